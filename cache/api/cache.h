@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CACHE_API_CACHE_H_
+#define CACHE_API_CACHE_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "cache/api/blob.h"
+#include "cache/api/digest.h"
+
+namespace tritond::cache {
+
+// A map from digests to bytes that may forget any entry at any time. Stores keep entries; wrappers are Caches around
+// Caches and own what they wrap. The cache does not know what its entries mean.
+//
+// Thread-safe. Calls may block on a disk or a network. Every verb may also fail with Unavailable (try again, or do
+// without) and with Internal; whatever Get fails with, computing the value anew is right.
+class Cache {
+ public:
+  virtual ~Cache() = default;
+
+  // The value last put under `key`. NotFound when there is none; DataLoss when there was one but its bytes are
+  // damaged.
+  virtual absl::StatusOr<Blob> Get(const Digest& key) = 0;
+  // Stores `value`, which may be empty, in place of any earlier one; a concurrent Get sees one or the other, whole.
+  // ResourceExhausted when it does not fit; InvalidArgument when a content-addressed cache is given a wrong key.
+  virtual absl::Status Put(const Digest& key, Blob value) = 0;
+  // Those of `keys` that a Get would not find now, in the given order. Does not read the values, so it does not
+  // notice damage.
+  virtual absl::StatusOr<std::vector<Digest>> FindMissing(absl::Span<const Digest> keys) = 0;
+  // Forgets the entry. Ok when it is absent.
+  virtual absl::Status Remove(const Digest& key) = 0;
+};
+
+}  // namespace tritond::cache
+
+#endif  // CACHE_API_CACHE_H_

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CACHE_OPEN_OPEN_CACHE_H_
+#define CACHE_OPEN_OPEN_CACHE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cache/api/cache.h"
+#include "cache/api/stats.h"
+
+namespace prometheus {
+class Registry;
+}
+
+namespace tritond::cache {
+
+struct CacheConfig {
+  // Entries persist in the folder `cache` below this one, which is made when absent. Empty: memory only.
+  std::string data_dir;
+  // Bound on the memory tier: an eighth for results, the rest for blobs. 0: no memory tier.
+  uint64_t memory_bytes = uint64_t{512} << 20;
+  // Put returns only when the disk has the entry. Without it a crash of the daemon loses nothing, a crash of the
+  // machine may lose the last few entries.
+  bool sync_writes = false;
+};
+
+// The two caches of a daemon, ready to use, with every store and wrapper below them.
+struct OpenedCache {
+  // Any bytes under a key of the caller's choice (action results). Damage is noticed by a seal stored with the value.
+  std::unique_ptr<Cache> results;
+  // Content-addressed: the key is Digest::Of(value). Damage is noticed by the key.
+  std::unique_ptr<Cache> blobs;
+  // What each store holds now, fastest first. Thread-safe; callable as long as both caches live.
+  std::function<std::vector<StoreStats>()> stats;
+};
+
+// Opens the stores that `config` asks for and registers their metrics; `registry` must outlive the result.
+// InvalidArgument when the configuration leaves no store; Unavailable when another process has the folder open
+// (the message names it); DataLoss when the files there cannot be read; other errors as the file system has them.
+absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Registry& registry);
+
+}  // namespace tritond::cache
+
+#endif  // CACHE_OPEN_OPEN_CACHE_H_
