@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/request_key/request_key.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+
+namespace tritond::proto {
+namespace {
+
+v1::CompileRequest Request(const std::string& ir) {
+  v1::CompileRequest request;
+  request.set_target("cuda:90");
+  request.set_ir(ir);
+  (*request.mutable_options()->mutable_fields())["num_warps"].set_number_value(4);
+  return request;
+}
+
+std::string Key(const v1::CompileRequest& request) { return RequestKey(request, "build-1"); }
+
+TEST(StripLocations, DropsTrailingLocationsAndAliasLines) {
+  EXPECT_EQ(StripLocations("#loc = loc(\"k.py\":46:0)\n"
+                           "module {\n"
+                           "  %0 = arith.addi %a, %b : i32 loc(#loc1)\n"
+                           "} loc(#loc)\n"
+                           "#loc1 = loc(\"offs\"(#loc))\n"),
+            "module {\n  %0 = arith.addi %a, %b : i32\n}\n");
+}
+
+TEST(StripLocations, DropsArgumentLocationsInsideALine) {
+  EXPECT_EQ(StripLocations("tt.func @f(%x: i32 loc(\"x\"(#loc)), %y: i32 loc(\"y(\\\")\"(#loc))) {"),
+            "tt.func @f(%x: i32, %y: i32) {\n");
+}
+
+TEST(StripLocations, FollowsNestedParentheses) {
+  EXPECT_EQ(StripLocations("a loc(callsite(\"f\"(\"k)(.py\":1:2) at fused<\"m\">[\"g\", unknown])) b"), "a b\n");
+}
+
+TEST(StripLocations, KeepsStringsCommentsAndLookalikes) {
+  const std::string text =
+      "tt.func @loc(%loc: i32) {\n"
+      "  %s = tt.print \" loc(#loc1) \\\" loc(x)\"\n"
+      "  // it's loc(\"unclosed\n"
+      "  %r = tt.loc(%loc) {loc = 1}\n"
+      "#location = #tt.thing<loc>\n";
+  EXPECT_EQ(StripLocations(text), text);
+}
+
+TEST(StripLocations, AcceptsAnyText) {
+  for (const std::string text : {"", " loc(", "loc", "\"", "a loc(\"", "#loc = loc(", "/", "\\", "#", " loc()", "\"\\"}) {
+    StripLocations(text);
+  }
+  EXPECT_EQ(StripLocations("a loc(\"x\" b"), "a loc(\"x\" b\n");
+}
+
+TEST(StripLocations, NormalisesLineEnds) {
+  EXPECT_EQ(StripLocations("a  \r\n\n\nb\t"), "a\nb\n");
+  EXPECT_EQ(StripLocations("a\nb\n"), "a\nb\n");
+}
+
+TEST(CanonicalOptions, SortsAndPrintsIntegersAsIntegers) {
+  google::protobuf::Struct options;
+  auto& fields = *options.mutable_fields();
+  fields["num_warps"].set_number_value(4);
+  fields["arch"].set_string_value("sm\"90\n");
+  fields["scale"].set_number_value(0.5);
+  fields["maxnreg"].set_null_value(google::protobuf::NULL_VALUE);
+  fields["debug"].set_bool_value(false);
+  fields["libs"].mutable_list_value()->add_values()->set_number_value(1);
+  fields["none"].mutable_list_value();
+  EXPECT_EQ(CanonicalOptions(options),
+            R"({"arch":"sm\"90\u000a","debug":false,"libs":[1],"maxnreg":null,"none":[],"num_warps":4,"scale":0.5})");
+}
+
+TEST(RequestKey, DefaultsCountAsWhatTheyStandFor) {
+  v1::CompileRequest explicit_request = Request("module {}");
+  Canonicalize(&explicit_request);
+  EXPECT_EQ(explicit_request.input(), v1::STAGE_TTIR);
+  EXPECT_TRUE(explicit_request.abi().global_scratch());
+  EXPECT_EQ(Key(Request("module {}")), Key(explicit_request));
+  EXPECT_EQ(Key(explicit_request).size(), 64u);
+}
+
+TEST(RequestKey, EverythingThatChangesTheBytesChangesIt) {
+  const std::string base = Key(Request("module {}"));
+  auto changed = [&](auto change) {
+    v1::CompileRequest request = Request("module {}");
+    change(request);
+    return Key(request) != base;
+  };
+  EXPECT_TRUE(changed([](auto& r) { r.set_target("cuda:90a"); }));
+  EXPECT_TRUE(changed([](auto& r) { r.set_ir("module { }"); }));
+  EXPECT_TRUE(changed([](auto& r) { r.set_input(v1::STAGE_TTGIR); }));
+  EXPECT_TRUE(changed([](auto& r) { r.set_debug_info(true); }));
+  EXPECT_TRUE(changed([](auto& r) { r.add_outputs(v1::STAGE_ASM); }));
+  EXPECT_TRUE(changed([](auto& r) { r.mutable_abi()->set_profile_scratch(false); }));
+  EXPECT_TRUE(changed([](auto& r) { r.mutable_abi()->set_global_scratch(false); }));
+  EXPECT_TRUE(changed([](auto& r) { (*r.mutable_options()->mutable_fields())["num_warps"].set_number_value(8); }));
+  EXPECT_NE(RequestKey(Request("module {}"), "build-2"), base);
+}
+
+TEST(RequestKey, HowToServeDoesNotCount) {
+  v1::CompileRequest request = Request("module {}");
+  request.set_priority(v1::PRIORITY_PREBUILD);
+  request.set_tenant("ci");
+  request.set_label("k");
+  request.set_client_version("9");
+  request.set_cache_mode(v1::CACHE_MODE_REFRESH);
+  request.set_delivery(v1::DELIVERY_DIGESTS);
+  EXPECT_EQ(Key(request), Key(Request("module {}")));
+}
+
+TEST(RequestKey, OrderAndRepetitionOfOutputsDoNotCount) {
+  v1::CompileRequest a = Request("module {}");
+  a.add_outputs(v1::STAGE_BINARY);
+  a.add_outputs(v1::STAGE_ASM);
+  v1::CompileRequest b = Request("module {}");
+  b.add_outputs(v1::STAGE_ASM);
+  b.add_outputs(v1::STAGE_BINARY);
+  b.add_outputs(v1::STAGE_ASM);
+  EXPECT_EQ(Key(a), Key(b));
+}
+
+TEST(RequestKey, DebugInfoPutsLocationsIntoTheKey) {
+  v1::CompileRequest a = Request("module {} loc(\"k.py\":1:2)");
+  v1::CompileRequest b = Request("module {} loc(\"k.py\":9:2)");
+  EXPECT_EQ(Key(a), Key(b));
+  a.set_debug_info(true);
+  b.set_debug_info(true);
+  EXPECT_NE(Key(a), Key(b));
+}
+
+// The corpus lies beside the project; tests run in the project's root.
+std::vector<std::string> CorpusTexts() {
+  std::vector<std::string> texts;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator("../shared/corpus", error)) {
+    if (entry.path().extension() != ".ttir") continue;
+    std::ifstream file(entry.path());
+    texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  return texts;
+}
+
+TEST(RequestKey, RealKernelsKeepTheirKeyWhenLinesMove) {
+  const std::vector<std::string> texts = CorpusTexts();
+  if (texts.empty()) GTEST_SKIP() << "no corpus at ../shared/corpus";
+  const std::regex position(R"(\.py":(\d+):(\d+))");
+  for (const std::string& text : texts) {
+    const std::string moved = std::regex_replace(text, position, "_elsewhere.py\":1$1:$2");
+    ASSERT_NE(moved, text);
+    EXPECT_EQ(Key(Request(text)), Key(Request(moved)));
+    const std::string stripped = StripLocations(text);
+    EXPECT_EQ(stripped.find("loc("), std::string::npos);
+    EXPECT_EQ(stripped.find("#loc"), std::string::npos);
+    EXPECT_EQ(std::count(stripped.begin(), stripped.end(), '{'), std::count(stripped.begin(), stripped.end(), '}'));
+    EXPECT_EQ(StripLocations(stripped), stripped);
+  }
+}
+
+TEST(RequestKey, RealKernelsDifferFromEachOther) {
+  const std::vector<std::string> texts = CorpusTexts();
+  if (texts.empty()) GTEST_SKIP() << "no corpus at ../shared/corpus";
+  std::vector<std::string> keys, stripped;
+  for (const std::string& text : texts) {
+    keys.push_back(Key(Request(text)));
+    stripped.push_back(StripLocations(text));
+  }
+  for (auto* list : {&keys, &stripped}) {
+    std::sort(list->begin(), list->end());
+    list->erase(std::unique(list->begin(), list->end()), list->end());
+  }
+  EXPECT_EQ(keys.size(), stripped.size());
+  EXPECT_GT(keys.size(), 1u);
+}
+
+}  // namespace
+}  // namespace tritond::proto
