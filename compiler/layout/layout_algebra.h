@@ -24,8 +24,8 @@ absl::StatusOr<LinearLayout> Invert(const LinearLayout& layout);
 // FailedPrecondition when `layout` is not surjective.
 absl::StatusOr<LinearLayout> PseudoInvert(const LinearLayout& layout);
 
-// X with outer ∘ X = layout; X maps the inputs of `layout` to the inputs of `outer`. Of all solutions the one whose free
-// bits of `outer` are 0, so that a replicated element is taken from its first copy. Both have the same outputs;
+// X with outer ∘ X = layout; X maps the inputs of `layout` to the inputs of `outer`. Of all solutions the one whose
+// free bits of `outer` are 0, so that a replicated element is taken from its first copy. Both have the same outputs;
 // sizes may differ as long as a solution exists. FailedPrecondition when the image of `outer` lacks one of `layout`.
 absl::StatusOr<LinearLayout> InvertAndCompose(const LinearLayout& layout, const LinearLayout& outer);
 
@@ -39,13 +39,13 @@ std::optional<LinearLayout> DivideLeft(const LinearLayout& layout, const LinearL
 // X with X * divisor = layout: strips `divisor` from the highest bits. nullopt when there is none.
 std::optional<LinearLayout> DivideRight(const LinearLayout& layout, const LinearLayout& divisor);
 
-// Fits a tile to a smaller tensor: shrinks each output of `sizes` that is larger than its size there. A basis that leaves
-// the tensor becomes zero (replication) in that dimension; where that would lose elements it is taken modulo the size.
-// Dimensions not in `sizes` stay.
+// Fits a tile to a smaller tensor: shrinks each output of `sizes` that is larger than its size there. A basis that
+// leaves the tensor becomes zero (replication) in that dimension; where that would lose elements it is taken modulo the
+// size. Dimensions not in `sizes` stay.
 LinearLayout EnsureNotLargerThan(const LinearLayout& layout, absl::Span<const DimSize> sizes);
 
-// Fits a tile to a larger tensor: for each output in `sizes`, in that order (the fastest first), that is smaller than its
-// size there, appends bits to `in` (usually "register") that step through the missing copies of the tile.
+// Fits a tile to a larger tensor: for each output in `sizes`, in that order (the fastest first), that is smaller than
+// its size there, appends bits to `in` (usually "register") that step through the missing copies of the tile.
 LinearLayout EnsureNotSmallerThan(const LinearLayout& layout, absl::Span<const DimSize> sizes,
                                   absl::string_view in = "register");
 
