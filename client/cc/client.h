@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C++ client: one connection to a tritond daemon. Requests and responses are the messages of proto/v1.
+#ifndef CLIENT_CC_CLIENT_H_
+#define CLIENT_CC_CLIENT_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/optional.h"
+#include "client/cc/retry.h"
+#include "proto/v1/admin.pb.h"
+#include "proto/v1/compile.pb.h"
+
+namespace tritond::client {
+
+// PEM texts. Without a certificate of its own the client only checks the server's.
+struct TlsFiles {
+  std::string ca_pem;  // empty: the system's roots
+  std::string certificate_pem;
+  std::string key_pem;
+};
+
+struct ClientOptions {
+  std::string address = "127.0.0.1:7433";  // HOST:PORT or unix:PATH
+  absl::Duration connect_timeout = absl::Seconds(10);
+  bool wait_for_server = false;  // keep dialling until connect_timeout when nothing listens yet
+  absl::optional<TlsFiles> tls;  // none: plain text
+  std::string token;             // bearer token; empty: none. Travels only over TLS or a Unix socket
+  std::string client_version = "tritond-client-cc 0.1.0";
+  RetryPolicy retry;
+  std::function<void(absl::Duration)> sleep = absl::SleepFor;
+};
+
+// Thread-safe. Every call ends by `deadline` (DeadlineExceeded), repeats itself as RetryPolicy says, and fails with the
+// status that the service documents in proto/v1, its details as payloads (client/cc/status.h).
+class Client {
+ public:
+  // InvalidArgument for a malformed address or token without TLS; Unavailable when no daemon answers.
+  static absl::StatusOr<std::unique_ptr<Client>> Connect(ClientOptions options);
+  virtual ~Client() = default;
+
+  virtual absl::StatusOr<v1::DescribeResponse> Describe(absl::Time deadline) = 0;
+
+  // With every artifact's bytes in `blobs`, unless the request asks for digests: those too large for the response are
+  // fetched.
+  virtual absl::StatusOr<v1::CompileResponse> Compile(v1::CompileRequest request, absl::Time deadline) = 0;
+
+  // The stored result of a request key, with bytes. NotFound when nothing is stored.
+  virtual absl::StatusOr<v1::CompileResponse> Lookup(absl::string_view key, absl::Time deadline) = 0;
+
+  // The bytes of an artifact, verified against the digest. Resumes broken transfers. NotFound, DataLoss.
+  virtual absl::StatusOr<std::string> Fetch(absl::string_view digest, absl::Time deadline) = 0;
+
+  // Calls `on_result` once for each request, with its index, in the order in which results come, on this thread. The
+  // status says whether all results came; requests whose result did not come are not reported. Small artifacts come
+  // inline, others must be fetched.
+  using BatchCallback = std::function<void(size_t index, absl::StatusOr<v1::CompileResponse> result)>;
+  virtual absl::Status CompileBatch(const std::vector<v1::CompileRequest>& requests, const BatchCallback& on_result,
+                                    absl::Time deadline) = 0;
+
+  virtual absl::StatusOr<v1::GetStatsResponse> GetStats(uint32_t recent_jobs, absl::Time deadline) = 0;
+  virtual absl::StatusOr<v1::ListWorkersResponse> ListWorkers(absl::Time deadline) = 0;
+};
+
+// The bytes of the response's artifact of this stage; null when the response does not hold them.
+const std::string* FindBlob(const v1::CompileResponse& response, v1::Stage stage);
+
+}  // namespace tritond::client
+
+#endif  // CLIENT_CC_CLIENT_H_

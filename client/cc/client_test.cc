@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cc/client.h"
+
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "absl/strings/str_cat.h"
+#include "client/cc/status.h"
+#include "proto/request_key/request_key.h"
+#include "proto/v1/artifact.grpc.pb.h"
+#include "proto/v1/compile.grpc.pb.h"
+
+namespace tritond::client {
+namespace {
+
+// Answers Compile with one artifact whose bytes are the request's IR; fails the first `failures` calls.
+class FakeCompileService final : public v1::CompileService::Service {
+ public:
+  grpc::Status Compile(grpc::ServerContext* context, const v1::CompileRequest* request,
+                       v1::CompileResponse* response) override {
+    ++calls;
+    if (failures > 0) {
+      --failures;
+      return {grpc::StatusCode::UNAVAILABLE, "draining"};
+    }
+    if (request->ir().empty()) return {grpc::StatusCode::INVALID_ARGUMENT, "empty IR"};
+    v1::Artifact* artifact = response->mutable_result()->add_artifacts();
+    artifact->set_kind(v1::STAGE_BINARY);
+    artifact->set_digest(proto::Sha256Hex(request->ir()));
+    if (inline_blobs) {
+      v1::Blob* blob = response->add_blobs();
+      blob->set_digest(artifact->digest());
+      blob->set_data(request->ir());
+    }
+    return grpc::Status::OK;
+  }
+
+  // Answers all but the last request of a first call, then breaks; the next call answers all.
+  grpc::Status CompileBatch(grpc::ServerContext* context, const v1::CompileBatchRequest* request,
+                            grpc::ServerWriter<v1::CompileBatchResponse>* writer) override {
+    ++calls;
+    const int answered = request->requests_size() - (failures > 0 ? 1 : 0);
+    for (int i = answered - 1; i >= 0; --i) {
+      v1::CompileBatchResponse item;
+      item.set_index(i);
+      if (request->requests(i).ir().empty()) {
+        item.mutable_failure()->set_code(3);
+      } else {
+        item.mutable_response()->set_key(request->requests(i).ir());
+      }
+      writer->Write(item);
+    }
+    if (failures == 0) return grpc::Status::OK;
+    --failures;
+    return {grpc::StatusCode::UNAVAILABLE, "lost"};
+  }
+
+  std::atomic<int> calls{0};
+  std::atomic<int> failures{0};
+  bool inline_blobs = true;
+};
+
+// Serves one artifact, three bytes a message; the first stream breaks after one message.
+class FakeArtifactService final : public v1::ArtifactService::Service {
+ public:
+  grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest* request,
+                     grpc::ServerWriter<v1::FetchResponse>* writer) override {
+    offsets.push_back(request->offset());
+    for (size_t at = request->offset(); at < bytes.size(); at += 3) {
+      v1::FetchResponse part;
+      part.set_offset(at);
+      part.set_data(bytes.substr(at, 3));
+      writer->Write(part);
+      if (offsets.size() == 1) return {grpc::StatusCode::UNAVAILABLE, "broken pipe"};
+    }
+    return grpc::Status::OK;
+  }
+
+  std::string bytes = "eight bytes and more";
+  std::vector<uint64_t> offsets;
+};
+
+class ClientTest : public testing::Test {
+ protected:
+  ClientTest() {
+    grpc::ServerBuilder builder;
+    int port = 0;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(&compile_);
+    builder.RegisterService(&artifact_);
+    server_ = builder.BuildAndStart();
+    ClientOptions options;
+    options.address = absl::StrCat("127.0.0.1:", port);
+    options.sleep = [this](absl::Duration delay) { slept_.push_back(delay); };
+    options.retry.max_attempts = 4;
+    client_ = std::move(Client::Connect(options)).value();
+  }
+
+  absl::Time Soon() { return absl::Now() + absl::Seconds(60); }
+
+  FakeCompileService compile_;
+  FakeArtifactService artifact_;
+  std::unique_ptr<grpc::Server> server_;
+  std::vector<absl::Duration> slept_;
+  std::unique_ptr<Client> client_;
+};
+
+TEST_F(ClientTest, CompileReturnsTheBytesOfTheBinary) {
+  v1::CompileRequest request;
+  request.set_ir("module {}");
+  const auto response = client_->Compile(request, Soon());
+  ASSERT_TRUE(response.ok()) << response.status();
+  ASSERT_NE(FindBlob(*response, v1::STAGE_BINARY), nullptr);
+  EXPECT_EQ(*FindBlob(*response, v1::STAGE_BINARY), "module {}");
+  EXPECT_EQ(FindBlob(*response, v1::STAGE_ASM), nullptr);
+}
+
+TEST_F(ClientTest, CompileIsRepeatedWhileTheServerIsUnavailable) {
+  compile_.failures = 2;
+  v1::CompileRequest request;
+  request.set_ir("module {}");
+  EXPECT_TRUE(client_->Compile(request, Soon()).ok());
+  EXPECT_EQ(compile_.calls, 3);
+  EXPECT_EQ(slept_.size(), 2u);
+}
+
+TEST_F(ClientTest, CompileGivesUpAfterTheLastAttempt) {
+  compile_.failures = 100;
+  EXPECT_EQ(client_->Compile({}, Soon()).status(), absl::UnavailableError("draining"));
+  EXPECT_EQ(compile_.calls, 4);
+}
+
+TEST_F(ClientTest, AUserErrorIsNotRepeated) {
+  EXPECT_EQ(client_->Compile({}, Soon()).status(), absl::InvalidArgumentError("empty IR"));
+  EXPECT_EQ(compile_.calls, 1);
+}
+
+TEST_F(ClientTest, CompileFetchesTheBytesThatDidNotComeInline) {
+  compile_.inline_blobs = false;
+  v1::CompileRequest request;
+  request.set_ir(artifact_.bytes);
+  const auto response = client_->Compile(request, Soon());
+  ASSERT_TRUE(response.ok()) << response.status();
+  EXPECT_EQ(*FindBlob(*response, v1::STAGE_BINARY), artifact_.bytes);
+}
+
+TEST_F(ClientTest, FetchResumesABrokenTransferWhereItStopped) {
+  const auto bytes = client_->Fetch(proto::Sha256Hex(artifact_.bytes), Soon());
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  EXPECT_EQ(*bytes, artifact_.bytes);
+  EXPECT_EQ(artifact_.offsets, (std::vector<uint64_t>{0, 3}));
+}
+
+TEST_F(ClientTest, FetchRefusesBytesOfAnotherDigest) {
+  EXPECT_EQ(client_->Fetch(proto::Sha256Hex("other"), Soon()).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(ClientTest, ABrokenBatchAsksAgainOnlyForWhatIsMissing) {
+  compile_.failures = 1;
+  std::vector<v1::CompileRequest> requests(3);
+  requests[0].set_ir("a");
+  requests[2].set_ir("c");
+  std::vector<int> seen(3);
+  const absl::Status status = client_->CompileBatch(
+      requests,
+      [&](size_t index, absl::StatusOr<v1::CompileResponse> result) {
+        ++seen[index];
+        EXPECT_EQ(result.ok(), index != 1);
+      },
+      Soon());
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(seen, (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(compile_.calls, 2);
+}
+
+TEST(Connect, RefusesAnAddressWithoutAPort) {
+  ClientOptions options;
+  options.address = "localhost";
+  EXPECT_EQ(Client::Connect(options).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Connect, SaysWhereNoServerIs) {
+  ClientOptions options;
+  options.address = "unix:" + testing::TempDir() + "/no-such-socket";
+  const absl::Status status = Client::Connect(options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(status.message().find("no-such-socket"), std::string::npos);
+}
+
+TEST(Connect, KeepsATokenOffPlainTcp) {
+  ClientOptions options;
+  options.token = "secret";
+  EXPECT_EQ(Client::Connect(options).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace tritond::client

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/random/random.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "client/cc/client.h"
+#include "client/cc/status.h"
+#include "proto/request_key/request_key.h"
+#include "proto/v1/admin.grpc.pb.h"
+#include "proto/v1/artifact.grpc.pb.h"
+#include "proto/v1/compile.grpc.pb.h"
+
+namespace tritond::client {
+namespace {
+
+constexpr int kMaxMessageBytes = 256 << 20;
+
+bool IsUnix(const std::string& address) { return absl::StartsWith(address, "unix:"); }
+
+absl::Status CheckAddress(const ClientOptions& options) {
+  const std::string& address = options.address;
+  const size_t colon = address.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == address.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("server address \"", address, "\": expected HOST:PORT or unix:PATH"));
+  }
+  if (!options.token.empty() && !options.tls && !IsUnix(address)) {
+    return absl::InvalidArgumentError("a token travels only over TLS or a Unix socket");
+  }
+  return absl::OkStatus();
+}
+
+std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(const ClientOptions& options) {
+  if (!options.tls) return grpc::InsecureChannelCredentials();
+  grpc::SslCredentialsOptions ssl;
+  ssl.pem_root_certs = options.tls->ca_pem;
+  ssl.pem_cert_chain = options.tls->certificate_pem;
+  ssl.pem_private_key = options.tls->key_pem;
+  return grpc::SslCredentials(ssl);
+}
+
+// Dials until the channel is ready. A refused connection ends it at once unless the caller waits for the server.
+absl::Status WaitForServer(grpc::Channel& channel, const ClientOptions& options) {
+  const absl::Time deadline = absl::Now() + options.connect_timeout;
+  for (;;) {
+    const grpc_connectivity_state state = channel.GetState(/*try_to_connect=*/true);
+    if (state == GRPC_CHANNEL_READY) return absl::OkStatus();
+    const bool refused = state == GRPC_CHANNEL_TRANSIENT_FAILURE && !options.wait_for_server;
+    if (refused || !channel.WaitForStateChange(state, absl::ToChronoTime(deadline))) {
+      return absl::UnavailableError(
+          absl::StrCat("no server at ", options.address, refused ? ": nothing listens there" : ": no answer in time"));
+    }
+  }
+}
+
+class GrpcClient final : public Client {
+ public:
+  GrpcClient(ClientOptions options, std::shared_ptr<grpc::Channel> channel)
+      : options_(std::move(options)),
+        compile_(v1::CompileService::NewStub(channel)),
+        artifact_(v1::ArtifactService::NewStub(channel)),
+        admin_(v1::AdminService::NewStub(channel)) {}
+
+  absl::StatusOr<v1::DescribeResponse> Describe(absl::Time deadline) override {
+    return Unary<v1::DescribeResponse>(deadline, [&](grpc::ClientContext* context, v1::DescribeResponse* response) {
+      return compile_->Describe(context, v1::DescribeRequest(), response);
+    });
+  }
+
+  absl::StatusOr<v1::CompileResponse> Compile(v1::CompileRequest request, absl::Time deadline) override {
+    if (request.client_version().empty()) request.set_client_version(options_.client_version);
+    auto response = Unary<v1::CompileResponse>(deadline, [&](grpc::ClientContext* context, v1::CompileResponse* out) {
+      return compile_->Compile(context, request, out);
+    });
+    if (!response.ok() || request.delivery() == v1::DELIVERY_DIGESTS) return response;
+    return WithAllBlobs(*std::move(response), deadline);
+  }
+
+  absl::StatusOr<v1::CompileResponse> Lookup(absl::string_view key, absl::Time deadline) override {
+    v1::LookupRequest request;
+    request.set_key(std::string(key));
+    auto response = Unary<v1::CompileResponse>(deadline, [&](grpc::ClientContext* context, v1::CompileResponse* out) {
+      return compile_->Lookup(context, request, out);
+    });
+    if (!response.ok()) return response;
+    return WithAllBlobs(*std::move(response), deadline);
+  }
+
+  absl::StatusOr<std::string> Fetch(absl::string_view digest, absl::Time deadline) override {
+    std::string bytes;
+    const absl::Status status = Retry(deadline, [&](grpc::ClientContext* context) {
+      v1::FetchRequest request;
+      request.set_digest(std::string(digest));
+      request.set_offset(bytes.size());
+      const auto reader = artifact_->Fetch(context, request);
+      v1::FetchResponse part;
+      while (reader->Read(&part)) {
+        if (part.total_size_bytes() > 0) bytes.reserve(part.total_size_bytes());
+        bytes += part.data();
+      }
+      return reader->Finish();
+    });
+    if (!status.ok()) return status;
+    if (proto::Sha256Hex(bytes) != digest) {
+      return absl::DataLossError(
+          absl::StrCat("artifact ", digest, ": the ", bytes.size(), " bytes received have another digest"));
+    }
+    return bytes;
+  }
+
+  absl::Status CompileBatch(const std::vector<v1::CompileRequest>& requests, const BatchCallback& on_result,
+                            absl::Time deadline) override {
+    std::vector<bool> done(requests.size());
+    return Retry(deadline, [&](grpc::ClientContext* context) {
+      v1::CompileBatchRequest batch;
+      std::vector<size_t> indices;  // of the batch's items in `requests`: a retry asks only for what is missing
+      for (size_t i = 0; i < requests.size(); ++i) {
+        if (done[i]) continue;
+        indices.push_back(i);
+        *batch.add_requests() = requests[i];
+      }
+      if (indices.empty()) return grpc::Status::OK;
+      const auto reader = compile_->CompileBatch(context, batch);
+      v1::CompileBatchResponse item;
+      while (reader->Read(&item)) {
+        if (item.index() >= indices.size() || done[indices[item.index()]]) continue;
+        const size_t index = indices[item.index()];
+        done[index] = true;
+        if (item.has_failure()) {
+          on_result(index, FromFailure(item.failure()));
+        } else {
+          on_result(index, std::move(*item.mutable_response()));
+        }
+      }
+      grpc::Status status = reader->Finish();
+      if (status.ok() && std::find(done.begin(), done.end(), false) != done.end()) {
+        return grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server ended the batch before its last result");
+      }
+      return status;
+    });
+  }
+
+  absl::StatusOr<v1::GetStatsResponse> GetStats(uint32_t recent_jobs, absl::Time deadline) override {
+    v1::GetStatsRequest request;
+    request.set_recent_jobs(recent_jobs);
+    return Unary<v1::GetStatsResponse>(deadline, [&](grpc::ClientContext* context, v1::GetStatsResponse* response) {
+      return admin_->GetStats(context, request, response);
+    });
+  }
+
+  absl::StatusOr<v1::ListWorkersResponse> ListWorkers(absl::Time deadline) override {
+    return Unary<v1::ListWorkersResponse>(deadline, [&](grpc::ClientContext* context, v1::ListWorkersResponse* out) {
+      return admin_->ListWorkers(context, v1::ListWorkersRequest(), out);
+    });
+  }
+
+ private:
+  // Runs `attempt` with a fresh context until it succeeds, fails for good, or the next try would pass the deadline.
+  absl::Status Retry(absl::Time deadline, const std::function<grpc::Status(grpc::ClientContext*)>& attempt) {
+    absl::BitGen random;
+    for (int attempts = 1;; ++attempts) {
+      grpc::ClientContext context;
+      context.set_deadline(absl::ToChronoTime(deadline));
+      if (!options_.token.empty()) context.AddMetadata("authorization", absl::StrCat("Bearer ", options_.token));
+      const grpc::Status status = attempt(&context);
+      if (status.ok()) return absl::OkStatus();
+      absl::Status error = FromGrpc(status);
+      const auto delay = RetryDelay(options_.retry, error, attempts, absl::Uniform(random, 0.0, 1.0));
+      if (!delay || absl::Now() + *delay >= deadline) return error;
+      options_.sleep(*delay);
+    }
+  }
+
+  template <typename Response, typename Call>
+  absl::StatusOr<Response> Unary(absl::Time deadline, const Call& call) {
+    Response response;
+    const absl::Status status = Retry(deadline, [&](grpc::ClientContext* context) { return call(context, &response); });
+    if (!status.ok()) return status;
+    return response;
+  }
+
+  absl::StatusOr<v1::CompileResponse> WithAllBlobs(v1::CompileResponse response, absl::Time deadline) {
+    for (const v1::Artifact& artifact : response.result().artifacts()) {
+      if (FindBlob(response, artifact.kind()) != nullptr) continue;
+      auto bytes = Fetch(artifact.digest(), deadline);
+      if (!bytes.ok()) return bytes.status();
+      v1::Blob* blob = response.add_blobs();
+      blob->set_digest(artifact.digest());
+      blob->set_data(*std::move(bytes));
+    }
+    return response;
+  }
+
+  const ClientOptions options_;
+  const std::unique_ptr<v1::CompileService::Stub> compile_;
+  const std::unique_ptr<v1::ArtifactService::Stub> artifact_;
+  const std::unique_ptr<v1::AdminService::Stub> admin_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
+  if (absl::Status status = CheckAddress(options); !status.ok()) return status;
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  arguments.SetMaxSendMessageSize(kMaxMessageBytes);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
+  const auto channel = grpc::CreateCustomChannel(options.address, MakeCredentials(options), arguments);
+  if (absl::Status status = WaitForServer(*channel, options); !status.ok()) return status;
+  return std::unique_ptr<Client>(new GrpcClient(std::move(options), channel));
+}
+
+const std::string* FindBlob(const v1::CompileResponse& response, v1::Stage stage) {
+  for (const v1::Artifact& artifact : response.result().artifacts()) {
+    if (artifact.kind() != stage) continue;
+    for (const v1::Blob& blob : response.blobs()) {
+      if (blob.digest() == artifact.digest()) return &blob.data();
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace tritond::client

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cc/retry.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/cord.h"
+#include "google/rpc/error_details.pb.h"
+
+namespace tritond::client {
+namespace {
+
+absl::Status WithRetryInfo(absl::Status status, int seconds) {
+  google::rpc::RetryInfo info;
+  info.mutable_retry_delay()->set_seconds(seconds);
+  status.SetPayload("type.googleapis.com/google.rpc.RetryInfo", absl::Cord(info.SerializeAsString()));
+  return status;
+}
+
+TEST(RetryDelay, DoublesFromTheFirstDelayUpToTheLargest) {
+  const RetryPolicy policy{/*max_attempts=*/20, absl::Milliseconds(100), absl::Seconds(1)};
+  const absl::Status lost = absl::UnavailableError("lost");
+  EXPECT_EQ(RetryDelay(policy, lost, 1, 0.0), absl::Milliseconds(50));
+  EXPECT_EQ(RetryDelay(policy, lost, 2, 0.0), absl::Milliseconds(100));
+  EXPECT_EQ(RetryDelay(policy, lost, 3, 0.5), absl::Milliseconds(300));
+  EXPECT_EQ(RetryDelay(policy, lost, 19, 0.0), absl::Milliseconds(500));
+}
+
+TEST(RetryDelay, StopsWhenTheAttemptsAreSpent) {
+  const RetryPolicy policy{/*max_attempts=*/2};
+  EXPECT_NE(RetryDelay(policy, absl::UnavailableError("lost"), 1, 0), absl::nullopt);
+  EXPECT_EQ(RetryDelay(policy, absl::UnavailableError("lost"), 2, 0), absl::nullopt);
+}
+
+TEST(RetryDelay, NeverRepeatsWhatTheUserGotWrong) {
+  EXPECT_EQ(RetryDelay({}, absl::InvalidArgumentError("bad"), 1, 0), absl::nullopt);
+  EXPECT_EQ(RetryDelay({}, absl::DeadlineExceededError("late"), 1, 0), absl::nullopt);
+}
+
+TEST(RetryDelay, AFullQueueIsTriedAgainWhenTheServerSaysWhen) {
+  const absl::Status full = absl::ResourceExhaustedError("queue full");
+  EXPECT_EQ(RetryDelay({}, full, 1, 0), absl::nullopt);
+  EXPECT_EQ(RetryDelay({}, WithRetryInfo(full, 8), 1, 0.0), absl::Seconds(8));
+  EXPECT_EQ(RetryDelay({}, WithRetryInfo(full, 8), 1, 0.5), absl::Seconds(10));
+}
+
+}  // namespace
+}  // namespace tritond::client

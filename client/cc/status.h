@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The border between gRPC's errors and absl::Status on the client's side. The details that the server attaches
+// (google.rpc.*, tritond.v1.CompileFailure, …) travel as payloads of the status, under their type URLs.
+#ifndef CLIENT_CC_STATUS_H_
+#define CLIENT_CC_STATUS_H_
+
+#include <grpcpp/support/status.h>
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/types/optional.h"
+#include "proto/v1/compile.pb.h"
+
+namespace tritond::client {
+
+// The same code and message; the details as payloads. A detail that cannot be parsed is left out.
+absl::Status FromGrpc(const grpc::Status& status);
+
+// The error of one item of a batch or of a job.
+absl::Status FromFailure(const v1::Failure& failure);
+
+// The payload of type `Message`; none when the status does not carry it.
+template <typename Message>
+absl::optional<Message> Detail(const absl::Status& status) {
+  const auto payload = status.GetPayload("type.googleapis.com/" + std::string(Message::descriptor()->full_name()));
+  Message message;
+  if (!payload || !message.ParseFromString(std::string(*payload))) return absl::nullopt;
+  return message;
+}
+
+// The message on one line, with the fields that a BadRequest names.
+std::string ErrorText(const absl::Status& status);
+
+}  // namespace tritond::client
+
+#endif  // CLIENT_CC_STATUS_H_

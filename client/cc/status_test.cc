@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cc/status.h"
+
+#include <gtest/gtest.h>
+
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
+
+namespace tritond::client {
+namespace {
+
+TEST(Status, KeepsCodeMessageAndDetails) {
+  google::rpc::Status rich;
+  v1::CompileFailure failure;
+  failure.set_key("k");
+  rich.add_details()->PackFrom(failure);
+  const absl::Status status =
+      FromGrpc(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "bad IR", rich.SerializeAsString()));
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "bad IR");
+  ASSERT_TRUE(Detail<v1::CompileFailure>(status));
+  EXPECT_EQ(Detail<v1::CompileFailure>(status)->key(), "k");
+  EXPECT_FALSE(Detail<v1::CrashReport>(status));
+}
+
+TEST(Status, IgnoresDetailsThatCannotBeParsed) {
+  const absl::Status status = FromGrpc(grpc::Status(grpc::StatusCode::INTERNAL, "broken", "\xff\xff"));
+  EXPECT_EQ(status, absl::InternalError("broken"));
+}
+
+TEST(Status, AFailureOfABatchItemReadsLikeAnRpcError) {
+  v1::Failure failure;
+  failure.set_code(3);
+  failure.set_message("no such target");
+  EXPECT_EQ(FromFailure(failure), absl::InvalidArgumentError("no such target"));
+}
+
+TEST(ErrorText, NamesTheFieldsOfABadRequestOnOneLine) {
+  google::rpc::Status rich;
+  google::rpc::BadRequest bad;
+  auto* violation = bad.add_field_violations();
+  violation->set_field("target");
+  violation->set_description("unknown");
+  rich.add_details()->PackFrom(bad);
+  const grpc::Status status(grpc::StatusCode::INVALID_ARGUMENT, "bad\nrequest", rich.SerializeAsString());
+  EXPECT_EQ(ErrorText(FromGrpc(status)), "bad | request; target: unknown");
+}
+
+}  // namespace
+}  // namespace tritond::client
