@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/open/open_cache.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "cache/layer/metered_cache.h"
+#include "cache/layer/read_through_cache.h"
+#include "cache/layer/sealed_cache.h"
+#include "cache/layer/verified_cache.h"
+#include "cache/store/memory_store.h"
+#include "cache/store/rocksdb_store.h"
+
+namespace tritond::cache {
+namespace {
+
+constexpr char kResults[] = "results";
+constexpr char kBlobs[] = "blobs";
+
+// The stores there are, fastest first.
+enum class StoreKind { kMemory, kRocksdb };
+
+using StatsSource = std::function<StoreStats()>;
+
+// One store's share in both caches.
+struct Tier {
+  std::unique_ptr<Cache> results;
+  std::unique_ptr<Cache> blobs;
+  StatsSource results_stats;
+  StatsSource blobs_stats;
+};
+
+std::vector<StoreKind> WantedStores(const CacheConfig& config) {
+  std::vector<StoreKind> kinds;
+  if (config.memory_bytes > 0) kinds.push_back(StoreKind::kMemory);
+  if (!config.data_dir.empty()) kinds.push_back(StoreKind::kRocksdb);
+  return kinds;
+}
+
+template <typename Store>
+StatsSource StatsOf(const Store* store) {
+  return [store] { return store->Stats(); };
+}
+
+// Memory needs no verification: what is put there was checked on its way.
+Tier OpenMemory(const CacheConfig& config) {
+  const uint64_t results_bytes = config.memory_bytes / 8;
+  auto results = std::make_unique<MemoryStore>(results_bytes);
+  auto blobs = std::make_unique<MemoryStore>(config.memory_bytes - results_bytes);
+  Tier tier;
+  tier.results_stats = StatsOf(results.get());
+  tier.blobs_stats = StatsOf(blobs.get());
+  tier.results = std::move(results);
+  tier.blobs = std::move(blobs);
+  return tier;
+}
+
+absl::StatusOr<Tier> OpenRocksdb(const CacheConfig& config, prometheus::Registry& registry) {
+  RocksdbOptions options;
+  options.sync_writes = config.sync_writes;
+  auto stores = RocksdbStore::Open(absl::StrCat(config.data_dir, "/cache"), {kResults, kBlobs}, options);
+  if (!stores.ok()) return stores.status();
+  Tier tier;
+  tier.results_stats = StatsOf((*stores)[0].get());
+  tier.blobs_stats = StatsOf((*stores)[1].get());
+  tier.results = std::make_unique<MeteredCache>(std::make_unique<SealedCache>(std::move((*stores)[0])),
+                                                absl::StrCat(kResults, "/rocksdb"), registry);
+  tier.blobs = std::make_unique<MeteredCache>(std::make_unique<VerifiedCache>(std::move((*stores)[1])),
+                                              absl::StrCat(kBlobs, "/rocksdb"), registry);
+  return tier;
+}
+
+absl::StatusOr<Tier> OpenTier(StoreKind kind, const CacheConfig& config, prometheus::Registry& registry) {
+  switch (kind) {
+    case StoreKind::kMemory:
+      return OpenMemory(config);
+    case StoreKind::kRocksdb:
+      return OpenRocksdb(config, registry);
+  }
+  return absl::InternalError("a store kind without a case");
+}
+
+// Puts `fast` before `slow`, which is null for the slowest store.
+std::unique_ptr<Cache> Before(std::unique_ptr<Cache> fast, std::unique_ptr<Cache> slow) {
+  if (slow == nullptr) return fast;
+  return std::make_unique<ReadThroughCache>(std::move(fast), std::move(slow));
+}
+
+}  // namespace
+
+absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Registry& registry) {
+  const std::vector<StoreKind> kinds = WantedStores(config);
+  if (kinds.empty()) return absl::InvalidArgumentError("open cache: neither a data folder nor memory to keep it in");
+
+  OpenedCache opened;
+  std::vector<std::pair<std::string, StatsSource>> sources;  // Slowest first, like the loop.
+  for (auto kind = kinds.rbegin(); kind != kinds.rend(); ++kind) {
+    absl::StatusOr<Tier> tier = OpenTier(*kind, config, registry);
+    if (!tier.ok()) return absl::Status(tier.status().code(), absl::StrCat("open cache: ", tier.status().message()));
+    opened.results = Before(std::move(tier->results), std::move(opened.results));
+    opened.blobs = Before(std::move(tier->blobs), std::move(opened.blobs));
+    sources.emplace_back(kBlobs, std::move(tier->blobs_stats));
+    sources.emplace_back(kResults, std::move(tier->results_stats));
+  }
+  opened.results = std::make_unique<MeteredCache>(std::move(opened.results), kResults, registry);
+  opened.blobs = std::make_unique<MeteredCache>(std::move(opened.blobs), kBlobs, registry);
+  opened.stats = [sources] {
+    std::vector<StoreStats> all;
+    for (auto source = sources.rbegin(); source != sources.rend(); ++source) {
+      all.push_back(source->second());
+      all.back().cache = source->first;
+    }
+    return all;
+  };
+  return opened;
+}
+
+}  // namespace tritond::cache
