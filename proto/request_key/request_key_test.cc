@@ -51,7 +51,8 @@ TEST(StripLocations, KeepsStringsCommentsAndLookalikes) {
 }
 
 TEST(StripLocations, AcceptsAnyText) {
-  for (const std::string text : {"", " loc(", "loc", "\"", "a loc(\"", "#loc = loc(", "/", "\\", "#", " loc()", "\"\\"}) {
+  for (const std::string text :
+       {"", " loc(", "loc", "\"", "a loc(\"", "#loc = loc(", "/", "\\", "#", " loc()", "\"\\"}) {
     StripLocations(text);
   }
   EXPECT_EQ(StripLocations("a loc(\"x\" b"), "a loc(\"x\" b\n");

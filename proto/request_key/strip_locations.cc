@@ -7,16 +7,17 @@
 //   } loc(#loc)
 //   #loc1 = loc("k.py":47:25)
 //
-// MLIR's printer always puts white space before a trailing `loc(`, which tells it from names that end in "loc" (`@loc(`,
-// `tt.loc(`). Inside the parentheses stand strings, nested locations and `<…>`; only strings and parentheses matter.
+// MLIR's printer always puts white space before a trailing `loc(`, which tells it from names that end in "loc"
+// (`@loc(`, `tt.loc(`). Inside the parentheses stand strings, nested locations and `<…>`; only strings and parentheses
+// matter.
 #include "absl/strings/match.h"
 #include "proto/request_key/request_key.h"
 
 namespace tritond::proto {
 namespace {
 
-// One past the string literal that opens at `begin`; the end of the line when it is not closed, as MLIR's strings do not
-// span lines.
+// One past the string literal that opens at `begin`; the end of the line when it is not closed, as MLIR's strings do
+// not span lines.
 size_t EndOfString(absl::string_view text, size_t begin) {
   for (size_t i = begin + 1; i < text.size(); ++i) {
     if (text[i] == '\\') {

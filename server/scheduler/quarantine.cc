@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/scheduler/quarantine.h"
+
+#include <algorithm>
+
+namespace tritond::server {
+
+Quarantine::Entry& Quarantine::Touch(const std::string& key, absl::Time now) {
+  auto it = entries_.find(key);
+  if (it != entries_.end() && now - it->second.since > period_) {
+    entries_.erase(it);
+    it = entries_.end();
+  }
+  if (it == entries_.end() && entries_.size() >= max_entries_) {
+    entries_.erase(std::min_element(entries_.begin(), entries_.end(),
+                                    [](const auto& a, const auto& b) { return a.second.since < b.second.since; }));
+  }
+  Entry& entry = entries_[key];
+  entry.key = key;
+  entry.since = now;
+  return entry;
+}
+
+bool Quarantine::AddKill(const std::string& key, const std::string& label, const std::string& report, absl::Time now) {
+  Entry& entry = Touch(key, now);
+  entry.label = label;
+  entry.reports.push_back(report);
+  if (static_cast<int>(entry.reports.size()) >= kills_) entry.locked = true;
+  return entry.locked;
+}
+
+void Quarantine::Lock(const std::string& key, const std::string& reason, absl::Time now) {
+  Entry& entry = Touch(key, now);
+  entry.reports.push_back(reason);
+  entry.locked = true;
+}
+
+const Quarantine::Entry* Quarantine::Find(const std::string& key, absl::Time now) {
+  auto it = entries_.find(key);
+  if (it == entries_.end() || !it->second.locked) return nullptr;
+  if (now - it->second.since > period_) {
+    entries_.erase(it);
+    return nullptr;
+  }
+  return &it->second;
+}
+
+std::vector<std::string> Quarantine::ReportsOf(const std::string& key) const {
+  auto it = entries_.find(key);
+  return it == entries_.end() ? std::vector<std::string>{} : it->second.reports;
+}
+
+bool Quarantine::Release(const std::string& key) { return entries_.erase(key) != 0; }
+
+std::vector<Quarantine::Entry> Quarantine::Locked() const {
+  std::vector<Entry> locked;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.locked) locked.push_back(entry);
+  }
+  return locked;
+}
+
+}  // namespace tritond::server

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_SCHEDULER_QUARANTINE_H_
+#define SERVER_SCHEDULER_QUARANTINE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace tritond::server {
+
+// Remembers which keys killed workers, and locks up those that did it `kills` times for `period`. A key whose kills lie
+// longer apart than `period` starts afresh. Bounded: the oldest entries are forgotten first. Not thread-safe.
+class Quarantine final {
+ public:
+  struct Entry {
+    std::string key;
+    std::string label;
+    std::vector<std::string> reports;  // one a kill
+    absl::Time since;                  // of the last kill
+    bool locked = false;
+  };
+
+  Quarantine(int kills, absl::Duration period, size_t max_entries = 1024)
+      : kills_(kills), period_(period), max_entries_(max_entries) {}
+
+  // Notes a kill; true when the key is locked up now.
+  bool AddKill(const std::string& key, const std::string& label, const std::string& report, absl::Time now);
+  // Locks a key up at once, for a reason of the operator's.
+  void Lock(const std::string& key, const std::string& reason, absl::Time now);
+  // The entry of a key that is locked up; null when it is free.
+  const Entry* Find(const std::string& key, absl::Time now);
+  // The reports of a key's kills so far, locked up or not.
+  std::vector<std::string> ReportsOf(const std::string& key) const;
+  // False when it is not in.
+  bool Release(const std::string& key);
+  std::vector<Entry> Locked() const;
+
+ private:
+  Entry& Touch(const std::string& key, absl::Time now);
+
+  const int kills_;
+  const absl::Duration period_;
+  const size_t max_entries_;
+  std::map<std::string, Entry> entries_;
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_SCHEDULER_QUARANTINE_H_

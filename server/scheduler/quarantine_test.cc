@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/scheduler/quarantine.h"
+
+#include <gtest/gtest.h>
+
+namespace tritond::server {
+namespace {
+
+const absl::Time kStart = absl::FromUnixSeconds(1000);
+
+TEST(Quarantine, LocksAKeyUpAfterEnoughKills) {
+  Quarantine quarantine(2, absl::Hours(1));
+  EXPECT_FALSE(quarantine.AddKill("k", "matmul", "signal 6", kStart));
+  EXPECT_EQ(quarantine.Find("k", kStart), nullptr);
+  EXPECT_TRUE(quarantine.AddKill("k", "matmul", "signal 11", kStart));
+  ASSERT_NE(quarantine.Find("k", kStart), nullptr);
+  EXPECT_EQ(quarantine.Find("k", kStart)->reports, (std::vector<std::string>{"signal 6", "signal 11"}));
+  EXPECT_EQ(quarantine.Find("other", kStart), nullptr);
+}
+
+TEST(Quarantine, LetsAKeyOutAfterThePeriod) {
+  Quarantine quarantine(1, absl::Hours(1));
+  quarantine.AddKill("k", "", "r", kStart);
+  EXPECT_NE(quarantine.Find("k", kStart + absl::Minutes(59)), nullptr);
+  EXPECT_EQ(quarantine.Find("k", kStart + absl::Minutes(61)), nullptr);
+}
+
+TEST(Quarantine, KillsFarApartDoNotAddUp) {
+  Quarantine quarantine(2, absl::Hours(1));
+  quarantine.AddKill("k", "", "r", kStart);
+  EXPECT_FALSE(quarantine.AddKill("k", "", "r", kStart + absl::Hours(2)));
+}
+
+TEST(Quarantine, ReleaseAndLockWorkByHand) {
+  Quarantine quarantine(2, absl::Hours(1));
+  quarantine.Lock("k", "known bad", kStart);
+  ASSERT_EQ(quarantine.Locked().size(), 1u);
+  EXPECT_EQ(quarantine.Locked()[0].reports[0], "known bad");
+  EXPECT_TRUE(quarantine.Release("k"));
+  EXPECT_FALSE(quarantine.Release("k"));
+  EXPECT_EQ(quarantine.Find("k", kStart), nullptr);
+}
+
+TEST(Quarantine, ForgetsTheOldestWhenFull) {
+  Quarantine quarantine(1, absl::Hours(1), /*max_entries=*/2);
+  quarantine.AddKill("a", "", "r", kStart);
+  quarantine.AddKill("b", "", "r", kStart + absl::Seconds(1));
+  quarantine.AddKill("c", "", "r", kStart + absl::Seconds(2));
+  EXPECT_EQ(quarantine.Find("a", kStart + absl::Seconds(3)), nullptr);
+  EXPECT_NE(quarantine.Find("c", kStart + absl::Seconds(3)), nullptr);
+}
+
+}  // namespace
+}  // namespace tritond::server

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job is reserved (its key is taken, the cache is looked at once more), then queued, then running under a lease; a
+// lost lease puts it back into the queue. `by_key_` names the job that new callers join; a job that was cancelled while
+// it ran leaves `by_key_` at once but keeps its worker's slot until the worker answers or is gone.
+#include "server/scheduler/scheduler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace tritond::server {
+namespace {
+
+Outcome Refuse(absl::Status status, std::string reason, absl::Duration retry_delay = absl::ZeroDuration()) {
+  Outcome outcome;
+  outcome.status = std::move(status);
+  outcome.reason = std::move(reason);
+  outcome.retry_delay = retry_delay;
+  return outcome;
+}
+
+Outcome QuarantinedOutcome(std::vector<std::string> reports) {
+  Outcome outcome = Refuse(absl::FailedPreconditionError(absl::StrCat(
+                               "compiling this kernel killed ", reports.size(),
+                               " worker(s); it is quarantined. Last: ", reports.empty() ? "" : reports.back())),
+                           "QUARANTINED");
+  outcome.reports = std::move(reports);
+  outcome.quarantined = true;
+  return outcome;
+}
+
+}  // namespace
+
+Scheduler::Scheduler(SchedulerConfig config, Clock clock, Executor& executor)
+    : config_(config),
+      clock_(std::move(clock)),
+      executor_(executor),
+      queue_(config.age_step),
+      quarantine_(config.quarantine_kills, config.quarantine_period) {}
+
+void Scheduler::Run(const Calls& calls) {
+  for (const auto& call : calls) call();
+}
+
+absl::Duration Scheduler::RetryDelayLocked() const {
+  int slots = 0;
+  for (const auto& [name, worker] : workers_) slots += worker.retired ? 0 : worker.offer.slots;
+  // About the time until a tenth of the queue is done: by then there is room, and callers do not all come at once.
+  const absl::Duration estimate = mean_run_time_ * (static_cast<double>(queue_.size()) / 10 / std::max(slots, 1));
+  return std::clamp(estimate, absl::Milliseconds(100), absl::Seconds(30));
+}
+
+std::optional<Outcome> Scheduler::RefusalLocked(const JobSpec& spec) {
+  if (const Quarantine::Entry* entry = quarantine_.Find(spec.key, clock_())) return QuarantinedOutcome(entry->reports);
+  if (draining_) {
+    return Refuse(absl::UnavailableError("this server is draining; ask another, or this one later"), "DRAINING",
+                  absl::Seconds(5));
+  }
+  if (queue_.size() >= config_.max_queued) {
+    ++rejected_;
+    return Refuse(absl::ResourceExhaustedError(absl::StrCat("the queue is full (", queue_.size(), " jobs)")),
+                  "QUEUE_FULL", RetryDelayLocked());
+  }
+  return std::nullopt;
+}
+
+Scheduler::WaiterId Scheduler::AddWaiterLocked(uint64_t job, absl::Time deadline, Done done, bool joined) {
+  const WaiterId id = next_id_++;
+  jobs_[job]->waiters.push_back(id);
+  waiters_[id] = Waiter{job, std::move(done), joined, deadline};
+  if (deadline != absl::InfiniteFuture()) deadlines_.emplace(deadline, id);
+  return id;
+}
+
+Scheduler::WaiterId Scheduler::Submit(JobSpec spec, absl::Time deadline, Recheck recheck, Done done) {
+  std::optional<Outcome> refusal;
+  WaiterId waiter = 0;
+  uint64_t id = 0;
+  {
+    absl::MutexLock lock(&mu_);
+    auto in_flight = by_key_.find(spec.key);
+    if (in_flight != by_key_.end()) {
+      RaiseLocked(in_flight->second, spec.job_class);
+      return AddWaiterLocked(in_flight->second, deadline, std::move(done), /*joined=*/true);
+    }
+    refusal = RefusalLocked(spec);
+    if (!refusal.has_value()) {
+      id = next_id_++;
+      by_key_[spec.key] = id;
+      auto job = std::make_unique<Job>();
+      job->spec = std::move(spec);
+      job->created = clock_();
+      jobs_[id] = std::move(job);
+      waiter = AddWaiterLocked(id, deadline, std::move(done), /*joined=*/false);
+    }
+  }
+  if (refusal.has_value()) {
+    done(*refusal, false);
+    return 0;
+  }
+  SettleReserved(id, recheck ? recheck() : std::nullopt);
+  return waiter;
+}
+
+void Scheduler::SettleReserved(uint64_t id, std::optional<Outcome> stored) {
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    auto it = jobs_.find(id);
+    if (it == jobs_.end()) return;  // Everybody left during the recheck.
+    if (stored.has_value()) {
+      stored->stored = true;
+      FinishLocked(id, *std::move(stored), &calls);
+    } else {
+      EnqueueLocked(id);
+      DispatchLocked();
+    }
+  }
+  Run(calls);
+}
+
+void Scheduler::RaiseLocked(uint64_t id, JobClass job_class) {
+  Job& job = *jobs_[id];
+  if (job_class >= job.spec.job_class) return;
+  job.spec.job_class = job_class;
+  if (queue_.Remove(id)) EnqueueLocked(id);
+}
+
+void Scheduler::EnqueueLocked(uint64_t id) {
+  Job& job = *jobs_[id];
+  job.state = State::kQueued;
+  queue_.Push({id, job.spec.needs, job.spec.job_class, job.spec.tenant, job.created});
+}
+
+void Scheduler::DispatchLocked() {
+  bool progress = true;
+  while (progress && queue_.size() > 0) {
+    progress = false;
+    // The emptiest worker first, so that load spreads.
+    std::vector<std::pair<size_t, std::map<std::string, Worker>::iterator>> free;
+    for (auto it = workers_.begin(); it != workers_.end(); ++it) {
+      const bool has_slot = it->second.leases.size() < static_cast<size_t>(std::max(it->second.offer.slots, 1));
+      if (has_slot && !it->second.retired) free.emplace_back(it->second.leases.size(), it);
+    }
+    std::stable_sort(free.begin(), free.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (auto& [load, it] : free) progress |= StartOnLocked(it->first, it->second);
+  }
+}
+
+bool Scheduler::StartOnLocked(const std::string& name, Worker& worker) {
+  const absl::Time now = clock_();
+  std::optional<uint64_t> id = queue_.Pop([&](const Requirement& needs) { return worker.offer.CanRun(needs); }, now);
+  if (!id.has_value()) return false;
+  Job& job = *jobs_[*id];
+  job.state = State::kRunning;
+  job.lease = next_id_++;
+  job.worker = name;
+  job.started = now;
+  ++job.attempts;
+  ++started_;
+  worker.leases[job.lease] = *id;
+  leases_[job.lease] = *id;
+  executor_.Start(name, job.lease, job.spec);
+  return true;
+}
+
+bool Scheduler::Leave(WaiterId waiter) {
+  Calls calls;
+  bool waited;
+  {
+    absl::MutexLock lock(&mu_);
+    waited = LeaveLocked(waiter);
+    CheckIdleLocked(clock_(), &calls);
+  }
+  Run(calls);
+  return waited;
+}
+
+void Scheduler::ForgetWaiterLocked(WaiterId id) {
+  auto it = waiters_.find(id);
+  auto range = deadlines_.equal_range(it->second.deadline);
+  for (auto entry = range.first; entry != range.second; ++entry) {
+    if (entry->second != id) continue;
+    deadlines_.erase(entry);
+    break;
+  }
+  waiters_.erase(it);
+}
+
+bool Scheduler::LeaveLocked(WaiterId id) {
+  auto it = waiters_.find(id);
+  if (it == waiters_.end()) return false;
+  const uint64_t job_id = it->second.job;
+  ForgetWaiterLocked(id);
+  auto& waiters = jobs_[job_id]->waiters;
+  waiters.erase(std::find(waiters.begin(), waiters.end(), id));
+  if (waiters.empty()) AbandonLocked(job_id);
+  return true;
+}
+
+void Scheduler::AbandonLocked(uint64_t id) {
+  Job& job = *jobs_[id];
+  if (job.state == State::kRunning && job.nearly_done) return;
+  by_key_.erase(job.spec.key);
+  if (job.state == State::kRunning) {
+    job.orphan = true;
+    executor_.Cancel(job.worker, job.lease);
+    return;
+  }
+  queue_.Remove(id);
+  jobs_.erase(id);
+}
+
+void Scheduler::WorkerAttached(const std::string& name, WorkerOffer offer) {
+  absl::MutexLock lock(&mu_);
+  workers_[name].offer = std::move(offer);
+  DispatchLocked();
+}
+
+void Scheduler::RetireWorker(const std::string& name) {
+  absl::MutexLock lock(&mu_);
+  auto it = workers_.find(name);
+  if (it != workers_.end()) it->second.retired = true;
+}
+
+void Scheduler::WorkerLost(const std::string& name, const Loss& loss) {
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    auto it = workers_.find(name);
+    if (it == workers_.end()) return;
+    const std::map<uint64_t, uint64_t> leases = std::move(it->second.leases);
+    workers_.erase(it);
+    for (const auto& [lease, job] : leases) {
+      ++lost_;
+      leases_.erase(lease);
+      const bool begun = std::find(loss.begun.begin(), loss.begun.end(), lease) != loss.begun.end();
+      RetryOrFailLocked(job, loss, begun, &calls);
+    }
+    DispatchLocked();
+    CheckIdleLocked(clock_(), &calls);
+  }
+  Run(calls);
+}
+
+void Scheduler::RetryOrFailLocked(uint64_t id, const Loss& loss, bool begun, Calls* calls) {
+  Job& job = *jobs_[id];
+  ++job.losses;
+  if (job.orphan || job.waiters.empty()) {
+    FinishLocked(id, Refuse(absl::CancelledError("nobody waits for it"), "CANCELLED"), calls);
+    return;
+  }
+  const bool blamed = begun && (loss.kind == Loss::Kind::kCrashed || loss.kind == Loss::Kind::kTimeLimit);
+  if (blamed && quarantine_.AddKill(job.spec.key, job.spec.label, loss.report, clock_()) &&
+      loss.kind == Loss::Kind::kCrashed) {
+    FinishLocked(id, QuarantinedOutcome(quarantine_.ReportsOf(job.spec.key)), calls);
+  } else if (blamed && loss.kind == Loss::Kind::kTimeLimit) {
+    Outcome outcome = Refuse(absl::DeadlineExceededError(loss.report), "TIME_LIMIT");
+    outcome.reports = {loss.report};
+    FinishLocked(id, std::move(outcome), calls);
+  } else if (job.losses > config_.max_losses) {
+    FinishLocked(id,
+                 Refuse(absl::UnavailableError(absl::StrCat("lost ", job.losses, " workers in a row: ", loss.report)),
+                        "WORKER_LOST", RetryDelayLocked()),
+                 calls);
+  } else {
+    EnqueueLocked(id);
+  }
+}
+
+void Scheduler::FinishLocked(uint64_t id, Outcome outcome, Calls* calls) {
+  auto it = jobs_.find(id);
+  Job& job = *it->second;
+  const absl::Time now = clock_();
+  auto named = by_key_.find(job.spec.key);
+  if (named != by_key_.end() && named->second == id) by_key_.erase(named);
+  queue_.Remove(id);
+  const bool ran = job.attempts > 0;
+  outcome.worker = job.worker;
+  outcome.attempts = job.attempts;
+  outcome.queue_time = (ran ? job.started : now) - job.created;
+  const absl::Duration run_time = ran ? now - job.started : absl::ZeroDuration();
+  if (ran) mean_run_time_ = mean_run_time_ * 0.9 + run_time * 0.1;
+  if (!outcome.stored) {
+    recent_.push_front({job.spec.key, job.spec.label, job.spec.needs.target, job.spec.tenant, job.worker,
+                        outcome.status, outcome.queue_time, run_time, now});
+    if (recent_.size() > config_.recent_jobs) recent_.pop_back();
+  }
+  auto shared = std::make_shared<const Outcome>(std::move(outcome));  // Shared by the waiters' callbacks.
+  for (WaiterId waiter_id : job.waiters) {
+    Waiter& waiter = waiters_[waiter_id];
+    calls->push_back([shared, done = std::move(waiter.done), joined = waiter.joined] { done(*shared, joined); });
+    ForgetWaiterLocked(waiter_id);
+  }
+  jobs_.erase(it);
+}
+
+Scheduler::Job* Scheduler::JobOfLeaseLocked(uint64_t lease) {
+  auto it = leases_.find(lease);
+  return it == leases_.end() ? nullptr : jobs_[it->second].get();
+}
+
+void Scheduler::NearlyDone(uint64_t lease) {
+  absl::MutexLock lock(&mu_);
+  if (Job* job = JobOfLeaseLocked(lease)) job->nearly_done = true;
+}
+
+bool Scheduler::Holds(uint64_t lease) const {
+  absl::MutexLock lock(&mu_);
+  return leases_.contains(lease);
+}
+
+void Scheduler::Finish(uint64_t lease, Outcome outcome) {
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    auto it = leases_.find(lease);
+    if (it == leases_.end()) return;
+    const uint64_t id = it->second;
+    leases_.erase(it);
+    auto worker = workers_.find(jobs_[id]->worker);
+    if (worker != workers_.end()) {
+      worker->second.leases.erase(lease);
+      ++worker->second.done;
+    }
+    FinishLocked(id, std::move(outcome), &calls);
+    DispatchLocked();
+    CheckIdleLocked(clock_(), &calls);
+  }
+  Run(calls);
+}
+
+void Scheduler::Tick() {
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    const absl::Time now = clock_();
+    while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+      const WaiterId id = deadlines_.begin()->second;
+      const Waiter& waiter = waiters_[id];
+      const bool running = jobs_[waiter.job]->state == State::kRunning;
+      Outcome outcome =
+          Refuse(absl::DeadlineExceededError(running ? "the deadline passed while the compile ran"
+                                                     : "the deadline passed while the job waited in the queue"),
+                 "DEADLINE");
+      calls.push_back(
+          [outcome = std::move(outcome), done = waiter.done, joined = waiter.joined] { done(outcome, joined); });
+      LeaveLocked(id);
+    }
+    FailStrandedLocked(now, &calls);
+    DispatchLocked();
+    CheckIdleLocked(now, &calls);
+  }
+  Run(calls);
+}
+
+void Scheduler::FailStrandedLocked(absl::Time now, Calls* calls) {
+  std::map<Requirement, absl::Time> stranded;
+  for (const Requirement& needs : queue_.Needs()) {
+    const bool served = std::any_of(workers_.begin(), workers_.end(), [&](const auto& worker) {
+      return !worker.second.retired && worker.second.offer.CanRun(needs);
+    });
+    if (served) continue;
+    auto known = stranded_since_.find(needs);
+    const absl::Time since = known == stranded_since_.end() ? now : known->second;
+    if (now - since < config_.no_worker_timeout) {
+      stranded[needs] = since;
+      continue;
+    }
+    for (uint64_t id : queue_.IdsWith(needs)) {
+      FinishLocked(id,
+                   Refuse(absl::UnavailableError(absl::StrCat("no worker for ", needs.target, " is attached")),
+                          "NO_WORKER", absl::Seconds(5)),
+                   calls);
+    }
+  }
+  stranded_since_ = std::move(stranded);
+}
+
+void Scheduler::SetDraining(bool draining) {
+  absl::MutexLock lock(&mu_);
+  draining_ = draining;
+}
+
+bool Scheduler::draining() const {
+  absl::MutexLock lock(&mu_);
+  return draining_;
+}
+
+void Scheduler::WhenIdle(absl::Time deadline, std::function<void(size_t)> callback) {
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    idle_waiters_.push_back({deadline, std::move(callback)});
+    CheckIdleLocked(clock_(), &calls);
+  }
+  Run(calls);
+}
+
+void Scheduler::CheckIdleLocked(absl::Time now, Calls* calls) {
+  for (auto it = idle_waiters_.begin(); it != idle_waiters_.end();) {
+    if (!jobs_.empty() && now < it->deadline) {
+      ++it;
+      continue;
+    }
+    calls->push_back([callback = std::move(it->callback), left = jobs_.size()] { callback(left); });
+    it = idle_waiters_.erase(it);
+  }
+}
+
+bool Scheduler::Release(const std::string& key) {
+  absl::MutexLock lock(&mu_);
+  return quarantine_.Release(key);
+}
+
+void Scheduler::Lock(const std::string& key, const std::string& reason) {
+  absl::MutexLock lock(&mu_);
+  quarantine_.Lock(key, reason, clock_());
+}
+
+std::vector<Quarantine::Entry> Scheduler::Quarantined() const {
+  absl::MutexLock lock(&mu_);
+  return quarantine_.Locked();
+}
+
+Scheduler::Stats Scheduler::GetStats() const {
+  absl::MutexLock lock(&mu_);
+  Stats stats;
+  const absl::Time now = clock_();
+  for (int i = 0; i < kJobClasses; ++i) {
+    const JobClass job_class = static_cast<JobClass>(i);
+    stats.classes[i].queued = queue_.CountOf(job_class);
+    const absl::Time oldest = queue_.OldestOf(job_class);
+    stats.classes[i].oldest_wait = oldest == absl::InfiniteFuture() ? absl::ZeroDuration() : now - oldest;
+  }
+  for (const auto& [name, worker] : workers_) {
+    stats.done[name] = worker.done;
+    for (const auto& [lease, id] : worker.leases) {
+      const Job& job = *jobs_.at(id);
+      stats.running[name].push_back(job.spec.key);
+      ++stats.classes[static_cast<int>(job.spec.job_class)].running;
+    }
+  }
+  stats.started = started_;
+  stats.lost = lost_;
+  stats.rejected = rejected_;
+  stats.recent.assign(recent_.begin(), recent_.end());
+  return stats;
+}
+
+}  // namespace tritond::server

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_SCHEDULER_SCHEDULER_H_
+#define SERVER_SCHEDULER_SCHEDULER_H_
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "server/scheduler/job.h"
+#include "server/scheduler/job_queue.h"
+#include "server/scheduler/quarantine.h"
+
+namespace tritond::server {
+
+// How the scheduler reaches workers. Called with the scheduler locked: an implementation must neither block nor call
+// back. An order to a worker that is gone is dropped; the scheduler hears of its end by WorkerLost.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual void Start(const std::string& worker, uint64_t lease, const JobSpec& job) = 0;
+  virtual void Cancel(const std::string& worker, uint64_t lease) = 0;
+};
+
+struct SchedulerConfig {
+  size_t max_queued = 10000;
+  absl::Duration age_step = absl::Seconds(30);
+  int max_losses = 3;        // a job may lose its worker this often without being to blame
+  int quarantine_kills = 2;  // a key that killed this many workers is quarantined
+  absl::Duration quarantine_period = absl::Hours(1);
+  absl::Duration no_worker_timeout = absl::Seconds(30);  // how long jobs wait for the return of a fit worker
+  size_t recent_jobs = 100;
+};
+
+// Decides what runs where and when: one job in flight per key, whose waiters all get its outcome; classes, fairness and
+// ageing (JobQueue); bounded retries when workers are lost; quarantine for what kills them; drain.
+//
+// Pure logic: time is injected, and someone calls Tick often. Thread-safe; callbacks run without the lock, on the
+// thread whose call brought the outcome about.
+class Scheduler final {
+ public:
+  using WaiterId = uint64_t;
+  // Called exactly once unless the waiter leaves before. `joined`: the job was there already when this waiter came.
+  using Done = std::function<void(const Outcome& outcome, bool joined)>;
+  // Looks for a stored outcome; see Submit.
+  using Recheck = std::function<std::optional<Outcome>()>;
+
+  Scheduler(SchedulerConfig config, Clock clock, Executor& executor);
+
+  // Joins the job in flight under the key, or makes one. Before a new job is queued, `recheck` (may be null) runs
+  // without the lock but with the key reserved: an outcome that was stored between the caller's look at the cache and
+  // this call is found instead of being computed twice.
+  //
+  // Outcomes made here: Unavailable (DRAINING, NO_WORKER, WORKER_LOST), ResourceExhausted (QUEUE_FULL, with a retry
+  // delay), FailedPrecondition (QUARANTINED, with reports), DeadlineExceeded (DEADLINE, TIME_LIMIT). `done` may be
+  // called before Submit returns.
+  WaiterId Submit(JobSpec spec, absl::Time deadline, Recheck recheck, Done done);
+  // The waiter no longer waits. With the last one the job is cancelled, unless it is nearly done. False when its
+  // outcome is there already (then `done` has been called or is being called).
+  bool Leave(WaiterId waiter);
+
+  // What workers do. Leases that the scheduler does not know (any more) are ignored.
+  void WorkerAttached(const std::string& worker, WorkerOffer offer);
+  void WorkerLost(const std::string& worker, const Loss& loss);
+  // No new jobs for this worker.
+  void RetireWorker(const std::string& worker);
+  void NearlyDone(uint64_t lease);
+  void Finish(uint64_t lease, Outcome outcome);
+  // Whether a result under this lease is still wanted.
+  bool Holds(uint64_t lease) const;
+
+  // Ends waits whose deadline has passed and jobs that no worker can run any more.
+  void Tick();
+
+  // Refuses new jobs, or takes them again. Those accepted go on.
+  void SetDraining(bool draining);
+  bool draining() const;
+  // Calls back with the number of jobs left, once nothing is queued or runs or `deadline` has passed.
+  void WhenIdle(absl::Time deadline, std::function<void(size_t)> callback);
+
+  bool Release(const std::string& key);
+  void Lock(const std::string& key, const std::string& reason);
+  std::vector<Quarantine::Entry> Quarantined() const;
+
+  struct ClassStats {
+    size_t queued = 0;
+    size_t running = 0;
+    absl::Duration oldest_wait;
+  };
+  struct Stats {
+    std::array<ClassStats, kJobClasses> classes;
+    uint64_t started = 0;                                     // leases given
+    uint64_t lost = 0;                                        // leases lost
+    uint64_t rejected = 0;                                    // queue full
+    std::map<std::string, std::vector<std::string>> running;  // worker to keys
+    std::map<std::string, uint64_t> done;                     // worker to leases finished
+    std::vector<FinishedJob> recent;                          // newest first
+  };
+  Stats GetStats() const;
+
+ private:
+  enum class State { kReserved, kQueued, kRunning };
+  struct Waiter {
+    uint64_t job = 0;
+    Done done;
+    bool joined = false;
+    absl::Time deadline;
+  };
+  struct Job {
+    JobSpec spec;
+    State state = State::kReserved;
+    std::vector<WaiterId> waiters;
+    absl::Time created, started;
+    uint64_t lease = 0;
+    std::string worker;
+    int attempts = 0;
+    int losses = 0;
+    bool nearly_done = false;
+    bool orphan = false;  // nobody waits; a late outcome is dropped
+  };
+  struct Worker {
+    WorkerOffer offer;
+    std::map<uint64_t, uint64_t> leases;  // to jobs
+    bool retired = false;
+    uint64_t done = 0;
+  };
+  struct IdleWaiter {
+    absl::Time deadline;
+    std::function<void(size_t)> callback;
+  };
+  // Callbacks collected under the lock, run after it.
+  using Calls = std::vector<std::function<void()>>;
+  static void Run(const Calls& calls);
+
+  std::optional<Outcome> RefusalLocked(const JobSpec& spec) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Duration RetryDelayLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  WaiterId AddWaiterLocked(uint64_t job, absl::Time deadline, Done done, bool joined)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void SettleReserved(uint64_t job, std::optional<Outcome> stored);
+  void EnqueueLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void DispatchLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool StartOnLocked(const std::string& name, Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void ForgetWaiterLocked(WaiterId waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void RaiseLocked(uint64_t job, JobClass job_class) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool LeaveLocked(WaiterId waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void AbandonLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void FinishLocked(uint64_t job, Outcome outcome, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void RetryOrFailLocked(uint64_t job, const Loss& loss, bool begun, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void FailStrandedLocked(absl::Time now, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void CheckIdleLocked(absl::Time now, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Job* JobOfLeaseLocked(uint64_t lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const SchedulerConfig config_;
+  const Clock clock_;
+  Executor& executor_;
+
+  mutable absl::Mutex mu_;
+  uint64_t next_id_ ABSL_GUARDED_BY(mu_) = 1;
+  bool draining_ ABSL_GUARDED_BY(mu_) = false;
+  JobQueue queue_ ABSL_GUARDED_BY(mu_);
+  Quarantine quarantine_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<uint64_t, std::unique_ptr<Job>> jobs_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<std::string, uint64_t> by_key_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<WaiterId, Waiter> waiters_ ABSL_GUARDED_BY(mu_);
+  std::multimap<absl::Time, WaiterId> deadlines_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, Worker> workers_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<uint64_t, uint64_t> leases_ ABSL_GUARDED_BY(mu_);  // to jobs
+  std::map<Requirement, absl::Time> stranded_since_ ABSL_GUARDED_BY(mu_);
+  std::vector<IdleWaiter> idle_waiters_ ABSL_GUARDED_BY(mu_);
+  std::deque<FinishedJob> recent_ ABSL_GUARDED_BY(mu_);
+  absl::Duration mean_run_time_ ABSL_GUARDED_BY(mu_) = absl::Seconds(1);
+  uint64_t started_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t lost_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t rejected_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_SCHEDULER_SCHEDULER_H_

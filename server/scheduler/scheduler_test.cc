@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/scheduler/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace tritond::server {
+namespace {
+
+struct Order {
+  std::string worker;
+  uint64_t lease;
+  std::string key;
+};
+
+class RecordingExecutor final : public Executor {
+ public:
+  void Start(const std::string& worker, uint64_t lease, const JobSpec& job) override {
+    started.push_back({worker, lease, job.key});
+  }
+  void Cancel(const std::string& worker, uint64_t lease) override { cancelled.push_back(lease); }
+  std::vector<Order> started;
+  std::vector<uint64_t> cancelled;
+};
+
+struct Seen {
+  int calls = 0;
+  Outcome outcome;
+  bool joined = false;
+};
+
+class SchedulerTest : public testing::Test {
+ protected:
+  SchedulerTest()
+      : scheduler_(
+            Config(), [this] { return now_; }, executor_) {}
+
+  static SchedulerConfig Config() {
+    SchedulerConfig config;
+    config.max_queued = 3;
+    return config;
+  }
+  void Attach(const std::string& worker, const std::string& build = "b1", bool binary = true) {
+    scheduler_.WorkerAttached(worker, {worker, build, {{"cuda:90", binary}}, 1});
+  }
+  static JobSpec Spec(const std::string& key, const std::string& tenant = "t", bool binary = true) {
+    JobSpec spec;
+    spec.key = key;
+    spec.tenant = tenant;
+    spec.needs = {"cuda:90", "b1", binary};
+    return spec;
+  }
+  Scheduler::WaiterId Submit(JobSpec spec, Seen* seen, absl::Time deadline = absl::InfiniteFuture(),
+                             Scheduler::Recheck recheck = nullptr) {
+    return scheduler_.Submit(std::move(spec), deadline, std::move(recheck),
+                             [seen](const Outcome& outcome, bool joined) {
+                               ++seen->calls;
+                               seen->outcome = outcome;
+                               seen->joined = joined;
+                             });
+  }
+  void FinishLast() { scheduler_.Finish(executor_.started.back().lease, Outcome{}); }
+  Loss Crash() { return {Loss::Kind::kCrashed, "signal 6 (Aborted)", {executor_.started.back().lease}}; }
+
+  absl::Time now_ = absl::FromUnixSeconds(1000);
+  RecordingExecutor executor_;
+  Scheduler scheduler_;
+};
+
+TEST_F(SchedulerTest, SecondCallerJoinsTheFirstOnesJob) {
+  Attach("w1");
+  Seen first, second;
+  Submit(Spec("k"), &first);
+  Submit(Spec("k"), &second);
+  ASSERT_EQ(executor_.started.size(), 1u);
+  FinishLast();
+  EXPECT_EQ(first.calls, 1);
+  EXPECT_FALSE(first.joined);
+  EXPECT_EQ(second.calls, 1);
+  EXPECT_TRUE(second.joined);
+  EXPECT_EQ(second.outcome.worker, "w1");
+}
+
+TEST_F(SchedulerTest, AFinishedKeyIsANewJobNextTime) {
+  Attach("w1");
+  Seen first, second;
+  Submit(Spec("k"), &first);
+  FinishLast();
+  Submit(Spec("k"), &second);
+  EXPECT_EQ(executor_.started.size(), 2u);
+  EXPECT_EQ(second.calls, 0);
+}
+
+TEST_F(SchedulerTest, TheRecheckAnswersWithoutAWorker) {
+  Attach("w1");
+  Seen seen;
+  Submit(Spec("k"), &seen, absl::InfiniteFuture(), [] { return std::optional<Outcome>(Outcome{}); });
+  EXPECT_EQ(seen.calls, 1);
+  EXPECT_TRUE(seen.outcome.stored);
+  EXPECT_TRUE(executor_.started.empty());
+}
+
+TEST_F(SchedulerTest, JobsWaitForAFitWorker) {
+  Attach("other-build", "b2");
+  Attach("no-assembler", "b1", /*binary=*/false);
+  Seen binary, text;
+  Submit(Spec("k1"), &binary);
+  EXPECT_TRUE(executor_.started.empty());
+  Submit(Spec("k2", "t", /*binary=*/false), &text);
+  ASSERT_EQ(executor_.started.size(), 1u);
+  EXPECT_EQ(executor_.started[0].worker, "no-assembler");
+  Attach("fit");
+  ASSERT_EQ(executor_.started.size(), 2u);
+  EXPECT_EQ(executor_.started[1].worker, "fit");
+}
+
+TEST_F(SchedulerTest, WhenTheLastWaiterLeavesAQueuedJobIsDropped) {
+  Seen first, second;
+  const auto a = Submit(Spec("k"), &first);
+  const auto b = Submit(Spec("k"), &second);
+  EXPECT_TRUE(scheduler_.Leave(a));
+  EXPECT_EQ(scheduler_.GetStats().classes[0].queued, 1u);
+  EXPECT_TRUE(scheduler_.Leave(b));
+  EXPECT_EQ(scheduler_.GetStats().classes[0].queued, 0u);
+  EXPECT_FALSE(scheduler_.Leave(b));
+  EXPECT_EQ(first.calls + second.calls, 0);
+}
+
+TEST_F(SchedulerTest, WhenTheLastWaiterLeavesARunningJobIsCancelledAndTheNextCallerStartsAnew) {
+  Attach("w1");
+  Seen first, second;
+  const auto waiter = Submit(Spec("k"), &first);
+  const uint64_t lease = executor_.started[0].lease;
+  scheduler_.Leave(waiter);
+  EXPECT_EQ(executor_.cancelled, std::vector<uint64_t>{lease});
+  Submit(Spec("k"), &second);
+  EXPECT_EQ(executor_.started.size(), 1u);  // The slot is still taken.
+  scheduler_.Finish(lease, Outcome{});
+  EXPECT_EQ(executor_.started.size(), 2u);
+  EXPECT_EQ(second.calls, 0);
+}
+
+TEST_F(SchedulerTest, AJobThatIsNearlyDoneIsNotCancelled) {
+  Attach("w1");
+  Seen first, second;
+  const auto waiter = Submit(Spec("k"), &first);
+  scheduler_.NearlyDone(executor_.started[0].lease);
+  scheduler_.Leave(waiter);
+  EXPECT_TRUE(executor_.cancelled.empty());
+  Submit(Spec("k"), &second);
+  EXPECT_TRUE(scheduler_.Holds(executor_.started[0].lease));
+  FinishLast();
+  EXPECT_TRUE(second.joined);
+  EXPECT_EQ(executor_.started.size(), 1u);
+}
+
+TEST_F(SchedulerTest, ALostWorkersJobRunsElsewhereAndItsOldLeaseIsDead) {
+  Attach("w1");
+  Attach("w2");
+  Seen seen;
+  Submit(Spec("k"), &seen);
+  const Order first = executor_.started[0];
+  scheduler_.WorkerLost(first.worker, {Loss::Kind::kDisconnected, "stream ended", {}});
+  ASSERT_EQ(executor_.started.size(), 2u);
+  EXPECT_NE(executor_.started[1].worker, first.worker);
+  Outcome late;
+  late.status = absl::InternalError("late");
+  scheduler_.Finish(first.lease, late);
+  EXPECT_EQ(seen.calls, 0);
+  FinishLast();
+  EXPECT_TRUE(seen.outcome.status.ok());
+  EXPECT_EQ(seen.outcome.attempts, 2);
+}
+
+TEST_F(SchedulerTest, LosingWorkerAfterWorkerEndsInUnavailable) {
+  Seen seen;
+  Submit(Spec("k"), &seen);
+  for (int i = 0; i < 4; ++i) {
+    Attach("w");
+    EXPECT_EQ(seen.calls, 0);
+    scheduler_.WorkerLost("w", {Loss::Kind::kDisconnected, "stream ended", {}});
+  }
+  ASSERT_EQ(seen.calls, 1);
+  EXPECT_EQ(seen.outcome.status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(seen.outcome.reason, "WORKER_LOST");
+  EXPECT_GT(seen.outcome.retry_delay, absl::ZeroDuration());
+}
+
+TEST_F(SchedulerTest, AKeyThatKillsWorkersIsQuarantinedWithItsReports) {
+  Attach("w1");
+  Attach("w2");
+  Seen first, second;
+  Submit(Spec("k"), &first);
+  scheduler_.WorkerLost(executor_.started[0].worker, Crash());
+  EXPECT_EQ(first.calls, 0);
+  scheduler_.WorkerLost(executor_.started[1].worker, Crash());
+  ASSERT_EQ(first.calls, 1);
+  EXPECT_EQ(first.outcome.status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(first.outcome.quarantined);
+  EXPECT_EQ(first.outcome.reports.size(), 2u);
+  Attach("w3");
+  Submit(Spec("k"), &second);
+  EXPECT_EQ(second.outcome.reason, "QUARANTINED");
+  EXPECT_EQ(executor_.started.size(), 2u);
+  EXPECT_EQ(scheduler_.Quarantined().size(), 1u);
+  EXPECT_TRUE(scheduler_.Release("k"));
+  Submit(Spec("k"), &second);
+  EXPECT_EQ(executor_.started.size(), 3u);
+}
+
+TEST_F(SchedulerTest, AJobThatHadNotBegunIsNotBlamedForACrash) {
+  Seen seen;
+  Submit(Spec("k"), &seen);
+  for (int i = 0; i < 3; ++i) {
+    Attach("w");
+    scheduler_.WorkerLost("w", {Loss::Kind::kCrashed, "exit 1", {}});
+  }
+  EXPECT_EQ(seen.calls, 0);
+  EXPECT_TRUE(scheduler_.Quarantined().empty());
+}
+
+TEST_F(SchedulerTest, AJobThatOverrunsItsLimitFailsAtOnceAndCountsAsAKill) {
+  Attach("w1");
+  Seen seen;
+  Submit(Spec("k"), &seen);
+  Loss loss = Crash();
+  loss.kind = Loss::Kind::kTimeLimit;
+  scheduler_.WorkerLost("w1", loss);
+  EXPECT_EQ(seen.outcome.status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(seen.outcome.reason, "TIME_LIMIT");
+  Attach("w2");
+  Submit(Spec("k"), &seen);
+  scheduler_.WorkerLost("w2", {Loss::Kind::kTimeLimit, "overran", {executor_.started.back().lease}});
+  Submit(Spec("k"), &seen);
+  EXPECT_EQ(seen.outcome.reason, "QUARANTINED");
+}
+
+TEST_F(SchedulerTest, AFullQueueRefusesWithADelay) {
+  Seen queued[3], refused, joined;
+  for (int i = 0; i < 3; ++i) Submit(Spec("k" + std::to_string(i)), &queued[i]);
+  EXPECT_EQ(Submit(Spec("k3"), &refused), 0u);
+  EXPECT_EQ(refused.outcome.status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(refused.outcome.reason, "QUEUE_FULL");
+  EXPECT_GT(refused.outcome.retry_delay, absl::ZeroDuration());
+  EXPECT_EQ(scheduler_.GetStats().rejected, 1u);
+  Submit(Spec("k0"), &joined);  // Joining costs nothing.
+  EXPECT_EQ(joined.calls, 0);
+}
+
+TEST_F(SchedulerTest, ADeadlineEndsTheWaitOfItsCallerOnly) {
+  Attach("w1");
+  Seen hasty, patient;
+  Submit(Spec("k"), &hasty, now_ + absl::Seconds(5));
+  Submit(Spec("k"), &patient);
+  now_ += absl::Seconds(4);
+  scheduler_.Tick();
+  EXPECT_EQ(hasty.calls, 0);
+  now_ += absl::Seconds(1);
+  scheduler_.Tick();
+  EXPECT_EQ(hasty.calls, 1);
+  EXPECT_EQ(hasty.outcome.status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(hasty.outcome.reason, "DEADLINE");
+  EXPECT_TRUE(executor_.cancelled.empty());
+  FinishLast();
+  EXPECT_EQ(hasty.calls, 1);
+  EXPECT_TRUE(patient.outcome.status.ok());
+}
+
+TEST_F(SchedulerTest, JobsThatNoWorkerCanRunFailAfterAWhile) {
+  Seen seen;
+  Submit(Spec("k"), &seen);
+  scheduler_.Tick();
+  now_ += absl::Seconds(29);
+  scheduler_.Tick();
+  EXPECT_EQ(seen.calls, 0);
+  now_ += absl::Seconds(1);
+  scheduler_.Tick();
+  EXPECT_EQ(seen.outcome.reason, "NO_WORKER");
+}
+
+TEST_F(SchedulerTest, DrainingRefusesNewJobsAndFinishesTheOldOnes) {
+  Attach("w1");
+  Seen old_job, queued, refused;
+  Submit(Spec("k1"), &old_job);
+  Submit(Spec("k2"), &queued);
+  scheduler_.SetDraining(true);
+  size_t left = 99;
+  scheduler_.WhenIdle(absl::InfiniteFuture(), [&](size_t n) { left = n; });
+  Submit(Spec("k3"), &refused);
+  EXPECT_EQ(refused.outcome.status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(refused.outcome.reason, "DRAINING");
+  FinishLast();
+  EXPECT_EQ(left, 99u);
+  FinishLast();
+  EXPECT_EQ(left, 0u);
+  EXPECT_TRUE(queued.outcome.status.ok());
+}
+
+TEST_F(SchedulerTest, WhenIdleGivesUpAtItsDeadline) {
+  Seen seen;
+  Submit(Spec("k"), &seen);
+  size_t left = 99;
+  scheduler_.WhenIdle(now_ + absl::Seconds(1), [&](size_t n) { left = n; });
+  now_ += absl::Seconds(2);
+  scheduler_.Tick();
+  EXPECT_EQ(left, 1u);
+}
+
+TEST_F(SchedulerTest, AMoreUrgentCallerHurriesTheJobThatItJoins) {
+  JobSpec slow = Spec("slow"), other = Spec("other");
+  slow.job_class = other.job_class = JobClass::kPrebuild;
+  Seen a, b, c;
+  Submit(other, &a);
+  Submit(slow, &b);
+  Submit(Spec("slow"), &c);
+  Attach("w1");
+  EXPECT_EQ(executor_.started[0].key, "slow");
+}
+
+TEST_F(SchedulerTest, ARetiredWorkerGetsNoNewJobs) {
+  Attach("w1");
+  scheduler_.RetireWorker("w1");
+  Seen seen;
+  Submit(Spec("k"), &seen);
+  EXPECT_TRUE(executor_.started.empty());
+}
+
+TEST_F(SchedulerTest, RecentJobsAreListedNewestFirst) {
+  Attach("w1");
+  Seen a, b;
+  Submit(Spec("k1"), &a);
+  Submit(Spec("k2"), &b);
+  now_ += absl::Seconds(2);
+  FinishLast();
+  now_ += absl::Seconds(3);
+  FinishLast();
+  const auto recent = scheduler_.GetStats().recent;
+  ASSERT_EQ(recent.size(), 2u);
+  EXPECT_EQ(recent[0].key, "k2");
+  EXPECT_EQ(recent[0].queue_time, absl::Seconds(2));
+  EXPECT_EQ(recent[0].run_time, absl::Seconds(3));
+}
+
+}  // namespace
+}  // namespace tritond::server
