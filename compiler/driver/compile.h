@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiler's door: IR text in, artifacts out. No MLIR or LLVM type crosses it.
+#ifndef COMPILER_DRIVER_COMPILE_H_
+#define COMPILER_DRIVER_COMPILE_H_
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace tritond::compiler {
+
+// The representations of a kernel, in pipeline order. A compile starts at one and ends at a later one.
+enum class Stage { kTtir, kTtgir, kLlir, kAsm, kBinary };
+
+// "ttir", "ttgir", "llir", "asm", "binary".
+const char* StageName(Stage stage);
+// InvalidArgument for any other word.
+absl::StatusOr<Stage> ParseStage(const std::string& name);
+
+// Which hidden parameters follow the kernel's own; what the client's launcher passes (Triton 3.5 and later: both).
+struct LaunchAbi {
+  bool global_scratch = true;
+  bool profile_scratch = true;
+};
+
+struct CompileRequest {
+  std::string ir;                        // text at `input`
+  Stage input = Stage::kTtir;
+  std::string target;                    // "cuda:90"
+  nlohmann::json options;                // flat object; unknown entries are echoed in the metadata
+  LaunchAbi abi;
+  std::vector<Stage> outputs;            // which stages' artifacts to return; never empty
+  bool debug_info = false;               // keep source locations in the binary
+};
+
+struct Artifact {
+  Stage stage;
+  std::string format;                    // "ttir", "ttgir", "llir", "ptx", "cubin"
+  std::string bytes;
+};
+
+// One complaint of the compiler. `line` and `column` count from 1 in the request's IR; 0 where unknown.
+struct Diagnostic {
+  enum class Severity { kError, kWarning, kRemark };
+  Severity severity = Severity::kError;
+  Stage stage = Stage::kTtir;
+  int line = 0;
+  int column = 0;
+  std::string message;
+};
+
+struct StageTime {
+  Stage stage;
+  std::chrono::nanoseconds wall{0};
+};
+
+struct CompileResult {
+  // InvalidArgument: the IR or an option is wrong. Unimplemented: valid, but beyond this compiler or target.
+  // FailedPrecondition: a tool is missing (no assembler). ResourceExhausted: the kernel exceeds the target's limits.
+  // Internal: a bug here. All are deterministic but FailedPrecondition.
+  absl::Status status;
+  std::vector<Artifact> artifacts;       // in the order of CompileRequest::outputs
+  nlohmann::json metadata;               // upstream Triton's names; every option echoed
+  std::vector<Diagnostic> diagnostics;   // filled on failure too
+  std::vector<StageTime> stages;         // wall time of every stage that ran
+  std::vector<std::string> ignored_options;
+};
+
+// A warm compiler: keeps its MLIR context, bitcode libraries and assembler between compiles.
+// One per process and used by one thread at a time.
+class Compiler {
+ public:
+  static std::unique_ptr<Compiler> Create();
+  virtual ~Compiler() = default;
+
+  virtual CompileResult Compile(const CompileRequest& request) = 0;
+
+  // Called at the start of each stage; for progress reports and for tests that inject faults. Null removes it.
+  virtual void OnStage(std::function<void(Stage, const CompileRequest&)> callback) = 0;
+
+  // Names everything outside the request that can change the bytes: our version, LLVM's version, the digests of
+  // libdevice and of the assembler. Two compilers with equal ids produce equal bytes.
+  virtual std::string BuildId() const = 0;
+
+  // The targets that Compile accepts, "cuda:80"…, and whether each can produce a binary on this machine.
+  struct TargetInfo {
+    std::string name;
+    std::string binary_format;           // "cubin"
+    bool binary_available;
+    std::string why_not;                 // empty when available
+  };
+  virtual std::vector<TargetInfo> Targets() const = 0;
+};
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_DRIVER_COMPILE_H_

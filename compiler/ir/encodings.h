@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encodings of tensors as linear layouts, the launch shape that a module carries, and how encodings pass through
+// operations that change the shape.
+#ifndef COMPILER_IR_ENCODINGS_H_
+#define COMPILER_IR_ENCODINGS_H_
+
+#include <string>
+
+#include "compiler/ir/ttg_dialect.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tritond::ttg {
+
+// Names of the module attributes that say how a kernel is launched.
+inline constexpr llvm::StringLiteral kNumWarpsAttr = "ttg.num-warps";
+inline constexpr llvm::StringLiteral kNumCtasAttr = "ttg.num-ctas";
+inline constexpr llvm::StringLiteral kThreadsPerWarpAttr = "ttg.threads-per-warp";
+inline constexpr llvm::StringLiteral kTargetAttr = "ttg.target";
+inline constexpr llvm::StringLiteral kSharedAttr = "ttg.shared";
+
+// The launch shape of the module around `op`. Modules of ttg always carry it.
+int NumWarps(mlir::Operation* op);
+int ThreadsPerWarp(mlir::Operation* op);
+
+// "dim0", "dim1", …: the output dimensions of a layout of rank `rank`.
+llvm::SmallVector<std::string> DimNames(unsigned rank);
+
+// The layout of a tensor: (register, lane, warp, block) -> (dim0, …). CHECK-fails without a distributed encoding.
+compiler::LinearLayout ToLinearLayout(mlir::RankedTensorType type);
+// The layout of a buffer: (offset, block) -> (dim0, …).
+compiler::LinearLayout ToLinearLayout(MemDescType type);
+// Both encodings place every element of a tensor of `shape` alike.
+bool SamePlacement(llvm::ArrayRef<int64_t> shape, mlir::Attribute a, mlir::Attribute b);
+
+// The encoding of a result such that no element moves between threads; null where the source has no such result
+// encoding. `shape` is the source's.
+mlir::Attribute TransEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int32_t> order);
+mlir::Attribute ReshapeEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> result);
+// Encoding of join's result from an operand's of `shape`, and of split's results from its operand's.
+mlir::Attribute JoinEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape);
+mlir::Attribute SplitEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape);
+
+// For an encoding that a result should get, the operand's that yields it without moving an element; null if none.
+// `op` is trans, reshape, expand_dims, broadcast, reduce, join, split or elementwise.
+mlir::Attribute OperandEncodingFor(mlir::Operation* op, mlir::Attribute result_encoding);
+// The reverse: what the result's encoding is when the operands have `operand_encoding`.
+mlir::Attribute ResultEncodingFor(mlir::Operation* op, mlir::Attribute operand_encoding);
+
+}  // namespace tritond::ttg
+
+#endif  // COMPILER_IR_ENCODINGS_H_

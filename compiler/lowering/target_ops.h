@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lowering asks of a target: the instructions that differ between vendors.
+#ifndef COMPILER_LOWERING_TARGET_OPS_H_
+#define COMPILER_LOWERING_TARGET_OPS_H_
+
+#include <optional>
+
+#include "compiler/ir/tt_dialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Support/LogicalResult.h"
+
+namespace tritond::compiler {
+
+// A global memory access of `ptrs.size() == 1` address and `count` consecutive elements of LLVM type `element`
+// (integer, float or pointer; at most 16 bytes in all).
+struct MemoryAccess {
+  mlir::Value ptr;                 // !llvm.ptr<1>, aligned to the whole access
+  mlir::Type element;
+  int count = 1;
+  mlir::Value predicate;           // i1; null: always
+  tt::CacheModifier cache = tt::CacheModifier::kNone;
+  tt::EvictionPolicy evict = tt::EvictionPolicy::kNormal;
+  bool is_volatile = false;
+};
+
+struct AtomicAccess {
+  mlir::Value ptr;                 // !llvm.ptr<1>
+  mlir::Value predicate;           // i1; null: always. The result is undefined where it is false.
+  tt::MemSemantic semantic = tt::MemSemantic::kAcqRel;
+  tt::MemSyncScope scope = tt::MemSyncScope::kGpu;
+};
+
+// The place that a device assertion names. Strings are not empty; the line counts from 1, 0 where unknown.
+struct AssertSite {
+  llvm::StringRef message, file, function;
+  int line = 0;
+};
+
+// Emits LLVM dialect operations at the builder's insertion point. Stateless; one per target, used from any thread.
+// Types: values are LLVM dialect types; bf16, f16, f32, f64 are floats, 8-bit floats are i8.
+// A method that returns failure has emitted a diagnostic at `loc`.
+class TargetOps {
+ public:
+  virtual ~TargetOps() = default;
+
+  // Threads of a warp, a power of two.
+  virtual int WarpSize() const = 0;
+
+  // i32: this thread in its block (0 … warps x WarpSize - 1); the program's index and the grid's size along `axis`.
+  virtual mlir::Value ThreadId(mlir::OpBuilder& b, mlir::Location loc) const = 0;
+  virtual mlir::Value ProgramId(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const = 0;
+  virtual mlir::Value NumPrograms(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const = 0;
+
+  // All threads of the block (of the warp) wait; shared and global memory is then visible among them.
+  virtual void Barrier(mlir::OpBuilder& b, mlir::Location loc) const = 0;
+  virtual void WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const = 0;
+
+  // The i32 of lane (own lane xor `mask`), or of lane `lane` (i32). All lanes take part.
+  virtual mlir::Value ShuffleXor(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const = 0;
+  virtual mlir::Value ShuffleIndex(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value,
+                                   mlir::Value lane) const = 0;
+  // The reduction of an i32 over the whole warp in one instruction, where there is one for `combiner` (an arith
+  // operation such as arith.addi); nullopt otherwise.
+  virtual std::optional<mlir::Value> WarpReduce(mlir::OpBuilder& b, mlir::Location loc, mlir::Operation* combiner,
+                                                mlir::Value value) const = 0;
+
+  // `count` elements from `access.ptr`; where the predicate is false element i is others[i], undefined if `others` is
+  // empty.
+  virtual llvm::SmallVector<mlir::Value> Load(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
+                                              mlir::ValueRange others) const = 0;
+  virtual void Store(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
+                     mlir::ValueRange values) const = 0;
+  // The value before. Failure: no such operation on this type.
+  virtual mlir::FailureOr<mlir::Value> AtomicRmw(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
+                                                 tt::RmwOp op, mlir::Value value) const = 0;
+  virtual mlir::FailureOr<mlir::Value> AtomicCas(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
+                                                 mlir::Value compare, mlir::Value value) const = 0;
+
+  // The scalar math function `op` ("math.exp", "math.erf", …, also "arith.divf" for the fast f32 division,
+  // "tt.precise_sqrt", "tt.precise_divf") of f32 or f64 operands. Failure: the target has no such function.
+  virtual mlir::FailureOr<mlir::Value> Math(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef op,
+                                            mlir::ValueRange args) const = 0;
+  // A call of `symbol` from the target's device library.
+  virtual mlir::FailureOr<mlir::Value> CallExtern(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef symbol,
+                                                  mlir::Type result, mlir::ValueRange args) const = 0;
+  // Float conversions that the target has instructions for: `values` of format `from` (MLIR float type) to `to`, both
+  // as LLVM values; empty when it has none and lowering shall do it in integer arithmetic.
+  virtual llvm::SmallVector<mlir::Value> ConvertFloat(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType from,
+                                                      mlir::FloatType to, tt::RoundingMode rounding,
+                                                      mlir::ValueRange values) const = 0;
+  // Inline assembly: operands in registers, results as a struct or a single value of `result`.
+  virtual mlir::FailureOr<mlir::Value> InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
+                                                 mlir::ValueRange args, llvm::StringRef text,
+                                                 llvm::StringRef constraints, bool has_side_effects) const = 0;
+
+  // Traps with the message where `condition` (i1) is false.
+  virtual void Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, const AssertSite& site) const = 0;
+  // printf of `format` (without a final zero) and its arguments, promoted as C does.
+  virtual mlir::LogicalResult Print(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef format,
+                                    mlir::ValueRange args) const = 0;
+};
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_LOWERING_TARGET_OPS_H_

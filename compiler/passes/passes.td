@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes over tt and ttg, one a file. Each file opens with what its pass does and why.
+#ifndef COMPILER_PASSES_PASSES_TD_
+#define COMPILER_PASSES_PASSES_TD_
+
+include "mlir/Pass/PassBase.td"
+
+//===-- ttir -> ttir ----------------------------------------------------------------------------------------------===//
+
+def CombinePass : Pass<"tt-combine", "::mlir::ModuleOp"> {
+  let summary = "merges chains of pointer arithmetic, dot and add, select and load, reduce of a product";
+}
+def ReorderBroadcastPass : Pass<"tt-reorder-broadcast", "::mlir::ModuleOp"> {
+  let summary = "moves splat and broadcast below elementwise operations, which then work on smaller tensors";
+}
+def RewriteTensorPointerPass : Pass<"tt-rewrite-tensor-pointer", "::mlir::ModuleOp"> {
+  let summary = "replaces block pointers by tensors of pointers and masks";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+def HoistInvariantsPass : Pass<"tt-hoist-invariants", "::mlir::ModuleOp"> {
+  let summary = "loop-invariant code motion, loads included where memory and trip count allow";
+}
+def UnrollLoopPass : Pass<"tt-unroll-loop", "::mlir::ModuleOp"> {
+  let summary = "unrolls loops by their tt.loop_unroll_factor";
+}
+
+//===-- ttir -> ttgir, ttgir -> ttgir -----------------------------------------------------------------------------===//
+
+def ConvertToTtgPass : Pass<"convert-tt-to-ttg", "::mlir::ModuleOp"> {
+  let summary = "gives every tensor its default encoding";
+  let dependentDialects = ["::tritond::ttg::TTGDialect"];
+  let options = [
+    Option<"target", "target", "std::string", "\"cuda:90\"", "name of the target, kept as ttg.target">,
+    Option<"num_warps", "num-warps", "int", "4", "warps of a block">,
+    Option<"threads_per_warp", "threads-per-warp", "int", "32", "lanes of a warp">,
+    Option<"num_ctas", "num-ctas", "int", "1", "blocks of a cluster">];
+}
+def CoalescePass : Pass<"ttg-coalesce", "::mlir::ModuleOp"> {
+  let summary = "gives memory operations encodings whose neighbouring threads access neighbouring addresses";
+}
+def RemoveLayoutConversionsPass : Pass<"ttg-remove-layout-conversions", "::mlir::ModuleOp"> {
+  let summary = "chooses encodings for whole regions of the program, so that few conversions remain";
+}
+
+//===-- ttgir -> what lowering takes ------------------------------------------------------------------------------===//
+
+def AllocateSharedMemoryPass : Pass<"ttg-allocate-shared-memory", "::mlir::ModuleOp"> {
+  let summary = "places buffers and scratch in shared memory; sets allocation.offset and ttg.shared";
+}
+def InsertBarriersPass : Pass<"ttg-insert-barriers", "::mlir::ModuleOp"> {
+  let summary = "puts a barrier between accesses to one place of shared memory by different threads";
+}
+
+#endif  // COMPILER_PASSES_PASSES_TD_

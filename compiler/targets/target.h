@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A target: everything the compiler knows about one family of devices, behind one interface.
+#ifndef COMPILER_TARGETS_TARGET_H_
+#define COMPILER_TARGETS_TARGET_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "compiler/lowering/target_ops.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace llvm {
+class Module;
+}
+
+namespace tritond::compiler {
+
+// The options that act, checked; everything else a request holds is only echoed. Defaults are upstream's for CUDA.
+struct KernelOptions {
+  int num_warps = 4;               // 1 … 32, a power of two
+  int num_ctas = 1;                // blocks of a cluster
+  int num_stages = 3;              // depth of software pipelines
+  int maxnreg = 0;                 // register limit a thread; 0: none
+  int ptx_version = 0;             // 84 for PTX 8.4; 0: the newest that the assembler takes
+  bool enable_fp_fusion = true;
+  bool enable_reflect_ftz = true;  // device library functions flush subnormals
+  bool debug = false;              // device assertions act
+  bool debug_info = false;         // line tables in the binary
+  std::string ptx_options;         // more flags for the assembler, separated by blanks
+};
+
+// What a kernel may use on the device, in bytes, threads or columns.
+struct TargetLimits {
+  int64_t max_shared_bytes = 0;
+  int max_threads = 1024;
+};
+
+// One target, for example "cuda:90". Made by FindTarget; used by one thread at a time. Keeps what is slow to load
+// (bitcode libraries, the assembler) between compiles.
+class Target {
+ public:
+  virtual ~Target() = default;
+
+  virtual std::string Name() const = 0;             // "cuda:90"
+  virtual std::string AsmFormat() const = 0;        // "ptx"
+  virtual std::string BinaryFormat() const = 0;     // "cubin"
+  virtual TargetLimits Limits() const = 0;
+  virtual const TargetOps& Ops() const = 0;
+
+  // Adds the passes from canonical ttir to ttgir, then from ttgir to what LowerToLlvm takes. Each in one function of
+  // one file: <target>/pipeline.cc.
+  virtual void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const = 0;
+  virtual void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const = 0;
+
+  // `module` is fresh from the LLVM dialect: links the device library where symbols are open, marks the kernels
+  // (functions with the string attribute "tritond.kernel") and optimises. Failure names the unresolved symbol.
+  virtual absl::Status Optimize(llvm::Module& module, const KernelOptions& options) = 0;
+  // Assembly text of an optimised module.
+  virtual absl::StatusOr<std::string> EmitAsm(llvm::Module& module, const KernelOptions& options) = 0;
+  // The binary. FailedPrecondition: no assembler on this machine. ResourceExhausted: the kernel does not fit the
+  // device. Otherwise Internal with the assembler's log.
+  virtual absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) = 0;
+  // Ok when Assemble can work on this machine, else what it would return.
+  virtual absl::Status AssemblerStatus() = 0;
+
+  // Everything outside the request that can change the bytes: digests of device library and assembler.
+  virtual std::string ToolsId() = 0;
+};
+
+// Where targets look for tools, besides the vendors' usual places; first match wins.
+struct TargetConfig {
+  std::vector<std::string> tool_roots;     // folders laid out as a CUDA toolkit: bin/, lib64/ or lib/, nvvm/libdevice/
+};
+
+// All targets that the compiler has, by name, with no tool looked for yet.
+std::vector<std::string> TargetNames();
+// InvalidArgument, naming what there is, when `name` is none of them.
+absl::StatusOr<std::unique_ptr<Target>> FindTarget(absl::string_view name, const TargetConfig& config);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_TARGETS_TARGET_H_
