@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include "client/cli/commands.h"
+
+namespace tritond::client {
+namespace {
+
+void AddServerFlags(CLI::App* app, ServerFlags* flags) {
+  app->add_option("--server", flags->address, "HOST:PORT or unix:PATH; also the environment's TRITOND_SERVER")
+      ->type_name("ADDRESS")
+      ->capture_default_str();
+  app->add_option("--timeout", flags->timeout_seconds, "Seconds that one kernel or call may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--wait", flags->wait_seconds, "Seconds to wait for a server that is not up yet")
+      ->check(CLI::NonNegativeNumber);
+  app->add_flag("--tls", flags->tls, "Talk TLS with the system's certificate authorities");
+  app->add_option("--tls-ca", flags->ca_file, "Talk TLS; the server's certificate authority, PEM")->type_name("FILE");
+  app->add_option("--tls-cert", flags->certificate_file, "The certificate of this client, PEM")->type_name("FILE");
+  app->add_option("--tls-key", flags->key_file, "Its private key, PEM")->type_name("FILE");
+  app->add_option("--token-file", flags->token_file, "A file with a bearer token")->type_name("FILE");
+}
+
+}  // namespace
+
+int RunCommandLine(int argc, const char* const* argv, const std::string& default_server, const Console& console) {
+  CLI::App app("Asks a tritond daemon for compiled GPU kernels.", "triton-client");
+  app.require_subcommand(1);
+  app.fallthrough();  // --server may stand after the command too
+  app.set_version_flag("--version", std::string("triton-client ") + TRITOND_VERSION);
+  app.footer("Exit status: 0 done, 1 some kernel failed to compile, 2 usage, 3 no server.");
+  ServerFlags server;
+  server.address = default_server;
+  AddServerFlags(&app, &server);
+
+  const std::vector<Command> commands = {AddCompile(&app), AddPrebuild(&app), AddGet(&app), AddStats(&app)};
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {  // CLI11 reports bad flags, and --help, by throwing
+    return app.exit(error, console.out, console.err) == 0 ? kDone : kUsage;
+  }
+  for (const Command& command : commands) {
+    if (command.app->parsed()) return command.run(Session{console, server});
+  }
+  return kUsage;
+}
+
+}  // namespace tritond::client

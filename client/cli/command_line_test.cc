@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line against a service that compiles by echoing: the binary of a kernel is its IR.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "client/cli/commands.h"
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
+#include "proto/request_key/request_key.h"
+#include "proto/v1/admin.grpc.pb.h"
+#include "proto/v1/artifact.grpc.pb.h"
+#include "proto/v1/compile.grpc.pb.h"
+
+namespace tritond::client {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace fs = std::filesystem;
+
+// Remembers what it compiled. IR that begins with "bad" fails at line 3, column 14.
+class EchoCompileService final : public v1::CompileService::Service {
+ public:
+  grpc::Status Compile(grpc::ServerContext* context, const v1::CompileRequest* request,
+                       v1::CompileResponse* response) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    last = *request;
+    if (request->ir().rfind("bad", 0) == 0) return Failure();
+    const std::string key = proto::RequestKey(*request, "test");
+    const bool stored = stored_.count(key) > 0 && request->cache_mode() != v1::CACHE_MODE_REFRESH;
+    response->set_key(key);
+    response->set_cache(stored ? v1::CACHE_STATUS_HIT : v1::CACHE_STATUS_MISS);
+    response->mutable_result()->set_metadata_json(R"({"name": "kernel", "shared": 0})");
+    for (const int kind : request->outputs()) {
+      v1::Artifact* artifact = response->mutable_result()->add_artifacts();
+      artifact->set_kind(static_cast<v1::Stage>(kind));
+      artifact->set_format(kind == v1::STAGE_BINARY ? "cubin" : "ptx");
+      artifact->set_digest(proto::Sha256Hex(request->ir()));
+      artifact->set_size_bytes(request->ir().size());
+    }
+    v1::StageTime* time = response->mutable_result()->add_stage_times();
+    time->set_stage(v1::STAGE_LLIR);
+    time->set_wall_ns(1'500'000);
+    v1::Blob* blob = response->add_blobs();
+    blob->set_digest(proto::Sha256Hex(request->ir()));
+    blob->set_data(request->ir());
+    stored_[key] = *response;
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Lookup(grpc::ServerContext* context, const v1::LookupRequest* request,
+                      v1::CompileResponse* response) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto at = stored_.find(request->key());
+    if (at == stored_.end()) return {grpc::StatusCode::NOT_FOUND, "not stored"};
+    *response = at->second;
+    return grpc::Status::OK;
+  }
+
+  v1::CompileRequest last;
+
+ private:
+  static grpc::Status Failure() {
+    v1::CompileFailure failure;
+    failure.set_key("k1");
+    v1::Diagnostic* diagnostic = failure.add_diagnostics();
+    diagnostic->set_severity(v1::Diagnostic::SEVERITY_ERROR);
+    diagnostic->set_stage(v1::STAGE_TTIR);
+    diagnostic->set_line(3);
+    diagnostic->set_column(14);
+    diagnostic->set_message("expected ':'");
+    google::rpc::Status rich;
+    rich.add_details()->PackFrom(failure);
+    return {grpc::StatusCode::INVALID_ARGUMENT, "the IR does not parse", rich.SerializeAsString()};
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, v1::CompileResponse> stored_;
+};
+
+class OneArtifactService final : public v1::ArtifactService::Service {
+ public:
+  grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest* request,
+                     grpc::ServerWriter<v1::FetchResponse>* writer) override {
+    if (request->digest() != proto::Sha256Hex("stored bytes")) return {grpc::StatusCode::NOT_FOUND, "not stored"};
+    v1::FetchResponse part;
+    part.set_data("stored bytes");
+    writer->Write(part);
+    return grpc::Status::OK;
+  }
+};
+
+class FixedAdminService final : public v1::AdminService::Service {
+ public:
+  grpc::Status GetStats(grpc::ServerContext* context, const v1::GetStatsRequest* request,
+                        v1::GetStatsResponse* response) override {
+    response->mutable_daemon()->set_version("9.8.7");
+    response->set_hits(3);
+    response->set_misses(1);
+    return grpc::Status::OK;
+  }
+};
+
+class CommandLine : public testing::Test {
+ protected:
+  CommandLine() : folder_(fs::path(testing::TempDir()) / absl::StrCat("command_line_", getpid(), "_", TestName())) {
+    fs::create_directories(folder_);
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
+    builder.RegisterService(&compile_);
+    builder.RegisterService(&artifact_);
+    builder.RegisterService(&admin_);
+    server_ = builder.BuildAndStart();
+  }
+  ~CommandLine() override { fs::remove_all(folder_); }
+
+  static std::string TestName() { return testing::UnitTest::GetInstance()->current_test_info()->name(); }
+
+  std::string Path(const std::string& name) { return (folder_ / name).string(); }
+  std::string Write(const std::string& name, const std::string& text) {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text;
+    return Path(name);
+  }
+  std::string Read(const std::string& name) {
+    std::ifstream file(folder_ / name);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }
+
+  // Runs triton-client against the echo service and returns its exit code.
+  int Run(const std::vector<std::string>& words) {
+    std::vector<const char*> argv = {"triton-client"};
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    out_.str("");
+    err_.str("");
+    return RunCommandLine(static_cast<int>(argv.size()), argv.data(), absl::StrCat("127.0.0.1:", port_),
+                          Console{out_, err_});
+  }
+
+  fs::path folder_;
+  EchoCompileService compile_;
+  OneArtifactService artifact_;
+  FixedAdminService admin_;
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(CommandLine, CompileWritesTheBinaryAndSaysMissThenHit) {
+  const std::string file = Write("add.ttir", "module {}");
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "-o", Path("add.cubin")}), kDone) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("add  miss"));
+  EXPECT_EQ(Read("add.cubin"), "module {}");
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90"}), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("add  hit"));
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--no-cache"}), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("add  miss"));
+}
+
+TEST_F(CommandLine, JsonIsOneObjectWithTheDocumentedNames) {
+  const std::string file = Write("add.ttir", "module {}");
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--json"}), kDone) << err_.str();
+  const auto line = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(line["name"], "add");
+  EXPECT_EQ(line["key"].get<std::string>().size(), 64u);
+  EXPECT_EQ(line["cache"], "miss");
+  EXPECT_EQ(line["artifacts"], nlohmann::json({{"binary", proto::Sha256Hex("module {}")}}));
+  EXPECT_EQ(line["stages_ms"], nlohmann::json({{"llir", 1.5}}));
+  EXPECT_TRUE(line["error"].is_null());
+  EXPECT_EQ(line.size(), 6u);
+}
+
+TEST_F(CommandLine, FlagsOverrideTheOptionsFile) {
+  const std::string file = Write("add.ttir", "module {}");
+  const std::string options = Write("o.json", R"({"num_warps": 4, "num_stages": 2, "shared": 64})");
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--options", options, "--num-warps", "8", "--option", "x=y",
+                 "--emit", "asm,binary", "--debug-info", "--launch-abi", "global"}),
+            kDone)
+      << err_.str();
+  const v1::CompileRequest& request = compile_.last;
+  EXPECT_EQ(request.target(), "cuda:90");
+  EXPECT_EQ(request.options().fields().at("num_warps").number_value(), 8);
+  EXPECT_EQ(request.options().fields().at("num_stages").number_value(), 2);
+  EXPECT_EQ(request.options().fields().at("x").string_value(), "y");
+  EXPECT_EQ(request.options().fields_size(), 3);
+  EXPECT_THAT(request.outputs(), ElementsAre(v1::STAGE_ASM, v1::STAGE_BINARY));
+  EXPECT_TRUE(request.debug_info());
+  EXPECT_TRUE(request.abi().global_scratch());
+  EXPECT_FALSE(request.abi().profile_scratch());
+}
+
+TEST_F(CommandLine, TheFileMayStandAfterTheFlags) {
+  const std::string file = Write("add.ttir", "module {}");
+  EXPECT_EQ(Run({"compile", "--target", "cuda:90", "--option", "a=1", "--option", "b=2", "--emit", "asm", file}), kDone)
+      << err_.str();
+  EXPECT_EQ(compile_.last.options().fields_size(), 2);
+}
+
+TEST_F(CommandLine, TheExtensionTellsWhereToStart) {
+  EXPECT_EQ(Run({"compile", Write("k.ptx", ".version 8.0"), "--target", "cuda:90"}), kDone) << err_.str();
+  EXPECT_EQ(compile_.last.input(), v1::STAGE_ASM);
+  EXPECT_EQ(Run({"compile", Write("k.txt", "x"), "--target", "cuda:90"}), kUsage);
+  EXPECT_EQ(Run({"compile", Path("k.txt"), "--target", "cuda:90", "--input", "ttgir"}), kDone) << err_.str();
+  EXPECT_EQ(compile_.last.input(), v1::STAGE_TTGIR);
+}
+
+TEST_F(CommandLine, SeveralKindsLieSideBySide) {
+  const std::string file = Write("k.ttir", "module {}");
+  EXPECT_EQ(
+      Run({"compile", file, "--target", "cuda:90", "--emit", "binary,asm", "-o", Path("out.bin"), "--metadata", "-"}),
+      kDone)
+      << err_.str();
+  EXPECT_EQ(Read("out.bin"), "module {}");
+  EXPECT_EQ(Read("out.ptx"), "module {}");
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["name"], "kernel");
+}
+
+TEST_F(CommandLine, AFailedCompileNamesThePlaceAndExitsOne) {
+  const std::string file = Write("k.ttir", "bad");
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90"}), kFailed);
+  EXPECT_EQ(err_.str(), file + ":3:14: error: expected ':' [ttir]\n");
+  EXPECT_THAT(out_.str(), IsEmpty());
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--json"}), kFailed);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["error"], file + ":3:14: error: expected ':' [ttir]");
+}
+
+TEST_F(CommandLine, WrongUsageExitsTwo) {
+  const std::string file = Write("k.ttir", "module {}");
+  EXPECT_EQ(Run({}), kUsage);
+  EXPECT_EQ(Run({"compile"}), kUsage);
+  EXPECT_EQ(Run({"compile", Path("missing.ttir"), "--target", "cuda:90"}), kUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("missing.ttir: No such file"));
+  EXPECT_EQ(Run({"compile", file}), kUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("--target"));
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--emit", "elf"}), kUsage);
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--option", "novalue"}), kUsage);
+  EXPECT_EQ(Run({"compile", folder_.string(), "--target", "cuda:90", "--input", "ttir"}), kUsage);
+  EXPECT_EQ(Run({"get", "xyz"}), kUsage);
+}
+
+TEST_F(CommandLine, NoServerExitsThree) {
+  const std::string file = Write("k.ttir", "module {}");
+  EXPECT_EQ(Run({"--server", "unix:" + Path("none.sock"), "compile", file, "--target", "cuda:90"}), kNoServer);
+  EXPECT_THAT(err_.str(), HasSubstr("no server at unix:"));
+  EXPECT_EQ(Run({"stats", "--server", "unix:" + Path("none.sock")}), kNoServer);
+}
+
+TEST_F(CommandLine, PrebuildGivesABinaryAndMetadataForEachKernel) {
+  Write("in/a.ttir", "a");
+  Write("in/b.ttir", "b");
+  Write("in/b.json", R"({"num_warps": 2})");
+  Write("in/notes.txt", "not a kernel");
+  EXPECT_EQ(Run({"prebuild", Path("in"), "--target", "cuda:90", "--out-dir", Path("out")}), kDone) << err_.str();
+  EXPECT_EQ(Read("out/a.cubin"), "a");
+  EXPECT_EQ(Read("out/b.cubin"), "b");
+  EXPECT_EQ(nlohmann::json::parse(Read("out/b.json"))["name"], "kernel");
+  EXPECT_THAT(err_.str(), HasSubstr("2 kernels: 2 compiled, 0 hits, 0 joined, 0 failed"));
+  EXPECT_EQ(compile_.last.priority(), v1::PRIORITY_PREBUILD);
+  EXPECT_EQ(Run({"prebuild", Path("in"), "--target", "cuda:90", "--out-dir", Path("out")}), kDone);
+  EXPECT_THAT(err_.str(), HasSubstr("2 hits"));
+}
+
+TEST_F(CommandLine, PrebuildGoesOnAfterAKernelThatFails) {
+  Write("in/a.ttir", "bad");
+  Write("in/b.ttir", "b");
+  EXPECT_EQ(Run({"prebuild", Path("in"), "--target", "cuda:90", "--out-dir", Path("out"), "--json"}), kFailed);
+  EXPECT_FALSE(fs::exists(Path("out/a.cubin")));
+  EXPECT_TRUE(fs::exists(Path("out/b.cubin")));
+  std::vector<std::string> lines = absl::StrSplit(out_.str(), '\n', absl::SkipEmpty());
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_TRUE(nlohmann::json::parse(lines[0]).contains("error"));
+}
+
+TEST_F(CommandLine, PrebuildTakesAManifest) {
+  Write("in/a.ttir", "a");
+  const std::string manifest = Write("kernels.jsonl",
+                                     "# two variants of one kernel\n"
+                                     R"({"file": "in/a.ttir", "name": "a4", "options": {"num_warps": 4}})"
+                                     "\n\n"
+                                     R"({"file": "in/a.ttir", "name": "a8", "target": "cuda:80"})"
+                                     "\n");
+  EXPECT_EQ(Run({"prebuild", manifest, "--target", "cuda:90", "--out-dir", Path("out"), "--jobs", "1"}), kDone)
+      << err_.str();
+  EXPECT_TRUE(fs::exists(Path("out/a4.cubin")));
+  EXPECT_TRUE(fs::exists(Path("out/a8.json")));
+  EXPECT_EQ(compile_.last.target(), "cuda:80");
+}
+
+TEST_F(CommandLine, PrebuildSaysWhichLineOfAManifestIsWrong) {
+  const std::string manifest = Write("kernels.jsonl", "# comment\n{\"name\": \"x\"}\n");
+  EXPECT_EQ(Run({"prebuild", manifest, "--target", "cuda:90", "--out-dir", Path("out")}), kUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("kernels.jsonl:2:"));
+}
+
+TEST_F(CommandLine, PrebuildDoesNotOverwriteItsInput) {
+  Write("in/a.ttir", "a");
+  EXPECT_EQ(Run({"prebuild", Path("in"), "--target", "cuda:90", "--out-dir", Path("in/../in")}), kUsage);
+  EXPECT_EQ(Run({"prebuild", Path("none"), "--target", "cuda:90", "--out-dir", Path("out")}), kUsage);
+}
+
+TEST_F(CommandLine, GetDownloadsAResultByItsKeyAndAnArtifactByItsDigest) {
+  const std::string file = Write("k.ttir", "module {}");
+  ASSERT_EQ(Run({"compile", file, "--target", "cuda:90", "--json"}), kDone);
+  const std::string key = nlohmann::json::parse(out_.str())["key"];
+  EXPECT_EQ(Run({"get", key, "-o", Path("k.cubin"), "--metadata", Path("k.json")}), kDone) << err_.str();
+  EXPECT_EQ(Read("k.cubin"), "module {}");
+  EXPECT_EQ(Run({"get", key, "--emit", "llir", "-o", Path("k.ll")}), kFailed);
+  EXPECT_EQ(Run({"get", proto::Sha256Hex("stored bytes"), "-o", "-"}), kDone);
+  EXPECT_EQ(out_.str(), "stored bytes");
+  EXPECT_EQ(Run({"get", std::string(64, '0')}), kFailed);
+  EXPECT_THAT(err_.str(), HasSubstr("neither a result nor an artifact"));
+}
+
+TEST_F(CommandLine, StatsReadsAsATableAndAsJson) {
+  EXPECT_EQ(Run({"stats"}), kDone) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("tritond 9.8.7"));
+  EXPECT_THAT(out_.str(), HasSubstr("75.0 %"));
+  EXPECT_EQ(Run({"stats", "--json"}), kDone);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["daemon"]["version"], "9.8.7");
+}
+
+}  // namespace
+}  // namespace tritond::client

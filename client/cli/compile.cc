@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// triton-client compile: one kernel.
+#include <filesystem>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/commands.h"
+#include "client/cli/compile_options.h"
+#include "client/cli/kernel_request.h"
+#include "client/cli/report.h"
+
+namespace tritond::client {
+namespace {
+
+struct CompileFlags {
+  std::string file;
+  KernelFlags kernel;
+  std::string options_file;
+  std::string output;
+  std::string metadata;
+  bool json = false;
+};
+
+// The kinds asked for go to files: the first to `output`, the others beside it under their own extension.
+absl::Status WriteArtifacts(const v1::CompileRequest& request, const v1::CompileResponse& response,
+                            const std::string& output, std::ostream& out) {
+  bool first = true;
+  for (const int kind : request.outputs()) {
+    for (const v1::Artifact& artifact : response.result().artifacts()) {
+      if (artifact.kind() != kind) continue;
+      std::filesystem::path path = output;
+      if (!first) path.replace_extension(artifact.format());
+      const std::string* bytes = FindBlob(response, artifact.kind());
+      if (bytes == nullptr) return absl::DataLossError(absl::StrCat("no bytes of artifact ", artifact.digest()));
+      if (absl::Status status = WriteFile(path.string(), *bytes, out); !status.ok()) return status;
+      first = false;
+    }
+  }
+  return absl::OkStatus();
+}
+
+int Run(const Session& session, const CompileFlags& flags) {
+  Kernel kernel;
+  kernel.path = flags.file;
+  kernel.name = KernelName(flags.file);
+  if (!flags.options_file.empty()) {
+    auto text = ReadFile(flags.options_file);
+    if (!text.ok()) return session.Usage(text.status());
+    auto options = ParseOptionsFile(*text);
+    if (!options.ok()) {
+      return session.Usage(
+          absl::InvalidArgumentError(absl::StrCat(flags.options_file, ": ", options.status().message())));
+    }
+    kernel.options = *std::move(options);
+  }
+  if (flags.output == "-" && flags.kernel.emit.size() > 1) {
+    return session.Usage(absl::InvalidArgumentError("-o - takes one kind of --emit"));
+  }
+  auto request = MakeRequest(kernel, flags.kernel);
+  if (!request.ok()) return session.Usage(request.status());
+  auto client = session.Connect();
+  if (!client.ok()) return session.NotConnected(client.status());
+
+  const bool wants_bytes = !flags.output.empty();
+  request->set_delivery(wants_bytes ? v1::DELIVERY_INLINE : v1::DELIVERY_DIGESTS);
+  const absl::Time start = absl::Now();
+  Outcome outcome{kernel.name, kernel.path, (*client)->Compile(*request, session.Deadline()), {}};
+  outcome.elapsed = absl::Now() - start;
+
+  absl::Status written = absl::OkStatus();
+  if (outcome.response.ok() && wants_bytes) {
+    written = WriteArtifacts(*request, *outcome.response, flags.output, session.console.out);
+  }
+  if (outcome.response.ok() && !flags.metadata.empty()) {
+    written.Update(WriteFile(flags.metadata, PrettyMetadata(outcome.response->result()), session.console.out));
+  }
+  const bool out_is_taken = flags.output == "-" || flags.metadata == "-";
+  if (flags.json) {
+    session.console.out << JsonLine(outcome) << std::endl;
+  } else {
+    session.console.err << Complaints(outcome);
+    if (outcome.response.ok())
+      (out_is_taken ? session.console.err : session.console.out) << TextLine(outcome) << std::endl;
+  }
+  if (!written.ok()) return session.Fail(written);
+  if (outcome.response.ok()) return kDone;
+  return IsNoServer(outcome.response.status()) ? kNoServer : kFailed;
+}
+
+}  // namespace
+
+Command AddCompile(CLI::App* parent) {
+  auto flags = std::make_shared<CompileFlags>();
+  CLI::App* app = parent->add_subcommand("compile", "Compile one kernel, or get it from the cache");
+  app->add_option("FILE", flags->file, "Triton IR; also .ttgir, .ll, .ptx; - is standard input")->required();
+  flags->kernel.AddTo(app);
+  app->add_option("--options", flags->options_file, "JSON with the kernel's options")->type_name("FILE");
+  app->add_option("-o,--output", flags->output,
+                  "Where the first kind of --emit goes (- is standard output); others go beside it, by extension")
+      ->type_name("FILE");
+  app->add_option("--metadata", flags->metadata, "Where the kernel's metadata goes, as JSON")->type_name("FILE");
+  app->add_flag("--json", flags->json, "Print one JSON object");
+  return {app, [flags](const Session& session) { return Run(session, *flags); }};
+}
+
+}  // namespace tritond::client

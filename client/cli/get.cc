@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// triton-client get: a stored result by its request key, or an artifact by its digest.
+#include <algorithm>
+#include <memory>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "client/cli/commands.h"
+#include "client/cli/report.h"
+#include "client/cli/stage_names.h"
+
+namespace tritond::client {
+namespace {
+
+struct GetFlags {
+  std::string key;
+  std::string emit = "binary";
+  std::string output;
+  std::string metadata;
+  bool json = false;
+};
+
+bool IsDigest(const std::string& word) {
+  return word.size() == 64 &&
+         std::all_of(word.begin(), word.end(), [](char c) { return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f'); });
+}
+
+int GetResult(const Session& session, const GetFlags& flags, v1::Stage stage, v1::CompileResponse response) {
+  const std::string* bytes = FindBlob(response, stage);
+  const std::string metadata = PrettyMetadata(response.result());
+  if (!flags.output.empty() && bytes == nullptr) {
+    return session.Fail(absl::NotFoundError(absl::StrCat(flags.key, ": this result has no ", StageName(stage))));
+  }
+  absl::Status written = absl::OkStatus();
+  if (!flags.output.empty()) written = WriteFile(flags.output, *bytes, session.console.out);
+  if (!flags.metadata.empty()) written.Update(WriteFile(flags.metadata, metadata, session.console.out));
+  if (!written.ok()) return session.Fail(written);
+  const Outcome outcome{flags.key.substr(0, 12), flags.key, std::move(response), absl::ZeroDuration()};
+  if (flags.json) {
+    session.console.out << JsonLine(outcome) << std::endl;
+    return kDone;
+  }
+  if (!flags.output.empty() || !flags.metadata.empty()) return kDone;
+  for (const v1::Artifact& artifact : outcome.response->result().artifacts()) {
+    session.console.out << artifact.format() << "  " << artifact.digest() << "  " << HumanBytes(artifact.size_bytes())
+                        << "\n";
+  }
+  session.console.out << metadata << std::flush;
+  return kDone;
+}
+
+int GetArtifact(const Session& session, const GetFlags& flags, Client& client) {
+  auto bytes = client.Fetch(flags.key, session.Deadline());
+  if (bytes.status().code() == absl::StatusCode::kNotFound) {
+    return session.Fail(
+        absl::NotFoundError(absl::StrCat(flags.key, ": neither a result nor an artifact has this name")));
+  }
+  if (!bytes.ok()) return session.Fail(bytes.status());
+  if (flags.output.empty()) {
+    session.console.out << "artifact  " << flags.key << "  " << HumanBytes(bytes->size()) << std::endl;
+    return kDone;
+  }
+  const absl::Status written = WriteFile(flags.output, *bytes, session.console.out);
+  return written.ok() ? kDone : session.Fail(written);
+}
+
+int Run(const Session& session, const GetFlags& flags) {
+  if (!IsDigest(flags.key)) {
+    return session.Usage(
+        absl::InvalidArgumentError(absl::StrCat("\"", flags.key, "\" is not 64 lowercase hex digits")));
+  }
+  auto stage = ParseStage(flags.emit);
+  if (!stage.ok()) return session.Usage(stage.status());
+  auto client = session.Connect();
+  if (!client.ok()) return session.NotConnected(client.status());
+  auto response = (*client)->Lookup(flags.key, session.Deadline());
+  if (response.ok()) return GetResult(session, flags, *stage, *std::move(response));
+  if (response.status().code() != absl::StatusCode::kNotFound) return session.Fail(response.status());
+  return GetArtifact(session, flags, **client);
+}
+
+}  // namespace
+
+Command AddGet(CLI::App* parent) {
+  auto flags = std::make_shared<GetFlags>();
+  CLI::App* app =
+      parent->add_subcommand("get", "Show or download what is stored under a request key or an artifact's digest");
+  app->add_option("KEY", flags->key, "64 hex digits")->required();
+  app->add_option("--emit", flags->emit, "Which artifact of a result -o takes")->capture_default_str();
+  app->add_option("-o,--output", flags->output, "Where the artifact goes; - is standard output")->type_name("FILE");
+  app->add_option("--metadata", flags->metadata, "Where the kernel's metadata goes, as JSON")->type_name("FILE");
+  app->add_flag("--json", flags->json, "Print one JSON object");
+  return {app, [flags](const Session& session) { return Run(session, *flags); }};
+}
+
+}  // namespace tritond::client

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/kernel_list.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "client/cli/compile_options.h"
+#include "client/cli/session.h"
+
+namespace tritond::client {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status LoadOptions(const fs::path& path, Kernel* kernel) {
+  auto text = ReadFile(path.string());
+  if (!text.ok()) return text.status();
+  auto options = ParseOptionsFile(*text);
+  if (!options.ok()) return absl::InvalidArgumentError(absl::StrCat(path.string(), ": ", options.status().message()));
+  kernel->options = *std::move(options);
+  return absl::OkStatus();
+}
+
+absl::Status LoadOptionsBeside(Kernel* kernel) {
+  const fs::path path = fs::path(kernel->path).replace_extension(".json");
+  std::error_code ignored;
+  return fs::exists(path, ignored) ? LoadOptions(path, kernel) : absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Kernel>> ListFolder(const std::string& path) {
+  std::vector<Kernel> kernels;
+  std::error_code error;
+  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().extension() != ".ttir") continue;
+    Kernel kernel;
+    kernel.path = at->path().string();
+    kernel.name = KernelName(kernel.path);
+    if (absl::Status status = LoadOptionsBeside(&kernel); !status.ok()) return status;
+    kernels.push_back(std::move(kernel));
+  }
+  if (error) return absl::InvalidArgumentError(absl::StrCat(path, ": ", error.message()));
+  if (kernels.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": no *.ttir in this folder"));
+  std::sort(kernels.begin(), kernels.end(), [](const Kernel& a, const Kernel& b) { return a.name < b.name; });
+  return kernels;
+}
+
+// One line of a manifest.
+absl::StatusOr<Kernel> ParseEntry(absl::string_view line, const fs::path& folder) {
+  const auto entry = nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
+  const auto text = [&](const char* name) {
+    return entry.contains(name) && entry[name].is_string() ? entry[name].get<std::string>() : std::string();
+  };
+  if (!entry.is_object() || text("file").empty()) {
+    return absl::InvalidArgumentError("expected a JSON object with \"file\"");
+  }
+  Kernel kernel;
+  kernel.path = (folder / text("file")).string();
+  kernel.name = text("name").empty() ? KernelName(kernel.path) : text("name");
+  kernel.target = text("target");
+  if (kernel.name.find('/') != std::string::npos)
+    return absl::InvalidArgumentError("\"name\" must not contain a slash");
+  absl::Status status = absl::OkStatus();
+  if (!entry.contains("options")) {
+    status = LoadOptionsBeside(&kernel);
+  } else if (!text("options").empty()) {
+    status = LoadOptions(folder / text("options"), &kernel);
+  } else {
+    auto options = ParseOptionsFile(entry["options"].dump());
+    if (!options.ok()) return options.status();
+    kernel.options = *std::move(options);
+  }
+  if (!status.ok()) return status;
+  return kernel;
+}
+
+absl::StatusOr<std::vector<Kernel>> ListManifest(const std::string& path) {
+  auto text = ReadFile(path);
+  if (!text.ok()) return text.status();
+  std::vector<Kernel> kernels;
+  int number = 0;
+  for (absl::string_view line : absl::StrSplit(*text, '\n')) {
+    ++number;
+    line = absl::StripAsciiWhitespace(line);
+    if (line.empty() || absl::StartsWith(line, "#")) continue;
+    auto kernel = ParseEntry(line, fs::path(path).parent_path());
+    if (!kernel.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(path, ":", number, ": ", kernel.status().message()));
+    }
+    kernels.push_back(*std::move(kernel));
+  }
+  if (kernels.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": an empty manifest"));
+  return kernels;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Kernel>> ListKernels(const std::string& path) {
+  std::error_code ignored;
+  auto kernels = fs::is_directory(path, ignored) ? ListFolder(path) : ListManifest(path);
+  if (!kernels.ok()) return kernels;
+  std::set<std::string> names;
+  for (const Kernel& kernel : *kernels) {
+    if (!names.insert(kernel.name).second) {
+      return absl::InvalidArgumentError(absl::StrCat(path, ": two kernels are called ", kernel.name));
+    }
+  }
+  return kernels;
+}
+
+}  // namespace tritond::client

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CLIENT_CLI_KERNEL_LIST_H_
+#define CLIENT_CLI_KERNEL_LIST_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/cli/kernel_request.h"
+
+namespace tritond::client {
+
+// The kernels of a folder: every NAME.ttir, with the options in NAME.json where that file is there; sorted by name.
+// Or those of a manifest, a file with one JSON object a line:
+//
+//   {"file": "softmax.ttir", "name": "softmax", "options": {"num_warps": 8}, "target": "cuda:90"}
+//
+// `file` is relative to the manifest; the others may be missing: the name is then the file's, `options` the JSON beside
+// it (or it names an options file), the target the flag's. Empty lines and lines that begin with # are skipped.
+//
+// InvalidArgument, naming the file and line, when something cannot be read, nothing is found, or two kernels share a
+// name.
+absl::StatusOr<std::vector<Kernel>> ListKernels(const std::string& path);
+
+}  // namespace tritond::client
+
+#endif  // CLIENT_CLI_KERNEL_LIST_H_

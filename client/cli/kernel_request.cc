@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/kernel_request.h"
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/compile_options.h"
+#include "client/cli/session.h"
+#include "client/cli/stage_names.h"
+
+namespace tritond::client {
+namespace {
+
+absl::Status SetLaunchAbi(const std::string& word, v1::LaunchAbi* abi) {
+  abi->set_global_scratch(word == "global" || word == "both");
+  abi->set_profile_scratch(word == "both");
+  if (word == "none" || word == "global" || word == "both") return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--launch-abi \"", word, "\": expected none, global or both"));
+}
+
+absl::StatusOr<v1::Stage> InputStage(const std::string& path, const std::string& flag) {
+  if (!flag.empty()) return ParseStage(flag);
+  std::string extension = std::filesystem::path(path).extension().string();
+  if (extension.empty() || extension == ".mlir") return v1::STAGE_TTIR;
+  auto stage = ParseStage(extension.substr(1));
+  if (!stage.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": cannot tell what this is; say --input ttir (or ttgir, llir, asm)"));
+  }
+  return stage;
+}
+
+}  // namespace
+
+void KernelFlags::AddTo(CLI::App* command) {
+  command->add_option("--target", target, "What to compile for: cuda:90, cuda:90a, hip:gfx942, host")
+      ->type_name("TARGET");
+  command->add_option("--num-warps", num_warps, "Warps of one program");
+  command->add_option("--num-stages", num_stages, "Depth of software pipelines");
+  command->add_option("--num-ctas", num_ctas, "Thread blocks of one cluster");
+  command->add_option("--option", options, "Any other option; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--emit", emit, "What to return: binary, asm, llir, ttgir, ttir (comma-separated)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("KIND,…");
+  command->add_option("--input", input, "What the input is, where the file's extension does not tell")
+      ->type_name("KIND");
+  command
+      ->add_option("--launch-abi", launch_abi,
+                   "Scratch pointers that follow the kernel's parameters: none, global or both (Triton 3.5 and later)")
+      ->capture_default_str();
+  command->add_flag("--debug-info", debug_info, "Keep source locations in the binary");
+  command->add_flag("--no-cache", no_cache, "Compile even when a result is stored");
+  command->add_option("--tenant", tenant, "Whom to account the work to");
+}
+
+std::string KernelName(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+
+absl::StatusOr<v1::CompileRequest> MakeRequest(const Kernel& kernel, const KernelFlags& flags) {
+  v1::CompileRequest request;
+  request.set_target(kernel.target.empty() ? flags.target : kernel.target);
+  if (request.target().empty()) return absl::InvalidArgumentError("--target is missing; for example --target cuda:90");
+
+  auto stage = InputStage(kernel.path, flags.input);
+  if (!stage.ok()) return stage.status();
+  request.set_input(*stage);
+  auto ir = ReadFile(kernel.path);
+  if (!ir.ok()) return ir.status();
+  if (ir->empty()) return absl::InvalidArgumentError(absl::StrCat(kernel.path, ": empty file"));
+  request.set_ir(*std::move(ir));
+
+  nlohmann::json options = kernel.options;
+  if (flags.num_warps) options["num_warps"] = *flags.num_warps;
+  if (flags.num_stages) options["num_stages"] = *flags.num_stages;
+  if (flags.num_ctas) options["num_ctas"] = *flags.num_ctas;
+  for (const std::string& assignment : flags.options) {
+    if (absl::Status status = SetOption(assignment, &options); !status.ok()) return status;
+  }
+  auto message = ToStruct(options);
+  if (!message.ok()) return message.status();
+  *request.mutable_options() = *std::move(message);
+
+  for (const std::string& word : flags.emit) {
+    auto kind = ParseStage(word);
+    if (!kind.ok()) return absl::InvalidArgumentError(absl::StrCat("--emit ", kind.status().message()));
+    request.add_outputs(*kind);
+  }
+  if (absl::Status status = SetLaunchAbi(flags.launch_abi, request.mutable_abi()); !status.ok()) return status;
+  request.set_debug_info(flags.debug_info);
+  request.set_cache_mode(flags.no_cache ? v1::CACHE_MODE_REFRESH : v1::CACHE_MODE_USE);
+  request.set_tenant(flags.tenant);
+  request.set_label(kernel.name);
+  return request;
+}
+
+}  // namespace tritond::client

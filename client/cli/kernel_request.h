@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a file and flags to a compile request.
+#ifndef CLIENT_CLI_KERNEL_REQUEST_H_
+#define CLIENT_CLI_KERNEL_REQUEST_H_
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/optional.h"
+#include "proto/v1/compile.pb.h"
+
+namespace tritond::client {
+
+// The flags that `compile` and `prebuild` share.
+struct KernelFlags {
+  std::string target;
+  absl::optional<int> num_warps;
+  absl::optional<int> num_stages;
+  absl::optional<int> num_ctas;
+  std::vector<std::string> options;  // NAME=VALUE
+  std::vector<std::string> emit = {"binary"};
+  std::string input;  // a stage; empty: by the file's extension
+  std::string launch_abi = "both";
+  bool debug_info = false;
+  bool no_cache = false;
+  std::string tenant;
+
+  void AddTo(CLI::App* command);
+};
+
+// One kernel to compile.
+struct Kernel {
+  std::string name;
+  std::string path;                                   // of its IR
+  nlohmann::json options = nlohmann::json::object();  // from its options file
+  std::string target;                                 // overrides the flag unless empty
+};
+
+// "dir/softmax.ttir" gives "softmax".
+std::string KernelName(const std::string& path);
+
+// Reads the IR; flags override the kernel's options. InvalidArgument, naming the file or the flag, when something is
+// wrong.
+absl::StatusOr<v1::CompileRequest> MakeRequest(const Kernel& kernel, const KernelFlags& flags);
+
+}  // namespace tritond::client
+
+#endif  // CLIENT_CLI_KERNEL_REQUEST_H_

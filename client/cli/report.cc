@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/report.h"
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "client/cc/status.h"
+#include "client/cli/stage_names.h"
+
+namespace tritond::client {
+namespace {
+
+std::string Describe(const std::string& path, const v1::Diagnostic& diagnostic) {
+  const char* severity = "error";
+  if (diagnostic.severity() == v1::Diagnostic::SEVERITY_WARNING) severity = "warning";
+  if (diagnostic.severity() == v1::Diagnostic::SEVERITY_REMARK) severity = "remark";
+  std::string place = path;
+  if (diagnostic.line() > 0) absl::StrAppend(&place, ":", diagnostic.line(), ":", diagnostic.column());
+  std::string text = absl::StrCat(place, ": ", severity, ": ", diagnostic.message());
+  if (diagnostic.stage() != v1::STAGE_UNSPECIFIED) absl::StrAppend(&text, " [", StageName(diagnostic.stage()), "]");
+  return text;
+}
+
+// The first error that the compiler gave a place for, else the status itself.
+std::string FirstError(const Outcome& outcome) {
+  const absl::Status& status = outcome.response.status();
+  if (const auto failure = Detail<v1::CompileFailure>(status)) {
+    for (const v1::Diagnostic& diagnostic : failure->diagnostics()) {
+      if (diagnostic.severity() <= v1::Diagnostic::SEVERITY_ERROR) return Describe(outcome.path, diagnostic);
+    }
+  }
+  return absl::StrCat(outcome.path, ": error: ", ErrorText(status));
+}
+
+template <typename Times>
+nlohmann::json StagesMs(const Times& times) {
+  nlohmann::json stages = nlohmann::json::object();
+  for (const v1::StageTime& time : times) {
+    stages[StageName(time.stage())] = static_cast<double>(time.wall_ns() / 1000) / 1000;
+  }
+  return stages;
+}
+
+}  // namespace
+
+std::string JsonLine(const Outcome& outcome) {
+  nlohmann::ordered_json line = {{"name", outcome.name},
+                                 {"key", ""},
+                                 {"cache", ""},
+                                 {"artifacts", nlohmann::json::object()},
+                                 {"stages_ms", nlohmann::json::object()},
+                                 {"error", nullptr}};
+  if (outcome.response.ok()) {
+    const v1::CompileResponse& response = *outcome.response;
+    line["key"] = response.key();
+    line["cache"] = CacheName(response.cache());
+    for (const v1::Artifact& artifact : response.result().artifacts()) {
+      line["artifacts"][StageName(artifact.kind())] = artifact.digest();
+    }
+    line["stages_ms"] = StagesMs(response.result().stage_times());
+  } else {
+    if (const auto failure = Detail<v1::CompileFailure>(outcome.response.status())) {
+      line["key"] = failure->key();
+      line["stages_ms"] = StagesMs(failure->stage_times());
+    }
+    line["error"] = FirstError(outcome);
+  }
+  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string TextLine(const Outcome& outcome) {
+  if (!outcome.response.ok()) return absl::StrCat(outcome.name, "  failed: ", FirstError(outcome));
+  const v1::CompileResponse& response = *outcome.response;
+  std::string line = absl::StrCat(outcome.name, "  ", CacheName(response.cache()), "  ", HumanTime(outcome.elapsed));
+  for (const v1::Artifact& artifact : response.result().artifacts()) {
+    absl::StrAppend(&line, "  ", artifact.format(), " ", HumanBytes(artifact.size_bytes()));
+  }
+  absl::StrAppend(&line, "  key ", response.key().substr(0, 12));
+  const auto& ignored = response.result().ignored_options();
+  if (!ignored.empty()) absl::StrAppend(&line, "  ignored options: ", absl::StrJoin(ignored, ", "));
+  return line;
+}
+
+std::string Complaints(const Outcome& outcome) {
+  std::string text;
+  if (outcome.response.ok()) {
+    for (const v1::Diagnostic& diagnostic : outcome.response->result().diagnostics()) {
+      absl::StrAppend(&text, Describe(outcome.path, diagnostic), "\n");
+    }
+    return text;
+  }
+  if (const auto failure = Detail<v1::CompileFailure>(outcome.response.status())) {
+    for (const v1::Diagnostic& diagnostic : failure->diagnostics()) {
+      absl::StrAppend(&text, Describe(outcome.path, diagnostic), "\n");
+    }
+  }
+  if (text.empty()) text = absl::StrCat(FirstError(outcome), "\n");
+  return text;
+}
+
+std::string PrettyMetadata(const v1::ActionResult& result) {
+  const auto metadata = nlohmann::json::parse(result.metadata_json(), nullptr, /*allow_exceptions=*/false);
+  return metadata.is_discarded() ? absl::StrCat(result.metadata_json(), "\n") : absl::StrCat(metadata.dump(1), "\n");
+}
+
+std::string HumanBytes(uint64_t bytes) {
+  if (bytes < 1024) return absl::StrCat(bytes, " B");
+  if (bytes < 1024 * 1024) return absl::StrFormat("%.1f KiB", static_cast<double>(bytes) / 1024);
+  return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1024 * 1024));
+}
+
+std::string HumanTime(absl::Duration duration) {
+  const double ms = absl::ToDoubleMilliseconds(duration);
+  return ms < 10'000 ? absl::StrFormat("%.1f ms", ms) : absl::StrFormat("%.1f s", ms / 1000);
+}
+
+}  // namespace tritond::client

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a compile's outcome looks like: one JSON object, one line for people, or the compiler's complaints.
+#ifndef CLIENT_CLI_REPORT_H_
+#define CLIENT_CLI_REPORT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "proto/v1/compile.pb.h"
+
+namespace tritond::client {
+
+struct Outcome {
+  std::string name;  // of the kernel
+  std::string path;  // of its IR, for places in it
+  absl::StatusOr<v1::CompileResponse> response;
+  absl::Duration elapsed;
+};
+
+// {"name", "key", "cache", "artifacts": {kind: digest}, "stages_ms": {stage: ms}, "error"} on one line. "error" is null
+// on success; "key" and "cache" are empty where the server did not get that far.
+std::string JsonLine(const Outcome& outcome);
+
+// "softmax  miss  84.1 ms  cubin 7.2 KiB  key 3f2a9c0de411"; the error of a failure.
+std::string TextLine(const Outcome& outcome);
+
+// One line for each complaint of the compiler, "softmax.ttir:12:5: error: …"; for a failure without one, the error
+// itself. Ends with a newline unless empty.
+std::string Complaints(const Outcome& outcome);
+
+// The metadata of a kernel, indented, with a newline at its end.
+std::string PrettyMetadata(const v1::ActionResult& result);
+
+// "7.2 KiB"
+std::string HumanBytes(uint64_t bytes);
+// "84.1 ms", "12.3 s"
+std::string HumanTime(absl::Duration duration);
+
+}  // namespace tritond::client
+
+#endif  // CLIENT_CLI_REPORT_H_

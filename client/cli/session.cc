@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/session.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "client/cc/status.h"
+#include "google/rpc/error_details.pb.h"
+
+namespace tritond::client {
+namespace {
+
+absl::Status ReadInto(const std::string& path, std::string* text) {
+  if (path.empty()) return absl::OkStatus();
+  auto read = ReadFile(path);
+  if (!read.ok()) return read.status();
+  *text = *std::move(read);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
+  ClientOptions options;
+  options.address = server.address;
+  options.client_version = absl::StrCat("triton-client ", TRITOND_VERSION);
+  options.wait_for_server = server.wait_seconds > 0;
+  const double limit = options.wait_for_server ? server.wait_seconds : std::min(10.0, server.timeout_seconds);
+  options.connect_timeout = absl::Seconds(limit);
+  TlsFiles tls;
+  absl::Status read = ReadInto(server.ca_file, &tls.ca_pem);
+  read.Update(ReadInto(server.certificate_file, &tls.certificate_pem));
+  read.Update(ReadInto(server.key_file, &tls.key_pem));
+  read.Update(ReadInto(server.token_file, &options.token));
+  if (!read.ok()) return read;
+  if (tls.certificate_pem.empty() != tls.key_pem.empty()) {
+    return absl::InvalidArgumentError("--tls-cert and --tls-key go together");
+  }
+  if (server.tls || !tls.ca_pem.empty() || !tls.key_pem.empty()) options.tls = tls;
+  absl::StripTrailingAsciiWhitespace(&options.token);
+  return Client::Connect(std::move(options));
+}
+
+int Session::Usage(const absl::Status& status) const {
+  console.err << "triton-client: " << ErrorText(status) << std::endl;
+  return kUsage;
+}
+
+int Session::Fail(const absl::Status& status) const {
+  console.err << "triton-client: " << ErrorText(status) << std::endl;
+  return IsNoServer(status) ? kNoServer : kFailed;
+}
+
+int Session::NotConnected(const absl::Status& status) const {
+  return status.code() == absl::StatusCode::kInvalidArgument ? Usage(status) : Fail(status);
+}
+
+bool IsNoServer(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kUnavailable && !Detail<google::rpc::ErrorInfo>(status);
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  const auto fail = [&](const char* why) { return absl::InvalidArgumentError(absl::StrCat(path, ": ", why)); };
+  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  errno = 0;
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return fail(std::strerror(errno));
+  std::string bytes;
+  char buffer[1 << 16];
+  while (const size_t count = std::fread(buffer, 1, sizeof(buffer), file)) bytes.append(buffer, count);
+  const int error = std::ferror(file) ? errno : 0;
+  std::fclose(file);
+  if (error != 0) return fail(std::strerror(error));
+  return bytes;
+}
+
+absl::Status WriteFile(const std::string& path, const std::string& bytes, std::ostream& out) {
+  if (path == "-") {
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    out.flush();
+    return out.good() ? absl::OkStatus() : absl::InternalError("standard output: cannot be written");
+  }
+  const std::string partial = absl::StrCat(path, ".partial");
+  errno = 0;
+  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    std::remove(partial.c_str());
+    return absl::InternalError(absl::StrCat(path, ": ", error == 0 ? "cannot be written" : std::strerror(error)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tritond::client

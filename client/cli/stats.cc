@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// triton-client stats: what the daemon has done since it started.
+#include <google/protobuf/util/json_util.h>
+
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "client/cli/commands.h"
+#include "client/cli/report.h"
+
+namespace tritond::client {
+namespace {
+
+struct StatsFlags {
+  int recent = 10;
+  bool json = false;
+};
+
+absl::Duration ToDuration(const google::protobuf::Duration& duration) {
+  return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
+}
+
+const char* ClassName(v1::Priority priority) {
+  switch (priority) {
+    case v1::PRIORITY_AUTOTUNE:
+      return "autotune";
+    case v1::PRIORITY_PREBUILD:
+      return "prebuild";
+    default:
+      return "interactive";
+  }
+}
+
+void PrintDaemon(const v1::GetStatsResponse& stats, std::ostream& out) {
+  const absl::Duration up = absl::Now() - absl::FromUnixSeconds(stats.started().seconds());
+  out << "tritond " << stats.daemon().version() << ", up " << absl::FormatDuration(absl::Trunc(up, absl::Seconds(1)))
+      << (stats.draining() ? ", draining" : "") << "\n\n";
+  const uint64_t answered = stats.hits() + stats.misses() + stats.joined();
+  const double share = answered == 0 ? 0 : 100.0 * static_cast<double>(stats.hits()) / static_cast<double>(answered);
+  out << absl::StrFormat("requests   %8d    hits     %8d  (%.1f %%)\n", stats.requests(), stats.hits(), share);
+  out << absl::StrFormat("compiles   %8d    misses   %8d\n", stats.compiles(), stats.misses());
+  out << absl::StrFormat("failures   %8d    joined   %8d\n", stats.failures(), stats.joined());
+  out << absl::StrFormat("rejected   %8d    workers lost %4d\n", stats.rejected(), stats.workers_lost());
+  out << absl::StrFormat("quarantine %8d    saved    %8.1f CPU s\n", stats.quarantined(), stats.saved_cpu_seconds());
+}
+
+void PrintQueues(const v1::GetStatsResponse& stats, std::ostream& out) {
+  out << absl::StrFormat("\n%-12s %8s %8s %12s\n", "class", "queued", "running", "oldest");
+  for (const v1::QueueStats& queue : stats.queues()) {
+    out << absl::StrFormat("%-12s %8d %8d %12s\n", ClassName(queue.priority()), queue.queued(), queue.running(),
+                           HumanTime(ToDuration(queue.oldest_wait())));
+  }
+}
+
+void PrintTargets(const v1::GetStatsResponse& stats, std::ostream& out) {
+  out << absl::StrFormat("\n%-16s %-8s %s\n", "target", "binary", "state");
+  for (const auto& target : stats.daemon().targets()) {
+    const char* state = target.attached() ? "ready" : "no worker";
+    out << absl::StrFormat("%-16s %-8s %s\n", target.name(), target.binary_format(),
+                           target.binary_available() ? state : "no binary: " + target.why_not());
+  }
+}
+
+void PrintRecent(const v1::GetStatsResponse& stats, std::ostream& out) {
+  if (stats.recent().empty()) return;
+  out << absl::StrFormat("\n%-32s %-12s %10s %10s  %s\n", "latest compiles", "target", "queued", "ran", "outcome");
+  for (const v1::RecentJob& job : stats.recent()) {
+    const std::string& label = job.label().empty() ? job.key().substr(0, 12) : job.label();
+    out << absl::StrFormat("%-32.32s %-12s %10s %10s  %s\n", label, job.target(),
+                           HumanTime(ToDuration(job.queue_time())), HumanTime(ToDuration(job.run_time())),
+                           job.code() == 0 ? "ok" : job.message());
+  }
+}
+
+int Run(const Session& session, const StatsFlags& flags) {
+  auto client = session.Connect();
+  if (!client.ok()) return session.NotConnected(client.status());
+  const auto stats = (*client)->GetStats(static_cast<uint32_t>(flags.recent), session.Deadline());
+  if (!stats.ok()) return session.Fail(stats.status());
+  std::ostream& out = session.console.out;
+  if (flags.json) {
+    google::protobuf::util::JsonPrintOptions options;
+    options.preserve_proto_field_names = true;
+    options.always_print_primitive_fields = true;
+    std::string text;
+    (void)google::protobuf::util::MessageToJsonString(*stats, &text, options);
+    out << text << std::endl;
+    return kDone;
+  }
+  PrintDaemon(*stats, out);
+  PrintQueues(*stats, out);
+  PrintTargets(*stats, out);
+  PrintRecent(*stats, out);
+  out.flush();
+  return kDone;
+}
+
+}  // namespace
+
+Command AddStats(CLI::App* parent) {
+  auto flags = std::make_shared<StatsFlags>();
+  CLI::App* app = parent->add_subcommand("stats", "What the daemon has done since it started, and what it offers");
+  app->add_option("--recent", flags->recent, "How many of the latest compiles to list")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app->add_flag("--json", flags->json, "Print one JSON object");
+  return {app, [flags](const Session& session) { return Run(session, *flags); }};
+}
+
+}  // namespace tritond::client
