@@ -76,8 +76,7 @@ function(tritond_test)
     set(ARG_TIMEOUT 120)
   endif()
   add_test(NAME ${folder}/${ARG_NAME} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${folder}/${ARG_NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
-                       SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  set_tests_properties(${folder}/${ARG_NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()
 
 # tritond_lit(): every test/*.mlir of the current folder, run by lit with triton-opt and FileCheck.
