@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known about the values of an integer or pointer tensor along each dimension: the base of coalescing and of
+// vector widths.
+#ifndef COMPILER_ANALYSIS_AXIS_INFO_H_
+#define COMPILER_ANALYSIS_AXIS_INFO_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tritond::compiler {
+
+// Facts along one dimension, all powers of two. Groups are aligned: a group of n elements starts at a multiple of n.
+struct AxisDim {
+  // Each group of this many neighbours holds v, v + 1, v + 2, …; for pointers, neighbouring elements of memory.
+  int64_t contiguity = 1;
+  // Divides the first value of each such group, so every value when contiguity is 1; for pointers, bytes of the address.
+  int64_t divisibility = 1;
+  // Each group of this many neighbours holds one value.
+  int64_t constancy = 1;
+
+  friend bool operator==(const AxisDim& a, const AxisDim& b) {
+    return a.contiguity == b.contiguity && a.divisibility == b.divisibility && a.constancy == b.constancy;
+  }
+};
+
+// Facts about a value. A scalar counts as one dimension of size one, a block pointer has those of its block.
+struct AxisInfo {
+  llvm::SmallVector<AxisDim, 2> dims;
+  // The value of all elements: integers sign-extended from their width, booleans 0 or 1.
+  std::optional<int64_t> constant;
+
+  unsigned Rank() const { return dims.size(); }
+  friend bool operator==(const AxisInfo& a, const AxisInfo& b) {
+    return a.dims == b.dims && a.constant == b.constant;
+  }
+};
+
+// The facts about every value of a module, through control flow (scf or cf), and into device functions from all their
+// calls. Trusts tt.contiguity, tt.divisibility and tt.constancy on operations and kernel parameters, and, as upstream
+// does, that index arithmetic does not wrap around inside a group and that the dividend of a signed division is not
+// negative. Holds for the module as it was when the analysis was made: values made later are unknown, and operations must
+// not be erased while it is in use. Const methods may be called from any thread.
+class AxisInfoAnalysis final {
+ public:
+  explicit AxisInfoAnalysis(mlir::ModuleOp module);
+
+  // Nothing known (all ones) for values without facts.
+  AxisInfo Get(mlir::Value value) const;
+
+  // For a pointer or a tensor of pointers; `dim` is below the rank (0 for a scalar).
+  // Elements that one aligned access along `dim` may cover: groups of this many neighbours are neighbours in memory and
+  // the first is aligned to the whole group. A power of two, at most the size of the dimension.
+  int PointerContiguity(mlir::Value ptr, unsigned dim) const;
+  // Bytes that divide the address of the first element of each contiguous group along `dim`; at most 2^30.
+  int PointerAlignment(mlir::Value ptr, unsigned dim) const;
+  // Groups of this many neighbours along `dim` have one value in the mask; at most the size of the dimension.
+  int MaskConstancy(mlir::Value mask, unsigned dim) const;
+
+ private:
+  llvm::DenseMap<mlir::Value, AxisInfo> infos_;
+};
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_ANALYSIS_AXIS_INFO_H_
