@@ -44,7 +44,8 @@ LAYERS = {
     "client/python": ["proto"],
 }
 TESTS_MAY_INCLUDE = ["proto", "compiler", "cache", "workers", "server", "client", "tests"]
-UNIT_TESTS_MAY_ALSO_INCLUDE = ["tests/support"]  # the shared contract tests
+# A unit test may also use the shared contract tests, and its neighbours: a wrapper is tested over a real store.
+UNIT_TESTS_MAY_ALSO_INCLUDE = ["tests/support"]
 
 # Libraries that a folder must not know, by the first component of the include.
 COMPILER_LIBRARIES = ("llvm", "mlir", "lld")
@@ -105,7 +106,7 @@ def allowed_for(path):
         return TESTS_MAY_INCLUDE
     allowed = [folder] + LAYERS.get(folder, [])
     if path.endswith("_test.cc"):
-        allowed = allowed + UNIT_TESTS_MAY_ALSO_INCLUDE
+        allowed = allowed + UNIT_TESTS_MAY_ALSO_INCLUDE + [path.split("/")[0]]
     return allowed
 
 
