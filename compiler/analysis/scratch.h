@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much shared memory an operation needs for itself, and how its parts lie there: the one place that allocation and
+// lowering both ask.
+#ifndef COMPILER_ANALYSIS_SCRATCH_H_
+#define COMPILER_ANALYSIS_SCRATCH_H_
+
+#include <cstdint>
+
+#include "compiler/ir/ttg_dialect.h"
+#include "compiler/layout/linear_layout.h"
+
+namespace tritond::compiler {
+
+// Bytes of an element in memory: at least one, so i1 takes one; pointers take eight.
+int64_t ElementBytes(mlir::Type element);
+
+// Bytes of a buffer of this type, with the encoding's holes.
+int64_t BufferBytes(ttg::MemDescType type);
+
+// A scratch area: for each operand the byte offset of its part, and the size of all. Parts start at multiples of 16.
+struct Scratch {
+  llvm::SmallVector<int64_t, 2> offsets;
+  int64_t bytes = 0;  // 0: the operation needs none, and `offsets` is empty
+};
+
+// What `op` itself needs; buffers and the frames of called functions are no scratch.
+//   ttg.convert_layout   one part, when PlanConversion says kShared: the elements that one block holds, placed as
+//                        ChooseSwizzle says.
+//   tt.reduce, tt.scan   when W = WarpsAlongAxis > 1, a part an operand: W x (the shape without the axis) elements.
+//   tt.histogram         one part: a counter a bin.
+//   tt.gather            one part: the source, row-major.
+//   tt.atomic_rmw, tt.atomic_cas, tt.atomic_poll
+//                        one part, when the result is used and threads besides the one that did the access need it: one
+//                        element for a scalar, the whole tensor, row-major, where lanes or warps hold copies.
+// Within the area an operation writes, waits for all threads, and reads; see also ScratchScope.
+Scratch ScratchOf(mlir::Operation* op);
+inline int64_t ScratchBytes(mlir::Operation* op) { return ScratchOf(op).bytes; }
+
+// True when the threads that exchange data through the scratch of `op` are of one warp, so that it may wait with a warp
+// barrier. Only ttg.convert_layout ever does.
+bool ScratchStaysInWarp(mlir::Operation* op);
+
+// The bits of the warp index that select different elements along `axis`, as a mask: bits that only replicate are not
+// in it. `layout` is (register, lane, warp, block) -> (dim0, …).
+int32_t WarpMaskAlongAxis(const LinearLayout& layout, unsigned axis);
+// 2 to the number of bits in WarpMaskAlongAxis: the partial results that a reduction or scan exchanges between warps.
+int WarpsAlongAxis(tt::ReduceOp op);
+int WarpsAlongAxis(tt::ScanOp op);
+// True when every basis of `layout` moves either along `axis` alone or not along it at all. Reductions and scans are
+// lowered for such layouts; the slots of others would mix results.
+bool AxisIsSeparate(const LinearLayout& layout, unsigned axis);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_ANALYSIS_SCRATCH_H_
