@@ -16,7 +16,7 @@ struct ConversionPlan {
   enum class Kind {
     kNone,      // register r' is register r' of the same thread, for all r'; nothing to do
     kRegister,  // register r' is register src_register[r'] of the same thread
-    kShuffle,   // data move within a warp, by at most one select bit
+    kShuffle,   // data move within a warp, by at most one select bit; with scope kThread by selects alone
     kShared,    // data go through memory that all threads of `scope` share
   };
 

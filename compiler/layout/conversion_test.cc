@@ -226,6 +226,38 @@ TEST(Conversion, AReplicatedSourceIsReadInTheSameWarp) {
   EXPECT_EQ(plan->select_bits[0].lane_mask, 1);
 }
 
+TEST(Conversion, ACopyInAnotherLaneSavesASelect) {
+  // Bit 0 of register and bit 0 of lane are copies: bit 1 of the destination's lane reads the lane.
+  const auto src = LinearLayout::FromBases({{"register", {{1}}}, {"lane", {{1}, {2}}}}, {{"dim0", 4}});
+  const auto dst = LinearLayout::FromBases({{"register", {{0}}}, {"lane", {{2}, {1}}}}, {{"dim0", 4}});
+  const auto plan = PlanConversion(*src, *dst);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->num_select_bits(), 0);
+  EXPECT_THAT(plan->lane_from_lane, ElementsAre(2, 1));
+}
+
+TEST(Conversion, ALaneThatHoldsACopyOfItsOwnReadsIt) {
+  // Lanes 0 and 2 of the source are copies; only bits 0 and 2 change places.
+  const auto src = LinearLayout::FromBases({{"lane", {{1}, {1}, {2}}}}, {{"dim0", 4}});
+  const auto dst = LinearLayout::FromBases({{"lane", {{2}, {1}, {1}}}}, {{"dim0", 4}});
+  const auto plan = PlanConversion(*src, *dst);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->kind, Kind::kShuffle);
+  EXPECT_THAT(plan->lane_from_lane, ElementsAre(4, 2, 1));
+}
+
+TEST(Conversion, ARegisterThatDependsOnTheLaneIsASelectWithinTheThread) {
+  const auto src = LinearLayout::FromBases({{"register", {{1}}}, {"lane", {{2}}}}, {{"dim0", 4}});
+  const auto dst = LinearLayout::FromBases({{"register", {{1}}}, {"lane", {{3}}}}, {{"dim0", 4}});
+  const auto plan = PlanConversion(*src, *dst);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->kind, Kind::kShuffle);
+  EXPECT_EQ(plan->scope, Scope::kThread);
+  EXPECT_THAT(plan->lane_from_lane, ElementsAre(1));
+  ASSERT_EQ(plan->num_select_bits(), 1);
+  EXPECT_EQ(plan->select_bits[0].lane_mask, 1);
+}
+
 TEST(Conversion, RefusesLayoutsOfDifferentTensorsOrMachines) {
   const LinearLayout layout = Registers(2, "dim0") * Lanes(32, "dim0");
   EXPECT_FALSE(PlanConversion(layout, Registers(4, "dim0") * Lanes(32, "dim0")).ok());

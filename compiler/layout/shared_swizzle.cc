@@ -18,7 +18,7 @@
 // lie in rows on one side and in columns on the other, the side that can fills it with registers of its own; the other
 // side then reads parts of words, which costs it more accesses, but no conflicts.
 //
-// After "Linear Layouts: Robust Code Generation of Efficient Tensor Computation Using F2", section 5.4
+// After "Linear Layouts: Robust Code Generation of Efficient Tensor Computation Using F2"
 // (arXiv:2505.23819).
 
 #include "compiler/layout/shared_swizzle.h"
