@@ -27,8 +27,8 @@ class Cache {
   // Stores `value`, which may be empty, in place of any earlier one; a concurrent Get sees one or the other, whole.
   // ResourceExhausted when it does not fit; InvalidArgument when a content-addressed cache is given a wrong key.
   virtual absl::Status Put(const Digest& key, Blob value) = 0;
-  // Those of `keys` that a Get would not find now, in the given order. Does not read the values, so it does not
-  // notice damage.
+  // Those of `keys` that a Get would not find now, in the given order; a repeated key is answered each time. Need not
+  // read the values, so damage may go unnoticed.
   virtual absl::StatusOr<std::vector<Digest>> FindMissing(absl::Span<const Digest> keys) = 0;
   // Forgets the entry. Ok when it is absent.
   virtual absl::Status Remove(const Digest& key) = 0;

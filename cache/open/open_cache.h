@@ -39,8 +39,8 @@ struct OpenedCache {
 };
 
 // Opens the stores that `config` asks for and registers their metrics; `registry` must outlive the result.
-// InvalidArgument when the configuration leaves no store; Unavailable when another process has the folder open
-// (the message names it); DataLoss when the files there cannot be read; other errors as the file system has them.
+// InvalidArgument when the configuration leaves no store; Unavailable when the folder cannot be used, with the process
+// that has it open if one does; ResourceExhausted when the disk is full; DataLoss when the files there are damaged.
 absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Registry& registry);
 
 }  // namespace tritond::cache
