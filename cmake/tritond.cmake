@@ -115,9 +115,12 @@ function(tritond_use_mlir target)
   endif()
   target_include_directories(${target} SYSTEM PUBLIC ${TRITOND_LLVM_PREFIX}/include)
   target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
-  if(NOT kind STREQUAL "EXECUTABLE" OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "none")
-    target_precompile_headers(${target} REUSE_FROM tritond_mlir_pch)
+  if(kind STREQUAL "EXECUTABLE")
+    # The precompiled header is built with -fPIC, and serves only sources that are.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
   endif()
+  target_precompile_headers(${target} REUSE_FROM tritond_mlir_pch)
 endfunction()
 
 # tritond_tablegen(out.inc -gen-…): runs mlir-tblgen on ${LLVM_TARGET_DEFINITIONS}; appends to TRITOND_TABLEGEN_OUTPUTS.

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/tools/register_passes.h"
+
+#include "compiler/passes/passes.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace tritond::compiler {
+
+void RegisterPasses() {
+  mlir::registerCanonicalizerPass();
+  mlir::registerCSEPass();
+  mlir::registerInlinerPass();
+  mlir::registerSCCPPass();
+  mlir::registerSymbolDCEPass();
+  mlir::registerLoopInvariantCodeMotionPass();
+  mlir::registerPass(mlir::createConvertSCFToCFPass);
+  mlir::registerPass(mlir::createReconcileUnrealizedCastsPass);
+  // The project's own, in the order of passes.td: one line a pass.
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes that triton-opt knows.
+#ifndef COMPILER_TOOLS_REGISTER_PASSES_H_
+#define COMPILER_TOOLS_REGISTER_PASSES_H_
+
+namespace tritond::compiler {
+
+// Registers MLIR's general passes, the project's, and the printers that only tests use. Call once.
+void RegisterPasses();
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_TOOLS_REGISTER_PASSES_H_
