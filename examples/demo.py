@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""demo.py BIN_FOLDER EXAMPLES_FOLDER: a daemon in a temporary folder compiles the examples, twice each.
+
+Shows what a client sees: a miss, then a hit; the head of the PTX; the metadata; the status page. Leaves nothing running and
+nothing behind. Exit status 1 when anything is not as it should be.
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+TARGET = "cuda:90"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def run(command, **kwargs):
+    """Prints the command as a user would type it, then runs it. A failure ends the demo."""
+    words = [os.path.basename(str(command[0]))] + [str(w) for w in command[1:]]
+    print(f"$ {' '.join(words)}", flush=True)
+    done = subprocess.run([str(w) for w in command], text=True, **kwargs)
+    if done.returncode != 0:
+        raise RuntimeError(f"{words[0]} {words[1]} ended with {done.returncode}")
+    return done
+
+
+def stop(daemon):
+    """Ends the daemon politely, then not; its workers are its process group."""
+    if daemon.poll() is None:
+        daemon.send_signal(signal.SIGTERM)
+    try:
+        return daemon.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        os.killpg(daemon.pid, signal.SIGKILL)
+        return daemon.wait()
+
+
+def compile_twice(client, environment, kernel, out):
+    """A miss, then a hit with the same bytes."""
+    for expected in ("miss", "hit"):
+        binary = out / f"{kernel.stem}-{expected}.cubin"
+        done = run([client, "compile", kernel, "--target", TARGET, "--options", kernel.with_suffix(".json"), "-o", binary,
+                    "--metadata", out / f"{kernel.stem}.json"], env=environment, stdout=subprocess.PIPE)
+        print(f"  {done.stdout.strip()}\n")
+        if f"  {expected}  " not in done.stdout:
+            raise RuntimeError(f"expected a {expected}")
+    if (out / f"{kernel.stem}-miss.cubin").read_bytes() != (out / f"{kernel.stem}-hit.cubin").read_bytes():
+        raise RuntimeError("the hit's bytes differ from the miss's")
+
+
+def show(client, environment, kernel, out):
+    ptx = out / f"{kernel.stem}.ptx"
+    run([client, "compile", kernel, "--target", TARGET, "--options", kernel.with_suffix(".json"), "--emit", "asm", "-o", ptx],
+        env=environment, stdout=subprocess.DEVNULL)
+    lines = [line for line in ptx.read_text().splitlines() if line.strip() and not line.startswith("//")]
+    print("\n".join(f"  {line}" for line in lines[:8]) + f"\n  … {len(lines)} lines\n")
+    metadata = json.loads((out / f"{kernel.stem}.json").read_text())
+    print(f"metadata of {kernel.stem}:\n  {json.dumps(metadata)}\n")
+
+
+def demo(binaries, examples, folder):
+    port, http = free_port(), free_port()
+    client = binaries / "triton-client"
+    environment = {**os.environ, "TRITOND_SERVER": f"127.0.0.1:{port}"}
+    command = [binaries / "tritond", "--data-dir", folder / "data", "--listen", f"127.0.0.1:{port}", "--http",
+               f"127.0.0.1:{http}", "--workers", str(min(2, os.cpu_count() or 1))]
+    print(f"$ {' '.join(['tritond'] + [str(w) for w in command[1:]])} &")
+    with open(folder / "tritond.log", "w", encoding="utf-8") as log:
+        daemon = subprocess.Popen([str(w) for w in command], stdout=log, stderr=log, start_new_session=True)
+    try:
+        run([client, "--wait", "30", "stats", "--recent", "0"], env=environment, stdout=subprocess.DEVNULL)
+        for name in ("softmax", "layer_norm"):
+            compile_twice(client, environment, examples / f"{name}.ttir", folder)
+        show(client, environment, examples / "softmax.ttir", folder)
+        page = f"http://127.0.0.1:{http}"
+        with urllib.request.urlopen(f"{page}/healthz", timeout=10) as answer:
+            print(f"status page while it ran: {page}/   /healthz: {answer.status} {answer.read().decode().strip()}")
+        run([client, "stats"], env=environment)
+    except Exception:
+        print((folder / "tritond.log").read_text()[-4000:], file=sys.stderr)
+        raise
+    finally:
+        code = stop(daemon)
+    print(f"\ntritond stopped with exit status {code}")
+    return code
+
+
+def main():
+    binaries, examples = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="tritond-demo-"))
+    try:
+        return demo(binaries, examples, folder)
+    except (RuntimeError, OSError) as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 1
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
