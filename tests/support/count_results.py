@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts a test run: count_results.py CTEST_JUNIT_XML [FOLDER_OF_GTEST_XML]
 
-A GoogleTest program counts as the cases in its own XML report, a lit suite as its files, anything else as one test. A program
+A GoogleTest program counts as the cases in its own XML report, a lit suite as its files, a Python unittest as its methods,
+anything else as one test. A program
 that failed without a failed case (it crashed, or ran out of time) is one failure. Prints the names of what failed, then
 one last line, "N passed, N failed" with ", N skipped" where some were; exit status 1 when anything failed or nothing ran.
 """
@@ -40,6 +41,18 @@ def count_lit(output):
     return counts
 
 
+def count_unittest(output):
+    """Counts from the last lines of Python's unittest; empty when this is no output of it."""
+    ran = re.search(r"^Ran (\d+) tests? in .*\n\n(?:OK|FAILED)(?: \((.*)\))?$", output, re.MULTILINE)
+    if not ran:
+        return collections.Counter()
+    parts = dict(re.findall(r"(\w+)=(\d+)", ran.group(2) or ""))
+    counts = collections.Counter(skipped=int(parts.get("skipped", 0)),
+                                 failed=int(parts.get("failures", 0)) + int(parts.get("errors", 0)))
+    counts["passed"] = int(ran.group(1)) - counts["skipped"] - counts["failed"]
+    return counts
+
+
 def count_one(case, folder):
     """The counts of one ctest entry, and the names of what failed in it."""
     name, status = case.get("name"), case.get("status")
@@ -48,7 +61,8 @@ def count_one(case, folder):
     if os.path.exists(report):
         counts, failures = count_gtest(report)
     else:
-        counts = count_lit(case.findtext("system-out") or "")
+        output = case.findtext("system-out") or ""
+        counts = count_lit(output) or count_unittest(output)
     skipped = case.find("skipped")
     skipped = skipped is not None and (skipped.get("message") or "").startswith("SKIP_")
     if status == "run":

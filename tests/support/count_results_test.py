@@ -49,6 +49,14 @@ class CountResultsTest(unittest.TestCase):
         self.assertEqual(self.count(f'<testcase name="lit" status="run"><system-out>{output}</system-out></testcase>'),
                          (0, "4 passed, 0 failed, 1 skipped"))
 
+    def test_a_unittest_counts_as_its_methods(self):
+        output = "Ran 5 tests in 0.1s\n\nFAILED (failures=1, errors=1, skipped=1)\n"
+        self.assertEqual(self.count(f'<testcase name="e" status="fail"><system-out>{output}</system-out></testcase>'),
+                         (1, "2 passed, 2 failed, 1 skipped"))
+        output = "Ran 5 tests in 0.1s\n\nOK\n"
+        self.assertEqual(self.count(f'<testcase name="e" status="run"><system-out>{output}</system-out></testcase>'),
+                         (0, "5 passed, 0 failed"))
+
     def test_a_test_that_skips_itself_is_skipped(self):
         self.assertEqual(self.count('<testcase name="a" status="run"/><testcase name="b" status="notrun">'
                                     '<skipped message="SKIP_RETURN_CODE=77"/></testcase>'),

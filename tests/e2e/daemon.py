@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real tritond in a temporary folder, and triton-client to talk to it."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def children_of(pid):
+    """The process ids of the direct children of `pid`."""
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        found += [int(word) for word in task.read_text().split()]
+    return found
+
+
+def is_running(pid):
+    """Whether the process exists and is no zombie."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until(condition, seconds, what):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what}: not within {seconds} s")
+        time.sleep(0.02)
+
+
+class Daemon:
+    """One data folder, over which the daemon may be started and stopped several times. Use as a context manager."""
+
+    def __init__(self, binaries, address=None):
+        self.binaries = pathlib.Path(binaries)
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tritond-e2e-"))
+        self.address = address or f"127.0.0.1:{free_port()}"
+        self.http = f"127.0.0.1:{free_port()}"
+        self.process = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process and self.process.poll() is None:
+            self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def command(self, workers):
+        return [str(self.binaries / "tritond"), "--data-dir", str(self.folder / "data"), "--listen", self.address, "--http",
+                self.http, "--workers", str(workers)]
+
+    def start(self, workers=1):
+        log = open(self.folder / "tritond.log", "a", encoding="utf-8")
+        with log:
+            self.process = subprocess.Popen(self.command(workers), stdout=log, stderr=log, start_new_session=True)
+        done = self.client("--wait", "30", "stats")
+        if done.returncode != 0:
+            raise AssertionError(f"the daemon does not answer: {done.stderr}\n{self.log()}")
+        return self
+
+    def log(self):
+        return (self.folder / "tritond.log").read_text(encoding="utf-8")
+
+    def stop(self):
+        """SIGTERM; its exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=30)
+
+    def kill(self):
+        """SIGKILL for the daemon alone; its workers must find out by themselves."""
+        self.process.kill()
+        self.process.wait()
+
+    def client(self, *words, **kwargs):
+        """Runs triton-client against this daemon."""
+        command = [str(self.binaries / "triton-client"), "--server", self.address] + [str(word) for word in words]
+        return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False,
+                              **kwargs)
+
+    def compile(self, path, target, *words):
+        """(exit status, the JSON line) of one compile."""
+        done = self.client("compile", path, "--target", target, "--json", *words)
+        if not done.stdout.strip():
+            raise AssertionError(f"no JSON: exit {done.returncode}, {done.stderr}\n{self.log()}")
+        return done.returncode, json.loads(done.stdout)
+
+    def stats(self):
+        return json.loads(self.client("stats", "--json").stdout)
+
+    def get(self, path):
+        """(status, body) of a page of the HTTP port."""
+        try:
+            with urllib.request.urlopen(f"http://{self.http}{path}", timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def workers(self):
+        """Process ids of the daemon's worker processes."""
+        return [pid for pid in children_of(self.process.pid) if is_running(pid)]

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The real programs, from a shell's point of view: e2e_test.py BIN_FOLDER [unittest arguments]"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from daemon import Daemon, is_running, wait_until  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+CORPUS = ROOT.parent / "shared" / "corpus" / "dev"
+BINARIES = ROOT / "build" / "bin"
+BROKEN = """module {
+  tt.func public @broken(%x: !tt.ptr<f32>) {
+    %y = arith.addi %x
+    tt.return
+  }
+}
+"""
+
+
+def pick_target(stats):
+    """The first of our targets for which this machine can make binaries."""
+    able = {t["name"] for t in stats["daemon"].get("targets", []) if t["binary_available"]}
+    for target in ("cuda:90", "host"):
+        if target in able:
+            return target
+    raise unittest.SkipTest(f"no binaries on this machine: {stats['daemon'].get('targets')}")
+
+
+class EndToEnd(unittest.TestCase):
+    def setUp(self):
+        self.daemon = self.enterContext(Daemon(BINARIES)).start()
+        self.folder = self.daemon.folder
+        self.target = pick_target(self.daemon.stats())
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def test_a_compile_is_a_miss_and_then_a_hit_with_the_same_bytes(self):
+        code, miss = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target, "-o", self.folder / "miss")
+        self.assertEqual((code, miss["cache"], miss["error"]), (0, "miss", None))
+        code, hit = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target, "-o", self.folder / "hit")
+        self.assertEqual((code, hit["cache"]), (0, "hit"))
+        self.assertEqual(miss["key"], hit["key"])
+        self.assertEqual(miss["artifacts"], hit["artifacts"])
+        self.assertEqual((self.folder / "miss").read_bytes(), (self.folder / "hit").read_bytes())
+        self.assertGreater((self.folder / "miss").stat().st_size, 500)
+        self.assertLess(0, sum(miss["stages_ms"].values()))
+
+    def test_metadata_has_what_a_launcher_needs(self):
+        path = self.folder / "meta.json"
+        code, _ = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target, "--num-warps", "8", "--option", "colour=blue",
+                                      "--metadata", path)
+        self.assertEqual(code, 0)
+        metadata = json.loads(path.read_text())
+        self.assertEqual((metadata["name"], metadata["num_warps"], metadata["colour"]), ("softmax", 8, "blue"))
+        for name in ("shared", "num_ctas", "num_stages", "warp_size", "tmem_size", "global_scratch_size",
+                     "global_scratch_align", "profile_scratch_size", "profile_scratch_align", "target"):
+            self.assertIn(name, metadata)
+
+    def test_after_a_restart_a_hit_touches_no_worker(self):
+        _, miss = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target)
+        self.assertEqual(self.daemon.stop(), 0)
+        self.daemon.start(workers=0)
+        code, hit = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target, "-o", self.folder / "hit")
+        self.assertEqual((code, hit["cache"], hit["artifacts"]), (0, "hit", miss["artifacts"]))
+        self.assertEqual(self.daemon.workers(), [])
+        self.assertEqual(int(self.daemon.stats()["compiles"]), 0)
+
+    def test_a_result_survives_a_kill_of_the_daemon(self):
+        _, miss = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target)
+        workers = self.daemon.workers()
+        self.daemon.kill()
+        wait_until(lambda: not any(is_running(pid) for pid in workers), 10, "the workers of a dead daemon end")
+        self.daemon.start()
+        code, hit = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target)
+        self.assertEqual((code, hit["cache"], hit["artifacts"]), (0, "hit", miss["artifacts"]))
+
+    def test_source_locations_do_not_split_the_cache(self):
+        text = (EXAMPLES / "softmax.ttir").read_text()
+        self.daemon.compile(self.write("plain.ttir", text), self.target)
+        located = text.replace("    tt.return\n", "    tt.return loc(#loc1)\n") + '#loc1 = loc("kernel.py":3:4)\n'
+        code, hit = self.daemon.compile(self.write("located.ttir", located), self.target)
+        self.assertEqual((code, hit["cache"]), (0, "hit"))
+
+    def test_options_split_the_cache(self):
+        _, four = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target, "--num-warps", "4")
+        _, eight = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target, "--num-warps", "8")
+        self.assertEqual(eight["cache"], "miss")
+        self.assertNotEqual(four["key"], eight["key"])
+
+    def test_no_cache_compiles_again(self):
+        self.daemon.compile(EXAMPLES / "softmax.ttir", self.target)
+        code, again = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target, "--no-cache")
+        self.assertEqual((code, again["cache"]), (0, "miss"))
+        self.assertEqual(int(self.daemon.stats()["compiles"]), 2)
+
+    def test_broken_ir_exits_one_and_names_the_place(self):
+        path = self.write("broken.ttir", BROKEN)
+        for _ in range(2):  # the second time from memory
+            done = self.daemon.client("compile", path, "--target", self.target)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertRegex(done.stderr, rf"{path}:3:\d+: error: ")
+        code, line = self.daemon.compile(path, self.target)
+        self.assertEqual(code, 1)
+        self.assertRegex(line["error"], r":3:\d+: error: ")
+        self.assertEqual(int(self.daemon.stats()["compiles"]), 1)
+
+    def test_an_unknown_target_is_refused_by_name(self):
+        done = self.daemon.client("compile", EXAMPLES / "softmax.ttir", "--target", "abacus:9000")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("abacus:9000", done.stderr)
+
+    def test_usage_exits_two_and_no_server_three(self):
+        self.assertEqual(self.daemon.client("compile", self.folder / "none.ttir", "--target", self.target).returncode, 2)
+        self.assertEqual(self.daemon.client("compile", EXAMPLES / "softmax.ttir").returncode, 2)
+        self.assertEqual(self.daemon.client("frobnicate").returncode, 2)
+        self.daemon.stop()
+        done = self.daemon.client("compile", EXAMPLES / "softmax.ttir", "--target", self.target)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(f"no server at {self.daemon.address}", done.stderr)
+
+    def test_equal_requests_at_once_are_one_compile(self):
+        command = [str(BINARIES / "triton-client"), "--server", self.daemon.address, "compile",
+                   str(EXAMPLES / "layer_norm.ttir"), "--target", self.target, "--json"]
+        clients = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(12)]
+        lines = [json.loads(client.communicate(timeout=120)[0]) for client in clients]
+        self.assertEqual(len({line["artifacts"]["binary"] for line in lines}), 1)
+        self.assertEqual([line["cache"] for line in lines].count("miss"), 1)
+        self.assertEqual(int(self.daemon.stats()["compiles"]), 1)
+
+    def test_prebuild_gives_a_binary_and_metadata_for_each_kernel(self):
+        out = self.folder / "out"
+        done = self.daemon.client("prebuild", EXAMPLES, "--target", self.target, "--out-dir", out, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({json.loads(line)["name"] for line in done.stdout.splitlines()}, {"softmax", "layer_norm"})
+        for name in ("softmax", "layer_norm"):
+            self.assertEqual(json.loads((out / f"{name}.json").read_text())["name"], name)
+            binaries = [path for path in out.glob(f"{name}.*") if path.suffix != ".json"]
+            self.assertEqual(len(binaries), 1)
+
+    @unittest.skipUnless(CORPUS.is_dir(), f"no corpus at {CORPUS}")
+    def test_kernels_of_the_corpus_compile_with_their_options(self):
+        lines = [json.dumps({"file": str(CORPUS / f"{name}.ttir")})
+                 for name in ("vector_add_f32", "softmax_rows", "layer_norm", "rope", "gelu_bias")]
+        manifest = self.write("kernels.jsonl", "\n".join(lines))
+        done = self.daemon.client("prebuild", manifest, "--target", self.target, "--out-dir", self.folder / "out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        metadata = json.loads((self.folder / "out" / "softmax_rows.json").read_text())
+        self.assertEqual((metadata["name"], metadata["num_warps"]), ("softmax_kernel", 8))
+        self.assertEqual(metadata["default_dot_input_precision"], "tf32")
+        self.assertNotIn("hash", metadata)
+
+    def test_get_downloads_what_compile_made(self):
+        _, line = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target, "-o", self.folder / "first")
+        for name in (line["key"], line["artifacts"]["binary"]):
+            done = self.daemon.client("get", name, "-o", self.folder / "again")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual((self.folder / "first").read_bytes(), (self.folder / "again").read_bytes())
+        self.assertEqual(self.daemon.client("get", "0" * 64).returncode, 1)
+
+    def test_a_killed_worker_is_replaced(self):
+        first = self.daemon.workers()
+        self.assertEqual(len(first), 1)
+        os.kill(first[0], signal.SIGKILL)
+        code, line = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target)
+        self.assertEqual((code, line["cache"]), (0, "miss"))
+        self.assertNotEqual(self.daemon.workers(), first)
+
+    def test_sigterm_ends_daemon_and_workers(self):
+        workers = self.daemon.workers()
+        self.assertEqual(self.daemon.stop(), 0, self.daemon.log())
+        self.assertFalse([pid for pid in workers if is_running(pid)])
+
+    def test_a_data_folder_has_one_daemon(self):
+        other = subprocess.run(self.daemon.command(0)[:3] + ["--listen", f"unix:{self.folder}/other.sock", "--http",
+                                                             "127.0.0.1:0", "--workers", "0"],
+                               capture_output=True, text=True, timeout=30, check=False)
+        self.assertNotEqual(other.returncode, 0)
+        self.assertIn(str(self.folder / "data"), other.stdout + other.stderr)
+
+    def test_the_http_port_tells_how_it_is(self):
+        self.daemon.compile(EXAMPLES / "softmax.ttir", self.target)
+        self.assertEqual(self.daemon.get("/healthz")[0], 200)
+        self.assertEqual(self.daemon.get("/readyz")[0], 200)
+        status, metrics = self.daemon.get("/metrics")
+        self.assertEqual(status, 200)
+        self.assertIn("# TYPE", metrics)
+        status, page = self.daemon.get("/")
+        self.assertEqual(status, 200)
+        self.assertIn("tritond", page)
+        self.assertEqual(self.daemon.get("/no-such-page")[0], 404)
+
+
+class UnixSocket(unittest.TestCase):
+    def test_a_daemon_may_listen_on_a_unix_socket(self):
+        daemon = self.enterContext(Daemon(BINARIES))
+        daemon.address = f"unix:{daemon.folder}/tritond.sock"
+        daemon.start()
+        target = pick_target(daemon.stats())
+        self.assertEqual(daemon.compile(EXAMPLES / "softmax.ttir", target)[1]["cache"], "miss")
+        self.assertEqual(daemon.stop(), 0)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        BINARIES = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main(verbosity=2)
