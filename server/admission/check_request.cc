@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/admission/check_request.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+
+namespace tritond::server {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kTtir = 1;
+constexpr int kAsm = 4;
+constexpr int kBinary = 5;
+
+enum class Kind { kBool, kInteger, kPowerOfTwo, kString };
+
+struct OptionRule {
+  const char* name;
+  Kind kind;
+  int64_t low = 0;
+  int64_t high = 0;
+};
+
+// Options with a meaning that no target changes. Targets check the rest.
+constexpr OptionRule kRules[] = {
+    {"num_warps", Kind::kPowerOfTwo, 1, 32},
+    {"num_ctas", Kind::kPowerOfTwo, 1, 16},
+    {"num_stages", Kind::kInteger, 1, 64},
+    {"warp_size", Kind::kPowerOfTwo, 1, 128},
+    {"maxnreg", Kind::kInteger, 1, 512},
+    {"debug", Kind::kBool},
+    {"enable_fp_fusion", Kind::kBool},
+    {"sanitize_overflow", Kind::kBool},
+    {"launch_cooperative_grid", Kind::kBool},
+    {"launch_pdl", Kind::kBool},
+    {"default_dot_input_precision", Kind::kString},
+    {"name", Kind::kString},
+};
+
+std::string Describe(const OptionRule& rule) {
+  switch (rule.kind) {
+    case Kind::kBool:
+      return "must be true or false";
+    case Kind::kString:
+      return "must be a string";
+    case Kind::kInteger:
+      return absl::StrCat("must be an integer from ", rule.low, " to ", rule.high);
+    case Kind::kPowerOfTwo:
+      return absl::StrCat("must be a power of two from ", rule.low, " to ", rule.high);
+  }
+  return "";
+}
+
+bool Accepts(const OptionRule& rule, const json& value) {
+  if (value.is_null()) return true;
+  if (rule.kind == Kind::kBool) return value.is_boolean();
+  if (rule.kind == Kind::kString) return value.is_string();
+  if (!value.is_number_integer()) return false;
+  const int64_t number = value.get<int64_t>();
+  if (number < rule.low || number > rule.high) return false;
+  return rule.kind != Kind::kPowerOfTwo || (number & (number - 1)) == 0;
+}
+
+void CheckOptions(const json& options, size_t max_options, std::vector<Violation>* violations) {
+  if (options.is_null()) return;
+  if (options.size() > max_options) {
+    violations->push_back({"options", absl::StrCat("at most ", max_options, " are taken, these are ", options.size())});
+  }
+  for (const OptionRule& rule : kRules) {
+    auto it = options.find(rule.name);
+    if (it == options.end() || Accepts(rule, *it)) continue;
+    violations->push_back(
+        {absl::StrCat("options.", rule.name), absl::StrCat(Describe(rule), ", not ", it->dump().substr(0, 100))});
+  }
+}
+
+void CheckStages(const RequestFacts& facts, std::vector<Violation>* violations) {
+  if (facts.input < kTtir || facts.input > kAsm) {
+    violations->push_back({"input", "must be ttir, ttgir, llir or asm"});
+    return;
+  }
+  for (size_t i = 0; i < facts.outputs.size(); ++i) {
+    const int output = facts.outputs[i];
+    const std::string field = absl::StrCat("outputs[", i, "]");
+    if (output < kTtir || output > kBinary) {
+      violations->push_back({field, "is no stage that this server knows"});
+    } else if (output <= facts.input) {
+      violations->push_back({field, "must be a later stage than the input"});
+    }
+  }
+}
+
+}  // namespace
+
+bool IsTargetSyntax(absl::string_view target) {
+  constexpr size_t kMaxLength = 100;
+  if (target.empty() || target.size() > kMaxLength || !std::islower(static_cast<unsigned char>(target[0])))
+    return false;
+  const size_t colon = target.find(':');
+  const absl::string_view vendor = target.substr(0, colon);
+  const bool vendor_ok = std::all_of(vendor.begin(), vendor.end(),
+                                     [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; });
+  if (!vendor_ok || colon == absl::string_view::npos) return vendor_ok;
+  const absl::string_view arch = target.substr(colon + 1);
+  return !arch.empty() && std::all_of(arch.begin(), arch.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '-' || c == '+' || c == ':' || c == '.';
+  });
+}
+
+std::vector<Violation> CheckRequest(const RequestFacts& facts, const AdmissionLimits& limits) {
+  std::vector<Violation> violations;
+  if (!IsTargetSyntax(facts.target)) {
+    violations.push_back({"target", "must be a name like \"cuda:90\", \"hip:gfx942\" or \"host\""});
+  }
+  if (facts.ir_bytes == 0) {
+    violations.push_back({"ir", "is empty"});
+  } else if (facts.ir_bytes > limits.max_ir_bytes) {
+    violations.push_back({"ir", absl::StrCat("has ", facts.ir_bytes, " bytes, more than the ", limits.max_ir_bytes,
+                                             " that this server takes")});
+  }
+  CheckStages(facts, &violations);
+  CheckOptions(facts.options, limits.max_options, &violations);
+  return violations;
+}
+
+}  // namespace tritond::server

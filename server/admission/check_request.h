@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be said about a request without reading its IR: sizes, target syntax, stages, types and ranges of known
+// options.
+#ifndef SERVER_ADMISSION_CHECK_REQUEST_H_
+#define SERVER_ADMISSION_CHECK_REQUEST_H_
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace tritond::server {
+
+// A field that is wrong, and what to do.
+struct Violation {
+  std::string field;  // "options.num_warps"
+  std::string description;
+};
+
+struct RequestFacts {
+  std::string target;
+  uint64_t ir_bytes = 0;
+  int input = 0;  // positions in the pipeline: 1 is ttir, 5 is binary
+  std::vector<int> outputs;
+  nlohmann::json options;
+};
+
+struct AdmissionLimits {
+  uint64_t max_ir_bytes = uint64_t{64} << 20;
+  size_t max_options = 1000;
+};
+
+// Everything that is wrong, empty when nothing is. Unknown options are right; a known one may be null, which means
+// absent.
+std::vector<Violation> CheckRequest(const RequestFacts& facts, const AdmissionLimits& limits);
+
+// "cuda:90a", "hip:gfx942", "host": a vendor in lower case and, after a colon, what it calls the architecture.
+bool IsTargetSyntax(absl::string_view target);
+
+}  // namespace tritond::server
+
+#endif  // SERVER_ADMISSION_CHECK_REQUEST_H_

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/admission/check_request.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tritond::server {
+namespace {
+
+using testing::ElementsAre;
+using testing::Field;
+using testing::IsEmpty;
+
+RequestFacts Good() {
+  RequestFacts facts;
+  facts.target = "cuda:90";
+  facts.ir_bytes = 100;
+  facts.input = 1;
+  facts.outputs = {5};
+  facts.options = nlohmann::json{{"num_warps", 4}, {"num_stages", 3}, {"maxnreg", nullptr}, {"anything", {1, 2}}};
+  return facts;
+}
+
+std::vector<std::string> WrongFields(const RequestFacts& facts) {
+  std::vector<std::string> fields;
+  for (const Violation& violation : CheckRequest(facts, {})) fields.push_back(violation.field);
+  return fields;
+}
+
+TEST(CheckRequest, AcceptsAGoodOne) { EXPECT_THAT(WrongFields(Good()), IsEmpty()); }
+
+TEST(CheckRequest, NamesEveryWrongOption) {
+  RequestFacts facts = Good();
+  facts.options = nlohmann::json{{"num_warps", 3}, {"num_stages", 0}, {"num_ctas", "two"}, {"debug", 1}, {"name", 7}};
+  EXPECT_THAT(WrongFields(facts), testing::UnorderedElementsAre("options.num_warps", "options.num_stages",
+                                                                "options.num_ctas", "options.debug", "options.name"));
+}
+
+TEST(CheckRequest, NumberOfWarpsIsAPowerOfTwoUpTo32) {
+  for (int warps : {1, 2, 4, 8, 16, 32}) {
+    RequestFacts facts = Good();
+    facts.options["num_warps"] = warps;
+    EXPECT_THAT(WrongFields(facts), IsEmpty()) << warps;
+  }
+  for (auto warps : std::vector<nlohmann::json>{0, -1, 6, 64, 4.5, true, "4"}) {
+    RequestFacts facts = Good();
+    facts.options["num_warps"] = warps;
+    EXPECT_THAT(WrongFields(facts), ElementsAre("options.num_warps")) << warps;
+  }
+}
+
+TEST(CheckRequest, RefusesEmptyAndOversizedIr) {
+  RequestFacts facts = Good();
+  facts.ir_bytes = 0;
+  EXPECT_THAT(WrongFields(facts), ElementsAre("ir"));
+  facts.ir_bytes = (64 << 20) + 1;
+  EXPECT_THAT(WrongFields(facts), ElementsAre("ir"));
+  facts.ir_bytes = 64 << 20;
+  EXPECT_THAT(WrongFields(facts), IsEmpty());
+}
+
+TEST(CheckRequest, OutputsComeAfterTheInput) {
+  RequestFacts facts = Good();
+  facts.input = 3;
+  facts.outputs = {2, 4, 9};
+  EXPECT_THAT(WrongFields(facts), ElementsAre("outputs[0]", "outputs[2]"));
+  facts.input = 5;
+  EXPECT_THAT(WrongFields(facts), ElementsAre("input"));
+}
+
+TEST(IsTargetSyntax, TellsNamesFromNonsense) {
+  for (auto good : {"cuda:90", "cuda:90a", "hip:gfx942", "hip:gfx90a:sramecc+", "host", "level_zero:pvc"}) {
+    EXPECT_TRUE(IsTargetSyntax(good)) << good;
+  }
+  for (auto bad : {"", "CUDA:90", "cuda:", ":90", "cuda 90", "cuda:9 0", "../x", "90"}) {
+    EXPECT_FALSE(IsTargetSyntax(bad)) << bad;
+  }
+  EXPECT_FALSE(IsTargetSyntax("a:" + std::string(200, 'x')));
+}
+
+}  // namespace
+}  // namespace tritond::server

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// A local worker ends twice: its stream breaks and its process is reaped, in either order. The pool speaks of its end
+// when the process is reaped, because only then it knows how; a process that outlives its stream is killed after a
+// while.
+#include "workers/pool/worker_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/util/time_util.h"
+
+namespace tritond::workers {
+namespace {
+
+using google::protobuf::util::TimeUtil;
+
+google::protobuf::Timestamp ToProto(absl::Time time) {
+  return TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(time));
+}
+
+}  // namespace
+
+WorkerPool::WorkerPool(PoolConfig config, std::function<absl::Time()> clock,
+                       std::function<void(const std::string&)> log, PoolListener& listener)
+    : config_(std::move(config)), clock_(std::move(clock)), log_(std::move(log)), listener_(listener) {
+  children_ = std::make_unique<ChildProcesses>(
+      config_.children, [this](const ChildEnd& end) { OnChildEnd(end); },
+      [this](pid_t pid, const std::string& line) { log_(absl::StrCat("worker ", pid, ": ", line)); });
+}
+
+void WorkerPool::StartChildren() { children_->Start(); }
+
+void WorkerPool::StopChildren(absl::Duration grace) {
+  {
+    absl::MutexLock lock(&mu_);
+    stopping_ = true;
+    for (auto& [id, worker] : workers_) {
+      if (!worker.local) continue;
+      v1::DaemonMessage message;
+      message.mutable_drain();
+      worker.session->Send(std::move(message));
+    }
+  }
+  children_->Stop(grace);
+}
+
+grpc::ServerBidiReactor<v1::WorkerMessage, v1::DaemonMessage>* WorkerPool::Attach(
+    grpc::CallbackServerContext* context) {
+  Session::Handlers handlers;
+  handlers.on_message = [this](const std::shared_ptr<Session>& session, v1::WorkerMessage message) {
+    OnMessage(session, std::move(message));
+  };
+  handlers.on_end = [this](const std::shared_ptr<Session>& session) { OnStreamEnd(session); };
+  return Session::Open(context, std::move(handlers)).get();
+}
+
+WorkerPool::WorkerRecord* WorkerPool::FindLocked(const std::shared_ptr<Session>& session) {
+  for (auto& [id, worker] : workers_) {
+    if (worker.session == session) return &worker;
+  }
+  return nullptr;
+}
+
+void WorkerPool::Welcome(const std::shared_ptr<Session>& session, const v1::Hello& hello) {
+  std::string id;
+  {
+    absl::MutexLock lock(&mu_);
+    if (stopping_ || FindLocked(session) != nullptr) {
+      session->Close(grpc::Status(grpc::StatusCode::UNAVAILABLE, "this daemon shuts down, or said hello already"));
+      return;
+    }
+    id = absl::StrCat("w", next_worker_++);
+    WorkerRecord& worker = workers_[id];
+    worker.id = id;
+    worker.hello = hello;
+    worker.session = session;
+    worker.local = absl::StartsWith(session->peer(), "unix:") && children_->Owns(hello.pid());
+    worker.attached = worker.last_heard = clock_();
+    v1::DaemonMessage message;
+    message.mutable_welcome()->set_worker_id(id);
+    message.mutable_welcome()->set_max_ir_bytes(config_.max_ir_bytes);
+    *message.mutable_welcome()->mutable_heartbeat_interval() =
+        TimeUtil::MillisecondsToDuration(absl::ToInt64Milliseconds(config_.heartbeat_interval));
+    session->Send(std::move(message));
+  }
+  log_(absl::StrCat("worker ", id, " (", hello.name(), ") attached with ", hello.targets_size(), " targets"));
+  listener_.OnAttached(id, hello);
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    auto it = workers_.find(id);
+    if (it != workers_.end()) {
+      it->second.announced = true;
+    } else {
+      // It ended while the listener heard of its coming; now the listener may hear of its end.
+      WorkerEnd end;
+      end.report = "ended as it attached";
+      calls.push_back([this, id, end] { listener_.OnEnded(id, end); });
+    }
+  }
+  for (const auto& call : calls) call();
+}
+
+void WorkerPool::OnMessage(const std::shared_ptr<Session>& session, v1::WorkerMessage message) {
+  if (message.has_hello()) return Welcome(session, message.hello());
+  std::string id;
+  uint64_t lease = 0;
+  {
+    absl::MutexLock lock(&mu_);
+    WorkerRecord* worker = FindLocked(session);
+    if (worker == nullptr) {
+      session->Close(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "the first message must be Hello"));
+      return;
+    }
+    id = worker->id;
+    worker->last_heard = clock_();
+    if (message.has_heartbeat()) worker->resident_bytes = message.heartbeat().resident_bytes();
+    lease = message.has_progress()   ? message.progress().lease()
+            : message.has_compiled() ? message.compiled().lease()
+                                     : 0;
+    auto it = worker->leases.find(lease);
+    if (it == worker->leases.end()) {
+      if (lease != 0) return;  // Fenced: given to another since.
+    } else if (message.has_progress()) {
+      it->second.begun = true;
+    } else {
+      worker->leases.erase(it);
+      if (worker->local) children_->MarkUseful(worker->hello.pid());
+    }
+  }
+  if (message.has_progress()) listener_.OnProgress(id, lease, message.progress().stage());
+  if (message.has_compiled()) listener_.OnOutcome(id, std::move(*message.mutable_compiled()));
+  if (message.has_log()) log_(absl::StrCat("worker ", id, ": ", message.log().text()));
+}
+
+void WorkerPool::OnStreamEnd(const std::shared_ptr<Session>& session) {
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    WorkerRecord* worker = FindLocked(session);
+    if (worker == nullptr) return;
+    EndLocked(worker, WorkerEnd::Kind::kDisconnected, "its stream ended", SuspectsOf(*worker), &calls);
+  }
+  for (const auto& call : calls) call();
+}
+
+std::vector<uint64_t> WorkerPool::SuspectsOf(const WorkerRecord& worker) {
+  std::vector<uint64_t> suspects;
+  for (const auto& [lease, record] : worker.leases) {
+    if (record.begun && record.cancelled == absl::InfiniteFuture()) suspects.push_back(lease);
+  }
+  return suspects;
+}
+
+void WorkerPool::EndLocked(WorkerRecord* worker, WorkerEnd::Kind kind, const std::string& report,
+                           std::vector<uint64_t> begun, Calls* calls) {
+  if (worker->ending == absl::InfiniteFuture()) {
+    worker->ending = clock_();
+    worker->planned = {kind, report, std::move(begun)};
+  }
+  if (worker->local && children_->Owns(worker->hello.pid())) {
+    if (kind != WorkerEnd::Kind::kDisconnected) children_->Kill(worker->hello.pid());
+    return;  // OnChildEnd goes on.
+  }
+  RemoveLocked(worker->id, worker->planned, calls);
+}
+
+void WorkerPool::RemoveLocked(const std::string& id, WorkerEnd end, Calls* calls) {
+  auto it = workers_.find(id);
+  it->second.session->Close(grpc::Status(grpc::StatusCode::UNAVAILABLE, end.report));
+  const bool announced = it->second.announced;
+  workers_.erase(it);
+  log_(absl::StrCat("worker ", id, " is gone: ", end.report));
+  if (announced) calls->push_back([this, id, end] { listener_.OnEnded(id, end); });
+}
+
+void WorkerPool::OnChildEnd(const ChildEnd& child) {
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    for (auto& [id, worker] : workers_) {
+      if (!worker.local || worker.hello.pid() != child.pid) continue;
+      WorkerEnd end = worker.planned;
+      const bool ours = worker.ending != absl::InfiniteFuture() && end.kind != WorkerEnd::Kind::kDisconnected;
+      if (!ours) {
+        end.begun = SuspectsOf(worker);
+        const bool all_cancelled = end.begun.empty() && !worker.leases.empty();
+        end.kind = stopping_ || all_cancelled ? WorkerEnd::Kind::kStopped
+                   : child.clean              ? WorkerEnd::Kind::kDisconnected
+                                              : WorkerEnd::Kind::kCrashed;
+        end.report = child.report;
+      }
+      RemoveLocked(id, std::move(end), &calls);
+      break;
+    }
+  }
+  for (const auto& call : calls) call();
+}
+
+void WorkerPool::Start(const std::string& id, v1::Lease lease) {
+  absl::MutexLock lock(&mu_);
+  auto it = workers_.find(id);
+  if (it == workers_.end()) return;
+  it->second.leases[lease.id()].started = clock_();
+  *lease.mutable_time_limit() = TimeUtil::MillisecondsToDuration(absl::ToInt64Milliseconds(config_.job_time_limit));
+  v1::DaemonMessage message;
+  *message.mutable_lease() = std::move(lease);
+  it->second.session->Send(std::move(message));
+}
+
+void WorkerPool::Cancel(const std::string& id, uint64_t lease) {
+  absl::MutexLock lock(&mu_);
+  auto it = workers_.find(id);
+  if (it == workers_.end()) return;
+  auto record = it->second.leases.find(lease);
+  if (record == it->second.leases.end()) return;
+  record->second.cancelled = clock_();
+  v1::DaemonMessage message;
+  message.mutable_cancel()->set_lease(lease);
+  it->second.session->Send(std::move(message));
+}
+
+void WorkerPool::Tick() {
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    const absl::Time now = clock_();
+    for (auto it = workers_.begin(); it != workers_.end();) {
+      WorkerRecord* worker = &(it++)->second;  // CheckLocked may remove it.
+      CheckLocked(worker, now, &calls);
+    }
+  }
+  for (const auto& call : calls) call();
+}
+
+void WorkerPool::CheckLocked(WorkerRecord* worker, absl::Time now, Calls* calls) {
+  if (worker->ending != absl::InfiniteFuture()) {
+    if (now - worker->ending < config_.exit_grace) return;
+    if (children_->Owns(worker->hello.pid())) {
+      children_->Kill(worker->hello.pid());
+    } else {
+      RemoveLocked(worker->id, worker->planned, calls);  // Its process ended before it was known to be this worker's.
+    }
+    return;
+  }
+  if (now - worker->last_heard > config_.lost_after) {
+    const std::string report = absl::StrCat("sent nothing for ", absl::FormatDuration(now - worker->last_heard));
+    // A child hangs through its own doing; a remote one may be cut off through nobody's.
+    const auto kind = worker->local ? WorkerEnd::Kind::kCrashed : WorkerEnd::Kind::kDisconnected;
+    return EndLocked(worker, kind, report, SuspectsOf(*worker), calls);
+  }
+  for (const auto& [lease, record] : worker->leases) {
+    if (now - record.started > config_.job_time_limit) {
+      const std::string report = absl::StrCat("the compile ran longer than the limit of ",
+                                              absl::FormatDuration(config_.job_time_limit), " and was stopped");
+      return EndLocked(worker, WorkerEnd::Kind::kTimeLimit, report, {lease}, calls);
+    }
+    if (now - record.cancelled > config_.cancel_grace) {
+      return EndLocked(worker, WorkerEnd::Kind::kStopped, "its compile was cancelled", {}, calls);
+    }
+  }
+}
+
+v1::Worker WorkerPool::Describe(const WorkerRecord& record) const {
+  v1::Worker worker;
+  worker.set_id(record.id);
+  worker.set_name(record.hello.name());
+  worker.set_state(record.leases.empty() ? v1::Worker::STATE_IDLE : v1::Worker::STATE_BUSY);
+  worker.set_local(record.local);
+  worker.set_pid(record.hello.pid());
+  worker.set_host(record.hello.host());
+  worker.set_build_id(record.hello.build_id());
+  *worker.mutable_targets() = record.hello.targets();
+  *worker.mutable_devices() = record.hello.devices();
+  worker.set_slots(std::max(record.hello.slots(), 1u));
+  worker.set_resident_bytes(record.resident_bytes);
+  *worker.mutable_attached() = ToProto(record.attached);
+  *worker.mutable_last_heard() = ToProto(record.last_heard);
+  return worker;
+}
+
+std::vector<v1::Worker> WorkerPool::List() const {
+  const std::vector<ChildProcesses::Child> children = children_->List();
+  std::vector<v1::Worker> list;
+  absl::MutexLock lock(&mu_);
+  for (const auto& [id, record] : workers_) list.push_back(Describe(record));
+  for (const ChildProcesses::Child& child : children) {
+    const bool running = child.state == ChildProcesses::Child::State::kRunning;
+    auto attached = std::find_if(list.begin(), list.end(), [&](const v1::Worker& worker) {
+      return running && worker.local() && worker.pid() == child.pid;
+    });
+    v1::Worker& worker = attached == list.end() ? list.emplace_back() : *attached;
+    worker.set_deaths(child.deaths);
+    worker.set_last_death(child.last_death);
+    if (attached != list.end()) continue;
+    worker.set_local(true);
+    worker.set_state(running ? v1::Worker::STATE_STARTING : v1::Worker::STATE_BACKING_OFF);
+    if (running) worker.set_pid(child.pid);
+    if (!running) *worker.mutable_next_start() = ToProto(child.next_start);
+  }
+  return list;
+}
+
+}  // namespace tritond::workers

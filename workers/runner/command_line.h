@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKERS_RUNNER_COMMAND_LINE_H_
+#define WORKERS_RUNNER_COMMAND_LINE_H_
+
+#include <functional>
+#include <memory>
+
+#include "compiler/driver/compile.h"
+
+namespace tritond::workers {
+
+// The whole of a worker program: parses the command line, limits the process, makes the compiler and serves. Without
+// --once a parent process stays behind and starts a new worker whenever one ends. `on_stage` as in RunnerOptions.
+// Returns the exit status: 0 drained or asked to stop, 1 connection lost, 2 usage.
+int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compiler::Compiler>()>& make_compiler,
+               std::function<void(compiler::Stage, const compiler::CompileRequest&)> on_stage);
+
+}  // namespace tritond::workers
+
+#endif  // WORKERS_RUNNER_COMMAND_LINE_H_

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/runner/convert.h"
+
+#include <utility>
+
+#include "proto/request_key/request_key.h"
+
+namespace tritond::workers {
+namespace {
+
+absl::StatusOr<compiler::Stage> FromProto(int stage) {
+  switch (stage) {
+    case v1::STAGE_TTIR:
+      return compiler::Stage::kTtir;
+    case v1::STAGE_TTGIR:
+      return compiler::Stage::kTtgir;
+    case v1::STAGE_LLIR:
+      return compiler::Stage::kLlir;
+    case v1::STAGE_ASM:
+      return compiler::Stage::kAsm;
+    case v1::STAGE_BINARY:
+      return compiler::Stage::kBinary;
+    default:
+      return absl::InvalidArgumentError("a stage that this worker does not know");
+  }
+}
+
+v1::Diagnostic::Severity ToProto(compiler::Diagnostic::Severity severity) {
+  switch (severity) {
+    case compiler::Diagnostic::Severity::kError:
+      return v1::Diagnostic::SEVERITY_ERROR;
+    case compiler::Diagnostic::Severity::kWarning:
+      return v1::Diagnostic::SEVERITY_WARNING;
+    case compiler::Diagnostic::Severity::kRemark:
+      return v1::Diagnostic::SEVERITY_REMARK;
+  }
+  return v1::Diagnostic::SEVERITY_UNSPECIFIED;
+}
+
+// JSON text in UTF-8 whatever the compiler put in.
+std::string Dump(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+v1::Stage ToProto(compiler::Stage stage) {
+  switch (stage) {
+    case compiler::Stage::kTtir:
+      return v1::STAGE_TTIR;
+    case compiler::Stage::kTtgir:
+      return v1::STAGE_TTGIR;
+    case compiler::Stage::kLlir:
+      return v1::STAGE_LLIR;
+    case compiler::Stage::kAsm:
+      return v1::STAGE_ASM;
+    case compiler::Stage::kBinary:
+      return v1::STAGE_BINARY;
+  }
+  return v1::STAGE_UNSPECIFIED;
+}
+
+absl::StatusOr<compiler::CompileRequest> ToCompiler(const v1::CompileRequest& request) {
+  compiler::CompileRequest out;
+  absl::StatusOr<compiler::Stage> input = FromProto(request.input());
+  if (!input.ok()) return input.status();
+  out.input = *input;
+  out.ir = request.ir();
+  out.target = request.target();
+  out.options = nlohmann::json::parse(proto::CanonicalOptions(request.options()), nullptr, /*allow_exceptions=*/false);
+  if (!out.options.is_object())
+    return absl::InvalidArgumentError("the options are no JSON object (is a name not UTF-8?)");
+  out.abi = {request.abi().global_scratch(), request.abi().profile_scratch()};
+  for (int stage : request.outputs()) {
+    absl::StatusOr<compiler::Stage> output = FromProto(stage);
+    if (!output.ok()) return output.status();
+    out.outputs.push_back(*output);
+  }
+  out.debug_info = request.debug_info();
+  return out;
+}
+
+v1::CompileOutcome FromCompiler(uint64_t lease, compiler::CompileResult result) {
+  v1::CompileOutcome outcome;
+  outcome.set_lease(lease);
+  outcome.set_code(static_cast<int>(result.status.code()));
+  outcome.set_message(std::string(result.status.message()));
+  v1::ActionResult& action = *outcome.mutable_result();
+  for (const compiler::Diagnostic& diagnostic : result.diagnostics) {
+    v1::Diagnostic& out = *action.add_diagnostics();
+    out.set_severity(ToProto(diagnostic.severity));
+    out.set_stage(ToProto(diagnostic.stage));
+    out.set_line(diagnostic.line);
+    out.set_column(diagnostic.column);
+    out.set_message(diagnostic.message);
+  }
+  for (const compiler::StageTime& time : result.stages) {
+    v1::StageTime& out = *action.add_stage_times();
+    out.set_stage(ToProto(time.stage));
+    out.set_wall_ns(time.wall.count());
+  }
+  for (std::string& option : result.ignored_options) action.add_ignored_options(std::move(option));
+  if (!result.status.ok()) return outcome;
+  action.set_metadata_json(Dump(result.metadata));
+  for (compiler::Artifact& artifact : result.artifacts) {
+    v1::Artifact& out = *action.add_artifacts();
+    out.set_kind(ToProto(artifact.stage));
+    out.set_format(artifact.format);
+    out.set_digest(proto::Sha256Hex(artifact.bytes));
+    out.set_size_bytes(artifact.bytes.size());
+    v1::Blob& blob = *outcome.add_blobs();
+    blob.set_digest(out.digest());
+    blob.set_data(std::move(artifact.bytes));
+  }
+  return outcome;
+}
+
+void DescribeCompiler(const compiler::Compiler& compiler, v1::Hello* hello) {
+  hello->set_build_id(compiler.BuildId());
+  hello->set_slots(1);
+  for (const auto& target : compiler.Targets()) {
+    v1::Hello::Target& out = *hello->add_targets();
+    out.set_name(target.name);
+    out.set_binary_format(target.binary_format);
+    out.set_binary_available(target.binary_available);
+    out.set_why_not(target.why_not);
+  }
+}
+
+}  // namespace tritond::workers

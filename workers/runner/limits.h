@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a worker process forbids itself, so that bad IR can hurt nothing but this process.
+#ifndef WORKERS_RUNNER_LIMITS_H_
+#define WORKERS_RUNNER_LIMITS_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace tritond::workers {
+
+// For the whole life of the process: no new privileges, no core dumps, few files, at most `memory_bytes` of address
+// space (0: no limit; exceeding it ends the process with a message). Before any thread starts. Internal when the system
+// refuses.
+absl::Status LimitProcess(uint64_t memory_bytes);
+
+// From now on, on every thread: no new sockets, no other processes' memory, no mounts, no kernel modules. Open
+// connections go on, and programs may be run (an assembler), which inherit all this. Unavailable where the kernel has
+// no seccomp.
+absl::Status EnterSandbox();
+
+// The process dies (SIGXCPU) when it uses `more` CPU time from now on. Replaces the earlier bound.
+void BoundCpuTime(absl::Duration more);
+
+// CPU time of this process and of the children that it has waited for.
+absl::Duration CpuTime();
+
+// Resident memory now.
+uint64_t ResidentBytes();
+
+}  // namespace tritond::workers
+
+#endif  // WORKERS_RUNNER_LIMITS_H_

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each limit is tried in a process that dies of it (a GoogleTest death test).
+#include "workers/runner/limits.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace tritond::workers {
+namespace {
+
+TEST(LimitProcess, EndsAProcessThatEatsMemory) {
+  EXPECT_EXIT(
+      {
+        if (!LimitProcess(uint64_t{1} << 30).ok()) _exit(9);
+        std::vector<char*> eaten;
+        for (int i = 0; i < 1000; ++i) eaten.push_back(new char[64 << 20]);
+        _exit(0);
+      },
+      testing::KilledBySignal(SIGABRT), "out of memory");
+}
+
+TEST(BoundCpuTime, EndsAProcessThatLoops) {
+  EXPECT_EXIT(
+      {
+        BoundCpuTime(absl::ZeroDuration());
+        for (volatile unsigned i = 0;; i = i + 1) {
+        }
+      },
+      testing::KilledBySignal(SIGXCPU), "");
+}
+
+TEST(EnterSandbox, ForbidsSocketsOnEveryThreadAndAllowsPrograms) {
+  EXPECT_EXIT(
+      {
+        bool go = false;
+        int other = -1;
+        std::thread thread([&] {
+          while (!__atomic_load_n(&go, __ATOMIC_ACQUIRE)) std::this_thread::yield();
+          other = socket(AF_UNIX, SOCK_STREAM, 0);
+        });
+        if (!EnterSandbox().ok()) _exit(9);
+        __atomic_store_n(&go, true, __ATOMIC_RELEASE);
+        thread.join();
+        if (other >= 0 || errno == 0) _exit(1);
+        if (socket(AF_INET, SOCK_STREAM, 0) >= 0 || errno != EPERM) _exit(2);
+        if (system("exit 5") != 5 << 8) _exit(3);
+        _exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(CpuTime, Grows) {
+  const absl::Duration before = CpuTime();
+  while (CpuTime() == before) {
+  }
+  EXPECT_GT(CpuTime(), before);
+}
+
+TEST(ResidentBytes, SeesWhatIsTouched) {
+  EXPECT_GT(ResidentBytes(), uint64_t{1} << 20);
+  std::vector<char> block(64 << 20, 1);
+  EXPECT_GT(ResidentBytes(), uint64_t{64} << 20);
+}
+
+}  // namespace
+}  // namespace tritond::workers

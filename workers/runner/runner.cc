@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three threads share the stream. The reader only moves messages, so a cancellation or the end of the connection is
+// noticed while a compile runs; the compiling thread owns the compiler; heartbeats come from a third, so that a long
+// compile does not look like a dead worker.
+#include "workers/runner/runner.h"
+
+#include <grpcpp/grpcpp.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "proto/v1/worker.grpc.pb.h"
+#include "workers/runner/convert.h"
+#include "workers/runner/limits.h"
+
+namespace tritond::workers {
+namespace {
+
+using Stream = grpc::ClientReaderWriter<v1::WorkerMessage, v1::DaemonMessage>;
+
+// Deeply nested IR makes a compiler recurse deeply.
+constexpr size_t kCompileStackBytes = size_t{256} << 20;
+constexpr absl::Duration kCancelGrace = absl::Seconds(4);
+constexpr int kExitCancelled = 75;
+
+class Runner {
+ public:
+  Runner(const RunnerOptions& options, compiler::Compiler& compiler) : options_(options), compiler_(compiler) {}
+
+  absl::Status Run();
+
+ private:
+  absl::Status SayHello();
+  void ReadUntilEnd();
+  void Handle(v1::DaemonMessage message);
+  void CompileLoop();
+  void CompileOne(const v1::Lease& lease);
+  void HeartbeatLoop();
+  bool Send(const v1::WorkerMessage& message);
+  void SendProgress(uint64_t lease, v1::Stage stage);
+
+  const RunnerOptions& options_;
+  compiler::Compiler& compiler_;
+  grpc::ClientContext context_;
+  std::unique_ptr<Stream> stream_;
+  absl::Duration heartbeat_interval_ = absl::Seconds(1);
+
+  absl::Mutex write_mu_;
+  absl::Mutex mu_;
+  std::optional<v1::Lease> next_ ABSL_GUARDED_BY(mu_);
+  uint64_t current_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::Time cancelled_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
+  bool draining_ ABSL_GUARDED_BY(mu_) = false;
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+bool Runner::Send(const v1::WorkerMessage& message) {
+  absl::MutexLock lock(&write_mu_);
+  return stream_->Write(message);
+}
+
+void Runner::SendProgress(uint64_t lease, v1::Stage stage) {
+  v1::WorkerMessage message;
+  message.mutable_progress()->set_lease(lease);
+  message.mutable_progress()->set_stage(stage);
+  Send(message);
+}
+
+absl::Status Runner::SayHello() {
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  v1::WorkerMessage message;
+  v1::Hello& hello = *message.mutable_hello();
+  hello.set_name(options_.name.empty() ? absl::StrCat(host, "/", getpid()) : options_.name);
+  hello.set_version(options_.version);
+  hello.set_pid(getpid());
+  hello.set_host(host);
+  DescribeCompiler(compiler_, &hello);
+  v1::DaemonMessage reply;
+  if (!Send(message) || !stream_->Read(&reply) || !reply.has_welcome()) {
+    context_.TryCancel();
+    const grpc::Status status = stream_->Finish();
+    return absl::UnavailableError(absl::StrCat("attach to ", options_.server, ": ", status.error_message()));
+  }
+  const auto& interval = reply.welcome().heartbeat_interval();
+  heartbeat_interval_ = absl::Seconds(interval.seconds()) + absl::Nanoseconds(interval.nanos());
+  return absl::OkStatus();
+}
+
+absl::Status Runner::Run() {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);
+  arguments.SetMaxSendMessageSize(-1);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10000);
+  auto channel = grpc::CreateCustomChannel(options_.server, grpc::InsecureChannelCredentials(), arguments);
+  auto stub = v1::WorkerService::NewStub(channel);
+  context_.set_wait_for_ready(false);
+  stream_ = stub->Attach(&context_);
+  absl::Status hello = SayHello();
+  if (!hello.ok()) return hello;
+  if (options_.sandbox) {
+    absl::Status sandbox = EnterSandbox();
+    if (!sandbox.ok()) fprintf(stderr, "runs without sandbox: %s\n", std::string(sandbox.message()).c_str());
+  }
+
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kCompileStackBytes);
+  pthread_t compile_thread;
+  const int error = pthread_create(
+      &compile_thread, &attributes,
+      [](void* self) -> void* {
+        static_cast<Runner*>(self)->CompileLoop();
+        return nullptr;
+      },
+      this);
+  pthread_attr_destroy(&attributes);
+  if (error != 0) {
+    context_.TryCancel();
+    stream_->Finish();
+    return absl::ResourceExhaustedError("no memory for the compiling thread's stack");
+  }
+  std::thread heartbeats([this] { HeartbeatLoop(); });
+  ReadUntilEnd();
+  pthread_join(compile_thread, nullptr);
+  heartbeats.join();
+  const grpc::Status status = stream_->Finish();
+  absl::MutexLock lock(&mu_);
+  if (draining_) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("the connection ended: ", status.error_message()));
+}
+
+void Runner::ReadUntilEnd() {
+  v1::DaemonMessage message;
+  while (stream_->Read(&message)) Handle(std::move(message));
+  absl::MutexLock lock(&mu_);
+  ended_ = true;
+  // Nobody wants what is being compiled, and it cannot be interrupted.
+  if (current_ != 0) _exit(kExitCancelled);
+}
+
+void Runner::Handle(v1::DaemonMessage message) {
+  absl::MutexLock lock(&mu_);
+  if (message.has_lease()) {
+    next_ = std::move(*message.mutable_lease());
+  } else if (message.has_cancel()) {
+    if (next_.has_value() && next_->id() == message.cancel().lease()) {
+      next_->clear_job();  // Answered by CompileOne without work.
+    } else if (current_ == message.cancel().lease()) {
+      cancelled_ = absl::Now();
+    }
+  } else if (message.has_drain()) {
+    draining_ = true;
+  }
+}
+
+void Runner::CompileLoop() {
+  compiler_.OnStage(nullptr);
+  while (true) {
+    v1::Lease lease;
+    {
+      auto has_work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return next_.has_value() || ended_ || draining_; };
+      absl::MutexLock lock(&mu_, absl::Condition(&has_work));
+      if (!next_.has_value()) {
+        if (!ended_) context_.TryCancel();  // Drained: nothing is under way, so the stream may go.
+        return;
+      }
+      lease = *std::move(next_);
+      next_.reset();
+      current_ = lease.id();
+      cancelled_ = absl::InfiniteFuture();
+    }
+    CompileOne(lease);
+    absl::MutexLock lock(&mu_);
+    current_ = 0;
+  }
+}
+
+void Runner::CompileOne(const v1::Lease& lease) {
+  v1::WorkerMessage answer;
+  if (!lease.has_compile()) {
+    answer.mutable_compiled()->set_lease(lease.id());
+    const bool other = lease.has_measure();
+    answer.mutable_compiled()->set_code(
+        static_cast<int>(other ? absl::StatusCode::kUnimplemented : absl::StatusCode::kCancelled));
+    answer.mutable_compiled()->set_message(other ? "this worker has no devices" : "cancelled before it began");
+    Send(answer);
+    return;
+  }
+  SendProgress(lease.id(), lease.compile().input());
+  const auto& limit = lease.time_limit();
+  BoundCpuTime(absl::Seconds(limit.seconds()) + absl::Seconds(5));
+  const absl::Duration before = CpuTime();
+  absl::StatusOr<compiler::CompileRequest> request = ToCompiler(lease.compile());
+  compiler::CompileResult result;
+  if (request.ok()) {
+    compiler_.OnStage([&](compiler::Stage stage, const compiler::CompileRequest& compiled) {
+      SendProgress(lease.id(), ToProto(stage));
+      if (options_.on_stage) options_.on_stage(stage, compiled);
+    });
+    result = compiler_.Compile(*request);
+    compiler_.OnStage(nullptr);
+  } else {
+    result.status = request.status();
+  }
+  *answer.mutable_compiled() = FromCompiler(lease.id(), std::move(result));
+  answer.mutable_compiled()->mutable_result()->set_cost_cpu_seconds(absl::ToDoubleSeconds(CpuTime() - before));
+  answer.mutable_compiled()->mutable_result()->set_target(lease.compile().target());
+  Send(answer);
+}
+
+void Runner::HeartbeatLoop() {
+  while (true) {
+    {
+      absl::MutexLock lock(&mu_);
+      mu_.AwaitWithTimeout(absl::Condition(&ended_), heartbeat_interval_);
+      if (ended_) return;
+      if (current_ != 0 && absl::Now() - cancelled_ > kCancelGrace) _exit(kExitCancelled);
+    }
+    v1::WorkerMessage message;
+    message.mutable_heartbeat()->set_resident_bytes(ResidentBytes());
+    message.mutable_heartbeat()->set_cpu_seconds(absl::ToDoubleSeconds(CpuTime()));
+    Send(message);
+  }
+}
+
+}  // namespace
+
+absl::Status RunWorker(const RunnerOptions& options, compiler::Compiler& compiler) {
+  return Runner(options, compiler).Run();
+}
+
+}  // namespace tritond::workers

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKERS_RUNNER_RUNNER_H_
+#define WORKERS_RUNNER_RUNNER_H_
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "compiler/driver/compile.h"
+
+namespace tritond::workers {
+
+struct RunnerOptions {
+  std::string server;  // "unix:/path" or "host:port"
+  std::string name;    // for people; empty: host/pid
+  std::string version;
+  bool sandbox = true;  // enter the sandbox once connected
+  // Also called at the start of each stage; tests inject faults here. May be null.
+  std::function<void(compiler::Stage, const compiler::CompileRequest&)> on_stage;
+};
+
+// Attaches to the daemon and serves leases with `compiler`, one at a time, until the daemon drains this worker (Ok) or
+// the connection ends (Unavailable). Uses the calling thread to read, one to compile and one for heartbeats. A lease
+// that is cancelled and does not end soon ends the process: a compile cannot be interrupted otherwise.
+absl::Status RunWorker(const RunnerOptions& options, compiler::Compiler& compiler);
+
+}  // namespace tritond::workers
+
+#endif  // WORKERS_RUNNER_RUNNER_H_
