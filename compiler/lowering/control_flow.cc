@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Branches, calls and returns: every tensor operand becomes one operand a register.
+#include "compiler/lowering/function_lowering.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::LogicalResult;
+using mlir::Value;
+namespace LLVM = mlir::LLVM;
+
+Values Expand(FunctionLowering& f, mlir::ValueRange values) {
+  Values result;
+  for (Value value : values) {
+    ValueList list = f.Get(value);
+    result.append(list.begin(), list.end());
+  }
+  return result;
+}
+
+LogicalResult LowerBranch(FunctionLowering& f, mlir::cf::BranchOp op) {
+  f.e.b.create<LLVM::BrOp>(op.getLoc(), Expand(f, op.getDestOperands()), f.BlockFor(op.getDest()));
+  return mlir::success();
+}
+
+LogicalResult LowerCondBranch(FunctionLowering& f, mlir::cf::CondBranchOp op) {
+  f.e.b.create<LLVM::CondBrOp>(op.getLoc(), f.Scalar(op.getCondition()), f.BlockFor(op.getTrueDest()),
+                               Expand(f, op.getTrueDestOperands()), f.BlockFor(op.getFalseDest()),
+                               Expand(f, op.getFalseDestOperands()));
+  return mlir::success();
+}
+
+LogicalResult LowerReturn(FunctionLowering& f, tt::ReturnOp op) {
+  Emitter& e = f.e;
+  Values values = Expand(f, op.getSrcs());
+  if (values.size() > 1) {
+    llvm::SmallVector<mlir::Type> types;
+    for (Value value : values) types.push_back(value.getType());
+    Value all = e.b.create<LLVM::UndefOp>(e.loc, LLVM::LLVMStructType::getLiteral(op.getContext(), types));
+    for (auto [i, value] : llvm::enumerate(values))
+      all = e.b.create<LLVM::InsertValueOp>(e.loc, all, value, static_cast<int64_t>(i));
+    values = {all};
+  }
+  e.b.create<LLVM::ReturnOp>(e.loc, values);
+  return mlir::success();
+}
+
+LogicalResult LowerCall(FunctionLowering& f, tt::CallOp op) {
+  Emitter& e = f.e;
+  Values arguments = Expand(f, op.getOperands());
+  // A device function takes the shared memory behind its caller's, and both scratch pointers.
+  auto global = LLVM::LLVMPointerType::get(op.getContext(), 1);
+  auto hidden = f.HiddenArguments();
+  bool from_device_function = !hidden.empty() && hidden[0].getType() != global;
+  arguments.push_back(f.ScratchOf(op));
+  auto pointers = from_device_function ? hidden.drop_front() : hidden;
+  size_t next = 0;
+  for (bool given : {from_device_function || f.options.global_scratch, from_device_function || f.options.profile_scratch})
+    arguments.push_back(given ? pointers[next++] : e.Zero(global));
+  llvm::SmallVector<mlir::Type> results = f.ConvertTypes(op.getResultTypes());
+  mlir::TypeRange type = results;
+  llvm::SmallVector<mlir::Type, 1> packed;
+  if (results.size() > 1) {
+    packed.push_back(LLVM::LLVMStructType::getLiteral(op.getContext(), results));
+    type = packed;
+  }
+  auto call = e.b.create<LLVM::CallOp>(e.loc, type, op.getCallee(), arguments);
+  size_t at = 0;
+  for (Value result : op.getResults()) {
+    Values values;
+    for (size_t i = f.ConvertTypes(result.getType()).size(); i > 0; --i, ++at)
+      values.push_back(results.size() == 1 ? Value(call.getResult())
+                                           : e.b.create<LLVM::ExtractValueOp>(e.loc, call.getResult(), at));
+    f.Set(result, values);
+  }
+  return mlir::success();
+}
+
+}  // namespace
+
+void AddControlFlow(LoweringTable& table) {
+  table.Add<mlir::cf::BranchOp>(LowerBranch);
+  table.Add<mlir::cf::CondBranchOp>(LowerCondBranch);
+  table.Add<tt::ReturnOp>(LowerReturn);
+  table.Add<tt::CallOp>(LowerCall);
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversions between number formats.
+//
+// f16, bf16, f32 and f64 convert by LLVM's operations. The 8-bit formats are integers to LLVM: the target's
+// instructions convert them where there are any (float_format.h otherwise).
+#include "compiler/lowering/elementwise.h"
+#include "compiler/lowering/float_format.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::FailureOr;
+using mlir::FloatType;
+using mlir::LogicalResult;
+using mlir::Value;
+namespace LLVM = mlir::LLVM;
+namespace arith = mlir::arith;
+
+bool IsWide(FloatType type) { return type.getWidth() >= 16; }
+
+// Rounds f64 to f32 so that rounding again to a narrower format gives what rounding once would: inexact results get an
+// odd last bit ("round to odd", Boldo and Melquiond, 2008).
+Value RoundToOdd(Emitter& e, Value x) {
+  Value nearest = e.b.create<LLVM::FPTruncOp>(e.loc, e.b.getF32Type(), x);
+  Value back = e.b.create<LLVM::FPExtOp>(e.loc, e.b.getF64Type(), nearest);
+  Value bits = e.ToInt(nearest);
+  auto magnitude = [&](Value v) { return e.And(e.ToInt(v), e.Int(0x7fffffffffffffff, 64)); };
+  Value inexact = e.b.create<LLVM::FCmpOp>(e.loc, LLVM::FCmpPredicate::one, back, x);
+  Value even = e.Equal(e.And(bits, e.Int(1)), e.Int(0));
+  Value too_far = e.Compare(LLVM::ICmpPredicate::ugt, magnitude(back), magnitude(x));
+  Value odd = e.b.create<LLVM::AddOp>(e.loc, bits, e.Select(too_far, e.Int(-1), e.Int(1)));
+  return e.FromInt(e.Select(e.And(inexact, even), odd, bits), e.b.getF32Type());
+}
+
+// Any format as f32; f64 by rounding to odd.
+Value ToF32(Emitter& e, Value x, FloatType from) {
+  if (!IsWide(from)) return DecodeFloat(e, FloatFormat::Of(from), x);
+  if (from.isF64()) return RoundToOdd(e, x);
+  return from.isF32() ? x : Value(e.b.create<LLVM::FPExtOp>(e.loc, e.b.getF32Type(), x));
+}
+
+Value ConvertOne(Emitter& e, Value x, FloatType from, FloatType to, tt::RoundingMode rounding) {
+  if (from == to) return x;
+  bool nearest = rounding == tt::RoundingMode::kRtne;
+  if (IsWide(from) && IsWide(to)) {
+    if (to.getWidth() > from.getWidth()) return e.b.create<LLVM::FPExtOp>(e.loc, to, x);
+    if (nearest && (to.isF32() || to.isF16())) {
+      if (!from.isBF16()) return e.b.create<LLVM::FPTruncOp>(e.loc, to, x);
+    } else if (nearest && to.isBF16()) {
+      return e.b.create<LLVM::FPTruncOp>(e.loc, to, ToF32(e, x, from));
+    }
+  }
+  Value wide = ToF32(e, x, from);
+  if (to.isF32()) return wide;
+  if (to.isF64()) return e.b.create<LLVM::FPExtOp>(e.loc, to, wide);
+  if (nearest && IsWide(to)) return e.b.create<LLVM::FPTruncOp>(e.loc, to, wide);
+  Value bits = EncodeFloat(e, FloatFormat::Of(to), wide, nearest);
+  return IsWide(to) ? e.FromInt(bits, to) : bits;
+}
+
+LogicalResult LowerFloatCast(FunctionLowering& f, mlir::Operation* op, tt::RoundingMode rounding) {
+  auto from = llvm::cast<FloatType>(tt::ElementOf(op->getOperand(0).getType()));
+  auto to = llvm::cast<FloatType>(tt::ElementOf(op->getResult(0).getType()));
+  if (from.isF64() && to.isF32() && rounding == tt::RoundingMode::kRtz)
+    return op->emitOpError("f64 to f32 towards zero is not supported");
+  Values native = f.target.ConvertFloat(f.e.b, f.e.loc, from, to, rounding, f.Get(op->getOperand(0)));
+  if (!native.empty()) return f.Set(op->getResult(0), native), mlir::success();
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> { return ConvertOne(f.e, x[0], from, to, rounding); });
+}
+
+LogicalResult LowerFpToFp(FunctionLowering& f, tt::FpToFpOp op) {
+  return LowerFloatCast(f, op, op.getRounding().value_or(tt::RoundingMode::kRtne));
+}
+
+LogicalResult LowerNearest(FunctionLowering& f, mlir::Operation* op) {
+  return LowerFloatCast(f, op, tt::RoundingMode::kRtne);
+}
+
+LogicalResult LowerTruncF(FunctionLowering& f, arith::TruncFOp op) {
+  auto mode = op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even);
+  if (mode != arith::RoundingMode::to_nearest_even && mode != arith::RoundingMode::toward_zero)
+    return op.emitOpError("rounds in a mode that is not supported; use to_nearest_even or toward_zero");
+  return LowerFloatCast(f, op, mode == arith::RoundingMode::toward_zero ? tt::RoundingMode::kRtz : tt::RoundingMode::kRtne);
+}
+
+// Integers and floats. Formats below f32 go by f32, which holds every integer that they can tell apart: an i64 is
+// rounded twice, as on the device's own path.
+template <typename Llvm>
+LogicalResult LowerIntToFloat(FunctionLowering& f, mlir::Operation* op) {
+  auto to = llvm::cast<FloatType>(tt::ElementOf(op->getResult(0).getType()));
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
+    Emitter& e = f.e;
+    if (to.isF32() || to.isF64() || to.isF16()) return Value(e.b.create<Llvm>(e.loc, to, x[0]));
+    unsigned width = x[0].getType().getIntOrFloatBitWidth();
+    FloatType through = width > 24 ? FloatType::getF64(op->getContext()) : FloatType::getF32(op->getContext());
+    Value wide = e.b.create<Llvm>(e.loc, through, x[0]);
+    return ConvertOne(e, wide, through, to, tt::RoundingMode::kRtne);
+  });
+}
+
+template <typename Llvm>
+LogicalResult LowerFloatToInt(FunctionLowering& f, mlir::Operation* op) {
+  auto from = llvm::cast<FloatType>(tt::ElementOf(op->getOperand(0).getType()));
+  mlir::Type to = f.ConvertType(tt::ElementOf(op->getResult(0).getType()));
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
+    bool direct = from.isF32() || from.isF64();
+    Value wide = direct ? x[0] : ToF32(f.e, x[0], from);
+    return Value(f.e.b.create<Llvm>(f.e.loc, to, wide));
+  });
+}
+
+// The bits of a pointer do not change with the type that it points to.
+LogicalResult LowerBitcast(FunctionLowering& f, mlir::Operation* op) {
+  mlir::Type to = f.ConvertType(tt::ElementOf(op->getResult(0).getType()));
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> { return f.e.Bitcast(x[0], to); });
+}
+
+LogicalResult LowerIntToPtr(FunctionLowering& f, tt::IntToPtrOp op) {
+  mlir::Type to = f.ConvertType(tt::ElementOf(op.getType()));
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> { return f.e.FromInt(x[0], to); });
+}
+
+LogicalResult LowerPtrToInt(FunctionLowering& f, tt::PtrToIntOp op) {
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> { return f.e.ToInt(x[0]); });
+}
+
+}  // namespace
+
+void AddConversions(LoweringTable& table) {
+  table.Add<tt::FpToFpOp>(LowerFpToFp);
+  table.AddAll<arith::ExtFOp>(LowerNearest);
+  table.Add<arith::TruncFOp>(LowerTruncF);
+  table.AddAll<arith::SIToFPOp>(LowerIntToFloat<LLVM::SIToFPOp>);
+  table.AddAll<arith::UIToFPOp>(LowerIntToFloat<LLVM::UIToFPOp>);
+  table.AddAll<arith::FPToSIOp>(LowerFloatToInt<LLVM::FPToSIOp>);
+  table.AddAll<arith::FPToUIOp>(LowerFloatToInt<LLVM::FPToUIOp>);
+  table.AddAll<arith::BitcastOp, tt::BitcastOp>(LowerBitcast);
+  table.Add<tt::IntToPtrOp>(LowerIntToPtr);
+  table.Add<tt::PtrToIntOp>(LowerPtrToInt);
+}
+
+}  // namespace tritond::compiler

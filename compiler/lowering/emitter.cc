@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/lowering/emitter.h"
+
+#include "mlir/IR/Matchers.h"
+
+namespace tritond::compiler {
+
+using mlir::Value;
+namespace LLVM = mlir::LLVM;
+
+void Emitter::StartFunction(mlir::Block* entry, mlir::Location at) {
+  entry_ = entry;
+  loc = at;
+  constants_.clear();
+  // A marker that hoisted code is put before; the function's lowering removes it with FinishFunction's clean-up of
+  // unused operations.
+  b.setInsertionPointToStart(entry);
+  hoist_anchor_ = b.create<LLVM::UndefOp>(loc, b.getI1Type());
+  b.setInsertionPointToEnd(entry);
+}
+
+void Emitter::SetHoistPoint() { b.setInsertionPoint(hoist_anchor_); }
+
+std::optional<int64_t> Emitter::ConstantOf(Value value) {
+  llvm::APInt constant;
+  if (value && mlir::matchPattern(value, mlir::m_ConstantInt(&constant)) && constant.getBitWidth() <= 64)
+    return constant.getSExtValue();
+  return std::nullopt;
+}
+
+Value Emitter::Int(int64_t value, unsigned bits) {
+  auto type = b.getIntegerType(bits);
+  return Constant(type, mlir::IntegerAttr::get(type, llvm::APInt(bits, static_cast<uint64_t>(value))));
+}
+
+Value Emitter::Constant(mlir::Type type, mlir::Attribute value) {
+  Value& cached = constants_[{type, value}];
+  if (cached) return cached;
+  mlir::OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(entry_);
+  return cached = b.create<LLVM::ConstantOp>(loc, type, value);
+}
+
+Value Emitter::Zero(mlir::Type type) {
+  if (llvm::isa<LLVM::LLVMPointerType>(type)) return Hoisted([&] { return b.create<LLVM::ZeroOp>(loc, type); });
+  return Constant(type, b.getZeroAttr(type));
+}
+
+Value Emitter::Poison(mlir::Type type) {
+  return Hoisted([&] { return b.create<LLVM::PoisonOp>(loc, type); });
+}
+
+Value Emitter::Add(Value x, Value y) {
+  auto cx = ConstantOf(x), cy = ConstantOf(y);
+  if (cx && cy) return Int(*cx + *cy, x.getType().getIntOrFloatBitWidth());
+  if (cx == 0) return y;
+  if (cy == 0) return x;
+  return b.create<LLVM::AddOp>(loc, x, y, LLVM::IntegerOverflowFlags::nsw | LLVM::IntegerOverflowFlags::nuw);
+}
+
+Value Emitter::Sub(Value x, Value y) {
+  if (ConstantOf(y) == 0) return x;
+  return b.create<LLVM::SubOp>(loc, x, y);
+}
+
+Value Emitter::Mul(Value x, Value y) {
+  auto cx = ConstantOf(x), cy = ConstantOf(y);
+  if (cx && cy) return Int(*cx * *cy, x.getType().getIntOrFloatBitWidth());
+  if (cx == 1) return y;
+  if (cy == 1) return x;
+  if (cx == 0) return x;
+  if (cy == 0) return y;
+  return b.create<LLVM::MulOp>(loc, x, y);
+}
+
+Value Emitter::And(Value x, Value y) {
+  auto cx = ConstantOf(x), cy = ConstantOf(y);
+  if (cx && cy) return Int(*cx & *cy, x.getType().getIntOrFloatBitWidth());
+  if (cx == -1) return y;
+  if (cy == -1) return x;
+  if (cx == 0) return x;
+  if (cy == 0) return y;
+  return b.create<LLVM::AndOp>(loc, x, y);
+}
+
+Value Emitter::Or(Value x, Value y) {
+  auto cx = ConstantOf(x), cy = ConstantOf(y);
+  if (cx && cy) return Int(*cx | *cy, x.getType().getIntOrFloatBitWidth());
+  if (cx == 0) return y;
+  if (cy == 0) return x;
+  return b.create<LLVM::OrOp>(loc, x, y);
+}
+
+Value Emitter::Xor(Value x, Value y) {
+  auto cx = ConstantOf(x), cy = ConstantOf(y);
+  if (cx && cy) return Int(*cx ^ *cy, x.getType().getIntOrFloatBitWidth());
+  if (cx == 0) return y;
+  if (cy == 0) return x;
+  return b.create<LLVM::XOrOp>(loc, x, y);
+}
+
+Value Emitter::Shl(Value x, int amount) {
+  if (amount == 0) return x;
+  if (auto c = ConstantOf(x)) return Int(*c << amount, x.getType().getIntOrFloatBitWidth());
+  return b.create<LLVM::ShlOp>(loc, x, Int(amount, x.getType().getIntOrFloatBitWidth()));
+}
+
+Value Emitter::LShr(Value x, int amount) {
+  if (amount == 0) return x;
+  return b.create<LLVM::LShrOp>(loc, x, Int(amount, x.getType().getIntOrFloatBitWidth()));
+}
+
+Value Emitter::Select(Value condition, Value x, Value y) {
+  if (x == y) return x;
+  if (auto c = ConstantOf(condition)) return *c ? x : y;
+  return b.create<LLVM::SelectOp>(loc, condition, x, y);
+}
+
+Value Emitter::Compare(LLVM::ICmpPredicate predicate, Value x, Value y) {
+  return b.create<LLVM::ICmpOp>(loc, predicate, x, y);
+}
+
+Value Emitter::Bitcast(Value x, mlir::Type type) {
+  return x.getType() == type ? x : Value(b.create<LLVM::BitcastOp>(loc, type, x));
+}
+
+Value Emitter::ZExt(Value x, unsigned bits) {
+  if (x.getType().getIntOrFloatBitWidth() == bits) return x;
+  return b.create<LLVM::ZExtOp>(loc, b.getIntegerType(bits), x);
+}
+
+Value Emitter::Trunc(Value x, unsigned bits) {
+  if (x.getType().getIntOrFloatBitWidth() == bits) return x;
+  return b.create<LLVM::TruncOp>(loc, b.getIntegerType(bits), x);
+}
+
+Value Emitter::Gep(Value ptr, mlir::Type element, Value index) {
+  if (ConstantOf(index) == 0) return ptr;
+  return b.create<LLVM::GEPOp>(loc, ptr.getType(), element, ptr, llvm::ArrayRef<LLVM::GEPArg>{index});
+}
+
+mlir::IntegerType Emitter::IntOf(mlir::Type type) {
+  bool is_pointer = llvm::isa<LLVM::LLVMPointerType>(type);
+  return b.getIntegerType(is_pointer ? 64 : type.getIntOrFloatBitWidth());
+}
+
+Value Emitter::ToInt(Value x) {
+  mlir::Type type = IntOf(x.getType());
+  if (llvm::isa<LLVM::LLVMPointerType>(x.getType())) return b.create<LLVM::PtrToIntOp>(loc, type, x);
+  return Bitcast(x, type);
+}
+
+Value Emitter::FromInt(Value x, mlir::Type type) {
+  if (llvm::isa<LLVM::LLVMPointerType>(type)) return b.create<LLVM::IntToPtrOp>(loc, type, x);
+  return Bitcast(x, type);
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a function of tensors to a function of one thread.
+//
+//   tt.func public @k(%p: !tt.ptr<f32>) {                    llvm.func @k(%p: !llvm.ptr<1>, %scratch: !llvm.ptr<1>, …) {
+//     %r = tt.make_range … : tensor<128xi32, #blocked>         %tid = tid.x; %lane = and %tid, 31; …
+//     %s = tt.splat %p …                                       %q = getelementptr %p[%index]
+//     %q = tt.addptr %s, %r                                    …
+//
+// Values of tensors never become LLVM aggregates: a map from each SSA value to its per-register values takes their
+// place, which keeps the emitted module small. Blocks are visited so that definitions come before uses; block
+// arguments of tensor type become one argument a register.
+#include "compiler/lowering/function_lowering.h"
+
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tritond::compiler {
+
+using mlir::Value;
+namespace LLVM = mlir::LLVM;
+
+FunctionLowering::FunctionLowering(tt::FuncOp func, const TargetOps& target, const LoweringOptions& options,
+                                   AxisInfoAnalysis& axis, const LoweringTable& table)
+    : e(func.getContext()), target(target), options(options), axis(axis), func_(func), table_(table) {
+  is_kernel_ = func.isPublic();
+}
+
+ValueList FunctionLowering::Get(Value v) const {
+  auto it = values_.find(v);
+  if (it == values_.end()) llvm::report_fatal_error("lowering: use of a value before its definition");
+  return it->second;
+}
+
+void FunctionLowering::Set(Value v, ValueList values) {
+  Value* copy = arena_.Allocate<Value>(values.size());
+  std::uninitialized_copy(values.begin(), values.end(), copy);
+  values_[v] = ValueList(copy, values.size());
+}
+
+mlir::Type FunctionLowering::ConvertType(mlir::Type element) const {
+  mlir::MLIRContext* context = element.getContext();
+  if (auto ptr = llvm::dyn_cast<tt::PtrType>(element)) return LLVM::LLVMPointerType::get(context, ptr.getAddressSpace());
+  if (llvm::isa<ttg::MemDescType>(element)) return LLVM::LLVMPointerType::get(context, 3);
+  if (auto f = llvm::dyn_cast<mlir::FloatType>(element); f && f.getWidth() == 8) return mlir::IntegerType::get(context, 8);
+  if (llvm::isa<mlir::IndexType>(element)) return mlir::IntegerType::get(context, 64);
+  if (llvm::isa<mlir::IntegerType, mlir::FloatType>(element)) return element;
+  return {};
+}
+
+llvm::SmallVector<mlir::Type> FunctionLowering::ConvertTypes(mlir::TypeRange types) const {
+  llvm::SmallVector<mlir::Type> result;
+  for (mlir::Type type : types) {
+    mlir::Type element = ConvertType(tt::ElementOf(type));
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    size_t count = tensor ? ttg::ToLinearLayout(tensor).InSize("register") : 1;
+    result.append(count, element);
+  }
+  return result;
+}
+
+const LinearLayout& FunctionLowering::LayoutOf(mlir::RankedTensorType type) {
+  auto key = mlir::RankedTensorType::get(type.getShape(), e.b.getI1Type(), type.getEncoding());
+  auto it = layouts_.find(key);
+  if (it != layouts_.end()) return it->second;
+  return layouts_[key] = ttg::ToLinearLayout(type);
+}
+
+Value FunctionLowering::Lane() {
+  if (lane_) return lane_;
+  return lane_ = e.Hoisted([&] {
+    if (!thread_id_) thread_id_ = target.ThreadId(e.b, e.loc);
+    return e.And(thread_id_, e.Int(target.WarpSize() - 1));
+  });
+}
+
+Value FunctionLowering::Warp() {
+  if (warp_) return warp_;
+  return warp_ = e.Hoisted([&]() -> Value {
+    if (ttg::NumWarps(func_) == 1) return e.Int(0);
+    if (!thread_id_) thread_id_ = target.ThreadId(e.b, e.loc);
+    return e.LShr(thread_id_, llvm::Log2_32(target.WarpSize()));
+  });
+}
+
+namespace {
+
+// XOR of the images in `out` of the set bits of `x`. Bits whose images are the bit itself shifted by one distance go
+// together: one mask and one shift for a whole run.
+Value ApplyBases(Emitter& e, const LinearLayout& layout, absl::string_view in, absl::string_view out,
+                 llvm::function_ref<Value()> x) {
+  llvm::SmallDenseMap<int, int64_t> mask_of_shift;
+  int bits = layout.HasIn(in) ? layout.InBits(in) : 0;
+  for (int bit = 0; bit < bits; ++bit) {
+    int32_t basis = layout.Basis(in, bit, out);
+    for (int to = 0; basis >> to; ++to)
+      if (basis >> to & 1) mask_of_shift[to - bit] |= int64_t{1} << bit;
+  }
+  Value result = e.Int(0);
+  for (int shift = -bits; shift < 32; ++shift) {
+    auto it = mask_of_shift.find(shift);
+    if (it == mask_of_shift.end()) continue;
+    Value part = it->second == (int64_t{1} << bits) - 1 ? x() : e.And(x(), e.Int(it->second));
+    result = e.Xor(result, shift >= 0 ? e.Shl(part, shift) : e.LShr(part, -shift));
+  }
+  return result;
+}
+
+int32_t BitsReached(const LinearLayout& layout, absl::string_view in, absl::string_view out) {
+  int32_t reached = 0;
+  for (int bit = 0; layout.HasIn(in) && bit < layout.InBits(in); ++bit) reached |= layout.Basis(in, bit, out);
+  return reached;
+}
+
+}  // namespace
+
+Value FunctionLowering::ThreadPart(const LinearLayout& layout, absl::string_view out) {
+  return e.Hoisted([&] {
+    Value lane = ApplyBases(e, layout, "lane", out, [&] { return Lane(); });
+    Value warp = ApplyBases(e, layout, "warp", out, [&] { return Warp(); });
+    bool disjoint = (BitsReached(layout, "lane", out) & BitsReached(layout, "warp", out)) == 0;
+    return disjoint ? e.Add(lane, warp) : e.Xor(lane, warp);
+  });
+}
+
+Value FunctionLowering::Coordinate(const LinearLayout& layout, absl::string_view out, Value thread_part, int constant) {
+  int32_t reached = BitsReached(layout, "lane", out) | BitsReached(layout, "warp", out);
+  return (reached & constant) == 0 ? e.Add(thread_part, e.Int(constant)) : e.Xor(thread_part, e.Int(constant));
+}
+
+Value FunctionLowering::IsFirstCopy(const LinearLayout& layout) {
+  // Copies differ in free bits; the first has them all zero.
+  auto masks = layout.FreeVariableMasks();
+  Value first;
+  for (auto [dim, mask] : llvm::zip(layout.InDims(), masks)) {
+    if (mask == 0 || (dim.name != "lane" && dim.name != "warp")) continue;
+    Value x = dim.name == "lane" ? Lane() : Warp();
+    Value here = e.Hoisted([&] { return e.Equal(e.And(x, e.Int(mask)), e.Int(0)); });
+    first = first ? e.Hoisted([&] { return e.And(first, here); }) : here;
+  }
+  return first;
+}
+
+Value FunctionLowering::ScratchOf(mlir::Operation* op, int64_t extra_bytes) {
+  auto offset = op->getAttrOfType<mlir::IntegerAttr>("allocation.offset");
+  if (!offset) llvm::report_fatal_error("lowering: shared memory of '" + op->getName().getStringRef() + "' not allocated");
+  mlir::Type ptr = LLVM::LLVMPointerType::get(op->getContext(), 3);
+  Value base = is_kernel_
+                   ? e.Hoisted([&]() -> Value { return e.b.create<LLVM::AddressOfOp>(e.loc, ptr, kSharedMemorySymbol); })
+                   : hidden_[0];
+  return e.Gep(base, e.b.getI8Type(), e.Int(offset.getInt() + extra_bytes));
+}
+
+mlir::FailureOr<Values> FunctionLowering::InlineRegion(mlir::Region& region, ValueList arguments) {
+  if (!region.hasOneBlock())
+    return region.getParentOp()->emitOpError("has a region of several blocks, which lowering does not take");
+  mlir::Block& block = region.front();
+  for (auto [argument, value] : llvm::zip(block.getArguments(), arguments)) Set(argument, {value});
+  for (mlir::Operation& op : block.without_terminator())
+    if (failed(LowerOp(&op))) return mlir::failure();
+  Values results;
+  for (Value operand : block.getTerminator()->getOperands()) results.push_back(Scalar(operand));
+  return results;
+}
+
+Value FunctionLowering::Shuffle(Value value, llvm::function_ref<Value(Value)> shuffle) {
+  mlir::Type type = value.getType();
+  Value bits = e.ToInt(value);
+  unsigned width = bits.getType().getIntOrFloatBitWidth();
+  if (width <= 32) return e.FromInt(e.Trunc(shuffle(e.ZExt(bits, 32)), width), type);
+  Value low = shuffle(e.Trunc(bits, 32)), high = shuffle(e.Trunc(e.LShr(bits, 32), 32));
+  return e.FromInt(e.Or(e.ZExt(low, 64), e.Shl(e.ZExt(high, 64), 32)), type);
+}
+
+mlir::LogicalResult FunctionLowering::LowerOp(mlir::Operation* op) {
+  const LoweringTable::Fn* lower = table_.Find(op);
+  if (!lower) return op->emitOpError("is not supported by this compiler yet: it has no lowering");
+  e.loc = op->getLoc();
+  return (*lower)(*this, op);
+}
+
+void FunctionLowering::CreateFunction() {
+  mlir::MLIRContext* context = func_.getContext();
+  llvm::SmallVector<mlir::Type> arguments = ConvertTypes(func_.getArgumentTypes());
+  auto global = LLVM::LLVMPointerType::get(context, 1), shared = LLVM::LLVMPointerType::get(context, 3);
+  if (!is_kernel_) arguments.push_back(shared);
+  if (options.global_scratch || !is_kernel_) arguments.push_back(global);
+  if (options.profile_scratch || !is_kernel_) arguments.push_back(global);
+  llvm::SmallVector<mlir::Type> results = ConvertTypes(func_.getResultTypes());
+  mlir::Type result = LLVM::LLVMVoidType::get(context);
+  if (results.size() == 1) result = results[0];
+  if (results.size() > 1) result = LLVM::LLVMStructType::getLiteral(context, results);
+  e.b.setInsertionPoint(func_);
+  lowered_ = e.b.create<LLVM::LLVMFuncOp>(func_.getLoc(), func_.getName(),
+                                          LLVM::LLVMFunctionType::get(result, arguments),
+                                          is_kernel_ ? LLVM::Linkage::External : LLVM::Linkage::Internal);
+  if (is_kernel_) {
+    lowered_.setPassthroughAttr(e.b.getArrayAttr({e.b.getStringAttr(kKernelAttr)}));
+  } else {
+    lowered_.setPassthroughAttr(e.b.getArrayAttr({e.b.getStringAttr("noinline")}));
+  }
+}
+
+void FunctionLowering::CreateBlocks() {
+  for (mlir::Block& block : func_.getBody()) {
+    mlir::Block* lowered = &lowered_.getBody().emplaceBlock();
+    blocks_[&block] = lowered;
+    if (block.isEntryBlock()) {
+      for (mlir::Type type : lowered_.getArgumentTypes()) lowered->addArgument(type, func_.getLoc());
+    } else {
+      for (mlir::Type type : ConvertTypes(block.getArgumentTypes())) lowered->addArgument(type, func_.getLoc());
+    }
+    size_t next = 0;
+    for (mlir::BlockArgument argument : block.getArguments()) {
+      size_t count = ConvertTypes(argument.getType()).size();
+      Values values(lowered->getArguments().begin() + next, lowered->getArguments().begin() + next + count);
+      Set(argument, values);
+      next += count;
+    }
+    if (block.isEntryBlock())
+      hidden_.assign(lowered->getArguments().begin() + next, lowered->getArguments().end());
+  }
+}
+
+mlir::LogicalResult FunctionLowering::Run() {
+  for (mlir::Block& block : func_.getBody())
+    for (mlir::Type type : block.getArgumentTypes())
+      if (!ConvertType(tt::ElementOf(type)))
+        return func_.emitOpError() << "has an argument of type " << type << ", which this compiler cannot lower yet";
+  CreateFunction();
+  CreateBlocks();
+  mlir::Block* entry = blocks_[&func_.getBody().front()];
+  e.StartFunction(entry, func_.getLoc());
+  llvm::ReversePostOrderTraversal<mlir::Region*> order(&func_.getBody());
+  for (mlir::Block* block : order) {
+    e.b.setInsertionPointToEnd(blocks_[block]);
+    for (mlir::Operation& op : *block)
+      if (failed(LowerOp(&op))) return mlir::failure();
+  }
+  // Blocks that nothing reaches have no terminator yet.
+  for (mlir::Block& block : llvm::make_early_inc_range(lowered_.getBody()))
+    if (block.empty()) block.erase();
+  return mlir::success();
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef COMPILER_LOWERING_FUNCTION_LOWERING_H_
+#define COMPILER_LOWERING_FUNCTION_LOWERING_H_
+
+#include <functional>
+
+#include "compiler/analysis/axis_info.h"
+#include "compiler/ir/encodings.h"
+#include "compiler/lowering/emitter.h"
+#include "compiler/lowering/lower_to_llvm.h"
+#include "llvm/Support/Allocator.h"
+
+namespace tritond::compiler {
+
+using Values = llvm::SmallVector<mlir::Value>;
+using ValueList = llvm::ArrayRef<mlir::Value>;
+
+class LoweringTable;
+
+// One tt.func on its way to an llvm.func. A tensor becomes one LLVM value for each register of its layout (register r
+// of the layout is element r of the list), a scalar one value, a buffer a pointer to shared memory. Operations are
+// lowered in dominance order, each by the function that LoweringTable holds for it.
+//
+// Lives while one function is lowered; used by one thread.
+class FunctionLowering final {
+ public:
+  FunctionLowering(tt::FuncOp func, const TargetOps& target, const LoweringOptions& options, AxisInfoAnalysis& axis,
+                   const LoweringTable& table);
+
+  // Emits the llvm.func behind the tt.func. Failure: a diagnostic at the operation without a lowering.
+  mlir::LogicalResult Run();
+
+  // The values of `v`, which has been lowered already.
+  ValueList Get(mlir::Value v) const;
+  mlir::Value Scalar(mlir::Value v) const { return Get(v)[0]; }
+  void Set(mlir::Value v, ValueList values);
+
+  // The LLVM type of a scalar or an element: 8-bit floats are i8, pointers opaque. Null if there is none.
+  mlir::Type ConvertType(mlir::Type element) const;
+  // One type for each value of a tensor, scalar or buffer.
+  llvm::SmallVector<mlir::Type> ConvertTypes(mlir::TypeRange types) const;
+
+  // The layout of a tensor, computed once per type.
+  const LinearLayout& LayoutOf(mlir::RankedTensorType type);
+  int NumRegisters(mlir::RankedTensorType type) { return LayoutOf(type).InSize("register"); }
+  // Lane in the warp and warp in the block, i32.
+  mlir::Value Lane();
+  mlir::Value Warp();
+  // The i32 that (lane, warp) contribute to output `out` of `layout`: the coordinate is this XOR the registers' part.
+  mlir::Value ThreadPart(const LinearLayout& layout, absl::string_view out);
+  // ThreadPart and a register's constant: an add where their bits are disjoint, which addressing modes like.
+  mlir::Value Coordinate(const LinearLayout& layout, absl::string_view out, mlir::Value thread_part, int constant);
+  // i1, true in exactly one of the threads that hold copies of an element; null when there are no copies.
+  mlir::Value IsFirstCopy(const LinearLayout& layout);
+
+  // Scratch of `op` in shared memory, at its allocation.offset. !llvm.ptr<3>.
+  mlir::Value ScratchOf(mlir::Operation* op, int64_t extra_bytes = 0);
+
+  // Lowers the operations of a region of one block with `arguments` for its arguments; the operands of its terminator.
+  mlir::FailureOr<Values> InlineRegion(mlir::Region& region, ValueList arguments);
+
+  // Another lane's value of any type: `shuffle` moves an i32.
+  mlir::Value Shuffle(mlir::Value value, llvm::function_ref<mlir::Value(mlir::Value)> shuffle);
+
+  mlir::LogicalResult LowerOp(mlir::Operation* op);
+  llvm::ArrayRef<mlir::Value> HiddenArguments() const { return hidden_; }
+  mlir::Block* BlockFor(mlir::Block* source) const { return blocks_.lookup(source); }
+
+  Emitter e;
+  const TargetOps& target;
+  const LoweringOptions& options;
+  AxisInfoAnalysis& axis;
+
+ private:
+  void CreateFunction();
+  void CreateBlocks();
+
+  tt::FuncOp func_;
+  const LoweringTable& table_;
+  bool is_kernel_ = false;
+  mlir::LLVM::LLVMFuncOp lowered_;
+  llvm::BumpPtrAllocator arena_;                              // the lists of values_
+  llvm::DenseMap<mlir::Value, ValueList> values_;
+  llvm::DenseMap<mlir::Block*, mlir::Block*> blocks_;
+  llvm::DenseMap<mlir::Type, LinearLayout> layouts_;
+  llvm::DenseMap<std::pair<mlir::Type, unsigned>, mlir::Value> thread_parts_;
+  Values hidden_;                                             // shared (device functions), global and profile scratch
+  mlir::Value thread_id_, lane_, warp_;
+};
+
+// How each operation is lowered. Filled once by the Add… functions of the operation families.
+class LoweringTable final {
+ public:
+  using Fn = std::function<mlir::LogicalResult(FunctionLowering&, mlir::Operation*)>;
+
+  template <typename Op>
+  void Add(mlir::LogicalResult (*lower)(FunctionLowering&, Op)) {
+    functions_[mlir::TypeID::get<Op>()] = [lower](FunctionLowering& f, mlir::Operation* op) {
+      return lower(f, llvm::cast<Op>(op));
+    };
+  }
+  template <typename... Ops>
+  void AddAll(Fn lower) {
+    ((functions_[mlir::TypeID::get<Ops>()] = lower), ...);
+  }
+  // Null for an operation without a lowering.
+  const Fn* Find(mlir::Operation* op) const {
+    auto it = functions_.find(op->getName().getTypeID());
+    return it == functions_.end() ? nullptr : &it->second;
+  }
+
+ private:
+  llvm::DenseMap<mlir::TypeID, Fn> functions_;
+};
+
+void AddAtomics(LoweringTable& table);
+void AddControlFlow(LoweringTable& table);
+void AddConversions(LoweringTable& table);      // between number formats
+void AddElementwise(LoweringTable& table);
+void AddLayoutOps(LoweringTable& table);        // convert_layout, local_*
+void AddMath(LoweringTable& table);
+void AddMemory(LoweringTable& table);
+void AddProgramOps(LoweringTable& table);       // program_id, barrier, assert, print
+void AddReductions(LoweringTable& table);
+void AddShapeOps(LoweringTable& table);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_LOWERING_FUNCTION_LOWERING_H_

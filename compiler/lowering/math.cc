@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Math functions. f16 and bf16 are computed in f32; what a function costs is the target's knowledge.
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include "compiler/lowering/elementwise.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::FailureOr;
+using mlir::LogicalResult;
+using mlir::Value;
+namespace LLVM = mlir::LLVM;
+namespace math = mlir::math;
+
+// The target's function of the operation's name, on f32 or f64.
+LogicalResult LowerByTarget(FunctionLowering& f, mlir::Operation* op) {
+  llvm::StringRef name = op->getName().getStringRef();
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
+    mlir::Type type = x[0].getType();
+    Values wide;
+    for (Value operand : x) wide.push_back(ExtendToF32(f.e, operand));
+    FailureOr<Value> result = f.target.Math(f.e.b, f.e.loc, name, wide);
+    if (failed(result)) return op->emitOpError() << "is not available for " << type << " on this target";
+    return TruncFromF32(f.e, *result, type);
+  });
+}
+
+LogicalResult LowerDivF(FunctionLowering& f, mlir::arith::DivFOp op) {
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
+    mlir::Type type = x[0].getType();
+    if (type.isF64()) return Value(f.e.b.create<LLVM::FDivOp>(f.e.loc, x[0], x[1]));
+    Value operands[] = {ExtendToF32(f.e, x[0]), ExtendToF32(f.e, x[1])};
+    FailureOr<Value> result = f.target.Math(f.e.b, f.e.loc, "arith.divf", operands);
+    if (failed(result)) return op.emitOpError("is not available on this target");
+    return TruncFromF32(f.e, *result, type);
+  });
+}
+
+// LLVM's own operation on f32 or f64; f16 as it is where `half` says that the device has it.
+template <typename Llvm>
+LogicalResult LowerUnary(FunctionLowering& f, mlir::Operation* op) {
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
+    mlir::Type type = x[0].getType();
+    return TruncFromF32(f.e, f.e.b.create<Llvm>(f.e.loc, ExtendToF32(f.e, x[0])), type);
+  });
+}
+
+LogicalResult LowerFma(FunctionLowering& f, math::FmaOp op) {
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
+    mlir::Type type = x[0].getType();
+    bool narrow = type.isBF16();
+    auto wide = [&](Value v) { return narrow ? ExtendToF32(f.e, v) : v; };
+    Value result = f.e.b.create<LLVM::FMAOp>(f.e.loc, wide(x[0]), wide(x[1]), wide(x[2]));
+    return narrow ? TruncFromF32(f.e, result, type) : result;
+  });
+}
+
+// |x| clears the sign bit: right for every format, and for NaN.
+LogicalResult LowerAbsF(FunctionLowering& f, math::AbsFOp op) {
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
+    Value bits = f.e.ToInt(x[0]);
+    unsigned width = bits.getType().getIntOrFloatBitWidth();
+    return f.e.FromInt(f.e.And(bits, f.e.Int((uint64_t{1} << (width - 1)) - 1, width)), x[0].getType());
+  });
+}
+
+LogicalResult LowerAbsI(FunctionLowering& f, math::AbsIOp op) {
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
+    Value negative = f.e.Compare(LLVM::ICmpPredicate::slt, x[0], f.e.Int(0, x[0].getType().getIntOrFloatBitWidth()));
+    return f.e.Select(negative, f.e.Sub(f.e.Int(0, x[0].getType().getIntOrFloatBitWidth()), x[0]), x[0]);
+  });
+}
+
+// min(max(x, lo), hi): the comparisons drop a NaN bound; with `all`, a NaN in x stays.
+LogicalResult LowerClamp(FunctionLowering& f, tt::ClampFOp op) {
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
+    Emitter& e = f.e;
+    mlir::Type type = x[0].getType();
+    Value v = ExtendToF32(e, x[0]), low = ExtendToF32(e, x[1]), high = ExtendToF32(e, x[2]);
+    Value result = e.b.create<LLVM::MinNumOp>(e.loc, e.b.create<LLVM::MaxNumOp>(e.loc, v, low), high);
+    if (op.getPropagateNan() == tt::PropagateNan::kAll)
+      result = e.Select(e.b.create<LLVM::FCmpOp>(e.loc, LLVM::FCmpPredicate::uno, v, v), v, result);
+    return TruncFromF32(e, result, type);
+  });
+}
+
+LogicalResult LowerExtern(FunctionLowering& f, tt::ExternElementwiseOp op) {
+  mlir::Type type = f.ConvertType(tt::ElementOf(op.getType()));
+  if (op.getSrcs().empty()) return op.emitOpError("has no operand");
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
+    return f.target.CallExtern(f.e.b, f.e.loc, op.getSymbol(), type, mlir::ValueRange(x));
+  });
+}
+
+}  // namespace
+
+void AddMath(LoweringTable& table) {
+  table.AddAll<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op, math::Log10Op, math::Log1pOp,
+               math::SinOp, math::CosOp, math::TanOp, math::TanhOp, math::AtanOp, math::Atan2Op, math::AsinOp,
+               math::AcosOp, math::SinhOp, math::CoshOp, math::AsinhOp, math::AcoshOp, math::AtanhOp, math::ErfOp,
+               math::SqrtOp, math::RsqrtOp, math::CbrtOp, math::PowFOp, math::RoundOp, math::RoundEvenOp,
+               mlir::arith::RemFOp, tt::PreciseSqrtOp, tt::PreciseDivFOp>(LowerByTarget);
+  table.AddAll<math::FloorOp>(LowerUnary<LLVM::FFloorOp>);
+  table.AddAll<math::CeilOp>(LowerUnary<LLVM::FCeilOp>);
+  table.AddAll<math::TruncOp>(LowerUnary<LLVM::FTruncOp>);
+  table.Add<mlir::arith::DivFOp>(LowerDivF);
+  table.Add<math::FmaOp>(LowerFma);
+  table.Add<math::AbsFOp>(LowerAbsF);
+  table.Add<math::AbsIOp>(LowerAbsI);
+  table.Add<tt::ClampFOp>(LowerClamp);
+  table.Add<tt::ExternElementwiseOp>(LowerExtern);
+}
+
+}  // namespace tritond::compiler

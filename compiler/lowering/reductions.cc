@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// tt.reduce: a tree in each thread, a butterfly in each warp, then shared memory across warps.
+//
+// A layout whose bases move along the axis or not at all splits every coordinate in two: registers, lanes and warps that
+// move along the axis hold parts of one result, the others hold different results.
+//   1. Registers of one result are combined pairwise, neighbours first.
+//   2. For each lane bit on the axis, lanes exchange their partial results (xor shuffle) and combine.
+//   3. Where W warps hold parts, each writes its partial results to scratch, slot (result element) * W + warp; after a
+//      barrier every thread reads the W partials of its results and combines them.
+// All threads that hold copies of a result then hold the same bits: every step combines in one order in all of them.
+// Operands with several values (argmax) travel as tuples.
+#include "compiler/analysis/scratch.h"
+#include "compiler/lowering/shared_access.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::FailureOr;
+using mlir::LogicalResult;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+// The partial result of every operand, for one result element.
+using Tuple = Values;
+
+class Reduction {
+ public:
+  Reduction(FunctionLowering& f, tt::ReduceOp op)
+      : f_(f), op_(op), layout_(f.LayoutOf(op.InputType())), axis_(ttg::DimNames(op.InputType().getRank())[op.getAxis()]) {
+    for (const std::string& name : ttg::DimNames(op.InputType().getRank()))
+      if (name != axis_) others_.push_back(name);
+    for (const std::string& name : others_) other_views_.push_back(name);
+  }
+
+  LogicalResult Lower() {
+    if (!AxisIsSeparate(layout_, op_.getAxis()))
+      return op_.emitOpError("has an encoding that mixes the axis with other dimensions");
+    if (failed(ReduceRegisters()) || failed(ReduceLanes()) || failed(ReduceWarps())) return mlir::failure();
+    return SetResults();
+  }
+
+ private:
+  FailureOr<Tuple> Combine(const Tuple& x, const Tuple& y) {
+    Values arguments(x);
+    arguments.append(y);
+    return f_.InlineRegion(op_.getCombineOp(), arguments);
+  }
+
+  LogicalResult ReduceRegisters() {
+    // Registers that differ by a free bit hold one element: only the first counts.
+    int copies = 0;
+    for (auto [dim, mask] : llvm::zip(layout_.InDims(), layout_.FreeVariableMasks()))
+      if (dim.name == "register") copies = mask;
+    LinearLayout kept = layout_.Sublayout({"register"}, other_views_);
+    llvm::SmallVector<llvm::SmallVector<Tuple>> parts;
+    for (int r = 0; r < layout_.InSize("register"); ++r) {
+      if (r & copies) continue;
+      Coordinates at = kept.ApplyNamed({{"register", r}});
+      auto it = llvm::find(results_at_, at);
+      size_t index = it - results_at_.begin();
+      if (it == results_at_.end()) results_at_.push_back(at), parts.emplace_back();
+      Tuple tuple;
+      for (Value src : op_.getSrcs()) tuple.push_back(f_.Get(src)[r]);
+      parts[index].push_back(tuple);
+    }
+    for (auto& list : parts) {
+      FailureOr<Tuple> sum = CombineTree(list);
+      if (failed(sum)) return mlir::failure();
+      partials_.push_back(*sum);
+    }
+    return mlir::success();
+  }
+
+  FailureOr<Tuple> CombineTree(llvm::SmallVector<Tuple> list) {
+    while (list.size() > 1) {
+      llvm::SmallVector<Tuple> next;
+      for (size_t i = 0; i + 1 < list.size(); i += 2) {
+        FailureOr<Tuple> pair = Combine(list[i], list[i + 1]);
+        if (failed(pair)) return mlir::failure();
+        next.push_back(*pair);
+      }
+      if (list.size() % 2) next.push_back(list.back());
+      list = std::move(next);
+    }
+    return list[0];
+  }
+
+  LogicalResult ReduceLanes() {
+    llvm::SmallVector<int> masks;
+    for (int bit = 0; bit < layout_.InBits("lane"); ++bit)
+      if (layout_.Basis("lane", bit, axis_) != 0) masks.push_back(1 << bit);
+    bool whole_warp = (1 << masks.size()) == f_.target.WarpSize();
+    mlir::Operation* combiner = op_.SingleCombiner();
+    for (Tuple& partial : partials_) {
+      if (whole_warp && combiner && partial.size() == 1 && partial[0].getType().isInteger(32)) {
+        if (auto sum = f_.target.WarpReduce(f_.e.b, f_.e.loc, combiner, partial[0])) {
+          partial = {*sum};
+          continue;
+        }
+      }
+      for (int mask : llvm::reverse(masks)) {
+        Tuple other;
+        for (Value v : partial)
+          other.push_back(f_.Shuffle(v, [&](Value word) { return f_.target.ShuffleXor(f_.e.b, f_.e.loc, word, mask); }));
+        FailureOr<Tuple> sum = CombineInLaneOrder(partial, other, mask);
+        if (failed(sum)) return mlir::failure();
+        partial = *sum;
+      }
+    }
+    return mlir::success();
+  }
+
+  // A region of one commutative operation combines the same either way round. Any other is given the lower lane's part
+  // first in both lanes, so that both compute the same bits.
+  FailureOr<Tuple> CombineInLaneOrder(const Tuple& mine, const Tuple& other, int mask) {
+    mlir::Operation* combiner = op_.SingleCombiner();
+    if (combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>()) return Combine(mine, other);
+    Value upper = f_.e.Hoisted([&, lane = f_.Lane()] {
+      return f_.e.Compare(mlir::LLVM::ICmpPredicate::ne, f_.e.And(lane, f_.e.Int(mask)), f_.e.Int(0));
+    });
+    Tuple first, second;
+    for (auto [x, y] : llvm::zip(mine, other)) {
+      first.push_back(f_.e.Select(upper, y, x));
+      second.push_back(f_.e.Select(upper, x, y));
+    }
+    return Combine(first, second);
+  }
+
+  // The index of the result element at `constant` (of its registers) in this thread, row-major without the axis.
+  Value ResultIndex(const Coordinates& constant) {
+    Emitter& e = f_.e;
+    Value index = e.Int(0);
+    for (auto [dim, name] : llvm::enumerate(others_)) {
+      Value coordinate = f_.Coordinate(layout_, name, thread_parts_[dim], constant[dim]);
+      index = e.Add(e.Mul(index, e.Int(layout_.OutSize(name))), coordinate);
+    }
+    return index;
+  }
+
+  // The bits of the warp index on the axis, pushed together.
+  Value WarpOnAxis(int32_t mask) {
+    Emitter& e = f_.e;
+    Value warp = f_.Warp();
+    return e.Hoisted([&] {
+      Value result = e.Int(0);
+      int to = 0;
+      for (int bit = 0; mask >> bit; ++bit)
+        if (mask >> bit & 1) result = e.Or(result, e.Shl(e.And(e.LShr(warp, bit), e.Int(1)), to++));
+      return result;
+    });
+  }
+
+  LogicalResult ReduceWarps() {
+    Emitter& e = f_.e;
+    int32_t mask = WarpMaskAlongAxis(layout_, op_.getAxis());
+    if (mask == 0) return mlir::success();
+    int warps = 1 << llvm::popcount(static_cast<uint32_t>(mask));
+    Scratch scratch = ScratchOf(op_);
+    for (const std::string& name : others_) thread_parts_.push_back(f_.ThreadPart(layout_, name));
+    Value warp = WarpOnAxis(mask);
+    llvm::SmallVector<Value> indices;
+    for (const Coordinates& at : results_at_) indices.push_back(e.Mul(ResultIndex(at), e.Int(warps)));
+    auto slot = [&](size_t operand, Value index) {
+      mlir::Type type = SharedType(e, partials_[0][operand].getType());
+      return e.Gep(f_.ScratchOf(op_, scratch.offsets[operand]), type, index);
+    };
+    for (auto [partial, index] : llvm::zip(partials_, indices))
+      for (auto [operand, value] : llvm::enumerate(partial))
+        StoreVector(e, slot(operand, e.Add(index, warp)), {ToShared(e, value)});
+    f_.target.Barrier(e.b, e.loc);
+    for (auto [partial, index] : llvm::zip(partials_, indices)) {
+      llvm::SmallVector<Tuple> parts(warps);
+      for (size_t operand = 0; operand < partial.size(); ++operand) {
+        mlir::Type type = partial[operand].getType(), stored = SharedType(e, type);
+        int vec = std::max(1, std::min<int>(warps, 128 / stored.getIntOrFloatBitWidth()));
+        for (int first = 0; first < warps; first += vec)
+          for (auto [i, v] : llvm::enumerate(LoadVector(e, slot(operand, e.Add(index, e.Int(first))), stored, vec)))
+            parts[first + i].push_back(FromShared(e, v, type));
+      }
+      FailureOr<Tuple> sum = CombineTree(parts);
+      if (failed(sum)) return mlir::failure();
+      partial = *sum;
+    }
+    return mlir::success();
+  }
+
+  LogicalResult SetResults() {
+    auto type = llvm::dyn_cast<RankedTensorType>(op_.getResult()[0].getType());
+    if (!type) {
+      for (auto [result, value] : llvm::zip(op_.getResult(), partials_[0])) f_.Set(result, {value});
+      return mlir::success();
+    }
+    // The result's layout is the operand's without the axis; its registers may come in another order.
+    const LinearLayout& to = f_.LayoutOf(type);
+    auto names = ttg::DimNames(type.getRank());
+    for (auto [dim, name] : llvm::enumerate(others_))
+      for (const char* in : {"lane", "warp"})
+        for (int bit = 0; bit < layout_.InBits(in); ++bit)
+          if (layout_.Basis(in, bit, name) != to.Basis(in, bit, names[dim]))
+            return op_.emitOpError("has a result encoding that is not its operand's without the axis");
+    for (auto [k, result] : llvm::enumerate(op_.getResult())) {
+      Values values;
+      for (int r = 0; r < to.InSize("register"); ++r) {
+        auto it = llvm::find(results_at_, to.ApplyNamed({{"register", r}}));
+        if (it == results_at_.end()) return op_.emitOpError("has a result encoding that is not its operand's without the axis");
+        values.push_back(partials_[it - results_at_.begin()][k]);
+      }
+      f_.Set(result, values);
+    }
+    return mlir::success();
+  }
+
+  FunctionLowering& f_;
+  tt::ReduceOp op_;
+  const LinearLayout layout_;
+  std::string axis_;
+  llvm::SmallVector<std::string> others_;
+  llvm::SmallVector<absl::string_view> other_views_;
+  llvm::SmallVector<Coordinates> results_at_;      // for each result of this thread, its registers' coordinates
+  llvm::SmallVector<Tuple> partials_;              // in the same order
+  llvm::SmallVector<Value> thread_parts_;
+};
+
+LogicalResult LowerReduce(FunctionLowering& f, tt::ReduceOp op) { return Reduction(f, op).Lower(); }
+
+}  // namespace
+
+void AddReductions(LoweringTable& table) { table.Add<tt::ReduceOp>(LowerReduce); }
+
+}  // namespace tritond::compiler
