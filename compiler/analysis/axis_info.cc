@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fixpoint. Facts start as "not reached" and only ever weaken at the places where values meet: block arguments,
+// region arguments and results of region operations, which keep the join of all that has flowed in. Everything else is
+// recomputed from its operands whenever its block is visited. A loop is visited until its meeting places are stable, so
+// the last visit computes every fact from the final ones; since a fact is a handful of powers of two, that is soon.
+//
+// Functions are visited before those they call, whose arguments join over all calls.
+#include "compiler/analysis/axis_info.h"
+
+#include <algorithm>
+
+#include "compiler/analysis/axis_transfer.h"
+#include "compiler/ir/tt_dialect.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace tritond::compiler {
+namespace {
+
+using axis::Join;
+using axis::ShapeOf;
+using axis::StepOf;
+using axis::Unknown;
+using mlir::Block;
+using mlir::FunctionOpInterface;
+using mlir::Operation;
+using mlir::Region;
+using mlir::Value;
+using InfoMap = llvm::DenseMap<Value, AxisInfo>;
+
+AxisInfo UnknownOf(mlir::Type type) { return Unknown(ShapeOf(type).size()); }
+
+// What an attribute promises for each of `rank` dimensions; empty if it is absent or of another form.
+llvm::SmallVector<int64_t, 2> HintOf(mlir::Attribute attribute, unsigned rank) {
+  if (auto integer = llvm::dyn_cast_if_present<mlir::IntegerAttr>(attribute)) {
+    return llvm::SmallVector<int64_t, 2>(rank, integer.getInt());
+  }
+  llvm::SmallVector<int64_t, 2> hint;
+  auto dense = llvm::dyn_cast_if_present<mlir::DenseIntElementsAttr>(attribute);
+  if (!dense || dense.getNumElements() != rank || dense.getElementType().getIntOrFloatBitWidth() > 64) return hint;
+  for (const llvm::APInt& value : dense.getValues<llvm::APInt>()) hint.push_back(value.getSExtValue());
+  return hint;
+}
+
+// Strengthens `info` by the promises that `attribute_of` finds. Powers of two only; others promise their largest factor.
+template <typename AttributeOf>
+void ApplyHints(AxisInfo& info, AttributeOf attribute_of) {
+  constexpr std::pair<llvm::StringLiteral, int64_t AxisDim::*> kHints[] = {
+      {"tt.contiguity", &AxisDim::contiguity},
+      {"tt.divisibility", &AxisDim::divisibility},
+      {"tt.constancy", &AxisDim::constancy}};
+  for (const auto& [name, fact] : kHints) {
+    for (auto [dim, value] : llvm::zip(info.dims, HintOf(attribute_of(name), info.Rank()))) {
+      if (value > 0) dim.*fact = std::max(dim.*fact, axis::PowerOfTwoIn(value));
+    }
+  }
+}
+
+// The values of the entry block that an llvm.intr.assume there says to be a multiple of a constant: x with
+// (x mod c) == 0. The entry block runs always, so the promise holds wherever the value is used.
+llvm::DenseMap<Value, int64_t> AssumedMultiples(Block& entry) {
+  llvm::DenseMap<Value, int64_t> multiples;
+  for (Operation& op : entry) {
+    if (op.getName().getStringRef() != "llvm.intr.assume" || op.getNumOperands() == 0) continue;
+    auto compare = op.getOperand(0).getDefiningOp<mlir::arith::CmpIOp>();
+    if (!compare || compare.getPredicate() != mlir::arith::CmpIPredicate::eq) continue;
+    Operation* rem = compare.getLhs().getDefiningOp();
+    llvm::APInt divisor;
+    if (!llvm::isa_and_present<mlir::arith::RemSIOp, mlir::arith::RemUIOp>(rem) ||
+        !mlir::matchPattern(compare.getRhs(), mlir::m_Zero()) ||
+        !mlir::matchPattern(rem->getOperand(1), mlir::m_ConstantInt(&divisor)) || divisor.getBitWidth() > 64) {
+      continue;
+    }
+    if (!divisor.isZero()) multiples[rem->getOperand(0)] = axis::PowerOfTwoIn(divisor.getSExtValue());
+  }
+  return multiples;
+}
+
+class Solver final {
+ public:
+  Solver(mlir::ModuleOp module, InfoMap& infos) : infos_(infos) { FindCalls(module); }
+
+  void Run() {
+    for (FunctionOpInterface function : CallersFirst()) VisitFunction(function);
+  }
+
+ private:
+  void FindCalls(mlir::ModuleOp module) {
+    for (auto function : module.getOps<FunctionOpInterface>()) functions_[function.getNameAttr()] = function;
+    for (auto& [name, function] : functions_) {
+      Operation* caller = function;
+      caller->walk([&](mlir::CallOpInterface call) {
+        if (FunctionOpInterface callee = CalleeOf(call)) callees_[caller].insert(callee);
+      });
+      for (Operation* callee : callees_[caller]) ++num_callers_[callee];
+    }
+  }
+
+  FunctionOpInterface CalleeOf(mlir::CallOpInterface call) {
+    auto symbol = llvm::dyn_cast<mlir::SymbolRefAttr>(call.getCallableForCallee());
+    return symbol ? functions_.lookup(symbol.getLeafReference()) : FunctionOpInterface();
+  }
+
+  // Each function after all that call it; those that call themselves, directly or not, come last.
+  llvm::SmallVector<FunctionOpInterface> CallersFirst() {
+    llvm::SmallVector<FunctionOpInterface> order;
+    llvm::DenseMap<Operation*, int> waiting = num_callers_;
+    for (auto& [name, function] : functions_) {
+      if (waiting.lookup(function) == 0) order.push_back(function);
+    }
+    for (size_t i = 0; i < order.size(); ++i) {
+      for (Operation* callee : callees_[order[i]]) {
+        if (--waiting[callee] == 0) order.push_back(llvm::cast<FunctionOpInterface>(callee));
+      }
+    }
+    for (auto& [name, function] : functions_) {
+      if (waiting.lookup(function) == 0) continue;
+      order.push_back(function);
+      recursive_.insert(function);
+    }
+    return order;
+  }
+
+  void VisitFunction(FunctionOpInterface function) {
+    if (function.isExternal()) return;
+    Block& entry = function.getFunctionBody().front();
+    assumed_ = AssumedMultiples(entry);
+    // A function that is only called gets what its callers pass; one that may be launched also what its caller promises.
+    bool known_calls = num_callers_.lookup(function) != 0 && !recursive_.contains(function);
+    bool launched = !function.isPrivate() || !known_calls;
+    for (mlir::BlockArgument argument : entry.getArguments()) {
+      AxisInfo info = UnknownOf(argument.getType());
+      ApplyHints(info, [&](llvm::StringRef name) { return function.getArgAttr(argument.getArgNumber(), name); });
+      if (recursive_.contains(function)) info = UnknownOf(argument.getType());
+      if (launched) Meet(argument, info);
+      // No call was reached: the function does not run.
+      if (!infos_.count(argument)) Meet(argument, UnknownOf(argument.getType()));
+      Strengthen(argument, infos_[argument]);
+    }
+    VisitRegion(function.getFunctionBody());
+  }
+
+  // The blocks of `region` in reverse post-order, again while a branch backwards brings news.
+  void VisitRegion(Region& region) {
+    if (region.hasOneBlock()) {
+      VisitBlock(region.front());
+      return;
+    }
+    llvm::ReversePostOrderTraversal<Region*> order(&region);
+    llvm::DenseMap<Block*, int> position;
+    for (Block* block : order) position.try_emplace(block, position.size());
+    for (bool again = true; again;) {
+      again = false;
+      for (Block* block : order) {
+        VisitBlock(*block);
+        auto branch = llvm::dyn_cast<mlir::BranchOpInterface>(block->getTerminator());
+        for (unsigned i = 0; branch && i < branch->getNumSuccessors(); ++i) {
+          Block* target = branch->getSuccessor(i);
+          bool news = MeetSuccessor(branch.getSuccessorOperands(i), target);
+          again |= news && position[target] <= position[block];
+        }
+      }
+    }
+  }
+
+  bool MeetSuccessor(const mlir::SuccessorOperands& operands, Block* target) {
+    bool news = false;
+    for (unsigned i = 0; i < operands.size(); ++i) {
+      mlir::BlockArgument argument = target->getArgument(i);
+      news |= Meet(argument, operands[i] ? Lookup(operands[i]) : UnknownOf(argument.getType()));
+    }
+    return news;
+  }
+
+  void VisitBlock(Block& block) {
+    for (Operation& op : block) {
+      if (auto branch = llvm::dyn_cast<mlir::RegionBranchOpInterface>(&op)) {
+        VisitRegions(branch);
+      } else if (auto call = llvm::dyn_cast<mlir::CallOpInterface>(&op)) {
+        VisitCall(call);
+      } else if (op.getNumResults() != 0) {
+        VisitPlain(op);
+      }
+    }
+  }
+
+  void VisitPlain(Operation& op) {
+    llvm::SmallVector<AxisInfo, 4> operands;
+    for (Value operand : op.getOperands()) operands.push_back(Lookup(operand));
+    std::optional<AxisInfo> info = axis::TransferShape(&op, operands);
+    if (!info) info = axis::TransferArithmetic(&op, operands);
+    for (Value result : op.getResults()) {
+      Set(result, info && op.getNumResults() == 1 ? *info : SplitOrUnknown(op, result, info));
+    }
+  }
+
+  // Of operations with several results only tt.split has facts, the same for both.
+  static AxisInfo SplitOrUnknown(Operation& op, Value result, const std::optional<AxisInfo>& info) {
+    return info && llvm::isa<tt::SplitOp>(op) ? *info : UnknownOf(result.getType());
+  }
+
+  void VisitCall(mlir::CallOpInterface call) {
+    if (FunctionOpInterface callee = CalleeOf(call); callee && !callee.isExternal() && !recursive_.contains(callee)) {
+      Block& entry = callee.getFunctionBody().front();
+      for (auto [argument, operand] : llvm::zip(entry.getArguments(), call.getArgOperands())) {
+        Meet(argument, Lookup(operand));
+      }
+    }
+    for (Value result : call->getResults()) Set(result, UnknownOf(result.getType()));
+  }
+
+  void VisitRegions(mlir::RegionBranchOpInterface op) {
+    if (auto loop = llvm::dyn_cast<mlir::scf::ForOp>(op.getOperation())) SetInductionVariable(loop);
+    llvm::SetVector<Region*> pending;
+    llvm::SmallPtrSet<Region*, 2> visited;
+    llvm::SmallVector<mlir::RegionSuccessor, 2> successors;
+    auto flow = [&](mlir::RegionBranchPoint from, auto operands_to) {
+      successors.clear();
+      op.getSuccessorRegions(from, successors);
+      for (mlir::RegionSuccessor& successor : successors) {
+        bool news = false;
+        for (auto [input, operand] : llvm::zip(successor.getSuccessorInputs(), operands_to(successor))) {
+          news |= Meet(input, Lookup(operand));
+        }
+        Region* region = successor.getSuccessor();
+        if (region && (news || !visited.contains(region))) pending.insert(region);
+      }
+    };
+    flow(mlir::RegionBranchPoint::parent(), [&](auto& to) { return op.getEntrySuccessorOperands(to); });
+    while (!pending.empty()) {
+      Region* region = pending.pop_back_val();
+      if (region->empty()) continue;
+      visited.insert(region);
+      FillArguments(*region);
+      VisitRegion(*region);
+      for (Block& block : *region) {
+        auto terminator = llvm::dyn_cast<mlir::RegionBranchTerminatorOpInterface>(block.getTerminator());
+        if (terminator) flow(region, [&](auto& to) { return terminator.getSuccessorOperands(to); });
+      }
+    }
+    for (Value result : op->getResults()) {
+      if (!infos_.count(result)) Meet(result, UnknownOf(result.getType()));
+      Strengthen(result, infos_[result]);
+    }
+  }
+
+  // Arguments that no predecessor feeds, such as the counters of loops that this analysis does not know.
+  void FillArguments(Region& region) {
+    for (mlir::BlockArgument argument : region.getArguments()) {
+      if (!infos_.count(argument)) Meet(argument, UnknownOf(argument.getType()));
+    }
+  }
+
+  void SetInductionVariable(mlir::scf::ForOp loop) {
+    AxisInfo info = Unknown(1);
+    info.dims[0].divisibility = std::min(axis::ValueDivisibility(Lookup(loop.getLowerBound()), 1),
+                                         axis::ValueDivisibility(Lookup(loop.getStep()), 1));
+    Meet(loop.getInductionVar(), info);
+  }
+
+  AxisInfo Lookup(Value value) const {
+    auto found = infos_.find(value);
+    return found == infos_.end() ? UnknownOf(value.getType()) : found->second;
+  }
+
+  void Strengthen(Value value, AxisInfo& info) {
+    if (Operation* op = value.getDefiningOp()) {
+      if (!op->getDiscardableAttrs().empty()) {
+        ApplyHints(info, [&](llvm::StringRef name) { return op->getDiscardableAttr(name); });
+      }
+    }
+    if (auto multiple = assumed_.find(value); multiple != assumed_.end() && info.Rank() == 1) {
+      info.dims[0].divisibility = std::max(info.dims[0].divisibility, multiple->second);
+    }
+    axis::Normalise(info);
+  }
+
+  void Set(Value value, AxisInfo info) {
+    Strengthen(value, info);
+    infos_[value] = std::move(info);
+  }
+
+  // Joins `info` into what is known about `value`; true when that changed it.
+  bool Meet(Value value, const AxisInfo& info) {
+    auto [known, added] = infos_.try_emplace(value, info);
+    if (added) return true;
+    AxisInfo joined = Join(known->second, info, StepOf(value.getType()));
+    axis::Normalise(joined);
+    if (joined == known->second) return false;
+    known->second = std::move(joined);
+    return true;
+  }
+
+  InfoMap& infos_;
+  llvm::MapVector<mlir::StringAttr, FunctionOpInterface> functions_;
+  llvm::DenseMap<Operation*, llvm::SetVector<Operation*>> callees_;
+  llvm::DenseMap<Operation*, int> num_callers_;
+  llvm::SmallPtrSet<Operation*, 4> recursive_;
+  llvm::DenseMap<Value, int64_t> assumed_;
+};
+
+int64_t SizeOf(Value value, unsigned dim) { return ShapeOf(value.getType())[dim]; }
+
+}  // namespace
+
+AxisInfoAnalysis::AxisInfoAnalysis(mlir::ModuleOp module) { Solver(module, infos_).Run(); }
+
+AxisInfo AxisInfoAnalysis::Get(Value value) const {
+  auto found = infos_.find(value);
+  return found == infos_.end() ? UnknownOf(value.getType()) : found->second;
+}
+
+int AxisInfoAnalysis::PointerContiguity(Value ptr, unsigned dim) const {
+  AxisDim known = Get(ptr).dims[dim];
+  int64_t aligned = std::max<int64_t>(1, known.divisibility / StepOf(ptr.getType()));
+  return std::min({known.contiguity, aligned, SizeOf(ptr, dim)});
+}
+
+int AxisInfoAnalysis::PointerAlignment(Value ptr, unsigned dim) const {
+  return std::min(Get(ptr).dims[dim].divisibility, int64_t{1} << 30);
+}
+
+int AxisInfoAnalysis::MaskConstancy(Value mask, unsigned dim) const {
+  return std::min(Get(mask).dims[dim].constancy, SizeOf(mask, dim));
+}
+
+}  // namespace tritond::compiler

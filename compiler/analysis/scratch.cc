@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/analysis/scratch.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "compiler/ir/encodings.h"
+#include "compiler/layout/conversion.h"
+#include "compiler/layout/f2_span.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::Operation;
+using mlir::RankedTensorType;
+
+constexpr int64_t kPartAlignment = 16;
+
+RankedTensorType TensorOf(mlir::Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
+
+bool HasPlacement(mlir::Type type) {
+  auto tensor = llvm::dyn_cast<RankedTensorType>(type);
+  return tensor && llvm::isa_and_present<ttg::DistributedEncoding>(tensor.getEncoding());
+}
+
+void AddPart(Scratch& scratch, int64_t elements, mlir::Type element) {
+  int64_t offset = llvm::alignTo(scratch.bytes, kPartAlignment);
+  scratch.offsets.push_back(offset);
+  scratch.bytes = offset + elements * ElementBytes(element);
+}
+
+Scratch OnePart(int64_t elements, mlir::Type element) {
+  Scratch scratch;
+  AddPart(scratch, elements, element);
+  return scratch;
+}
+
+// The elements of `layout` that one block holds.
+int64_t ElementsOfBlock(const LinearLayout& layout) {
+  F2Span held;
+  for (const LayoutDim& in : layout.InDims()) {
+    if (in.name == "block") continue;
+    for (int32_t bit = 0; bit < in.bits; ++bit) held.Insert(layout.columns()[in.shift + bit]);
+  }
+  return int64_t{1} << held.rank();
+}
+
+absl::StatusOr<ConversionPlan> PlanOf(ttg::ConvertLayoutOp op) {
+  return PlanConversion(ttg::ToLinearLayout(TensorOf(op.getSrc())), ttg::ToLinearLayout(op.getType()));
+}
+
+Scratch OfConversion(ttg::ConvertLayoutOp op) {
+  if (!HasPlacement(op.getSrc().getType()) || !HasPlacement(op.getType())) return {};
+  absl::StatusOr<ConversionPlan> plan = PlanOf(op);
+  // A conversion without a plan has no lowering either, which reports it.
+  if (!plan.ok() || plan->kind != ConversionPlan::Kind::kShared) return {};
+  return OnePart(ElementsOfBlock(ttg::ToLinearLayout(TensorOf(op.getSrc()))), op.getType().getElementType());
+}
+
+// For reductions and scans: the partial results of each warp.
+Scratch OfPartials(mlir::OperandRange operands, unsigned axis) {
+  Scratch scratch;
+  RankedTensorType type = TensorOf(operands.front());
+  if (!HasPlacement(type)) return scratch;
+  int64_t warps = int64_t{1} << llvm::popcount(uint32_t(WarpMaskAlongAxis(ttg::ToLinearLayout(type), axis)));
+  if (warps == 1) return scratch;
+  int64_t others = type.getNumElements() / type.getDimSize(axis);
+  for (mlir::Value operand : operands) AddPart(scratch, warps * others, TensorOf(operand).getElementType());
+  return scratch;
+}
+
+// Threads other than the one that did the access hold the result as well.
+Scratch OfAtomic(mlir::Value result) {
+  if (result.use_empty()) return {};
+  auto tensor = llvm::dyn_cast<RankedTensorType>(result.getType());
+  if (!tensor) return OnePart(1, result.getType());
+  if (!HasPlacement(tensor)) return {};
+  LinearLayout layout = ttg::ToLinearLayout(tensor);
+  Coordinates copies = layout.FreeVariableMasks();
+  for (auto [in, mask] : llvm::zip_equal(layout.InDims(), copies)) {
+    if (mask != 0 && (in.name == "lane" || in.name == "warp")) {
+      return OnePart(tensor.getNumElements(), tensor.getElementType());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+int64_t ElementBytes(mlir::Type element) {
+  if (llvm::isa<tt::PtrType>(element)) return 8;
+  if (!element.isIntOrFloat()) return 8;  // index
+  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+}
+
+int64_t BufferBytes(ttg::MemDescType type) {
+  auto encoding = llvm::cast<ttg::SharedEncoding>(type.getEncoding());
+  // Dimensions in front of the encoding's count copies of the buffer.
+  llvm::ArrayRef<int64_t> shape = type.getShape();
+  size_t copies = shape.size() > encoding.Rank() ? shape.size() - encoding.Rank() : 0;
+  int64_t elements = std::accumulate(shape.begin(), shape.begin() + copies, int64_t{1}, std::multiplies<>());
+  elements *= encoding.ToLinearLayout(shape.drop_front(copies)).InSize("offset");
+  return elements * ElementBytes(type.getElementType());
+}
+
+Scratch ScratchOf(Operation* op) {
+  return llvm::TypeSwitch<Operation*, Scratch>(op)
+      .Case([](ttg::ConvertLayoutOp convert) { return OfConversion(convert); })
+      .Case([](tt::ReduceOp reduce) { return OfPartials(reduce.getSrcs(), reduce.getAxis()); })
+      .Case([](tt::ScanOp scan) { return OfPartials(scan.getSrcs(), scan.getAxis()); })
+      .Case([](tt::HistogramOp histogram) {
+        auto type = TensorOf(histogram.getResult());
+        return OnePart(type.getNumElements(), type.getElementType());
+      })
+      .Case([](tt::GatherOp gather) {
+        RankedTensorType src = TensorOf(gather.getSrc());
+        return OnePart(src.getNumElements(), src.getElementType());
+      })
+      .Case<tt::AtomicRMWOp, tt::AtomicCASOp, tt::AtomicPollOp>([](auto atomic) { return OfAtomic(atomic.getResult()); })
+      .Default([](Operation*) { return Scratch(); });
+}
+
+bool ScratchStaysInWarp(Operation* op) {
+  auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op);
+  if (!convert || !HasPlacement(convert.getSrc().getType()) || !HasPlacement(convert.getType())) return false;
+  absl::StatusOr<ConversionPlan> plan = PlanOf(convert);
+  return plan.ok() && plan->scope <= ConversionPlan::Scope::kWarp;
+}
+
+int32_t WarpMaskAlongAxis(const LinearLayout& layout, unsigned axis) {
+  if (!layout.HasIn("warp")) return 0;
+  const LayoutDim& warp = layout.In("warp");
+  const LayoutDim& out = layout.OutDims()[axis];
+  size_t position = 0;
+  while (layout.InDims()[position].name != "warp") ++position;
+  int32_t copies = layout.FreeVariableMasks()[position], mask = 0;
+  for (int32_t bit = 0; bit < warp.bits; ++bit) {
+    bool moves = ((layout.columns()[warp.shift + bit] >> out.shift) & out.mask()) != 0;
+    if (moves && ((copies >> bit) & 1) == 0) mask |= int32_t{1} << bit;
+  }
+  return mask;
+}
+
+int WarpsAlongAxis(tt::ReduceOp op) {
+  if (!HasPlacement(op.InputType())) return 1;
+  return 1 << llvm::popcount(uint32_t(WarpMaskAlongAxis(ttg::ToLinearLayout(op.InputType()), op.getAxis())));
+}
+
+int WarpsAlongAxis(tt::ScanOp op) {
+  RankedTensorType type = TensorOf(op.getSrcs().front());
+  if (!HasPlacement(type)) return 1;
+  return 1 << llvm::popcount(uint32_t(WarpMaskAlongAxis(ttg::ToLinearLayout(type), op.getAxis())));
+}
+
+bool AxisIsSeparate(const LinearLayout& layout, unsigned axis) {
+  const LayoutDim& out = layout.OutDims()[axis];
+  uint64_t along = out.mask() << out.shift;
+  return std::all_of(layout.columns().begin(), layout.columns().end(),
+                     [&](uint64_t column) { return (column & along) == 0 || (column & ~along) == 0; });
+}
+
+}  // namespace tritond::compiler
