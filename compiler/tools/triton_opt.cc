@@ -3,6 +3,7 @@
 #include <string>
 #include <tuple>
 
+#include "compiler/ir/normalize_text.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "compiler/tools/register_passes.h"
 #include "llvm/Support/InitLLVM.h"
@@ -45,6 +46,11 @@ int main(int argc, char** argv) {
       mlir::registerAndParseCLIOptions(argc, argv, "runs passes over Triton IR and Triton GPU IR\n", registry);
   auto file = mlir::openInputFile(input, &error);
   if (!file) return Fail(error);
+  auto normalized = tritond::compiler::NormalizeText(file->getBuffer().str());
+  if (normalized.error)
+    return Fail(input + ":" + std::to_string(normalized.error->where.line) + ":" +
+                std::to_string(normalized.error->where.column) + ": error: " + normalized.error->message);
+  file = llvm::MemoryBuffer::getMemBufferCopy(normalized.text.text(), file->getBufferIdentifier());
   auto out = mlir::openOutputFile(output, &error);
   if (!out) return Fail(error);
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
