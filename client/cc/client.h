@@ -15,6 +15,7 @@
 #include "absl/types/optional.h"
 #include "client/cc/retry.h"
 #include "proto/v1/admin.pb.h"
+#include "proto/v1/artifact.pb.h"
 #include "proto/v1/compile.pb.h"
 
 namespace tritond::client {
@@ -64,8 +65,26 @@ class Client {
   virtual absl::Status CompileBatch(const std::vector<v1::CompileRequest>& requests, const BatchCallback& on_result,
                                     absl::Time deadline) = 0;
 
+  // The whole list, newest first; `states` empty: all.
+  virtual absl::StatusOr<std::vector<v1::Job>> ListJobs(const std::vector<v1::JobState>& states,
+                                                        absl::Time deadline) = 0;
+  // The job as it is then. NotFound for an unknown id.
+  virtual absl::StatusOr<v1::Job> CancelJob(absl::string_view id, absl::Time deadline) = 0;
+
   virtual absl::StatusOr<v1::GetStatsResponse> GetStats(uint32_t recent_jobs, absl::Time deadline) = 0;
   virtual absl::StatusOr<v1::ListWorkersResponse> ListWorkers(absl::Time deadline) = 0;
+  // Which parts of two request keys differ. NotFound when one is not stored.
+  virtual absl::StatusOr<v1::ExplainResponse> Explain(absl::string_view key_a, absl::string_view key_b,
+                                                      absl::Time deadline) = 0;
+
+  // Gives the parts of a bundle of these keys' results (none: of everything) to `sink`, whose error ends the transfer
+  // and is returned. Not repeated: a broken transfer starts anew.
+  virtual absl::Status ExportBundle(const std::vector<std::string>& keys,
+                                    const std::function<absl::Status(absl::string_view part)>& sink,
+                                    absl::Time deadline) = 0;
+  // Sends the parts that `source` gives until an empty one. DataLoss: the bundle is damaged, and nothing was stored.
+  virtual absl::StatusOr<v1::ImportResponse> ImportBundle(const std::function<absl::StatusOr<std::string>()>& source,
+                                                          absl::Time deadline) = 0;
 };
 
 // The bytes of the response's artifact of this stage; null when the response does not hold them.

@@ -144,6 +144,76 @@ class GrpcClient final : public Client {
     });
   }
 
+  absl::StatusOr<std::vector<v1::Job>> ListJobs(const std::vector<v1::JobState>& states, absl::Time deadline) override {
+    std::vector<v1::Job> jobs;
+    v1::ListJobsRequest request;
+    for (const v1::JobState state : states) request.add_states(state);
+    do {
+      auto page = Unary<v1::ListJobsResponse>(deadline, [&](grpc::ClientContext* context, v1::ListJobsResponse* out) {
+        return compile_->ListJobs(context, request, out);
+      });
+      if (!page.ok()) return page.status();
+      jobs.insert(jobs.end(), page->jobs().begin(), page->jobs().end());
+      request.set_page_token(page->next_page_token());
+    } while (!request.page_token().empty());
+    return jobs;
+  }
+
+  absl::StatusOr<v1::Job> CancelJob(absl::string_view id, absl::Time deadline) override {
+    v1::CancelRequest request;
+    request.set_id(std::string(id));
+    return Unary<v1::Job>(
+        deadline, [&](grpc::ClientContext* context, v1::Job* out) { return compile_->Cancel(context, request, out); });
+  }
+
+  absl::StatusOr<v1::ExplainResponse> Explain(absl::string_view key_a, absl::string_view key_b,
+                                              absl::Time deadline) override {
+    v1::ExplainRequest request;
+    request.set_key_a(std::string(key_a));
+    request.set_key_b(std::string(key_b));
+    return Unary<v1::ExplainResponse>(deadline, [&](grpc::ClientContext* context, v1::ExplainResponse* out) {
+      return admin_->Explain(context, request, out);
+    });
+  }
+
+  absl::Status ExportBundle(const std::vector<std::string>& keys,
+                            const std::function<absl::Status(absl::string_view)>& sink, absl::Time deadline) override {
+    grpc::ClientContext context;
+    Prepare(&context, deadline);
+    v1::ExportRequest request;
+    for (const std::string& key : keys) request.add_keys(key);
+    const auto reader = artifact_->Export(&context, request);
+    v1::BundleChunk chunk;
+    absl::Status sunk = absl::OkStatus();
+    while (sunk.ok() && reader->Read(&chunk)) sunk = sink(chunk.data());
+    if (!sunk.ok()) context.TryCancel();
+    const grpc::Status status = reader->Finish();
+    return sunk.ok() ? FromGrpc(status) : sunk;
+  }
+
+  absl::StatusOr<v1::ImportResponse> ImportBundle(const std::function<absl::StatusOr<std::string>()>& source,
+                                                  absl::Time deadline) override {
+    grpc::ClientContext context;
+    Prepare(&context, deadline);
+    v1::ImportResponse response;
+    const auto writer = artifact_->Import(&context, &response);
+    for (;;) {
+      auto part = source();
+      if (!part.ok()) {
+        context.TryCancel();
+        (void)writer->Finish();
+        return part.status();
+      }
+      v1::BundleChunk chunk;
+      chunk.set_data(*std::move(part));
+      if (chunk.data().empty() || !writer->Write(chunk)) break;  // a refused write shows in the final status
+    }
+    writer->WritesDone();
+    const grpc::Status status = writer->Finish();
+    if (!status.ok()) return FromGrpc(status);
+    return response;
+  }
+
   absl::StatusOr<v1::GetStatsResponse> GetStats(uint32_t recent_jobs, absl::Time deadline) override {
     v1::GetStatsRequest request;
     request.set_recent_jobs(recent_jobs);
@@ -159,13 +229,17 @@ class GrpcClient final : public Client {
   }
 
  private:
+  void Prepare(grpc::ClientContext* context, absl::Time deadline) const {
+    context->set_deadline(absl::ToChronoTime(deadline));
+    if (!options_.token.empty()) context->AddMetadata("authorization", absl::StrCat("Bearer ", options_.token));
+  }
+
   // Runs `attempt` with a fresh context until it succeeds, fails for good, or the next try would pass the deadline.
   absl::Status Retry(absl::Time deadline, const std::function<grpc::Status(grpc::ClientContext*)>& attempt) {
     absl::BitGen random;
     for (int attempts = 1;; ++attempts) {
       grpc::ClientContext context;
-      context.set_deadline(absl::ToChronoTime(deadline));
-      if (!options_.token.empty()) context.AddMetadata("authorization", absl::StrCat("Bearer ", options_.token));
+      Prepare(&context, deadline);
       const grpc::Status status = attempt(&context);
       if (status.ok()) return absl::OkStatus();
       absl::Status error = FromGrpc(status);

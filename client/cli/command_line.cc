@@ -34,7 +34,11 @@ int RunCommandLine(int argc, const char* const* argv, const std::string& default
   server.address = default_server;
   AddServerFlags(&app, &server);
 
-  const std::vector<Command> commands = {AddCompile(&app), AddPrebuild(&app), AddGet(&app), AddStats(&app)};
+  CLI::App* bundle = app.add_subcommand("bundle", "Results for a machine that cannot reach this daemon");
+  bundle->require_subcommand(1);
+  const std::vector<Command> commands = {
+      AddCompile(&app), AddPrebuild(&app), AddGet(&app),     AddStats(&app),          AddWorkers(&app),
+      AddJobs(&app),    AddCancel(&app),   AddExplain(&app), AddBundleExport(bundle), AddBundleImport(bundle)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {  // CLI11 reports bad flags, and --help, by throwing

@@ -70,6 +70,23 @@ class EchoCompileService final : public v1::CompileService::Service {
     return grpc::Status::OK;
   }
 
+  // Two pages of one job each.
+  grpc::Status ListJobs(grpc::ServerContext* context, const v1::ListJobsRequest* request,
+                        v1::ListJobsResponse* response) override {
+    v1::Job* job = response->add_jobs();
+    job->set_id(request->page_token().empty() ? "job-2" : "job-1");
+    job->set_state(v1::JOB_STATE_RUNNING);
+    if (request->page_token().empty()) response->set_next_page_token("more");
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Cancel(grpc::ServerContext* context, const v1::CancelRequest* request, v1::Job* response) override {
+    if (request->id() != "job-1") return {grpc::StatusCode::NOT_FOUND, "no such job"};
+    response->set_id(request->id());
+    response->set_state(v1::JOB_STATE_CANCELLED);
+    return grpc::Status::OK;
+  }
+
   v1::CompileRequest last;
 
  private:
@@ -91,7 +108,8 @@ class EchoCompileService final : public v1::CompileService::Service {
   std::map<std::string, v1::CompileResponse> stored_;
 };
 
-class OneArtifactService final : public v1::ArtifactService::Service {
+// A bundle is the bytes "bundle of N" for N keys.
+class BundleService final : public v1::ArtifactService::Service {
  public:
   grpc::Status Fetch(grpc::ServerContext* context, const v1::FetchRequest* request,
                      grpc::ServerWriter<v1::FetchResponse>* writer) override {
@@ -99,6 +117,29 @@ class OneArtifactService final : public v1::ArtifactService::Service {
     v1::FetchResponse part;
     part.set_data("stored bytes");
     writer->Write(part);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Export(grpc::ServerContext* context, const v1::ExportRequest* request,
+                      grpc::ServerWriter<v1::BundleChunk>* writer) override {
+    if (request->keys_size() == 1 && request->keys(0) == "unknown") return {grpc::StatusCode::NOT_FOUND, "unknown"};
+    v1::BundleChunk chunk;
+    for (const std::string& part : {std::string("bundle "), absl::StrCat("of ", request->keys_size())}) {
+      chunk.set_data(part);
+      writer->Write(chunk);
+    }
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Import(grpc::ServerContext* context, grpc::ServerReader<v1::BundleChunk>* reader,
+                      v1::ImportResponse* response) override {
+    std::string bytes;
+    v1::BundleChunk chunk;
+    while (reader->Read(&chunk)) bytes += chunk.data();
+    if (bytes.rfind("bundle", 0) != 0) return {grpc::StatusCode::DATA_LOSS, "damaged"};
+    response->set_results(2);
+    response->set_artifacts(3);
+    response->set_bytes(bytes.size());
     return grpc::Status::OK;
   }
 };
@@ -110,6 +151,29 @@ class FixedAdminService final : public v1::AdminService::Service {
     response->mutable_daemon()->set_version("9.8.7");
     response->set_hits(3);
     response->set_misses(1);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status ListWorkers(grpc::ServerContext* context, const v1::ListWorkersRequest* request,
+                           v1::ListWorkersResponse* response) override {
+    v1::Worker* worker = response->add_workers();
+    worker->set_name("node7/1234");
+    worker->set_state(v1::Worker::STATE_BUSY);
+    worker->add_targets()->set_name("cuda:90");
+    worker->set_last_death("signal 6 (Aborted)");
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Explain(grpc::ServerContext* context, const v1::ExplainRequest* request,
+                       v1::ExplainResponse* response) override {
+    auto* same = response->add_parts();
+    same->set_name("target");
+    same->set_a("cuda:90");
+    auto* other = response->add_parts();
+    other->set_name("options.num_warps");
+    other->set_a("4");
+    other->set_b("8");
+    other->set_differs(request->key_a() != request->key_b());
     return grpc::Status::OK;
   }
 };
@@ -152,7 +216,7 @@ class CommandLine : public testing::Test {
 
   fs::path folder_;
   EchoCompileService compile_;
-  OneArtifactService artifact_;
+  BundleService artifact_;
   FixedAdminService admin_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
@@ -331,6 +395,55 @@ TEST_F(CommandLine, StatsReadsAsATableAndAsJson) {
   EXPECT_THAT(out_.str(), HasSubstr("75.0 %"));
   EXPECT_EQ(Run({"stats", "--json"}), kDone);
   EXPECT_EQ(nlohmann::json::parse(out_.str())["daemon"]["version"], "9.8.7");
+}
+
+TEST_F(CommandLine, WorkersShowsStateAndTargets) {
+  EXPECT_EQ(Run({"workers"}), kDone) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("node7/1234"));
+  EXPECT_THAT(out_.str(), HasSubstr("busy"));
+  EXPECT_THAT(out_.str(), HasSubstr("last death: signal 6"));
+  EXPECT_EQ(Run({"workers", "--json"}), kDone);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["workers"][0]["state"], "STATE_BUSY");
+}
+
+TEST_F(CommandLine, JobsListsEveryPage) {
+  EXPECT_EQ(Run({"jobs", "--json"}), kDone) << err_.str();
+  std::vector<std::string> lines = absl::StrSplit(out_.str(), '\n', absl::SkipEmpty());
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(nlohmann::json::parse(lines[1])["id"], "job-1");
+}
+
+TEST_F(CommandLine, CancelSaysWhatBecameOfTheJob) {
+  EXPECT_EQ(Run({"cancel", "job-1"}), kDone) << err_.str();
+  EXPECT_EQ(out_.str(), "job-1  cancelled\n");
+  EXPECT_EQ(Run({"cancel", "job-9"}), kFailed);
+  EXPECT_THAT(err_.str(), HasSubstr("no such job"));
+}
+
+TEST_F(CommandLine, ExplainPrintsWhatDiffers) {
+  EXPECT_EQ(Run({"explain", "a", "b"}), kDone) << err_.str();
+  EXPECT_EQ(out_.str(), "options.num_warps: 4 | 8\n");
+  EXPECT_EQ(Run({"explain", "a", "b", "--all"}), kDone);
+  EXPECT_EQ(out_.str(), "target: cuda:90\noptions.num_warps: 4 | 8\n");
+  EXPECT_EQ(Run({"explain", "a", "a"}), kDone);
+  EXPECT_EQ(out_.str(), "nothing differs\n");
+}
+
+TEST_F(CommandLine, ABundleGoesOutAndIn) {
+  EXPECT_EQ(Run({"bundle", "export", Path("b.zst"), "k1", "k2"}), kDone) << err_.str();
+  EXPECT_EQ(Read("b.zst"), "bundle of 2");
+  EXPECT_EQ(Run({"bundle", "import", Path("b.zst")}), kDone) << err_.str();
+  EXPECT_EQ(out_.str(), "2 results, 3 artifacts, 11 B\n");
+}
+
+TEST_F(CommandLine, ABrokenBundleLeavesNothingBehind) {
+  EXPECT_EQ(Run({"bundle", "export", Path("b.zst"), "unknown"}), kFailed);
+  EXPECT_FALSE(fs::exists(Path("b.zst")));
+  EXPECT_FALSE(fs::exists(Path("b.zst.partial")));
+  EXPECT_EQ(Run({"bundle", "import", Write("bad.zst", "something else")}), kFailed);
+  EXPECT_THAT(err_.str(), HasSubstr("damaged"));
+  EXPECT_EQ(Run({"bundle", "import", Path("none.zst")}), kUsage);
+  EXPECT_EQ(Run({"bundle"}), kUsage);
 }
 
 }  // namespace

@@ -20,6 +20,13 @@ Command AddCompile(CLI::App* parent);
 Command AddPrebuild(CLI::App* parent);
 Command AddGet(CLI::App* parent);
 Command AddStats(CLI::App* parent);
+Command AddWorkers(CLI::App* parent);
+Command AddJobs(CLI::App* parent);
+Command AddCancel(CLI::App* parent);
+Command AddExplain(CLI::App* parent);
+// Below the command "bundle".
+Command AddBundleExport(CLI::App* parent);
+Command AddBundleImport(CLI::App* parent);
 
 // Parses the command line and runs one command. `default_server` is used unless --server is given.
 int RunCommandLine(int argc, const char* const* argv, const std::string& default_server, const Console& console);

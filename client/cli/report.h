@@ -3,6 +3,8 @@
 #ifndef CLIENT_CLI_REPORT_H_
 #define CLIENT_CLI_REPORT_H_
 
+#include <google/protobuf/message.h>
+
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -31,6 +33,9 @@ std::string Complaints(const Outcome& outcome);
 
 // The metadata of a kernel, indented, with a newline at its end.
 std::string PrettyMetadata(const v1::ActionResult& result);
+
+// A protocol message as one line of JSON, with the field names of proto/v1.
+std::string MessageJson(const google::protobuf::Message& message);
 
 // "7.2 KiB"
 std::string HumanBytes(uint64_t bytes);

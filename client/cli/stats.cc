@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // triton-client stats: what the daemon has done since it started.
-#include <google/protobuf/util/json_util.h>
-
 #include <memory>
 
 #include "absl/strings/str_format.h"
@@ -79,12 +77,7 @@ int Run(const Session& session, const StatsFlags& flags) {
   if (!stats.ok()) return session.Fail(stats.status());
   std::ostream& out = session.console.out;
   if (flags.json) {
-    google::protobuf::util::JsonPrintOptions options;
-    options.preserve_proto_field_names = true;
-    options.always_print_primitive_fields = true;
-    std::string text;
-    (void)google::protobuf::util::MessageToJsonString(*stats, &text, options);
-    out << text << std::endl;
+    out << MessageJson(*stats) << std::endl;
     return kDone;
   }
   PrintDaemon(*stats, out);

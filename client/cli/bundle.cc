@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// triton-client bundle export, import: results for a machine that cannot reach this daemon.
+#include <cstdio>
+#include <fstream>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/commands.h"
+#include "client/cli/report.h"
+
+namespace tritond::client {
+namespace {
+
+constexpr size_t kPartBytes = 1 << 20;
+
+struct BundleFlags {
+  std::string file;
+  std::vector<std::string> keys;
+};
+
+int Export(const Session& session, const BundleFlags& flags) {
+  auto client = session.Connect();
+  if (!client.ok()) return session.NotConnected(client.status());
+  const std::string partial = flags.file + ".partial";
+  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
+  uint64_t total = 0;
+  const auto sink = [&](absl::string_view part) {
+    file.write(part.data(), static_cast<std::streamsize>(part.size()));
+    total += part.size();
+    return file ? absl::OkStatus() : absl::InternalError(absl::StrCat(partial, ": cannot be written"));
+  };
+  absl::Status status = sink("");
+  if (status.ok()) status = (*client)->ExportBundle(flags.keys, sink, session.Deadline());
+  file.close();
+  if (status.ok() && (!file || std::rename(partial.c_str(), flags.file.c_str()) != 0)) {
+    status = absl::InternalError(absl::StrCat(flags.file, ": cannot be written"));
+  }
+  if (!status.ok()) {
+    std::remove(partial.c_str());
+    return session.Fail(status);
+  }
+  session.console.out << flags.file << "  " << HumanBytes(total) << std::endl;
+  return kDone;
+}
+
+int Import(const Session& session, const BundleFlags& flags) {
+  std::ifstream file(flags.file, std::ios::binary);
+  if (!file) return session.Usage(absl::InvalidArgumentError(absl::StrCat(flags.file, ": cannot be read")));
+  auto client = session.Connect();
+  if (!client.ok()) return session.NotConnected(client.status());
+  const auto source = [&]() -> absl::StatusOr<std::string> {
+    std::string part(kPartBytes, '\0');
+    file.read(part.data(), static_cast<std::streamsize>(part.size()));
+    if (file.bad()) return absl::InternalError(absl::StrCat(flags.file, ": cannot be read"));
+    part.resize(static_cast<size_t>(file.gcount()));
+    return part;
+  };
+  const auto imported = (*client)->ImportBundle(source, session.Deadline());
+  if (!imported.ok()) return session.Fail(imported.status());
+  session.console.out << imported->results() << " results, " << imported->artifacts() << " artifacts, "
+                      << HumanBytes(imported->bytes()) << std::endl;
+  return kDone;
+}
+
+}  // namespace
+
+Command AddBundleExport(CLI::App* parent) {
+  auto flags = std::make_shared<BundleFlags>();
+  CLI::App* app = parent->add_subcommand("export", "Write results and their artifacts into one file");
+  app->add_option("FILE", flags->file, "The bundle, for example kernels.tar.zst")->required();
+  app->add_option("KEY", flags->keys, "Request keys; none: everything stored");
+  return {app, [flags](const Session& session) { return Export(session, *flags); }};
+}
+
+Command AddBundleImport(CLI::App* parent) {
+  auto flags = std::make_shared<BundleFlags>();
+  CLI::App* app = parent->add_subcommand("import", "Store what a bundle holds");
+  app->add_option("FILE", flags->file, "What export wrote")->required();
+  return {app, [flags](const Session& session) { return Import(session, *flags); }};
+}
+
+}  // namespace tritond::client

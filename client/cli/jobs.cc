@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// triton-client jobs, cancel: submitted compiles, which outlive their submitter.
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "client/cli/commands.h"
+#include "client/cli/report.h"
+
+namespace tritond::client {
+namespace {
+
+const char* StateName(v1::JobState state) {
+  switch (state) {
+    case v1::JOB_STATE_QUEUED:
+      return "queued";
+    case v1::JOB_STATE_RUNNING:
+      return "running";
+    case v1::JOB_STATE_SUCCEEDED:
+      return "succeeded";
+    case v1::JOB_STATE_FAILED:
+      return "failed";
+    case v1::JOB_STATE_CANCELLED:
+      return "cancelled";
+    default:
+      return "unknown";
+  }
+}
+
+std::string JobLine(const v1::Job& job) {
+  const absl::Time created = absl::FromUnixSeconds(job.created().seconds());
+  return absl::StrFormat("%-36s %-10s %-12s %-24.24s %-20s %s", job.id(), StateName(job.state()), job.target(),
+                         job.label(), absl::FormatTime("%Y-%m-%d %H:%M:%S", created, absl::LocalTimeZone()),
+                         job.failure().message());
+}
+
+int List(const Session& session, bool json) {
+  auto client = session.Connect();
+  if (!client.ok()) return session.NotConnected(client.status());
+  const auto jobs = (*client)->ListJobs({}, session.Deadline());
+  if (!jobs.ok()) return session.Fail(jobs.status());
+  std::ostream& out = session.console.out;
+  if (!json) out << absl::StrFormat("%-36s %-10s %-12s %-24s %-20s\n", "id", "state", "target", "label", "created");
+  for (const v1::Job& job : *jobs) out << (json ? MessageJson(job) : JobLine(job)) << "\n";
+  out.flush();
+  return kDone;
+}
+
+int Cancel(const Session& session, const std::string& id) {
+  auto client = session.Connect();
+  if (!client.ok()) return session.NotConnected(client.status());
+  const auto job = (*client)->CancelJob(id, session.Deadline());
+  if (!job.ok()) return session.Fail(job.status());
+  session.console.out << job->id() << "  " << StateName(job->state()) << std::endl;
+  return kDone;
+}
+
+}  // namespace
+
+Command AddJobs(CLI::App* parent) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* app = parent->add_subcommand("jobs", "Submitted jobs, newest first");
+  app->add_flag("--json", *json, "Print one JSON object a job and line");
+  return {app, [json](const Session& session) { return List(session, *json); }};
+}
+
+Command AddCancel(CLI::App* parent) {
+  auto id = std::make_shared<std::string>();
+  CLI::App* app = parent->add_subcommand("cancel", "Cancel a submitted job");
+  app->add_option("ID", *id, "As jobs prints it")->required();
+  return {app, [id](const Session& session) { return Cancel(session, *id); }};
+}
+
+}  // namespace tritond::client

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// triton-client workers: who compiles for the daemon.
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "client/cli/commands.h"
+#include "client/cli/report.h"
+
+namespace tritond::client {
+namespace {
+
+const char* StateName(v1::Worker::State state) {
+  switch (state) {
+    case v1::Worker::STATE_STARTING:
+      return "starting";
+    case v1::Worker::STATE_IDLE:
+      return "idle";
+    case v1::Worker::STATE_BUSY:
+      return "busy";
+    case v1::Worker::STATE_DRAINING:
+      return "draining";
+    case v1::Worker::STATE_BACKING_OFF:
+      return "backing off";
+    default:
+      return "unknown";
+  }
+}
+
+int Run(const Session& session, bool json) {
+  auto client = session.Connect();
+  if (!client.ok()) return session.NotConnected(client.status());
+  const auto workers = (*client)->ListWorkers(session.Deadline());
+  if (!workers.ok()) return session.Fail(workers.status());
+  std::ostream& out = session.console.out;
+  if (json) {
+    out << MessageJson(*workers) << std::endl;
+    return kDone;
+  }
+  out << absl::StrFormat("%-24s %-12s %8s %10s %8s %7s  %s\n", "worker", "state", "pid", "memory", "jobs", "deaths",
+                         "targets and devices");
+  for (const v1::Worker& worker : workers->workers()) {
+    std::string offers;
+    for (const auto& target : worker.targets()) offers += target.name() + " ";
+    for (const auto& device : worker.devices()) offers += device.name() + " (" + device.model() + ") ";
+    out << absl::StrFormat("%-24s %-12s %8d %10s %8d %7d  %s\n", worker.name(), StateName(worker.state()), worker.pid(),
+                           HumanBytes(worker.resident_bytes()), worker.jobs_done(), worker.deaths(), offers);
+    if (!worker.last_death().empty()) out << "  last death: " << worker.last_death() << "\n";
+  }
+  out.flush();
+  return kDone;
+}
+
+}  // namespace
+
+Command AddWorkers(CLI::App* parent) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* app = parent->add_subcommand("workers", "Who compiles for the daemon");
+  app->add_flag("--json", *json, "Print one JSON object");
+  return {app, [json](const Session& session) { return Run(session, *json); }};
+}
+
+}  // namespace tritond::client
