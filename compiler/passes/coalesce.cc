@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives each access to global memory an encoding under which neighbouring threads touch neighbouring addresses, and a
+// thread as many bytes at once as pointers and masks allow, up to 16.
+//
+//   %v = tt.load %p : tensor<1024x!tt.ptr<f16>, #blocked>          // one element a thread and instruction
+// becomes
+//   %q = ttg.convert_layout %p : … -> tensor<1024x!tt.ptr<f16>, #blocked1>           // sizePerThread = [8]
+//   %w = tt.load %q : tensor<1024x!tt.ptr<f16>, #blocked1>
+//   %v = ttg.convert_layout %w : tensor<1024xf16, #blocked1> -> tensor<1024xf16, #blocked>
+//
+// An encoding has an order and a width (elements of a thread along the fastest dimension). Accesses of one function and
+// shape are decided together, because each disagreement costs a conversion through shared memory:
+//
+// - An access whose neighbours along no dimension are neighbours in memory (a gather, a scatter, one value for many
+//   elements) is as slow in any order. It takes the order of the first access of its shape that has a preference.
+// - Accesses of one order share one width: the largest that any of them could use, so that 16-bit loads are not halved
+//   by the 32-bit loads beside them; neighbours of a wide load are cache hits anyway. Stores and atomics have no such
+//   cache: a width above their own leaves holes in each transaction, so they bound it, as do 32 bytes a thread.
+// - A mask that changes from element to element makes accesses scalar. Then a width of one word keeps lanes together.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include "compiler/analysis/axis_info.h"
+#include "compiler/ir/encodings.h"
+#include "compiler/passes/passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_COALESCEPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+using mlir::Operation;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+constexpr int kMaxAccessBytes = 16;
+constexpr int kMaxThreadBytes = 32;
+constexpr int kWordBytes = 4;
+
+using Order = llvm::SmallVector<unsigned, 4>;
+
+struct Access {
+  Operation* op = nullptr;
+  RankedTensorType type;  // of the pointers, or of a descriptor's block
+  int element_bytes = 1;
+  Order order;
+  int width = 1;           // elements of one thread that the access alone would take
+  bool prefers = false;    // an order of its own: neighbours in memory along order[0]
+  bool bounds = false;     // a width above its own hurts
+};
+
+int BytesOf(mlir::Type element) {
+  if (llvm::isa<tt::PtrType>(element)) return 8;
+  return std::max(1u, element.getIntOrFloatBitWidth() / 8);
+}
+
+Order RowMajor(unsigned rank) {
+  Order order(rank);
+  std::iota(order.rbegin(), order.rend(), 0);
+  return order;
+}
+
+// Reads what the analysis knows about memory operations.
+class AccessReader final {
+ public:
+  explicit AccessReader(const AxisInfoAnalysis& axes) : axes_(axes) {}
+
+  // Nothing when `op` accesses no tensor in global memory.
+  std::optional<Access> Read(Operation* op) const {
+    return llvm::TypeSwitch<Operation*, std::optional<Access>>(op)
+        .Case([&](tt::LoadOp load) { return Pointers(load, load.getPtr(), load.getMask(), false, kMaxAccessBytes); })
+        .Case([&](tt::StoreOp store) { return Pointers(store, store.getPtr(), store.getMask(), true, kMaxAccessBytes); })
+        .Case([&](tt::AtomicRMWOp rmw) { return Pointers(rmw, rmw.getPtr(), rmw.getMask(), true, kWordBytes); })
+        .Case([&](tt::AtomicCASOp cas) { return Pointers(cas, cas.getPtr(), Value(), true, kWordBytes); })
+        .Case([&](tt::DescriptorLoadOp load) { return Block(load); })
+        .Default([](Operation*) { return std::nullopt; });
+  }
+
+ private:
+  std::optional<Access> Pointers(Operation* op, Value ptr, Value mask, bool writes, int max_bytes) const {
+    auto type = llvm::dyn_cast<RankedTensorType>(ptr.getType());
+    if (!type || type.getRank() == 0) return std::nullopt;
+    Access access{op, type, BytesOf(llvm::cast<tt::PtrType>(type.getElementType()).getPointeeType())};
+    AxisInfo info = axes_.Get(ptr);
+    access.order = RowMajor(type.getRank());
+    std::stable_sort(access.order.begin(), access.order.end(),
+                     [&](unsigned a, unsigned b) { return info.dims[a].contiguity > info.dims[b].contiguity; });
+    unsigned fast = access.order[0];
+    bool repeats = llvm::any_of(info.dims, [](const AxisDim& dim) { return dim.constancy > 1; });
+    access.prefers = info.dims[fast].contiguity > 1 && !repeats;
+    access.bounds = writes && access.prefers;
+    access.width = std::min(axes_.PointerContiguity(ptr, fast), std::max(1, max_bytes / access.element_bytes));
+    if (mask) access.width = std::min(access.width, axes_.MaskConstancy(mask, fast));
+    if (access.prefers)
+      access.width = std::max<int64_t>(
+          access.width, std::min<int64_t>(info.dims[fast].contiguity, kWordBytes / access.element_bytes));
+    return access;
+  }
+
+  std::optional<Access> Block(tt::DescriptorLoadOp load) const {
+    auto type = llvm::cast<RankedTensorType>(load.getType());
+    Access access{load, type, BytesOf(type.getElementType()), RowMajor(type.getRank())};
+    access.width = std::max(1, kMaxAccessBytes / access.element_bytes);
+    access.prefers = true;
+    return access;
+  }
+
+  const AxisInfoAnalysis& axes_;
+};
+
+// The width that accesses of one function, shape and order share.
+struct Width {
+  int wanted = 1;
+  int bound = kMaxThreadBytes;
+
+  void Join(const Access& access) {
+    wanted = std::max(wanted, access.width);
+    if (access.bounds) bound = std::min(bound, access.width);
+    if (access.prefers) bound = std::min(bound, std::max(1, kMaxThreadBytes / access.element_bytes));
+  }
+};
+
+using Shape = std::vector<int64_t>;
+using Group = std::pair<Shape, std::vector<unsigned>>;
+
+Shape ShapeOf(const Access& access) { return access.type.getShape().vec(); }
+Group GroupOf(const Access& access) { return {ShapeOf(access), {access.order.begin(), access.order.end()}}; }
+
+RankedTensorType WithEncoding(mlir::Type type, mlir::Attribute encoding) {
+  auto tensor = llvm::cast<RankedTensorType>(type);
+  return RankedTensorType::get(tensor.getShape(), tensor.getElementType(), encoding);
+}
+
+// Surrounds `op` with conversions, so that its tensors have `encoding`.
+void Encode(Operation* op, mlir::Attribute encoding) {
+  mlir::OpBuilder builder(op);
+  for (mlir::OpOperand& operand : op->getOpOperands()) {
+    if (!llvm::isa<RankedTensorType>(operand.get().getType())) continue;
+    mlir::Type type = WithEncoding(operand.get().getType(), encoding);
+    if (type == operand.get().getType()) continue;
+    operand.set(builder.create<ttg::ConvertLayoutOp>(op->getLoc(), type, operand.get()));
+  }
+  builder.setInsertionPointAfter(op);
+  for (Value result : op->getResults()) {
+    mlir::Type type = result.getType(), encoded = WithEncoding(type, encoding);
+    if (type == encoded) continue;
+    result.setType(encoded);
+    auto back = builder.create<ttg::ConvertLayoutOp>(op->getLoc(), type, result);
+    result.replaceAllUsesExcept(back, back);
+  }
+}
+
+struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
+  void runOnOperation() override {
+    AxisInfoAnalysis axes(getOperation());
+    for (auto func : getOperation().getOps<tt::FuncOp>()) Coalesce(func, axes);
+  }
+
+ private:
+  void Coalesce(tt::FuncOp func, const AxisInfoAnalysis& axes) {
+    std::vector<Access> accesses = Collect(func, axes);
+    std::map<Group, Width> widths;
+    for (const Access& access : accesses) widths[GroupOf(access)].Join(access);
+    int num_warps = ttg::NumWarps(func), lanes = ttg::ThreadsPerWarp(func);
+    for (const Access& access : accesses) {
+      const Width& width = widths[GroupOf(access)];
+      unsigned fast = access.order[0];
+      int64_t share = std::max<int64_t>(1, access.type.getNumElements() / (num_warps * lanes));
+      llvm::SmallVector<unsigned> size_per_thread(access.type.getRank(), 1);
+      size_per_thread[fast] =
+          std::min<int64_t>({width.wanted, width.bound, share, access.type.getDimSize(fast)});
+      Encode(access.op, ttg::BlockedEncodingAttr::ForShape(&getContext(), access.type.getShape(), size_per_thread,
+                                                           access.order, num_warps, lanes));
+    }
+  }
+
+  // The accesses of a function, those without a preference in the order of the first of their shape that has one.
+  std::vector<Access> Collect(tt::FuncOp func, const AxisInfoAnalysis& axes) {
+    AccessReader reader(axes);
+    std::vector<Access> accesses;
+    std::map<Shape, Order> preferred;
+    func.walk([&](Operation* op) {
+      std::optional<Access> access = reader.Read(op);
+      if (!access) return;
+      if (access->prefers) preferred.try_emplace(ShapeOf(*access), access->order);
+      accesses.push_back(std::move(*access));
+    });
+    for (Access& access : accesses) {
+      auto order = preferred.find(ShapeOf(access));
+      if (!access.prefers && order != preferred.end() && order->second != access.order) {
+        access.order = order->second;
+        access.width = 1;
+      }
+    }
+    return accesses;
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef COMPILER_PASSES_CONVERSION_COST_H_
+#define COMPILER_PASSES_CONVERSION_COST_H_
+
+#include <optional>
+#include <utility>
+
+#include "compiler/ir/tt_dialect.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tritond::compiler {
+
+// What conversions and recomputation cost, in instructions of one thread. A guess that only has to order choices.
+// Remembers layouts; not thread-safe.
+class CostModel final {
+ public:
+  // Registers of a thread that hold a tensor of `type` under `encoding`.
+  int64_t Registers(mlir::RankedTensorType type, mlir::Attribute encoding);
+  // Conversion of a tensor of `type` to `encoding`. Zero if no data move, or only between registers of one thread.
+  double Conversion(mlir::RankedTensorType type, mlir::Attribute encoding);
+  // One element of the result of `op`; nothing if `op` must not be computed twice.
+  static std::optional<double> ElementCost(mlir::Operation* op);
+
+ private:
+  llvm::DenseMap<std::pair<mlir::RankedTensorType, mlir::Attribute>, int64_t> registers_;
+  llvm::DenseMap<std::pair<mlir::RankedTensorType, mlir::Attribute>, double> conversions_;
+};
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_PASSES_CONVERSION_COST_H_
