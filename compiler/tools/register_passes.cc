@@ -2,6 +2,7 @@
 #include "compiler/tools/register_passes.h"
 
 #include "compiler/passes/passes.h"
+#include "compiler/tools/test_analysis.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Transforms/Passes.h"
@@ -17,7 +18,11 @@ void RegisterPasses() {
   mlir::registerLoopInvariantCodeMotionPass();
   mlir::registerPass(mlir::createConvertSCFToCFPass);
   mlir::registerPass(mlir::createReconcileUnrealizedCastsPass);
+  RegisterAnalysisPrinters();
   // The project's own, in the order of passes.td: one line a pass.
+  registerConvertToTtgPass();
+  registerCoalescePass();
+  registerRemoveLayoutConversionsPass();
 }
 
 }  // namespace tritond::compiler
