@@ -13,7 +13,7 @@
 //   %y = ttg.convert_layout %x : tensor<128xi32, #blocked> -> tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked1}>>
 //   %e = tt.expand_dims %y {axis = 1 : i32} : … -> tensor<128x1xi32, #blocked1>
 //
-// - expand_dims and split convert their operand to what yields the default result;
+// - broadcast, expand_dims and split convert their operand to what yields the default result;
 // - reduce, trans, reshape, join and cat get the result that their operand's encoding yields, converted to the default;
 // - dot converts a and b to operand encodings of the result's.
 //
@@ -154,7 +154,7 @@ LogicalResult TieResults(Operation* op) {
 LogicalResult Tie(Operation* op) {
   return llvm::TypeSwitch<Operation*, LogicalResult>(op)
       .Case<tt::ReduceOp, tt::TransOp, tt::ReshapeOp, tt::JoinOp>([](Operation* tied) { return TieResults(tied); })
-      .Case<tt::ExpandDimsOp, tt::SplitOp>([](Operation* tied) {
+      .Case<tt::BroadcastOp, tt::ExpandDimsOp, tt::SplitOp>([](Operation* tied) {
         ConvertOperand(tied->getOpOperand(0),
                        ttg::OperandEncodingFor(tied, TensorType(tied->getResult(0)).getEncoding()));
         return mlir::success();
