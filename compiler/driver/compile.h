@@ -73,11 +73,17 @@ struct CompileResult {
   std::vector<std::string> ignored_options;
 };
 
+// Where the compiler looks for tools (assemblers, device libraries) besides the vendors' usual places.
+struct CompilerConfig {
+  std::vector<std::string> tool_roots;   // folders laid out as a CUDA toolkit; searched first
+  std::vector<std::string> path_dirs;    // the entries of PATH, as the caller read it; searched last
+};
+
 // A warm compiler: keeps its MLIR context, bitcode libraries and assembler between compiles.
 // One per process and used by one thread at a time.
 class Compiler {
  public:
-  static std::unique_ptr<Compiler> Create();
+  static std::unique_ptr<Compiler> Create(CompilerConfig config = {});
   virtual ~Compiler() = default;
 
   virtual CompileResult Compile(const CompileRequest& request) = 0;

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/driver/compile.h"
+
+#include <map>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/driver/build_id.h"
+#include "compiler/driver/pipeline_run.h"
+#include "compiler/ir/ttg_dialect.h"
+#include "compiler/targets/target.h"
+#include "llvm/Config/llvm-config.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+
+namespace tritond::compiler {
+namespace {
+
+mlir::DialectRegistry AllDialects() {
+  mlir::DialectRegistry registry;
+  registry.insert<tt::TTDialect, ttg::TTGDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
+                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
+  mlir::registerBuiltinDialectTranslation(registry);
+  mlir::registerLLVMDialectTranslation(registry);
+  return registry;
+}
+
+class WarmCompiler final : public Compiler {
+ public:
+  explicit WarmCompiler(CompilerConfig config)
+      : config_(std::move(config)), context_(AllDialects(), mlir::MLIRContext::Threading::DISABLED) {
+    context_.loadAllAvailableDialects();
+    context_.printOpOnDiagnostic(false);
+  }
+
+  CompileResult Compile(const CompileRequest& request) override {
+    CompileResult result;
+    auto target = GetTarget(request.target);
+    if (!target.ok()) {
+      result.status = target.status();
+      return result;
+    }
+    PipelineRun run(context_, **target, request, on_stage_, result);
+    result.status = run.Run();
+    return result;
+  }
+
+  void OnStage(std::function<void(Stage, const CompileRequest&)> callback) override { on_stage_ = std::move(callback); }
+
+  std::string BuildId() const override {
+    std::string id = absl::StrCat("tritond ", kCompilerVersion, " ", kCompilerSourceDigest, ", LLVM ", LLVM_VERSION_STRING);
+    for (const std::string& name : TargetNames()) {
+      auto target = GetTarget(name);
+      // Targets of one family share their tools: what one says stands for all.
+      if (target.ok() && tools_seen_.insert((*target)->ToolsId()).second) tools_ += ", " + (*target)->ToolsId();
+    }
+    return id + tools_;
+  }
+
+  std::vector<TargetInfo> Targets() const override {
+    std::vector<TargetInfo> infos;
+    for (const std::string& name : TargetNames()) {
+      auto target = GetTarget(name);
+      if (!target.ok()) continue;
+      absl::Status assembler = (*target)->AssemblerStatus();
+      infos.push_back({name, (*target)->BinaryFormat(), assembler.ok(), std::string(assembler.message())});
+    }
+    return infos;
+  }
+
+ private:
+  // Targets keep their libraries warm, so each is made once.
+  absl::StatusOr<Target*> GetTarget(const std::string& name) const {
+    auto it = targets_.find(name);
+    if (it != targets_.end()) return it->second.get();
+    TargetConfig config;
+    config.tool_roots = config_.tool_roots;
+    config.path_dirs = config_.path_dirs;
+    auto target = FindTarget(name, config);
+    if (!target.ok()) return target.status();
+    return (targets_[name] = *std::move(target)).get();
+  }
+
+  const CompilerConfig config_;
+  mlir::MLIRContext context_;
+  std::function<void(Stage, const CompileRequest&)> on_stage_;
+  mutable std::map<std::string, std::unique_ptr<Target>> targets_;
+  mutable std::set<std::string> tools_seen_;
+  mutable std::string tools_;
+};
+
+}  // namespace
+
+const char* StageName(Stage stage) {
+  switch (stage) {
+    case Stage::kTtir: return "ttir";
+    case Stage::kTtgir: return "ttgir";
+    case Stage::kLlir: return "llir";
+    case Stage::kAsm: return "asm";
+    case Stage::kBinary: return "binary";
+  }
+  return "?";
+}
+
+absl::StatusOr<Stage> ParseStage(const std::string& name) {
+  for (Stage stage : {Stage::kTtir, Stage::kTtgir, Stage::kLlir, Stage::kAsm, Stage::kBinary})
+    if (name == StageName(stage)) return stage;
+  return absl::InvalidArgumentError(absl::StrCat("no stage '", name, "'; there are ttir, ttgir, llir, asm, binary"));
+}
+
+std::unique_ptr<Compiler> Compiler::Create(CompilerConfig config) {
+  return std::make_unique<WarmCompiler>(std::move(config));
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/driver/compile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tritond::compiler {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kScale[] = R"(module {
+  tt.func public @scale(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+    %range = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+    %bound = tt.splat %n : i32 -> tensor<512xi32>
+    %mask = arith.cmpi slt, %range, %bound : tensor<512xi32>
+    %base = tt.splat %x : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+    %ptr = tt.addptr %base, %range : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+    %v = tt.load %ptr, %mask : tensor<512x!tt.ptr<f32>>
+    %w = arith.addf %v, %v : tensor<512xf32>
+    tt.store %ptr, %w, %mask : tensor<512x!tt.ptr<f32>>
+    tt.return
+  }
+}
+)";
+
+Compiler& Warm() {
+  static Compiler* compiler = Compiler::Create().release();
+  return *compiler;
+}
+
+CompileRequest Request(std::string ir, std::vector<Stage> outputs = {Stage::kAsm}) {
+  CompileRequest request;
+  request.ir = std::move(ir);
+  request.target = "cuda:90";
+  request.options = nlohmann::json::object();
+  request.outputs = std::move(outputs);
+  return request;
+}
+
+TEST(Compiler, CompilesAKernelToPtx) {
+  CompileResult result = Warm().Compile(Request(kScale));
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  ASSERT_EQ(result.artifacts.size(), 1);
+  EXPECT_EQ(result.artifacts[0].format, "ptx");
+  EXPECT_THAT(result.artifacts[0].bytes, HasSubstr(".entry scale("));
+  EXPECT_THAT(result.artifacts[0].bytes, HasSubstr(".target sm_90a"));
+  EXPECT_THAT(result.artifacts[0].bytes, HasSubstr("reqntid 128"));
+  EXPECT_EQ(result.metadata["name"], "scale");
+  EXPECT_EQ(result.metadata["shared"], 0);
+  EXPECT_EQ(result.metadata["num_warps"], 4);
+}
+
+TEST(Compiler, VectorisesWhatIsContiguousAndUnmasked) {
+  std::string ir = kScale;
+  for (const char* mask : {", %mask"})
+    for (size_t at; (at = ir.find(mask)) != std::string::npos;) ir.erase(at, std::string(mask).size());
+  CompileResult result = Warm().Compile(Request(ir));
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_THAT(result.artifacts[0].bytes, HasSubstr("ld.global.v4"));
+  EXPECT_THAT(result.artifacts[0].bytes, HasSubstr("st.global.v4"));
+}
+
+TEST(Compiler, ReturnsEveryStageInTheOrderAskedFor) {
+  CompileResult result = Warm().Compile(Request(kScale, {Stage::kAsm, Stage::kTtir, Stage::kLlir, Stage::kTtgir}));
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  ASSERT_EQ(result.artifacts.size(), 4);
+  EXPECT_EQ(result.artifacts[0].format, "ptx");
+  EXPECT_THAT(result.artifacts[1].bytes, HasSubstr("tt.func public @scale"));
+  EXPECT_THAT(result.artifacts[2].bytes, HasSubstr("define"));
+  EXPECT_THAT(result.artifacts[3].bytes, HasSubstr("#ttg.blocked"));
+  EXPECT_EQ(result.stages.size(), 4);
+}
+
+TEST(Compiler, StartsFromTtgirLlirAndAsmToo) {
+  CompileResult first = Warm().Compile(Request(kScale, {Stage::kTtgir, Stage::kLlir, Stage::kAsm}));
+  ASSERT_TRUE(first.status.ok()) << first.status;
+  for (const Artifact& artifact : first.artifacts) {
+    CompileRequest request = Request(artifact.bytes);
+    request.input = artifact.stage;
+    CompileResult again = Warm().Compile(request);
+    ASSERT_TRUE(again.status.ok()) << StageName(artifact.stage) << ": " << again.status;
+    EXPECT_EQ(again.artifacts[0].bytes, first.artifacts[2].bytes) << StageName(artifact.stage);
+    EXPECT_EQ(again.metadata["name"], "scale") << StageName(artifact.stage);
+  }
+}
+
+TEST(Compiler, TwoCompilesGiveTheSameBytes) {
+  EXPECT_EQ(Warm().Compile(Request(kScale)).artifacts[0].bytes, Compiler::Create()->Compile(Request(kScale)).artifacts[0].bytes);
+}
+
+TEST(Compiler, HiddenParametersFollowTheAbiRecord) {
+  auto count = [](const std::string& ptx) {
+    size_t count = 0;
+    for (size_t at = ptx.find(".param ."); at != std::string::npos; at = ptx.find(".param .", at + 1))
+      count += ptx.find(".entry") < at && at < ptx.find(")\n");
+    return count;
+  };
+  CompileRequest request = Request(kScale);
+  EXPECT_EQ(count(Warm().Compile(request).artifacts[0].bytes), 4);
+  request.abi = {true, false};
+  EXPECT_EQ(count(Warm().Compile(request).artifacts[0].bytes), 3);
+  request.abi = {false, false};
+  EXPECT_EQ(count(Warm().Compile(request).artifacts[0].bytes), 2);
+}
+
+TEST(Compiler, EchoesOptionsAndNamesTheIgnoredOnes) {
+  CompileRequest request = Request(kScale);
+  request.options = {{"num_warps", 8}, {"waves_per_eu", 2}, {"maxnreg", nullptr}, {"shared", 12345}};
+  CompileResult result = Warm().Compile(request);
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_EQ(result.metadata["waves_per_eu"], 2);
+  EXPECT_EQ(result.metadata["num_warps"], 8);
+  EXPECT_EQ(result.metadata["shared"], 0);
+  EXPECT_THAT(result.ignored_options, testing::Contains("waves_per_eu"));
+  EXPECT_THAT(result.artifacts[0].bytes, HasSubstr("reqntid 256"));
+}
+
+struct BadOption {
+  nlohmann::json options;
+  const char* message;
+};
+
+TEST(Compiler, NamesABadOptionAndWhatIsAllowed) {
+  for (const BadOption& bad : {BadOption{{{"num_warps", 3}}, "num_warps = 3: must be a power of two from 1 to 32"},
+                               BadOption{{{"num_warps", "four"}}, "num_warps = \"four\""},
+                               BadOption{{{"num_stages", -1}}, "num_stages = -1"},
+                               BadOption{{{"debug", 1}}, "debug = 1: must be true or false"},
+                               BadOption{{{"warp_size", 64}}, "warp_size = 64"}}) {
+    CompileRequest request = Request(kScale);
+    request.options = bad.options;
+    CompileResult result = Warm().Compile(request);
+    EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(result.status.message()), HasSubstr(bad.message));
+  }
+}
+
+TEST(Compiler, NamesAnUnknownTargetAndThoseThereAre) {
+  CompileRequest request = Request(kScale);
+  request.target = "cuda:61";
+  CompileResult result = Warm().Compile(request);
+  EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(result.status.message()), HasSubstr("cuda:90"));
+}
+
+TEST(Compiler, WrongIrIsADiagnosticWithLineAndColumn) {
+  std::string ir = kScale;
+  ir.replace(ir.find("arith.addf %v, %v : tensor<512xf32>"), 35, "arith.addf %v, %n : tensor<512xf32>");
+  CompileResult result = Warm().Compile(Request(ir));
+  EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument);
+  ASSERT_FALSE(result.diagnostics.empty());
+  EXPECT_EQ(result.diagnostics[0].line, 9);
+  EXPECT_GT(result.diagnostics[0].column, 1);
+  EXPECT_THAT(std::string(result.status.message()), HasSubstr("line 9"));
+}
+
+TEST(Compiler, AModuleWithoutAKernelIsRefused) {
+  CompileResult result = Warm().Compile(Request("module {}"));
+  EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(result.status.message()), HasSubstr("one public tt.func"));
+}
+
+TEST(Compiler, WhatItCannotLowerIsADiagnosticAtTheOperation) {
+  CompileResult result = Warm().Compile(Request(R"(
+tt.func public @poll(%p: !tt.ptr<i32>, %v: i32) {
+  %0 = tt.atomic_poll acquire, gpu, %p, %v : !tt.ptr<i32>, i32 -> i1
+  tt.return
+})"));
+  EXPECT_EQ(result.status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(result.status.message()), HasSubstr("tt.atomic_poll"));
+  EXPECT_THAT(std::string(result.status.message()), HasSubstr("line 3"));
+  EXPECT_TRUE(result.artifacts.empty());
+}
+
+TEST(Compiler, ReportsEachStageToItsObserver) {
+  auto compiler = Compiler::Create();
+  std::vector<Stage> seen;
+  compiler->OnStage([&](Stage stage, const CompileRequest&) { seen.push_back(stage); });
+  compiler->Compile(Request(kScale));
+  EXPECT_THAT(seen, testing::ElementsAre(Stage::kTtir, Stage::kTtgir, Stage::kLlir, Stage::kAsm));
+}
+
+TEST(Compiler, BuildIdNamesLlvmAndIsStable) {
+  EXPECT_THAT(Warm().BuildId(), HasSubstr("LLVM 19"));
+  EXPECT_EQ(Warm().BuildId(), Warm().BuildId());
+  EXPECT_EQ(Warm().BuildId(), Compiler::Create()->BuildId());
+}
+
+}  // namespace
+}  // namespace tritond::compiler

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real kernels, from ../shared/corpus: each compiles to a cubin, or says what it needs that this compiler lacks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/driver/compile.h"
+
+namespace tritond::compiler {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ReadFile(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::vector<fs::path> Kernels(const std::string& folder) {
+  std::vector<fs::path> kernels;
+  if (!fs::exists(folder)) return kernels;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".ttir") kernels.push_back(entry.path());
+  std::sort(kernels.begin(), kernels.end());
+  return kernels;
+}
+
+nlohmann::json OptionsOf(fs::path path) {
+  path.replace_extension(".json");
+  nlohmann::json all = nlohmann::json::parse(ReadFile(path));
+  return all.contains("options") ? all["options"] : all;
+}
+
+// Operations that wait for their lowering.
+bool IsSupported(const std::string& ir) {
+  for (const char* op : {"tt.dot", "tt.scan", "tt.histogram", "tt.gather", "tt.descriptor", "tt.make_tensor_desc"})
+    if (ir.find(op) != std::string::npos) return false;
+  return true;
+}
+
+class CorpusTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(CorpusTest, EveryKernelCompilesOrSaysWhyNot) {
+  std::vector<fs::path> kernels = Kernels(std::string("../shared/corpus/") + GetParam());
+  if (kernels.empty()) GTEST_SKIP() << "../shared/corpus is not there";
+  auto compiler = Compiler::Create();
+  bool has_assembler = false;
+  for (const auto& target : compiler->Targets()) has_assembler |= target.name == "cuda:90" && target.binary_available;
+  int compiled = 0;
+  for (const fs::path& path : kernels) {
+    SCOPED_TRACE(path.stem().string());
+    CompileRequest request;
+    request.ir = ReadFile(path);
+    request.target = "cuda:90";
+    request.options = OptionsOf(path);
+    request.outputs = {has_assembler ? Stage::kBinary : Stage::kAsm};
+    CompileResult result = compiler->Compile(request);
+    if (IsSupported(request.ir)) {
+      EXPECT_TRUE(result.status.ok()) << result.status;
+      compiled += result.status.ok();
+      if (result.status.ok() && has_assembler) EXPECT_EQ(result.artifacts[0].bytes.substr(0, 4), "\177ELF");
+    } else if (!result.status.ok()) {
+      EXPECT_EQ(result.status.code(), absl::StatusCode::kUnimplemented) << result.status;
+      EXPECT_FALSE(result.diagnostics.empty());
+    }
+  }
+  EXPECT_GT(compiled, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Folders, CorpusTest, testing::Values("dev", "inductor"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace tritond::compiler

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef COMPILER_DRIVER_OPTIONS_H_
+#define COMPILER_DRIVER_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/status/statusor.h"
+#include "compiler/targets/target.h"
+
+namespace tritond::compiler {
+
+struct ParsedOptions {
+  KernelOptions kernel;
+  std::vector<std::string> ignored;   // names that this compiler does not know, in order
+};
+
+// Reads the flat object of a request; null entries keep their defaults. InvalidArgument, naming the option, its value
+// and what is allowed, when a known one has the wrong type or value.
+absl::StatusOr<ParsedOptions> ParseOptions(const nlohmann::json& options);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_DRIVER_OPTIONS_H_

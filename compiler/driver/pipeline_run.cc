@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages of one compile: ttir -> ttgir -> llir -> asm -> binary. What each stage runs is the target's pipeline; here
+// is their order, what may go wrong in each and what a result says.
+#include "compiler/driver/pipeline_run.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/driver/diagnostics.h"
+#include "compiler/ir/encodings.h"
+#include "compiler/lowering/lower_to_llvm.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Support/SourceMgr.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+
+namespace tritond::compiler {
+
+PipelineRun::PipelineRun(mlir::MLIRContext& context, Target& target, const CompileRequest& request,
+                         const StageCallback& on_stage, CompileResult& result)
+    : context_(context), target_(target), request_(request), on_stage_(on_stage), result_(result) {}
+
+PipelineRun::~PipelineRun() = default;
+
+absl::Status PipelineRun::Run() {
+  if (absl::Status status = CheckRequest(); !status.ok()) return status;
+  diagnostics_ = std::make_unique<DiagnosticCollector>(&context_, parsed_, result_.diagnostics);
+  for (int s = static_cast<int>(request_.input); s <= static_cast<int>(last_); ++s) {
+    Stage stage = static_cast<Stage>(s);
+    diagnostics_->SetStage(stage);
+    if (on_stage_) on_stage_(stage, request_);
+    auto start = std::chrono::steady_clock::now();
+    absl::Status status = RunStage(stage);
+    result_.stages.push_back({stage, std::chrono::steady_clock::now() - start});
+    if (!status.ok()) return status;
+    Emit(stage);
+  }
+  // Artifacts come in the order of the request.
+  auto position = [&](const Artifact& a) {
+    return std::find(request_.outputs.begin(), request_.outputs.end(), a.stage) - request_.outputs.begin();
+  };
+  std::stable_sort(result_.artifacts.begin(), result_.artifacts.end(),
+                   [&](const Artifact& a, const Artifact& b) { return position(a) < position(b); });
+  FillMetadata();
+  return absl::OkStatus();
+}
+
+absl::Status PipelineRun::CheckRequest() {
+  if (request_.outputs.empty()) return absl::InvalidArgumentError("no output asked for");
+  for (Stage stage : request_.outputs) {
+    if (stage < request_.input)
+      return absl::InvalidArgumentError(absl::StrCat("output ", StageName(stage), " lies before the input, which is ",
+                                                     StageName(request_.input)));
+    last_ = std::max(last_, stage);
+  }
+  if (request_.input == Stage::kBinary) return absl::InvalidArgumentError("a binary is no input");
+  auto options = ParseOptions(request_.options);
+  if (!options.ok()) return options.status();
+  options_ = options->kernel;
+  options_.debug_info = request_.debug_info;
+  result_.ignored_options = options->ignored;
+  int threads = options_.num_warps * target_.Ops().WarpSize();
+  if (threads > target_.Limits().max_threads)
+    return absl::InvalidArgumentError(absl::StrCat("option num_warps = ", options_.num_warps, ": ", threads,
+                                                   " threads, but ", target_.Name(), " takes ",
+                                                   target_.Limits().max_threads, " a block"));
+  return absl::OkStatus();
+}
+
+absl::Status PipelineRun::RunStage(Stage stage) {
+  switch (stage) {
+    case Stage::kTtir: return MakeTtir();
+    case Stage::kTtgir: return MakeTtgir();
+    case Stage::kLlir: return MakeLlir();
+    case Stage::kAsm: return MakeAsm();
+    case Stage::kBinary: return MakeBinary();
+  }
+  return absl::InternalError("no such stage");
+}
+
+// Parses and verifies the request's text as a module.
+absl::Status PipelineRun::Parse() {
+  parsed_ = ParseModule(request_.ir, &context_, /*keep_locations=*/request_.debug_info);
+  for (const IrDiagnostic& d : parsed_.diagnostics()) diagnostics_->Add(d.severity, d.where, d.message);
+  module_ = parsed_.TakeModule();
+  if (!module_) return diagnostics_->FirstError(absl::StatusCode::kInvalidArgument);
+  return CheckKernel();
+}
+
+// The one public function is the kernel.
+absl::Status PipelineRun::CheckKernel() {
+  std::vector<std::string> kernels;
+  for (auto func : module_->getOps<tt::FuncOp>())
+    if (func.isPublic()) kernels.push_back(func.getName().str());
+  if (kernels.size() != 1)
+    return absl::InvalidArgumentError(absl::StrCat("the module must have one public tt.func, the kernel, but has ",
+                                                   kernels.size()));
+  kernel_name_ = kernels[0];
+  return absl::OkStatus();
+}
+
+absl::Status PipelineRun::RunPasses(Stage stage, const std::function<void(mlir::OpPassManager&)>& add) {
+  mlir::PassManager pm(&context_, mlir::ModuleOp::getOperationName());
+  // Every pass is tested to leave valid IR; verifying between all of them would cost as much as some passes.
+  pm.enableVerifier(false);
+  add(pm);
+  if (failed(pm.run(*module_))) return diagnostics_->FirstError(absl::StatusCode::kUnimplemented);
+  if (failed(mlir::verify(*module_))) return diagnostics_->FirstError(absl::StatusCode::kInternal);
+  return absl::OkStatus();
+}
+
+absl::Status PipelineRun::MakeTtir() {
+  if (absl::Status status = Parse(); !status.ok()) return status;
+  return RunPasses(Stage::kTtir, [&](mlir::OpPassManager& pm) { target_.AddTtirPasses(pm, options_); });
+}
+
+absl::Status PipelineRun::MakeTtgir() {
+  if (request_.input == Stage::kTtgir) {
+    if (absl::Status status = Parse(); !status.ok()) return status;
+    // The module says for how many warps its encodings are made.
+    if (!(*module_)->hasAttr(ttg::kNumWarpsAttr))
+      return absl::InvalidArgumentError(absl::StrCat("a ttgir module needs the attribute ", ttg::kNumWarpsAttr.str()));
+    options_.num_warps = ttg::NumWarps(*module_);
+    return absl::OkStatus();
+  }
+  return RunPasses(Stage::kTtgir, [&](mlir::OpPassManager& pm) { target_.AddTtgirPasses(pm, options_); });
+}
+
+absl::Status PipelineRun::CheckLimits() {
+  if (auto shared = (*module_)->getAttrOfType<mlir::IntegerAttr>(ttg::kSharedAttr)) shared_bytes_ = shared.getInt();
+  int64_t most = target_.Limits().max_shared_bytes;
+  if (shared_bytes_ > most)
+    return absl::ResourceExhaustedError(absl::StrCat("the kernel needs ", shared_bytes_, " bytes of shared memory, but ",
+                                                     target_.Name(), " has ", most,
+                                                     " a block; use smaller blocks or fewer stages"));
+  return absl::OkStatus();
+}
+
+absl::Status PipelineRun::MakeLlir() {
+  llvm_context_ = std::make_unique<llvm::LLVMContext>();
+  if (request_.input == Stage::kLlir) {
+    llvm::SMDiagnostic error;
+    llvm_module_ = llvm::parseIR(llvm::MemoryBufferRef(request_.ir, "<ir>"), error, *llvm_context_);
+    if (llvm_module_) return absl::OkStatus();
+    diagnostics_->Add(mlir::DiagnosticSeverity::Error, {error.getLineNo(), error.getColumnNo() + 1},
+                      error.getMessage().str());
+    return diagnostics_->FirstError(absl::StatusCode::kInvalidArgument);
+  }
+  absl::Status status = RunPasses(Stage::kLlir, [&](mlir::OpPassManager& pm) { target_.AddLlirPasses(pm, options_); });
+  if (!status.ok()) return status;
+  if (status = CheckLimits(); !status.ok()) return status;
+  LoweringOptions lowering;
+  lowering.global_scratch = request_.abi.global_scratch;
+  lowering.profile_scratch = request_.abi.profile_scratch;
+  lowering.debug = options_.debug;
+  lowering.fp_fusion = options_.enable_fp_fusion;
+  if (failed(LowerToLlvm(*module_, target_.Ops(), lowering)))
+    return diagnostics_->FirstError(absl::StatusCode::kUnimplemented);
+  llvm_module_ = mlir::translateModuleToLLVMIR(*module_, *llvm_context_, kernel_name_);
+  if (!llvm_module_) return diagnostics_->FirstError(absl::StatusCode::kInternal);
+  return target_.Optimize(*llvm_module_, options_);
+}
+
+absl::Status PipelineRun::MakeAsm() {
+  if (request_.input == Stage::kAsm) {
+    asm_ = request_.ir;
+    return absl::OkStatus();
+  }
+  auto text = target_.EmitAsm(*llvm_module_, options_);
+  if (!text.ok()) return text.status();
+  asm_ = *std::move(text);
+  return absl::OkStatus();
+}
+
+absl::Status PipelineRun::MakeBinary() {
+  auto binary = target_.Assemble(asm_, options_);
+  if (!binary.ok()) return binary.status();
+  binary_ = *std::move(binary);
+  return absl::OkStatus();
+}
+
+std::string PipelineRun::Text(Stage stage) const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  switch (stage) {
+    case Stage::kTtir:
+    case Stage::kTtgir: {
+      mlir::OpPrintingFlags flags;
+      if (request_.debug_info) flags.enableDebugInfo();
+      module_.get()->print(os, flags);
+      break;
+    }
+    case Stage::kLlir: llvm_module_->print(os, nullptr); break;
+    case Stage::kAsm: return asm_;
+    case Stage::kBinary: return binary_;
+  }
+  return text;
+}
+
+std::string PipelineRun::FormatOf(Stage stage) const {
+  if (stage == Stage::kAsm) return target_.AsmFormat();
+  return stage == Stage::kBinary ? target_.BinaryFormat() : StageName(stage);
+}
+
+void PipelineRun::Emit(Stage stage) {
+  if (std::find(request_.outputs.begin(), request_.outputs.end(), stage) == request_.outputs.end()) return;
+  result_.artifacts.push_back({stage, FormatOf(stage), Text(stage)});
+}
+
+// The name behind `.entry` or `.func` of a kernel in assembly text; empty if there is none.
+static std::string EntryName(const std::string& text) {
+  size_t at = text.find(".entry");
+  if (at == std::string::npos) return "";
+  size_t begin = text.find_first_not_of(" \t\n", at + 6);
+  size_t end = text.find_first_of(" \t\n(", begin);
+  return end == std::string::npos ? "" : text.substr(begin, end - begin);
+}
+
+// Upstream's names, for its launcher. What the compiler computes overrides an option of the same name. Compiles that
+// start behind ttgir compute neither name nor shared memory: the one is read off the assembly, the other is the option.
+void PipelineRun::FillMetadata() {
+  nlohmann::json metadata = request_.options.is_object() ? request_.options : nlohmann::json::object();
+  std::string name = target_.Name();
+  size_t colon = name.find(':');
+  metadata["target"] = {{"backend", name.substr(0, colon)},
+                        {"arch", std::atoi(name.c_str() + colon + 1)},
+                        {"warp_size", target_.Ops().WarpSize()}};
+  metadata["name"] = kernel_name_.empty() ? EntryName(asm_) : kernel_name_;
+  if (request_.input <= Stage::kTtgir || !metadata.contains("shared")) metadata["shared"] = shared_bytes_;
+  metadata["num_warps"] = options_.num_warps;
+  metadata["num_ctas"] = options_.num_ctas;
+  metadata["num_stages"] = options_.num_stages;
+  metadata["warp_size"] = target_.Ops().WarpSize();
+  metadata["tmem_size"] = 0;
+  metadata["global_scratch_size"] = 0;
+  metadata["global_scratch_align"] = 1;
+  metadata["profile_scratch_size"] = 0;
+  metadata["profile_scratch_align"] = 1;
+  metadata["tensordesc_meta"] = nlohmann::json::array();
+  metadata["cluster_dims"] = {1, 1, 1};
+  result_.metadata = std::move(metadata);
+}
+
+}  // namespace tritond::compiler

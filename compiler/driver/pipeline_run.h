@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef COMPILER_DRIVER_PIPELINE_RUN_H_
+#define COMPILER_DRIVER_PIPELINE_RUN_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "compiler/driver/compile.h"
+#include "compiler/driver/options.h"
+#include "compiler/ir/parse_module.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace llvm {
+class LLVMContext;
+class Module;
+}  // namespace llvm
+
+namespace tritond::compiler {
+
+class DiagnosticCollector;
+
+// One compile, from the request's stage to the last that it asks for. Lives for one call of Run.
+class PipelineRun final {
+ public:
+  using StageCallback = std::function<void(Stage, const CompileRequest&)>;
+
+  // Borrows everything; fills `result` but its status.
+  PipelineRun(mlir::MLIRContext& context, Target& target, const CompileRequest& request, const StageCallback& on_stage,
+              CompileResult& result);
+  ~PipelineRun();
+
+  // See CompileResult::status.
+  absl::Status Run();
+
+ private:
+  absl::Status CheckRequest();
+  absl::Status RunStage(Stage stage);
+  absl::Status Parse();
+  absl::Status RunPasses(Stage stage, const std::function<void(mlir::OpPassManager&)>& add);
+  absl::Status CheckKernel();
+  absl::Status CheckLimits();
+  absl::Status MakeTtir();
+  absl::Status MakeTtgir();
+  absl::Status MakeLlir();
+  absl::Status MakeAsm();
+  absl::Status MakeBinary();
+  void Emit(Stage stage);
+  std::string Text(Stage stage) const;
+  std::string FormatOf(Stage stage) const;
+  void FillMetadata();
+
+  mlir::MLIRContext& context_;
+  Target& target_;
+  const CompileRequest& request_;
+  const StageCallback& on_stage_;
+  CompileResult& result_;
+  KernelOptions options_;
+  Stage last_ = Stage::kTtir;
+  ParsedModule parsed_;
+  std::unique_ptr<DiagnosticCollector> diagnostics_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+  std::unique_ptr<llvm::LLVMContext> llvm_context_;
+  std::unique_ptr<llvm::Module> llvm_module_;
+  std::string kernel_name_;
+  int64_t shared_bytes_ = 0;
+  std::string asm_;
+  std::string binary_;
+};
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_DRIVER_PIPELINE_RUN_H_
