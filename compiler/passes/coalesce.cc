@@ -48,10 +48,10 @@ struct Access {
   Operation* op = nullptr;
   RankedTensorType type;  // of the pointers, or of a descriptor's block
   int element_bytes = 1;
-  Order order;
-  int width = 1;           // elements of one thread that the access alone would take
-  bool prefers = false;    // an order of its own: neighbours in memory along order[0]
-  bool bounds = false;     // a width above its own hurts
+  Order order{};
+  int width = 1;         // elements of one thread that the access alone would take
+  bool prefers = false;  // an order of its own: neighbours in memory along order[0]
+  bool bounds = false;   // a width above its own hurts
 };
 
 int BytesOf(mlir::Type element) {
@@ -74,7 +74,8 @@ class AccessReader final {
   std::optional<Access> Read(Operation* op) const {
     return llvm::TypeSwitch<Operation*, std::optional<Access>>(op)
         .Case([&](tt::LoadOp load) { return Pointers(load, load.getPtr(), load.getMask(), false, kMaxAccessBytes); })
-        .Case([&](tt::StoreOp store) { return Pointers(store, store.getPtr(), store.getMask(), true, kMaxAccessBytes); })
+        .Case(
+            [&](tt::StoreOp store) { return Pointers(store, store.getPtr(), store.getMask(), true, kMaxAccessBytes); })
         .Case([&](tt::AtomicRMWOp rmw) { return Pointers(rmw, rmw.getPtr(), rmw.getMask(), true, kWordBytes); })
         .Case([&](tt::AtomicCASOp cas) { return Pointers(cas, cas.getPtr(), Value(), true, kWordBytes); })
         .Case([&](tt::DescriptorLoadOp load) { return Block(load); })
@@ -172,8 +173,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
       unsigned fast = access.order[0];
       int64_t share = std::max<int64_t>(1, access.type.getNumElements() / (num_warps * lanes));
       llvm::SmallVector<unsigned> size_per_thread(access.type.getRank(), 1);
-      size_per_thread[fast] =
-          std::min<int64_t>({width.wanted, width.bound, share, access.type.getDimSize(fast)});
+      size_per_thread[fast] = std::min<int64_t>({width.wanted, width.bound, share, access.type.getDimSize(fast)});
       Encode(access.op, ttg::BlockedEncodingAttr::ForShape(&getContext(), access.type.getShape(), size_per_thread,
                                                            access.order, num_warps, lanes));
     }

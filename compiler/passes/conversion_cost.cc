@@ -58,18 +58,10 @@ std::optional<double> CostModel::ElementCost(mlir::Operation* op) {
           [](Operation*) { return Cost(0); })
       .Case<tt::ScanOp, tt::ReduceOp, tt::GatherOp, tt::HistogramOp, tt::MapElementwiseOp>(
           [](Operation*) { return Cost(); })
-      .Case<tt::ElementwiseInlineAsmOp>([](tt::ElementwiseInlineAsmOp assembly) {
-        return assembly.getPure() ? Cost(4) : Cost();
-      })
-      .Case<tt::ExternElementwiseOp>(
-          [](tt::ExternElementwiseOp call) { return call.getPure() ? Cost(20) : Cost(); })
-      .Case<tt::LoadOp>([](tt::LoadOp load) {
-        // Made again right after itself, it reads what it read before.
-        auto type = dyn_cast<RankedTensorType>(load.getType());
-        bool again = type && !load.getIsVolatile() && (!IsWideAccess(load) || type.getRank() == 1) &&
-                     (!IsWideAccess(load) || LoopDepth(load->getBlock()) == 0);
-        return again ? Cost(kLoad) : Cost();
-      })
+      .Case<tt::ElementwiseInlineAsmOp>(
+          [](tt::ElementwiseInlineAsmOp assembly) { return assembly.getPure() ? Cost(4) : Cost(); })
+      .Case<tt::ExternElementwiseOp>([](tt::ExternElementwiseOp call) { return call.getPure() ? Cost(20) : Cost(); })
+      .Case<tt::LoadOp>([](tt::LoadOp load) { return load.getIsVolatile() ? Cost() : Cost(kLoad); })
       .Case<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp, arith::RemSIOp, arith::RemUIOp,
             arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, tt::PreciseDivFOp, tt::PreciseSqrtOp>(
           [](Operation*) { return Cost(10); })
@@ -80,6 +72,16 @@ std::optional<double> CostModel::ElementCost(mlir::Operation* op) {
           return isa<tt::MakeRangeOp>(other) ? Cost(1) : Cost();
         return Cost(isa<math::MathDialect>(other->getDialect()) ? 8 : 1);
       });
+}
+
+bool CostModel::MayLoadUnder(tt::LoadOp load, Attribute encoding) {
+  if (!IsWideAccess(load)) return true;
+  if (LoopDepth(load->getBlock()) > 0) return false;
+  auto type = llvm::cast<RankedTensorType>(load.getType());
+  if (type.getRank() == 1) return true;
+  auto from = llvm::dyn_cast<ttg::BlockedEncodingAttr>(type.getEncoding());
+  auto to = llvm::dyn_cast<ttg::BlockedEncodingAttr>(encoding);
+  return from && to && from.getOrder() == to.getOrder();
 }
 
 }  // namespace tritond::compiler

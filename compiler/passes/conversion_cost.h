@@ -20,6 +20,9 @@ class CostModel final {
   double Conversion(mlir::RankedTensorType type, mlir::Attribute encoding);
   // One element of the result of `op`; nothing if `op` must not be computed twice.
   static std::optional<double> ElementCost(mlir::Operation* op);
+  // A load made again right after itself reads what it read before. Wide ones only outside loops, where no pipeline
+  // wants them, and only where neighbouring threads still access neighbouring addresses.
+  static bool MayLoadUnder(tt::LoadOp load, mlir::Attribute encoding);
 
  private:
   llvm::DenseMap<std::pair<mlir::RankedTensorType, mlir::Attribute>, int64_t> registers_;

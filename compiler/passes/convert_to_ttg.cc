@@ -10,8 +10,8 @@
 //
 //   %e = tt.expand_dims %x {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
 // becomes
-//   %y = ttg.convert_layout %x : tensor<128xi32, #blocked> -> tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked1}>>
-//   %e = tt.expand_dims %y {axis = 1 : i32} : … -> tensor<128x1xi32, #blocked1>
+//   %y = ttg.convert_layout %x : tensor<128xi32, #blocked> -> tensor<128xi32, #ttg.slice<{dim = 1, parent =
+//   #blocked1}>> %e = tt.expand_dims %y {axis = 1 : i32} : … -> tensor<128x1xi32, #blocked1>
 //
 // - broadcast, expand_dims and split convert their operand to what yields the default result;
 // - reduce, trans, reshape, join and cat get the result that their operand's encoding yields, converted to the default;
@@ -133,7 +133,8 @@ LogicalResult TieCat(tt::CatOp cat) {
     llvm::SmallVector<int64_t> doubled(half.getShape());
     doubled[dim] *= 2;
     if (whole.getShape() != llvm::ArrayRef(doubled)) continue;
-    LinearLayout layout = ttg::ToLinearLayout(half) * LinearLayout::Identity1D(2, "register", ttg::DimNames(dim + 1).back());
+    LinearLayout layout =
+        ttg::ToLinearLayout(half) * LinearLayout::Identity1D(2, "register", ttg::DimNames(dim + 1).back());
     ConvertResult(cat->getResult(0), ttg::LinearEncodingAttr::get(cat.getContext(), layout));
     return mlir::success();
   }
@@ -180,8 +181,7 @@ struct ConvertToTtgPass final : impl::ConvertToTtgPassBase<ConvertToTtgPass> {
 
  private:
   LogicalResult CheckLaunch() {
-    if (num_ctas != 1)
-      return getOperation().emitError() << "num_ctas = " << num_ctas << " is not supported; only 1 is";
+    if (num_ctas != 1) return getOperation().emitError() << "num_ctas = " << num_ctas << " is not supported; only 1 is";
     if (num_warps < 1 || num_warps > 32 || !llvm::isPowerOf2_32(num_warps))
       return getOperation().emitError() << "num_warps = " << num_warps << " is no power of two from 1 to 32";
     if (threads_per_warp < 1 || threads_per_warp > 128 || !llvm::isPowerOf2_32(threads_per_warp))

@@ -76,7 +76,8 @@ bool AreTied(mlir::OpOperand& operand, Attribute encoding, Attribute result) {
 
 int LoopDepth(mlir::Block* block) {
   int depth = 0;
-  for (Operation* op = block->getParentOp(); op; op = op->getParentOp()) depth += llvm::isa<mlir::LoopLikeOpInterface>(op);
+  for (Operation* op = block->getParentOp(); op; op = op->getParentOp())
+    depth += llvm::isa<mlir::LoopLikeOpInterface>(op);
   return depth;
 }
 

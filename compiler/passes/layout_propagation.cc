@@ -9,7 +9,10 @@
 //      loaded. Where two labels meet, the better one wins and travels on: matrix instructions before memory, then the
 //      one that more elements are accessed under (each loop around counts eightfold).
 //   2. backward from users, for what no anchor reaches: indices, masks, constants. They are made where they are wanted.
-//   3. both again, for values that hang on neither; what then has no label keeps its encoding.
+//   3. both again, from narrow loads, then from narrow stores and reductions to a scalar that are still without a
+//   label:
+//      any encoding suits them, so they take part of their neighbours' first. What then has no label keeps its
+//      encoding.
 //
 // A label is accepted only if the operations that make the node can yield it. Then every type changes to its label, and
 // an edge whose ends disagree gets a conversion. An old conversion is an operation as any other: once both its ends
@@ -122,9 +125,12 @@ class EncodingGraph final {
   }
 
   void Label() {
-    for (int round = 0; round < 2; ++round) {
+    Spread(/*forward=*/true);
+    for (auto [operand, encoding] : demands_) Offer(NodeOf(operand->get()), encoding);
+    Spread(/*forward=*/false);
+    for (const std::vector<int>& nodes : {narrow_loads_, uniform_}) {
+      for (int node : nodes) Offer(node, nodes_[node].original);
       Spread(/*forward=*/true);
-      if (round == 0) OfferDemands();
       Spread(/*forward=*/false);
     }
   }
@@ -144,9 +150,9 @@ class EncodingGraph final {
  private:
   struct Node {
     Attribute original;
-    Attribute label;
+    Attribute label{};
     bool settled = false;  // labelled in an earlier step
-    llvm::SmallVector<int, 4> in, out;
+    llvm::SmallVector<int, 4> in{}, out{};
   };
   struct Edge {
     OpOperand* operand;
@@ -219,10 +225,12 @@ class EncodingGraph final {
         } else if (rule == EncodingRule::kTied && !TakesAnyEncoding(operand)) {
           AddEdge(operand, from, NodeOf(op->getResult(0)), true);
         } else if (rule == EncodingRule::kUniform) {
-          if (uniform < 0) uniform = NewNode(nodes_[from].original);
+          if (uniform < 0) uniform_.push_back(uniform = NewNode(nodes_[from].original));
           AddEdge(operand, from, uniform, false);
         }
       }
+      if (rule == EncodingRule::kTied && llvm::isa<tt::LoadOp>(op) && NodeOf(op->getResult(0)) >= 0)
+        narrow_loads_.push_back(NodeOf(op->getResult(0)));
       if (rule == EncodingRule::kFixed) Anchor(op);
     });
   }
@@ -289,10 +297,6 @@ class EncodingGraph final {
       Offer(edge.from, TiedOperandEncoding(*edge.operand, label));
   }
 
-  void OfferDemands() {
-    for (auto [operand, encoding] : demands_) Offer(NodeOf(operand->get()), encoding);
-  }
-
   // Spreads labels from all labelled nodes to those that had none before.
   void Spread(bool forward) {
     for (size_t i = 0; i < nodes_.size(); ++i)
@@ -337,6 +341,7 @@ class EncodingGraph final {
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
   std::vector<std::pair<OpOperand*, Attribute>> demands_;
+  std::vector<int> narrow_loads_, uniform_;  // nodes to start from when nothing else reaches them
   std::vector<int> work_;
   llvm::DenseMap<Attribute, int64_t> votes_;
 };

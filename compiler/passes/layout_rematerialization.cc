@@ -10,7 +10,9 @@
 //
 // each weighted by how often its block runs. An operation whose only user moves away dies, which its copy gets credit
 // for; so a conversion climbs over an extension or a broadcast to the smaller tensor, out of a loop, or dissolves in
-// constants and ranges:
+// constants and ranges. A value that a loop carries may be carried twice, if what it starts from and what it becomes
+// are cheap to have under X; a row of pointers that advances by a constant is.
+//
 //
 //   %w = arith.extf %v : f16 to f32, #a                  %c = ttg.convert_layout %v : f16, #a -> #b
 //   %c = ttg.convert_layout %w : f32, #a -> #b     =>    %w = arith.extf %c : f16 to f32, #b
@@ -19,6 +21,7 @@
 // dominates them. The search visits a bounded number of operations for each conversion, so the pass stays linear.
 #include "compiler/passes/layout_rematerialization.h"
 
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/encodings.h"
@@ -37,6 +40,7 @@ using mlir::Value;
 
 constexpr int kMaxVisits = 400;
 constexpr int kMaxDepth = 200;
+constexpr double kCarriedRegister = 2;  // for a loop to carry one more
 
 using Placed = std::pair<Value, Attribute>;
 
@@ -55,8 +59,7 @@ class ConversionMover final {
     llvm::SmallVector<ttg::ConvertLayoutOp> converts;
     func_.walk([&](ttg::ConvertLayoutOp convert) { converts.push_back(convert); });
     bool changed = false;
-    for (ttg::ConvertLayoutOp convert : converts)
-      changed |= Move(convert);
+    for (ttg::ConvertLayoutOp convert : converts) changed |= Move(convert);
     EraseDead();
     return changed;
   }
@@ -72,6 +75,7 @@ class ConversionMover final {
     Attribute encoding = convert.getType().getEncoding();
     if (dead_.contains(convert)) return false;
     choices_.clear();
+    search_.clear();
     visits_ = 0;
     Choice choice = Best(src, encoding, OnlyUse(src), 0);
     double stay = ConversionCost(src, encoding) * Frequency(convert->getBlock());
@@ -93,8 +97,8 @@ class ConversionMover final {
     if (known != choices_.end()) return known->second;
     mlir::Block* block = value.getParentBlock();
     Choice best{ConversionCost(value, encoding) * Frequency(block), false};
-    // An unfinished choice is a conversion; there are no cycles to meet it, as block arguments are not recomputed.
     choices_[{value, encoding}] = best;
+    search_.push_back({value, encoding});
     if (++visits_ > kMaxVisits || depth > kMaxDepth) return best;
     std::optional<double> recompute = RecomputeCost(value, encoding, dies, depth);
     if (recompute && *recompute < best.cost) best = {*recompute, true};
@@ -102,9 +106,10 @@ class ConversionMover final {
   }
 
   std::optional<double> RecomputeCost(Value value, Attribute encoding, bool dies, int depth) {
+    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return CarriedCost(argument, encoding, depth);
     Operation* op = value.getDefiningOp();
     std::optional<double> element = op ? CostModel::ElementCost(op) : std::nullopt;
-    if (!element || !MayRetype(op)) return std::nullopt;
+    if (!element || !MayRetype(op, encoding)) return std::nullopt;
     RankedTensorType type = TensorType(value);
     double cost = *element * costs_.Registers(type, encoding);
     if (dies) cost -= CostOf(op, *element);
@@ -118,6 +123,23 @@ class ConversionMover final {
     return cost;
   }
 
+  // Carrying the value through its loop a second time: the copy of what the loop yields starts from the copy.
+  std::optional<double> CarriedCost(mlir::BlockArgument argument, Attribute encoding, int depth) {
+    auto loop = llvm::dyn_cast<mlir::scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument.getArgNumber() == 0) return std::nullopt;
+    unsigned index = argument.getArgNumber() - 1;
+    size_t before = search_.size();
+    Choice assumed = std::exchange(choices_[{argument, encoding}], Choice{0, true});
+    double cost = costs_.Registers(TensorType(argument), encoding) * kCarriedRegister;
+    cost += Best(loop.getInitArgs()[index], encoding, false, depth + 1).cost;
+    cost += Best(loop.getYieldedValues()[index], encoding, false, depth + 1).cost;
+    if (cost < assumed.cost) return cost;
+    // Choices made on the assumption that it is there fall with it.
+    for (const Placed& placed : llvm::ArrayRef(search_).drop_front(before)) choices_.erase(placed);
+    search_.resize(before);
+    return std::nullopt;
+  }
+
   // What goes when `op` dies. A wide load is cheap for its elements.
   double CostOf(Operation* op, double element) {
     if (auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op))
@@ -126,9 +148,10 @@ class ConversionMover final {
     return llvm::isa<tt::LoadOp>(op) ? element : element * costs_.Registers(type, type.getEncoding());
   }
 
-  static bool MayRetype(Operation* op) {
+  static bool MayRetype(Operation* op, Attribute encoding) {
+    if (auto load = llvm::dyn_cast<tt::LoadOp>(op)) return CostModel::MayLoadUnder(load, encoding);
     EncodingRule rule = EncodingRuleOf(op);
-    return rule == EncodingRule::kTied || rule == EncodingRule::kFree || llvm::isa<tt::LoadOp>(op);
+    return rule == EncodingRule::kTied || rule == EncodingRule::kFree;
   }
 
   double ConversionCost(Value value, Attribute encoding) {
@@ -187,7 +210,47 @@ class ConversionMover final {
     if (choice == choices_.end() || !choice->second.recompute)
       return made_[{value, encoding}] =
                  builder.create<ttg::ConvertLayoutOp>(value.getLoc(), WithEncoding(value, encoding), value);
+    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return Carry(argument, encoding);
     return Recompute(value, encoding, builder);
+  }
+
+  // Adds to the argument's loop a copy of it under `encoding`.
+  Value Carry(mlir::BlockArgument argument, Attribute encoding) {
+    mlir::Block* body = argument.getOwner();
+    unsigned index = argument.getArgNumber() - 1;
+    Value init = Make(llvm::cast<mlir::scf::ForOp>(body->getParentOp()).getInitArgs()[index], encoding);
+    auto old_loop = llvm::cast<mlir::scf::ForOp>(body->getParentOp());
+    llvm::SmallVector<Value> inits(old_loop.getInitArgs());
+    unsigned added = inits.size();
+    inits.push_back(init);
+    mlir::OpBuilder builder(old_loop);
+    auto loop = builder.create<mlir::scf::ForOp>(old_loop.getLoc(), old_loop.getLowerBound(), old_loop.getUpperBound(),
+                                                 old_loop.getStep(), inits);
+    loop->setDiscardableAttrs(old_loop->getDiscardableAttrDictionary());
+    loop.getRegion().takeBody(old_loop.getRegion());
+    Retire(old_loop, loop);
+    Value copy = body->addArgument(init.getType(), argument.getLoc());
+    made_[{argument, encoding}] = copy;
+    // The copy yields itself for a moment: what it really yields may be made from it.
+    Operation* yield = body->getTerminator();
+    yield->insertOperands(added, copy);
+    yield->setOperand(added, Make(yield->getOperand(index), encoding));
+    return copy;
+  }
+
+  // `loop`, with more results, takes the place of `old_loop`, which is erased with the dead.
+  void Retire(mlir::scf::ForOp old_loop, mlir::scf::ForOp loop) {
+    llvm::DenseMap<Value, Value> renamed;
+    for (auto [from, to] : llvm::zip(old_loop.getResults(), loop.getResults())) renamed[from] = to;
+    old_loop.replaceAllUsesWith(loop.getResults().take_front(old_loop.getNumResults()));
+    old_loop->dropAllReferences();
+    dead_.insert(old_loop);
+    llvm::SmallVector<std::pair<Placed, Value>> moved;
+    for (auto& [placed, value] : made_) {
+      if (Value to = renamed.lookup(value)) value = to;
+      if (Value to = renamed.lookup(placed.first)) moved.push_back({{to, placed.second}, value});
+    }
+    for (auto& [placed, value] : moved) made_[placed] = value;
   }
 
   Value Recompute(Value value, Attribute encoding, mlir::OpBuilder& builder) {
@@ -231,6 +294,7 @@ class ConversionMover final {
   tt::FuncOp func_;
   CostModel costs_;
   llvm::DenseMap<Placed, Choice> choices_;  // for the conversion at hand
+  std::vector<Placed> search_;              // their keys in the order they were reached
   llvm::DenseMap<Placed, Value> made_;
   llvm::DenseMap<mlir::Block*, double> frequencies_;
   llvm::SetVector<Operation*> dead_;
