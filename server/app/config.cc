@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// One table of settings serves the file and the command line. yaml-cpp and CLI11 report by exception; none leaves this
+// file.
+#include "server/app/config.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+
+namespace tritond::server {
+namespace {
+
+// Calls `visit(name, help, field)` for each setting.
+template <typename Visit>
+void ForEachSetting(ServerConfig* config, Visit visit) {
+  visit("data_dir", "Folder for the cache, the local socket and what survives a restart", config->data_dir);
+  visit("listen", "HOST:PORT or unix:PATH for clients and workers; may be repeated (default 127.0.0.1:7433)",
+        config->listen);
+  visit("http", "HOST:PORT of the status page and /metrics, or none", config->http);
+  visit("workers", "Worker processes on this machine; negative: one per CPU", config->workers);
+  visit("worker_binary", "Their program (default: triton-worker beside this one)", config->worker_binary);
+  visit("worker_arguments", "More of their command line; may be repeated", config->worker_arguments);
+  visit("worker_memory_mb", "Most memory of one worker; 0: no limit", config->worker_memory_mb);
+  visit("max_ir_bytes", "Largest IR taken", config->max_ir_bytes);
+  visit("memory_cache_mb", "Memory for the cache's first tier", config->memory_cache_mb);
+  visit("sync_writes", "Flush each stored result to disk before it is answered", config->sync_writes);
+  visit("max_queued", "Compiles that may wait; further ones are refused with a delay", config->max_queued);
+  visit("job_time_limit_seconds", "Wall time of one compile", config->job_time_limit_seconds);
+  visit("heartbeat_seconds", "Between signs of life of a worker; three missed, and it is lost",
+        config->heartbeat_seconds);
+  visit("drain_grace_seconds", "How long running compiles may go on after SIGTERM", config->drain_grace_seconds);
+  visit("error_lifetime_seconds", "How long compile errors are remembered", config->error_lifetime_seconds);
+  visit("quarantine_kills", "A kernel that killed so many workers is not compiled again for an hour",
+        config->quarantine_kills);
+}
+
+std::string FlagName(std::string name) {
+  for (char& c : name) c = c == '_' ? '-' : c;
+  return "--" + name;
+}
+
+template <typename Field>
+void ReadField(const YAML::Node& node, Field* field) {
+  *field = node.as<Field>();
+}
+
+void ReadField(const YAML::Node& node, std::vector<std::string>* field) {
+  *field = node.IsSequence() ? node.as<std::vector<std::string>>() : std::vector<std::string>{node.as<std::string>()};
+}
+
+absl::Status ReadEntry(const std::string& name, const YAML::Node& node, ServerConfig* config) {
+  bool known = false;
+  ForEachSetting(config, [&](const char* setting, const char*, auto& field) {
+    if (name != setting) return;
+    known = true;
+    ReadField(node, &field);
+  });
+  if (name == "tls") {
+    return absl::InvalidArgumentError("tls: this version serves no TLS; put a proxy in front or listen locally");
+  }
+  return known ? absl::OkStatus() : absl::InvalidArgumentError(absl::StrCat("unknown setting ", name));
+}
+
+}  // namespace
+
+absl::Status ReadConfigFile(const std::string& path, ServerConfig* config) {
+  std::string entry;
+  try {
+    const YAML::Node root = YAML::LoadFile(path);
+    if (!root.IsMap() && !root.IsNull())
+      return absl::InvalidArgumentError(absl::StrCat(path, ": must be a map of settings"));
+    for (const auto& pair : root) {
+      entry = pair.first.as<std::string>();
+      absl::Status status = ReadEntry(entry, pair.second, config);
+      if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat(path, ": ", status.message()));
+    }
+  } catch (const YAML::BadFile&) {
+    return absl::NotFoundError(absl::StrCat("cannot read ", path));
+  } catch (const YAML::Exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", entry, entry.empty() ? "" : ": ", error.what()));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ServerConfig> ParseCommandLine(int argc, char** argv) {
+  ServerConfig config;
+  // The file first, so that flags prevail.
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    std::string path;
+    if (argument == "--config" && i + 1 < argc) path = argv[i + 1];
+    if (argument.rfind("--config=", 0) == 0) path = argument.substr(9);
+    if (path.empty()) continue;
+    absl::Status status = ReadConfigFile(path, &config);
+    if (!status.ok()) return status;
+  }
+  CLI::App app("tritond compiles GPU kernels for a cluster, each once.");
+  std::string config_path;
+  app.add_option("--config", config_path, "YAML file with any of these settings, underscores in their names");
+  ForEachSetting(&config, [&](const char* name, const char* help, auto& field) {
+    using Field = std::decay_t<decltype(field)>;
+    if constexpr (std::is_same_v<Field, bool>) {
+      app.add_flag(FlagName(name), field, help);
+    } else {
+      CLI::Option* option = app.add_option(FlagName(name), field, help);
+      // One value each time: "--worker-arguments --fake" must not swallow what follows.
+      if constexpr (std::is_same_v<Field, std::vector<std::string>>)
+        option->expected(1)->allow_extra_args(false)->take_all();
+    }
+  });
+  app.set_version_flag("--version", std::string(TRITOND_VERSION));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return absl::CancelledError(app.exit(error) == 0 ? "0" : "2");
+  }
+  absl::Status status = CheckConfig(config);
+  if (!status.ok()) return status;
+  return config;
+}
+
+absl::Status CheckConfig(const ServerConfig& config) {
+  if (config.data_dir.empty()) return absl::InvalidArgumentError("--data-dir must name a folder");
+  if (config.max_ir_bytes == 0) return absl::InvalidArgumentError("--max-ir-bytes must be positive");
+  if (config.max_queued == 0) return absl::InvalidArgumentError("--max-queued must be positive");
+  if (config.quarantine_kills < 1) return absl::InvalidArgumentError("--quarantine-kills must be positive");
+  if (config.job_time_limit_seconds <= 0)
+    return absl::InvalidArgumentError("--job-time-limit-seconds must be positive");
+  if (config.heartbeat_seconds <= 0) return absl::InvalidArgumentError("--heartbeat-seconds must be positive");
+  return absl::OkStatus();
+}
+
+}  // namespace tritond::server

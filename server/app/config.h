@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_APP_CONFIG_H_
+#define SERVER_APP_CONFIG_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace tritond::server {
+
+// Everything that can be set, with what holds when it is not. The names are those of the command line, with
+// underscores.
+struct ServerConfig {
+  // Certificates for TCP; reserved, no listener uses them yet.
+  struct Tls {
+    std::string certificate, key, client_ca;
+  };
+
+  std::string data_dir;                       // must be set
+  std::vector<std::string> listen;            // HOST:PORT or unix:PATH; none: 127.0.0.1:7433
+  std::string http = "127.0.0.1:7434";        // "none": no HTTP
+  int workers = -1;                           // local workers; negative: one per CPU
+  std::string worker_binary;                  // empty: triton-worker beside this program
+  std::vector<std::string> worker_arguments;  // more of its command line
+  uint64_t worker_memory_mb = 16384;          // 0: no limit
+  uint64_t max_ir_bytes = uint64_t{64} << 20;
+  uint64_t memory_cache_mb = 512;
+  bool sync_writes = false;
+  uint64_t max_queued = 10000;
+  double job_time_limit_seconds = 120;
+  double heartbeat_seconds = 1;
+  double drain_grace_seconds = 30;
+  double error_lifetime_seconds = 60;
+  int quarantine_kills = 2;
+  Tls tls;
+};
+
+// Adds what a YAML file says to `config`. InvalidArgument names the file, and the entry that is unknown or of the wrong
+// type; NotFound when there is no such file.
+absl::Status ReadConfigFile(const std::string& path, ServerConfig* config);
+
+// The configuration of a command line; flags prevail over the file of --config. On --help, --version and usage errors
+// prints what is due, and returns Cancelled with the exit status as its message.
+absl::StatusOr<ServerConfig> ParseCommandLine(int argc, char** argv);
+
+// InvalidArgument for what cannot work.
+absl::Status CheckConfig(const ServerConfig& config);
+
+}  // namespace tritond::server
+
+#endif  // SERVER_APP_CONFIG_H_

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// tritond: the daemon. Parses, starts, waits for a signal, shuts down.
+#include <signal.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <string>
+
+#include "server/app/config.h"
+#include "server/app/server.h"
+
+namespace {
+
+constexpr int kExitFailure = 1;
+constexpr int kExitUsage = 2;
+
+// The signals that end the daemon, blocked in every thread from now on.
+sigset_t BlockSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  return signals;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  absl::StatusOr<tritond::server::ServerConfig> config = tritond::server::ParseCommandLine(argc, argv);
+  if (absl::IsCancelled(config.status())) return config.status().message() == "0" ? 0 : kExitUsage;
+  if (!config.ok()) {
+    fprintf(stderr, "tritond: %s\n", std::string(config.status().message()).c_str());
+    return kExitUsage;
+  }
+  const sigset_t signals = BlockSignals();
+  std::shared_ptr<spdlog::logger> logger =
+      spdlog::stderr_logger_mt("tritond");  // Shared: spdlog's registry has it too.
+  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
+
+  auto server = tritond::server::Server::Start(*config, [logger](const std::string& line) { logger->info(line); });
+  if (!server.ok()) {
+    fprintf(stderr, "tritond: %s\n", std::string(server.status().message()).c_str());
+    return kExitFailure;
+  }
+  for (int port : (*server)->ports()) {
+    if (port != 0) logger->info("listens on port {}", port);
+  }
+  logger->info("listens on {}", (*server)->local_address());
+  if ((*server)->http_port() != 0) logger->info("status page on port {}", (*server)->http_port());
+
+  int received = 0;
+  sigwait(&signals, &received);
+  logger->info("shuts down: running compiles may finish; another signal ends them");
+  // The second signal kills as usual.
+  signal(SIGTERM, SIG_DFL);
+  signal(SIGINT, SIG_DFL);
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  (*server)->Shutdown(absl::Seconds(config->drain_grace_seconds));
+  logger->info("done");
+  return 0;
+}

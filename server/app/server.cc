@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/app/server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <prometheus/text_serializer.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "server/web/status_page.h"
+
+namespace tritond::server {
+namespace {
+
+constexpr absl::Duration kTick = absl::Milliseconds(20);
+constexpr char kDefaultListen[] = "127.0.0.1:7433";
+constexpr const char* kHealthOfCompiles[] = {"compile", "tritond.v1.CompileService"};
+constexpr const char* kHealthOfCache[] = {"", "cache", "tritond.v1.ArtifactService", "tritond.v1.AdminService",
+                                          "tritond.v1.WorkerService"};
+
+// Workers send whole results in one message; what clients may send is checked by admission.
+constexpr uint64_t kMaxMessageBytes = uint64_t{512} << 20;
+
+std::string BesideThisProgram(const std::string& name) {
+  std::error_code error;
+  return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / name).string();
+}
+
+std::string StateName(v1::Worker::State state) {
+  switch (state) {
+    case v1::Worker::STATE_STARTING:
+      return "starting";
+    case v1::Worker::STATE_IDLE:
+      return "idle";
+    case v1::Worker::STATE_BUSY:
+      return "busy";
+    case v1::Worker::STATE_DRAINING:
+      return "draining";
+    case v1::Worker::STATE_BACKING_OFF:
+      return "waits to start again";
+    default:
+      return "";
+  }
+}
+
+absl::Time Now() { return absl::Now(); }
+
+}  // namespace
+
+Server::Server(const ServerConfig& config, std::function<void(const std::string&)> log)
+    : config_(config), log_(std::move(log)) {}
+
+Server::~Server() {
+  if (ticker_.joinable()) Shutdown(absl::ZeroDuration());
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerConfig& config,
+                                                      std::function<void(const std::string&)> log) {
+  absl::Status status = CheckConfig(config);
+  if (!status.ok()) return status;
+  std::unique_ptr<Server> server(new Server(config, std::move(log)));
+  if (status = server->OpenData(); !status.ok()) return status;
+  if (status = server->BuildEngine(); !status.ok()) return status;
+  if (status = server->Listen(); !status.ok()) return status;
+  server->pool_->StartChildren();
+  server->ticker_ = std::thread([s = server.get()] { s->TickLoop(); });
+  if (status = server->StartHttp(); !status.ok()) return status;
+  return server;
+}
+
+absl::Status Server::OpenData() {
+  std::error_code error;
+  std::filesystem::create_directories(config_.data_dir, error);
+  if (error) return absl::InvalidArgumentError(absl::StrCat("data folder ", config_.data_dir, ": ", error.message()));
+  const std::string socket = std::filesystem::absolute(config_.data_dir).lexically_normal() / "tritond.sock";
+  if (socket.size() >= sizeof(sockaddr_un::sun_path)) {
+    return absl::InvalidArgumentError(absl::StrCat("the data folder's path is too long for a Unix socket: ", socket));
+  }
+  local_address_ = absl::StrCat("unix:", socket);
+  cache::CacheConfig cache_config;
+  cache_config.data_dir = config_.data_dir;
+  cache_config.memory_bytes = config_.memory_cache_mb << 20;
+  cache_config.sync_writes = config_.sync_writes;
+  absl::StatusOr<cache::OpenedCache> opened = cache::OpenCache(cache_config, registry_);
+  if (!opened.ok()) {
+    return absl::Status(opened.status().code(), absl::StrCat("open cache: ", opened.status().message()));
+  }
+  cache_ = *std::move(opened);
+  return absl::OkStatus();
+}
+
+absl::Status Server::BuildEngine() {
+  workers::PoolConfig pool;
+  pool.children.count =
+      config_.workers >= 0 ? config_.workers : static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u));
+  const std::string binary = config_.worker_binary.empty() ? BesideThisProgram("triton-worker") : config_.worker_binary;
+  if (pool.children.count > 0 && !std::filesystem::exists(binary)) {
+    return absl::InvalidArgumentError(absl::StrCat("no worker program at ", binary, " (--worker-binary)"));
+  }
+  pool.children.command = {
+      std::filesystem::absolute(binary),     "--server", local_address_, "--once", "--memory-limit-mb",
+      absl::StrCat(config_.worker_memory_mb)};
+  pool.children.command.insert(pool.children.command.end(), config_.worker_arguments.begin(),
+                               config_.worker_arguments.end());
+  pool.heartbeat_interval = absl::Seconds(config_.heartbeat_seconds);
+  pool.lost_after = pool.heartbeat_interval * 3;
+  pool.job_time_limit = absl::Seconds(config_.job_time_limit_seconds);
+  pool.max_ir_bytes = config_.max_ir_bytes;
+
+  EngineConfig engine;
+  engine.limits.max_ir_bytes = config_.max_ir_bytes;
+  engine.scheduler.max_queued = config_.max_queued;
+  engine.scheduler.quarantine_kills = config_.quarantine_kills;
+  engine.targets.expected_workers = pool.children.count;
+  engine.error_lifetime = absl::Seconds(config_.error_lifetime_seconds);
+  engine.version = TRITOND_VERSION;
+  metrics_ = std::make_unique<Metrics>(registry_);
+  engine_ = std::make_unique<Engine>(std::move(engine), Now, *cache_.results, *cache_.blobs, *metrics_, log_,
+                                     [this](const std::string& text) { RememberTargets(text); });
+  std::ifstream remembered(std::filesystem::path(config_.data_dir) / "targets.json");
+  if (remembered.is_open()) {
+    const std::string text{std::istreambuf_iterator<char>(remembered), std::istreambuf_iterator<char>()};
+    absl::Status restored = engine_->targets().Restore(text);
+    if (!restored.ok()) log_(std::string(restored.message()));
+  }
+  pool_ = std::make_unique<workers::WorkerPool>(std::move(pool), Now, log_, *engine_);
+  engine_->Connect(*pool_);
+  return absl::OkStatus();
+}
+
+absl::Status Server::Listen() {
+  compile_service_ = std::make_unique<CompileServiceImpl>(*engine_);
+  artifact_service_ = std::make_unique<ArtifactServiceImpl>(*engine_);
+  autotune_service_ = std::make_unique<AutotuneServiceImpl>();
+  admin_service_ = std::make_unique<AdminServiceImpl>(*engine_);
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  std::vector<std::string> addresses = config_.listen;
+  if (addresses.empty()) addresses.push_back(kDefaultListen);
+  ports_.resize(addresses.size());
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    builder.AddListeningPort(addresses[i], grpc::InsecureServerCredentials(), &ports_[i]);
+  }
+  int local_port = 0;
+  builder.AddListeningPort(local_address_, grpc::InsecureServerCredentials(), &local_port);
+  for (grpc::Service* service :
+       std::initializer_list<grpc::Service*>{compile_service_.get(), artifact_service_.get(), autotune_service_.get(),
+                                             admin_service_.get(), pool_.get()}) {
+    builder.RegisterService(service);
+  }
+  builder.SetMaxReceiveMessageSize(static_cast<int>(std::max(kMaxMessageBytes, config_.max_ir_bytes + (1 << 20))));
+  builder.SetMaxSendMessageSize(-1);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  grpc_ = builder.BuildAndStart();
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    if (grpc_ == nullptr || ports_[i] == 0) {
+      return absl::UnavailableError(absl::StrCat("cannot listen on ", addresses[i], " (is another tritond running?)"));
+    }
+    if (absl::StartsWith(addresses[i], "unix:")) ports_[i] = 0;
+  }
+  chmod(local_address_.c_str() + 5, 0600);
+  UpdateHealth();
+  return absl::OkStatus();
+}
+
+absl::Status Server::StartHttp() {
+  if (config_.http.empty() || config_.http == "none") return absl::OkStatus();
+  HttpServer::Pages pages;
+  pages.status = [this] { return StatusPage(); };
+  pages.metrics = [this] {
+    metrics_->SetQueues(engine_->scheduler().GetStats());
+    return prometheus::TextSerializer().Serialize(registry_.Collect());
+  };
+  pages.not_ready = [this] { return NotReady(); };
+  absl::StatusOr<std::unique_ptr<HttpServer>> http = HttpServer::Start(config_.http, std::move(pages));
+  if (!http.ok()) return http.status();
+  http_ = *std::move(http);
+  return absl::OkStatus();
+}
+
+void Server::TickLoop() {
+  while (!stop_ticking_.WaitForNotificationWithTimeout(kTick)) {
+    engine_->Tick();
+    UpdateHealth();
+  }
+}
+
+std::string Server::NotReady() {
+  if (engine_->scheduler().draining()) return "draining";
+  for (const KnownTarget& target : engine_->targets().List()) {
+    if (target.attached) return "";
+  }
+  return "no worker is attached";
+}
+
+void Server::UpdateHealth() {
+  grpc::HealthCheckServiceInterface* health = grpc_->GetHealthCheckService();
+  const bool ready = NotReady().empty();
+  for (const char* service : kHealthOfCompiles) health->SetServingStatus(service, ready);
+  for (const char* service : kHealthOfCache) health->SetServingStatus(service, true);
+  health->SetServingStatus("tritond.v1.AutotuneService", false);
+}
+
+void Server::RememberTargets(const std::string& text) {
+  const std::filesystem::path path = std::filesystem::path(config_.data_dir) / "targets.json";
+  const std::filesystem::path fresh = path.string() + ".tmp";
+  {
+    std::ofstream file(fresh, std::ios::trunc);
+    file << text;
+    if (!file.flush()) return log_(absl::StrCat("cannot write ", fresh.string()));
+  }
+  std::error_code error;
+  std::filesystem::rename(fresh, path, error);
+  if (error) log_(absl::StrCat("cannot write ", path.string(), ": ", error.message()));
+}
+
+std::string Server::StatusPage() {
+  StatusView view;
+  view.version = TRITOND_VERSION;
+  view.now = absl::Now();
+  view.started = engine_->started();
+  view.draining = engine_->scheduler().draining();
+  view.hits = static_cast<uint64_t>(metrics_->hits.Value());
+  view.misses = static_cast<uint64_t>(metrics_->misses.Value());
+  view.joined = static_cast<uint64_t>(metrics_->joined.Value());
+  view.failures = static_cast<uint64_t>(metrics_->failures.Value());
+  view.saved_cpu_seconds = metrics_->saved_cpu_seconds.Value();
+  view.scheduler = engine_->scheduler().GetStats();
+  view.stores = cache_.stats();
+  for (const v1::Worker& worker : pool_->List()) {
+    StatusView::Worker& out = view.workers.emplace_back();
+    out.name = worker.name().empty() ? absl::StrCat("pid ", worker.pid()) : worker.name();
+    out.where = worker.local() ? "local" : worker.host();
+    out.state = StateName(worker.state());
+    out.build_id = worker.build_id();
+    out.last_death = worker.last_death();
+    out.targets = worker.targets_size();
+    out.jobs_done = view.scheduler.done[worker.id()];
+    out.resident_bytes = worker.resident_bytes();
+    out.deaths = worker.deaths();
+  }
+  return RenderStatusPage(view);
+}
+
+void Server::Shutdown(absl::Duration grace) {
+  engine_->scheduler().SetDraining(true);
+  absl::Notification idle;
+  size_t left = 0;
+  engine_->scheduler().WhenIdle(absl::Now() + grace, [&](size_t remaining) {
+    left = remaining;
+    idle.Notify();
+  });
+  idle.WaitForNotification();
+  if (left != 0) log_(absl::StrCat("gives up ", left, " compiles that did not finish in time"));
+  http_.reset();
+  pool_->StopChildren(absl::Seconds(2));
+  grpc_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
+  grpc_->Wait();
+  stop_ticking_.Notify();
+  ticker_.join();
+  engine_->Stop();
+}
+
+}  // namespace tritond::server

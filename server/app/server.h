@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_APP_SERVER_H_
+#define SERVER_APP_SERVER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
+#include "cache/open/open_cache.h"
+#include "server/app/config.h"
+#include "server/rpc/engine.h"
+#include "server/rpc/services.h"
+#include "server/web/http_server.h"
+#include "workers/pool/worker_pool.h"
+
+namespace tritond::server {
+
+// The daemon: everything wired together and running. Thread-safe but for Shutdown, which is called once.
+class Server final {
+ public:
+  // Opens the cache, listens, starts the workers. Does not wait for them. InvalidArgument for a configuration that
+  // cannot work; Unavailable when an address or the data folder is taken; other errors as the cache has them.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerConfig& config,
+                                                       std::function<void(const std::string&)> log);
+  // Shuts down without grace unless that has been done.
+  ~Server();
+
+  // Takes no new compiles, lets accepted ones finish for at most `grace`, then ends everything.
+  void Shutdown(absl::Duration grace);
+
+  // The port of each TCP address in ServerConfig::listen, in order; 0 for Unix sockets.
+  const std::vector<int>& ports() const { return ports_; }
+  int http_port() const { return http_ == nullptr ? 0 : http_->port(); }
+  // "unix:…" of the socket that local workers use; clients may too.
+  const std::string& local_address() const { return local_address_; }
+  Engine& engine() { return *engine_; }
+
+ private:
+  explicit Server(const ServerConfig& config, std::function<void(const std::string&)> log);
+
+  absl::Status OpenData();
+  absl::Status BuildEngine();
+  absl::Status Listen();
+  absl::Status StartHttp();
+  void TickLoop();
+  void UpdateHealth();
+  void RememberTargets(const std::string& text);
+  std::string NotReady();
+  std::string StatusPage();
+
+  const ServerConfig config_;
+  const std::function<void(const std::string&)> log_;
+  std::string local_address_;
+  prometheus::Registry registry_;
+  cache::OpenedCache cache_;
+  std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<workers::WorkerPool> pool_;
+  std::unique_ptr<CompileServiceImpl> compile_service_;
+  std::unique_ptr<ArtifactServiceImpl> artifact_service_;
+  std::unique_ptr<AutotuneServiceImpl> autotune_service_;
+  std::unique_ptr<AdminServiceImpl> admin_service_;
+  std::unique_ptr<grpc::Server> grpc_;
+  std::unique_ptr<HttpServer> http_;
+  std::vector<int> ports_;
+  absl::Notification stop_ticking_;
+  std::thread ticker_;
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_APP_SERVER_H_

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// A batch keeps a bounded number of compiles in flight, so that a large one neither fills the queue nor is refused by
+// it.
+#include <atomic>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "server/rpc/compile_call.h"
+#include "server/rpc/reactors.h"
+#include "server/rpc/rpcs.h"
+
+namespace tritond::server {
+namespace {
+
+constexpr size_t kMaxInFlight = 64;  // answers that wait to be sent included
+
+class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchResponse> {
+ public:
+  BatchReactor(Engine& engine, absl::Time deadline, const v1::CompileBatchRequest& batch)
+      : engine_(engine), deadline_(deadline), batch_(batch) {}
+
+  // Starts what may be started, and holds the reactor while it does. An answer that comes at once, from below, goes on
+  // in the loop that is running, so the stack stays flat.
+  void Pump() {
+    users_.fetch_add(1);
+    for (int index = Take(); index >= 0; index = TakeNext()) StartOne(index);
+    Release();
+  }
+
+  void OnWriteDone(bool ok) override {
+    {
+      absl::MutexLock lock(&mu_);
+      ready_.pop_front();
+      writing_ = false;
+      if (!ok) cancelled_ = true;
+      WriteOrFinishLocked();
+    }
+    Pump();
+  }
+
+  void OnCancel() override {
+    std::map<int, std::shared_ptr<CompileCall>> calls;
+    {
+      absl::MutexLock lock(&mu_);
+      cancelled_ = true;
+      calls = calls_;
+    }
+    for (auto& [index, call] : calls) call->Cancel();
+    absl::MutexLock lock(&mu_);
+    WriteOrFinishLocked();
+  }
+
+  void OnDone() override { Release(); }
+
+ private:
+  // The next request to start; -1 when there is none now or another thread is at it.
+  int Take() {
+    absl::MutexLock lock(&mu_);
+    if (pumping_) return -1;
+    pumping_ = true;
+    return TakeLocked();
+  }
+  int TakeNext() {
+    absl::MutexLock lock(&mu_);
+    return TakeLocked();
+  }
+  int TakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    if (!cancelled_ && next_ < batch_.requests_size() && in_flight_ + ready_.size() < kMaxInFlight) {
+      ++in_flight_;
+      return next_++;
+    }
+    pumping_ = false;
+    WriteOrFinishLocked();
+    return -1;
+  }
+
+  void StartOne(int index) {
+    const v1::CompileRequest& request = batch_.requests(index);
+    std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(request);
+    if (stored.has_value()) return OnAnswer(index, *std::move(stored));
+    users_.fetch_add(1);
+    std::shared_ptr<CompileCall> call =
+        engine_.Compile(request, deadline_, [this, index](absl::StatusOr<CompileAnswer> answer) {
+          OnAnswer(index, std::move(answer));
+          Pump();
+          Release();
+        });
+    bool cancelled;
+    {
+      absl::MutexLock lock(&mu_);
+      if (answered_.count(index) == 0) calls_[index] = call;
+      cancelled = cancelled_;
+    }
+    if (cancelled) call->Cancel();
+  }
+
+  void OnAnswer(int index, absl::StatusOr<CompileAnswer> answer) {
+    v1::CompileBatchResponse response;
+    response.set_index(index);
+    if (answer.ok()) {
+      *response.mutable_response() =
+          ToMessage(*answer, batch_.requests(index).delivery(), engine_.config().inline_bytes);
+    } else {
+      *response.mutable_failure() = ToFailure(answer.status());
+    }
+    absl::MutexLock lock(&mu_);
+    answered_.insert(index);
+    calls_.erase(index);
+    --in_flight_;
+    ready_.push_back(std::move(response));
+    WriteOrFinishLocked();
+  }
+
+  void WriteOrFinishLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    if (writing_ || finished_ || pumping_) return;
+    const bool over = in_flight_ == 0 && ready_.empty() && next_ >= batch_.requests_size();
+    if (over || (cancelled_ && in_flight_ == 0)) {
+      finished_ = true;
+      Finish(cancelled_ ? ToGrpc(absl::CancelledError("the caller has gone")) : grpc::Status::OK);
+    } else if (!ready_.empty() && !cancelled_) {
+      writing_ = true;
+      StartWrite(&ready_.front());
+    }
+  }
+
+  void Release() {
+    if (users_.fetch_sub(1) == 1) delete this;
+  }
+
+  Engine& engine_;
+  const absl::Time deadline_;
+  const v1::CompileBatchRequest batch_;
+  std::atomic<int> users_{1};  // gRPC, running Pumps and waiting calls
+
+  absl::Mutex mu_;
+  int next_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t in_flight_ ABSL_GUARDED_BY(mu_) = 0;
+  bool pumping_ ABSL_GUARDED_BY(mu_) = false;
+  bool writing_ ABSL_GUARDED_BY(mu_) = false;
+  bool cancelled_ ABSL_GUARDED_BY(mu_) = false;
+  bool finished_ ABSL_GUARDED_BY(mu_) = false;
+  std::deque<v1::CompileBatchResponse> ready_ ABSL_GUARDED_BY(mu_);
+  std::map<int, std::shared_ptr<CompileCall>> calls_ ABSL_GUARDED_BY(mu_);  // Shared with what they wait for.
+  std::set<int> answered_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace
+
+grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileBatch(Engine& engine, grpc::CallbackServerContext* context,
+                                                                 const v1::CompileBatchRequest* request) {
+  auto* reactor = new BatchReactor(engine, DeadlineOf(*context), *request);  // Deletes itself.
+  reactor->Pump();
+  return reactor;
+}
+
+}  // namespace tritond::server

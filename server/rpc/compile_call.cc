@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/compile_call.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "proto/request_key/request_key.h"
+#include "server/rpc/status.h"
+
+namespace tritond::server {
+namespace {
+
+JobClass ClassOf(v1::Priority priority) {
+  switch (priority) {
+    case v1::PRIORITY_AUTOTUNE:
+      return JobClass::kAutotune;
+    case v1::PRIORITY_PREBUILD:
+      return JobClass::kPrebuild;
+    default:
+      return JobClass::kInteractive;
+  }
+}
+
+bool WantsBinary(const v1::CompileRequest& request) {
+  return std::find(request.outputs().begin(), request.outputs().end(), v1::STAGE_BINARY) != request.outputs().end();
+}
+
+}  // namespace
+
+std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const AdmissionLimits& limits) {
+  RequestFacts facts;
+  facts.target = request.target();
+  facts.ir_bytes = request.ir().size();
+  facts.input = request.input();
+  facts.outputs.assign(request.outputs().begin(), request.outputs().end());
+  facts.options =
+      nlohmann::json::parse(proto::CanonicalOptions(request.options()), nullptr, /*allow_exceptions=*/false);
+  return CheckRequest(facts, limits);
+}
+
+CompileCall::CompileCall(Engine& engine, v1::CompileRequest request, absl::Time deadline, Engine::Answered answered)
+    : engine_(engine),
+      request_(std::make_shared<v1::CompileRequest>(std::move(request))),
+      deadline_(deadline),
+      answered_(std::move(answered)) {
+  proto::Canonicalize(request_.get());
+}
+
+void CompileCall::Begin() {
+  std::vector<Violation> violations = CheckCompileRequest(*request_, engine_.config().limits);
+  if (!violations.empty()) return Answer(InvalidRequest(violations));
+  auto id = engine_.targets().WhenAttached(
+      request_->target(), deadline_,
+      [self = shared_from_this()](TargetCatalog::Arrival arrival) { self->OnArrival(arrival); });
+  bool cancelled;
+  {
+    absl::MutexLock lock(&mu_);
+    arrival_waiter_ = id;
+    cancelled = cancelled_;
+  }
+  if (cancelled) Cancel();
+}
+
+void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
+  switch (arrival) {
+    case TargetCatalog::Arrival::kUnknown:
+      return Answer(UnknownTarget());
+    case TargetCatalog::Arrival::kNoWorker:
+      return Answer(
+          WithReason(absl::UnavailableError(absl::StrCat("no worker for ", request_->target(), " is attached")),
+                     "NO_WORKER", absl::Seconds(5)));
+    case TargetCatalog::Arrival::kDeadline:
+      return Answer(WithReason(absl::DeadlineExceededError(absl::StrCat("the deadline passed before a worker for ",
+                                                                        request_->target(), " attached")),
+                               "DEADLINE"));
+    case TargetCatalog::Arrival::kAttached:
+      break;
+  }
+  const std::optional<KnownTarget> target = engine_.targets().Find(request_->target());
+  if (!target.has_value()) return Answer(UnknownTarget());
+  if (WantsBinary(*request_) && !target->binary_available) {
+    return Answer(
+        WithReason(absl::FailedPreconditionError(absl::StrCat("no attached worker can make a ", target->binary_format,
+                                                              " for ", target->name, ": ", target->why_not)),
+                   "BINARY_UNAVAILABLE"));
+  }
+  Submit(*target);
+}
+
+void CompileCall::Submit(const KnownTarget& target) {
+  key_ = proto::RequestKey(*request_, target.build_id);
+  JobSpec spec;
+  spec.key = key_;
+  spec.needs = {target.name, target.build_id, WantsBinary(*request_)};
+  spec.job_class = ClassOf(request_->priority());
+  spec.tenant = request_->tenant();
+  spec.label = request_->label();
+  spec.payload = std::make_shared<CompilePayload>(request_);
+  Scheduler::Recheck recheck;
+  if (request_->cache_mode() != v1::CACHE_MODE_REFRESH) {
+    recheck = [this, self = shared_from_this()] { return engine_.FindOutcome(key_); };
+  }
+  auto id = engine_.scheduler().Submit(
+      std::move(spec), deadline_, std::move(recheck),
+      [self = shared_from_this()](const Outcome& outcome, bool joined) { self->OnOutcome(outcome, joined); });
+  bool cancelled;
+  {
+    absl::MutexLock lock(&mu_);
+    job_waiter_ = id;
+    cancelled = cancelled_;
+  }
+  if (cancelled) Cancel();
+}
+
+void CompileCall::OnOutcome(const Outcome& outcome, bool joined) {
+  Metrics& metrics = engine_.metrics();
+  if (!outcome.status.ok()) {
+    (outcome.stored ? metrics.error_hits : metrics.failures).Increment();
+    return Answer(FromOutcome(key_, outcome));
+  }
+  (outcome.stored ? metrics.hits : joined ? metrics.joined : metrics.misses).Increment();
+  CompileAnswer answer;
+  answer.key = key_;
+  answer.cache = outcome.stored ? v1::CACHE_STATUS_HIT : joined ? v1::CACHE_STATUS_JOINED : v1::CACHE_STATUS_MISS;
+  answer.result = std::static_pointer_cast<const StoredResult>(outcome.value);
+  if (!outcome.stored) {
+    answer.queue_time = outcome.queue_time;
+    metrics.queue_seconds.Observe(absl::ToDoubleSeconds(outcome.queue_time));
+  }
+  Answer(std::move(answer));
+}
+
+void CompileCall::Cancel() {
+  TargetCatalog::WaiterId arrival;
+  Scheduler::WaiterId job;
+  {
+    absl::MutexLock lock(&mu_);
+    cancelled_ = true;
+    if (!answered_) return;
+    arrival = arrival_waiter_;
+    job = job_waiter_;
+  }
+  // Whoever takes the waiter away answers. A waiter whose id is not known yet is taken away when it is.
+  const bool left = (job != 0 && engine_.scheduler().Leave(job)) || (arrival != 0 && engine_.targets().Leave(arrival));
+  if (left) Answer(WithReason(absl::CancelledError("the caller has gone"), "CANCELLED"));
+}
+
+void CompileCall::Answer(absl::StatusOr<CompileAnswer> answer) {
+  Engine::Answered answered;
+  {
+    absl::MutexLock lock(&mu_);
+    answered = std::exchange(answered_, nullptr);
+  }
+  if (answered) answered(std::move(answer));
+}
+
+absl::Status CompileCall::UnknownTarget() const {
+  std::vector<std::string> names;
+  for (const KnownTarget& target : engine_.targets().List()) names.push_back(target.name);
+  const std::string known =
+      names.empty() ? "no worker is attached" : absl::StrCat("known are ", absl::StrJoin(names, ", "));
+  return InvalidRequest({{"target", absl::StrCat("is unknown to this server: ", request_->target(), "; ", known)}});
+}
+
+}  // namespace tritond::server

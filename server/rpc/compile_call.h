@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_RPC_COMPILE_CALL_H_
+#define SERVER_RPC_COMPILE_CALL_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "server/rpc/engine.h"
+
+namespace tritond::server {
+
+// One caller's wait for one compile: first for a worker that offers the target, then for the job. Thread-safe; kept
+// alive by whatever it waits for.
+class CompileCall final : public std::enable_shared_from_this<CompileCall> {
+ public:
+  CompileCall(Engine& engine, v1::CompileRequest request, absl::Time deadline, Engine::Answered answered);
+
+  // Called once, by Engine::Compile.
+  void Begin();
+  // The caller has gone; it is answered with Cancelled unless it has been answered.
+  void Cancel();
+
+ private:
+  void OnArrival(TargetCatalog::Arrival arrival);
+  // Queues the job for a worker with this target's build.
+  void Submit(const KnownTarget& target);
+  void OnOutcome(const Outcome& outcome, bool joined);
+  void Answer(absl::StatusOr<CompileAnswer> answer);
+  absl::Status UnknownTarget() const;
+
+  Engine& engine_;
+  const std::shared_ptr<v1::CompileRequest> request_;  // Shared with the job that it becomes.
+  const absl::Time deadline_;
+  std::string key_;
+
+  absl::Mutex mu_;
+  Engine::Answered answered_ ABSL_GUARDED_BY(mu_);  // null once called
+  bool cancelled_ ABSL_GUARDED_BY(mu_) = false;
+  TargetCatalog::WaiterId arrival_waiter_ ABSL_GUARDED_BY(mu_) = 0;
+  Scheduler::WaiterId job_waiter_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+// The violations of a request, as admission sees them.
+std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const AdmissionLimits& limits);
+
+// What the scheduler carries for a compile.
+struct CompilePayload final : Payload {
+  explicit CompilePayload(std::shared_ptr<const v1::CompileRequest> compile) : request(std::move(compile)) {}
+  std::shared_ptr<const v1::CompileRequest> request;  // canonical; shared with the call that made it
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_RPC_COMPILE_CALL_H_

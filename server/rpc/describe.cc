@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/request_key/request_key.h"
+#include "server/rpc/reactors.h"
+#include "server/rpc/rpcs.h"
+
+namespace tritond::server {
+
+void FillDescription(Engine& engine, v1::DescribeResponse* response) {
+  response->set_version(engine.config().version);
+  response->set_key_schema_version(proto::kKeySchemaVersion);
+  response->set_max_ir_bytes(engine.config().limits.max_ir_bytes);
+  response->set_max_inline_bytes(engine.config().inline_bytes);
+  for (const KnownTarget& target : engine.targets().List()) {
+    v1::DescribeResponse::Target& out = *response->add_targets();
+    out.set_name(target.name);
+    out.set_build_id(target.build_id);
+    out.set_binary_format(target.binary_format);
+    out.set_binary_available(target.binary_available);
+    out.set_why_not(target.why_not);
+    out.set_attached(target.attached);
+  }
+}
+
+grpc::ServerUnaryReactor* Describe(Engine& engine, grpc::CallbackServerContext* context,
+                                   v1::DescribeResponse* response) {
+  FillDescription(engine, response);
+  return FinishNow(context, absl::OkStatus());
+}
+
+}  // namespace tritond::server

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/util/time_util.h"
+#include "proto/request_key/request_key.h"
+#include "server/rpc/compile_call.h"
+#include "server/rpc/status.h"
+
+namespace tritond::server {
+namespace {
+
+constexpr size_t kMaxRememberedErrors = 10000;
+
+// Asking again gives the same.
+bool IsDeterministic(absl::StatusCode code) {
+  return code == absl::StatusCode::kInvalidArgument || code == absl::StatusCode::kUnimplemented ||
+         code == absl::StatusCode::kResourceExhausted;
+}
+
+Loss::Kind ToLoss(workers::WorkerEnd::Kind kind) {
+  switch (kind) {
+    case workers::WorkerEnd::Kind::kDisconnected:
+      return Loss::Kind::kDisconnected;
+    case workers::WorkerEnd::Kind::kCrashed:
+      return Loss::Kind::kCrashed;
+    case workers::WorkerEnd::Kind::kTimeLimit:
+      return Loss::Kind::kTimeLimit;
+    case workers::WorkerEnd::Kind::kStopped:
+      return Loss::Kind::kStopped;
+  }
+  return Loss::Kind::kDisconnected;
+}
+
+}  // namespace
+
+Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::Cache& blobs, Metrics& metrics,
+               std::function<void(const std::string&)> log, std::function<void(const std::string&)> targets_changed)
+    : config_(std::move(config)),
+      clock_(std::move(clock)),
+      started_(clock_()),
+      blobs_(blobs),
+      metrics_(metrics),
+      log_(std::move(log)),
+      targets_changed_(std::move(targets_changed)),
+      store_(results, blobs, config_.inline_bytes),
+      errors_(config_.error_lifetime, kMaxRememberedErrors, clock_),
+      targets_(config_.targets, clock_),
+      scheduler_(config_.scheduler, clock_, *this) {}
+
+Engine::~Engine() = default;
+
+std::optional<Outcome> Engine::FindOutcome(const std::string& key) {
+  Outcome outcome;
+  if (std::optional<absl::Status> error = errors_.Find(key)) {
+    outcome.status = *std::move(error);
+    return outcome;
+  }
+  absl::StatusOr<std::shared_ptr<const StoredResult>> stored = store_.Find(key);
+  if (!stored.ok()) {
+    if (!absl::IsNotFound(stored.status())) log_(absl::StrCat("cache: ", stored.status().ToString()));
+    return std::nullopt;
+  }
+  outcome.value = *std::move(stored);
+  return outcome;
+}
+
+std::optional<absl::StatusOr<CompileAnswer>> Engine::FindAnswer(const std::string& key) {
+  std::optional<Outcome> outcome = FindOutcome(key);
+  if (!outcome.has_value()) return std::nullopt;
+  if (!outcome->status.ok()) {
+    metrics_.error_hits.Increment();
+    return absl::StatusOr<CompileAnswer>(outcome->status);
+  }
+  CompileAnswer answer;
+  answer.key = key;
+  answer.cache = v1::CACHE_STATUS_HIT;
+  answer.result = std::static_pointer_cast<const StoredResult>(outcome->value);
+  metrics_.hits.Increment();
+  metrics_.saved_cpu_seconds.Increment(answer.result->action.cost_cpu_seconds());
+  return absl::StatusOr<CompileAnswer>(std::move(answer));
+}
+
+std::optional<absl::StatusOr<CompileAnswer>> Engine::TryStored(const v1::CompileRequest& request) {
+  if (request.cache_mode() == v1::CACHE_MODE_REFRESH) return std::nullopt;
+  const std::optional<KnownTarget> target = targets_.Find(request.target());
+  if (!target.has_value()) return std::nullopt;
+  return FindAnswer(proto::RequestKey(request, target->build_id));
+}
+
+absl::StatusOr<CompileAnswer> Engine::Lookup(const std::string& key) {
+  const absl::Status syntax = cache::Digest::FromHex(key).status();
+  if (!syntax.ok()) return InvalidRequest({{"key", "must be 64 lowercase hexadecimal digits"}});
+  std::optional<absl::StatusOr<CompileAnswer>> stored = FindAnswer(key);
+  if (stored.has_value()) return *std::move(stored);
+  metrics_.lookup_misses.Increment();
+  return absl::NotFoundError(absl::StrCat("no result is stored under ", key));
+}
+
+std::shared_ptr<CompileCall> Engine::Compile(v1::CompileRequest request, absl::Time deadline, Answered answered) {
+  auto call = std::make_shared<CompileCall>(*this, std::move(request), deadline, std::move(answered));
+  call->Begin();
+  return call;
+}
+
+void Engine::Tick() {
+  pool_->Tick();
+  targets_.Tick();
+  scheduler_.Tick();
+}
+
+void Engine::Start(const std::string& worker, uint64_t lease, const JobSpec& job) {
+  {
+    absl::MutexLock lock(&mu_);
+    leased_[lease] = {job.key, worker};
+  }
+  v1::Lease message;
+  message.set_id(lease);
+  message.set_key(job.key);
+  *message.mutable_compile() = *static_cast<const CompilePayload&>(*job.payload).request;
+  pool_->Start(worker, std::move(message));
+}
+
+void Engine::Cancel(const std::string& worker, uint64_t lease) { pool_->Cancel(worker, lease); }
+
+void Engine::OnAttached(const std::string& worker, const v1::Hello& hello) {
+  {
+    absl::MutexLock lock(&mu_);
+    hellos_[worker] = hello;
+  }
+  WorkerOffer offer;
+  offer.name = hello.name();
+  offer.build_id = hello.build_id();
+  offer.slots = static_cast<int>(std::max(hello.slots(), 1u));
+  std::vector<KnownTarget> targets;
+  for (const v1::Hello::Target& target : hello.targets()) {
+    offer.targets[target.name()] = target.binary_available();
+    targets.push_back(
+        {target.name(), hello.build_id(), target.binary_format(), target.binary_available(), target.why_not(), true});
+  }
+  scheduler_.WorkerAttached(worker, std::move(offer));
+  targets_.WorkerAttached(worker, hello.build_id(), targets);
+  tasks_.Run([this] { targets_changed_(targets_.Remembered()); });
+}
+
+void Engine::OnProgress(const std::string& worker, uint64_t lease, v1::Stage stage) {
+  if (stage == v1::STAGE_BINARY) scheduler_.NearlyDone(lease);
+}
+
+void Engine::OnOutcome(const std::string& worker, v1::CompileOutcome outcome) {
+  // Shared because std::function wants to copy.
+  auto shared = std::make_shared<v1::CompileOutcome>(std::move(outcome));
+  tasks_.Run([this, shared] {
+    LeasedJob job;
+    {
+      absl::MutexLock lock(&mu_);
+      auto it = leased_.find(shared->lease());
+      if (it == leased_.end()) return;
+      job = std::move(it->second);
+      leased_.erase(it);
+    }
+    const uint64_t lease = shared->lease();
+    scheduler_.Finish(lease, Settle(job, std::move(*shared)));
+  });
+}
+
+Outcome Engine::Settle(const LeasedJob& job, v1::CompileOutcome outcome) {
+  v1::ActionResult& action = *outcome.mutable_result();
+  {
+    absl::MutexLock lock(&mu_);
+    const v1::Hello& hello = hellos_[job.worker];
+    action.set_worker(hello.name());
+    action.set_build_id(hello.build_id());
+  }
+  if (outcome.code() != 0) return SettleFailure(job, outcome);
+  *action.mutable_created() = google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(clock_()));
+  std::vector<std::string> blobs;
+  for (v1::Blob& blob : *outcome.mutable_blobs()) blobs.push_back(std::move(*blob.mutable_data()));
+  absl::Status kept;
+  absl::StatusOr<std::shared_ptr<const StoredResult>> stored = store_.Keep(job.key, action, std::move(blobs), &kept);
+  if (!kept.ok()) {
+    metrics_.store_failures.Increment();
+    log_(absl::StrCat("cache: cannot keep ", job.key, ": ", kept.ToString()));
+  }
+  Outcome settled;
+  if (stored.ok()) {
+    errors_.Forget(job.key);
+    metrics_.compile_seconds.Observe(action.cost_cpu_seconds());
+    settled.value = *std::move(stored);
+  } else {
+    settled.status = stored.status();
+  }
+  return settled;
+}
+
+Outcome Engine::SettleFailure(const LeasedJob& job, const v1::CompileOutcome& outcome) {
+  const v1::ActionResult& action = outcome.result();
+  v1::CompileFailure failure;
+  failure.set_key(job.key);
+  *failure.mutable_diagnostics() = action.diagnostics();
+  *failure.mutable_stage_times() = action.stage_times();
+  *failure.mutable_ignored_options() = action.ignored_options();
+  failure.set_worker(action.worker());
+  failure.set_build_id(action.build_id());
+  Outcome settled;
+  settled.status =
+      WithReason(absl::Status(static_cast<absl::StatusCode>(outcome.code()), outcome.message()), "COMPILE_FAILED");
+  AddDetail(failure, &settled.status);
+  if (IsDeterministic(settled.status.code())) errors_.Remember(job.key, settled.status);
+  return settled;
+}
+
+void Engine::OnEnded(const std::string& worker, const workers::WorkerEnd& end) {
+  // Behind the outcomes that the worker sent before it ended.
+  tasks_.Run([this, worker, end] {
+    if (end.kind != workers::WorkerEnd::Kind::kStopped) metrics_.workers_lost.Increment();
+    targets_.WorkerGone(worker);
+    scheduler_.WorkerLost(worker, {ToLoss(end.kind), end.report, end.begun});
+    {
+      absl::MutexLock lock(&mu_);
+      for (auto it = leased_.begin(); it != leased_.end();) {
+        auto next = std::next(it);
+        if (it->second.worker == worker) leased_.erase(it);
+        it = next;
+      }
+      hellos_.erase(worker);
+    }
+  });
+}
+
+}  // namespace tritond::server

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_RPC_ENGINE_H_
+#define SERVER_RPC_ENGINE_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "proto/v1/compile.pb.h"
+#include "server/admission/check_request.h"
+#include "server/admission/target_catalog.h"
+#include "server/rpc/error_memory.h"
+#include "server/rpc/metrics.h"
+#include "server/rpc/response.h"
+#include "server/rpc/result_store.h"
+#include "server/rpc/task_thread.h"
+#include "server/scheduler/scheduler.h"
+#include "workers/pool/worker_pool.h"
+
+namespace tritond::server {
+
+struct EngineConfig {
+  AdmissionLimits limits;
+  SchedulerConfig scheduler;
+  TargetCatalog::Config targets;
+  uint64_t inline_bytes = uint64_t{3} << 20;  // artifact bytes in one response; clients take 4 MiB by default
+  absl::Duration error_lifetime = absl::Seconds(60);
+  std::string version;
+};
+
+class CompileCall;
+
+// The life of a compile: key, cache, wait for a worker, queue, worker, cache, answer. Ties the scheduler to the worker
+// pool and to the caches; every RPC is a thin function over it. Thread-safe. Does not own what it is given.
+class Engine final : public Executor, public workers::PoolListener {
+ public:
+  using Answered = std::function<void(absl::StatusOr<CompileAnswer>)>;
+
+  // `log` takes lines for the operator. `targets_changed` gets what is to be remembered over a restart.
+  Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::Cache& blobs, Metrics& metrics,
+         std::function<void(const std::string&)> log, std::function<void(const std::string&)> targets_changed);
+  ~Engine() override;
+  // The pool that runs the jobs; before the first request, and for life.
+  void Connect(workers::WorkerPool& pool) { pool_ = &pool; }
+
+  // What needs no worker: the stored result or the remembered error of this request; nothing when it must be compiled.
+  // Does not block but for the cache's reads.
+  std::optional<absl::StatusOr<CompileAnswer>> TryStored(const v1::CompileRequest& request);
+  // The stored result under a key. NotFound, InvalidArgument.
+  absl::StatusOr<CompileAnswer> Lookup(const std::string& key);
+  // Compiles what TryStored did not find. `answered` is called exactly once, perhaps before this returns; errors are
+  // those of CompileService.Compile. The call may be cancelled at any time.
+  std::shared_ptr<CompileCall> Compile(v1::CompileRequest request, absl::Time deadline, Answered answered);
+
+  Scheduler& scheduler() { return scheduler_; }
+  TargetCatalog& targets() { return targets_; }
+  workers::WorkerPool& pool() { return *pool_; }
+  Metrics& metrics() { return metrics_; }
+  const EngineConfig& config() const { return config_; }
+  cache::Cache& blobs() { return blobs_; }
+  absl::Time Now() const { return clock_(); }
+  absl::Time started() const { return started_; }
+
+  void Tick();
+  // Finishes what is under way in the background; after the pool's last call and before its end.
+  void Stop() { tasks_.Stop(); }
+
+  // Executor, for the scheduler.
+  void Start(const std::string& worker, uint64_t lease, const JobSpec& job) override;
+  void Cancel(const std::string& worker, uint64_t lease) override;
+
+  // PoolListener, for the pool.
+  void OnAttached(const std::string& worker, const v1::Hello& hello) override;
+  void OnProgress(const std::string& worker, uint64_t lease, v1::Stage stage) override;
+  void OnOutcome(const std::string& worker, v1::CompileOutcome outcome) override;
+  void OnEnded(const std::string& worker, const workers::WorkerEnd& end) override;
+
+ private:
+  friend class CompileCall;
+  struct LeasedJob {
+    std::string key;
+    std::string worker;
+  };
+
+  // What is stored under the key: a result or a remembered error.
+  std::optional<Outcome> FindOutcome(const std::string& key);
+  std::optional<absl::StatusOr<CompileAnswer>> FindAnswer(const std::string& key);
+  Outcome Settle(const LeasedJob& job, v1::CompileOutcome outcome);
+  Outcome SettleFailure(const LeasedJob& job, const v1::CompileOutcome& outcome);
+
+  const EngineConfig config_;
+  const Clock clock_;
+  const absl::Time started_;
+  cache::Cache& blobs_;
+  Metrics& metrics_;
+  const std::function<void(const std::string&)> log_;
+  const std::function<void(const std::string&)> targets_changed_;
+  ResultStore store_;
+  ErrorMemory errors_;
+  TargetCatalog targets_;
+  Scheduler scheduler_;
+  workers::WorkerPool* pool_ = nullptr;
+
+  absl::Mutex mu_;
+  absl::flat_hash_map<uint64_t, LeasedJob> leased_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<std::string, v1::Hello> hellos_ ABSL_GUARDED_BY(mu_);  // by worker
+  TaskThread tasks_;                                                         // Last: its tasks use everything above.
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_RPC_ENGINE_H_

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "google/protobuf/util/time_util.h"
+#include "server/rpc/reactors.h"
+#include "server/rpc/rpcs.h"
+
+namespace tritond::server {
+namespace {
+
+using google::protobuf::util::TimeUtil;
+
+google::protobuf::Duration ToProto(absl::Duration duration) {
+  return TimeUtil::NanosecondsToDuration(absl::ToInt64Nanoseconds(duration));
+}
+
+google::protobuf::Timestamp ToProto(absl::Time time) {
+  return TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(time));
+}
+
+uint64_t Count(const prometheus::Counter& counter) { return static_cast<uint64_t>(counter.Value()); }
+
+void FillRecent(const FinishedJob& job, v1::RecentJob* out) {
+  out->set_key(job.key);
+  out->set_label(job.label);
+  out->set_target(job.target);
+  out->set_tenant(job.tenant);
+  out->set_worker(job.worker);
+  out->set_code(static_cast<int>(job.status.code()));
+  out->set_message(std::string(job.status.message()));
+  *out->mutable_queue_time() = ToProto(job.queue_time);
+  *out->mutable_run_time() = ToProto(job.run_time);
+  *out->mutable_finished() = ToProto(job.finished);
+}
+
+}  // namespace
+
+grpc::ServerUnaryReactor* GetStats(Engine& engine, grpc::CallbackServerContext* context,
+                                   const v1::GetStatsRequest* request, v1::GetStatsResponse* response) {
+  const Scheduler::Stats stats = engine.scheduler().GetStats();
+  const Metrics& metrics = engine.metrics();
+  FillDescription(engine, response->mutable_daemon());
+  *response->mutable_started() = ToProto(engine.started());
+  response->set_draining(engine.scheduler().draining());
+  response->set_hits(Count(metrics.hits));
+  response->set_misses(Count(metrics.misses));
+  response->set_joined(Count(metrics.joined));
+  response->set_error_hits(Count(metrics.error_hits));
+  response->set_failures(Count(metrics.failures));
+  response->set_requests(response->hits() + response->misses() + response->joined() + response->error_hits() +
+                         response->failures() + Count(metrics.lookup_misses));
+  response->set_compiles(stats.started);
+  response->set_workers_lost(Count(metrics.workers_lost));
+  response->set_rejected(stats.rejected);
+  response->set_quarantined(engine.scheduler().Quarantined().size());
+  response->set_saved_cpu_seconds(metrics.saved_cpu_seconds.Value());
+  for (int i = 0; i < kJobClasses; ++i) {
+    v1::QueueStats& queue = *response->add_queues();
+    queue.set_priority(static_cast<v1::Priority>(v1::PRIORITY_INTERACTIVE + i));
+    queue.set_queued(stats.classes[i].queued);
+    queue.set_running(stats.classes[i].running);
+    *queue.mutable_oldest_wait() = ToProto(stats.classes[i].oldest_wait);
+  }
+  const size_t recent = std::min<size_t>(request->recent_jobs(), stats.recent.size());
+  for (size_t i = 0; i < recent; ++i) FillRecent(stats.recent[i], response->add_recent());
+  return FinishNow(context, absl::OkStatus());
+}
+
+}  // namespace tritond::server

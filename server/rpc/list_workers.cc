@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/reactors.h"
+#include "server/rpc/rpcs.h"
+
+namespace tritond::server {
+
+grpc::ServerUnaryReactor* ListWorkers(Engine& engine, grpc::CallbackServerContext* context,
+                                      v1::ListWorkersResponse* response) {
+  const Scheduler::Stats stats = engine.scheduler().GetStats();
+  for (v1::Worker& worker : engine.pool().List()) {
+    v1::Worker& out = *response->add_workers();
+    out = std::move(worker);
+    auto running = stats.running.find(out.id());
+    if (running != stats.running.end()) out.mutable_running()->Assign(running->second.begin(), running->second.end());
+    auto done = stats.done.find(out.id());
+    if (done != stats.done.end()) out.set_jobs_done(done->second);
+  }
+  return FinishNow(context, absl::OkStatus());
+}
+
+}  // namespace tritond::server

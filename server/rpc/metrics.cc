@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/metrics.h"
+
+#include <string>
+
+namespace tritond::server {
+namespace {
+
+prometheus::Counter& MakeCounter(prometheus::Registry& registry, const std::string& name, const std::string& help,
+                                 const prometheus::Labels& labels = {}) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add(labels);
+}
+
+prometheus::Gauge& MakeGauge(prometheus::Registry& registry, const std::string& name, const std::string& help,
+                             const prometheus::Labels& labels = {}) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add(labels);
+}
+
+prometheus::Histogram& MakeHistogram(prometheus::Registry& registry, const std::string& name, const std::string& help) {
+  const prometheus::Histogram::BucketBoundaries bounds{.001, .003, .01, .03, .1, .3, 1, 3, 10, 30, 100};
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add({}, bounds);
+}
+
+constexpr char kRequests[] = "tritond_requests_total";
+constexpr char kRequestsHelp[] = "Compile requests and successful look-ups, by how they were answered.";
+
+}  // namespace
+
+const char* JobClassName(JobClass job_class) {
+  switch (job_class) {
+    case JobClass::kInteractive:
+      return "interactive";
+    case JobClass::kAutotune:
+      return "autotune";
+    case JobClass::kPrebuild:
+      return "prebuild";
+  }
+  return "";
+}
+
+Metrics::Metrics(prometheus::Registry& registry)
+    : hits(MakeCounter(registry, kRequests, kRequestsHelp, {{"answer", "hit"}})),
+      misses(MakeCounter(registry, kRequests, kRequestsHelp, {{"answer", "miss"}})),
+      joined(MakeCounter(registry, kRequests, kRequestsHelp, {{"answer", "joined"}})),
+      error_hits(MakeCounter(registry, kRequests, kRequestsHelp, {{"answer", "error_hit"}})),
+      failures(MakeCounter(registry, kRequests, kRequestsHelp, {{"answer", "failed"}})),
+      lookup_misses(MakeCounter(registry, "tritond_lookup_misses_total", "Look-ups that found nothing.")),
+      workers_lost(MakeCounter(registry, "tritond_workers_lost_total", "Workers that died, hung or disconnected.")),
+      saved_cpu_seconds(MakeCounter(registry, "tritond_saved_cpu_seconds_total",
+                                    "Recorded compile cost of the results that hits returned.")),
+      store_failures(MakeCounter(registry, "tritond_store_failures_total", "Results that the cache did not take.")),
+      queue_seconds(
+          MakeHistogram(registry, "tritond_queue_seconds", "Time between a request and the start of its compile.")),
+      compile_seconds(MakeHistogram(registry, "tritond_compile_cpu_seconds", "CPU time of successful compiles.")),
+      leases_(MakeGauge(registry, "tritond_leases", "Leases given to workers since the start.")),
+      rejected_(
+          MakeGauge(registry, "tritond_rejected", "Requests refused because the queue was full, since the start.")) {
+  for (int i = 0; i < kJobClasses; ++i) {
+    const std::string name = JobClassName(static_cast<JobClass>(i));
+    queued_[i] =
+        &MakeGauge(registry, "tritond_jobs", "Jobs by class and state.", {{"class", name}, {"state", "queued"}});
+    running_[i] =
+        &MakeGauge(registry, "tritond_jobs", "Jobs by class and state.", {{"class", name}, {"state", "running"}});
+  }
+}
+
+void Metrics::SetQueues(const Scheduler::Stats& stats) {
+  leases_.Set(static_cast<double>(stats.started));
+  rejected_.Set(static_cast<double>(stats.rejected));
+  for (int i = 0; i < kJobClasses; ++i) {
+    queued_[i]->Set(static_cast<double>(stats.classes[i].queued));
+    running_[i]->Set(static_cast<double>(stats.classes[i].running));
+  }
+}
+
+}  // namespace tritond::server

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_RPC_METRICS_H_
+#define SERVER_RPC_METRICS_H_
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <array>
+
+#include "server/scheduler/scheduler.h"
+
+namespace tritond::server {
+
+// What the daemon counts about requests, in the registry that /metrics shows. Thread-safe; the registry outlives it.
+class Metrics final {
+ public:
+  explicit Metrics(prometheus::Registry& registry);
+
+  prometheus::Counter& hits;
+  prometheus::Counter& misses;
+  prometheus::Counter& joined;
+  prometheus::Counter& error_hits;
+  prometheus::Counter& failures;
+  prometheus::Counter& lookup_misses;
+  prometheus::Counter& workers_lost;
+  prometheus::Counter& saved_cpu_seconds;
+  prometheus::Counter& store_failures;
+  prometheus::Histogram& queue_seconds;
+  prometheus::Histogram& compile_seconds;
+
+  // Shows the scheduler's state.
+  void SetQueues(const Scheduler::Stats& stats);
+
+ private:
+  prometheus::Gauge& leases_;
+  prometheus::Gauge& rejected_;
+  std::array<prometheus::Gauge*, kJobClasses> queued_;
+  std::array<prometheus::Gauge*, kJobClasses> running_;
+};
+
+// "interactive", "autotune", "prebuild".
+const char* JobClassName(JobClass job_class);
+
+}  // namespace tritond::server
+
+#endif  // SERVER_RPC_METRICS_H_

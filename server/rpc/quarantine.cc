@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/util/time_util.h"
+#include "server/rpc/reactors.h"
+#include "server/rpc/rpcs.h"
+
+namespace tritond::server {
+
+grpc::ServerUnaryReactor* ListQuarantine(Engine& engine, grpc::CallbackServerContext* context,
+                                         v1::ListQuarantineResponse* response) {
+  for (const auto& entry : engine.scheduler().Quarantined()) {
+    v1::QuarantineEntry& out = *response->add_entries();
+    out.set_key(entry.key);
+    out.set_label(entry.label);
+    out.mutable_reports()->Assign(entry.reports.begin(), entry.reports.end());
+    *out.mutable_since() = google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(entry.since));
+  }
+  return FinishNow(context, absl::OkStatus());
+}
+
+grpc::ServerUnaryReactor* Quarantine(Engine& engine, grpc::CallbackServerContext* context,
+                                     const v1::QuarantineRequest* request) {
+  if (!cache::Digest::FromHex(request->key()).ok()) {
+    return FinishNow(context, InvalidRequest({{"key", "must be 64 lowercase hexadecimal digits"}}));
+  }
+  engine.scheduler().Lock(request->key(), request->reason().empty() ? "by the operator" : request->reason());
+  return FinishNow(context, absl::OkStatus());
+}
+
+grpc::ServerUnaryReactor* Release(Engine& engine, grpc::CallbackServerContext* context,
+                                  const v1::ReleaseRequest* request) {
+  if (engine.scheduler().Release(request->key())) return FinishNow(context, absl::OkStatus());
+  return FinishNow(context, absl::NotFoundError(absl::StrCat(request->key(), " is not in quarantine")));
+}
+
+}  // namespace tritond::server

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small pieces that the RPCs share.
+#ifndef SERVER_RPC_REACTORS_H_
+#define SERVER_RPC_REACTORS_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "server/rpc/status.h"
+
+namespace tritond::server {
+
+// Ends a unary RPC at once.
+inline grpc::ServerUnaryReactor* FinishNow(grpc::CallbackServerContext* context, const absl::Status& status) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(ToGrpc(status));
+  return reactor;
+}
+
+// A stream that ends with an error before it begins. Each deletes itself.
+template <typename Response>
+class FailedWriter final : public grpc::ServerWriteReactor<Response> {
+ public:
+  explicit FailedWriter(const absl::Status& status) { this->Finish(ToGrpc(status)); }
+  void OnDone() override { delete this; }
+};
+
+template <typename Request>
+class FailedReader final : public grpc::ServerReadReactor<Request> {
+ public:
+  explicit FailedReader(const absl::Status& status) { this->Finish(ToGrpc(status)); }
+  void OnDone() override { delete this; }
+};
+
+// The answer of an RPC that this server does not have.
+inline absl::Status NotOffered(absl::string_view method) {
+  return WithReason(absl::UnimplementedError(absl::StrCat(method, " is not offered by this version of tritond")),
+                    "NOT_OFFERED");
+}
+
+// InfiniteFuture when the caller set none.
+inline absl::Time DeadlineOf(const grpc::CallbackServerContext& context) {
+  const auto deadline = context.deadline();
+  if (deadline == std::chrono::system_clock::time_point::max()) return absl::InfiniteFuture();
+  return absl::FromChrono(deadline);
+}
+
+}  // namespace tritond::server
+
+#endif  // SERVER_RPC_REACTORS_H_

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every RPC that this daemon answers, one function each in the file of its name. They turn messages into calls of the
+// engine and never block gRPC's threads.
+#ifndef SERVER_RPC_RPCS_H_
+#define SERVER_RPC_RPCS_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include "proto/v1/admin.pb.h"
+#include "proto/v1/artifact.pb.h"
+#include "proto/v1/compile.pb.h"
+#include "server/rpc/engine.h"
+
+namespace tritond::server {
+
+// CompileService. Compile and Lookup take and give serialized messages, so that a hit is sent without being copied.
+grpc::ServerUnaryReactor* Describe(Engine& engine, grpc::CallbackServerContext* context,
+                                   v1::DescribeResponse* response);
+grpc::ServerUnaryReactor* Compile(Engine& engine, grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                  grpc::ByteBuffer* response);
+grpc::ServerUnaryReactor* Lookup(Engine& engine, grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                 grpc::ByteBuffer* response);
+grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileBatch(Engine& engine, grpc::CallbackServerContext* context,
+                                                                 const v1::CompileBatchRequest* request);
+
+// ArtifactService.
+grpc::ServerUnaryReactor* FindMissing(Engine& engine, grpc::CallbackServerContext* context,
+                                      const v1::FindMissingRequest* request, v1::FindMissingResponse* response);
+grpc::ServerWriteReactor<v1::FetchResponse>* Fetch(Engine& engine, grpc::CallbackServerContext* context,
+                                                   const v1::FetchRequest* request);
+
+// AdminService.
+grpc::ServerUnaryReactor* ListWorkers(Engine& engine, grpc::CallbackServerContext* context,
+                                      v1::ListWorkersResponse* response);
+grpc::ServerUnaryReactor* GetStats(Engine& engine, grpc::CallbackServerContext* context,
+                                   const v1::GetStatsRequest* request, v1::GetStatsResponse* response);
+grpc::ServerUnaryReactor* Drain(Engine& engine, grpc::CallbackServerContext* context, const v1::DrainRequest* request,
+                                v1::DrainResponse* response);
+grpc::ServerUnaryReactor* ListQuarantine(Engine& engine, grpc::CallbackServerContext* context,
+                                         v1::ListQuarantineResponse* response);
+grpc::ServerUnaryReactor* Quarantine(Engine& engine, grpc::CallbackServerContext* context,
+                                     const v1::QuarantineRequest* request);
+grpc::ServerUnaryReactor* Release(Engine& engine, grpc::CallbackServerContext* context,
+                                  const v1::ReleaseRequest* request);
+
+// What Describe and GetStats say about the daemon.
+void FillDescription(Engine& engine, v1::DescribeResponse* response);
+
+}  // namespace tritond::server
+
+#endif  // SERVER_RPC_RPCS_H_

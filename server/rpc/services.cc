@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/services.h"
+
+#include "server/rpc/reactors.h"
+#include "server/rpc/rpcs.h"
+
+namespace tritond::server {
+
+grpc::ServerUnaryReactor* CompileServiceImpl::Describe(grpc::CallbackServerContext* context,
+                                                       const v1::DescribeRequest* request,
+                                                       v1::DescribeResponse* response) {
+  return server::Describe(engine_, context, response);
+}
+
+grpc::ServerUnaryReactor* CompileServiceImpl::Compile(grpc::CallbackServerContext* context,
+                                                      const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  return server::Compile(engine_, context, request, response);
+}
+
+grpc::ServerUnaryReactor* CompileServiceImpl::Lookup(grpc::CallbackServerContext* context,
+                                                     const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  return server::Lookup(engine_, context, request, response);
+}
+
+grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileServiceImpl::CompileBatch(
+    grpc::CallbackServerContext* context, const v1::CompileBatchRequest* request) {
+  return server::CompileBatch(engine_, context, request);
+}
+
+grpc::ServerUnaryReactor* CompileServiceImpl::Submit(grpc::CallbackServerContext* context,
+                                                     const v1::SubmitRequest* request, v1::Job* response) {
+  return FinishNow(context, NotOffered("Submit"));
+}
+
+grpc::ServerWriteReactor<v1::Job>* CompileServiceImpl::Watch(grpc::CallbackServerContext* context,
+                                                             const v1::WatchRequest* request) {
+  return new FailedWriter<v1::Job>(NotOffered("Watch"));
+}
+
+grpc::ServerUnaryReactor* CompileServiceImpl::GetJob(grpc::CallbackServerContext* context,
+                                                     const v1::GetJobRequest* request, v1::Job* response) {
+  return FinishNow(context, NotOffered("GetJob"));
+}
+
+grpc::ServerUnaryReactor* CompileServiceImpl::ListJobs(grpc::CallbackServerContext* context,
+                                                       const v1::ListJobsRequest* request,
+                                                       v1::ListJobsResponse* response) {
+  return FinishNow(context, NotOffered("ListJobs"));
+}
+
+grpc::ServerUnaryReactor* CompileServiceImpl::Cancel(grpc::CallbackServerContext* context,
+                                                     const v1::CancelRequest* request, v1::Job* response) {
+  return FinishNow(context, NotOffered("Cancel"));
+}
+
+grpc::ServerUnaryReactor* ArtifactServiceImpl::FindMissing(grpc::CallbackServerContext* context,
+                                                           const v1::FindMissingRequest* request,
+                                                           v1::FindMissingResponse* response) {
+  return server::FindMissing(engine_, context, request, response);
+}
+
+grpc::ServerWriteReactor<v1::FetchResponse>* ArtifactServiceImpl::Fetch(grpc::CallbackServerContext* context,
+                                                                        const v1::FetchRequest* request) {
+  return server::Fetch(engine_, context, request);
+}
+
+grpc::ServerWriteReactor<v1::BundleChunk>* ArtifactServiceImpl::Export(grpc::CallbackServerContext* context,
+                                                                       const v1::ExportRequest* request) {
+  return new FailedWriter<v1::BundleChunk>(NotOffered("Export"));
+}
+
+grpc::ServerReadReactor<v1::BundleChunk>* ArtifactServiceImpl::Import(grpc::CallbackServerContext* context,
+                                                                      v1::ImportResponse* response) {
+  return new FailedReader<v1::BundleChunk>(NotOffered("Import"));
+}
+
+grpc::ServerWriteReactor<v1::AutotuneResponse>* AutotuneServiceImpl::Autotune(grpc::CallbackServerContext* context,
+                                                                              const v1::AutotuneRequest* request) {
+  return new FailedWriter<v1::AutotuneResponse>(NotOffered("Autotune"));
+}
+
+grpc::ServerUnaryReactor* AutotuneServiceImpl::GetTuning(grpc::CallbackServerContext* context,
+                                                         const v1::GetTuningRequest* request, v1::Tuning* response) {
+  return FinishNow(context, NotOffered("GetTuning"));
+}
+
+grpc::ServerUnaryReactor* AdminServiceImpl::ListWorkers(grpc::CallbackServerContext* context,
+                                                        const v1::ListWorkersRequest* request,
+                                                        v1::ListWorkersResponse* response) {
+  return server::ListWorkers(engine_, context, response);
+}
+
+grpc::ServerUnaryReactor* AdminServiceImpl::GetStats(grpc::CallbackServerContext* context,
+                                                     const v1::GetStatsRequest* request,
+                                                     v1::GetStatsResponse* response) {
+  return server::GetStats(engine_, context, request, response);
+}
+
+grpc::ServerUnaryReactor* AdminServiceImpl::Drain(grpc::CallbackServerContext* context, const v1::DrainRequest* request,
+                                                  v1::DrainResponse* response) {
+  return server::Drain(engine_, context, request, response);
+}
+
+grpc::ServerUnaryReactor* AdminServiceImpl::Evict(grpc::CallbackServerContext* context, const v1::EvictRequest* request,
+                                                  v1::EvictResponse* response) {
+  return FinishNow(context, NotOffered("Evict"));
+}
+
+grpc::ServerUnaryReactor* AdminServiceImpl::ListQuarantine(grpc::CallbackServerContext* context,
+                                                           const v1::ListQuarantineRequest* request,
+                                                           v1::ListQuarantineResponse* response) {
+  return server::ListQuarantine(engine_, context, response);
+}
+
+grpc::ServerUnaryReactor* AdminServiceImpl::Quarantine(grpc::CallbackServerContext* context,
+                                                       const v1::QuarantineRequest* request,
+                                                       v1::QuarantineResponse* response) {
+  return server::Quarantine(engine_, context, request);
+}
+
+grpc::ServerUnaryReactor* AdminServiceImpl::Release(grpc::CallbackServerContext* context,
+                                                    const v1::ReleaseRequest* request, v1::ReleaseResponse* response) {
+  return server::Release(engine_, context, request);
+}
+
+grpc::ServerUnaryReactor* AdminServiceImpl::Explain(grpc::CallbackServerContext* context,
+                                                    const v1::ExplainRequest* request, v1::ExplainResponse* response) {
+  return FinishNow(context, NotOffered("Explain"));
+}
+
+}  // namespace tritond::server

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/web/http_server.h"
+
+#include <httplib.h>
+
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace tritond::server {
+namespace {
+
+constexpr int kThreads = 4;
+
+}  // namespace
+
+HttpServer::HttpServer() : server_(std::make_unique<httplib::Server>()) {}
+
+HttpServer::~HttpServer() {
+  server_->stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string& address, Pages pages) {
+  const size_t colon = address.rfind(':');
+  int port = 0;
+  if (colon == std::string::npos || !absl::SimpleAtoi(address.substr(colon + 1), &port) || port < 0 || port > 65535) {
+    return absl::InvalidArgumentError(absl::StrCat("http address must be HOST:PORT, not ", address));
+  }
+  const std::string host = address.substr(0, colon);
+  std::unique_ptr<HttpServer> http(new HttpServer());
+  httplib::Server& server = *http->server_;
+  server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  server.set_socket_options([](int socket) {
+    const int yes = 1;  // Restart without waiting; the library's own choice would share the port with another daemon.
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  });
+  server.Get("/", [pages](const httplib::Request&, httplib::Response& response) {
+    response.set_content(pages.status(), "text/html; charset=utf-8");
+  });
+  server.Get("/metrics", [pages](const httplib::Request&, httplib::Response& response) {
+    response.set_content(pages.metrics(), "text/plain; version=0.0.4; charset=utf-8");
+  });
+  server.Get("/healthz",
+             [](const httplib::Request&, httplib::Response& response) { response.set_content("ok\n", "text/plain"); });
+  server.Get("/readyz", [pages](const httplib::Request&, httplib::Response& response) {
+    const std::string why = pages.not_ready();
+    response.status = why.empty() ? 200 : 503;
+    response.set_content(why.empty() ? "ok\n" : why + "\n", "text/plain");
+  });
+  if (port == 0) {
+    port = server.bind_to_any_port(host.c_str());
+  } else if (!server.bind_to_port(host.c_str(), port)) {
+    port = -1;
+  }
+  if (port < 0) return absl::UnavailableError(absl::StrCat("cannot listen for HTTP on ", address));
+  http->port_ = port;
+  http->thread_ = std::thread([&server] { server.listen_after_bind(); });
+  while (!server.is_running()) std::this_thread::yield();  // stop() does nothing before.
+  return http;
+}
+
+}  // namespace tritond::server

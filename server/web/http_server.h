@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_WEB_HTTP_SERVER_H_
+#define SERVER_WEB_HTTP_SERVER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/status/statusor.h"
+
+namespace httplib {
+class Server;
+}
+
+namespace tritond::server {
+
+// Serves a few pages over plain HTTP to browsers, Prometheus and Kubernetes: GET alone, nothing changes anything.
+class HttpServer final {
+ public:
+  struct Pages {
+    std::function<std::string()> status;   // HTML
+    std::function<std::string()> metrics;  // Prometheus text
+    // Empty when the daemon takes compiles; else why not.
+    std::function<std::string()> not_ready;
+  };
+
+  // Listens on "HOST:PORT"; port 0 takes a free one. InvalidArgument for another form, Unavailable when the address is
+  // taken.
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const std::string& address, Pages pages);
+  ~HttpServer();
+
+  int port() const { return port_; }
+
+ private:
+  HttpServer();
+
+  std::unique_ptr<httplib::Server> server_;
+  std::thread thread_;
+  int port_ = 0;
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_WEB_HTTP_SERVER_H_
