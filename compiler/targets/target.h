@@ -53,8 +53,9 @@ class Target {
   virtual TargetLimits Limits() const = 0;
   virtual const TargetOps& Ops() const = 0;
 
-  // Adds the passes from canonical ttir to ttgir, then from ttgir to what LowerToLlvm takes. Each in one function of
-  // one file: <target>/pipeline.cc.
+  // Adds the passes from parsed to canonical ttir, then to ttgir, then to what LowerToLlvm takes. Each in one function
+  // of one file: <target>/pipeline.cc.
+  virtual void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const = 0;
   virtual void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const = 0;
   virtual void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const = 0;
 
@@ -76,6 +77,8 @@ class Target {
 // Where targets look for tools, besides the vendors' usual places; first match wins.
 struct TargetConfig {
   std::vector<std::string> tool_roots;     // folders laid out as a CUDA toolkit: bin/, lib64/ or lib/, nvvm/libdevice/
+  std::vector<std::string> path_dirs;      // the entries of PATH, as the caller read it; searched for programs last
+  bool search_usual_places = true;         // off: the two lists above alone, for tests
 };
 
 // All targets that the compiler has, by name, with no tool looked for yet.

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/nvidia/assembler.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/match.h"
+#include "compiler/targets/nvidia/toolchain.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr char kElfMagic[] = "\x7f" "ELF";
+constexpr char kUsualRoot[] = "/usr/local/cuda";
+
+std::string Ptx(const std::string& target, const std::string& body, const std::string& version = "8.0") {
+  return ".version " + version + "\n.target " + target + "\n.address_size 64\n.visible .entry kernel(.param .u64 a)\n{\n" +
+         body + "\nret;\n}\n";
+}
+
+// A shared array of 300 KiB: more than any block has.
+const std::string kTooMuchShared = "  .shared .align 4 .b8 big[307200];\n  .reg .b32 %r<2>;\n  mov.u32 %r1, %tid.x;\n"
+                                   "  st.shared.u32 [big], %r1;";
+
+std::string CudaPath(const std::string& relative) { return std::string(kUsualRoot) + "/" + relative; }
+
+TEST(PtxVersionOfCuda, FollowsTheReleaseNotes) {
+  EXPECT_EQ(PtxVersionOfCuda(11, 8), 78);
+  EXPECT_EQ(PtxVersionOfCuda(12, 0), 80);
+  EXPECT_EQ(PtxVersionOfCuda(12, 5), 85);
+  EXPECT_EQ(PtxVersionOfCuda(12, 6), 85);
+  EXPECT_EQ(PtxVersionOfCuda(12, 9), 88);
+  EXPECT_EQ(PtxVersionOfCuda(13, 0), 90);
+  EXPECT_EQ(PtxVersionOfCuda(13, 1), 91);
+}
+
+TEST(AssemblyError, TellsWhatDoesNotFitFromWhatIsWrong) {
+  EXPECT_EQ(AssemblyError("ptxas", "Entry function 'k' uses too much shared data (0x4b000 bytes)").code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(AssemblyError("ptxas", "Unsupported .version 9.9; current version is '9.0'").code(),
+            absl::StatusCode::kFailedPrecondition);
+  absl::Status other = AssemblyError("ptxas 13.0", "line 3; error: Unknown symbol 'x'");
+  EXPECT_EQ(other.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(other.message()), HasSubstr("Unknown symbol 'x'"));
+}
+
+using Open = absl::StatusOr<std::unique_ptr<Assembler>> (*)(const std::string&);
+struct Backend {
+  const char* name;
+  Open open;
+  const char* path;
+};
+
+class EveryAssembler : public ::testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override {
+    const std::string path = CudaPath(GetParam().path);
+    if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
+    auto opened = GetParam().open(path);
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    assembler_ = *std::move(opened);
+  }
+  std::unique_ptr<Assembler> assembler_;
+};
+
+TEST_P(EveryAssembler, MakesACubin) {
+  for (const char* arch : {"sm_80", "sm_90a"}) {
+    auto cubin = assembler_->Assemble(Ptx(arch, ""), {.arch = arch});
+    ASSERT_TRUE(cubin.ok()) << cubin.status();
+    EXPECT_THAT(*cubin, StartsWith(kElfMagic));
+    EXPECT_THAT(*cubin, HasSubstr("kernel"));
+  }
+}
+
+TEST_P(EveryAssembler, IsDeterministic) {
+  const std::string ptx = Ptx("sm_90a", "  .reg .b32 %r<2>;\n  mov.u32 %r1, %tid.x;");
+  EXPECT_EQ(*assembler_->Assemble(ptx, {.arch = "sm_90a"}), *assembler_->Assemble(ptx, {.arch = "sm_90a"}));
+}
+
+TEST_P(EveryAssembler, ReportsBadTextWithItsLog) {
+  auto cubin = assembler_->Assemble(Ptx("sm_90a", "  frobnicate.u32 %r1, 1;"), {.arch = "sm_90a"});
+  ASSERT_FALSE(cubin.ok());
+  EXPECT_EQ(cubin.status().code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(cubin.status().message()), HasSubstr("frobnicate"));
+}
+
+TEST_P(EveryAssembler, ReportsThatSharedMemoryDoesNotFit) {
+  auto cubin = assembler_->Assemble(Ptx("sm_90a", kTooMuchShared), {.arch = "sm_90a"});
+  ASSERT_FALSE(cubin.ok());
+  EXPECT_EQ(cubin.status().code(), absl::StatusCode::kResourceExhausted) << cubin.status();
+}
+
+TEST_P(EveryAssembler, ReportsThatItIsTooOldForTheText) {
+  auto cubin = assembler_->Assemble(Ptx("sm_90a", "", "19.0"), {.arch = "sm_90a"});
+  ASSERT_FALSE(cubin.ok());
+  EXPECT_EQ(cubin.status().code(), absl::StatusCode::kFailedPrecondition) << cubin.status();
+}
+
+TEST_P(EveryAssembler, ContractsOnlyWhenAllowed) {
+  // Without contraction the multiplication and the addition stay two instructions, so the code differs.
+  const std::string body =
+      "  .reg .b64 %rd<3>; .reg .f32 %f<5>;\n  ld.param.u64 %rd1, [a];\n  cvta.to.global.u64 %rd2, %rd1;\n"
+      "  ld.global.f32 %f1, [%rd2];\n  ld.global.f32 %f2, [%rd2+4];\n  mul.f32 %f3, %f1, %f2;\n"
+      "  add.f32 %f4, %f3, %f1;\n  st.global.f32 [%rd2], %f4;";
+  auto fused = assembler_->Assemble(Ptx("sm_90a", body), {.arch = "sm_90a"});
+  auto separate = assembler_->Assemble(Ptx("sm_90a", body), {.arch = "sm_90a", .fp_fusion = false});
+  ASSERT_TRUE(fused.ok() && separate.ok()) << fused.status() << separate.status();
+  EXPECT_NE(*fused, *separate);
+}
+
+TEST_P(EveryAssembler, PassesExtraFlagsOn) {
+  AssembleOptions options = {.arch = "sm_90a"};
+  options.extra = {"--no-such-flag"};
+  EXPECT_FALSE(assembler_->Assemble(Ptx("sm_90a", ""), options).ok());
+  options.extra = {"--opt-level=1"};
+  auto cubin = assembler_->Assemble(Ptx("sm_90a", ""), options);
+  EXPECT_TRUE(cubin.ok()) << cubin.status();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryAssembler,
+                         ::testing::Values(Backend{"nvJitLink", OpenNvJitLink, "lib64/libnvJitLink.so"},
+                                           Backend{"nvPTXCompiler", OpenNvPtxCompiler, "lib64/libnvptxcompiler.so"},
+                                           Backend{"ptxas", OpenPtxas, "bin/ptxas"}),
+                         [](const auto& info) { return info.param.name; });
+
+class EmptyRoot : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "toolchainXXXXXX";
+    root_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+  TargetConfig Config() const {
+    TargetConfig config;
+    config.tool_roots = {root_.string()};
+    config.search_usual_places = false;
+    return config;
+  }
+  std::filesystem::path root_;
+};
+
+TEST_F(EmptyRoot, ToolchainSaysWhereItLooked) {
+  auto toolchain = Toolchain::ForConfig(Config());
+  auto assembler = toolchain->GetAssembler();
+  ASSERT_EQ(assembler.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(assembler.status().message()), HasSubstr(root_.string()));
+  EXPECT_EQ(toolchain->GetLibdevice().status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(toolchain->Id(), "none; libdevice none");
+}
+
+TEST_F(EmptyRoot, ALibraryThatIsNoneIsSkipped) {
+  std::filesystem::create_directories(root_ / "lib64");
+  std::ofstream(root_ / "lib64" / "libnvJitLink.so.13") << "not a library";
+  auto assembler = Toolchain::ForConfig(Config())->GetAssembler();
+  ASSERT_EQ(assembler.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(assembler.status().message()), HasSubstr("libnvJitLink.so.13"));
+}
+
+TEST_F(EmptyRoot, PtxasIsFoundInThePathToo) {
+  std::filesystem::create_directories(root_ / "bin");
+  std::ofstream(root_ / "bin" / "ptxas") << "#!/bin/sh\necho 'Cuda compilation tools, release 12.8, V12.8.93'\n";
+  std::filesystem::permissions(root_ / "bin" / "ptxas", std::filesystem::perms::owner_all);
+  TargetConfig config;
+  config.search_usual_places = false;
+  config.path_dirs = {(root_ / "bin").string()};
+  auto toolchain = Toolchain::ForConfig(config);
+  auto assembler = toolchain->GetAssembler();
+  ASSERT_TRUE(assembler.ok()) << assembler.status();
+  EXPECT_EQ((*assembler)->PtxVersion(), 87);
+}
+
+TEST_F(EmptyRoot, TheIdChangesWithTheBytesOfATool) {
+  std::filesystem::create_directories(root_ / "nvvm/libdevice");
+  const std::filesystem::path file = root_ / "nvvm/libdevice/libdevice.10.bc";
+  std::ofstream(file) << "one";
+  const std::string first = Toolchain::ForConfig(Config())->Id();
+  std::ofstream(file) << "two";
+  EXPECT_NE(Toolchain::ForConfig(Config())->Id(), first);
+}
+
+TEST_F(EmptyRoot, EqualConfigurationsShareOneToolchain) {
+  auto first = Toolchain::ForConfig(Config());
+  EXPECT_EQ(Toolchain::ForConfig(Config()), first);
+  TargetConfig other = Config();
+  other.tool_roots.push_back("/nowhere");
+  EXPECT_NE(Toolchain::ForConfig(other), first);
+}
+
+}  // namespace
+}  // namespace tritond::compiler::nvidia

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atomic operations on global memory: PTX "atom", or a loop around a 16-bit compare-and-swap where the type has no
+// instruction. Both are predicated inline PTX, so that a masked atomic needs no branch in the IR.
+#include "compiler/targets/nvidia/nvidia_ops.h"
+#include "compiler/targets/nvidia/ptx_builder.h"
+
+namespace tritond::compiler {
+namespace LLVM = mlir::LLVM;
+using nvidia::PtxBuilder;
+
+namespace {
+
+// ".acq_rel.gpu"
+std::string Ordering(const AtomicAccess& access) {
+  std::string text;
+  switch (access.semantic) {
+    case tt::MemSemantic::kRelaxed: text = ".relaxed"; break;
+    case tt::MemSemantic::kAcquire: text = ".acquire"; break;
+    case tt::MemSemantic::kRelease: text = ".release"; break;
+    case tt::MemSemantic::kAcqRel: text = ".acq_rel"; break;
+  }
+  switch (access.scope) {
+    case tt::MemSyncScope::kGpu: return text + ".gpu";
+    case tt::MemSyncScope::kCta: return text + ".cta";
+    case tt::MemSyncScope::kSys: return text + ".sys";
+  }
+  return text;
+}
+
+int BitsOf(mlir::Type type) {
+  return mlir::isa<LLVM::LLVMPointerType>(type) ? 64 : static_cast<int>(type.getIntOrFloatBitWidth());
+}
+
+// The value as the integer of its width, and back.
+mlir::Value ToInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) {
+  mlir::Type type = b.getIntegerType(BitsOf(value.getType()));
+  if (value.getType() == type) return value;
+  if (mlir::isa<LLVM::LLVMPointerType>(value.getType())) return b.create<LLVM::PtrToIntOp>(loc, type, value);
+  return b.create<LLVM::BitcastOp>(loc, type, value);
+}
+
+mlir::Value FromInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Type type, mlir::Value value) {
+  if (value.getType() == type) return value;
+  if (mlir::isa<LLVM::LLVMPointerType>(type)) return b.create<LLVM::IntToPtrOp>(loc, type, value);
+  return b.create<LLVM::BitcastOp>(loc, type, value);
+}
+
+// The operation and type of one "atom" instruction, such as ".add.u32"; empty when there is none.
+std::string AtomKind(tt::RmwOp op, mlir::Type type, int compute_capability) {
+  const int bits = BitsOf(type);
+  if (op == tt::RmwOp::kFadd) {
+    if (type.isF32()) return ".add.f32";
+    if (type.isF64()) return ".add.f64";
+    if (type.isF16()) return ".add.noftz.f16";
+    if (type.isBF16() && compute_capability >= 90) return ".add.noftz.bf16";
+    return "";
+  }
+  if (bits != 32 && bits != 64) return "";
+  const std::string width = std::to_string(bits);
+  if (op == tt::RmwOp::kXchg) return ".exch.b" + width;
+  if (!type.isIntOrIndex()) return "";
+  switch (op) {
+    case tt::RmwOp::kAnd: return ".and.b" + width;
+    case tt::RmwOp::kOr: return ".or.b" + width;
+    case tt::RmwOp::kXor: return ".xor.b" + width;
+    case tt::RmwOp::kAdd: return ".add.u" + width;
+    case tt::RmwOp::kMax: return ".max.s" + width;
+    case tt::RmwOp::kMin: return ".min.s" + width;
+    case tt::RmwOp::kUmax: return ".max.u" + width;
+    case tt::RmwOp::kUmin: return ".min.u" + width;
+    default: return "";
+  }
+}
+
+// One PTX statement on 16-bit registers that computes `next` from `old` and the operand; empty when there is none.
+std::string NextOf16Bits(tt::RmwOp op, mlir::Type type, const std::string& operand) {
+  const std::string args = " next, old, " + operand + ";";
+  if (op == tt::RmwOp::kXchg) return "mov.b16 next, " + operand + ";";
+  if (op == tt::RmwOp::kFadd && type.isBF16()) {
+    // Before compute capability 9.0 there is no add, but a fused multiply-add: old * 1 + operand, rounded once.
+    return "{ .reg .b16 one; mov.b16 one, 0x3F80; fma.rn.bf16 next, old, one, " + operand + "; }";
+  }
+  if (!type.isInteger(16)) return "";
+  switch (op) {
+    case tt::RmwOp::kAnd: return "and.b16" + args;
+    case tt::RmwOp::kOr: return "or.b16" + args;
+    case tt::RmwOp::kXor: return "xor.b16" + args;
+    case tt::RmwOp::kAdd: return "add.u16" + args;
+    case tt::RmwOp::kMax: return "max.s16" + args;
+    case tt::RmwOp::kMin: return "min.s16" + args;
+    case tt::RmwOp::kUmax: return "max.u16" + args;
+    case tt::RmwOp::kUmin: return "min.u16" + args;
+    default: return "";
+  }
+}
+
+mlir::Value EmitSwapLoop(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access, tt::RmwOp op,
+                         mlir::Value value) {
+  PtxBuilder ptx(b, loc);
+  const std::string result = ptx.AddOutput(b.getI16Type());
+  const std::string ptr = ptx.AddInput(access.ptr);
+  const std::string operand = ptx.AddInput(ToInteger(b, loc, value));
+  const std::string skip = access.predicate ? "@!" + ptx.AddPredicate(access.predicate) + " bra done;\n" : "";
+  // Names and labels are local to the braces, so that several copies of this text live in one function.
+  const std::string text = "{\n.reg .pred again;\n.reg .b16 old, next, seen;\nmov.b16 old, 0;\n" + skip +
+                           "ld.relaxed.gpu.global.b16 old, [" + ptr + "];\n" +
+                           "retry:\n" + NextOf16Bits(op, value.getType(), operand) + "\n" +
+                           "atom" + Ordering(access) + ".global.cas.b16 seen, [" + ptr + "], old, next;\n" +
+                           "setp.ne.u16 again, seen, old;\nmov.b16 old, seen;\n@again bra retry;\n" +
+                           "done:\nmov.b16 " + result + ", old;\n}";
+  return FromInteger(b, loc, value.getType(), ptx.Emit(text, /*touches_memory=*/true)[0]);
+}
+
+}  // namespace
+
+mlir::FailureOr<mlir::Value> NvidiaOps::AtomicRmw(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
+                                                  tt::RmwOp op, mlir::Value value) const {
+  mlir::Type type = value.getType();
+  const std::string kind = AtomKind(op, type, compute_capability_);
+  if (kind.empty()) {
+    if (BitsOf(type) == 16 && !NextOf16Bits(op, type, "").empty()) return EmitSwapLoop(b, loc, access, op, value);
+    mlir::emitError(loc) << "no atomic " << tt::stringifyRmwOp(op) << " of " << type << " on compute capability "
+                         << compute_capability_ / 10 << "." << compute_capability_ % 10;
+    return mlir::failure();
+  }
+  PtxBuilder ptx(b, loc);
+  const bool is_float_add = op == tt::RmwOp::kFadd && (type.isF32() || type.isF64());
+  mlir::Value operand = is_float_add ? value : ToInteger(b, loc, value);
+  std::string text = "atom" + Ordering(access) + ".global" + kind + " " + ptx.AddOutput(operand.getType());
+  text += ", [" + ptx.AddInput(access.ptr) + "], ";
+  text += ptx.AddInput(operand) + ";";
+  if (access.predicate) text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
+  return FromInteger(b, loc, type, ptx.Emit(text, /*touches_memory=*/true)[0]);
+}
+
+mlir::FailureOr<mlir::Value> NvidiaOps::AtomicCas(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
+                                                  mlir::Value compare, mlir::Value value) const {
+  mlir::Type type = value.getType();
+  const int bits = BitsOf(type);
+  if (bits != 16 && bits != 32 && bits != 64) {
+    mlir::emitError(loc) << "no atomic compare and swap of " << type;
+    return mlir::failure();
+  }
+  PtxBuilder ptx(b, loc);
+  std::string text = "atom" + Ordering(access) + ".global.cas.b" + std::to_string(bits) + " ";
+  text += ptx.AddOutput(b.getIntegerType(bits)) + ", ";
+  text += "[" + ptx.AddInput(access.ptr) + "], ";
+  text += ptx.AddInput(ToInteger(b, loc, compare)) + ", ";
+  text += ptx.AddInput(ToInteger(b, loc, value)) + ";";
+  if (access.predicate) text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
+  return FromInteger(b, loc, type, ptx.Emit(text, /*touches_memory=*/true)[0]);
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM IR to PTX: the steps behind NvidiaTarget::Optimize and EmitAsm.
+#ifndef COMPILER_TARGETS_NVIDIA_CODEGEN_H_
+#define COMPILER_TARGETS_NVIDIA_CODEGEN_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "compiler/targets/nvidia/architecture.h"
+#include "compiler/targets/nvidia/toolchain.h"
+#include "compiler/targets/target.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace tritond::compiler::nvidia {
+
+// LLVM's description of the device. `ptx_version`: 84 for PTX 8.4; the nearest that LLVM knows is taken. Internal: this
+// LLVM has no NVPTX back end.
+absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Architecture& arch, int ptx_version,
+                                                                       const KernelOptions& options);
+
+// optimize.cc. Sets the module's triple and data layout, gives functions with the attribute "tritond.kernel" an entry
+// point's annotations, and everything else internal linkage; links libdevice when one of its functions is called; runs
+// LLVM's O3. InvalidArgument: no kernel, or a call of an unknown function, which the message names.
+// FailedPrecondition: libdevice is needed and not there.
+absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, Toolchain& toolchain,
+                            const KernelOptions& options);
+
+// link_libdevice.cc. Resolves the module's open "__nv_" functions. Ok at once when there are none.
+absl::Status LinkLibdevice(llvm::Module& module, Toolchain& toolchain);
+
+// emit_ptx.cc. PTX of version `ptx_version` for `arch`; every kernel is launched in clusters of `num_ctas` blocks.
+// Internal: LLVM's back end rejects the module.
+absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
+                                    int ptx_version, int num_ctas);
+
+}  // namespace tritond::compiler::nvidia
+
+#endif  // COMPILER_TARGETS_NVIDIA_CODEGEN_H_

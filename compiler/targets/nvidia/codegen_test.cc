@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/nvidia/codegen.h"
+
+#include "compiler/targets/nvidia/nvidia_ops.h"
+#include "compiler/targets/nvidia/test_kernel.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+namespace LLVM = mlir::LLVM;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class CodegenTest : public ::testing::Test {
+ protected:
+  // A kernel that calls `symbol`, a function of one f32.
+  std::unique_ptr<TestKernel> KernelThatCalls(const std::string& symbol) {
+    auto k = std::make_unique<TestKernel>("pf");
+    k->Keep(0, *ops_.CallExtern(k->builder(), k->loc(), symbol, k->TypeOf('f'), k->arg(1)));
+    return k;
+  }
+  std::shared_ptr<Toolchain> NoTools() {
+    TargetConfig config;
+    config.search_usual_places = false;
+    return Toolchain::ForConfig(config);
+  }
+
+  std::shared_ptr<Toolchain> toolchain_ = Toolchain::ForConfig(TargetConfig());
+  NvidiaOps ops_{90};
+};
+
+TEST_F(CodegenTest, KernelsCarryTheirLaunchBounds) {
+  TestKernel k("pi");
+  k.Keep(0, k.arg(1));
+  KernelOptions options;
+  options.num_warps = 8;
+  options.maxnreg = 96;
+  options.num_ctas = 2;
+  auto ptx = k.ToPtx(90, *toolchain_, options);
+  ASSERT_TRUE(ptx.ok()) << ptx.status();
+  EXPECT_THAT(*ptx, HasSubstr(".visible .entry kernel("));
+  EXPECT_THAT(*ptx, HasSubstr(".reqntid 256, 1, 1"));
+  EXPECT_THAT(*ptx, HasSubstr(".maxnreg 96"));
+  EXPECT_THAT(*ptx, HasSubstr(".reqnctapercluster 2, 1, 1"));
+  auto assembler = toolchain_->GetAssembler();
+  if (!assembler.ok()) return;
+  auto cubin = (*assembler)->Assemble(*ptx, {.arch = "sm_90a"});
+  EXPECT_TRUE(cubin.ok()) << cubin.status();
+}
+
+TEST_F(CodegenTest, EveryArchitectureAssembles) {
+  auto assembler = toolchain_->GetAssembler();
+  for (const Architecture& arch : kArchitectures) {
+    TestKernel k("pf");
+    k.Keep(0, *NvidiaOps(arch.compute_capability).Math(k.builder(), k.loc(), "math.exp", k.arg(1)));
+    auto ptx = k.ToPtx(arch.compute_capability, *toolchain_);
+    ASSERT_TRUE(ptx.ok()) << ptx.status();
+    EXPECT_THAT(*ptx, HasSubstr(std::string("\n.target ") + arch.binary_arch + "\n"));
+    EXPECT_THAT(*ptx, HasSubstr("\n.version 9.0\n"));
+    if (!assembler.ok() || (*assembler)->PtxVersion() < 90) continue;
+    auto cubin = (*assembler)->Assemble(*ptx, {.arch = arch.binary_arch});
+    EXPECT_TRUE(cubin.ok()) << cubin.status();
+  }
+}
+
+TEST_F(CodegenTest, ThePtxVersionIsTheOneAskedFor) {
+  for (int version : {80, 84, 85, 88}) {
+    TestKernel k("pi");
+    auto ptx = k.ToPtx(90, *toolchain_, {}, version);
+    ASSERT_TRUE(ptx.ok()) << ptx.status();
+    EXPECT_THAT(*ptx, HasSubstr("\n.version 8." + std::to_string(version % 10) + "\n"));
+  }
+}
+
+TEST_F(CodegenTest, SharedPointersHave32Bits) {
+  TestKernel k("pl");
+  auto& b = k.builder();
+  {
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(k.module().getBody());
+    b.create<LLVM::GlobalOp>(k.loc(), LLVM::LLVMArrayType::get(b.getI8Type(), 0), false, LLVM::Linkage::External,
+                             "global_smem", mlir::Attribute(), 16, 3);
+  }
+  auto shared = LLVM::LLVMPointerType::get(b.getContext(), 3);
+  mlir::Value base = b.create<LLVM::AddressOfOp>(k.loc(), shared, "global_smem");
+  mlir::Value place = b.create<LLVM::GEPOp>(k.loc(), shared, b.getI64Type(), base, llvm::ArrayRef<LLVM::GEPArg>{k.arg(1)});
+  b.create<LLVM::StoreOp>(k.loc(), k.arg(1), place);
+  auto ptx = k.ToPtx(90, *toolchain_);
+  ASSERT_TRUE(ptx.ok()) << ptx.status();
+  EXPECT_THAT(*ptx, HasSubstr(".extern .shared"));
+  EXPECT_THAT(*ptx, ContainsRegex("st.shared.u64 +\t?\\[%r[0-9]+\\]")) << *ptx;
+}
+
+TEST_F(CodegenTest, LibdeviceIsLinkedWhereItIsCalled) {
+  if (!toolchain_->GetLibdevice().ok()) GTEST_SKIP() << "no libdevice";
+  auto ptx = KernelThatCalls("__nv_sinf")->ToPtx(90, *toolchain_);
+  ASSERT_TRUE(ptx.ok()) << ptx.status();
+  EXPECT_THAT(*ptx, Not(HasSubstr("__nv_sinf")));
+  EXPECT_THAT(*ptx, Not(HasSubstr("__nvvm_reflect")));
+}
+
+TEST_F(CodegenTest, FlushingOfSubnormalsIsAnOption) {
+  if (!toolchain_->GetLibdevice().ok()) GTEST_SKIP() << "no libdevice";
+  KernelOptions exact;
+  exact.enable_reflect_ftz = false;
+  for (const char* symbol : {"__nv_exp2f", "__nv_log2f"}) {
+    EXPECT_THAT(*KernelThatCalls(symbol)->ToPtx(90, *toolchain_), HasSubstr(".ftz.f32")) << symbol;
+    EXPECT_THAT(*KernelThatCalls(symbol)->ToPtx(90, *toolchain_, exact), Not(HasSubstr(".ftz.f32"))) << symbol;
+  }
+}
+
+TEST_F(CodegenTest, MissingLibdeviceIsNamedOnlyWhenItIsNeeded) {
+  auto toolchain = NoTools();
+  EXPECT_TRUE(KernelThatCalls("__nv_exp2f")->ToPtx(90, *toolchain).ok());
+  auto ptx = KernelThatCalls("__nv_sinf")->ToPtx(90, *toolchain);
+  EXPECT_EQ(ptx.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(ptx.status().message()), HasSubstr("__nv_sinf"));
+  EXPECT_THAT(std::string(ptx.status().message()), HasSubstr("libdevice"));
+}
+
+TEST_F(CodegenTest, UnknownFunctionsAreNamed) {
+  auto ptx = KernelThatCalls("frobnicate")->ToPtx(90, *toolchain_);
+  EXPECT_EQ(ptx.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(ptx.status().message()), HasSubstr("frobnicate"));
+  if (!toolchain_->GetLibdevice().ok()) return;
+  auto no_such = KernelThatCalls("__nv_frobnicatef")->ToPtx(90, *toolchain_);
+  EXPECT_EQ(no_such.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(no_such.status().message()), HasSubstr("__nv_frobnicatef"));
+}
+
+TEST_F(CodegenTest, FusionIsAnOption) {
+  for (bool fusion : {true, false}) {
+    TestKernel k("pff");
+    auto& b = k.builder();
+    mlir::Value product = b.create<LLVM::FMulOp>(k.loc(), k.arg(1), k.arg(2));
+    k.Keep(0, b.create<LLVM::FAddOp>(k.loc(), product, k.arg(1)));
+    KernelOptions options;
+    options.enable_fp_fusion = fusion;
+    auto ptx = k.ToPtx(90, *toolchain_, options);
+    ASSERT_TRUE(ptx.ok()) << ptx.status();
+    EXPECT_EQ(ptx->find("fma.rn.f32") != std::string::npos, fusion);
+  }
+}
+
+TEST_F(CodegenTest, AssemblyThatLlvmCannotPlaceIsAnErrorNotAnExit) {
+  TestKernel k("pi");
+  auto value = ops_.InlineAsm(k.builder(), k.loc(), k.TypeOf('i'), {k.arg(1)}, "mov.u32 $0, $1;", "=x,r", true);
+  ASSERT_TRUE(mlir::succeeded(value));
+  auto ptx = k.ToPtx(90, *toolchain_);
+  EXPECT_EQ(ptx.status().code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(CodegenTest, AModuleWithoutKernelIsRefused) {
+  TestKernel k("p");
+  k.module().lookupSymbol<LLVM::LLVMFuncOp>("kernel").removePassthroughAttr();
+  EXPECT_EQ(k.ToPtx(90, *toolchain_).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace tritond::compiler::nvidia

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device assertions and device prints, through the two functions that every CUDA driver offers to kernels: __assertfail
+// and vprintf ("CUDA C++ Programming Guide", "PTX Writer's Guide to Interoperability").
+//
+// Both need a branch or a stack slot, so each is a small function of its own that LLVM inlines; the caller's blocks
+// stay as they are.
+#include "compiler/targets/nvidia/nvidia_ops.h"
+#include "compiler/targets/nvidia/ptx_builder.h"
+
+namespace tritond::compiler {
+namespace LLVM = mlir::LLVM;
+
+namespace {
+
+constexpr llvm::StringLiteral kAssertFunction = "tritond_assert";
+
+LLVM::LLVMFunctionType FunctionType(mlir::OpBuilder& b, mlir::Type result, llvm::ArrayRef<mlir::Type> args) {
+  return LLVM::LLVMFunctionType::get(result ? result : LLVM::LLVMVoidType::get(b.getContext()), args);
+}
+
+// void tritond_assert(i1 condition, ptr message, ptr file, i32 line, ptr function)
+LLVM::LLVMFuncOp AssertFunction(mlir::OpBuilder& b, mlir::Location loc) {
+  auto ptr = LLVM::LLVMPointerType::get(b.getContext());
+  mlir::Type i32 = b.getI32Type();
+  auto fail = nvidia::DeclareFunction(b, loc, "__assertfail", FunctionType(b, nullptr, {ptr, ptr, i32, ptr, b.getI64Type()}));
+  auto func = nvidia::DeclareFunction(b, loc, kAssertFunction, FunctionType(b, nullptr, {b.getI1Type(), ptr, ptr, i32, ptr}));
+  if (!fail || !func || !func.isExternal()) return fail ? func : nullptr;
+  func.setLinkage(LLVM::Linkage::Internal);
+  mlir::OpBuilder::InsertionGuard guard(b);
+  mlir::Block* entry = func.addEntryBlock(b);
+  mlir::Block* failed = b.createBlock(&func.getBody());
+  mlir::Block* passed = b.createBlock(&func.getBody());
+  b.setInsertionPointToEnd(entry);
+  b.create<LLVM::CondBrOp>(loc, entry->getArgument(0), passed, failed);
+  b.setInsertionPointToEnd(failed);
+  mlir::Value char_size = b.create<LLVM::ConstantOp>(loc, b.getI64Type(), b.getI64IntegerAttr(1));
+  b.create<LLVM::CallOp>(loc, fail, mlir::ValueRange{entry->getArgument(1), entry->getArgument(2),
+                                                     entry->getArgument(3), entry->getArgument(4), char_size});
+  b.create<LLVM::Trap>(loc);
+  b.create<LLVM::UnreachableOp>(loc);
+  b.setInsertionPointToEnd(passed);
+  b.create<LLVM::ReturnOp>(loc, mlir::ValueRange());
+  return func;
+}
+
+// As C promotes the arguments of a variadic function; null for what printf cannot take.
+mlir::Value Promote(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) {
+  mlir::Type type = value.getType();
+  if (type.isF64() || mlir::isa<LLVM::LLVMPointerType>(type)) return value;
+  if (type.isF16() || type.isF32()) return b.create<LLVM::FPExtOp>(loc, b.getF64Type(), value);
+  if (!type.isSignlessInteger() || type.getIntOrFloatBitWidth() > 64) return nullptr;
+  const unsigned width = type.getIntOrFloatBitWidth();
+  if (width == 1) return b.create<LLVM::ZExtOp>(loc, b.getI32Type(), value);
+  return width < 32 ? b.create<LLVM::SExtOp>(loc, b.getI32Type(), value) : value;
+}
+
+std::string LetterOf(mlir::Type type) {
+  if (mlir::isa<LLVM::LLVMPointerType>(type)) {
+    return "p" + std::to_string(mlir::cast<LLVM::LLVMPointerType>(type).getAddressSpace());
+  }
+  return type.isF64() ? "d" : type.isInteger(64) ? "l" : "i";
+}
+
+// void tritond_print_<letters>(ptr format, arguments…): puts the arguments into a struct and calls vprintf.
+LLVM::LLVMFuncOp PrintFunction(mlir::OpBuilder& b, mlir::Location loc, llvm::ArrayRef<mlir::Type> types) {
+  auto ptr = LLVM::LLVMPointerType::get(b.getContext());
+  std::string name = "tritond_print";
+  llvm::SmallVector<mlir::Type> params = {ptr};
+  for (mlir::Type type : types) {
+    name += "_" + LetterOf(type);
+    params.push_back(type);
+  }
+  auto vprintf = nvidia::DeclareFunction(b, loc, "vprintf", FunctionType(b, b.getI32Type(), {ptr, ptr}));
+  auto func = nvidia::DeclareFunction(b, loc, name, FunctionType(b, nullptr, params));
+  if (!vprintf || !func || !func.isExternal()) return vprintf ? func : nullptr;
+  func.setLinkage(LLVM::Linkage::Internal);
+  mlir::OpBuilder::InsertionGuard guard(b);
+  mlir::Block* entry = func.addEntryBlock(b);
+  b.setInsertionPointToEnd(entry);
+  mlir::Value buffer = b.create<LLVM::ZeroOp>(loc, ptr);
+  if (!types.empty()) {
+    auto layout = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
+    buffer = b.create<LLVM::AllocaOp>(loc, ptr, layout, nvidia::EmitI32(b, loc, 1), /*alignment=*/8);
+    for (size_t i = 0; i < types.size(); ++i) {
+      mlir::Value slot = b.create<LLVM::GEPOp>(loc, ptr, layout, buffer,
+                                               llvm::ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
+      b.create<LLVM::StoreOp>(loc, entry->getArgument(i + 1), slot);
+    }
+  }
+  b.create<LLVM::CallOp>(loc, vprintf, mlir::ValueRange{entry->getArgument(0), buffer});
+  b.create<LLVM::ReturnOp>(loc, mlir::ValueRange());
+  return func;
+}
+
+}  // namespace
+
+void NvidiaOps::Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, const AssertSite& site) const {
+  LLVM::LLVMFuncOp func = AssertFunction(b, loc);
+  if (!func) {
+    mlir::emitError(loc) << "'" << kAssertFunction << "' or '__assertfail' is something else in this module";
+    return;
+  }
+  b.create<LLVM::CallOp>(loc, func, mlir::ValueRange{condition, nvidia::EmitString(b, loc, site.message),
+                                                     nvidia::EmitString(b, loc, site.file),
+                                                     nvidia::EmitI32(b, loc, site.line),
+                                                     nvidia::EmitString(b, loc, site.function)});
+}
+
+mlir::LogicalResult NvidiaOps::Print(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef format,
+                                     mlir::ValueRange args) const {
+  llvm::SmallVector<mlir::Value> operands = {nvidia::EmitString(b, loc, format)};
+  llvm::SmallVector<mlir::Type> types;
+  for (mlir::Value arg : args) {
+    if (arg.getType().isBF16()) {
+      arg = ConvertFloat(b, loc, b.getBF16Type(), b.getF32Type(), tt::RoundingMode::kRtne, arg)[0];
+    }
+    mlir::Value promoted = Promote(b, loc, arg);
+    if (!promoted) return mlir::emitError(loc) << "device print cannot take a value of " << arg.getType();
+    operands.push_back(promoted);
+    types.push_back(promoted.getType());
+  }
+  LLVM::LLVMFuncOp func = PrintFunction(b, loc, types);
+  if (!func) return mlir::emitError(loc) << "'vprintf' is something else in this module";
+  b.create<LLVM::CallOp>(loc, func, operands);
+  return mlir::success();
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM 19 writes PTX up to 8.5 and for devices up to sm_90a. What it writes for sm_90 is valid for every later device
+// and version too, so the two lines that name them are replaced in the text.
+#include <mutex>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/targets/nvidia/codegen.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetOptions.h"
+
+extern "C" {
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+constexpr char kTriple[] = "nvptx64-nvidia-cuda";
+
+void InitializeBackEnd() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    // Pointers to shared, constant and local memory have 32 bits: fewer registers. LLVM has no other switch for it.
+    auto& registered = llvm::cl::getRegisteredOptions();
+    if (auto it = registered.find("nvptx-short-ptr"); it != registered.end()) {
+      static_cast<llvm::cl::opt<bool>*>(it->second)->setValue(true);
+    }
+  });
+}
+
+// The newest version up to `wanted` of which LLVM has a feature of its own.
+int NearestLlvmPtxVersion(int wanted) {
+  int version = std::clamp(wanted, 70, kMaxLlvmPtxVersion);
+  return version == 79 ? 78 : version;
+}
+
+// Without a handler of its own, LLVMContext ends the process at the first error.
+class CollectErrors final : public llvm::DiagnosticHandler {
+ public:
+  explicit CollectErrors(std::string& errors) : errors_(errors) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() != llvm::DS_Error) return true;
+    llvm::raw_string_ostream stream(errors_);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    if (!errors_.empty()) stream << "; ";
+    info.print(printer);
+    return true;
+  }
+
+ private:
+  std::string& errors_;
+};
+
+// Replaces what follows `directive` up to the end of its line.
+void ReplaceDirective(std::string& text, const std::string& directive, const std::string& value) {
+  size_t start = text.find("\n" + directive + " ");
+  if (start == std::string::npos) return;
+  start += 1 + directive.size() + 1;
+  const size_t end = text.find('\n', start);
+  text.replace(start, end - start, value);
+}
+
+// LLVM 19 cannot say how many blocks make a cluster; it belongs beside the number of threads of a block.
+void AddClusterSize(std::string& text, int num_ctas) {
+  const std::string directive = absl::StrCat(".explicitcluster\n.reqnctapercluster ", num_ctas, ", 1, 1\n");
+  for (size_t at = text.find("\n.reqntid "); at != std::string::npos; at = text.find("\n.reqntid ", at + 1)) {
+    text.insert(text.find('\n', at + 1) + 1, directive);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Architecture& arch, int ptx_version,
+                                                                       const KernelOptions& options) {
+  InitializeBackEnd();
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
+  if (!target) return absl::InternalError(error);
+  llvm::TargetOptions llvm_options;
+  llvm_options.AllowFPOpFusion = options.enable_fp_fusion ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
+  llvm_options.TrapUnreachable = true;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      kTriple, arch.llvm_cpu, absl::StrCat("+ptx", NearestLlvmPtxVersion(ptx_version)), llvm_options,
+      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
+                                    int ptx_version, int num_ctas) {
+  llvm::LLVMContext& context = module.getContext();
+  std::string errors;
+  std::unique_ptr<llvm::DiagnosticHandler> previous = context.getDiagnosticHandler();
+  context.setDiagnosticHandler(std::make_unique<CollectErrors>(errors));
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  const bool unsupported = machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
+  if (!unsupported) passes.run(module);
+  context.setDiagnosticHandler(std::move(previous));
+  if (unsupported) return absl::InternalError("LLVM's NVPTX back end writes no assembly");
+  if (!errors.empty()) return absl::InternalError(absl::StrCat("LLVM's NVPTX back end: ", errors));
+
+  std::string ptx(text.str());
+  ReplaceDirective(ptx, ".version", absl::StrCat(ptx_version / 10, ".", ptx_version % 10));
+  // Also drops ", debug", which asks the assembler for -g; line numbers need none.
+  ReplaceDirective(ptx, ".target", arch.binary_arch);
+  if (num_ctas > 1) AddClusterSize(ptx, num_ctas);
+  return ptx;
+}
+
+}  // namespace tritond::compiler::nvidia

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads and stores of global memory.
+//
+// An access without a predicate or cache hints is an ordinary vector access that LLVM may fold and move. Anything else
+// becomes one predicated PTX instruction on words, so that a masked access needs no branch:
+//
+//   @p ld.global.L1::evict_last.v4.b32 {$0, $1, $2, $3}, [$4];   // $0 … $3 hold `others` before
+//
+// Elements narrower than 32 bits travel packed in words of 32 bits, the first element in the low bits.
+#include "compiler/targets/nvidia/nvidia_ops.h"
+#include "compiler/targets/nvidia/ptx_builder.h"
+
+namespace tritond::compiler {
+namespace LLVM = mlir::LLVM;
+using nvidia::PtxBuilder;
+
+namespace {
+
+int BitsOf(mlir::Type type) {
+  return mlir::isa<LLVM::LLVMPointerType>(type) ? 64 : static_cast<int>(type.getIntOrFloatBitWidth());
+}
+
+// How an access is cut into words; a word holds several elements or one.
+struct Words {
+  mlir::Type word;
+  int count;
+  int per_word;
+};
+
+Words WordsOf(mlir::OpBuilder& b, const MemoryAccess& access) {
+  const int bits = BitsOf(access.element);
+  const int total = bits * access.count;
+  const int word_bits = bits >= 32 ? bits : std::min(total, 32);
+  return {b.getIntegerType(word_bits), total / word_bits, word_bits / bits};
+}
+
+// A word as an integer, from `elements`; and back.
+mlir::Value PackWord(mlir::OpBuilder& b, mlir::Location loc, mlir::Type word, mlir::ValueRange elements) {
+  mlir::Type type = elements[0].getType();
+  if (elements.size() == 1) {
+    if (type == word) return elements[0];
+    if (mlir::isa<LLVM::LLVMPointerType>(type)) return b.create<LLVM::PtrToIntOp>(loc, word, elements[0]);
+    return b.create<LLVM::BitcastOp>(loc, word, elements[0]);
+  }
+  mlir::Value vector = b.create<LLVM::UndefOp>(loc, LLVM::getVectorType(type, elements.size()));
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    vector = b.create<LLVM::InsertElementOp>(loc, vector, element, nvidia::EmitI32(b, loc, i));
+  }
+  return b.create<LLVM::BitcastOp>(loc, word, vector);
+}
+
+void UnpackWord(mlir::OpBuilder& b, mlir::Location loc, mlir::Value word, mlir::Type element, int count,
+                llvm::SmallVectorImpl<mlir::Value>& out) {
+  if (count == 1) {
+    if (word.getType() == element) {
+      out.push_back(word);
+    } else if (mlir::isa<LLVM::LLVMPointerType>(element)) {
+      out.push_back(b.create<LLVM::IntToPtrOp>(loc, element, word));
+    } else {
+      out.push_back(b.create<LLVM::BitcastOp>(loc, element, word));
+    }
+    return;
+  }
+  mlir::Value vector = b.create<LLVM::BitcastOp>(loc, LLVM::getVectorType(element, count), word);
+  for (int i = 0; i < count; ++i) {
+    out.push_back(b.create<LLVM::ExtractElementOp>(loc, vector, nvidia::EmitI32(b, loc, i)));
+  }
+}
+
+llvm::StringRef EvictionSuffix(tt::EvictionPolicy policy) {
+  switch (policy) {
+    case tt::EvictionPolicy::kNormal: return "";
+    case tt::EvictionPolicy::kEvictFirst: return ".L1::evict_first";
+    case tt::EvictionPolicy::kEvictLast: return ".L1::evict_last";
+  }
+  return "";
+}
+
+// PTX takes a cache operator or an eviction priority, not both; the operator says more. Modifiers of the other kind
+// of access (.wt of a load) have no meaning and are left out.
+std::string LoadHints(const MemoryAccess& access) {
+  if (access.is_volatile) return "";
+  switch (access.cache) {
+    case tt::CacheModifier::kCa: return ".ca";
+    case tt::CacheModifier::kCg: return ".cg";
+    case tt::CacheModifier::kCs: return ".cs";
+    case tt::CacheModifier::kCv: return ".cv";
+    default: return EvictionSuffix(access.evict).str();
+  }
+}
+
+std::string StoreHints(const MemoryAccess& access) {
+  if (access.is_volatile) return "";
+  switch (access.cache) {
+    case tt::CacheModifier::kWb: return ".wb";
+    case tt::CacheModifier::kCg: return ".cg";
+    case tt::CacheModifier::kCs: return ".cs";
+    case tt::CacheModifier::kWt: return ".wt";
+    default: return EvictionSuffix(access.evict).str();
+  }
+}
+
+// "ld.global.L1::evict_last.v4.b32 {$0, $1, $2, $3}" without the predicate, the brackets around one register included.
+std::string Mnemonic(llvm::StringRef name, bool is_volatile, const std::string& hints, const Words& words) {
+  std::string text = name.str() + (is_volatile ? ".volatile.global" : ".global") + hints;
+  if (words.count > 1) text += ".v" + std::to_string(words.count);
+  return text + ".b" + std::to_string(words.word.getIntOrFloatBitWidth()) + " ";
+}
+
+std::string RegisterList(llvm::ArrayRef<std::string> registers) {
+  if (registers.size() == 1) return registers[0];
+  return "{" + llvm::join(registers, ", ") + "}";
+}
+
+// An 8-bit word lives in a 16-bit register.
+mlir::Type RegisterType(mlir::OpBuilder& b, mlir::Type word) {
+  return word.isInteger(8) ? b.getI16Type() : word;
+}
+
+mlir::Value ToRegister(mlir::OpBuilder& b, mlir::Location loc, mlir::Value word) {
+  return word.getType().isInteger(8) ? b.create<LLVM::ZExtOp>(loc, b.getI16Type(), word) : word;
+}
+
+mlir::Value FromRegister(mlir::OpBuilder& b, mlir::Location loc, mlir::Type word, mlir::Value value) {
+  return word.isInteger(8) ? b.create<LLVM::TruncOp>(loc, word, value) : value;
+}
+
+// The type that an ordinary access of all elements has: pointers travel as integers, of which LLVM has vectors.
+mlir::Type PlainType(mlir::OpBuilder& b, const MemoryAccess& access) {
+  if (access.count == 1) return access.element;
+  mlir::Type element = mlir::isa<LLVM::LLVMPointerType>(access.element) ? b.getI64Type() : access.element;
+  return LLVM::getVectorType(element, access.count);
+}
+
+unsigned AlignmentOf(const MemoryAccess& access) { return BitsOf(access.element) * access.count / 8; }
+
+llvm::SmallVector<mlir::Value> PlainLoad(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access) {
+  mlir::Value value = b.create<LLVM::LoadOp>(loc, PlainType(b, access), access.ptr, AlignmentOf(access),
+                                             access.is_volatile);
+  if (access.count == 1) return {value};
+  llvm::SmallVector<mlir::Value> values;
+  for (int i = 0; i < access.count; ++i) {
+    mlir::Value element = b.create<LLVM::ExtractElementOp>(loc, value, nvidia::EmitI32(b, loc, i));
+    if (element.getType() != access.element) element = b.create<LLVM::IntToPtrOp>(loc, access.element, element);
+    values.push_back(element);
+  }
+  return values;
+}
+
+void PlainStore(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access, mlir::ValueRange values) {
+  mlir::Value stored = values[0];
+  if (access.count > 1) {
+    auto type = PlainType(b, access);
+    mlir::Type element = LLVM::getVectorElementType(type);
+    stored = b.create<LLVM::UndefOp>(loc, type);
+    for (auto [i, value] : llvm::enumerate(values)) {
+      mlir::Value part = value;
+      if (part.getType() != element) part = b.create<LLVM::PtrToIntOp>(loc, element, part);
+      stored = b.create<LLVM::InsertElementOp>(loc, stored, part, nvidia::EmitI32(b, loc, i));
+    }
+  }
+  b.create<LLVM::StoreOp>(loc, stored, access.ptr, AlignmentOf(access), access.is_volatile);
+}
+
+}  // namespace
+
+llvm::SmallVector<mlir::Value> NvidiaOps::Load(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
+                                               mlir::ValueRange others) const {
+  const std::string hints = LoadHints(access);
+  if (!access.predicate && hints.empty()) return PlainLoad(b, loc, access);
+  const Words words = WordsOf(b, access);
+  PtxBuilder ptx(b, loc);
+  llvm::SmallVector<std::string> registers;
+  for (int i = 0; i < words.count; ++i) registers.push_back(ptx.AddOutput(RegisterType(b, words.word)));
+  std::string text = Mnemonic("ld", access.is_volatile, hints, words) + RegisterList(registers) + ", [" +
+                     ptx.AddInput(access.ptr) + "];";
+  if (access.predicate) {
+    text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
+    for (int i = 0; i < words.count && !others.empty(); ++i) {
+      mlir::Value word = PackWord(b, loc, words.word, others.slice(i * words.per_word, words.per_word));
+      ptx.TieOutput(i, ToRegister(b, loc, word));
+    }
+  }
+  llvm::SmallVector<mlir::Value> values;
+  for (mlir::Value word : ptx.Emit(text, /*touches_memory=*/true)) {
+    UnpackWord(b, loc, FromRegister(b, loc, words.word, word), access.element, words.per_word, values);
+  }
+  return values;
+}
+
+void NvidiaOps::Store(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
+                      mlir::ValueRange values) const {
+  const std::string hints = StoreHints(access);
+  if (!access.predicate && hints.empty()) return PlainStore(b, loc, access, values);
+  const Words words = WordsOf(b, access);
+  PtxBuilder ptx(b, loc);
+  llvm::SmallVector<std::string> registers;
+  for (int i = 0; i < words.count; ++i) {
+    mlir::Value word = PackWord(b, loc, words.word, values.slice(i * words.per_word, words.per_word));
+    registers.push_back(ptx.AddInput(ToRegister(b, loc, word)));
+  }
+  std::string text = Mnemonic("st", access.is_volatile, hints, words) + "[" + ptx.AddInput(access.ptr) + "], " +
+                     RegisterList(registers) + ";";
+  if (access.predicate) text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
+  ptx.Emit(text, /*touches_memory=*/true);
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/nvidia/nvidia_ops.h"
+
+#include "compiler/ir/encodings.h"
+#include "compiler/targets/nvidia/ptx_builder.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/InlineAsm.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tritond::compiler {
+namespace LLVM = mlir::LLVM;
+using nvidia::EmitI32;
+using nvidia::EmitIntrinsic;
+
+namespace {
+
+constexpr int kAllLanes = -1;
+
+bool HasClusters(mlir::OpBuilder& b) {
+  mlir::Operation* op = b.getInsertionBlock()->getParentOp();
+  auto module = op->getParentOfType<mlir::ModuleOp>();
+  auto ctas = module ? module->getAttrOfType<mlir::IntegerAttr>(ttg::kNumCtasAttr) : nullptr;
+  return ctas && ctas.getInt() > 1;
+}
+
+mlir::Value EmitSpecialRegister(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef name, tt::ProgramDim axis) {
+  const char letter = "xyz"[static_cast<int>(axis)];
+  return EmitIntrinsic(b, loc, ("llvm.nvvm.read.ptx.sreg." + name + "." + llvm::Twine(letter)).str(), b.getI32Type(),
+                       {});
+}
+
+}  // namespace
+
+mlir::Value NvidiaOps::ThreadId(mlir::OpBuilder& b, mlir::Location loc) const {
+  return EmitSpecialRegister(b, loc, "tid", tt::ProgramDim::kX);
+}
+
+mlir::Value NvidiaOps::ProgramId(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const {
+  return EmitSpecialRegister(b, loc, HasClusters(b) ? "clusterid" : "ctaid", axis);
+}
+
+mlir::Value NvidiaOps::NumPrograms(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const {
+  return EmitSpecialRegister(b, loc, HasClusters(b) ? "nclusterid" : "nctaid", axis);
+}
+
+void NvidiaOps::Barrier(mlir::OpBuilder& b, mlir::Location loc) const {
+  EmitIntrinsic(b, loc, "llvm.nvvm.barrier0", nullptr, {});
+}
+
+void NvidiaOps::WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const {
+  EmitIntrinsic(b, loc, "llvm.nvvm.bar.warp.sync", nullptr, {EmitI32(b, loc, kAllLanes)});
+}
+
+mlir::Value NvidiaOps::ShuffleXor(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const {
+  return EmitIntrinsic(b, loc, "llvm.nvvm.shfl.sync.bfly.i32", b.getI32Type(),
+                       {EmitI32(b, loc, kAllLanes), value, EmitI32(b, loc, mask), EmitI32(b, loc, WarpSize() - 1)});
+}
+
+mlir::Value NvidiaOps::ShuffleIndex(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, mlir::Value lane) const {
+  return EmitIntrinsic(b, loc, "llvm.nvvm.shfl.sync.idx.i32", b.getI32Type(),
+                       {EmitI32(b, loc, kAllLanes), value, lane, EmitI32(b, loc, WarpSize() - 1)});
+}
+
+std::optional<mlir::Value> NvidiaOps::WarpReduce(mlir::OpBuilder& b, mlir::Location loc, mlir::Operation* combiner,
+                                                 mlir::Value value) const {
+  if (!combiner || !value.getType().isInteger(32)) return std::nullopt;
+  // "redux.sync", compute capability 8.0.
+  llvm::StringRef kind = llvm::StringSwitch<llvm::StringRef>(combiner->getName().getStringRef())
+                             .Case("arith.addi", "add")
+                             .Case("arith.minsi", "min")
+                             .Case("arith.maxsi", "max")
+                             .Case("arith.minui", "umin")
+                             .Case("arith.maxui", "umax")
+                             .Case("arith.andi", "and")
+                             .Case("arith.ori", "or")
+                             .Case("arith.xori", "xor")
+                             .Default("");
+  if (kind.empty()) return std::nullopt;
+  return EmitIntrinsic(b, loc, ("llvm.nvvm.redux.sync." + kind).str(), b.getI32Type(),
+                       {value, EmitI32(b, loc, kAllLanes)});
+}
+
+mlir::FailureOr<mlir::Value> NvidiaOps::InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
+                                                  mlir::ValueRange args, llvm::StringRef text,
+                                                  llvm::StringRef constraints, bool has_side_effects) const {
+  // A constraint string that does not parse would abort in LLVM much later, without a location.
+  llvm::InlineAsm::ConstraintInfoVector parsed = llvm::InlineAsm::ParseConstraints(constraints);
+  if (parsed.empty() && !constraints.empty()) {
+    mlir::emitError(loc) << "inline assembly has malformed constraints '" << constraints << "'";
+    return mlir::failure();
+  }
+  size_t inputs = 0, outputs = 0;
+  for (const llvm::InlineAsm::ConstraintInfo& info : parsed) {
+    if (info.Type == llvm::InlineAsm::isInput) ++inputs;
+    if (info.Type == llvm::InlineAsm::isOutput) ++outputs;
+  }
+  auto as_struct = mlir::dyn_cast_or_null<LLVM::LLVMStructType>(result);
+  size_t expected = as_struct ? as_struct.getBody().size() : result ? 1 : 0;
+  if (inputs != args.size() || outputs != expected) {
+    mlir::emitError(loc) << "inline assembly has " << outputs << " outputs and " << inputs << " inputs in '"
+                         << constraints << "', but " << expected << " results and " << args.size() << " operands";
+    return mlir::failure();
+  }
+  auto op = b.create<LLVM::InlineAsmOp>(loc, result, args, text, constraints, has_side_effects,
+                                        /*is_align_stack=*/false, LLVM::AsmDialectAttr(), mlir::ArrayAttr());
+  return result ? op.getRes() : mlir::Value();
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instructions of NVIDIA GPUs from compute capability 8.0 on, as LLVM intrinsics and inline PTX. The manual is the
+// "PTX ISA"; section names in the sources are its own.
+#ifndef COMPILER_TARGETS_NVIDIA_NVIDIA_OPS_H_
+#define COMPILER_TARGETS_NVIDIA_NVIDIA_OPS_H_
+
+#include "compiler/lowering/target_ops.h"
+
+namespace tritond::compiler {
+
+// Immutable, so usable from any thread. Families of methods live in files of their own: memory_ops.cc, atomic_ops.cc,
+// math_ops.cc, convert_ops.cc, debug_ops.cc; the rest is in nvidia_ops.cc.
+class NvidiaOps final : public TargetOps {
+ public:
+  // `compute_capability`: 80 for 8.0.
+  explicit NvidiaOps(int compute_capability) : compute_capability_(compute_capability) {}
+
+  int WarpSize() const override { return 32; }
+  mlir::Value ThreadId(mlir::OpBuilder& b, mlir::Location loc) const override;
+  // In a module of more than one block a cluster (ttg.num-ctas) a program is a cluster.
+  mlir::Value ProgramId(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const override;
+  mlir::Value NumPrograms(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const override;
+  void Barrier(mlir::OpBuilder& b, mlir::Location loc) const override;
+  void WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const override;
+  mlir::Value ShuffleXor(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const override;
+  mlir::Value ShuffleIndex(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, mlir::Value lane) const override;
+  std::optional<mlir::Value> WarpReduce(mlir::OpBuilder& b, mlir::Location loc, mlir::Operation* combiner,
+                                        mlir::Value value) const override;
+  mlir::FailureOr<mlir::Value> InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
+                                         mlir::ValueRange args, llvm::StringRef text, llvm::StringRef constraints,
+                                         bool has_side_effects) const override;
+
+  llvm::SmallVector<mlir::Value> Load(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
+                                      mlir::ValueRange others) const override;
+  void Store(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
+             mlir::ValueRange values) const override;
+
+  mlir::FailureOr<mlir::Value> AtomicRmw(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
+                                         tt::RmwOp op, mlir::Value value) const override;
+  mlir::FailureOr<mlir::Value> AtomicCas(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
+                                         mlir::Value compare, mlir::Value value) const override;
+
+  mlir::FailureOr<mlir::Value> Math(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef op,
+                                    mlir::ValueRange args) const override;
+  mlir::FailureOr<mlir::Value> CallExtern(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef symbol,
+                                          mlir::Type result, mlir::ValueRange args) const override;
+
+  // Down-conversions to 8-bit floats saturate: infinities and what is too large become the largest finite value.
+  llvm::SmallVector<mlir::Value> ConvertFloat(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType from,
+                                              mlir::FloatType to, tt::RoundingMode rounding,
+                                              mlir::ValueRange values) const override;
+
+  void Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, const AssertSite& site) const override;
+  mlir::LogicalResult Print(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef format,
+                            mlir::ValueRange args) const override;
+
+ private:
+  int compute_capability_;
+};
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_TARGETS_NVIDIA_NVIDIA_OPS_H_

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/nvidia/nvidia_target.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "compiler/targets/nvidia/architecture.h"
+#include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/nvidia_ops.h"
+#include "compiler/targets/nvidia/pipeline.h"
+#include "compiler/targets/nvidia/toolchain.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+std::string TargetName(const Architecture& arch) { return absl::StrCat("cuda:", arch.compute_capability); }
+
+class NvidiaTarget final : public Target {
+ public:
+  NvidiaTarget(const Architecture& arch, const TargetConfig& config)
+      : arch_(arch), ops_(arch.compute_capability), toolchain_(Toolchain::ForConfig(config)) {}
+
+  std::string Name() const override { return TargetName(arch_); }
+  std::string AsmFormat() const override { return "ptx"; }
+  std::string BinaryFormat() const override { return "cubin"; }
+  TargetLimits Limits() const override { return {arch_.max_shared_bytes, 1024}; }
+  const TargetOps& Ops() const override { return ops_; }
+
+  void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
+    nvidia::AddTtirPasses(pm, options);
+  }
+  void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
+    nvidia::AddTtgirPasses(pm, options, Name());
+  }
+  void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
+    nvidia::AddLlirPasses(pm, options);
+  }
+
+  absl::Status Optimize(llvm::Module& module, const KernelOptions& options) override {
+    absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = Machine(options);
+    if (!machine.ok()) return machine.status();
+    return OptimizeModule(module, **machine, *toolchain_, options);
+  }
+
+  absl::StatusOr<std::string> EmitAsm(llvm::Module& module, const KernelOptions& options) override {
+    absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = Machine(options);
+    if (!machine.ok()) return machine.status();
+    return EmitPtx(module, **machine, arch_, PtxVersion(options), options.num_ctas);
+  }
+
+  absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) override {
+    absl::StatusOr<const Assembler*> assembler = toolchain_->GetAssembler();
+    if (!assembler.ok()) return assembler.status();
+    AssembleOptions assemble;
+    assemble.arch = arch_.binary_arch;
+    assemble.fp_fusion = options.enable_fp_fusion;
+    assemble.line_info = options.debug_info;
+    assemble.extra = absl::StrSplit(options.ptx_options, absl::ByAnyChar(" \t\n"), absl::SkipEmpty());
+    return (*assembler)->Assemble(text, assemble);
+  }
+
+  absl::Status AssemblerStatus() override {
+    absl::StatusOr<const Assembler*> assembler = toolchain_->GetAssembler();
+    if (!assembler.ok()) return assembler.status();
+    if ((*assembler)->PtxVersion() >= arch_.min_ptx_version) return absl::OkStatus();
+    return absl::FailedPreconditionError(absl::StrCat((*assembler)->Name(), " is too old for ", arch_.binary_arch));
+  }
+
+  std::string ToolsId() override { return toolchain_->Id(); }
+
+ private:
+  // The option's, else the assembler's, else the oldest that will do.
+  int PtxVersion(const KernelOptions& options) {
+    if (options.ptx_version > 0) return options.ptx_version;
+    absl::StatusOr<const Assembler*> assembler = toolchain_->GetAssembler();
+    const int newest = assembler.ok() ? (*assembler)->PtxVersion() : kMaxLlvmPtxVersion;
+    return std::max(newest, arch_.min_ptx_version);
+  }
+
+  absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> Machine(const KernelOptions& options) {
+    const int version = PtxVersion(options);
+    if (version < arch_.min_ptx_version) {
+      return absl::InvalidArgumentError(absl::StrCat("ptx_version ", version, " has no ", arch_.binary_arch,
+                                                     "; it needs at least ", arch_.min_ptx_version));
+    }
+    return MakeTargetMachine(arch_, version, options);
+  }
+
+  const Architecture& arch_;
+  NvidiaOps ops_;
+  std::shared_ptr<Toolchain> toolchain_;
+};
+
+}  // namespace
+
+std::vector<std::string> TargetNames() {
+  std::vector<std::string> names;
+  for (const Architecture& arch : kArchitectures) names.push_back(TargetName(arch));
+  return names;
+}
+
+std::unique_ptr<Target> MakeTarget(absl::string_view name, const TargetConfig& config) {
+  for (const Architecture& arch : kArchitectures) {
+    if (TargetName(arch) == name) return std::make_unique<NvidiaTarget>(arch, config);
+  }
+  return nullptr;
+}
+
+}  // namespace tritond::compiler::nvidia

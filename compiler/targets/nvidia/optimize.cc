@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/lowering/lower_to_llvm.h"
+#include "compiler/targets/nvidia/codegen.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Passes/PassBuilder.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+constexpr char kAnnotations[] = "nvvm.annotations";
+
+void Annotate(llvm::Function& function, llvm::StringRef key, int value) {
+  llvm::LLVMContext& context = function.getContext();
+  llvm::Metadata* operands[] = {
+      llvm::ConstantAsMetadata::get(&function), llvm::MDString::get(context, key),
+      llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value))};
+  function.getParent()->getOrInsertNamedMetadata(kAnnotations)->addOperand(llvm::MDNode::get(context, operands));
+}
+
+bool IsAnnotatedKernel(const llvm::Function& function) {
+  if (function.getCallingConv() == llvm::CallingConv::PTX_Kernel) return true;
+  const llvm::NamedMDNode* annotations = function.getParent()->getNamedMetadata(kAnnotations);
+  if (!annotations) return false;
+  return llvm::any_of(annotations->operands(), [&](const llvm::MDNode* node) {
+    auto* key = node->getNumOperands() >= 2 ? llvm::dyn_cast<llvm::MDString>(node->getOperand(1)) : nullptr;
+    return key && key->getString() == "kernel" && llvm::mdconst::extract_or_null<llvm::Function>(node->getOperand(0)) == &function;
+  });
+}
+
+// Entry points get their launch bounds; all other functions are nobody else's business.
+absl::Status MarkKernels(llvm::Module& module, const KernelOptions& options) {
+  int kernels = 0;
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    const llvm::StringRef attribute = kKernelAttr;
+    if (function.hasFnAttribute(attribute)) {
+      function.removeFnAttr(attribute);
+      function.setLinkage(llvm::GlobalValue::ExternalLinkage);
+      Annotate(function, "kernel", 1);
+      Annotate(function, "reqntidx", 32 * options.num_warps);
+      if (options.maxnreg > 0) Annotate(function, "maxnreg", options.maxnreg);
+    } else if (!IsAnnotatedKernel(function)) {
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+      continue;
+    }
+    ++kernels;
+  }
+  return kernels > 0 ? absl::OkStatus() : absl::InvalidArgumentError("the module has no kernel");
+}
+
+// Functions of libdevice that are one instruction. Replacing them here spares most kernels the link.
+struct OneInstruction {
+  const char* name;
+  llvm::Intrinsic::ID exact, flushing;      // by what happens to subnormals
+};
+constexpr std::array<OneInstruction, 3> kOneInstruction = {{
+    {"__nv_exp2f", llvm::Intrinsic::nvvm_ex2_approx_f, llvm::Intrinsic::nvvm_ex2_approx_ftz_f},
+    {"__nv_rsqrtf", llvm::Intrinsic::nvvm_rsqrt_approx_f, llvm::Intrinsic::nvvm_rsqrt_approx_ftz_f},
+    {"__nv_sqrtf", llvm::Intrinsic::nvvm_sqrt_approx_f, llvm::Intrinsic::nvvm_sqrt_approx_ftz_f},
+}};
+
+void ReplaceOneInstructionFunctions(llvm::Module& module, bool flush_subnormals) {
+  for (const OneInstruction& entry : kOneInstruction) {
+    llvm::Function* function = module.getFunction(entry.name);
+    if (!function || !function->isDeclaration()) continue;
+    llvm::Type* f32 = llvm::Type::getFloatTy(module.getContext());
+    if (function->getFunctionType() != llvm::FunctionType::get(f32, {f32}, false)) continue;
+    function->replaceAllUsesWith(
+        llvm::Intrinsic::getDeclaration(&module, flush_subnormals ? entry.flushing : entry.exact));
+    function->eraseFromParent();
+  }
+}
+
+// LLVM assumes that any inline assembly may access memory. Ours (and users') without side effects and without a memory
+// clobber does not; saying so lets it be merged, moved out of loops and removed.
+void MarkPureAssembly(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      auto* assembly = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+      if (!assembly || assembly->hasSideEffects() ||
+          llvm::StringRef(assembly->getConstraintString()).contains("~{memory}")) {
+        continue;
+      }
+      call->setDoesNotAccessMemory();
+      call->setDoesNotThrow();
+      call->addFnAttr(llvm::Attribute::WillReturn);
+    }
+  }
+}
+
+// The functions that the CUDA driver gives every kernel.
+bool IsDriverFunction(llvm::StringRef name) {
+  constexpr std::array<const char*, 4> kNames = {"__assertfail", "vprintf", "malloc", "free"};
+  return llvm::is_contained(kNames, name);
+}
+
+absl::Status CheckResolved(const llvm::Module& module) {
+  for (const llvm::Function& function : module) {
+    if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty()) continue;
+    if (function.getName() == "__nvvm_reflect" || IsDriverFunction(function.getName())) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the kernel calls ", std::string(function.getName()), ", which no library has"));
+  }
+  return absl::OkStatus();
+}
+
+void RunO3(llvm::Module& module, llvm::TargetMachine& machine) {
+  // Lowering has chosen the vectors; a vectoriser would only undo its choice. Loops are few and hot, so unrolling stays.
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = false;
+  tuning.LoopInterleaving = false;
+  tuning.SLPVectorization = false;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+}
+
+}  // namespace
+
+absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, Toolchain& toolchain,
+                            const KernelOptions& options) {
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  if (llvm::verifyModule(module, &stream)) return absl::InternalError(absl::StrCat("broken LLVM IR: ", problem));
+  module.setTargetTriple(machine.getTargetTriple().str());
+  module.setDataLayout(machine.createDataLayout());
+  if (!options.debug_info) llvm::StripDebugInfo(module);
+  if (absl::Status status = MarkKernels(module, options); !status.ok()) return status;
+  ReplaceOneInstructionFunctions(module, options.enable_reflect_ftz);
+  // Read by LLVM's NVVMReflect pass, which decides the branches inside libdevice.
+  if (!module.getModuleFlag("nvvm-reflect-ftz")) {
+    module.addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", options.enable_reflect_ftz ? 1 : 0);
+  }
+  if (absl::Status status = LinkLibdevice(module, toolchain); !status.ok()) return status;
+  if (absl::Status status = CheckResolved(module); !status.ok()) return status;
+  MarkPureAssembly(module);
+  RunO3(module, machine);
+  return absl::OkStatus();
+}
+
+}  // namespace tritond::compiler::nvidia

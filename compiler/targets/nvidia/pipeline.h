@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes of the NVIDIA targets, in order.
+#ifndef COMPILER_TARGETS_NVIDIA_PIPELINE_H_
+#define COMPILER_TARGETS_NVIDIA_PIPELINE_H_
+
+#include <string>
+
+#include "compiler/targets/target.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace tritond::compiler::nvidia {
+
+void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
+void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target);
+void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
+
+}  // namespace tritond::compiler::nvidia
+
+#endif  // COMPILER_TARGETS_NVIDIA_PIPELINE_H_

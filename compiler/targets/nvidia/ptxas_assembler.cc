@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program ptxas. It reads and writes memory files (memfd_create) under /proc/self/fd, so that a worker without any
+// writable folder can use it.
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/targets/nvidia/assembler.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+// A file in memory that a child process can open by Path().
+class MemoryFile {
+ public:
+  explicit MemoryFile(const char* name) : fd_(memfd_create(name, MFD_CLOEXEC)) {}
+  ~MemoryFile() {
+    if (fd_ >= 0) close(fd_);
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  bool ok() const { return fd_ >= 0; }
+  int fd() const { return fd_; }
+  std::string Path() const { return absl::StrCat("/proc/self/fd/", fd_); }
+
+  bool Write(absl::string_view text) {
+    while (!text.empty()) {
+      ssize_t written = write(fd_, text.data(), text.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return false;
+      text.remove_prefix(written);
+    }
+    return true;
+  }
+
+  std::string Contents() const {
+    struct stat info;
+    if (fstat(fd_, &info) != 0) return "";
+    std::string bytes(info.st_size, '\0');
+    size_t done = 0;
+    while (done < bytes.size()) {
+      ssize_t got = pread(fd_, bytes.data() + done, bytes.size() - done, done);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) break;
+      done += got;
+    }
+    bytes.resize(done);
+    return bytes;
+  }
+
+ private:
+  int fd_;
+};
+
+struct Outcome {
+  int status = 0;       // as waitpid gives it
+  std::string log;      // stdout and stderr
+};
+
+// Runs the program to its end. The child gets `inherited` under the same numbers and an empty environment.
+absl::StatusOr<Outcome> RunProgram(const std::vector<std::string>& command, const std::vector<int>& inherited) {
+  MemoryFile log("log");
+  if (!log.ok()) return absl::InternalError(absl::StrCat("memfd_create: ", strerror(errno)));
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", 0, 0);
+  posix_spawn_file_actions_adddup2(&actions, log.fd(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, log.fd(), STDERR_FILENO);
+  for (int fd : inherited) posix_spawn_file_actions_adddup2(&actions, fd, fd);  // clears close-on-exec
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  char* environment[] = {nullptr};
+  pid_t pid = 0;
+  const int error = posix_spawn(&pid, command[0].c_str(), &actions, nullptr, argv.data(), environment);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) return absl::NotFoundError(absl::StrCat("start ", command[0], ": ", strerror(error)));
+  Outcome outcome;
+  while (waitpid(pid, &outcome.status, 0) < 0) {
+    if (errno != EINTR) return absl::InternalError(absl::StrCat("wait for ", command[0], ": ", strerror(errno)));
+  }
+  outcome.log = log.Contents();
+  return outcome;
+}
+
+class PtxasAssembler final : public Assembler {
+ public:
+  PtxasAssembler(std::string path, int major, int minor) : path_(std::move(path)), major_(major), minor_(minor) {}
+
+  std::string Name() const override { return absl::StrCat("ptxas ", major_, ".", minor_, " (", path_, ")"); }
+  int PtxVersion() const override { return PtxVersionOfCuda(major_, minor_); }
+  std::string Path() const override { return path_; }
+
+  absl::StatusOr<std::string> Assemble(const std::string& ptx, const AssembleOptions& options) const override {
+    MemoryFile in("kernel.ptx"), out("kernel.cubin");
+    if (!in.ok() || !out.ok() || !in.Write(ptx)) {
+      return absl::InternalError(absl::StrCat("memory file for ptxas: ", strerror(errno)));
+    }
+    std::vector<std::string> command = {path_, "-v", absl::StrCat("--gpu-name=", options.arch), "--opt-level=3"};
+    if (!options.fp_fusion) command.push_back("--fmad=false");
+    if (options.line_info) command.push_back("--generate-line-info");
+    command.insert(command.end(), options.extra.begin(), options.extra.end());
+    command.insert(command.end(), {in.Path(), "--output-file", out.Path()});
+    absl::StatusOr<Outcome> outcome = RunProgram(command, {in.fd(), out.fd()});
+    if (!outcome.ok()) return outcome.status();
+    if (WIFSIGNALED(outcome->status)) {
+      return absl::InternalError(absl::StrCat(Name(), " died of signal ", WTERMSIG(outcome->status), ": ",
+                                              outcome->log));
+    }
+    if (WEXITSTATUS(outcome->status) != 0) return AssemblyError(Name(), outcome->log);
+    return out.Contents();
+  }
+
+ private:
+  std::string path_;
+  int major_, minor_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Assembler>> OpenPtxas(const std::string& path) {
+  if (access(path.c_str(), X_OK) != 0) return absl::NotFoundError(absl::StrCat(path, ": ", strerror(errno)));
+  absl::StatusOr<Outcome> outcome = RunProgram({path, "--version"}, {});
+  if (!outcome.ok()) return outcome.status();
+  // "Cuda compilation tools, release 13.0, V13.0.88"
+  const size_t at = outcome->log.find("release ");
+  int major = 0, minor = 0;
+  if (at == std::string::npos || sscanf(outcome->log.c_str() + at, "release %d.%d", &major, &minor) != 2) {
+    return absl::NotFoundError(absl::StrCat(path, " does not tell its version"));
+  }
+  return std::make_unique<PtxasAssembler>(path, major, minor);
+}
+
+}  // namespace tritond::compiler::nvidia

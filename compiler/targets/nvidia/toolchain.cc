@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/nvidia/toolchain.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The folders that may hold a CUDA toolkit, most wanted first.
+std::vector<std::string> ToolkitRoots(const TargetConfig& config) {
+  std::vector<std::string> roots = config.tool_roots;
+  if (!config.search_usual_places) return roots;
+  roots.push_back("/usr/local/cuda");
+  std::vector<std::string> versions;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/usr/local", error)) {
+    if (entry.path().filename().string().rfind("cuda-", 0) == 0) versions.push_back(entry.path().string());
+  }
+  std::sort(versions.rbegin(), versions.rend());
+  roots.insert(roots.end(), versions.begin(), versions.end());
+  roots.insert(roots.end(), {"/opt/cuda", "/usr/lib/cuda", "/usr/lib/nvidia-cuda-toolkit"});
+  return roots;
+}
+
+// Every existing file ROOT/SUBDIR/NAME, in order of roots, then subdirs, then names.
+std::vector<std::string> Candidates(const std::vector<std::string>& roots, const std::vector<std::string>& subdirs,
+                                    const std::vector<std::string>& names) {
+  std::vector<std::string> found;
+  for (const std::string& root : roots) {
+    for (const std::string& subdir : subdirs) {
+      for (const std::string& name : names) {
+        fs::path path = fs::path(root) / subdir / name;
+        std::error_code error;
+        if (fs::is_regular_file(path, error)) found.push_back(path.string());
+      }
+    }
+  }
+  return found;
+}
+
+// The bytes' digest in hex; "unreadable" when the file cannot be read.
+std::string Sha256OfFile(const std::string& path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer) return "unreadable";
+  std::string digest(32, '\0');
+  EVP_Digest((*buffer)->getBufferStart(), (*buffer)->getBufferSize(), reinterpret_cast<unsigned char*>(digest.data()),
+             nullptr, EVP_sha256(), nullptr);
+  return absl::BytesToHexString(digest);
+}
+
+class SearchingToolchain final : public Toolchain {
+ public:
+  explicit SearchingToolchain(const TargetConfig& config) : config_(config), roots_(ToolkitRoots(config)) {}
+
+  absl::StatusOr<const Assembler*> GetAssembler() override {
+    absl::MutexLock lock(&mu_);
+    return FindAssembler();
+  }
+
+  absl::StatusOr<const llvm::MemoryBuffer*> GetLibdevice() override {
+    absl::MutexLock lock(&mu_);
+    return FindLibdevice();
+  }
+
+  std::string Id() override {
+    absl::MutexLock lock(&mu_);
+    if (id_.empty()) {
+      absl::StatusOr<const Assembler*> assembler = FindAssembler();
+      // The path says where, not what: a machine with the same tools elsewhere shares results.
+      std::string tool = "none";
+      if (assembler.ok()) {
+        const std::string name = (*assembler)->Name();
+        tool = absl::StrCat(name.substr(0, name.find(" (")), " ", Sha256OfFile((*assembler)->Path()));
+      }
+      id_ = absl::StrCat(tool, "; libdevice ", FindLibdevice().ok() ? Sha256OfFile(libdevice_path_) : "none");
+    }
+    return id_;
+  }
+
+ private:
+  absl::StatusOr<const Assembler*> FindAssembler() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    if (assembler_) return assembler_.get();
+    if (no_assembler_) return *no_assembler_;
+    using Open = absl::StatusOr<std::unique_ptr<Assembler>> (*)(const std::string&);
+    std::vector<std::string> problems;
+    auto try_all = [&](Open open, const std::vector<std::string>& paths) {
+      for (const std::string& path : paths) {
+        absl::StatusOr<std::unique_ptr<Assembler>> opened = open(path);
+        if (opened.ok()) {
+          assembler_ = *std::move(opened);
+          return true;
+        }
+        problems.push_back(std::string(opened.status().message()));
+      }
+      return false;
+    };
+    if (try_all(OpenNvJitLink, Libraries("libnvJitLink.so", {".13", ".12", ""})) ||
+        try_all(OpenNvPtxCompiler, Libraries("libnvptxcompiler.so", {".13", ".12", ""})) ||
+        try_all(OpenPtxas, PtxasPrograms())) {
+      return assembler_.get();
+    }
+    no_assembler_ = absl::FailedPreconditionError(
+        absl::StrCat("no assembler for PTX: neither libnvJitLink.so, libnvptxcompiler.so nor ptxas in ",
+                     absl::StrJoin(roots_, ", "), problems.empty() ? "" : "; ", absl::StrJoin(problems, "; ")));
+    return *no_assembler_;
+  }
+
+  // In the toolkits, then by the loader's own search.
+  std::vector<std::string> Libraries(const std::string& name, const std::vector<std::string>& versions) const {
+    std::vector<std::string> names;
+    for (const std::string& version : versions) names.push_back(name + version);
+    std::vector<std::string> paths = Candidates(roots_, {"lib64", "lib", "targets/x86_64-linux/lib"}, names);
+    if (config_.search_usual_places) paths.insert(paths.end(), names.begin(), names.end());
+    return paths;
+  }
+
+  std::vector<std::string> PtxasPrograms() const {
+    std::vector<std::string> paths = Candidates(roots_, {"bin"}, {"ptxas"});
+    std::vector<std::string> more = Candidates(config_.path_dirs, {""}, {"ptxas"});
+    paths.insert(paths.end(), more.begin(), more.end());
+    return paths;
+  }
+
+  absl::StatusOr<const llvm::MemoryBuffer*> FindLibdevice() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    if (libdevice_) return libdevice_.get();
+    // Beside the toolkits' own place, where Python packages put it.
+    for (const std::string& path : Candidates(roots_, {"nvvm/libdevice", "lib", ""}, {"libdevice.10.bc"})) {
+      auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+      if (!buffer) continue;
+      libdevice_ = std::move(*buffer);
+      libdevice_path_ = path;
+      return libdevice_.get();
+    }
+    return absl::FailedPreconditionError(
+        absl::StrCat("no libdevice.10.bc in nvvm/libdevice of ", absl::StrJoin(roots_, ", ")));
+  }
+
+  const TargetConfig config_;
+  const std::vector<std::string> roots_;
+  absl::Mutex mu_;
+  std::unique_ptr<Assembler> assembler_ ABSL_GUARDED_BY(mu_);
+  std::optional<absl::Status> no_assembler_ ABSL_GUARDED_BY(mu_);
+  std::unique_ptr<llvm::MemoryBuffer> libdevice_ ABSL_GUARDED_BY(mu_);
+  std::string libdevice_path_ ABSL_GUARDED_BY(mu_);
+  std::string id_ ABSL_GUARDED_BY(mu_);
+};
+
+bool Same(const TargetConfig& a, const TargetConfig& b) {
+  return a.tool_roots == b.tool_roots && a.path_dirs == b.path_dirs && a.search_usual_places == b.search_usual_places;
+}
+
+}  // namespace
+
+std::shared_ptr<Toolchain> Toolchain::ForConfig(const TargetConfig& config) {
+  // The libraries are loaded once a process whoever asks, and reading them for their digests takes a tenth of a second;
+  // so targets share them. Weak: the last target takes the toolchain with it.
+  static absl::Mutex mu(absl::kConstInit);
+  static auto* const known = new std::vector<std::pair<TargetConfig, std::weak_ptr<Toolchain>>>();
+  absl::MutexLock lock(&mu);
+  for (auto& [other, weak] : *known) {
+    if (!Same(other, config)) continue;
+    if (std::shared_ptr<Toolchain> toolchain = weak.lock()) return toolchain;
+    std::shared_ptr<Toolchain> fresh = std::make_shared<SearchingToolchain>(config);
+    weak = fresh;
+    return fresh;
+  }
+  std::shared_ptr<Toolchain> fresh = std::make_shared<SearchingToolchain>(config);
+  known->emplace_back(config, fresh);
+  return fresh;
+}
+
+}  // namespace tritond::compiler::nvidia
