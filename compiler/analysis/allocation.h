@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where buffers, scratch areas and the frames of called functions lie in shared memory.
+#ifndef COMPILER_ANALYSIS_ALLOCATION_H_
+#define COMPILER_ANALYSIS_ALLOCATION_H_
+
+#include <optional>
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Support/LogicalResult.h"
+
+namespace tritond::compiler {
+
+// i32 attribute: the byte offset, from the beginning of its function's frame, of the buffer that a ttg.local_alloc makes,
+// of the scratch area of any other operation, or of the callee's frame for a tt.call. Absent where nothing is needed.
+inline constexpr llvm::StringLiteral kAllocationOffsetAttr = "allocation.offset";
+// i32 attribute of a tt.func: the size of its frame, those of the functions it calls included; absent when zero.
+inline constexpr llvm::StringLiteral kFrameBytesAttr = "allocation.bytes";
+
+// Sets kAllocationOffsetAttr on all operations of `module`, kFrameBytesAttr on its functions, and ttg.shared, the size of
+// the largest frame, on the module. Deterministic. Functions may hold cf or scf control flow. Failure, with a diagnostic:
+// functions that call themselves, which have no bounded frame, or pass buffers to each other.
+mlir::LogicalResult AllocateSharedMemory(mlir::ModuleOp module);
+
+// Bytes [begin, end) of a function's frame.
+struct MemoryRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+  bool Overlaps(const MemoryRange& other) const { return begin < other.end && other.begin < end; }
+};
+
+// The place that AllocateSharedMemory gave to the buffer, scratch or callee's frame of `op`; nullopt if it has none.
+std::optional<MemoryRange> AllocatedRange(mlir::Operation* op);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_ANALYSIS_ALLOCATION_H_

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// A forward dataflow over blocks. The state at a point is the bytes that some thread may have read or written since the
+// last barrier on some path; blocks begin with the union of their predecessors' ends. Where an access conflicts with
+// the state, a barrier goes in front of it, which empties the state. A round starts from empty states with the barriers of
+// the rounds before and goes on to the fixpoint; the last round adds none, so its states prove that none is missing.
+// Starting anew keeps what flowed past a place before it got its barrier from asking for more barriers.
+#include "compiler/analysis/barriers.h"
+
+#include <algorithm>
+
+#include "compiler/analysis/alias.h"
+#include "compiler/analysis/allocation.h"
+#include "compiler/analysis/scratch.h"
+#include "compiler/ir/ttg_dialect.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::Block;
+using mlir::Operation;
+using mlir::Value;
+
+// A set of bytes: disjoint ranges by ascending address.
+class Bytes final {
+ public:
+  bool Overlaps(const MemoryRange& range) const {
+    return llvm::any_of(ranges_, [&](const MemoryRange& own) { return own.Overlaps(range); });
+  }
+  // True when this adds bytes.
+  bool Add(MemoryRange range) {
+    if (range.begin >= range.end) return false;
+    for (const MemoryRange& own : ranges_) {
+      if (own.begin <= range.begin && range.end <= own.end) return false;
+    }
+    llvm::erase_if(ranges_, [&](const MemoryRange& own) {
+      if (own.end < range.begin || range.end < own.begin) return false;
+      range = {std::min(range.begin, own.begin), std::max(range.end, own.end)};
+      return true;
+    });
+    auto after = llvm::find_if(ranges_, [&](const MemoryRange& own) { return own.begin > range.begin; });
+    ranges_.insert(after, range);
+    return true;
+  }
+  bool Add(const Bytes& other) {
+    bool added = false;
+    for (const MemoryRange& range : other.ranges_) added |= Add(range);
+    return added;
+  }
+
+ private:
+  llvm::SmallVector<MemoryRange, 4> ranges_;
+};
+
+struct State {
+  Bytes reads;
+  Bytes writes;
+
+  bool Add(const State& other) {
+    bool reads_added = reads.Add(other.reads);
+    return writes.Add(other.writes) || reads_added;
+  }
+};
+
+// What one operation does to shared memory.
+struct Effect {
+  llvm::SmallVector<MemoryRange, 1> reads, writes;
+  bool waits = false;         // holds a barrier between its writes and its reads, or is one
+  bool reads_after = false;   // `waits`, and reads what it wrote after that
+
+  bool IsNone() const { return reads.empty() && writes.empty() && !waits; }
+
+  bool ConflictsWith(const State& state) const {
+    auto hits = [](const auto& ranges, const Bytes& bytes) {
+      return llvm::any_of(ranges, [&](const MemoryRange& range) { return bytes.Overlaps(range); });
+    };
+    return hits(reads, state.writes) || hits(writes, state.writes) || hits(writes, state.reads);
+  }
+
+  void ApplyTo(State& state) const {
+    if (waits) state = State();
+    for (const MemoryRange& range : reads) state.reads.Add(range);
+    if (waits && reads_after) {
+      for (const MemoryRange& range : writes) state.reads.Add(range);
+    } else {
+      for (const MemoryRange& range : writes) state.writes.Add(range);
+    }
+  }
+};
+
+void AddBuffers(llvm::SmallVectorImpl<MemoryRange>& ranges, const BufferAliases& aliases, Value value) {
+  for (Operation* allocation : aliases.Of(value)) {
+    if (auto range = AllocatedRange(allocation)) ranges.push_back(*range);
+  }
+}
+
+// Reads and writes of an operation on buffers, by its declared effects; both if it declares none.
+void AddBufferAccesses(Effect& effect, Operation* op, const BufferAliases& aliases) {
+  auto is_buffer = [](Value value) { return llvm::isa<ttg::MemDescType>(value.getType()); };
+  if (llvm::none_of(op->getOperands(), is_buffer) && llvm::none_of(op->getResults(), is_buffer)) return;
+  if (op->hasTrait<mlir::OpTrait::IsTerminator>()) return;
+  auto declared = llvm::dyn_cast<mlir::MemoryEffectOpInterface>(op);
+  bool reads = !declared || declared.hasEffect<mlir::MemoryEffects::Read>();
+  bool writes = !declared || declared.hasEffect<mlir::MemoryEffects::Write>();
+  for (mlir::ValueRange values : {mlir::ValueRange(op->getOperands()), mlir::ValueRange(op->getResults())}) {
+    for (Value value : values) {
+      if (reads) AddBuffers(effect.reads, aliases, value);
+      if (writes) AddBuffers(effect.writes, aliases, value);
+    }
+  }
+}
+
+bool IsSharedBarrier(Operation* op) {
+  auto barrier = llvm::dyn_cast<ttg::BarrierOp>(op);
+  if (!barrier) return false;
+  llvm::SmallVector<llvm::StringRef> spaces;
+  barrier.getAddrSpace().split(spaces, '|');
+  return llvm::is_contained(spaces, "local") || llvm::is_contained(spaces, "all");
+}
+
+Effect EffectOf(Operation* op, const BufferAliases& aliases) {
+  Effect effect;
+  if (IsSharedBarrier(op)) {
+    effect.waits = true;
+    return effect;
+  }
+  AddBufferAccesses(effect, op, aliases);
+  std::optional<MemoryRange> range = AllocatedRange(op);
+  if (!range || llvm::isa<ttg::LocalAllocOp>(op)) return effect;
+  effect.writes.push_back(*range);
+  if (llvm::isa<tt::CallOp>(op)) return effect;
+  if (ScratchStaysInWarp(op)) return effect;
+  effect.waits = effect.reads_after = true;
+  return effect;
+}
+
+class Analysis final {
+ public:
+  explicit Analysis(tt::FuncOp function) : function_(function) {}
+
+  mlir::LogicalResult Prepare() {
+    BufferAliases aliases(function_);
+    for (Block& block : function_.getBody()) {
+      for (Operation& op : block) {
+        Effect effect = EffectOf(&op, aliases);
+        if (!effect.IsNone()) accesses_[&block].push_back({&op, std::move(effect)});
+        if (failed(CheckRegions(op, aliases))) return mlir::failure();
+      }
+    }
+    return mlir::success();
+  }
+
+  llvm::SmallVector<Operation*> Run() {
+    if (accesses_.empty()) return {};
+    while (Round()) {
+    }
+    llvm::SmallVector<Operation*> result;
+    for (Block& block : function_.getBody()) {
+      for (const auto& access : accesses_.lookup(&block)) {
+        if (barriers_.contains(access.first)) result.push_back(access.first);
+      }
+    }
+    return result;
+  }
+
+ private:
+  // Accesses may not hide in regions, where no path is followed.
+  static mlir::LogicalResult CheckRegions(Operation& op, const BufferAliases& aliases) {
+    mlir::LogicalResult result = mlir::success();
+    for (mlir::Region& region : op.getRegions()) {
+      region.walk([&](Operation* inner) {
+        if (EffectOf(inner, aliases).IsNone()) return mlir::WalkResult::advance();
+        result = inner->emitError("accesses shared memory within structured control flow; barriers need cf");
+        return mlir::WalkResult::interrupt();
+      });
+    }
+    return result;
+  }
+
+  // To the fixpoint with the barriers known so far; true when that found new ones.
+  bool Round() {
+    size_t known = barriers_.size();
+    llvm::DenseMap<Block*, State> begins;
+    llvm::ReversePostOrderTraversal<mlir::Region*> order(&function_.getBody());
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Block* block : order) {
+        State state = begins[block];
+        for (const auto& [op, effect] : accesses_[block]) Step(op, effect, state);
+        for (Block* successor : block->getSuccessors()) changed |= begins[successor].Add(state);
+      }
+    }
+    return barriers_.size() != known;
+  }
+
+  void Step(Operation* op, const Effect& effect, State& state) {
+    if (!barriers_.contains(op) && effect.ConflictsWith(state)) barriers_.insert(op);
+    if (barriers_.contains(op)) state = State();
+    effect.ApplyTo(state);
+  }
+
+  tt::FuncOp function_;
+  llvm::DenseMap<Block*, llvm::SmallVector<std::pair<Operation*, Effect>, 0>> accesses_;
+  llvm::SmallPtrSet<Operation*, 8> barriers_;
+};
+
+}  // namespace
+
+mlir::FailureOr<llvm::SmallVector<Operation*>> FindMissingBarriers(tt::FuncOp function) {
+  if (function.isExternal()) return llvm::SmallVector<Operation*>();
+  Analysis analysis(function);
+  if (failed(analysis.Prepare())) return mlir::failure();
+  return analysis.Run();
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the threads of a block have to wait for each other's accesses to shared memory.
+#ifndef COMPILER_ANALYSIS_BARRIERS_H_
+#define COMPILER_ANALYSIS_BARRIERS_H_
+
+#include "compiler/ir/tt_dialect.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tritond::compiler {
+
+// The operations of `function` that need a barrier right before them, in its order. Expects what AllocateSharedMemory has
+// placed, and cf control flow: scf operations that hold accesses fail, with a diagnostic.
+//
+// Two accesses to overlapping bytes conflict unless both read. On every path from one to a conflicting other lies a
+// barrier: one of the result, one in the function already, or the one that operations with scratch hold (see
+// ScratchOf: they write their area, wait, and read it). A call counts as an access to the whole frame of its callee.
+mlir::FailureOr<llvm::SmallVector<mlir::Operation*>> FindMissingBarriers(tt::FuncOp function);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_ANALYSIS_BARRIERS_H_

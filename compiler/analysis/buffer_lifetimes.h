@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// When the buffers of a function are in use.
+#ifndef COMPILER_ANALYSIS_BUFFER_LIFETIMES_H_
+#define COMPILER_ANALYSIS_BUFFER_LIFETIMES_H_
+
+#include "compiler/analysis/alias.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace tritond::compiler {
+
+// Steps [first, last) of a function.
+struct Steps {
+  int first = 0;
+  int last = 0;
+};
+
+// Numbers the operations of a function in textual order, one step each, and gives every buffer one interval of steps
+// that covers all points where its content may still be read: from allocation to last use of any view, and all of a
+// loop that carries it around. The function may hold cf or scf control flow.
+class BufferLifetimes final {
+ public:
+  BufferLifetimes(mlir::FunctionOpInterface function, const BufferAliases& aliases);
+
+  // `op` alone, without its regions: when scratch is in use.
+  Steps Of(mlir::Operation* op) const { return {first_.lookup(op), first_.lookup(op) + 1}; }
+  Steps Of(ttg::LocalAllocOp allocation) const { return lifetimes_.lookup(allocation); }
+
+ private:
+  Steps Compute(ttg::LocalAllocOp allocation) const;
+  Steps WithRegions(mlir::Operation* op) const { return {first_.lookup(op), end_.lookup(op)}; }
+  // The interval among the blocks of `region`, where `begin` holds the allocation. `fresh`: no use after `begin` reads
+  // what was written before it.
+  Steps InBlocks(mlir::Region* region, llvm::ArrayRef<mlir::Operation*> uses, mlir::Operation* begin, bool fresh) const;
+
+  const BufferAliases& aliases_;
+  llvm::DenseMap<mlir::Operation*, int> first_, end_;
+  llvm::DenseMap<mlir::Operation*, Steps> lifetimes_;
+};
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_ANALYSIS_BUFFER_LIFETIMES_H_
