@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 
 TARGET = "cuda:90"
@@ -44,6 +45,18 @@ def stop(daemon):
     except subprocess.TimeoutExpired:
         os.killpg(daemon.pid, signal.SIGKILL)
         return daemon.wait()
+
+
+def wait_until_ready(daemon, page, seconds=30):
+    """Ready is when a worker has attached."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and daemon.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{page}/readyz", timeout=5):
+                return
+        except OSError:  # not listening yet, or not ready
+            time.sleep(0.05)
+    raise RuntimeError("the daemon did not get ready")
 
 
 def compile_twice(client, environment, kernel, out):
@@ -79,11 +92,11 @@ def demo(binaries, examples, folder):
     with open(folder / "tritond.log", "w", encoding="utf-8") as log:
         daemon = subprocess.Popen([str(w) for w in command], stdout=log, stderr=log, start_new_session=True)
     try:
-        run([client, "--wait", "30", "stats", "--recent", "0"], env=environment, stdout=subprocess.DEVNULL)
+        page = f"http://127.0.0.1:{http}"
+        wait_until_ready(daemon, page)
         for name in ("softmax", "layer_norm"):
             compile_twice(client, environment, examples / f"{name}.ttir", folder)
         show(client, environment, examples / "softmax.ttir", folder)
-        page = f"http://127.0.0.1:{http}"
         with urllib.request.urlopen(f"{page}/healthz", timeout=10) as answer:
             print(f"status page while it ran: {page}/   /healthz: {answer.status} {answer.read().decode().strip()}")
         run([client, "stats"], env=environment)

@@ -72,6 +72,8 @@ class Daemon:
         done = self.client("--wait", "30", "stats")
         if done.returncode != 0:
             raise AssertionError(f"the daemon does not answer: {done.stderr}\n{self.log()}")
+        if workers > 0:
+            wait_until(lambda: self.get("/readyz")[0] == 200, 30, f"a worker attaches\n{self.log()}")
         return self
 
     def log(self):
