@@ -26,13 +26,18 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def show_command(command, end=""):
+    """Prints it as a user would type it, without the folders of this run."""
+    words = [os.path.basename(word) if os.path.isabs(word) else word for word in map(str, command)]
+    print(f"$ {' '.join(words)}{end}", flush=True)
+
+
 def run(command, **kwargs):
-    """Prints the command as a user would type it, then runs it. A failure ends the demo."""
-    words = [os.path.basename(str(command[0]))] + [str(w) for w in command[1:]]
-    print(f"$ {' '.join(words)}", flush=True)
+    """Shows and runs a command. A failure ends the demo."""
+    show_command(command)
     done = subprocess.run([str(w) for w in command], text=True, **kwargs)
     if done.returncode != 0:
-        raise RuntimeError(f"{words[0]} {words[1]} ended with {done.returncode}")
+        raise RuntimeError(f"{os.path.basename(str(command[0]))} {command[1]} ended with {done.returncode}")
     return done
 
 
@@ -88,7 +93,7 @@ def demo(binaries, examples, folder):
     environment = {**os.environ, "TRITOND_SERVER": f"127.0.0.1:{port}"}
     command = [binaries / "tritond", "--data-dir", folder / "data", "--listen", f"127.0.0.1:{port}", "--http",
                f"127.0.0.1:{http}", "--workers", str(min(2, os.cpu_count() or 1))]
-    print(f"$ {' '.join(['tritond'] + [str(w) for w in command[1:]])} &")
+    show_command(command, " &")
     with open(folder / "tritond.log", "w", encoding="utf-8") as log:
         daemon = subprocess.Popen([str(w) for w in command], stdout=log, stderr=log, start_new_session=True)
     try:

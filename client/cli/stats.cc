@@ -31,7 +31,7 @@ const char* ClassName(v1::Priority priority) {
 
 void PrintDaemon(const v1::GetStatsResponse& stats, std::ostream& out) {
   const absl::Duration up = absl::Now() - absl::FromUnixSeconds(stats.started().seconds());
-  out << "tritond " << stats.daemon().version() << ", up " << absl::FormatDuration(absl::Trunc(up, absl::Seconds(1)))
+  out << "tritond " << stats.daemon().version() << ", up " << absl::FormatDuration(absl::Ceil(up, absl::Seconds(1)))
       << (stats.draining() ? ", draining" : "") << "\n\n";
   const uint64_t answered = stats.hits() + stats.misses() + stats.joined();
   const double share = answered == 0 ? 0 : 100.0 * static_cast<double>(stats.hits()) / static_cast<double>(answered);
