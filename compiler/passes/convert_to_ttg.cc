@@ -181,11 +181,12 @@ struct ConvertToTtgPass final : impl::ConvertToTtgPassBase<ConvertToTtgPass> {
 
  private:
   LogicalResult CheckLaunch() {
-    if (num_ctas != 1) return getOperation().emitError() << "num_ctas = " << num_ctas << " is not supported; only 1 is";
+    if (num_ctas != 1)
+      return getOperation().emitError() << "num_ctas = " << num_ctas.getValue() << " is not supported; only 1 is";
     if (num_warps < 1 || num_warps > 32 || !llvm::isPowerOf2_32(num_warps))
-      return getOperation().emitError() << "num_warps = " << num_warps << " is no power of two from 1 to 32";
+      return getOperation().emitError() << "num_warps = " << num_warps.getValue() << " is no power of two from 1 to 32";
     if (threads_per_warp < 1 || threads_per_warp > 128 || !llvm::isPowerOf2_32(threads_per_warp))
-      return getOperation().emitError() << "threads_per_warp = " << threads_per_warp
+      return getOperation().emitError() << "threads_per_warp = " << threads_per_warp.getValue()
                                         << " is no power of two from 1 to 128";
     return mlir::success();
   }

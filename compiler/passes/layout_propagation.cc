@@ -161,8 +161,6 @@ class EncodingGraph final {
   };
   using Rank = std::pair<bool, int64_t>;
 
-  //-- Building ------------------------------------------------------------------------------------------------------//
-
   void AddNodes() {
     func_.walk<mlir::WalkOrder::PreOrder>([&](Operation* op) {
       for (Value result : op->getResults()) AddValue(result);
@@ -254,8 +252,8 @@ class EncodingGraph final {
       nodes_[node].settled = true;
       if (!voter) voter = value;
     }
-    for (Value operand : op->getOperands())
-      if (!voter && NodeOf(operand) >= 0) voter = operand;
+    for (OpOperand& operand : op->getOpOperands())
+      if (!voter && NodeOf(operand.get()) >= 0 && flows_.Targets(operand).empty()) voter = operand.get();
     if (voter && op != func_.getOperation()) Vote(voter, op);
   }
 
@@ -263,8 +261,6 @@ class EncodingGraph final {
     int64_t weight = int64_t{1} << (3 * std::min(LoopDepth(op->getBlock()), 6));
     votes_[BaseOf(nodes_[NodeOf(value)].original)] += weight * TensorType(value).getNumElements();
   }
-
-  //-- Labelling -----------------------------------------------------------------------------------------------------//
 
   Rank RankOf(Attribute label) {
     Attribute base = BaseOf(label);
@@ -308,8 +304,6 @@ class EncodingGraph final {
     work_.clear();
     for (Node& node : nodes_) node.settled |= node.label != Attribute();
   }
-
-  //-- Applying ------------------------------------------------------------------------------------------------------//
 
   Attribute Encoding(int node) {
     const Node& found = nodes_[Find(node)];

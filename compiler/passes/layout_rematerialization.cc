@@ -88,8 +88,6 @@ class ConversionMover final {
     return true;
   }
 
-  //-- Choosing ------------------------------------------------------------------------------------------------------//
-
   // `dies`: nothing but what moves away uses `value`.
   Choice Best(Value value, Attribute encoding, bool dies, int depth) {
     if (Made(value, encoding)) return {};
@@ -189,8 +187,6 @@ class ConversionMover final {
     }
     return true;
   }
-
-  //-- Rewriting -----------------------------------------------------------------------------------------------------//
 
   // `value` under `encoding` if that is there; available wherever `value` is.
   Value Made(Value value, Attribute encoding) {

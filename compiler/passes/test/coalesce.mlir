@@ -1,0 +1,133 @@
+// RUN: triton-opt %s --split-input-file --ttg-coalesce | FileCheck %s
+
+// A contiguous, aligned access takes 16 bytes a thread, between conversions.
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+// CHECK-DAG: #[[B:.+]] = #ttg.blocked<{sizePerThread = [1],
+// CHECK-DAG: #[[W:.+]] = #ttg.blocked<{sizePerThread = [8], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+// CHECK: %[[P:.+]] = ttg.convert_layout %{{.*}} : tensor<1024x!tt.ptr<f16>, #[[B]]> -> tensor<1024x!tt.ptr<f16>, #[[W]]>
+// CHECK: %[[V:.+]] = tt.load %[[P]] : tensor<1024x!tt.ptr<f16>, #[[W]]>
+// CHECK: ttg.convert_layout %[[V]] : tensor<1024xf16, #[[W]]> -> tensor<1024xf16, #[[B]]>
+// CHECK: tt.store %{{.*}}, %{{.*}} : tensor<1024x!tt.ptr<f16>, #[[W]]>
+tt.func @wide(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
+  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #b>
+  %s = tt.splat %p : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>, #b>
+  %q = tt.addptr %s, %r : tensor<1024x!tt.ptr<f16>, #b>, tensor<1024xi32, #b>
+  %v = tt.load %q : tensor<1024x!tt.ptr<f16>, #b>
+  tt.store %q, %v : tensor<1024x!tt.ptr<f16>, #b>
+  tt.return
+}
+}
+
+// -----
+
+// No more than the elements of a thread: 256 for 128 threads.
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+// CHECK: #[[W:.+]] = #ttg.blocked<{sizePerThread = [2],
+// CHECK: tt.load {{.*}} : tensor<256x!tt.ptr<f16>, #[[W]]>
+tt.func @small(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}) -> tensor<256xf16, #b> {
+  %r = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32, #b>
+  %s = tt.splat %p : !tt.ptr<f16> -> tensor<256x!tt.ptr<f16>, #b>
+  %q = tt.addptr %s, %r : tensor<256x!tt.ptr<f16>, #b>, tensor<256xi32, #b>
+  %v = tt.load %q : tensor<256x!tt.ptr<f16>, #b>
+  tt.return %v : tensor<256xf16, #b>
+}
+}
+
+// -----
+
+// The order follows memory: columns here are contiguous.
+#b = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#rows = #ttg.slice<{dim = 1, parent = #b}>
+#cols = #ttg.slice<{dim = 0, parent = #b}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+// CHECK: #[[W:.+]] = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 4], order = [0, 1]}>
+// CHECK: tt.load {{.*}} : tensor<64x64x!tt.ptr<f32>, #[[W]]>
+tt.func @columns(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibility = 16 : i32}) -> tensor<64x64xf32, #b> {
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #rows>
+  %j = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #cols>
+  %ei = tt.expand_dims %i {axis = 1 : i32} : tensor<64xi32, #rows> -> tensor<64x1xi32, #b>
+  %ej = tt.expand_dims %j {axis = 0 : i32} : tensor<64xi32, #cols> -> tensor<1x64xi32, #b>
+  %sn = tt.splat %n : i32 -> tensor<1x64xi32, #b>
+  %nj = arith.muli %ej, %sn : tensor<1x64xi32, #b>
+  %bi = tt.broadcast %ei : tensor<64x1xi32, #b> -> tensor<64x64xi32, #b>
+  %bj = tt.broadcast %nj : tensor<1x64xi32, #b> -> tensor<64x64xi32, #b>
+  %o = arith.addi %bi, %bj : tensor<64x64xi32, #b>
+  %s = tt.splat %p : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>, #b>
+  %q = tt.addptr %s, %o : tensor<64x64x!tt.ptr<f32>, #b>, tensor<64x64xi32, #b>
+  %v = tt.load %q : tensor<64x64x!tt.ptr<f32>, #b>
+  tt.return %v : tensor<64x64xf32, #b>
+}
+}
+
+// -----
+
+// Without alignment an access is scalar; so it is under a mask that changes anywhere. Two halves still fill a word.
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+// CHECK-DAG: #[[B:.+]] = #ttg.blocked<{sizePerThread = [1],
+// CHECK-DAG: #[[W:.+]] = #ttg.blocked<{sizePerThread = [2],
+// CHECK: tt.load {{.*}} : tensor<1024x!tt.ptr<f32>, #[[B]]>
+tt.func @unaligned(%p: !tt.ptr<f32>) -> tensor<1024xf32, #b> {
+  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #b>
+  %s = tt.splat %p : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #b>
+  %q = tt.addptr %s, %r : tensor<1024x!tt.ptr<f32>, #b>, tensor<1024xi32, #b>
+  %v = tt.load %q : tensor<1024x!tt.ptr<f32>, #b>
+  tt.return %v : tensor<1024xf32, #b>
+}
+// CHECK-LABEL: @masked
+// CHECK: tt.load {{.*}} : tensor<1024x!tt.ptr<f16>, #[[W]]>
+tt.func @masked(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) -> tensor<1024xf16, #b> {
+  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #b>
+  %sn = tt.splat %n : i32 -> tensor<1024xi32, #b>
+  %m = arith.cmpi slt, %r, %sn : tensor<1024xi32, #b>
+  %s = tt.splat %p : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>, #b>
+  %q = tt.addptr %s, %r : tensor<1024x!tt.ptr<f16>, #b>, tensor<1024xi32, #b>
+  %v = tt.load %q, %m : tensor<1024x!tt.ptr<f16>, #b>
+  tt.return %v : tensor<1024xf16, #b>
+}
+}
+
+// -----
+
+// Accesses of one shape agree: the 32-bit store bounds the 16-bit load, the gather follows.
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+// CHECK: #[[W:.+]] = #ttg.blocked<{sizePerThread = [4],
+// CHECK: tt.load {{.*}} : tensor<1024x!tt.ptr<i16>, #[[W]]>
+// CHECK: tt.load {{.*}} : tensor<1024x!tt.ptr<f32>, #[[W]]>
+// CHECK: tt.store {{.*}} : tensor<1024x!tt.ptr<f32>, #[[W]]>
+tt.func @together(%p: !tt.ptr<i16> {tt.divisibility = 16 : i32}, %t: !tt.ptr<f32>, %o: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #b>
+  %sp = tt.splat %p : !tt.ptr<i16> -> tensor<1024x!tt.ptr<i16>, #b>
+  %qp = tt.addptr %sp, %r : tensor<1024x!tt.ptr<i16>, #b>, tensor<1024xi32, #b>
+  %i = tt.load %qp : tensor<1024x!tt.ptr<i16>, #b>
+  %st = tt.splat %t : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #b>
+  %qt = tt.addptr %st, %i : tensor<1024x!tt.ptr<f32>, #b>, tensor<1024xi16, #b>
+  %v = tt.load %qt : tensor<1024x!tt.ptr<f32>, #b>
+  %so = tt.splat %o : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #b>
+  %qo = tt.addptr %so, %r : tensor<1024x!tt.ptr<f32>, #b>, tensor<1024xi32, #b>
+  tt.store %qo, %v : tensor<1024x!tt.ptr<f32>, #b>
+  tt.return
+}
+}
+
+// -----
+
+// Atomics are no wider than a word; scalar accesses stay as they are.
+#b = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+// CHECK: #[[W:.+]] = #ttg.blocked<{sizePerThread = [1],
+// CHECK: tt.load %{{.*}} : !tt.ptr<f32>
+// CHECK: tt.atomic_rmw {{.*}} -> tensor<1024xf32, #[[W]]>
+tt.func @atomic(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+  %x = tt.load %p : !tt.ptr<f32>
+  %v = tt.splat %x : f32 -> tensor<1024xf32, #b>
+  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #b>
+  %s = tt.splat %p : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #b>
+  %q = tt.addptr %s, %r : tensor<1024x!tt.ptr<f32>, #b>, tensor<1024xi32, #b>
+  %old = tt.atomic_rmw fadd, relaxed, gpu, %q, %v : (tensor<1024x!tt.ptr<f32>, #b>, tensor<1024xf32, #b>) -> tensor<1024xf32, #b>
+  tt.return
+}
+}
