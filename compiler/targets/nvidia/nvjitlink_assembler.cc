@@ -37,10 +37,11 @@ const char* ResultName(Result result) {
   return result >= 0 && result < static_cast<int>(kNames.size()) ? kNames[result] : "unknown error";
 }
 
-// nvJitLink spells a few flags its own way and hands the others to its built-in ptxas.
+// Flags after -Xptxas= go to its built-in ptxas. Its own -fma=0 looks like --fmad=false, but concerns link-time
+// optimisation alone and leaves PTX contracted.
 std::vector<std::string> LinkerFlags(const AssembleOptions& options) {
   std::vector<std::string> flags = {absl::StrCat("-arch=", options.arch), "-O3"};
-  if (!options.fp_fusion) flags.push_back("-fma=0");
+  if (!options.fp_fusion) flags.push_back("-Xptxas=--fmad=false");
   if (options.line_info) flags.push_back("-lineinfo");
   for (const std::string& flag : options.extra) flags.push_back(absl::StrCat("-Xptxas=", flag));
   return flags;
