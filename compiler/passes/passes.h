@@ -4,6 +4,7 @@
 #define COMPILER_PASSES_PASSES_H_
 
 #include "compiler/ir/ttg_dialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -15,7 +15,13 @@ def ReorderBroadcastPass : Pass<"tt-reorder-broadcast", "::mlir::ModuleOp"> {
 }
 def RewriteTensorPointerPass : Pass<"tt-rewrite-tensor-pointer", "::mlir::ModuleOp"> {
   let summary = "replaces block pointers by tensors of pointers and masks";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+def RewriteTensorDescriptorPass : Pass<"tt-rewrite-tensor-descriptor", "::mlir::ModuleOp"> {
+  let summary = "replaces tensor descriptors by tensors of pointers and masks; a kernel's by its parts";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"flags", "flags", "int", "1", "i1 parameters after a descriptor's strides: 0, 1 (padding) or 2 (rounding)">];
 }
 def HoistInvariantsPass : Pass<"tt-hoist-invariants", "::mlir::ModuleOp"> {
   let summary = "loop-invariant code motion, loads included where memory and trip count allow";

@@ -20,9 +20,17 @@ void RegisterPasses() {
   mlir::registerPass(mlir::createReconcileUnrealizedCastsPass);
   RegisterAnalysisPrinters();
   // The project's own, in the order of passes.td: one line a pass.
+  registerCombinePass();
+  registerReorderBroadcastPass();
+  registerRewriteTensorPointerPass();
+  registerRewriteTensorDescriptorPass();
+  registerHoistInvariantsPass();
+  registerUnrollLoopPass();
   registerConvertToTtgPass();
   registerCoalescePass();
   registerRemoveLayoutConversionsPass();
+  registerAllocateSharedMemoryPass();
+  registerInsertBarriersPass();
 }
 
 }  // namespace tritond::compiler

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accesses to a block of a tensor in memory, spelled out as tensors of pointers and masks.
+#ifndef COMPILER_PASSES_BLOCK_ACCESS_H_
+#define COMPILER_PASSES_BLOCK_ACCESS_H_
+
+#include "compiler/ir/tt_dialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Transforms/OneToNTypeConversion.h"
+
+namespace tritond::compiler {
+
+// Elements of a tensor at `base`: one entry for each dimension in each list. Counted in elements.
+struct BlockAccess {
+  mlir::Value base;                         // pointer to an element
+  llvm::SmallVector<mlir::Value> shape;     // i64
+  llvm::SmallVector<mlir::Value> strides;   // i64
+  llvm::SmallVector<mlir::Value> indices;   // tensor<n x i64>: which elements along this dimension
+};
+
+// Each function creates operations at the builder's insertion point.
+
+// `values` (integers or tensors of them), sign-extended to i64.
+llvm::SmallVector<mlir::Value> ExtendToI64(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange values);
+// offset, offset + 1, … as tensor<size x i64>; `offset` is i64.
+mlir::Value BlockIndices(mlir::OpBuilder& b, mlir::Location loc, mlir::Value offset, int64_t size);
+// Pointers to the elements: a tensor whose sizes are those of the indices.
+mlir::Value BlockPointers(mlir::OpBuilder& b, mlir::Location loc, const BlockAccess& access);
+// 0 <= index < shape along each of `dims`, as a tensor of i1; null without dims.
+mlir::Value BlockMask(mlir::OpBuilder& b, mlir::Location loc, const BlockAccess& access, llvm::ArrayRef<int32_t> dims);
+// Conversions of the operations through which pointers and descriptors pass: scf loops and branches, calls, returns,
+// function signatures, selects.
+void PopulateCarrierPatterns(mlir::TypeConverter& converter, mlir::RewritePatternSet& patterns);
+// Fails, with a diagnostic, if a value whose type satisfies `is_carried` goes through anything but those operations
+// and the ones for which `is_access` holds.
+mlir::LogicalResult CheckCarriers(mlir::Operation* root, llvm::StringRef what,
+                                  llvm::function_ref<bool(mlir::Type)> is_carried,
+                                  llvm::function_ref<bool(mlir::Operation*)> is_access);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_PASSES_BLOCK_ACCESS_H_

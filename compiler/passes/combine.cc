@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Merges chains of operations that the frontend emits apart:
+//
+//   addptr(addptr(%p, %i), %j)                      ->  addptr(%p, addi(%i, %j))         one pointer computation
+//   dot(%a, %b, 0) + %d                             ->  dot(%a, %b, %d)                  one accumulator
+//   select(%c, load(%p, splat %c, _), %o)           ->  load(%p, splat %c, %o)           no select
+//   reduce<add, axis 1>(broadcast x * broadcast y)  ->  dot(x, y, 0)                     a matrix product, spelled out
+//   reduce(reshape %x)                              ->  reduce(reshape %x allow_reorder) the order does not matter
+//
+// What keeps each of them true:
+// - Offsets are sign-extended to 64 bits before they are added to a pointer. The sum of two 32-bit offsets may wrap, so
+//   they merge only when they are 64 bits wide, or constants whose sum fits.
+// - The dot must have no other user, and must not accumulate in reduced precision.
+// - The load must have no other user, and must not move across a write.
+// - A reordering reshape must not be combined with another operand, whose elements would stay in their order.
+#include "compiler/passes/passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_COMBINEPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+namespace arith = mlir::arith;
+using mlir::LogicalResult;
+using mlir::PatternRewriter;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+// The products of fewer rows or columns than this are not worth a dot.
+constexpr int64_t kMinDotSize = 16;
+
+std::optional<llvm::APInt> SplatInteger(Value value) {
+  mlir::Attribute constant;
+  if (!mlir::matchPattern(value, mlir::m_Constant(&constant))) return std::nullopt;
+  if (auto splat = llvm::dyn_cast<mlir::SplatElementsAttr>(constant)) constant = splat.getSplatValue<mlir::Attribute>();
+  auto integer = llvm::dyn_cast<mlir::IntegerAttr>(constant);
+  return integer ? std::optional<llvm::APInt>(integer.getValue()) : std::nullopt;
+}
+
+bool IsZero(Value value) {
+  return mlir::matchPattern(value, mlir::m_Zero()) || mlir::matchPattern(value, mlir::m_AnyZeroFloat());
+}
+
+bool SumIsExact(Value a, Value b) {
+  if (tt::ElementOf(a.getType()).isInteger(64)) return true;
+  std::optional<llvm::APInt> x = SplatInteger(a), y = SplatInteger(b);
+  if (!x || !y) return false;
+  bool overflow = false;
+  (void)x->sadd_ov(*y, overflow);
+  return !overflow;
+}
+
+LogicalResult CombineAddPtr(tt::AddPtrOp outer, PatternRewriter& rewriter) {
+  auto inner = outer.getPtr().getDefiningOp<tt::AddPtrOp>();
+  if (!inner || inner.getOffset().getType() != outer.getOffset().getType() ||
+      !SumIsExact(inner.getOffset(), outer.getOffset()))
+    return mlir::failure();
+  Value sum = rewriter.create<arith::AddIOp>(outer.getLoc(), inner.getOffset(), outer.getOffset());
+  mlir::DictionaryAttr hints = outer->getDiscardableAttrDictionary();
+  auto merged = rewriter.replaceOpWithNewOp<tt::AddPtrOp>(outer, outer.getType(), inner.getPtr(), sum);
+  merged->setDiscardableAttrs(hints);
+  return mlir::success();
+}
+
+bool AccumulatesExactly(tt::DotOp dot) { return dot.getMaxNumImpreciseAcc() == 0; }
+bool AccumulatesExactly(tt::DotScaledOp) { return true; }
+
+template <typename Dot>
+bool IsMergeable(Dot dot, bool is_float) {
+  return dot && dot->hasOneUse() && IsZero(dot.getC()) && (!is_float || AccumulatesExactly(dot));
+}
+
+template <typename Add, typename Dot>
+LogicalResult CombineDotAdd(Add add, PatternRewriter& rewriter) {
+  constexpr bool kIsFloat = std::is_same_v<Add, arith::AddFOp>;
+  auto lhs = add.getLhs().template getDefiningOp<Dot>(), rhs = add.getRhs().template getDefiningOp<Dot>();
+  bool left = IsMergeable(lhs, kIsFloat);
+  if (!left && !IsMergeable(rhs, kIsFloat)) return mlir::failure();
+  Value accumulator = left ? add.getRhs() : add.getLhs();
+  auto merged = llvm::cast<Dot>(rewriter.clone(*(left ? lhs : rhs)));
+  rewriter.modifyOpInPlace(merged, [&] { merged.getCMutable().assign(accumulator); });
+  rewriter.replaceOp(add, merged);
+  return mlir::success();
+}
+
+bool IsReadOnlyBetween(mlir::Operation* first, mlir::Operation* last) {
+  for (mlir::Operation* op = first->getNextNode(); op != last; op = op->getNextNode()) {
+    if (mlir::isMemoryEffectFree(op)) continue;
+    auto effects = llvm::dyn_cast<mlir::MemoryEffectOpInterface>(op);
+    if (!effects || !effects.onlyHasEffect<mlir::MemoryEffects::Read>()) return false;
+  }
+  return true;
+}
+
+LogicalResult CombineSelectMaskedLoad(arith::SelectOp select, PatternRewriter& rewriter) {
+  auto load = select.getTrueValue().getDefiningOp<tt::LoadOp>();
+  if (!load || !load->hasOneUse() || load.getIsVolatile() || !load.getMask()) return mlir::failure();
+  Value condition = select.getCondition();
+  auto splat = load.getMask().getDefiningOp<tt::SplatOp>();
+  if (load.getMask() != condition && !(splat && splat.getSrc() == condition)) return mlir::failure();
+  if (load->getBlock() != select->getBlock() || !IsReadOnlyBetween(load, select)) return mlir::failure();
+  auto merged = rewriter.create<tt::LoadOp>(load.getLoc(), load.getPtr(), load.getMask(), select.getFalseValue(),
+                                            load.getCache(), load.getEvict());
+  merged->setDiscardableAttrs(load->getDiscardableAttrDictionary());
+  rewriter.replaceOp(select, merged);
+  rewriter.eraseOp(load);
+  return mlir::success();
+}
+
+// For x[m, k] broadcast along `dim` of [m, k, n]: x itself; null for anything else.
+Value MatrixBroadcastAlong(Value value, int dim) {
+  auto broadcast = value.getDefiningOp<tt::BroadcastOp>();
+  auto expand = broadcast ? broadcast.getSrc().getDefiningOp<tt::ExpandDimsOp>() : tt::ExpandDimsOp();
+  if (!expand || static_cast<int>(expand.getAxis()) != dim) return {};
+  auto from = llvm::cast<RankedTensorType>(expand.getSrc().getType());
+  auto to = llvm::cast<RankedTensorType>(broadcast.getType());
+  llvm::SmallVector<int64_t> rest(to.getShape());
+  rest.erase(rest.begin() + dim);
+  return from.getShape() == llvm::ArrayRef(rest) ? expand.getSrc() : Value();
+}
+
+LogicalResult CombineMulReduce(tt::ReduceOp reduce, PatternRewriter& rewriter) {
+  if (reduce.getSrcs().size() != 1 || reduce.InputType().getRank() != 3 || reduce.getAxis() != 1 ||
+      !reduce.InputType().getElementType().isF32() || reduce.InputType().getEncoding() ||
+      !llvm::isa_and_present<arith::AddFOp>(reduce.SingleCombiner()))
+    return mlir::failure();
+  llvm::ArrayRef<int64_t> shape = reduce.InputType().getShape();
+  auto product = reduce.getSrcs()[0].getDefiningOp<arith::MulFOp>();
+  if (!product || shape[0] < kMinDotSize || shape[2] < kMinDotSize) return mlir::failure();
+  Value a = MatrixBroadcastAlong(product.getLhs(), 2), b = MatrixBroadcastAlong(product.getRhs(), 0);
+  if (!a || !b) {
+    a = MatrixBroadcastAlong(product.getRhs(), 2);
+    b = MatrixBroadcastAlong(product.getLhs(), 0);
+  }
+  if (!a || !b) return mlir::failure();
+  auto type = llvm::cast<RankedTensorType>(reduce.getResult()[0].getType());
+  Value zero = rewriter.create<arith::ConstantOp>(
+      reduce.getLoc(), mlir::DenseElementsAttr::get(type, rewriter.getF32FloatAttr(0).getValue()));
+  rewriter.replaceOpWithNewOp<tt::DotOp>(reduce, type, a, b, zero, tt::InputPrecision::kIeee, 0);
+  return mlir::success();
+}
+
+LogicalResult ReorderReshape(tt::ReshapeOp reshape, PatternRewriter& rewriter) {
+  if (reshape.getAllowReorder() || reshape.getType().getRank() != 1 || reshape->use_empty()) return mlir::failure();
+  bool any_order = llvm::all_of(reshape->getUsers(), [](mlir::Operation* user) {
+    return llvm::isa<tt::ReduceOp, tt::HistogramOp>(user) && user->getNumOperands() == 1;
+  });
+  if (!any_order) return mlir::failure();
+  rewriter.modifyOpInPlace(reshape, [&] { reshape.setAllowReorder(true); });
+  return mlir::success();
+}
+
+class CombinePass : public impl::CombinePassBase<CombinePass> {
+  void runOnOperation() override {
+    mlir::RewritePatternSet patterns(&getContext());
+    patterns.add(CombineAddPtr).add(CombineSelectMaskedLoad).add(CombineMulReduce).add(ReorderReshape);
+    patterns.add(CombineDotAdd<arith::AddFOp, tt::DotOp>).add(CombineDotAdd<arith::AddIOp, tt::DotOp>);
+    patterns.add(CombineDotAdd<arith::AddFOp, tt::DotScaledOp>);
+    if (failed(mlir::applyPatternsAndFoldGreedily(getOperation(), std::move(patterns)))) signalPassFailure();
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler

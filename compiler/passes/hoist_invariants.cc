@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves what a loop computes anew in each round, with the same result, in front of it. MLIR's own motion does this for
+// operations without effects. Here loads follow, where nothing in the loop writes memory or synchronises:
+//
+//   scf.for %i = %lb to %ub step %s {                    %enter = arith.cmpi slt, %lb, %ub : i32
+//     %v = tt.load %p, %m : tensor<128x!tt.ptr<f32>>  -> %k = arith.andi %m, (splat %enter)
+//     use %v                                             %v = tt.load %p, %k : tensor<128x!tt.ptr<f32>>
+//   }                                                    scf.for … { use %v }
+//
+// A loop that runs no round must not load: unless its bounds show that it runs, the load gets the loop's own condition
+// as a mask. Volatile loads stay, as do loads under a condition inside the loop. A loop with `licm = <disable = true>`
+// in its llvm.loop_annotation is left alone.
+#include "compiler/passes/passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_HOISTINVARIANTSPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+namespace arith = mlir::arith;
+using mlir::RankedTensorType;
+using mlir::Value;
+using mlir::scf::ForOp;
+
+bool IsHoistingDisabled(mlir::Operation* loop) {
+  auto annotation = loop->getAttrOfType<mlir::LLVM::LoopAnnotationAttr>("llvm.loop_annotation");
+  auto licm = annotation ? annotation.getLicm() : mlir::LLVM::LoopLICMAttr();
+  return licm && licm.getDisable() && licm.getDisable().getValue();
+}
+
+bool OnlyReads(ForOp loop) {
+  auto result = loop.getBody()->walk([](mlir::Operation* op) {
+    if (op->hasTrait<mlir::OpTrait::HasRecursiveMemoryEffects>() || llvm::isa<mlir::LLVM::AssumeOp>(op) ||
+        mlir::isMemoryEffectFree(op))
+      return mlir::WalkResult::advance();
+    auto effects = llvm::dyn_cast<mlir::MemoryEffectOpInterface>(op);
+    bool reads = effects && effects.onlyHasEffect<mlir::MemoryEffects::Read>();
+    return reads ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+  });
+  return !result.wasInterrupted();
+}
+
+bool CertainlyRuns(ForOp loop) {
+  auto lower = mlir::getConstantIntValue(loop.getLowerBound()), upper = mlir::getConstantIntValue(loop.getUpperBound());
+  return lower && upper && *lower < *upper;
+}
+
+bool IsBlockPointer(mlir::Type type) {
+  auto ptr = llvm::dyn_cast<tt::PtrType>(type);
+  return ptr && llvm::isa<RankedTensorType>(ptr.getPointeeType());
+}
+
+bool IsInvariant(tt::LoadOp load, ForOp loop) {
+  return !load.getIsVolatile() && !IsBlockPointer(load.getPtr().getType()) &&
+         llvm::all_of(load->getOperands(), [&](Value operand) { return loop.isDefinedOutsideOfLoop(operand); });
+}
+
+// The load's mask, and the loop's condition to be entered.
+Value GuardedMask(mlir::OpBuilder& b, tt::LoadOp load, ForOp loop) {
+  Value enters = b.create<arith::CmpIOp>(loop.getLoc(), arith::CmpIPredicate::slt, loop.getLowerBound(),
+                                         loop.getUpperBound());
+  if (auto type = llvm::dyn_cast<RankedTensorType>(tt::MaskTypeOf(load.getPtr().getType())))
+    enters = b.create<tt::SplatOp>(load.getLoc(), type, enters);
+  return load.getMask() ? b.create<arith::AndIOp>(load.getLoc(), load.getMask(), enters).getResult() : enters;
+}
+
+void HoistLoads(ForOp loop) {
+  if (!OnlyReads(loop)) return;
+  for (auto load : llvm::make_early_inc_range(loop.getBody()->getOps<tt::LoadOp>())) {
+    if (!IsInvariant(load, loop)) continue;
+    mlir::OpBuilder b(loop);
+    load->moveBefore(loop);
+    if (CertainlyRuns(loop)) continue;
+    b.setInsertionPoint(load);
+    load.getMaskMutable().assign(GuardedMask(b, load, loop));
+  }
+}
+
+class HoistInvariantsPass : public impl::HoistInvariantsPassBase<HoistInvariantsPass> {
+  void runOnOperation() override {
+    // Inner loops first: what leaves them may leave the outer ones too.
+    getOperation().walk([](mlir::LoopLikeOpInterface loop) {
+      if (IsHoistingDisabled(loop)) return;
+      mlir::moveLoopInvariantCode(loop);
+      auto counted = llvm::dyn_cast<ForOp>(loop.getOperation());
+      if (!counted) return;
+      HoistLoads(counted);
+      mlir::moveLoopInvariantCode(loop);  // what depended on the loads alone
+    });
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler

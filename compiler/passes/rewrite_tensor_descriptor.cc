@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replaces tensor descriptors by what they are made of: the base, for each dimension the size and the stride as i64,
+// and two flags (elements outside are NaN; f32 elements are rounded to tf32). Where one is accessed, these become a
+// tensor of pointers and a mask over all dimensions:
+//
+//   %d = tt.make_tensor_descriptor %base, [%m, %n], [%s, %c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<64x64xf16>>
+//   %v = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16>
+// becomes
+//   %r = splat %i + make_range, %c = splat %j + make_range                    // rows and columns, as i64
+//   %p = tt.addptr (splat %base), %r * %s + %c                                : tensor<64x64x!tt.ptr<f16>>
+//   %k = 0 <= %r < %m and 0 <= %c < %n                                        : tensor<64x64xi1>
+//   %v = tt.load %p, %k, 0.0
+//
+// A store is masked likewise, a reduction becomes an atomic, a gather takes its rows from a tensor.
+//
+// A kernel that takes a descriptor takes the parts instead, in this order, which is how a launcher passes a descriptor
+// that has no hardware form: base, sizes, strides, then `flags` flags (their number depends on the launcher's release).
+// The launcher has checked that the base and all strides but the last are multiples of 16 bytes and that the last stride
+// is one; the kernel is compiled for that.
+#include "compiler/passes/block_access.h"
+#include "compiler/passes/passes.h"
+#include "llvm/ADT/BitVector.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_REWRITETENSORDESCRIPTORPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+namespace arith = mlir::arith;
+using mlir::Location;
+using mlir::LogicalResult;
+using mlir::OneToNPatternRewriter;
+using mlir::OpBuilder;
+using mlir::RankedTensorType;
+using mlir::Type;
+using mlir::Value;
+
+constexpr int kNumFlags = 2;
+constexpr int kAlignmentBytes = 16;
+
+bool IsDescriptor(Type type) { return llvm::isa<tt::TensorDescType>(type); }
+
+RankedTensorType BlockOf(Type type) { return llvm::cast<tt::TensorDescType>(type).getBlockType(); }
+
+// The element in registers: a descriptor may tell signed from unsigned integers.
+Type ElementOf(RankedTensorType block) {
+  Type element = block.getElementType();
+  return element.isInteger() ? mlir::IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth()) : element;
+}
+
+std::optional<LogicalResult> PartsOf(tt::TensorDescType type, llvm::SmallVectorImpl<Type>& parts) {
+  mlir::MLIRContext* context = type.getContext();
+  parts.push_back(tt::PtrType::get(ElementOf(type.getBlockType())));
+  parts.append(2 * type.getBlockType().getRank(), mlir::IntegerType::get(context, 64));
+  parts.append(kNumFlags, mlir::IntegerType::get(context, 1));
+  return mlir::success();
+}
+
+// Base, shape and strides of a descriptor; no indices yet.
+BlockAccess TensorOf(mlir::ValueRange parts) {
+  size_t rank = (parts.size() - 1 - kNumFlags) / 2;
+  return {parts[0], llvm::to_vector(parts.slice(1, rank)), llvm::to_vector(parts.slice(1 + rank, rank)), {}};
+}
+Value PaddingFlag(mlir::ValueRange parts) { return parts[parts.size() - 2]; }
+Value RoundingFlag(mlir::ValueRange parts) { return parts[parts.size() - 1]; }
+
+BlockAccess AccessAt(OpBuilder& b, Location loc, mlir::ValueRange parts, RankedTensorType block,
+                     mlir::ValueRange offsets) {
+  BlockAccess access = TensorOf(parts);
+  for (auto [dim, offset] : llvm::enumerate(ExtendToI64(b, loc, offsets)))
+    access.indices.push_back(BlockIndices(b, loc, offset, block.getDimSize(dim)));
+  return access;
+}
+
+// Rows `x` of a gather or scatter, `columns` columns from `y` on.
+BlockAccess AccessRows(OpBuilder& b, Location loc, mlir::ValueRange parts, Value x, Value y, int64_t columns) {
+  BlockAccess access = TensorOf(parts);
+  access.indices.push_back(ExtendToI64(b, loc, x)[0]);
+  access.indices.push_back(BlockIndices(b, loc, ExtendToI64(b, loc, y)[0], columns));
+  return access;
+}
+
+Value MaskOf(OpBuilder& b, Location loc, const BlockAccess& access) {
+  return BlockMask(b, loc, access, llvm::to_vector(llvm::seq<int32_t>(0, access.indices.size())));
+}
+
+Value Reshaped(OpBuilder& b, Location loc, Value value, llvm::ArrayRef<int64_t> shape) {
+  auto type = llvm::cast<RankedTensorType>(value.getType());
+  if (type.getShape() == shape) return value;
+  return b.create<tt::ReshapeOp>(loc, RankedTensorType::get(shape, type.getElementType()), value, false, false);
+}
+
+// Zeros, or NaNs where the flag says so.
+Value PaddingTensor(OpBuilder& b, Location loc, RankedTensorType type, Value nan_flag) {
+  Value padding = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
+  if (auto element = llvm::dyn_cast<mlir::FloatType>(type.getElementType())) {
+    auto nan = b.getFloatAttr(element, llvm::APFloat::getNaN(element.getFloatSemantics()));
+    padding = b.create<arith::SelectOp>(loc, nan_flag, b.create<arith::ConstantOp>(loc, nan), padding);
+  }
+  return b.create<tt::SplatOp>(loc, type, padding);
+}
+
+// f32 to the nearest tf32 (10 bits of mantissa), ties away from zero, where the flag says so. NaNs stay.
+Value Rounded(OpBuilder& b, Location loc, Value value, Value flag) {
+  auto type = llvm::cast<RankedTensorType>(value.getType());
+  if (!type.getElementType().isF32() || mlir::matchPattern(flag, mlir::m_Zero())) return value;
+  auto bits_type = RankedTensorType::get(type.getShape(), b.getI32Type());
+  auto constant = [&](uint32_t bits) -> Value {
+    return b.create<arith::ConstantOp>(loc, mlir::DenseElementsAttr::get(bits_type, llvm::APInt(32, bits)));
+  };
+  Value bits = b.create<tt::BitcastOp>(loc, bits_type, value);
+  bits = b.create<arith::AndIOp>(loc, b.create<arith::AddIOp>(loc, bits, constant(0x1000)), constant(0xffffe000));
+  Value nan = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, value, value);
+  Value rounded = b.create<arith::SelectOp>(loc, nan, value, b.create<tt::BitcastOp>(loc, type, bits));
+  return b.create<arith::SelectOp>(loc, flag, rounded, value);
+}
+
+Value LoadBlock(OpBuilder& b, mlir::Operation* op, mlir::ValueRange parts, const BlockAccess& access,
+                RankedTensorType result, tt::CacheModifier cache, tt::EvictionPolicy evict) {
+  Location loc = op->getLoc();
+  Value pointers = BlockPointers(b, loc, access);
+  auto type = llvm::cast<RankedTensorType>(tt::PointeeTypeOf(pointers.getType()));
+  Value other = PaddingTensor(b, loc, type, PaddingFlag(parts));
+  auto load = b.create<tt::LoadOp>(loc, pointers, MaskOf(b, loc, access), other, cache, evict);
+  load->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  return Reshaped(b, loc, Rounded(b, loc, load, RoundingFlag(parts)), result.getShape());
+}
+
+struct ConvertMake : public mlir::OneToNOpConversionPattern<tt::MakeTensorDescOp> {
+  using OneToNOpConversionPattern::OneToNOpConversionPattern;
+  LogicalResult matchAndRewrite(tt::MakeTensorDescOp op, OpAdaptor adaptor,
+                                OneToNPatternRewriter& rewriter) const final {
+    Type base_type = adaptor.getResultMapping().getConvertedTypes().front();
+    Value base = op.getBase();
+    if (base.getType() != base_type) base = rewriter.create<tt::BitcastOp>(op.getLoc(), base_type, base);
+    llvm::SmallVector<Value> parts{base};
+    parts.append(ExtendToI64(rewriter, op.getLoc(), op.getShape()));
+    parts.append(ExtendToI64(rewriter, op.getLoc(), op.getStrides()));
+    for (bool flag : {op.getPadding() == tt::PaddingOption::kNan, false})
+      parts.push_back(rewriter.create<arith::ConstantOp>(op.getLoc(), rewriter.getBoolAttr(flag)));
+    rewriter.replaceOp(op, parts, adaptor.getResultMapping());
+    return mlir::success();
+  }
+};
+
+struct ConvertLoad : public mlir::OneToNOpConversionPattern<tt::DescriptorLoadOp> {
+  using OneToNOpConversionPattern::OneToNOpConversionPattern;
+  LogicalResult matchAndRewrite(tt::DescriptorLoadOp op, OpAdaptor adaptor,
+                                OneToNPatternRewriter& rewriter) const final {
+    BlockAccess access =
+        AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), BlockOf(op.getDesc().getType()), op.getIndices());
+    rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access,
+                                     llvm::cast<RankedTensorType>(op.getType()), op.getCache(), op.getEvict()));
+    return mlir::success();
+  }
+};
+
+struct ConvertGather : public mlir::OneToNOpConversionPattern<tt::DescriptorGatherOp> {
+  using OneToNOpConversionPattern::OneToNOpConversionPattern;
+  LogicalResult matchAndRewrite(tt::DescriptorGatherOp op, OpAdaptor adaptor,
+                                OneToNPatternRewriter& rewriter) const final {
+    auto type = llvm::cast<RankedTensorType>(op.getType());
+    BlockAccess access = AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), op.getXOffsets(), op.getYOffset(),
+                                    type.getDimSize(1));
+    rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access, type, tt::CacheModifier::kNone,
+                                     tt::EvictionPolicy::kNormal));
+    return mlir::success();
+  }
+};
+
+struct ConvertStore : public mlir::OneToNOpConversionPattern<tt::DescriptorStoreOp> {
+  using OneToNOpConversionPattern::OneToNOpConversionPattern;
+  LogicalResult matchAndRewrite(tt::DescriptorStoreOp op, OpAdaptor adaptor,
+                                OneToNPatternRewriter& rewriter) const final {
+    RankedTensorType block = BlockOf(op.getDesc().getType());
+    BlockAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, op.getIndices());
+    Value value = Reshaped(rewriter, op.getLoc(), op.getSrc(), block.getShape());
+    Value pointers = BlockPointers(rewriter, op.getLoc(), access);
+    rewriter.replaceOpWithNewOp<tt::StoreOp>(op, pointers, value, MaskOf(rewriter, op.getLoc(), access));
+    return mlir::success();
+  }
+};
+
+struct ConvertScatter : public mlir::OneToNOpConversionPattern<tt::DescriptorScatterOp> {
+  using OneToNOpConversionPattern::OneToNOpConversionPattern;
+  LogicalResult matchAndRewrite(tt::DescriptorScatterOp op, OpAdaptor adaptor,
+                                OneToNPatternRewriter& rewriter) const final {
+    int64_t columns = llvm::cast<RankedTensorType>(op.getSrc().getType()).getDimSize(1);
+    BlockAccess access =
+        AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), op.getXOffsets(), op.getYOffset(), columns);
+    Value pointers = BlockPointers(rewriter, op.getLoc(), access);
+    rewriter.replaceOpWithNewOp<tt::StoreOp>(op, pointers, op.getSrc(), MaskOf(rewriter, op.getLoc(), access));
+    return mlir::success();
+  }
+};
+
+// The atomic that combines elements of `block` as `kind` says.
+std::optional<tt::RmwOp> AtomicOf(tt::DescriptorReduceKind kind, RankedTensorType block) {
+  Type element = block.getElementType();
+  bool is_float = llvm::isa<mlir::FloatType>(element), is_unsigned = element.isUnsignedInteger();
+  if (kind == tt::DescriptorReduceKind::kAdd) return is_float ? tt::RmwOp::kFadd : tt::RmwOp::kAdd;
+  if (is_float) return std::nullopt;
+  switch (kind) {
+    case tt::DescriptorReduceKind::kMin:
+      return is_unsigned ? tt::RmwOp::kUmin : tt::RmwOp::kMin;
+    case tt::DescriptorReduceKind::kMax:
+      return is_unsigned ? tt::RmwOp::kUmax : tt::RmwOp::kMax;
+    case tt::DescriptorReduceKind::kAnd:
+      return tt::RmwOp::kAnd;
+    case tt::DescriptorReduceKind::kOr:
+      return tt::RmwOp::kOr;
+    case tt::DescriptorReduceKind::kXor:
+      return tt::RmwOp::kXor;
+    default:
+      return std::nullopt;
+  }
+}
+
+struct ConvertReduce : public mlir::OneToNOpConversionPattern<tt::DescriptorReduceOp> {
+  using OneToNOpConversionPattern::OneToNOpConversionPattern;
+  LogicalResult matchAndRewrite(tt::DescriptorReduceOp op, OpAdaptor adaptor,
+                                OneToNPatternRewriter& rewriter) const final {
+    RankedTensorType block = BlockOf(op.getDesc().getType());
+    BlockAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, op.getIndices());
+    Value value = Reshaped(rewriter, op.getLoc(), op.getSrc(), block.getShape());
+    Value pointers = BlockPointers(rewriter, op.getLoc(), access), mask = MaskOf(rewriter, op.getLoc(), access);
+    rewriter.create<tt::AtomicRMWOp>(op.getLoc(), value.getType(), *AtomicOf(op.getKind(), block), pointers, value,
+                                     mask, tt::MemSemantic::kRelaxed, tt::MemSyncScope::kGpu);
+    rewriter.eraseOp(op);
+    return mlir::success();
+  }
+};
+
+// The descriptor parameters of a kernel, by the position of their first part after the rewriting.
+struct KernelDescriptor {
+  tt::FuncOp func;
+  unsigned first;
+  RankedTensorType block;
+};
+
+class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase<RewriteTensorDescriptorPass> {
+ public:
+  using RewriteTensorDescriptorPassBase::RewriteTensorDescriptorPassBase;
+
+ private:
+  static bool IsAccess(mlir::Operation* op) {
+    return llvm::isa<tt::MakeTensorDescOp, tt::DescriptorLoadOp, tt::DescriptorStoreOp, tt::DescriptorReduceOp,
+                     tt::DescriptorGatherOp, tt::DescriptorScatterOp>(op);
+  }
+
+  LogicalResult CheckReductions() {
+    auto result = getOperation().walk([](tt::DescriptorReduceOp op) -> mlir::WalkResult {
+      if (AtomicOf(op.getKind(), BlockOf(op.getDesc().getType()))) return mlir::WalkResult::advance();
+      return op.emitOpError() << "has no atomic for " << tt::stringifyDescriptorReduceKind(op.getKind()) << " of "
+                              << BlockOf(op.getDesc().getType());
+    });
+    return mlir::failure(result.wasInterrupted());
+  }
+
+  std::vector<KernelDescriptor> FindKernelDescriptors() {
+    std::vector<KernelDescriptor> found;
+    for (auto func : getOperation().getOps<tt::FuncOp>()) {
+      unsigned position = 0;
+      for (Type type : func.getArgumentTypes()) {
+        if (IsDescriptor(type) && func.isPublic()) found.push_back({func, position, BlockOf(type)});
+        position += IsDescriptor(type) ? 1 + 2 * BlockOf(type).getRank() + kNumFlags : 1;
+      }
+    }
+    return found;
+  }
+
+  // What the launcher promises, and the flags that it passes.
+  void FinishKernelParameter(const KernelDescriptor& kernel, llvm::BitVector& erased) {
+    tt::FuncOp func = kernel.func;
+    unsigned rank = kernel.block.getRank(), strides = kernel.first + 1 + rank, first_flag = strides + rank;
+    OpBuilder b(func.getBody());
+    auto divisible = [&](unsigned argument, int by) {
+      func.setArgAttr(argument, "tt.divisibility", b.getI32IntegerAttr(by));
+    };
+    divisible(kernel.first, kAlignmentBytes);
+    int element_bytes = std::max(1u, ElementOf(kernel.block).getIntOrFloatBitWidth() / 8);
+    for (unsigned i = 0; i + 1 < rank; ++i) divisible(strides + i, std::max(1, kAlignmentBytes / element_bytes));
+    Value one = b.create<arith::ConstantOp>(func.getLoc(), b.getI64IntegerAttr(1));
+    func.getArgument(first_flag - 1).replaceAllUsesWith(one);
+    for (int i = flags; i < kNumFlags; ++i) {
+      Value off = b.create<arith::ConstantOp>(func.getLoc(), b.getBoolAttr(false));
+      func.getArgument(first_flag + i).replaceAllUsesWith(off);
+      erased.set(first_flag + i);
+    }
+  }
+
+  void runOnOperation() override {
+    if (flags < 0 || flags > kNumFlags) {
+      getOperation().emitError() << "a descriptor has 0 to " << kNumFlags << " flags, not " << flags;
+      return signalPassFailure();
+    }
+    if (failed(CheckCarriers(getOperation(), "a tensor descriptor", IsDescriptor, IsAccess)) ||
+        failed(CheckReductions()))
+      return signalPassFailure();
+    std::vector<KernelDescriptor> kernels = FindKernelDescriptors();
+    mlir::OneToNTypeConverter converter;
+    converter.addConversion([](Type type) { return type; });
+    converter.addConversion(PartsOf);
+    mlir::RewritePatternSet patterns(&getContext());
+    PopulateCarrierPatterns(converter, patterns);
+    patterns.add<ConvertMake, ConvertLoad, ConvertGather, ConvertStore, ConvertScatter, ConvertReduce>(converter,
+                                                                                                     &getContext());
+    if (failed(mlir::applyPartialOneToNConversion(getOperation(), converter, std::move(patterns))))
+      return signalPassFailure();
+    for (size_t i = 0; i < kernels.size();) {
+      tt::FuncOp func = kernels[i].func;
+      llvm::BitVector erased(func.getNumArguments());
+      for (; i < kernels.size() && kernels[i].func == func; ++i) FinishKernelParameter(kernels[i], erased);
+      func.eraseArguments(erased);
+    }
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replaces block pointers (tt.make_tensor_ptr, tt.advance; Triton up to 3.7) by what they are made of: the base, and
+// for each dimension the size, stride and offset as i64. Where one is accessed, these become a tensor of pointers and,
+// for the dimensions in `boundaryCheck`, a mask:
+//
+//   %p = tt.make_tensor_ptr %base, [%m], [%s], [%o] {order = array<i32: 0>} : <tensor<128xf32>>
+//   %q = tt.advance %p, [%d] : <tensor<128xf32>>
+//   %v = tt.load %q {boundaryCheck = array<i32: 0>, padding = 1 : i32} : !tt.ptr<tensor<128xf32>>
+// becomes
+//   %o1 = arith.addi (extsi %o), (extsi %d) : i64
+//   %i  = splat %o1 + extsi (make_range 0, 128)                              : tensor<128xi64>
+//   %pt = tt.addptr (splat %base), %i * splat %s                             : tensor<128x!tt.ptr<f32>>, tensor<128xi64>
+//   %k  = %i >= 0 and %i < splat %m                                          : tensor<128xi1>
+//   %v  = tt.load %pt, %k, 0.0                                               : tensor<128x!tt.ptr<f32>>
+//
+// A block pointer that goes through a loop, a branch or a call goes through as its parts; canonicalisation then drops
+// those that never change. An advance moves the offsets alone. `order` is a hint that coalescing does not need.
+#include "compiler/passes/block_access.h"
+#include "compiler/passes/passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_REWRITETENSORPOINTERPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+using mlir::LogicalResult;
+using mlir::OneToNPatternRewriter;
+using mlir::RankedTensorType;
+using mlir::Type;
+using mlir::Value;
+
+RankedTensorType BlockOf(Type type) {
+  auto ptr = llvm::dyn_cast<tt::PtrType>(type);
+  return ptr ? llvm::dyn_cast<RankedTensorType>(ptr.getPointeeType()) : RankedTensorType();
+}
+
+bool IsBlockPointer(Type type) { return BlockOf(type) != nullptr; }
+
+// The converted type: base, then sizes, strides and offsets.
+std::optional<LogicalResult> PartsOf(tt::PtrType type, llvm::SmallVectorImpl<Type>& parts) {
+  if (!IsBlockPointer(type)) return std::nullopt;
+  parts.push_back(tt::ElementPtrOf(type));
+  parts.append(3 * BlockOf(type).getRank(), mlir::IntegerType::get(type.getContext(), 64));
+  return mlir::success();
+}
+
+BlockAccess AccessOf(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange parts, RankedTensorType block) {
+  size_t rank = block.getRank();
+  auto list = [&](size_t i) { return llvm::to_vector(parts.slice(1 + i * rank, rank)); };
+  BlockAccess access{parts[0], list(0), list(1), {}};
+  for (auto [dim, offset] : llvm::enumerate(list(2)))
+    access.indices.push_back(BlockIndices(b, loc, offset, block.getDimSize(dim)));
+  return access;
+}
+
+// What a load yields outside the tensor: zeros, or NaNs for floats if `padding` says so.
+Value PaddingTensor(mlir::OpBuilder& b, mlir::Location loc, RankedTensorType type, tt::PaddingOption padding) {
+  Type element = type.getElementType();
+  mlir::TypedAttr value = b.getZeroAttr(element);
+  auto float_type = llvm::dyn_cast<mlir::FloatType>(element);
+  if (float_type && padding == tt::PaddingOption::kNan)
+    value = b.getFloatAttr(element, llvm::APFloat::getNaN(float_type.getFloatSemantics()));
+  if (value) return b.create<mlir::arith::ConstantOp>(loc, mlir::DenseElementsAttr::get(type, value));
+  // Pointers have no constants.
+  Value zero = b.create<mlir::arith::ConstantOp>(loc, b.getI64IntegerAttr(0));
+  return b.create<tt::SplatOp>(loc, type, b.create<tt::IntToPtrOp>(loc, element, zero));
+}
+
+struct ConvertMake : public mlir::OneToNOpConversionPattern<tt::MakeTensorPtrOp> {
+  using OneToNOpConversionPattern::OneToNOpConversionPattern;
+  LogicalResult matchAndRewrite(tt::MakeTensorPtrOp op, OpAdaptor adaptor,
+                                OneToNPatternRewriter& rewriter) const final {
+    llvm::SmallVector<Value> parts{op.getBase()};
+    parts.append(op.getShape().begin(), op.getShape().end());
+    parts.append(op.getStrides().begin(), op.getStrides().end());
+    parts.append(ExtendToI64(rewriter, op.getLoc(), op.getOffsets()));
+    rewriter.replaceOp(op, parts, adaptor.getResultMapping());
+    return mlir::success();
+  }
+};
+
+struct ConvertAdvance : public mlir::OneToNOpConversionPattern<tt::AdvanceOp> {
+  using OneToNOpConversionPattern::OneToNOpConversionPattern;
+  LogicalResult matchAndRewrite(tt::AdvanceOp op, OpAdaptor adaptor, OneToNPatternRewriter& rewriter) const final {
+    llvm::SmallVector<Value> parts = llvm::to_vector(adaptor.getPtr());
+    llvm::SmallVector<Value> steps = ExtendToI64(rewriter, op.getLoc(), op.getOffsets());
+    size_t first = parts.size() - steps.size();
+    for (auto [i, step] : llvm::enumerate(steps))
+      parts[first + i] = rewriter.create<mlir::arith::AddIOp>(op.getLoc(), parts[first + i], step);
+    rewriter.replaceOp(op, parts, adaptor.getResultMapping());
+    return mlir::success();
+  }
+};
+
+struct ConvertLoad : public mlir::OneToNOpConversionPattern<tt::LoadOp> {
+  using OneToNOpConversionPattern::OneToNOpConversionPattern;
+  LogicalResult matchAndRewrite(tt::LoadOp op, OpAdaptor adaptor, OneToNPatternRewriter& rewriter) const final {
+    RankedTensorType block = BlockOf(op.getPtr().getType());
+    if (!block) return mlir::failure();
+    BlockAccess access = AccessOf(rewriter, op.getLoc(), adaptor.getPtr(), block);
+    Value pointers = BlockPointers(rewriter, op.getLoc(), access);
+    Value mask, other;
+    if (auto dims = op.getBoundaryCheck()) mask = BlockMask(rewriter, op.getLoc(), access, *dims);
+    if (mask && op.getPadding()) other = PaddingTensor(rewriter, op.getLoc(), block, *op.getPadding());
+    auto load = rewriter.create<tt::LoadOp>(op.getLoc(), pointers, mask, other, op.getCache(), op.getEvict(),
+                                            op.getIsVolatile());
+    load->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, load.getResult());
+    return mlir::success();
+  }
+};
+
+struct ConvertStore : public mlir::OneToNOpConversionPattern<tt::StoreOp> {
+  using OneToNOpConversionPattern::OneToNOpConversionPattern;
+  LogicalResult matchAndRewrite(tt::StoreOp op, OpAdaptor adaptor, OneToNPatternRewriter& rewriter) const final {
+    RankedTensorType block = BlockOf(op.getPtr().getType());
+    if (!block) return mlir::failure();
+    BlockAccess access = AccessOf(rewriter, op.getLoc(), adaptor.getPtr(), block);
+    Value pointers = BlockPointers(rewriter, op.getLoc(), access);
+    Value mask;
+    if (auto dims = op.getBoundaryCheck()) mask = BlockMask(rewriter, op.getLoc(), access, *dims);
+    auto store = rewriter.create<tt::StoreOp>(op.getLoc(), pointers, op.getValue(), mask, op.getCache(), op.getEvict());
+    store->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.eraseOp(op);
+    return mlir::success();
+  }
+};
+
+class RewriteTensorPointerPass : public impl::RewriteTensorPointerPassBase<RewriteTensorPointerPass> {
+  LogicalResult CheckKernels() {
+    for (auto func : getOperation().getOps<tt::FuncOp>())
+      if (func.isPublic() && llvm::any_of(func.getArgumentTypes(), IsBlockPointer))
+        return func.emitOpError("a kernel takes no block pointers");
+    return mlir::success();
+  }
+
+  void runOnOperation() override {
+    auto is_access = [](mlir::Operation* op) {
+      return llvm::isa<tt::MakeTensorPtrOp, tt::AdvanceOp, tt::LoadOp, tt::StoreOp>(op);
+    };
+    if (failed(CheckKernels()) || failed(CheckCarriers(getOperation(), "a block pointer", IsBlockPointer, is_access)))
+      return signalPassFailure();
+    mlir::OneToNTypeConverter converter;
+    converter.addConversion([](Type type) { return type; });
+    converter.addConversion(PartsOf);
+    mlir::RewritePatternSet patterns(&getContext());
+    PopulateCarrierPatterns(converter, patterns);
+    patterns.add<ConvertMake, ConvertAdvance, ConvertLoad, ConvertStore>(converter, &getContext());
+    if (failed(mlir::applyPartialOneToNConversion(getOperation(), converter, std::move(patterns)))) signalPassFailure();
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler
