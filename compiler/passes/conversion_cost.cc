@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "absl/types/span.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/conversion.h"
+#include "compiler/layout/f2_span.h"
 #include "compiler/passes/encoding_rules.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -26,27 +28,72 @@ double Words(RankedTensorType type) {
   return std::max(8u, bits) / 32.0;
 }
 
+// The images of the bits of one hardware dimension.
+absl::Span<const uint64_t> Bits(const LinearLayout& layout, absl::string_view dim) {
+  if (!layout.HasIn(dim)) return {};
+  return absl::MakeConstSpan(layout.columns()).subspan(layout.In(dim).shift, layout.In(dim).bits);
+}
+
+// Whether threads find all that they hold under `dst` in `own`, the part of `src` around their own place: thread t
+// there starts at the image of t. Both are linear, so bits of t suffice.
+bool StaysWithin(const F2Span& own, const LinearLayout& src, const LinearLayout& dst, absl::string_view dim) {
+  absl::Span<const uint64_t> from = Bits(src, dim), to = Bits(dst, dim);
+  for (size_t bit = 0; bit < to.size(); ++bit)
+    if (!own.Contains(to[bit] ^ (bit < from.size() ? from[bit] : 0))) return false;
+  return true;
+}
+
+void Extend(F2Span& span, absl::Span<const uint64_t> vectors) {
+  for (uint64_t vector : vectors) span.Insert(vector);
+}
+
+bool ContainsAll(const F2Span& span, absl::Span<const uint64_t> vectors) {
+  return std::all_of(vectors.begin(), vectors.end(), [&](uint64_t vector) { return span.Contains(vector); });
+}
+
+enum class Distance { kThread, kWarp, kFar };
+
+// How far data move. PlanConversion says so too, but also how, which costs a hundred times as much.
+Distance DistanceOf(const LinearLayout& src, const LinearLayout& dst) {
+  F2Span own;
+  Extend(own, Bits(src, "register"));
+  bool in_thread = ContainsAll(own, Bits(dst, "register"));
+  for (absl::string_view dim : {"lane", "warp", "block"}) in_thread = in_thread && StaysWithin(own, src, dst, dim);
+  if (in_thread) return Distance::kThread;
+  Extend(own, Bits(src, "lane"));
+  bool in_warp = ContainsAll(own, Bits(dst, "register")) && ContainsAll(own, Bits(dst, "lane"));
+  for (absl::string_view dim : {"warp", "block"}) in_warp = in_warp && StaysWithin(own, src, dst, dim);
+  return in_warp ? Distance::kWarp : Distance::kFar;
+}
+
 }  // namespace
 
-int64_t CostModel::Registers(RankedTensorType type, Attribute encoding) {
-  auto [entry, is_new] = registers_.try_emplace({type, encoding}, 0);
-  if (is_new)
-    entry->second = llvm::cast<ttg::DistributedEncoding>(encoding).ToLinearLayout(type.getShape()).InSize("register");
+const LinearLayout& CostModel::Layout(RankedTensorType type, Attribute encoding) {
+  // Element types do not matter.
+  auto key = RankedTensorType::get(type.getShape(), mlir::IntegerType::get(type.getContext(), 1), encoding);
+  auto [entry, is_new] = layouts_.try_emplace(key);
+  if (is_new) entry->second = llvm::cast<ttg::DistributedEncoding>(encoding).ToLinearLayout(type.getShape());
   return entry->second;
+}
+
+int64_t CostModel::Registers(RankedTensorType type, Attribute encoding) {
+  return Layout(type, encoding).InSize("register");
 }
 
 double CostModel::Conversion(RankedTensorType type, Attribute encoding) {
   auto [entry, is_new] = conversions_.try_emplace({type, encoding}, 0);
   if (!is_new) return entry->second;
+  LinearLayout src = Layout(type, type.getEncoding()), dst = Layout(type, encoding);
+  Distance distance = DistanceOf(src, dst);
+  if (distance == Distance::kThread) return 0;
   double words = Words(type);
-  double from = words * Registers(type, type.getEncoding()), to = words * Registers(type, encoding);
-  double cost = kBarrier + kSharedWord * (from + to);
-  auto plan = PlanConversion(ttg::ToLinearLayout(type),
-                             llvm::cast<ttg::DistributedEncoding>(encoding).ToLinearLayout(type.getShape()));
-  if (plan.ok() && plan->kind <= ConversionPlan::Kind::kRegister) cost = 0;
+  double from = words * src.InSize("register"), to = words * dst.InSize("register");
+  entry->second = kBarrier + kSharedWord * (from + to);
+  if (distance == Distance::kFar) return entry->second;
+  auto plan = PlanConversion(src, dst);
   if (plan.ok() && plan->kind == ConversionPlan::Kind::kShuffle)
-    cost = kShuffledWord * std::max(to, 1.0) * (1 + plan->num_select_bits());
-  return conversions_[{type, encoding}] = cost;
+    entry->second = kShuffledWord * std::max(to, 1.0) * (1 + plan->num_select_bits());
+  return entry->second;
 }
 
 std::optional<double> CostModel::ElementCost(mlir::Operation* op) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/ir/tt_dialect.h"
+#include "compiler/layout/linear_layout.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace tritond::compiler {
@@ -25,7 +26,9 @@ class CostModel final {
   static bool MayLoadUnder(tt::LoadOp load, mlir::Attribute encoding);
 
  private:
-  llvm::DenseMap<std::pair<mlir::RankedTensorType, mlir::Attribute>, int64_t> registers_;
+  const LinearLayout& Layout(mlir::RankedTensorType type, mlir::Attribute encoding);
+
+  llvm::DenseMap<mlir::RankedTensorType, LinearLayout> layouts_;
   llvm::DenseMap<std::pair<mlir::RankedTensorType, mlir::Attribute>, double> conversions_;
 };
 

@@ -38,6 +38,7 @@ using mlir::OpOperand;
 using mlir::RankedTensorType;
 using mlir::Value;
 
+constexpr int kMaxRounds = 4;
 constexpr int kMaxVisits = 400;
 constexpr int kMaxDepth = 200;
 constexpr double kCarriedRegister = 2;  // for a loop to carry one more
@@ -53,7 +54,7 @@ RankedTensorType WithEncoding(Value value, Attribute encoding) {
 
 class ConversionMover final {
  public:
-  explicit ConversionMover(tt::FuncOp func) : func_(func) {}
+  ConversionMover(tt::FuncOp func, CostModel& costs) : func_(func), costs_(costs) {}
 
   bool Run() {
     llvm::SmallVector<ttg::ConvertLayoutOp> converts;
@@ -288,7 +289,7 @@ class ConversionMover final {
   }
 
   tt::FuncOp func_;
-  CostModel costs_;
+  CostModel& costs_;
   llvm::DenseMap<Placed, Choice> choices_;  // for the conversion at hand
   std::vector<Placed> search_;              // their keys in the order they were reached
   llvm::DenseMap<Placed, Value> made_;
@@ -299,6 +300,9 @@ class ConversionMover final {
 
 }  // namespace
 
-bool MoveConversions(tt::FuncOp func) { return ConversionMover(func).Run(); }
+void MoveConversions(tt::FuncOp func) {
+  CostModel costs;
+  for (int round = 0; round < kMaxRounds && ConversionMover(func, costs).Run(); ++round) continue;
+}
 
 }  // namespace tritond::compiler

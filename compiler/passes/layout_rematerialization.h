@@ -7,8 +7,8 @@
 namespace tritond::compiler {
 
 // Makes the conversions of `func` cheaper: computes a value again under the other encoding, or converts what it is
-// computed from. Erases what is then unused. Returns whether anything changed. Never fails.
-bool MoveConversions(tt::FuncOp func);
+// computed from; again while that helps, because one that has moved opens the way for others. Never fails.
+void MoveConversions(tt::FuncOp func);
 
 }  // namespace tritond::compiler
 

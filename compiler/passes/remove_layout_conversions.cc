@@ -10,8 +10,7 @@
 //   …
 //
 // 1. layout_propagation.cc labels every tensor anew, from the operations whose encodings matter.
-// 2. layout_rematerialization.cc moves each conversion that is left to where it costs least, out of loops at least;
-//    again while that helps, because one that has moved opens the way for others.
+// 2. layout_rematerialization.cc moves each conversion that is left to where it costs least, out of loops at least.
 // 3. Equal conversions and copies become one.
 //
 // Encodings never change what a program computes, so whatever these steps choose is right; they are only faster or
@@ -29,15 +28,13 @@ namespace tritond::compiler {
 
 namespace {
 
-constexpr int kMaxRounds = 4;
-
 struct RemoveLayoutConversionsPass final : impl::RemoveLayoutConversionsPassBase<RemoveLayoutConversionsPass> {
   void runOnOperation() override {
     mlir::IRRewriter rewriter(&getContext());
     for (auto func : getOperation().getOps<tt::FuncOp>()) {
       if (func.isExternal()) continue;
       PropagateEncodings(func);
-      for (int round = 0; round < kMaxRounds && MoveConversions(func); ++round) continue;
+      MoveConversions(func);
       mlir::DominanceInfo dominance(func);
       mlir::eliminateCommonSubExpressions(rewriter, dominance, func);
     }
