@@ -13,7 +13,6 @@
 // constants and ranges. A value that a loop carries may be carried twice, if what it starts from and what it becomes
 // are cheap to have under X; a row of pointers that advances by a constant is.
 //
-//
 //   %w = arith.extf %v : f16 to f32, #a                  %c = ttg.convert_layout %v : f16, #a -> #b
 //   %c = ttg.convert_layout %w : f32, #a -> #b     =>    %w = arith.extf %c : f16 to f32, #b
 //
