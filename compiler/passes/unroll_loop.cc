@@ -5,12 +5,14 @@
 //     body(%i)                          ->  scf.for %i = %ub4 to %ub step %s { body(%i) }
 //   } {tt.loop_unroll_factor = 4 : i32}
 //
-// %ub4 is the bound of the largest multiple of four rounds. The remainder is never worth pipelining: it gets
-// tt.num_stages = 1. It is left out when the rounds are known and divisible.
+// %ub4 = %lb + %s * (rounds - rounds mod 4), where rounds = (%ub - %lb - 1) / %s + 1 if %lb < %ub, and 0 if not. The
+// difference is taken without a sign: it may exceed the largest signed number. The remainder is never worth pipelining:
+// it gets tt.num_stages = 1. It is left out when the rounds are known and divisible.
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/SCF/Utils/Utils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace tritond::compiler {
 
@@ -19,11 +21,13 @@ namespace tritond::compiler {
 
 namespace {
 
+namespace arith = mlir::arith;
+using mlir::OpBuilder;
+using mlir::Value;
 using mlir::scf::ForOp;
 
 constexpr llvm::StringLiteral kFactorAttr = "tt.loop_unroll_factor";
 constexpr llvm::StringLiteral kStagesAttr = "tt.num_stages";
-constexpr llvm::StringLiteral kMark = "tritond.unrolling";
 // A body that grows beyond this number of operations costs more in compile time than any unrolling gives.
 constexpr int64_t kMaxUnrolledOps = 100000;
 
@@ -33,24 +37,78 @@ int64_t CountOps(ForOp loop) {
   return count;
 }
 
+// The number of rounds, if the bounds are constants.
+std::optional<uint64_t> KnownRounds(ForOp loop) {
+  auto lower = mlir::getConstantIntValue(loop.getLowerBound()), upper = mlir::getConstantIntValue(loop.getUpperBound());
+  auto step = mlir::getConstantIntValue(loop.getStep());
+  if (!lower || !upper || !step || *step <= 0) return std::nullopt;
+  if (*lower >= *upper) return 0;
+  uint64_t span = static_cast<uint64_t>(*upper) - static_cast<uint64_t>(*lower);
+  return (span - 1) / static_cast<uint64_t>(*step) + 1;
+}
+
+Value Constant(OpBuilder& b, ForOp loop, int64_t value) {
+  return b.create<arith::ConstantOp>(loop.getLoc(), b.getIntegerAttr(loop.getInductionVar().getType(), value));
+}
+
+// The bound of the rounds that come `factor` at a time: %ub4 above.
+Value MainUpperBound(OpBuilder& b, ForOp loop, int64_t factor) {
+  mlir::Location loc = loop.getLoc();
+  Value lower = loop.getLowerBound(), upper = loop.getUpperBound(), step = loop.getStep();
+  Value one = Constant(b, loop, 1);
+  Value last = b.create<arith::SubIOp>(loc, b.create<arith::SubIOp>(loc, upper, lower), one);
+  Value rounds = b.create<arith::AddIOp>(loc, b.create<arith::DivUIOp>(loc, last, step), one);
+  Value rest = b.create<arith::RemUIOp>(loc, rounds, Constant(b, loop, factor));
+  Value span = b.create<arith::MulIOp>(loc, b.create<arith::SubIOp>(loc, rounds, rest), step);
+  Value runs = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lower, upper);
+  return b.create<arith::SelectOp>(loc, runs, b.create<arith::AddIOp>(loc, lower, span), lower);
+}
+
+// The loop whose round is `factor` rounds of `loop`, up to `upper`.
+ForOp CreateMainLoop(OpBuilder& b, ForOp loop, Value upper, int64_t factor) {
+  Value step = b.create<arith::MulIOp>(loop.getLoc(), loop.getStep(), Constant(b, loop, factor));
+  auto main = b.create<ForOp>(loop.getLoc(), loop.getLowerBound(), upper, step, loop.getInitArgs());
+  main->setAttrs(loop->getAttrs());
+  if (loop.getNumResults() == 0) main.getBody()->getTerminator()->erase();
+  b.setInsertionPointToEnd(main.getBody());
+  llvm::SmallVector<Value> carried(main.getRegionIterArgs().begin(), main.getRegionIterArgs().end());
+  Value counter = main.getInductionVar();
+  for (int64_t copy = 0; copy < factor; ++copy) {
+    if (copy) counter = b.create<arith::AddIOp>(loop.getLoc(), counter, loop.getStep());
+    mlir::IRMapping mapping;
+    mapping.map(loop.getInductionVar(), counter);
+    mapping.map(loop.getRegionIterArgs(), carried);
+    for (mlir::Operation& op : loop.getBody()->without_terminator()) b.clone(op, mapping);
+    for (auto [value, yielded] : llvm::zip(carried, loop.getYieldedValues())) value = mapping.lookupOrDefault(yielded);
+  }
+  b.create<mlir::scf::YieldOp>(loop.getLoc(), carried);
+  b.setInsertionPointAfter(main);
+  return main;
+}
+
 mlir::LogicalResult Unroll(ForOp loop) {
   auto factor = loop->getAttrOfType<mlir::IntegerAttr>(kFactorAttr);
   if (!factor) return loop.emitError() << kFactorAttr << " must be an integer";
-  int64_t rounds = factor.getInt();
+  int64_t copies = factor.getInt();
   loop->removeAttr(kFactorAttr);
-  if (rounds <= 1) return mlir::success();
-  if (rounds > kMaxUnrolledOps || CountOps(loop) * rounds > kMaxUnrolledOps)
-    return loop.emitError() << "unrolling " << rounds << " times makes more than " << kMaxUnrolledOps << " operations";
-  // A loop of one round is dissolved by the unrolling, so the pieces are found by a mark that they inherit. Of them, the
-  // remainder alone does not start at the loop's lower bound.
-  mlir::Block* block = loop->getBlock();
-  mlir::Value lower = loop.getLowerBound();
-  loop->setAttr(kMark, mlir::UnitAttr::get(loop.getContext()));
-  if (failed(mlir::loopUnrollByFactor(loop, rounds))) return mlir::emitError(lower.getLoc(), "loop cannot be unrolled");
-  for (ForOp piece : block->getOps<ForOp>()) {
-    if (!piece->removeAttr(kMark) || piece.getLowerBound() == lower) continue;
-    piece->setAttr(kStagesAttr, mlir::IntegerAttr::get(mlir::IntegerType::get(piece.getContext(), 32), 1));
+  auto type = llvm::dyn_cast<mlir::IntegerType>(loop.getInductionVar().getType());
+  if (copies <= 1 || (type && type.getWidth() < 32)) return mlir::success();
+  if (copies > kMaxUnrolledOps || CountOps(loop) * copies > kMaxUnrolledOps)
+    return loop.emitError() << "unrolling " << copies << " times makes more than " << kMaxUnrolledOps << " operations";
+  std::optional<uint64_t> rounds = KnownRounds(loop);
+  if (rounds && *rounds < static_cast<uint64_t>(copies)) return mlir::success();
+  bool divisible = rounds && *rounds % copies == 0;
+  OpBuilder b(loop);
+  Value upper = divisible ? loop.getUpperBound() : MainUpperBound(b, loop, copies);
+  ForOp main = CreateMainLoop(b, loop, upper, copies);
+  if (divisible) {
+    loop.replaceAllUsesWith(main.getResults());
+    loop.erase();
+    return mlir::success();
   }
+  loop.setLowerBound(upper);
+  loop.getInitArgsMutable().assign(main.getResults());
+  loop->setAttr(kStagesAttr, b.getI32IntegerAttr(1));
   return mlir::success();
 }
 
