@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A forward dataflow over blocks. The state at a point is the bytes that some thread may have read or written since the
 // last barrier on some path; blocks begin with the union of their predecessors' ends. Where an access conflicts with
-// the state, a barrier goes in front of it, which empties the state. A round starts from empty states with the barriers of
-// the rounds before and goes on to the fixpoint; the last round adds none, so its states prove that none is missing.
-// Starting anew keeps what flowed past a place before it got its barrier from asking for more barriers.
+// the state, a barrier goes in front of it, which empties the state. A round starts from empty states, with the barriers
+// of the rounds before, and sweeps over the blocks to the fixpoint. A barrier that only a later sweep finds is news for what
+// flowed past its place before, so the round starts anew; else stale states would ask for barriers that nothing needs.
 #include "compiler/analysis/barriers.h"
 
 #include <algorithm>
@@ -154,7 +154,8 @@ class Analysis final {
 
   llvm::SmallVector<Operation*> Run() {
     if (accesses_.empty()) return {};
-    while (Round()) {
+    llvm::ReversePostOrderTraversal<mlir::Region*> order(&function_.getBody());
+    while (!Round(order)) {
     }
     llvm::SmallVector<Operation*> result;
     for (Block& block : function_.getBody()) {
@@ -179,26 +180,30 @@ class Analysis final {
     return result;
   }
 
-  // To the fixpoint with the barriers known so far; true when that found new ones.
-  bool Round() {
-    size_t known = barriers_.size();
+  // To the fixpoint with the barriers known so far; false when that has to start anew.
+  bool Round(llvm::ReversePostOrderTraversal<mlir::Region*>& order) {
     llvm::DenseMap<Block*, State> begins;
-    llvm::ReversePostOrderTraversal<mlir::Region*> order(&function_.getBody());
-    for (bool changed = true; changed;) {
+    bool changed = true;
+    for (bool first_sweep = true; changed; first_sweep = false) {
       changed = false;
       for (Block* block : order) {
         State state = begins[block];
-        for (const auto& [op, effect] : accesses_[block]) Step(op, effect, state);
+        for (const auto& [op, effect] : accesses_[block]) {
+          bool found = Step(op, effect, state);
+          if (found && !first_sweep) return false;
+        }
         for (Block* successor : block->getSuccessors()) changed |= begins[successor].Add(state);
       }
     }
-    return barriers_.size() != known;
+    return true;
   }
 
-  void Step(Operation* op, const Effect& effect, State& state) {
-    if (!barriers_.contains(op) && effect.ConflictsWith(state)) barriers_.insert(op);
+  // True when this found a new barrier.
+  bool Step(Operation* op, const Effect& effect, State& state) {
+    bool found = effect.ConflictsWith(state) && barriers_.insert(op).second;
     if (barriers_.contains(op)) state = State();
     effect.ApplyTo(state);
+    return found;
   }
 
   tt::FuncOp function_;
