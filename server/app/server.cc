@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/app/server.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
@@ -139,6 +140,7 @@ absl::Status Server::BuildEngine() {
 }
 
 absl::Status Server::Listen() {
+  grpc_init();  // Never undone: the last grpc_shutdown of a process may wait 10 s for a poller of gRPC 1.51.
   compile_service_ = std::make_unique<CompileServiceImpl>(*engine_);
   artifact_service_ = std::make_unique<ArtifactServiceImpl>(*engine_);
   autotune_service_ = std::make_unique<AutotuneServiceImpl>();

@@ -4,6 +4,7 @@
 // compile does not look like a dead worker.
 #include "workers/runner/runner.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -96,6 +97,7 @@ absl::Status Runner::SayHello() {
 }
 
 absl::Status Runner::Run() {
+  grpc_init();  // Never undone: the last grpc_shutdown of a process may wait 10 s for a poller of gRPC 1.51.
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// What those who run the daemon see: workers, numbers, drain, health, HTTP, and a daemon that is told to end.
+#include <gmock/gmock.h>
+#include <httplib.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "tests/support/daemon_fixture.h"
+
+namespace tritond::tests {
+namespace {
+
+using testing::HasSubstr;
+
+class OperationsTest : public DaemonTest {
+ protected:
+  v1::DrainResponse Drain(bool resume, absl::Duration timeout = absl::Seconds(60)) {
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
+    v1::DrainRequest request;
+    request.set_resume(resume);
+    v1::DrainResponse response;
+    const grpc::Status status = admin->Drain(&context, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  }
+  httplib::Result Get(const char* path) { return httplib::Client("127.0.0.1", daemon().http_port()).Get(path); }
+};
+
+TEST_F(OperationsTest, WorkersAreListed) {
+  Start();
+  const v1::ListWorkersResponse list = Workers();
+  ASSERT_EQ(list.workers_size(), 2);
+  for (const v1::Worker& worker : list.workers()) {
+    EXPECT_TRUE(worker.local());
+    EXPECT_EQ(worker.state(), v1::Worker::STATE_IDLE);
+    EXPECT_EQ(worker.targets_size(), 3);
+    EXPECT_GT(worker.pid(), 0);
+    EXPECT_EQ(worker.deaths(), 0u);
+  }
+}
+
+TEST_F(OperationsTest, DrainingFinishesWhatRunsAndRefusesWhatComes) {
+  Start();
+  v1::CompileResponse stored;
+  ASSERT_TRUE(Compile(Request("stored"), &stored).ok());
+  v1::CompileRequest slow = Request("slow");
+  SetOption(&slow, "wait_for_file", Path("go"));
+  std::thread running([&] {
+    v1::CompileResponse response;
+    EXPECT_TRUE(Compile(slow, &response).ok());
+  });
+  Await([&] { return Stats().queues(0).running() == 1; });
+  EXPECT_EQ(Drain(false, absl::Seconds(1)).remaining(), 1u);
+
+  v1::CompileResponse response;
+  const grpc::Status refused = Compile(Request("late"), &response);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ReasonOf(refused), "DRAINING");
+  EXPECT_NE(DetailOf<google::rpc::RetryInfo>(refused), nullptr);
+  EXPECT_TRUE(Compile(Request("stored"), &response).ok());  // Hits are still served.
+  EXPECT_EQ(Get("/readyz")->status, 503);
+
+  Touch("go");
+  running.join();
+  EXPECT_EQ(Drain(false).remaining(), 0u);
+  Drain(true);
+  EXPECT_TRUE(Compile(Request("late"), &response).ok());
+}
+
+TEST_F(OperationsTest, ShuttingDownLetsARunningCompileFinish) {
+  Start();
+  v1::CompileRequest slow = Request("slow");
+  SetOption(&slow, "wait_for_file", Path("go"));
+  auto stub = v1::CompileService::NewStub(channel);
+  std::thread running([&] {
+    grpc::ClientContext context;
+    v1::CompileResponse response;
+    const grpc::Status status = stub->Compile(&context, slow, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+  });
+  Await([&] { return Stats().queues(0).running() == 1; });
+  server::Scheduler& scheduler = daemon().engine().scheduler();
+  std::thread finishing([&] {
+    Await([&] { return scheduler.draining(); });
+    Touch("go");
+  });
+  Stop(absl::Seconds(30));
+  finishing.join();
+  running.join();
+}
+
+TEST_F(OperationsTest, HttpShowsStatusMetricsAndHealth) {
+  Start();
+  v1::CompileResponse response;
+  ASSERT_TRUE(Compile(Request(), &response).ok());
+  ASSERT_TRUE(Compile(Request(), &response).ok());
+  EXPECT_EQ(Get("/healthz")->status, 200);
+  EXPECT_EQ(Get("/readyz")->status, 200);
+  EXPECT_THAT(Get("/")->body, HasSubstr("1 hits, 1 misses"));
+  EXPECT_THAT(Get("/")->body, HasSubstr("kernel"));
+  EXPECT_THAT(Get("/metrics")->body, HasSubstr("tritond_requests_total{answer=\"hit\"} 1"));
+  EXPECT_THAT(Get("/metrics")->body, HasSubstr("tritond_jobs{class=\"interactive\",state=\"queued\"} 0"));
+}
+
+TEST_F(OperationsTest, TheUnixSocketServesToo) {
+  Start();
+  auto stub =
+      v1::CompileService::NewStub(grpc::CreateChannel(daemon().local_address(), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  v1::CompileResponse response;
+  EXPECT_TRUE(stub->Compile(&context, Request(), &response).ok());
+}
+
+TEST_F(OperationsTest, TheDataFolderAndTheAddressCannotBeSharedByTwoDaemons) {
+  Start();
+  EXPECT_FALSE(server::Server::Start(config, [](const std::string&) {}).ok());
+  server::ServerConfig other = config;
+  other.data_dir = Path("other");
+  other.listen = {absl::StrCat("127.0.0.1:", daemon().ports()[0])};
+  EXPECT_EQ(server::Server::Start(other, [](const std::string&) {}).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(OperationsTest, ARemoteWorkerThatDialsInIsUsed) {
+  config.workers = 0;
+  Start();
+  const std::string binary = config.worker_binary, address = absl::StrCat("127.0.0.1:", daemon().ports()[0]);
+  pid_t pid = 0;
+  std::vector<char*> argv;
+  std::vector<std::string> words{binary, "--server", address, "--name", "far away"};
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ASSERT_EQ(posix_spawn(&pid, binary.c_str(), nullptr, nullptr, argv.data(), environ), 0);
+  v1::CompileResponse response;
+  EXPECT_TRUE(Compile(Request(), &response).ok());
+  EXPECT_EQ(response.result().worker(), "far away");
+  ASSERT_EQ(Workers().workers_size(), 1);
+  EXPECT_FALSE(Workers().workers(0).local());
+  kill(pid, SIGTERM);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  Await([&] { return Workers().workers_size() == 0; });
+}
+
+// The real program, told to end while it compiles.
+TEST_F(OperationsTest, SigtermEndsTheProgramInOrder) {
+  const std::vector<std::string> words{
+      TRITOND_PROGRAM, "--data-dir", Path("d"), "--listen",        "unix:" + Path("s"), "--http",
+      "none",          "--workers",  "1",       "--worker-binary", config.worker_binary};
+  std::vector<char*> argv;
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  pid_t pid = 0;
+  ASSERT_EQ(posix_spawn(&pid, argv[0], nullptr, nullptr, argv.data(), environ), 0);
+  auto stub = v1::CompileService::NewStub(grpc::CreateChannel("unix:" + Path("s"), grpc::InsecureChannelCredentials()));
+  v1::CompileRequest slow = Request();
+  SetOption(&slow, "wait_for_file", Path("go"));
+  std::thread caller([&] {
+    grpc::ClientContext context;
+    context.set_wait_for_ready(true);
+    v1::CompileResponse response;
+    const grpc::Status status = stub->Compile(&context, slow, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+  });
+  auto admin_stub =
+      v1::AdminService::NewStub(grpc::CreateChannel("unix:" + Path("s"), grpc::InsecureChannelCredentials()));
+  Await([&] {
+    grpc::ClientContext context;
+    context.set_wait_for_ready(true);
+    v1::GetStatsResponse stats;
+    return admin_stub->GetStats(&context, {}, &stats).ok() && stats.queues(0).running() == 1;
+  });
+  kill(pid, SIGTERM);
+  Touch("go");
+  caller.join();
+  int status = 0;
+  waitpid(pid, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+}  // namespace
+}  // namespace tritond::tests

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/fake_compiler.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace tritond::tests {
+namespace {
+
+using compiler::Stage;
+
+struct StageFormat {
+  Stage stage;
+  const char* format;
+};
+constexpr StageFormat kStages[] = {{Stage::kTtir, "ttir"},
+                                   {Stage::kTtgir, "ttgir"},
+                                   {Stage::kLlir, "llir"},
+                                   {Stage::kAsm, "ptx"},
+                                   {Stage::kBinary, "cubin"}};
+
+absl::Status FailureOf(const std::string& ir) {
+  const std::vector<std::string> words = absl::StrSplit(ir.substr(0, ir.find('\n')), absl::MaxSplits(' ', 2));
+  if (words.size() < 3 || words[0] != "error") return absl::OkStatus();
+  if (words[1] == "invalid") return absl::InvalidArgumentError(words[2]);
+  if (words[1] == "unimplemented") return absl::UnimplementedError(words[2]);
+  if (words[1] == "exhausted") return absl::ResourceExhaustedError(words[2]);
+  return absl::InternalError(words[2]);
+}
+
+std::string Contents(const compiler::CompileRequest& request, const StageFormat& stage) {
+  std::string text =
+      absl::StrCat(stage.format, " for ", request.target, " with ", request.options.dump(), " of\n", request.ir);
+  const size_t size = request.options.value("artifact_bytes", size_t{0});
+  if (stage.stage == Stage::kBinary && size > 0) text.resize(size, '.');
+  return text;
+}
+
+}  // namespace
+
+std::vector<compiler::Compiler::TargetInfo> FakeCompiler::Targets() const {
+  return {{"cuda:80", "cubin", true, ""},
+          {"cuda:90", "cubin", true, ""},
+          {"cuda:100", "cubin", false, "no assembler here"}};
+}
+
+compiler::CompileResult FakeCompiler::Compile(const compiler::CompileRequest& request) {
+  compiler::CompileResult result;
+  result.metadata = request.options;
+  result.metadata["name"] = "kernel";
+  result.metadata["target"] = request.target;
+  result.metadata["shared"] = 1024;
+  for (const auto& option : request.options.items()) {
+    if (absl::StartsWith(option.key(), "unknown")) result.ignored_options.push_back(option.key());
+  }
+  result.status = FailureOf(request.ir);
+  if (!result.status.ok()) {
+    result.diagnostics.push_back(
+        {compiler::Diagnostic::Severity::kError, request.input, 1, 7, std::string(result.status.message())});
+    result.stages.push_back({request.input, std::chrono::microseconds(1)});
+    return result;
+  }
+  for (const StageFormat& stage : kStages) {
+    if (stage.stage < request.input) continue;
+    if (stage.stage > *std::max_element(request.outputs.begin(), request.outputs.end())) break;
+    if (on_stage_) on_stage_(stage.stage, request);
+    result.stages.push_back({stage.stage, std::chrono::microseconds(10)});
+    if (std::find(request.outputs.begin(), request.outputs.end(), stage.stage) != request.outputs.end()) {
+      result.artifacts.push_back({stage.stage, stage.format, Contents(request, stage)});
+    }
+  }
+  return result;
+}
+
+}  // namespace tritond::tests

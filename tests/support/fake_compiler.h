@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SUPPORT_FAKE_COMPILER_H_
+#define TESTS_SUPPORT_FAKE_COMPILER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "compiler/driver/compile.h"
+
+namespace tritond::tests {
+
+// A compiler without LLVM that behaves like the real one towards its caller: stages, artifacts that depend on the whole
+// request, metadata, diagnostics. The IR tells it to fail: a first line "error CODE MESSAGE", CODE one of invalid,
+// unimplemented, exhausted, internal. The option artifact_bytes sets the size of the binary. Targets: cuda:80 and
+// cuda:90; cuda:100 without an assembler.
+class FakeCompiler final : public compiler::Compiler {
+ public:
+  explicit FakeCompiler(std::string build_id) : build_id_(std::move(build_id)) {}
+
+  compiler::CompileResult Compile(const compiler::CompileRequest& request) override;
+  void OnStage(std::function<void(compiler::Stage, const compiler::CompileRequest&)> callback) override {
+    on_stage_ = std::move(callback);
+  }
+  std::string BuildId() const override { return build_id_; }
+  std::vector<TargetInfo> Targets() const override;
+
+ private:
+  const std::string build_id_;
+  std::function<void(compiler::Stage, const compiler::CompileRequest&)> on_stage_;
+};
+
+}  // namespace tritond::tests
+
+#endif  // TESTS_SUPPORT_FAKE_COMPILER_H_

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/inject_fault.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace tritond::tests {
+namespace {
+
+std::string StringOption(const compiler::CompileRequest& request, const char* name) {
+  auto it = request.options.find(name);
+  return it != request.options.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+}  // namespace
+
+void InjectFault(compiler::Stage stage, const compiler::CompileRequest& request) {
+  if (stage == request.input || stage == compiler::Stage::kTtgir) {
+    const std::string file = StringOption(request, "wait_for_file");
+    while (!file.empty() && access(file.c_str(), F_OK) != 0) usleep(1000);
+  }
+  if (stage != compiler::Stage::kBinary) return;
+  const std::string fault = StringOption(request, "fault");
+  if (fault.empty()) return;
+  fprintf(stderr, "injected fault: %s\n", fault.c_str());
+  if (fault == "abort") abort();
+  if (fault == "exit") _exit(3);
+  while (fault == "loop") usleep(1000);
+  while (fault == "eat_memory") {
+    constexpr size_t kBlock = size_t{64} << 20;
+    char* block = new char[kBlock];
+    for (size_t i = 0; i < kBlock; i += 4096) block[i] = 1;
+  }
+}
+
+}  // namespace tritond::tests

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults on request, for workers that exist only in tests. A compile option asks for them:
+//   fault: "abort" | "loop" | "exit" | "eat_memory"   the process does so when the last stage begins
+//   wait_for_file: PATH                               the first stage begins when the file is there
+#ifndef TESTS_SUPPORT_INJECT_FAULT_H_
+#define TESTS_SUPPORT_INJECT_FAULT_H_
+
+#include "compiler/driver/compile.h"
+
+namespace tritond::tests {
+
+void InjectFault(compiler::Stage stage, const compiler::CompileRequest& request);
+
+}  // namespace tritond::tests
+
+#endif  // TESTS_SUPPORT_INJECT_FAULT_H_
