@@ -211,6 +211,8 @@ std::string Server::NotReady() {
 void Server::UpdateHealth() {
   grpc::HealthCheckServiceInterface* health = grpc_->GetHealthCheckService();
   const bool ready = NotReady().empty();
+  if (healthy_ == ready) return;  // Watchers hear of changes alone.
+  healthy_ = ready;
   for (const char* service : kHealthOfCompiles) health->SetServingStatus(service, ready);
   for (const char* service : kHealthOfCache) health->SetServingStatus(service, true);
   health->SetServingStatus("tritond.v1.AutotuneService", false);

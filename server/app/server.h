@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -68,6 +69,7 @@ class Server final {
   std::unique_ptr<grpc::Server> grpc_;
   std::unique_ptr<HttpServer> http_;
   std::vector<int> ports_;
+  std::optional<bool> healthy_;  // what health checks were told last; the ticker's
   absl::Notification stop_ticking_;
   std::thread ticker_;
 };
