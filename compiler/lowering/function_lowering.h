@@ -116,12 +116,14 @@ class LoweringTable final {
 void AddAtomics(LoweringTable& table);
 void AddControlFlow(LoweringTable& table);
 void AddConversions(LoweringTable& table);      // between number formats
+void AddDots(LoweringTable& table);
 void AddElementwise(LoweringTable& table);
 void AddLayoutOps(LoweringTable& table);        // convert_layout, local_*
 void AddMath(LoweringTable& table);
 void AddMemory(LoweringTable& table);
 void AddProgramOps(LoweringTable& table);       // program_id, barrier, assert, print
 void AddReductions(LoweringTable& table);
+void AddScans(LoweringTable& table);
 void AddShapeOps(LoweringTable& table);
 
 }  // namespace tritond::compiler

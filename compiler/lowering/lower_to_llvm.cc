@@ -14,12 +14,14 @@ const LoweringTable& AllLowerings() {
     AddAtomics(*t);
     AddControlFlow(*t);
     AddConversions(*t);
+    AddDots(*t);
     AddElementwise(*t);
     AddLayoutOps(*t);
     AddMath(*t);
     AddMemory(*t);
     AddProgramOps(*t);
     AddReductions(*t);
+    AddScans(*t);
     AddShapeOps(*t);
     return t;
   }();

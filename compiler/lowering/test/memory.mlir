@@ -1,0 +1,67 @@
+// RUN: triton-opt %s -split-input-file --lower-to-llvm | FileCheck %s
+
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // Neighbouring, aligned addresses: one access of four elements.
+  // CHECK-LABEL: llvm.func @aligned
+  // CHECK: llvm.load {{.*}} : !llvm.ptr<1> -> vector<4xf32>
+  // CHECK: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<1>
+  tt.func public @aligned(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+    %range = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32, #blocked>
+    %base = tt.splat %p : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #blocked>
+    %ptr = tt.addptr %base, %range : tensor<512x!tt.ptr<f32>, #blocked>, tensor<512xi32, #blocked>
+    %v = tt.load %ptr : tensor<512x!tt.ptr<f32>, #blocked>
+    tt.store %ptr, %v : tensor<512x!tt.ptr<f32>, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // Nothing is known of the alignment: no vector.
+  // CHECK-LABEL: llvm.func @unaligned
+  // CHECK-NOT: vector<
+  // CHECK: llvm.return
+  tt.func public @unaligned(%p: !tt.ptr<f32>) {
+    %range = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32, #blocked>
+    %base = tt.splat %p : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #blocked>
+    %ptr = tt.addptr %base, %range : tensor<512x!tt.ptr<f32>, #blocked>, tensor<512xi32, #blocked>
+    %v = tt.load %ptr : tensor<512x!tt.ptr<f32>, #blocked>
+    tt.store %ptr, %v : tensor<512x!tt.ptr<f32>, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // 16 elements on 128 threads: lanes 16 to 31 and warps 1 to 3 hold copies and do not store.
+  // CHECK-LABEL: llvm.func @copies
+  // CHECK-DAG: %[[LANES:.*]] = llvm.mlir.constant(16 : i32)
+  // CHECK-DAG: %[[WARPS:.*]] = llvm.mlir.constant(3 : i32)
+  // CHECK-DAG: llvm.and %{{.*}}, %[[LANES]]
+  // CHECK-DAG: llvm.and %{{.*}}, %[[WARPS]]
+  // CHECK: llvm.inline_asm {{.*}}st.global
+  tt.func public @copies(%p: !tt.ptr<f32>, %s: f32) {
+    %range = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32, #blocked>
+    %base = tt.splat %p : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>, #blocked>
+    %ptr = tt.addptr %base, %range : tensor<16x!tt.ptr<f32>, #blocked>, tensor<16xi32, #blocked>
+    %v = tt.splat %s : f32 -> tensor<16xf32, #blocked>
+    tt.store %ptr, %v : tensor<16x!tt.ptr<f32>, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // A kernel has two hidden pointers behind its own parameters and is marked for the target.
+  // CHECK: llvm.mlir.global external @global_smem() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
+  // CHECK: llvm.func @kernel(%{{[^,]*}}: !llvm.ptr<1>, %{{[^,]*}}: i32, %{{[^,]*}}: !llvm.ptr<1>, %{{[^,]*}}: !llvm.ptr<1>) attributes {passthrough = ["tritond.kernel"]}
+  tt.func public @kernel(%p: !tt.ptr<f32>, %n: i32) {
+    tt.return
+  }
+}

@@ -1,0 +1,60 @@
+// RUN: triton-opt %s -split-input-file --lower-to-llvm | FileCheck %s
+
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // Three combinations in the thread, five over the lanes, no shared memory.
+  // CHECK-LABEL: llvm.func @one_warp
+  // CHECK-COUNT-3: llvm.fadd
+  // CHECK-COUNT-5: shfl.sync.bfly
+  // CHECK-NOT: nvvm.barrier0
+  // CHECK: llvm.return
+  tt.func private @one_warp(%x: tensor<128xf32, #blocked>) -> f32 {
+    %0 = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %1 = arith.addf %a, %b : f32
+      tt.reduce.return %1 : f32
+    }) : (tensor<128xf32, #blocked>) -> f32
+    tt.return %0 : f32
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // Four warps meet in shared memory: a slot each, a barrier, all four read at once.
+  // CHECK-LABEL: llvm.func @four_warps
+  // CHECK: llvm.store %{{.*}} : f32, !llvm.ptr<3>
+  // CHECK: nvvm.barrier0
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<4xf32>
+  // CHECK-COUNT-3: llvm.fadd
+  tt.func public @four_warps(%p: !tt.ptr<f32>, %s: f32) {
+    %x = tt.splat %s : f32 -> tensor<128xf32, #blocked>
+    %0 = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %1 = arith.addf %a, %b : f32
+      tt.reduce.return %1 : f32
+    }) {allocation.offset = 0 : i32} : (tensor<128xf32, #blocked>) -> f32
+    tt.store %p, %0 : !tt.ptr<f32>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // A whole warp of i32: one instruction.
+  // CHECK-LABEL: llvm.func @integer
+  // CHECK: redux.sync
+  // CHECK-NOT: shfl
+  // CHECK: llvm.return
+  tt.func private @integer(%x: tensor<32xi32, #blocked>) -> i32 {
+    %0 = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+    ^bb0(%a: i32, %b: i32):
+      %1 = arith.maxsi %a, %b : i32
+      tt.reduce.return %1 : i32
+    }) : (tensor<32xi32, #blocked>) -> i32
+    tt.return %0 : i32
+  }
+}
