@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of allocations flow along operands until nothing changes. Functions without buffers, which most are, cost one walk.
+// Sets of allocations flow along operands until nothing changes. Functions without buffers, which most are, cost one
+// walk.
 #include "compiler/analysis/alias.h"
 
 #include "mlir/Interfaces/ControlFlowInterfaces.h"

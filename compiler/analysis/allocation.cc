@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions are laid out before those that call them. In a function, buffers live as BufferLifetimes says, scratch areas
-// and callees' frames during their operation; PlaceBuffers then packs them.
+// Functions are laid out before those that call them. In a function, buffers live as BufferLifetimes says, scratch
+// areas and callees' frames during their operation; PlaceBuffers then packs them.
 #include "compiler/analysis/allocation.h"
 
 #include <algorithm>
@@ -23,6 +23,8 @@ using mlir::Operation;
 // A wide access needs 16 bytes; from 128 on, a buffer that begins with a row of banks has the fewest conflicts.
 constexpr int64_t kSmallAlignment = 16;
 constexpr int64_t kLargeAlignment = 128;
+// Scratch up to this size is small: a place of its own costs less than a barrier.
+constexpr int64_t kSmallScratch = 2048;
 
 int64_t AlignmentFor(int64_t bytes) { return bytes >= kLargeAlignment ? kLargeAlignment : kSmallAlignment; }
 
@@ -36,6 +38,17 @@ void SetOrRemove(Operation* op, llvm::StringRef name, std::optional<int64_t> val
     op->setAttr(name, mlir::Builder(op->getContext()).getI32IntegerAttr(static_cast<int32_t>(*value)));
   } else {
     op->removeAttr(name);
+  }
+}
+
+// Keeps the places of neighbours in a row of small scratch areas apart.
+void SeparateNeighbours(std::vector<TimedBuffer>& buffers, const std::vector<Operation*>& owners) {
+  TimedBuffer* before = nullptr;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (llvm::isa<ttg::LocalAllocOp, tt::CallOp>(owners[i])) continue;
+    bool small = buffers[i].bytes <= kSmallScratch;
+    if (before && small) before->last = std::max(before->last, buffers[i].first + 1);
+    before = small ? &buffers[i] : nullptr;
   }
 }
 
@@ -91,6 +104,7 @@ class Allocator final {
         owners.push_back(op);
       });
     }
+    SeparateNeighbours(buffers, owners);
     int64_t total = PlaceBuffers(absl::MakeSpan(buffers));
     if (total > INT32_MAX) return function.emitError() << "needs " << total << " bytes of shared memory";
     for (size_t i = 0; i < owners.size(); ++i) SetOrRemove(owners[i], kAllocationOffsetAttr, buffers[i].offset);

@@ -10,15 +10,16 @@
 
 namespace tritond::compiler {
 
-// i32 attribute: the byte offset, from the beginning of its function's frame, of the buffer that a ttg.local_alloc makes,
-// of the scratch area of any other operation, or of the callee's frame for a tt.call. Absent where nothing is needed.
+// i32 attribute: the byte offset, from the beginning of its function's frame, of the buffer that a ttg.local_alloc
+// makes, of the scratch area of any other operation, or of the callee's frame for a tt.call. Absent where nothing is
+// needed.
 inline constexpr llvm::StringLiteral kAllocationOffsetAttr = "allocation.offset";
 // i32 attribute of a tt.func: the size of its frame, those of the functions it calls included; absent when zero.
 inline constexpr llvm::StringLiteral kFrameBytesAttr = "allocation.bytes";
 
-// Sets kAllocationOffsetAttr on all operations of `module`, kFrameBytesAttr on its functions, and ttg.shared, the size of
-// the largest frame, on the module. Deterministic. Functions may hold cf or scf control flow. Failure, with a diagnostic:
-// functions that call themselves, which have no bounded frame, or pass buffers to each other.
+// Sets kAllocationOffsetAttr on all operations of `module`, kFrameBytesAttr on its functions, and ttg.shared, the size
+// of the largest frame, on the module. Deterministic. Functions may hold cf or scf control flow. Failure, with a
+// diagnostic: functions that call themselves, which have no bounded frame, or pass buffers to each other.
 mlir::LogicalResult AllocateSharedMemory(mlir::ModuleOp module);
 
 // Bytes [begin, end) of a function's frame.

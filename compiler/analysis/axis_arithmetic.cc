@@ -27,16 +27,26 @@ APInt Bits(int64_t value, unsigned width) { return APInt(64, static_cast<uint64_
 
 bool Holds(arith::CmpIPredicate predicate, const APInt& l, const APInt& r) {
   switch (predicate) {
-    case arith::CmpIPredicate::eq: return l == r;
-    case arith::CmpIPredicate::ne: return l != r;
-    case arith::CmpIPredicate::slt: return l.slt(r);
-    case arith::CmpIPredicate::sle: return l.sle(r);
-    case arith::CmpIPredicate::sgt: return l.sgt(r);
-    case arith::CmpIPredicate::sge: return l.sge(r);
-    case arith::CmpIPredicate::ult: return l.ult(r);
-    case arith::CmpIPredicate::ule: return l.ule(r);
-    case arith::CmpIPredicate::ugt: return l.ugt(r);
-    case arith::CmpIPredicate::uge: return l.uge(r);
+    case arith::CmpIPredicate::eq:
+      return l == r;
+    case arith::CmpIPredicate::ne:
+      return l != r;
+    case arith::CmpIPredicate::slt:
+      return l.slt(r);
+    case arith::CmpIPredicate::sle:
+      return l.sle(r);
+    case arith::CmpIPredicate::sgt:
+      return l.sgt(r);
+    case arith::CmpIPredicate::sge:
+      return l.sge(r);
+    case arith::CmpIPredicate::ult:
+      return l.ult(r);
+    case arith::CmpIPredicate::ule:
+      return l.ule(r);
+    case arith::CmpIPredicate::ugt:
+      return l.ugt(r);
+    case arith::CmpIPredicate::uge:
+      return l.uge(r);
   }
   llvm_unreachable("all predicates are listed");
 }
@@ -152,8 +162,7 @@ AxisInfo ShiftLeft(Operation* op, const AxisInfo& l, const AxisInfo& r) {
   if (shift < 0 || shift >= WidthOf(op->getResult(0).getType())) return Unknown(l.Rank());
   return AlongEach(l, r, [&](const AxisDim& x, const AxisDim& y) -> AxisDim {
     int64_t divisibility = StartDivisibility(x, 1, 1);
-    return {1, shift >= 62 ? kUnbounded : Times(divisibility, int64_t{1} << shift),
-            std::min(x.constancy, y.constancy)};
+    return {1, shift >= 62 ? kUnbounded : Times(divisibility, int64_t{1} << shift), std::min(x.constancy, y.constancy)};
   });
 }
 
@@ -307,17 +316,16 @@ std::optional<AxisInfo> TransferArithmetic(Operation* op, OperandInfos in) {
     if (auto info = TransferBinary(op, in)) return info;
   }
   auto reinterpret = [&](auto) { return Reinterpret(op->getOperand(0).getType(), op->getResult(0).getType(), in[0]); };
-  auto known =
-      llvm::TypeSwitch<Operation*, std::optional<AxisInfo>>(op)
-          .Case([&](arith::ConstantOp constant) { return OfConstant(constant); })
-          .Case<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::IndexCastOp, arith::IndexCastUIOp>(
-              [&](auto) { return CastInteger(op, in[0]); })
-          .Case([&](arith::SelectOp select) {
-            bool uniform = !llvm::isa<mlir::RankedTensorType>(select.getCondition().getType());
-            return Select(select.getType(), in[0], uniform, in[1], in[2]);
-          })
-          .Case<tt::BitcastOp, tt::PtrToIntOp, tt::IntToPtrOp>(reinterpret)
-          .Default([](Operation*) { return std::nullopt; });
+  auto known = llvm::TypeSwitch<Operation*, std::optional<AxisInfo>>(op)
+                   .Case([&](arith::ConstantOp constant) { return OfConstant(constant); })
+                   .Case<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::IndexCastOp, arith::IndexCastUIOp>(
+                       [&](auto) { return CastInteger(op, in[0]); })
+                   .Case([&](arith::SelectOp select) {
+                     bool uniform = !llvm::isa<mlir::RankedTensorType>(select.getCondition().getType());
+                     return Select(select.getType(), in[0], uniform, in[1], in[2]);
+                   })
+                   .Case<tt::BitcastOp, tt::PtrToIntOp, tt::IntToPtrOp>(reinterpret)
+                   .Default([](Operation*) { return std::nullopt; });
   return known ? known : EqualWhereOperandsAre(op, in);
 }
 

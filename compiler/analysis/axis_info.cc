@@ -48,13 +48,13 @@ llvm::SmallVector<int64_t, 2> HintOf(mlir::Attribute attribute, unsigned rank) {
   return hint;
 }
 
-// Strengthens `info` by the promises that `attribute_of` finds. Powers of two only; others promise their largest factor.
+// Strengthens `info` by the promises that `attribute_of` finds. Powers of two only; others promise their largest
+// factor.
 template <typename AttributeOf>
 void ApplyHints(AxisInfo& info, AttributeOf attribute_of) {
-  constexpr std::pair<llvm::StringLiteral, int64_t AxisDim::*> kHints[] = {
-      {"tt.contiguity", &AxisDim::contiguity},
-      {"tt.divisibility", &AxisDim::divisibility},
-      {"tt.constancy", &AxisDim::constancy}};
+  constexpr std::pair<llvm::StringLiteral, int64_t AxisDim::*> kHints[] = {{"tt.contiguity", &AxisDim::contiguity},
+                                                                           {"tt.divisibility", &AxisDim::divisibility},
+                                                                           {"tt.constancy", &AxisDim::constancy}};
   for (const auto& [name, fact] : kHints) {
     for (auto [dim, value] : llvm::zip(info.dims, HintOf(attribute_of(name), info.Rank()))) {
       if (value > 0) dim.*fact = std::max(dim.*fact, axis::PowerOfTwoIn(value));
@@ -131,7 +131,8 @@ class Solver final {
     if (function.isExternal()) return;
     Block& entry = function.getFunctionBody().front();
     assumed_ = AssumedMultiples(entry);
-    // A function that is only called gets what its callers pass; one that may be launched also what its caller promises.
+    // A function that is only called gets what its callers pass; one that may be launched also what its caller
+    // promises.
     bool known_calls = num_callers_.lookup(function) != 0 && !recursive_.contains(function);
     bool launched = !function.isPrivate() || !known_calls;
     for (mlir::BlockArgument argument : entry.getArguments()) {

@@ -17,7 +17,8 @@ namespace tritond::compiler {
 struct AxisDim {
   // Each group of this many neighbours holds v, v + 1, v + 2, …; for pointers, neighbouring elements of memory.
   int64_t contiguity = 1;
-  // Divides the first value of each such group, so every value when contiguity is 1; for pointers, bytes of the address.
+  // Divides the first value of each such group, so every value when contiguity is 1; for pointers, bytes of the
+  // address.
   int64_t divisibility = 1;
   // Each group of this many neighbours holds one value.
   int64_t constancy = 1;
@@ -34,16 +35,14 @@ struct AxisInfo {
   std::optional<int64_t> constant;
 
   unsigned Rank() const { return dims.size(); }
-  friend bool operator==(const AxisInfo& a, const AxisInfo& b) {
-    return a.dims == b.dims && a.constant == b.constant;
-  }
+  friend bool operator==(const AxisInfo& a, const AxisInfo& b) { return a.dims == b.dims && a.constant == b.constant; }
 };
 
 // The facts about every value of a module, through control flow (scf or cf), and into device functions from all their
 // calls. Trusts tt.contiguity, tt.divisibility and tt.constancy on operations and kernel parameters, and, as upstream
 // does, that index arithmetic does not wrap around inside a group and that the dividend of a signed division is not
-// negative. Holds for the module as it was when the analysis was made: values made later are unknown, and operations must
-// not be erased while it is in use. Const methods may be called from any thread.
+// negative. Holds for the module as it was when the analysis was made: values made later are unknown, and operations
+// must not be erased while it is in use. Const methods may be called from any thread.
 class AxisInfoAnalysis final {
  public:
   explicit AxisInfoAnalysis(mlir::ModuleOp module);

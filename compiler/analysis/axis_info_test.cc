@@ -122,13 +122,20 @@ class Program {
 
   void AddOperation() {
     switch (Pick(0, 9)) {
-      case 0: return AddSelect();
-      case 1: return AddCompare();
-      case 2: return AddPointer();
-      case 3: return AddBroadcast();
-      case 4: return AddReshape();
-      case 5: return AddTransOrJoin();
-      default: return AddBinary();
+      case 0:
+        return AddSelect();
+      case 1:
+        return AddCompare();
+      case 2:
+        return AddPointer();
+      case 3:
+        return AddBroadcast();
+      case 4:
+        return AddReshape();
+      case 5:
+        return AddTransOrJoin();
+      default:
+        return AddBinary();
     }
   }
 
@@ -152,19 +159,32 @@ class Program {
     auto no_zero = std::find(r.data.begin(), r.data.end(), 0) == r.data.end();
     auto shifts = std::all_of(r.data.begin(), r.data.end(), [](int64_t v) { return v < 16; });
     switch (Pick(0, 12)) {
-      case 0: return AddBinaryOp<arith::AddIOp>(l, r, std::plus<>());
-      case 1: return AddBinaryOp<arith::SubIOp>(l, r, std::minus<>());
-      case 2: return AddBinaryOp<arith::MulIOp>(l, r, std::multiplies<>());
-      case 3: return no_zero ? AddBinaryOp<arith::DivSIOp>(l, r, std::divides<>()) : void();
-      case 4: return no_zero ? AddBinaryOp<arith::DivUIOp>(l, r, std::divides<>()) : void();
-      case 5: return no_zero ? AddBinaryOp<arith::RemSIOp>(l, r, std::modulus<>()) : void();
-      case 6: return shifts ? AddBinaryOp<arith::ShLIOp>(l, r, [](int64_t x, int64_t y) { return x << y; }) : void();
-      case 7: return shifts ? AddBinaryOp<arith::ShRUIOp>(l, r, [](int64_t x, int64_t y) { return x >> y; }) : void();
-      case 8: return AddBinaryOp<arith::AndIOp>(l, r, std::bit_and<>());
-      case 9: return AddBinaryOp<arith::OrIOp>(l, r, std::bit_or<>());
-      case 10: return AddBinaryOp<arith::XOrIOp>(l, r, std::bit_xor<>());
-      case 11: return AddBinaryOp<arith::MinSIOp>(l, r, [](int64_t x, int64_t y) { return std::min(x, y); });
-      default: return AddBinaryOp<arith::MaxUIOp>(l, r, [](int64_t x, int64_t y) { return std::max(x, y); });
+      case 0:
+        return AddBinaryOp<arith::AddIOp>(l, r, std::plus<>());
+      case 1:
+        return AddBinaryOp<arith::SubIOp>(l, r, std::minus<>());
+      case 2:
+        return AddBinaryOp<arith::MulIOp>(l, r, std::multiplies<>());
+      case 3:
+        return no_zero ? AddBinaryOp<arith::DivSIOp>(l, r, std::divides<>()) : void();
+      case 4:
+        return no_zero ? AddBinaryOp<arith::DivUIOp>(l, r, std::divides<>()) : void();
+      case 5:
+        return no_zero ? AddBinaryOp<arith::RemSIOp>(l, r, std::modulus<>()) : void();
+      case 6:
+        return shifts ? AddBinaryOp<arith::ShLIOp>(l, r, [](int64_t x, int64_t y) { return x << y; }) : void();
+      case 7:
+        return shifts ? AddBinaryOp<arith::ShRUIOp>(l, r, [](int64_t x, int64_t y) { return x >> y; }) : void();
+      case 8:
+        return AddBinaryOp<arith::AndIOp>(l, r, std::bit_and<>());
+      case 9:
+        return AddBinaryOp<arith::OrIOp>(l, r, std::bit_or<>());
+      case 10:
+        return AddBinaryOp<arith::XOrIOp>(l, r, std::bit_xor<>());
+      case 11:
+        return AddBinaryOp<arith::MinSIOp>(l, r, [](int64_t x, int64_t y) { return std::min(x, y); });
+      default:
+        return AddBinaryOp<arith::MaxUIOp>(l, r, [](int64_t x, int64_t y) { return std::max(x, y); });
     }
   }
 
@@ -175,8 +195,7 @@ class Program {
         {arith::CmpIPredicate::ugt, std::greater<>()}, {arith::CmpIPredicate::sle, std::less_equal<>()},
         {arith::CmpIPredicate::eq, std::equal_to<>()}, {arith::CmpIPredicate::ne, std::not_equal_to<>()}};
     const auto& [predicate, function] = kPredicates[Pick(0, 5)];
-    Keep(builder_.create<arith::CmpIOp>(Loc(), predicate, l.value, r.value), Kind::kBool, l.shape,
-         Map(l, r, function));
+    Keep(builder_.create<arith::CmpIOp>(Loc(), predicate, l.value, r.value), Kind::kBool, l.shape, Map(l, r, function));
   }
 
   void AddSelect() {
@@ -231,8 +250,8 @@ class Program {
     if (Pick(0, 1)) {
       std::vector<int64_t> data;
       for (int64_t i = 0; i < rows * columns; ++i) data.push_back(src.data[i % rows * columns + i / rows]);
-      mlir::Value value =
-          builder_.create<tt::TransOp>(Loc(), TypeOf(src.kind, {columns, rows}), src.value, llvm::ArrayRef<int32_t>{1, 0});
+      mlir::Value value = builder_.create<tt::TransOp>(Loc(), TypeOf(src.kind, {columns, rows}), src.value,
+                                                       llvm::ArrayRef<int32_t>{1, 0});
       Keep(value, src.kind, {columns, rows}, data);
       return;
     }

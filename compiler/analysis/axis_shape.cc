@@ -68,7 +68,8 @@ struct IndexBits {
 llvm::SmallVector<IndexBits> BitsOf(llvm::ArrayRef<int64_t> shape) {
   llvm::SmallVector<IndexBits> bits(shape.size());
   int low = 0;
-  for (size_t i = shape.size(); i-- > 0; low += bits[i].size) bits[i] = {low, static_cast<int>(llvm::Log2_64(shape[i]))};
+  for (size_t i = shape.size(); i-- > 0; low += bits[i].size)
+    bits[i] = {low, static_cast<int>(llvm::Log2_64(shape[i]))};
   return bits;
 }
 

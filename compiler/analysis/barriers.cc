@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A forward dataflow over blocks. The state at a point is the bytes that some thread may have read or written since the
 // last barrier on some path; blocks begin with the union of their predecessors' ends. Where an access conflicts with
-// the state, a barrier goes in front of it, which empties the state. A round starts from empty states, with the barriers
-// of the rounds before, and sweeps over the blocks to the fixpoint. A barrier that only a later sweep finds is news for what
-// flowed past its place before, so the round starts anew; else stale states would ask for barriers that nothing needs.
+// the state, a barrier goes in front of it, which empties the state. A round starts from empty states, with the
+// barriers of the rounds before, and sweeps over the blocks to the fixpoint. A barrier that only a later sweep finds is
+// news for what flowed past its place before, so the round starts anew; else stale states would ask for barriers that
+// nothing needs.
 #include "compiler/analysis/barriers.h"
 
 #include <algorithm>
@@ -67,8 +68,8 @@ struct State {
 // What one operation does to shared memory.
 struct Effect {
   llvm::SmallVector<MemoryRange, 1> reads, writes;
-  bool waits = false;         // holds a barrier between its writes and its reads, or is one
-  bool reads_after = false;   // `waits`, and reads what it wrote after that
+  bool waits = false;        // holds a barrier between its writes and its reads, or is one
+  bool reads_after = false;  // `waits`, and reads what it wrote after that
 
   bool IsNone() const { return reads.empty() && writes.empty() && !waits; }
 

@@ -8,8 +8,8 @@
 
 namespace tritond::compiler {
 
-// The operations of `function` that need a barrier right before them, in its order. Expects what AllocateSharedMemory has
-// placed, and cf control flow: scf operations that hold accesses fail, with a diagnostic.
+// The operations of `function` that need a barrier right before them, in its order. Expects what AllocateSharedMemory
+// has placed, and cf control flow: scf operations that hold accesses fail, with a diagnostic.
 //
 // Two accesses to overlapping bytes conflict unless both read. On every path from one to a conflicting other lies a
 // barrier: one of the result, one in the function already, or the one that operations with scratch hold (see

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A buffer is looked at in the smallest region that holds its allocation and all its views, one level up when a view
 // enters that region anew with each round of a loop. There, each use stands for the whole operation of the region that
-// contains it, which covers inner loops. Among the blocks of the region the buffer lives wherever control has come from the
-// allocation and can still reach a use. The interval spans all these places, whatever the order of blocks in the text.
+// contains it, which covers inner loops. Among the blocks of the region the buffer lives wherever control has come from
+// the allocation and can still reach a use. The interval spans all these places, whatever the order of blocks in the
+// text.
 #include "compiler/analysis/buffer_lifetimes.h"
 
 #include <algorithm>
@@ -63,9 +64,8 @@ Steps BufferLifetimes::Compute(ttg::LocalAllocOp allocation) const {
   auto used_outside = [&](Operation* op) { return !region->isAncestor(op->getParentRegion()); };
   while (llvm::any_of(views, outside) || llvm::any_of(uses, used_outside)) region = region->getParentRegion();
   Operation* begin = region->findAncestorOpInRegion(*allocation);
-  bool carried = llvm::any_of(views, [&](Value view) {
-    return llvm::isa<mlir::BlockArgument>(view) && view.getParentRegion() == region;
-  });
+  bool carried = llvm::any_of(
+      views, [&](Value view) { return llvm::isa<mlir::BlockArgument>(view) && view.getParentRegion() == region; });
   return InBlocks(region, uses, begin, /*fresh=*/!carried);
 }
 
@@ -82,7 +82,8 @@ Steps BufferLifetimes::InBlocks(Region* region, llvm::ArrayRef<Operation*> uses,
   Block* start = begin->getBlock();
   // Blocks at whose end the allocation may have happened, and blocks at whose beginning a use may be ahead.
   BlockSet allocated = Reached(start, nullptr, [](Block* block) { return block->getSuccessors(); });
-  BlockSet needed = Reached(using_blocks, fresh ? start : nullptr, [](Block* block) { return block->getPredecessors(); });
+  BlockSet needed =
+      Reached(using_blocks, fresh ? start : nullptr, [](Block* block) { return block->getPredecessors(); });
   if (fresh) needed.erase(start);  // uses there come after the allocation
   for (Block& block : *region) {
     if (needed.contains(&block) && AnyOf(block.getPredecessors(), allocated)) {

@@ -72,7 +72,8 @@ int64_t PlaceBuffers(absl::Span<TimedBuffer> buffers) {
   std::vector<size_t> order(buffers.size());
   for (const Rank& rank : ranks) {
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(buffers[a]) < rank(buffers[b]); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return rank(buffers[a]) < rank(buffers[b]); });
     int64_t total = PlaceInOrder(buffers, order);
     if (best < 0 || total < best) {
       best = total;

@@ -119,7 +119,8 @@ Scratch ScratchOf(Operation* op) {
         RankedTensorType src = TensorOf(gather.getSrc());
         return OnePart(src.getNumElements(), src.getElementType());
       })
-      .Case<tt::AtomicRMWOp, tt::AtomicCASOp, tt::AtomicPollOp>([](auto atomic) { return OfAtomic(atomic.getResult()); })
+      .Case<tt::AtomicRMWOp, tt::AtomicCASOp, tt::AtomicPollOp>(
+          [](auto atomic) { return OfAtomic(atomic.getResult()); })
       .Default([](Operation*) { return Scratch(); });
 }
 
