@@ -16,6 +16,7 @@
 #include "client/cc/retry.h"
 #include "proto/v1/admin.pb.h"
 #include "proto/v1/artifact.pb.h"
+#include "proto/v1/autotune.pb.h"
 #include "proto/v1/compile.pb.h"
 
 namespace tritond::client {
@@ -64,6 +65,12 @@ class Client {
   using BatchCallback = std::function<void(size_t index, absl::StatusOr<v1::CompileResponse> result)>;
   virtual absl::Status CompileBatch(const std::vector<v1::CompileRequest>& requests, const BatchCallback& on_result,
                                     absl::Time deadline) = 0;
+
+  // Calls `on_candidate` with each step of the search, on this thread; returns the winner. Not repeated once the search
+  // has begun to answer.
+  virtual absl::StatusOr<v1::AutotuneResponse> Autotune(
+      const v1::AutotuneRequest& request, const std::function<void(const v1::CandidateReport&)>& on_candidate,
+      absl::Time deadline) = 0;
 
   // The whole list, newest first; `states` empty: all.
   virtual absl::StatusOr<std::vector<v1::Job>> ListJobs(const std::vector<v1::JobState>& states,

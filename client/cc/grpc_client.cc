@@ -12,6 +12,7 @@
 #include "proto/request_key/request_key.h"
 #include "proto/v1/admin.grpc.pb.h"
 #include "proto/v1/artifact.grpc.pb.h"
+#include "proto/v1/autotune.grpc.pb.h"
 #include "proto/v1/compile.grpc.pb.h"
 
 namespace tritond::client {
@@ -63,6 +64,7 @@ class GrpcClient final : public Client {
       : options_(std::move(options)),
         compile_(v1::CompileService::NewStub(channel)),
         artifact_(v1::ArtifactService::NewStub(channel)),
+        autotune_(v1::AutotuneService::NewStub(channel)),
         admin_(v1::AdminService::NewStub(channel)) {}
 
   absl::StatusOr<v1::DescribeResponse> Describe(absl::Time deadline) override {
@@ -142,6 +144,24 @@ class GrpcClient final : public Client {
       }
       return status;
     });
+  }
+
+  absl::StatusOr<v1::AutotuneResponse> Autotune(const v1::AutotuneRequest& request,
+                                                const std::function<void(const v1::CandidateReport&)>& on_candidate,
+                                                absl::Time deadline) override {
+    grpc::ClientContext context;
+    Prepare(&context, deadline);
+    const auto reader = autotune_->Autotune(&context, request);
+    v1::AutotuneResponse event;
+    absl::optional<v1::AutotuneResponse> last;
+    while (reader->Read(&event)) {
+      if (event.has_candidate()) on_candidate(event.candidate());
+      if (event.has_tuning()) last = event;
+    }
+    const grpc::Status status = reader->Finish();
+    if (!status.ok()) return FromGrpc(status);
+    if (!last) return absl::InternalError("the server ended the search without a winner");
+    return *std::move(last);
   }
 
   absl::StatusOr<std::vector<v1::Job>> ListJobs(const std::vector<v1::JobState>& states, absl::Time deadline) override {
@@ -272,6 +292,7 @@ class GrpcClient final : public Client {
   const ClientOptions options_;
   const std::unique_ptr<v1::CompileService::Stub> compile_;
   const std::unique_ptr<v1::ArtifactService::Stub> artifact_;
+  const std::unique_ptr<v1::AutotuneService::Stub> autotune_;
   const std::unique_ptr<v1::AdminService::Stub> admin_;
 };
 
