@@ -54,7 +54,8 @@ class WarmCompiler final : public Compiler {
   void OnStage(std::function<void(Stage, const CompileRequest&)> callback) override { on_stage_ = std::move(callback); }
 
   std::string BuildId() const override {
-    std::string id = absl::StrCat("tritond ", kCompilerVersion, " ", kCompilerSourceDigest, ", LLVM ", LLVM_VERSION_STRING);
+    std::string id =
+        absl::StrCat("tritond ", kCompilerVersion, " ", kCompilerSourceDigest, ", LLVM ", LLVM_VERSION_STRING);
     for (const std::string& name : TargetNames()) {
       auto target = GetTarget(name);
       // Targets of one family share their tools: what one says stands for all.
@@ -99,11 +100,16 @@ class WarmCompiler final : public Compiler {
 
 const char* StageName(Stage stage) {
   switch (stage) {
-    case Stage::kTtir: return "ttir";
-    case Stage::kTtgir: return "ttgir";
-    case Stage::kLlir: return "llir";
-    case Stage::kAsm: return "asm";
-    case Stage::kBinary: return "binary";
+    case Stage::kTtir:
+      return "ttir";
+    case Stage::kTtgir:
+      return "ttgir";
+    case Stage::kLlir:
+      return "llir";
+    case Stage::kAsm:
+      return "asm";
+    case Stage::kBinary:
+      return "binary";
   }
   return "?";
 }

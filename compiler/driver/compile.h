@@ -6,10 +6,9 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -31,18 +30,18 @@ struct LaunchAbi {
 };
 
 struct CompileRequest {
-  std::string ir;                        // text at `input`
+  std::string ir;  // text at `input`
   Stage input = Stage::kTtir;
-  std::string target;                    // "cuda:90"
-  nlohmann::json options;                // flat object; unknown entries are echoed in the metadata
+  std::string target;      // "cuda:90"
+  nlohmann::json options;  // flat object; unknown entries are echoed in the metadata
   LaunchAbi abi;
-  std::vector<Stage> outputs;            // which stages' artifacts to return; never empty
-  bool debug_info = false;               // keep source locations in the binary
+  std::vector<Stage> outputs;  // which stages' artifacts to return; never empty
+  bool debug_info = false;     // keep source locations in the binary
 };
 
 struct Artifact {
   Stage stage;
-  std::string format;                    // "ttir", "ttgir", "llir", "ptx", "cubin"
+  std::string format;  // "ttir", "ttgir", "llir", "ptx", "cubin"
   std::string bytes;
 };
 
@@ -66,17 +65,17 @@ struct CompileResult {
   // FailedPrecondition: a tool is missing (no assembler). ResourceExhausted: the kernel exceeds the target's limits.
   // Internal: a bug here. All are deterministic but FailedPrecondition.
   absl::Status status;
-  std::vector<Artifact> artifacts;       // in the order of CompileRequest::outputs
-  nlohmann::json metadata;               // upstream Triton's names; every option echoed
-  std::vector<Diagnostic> diagnostics;   // filled on failure too
-  std::vector<StageTime> stages;         // wall time of every stage that ran
+  std::vector<Artifact> artifacts;      // in the order of CompileRequest::outputs
+  nlohmann::json metadata;              // upstream Triton's names; every option echoed
+  std::vector<Diagnostic> diagnostics;  // filled on failure too
+  std::vector<StageTime> stages;        // wall time of every stage that ran
   std::vector<std::string> ignored_options;
 };
 
 // Where the compiler looks for tools (assemblers, device libraries) besides the vendors' usual places.
 struct CompilerConfig {
-  std::vector<std::string> tool_roots;   // folders laid out as a CUDA toolkit; searched first
-  std::vector<std::string> path_dirs;    // the entries of PATH, as the caller read it; searched last
+  std::vector<std::string> tool_roots;  // folders laid out as a CUDA toolkit; searched first
+  std::vector<std::string> path_dirs;   // the entries of PATH, as the caller read it; searched last
 };
 
 // A warm compiler: keeps its MLIR context, bitcode libraries and assembler between compiles.
@@ -98,9 +97,9 @@ class Compiler {
   // The targets that Compile accepts, "cuda:80"…, and whether each can produce a binary on this machine.
   struct TargetInfo {
     std::string name;
-    std::string binary_format;           // "cubin"
+    std::string binary_format;  // "cubin"
     bool binary_available;
-    std::string why_not;                 // empty when available
+    std::string why_not;  // empty when available
   };
   virtual std::vector<TargetInfo> Targets() const = 0;
 };

@@ -87,7 +87,8 @@ TEST(Compiler, StartsFromTtgirLlirAndAsmToo) {
 }
 
 TEST(Compiler, TwoCompilesGiveTheSameBytes) {
-  EXPECT_EQ(Warm().Compile(Request(kScale)).artifacts[0].bytes, Compiler::Create()->Compile(Request(kScale)).artifacts[0].bytes);
+  EXPECT_EQ(Warm().Compile(Request(kScale)).artifacts[0].bytes,
+            Compiler::Create()->Compile(Request(kScale)).artifacts[0].bytes);
 }
 
 TEST(Compiler, HiddenParametersFollowTheAbiRecord) {
@@ -123,11 +124,11 @@ struct BadOption {
 };
 
 TEST(Compiler, NamesABadOptionAndWhatIsAllowed) {
-  for (const BadOption& bad : {BadOption{{{"num_warps", 3}}, "num_warps = 3: must be a power of two from 1 to 32"},
-                               BadOption{{{"num_warps", "four"}}, "num_warps = \"four\""},
-                               BadOption{{{"num_stages", -1}}, "num_stages = -1"},
-                               BadOption{{{"debug", 1}}, "debug = 1: must be true or false"},
-                               BadOption{{{"warp_size", 64}}, "warp_size = 64"}}) {
+  for (const BadOption& bad :
+       {BadOption{{{"num_warps", 3}}, "num_warps = 3: must be a power of two from 1 to 32"},
+        BadOption{{{"num_warps", "four"}}, "num_warps = \"four\""}, BadOption{{{"num_stages", -1}}, "num_stages = -1"},
+        BadOption{{{"debug", 1}}, "debug = 1: must be true or false"},
+        BadOption{{{"warp_size", 64}}, "warp_size = 64"}}) {
     CompileRequest request = Request(kScale);
     request.options = bad.options;
     CompileResult result = Warm().Compile(request);

@@ -18,10 +18,13 @@ mlir::FileLineColLoc SourceOf(mlir::Location location) {
 
 Diagnostic::Severity SeverityOf(mlir::DiagnosticSeverity severity) {
   switch (severity) {
-    case mlir::DiagnosticSeverity::Error: return Diagnostic::Severity::kError;
-    case mlir::DiagnosticSeverity::Warning: return Diagnostic::Severity::kWarning;
+    case mlir::DiagnosticSeverity::Error:
+      return Diagnostic::Severity::kError;
+    case mlir::DiagnosticSeverity::Warning:
+      return Diagnostic::Severity::kWarning;
     case mlir::DiagnosticSeverity::Note:
-    case mlir::DiagnosticSeverity::Remark: return Diagnostic::Severity::kRemark;
+    case mlir::DiagnosticSeverity::Remark:
+      return Diagnostic::Severity::kRemark;
   }
   return Diagnostic::Severity::kError;
 }
@@ -30,7 +33,9 @@ Diagnostic::Severity SeverityOf(mlir::DiagnosticSeverity severity) {
 
 DiagnosticCollector::DiagnosticCollector(mlir::MLIRContext* context, const ParsedModule& parsed,
                                          std::vector<Diagnostic>& out)
-    : parsed_(parsed), out_(out), handler_(context, [this](mlir::Diagnostic& d) { return Handle(d), mlir::success(); }) {}
+    : parsed_(parsed),
+      out_(out),
+      handler_(context, [this](mlir::Diagnostic& d) { return Handle(d), mlir::success(); }) {}
 
 void DiagnosticCollector::Handle(mlir::Diagnostic& diagnostic) {
   TextPosition where = parsed_.PositionOf(diagnostic.getLocation());

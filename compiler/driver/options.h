@@ -2,10 +2,9 @@
 #ifndef COMPILER_DRIVER_OPTIONS_H_
 #define COMPILER_DRIVER_OPTIONS_H_
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "absl/status/statusor.h"
 #include "compiler/targets/target.h"
@@ -14,7 +13,7 @@ namespace tritond::compiler {
 
 struct ParsedOptions {
   KernelOptions kernel;
-  std::vector<std::string> ignored;   // names that this compiler does not know, in order
+  std::vector<std::string> ignored;  // names that this compiler does not know, in order
 };
 
 // Reads the flat object of a request; null entries keep their defaults. InvalidArgument, naming the option, its value

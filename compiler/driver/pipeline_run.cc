@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of one compile: ttir -> ttgir -> llir -> asm -> binary. What each stage runs is the target's pipeline; here
-// is their order, what may go wrong in each and what a result says.
+// The stages of one compile: ttir -> ttgir -> llir -> asm -> binary. What each stage runs is the target's pipeline;
+// here is their order, what may go wrong in each and what a result says.
 #include "compiler/driver/pipeline_run.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Support/SourceMgr.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
 
 namespace tritond::compiler {
 
@@ -53,8 +53,8 @@ absl::Status PipelineRun::CheckRequest() {
   if (request_.outputs.empty()) return absl::InvalidArgumentError("no output asked for");
   for (Stage stage : request_.outputs) {
     if (stage < request_.input)
-      return absl::InvalidArgumentError(absl::StrCat("output ", StageName(stage), " lies before the input, which is ",
-                                                     StageName(request_.input)));
+      return absl::InvalidArgumentError(
+          absl::StrCat("output ", StageName(stage), " lies before the input, which is ", StageName(request_.input)));
     last_ = std::max(last_, stage);
   }
   if (request_.input == Stage::kBinary) return absl::InvalidArgumentError("a binary is no input");
@@ -73,11 +73,16 @@ absl::Status PipelineRun::CheckRequest() {
 
 absl::Status PipelineRun::RunStage(Stage stage) {
   switch (stage) {
-    case Stage::kTtir: return MakeTtir();
-    case Stage::kTtgir: return MakeTtgir();
-    case Stage::kLlir: return MakeLlir();
-    case Stage::kAsm: return MakeAsm();
-    case Stage::kBinary: return MakeBinary();
+    case Stage::kTtir:
+      return MakeTtir();
+    case Stage::kTtgir:
+      return MakeTtgir();
+    case Stage::kLlir:
+      return MakeLlir();
+    case Stage::kAsm:
+      return MakeAsm();
+    case Stage::kBinary:
+      return MakeBinary();
   }
   return absl::InternalError("no such stage");
 }
@@ -97,8 +102,8 @@ absl::Status PipelineRun::CheckKernel() {
   for (auto func : module_->getOps<tt::FuncOp>())
     if (func.isPublic()) kernels.push_back(func.getName().str());
   if (kernels.size() != 1)
-    return absl::InvalidArgumentError(absl::StrCat("the module must have one public tt.func, the kernel, but has ",
-                                                   kernels.size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the module must have one public tt.func, the kernel, but has ", kernels.size()));
   kernel_name_ = kernels[0];
   return absl::OkStatus();
 }
@@ -134,8 +139,8 @@ absl::Status PipelineRun::CheckLimits() {
   if (auto shared = (*module_)->getAttrOfType<mlir::IntegerAttr>(ttg::kSharedAttr)) shared_bytes_ = shared.getInt();
   int64_t most = target_.Limits().max_shared_bytes;
   if (shared_bytes_ > most)
-    return absl::ResourceExhaustedError(absl::StrCat("the kernel needs ", shared_bytes_, " bytes of shared memory, but ",
-                                                     target_.Name(), " has ", most,
+    return absl::ResourceExhaustedError(absl::StrCat("the kernel needs ", shared_bytes_,
+                                                     " bytes of shared memory, but ", target_.Name(), " has ", most,
                                                      " a block; use smaller blocks or fewer stages"));
   return absl::OkStatus();
 }
@@ -194,9 +199,13 @@ std::string PipelineRun::Text(Stage stage) const {
       module_.get()->print(os, flags);
       break;
     }
-    case Stage::kLlir: llvm_module_->print(os, nullptr); break;
-    case Stage::kAsm: return asm_;
-    case Stage::kBinary: return binary_;
+    case Stage::kLlir:
+      llvm_module_->print(os, nullptr);
+      break;
+    case Stage::kAsm:
+      return asm_;
+    case Stage::kBinary:
+      return binary_;
   }
   return text;
 }

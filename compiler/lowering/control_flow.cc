@@ -56,7 +56,8 @@ LogicalResult LowerCall(FunctionLowering& f, tt::CallOp op) {
   arguments.push_back(f.ScratchOf(op));
   auto pointers = from_device_function ? hidden.drop_front() : hidden;
   size_t next = 0;
-  for (bool given : {from_device_function || f.options.global_scratch, from_device_function || f.options.profile_scratch})
+  for (bool given :
+       {from_device_function || f.options.global_scratch, from_device_function || f.options.profile_scratch})
     arguments.push_back(given ? pointers[next++] : e.Zero(global));
   llvm::SmallVector<mlir::Type> results = f.ConvertTypes(op.getResultTypes());
   mlir::TypeRange type = results;

@@ -66,7 +66,8 @@ LogicalResult LowerFloatCast(FunctionLowering& f, mlir::Operation* op, tt::Round
     return op->emitOpError("f64 to f32 towards zero is not supported");
   Values native = f.target.ConvertFloat(f.e.b, f.e.loc, from, to, rounding, f.Get(op->getOperand(0)));
   if (!native.empty()) return f.Set(op->getResult(0), native), mlir::success();
-  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> { return ConvertOne(f.e, x[0], from, to, rounding); });
+  return LowerPerElement(f, op,
+                         [&](ValueList x) -> FailureOr<Value> { return ConvertOne(f.e, x[0], from, to, rounding); });
 }
 
 LogicalResult LowerFpToFp(FunctionLowering& f, tt::FpToFpOp op) {
@@ -81,7 +82,8 @@ LogicalResult LowerTruncF(FunctionLowering& f, arith::TruncFOp op) {
   auto mode = op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even);
   if (mode != arith::RoundingMode::to_nearest_even && mode != arith::RoundingMode::toward_zero)
     return op.emitOpError("rounds in a mode that is not supported; use to_nearest_even or toward_zero");
-  return LowerFloatCast(f, op, mode == arith::RoundingMode::toward_zero ? tt::RoundingMode::kRtz : tt::RoundingMode::kRtne);
+  return LowerFloatCast(f, op,
+                        mode == arith::RoundingMode::toward_zero ? tt::RoundingMode::kRtz : tt::RoundingMode::kRtne);
 }
 
 // Integers and floats. Formats below f32 go by f32, which holds every integer that they can tell apart: an i64 is

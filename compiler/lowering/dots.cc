@@ -50,7 +50,8 @@ bool SameThreads(const LinearLayout& operand, const LinearLayout& result, absl::
 
 LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
   Emitter& e = f.e;
-  auto type_a = llvm::cast<RankedTensorType>(op.getA().getType()), type_b = llvm::cast<RankedTensorType>(op.getB().getType());
+  auto type_a = llvm::cast<RankedTensorType>(op.getA().getType()),
+       type_b = llvm::cast<RankedTensorType>(op.getB().getType());
   auto type = llvm::cast<RankedTensorType>(op.getType());
   const LinearLayout a = f.LayoutOf(type_a), b = f.LayoutOf(type_b), c = f.LayoutOf(type);
   int rank = type.getRank(), m = rank - 2, n = rank - 1;

@@ -70,9 +70,8 @@ void AddBinary(LoweringTable& table) {
 template <typename Arith, typename Llvm>
 void AddIntegerBinary(LoweringTable& table) {
   table.AddAll<Arith>([](FunctionLowering& f, mlir::Operation* op) {
-    return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
-      return Value(f.e.b.create<Llvm>(f.e.loc, x[0], x[1]));
-    });
+    return LowerPerElement(
+        f, op, [&](ValueList x) -> FailureOr<Value> { return Value(f.e.b.create<Llvm>(f.e.loc, x[0], x[1])); });
   });
 }
 
@@ -81,11 +80,12 @@ void AddIntegerBinary(LoweringTable& table) {
 template <typename Arith, typename Llvm>
 LogicalResult LowerOverflowing(FunctionLowering& f, Arith op) {
   auto flags = LLVM::IntegerOverflowFlags::none;
-  if (bitEnumContainsAny(op.getOverflowFlags(), arith::IntegerOverflowFlags::nsw)) flags = flags | LLVM::IntegerOverflowFlags::nsw;
-  if (bitEnumContainsAny(op.getOverflowFlags(), arith::IntegerOverflowFlags::nuw)) flags = flags | LLVM::IntegerOverflowFlags::nuw;
-  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
-    return Value(f.e.b.create<Llvm>(f.e.loc, x[0], x[1], flags));
-  });
+  if (bitEnumContainsAny(op.getOverflowFlags(), arith::IntegerOverflowFlags::nsw))
+    flags = flags | LLVM::IntegerOverflowFlags::nsw;
+  if (bitEnumContainsAny(op.getOverflowFlags(), arith::IntegerOverflowFlags::nuw))
+    flags = flags | LLVM::IntegerOverflowFlags::nuw;
+  return LowerPerElement(
+      f, op, [&](ValueList x) -> FailureOr<Value> { return Value(f.e.b.create<Llvm>(f.e.loc, x[0], x[1], flags)); });
 }
 
 LogicalResult LowerConstant(FunctionLowering& f, arith::ConstantOp op) {
@@ -100,7 +100,8 @@ LogicalResult LowerConstant(FunctionLowering& f, arith::ConstantOp op) {
   auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(op.getType());
   if (!tensor) return f.Set(op, {element_of(op.getValue(), op.getType())}), mlir::success();
   auto elements = llvm::dyn_cast<mlir::DenseElementsAttr>(op.getValue());
-  if (!elements || !elements.isSplat()) return op.emitOpError("only constants of one value for all elements are supported");
+  if (!elements || !elements.isSplat())
+    return op.emitOpError("only constants of one value for all elements are supported");
   Value value = element_of(elements.getSplatValue<mlir::Attribute>(), tensor.getElementType());
   f.Set(op, Values(f.NumRegisters(tensor), value));
   return mlir::success();
@@ -108,46 +109,71 @@ LogicalResult LowerConstant(FunctionLowering& f, arith::ConstantOp op) {
 
 LLVM::ICmpPredicate Predicate(arith::CmpIPredicate predicate) {
   switch (predicate) {
-    case arith::CmpIPredicate::eq: return LLVM::ICmpPredicate::eq;
-    case arith::CmpIPredicate::ne: return LLVM::ICmpPredicate::ne;
-    case arith::CmpIPredicate::slt: return LLVM::ICmpPredicate::slt;
-    case arith::CmpIPredicate::sle: return LLVM::ICmpPredicate::sle;
-    case arith::CmpIPredicate::sgt: return LLVM::ICmpPredicate::sgt;
-    case arith::CmpIPredicate::sge: return LLVM::ICmpPredicate::sge;
-    case arith::CmpIPredicate::ult: return LLVM::ICmpPredicate::ult;
-    case arith::CmpIPredicate::ule: return LLVM::ICmpPredicate::ule;
-    case arith::CmpIPredicate::ugt: return LLVM::ICmpPredicate::ugt;
-    case arith::CmpIPredicate::uge: return LLVM::ICmpPredicate::uge;
+    case arith::CmpIPredicate::eq:
+      return LLVM::ICmpPredicate::eq;
+    case arith::CmpIPredicate::ne:
+      return LLVM::ICmpPredicate::ne;
+    case arith::CmpIPredicate::slt:
+      return LLVM::ICmpPredicate::slt;
+    case arith::CmpIPredicate::sle:
+      return LLVM::ICmpPredicate::sle;
+    case arith::CmpIPredicate::sgt:
+      return LLVM::ICmpPredicate::sgt;
+    case arith::CmpIPredicate::sge:
+      return LLVM::ICmpPredicate::sge;
+    case arith::CmpIPredicate::ult:
+      return LLVM::ICmpPredicate::ult;
+    case arith::CmpIPredicate::ule:
+      return LLVM::ICmpPredicate::ule;
+    case arith::CmpIPredicate::ugt:
+      return LLVM::ICmpPredicate::ugt;
+    case arith::CmpIPredicate::uge:
+      return LLVM::ICmpPredicate::uge;
   }
   llvm_unreachable("predicate");
 }
 
 LLVM::FCmpPredicate Predicate(arith::CmpFPredicate predicate) {
   switch (predicate) {
-    case arith::CmpFPredicate::AlwaysFalse: return LLVM::FCmpPredicate::_false;
-    case arith::CmpFPredicate::OEQ: return LLVM::FCmpPredicate::oeq;
-    case arith::CmpFPredicate::OGT: return LLVM::FCmpPredicate::ogt;
-    case arith::CmpFPredicate::OGE: return LLVM::FCmpPredicate::oge;
-    case arith::CmpFPredicate::OLT: return LLVM::FCmpPredicate::olt;
-    case arith::CmpFPredicate::OLE: return LLVM::FCmpPredicate::ole;
-    case arith::CmpFPredicate::ONE: return LLVM::FCmpPredicate::one;
-    case arith::CmpFPredicate::ORD: return LLVM::FCmpPredicate::ord;
-    case arith::CmpFPredicate::UEQ: return LLVM::FCmpPredicate::ueq;
-    case arith::CmpFPredicate::UGT: return LLVM::FCmpPredicate::ugt;
-    case arith::CmpFPredicate::UGE: return LLVM::FCmpPredicate::uge;
-    case arith::CmpFPredicate::ULT: return LLVM::FCmpPredicate::ult;
-    case arith::CmpFPredicate::ULE: return LLVM::FCmpPredicate::ule;
-    case arith::CmpFPredicate::UNE: return LLVM::FCmpPredicate::une;
-    case arith::CmpFPredicate::UNO: return LLVM::FCmpPredicate::uno;
-    case arith::CmpFPredicate::AlwaysTrue: return LLVM::FCmpPredicate::_true;
+    case arith::CmpFPredicate::AlwaysFalse:
+      return LLVM::FCmpPredicate::_false;
+    case arith::CmpFPredicate::OEQ:
+      return LLVM::FCmpPredicate::oeq;
+    case arith::CmpFPredicate::OGT:
+      return LLVM::FCmpPredicate::ogt;
+    case arith::CmpFPredicate::OGE:
+      return LLVM::FCmpPredicate::oge;
+    case arith::CmpFPredicate::OLT:
+      return LLVM::FCmpPredicate::olt;
+    case arith::CmpFPredicate::OLE:
+      return LLVM::FCmpPredicate::ole;
+    case arith::CmpFPredicate::ONE:
+      return LLVM::FCmpPredicate::one;
+    case arith::CmpFPredicate::ORD:
+      return LLVM::FCmpPredicate::ord;
+    case arith::CmpFPredicate::UEQ:
+      return LLVM::FCmpPredicate::ueq;
+    case arith::CmpFPredicate::UGT:
+      return LLVM::FCmpPredicate::ugt;
+    case arith::CmpFPredicate::UGE:
+      return LLVM::FCmpPredicate::uge;
+    case arith::CmpFPredicate::ULT:
+      return LLVM::FCmpPredicate::ult;
+    case arith::CmpFPredicate::ULE:
+      return LLVM::FCmpPredicate::ule;
+    case arith::CmpFPredicate::UNE:
+      return LLVM::FCmpPredicate::une;
+    case arith::CmpFPredicate::UNO:
+      return LLVM::FCmpPredicate::uno;
+    case arith::CmpFPredicate::AlwaysTrue:
+      return LLVM::FCmpPredicate::_true;
   }
   llvm_unreachable("predicate");
 }
 
 LogicalResult LowerCmpI(FunctionLowering& f, arith::CmpIOp op) {
-  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
-    return f.e.Compare(Predicate(op.getPredicate()), x[0], x[1]);
-  });
+  return LowerPerElement(
+      f, op, [&](ValueList x) -> FailureOr<Value> { return f.e.Compare(Predicate(op.getPredicate()), x[0], x[1]); });
 }
 
 LogicalResult LowerCmpF(FunctionLowering& f, arith::CmpFOp op) {
@@ -234,7 +260,8 @@ LogicalResult LowerMulExtended(FunctionLowering& f, mlir::Operation* op) {
   for (auto [x, y] : llvm::zip(f.Get(op->getOperand(0)), f.Get(op->getOperand(1)))) {
     unsigned width = x.getType().getIntOrFloatBitWidth();
     mlir::Type wide = e.b.getIntegerType(2 * width);
-    Value product = e.b.create<LLVM::MulOp>(e.loc, e.b.create<Extend>(e.loc, wide, x), e.b.create<Extend>(e.loc, wide, y));
+    Value product =
+        e.b.create<LLVM::MulOp>(e.loc, e.b.create<Extend>(e.loc, wide, x), e.b.create<Extend>(e.loc, wide, y));
     low.push_back(e.Trunc(product, width));
     high.push_back(e.Trunc(e.LShr(product, width), width));
   }

@@ -35,7 +35,7 @@ class Emitter {
   mlir::Value Zero(mlir::Type type);
   mlir::Value Poison(mlir::Type type);
 
-  mlir::Value Add(mlir::Value x, mlir::Value y);           // of non-negative indices: nsw, nuw
+  mlir::Value Add(mlir::Value x, mlir::Value y);  // of non-negative indices: nsw, nuw
   mlir::Value Sub(mlir::Value x, mlir::Value y);
   mlir::Value Mul(mlir::Value x, mlir::Value y);
   mlir::Value And(mlir::Value x, mlir::Value y);
@@ -66,7 +66,7 @@ class Emitter {
   void SetHoistPoint();
 
   mlir::Block* entry_ = nullptr;
-  mlir::Operation* hoist_anchor_ = nullptr;                // hoisted operations go before it
+  mlir::Operation* hoist_anchor_ = nullptr;  // hoisted operations go before it
   llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, mlir::Value> constants_;
 };
 

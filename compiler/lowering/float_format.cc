@@ -47,8 +47,7 @@ Value DecodeFloat(Emitter& e, const FloatFormat& format, Value bits) {
   llvm::APFloat scale(llvm::APFloat::IEEEsingle(), 1);
   scale = llvm::scalbn(scale, 127 - format.bias, llvm::APFloat::rmNearestTiesToEven);
   Value value = small;
-  if (format.bias != 127)
-    value = e.b.create<LLVM::FMulOp>(e.loc, small, e.Constant(f32, e.b.getFloatAttr(f32, scale)));
+  if (format.bias != 127) value = e.b.create<LLVM::FMulOp>(e.loc, small, e.Constant(f32, e.b.getFloatAttr(f32, scale)));
   Value result = e.Bitcast(value, e.b.getI32Type());
   if (format.has_infinity) {
     Value special = e.Compare(LLVM::ICmpPredicate::ugt, magnitude, e.Int(format.MaxFinite()));
@@ -74,7 +73,7 @@ Value EncodeFloat(Emitter& e, const FloatFormat& format, Value x, bool to_neares
   Value wanted = sub(scale, e.Int(127 - format.bias));
   Value target = e.b.create<LLVM::SMaxOp>(e.loc, wanted, e.Int(1));
   Value lost = e.b.create<LLVM::AddOp>(e.loc, e.Int(23 - format.mantissa_bits), sub(target, wanted));
-  lost = min(lost, e.Int(25));                             // 24 bits at most: beyond that nothing is left but the sticky bit
+  lost = min(lost, e.Int(25));  // 24 bits at most: beyond that nothing is left but the sticky bit
   Value quotient = shift_right(significand, lost);
   if (to_nearest) {
     Value one = e.b.create<LLVM::ShlOp>(e.loc, e.Int(1), lost);

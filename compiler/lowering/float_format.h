@@ -11,7 +11,7 @@ struct FloatFormat {
   int exponent_bits = 0;
   int mantissa_bits = 0;
   int bias = 0;
-  bool has_infinity = false;   // exponent all ones: infinity and NaN, as IEEE 754
+  bool has_infinity = false;          // exponent all ones: infinity and NaN, as IEEE 754
   bool nan_is_negative_zero = false;  // FNUZ: one NaN, at 1000…0, and no negative zero
   // Otherwise (FN) the one NaN of each sign is all ones.
 

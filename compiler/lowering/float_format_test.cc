@@ -143,19 +143,27 @@ TEST_P(FloatFormatTest, EncodesAsApFloatDoes) {
       for (uint32_t around : {bits, bits + half, bits - half})
         for (int step = -1; step <= 1; ++step) check(around + step);
     }
-    for (uint32_t bits : {0u, 0x80000000u, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc00001u, 1u, 0x80000001u, 0x7f7fffffu}) check(bits);
+    for (uint32_t bits :
+         {0u, 0x80000000u, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc00001u, 1u, 0x80000001u, 0x7f7fffffu})
+      check(bits);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Formats, FloatFormatTest,
-    testing::Values(Case{"f8E5M2", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E5M2(c); }, llvm::APFloat::Float8E5M2},
-                    Case{"f8E4M3FN", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E4M3FN(c); }, llvm::APFloat::Float8E4M3FN},
-                    Case{"f8E4M3FNUZ", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E4M3FNUZ(c); }, llvm::APFloat::Float8E4M3FNUZ},
-                    Case{"f8E5M2FNUZ", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E5M2FNUZ(c); }, llvm::APFloat::Float8E5M2FNUZ},
-                    Case{"f8E4M3B11FNUZ", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E4M3B11FNUZ(c); }, llvm::APFloat::Float8E4M3B11FNUZ},
-                    Case{"f16", [](mlir::MLIRContext* c) { return mlir::FloatType::getF16(c); }, llvm::APFloat::IEEEhalf},
-                    Case{"bf16", [](mlir::MLIRContext* c) { return mlir::FloatType::getBF16(c); }, llvm::APFloat::BFloat}),
+    testing::Values(
+        Case{"f8E5M2", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E5M2(c); },
+             llvm::APFloat::Float8E5M2},
+        Case{"f8E4M3FN", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E4M3FN(c); },
+             llvm::APFloat::Float8E4M3FN},
+        Case{"f8E4M3FNUZ", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E4M3FNUZ(c); },
+             llvm::APFloat::Float8E4M3FNUZ},
+        Case{"f8E5M2FNUZ", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E5M2FNUZ(c); },
+             llvm::APFloat::Float8E5M2FNUZ},
+        Case{"f8E4M3B11FNUZ", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E4M3B11FNUZ(c); },
+             llvm::APFloat::Float8E4M3B11FNUZ},
+        Case{"f16", [](mlir::MLIRContext* c) { return mlir::FloatType::getF16(c); }, llvm::APFloat::IEEEhalf},
+        Case{"bf16", [](mlir::MLIRContext* c) { return mlir::FloatType::getBF16(c); }, llvm::APFloat::BFloat}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a function of tensors to a function of one thread.
 //
-//   tt.func public @k(%p: !tt.ptr<f32>) {                    llvm.func @k(%p: !llvm.ptr<1>, %scratch: !llvm.ptr<1>, …) {
+//   tt.func public @k(%p: !tt.ptr<f32>) {                    llvm.func @k(%p: !llvm.ptr<1>, %scratch: !llvm.ptr<1>, …)
+//   {
 //     %r = tt.make_range … : tensor<128xi32, #blocked>         %tid = tid.x; %lane = and %tid, 31; …
 //     %s = tt.splat %p …                                       %q = getelementptr %p[%index]
 //     %q = tt.addptr %s, %r                                    …
@@ -39,9 +40,11 @@ void FunctionLowering::Set(Value v, ValueList values) {
 
 mlir::Type FunctionLowering::ConvertType(mlir::Type element) const {
   mlir::MLIRContext* context = element.getContext();
-  if (auto ptr = llvm::dyn_cast<tt::PtrType>(element)) return LLVM::LLVMPointerType::get(context, ptr.getAddressSpace());
+  if (auto ptr = llvm::dyn_cast<tt::PtrType>(element))
+    return LLVM::LLVMPointerType::get(context, ptr.getAddressSpace());
   if (llvm::isa<ttg::MemDescType>(element)) return LLVM::LLVMPointerType::get(context, 3);
-  if (auto f = llvm::dyn_cast<mlir::FloatType>(element); f && f.getWidth() == 8) return mlir::IntegerType::get(context, 8);
+  if (auto f = llvm::dyn_cast<mlir::FloatType>(element); f && f.getWidth() == 8)
+    return mlir::IntegerType::get(context, 8);
   if (llvm::isa<mlir::IndexType>(element)) return mlir::IntegerType::get(context, 64);
   if (llvm::isa<mlir::IntegerType, mlir::FloatType>(element)) return element;
   return {};
@@ -142,11 +145,12 @@ Value FunctionLowering::IsFirstCopy(const LinearLayout& layout) {
 
 Value FunctionLowering::ScratchOf(mlir::Operation* op, int64_t extra_bytes) {
   auto offset = op->getAttrOfType<mlir::IntegerAttr>("allocation.offset");
-  if (!offset) llvm::report_fatal_error("lowering: shared memory of '" + op->getName().getStringRef() + "' not allocated");
+  if (!offset)
+    llvm::report_fatal_error("lowering: shared memory of '" + op->getName().getStringRef() + "' not allocated");
   mlir::Type ptr = LLVM::LLVMPointerType::get(op->getContext(), 3);
-  Value base = is_kernel_
-                   ? e.Hoisted([&]() -> Value { return e.b.create<LLVM::AddressOfOp>(e.loc, ptr, kSharedMemorySymbol); })
-                   : hidden_[0];
+  Value base =
+      is_kernel_ ? e.Hoisted([&]() -> Value { return e.b.create<LLVM::AddressOfOp>(e.loc, ptr, kSharedMemorySymbol); })
+                 : hidden_[0];
   return e.Gep(base, e.b.getI8Type(), e.Int(offset.getInt() + extra_bytes));
 }
 
@@ -190,9 +194,9 @@ void FunctionLowering::CreateFunction() {
   if (results.size() == 1) result = results[0];
   if (results.size() > 1) result = LLVM::LLVMStructType::getLiteral(context, results);
   e.b.setInsertionPoint(func_);
-  lowered_ = e.b.create<LLVM::LLVMFuncOp>(func_.getLoc(), func_.getName(),
-                                          LLVM::LLVMFunctionType::get(result, arguments),
-                                          is_kernel_ ? LLVM::Linkage::External : LLVM::Linkage::Internal);
+  lowered_ =
+      e.b.create<LLVM::LLVMFuncOp>(func_.getLoc(), func_.getName(), LLVM::LLVMFunctionType::get(result, arguments),
+                                   is_kernel_ ? LLVM::Linkage::External : LLVM::Linkage::Internal);
   if (is_kernel_) {
     lowered_.setPassthroughAttr(e.b.getArrayAttr({e.b.getStringAttr(kKernelAttr)}));
   } else {
@@ -216,8 +220,7 @@ void FunctionLowering::CreateBlocks() {
       Set(argument, values);
       next += count;
     }
-    if (block.isEntryBlock())
-      hidden_.assign(lowered->getArguments().begin() + next, lowered->getArguments().end());
+    if (block.isEntryBlock()) hidden_.assign(lowered->getArguments().begin() + next, lowered->getArguments().end());
   }
 }
 

@@ -79,12 +79,12 @@ class FunctionLowering final {
   const LoweringTable& table_;
   bool is_kernel_ = false;
   mlir::LLVM::LLVMFuncOp lowered_;
-  llvm::BumpPtrAllocator arena_;                              // the lists of values_
+  llvm::BumpPtrAllocator arena_;  // the lists of values_
   llvm::DenseMap<mlir::Value, ValueList> values_;
   llvm::DenseMap<mlir::Block*, mlir::Block*> blocks_;
   llvm::DenseMap<mlir::Type, LinearLayout> layouts_;
   llvm::DenseMap<std::pair<mlir::Type, unsigned>, mlir::Value> thread_parts_;
-  Values hidden_;                                             // shared (device functions), global and profile scratch
+  Values hidden_;  // shared (device functions), global and profile scratch
   mlir::Value thread_id_, lane_, warp_;
 };
 
@@ -115,13 +115,14 @@ class LoweringTable final {
 
 void AddAtomics(LoweringTable& table);
 void AddControlFlow(LoweringTable& table);
-void AddConversions(LoweringTable& table);      // between number formats
+void AddConversions(LoweringTable& table);  // between number formats
 void AddDots(LoweringTable& table);
 void AddElementwise(LoweringTable& table);
-void AddLayoutOps(LoweringTable& table);        // convert_layout, local_*
+void AddHistograms(LoweringTable& table);
+void AddLayoutOps(LoweringTable& table);  // convert_layout, local_*
 void AddMath(LoweringTable& table);
 void AddMemory(LoweringTable& table);
-void AddProgramOps(LoweringTable& table);       // program_id, barrier, assert, print
+void AddProgramOps(LoweringTable& table);  // program_id, barrier, assert, print
 void AddReductions(LoweringTable& table);
 void AddScans(LoweringTable& table);
 void AddShapeOps(LoweringTable& table);

@@ -95,7 +95,8 @@ LogicalResult LowerConvertLayout(FunctionLowering& f, ttg::ConvertLayoutOp op) {
     case ConversionPlan::Kind::kShuffle:
       f.Set(op, ConvertByShuffle(f, *plan, values));
       return mlir::success();
-    case ConversionPlan::Kind::kShared: break;
+    case ConversionPlan::Kind::kShared:
+      break;
   }
   int bits = SharedType(f.e, values[0].getType()).getIntOrFloatBitWidth();
   auto swizzle = ChooseSwizzle(src, dst, bits);
@@ -114,7 +115,8 @@ LogicalResult LowerConvertLayout(FunctionLowering& f, ttg::ConvertLayoutOp op) {
 mlir::FailureOr<LinearLayout> OffsetsIn(mlir::Operation* op, FunctionLowering& f, RankedTensorType tensor,
                                         ttg::MemDescType buffer) {
   auto to_offset = InvertAndCompose(f.LayoutOf(tensor), ttg::ToLinearLayout(buffer));
-  if (!to_offset.ok()) return op->emitOpError() << "cannot address the buffer: " << std::string(to_offset.status().message());
+  if (!to_offset.ok())
+    return op->emitOpError() << "cannot address the buffer: " << std::string(to_offset.status().message());
   return *to_offset;
 }
 
@@ -143,7 +145,8 @@ LogicalResult LowerLocalLoad(FunctionLowering& f, ttg::LocalLoadOp op) {
   if (failed(to_offset)) return mlir::failure();
   mlir::Type element = f.ConvertType(type.getElementType());
   int bits = SharedType(f.e, element).getIntOrFloatBitWidth();
-  f.Set(op.getResult(), LoadShared(f, *to_offset, f.Scalar(op.getSrc()), LargestAccess(*to_offset, bits, 128), element));
+  f.Set(op.getResult(),
+        LoadShared(f, *to_offset, f.Scalar(op.getSrc()), LargestAccess(*to_offset, bits, 128), element));
   return mlir::success();
 }
 

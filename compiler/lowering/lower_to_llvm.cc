@@ -16,6 +16,7 @@ const LoweringTable& AllLowerings() {
     AddConversions(*t);
     AddDots(*t);
     AddElementwise(*t);
+    AddHistograms(*t);
     AddLayoutOps(*t);
     AddMath(*t);
     AddMemory(*t);

@@ -9,10 +9,10 @@
 namespace tritond::compiler {
 
 struct LoweringOptions {
-  bool global_scratch = true;      // kernels take these hidden pointer parameters, in this order, after their own
+  bool global_scratch = true;  // kernels take these hidden pointer parameters, in this order, after their own
   bool profile_scratch = true;
-  bool debug = false;              // tt.assert acts
-  bool fp_fusion = true;           // a * b + c may become one rounding
+  bool debug = false;     // tt.assert acts
+  bool fp_fusion = true;  // a * b + c may become one rounding
 };
 
 // Name of the shared memory symbol (external, zero-sized, address space 3); its size is in ttg.shared.

@@ -41,9 +41,10 @@ LogicalResult LowerLoad(FunctionLowering& f, tt::LoadOp op) {
   mlir::Type stored = type.isInteger(1) ? mlir::Type(e.b.getI8Type()) : type;
   RegisterGroups groups = GroupRegisters(f, op.getPtr(), op.getMask(), stored);
   ValueList ptrs = f.Get(op.getPtr());
-  ValueList masks = op.getMask() ? f.Get(op.getMask()) : ValueList(), others = op.getOther() ? f.Get(op.getOther()) : ValueList();
+  ValueList masks = op.getMask() ? f.Get(op.getMask()) : ValueList(),
+            others = op.getOther() ? f.Get(op.getOther()) : ValueList();
   Values results(ptrs.size());
-  llvm::DenseMap<std::pair<Value, std::pair<Value, Value>>, int> loaded;     // what a single element was loaded into
+  llvm::DenseMap<std::pair<Value, std::pair<Value, Value>>, int> loaded;  // what a single element was loaded into
   for (int first = 0; first < static_cast<int>(ptrs.size()); first += groups.vec) {
     int original = first & ~groups.copies;
     Value mask = masks.empty() ? Value() : masks[first], other = others.empty() ? Value() : others[first];

@@ -6,8 +6,8 @@
 
 namespace tritond::compiler {
 
-// How the registers of a tensor of pointers split into accesses: registers [k * vec, (k + 1) * vec) make one. Those with
-// a bit of `copies` set repeat the elements of the register without these bits.
+// How the registers of a tensor of pointers split into accesses: registers [k * vec, (k + 1) * vec) make one. Those
+// with a bit of `copies` set repeat the elements of the register without these bits.
 struct RegisterGroups {
   int vec = 1;
   int copies = 0;

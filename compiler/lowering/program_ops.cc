@@ -67,7 +67,8 @@ std::string FormatOf(Emitter& e, Value& value, bool hex, bool is_signed) {
   value = e.ToInt(value);
   unsigned width = value.getType().getIntOrFloatBitWidth();
   if (width < 32)
-    value = is_signed && width > 1 ? Value(e.b.create<LLVM::SExtOp>(e.loc, e.b.getI32Type(), value)) : e.ZExt(value, 32);
+    value =
+        is_signed && width > 1 ? Value(e.b.create<LLVM::SExtOp>(e.loc, e.b.getI32Type(), value)) : e.ZExt(value, 32);
   const char* length = width == 64 ? "ll" : "";
   if (hex) return "0x%0" + std::to_string(std::max(1u, width / 4)) + length + "x";
   return std::string("%") + length + (is_signed ? "i" : "u");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tt.reduce: a tree in each thread, a butterfly in each warp, then shared memory across warps.
 //
-// A layout whose bases move along the axis or not at all splits every coordinate in two: registers, lanes and warps that
-// move along the axis hold parts of one result, the others hold different results.
+// A layout whose bases move along the axis or not at all splits every coordinate in two: registers, lanes and warps
+// that move along the axis hold parts of one result, the others hold different results.
 //   1. Registers of one result are combined pairwise, neighbours first.
 //   2. For each lane bit on the axis, lanes exchange their partial results (xor shuffle) and combine.
 //   3. Where W warps hold parts, each writes its partial results to scratch, slot (result element) * W + warp; after a
@@ -26,7 +26,10 @@ using Tuple = Values;
 class Reduction {
  public:
   Reduction(FunctionLowering& f, tt::ReduceOp op)
-      : f_(f), op_(op), layout_(f.LayoutOf(op.InputType())), axis_(ttg::DimNames(op.InputType().getRank())[op.getAxis()]) {
+      : f_(f),
+        op_(op),
+        layout_(f.LayoutOf(op.InputType())),
+        axis_(ttg::DimNames(op.InputType().getRank())[op.getAxis()]) {
     for (const std::string& name : ttg::DimNames(op.InputType().getRank()))
       if (name != axis_) others_.push_back(name);
     for (const std::string& name : others_) other_views_.push_back(name);
@@ -101,7 +104,8 @@ class Reduction {
       for (int mask : llvm::reverse(masks)) {
         Tuple other;
         for (Value v : partial)
-          other.push_back(f_.Shuffle(v, [&](Value word) { return f_.target.ShuffleXor(f_.e.b, f_.e.loc, word, mask); }));
+          other.push_back(
+              f_.Shuffle(v, [&](Value word) { return f_.target.ShuffleXor(f_.e.b, f_.e.loc, word, mask); }));
         FailureOr<Tuple> sum = CombineInLaneOrder(partial, other, mask);
         if (failed(sum)) return mlir::failure();
         partial = *sum;
@@ -202,7 +206,8 @@ class Reduction {
       Values values;
       for (int r = 0; r < to.InSize("register"); ++r) {
         auto it = llvm::find(results_at_, to.ApplyNamed({{"register", r}}));
-        if (it == results_at_.end()) return op_.emitOpError("has a result encoding that is not its operand's without the axis");
+        if (it == results_at_.end())
+          return op_.emitOpError("has a result encoding that is not its operand's without the axis");
         values.push_back(partials_[it - results_at_.begin()][k]);
       }
       f_.Set(result, values);
@@ -216,8 +221,8 @@ class Reduction {
   std::string axis_;
   llvm::SmallVector<std::string> others_;
   llvm::SmallVector<absl::string_view> other_views_;
-  llvm::SmallVector<Coordinates> results_at_;      // for each result of this thread, its registers' coordinates
-  llvm::SmallVector<Tuple> partials_;              // in the same order
+  llvm::SmallVector<Coordinates> results_at_;  // for each result of this thread, its registers' coordinates
+  llvm::SmallVector<Tuple> partials_;          // in the same order
   llvm::SmallVector<Value> thread_parts_;
 };
 

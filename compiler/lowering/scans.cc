@@ -8,8 +8,8 @@
 //   register   both chunks are in this thread: combine them here.
 //   lane       the other chunk's total comes by an xor shuffle; threads on the later side keep it.
 //   warp       all warp bits at once: totals go through scratch, each thread folds those of the warps before its own.
-// From the first lane bit on, the totals taken in front are gathered in a carry for each run of registers (segment), and
-// applied to the elements once at the end. A reverse scan is the same with the later side where the bit is 0.
+// From the first lane bit on, the totals taken in front are gathered in a carry for each run of registers (segment),
+// and applied to the elements once at the end. A reverse scan is the same with the later side where the bit is 0.
 #include <map>
 
 #include "compiler/analysis/scratch.h"
@@ -23,13 +23,13 @@ using mlir::LogicalResult;
 using mlir::RankedTensorType;
 using mlir::Value;
 
-using Tuple = Values;                              // one value an operand
+using Tuple = Values;  // one value an operand
 
 // Registers of one thread that share what comes in front of them.
 struct Segment {
   llvm::SmallVector<int> registers;
-  Tuple carry;                                     // empty: nothing in any thread
-  Value has_carry;                                 // i1: whether this thread has one
+  Tuple carry;      // empty: nothing in any thread
+  Value has_carry;  // i1: whether this thread has one
 };
 
 // The part of a chunk that one thread holds.
@@ -47,7 +47,10 @@ struct AxisBit {
 class Scan {
  public:
   Scan(FunctionLowering& f, tt::ScanOp op)
-      : f_(f), e_(f.e), op_(op), type_(llvm::cast<RankedTensorType>(op.getSrcs()[0].getType())),
+      : f_(f),
+        e_(f.e),
+        op_(op),
+        type_(llvm::cast<RankedTensorType>(op.getSrcs()[0].getType())),
         layout_(f.LayoutOf(type_)) {}
 
   LogicalResult Lower() {
@@ -82,7 +85,8 @@ class Scan {
       exchanges += bit.in == "warp" && (axis_bits_.empty() || axis_bits_.back().in != "warp");
       axis_bits_.push_back(bit);
     }
-    if (!simple || exchanges > 1) return op_.emitOpError("has an encoding that interleaves the axis; this is not supported");
+    if (!simple || exchanges > 1)
+      return op_.emitOpError("has an encoding that interleaves the axis; this is not supported");
     return mlir::success();
   }
 
@@ -222,7 +226,8 @@ class Scan {
     for (auto& [position, firsts] : rounds) {
       if (!is_first) f_.target.Barrier(e_.b, e_.loc);
       is_first = false;
-      if (failed(ExchangeTotals(firsts, warp, 1 << llvm::popcount(static_cast<uint32_t>(mask))))) return mlir::failure();
+      if (failed(ExchangeTotals(firsts, warp, 1 << llvm::popcount(static_cast<uint32_t>(mask)))))
+        return mlir::failure();
     }
     return mlir::success();
   }
@@ -248,7 +253,8 @@ class Scan {
         Tuple total;
         for (size_t operand = 0; operand < chunk.total.size(); ++operand) {
           mlir::Type type = chunk.total[operand].getType();
-          total.push_back(FromShared(e_, LoadVector(e_, address(first, operand, e_.Int(w)), SharedType(e_, type), 1)[0], type));
+          total.push_back(
+              FromShared(e_, LoadVector(e_, address(first, operand, e_.Int(w)), SharedType(e_, type), 1)[0], type));
         }
         if (i == 1) before = all;
         if (i > 1) before = Select(e_.Equal(warp, e_.Int(w)), all, before);
@@ -294,10 +300,10 @@ class Scan {
   RankedTensorType type_;
   const LinearLayout layout_;
   int copies_ = 0;
-  bool carries_ = false;                           // whether a lane or warp bit has been joined
+  bool carries_ = false;  // whether a lane or warp bit has been joined
   llvm::SmallVector<AxisBit> axis_bits_;
-  llvm::SmallVector<Tuple> values_;                // by register
-  std::map<int, Chunk> chunks_;                    // by their first register
+  llvm::SmallVector<Tuple> values_;  // by register
+  std::map<int, Chunk> chunks_;      // by their first register
 };
 
 LogicalResult LowerScan(FunctionLowering& f, tt::ScanOp op) { return Scan(f, op).Lower(); }

@@ -111,7 +111,8 @@ LogicalResult LowerJoin(FunctionLowering& f, tt::JoinOp op) {
   const LinearLayout& to = f.LayoutOf(op.getType());
   auto names = ttg::DimNames(op.getType().getRank());
   llvm::SmallVector<absl::string_view> halves(names.begin(), std::prev(names.end()));
-  if (!to.IsZero({"lane", "warp"}, {names.back()})) return op.emitOpError("has an encoding that splits pairs over threads");
+  if (!to.IsZero({"lane", "warp"}, {names.back()}))
+    return op.emitOpError("has an encoding that splits pairs over threads");
   auto match = MatchRegisters(f.LayoutOf(TensorType(op.getLhs())), to.Sublayout(to.InNames(), halves));
   if (failed(match)) return op.emitOpError("has encodings that would move elements between threads");
   Values results;
@@ -126,7 +127,8 @@ LogicalResult LowerSplit(FunctionLowering& f, tt::SplitOp op) {
   const LinearLayout from = f.LayoutOf(type), to = f.LayoutOf(half_type);
   auto names = ttg::DimNames(type.getRank());
   llvm::SmallVector<absl::string_view> halves(names.begin(), std::prev(names.end()));
-  if (!from.IsZero({"lane", "warp"}, {names.back()})) return op.emitOpError("has an encoding that splits pairs over threads");
+  if (!from.IsZero({"lane", "warp"}, {names.back()}))
+    return op.emitOpError("has an encoding that splits pairs over threads");
   auto coordinates = RegisterCoordinates(from);
   ValueList values = f.Get(op.getSrc());
   for (int side = 0; side < 2; ++side) {
@@ -137,13 +139,15 @@ LogicalResult LowerSplit(FunctionLowering& f, tt::SplitOp op) {
       auto it = llvm::find_if(coordinates, [&](const Coordinates& have) {
         return have.back() == side && std::equal(want.begin(), want.end(), have.begin());
       });
-      if (it == coordinates.end()) return op.emitOpError("has encodings that would move elements between registers of other threads");
+      if (it == coordinates.end())
+        return op.emitOpError("has encodings that would move elements between registers of other threads");
       results.push_back(values[it - coordinates.begin()]);
     }
     f.Set(op->getResult(side), results);
   }
   LinearLayout dropped = from.Sublayout({"lane", "warp"}, halves);
-  if (dropped != to.Sublayout({"lane", "warp"}, halves)) return op.emitOpError("has encodings that would move elements between threads");
+  if (dropped != to.Sublayout({"lane", "warp"}, halves))
+    return op.emitOpError("has encodings that would move elements between threads");
   return mlir::success();
 }
 

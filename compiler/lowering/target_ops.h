@@ -15,18 +15,18 @@ namespace tritond::compiler {
 // A global memory access of `ptrs.size() == 1` address and `count` consecutive elements of LLVM type `element`
 // (integer, float or pointer; at most 16 bytes in all).
 struct MemoryAccess {
-  mlir::Value ptr;                 // !llvm.ptr<1>, aligned to the whole access
+  mlir::Value ptr;  // !llvm.ptr<1>, aligned to the whole access
   mlir::Type element;
   int count = 1;
-  mlir::Value predicate;           // i1; null: always
+  mlir::Value predicate;  // i1; null: always
   tt::CacheModifier cache = tt::CacheModifier::kNone;
   tt::EvictionPolicy evict = tt::EvictionPolicy::kNormal;
   bool is_volatile = false;
 };
 
 struct AtomicAccess {
-  mlir::Value ptr;                 // !llvm.ptr<1>
-  mlir::Value predicate;           // i1; null: always. The result is undefined where it is false.
+  mlir::Value ptr;        // !llvm.ptr<1>
+  mlir::Value predicate;  // i1; null: always. The result is undefined where it is false.
   tt::MemSemantic semantic = tt::MemSemantic::kAcqRel;
   tt::MemSyncScope scope = tt::MemSyncScope::kGpu;
 };

@@ -23,11 +23,11 @@ namespace tritond::compiler {
 
 // The options that act, checked; everything else a request holds is only echoed. Defaults are upstream's for CUDA.
 struct KernelOptions {
-  int num_warps = 4;               // 1 … 32, a power of two
-  int num_ctas = 1;                // blocks of a cluster
-  int num_stages = 3;              // depth of software pipelines
-  int maxnreg = 0;                 // register limit a thread; 0: none
-  int ptx_version = 0;             // 84 for PTX 8.4; 0: the newest that the assembler takes
+  int num_warps = 4;    // 1 … 32, a power of two
+  int num_ctas = 1;     // blocks of a cluster
+  int num_stages = 3;   // depth of software pipelines
+  int maxnreg = 0;      // register limit a thread; 0: none
+  int ptx_version = 0;  // 84 for PTX 8.4; 0: the newest that the assembler takes
   bool enable_fp_fusion = true;
   bool enable_reflect_ftz = true;  // device library functions flush subnormals
   bool debug = false;              // device assertions act
@@ -47,9 +47,9 @@ class Target {
  public:
   virtual ~Target() = default;
 
-  virtual std::string Name() const = 0;             // "cuda:90"
-  virtual std::string AsmFormat() const = 0;        // "ptx"
-  virtual std::string BinaryFormat() const = 0;     // "cubin"
+  virtual std::string Name() const = 0;          // "cuda:90"
+  virtual std::string AsmFormat() const = 0;     // "ptx"
+  virtual std::string BinaryFormat() const = 0;  // "cubin"
   virtual TargetLimits Limits() const = 0;
   virtual const TargetOps& Ops() const = 0;
 
@@ -76,9 +76,9 @@ class Target {
 
 // Where targets look for tools, besides the vendors' usual places; first match wins.
 struct TargetConfig {
-  std::vector<std::string> tool_roots;     // folders laid out as a CUDA toolkit: bin/, lib64/ or lib/, nvvm/libdevice/
-  std::vector<std::string> path_dirs;      // the entries of PATH, as the caller read it; searched for programs last
-  bool search_usual_places = true;         // off: the two lists above alone, for tests
+  std::vector<std::string> tool_roots;  // folders laid out as a CUDA toolkit: bin/, lib64/ or lib/, nvvm/libdevice/
+  std::vector<std::string> path_dirs;   // the entries of PATH, as the caller read it; searched for programs last
+  bool search_usual_places = true;      // off: the two lists above alone, for tests
 };
 
 // All targets that the compiler has, by name, with no tool looked for yet.

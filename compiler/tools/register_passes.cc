@@ -19,6 +19,7 @@ void RegisterPasses() {
   mlir::registerPass(mlir::createConvertSCFToCFPass);
   mlir::registerPass(mlir::createReconcileUnrealizedCastsPass);
   RegisterAnalysisPrinters();
+  RegisterLowering();
   // The project's own, in the order of passes.td: one line a pass.
   registerCombinePass();
   registerReorderBroadcastPass();

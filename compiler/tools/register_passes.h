@@ -7,6 +7,8 @@ namespace tritond::compiler {
 
 // Registers MLIR's general passes, the project's, and the printers that only tests use. Call once.
 void RegisterPasses();
+// --lower-to-llvm, see lower_pass.cc.
+void RegisterLowering();
 
 }  // namespace tritond::compiler
 
