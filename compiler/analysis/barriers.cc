@@ -128,12 +128,16 @@ Effect EffectOf(Operation* op, const BufferAliases& aliases) {
     return effect;
   }
   AddBufferAccesses(effect, op, aliases);
-  std::optional<MemoryRange> range = AllocatedRange(op);
-  if (!range || llvm::isa<ttg::LocalAllocOp>(op)) return effect;
-  effect.writes.push_back(*range);
-  if (llvm::isa<tt::CallOp>(op)) return effect;
-  if (ScratchStaysInWarp(op)) return effect;
-  effect.waits = effect.reads_after = true;
+  if (llvm::isa<ttg::LocalAllocOp>(op)) return effect;
+  if (llvm::isa<tt::CallOp>(op)) {
+    if (auto frame = AllocatedRange(op)) effect.writes.push_back(*frame);
+    return effect;
+  }
+  auto offset = op->getAttrOfType<mlir::IntegerAttr>(kAllocationOffsetAttr);
+  if (!offset) return effect;
+  Scratch scratch = ScratchOf(op);
+  effect.writes.push_back({offset.getInt(), offset.getInt() + scratch.bytes});
+  effect.waits = effect.reads_after = !scratch.stays_in_warp;
   return effect;
 }
 

@@ -48,16 +48,15 @@ int64_t ElementsOfBlock(const LinearLayout& layout) {
   return int64_t{1} << held.rank();
 }
 
-absl::StatusOr<ConversionPlan> PlanOf(ttg::ConvertLayoutOp op) {
-  return PlanConversion(ttg::ToLinearLayout(TensorOf(op.getSrc())), ttg::ToLinearLayout(op.getType()));
-}
-
 Scratch OfConversion(ttg::ConvertLayoutOp op) {
   if (!HasPlacement(op.getSrc().getType()) || !HasPlacement(op.getType())) return {};
-  absl::StatusOr<ConversionPlan> plan = PlanOf(op);
+  LinearLayout src = ttg::ToLinearLayout(TensorOf(op.getSrc()));
+  absl::StatusOr<ConversionPlan> plan = PlanConversion(src, ttg::ToLinearLayout(op.getType()));
   // A conversion without a plan has no lowering either, which reports it.
   if (!plan.ok() || plan->kind != ConversionPlan::Kind::kShared) return {};
-  return OnePart(ElementsOfBlock(ttg::ToLinearLayout(TensorOf(op.getSrc()))), op.getType().getElementType());
+  Scratch scratch = OnePart(ElementsOfBlock(src), op.getType().getElementType());
+  scratch.stays_in_warp = plan->scope <= ConversionPlan::Scope::kWarp;
+  return scratch;
 }
 
 // For reductions and scans: the partial results of each warp.
@@ -122,13 +121,6 @@ Scratch ScratchOf(Operation* op) {
       .Case<tt::AtomicRMWOp, tt::AtomicCASOp, tt::AtomicPollOp>(
           [](auto atomic) { return OfAtomic(atomic.getResult()); })
       .Default([](Operation*) { return Scratch(); });
-}
-
-bool ScratchStaysInWarp(Operation* op) {
-  auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op);
-  if (!convert || !HasPlacement(convert.getSrc().getType()) || !HasPlacement(convert.getType())) return false;
-  absl::StatusOr<ConversionPlan> plan = PlanOf(convert);
-  return plan.ok() && plan->scope <= ConversionPlan::Scope::kWarp;
 }
 
 int32_t WarpMaskAlongAxis(const LinearLayout& layout, unsigned axis) {

@@ -21,6 +21,9 @@ int64_t BufferBytes(ttg::MemDescType type);
 struct Scratch {
   llvm::SmallVector<int64_t, 2> offsets;
   int64_t bytes = 0;  // 0: the operation needs none, and `offsets` is empty
+  // The threads that exchange data through the area are of one warp, so that the operation may wait with a warp
+  // barrier. Only ttg.convert_layout ever does.
+  bool stays_in_warp = false;
 };
 
 // What `op` itself needs; buffers and the frames of called functions are no scratch.
@@ -35,10 +38,7 @@ struct Scratch {
 // Within the area an operation writes, waits for all threads, and reads; see also ScratchScope.
 Scratch ScratchOf(mlir::Operation* op);
 inline int64_t ScratchBytes(mlir::Operation* op) { return ScratchOf(op).bytes; }
-
-// True when the threads that exchange data through the scratch of `op` are of one warp, so that it may wait with a warp
-// barrier. Only ttg.convert_layout ever does.
-bool ScratchStaysInWarp(mlir::Operation* op);
+inline bool ScratchStaysInWarp(mlir::Operation* op) { return ScratchOf(op).stays_in_warp; }
 
 // The bits of the warp index that select different elements along `axis`, as a mask: bits that only replicate are not
 // in it. `layout` is (register, lane, warp, block) -> (dim0, …).
