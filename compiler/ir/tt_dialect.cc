@@ -78,22 +78,23 @@ mlir::Type ElementOf(mlir::Type type) {
 
 mlir::Type PointeeTypeOf(mlir::Type ptr) {
   auto element = mlir::dyn_cast<PtrType>(ElementOf(ptr));
-  return element ? WithElement(ptr, element.getPointeeType()) : mlir::Type();
+  // Parsers infer types with this before anything is verified: a wrong type must not become a null one.
+  bool nested = element && mlir::isa<mlir::RankedTensorType>(element.getPointeeType()) && element != ptr;
+  if (!element || nested) return mlir::NoneType::get(ptr.getContext());
+  return WithElement(ptr, element.getPointeeType());
 }
 
 mlir::Type BoolTypeLike(mlir::Type type) {
   return WithElement(type, mlir::IntegerType::get(type.getContext(), 1));
 }
 
-mlir::Type MaskTypeOf(mlir::Type ptr) {
-  mlir::Type pointee = PointeeTypeOf(ptr);
-  return pointee ? BoolTypeLike(pointee) : mlir::Type();
-}
+mlir::Type MaskTypeOf(mlir::Type ptr) { return BoolTypeLike(PointeeTypeOf(ptr)); }
 
 mlir::Type ElementPtrOf(mlir::Type block_ptr) {
+  mlir::MLIRContext* context = block_ptr.getContext();
   auto ptr = mlir::dyn_cast<PtrType>(block_ptr);
-  return ptr ? PtrType::get(block_ptr.getContext(), ElementOf(ptr.getPointeeType()), ptr.getAddressSpace())
-             : mlir::Type();
+  if (!ptr) return mlir::NoneType::get(context);
+  return PtrType::get(context, ElementOf(ptr.getPointeeType()), ptr.getAddressSpace());
 }
 
 mlir::LogicalResult PtrType::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emit_error, mlir::Type pointee,
@@ -103,14 +104,23 @@ mlir::LogicalResult PtrType::verify(llvm::function_ref<mlir::InFlightDiagnostic(
   return emit_error() << "a pointer points to an integer, a float, a pointer or a tensor of these, not to " << pointee;
 }
 
+mlir::LogicalResult TensorDescType::verify(llvm::function_ref<mlir::InFlightDiagnostic()> error,
+                                           mlir::RankedTensorType block) {
+  if (!mlir::isa<mlir::IntegerType, mlir::FloatType>(block.getElementType()))
+    return error() << "a tensor descriptor describes integers or floats, not " << block.getElementType();
+  return VerifyTensorType(block, error);
+}
+
 mlir::Type TensorDescType::parse(mlir::AsmParser& parser) {
+  mlir::SMLoc loc = parser.getCurrentLocation();
+  auto error = [&] { return parser.emitError(loc); };
   if (parser.parseLess()) return {};
   // The spelling with `tensor<…>` inside, else a bare shape and element type.
   mlir::Type nested;
   auto parsed = parser.parseOptionalType(nested);
   if (parsed.has_value()) {
     if (*parsed || parser.parseGreater()) return {};
-    if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(nested)) return get(parser.getContext(), tensor);
+    if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(nested)) return getChecked(error, parser.getContext(), tensor);
     parser.emitError(parser.getNameLoc(), "a tensor descriptor describes a ranked tensor, not ") << nested;
     return {};
   }
@@ -120,9 +130,8 @@ mlir::Type TensorDescType::parse(mlir::AsmParser& parser) {
   if (parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element)) return {};
   if (mlir::succeeded(parser.parseOptionalComma()) && parser.parseAttribute(encoding)) return {};
   if (parser.parseGreater()) return {};
-  auto tensor = mlir::RankedTensorType::getChecked(
-      [&] { return parser.emitError(parser.getNameLoc()); }, shape, element, encoding);
-  return tensor ? get(parser.getContext(), tensor) : mlir::Type();
+  auto tensor = mlir::RankedTensorType::getChecked(error, shape, element, encoding);
+  return tensor ? getChecked(error, parser.getContext(), tensor) : mlir::Type();
 }
 
 void TensorDescType::print(mlir::AsmPrinter& printer) const { printer << "<" << getBlockType() << ">"; }

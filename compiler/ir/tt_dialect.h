@@ -23,14 +23,18 @@ inline constexpr int64_t kMaxTensorElements = int64_t{1} << 20;
 mlir::Type WithElement(mlir::Type type, mlir::Type element);
 // The element type of a tensor, any other type itself.
 mlir::Type ElementOf(mlir::Type type);
-// What a load through `ptr` (pointer, tensor of pointers, block pointer) yields. Null if `ptr` is no pointer.
+// What a load through `ptr` (pointer, tensor of pointers, block pointer) yields. None if `ptr` is no pointer.
 mlir::Type PointeeTypeOf(mlir::Type ptr);
 // The type of the mask of a load through `ptr`: i1, or a tensor of i1.
 mlir::Type MaskTypeOf(mlir::Type ptr);
 // i1, or a tensor of i1 of the shape and encoding of `type`.
 mlir::Type BoolTypeLike(mlir::Type type);
-// For a block pointer, the pointer to an element; its address space stays.
+// For a block pointer, the pointer to an element; its address space stays. None if `block_ptr` is no pointer.
 mlir::Type ElementPtrOf(mlir::Type block_ptr);
+
+// Whether this compiler has tensors of this type: static, of powers of two, of integers, floats or pointers. Types that
+// are no tensors are fine. Complains through `error`.
+mlir::LogicalResult VerifyTensorType(mlir::Type type, llvm::function_ref<mlir::InFlightDiagnostic()> error);
 
 namespace internal {
 mlir::LogicalResult VerifySameShape(mlir::Operation* op);

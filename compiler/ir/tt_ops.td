@@ -179,6 +179,7 @@ def TT_AtomicPollOp : TT_Op<"atomic_poll", [DeclareOpInterfaceMethods<MemoryEffe
   let results = (outs I1:$result);
   let assemblyFormat = [{$sem `,` $scope `,` $ptr `,` $expected (`timeout` $timeout^)? attr-dict `:`
       qualified(type($ptr)) `,` type($expected) `->` type($result)}];
+  let hasVerifier = 1;
 }
 def TT_MakeTensorPtrOp : TT_Op<"make_tensor_ptr", [Pure, SameVariadicOperandSize, TypesMatchWith<"base points to the element type of the block", "result", "base", "::tritond::tt::ElementPtrOf($_self)">]> {
   let summary = "block pointer: base, shape and strides of the tensor, offsets of the block (releases up to 3.7)";
@@ -328,7 +329,7 @@ def TT_DotScaledOp : TT_Op<"dot_scaled", [Pure, AttrSizedOperandSegments,
   let summary = "dot of microscaled operands: one 8-bit exponent for each group of elements along K";
   let arguments = (ins TT_FpIntTensor:$a, TT_FpIntTensor:$b, TT_FloatTensor:$c, Optional<TT_FpIntTensor>:$a_scale,
       Optional<TT_FpIntTensor>:$b_scale, TT_ScaleDotElemType:$a_elem_type, TT_ScaleDotElemType:$b_elem_type,
-      BoolAttr:$fastMath, DefaultValuedAttr<BoolAttr, "true">:$lhs_k_pack,
+      DefaultValuedAttr<BoolAttr, "false">:$fastMath, DefaultValuedAttr<BoolAttr, "true">:$lhs_k_pack,
       DefaultValuedAttr<BoolAttr, "true">:$rhs_k_pack);
   let results = (outs TT_FloatTensor:$d);
   let assemblyFormat = [{$a (`scale` $a_scale^)? `,` $b (`scale` $b_scale^)? `,` $c `lhs` `=` $a_elem_type `rhs` `=`
@@ -371,6 +372,7 @@ def TT_PrintOp : TT_Op<"print", [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins StrAttr:$prefix, BoolAttr:$hex, Variadic<TT_Type>:$args,
                        DefaultValuedAttr<DenseI32ArrayAttr, "{}">:$isSigned);
   let assemblyFormat = "$prefix attr-dict (`:` $args^ `:` type($args))?";
+  let hasVerifier = 1;
 }
 def TT_AssertOp : TT_Op<"assert", [MemoryEffects<[MemWrite]>]> {
   let summary = "traps with `message` where `condition` is false";
@@ -440,6 +442,7 @@ def TT_FuncOp : TT_Op<"func", [AffineScope, AutomaticAllocationScope, FunctionOp
       OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Region* getCallableRegion() { return isExternal() ? nullptr : &getBody(); }
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }

@@ -78,6 +78,7 @@ def TT_TensorDescType : TT_TypeDef<"TensorDesc", "tensordesc"> {
   let description = "Written `<64x64xf16>` or, as releases 3.3 to 3.7 print it, `<tensor<64x64xf16>>`; printed as the latter.";
   let parameters = (ins "::mlir::RankedTensorType":$blockType);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 //===-- Operand constraints: T or a tensor of T -------------------------------------------------------------------===//

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What makes a tt operation wrong, in words for the author of a kernel.
+#include "compiler/ir/encodings.h"
 #include "compiler/ir/tt_dialect.h"
 #include "compiler/ir/ttg_dialect.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace tritond::tt {
 namespace {
@@ -15,11 +15,23 @@ using mlir::Value;
 RankedTensorType Tensor(Type type) { return llvm::dyn_cast<RankedTensorType>(type); }
 RankedTensorType Tensor(Value value) { return Tensor(value.getType()); }
 
-unsigned BitWidth(Type type) { return llvm::isa<PtrType>(type) ? 64 : type.getIntOrFloatBitWidth(); }
+// 0 for types without a width, such as a block.
+unsigned BitWidth(Type type) {
+  if (llvm::isa<PtrType>(type)) return 64;
+  return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
+}
+
+bool IsBlockPointer(Type type) {
+  auto ptr = llvm::dyn_cast<PtrType>(type);
+  return ptr && Tensor(ptr.getPointeeType());
+}
 
 // A combine or map region: arguments and terminator operands are the scalars `elements`, `copies` times over.
+// Its terminators are `Return`.
+template <typename Return>
 LogicalResult VerifyScalarRegion(mlir::Operation* op, mlir::Region& region, llvm::ArrayRef<Type> arguments,
                                  llvm::ArrayRef<Type> results) {
+  if (region.empty()) return op->emitOpError("needs a region with a body");
   mlir::Block& block = region.front();
   if (block.getArgumentTypes() != mlir::TypeRange(arguments))
     return op->emitOpError() << "region takes " << arguments.size() << " scalars of the operands' element types "
@@ -27,6 +39,9 @@ LogicalResult VerifyScalarRegion(mlir::Operation* op, mlir::Region& region, llvm
   for (mlir::Block& b : region) {
     mlir::Operation* terminator = b.getTerminator();
     if (terminator->getNumSuccessors()) continue;
+    if (!llvm::isa<Return>(terminator))
+      return op->emitOpError() << "region ends with '" << terminator->getName() << "' instead of '"
+                               << Return::getOperationName() << "'";
     if (terminator->getOperandTypes() != mlir::TypeRange(results))
       return op->emitOpError() << "region returns " << results << ", but its terminator has "
                                << terminator->getOperandTypes();
@@ -52,7 +67,24 @@ LogicalResult VerifyBoundaryCheck(mlir::Operation* op, Type ptr, std::optional<l
   return mlir::success();
 }
 
+// A tensor's placement follows from another's: `expected`, null if there is none.
+LogicalResult VerifyPlacement(mlir::Operation* op, mlir::Attribute expected, RankedTensorType actual) {
+  mlir::Attribute encoding = actual.getEncoding();
+  if (encoding == expected) return mlir::success();
+  if (!encoding || !expected || !ttg::SamePlacement(actual.getShape(), encoding, expected))
+    return op->emitOpError() << "moves elements between threads: its operand's encoding gives "
+                             << (expected ? expected : mlir::UnitAttr::get(op->getContext())) << ", not " << actual;
+  return mlir::success();
+}
+
+// Either both have an encoding or none has.
+LogicalResult VerifyBothEncoded(mlir::Operation* op, RankedTensorType a, RankedTensorType b) {
+  if (!a.getEncoding() == !b.getEncoding()) return mlir::success();
+  return op->emitOpError() << "has encodings on some tensors only: " << a << " and " << b;
+}
+
 LogicalResult VerifyAtomic(mlir::Operation* op, Type ptr, Type value, Type result) {
+  if (IsBlockPointer(ptr)) return op->emitOpError("does not take a block pointer");
   if (PointeeTypeOf(ptr) != value) return op->emitOpError() << "value of type " << value << " through " << ptr;
   if (value != result) return op->emitOpError() << "result type " << result << " differs from the value's " << value;
   return mlir::success();
@@ -61,20 +93,7 @@ LogicalResult VerifyAtomic(mlir::Operation* op, Type ptr, Type value, Type resul
 }  // namespace
 
 LogicalResult internal::VerifyTensorSizes(mlir::Operation* op) {
-  auto check = [&](Type type) -> LogicalResult {
-    RankedTensorType tensor = Tensor(type);
-    if (!tensor) return mlir::success();
-    if (!tensor.hasStaticShape()) return op->emitOpError() << "tensor " << tensor << " has a dynamic shape";
-    int64_t total = 1;
-    for (int64_t size : tensor.getShape()) {
-      if (size <= 0 || !llvm::isPowerOf2_64(size))
-        return op->emitOpError() << "tensor " << tensor << " has a dimension of size " << size
-                                 << ", which is no power of two";
-      if (size > kMaxTensorElements || (total *= size) > kMaxTensorElements)
-        return op->emitOpError() << "tensor " << tensor << " has more than " << kMaxTensorElements << " elements";
-    }
-    return mlir::success();
-  };
+  auto check = [&](Type type) { return VerifyTensorType(type, [&] { return op->emitOpError(); }); };
   for (Type type : op->getOperandTypes())
     if (failed(check(type))) return mlir::failure();
   for (Type type : op->getResultTypes())
@@ -140,8 +159,8 @@ LogicalResult FpToFpOp::verify() {
 }
 
 LogicalResult ElementwiseInlineAsmOp::verify() {
-  if (getNumOperands() && !getResult().empty()) {
-    auto tensor = Tensor(getOperand(0));
+  if (!getResult().empty()) {
+    auto tensor = Tensor(getResult()[0]);
     int64_t elements = tensor ? tensor.getNumElements() : 1;
     if (getPackedElement() < 1 || elements % getPackedElement())
       return emitOpError() << "packs " << getPackedElement() << " elements at a time, which does not divide "
@@ -152,7 +171,7 @@ LogicalResult ElementwiseInlineAsmOp::verify() {
 
 LogicalResult MapElementwiseOp::verifyRegions() {
   if (getPack() < 1) return emitOpError("pack must be at least 1");
-  return VerifyScalarRegion(*this, getScalarOp(), Elements(getSrcs().getTypes(), getPack()),
+  return VerifyScalarRegion<MapElementwiseReturnOp>(*this, getScalarOp(), Elements(getSrcs().getTypes(), getPack()),
                             Elements(getResultTypes(), getPack()));
 }
 
@@ -176,12 +195,20 @@ LogicalResult AtomicRMWOp::verify() {
   bool float_op = op == RmwOp::kFadd, any = op == RmwOp::kXchg;
   if (!any && is_float != float_op)
     return emitOpError() << stringifyRmwOp(op) << " does not apply to elements of type " << element;
+  if (getMask() && getMask().getType() != BoolTypeLike(getVal().getType()))
+    return emitOpError() << "mask of type " << getMask().getType() << " for a value of type " << getVal().getType();
   return VerifyAtomic(*this, getPtr().getType(), getVal().getType(), getType());
 }
 
 LogicalResult AtomicCASOp::verify() {
   if (getCmp().getType() != getVal().getType()) return emitOpError("cmp and val differ in type");
   return VerifyAtomic(*this, getPtr().getType(), getVal().getType(), getType());
+}
+
+LogicalResult AtomicPollOp::verify() {
+  if (getPtr().getType().getPointeeType() != getExpected().getType())
+    return emitOpError() << "expects " << getExpected().getType() << " through " << getPtr().getType();
+  return mlir::success();
 }
 
 LogicalResult MakeTensorPtrOp::verify() {
@@ -224,6 +251,7 @@ LogicalResult ExpandDimsOp::verify() {
   auto slice = llvm::dyn_cast_if_present<ttg::SliceEncodingAttr>(src.getEncoding());
   if (dst.getEncoding() && (!slice || slice.getDim() != getAxis() || slice.getParent() != dst.getEncoding()))
     return emitOpError() << "source encoding must be the slice of the result's along axis " << getAxis();
+  if (failed(VerifyBothEncoded(*this, src, dst))) return mlir::failure();
   return internal::VerifyTensorSizes(*this);
 }
 
@@ -241,13 +269,17 @@ LogicalResult ReshapeOp::verify() {
   RankedTensorType src = Tensor(getSrc()), dst = Tensor(getResult());
   if (src.getNumElements() != dst.getNumElements() || src.getElementType() != dst.getElementType())
     return emitOpError() << "cannot reshape " << src << " to " << dst;
-  return internal::VerifyTensorSizes(*this);
+  if (failed(internal::VerifyTensorSizes(*this)) || failed(VerifyBothEncoded(*this, src, dst))) return mlir::failure();
+  if (!src.getEncoding() || getAllowReorder()) return mlir::success();
+  return VerifyPlacement(*this, ttg::ReshapeEncoding(src.getEncoding(), src.getShape(), dst.getShape()), dst);
 }
 
 LogicalResult TransOp::verify() {
   RankedTensorType src = Tensor(getSrc()), dst = Tensor(getResult());
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<bool> seen(src.getRank());
+  if (getOrder().size() != seen.size())
+    return emitOpError() << "order is no permutation of " << src.getRank() << " dimensions";
   for (int32_t dim : getOrder()) {
     if (dim < 0 || dim >= src.getRank() || seen[dim])
       return emitOpError() << "order is no permutation of " << src.getRank() << " dimensions";
@@ -256,7 +288,9 @@ LogicalResult TransOp::verify() {
   }
   if (dst.getShape() != llvm::ArrayRef(shape) || src.getElementType() != dst.getElementType())
     return emitOpError() << "transposes " << src << " to shape " << shape << ", not to " << dst;
-  return internal::VerifyTensorSizes(*this);
+  if (failed(internal::VerifyTensorSizes(*this)) || failed(VerifyBothEncoded(*this, src, dst))) return mlir::failure();
+  if (!src.getEncoding()) return mlir::success();
+  return VerifyPlacement(*this, ttg::TransEncoding(src.getEncoding(), src.getShape(), getOrder()), dst);
 }
 
 static LogicalResult VerifyPair(mlir::Operation* op, RankedTensorType half, RankedTensorType pair) {
@@ -264,7 +298,9 @@ static LogicalResult VerifyPair(mlir::Operation* op, RankedTensorType half, Rank
   shape.push_back(2);
   if (pair.getShape() != llvm::ArrayRef(shape) || half.getElementType() != pair.getElementType())
     return op->emitOpError() << half << " twice makes a tensor of shape " << shape << ", not " << pair;
-  return internal::VerifyTensorSizes(op);
+  if (failed(internal::VerifyTensorSizes(op)) || failed(VerifyBothEncoded(op, half, pair))) return mlir::failure();
+  if (!half.getEncoding()) return mlir::success();
+  return VerifyPlacement(op, ttg::JoinEncoding(half.getEncoding(), half.getShape()), pair);
 }
 LogicalResult JoinOp::verify() { return VerifyPair(*this, Tensor(getLhs()), Tensor(getResult())); }
 LogicalResult SplitOp::verify() { return VerifyPair(*this, Tensor(getOutLHS()), Tensor(getSrc())); }
@@ -273,6 +309,7 @@ LogicalResult CatOp::verify() {
   RankedTensorType src = Tensor(getLhs()), dst = Tensor(getResult());
   if (dst.getNumElements() != 2 * src.getNumElements() || src.getElementType() != dst.getElementType())
     return emitOpError() << "cannot concatenate two of " << src << " to " << dst;
+  if (failed(VerifyBothEncoded(*this, src, dst))) return mlir::failure();
   return internal::VerifyTensorSizes(*this);
 }
 
@@ -296,6 +333,8 @@ LogicalResult GatherOp::verify() {
   for (int dim = 0; dim < src.getRank(); ++dim)
     if (dim != static_cast<int>(getAxis()) && src.getDimSize(dim) != index.getDimSize(dim))
       return emitOpError() << "source and indices differ in dimension " << dim << ", which is not the axis";
+  if (index.getEncoding() != dst.getEncoding()) return emitOpError("indices and result differ in encoding");
+  if (failed(VerifyBothEncoded(*this, src, dst))) return mlir::failure();
   return internal::VerifyTensorSizes(*this);
 }
 
@@ -316,6 +355,10 @@ LogicalResult DotOp::verify() {
   if (!fits) return emitOpError() << "shapes of " << a << " * " << b << " + " << c << " do not fit";
   if (BitWidth(a.getElementType()) != BitWidth(b.getElementType()))
     return emitOpError() << "operands differ in width: " << a.getElementType() << " and " << b.getElementType();
+  auto is_float = [](RankedTensorType type) { return llvm::isa<mlir::FloatType>(type.getElementType()); };
+  if (is_float(a) != is_float(c) || is_float(b) != is_float(c))
+    return emitOpError() << "mixes floats and integers: " << a.getElementType() << " * " << b.getElementType() << " + "
+                         << c.getElementType();
   return internal::VerifyTensorSizes(*this);
 }
 
@@ -326,12 +369,23 @@ LogicalResult DotScaledOp::verify() {
   int64_t k_a = a.getDimSize(rank - 1) * (getAElemType() == ScaleDotElemType::kE2M1 && getLhsKPack() ? 2 : 1);
   int64_t k_b = b.getDimSize(rank - 2) * (getBElemType() == ScaleDotElemType::kE2M1 && getRhsKPack() ? 2 : 1);
   if (k_a != k_b) return emitOpError() << "operands differ in K: " << k_a << " and " << k_b;
+  int64_t m = c.getDimSize(rank - 2), n = c.getDimSize(rank - 1);
+  if (a.getDimSize(rank - 2) * (getAElemType() == ScaleDotElemType::kE2M1 && !getLhsKPack() ? 2 : 1) != m ||
+      b.getDimSize(rank - 1) * (getBElemType() == ScaleDotElemType::kE2M1 && !getRhsKPack() ? 2 : 1) != n)
+    return emitOpError() << "shapes of " << a << " * " << b << " + " << c << " do not fit";
+  auto fits = [&](Value scale, int64_t rows) {
+    RankedTensorType type = scale ? Tensor(scale) : RankedTensorType();
+    return !type || (type.getRank() == rank && type.getDimSize(rank - 2) == rows && type.getDimSize(rank - 1) <= k_a);
+  };
+  if (!fits(getAScale(), m) || !fits(getBScale(), n))
+    return emitOpError("a scale has a row for each row of a or column of b, and a column for each group along K");
   return internal::VerifyTensorSizes(*this);
 }
 
 LogicalResult ReduceOp::verify() {
   if (getSrcs().empty()) return emitOpError("needs an operand");
   if (getNumResults() != getSrcs().size()) return emitOpError("needs one result for each operand");
+  if (failed(internal::VerifyTensorSizes(*this))) return mlir::failure();
   RankedTensorType first = InputType();
   if (getAxis() >= static_cast<uint32_t>(first.getRank()))
     return emitOpError() << "axis " << getAxis() << " is out of range for rank " << first.getRank();
@@ -345,13 +399,17 @@ LogicalResult ReduceOp::verify() {
     if (ElementOf(result.getType()) != type.getElementType() || (out ? out.getRank() : 0) != first.getRank() - 1 ||
         (out && out.getShape() != llvm::ArrayRef(shape)))
       return emitOpError() << "reduces " << type << " along axis " << getAxis() << " to " << result.getType();
+    if (out && failed(VerifyBothEncoded(*this, type, out))) return mlir::failure();
+    if (out && out.getEncoding() && type != out &&
+        failed(VerifyPlacement(*this, ttg::ResultEncodingFor(*this, type.getEncoding()), out)))
+      return mlir::failure();
   }
   return internal::VerifyTensorSizes(*this);
 }
 
 LogicalResult ReduceOp::verifyRegions() {
   auto elements = Elements(getSrcs().getTypes());
-  return VerifyScalarRegion(*this, getCombineOp(), Elements(getSrcs().getTypes(), 2), elements);
+  return VerifyScalarRegion<ReduceReturnOp>(*this, getCombineOp(), Elements(getSrcs().getTypes(), 2), elements);
 }
 
 LogicalResult ScanOp::verify() {
@@ -364,7 +422,13 @@ LogicalResult ScanOp::verify() {
 
 LogicalResult ScanOp::verifyRegions() {
   auto elements = Elements(getSrcs().getTypes());
-  return VerifyScalarRegion(*this, getCombineOp(), Elements(getSrcs().getTypes(), 2), elements);
+  return VerifyScalarRegion<ScanReturnOp>(*this, getCombineOp(), Elements(getSrcs().getTypes(), 2), elements);
+}
+
+LogicalResult PrintOp::verify() {
+  if (!getIsSigned().empty() && getIsSigned().size() != getArgs().size())
+    return emitOpError() << "has " << getIsSigned().size() << " signs for " << getArgs().size() << " operands";
+  return mlir::success();
 }
 
 LogicalResult MakeTensorDescOp::verify() {

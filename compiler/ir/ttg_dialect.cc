@@ -95,6 +95,17 @@ class Fields {
     if (ok_ && !array) Fail("'" + key.str() + "' must be a list of bases");
     return result;
   }
+  // Clusters of one block may be spelled out, as CTAsPerCGA, CTASplitNum and CTAOrder (to 3.6) or CGALayout.
+  void SkipSingleCta() {
+    for (const char* key : {"CTAsPerCGA", "CTASplitNum"}) {
+      if (!ok_ || !Has(key)) continue;
+      for (unsigned count : TakeArray(key))
+        if (count != 1) Fail("of several blocks (" + std::string(key) + ") is not supported");
+    }
+    if (ok_ && Has("CTAOrder")) Take("CTAOrder");
+    if (ok_ && Has("CGALayout") && !TakeBases("CGALayout").bases.empty())
+      Fail("of several blocks (CGALayout) is not supported");
+  }
   // False after any complaint.
   bool Done() {
     if (ok_ && !fields_.empty()) Fail("does not know '" + fields_.begin()->getName().str() + "'");
@@ -125,7 +136,23 @@ mlir::LogicalResult VerifyPowersOfTwo(EmitError error, llvm::StringRef name, llv
   return mlir::success();
 }
 
+// Products of sizes stay far below what a layout can hold.
+constexpr uint64_t kMaxProduct = 1 << 28;
+
+mlir::LogicalResult VerifyProduct(EmitError error, llvm::StringRef name, llvm::ArrayRef<unsigned> values) {
+  uint64_t product = 1;
+  for (unsigned value : values)
+    if (value > kMaxProduct || (product *= value) > kMaxProduct) return error() << name << " is too large";
+  return mlir::success();
+}
+
+mlir::LogicalResult VerifyRank(EmitError error, unsigned rank, llvm::ArrayRef<int64_t> shape) {
+  if (rank == shape.size()) return mlir::success();
+  return error() << "encoding of rank " << rank << " on a tensor of rank " << shape.size();
+}
+
 mlir::LogicalResult VerifyOrder(EmitError error, llvm::ArrayRef<unsigned> order) {
+  if (order.empty()) return error() << "order is empty";
   llvm::SmallVector<bool> seen(order.size());
   for (unsigned dim : order) {
     if (dim >= order.size() || seen[dim]) return error() << "order is no permutation of " << order.size() << " dimensions";
@@ -156,6 +183,7 @@ mlir::Attribute BlockedEncodingAttr::parse(mlir::AsmParser& parser, mlir::Type) 
   Fields fields(parser);
   auto size = fields.TakeArray("sizePerThread"), lanes = fields.TakeArray("threadsPerWarp");
   auto warps = fields.TakeArray("warpsPerCTA"), order = fields.TakeArray("order");
+  fields.SkipSingleCta();
   if (!fields.Done()) return {};
   return getChecked([&] { return fields.EmitErrorHere(); }, parser.getContext(), size, lanes, warps, order);
 }
@@ -175,7 +203,28 @@ mlir::LogicalResult BlockedEncodingAttr::verify(EmitError error, llvm::ArrayRef<
   if (failed(VerifyPowersOfTwo(error, "sizePerThread", size)) ||
       failed(VerifyPowersOfTwo(error, "threadsPerWarp", lanes)) || failed(VerifyPowersOfTwo(error, "warpsPerCTA", warps)))
     return mlir::failure();
+  llvm::SmallVector<unsigned> tile(size);
+  tile.append(lanes.begin(), lanes.end());
+  tile.append(warps.begin(), warps.end());
+  if (failed(VerifyProduct(error, "the encoding's tile", tile))) return mlir::failure();
   return VerifyOrder(error, order);
+}
+
+mlir::LogicalResult BlockedEncodingAttr::verifyEncoding(llvm::ArrayRef<int64_t> shape, mlir::Type,
+                                                        EmitError error) const {
+  return VerifyRank(error, Rank(), shape);
+}
+mlir::LogicalResult SliceEncodingAttr::verifyEncoding(llvm::ArrayRef<int64_t> shape, mlir::Type,
+                                                      EmitError error) const {
+  return VerifyRank(error, Rank(), shape);
+}
+mlir::LogicalResult DotOperandEncodingAttr::verifyEncoding(llvm::ArrayRef<int64_t> shape, mlir::Type,
+                                                           EmitError error) const {
+  return VerifyRank(error, Rank(), shape);
+}
+mlir::LogicalResult LinearEncodingAttr::verifyEncoding(llvm::ArrayRef<int64_t> shape, mlir::Type,
+                                                       EmitError error) const {
+  return VerifyRank(error, Rank(), shape);
 }
 
 mlir::Attribute SliceEncodingAttr::parse(mlir::AsmParser& parser, mlir::Type) {
@@ -213,6 +262,8 @@ mlir::LogicalResult DotOperandEncodingAttr::verify(EmitError error, unsigned ind
                                                    unsigned k_width) {
   if (index > 1) return error() << "opIdx is 0 or 1, not " << index;
   if (parent.Rank() < 2) return error() << "a dot operand's parent has at least two dimensions";
+  if (llvm::isa<SliceEncodingAttr, DotOperandEncodingAttr, LinearEncodingAttr>(parent))
+    return error() << "a dot operand's parent is the encoding of a dot's result, not " << parent;
   if (llvm::isa<BlockedEncodingAttr>(parent) && k_width != 0) return error() << "kWidth is for matrix-unit parents only";
   return mlir::success();
 }
@@ -246,6 +297,9 @@ void LinearEncodingAttr::print(mlir::AsmPrinter& printer) const {
   printer << "}>";
 }
 mlir::LogicalResult LinearEncodingAttr::verify(EmitError error, LinearLayout layout) {
+  int bits = 0;
+  for (const auto& in : layout.InDims()) bits += in.bits;
+  if (bits > 28) return error() << "linear layout has too many bases";
   if (!layout.IsSurjective()) return error() << "linear layout does not reach every element: " << layout.ToString();
   return mlir::success();
 }
@@ -255,6 +309,7 @@ mlir::Attribute SwizzledSharedEncodingAttr::parse(mlir::AsmParser& parser, mlir:
   unsigned vec = fields.TakeUnsigned("vec"), per_phase = fields.TakeUnsigned("perPhase");
   unsigned max_phase = fields.TakeUnsigned("maxPhase");
   auto order = fields.TakeArray("order");
+  fields.SkipSingleCta();
   if (!fields.Done()) return {};
   return getChecked([&] { return fields.EmitErrorHere(); }, parser.getContext(), vec, per_phase, max_phase, order);
 }
@@ -265,7 +320,9 @@ void SwizzledSharedEncodingAttr::print(mlir::AsmPrinter& printer) const {
 }
 mlir::LogicalResult SwizzledSharedEncodingAttr::verify(EmitError error, unsigned vec, unsigned per_phase,
                                                        unsigned max_phase, llvm::ArrayRef<unsigned> order) {
-  if (failed(VerifyPowersOfTwo(error, "swizzle", {vec, per_phase, max_phase}))) return mlir::failure();
+  if (failed(VerifyPowersOfTwo(error, "swizzle", {vec, per_phase, max_phase})) ||
+      failed(VerifyProduct(error, "swizzle", {vec, per_phase, max_phase})))
+    return mlir::failure();
   return VerifyOrder(error, order);
 }
 
@@ -276,10 +333,13 @@ mlir::Type MemDescType::parse(mlir::AsmParser& parser) {
   bool is_mutable = false;
   mlir::SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) ||
-      parser.parseComma() || parser.parseAttribute(encoding) || parser.parseComma() || parser.parseAttribute(space))
+      parser.parseComma() || parser.parseAttribute(encoding))
     return {};
   while (succeeded(parser.parseOptionalComma())) {
-    if (succeeded(parser.parseOptionalKeyword("mutable"))) {
+    auto parsed_space = parser.parseOptionalAttribute(space);  // absent before 3.2
+    if (parsed_space.has_value()) {
+      if (failed(*parsed_space)) return {};
+    } else if (succeeded(parser.parseOptionalKeyword("mutable"))) {
       is_mutable = true;
     } else if (parser.parseDimensionList(alloc_shape, /*allowDynamic=*/false, /*withTrailingX=*/false)) {
       return {};
@@ -287,6 +347,7 @@ mlir::Type MemDescType::parse(mlir::AsmParser& parser) {
   }
   if (parser.parseGreater()) return {};
   if (alloc_shape.empty()) alloc_shape = shape;
+  if (!space) space = SharedMemorySpaceAttr::get(parser.getContext());
   return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape, element, encoding, space,
                     is_mutable, alloc_shape);
 }
@@ -308,7 +369,9 @@ mlir::LogicalResult MemDescType::verify(EmitError error, llvm::ArrayRef<int64_t>
     if (size <= 0 || !llvm::isPowerOf2_64(size)) return error() << "dimension of size " << size << " is no power of two";
   if (!llvm::isa<mlir::IntegerType, mlir::FloatType, tt::PtrType>(element))
     return error() << "a buffer holds integers, floats or pointers, not " << element;
-  if (!llvm::isa_and_present<SharedEncoding>(encoding)) return error() << "a buffer needs a shared encoding";
+  auto shared = llvm::dyn_cast_if_present<SharedEncoding>(encoding);
+  if (!shared) return error() << "a buffer needs a shared encoding";
+  if (failed(VerifyRank(error, shared.Rank(), shape))) return mlir::failure();
   if (!llvm::isa_and_present<SharedMemorySpaceAttr>(space)) return error() << "unknown memory space " << space;
   return mlir::success();
 }

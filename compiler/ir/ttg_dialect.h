@@ -6,6 +6,7 @@
 #include "compiler/ir/tt_dialect.h"
 #include "compiler/layout/linear_layout.h"
 #include "llvm/ADT/Hashing.h"
+#include "mlir/IR/TensorEncoding.h"
 
 namespace tritond::compiler {
 llvm::hash_code hash_value(const LinearLayout& layout);

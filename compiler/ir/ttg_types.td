@@ -6,6 +6,7 @@
 include "compiler/ir/tt_types.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
+include "mlir/IR/TensorEncoding.td"
 
 def TTG_Dialect : Dialect {
   let name = "ttg";
@@ -43,8 +44,11 @@ class TTG_Encoding<string name, string keyword, list<Trait> traits> : AttrDef<TT
   let genVerifyDecl = 1;
 }
 
-def TTG_BlockedEncoding : TTG_Encoding<"BlockedEncoding", "blocked",
-    [DeclareAttrInterfaceMethods<TTG_DistributedEncoding>]> {
+// An encoding of tensors: its rank is the tensor's.
+class TTG_TensorEncoding<string name, string keyword> : TTG_Encoding<name, keyword,
+    [DeclareAttrInterfaceMethods<TTG_DistributedEncoding>, DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]>;
+
+def TTG_BlockedEncoding : TTG_TensorEncoding<"BlockedEncoding", "blocked"> {
   let summary = "tiles of sizePerThread x threadsPerWarp x warpsPerCTA, repeated over the tensor";
   let description = "`order` lists the dimensions from the fastest-varying.";
   let parameters = (ins ArrayRefParameter<"unsigned">:$sizePerThread, ArrayRefParameter<"unsigned">:$threadsPerWarp,
@@ -56,7 +60,7 @@ def TTG_BlockedEncoding : TTG_Encoding<"BlockedEncoding", "blocked",
         unsigned threads_per_warp);
   }];
 }
-def TTG_SliceEncoding : TTG_Encoding<"SliceEncoding", "slice", [DeclareAttrInterfaceMethods<TTG_DistributedEncoding>]> {
+def TTG_SliceEncoding : TTG_TensorEncoding<"SliceEncoding", "slice"> {
   let summary = "the parent's placement with dimension `dim` dropped";
   let parameters = (ins "unsigned":$dim, "DistributedEncoding":$parent);
   let extraClassDeclaration = [{
@@ -64,13 +68,11 @@ def TTG_SliceEncoding : TTG_Encoding<"SliceEncoding", "slice", [DeclareAttrInter
     ::llvm::SmallVector<int64_t> PaddedShape(::llvm::ArrayRef<int64_t> shape);
   }];
 }
-def TTG_DotOperandEncoding : TTG_Encoding<"DotOperandEncoding", "dot_op",
-    [DeclareAttrInterfaceMethods<TTG_DistributedEncoding>]> {
+def TTG_DotOperandEncoding : TTG_TensorEncoding<"DotOperandEncoding", "dot_op"> {
   let summary = "operand a (opIdx 0) or b (opIdx 1) of a dot whose result has the encoding `parent`";
   let parameters = (ins "unsigned":$opIdx, "DistributedEncoding":$parent, DefaultValuedParameter<"unsigned", "0">:$kWidth);
 }
-def TTG_LinearEncoding : TTG_Encoding<"LinearEncoding", "linear",
-    [DeclareAttrInterfaceMethods<TTG_DistributedEncoding>]> {
+def TTG_LinearEncoding : TTG_TensorEncoding<"LinearEncoding", "linear"> {
   let summary = "any linear layout, given by its bases";
   let parameters = (ins "::tritond::compiler::LinearLayout":$layout);
 }

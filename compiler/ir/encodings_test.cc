@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encodings as linear layouts: examples with every element checked, and properties of thousands of random ones.
+#include "compiler/ir/encodings.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "compiler/ir/test_context.h"
+
+namespace tritond::ttg {
+namespace {
+
+using compiler::LinearLayout;
+
+class Encodings : public testing::Test {
+ protected:
+  BlockedEncodingAttr Blocked(llvm::ArrayRef<unsigned> size, llvm::ArrayRef<unsigned> lanes,
+                              llvm::ArrayRef<unsigned> warps, llvm::ArrayRef<unsigned> order) {
+    return BlockedEncodingAttr::get(context_.get(), size, lanes, warps, order);
+  }
+  SwizzledSharedEncodingAttr Swizzled(unsigned vec, unsigned per_phase, unsigned max_phase,
+                                      llvm::ArrayRef<unsigned> order) {
+    return SwizzledSharedEncodingAttr::get(context_.get(), vec, per_phase, max_phase, order);
+  }
+
+  std::unique_ptr<mlir::MLIRContext> context_ = compiler::MakeTestContext();
+};
+
+// The element that `registers`, `lane` and `warp` name.
+llvm::SmallVector<int64_t> At(const LinearLayout& layout, int reg, int lane, int warp) {
+  llvm::SmallVector<int64_t> coordinates;
+  for (const auto& out : layout.OutDims()) {
+    int64_t value = 0;
+    auto add = [&](const char* in, int index) {
+      for (int bit = 0; bit < layout.InBits(in); ++bit)
+        if (index >> bit & 1) value ^= layout.Basis(in, bit, out.name);
+    };
+    add("register", reg), add("lane", lane), add("warp", warp);
+    coordinates.push_back(value);
+  }
+  return coordinates;
+}
+
+using Coordinates = llvm::SmallVector<int64_t>;
+
+TEST_F(Encodings, BlockedOfSixteenBySixteenIsOneTileOfTheBlock) {
+  // Two elements a thread, eight lanes a row, four rows a warp, four warps: the tile is 16x16.
+  LinearLayout layout = Blocked({1, 2}, {4, 8}, {4, 1}, {1, 0}).ToLinearLayout({16, 16});
+  EXPECT_EQ(layout.InSize("register"), 2);
+  EXPECT_EQ(layout.InSize("lane"), 32);
+  EXPECT_EQ(layout.InSize("warp"), 4);
+  for (int warp = 0; warp < 4; ++warp)
+    for (int lane = 0; lane < 32; ++lane)
+      for (int reg = 0; reg < 2; ++reg)
+        EXPECT_EQ(At(layout, reg, lane, warp), (Coordinates{warp * 4 + lane / 8, lane % 8 * 2 + reg}));
+}
+
+TEST_F(Encodings, BlockedOfThirtyTwoByThirtyTwoRepeatsTheTile) {
+  LinearLayout layout = Blocked({1, 2}, {4, 8}, {4, 1}, {1, 0}).ToLinearLayout({32, 32});
+  EXPECT_EQ(layout.InSize("register"), 8);
+  for (int warp = 0; warp < 4; ++warp) {
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int reg = 0; reg < 8; ++reg) {
+        // Registers beyond the tile: to the right first, then down.
+        int row = warp * 4 + lane / 8 + reg / 4 * 16, column = lane % 8 * 2 + reg % 2 + reg / 2 % 2 * 16;
+        EXPECT_EQ(At(layout, reg, lane, warp), (Coordinates{row, column}));
+      }
+    }
+  }
+}
+
+TEST_F(Encodings, BlockedLargerThanTheTensorHoldsCopies) {
+  LinearLayout layout = Blocked({1}, {32}, {4}, {0}).ToLinearLayout({16});
+  for (int warp = 0; warp < 4; ++warp)
+    for (int lane = 0; lane < 32; ++lane) EXPECT_EQ(At(layout, 0, lane, warp), (Coordinates{lane % 16}));
+}
+
+TEST_F(Encodings, BlockedInColumnOrderFillsColumnsFirst) {
+  LinearLayout layout = Blocked({2, 1}, {8, 4}, {1, 4}, {0, 1}).ToLinearLayout({16, 16});
+  EXPECT_EQ(At(layout, 1, 0, 0), (Coordinates{1, 0}));
+  EXPECT_EQ(At(layout, 0, 1, 0), (Coordinates{2, 0}));
+  EXPECT_EQ(At(layout, 0, 8, 0), (Coordinates{0, 1}));
+  EXPECT_EQ(At(layout, 0, 0, 1), (Coordinates{0, 4}));
+}
+
+TEST_F(Encodings, SliceDropsTheDimensionOfItsParent) {
+  auto parent = Blocked({1, 2}, {4, 8}, {4, 1}, {1, 0});
+  LinearLayout columns = SliceEncodingAttr::get(context_.get(), 0, parent).ToLinearLayout({16});
+  LinearLayout rows = SliceEncodingAttr::get(context_.get(), 1, parent).ToLinearLayout({16});
+  for (int warp = 0; warp < 4; ++warp) {
+    for (int lane = 0; lane < 32; ++lane) {
+      EXPECT_EQ(At(columns, 0, lane, warp), (Coordinates{lane % 8 * 2}));
+      EXPECT_EQ(At(columns, 1, lane, warp), (Coordinates{lane % 8 * 2 + 1}));
+      EXPECT_EQ(At(rows, 0, lane, warp), (Coordinates{warp * 4 + lane / 8}));
+    }
+  }
+}
+
+TEST_F(Encodings, DotOperandHoldsAllOfKForItsRows) {
+  auto parent = Blocked({1, 1}, {4, 8}, {4, 1}, {1, 0});
+  LinearLayout a = DotOperandEncodingAttr::get(context_.get(), 0, parent, 0).ToLinearLayout({16, 8});
+  LinearLayout b = DotOperandEncodingAttr::get(context_.get(), 1, parent, 0).ToLinearLayout({8, 8});
+  for (int warp = 0; warp < 4; ++warp) {
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int k = 0; k < 8; ++k) {
+        EXPECT_EQ(At(a, k, lane, warp), (Coordinates{warp * 4 + lane / 8, k}));
+        EXPECT_EQ(At(b, k, lane, warp), (Coordinates{k, lane % 8}));
+      }
+    }
+  }
+}
+
+TEST_F(Encodings, SwizzleMovesGroupsByTheRowsPhase) {
+  // Groups of 2 of 8 columns; the phase changes every row and repeats after 4.
+  LinearLayout layout = Swizzled(2, 1, 4, {1, 0}).ToLinearLayout({8, 8});
+  for (int row = 0; row < 8; ++row) {
+    for (int place = 0; place < 8; ++place) {
+      int64_t r = 0, c = 0;
+      for (int bit = 0; bit < 6; ++bit) {
+        if (!((row * 8 + place) >> bit & 1)) continue;
+        r ^= layout.Basis("offset", bit, "dim0");
+        c ^= layout.Basis("offset", bit, "dim1");
+      }
+      EXPECT_EQ(r, row);
+      EXPECT_EQ(c, ((place / 2) ^ (row % 4)) * 2 + place % 2);
+    }
+  }
+}
+
+TEST_F(Encodings, LinearLayoutIsTakenAsItIs) {
+  auto layout = LinearLayout::FromBases({{"register", {{0, 1}}}, {"lane", {{1, 0}, {2, 0}}}, {"warp", {}}, {"block", {}}},
+                                        {{"dim0", 4}, {"dim1", 2}});
+  ASSERT_TRUE(layout.ok());
+  auto encoding = LinearEncodingAttr::get(context_.get(), *layout);
+  EXPECT_EQ(encoding.ToLinearLayout({4, 2}), *layout);
+  // On a larger tensor more registers cover the rest.
+  EXPECT_EQ(encoding.ToLinearLayout({4, 8}).InSize("register"), 8);
+}
+
+TEST_F(Encodings, ForShapeSpreadsLanesAndWarpsFromTheFastestDimension) {
+  EXPECT_EQ(BlockedEncodingAttr::ForShape(context_.get(), {128, 64}, {1, 1}, {1, 0}, 4, 32),
+            Blocked({1, 1}, {1, 32}, {2, 2}, {1, 0}));
+  EXPECT_EQ(BlockedEncodingAttr::ForShape(context_.get(), {128, 64}, {1, 8}, {1, 0}, 4, 32),
+            Blocked({1, 8}, {4, 8}, {4, 1}, {1, 0}));
+  // Too small for all threads: the slowest dimension takes what is left.
+  EXPECT_EQ(BlockedEncodingAttr::ForShape(context_.get(), {16}, {1}, {0}, 4, 32), Blocked({1}, {32}, {4}, {0}));
+}
+
+TEST_F(Encodings, ShapeOperationsMoveNoElement) {
+  // trans of [[0, 1], [2, 3]] by one thread: registers keep their order, coordinates swap.
+  auto blocked = Blocked({1, 2}, {4, 8}, {4, 1}, {1, 0});
+  mlir::Attribute transposed = TransEncoding(blocked, {16, 16}, {1, 0});
+  EXPECT_EQ(transposed, Blocked({2, 1}, {8, 4}, {1, 4}, {0, 1}));
+  EXPECT_EQ(TransEncoding(transposed, {16, 16}, {1, 0}), blocked);
+  auto joined = llvm::cast<DistributedEncoding>(JoinEncoding(blocked, {16, 16})).ToLinearLayout({16, 16, 2});
+  EXPECT_EQ(At(joined, 1, 0, 0), (Coordinates{0, 0, 1}));
+  EXPECT_EQ(At(joined, 2, 0, 0), (Coordinates{0, 1, 0}));
+  EXPECT_TRUE(SamePlacement({16, 16}, SplitEncoding(JoinEncoding(blocked, {16, 16}), {16, 16, 2}), blocked));
+  auto flat = llvm::cast<DistributedEncoding>(ReshapeEncoding(blocked, {16, 16}, {256})).ToLinearLayout({256});
+  for (int lane = 0; lane < 32; ++lane) EXPECT_EQ(At(flat, 1, lane, 2), (Coordinates{(8 + lane / 8) * 16 + lane % 8 * 2 + 1}));
+}
+
+// Random encodings: powers of two whose product is what a block has.
+class RandomEncodings : public Encodings {
+ protected:
+  unsigned Any(unsigned below) { return std::uniform_int_distribution<unsigned>(0, below - 1)(random_); }
+
+  // `total` split over `rank` factors.
+  llvm::SmallVector<unsigned> Split(unsigned total, unsigned rank) {
+    llvm::SmallVector<unsigned> parts(rank, 1);
+    for (; total > 1; total /= 2) parts[Any(rank)] *= 2;
+    return parts;
+  }
+  llvm::SmallVector<unsigned> Order(unsigned rank) {
+    llvm::SmallVector<unsigned> order;
+    for (unsigned dim = 0; dim < rank; ++dim) order.push_back(dim);
+    std::shuffle(order.begin(), order.end(), random_);
+    return order;
+  }
+  llvm::SmallVector<int64_t> Shape(unsigned rank) {
+    llvm::SmallVector<int64_t> shape;
+    for (unsigned dim = 0; dim < rank; ++dim) shape.push_back(int64_t{1} << Any(rank > 2 ? 5 : 8));
+    return shape;
+  }
+  BlockedEncodingAttr AnyBlocked(unsigned rank) {
+    return Blocked(Split(1u << Any(5), rank), Split(32, rank), Split(1u << Any(4), rank), Order(rank));
+  }
+
+  std::mt19937 random_{7};
+};
+
+void ExpectCovers(const LinearLayout& layout, llvm::ArrayRef<int64_t> shape) {
+  EXPECT_TRUE(layout.IsSurjective()) << layout.ToString();
+  ASSERT_EQ(layout.OutDims().size(), shape.size());
+  for (auto [dim, size] : llvm::zip(layout.OutDims(), shape)) EXPECT_EQ(dim.size(), size) << layout.ToString();
+}
+
+TEST_F(RandomEncodings, ReachEveryElement) {
+  for (int i = 0; i < 3000; ++i) {
+    unsigned rank = 1 + Any(3);
+    auto shape = Shape(rank);
+    auto blocked = AnyBlocked(rank);
+    ExpectCovers(blocked.ToLinearLayout(shape), shape);
+    if (rank == 1) continue;
+    ExpectCovers(DotOperandEncodingAttr::get(context_.get(), Any(2), blocked, 0).ToLinearLayout(shape), shape);
+    unsigned dim = Any(rank);
+    auto rest = shape;
+    rest.erase(rest.begin() + dim);
+    ExpectCovers(SliceEncodingAttr::get(context_.get(), dim, blocked).ToLinearLayout(rest), rest);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST_F(RandomEncodings, SharedOnesHaveOnePlaceForEachElement) {
+  for (int i = 0; i < 3000; ++i) {
+    unsigned rank = 1 + Any(3);
+    auto shape = Shape(rank);
+    LinearLayout layout = Swizzled(1u << Any(5), 1u << Any(3), 1u << Any(4), Order(rank)).ToLinearLayout(shape);
+    ExpectCovers(layout, shape);
+    int64_t elements = 1;
+    for (int64_t size : shape) elements *= size;
+    EXPECT_EQ(layout.InSize("offset"), elements);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST_F(RandomEncodings, ShapeOperationsUndoEachOther) {
+  for (int i = 0; i < 2000; ++i) {
+    unsigned rank = 1 + Any(3);
+    auto shape = Shape(rank);
+    mlir::Attribute encoding = AnyBlocked(rank);
+    auto order = Order(rank);
+    llvm::SmallVector<int32_t> forth(order.begin(), order.end()), back(rank);
+    llvm::SmallVector<int64_t> permuted;
+    for (unsigned dim = 0; dim < rank; ++dim) {
+      back[forth[dim]] = dim;
+      permuted.push_back(shape[forth[dim]]);
+    }
+    EXPECT_TRUE(SamePlacement(shape, TransEncoding(TransEncoding(encoding, shape, forth), permuted, back), encoding));
+    int64_t elements = 1;
+    for (int64_t size : shape) elements *= size;
+    EXPECT_TRUE(SamePlacement(shape, ReshapeEncoding(ReshapeEncoding(encoding, shape, {elements}), {elements}, shape),
+                              encoding));
+    auto joined = shape;
+    joined.push_back(2);
+    mlir::Attribute split = SplitEncoding(JoinEncoding(encoding, shape), joined);
+    ASSERT_TRUE(split);
+    EXPECT_TRUE(SamePlacement(shape, split, encoding));
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace tritond::ttg

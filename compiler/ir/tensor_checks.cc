@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which tensors exist, and that a function holds no others: operations of other dialects do not check it themselves.
+#include "compiler/ir/encodings.h"
+#include "compiler/ir/tt_dialect.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tritond::tt {
+namespace {
+
+using mlir::LogicalResult;
+using mlir::RankedTensorType;
+using mlir::Type;
+
+// The launch shape of the module around a function; 0 where the module does not say.
+struct LaunchShape {
+  int64_t warps = 0, lanes = 0;
+};
+
+LaunchShape LaunchShapeOf(mlir::Operation* op) {
+  auto module = op->getParentOfType<mlir::ModuleOp>();
+  auto count = [&](llvm::StringRef name) -> int64_t {
+    auto value = module ? module->getAttrOfType<mlir::IntegerAttr>(name) : mlir::IntegerAttr();
+    return value ? value.getInt() : 0;
+  };
+  return {count(ttg::kNumWarpsAttr), count(ttg::kThreadsPerWarpAttr)};
+}
+
+LogicalResult VerifyLaunchShape(mlir::Operation* op, RankedTensorType type, const LaunchShape& launch) {
+  auto encoding = llvm::dyn_cast_if_present<ttg::DistributedEncoding>(type.getEncoding());
+  if (!encoding) return mlir::success();
+  compiler::LinearLayout layout = encoding.ToLinearLayout(type.getShape());
+  int64_t warps = layout.InSize("warp"), lanes = layout.InSize("lane");
+  if (launch.warps && warps != launch.warps)
+    return op->emitOpError() << "tensor " << type << " lies on " << warps << " warps, but the module has "
+                             << launch.warps;
+  if (launch.lanes && lanes != launch.lanes)
+    return op->emitOpError() << "tensor " << type << " lies on " << lanes << " lanes, but a warp has " << launch.lanes;
+  return mlir::success();
+}
+
+}  // namespace
+
+LogicalResult VerifyTensorType(Type type, llvm::function_ref<mlir::InFlightDiagnostic()> error) {
+  auto tensor = llvm::dyn_cast<RankedTensorType>(type);
+  if (!tensor) return mlir::success();
+  auto ptr = llvm::dyn_cast<PtrType>(tensor.getElementType());
+  if (!llvm::isa<mlir::IntegerType, mlir::FloatType, PtrType>(tensor.getElementType()) ||
+      (ptr && llvm::isa<RankedTensorType>(ptr.getPointeeType())))
+    return error() << "tensor " << tensor << " does not hold integers, floats or pointers";
+  if (!tensor.hasStaticShape()) return error() << "tensor " << tensor << " has a dynamic shape";
+  if (tensor.getRank() == 0) return error() << "tensor " << tensor << " has no dimensions; use a scalar";
+  int64_t total = 1;
+  for (int64_t size : tensor.getShape()) {
+    if (size <= 0 || !llvm::isPowerOf2_64(size))
+      return error() << "tensor " << tensor << " has a dimension of size " << size << ", which is no power of two";
+    if (size > kMaxTensorElements || (total *= size) > kMaxTensorElements)
+      return error() << "tensor " << tensor << " has more than " << kMaxTensorElements << " elements";
+  }
+  return mlir::success();
+}
+
+LogicalResult FuncOp::verifyRegions() {
+  LaunchShape launch = LaunchShapeOf(*this);
+  llvm::DenseSet<Type> seen;
+  auto check = [&](mlir::Operation* op, Type type) -> LogicalResult {
+    if (!llvm::isa<RankedTensorType, mlir::UnrankedTensorType>(type) || !seen.insert(type).second)
+      return mlir::success();
+    if (llvm::isa<mlir::UnrankedTensorType>(type)) return op->emitOpError() << "tensor " << type << " has no shape";
+    if (failed(VerifyTensorType(type, [&] { return op->emitOpError(); }))) return mlir::failure();
+    return VerifyLaunchShape(op, llvm::cast<RankedTensorType>(type), launch);
+  };
+  auto result = walk([&](mlir::Operation* op) {
+    for (Type type : op->getResultTypes())
+      if (failed(check(op, type))) return mlir::WalkResult::interrupt();
+    for (mlir::Region& region : op->getRegions())
+      for (mlir::Block& block : region)
+        for (Type type : block.getArgumentTypes())
+          if (failed(check(op, type))) return mlir::WalkResult::interrupt();
+    return mlir::WalkResult::advance();
+  });
+  return mlir::failure(result.wasInterrupted());
+}
+
+}  // namespace tritond::tt
