@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // triton-worker: the compiler behind a tritond daemon.
+#include <cstdlib>
+
 #include "compiler/driver/compile.h"
 #include "workers/runner/command_line.h"
+#include "workers/runner/find_tools.h"
 
 int main(int argc, char** argv) {
-  return tritond::workers::WorkerMain(argc, argv, tritond::compiler::Compiler::Create, nullptr);
+  auto make_compiler = [] {
+    return tritond::compiler::Compiler::Create(
+        tritond::workers::FindTools(tritond::workers::ThisExecutable(), std::getenv("PATH")));
+  };
+  return tritond::workers::WorkerMain(argc, argv, make_compiler, nullptr);
 }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKERS_RUNNER_FIND_TOOLS_H_
+#define WORKERS_RUNNER_FIND_TOOLS_H_
+
+#include <string>
+
+#include "compiler/driver/compile.h"
+
+namespace tritond::workers {
+
+// Where a worker's compiler looks for assemblers and device libraries: the folder `cuda` beside the folder of the
+// program `executable` (its path; where ./dev puts a fetched toolkit), and the folders of `path`, the variable PATH
+// (may be null).
+compiler::CompilerConfig FindTools(const std::string& executable, const char* path);
+
+// The path of this process's program; empty where the system does not tell.
+std::string ThisExecutable();
+
+}  // namespace tritond::workers
+
+#endif  // WORKERS_RUNNER_FIND_TOOLS_H_

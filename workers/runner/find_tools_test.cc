@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/runner/find_tools.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tritond::workers {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(FindTools, LooksBesideTheProgramsFolderAndInPath) {
+  compiler::CompilerConfig config = FindTools("/opt/tritond/bin/triton-worker", "/usr/bin::/opt/cuda/bin");
+  EXPECT_THAT(config.tool_roots, ElementsAre("/opt/tritond/cuda"));
+  EXPECT_THAT(config.path_dirs, ElementsAre("/usr/bin", "/opt/cuda/bin"));
+}
+
+TEST(FindTools, DoesWithoutPathAndProgram) {
+  EXPECT_THAT(FindTools("", nullptr).tool_roots, IsEmpty());
+  EXPECT_THAT(FindTools("", nullptr).path_dirs, IsEmpty());
+}
+
+TEST(FindTools, KnowsThisProgram) { EXPECT_THAT(ThisExecutable(), testing::HasSubstr("find_tools_test")); }
+
+}  // namespace
+}  // namespace tritond::workers
