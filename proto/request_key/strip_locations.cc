@@ -74,41 +74,58 @@ void EndLine(std::string* out) {
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
+// One past the trailing `loc(…)` at `begin` when that is what stands there; else `begin`.
+size_t SkipLocation(absl::string_view text, size_t begin) {
+  if (begin != 0 && !IsSpace(text[begin - 1])) return begin;
+  if (!absl::StartsWith(text.substr(begin), "loc(")) return begin;
+  const size_t end = EndOfParentheses(text, begin + 3);
+  return end == absl::string_view::npos ? begin : end;
+}
+
 }  // namespace
 
 std::string StripLocations(absl::string_view ir) {
   std::string out;
   out.reserve(ir.size());
+  size_t begin = 0;  // of what is not copied yet
   size_t i = 0;
+  // Copies up to i and goes on at `after`.
+  auto skip_to = [&](size_t after) {
+    out.append(ir.data() + begin, i - begin);
+    begin = i = after;
+  };
   while (i < ir.size()) {
-    const char c = ir[i];
-    const bool line_start = i == 0 || ir[i - 1] == '\n';
-    size_t end = i + 1;
-    if (c == '#' && line_start) {
-      size_t after = SkipAlias(ir, i);
-      if (after != i) {
-        i = after;
-        continue;
+    switch (ir[i]) {
+      case '#': {
+        const size_t after = i == 0 || ir[i - 1] == '\n' ? SkipAlias(ir, i) : i;
+        after == i ? static_cast<void>(++i) : skip_to(after);
+        break;
       }
-    } else if (c == '"') {
-      end = EndOfString(ir, i);
-    } else if (c == '/' && end < ir.size() && ir[end] == '/') {
-      end = EndOfLine(ir, i);
-    } else if (c == 'l' && (i == 0 || IsSpace(ir[i - 1])) && absl::StartsWith(ir.substr(i), "loc(")) {
-      size_t after = EndOfParentheses(ir, i + 3);
-      if (after != absl::string_view::npos) {
-        TrimTrailingSpace(&out);
-        i = after;
-        continue;
+      case '"':
+        i = EndOfString(ir, i);
+        break;
+      case '/':
+        i = i + 1 < ir.size() && ir[i + 1] == '/' ? EndOfLine(ir, i) : i + 1;
+        break;
+      case 'l': {
+        const size_t after = SkipLocation(ir, i);
+        if (after == i) {
+          ++i;
+        } else {
+          skip_to(after);
+          TrimTrailingSpace(&out);
+        }
+        break;
       }
-    } else if (c == '\n') {
-      EndLine(&out);
-      ++i;
-      continue;
+      case '\n':
+        skip_to(i + 1);
+        EndLine(&out);
+        break;
+      default:
+        ++i;
     }
-    out.append(ir.data() + i, end - i);
-    i = end;
   }
+  skip_to(ir.size());
   EndLine(&out);
   return out;
 }

@@ -149,9 +149,19 @@ TEST_F(OperationsTest, ARemoteWorkerThatDialsInIsUsed) {
 
 // The real program, told to end while it compiles.
 TEST_F(OperationsTest, SigtermEndsTheProgramInOrder) {
-  const std::vector<std::string> words{
-      TRITOND_PROGRAM, "--data-dir", Path("d"), "--listen",        "unix:" + Path("s"), "--http",
-      "none",          "--workers",  "1",       "--worker-binary", config.worker_binary};
+  const std::vector<std::string> words{TRITOND_PROGRAM,
+                                       "--data-dir",
+                                       Path("d"),
+                                       "--listen",
+                                       "unix:" + Path("s"),
+                                       "--http",
+                                       "none",
+                                       "--workers",
+                                       "1",
+                                       "--worker-binary",
+                                       config.worker_binary,
+                                       "--worker-memory-mb",
+                                       absl::StrCat(config.worker_memory_mb)};
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);

@@ -55,13 +55,40 @@ class BareService final : public CompileService::WithRawCallbackMethod_Lookup<Co
   std::vector<grpc::ByteBuffer> constants_;
 };
 
+// Has the fields of a real answer, so that the client's share of the work is the same.
+CompileResponse Constant(size_t size) {
+  CompileResponse response;
+  response.set_key(std::string(64, 'f'));
+  response.set_cache(tritond::v1::CACHE_STATUS_HIT);
+  auto& result = *response.mutable_result();
+  auto& artifact = *result.add_artifacts();
+  artifact.set_kind(tritond::v1::STAGE_BINARY);
+  artifact.set_format("cubin");
+  artifact.set_digest(std::string(64, 'd'));
+  artifact.set_size_bytes(size);
+  result.set_metadata_json(R"({"artifact_bytes":1024,"name":"kernel","shared":1024,"target":"cuda:90"})");
+  for (int stage = 1; stage <= 5; ++stage) {
+    auto& time = *result.add_stage_times();
+    time.set_stage(static_cast<tritond::v1::Stage>(stage));
+    time.set_wall_ns(10000);
+  }
+  result.set_cost_cpu_seconds(0.001);
+  result.set_worker("host/12345");
+  result.set_build_id("fake-build triton-worker-fake");
+  result.mutable_created()->set_seconds(1700000000);
+  result.mutable_created()->set_nanos(123456789);
+  result.set_target("cuda:90");
+  auto& blob = *response.add_blobs();
+  blob.set_digest(artifact.digest());
+  blob.set_data(std::string(size, 'x'));
+  return response;
+}
+
 [[noreturn]] void ServeBare(const std::string& folder, const std::vector<size_t>& sizes) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   BareService service;
   for (size_t size : sizes) {
-    CompileResponse response;
-    response.set_key(std::string(64, 'f'));
-    response.add_blobs()->set_data(std::string(size, 'x'));
+    const CompileResponse response = Constant(size);
     service.Add(grpc::Slice(response.SerializeAsString()));
   }
   grpc::ServerBuilder builder;

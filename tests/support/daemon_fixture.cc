@@ -20,7 +20,11 @@ DaemonTest::DaemonTest() {
   config.http = "127.0.0.1:0";
   config.workers = 2;
   config.worker_binary = TRITOND_FAKE_WORKER;
+#ifdef __SANITIZE_ADDRESS__
+  config.worker_memory_mb = 0;  // The sanitizer reserves terabytes of addresses.
+#else
   config.worker_memory_mb = 2048;
+#endif
   config.memory_cache_mb = 64;
 }
 

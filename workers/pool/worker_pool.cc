@@ -167,7 +167,7 @@ void WorkerPool::EndLocked(WorkerRecord* worker, WorkerEnd::Kind kind, const std
   RemoveLocked(worker->id, worker->planned, calls);
 }
 
-void WorkerPool::RemoveLocked(const std::string& id, WorkerEnd end, Calls* calls) {
+void WorkerPool::RemoveLocked(std::string id, WorkerEnd end, Calls* calls) {
   auto it = workers_.find(id);
   it->second.session->Close(grpc::Status(grpc::StatusCode::UNAVAILABLE, end.report));
   const bool announced = it->second.announced;

@@ -101,7 +101,7 @@ class WorkerPool final : public v1::WorkerService::CallbackService {
   void CheckLocked(WorkerRecord* worker, absl::Time now, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndLocked(WorkerRecord* worker, WorkerEnd::Kind kind, const std::string& report, std::vector<uint64_t> begun,
                  Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void RemoveLocked(const std::string& id, WorkerEnd end, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void RemoveLocked(std::string id, WorkerEnd end, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   WorkerRecord* FindLocked(const std::shared_ptr<Session>& session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static std::vector<uint64_t> SuspectsOf(const WorkerRecord& worker);
   v1::Worker Describe(const WorkerRecord& worker) const;
