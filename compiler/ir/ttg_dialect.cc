@@ -335,13 +335,12 @@ mlir::Type MemDescType::parse(mlir::AsmParser& parser) {
   if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) ||
       parser.parseComma() || parser.parseAttribute(encoding))
     return {};
-  while (succeeded(parser.parseOptionalComma())) {
-    auto parsed_space = parser.parseOptionalAttribute(space);  // absent before 3.2
-    if (parsed_space.has_value()) {
-      if (failed(*parsed_space)) return {};
-    } else if (succeeded(parser.parseOptionalKeyword("mutable"))) {
+  // The memory space may be absent: before 3.2 there was but one.
+  for (bool first = true; succeeded(parser.parseOptionalComma()); first = false) {
+    if (succeeded(parser.parseOptionalKeyword("mutable"))) {
       is_mutable = true;
-    } else if (parser.parseDimensionList(alloc_shape, /*allowDynamic=*/false, /*withTrailingX=*/false)) {
+    } else if (first ? failed(parser.parseAttribute(space))
+                     : failed(parser.parseDimensionList(alloc_shape, /*allowDynamic=*/false, /*withTrailingX=*/false))) {
       return {};
     }
   }
