@@ -72,11 +72,16 @@ std::string Damage(std::string text, std::mt19937& random) {
   auto any = [&](size_t below) { return below ? std::uniform_int_distribution<size_t>(0, below - 1)(random) : 0; };
   size_t at = any(text.size()), length = 1 + any(12);
   switch (any(5)) {
-    case 0: return text.erase(at, length);
-    case 1: return text.insert(at, text.substr(at, length));
-    case 2: return text.replace(at, length, text.substr(any(text.size()), length));
-    case 3: return text.replace(at, 1, 1, "0123456789x<>()[]{}:,%#!\"-ai"[any(28)]);
-    default: return text.substr(0, at);
+    case 0:
+      return text.erase(at, length);
+    case 1:
+      return text.insert(at, text.substr(at, length));
+    case 2:
+      return text.replace(at, length, text.substr(any(text.size()), length));
+    case 3:
+      return text.replace(at, 1, 1, "0123456789x<>()[]{}:,%#!\"-ai"[any(28)]);
+    default:
+      return text.substr(0, at);
   }
 }
 

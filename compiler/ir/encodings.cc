@@ -178,9 +178,8 @@ Attribute ResultEncodingFor(mlir::Operation* op, Attribute operand) {
         return SliceEncodingAttr::get(op->getContext(), reduce.getAxis(), llvm::cast<DistributedEncoding>(operand));
       })
       .Case([&](tt::TransOp trans) { return TransEncoding(operand, ShapeOf(trans.getSrc()), trans.getOrder()); })
-      .Case([&](tt::ReshapeOp reshape) {
-        return ReshapeEncoding(operand, ShapeOf(reshape.getSrc()), ShapeOf(reshape));
-      })
+      .Case(
+          [&](tt::ReshapeOp reshape) { return ReshapeEncoding(operand, ShapeOf(reshape.getSrc()), ShapeOf(reshape)); })
       .Case([&](tt::JoinOp join) { return JoinEncoding(operand, ShapeOf(join.getLhs())); })
       .Case([&](tt::SplitOp split) { return SplitEncoding(operand, ShapeOf(split.getSrc())); })
       .Default([&](mlir::Operation*) { return KeepsEncoding(op) ? operand : Attribute(); });

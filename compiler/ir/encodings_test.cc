@@ -129,8 +129,8 @@ TEST_F(Encodings, SwizzleMovesGroupsByTheRowsPhase) {
 }
 
 TEST_F(Encodings, LinearLayoutIsTakenAsItIs) {
-  auto layout = LinearLayout::FromBases({{"register", {{0, 1}}}, {"lane", {{1, 0}, {2, 0}}}, {"warp", {}}, {"block", {}}},
-                                        {{"dim0", 4}, {"dim1", 2}});
+  auto layout = LinearLayout::FromBases(
+      {{"register", {{0, 1}}}, {"lane", {{1, 0}, {2, 0}}}, {"warp", {}}, {"block", {}}}, {{"dim0", 4}, {"dim1", 2}});
   ASSERT_TRUE(layout.ok());
   auto encoding = LinearEncodingAttr::get(context_.get(), *layout);
   EXPECT_EQ(encoding.ToLinearLayout({4, 2}), *layout);
@@ -158,7 +158,8 @@ TEST_F(Encodings, ShapeOperationsMoveNoElement) {
   EXPECT_EQ(At(joined, 2, 0, 0), (Coordinates{0, 1, 0}));
   EXPECT_TRUE(SamePlacement({16, 16}, SplitEncoding(JoinEncoding(blocked, {16, 16}), {16, 16, 2}), blocked));
   auto flat = llvm::cast<DistributedEncoding>(ReshapeEncoding(blocked, {16, 16}, {256})).ToLinearLayout({256});
-  for (int lane = 0; lane < 32; ++lane) EXPECT_EQ(At(flat, 1, lane, 2), (Coordinates{(8 + lane / 8) * 16 + lane % 8 * 2 + 1}));
+  for (int lane = 0; lane < 32; ++lane)
+    EXPECT_EQ(At(flat, 1, lane, 2), (Coordinates{(8 + lane / 8) * 16 + lane % 8 * 2 + 1}));
 }
 
 // Random encodings: powers of two whose product is what a block has.

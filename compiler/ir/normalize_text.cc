@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The IR text changes a little with every release of Triton and of MLIR. What is older or newer than this parser:
 //
-//   written by a client                                     becomes                                        because
-//   arith.extui %x nneg, arith.ori … disjoint,              the operation without the word                 hints: "or poison"
-//     arith.divsi … exact, arith.trunci … overflow<nsw>
-//   scf.for unsigned %i = %l to %u step %s : i32 {…}        a signed loop over shifted bounds (below)      no such loop here
-//   llvm.intr.assume %c : i1                                "llvm.intr.assume"(%c) : (i1) -> ()            no such form here
-//   llvm.mlir.undef : T                                     ub.poison : T                                  as newer clients say
-//   gpu.barrier                                             ttg.barrier all
-//   cf.cond_br %c weights([1, 2]), …                        without weights                                a hint
-//   loc("f":1:2 to :3)                                      loc("f":1:2)                                   no ranges here
-//   triton_gpu.x, #triton_gpu.x, "triton_gpu.x" =           ttg.x                                          renamed in 3.2
-//   #triton_gpu.shared<{…, hasLeadingOffset = false}>       #ttg.swizzled_shared<{…}>                      renamed in 3.3
-//   !tt.memdesc<…>                                          !ttg.memdesc<…>
-//   tt.reshape %x {allow_reorder = true} : …                tt.reshape %x allow_reorder : …                before 3.2
-//   tt.assert %c, "m", "file", "func", 12 : T               tt.assert %c, "m" : T                          before 3.2
-//   tt.dot_scaled %a, %sa, %b, %sb, %c lhs = …              tt.dot_scaled %a scale %sa, %b scale %sb, …    in 3.2
-//   tt.get_num_programs {axis = 0 : i32} : i32              tt.get_num_programs x : i32                    before 3.0
-//   tt.experimental_descriptor_load …                       tt.descriptor_load …                           in 3.3
+//   written by a client                           becomes                                      because
+//   arith.extui %x nneg, arith.ori … disjoint,    the operation without the word               hints: "or poison"
+//     arith.divsi … exact, trunci … overflow<nsw>
+//   scf.for unsigned %i = %l to %u step %s {…}    a signed loop, bounds shifted (below)        no such loop here
+//   llvm.intr.assume %c : i1                      "llvm.intr.assume"(%c) : (i1) -> ()          no such form here
+//   llvm.mlir.undef : T                           ub.poison : T                                as newer clients say
+//   gpu.barrier                                   ttg.barrier all                              as newer clients say
+//   cf.cond_br %c weights([1, 2]), …              without weights                              a hint
+//   loc("f":1:2 to :3)                            loc("f":1:2)                                 no ranges here
+//   triton_gpu.x, #triton_gpu.x, "triton_gpu.x" = ttg.x                                        renamed in 3.2
+//   #triton_gpu.shared<{…}>                       #ttg.swizzled_shared<{…}>                    renamed in 3.3
+//   !tt.memdesc<…>                                !ttg.memdesc<…>                              renamed in 3.2
+//   tt.reshape %x {allow_reorder = true} : …      tt.reshape %x allow_reorder : …              before 3.2
+//   tt.assert %c, "m", "file", "func", 12 : T     tt.assert %c, "m" : T                        before 3.2
+//   tt.dot_scaled %a, %sa, %b, %sb, %c lhs = …    tt.dot_scaled %a scale %sa, %b scale %sb, …  in 3.2
+//   tt.get_num_programs {axis = 0 : i32} : i32    tt.get_num_programs x : i32                  before 3.0
+//   tt.experimental_descriptor_load …             tt.descriptor_load …                         in 3.3
 //
 // An unsigned loop counts like a signed one whose bounds are shifted by the smallest integer m: x <u y exactly when
 // x + m <s y + m, and (x + m) + s = (x + s) + m. So

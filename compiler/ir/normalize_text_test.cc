@@ -22,9 +22,7 @@ struct Rewrite {
 
 class Rewrites : public testing::TestWithParam<Rewrite> {};
 
-TEST_P(Rewrites, GiveTheSpellingThatTheParserReads) {
-  EXPECT_EQ(Normalized(GetParam().before), GetParam().after);
-}
+TEST_P(Rewrites, GiveTheSpellingThatTheParserReads) { EXPECT_EQ(Normalized(GetParam().before), GetParam().after); }
 
 TEST_P(Rewrites, LeaveTheirResultAlone) { EXPECT_EQ(Normalized(GetParam().after), GetParam().after); }
 
@@ -46,7 +44,8 @@ INSTANTIATE_TEST_SUITE_P(
         Rewrite{"undef", "%0 = llvm.mlir.undef : i32", "%0 = ub.poison : i32"},
         Rewrite{"barrier", "gpu.barrier loc(#loc)", "ttg.barrier all loc(#loc)"},
         Rewrite{"barrier_memfence", "gpu.barrier memfence [#gpu.address_space<workgroup>]", "ttg.barrier all"},
-        Rewrite{"weights", "cf.cond_br %c weights([1, 2]), ^bb1, ^bb2(%x : i32)", "cf.cond_br %c, ^bb1, ^bb2(%x : i32)"},
+        Rewrite{"weights", "cf.cond_br %c weights([1, 2]), ^bb1, ^bb2(%x : i32)",
+                "cf.cond_br %c, ^bb1, ^bb2(%x : i32)"},
         Rewrite{"range", "x loc(\"a.py\":1:2 to :3)", "x loc(\"a.py\":1:2)"},
         Rewrite{"range_lines", "x loc(\"n\"(\"a.py\":1:2 to 4:3))", "x loc(\"n\"(\"a.py\":1:2))"},
         Rewrite{"old_op", "%0 = triton_gpu.local_load %a : !tt.memdesc<4xf32, #s>",
@@ -56,7 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "module attributes {\"ttg.num-warps\" = 4 : i32} {"},
         Rewrite{"old_shared", "#triton_gpu.shared<{vec = 8, order = [1, 0], hasLeadingOffset = false}>",
                 "#ttg.swizzled_shared<{vec = 8, order = [1, 0]}>"},
-        Rewrite{"reshape_true", "tt.reshape %4 {allow_reorder = true} : A -> B", "tt.reshape %4 allow_reorder {} : A -> B"},
+        Rewrite{"reshape_true", "tt.reshape %4 {allow_reorder = true} : A -> B",
+                "tt.reshape %4 allow_reorder {} : A -> B"},
         Rewrite{"reshape_false", "tt.reshape %4 {allow_reorder = false} : A -> B", "tt.reshape %4 {} : A -> B"},
         Rewrite{"reshape_more", "tt.reshape %4 {a = 1 : i32, allow_reorder = false, b = [2]} : A -> B",
                 "tt.reshape %4 {a = 1 : i32,  b = [2]} : A -> B"},
@@ -111,8 +111,9 @@ TEST(NormalizeText, StringsCommentsAndNamesAreNotOperations) {
 }
 
 TEST(NormalizeText, StripsLocationsOnRequest) {
-  std::string text = "#loc = loc(\"a\":1:2)\ntt.func @f(%a: i32 loc(\"a\"(#loc))) {\n  tt.return loc(#loc1)\n} loc(#loc)\n"
-                     "#loc1 = loc(callsite(#loc at #loc))\n";
+  std::string text =
+      "#loc = loc(\"a\":1:2)\ntt.func @f(%a: i32 loc(\"a\"(#loc))) {\n  tt.return loc(#loc1)\n} loc(#loc)\n"
+      "#loc1 = loc(callsite(#loc at #loc))\n";
   EXPECT_EQ(Normalized(text, true), "\ntt.func @f(%a: i32) {\n  tt.return\n}\n\n");
   EXPECT_EQ(Normalized(text, false), text);
 }
@@ -127,10 +128,10 @@ TEST(NormalizeText, PositionsLeadBackToTheOriginal) {
   EXPECT_EQ(result.text.text(), "a\n  ttg.barrier all bad\n  %1 = arith.ori %0, %1 : i99 x\n");
   EXPECT_EQ(result.text.ToOriginal({1, 1}), (TextPosition{1, 1}));
   EXPECT_EQ(result.text.ToOriginal({2, 3}), (TextPosition{2, 3}));
-  EXPECT_EQ(result.text.ToOriginal({2, 8}), (TextPosition{2, 3}));     // inside the inserted words
-  EXPECT_EQ(result.text.ToOriginal({2, 19}), (TextPosition{2, 15}));   // bad
-  EXPECT_EQ(result.text.ToOriginal({3, 26}), (TextPosition{3, 35}));   // i99
-  EXPECT_EQ(result.text.ToOriginal({3, 30}), (TextPosition{3, 39}));   // x
+  EXPECT_EQ(result.text.ToOriginal({2, 8}), (TextPosition{2, 3}));    // inside the inserted words
+  EXPECT_EQ(result.text.ToOriginal({2, 19}), (TextPosition{2, 15}));  // bad
+  EXPECT_EQ(result.text.ToOriginal({3, 26}), (TextPosition{3, 35}));  // i99
+  EXPECT_EQ(result.text.ToOriginal({3, 30}), (TextPosition{3, 39}));  // x
 }
 
 TEST(NormalizeText, PositionsOfUnchangedTextAreTheirOwn) {
@@ -169,8 +170,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"%0 = math.isnan %x : f32", {1, 6}, "arith.cmpf uno"},
         Wrong{"%0 = tt.experimental_descriptor_load %d[%i] : !tt.ptr<i8> -> T", {1, 6}, "raw pointer"},
         Wrong{"%0 = tt.reinterpret_tensor_descriptor %d : !tt.ptr<i8> to T", {1, 6}, "raw pointers"},
-        Wrong{"f(%a: tensor<64x4xf8E8M0FNU>)", {1, 14}, "f8E8M0FNU"},
-        Wrong{"f(%a: f4E2M1FN)", {1, 7}, "f4E2M1FN"},
+        Wrong{"f(%a: tensor<64x4xf8E8M0FNU>)", {1, 14}, "f8E8M0FNU"}, Wrong{"f(%a: f4E2M1FN)", {1, 7}, "f4E2M1FN"},
         Wrong{"#triton_gpu.shared<{vec = 8, hasLeadingOffset = true}>", {1, 30}, "hasLeadingOffset"},
         Wrong{"scf.for unsigned %i = %l to %u step %s {\n}", {1, 8}, "integer type"},
         Wrong{"tt.return scf.for unsigned %i = %l to %u step %s : i32 {\n}", {1, 11}, "begin its line"}));

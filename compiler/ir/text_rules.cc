@@ -22,9 +22,7 @@ constexpr int kMaxNesting = 256;
 bool IsFlag(absl::string_view word) { return word == "nneg" || word == "disjoint" || word == "exact"; }
 
 // 64-bit two's complement: -2^(bits-1).
-std::string SmallestInteger(int bits) {
-  return absl::StrCat("-", uint64_t{1} << (bits - 1));
-}
+std::string SmallestInteger(int bits) { return absl::StrCat("-", uint64_t{1} << (bits - 1)); }
 
 const char* WhyUnsupported(absl::string_view word) {
   static const auto* const kReasons = new absl::flat_hash_map<absl::string_view, const char*>{
@@ -34,7 +32,8 @@ const char* WhyUnsupported(absl::string_view word) {
       {"math.isfinite", "compare with arith.cmpf"},
       {"math.isnormal", "compare with arith.cmpf"},
       {"math.clampf", "use tt.clampf"},
-      {"tt.reinterpret_tensor_descriptor", "descriptors as raw pointers are not; make one with tt.make_tensor_descriptor"},
+      {"tt.reinterpret_tensor_descriptor",
+       "descriptors as raw pointers are not; make one with tt.make_tensor_descriptor"},
       {"tt.experimental_tensormap_create", "make a descriptor with tt.make_tensor_descriptor"},
       {"tt.experimental_tensormap_fenceproxy_acquire", "make a descriptor with tt.make_tensor_descriptor"},
   };
@@ -122,8 +121,7 @@ void TextRules::Fail(size_t offset, std::string message) {
 }
 
 void TextRules::OnWord(const TextToken& word, TextCursor after) {
-  if (absl::StartsWith(word.text, kOldDialect))
-    return Replace(word.begin, word.begin + kOldDialect.size(), "ttg.");
+  if (absl::StartsWith(word.text, kOldDialect)) return Replace(word.begin, word.begin + kOldDialect.size(), "ttg.");
   if (Rule rule = RuleFor(word.text)) return (this->*rule)(word, after);
   CheckType(word);
 }
@@ -133,8 +131,7 @@ void TextRules::OnSigil(const TextToken& sigil, TextCursor after) {
   if (sigil.Is("#triton_gpu.shared")) OldSharedEncoding(after);
   if (sigil.Is("#triton_gpu.shared")) return Replace(sigil.begin, sigil.end, "#ttg.swizzled_shared");
   if (sigil.Is("!tt.memdesc")) return Replace(sigil.begin, sigil.end, "!ttg.memdesc");
-  if (absl::StartsWith(name, kOldDialect))
-    Replace(sigil.begin + 1, sigil.begin + 1 + kOldDialect.size(), "ttg.");
+  if (absl::StartsWith(name, kOldDialect)) Replace(sigil.begin + 1, sigil.begin + 1 + kOldDialect.size(), "ttg.");
 }
 
 // The swizzle of a "leading offset" is another encoding; without it the old name means the new one.
@@ -168,8 +165,7 @@ void TextRules::OnString(const TextToken& string, TextCursor after) {
     return;
   }
   // "file":line:column to [line]:column
-  if (!after.Take(":") || after.Next().kind != Kind::kNumber || !after.Take(":") ||
-      after.Next().kind != Kind::kNumber)
+  if (!after.Take(":") || after.Next().kind != Kind::kNumber || !after.Take(":") || after.Next().kind != Kind::kNumber)
     return;
   size_t begin = after.position();
   if (!after.Take("to")) return;
@@ -180,7 +176,8 @@ void TextRules::OnString(const TextToken& string, TextCursor after) {
 void TextRules::CheckType(const TextToken& token) {
   absl::string_view type = token.text.substr(token.text.rfind('x') + 1);
   if (type.size() < 8 || type[0] != 'f' || !absl::ascii_isdigit(type[1])) return;
-  if (type == "f8E8M0FNU") return Fail(token.begin, "type f8E8M0FNU is not supported; exponents of tt.dot_scaled are i8");
+  if (type == "f8E8M0FNU")
+    return Fail(token.begin, "type f8E8M0FNU is not supported; exponents of tt.dot_scaled are i8");
   if (type == "f4E2M1FN" || type == "f6E2M3FN" || type == "f6E3M2FN")
     Fail(token.begin, absl::StrCat("type ", type, " is not supported; elements of tt.dot_scaled are i8"));
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/ir/tt_dialect.h"
 
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/DialectImplementation.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Transforms/InliningUtils.h"
-#include "llvm/ADT/TypeSwitch.h"
-
 #include "compiler/ir/tt_dialect.cc.inc"
 #include "compiler/ir/tt_enums.cc.inc"
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
 
 #define GET_TYPEDEF_CLASSES
 #include "compiler/ir/tt_types.cc.inc"
@@ -84,9 +83,7 @@ mlir::Type PointeeTypeOf(mlir::Type ptr) {
   return WithElement(ptr, element.getPointeeType());
 }
 
-mlir::Type BoolTypeLike(mlir::Type type) {
-  return WithElement(type, mlir::IntegerType::get(type.getContext(), 1));
-}
+mlir::Type BoolTypeLike(mlir::Type type) { return WithElement(type, mlir::IntegerType::get(type.getContext(), 1)); }
 
 mlir::Type MaskTypeOf(mlir::Type ptr) { return BoolTypeLike(PointeeTypeOf(ptr)); }
 
@@ -120,7 +117,8 @@ mlir::Type TensorDescType::parse(mlir::AsmParser& parser) {
   auto parsed = parser.parseOptionalType(nested);
   if (parsed.has_value()) {
     if (*parsed || parser.parseGreater()) return {};
-    if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(nested)) return getChecked(error, parser.getContext(), tensor);
+    if (auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(nested))
+      return getChecked(error, parser.getContext(), tensor);
     parser.emitError(parser.getNameLoc(), "a tensor descriptor describes a ranked tensor, not ") << nested;
     return {};
   }

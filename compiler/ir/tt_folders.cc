@@ -64,9 +64,7 @@ OpFoldResult FpToFpOp::fold(FoldAdaptor adaptor) {
   return ConvertFloat(adaptor.getSrc(), getType(), getRounding().value_or(RoundingMode::kRtne));
 }
 
-OpFoldResult AddPtrOp::fold(FoldAdaptor adaptor) {
-  return IsZero(adaptor.getOffset()) ? getPtr() : mlir::Value();
-}
+OpFoldResult AddPtrOp::fold(FoldAdaptor adaptor) { return IsZero(adaptor.getOffset()) ? getPtr() : mlir::Value(); }
 
 OpFoldResult AdvanceOp::fold(FoldAdaptor adaptor) {
   bool stays = llvm::all_of(adaptor.getOffsets(), IsZero);
@@ -92,8 +90,8 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult TransOp::fold(FoldAdaptor adaptor) {
-  bool identity = llvm::all_of(llvm::enumerate(getOrder()),
-                               [](auto it) { return static_cast<int64_t>(it.index()) == it.value(); });
+  bool identity =
+      llvm::all_of(llvm::enumerate(getOrder()), [](auto it) { return static_cast<int64_t>(it.index()) == it.value(); });
   if (identity && getSrc().getType() == getType()) return getSrc();
   return ResizeSplat(adaptor.getSrc(), getType());
 }

@@ -63,10 +63,9 @@ mlir::ParseResult FuncOp::parse(mlir::OpAsmParser& parser, mlir::OperationState&
   auto function_type = [](mlir::Builder& builder, llvm::ArrayRef<mlir::Type> arguments,
                           llvm::ArrayRef<mlir::Type> results, mlir::function_interface_impl::VariadicFlag,
                           std::string&) { return builder.getFunctionType(arguments, results); };
-  return mlir::function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
-                                                        getFunctionTypeAttrName(result.name), function_type,
-                                                        getArgAttrsAttrName(result.name),
-                                                        getResAttrsAttrName(result.name));
+  return mlir::function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), function_type,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
 }
 
 void FuncOp::print(mlir::OpAsmPrinter& printer) {

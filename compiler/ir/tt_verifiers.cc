@@ -172,7 +172,7 @@ LogicalResult ElementwiseInlineAsmOp::verify() {
 LogicalResult MapElementwiseOp::verifyRegions() {
   if (getPack() < 1) return emitOpError("pack must be at least 1");
   return VerifyScalarRegion<MapElementwiseReturnOp>(*this, getScalarOp(), Elements(getSrcs().getTypes(), getPack()),
-                            Elements(getResultTypes(), getPack()));
+                                                    Elements(getResultTypes(), getPack()));
 }
 
 LogicalResult LoadOp::verify() {
@@ -216,7 +216,8 @@ LogicalResult MakeTensorPtrOp::verify() {
   if (!block) return emitOpError("makes a pointer to a tensor, not to ") << getType().getPointeeType();
   size_t rank = block.getRank();
   if (getShape().size() != rank || getOrder().size() != rank)
-    return emitOpError() << "shape, strides, offsets and order need " << rank << " entries for a block of rank " << rank;
+    return emitOpError() << "shape, strides, offsets and order need " << rank << " entries for a block of rank "
+                         << rank;
   return mlir::success();
 }
 

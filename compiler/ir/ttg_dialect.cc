@@ -4,13 +4,12 @@
 
 #include "absl/hash/hash.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/ir/ttg_dialect.cc.inc"
+#include "compiler/ir/ttg_interfaces.cc.inc"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
-
-#include "compiler/ir/ttg_dialect.cc.inc"
-#include "compiler/ir/ttg_interfaces.cc.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "compiler/ir/ttg_attrs.cc.inc"
@@ -63,7 +62,8 @@ class Fields {
 
   unsigned TakeUnsigned(llvm::StringRef key) {
     auto value = llvm::dyn_cast_if_present<mlir::IntegerAttr>(Take(key));
-    if (ok_ && (!value || value.getInt() < 0 || value.getInt() > (1 << 30))) Fail("'" + key.str() + "' must be a count");
+    if (ok_ && (!value || value.getInt() < 0 || value.getInt() > (1 << 30)))
+      Fail("'" + key.str() + "' must be a count");
     return ok_ ? value.getInt() : 0;
   }
   llvm::SmallVector<unsigned> TakeArray(llvm::StringRef key) {
@@ -73,7 +73,8 @@ class Fields {
     if (!ok_) return result;
     for (mlir::Attribute entry : array) {
       auto value = llvm::dyn_cast<mlir::IntegerAttr>(entry);
-      if (!value || value.getInt() < 0 || value.getInt() > (1 << 30)) return Fail("'" + key.str() + "' must list counts"), result;
+      if (!value || value.getInt() < 0 || value.getInt() > (1 << 30))
+        return Fail("'" + key.str() + "' must list counts"), result;
       result.push_back(value.getInt());
     }
     return result;
@@ -155,7 +156,8 @@ mlir::LogicalResult VerifyOrder(EmitError error, llvm::ArrayRef<unsigned> order)
   if (order.empty()) return error() << "order is empty";
   llvm::SmallVector<bool> seen(order.size());
   for (unsigned dim : order) {
-    if (dim >= order.size() || seen[dim]) return error() << "order is no permutation of " << order.size() << " dimensions";
+    if (dim >= order.size() || seen[dim])
+      return error() << "order is no permutation of " << order.size() << " dimensions";
     seen[dim] = true;
   }
   return mlir::success();
@@ -201,7 +203,8 @@ mlir::LogicalResult BlockedEncodingAttr::verify(EmitError error, llvm::ArrayRef<
   if (order.empty() || size.size() != order.size() || lanes.size() != order.size() || warps.size() != order.size())
     return error() << "sizePerThread, threadsPerWarp, warpsPerCTA and order need one entry for each dimension";
   if (failed(VerifyPowersOfTwo(error, "sizePerThread", size)) ||
-      failed(VerifyPowersOfTwo(error, "threadsPerWarp", lanes)) || failed(VerifyPowersOfTwo(error, "warpsPerCTA", warps)))
+      failed(VerifyPowersOfTwo(error, "threadsPerWarp", lanes)) ||
+      failed(VerifyPowersOfTwo(error, "warpsPerCTA", warps)))
     return mlir::failure();
   llvm::SmallVector<unsigned> tile(size);
   tile.append(lanes.begin(), lanes.end());
@@ -264,7 +267,8 @@ mlir::LogicalResult DotOperandEncodingAttr::verify(EmitError error, unsigned ind
   if (parent.Rank() < 2) return error() << "a dot operand's parent has at least two dimensions";
   if (llvm::isa<SliceEncodingAttr, DotOperandEncodingAttr, LinearEncodingAttr>(parent))
     return error() << "a dot operand's parent is the encoding of a dot's result, not " << parent;
-  if (llvm::isa<BlockedEncodingAttr>(parent) && k_width != 0) return error() << "kWidth is for matrix-unit parents only";
+  if (llvm::isa<BlockedEncodingAttr>(parent) && k_width != 0)
+    return error() << "kWidth is for matrix-unit parents only";
   return mlir::success();
 }
 
@@ -339,8 +343,9 @@ mlir::Type MemDescType::parse(mlir::AsmParser& parser) {
   for (bool first = true; succeeded(parser.parseOptionalComma()); first = false) {
     if (succeeded(parser.parseOptionalKeyword("mutable"))) {
       is_mutable = true;
-    } else if (first ? failed(parser.parseAttribute(space))
-                     : failed(parser.parseDimensionList(alloc_shape, /*allowDynamic=*/false, /*withTrailingX=*/false))) {
+    } else if (first
+                   ? failed(parser.parseAttribute(space))
+                   : failed(parser.parseDimensionList(alloc_shape, /*allowDynamic=*/false, /*withTrailingX=*/false))) {
       return {};
     }
   }
@@ -365,7 +370,8 @@ mlir::LogicalResult MemDescType::verify(EmitError error, llvm::ArrayRef<int64_t>
                                         mlir::Attribute encoding, mlir::Attribute space, bool,
                                         llvm::ArrayRef<int64_t>) {
   for (int64_t size : shape)
-    if (size <= 0 || !llvm::isPowerOf2_64(size)) return error() << "dimension of size " << size << " is no power of two";
+    if (size <= 0 || !llvm::isPowerOf2_64(size))
+      return error() << "dimension of size " << size << " is no power of two";
   if (!llvm::isa<mlir::IntegerType, mlir::FloatType, tt::PtrType>(element))
     return error() << "a buffer holds integers, floats or pointers, not " << element;
   auto shared = llvm::dyn_cast_if_present<SharedEncoding>(encoding);

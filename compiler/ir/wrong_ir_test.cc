@@ -12,7 +12,7 @@ struct WrongIr {
   const char* name;
   const char* body;  // statements of a function; see Wrap
   const char* message;
-  int line = 1;      // of the body
+  int line = 1;  // of the body
   int column = 1;
 };
 
@@ -45,13 +45,15 @@ std::string Name(const testing::TestParamInfo<WrongIr>& info) { return info.para
 INSTANTIATE_TEST_SUITE_P(
     Elementwise, WrongOperations,
     testing::Values(
-        WrongIr{"bitcast_width", "%0 = tt.bitcast %x : f32 -> i64", "cannot cast 'f32' of 32 bits to 'i64' of 64", 1, 6},
+        WrongIr{"bitcast_width", "%0 = tt.bitcast %x : f32 -> i64", "cannot cast 'f32' of 32 bits to 'i64' of 64", 1,
+                6},
         WrongIr{"bitcast_pointer", "%0 = tt.bitcast %j : i64 -> !tt.ptr<f32>", "int_to_ptr", 1, 6},
         WrongIr{"shapes", "%0 = tt.bitcast %t : tensor<8xf32> -> tensor<16xi32>", "same shape", 1, 6},
-        WrongIr{"scalar_and_tensor", "%0 = tt.bitcast %x : f32 -> tensor<8xi32>", "at least one operand must be non-scalar", 1, 6},
+        WrongIr{"scalar_and_tensor", "%0 = tt.bitcast %x : f32 -> tensor<8xi32>",
+                "at least one operand must be non-scalar", 1, 6},
         WrongIr{"rounding", "%0 = tt.fp_to_fp %x : f32 -> f8E5M2", "requires a rounding mode", 1, 6},
-        WrongIr{"location",
-                "\n  %0 = tt.fp_to_fp %x : f32 -> f8E5M2 loc(\"k.py\":3:4)", "requires a rounding mode", 2, 8},
+        WrongIr{"location", "\n  %0 = tt.fp_to_fp %x : f32 -> f8E5M2 loc(\"k.py\":3:4)", "requires a rounding mode", 2,
+                8},
         WrongIr{"mulhiui_float", "%0 = tt.mulhiui %x, %x : f32", "signless integer", 1, 6},
         WrongIr{"addptr_offset", "%0 = tt.addptr %p, %x : !tt.ptr<f32>, f32", "integer", 1, 6},
         WrongIr{"asm_pack",
@@ -65,10 +67,11 @@ INSTANTIATE_TEST_SUITE_P(
         WrongIr{"map_without_body",
                 "%0 = \"tt.map_elementwise\"(%n) <{pack = 1 : i32}> ({\n}) : (tensor<8xi32>) -> tensor<8xi32>",
                 "needs a region with a body", 1, 6},
-        WrongIr{"map_pack",
-                "%0 = \"tt.map_elementwise\"(%n) <{pack = 0 : i32}> ({\n^bb0(%u: i32):\n tt.map_elementwise.return %u : "
-                "i32\n}) : (tensor<8xi32>) -> tensor<8xi32>",
-                "pack must be at least 1", 1, 6}),
+        WrongIr{
+            "map_pack",
+            "%0 = \"tt.map_elementwise\"(%n) <{pack = 0 : i32}> ({\n^bb0(%u: i32):\n tt.map_elementwise.return %u : "
+            "i32\n}) : (tensor<8xi32>) -> tensor<8xi32>",
+            "pack must be at least 1", 1, 6}),
     Name);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -91,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "value of type", 1, 6},
         WrongIr{"rmw_result", "%0 = tt.atomic_rmw add, acq_rel, gpu, %q, %i : (!tt.ptr<i32>, i32) -> i64",
                 "result type", 1, 6},
-        WrongIr{"rmw_mask", "%0 = tt.atomic_rmw add, acq_rel, gpu, %q, %i, %m : (!tt.ptr<i32>, i32, tensor<8xi1>) -> i32",
+        WrongIr{"rmw_mask",
+                "%0 = tt.atomic_rmw add, acq_rel, gpu, %q, %i, %m : (!tt.ptr<i32>, i32, tensor<8xi1>) -> i32",
                 "mask of type", 1, 6},
         WrongIr{"rmw_block",
                 "%0 = tt.atomic_rmw fadd, acq_rel, gpu, %bp, %t : (!tt.ptr<tensor<8xf32>>, tensor<8xf32>) -> "
@@ -104,7 +108,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "expected", 1, 20},
         WrongIr{"make_block_scalar", "%0 = tt.make_tensor_ptr %p, [], [], [] {order = array<i32>} : <f32>",
                 "makes a pointer to a tensor", 1, 6},
-        WrongIr{"make_block_order", "%0 = tt.make_tensor_ptr %p, [%j], [%j], [%i] {order = array<i32: 0, 1>} : "
+        WrongIr{"make_block_order",
+                "%0 = tt.make_tensor_ptr %p, [%j], [%j], [%i] {order = array<i32: 0, 1>} : "
                 "<tensor<8xf32>>",
                 "need 1 entries", 1, 6},
         WrongIr{"advance_rank", "%0 = tt.advance %bp, [%i, %i] : <tensor<8xf32>>", "needs 1 offsets", 1, 6},
@@ -136,18 +141,20 @@ INSTANTIATE_TEST_SUITE_P(
         WrongIr{"join", "%0 = tt.join %t, %t : tensor<8xf32> -> tensor<2x8xf32>", "twice makes", 1, 6},
         WrongIr{"split", "%0, %1 = tt.split %a : tensor<16x16xf16> -> tensor<16xf16>", "twice makes", 1, 10},
         WrongIr{"cat", "%0 = tt.cat %t, %t : tensor<8xf32> -> tensor<8xf32>", "cannot concatenate", 1, 6},
-        WrongIr{"range_empty", "%0 = tt.make_range {start = 8 : i32, end = 8 : i32} : tensor<8xi32>", "must be below", 1,
-                6},
+        WrongIr{"range_empty", "%0 = tt.make_range {start = 8 : i32, end = 8 : i32} : tensor<8xi32>", "must be below",
+                1, 6},
         WrongIr{"range_size", "%0 = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<8xi32>", "has 16 elements",
                 1, 6},
-        WrongIr{"range_type", "%0 = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi64>", "yields i32", 1, 6},
+        WrongIr{"range_type", "%0 = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi64>", "yields i32", 1,
+                6},
         WrongIr{"range_missing", "%0 = tt.make_range {start = 0 : i32} : tensor<8xi32>", "requires attribute 'end'", 1,
                 6},
-        WrongIr{"gather_axis", "%0 = tt.gather %t[%n] {axis = 1 : i32} : (tensor<8xf32>, tensor<8xi32>) -> tensor<8xf32>",
+        WrongIr{"gather_axis",
+                "%0 = tt.gather %t[%n] {axis = 1 : i32} : (tensor<8xf32>, tensor<8xi32>) -> tensor<8xf32>",
                 "axis 1 is out of range", 1, 6},
         WrongIr{"gather_shape",
-                "%0 = tt.gather %t[%n] {axis = 0 : i32} : (tensor<8xf32>, tensor<8xi32>) -> tensor<4xf32>", "gathers", 1,
-                6},
+                "%0 = tt.gather %t[%n] {axis = 0 : i32} : (tensor<8xf32>, tensor<8xi32>) -> tensor<4xf32>", "gathers",
+                1, 6},
         WrongIr{"histogram", "%0 = tt.histogram %one : tensor<16x16xi32> -> tensor<8xi32>", "rank one", 1, 6},
         WrongIr{"power_of_two", "%0 = tt.splat %x : f32 -> tensor<12xf32>", "size 12, which is no power of two", 1, 6},
         WrongIr{"too_large", "%0 = tt.splat %x : f32 -> tensor<2097152xf32>", "more than 1048576 elements", 1, 6},
@@ -219,11 +226,12 @@ INSTANTIATE_TEST_SUITE_P(
         WrongIr{"program_dim", "%0 = tt.get_program_id w : i32", "expected", 1, 24},
         WrongIr{"print_signs", "tt.print \"x\" {hex = false, isSigned = array<i32: 1, 0>} : %i : i32", "2 signs for 1",
                 1, 1},
-        WrongIr{"descriptor_indices", "%0 = tt.descriptor_load %desc[%i] : !tt.tensordesc<16x16xf16> -> tensor<16x16xf16>",
-                "needs 2 indices", 1, 6},
-        WrongIr{"descriptor_type",
-                "%0 = tt.descriptor_load %desc[%i, %i] : !tt.tensordesc<16x16xf16> -> tensor<16x16xf32>", "does not fit",
+        WrongIr{"descriptor_indices",
+                "%0 = tt.descriptor_load %desc[%i] : !tt.tensordesc<16x16xf16> -> tensor<16x16xf16>", "needs 2 indices",
                 1, 6},
+        WrongIr{"descriptor_type",
+                "%0 = tt.descriptor_load %desc[%i, %i] : !tt.tensordesc<16x16xf16> -> tensor<16x16xf32>",
+                "does not fit", 1, 6},
         WrongIr{"descriptor_rank",
                 "%0 = tt.make_tensor_descriptor %p, [%i], [%j] : !tt.ptr<f32>, !tt.tensordesc<16x16xf32>",
                 "needs 2 sizes", 1, 6},
@@ -265,17 +273,17 @@ TEST_P(WrongTypes, AreErrorsWithTheirPlace) {
 }
 
 #define BLOCKED1 "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"
-#define BLOCKED2 \
-  "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>"
+#define BLOCKED2 "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>"
 #define ON(type) "tt.func private @f(" type ")"
 
 INSTANTIATE_TEST_SUITE_P(
     Encodings, WrongTypes,
     testing::Values(
         WrongType{"no_field", "#a = #ttg.blocked<{threadsPerWarp = [32]}>", "needs 'sizePerThread'"},
-        WrongType{"unknown_field",
-                  "#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], x = 1}>",
-                  "does not know 'x'"},
+        WrongType{
+            "unknown_field",
+            "#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], x = 1}>",
+            "does not know 'x'"},
         WrongType{"not_a_list",
                   "#a = #ttg.blocked<{sizePerThread = 1, threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>",
                   "'sizePerThread' must be a list"},
@@ -285,7 +293,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongType{"power_of_two",
                   "#a = #ttg.blocked<{sizePerThread = [3], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>",
                   "no power of two"},
-        WrongType{"zero", "#a = #ttg.blocked<{sizePerThread = [0], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>",
+        WrongType{"zero",
+                  "#a = #ttg.blocked<{sizePerThread = [0], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>",
                   "no power of two"},
         WrongType{"ranks",
                   "#a = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>",
@@ -293,10 +302,11 @@ INSTANTIATE_TEST_SUITE_P(
         WrongType{"order",
                   "#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [1]}>",
                   "no permutation"},
-        WrongType{"huge",
-                  "#a = #ttg.blocked<{sizePerThread = [1073741824, 1073741824], threadsPerWarp = [32, 1], warpsPerCTA = "
-                  "[4, 1], order = [1, 0]}>",
-                  "too large"},
+        WrongType{
+            "huge",
+            "#a = #ttg.blocked<{sizePerThread = [1073741824, 1073741824], threadsPerWarp = [32, 1], warpsPerCTA = "
+            "[4, 1], order = [1, 0]}>",
+            "too large"},
         WrongType{"cluster",
                   "#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], "
                   "CTAsPerCGA = [2]}>",
@@ -338,54 +348,58 @@ INSTANTIATE_TEST_SUITE_P(
                   ON("!ttg.memdesc<8xindex, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>, "
                      "#ttg.shared_memory>"),
                   "holds integers, floats or pointers"},
-        WrongType{"buffer_space",
-                  ON("!ttg.memdesc<8xf32, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>, 3>"),
-                  "unknown memory space"},
+        WrongType{
+            "buffer_space",
+            ON("!ttg.memdesc<8xf32, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>, 3>"),
+            "unknown memory space"},
         WrongType{"descriptor_size", ON("!tt.tensordesc<6xf32>"), "no power of two"},
         WrongType{"descriptor_pointer", ON("!tt.tensordesc<8x!tt.ptr<f32>>"), "integers or floats"},
         WrongType{"descriptor_scalar", ON("!tt.tensordesc<f32>"), "ranked tensor"}),
     [](const auto& info) { return std::string(info.param.name); });
 
-#define MODULE(body) \
-  "#b = " BLOCKED2 "\n#c = #ttg.slice<{dim = 0, parent = #b}>\n#s = #ttg.swizzled_shared<{vec = 4, perPhase = 1, " \
-  "maxPhase = 4, order = [1, 0]}>\nmodule attributes {\"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = 32 : i32} {\n" \
-  "tt.func @f(%x: tensor<16x16xf32, #b>, %p: tensor<16x16xf32>, %m: !ttg.memdesc<16x16xf32, #s, #ttg.shared_memory>) {\n" body \
-  "\ntt.return\n}\n}"
+#define MODULE(body)                                                                                                   \
+  "#b = " BLOCKED2                                                                                                     \
+  "\n#c = #ttg.slice<{dim = 0, parent = #b}>\n#s = #ttg.swizzled_shared<{vec = 4, perPhase = 1, "                      \
+  "maxPhase = 4, order = [1, 0]}>\nmodule attributes {\"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = 32 : "   \
+  "i32} {\n"                                                                                                           \
+  "tt.func @f(%x: tensor<16x16xf32, #b>, %p: tensor<16x16xf32>, %m: !ttg.memdesc<16x16xf32, #s, #ttg.shared_memory>) " \
+  "{\n" body "\ntt.return\n}\n}"
 
 INSTANTIATE_TEST_SUITE_P(
     Placement, WrongTypes,
     testing::Values(
-        WrongType{"trans",
-                  MODULE("%0 = tt.trans %x {order = array<i32: 1, 0>} : tensor<16x16xf32, #b> -> tensor<16x16xf32, #b>"),
-                  "moves elements between threads"},
+        WrongType{
+            "trans",
+            MODULE("%0 = tt.trans %x {order = array<i32: 1, 0>} : tensor<16x16xf32, #b> -> tensor<16x16xf32, #b>"),
+            "moves elements between threads"},
         WrongType{"reshape", MODULE("%0 = tt.reshape %x : tensor<16x16xf32, #b> -> tensor<16x16xf32>"),
                   "on some tensors only"},
-        WrongType{"reshape_moves",
-                  MODULE("%0 = tt.reshape %x : tensor<16x16xf32, #b> -> tensor<8x32xf32, #b>"),
+        WrongType{"reshape_moves", MODULE("%0 = tt.reshape %x : tensor<16x16xf32, #b> -> tensor<8x32xf32, #b>"),
                   "moves elements between threads"},
-        WrongType{"reduce",
-                  MODULE("%0 = \"tt.reduce\"(%x) <{axis = 1 : i32}> ({\n^bb0(%u: f32, %v: f32):\n tt.reduce.return %u : "
-                         "f32\n}) : (tensor<16x16xf32, #b>) -> tensor<16xf32, #c>"),
-                  "moves elements between threads"},
-        WrongType{"expand",
-                  MODULE("%0 = tt.splat %u : f32 -> tensor<16xf32, #c>\n"), "undeclared"},
+        WrongType{
+            "reduce",
+            MODULE("%0 = \"tt.reduce\"(%x) <{axis = 1 : i32}> ({\n^bb0(%u: f32, %v: f32):\n tt.reduce.return %u : "
+                   "f32\n}) : (tensor<16x16xf32, #b>) -> tensor<16xf32, #c>"),
+            "moves elements between threads"},
+        WrongType{"expand", MODULE("%0 = tt.splat %u : f32 -> tensor<16xf32, #c>\n"), "undeclared"},
         WrongType{"encodings", MODULE("%0 = tt.bitcast %x : tensor<16x16xf32, #b> -> tensor<16x16xi32>"),
                   "one encoding"},
-        WrongType{"warps",
-                  MODULE("%c = arith.constant dense<0.0> : tensor<64xf32, #ttg.blocked<{sizePerThread = [1], threadsPerWarp "
-                         "= [32], warpsPerCTA = [8], order = [0]}>>"),
-                  "lies on 8 warps, but the module has 4"},
-        WrongType{"lanes",
-                  MODULE("%c = arith.constant dense<0.0> : tensor<64xf32, #ttg.blocked<{sizePerThread = [1], threadsPerWarp "
-                         "= [64], warpsPerCTA = [4], order = [0]}>>"),
-                  "lies on 64 lanes, but a warp has 32"},
-        WrongType{"convert_type",
-                  MODULE("%0 = ttg.convert_layout %x : tensor<16x16xf32, #b> -> tensor<16x16xf16, #b>"),
+        WrongType{
+            "warps",
+            MODULE("%c = arith.constant dense<0.0> : tensor<64xf32, #ttg.blocked<{sizePerThread = [1], threadsPerWarp "
+                   "= [32], warpsPerCTA = [8], order = [0]}>>"),
+            "lies on 8 warps, but the module has 4"},
+        WrongType{
+            "lanes",
+            MODULE("%c = arith.constant dense<0.0> : tensor<64xf32, #ttg.blocked<{sizePerThread = [1], threadsPerWarp "
+                   "= [64], warpsPerCTA = [4], order = [0]}>>"),
+            "lies on 64 lanes, but a warp has 32"},
+        WrongType{"convert_type", MODULE("%0 = ttg.convert_layout %x : tensor<16x16xf32, #b> -> tensor<16x16xf16, #b>"),
                   "changes the element type"},
-        WrongType{"convert_encoding",
-                  MODULE("%0 = ttg.convert_layout %x : tensor<16x16xf32, #b> -> tensor<16x16xf32>"),
+        WrongType{"convert_encoding", MODULE("%0 = ttg.convert_layout %x : tensor<16x16xf32, #b> -> tensor<16x16xf32>"),
                   "needs a distributed encoding"},
-        WrongType{"alloc_immutable", MODULE("%0 = ttg.local_alloc : () -> !ttg.memdesc<16x16xf32, #s, #ttg.shared_memory>"),
+        WrongType{"alloc_immutable",
+                  MODULE("%0 = ttg.local_alloc : () -> !ttg.memdesc<16x16xf32, #s, #ttg.shared_memory>"),
                   "must be mutable"},
         WrongType{"alloc_shape",
                   MODULE("%0 = ttg.local_alloc %x : (tensor<16x16xf32, #b>) -> !ttg.memdesc<8x16xf32, #s, "

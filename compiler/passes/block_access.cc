@@ -11,8 +11,8 @@ namespace {
 namespace arith = mlir::arith;
 using mlir::Location;
 using mlir::LogicalResult;
-using mlir::OpBuilder;
 using mlir::OneToNPatternRewriter;
+using mlir::OpBuilder;
 using mlir::RankedTensorType;
 using mlir::Value;
 

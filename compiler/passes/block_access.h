@@ -11,10 +11,10 @@ namespace tritond::compiler {
 
 // Elements of a tensor at `base`: one entry for each dimension in each list. Counted in elements.
 struct BlockAccess {
-  mlir::Value base;                         // pointer to an element
-  llvm::SmallVector<mlir::Value> shape;     // i64
-  llvm::SmallVector<mlir::Value> strides;   // i64
-  llvm::SmallVector<mlir::Value> indices;   // tensor<n x i64>: which elements along this dimension
+  mlir::Value base;                        // pointer to an element
+  llvm::SmallVector<mlir::Value> shape;    // i64
+  llvm::SmallVector<mlir::Value> strides;  // i64
+  llvm::SmallVector<mlir::Value> indices;  // tensor<n x i64>: which elements along this dimension
 };
 
 // Each function creates operations at the builder's insertion point.

@@ -42,7 +42,8 @@ bool IsSplat(Value value) { return value.getDefiningOp<tt::SplatOp>() || SplatCo
 
 bool MovesThrough(Operation* op) {
   if (!op->hasTrait<mlir::OpTrait::Elementwise>() || op->getNumRegions() || op->getNumOperands() == 0 ||
-      op->getNumResults() != 1 || !mlir::isMemoryEffectFree(op) || !llvm::isa<RankedTensorType>(op->getResult(0).getType()))
+      op->getNumResults() != 1 || !mlir::isMemoryEffectFree(op) ||
+      !llvm::isa<RankedTensorType>(op->getResult(0).getType()))
     return false;
   if (auto assembly = llvm::dyn_cast<tt::ElementwiseInlineAsmOp>(op)) return assembly.getPackedElement() == 1;
   return true;

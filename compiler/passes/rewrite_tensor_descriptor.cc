@@ -15,8 +15,8 @@
 //
 // A kernel that takes a descriptor takes the parts instead, in this order, which is how a launcher passes a descriptor
 // that has no hardware form: base, sizes, strides, then `flags` flags (their number depends on the launcher's release).
-// The launcher has checked that the base and all strides but the last are multiples of 16 bytes and that the last stride
-// is one; the kernel is compiled for that.
+// The launcher has checked that the base and all strides but the last are multiples of 16 bytes and that the last
+// stride is one; the kernel is compiled for that.
 #include "compiler/passes/block_access.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/BitVector.h"
@@ -163,8 +163,8 @@ struct ConvertGather : public mlir::OneToNOpConversionPattern<tt::DescriptorGath
   LogicalResult matchAndRewrite(tt::DescriptorGatherOp op, OpAdaptor adaptor,
                                 OneToNPatternRewriter& rewriter) const final {
     auto type = llvm::cast<RankedTensorType>(op.getType());
-    BlockAccess access = AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), op.getXOffsets(), op.getYOffset(),
-                                    type.getDimSize(1));
+    BlockAccess access =
+        AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), op.getXOffsets(), op.getYOffset(), type.getDimSize(1));
     rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access, type, tt::CacheModifier::kNone,
                                      tt::EvictionPolicy::kNormal));
     return mlir::success();
@@ -307,7 +307,7 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
     mlir::RewritePatternSet patterns(&getContext());
     PopulateCarrierPatterns(converter, patterns);
     patterns.add<ConvertMake, ConvertLoad, ConvertGather, ConvertStore, ConvertScatter, ConvertReduce>(converter,
-                                                                                                     &getContext());
+                                                                                                       &getContext());
     if (failed(mlir::applyPartialOneToNConversion(getOperation(), converter, std::move(patterns))))
       return signalPassFailure();
     for (size_t i = 0; i < kernels.size();) {

@@ -8,10 +8,10 @@
 //   %v = tt.load %q {boundaryCheck = array<i32: 0>, padding = 1 : i32} : !tt.ptr<tensor<128xf32>>
 // becomes
 //   %o1 = arith.addi (extsi %o), (extsi %d) : i64
-//   %i  = splat %o1 + extsi (make_range 0, 128)                              : tensor<128xi64>
-//   %pt = tt.addptr (splat %base), %i * splat %s                             : tensor<128x!tt.ptr<f32>>, tensor<128xi64>
-//   %k  = %i >= 0 and %i < splat %m                                          : tensor<128xi1>
-//   %v  = tt.load %pt, %k, 0.0                                               : tensor<128x!tt.ptr<f32>>
+//   %i  = splat %o1 + extsi (make_range 0, 128)            : tensor<128xi64>
+//   %pt = tt.addptr (splat %base), %i * splat %s           : tensor<128x!tt.ptr<f32>>, tensor<128xi64>
+//   %k  = %i >= 0 and %i < splat %m                        : tensor<128xi1>
+//   %v  = tt.load %pt, %k, 0.0                             : tensor<128x!tt.ptr<f32>>
 //
 // A block pointer that goes through a loop, a branch or a call goes through as its parts; canonicalisation then drops
 // those that never change. An advance moves the offsets alone. `order` is a hint that coalescing does not need.
