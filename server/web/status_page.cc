@@ -72,7 +72,8 @@ void AppendWorkers(const StatusView& view, std::string* out) {
     absl::StrAppend(out, "<tr><td>", Escape(worker.name), "<td>", Escape(worker.where), "<td>", Escape(worker.state),
                     "<td class=\"n\">", worker.targets, "<td class=\"n\">", worker.jobs_done, "<td class=\"n\">",
                     Bytes(static_cast<double>(worker.resident_bytes)), "<td class=\"n\" title=\"",
-                    Escape(worker.last_death), "\">", worker.deaths, "<td>", Short(worker.build_id), "</tr>\n");
+                    Escape(worker.last_death), "\">", worker.deaths, "<td><code>", Escape(worker.build_id),
+                    "</code></tr>\n");
   }
   if (view.workers.empty()) absl::StrAppend(out, "<tr><td colspan=\"8\" class=\"bad\">none</tr>\n");
   absl::StrAppend(out, "</table>\n");
@@ -86,9 +87,10 @@ void AppendJobs(const StatusView& view, std::string* out) {
       "<th class=\"n\">Ran<th>Result</tr>\n");
   for (size_t i = 0; i < std::min(kMaxRows, view.scheduler.recent.size()); ++i) {
     const FinishedJob& job = view.scheduler.recent[i];
+    const std::string failure =
+        absl::StrCat(absl::StatusCodeToString(job.status.code()), ": ", job.status.message().substr(0, 300));
     const std::string result =
-        job.status.ok() ? "ok"
-                        : absl::StrCat("<span class=\"bad\">", Escape(job.status.ToString().substr(0, 300)), "</span>");
+        job.status.ok() ? "ok" : absl::StrCat("<span class=\"bad\">", Escape(failure), "</span>");
     absl::StrAppend(out, "<tr><td>", Escape(job.label), "<td>", Short(job.key), "<td>", Escape(job.target), "<td>",
                     Escape(job.tenant), "<td>", Escape(job.worker), "<td class=\"n\">", Millis(job.queue_time),
                     "<td class=\"n\">");

@@ -30,6 +30,15 @@ TEST(RenderStatusPage, ShowsNumbersWorkersAndJobs) {
   }
 }
 
+TEST(RenderStatusPage, ShowsAnErrorWithoutItsDetails) {
+  StatusView view;
+  absl::Status error = absl::InvalidArgumentError("unknown op");
+  error.SetPayload("type", absl::Cord("binary"));
+  view.scheduler.recent.push_back(
+      {"k", "kernel", "t", "", "w", error, absl::ZeroDuration(), absl::ZeroDuration(), absl::Time()});
+  EXPECT_THAT(RenderStatusPage(view), HasSubstr("INVALID_ARGUMENT: unknown op</span>"));
+}
+
 TEST(RenderStatusPage, EscapesWhatCallersSay) {
   StatusView view;
   view.scheduler.recent.push_back({"k", "<script>alert(1)</script>", "t", "\"><b>", "w", absl::InternalError("<i>"),
