@@ -3,7 +3,7 @@
 #blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // One operation a register; registers that hold one value share one operation.
-  // CHECK-LABEL: llvm.func @add
+  // CHECK-LABEL: llvm.func {{.*}}@add
   // CHECK: llvm.fadd
   // CHECK: llvm.fadd
   // CHECK: llvm.fadd
@@ -22,7 +22,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 #blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // All registers of a splat are one value: one operation for the whole tensor.
-  // CHECK-LABEL: llvm.func @add_splats
+  // CHECK-LABEL: llvm.func {{.*}}@add_splats
   // CHECK-COUNT-1: llvm.fmul
   // CHECK-NOT: llvm.fmul
   tt.func private @add_splats(%s: f32) -> tensor<512xf32, #blocked> {
@@ -36,7 +36,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // bf16 is computed in f32.
-  // CHECK-LABEL: llvm.func @bf16
+  // CHECK-LABEL: llvm.func {{.*}}@bf16
   // CHECK-COUNT-2: llvm.fpext %{{.*}} : bf16 to f32
   // CHECK: llvm.fadd %{{.*}} : f32
   // CHECK: llvm.fptrunc %{{.*}} : f32 to bf16
@@ -50,7 +50,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // The sign of -0.0 and of NaN changes too.
-  // CHECK-LABEL: llvm.func @negate
+  // CHECK-LABEL: llvm.func {{.*}}@negate
   // CHECK: %[[SIGN:.*]] = llvm.mlir.constant(-2147483648 : i32)
   // CHECK: llvm.xor %{{.*}}, %[[SIGN]]
   tt.func private @negate(%a: f32) -> f32 {

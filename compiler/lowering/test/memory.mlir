@@ -3,7 +3,7 @@
 #blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // Neighbouring, aligned addresses: one access of four elements.
-  // CHECK-LABEL: llvm.func @aligned
+  // CHECK-LABEL: llvm.func {{.*}}@aligned
   // CHECK: llvm.load {{.*}} : !llvm.ptr<1> -> vector<4xf32>
   // CHECK: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<1>
   tt.func public @aligned(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
@@ -21,7 +21,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 #blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // Nothing is known of the alignment: no vector.
-  // CHECK-LABEL: llvm.func @unaligned
+  // CHECK-LABEL: llvm.func {{.*}}@unaligned
   // CHECK-NOT: vector<
   // CHECK: llvm.return
   tt.func public @unaligned(%p: !tt.ptr<f32>) {
@@ -39,7 +39,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 #blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // 16 elements on 128 threads: lanes 16 to 31 and warps 1 to 3 hold copies and do not store.
-  // CHECK-LABEL: llvm.func @copies
+  // CHECK-LABEL: llvm.func {{.*}}@copies
   // CHECK-DAG: %[[LANES:.*]] = llvm.mlir.constant(16 : i32)
   // CHECK-DAG: %[[WARPS:.*]] = llvm.mlir.constant(3 : i32)
   // CHECK-DAG: llvm.and %{{.*}}, %[[LANES]]
