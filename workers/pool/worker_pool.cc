@@ -160,9 +160,9 @@ void WorkerPool::EndLocked(WorkerRecord* worker, WorkerEnd::Kind kind, const std
     worker->ending = clock_();
     worker->planned = {kind, report, std::move(begun)};
   }
-  if (worker->local && children_->Owns(worker->hello.pid())) {
+  if (worker->local) {
     if (kind != WorkerEnd::Kind::kDisconnected) children_->Kill(worker->hello.pid());
-    return;  // OnChildEnd goes on.
+    return;  // OnChildEnd, which knows how it ended, goes on; Tick does when that does not come.
   }
   RemoveLocked(worker->id, worker->planned, calls);
 }
