@@ -91,6 +91,37 @@ TEST(Compiler, TwoCompilesGiveTheSameBytes) {
             Compiler::Create()->Compile(Request(kScale)).artifacts[0].bytes);
 }
 
+constexpr char kAsserts[] = R"(module {
+  tt.func public @check(%c: i1) {
+    tt.assert %c, "no" : i1 loc(#loc1)
+    tt.return
+  }
+}
+#loc1 = loc("kernel.py":17:3)
+)";
+
+TEST(Compiler, WithoutDebugInfoLocationsDoNotReachTheBytes) {
+  CompileRequest request = Request(kAsserts);
+  request.options = {{"debug", true}};
+  CompileRequest moved = request;
+  moved.ir = "// a comment\n\n" + moved.ir;
+  CompileResult result = Warm().Compile(request);
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_THAT(result.artifacts[0].bytes, HasSubstr("__assertfail"));
+  EXPECT_EQ(Warm().Compile(moved).artifacts[0].bytes, result.artifacts[0].bytes);
+}
+
+TEST(Compiler, WithDebugInfoThePtxHasALineTable) {
+  CompileRequest request = Request(kAsserts);
+  request.options = {{"debug", true}};
+  EXPECT_THAT(Warm().Compile(request).artifacts[0].bytes, Not(HasSubstr("\t.loc\t")));
+  request.debug_info = true;
+  CompileResult result = Warm().Compile(request);
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_THAT(result.artifacts[0].bytes, HasSubstr("\t.loc\t"));
+  EXPECT_THAT(result.artifacts[0].bytes, HasSubstr("kernel.py"));
+}
+
 TEST(Compiler, HiddenParametersFollowTheAbiRecord) {
   auto count = [](const std::string& ptx) {
     size_t count = 0;

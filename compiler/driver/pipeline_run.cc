@@ -14,6 +14,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Support/SourceMgr.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -161,10 +162,17 @@ absl::Status PipelineRun::MakeLlir() {
   LoweringOptions lowering;
   lowering.global_scratch = request_.abi.global_scratch;
   lowering.profile_scratch = request_.abi.profile_scratch;
+  lowering.source_locations = request_.debug_info;
   lowering.debug = options_.debug;
   lowering.fp_fusion = options_.enable_fp_fusion;
   if (failed(LowerToLlvm(*module_, target_.Ops(), lowering)))
     return diagnostics_->FirstError(absl::StatusCode::kUnimplemented);
+  if (request_.debug_info) {
+    // Line tables need a scope for each function.
+    mlir::PassManager scopes(&context_, mlir::ModuleOp::getOperationName());
+    scopes.addPass(mlir::LLVM::createDIScopeForLLVMFuncOpPass());
+    if (failed(scopes.run(*module_))) return diagnostics_->FirstError(absl::StatusCode::kInternal);
+  }
   llvm_module_ = mlir::translateModuleToLLVMIR(*module_, *llvm_context_, kernel_name_);
   if (!llvm_module_) return diagnostics_->FirstError(absl::StatusCode::kInternal);
   return target_.Optimize(*llvm_module_, options_);

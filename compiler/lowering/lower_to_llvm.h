@@ -11,6 +11,9 @@ namespace tritond::compiler {
 struct LoweringOptions {
   bool global_scratch = true;  // kernels take these hidden pointer parameters, in this order, after their own
   bool profile_scratch = true;
+  // Locations of operations are places in the source program. Otherwise they are places in the IR's text, which must
+  // not reach the code: it would differ with the spelling of the same kernel.
+  bool source_locations = false;
   bool debug = false;     // tt.assert acts
   bool fp_fusion = true;  // a * b + c may become one rounding
 };

@@ -45,7 +45,8 @@ mlir::FileLineColLoc FindFile(mlir::Location loc) {
 LogicalResult LowerAssert(FunctionLowering& f, tt::AssertOp op) {
   if (!f.options.debug) return mlir::success();
   AssertSite site{op.getMessage(), "unknown", "unknown", 0};
-  if (mlir::FileLineColLoc file = FindFile(op.getLoc())) {
+  mlir::FileLineColLoc file = FindFile(op.getLoc());
+  if (file && f.options.source_locations) {
     site.file = file.getFilename().getValue();
     site.line = file.getLine();
   }

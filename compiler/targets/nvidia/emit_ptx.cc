@@ -81,6 +81,14 @@ void AddClusterSize(std::string& text, int num_ctas) {
   }
 }
 
+// LLVM numbers calls in comments, "// callseq 7, 0", and counts on from one module to the next. Equal modules must give
+// equal text, so the comments go.
+void DropCallNumbers(std::string& text) {
+  const std::string comment = " // callseq ";
+  for (size_t at = text.find(comment); at != std::string::npos; at = text.find(comment, at))
+    text.erase(at, std::min(text.find('\n', at), text.size()) - at);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Architecture& arch, int ptx_version,
@@ -116,6 +124,7 @@ absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& m
   ReplaceDirective(ptx, ".version", absl::StrCat(ptx_version / 10, ".", ptx_version % 10));
   // Also drops ", debug", which asks the assembler for -g; line numbers need none.
   ReplaceDirective(ptx, ".target", arch.binary_arch);
+  DropCallNumbers(ptx);
   if (num_ctas > 1) AddClusterSize(ptx, num_ctas);
   return ptx;
 }
