@@ -30,7 +30,8 @@ sigset_t BlockSignals() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Debian builds Abseil with its search for lock cycles on. gRPC takes many of these locks, and would spend a tenth of its time there.
+  // Debian builds Abseil with its search for lock cycles on. gRPC takes many of these locks, and would spend a tenth of
+  // its time there.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   absl::StatusOr<tritond::server::ServerConfig> config = tritond::server::ParseCommandLine(argc, argv);
   if (absl::IsCancelled(config.status())) return config.status().message() == "0" ? 0 : kExitUsage;

@@ -10,11 +10,11 @@ namespace tritond::compiler::nvidia {
 // `binary_arch` is what PTX and cubin name. LLVM 19 ends at sm_90a; newer devices get code generated for `llvm_cpu`,
 // which uses no instruction that only sm_90a has, under another name.
 struct Architecture {
-  int compute_capability;        // 90 for 9.0
-  const char* llvm_cpu;          // "sm_90a"
-  const char* binary_arch;       // "sm_90a"
-  int min_ptx_version;           // the first PTX ISA that knows binary_arch, 78 for 7.8
-  int64_t max_shared_bytes;      // of one block, after opting in; "CUDA C++ Programming Guide", compute capabilities
+  int compute_capability;    // 90 for 9.0
+  const char* llvm_cpu;      // "sm_90a"
+  const char* binary_arch;   // "sm_90a"
+  int min_ptx_version;       // the first PTX ISA that knows binary_arch, 78 for 7.8
+  int64_t max_shared_bytes;  // of one block, after opting in; "CUDA C++ Programming Guide", compute capabilities
 };
 
 inline constexpr Architecture kArchitectures[] = {

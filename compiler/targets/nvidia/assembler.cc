@@ -24,11 +24,12 @@ absl::Status AssemblyError(absl::string_view assembler, absl::string_view log) {
       absl::StrContains(lower, "uses too much local")) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the kernel needs more registers than a thread has; more warps, smaller tiles or a higher "
-                     "maxnreg help: ", log));
+                     "maxnreg help: ",
+                     log));
   }
   if (absl::StrContains(lower, "unsupported .version") || absl::StrContains(lower, "unsupported toolchain") ||
-      absl::StrContains(lower, "is not defined for option 'gpu-name'") || absl::StrContains(lower, "unsupported arch") ||
-      absl::StrContains(lower, "unrecognized arch")) {
+      absl::StrContains(lower, "is not defined for option 'gpu-name'") ||
+      absl::StrContains(lower, "unsupported arch") || absl::StrContains(lower, "unrecognized arch")) {
     return absl::FailedPreconditionError(absl::StrCat(assembler, " does not support this target: ", log));
   }
   return absl::InternalError(absl::StrCat(assembler, ": ", log));

@@ -14,10 +14,10 @@
 namespace tritond::compiler::nvidia {
 
 struct AssembleOptions {
-  std::string arch;                 // "sm_90a"
-  bool fp_fusion = true;            // the assembler may contract a * b + c
+  std::string arch;       // "sm_90a"
+  bool fp_fusion = true;  // the assembler may contract a * b + c
   bool line_info = false;
-  std::vector<std::string> extra;   // flags as ptxas spells them, after ours
+  std::vector<std::string> extra;  // flags as ptxas spells them, after ours
 };
 
 // One assembler found on this machine. Thread-compatible.

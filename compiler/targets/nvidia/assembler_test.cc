@@ -15,17 +15,20 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr char kElfMagic[] = "\x7f" "ELF";
+constexpr char kElfMagic[] =
+    "\x7f"
+    "ELF";
 constexpr char kUsualRoot[] = "/usr/local/cuda";
 
 std::string Ptx(const std::string& target, const std::string& body, const std::string& version = "8.0") {
-  return ".version " + version + "\n.target " + target + "\n.address_size 64\n.visible .entry kernel(.param .u64 a)\n{\n" +
-         body + "\nret;\n}\n";
+  return ".version " + version + "\n.target " + target +
+         "\n.address_size 64\n.visible .entry kernel(.param .u64 a)\n{\n" + body + "\nret;\n}\n";
 }
 
 // A shared array of 300 KiB: more than any block has.
-const std::string kTooMuchShared = "  .shared .align 4 .b8 big[307200];\n  .reg .b32 %r<2>;\n  mov.u32 %r1, %tid.x;\n"
-                                   "  st.shared.u32 [big], %r1;";
+const std::string kTooMuchShared =
+    "  .shared .align 4 .b8 big[307200];\n  .reg .b32 %r<2>;\n  mov.u32 %r1, %tid.x;\n"
+    "  st.shared.u32 [big], %r1;";
 
 std::string CudaPath(const std::string& relative) { return std::string(kUsualRoot) + "/" + relative; }
 

@@ -14,15 +14,26 @@ namespace {
 std::string Ordering(const AtomicAccess& access) {
   std::string text;
   switch (access.semantic) {
-    case tt::MemSemantic::kRelaxed: text = ".relaxed"; break;
-    case tt::MemSemantic::kAcquire: text = ".acquire"; break;
-    case tt::MemSemantic::kRelease: text = ".release"; break;
-    case tt::MemSemantic::kAcqRel: text = ".acq_rel"; break;
+    case tt::MemSemantic::kRelaxed:
+      text = ".relaxed";
+      break;
+    case tt::MemSemantic::kAcquire:
+      text = ".acquire";
+      break;
+    case tt::MemSemantic::kRelease:
+      text = ".release";
+      break;
+    case tt::MemSemantic::kAcqRel:
+      text = ".acq_rel";
+      break;
   }
   switch (access.scope) {
-    case tt::MemSyncScope::kGpu: return text + ".gpu";
-    case tt::MemSyncScope::kCta: return text + ".cta";
-    case tt::MemSyncScope::kSys: return text + ".sys";
+    case tt::MemSyncScope::kGpu:
+      return text + ".gpu";
+    case tt::MemSyncScope::kCta:
+      return text + ".cta";
+    case tt::MemSyncScope::kSys:
+      return text + ".sys";
   }
   return text;
 }
@@ -60,15 +71,24 @@ std::string AtomKind(tt::RmwOp op, mlir::Type type, int compute_capability) {
   if (op == tt::RmwOp::kXchg) return ".exch.b" + width;
   if (!type.isIntOrIndex()) return "";
   switch (op) {
-    case tt::RmwOp::kAnd: return ".and.b" + width;
-    case tt::RmwOp::kOr: return ".or.b" + width;
-    case tt::RmwOp::kXor: return ".xor.b" + width;
-    case tt::RmwOp::kAdd: return ".add.u" + width;
-    case tt::RmwOp::kMax: return ".max.s" + width;
-    case tt::RmwOp::kMin: return ".min.s" + width;
-    case tt::RmwOp::kUmax: return ".max.u" + width;
-    case tt::RmwOp::kUmin: return ".min.u" + width;
-    default: return "";
+    case tt::RmwOp::kAnd:
+      return ".and.b" + width;
+    case tt::RmwOp::kOr:
+      return ".or.b" + width;
+    case tt::RmwOp::kXor:
+      return ".xor.b" + width;
+    case tt::RmwOp::kAdd:
+      return ".add.u" + width;
+    case tt::RmwOp::kMax:
+      return ".max.s" + width;
+    case tt::RmwOp::kMin:
+      return ".min.s" + width;
+    case tt::RmwOp::kUmax:
+      return ".max.u" + width;
+    case tt::RmwOp::kUmin:
+      return ".min.u" + width;
+    default:
+      return "";
   }
 }
 
@@ -82,15 +102,24 @@ std::string NextOf16Bits(tt::RmwOp op, mlir::Type type, const std::string& opera
   }
   if (!type.isInteger(16)) return "";
   switch (op) {
-    case tt::RmwOp::kAnd: return "and.b16" + args;
-    case tt::RmwOp::kOr: return "or.b16" + args;
-    case tt::RmwOp::kXor: return "xor.b16" + args;
-    case tt::RmwOp::kAdd: return "add.u16" + args;
-    case tt::RmwOp::kMax: return "max.s16" + args;
-    case tt::RmwOp::kMin: return "min.s16" + args;
-    case tt::RmwOp::kUmax: return "max.u16" + args;
-    case tt::RmwOp::kUmin: return "min.u16" + args;
-    default: return "";
+    case tt::RmwOp::kAnd:
+      return "and.b16" + args;
+    case tt::RmwOp::kOr:
+      return "or.b16" + args;
+    case tt::RmwOp::kXor:
+      return "xor.b16" + args;
+    case tt::RmwOp::kAdd:
+      return "add.u16" + args;
+    case tt::RmwOp::kMax:
+      return "max.s16" + args;
+    case tt::RmwOp::kMin:
+      return "min.s16" + args;
+    case tt::RmwOp::kUmax:
+      return "max.u16" + args;
+    case tt::RmwOp::kUmin:
+      return "min.u16" + args;
+    default:
+      return "";
   }
 }
 
@@ -103,9 +132,9 @@ mlir::Value EmitSwapLoop(mlir::OpBuilder& b, mlir::Location loc, const AtomicAcc
   const std::string skip = access.predicate ? "@!" + ptx.AddPredicate(access.predicate) + " bra done;\n" : "";
   // Names and labels are local to the braces, so that several copies of this text live in one function.
   const std::string text = "{\n.reg .pred again;\n.reg .b16 old, next, seen;\nmov.b16 old, 0;\n" + skip +
-                           "ld.relaxed.gpu.global.b16 old, [" + ptr + "];\n" +
-                           "retry:\n" + NextOf16Bits(op, value.getType(), operand) + "\n" +
-                           "atom" + Ordering(access) + ".global.cas.b16 seen, [" + ptr + "], old, next;\n" +
+                           "ld.relaxed.gpu.global.b16 old, [" + ptr + "];\n" + "retry:\n" +
+                           NextOf16Bits(op, value.getType(), operand) + "\n" + "atom" + Ordering(access) +
+                           ".global.cas.b16 seen, [" + ptr + "], old, next;\n" +
                            "setp.ne.u16 again, seen, old;\nmov.b16 old, seen;\n@again bra retry;\n" +
                            "done:\nmov.b16 " + result + ", old;\n}";
   return FromInteger(b, loc, value.getType(), ptx.Emit(text, /*touches_memory=*/true)[0]);

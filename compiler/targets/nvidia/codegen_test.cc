@@ -86,7 +86,8 @@ TEST_F(CodegenTest, SharedPointersHave32Bits) {
   }
   auto shared = LLVM::LLVMPointerType::get(b.getContext(), 3);
   mlir::Value base = b.create<LLVM::AddressOfOp>(k.loc(), shared, "global_smem");
-  mlir::Value place = b.create<LLVM::GEPOp>(k.loc(), shared, b.getI64Type(), base, llvm::ArrayRef<LLVM::GEPArg>{k.arg(1)});
+  mlir::Value place =
+      b.create<LLVM::GEPOp>(k.loc(), shared, b.getI64Type(), base, llvm::ArrayRef<LLVM::GEPArg>{k.arg(1)});
   b.create<LLVM::StoreOp>(k.loc(), k.arg(1), place);
   auto ptx = k.ToPtx(90, *toolchain_);
   ASSERT_TRUE(ptx.ok()) << ptx.status();

@@ -22,8 +22,10 @@ LLVM::LLVMFunctionType FunctionType(mlir::OpBuilder& b, mlir::Type result, llvm:
 LLVM::LLVMFuncOp AssertFunction(mlir::OpBuilder& b, mlir::Location loc) {
   auto ptr = LLVM::LLVMPointerType::get(b.getContext());
   mlir::Type i32 = b.getI32Type();
-  auto fail = nvidia::DeclareFunction(b, loc, "__assertfail", FunctionType(b, nullptr, {ptr, ptr, i32, ptr, b.getI64Type()}));
-  auto func = nvidia::DeclareFunction(b, loc, kAssertFunction, FunctionType(b, nullptr, {b.getI1Type(), ptr, ptr, i32, ptr}));
+  auto fail =
+      nvidia::DeclareFunction(b, loc, "__assertfail", FunctionType(b, nullptr, {ptr, ptr, i32, ptr, b.getI64Type()}));
+  auto func =
+      nvidia::DeclareFunction(b, loc, kAssertFunction, FunctionType(b, nullptr, {b.getI1Type(), ptr, ptr, i32, ptr}));
   if (!fail || !func || !func.isExternal()) return fail ? func : nullptr;
   func.setLinkage(LLVM::Linkage::Internal);
   mlir::OpBuilder::InsertionGuard guard(b);
@@ -34,8 +36,9 @@ LLVM::LLVMFuncOp AssertFunction(mlir::OpBuilder& b, mlir::Location loc) {
   b.create<LLVM::CondBrOp>(loc, entry->getArgument(0), passed, failed);
   b.setInsertionPointToEnd(failed);
   mlir::Value char_size = b.create<LLVM::ConstantOp>(loc, b.getI64Type(), b.getI64IntegerAttr(1));
-  b.create<LLVM::CallOp>(loc, fail, mlir::ValueRange{entry->getArgument(1), entry->getArgument(2),
-                                                     entry->getArgument(3), entry->getArgument(4), char_size});
+  b.create<LLVM::CallOp>(loc, fail,
+                         mlir::ValueRange{entry->getArgument(1), entry->getArgument(2), entry->getArgument(3),
+                                          entry->getArgument(4), char_size});
   b.create<LLVM::Trap>(loc);
   b.create<LLVM::UnreachableOp>(loc);
   b.setInsertionPointToEnd(passed);
@@ -82,8 +85,8 @@ LLVM::LLVMFuncOp PrintFunction(mlir::OpBuilder& b, mlir::Location loc, llvm::Arr
     auto layout = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
     buffer = b.create<LLVM::AllocaOp>(loc, ptr, layout, nvidia::EmitI32(b, loc, 1), /*alignment=*/8);
     for (size_t i = 0; i < types.size(); ++i) {
-      mlir::Value slot = b.create<LLVM::GEPOp>(loc, ptr, layout, buffer,
-                                               llvm::ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
+      mlir::Value slot =
+          b.create<LLVM::GEPOp>(loc, ptr, layout, buffer, llvm::ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
       b.create<LLVM::StoreOp>(loc, entry->getArgument(i + 1), slot);
     }
   }
@@ -100,10 +103,10 @@ void NvidiaOps::Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condi
     mlir::emitError(loc) << "'" << kAssertFunction << "' or '__assertfail' is something else in this module";
     return;
   }
-  b.create<LLVM::CallOp>(loc, func, mlir::ValueRange{condition, nvidia::EmitString(b, loc, site.message),
-                                                     nvidia::EmitString(b, loc, site.file),
-                                                     nvidia::EmitI32(b, loc, site.line),
-                                                     nvidia::EmitString(b, loc, site.function)});
+  b.create<LLVM::CallOp>(
+      loc, func,
+      mlir::ValueRange{condition, nvidia::EmitString(b, loc, site.message), nvidia::EmitString(b, loc, site.file),
+                       nvidia::EmitI32(b, loc, site.line), nvidia::EmitString(b, loc, site.function)});
 }
 
 mlir::LogicalResult NvidiaOps::Print(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef format,

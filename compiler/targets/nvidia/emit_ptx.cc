@@ -7,8 +7,8 @@
 #include "compiler/targets/nvidia/codegen.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
@@ -100,9 +100,9 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
   llvm::TargetOptions llvm_options;
   llvm_options.AllowFPOpFusion = options.enable_fp_fusion ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
   llvm_options.TrapUnreachable = true;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      kTriple, arch.llvm_cpu, absl::StrCat("+ptx", NearestLlvmPtxVersion(ptx_version)), llvm_options,
-      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(kTriple, arch.llvm_cpu, absl::StrCat("+ptx", NearestLlvmPtxVersion(ptx_version)),
+                                  llvm_options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,

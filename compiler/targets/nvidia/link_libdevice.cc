@@ -39,9 +39,8 @@ absl::Status LinkLibdevice(llvm::Module& module, Toolchain& toolchain) {
   (*library)->setTargetTriple(module.getTargetTriple());
   (*library)->setDataLayout(module.getDataLayout());
   auto make_internal = [](llvm::Module& linked, const llvm::StringSet<>& names) {
-    llvm::internalizeModule(linked, [&](const llvm::GlobalValue& value) {
-      return !value.hasName() || !names.contains(value.getName());
-    });
+    llvm::internalizeModule(
+        linked, [&](const llvm::GlobalValue& value) { return !value.hasName() || !names.contains(value.getName()); });
   };
   if (llvm::Linker::linkModules(module, std::move(*library), llvm::Linker::LinkOnlyNeeded, make_internal)) {
     return absl::InternalError("linking libdevice failed");

@@ -69,9 +69,12 @@ void UnpackWord(mlir::OpBuilder& b, mlir::Location loc, mlir::Value word, mlir::
 
 llvm::StringRef EvictionSuffix(tt::EvictionPolicy policy) {
   switch (policy) {
-    case tt::EvictionPolicy::kNormal: return "";
-    case tt::EvictionPolicy::kEvictFirst: return ".L1::evict_first";
-    case tt::EvictionPolicy::kEvictLast: return ".L1::evict_last";
+    case tt::EvictionPolicy::kNormal:
+      return "";
+    case tt::EvictionPolicy::kEvictFirst:
+      return ".L1::evict_first";
+    case tt::EvictionPolicy::kEvictLast:
+      return ".L1::evict_last";
   }
   return "";
 }
@@ -81,22 +84,32 @@ llvm::StringRef EvictionSuffix(tt::EvictionPolicy policy) {
 std::string LoadHints(const MemoryAccess& access) {
   if (access.is_volatile) return "";
   switch (access.cache) {
-    case tt::CacheModifier::kCa: return ".ca";
-    case tt::CacheModifier::kCg: return ".cg";
-    case tt::CacheModifier::kCs: return ".cs";
-    case tt::CacheModifier::kCv: return ".cv";
-    default: return EvictionSuffix(access.evict).str();
+    case tt::CacheModifier::kCa:
+      return ".ca";
+    case tt::CacheModifier::kCg:
+      return ".cg";
+    case tt::CacheModifier::kCs:
+      return ".cs";
+    case tt::CacheModifier::kCv:
+      return ".cv";
+    default:
+      return EvictionSuffix(access.evict).str();
   }
 }
 
 std::string StoreHints(const MemoryAccess& access) {
   if (access.is_volatile) return "";
   switch (access.cache) {
-    case tt::CacheModifier::kWb: return ".wb";
-    case tt::CacheModifier::kCg: return ".cg";
-    case tt::CacheModifier::kCs: return ".cs";
-    case tt::CacheModifier::kWt: return ".wt";
-    default: return EvictionSuffix(access.evict).str();
+    case tt::CacheModifier::kWb:
+      return ".wb";
+    case tt::CacheModifier::kCg:
+      return ".cg";
+    case tt::CacheModifier::kCs:
+      return ".cs";
+    case tt::CacheModifier::kWt:
+      return ".wt";
+    default:
+      return EvictionSuffix(access.evict).str();
   }
 }
 
@@ -113,9 +126,7 @@ std::string RegisterList(llvm::ArrayRef<std::string> registers) {
 }
 
 // An 8-bit word lives in a 16-bit register.
-mlir::Type RegisterType(mlir::OpBuilder& b, mlir::Type word) {
-  return word.isInteger(8) ? b.getI16Type() : word;
-}
+mlir::Type RegisterType(mlir::OpBuilder& b, mlir::Type word) { return word.isInteger(8) ? b.getI16Type() : word; }
 
 mlir::Value ToRegister(mlir::OpBuilder& b, mlir::Location loc, mlir::Value word) {
   return word.getType().isInteger(8) ? b.create<LLVM::ZExtOp>(loc, b.getI16Type(), word) : word;
@@ -135,8 +146,8 @@ mlir::Type PlainType(mlir::OpBuilder& b, const MemoryAccess& access) {
 unsigned AlignmentOf(const MemoryAccess& access) { return BitsOf(access.element) * access.count / 8; }
 
 llvm::SmallVector<mlir::Value> PlainLoad(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access) {
-  mlir::Value value = b.create<LLVM::LoadOp>(loc, PlainType(b, access), access.ptr, AlignmentOf(access),
-                                             access.is_volatile);
+  mlir::Value value =
+      b.create<LLVM::LoadOp>(loc, PlainType(b, access), access.ptr, AlignmentOf(access), access.is_volatile);
   if (access.count == 1) return {value};
   llvm::SmallVector<mlir::Value> values;
   for (int i = 0; i < access.count; ++i) {

@@ -156,10 +156,13 @@ TEST_F(NvidiaOpsTest, MaskedLoadsStartWithTheOtherValue) {
 }
 
 TEST_F(NvidiaOpsTest, MaskedAccessesPackSmallElements) {
-  const struct { char element; int count; const char* type; } kCases[] = {
-      {'c', 1, "\\.b8 "},    {'c', 2, "\\.b16 "},   {'c', 4, "\\.b32 "},   {'c', 16, "\\.v4\\.b32 "},
-      {'h', 1, "\\.b16 "},   {'e', 2, "\\.b32 "},   {'g', 8, "\\.v4\\.b32 "}, {'i', 1, "\\.b32 "},
-      {'d', 2, "\\.v2\\.b64 "}, {'l', 1, "\\.b64 "}, {'p', 2, "\\.v2\\.b64 "}};
+  const struct {
+    char element;
+    int count;
+    const char* type;
+  } kCases[] = {{'c', 1, "\\.b8 "},       {'c', 2, "\\.b16 "}, {'c', 4, "\\.b32 "},      {'c', 16, "\\.v4\\.b32 "},
+                {'h', 1, "\\.b16 "},      {'e', 2, "\\.b32 "}, {'g', 8, "\\.v4\\.b32 "}, {'i', 1, "\\.b32 "},
+                {'d', 2, "\\.v2\\.b64 "}, {'l', 1, "\\.b64 "}, {'p', 2, "\\.v2\\.b64 "}};
   for (const auto& test : kCases) {
     TestKernel k(std::string("ppb") + test.element);
     auto access = AccessOf(k, 0, test.element, test.count);
@@ -177,10 +180,15 @@ TEST_F(NvidiaOpsTest, MaskedAccessesPackSmallElements) {
 }
 
 TEST_F(NvidiaOpsTest, CacheModifiersOfTheOtherKindOfAccessAreLeftOut) {
-  const struct { tt::CacheModifier modifier; const char *load, *store; } kCases[] = {
-      {tt::CacheModifier::kCa, "ld.global.ca.b32", "st.global"},    {tt::CacheModifier::kCg, "ld.global.cg.b32", "st.global.cg.b32"},
-      {tt::CacheModifier::kCs, "ld.global.cs.b32", "st.global.cs.b32"}, {tt::CacheModifier::kCv, "ld.global.cv.b32", "st.global"},
-      {tt::CacheModifier::kWb, "ld.global", "st.global.wb.b32"},    {tt::CacheModifier::kWt, "ld.global", "st.global.wt.b32"}};
+  const struct {
+    tt::CacheModifier modifier;
+    const char *load, *store;
+  } kCases[] = {{tt::CacheModifier::kCa, "ld.global.ca.b32", "st.global"},
+                {tt::CacheModifier::kCg, "ld.global.cg.b32", "st.global.cg.b32"},
+                {tt::CacheModifier::kCs, "ld.global.cs.b32", "st.global.cs.b32"},
+                {tt::CacheModifier::kCv, "ld.global.cv.b32", "st.global"},
+                {tt::CacheModifier::kWb, "ld.global", "st.global.wb.b32"},
+                {tt::CacheModifier::kWt, "ld.global", "st.global.wt.b32"}};
   for (const auto& test : kCases) {
     TestKernel k("pp");
     auto access = AccessOf(k, 0, 'i', 1);
@@ -205,13 +213,16 @@ std::string AtomicPtx(NvidiaOpsTest*, TestKernel& k, const NvidiaOps& ops, tt::R
 }
 
 TEST_F(NvidiaOpsTest, AtomicsAreOneInstructionWhereThereIsOne) {
-  const struct { tt::RmwOp op; char type; const char* text; } kCases[] = {
-      {tt::RmwOp::kAdd, 'i', ".add.u32"},     {tt::RmwOp::kAdd, 'l', ".add.u64"},
-      {tt::RmwOp::kFadd, 'f', ".add.f32"},    {tt::RmwOp::kFadd, 'd', ".add.f64"},
-      {tt::RmwOp::kFadd, 'e', ".add.noftz.f16"}, {tt::RmwOp::kFadd, 'g', ".add.noftz.bf16"},
-      {tt::RmwOp::kMax, 'i', ".max.s32"},     {tt::RmwOp::kUmin, 'l', ".min.u64"},
-      {tt::RmwOp::kAnd, 'i', ".and.b32"},     {tt::RmwOp::kXor, 'l', ".xor.b64"},
-      {tt::RmwOp::kXchg, 'f', ".exch.b32"},   {tt::RmwOp::kXchg, 'd', ".exch.b64"}};
+  const struct {
+    tt::RmwOp op;
+    char type;
+    const char* text;
+  } kCases[] = {{tt::RmwOp::kAdd, 'i', ".add.u32"},        {tt::RmwOp::kAdd, 'l', ".add.u64"},
+                {tt::RmwOp::kFadd, 'f', ".add.f32"},       {tt::RmwOp::kFadd, 'd', ".add.f64"},
+                {tt::RmwOp::kFadd, 'e', ".add.noftz.f16"}, {tt::RmwOp::kFadd, 'g', ".add.noftz.bf16"},
+                {tt::RmwOp::kMax, 'i', ".max.s32"},        {tt::RmwOp::kUmin, 'l', ".min.u64"},
+                {tt::RmwOp::kAnd, 'i', ".and.b32"},        {tt::RmwOp::kXor, 'l', ".xor.b64"},
+                {tt::RmwOp::kXchg, 'f', ".exch.b32"},      {tt::RmwOp::kXchg, 'd', ".exch.b64"}};
   for (const auto& test : kCases) {
     TestKernel k(std::string("p") + test.type + "b");
     ASSERT_EQ(AtomicPtx(this, k, ops_, test.op, true), "");
@@ -260,12 +271,19 @@ TEST_F(NvidiaOpsTest, CompareAndSwapTakesThreeWidths) {
 }
 
 TEST_F(NvidiaOpsTest, FastMathIsOneInstruction) {
-  const struct { const char *op, *text; int args; } kCases[] = {
-      {"math.exp", "ex2.approx.f32", 1},    {"math.exp2", "ex2.approx.ftz.f32", 1},
-      {"math.sqrt", "sqrt.approx.ftz.f32", 1}, {"math.rsqrt", "rsqrt.approx.ftz.f32", 1},
-      {"arith.divf", "div.full.f32", 2},    {"tt.precise_divf", "div.rn.f32", 2},
-      {"tt.precise_sqrt", "sqrt.rn.f32", 1}, {"math.floor", "cvt.rmi.f32.f32", 1},
-      {"math.absf", "abs.f32", 1},          {"math.fma", "fma.rn.f32", 3}};
+  const struct {
+    const char *op, *text;
+    int args;
+  } kCases[] = {{"math.exp", "ex2.approx.f32", 1},
+                {"math.exp2", "ex2.approx.ftz.f32", 1},
+                {"math.sqrt", "sqrt.approx.ftz.f32", 1},
+                {"math.rsqrt", "rsqrt.approx.ftz.f32", 1},
+                {"arith.divf", "div.full.f32", 2},
+                {"tt.precise_divf", "div.rn.f32", 2},
+                {"tt.precise_sqrt", "sqrt.rn.f32", 1},
+                {"math.floor", "cvt.rmi.f32.f32", 1},
+                {"math.absf", "abs.f32", 1},
+                {"math.fma", "fma.rn.f32", 3}};
   for (const auto& test : kCases) {
     TestKernel k("pfff");
     llvm::SmallVector<mlir::Value> args = {k.arg(1), k.arg(2), k.arg(3)};
@@ -281,10 +299,11 @@ TEST_F(NvidiaOpsTest, FastMathIsOneInstruction) {
 
 TEST_F(NvidiaOpsTest, OtherMathComesFromLibdevice) {
   if (!toolchain_->GetLibdevice().ok()) GTEST_SKIP() << "no libdevice";
-  const char* kUnary[] = {"math.acos", "math.acosh", "math.asin",  "math.asinh", "math.atan",  "math.atanh", "math.cbrt",
-                          "math.cos",  "math.cosh",  "math.erf",   "math.exp",   "math.exp2",  "math.expm1", "math.log",
-                          "math.log10", "math.log1p", "math.log2", "math.rsqrt", "math.sin",   "math.sinh",  "math.sqrt",
-                          "math.tan",  "math.tanh",  "math.ceil",  "math.trunc", "math.round", "math.roundeven"};
+  const char* kUnary[] = {"math.acos",  "math.acosh", "math.asin",     "math.asinh", "math.atan", "math.atanh",
+                          "math.cbrt",  "math.cos",   "math.cosh",     "math.erf",   "math.exp",  "math.exp2",
+                          "math.expm1", "math.log",   "math.log10",    "math.log1p", "math.log2", "math.rsqrt",
+                          "math.sin",   "math.sinh",  "math.sqrt",     "math.tan",   "math.tanh", "math.ceil",
+                          "math.trunc", "math.round", "math.roundeven"};
   for (char type : {'f', 'd'}) {
     TestKernel k(std::string("p") + type);
     for (const char* op : kUnary) {
@@ -312,7 +331,8 @@ TEST_F(NvidiaOpsTest, ConversionsUseThePackedInstructions) {
   TestKernel k("pffec");
   auto& b = k.builder();
   auto e4m3 = b.getFloat8E4M3FNType();
-  auto convert = [&](mlir::FloatType from, mlir::FloatType to, llvm::SmallVector<mlir::Value> values, const char letter) {
+  auto convert = [&](mlir::FloatType from, mlir::FloatType to, llvm::SmallVector<mlir::Value> values,
+                     const char letter) {
     auto results = ops_.ConvertFloat(b, k.loc(), from, to, tt::RoundingMode::kRtne, values);
     ASSERT_EQ(results.size(), values.size());
     for (mlir::Value result : results) {
@@ -360,16 +380,16 @@ TEST_F(NvidiaOpsTest, InlineAssemblyChecksItsConstraints) {
       ops_.InlineAsm(bad.builder(), bad.loc(), bad.TypeOf('i'), {bad.arg(1)}, "mov $0, $1;", "=r,r,r", false)));
   EXPECT_THAT(bad.error(), HasSubstr("2 inputs"));
   TestKernel worse("pi");
-  EXPECT_TRUE(mlir::failed(
-      ops_.InlineAsm(worse.builder(), worse.loc(), worse.TypeOf('i'), {worse.arg(1)}, "", "=r,{", false)));
+  EXPECT_TRUE(
+      mlir::failed(ops_.InlineAsm(worse.builder(), worse.loc(), worse.TypeOf('i'), {worse.arg(1)}, "", "=r,{", false)));
 }
 
 TEST_F(NvidiaOpsTest, PureAssemblyThatNobodyReadsIsRemoved) {
   TestKernel k("pii");
   for (bool effects : {false, true}) {
     const char* text = effects ? "xor.b32 $0, $1, $1;" : "or.b32 $0, $1, $1;";
-    ASSERT_TRUE(mlir::succeeded(
-        ops_.InlineAsm(k.builder(), k.loc(), k.TypeOf('i'), {k.arg(1)}, text, "=r,r", effects)));
+    ASSERT_TRUE(
+        mlir::succeeded(ops_.InlineAsm(k.builder(), k.loc(), k.TypeOf('i'), {k.arg(1)}, text, "=r,r", effects)));
   }
   const std::string ptx = Compile(k);
   EXPECT_THAT(ptx, Not(HasSubstr("or.b32 \t")));

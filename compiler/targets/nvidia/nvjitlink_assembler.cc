@@ -29,11 +29,25 @@ struct Functions {
 };
 
 const char* ResultName(Result result) {
-  static constexpr std::array<const char*, 19> kNames = {
-      "success", "unrecognized option", "missing arch", "invalid input", "PTX compilation failed",
-      "NVVM compilation failed", "internal error", "thread pool error", "unrecognized input", "finalizer error",
-      "null input", "incompatible options", "incorrect input type", "arch mismatch", "outdated library",
-      "missing fatbin", "unrecognized arch", "unsupported arch", "LTO not enabled"};
+  static constexpr std::array<const char*, 19> kNames = {"success",
+                                                         "unrecognized option",
+                                                         "missing arch",
+                                                         "invalid input",
+                                                         "PTX compilation failed",
+                                                         "NVVM compilation failed",
+                                                         "internal error",
+                                                         "thread pool error",
+                                                         "unrecognized input",
+                                                         "finalizer error",
+                                                         "null input",
+                                                         "incompatible options",
+                                                         "incorrect input type",
+                                                         "arch mismatch",
+                                                         "outdated library",
+                                                         "missing fatbin",
+                                                         "unrecognized arch",
+                                                         "unsupported arch",
+                                                         "LTO not enabled"};
   return result >= 0 && result < static_cast<int>(kNames.size()) ? kNames[result] : "unknown error";
 }
 

@@ -81,14 +81,13 @@ absl::StatusOr<std::unique_ptr<Assembler>> OpenNvPtxCompiler(const std::string& 
   if (!library.ok()) return library.status();
   Functions f;
   unsigned major = 0, minor = 0;
-  const bool complete = (*library)->Load("nvPTXCompilerGetVersion", f.version) &&
-                        (*library)->Load("nvPTXCompilerCreate", f.create) &&
-                        (*library)->Load("nvPTXCompilerDestroy", f.destroy) &&
-                        (*library)->Load("nvPTXCompilerCompile", f.compile) &&
-                        (*library)->Load("nvPTXCompilerGetCompiledProgramSize", f.program_size) &&
-                        (*library)->Load("nvPTXCompilerGetCompiledProgram", f.program) &&
-                        (*library)->Load("nvPTXCompilerGetErrorLogSize", f.log_size) &&
-                        (*library)->Load("nvPTXCompilerGetErrorLog", f.log);
+  const bool complete =
+      (*library)->Load("nvPTXCompilerGetVersion", f.version) && (*library)->Load("nvPTXCompilerCreate", f.create) &&
+      (*library)->Load("nvPTXCompilerDestroy", f.destroy) && (*library)->Load("nvPTXCompilerCompile", f.compile) &&
+      (*library)->Load("nvPTXCompilerGetCompiledProgramSize", f.program_size) &&
+      (*library)->Load("nvPTXCompilerGetCompiledProgram", f.program) &&
+      (*library)->Load("nvPTXCompilerGetErrorLogSize", f.log_size) &&
+      (*library)->Load("nvPTXCompilerGetErrorLog", f.log);
   if (!complete || f.version(&major, &minor) != kSuccess) {
     return absl::NotFoundError(absl::StrCat(path, " is no PTX compiler library"));
   }

@@ -33,7 +33,8 @@ bool IsAnnotatedKernel(const llvm::Function& function) {
   if (!annotations) return false;
   return llvm::any_of(annotations->operands(), [&](const llvm::MDNode* node) {
     auto* key = node->getNumOperands() >= 2 ? llvm::dyn_cast<llvm::MDString>(node->getOperand(1)) : nullptr;
-    return key && key->getString() == "kernel" && llvm::mdconst::extract_or_null<llvm::Function>(node->getOperand(0)) == &function;
+    return key && key->getString() == "kernel" &&
+           llvm::mdconst::extract_or_null<llvm::Function>(node->getOperand(0)) == &function;
   });
 }
 
@@ -61,7 +62,7 @@ absl::Status MarkKernels(llvm::Module& module, const KernelOptions& options) {
 // Functions of libdevice that are one instruction. Replacing them here spares most kernels the link.
 struct OneInstruction {
   const char* name;
-  llvm::Intrinsic::ID exact, flushing;      // by what happens to subnormals
+  llvm::Intrinsic::ID exact, flushing;  // by what happens to subnormals
 };
 constexpr std::array<OneInstruction, 3> kOneInstruction = {{
     {"__nv_exp2f", llvm::Intrinsic::nvvm_ex2_approx_f, llvm::Intrinsic::nvvm_ex2_approx_ftz_f},
@@ -116,7 +117,8 @@ absl::Status CheckResolved(const llvm::Module& module) {
 }
 
 void RunO3(llvm::Module& module, llvm::TargetMachine& machine) {
-  // Lowering has chosen the vectors; a vectoriser would only undo its choice. Loops are few and hot, so unrolling stays.
+  // Lowering has chosen the vectors; a vectoriser would only undo its choice. Loops are few and hot, so unrolling
+  // stays.
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = false;
   tuning.LoopInterleaving = false;

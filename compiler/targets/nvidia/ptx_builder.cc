@@ -25,10 +25,14 @@ char RegisterConstraint(mlir::Type type) {
   if (type.isF64()) return 'd';
   if (mlir::isa<LLVM::LLVMPointerType>(type)) return 'l';
   switch (type.getIntOrFloatBitWidth()) {
-    case 1: return 'b';
-    case 64: return 'l';
-    case 32: return 'r';
-    default: return 'h';
+    case 1:
+      return 'b';
+    case 64:
+      return 'l';
+    case 32:
+      return 'r';
+    default:
+      return 'h';
   }
 }
 

@@ -61,8 +61,8 @@ class MemoryFile {
 };
 
 struct Outcome {
-  int status = 0;       // as waitpid gives it
-  std::string log;      // stdout and stderr
+  int status = 0;   // as waitpid gives it
+  std::string log;  // stdout and stderr
 };
 
 // Runs the program to its end. The child gets `inherited` under the same numbers and an empty environment.
@@ -112,8 +112,8 @@ class PtxasAssembler final : public Assembler {
     absl::StatusOr<Outcome> outcome = RunProgram(command, {in.fd(), out.fd()});
     if (!outcome.ok()) return outcome.status();
     if (WIFSIGNALED(outcome->status)) {
-      return absl::InternalError(absl::StrCat(Name(), " died of signal ", WTERMSIG(outcome->status), ": ",
-                                              outcome->log));
+      return absl::InternalError(
+          absl::StrCat(Name(), " died of signal ", WTERMSIG(outcome->status), ": ", outcome->log));
     }
     if (WEXITSTATUS(outcome->status) != 0) return AssemblyError(Name(), outcome->log);
     return out.Contents();

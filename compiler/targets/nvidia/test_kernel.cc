@@ -43,16 +43,26 @@ TestKernel::TestKernel(const std::string& params)
 
 mlir::Type TestKernel::TypeOf(char letter) {
   switch (letter) {
-    case 'p': return LLVM::LLVMPointerType::get(context_.get(), 1);
-    case 'b': return builder_.getI1Type();
-    case 'c': return builder_.getI8Type();
-    case 'h': return builder_.getI16Type();
-    case 'i': return builder_.getI32Type();
-    case 'l': return builder_.getI64Type();
-    case 'e': return builder_.getF16Type();
-    case 'g': return builder_.getBF16Type();
-    case 'f': return builder_.getF32Type();
-    default: return builder_.getF64Type();
+    case 'p':
+      return LLVM::LLVMPointerType::get(context_.get(), 1);
+    case 'b':
+      return builder_.getI1Type();
+    case 'c':
+      return builder_.getI8Type();
+    case 'h':
+      return builder_.getI16Type();
+    case 'i':
+      return builder_.getI32Type();
+    case 'l':
+      return builder_.getI64Type();
+    case 'e':
+      return builder_.getF16Type();
+    case 'g':
+      return builder_.getBF16Type();
+    case 'f':
+      return builder_.getF32Type();
+    default:
+      return builder_.getF64Type();
   }
 }
 
