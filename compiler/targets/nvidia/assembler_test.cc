@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 constexpr char kElfMagic[] =
     "\x7f"
     "ELF";
-constexpr char kUsualRoot[] = "/usr/local/cuda";
+const std::string kUsualRoot = "/usr/local/cuda";
 
 std::string Ptx(const std::string& target, const std::string& body, const std::string& version = "8.0") {
   return ".version " + version + "\n.target " + target +
@@ -29,8 +29,6 @@ std::string Ptx(const std::string& target, const std::string& body, const std::s
 const std::string kTooMuchShared =
     "  .shared .align 4 .b8 big[307200];\n  .reg .b32 %r<2>;\n  mov.u32 %r1, %tid.x;\n"
     "  st.shared.u32 [big], %r1;";
-
-std::string CudaPath(const std::string& relative) { return std::string(kUsualRoot) + "/" + relative; }
 
 TEST(PtxVersionOfCuda, FollowsTheReleaseNotes) {
   EXPECT_EQ(PtxVersionOfCuda(11, 8), 78);
@@ -56,13 +54,13 @@ using Open = absl::StatusOr<std::unique_ptr<Assembler>> (*)(const std::string&);
 struct Backend {
   const char* name;
   Open open;
-  const char* path;
+  std::string path;
 };
 
 class EveryAssembler : public ::testing::TestWithParam<Backend> {
  protected:
   void SetUp() override {
-    auto opened = GetParam().open(CudaPath(GetParam().path));
+    auto opened = GetParam().open(GetParam().path);
     ASSERT_TRUE(opened.ok()) << opened.status();
     assembler_ = *std::move(opened);
   }
@@ -125,11 +123,12 @@ TEST_P(EveryAssembler, PassesExtraFlagsOn) {
 
 // Those that this machine has.
 std::vector<Backend> PresentBackends() {
+  const std::filesystem::path built = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
   std::vector<Backend> present;
-  for (const Backend& backend : {Backend{"nvJitLink", OpenNvJitLink, "lib64/libnvJitLink.so"},
-                                 Backend{"nvPTXCompiler", OpenNvPtxCompiler, "lib64/libnvptxcompiler.so"},
-                                 Backend{"ptxas", OpenPtxas, "bin/ptxas"}}) {
-    if (std::filesystem::exists(CudaPath(backend.path))) present.push_back(backend);
+  for (const Backend& backend : {Backend{"nvJitLink", OpenNvJitLink, kUsualRoot + "/lib64/libnvJitLink.so"},
+                                 Backend{"nvPTXCompiler", OpenNvPtxCompiler, built / "lib/libnvptxcompiler.so"},
+                                 Backend{"ptxas", OpenPtxas, kUsualRoot + "/bin/ptxas"}}) {
+    if (std::filesystem::exists(backend.path)) present.push_back(backend);
   }
   return present;
 }

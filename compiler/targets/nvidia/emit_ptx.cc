@@ -102,11 +102,14 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
   llvm_options.TrapUnreachable = true;
   return std::unique_ptr<llvm::TargetMachine>(
       target->createTargetMachine(kTriple, arch.llvm_cpu, absl::StrCat("+ptx", NearestLlvmPtxVersion(ptx_version)),
-                                  llvm_options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+                                  llvm_options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
                                     int ptx_version, int num_ctas) {
+  // Set already unless the caller's input is LLVM IR, which may name no target.
+  module.setTargetTriple(machine.getTargetTriple().str());
+  module.setDataLayout(machine.createDataLayout());
   llvm::LLVMContext& context = module.getContext();
   std::string errors;
   std::unique_ptr<llvm::DiagnosticHandler> previous = context.getDiagnosticHandler();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The "PTX Compiler API" library. NVIDIA ships it as an archive; some distributions wrap it into a shared library,
-// which is what this file can use.
+// The "PTX Compiler API": ptxas as a library, with the same output and without the five milliseconds that starting a
+// program takes. NVIDIA ships it as an archive; the build makes a shared library of it where a toolkit has one.
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/nvidia/assembler.h"
 #include "compiler/targets/nvidia/dynamic_library.h"

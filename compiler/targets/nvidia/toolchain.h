@@ -20,7 +20,7 @@ class Toolchain {
   static std::shared_ptr<Toolchain> ForConfig(const TargetConfig& config);
   virtual ~Toolchain() = default;
 
-  // Of nvJitLink, nvPTXCompiler and ptxas the first that there is. FailedPrecondition: none; the message lists where.
+  // Of nvPTXCompiler, ptxas and nvJitLink the first that there is. FailedPrecondition: none; the message lists where.
   virtual absl::StatusOr<const Assembler*> GetAssembler() = 0;
   // The bitcode of libdevice.10.bc. FailedPrecondition as above.
   virtual absl::StatusOr<const llvm::MemoryBuffer*> GetLibdevice() = 0;
