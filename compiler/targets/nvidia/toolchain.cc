@@ -112,8 +112,8 @@ class SearchingToolchain final : public Toolchain {
       }
       return false;
     };
-    // nvJitLink, although in-process, comes after the program: it compiles as for separate linking, which knows nothing of
-    // occupancy. A reduction kernel of 512 threads takes 96 registers a thread with it and 40 with the other two.
+    // nvJitLink, although in-process, comes after the program: it compiles as for separate linking, which knows nothing
+    // of occupancy. A reduction kernel of 512 threads takes 96 registers a thread with it and 40 with the other two.
     if (try_all(OpenNvPtxCompiler, Libraries("libnvptxcompiler.so", {"", ".13", ".12"})) ||
         try_all(OpenPtxas, PtxasPrograms()) ||
         try_all(OpenNvJitLink, Libraries("libnvJitLink.so", {".13", ".12", ""}))) {
