@@ -23,6 +23,10 @@ def RewriteTensorDescriptorPass : Pass<"tt-rewrite-tensor-descriptor", "::mlir::
   let options = [
     Option<"flags", "flags", "int", "1", "i1 parameters after a descriptor's strides: 0, 1 (padding) or 2 (rounding)">];
 }
+def DecomposeScaledDotPass : Pass<"tt-decompose-scaled-dot", "::mlir::ModuleOp"> {
+  let summary = "replaces dots of microscaled operands by dots of wider floats";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
 def HoistInvariantsPass : Pass<"tt-hoist-invariants", "::mlir::ModuleOp"> {
   let summary = "loop-invariant code motion, loads included where memory and trip count allow";
 }

@@ -20,18 +20,7 @@ void RegisterPasses() {
   mlir::registerPass(mlir::createReconcileUnrealizedCastsPass);
   RegisterAnalysisPrinters();
   RegisterLowering();
-  // The project's own, in the order of passes.td: one line a pass.
-  registerCombinePass();
-  registerReorderBroadcastPass();
-  registerRewriteTensorPointerPass();
-  registerRewriteTensorDescriptorPass();
-  registerHoistInvariantsPass();
-  registerUnrollLoopPass();
-  registerConvertToTtgPass();
-  registerCoalescePass();
-  registerRemoveLayoutConversionsPass();
-  registerAllocateSharedMemoryPass();
-  registerInsertBarriersPass();
+  registerTritondPasses();
 }
 
 }  // namespace tritond::compiler

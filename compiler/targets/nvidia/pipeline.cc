@@ -16,6 +16,8 @@ void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
   pm.addPass(createRewriteTensorPointerPass());
   // The rewrite leaves chains of casts and broadcasts of constants.
   pm.addPass(mlir::createCanonicalizerPass());
+  // Before combine, which then merges these dots with their sums like any other.
+  pm.addPass(createDecomposeScaledDotPass());
   // Its patterns match what the canonicaliser prints: addptr of addptr, dot plus accumulator, select of load.
   pm.addPass(createCombinePass());
   // After combine, whose patterns look through broadcasts; arithmetic then works on the smaller tensors.

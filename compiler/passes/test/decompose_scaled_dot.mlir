@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --tt-decompose-scaled-dot | FileCheck %s
+
+// Each scale stands for its group of K / groups elements; an operand without a scale is only widened.
+// CHECK-LABEL: @scale_of_a
+//       CHECK:   %[[W:.*]] = tt.fp_to_fp %[[A:.*]] : tensor<16x64xf8E4M3FN> -> tensor<16x64xbf16>
+//       CHECK:   %[[BITS:.*]] = arith.extui %[[S:.*]] : tensor<16x2xi8> to tensor<16x2xi16>
+//       CHECK:   %[[P:.*]] = tt.bitcast %{{.*}} : tensor<16x2xi16> -> tensor<16x2xbf16>
+//       CHECK:   %[[E:.*]] = tt.expand_dims %[[P]] {axis = 2 : i32} : tensor<16x2xbf16> -> tensor<16x2x1xbf16>
+//       CHECK:   %[[Q:.*]] = tt.broadcast %[[E]] : tensor<16x2x1xbf16> -> tensor<16x2x32xbf16>
+//       CHECK:   %[[R:.*]] = tt.reshape %[[Q]] : tensor<16x2x32xbf16> -> tensor<16x64xbf16>
+//       CHECK:   %[[X:.*]] = arith.mulf %[[W]], %[[R]] : tensor<16x64xbf16>
+//       CHECK:   tt.dot %[[X]], %[[B:.*]], %[[C:.*]] : tensor<16x64xbf16> * tensor<64x16xbf16>
+//   CHECK-NOT:   tt.dot_scaled
+tt.func @scale_of_a(%a: tensor<16x64xf8E4M3FN>, %s: tensor<16x2xi8>, %b: tensor<64x16xbf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %0 = tt.dot_scaled %a scale %s, %b, %c lhs = e4m3 rhs = bf16 : tensor<16x64xf8E4M3FN>, tensor<16x2xi8> * tensor<64x16xbf16> -> tensor<16x16xf32>
+  tt.return %0 : tensor<16x16xf32>
+}
+
+// -----
+
+// The scale of b has b's columns as rows: it is turned.
+// CHECK-LABEL: @scale_of_b
+//       CHECK:   %[[R:.*]] = tt.reshape %{{.*}} : tensor<8x2x32xbf16> -> tensor<8x64xbf16>
+//       CHECK:   tt.trans %[[R]] {order = array<i32: 1, 0>} : tensor<8x64xbf16> -> tensor<64x8xbf16>
+tt.func @scale_of_b(%a: tensor<16x64xbf16>, %b: tensor<64x8xf8E5M2>, %s: tensor<8x2xi8>, %c: tensor<16x8xf32>) -> tensor<16x8xf32> {
+  %0 = tt.dot_scaled %a, %b scale %s, %c lhs = bf16 rhs = e5m2 : tensor<16x64xbf16> * tensor<64x8xf8E5M2>, tensor<8x2xi8> -> tensor<16x8xf32>
+  tt.return %0 : tensor<16x8xf32>
+}
+
+// -----
+
+// Two e2m1 a byte: along K for a; along N for b, whose K is not packed.
+// CHECK-LABEL: @packed
+//       CHECK:   tt.join %{{.*}} : tensor<16x32xbf16> -> tensor<16x32x2xbf16>
+//       CHECK:   tt.reshape %{{.*}} : tensor<16x32x2xbf16> -> tensor<16x64xbf16>
+//       CHECK:   tt.join %{{.*}} : tensor<64x8xbf16> -> tensor<64x8x2xbf16>
+//       CHECK:   tt.reshape %{{.*}} : tensor<64x8x2xbf16> -> tensor<64x16xbf16>
+tt.func @packed(%a: tensor<16x32xi8>, %b: tensor<64x8xi8>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %0 = tt.dot_scaled %a, %b, %c lhs = e2m1 rhs = e2m1 {rhs_k_pack = false} : tensor<16x32xi8> * tensor<64x8xi8> -> tensor<16x16xf32>
+  tt.return %0 : tensor<16x16xf32>
+}
+
+// -----
+
+// b packed along K, its first dimension.
+// CHECK-LABEL: @packed_k
+//       CHECK:   %[[J:.*]] = tt.join %{{.*}} : tensor<32x16xbf16> -> tensor<32x16x2xbf16>
+//       CHECK:   %[[T:.*]] = tt.trans %[[J]] {order = array<i32: 0, 2, 1>} : tensor<32x16x2xbf16> -> tensor<32x2x16xbf16>
+//       CHECK:   tt.reshape %[[T]] : tensor<32x2x16xbf16> -> tensor<64x16xbf16>
+tt.func @packed_k(%a: tensor<16x64xbf16>, %b: tensor<32x16xi8>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %0 = tt.dot_scaled %a, %b, %c lhs = bf16 rhs = e2m1 : tensor<16x64xbf16> * tensor<32x16xi8> -> tensor<16x16xf32>
+  tt.return %0 : tensor<16x16xf32>
+}
+
+// -----
+
+// fp16 fits into tf32, not into bf16.
+// CHECK-LABEL: @fp16
+//       CHECK:   tt.dot %{{.*}}, inputPrecision = tf32 : tensor<16x32xf32> * tensor<32x16xf32>
+tt.func @fp16(%a: tensor<16x32xf16>, %b: tensor<32x16xf8E5M2>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %0 = tt.dot_scaled %a, %b, %c lhs = fp16 rhs = e5m2 : tensor<16x32xf16> * tensor<32x16xf8E5M2> -> tensor<16x16xf32>
+  tt.return %0 : tensor<16x16xf32>
+}
