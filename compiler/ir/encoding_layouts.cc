@@ -48,6 +48,7 @@ LinearLayout Spread(unsigned count, llvm::StringRef in, const std::string& dim, 
 unsigned BlockedEncodingAttr::Rank() const { return getOrder().size(); }
 unsigned SliceEncodingAttr::Rank() const { return getParent().Rank() - 1; }
 unsigned DotOperandEncodingAttr::Rank() const { return getParent().Rank(); }
+unsigned NvidiaMmaEncodingAttr::Rank() const { return getWarpsPerCTA().size(); }
 unsigned LinearEncodingAttr::Rank() const { return getLayout().OutDims().size(); }
 unsigned SwizzledSharedEncodingAttr::Rank() const { return getOrder().size(); }
 
@@ -79,7 +80,34 @@ LinearLayout SliceEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) co
   return slice.RenameOuts(renamed);
 }
 
+LinearLayout NvidiaMmaEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) const {
+  auto dims = DimNames(Rank());
+  const std::string &m = dims[Rank() - 2], &n = dims[Rank() - 1];
+  LinearLayout layout = EmptyLayout(dims) * LinearLayout::Identity1D(2, "register", n) *
+                        LinearLayout::Identity1D(4, "lane", n) * LinearLayout::Identity1D(8, "lane", m) *
+                        LinearLayout::Identity1D(2, "register", m);
+  for (unsigned d : RowMajor(Rank())) layout *= LinearLayout::Identity1D(getWarpsPerCTA()[d], "warp", dims[d]);
+  return FitToShape(layout, shape, RowMajor(Rank()));
+}
+
+// An operand of mma.sync: kWidth neighbours along K in a lane, four lanes along K, eight along the other dimension.
+static LinearLayout MmaOperandLayout(DotOperandEncodingAttr operand, NvidiaMmaEncodingAttr mma,
+                                     llvm::ArrayRef<int64_t> shape) {
+  unsigned rank = operand.Rank(), k = operand.getOpIdx() == 0 ? rank - 1 : rank - 2;
+  unsigned other = operand.getOpIdx() == 0 ? rank - 2 : rank - 1;
+  auto dims = DimNames(rank);
+  LinearLayout layout = EmptyLayout(dims) * LinearLayout::Identity1D(operand.getKWidth(), "register", dims[k]) *
+                        LinearLayout::Identity1D(4, "lane", dims[k]) * LinearLayout::Identity1D(8, "lane", dims[other]);
+  if (operand.getOpIdx() == 0) layout *= LinearLayout::Identity1D(2, "register", dims[other]);
+  layout *= LinearLayout::Identity1D(2, "register", dims[k]);
+  for (unsigned d : RowMajor(rank)) layout *= Spread(mma.getWarpsPerCTA()[d], "warp", dims[d], /*copies=*/d == k);
+  llvm::SmallVector<unsigned> order = RowMajor(rank);
+  if (order[0] != k) std::swap(order[0], order[1]);
+  return FitToShape(layout, shape, order);
+}
+
 LinearLayout DotOperandEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape) const {
+  if (auto mma = llvm::dyn_cast<NvidiaMmaEncodingAttr>(getParent())) return MmaOperandLayout(*this, mma, shape);
   // Each thread holds the whole of K for its rows (a) or columns (b); the threads along the other side hold copies.
   auto blocked = llvm::dyn_cast<BlockedEncodingAttr>(getParent());
   if (!blocked) llvm::report_fatal_error("dot operand of a parent without a layout rule");

@@ -97,6 +97,29 @@ TEST_F(Encodings, SliceDropsTheDimensionOfItsParent) {
   }
 }
 
+// PTX ISA, "Matrix fragments for mma.m16n8k16" and its neighbours, for two warps along each dimension.
+TEST_F(Encodings, NvidiaMmaPlacesFragmentsAsThePtxManualSays) {
+  auto mma = NvidiaMmaEncodingAttr::get(context_.get(), 2, 0, {2, 2}, {16, 8});
+  LinearLayout c = mma.ToLinearLayout({32, 16});
+  ASSERT_EQ(c.InSize("register"), 4);
+  for (int w : {1, 2, 4}) {  // elements a word: tf32, f16, s8
+    LinearLayout a = DotOperandEncodingAttr::get(context_.get(), 0, mma, w).ToLinearLayout({32, 8 * w});
+    LinearLayout b = DotOperandEncodingAttr::get(context_.get(), 1, mma, w).ToLinearLayout({8 * w, 16});
+    ASSERT_EQ(a.InSize("register"), 4 * w);
+    ASSERT_EQ(b.InSize("register"), 2 * w);
+    for (int warp = 0; warp < 4; ++warp)
+      for (int lane = 0; lane < 32; ++lane) {
+        int g = lane / 4, t = lane % 4, m0 = warp / 2 * 16, n0 = warp % 2 * 8;
+        for (int r = 0; r < 4; ++r)
+          EXPECT_EQ(At(c, r, lane, warp), (Coordinates{m0 + g + r / 2 * 8, n0 + 2 * t + r % 2}));
+        for (int r = 0; r < 4 * w; ++r)
+          EXPECT_EQ(At(a, r, lane, warp), (Coordinates{m0 + g + r / w % 2 * 8, t * w + r % w + r / (2 * w) * 4 * w}));
+        for (int r = 0; r < 2 * w; ++r)
+          EXPECT_EQ(At(b, r, lane, warp), (Coordinates{t * w + r % w + r / w * 4 * w, n0 + g}));
+      }
+  }
+}
+
 TEST_F(Encodings, DotOperandHoldsAllOfKForItsRows) {
   auto parent = Blocked({1, 1}, {4, 8}, {4, 1}, {1, 0});
   LinearLayout a = DotOperandEncodingAttr::get(context_.get(), 0, parent, 0).ToLinearLayout({16, 8});
@@ -205,6 +228,11 @@ TEST_F(RandomEncodings, ReachEveryElement) {
     ExpectCovers(blocked.ToLinearLayout(shape), shape);
     if (rank == 1) continue;
     ExpectCovers(DotOperandEncodingAttr::get(context_.get(), Any(2), blocked, 0).ToLinearLayout(shape), shape);
+    llvm::SmallVector<unsigned> tile(rank, 1);
+    tile[rank - 2] = 16, tile[rank - 1] = 8;
+    auto mma = NvidiaMmaEncodingAttr::get(context_.get(), 2, 0, Split(1u << Any(4), rank), tile);
+    ExpectCovers(mma.ToLinearLayout(shape), shape);
+    ExpectCovers(DotOperandEncodingAttr::get(context_.get(), Any(2), mma, 1u << Any(4)).ToLinearLayout(shape), shape);
     unsigned dim = Any(rank);
     auto rest = shape;
     rest.erase(rest.begin() + dim);

@@ -35,6 +35,7 @@ struct EncodingAliases : public mlir::OpAsmDialectInterface {
   AliasResult getAlias(mlir::Attribute attribute, llvm::raw_ostream& os) const final {
     auto alias = [&](const char* name) { return os << name, AliasResult::FinalAlias; };
     if (llvm::isa<BlockedEncodingAttr>(attribute)) return alias("blocked");
+    if (llvm::isa<NvidiaMmaEncodingAttr>(attribute)) return alias("mma");
     if (llvm::isa<LinearEncodingAttr>(attribute)) return alias("linear");
     if (llvm::isa<SwizzledSharedEncodingAttr>(attribute)) return alias("shared");
     if (llvm::isa<SharedMemorySpaceAttr>(attribute)) return alias("smem");
@@ -225,6 +226,10 @@ mlir::LogicalResult DotOperandEncodingAttr::verifyEncoding(llvm::ArrayRef<int64_
                                                            EmitError error) const {
   return VerifyRank(error, Rank(), shape);
 }
+mlir::LogicalResult NvidiaMmaEncodingAttr::verifyEncoding(llvm::ArrayRef<int64_t> shape, mlir::Type,
+                                                          EmitError error) const {
+  return VerifyRank(error, Rank(), shape);
+}
 mlir::LogicalResult LinearEncodingAttr::verifyEncoding(llvm::ArrayRef<int64_t> shape, mlir::Type,
                                                        EmitError error) const {
   return VerifyRank(error, Rank(), shape);
@@ -269,7 +274,35 @@ mlir::LogicalResult DotOperandEncodingAttr::verify(EmitError error, unsigned ind
     return error() << "a dot operand's parent is the encoding of a dot's result, not " << parent;
   if (llvm::isa<BlockedEncodingAttr>(parent) && k_width != 0)
     return error() << "kWidth is for matrix-unit parents only";
+  if (llvm::isa<NvidiaMmaEncodingAttr>(parent) && (!llvm::isPowerOf2_32(k_width) || k_width > 16))
+    return error() << "kWidth of an nvidia_mma operand is 1, 2, 4, 8 or 16, not " << k_width;
   return mlir::success();
+}
+
+mlir::Attribute NvidiaMmaEncodingAttr::parse(mlir::AsmParser& parser, mlir::Type) {
+  Fields fields(parser);
+  unsigned major = fields.TakeUnsigned("versionMajor"), minor = fields.TakeUnsigned("versionMinor");
+  auto warps = fields.TakeArray("warpsPerCTA"), shape = fields.TakeArray("instrShape");
+  fields.SkipSingleCta();
+  if (!fields.Done()) return {};
+  return getChecked([&] { return fields.EmitErrorHere(); }, parser.getContext(), major, minor, warps, shape);
+}
+void NvidiaMmaEncodingAttr::print(mlir::AsmPrinter& printer) const {
+  printer << "<{versionMajor = " << getVersionMajor() << ", versionMinor = " << getVersionMinor() << ", ";
+  PrintList(printer, "warpsPerCTA", getWarpsPerCTA());
+  PrintList(printer << ", ", "instrShape", getInstrShape());
+  printer << "}>";
+}
+mlir::LogicalResult NvidiaMmaEncodingAttr::verify(EmitError error, unsigned major, unsigned,
+                                                  llvm::ArrayRef<unsigned> warps, llvm::ArrayRef<unsigned> shape) {
+  if (major != 2) return error() << "nvidia_mma of version " << major << " is not supported; version 2 is";
+  size_t rank = warps.size();
+  if ((rank != 2 && rank != 3) || shape.size() != rank)
+    return error() << "warpsPerCTA and instrShape need one entry for each of two or three dimensions";
+  if (shape[rank - 2] != 16 || shape[rank - 1] != 8 || (rank == 3 && shape[0] != 1))
+    return error() << "instrShape of nvidia_mma version 2 ends with 16, 8";
+  if (failed(VerifyPowersOfTwo(error, "warpsPerCTA", warps))) return mlir::failure();
+  return VerifyProduct(error, "warpsPerCTA", warps);
 }
 
 mlir::Attribute LinearEncodingAttr::parse(mlir::AsmParser& parser, mlir::Type) {

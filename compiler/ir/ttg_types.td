@@ -72,6 +72,14 @@ def TTG_DotOperandEncoding : TTG_TensorEncoding<"DotOperandEncoding", "dot_op"> 
   let summary = "operand a (opIdx 0) or b (opIdx 1) of a dot whose result has the encoding `parent`";
   let parameters = (ins "unsigned":$opIdx, "DistributedEncoding":$parent, DefaultValuedParameter<"unsigned", "0">:$kWidth);
 }
+def TTG_NvidiaMmaEncoding : TTG_TensorEncoding<"NvidiaMmaEncoding", "nvidia_mma"> {
+  let summary = "the result of matrix instructions of NVIDIA GPUs: mma.sync (version 2)";
+  let description = [{
+    Tiles of `instrShape`, each held by a warp as the PTX ISA says, by `warpsPerCTA` warps (numbered from the last
+    dimension), repeated over the tensor. Rank 3 is a batch of matrices.}];
+  let parameters = (ins "unsigned":$versionMajor, "unsigned":$versionMinor, ArrayRefParameter<"unsigned">:$warpsPerCTA,
+      ArrayRefParameter<"unsigned">:$instrShape);
+}
 def TTG_LinearEncoding : TTG_TensorEncoding<"LinearEncoding", "linear"> {
   let summary = "any linear layout, given by its bases";
   let parameters = (ins "::tritond::compiler::LinearLayout":$layout);

@@ -2,23 +2,17 @@
 // tt.dot by multiply-adds, for encodings without a matrix unit: each thread computes its elements of the result alone.
 // The operands' encodings (dot_op of the result's) give it the rows of a and the columns of b that these need, with all
 // of K in its registers. Narrow floats are multiplied and summed in f32, integers in the result's type.
-#include <map>
+#include "compiler/lowering/dots.h"
 
 #include "compiler/lowering/elementwise.h"
 #include "compiler/lowering/float_format.h"
 
 namespace tritond::compiler {
-namespace {
 
 using mlir::LogicalResult;
 using mlir::RankedTensorType;
 using mlir::Value;
 namespace LLVM = mlir::LLVM;
-
-// More multiply-adds than this in one thread would take minutes to compile.
-constexpr int64_t kMaxMultiplyAdds = 1 << 9;
-
-using RegisterAt = std::map<Coordinates, int>;
 
 RegisterAt RegistersByCoordinates(const LinearLayout& layout) {
   RegisterAt at;
@@ -26,19 +20,26 @@ RegisterAt RegistersByCoordinates(const LinearLayout& layout) {
   return at;
 }
 
-// The type in which products are summed.
-mlir::Type SumType(mlir::OpBuilder& b, mlir::Type result) {
+mlir::Type DotSumType(mlir::OpBuilder& b, mlir::Type result) {
   return result.isF16() || result.isBF16() ? mlir::Type(b.getF32Type()) : result;
 }
 
-// An operand's element in the type of the sum.
-Value Widen(Emitter& e, Value x, mlir::Type element, mlir::Type sum) {
+Value WidenForDot(Emitter& e, Value x, mlir::Type element, mlir::Type sum) {
   if (auto narrow = llvm::dyn_cast<mlir::FloatType>(element)) {
     if (narrow.getWidth() == 8) x = DecodeFloat(e, FloatFormat::Of(narrow), x);
     return x.getType() == sum ? x : Value(e.b.create<LLVM::FPExtOp>(e.loc, sum, x));
   }
   return x.getType() == sum ? x : Value(e.b.create<LLVM::SExtOp>(e.loc, sum, x));
 }
+
+Value NarrowDotSum(Emitter& e, Value sum, mlir::Type result) {
+  return llvm::isa<mlir::FloatType>(result) ? TruncFromF32(e, sum, result) : sum;
+}
+
+namespace {
+
+// More multiply-adds than this in one thread would take minutes to compile.
+constexpr int64_t kMaxMultiplyAdds = 1 << 9;
 
 // Whether the threads of `operand` and `result` lie alike in the dimension that they share.
 bool SameThreads(const LinearLayout& operand, const LinearLayout& result, absl::string_view dim) {
@@ -53,6 +54,8 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
   auto type_a = llvm::cast<RankedTensorType>(op.getA().getType()),
        type_b = llvm::cast<RankedTensorType>(op.getB().getType());
   auto type = llvm::cast<RankedTensorType>(op.getType());
+  if (auto instruction = f.target.FindMatrixInstruction(type_a.getElementType(), type_b.getElementType(), type))
+    return LowerMatrixDot(f, op, *instruction);
   const LinearLayout a = f.LayoutOf(type_a), b = f.LayoutOf(type_b), c = f.LayoutOf(type);
   int rank = type.getRank(), m = rank - 2, n = rank - 1;
   auto names = ttg::DimNames(rank);
@@ -65,10 +68,10 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
     return op.emitOpError() << "takes " << count << " multiply-adds a thread without a matrix unit; at most "
                             << kMaxMultiplyAdds << " are supported";
   RegisterAt at_a = RegistersByCoordinates(a), at_b = RegistersByCoordinates(b);
-  mlir::Type sum_type = SumType(e.b, type.getElementType());
+  mlir::Type sum_type = DotSumType(e.b, type.getElementType());
   auto widen_all = [&](Value operand, mlir::Type element) {
     Values wide;
-    for (Value x : f.Get(operand)) wide.push_back(Widen(e, x, element, sum_type));
+    for (Value x : f.Get(operand)) wide.push_back(WidenForDot(e, x, element, sum_type));
     return wide;
   };
   Values wide_a = widen_all(op.getA(), type_a.getElementType()), wide_b = widen_all(op.getB(), type_b.getElementType());
@@ -76,7 +79,7 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
   Values results;
   for (auto [r, initial] : llvm::enumerate(f.Get(op.getC()))) {
     Coordinates at = c.ApplyNamed({{"register", static_cast<int32_t>(r)}});
-    Value sum = is_float ? Widen(e, initial, type.getElementType(), sum_type) : initial;
+    Value sum = is_float ? WidenForDot(e, initial, type.getElementType(), sum_type) : initial;
     for (int32_t k = 0; k < k_size; ++k) {
       Coordinates row(at), column(at);
       row[n] = k;
@@ -85,7 +88,7 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
       sum = is_float ? Value(e.b.create<LLVM::FMAOp>(e.loc, x, y, sum))
                      : Value(e.b.create<LLVM::AddOp>(e.loc, e.b.create<LLVM::MulOp>(e.loc, x, y), sum));
     }
-    results.push_back(is_float ? TruncFromF32(e, sum, type.getElementType()) : sum);
+    results.push_back(NarrowDotSum(e, sum, type.getElementType()));
   }
   f.Set(op, results);
   return mlir::success();

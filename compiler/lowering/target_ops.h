@@ -8,6 +8,7 @@
 #include "compiler/ir/tt_dialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Support/LogicalResult.h"
 
 namespace tritond::compiler {
@@ -35,6 +36,17 @@ struct AtomicAccess {
 struct AssertSite {
   llvm::StringRef message, file, function;
   int line = 0;
+};
+
+// Rows and columns of elements in a tile.
+using ElementList = llvm::ArrayRef<std::pair<int, int>>;
+
+// An instruction by which the lanes of a warp together compute c += a * b over tiles of m x k, k x n and m x n elements.
+struct MatrixInstruction {
+  int m = 0, n = 0, k = 0;
+  // The elements that lane 0 gives, in the order in which MultiplyMatrices takes them.
+  llvm::SmallVector<std::pair<int, int>> a, b, c;
+  mlir::FloatType float_a, float_b;  // the operands' types; null: signed integers of 8 bits
 };
 
 // Emits LLVM dialect operations at the builder's insertion point. Stateless; one per target, used from any thread.
@@ -93,6 +105,21 @@ class TargetOps {
   virtual mlir::FailureOr<mlir::Value> InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
                                                  mlir::ValueRange args, llvm::StringRef text,
                                                  llvm::StringRef constraints, bool has_side_effects) const = 0;
+
+  // The matrix instruction for operands of these element types that the encoding of `result` is made for; nullopt when
+  // the encoding is not for matrix instructions, or the target has none such.
+  virtual std::optional<MatrixInstruction> FindMatrixInstruction(mlir::Type a, mlir::Type b,
+                                                                 mlir::RankedTensorType result) const {
+    return std::nullopt;
+  }
+  // One instruction: the new elements of c, those of the instruction's list. 8-bit floats are i8; sums are f32 or i32.
+  virtual mlir::FailureOr<llvm::SmallVector<mlir::Value>> MultiplyMatrices(mlir::OpBuilder& b, mlir::Location loc,
+                                                                           const MatrixInstruction& instruction,
+                                                                           mlir::ValueRange a_elements,
+                                                                           mlir::ValueRange b_elements,
+                                                                           mlir::ValueRange c_elements) const {
+    return mlir::emitError(loc, "the target has no matrix instruction");
+  }
 
   // Traps with the message where `condition` (i1) is false.
   virtual void Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, const AssertSite& site) const = 0;

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/targets/nvidia/nvidia_target.h"
+#include "compiler/targets/nvidia/passes.h"
 #include "compiler/targets/target.h"
 
 namespace tritond::compiler {
@@ -11,6 +12,8 @@ std::vector<std::string> TargetNames() {
   std::vector<std::string> names = nvidia::TargetNames();
   return names;
 }
+
+void RegisterTargetPasses() { registerTritondNvidiaPasses(); }
 
 absl::StatusOr<std::unique_ptr<Target>> FindTarget(absl::string_view name, const TargetConfig& config) {
   if (std::unique_ptr<Target> target = nvidia::MakeTarget(name, config)) return target;

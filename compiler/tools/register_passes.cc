@@ -2,6 +2,7 @@
 #include "compiler/tools/register_passes.h"
 
 #include "compiler/passes/passes.h"
+#include "compiler/targets/target.h"
 #include "compiler/tools/test_analysis.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -21,6 +22,7 @@ void RegisterPasses() {
   RegisterAnalysisPrinters();
   RegisterLowering();
   registerTritondPasses();
+  RegisterTargetPasses();
 }
 
 }  // namespace tritond::compiler

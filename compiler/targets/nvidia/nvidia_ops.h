@@ -9,7 +9,7 @@
 namespace tritond::compiler {
 
 // Immutable, so usable from any thread. Families of methods live in files of their own: memory_ops.cc, atomic_ops.cc,
-// math_ops.cc, convert_ops.cc, debug_ops.cc; the rest is in nvidia_ops.cc.
+// math_ops.cc, matrix_ops.cc, convert_ops.cc, debug_ops.cc; the rest is in nvidia_ops.cc.
 class NvidiaOps final : public TargetOps {
  public:
   // `compute_capability`: 80 for 8.0.
@@ -49,6 +49,15 @@ class NvidiaOps final : public TargetOps {
   llvm::SmallVector<mlir::Value> ConvertFloat(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType from,
                                               mlir::FloatType to, tt::RoundingMode rounding,
                                               mlir::ValueRange values) const override;
+
+  // mma.sync for results of encoding nvidia_mma, version 2: f16, bf16, tf32 (f32), s8, and fp8 from 8.9 on.
+  std::optional<MatrixInstruction> FindMatrixInstruction(mlir::Type a, mlir::Type b,
+                                                         mlir::RankedTensorType result) const override;
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> MultiplyMatrices(mlir::OpBuilder& b, mlir::Location loc,
+                                                                   const MatrixInstruction& instruction,
+                                                                   mlir::ValueRange a_elements,
+                                                                   mlir::ValueRange b_elements,
+                                                                   mlir::ValueRange c_elements) const override;
 
   void Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, const AssertSite& site) const override;
   mlir::LogicalResult Print(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef format,

@@ -2,6 +2,7 @@
 #include "compiler/targets/nvidia/pipeline.h"
 
 #include "compiler/passes/passes.h"
+#include "compiler/targets/nvidia/passes.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -35,7 +36,8 @@ void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
   pm.addPass(mlir::createCSEPass());
 }
 
-void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target) {
+void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target,
+                    int compute_capability) {
   // Every tensor gets the default encoding of its shape; from here on the module is ttg.
   ConvertToTtgPassOptions convert;
   convert.target = target;
@@ -46,6 +48,12 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   // Memory operations come first, as their encodings matter most; each pays with conversions around it.
   pm.addPass(createCoalescePass());
   // Spreads the encodings that coalescing chose, so that most of those conversions vanish.
+  pm.addPass(createRemoveLayoutConversionsPass());
+  // Once operands are seen without the conversions around them, dots go to the tensor cores.
+  AccelerateMatmulPassOptions accelerate;
+  accelerate.compute_capability = compute_capability;
+  pm.addPass(createAccelerateMatmulPass(accelerate));
+  // Carries the accumulators' encodings through the loops.
   pm.addPass(createRemoveLayoutConversionsPass());
   // Folds what changing encodings left: conversions of splats, constants, conversions there and back.
   pm.addPass(mlir::createCanonicalizerPass());

@@ -11,7 +11,8 @@
 namespace tritond::compiler::nvidia {
 
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
-void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target);
+void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target,
+                    int compute_capability);
 void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
 
 }  // namespace tritond::compiler::nvidia

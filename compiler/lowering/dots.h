@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the two ways of lowering a dot share: multiply-adds (dots.cc) and matrix instructions (matrix_dots.cc).
+#ifndef COMPILER_LOWERING_DOTS_H_
+#define COMPILER_LOWERING_DOTS_H_
+
+#include <map>
+
+#include "compiler/lowering/function_lowering.h"
+
+namespace tritond::compiler {
+
+// The register that holds each element of lane 0 of warp 0.
+using RegisterAt = std::map<Coordinates, int>;
+RegisterAt RegistersByCoordinates(const LinearLayout& layout);
+
+// The type in which products are summed, for a result of elements `result`: f32 for narrower floats.
+mlir::Type DotSumType(mlir::OpBuilder& b, mlir::Type result);
+// The LLVM value `x`, an element of MLIR type `element`, as `sum`; integers are signed.
+mlir::Value WidenForDot(Emitter& e, mlir::Value x, mlir::Type element, mlir::Type sum);
+// A sum as an element of the result.
+mlir::Value NarrowDotSum(Emitter& e, mlir::Value sum, mlir::Type result);
+
+// Failure: a diagnostic at `op` when its encodings do not fit the instruction.
+mlir::LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInstruction& instruction);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_LOWERING_DOTS_H_

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes that only NVIDIA's pipeline has.
+#ifndef COMPILER_TARGETS_NVIDIA_PASSES_TD_
+#define COMPILER_TARGETS_NVIDIA_PASSES_TD_
+
+include "mlir/Pass/PassBase.td"
+
+def AccelerateMatmulPass : Pass<"nvidia-accelerate-matmul", "::mlir::ModuleOp"> {
+  let summary = "gives dots the encodings of the matrix instruction";
+  let options = [
+    Option<"compute_capability", "compute-capability", "int", "90", "of the GPU, 80 for 8.0">];
+}
+
+#endif  // COMPILER_TARGETS_NVIDIA_PASSES_TD_
