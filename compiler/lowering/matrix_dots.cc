@@ -34,7 +34,7 @@ llvm::SmallVector<int> RegistersOf(const RegisterAt& at, Coordinates origin, Ele
 }
 
 struct Tile {
-  Coordinates origin;               // of the result's tile
+  Coordinates origin;                // of the result's tile
   llvm::SmallVector<int> registers;  // of the result
 };
 
@@ -83,9 +83,8 @@ LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInst
       auto a = RegistersOf(at_a, origin_a, instruction.a), b = RegistersOf(at_b, origin_b, instruction.b);
       if (a.empty() || b.empty())
         return op.emitOpError("has operand encodings that are not those of its result's matrix instruction");
-      FailureOr<Values> c =
-          f.target.MultiplyMatrices(e.b, e.loc, instruction, Pick(f.Get(op.getA()), a), Pick(f.Get(op.getB()), b),
-                                    Pick(sums, tile.registers));
+      FailureOr<Values> c = f.target.MultiplyMatrices(e.b, e.loc, instruction, Pick(f.Get(op.getA()), a),
+                                                      Pick(f.Get(op.getB()), b), Pick(sums, tile.registers));
       if (failed(c)) return mlir::failure();
       for (auto [r, value] : llvm::zip(tile.registers, *c)) sums[r] = value;
     }

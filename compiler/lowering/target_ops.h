@@ -41,7 +41,8 @@ struct AssertSite {
 // Rows and columns of elements in a tile.
 using ElementList = llvm::ArrayRef<std::pair<int, int>>;
 
-// An instruction by which the lanes of a warp together compute c += a * b over tiles of m x k, k x n and m x n elements.
+// An instruction by which the lanes of a warp together compute c += a * b over tiles of m x k, k x n and m x n
+// elements.
 struct MatrixInstruction {
   int m = 0, n = 0, k = 0;
   // The elements that lane 0 gives, in the order in which MultiplyMatrices takes them.

@@ -59,8 +59,14 @@ std::optional<MatrixInstruction> NvidiaOps::FindMatrixInstruction(mlir::Type a, 
     return std::nullopt;
   if (a.isInteger(8) != b.isInteger(8)) return std::nullopt;
   int w = 32 / bits;
-  MatrixInstruction instruction{16, 8, 8 * w, {}, {}, {{0, 0}, {0, 1}, {8, 0}, {8, 1}},
-                                llvm::dyn_cast<mlir::FloatType>(a), llvm::dyn_cast<mlir::FloatType>(b)};
+  MatrixInstruction instruction{16,
+                                8,
+                                8 * w,
+                                {},
+                                {},
+                                {{0, 0}, {0, 1}, {8, 0}, {8, 1}},
+                                llvm::dyn_cast<mlir::FloatType>(a),
+                                llvm::dyn_cast<mlir::FloatType>(b)};
   for (int k : {0, 4 * w}) {
     for (int row : {0, 8})
       for (int i = 0; i < w; ++i) instruction.a.push_back({row, k + i});
@@ -87,9 +93,8 @@ mlir::FailureOr<llvm::SmallVector<Value>> NvidiaOps::MultiplyMatrices(mlir::OpBu
     ptx.TieOutput(i, element);
     c.push_back(d[i]);
   }
-  std::string text = "mma.sync.aligned.m16n8k" + std::to_string(instruction.k) + ".row.col." +
-                     sum + "." + type_of(instruction.float_a).str() + "." +
-                     type_of(instruction.float_b).str() + "." + sum;
+  std::string text = "mma.sync.aligned.m16n8k" + std::to_string(instruction.k) + ".row.col." + sum + "." +
+                     type_of(instruction.float_a).str() + "." + type_of(instruction.float_b).str() + "." + sum;
   text += " " + Braces(d) + ", " + Braces(a) + ", " + Braces(bb) + ", " + Braces(c) + ";";
   return ptx.Emit(text, /*touches_memory=*/false);
 }
