@@ -37,7 +37,7 @@ nlohmann::json OptionsOf(fs::path path) {
 
 // Operations that wait for their lowering.
 bool IsSupported(const std::string& ir) {
-  for (const char* op : {"tt.dot", "tt.gather", "tt.descriptor", "tt.make_tensor_desc"})
+  for (const char* op : {"tt.gather", "tt.descriptor", "tt.make_tensor_desc"})
     if (ir.find(op) != std::string::npos) return false;
   return true;
 }
