@@ -60,7 +60,13 @@ llvm::SmallVector<std::string> DimNames(unsigned rank) {
 LinearLayout ToLinearLayout(RankedTensorType type) { return LayoutOf(type.getEncoding(), type.getShape()); }
 
 LinearLayout ToLinearLayout(MemDescType type) {
-  return llvm::cast<SharedEncoding>(type.getEncoding()).ToLinearLayout(type.getShape());
+  auto encoding = llvm::cast<SharedEncoding>(type.getEncoding());
+  if (encoding.Rank() == type.getShape().size()) return encoding.ToLinearLayout(type.getShape());
+  // A row of buffers, one behind the other.
+  auto names = DimNames(type.getShape().size());
+  llvm::SmallVector<absl::string_view> all(names.begin(), names.end());
+  LinearLayout one = encoding.ToLinearLayout(type.getShape().drop_front()).RenameOuts(llvm::ArrayRef(all).drop_front());
+  return (one * LinearLayout::Identity1D(type.getShape()[0], "offset", names[0])).TransposeOuts(all);
 }
 
 bool SamePlacement(llvm::ArrayRef<int64_t> shape, Attribute a, Attribute b) {

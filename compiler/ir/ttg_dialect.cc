@@ -409,7 +409,8 @@ mlir::LogicalResult MemDescType::verify(EmitError error, llvm::ArrayRef<int64_t>
     return error() << "a buffer holds integers, floats or pointers, not " << element;
   auto shared = llvm::dyn_cast_if_present<SharedEncoding>(encoding);
   if (!shared) return error() << "a buffer needs a shared encoding";
-  if (failed(VerifyRank(error, shared.Rank(), shape))) return mlir::failure();
+  // One more dimension: a row of buffers.
+  if (shared.Rank() + 1 != shape.size() && failed(VerifyRank(error, shared.Rank(), shape))) return mlir::failure();
   if (!llvm::isa_and_present<SharedMemorySpaceAttr>(space)) return error() << "unknown memory space " << space;
   return mlir::success();
 }

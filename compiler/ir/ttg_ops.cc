@@ -14,6 +14,7 @@
 namespace tritond::ttg {
 namespace {
 
+using compiler::LinearLayout;
 using mlir::LogicalResult;
 using mlir::RankedTensorType;
 
@@ -102,6 +103,22 @@ LogicalResult LocalAllocOp::verify() {
 
 LogicalResult LocalLoadOp::verify() {
   return VerifyBufferAccess(*this, llvm::cast<RankedTensorType>(getType()), getSrc().getType());
+}
+
+LogicalResult MemDescIndexOp::verify() {
+  MemDescType src = getSrc().getType(), result = getType();
+  if (src.getShape().size() < 2 || src.getShape().drop_front() != result.getShape())
+    return emitOpError() << "takes the first dimension of " << src << " away, which does not give " << result;
+  if (src.getElementType() != result.getElementType()) return emitOpError("changes the element type");
+  if (src.getMutableMemory() != result.getMutableMemory()) return emitOpError("changes whether the buffer is mutable");
+  LinearLayout one = ToLinearLayout(result), row = ToLinearLayout(src);
+  auto names = DimNames(src.getShape().size());
+  llvm::SmallVector<absl::string_view> inner(names.begin() + 1, names.end());
+  LinearLayout expected = one.RenameOuts(inner) * LinearLayout::Identity1D(src.getShape()[0], "offset", names[0]);
+  llvm::SmallVector<absl::string_view> all(names.begin(), names.end());
+  if (expected.TransposeOuts(all) != row)
+    return emitOpError() << "encodings of " << src << " and " << result << " do not place a buffer alike";
+  return mlir::success();
 }
 
 LogicalResult LocalStoreOp::verify() {

@@ -38,8 +38,8 @@ Value NarrowDotSum(Emitter& e, Value sum, mlir::Type result) {
 
 namespace {
 
-// More multiply-adds than this in one thread would take minutes to compile.
-constexpr int64_t kMaxMultiplyAdds = 1 << 9;
+// More multiply-adds than this in one thread would take minutes to compile; ttg-tile-dots makes loops of them.
+constexpr int64_t kMaxMultiplyAdds = 1 << 12;
 
 // Whether the threads of `operand` and `result` lie alike in the dimension that they share.
 bool SameThreads(const LinearLayout& operand, const LinearLayout& result, absl::string_view dim) {

@@ -150,6 +150,17 @@ LogicalResult LowerLocalLoad(FunctionLowering& f, ttg::LocalLoadOp op) {
   return mlir::success();
 }
 
+LogicalResult LowerMemDescIndex(FunctionLowering& f, ttg::MemDescIndexOp op) {
+  ttg::MemDescType type = op.getType();
+  if (type.getAllocShape() != type.getShape()) return op.emitOpError("of a part of a row of buffers is not supported");
+  Emitter& e = f.e;
+  int64_t elements = mlir::ShapedType::getNumElements(type.getShape());
+  mlir::Type stored = SharedType(e, f.ConvertType(type.getElementType()));
+  Value offset = e.Mul(f.Scalar(op.getIndex()), e.Int(elements));
+  f.Set(op.getResult(), {e.Gep(f.Scalar(op.getSrc()), stored, offset)});
+  return mlir::success();
+}
+
 LogicalResult LowerLocalDealloc(FunctionLowering&, ttg::LocalDeallocOp) { return mlir::success(); }
 
 }  // namespace
@@ -159,6 +170,7 @@ void AddLayoutOps(LoweringTable& table) {
   table.Add<ttg::LocalAllocOp>(LowerLocalAlloc);
   table.Add<ttg::LocalStoreOp>(LowerLocalStore);
   table.Add<ttg::LocalLoadOp>(LowerLocalLoad);
+  table.Add<ttg::MemDescIndexOp>(LowerMemDescIndex);
   table.Add<ttg::LocalDeallocOp>(LowerLocalDealloc);
 }
 

@@ -55,6 +55,8 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createAccelerateMatmulPass(accelerate));
   // Carries the accumulators' encodings through the loops.
   pm.addPass(createRemoveLayoutConversionsPass());
+  // The dots that the tensor cores do not take.
+  pm.addPass(createTileDotsPass());
   // Folds what changing encodings left: conversions of splats, constants, conversions there and back.
   pm.addPass(mlir::createCanonicalizerPass());
   // Operations that differed in their encodings alone are equal now.

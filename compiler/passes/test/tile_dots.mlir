@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --ttg-tile-dots | FileCheck %s
+
+// 32 sums a thread: slices of 16 keep 512 multiply-adds in the loop's body.
+// CHECK-LABEL: @sliced
+//  CHECK-SAME: (%[[A:.*]]: tensor<64x64xf32, #blocked>, %[[B:.*]]: tensor<64x64xf32, #blocked>, %[[C:.*]]: tensor<64x64xf32, #blocked>)
+//       CHECK:   %[[RA:.*]] = tt.reshape %[[A]] : tensor<64x64xf32, #blocked> -> tensor<64x4x16xf32
+//       CHECK:   %[[TA:.*]] = tt.trans %[[RA]] {order = array<i32: 1, 0, 2>} : {{.*}} -> tensor<4x64x16xf32
+//       CHECK:   %[[X:.*]] = ttg.local_alloc %[[TA]] : {{.*}} -> !ttg.memdesc<4x64x16xf32
+//       CHECK:   tt.reshape %[[B]] : tensor<64x64xf32, #blocked> -> tensor<4x16x64xf32
+//       CHECK:   %[[Y:.*]] = ttg.local_alloc %{{.*}} -> !ttg.memdesc<4x16x64xf32
+//       CHECK:   %[[D:.*]] = scf.for %[[I:.*]] = %c0_i32 to %c4_i32 step %c1_i32 iter_args(%[[SUM:.*]] = %[[C]])
+//       CHECK:     %[[XI:.*]] = ttg.memdesc_index %[[X]][%[[I]]]
+//       CHECK:     %[[U:.*]] = ttg.local_load %[[XI]] : {{.*}} -> tensor<64x16xf32, #ttg.dot_op<{opIdx = 0, parent = #blocked}>>
+//       CHECK:     %[[V:.*]] = ttg.local_load %{{.*}} -> tensor<16x64xf32, #ttg.dot_op<{opIdx = 1, parent = #blocked}>>
+//       CHECK:     %[[S:.*]] = tt.dot %[[U]], %[[V]], %[[SUM]]
+//       CHECK:     scf.yield %[[S]]
+//       CHECK:   tt.return %[[D]]
+#blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @sliced(%a: tensor<64x64xf32, #blocked>, %b: tensor<64x64xf32, #blocked>, %c: tensor<64x64xf32, #blocked>) -> tensor<64x64xf32, #blocked> {
+    %x = ttg.convert_layout %a : tensor<64x64xf32, #blocked> -> tensor<64x64xf32, #a>
+    %y = ttg.convert_layout %b : tensor<64x64xf32, #blocked> -> tensor<64x64xf32, #b>
+    %d = tt.dot %x, %y, %c : tensor<64x64xf32, #a> * tensor<64x64xf32, #b> -> tensor<64x64xf32, #blocked>
+    tt.return %d : tensor<64x64xf32, #blocked>
+  }
+}
+
+// -----
+
+// Small enough as it is.
+// CHECK-LABEL: @small
+//   CHECK-NOT:   scf.for
+//       CHECK:   tt.dot
+#blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @small(%x: tensor<64x16xf32, #a>, %y: tensor<16x64xf32, #b>, %c: tensor<64x64xf32, #blocked>) -> tensor<64x64xf32, #blocked> {
+    %d = tt.dot %x, %y, %c : tensor<64x16xf32, #a> * tensor<16x64xf32, #b> -> tensor<64x64xf32, #blocked>
+    tt.return %d : tensor<64x64xf32, #blocked>
+  }
+}
+
+// -----
+
+// The matrix unit needs no loop.
+// CHECK-LABEL: @matrix_unit
+//   CHECK-NOT:   scf.for
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @matrix_unit(%x: tensor<64x256xf16, #a>, %y: tensor<256x64xf16, #b>, %c: tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #mma> {
+    %d = tt.dot %x, %y, %c : tensor<64x256xf16, #a> * tensor<256x64xf16, #b> -> tensor<64x64xf32, #mma>
+    tt.return %d : tensor<64x64xf32, #mma>
+  }
+}

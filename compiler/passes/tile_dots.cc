@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts a dot that is computed by multiply-adds into a loop over slices of K, which come from shared memory:
+//
+//   %d = tt.dot %a, %b, %c : tensor<64x32xf32> * tensor<32x64xf32> -> tensor<64x64xf32, #blocked>
+//   ->
+//   %s = tt.trans (tt.reshape %a)            : tensor<4x64x8xf32>                      K as 4 slices of 8
+//   %t = tt.reshape %b                       : tensor<4x8x64xf32>
+//   %x = ttg.local_alloc %s ; %y = ttg.local_alloc %t
+//   %d = scf.for %i = 0 to 4 iter_args(%sum = %c) {
+//     %u = ttg.local_load (ttg.memdesc_index %x[%i]) : tensor<64x8xf32, #dot_op<0, #blocked>>
+//     %v = ttg.local_load (ttg.memdesc_index %y[%i]) : tensor<8x64xf32, #dot_op<1, #blocked>>
+//     scf.yield (tt.dot %u, %v, %sum)
+//   }
+//
+// Otherwise a thread would hold its rows of a and columns of b with all of K in registers, and its code would be
+// one multiply-add after another: thousands, which spill, and take the back end minutes. Slices are as thick as keeps
+// the loop's body below a limit. Dots small enough, and those of a matrix unit, stay.
+#include "compiler/ir/encodings.h"
+#include "compiler/passes/passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_TILEDOTSPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+using mlir::RankedTensorType;
+using mlir::Value;
+
+// Multiply-adds of one thread in a row.
+constexpr int64_t kMaxMultiplyAdds = 512;
+
+RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
+
+// Thickness of the slices of K, or K itself when the dot can stay.
+int64_t SliceOf(tt::DotOp dot) {
+  int64_t k = TypeOf(dot.getA()).getShape().back();
+  int64_t sums = ttg::ToLinearLayout(TypeOf(dot.getD())).InSize("register");
+  return std::min(k, std::max<int64_t>(1, kMaxMultiplyAdds / sums));
+}
+
+class TiledDot final {
+ public:
+  TiledDot(tt::DotOp dot, int64_t slice) : dot_(dot), b_(dot), loc_(dot.getLoc()), slice_(slice) {}
+
+  mlir::LogicalResult Rewrite() {
+    int rank = TypeOf(dot_.getD()).getRank();
+    int64_t count = TypeOf(dot_.getA()).getShape().back() / slice_;
+    mlir::FailureOr<Value> a_slices = Slices(dot_.getA(), rank - 1), b_slices = Slices(dot_.getB(), rank - 2);
+    if (failed(a_slices) || failed(b_slices)) return mlir::failure();
+    auto index = [&](int64_t value) { return b_.create<mlir::arith::ConstantIntOp>(loc_, value, 32); };
+    auto body = [&](mlir::OpBuilder& b, mlir::Location, Value i, mlir::ValueRange sums) {
+      Value x = Load(b, *a_slices, i, TypeOf(dot_.getA())), y = Load(b, *b_slices, i, TypeOf(dot_.getB()));
+      Value sum = b.create<tt::DotOp>(loc_, dot_.getType(), x, y, sums[0], dot_.getInputPrecision(),
+                                      dot_.getMaxNumImpreciseAcc());
+      b.create<mlir::scf::YieldOp>(loc_, sum);
+    };
+    auto loop = b_.create<mlir::scf::ForOp>(loc_, index(0), index(count), index(1), dot_.getC(), body);
+    dot_.replaceAllUsesWith(loop.getResult(0));
+    dot_.erase();
+    return mlir::success();
+  }
+
+ private:
+  // A buffer with the slices of `operand` along dimension `k`, the number of the slice as first dimension.
+  mlir::FailureOr<Value> Slices(Value operand, int k) {
+    if (auto convert = operand.getDefiningOp<ttg::ConvertLayoutOp>()) operand = convert.getSrc();
+    RankedTensorType type = TypeOf(operand);
+    llvm::SmallVector<int64_t> shape(type.getShape()), sliced(shape);
+    sliced[k] = slice_;
+    shape[k] /= slice_;
+    shape.insert(shape.begin() + k + 1, slice_);
+    mlir::Attribute encoding = ttg::ReshapeEncoding(type.getEncoding(), type.getShape(), shape);
+    if (!encoding) return dot_.emitOpError("has an operand encoding whose K cannot be split"), mlir::failure();
+    Value split =
+        b_.create<tt::ReshapeOp>(loc_, RankedTensorType::get(shape, type.getElementType(), encoding), operand);
+    auto order = llvm::to_vector(llvm::seq<int32_t>(0, shape.size()));
+    order.erase(order.begin() + k);
+    order.insert(order.begin(), k);
+    encoding = ttg::TransEncoding(encoding, shape, order);
+    if (!encoding) return dot_.emitOpError("has an operand encoding that cannot be transposed"), mlir::failure();
+    sliced.insert(sliced.begin(), shape[k]);
+    Value slices =
+        b_.create<tt::TransOp>(loc_, RankedTensorType::get(sliced, type.getElementType(), encoding), split, order);
+    return Value(b_.create<ttg::LocalAllocOp>(loc_, BufferType(sliced, type.getElementType()), slices,
+                                              /*alignment=*/mlir::IntegerAttr()));
+  }
+
+  // Rows of row-major matrices. No swizzle: in a multiply-add the lanes of a warp read few different addresses.
+  ttg::MemDescType BufferType(llvm::ArrayRef<int64_t> shape, mlir::Type element) {
+    size_t rank = TypeOf(dot_.getD()).getRank();
+    llvm::SmallVector<unsigned> order;
+    for (unsigned d = rank; d-- > 0;) order.push_back(d);
+    mlir::MLIRContext* context = dot_.getContext();
+    return ttg::MemDescType::get(context, shape, element, ttg::SwizzledSharedEncodingAttr::get(context, 1, 1, 1, order),
+                                 ttg::SharedMemorySpaceAttr::get(context), /*mutableMemory=*/false, shape);
+  }
+
+  // Slice `i` as an operand of type `whole` but for K.
+  Value Load(mlir::OpBuilder& b, Value slices, Value i, RankedTensorType whole) {
+    auto type = llvm::cast<ttg::MemDescType>(slices.getType());
+    auto shape = type.getShape().drop_front();
+    Value slice = b.create<ttg::MemDescIndexOp>(loc_, BufferType(shape, type.getElementType()), slices, i);
+    return b.create<ttg::LocalLoadOp>(loc_, RankedTensorType::get(shape, whole.getElementType(), whole.getEncoding()),
+                                      slice, /*token=*/Value());
+  }
+
+  tt::DotOp dot_;
+  mlir::OpBuilder b_;
+  mlir::Location loc_;
+  int64_t slice_;
+};
+
+class TileDotsPass : public impl::TileDotsPassBase<TileDotsPass> {
+  void runOnOperation() override {
+    llvm::SmallVector<tt::DotOp> dots;
+    getOperation().walk([&](tt::DotOp dot) {
+      if (llvm::isa_and_present<ttg::BlockedEncodingAttr>(TypeOf(dot.getD()).getEncoding())) dots.push_back(dot);
+    });
+    for (tt::DotOp dot : dots) {
+      int64_t slice = SliceOf(dot);
+      if (slice == TypeOf(dot.getA()).getShape().back()) continue;
+      if (failed(TiledDot(dot, slice).Rewrite())) return signalPassFailure();
+    }
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler
