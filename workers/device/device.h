@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device: what runs compiled kernels, behind one interface. DeviceNames and OpenDevice (devices.h) give them out.
+#ifndef WORKERS_DEVICE_DEVICE_H_
+#define WORKERS_DEVICE_DEVICE_H_
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "workers/device/kernel_info.h"
+
+namespace tritond::workers {
+
+class Device;
+
+// The programs of a launch, in three axes. Every size is at least 1.
+struct Grid {
+  uint32_t x = 1;
+  uint32_t y = 1;
+  uint32_t z = 1;
+
+  uint64_t Programs() const { return uint64_t{x} * y * z; }
+};
+
+// Memory of a device, freed when this dies; not initialised. The device must outlive it.
+class Buffer final {
+ public:
+  Buffer() = default;  // none: address 0, size 0
+  Buffer(Device* device, uint64_t address, uint64_t size) : device_(device), address_(address), size_(size) {}
+  Buffer(Buffer&& other) noexcept { *this = std::move(other); }
+  Buffer& operator=(Buffer&& other) noexcept;
+  ~Buffer();
+
+  uint64_t address() const { return address_; }  // on the device, aligned to 256
+  uint64_t size() const { return size_; }        // bytes, as asked for
+
+ private:
+  Device* device_ = nullptr;
+  uint64_t address_ = 0;
+  uint64_t size_ = 0;
+};
+
+// The value of one kernel parameter, as it lies in memory: a pointer or a scalar of at most 8 bytes.
+class Argument final {
+ public:
+  // A pointer `offset` bytes into the buffer, which must outlive the launch.
+  static Argument Pointer(const Buffer& buffer, int64_t offset = 0) { return Scalar(buffer.address() + offset); }
+  static Argument NullPointer() { return Scalar(uint64_t{0}); }
+  // The bytes of `value`: int32_t for i32, float for f32, uint16_t with the bits of an f16 or bf16, uint8_t for i1 …
+  template <typename T>
+  static Argument Scalar(T value) {
+    static_assert(std::is_trivially_copyable<T>::value && sizeof(T) <= 8, "a kernel parameter has at most 8 bytes");
+    Argument argument;
+    std::memcpy(argument.bytes_, &value, sizeof(T));
+    argument.size_ = sizeof(T);
+    return argument;
+  }
+
+  const void* data() const { return bytes_; }
+  int size() const { return size_; }
+
+ private:
+  alignas(8) unsigned char bytes_[8] = {};
+  int size_ = 0;
+};
+
+// A loaded kernel. Its device must outlive it.
+class Kernel {
+ public:
+  explicit Kernel(KernelInfo info) : info_(std::move(info)) {}
+  virtual ~Kernel() = default;
+
+  const KernelInfo& info() const { return info_; }
+
+ private:
+  KernelInfo info_;
+};
+
+struct TimingOptions {
+  int warmup = 10;        // launches that do not count
+  int samples = 50;       // launches that do
+  bool flush_l2 = false;  // overwrite the device's last cache before each, where it has one of its own
+};
+
+// One device. Used by one thread at a time. Statuses mean the same on every device:
+//   InvalidArgument     the kernel, its metadata or its arguments are wrong
+//   ResourceExhausted   the device has not enough memory, shared memory or registers
+//   FailedPrecondition  this machine cannot run such code; the message says why
+//   Aborted             the kernel stopped itself: a failed assertion
+//   DeadlineExceeded    the launch ran longer than DeviceOptions allow
+//   Internal            anything else that the driver reports
+// After a failed launch the contents of buffers are undefined; the host device is as good as before, others may need
+// to be opened again.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual std::string Name() const = 0;    // "cuda:0"
+  virtual std::string Target() const = 0;  // what to compile for: "cuda:90"
+  virtual std::string Model() const = 0;   // "NVIDIA H200"
+  virtual std::string Driver() const = 0;  // its version, as text
+
+  // Loads `binary` (a cubin, a shared object …) with what its compile said about it.
+  virtual absl::StatusOr<std::unique_ptr<Kernel>> Load(absl::string_view binary, const KernelInfo& info) = 0;
+
+  virtual absl::StatusOr<Buffer> Allocate(uint64_t bytes) = 0;
+  // Copies bytes to and from `offset` of the buffer. InvalidArgument when they do not lie inside.
+  virtual absl::Status CopyIn(const Buffer& buffer, uint64_t offset, absl::Span<const char> bytes) = 0;
+  virtual absl::Status CopyOut(const Buffer& buffer, uint64_t offset, absl::Span<char> bytes) = 0;
+
+  // Runs the kernel once for each program of the grid and waits for the end. `arguments` are the kernel's own
+  // parameters in order; the scratch pointers that its ABI adds are allocated and passed by the device.
+  virtual absl::Status Launch(const Kernel& kernel, const Grid& grid, absl::Span<const Argument> arguments) = 0;
+  // The device's time of each counted launch.
+  virtual absl::StatusOr<std::vector<absl::Duration>> Time(const Kernel& kernel, const Grid& grid,
+                                                           absl::Span<const Argument> arguments,
+                                                           const TimingOptions& options) = 0;
+
+ private:
+  friend class Buffer;
+  virtual void Free(uint64_t address) = 0;
+};
+
+// InvalidArgument when `arguments` are not what the kernel's metadata says it takes, or the grid is empty.
+absl::Status CheckLaunch(const KernelInfo& info, const Grid& grid, absl::Span<const Argument> arguments);
+// InvalidArgument when `bytes` bytes from `offset` do not lie in the buffer.
+absl::Status CheckCopy(const Buffer& buffer, uint64_t offset, uint64_t bytes);
+
+}  // namespace tritond::workers
+
+#endif  // WORKERS_DEVICE_DEVICE_H_

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices of this machine, by name.
+#ifndef WORKERS_DEVICE_DEVICES_H_
+#define WORKERS_DEVICE_DEVICES_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "workers/device/device.h"
+
+namespace tritond::workers {
+
+// How a device runs kernels. The first three act on the host device alone: no driver offers them for a GPU.
+struct DeviceOptions {
+  // Wall-clock limit of a launch. Checked when the kernel accesses memory or waits for its other threads.
+  absl::Duration launch_limit = absl::InfiniteDuration();
+  // System threads that run programs. With 1 the order of everything is the same in every launch.
+  int threads = 1;
+  // A read of shared memory that the program has not written is an error.
+  bool check_uninitialized = false;
+  // Gets what kernels print, in whole lines where they print such; null: standard output.
+  std::function<void(absl::string_view)> print;
+};
+
+// What can be opened here: "host:0", and "cuda:0"… where there is a driver with devices.
+std::vector<std::string> DeviceNames();
+
+// "host" is "host:0". InvalidArgument: no such kind of device. FailedPrecondition: no driver on this machine. NotFound:
+// the driver has no such device.
+absl::StatusOr<std::unique_ptr<Device>> OpenDevice(absl::string_view name, const DeviceOptions& options = {});
+
+}  // namespace tritond::workers
+
+#endif  // WORKERS_DEVICE_DEVICES_H_

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/device/host_program.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace tritond::workers {
+const char* HostProgram::WaitText(Wait wait) {
+  static const char* const kTexts[] = {"nothing", "a barrier", "a barrier of its warp", "a shuffle"};
+  return kTexts[static_cast<int>(wait)];
+}
+
+void HostLaunch::Fail(absl::Status why) {
+  absl::MutexLock lock(&mu);
+  if (status.ok()) status = std::move(why);
+  has_failed.store(true, std::memory_order_relaxed);
+}
+
+HostProgram::HostProgram(HostLaunch& launch, StackPool& stacks)
+    : launch_(launch),
+      stacks_(stacks),
+      shared_(launch.shared_bytes, launch.threads, launch.warp_size, launch.check_uninitialized),
+      ready_(launch.threads) {
+  for (int first = 0; first < launch.threads; first += launch.warp_size) {
+    Warp warp;
+    warp.meeting.first = first;
+    warp.meeting.count = std::min(launch.warp_size, launch.threads - first);
+    for (auto& values : warp.values) values.resize(launch.warp_size);
+    warps_.push_back(std::move(warp));
+  }
+  all_.count = launch.threads;
+}
+
+HostProgram::~HostProgram() = default;
+
+absl::Status HostProgram::MakeThreads() {
+  threads_.resize(launch_.threads);
+  for (int i = 0; i < launch_.threads; ++i) {
+    Thread& thread = threads_[i];
+    thread.program = this;
+    thread.index = i;
+    auto stack = stacks_.Take();
+    if (!stack.ok()) return stack.status();
+    thread.fiber = std::make_unique<Fiber>(stacks_, *stack, &RunThread, &thread);
+  }
+  return absl::OkStatus();
+}
+
+void HostProgram::RunAll() {
+  if (absl::Status made = MakeThreads(); !made.ok()) return launch_.Fail(std::move(made));
+  RunningProgram running(*this);
+  const uint64_t programs = launch_.grid.Programs();
+  while (!launch_.has_failed.load(std::memory_order_relaxed)) {
+    const uint64_t program = launch_.next_program.fetch_add(1, std::memory_order_relaxed);
+    if (program >= programs) break;
+    RunProgram(program);
+  }
+}
+
+// A fiber outlives its thread: it serves the thread of the same index in the next program.
+void HostProgram::RunThread(void* argument) {
+  Thread& thread = *static_cast<Thread*>(argument);
+  HostProgram& program = *thread.program;
+  for (;;) {
+    program.launch_.entry(program.launch_.parameters);
+    if (program.MaySettle()) {
+      thread.has_ended = true;
+      ++program.ended_;
+    }
+    thread.fiber->Suspend();
+  }
+}
+
+void HostProgram::RunProgram(uint64_t program) {
+  program_[0] = program % launch_.grid.x;
+  program_[1] = program / launch_.grid.x % launch_.grid.y;
+  program_[2] = program / launch_.grid.x / launch_.grid.y;
+  shared_.StartProgram();
+  ended_ = 0;
+  ready_begin_ = 0;
+  ready_count_ = threads_.size();
+  for (Thread& thread : threads_) {
+    thread.has_ended = false;
+    ready_[thread.index] = thread.index;
+  }
+  while (ready_count_ > 0) {
+    current_ = ready_[ready_begin_];
+    ready_begin_ = ready_begin_ + 1 == ready_.size() ? 0 : ready_begin_ + 1;
+    --ready_count_;
+    threads_[current_].fiber->Resume();
+    if (launch_.has_failed.load(std::memory_order_relaxed)) return;
+  }
+  if (ended_ < launch_.threads) Complain(absl::StatusCode::kInvalidArgument, Deadlock());
+}
+
+int32_t HostProgram::ProgramId(int axis) const { return static_cast<int32_t>(program_[axis]); }
+
+int32_t HostProgram::NumPrograms(int axis) const {
+  return static_cast<int32_t>(axis == 0 ? launch_.grid.x : axis == 1 ? launch_.grid.y : launch_.grid.z);
+}
+
+void HostProgram::Barrier(const TritondHostSite* site) {
+  if (Meet(all_, Wait::kBarrier, site)) shared_.PassBarrier();
+}
+
+void HostProgram::WarpBarrier(const TritondHostSite* site) {
+  if (Meet(CurrentWarp().meeting, Wait::kWarpBarrier, site)) {
+    shared_.PassWarpBarrier(current_ / launch_.warp_size);
+  }
+}
+
+uint32_t HostProgram::Shuffle(const TritondHostSite* site, uint32_t value, uint32_t lane) {
+  Warp& warp = CurrentWarp();
+  if (!MayShuffle(site, lane, warp.meeting.count)) Suspend();
+  std::vector<uint32_t>& values = warp.values[warp.turn];
+  values[current_ - warp.meeting.first] = value;
+  if (Meet(warp.meeting, Wait::kShuffle, site)) warp.turn ^= 1;
+  return values[lane];
+}
+
+void HostProgram::CheckAccess(const TritondHostSite* site, const void* address, uint64_t bytes, uint32_t kind) {
+  if (!MayGoOn() || !MayAccess(site, address, bytes, kind)) Suspend();
+}
+
+void HostProgram::Fail(const TritondHostSite* site, const char* message) {
+  Complain(absl::StatusCode::kAborted, absl::StrCat(SiteText(site), ": ", message));
+  Suspend();
+}
+
+void HostProgram::Print(absl::string_view text) { (*launch_.print)(text); }
+
+bool HostProgram::Meet(Meeting& meeting, Wait wait, const TritondHostSite* site) {
+  if (!MayGoOn() || !MaySettle() || !MayMeet(meeting, wait, site)) Suspend();
+  if (meeting.arrived == 0) meeting.first_arrived = current_;
+  Thread& thread = threads_[current_];
+  thread.wait = wait;
+  thread.site = site;
+  if (++meeting.arrived < meeting.count) {
+    Suspend();
+    return false;
+  }
+  meeting.arrived = 0;
+  for (int i = meeting.first; i < meeting.first + meeting.count; ++i) {
+    threads_[i].wait = Wait::kNothing;
+    if (i == current_) continue;
+    ready_[(ready_begin_ + ready_count_) % ready_.size()] = i;
+    ++ready_count_;
+  }
+  return true;
+}
+
+// Looks only once in a while whether another system thread has failed or the time is up.
+bool HostProgram::MayGoOn() {
+  if (++ticks_ % 4096 != 0) return true;
+  if (launch_.has_failed.load(std::memory_order_relaxed)) return false;
+  if (absl::Now() < launch_.deadline) return true;
+  return Complain(absl::StatusCode::kDeadlineExceeded, "the launch has run longer than it may");
+}
+
+bool HostProgram::MaySettle() {
+  const auto wrong = shared_.Settle(current_);
+  return !wrong.has_value() || Complain(absl::StatusCode::kInvalidArgument, *wrong);
+}
+
+bool HostProgram::MayAccess(const TritondHostSite* site, const void* address, uint64_t bytes, uint32_t kind) {
+  if (kind & TRITOND_HOST_SHARED) {
+    const auto wrong = shared_.Access(current_, site, address, bytes, kind);
+    return !wrong.has_value() || Complain(absl::StatusCode::kInvalidArgument, *wrong);
+  }
+  const uint64_t at = reinterpret_cast<uint64_t>(address);
+  if (last_range_ != nullptr && last_range_->Holds(at, bytes)) return true;
+  if (const MemoryRange* range = launch_.memory->Find(at, bytes)) {
+    last_range_ = range;
+    return true;
+  }
+  const char* const verbs[] = {"reads ", "writes ", "updates "};
+  return Complain(absl::StatusCode::kInvalidArgument,
+                  absl::StrCat("out of bounds: ", verbs[std::min(kind, 2u)], bytes, " bytes ",
+                               launch_.memory->Describe(at, bytes), ", at ", SiteText(site)));
+}
+
+bool HostProgram::MayShuffle(const TritondHostSite* site, uint32_t lane, int lanes) {
+  if (lane < static_cast<uint32_t>(lanes)) return true;
+  return Complain(absl::StatusCode::kInvalidArgument,
+                  absl::StrCat("shuffle from lane ", lane, " of a warp of ", lanes, ", at ", SiteText(site)));
+}
+
+bool HostProgram::MayMeet(const Meeting& meeting, Wait wait, const TritondHostSite* site) {
+  const Thread& other = threads_[meeting.first_arrived];
+  if (meeting.arrived == 0 || (other.wait == wait && SameSite(other.site, site))) return true;
+  return Complain(absl::StatusCode::kInvalidArgument,
+                  absl::StrCat("threads diverge: this one waits at ", WaitText(wait), " at ", SiteText(site),
+                               ", thread ", other.index, " at ", WaitText(other.wait), " at ", SiteText(other.site)));
+}
+
+bool HostProgram::Complain(absl::StatusCode code, absl::string_view what) {
+  launch_.Fail(absl::Status(code, absl::StrCat("program (", program_[0], ", ", program_[1], ", ", program_[2],
+                                               "), thread ", current_, ": ", what)));
+  return false;
+}
+
+// Nobody can go on. Says where one thread waits, and where another is that should have come.
+std::string HostProgram::Deadlock() {
+  const auto waits = std::find_if(threads_.begin(), threads_.end(), [](const Thread& t) { return !t.has_ended; });
+  const auto other = std::find_if(threads_.begin(), threads_.end(), [&](const Thread& t) {
+    return t.has_ended || t.wait != waits->wait || !SameSite(t.site, waits->site);
+  });
+  current_ = waits->index;
+  const std::string text =
+      absl::StrCat("threads diverge: this one waits at ", WaitText(waits->wait), " at ", SiteText(waits->site));
+  if (other == threads_.end()) return text;
+  if (other->has_ended) return absl::StrCat(text, ", thread ", other->index, " has ended");
+  return absl::StrCat(text, ", thread ", other->index, " at ", WaitText(other->wait), " at ", SiteText(other->site));
+}
+
+}  // namespace tritond::workers

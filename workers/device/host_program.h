@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKERS_DEVICE_HOST_PROGRAM_H_
+#define WORKERS_DEVICE_HOST_PROGRAM_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "workers/device/device.h"
+#include "workers/device/fiber.h"
+#include "workers/device/host_abi.h"
+#include "workers/device/memory_map.h"
+#include "workers/device/shared_memory.h"
+#include "workers/device/stack_pool.h"
+
+namespace tritond::workers {
+
+// What one launch is, and how it stands: shared by the system threads that run its programs.
+struct HostLaunch {
+  void (*entry)(void* const*) = nullptr;
+  void* const* parameters = nullptr;
+  Grid grid;
+  int threads = 0;  // of a program, at most 1024
+  int warp_size = 32;
+  uint64_t shared_bytes = 0;
+  bool check_uninitialized = false;
+  absl::Time deadline = absl::InfiniteFuture();
+  const MemoryMap* memory = nullptr;
+  const std::function<void(absl::string_view)>* print = nullptr;
+
+  std::atomic<uint64_t> next_program{0};
+  std::atomic<bool> has_failed{false};
+  absl::Mutex mu;
+  absl::Status status ABSL_GUARDED_BY(mu);  // the first failure
+
+  void Fail(absl::Status why);
+};
+
+// Runs programs of a launch on the calling system thread, one after the other, each with a fiber a thread.
+//
+// A fiber runs until it must wait: for the program's threads or its warp's. The last to arrive goes on, the others
+// queue behind it. When none can run and some have not ended, they wait for each other forever: an error that names
+// where. The first error ends the launch; fibers are then abandoned where they are.
+class HostProgram final {
+ public:
+  HostProgram(HostLaunch& launch, StackPool& stacks);
+  ~HostProgram();
+
+  // Takes the next programs of the grid until there are no more or one fails.
+  void RunAll();
+
+  // What the kernel's code calls, through host_runtime.cc; on a fiber.
+  int32_t ThreadId() const { return current_; }
+  int32_t ProgramId(int axis) const;
+  int32_t NumPrograms(int axis) const;
+  void* Shared() const { return shared_.data(); }
+  void Barrier(const TritondHostSite* site);
+  void WarpBarrier(const TritondHostSite* site);
+  uint32_t Shuffle(const TritondHostSite* site, uint32_t value, uint32_t lane);
+  void CheckAccess(const TritondHostSite* site, const void* address, uint64_t bytes, uint32_t kind);
+  void Fail(const TritondHostSite* site, const char* message);
+  void Print(absl::string_view text);
+
+ private:
+  enum class Wait { kNothing, kBarrier, kWarpBarrier, kShuffle };
+
+  struct Thread {
+    HostProgram* program;
+    int index;
+    std::unique_ptr<Fiber> fiber;
+    Wait wait = Wait::kNothing;
+    const TritondHostSite* site = nullptr;  // where it waits
+    bool has_ended = false;
+  };
+  // Threads that gather at one place until all have come.
+  struct Meeting {
+    int first = 0;  // the threads that take part
+    int count = 0;
+    int arrived = 0;
+    int first_arrived = 0;
+  };
+  struct Warp {
+    Meeting meeting;
+    std::vector<uint32_t> values[2];  // of this shuffle and the one before, which slow lanes still read
+    int turn = 0;
+  };
+
+  static const char* WaitText(Wait wait);
+  static void RunThread(void* thread);
+  absl::Status MakeThreads();
+  void RunProgram(uint64_t program);
+  // False when the launch has failed, here or elsewhere: the thread must suspend itself and will not go on. What says
+  // why is made and gone inside these functions, since the fiber's stack is abandoned.
+  bool MayGoOn();
+  bool MaySettle();
+  bool MayAccess(const TritondHostSite* site, const void* address, uint64_t bytes, uint32_t kind);
+  bool MayShuffle(const TritondHostSite* site, uint32_t lane, int lanes);
+  bool MayMeet(const Meeting& meeting, Wait wait, const TritondHostSite* site);
+  bool Complain(absl::StatusCode code, absl::string_view what);  // false
+  // Waits for the others of `meeting`; true in the thread that came last.
+  bool Meet(Meeting& meeting, Wait wait, const TritondHostSite* site);
+  void Suspend() { threads_[current_].fiber->Suspend(); }
+  std::string Deadlock();
+  Warp& CurrentWarp() { return warps_[current_ / launch_.warp_size]; }
+
+  HostLaunch& launch_;
+  StackPool& stacks_;
+  SharedMemory shared_;
+  std::vector<Thread> threads_;
+  std::vector<Warp> warps_;
+  Meeting all_;
+  std::vector<int> ready_;  // a ring: threads that can go on
+  size_t ready_begin_ = 0;
+  size_t ready_count_ = 0;
+  uint32_t program_[3] = {0, 0, 0};
+  int current_ = 0;
+  int ended_ = 0;
+  uint32_t ticks_ = 0;
+  const MemoryRange* last_range_ = nullptr;  // where the last access of global memory was
+};
+
+// The functions that kernels call, on behalf of the program that the calling system thread runs.
+const TritondHostRuntime& HostRuntime();
+
+// Makes `program` the calling system thread's, for the time of this object's life.
+class RunningProgram final {
+ public:
+  explicit RunningProgram(HostProgram& program);
+  ~RunningProgram();
+  RunningProgram(const RunningProgram&) = delete;
+  RunningProgram& operator=(const RunningProgram&) = delete;
+};
+
+}  // namespace tritond::workers
+
+#endif  // WORKERS_DEVICE_HOST_PROGRAM_H_

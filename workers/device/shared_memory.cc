@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/device/shared_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+
+namespace tritond::workers {
+namespace {
+
+constexpr uint64_t kAlignment = 1024;
+constexpr char kPoison = static_cast<char>(0xA5);
+
+bool SameText(const char* a, const char* b) {
+  if (a == nullptr || b == nullptr) return a == b;
+  return a == b || std::strcmp(a, b) == 0;
+}
+
+}  // namespace
+
+std::string SiteText(const TritondHostSite* site) {
+  const bool has_file = site != nullptr && site->file != nullptr && *site->file != '\0';
+  if (!has_file && (site == nullptr || site->line == 0)) return "an unknown place";
+  std::string text = has_file ? site->file : "line";
+  if (site->line > 0) absl::StrAppend(&text, has_file ? ":" : " ", site->line);
+  if (site->line > 0 && site->column > 0) absl::StrAppend(&text, ":", site->column);
+  if (site->function != nullptr && *site->function != '\0') absl::StrAppend(&text, " (", site->function, ")");
+  return text;
+}
+
+bool SameSite(const TritondHostSite* a, const TritondHostSite* b) {
+  if (a == nullptr || b == nullptr || a == b) return a == b;
+  return a->line == b->line && a->column == b->column && SameText(a->file, b->file) &&
+         SameText(a->function, b->function);
+}
+
+SharedMemory::SharedMemory(uint64_t bytes, int threads, int warp_size, bool check_uninitialized)
+    : bytes_(bytes),
+      warp_size_(warp_size),
+      check_uninitialized_(check_uninitialized),
+      storage_(bytes + kAlignment),
+      log_(bytes),
+      warp_epochs_(threads / warp_size + 1, 1) {
+  const uintptr_t start = reinterpret_cast<uintptr_t>(storage_.data());
+  data_ = storage_.data() + (kAlignment - start % kAlignment) % kAlignment;
+}
+
+void SharedMemory::StartProgram() {
+  if (epoch_ > UINT32_MAX / 2) {
+    std::fill(log_.begin(), log_.end(), Byte());
+    epoch_ = 0;
+  }
+  first_epoch_ = ++epoch_;
+  suspicions_.clear();
+  if (bytes_ > 0) std::memset(data_, kPoison, bytes_);
+}
+
+absl::optional<std::string> SharedMemory::Access(int thread, const TritondHostSite* site, const void* address,
+                                                 uint64_t bytes, uint32_t kind) {
+  const uint64_t offset = static_cast<uint64_t>(static_cast<const char*>(address) - data_);
+  if (offset > bytes_ || bytes > bytes_ - offset) {
+    return absl::StrCat("access of ", bytes, " bytes at byte ", static_cast<int64_t>(offset), " of the program's ",
+                        bytes_, " bytes of shared memory, at ", SiteText(site));
+  }
+  const uint32_t what = kind & ~uint32_t{TRITOND_HOST_SHARED};
+  for (uint64_t i = offset; i < offset + bytes; ++i) {
+    auto wrong = what == TRITOND_HOST_READ ? Read(thread, site, i) : Write(thread, site, i, what == TRITOND_HOST_ATOMIC);
+    if (wrong.has_value()) return wrong;
+  }
+  return absl::nullopt;
+}
+
+// Whether a thread other than `thread` is among those of the record since the last barrier that orders the two.
+bool SharedMemory::Unordered(const Touch& earlier, int thread) const {
+  if (earlier.epoch != epoch_) return false;
+  const int warp = thread / warp_size_;
+  if (earlier.warps & ~(uint64_t{1} << warp)) return true;
+  return earlier.warp_epoch == warp_epochs_[warp] && (earlier.thread != thread || earlier.is_several);
+}
+
+void SharedMemory::Record(Touch& record, int thread, const TritondHostSite* site, bool is_atomic) {
+  const int warp = thread / warp_size_;
+  const bool is_first = record.epoch != epoch_;
+  const bool is_near = !is_first && record.thread / warp_size_ == warp && record.warp_epoch == warp_epochs_[warp];
+  record.warps = (is_first ? 0 : record.warps) | uint64_t{1} << warp;
+  record.is_several = is_near && (record.is_several || record.thread != thread);
+  record.is_atomic = is_atomic && (is_first || record.is_atomic);
+  record.epoch = epoch_;
+  record.warp_epoch = warp_epochs_[warp];
+  record.thread = static_cast<uint16_t>(thread);
+  record.site = site;
+}
+
+absl::optional<std::string> SharedMemory::Read(int thread, const TritondHostSite* site, uint64_t offset) {
+  Byte& byte = log_[offset];
+  const Touch& write = byte.write;
+  if (write.epoch < first_epoch_) {
+    if (check_uninitialized_) {
+      return absl::StrCat("thread ", thread, " reads byte ", offset, " of shared memory at ", SiteText(site),
+                          ", which the program has not written");
+    }
+  } else if (Unordered(write, thread)) {
+    // Where the reader's own warp has written too, the others wrote the same: only the order within the warp counts.
+    const int warp = thread / warp_size_;
+    const bool has_copy = write.warps >> warp & 1;
+    const bool is_ordered = write.thread / warp_size_ != warp || write.warp_epoch != warp_epochs_[warp] ||
+                            (write.thread == thread && !write.is_several);
+    if (!has_copy || !is_ordered) return Conflict(offset, "wrote", write.thread, write.site, "reads", thread, site);
+  }
+  Record(byte.read, thread, site, false);
+  return absl::nullopt;
+}
+
+absl::optional<std::string> SharedMemory::Write(int thread, const TritondHostSite* site, uint64_t offset,
+                                                bool is_atomic) {
+  Byte& byte = log_[offset];
+  const bool after_write = Unordered(byte.write, thread) && !(is_atomic && byte.write.is_atomic);
+  if (after_write || Unordered(byte.read, thread)) {
+    const Touch& other = after_write ? byte.write : byte.read;
+    suspicions_.push_back({offset, data_[offset], after_write, other.thread, other.site, site});
+  }
+  Record(byte.write, thread, site, is_atomic);
+  return absl::nullopt;
+}
+
+absl::optional<std::string> SharedMemory::Settle(int thread) {
+  if (suspicions_.empty()) return absl::nullopt;
+  absl::optional<std::string> wrong;
+  for (const Suspicion& suspicion : suspicions_) {
+    if (data_[suspicion.offset] == suspicion.before) continue;
+    wrong = Conflict(suspicion.offset, suspicion.after_write ? "wrote" : "read", suspicion.other_thread,
+                     suspicion.other, "writes", thread, suspicion.site);
+    break;
+  }
+  suspicions_.clear();
+  return wrong;
+}
+
+std::string SharedMemory::Conflict(uint64_t offset, const char* first_did, int first, const TritondHostSite* first_site,
+                                   const char* then_did, int then, const TritondHostSite* then_site) const {
+  return absl::StrCat("race on byte ", offset, " of shared memory: thread ", first, " ", first_did, " it at ",
+                      SiteText(first_site), " and thread ", then, " ", then_did, " it at ", SiteText(then_site),
+                      ", with no barrier between");
+}
+
+}  // namespace tritond::workers

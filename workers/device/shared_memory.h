@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKERS_DEVICE_SHARED_MEMORY_H_
+#define WORKERS_DEVICE_SHARED_MEMORY_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/types/optional.h"
+#include "workers/device/host_abi.h"
+
+namespace tritond::workers {
+
+// "softmax.py:12:5 (softmax)", as far as the site knows.
+std::string SiteText(const TritondHostSite* site);
+// Whether the two name the same place.
+bool SameSite(const TritondHostSite* a, const TritondHostSite* b);
+
+// The shared memory of one program, with a record of who accessed each byte since when. Used by one system thread.
+//
+// Two accesses of one byte by different threads conflict when one of them writes (two atomics do not), unless a barrier
+// lies between them, or a warp barrier where both threads are of one warp. Compiled code keeps copies of a value in
+// several threads and lets each of them write its copy; such a write changes nothing, whatever the order. So a
+// conflicting write is held back as a suspicion until its thread next waits or ends: if the bytes are then as they were
+// before it, it was harmless.
+class SharedMemory final {
+ public:
+  SharedMemory(uint64_t bytes, int threads, int warp_size, bool check_uninitialized);
+
+  // The next program starts: the memory is filled with a pattern that no sane kernel makes.
+  void StartProgram();
+
+  char* data() const { return data_; }
+
+  // `thread` is about to access `bytes` at `address`. What is wrong with that, if anything.
+  absl::optional<std::string> Access(int thread, const TritondHostSite* site, const void* address, uint64_t bytes,
+                                     uint32_t kind);
+  // `thread` waits or ends: what its writes since it last did turned out to be.
+  absl::optional<std::string> Settle(int thread);
+
+  // All threads, or all of a warp, have met.
+  void PassBarrier() { ++epoch_; }
+  void PassWarpBarrier(int warp) { ++warp_epochs_[warp]; }
+
+ private:
+  // The last access of one kind to a byte, and which warps made such since the last barrier.
+  struct Touch {
+    uint32_t epoch = 0;  // of the barrier; 0: none yet
+    uint32_t warp_epoch = 0;
+    uint64_t warps = 0;
+    const TritondHostSite* site = nullptr;
+    uint16_t thread = 0;
+    bool is_atomic = false;
+    bool is_several = false;  // other threads of that warp too, with no warp barrier between
+  };
+  struct Byte {
+    Touch write;
+    Touch read;
+  };
+  struct Suspicion {
+    uint64_t offset;
+    char before;
+    bool after_write;
+    uint16_t other_thread;
+    const TritondHostSite* other;
+    const TritondHostSite* site;
+  };
+
+  bool Unordered(const Touch& earlier, int thread) const;
+  void Record(Touch& record, int thread, const TritondHostSite* site, bool is_atomic);
+  absl::optional<std::string> Read(int thread, const TritondHostSite* site, uint64_t offset);
+  absl::optional<std::string> Write(int thread, const TritondHostSite* site, uint64_t offset, bool is_atomic);
+  std::string Conflict(uint64_t offset, const char* first_did, int first, const TritondHostSite* first_site,
+                       const char* then_did, int then, const TritondHostSite* then_site) const;
+
+  const uint64_t bytes_;
+  const int warp_size_;
+  const bool check_uninitialized_;
+  std::vector<char> storage_;
+  char* data_;  // in storage_, aligned to 1024
+  std::vector<Byte> log_;
+  // Counts on from one program to the next, so that the log of the last one needs no clearing.
+  uint32_t epoch_ = 1;
+  uint32_t first_epoch_ = 1;  // of this program
+  std::vector<uint32_t> warp_epochs_;
+  std::vector<Suspicion> suspicions_;  // of the running thread
+};
+
+}  // namespace tritond::workers
+
+#endif  // WORKERS_DEVICE_SHARED_MEMORY_H_
