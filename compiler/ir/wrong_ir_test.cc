@@ -340,10 +340,11 @@ INSTANTIATE_TEST_SUITE_P(
                   ON("!ttg.memdesc<6xf32, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>, "
                      "#ttg.shared_memory>"),
                   "no power of two"},
-        WrongType{"buffer_rank",
-                  ON("!ttg.memdesc<8x8x8xf32, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>, "
-                     "#ttg.shared_memory>"),
-                  "encoding of rank 1 on a tensor of rank 3"},
+        WrongType{
+            "buffer_rank",
+            ON("!ttg.memdesc<8x8x8xf32, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>, "
+               "#ttg.shared_memory>"),
+            "encoding of rank 1 on a tensor of rank 3"},
         WrongType{"buffer_element",
                   ON("!ttg.memdesc<8xindex, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>, "
                      "#ttg.shared_memory>"),

@@ -21,7 +21,8 @@
 //   vector_add(a, b, out: pointers to f32, n: i32)   out[i] = a[i] + b[i] for i < n; 64 elements a program
 //   count_programs(out: pointer to i32)              out[program] += program + 1, axis 0 fastest
 //   store_scalars(out: pointer to f64, i8, i16, i32, i64, f32, f64)   out[0…5] = the scalars
-//   use_scratch(out: pointer to i32)                 out[program] = 100 * program + 15, by way of 64 bytes of its scratch
+//   use_scratch(out: pointer to i32)                 out[program] = 100 * program + 15, by way of 64 bytes of its
+//   scratch
 //
 // in one binary, each for 2 warps of 32 threads and with both scratch pointers behind its parameters. Where the device
 // is absent, `open` gives a status that is not Ok, and the tests are skipped with it.

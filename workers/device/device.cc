@@ -28,8 +28,8 @@ absl::Status CheckLaunch(const KernelInfo& info, const Grid& grid, absl::Span<co
     }
     for (size_t i = 0; i < bytes.size(); ++i) {
       if (arguments[i].size() == bytes[i]) continue;
-      return absl::InvalidArgumentError(absl::StrCat(info.name, ": parameter ", i, " has ", bytes[i],
-                                                     " bytes, its argument ", arguments[i].size()));
+      return absl::InvalidArgumentError(
+          absl::StrCat(info.name, ": parameter ", i, " has ", bytes[i], " bytes, its argument ", arguments[i].size()));
     }
   }
   return absl::OkStatus();

@@ -30,8 +30,8 @@ struct DeviceOptions {
 // What can be opened here: "host:0", and "cuda:0"… where there is a driver with devices.
 std::vector<std::string> DeviceNames();
 
-// "host" is "host:0". InvalidArgument: no such kind of device. FailedPrecondition: no driver on this machine. NotFound:
-// the driver has no such device.
+// "host" is "host:0", "cuda" is "cuda:0". InvalidArgument: no such kind of device. FailedPrecondition: no driver on
+// this machine. NotFound: the driver has no such device.
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(absl::string_view name, const DeviceOptions& options = {});
 
 }  // namespace tritond::workers

@@ -31,8 +31,8 @@ class Fiber final {
   const Stack stack_;
   void (*const body_)(void*);
   void* const argument_;
-  void* context_;             // where Resume goes on
-  void* resumer_ = nullptr;   // where Suspend goes on
+  void* context_;                    // where Resume goes on
+  void* resumer_ = nullptr;          // where Suspend goes on
   void* resumers_shadow_ = nullptr;  // AddressSanitizer's records of the two stacks
   void* own_shadow_ = nullptr;
   const void* resumers_bottom_ = nullptr;

@@ -96,7 +96,8 @@ absl::StatusOr<Buffer> HostDevice::Allocate(uint64_t bytes) {
   const uint64_t page = sysconf(_SC_PAGESIZE);
   if (bytes > uint64_t{1} << 46) return absl::ResourceExhaustedError(absl::StrCat("no memory for ", bytes, " bytes"));
   const uint64_t rounded = (bytes + page - 1) / page * page;
-  void* reserved = mmap(nullptr, rounded + 2 * kGapBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* reserved =
+      mmap(nullptr, rounded + 2 * kGapBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) {
     return absl::ResourceExhaustedError(absl::StrCat("no memory for ", bytes, " bytes: ", std::strerror(errno)));
   }

@@ -17,8 +17,8 @@ namespace tritond::workers {
 // outside the device's buffers or shared memory outside its own, when two of its threads race on shared memory
 // (shared_memory.h), or when they do not meet at the same barriers. The device is as good as before then.
 //
-// It cannot notice a loop that neither accesses memory nor waits. A program that waits for a later one of its grid waits
-// forever: the limit of DeviceOptions ends it.
+// It cannot notice a loop that neither accesses memory nor waits. A program that waits for a later one of its grid
+// waits forever: the limit of DeviceOptions ends it.
 std::unique_ptr<Device> NewHostDevice(const DeviceOptions& options);
 
 }  // namespace tritond::workers

@@ -88,11 +88,12 @@ absl::StatusOr<std::unique_ptr<HostKernel>> HostKernel::Load(absl::string_view o
   const auto* abi = static_cast<const uint32_t*>(dlsym(library, "tritond_host_abi"));
   auto* runtime = static_cast<const TritondHostRuntime**>(dlsym(library, "tritond_host_runtime"));
   if (abi == nullptr || runtime == nullptr) {
-    return absl::InvalidArgumentError("not made by the host target: it exports no tritond_host_abi or no tritond_host_runtime");
+    return absl::InvalidArgumentError(
+        "not made by the host target: it exports no tritond_host_abi or no tritond_host_runtime");
   }
   if (*abi != TRITOND_HOST_ABI_VERSION) {
-    return absl::InvalidArgumentError(absl::StrCat("made for version ", *abi, " of the host ABI; this device has ",
-                                                   TRITOND_HOST_ABI_VERSION));
+    return absl::InvalidArgumentError(
+        absl::StrCat("made for version ", *abi, " of the host ABI; this device has ", TRITOND_HOST_ABI_VERSION));
   }
   const auto entry = reinterpret_cast<Entry>(dlsym(library, info.name.c_str()));
   if (entry == nullptr) return absl::InvalidArgumentError(absl::StrCat("holds no kernel \"", info.name, "\""));

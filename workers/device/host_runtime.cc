@@ -47,8 +47,17 @@ RunningProgram::~RunningProgram() { running = nullptr; }
 
 const TritondHostRuntime& HostRuntime() {
   static const TritondHostRuntime runtime = {
-      TRITOND_HOST_ABI_VERSION, ThreadId,    ProgramId, NumPrograms, Shared, Barrier,
-      WarpBarrier,              Shuffle,     CheckAccess, Fail,      Print,
+      TRITOND_HOST_ABI_VERSION,
+      ThreadId,
+      ProgramId,
+      NumPrograms,
+      Shared,
+      Barrier,
+      WarpBarrier,
+      Shuffle,
+      CheckAccess,
+      Fail,
+      Print,
   };
   return runtime;
 }

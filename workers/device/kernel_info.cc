@@ -84,11 +84,6 @@ absl::StatusOr<KernelInfo> ParseKernelInfo(absl::string_view metadata_json) {
   entries.Number("profile_scratch_size", 0, uint64_t{1} << 40, &info.profile_scratch_size);
   entries.Number("profile_scratch_align", 1, 1 << 20, &info.profile_scratch_align);
   entries.Flag("launch_cooperative_grid", &info.launch_cooperative_grid);
-  entries.Flag("launch_pdl", &info.launch_pdl);
-  if (const auto dims = entries.Numbers("cluster_dims")) {
-    if (dims->size() != 3) entries.Complain("cluster_dims", "three integers");
-    for (size_t i = 0; i < dims->size() && i < 3; ++i) info.cluster_dims[i] = (*dims)[i];
-  }
   info.parameter_bytes = entries.Numbers("parameter_bytes");
   if (!entries.status().ok()) return entries.status();
   return info;

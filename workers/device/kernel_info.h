@@ -2,7 +2,6 @@
 #ifndef WORKERS_DEVICE_KERNEL_INFO_H_
 #define WORKERS_DEVICE_KERNEL_INFO_H_
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,7 +19,6 @@ struct KernelInfo {
   uint32_t num_warps = 4;
   uint32_t num_ctas = 1;  // blocks of a cluster
   uint32_t warp_size = 32;
-  std::array<uint32_t, 3> cluster_dims = {1, 1, 1};
 
   // Memory that the launch provides, in bytes a program, and the pointers to it that follow the kernel's own
   // parameters (the launch ABI that was compiled for).
@@ -32,7 +30,6 @@ struct KernelInfo {
   bool has_profile_scratch = true;
 
   bool launch_cooperative_grid = false;  // all programs must be resident at once
-  bool launch_pdl = false;               // may start before the launch ahead of it ends
 
   // The size of each of the kernel's own parameters, where known: arguments are checked against it.
   absl::optional<std::vector<int>> parameter_bytes;

@@ -8,7 +8,8 @@ namespace tritond::workers {
 namespace {
 
 TEST(ParseKernelInfo, ReadsACompilesMetadata) {
-  const auto info = ParseKernelInfo(R"({"name": "softmax", "shared": 512, "num_warps": 8, "num_ctas": 1, "warp_size": 32,
+  const auto info =
+      ParseKernelInfo(R"({"name": "softmax", "shared": 512, "num_warps": 8, "num_ctas": 1, "warp_size": 32,
       "num_stages": 3, "cluster_dims": [1, 1, 1], "global_scratch_size": 64, "global_scratch_align": 16,
       "parameter_bytes": [8, 8, 4], "tensordesc_meta": [], "target": {"backend": "host"}})");
   ASSERT_TRUE(info.ok()) << info.status();
@@ -23,7 +24,7 @@ TEST(ParseKernelInfo, ReadsACompilesMetadata) {
 }
 
 TEST(ParseKernelInfo, WhatIsNotNamedKeepsItsDefault) {
-  const auto info = ParseKernelInfo(R"({"name": "k", "launch_pdl": null})");
+  const auto info = ParseKernelInfo(R"({"name": "k", "launch_cooperative_grid": null})");
   ASSERT_TRUE(info.ok()) << info.status();
   EXPECT_EQ(info->num_warps, 4u);
   EXPECT_EQ(info->warp_size, 32u);
@@ -40,9 +41,8 @@ TEST(ParseKernelInfo, NamesTheEntryThatIsWrong) {
       {R"({"name": "k", "shared": 1.5})", "\"shared\""},
       {R"({"name": "k", "num_warps": 0})", "\"num_warps\""},
       {R"({"name": "k", "num_warps": 18446744073709551615})", "\"num_warps\""},
-      {R"({"name": "k", "cluster_dims": [1, 1]})", "\"cluster_dims\""},
       {R"({"name": "k", "parameter_bytes": [8, "4"]})", "\"parameter_bytes\""},
-      {R"({"name": "k", "launch_pdl": 1})", "\"launch_pdl\""},
+      {R"({"name": "k", "launch_cooperative_grid": 1})", "\"launch_cooperative_grid\""},
   };
   for (const auto& [text, word] : cases) {
     const auto info = ParseKernelInfo(text);

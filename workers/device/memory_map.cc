@@ -24,7 +24,9 @@ std::string MemoryMap::Describe(uint64_t address, uint64_t bytes) const {
   const MemoryRange* nearest = nullptr;
   uint64_t least = UINT64_MAX;
   for (const MemoryRange& range : ranges_) {
-    const uint64_t distance = address < range.begin ? range.begin - address : address > range.end ? address - range.end : 0;
+    const uint64_t distance = address < range.begin ? range.begin - address
+                              : address > range.end ? address - range.end
+                                                    : 0;
     if (nearest == nullptr || distance < least) nearest = &range, least = distance;
   }
   if (nearest == nullptr) return absl::StrCat("at 0x", absl::Hex(address), "; the device has no buffers");

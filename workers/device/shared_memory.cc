@@ -65,7 +65,8 @@ absl::optional<std::string> SharedMemory::Access(int thread, const TritondHostSi
   }
   const uint32_t what = kind & ~uint32_t{TRITOND_HOST_SHARED};
   for (uint64_t i = offset; i < offset + bytes; ++i) {
-    auto wrong = what == TRITOND_HOST_READ ? Read(thread, site, i) : Write(thread, site, i, what == TRITOND_HOST_ATOMIC);
+    auto wrong =
+        what == TRITOND_HOST_READ ? Read(thread, site, i) : Write(thread, site, i, what == TRITOND_HOST_ATOMIC);
     if (wrong.has_value()) return wrong;
   }
   return absl::nullopt;

@@ -34,7 +34,8 @@ absl::StatusOr<Stack> StackPool::Take() {
   if (memory == MAP_FAILED || mprotect(memory, guard_bytes_, PROT_NONE) != 0) {
     const std::string why = std::strerror(errno);
     if (memory != MAP_FAILED) munmap(memory, bytes);
-    return absl::ResourceExhaustedError(absl::StrCat("no memory for a thread's stack of ", stack_bytes_, " bytes: ", why));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for a thread's stack of ", stack_bytes_, " bytes: ", why));
   }
   return Stack{static_cast<char*>(memory) + guard_bytes_, stack_bytes_};
 }

@@ -62,8 +62,7 @@ void AddShared(int index, int32_t value) {
 }
 
 int32_t Program() {
-  return rt().program_id(0) +
-         rt().num_programs(0) * (rt().program_id(1) + rt().num_programs(1) * rt().program_id(2));
+  return rt().program_id(0) + rt().num_programs(0) * (rt().program_id(1) + rt().num_programs(1) * rt().program_id(2));
 }
 
 }  // namespace
@@ -175,9 +174,7 @@ void read_unwritten(Parameters p) { Store<50>(Parameter<int32_t*>(p, 0) + rt().t
 void outside_shared(Parameters) { StoreShared<60>(64 + rt().thread_id(), 1); }
 
 // out[at + thread] = 1.
-void store_at(Parameters p) {
-  Store<70>(Parameter<int32_t*>(p, 0) + Parameter<int64_t>(p, 1) + rt().thread_id(), 1);
-}
+void store_at(Parameters p) { Store<70>(Parameter<int32_t*>(p, 0) + Parameter<int64_t>(p, 1) + rt().thread_id(), 1); }
 
 void early_exit(Parameters) {
   if (rt().thread_id() == 40) return;
@@ -201,9 +198,7 @@ void warp_against_all(Parameters) {
   }
 }
 
-void shuffle_from(Parameters p) {
-  rt().shuffle(At<85>(), 1, Parameter<uint32_t>(p, 0));
-}
+void shuffle_from(Parameters p) { rt().shuffle(At<85>(), 1, Parameter<uint32_t>(p, 0)); }
 
 // Program 0 never sees what it waits for.
 void wait_forever(Parameters p) {

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/device/cuda_device.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "workers/device/cuda_driver.h"
+
+namespace tritond::workers {
+namespace {
+
+class CudaDevice;
+
+class CudaKernel final : public Kernel {
+ public:
+  CudaKernel(KernelInfo info, CudaDevice* device, CudaModule module, CudaFunction function)
+      : Kernel(std::move(info)), device_(device), module_(module), function_(function) {}
+  ~CudaKernel() override;
+
+  const CudaDevice* device() const { return device_; }
+  CudaFunction function() const { return function_; }
+
+ private:
+  CudaDevice* const device_;
+  const CudaModule module_;
+  const CudaFunction function_;
+};
+
+// A kernel's arguments, with the scratch memory that its ABI adds.
+struct LaunchArguments {
+  std::vector<Argument> all;
+  std::vector<void*> parameters;  // into `all`
+  Buffer scratch[2];
+};
+
+// Everything runs on the default stream, in order.
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(std::unique_ptr<CudaDriver> driver, int index, CudaDeviceId id)
+      : driver_(std::move(driver)), index_(index), id_(id) {}
+  ~CudaDevice() override {
+    if (context_ != nullptr) driver_->context_release(id_);
+  }
+
+  absl::Status Start();
+
+  std::string Name() const override { return absl::StrCat("cuda:", index_); }
+  std::string Target() const override { return absl::StrCat("cuda:", major_ * 10 + minor_); }
+  std::string Model() const override { return model_; }
+  std::string Driver() const override { return absl::StrCat(version_ / 1000, ".", version_ % 1000 / 10); }
+
+  absl::StatusOr<std::unique_ptr<Kernel>> Load(absl::string_view binary, const KernelInfo& info) override;
+  absl::StatusOr<Buffer> Allocate(uint64_t bytes) override;
+  absl::Status CopyIn(const Buffer& buffer, uint64_t offset, absl::Span<const char> bytes) override;
+  absl::Status CopyOut(const Buffer& buffer, uint64_t offset, absl::Span<char> bytes) override;
+  absl::Status Launch(const Kernel& kernel, const Grid& grid, absl::Span<const Argument> arguments) override;
+  absl::StatusOr<std::vector<absl::Duration>> Time(const Kernel& kernel, const Grid& grid,
+                                                   absl::Span<const Argument> arguments,
+                                                   const TimingOptions& options) override;
+
+  void Unload(CudaModule module) {
+    if (Enter().ok()) driver_->module_unload(module);
+  }
+
+ private:
+  void Free(uint64_t address) override {
+    if (Enter().ok()) driver_->memory_free(address);
+  }
+  // Contexts belong to threads; ours may be called from another one now.
+  absl::Status Enter() const { return driver_->Check(driver_->context_set(context_), Name()); }
+  absl::StatusOr<int> Attribute(int attribute) const;
+  absl::Status AllowShared(CudaFunction function, const KernelInfo& info) const;
+  absl::StatusOr<LaunchArguments> Prepare(const Kernel& kernel, const Grid& grid, absl::Span<const Argument> arguments);
+  absl::Status Start(const Kernel& kernel, const Grid& grid, LaunchArguments& arguments) const;
+  absl::Status Sample(const Kernel& kernel, const Grid& grid, LaunchArguments& arguments, CudaEvent start,
+                      CudaEvent end, absl::Duration* time) const;
+
+  const std::unique_ptr<CudaDriver> driver_;
+  const int index_;
+  const CudaDeviceId id_;
+  CudaContext context_ = nullptr;
+  std::string model_;
+  int major_ = 0;
+  int minor_ = 0;
+  int version_ = 0;  // 12080 for 12.8
+  int max_shared_bytes_ = 0;
+  int l2_bytes_ = 0;
+};
+
+CudaKernel::~CudaKernel() { device_->Unload(module_); }
+
+absl::StatusOr<int> CudaDevice::Attribute(int attribute) const {
+  int value = 0;
+  const CudaResult result = driver_->device_attribute(&value, attribute, id_);
+  if (result != 0) return driver_->Check(result, absl::StrCat(Name(), ": attribute ", attribute));
+  return value;
+}
+
+absl::Status CudaDevice::Start() {
+  char name[256] = {};
+  absl::Status status = driver_->Check(driver_->device_name(name, sizeof(name) - 1, id_), Name());
+  status.Update(driver_->Check(driver_->driver_version(&version_), Name()));
+  model_ = name;
+  const std::pair<int, int*> attributes[] = {{CudaDriver::kMajor, &major_},
+                                             {CudaDriver::kMinor, &minor_},
+                                             {CudaDriver::kMaxSharedBytes, &max_shared_bytes_},
+                                             {CudaDriver::kL2CacheBytes, &l2_bytes_}};
+  for (const auto& [attribute, to] : attributes) {
+    const auto value = Attribute(attribute);
+    if (!value.ok()) return value.status();
+    *to = *value;
+  }
+  if (status.ok()) status = driver_->Check(driver_->context_retain(&context_, id_), Name());
+  if (!status.ok()) context_ = nullptr;
+  return status;
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CudaDevice::Load(absl::string_view binary, const KernelInfo& info) {
+  if (absl::Status status = Enter(); !status.ok()) return status;
+  if (binary.empty()) return absl::InvalidArgumentError("an empty binary");
+  const std::string image(binary);  // PTX text needs the zero behind its end
+  std::string log(4096, '\0');
+  int options[] = {CudaDriver::kErrorLog, CudaDriver::kErrorLogBytes};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+  CudaModule module = nullptr;
+  const CudaResult loaded = driver_->module_load(&module, image.data(), 2, options, values);
+  if (loaded != 0) {
+    const absl::Status status = driver_->Check(loaded, absl::StrCat("load ", info.name));
+    return absl::Status(status.code(), absl::StrCat(status.message(), " ", log.c_str()));
+  }
+  CudaFunction function = nullptr;
+  absl::Status status = driver_->Check(driver_->module_function(&function, module, info.name.c_str()),
+                                       absl::StrCat("find kernel \"", info.name, "\""));
+  if (status.ok()) status = AllowShared(function, info);
+  if (!status.ok()) {
+    driver_->module_unload(module);
+    return status;
+  }
+  return std::make_unique<CudaKernel>(info, this, module, function);
+}
+
+// More than 48 KiB of shared memory must be asked for; what the kernel declares itself counts against the limit.
+absl::Status CudaDevice::AllowShared(CudaFunction function, const KernelInfo& info) const {
+  int declared = 0;
+  const CudaResult result = driver_->function_get(&declared, CudaDriver::kStaticSharedBytes, function);
+  if (result != 0) return driver_->Check(result, info.name);
+  if (int64_t{info.shared} + declared > max_shared_bytes_) {
+    return absl::ResourceExhaustedError(absl::StrCat(info.name, ": ", int64_t{info.shared} + declared,
+                                                     " bytes of shared memory; ", Name(), " has ", max_shared_bytes_));
+  }
+  if (info.shared + declared <= 48 << 10) return absl::OkStatus();
+  return driver_->Check(
+      driver_->function_set(function, CudaDriver::kMaxDynamicSharedBytes, static_cast<int>(info.shared)), info.name);
+}
+
+absl::StatusOr<Buffer> CudaDevice::Allocate(uint64_t bytes) {
+  if (absl::Status status = Enter(); !status.ok()) return status;
+  CudaPointer pointer = 0;
+  // The driver has no empty allocations.
+  const CudaResult result = driver_->memory_allocate(&pointer, std::max<uint64_t>(bytes, 1));
+  if (result != 0) return driver_->Check(result, absl::StrCat("allocate ", bytes, " bytes on ", Name()));
+  return Buffer(this, pointer, bytes);
+}
+
+absl::Status CudaDevice::CopyIn(const Buffer& buffer, uint64_t offset, absl::Span<const char> bytes) {
+  if (absl::Status status = CheckCopy(buffer, offset, bytes.size()); !status.ok() || bytes.empty()) return status;
+  if (absl::Status status = Enter(); !status.ok()) return status;
+  return driver_->Check(driver_->copy_in(buffer.address() + offset, bytes.data(), bytes.size()), "copy to the device");
+}
+
+absl::Status CudaDevice::CopyOut(const Buffer& buffer, uint64_t offset, absl::Span<char> bytes) {
+  if (absl::Status status = CheckCopy(buffer, offset, bytes.size()); !status.ok() || bytes.empty()) return status;
+  if (absl::Status status = Enter(); !status.ok()) return status;
+  return driver_->Check(driver_->copy_out(bytes.data(), buffer.address() + offset, bytes.size()),
+                        "copy from the device");
+}
+
+absl::StatusOr<LaunchArguments> CudaDevice::Prepare(const Kernel& kernel, const Grid& grid,
+                                                    absl::Span<const Argument> arguments) {
+  const auto* cuda_kernel = dynamic_cast<const CudaKernel*>(&kernel);
+  if (cuda_kernel == nullptr || cuda_kernel->device() != this) {
+    return absl::InvalidArgumentError(absl::StrCat(kernel.info().name, " was loaded on another device"));
+  }
+  const KernelInfo& info = kernel.info();
+  if (absl::Status status = CheckLaunch(info, grid, arguments); !status.ok()) return status;
+  if (absl::Status status = Enter(); !status.ok()) return status;
+  LaunchArguments made;
+  made.all.assign(arguments.begin(), arguments.end());
+  const uint64_t bytes[2] = {info.global_scratch_size, info.profile_scratch_size};
+  const bool is_passed[2] = {info.has_global_scratch, info.has_profile_scratch};
+  for (int i = 0; i < 2; ++i) {
+    if (bytes[i] > 0) {
+      auto buffer = Allocate(bytes[i] * grid.Programs() * info.num_ctas);
+      if (!buffer.ok()) return buffer.status();
+      made.scratch[i] = *std::move(buffer);
+    }
+    if (is_passed[i]) made.all.push_back(Argument::Pointer(made.scratch[i]));
+  }
+  for (const Argument& argument : made.all) made.parameters.push_back(const_cast<void*>(argument.data()));
+  return made;
+}
+
+absl::Status CudaDevice::Start(const Kernel& kernel, const Grid& grid, LaunchArguments& arguments) const {
+  const KernelInfo& info = kernel.info();
+  CudaLaunchAttribute attributes[3] = {};
+  unsigned int count = 0;
+  if (info.launch_cooperative_grid) {
+    attributes[count].id = CudaLaunchAttribute::kCooperative;
+    attributes[count++].values[0] = 1;
+  }
+  if (info.num_ctas > 1) {
+    attributes[count].id = CudaLaunchAttribute::kClusterDimension;
+    attributes[count].values[0] = info.num_ctas;
+    attributes[count].values[1] = 1;
+    attributes[count++].values[2] = 1;
+    attributes[count].id = CudaLaunchAttribute::kClusterScheduling;
+    attributes[count++].values[0] = 1;
+  }
+  const uint64_t blocks = uint64_t{grid.x} * info.num_ctas;
+  if (blocks > INT32_MAX) return absl::InvalidArgumentError(absl::StrCat("a grid of ", blocks, " blocks in x"));
+  CudaLaunchConfig config = {};
+  config.grid[0] = static_cast<unsigned int>(blocks);
+  config.grid[1] = grid.y;
+  config.grid[2] = grid.z;
+  config.block[0] = info.num_warps * info.warp_size;
+  config.block[1] = config.block[2] = 1;
+  config.shared_bytes = info.shared;
+  config.attributes = attributes;
+  config.attribute_count = count;
+  const CudaFunction function = static_cast<const CudaKernel&>(kernel).function();
+  return driver_->Check(driver_->launch(&config, function, arguments.parameters.data(), nullptr),
+                        absl::StrCat("launch ", info.name));
+}
+
+absl::Status CudaDevice::Launch(const Kernel& kernel, const Grid& grid, absl::Span<const Argument> arguments) {
+  auto prepared = Prepare(kernel, grid, arguments);
+  if (!prepared.ok()) return prepared.status();
+  if (absl::Status status = Start(kernel, grid, *prepared); !status.ok()) return status;
+  return driver_->Check(driver_->context_synchronize(), absl::StrCat("run ", kernel.info().name));
+}
+
+absl::Status CudaDevice::Sample(const Kernel& kernel, const Grid& grid, LaunchArguments& arguments, CudaEvent start,
+                                CudaEvent end, absl::Duration* time) const {
+  absl::Status status = driver_->Check(driver_->event_record(start, nullptr), "record an event");
+  if (status.ok()) status = Start(kernel, grid, arguments);
+  if (status.ok()) status = driver_->Check(driver_->event_record(end, nullptr), "record an event");
+  if (status.ok()) {
+    status = driver_->Check(driver_->event_synchronize(end), absl::StrCat("run ", kernel.info().name));
+  }
+  float milliseconds = 0;
+  if (status.ok()) status = driver_->Check(driver_->event_elapsed(&milliseconds, start, end), "read an event");
+  *time = absl::Milliseconds(milliseconds);
+  return status;
+}
+
+absl::StatusOr<std::vector<absl::Duration>> CudaDevice::Time(const Kernel& kernel, const Grid& grid,
+                                                             absl::Span<const Argument> arguments,
+                                                             const TimingOptions& options) {
+  auto prepared = Prepare(kernel, grid, arguments);
+  if (!prepared.ok()) return prepared.status();
+  Buffer flush;
+  if (options.flush_l2) {
+    auto buffer = Allocate(2 * static_cast<uint64_t>(l2_bytes_));
+    if (!buffer.ok()) return buffer.status();
+    flush = *std::move(buffer);
+  }
+  CudaEvent events[2] = {nullptr, nullptr};
+  absl::Status status = driver_->Check(driver_->event_create(&events[0], 0), "create an event");
+  status.Update(driver_->Check(driver_->event_create(&events[1], 0), "create an event"));
+  std::vector<absl::Duration> samples;
+  for (int i = 0; i < options.warmup + options.samples && status.ok(); ++i) {
+    if (flush.size() > 0) {
+      status = driver_->Check(driver_->memory_set(flush.address(), static_cast<unsigned char>(i), flush.size()),
+                              "flush the cache");
+    }
+    absl::Duration time;
+    if (status.ok()) status = Sample(kernel, grid, *prepared, events[0], events[1], &time);
+    if (i >= options.warmup) samples.push_back(time);
+  }
+  for (const CudaEvent event : events) {
+    if (event != nullptr) driver_->event_destroy(event);
+  }
+  if (!status.ok()) return status;
+  return samples;
+}
+
+}  // namespace
+
+absl::StatusOr<int> CountCudaDevices(const std::string& library) {
+  auto driver = CudaDriver::Open(library);
+  if (!driver.ok()) return driver.status();
+  int count = 0;
+  const CudaResult result = (*driver)->device_count(&count);
+  if (result != 0) return (*driver)->Check(result, "count CUDA devices");
+  return count;
+}
+
+absl::StatusOr<std::unique_ptr<Device>> OpenCudaDevice(int index, const std::string& library) {
+  auto driver = CudaDriver::Open(library);
+  if (!driver.ok()) return driver.status();
+  CudaDeviceId id = 0;
+  const CudaResult result = (*driver)->device_get(&id, index);
+  if (result != 0) return (*driver)->Check(result, absl::StrCat("open cuda:", index));
+  auto device = std::make_unique<CudaDevice>(*std::move(driver), index, id);
+  if (absl::Status status = device->Start(); !status.ok()) return status;
+  return device;
+}
+
+}  // namespace tritond::workers
