@@ -43,10 +43,6 @@ absl::Status ReadPtxOptions(const std::string& name, const json& value, KernelOp
   return absl::OkStatus();
 }
 
-absl::Status ReadWarpSize(const std::string& name, const json& value, KernelOptions&) {
-  return value == 32 ? absl::OkStatus() : Wrong(name, value, "32 on this target");
-}
-
 struct Known {
   const char* name;
   Reader read;
@@ -63,7 +59,6 @@ const std::vector<Known>& KnownOptions() {
       {"enable_reflect_ftz", Boolean(&KernelOptions::enable_reflect_ftz)},
       {"debug", Boolean(&KernelOptions::debug)},
       {"ptx_options", ReadPtxOptions},
-      {"warp_size", ReadWarpSize},
   };
   return *known;
 }
@@ -78,6 +73,11 @@ absl::StatusOr<ParsedOptions> ParseOptions(const json& options) {
     const Known* known = nullptr;
     for (const Known& candidate : KnownOptions())
       if (name == candidate.name) known = &candidate;
+    if (name == "warp_size" && !value.is_null()) {
+      if (value != 32 && value != 64) return Wrong(name, value, "32 or 64");
+      parsed.warp_size = value.get<int>();
+      continue;
+    }
     if (!known) {
       parsed.ignored.push_back(name);
       continue;

@@ -13,6 +13,7 @@ namespace tritond::compiler {
 
 struct ParsedOptions {
   KernelOptions kernel;
+  int warp_size = 0;                 // what the request expects of the target; 0: anything
   std::vector<std::string> ignored;  // names that this compiler does not know, in order
 };
 

@@ -21,6 +21,20 @@
 
 namespace tritond::compiler {
 
+namespace {
+
+// The first place of the source program that `location` names; null when it names none.
+mlir::FileLineColLoc FindFile(mlir::Location location) {
+  mlir::FileLineColLoc found;
+  location->walk([&](mlir::Location inner) {
+    found = llvm::dyn_cast<mlir::FileLineColLoc>(inner);
+    return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return found;
+}
+
+}  // namespace
+
 PipelineRun::PipelineRun(mlir::MLIRContext& context, Target& target, const CompileRequest& request,
                          const StageCallback& on_stage, CompileResult& result)
     : context_(context), target_(target), request_(request), on_stage_(on_stage), result_(result) {}
@@ -69,6 +83,12 @@ absl::Status PipelineRun::CheckRequest() {
     return absl::InvalidArgumentError(absl::StrCat("option num_warps = ", options_.num_warps, ": ", threads,
                                                    " threads, but ", target_.Name(), " takes ",
                                                    target_.Limits().max_threads, " a block"));
+  if (options_.num_ctas > target_.Limits().max_ctas)
+    return absl::InvalidArgumentError(absl::StrCat("option num_ctas = ", options_.num_ctas, ": ", target_.Name(),
+                                                   " has at most ", target_.Limits().max_ctas));
+  if (options->warp_size != 0 && options->warp_size != target_.Ops().WarpSize())
+    return absl::InvalidArgumentError(absl::StrCat("option warp_size = ", options->warp_size, ": must be ",
+                                                   target_.Ops().WarpSize(), " on ", target_.Name()));
   return absl::OkStatus();
 }
 
@@ -100,8 +120,12 @@ absl::Status PipelineRun::Parse() {
 // The one public function is the kernel.
 absl::Status PipelineRun::CheckKernel() {
   std::vector<std::string> kernels;
-  for (auto func : module_->getOps<tt::FuncOp>())
+  for (auto func : module_->getOps<tt::FuncOp>()) {
+    if (func.getName().starts_with("tritond."))
+      return absl::InvalidArgumentError(
+          absl::StrCat("function ", func.getName().str(), ": names that begin with tritond. are the compiler's own"));
     if (func.isPublic()) kernels.push_back(func.getName().str());
+  }
   if (kernels.size() != 1)
     return absl::InvalidArgumentError(
         absl::StrCat("the module must have one public tt.func, the kernel, but has ", kernels.size()));
@@ -146,6 +170,25 @@ absl::Status PipelineRun::CheckLimits() {
   return absl::OkStatus();
 }
 
+// Functions that no source location is kept for are located in the request's text, under the name of its stage. A
+// function has one file: operations that the other kind of place is known of are at its line 0.
+void PipelineRun::PlaceOperationsInText() {
+  auto text = mlir::StringAttr::get(&context_, StageName(request_.input));
+  for (auto func : module_->getOps<tt::FuncOp>()) {
+    mlir::FileLineColLoc source = FindFile(func.getLoc());
+    const bool in_text = !source || parsed_.PositionOf(func.getLoc()).line > 0;
+    auto nowhere = mlir::FileLineColLoc::get(in_text ? text : source.getFilename(), 0, 0);
+    func->walk([&](mlir::Operation* op) {
+      TextPosition where = parsed_.PositionOf(op->getLoc());
+      if (in_text) {
+        op->setLoc(where.line > 0 ? mlir::FileLineColLoc::get(text, where.line, where.column) : nowhere);
+      } else if (where.line > 0) {
+        op->setLoc(nowhere);
+      }
+    });
+  }
+}
+
 absl::Status PipelineRun::MakeLlir() {
   llvm_context_ = std::make_unique<llvm::LLVMContext>();
   if (request_.input == Stage::kLlir) {
@@ -162,13 +205,16 @@ absl::Status PipelineRun::MakeLlir() {
   LoweringOptions lowering;
   lowering.global_scratch = request_.abi.global_scratch;
   lowering.profile_scratch = request_.abi.profile_scratch;
-  lowering.source_locations = request_.debug_info;
+  // Passes see locations of the text until here, which diagnostics refer to.
+  const bool tells_places = target_.TellsPlaces();
+  if (tells_places) PlaceOperationsInText();
+  lowering.source_locations = request_.debug_info || tells_places;
   lowering.debug = options_.debug;
   lowering.fp_fusion = options_.enable_fp_fusion;
   if (failed(LowerToLlvm(*module_, target_.Ops(), lowering)))
     return diagnostics_->FirstError(absl::StatusCode::kUnimplemented);
-  if (request_.debug_info) {
-    // Line tables need a scope for each function.
+  if (request_.debug_info || tells_places) {
+    // Debug locations need a scope for each function.
     mlir::PassManager scopes(&context_, mlir::ModuleOp::getOperationName());
     scopes.addPass(mlir::LLVM::createDIScopeForLLVMFuncOpPass());
     if (failed(scopes.run(*module_))) return diagnostics_->FirstError(absl::StatusCode::kInternal);
@@ -228,15 +274,6 @@ void PipelineRun::Emit(Stage stage) {
   result_.artifacts.push_back({stage, FormatOf(stage), Text(stage)});
 }
 
-// The name behind `.entry` or `.func` of a kernel in assembly text; empty if there is none.
-static std::string EntryName(const std::string& text) {
-  size_t at = text.find(".entry");
-  if (at == std::string::npos) return "";
-  size_t begin = text.find_first_not_of(" \t\n", at + 6);
-  size_t end = text.find_first_of(" \t\n(", begin);
-  return end == std::string::npos ? "" : text.substr(begin, end - begin);
-}
-
 // Upstream's names, for its launcher. What the compiler computes overrides an option of the same name. Compiles that
 // start behind ttgir compute neither name nor shared memory: the one is read off the assembly, the other is the option.
 void PipelineRun::FillMetadata() {
@@ -246,7 +283,7 @@ void PipelineRun::FillMetadata() {
   metadata["target"] = {{"backend", name.substr(0, colon)},
                         {"arch", std::atoi(name.c_str() + colon + 1)},
                         {"warp_size", target_.Ops().WarpSize()}};
-  metadata["name"] = kernel_name_.empty() ? EntryName(asm_) : kernel_name_;
+  metadata["name"] = kernel_name_.empty() ? target_.KernelName(asm_) : kernel_name_;
   if (request_.input <= Stage::kTtgir || !metadata.contains("shared")) metadata["shared"] = shared_bytes_;
   metadata["num_warps"] = options_.num_warps;
   metadata["num_ctas"] = options_.num_ctas;

@@ -45,6 +45,7 @@ class PipelineRun final {
   absl::Status CheckLimits();
   absl::Status MakeTtir();
   absl::Status MakeTtgir();
+  void PlaceOperationsInText();
   absl::Status MakeLlir();
   absl::Status MakeAsm();
   absl::Status MakeBinary();

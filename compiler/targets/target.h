@@ -39,6 +39,7 @@ struct KernelOptions {
 struct TargetLimits {
   int64_t max_shared_bytes = 0;
   int max_threads = 1024;
+  int max_ctas = 16;  // blocks of a cluster
 };
 
 // One target, for example "cuda:90". Made by FindTarget; used by one thread at a time. Keeps what is slow to load
@@ -52,6 +53,9 @@ class Target {
   virtual std::string BinaryFormat() const = 0;  // "cubin"
   virtual TargetLimits Limits() const = 0;
   virtual const TargetOps& Ops() const = 0;
+  // Whether the code names places to the device, so that LowerToLlvm and Optimize need the location of every operation:
+  // a place in the source where the request keeps them, else in the text of its IR.
+  virtual bool TellsPlaces() const { return false; }
 
   // Adds the passes from parsed to canonical ttir, then to ttgir, then to what LowerToLlvm takes. Each in one function
   // of one file: <target>/pipeline.cc.
@@ -64,6 +68,8 @@ class Target {
   virtual absl::Status Optimize(llvm::Module& module, const KernelOptions& options) = 0;
   // Assembly text of an optimised module.
   virtual absl::StatusOr<std::string> EmitAsm(llvm::Module& module, const KernelOptions& options) = 0;
+  // The name of the kernel in assembly text; empty when there is none.
+  virtual std::string KernelName(const std::string& text) const = 0;
   // The binary. FailedPrecondition: no assembler on this machine. ResourceExhausted: the kernel does not fit the
   // device. Otherwise Internal with the assembler's log.
   virtual absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) = 0;

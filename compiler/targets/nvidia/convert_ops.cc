@@ -6,7 +6,6 @@
 
 namespace tritond::compiler {
 namespace LLVM = mlir::LLVM;
-using nvidia::EmitIntrinsic;
 using nvidia::PtxBuilder;
 
 namespace {
@@ -35,20 +34,20 @@ Values ByPairs(mlir::ValueRange values, Convert convert) {
 
 mlir::Value MakePair(mlir::OpBuilder& b, mlir::Location loc, mlir::Value low, mlir::Value high) {
   mlir::Value pair = b.create<LLVM::UndefOp>(loc, LLVM::getVectorType(low.getType(), 2));
-  pair = b.create<LLVM::InsertElementOp>(loc, pair, low, nvidia::EmitI32(b, loc, 0));
-  return b.create<LLVM::InsertElementOp>(loc, pair, high, nvidia::EmitI32(b, loc, 1));
+  pair = b.create<LLVM::InsertElementOp>(loc, pair, low, EmitI32(b, loc, 0));
+  return b.create<LLVM::InsertElementOp>(loc, pair, high, EmitI32(b, loc, 1));
 }
 
 std::pair<mlir::Value, mlir::Value> SplitPair(mlir::OpBuilder& b, mlir::Location loc, mlir::Value pair) {
-  mlir::Value low = b.create<LLVM::ExtractElementOp>(loc, pair, nvidia::EmitI32(b, loc, 0));
-  return {low, b.create<LLVM::ExtractElementOp>(loc, pair, nvidia::EmitI32(b, loc, 1))};
+  mlir::Value low = b.create<LLVM::ExtractElementOp>(loc, pair, EmitI32(b, loc, 0));
+  return {low, b.create<LLVM::ExtractElementOp>(loc, pair, EmitI32(b, loc, 1))};
 }
 
 // bf16 is the upper half of f32; the shift is one integer instruction and keeps every bit.
 mlir::Value Bf16ToF32(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) {
   mlir::Value bits = b.create<LLVM::BitcastOp>(loc, b.getI16Type(), value);
   bits = b.create<LLVM::ZExtOp>(loc, b.getI32Type(), bits);
-  bits = b.create<LLVM::ShlOp>(loc, bits, nvidia::EmitI32(b, loc, 16));
+  bits = b.create<LLVM::ShlOp>(loc, bits, EmitI32(b, loc, 16));
   return b.create<LLVM::BitcastOp>(loc, b.getF32Type(), bits);
 }
 

@@ -22,10 +22,8 @@ LLVM::LLVMFunctionType FunctionType(mlir::OpBuilder& b, mlir::Type result, llvm:
 LLVM::LLVMFuncOp AssertFunction(mlir::OpBuilder& b, mlir::Location loc) {
   auto ptr = LLVM::LLVMPointerType::get(b.getContext());
   mlir::Type i32 = b.getI32Type();
-  auto fail =
-      nvidia::DeclareFunction(b, loc, "__assertfail", FunctionType(b, nullptr, {ptr, ptr, i32, ptr, b.getI64Type()}));
-  auto func =
-      nvidia::DeclareFunction(b, loc, kAssertFunction, FunctionType(b, nullptr, {b.getI1Type(), ptr, ptr, i32, ptr}));
+  auto fail = DeclareFunction(b, loc, "__assertfail", FunctionType(b, nullptr, {ptr, ptr, i32, ptr, b.getI64Type()}));
+  auto func = DeclareFunction(b, loc, kAssertFunction, FunctionType(b, nullptr, {b.getI1Type(), ptr, ptr, i32, ptr}));
   if (!fail || !func || !func.isExternal()) return fail ? func : nullptr;
   func.setLinkage(LLVM::Linkage::Internal);
   mlir::OpBuilder::InsertionGuard guard(b);
@@ -73,8 +71,8 @@ LLVM::LLVMFuncOp PrintFunction(mlir::OpBuilder& b, mlir::Location loc, llvm::Arr
     name += "_" + LetterOf(type);
     params.push_back(type);
   }
-  auto vprintf = nvidia::DeclareFunction(b, loc, "vprintf", FunctionType(b, b.getI32Type(), {ptr, ptr}));
-  auto func = nvidia::DeclareFunction(b, loc, name, FunctionType(b, nullptr, params));
+  auto vprintf = DeclareFunction(b, loc, "vprintf", FunctionType(b, b.getI32Type(), {ptr, ptr}));
+  auto func = DeclareFunction(b, loc, name, FunctionType(b, nullptr, params));
   if (!vprintf || !func || !func.isExternal()) return vprintf ? func : nullptr;
   func.setLinkage(LLVM::Linkage::Internal);
   mlir::OpBuilder::InsertionGuard guard(b);
@@ -83,7 +81,7 @@ LLVM::LLVMFuncOp PrintFunction(mlir::OpBuilder& b, mlir::Location loc, llvm::Arr
   mlir::Value buffer = b.create<LLVM::ZeroOp>(loc, ptr);
   if (!types.empty()) {
     auto layout = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
-    buffer = b.create<LLVM::AllocaOp>(loc, ptr, layout, nvidia::EmitI32(b, loc, 1), /*alignment=*/8);
+    buffer = b.create<LLVM::AllocaOp>(loc, ptr, layout, EmitI32(b, loc, 1), /*alignment=*/8);
     for (size_t i = 0; i < types.size(); ++i) {
       mlir::Value slot =
           b.create<LLVM::GEPOp>(loc, ptr, layout, buffer, llvm::ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
@@ -103,15 +101,14 @@ void NvidiaOps::Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condi
     mlir::emitError(loc) << "'" << kAssertFunction << "' or '__assertfail' is something else in this module";
     return;
   }
-  b.create<LLVM::CallOp>(
-      loc, func,
-      mlir::ValueRange{condition, nvidia::EmitString(b, loc, site.message), nvidia::EmitString(b, loc, site.file),
-                       nvidia::EmitI32(b, loc, site.line), nvidia::EmitString(b, loc, site.function)});
+  b.create<LLVM::CallOp>(loc, func,
+                         mlir::ValueRange{condition, EmitString(b, loc, site.message), EmitString(b, loc, site.file),
+                                          EmitI32(b, loc, site.line), EmitString(b, loc, site.function)});
 }
 
 mlir::LogicalResult NvidiaOps::Print(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef format,
                                      mlir::ValueRange args) const {
-  llvm::SmallVector<mlir::Value> operands = {nvidia::EmitString(b, loc, format)};
+  llvm::SmallVector<mlir::Value> operands = {EmitString(b, loc, format)};
   llvm::SmallVector<mlir::Type> types;
   for (mlir::Value arg : args) {
     if (arg.getType().isBF16()) {

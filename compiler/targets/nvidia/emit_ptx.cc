@@ -4,11 +4,8 @@
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/targets/assembly_text.h"
 #include "compiler/targets/nvidia/codegen.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
@@ -46,23 +43,6 @@ int NearestLlvmPtxVersion(int wanted) {
   int version = std::clamp(wanted, 70, kMaxLlvmPtxVersion);
   return version == 79 ? 78 : version;
 }
-
-// Without a handler of its own, LLVMContext ends the process at the first error.
-class CollectErrors final : public llvm::DiagnosticHandler {
- public:
-  explicit CollectErrors(std::string& errors) : errors_(errors) {}
-  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
-    if (info.getSeverity() != llvm::DS_Error) return true;
-    llvm::raw_string_ostream stream(errors_);
-    llvm::DiagnosticPrinterRawOStream printer(stream);
-    if (!errors_.empty()) stream << "; ";
-    info.print(printer);
-    return true;
-  }
-
- private:
-  std::string& errors_;
-};
 
 // Replaces what follows `directive` up to the end of its line.
 void ReplaceDirective(std::string& text, const std::string& directive, const std::string& value) {
@@ -107,23 +87,9 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
 
 absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
                                     int ptx_version, int num_ctas) {
-  // Set already unless the caller's input is LLVM IR, which may name no target.
-  module.setTargetTriple(machine.getTargetTriple().str());
-  module.setDataLayout(machine.createDataLayout());
-  llvm::LLVMContext& context = module.getContext();
-  std::string errors;
-  std::unique_ptr<llvm::DiagnosticHandler> previous = context.getDiagnosticHandler();
-  context.setDiagnosticHandler(std::make_unique<CollectErrors>(errors));
-  llvm::SmallString<0> text;
-  llvm::raw_svector_ostream stream(text);
-  llvm::legacy::PassManager passes;
-  const bool unsupported = machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
-  if (!unsupported) passes.run(module);
-  context.setDiagnosticHandler(std::move(previous));
-  if (unsupported) return absl::InternalError("LLVM's NVPTX back end writes no assembly");
-  if (!errors.empty()) return absl::InternalError(absl::StrCat("LLVM's NVPTX back end: ", errors));
-
-  std::string ptx(text.str());
+  absl::StatusOr<std::string> text = WriteAssemblyText(module, machine);
+  if (!text.ok()) return text.status();
+  std::string ptx = *std::move(text);
   ReplaceDirective(ptx, ".version", absl::StrCat(ptx_version / 10, ".", ptx_version % 10));
   // Also drops ", debug", which asks the assembler for -g; line numbers need none.
   ReplaceDirective(ptx, ".target", arch.binary_arch);

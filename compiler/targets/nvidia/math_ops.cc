@@ -8,7 +8,6 @@
 
 namespace tritond::compiler {
 namespace LLVM = mlir::LLVM;
-using nvidia::EmitIntrinsic;
 using nvidia::PtxBuilder;
 
 namespace {
@@ -105,7 +104,7 @@ mlir::FailureOr<mlir::Value> NvidiaOps::CallExtern(mlir::OpBuilder& b, mlir::Loc
                                                    mlir::Type result, mlir::ValueRange args) const {
   mlir::Type returned = result ? result : LLVM::LLVMVoidType::get(b.getContext());
   auto type = LLVM::LLVMFunctionType::get(returned, llvm::to_vector(args.getTypes()));
-  LLVM::LLVMFuncOp callee = nvidia::DeclareFunction(b, loc, symbol, type);
+  LLVM::LLVMFuncOp callee = DeclareFunction(b, loc, symbol, type);
   if (!callee) {
     mlir::emitError(loc) << "'" << symbol << "' is called as " << type << ", but is something else in this module";
     return mlir::failure();

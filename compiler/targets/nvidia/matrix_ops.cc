@@ -38,7 +38,7 @@ mlir::SmallVector<Value> Words(mlir::OpBuilder& b, mlir::Location loc, mlir::Val
     if (per_word > 1) {
       word = b.create<LLVM::PoisonOp>(loc, LLVM::getVectorType(element, per_word));
       for (unsigned i = 0; i < per_word; ++i)
-        word = b.create<LLVM::InsertElementOp>(loc, word, elements[first + i], nvidia::EmitI32(b, loc, i));
+        word = b.create<LLVM::InsertElementOp>(loc, word, elements[first + i], EmitI32(b, loc, i));
     }
     words.push_back(b.create<LLVM::BitcastOp>(loc, b.getI32Type(), word));
   }

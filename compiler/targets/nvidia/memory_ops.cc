@@ -44,7 +44,7 @@ mlir::Value PackWord(mlir::OpBuilder& b, mlir::Location loc, mlir::Type word, ml
   }
   mlir::Value vector = b.create<LLVM::UndefOp>(loc, LLVM::getVectorType(type, elements.size()));
   for (auto [i, element] : llvm::enumerate(elements)) {
-    vector = b.create<LLVM::InsertElementOp>(loc, vector, element, nvidia::EmitI32(b, loc, i));
+    vector = b.create<LLVM::InsertElementOp>(loc, vector, element, EmitI32(b, loc, i));
   }
   return b.create<LLVM::BitcastOp>(loc, word, vector);
 }
@@ -63,7 +63,7 @@ void UnpackWord(mlir::OpBuilder& b, mlir::Location loc, mlir::Value word, mlir::
   }
   mlir::Value vector = b.create<LLVM::BitcastOp>(loc, LLVM::getVectorType(element, count), word);
   for (int i = 0; i < count; ++i) {
-    out.push_back(b.create<LLVM::ExtractElementOp>(loc, vector, nvidia::EmitI32(b, loc, i)));
+    out.push_back(b.create<LLVM::ExtractElementOp>(loc, vector, EmitI32(b, loc, i)));
   }
 }
 
@@ -151,7 +151,7 @@ llvm::SmallVector<mlir::Value> PlainLoad(mlir::OpBuilder& b, mlir::Location loc,
   if (access.count == 1) return {value};
   llvm::SmallVector<mlir::Value> values;
   for (int i = 0; i < access.count; ++i) {
-    mlir::Value element = b.create<LLVM::ExtractElementOp>(loc, value, nvidia::EmitI32(b, loc, i));
+    mlir::Value element = b.create<LLVM::ExtractElementOp>(loc, value, EmitI32(b, loc, i));
     if (element.getType() != access.element) element = b.create<LLVM::IntToPtrOp>(loc, access.element, element);
     values.push_back(element);
   }
@@ -167,7 +167,7 @@ void PlainStore(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& acce
     for (auto [i, value] : llvm::enumerate(values)) {
       mlir::Value part = value;
       if (part.getType() != element) part = b.create<LLVM::PtrToIntOp>(loc, element, part);
-      stored = b.create<LLVM::InsertElementOp>(loc, stored, part, nvidia::EmitI32(b, loc, i));
+      stored = b.create<LLVM::InsertElementOp>(loc, stored, part, EmitI32(b, loc, i));
     }
   }
   b.create<LLVM::StoreOp>(loc, stored, access.ptr, AlignmentOf(access), access.is_volatile);

@@ -10,8 +10,6 @@
 
 namespace tritond::compiler {
 namespace LLVM = mlir::LLVM;
-using nvidia::EmitI32;
-using nvidia::EmitIntrinsic;
 
 namespace {
 

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small emitters of LLVM dialect operations that the files of this folder share: intrinsics and inline PTX.
+// Inline PTX, as an operation of the LLVM dialect.
 #ifndef COMPILER_TARGETS_NVIDIA_PTX_BUILDER_H_
 #define COMPILER_TARGETS_NVIDIA_PTX_BUILDER_H_
 
 #include <string>
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/BuiltinOps.h"
+#include "compiler/targets/llvm_emitters.h"
 
 namespace tritond::compiler::nvidia {
-
-// A call of the LLVM intrinsic `name`; null when `result` is null, which means that it has none.
-mlir::Value EmitIntrinsic(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef name, mlir::Type result,
-                          mlir::ValueRange args);
-
-mlir::Value EmitI32(mlir::OpBuilder& b, mlir::Location loc, int64_t value);
 
 // One inline PTX statement under construction. Outputs come first, then inputs in the order they are added; each Add
 // returns the operand's place in the text, "$0", "$1", …
@@ -46,14 +38,6 @@ class PtxBuilder {
 
 // The letter of LLVM's NVPTX back end for a register of `type`.
 char RegisterConstraint(mlir::Type type);
-
-// The function `name`, declared in the module around the builder's insertion point if it is not there yet. Null when
-// the module has something else of that name.
-mlir::LLVM::LLVMFuncOp DeclareFunction(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef name,
-                                       mlir::LLVM::LLVMFunctionType type);
-
-// A pointer (address space 0) to a constant with the bytes of `text` and a final zero; one constant a text and module.
-mlir::Value EmitString(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef text);
 
 }  // namespace tritond::compiler::nvidia
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/passes/neutral_pipeline.h"
+
+#include "compiler/passes/passes.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace tritond::compiler {
+
+void AddNeutralTtirPasses(mlir::OpPassManager& pm) {
+  // The frontend prints calls of helper functions; every later pass sees further without them.
+  pm.addPass(mlir::createInlinerPass());
+  // Folds the constants that inlining has brought together, offsets of block pointers above all.
+  pm.addPass(mlir::createCanonicalizerPass());
+  // Before anything looks at addresses: from here on there are only tensors of pointers.
+  pm.addPass(createRewriteTensorPointerPass());
+  // The rewrite leaves chains of casts and broadcasts of constants.
+  pm.addPass(mlir::createCanonicalizerPass());
+  // Before combine, which then merges these dots with their sums like any other.
+  pm.addPass(createDecomposeScaledDotPass());
+  // Its patterns match what the canonicaliser prints: addptr of addptr, dot plus accumulator, select of load.
+  pm.addPass(createCombinePass());
+  // After combine, whose patterns look through broadcasts; arithmetic then works on the smaller tensors.
+  pm.addPass(createReorderBroadcastPass());
+  // Reordering makes equal splats and ranges meet.
+  pm.addPass(mlir::createCSEPass());
+  // Once only one of equal operations is left, loops give up what does not change in them.
+  pm.addPass(createHoistInvariantsPass());
+  // Helper functions that were inlined everywhere.
+  pm.addPass(mlir::createSymbolDCEPass());
+  // Last: it copies loop bodies, which should be small by now.
+  pm.addPass(createUnrollLoopPass());
+  // Index arithmetic of the copies.
+  pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(mlir::createCSEPass());
+}
+
+void AddNeutralLlirPasses(mlir::OpPassManager& pm) {
+  // Lowering takes blocks and branches only; the analyses of shared memory work on them too.
+  pm.addPass(mlir::createConvertSCFToCFPass());
+  // Offsets first: whether two accesses can meet depends on where their buffers lie.
+  pm.addPass(createAllocateSharedMemoryPass());
+  // Last: a later pass that moves memory operations would break what the barriers promise.
+  pm.addPass(createInsertBarriersPass());
+}
+
+}  // namespace tritond::compiler

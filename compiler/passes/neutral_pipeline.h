@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stretches of a target's pipeline that are equal for all devices. A target that needs another order writes its
+// own stretch in its pipeline.cc.
+#ifndef COMPILER_PASSES_NEUTRAL_PIPELINE_H_
+#define COMPILER_PASSES_NEUTRAL_PIPELINE_H_
+
+#include "mlir/Pass/PassManager.h"
+
+namespace tritond::compiler {
+
+// From parsed to canonical ttir.
+void AddNeutralTtirPasses(mlir::OpPassManager& pm);
+
+// From final ttgir to what LowerToLlvm takes.
+void AddNeutralLlirPasses(mlir::OpPassManager& pm);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_PASSES_NEUTRAL_PIPELINE_H_

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/assembly_text.h"
+
+#include "absl/strings/str_cat.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+
+namespace tritond::compiler {
+namespace {
+
+// Without a handler of its own, LLVMContext ends the process at the first error.
+class CollectErrors final : public llvm::DiagnosticHandler {
+ public:
+  explicit CollectErrors(std::string& errors) : errors_(errors) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() != llvm::DS_Error) return true;
+    llvm::raw_string_ostream stream(errors_);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    if (!errors_.empty()) stream << "; ";
+    info.print(printer);
+    return true;
+  }
+
+ private:
+  std::string& errors_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> WriteAssemblyText(llvm::Module& module, llvm::TargetMachine& machine) {
+  // Set already unless the caller's input is LLVM IR, which may name no target.
+  module.setTargetTriple(machine.getTargetTriple().str());
+  module.setDataLayout(machine.createDataLayout());
+  llvm::LLVMContext& context = module.getContext();
+  const std::string name = machine.getTarget().getName();
+  std::string errors;
+  std::unique_ptr<llvm::DiagnosticHandler> previous = context.getDiagnosticHandler();
+  context.setDiagnosticHandler(std::make_unique<CollectErrors>(errors));
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  const bool unsupported = machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
+  if (!unsupported) passes.run(module);
+  context.setDiagnosticHandler(std::move(previous));
+  if (unsupported) return absl::InternalError(absl::StrCat("LLVM's ", name, " back end writes no assembly"));
+  if (!errors.empty()) return absl::InternalError(absl::StrCat("LLVM's ", name, " back end: ", errors));
+  return std::string(text.str());
+}
+
+}  // namespace tritond::compiler

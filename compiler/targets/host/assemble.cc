@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM's assembler, from text in memory to an object in memory.
+#include "absl/strings/str_cat.h"
+#include "compiler/targets/host/codegen.h"
+#include "llvm/MC/MCAsmBackend.h"
+#include "llvm/MC/MCAsmInfo.h"
+#include "llvm/MC/MCCodeEmitter.h"
+#include "llvm/MC/MCContext.h"
+#include "llvm/MC/MCInstrInfo.h"
+#include "llvm/MC/MCObjectFileInfo.h"
+#include "llvm/MC/MCObjectWriter.h"
+#include "llvm/MC/MCParser/MCAsmParser.h"
+#include "llvm/MC/MCParser/MCTargetAsmParser.h"
+#include "llvm/MC/MCRegisterInfo.h"
+#include "llvm/MC/MCStreamer.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace tritond::compiler::host {
+namespace {
+
+// The first error, with its line.
+struct FirstError {
+  static void Handle(const llvm::SMDiagnostic& diagnostic, void* self) {
+    std::string& text = static_cast<FirstError*>(self)->text;
+    if (diagnostic.getKind() != llvm::SourceMgr::DK_Error || !text.empty()) return;
+    text = absl::StrCat("line ", diagnostic.getLineNo(), ": ", diagnostic.getMessage().str());
+  }
+  std::string text;
+};
+
+// Directives that read files or that could spell such a directive; LLVM's back end writes none of them.
+absl::Status CheckDirectives(const std::string& text) {
+  for (const char* directive : {".incbin", ".include", ".macro", ".irp", ".rep", ".altmacro"}) {
+    if (llvm::StringRef(text).contains_insensitive(directive))
+      return absl::InvalidArgumentError(absl::StrCat("assembly text: no directive ", directive, " is allowed"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> AssembleObject(const std::string& text) {
+  if (absl::Status status = CheckDirectives(text); !status.ok()) return status;
+  InitializeBackEnd();
+  std::string problem;
+  const llvm::Triple triple(kTriple);
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, problem);
+  if (!target) return absl::InternalError(problem);
+  llvm::SourceMgr sources;
+  FirstError first;
+  sources.setDiagHandler(FirstError::Handle, &first);
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, "kernel.s"), llvm::SMLoc());
+
+  const llvm::MCTargetOptions options;
+  std::unique_ptr<llvm::MCRegisterInfo> registers(target->createMCRegInfo(kTriple));
+  std::unique_ptr<llvm::MCAsmInfo> info(target->createMCAsmInfo(*registers, kTriple, options));
+  std::unique_ptr<llvm::MCInstrInfo> instructions(target->createMCInstrInfo());
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(target->createMCSubtargetInfo(kTriple, kCpu, ""));
+  llvm::MCContext context(triple, info.get(), registers.get(), subtarget.get(), &sources, &options);
+  std::unique_ptr<llvm::MCObjectFileInfo> file(target->createMCObjectFileInfo(context, /*PIC=*/true));
+  context.setObjectFileInfo(file.get());
+
+  llvm::SmallString<0> object;
+  llvm::raw_svector_ostream stream(object);
+  std::unique_ptr<llvm::MCAsmBackend> backend(target->createMCAsmBackend(*subtarget, *registers, options));
+  std::unique_ptr<llvm::MCObjectWriter> writer = backend->createObjectWriter(stream);
+  std::unique_ptr<llvm::MCCodeEmitter> emitter(target->createMCCodeEmitter(*instructions, context));
+  std::unique_ptr<llvm::MCStreamer> streamer(
+      target->createMCObjectStreamer(triple, context, std::move(backend), std::move(writer), std::move(emitter),
+                                     *subtarget, /*RelaxAll=*/false, /*IncrementalLinkerCompatible=*/false,
+                                     /*DWARFMustBeAtTheEnd=*/false));
+  std::unique_ptr<llvm::MCAsmParser> parser(llvm::createMCAsmParser(sources, context, *streamer, *info));
+  std::unique_ptr<llvm::MCTargetAsmParser> target_parser(
+      target->createMCAsmParser(*subtarget, *parser, *instructions, options));
+  parser->setTargetParser(*target_parser);
+  const bool failed = parser->Run(/*NoInitialTextSection=*/false);
+  if (failed || !first.text.empty()) return absl::InvalidArgumentError(absl::StrCat("assembly text: ", first.text));
+  return std::string(object.str());
+}
+
+}  // namespace tritond::compiler::host

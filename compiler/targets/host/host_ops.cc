@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/host/host_ops.h"
+
+#include "compiler/targets/host/runtime.h"
+#include "compiler/targets/llvm_emitters.h"
+
+namespace tritond::compiler {
+namespace LLVM = mlir::LLVM;
+using host::EmitRuntimeCall;
+using host::RuntimeFunction;
+
+mlir::Value HostOps::ThreadId(mlir::OpBuilder& b, mlir::Location loc) const {
+  return EmitRuntimeCall(b, loc, RuntimeFunction::kThreadId, {});
+}
+
+mlir::Value HostOps::ProgramId(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const {
+  return EmitRuntimeCall(b, loc, RuntimeFunction::kProgramId, EmitI32(b, loc, static_cast<int>(axis)));
+}
+
+mlir::Value HostOps::NumPrograms(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const {
+  return EmitRuntimeCall(b, loc, RuntimeFunction::kNumPrograms, EmitI32(b, loc, static_cast<int>(axis)));
+}
+
+void HostOps::Barrier(mlir::OpBuilder& b, mlir::Location loc) const {
+  EmitRuntimeCall(b, loc, RuntimeFunction::kBarrier, {});
+}
+
+void HostOps::WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const {
+  EmitRuntimeCall(b, loc, RuntimeFunction::kWarpBarrier, {});
+}
+
+mlir::Value HostOps::ShuffleXor(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const {
+  mlir::Value lane = b.create<LLVM::AndOp>(loc, ThreadId(b, loc), EmitI32(b, loc, warp_size_ - 1));
+  return ShuffleIndex(b, loc, value, b.create<LLVM::XOrOp>(loc, lane, EmitI32(b, loc, mask)));
+}
+
+mlir::Value HostOps::ShuffleIndex(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, mlir::Value lane) const {
+  return EmitRuntimeCall(b, loc, RuntimeFunction::kShuffle, {value, lane});
+}
+
+std::optional<mlir::Value> HostOps::WarpReduce(mlir::OpBuilder& b, mlir::Location loc, mlir::Operation* combiner,
+                                               mlir::Value value) const {
+  return std::nullopt;
+}
+
+// What the processor converts itself: extensions, and f32 to f16 (F16C). The others call functions that the compiler
+// adds to the module (narrow_floats.cc), or are integer arithmetic of lowering's.
+llvm::SmallVector<mlir::Value> HostOps::ConvertFloat(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType from,
+                                                     mlir::FloatType to, tt::RoundingMode rounding,
+                                                     mlir::ValueRange values) const {
+  llvm::SmallVector<mlir::Value> results;
+  if (from.getWidth() < 16 || to.getWidth() < 16 || from.getWidth() == to.getWidth()) return results;
+  const bool widens = to.getWidth() > from.getWidth();
+  if (!widens && rounding != tt::RoundingMode::kRtne) return results;
+  for (mlir::Value value : values) {
+    mlir::Value converted = widens ? mlir::Value(b.create<LLVM::FPExtOp>(loc, to, value))
+                                   : mlir::Value(b.create<LLVM::FPTruncOp>(loc, to, value));
+    results.push_back(converted);
+  }
+  return results;
+}
+
+mlir::FailureOr<mlir::Value> HostOps::InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
+                                                mlir::ValueRange args, llvm::StringRef text,
+                                                llvm::StringRef constraints, bool has_side_effects) const {
+  mlir::emitError(loc) << "inline assembly is for another target: '"
+                       << text.take_until([](char c) { return c == '\n'; }) << "'";
+  return mlir::failure();
+}
+
+// The function of the site is the kernel's own; the text has the rest.
+void HostOps::Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, const AssertSite& site) const {
+  mlir::Value message = EmitString(b, loc, ("assertion failed: " + site.message).str());
+  host::EmitSharedCall(b, loc, "tritond.assert", nullptr, {condition, message}, [&](mlir::Block* entry) {
+    mlir::Region* region = entry->getParent();
+    mlir::Block* failed = b.createBlock(region, region->end());
+    mlir::Block* passed = b.createBlock(region, region->end());
+    b.setInsertionPointToEnd(entry);
+    b.create<LLVM::CondBrOp>(loc, entry->getArgument(1), passed, failed);
+    b.setInsertionPointToEnd(failed);
+    host::EmitFail(b, loc, entry->getArgument(0), entry->getArgument(2));
+    b.create<LLVM::UnreachableOp>(loc);
+    b.setInsertionPointToEnd(passed);
+    b.create<LLVM::ReturnOp>(loc, mlir::ValueRange());
+  });
+}
+
+mlir::LogicalResult HostOps::Print(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef format,
+                                   mlir::ValueRange args) const {
+  llvm::SmallVector<mlir::Value> operands = {EmitString(b, loc, format)};
+  for (mlir::Value arg : args) {
+    mlir::Type type = arg.getType();
+    const bool is_pointer = mlir::isa<LLVM::LLVMPointerType>(type);
+    const unsigned width = is_pointer ? 64 : type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
+    if (width == 0 || width > 64) return mlir::emitError(loc) << "device print cannot take a value of " << type;
+    if (mlir::isa<mlir::FloatType>(type) && width < 64) {
+      arg = b.create<LLVM::FPExtOp>(loc, b.getF64Type(), arg);
+    } else if (width == 1) {
+      arg = b.create<LLVM::ZExtOp>(loc, b.getI32Type(), arg);
+    } else if (width < 32) {
+      arg = b.create<LLVM::SExtOp>(loc, b.getI32Type(), arg);
+    }
+    operands.push_back(arg);
+  }
+  EmitRuntimeCall(b, loc, RuntimeFunction::kPrint, operands);
+  return mlir::success();
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/host/host_target.h"
+
+#include "absl/strings/str_cat.h"
+#include "compiler/targets/assembly_text.h"
+#include "compiler/targets/host/codegen.h"
+#include "compiler/targets/host/host_ops.h"
+#include "compiler/targets/host/pipeline.h"
+#include "compiler/targets/host/runtime.h"
+#include "llvm/Config/llvm-config.h"
+
+namespace tritond::compiler::host {
+namespace {
+
+constexpr int64_t kMaxSharedBytes = 1 << 20;
+constexpr int kMaxWarps = 32;
+
+class HostTarget final : public Target {
+ public:
+  HostTarget(std::string name, int warp_size) : name_(std::move(name)), ops_(warp_size) {}
+
+  std::string Name() const override { return name_; }
+  std::string AsmFormat() const override { return "s"; }
+  std::string BinaryFormat() const override { return "so"; }
+  TargetLimits Limits() const override { return {kMaxSharedBytes, kMaxWarps * ops_.WarpSize(), /*max_ctas=*/1}; }
+  const TargetOps& Ops() const override { return ops_; }
+  bool TellsPlaces() const override { return true; }
+
+  void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
+    host::AddTtirPasses(pm, options);
+  }
+  void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
+    host::AddTtgirPasses(pm, options, name_, ops_.WarpSize());
+  }
+  void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
+    host::AddLlirPasses(pm, options);
+  }
+
+  absl::Status Optimize(llvm::Module& module, const KernelOptions& options) override {
+    absl::StatusOr<llvm::TargetMachine*> machine = Machine();
+    if (!machine.ok()) return machine.status();
+    return OptimizeModule(module, **machine, options);
+  }
+
+  absl::StatusOr<std::string> EmitAsm(llvm::Module& module, const KernelOptions& options) override {
+    absl::StatusOr<llvm::TargetMachine*> machine = Machine();
+    if (!machine.ok()) return machine.status();
+    return WriteAssemblyText(module, **machine);
+  }
+
+  std::string KernelName(const std::string& text) const override { return KernelNameIn(text); }
+
+  absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) override {
+    absl::StatusOr<std::string> object = AssembleObject(text);
+    if (!object.ok()) return object.status();
+    return LinkObject(*object);
+  }
+
+  absl::Status AssemblerStatus() override { return absl::OkStatus(); }
+
+  std::string ToolsId() override {
+    return absl::StrCat("host ABI ", kAbiVersion, " ", kCpu, " lld ", LLVM_VERSION_STRING);
+  }
+
+ private:
+  // It serves every module, so it is made once.
+  absl::StatusOr<llvm::TargetMachine*> Machine() {
+    if (!machine_) {
+      absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> made = MakeTargetMachine();
+      if (!made.ok()) return made.status();
+      machine_ = *std::move(made);
+    }
+    return machine_.get();
+  }
+
+  const std::string name_;
+  const HostOps ops_;
+  std::unique_ptr<llvm::TargetMachine> machine_;
+};
+
+}  // namespace
+
+std::vector<std::string> TargetNames() { return {"host", "host:64"}; }
+
+std::unique_ptr<Target> MakeTarget(absl::string_view name) {
+  if (name == "host") return std::make_unique<HostTarget>("host", 32);
+  if (name == "host:64") return std::make_unique<HostTarget>("host:64", 64);
+  return nullptr;
+}
+
+}  // namespace tritond::compiler::host

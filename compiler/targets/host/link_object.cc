@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// lld as a library. It reads and writes files by their names, and /proc has names for a process's own descriptors: the
+// object is a file in memory, and the result goes through a pipe, as lld replaces files but writes into pipes.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "compiler/targets/host/codegen.h"
+#include "compiler/targets/host/extern_functions.h"
+#include "lld/Common/Driver.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+LLD_HAS_DRIVER(elf)
+
+namespace tritond::compiler::host {
+namespace {
+
+std::string PathOf(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { Close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return fd_; }
+  void Close() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+bool WriteAll(int fd, const std::string& bytes) {
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t count = write(fd, bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    done += count;
+  }
+  return true;
+}
+
+// Everything until the last writer closes its end.
+std::string ReadAll(int fd) {
+  std::string bytes;
+  char buffer[1 << 14];
+  for (;;) {
+    const ssize_t count = read(fd, buffer, sizeof(buffer));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return bytes;
+    bytes.append(buffer, count);
+  }
+}
+
+// What LLVM itself calls, besides libm.
+bool IsLibraryFunction(llvm::StringRef name) {
+  constexpr const char* kMemory[] = {"memcpy", "memset", "memmove"};
+  return llvm::is_contained(kMemory, name) || IsLibmFunction(name);
+}
+
+// An open symbol that nobody has would only be noticed when the object is loaded, far away.
+absl::Status CheckOpenSymbols(const std::string& object) {
+  auto file = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(object, "kernel.o"));
+  if (!file) return absl::InternalError(absl::StrCat("reading the object back: ", llvm::toString(file.takeError())));
+  for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    llvm::Expected<llvm::StringRef> name = symbol.getName();
+    if (!flags || !name) {
+      llvm::consumeError(flags.takeError());
+      llvm::consumeError(name.takeError());
+      return absl::InternalError("reading the object's symbols back failed");
+    }
+    if (!(*flags & llvm::object::SymbolRef::SF_Undefined) || name->empty()) continue;
+    if (*name == "_GLOBAL_OFFSET_TABLE_" || IsLibraryFunction(*name)) continue;
+    return absl::InternalError(
+        absl::StrCat("the code calls ", name->str(), ", which neither it nor the C library has"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> LinkObject(const std::string& object) {
+  if (absl::Status status = CheckOpenSymbols(object); !status.ok()) return status;
+  int ends[2];
+  const Descriptor input(memfd_create("kernel.o", MFD_CLOEXEC));
+  if (input.get() < 0 || !WriteAll(input.get(), object) || pipe2(ends, O_CLOEXEC) != 0) {
+    return absl::ResourceExhaustedError(absl::StrCat("link: no memory for a file: ", strerror(errno)));
+  }
+  const Descriptor out(ends[0]);
+  Descriptor in(ends[1]);
+  const std::string from = PathOf(input.get()), to = PathOf(in.get());
+  const char* args[] = {"ld.lld", "-shared", from.c_str(), "-o", to.c_str(),
+                        // Open symbols are the C library's, and are there when the object is loaded.
+                        "--unresolved-symbols=ignore-all", "-z", "now", "-Bsymbolic", "--gc-sections", "--eh-frame-hdr",
+                        "--hash-style=gnu", "--no-dependent-libraries", "--build-id=none", "--threads=1"};
+  std::string log, linked;
+  llvm::raw_string_ostream stream(log);
+  std::thread reader([&] { linked = ReadAll(out.get()); });
+  const lld::Result result = lld::lldMain(args, llvm::nulls(), stream, {{lld::Gnu, &lld::elf::link}});
+  in.Close();
+  reader.join();
+  stream.flush();
+  if (result.retCode != 0) return absl::InternalError(absl::StrCat("lld: ", absl::StripSuffix(log, "\n")));
+  if (linked.empty()) return absl::InternalError("lld wrote nothing");
+  return linked;
+}
+
+}  // namespace tritond::compiler::host

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "absl/strings/str_cat.h"
+#include "compiler/targets/host/codegen.h"
+#include "compiler/targets/host/extern_functions.h"
+#include "compiler/targets/host/runtime.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Passes/PassBuilder.h"
+
+namespace tritond::compiler::host {
+namespace {
+
+// Calls of run-time functions came out of the LLVM dialect as plain declarations.
+void DescribeRuntime(llvm::Module& module) {
+  for (RuntimeFunction function : kRuntimeFunctions) {
+    if (module.getFunction(NameOf(function))) DeclareRuntime(module, function);
+  }
+}
+
+absl::Status DescribeLibrary(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty()) continue;
+    if (function.getName().starts_with("tritond.")) continue;
+    if (!IsLibmFunction(function.getName())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the kernel calls ", std::string(function.getName()), ", which no library has"));
+    }
+    // Errors are in the results: nobody reads errno.
+    function.setDoesNotAccessMemory();
+    function.setDoesNotThrow();
+    function.setWillReturn();
+  }
+  return absl::OkStatus();
+}
+
+// Every function may be unwound through, and may meet a barrier.
+void SetCommonAttributes(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    function.setUWTableKind(llvm::UWTableKind::Async);
+    function.setConvergent();
+  }
+}
+
+// What makes less code for the back end to translate, and little else: such code runs once or twice.
+void RunPasses(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = false;
+  tuning.LoopInterleaving = false;
+  tuning.SLPVectorization = false;
+  tuning.LoopUnrolling = false;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1).run(module, modules);
+}
+
+}  // namespace
+
+absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, const KernelOptions& options) {
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  if (llvm::verifyModule(module, &stream)) return absl::InternalError(absl::StrCat("broken LLVM IR: ", problem));
+  module.setTargetTriple(machine.getTargetTriple().str());
+  module.setDataLayout(machine.createDataLayout());
+  DescribeRuntime(module);
+  // Before kernels are renamed, whose names places tell.
+  BindSharedMemory(module);
+  InstrumentAccesses(module);
+  if (!options.debug_info) llvm::StripDebugInfo(module);
+  // Before the optimiser draws its conclusions from a division.
+  GuardDivisions(module);
+  if (absl::Status status = ExportKernels(module); !status.ok()) return status;
+  if (absl::Status status = DescribeLibrary(module); !status.ok()) return status;
+  SetCommonAttributes(module);
+  RunPasses(module, machine);
+  // Last: the optimiser would look into them.
+  BindRuntime(module);
+  AddNarrowFloatFunctions(module);
+  SetCommonAttributes(module);
+  return absl::OkStatus();
+}
+
+}  // namespace tritond::compiler::host

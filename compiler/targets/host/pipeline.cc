@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host takes the passes that a GPU's code takes too, even where it gains nothing from them: what runs here shall be
+// what runs there.
+#include "compiler/targets/host/pipeline.h"
+
+#include "compiler/passes/neutral_pipeline.h"
+#include "compiler/passes/passes.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace tritond::compiler::host {
+
+void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
+  // Until tensors have encodings, nothing depends on the device.
+  AddNeutralTtirPasses(pm);
+}
+
+void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target, int warp_size) {
+  // Every tensor gets the default encoding of its shape; from here on the module is ttg.
+  ConvertToTtgPassOptions convert;
+  convert.target = target;
+  convert.num_warps = options.num_warps;
+  convert.threads_per_warp = warp_size;
+  convert.num_ctas = options.num_ctas;
+  pm.addPass(createConvertToTtgPass(convert));
+  // Wide accesses are checked and made at once, so they pay here too.
+  pm.addPass(createCoalescePass());
+  // Most of the conversions that coalescing has brought vanish; each costs barriers, which are slow here.
+  pm.addPass(createRemoveLayoutConversionsPass());
+  // The host has no matrix instructions: every dot becomes multiply-adds.
+  pm.addPass(createTileDotsPass());
+  // Folds what changing encodings left: conversions of splats, constants, conversions there and back.
+  pm.addPass(mlir::createCanonicalizerPass());
+  // Operations that differed in their encodings alone are equal now.
+  pm.addPass(mlir::createCSEPass());
+  // Conversions of loop-invariant tensors leave the loops.
+  pm.addPass(createHoistInvariantsPass());
+  pm.addPass(mlir::createSymbolDCEPass());
+}
+
+void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
+  // Buffers, offsets and barriers are the same on every device.
+  AddNeutralLlirPasses(pm);
+}
+
+}  // namespace tritond::compiler::host

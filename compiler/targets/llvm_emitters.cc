@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/llvm_emitters.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
+
+namespace tritond::compiler {
+namespace LLVM = mlir::LLVM;
+
+mlir::Value EmitIntrinsic(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef name, mlir::Type result,
+                          mlir::ValueRange args) {
+  if (!result) {
+    b.create<LLVM::CallIntrinsicOp>(loc, mlir::TypeRange{}, name, args);
+    return nullptr;
+  }
+  return b.create<LLVM::CallIntrinsicOp>(loc, mlir::TypeRange{result}, name, args).getResult(0);
+}
+
+mlir::Value EmitI32(mlir::OpBuilder& b, mlir::Location loc, int64_t value) {
+  return b.create<LLVM::ConstantOp>(loc, b.getI32Type(), b.getI32IntegerAttr(static_cast<int32_t>(value)));
+}
+
+namespace {
+
+mlir::ModuleOp ModuleAround(mlir::OpBuilder& b) {
+  mlir::Operation* op = b.getInsertionBlock()->getParentOp();
+  if (auto module = mlir::dyn_cast<mlir::ModuleOp>(op)) return module;
+  return op->getParentOfType<mlir::ModuleOp>();
+}
+
+}  // namespace
+
+LLVM::LLVMFuncOp DeclareFunction(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef name,
+                                 LLVM::LLVMFunctionType type) {
+  mlir::ModuleOp module = ModuleAround(b);
+  if (mlir::Operation* found = module.lookupSymbol(name)) {
+    auto func = mlir::dyn_cast<LLVM::LLVMFuncOp>(found);
+    return func && func.getFunctionType() == type ? func : nullptr;
+  }
+  mlir::OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(module.getBody());
+  return b.create<LLVM::LLVMFuncOp>(loc, name, type);
+}
+
+mlir::Value EmitString(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef text) {
+  // Named after their contents, so that equal strings share one constant without any state here.
+  auto digest = llvm::SHA256::hash(llvm::ArrayRef(text.bytes_begin(), text.size()));
+  std::string name = "tritond_string_" + llvm::toHex(llvm::ArrayRef(digest.data(), 8), /*LowerCase=*/true);
+  mlir::ModuleOp module = ModuleAround(b);
+  if (!module.lookupSymbol(name)) {
+    std::string bytes = text.str();
+    bytes.push_back('\0');
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
+    b.create<LLVM::GlobalOp>(loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name, b.getStringAttr(bytes),
+                             /*alignment=*/1);
+  }
+  return b.create<LLVM::AddressOfOp>(loc, LLVM::LLVMPointerType::get(b.getContext()), name);
+}
+
+}  // namespace tritond::compiler

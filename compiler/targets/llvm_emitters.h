@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small emitters of LLVM dialect operations that targets share.
+#ifndef COMPILER_TARGETS_LLVM_EMITTERS_H_
+#define COMPILER_TARGETS_LLVM_EMITTERS_H_
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tritond::compiler {
+
+// A call of the LLVM intrinsic `name`; null when `result` is null, which means that it has none.
+mlir::Value EmitIntrinsic(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef name, mlir::Type result,
+                          mlir::ValueRange args);
+
+mlir::Value EmitI32(mlir::OpBuilder& b, mlir::Location loc, int64_t value);
+
+// The function `name`, declared in the module around the builder's insertion point if it is not there yet. Null when
+// the module has something else of that name.
+mlir::LLVM::LLVMFuncOp DeclareFunction(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef name,
+                                       mlir::LLVM::LLVMFunctionType type);
+
+// A pointer (address space 0) to a constant with the bytes of `text` and a final zero; one constant a text and module.
+mlir::Value EmitString(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef text);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_TARGETS_LLVM_EMITTERS_H_
