@@ -72,10 +72,10 @@ struct Runtime {
   void (*barrier)(const Site*) = [](const Site*) {};
   void (*warp_barrier)(const Site*) = [](const Site*) {};
   uint32_t (*shuffle)(const Site*, uint32_t, uint32_t) = [](const Site*, uint32_t value, uint32_t) { return value; };
-  void (*check_access)(const Site*, const void*, uint64_t, uint32_t) =
-      [](const Site* site, const void* address, uint64_t bytes, uint32_t kind) {
-        current->accesses.push_back({PlaceOf(site), address, bytes, kind});
-      };
+  void (*check_access)(const Site*, const void*, uint64_t, uint32_t) = [](const Site* site, const void* address,
+                                                                          uint64_t bytes, uint32_t kind) {
+    current->accesses.push_back({PlaceOf(site), address, bytes, kind});
+  };
   void (*fail)(const Site*, const char*) = [](const Site* site, const char* message) {
     throw Failure{absl::StrCat(PlaceOf(site), ": ", message)};
   };
