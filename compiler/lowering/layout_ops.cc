@@ -7,6 +7,7 @@
 #include "compiler/layout/conversion.h"
 #include "compiler/layout/layout_algebra.h"
 #include "compiler/layout/shared_swizzle.h"
+#include "compiler/lowering/matrix_loads.h"
 #include "compiler/lowering/shared_access.h"
 
 namespace tritond::compiler {
@@ -144,6 +145,10 @@ LogicalResult LowerLocalLoad(FunctionLowering& f, ttg::LocalLoadOp op) {
   auto to_offset = OffsetsIn(op, f, type, op.getSrc().getType());
   if (failed(to_offset)) return mlir::failure();
   mlir::Type element = f.ConvertType(type.getElementType());
+  if (auto values = LoadSharedMatrices(f, *to_offset, f.Scalar(op.getSrc()), element)) {
+    f.Set(op.getResult(), *values);
+    return mlir::success();
+  }
   int bits = SharedType(f.e, element).getIntOrFloatBitWidth();
   f.Set(op.getResult(),
         LoadShared(f, *to_offset, f.Scalar(op.getSrc()), LargestAccess(*to_offset, bits, 128), element));

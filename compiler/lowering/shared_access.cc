@@ -21,11 +21,25 @@ Value AddressOf(FunctionLowering& f, const LinearLayout& to_offset, Value base, 
   return f.e.Gep(base, type, f.Coordinate(to_offset, "offset", thread, constant));
 }
 
-// Elements narrower than a word travel as words: <4 x f16> as <2 x i32>.
-mlir::Type Packed(Emitter& e, mlir::Type type, int count) {
-  unsigned bits = type.getIntOrFloatBitWidth() * count;
-  if (type.getIntOrFloatBitWidth() >= 32 || bits < 32) return mlir::VectorType::get({count}, type);
-  return mlir::VectorType::get({bits / 32}, e.b.getI32Type());
+// Elements narrower than a word travel as words: four f16 as two i32. Each word is put together by itself, since LLVM
+// would else see through the vector and access memory by elements.
+int ElementsPerWord(mlir::Type type, int count) {
+  int bits = type.getIntOrFloatBitWidth();
+  return bits < 32 && bits * count >= 32 ? 32 / bits : 1;
+}
+
+Value ToVector(Emitter& e, ValueList values) {
+  Value vector = e.Poison(mlir::VectorType::get({static_cast<int64_t>(values.size())}, values[0].getType()));
+  for (auto [i, value] : llvm::enumerate(values))
+    vector = e.b.create<LLVM::InsertElementOp>(e.loc, vector, value, e.Int(i));
+  return vector;
+}
+
+Values FromVector(Emitter& e, Value vector) {
+  Values values;
+  for (int64_t i = 0; i < llvm::cast<mlir::VectorType>(vector.getType()).getNumElements(); ++i)
+    values.push_back(e.b.create<LLVM::ExtractElementOp>(e.loc, vector, e.Int(i)));
+  return values;
 }
 
 }  // namespace
@@ -48,23 +62,26 @@ Value FromShared(Emitter& e, Value x, mlir::Type type) {
 void StoreVector(Emitter& e, Value ptr, ValueList values) {
   mlir::Type type = values[0].getType();
   unsigned bytes = type.getIntOrFloatBitWidth() / 8 * values.size();
-  if (values.size() == 1) {
-    e.b.create<LLVM::StoreOp>(e.loc, values[0], ptr, bytes);
-    return;
+  Values words(values);
+  if (int per_word = ElementsPerWord(type, values.size()); per_word > 1) {
+    words.clear();
+    for (size_t first = 0; first < values.size(); first += per_word)
+      words.push_back(e.Bitcast(ToVector(e, values.slice(first, per_word)), e.b.getI32Type()));
   }
-  Value vector = e.Poison(mlir::VectorType::get({static_cast<int64_t>(values.size())}, type));
-  for (auto [i, value] : llvm::enumerate(values))
-    vector = e.b.create<LLVM::InsertElementOp>(e.loc, vector, value, e.Int(i));
-  e.b.create<LLVM::StoreOp>(e.loc, e.Bitcast(vector, Packed(e, type, values.size())), ptr, bytes);
+  e.b.create<LLVM::StoreOp>(e.loc, words.size() == 1 ? words[0] : ToVector(e, words), ptr, bytes);
 }
 
 Values LoadVector(Emitter& e, Value ptr, mlir::Type type, int count) {
   unsigned bytes = type.getIntOrFloatBitWidth() / 8 * count;
-  if (count == 1) return {e.b.create<LLVM::LoadOp>(e.loc, type, ptr, bytes)};
-  Value vector = e.b.create<LLVM::LoadOp>(e.loc, Packed(e, type, count), ptr, bytes);
-  vector = e.Bitcast(vector, mlir::VectorType::get({count}, type));
+  int per_word = ElementsPerWord(type, count), num_words = count / per_word;
+  mlir::Type word = per_word > 1 ? mlir::Type(e.b.getI32Type()) : type;
+  mlir::Type loaded = num_words == 1 ? word : mlir::VectorType::get({num_words}, word);
+  Value vector = e.b.create<LLVM::LoadOp>(e.loc, loaded, ptr, bytes);
+  Values words = num_words == 1 ? Values{vector} : FromVector(e, vector);
+  if (per_word == 1) return words;
   Values values;
-  for (int i = 0; i < count; ++i) values.push_back(e.b.create<LLVM::ExtractElementOp>(e.loc, vector, e.Int(i)));
+  for (Value each : words)
+    llvm::append_range(values, FromVector(e, e.Bitcast(each, mlir::VectorType::get({per_word}, type))));
   return values;
 }
 

@@ -122,6 +122,18 @@ class TargetOps {
     return mlir::emitError(loc, "the target has no matrix instruction");
   }
 
+  // Whether LoadMatrices works for matrices of 8 x 8 elements of 16 bits that are transposed, or (rows of 16 bytes of
+  // any elements) that are not.
+  virtual bool CanLoadMatrices(bool transposed) const { return false; }
+  // For each of `count` (1, 2 or 4) matrices of eight rows of 16 bytes the i32 word that this lane holds; `ptr`
+  // (!llvm.ptr<3>, aligned to 16) is the address of row (lane mod 8) of matrix (lane / 8). All lanes take part. Without
+  // transposition that is word (lane mod 4) of row (lane / 4); with it, column (lane / 4) of the rows 2 (lane mod 4)
+  // and the next.
+  virtual llvm::SmallVector<mlir::Value> LoadMatrices(mlir::OpBuilder& b, mlir::Location loc, mlir::Value ptr,
+                                                      int count, bool transposed) const {
+    return {};
+  }
+
   // Traps with the message where `condition` (i1) is false.
   virtual void Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, const AssertSite& site) const = 0;
   // printf of `format` (without a final zero) and its arguments, promoted as C does.

@@ -51,6 +51,9 @@ def CoalescePass : Pass<"ttg-coalesce", "::mlir::ModuleOp"> {
 def RemoveLayoutConversionsPass : Pass<"ttg-remove-layout-conversions", "::mlir::ModuleOp"> {
   let summary = "chooses encodings for whole regions of the program, so that few conversions remain";
 }
+def ReduceDataDuplicationPass : Pass<"ttg-reduce-data-duplication", "::mlir::ModuleOp"> {
+  let summary = "puts operands of matrix units, which many threads hold, into a swizzled buffer";
+}
 def TileDotsPass : Pass<"ttg-tile-dots", "::mlir::ModuleOp"> {
   let summary = "loops over slices of K for dots by multiply-adds";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];

@@ -21,6 +21,9 @@ namespace tritond::compiler::nvidia {
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Architecture& arch, int ptx_version,
                                                                        const KernelOptions& options);
 
+// Moves loads from shared memory to their first uses, so that fewer registers are live. Keeps what the module means.
+void SinkSharedLoads(llvm::Module& module);
+
 // optimize.cc. Sets the module's triple and data layout, gives functions with the attribute "tritond.kernel" an entry
 // point's annotations, and everything else internal linkage; links libdevice when one of its functions is called; runs
 // LLVM's O3. InvalidArgument: no kernel, or a call of an unknown function, which the message names.

@@ -58,6 +58,10 @@ class NvidiaOps final : public TargetOps {
                                                                    mlir::ValueRange a_elements,
                                                                    mlir::ValueRange b_elements,
                                                                    mlir::ValueRange c_elements) const override;
+  // ldmatrix (PTX ISA, "Warp-level matrix load instruction: ldmatrix").
+  bool CanLoadMatrices(bool transposed) const override { return true; }
+  llvm::SmallVector<mlir::Value> LoadMatrices(mlir::OpBuilder& b, mlir::Location loc, mlir::Value ptr, int count,
+                                              bool transposed) const override;
 
   void Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, const AssertSite& site) const override;
   mlir::LogicalResult Print(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef format,

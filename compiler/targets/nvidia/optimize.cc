@@ -156,6 +156,8 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   if (absl::Status status = CheckResolved(module); !status.ok()) return status;
   MarkPureAssembly(module);
   RunO3(module, machine);
+  // Last: the passes above move loads up where they can.
+  SinkSharedLoads(module);
   return absl::OkStatus();
 }
 

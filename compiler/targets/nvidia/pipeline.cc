@@ -32,6 +32,8 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createAccelerateMatmulPass(accelerate));
   // Carries the accumulators' encodings through the loops.
   pm.addPass(createRemoveLayoutConversionsPass());
+  // The operands that come from other threads: through a buffer that ldmatrix can read.
+  pm.addPass(createReduceDataDuplicationPass());
   // The dots that the tensor cores do not take.
   pm.addPass(createTileDotsPass());
   // Folds what changing encodings left: conversions of splats, constants, conversions there and back.

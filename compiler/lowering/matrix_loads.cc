@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads of matrices (TargetOps::LoadMatrices): a warp reads up to four matrices of eight rows of 16 bytes each. Lane l
+// gives the address of row l % 8 of matrix l / 8. Of each matrix it gets one word of 32 bits:
+//
+//   straight     the word (row l / 4, column l % 4)
+//   transposed   elements (rows 2 (l % 4) and 2 (l % 4) + 1, column l / 4) of a matrix of 16-bit elements
+//
+// Whether a layout can be read so is seen from the bases of register, lane -> offset alone. With w elements a word:
+//
+//   straight     the lowest register bits count the elements of a word, lane bits 0 and 1 the words of a row
+//   transposed   lane bits 2, 3, 4 count the elements of a row
+//
+// and all other bases are whole rows apart. The bits that these name row and word of a matrix; the rest of the register
+// bits name the matrix.
+#include "compiler/lowering/matrix_loads.h"
+
+#include "compiler/lowering/shared_access.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::Value;
+
+constexpr int kRowBytes = 16;
+
+// The bases of `in` as offsets, in elements.
+std::vector<int32_t> OffsetsOf(const LinearLayout& to_offset, absl::string_view in) {
+  std::vector<int32_t> offsets;
+  for (int bit = 0; bit < to_offset.InBits(in); ++bit) offsets.push_back(to_offset.Basis(in, bit, "offset"));
+  return offsets;
+}
+
+struct Bases {
+  std::vector<int32_t> reg, lane, warp, block;
+};
+
+// How the lanes' addresses depend on their number, and which registers one word holds.
+struct MatrixPlan {
+  bool transposed = false;
+  int word_bits = 0;            // register bits inside a word
+  std::vector<int32_t> rows;    // offsets of the three bits of a row's number
+  std::vector<int32_t> matrix;  // offsets of the other register bits, by which words are numbered
+};
+
+bool AreWholeRows(const std::vector<int32_t>& offsets, size_t first, int row_elements) {
+  for (size_t i = first; i < offsets.size(); ++i)
+    if (offsets[i] % row_elements) return false;
+  return true;
+}
+
+std::optional<MatrixPlan> PlanStraight(const Bases& bases, int bits) {
+  MatrixPlan plan;
+  int per_word = 32 / bits, row_elements = kRowBytes * 8 / bits;
+  plan.word_bits = llvm::Log2_32(per_word);
+  if (static_cast<int>(bases.reg.size()) < plan.word_bits) return std::nullopt;
+  for (int bit = 0; bit < plan.word_bits; ++bit)
+    if (bases.reg[bit] != 1 << bit) return std::nullopt;
+  if (bases.lane[0] != per_word || bases.lane[1] != 2 * per_word) return std::nullopt;
+  if (!AreWholeRows(bases.lane, 2, row_elements) || !AreWholeRows(bases.reg, plan.word_bits, row_elements))
+    return std::nullopt;
+  plan.rows.assign(bases.lane.begin() + 2, bases.lane.end());
+  plan.matrix.assign(bases.reg.begin() + plan.word_bits, bases.reg.end());
+  return plan;
+}
+
+std::optional<MatrixPlan> PlanTransposed(const Bases& bases, int bits) {
+  MatrixPlan plan;
+  if (bits != 16 || bases.reg.empty()) return std::nullopt;
+  plan.transposed = true;
+  plan.word_bits = 1;
+  for (int bit = 0; bit < 3; ++bit)
+    if (bases.lane[2 + bit] != 1 << bit) return std::nullopt;
+  if (!AreWholeRows(bases.reg, 0, 8) || bases.lane[0] % 8 || bases.lane[1] % 8) return std::nullopt;
+  plan.rows = {bases.reg[0], bases.lane[0], bases.lane[1]};
+  plan.matrix.assign(bases.reg.begin() + 1, bases.reg.end());
+  return plan;
+}
+
+// (register = number of the group of words, lane, warp, block) -> offset of the row whose address the lane gives.
+LinearLayout AddressLayout(const LinearLayout& to_offset, const Bases& bases, const MatrixPlan& plan, int group_bits) {
+  auto column = [](const std::vector<int32_t>& offsets) {
+    std::vector<std::vector<int32_t>> rows;
+    for (int32_t offset : offsets) rows.push_back({offset});
+    return rows;
+  };
+  std::vector<int32_t> lane = plan.rows;
+  for (int bit = 0; bit < 2; ++bit) lane.push_back(bit < group_bits ? plan.matrix[bit] : 0);
+  std::vector<int32_t> rest(plan.matrix.begin() + group_bits, plan.matrix.end());
+  auto layout = LinearLayout::FromBases({InDimBases{"register", column(rest)}, InDimBases{"lane", column(lane)},
+                                         InDimBases{"warp", column(bases.warp)},
+                                         InDimBases{"block", column(bases.block)}},
+                                        {DimSize{"offset", to_offset.OutSize("offset")}});
+  if (!layout.ok()) llvm::report_fatal_error("matrix loads: " + llvm::Twine(layout.status().ToString()));
+  return *layout;
+}
+
+}  // namespace
+
+std::optional<Values> LoadSharedMatrices(FunctionLowering& f, const LinearLayout& to_offset, Value base,
+                                         mlir::Type type) {
+  Emitter& e = f.e;
+  mlir::Type stored = SharedType(e, type);
+  int bits = stored.getIntOrFloatBitWidth();
+  if (bits > 32 || stored != type || to_offset.InSize("lane") != 32 || !to_offset.HasOut("offset")) return std::nullopt;
+  Bases bases{OffsetsOf(to_offset, "register"), OffsetsOf(to_offset, "lane"), OffsetsOf(to_offset, "warp"),
+              OffsetsOf(to_offset, "block")};
+  std::optional<MatrixPlan> plan = PlanStraight(bases, bits);
+  if (!plan) plan = PlanTransposed(bases, bits);
+  int row_elements = kRowBytes * 8 / bits;
+  if (!plan || !AreWholeRows(bases.warp, 0, row_elements) || !f.target.CanLoadMatrices(plan->transposed))
+    return std::nullopt;
+  int group_bits = std::min<int>(2, plan->matrix.size());
+  LinearLayout address = AddressLayout(to_offset, bases, *plan, group_bits);
+  Value thread = f.ThreadPart(address, "offset");
+  mlir::Type word_type = mlir::VectorType::get({32 / bits}, type);
+  Values results;
+  for (int32_t group = 0; group < address.InSize("register"); ++group) {
+    int32_t constant = address.ApplyNamed({{"register", group}})[0];
+    Value ptr = e.Gep(base, type, f.Coordinate(address, "offset", thread, constant));
+    for (Value word : f.target.LoadMatrices(e.b, e.loc, ptr, 1 << group_bits, plan->transposed)) {
+      if (bits == 32) {
+        results.push_back(e.Bitcast(word, type));
+        continue;
+      }
+      Value vector = e.Bitcast(word, word_type);
+      for (int i = 0; i < 32 / bits; ++i)
+        results.push_back(e.b.create<mlir::LLVM::ExtractElementOp>(e.loc, vector, e.Int(i)));
+    }
+  }
+  return results;
+}
+
+}  // namespace tritond::compiler

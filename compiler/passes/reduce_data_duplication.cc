@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operand of a matrix unit is held by many threads at once. Where it must come through shared memory anyway, this
+// puts it into a buffer laid out for the unit's loads, instead of a conversion that moves each copy by itself:
+//
+//   %y = ttg.convert_layout %x : tensor<128x64xf16, #blocked> -> tensor<128x64xf16, #ttg.dot_op<{…, parent = #mma}>>
+//   ->
+//   %m = ttg.local_alloc %x    : tensor<128x64xf16, #blocked> -> !ttg.memdesc<128x64xf16, #shared>
+//   %y = ttg.local_load %m     : !ttg.memdesc<128x64xf16, #shared> -> tensor<128x64xf16, #ttg.dot_op<{…}>>
+//
+// #shared keeps the source's fastest dimension together, in groups of 16 bytes, and swizzles the groups such that eight
+// neighbouring rows of one group lie in different banks. A conversion inside a thread or a warp stays.
+#include "compiler/ir/encodings.h"
+#include "compiler/layout/conversion.h"
+#include "compiler/passes/passes.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_REDUCEDATADUPLICATIONPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+using mlir::RankedTensorType;
+
+constexpr int64_t kGroupBytes = 16, kBankRowBytes = 128;
+
+// Rows of a group that one phase of the memory serves.
+constexpr int64_t kRows = 8;
+
+// Null when the elements are wider than a word of the unit or the buffer has no second dimension.
+ttg::SwizzledSharedEncodingAttr BufferEncoding(RankedTensorType type, llvm::ArrayRef<unsigned> order) {
+  int64_t bits = type.getElementTypeBitWidth();
+  if (bits < 8 || bits > 32) return {};
+  int64_t row_bytes = type.getDimSize(order[0]) * bits / 8;
+  int64_t vec = std::min(kGroupBytes, row_bytes) * 8 / bits;
+  int64_t per_phase = std::max<int64_t>(1, kBankRowBytes / row_bytes);
+  int64_t max_phase = std::max<int64_t>(1, std::min(kRows / std::min(kRows, per_phase), row_bytes / kGroupBytes));
+  return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), vec, per_phase, max_phase, order);
+}
+
+bool GoesThroughSharedMemory(RankedTensorType from, RankedTensorType to) {
+  auto plan = PlanConversion(ttg::ToLinearLayout(from), ttg::ToLinearLayout(to));
+  return plan.ok() && plan->kind == ConversionPlan::Kind::kShared;
+}
+
+void Rewrite(ttg::ConvertLayoutOp convert) {
+  auto from = llvm::cast<RankedTensorType>(convert.getSrc().getType());
+  RankedTensorType to = convert.getType();
+  auto operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(to.getEncoding());
+  auto blocked = llvm::dyn_cast<ttg::BlockedEncodingAttr>(from.getEncoding());
+  if (!operand || !blocked || llvm::isa<ttg::BlockedEncodingAttr>(operand.getParent())) return;
+  if (!llvm::isa<mlir::IntegerType, mlir::FloatType>(from.getElementType()) || !GoesThroughSharedMemory(from, to))
+    return;
+  ttg::SwizzledSharedEncodingAttr shared = BufferEncoding(from, blocked.getOrder());
+  if (!shared) return;
+  mlir::OpBuilder b(convert);
+  auto type = ttg::MemDescType::get(b.getContext(), from.getShape(), from.getElementType(), shared,
+                                    ttg::SharedMemorySpaceAttr::get(b.getContext()), /*mutableMemory=*/false,
+                                    from.getShape());
+  auto buffer = b.create<ttg::LocalAllocOp>(convert.getLoc(), type, convert.getSrc(), mlir::IntegerAttr());
+  // At the first use, so that one barrier serves the buffers of both operands, which then also lie side by side.
+  mlir::Operation* first = nullptr;
+  for (mlir::Operation* user : convert->getUsers())
+    if (user->getBlock() == convert->getBlock() && (!first || user->isBeforeInBlock(first))) first = user;
+  bool all_here = llvm::all_of(convert->getUsers(), [&](auto* user) { return user->getBlock() == convert->getBlock(); });
+  if (first && all_here) b.setInsertionPoint(first);
+  auto load = b.create<ttg::LocalLoadOp>(convert.getLoc(), to, buffer, /*token=*/mlir::Value());
+  convert.replaceAllUsesWith(load.getResult());
+  convert.erase();
+}
+
+class ReduceDataDuplicationPass : public impl::ReduceDataDuplicationPassBase<ReduceDataDuplicationPass> {
+  void runOnOperation() override {
+    llvm::SmallVector<ttg::ConvertLayoutOp> conversions;
+    getOperation().walk([&](ttg::ConvertLayoutOp convert) { conversions.push_back(convert); });
+    for (ttg::ConvertLayoutOp convert : conversions) Rewrite(convert);
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --ttg-reduce-data-duplication | FileCheck %s
+
+// Rows of 128 bytes in K: eight groups of 16 bytes, swizzled by the row. Both buffers are filled before either is read.
+// CHECK-DAG: #[[S:.*]] = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+// CHECK-DAG: #[[T:.*]] = #ttg.swizzled_shared<{vec = 8, perPhase = 2, maxPhase = 4, order = [1, 0]}>
+// CHECK-LABEL: @operands
+//       CHECK:   %[[A:.*]] = ttg.local_alloc %{{.*}} -> !ttg.memdesc<64x64xf16, #[[S]], #smem>
+//       CHECK:   %[[B:.*]] = ttg.local_alloc %{{.*}} -> !ttg.memdesc<64x32xf16, #[[T]], #smem>
+//       CHECK:   %[[X:.*]] = ttg.local_load %[[A]]
+//       CHECK:   %[[Y:.*]] = ttg.local_load %[[B]]
+//       CHECK:   tt.dot %[[X]], %[[Y]]
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @operands(%a: tensor<64x64xf16, #blocked>, %b: tensor<64x32xf16, #blocked>, %c: tensor<64x32xf32, #mma>) -> tensor<64x32xf32, #mma> {
+    %x = ttg.convert_layout %a : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+    %y = ttg.convert_layout %b : tensor<64x32xf16, #blocked> -> tensor<64x32xf16, #b>
+    %d = tt.dot %x, %y, %c : tensor<64x64xf16, #a> * tensor<64x32xf16, #b> -> tensor<64x32xf32, #mma>
+    tt.return %d : tensor<64x32xf32, #mma>
+  }
+}
+
+// -----
+
+// A dot's result becomes an operand within its thread; operands of multiply-adds are the business of ttg-tile-dots.
+// CHECK-LABEL: @stay
+//   CHECK-NOT:   ttg.local_alloc
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @stay(%a: tensor<64x64xf16, #mma>, %b: tensor<64x64xf16, #blocked>) -> (tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>, tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #blocked}>>) {
+    %x = ttg.convert_layout %a : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>
+    %y = ttg.convert_layout %b : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #blocked}>>
+    tt.return %x, %y : tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>, tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #blocked}>>
+  }
+}
