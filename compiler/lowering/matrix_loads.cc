@@ -86,10 +86,10 @@ LinearLayout AddressLayout(const LinearLayout& to_offset, const Bases& bases, co
   std::vector<int32_t> lane = plan.rows;
   for (int bit = 0; bit < 2; ++bit) lane.push_back(bit < group_bits ? plan.matrix[bit] : 0);
   std::vector<int32_t> rest(plan.matrix.begin() + group_bits, plan.matrix.end());
-  auto layout = LinearLayout::FromBases({InDimBases{"register", column(rest)}, InDimBases{"lane", column(lane)},
-                                         InDimBases{"warp", column(bases.warp)},
-                                         InDimBases{"block", column(bases.block)}},
-                                        {DimSize{"offset", to_offset.OutSize("offset")}});
+  auto layout =
+      LinearLayout::FromBases({InDimBases{"register", column(rest)}, InDimBases{"lane", column(lane)},
+                               InDimBases{"warp", column(bases.warp)}, InDimBases{"block", column(bases.block)}},
+                              {DimSize{"offset", to_offset.OutSize("offset")}});
   if (!layout.ok()) llvm::report_fatal_error("matrix loads: " + llvm::Twine(layout.status().ToString()));
   return *layout;
 }

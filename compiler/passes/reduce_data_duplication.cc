@@ -54,15 +54,16 @@ void Rewrite(ttg::ConvertLayoutOp convert) {
   ttg::SwizzledSharedEncodingAttr shared = BufferEncoding(from, blocked.getOrder());
   if (!shared) return;
   mlir::OpBuilder b(convert);
-  auto type = ttg::MemDescType::get(b.getContext(), from.getShape(), from.getElementType(), shared,
-                                    ttg::SharedMemorySpaceAttr::get(b.getContext()), /*mutableMemory=*/false,
-                                    from.getShape());
+  auto type =
+      ttg::MemDescType::get(b.getContext(), from.getShape(), from.getElementType(), shared,
+                            ttg::SharedMemorySpaceAttr::get(b.getContext()), /*mutableMemory=*/false, from.getShape());
   auto buffer = b.create<ttg::LocalAllocOp>(convert.getLoc(), type, convert.getSrc(), mlir::IntegerAttr());
   // At the first use, so that one barrier serves the buffers of both operands, which then also lie side by side.
   mlir::Operation* first = nullptr;
   for (mlir::Operation* user : convert->getUsers())
     if (user->getBlock() == convert->getBlock() && (!first || user->isBeforeInBlock(first))) first = user;
-  bool all_here = llvm::all_of(convert->getUsers(), [&](auto* user) { return user->getBlock() == convert->getBlock(); });
+  bool all_here =
+      llvm::all_of(convert->getUsers(), [&](auto* user) { return user->getBlock() == convert->getBlock(); });
   if (first && all_here) b.setInsertionPoint(first);
   auto load = b.create<ttg::LocalLoadOp>(convert.getLoc(), to, buffer, /*token=*/mlir::Value());
   convert.replaceAllUsesWith(load.getResult());

@@ -105,7 +105,7 @@ llvm::SmallVector<Value> NvidiaOps::LoadMatrices(mlir::OpBuilder& b, mlir::Locat
       "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x" + std::to_string(count) + (transposed ? ".trans" : "") + ".b16.p3";
   llvm::SmallVector<mlir::Type> words(count, b.getI32Type());
   mlir::Type result = count == 1 ? words[0] : LLVM::LLVMStructType::getLiteral(b.getContext(), words);
-  Value loaded = nvidia::EmitIntrinsic(b, loc, name, result, ptr);
+  Value loaded = EmitIntrinsic(b, loc, name, result, ptr);
   if (count == 1) return {loaded};
   llvm::SmallVector<Value> values;
   for (int64_t i = 0; i < count; ++i) values.push_back(b.create<LLVM::ExtractValueOp>(loc, loaded, i));

@@ -30,8 +30,9 @@ bool IsSharedLoad(const llvm::Instruction& instruction) {
 }
 
 bool IsMovable(const llvm::Instruction& instruction) {
-  return IsSharedLoad(instruction) || llvm::isa<llvm::ExtractElementInst, llvm::ExtractValueInst, llvm::InsertElementInst,
-                                                llvm::BitCastInst, llvm::ShuffleVectorInst>(instruction);
+  return IsSharedLoad(instruction) ||
+         llvm::isa<llvm::ExtractElementInst, llvm::ExtractValueInst, llvm::InsertElementInst, llvm::BitCastInst,
+                   llvm::ShuffleVectorInst>(instruction);
 }
 
 void SinkInBlock(llvm::BasicBlock& block) {

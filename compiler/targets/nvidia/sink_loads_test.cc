@@ -17,9 +17,9 @@ using ::testing::ElementsAre;
 std::vector<std::string> Sunk(const std::string& body) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
-  auto module = llvm::parseAssemblyString("declare void @use(float)\ndefine void @f(ptr addrspace(3) %p, float %s) {\n" +
-                                              body + "  ret void\n}\n",
-                                          error, context);
+  auto module = llvm::parseAssemblyString(
+      "declare void @use(float)\ndefine void @f(ptr addrspace(3) %p, float %s) {\n" + body + "  ret void\n}\n", error,
+      context);
   if (!module) return {error.getMessage().str()};
   SinkSharedLoads(*module);
   if (llvm::verifyModule(*module)) return {"broken"};
