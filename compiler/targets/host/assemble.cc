@@ -31,10 +31,13 @@ struct FirstError {
 };
 
 // Directives that read files or that could spell such a directive; LLVM's back end writes none of them.
-absl::Status CheckDirectives(const std::string& text) {
-  for (const char* directive : {".incbin", ".include", ".macro", ".irp", ".rep", ".altmacro"}) {
-    if (llvm::StringRef(text).contains_insensitive(directive))
-      return absl::InvalidArgumentError(absl::StrCat("assembly text: no directive ", directive, " is allowed"));
+absl::Status CheckDirectives(llvm::StringRef text) {
+  constexpr llvm::StringLiteral kForbidden[] = {".incbin", ".include", ".macro", ".irp", ".rep", ".altmacro"};
+  for (size_t at = text.find('.'); at != llvm::StringRef::npos; at = text.find('.', at + 1)) {
+    for (llvm::StringRef directive : kForbidden) {
+      if (text.drop_front(at).starts_with_insensitive(directive))
+        return absl::InvalidArgumentError(absl::StrCat("assembly text: no directive ", directive.str(), " is allowed"));
+    }
   }
   return absl::OkStatus();
 }

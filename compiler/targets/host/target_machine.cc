@@ -36,8 +36,9 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine() {
   options.MCOptions.AsmVerbose = false;
   // Only what lowering marks may become a fused multiply-add.
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  // Most kernels run for less time than it takes to compile them, and this takes half of it.
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(kTriple, kCpu, "", options, llvm::Reloc::PIC_,
-                                                                          std::nullopt, llvm::CodeGenOptLevel::Less));
+                                                                          std::nullopt, llvm::CodeGenOptLevel::None));
 }
 
 std::string KernelNameIn(const std::string& text) {
