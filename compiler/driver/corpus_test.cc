@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real kernels, from ../shared/corpus: each compiles to a cubin, or says what it needs that this compiler lacks.
+// Real kernels, from ../shared/corpus: each compiles to a binary, or says what it needs that this compiler lacks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "compiler/driver/compile.h"
 
 namespace tritond::compiler {
@@ -42,21 +43,28 @@ bool IsSupported(const std::string& ir) {
   return true;
 }
 
-class CorpusTest : public testing::TestWithParam<const char*> {};
+struct Corpus {
+  const char* folder;
+  const char* target;
+};
+
+class CorpusTest : public testing::TestWithParam<Corpus> {};
 
 TEST_P(CorpusTest, EveryKernelCompilesOrSaysWhyNot) {
-  std::vector<fs::path> kernels = Kernels(std::string("../shared/corpus/") + GetParam());
+  std::vector<fs::path> kernels = Kernels(std::string("../shared/corpus/") + GetParam().folder);
   if (kernels.empty()) GTEST_SKIP() << "../shared/corpus is not there";
   auto compiler = Compiler::Create();
   bool has_assembler = false;
-  for (const auto& target : compiler->Targets()) has_assembler |= target.name == "cuda:90" && target.binary_available;
+  for (const auto& target : compiler->Targets())
+    has_assembler |= target.name == GetParam().target && target.binary_available;
   int compiled = 0;
   for (const fs::path& path : kernels) {
     SCOPED_TRACE(path.stem().string());
     CompileRequest request;
     request.ir = ReadFile(path);
-    request.target = "cuda:90";
+    request.target = GetParam().target;
     request.options = OptionsOf(path);
+    request.options.erase("warp_size");  // of the GPU that the options were written for
     request.outputs = {has_assembler ? Stage::kBinary : Stage::kAsm};
     CompileResult result = compiler->Compile(request);
     if (IsSupported(request.ir)) {
@@ -72,8 +80,14 @@ TEST_P(CorpusTest, EveryKernelCompilesOrSaysWhyNot) {
   EXPECT_GT(compiled, 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Folders, CorpusTest, testing::Values("dev", "inductor"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Folders, CorpusTest,
+                         testing::Values(Corpus{"dev", "cuda:90"}, Corpus{"inductor", "cuda:90"}, Corpus{"dev", "host"},
+                                         Corpus{"inductor", "host"}, Corpus{"dev", "host:64"}),
+                         [](const auto& info) {
+                           std::string name = absl::StrCat(info.param.folder, "_for_", info.param.target);
+                           std::replace(name.begin(), name.end(), ':', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace tritond::compiler

@@ -85,10 +85,9 @@ TEST_P(HostRun, SoftmaxOfRows) {
   constexpr int kRows = 3, kStride = 1008, kColumns = 1000;
   const std::vector<float> x = Numbers(kRows * kStride);
   const Buffer in = Upload(x), out = Upload(std::vector<float>(x.size(), -1));
-  const absl::Status status =
-      Run(Example("softmax"), {kRows},
-          {Argument::Pointer(out), Argument::Pointer(in), Argument::Scalar<int32_t>(kStride),
-           Argument::Scalar<int32_t>(kColumns)});
+  const absl::Status status = Run(Example("softmax"), {kRows},
+                                  {Argument::Pointer(out), Argument::Pointer(in), Argument::Scalar<int32_t>(kStride),
+                                   Argument::Scalar<int32_t>(kColumns)});
   ASSERT_TRUE(status.ok()) << status;
   const std::vector<float> y = Download(out);
   for (int row = 0; row < kRows; ++row) {

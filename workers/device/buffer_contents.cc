@@ -84,9 +84,10 @@ Comparison Compare(const ElementType& type, absl::string_view actual, absl::stri
     const double error = std::fabs(a - e);
     if (std::isfinite(error)) comparison.largest_error = std::max(comparison.largest_error, error);
     const bool is_exact = !type.is_float() && tolerance.absolute == 0 && tolerance.relative == 0;
-    const bool matches = (std::isnan(a) && std::isnan(e)) ||
-                         (!is_exact && (a == e || (std::isfinite(e) &&
-                                                   error <= tolerance.absolute + tolerance.relative * std::fabs(e))));
+    const bool matches =
+        (std::isnan(a) && std::isnan(e)) ||
+        (!is_exact &&
+         (a == e || (std::isfinite(e) && error <= tolerance.absolute + tolerance.relative * std::fabs(e))));
     if (matches) continue;
     if (comparison.wrong++ == 0) comparison.first_wrong = at / type.bytes();
   }

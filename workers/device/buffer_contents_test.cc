@@ -46,8 +46,10 @@ TEST(MakeContents, FillsAsDescribed) {
 }
 
 TEST(MakeContents, RandomNumbersFollowTheSeed) {
-  EXPECT_EQ(Values("f32", 100, Of(Fill::Kind::kUniform, 0, 1, 5)), Values("f32", 100, Of(Fill::Kind::kUniform, 0, 1, 5)));
-  EXPECT_NE(Values("f32", 100, Of(Fill::Kind::kUniform, 0, 1, 5)), Values("f32", 100, Of(Fill::Kind::kUniform, 0, 1, 6)));
+  EXPECT_EQ(Values("f32", 100, Of(Fill::Kind::kUniform, 0, 1, 5)),
+            Values("f32", 100, Of(Fill::Kind::kUniform, 0, 1, 5)));
+  EXPECT_NE(Values("f32", 100, Of(Fill::Kind::kUniform, 0, 1, 5)),
+            Values("f32", 100, Of(Fill::Kind::kUniform, 0, 1, 6)));
 }
 
 TEST(MakeContents, UniformNumbersStayBelowTheUpperEnd) {

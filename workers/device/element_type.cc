@@ -33,8 +33,14 @@ absl::StatusOr<ElementType> ElementType::Parse(absl::string_view name) {
       {"fp8e4b15", 1, Kind::kFloat, 4, 3, 15, Top::kNumbers},
   };
   static const std::pair<absl::string_view, absl::string_view> kOtherNames[] = {
-      {"u1", "i1"},          {"bool", "i1"},           {"fp16", "f16"},          {"fp32", "f32"},
-      {"fp64", "f64"},       {"f8E4M3FN", "fp8e4nv"},  {"f8E5M2", "fp8e5"},      {"f8E4M3FNUZ", "fp8e4b8"},
+      {"u1", "i1"},
+      {"bool", "i1"},
+      {"fp16", "f16"},
+      {"fp32", "f32"},
+      {"fp64", "f64"},
+      {"f8E4M3FN", "fp8e4nv"},
+      {"f8E5M2", "fp8e5"},
+      {"f8E4M3FNUZ", "fp8e4b8"},
       {"f8E5M2FNUZ", "fp8e5b16"},
   };
   absl::string_view wanted = name;
@@ -54,8 +60,9 @@ void ElementType::Encode(double value, char* to) const {
     // Values of u64 above the range of i64 have the same bits as the negative number 2^64 below.
     const bool is_large = rounded >= 0x1p63 && rounded < 0x1p64;
     const bool fits = rounded >= -0x1p63 && rounded < 0x1p63;
-    return EncodeInteger(fits ? static_cast<int64_t>(rounded)
-                              : is_large ? static_cast<int64_t>(static_cast<uint64_t>(rounded)) : 0,
+    return EncodeInteger(fits       ? static_cast<int64_t>(rounded)
+                         : is_large ? static_cast<int64_t>(static_cast<uint64_t>(rounded))
+                                    : 0,
                          to);
   }
   const uint64_t bits = FloatBits(value);
@@ -129,9 +136,7 @@ uint64_t ElementType::FloatBits(double value) const {
   const auto units = static_cast<uint64_t>(std::nearbyint(std::ldexp(magnitude, mantissa_bits_ - exponent)));
   const uint64_t bits = (static_cast<uint64_t>(exponent + bias_ - 1) << mantissa_bits_) + units;
   const uint64_t all_ones = (uint64_t{1} << (exponent_bits_ + mantissa_bits_)) - 1;
-  const uint64_t largest = top_ == Top::kIeee     ? OverflowBits() - 1
-                           : top_ == Top::kOneNan ? all_ones - 1
-                                                  : all_ones;
+  const uint64_t largest = top_ == Top::kIeee ? OverflowBits() - 1 : top_ == Top::kOneNan ? all_ones - 1 : all_ones;
   if (bits > largest) return OverflowBits() | (overflow_has_no_sign ? 0 : sign);
   if (bits == 0 && top_ == Top::kNegativeNan) return 0;
   return bits | sign;
@@ -149,8 +154,7 @@ double ElementType::FloatValue(uint64_t bits) const {
   }
   if (top_ == Top::kOneNan && exponent == largest_exponent && mantissa + 1 == uint64_t{1} << mantissa_bits_) return nan;
   if (top_ == Top::kNegativeNan && bits == NanBits()) return nan;
-  const double significand =
-      static_cast<double>(exponent == 0 ? mantissa : mantissa | uint64_t{1} << mantissa_bits_);
+  const double significand = static_cast<double>(exponent == 0 ? mantissa : mantissa | uint64_t{1} << mantissa_bits_);
   const int scale = static_cast<int>(std::max<uint64_t>(exponent, 1)) - bias_ - mantissa_bits_;
   const double value = std::ldexp(significand, scale);
   return is_negative ? -value : value;

@@ -43,8 +43,8 @@ TEST(ElementType, KnowsTheFormatsOfFloats) {
   EXPECT_EQ(Bits("f16", 0x1p-24), 1u);
   EXPECT_EQ(Bits("f16", 0x1p-25), 0u);  // a tie, to even
   EXPECT_EQ(Bits("bf16", 1.0), 0x3F80u);
-  EXPECT_EQ(Bits("bf16", 1.00390625), 0x3F80u);   // a tie, to even
-  EXPECT_EQ(Bits("bf16", 1.01171875), 0x3F82u);   // a tie, to even
+  EXPECT_EQ(Bits("bf16", 1.00390625), 0x3F80u);  // a tie, to even
+  EXPECT_EQ(Bits("bf16", 1.01171875), 0x3F82u);  // a tie, to even
   EXPECT_EQ(Bits("f32", 0.1), 0x3DCCCCCDu);
   EXPECT_EQ(Bits("f64", -2.5), 0xC004000000000000u);
   EXPECT_EQ(Bits("fp8e5", 57344), 0x7Bu);
