@@ -62,8 +62,7 @@ class NullOps final : public TargetOps {
   FailureOr<Value> Math(OpBuilder&, Location loc, llvm::StringRef op, ValueRange) const override {
     return Refuse(loc, op);
   }
-  FailureOr<Value> CallExtern(OpBuilder&, Location loc, llvm::StringRef symbol, mlir::Type,
-                              ValueRange) const override {
+  FailureOr<Value> CallExtern(OpBuilder&, Location loc, llvm::StringRef symbol, mlir::Type, ValueRange) const override {
     return Refuse(loc, symbol);
   }
   // No such instruction is no failure: lowering converts in integer arithmetic.

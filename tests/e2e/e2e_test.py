@@ -149,6 +149,15 @@ class EndToEnd(unittest.TestCase):
             binaries = [path for path in out.glob(f"{name}.*") if path.suffix != ".json"]
             self.assertEqual(len(binaries), 1)
 
+    def test_the_host_target_needs_no_tools(self):
+        out = self.folder / "out"
+        done = self.daemon.client("prebuild", EXAMPLES, "--target", "host", "--out-dir", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in ("softmax", "layer_norm"):
+            self.assertEqual((out / f"{name}.so").read_bytes()[:4], b"\x7fELF")
+            metadata = json.loads((out / f"{name}.json").read_text())
+            self.assertEqual(metadata["target"], {"backend": "host", "arch": 0, "warp_size": 32})
+
     @unittest.skipUnless(CORPUS.is_dir(), f"no corpus at {CORPUS}")
     def test_kernels_of_the_corpus_compile_with_their_options(self):
         lines = [json.dumps({"file": str(CORPUS / f"{name}.ttir")})

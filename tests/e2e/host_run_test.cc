@@ -182,6 +182,15 @@ TEST_P(HostRun, AnAccessBeyondTheBufferIsAnErrorWithItsPlace) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("prefix_sum"));
 }
 
+TEST_P(HostRun, AnAddressThatIsLessAlignedThanPromisedIsAnErrorWithItsPlace) {
+  const Buffer matrix = Upload(std::vector<float>(1028));
+  const absl::Status status =
+      Run(kProduct, {}, {Argument::Pointer(matrix, 4), Argument::Pointer(matrix), Argument::Pointer(matrix)});
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("misaligned address: 16 bytes"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("ttir:18:10"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Machines, HostRun,
                          testing::Values(Machine{"host", 1}, Machine{"host", 4}, Machine{"host:64", 2}),
                          [](const auto& info) {

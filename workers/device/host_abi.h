@@ -17,7 +17,8 @@
  * functions marked (collective) below.
  *
  * The code calls check_access before each access to global and shared memory, with the bytes that the access
- * touches, and does not make accesses that a mask forbids. Atomic operations are machine instructions. */
+ * touches, and does not make accesses that a mask forbids. An access of 1, 2, 4, 8 or 16 bytes must be aligned to its
+ * size, as on a GPU: check_access is where one that is not is found. Atomic operations are machine instructions. */
 #ifndef WORKERS_DEVICE_HOST_ABI_H_
 #define WORKERS_DEVICE_HOST_ABI_H_
 

@@ -120,7 +120,7 @@ uint32_t HostProgram::Shuffle(const TritondHostSite* site, uint32_t value, uint3
 }
 
 void HostProgram::CheckAccess(const TritondHostSite* site, const void* address, uint64_t bytes, uint32_t kind) {
-  if (!MayGoOn() || !MayAccess(site, address, bytes, kind)) Suspend();
+  if (!MayGoOn() || !MayAccess(site, address, bytes, kind) || !IsAligned(site, address, bytes)) Suspend();
 }
 
 void HostProgram::Fail(const TritondHostSite* site, const char* message) {
@@ -178,6 +178,13 @@ bool HostProgram::MayAccess(const TritondHostSite* site, const void* address, ui
   return Complain(absl::StatusCode::kInvalidArgument,
                   absl::StrCat("out of bounds: ", verbs[std::min(kind, 2u)], bytes, " bytes ",
                                launch_.memory->Describe(at, bytes), ", at ", SiteText(site)));
+}
+
+bool HostProgram::IsAligned(const TritondHostSite* site, const void* address, uint64_t bytes) {
+  const uint64_t at = reinterpret_cast<uint64_t>(address);
+  if (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)) != 0 || (at & (bytes - 1)) == 0) return true;
+  return Complain(absl::StatusCode::kInvalidArgument,
+                  absl::StrCat("misaligned address: ", bytes, " bytes at 0x", absl::Hex(at), ", at ", SiteText(site)));
 }
 
 bool HostProgram::MayShuffle(const TritondHostSite* site, uint32_t lane, int lanes) {

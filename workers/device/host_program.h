@@ -102,6 +102,7 @@ class HostProgram final {
   bool MayGoOn();
   bool MaySettle();
   bool MayAccess(const TritondHostSite* site, const void* address, uint64_t bytes, uint32_t kind);
+  bool IsAligned(const TritondHostSite* site, const void* address, uint64_t bytes);
   bool MayShuffle(const TritondHostSite* site, uint32_t lane, int lanes);
   bool MayMeet(const Meeting& meeting, Wait wait, const TritondHostSite* site);
   bool Complain(absl::StatusCode code, absl::string_view what);  // false

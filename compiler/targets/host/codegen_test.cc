@@ -159,10 +159,11 @@ define void @expf() {
 TEST_F(CodegenTest, WhatIsNoKernelIsRefused) {
   auto none = Parse("define void @f() {\n  ret void\n}\n");
   EXPECT_EQ(ExportKernels(*none).message(), "the module has no kernel");
-  EXPECT_THAT(Build("define void @k() \"tritond.kernel\" {\n  call void @nobody()\n  ret void\n}\ndeclare void @nobody()\n")
-                  .status()
-                  .message(),
-              HasSubstr("calls nobody, which no library has"));
+  EXPECT_THAT(
+      Build("define void @k() \"tritond.kernel\" {\n  call void @nobody()\n  ret void\n}\ndeclare void @nobody()\n")
+          .status()
+          .message(),
+      HasSubstr("calls nobody, which no library has"));
 }
 
 // The names in the dynamic symbol table, open ones with a question mark behind.

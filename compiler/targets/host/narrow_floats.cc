@@ -5,12 +5,16 @@
 //
 //   __truncsfbf2  f32 to bf16    __truncdfbf2  f64 to bf16    __truncdfhf2  f64 to f16
 //
+// Fused multiply-adds of f16 are computed in f64, which holds their products and, wherever it matters to the result,
+// their sums: x86 has none, and LLVM would round its f32 one a second time.
+//
 // f32 to bf16 cuts off the lower half after adding half of the last kept bit's weight, less one if that bit is even.
 // f64 goes by f32 rounded to odd: where f32 is not exact, its last bit is one, and rounding again gives what rounding
 // once would ("round to odd", Boldo and Melquiond, 2008).
 #include "compiler/targets/host/codegen.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Intrinsics.h"
 
 namespace tritond::compiler::host {
 namespace {
@@ -64,9 +68,25 @@ void AddFunction(llvm::Module& module, const char* name, llvm::Type* from, llvm:
   b.CreateRet(body(b, function->getArg(0)));
 }
 
+void WidenMultiplyAdds(llvm::Module& module) {
+  llvm::Type *f16 = llvm::Type::getHalfTy(module.getContext()), *f64 = llvm::Type::getDoubleTy(module.getContext());
+  llvm::Function* narrow = module.getFunction("llvm.fma.f16");
+  if (!narrow) return;
+  llvm::Function* wide = llvm::Intrinsic::getDeclaration(&module, llvm::Intrinsic::fma, {f64});
+  for (llvm::User* user : llvm::make_early_inc_range(narrow->users())) {
+    auto* call = llvm::cast<llvm::CallInst>(user);
+    llvm::IRBuilder<> b(call);
+    llvm::SmallVector<llvm::Value*, 3> operands;
+    for (llvm::Value* operand : call->args()) operands.push_back(b.CreateFPExt(operand, f64));
+    call->replaceAllUsesWith(b.CreateFPTrunc(b.CreateCall(wide, operands), f16));
+    call->eraseFromParent();
+  }
+}
+
 }  // namespace
 
 void AddNarrowFloatFunctions(llvm::Module& module) {
+  WidenMultiplyAdds(module);
   if (!HasNarrowFloats(module)) return;
   llvm::LLVMContext& context = module.getContext();
   llvm::Type *f16 = llvm::Type::getHalfTy(context), *bf16 = llvm::Type::getBFloatTy(context),
