@@ -118,7 +118,8 @@ class Allocator final {
     TimedBuffer buffer;
     if (auto allocation = llvm::dyn_cast<ttg::LocalAllocOp>(op)) {
       buffer.bytes = BufferBytes(allocation.getType());
-      buffer.alignment = std::max<int64_t>(AlignmentFor(buffer.bytes), allocation.getAlignment().value_or(1));
+      buffer.alignment = std::max<int64_t>(
+          {AlignmentFor(buffer.bytes), ttg::AlignmentOf(allocation.getType()), allocation.getAlignment().value_or(1)});
     } else if (auto call = llvm::dyn_cast<tt::CallOp>(op)) {
       tt::FuncOp callee = CalleeOf(call);
       buffer.bytes = callee ? IntAttr(callee, kFrameBytesAttr) : 0;

@@ -95,15 +95,7 @@ int64_t ElementBytes(mlir::Type element) {
   return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
 }
 
-int64_t BufferBytes(ttg::MemDescType type) {
-  auto encoding = llvm::cast<ttg::SharedEncoding>(type.getEncoding());
-  // Dimensions in front of the encoding's count copies of the buffer.
-  llvm::ArrayRef<int64_t> shape = type.getShape();
-  size_t copies = shape.size() > encoding.Rank() ? shape.size() - encoding.Rank() : 0;
-  int64_t elements = std::accumulate(shape.begin(), shape.begin() + copies, int64_t{1}, std::multiplies<>());
-  elements *= encoding.ToLinearLayout(shape.drop_front(copies)).InSize("offset");
-  return elements * ElementBytes(type.getElementType());
-}
+int64_t BufferBytes(ttg::MemDescType type) { return ttg::BufferBits(type) / 8; }
 
 Scratch ScratchOf(Operation* op) {
   return llvm::TypeSwitch<Operation*, Scratch>(op)

@@ -2,8 +2,11 @@
 #include "compiler/ir/encodings.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 #include "mlir/IR/Builders.h"
 
 namespace tritond::ttg {
@@ -61,12 +64,63 @@ LinearLayout ToLinearLayout(RankedTensorType type) { return LayoutOf(type.getEnc
 
 LinearLayout ToLinearLayout(MemDescType type) {
   auto encoding = llvm::cast<SharedEncoding>(type.getEncoding());
-  if (encoding.Rank() == type.getShape().size()) return encoding.ToLinearLayout(type.getShape());
-  // A row of buffers, one behind the other.
-  auto names = DimNames(type.getShape().size());
-  llvm::SmallVector<absl::string_view> all(names.begin(), names.end());
-  LinearLayout one = encoding.ToLinearLayout(type.getShape().drop_front()).RenameOuts(llvm::ArrayRef(all).drop_front());
-  return (one * LinearLayout::Identity1D(type.getShape()[0], "offset", names[0])).TransposeOuts(all);
+  llvm::ArrayRef<int64_t> shape = type.getAllocShape().take_back(type.getShape().size());
+  if (shape.size() == encoding.Rank()) return encoding.ToLinearLayout(shape);
+  auto names = DimNames(shape.size());
+  auto all = Views(names);
+  LinearLayout one = encoding.ToLinearLayout(shape.drop_front()).RenameOuts(llvm::ArrayRef(all).drop_front());
+  auto count = static_cast<int32_t>(llvm::PowerOf2Ceil(shape[0]));
+  return (one * LinearLayout::Identity1D(count, "offset", names[0])).TransposeOuts(all);
+}
+
+bool HasAllocShape(MemDescType type) {
+  return type.getShape() == type.getAllocShape().take_back(type.getShape().size());
+}
+
+llvm::ArrayRef<Padding> PaddingOf(MemDescType type) {
+  auto padded = llvm::dyn_cast<PaddedSharedEncodingAttr>(type.getEncoding());
+  return padded ? padded.getPadding() : llvm::ArrayRef<Padding>();
+}
+
+int64_t PaddedOffset(int64_t offset, llvm::ArrayRef<Padding> padding) {
+  int64_t gaps = 0;
+  for (const Padding& gap : padding) gaps += offset / gap.interval * gap.elements;
+  return offset + gaps;
+}
+
+int64_t BufferElements(MemDescType type) {
+  auto encoding = llvm::cast<SharedEncoding>(type.getEncoding());
+  llvm::ArrayRef<int64_t> shape = type.getAllocShape().take_back(type.getShape().size());
+  size_t rank = encoding.Rank();
+  int64_t elements = encoding.ToLinearLayout(shape.take_back(rank)).InSize("offset");
+  return Product(shape.drop_back(rank)) * elements;
+}
+
+int64_t BufferBits(MemDescType type) {
+  mlir::Type element = type.getElementType();
+  int64_t bits = element.isIntOrFloat() ? std::max(8u, element.getIntOrFloatBitWidth()) : 64;
+  return (PaddedOffset(BufferElements(type) - 1, PaddingOf(type)) + 1) * bits;
+}
+
+int64_t Product(llvm::ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+}
+
+bool IsPermutation(llvm::ArrayRef<int32_t> order, size_t rank) {
+  llvm::SmallVector<int32_t> sorted(order);
+  llvm::sort(sorted);
+  for (auto [i, dim] : llvm::enumerate(sorted))
+    if (dim != static_cast<int32_t>(i)) return false;
+  return order.size() == rank;
+}
+
+LinearLayout ReshapeRowMajor(const LinearLayout& layout, llvm::ArrayRef<int64_t> shape) {
+  // Row-major: the last dimension is the least significant, and a layout's first dimension is.
+  auto from = DimNames(layout.OutDims().size()), to = DimNames(shape.size());
+  llvm::SmallVector<absl::string_view> reversed(from.rbegin(), from.rend());
+  std::vector<DimSize> sizes;
+  for (size_t i = shape.size(); i-- > 0;) sizes.push_back({to[i], static_cast<int32_t>(shape[i])});
+  return layout.TransposeOuts(reversed).ReshapeOuts(sizes).TransposeOuts(Views(to));
 }
 
 bool SamePlacement(llvm::ArrayRef<int64_t> shape, Attribute a, Attribute b) {
@@ -102,8 +156,12 @@ Attribute TransEncoding(Attribute src, llvm::ArrayRef<int64_t> shape, llvm::Arra
     llvm::SmallVector<int32_t> inverse = Inverse(order);
     llvm::SmallVector<unsigned> fastest;
     for (unsigned dim : blocked.getOrder()) fastest.push_back(inverse[dim]);
+    auto names = DimNames(order.size());
+    llvm::SmallVector<absl::string_view> dims;
+    for (int32_t dim : order) dims.push_back(names[dim]);
     return BlockedEncodingAttr::get(src.getContext(), permute(blocked.getSizePerThread()),
-                                    permute(blocked.getThreadsPerWarp()), permute(blocked.getWarpsPerCTA()), fastest);
+                                    permute(blocked.getThreadsPerWarp()), permute(blocked.getWarpsPerCTA()), fastest,
+                                    blocked.getCga().TransposeOuts(dims).RenameOuts(Views(names)));
   }
   LinearLayout layout = LayoutOf(src, shape);
   auto names = DimNames(order.size());
@@ -113,13 +171,7 @@ Attribute TransEncoding(Attribute src, llvm::ArrayRef<int64_t> shape, llvm::Arra
 }
 
 Attribute ReshapeEncoding(Attribute src, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> result) {
-  // Row-major: the last dimension is the least significant, and a layout's first dimension is.
-  auto from = DimNames(shape.size()), to = DimNames(result.size());
-  llvm::SmallVector<absl::string_view> reversed(from.rbegin(), from.rend());
-  std::vector<DimSize> sizes;
-  for (size_t i = result.size(); i-- > 0;) sizes.push_back({to[i], static_cast<int32_t>(result[i])});
-  LinearLayout layout = LayoutOf(src, shape).TransposeOuts(reversed).ReshapeOuts(sizes).TransposeOuts(Views(to));
-  return Linear(layout, src.getContext());
+  return Linear(ReshapeRowMajor(LayoutOf(src, shape), result), src.getContext());
 }
 
 Attribute JoinEncoding(Attribute src, llvm::ArrayRef<int64_t> shape) {
@@ -155,6 +207,12 @@ Attribute SplitEncoding(Attribute src, llvm::ArrayRef<int64_t> shape) {
   auto kept = Views(names);
   kept.pop_back();
   return Linear(rest.Sublayout(rest.InNames(), kept), src.getContext());
+}
+
+Attribute Fp4ToFpEncoding(Attribute src, llvm::ArrayRef<int64_t> shape, unsigned axis) {
+  auto names = DimNames(shape.size());
+  LinearLayout layout = LinearLayout::Identity1D(2, "register", names[axis]) * LayoutOf(src, shape);
+  return Linear(layout.TransposeOuts(Views(names)), src.getContext());
 }
 
 Attribute OperandEncodingFor(mlir::Operation* op, Attribute result) {

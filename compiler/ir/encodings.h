@@ -27,8 +27,30 @@ llvm::SmallVector<std::string> DimNames(unsigned rank);
 
 // The layout of a tensor: (register, lane, warp, block) -> (dim0, …). CHECK-fails without a distributed encoding.
 compiler::LinearLayout ToLinearLayout(mlir::RankedTensorType type);
-// The layout of a buffer: (offset, block) -> (dim0, …).
+// The layout of a buffer: (offset, block) -> (dim0, …), of all that was allocated where the type is a part of it.
+// Offsets count elements, without padding. A dimension in front of the encoding's counts buffers, one behind the other;
+// where their number is no power of two, the layout goes on to the next one.
 compiler::LinearLayout ToLinearLayout(MemDescType type);
+// Whether the type is a whole buffer, not a part of one.
+bool HasAllocShape(MemDescType type);
+// The gaps in a buffer.
+llvm::ArrayRef<Padding> PaddingOf(MemDescType type);
+// Where element `offset` of a layout stands, gaps included.
+int64_t PaddedOffset(int64_t offset, llvm::ArrayRef<Padding> padding);
+// Elements of a whole buffer, those that hold nothing included, without padding.
+int64_t BufferElements(MemDescType type);
+// Bits of a whole buffer, holes and gaps included: an element takes at least a byte, a pointer 64 bits.
+int64_t BufferBits(MemDescType type);
+// The alignment in bytes that the encoding asks for.
+int64_t AlignmentOf(MemDescType type);
+
+// Elements along K that stand together in a lane of operand 0 or 1 of `dpas`.
+unsigned DpasKWidth(DpasEncodingAttr dpas, unsigned operand);
+
+int64_t Product(llvm::ArrayRef<int64_t> sizes);
+bool IsPermutation(llvm::ArrayRef<int32_t> order, size_t rank);
+// `layout` of dimensions dim0, … as one of other dimensions with the same row-major order of elements.
+compiler::LinearLayout ReshapeRowMajor(const compiler::LinearLayout& layout, llvm::ArrayRef<int64_t> shape);
 // Both encodings place every element of a tensor of `shape` alike.
 bool SamePlacement(llvm::ArrayRef<int64_t> shape, mlir::Attribute a, mlir::Attribute b);
 
@@ -39,6 +61,8 @@ mlir::Attribute ReshapeEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> sha
 // Encoding of join's result from an operand's of `shape`, and of split's results from its operand's.
 mlir::Attribute JoinEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape);
 mlir::Attribute SplitEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape);
+// Encoding of fp4_to_fp's result: both halves of a byte in neighbouring registers.
+mlir::Attribute Fp4ToFpEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape, unsigned axis);
 
 // For an encoding that a result should get, the operand's that yields it without moving an element; null if none.
 // `op` is trans, reshape, expand_dims, broadcast, reduce, join, split or elementwise.

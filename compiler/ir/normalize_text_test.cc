@@ -48,6 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "cf.cond_br %c, ^bb1, ^bb2(%x : i32)"},
         Rewrite{"range", "x loc(\"a.py\":1:2 to :3)", "x loc(\"a.py\":1:2)"},
         Rewrite{"range_lines", "x loc(\"n\"(\"a.py\":1:2 to 4:3))", "x loc(\"n\"(\"a.py\":1:2))"},
+        Rewrite{"dpas", "#m = #ttig.dpas<{A = [8, 16]}>", "#m = #ttg.dpas<{A = [8, 16]}>"},
         Rewrite{"old_op", "%0 = triton_gpu.local_load %a : !tt.memdesc<4xf32, #s>",
                 "%0 = ttg.local_load %a : !ttg.memdesc<4xf32, #s>"},
         Rewrite{"old_attribute", "#b = #triton_gpu.blocked<{order = [0]}>", "#b = #ttg.blocked<{order = [0]}>"},

@@ -130,6 +130,7 @@ void TextRules::OnSigil(const TextToken& sigil, TextCursor after) {
   absl::string_view name = sigil.text.substr(1);
   if (sigil.Is("#triton_gpu.shared")) OldSharedEncoding(after);
   if (sigil.Is("#triton_gpu.shared")) return Replace(sigil.begin, sigil.end, "#ttg.swizzled_shared");
+  if (sigil.Is("#ttig.dpas") || sigil.Is("#triton_intel_gpu.dpas")) return Replace(sigil.begin, sigil.end, "#ttg.dpas");
   if (sigil.Is("!tt.memdesc")) return Replace(sigil.begin, sigil.end, "!ttg.memdesc");
   if (absl::StartsWith(name, kOldDialect)) Replace(sigil.begin + 1, sigil.begin + 1 + kOldDialect.size(), "ttg.");
 }

@@ -7,10 +7,35 @@
 #include "compiler/layout/linear_layout.h"
 #include "llvm/ADT/Hashing.h"
 #include "mlir/IR/TensorEncoding.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 
 namespace tritond::compiler {
 llvm::hash_code hash_value(const LinearLayout& layout);
 }  // namespace tritond::compiler
+
+namespace tritond::ttg {
+
+// A gap of `elements` after every `interval` elements of a buffer; both are powers of two.
+struct Padding {
+  int32_t interval = 1;
+  int32_t elements = 0;
+  friend bool operator==(const Padding& a, const Padding& b) {
+    return a.interval == b.interval && a.elements == b.elements;
+  }
+  friend llvm::hash_code hash_value(const Padding& padding) {
+    return llvm::hash_combine(padding.interval, padding.elements);
+  }
+};
+
+// block -> (dim0, …) of one block, for tensors of rank `rank`.
+compiler::LinearLayout SingleBlock(unsigned rank);
+
+// What operations on buffers read and write. Global memory is the default resource.
+struct SharedMemory final : public mlir::SideEffects::Resource::Base<SharedMemory> {
+  llvm::StringRef getName() final { return "SharedMemory"; }
+};
+
+}  // namespace tritond::ttg
 
 #include "compiler/ir/ttg_dialect.h.inc"
 #include "compiler/ir/ttg_interfaces.h.inc"

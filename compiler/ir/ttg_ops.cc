@@ -8,21 +8,30 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
 
+namespace tritond::ttg {
+
+// [0, 16]: the offsets of memdesc_subslice.
+static mlir::ParseResult parseOffsets(mlir::OpAsmParser& parser, mlir::DenseI32ArrayAttr& offsets) {
+  llvm::SmallVector<int32_t> values;
+  auto one = [&] { return parser.parseInteger(values.emplace_back()); };
+  if (parser.parseCommaSeparatedList(one)) return mlir::failure();
+  offsets = parser.getBuilder().getDenseI32ArrayAttr(values);
+  return mlir::success();
+}
+static void printOffsets(mlir::OpAsmPrinter& printer, mlir::Operation*, mlir::DenseI32ArrayAttr offsets) {
+  llvm::interleaveComma(offsets.asArrayRef(), printer);
+}
+
+}  // namespace tritond::ttg
+
 #define GET_OP_CLASSES
 #include "compiler/ir/ttg_ops.cc.inc"
 
 namespace tritond::ttg {
 namespace {
 
-using compiler::LinearLayout;
 using mlir::LogicalResult;
 using mlir::RankedTensorType;
-
-LogicalResult VerifyBufferAccess(mlir::Operation* op, RankedTensorType tensor, MemDescType buffer) {
-  if (tensor.getShape() != buffer.getShape() || tensor.getElementType() != buffer.getElementType())
-    return op->emitOpError() << "moves " << tensor << " to or from a buffer of another shape or type " << buffer;
-  return mlir::success();
-}
 
 // Operations whose value is the same under every encoding can be made under the wanted one at once.
 LogicalResult ConvertOfFreeOp(ConvertLayoutOp op, mlir::PatternRewriter& rewriter) {
@@ -59,25 +68,20 @@ void ConvertLayoutOp::getCanonicalizationPatterns(mlir::RewritePatternSet& patte
   patterns.add(ConvertOfFreeOp);
 }
 
-LogicalResult ConvertLayoutOp::verify() {
-  auto src = llvm::cast<RankedTensorType>(getSrc().getType());
-  if (src.getElementType() != getType().getElementType()) return emitOpError("changes the element type");
-  if (!llvm::isa_and_present<DistributedEncoding>(src.getEncoding()) ||
-      !llvm::isa_and_present<DistributedEncoding>(getType().getEncoding()))
-    return emitOpError("needs a distributed encoding on both sides");
-  return mlir::success();
-}
-
 mlir::ParseResult BarrierOp::parse(mlir::OpAsmParser& parser, mlir::OperationState& result) {
   static const llvm::StringSet<> kSpaces{"all", "local", "global_read", "global_write", "tensor_read", "tensor_write"};
   std::string spaces;
-  do {
-    llvm::StringRef space;
-    mlir::SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&space)) return mlir::failure();
-    if (!kSpaces.contains(space)) return parser.emitError(loc, "unknown address space '") << space << "'";
-    spaces += (spaces.empty() ? "" : "|") + space.str();
-  } while (succeeded(parser.parseOptionalVerticalBar()));
+  if (succeeded(parser.parseOptionalKeyword("none"))) {
+    spaces = "none";
+  } else {
+    do {
+      llvm::StringRef space;
+      mlir::SMLoc loc = parser.getCurrentLocation();
+      if (parser.parseKeyword(&space)) return mlir::failure();
+      if (!kSpaces.contains(space)) return parser.emitError(loc, "unknown address space '") << space << "'";
+      spaces += (spaces.empty() ? "" : "|") + space.str();
+    } while (succeeded(parser.parseOptionalVerticalBar()));
+  }
   result.addAttribute("addr_space", parser.getBuilder().getStringAttr(spaces));
   return parser.parseOptionalAttrDict(result.attributes);
 }
@@ -89,41 +93,9 @@ void BarrierOp::print(mlir::OpAsmPrinter& printer) {
 
 void LocalAllocOp::getEffects(
     llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>& effects) {
-  effects.emplace_back(mlir::MemoryEffects::Allocate::get(), llvm::cast<mlir::OpResult>(getResult()));
-  if (getSrc()) effects.emplace_back(mlir::MemoryEffects::Write::get(), llvm::cast<mlir::OpResult>(getResult()));
-}
-
-LogicalResult LocalAllocOp::verify() {
-  if (!getSrc()) {
-    if (!getType().getMutableMemory()) return emitOpError("a buffer without contents must be mutable");
-    return mlir::success();
-  }
-  return VerifyBufferAccess(*this, llvm::cast<RankedTensorType>(getSrc().getType()), getType());
-}
-
-LogicalResult LocalLoadOp::verify() {
-  return VerifyBufferAccess(*this, llvm::cast<RankedTensorType>(getType()), getSrc().getType());
-}
-
-LogicalResult MemDescIndexOp::verify() {
-  MemDescType src = getSrc().getType(), result = getType();
-  if (src.getShape().size() < 2 || src.getShape().drop_front() != result.getShape())
-    return emitOpError() << "takes the first dimension of " << src << " away, which does not give " << result;
-  if (src.getElementType() != result.getElementType()) return emitOpError("changes the element type");
-  if (src.getMutableMemory() != result.getMutableMemory()) return emitOpError("changes whether the buffer is mutable");
-  LinearLayout one = ToLinearLayout(result), row = ToLinearLayout(src);
-  auto names = DimNames(src.getShape().size());
-  llvm::SmallVector<absl::string_view> inner(names.begin() + 1, names.end());
-  LinearLayout expected = one.RenameOuts(inner) * LinearLayout::Identity1D(src.getShape()[0], "offset", names[0]);
-  llvm::SmallVector<absl::string_view> all(names.begin(), names.end());
-  if (expected.TransposeOuts(all) != row)
-    return emitOpError() << "encodings of " << src << " and " << result << " do not place a buffer alike";
-  return mlir::success();
-}
-
-LogicalResult LocalStoreOp::verify() {
-  if (!getDst().getType().getMutableMemory()) return emitOpError("stores to an immutable buffer");
-  return VerifyBufferAccess(*this, llvm::cast<RankedTensorType>(getSrc().getType()), getDst().getType());
+  auto result = llvm::cast<mlir::OpResult>(getResult());
+  effects.emplace_back(mlir::MemoryEffects::Allocate::get(), result, SharedMemory::get());
+  if (getSrc()) effects.emplace_back(mlir::MemoryEffects::Write::get(), result, SharedMemory::get());
 }
 
 }  // namespace tritond::ttg

@@ -310,7 +310,15 @@ INSTANTIATE_TEST_SUITE_P(
         WrongType{"cluster",
                   "#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], "
                   "CTAsPerCGA = [2]}>",
-                  "several blocks"},
+                  "needs CTAsPerCGA, CTASplitNum and CTAOrder"},
+        WrongType{"cluster_rank",
+                  "#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], "
+                  "CGALayout = [[1, 0]]}>",
+                  "CGALayout of 2 dimensions"},
+        WrongType{"cluster_gap",
+                  "#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], "
+                  "CGALayout = [[2]]}>",
+                  "leaves out a part"},
         WrongType{"slice_dim", "#a = #ttg.slice<{dim = 2, parent = " BLOCKED2 "}>", "slice dim 2"},
         WrongType{"slice_parent", "#a = #ttg.slice<{dim = 0, parent = 3 : i32}>", "must be a distributed encoding"},
         WrongType{"slice_flat", "#a = #ttg.slice<{dim = 0, parent = " BLOCKED1 "}>", "parent of rank 1"},
@@ -320,6 +328,39 @@ INSTANTIATE_TEST_SUITE_P(
                   "#a = #ttg.dot_op<{opIdx = 0, parent = #ttg.dot_op<{opIdx = 0, parent = " BLOCKED2 "}>}>",
                   "encoding of a dot's result"},
         WrongType{"dot_width", "#a = #ttg.dot_op<{opIdx = 0, parent = " BLOCKED2 ", kWidth = 2}>", "matrix-unit"},
+        WrongType{"mma_version",
+                  "#a = #ttg.nvidia_mma<{versionMajor = 5, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, "
+                  "64, 16]}>",
+                  "version 5 is not supported"},
+        WrongType{"mma_groups",
+                  "#a = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, "
+                  "64, 16]}>",
+                  "groups of four warps"},
+        WrongType{"mma_columns",
+                  "#a = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, "
+                  "24, 16]}>",
+                  "a power of two from 8 to 256"},
+        WrongType{"mfma_shape",
+                  "#a = #ttg.amd_mfma<{version = 3, warpsPerCTA = [4, 1], instrShape = [8, 8], isTransposed = true}>",
+                  "no MFMA result of 8x8"},
+        WrongType{"wmma_version",
+                  "#a = #ttg.amd_wmma<{version = 7, isTranspose = true, ctaLayout = {warp = [[0, 1]]}}>",
+                  "none of 1 to 3"},
+        WrongType{"dpas_lanes",
+                  "#a = #ttg.dpas<{repeatCount = 1, systolicDepth = 8, executionSize = 16, opsPerChan = 2, "
+                  "threadsPerWarp = 32, warpsPerCTA = [4, 1], repCluster = [1, 1]}>",
+                  "does not fit the instruction"},
+        WrongType{"nvmma_width",
+                  "#a = #ttg.nvmma_shared<{swizzlingByteWidth = 48, transposed = false, elementBitWidth = 16}>",
+                  "swizzlingByteWidth is 0, 32, 64 or 128"},
+        WrongType{"nvmma_bool",
+                  "#a = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = 1, elementBitWidth = 16}>",
+                  "must be true or false"},
+        WrongType{"padding", "#a = #ttg.padded_shared<[48:+8] {order = [1, 0], shape = [64, 64]}>", "powers of two"},
+        WrongType{"padding_twice", "#a = #ttg.padded_shared<[64:+8, 64:+4] {order = [1, 0], shape = [64, 64]}>",
+                  "twice"},
+        WrongType{"shared_linear", "#a = #ttg.shared_linear<{offset = [[1, 0], [4, 0]]}, alignment = 16>",
+                  "does not reach every element"},
         WrongType{"linear_empty", "#a = #ttg.linear<{register = [], lane = [], warp = [], block = []}>",
                   "at least one basis"},
         WrongType{"linear_ragged", "#a = #ttg.linear<{register = [[1]], lane = [[1, 2]], warp = [], block = []}>", ""},
@@ -344,7 +385,27 @@ INSTANTIATE_TEST_SUITE_P(
             "buffer_rank",
             ON("!ttg.memdesc<8x8x8xf32, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>, "
                "#ttg.shared_memory>"),
-            "encoding of rank 1 on a tensor of rank 3"},
+            "encoding of rank 1 on a buffer of rank 3"},
+        WrongType{"buffer_nvmma",
+                  ON("!ttg.memdesc<8x16xf16, #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, "
+                     "elementBitWidth = 16}>, #ttg.shared_memory>"),
+                  "needs rows of 64 elements, the buffer has 16"},
+        WrongType{"buffer_nvmma_type",
+                  ON("!ttg.memdesc<8x64xf32, #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, "
+                     "elementBitWidth = 16}>, #ttg.shared_memory>"),
+                  "of 16-bit elements holds"},
+        WrongType{"buffer_padding",
+                  ON("!ttg.memdesc<8x64xf32, #ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>, "
+                     "#ttg.shared_memory>"),
+                  "encoding places 64 elements along dim0, the buffer has 8"},
+        WrongType{"buffer_padding_interval",
+                  ON("!ttg.memdesc<8x64xf32, #ttg.padded_shared<[1024:+8] {order = [1, 0], shape = [8, 64]}>, "
+                     "#ttg.shared_memory>"),
+                  "padding every 1024 elements of a buffer of fewer"},
+        WrongType{"buffer_part",
+                  ON("!ttg.memdesc<8xf32, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>, "
+                     "#ttg.shared_memory, mutable, 4>"),
+                  "part of size 8 of a dimension of size 4"},
         WrongType{"buffer_element",
                   ON("!ttg.memdesc<8xindex, #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>, "
                      "#ttg.shared_memory>"),

@@ -178,6 +178,11 @@ Value FunctionLowering::Shuffle(Value value, llvm::function_ref<Value(Value)> sh
 mlir::LogicalResult FunctionLowering::LowerOp(mlir::Operation* op) {
   const LoweringTable::Fn* lower = table_.Find(op);
   if (!lower) return op->emitOpError("is not supported by this compiler yet: it has no lowering");
+  for (mlir::Type type : op->getResultTypes()) {
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    if (tensor && tensor.getEncoding() && LayoutOf(tensor).InSize("block") > 1)
+      return op->emitOpError() << "is spread over blocks of a cluster, which lowering does not support: " << tensor;
+  }
   e.loc = op->getLoc();
   return (*lower)(*this, op);
 }
