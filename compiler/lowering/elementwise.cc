@@ -212,7 +212,10 @@ LogicalResult LowerNanPropagating(FunctionLowering& f, mlir::Operation* op) {
     Value a = narrow ? ExtendToF32(e, x[0]) : x[0], b = narrow ? ExtendToF32(e, x[1]) : x[1];
     Value result;
     if (a.getType().isF64()) {
-      Value number = e.b.create<Num>(e.loc, a, b);
+      // Equal operands have equal bits, but for zeros: of those maximum takes +0, minimum -0.
+      Value bits = kMax ? e.And(e.ToInt(a), e.ToInt(b)) : e.Or(e.ToInt(a), e.ToInt(b));
+      Value equal = e.b.create<LLVM::FCmpOp>(e.loc, LLVM::FCmpPredicate::oeq, a, b);
+      Value number = e.Select(equal, e.FromInt(bits, a.getType()), e.b.create<Num>(e.loc, a, b));
       Value sum = e.b.create<LLVM::FAddOp>(e.loc, a, b);  // NaN when an operand is
       Value is_nan = e.b.create<LLVM::FCmpOp>(e.loc, LLVM::FCmpPredicate::uno, a, b);
       result = e.Select(is_nan, sum, number);
@@ -285,6 +288,16 @@ LogicalResult LowerRoundedDivision(FunctionLowering& f, mlir::Operation* op) {
   });
 }
 
+LogicalResult LowerCeilDivUI(FunctionLowering& f, arith::CeilDivUIOp op) {
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
+    Emitter& e = f.e;
+    unsigned width = x[0].getType().getIntOrFloatBitWidth();
+    Value quotient = e.b.create<LLVM::UDivOp>(e.loc, x[0], x[1]), rest = e.b.create<LLVM::URemOp>(e.loc, x[0], x[1]);
+    Value inexact = e.Compare(LLVM::ICmpPredicate::ne, rest, e.Int(0, width));
+    return Value(e.b.create<LLVM::AddOp>(e.loc, quotient, e.ZExt(inexact, width)));
+  });
+}
+
 }  // namespace
 
 void AddElementwise(LoweringTable& table) {
@@ -307,6 +320,7 @@ void AddElementwise(LoweringTable& table) {
   AddIntegerBinary<arith::MaxUIOp, LLVM::UMaxOp>(table);
   AddIntegerBinary<arith::MinUIOp, LLVM::UMinOp>(table);
   table.AddAll<arith::CeilDivSIOp>(LowerRoundedDivision<true>);
+  table.Add<arith::CeilDivUIOp>(LowerCeilDivUI);
   table.AddAll<arith::FloorDivSIOp>(LowerRoundedDivision<false>);
   table.AddAll<arith::MulSIExtendedOp>(LowerMulExtended<LLVM::SExtOp>);
   table.AddAll<arith::MulUIExtendedOp>(LowerMulExtended<LLVM::ZExtOp>);

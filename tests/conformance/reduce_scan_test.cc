@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions and scans: every kind of combination, one and several operands, along each axis, over shapes smaller and
+// larger than a warp and a program, for all numbers of warps.
+#include <cmath>
+#include <functional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tests/conformance/run_kernel.h"
+
+namespace tritond::conformance {
+namespace {
+
+struct Shape {
+  std::vector<int> sizes;
+
+  int Count() const {
+    int count = 1;
+    for (int size : sizes) count *= size;
+    return count;
+  }
+  std::string Text() const { return absl::StrJoin(sizes, "x"); }
+  // Elements between neighbours along `axis`.
+  int Stride(int axis) const {
+    int stride = 1;
+    for (size_t d = axis + 1; d < sizes.size(); ++d) stride *= sizes[d];
+    return stride;
+  }
+  Shape Without(int axis) const {
+    Shape rest = *this;
+    rest.sizes.erase(rest.sizes.begin() + axis);
+    return rest;
+  }
+};
+
+// Text that loads (stores) all elements of a tensor of `shape` in row-major order from (to) `pointer`.
+std::string Access(const Shape& shape, const std::string& type, const std::string& pointer, const std::string& value,
+                   bool store) {
+  std::string flat = absl::StrCat(shape.Count()), prefix = absl::StrCat("%", pointer);
+  std::string text =
+      absl::StrCat("    ", prefix, "_i = tt.make_range {start = 0 : i32, end = ", flat, " : i32} : tensor<", flat,
+                   "xi32>\n    ", prefix, "_s = tt.splat ", prefix, " : !tt.ptr<", type, "> -> tensor<", flat,
+                   "x!tt.ptr<", type, ">>\n    ", prefix, "_p = tt.addptr ", prefix, "_s, ", prefix, "_i : tensor<",
+                   flat, "x!tt.ptr<", type, ">>, tensor<", flat, "xi32>\n");
+  std::string vector = absl::StrCat("tensor<", flat, "x", type, ">");
+  std::string whole = absl::StrCat("tensor<", shape.Text(), "x", type, ">");
+  bool same = shape.sizes.size() == 1;
+  if (store) {
+    if (!same) absl::StrAppend(&text, "    ", value, "_f = tt.reshape ", value, " : ", whole, " -> ", vector, "\n");
+    absl::StrAppend(&text, "    tt.store ", prefix, "_p, ", value, same ? "" : "_f", " : tensor<", flat, "x!tt.ptr<",
+                    type, ">>\n");
+  } else {
+    absl::StrAppend(&text, "    ", value, same ? "" : "_f", " = tt.load ", prefix, "_p : tensor<", flat, "x!tt.ptr<",
+                    type, ">>\n");
+    if (!same) absl::StrAppend(&text, "    ", value, " = tt.reshape ", value, "_f : ", vector, " -> ", whole, "\n");
+  }
+  return text;
+}
+
+// How two elements combine, as IR over %a, %b giving %c, and here.
+struct Combine {
+  std::string name;
+  std::vector<std::string> types;
+  std::string body;  // with $T
+  std::function<double(double, double)> fn;
+  double tolerance = 0;
+};
+
+const std::vector<Combine>& Combines() {
+  static const auto* combines = new std::vector<Combine>{
+      {"addi", {"i8", "i32", "i64"}, "%c = arith.addi %a, %b : $T", [](double a, double b) { return a + b; }},
+      {"maxsi",
+       {"i8", "i16", "i32", "i64"},
+       "%c = arith.maxsi %a, %b : $T",
+       [](double a, double b) { return std::max(a, b); }},
+      {"minsi", {"i16", "i32"}, "%c = arith.minsi %a, %b : $T", [](double a, double b) { return std::min(a, b); }},
+      {"andi",
+       {"i1", "i32"},
+       "%c = arith.andi %a, %b : $T",
+       [](double a, double b) { return int64_t(a) & int64_t(b); }},
+      {"ori", {"i1", "i32"}, "%c = arith.ori %a, %b : $T", [](double a, double b) { return int64_t(a) | int64_t(b); }},
+      {"xori",
+       {"i1", "i32", "i64"},
+       "%c = arith.xori %a, %b : $T",
+       [](double a, double b) { return int64_t(a) ^ int64_t(b); }},
+      {"addf",
+       {"f16", "bf16", "f32", "f64"},
+       "%c = arith.addf %a, %b : $T",
+       [](double a, double b) { return a + b; },
+       1},
+      {"maxnumf",
+       {"f16", "f32", "f64"},
+       "%c = arith.maxnumf %a, %b : $T",
+       [](double a, double b) { return std::fmax(a, b); }},
+      {"minnumf", {"bf16", "f32"}, "%c = arith.minnumf %a, %b : $T", [](double a, double b) {
+         return std::fmin(a, b);
+       }}};
+  return *combines;
+}
+
+double ToleranceOf(const Combine& combine, const std::string& type) {
+  if (combine.tolerance == 0) return 0;
+  return type == "f16" ? 0.05 : type == "bf16" ? 0.4 : type == "f32" ? 1e-4 : 1e-12;
+}
+
+struct Case {
+  bool scan = false, reverse = false;
+  Shape shape;
+  int axis = 0;
+  const Combine* combine = nullptr;
+  std::string type;
+  Machine machine;
+};
+
+void PrintTo(const Case& c, std::ostream* os) { *os << c.shape.Text(); }
+
+std::string NameCase(const testing::TestParamInfo<Case>& info) {
+  const Case& c = info.param;
+  std::string shape = absl::StrJoin(c.shape.sizes, "x");
+  return absl::StrCat(c.combine->name, "_", c.type, "_", shape, "_axis", c.axis, c.reverse ? "_reverse_" : "_",
+                      NameOf(c.machine));
+}
+
+std::string Kernel(const Case& c) {
+  Shape result = c.scan ? c.shape : c.shape.Without(c.axis);
+  bool scalar = result.sizes.empty();
+  std::string op = c.scan ? "scan" : "reduce";
+  std::string in = absl::StrCat("tensor<", c.shape.Text(), "x", c.type, ">");
+  std::string out = scalar ? c.type : absl::StrCat("tensor<", result.Text(), "x", c.type, ">");
+  return absl::StrCat("module {\n  tt.func public @kernel(%in: !tt.ptr<", c.type, ">, %out: !tt.ptr<", c.type, ">) {\n",
+                      Access(c.shape, c.type, "in", "%x", false), "    %y = \"tt.", op, "\"(%x) <{axis = ", c.axis,
+                      " : i32", c.scan ? (c.reverse ? ", reverse = true" : ", reverse = false") : "",
+                      "}> ({\n    ^bb0(%a: ", c.type, ", %b: ", c.type, "):\n      ",
+                      Substitute(c.combine->body, {{"T", c.type}}), "\n      tt.", op, ".return %c : ", c.type,
+                      "\n    }) : (", in, ") -> ", out, "\n",
+                      scalar ? absl::StrCat("    tt.store %out, %y : !tt.ptr<", c.type, ">\n")
+                             : Access(result, c.type, "out", "%y", true),
+                      "    tt.return\n  }\n}\n");
+}
+
+class ReduceScan : public testing::TestWithParam<Case> {};
+
+TEST_P(ReduceScan, CombinesAlongTheAxis) {
+  const Case& c = GetParam();
+  Array in = Moderate(c.type, c.shape.Count(), c.shape.Count() + c.axis);
+  int length = c.shape.sizes[c.axis], stride = c.shape.Stride(c.axis);
+  Array expected(c.type, c.scan ? in.size() : in.size() / length), actual = expected;
+  auto get = [&](size_t i) { return in.is_float() ? in.Float(i) : static_cast<double>(in.Int(i)); };
+  auto put = [&](size_t i, double value) {
+    in.is_float() ? expected.SetFloat(i, value) : expected.SetInt(i, static_cast<int64_t>(value));
+  };
+  for (size_t outer = 0; outer < in.size() / (length * stride); ++outer)
+    for (int inner = 0; inner < stride; ++inner) {
+      double sum = 0;
+      for (int k = 0; k < length; ++k) {
+        size_t at = (outer * length + (c.reverse ? length - 1 - k : k)) * stride + inner;
+        sum = k == 0 ? get(at) : c.combine->fn(sum, get(at));
+        if (c.scan) put(at, sum);
+      }
+      if (!c.scan) put(outer * stride + inner, sum);
+    }
+  std::string ir = Kernel(c);
+  absl::Status status = RunKernel(c.machine, ir, {}, {in, actual});
+  ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+  EXPECT_TRUE(Agree(actual, expected, ToleranceOf(*c.combine, c.type))) << ir;
+}
+
+std::vector<Case> Cases(bool scan) {
+  const std::vector<Shape> shapes = {{{2}},      {{32}},     {{64}},       {{1024}},    {{16, 64}}, {{128, 8}},
+                                     {{4, 256}}, {{256, 2}}, {{8, 4, 16}}, {{2, 2, 2}}, {{1, 64}},  {{64, 1}}};
+  std::vector<Case> cases;
+  int turn = 0;
+  // Each shape and axis on every machine, with changing combinations …
+  for (const Shape& shape : shapes)
+    for (size_t axis = 0; axis < shape.sizes.size(); ++axis)
+      for (const Machine& machine : Machines({1, 2, 4, 8}))
+        for (bool reverse : {false, true}) {
+          if (reverse && !scan) continue;
+          const Combine& combine = Combines()[turn++ % Combines().size()];
+          cases.push_back({scan, reverse, shape, static_cast<int>(axis), &combine,
+                           combine.types[turn % combine.types.size()], machine});
+        }
+  // … and each combination of each type at least once.
+  for (const Combine& combine : Combines())
+    for (const std::string& type : combine.types)
+      cases.push_back({scan, false, Shape{{32, 64}}, 1, &combine, type, MachineFor(turn++)});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Reduce, ReduceScan, testing::ValuesIn(Cases(false)), NameCase);
+INSTANTIATE_TEST_SUITE_P(Scan, ReduceScan, testing::ValuesIn(Cases(true)), NameCase);
+
+class EveryMachine : public testing::TestWithParam<Machine> {};
+
+// The first of equal values wins.
+constexpr char kArgMax[] = R"(module {
+  tt.func public @argmax(%in: !tt.ptr<f32>, %out: !tt.ptr<i32>) {
+$LOAD
+    %k = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %row = tt.expand_dims %k {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %index = tt.broadcast %row : tensor<1x64xi32> -> tensor<16x64xi32>
+    %r:2 = "tt.reduce"(%x, %index) <{axis = 1 : i32}> ({
+    ^bb0(%a: f32, %i: i32, %b: f32, %j: i32):
+      %gt = arith.cmpf ogt, %a, %b : f32
+      %eq = arith.cmpf oeq, %a, %b : f32
+      %lt = arith.cmpi slt, %i, %j : i32
+      %first = arith.andi %eq, %lt : i1
+      %left = arith.ori %gt, %first : i1
+      %v = arith.select %left, %a, %b : f32
+      %w = arith.select %left, %i, %j : i32
+      tt.reduce.return %v, %w : f32, i32
+    }) : (tensor<16x64xf32>, tensor<16x64xi32>) -> (tensor<16xf32>, tensor<16xi32>)
+$STORE
+    tt.return
+  }
+}
+)";
+
+TEST_P(EveryMachine, ReducesTuples) {
+  std::vector<double> values;
+  for (int i = 0; i < 16 * 64; ++i) values.push_back((i * 37) % 23);
+  Array in = Array::OfFloats("f32", values), actual("i32", 16), expected("i32", 16);
+  for (int row = 0; row < 16; ++row)
+    expected.SetInt(row, std::max_element(&values[row * 64], &values[row * 64] + 64) - &values[row * 64]);
+  std::string ir = Substitute(kArgMax, {{"LOAD", Access({{16, 64}}, "f32", "in", "%x", false)},
+                                        {"STORE", Access({{16}}, "i32", "out", "%r#1", true)}});
+  absl::Status status = RunKernel(GetParam(), ir, {}, {in, actual});
+  ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+  EXPECT_TRUE(Agree(actual, expected));
+}
+
+// Composition of affine maps, which does not commute: a wrong order shows.
+constexpr char kAffine[] = R"(module {
+  tt.func public @affine(%ina: !tt.ptr<i32>, %inb: !tt.ptr<i32>, %out: !tt.ptr<i32>) {
+$LOADA$LOADB
+    %r:2 = "tt.scan"(%x, %y) <{axis = 0 : i32, reverse = $REVERSE}> ({
+    ^bb0(%a: i32, %b: i32, %c: i32, %d: i32):
+      %p = arith.muli %a, %c : i32
+      %q = arith.muli %b, %c : i32
+      %s = arith.addi %q, %d : i32
+      tt.scan.return %p, %s : i32, i32
+    }) : (tensor<256xi32>, tensor<256xi32>) -> (tensor<256xi32>, tensor<256xi32>)
+$STORE
+    tt.return
+  }
+}
+)";
+
+TEST_P(EveryMachine, ScansTuplesThatDoNotCommute) {
+  for (bool reverse : {false, true}) {
+    Array a = Moderate("i32", 256, 1), b = Moderate("i32", 256, 2), actual("i32", 256), expected("i32", 256);
+    uint32_t p = 1, s = 0;
+    for (int k = 0; k < 256; ++k) {
+      int i = reverse ? 255 - k : k;
+      p = k == 0 ? a.Int(i) : p * uint32_t(a.Int(i));
+      s = k == 0 ? b.Int(i) : s * uint32_t(a.Int(i)) + uint32_t(b.Int(i));
+      expected.SetInt(i, s);
+    }
+    std::string ir = Substitute(kAffine, {{"LOADA", Access({{256}}, "i32", "ina", "%x", false)},
+                                          {"LOADB", Access({{256}}, "i32", "inb", "%y", false)},
+                                          {"REVERSE", reverse ? "true" : "false"},
+                                          {"STORE", Access({{256}}, "i32", "out", "%r#1", true)}});
+    absl::Status status = RunKernel(GetParam(), ir, {}, {a, b, actual});
+    ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+    EXPECT_TRUE(Agree(actual, expected)) << reverse;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, EveryMachine, testing::ValuesIn(Machines({1, 2, 4, 8})),
+                         [](const auto& info) { return NameOf(info.param); });
+
+}  // namespace
+}  // namespace tritond::conformance

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/conformance/run_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "compiler/driver/compile.h"
+#include "workers/device/devices.h"
+#include "workers/device/element_type.h"
+
+namespace tritond::conformance {
+namespace {
+
+// Triton IR's names of 8-bit floats in the words of the frontend, which devices use.
+workers::ElementType TypeNamed(const std::string& name) {
+  static const auto* names = new std::map<std::string, std::string>{
+      {"f8E4M3FN", "fp8e4nv"}, {"f8E5M2", "fp8e5"}, {"f8E4M3FNUZ", "fp8e4b8"}, {"f8E5M2FNUZ", "fp8e5b16"}};
+  auto it = names->find(name);
+  auto type = workers::ElementType::Parse(it == names->end() ? name : it->second);
+  if (!type.ok()) ADD_FAILURE() << type.status();
+  return *type;
+}
+
+// Devices and compilers stay warm for the whole program.
+workers::Device* DeviceNamed(const std::string& name) {
+  static auto* devices = new std::map<std::string, std::unique_ptr<workers::Device>>;
+  std::unique_ptr<workers::Device>& device = (*devices)[name];
+  if (!device) {
+    workers::DeviceOptions options;
+    options.launch_limit = absl::Seconds(60);
+    auto opened = workers::OpenDevice(name, options);
+    if (opened.ok()) device = *std::move(opened);
+  }
+  return device.get();
+}
+
+compiler::CompileResult Compile(const Machine& machine, const std::string& ir, const std::string& options) {
+  static compiler::Compiler* warm = compiler::Compiler::Create().release();
+  compiler::CompileRequest request;
+  request.ir = ir;
+  request.target = machine.target;
+  request.options = nlohmann::json::parse(
+      absl::StrCat("{\"num_warps\": ", machine.num_warps, options.empty() ? "" : ", ", options, "}"));
+  request.outputs = {compiler::Stage::kBinary};
+  return warm->Compile(request);
+}
+
+// A kernel that failed to compile says where; the text is part of the message then.
+absl::Status WithDiagnostics(const compiler::CompileResult& result) {
+  std::string message(result.status.message());
+  for (const auto& diagnostic : result.diagnostics)
+    absl::StrAppend(&message, "\n  ", diagnostic.line, ":", diagnostic.column, ": ", diagnostic.message);
+  return absl::Status(result.status.code(), message);
+}
+
+double RandomFloat(std::mt19937_64& random, double scale) { return std::normal_distribution<double>(0, scale)(random); }
+
+}  // namespace
+
+std::string NameOf(const Machine& machine) {
+  std::string target = machine.target;
+  target.erase(std::remove(target.begin(), target.end(), ':'), target.end());
+  target[0] = std::toupper(target[0]);
+  return absl::StrCat(target, "With", machine.num_warps, "Warps");
+}
+
+std::vector<Machine> Machines(const std::vector<int>& num_warps) {
+  std::vector<Machine> machines;
+  for (const std::string& name : workers::DeviceNames()) {
+    workers::Device* device = DeviceNamed(name);
+    if (!device) continue;
+    for (int warps : num_warps) machines.push_back({name, device->Target(), warps});
+    // Warps of 64 lanes, as some GPUs have.
+    if (device->Target() == "host") machines.push_back({name, "host:64", num_warps.front()});
+  }
+  return machines;
+}
+
+Machine MachineFor(int turn) {
+  static const auto* machines = new std::vector<Machine>(Machines({1, 2, 4, 8}));
+  return (*machines)[turn % machines->size()];
+}
+
+Array::Array(std::string type_name, size_t size) : type(std::move(type_name)) {
+  bytes.assign(size * TypeNamed(type).bytes(), static_cast<char>(0xAA));
+}
+
+Array Array::OfFloats(std::string type, const std::vector<double>& values) {
+  Array array(std::move(type), values.size());
+  for (size_t i = 0; i < values.size(); ++i) array.SetFloat(i, values[i]);
+  return array;
+}
+
+Array Array::OfInts(std::string type, const std::vector<int64_t>& values) {
+  Array array(std::move(type), values.size());
+  for (size_t i = 0; i < values.size(); ++i) array.SetInt(i, values[i]);
+  return array;
+}
+
+size_t Array::size() const { return bytes.size() / TypeNamed(type).bytes(); }
+int Array::bits() const { return type == "i1" ? 1 : 8 * TypeNamed(type).bytes(); }
+bool Array::is_float() const { return TypeNamed(type).is_float(); }
+double Array::Float(size_t i) const { return TypeNamed(type).Decode(&bytes[i * TypeNamed(type).bytes()]); }
+void Array::SetFloat(size_t i, double value) { TypeNamed(type).Encode(value, &bytes[i * TypeNamed(type).bytes()]); }
+
+uint64_t Array::Unsigned(size_t i) const {
+  uint64_t value = 0;
+  size_t width = TypeNamed(type).bytes();
+  std::memcpy(&value, &bytes[i * width], width);
+  return value;
+}
+
+int64_t Array::Int(size_t i) const {
+  int shift = 64 - 8 * TypeNamed(type).bytes();
+  return static_cast<int64_t>(Unsigned(i) << shift) >> shift;
+}
+
+void Array::SetInt(size_t i, int64_t value) {
+  if (type == "i1") value &= 1;
+  size_t width = TypeNamed(type).bytes();
+  std::memcpy(&bytes[i * width], &value, width);
+}
+
+Array Values(const std::string& type, size_t size, unsigned seed) {
+  std::mt19937_64 random(seed);
+  Array array(type, size);
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> floats = {0.0,    -0.0, 1.0,  -1.0,  inf,   -inf,   std::nan(""), 65504,
+                                      -57344, 0.5,  1e-7, -6e-8, 1e-40, 3.4e38, 448,          -0.1};
+  const int bits = array.bits();
+  const int64_t smallest = bits == 64 ? std::numeric_limits<int64_t>::min() : -(int64_t{1} << (bits - 1));
+  const std::vector<int64_t> ints = {0, 1, -1, smallest, ~smallest, smallest + 1, 2, -2, 7, 100};
+  for (size_t i = 0; i < size; ++i) {
+    if (array.is_float()) {
+      bool special = random() % 3 == 0;
+      array.SetFloat(i, special ? floats[random() % floats.size()] : RandomFloat(random, 10));
+    } else {
+      bool special = random() % 3 == 0;
+      array.SetInt(i, special ? ints[random() % ints.size()] : static_cast<int64_t>(random()));
+    }
+  }
+  return array;
+}
+
+Array Moderate(const std::string& type, size_t size, unsigned seed) {
+  std::mt19937_64 random(seed);
+  Array array(type, size);
+  for (size_t i = 0; i < size; ++i) {
+    if (array.is_float()) {
+      array.SetFloat(i, RandomFloat(random, 2));
+    } else {
+      array.SetInt(i, type == "i1" ? random() % 2 : static_cast<int64_t>(random() % 201) - 100);
+    }
+  }
+  return array;
+}
+
+absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::Grid grid,
+                       const std::vector<Parameter>& parameters, const std::string& options) {
+  workers::Device* device = DeviceNamed(machine.device);
+  if (!device) return absl::FailedPreconditionError("no device " + machine.device);
+  compiler::CompileResult compiled = Compile(machine, ir, options);
+  if (!compiled.status.ok()) return WithDiagnostics(compiled);
+  auto info = workers::ParseKernelInfo(compiled.metadata.dump());
+  if (!info.ok()) return info.status();
+  auto kernel = device->Load(compiled.artifacts[0].bytes, *info);
+  if (!kernel.ok()) return kernel.status();
+  std::vector<workers::Buffer> buffers;
+  std::vector<workers::Argument> arguments;
+  for (const Parameter& parameter : parameters) {
+    if (!parameter.array()) {
+      arguments.push_back(parameter.scalar());
+      continue;
+    }
+    auto buffer = device->Allocate(parameter.array()->bytes.size());
+    if (!buffer.ok()) return buffer.status();
+    if (absl::Status status = device->CopyIn(*buffer, 0, parameter.array()->bytes); !status.ok()) return status;
+    arguments.push_back(workers::Argument::Pointer(*buffer));
+    buffers.push_back(*std::move(buffer));
+  }
+  if (absl::Status status = device->Launch(**kernel, grid, arguments); !status.ok()) return status;
+  size_t next = 0;
+  for (const Parameter& parameter : parameters) {
+    if (!parameter.array()) continue;
+    std::string& bytes = parameter.array()->bytes;
+    absl::Status status = device->CopyOut(buffers[next++], 0, absl::MakeSpan(&bytes[0], bytes.size()));
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+testing::AssertionResult Agree(const Array& actual, const Array& expected, double tolerance) {
+  if (actual.type != expected.type || actual.size() != expected.size())
+    return testing::AssertionFailure() << "arrays of " << actual.type << " and " << expected.type;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    if (actual.Unsigned(i) == expected.Unsigned(i)) continue;
+    if (actual.is_float()) {
+      double a = actual.Float(i), e = expected.Float(i);
+      if (std::isnan(a) && std::isnan(e)) continue;
+      if (tolerance > 0 && std::isfinite(e) && std::abs(a - e) <= tolerance * std::max(1.0, std::abs(e))) continue;
+      if (tolerance > 0 && a == e) continue;
+      return testing::AssertionFailure() << "element " << i << ": " << a << ", expected " << e;
+    }
+    return testing::AssertionFailure() << "element " << i << ": " << actual.Int(i) << ", expected " << expected.Int(i);
+  }
+  return testing::AssertionSuccess();
+}
+
+std::string Substitute(std::string text, std::vector<std::pair<std::string, std::string>> values) {
+  std::sort(values.begin(), values.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  // Values may name other values.
+  for (int round = 0; round < 2; ++round)
+    for (const auto& [name, value] : values) absl::StrReplaceAll({{absl::StrCat("$", name), value}}, &text);
+  return text;
+}
+
+}  // namespace tritond::conformance

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles a kernel for a device of this machine, runs it, and compares what it wrote with what it should have.
+#ifndef TESTS_CONFORMANCE_RUN_KERNEL_H_
+#define TESTS_CONFORMANCE_RUN_KERNEL_H_
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "workers/device/device.h"
+
+namespace tritond::conformance {
+
+// Where and with how many warps a kernel runs.
+struct Machine {
+  std::string device;  // "host", "cuda:0"
+  std::string target;  // "host", "host:64", "cuda:90"
+  int num_warps = 4;
+};
+// For test names: "Host4Warps".
+std::string NameOf(const Machine& machine);
+
+// The devices that are present, each with every number of warps given.
+std::vector<Machine> Machines(const std::vector<int>& num_warps);
+// One of all machines with 1, 2, 4 and 8 warps, another for each `turn`: spreads cases evenly without multiplying them.
+Machine MachineFor(int turn);
+
+// Elements of a type as they lie in memory. Types are named as in Triton IR ("i1", "f16", "f8E4M3FN"); i1 takes a byte.
+struct Array {
+  std::string type;
+  std::string bytes;
+
+  Array() = default;
+  Array(std::string type, size_t size);  // all bytes 0xAA, so that what nobody writes is seen
+  // From numbers; floats are rounded to nearest even, integers wrap.
+  static Array OfFloats(std::string type, const std::vector<double>& values);
+  static Array OfInts(std::string type, const std::vector<int64_t>& values);
+
+  size_t size() const;
+  int bits() const;
+  bool is_float() const;
+  double Float(size_t i) const;
+  // Sign-extended; of a float type, its bits. Unsigned: zero-extended.
+  int64_t Int(size_t i) const;
+  uint64_t Unsigned(size_t i) const;
+  void SetFloat(size_t i, double value);
+  void SetInt(size_t i, int64_t value);
+};
+
+// Interesting and random values of a type: zeros of both signs, extremes, subnormals, infinities and NaN among floats.
+Array Values(const std::string& type, size_t size, unsigned seed);
+// Floats without infinities and NaN, of moderate size; integers from -100 to 100 (0 to 100 for i1: 0 or 1).
+Array Moderate(const std::string& type, size_t size, unsigned seed);
+
+// A kernel parameter: an array, which the launch may change, or a scalar.
+class Parameter {
+ public:
+  Parameter(Array& array) : array_(&array) {}  // NOLINT: implicit on purpose
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic<T>::value>>
+  Parameter(T scalar) : scalar_(workers::Argument::Scalar(scalar)) {}  // NOLINT
+
+  Array* array() const { return array_; }
+  const workers::Argument& scalar() const { return scalar_; }
+
+ private:
+  Array* array_ = nullptr;
+  workers::Argument scalar_;
+};
+
+// Options beside num_warps, as JSON members: "\"num_stages\": 2".
+absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::Grid grid,
+                       const std::vector<Parameter>& parameters, const std::string& options = "");
+
+// Success when all elements agree: bit by bit with a tolerance of 0 (any NaN is as good as another), otherwise within
+// `tolerance` times the larger of 1 and the expected value.
+testing::AssertionResult Agree(const Array& actual, const Array& expected, double tolerance = 0);
+
+// `text` with every "$NAME" replaced by its value; longer names first.
+std::string Substitute(std::string text, std::vector<std::pair<std::string, std::string>> values);
+
+}  // namespace tritond::conformance
+
+#endif  // TESTS_CONFORMANCE_RUN_KERNEL_H_
