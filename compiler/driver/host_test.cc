@@ -311,6 +311,152 @@ TEST(Host, CallsLibmForDeviceLibraryFunctions) {
   EXPECT_EQ(call("__nv_saturatef", std::nanf("")), 0.0f);
 }
 
+struct ExternCase {
+  std::string symbol;
+  std::string result;                                     // types as in IR
+  std::vector<std::pair<std::string, double>> arguments;  // type and value
+  double expected;
+};
+
+// The bytes of `value` as a parameter of the type, in `slot`.
+void StoreAs(const std::string& type, double value, int64_t& slot) {
+  const float narrow = static_cast<float>(value);
+  if (type == "f32") memcpy(&slot, &narrow, 4);
+  if (type == "f64") memcpy(&slot, &value, 8);
+  if (type[0] == 'i') slot = static_cast<int64_t>(value);
+}
+
+double CallExtern(const ExternCase& test) {
+  std::string parameters, operands, types;
+  std::vector<int64_t> slots(test.arguments.size());
+  std::vector<const void*> arguments;
+  for (size_t i = 0; i < test.arguments.size(); ++i) {
+    const auto& [type, value] = test.arguments[i];
+    absl::StrAppend(&parameters, i ? ", " : "", "%x", i, ": ", type);
+    absl::StrAppend(&operands, i ? ", " : "", "%x", i);
+    absl::StrAppend(&types, i ? ", " : "", type);
+    StoreAs(type, value, slots[i]);
+    arguments.push_back(&slots[i]);
+  }
+  const std::string ir = Scalar(parameters, test.result,
+                                absl::StrCat("%r = tt.extern_elementwise ", operands,
+                                             " {libname = \"\", libpath = \"\", pure = true, symbol = \"", test.symbol,
+                                             "\"} : (", types, ") -> ", test.result));
+  if (test.result == "f32") return Apply<float>(ir, arguments);
+  if (test.result == "f64") return Apply<double>(ir, arguments);
+  return test.result == "i32" ? Apply<int32_t>(ir, arguments) : static_cast<double>(Apply<int64_t>(ir, arguments));
+}
+
+TEST(Host, DeviceLibraryFunctionsOfFloats) {
+  struct Unary {
+    const char* name;
+    double (*function)(double);
+  };
+  const Unary unary[] = {{"acos", std::acos},
+                         {"asinh", std::asinh},
+                         {"atan", std::atan},
+                         {"atanh", std::atanh},
+                         {"cbrt", std::cbrt},
+                         {"ceil", std::ceil},
+                         {"cos", std::cos},
+                         {"cosh", std::cosh},
+                         {"erf", std::erf},
+                         {"erfc", std::erfc},
+                         {"exp", std::exp},
+                         {"exp2", std::exp2},
+                         {"expm1", std::expm1},
+                         {"fabs", std::fabs},
+                         {"floor", std::floor},
+                         {"lgamma", std::lgamma},
+                         {"log", std::log},
+                         {"log10", std::log10},
+                         {"log1p", std::log1p},
+                         {"log2", std::log2},
+                         {"logb", std::logb},
+                         {"rint", std::rint},
+                         {"nearbyint", std::nearbyint},
+                         {"round", std::round},
+                         {"sin", std::sin},
+                         {"sqrt", std::sqrt},
+                         {"tan", std::tan},
+                         {"tanh", std::tanh},
+                         {"trunc", std::trunc},
+                         {"tgamma", std::tgamma},
+                         {"j0", ::j0},
+                         {"exp10", [](double x) { return std::pow(10, x); }},
+                         {"normcdf", [](double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }},
+                         {"rcbrt", [](double x) { return 1 / std::cbrt(x); }},
+                         {"rsqrt", [](double x) { return 1 / std::sqrt(x); }}};
+  for (const Unary& test : unary) {
+    const std::string symbol = absl::StrCat("__nv_", test.name);
+    const double expected = test.function(0.625);
+    EXPECT_NEAR(CallExtern({symbol, "f64", {{"f64", 0.625}}, 0}), expected, 1e-14) << symbol;
+    EXPECT_NEAR(CallExtern({symbol + "f", "f32", {{"f32", 0.625}}, 0}), expected, 1e-6) << symbol << "f";
+  }
+  const double inf = HUGE_VAL, nan = std::nan("");
+  const ExternCase others[] = {{"__nv_atan2", "f64", {{"f64", 1}, {"f64", -2}}, std::atan2(1, -2)},
+                               {"__nv_fmodf", "f32", {{"f32", 7.5}, {"f32", 2}}, 1.5},
+                               {"__nv_powf", "f32", {{"f32", 2}, {"f32", 5}}, 32},
+                               {"__nv_hypot", "f64", {{"f64", 3}, {"f64", 4}}, 5},
+                               {"__nv_copysignf", "f32", {{"f32", 3}, {"f32", -1}}, -3},
+                               {"__nv_fmaxf", "f32", {{"f32", 3}, {"f32", nan}}, 3},
+                               {"__nv_fmin", "f64", {{"f64", 3}, {"f64", -4}}, -4},
+                               {"__nv_fmaf", "f32", {{"f32", 3}, {"f32", 4}, {"f32", 5}}, 17},
+                               {"__nv_ldexpf", "f32", {{"f32", 0.75}, {"i32", 4}}, 12},
+                               {"__nv_powif", "f32", {{"f32", 3}, {"i32", 4}}, 81},
+                               {"__nv_jn", "f64", {{"i32", 2}, {"f64", 0.5}}, ::jn(2, 0.5)},
+                               {"__nv_ilogbf", "i32", {{"f32", 10}}, 3},
+                               {"__nv_llrintf", "i64", {{"f32", 2.5}}, 2},
+                               {"__nv_llround", "i64", {{"f64", 2.5}}, 3},
+                               {"__nv_fdiv_rn", "f32", {{"f32", 1}, {"f32", 4}}, 0.25},
+                               {"__nv_frcp_rn", "f32", {{"f32", 4}}, 0.25},
+                               {"__nv_fast_fdividef", "f32", {{"f32", 1}, {"f32", 4}}, 0.25},
+                               {"__nv_fast_expf", "f32", {{"f32", 0}}, 1},
+                               {"__nv_isnanf", "i32", {{"f32", nan}}, 1},
+                               {"__nv_isnand", "i32", {{"f64", inf}}, 0},
+                               {"__nv_isinff", "i32", {{"f32", -inf}}, 1},
+                               {"__nv_isinfd", "i32", {{"f64", 1}}, 0},
+                               {"__nv_finitef", "i32", {{"f32", 1e-40}}, 1},
+                               {"__nv_isfinited", "i32", {{"f64", nan}}, 0},
+                               {"__nv_signbitf", "i32", {{"f32", -0.0}}, 1},
+                               {"__nv_signbitd", "i32", {{"f64", 2}}, 0},
+                               {"__nv_saturatef", "f32", {{"f32", 1.5}}, 1}};
+  for (const ExternCase& test : others) EXPECT_NEAR(CallExtern(test), test.expected, 1e-12) << test.symbol;
+}
+
+TEST(Host, DeviceLibraryFunctionsOfIntegers) {
+  const ExternCase cases[] = {{"__nv_abs", "i32", {{"i32", -7}}, 7},
+                              {"__nv_umax", "i32", {{"i32", -1}, {"i32", 5}}, -1},
+                              {"__nv_min", "i32", {{"i32", -1}, {"i32", 5}}, -1},
+                              {"__nv_mulhi", "i32", {{"i32", -2}, {"i32", 1 << 30}}, -1},
+                              {"__nv_umulhi", "i32", {{"i32", -2}, {"i32", 4}}, 3},
+                              {"__nv_mul64hi", "i64", {{"i64", -1}, {"i64", 5}}, -1},
+                              {"__nv_umul64hi", "i64", {{"i64", -1}, {"i64", 5}}, 4},
+                              {"__nv_popc", "i32", {{"i32", -1}}, 32},
+                              {"__nv_popcll", "i32", {{"i64", -1}}, 64},
+                              {"__nv_clz", "i32", {{"i32", 0}}, 32},
+                              {"__nv_clzll", "i32", {{"i64", 1}}, 63},
+                              {"__nv_ffs", "i32", {{"i32", 0}}, 0},
+                              {"__nv_ffsll", "i32", {{"i64", 8}}, 4},
+                              {"__nv_brev", "i32", {{"i32", 1}}, INT32_MIN},
+                              {"__nv_float2int_rz", "i32", {{"f32", -2.7}}, -2},
+                              {"__nv_float2int_rn", "i32", {{"f32", 2.5}}, 2},
+                              {"__nv_float2int_rd", "i32", {{"f32", -2.1}}, -3},
+                              {"__nv_double2ll_ru", "i64", {{"f64", 2.1}}, 3},
+                              {"__nv_float2uint_rz", "i32", {{"f32", -5}}, 0},
+                              {"__nv_float2int_rz", "i32", {{"f32", 1e20}}, INT32_MAX},
+                              {"__nv_float2int_rz", "i32", {{"f32", std::nan("")}}, 0},
+                              {"__nv_uint2float_rn", "f32", {{"i32", -1}}, 4294967296.0},
+                              {"__nv_float_as_int", "i32", {{"f32", 1}}, 0x3f800000},
+                              {"__nv_longlong_as_double", "f64", {{"i64", 0x3ff0000000000000}}, 1}};
+  for (const ExternCase& test : cases) EXPECT_EQ(CallExtern(test), test.expected) << test.symbol;
+}
+
+TEST(Host, AKernelThatIsCalledInitRunsWhenLaunchedAlone) {
+  Object object(Compile(Request(absl::StrReplaceAll(kAdd, {{"@add", "@_init"}}))));
+  EXPECT_NE(object.Symbol("_init"), nullptr);
+}
+
 TEST(Host, AtomicsOfEveryTypeReturnTheValueBefore) {
   auto add = [](const std::string& type, const std::string& op, auto x, auto y) {
     const std::string ir = absl::StrReplaceAll(R"(module {
@@ -357,6 +503,8 @@ TEST(Host, SaysWhatItCannotCompile) {
               "(f64) -> f64"),
        "'__nv_expf' does not take and give the types"},
       {"a name of the C library", absl::StrReplaceAll(kAdd, {{"@add", "@expf"}}), "cannot be called 'expf'"},
+      {"a name of the device", absl::StrReplaceAll(kAdd, {{"@add", "@tritond_host_abi"}}),
+       "or its device uses that name"},
       {"a name of the compiler", absl::StrReplaceAll(kAdd, {{"@add", "@tritond.add"}}), "are the compiler's own"},
   };
   for (const Refused& refused : cases) {

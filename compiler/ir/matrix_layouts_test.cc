@@ -19,9 +19,8 @@ class MatrixLayouts : public testing::Test {
     return AmdMfmaEncodingAttr::get(&context(), 3, warps, instr, transposed, tiles, bits, SingleBlock(warps.size()));
   }
   AmdWmmaEncodingAttr Wmma(unsigned version, bool transposed) {
-    LinearLayout tiles = LinearLayout::Identity1D(1, "register", "dim0") *
-                         LinearLayout::Identity1D(2, "warp", "dim0") * LinearLayout::Identity1D(1, "register", "dim1") *
-                         LinearLayout::Identity1D(2, "warp", "dim1");
+    LinearLayout tiles = LinearLayout::Identity1D(1, "register", "dim0") * LinearLayout::Identity1D(2, "warp", "dim0") *
+                         LinearLayout::Identity1D(1, "register", "dim1") * LinearLayout::Identity1D(2, "warp", "dim1");
     return AmdWmmaEncodingAttr::get(&context(), version, transposed, tiles, {16, 16, 16}, SingleBlock(2));
   }
   DpasEncodingAttr Dpas(unsigned execution, unsigned ops, unsigned lanes, llvm::ArrayRef<unsigned> warps,
@@ -165,8 +164,7 @@ TEST_F(MatrixLayouts, DpasPlacesFragmentsAsTheExtensionSays) {
 
 // Four blocks of a cluster, two along each dimension: each has 16x16 of the 32x32, and a tile fills it.
 TEST_F(MatrixLayouts, ClustersDivideTheTensor) {
-  LinearLayout cga =
-      LinearLayout::Identity1D(2, "block", "dim1") * LinearLayout::Identity1D(2, "block", "dim0");
+  LinearLayout cga = LinearLayout::Identity1D(2, "block", "dim1") * LinearLayout::Identity1D(2, "block", "dim0");
   cga = cga.TransposeOuts({"dim0", "dim1"});
   auto blocked = BlockedEncodingAttr::get(&context(), {2, 2}, {8, 4}, {1, 2}, {1, 0}, cga);
   LinearLayout layout = blocked.ToLinearLayout({32, 32});
@@ -203,18 +201,18 @@ class RandomMatrixLayouts : public MatrixLayouts {
       }
       case 2: {
         unsigned m = random_.Below(2) ? 16 : 32;
-        return {AmdMfmaEncodingAttr::get(&context(), 3, warps, {m, m}, random_.Below(2), random_.Split(2, rank), 32,
-                                         cga),
-                k_width};
+        return {
+            AmdMfmaEncodingAttr::get(&context(), 3, warps, {m, m}, random_.Below(2), random_.Split(2, rank), 32, cga),
+            k_width};
       }
       case 3: {
         LinearLayout tiles;
         for (const std::string& dim : DimNames(rank))
-          for (const char* in : {"register", "warp"})
-            tiles *= LinearLayout::Identity1D(random_.PowerBelow(2), in, dim);
+          for (const char* in : {"register", "warp"}) tiles *= LinearLayout::Identity1D(random_.PowerBelow(2), in, dim);
         unsigned version = 1 + random_.Below(3);
-        return {AmdWmmaEncodingAttr::get(&context(), version, version > 1 && random_.Below(2), tiles, {16, 16, 16}, cga),
-                k_width};
+        return {
+            AmdWmmaEncodingAttr::get(&context(), version, version > 1 && random_.Below(2), tiles, {16, 16, 16}, cga),
+            k_width};
       }
       default: {
         auto cluster = random_.Split(random_.PowerBelow(3), 2);

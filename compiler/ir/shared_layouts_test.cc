@@ -25,8 +25,7 @@ class SharedLayouts : public testing::Test {
 
 // Groups of two; two rows a phase:   A00 A01 A02 A03 / A10 A11 A12 A13 / A22 A23 A20 A21 / A32 A33 A30 A31.
 TEST_F(SharedLayouts, SwizzleHasThePublishedTable) {
-  LinearLayout layout =
-      SwizzledSharedEncodingAttr::get(context_.get(), 2, 2, 4, {1, 0}).ToLinearLayout({4, 4});
+  LinearLayout layout = SwizzledSharedEncodingAttr::get(context_.get(), 2, 2, 4, {1, 0}).ToLinearLayout({4, 4});
   const int columns[4][4] = {{0, 1, 2, 3}, {0, 1, 2, 3}, {2, 3, 0, 1}, {2, 3, 0, 1}};
   for (int row = 0; row < 4; ++row)
     for (int place = 0; place < 4; ++place)
@@ -35,8 +34,7 @@ TEST_F(SharedLayouts, SwizzleHasThePublishedTable) {
 
 // 16x16 words: a row is half of all banks, so two rows share a phase; eight phases.
 TEST_F(SharedLayouts, SwizzleOfSixteenRowsXorsGroupsWithThePhase) {
-  LinearLayout layout =
-      SwizzledSharedEncodingAttr::get(context_.get(), 2, 2, 8, {1, 0}).ToLinearLayout({16, 16});
+  LinearLayout layout = SwizzledSharedEncodingAttr::get(context_.get(), 2, 2, 8, {1, 0}).ToLinearLayout({16, 16});
   for (int row = 0; row < 16; ++row)
     for (int place = 0; place < 16; ++place)
       EXPECT_EQ(AtOffset(layout, row * 16 + place), (Coordinates{row, ((place / 2) ^ (row / 2 % 8)) * 2 + place % 2}));
@@ -97,8 +95,8 @@ TEST_F(SharedLayouts, PaddingCountsTheGapsBefore) {
   EXPECT_EQ(PaddedOffset(64, padding), 72);
   EXPECT_EQ(PaddedOffset(256, padding), 256 + 4 * 8 + 16);
   auto f16 = mlir::FloatType::getF16(context_.get());
-  LinearLayout rows = LinearLayout::Identity1D(64, "offset", "dim1") * LinearLayout::Identity1D(8, "offset", "dim0") *
-                      SingleBlock(2);
+  LinearLayout rows =
+      LinearLayout::Identity1D(64, "offset", "dim1") * LinearLayout::Identity1D(8, "offset", "dim0") * SingleBlock(2);
   rows = rows.TransposeOuts({"dim0", "dim1"});
   auto encoding = PaddedSharedEncodingAttr::get(context_.get(), {{64, 8}}, rows);
   // Seven gaps: there is none behind the last row.

@@ -104,8 +104,10 @@ absl::StatusOr<std::string> LinkObject(const std::string& object) {
   const std::string from = PathOf(input.get()), to = PathOf(in.get());
   const char* args[] = {"ld.lld", "-shared", from.c_str(), "-o", to.c_str(),
                         // Open symbols are the C library's, and are there when the object is loaded.
-                        "--unresolved-symbols=ignore-all", "-z", "now", "-Bsymbolic", "--gc-sections", "--eh-frame-hdr",
-                        "--hash-style=gnu", "--no-dependent-libraries", "--build-id=none", "--threads=1"};
+                        "--unresolved-symbols=ignore-all", "-z", "now", "-Bsymbolic", "--gc-sections",
+                        // A kernel of such a name is not to be run when the object is loaded.
+                        "-init=", "-fini=", "--eh-frame-hdr", "--hash-style=gnu", "--no-dependent-libraries",
+                        "--build-id=none", "--threads=1"};
   std::string log, linked;
   llvm::raw_string_ostream stream(log);
   std::thread reader([&] { linked = ReadAll(out.get()); });
