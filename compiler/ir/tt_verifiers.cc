@@ -56,6 +56,13 @@ llvm::SmallVector<Type> Elements(mlir::TypeRange types, int copies = 1) {
   return elements;
 }
 
+// As Elements, with the copies of each type side by side.
+llvm::SmallVector<Type> Repeated(mlir::TypeRange types, int copies) {
+  llvm::SmallVector<Type> elements;
+  for (Type type : types) elements.append(copies, ElementOf(type));
+  return elements;
+}
+
 LogicalResult VerifyBoundaryCheck(mlir::Operation* op, Type ptr, std::optional<llvm::ArrayRef<int32_t>> dims) {
   auto block = llvm::dyn_cast<PtrType>(ptr);
   RankedTensorType tensor = block ? Tensor(block.getPointeeType()) : RankedTensorType();
@@ -171,8 +178,8 @@ LogicalResult ElementwiseInlineAsmOp::verify() {
 
 LogicalResult MapElementwiseOp::verifyRegions() {
   if (getPack() < 1) return emitOpError("pack must be at least 1");
-  return VerifyScalarRegion<MapElementwiseReturnOp>(*this, getScalarOp(), Elements(getSrcs().getTypes(), getPack()),
-                                                    Elements(getResultTypes(), getPack()));
+  return VerifyScalarRegion<MapElementwiseReturnOp>(*this, getScalarOp(), Repeated(getSrcs().getTypes(), getPack()),
+                                                    Repeated(getResultTypes(), getPack()));
 }
 
 LogicalResult LoadOp::verify() {
