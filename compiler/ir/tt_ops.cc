@@ -75,7 +75,8 @@ void FuncOp::print(mlir::OpAsmPrinter& printer) {
 
 mlir::Operation* ReduceOp::SingleCombiner() {
   mlir::Block& block = getCombineOp().front();
-  if (block.getNumArguments() != 2 || block.getOperations().size() != 2) return nullptr;
+  if (!getCombineOp().hasOneBlock() || block.getNumArguments() != 2 || block.getOperations().size() != 2)
+    return nullptr;
   mlir::Operation* op = &block.front();
   mlir::Operation* terminator = block.getTerminator();
   bool combines = op->getNumOperands() == 2 && op->getNumResults() == 1 && terminator->getNumOperands() == 1 &&

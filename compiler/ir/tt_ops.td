@@ -342,7 +342,7 @@ class TT_ReturnLike<string mnemonic, string parent> : TT_Op<mnemonic, [ParentOne
   let assemblyFormat = "$result attr-dict `:` type($result)";
 }
 def TT_ReduceReturnOp : TT_ReturnLike<"reduce.return", "ReduceOp">;
-def TT_ReduceOp : TT_Op<"reduce", [Pure, SingleBlock]> {
+def TT_ReduceOp : TT_Op<"reduce", [Pure]> {
   let summary = "combines the elements along `axis` with an associative, commutative region";
   let arguments = (ins Variadic<TT_Tensor>:$srcs, I32Attr:$axis);
   let results = (outs Variadic<TT_Type>:$result);
@@ -356,7 +356,7 @@ def TT_ReduceOp : TT_Op<"reduce", [Pure, SingleBlock]> {
   }];
 }
 def TT_ScanReturnOp : TT_ReturnLike<"scan.return", "ScanOp">;
-def TT_ScanOp : TT_Op<"scan", [Pure, SameShape, SameEncoding, SingleBlock]> {
+def TT_ScanOp : TT_Op<"scan", [Pure, SameShape, SameEncoding]> {
   let summary = "running combination of the elements along `axis`, from the end with `reverse`";
   let arguments = (ins Variadic<TT_Tensor>:$srcs, I32Attr:$axis, BoolAttr:$reverse);
   let results = (outs Variadic<TT_Tensor>:$result);

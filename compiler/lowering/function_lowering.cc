@@ -155,8 +155,7 @@ Value FunctionLowering::ScratchOf(mlir::Operation* op, int64_t extra_bytes) {
 }
 
 mlir::FailureOr<Values> FunctionLowering::InlineRegion(mlir::Region& region, ValueList arguments) {
-  if (!region.hasOneBlock())
-    return region.getParentOp()->emitOpError("has a region of several blocks, which lowering does not take");
+  if (!region.hasOneBlock()) return InlineBlocks(region, arguments);
   mlir::Block& block = region.front();
   for (auto [argument, value] : llvm::zip(block.getArguments(), arguments)) Set(argument, {value});
   for (mlir::Operation& op : block.without_terminator())
@@ -164,6 +163,39 @@ mlir::FailureOr<Values> FunctionLowering::InlineRegion(mlir::Region& region, Val
   Values results;
   for (Value operand : block.getTerminator()->getOperands()) results.push_back(Scalar(operand));
   return results;
+}
+
+mlir::FailureOr<Values> FunctionLowering::InlineBlocks(mlir::Region& region, ValueList arguments) {
+  mlir::Block* here = e.b.getInsertionBlock();
+  mlir::Block* after = here->splitBlock(e.b.getInsertionPoint());
+  for (mlir::Block& block : region) {
+    mlir::Block* lowered = blocks_[&block] = new mlir::Block();
+    lowered->insertBefore(after);
+    for (mlir::BlockArgument argument : block.getArguments())
+      Set(argument, {lowered->addArgument(ConvertType(argument.getType()), e.loc)});
+  }
+  e.b.setInsertionPointToEnd(here);
+  e.b.create<LLVM::BrOp>(e.loc, mlir::ValueRange(arguments), blocks_[&region.front()]);
+  llvm::ReversePostOrderTraversal<mlir::Region*> order(&region);
+  for (mlir::Block* block : order) {
+    e.b.setInsertionPointToEnd(blocks_[block]);
+    for (mlir::Operation& op : block->without_terminator())
+      if (failed(LowerOp(&op))) return mlir::failure();
+    mlir::Operation* terminator = block->getTerminator();
+    if (terminator->getNumSuccessors()) {
+      if (failed(LowerOp(terminator))) return mlir::failure();
+      continue;
+    }
+    Values results;
+    for (Value operand : terminator->getOperands()) results.push_back(Scalar(operand));
+    if (after->getNumArguments() == 0)
+      for (Value result : results) after->addArgument(result.getType(), e.loc);
+    e.b.create<LLVM::BrOp>(e.loc, results, after);
+  }
+  for (mlir::Block& block : region)
+    if (blocks_[&block]->empty()) blocks_[&block]->erase();  // nothing reaches it
+  e.b.setInsertionPointToStart(after);
+  return Values(after->getArguments().begin(), after->getArguments().end());
 }
 
 Value FunctionLowering::Shuffle(Value value, llvm::function_ref<Value(Value)> shuffle) {

@@ -56,7 +56,8 @@ class FunctionLowering final {
   // Scratch of `op` in shared memory, at its allocation.offset. !llvm.ptr<3>.
   mlir::Value ScratchOf(mlir::Operation* op, int64_t extra_bytes = 0);
 
-  // Lowers the operations of a region of one block with `arguments` for its arguments; the operands of its terminator.
+  // Lowers the operations of a region of scalars with `arguments` for its arguments; the operands of its terminator. Of
+  // a region of several blocks come blocks of the function; emission goes on behind them.
   mlir::FailureOr<Values> InlineRegion(mlir::Region& region, ValueList arguments);
 
   // Another lane's value of any type: `shuffle` moves an i32.
@@ -72,6 +73,7 @@ class FunctionLowering final {
   AxisInfoAnalysis& axis;
 
  private:
+  mlir::FailureOr<Values> InlineBlocks(mlir::Region& region, ValueList arguments);
   void CreateFunction();
   void CreateBlocks();
 
@@ -118,9 +120,11 @@ void AddControlFlow(LoweringTable& table);
 void AddConversions(LoweringTable& table);  // between number formats
 void AddDots(LoweringTable& table);
 void AddElementwise(LoweringTable& table);
+void AddGathers(LoweringTable& table);
 void AddHistograms(LoweringTable& table);
 void AddLayoutOps(LoweringTable& table);  // convert_layout, local_*
 void AddMath(LoweringTable& table);
+void AddMappedRegions(LoweringTable& table);  // map_elementwise, elementwise_inline_asm
 void AddMemory(LoweringTable& table);
 void AddProgramOps(LoweringTable& table);  // program_id, barrier, assert, print
 void AddReductions(LoweringTable& table);

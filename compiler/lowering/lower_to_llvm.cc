@@ -16,9 +16,11 @@ const LoweringTable& AllLowerings() {
     AddConversions(*t);
     AddDots(*t);
     AddElementwise(*t);
+    AddGathers(*t);
     AddHistograms(*t);
     AddLayoutOps(*t);
     AddMath(*t);
+    AddMappedRegions(*t);
     AddMemory(*t);
     AddProgramOps(*t);
     AddReductions(*t);

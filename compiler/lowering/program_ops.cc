@@ -111,6 +111,16 @@ LogicalResult LowerPrint(FunctionLowering& f, tt::PrintOp op) {
   return mlir::success();
 }
 
+LogicalResult LowerGridDependencyWait(FunctionLowering& f, tt::GridDependencyWaitOp) {
+  f.target.GridDependencyWait(f.e.b, f.e.loc);
+  return mlir::success();
+}
+
+LogicalResult LowerGridDependencyLaunchDependents(FunctionLowering& f, tt::GridDependencyLaunchDependentsOp) {
+  f.target.GridDependencyLaunchDependents(f.e.b, f.e.loc);
+  return mlir::success();
+}
+
 }  // namespace
 
 void AddProgramOps(LoweringTable& table) {
@@ -120,6 +130,8 @@ void AddProgramOps(LoweringTable& table) {
   table.Add<LLVM::AssumeOp>(LowerAssume);
   table.Add<tt::AssertOp>(LowerAssert);
   table.Add<tt::PrintOp>(LowerPrint);
+  table.Add<tt::GridDependencyWaitOp>(LowerGridDependencyWait);
+  table.Add<tt::GridDependencyLaunchDependentsOp>(LowerGridDependencyLaunchDependents);
 }
 
 }  // namespace tritond::compiler

@@ -195,6 +195,20 @@ LogicalResult LowerUndef(FunctionLowering& f, LLVM::UndefOp op) {
   return mlir::success();
 }
 
+// Elements may take any order: each thread's of the second tensor come behind its of the first.
+LogicalResult LowerCat(FunctionLowering& f, tt::CatOp op) {
+  auto half = llvm::cast<RankedTensorType>(op.getLhs().getType());
+  const LinearLayout one = f.LayoutOf(half), both = f.LayoutOf(llvm::cast<RankedTensorType>(op.getType()));
+  bool fits = both.InSize("register") == 2 * one.InSize("register");
+  for (const char* in : {"lane", "warp"})
+    fits = fits && one.Sublayout({in}, one.OutNames()).Rank() == both.Sublayout({in}, both.OutNames()).Rank();
+  if (!fits) return op.emitOpError("has a result encoding that does not hold both operands' registers");
+  Values results(f.Get(op.getLhs()));
+  llvm::append_range(results, f.Get(op.getRhs()));
+  f.Set(op.getResult(), results);
+  return mlir::success();
+}
+
 }  // namespace
 
 void AddShapeOps(LoweringTable& table) {
@@ -206,6 +220,7 @@ void AddShapeOps(LoweringTable& table) {
   table.Add<tt::ReshapeOp>(LowerReshape);
   table.Add<tt::JoinOp>(LowerJoin);
   table.Add<tt::SplitOp>(LowerSplit);
+  table.Add<tt::CatOp>(LowerCat);
   table.Add<tt::MakeRangeOp>(LowerMakeRange);
   table.Add<tt::AddPtrOp>(LowerAddPtr);
   table.Add<mlir::ub::PoisonOp>(LowerPoison);

@@ -134,6 +134,11 @@ class TargetOps {
     return {};
   }
 
+  // Waits for the grids that this one depends on; lets grids that depend on this one start. Nothing where launches do
+  // not overlap.
+  virtual void GridDependencyWait(mlir::OpBuilder& b, mlir::Location loc) const {}
+  virtual void GridDependencyLaunchDependents(mlir::OpBuilder& b, mlir::Location loc) const {}
+
   // Traps with the message where `condition` (i1) is false.
   virtual void Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, const AssertSite& site) const = 0;
   // printf of `format` (without a final zero) and its arguments, promoted as C does.

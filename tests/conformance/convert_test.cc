@@ -88,7 +88,7 @@ TEST_P(Convert, GivesTheNearestOrTruncatedValue) {
       if (c.op == "arith.fptoui") x = std::abs(x);
       in.SetFloat(i, std::abs(x) < limit ? x : std::fmod(x, std::min(limit, 100.0)));
     }
-    if (c.op == "arith.sitofp") expected.SetFloat(i, c.from == "i1" ? 0.0 - double(in.Int(i)) : double(in.Int(i)));
+    if (c.op == "arith.sitofp") expected.SetFloat(i, c.from == "i1" ? double(-in.Int(i)) : double(in.Int(i)));
     if (c.op == "arith.uitofp") expected.SetFloat(i, double(in.Unsigned(i)));
     if (c.op == "arith.fptosi" || c.op == "arith.fptoui") expected.SetInt(i, int64_t(in.Float(i)));
     if (c.op == "arith.extsi") expected.SetInt(i, c.from == "i1" ? -in.Int(i) : in.Int(i));

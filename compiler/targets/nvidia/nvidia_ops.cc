@@ -79,6 +79,15 @@ std::optional<mlir::Value> NvidiaOps::WarpReduce(mlir::OpBuilder& b, mlir::Locat
                        {value, EmitI32(b, loc, kAllLanes)});
 }
 
+void NvidiaOps::GridDependencyWait(mlir::OpBuilder& b, mlir::Location loc) const {
+  if (compute_capability_ >= 90) nvidia::PtxBuilder(b, loc).Emit("griddepcontrol.wait;", /*touches_memory=*/true);
+}
+
+void NvidiaOps::GridDependencyLaunchDependents(mlir::OpBuilder& b, mlir::Location loc) const {
+  if (compute_capability_ >= 90)
+    nvidia::PtxBuilder(b, loc).Emit("griddepcontrol.launch_dependents;", /*touches_memory=*/true);
+}
+
 mlir::FailureOr<mlir::Value> NvidiaOps::InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
                                                   mlir::ValueRange args, llvm::StringRef text,
                                                   llvm::StringRef constraints, bool has_side_effects) const {

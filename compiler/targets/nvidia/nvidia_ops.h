@@ -62,6 +62,9 @@ class NvidiaOps final : public TargetOps {
   bool CanLoadMatrices(bool transposed) const override { return true; }
   llvm::SmallVector<mlir::Value> LoadMatrices(mlir::OpBuilder& b, mlir::Location loc, mlir::Value ptr, int count,
                                               bool transposed) const override;
+  // griddepcontrol, from 9.0 on (PTX ISA, "Parallel synchronization: griddepcontrol").
+  void GridDependencyWait(mlir::OpBuilder& b, mlir::Location loc) const override;
+  void GridDependencyLaunchDependents(mlir::OpBuilder& b, mlir::Location loc) const override;
 
   void Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, const AssertSite& site) const override;
   mlir::LogicalResult Print(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef format,
