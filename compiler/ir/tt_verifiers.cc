@@ -56,10 +56,10 @@ llvm::SmallVector<Type> Elements(mlir::TypeRange types, int copies = 1) {
   return elements;
 }
 
-// `pack` elements of the first operand, then of the second …
-llvm::SmallVector<Type> PackedElements(mlir::TypeRange types, int pack) {
+// As Elements, with the copies of each type side by side.
+llvm::SmallVector<Type> Repeated(mlir::TypeRange types, int copies) {
   llvm::SmallVector<Type> elements;
-  for (Type type : types) elements.append(pack, ElementOf(type));
+  for (Type type : types) elements.append(copies, ElementOf(type));
   return elements;
 }
 
@@ -178,9 +178,8 @@ LogicalResult ElementwiseInlineAsmOp::verify() {
 
 LogicalResult MapElementwiseOp::verifyRegions() {
   if (getPack() < 1) return emitOpError("pack must be at least 1");
-  return VerifyScalarRegion<MapElementwiseReturnOp>(*this, getScalarOp(),
-                                                    PackedElements(getSrcs().getTypes(), getPack()),
-                                                    PackedElements(getResultTypes(), getPack()));
+  return VerifyScalarRegion<MapElementwiseReturnOp>(*this, getScalarOp(), Repeated(getSrcs().getTypes(), getPack()),
+                                                    Repeated(getResultTypes(), getPack()));
 }
 
 LogicalResult LoadOp::verify() {

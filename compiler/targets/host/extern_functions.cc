@@ -381,8 +381,8 @@ Value EmitReciprocalSqrt(mlir::OpBuilder& b, mlir::Location loc, Value x) {
 
 bool IsLibmFunction(llvm::StringRef name) {
   // Those that calls of intrinsics become.
-  constexpr const char* kByIntrinsic[] = {"cos", "exp", "exp2", "log", "log10", "log2",
-                                         "sin", "sincos", "fma",  "fmax", "fmin"};
+  constexpr const char* kByIntrinsic[] = {"cos", "exp",    "exp2", "log",  "log10", "log2",
+                                          "sin", "sincos", "fma",  "fmax", "fmin"};
   for (bool is_f32 : {false, true}) {
     llvm::StringRef base = name;
     if (is_f32 && !base.consume_back("f")) break;

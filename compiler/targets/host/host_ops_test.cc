@@ -20,7 +20,8 @@ class HostOpsTest : public testing::Test {
       : context_(MakeTestContext()),
         b_(context_.get()),
         module_(mlir::ModuleOp::create(loc())),
-        handler_(context_.get(), [this](mlir::Diagnostic& diagnostic) { return error_ = diagnostic.str(), mlir::success(); }) {
+        handler_(context_.get(),
+                 [this](mlir::Diagnostic& diagnostic) { return error_ = diagnostic.str(), mlir::success(); }) {
     b_.setInsertionPointToStart(module_->getBody());
     auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context_.get()), {});
     auto func = b_.create<LLVM::LLVMFuncOp>(loc(), "k", type);
