@@ -53,7 +53,10 @@ LogicalResult LowerCall(FunctionLowering& f, tt::CallOp op) {
   auto global = LLVM::LLVMPointerType::get(op.getContext(), 1);
   auto hidden = f.HiddenArguments();
   bool from_device_function = !hidden.empty() && hidden[0].getType() != global;
-  arguments.push_back(f.ScratchOf(op));
+  // A callee that uses no shared memory was given no place in it.
+  bool uses_shared = op->hasAttr("allocation.offset");
+  auto shared = LLVM::LLVMPointerType::get(op.getContext(), 3);
+  arguments.push_back(uses_shared ? f.ScratchOf(op) : e.Zero(shared));
   auto pointers = from_device_function ? hidden.drop_front() : hidden;
   size_t next = 0;
   for (bool given :

@@ -53,12 +53,18 @@ class TiledDot final {
     auto index = [&](int64_t value) { return b_.create<mlir::arith::ConstantIntOp>(loc_, value, 32); };
     auto body = [&](mlir::OpBuilder& b, mlir::Location, Value i, mlir::ValueRange sums) {
       Value x = Load(b, *a_slices, i, TypeOf(dot_.getA())), y = Load(b, *b_slices, i, TypeOf(dot_.getB()));
-      Value sum = b.create<tt::DotOp>(loc_, dot_.getType(), x, y, sums[0], dot_.getInputPrecision(),
+      Value sum = b.create<tt::DotOp>(loc_, sums[0].getType(), x, y, sums[0], dot_.getInputPrecision(),
                                       dot_.getMaxNumImpreciseAcc());
       b.create<mlir::scf::YieldOp>(loc_, sum);
     };
-    auto loop = b_.create<mlir::scf::ForOp>(loc_, index(0), index(count), index(1), dot_.getC(), body);
-    dot_.replaceAllUsesWith(loop.getResult(0));
+    // Sums of narrow floats are rounded once, at the end.
+    RankedTensorType type = TypeOf(dot_.getD());
+    bool narrow = type.getElementType().isF16() || type.getElementType().isBF16();
+    Value sum = dot_.getC();
+    if (narrow) sum = b_.create<mlir::arith::ExtFOp>(loc_, type.clone(b_.getF32Type()), sum);
+    sum = b_.create<mlir::scf::ForOp>(loc_, index(0), index(count), index(1), sum, body).getResult(0);
+    if (narrow) sum = b_.create<mlir::arith::TruncFOp>(loc_, type, sum);
+    dot_.replaceAllUsesWith(sum);
     dot_.erase();
     return mlir::success();
   }

@@ -90,9 +90,9 @@ std::string Trans(std::vector<int> shape, std::vector<int> order) {
   for (int size : shape) count *= size;
   std::string from = absl::StrJoin(shape, "x"), to = absl::StrJoin(result, "x");
   return absl::StrCat("    %a = tt.reshape %x0 : tensor<", count, "x$T> -> tensor<", from,
-                      "x$T>\n    %b = tt.trans %a {order = array<i32: ", absl::StrJoin(order, ", "), ">} : tensor<", from,
-                      "x$T> -> tensor<", to, "x$T>\n    %y = tt.reshape %b : tensor<", to, "x$T> -> tensor<", count,
-                      "x$T>");
+                      "x$T>\n    %b = tt.trans %a {order = array<i32: ", absl::StrJoin(order, ", "), ">} : tensor<",
+                      from, "x$T> -> tensor<", to, "x$T>\n    %y = tt.reshape %b : tensor<", to, "x$T> -> tensor<",
+                      count, "x$T>");
 }
 
 // Where element `i` of the transposed tensor comes from.
@@ -109,40 +109,59 @@ int TransSource(const std::vector<int>& shape, const std::vector<int>& order, in
 
 std::vector<Case> Kernels() {
   std::vector<Case> kernels;
-  for (const auto& [shape, order] : std::vector<std::pair<std::vector<int>, std::vector<int>>>{
-           {{16, 32}, {1, 0}}, {{64, 64}, {1, 0}}, {{2, 128}, {1, 0}}, {{8, 4, 16}, {0, 2, 1}},
-           {{8, 4, 16}, {2, 0, 1}}, {{8, 4, 16}, {2, 1, 0}}, {{4, 2, 8, 2}, {3, 1, 0, 2}}}) {
+  for (const auto& [shape, order] :
+       std::vector<std::pair<std::vector<int>, std::vector<int>>>{{{16, 32}, {1, 0}},
+                                                                  {{64, 64}, {1, 0}},
+                                                                  {{2, 128}, {1, 0}},
+                                                                  {{8, 4, 16}, {0, 2, 1}},
+                                                                  {{8, 4, 16}, {2, 0, 1}},
+                                                                  {{8, 4, 16}, {2, 1, 0}},
+                                                                  {{4, 2, 8, 2}, {3, 1, 0, 2}}}) {
     int count = 1;
     for (int size : shape) count *= size;
     auto from = shape;
     auto by = order;
-    kernels.push_back({absl::StrCat("trans_", absl::StrJoin(shape, "x"), "_", absl::StrJoin(order, "")), {count}, count,
+    kernels.push_back({absl::StrCat("trans_", absl::StrJoin(shape, "x"), "_", absl::StrJoin(order, "")),
+                       {count},
+                       count,
                        Trans(shape, order),
                        [from, by](const auto& in, int i) { return in[0].Int(TransSource(from, by, i)); }});
   }
-  kernels.push_back({"broadcast_rows", {16}, 512,
+  kernels.push_back({"broadcast_rows",
+                     {16},
+                     512,
                      "    %a = tt.expand_dims %x0 {axis = 1 : i32} : tensor<16x$T> -> tensor<16x1x$T>\n"
                      "    %b = tt.broadcast %a : tensor<16x1x$T> -> tensor<16x32x$T>\n"
                      "    %y = tt.reshape %b : tensor<16x32x$T> -> tensor<512x$T>",
                      [](const auto& in, int i) { return in[0].Int(i / 32); }});
-  kernels.push_back({"broadcast_columns", {32}, 512,
+  kernels.push_back({"broadcast_columns",
+                     {32},
+                     512,
                      "    %a = tt.expand_dims %x0 {axis = 0 : i32} : tensor<32x$T> -> tensor<1x32x$T>\n"
                      "    %b = tt.broadcast %a : tensor<1x32x$T> -> tensor<16x32x$T>\n"
                      "    %y = tt.reshape %b : tensor<16x32x$T> -> tensor<512x$T>",
                      [](const auto& in, int i) { return in[0].Int(i % 32); }});
-  kernels.push_back({"join", {64, 64}, 128,
+  kernels.push_back({"join",
+                     {64, 64},
+                     128,
                      "    %a = tt.join %x0, %x1 : tensor<64x$T> -> tensor<64x2x$T>\n"
                      "    %y = tt.reshape %a : tensor<64x2x$T> -> tensor<128x$T>",
                      [](const auto& in, int i) { return in[i % 2].Int(i / 2); }});
-  kernels.push_back({"split", {128}, 64,
+  kernels.push_back({"split",
+                     {128},
+                     64,
                      "    %a = tt.reshape %x0 : tensor<128x$T> -> tensor<64x2x$T>\n"
                      "    %b, %y = tt.split %a : tensor<64x2x$T> -> tensor<64x$T>",
                      [](const auto& in, int i) { return in[0].Int(2 * i + 1); }});
-  kernels.push_back({"split_of_join", {256, 256}, 256,
+  kernels.push_back({"split_of_join",
+                     {256, 256},
+                     256,
                      "    %a = tt.join %x0, %x1 : tensor<256x$T> -> tensor<256x2x$T>\n"
                      "    %y, %b = tt.split %a : tensor<256x2x$T> -> tensor<256x$T>",
                      [](const auto& in, int i) { return in[0].Int(i); }});
-  kernels.push_back({"join_of_matrices", {64, 64}, 128,
+  kernels.push_back({"join_of_matrices",
+                     {64, 64},
+                     128,
                      "    %a = tt.reshape %x0 : tensor<64x$T> -> tensor<8x8x$T>\n"
                      "    %b = tt.reshape %x1 : tensor<64x$T> -> tensor<8x8x$T>\n"
                      "    %c = tt.join %a, %b : tensor<8x8x$T> -> tensor<8x8x2x$T>\n"
@@ -152,23 +171,36 @@ std::vector<Case> Kernels() {
   auto limit_indices = [](std::vector<Array>& in) {
     for (size_t i = 0; i < in[1].size(); ++i) in[1].SetInt(i, in[1].Unsigned(i) % 64);
   };
-  kernels.push_back({"gather", {64, 256}, 256,
-                     "    %y = tt.gather %x0[%x1] {axis = 0 : i32} : (tensor<64x$T>, tensor<256xi32>) -> tensor<256x$T>",
-                     [](const auto& in, int i) { return in[0].Int(in[1].Int(i)); }, limit_indices, {"", "i32"}});
   kernels.push_back(
-      {"gather_rows", {512, 128}, 128,
+      {"gather",
+       {64, 256},
+       256,
+       "    %y = tt.gather %x0[%x1] {axis = 0 : i32} : (tensor<64x$T>, tensor<256xi32>) -> tensor<256x$T>",
+       [](const auto& in, int i) { return in[0].Int(in[1].Int(i)); },
+       limit_indices,
+       {"", "i32"}});
+  kernels.push_back(
+      {"gather_rows",
+       {512, 128},
+       128,
        "    %a = tt.reshape %x0 : tensor<512x$T> -> tensor<64x8x$T>\n"
        "    %j = tt.reshape %x1 : tensor<128xi32> -> tensor<16x8xi32>\n"
        "    %b = tt.gather %a[%j] {axis = 0 : i32} : (tensor<64x8x$T>, tensor<16x8xi32>) -> tensor<16x8x$T>\n"
        "    %y = tt.reshape %b : tensor<16x8x$T> -> tensor<128x$T>",
-       [](const auto& in, int i) { return in[0].Int(in[1].Int(i) * 8 + i % 8); }, limit_indices, {"", "i32"}});
+       [](const auto& in, int i) { return in[0].Int(in[1].Int(i) * 8 + i % 8); },
+       limit_indices,
+       {"", "i32"}});
   kernels.push_back(
-      {"gather_columns", {512, 128}, 128,
+      {"gather_columns",
+       {512, 128},
+       128,
        "    %a = tt.reshape %x0 : tensor<512x$T> -> tensor<8x64x$T>\n"
        "    %j = tt.reshape %x1 : tensor<128xi32> -> tensor<8x16xi32>\n"
        "    %b = tt.gather %a[%j] {axis = 1 : i32} : (tensor<8x64x$T>, tensor<8x16xi32>) -> tensor<8x16x$T>\n"
        "    %y = tt.reshape %b : tensor<8x16x$T> -> tensor<128x$T>",
-       [](const auto& in, int i) { return in[0].Int(i / 16 * 64 + in[1].Int(i)); }, limit_indices, {"", "i32"}});
+       [](const auto& in, int i) { return in[0].Int(i / 16 * 64 + in[1].Int(i)); },
+       limit_indices,
+       {"", "i32"}});
   return kernels;
 }
 

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops, branches, calls and regions of scalars; assertions and prints. Tensors are carried through all of them.
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "tests/conformance/run_kernel.h"
+
+namespace tritond::conformance {
+namespace {
+
+class ControlFlow : public testing::TestWithParam<Machine> {
+ protected:
+  // Runs a kernel of %x: tensor<256xi32> (loaded from %in) and %n: i32, whose body defines %y: tensor<256xi32>.
+  absl::Status Run(const std::string& body, Array& in, Array& out, int32_t n, const std::string& functions = "",
+                   const std::string& options = "") {
+    return RunKernel(GetParam(),
+                     Substitute(R"(module {
+$FUNCTIONS  tt.func public @kernel(%in: !tt.ptr<i32>, %out: !tt.ptr<i32>, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %i = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32>
+    %ins = tt.splat %in : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+    %from = tt.addptr %ins, %i : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+    %x = tt.load %from : tensor<256x!tt.ptr<i32>>
+$BODY
+    %outs = tt.splat %out : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+    %to = tt.addptr %outs, %i : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+    tt.store %to, %y : tensor<256x!tt.ptr<i32>>
+    tt.return
+  }
+}
+)",
+                                {{"FUNCTIONS", functions}, {"BODY", body}}),
+                     {}, {in, out, n}, options);
+  }
+
+  void Expect(const std::string& body, std::function<int64_t(const Array&, int, int)> expected,
+              const std::string& functions = "") {
+    Array in = Moderate("i32", 256, 4);
+    for (int n : {0, 1, 2, 7}) {
+      Array out("i32", 256), wanted = out;
+      for (int i = 0; i < 256; ++i) wanted.SetInt(i, expected(in, i, n));
+      absl::Status status = Run(body, in, out, n, functions);
+      ASSERT_TRUE(status.ok()) << status << "\n" << body;
+      EXPECT_TRUE(Agree(out, wanted)) << "n = " << n << "\n" << body;
+    }
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Machines, ControlFlow, testing::ValuesIn(Machines({1, 2, 4, 8})),
+                         [](const auto& info) { return NameOf(info.param); });
+
+TEST_P(ControlFlow, ForCarriesTensors) {
+  Expect(R"(    %y = scf.for %k = %zero to %n step %one iter_args(%a = %x) -> (tensor<256xi32>) : i32 {
+      %s = tt.splat %k : i32 -> tensor<256xi32>
+      %b = arith.muli %a, %s : tensor<256xi32>
+      %c = arith.addi %b, %i : tensor<256xi32>
+      scf.yield %c : tensor<256xi32>
+    })",
+         [](const Array& in, int i, int n) {
+           int32_t a = in.Int(i);
+           for (int k = 0; k < n; ++k) a = a * k + i;
+           return a;
+         });
+}
+
+TEST_P(ControlFlow, NestedLoopsWithReductions) {
+  Expect(R"(    %y = scf.for %k = %zero to %n step %one iter_args(%a = %x) -> (tensor<256xi32>) : i32 {
+      %b = scf.for %l = %zero to %k step %one iter_args(%c = %a) -> (tensor<256xi32>) : i32 {
+        %sum = "tt.reduce"(%c) <{axis = 0 : i32}> ({
+        ^bb0(%p: i32, %q: i32):
+          %r = arith.xori %p, %q : i32
+          tt.reduce.return %r : i32
+        }) : (tensor<256xi32>) -> i32
+        %t = tt.splat %sum : i32 -> tensor<256xi32>
+        %u = arith.addi %c, %t : tensor<256xi32>
+        scf.yield %u : tensor<256xi32>
+      }
+      scf.yield %b : tensor<256xi32>
+    })",
+         [](const Array& in, int i, int n) {
+           std::vector<int32_t> a;
+           for (int k = 0; k < 256; ++k) a.push_back(in.Int(k));
+           for (int k = 0; k < n; ++k)
+             for (int l = 0; l < k; ++l) {
+               int32_t sum = 0;
+               for (int32_t x : a) sum ^= x;
+               for (int32_t& x : a) x = static_cast<int32_t>(uint32_t(x) + uint32_t(sum));
+             }
+           return int64_t{a[i]};
+         });
+}
+
+TEST_P(ControlFlow, IfChoosesBetweenTensors) {
+  Expect(R"(    %odd = arith.andi %n, %one : i32
+    %c = arith.cmpi eq, %odd, %one : i32
+    %y = scf.if %c -> (tensor<256xi32>) {
+      %a = arith.addi %x, %i : tensor<256xi32>
+      scf.yield %a : tensor<256xi32>
+    } else {
+      %a = arith.subi %x, %i : tensor<256xi32>
+      scf.yield %a : tensor<256xi32>
+    })",
+         [](const Array& in, int i, int n) { return n % 2 ? in.Int(i) + i : in.Int(i) - i; });
+}
+
+TEST_P(ControlFlow, WhileRunsUntilItsConditionFails) {
+  Expect(R"(    %w:2 = scf.while (%k = %zero, %a = %x) : (i32, tensor<256xi32>) -> (i32, tensor<256xi32>) {
+      %c = arith.cmpi slt, %k, %n : i32
+      scf.condition(%c) %k, %a : i32, tensor<256xi32>
+    } do {
+    ^bb0(%k: i32, %a: tensor<256xi32>):
+      %l = arith.addi %k, %one : i32
+      %b = arith.addi %a, %a : tensor<256xi32>
+      scf.yield %l, %b : i32, tensor<256xi32>
+    }
+    %y = arith.addi %w#1, %i : tensor<256xi32>)",
+         [](const Array& in, int i, int n) { return in.Int(i) * (1 << n) + i; });
+}
+
+TEST_P(ControlFlow, CallsOfFunctionsThatAreNotInlined) {
+  Expect(
+      "    %y = tt.call @twice(%x, %n) : (tensor<256xi32>, i32) -> tensor<256xi32>",
+      [](const Array& in, int i, int n) {
+        int64_t largest = in.Int(0);
+        for (int k = 0; k < 256; ++k) largest = std::max(largest, in.Int(k));
+        return 2 * in.Int(i) + n + largest;
+      },
+      R"(  tt.func private @twice(%a: tensor<256xi32>, %b: i32) -> tensor<256xi32> attributes {noinline = true} {
+    %c = arith.addi %a, %a : tensor<256xi32>
+    %m = "tt.reduce"(%a) <{axis = 0 : i32}> ({
+    ^bb0(%p: i32, %q: i32):
+      %r = arith.maxsi %p, %q : i32
+      tt.reduce.return %r : i32
+    }) : (tensor<256xi32>) -> i32
+    %d = arith.addi %b, %m : i32
+    %e = tt.splat %d : i32 -> tensor<256xi32>
+    %f = arith.addi %c, %e : tensor<256xi32>
+    tt.return %f : tensor<256xi32>
+  }
+)");
+}
+
+// A region with a branch: each element goes its own way.
+TEST_P(ControlFlow, MapElementwiseBranchesForEachElement) {
+  Expect(R"(    %y = "tt.map_elementwise"(%x, %i) <{pack = 1 : i32}> ({
+    ^bb0(%a: i32, %b: i32):
+      %c = arith.cmpi sgt, %a, %b : i32
+      %d = scf.if %c -> (i32) {
+        %e = arith.muli %a, %b : i32
+        scf.yield %e : i32
+      } else {
+        %e = arith.subi %a, %b : i32
+        scf.yield %e : i32
+      }
+      tt.map_elementwise.return %d : i32
+    }) : (tensor<256xi32>, tensor<256xi32>) -> tensor<256xi32>)",
+         [](const Array& in, int i, int) { return in.Int(i) > i ? in.Int(i) * i : in.Int(i) - i; });
+}
+
+// Two elements at a time: first those of the first operand, then those of the second.
+TEST_P(ControlFlow, MapElementwisePacks) {
+  Expect(R"(    %y = "tt.map_elementwise"(%x, %i) <{pack = 2 : i32}> ({
+    ^bb0(%a: i32, %b: i32, %p: i32, %q: i32):
+      %c = arith.subi %a, %p : i32
+      %d = arith.subi %b, %q : i32
+      tt.map_elementwise.return %c, %d : i32, i32
+    }) : (tensor<256xi32>, tensor<256xi32>) -> tensor<256xi32>)",
+         [](const Array& in, int i, int) { return in.Int(i) - i; });
+}
+
+TEST_P(ControlFlow, ReductionsMayBranch) {
+  Expect(R"(    %m = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+    ^bb0(%a: i32, %b: i32):
+      %c = arith.cmpi sgt, %a, %b : i32
+      %d = scf.if %c -> (i32) {
+        scf.yield %a : i32
+      } else {
+        scf.yield %b : i32
+      }
+      tt.reduce.return %d : i32
+    }) : (tensor<256xi32>) -> i32
+    %s = tt.splat %m : i32 -> tensor<256xi32>
+    %y = arith.addi %s, %i : tensor<256xi32>)",
+         [](const Array& in, int i, int) {
+           int64_t largest = in.Int(0);
+           for (int k = 0; k < 256; ++k) largest = std::max(largest, in.Int(k));
+           return largest + i;
+         });
+}
+
+TEST_P(ControlFlow, AssertionsAndPrintsActWhereTheyAreAsked) {
+  const std::string body = R"(    %limit = tt.splat %n : i32 -> tensor<256xi32>
+    %fine = arith.cmpi slt, %x, %limit : tensor<256xi32>
+    tt.assert %fine, "x is too large" : tensor<256xi1>
+    %y = arith.addi %x, %i : tensor<256xi32>)";
+  Array in = Moderate("i32", 256, 4), out("i32", 256);
+  EXPECT_TRUE(Run(body, in, out, 1000, "", "\"debug\": true").ok());
+  EXPECT_TRUE(Run(body, in, out, -1000).ok());      // without debug nothing is checked
+  if (GetParam().device.find("host") != 0) return;  // a failed assertion would lose the GPU's context
+  absl::Status failed = Run(body, in, out, -1000, "", "\"debug\": true");
+  EXPECT_EQ(failed.code(), absl::StatusCode::kAborted) << failed;
+  EXPECT_NE(failed.message().find("x is too large"), std::string::npos) << failed;
+}
+
+}  // namespace
+}  // namespace tritond::conformance

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products of every operand type, plain, in batches and microscaled, small and large enough for a loop over K.
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "tests/conformance/run_kernel.h"
+
+namespace tritond::conformance {
+namespace {
+
+// Loads a row-major matrix `name` (batch x rows x columns) from %name.
+std::string Load(const std::string& name, const std::string& type, int count, const std::string& shape) {
+  return Substitute(R"(    %$M_i = tt.make_range {start = 0 : i32, end = $N : i32} : tensor<$Nxi32>
+    %$M_s = tt.splat %$M : !tt.ptr<$T> -> tensor<$Nx!tt.ptr<$T>>
+    %$M_p = tt.addptr %$M_s, %$M_i : tensor<$Nx!tt.ptr<$T>>, tensor<$Nxi32>
+    %$M_f = tt.load %$M_p : tensor<$Nx!tt.ptr<$T>>
+    %$M_x = tt.reshape %$M_f : tensor<$Nx$T> -> tensor<$SHAPEx$T>
+)",
+                    {{"M", name}, {"T", type}, {"N", absl::StrCat(count)}, {"SHAPE", shape}});
+}
+
+std::string Store(const std::string& type, int count, const std::string& shape) {
+  return Substitute(R"(    %f = tt.reshape %d : tensor<$SHAPEx$T> -> tensor<$Nx$T>
+    %i = tt.make_range {start = 0 : i32, end = $N : i32} : tensor<$Nxi32>
+    %s = tt.splat %out : !tt.ptr<$T> -> tensor<$Nx!tt.ptr<$T>>
+    %p = tt.addptr %s, %i : tensor<$Nx!tt.ptr<$T>>, tensor<$Nxi32>
+    tt.store %p, %f : tensor<$Nx!tt.ptr<$T>>
+    tt.return
+)",
+                    {{"T", type}, {"N", absl::StrCat(count)}, {"SHAPE", shape}});
+}
+
+struct Case {
+  int batch, m, n, k;
+  std::string a, c;  // element types of operands and result
+  Machine machine;
+  std::string attributes = "";
+};
+
+void PrintTo(const Case& c, std::ostream* os) { *os << c.m << "x" << c.n << "x" << c.k << " " << c.a; }
+std::string NameCase(const testing::TestParamInfo<Case>& info) {
+  const Case& c = info.param;
+  return absl::StrCat(c.a, "_", c.c, "_", c.batch, "x", c.m, "x", c.n, "x", c.k, c.attributes.empty() ? "_" : "_tf32_",
+                      NameOf(c.machine));
+}
+
+class Dot : public testing::TestWithParam<Case> {};
+
+TEST_P(Dot, MultipliesMatrices) {
+  const Case& c = GetParam();
+  auto shape = [&](int rows, int columns) {
+    return absl::StrCat(c.batch > 1 ? absl::StrCat(c.batch, "x") : "", rows, "x", columns);
+  };
+  Array a = Moderate(c.a, c.batch * c.m * c.k, 1), b = Moderate(c.a, c.batch * c.k * c.n, 2);
+  Array initial = Moderate(c.c, c.batch * c.m * c.n, 3), actual(c.c, initial.size()), expected = actual;
+  for (int g = 0; g < c.batch; ++g)
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
+        size_t at = (g * c.m + i) * c.n + j;
+        double sum = initial.is_float() ? initial.Float(at) : initial.Int(at);
+        for (int k = 0; k < c.k; ++k) {
+          size_t left = (g * c.m + i) * c.k + k, right = (g * c.k + k) * c.n + j;
+          sum += a.is_float() ? a.Float(left) * b.Float(right) : double(a.Int(left) * b.Int(right));
+        }
+        initial.is_float() ? expected.SetFloat(at, sum) : expected.SetInt(at, static_cast<int64_t>(sum));
+      }
+  std::string ir =
+      absl::StrCat("module {\n  tt.func public @kernel(%a: !tt.ptr<", c.a, ">, %b: !tt.ptr<", c.a, ">, %c: !tt.ptr<",
+                   c.c, ">, %out: !tt.ptr<", c.c, ">) {\n", Load("a", c.a, a.size(), shape(c.m, c.k)),
+                   Load("b", c.a, b.size(), shape(c.k, c.n)), Load("c", c.c, initial.size(), shape(c.m, c.n)),
+                   "    %d = tt.dot %a_x, %b_x, %c_x", c.attributes, " : tensor<", shape(c.m, c.k), "x", c.a,
+                   "> * tensor<", shape(c.k, c.n), "x", c.a, "> -> tensor<", shape(c.m, c.n), "x", c.c, ">\n",
+                   Store(c.c, initial.size(), shape(c.m, c.n)), "  }\n}\n");
+  absl::Status status = RunKernel(c.machine, ir, {}, {a, b, initial, actual});
+  ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+  double tolerance = !initial.is_float() ? 0 : c.c == "f64" ? 1e-12 : c.c == "f16" ? 2e-2 : c.c == "bf16" ? 5e-2 : 1e-4;
+  if (!c.attributes.empty()) tolerance = 2e-2;
+  EXPECT_TRUE(Agree(actual, expected, tolerance)) << ir;
+}
+
+std::vector<Case> Cases() {
+  const std::vector<std::pair<std::string, std::string>> types = {
+      {"f32", "f32"},   {"f16", "f32"},    {"bf16", "f32"},     {"i8", "i32"},  {"f64", "f64"}, {"f16", "f16"},
+      {"bf16", "bf16"}, {"f8E5M2", "f32"}, {"f8E4M3FN", "f32"}, {"i16", "i32"}, {"i32", "i32"}};
+  std::vector<Case> cases;
+  int turn = 0;
+  for (const auto& [a, c] : types)
+    for (auto [batch, m, n, k] :
+         {std::array{1, 16, 16, 16}, std::array{1, 32, 16, 64}, std::array{1, 16, 64, 32}, std::array{1, 64, 64, 32},
+          std::array{1, 128, 32, 16}, std::array{4, 16, 16, 32}, std::array{2, 32, 32, 16}})
+      cases.push_back({batch, m, n, k, a, c, MachineFor(turn++)});
+  for (const Machine& machine : Machines({1, 2, 4, 8})) {
+    cases.push_back({1, 32, 32, 32, "f32", "f32", machine, ", inputPrecision = tf32"});
+    cases.push_back({1, 128, 64, 128, "f16", "f32", machine});
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Dot, testing::ValuesIn(Cases()), NameCase);
+
+struct ScaledCase {
+  std::string a, b;  // as in tt.dot_scaled
+  bool scale_a, scale_b;
+  Machine machine;
+};
+
+void PrintTo(const ScaledCase& c, std::ostream* os) { *os << c.a << " " << c.b; }
+
+std::string TypeOf(const std::string& format) {
+  if (format == "e4m3") return "f8E4M3FN";
+  if (format == "e5m2") return "f8E5M2";
+  return format == "e2m1" ? "i8" : format == "fp16" ? "f16" : format;
+}
+
+// Element i of a row of e2m1 codes, two a byte, the low half first.
+double E2m1(const Array& bytes, size_t i) {
+  static constexpr double kValues[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  unsigned code = bytes.Unsigned(i / 2) >> (i % 2 * 4) & 15;
+  return code & 8 ? -kValues[code & 7] : kValues[code & 7];
+}
+
+class DotScaled : public testing::TestWithParam<ScaledCase> {};
+
+TEST_P(DotScaled, MultipliesScaledMatrices) {
+  const ScaledCase& c = GetParam();
+  constexpr int kM = 32, kN = 16, kK = 64, kGroups = kK / 32;
+  bool packed_a = c.a == "e2m1", packed_b = c.b == "e2m1";
+  auto make = [&](const std::string& format, int count, unsigned seed) {
+    return format == "e2m1" ? Values("i8", count / 2, seed) : Moderate(TypeOf(format), count, seed);
+  };
+  Array a = make(c.a, kM * kK, 1), b = make(c.b, kK * kN, 2), scale_a("i8", kM * kGroups), scale_b("i8", kN * kGroups);
+  for (size_t i = 0; i < scale_a.size(); ++i) scale_a.SetInt(i, 124 + i % 7);
+  for (size_t i = 0; i < scale_b.size(); ++i) scale_b.SetInt(i, 130 - i % 5);
+  Array actual("f32", kM * kN), expected = actual;
+  for (int i = 0; i < kM; ++i)
+    for (int j = 0; j < kN; ++j) {
+      double sum = 0;
+      for (int k = 0; k < kK; ++k) {
+        double x = packed_a ? E2m1(a, i * kK + k) : a.Float(i * kK + k);
+        // b packed along K: the byte of rows 2r and 2r + 1 stands in row r.
+        double y = packed_b ? E2m1(b, (size_t(k / 2) * kN + j) * 2 + k % 2) : b.Float(k * kN + j);
+        if (c.scale_a) x *= std::ldexp(1.0, int(scale_a.Unsigned(i * kGroups + k / 32)) - 127);
+        if (c.scale_b) y *= std::ldexp(1.0, int(scale_b.Unsigned(j * kGroups + k / 32)) - 127);
+        sum += x * y;
+      }
+      expected.SetFloat(i * kN + j, sum);
+    }
+  std::string shape_a = absl::StrCat(kM, "x", packed_a ? kK / 2 : kK),
+              shape_b = absl::StrCat(packed_b ? kK / 2 : kK, "x", kN);
+  std::string with_a = c.scale_a ? " scale %sa_x" : "", with_b = c.scale_b ? " scale %sb_x" : "";
+  std::string type_a = c.scale_a ? ", tensor<32x2xi8>" : "", type_b = c.scale_b ? ", tensor<16x2xi8>" : "";
+  std::string ir = absl::StrCat(
+      "module {\n  tt.func public @kernel(%a: !tt.ptr<", TypeOf(c.a), ">, %b: !tt.ptr<", TypeOf(c.b),
+      ">, %sa: !tt.ptr<i8>, %sb: !tt.ptr<i8>, %out: !tt.ptr<f32>) {\n", Load("a", TypeOf(c.a), a.size(), shape_a),
+      Load("b", TypeOf(c.b), b.size(), shape_b), Load("sa", "i8", 64, "32x2"), Load("sb", "i8", 32, "16x2"),
+      "    %zero = arith.constant dense<0.0> : tensor<32x16xf32>\n    %d = tt.dot_scaled %a_x", with_a, ", %b_x",
+      with_b, ", %zero lhs = ", c.a, " rhs = ", c.b, " : tensor<", shape_a, "x", TypeOf(c.a), ">", type_a, " * tensor<",
+      shape_b, "x", TypeOf(c.b), ">", type_b, " -> tensor<32x16xf32>\n", Store("f32", kM * kN, "32x16"), "  }\n}\n");
+  absl::Status status = RunKernel(c.machine, ir, {}, {a, b, scale_a, scale_b, actual});
+  ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+  EXPECT_TRUE(Agree(actual, expected, 1e-4)) << ir;
+}
+
+std::vector<ScaledCase> ScaledCases() {
+  std::vector<ScaledCase> cases;
+  int turn = 0;
+  for (const char* a : {"e4m3", "e5m2", "e2m1", "bf16", "fp16"})
+    for (const char* b : {"e4m3", "e5m2", "e2m1", "bf16", "fp16"})
+      cases.push_back({a, b, std::string(a) != "bf16" && std::string(a) != "fp16", turn % 2 == 0, MachineFor(turn++)});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DotScaled, testing::ValuesIn(ScaledCases()), [](const auto& info) {
+  return absl::StrCat(info.param.a, "_", info.param.b, "_", NameOf(info.param.machine));
+});
+
+}  // namespace
+}  // namespace tritond::conformance
