@@ -183,7 +183,7 @@ Attribute JoinEncoding(Attribute src, llvm::ArrayRef<int64_t> shape) {
 }
 
 Attribute SplitEncoding(Attribute src, llvm::ArrayRef<int64_t> shape) {
-  // Only where each thread holds both halves: one register bit, and no other, reaches the last dimension.
+  // Only where JoinEncoding leads back: the first register bit, and no other, reaches the last dimension.
   LinearLayout layout = LayoutOf(src, shape);
   auto names = DimNames(shape.size());
   absl::string_view last = names.back();
@@ -193,7 +193,7 @@ Attribute SplitEncoding(Attribute src, llvm::ArrayRef<int64_t> shape) {
       if (layout.Basis(in.name, b, last) == 0) continue;
       auto basis = layout.Basis(in.name, b);
       bool alone = std::all_of(basis.begin(), basis.end() - 1, [](int32_t c) { return c == 0; });
-      if (in.name != "register" || bit >= 0 || !alone) return {};
+      if (in.name != "register" || b != 0 || !alone) return {};
       bit = b;
     }
   }

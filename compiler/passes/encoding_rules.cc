@@ -67,9 +67,11 @@ Attribute TiedOperandEncoding(mlir::OpOperand& operand, Attribute encoding) {
 }
 
 bool AreTied(mlir::OpOperand& operand, Attribute encoding, Attribute result) {
+  Operation* op = operand.getOwner();
+  // Both operands have one type, so the result alone decides what it is.
+  if (llvm::isa<tt::JoinOp>(op)) return TiedOperandEncoding(operand, result) == encoding;
   Attribute yields = TiedResultEncoding(operand, encoding);
   if (yields == result) return true;
-  Operation* op = operand.getOwner();
   if (!yields || !IsReordering(op)) return false;
   return ttg::SamePlacement(llvm::cast<RankedTensorType>(op->getResult(0).getType()).getShape(), yields, result);
 }

@@ -24,34 +24,20 @@ struct UnaryFunction {
   Unary fn;
 };
 const UnaryFunction kUnary[] = {
-    {"acos", "acos", std::acos},
-    {"acosh", "acosh", std::acosh},
-    {"asin", "asin", std::asin},
-    {"asinh", "asinh", std::asinh},
-    {"atan", "atan", std::atan},
-    {"atanh", "atanh", std::atanh},
-    {"cbrt", "cbrt", std::cbrt},
-    {"ceil", "ceil", std::ceil},
-    {"cos", "cos", std::cos},
-    {"cosh", "cosh", std::cosh},
-    {"erf", "erf", std::erf},
-    {"erfc", "erfc", std::erfc},
-    {"exp", "exp", std::exp},
-    {"exp2", "exp2", std::exp2},
-    {"expm1", "expm1", std::expm1},
-    {"floor", "floor", std::floor},
-    {"log", "log", std::log},
-    {"log10", "log10", std::log10},
-    {"log1p", "log1p", std::log1p},
-    {"log2", "log2", std::log2},
-    {"round", "round", std::round},
-    {"roundeven", "rint", std::nearbyint},
-    {"rsqrt", "rsqrt", ReciprocalRoot},
-    {"sin", "sin", std::sin},
-    {"sinh", "sinh", std::sinh},
-    {"sqrt", "sqrt", std::sqrt},
-    {"tan", "tan", std::tan},
-    {"tanh", "tanh", std::tanh},
+    {"acos", "acos", std::acos},        {"acosh", "acosh", std::acosh},
+    {"asin", "asin", std::asin},        {"asinh", "asinh", std::asinh},
+    {"atan", "atan", std::atan},        {"atanh", "atanh", std::atanh},
+    {"cbrt", "cbrt", std::cbrt},        {"ceil", "ceil", std::ceil},
+    {"cos", "cos", std::cos},           {"cosh", "cosh", std::cosh},
+    {"erf", "erf", std::erf},           {"erfc", "erfc", std::erfc},
+    {"exp", "exp", std::exp},           {"exp2", "exp2", std::exp2},
+    {"expm1", "expm1", std::expm1},     {"floor", "floor", std::floor},
+    {"log", "log", std::log},           {"log10", "log10", std::log10},
+    {"log1p", "log1p", std::log1p},     {"log2", "log2", std::log2},
+    {"round", "round", std::round},     {"roundeven", "rint", std::nearbyint},
+    {"rsqrt", "rsqrt", ReciprocalRoot}, {"sin", "sin", std::sin},
+    {"sinh", "sinh", std::sinh},        {"sqrt", "sqrt", std::sqrt},
+    {"tan", "tan", std::tan},           {"tanh", "tanh", std::tanh},
     {"trunc", "trunc", std::trunc},
 };
 
@@ -61,12 +47,9 @@ struct BinaryFunction {
   Binary fn;
 };
 const BinaryFunction kBinary[] = {
-    {"atan2", "atan2", std::atan2},
-    {"copysign", "copysign", std::copysign},
-    {"powf", "pow", std::pow},
-    {"", "fmod", std::fmod},
-    {"", "fmax", std::fmax},
-    {"", "fmin", std::fmin},
+    {"atan2", "atan2", std::atan2}, {"copysign", "copysign", std::copysign},
+    {"powf", "pow", std::pow},      {"", "fmod", std::fmod},
+    {"", "fmax", std::fmax},        {"", "fmin", std::fmin},
 };
 
 FloatType FloatOf(Operation* op) { return llvm::cast<FloatType>(tt::ElementOf(op->getOperand(0).getType())); }

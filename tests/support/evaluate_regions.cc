@@ -56,16 +56,14 @@ Data While(Evaluation& e, Operation* op, Operands x) {
 }
 
 Data Call(Evaluation& e, Operation* op, Operands x) {
-  auto callee = mlir::SymbolTable::lookupNearestSymbolFrom<tt::FuncOp>(
-      op, llvm::cast<tt::CallOp>(op).getCalleeAttr());
+  auto callee = mlir::SymbolTable::lookupNearestSymbolFrom<tt::FuncOp>(op, llvm::cast<tt::CallOp>(op).getCalleeAttr());
   if (!callee || callee.getBody().empty()) return e.Fail(op, "calls a function without a body"), Data();
   return e.RunFunction(callee.getBody(), Copies(x));
 }
 
 // The elements at `flat` of several operands, as scalars.
 void AppendScalars(Data& scalars, Operands operands, int64_t flat) {
-  for (const Datum* operand : operands)
-    scalars.push_back({tt::ElementOf(operand->type), {operand->elements[flat]}});
+  for (const Datum* operand : operands) scalars.push_back({tt::ElementOf(operand->type), {operand->elements[flat]}});
 }
 
 // A way through a tensor: all lines along `axis`, as the place of their first element; neighbours lie `stride` apart.

@@ -57,8 +57,8 @@ Data Split(Evaluation&, Operation* op, Operands x) {
 // The order of the result is open; this is one of the allowed ones.
 Data Cat(Evaluation&, Operation* op, Operands x) {
   int64_t half = x[0]->elements.size();
-  return {MakeDatum(ResultType(op),
-                    [&](int64_t i) { return i < half ? x[0]->elements[i] : x[1]->elements[i - half]; })};
+  return {
+      MakeDatum(ResultType(op), [&](int64_t i) { return i < half ? x[0]->elements[i] : x[1]->elements[i - half]; })};
 }
 
 Data MakeRange(Evaluation&, Operation* op, Operands) {

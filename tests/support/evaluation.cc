@@ -24,9 +24,7 @@ uint64_t Evaluation::Steering(Operation* op, const Datum& scalar) {
   return scalar.elements[0].bits;
 }
 
-void Evaluation::Bind(mlir::Value value, Datum datum) {
-  (*frame_)[value.getAsOpaquePointer()] = std::move(datum);
-}
+void Evaluation::Bind(mlir::Value value, Datum datum) { (*frame_)[value.getAsOpaquePointer()] = std::move(datum); }
 
 Data Evaluation::RunOperation(Operation* op) {
   auto handler = handlers_.find(op->getName().getStringRef());

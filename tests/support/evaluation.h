@@ -80,14 +80,14 @@ using ElementFn = std::function<Element(mlir::Operation*, llvm::ArrayRef<Element
 Handler Elementwise(ElementFn fn);
 
 // Each family adds the operations that it knows.
-void AddArithmetic(HandlerTable& table);   // evaluate_arithmetic.cc
-void AddCasts(HandlerTable& table);        // evaluate_casts.cc
+void AddArithmetic(HandlerTable& table);     // evaluate_arithmetic.cc
+void AddCasts(HandlerTable& table);          // evaluate_casts.cc
 void AddMathFunctions(HandlerTable& table);  // evaluate_math.cc
-void AddShapes(HandlerTable& table);       // evaluate_shapes.cc
-void AddMemory(HandlerTable& table);       // evaluate_memory.cc
-void AddBlocks(HandlerTable& table);       // evaluate_blocks.cc
-void AddRegions(HandlerTable& table);      // evaluate_regions.cc
-void AddDots(HandlerTable& table);         // evaluate_dots.cc
+void AddShapes(HandlerTable& table);         // evaluate_shapes.cc
+void AddMemory(HandlerTable& table);         // evaluate_memory.cc
+void AddBlocks(HandlerTable& table);         // evaluate_blocks.cc
+void AddRegions(HandlerTable& table);        // evaluate_regions.cc
+void AddDots(HandlerTable& table);           // evaluate_dots.cc
 
 }  // namespace tritond::tests
 

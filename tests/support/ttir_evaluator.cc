@@ -35,12 +35,11 @@ struct TtirEvaluator::State {
 };
 
 TtirEvaluator::TtirEvaluator() : state_(std::make_unique<State>()) {
-  state_->context.loadDialect<tt::TTDialect, ttg::TTGDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
-                              mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
-                              mlir::ub::UBDialect>();
+  state_->context
+      .loadDialect<tt::TTDialect, ttg::TTGDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
+                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
   HandlerTable& table = state_->handlers;
-  for (auto add :
-       {AddArithmetic, AddCasts, AddMathFunctions, AddShapes, AddMemory, AddBlocks, AddRegions, AddDots})
+  for (auto add : {AddArithmetic, AddCasts, AddMathFunctions, AddShapes, AddMemory, AddBlocks, AddRegions, AddDots})
     add(table);
 }
 
@@ -53,8 +52,8 @@ absl::Status TtirEvaluator::Run(const std::string& ir, std::array<uint32_t, 3> g
   tt::FuncOp kernel = KernelOf(parsed.module());
   if (!kernel) return absl::InvalidArgumentError("the module has no kernel");
   if (kernel.getNumArguments() != arguments.size())
-    return absl::InvalidArgumentError(absl::StrCat("the kernel takes ", kernel.getNumArguments(), " parameters, not ",
-                                                   arguments.size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the kernel takes ", kernel.getNumArguments(), " parameters, not ", arguments.size()));
   EvaluatorMemory memory;
   Data values;
   for (auto [type, argument] : llvm::zip(kernel.getArgumentTypes(), arguments)) {

@@ -370,8 +370,10 @@ TEST(TtirEvaluator, PoisonMayBeDroppedButNotStored) {
     %y = arith.addi %x, %two : tensor<4xi32>
   )";
   std::vector<int32_t> m = {1, 2, 3, 4};
-  absl::Status status = RunOn(m, "i32", load + "%z = arith.select %m, %y, %two : tensor<4xi1>, tensor<4xi32>\n"
-                                               "tt.store %q, %z : tensor<4x!tt.ptr<i32>>");
+  absl::Status status = RunOn(m, "i32",
+                              load +
+                                  "%z = arith.select %m, %y, %two : tensor<4xi1>, tensor<4xi32>\n"
+                                  "tt.store %q, %z : tensor<4x!tt.ptr<i32>>");
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_THAT(m, ElementsAre(3, 4, 2, 2));
   status = RunOn(m, "i32", load + "tt.store %q, %y : tensor<4x!tt.ptr<i32>>");
@@ -382,10 +384,11 @@ TEST(TtirEvaluator, PoisonMayBeDroppedButNotStored) {
 TEST(TtirEvaluator, WhatHasNoValueIsPoison) {
   for (const char* op : {"arith.divsi", "arith.remui", "arith.shli"}) {
     std::vector<int32_t> y(1);
-    absl::Status status = RunOn(y, "i32", std::string(R"(
+    absl::Status status = RunOn(y, "i32",
+                                std::string(R"(
       %x = arith.constant 32 : i32
-      %z = arith.constant )") + (op == std::string("arith.shli") ? "32" : "0") + " : i32\n%y = " + op +
-                                              " %x, %z : i32\ntt.store %p, %y : !tt.ptr<i32>");
+      %z = arith.constant )") + (op == std::string("arith.shli") ? "32" : "0") +
+                                    " : i32\n%y = " + op + " %x, %z : i32\ntt.store %p, %y : !tt.ptr<i32>");
     EXPECT_THAT(std::string(status.message()), HasSubstr("undefined value reaches memory")) << op;
   }
 }

@@ -253,3 +253,23 @@ tt.func @expensive(%p: tensor<1024x!tt.ptr<f32>, #a>, %q: tensor<1024x!tt.ptr<f3
   tt.return
 }
 }
+
+// -----
+
+// Both operands of a join have one type, and give the result that is stored: another placement is converted to.
+#line = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#rows = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [32, 1], warpsPerCTA = [4, 1], order = [0, 1]}>
+#pairs = #ttg.linear<{register = [[0, 1], [1, 0], [2, 0]], lane = [[4, 0], [8, 0], [16, 0], [32, 0], [64, 0]], warp = [[128, 0], [256, 0]], block = []}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32, "ttg.num-ctas" = 1 : i32} {
+// CHECK-LABEL: @join_in_rows
+//       CHECK: %[[J:.*]] = tt.join %{{.*}}, %{{.*}} : tensor<512xi32, #[[$LINE:.*]]> -> tensor<512x2xi32, #[[$PAIRS:linear.*]]>
+//       CHECK: ttg.convert_layout %[[J]] : tensor<512x2xi32, #[[$PAIRS]]> -> tensor<512x2xi32, #blocked
+//       CHECK: tt.store
+tt.func @join_in_rows(%p: tensor<512x2x!tt.ptr<i32>, #rows>, %v: tensor<512xi32, #line>) {
+  %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32, #line>
+  %j = tt.join %i, %v : tensor<512xi32, #line> -> tensor<512x2xi32, #pairs>
+  %c = ttg.convert_layout %j : tensor<512x2xi32, #pairs> -> tensor<512x2xi32, #rows>
+  tt.store %p, %c : tensor<512x2x!tt.ptr<i32>, #rows>
+  tt.return
+}
+}

@@ -10,8 +10,10 @@
 namespace tritond::compiler::host {
 
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
+  // The host has no hardware for tensor descriptors. First, so that what they become is simplified like all else.
+  pm.addPass(createRewriteTensorDescriptorPass());
   // Until tensors have encodings, nothing depends on the device.
-  AddNeutralTtirPasses(pm, options.descriptor_flags);
+  AddNeutralTtirPasses(pm);
 }
 
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target, int warp_size) {

@@ -10,7 +10,7 @@ namespace tritond::compiler::nvidia {
 
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
   // Until tensors have encodings, nothing depends on the device.
-  AddNeutralTtirPasses(pm, options.descriptor_flags);
+  AddNeutralTtirPasses(pm);
 }
 
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target,

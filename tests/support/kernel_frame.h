@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A random kernel's parameters and its traffic with memory. For kernel_generator.cc and the generate_*.cc alone.
+#ifndef TESTS_SUPPORT_KERNEL_FRAME_H_
+#define TESTS_SUPPORT_KERNEL_FRAME_H_
+
+#include <string>
+#include <vector>
+
+#include "tests/support/kernel_writer.h"
+
+namespace tritond::tests {
+
+// What a buffer begins with.
+enum class Contents {
+  kAny,           // all values of the type; no NaN that signals
+  kSmallIntegers  // integers from -4 to 4
+};
+
+class KernelFrame {
+ public:
+  // Writes the program's index; the kernel runs on `kernel.grid`.
+  KernelFrame(KernelWriter& w, GeneratedKernel& kernel);
+
+  // A tensor, or a scalar, from a buffer of its own; masked at times.
+  Symbol Load(const std::string& element, const Shape& shape, Contents contents);
+  // A block of a matrix whose sizes are its own, by a block pointer or a descriptor, padded outside.
+  Symbol LoadBlock(const std::string& element, Contents contents);
+  // To a buffer of its own, each program and element elsewhere; masked at times.
+  void Store(const Symbol& value);
+  // Atomically combined into a buffer: by several programs in one place, or each element in its own with the result
+  // known.
+  void WriteAtomic();
+  // An i32 parameter of this value.
+  Symbol Scalar(int32_t value);
+
+  const std::string& parameters() const { return parameters_; }
+
+ private:
+  // A pointer parameter to a buffer of `count` elements; its name.
+  std::string AddBuffer(const std::string& element, int count, Contents contents, double tolerance = 0);
+  // Pointers to one element for each of `shape`, all different; `shared`: the same ones in all programs.
+  Symbol Pointers(const std::string& buffer, const std::string& element, const Shape& shape, int offset, bool shared);
+  absl::optional<Symbol> Mask(const Shape& shape, const Symbol& like);
+
+  KernelWriter& w_;
+  GeneratedKernel& kernel_;
+  int programs_;
+  std::string program_;  // %name of the program's index
+  std::string parameters_;
+};
+
+}  // namespace tritond::tests
+
+#endif  // TESTS_SUPPORT_KERNEL_FRAME_H_

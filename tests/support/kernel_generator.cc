@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel begins with a few loads, goes on with random steps over what is known, and stores some of it. Regions are
+// written the same way, and what they define is forgotten at their end.
+#include "tests/support/kernel_generator.h"
+
+#include <algorithm>
+
+#include "tests/support/kernel_frame.h"
+#include "tests/support/kernel_writer.h"
+
+namespace tritond::tests {
+namespace {
+
+class Generator {
+ public:
+  Generator(uint64_t seed, int steps) : w_(seed), steps_(steps) {}
+
+  GeneratedKernel Generate() {
+    kernel_.grid = {static_cast<uint32_t>(1 + w_.Below(3)), static_cast<uint32_t>(1 + w_.Below(2)), 1};
+    w_.BeginAside();
+    frame_.emplace(w_, kernel_);
+    w_.Publish(frame_->Scalar(w_.Below(6)));
+    int loads = 1 + w_.Below(3);
+    for (int i = 0; i < loads; ++i) WriteLoad();
+    bool early_exit = w_.OneIn(8);
+    if (early_exit) WriteEarlyExit();
+    WriteSteps(steps_, 0);
+    int stores = 2 + w_.Below(3);
+    for (int i = 0; i < stores; ++i)
+      if (auto value = w_.Pick([](const Symbol&) { return true; })) frame_->Store(*value);
+    w_.Line("tt.return");
+    if (early_exit) w_.Line("^exit:\n    tt.return");
+    std::string body = w_.TakeAside();
+    kernel_.ir = absl::StrCat("module {\n", functions_, "  tt.func public @kernel(", frame_->parameters(),
+                              ") attributes {noinline = false} {\n", body, "  }\n}\n");
+    return std::move(kernel_);
+  }
+
+ private:
+  Contents AnyContents() { return w_.OneIn(2) ? Contents::kAny : Contents::kSmallIntegers; }
+  std::string MemoryElement() {
+    return w_.OneIn(8) ? w_.OneOf<std::string>({"f8E4M3FN", "f8E5M2"}) : w_.RandomElement();
+  }
+
+  void WriteLoad() {
+    std::string element = MemoryElement();
+    if (w_.OneIn(6) && element != "i1") {
+      frame_->LoadBlock(element, AnyContents());
+    } else {
+      frame_->Load(element, w_.OneIn(8) ? Shape{} : w_.RandomShape(), AnyContents());
+    }
+  }
+
+  void WriteEarlyExit() {
+    auto x = w_.Pick([](const Symbol& s) { return s.element == "i32" && s.shape.empty(); });
+    Symbol two = w_.Constant("i32", {}, 2);
+    Symbol c = w_.EmitHidden("i1", {}, absl::StrCat("arith.cmpi sgt, ", x->name, ", ", two.name, " : i32"));
+    w_.Line(absl::StrCat("cf.cond_br ", c.name, ", ^exit, ^body"));
+    w_.Line("^body:");
+  }
+
+  void WriteSteps(int steps, int depth) {
+    for (int i = 0; i < steps; ++i) WriteStep(depth);
+  }
+
+  void WriteStep(int depth) {
+    int kind = w_.Below(depth > 0 ? 21 : 30);
+    if (kind < 12) return WriteElementwise(w_);
+    if (kind < 17) return WriteShape(w_);
+    if (kind < 19) return WriteReduction(w_);
+    if (kind < 21) return depth < 2 && w_.OneIn(2) ? WriteIf(depth) : WriteElementwise(w_);
+    if (kind < 24) return w_.OneIn(3) ? WriteWhile(depth) : WriteFor(depth);
+    if (kind == 24) return WriteDot();
+    if (kind == 25) return WriteCall();
+    if (kind == 26) return frame_->WriteAtomic();
+    if (kind == 27) return WriteLoad();
+    return WriteDot();
+  }
+
+  // Values that a region may carry, by their types.
+  std::vector<Symbol> PickCarried() {
+    std::vector<Symbol> carried;
+    int count = 1 + w_.Below(3);
+    for (int i = 0; i < count; ++i)
+      if (auto s = w_.Pick([](const Symbol& s) { return !s.approximate; })) carried.push_back(*s);
+    return carried;
+  }
+  static std::string Types(const std::vector<Symbol>& symbols) {
+    std::string text;
+    for (const Symbol& s : symbols) absl::StrAppend(&text, text.empty() ? "" : ", ", s.type());
+    return text;
+  }
+  static std::string Names(const std::vector<Symbol>& symbols) {
+    std::string text;
+    for (const Symbol& s : symbols) absl::StrAppend(&text, text.empty() ? "" : ", ", s.name);
+    return text;
+  }
+  // The values of a region's end: known ones of the types of `like`.
+  std::vector<Symbol> PickLike(const std::vector<Symbol>& like) {
+    std::vector<Symbol> chosen;
+    for (const Symbol& l : like)
+      chosen.push_back(
+          *w_.Pick([&](const Symbol& s) { return s.element == l.element && s.shape == l.shape && !s.approximate; }));
+    return chosen;
+  }
+  // New names for values of the types of `like`, of which nothing else is known.
+  std::vector<Symbol> Renamed(const std::vector<Symbol>& like, const std::string& result = "") {
+    std::vector<Symbol> symbols = like;
+    for (size_t i = 0; i < symbols.size(); ++i) {
+      symbols[i].name = result.empty() ? w_.Fresh() : symbols.size() == 1 ? result : absl::StrCat(result, "#", i);
+      symbols[i].bound = -1;
+      symbols[i].raw = false;
+    }
+    return symbols;
+  }
+  void PublishAll(const std::vector<Symbol>& symbols) {
+    for (const Symbol& s : symbols) w_.Publish(s);
+  }
+  std::string ResultName(const std::vector<Symbol>& results, const std::string& result) {
+    return results.size() == 1 ? result : absl::StrCat(result, ":", results.size());
+  }
+
+  Symbol SmallScalar(int limit) {
+    auto known = w_.Pick([](const Symbol& s) { return s.element == "i32" && s.shape.empty(); });
+    return w_.OneIn(2) ? w_.Constant("i32", {}, w_.Below(limit)) : w_.Masked(*known, limit);
+  }
+
+  void WriteFor(int depth) {
+    std::vector<Symbol> carried = PickCarried(), inner = Renamed(carried);
+    Symbol from = w_.Constant("i32", {}, w_.Below(3) - 1), to = SmallScalar(4);
+    Symbol step = w_.Constant("i32", {}, 1 + w_.Below(2)), i = from;
+    i.name = w_.Fresh();
+    i.bound = 4;
+    std::string result = w_.Fresh(), arguments;
+    for (size_t k = 0; k < carried.size(); ++k)
+      absl::StrAppend(&arguments, k ? ", " : "", inner[k].name, " = ", carried[k].name);
+    w_.Line(absl::StrCat(ResultName(carried, result), " = scf.for ", i.name, " = ", from.name, " to ", to.name,
+                         " step ", step.name, " iter_args(", arguments, ") -> (", Types(carried), ") : i32 {"));
+    size_t mark = w_.Mark();
+    w_.Indent(2);
+    w_.Publish(i);
+    PublishAll(inner);
+    WriteSteps(1 + w_.Below(4), depth + 1);
+    std::vector<Symbol> yielded = PickLike(carried);
+    w_.Line(absl::StrCat("scf.yield ", Names(yielded), " : ", Types(yielded)));
+    w_.Indent(-2);
+    w_.Line("}");
+    w_.Forget(mark);
+    PublishAll(Renamed(carried, result));
+  }
+
+  void WriteWhile(int depth) {
+    std::vector<Symbol> carried = PickCarried();
+    Symbol zero = w_.Constant("i32", {}, 0), one = w_.Constant("i32", {}, 1), limit = SmallScalar(4);
+    carried.insert(carried.begin(), zero);
+    std::vector<Symbol> before = Renamed(carried), after = Renamed(carried);
+    std::string result = w_.Fresh(), arguments, bodies;
+    for (size_t k = 0; k < carried.size(); ++k) {
+      absl::StrAppend(&arguments, k ? ", " : "", before[k].name, " = ", carried[k].name);
+      absl::StrAppend(&bodies, k ? ", " : "", after[k].name, ": ", after[k].type());
+    }
+    w_.Line(absl::StrCat(ResultName(carried, result), " = scf.while (", arguments, ") : (", Types(carried), ") -> (",
+                         Types(carried), ") {"));
+    Symbol go = w_.EmitHidden("i1", {}, absl::StrCat("arith.cmpi slt, ", before[0].name, ", ", limit.name, " : i32"));
+    w_.Line(absl::StrCat("  scf.condition(", go.name, ") ", Names(before), " : ", Types(before)));
+    w_.Line("} do {");
+    w_.Line(absl::StrCat("^bb0(", bodies, "):"));
+    size_t mark = w_.Mark();
+    w_.Indent(2);
+    PublishAll(after);
+    WriteSteps(1 + w_.Below(3), depth + 1);
+    std::vector<Symbol> yielded = PickLike(carried);
+    yielded[0] = w_.EmitHidden("i32", {}, absl::StrCat("arith.addi ", after[0].name, ", ", one.name, " : i32"));
+    w_.Line(absl::StrCat("scf.yield ", Names(yielded), " : ", Types(yielded)));
+    w_.Indent(-2);
+    w_.Line("}");
+    w_.Forget(mark);
+    PublishAll(Renamed(carried, result));
+  }
+
+  void WriteIf(int depth) {
+    std::vector<Symbol> results = PickCarried();
+    Symbol x = SmallScalar(4), y = SmallScalar(4);
+    Symbol c = w_.EmitHidden("i1", {}, absl::StrCat("arith.cmpi slt, ", x.name, ", ", y.name, " : i32"));
+    std::string result = w_.Fresh();
+    w_.Line(absl::StrCat(ResultName(results, result), " = scf.if ", c.name, " -> (", Types(results), ") {"));
+    for (bool first : {true, false}) {
+      size_t mark = w_.Mark();
+      w_.Indent(2);
+      WriteSteps(w_.Below(4), depth + 1);
+      std::vector<Symbol> yielded = PickLike(results);
+      w_.Line(absl::StrCat("scf.yield ", Names(yielded), " : ", Types(yielded)));
+      w_.Indent(-2);
+      w_.Line(first ? "} else {" : "}");
+      w_.Forget(mark);
+    }
+    PublishAll(Renamed(results, result));
+  }
+
+  // A function of its own, whose body knows nothing but its parameters.
+  void WriteCall() {
+    std::vector<Symbol> arguments = PickCarried(), parameters = Renamed(arguments);
+    std::string name = absl::StrCat("@function", functions_.size()), declared;
+    for (const Symbol& p : parameters) absl::StrAppend(&declared, declared.empty() ? "" : ", ", p.name, ": ", p.type());
+    std::vector<Symbol> pool = w_.TakePool();
+    w_.BeginAside();
+    w_.SetPool(parameters);
+    for (int i = w_.Below(5); i >= 0; --i) WriteElementwise(w_);
+    std::vector<Symbol> results = {*w_.Pick([](const Symbol& s) { return !s.approximate; })};
+    w_.Line(absl::StrCat("tt.return ", results[0].name, " : ", results[0].type()));
+    absl::StrAppend(&functions_, "  tt.func private ", name, "(", declared, ") -> ", results[0].type(),
+                    w_.OneIn(2) ? " attributes {noinline = true}" : "", " {\n");
+    absl::StrAppend(&functions_, w_.TakeAside(), "  }\n");
+    w_.SetPool(std::move(pool));
+    std::string result = w_.Fresh();
+    w_.Line(absl::StrCat(result, " = tt.call ", name, "(", Names(arguments), ") : (", Types(arguments), ") -> ",
+                         results[0].type()));
+    PublishAll(Renamed(results, result));
+  }
+
+  void WriteDot() {
+    struct Types {
+      const char *from, *to;
+    };
+    Types types = w_.OneOf<Types>({{"f16", "f32"},
+                                   {"bf16", "f32"},
+                                   {"f32", "f32"},
+                                   {"f16", "f16"},
+                                   {"i8", "i32"},
+                                   {"f8E5M2", "f32"},
+                                   {"f8E4M3FN", "f32"}});
+    int m = w_.OneOf<int>({16, 16, 32}), n = w_.OneOf<int>({16, 16, 32}), k = w_.OneOf<int>({16, 32, 32});
+    if (types.from == std::string("i8")) k = 32;
+    bool transposed = w_.OneIn(3);
+    Symbol a = frame_->Load(types.from, {m, k}, Contents::kSmallIntegers);
+    Symbol b = frame_->Load(types.from, transposed ? Shape{n, k} : Shape{k, n}, Contents::kSmallIntegers);
+    if (a.bound != 4 || b.bound != 4) return;
+    if (transposed)
+      b = w_.EmitHidden(types.from, {k, n},
+                        absl::StrCat("tt.trans ", b.name, " {order = array<i32: 1, 0>} : ", b.type(), " -> ",
+                                     TypeText(types.from, {k, n})));
+    Symbol c = w_.OneIn(3) ? frame_->Load(types.to, {m, n}, Contents::kSmallIntegers)
+                           : w_.Constant(types.to, {m, n}, w_.Below(3));
+    std::string precision =
+        types.from == std::string("f32") ? ", inputPrecision = " + w_.OneOf<std::string>({"tf32", "ieee"}) : "";
+    Symbol d = w_.EmitHidden(types.to, {m, n},
+                             absl::StrCat("tt.dot ", a.name, ", ", b.name, ", ", c.name, precision, " : ", a.type(),
+                                          " * ", b.type(), " -> ", c.type()));
+    d.bound = c.bound >= 0 ? k * 16 + c.bound : -1;
+    w_.Publish(d);
+  }
+
+  KernelWriter w_;
+  int steps_;
+  GeneratedKernel kernel_;
+  absl::optional<KernelFrame> frame_;
+  std::string functions_;
+};
+
+}  // namespace
+
+GeneratedKernel GenerateKernel(uint64_t seed, int steps) { return Generator(seed, steps).Generate(); }
+
+}  // namespace tritond::tests

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random kernels: well-typed Triton IR over many operations, types and shapes, in which nothing is undefined and every
+// result is exact or known to be approximate, with the buffers to run it on.
+#ifndef TESTS_SUPPORT_KERNEL_GENERATOR_H_
+#define TESTS_SUPPORT_KERNEL_GENERATOR_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tritond::tests {
+
+// A kernel parameter: a buffer or an i32.
+struct GeneratedParameter {
+  std::string element;  // of the buffer; empty for a scalar
+  std::string bytes;    // the contents before the launch
+  int32_t scalar = 0;
+  double tolerance = 0;  // of what the kernel writes, relative to the larger of 1 and the value; 0: exact
+};
+
+struct GeneratedKernel {
+  std::string ir;
+  std::array<uint32_t, 3> grid = {1, 1, 1};
+  std::vector<GeneratedParameter> parameters;
+};
+
+// The same kernel for the same seed, always. `steps` bounds the number of operations, roughly.
+GeneratedKernel GenerateKernel(uint64_t seed, int steps = 12);
+
+}  // namespace tritond::tests
+
+#endif  // TESTS_SUPPORT_KERNEL_GENERATOR_H_
