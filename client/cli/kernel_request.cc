@@ -51,6 +51,12 @@ void KernelFlags::AddTo(CLI::App* command) {
       ->add_option("--launch-abi", launch_abi,
                    "Scratch pointers that follow the kernel's parameters: none, global or both (Triton 3.5 and later)")
       ->capture_default_str();
+  command
+      ->add_option(
+          "--descriptor-flags", descriptor_flags,
+          "Flags behind the strides of a tensor descriptor parameter: 0 up to Triton 3.5, 1 in 3.6, 2 from 3.7")
+      ->check(CLI::Range(0, 2))
+      ->capture_default_str();
   command->add_flag("--debug-info", debug_info, "Keep source locations in the binary");
   command->add_flag("--no-cache", no_cache, "Compile even when a result is stored");
   command->add_option("--tenant", tenant, "Whom to account the work to");
@@ -88,6 +94,7 @@ absl::StatusOr<v1::CompileRequest> MakeRequest(const Kernel& kernel, const Kerne
     request.add_outputs(*kind);
   }
   if (absl::Status status = SetLaunchAbi(flags.launch_abi, request.mutable_abi()); !status.ok()) return status;
+  request.mutable_abi()->set_descriptor_flags(flags.descriptor_flags);
   request.set_debug_info(flags.debug_info);
   request.set_cache_mode(flags.no_cache ? v1::CACHE_MODE_REFRESH : v1::CACHE_MODE_USE);
   request.set_tenant(flags.tenant);

@@ -24,6 +24,7 @@ struct KernelFlags {
   std::vector<std::string> emit = {"binary"};
   std::string input;  // a stage; empty: by the file's extension
   std::string launch_abi = "both";
+  int descriptor_flags = 1;
   bool debug_info = false;
   bool no_cache = false;
   std::string tenant;

@@ -23,10 +23,11 @@ const char* StageName(Stage stage);
 // InvalidArgument for any other word.
 absl::StatusOr<Stage> ParseStage(const std::string& name);
 
-// Which hidden parameters follow the kernel's own; what the client's launcher passes (Triton 3.5 and later: both).
+// Which hidden parameters the client's launcher passes. The defaults are Triton 3.6's.
 struct LaunchAbi {
-  bool global_scratch = true;
-  bool profile_scratch = true;
+  bool global_scratch = true;   // behind the kernel's own
+  bool profile_scratch = true;  // behind that
+  int descriptor_flags = 1;     // 0, 1 or 2 parameters of i1 behind the strides of a tensor descriptor
 };
 
 struct CompileRequest {

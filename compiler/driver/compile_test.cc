@@ -137,6 +137,29 @@ TEST(Compiler, HiddenParametersFollowTheAbiRecord) {
   EXPECT_EQ(count(Warm().Compile(request).artifacts[0].bytes), 2);
 }
 
+// Base, then shape and strides (with the flags between) for the descriptor, and again as parameters of their own.
+TEST(Compiler, DescriptorParametersFollowTheAbiRecord) {
+  CompileRequest request = Request(R"(module {
+  tt.func public @copy(%in: !tt.tensordesc<tensor<16x16xf32>>, %m: i32, %n: i32, %sm: i64, %sn: i64, %out: !tt.ptr<f32>) {
+    %zero = arith.constant 0 : i32
+    %x = tt.descriptor_load %in[%zero, %zero] : !tt.tensordesc<tensor<16x16xf32>> -> tensor<16x16xf32>
+    %s = tt.splat %out : !tt.ptr<f32> -> tensor<16x16x!tt.ptr<f32>>
+    tt.store %s, %x : tensor<16x16x!tt.ptr<f32>>
+    tt.return
+  }
+}
+)");
+  for (int flags : {0, 1, 2}) {
+    request.abi = {false, false, flags};
+    CompileResult result = Warm().Compile(request);
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    const std::string& ptx = result.artifacts[0].bytes;
+    EXPECT_THAT(ptx, HasSubstr("copy_param_" + std::to_string(9 + flags)));
+    EXPECT_EQ(ptx.find("copy_param_" + std::to_string(10 + flags)), std::string::npos);
+    EXPECT_EQ(result.metadata["tensordesc_meta"], nlohmann::json::array());
+  }
+}
+
 TEST(Compiler, EchoesOptionsAndNamesTheIgnoredOnes) {
   CompileRequest request = Request(kScale);
   request.options = {{"num_warps", 8}, {"waves_per_eu", 2}, {"maxnreg", nullptr}, {"shared", 12345}};

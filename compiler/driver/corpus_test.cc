@@ -36,13 +36,6 @@ nlohmann::json OptionsOf(fs::path path) {
   return all.contains("options") ? all["options"] : all;
 }
 
-// Operations that wait for their lowering.
-bool IsSupported(const std::string& ir) {
-  for (const char* op : {"tt.gather", "tt.descriptor", "tt.make_tensor_desc"})
-    if (ir.find(op) != std::string::npos) return false;
-  return true;
-}
-
 struct Corpus {
   const char* folder;
   const char* target;
@@ -50,7 +43,7 @@ struct Corpus {
 
 class CorpusTest : public testing::TestWithParam<Corpus> {};
 
-TEST_P(CorpusTest, EveryKernelCompilesOrSaysWhyNot) {
+TEST_P(CorpusTest, EveryKernelCompiles) {
   std::vector<fs::path> kernels = Kernels(std::string("../shared/corpus/") + GetParam().folder);
   if (kernels.empty()) GTEST_SKIP() << "../shared/corpus is not there";
   auto compiler = Compiler::Create();
@@ -67,15 +60,12 @@ TEST_P(CorpusTest, EveryKernelCompilesOrSaysWhyNot) {
     request.options.erase("warp_size");  // of the GPU that the options were written for
     request.outputs = {has_assembler ? Stage::kBinary : Stage::kAsm};
     CompileResult result = compiler->Compile(request);
-    if (IsSupported(request.ir)) {
-      EXPECT_TRUE(result.status.ok()) << result.status;
-      compiled += result.status.ok();
-      bool is_elf = !result.artifacts.empty() && result.artifacts[0].bytes.substr(0, 4) == "\177ELF";
-      EXPECT_TRUE(!has_assembler || is_elf);
-    } else if (!result.status.ok()) {
-      EXPECT_EQ(result.status.code(), absl::StatusCode::kUnimplemented) << result.status;
-      EXPECT_FALSE(result.diagnostics.empty());
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    if (has_assembler) {
+      ASSERT_FALSE(result.artifacts.empty());
+      EXPECT_EQ(result.artifacts[0].bytes.substr(0, 4), "\177ELF");
     }
+    ++compiled;
   }
   EXPECT_GT(compiled, 10);
 }

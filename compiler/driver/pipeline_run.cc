@@ -76,6 +76,7 @@ absl::Status PipelineRun::CheckRequest() {
   auto options = ParseOptions(request_.options);
   if (!options.ok()) return options.status();
   options_ = options->kernel;
+  options_.descriptor_flags = request_.abi.descriptor_flags;
   options_.debug_info = request_.debug_info;
   result_.ignored_options = options->ignored;
   int threads = options_.num_warps * target_.Ops().WarpSize();

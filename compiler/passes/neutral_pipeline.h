@@ -8,8 +8,8 @@
 
 namespace tritond::compiler {
 
-// From parsed to canonical ttir.
-void AddNeutralTtirPasses(mlir::OpPassManager& pm);
+// From parsed to canonical ttir. `descriptor_flags`: see LaunchAbi.
+void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags);
 
 // From final ttgir to what LowerToLlvm takes.
 void AddNeutralLlirPasses(mlir::OpPassManager& pm);

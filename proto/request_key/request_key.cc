@@ -101,6 +101,8 @@ std::vector<int> OutputsOf(const v1::CompileRequest& request) {
 bool GlobalScratchOf(const v1::LaunchAbi& abi) { return !abi.has_global_scratch() || abi.global_scratch(); }
 bool ProfileScratchOf(const v1::LaunchAbi& abi) { return !abi.has_profile_scratch() || abi.profile_scratch(); }
 
+uint32_t DescriptorFlagsOf(const v1::LaunchAbi& abi) { return abi.has_descriptor_flags() ? abi.descriptor_flags() : 1; }
+
 std::string IrDigest(const v1::CompileRequest& request) {
   const v1::Stage input = InputOf(request);
   const bool is_mlir = input == v1::STAGE_TTIR || input == v1::STAGE_TTGIR;
@@ -131,6 +133,7 @@ void Canonicalize(v1::CompileRequest* request) {
   v1::LaunchAbi* abi = request->mutable_abi();
   abi->set_global_scratch(GlobalScratchOf(*abi));
   abi->set_profile_scratch(ProfileScratchOf(*abi));
+  abi->set_descriptor_flags(DescriptorFlagsOf(*abi));
 }
 
 std::vector<KeyPart> KeyParts(const v1::CompileRequest& request, absl::string_view build_id) {
@@ -142,6 +145,7 @@ std::vector<KeyPart> KeyParts(const v1::CompileRequest& request, absl::string_vi
       {"outputs", absl::StrJoin(OutputsOf(request), ",")},
       {"abi.global_scratch", GlobalScratchOf(request.abi()) ? "1" : "0"},
       {"abi.profile_scratch", ProfileScratchOf(request.abi()) ? "1" : "0"},
+      {"abi.descriptor_flags", absl::StrCat(DescriptorFlagsOf(request.abi()))},
       {"input", absl::StrCat(static_cast<int>(InputOf(request)))},
       {"debug_info", request.debug_info() ? "1" : "0"},
       {"ir", IrDigest(request)},

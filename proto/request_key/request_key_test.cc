@@ -82,6 +82,7 @@ TEST(RequestKey, DefaultsCountAsWhatTheyStandFor) {
   Canonicalize(&explicit_request);
   EXPECT_EQ(explicit_request.input(), v1::STAGE_TTIR);
   EXPECT_TRUE(explicit_request.abi().global_scratch());
+  EXPECT_EQ(explicit_request.abi().descriptor_flags(), 1u);
   EXPECT_EQ(Key(Request("module {}")), Key(explicit_request));
   EXPECT_EQ(Key(explicit_request).size(), 64u);
 }
@@ -100,6 +101,7 @@ TEST(RequestKey, EverythingThatChangesTheBytesChangesIt) {
   EXPECT_TRUE(changed([](auto& r) { r.add_outputs(v1::STAGE_ASM); }));
   EXPECT_TRUE(changed([](auto& r) { r.mutable_abi()->set_profile_scratch(false); }));
   EXPECT_TRUE(changed([](auto& r) { r.mutable_abi()->set_global_scratch(false); }));
+  EXPECT_TRUE(changed([](auto& r) { r.mutable_abi()->set_descriptor_flags(0); }));
   EXPECT_TRUE(changed([](auto& r) { (*r.mutable_options()->mutable_fields())["num_warps"].set_number_value(8); }));
   EXPECT_NE(RequestKey(Request("module {}"), "build-2"), base);
 }

@@ -70,7 +70,11 @@ absl::StatusOr<compiler::CompileRequest> ToCompiler(const v1::CompileRequest& re
   out.options = nlohmann::json::parse(proto::CanonicalOptions(request.options()), nullptr, /*allow_exceptions=*/false);
   if (!out.options.is_object())
     return absl::InvalidArgumentError("the options are no JSON object (is a name not UTF-8?)");
-  out.abi = {request.abi().global_scratch(), request.abi().profile_scratch()};
+  if (request.abi().descriptor_flags() > 2)
+    return absl::InvalidArgumentError(
+        absl::StrCat("abi.descriptor_flags is 0, 1 or 2, not ", request.abi().descriptor_flags()));
+  out.abi = {request.abi().global_scratch(), request.abi().profile_scratch(),
+             request.abi().has_descriptor_flags() ? static_cast<int>(request.abi().descriptor_flags()) : 1};
   for (int stage : request.outputs()) {
     absl::StatusOr<compiler::Stage> output = FromProto(stage);
     if (!output.ok()) return output.status();

@@ -10,10 +10,8 @@
 namespace tritond::compiler::host {
 
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
-  // The host has no hardware for tensor descriptors. First, so that what they become is simplified like all else.
-  pm.addPass(createRewriteTensorDescriptorPass());
   // Until tensors have encodings, nothing depends on the device.
-  AddNeutralTtirPasses(pm);
+  AddNeutralTtirPasses(pm, options.descriptor_flags);
 }
 
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target, int warp_size) {

@@ -10,7 +10,7 @@ namespace tritond::compiler::nvidia {
 
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
   // Until tensors have encodings, nothing depends on the device.
-  AddNeutralTtirPasses(pm);
+  AddNeutralTtirPasses(pm, options.descriptor_flags);
 }
 
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target,
