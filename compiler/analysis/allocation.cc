@@ -89,6 +89,11 @@ class Allocator final {
     std::vector<TimedBuffer> buffers;
     std::vector<Operation*> owners;
     if (!function.isExternal()) {
+      mlir::WalkResult groups = function.walk([](ttg::WarpSpecializeOp op) {
+        op.emitOpError("is not supported by this compiler yet");
+        return mlir::WalkResult::interrupt();
+      });
+      if (groups.wasInterrupted()) return mlir::failure();
       BufferAliases aliases(function);
       BufferLifetimes lifetimes(function, aliases);
       function.walk([&](Operation* op) {

@@ -4,13 +4,14 @@
 // the state, a barrier goes in front of it, which empties the state. A round starts from empty states, with the
 // barriers of the rounds before, and sweeps over the blocks to the fixpoint. A barrier that only a later sweep finds is
 // news for what flowed past its place before, so the round starts anew; else stale states would ask for barriers that
-// nothing needs.
+// nothing needs. Bytes that asynchronous copies write stay apart, whatever barriers there are, until the wait that
+// makes them written.
 #include "compiler/analysis/barriers.h"
 
 #include <algorithm>
 
 #include "compiler/analysis/alias.h"
-#include "compiler/analysis/allocation.h"
+#include "compiler/analysis/buffer_ranges.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -45,6 +46,7 @@ class Bytes final {
     ranges_.insert(after, range);
     return true;
   }
+  bool empty() const { return ranges_.empty(); }
   bool Add(const Bytes& other) {
     bool added = false;
     for (const MemoryRange& range : other.ranges_) added |= Add(range);
@@ -58,30 +60,42 @@ class Bytes final {
 struct State {
   Bytes reads;
   Bytes writes;
+  Bytes copies;  // being written by asynchronous copies
 
   bool Add(const State& other) {
-    bool reads_added = reads.Add(other.reads);
-    return writes.Add(other.writes) || reads_added;
+    bool reads_added = reads.Add(other.reads), copies_added = copies.Add(other.copies);
+    return writes.Add(other.writes) || reads_added || copies_added;
   }
+  void Barrier() { reads = writes = Bytes(); }
 };
 
 // What one operation does to shared memory.
 struct Effect {
-  llvm::SmallVector<MemoryRange, 1> reads, writes;
+  MemoryRanges reads, writes;
+  MemoryRanges copies;       // writes that go on after the operation
+  bool ends_copies = false;  // of which some have ended after this
+  bool ends_all = false;     // and all of them
+  bool returns = false;      // from a device function
   bool waits = false;        // holds a barrier between its writes and its reads, or is one
   bool reads_after = false;  // `waits`, and reads what it wrote after that
 
-  bool IsNone() const { return reads.empty() && writes.empty() && !waits; }
+  bool IsNone() const {
+    return reads.empty() && writes.empty() && copies.empty() && !waits && !ends_copies && !returns;
+  }
 
   bool ConflictsWith(const State& state) const {
     auto hits = [](const auto& ranges, const Bytes& bytes) {
       return llvm::any_of(ranges, [&](const MemoryRange& range) { return bytes.Overlaps(range); });
     };
-    return hits(reads, state.writes) || hits(writes, state.writes) || hits(writes, state.reads);
+    return hits(reads, state.writes) || hits(writes, state.writes) || hits(writes, state.reads) ||
+           hits(copies, state.writes) || hits(copies, state.reads);
   }
 
   void ApplyTo(State& state) const {
-    if (waits) state = State();
+    if (waits) state.Barrier();
+    if (ends_copies) state.writes.Add(state.copies);
+    if (ends_all) state.copies = Bytes();
+    for (const MemoryRange& range : copies) state.copies.Add(range);
     for (const MemoryRange& range : reads) state.reads.Add(range);
     if (waits && reads_after) {
       for (const MemoryRange& range : writes) state.reads.Add(range);
@@ -91,25 +105,26 @@ struct Effect {
   }
 };
 
-void AddBuffers(llvm::SmallVectorImpl<MemoryRange>& ranges, const BufferAliases& aliases, Value value) {
-  for (Operation* allocation : aliases.Of(value)) {
-    if (auto range = AllocatedRange(allocation)) ranges.push_back(*range);
-  }
-}
-
-// Reads and writes of an operation on buffers, by its declared effects; both if it declares none.
+// Reads and writes of an operation on buffers, by its declared effects; both of all buffers if it declares none.
 void AddBufferAccesses(Effect& effect, Operation* op, const BufferAliases& aliases) {
-  auto is_buffer = [](Value value) { return llvm::isa<ttg::MemDescType>(value.getType()); };
-  if (llvm::none_of(op->getOperands(), is_buffer) && llvm::none_of(op->getResults(), is_buffer)) return;
-  if (op->hasTrait<mlir::OpTrait::IsTerminator>()) return;
+  llvm::SmallVector<Value> buffers;
+  for (mlir::ValueRange values : {mlir::ValueRange(op->getOperands()), mlir::ValueRange(op->getResults())})
+    for (Value value : values)
+      if (llvm::isa<ttg::MemDescType>(value.getType())) buffers.push_back(value);
+  if (buffers.empty() || op->hasTrait<mlir::OpTrait::IsTerminator>()) return;
+  auto add = [&](MemoryRanges& ranges, Value only) {
+    for (Value buffer : buffers)
+      if (!only || only == buffer) llvm::append_range(ranges, RangesOf(buffer, aliases));
+  };
   auto declared = llvm::dyn_cast<mlir::MemoryEffectOpInterface>(op);
-  bool reads = !declared || declared.hasEffect<mlir::MemoryEffects::Read>();
-  bool writes = !declared || declared.hasEffect<mlir::MemoryEffects::Write>();
-  for (mlir::ValueRange values : {mlir::ValueRange(op->getOperands()), mlir::ValueRange(op->getResults())}) {
-    for (Value value : values) {
-      if (reads) AddBuffers(effect.reads, aliases, value);
-      if (writes) AddBuffers(effect.writes, aliases, value);
-    }
+  if (!declared) return add(effect.reads, Value()), add(effect.writes, Value());
+  llvm::SmallVector<mlir::MemoryEffects::EffectInstance> effects;
+  declared.getEffects(effects);
+  bool is_copy = llvm::isa<ttg::AsyncCopyGlobalToLocalOp>(op);
+  for (const auto& each : effects) {
+    if (llvm::isa<mlir::MemoryEffects::Read>(each.getEffect())) add(effect.reads, each.getValue());
+    if (llvm::isa<mlir::MemoryEffects::Write>(each.getEffect()))
+      add(is_copy ? effect.copies : effect.writes, each.getValue());
   }
 }
 
@@ -125,6 +140,15 @@ Effect EffectOf(Operation* op, const BufferAliases& aliases) {
   Effect effect;
   if (IsSharedBarrier(op)) {
     effect.waits = true;
+    return effect;
+  }
+  if (auto wait = llvm::dyn_cast<ttg::AsyncWaitOp>(op)) {
+    effect.ends_copies = true;
+    effect.ends_all = wait.getNum() == 0;
+    return effect;
+  }
+  if (llvm::isa<tt::ReturnOp>(op)) {
+    effect.returns = !op->getParentOfType<tt::FuncOp>().isPublic();
     return effect;
   }
   AddBufferAccesses(effect, op, aliases);
@@ -157,11 +181,13 @@ class Analysis final {
     return mlir::success();
   }
 
-  llvm::SmallVector<Operation*> Run() {
-    if (accesses_.empty()) return {};
+  mlir::FailureOr<llvm::SmallVector<Operation*>> Run() {
+    if (accesses_.empty()) return llvm::SmallVector<Operation*>();
     llvm::ReversePostOrderTraversal<mlir::Region*> order(&function_.getBody());
     while (!Round(order)) {
     }
+    if (returns_early_)
+      return returns_early_->emitError("returns from a device function while asynchronous copies may be in flight");
     llvm::SmallVector<Operation*> result;
     for (Block& block : function_.getBody()) {
       for (const auto& access : accesses_.lookup(&block)) {
@@ -206,7 +232,8 @@ class Analysis final {
   // True when this found a new barrier.
   bool Step(Operation* op, const Effect& effect, State& state) {
     bool found = effect.ConflictsWith(state) && barriers_.insert(op).second;
-    if (barriers_.contains(op)) state = State();
+    if (barriers_.contains(op)) state.Barrier();
+    if (effect.returns && !state.copies.empty()) returns_early_ = op;
     effect.ApplyTo(state);
     return found;
   }
@@ -214,6 +241,7 @@ class Analysis final {
   tt::FuncOp function_;
   llvm::DenseMap<Block*, llvm::SmallVector<std::pair<Operation*, Effect>, 0>> accesses_;
   llvm::SmallPtrSet<Operation*, 8> barriers_;
+  Operation* returns_early_ = nullptr;
 };
 
 }  // namespace

@@ -14,6 +14,8 @@ namespace tritond::compiler {
 // Two accesses to overlapping bytes conflict unless both read. On every path from one to a conflicting other lies a
 // barrier: one of the result, one in the function already, or the one that operations with scratch hold (see
 // ScratchOf: they write their area, wait, and read it). A call counts as an access to the whole frame of its callee.
+// What an asynchronous copy writes counts as written by the wait for it: until then no barrier would help, and reading
+// it is the program's mistake. Device functions that may return before their copies have ended fail, with a diagnostic.
 mlir::FailureOr<llvm::SmallVector<mlir::Operation*>> FindMissingBarriers(tt::FuncOp function);
 
 }  // namespace tritond::compiler

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "llvm/ADT/SmallPtrSet.h"
+#include "mlir/IR/Dominance.h"
 
 namespace tritond::compiler {
 namespace {
@@ -41,7 +42,8 @@ bool AnyOf(Blocks&& blocks, const BlockSet& set) {
 
 }  // namespace
 
-BufferLifetimes::BufferLifetimes(mlir::FunctionOpInterface function, const BufferAliases& aliases) : aliases_(aliases) {
+BufferLifetimes::BufferLifetimes(mlir::FunctionOpInterface function, const BufferAliases& aliases)
+    : aliases_(aliases), function_(function) {
   int step = 0;
   function->walk([&](Operation* op, const mlir::WalkStage& stage) {
     if (stage.isBeforeAllRegions()) first_[op] = step++;
@@ -54,6 +56,7 @@ Steps BufferLifetimes::Compute(ttg::LocalAllocOp allocation) const {
   llvm::SmallVector<Value> views = aliases_.Views(allocation);
   llvm::SmallVector<Operation*> uses{allocation};
   for (Value view : views) uses.append(view.user_begin(), view.user_end());
+  AddEndsOfCopies(uses);
   // Where the views and their users are.
   Region* region = allocation->getParentRegion();
   auto outside = [&](Value view) {
@@ -67,6 +70,24 @@ Steps BufferLifetimes::Compute(ttg::LocalAllocOp allocation) const {
   bool carried = llvm::any_of(
       views, [&](Value view) { return llvm::isa<mlir::BlockArgument>(view) && view.getParentRegion() == region; });
   return InBlocks(region, uses, begin, /*fresh=*/!carried);
+}
+
+void BufferLifetimes::AddEndsOfCopies(llvm::SmallVectorImpl<Operation*>& uses) const {
+  llvm::SmallVector<Operation*> copies;
+  for (Operation* use : uses)
+    if (llvm::isa<ttg::AsyncCopyGlobalToLocalOp>(use)) copies.push_back(use);
+  if (copies.empty()) return;
+  mlir::FunctionOpInterface function = function_;
+  mlir::PostDominanceInfo dominance(function);
+  Operation* end = nullptr;
+  function->walk([&](ttg::AsyncWaitOp wait) {
+    bool ends_all = wait.getNum() == 0 &&
+                    llvm::all_of(copies, [&](Operation* copy) { return dominance.properlyPostDominates(wait, copy); });
+    if (ends_all) end = wait;
+    return ends_all ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  if (end) return uses.push_back(end);
+  for (Block& block : function.getFunctionBody()) uses.push_back(block.getTerminator());
 }
 
 Steps BufferLifetimes::InBlocks(Region* region, llvm::ArrayRef<Operation*> uses, Operation* begin, bool fresh) const {

@@ -16,7 +16,8 @@ struct Steps {
 
 // Numbers the operations of a function in textual order, one step each, and gives every buffer one interval of steps
 // that covers all points where its content may still be read: from allocation to last use of any view, and all of a
-// loop that carries it around. The function may hold cf or scf control flow.
+// loop that carries it around. A buffer that asynchronous copies fill lives until a wait for all copies that none of
+// them passes by; to the end of the function without one. The function may hold cf or scf control flow.
 class BufferLifetimes final {
  public:
   BufferLifetimes(mlir::FunctionOpInterface function, const BufferAliases& aliases);
@@ -27,12 +28,14 @@ class BufferLifetimes final {
 
  private:
   Steps Compute(ttg::LocalAllocOp allocation) const;
+  void AddEndsOfCopies(llvm::SmallVectorImpl<mlir::Operation*>& uses) const;
   Steps WithRegions(mlir::Operation* op) const { return {first_.lookup(op), end_.lookup(op)}; }
   // The interval among the blocks of `region`, where `begin` holds the allocation. `fresh`: no use after `begin` reads
   // what was written before it.
   Steps InBlocks(mlir::Region* region, llvm::ArrayRef<mlir::Operation*> uses, mlir::Operation* begin, bool fresh) const;
 
   const BufferAliases& aliases_;
+  mlir::FunctionOpInterface function_;
   llvm::DenseMap<mlir::Operation*, int> first_, end_;
   llvm::DenseMap<mlir::Operation*, Steps> lifetimes_;
 };

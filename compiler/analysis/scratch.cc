@@ -110,7 +110,7 @@ Scratch ScratchOf(Operation* op) {
         RankedTensorType src = TensorOf(gather.getSrc());
         return OnePart(src.getNumElements(), src.getElementType());
       })
-      .Case<tt::AtomicRMWOp, tt::AtomicCASOp, tt::AtomicPollOp>(
+      .Case<tt::AtomicRMWOp, tt::AtomicCASOp, tt::AtomicPollOp, ttg::LocalAtomicScatterRMWOp>(
           [](auto atomic) { return OfAtomic(atomic.getResult()); })
       .Default([](Operation*) { return Scratch(); });
 }

@@ -35,6 +35,8 @@ struct Scratch {
 //   tt.atomic_rmw, tt.atomic_cas, tt.atomic_poll
 //                        one part, when the result is used and threads besides the one that did the access need it: one
 //                        element for a scalar, the whole tensor, row-major, where lanes or warps hold copies.
+//   ttg.local_atomic_scatter_rmw
+//                        as tt.atomic_rmw.
 // Within the area an operation writes, waits for all threads, and reads; see also ScratchScope.
 Scratch ScratchOf(mlir::Operation* op);
 inline int64_t ScratchBytes(mlir::Operation* op) { return ScratchOf(op).bytes; }

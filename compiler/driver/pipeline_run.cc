@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/analysis/global_scratch.h"
 #include "compiler/driver/diagnostics.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/lowering/lower_to_llvm.h"
@@ -163,6 +164,10 @@ absl::Status PipelineRun::MakeTtgir() {
 
 absl::Status PipelineRun::CheckLimits() {
   if (auto shared = (*module_)->getAttrOfType<mlir::IntegerAttr>(ttg::kSharedAttr)) shared_bytes_ = shared.getInt();
+  if (auto size = (*module_)->getAttrOfType<mlir::IntegerAttr>(kGlobalScratchSizeAttr))
+    global_scratch_bytes_ = size.getInt();
+  if (auto alignment = (*module_)->getAttrOfType<mlir::IntegerAttr>(kGlobalScratchAlignmentAttr))
+    global_scratch_alignment_ = alignment.getInt();
   int64_t most = target_.Limits().max_shared_bytes;
   if (shared_bytes_ > most)
     return absl::ResourceExhaustedError(absl::StrCat("the kernel needs ", shared_bytes_,
@@ -291,8 +296,10 @@ void PipelineRun::FillMetadata() {
   metadata["num_stages"] = options_.num_stages;
   metadata["warp_size"] = target_.Ops().WarpSize();
   metadata["tmem_size"] = 0;
-  metadata["global_scratch_size"] = 0;
-  metadata["global_scratch_align"] = 1;
+  if (request_.input <= Stage::kTtgir || !metadata.contains("global_scratch_size")) {
+    metadata["global_scratch_size"] = global_scratch_bytes_;
+    metadata["global_scratch_align"] = global_scratch_alignment_;
+  }
   metadata["profile_scratch_size"] = 0;
   metadata["profile_scratch_align"] = 1;
   metadata["tensordesc_meta"] = nlohmann::json::array();

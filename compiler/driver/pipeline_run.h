@@ -68,6 +68,7 @@ class PipelineRun final {
   std::unique_ptr<llvm::Module> llvm_module_;
   std::string kernel_name_;
   int64_t shared_bytes_ = 0;
+  int64_t global_scratch_bytes_ = 0, global_scratch_alignment_ = 1;
   std::string asm_;
   std::string binary_;
 };

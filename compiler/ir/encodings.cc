@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 
+#include "compiler/layout/f2_span.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include "mlir/IR/Builders.h"
@@ -213,6 +214,20 @@ Attribute Fp4ToFpEncoding(Attribute src, llvm::ArrayRef<int64_t> shape, unsigned
   auto names = DimNames(shape.size());
   LinearLayout layout = LinearLayout::Identity1D(2, "register", names[axis]) * LayoutOf(src, shape);
   return Linear(layout.TransposeOuts(Views(names)), src.getContext());
+}
+
+bool IsFp4ToFpEncoding(Attribute src, Attribute dst, llvm::ArrayRef<int64_t> shape, unsigned axis) {
+  llvm::SmallVector<int64_t> unpacked(shape);
+  unpacked[axis] *= 2;
+  LinearLayout expected = LayoutOf(Fp4ToFpEncoding(src, shape, axis), unpacked), actual = LayoutOf(dst, unpacked);
+  llvm::SmallVector<absl::string_view> threads{"lane", "warp", "block"};
+  auto names = DimNames(shape.size());
+  if (expected.Sublayout(threads, Views(names)) != actual.Sublayout(threads, Views(names))) return false;
+  compiler::F2Span held;
+  for (uint64_t column : expected.Sublayout({"register"}, Views(names)).columns()) held.Insert(column);
+  for (uint64_t column : actual.Sublayout({"register"}, Views(names)).columns())
+    if (!held.Contains(column)) return false;
+  return true;
 }
 
 Attribute OperandEncodingFor(mlir::Operation* op, Attribute result) {

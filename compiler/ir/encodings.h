@@ -61,8 +61,11 @@ mlir::Attribute ReshapeEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> sha
 // Encoding of join's result from an operand's of `shape`, and of split's results from its operand's.
 mlir::Attribute JoinEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape);
 mlir::Attribute SplitEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape);
-// Encoding of fp4_to_fp's result: both halves of a byte in neighbouring registers.
+// An encoding of fp4_to_fp's result: both halves of a byte in neighbouring registers.
 mlir::Attribute Fp4ToFpEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape, unsigned axis);
+// Whether `dst` is one too, registers in any order: threads hold both halves of the bytes that they have under `src`.
+// `shape` is the source's.
+bool IsFp4ToFpEncoding(mlir::Attribute src, mlir::Attribute dst, llvm::ArrayRef<int64_t> shape, unsigned axis);
 
 // For an encoding that a result should get, the operand's that yields it without moving an element; null if none.
 // `op` is trans, reshape, expand_dims, broadcast, reduce, join, split or elementwise.

@@ -208,7 +208,7 @@ def TTG_MaskOp : TTG_Op<"mask", [SingleBlock, RecursiveMemoryEffects]> {
 def TTG_MaskReturnOp : TTG_Op<"mask.return", [HasParent<"MaskOp">, Pure, Terminator, ReturnLike]> {
   let summary = "the results of the mask around it";
   let arguments = (ins Variadic<AnyType>:$result);
-  let assemblyFormat = "$result attr-dict `:` type($result)";
+  let assemblyFormat = "($result^)? attr-dict (`:` type($result)^)?";
 }
 
 //===-- Warp groups -----------------------------------------------------------------------------------------------===//

@@ -82,10 +82,9 @@ LogicalResult Fp4ToFpOp::verify() {
     return emitOpError() << "unpacks to f16, bf16 or f32, not to " << dst.getElementType();
   if ((src.getEncoding() == nullptr) != (dst.getEncoding() == nullptr))
     return emitOpError("needs an encoding on both sides or on none");
-  if (!src.getEncoding() ||
-      SamePlacement(unpacked, Fp4ToFpEncoding(src.getEncoding(), src.getShape(), axis), dst.getEncoding()))
+  if (!src.getEncoding() || IsFp4ToFpEncoding(src.getEncoding(), dst.getEncoding(), src.getShape(), axis))
     return mlir::success();
-  return emitOpError() << "has a result encoding under which pairs do not lie in neighbouring registers of one thread";
+  return emitOpError("has a result encoding under which the halves of a byte do not stay in its thread");
 }
 
 LogicalResult LocalAllocOp::verify() {

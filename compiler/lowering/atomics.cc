@@ -27,29 +27,6 @@ Value RowMajorOffset(FunctionLowering& f, mlir::Type type, int r) {
   return offset;
 }
 
-// Gives every thread the result that the acting thread got: that one writes it, in a branch of its own, and all read.
-Values ShareResults(FunctionLowering& f, mlir::Operation* op, Value acts, const Values& results) {
-  Emitter& e = f.e;
-  Value base = f.ScratchOf(op);
-  mlir::Type type = op->getResult(0).getType();
-  mlir::Type element = results[0].getType(), stored = SharedType(e, element);
-  Values slots;
-  for (size_t r = 0; r < results.size(); ++r) slots.push_back(e.Gep(base, stored, RowMajorOffset(f, type, r)));
-  mlir::Block* here = e.b.getInsertionBlock();
-  mlir::Block* after = here->splitBlock(e.b.getInsertionPoint());
-  mlir::Block* write = e.b.createBlock(after);
-  e.b.setInsertionPointToEnd(here);
-  e.b.create<mlir::LLVM::CondBrOp>(e.loc, acts, write, after);
-  e.b.setInsertionPointToEnd(write);
-  for (auto [result, slot] : llvm::zip(results, slots)) StoreVector(e, slot, {ToShared(e, result)});
-  e.b.create<mlir::LLVM::BrOp>(e.loc, after);
-  e.b.setInsertionPointToEnd(after);
-  f.target.Barrier(e.b, e.loc);
-  Values shared;
-  for (Value slot : slots) shared.push_back(FromShared(e, LoadVector(e, slot, stored, 1)[0], element));
-  return shared;
-}
-
 template <typename Op>
 LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask,
                           llvm::function_ref<FailureOr<Value>(const AtomicAccess&, size_t)> emit) {
@@ -94,6 +71,28 @@ LogicalResult LowerCas(FunctionLowering& f, tt::AtomicCASOp op) {
 }
 
 }  // namespace
+
+Values ShareResults(FunctionLowering& f, mlir::Operation* op, Value acts, const Values& results) {
+  Emitter& e = f.e;
+  Value base = f.ScratchOf(op);
+  mlir::Type type = op->getResult(0).getType();
+  mlir::Type element = results[0].getType(), stored = SharedType(e, element);
+  Values slots;
+  for (size_t r = 0; r < results.size(); ++r) slots.push_back(e.Gep(base, stored, RowMajorOffset(f, type, r)));
+  mlir::Block* here = e.b.getInsertionBlock();
+  mlir::Block* after = here->splitBlock(e.b.getInsertionPoint());
+  mlir::Block* write = e.b.createBlock(after);
+  e.b.setInsertionPointToEnd(here);
+  e.b.create<mlir::LLVM::CondBrOp>(e.loc, acts, write, after);
+  e.b.setInsertionPointToEnd(write);
+  for (auto [result, slot] : llvm::zip(results, slots)) StoreVector(e, slot, {ToShared(e, result)});
+  e.b.create<mlir::LLVM::BrOp>(e.loc, after);
+  e.b.setInsertionPointToEnd(after);
+  f.target.Barrier(e.b, e.loc);
+  Values shared;
+  for (Value slot : slots) shared.push_back(FromShared(e, LoadVector(e, slot, stored, 1)[0], element));
+  return shared;
+}
 
 void AddAtomics(LoweringTable& table) {
   table.Add<tt::AtomicRMWOp>(LowerRmw);

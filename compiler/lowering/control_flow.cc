@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Branches, calls and returns: every tensor operand becomes one operand a register.
+#include "compiler/analysis/global_scratch.h"
 #include "compiler/lowering/function_lowering.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
@@ -62,6 +63,11 @@ LogicalResult LowerCall(FunctionLowering& f, tt::CallOp op) {
   for (bool given :
        {from_device_function || f.options.global_scratch, from_device_function || f.options.profile_scratch})
     arguments.push_back(given ? pointers[next++] : e.Zero(global));
+  if (op->hasAttr(kGlobalScratchOffsetAttr)) {
+    mlir::FailureOr<Value> frame = f.GlobalScratchOf(op);
+    if (failed(frame)) return mlir::failure();
+    arguments[arguments.size() - 2] = *frame;
+  }
   llvm::SmallVector<mlir::Type> results = f.ConvertTypes(op.getResultTypes());
   mlir::TypeRange type = results;
   llvm::SmallVector<mlir::Type, 1> packed;

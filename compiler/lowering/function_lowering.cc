@@ -12,6 +12,7 @@
 // arguments of tensor type become one argument a register.
 #include "compiler/lowering/function_lowering.h"
 
+#include "compiler/analysis/global_scratch.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -53,10 +54,13 @@ mlir::Type FunctionLowering::ConvertType(mlir::Type element) const {
 llvm::SmallVector<mlir::Type> FunctionLowering::ConvertTypes(mlir::TypeRange types) const {
   llvm::SmallVector<mlir::Type> result;
   for (mlir::Type type : types) {
+    if (llvm::isa<ttg::AsyncTokenType>(type)) continue;
     mlir::Type element = ConvertType(tt::ElementOf(type));
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
     size_t count = tensor ? ttg::ToLinearLayout(tensor).InSize("register") : 1;
     result.append(count, element);
+    auto buffer = llvm::dyn_cast<ttg::MemDescType>(type);
+    if (buffer && !ttg::HasAllocShape(buffer)) result.push_back(mlir::IntegerType::get(type.getContext(), 32));
   }
   return result;
 }
@@ -85,9 +89,7 @@ Value FunctionLowering::Warp() {
   });
 }
 
-namespace {
-
-// XOR of the images in `out` of the set bits of `x`. Bits whose images are the bit itself shifted by one distance go
+// Bits whose images are the bit itself shifted by one distance go
 // together: one mask and one shift for a whole run.
 Value ApplyBases(Emitter& e, const LinearLayout& layout, absl::string_view in, absl::string_view out,
                  llvm::function_ref<Value()> x) {
@@ -107,6 +109,8 @@ Value ApplyBases(Emitter& e, const LinearLayout& layout, absl::string_view in, a
   }
   return result;
 }
+
+namespace {
 
 int32_t BitsReached(const LinearLayout& layout, absl::string_view in, absl::string_view out) {
   int32_t reached = 0;
@@ -152,6 +156,31 @@ Value FunctionLowering::ScratchOf(mlir::Operation* op, int64_t extra_bytes) {
       is_kernel_ ? e.Hoisted([&]() -> Value { return e.b.create<LLVM::AddressOfOp>(e.loc, ptr, kSharedMemorySymbol); })
                  : hidden_[0];
   return e.Gep(base, e.b.getI8Type(), e.Int(offset.getInt() + extra_bytes));
+}
+
+mlir::FailureOr<Value> FunctionLowering::GlobalScratchOf(mlir::Operation* op) {
+  auto module = func_->getParentOfType<mlir::ModuleOp>();
+  auto int_of = [](mlir::Operation* holder, llvm::StringRef name) -> int64_t {
+    auto value = holder->getAttrOfType<mlir::IntegerAttr>(name);
+    return value ? value.getInt() : 0;
+  };
+  if (!op->hasAttr(kGlobalScratchOffsetAttr)) return op->emitOpError("has no place in global scratch");
+  if (is_kernel_ && !options.global_scratch)
+    return op->emitOpError("needs global scratch memory, which this kernel's callers do not give it");
+  if (int_of(module, ttg::kNumCtasAttr) > 1)
+    return op->emitOpError("needs global scratch memory, which is not supported in clusters");
+  if (!global_scratch_ && !is_kernel_) global_scratch_ = hidden_[1];
+  if (!global_scratch_) {
+    global_scratch_ = e.Hoisted([&] {
+      // Programs are numbered from x on.
+      Value program = e.ZExt(target.ProgramId(e.b, e.loc, tt::ProgramDim::kZ), 64);
+      for (auto axis : {tt::ProgramDim::kY, tt::ProgramDim::kX})
+        program = e.Add(e.Mul(program, e.ZExt(target.NumPrograms(e.b, e.loc, axis), 64)),
+                        e.ZExt(target.ProgramId(e.b, e.loc, axis), 64));
+      return e.Gep(hidden_[0], e.b.getI8Type(), e.Mul(program, e.Int(int_of(module, kGlobalScratchSizeAttr), 64)));
+    });
+  }
+  return e.Gep(global_scratch_, e.b.getI8Type(), e.Int(int_of(op, kGlobalScratchOffsetAttr)));
 }
 
 mlir::FailureOr<Values> FunctionLowering::InlineRegion(mlir::Region& region, ValueList arguments) {
@@ -264,7 +293,7 @@ void FunctionLowering::CreateBlocks() {
 mlir::LogicalResult FunctionLowering::Run() {
   for (mlir::Block& block : func_.getBody())
     for (mlir::Type type : block.getArgumentTypes())
-      if (!ConvertType(tt::ElementOf(type)))
+      if (!llvm::isa<ttg::AsyncTokenType>(type) && !ConvertType(tt::ElementOf(type)))
         return func_.emitOpError() << "has an argument of type " << type << ", which this compiler cannot lower yet";
   CreateFunction();
   CreateBlocks();

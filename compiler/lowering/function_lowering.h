@@ -18,8 +18,8 @@ using ValueList = llvm::ArrayRef<mlir::Value>;
 class LoweringTable;
 
 // One tt.func on its way to an llvm.func. A tensor becomes one LLVM value for each register of its layout (register r
-// of the layout is element r of the list), a scalar one value, a buffer a pointer to shared memory. Operations are
-// lowered in dominance order, each by the function that LoweringTable holds for it.
+// of the layout is element r of the list), a scalar one value, a buffer what SharedPlace says, a token nothing.
+// Operations are lowered in dominance order, each by the function that LoweringTable holds for it.
 //
 // Lives while one function is lowered; used by one thread.
 class FunctionLowering final {
@@ -55,6 +55,9 @@ class FunctionLowering final {
 
   // Scratch of `op` in shared memory, at its allocation.offset. !llvm.ptr<3>.
   mlir::Value ScratchOf(mlir::Operation* op, int64_t extra_bytes = 0);
+  // Where `op`, which has an offset in global scratch, has its part. !llvm.ptr<1>. Failure: a diagnostic, when the
+  // kernel has no such memory.
+  mlir::FailureOr<mlir::Value> GlobalScratchOf(mlir::Operation* op);
 
   // Lowers the operations of a region of scalars with `arguments` for its arguments; the operands of its terminator. Of
   // a region of several blocks come blocks of the function; emission goes on behind them.
@@ -87,8 +90,13 @@ class FunctionLowering final {
   llvm::DenseMap<mlir::Type, LinearLayout> layouts_;
   llvm::DenseMap<std::pair<mlir::Type, unsigned>, mlir::Value> thread_parts_;
   Values hidden_;  // shared (device functions), global and profile scratch
-  mlir::Value thread_id_, lane_, warp_;
+  mlir::Value thread_id_, lane_, warp_, global_scratch_;
 };
+
+// The i32 with which input `in` of `layout`, given by `x`, contributes to output `out`: the XOR of the bases of its set
+// bits. `x` must be less than the input's size.
+mlir::Value ApplyBases(Emitter& e, const LinearLayout& layout, absl::string_view in, absl::string_view out,
+                       llvm::function_ref<mlir::Value()> x);
 
 // How each operation is lowered. Filled once by the Add… functions of the operation families.
 class LoweringTable final {
@@ -115,21 +123,27 @@ class LoweringTable final {
   llvm::DenseMap<mlir::TypeID, Fn> functions_;
 };
 
+void AddAsyncCopies(LoweringTable& table);
 void AddAtomics(LoweringTable& table);
 void AddControlFlow(LoweringTable& table);
 void AddConversions(LoweringTable& table);  // between number formats
 void AddDots(LoweringTable& table);
 void AddElementwise(LoweringTable& table);
+void AddFp4(LoweringTable& table);
 void AddGathers(LoweringTable& table);
+void AddGlobalScratch(LoweringTable& table);
 void AddHistograms(LoweringTable& table);
-void AddLayoutOps(LoweringTable& table);  // convert_layout, local_*
-void AddMath(LoweringTable& table);
+void AddLayoutOps(LoweringTable& table);    // convert_layout
+void AddLocalGather(LoweringTable& table);  // local_gather, local_scatter, local_atomic_scatter_rmw
 void AddMappedRegions(LoweringTable& table);  // map_elementwise, elementwise_inline_asm
+void AddMath(LoweringTable& table);
+void AddMemDescOps(LoweringTable& table);  // buffers, their loads, stores and views
 void AddMemory(LoweringTable& table);
 void AddProgramOps(LoweringTable& table);  // program_id, barrier, assert, print
 void AddReductions(LoweringTable& table);
 void AddScans(LoweringTable& table);
 void AddShapeOps(LoweringTable& table);
+void AddStages(LoweringTable& table);  // predicate_stage, mask
 
 }  // namespace tritond::compiler
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ttg.convert_layout and the accesses of buffers in shared memory.
-//
-// A conversion is planned from the two linear layouts alone: renaming registers, shuffles inside warps, or a round trip
-// through swizzled shared memory.
+// ttg.convert_layout, planned from the two linear layouts alone: renaming registers, shuffles inside warps, or a round
+// trip through swizzled shared memory.
 #include "compiler/analysis/scratch.h"
 #include "compiler/layout/conversion.h"
-#include "compiler/layout/layout_algebra.h"
 #include "compiler/layout/shared_swizzle.h"
-#include "compiler/lowering/matrix_loads.h"
 #include "compiler/lowering/shared_access.h"
 
 namespace tritond::compiler {
@@ -112,71 +108,8 @@ LogicalResult LowerConvertLayout(FunctionLowering& f, ttg::ConvertLayoutOp op) {
   return mlir::success();
 }
 
-// (register, lane, warp, block) -> offset in a buffer; failure, with a diagnostic, when the shapes do not fit.
-mlir::FailureOr<LinearLayout> OffsetsIn(mlir::Operation* op, FunctionLowering& f, RankedTensorType tensor,
-                                        ttg::MemDescType buffer) {
-  auto to_offset = InvertAndCompose(f.LayoutOf(tensor), ttg::ToLinearLayout(buffer));
-  if (!to_offset.ok())
-    return op->emitOpError() << "cannot address the buffer: " << std::string(to_offset.status().message());
-  return *to_offset;
-}
-
-LogicalResult StoreToBuffer(FunctionLowering& f, mlir::Operation* op, Value src, ttg::MemDescType buffer, Value base) {
-  auto to_offset = OffsetsIn(op, f, llvm::cast<RankedTensorType>(src.getType()), buffer);
-  if (failed(to_offset)) return mlir::failure();
-  ValueList values = f.Get(src);
-  int bits = SharedType(f.e, values[0].getType()).getIntOrFloatBitWidth();
-  StoreShared(f, *to_offset, base, LargestAccess(*to_offset, bits, 128), values);
-  return mlir::success();
-}
-
-LogicalResult LowerLocalAlloc(FunctionLowering& f, ttg::LocalAllocOp op) {
-  Value base = f.ScratchOf(op);
-  f.Set(op, {base});
-  return op.getSrc() ? StoreToBuffer(f, op, op.getSrc(), op.getType(), base) : mlir::success();
-}
-
-LogicalResult LowerLocalStore(FunctionLowering& f, ttg::LocalStoreOp op) {
-  return StoreToBuffer(f, op, op.getSrc(), op.getDst().getType(), f.Scalar(op.getDst()));
-}
-
-LogicalResult LowerLocalLoad(FunctionLowering& f, ttg::LocalLoadOp op) {
-  auto type = llvm::cast<RankedTensorType>(op.getType());
-  auto to_offset = OffsetsIn(op, f, type, op.getSrc().getType());
-  if (failed(to_offset)) return mlir::failure();
-  mlir::Type element = f.ConvertType(type.getElementType());
-  if (auto values = LoadSharedMatrices(f, *to_offset, f.Scalar(op.getSrc()), element)) {
-    f.Set(op.getResult(), *values);
-    return mlir::success();
-  }
-  int bits = SharedType(f.e, element).getIntOrFloatBitWidth();
-  f.Set(op.getResult(),
-        LoadShared(f, *to_offset, f.Scalar(op.getSrc()), LargestAccess(*to_offset, bits, 128), element));
-  return mlir::success();
-}
-
-LogicalResult LowerMemDescIndex(FunctionLowering& f, ttg::MemDescIndexOp op) {
-  ttg::MemDescType type = op.getType();
-  if (type.getAllocShape() != type.getShape()) return op.emitOpError("of a part of a row of buffers is not supported");
-  Emitter& e = f.e;
-  int64_t elements = mlir::ShapedType::getNumElements(type.getShape());
-  mlir::Type stored = SharedType(e, f.ConvertType(type.getElementType()));
-  Value offset = e.Mul(f.Scalar(op.getIndex()), e.Int(elements));
-  f.Set(op.getResult(), {e.Gep(f.Scalar(op.getSrc()), stored, offset)});
-  return mlir::success();
-}
-
-LogicalResult LowerLocalDealloc(FunctionLowering&, ttg::LocalDeallocOp) { return mlir::success(); }
-
 }  // namespace
 
-void AddLayoutOps(LoweringTable& table) {
-  table.Add<ttg::ConvertLayoutOp>(LowerConvertLayout);
-  table.Add<ttg::LocalAllocOp>(LowerLocalAlloc);
-  table.Add<ttg::LocalStoreOp>(LowerLocalStore);
-  table.Add<ttg::LocalLoadOp>(LowerLocalLoad);
-  table.Add<ttg::MemDescIndexOp>(LowerMemDescIndex);
-  table.Add<ttg::LocalDeallocOp>(LowerLocalDealloc);
-}
+void AddLayoutOps(LoweringTable& table) { table.Add<ttg::ConvertLayoutOp>(LowerConvertLayout); }
 
 }  // namespace tritond::compiler

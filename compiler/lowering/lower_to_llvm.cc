@@ -11,21 +11,27 @@ namespace LLVM = mlir::LLVM;
 const LoweringTable& AllLowerings() {
   static const LoweringTable* table = [] {
     auto* t = new LoweringTable;
+    AddAsyncCopies(*t);
     AddAtomics(*t);
     AddControlFlow(*t);
     AddConversions(*t);
     AddDots(*t);
     AddElementwise(*t);
     AddGathers(*t);
+    AddFp4(*t);
+    AddGlobalScratch(*t);
     AddHistograms(*t);
     AddLayoutOps(*t);
+    AddLocalGather(*t);
     AddMath(*t);
     AddMappedRegions(*t);
+    AddMemDescOps(*t);
     AddMemory(*t);
     AddProgramOps(*t);
     AddReductions(*t);
     AddScans(*t);
     AddShapeOps(*t);
+    AddStages(*t);
     return t;
   }();
   return *table;

@@ -14,8 +14,6 @@
 // bits name the matrix.
 #include "compiler/lowering/matrix_loads.h"
 
-#include "compiler/lowering/shared_access.h"
-
 namespace tritond::compiler {
 namespace {
 
@@ -96,7 +94,7 @@ LinearLayout AddressLayout(const LinearLayout& to_offset, const Bases& bases, co
 
 }  // namespace
 
-std::optional<Values> LoadSharedMatrices(FunctionLowering& f, const LinearLayout& to_offset, Value base,
+std::optional<Values> LoadSharedMatrices(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place,
                                          mlir::Type type) {
   Emitter& e = f.e;
   mlir::Type stored = SharedType(e, type);
@@ -107,7 +105,8 @@ std::optional<Values> LoadSharedMatrices(FunctionLowering& f, const LinearLayout
   std::optional<MatrixPlan> plan = PlanStraight(bases, bits);
   if (!plan) plan = PlanTransposed(bases, bits);
   int row_elements = kRowBytes * 8 / bits;
-  if (!plan || !AreWholeRows(bases.warp, 0, row_elements) || !f.target.CanLoadMatrices(plan->transposed))
+  if (!plan || !AreWholeRows(bases.warp, 0, row_elements) || place.run < row_elements ||
+      !f.target.CanLoadMatrices(plan->transposed))
     return std::nullopt;
   int group_bits = std::min<int>(2, plan->matrix.size());
   LinearLayout address = AddressLayout(to_offset, bases, *plan, group_bits);
@@ -116,7 +115,7 @@ std::optional<Values> LoadSharedMatrices(FunctionLowering& f, const LinearLayout
   Values results;
   for (int32_t group = 0; group < address.InSize("register"); ++group) {
     int32_t constant = address.ApplyNamed({{"register", group}})[0];
-    Value ptr = e.Gep(base, type, f.Coordinate(address, "offset", thread, constant));
+    Value ptr = place.Address(f, address, thread, constant, type);
     for (Value word : f.target.LoadMatrices(e.b, e.loc, ptr, 1 << group_bits, plan->transposed)) {
       if (bits == 32) {
         results.push_back(e.Bitcast(word, type));

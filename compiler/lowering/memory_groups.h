@@ -21,6 +21,10 @@ RegisterGroups GroupRegisters(FunctionLowering& f, mlir::Value ptr, mlir::Value 
 // Null when no thread holds copies.
 mlir::Value FirstCopyOf(FunctionLowering& f, mlir::Value v);
 
+// Gives every thread the result of `op`'s atomic operations that the acting thread got: where `acts` that one writes it
+// to the scratch of `op`, in a branch of its own, and all read.
+Values ShareResults(FunctionLowering& f, mlir::Operation* op, mlir::Value acts, const Values& results);
+
 }  // namespace tritond::compiler
 
 #endif  // COMPILER_LOWERING_MEMORY_GROUPS_H_

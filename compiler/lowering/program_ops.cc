@@ -26,6 +26,11 @@ LogicalResult LowerBarrier(FunctionLowering& f, ttg::BarrierOp) {
   return mlir::success();
 }
 
+LogicalResult LowerWarpId(FunctionLowering& f, ttg::WarpIdOp op) {
+  f.Set(op, {f.Warp()});
+  return mlir::success();
+}
+
 // A promise about a value; what axis info made of it has been used by now.
 LogicalResult LowerAssume(FunctionLowering& f, LLVM::AssumeOp op) {
   f.e.b.create<LLVM::AssumeOp>(f.e.loc, f.Scalar(op.getCond()));
@@ -127,6 +132,7 @@ void AddProgramOps(LoweringTable& table) {
   table.Add<tt::GetProgramIdOp>(LowerProgramId);
   table.Add<tt::GetNumProgramsOp>(LowerNumPrograms);
   table.Add<ttg::BarrierOp>(LowerBarrier);
+  table.Add<ttg::WarpIdOp>(LowerWarpId);
   table.Add<LLVM::AssumeOp>(LowerAssume);
   table.Add<tt::AssertOp>(LowerAssert);
   table.Add<tt::PrintOp>(LowerPrint);

@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/lowering/shared_access.h"
 
+#include "compiler/layout/layout_algebra.h"
 #include "compiler/layout/shared_swizzle.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace tritond::compiler {
 namespace {
 
 using mlir::Value;
 namespace LLVM = mlir::LLVM;
-
-int OffsetOf(const LinearLayout& to_offset, int r) {
-  auto point = to_offset.ApplyNamed({{"register", r}});
-  for (auto [dim, coordinate] : llvm::zip(to_offset.OutDims(), point))
-    if (dim.name == "offset") return coordinate;
-  return 0;
-}
-
-Value AddressOf(FunctionLowering& f, const LinearLayout& to_offset, Value base, Value thread, int constant,
-                mlir::Type type) {
-  return f.e.Gep(base, type, f.Coordinate(to_offset, "offset", thread, constant));
-}
 
 // Elements narrower than a word travel as words: four f16 as two i32. Each word is put together by itself, since LLVM
 // would else see through the vector and access memory by elements.
@@ -85,7 +75,58 @@ Values LoadVector(Emitter& e, Value ptr, mlir::Type type, int count) {
   return values;
 }
 
-void StoreShared(FunctionLowering& f, const LinearLayout& to_offset, Value base, int vec, ValueList values) {
+Value SharedPlace::Address(FunctionLowering& f, const LinearLayout& to_offset, Value thread, int constant,
+                           mlir::Type type) const {
+  Emitter& e = f.e;
+  Value at;
+  if (auto known = offset ? Emitter::ConstantOf(offset) : std::optional<int64_t>(0))
+    at = f.Coordinate(to_offset, "offset", thread, constant ^ static_cast<int>(*known));
+  else
+    at = e.Xor(e.Xor(thread, offset), e.Int(constant));
+  Value padded = at;
+  for (const ttg::Padding& gap : padding)
+    padded = e.Add(padded, e.Shl(e.LShr(at, llvm::Log2_32(gap.interval)), llvm::Log2_32(gap.elements)));
+  return e.Gep(base, type, padded);
+}
+
+SharedPlace PlaceOf(FunctionLowering& f, Value buffer) {
+  auto type = llvm::cast<ttg::MemDescType>(buffer.getType());
+  ValueList values = f.Get(buffer);
+  SharedPlace place(values[0]);
+  place.padding = ttg::PaddingOf(type);
+  for (const ttg::Padding& gap : place.padding) place.run = std::min({place.run, gap.interval, gap.elements});
+  if (values.size() == 1) return place;
+  place.offset = values[1];
+  // The bits that the offset may have: those of the coordinates outside the part.
+  int32_t bits = 0;
+  if (auto known = Emitter::ConstantOf(place.offset)) {
+    bits = static_cast<int32_t>(*known);
+  } else if (auto inverse = PseudoInvert(ttg::ToLinearLayout(type)); inverse.ok()) {
+    for (auto [name, size] : llvm::zip(ttg::DimNames(type.getShape().size()), type.getShape()))
+      for (int bit = llvm::Log2_64(size); bit < inverse->InBits(name); ++bit)
+        bits |= inverse->Basis(name, bit, "offset");
+  }
+  if (bits != 0) place.run = std::min(place.run, bits & -bits);
+  return place;
+}
+
+mlir::FailureOr<LinearLayout> OffsetsIn(FunctionLowering& f, mlir::Operation* op, mlir::RankedTensorType tensor,
+                                        ttg::MemDescType buffer) {
+  auto to_offset = InvertAndCompose(f.LayoutOf(tensor), ttg::ToLinearLayout(buffer));
+  if (!to_offset.ok())
+    return op->emitOpError() << "cannot address the buffer: " << std::string(to_offset.status().message());
+  return *to_offset;
+}
+
+int OffsetOf(const LinearLayout& to_offset, int r) {
+  auto point = to_offset.ApplyNamed({{"register", r}});
+  for (auto [dim, coordinate] : llvm::zip(to_offset.OutDims(), point))
+    if (dim.name == "offset") return coordinate;
+  return 0;
+}
+
+void StoreShared(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place, int vec,
+                 ValueList values) {
   Emitter& e = f.e;
   mlir::Type type = SharedType(e, values[0].getType());
   Value thread = f.ThreadPart(to_offset, "offset");
@@ -93,11 +134,12 @@ void StoreShared(FunctionLowering& f, const LinearLayout& to_offset, Value base,
   for (size_t first = 0; first < order.size(); first += vec) {
     Values group;
     for (int i = 0; i < vec; ++i) group.push_back(ToShared(e, values[order[first + i]]));
-    StoreVector(e, AddressOf(f, to_offset, base, thread, OffsetOf(to_offset, order[first]), type), group);
+    StoreVector(e, place.Address(f, to_offset, thread, OffsetOf(to_offset, order[first]), type), group);
   }
 }
 
-Values LoadShared(FunctionLowering& f, const LinearLayout& to_offset, Value base, int vec, mlir::Type type) {
+Values LoadShared(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place, int vec,
+                  mlir::Type type) {
   Emitter& e = f.e;
   mlir::Type stored = SharedType(e, type);
   Value thread = f.ThreadPart(to_offset, "offset");
@@ -105,7 +147,7 @@ Values LoadShared(FunctionLowering& f, const LinearLayout& to_offset, Value base
   llvm::DenseMap<int, Value> at_offset;
   for (size_t first = 0; first < order.size(); first += vec) {
     int offset = OffsetOf(to_offset, order[first]);
-    Values group = LoadVector(e, AddressOf(f, to_offset, base, thread, offset, stored), stored, vec);
+    Values group = LoadVector(e, place.Address(f, to_offset, thread, offset, stored), stored, vec);
     for (int i = 0; i < vec; ++i) at_offset[OffsetOf(to_offset, order[first + i])] = FromShared(e, group[i], type);
   }
   Values results;

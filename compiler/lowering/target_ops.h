@@ -122,6 +122,18 @@ class TargetOps {
     return mlir::emitError(loc, "the target has no matrix instruction");
   }
 
+  // Starts a copy of an access's elements to shared memory at `shared` (!llvm.ptr<3>, aligned to all of them) in
+  // threads where access.predicate holds; where `mask` (i1, null: always) does not, zeros are written and nothing is
+  // read. The copy has ended after AsyncWaitGroup. False, with nothing emitted, when the target has no such copy.
+  virtual bool AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access, mlir::Value shared,
+                         mlir::Value mask) const {
+    return false;
+  }
+  // The copies that the thread has started since the last commit become a group; waits until at most `num` groups of
+  // the thread are in flight.
+  virtual void AsyncCommitGroup(mlir::OpBuilder& b, mlir::Location loc) const {}
+  virtual void AsyncWaitGroup(mlir::OpBuilder& b, mlir::Location loc, int num) const {}
+
   // Whether LoadMatrices works for matrices of 8 x 8 elements of 16 bits that are transposed, or (rows of 16 bytes of
   // any elements) that are not.
   virtual bool CanLoadMatrices(bool transposed) const { return false; }

@@ -44,6 +44,8 @@ void AddNeutralLlirPasses(mlir::OpPassManager& pm) {
   pm.addPass(mlir::createConvertSCFToCFPass());
   // Offsets first: whether two accesses can meet depends on where their buffers lie.
   pm.addPass(createAllocateSharedMemoryPass());
+  // Calls have their final form.
+  pm.addPass(createAllocateGlobalScratchPass());
   // Last: a later pass that moves memory operations would break what the barriers promise.
   pm.addPass(createInsertBarriersPass());
 }

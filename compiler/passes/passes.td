@@ -64,6 +64,9 @@ def TileDotsPass : Pass<"ttg-tile-dots", "::mlir::ModuleOp"> {
 def AllocateSharedMemoryPass : Pass<"ttg-allocate-shared-memory", "::mlir::ModuleOp"> {
   let summary = "places buffers and scratch in shared memory; sets allocation.offset and ttg.shared";
 }
+def AllocateGlobalScratchPass : Pass<"ttg-allocate-global-scratch", "::mlir::ModuleOp"> {
+  let summary = "places a program's buffers in global memory; sets ttg.global_scratch_memory_offset, …_size, …_alignment";
+}
 def InsertBarriersPass : Pass<"ttg-insert-barriers", "::mlir::ModuleOp"> {
   let summary = "puts a barrier between accesses to one place of shared memory by different threads";
 }

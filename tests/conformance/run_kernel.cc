@@ -39,10 +39,12 @@ workers::Device* DeviceNamed(const std::string& name) {
   return device.get();
 }
 
-compiler::CompileResult Compile(const Machine& machine, const std::string& ir, const std::string& options) {
+compiler::CompileResult Compile(const Machine& machine, const std::string& ir, compiler::Stage input,
+                                const std::string& options) {
   static compiler::Compiler* warm = compiler::Compiler::Create().release();
   compiler::CompileRequest request;
   request.ir = ir;
+  request.input = input;
   request.target = machine.target;
   request.options = nlohmann::json::parse(
       absl::StrCat("{\"num_warps\": ", machine.num_warps, options.empty() ? "" : ", ", options, "}"));
@@ -160,11 +162,13 @@ Array Moderate(const std::string& type, size_t size, unsigned seed) {
   return array;
 }
 
-absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::Grid grid,
-                       const std::vector<Parameter>& parameters, const std::string& options) {
+namespace {
+
+absl::Status Run(const Machine& machine, const std::string& ir, compiler::Stage input, workers::Grid grid,
+                 const std::vector<Parameter>& parameters, const std::string& options) {
   workers::Device* device = DeviceNamed(machine.device);
   if (!device) return absl::FailedPreconditionError("no device " + machine.device);
-  compiler::CompileResult compiled = Compile(machine, ir, options);
+  compiler::CompileResult compiled = Compile(machine, ir, input, options);
   if (!compiled.status.ok()) return WithDiagnostics(compiled);
   auto info = workers::ParseKernelInfo(compiled.metadata.dump());
   if (!info.ok()) return info.status();
@@ -192,6 +196,18 @@ absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::G
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::Grid grid,
+                       const std::vector<Parameter>& parameters, const std::string& options) {
+  return Run(machine, ir, compiler::Stage::kTtir, grid, parameters, options);
+}
+
+absl::Status RunTtgir(const Machine& machine, const std::string& ir, workers::Grid grid,
+                      const std::vector<Parameter>& parameters) {
+  return Run(machine, ir, compiler::Stage::kTtgir, grid, parameters, "");
 }
 
 testing::AssertionResult Agree(const Array& actual, const Array& expected, double tolerance) {

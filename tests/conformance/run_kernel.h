@@ -75,6 +75,10 @@ class Parameter {
 absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::Grid grid,
                        const std::vector<Parameter>& parameters, const std::string& options = "");
 
+// The same for TTGIR, which says itself how many warps it is for: machine.num_warps.
+absl::Status RunTtgir(const Machine& machine, const std::string& ir, workers::Grid grid,
+                      const std::vector<Parameter>& parameters);
+
 // Success when all elements agree: bit by bit with a tolerance of 0 (any NaN is as good as another), otherwise within
 // `tolerance` times the larger of 1 and the expected value.
 testing::AssertionResult Agree(const Array& actual, const Array& expected, double tolerance = 0);

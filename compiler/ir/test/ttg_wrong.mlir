@@ -139,7 +139,7 @@ tt.func @gather_too_far(%x: !ttg.memdesc<32x16xf32, #flat, #smem>, %i: tensor<64
 
 #blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 tt.func @pairs_apart(%x: tensor<32x16xi8, #blocked>) {
-  // expected-error @+1 {{pairs do not lie in neighbouring registers}}
+  // expected-error @+1 {{the halves of a byte do not stay in its thread}}
   %0 = ttg.fp4_to_fp %x {axis = 0 : i32} : tensor<32x16xi8, #blocked> -> tensor<64x16xf16, #blocked>
   tt.return
 }

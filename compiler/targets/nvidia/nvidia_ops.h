@@ -8,8 +8,8 @@
 
 namespace tritond::compiler {
 
-// Immutable, so usable from any thread. Families of methods live in files of their own: memory_ops.cc, atomic_ops.cc,
-// math_ops.cc, matrix_ops.cc, convert_ops.cc, debug_ops.cc; the rest is in nvidia_ops.cc.
+// Immutable, so usable from any thread. Families of methods live in files of their own: memory_ops.cc, copy_ops.cc,
+// atomic_ops.cc, math_ops.cc, matrix_ops.cc, convert_ops.cc, debug_ops.cc; the rest is in nvidia_ops.cc.
 class NvidiaOps final : public TargetOps {
  public:
   // `compute_capability`: 80 for 8.0.
@@ -65,6 +65,12 @@ class NvidiaOps final : public TargetOps {
   // griddepcontrol, from 9.0 on (PTX ISA, "Parallel synchronization: griddepcontrol").
   void GridDependencyWait(mlir::OpBuilder& b, mlir::Location loc) const override;
   void GridDependencyLaunchDependents(mlir::OpBuilder& b, mlir::Location loc) const override;
+
+  // cp.async of 4, 8 or 16 bytes (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy").
+  bool AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access, mlir::Value shared,
+                 mlir::Value mask) const override;
+  void AsyncCommitGroup(mlir::OpBuilder& b, mlir::Location loc) const override;
+  void AsyncWaitGroup(mlir::OpBuilder& b, mlir::Location loc, int num) const override;
 
   void Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, const AssertSite& site) const override;
   mlir::LogicalResult Print(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef format,

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --ttg-allocate-shared-memory --lower-to-llvm=target=cuda:90 | FileCheck %s
+
+// Four floats are 16 bytes: one copy around L1. A mask makes the rest zeros, by the number of bytes to read.
+// CHECK-LABEL: llvm.func @copies
+//       CHECK:   llvm.inline_asm has_side_effects "cp.async.cg.shared.global [$0], [$1], 16;", "r,l,~{memory}"
+//       CHECK:   llvm.inline_asm has_side_effects "cp.async.commit_group;", "~{memory}"
+//       CHECK:   %[[BYTES:.*]] = llvm.select
+//       CHECK:   llvm.inline_asm has_side_effects "cp.async.ca.shared.global [$0], [$1], 4, $2;", "r,l,r,~{memory}" %{{.*}}, %{{.*}}, %[[BYTES]]
+//       CHECK:   llvm.inline_asm has_side_effects "cp.async.wait_group 1;", "~{memory}"
+// Other values than zero go through registers.
+//   CHECK-NOT:   cp.async.c
+//       CHECK:   llvm.store
+//   CHECK-NOT:   cp.async.c
+//       CHECK:   cp.async.wait_group 0
+#row = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#shared = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @copies(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %m: i1) {
+    %a = ttg.local_alloc : () -> !ttg.memdesc<16x32xf32, #shared, #smem, mutable>
+    %i = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #row}>>
+    %j = tt.expand_dims %i {axis = 0 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #row}>> -> tensor<1x32xi32, #row>
+    %k = tt.broadcast %j : tensor<1x32xi32, #row> -> tensor<16x32xi32, #row>
+    %s = tt.splat %p : !tt.ptr<f32> -> tensor<16x32x!tt.ptr<f32>, #row>
+    %q = tt.addptr %s, %k : tensor<16x32x!tt.ptr<f32>, #row>, tensor<16x32xi32, #row>
+    %t = ttg.async_copy_global_to_local %q, %a : tensor<16x32x!tt.ptr<f32>, #row> -> <16x32xf32, #shared, #smem, mutable>
+    %g = ttg.async_commit_group tokens %t
+    %eleven = arith.constant dense<11> : tensor<16x32xi32, #row>
+    %mask = arith.cmpi slt, %k, %eleven : tensor<16x32xi32, #row>
+    %u = ttg.async_copy_global_to_local %q, %a mask %mask : tensor<16x32x!tt.ptr<f32>, #row> -> <16x32xf32, #shared, #smem, mutable>
+    %w = ttg.async_wait %g {num = 1 : i32}
+    %seven = arith.constant dense<7.0> : tensor<16x32xf32, #row>
+    %v = ttg.async_copy_global_to_local %q, %a mask %mask other %seven : tensor<16x32x!tt.ptr<f32>, #row> -> <16x32xf32, #shared, #smem, mutable>
+    %x = ttg.async_wait %g {num = 0 : i32}
+    tt.return
+  }
+}
+
+// -----
+
+// What the layouts know of neighbours is less than what the operation promises.
+// CHECK-LABEL: llvm.func @promise
+//       CHECK:   "cp.async.cg.shared.global [$0], [$1], 16;"
+//   CHECK-NOT:   cp.async.c
+//       CHECK:   llvm.return
+#row = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#shared = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @promise(%p: !tt.ptr<f32>, %x: i32) {
+    %a = ttg.local_alloc : () -> !ttg.memdesc<16x32xf32, #shared, #smem, mutable>
+    %s = tt.splat %p : !tt.ptr<f32> -> tensor<16x32x!tt.ptr<f32>, #row>
+    %o = tt.splat %x : i32 -> tensor<16x32xi32, #row>
+    %q = tt.addptr %s, %o : tensor<16x32x!tt.ptr<f32>, #row>, tensor<16x32xi32, #row>
+    %t = ttg.async_copy_global_to_local %q, %a {contiguity = 4 : i32} : tensor<16x32x!tt.ptr<f32>, #row> -> <16x32xf32, #shared, #smem, mutable>
+    tt.return
+  }
+}
+
+// -----
+
+// Bytes are too small for the instruction: loads and stores.
+// CHECK-LABEL: llvm.func @bytes
+//   CHECK-NOT:   cp.async
+//       CHECK:   llvm.store %{{.*}}, %{{.*}} {alignment = 1 : i64} : i8, !llvm.ptr<3>
+#row = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#shared = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @bytes(%p: !tt.ptr<i8>) {
+    %a = ttg.local_alloc : () -> !ttg.memdesc<4x32xi8, #shared, #smem, mutable>
+    %s = tt.splat %p : !tt.ptr<i8> -> tensor<4x32x!tt.ptr<i8>, #row>
+    %t = ttg.async_copy_global_to_local %s, %a : tensor<4x32x!tt.ptr<i8>, #row> -> <4x32xi8, #shared, #smem, mutable>
+    tt.return
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asynchronous copies from global to shared memory by cp.async. Fewer bytes are read than written where the mask is
+// false: none; the rest is zeros.
+#include "compiler/targets/nvidia/nvidia_ops.h"
+#include "compiler/targets/nvidia/ptx_builder.h"
+
+namespace tritond::compiler {
+
+namespace LLVM = mlir::LLVM;
+
+bool NvidiaOps::AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access, mlir::Value shared,
+                          mlir::Value mask) const {
+  int element_bits = llvm::isa<LLVM::LLVMPointerType>(access.element) ? 64 : access.element.getIntOrFloatBitWidth();
+  int bytes = element_bits / 8 * access.count;
+  if (bytes != 4 && bytes != 8 && bytes != 16) return false;
+  // What is copied to shared memory is read once: around L1 where the size permits.
+  bool through_l1 = bytes != 16 || access.cache == tt::CacheModifier::kCa;
+  nvidia::PtxBuilder ptx(b, loc);
+  std::string to = ptx.AddInput(b.create<LLVM::PtrToIntOp>(loc, b.getI32Type(), shared));
+  std::string from = ptx.AddInput(b.create<LLVM::PtrToIntOp>(loc, b.getI64Type(), access.ptr));
+  std::string text = std::string("cp.async.") + (through_l1 ? "ca" : "cg") + ".shared.global [" + to + "], [" + from +
+                     "], " + std::to_string(bytes);
+  if (mask) {
+    mlir::Value size = b.create<LLVM::SelectOp>(loc, mask, EmitI32(b, loc, bytes), EmitI32(b, loc, 0));
+    text += ", " + ptx.AddInput(size);
+  }
+  text += ";";
+  if (access.predicate) text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
+  ptx.Emit(text, /*touches_memory=*/true);
+  return true;
+}
+
+void NvidiaOps::AsyncCommitGroup(mlir::OpBuilder& b, mlir::Location loc) const {
+  nvidia::PtxBuilder(b, loc).Emit("cp.async.commit_group;", /*touches_memory=*/true);
+}
+
+void NvidiaOps::AsyncWaitGroup(mlir::OpBuilder& b, mlir::Location loc, int num) const {
+  nvidia::PtxBuilder(b, loc).Emit("cp.async.wait_group " + std::to_string(num) + ";", /*touches_memory=*/true);
+}
+
+}  // namespace tritond::compiler
