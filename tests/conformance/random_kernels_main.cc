@@ -30,7 +30,8 @@ int main(int argc, char** argv) {
     Trial trial = shorten ? TryAndShorten(machine, seed, length) : TryKernel(machine, seed, length);
     ++counts[trial.verdict];
     if (trial.verdict == Verdict::kWrong) std::printf("%s\n", trial.explanation.c_str());
-    if (trial.verdict == Verdict::kUnsupported) std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), trial.explanation.c_str());
+    if (trial.verdict == Verdict::kUnsupported)
+      std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), trial.explanation.c_str());
     std::fflush(stdout);
   }
   std::printf("%d the same, %d unsupported, %d wrong\n", counts[Verdict::kSame], counts[Verdict::kUnsupported],

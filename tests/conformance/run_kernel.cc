@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <random>
+#include <sstream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -208,6 +210,21 @@ absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::G
 absl::Status RunTtgir(const Machine& machine, const std::string& ir, workers::Grid grid,
                       const std::vector<Parameter>& parameters) {
   return Run(machine, ir, compiler::Stage::kTtgir, grid, parameters, "");
+}
+
+CorpusKernel ReadCorpusKernel(const std::string& name) {
+  auto read = [&](const char* extension) {
+    std::ostringstream text;
+    text << std::ifstream("../shared/corpus/dev/" + name + extension).rdbuf();
+    return text.str();
+  };
+  CorpusKernel kernel;
+  kernel.ir = read(".ttir");
+  if (kernel.ir.empty()) return kernel;
+  nlohmann::json options = nlohmann::json::parse(read(".json"))["options"];
+  kernel.num_warps = options["num_warps"];
+  kernel.options = absl::StrCat("\"num_stages\": ", options["num_stages"].get<int>());
+  return kernel;
 }
 
 testing::AssertionResult Agree(const Array& actual, const Array& expected, double tolerance) {

@@ -79,6 +79,13 @@ absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::G
 absl::Status RunTtgir(const Machine& machine, const std::string& ir, workers::Grid grid,
                       const std::vector<Parameter>& parameters);
 
+// The text and options of a kernel of ../shared/corpus/dev; empty where the corpus is missing.
+struct CorpusKernel {
+  std::string ir, options;
+  int num_warps = 4;
+};
+CorpusKernel ReadCorpusKernel(const std::string& name);
+
 // Success when all elements agree: bit by bit with a tolerance of 0 (any NaN is as good as another), otherwise within
 // `tolerance` times the larger of 1 and the expected value.
 testing::AssertionResult Agree(const Array& actual, const Array& expected, double tolerance = 0);
