@@ -133,8 +133,8 @@ void AddFp4(LoweringTable& table);
 void AddGathers(LoweringTable& table);
 void AddGlobalScratch(LoweringTable& table);
 void AddHistograms(LoweringTable& table);
-void AddLayoutOps(LoweringTable& table);    // convert_layout
-void AddLocalGather(LoweringTable& table);  // local_gather, local_scatter, local_atomic_scatter_rmw
+void AddLayoutOps(LoweringTable& table);      // convert_layout
+void AddLocalGather(LoweringTable& table);    // local_gather, local_scatter, local_atomic_scatter_rmw
 void AddMappedRegions(LoweringTable& table);  // map_elementwise, elementwise_inline_asm
 void AddMath(LoweringTable& table);
 void AddMemDescOps(LoweringTable& table);  // buffers, their loads, stores and views

@@ -65,14 +65,14 @@ std::string KernelOf(const Machine& machine, const Shape& shape, const std::stri
   std::string size = absl::StrCat(shape.rows, "x", shape.columns, "x");
   std::string text = Substitute(kKernel, {{"BODY", body}});
   return Substitute(text, {{"ALIASES", shape.aliases},
-                              {"PARAMETERS", shape.parameters},
-                              {"TARGET", machine.target},
-                              {"M", absl::StrCat(shape.rows)},
-                              {"N", absl::StrCat(shape.columns)},
-                              {"T", shape.type},
-                              {"TENSOR", absl::StrCat("tensor<", size, shape.type, ", #blocked>")},
-                              {"INTS", absl::StrCat("tensor<", size, "i32, #blocked>")},
-                              {"BUFFER", absl::StrCat("!ttg.memdesc<", size, shape.type, ", #shared, #smem, mutable>")}});
+                           {"PARAMETERS", shape.parameters},
+                           {"TARGET", machine.target},
+                           {"M", absl::StrCat(shape.rows)},
+                           {"N", absl::StrCat(shape.columns)},
+                           {"T", shape.type},
+                           {"TENSOR", absl::StrCat("tensor<", size, shape.type, ", #blocked>")},
+                           {"INTS", absl::StrCat("tensor<", size, "i32, #blocked>")},
+                           {"BUFFER", absl::StrCat("!ttg.memdesc<", size, shape.type, ", #shared, #smem, mutable>")}});
 }
 
 // out[i] = in[from(i)]
@@ -110,13 +110,14 @@ TEST_P(ThroughBuffer, KeepsEveryElement) {
           "#ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 4}>", "#ttg.dot_op<{opIdx = 1, parent = #blocked}>",
           "#ttg.dot_op<{opIdx = 0, parent = #wmma, kWidth = 8}>"}) {
       Shape shape{32, 128, type, Substitute("#shared = " + std::string(GetParam().shared), {{"BITS", bits}})};
-      ExpectMoved(shape, Substitute(R"(
+      ExpectMoved(shape,
+                  Substitute(R"(
     %a = ttg.local_alloc %x : ($TENSOR) -> $BUFFER
     %u = ttg.local_load %a : $BUFFER -> tensor<$Mx$Nx$T, $ENCODING>
     %b = ttg.local_alloc : () -> $BUFFER
     ttg.local_store %u, %b : tensor<$Mx$Nx$T, $ENCODING> -> $BUFFER
     %y = ttg.local_load %b : $BUFFER -> $TENSOR)",
-                                    {{"ENCODING", encoding}}),
+                             {{"ENCODING", encoding}}),
                   kSame);
       if (HasFatalFailure()) return;
     }
@@ -132,12 +133,14 @@ INSTANTIATE_TEST_SUITE_P(
         Passage{"Rotating", "#ttg.amd_rotating_shared<{vec = 4, perPhase = 1, maxPhase = 4, order = [1, 0]}>"},
         Passage{"Nvmma0", "#ttg.nvmma_shared<{swizzlingByteWidth = 0, transposed = false, elementBitWidth = $BITS}>"},
         Passage{"Nvmma32", "#ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = true, elementBitWidth = $BITS}>"},
-        Passage{"Nvmma128", "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = $BITS}>"},
+        Passage{"Nvmma128",
+                "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = $BITS}>"},
         Passage{"Padded", "#ttg.padded_shared<[128:+4] {order = [1, 0], shape = [32, 128]}>"},
         Passage{"PaddedTwice", "#ttg.padded_shared<[32:+8, 256:+16] {order = [0, 1], shape = [32, 128]}>"},
-        Passage{"Linear",
-                "#ttg.shared_linear<{offset = [[0, 1], [0, 2], [1, 0], [2, 4], [4, 8], [0, 4], [0, 8], [0, 16], [8, 32], "
-                "[16, 64], [0, 32], [0, 64]], block = []}, alignment = 16>"}),
+        Passage{
+            "Linear",
+            "#ttg.shared_linear<{offset = [[0, 1], [0, 2], [1, 0], [2, 4], [4, 8], [0, 4], [0, 8], [0, 16], [8, 32], "
+            "[16, 64], [0, 32], [0, 64]], block = []}, alignment = 16>"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 // Encodings by which views are taken; M x N is 32 x 32.
@@ -173,7 +176,8 @@ TEST_P(Views, PartsAreWhereTheWholeHasThem) {
 
 TEST_P(Views, SinglesRowsArePartsToo) {
   // A row at a time through a loop over constants: the second half of the rows is reversed.
-  std::string body = "    %a = ttg.local_alloc %x : ($TENSOR) -> $BUFFER\n    %b = ttg.local_alloc %x : ($TENSOR) -> $BUFFER\n";
+  std::string body =
+      "    %a = ttg.local_alloc %x : ($TENSOR) -> $BUFFER\n    %b = ttg.local_alloc %x : ($TENSOR) -> $BUFFER\n";
   for (int row = 16; row < 32; ++row)
     body += Substitute(R"(
     %p$R = ttg.memdesc_subslice %a[$R, 0] : $BUFFER -> !ttg.memdesc<1x32xf16, #shared, #smem, mutable, 32x32>
@@ -241,7 +245,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Passage{"Flat", "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"},
                     Passage{"Swizzled", "#ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 8, order = [1, 0]}>"},
                     Passage{"Columns", "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 4, order = [0, 1]}>"},
-                    Passage{"Nvmma", "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>"},
+                    Passage{"Nvmma",
+                            "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>"},
                     Passage{"Padded", "#ttg.padded_shared<[64:+4] {order = [1, 0], shape = [32, 32]}>"}),
     [](const auto& info) { return std::string(info.param.name); });
 
@@ -277,14 +282,15 @@ TEST(Buffers, ReinterpretedBuffersHaveTheSameBytes) {
 TEST(Buffers, CopiesArriveAfterTheWait) {
   for (std::string type : {"i8", "f16", "f32", "i64"}) {
     for (const char* shared : {"#swizzled", "#turned"}) {
-      ExpectMoved({32, 32, type}, Substitute(R"(
+      ExpectMoved({32, 32, type},
+                  Substitute(R"(
     %a = ttg.local_alloc : () -> !ttg.memdesc<$Mx$Nx$T, $S, #smem, mutable>
     %t = ttg.async_copy_global_to_local %ins, %a : tensor<$Mx$Nx!tt.ptr<$T>, #blocked> -> <$Mx$Nx$T, $S, #smem, mutable>
     %g = ttg.async_commit_group tokens %t
     %w = ttg.async_wait %g {num = 0 : i32}
     %u = ttg.local_load %a token %w : !ttg.memdesc<$Mx$Nx$T, $S, #smem, mutable> -> tensor<$Mx$Nx$T, #tall>
     %y = ttg.convert_layout %u : tensor<$Mx$Nx$T, #tall> -> $TENSOR)",
-                                             {{"S", shared}}),
+                             {{"S", shared}}),
                   kSame);
     }
   }
@@ -381,20 +387,22 @@ constexpr char kIndices[] = R"(
 
 TEST_P(Indexed, GatherReadsAtIndices) {
   for (int axis : {0, 1})
-    ExpectMoved(shape("f16"), Substitute(std::string(kIndices) + R"(
+    ExpectMoved(shape("f16"),
+                Substitute(std::string(kIndices) + R"(
     %a = ttg.local_alloc %x : ($TENSOR) -> $BUFFER
     %y = ttg.local_gather %a[%i] {axis = $AXIS : i32} : $BUFFER, $INTS -> $TENSOR)",
-                                         {{"AXIS", absl::StrCat(axis)}, {"COORDINATE", axis ? "columns" : "rows"}}),
+                           {{"AXIS", absl::StrCat(axis)}, {"COORDINATE", axis ? "columns" : "rows"}}),
                 [&](int i) { return axis ? i / 32 * 32 + i % 32 * 5 % 32 : i / 32 * 5 % 32 * 32 + i % 32; });
 }
 
 TEST_P(Indexed, ScatterWritesAtIndices) {
   for (int axis : {0, 1})
-    ExpectMoved(shape("f32"), Substitute(std::string(kIndices) + R"(
+    ExpectMoved(shape("f32"),
+                Substitute(std::string(kIndices) + R"(
     %a = ttg.local_alloc : () -> $BUFFER
     ttg.local_scatter %a[%i], %x {axis = $AXIS : i32} : $BUFFER, $INTS, $TENSOR
     %y = ttg.local_load %a : $BUFFER -> $TENSOR)",
-                                         {{"AXIS", absl::StrCat(axis)}, {"COORDINATE", axis ? "columns" : "rows"}}),
+                           {{"AXIS", absl::StrCat(axis)}, {"COORDINATE", axis ? "columns" : "rows"}}),
                 // 13 * 5 = 65 = 1 mod 32
                 [&](int i) { return axis ? i / 32 * 32 + i % 32 * 13 % 32 : i / 32 * 13 % 32 * 32 + i % 32; });
 }

@@ -33,12 +33,14 @@ TEST(KernelGenerator, KernelsAreWellTypedAndNothingInThemIsUndefined) {
 TEST(KernelGenerator, AllKindsOfOperationsAppear) {
   std::string all;
   for (int seed = 0; seed < 200; ++seed) all += GenerateKernel(seed, 20).ir;
-  for (const char* op :
-       {"arith.addi", "arith.shrsi", "arith.divsi", "arith.mulf", "arith.maximumf", "arith.cmpf", "arith.select",
-        "arith.truncf", "arith.fptosi", "arith.sitofp", "math.fma", "math.exp", "tt.fp_to_fp", "tt.bitcast", "tt.clampf",
-        "tt.map_elementwise", "tt.trans", "tt.reshape", "tt.join", "tt.split", "tt.gather", "tt.histogram",
-        "tt.broadcast", "tt.reduce", "tt.scan", "tt.dot", "tt.call", "tt.atomic_rmw", "tt.make_tensor_ptr",
-        "tt.descriptor_load", "scf.for", "scf.while", "scf.if", "cf.cond_br", "f8E4M3FN", "reverse = true"})
+  for (
+      const char* op :
+      {"arith.addi",   "arith.shrsi",  "arith.divsi",  "arith.mulf",         "arith.maximumf",     "arith.cmpf",
+       "arith.select", "arith.truncf", "arith.fptosi", "arith.sitofp",       "math.fma",           "math.exp",
+       "tt.fp_to_fp",  "tt.bitcast",   "tt.clampf",    "tt.map_elementwise", "tt.trans",           "tt.reshape",
+       "tt.join",      "tt.split",     "tt.gather",    "tt.histogram",       "tt.broadcast",       "tt.reduce",
+       "tt.scan",      "tt.dot",       "tt.call",      "tt.atomic_rmw",      "tt.make_tensor_ptr", "tt.descriptor_load",
+       "scf.for",      "scf.while",    "scf.if",       "cf.cond_br",         "f8E4M3FN",           "reverse = true"})
     EXPECT_TRUE(absl::StrContains(all, op)) << op;
 }
 
