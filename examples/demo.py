@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""demo.py BIN_FOLDER EXAMPLES_FOLDER: a daemon in a temporary folder compiles the examples, twice each.
+"""demo.py BIN_FOLDER EXAMPLES_FOLDER: a daemon in a temporary folder compiles the examples, twice each, and runs one.
 
-Shows what a client sees: a miss, then a hit; the head of the PTX; the metadata; the status page. Leaves nothing running and
+Shows what a client sees: a miss, then a hit; the head of the PTX; the metadata; a launch on the host device, whose numbers
+are checked; the status page. Leaves nothing running and
 nothing behind. Exit status 1 when anything is not as it should be.
 """
 import json
@@ -113,6 +114,8 @@ def demo(binaries, examples, folder):
         for name in ("softmax", "layer_norm"):
             compile_twice(client, environment, examples / f"{name}.ttir", folder, emit, extension)
         show(client, environment, examples / "softmax.ttir", folder)
+        run([client, "run", examples / "softmax.run.json"], env=environment)  # fails when a number is wrong
+        print()
         with urllib.request.urlopen(f"{page}/healthz", timeout=10) as answer:
             print(f"status page while it ran: {page}/   /healthz: {answer.status} {answer.read().decode().strip()}")
         run([client, "stats"], env=environment)

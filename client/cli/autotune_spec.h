@@ -10,9 +10,10 @@
 namespace tritond::client {
 
 // The request that a SPEC.json describes. It is an AutotuneRequest of proto/v1 in protobuf's JSON form, but for the
-// candidates, which are written for people:
+// candidates and the launch, which are written for people:
 //
-//   "candidates": [{"name": "4 warps", "file": "softmax.ttir", "options": {"num_warps": 4}, "grid": [1024, 1, 1]}, …]
+//   "candidates": [{"name": "4 warps", "file": "softmax.ttir", "options": {"num_warps": 4}, "grid": [1024, 1, 1]}, …],
+//   "args": [{"type": "*f32", "shape": [1024, 1000], "role": "out"}, …]            as launch_spec.h says
 //
 // `file` is relative to the spec; `options` may name an options file instead; the target is the device's.
 // InvalidArgument, naming the place in the spec, when something is wrong or cannot be read.

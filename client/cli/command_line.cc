@@ -29,7 +29,7 @@ int RunCommandLine(int argc, const char* const* argv, const std::string& default
   app.require_subcommand(1);
   app.fallthrough();  // --server may stand after the command too
   app.set_version_flag("--version", std::string("triton-client ") + TRITOND_VERSION);
-  app.footer("Exit status: 0 done, 1 some kernel failed to compile, 2 usage, 3 no server.");
+  app.footer("Exit status: 0 done, 1 some kernel failed to compile or to run, 2 usage, 3 no server.");
   ServerFlags server;
   server.address = default_server;
   AddServerFlags(&app, &server);
@@ -37,9 +37,9 @@ int RunCommandLine(int argc, const char* const* argv, const std::string& default
   CLI::App* bundle = app.add_subcommand("bundle", "Results for a machine that cannot reach this daemon");
   bundle->require_subcommand(1);
   const std::vector<Command> commands = {
-      AddCompile(&app), AddPrebuild(&app),       AddAutotune(&app),      AddGet(&app),
-      AddStats(&app),   AddWorkers(&app),        AddJobs(&app),          AddCancel(&app),
-      AddExplain(&app), AddBundleExport(bundle), AddBundleImport(bundle)};
+      AddCompile(&app),        AddPrebuild(&app),      AddRun(&app),  AddAutotune(&app), AddGet(&app),
+      AddStats(&app),          AddWorkers(&app),       AddJobs(&app), AddCancel(&app),   AddExplain(&app),
+      AddBundleExport(bundle), AddBundleImport(bundle)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {  // CLI11 reports bad flags, and --help, by throwing

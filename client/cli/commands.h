@@ -18,6 +18,7 @@ struct Command {
 
 Command AddCompile(CLI::App* parent);
 Command AddPrebuild(CLI::App* parent);
+Command AddRun(CLI::App* parent);
 Command AddAutotune(CLI::App* parent);
 Command AddGet(CLI::App* parent);
 Command AddStats(CLI::App* parent);

@@ -33,6 +33,14 @@ absl::StatusOr<v1::Stage> InputStage(const std::string& path, const std::string&
 }  // namespace
 
 void KernelFlags::AddTo(CLI::App* command) {
+  AddOptionsTo(command);
+  command->add_option("--emit", emit, "What to return: binary, asm, llir, ttgir, ttir (comma-separated)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("KIND,…");
+}
+
+void KernelFlags::AddOptionsTo(CLI::App* command) {
   command->add_option("--target", target, "What to compile for: cuda:90, cuda:90a, hip:gfx942, host")
       ->type_name("TARGET");
   command->add_option("--num-warps", num_warps, "Warps of one program");
@@ -41,10 +49,6 @@ void KernelFlags::AddTo(CLI::App* command) {
   command->add_option("--option", options, "Any other option; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  command->add_option("--emit", emit, "What to return: binary, asm, llir, ttgir, ttir (comma-separated)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("KIND,…");
   command->add_option("--input", input, "What the input is, where the file's extension does not tell")
       ->type_name("KIND");
   command

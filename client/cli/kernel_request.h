@@ -14,7 +14,7 @@
 
 namespace tritond::client {
 
-// The flags that `compile` and `prebuild` share.
+// The flags that `compile`, `prebuild` and `run` share.
 struct KernelFlags {
   std::string target;
   absl::optional<int> num_warps;
@@ -29,7 +29,8 @@ struct KernelFlags {
   bool no_cache = false;
   std::string tenant;
 
-  void AddTo(CLI::App* command);
+  void AddTo(CLI::App* command);         // all
+  void AddOptionsTo(CLI::App* command);  // all but --emit
 };
 
 // One kernel to compile.

@@ -158,6 +158,20 @@ class EndToEnd(unittest.TestCase):
             metadata = json.loads((out / f"{name}.json").read_text())
             self.assertEqual(metadata["target"], {"backend": "host", "arch": 0, "warp_size": 32})
 
+    def test_run_launches_a_kernel_and_checks_its_numbers(self):
+        spec = json.loads((EXAMPLES / "softmax.run.json").read_text())
+        spec["kernel"], spec["options"] = str(EXAMPLES / "softmax.ttir"), str(EXAMPLES / "softmax.json")
+        right = self.write("right.json", json.dumps(spec))
+        done = self.daemon.client("run", right, "--json", "--save", self.folder / "buffers")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout.splitlines()[0])
+        self.assertEqual((report["device"], report["error"], report["buffers"][0]["wrong"]), ("host:0", None, 0))
+        self.assertEqual(len((self.folder / "buffers" / "out.bin").read_bytes()), 4 * 32)
+        spec["args"][0]["expect"][0] = 0.2
+        self.assertEqual(self.daemon.client("run", self.write("wrong.json", json.dumps(spec))).returncode, 1)
+        spec["args"][0]["role"] = "sideways"
+        self.assertEqual(self.daemon.client("run", self.write("broken.json", json.dumps(spec))).returncode, 2)
+
     @unittest.skipUnless(CORPUS.is_dir(), f"no corpus at {CORPUS}")
     def test_kernels_of_the_corpus_compile_with_their_options(self):
         lines = [json.dumps({"file": str(CORPUS / f"{name}.ttir")})

@@ -40,7 +40,7 @@ LAYERS = {
     # The wiring also names what it hands from one folder to another: the cache, the pool, the configuration's messages.
     "server/app": ["server", "cache/open", "cache/api", "workers/pool", "proto"],
     "client/cc": ["proto"],
-    "client/cli": ["proto", "client/cc"],
+    "client/cli": ["proto", "client/cc", "workers/device"],
     "client/python": ["proto"],
 }
 TESTS_MAY_INCLUDE = ["proto", "compiler", "cache", "workers", "server", "client", "tests"]
