@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random control flow with buffers and conversions goes through allocation and barriers and is then executed: buffers
-// must keep their content for as long as it is read, and no two conflicting accesses may lack a barrier between them.
+// must keep their content for as long as it is read or copied to, and no two conflicting accesses may lack a barrier
+// between them.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -89,7 +90,8 @@ class Program {
   };
   struct Unit {
     int tag = 0;
-    bool read = false, written = false;  // since the last barrier
+    bool read = false, written = false;    // since the last barrier
+    mlir::Operation* copied_to = nullptr;  // the buffer into which a copy is in flight
   };
 
   int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
@@ -108,12 +110,16 @@ class Program {
     builder_.setInsertionPointToEnd(module_->getBody());
     std::vector<mlir::Type> inputs{builder_.getI1Type()};
     for (int rows : kRows) inputs.push_back(Tensor(rows, row_));
+    for (int rows : kRows)
+      inputs.push_back(
+          mlir::RankedTensorType::get({rows, 64}, tt::PtrType::get(&context_, builder_.getF16Type(), 1), row_));
     function_ = builder_.create<tt::FuncOp>(Loc(), builder_.getStringAttr("f"),
                                             mlir::TypeAttr::get(builder_.getFunctionType(inputs, {})), nullptr, nullptr,
                                             nullptr);
     function_.addEntryBlock();
   }
   mlir::Value Input(int size) { return function_.getArgument(1 + size); }
+  mlir::Value Pointers(int size) { return function_.getArgument(1 + std::size(kRows) + size); }
 
   // Blocks in random order of text, some with a buffer as argument; entry begins with one buffer, so that all can be
   // given one.
@@ -173,11 +179,20 @@ class Program {
       if (!dominance.properlyDominates(buffer, before)) continue;
       auto type = llvm::cast<ttg::MemDescType>(buffer.getType());
       builder_.setInsertionPoint(before);
-      if (Pick(0, 3)) {
-        builder_.create<ttg::LocalLoadOp>(Loc(), Tensor(type.getShape()[0], row_), buffer, nullptr);
-      } else {
-        int size = std::find(std::begin(kRows), std::end(kRows), type.getShape()[0]) - std::begin(kRows);
-        builder_.create<ttg::LocalStoreOp>(Loc(), Input(size), buffer);
+      int size = std::find(std::begin(kRows), std::end(kRows), type.getShape()[0]) - std::begin(kRows);
+      switch (Pick(0, 9)) {
+        case 0:
+        case 1:
+          builder_.create<ttg::LocalStoreOp>(Loc(), Input(size), buffer);
+          break;
+        case 2:
+          builder_.create<ttg::AsyncCopyGlobalToLocalOp>(Loc(), Pointers(size), buffer, nullptr, nullptr);
+          break;
+        case 3:
+          builder_.create<ttg::AsyncWaitOp>(Loc(), mlir::ValueRange(), 0);
+          break;
+        default:
+          builder_.create<ttg::LocalLoadOp>(Loc(), Tensor(type.getShape()[0], row_), buffer, nullptr);
       }
     }
   }
@@ -205,22 +220,33 @@ class Program {
     return units;
   }
 
-  bool Read(const MemoryRange& range, int tag) {
+  // By `owner`, an allocation or an operation with scratch. Nobody else may touch what is being copied to; for the
+  // buffer itself that is the program's mistake.
+  bool Read(const MemoryRange& range, int tag, mlir::Operation* owner) {
     bool ok = true;
     for (Unit* unit : Units(range)) {
-      ok &= !unit->written && (tag == kGone || unit->tag == tag);
+      ok &= unit->copied_to ? unit->copied_to == owner : !unit->written && (tag == kGone || unit->tag == tag);
       unit->read = true;
     }
     return ok;
   }
-  bool Write(const MemoryRange& range, int tag) {
+  bool Write(const MemoryRange& range, int tag, mlir::Operation* owner, bool copies = false) {
     bool ok = true;
     for (Unit* unit : Units(range)) {
-      ok &= !unit->written && !unit->read;
-      unit->written = true;
+      ok &= unit->copied_to ? unit->copied_to == owner : !unit->written && !unit->read;
+      if (copies)
+        unit->copied_to = owner;
+      else
+        unit->written = true;
       unit->tag = tag;
     }
     return ok;
+  }
+  void EndCopies() {
+    for (Unit& unit : memory_) {
+      unit.written |= unit.copied_to != nullptr;
+      unit.copied_to = nullptr;
+    }
   }
   void Wait() {
     for (Unit& unit : memory_) unit.read = unit.written = false;
@@ -231,21 +257,26 @@ class Program {
     if (llvm::isa<ttg::BarrierOp>(op)) Wait();
     if (llvm::isa<ttg::LocalAllocOp>(op)) {
       contents_[op->getResult(0)] = {ranges_[op], op, ++rounds_[op]};
-      ok = Write(ranges_[op], latest_[op] = ++tags_);
+      ok = Write(ranges_[op], latest_[op] = ++tags_, op);
     }
     if (auto load = llvm::dyn_cast<ttg::LocalLoadOp>(op)) {
       const Content& content = contents_[load.getSrc()];
       bool gone = content.round != rounds_[content.allocation];
-      ok = Read(content.range, gone ? kGone : latest_[content.allocation]);
+      ok = Read(content.range, gone ? kGone : latest_[content.allocation], content.allocation);
     }
     if (auto store = llvm::dyn_cast<ttg::LocalStoreOp>(op)) {
       const Content& content = contents_[store.getDst()];
-      ok = Write(content.range, latest_[content.allocation] = ++tags_);
+      ok = Write(content.range, latest_[content.allocation] = ++tags_, content.allocation);
     }
+    if (auto copy = llvm::dyn_cast<ttg::AsyncCopyGlobalToLocalOp>(op)) {
+      const Content& content = contents_[copy.getResult()];
+      ok = Write(content.range, latest_[content.allocation] = ++tags_, content.allocation, /*copies=*/true);
+    }
+    if (llvm::isa<ttg::AsyncWaitOp>(op)) EndCopies();
     if (llvm::isa<ttg::ConvertLayoutOp>(op)) {
-      ok = Write(ranges_[op], ++tags_);
+      ok = Write(ranges_[op], ++tags_, op);
       Wait();
-      ok &= Read(ranges_[op], tags_);
+      ok &= Read(ranges_[op], tags_, op);
     }
     if (ok) return "";
     std::string text;

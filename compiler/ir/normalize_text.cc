@@ -12,6 +12,7 @@
 //   loc("f":1:2 to :3)                            loc("f":1:2)                                 no ranges here
 //   triton_gpu.x, #triton_gpu.x, "triton_gpu.x" = ttg.x                                        renamed in 3.2
 //   #triton_gpu.shared<{…}>                       #ttg.swizzled_shared<{…}>                    renamed in 3.3
+//   … with hasLeadingOffset = true                #ttg.nvmma_shared<{…}>                       one of its own since 3.3
 //   #ttig.dpas<{…}>, #triton_intel_gpu.dpas<{…}>  #ttg.dpas<{…}>                               as Intel's back end says
 //   !tt.memdesc<…>                                !ttg.memdesc<…>                              renamed in 3.2
 //   tt.reshape %x {allow_reorder = true} : …      tt.reshape %x allow_reorder : …              before 3.2

@@ -56,6 +56,16 @@ INSTANTIATE_TEST_SUITE_P(
                 "module attributes {\"ttg.num-warps\" = 4 : i32} {"},
         Rewrite{"old_shared", "#triton_gpu.shared<{vec = 8, order = [1, 0], hasLeadingOffset = false}>",
                 "#ttg.swizzled_shared<{vec = 8, order = [1, 0]}>"},
+        Rewrite{"leading_offset",
+                "#triton_gpu.shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0], hasLeadingOffset = true}>",
+                "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>"},
+        Rewrite{
+            "leading_offset_blocks",
+            "#triton_gpu.shared<{vec = 16, perPhase = 2, maxPhase = 4, order = [0, 1], CTAsPerCGA = [1, 1], "
+            "CTASplitNum "
+            "= [1, 1], CTAOrder = [0, 1], hasLeadingOffset = true}>",
+            "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 8, CTAsPerCGA = [1, 1], "
+            "CTASplitNum = [1, 1], CTAOrder = [0, 1]}>"},
         Rewrite{"reshape_true", "tt.reshape %4 {allow_reorder = true} : A -> B",
                 "tt.reshape %4 allow_reorder {} : A -> B"},
         Rewrite{"reshape_false", "tt.reshape %4 {allow_reorder = false} : A -> B", "tt.reshape %4 {} : A -> B"},

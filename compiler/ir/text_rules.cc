@@ -128,26 +128,48 @@ void TextRules::OnWord(const TextToken& word, TextCursor after) {
 
 void TextRules::OnSigil(const TextToken& sigil, TextCursor after) {
   absl::string_view name = sigil.text.substr(1);
-  if (sigil.Is("#triton_gpu.shared")) OldSharedEncoding(after);
-  if (sigil.Is("#triton_gpu.shared")) return Replace(sigil.begin, sigil.end, "#ttg.swizzled_shared");
+  if (sigil.Is("#triton_gpu.shared")) return OldSharedEncoding(sigil, after);
   if (sigil.Is("#ttig.dpas") || sigil.Is("#triton_intel_gpu.dpas")) return Replace(sigil.begin, sigil.end, "#ttg.dpas");
   if (sigil.Is("!tt.memdesc")) return Replace(sigil.begin, sigil.end, "!ttg.memdesc");
   if (absl::StartsWith(name, kOldDialect)) Replace(sigil.begin + 1, sigil.begin + 1 + kOldDialect.size(), "ttg.");
 }
 
-// The swizzle of a "leading offset" is another encoding; without it the old name means the new one.
-void TextRules::OldSharedEncoding(TextCursor after) {
+// The swizzle of a "leading offset" is another encoding; without it the old name means the new one. Groups of `vec`
+// elements have 16 bytes there, and a column has as many groups as there are phases. The key is the last one.
+void TextRules::OldSharedEncoding(const TextToken& sigil, TextCursor after) {
+  size_t begin = after.position(), blocks = 0;
   TextCursor end = after;
-  if (!end.Take("<") || !end.SkipToClosing()) return;
-  for (TextToken token = after.Next(); token.begin < end.position(); token = after.Next()) {
-    if (!token.Is("hasLeadingOffset")) continue;
-    TextToken equals = after.Next(), value = after.Next();
-    if (!equals.Is("=") || !value.Is("false"))
-      return Fail(token.begin, "hasLeadingOffset is not supported; use #ttg.nvmma_shared");
-    size_t begin = text_.find_last_of(",{", token.begin);
-    if (begin != absl::string_view::npos && text_[begin] == ',') Replace(begin, value.end, "");
-    return;
+  bool closed = end.Take("<") && end.SkipToClosing();
+  int vec = 0, phases = 0, fastest = -1;
+  TextToken leading;
+  for (TextToken token = after.Next(); closed && token.begin < end.position(); token = after.Next()) {
+    TextCursor value = after;
+    if (!value.Take("=")) continue;
+    value.Take("[");
+    int number = 0;
+    bool is_number = absl::SimpleAtoi(value.Next().text, &number);
+    if (token.Is("vec") && is_number) vec = number;
+    if (token.Is("maxPhase") && is_number) phases = number;
+    if (token.Is("order") && is_number) fastest = number;
+    if (token.Is("CTAsPerCGA")) blocks = token.begin;
+    if (token.Is("hasLeadingOffset")) leading = token;
   }
+  if (leading.kind == TextToken::Kind::kEnd) return Replace(sigil.begin, sigil.end, "#ttg.swizzled_shared");
+  TextCursor value(text_, leading.end);
+  size_t comma = text_.find_last_of(",{", leading.begin);
+  bool follows = value.Take("=") && text_[comma] == ',';
+  if (follows && value.Take("false")) {
+    Replace(sigil.begin, sigil.end, "#ttg.swizzled_shared");
+    return Replace(comma, value.position(), "");
+  }
+  bool fits = follows && value.Take("true") && fastest >= 0 && (vec == 4 || vec == 8 || vec == 16) &&
+              (phases == 2 || phases == 4 || phases == 8);
+  if (!fits) return Fail(leading.begin, "this hasLeadingOffset is not supported; use #ttg.nvmma_shared");
+  Replace(sigil.begin, sigil.end, "#ttg.nvmma_shared");
+  Replace(begin, end.position(),
+          absl::StrCat("<{swizzlingByteWidth = ", 16 * phases, ", transposed = ", fastest == 0 ? "true" : "false",
+                       ", elementBitWidth = ", 128 / vec, blocks ? ", " : "",
+                       blocks ? text_.substr(blocks, comma - blocks) : "", "}>"));
 }
 
 void TextRules::OnString(const TextToken& string, TextCursor after) {

@@ -51,7 +51,7 @@ class TextRules {
   void Undefined(const TextToken& word, TextCursor after);
   void Unsupported(const TextToken& word, TextCursor after);
   void OldAttributeName(const TextToken& word, absl::string_view name);
-  void OldSharedEncoding(TextCursor after);
+  void OldSharedEncoding(const TextToken& sigil, TextCursor after);
   void CheckType(const TextToken& token);
   bool DropLocation(const TextToken& token, TextCursor after);
   // The place before `word`'s results (`%a, %b = `), if its line holds nothing else before them.

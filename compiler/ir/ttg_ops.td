@@ -148,6 +148,13 @@ def TTG_AsyncCopyGlobalToLocalOp : TTG_Op<"async_copy_global_to_local", [AttrSiz
   let results = (outs TTG_AsyncTokenType:$token);
   let assemblyFormat = [{$src `,` $result (`mask` $mask^)? (`other` $other^)?
       oilist(`cacheModifier` `=` $cache | `evictionPolicy` `=` $evict) attr-dict `:` type($src) `->` type($result)}];
+  let builders = [OpBuilder<(ins "::mlir::Value":$src, "::mlir::Value":$result, "::mlir::Value":$mask,
+      "::mlir::Value":$other, CArg<"::tritond::tt::CacheModifier", "::tritond::tt::CacheModifier::kNone">:$cache,
+      CArg<"::tritond::tt::EvictionPolicy", "::tritond::tt::EvictionPolicy::kNormal">:$evict,
+      CArg<"int", "1">:$contiguity), [{
+    build($_builder, $_state, AsyncTokenType::get($_builder.getContext()), src, result, mask, other, cache, evict,
+          /*isVolatile=*/false, contiguity);
+  }]>];
   let hasVerifier = 1;
 }
 def TTG_AsyncCommitGroupOp : TTG_Op<"async_commit_group", [MemoryEffects<[MemRead<TTG_Shared>, MemWrite<TTG_Shared>]>]> {
@@ -155,12 +162,18 @@ def TTG_AsyncCommitGroupOp : TTG_Op<"async_commit_group", [MemoryEffects<[MemRea
   let arguments = (ins Variadic<TTG_AsyncTokenType>:$input_tokens);
   let results = (outs TTG_AsyncTokenType:$token);
   let assemblyFormat = "(`tokens` $input_tokens^)? attr-dict";
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$tokens), [{
+    build($_builder, $_state, AsyncTokenType::get($_builder.getContext()), tokens);
+  }]>];
 }
 def TTG_AsyncWaitOp : TTG_Op<"async_wait", [MemoryEffects<[MemRead<TTG_Shared>, MemWrite<TTG_Shared>]>]> {
   let summary = "waits until at most `num` groups of the thread's copies are in flight; no barrier";
   let arguments = (ins Variadic<TTG_AsyncTokenType>:$tokens, I32Attr:$num);
   let results = (outs TTG_AsyncTokenType:$token);
   let assemblyFormat = "($tokens^)? attr-dict";
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$tokens, "int":$num), [{
+    build($_builder, $_state, AsyncTokenType::get($_builder.getContext()), tokens, static_cast<uint32_t>(num));
+  }]>];
   let hasVerifier = 1;
 }
 

@@ -151,6 +151,9 @@ LogicalResult MemDescSubsliceOp::verify() {
     if (offset < 0 || offset + size > src.getShape()[dim])
       return emitOpError() << "takes elements " << offset << " to " << offset + size << " of " << src.getShape()[dim]
                            << " along dimension " << dim;
+    // Offsets of parts of parts add up without carries.
+    if (size != src.getShape()[dim] && !llvm::isPowerOf2_64(size))
+      return emitOpError() << "part of size " << size << " along dimension " << dim << " is no power of two";
     if (offset % size != 0)
       return emitOpError() << "offset " << offset << " along dimension " << dim << " is no multiple of the size "
                            << size;

@@ -240,6 +240,39 @@ TEST_P(Views, RowsOfBuffersAreTakenByIndex) {
               kSame);
 }
 
+TEST_P(Views, PartsOfRowsOfBuffersAreTakenByIndex) {
+  // Copies fill a quarter of buffer 3 through three views; the rest is as it was.
+  ExpectMoved(shape(), R"(
+    %ring = ttg.local_alloc : () -> !ttg.memdesc<6x32x32xf16, #shared, #smem, mutable>
+    %c1 = arith.constant 1 : i32
+    %c3 = arith.constant 3 : i32
+    %whole = ttg.memdesc_index %ring[%c3] : !ttg.memdesc<6x32x32xf16, #shared, #smem, mutable> -> $BUFFER
+    ttg.local_store %x, %whole : $TENSOR -> $BUFFER
+    %two = ttg.memdesc_subslice %ring[2, 0, 16] : !ttg.memdesc<6x32x32xf16, #shared, #smem, mutable> -> !ttg.memdesc<2x32x16xf16, #shared, #smem, mutable, 6x32x32>
+    %right = ttg.memdesc_index %two[%c1] : !ttg.memdesc<2x32x16xf16, #shared, #smem, mutable, 6x32x32> -> !ttg.memdesc<32x16xf16, #shared, #smem, mutable, 32x32>
+    %low = ttg.memdesc_subslice %right[16, 0] : !ttg.memdesc<32x16xf16, #shared, #smem, mutable, 32x32> -> !ttg.memdesc<16x16xf16, #shared, #smem, mutable, 32x32>
+    %row16 = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32, #ttg.slice<{dim = 1, parent = #blocked}>>
+    %column16 = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32, #ttg.slice<{dim = 0, parent = #blocked}>>
+    %row16b = tt.expand_dims %row16 {axis = 1 : i32} : tensor<16xi32, #ttg.slice<{dim = 1, parent = #blocked}>> -> tensor<16x1xi32, #blocked>
+    %column16b = tt.expand_dims %column16 {axis = 0 : i32} : tensor<16xi32, #ttg.slice<{dim = 0, parent = #blocked}>> -> tensor<1x16xi32, #blocked>
+    %rows16 = tt.broadcast %row16b : tensor<16x1xi32, #blocked> -> tensor<16x16xi32, #blocked>
+    %columns16 = tt.broadcast %column16b : tensor<1x16xi32, #blocked> -> tensor<16x16xi32, #blocked>
+    %width16 = arith.constant dense<32> : tensor<16x16xi32, #blocked>
+    %starts16 = arith.muli %rows16, %width16 : tensor<16x16xi32, #blocked>
+    %offsets16 = arith.addi %starts16, %columns16 : tensor<16x16xi32, #blocked>
+    %in16 = tt.splat %in : !tt.ptr<f16> -> tensor<16x16x!tt.ptr<f16>, #blocked>
+    %ins16 = tt.addptr %in16, %offsets16 : tensor<16x16x!tt.ptr<f16>, #blocked>, tensor<16x16xi32, #blocked>
+    ttg.barrier local
+    %t = ttg.async_copy_global_to_local %ins16, %low : tensor<16x16x!tt.ptr<f16>, #blocked> -> <16x16xf16, #shared, #smem, mutable, 32x32>
+    %g = ttg.async_commit_group tokens %t
+    %w = ttg.async_wait %g {num = 0 : i32}
+    %y = ttg.local_load %whole token %w : $BUFFER -> $TENSOR)",
+              [](int i) {
+                int row = i / 32, column = i % 32;
+                return row < 16 || column < 16 ? i : (row - 16) * 32 + column - 16;
+              });
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Buffers, Views,
     testing::Values(Passage{"Flat", "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"},

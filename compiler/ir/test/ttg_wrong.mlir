@@ -55,6 +55,16 @@ tt.func @slice_outside(%x: !ttg.memdesc<32x16xf32, #flat, #smem>) {
 
 #flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
 #smem = #ttg.shared_memory
+tt.func @three_of_six(%x: !ttg.memdesc<6x32x16xf32, #flat, #smem>) {
+  // expected-error @+1 {{part of size 3 along dimension 0 is no power of two}}
+  %0 = ttg.memdesc_subslice %x[3, 0, 0] : !ttg.memdesc<6x32x16xf32, #flat, #smem> -> !ttg.memdesc<3x32x16xf32, #flat, #smem, 6x32x16>
+  tt.return
+}
+
+// -----
+
+#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
 tt.func @slice_forgets_its_whole(%x: !ttg.memdesc<32x16xf32, #flat, #smem>) {
   // expected-error @+1 {{changes the shape of the allocation}}
   %0 = ttg.memdesc_subslice %x[0, 8] : !ttg.memdesc<32x16xf32, #flat, #smem> -> !ttg.memdesc<32x8xf32, #flat, #smem>
