@@ -13,6 +13,7 @@
 #include "compiler/lowering/lower_to_llvm.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Support/SourceMgr.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
@@ -32,6 +33,22 @@ mlir::FileLineColLoc FindFile(mlir::Location location) {
     return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
   });
   return found;
+}
+
+// In ttgir every tensor is placed.
+mlir::LogicalResult CheckPlacements(mlir::ModuleOp module) {
+  auto unplaced = [](mlir::Type type) {
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    return tensor && !tensor.getEncoding();
+  };
+  auto walked = module.walk([&](mlir::Operation* op) -> mlir::WalkResult {
+    bool complete = llvm::none_of(op->getResultTypes(), unplaced);
+    for (mlir::Region& region : op->getRegions())
+      for (mlir::Block& block : region) complete &= llvm::none_of(block.getArgumentTypes(), unplaced);
+    if (complete) return mlir::WalkResult::advance();
+    return op->emitOpError("has a tensor without an encoding; every tensor of ttgir has one");
+  });
+  return mlir::failure(walked.wasInterrupted());
 }
 
 }  // namespace
@@ -126,7 +143,11 @@ absl::Status PipelineRun::CheckKernel() {
     if (func.getName().starts_with("tritond."))
       return absl::InvalidArgumentError(
           absl::StrCat("function ", func.getName().str(), ": names that begin with tritond. are the compiler's own"));
-    if (func.isPublic()) kernels.push_back(func.getName().str());
+    if (!func.isPublic()) continue;
+    if (!func.getResultTypes().empty())
+      return absl::InvalidArgumentError(
+          absl::StrCat("kernel ", func.getName().str(), " returns values; none would take them"));
+    kernels.push_back(func.getName().str());
   }
   if (kernels.size() != 1)
     return absl::InvalidArgumentError(
@@ -157,6 +178,7 @@ absl::Status PipelineRun::MakeTtgir() {
     if (!(*module_)->hasAttr(ttg::kNumWarpsAttr))
       return absl::InvalidArgumentError(absl::StrCat("a ttgir module needs the attribute ", ttg::kNumWarpsAttr.str()));
     options_.num_warps = ttg::NumWarps(*module_);
+    if (failed(CheckPlacements(*module_))) return diagnostics_->FirstError(absl::StatusCode::kInvalidArgument);
     return absl::OkStatus();
   }
   return RunPasses(Stage::kTtgir, [&](mlir::OpPassManager& pm) { target_.AddTtgirPasses(pm, options_); });
@@ -200,7 +222,12 @@ absl::Status PipelineRun::MakeLlir() {
   if (request_.input == Stage::kLlir) {
     llvm::SMDiagnostic error;
     llvm_module_ = llvm::parseIR(llvm::MemoryBufferRef(request_.ir, "<ir>"), error, *llvm_context_);
-    if (llvm_module_) return absl::OkStatus();
+    if (llvm_module_) {
+      std::string complaint;
+      llvm::raw_string_ostream stream(complaint);
+      if (!llvm::verifyModule(*llvm_module_, &stream)) return absl::OkStatus();
+      return absl::InvalidArgumentError(absl::StrCat("stage llir: ", complaint));
+    }
     diagnostics_->Add(mlir::DiagnosticSeverity::Error, {error.getLineNo(), error.getColumnNo() + 1},
                       error.getMessage().str());
     return diagnostics_->FirstError(absl::StatusCode::kInvalidArgument);
@@ -236,14 +263,20 @@ absl::Status PipelineRun::MakeAsm() {
     return absl::OkStatus();
   }
   auto text = target_.EmitAsm(*llvm_module_, options_);
-  if (!text.ok()) return text.status();
+  if (!text.ok()) return BackEndError(text.status());
   asm_ = *std::move(text);
   return absl::OkStatus();
 }
 
+// Behind ttgir, what a back end cannot make sense of is its own caller's fault: ours, unless the request began there.
+absl::Status PipelineRun::BackEndError(const absl::Status& status) const {
+  if (request_.input < Stage::kLlir || !absl::IsInternal(status)) return status;
+  return absl::InvalidArgumentError(status.message());
+}
+
 absl::Status PipelineRun::MakeBinary() {
   auto binary = target_.Assemble(asm_, options_);
-  if (!binary.ok()) return binary.status();
+  if (!binary.ok()) return BackEndError(binary.status());
   binary_ = *std::move(binary);
   return absl::OkStatus();
 }

@@ -48,6 +48,7 @@ class PipelineRun final {
   void PlaceOperationsInText();
   absl::Status MakeLlir();
   absl::Status MakeAsm();
+  absl::Status BackEndError(const absl::Status& status) const;
   absl::Status MakeBinary();
   void Emit(Stage stage);
   std::string Text(Stage stage) const;

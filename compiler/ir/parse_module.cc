@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/ir/parse_module.h"
 
+#include "compiler/ir/check_text.h"
 #include "mlir/Parser/Parser.h"
 
 namespace tritond::compiler {
@@ -29,6 +30,10 @@ std::string WithNotes(mlir::Diagnostic& diagnostic) {
 // Each diagnostic's position is one of the normalised text.
 mlir::OwningOpRef<mlir::ModuleOp> Parse(const std::string& text, mlir::MLIRContext* context,
                                         std::vector<IrDiagnostic>& diagnostics) {
+  if (auto error = CheckText(text)) {
+    diagnostics.push_back({mlir::DiagnosticSeverity::Error, error->where, error->message});
+    return {};
+  }
   mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic& diagnostic) {
     diagnostics.push_back(
         {diagnostic.getSeverity(), PositionInBuffer(diagnostic.getLocation()), WithNotes(diagnostic)});

@@ -39,6 +39,28 @@ LogicalResult VerifyLaunchShape(mlir::Operation* op, RankedTensorType type, cons
   return mlir::success();
 }
 
+// Numbers that devices compute with or convert.
+bool IsNumber(Type type) {
+  if (auto integer = llvm::dyn_cast<mlir::IntegerType>(type))
+    return llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+  if (llvm::isa<mlir::FloatType>(type))
+    return type.isF16() || type.isBF16() || type.isF32() || type.isF64() || type.getIntOrFloatBitWidth() == 8;
+  return true;
+}
+
+// What a value of `type` holds, or points to.
+Type NumberIn(Type type) {
+  if (auto desc = llvm::dyn_cast<TensorDescType>(type)) type = desc.getBlockType();
+  while (true) {
+    if (auto tensor = llvm::dyn_cast<RankedTensorType>(type))
+      type = tensor.getElementType();
+    else if (auto ptr = llvm::dyn_cast<PtrType>(type))
+      type = ptr.getPointeeType();
+    else
+      return type;
+  }
+}
+
 }  // namespace
 
 LogicalResult VerifyTensorType(Type type, llvm::function_ref<mlir::InFlightDiagnostic()> error) {
@@ -64,8 +86,10 @@ LogicalResult FuncOp::verifyRegions() {
   LaunchShape launch = LaunchShapeOf(*this);
   llvm::DenseSet<Type> seen;
   auto check = [&](mlir::Operation* op, Type type) -> LogicalResult {
-    if (!llvm::isa<RankedTensorType, mlir::UnrankedTensorType>(type) || !seen.insert(type).second)
-      return mlir::success();
+    if (!seen.insert(type).second) return mlir::success();
+    if (Type number = NumberIn(type); !IsNumber(number))
+      return op->emitOpError() << "has a value of " << type << ", but there are no numbers of type " << number;
+    if (!llvm::isa<RankedTensorType, mlir::UnrankedTensorType>(type)) return mlir::success();
     if (llvm::isa<mlir::UnrankedTensorType>(type)) return op->emitOpError() << "tensor " << type << " has no shape";
     if (failed(VerifyTensorType(type, [&] { return op->emitOpError(); }))) return mlir::failure();
     return VerifyLaunchShape(op, llvm::cast<RankedTensorType>(type), launch);

@@ -236,9 +236,21 @@ Value FunctionLowering::Shuffle(Value value, llvm::function_ref<Value(Value)> sh
   return e.FromInt(e.Or(e.ZExt(low, 64), e.Shl(e.ZExt(high, 64), 32)), type);
 }
 
+// 8-bit floats are stored, moved and converted; no device computes with single ones.
+static bool ComputesWithNarrowFloats(mlir::Operation* op) {
+  if (!llvm::isa<mlir::arith::ArithDialect, mlir::math::MathDialect>(op->getDialect())) return false;
+  if (op->hasTrait<mlir::OpTrait::ConstantLike>() || llvm::isa<mlir::CastOpInterface, mlir::arith::SelectOp>(op))
+    return false;
+  return llvm::any_of(op->getOperandTypes(), [](mlir::Type type) {
+    auto number = llvm::dyn_cast<mlir::FloatType>(tt::ElementOf(type));
+    return number && number.getWidth() == 8;
+  });
+}
+
 mlir::LogicalResult FunctionLowering::LowerOp(mlir::Operation* op) {
   const LoweringTable::Fn* lower = table_.Find(op);
   if (!lower) return op->emitOpError("is not supported by this compiler yet: it has no lowering");
+  if (ComputesWithNarrowFloats(op)) return op->emitOpError("computes with 8-bit floats; convert them first");
   for (mlir::Type type : op->getResultTypes()) {
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
     if (tensor && tensor.getEncoding() && LayoutOf(tensor).InSize("block") > 1)

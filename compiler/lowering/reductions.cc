@@ -118,7 +118,7 @@ class Reduction {
   // first in both lanes, so that both compute the same bits.
   FailureOr<Tuple> CombineInLaneOrder(const Tuple& mine, const Tuple& other, int mask) {
     mlir::Operation* combiner = op_.SingleCombiner();
-    if (combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>()) return Combine(mine, other);
+    if (combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>()) return WithOneNan(Combine(mine, other));
     Value upper = f_.e.Hoisted([&, lane = f_.Lane()] {
       return f_.e.Compare(mlir::LLVM::ICmpPredicate::ne, f_.e.And(lane, f_.e.Int(mask)), f_.e.Int(0));
     });
@@ -127,7 +127,28 @@ class Reduction {
       first.push_back(f_.e.Select(upper, y, x));
       second.push_back(f_.e.Select(upper, x, y));
     }
-    return Combine(first, second);
+    return WithOneNan(Combine(first, second));
+  }
+
+  // Where it matters which operand a NaN comes from, all NaN become one.
+  FailureOr<Tuple> WithOneNan(FailureOr<Tuple> values) {
+    if (failed(values) || f_.target.NansCommute()) return values;
+    Emitter& e = f_.e;
+    for (auto [value, partial] : llvm::zip(*values, op_.getSrcs())) {
+      auto type = llvm::dyn_cast<mlir::FloatType>(tt::ElementOf(partial.getType()));
+      if (!type || type.getWidth() < 16) continue;
+      auto bits_of = [&](const llvm::APFloat& number) {
+        return e.Int(number.bitcastToAPInt().getSExtValue(), type.getWidth());
+      };
+      Value bits = e.ToInt(value);
+      Value magnitude =
+          e.And(bits, e.Int(llvm::APInt::getSignedMaxValue(type.getWidth()).getSExtValue(), type.getWidth()));
+      Value infinity = bits_of(llvm::APFloat::getInf(type.getFloatSemantics()));
+      Value is_nan = e.Compare(mlir::LLVM::ICmpPredicate::ugt, magnitude, infinity);
+      value =
+          e.FromInt(e.Select(is_nan, bits_of(llvm::APFloat::getNaN(type.getFloatSemantics())), bits), value.getType());
+    }
+    return values;
   }
 
   // The index of the result element at `constant` (of its registers) in this thread, row-major without the axis.

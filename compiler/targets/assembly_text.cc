@@ -2,6 +2,7 @@
 #include "compiler/targets/assembly_text.h"
 
 #include "absl/strings/str_cat.h"
+#include "compiler/targets/fatal_errors.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -41,11 +42,13 @@ absl::StatusOr<std::string> WriteAssemblyText(llvm::Module& module, llvm::Target
   context.setDiagnosticHandler(std::make_unique<CollectErrors>(errors));
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
-  llvm::legacy::PassManager passes;
-  const bool unsupported = machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
-  if (!unsupported) passes.run(module);
+  auto passes = std::make_unique<llvm::legacy::PassManager>();
+  const bool unsupported = machine.addPassesToEmitFile(*passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
+  absl::Status status = unsupported ? absl::OkStatus() : CatchFatalErrors([&] { passes->run(module); });
   context.setDiagnosticHandler(std::move(previous));
   if (unsupported) return absl::InternalError(absl::StrCat("LLVM's ", name, " back end writes no assembly"));
+  if (!status.ok()) passes.release();  // torn out of their work, passes cannot even be destroyed
+  if (!status.ok()) return absl::InternalError(absl::StrCat("LLVM's ", name, " back end: ", status.message()));
   if (!errors.empty()) return absl::InternalError(absl::StrCat("LLVM's ", name, " back end: ", errors));
   return std::string(text.str());
 }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What MLIR's parser cannot be trusted with, found before it runs.
+#ifndef COMPILER_IR_CHECK_TEXT_H_
+#define COMPILER_IR_CHECK_TEXT_H_
+
+#include <optional>
+
+#include "absl/strings/string_view.h"
+#include "compiler/ir/normalize_text.h"
+
+namespace tritond::compiler {
+
+// How deep brackets of all kinds may nest: kernels stay far below, and the parser recurses.
+inline constexpr int kMaxNesting = 256;
+
+// The first place of `text`, IR in the spelling of NormalizeText, where brackets nest too deep, or where a value is
+// named before the text defines it. Nothing for text that is wrong in any other way: complaining is the parser's task.
+std::optional<TextError> CheckText(absl::string_view text);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_IR_CHECK_TEXT_H_
