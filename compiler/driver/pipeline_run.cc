@@ -11,6 +11,7 @@
 #include "compiler/driver/diagnostics.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/lowering/lower_to_llvm.h"
+#include "compiler/targets/fatal_errors.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -221,7 +222,13 @@ absl::Status PipelineRun::MakeLlir() {
   llvm_context_ = std::make_unique<llvm::LLVMContext>();
   if (request_.input == Stage::kLlir) {
     llvm::SMDiagnostic error;
-    llvm_module_ = llvm::parseIR(llvm::MemoryBufferRef(request_.ir, "<ir>"), error, *llvm_context_);
+    // Upgrading debug information verifies the module, and ends the process when it is wrong.
+    absl::Status fatal = CatchFatalErrors(
+        [&] { llvm_module_ = llvm::parseIR(llvm::MemoryBufferRef(request_.ir, "<ir>"), error, *llvm_context_); });
+    if (!fatal.ok()) {
+      llvm_context_.release();  // owns what the parser left behind
+      return absl::InvalidArgumentError(absl::StrCat("stage llir: ", fatal.message()));
+    }
     if (llvm_module_) {
       std::string complaint;
       llvm::raw_string_ostream stream(complaint);

@@ -26,9 +26,17 @@ LaunchShape LaunchShapeOf(mlir::Operation* op) {
   return {count(ttg::kNumWarpsAttr), count(ttg::kThreadsPerWarpAttr)};
 }
 
+// Any attribute may stand where an encoding belongs.
+LogicalResult VerifyEncodingKind(mlir::Operation* op, Type type) {
+  auto tensor = llvm::dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.getEncoding() || llvm::isa<ttg::DistributedEncoding>(tensor.getEncoding()))
+    return mlir::success();
+  return op->emitOpError() << "tensor " << tensor << " has an encoding that is none for registers";
+}
+
 LogicalResult VerifyLaunchShape(mlir::Operation* op, RankedTensorType type, const LaunchShape& launch) {
   auto encoding = llvm::dyn_cast_if_present<ttg::DistributedEncoding>(type.getEncoding());
-  if (!encoding) return mlir::success();
+  if (!encoding) return VerifyEncodingKind(op, type);
   compiler::LinearLayout layout = encoding.ToLinearLayout(type.getShape());
   int64_t warps = layout.InSize("warp"), lanes = layout.InSize("lane");
   if (launch.warps && warps != launch.warps)
@@ -79,6 +87,18 @@ LogicalResult VerifyTensorType(Type type, llvm::function_ref<mlir::InFlightDiagn
     if (size > kMaxTensorElements || (total *= size) > kMaxTensorElements)
       return error() << "tensor " << tensor << " has more than " << kMaxTensorElements << " elements";
   }
+  return mlir::success();
+}
+
+LogicalResult internal::VerifyTensorSizes(mlir::Operation* op) {
+  auto check = [&](Type type) {
+    if (failed(VerifyEncodingKind(op, type))) return mlir::failure();
+    return VerifyTensorType(type, [&] { return op->emitOpError(); });
+  };
+  for (Type type : op->getOperandTypes())
+    if (failed(check(type))) return mlir::failure();
+  for (Type type : op->getResultTypes())
+    if (failed(check(type))) return mlir::failure();
   return mlir::success();
 }
 

@@ -99,15 +99,6 @@ LogicalResult VerifyAtomic(mlir::Operation* op, Type ptr, Type value, Type resul
 
 }  // namespace
 
-LogicalResult internal::VerifyTensorSizes(mlir::Operation* op) {
-  auto check = [&](Type type) { return VerifyTensorType(type, [&] { return op->emitOpError(); }); };
-  for (Type type : op->getOperandTypes())
-    if (failed(check(type))) return mlir::failure();
-  for (Type type : op->getResultTypes())
-    if (failed(check(type))) return mlir::failure();
-  return mlir::success();
-}
-
 LogicalResult internal::VerifySameShape(mlir::Operation* op) {
   if (failed(VerifyTensorSizes(op))) return mlir::failure();
   RankedTensorType first;

@@ -74,6 +74,7 @@ LogicalResult Fp4ToFpOp::verify() {
   RankedTensorType src = TensorType(getSrc()), dst = TensorType(getResult());
   uint32_t axis = getAxis();
   if (axis >= src.getRank()) return emitOpError() << "axis " << axis << " of rank " << src.getRank();
+  if (failed(tt::internal::VerifyTensorSizes(*this))) return mlir::failure();
   llvm::SmallVector<int64_t> unpacked(src.getShape());
   unpacked[axis] *= 2;
   if (dst.getShape() != llvm::ArrayRef<int64_t>(unpacked))

@@ -110,6 +110,7 @@ class Reduction {
         if (failed(sum)) return mlir::failure();
         partial = *sum;
       }
+      TakeLowestLane(partial, masks);
     }
     return mlir::success();
   }
@@ -118,7 +119,7 @@ class Reduction {
   // first in both lanes, so that both compute the same bits.
   FailureOr<Tuple> CombineInLaneOrder(const Tuple& mine, const Tuple& other, int mask) {
     mlir::Operation* combiner = op_.SingleCombiner();
-    if (combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>()) return WithOneNan(Combine(mine, other));
+    if (combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>()) return Combine(mine, other);
     Value upper = f_.e.Hoisted([&, lane = f_.Lane()] {
       return f_.e.Compare(mlir::LLVM::ICmpPredicate::ne, f_.e.And(lane, f_.e.Int(mask)), f_.e.Int(0));
     });
@@ -127,28 +128,19 @@ class Reduction {
       first.push_back(f_.e.Select(upper, y, x));
       second.push_back(f_.e.Select(upper, x, y));
     }
-    return WithOneNan(Combine(first, second));
+    return Combine(first, second);
   }
 
-  // Where it matters which operand a NaN comes from, all NaN become one.
-  FailureOr<Tuple> WithOneNan(FailureOr<Tuple> values) {
-    if (failed(values) || f_.target.NansCommute()) return values;
-    Emitter& e = f_.e;
-    for (auto [value, partial] : llvm::zip(*values, op_.getSrcs())) {
-      auto type = llvm::dyn_cast<mlir::FloatType>(tt::ElementOf(partial.getType()));
-      if (!type || type.getWidth() < 16) continue;
-      auto bits_of = [&](const llvm::APFloat& number) {
-        return e.Int(number.bitcastToAPInt().getSExtValue(), type.getWidth());
-      };
-      Value bits = e.ToInt(value);
-      Value magnitude =
-          e.And(bits, e.Int(llvm::APInt::getSignedMaxValue(type.getWidth()).getSExtValue(), type.getWidth()));
-      Value infinity = bits_of(llvm::APFloat::getInf(type.getFloatSemantics()));
-      Value is_nan = e.Compare(mlir::LLVM::ICmpPredicate::ugt, magnitude, infinity);
-      value =
-          e.FromInt(e.Select(is_nan, bits_of(llvm::APFloat::getNaN(type.getFloatSemantics())), bits), value.getType());
-    }
-    return values;
+  // Where the order of operands decides about bits (which NaN, which zero), all lanes take those of the lowest one:
+  // copies of a value are equal.
+  void TakeLowestLane(Tuple& values, llvm::ArrayRef<int> masks) {
+    if (f_.target.FloatsCommute() || masks.empty()) return;
+    int all = 0;
+    for (int mask : masks) all |= mask;
+    Value lowest = f_.e.Hoisted([&, lane = f_.Lane()] { return f_.e.And(lane, f_.e.Int(~all)); });
+    for (auto [value, src] : llvm::zip(values, op_.getSrcs()))
+      if (llvm::isa<mlir::FloatType>(tt::ElementOf(src.getType())))
+        value = f_.Shuffle(value, [&](Value word) { return f_.target.ShuffleIndex(f_.e.b, f_.e.loc, word, lowest); });
   }
 
   // The index of the result element at `constant` (of its registers) in this thread, row-major without the axis.

@@ -78,8 +78,8 @@ class TargetOps {
   virtual std::optional<mlir::Value> WarpReduce(mlir::OpBuilder& b, mlir::Location loc, mlir::Operation* combiner,
                                                 mlir::Value value) const = 0;
 
-  // Whether x op y and y op x of floats have the same bits, NaN included, for commutative operations.
-  virtual bool NansCommute() const { return true; }
+  // Whether x op y and y op x of floats have the same bits for commutative operations, NaN and zeros included.
+  virtual bool FloatsCommute() const { return true; }
 
   // `count` elements from `access.ptr`; where the predicate is false element i is others[i], undefined if `others` is
   // empty.

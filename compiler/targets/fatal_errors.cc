@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM is built without exceptions and calls a handler before it aborts. The handler jumps back over its frames, none of
-// which holds a lock: back ends work on the one thread with data of their own.
+// LLVM is built without exceptions and calls a handler before it aborts. The handler jumps back over its frames, none
+// of which holds a lock: back ends work on the one thread with data of their own.
 #include "compiler/targets/fatal_errors.h"
 
 #include <csetjmp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM's assembler, from text in memory to an object in memory.
 #include "absl/strings/str_cat.h"
+#include "compiler/targets/fatal_errors.h"
 #include "compiler/targets/host/codegen.h"
 #include "llvm/MC/MCAsmBackend.h"
 #include "llvm/MC/MCAsmInfo.h"
@@ -78,7 +79,9 @@ absl::StatusOr<std::string> AssembleObject(const std::string& text) {
   std::unique_ptr<llvm::MCTargetAsmParser> target_parser(
       target->createMCAsmParser(*subtarget, *parser, *instructions, options));
   parser->setTargetParser(*target_parser);
-  const bool failed = parser->Run(/*NoInitialTextSection=*/false);
+  bool failed = false;
+  absl::Status fatal = CatchFatalErrors([&] { failed = parser->Run(/*NoInitialTextSection=*/false); });
+  if (!fatal.ok()) return absl::InvalidArgumentError(absl::StrCat("assembly text: ", fatal.message()));
   if (failed || !first.text.empty()) return absl::InvalidArgumentError(absl::StrCat("assembly text: ", first.text));
   return std::string(object.str());
 }

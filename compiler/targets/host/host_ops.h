@@ -28,8 +28,8 @@ class HostOps final : public TargetOps {
   std::optional<mlir::Value> WarpReduce(mlir::OpBuilder& b, mlir::Location loc, mlir::Operation* combiner,
                                         mlir::Value value) const override;
 
-  // x86-64 gives the first NaN of the two.
-  bool NansCommute() const override { return false; }
+  // x86-64 gives the first NaN of two, and the second zero.
+  bool FloatsCommute() const override { return false; }
 
   // Where the predicate is false and there are no others, the elements are zero.
   llvm::SmallVector<mlir::Value> Load(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
