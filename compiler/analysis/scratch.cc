@@ -140,11 +140,33 @@ int WarpsAlongAxis(tt::ScanOp op) {
   return 1 << llvm::popcount(uint32_t(WarpMaskAlongAxis(ttg::ToLinearLayout(type), op.getAxis())));
 }
 
-bool AxisIsSeparate(const LinearLayout& layout, unsigned axis) {
+bool IsReducible(const LinearLayout& layout, unsigned axis) {
   const LayoutDim& out = layout.OutDims()[axis];
   uint64_t along = out.mask() << out.shift;
-  return std::all_of(layout.columns().begin(), layout.columns().end(),
-                     [&](uint64_t column) { return (column & along) == 0 || (column & ~along) == 0; });
+  F2Span moves;
+  return std::all_of(layout.columns().begin(), layout.columns().end(), [&](uint64_t column) {
+    return (column & along) == 0 || ((column & ~along) == 0 && moves.Insert(column));
+  });
+}
+
+bool IsScannable(const LinearLayout& layout, unsigned axis) {
+  if (!IsReducible(layout, axis)) return false;
+  const LayoutDim& out = layout.OutDims()[axis];
+  uint64_t all = 0, of_lanes = 0, of_warps = 0;
+  for (const LayoutDim& in : layout.InDims()) {
+    for (int32_t bit = 0; bit < in.bits; ++bit) {
+      uint64_t move = (layout.columns()[in.shift + bit] >> out.shift) & out.mask();
+      if ((move & (move - 1)) != 0) return false;
+      all |= move;
+      if (in.name == "lane") of_lanes |= move;
+      if (in.name == "warp") of_warps |= move;
+    }
+  }
+  if (of_warps == 0) return true;
+  // The bits between the lowest and the highest of the warps' are the warps' too.
+  uint64_t lowest = of_warps & (~of_warps + 1);
+  uint64_t span = (llvm::bit_ceil(of_warps + 1) - 1) & ~(lowest - 1);
+  return (span & all) == of_warps && of_lanes < lowest;
 }
 
 }  // namespace tritond::compiler

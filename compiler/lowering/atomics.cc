@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic read-modify-write and compare-and-swap. One thread acts for each element; where others hold copies of the
-// result and it is used, they get it through shared memory.
+// Atomic read-modify-write, compare-and-swap and polling. One thread acts for each element; where others hold copies of
+// the result and it is used, they get it through shared memory.
 #include "compiler/analysis/scratch.h"
 #include "compiler/lowering/memory_groups.h"
 #include "compiler/lowering/shared_access.h"
@@ -12,6 +12,7 @@ using mlir::FailureOr;
 using mlir::LogicalResult;
 using mlir::RankedTensorType;
 using mlir::Value;
+namespace LLVM = mlir::LLVM;
 
 // The element offset of a register, row-major in the tensor; 0 for a scalar.
 Value RowMajorOffset(FunctionLowering& f, mlir::Type type, int r) {
@@ -27,6 +28,11 @@ Value RowMajorOffset(FunctionLowering& f, mlir::Type type, int r) {
   return offset;
 }
 
+// A scalar atomic that publishes is ordered behind what every thread of the program wrote.
+void OrderBehindWrites(FunctionLowering& f, tt::MemSemantic semantic) {
+  if (semantic == tt::MemSemantic::kRelease || semantic == tt::MemSemantic::kAcqRel) f.target.Barrier(f.e.b, f.e.loc);
+}
+
 template <typename Op>
 LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask,
                           llvm::function_ref<FailureOr<Value>(const AtomicAccess&, size_t)> emit) {
@@ -36,9 +42,7 @@ LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask,
   mlir::Type element = f.ConvertType(tt::ElementOf(op.getType()));
   int copies = GroupRegisters(f, op.getPtr(), mask, element).copies;
   Value acts = FirstCopyOf(f, op.getPtr());
-  // A scalar atomic that publishes is ordered behind what every thread of the program wrote.
-  bool releases = op.getSem() == tt::MemSemantic::kRelease || op.getSem() == tt::MemSemantic::kAcqRel;
-  if (!llvm::isa<RankedTensorType>(op.getPtr().getType()) && releases) f.target.Barrier(e.b, e.loc);
+  if (!llvm::isa<RankedTensorType>(op.getPtr().getType())) OrderBehindWrites(f, op.getSem());
   Values results(ptrs.size());
   for (size_t r = 0; r < ptrs.size(); ++r) {
     if (r & copies) {
@@ -70,6 +74,67 @@ LogicalResult LowerCas(FunctionLowering& f, tt::AtomicCASOp op) {
   });
 }
 
+// The loop of the one thread that polls, from the builder's place on:
+//
+//       start = clock                   // with a timeout
+//   again: if (load(ptr) == expected) goto after(true)
+//       if (clock - start >= timeout) goto after(false)
+//       goto again
+LogicalResult EmitPolling(FunctionLowering& f, tt::AtomicPollOp op, mlir::Block* after) {
+  Emitter& e = f.e;
+  FailureOr<Value> start = Value();
+  if (op.getTimeout() && failed(start = f.target.Nanoseconds(e.b, e.loc))) return mlir::failure();
+  mlir::Block* begin = e.b.getInsertionBlock();
+  mlir::Block* again = e.b.createBlock(after);
+  e.b.setInsertionPointToEnd(begin);
+  e.b.create<LLVM::BrOp>(e.loc, again);
+  e.b.setInsertionPointToEnd(again);
+  AtomicAccess access{f.Scalar(op.getPtr()), Value(), op.getSem(), op.getScope()};
+  Value expected = f.Scalar(op.getExpected());
+  FailureOr<Value> seen = f.target.AtomicLoad(e.b, e.loc, access, expected.getType());
+  if (failed(seen)) return op.emitOpError() << "is not available for " << expected.getType() << " on this target";
+  Value is_there = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::eq, *seen, expected);
+  Value yes = e.Bool(true), no = e.Bool(false);
+  if (!op.getTimeout()) {
+    e.b.create<LLVM::CondBrOp>(e.loc, is_there, after, mlir::ValueRange(yes), again, mlir::ValueRange());
+    return mlir::success();
+  }
+  mlir::Block* absent = e.b.createBlock(after);
+  e.b.setInsertionPointToEnd(again);
+  e.b.create<LLVM::CondBrOp>(e.loc, is_there, after, mlir::ValueRange(yes), absent, mlir::ValueRange());
+  e.b.setInsertionPointToEnd(absent);
+  FailureOr<Value> now = f.target.Nanoseconds(e.b, e.loc);
+  if (failed(now)) return mlir::failure();
+  Value waited = e.b.create<LLVM::SubOp>(e.loc, *now, *start);
+  Value too_long = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::sge, waited, f.Scalar(op.getTimeout()));
+  e.b.create<LLVM::CondBrOp>(e.loc, too_long, after, mlir::ValueRange(no), again, mlir::ValueRange());
+  return mlir::success();
+}
+
+// All threads wait for the one, also where nobody asks for the result: what follows may read what was waited for.
+LogicalResult LowerPoll(FunctionLowering& f, tt::AtomicPollOp op) {
+  Emitter& e = f.e;
+  OrderBehindWrites(f, op.getSem());
+  Value acts = FirstCopyOf(f, op.getPtr()), no = e.Bool(false);
+  mlir::Block* here = e.b.getInsertionBlock();
+  mlir::Block* after = here->splitBlock(e.b.getInsertionPoint());
+  Value result = after->addArgument(e.b.getI1Type(), e.loc);
+  mlir::Block* poll = e.b.createBlock(after);
+  e.b.setInsertionPointToEnd(here);
+  e.b.create<LLVM::CondBrOp>(e.loc, acts, poll, mlir::ValueRange(), after, mlir::ValueRange(no));
+  e.b.setInsertionPointToEnd(poll);
+  if (failed(EmitPolling(f, op, after))) return mlir::failure();
+  e.b.setInsertionPointToStart(after);
+  Values results = {result};
+  if (ScratchBytes(op) > 0) {
+    results = ShareResults(f, op, acts, results);
+  } else {
+    f.target.Barrier(e.b, e.loc);
+  }
+  f.Set(op, results);
+  return mlir::success();
+}
+
 }  // namespace
 
 Values ShareResults(FunctionLowering& f, mlir::Operation* op, Value acts, const Values& results) {
@@ -97,6 +162,7 @@ Values ShareResults(FunctionLowering& f, mlir::Operation* op, Value acts, const 
 void AddAtomics(LoweringTable& table) {
   table.Add<tt::AtomicRMWOp>(LowerRmw);
   table.Add<tt::AtomicCASOp>(LowerCas);
+  table.Add<tt::AtomicPollOp>(LowerPoll);
 }
 
 }  // namespace tritond::compiler

@@ -32,6 +32,20 @@ LogicalResult LowerCondBranch(FunctionLowering& f, mlir::cf::CondBranchOp op) {
   return mlir::success();
 }
 
+LogicalResult LowerSwitch(FunctionLowering& f, mlir::cf::SwitchOp op) {
+  Emitter& e = f.e;
+  llvm::SmallVector<Values> lists;
+  llvm::SmallVector<mlir::ValueRange> operands;
+  llvm::SmallVector<mlir::Block*> blocks;
+  for (mlir::Block* block : op.getCaseDestinations()) blocks.push_back(f.BlockFor(block));
+  for (size_t i = 0; i < blocks.size(); ++i) lists.push_back(Expand(f, op.getCaseOperands(i)));
+  for (const Values& list : lists) operands.push_back(list);
+  e.b.create<LLVM::SwitchOp>(e.loc, f.Scalar(op.getFlag()), f.BlockFor(op.getDefaultDestination()),
+                             Expand(f, op.getDefaultOperands()), op.getCaseValues().value_or(nullptr), blocks,
+                             operands);
+  return mlir::success();
+}
+
 LogicalResult LowerReturn(FunctionLowering& f, tt::ReturnOp op) {
   Emitter& e = f.e;
   Values values = Expand(f, op.getSrcs());
@@ -92,6 +106,7 @@ LogicalResult LowerCall(FunctionLowering& f, tt::CallOp op) {
 void AddControlFlow(LoweringTable& table) {
   table.Add<mlir::cf::BranchOp>(LowerBranch);
   table.Add<mlir::cf::CondBranchOp>(LowerCondBranch);
+  table.Add<mlir::cf::SwitchOp>(LowerSwitch);
   table.Add<tt::ReturnOp>(LowerReturn);
   table.Add<tt::CallOp>(LowerCall);
 }

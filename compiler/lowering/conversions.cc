@@ -19,18 +19,34 @@ namespace arith = mlir::arith;
 
 bool IsWide(FloatType type) { return type.getWidth() >= 16; }
 
+// f64 as the bits of the nearest f32, whether they are another number, and whether that is further from zero.
+struct NearestF32 {
+  Value bits, inexact, too_far;
+
+  NearestF32(Emitter& e, Value x) {
+    Value nearest = e.b.create<LLVM::FPTruncOp>(e.loc, e.b.getF32Type(), x);
+    Value back = e.b.create<LLVM::FPExtOp>(e.loc, e.b.getF64Type(), nearest);
+    auto magnitude = [&](Value v) { return e.And(e.ToInt(v), e.Int(0x7fffffffffffffff, 64)); };
+    bits = e.ToInt(nearest);
+    inexact = e.b.create<LLVM::FCmpOp>(e.loc, LLVM::FCmpPredicate::one, back, x);
+    too_far = e.Compare(LLVM::ICmpPredicate::ugt, magnitude(back), magnitude(x));
+  }
+};
+
 // Rounds f64 to f32 so that rounding again to a narrower format gives what rounding once would: inexact results get an
 // odd last bit ("round to odd", Boldo and Melquiond, 2008).
 Value RoundToOdd(Emitter& e, Value x) {
-  Value nearest = e.b.create<LLVM::FPTruncOp>(e.loc, e.b.getF32Type(), x);
-  Value back = e.b.create<LLVM::FPExtOp>(e.loc, e.b.getF64Type(), nearest);
-  Value bits = e.ToInt(nearest);
-  auto magnitude = [&](Value v) { return e.And(e.ToInt(v), e.Int(0x7fffffffffffffff, 64)); };
-  Value inexact = e.b.create<LLVM::FCmpOp>(e.loc, LLVM::FCmpPredicate::one, back, x);
-  Value even = e.Equal(e.And(bits, e.Int(1)), e.Int(0));
-  Value too_far = e.Compare(LLVM::ICmpPredicate::ugt, magnitude(back), magnitude(x));
-  Value odd = e.b.create<LLVM::AddOp>(e.loc, bits, e.Select(too_far, e.Int(-1), e.Int(1)));
-  return e.FromInt(e.Select(e.And(inexact, even), odd, bits), e.b.getF32Type());
+  NearestF32 nearest(e, x);
+  Value even = e.Equal(e.And(nearest.bits, e.Int(1)), e.Int(0));
+  Value odd = e.b.create<LLVM::AddOp>(e.loc, nearest.bits, e.Select(nearest.too_far, e.Int(-1), e.Int(1)));
+  return e.FromInt(e.Select(e.And(nearest.inexact, even), odd, nearest.bits), e.b.getF32Type());
+}
+
+// f64 to f32 towards zero: of what lies further out, the neighbour. Infinity's is the largest finite number.
+Value RoundTowardsZero(Emitter& e, Value x) {
+  NearestF32 nearest(e, x);
+  Value neighbour = e.b.create<LLVM::AddOp>(e.loc, nearest.bits, e.Int(-1));
+  return e.FromInt(e.Select(e.And(nearest.inexact, nearest.too_far), neighbour, nearest.bits), e.b.getF32Type());
 }
 
 // Any format as f32; f64 by rounding to odd.
@@ -51,6 +67,7 @@ Value ConvertOne(Emitter& e, Value x, FloatType from, FloatType to, tt::Rounding
       return e.b.create<LLVM::FPTruncOp>(e.loc, to, ToF32(e, x, from));
     }
   }
+  if (from.isF64() && to.isF32()) return RoundTowardsZero(e, x);
   Value wide = ToF32(e, x, from);
   if (to.isF32()) return wide;
   if (to.isF64()) return e.b.create<LLVM::FPExtOp>(e.loc, to, wide);
@@ -62,8 +79,6 @@ Value ConvertOne(Emitter& e, Value x, FloatType from, FloatType to, tt::Rounding
 LogicalResult LowerFloatCast(FunctionLowering& f, mlir::Operation* op, tt::RoundingMode rounding) {
   auto from = llvm::cast<FloatType>(tt::ElementOf(op->getOperand(0).getType()));
   auto to = llvm::cast<FloatType>(tt::ElementOf(op->getResult(0).getType()));
-  if (from.isF64() && to.isF32() && rounding == tt::RoundingMode::kRtz)
-    return op->emitOpError("f64 to f32 towards zero is not supported");
   Values native = f.target.ConvertFloat(f.e.b, f.e.loc, from, to, rounding, f.Get(op->getOperand(0)));
   if (!native.empty()) return f.Set(op->getResult(0), native), mlir::success();
   return LowerPerElement(f, op,

@@ -273,6 +273,19 @@ LogicalResult LowerMulExtended(FunctionLowering& f, mlir::Operation* op) {
   return mlir::success();
 }
 
+// The sum, and whether it does not fit.
+LogicalResult LowerAddExtended(FunctionLowering& f, arith::AddUIExtendedOp op) {
+  Emitter& e = f.e;
+  Values sums, carries;
+  for (auto [x, y] : llvm::zip(f.Get(op.getLhs()), f.Get(op.getRhs()))) {
+    sums.push_back(e.b.create<LLVM::AddOp>(e.loc, x, y));
+    carries.push_back(e.Compare(LLVM::ICmpPredicate::ult, sums.back(), x));
+  }
+  f.Set(op.getSum(), sums);
+  f.Set(op.getOverflow(), carries);
+  return mlir::success();
+}
+
 // Quotients rounded towards +infinity and -infinity, from the truncated one and the remainder's sign.
 template <bool kCeil>
 LogicalResult LowerRoundedDivision(FunctionLowering& f, mlir::Operation* op) {
@@ -322,6 +335,7 @@ void AddElementwise(LoweringTable& table) {
   table.AddAll<arith::CeilDivSIOp>(LowerRoundedDivision<true>);
   table.Add<arith::CeilDivUIOp>(LowerCeilDivUI);
   table.AddAll<arith::FloorDivSIOp>(LowerRoundedDivision<false>);
+  table.Add<arith::AddUIExtendedOp>(LowerAddExtended);
   table.AddAll<arith::MulSIExtendedOp>(LowerMulExtended<LLVM::SExtOp>);
   table.AddAll<arith::MulUIExtendedOp>(LowerMulExtended<LLVM::ZExtOp>);
   table.Add<tt::MulhiUIOp>(LowerMulHigh);

@@ -73,6 +73,20 @@ LogicalResult LowerAbsI(FunctionLowering& f, math::AbsIOp op) {
   });
 }
 
+// Counts of bits. Of zero, leading and trailing zeros are all of its bits.
+template <typename Llvm>
+LogicalResult LowerZeroCount(FunctionLowering& f, mlir::Operation* op) {
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
+    return Value(f.e.b.create<Llvm>(f.e.loc, x[0].getType(), x[0], /*is_zero_poison=*/false));
+  });
+}
+
+LogicalResult LowerPopulation(FunctionLowering& f, math::CtPopOp op) {
+  return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
+    return Value(f.e.b.create<LLVM::CtPopOp>(f.e.loc, x[0].getType(), x[0]));
+  });
+}
+
 // min(max(x, lo), hi): the comparisons drop a NaN bound; with `all`, a NaN in x stays.
 LogicalResult LowerClamp(FunctionLowering& f, tt::ClampFOp op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
@@ -100,7 +114,7 @@ void AddMath(LoweringTable& table) {
   table.AddAll<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op, math::Log10Op, math::Log1pOp,
                math::SinOp, math::CosOp, math::TanOp, math::TanhOp, math::AtanOp, math::Atan2Op, math::AsinOp,
                math::AcosOp, math::SinhOp, math::CoshOp, math::AsinhOp, math::AcoshOp, math::AtanhOp, math::ErfOp,
-               math::SqrtOp, math::RsqrtOp, math::CbrtOp, math::PowFOp, math::RoundOp, math::RoundEvenOp,
+               math::SqrtOp, math::RsqrtOp, math::CbrtOp, math::PowFOp, math::CopySignOp, math::RoundOp, math::RoundEvenOp,
                mlir::arith::RemFOp, tt::PreciseSqrtOp, tt::PreciseDivFOp>(LowerByTarget);
   table.AddAll<math::FloorOp>(LowerUnary<LLVM::FFloorOp>);
   table.AddAll<math::CeilOp>(LowerUnary<LLVM::FCeilOp>);
@@ -109,6 +123,9 @@ void AddMath(LoweringTable& table) {
   table.Add<math::FmaOp>(LowerFma);
   table.Add<math::AbsFOp>(LowerAbsF);
   table.Add<math::AbsIOp>(LowerAbsI);
+  table.AddAll<math::CountLeadingZerosOp>(LowerZeroCount<LLVM::CountLeadingZerosOp>);
+  table.AddAll<math::CountTrailingZerosOp>(LowerZeroCount<LLVM::CountTrailingZerosOp>);
+  table.Add<math::CtPopOp>(LowerPopulation);
   table.Add<tt::ClampFOp>(LowerClamp);
   table.Add<tt::ExternElementwiseOp>(LowerExtern);
 }

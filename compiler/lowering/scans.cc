@@ -68,25 +68,16 @@ class Scan {
   }
 
  private:
-  // The axis bits from the least significant; their bases must be single bits.
+  // The axis bits from the least significant.
   LogicalResult FindAxisBits() {
+    if (!IsScannable(layout_, op_.getAxis()))
+      return op_.emitOpError("has an encoding that interleaves the axis; ttg-untangle-axis converts it");
     std::string axis = ttg::DimNames(type_.getRank())[op_.getAxis()];
     std::map<int32_t, AxisBit> found;
-    bool simple = AxisIsSeparate(layout_, op_.getAxis());
-    for (const char* in : {"register", "lane", "warp"}) {
-      for (int bit = 0; bit < layout_.InBits(in); ++bit) {
-        int32_t basis = layout_.Basis(in, bit, axis);
-        if (basis == 0) continue;
-        simple &= (basis & (basis - 1)) == 0 && found.try_emplace(basis, AxisBit{in, bit}).second;
-      }
-    }
-    int exchanges = 0;
-    for (const auto& [basis, bit] : found) {
-      exchanges += bit.in == "warp" && (axis_bits_.empty() || axis_bits_.back().in != "warp");
-      axis_bits_.push_back(bit);
-    }
-    if (!simple || exchanges > 1)
-      return op_.emitOpError("has an encoding that interleaves the axis; this is not supported");
+    for (const char* in : {"register", "lane", "warp"})
+      for (int bit = 0; bit < layout_.InBits(in); ++bit)
+        if (int32_t basis = layout_.Basis(in, bit, axis)) found[basis] = AxisBit{in, bit};
+    for (const auto& [basis, bit] : found) axis_bits_.push_back(bit);
     return mlir::success();
   }
 

@@ -92,6 +92,15 @@ class TargetOps {
                                                  tt::RmwOp op, mlir::Value value) const = 0;
   virtual mlir::FailureOr<mlir::Value> AtomicCas(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
                                                  mlir::Value compare, mlir::Value value) const = 0;
+  // The value of integer `type`, now. By default an atomic that changes nothing.
+  virtual mlir::FailureOr<mlir::Value> AtomicLoad(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
+                                                  mlir::Type type) const {
+    return AtomicRmw(b, loc, access, tt::RmwOp::kOr, b.create<mlir::LLVM::ZeroOp>(loc, type));
+  }
+  // A clock's nanoseconds since some fixed time, i64.
+  virtual mlir::FailureOr<mlir::Value> Nanoseconds(mlir::OpBuilder& b, mlir::Location loc) const {
+    return mlir::emitError(loc, "the target has no clock");
+  }
 
   // The scalar math function `op` ("math.exp", "math.erf", …, also "arith.divf" for the fast f32 division,
   // "tt.precise_sqrt", "tt.precise_divf") of f32 or f64 operands. Failure: the target has no such function.

@@ -42,6 +42,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags) {
 void AddNeutralLlirPasses(mlir::OpPassManager& pm) {
   // Lowering takes blocks and branches only; the analyses of shared memory work on them too.
   pm.addPass(mlir::createConvertSCFToCFPass());
+  // Its conversions may need shared memory.
+  pm.addPass(createUntangleAxisPass());
   // Offsets first: whether two accesses can meet depends on where their buffers lie.
   pm.addPass(createAllocateSharedMemoryPass());
   // Calls have their final form.

@@ -61,6 +61,9 @@ def TileDotsPass : Pass<"ttg-tile-dots", "::mlir::ModuleOp"> {
 
 //===-- ttgir -> what lowering takes ------------------------------------------------------------------------------===//
 
+def UntangleAxisPass : Pass<"ttg-untangle-axis", "::mlir::ModuleOp"> {
+  let summary = "converts operands of reductions and scans whose encoding mixes the axis with other dimensions";
+}
 def AllocateSharedMemoryPass : Pass<"ttg-allocate-shared-memory", "::mlir::ModuleOp"> {
   let summary = "places buffers and scratch in shared memory; sets allocation.offset and ttg.shared";
 }

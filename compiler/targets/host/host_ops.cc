@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/host/host_ops.h"
 
+#include <ctime>
+
 #include "compiler/targets/host/runtime.h"
 #include "compiler/targets/llvm_emitters.h"
 
@@ -58,6 +60,24 @@ llvm::SmallVector<mlir::Value> HostOps::ConvertFloat(mlir::OpBuilder& b, mlir::L
     results.push_back(converted);
   }
   return results;
+}
+
+mlir::FailureOr<mlir::Value> HostOps::Nanoseconds(mlir::OpBuilder& b, mlir::Location loc) const {
+  mlir::Type i64 = b.getI64Type(), ptr = LLVM::LLVMPointerType::get(b.getContext());
+  auto type = LLVM::LLVMFunctionType::get(b.getI32Type(), {b.getI32Type(), ptr});
+  LLVM::LLVMFuncOp clock = DeclareFunction(b, loc, "clock_gettime", type);
+  if (!clock) return mlir::emitError(loc, "'clock_gettime' is something else in this module");
+  // struct timespec: seconds and nanoseconds. In the entry block, as a loop around the call would use up the stack.
+  mlir::Value time = [&] {
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&b.getInsertionBlock()->getParent()->front());
+    return b.create<LLVM::AllocaOp>(loc, ptr, LLVM::LLVMArrayType::get(i64, 2), EmitI32(b, loc, 1)).getResult();
+  }();
+  b.create<LLVM::CallOp>(loc, clock, mlir::ValueRange{EmitI32(b, loc, CLOCK_MONOTONIC), time});
+  mlir::Value seconds = b.create<LLVM::LoadOp>(loc, i64, time);
+  mlir::Value rest = b.create<LLVM::LoadOp>(loc, i64, b.create<LLVM::GEPOp>(loc, ptr, i64, time, LLVM::GEPArg(1)));
+  mlir::Value billion = b.create<LLVM::ConstantOp>(loc, i64, b.getI64IntegerAttr(1'000'000'000));
+  return b.create<LLVM::AddOp>(loc, b.create<LLVM::MulOp>(loc, seconds, billion), rest).getResult();
 }
 
 mlir::FailureOr<mlir::Value> HostOps::InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,

@@ -64,10 +64,10 @@ std::string ReadAll(int fd) {
   }
 }
 
-// What LLVM itself calls, besides libm.
+// What LLVM itself and HostOps call, besides libm.
 bool IsLibraryFunction(llvm::StringRef name) {
-  constexpr const char* kMemory[] = {"memcpy", "memset", "memmove"};
-  return llvm::is_contained(kMemory, name) || IsLibmFunction(name);
+  constexpr const char* kOthers[] = {"memcpy", "memset", "memmove", "clock_gettime"};
+  return llvm::is_contained(kOthers, name) || IsLibmFunction(name);
 }
 
 // An open symbol that nobody has would only be noticed when the object is loaded, far away.

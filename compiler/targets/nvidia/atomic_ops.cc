@@ -180,4 +180,26 @@ mlir::FailureOr<mlir::Value> NvidiaOps::AtomicCas(mlir::OpBuilder& b, mlir::Loca
   return FromInteger(b, loc, type, ptx.Emit(text, /*touches_memory=*/true)[0]);
 }
 
+mlir::FailureOr<mlir::Value> NvidiaOps::AtomicLoad(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
+                                                   mlir::Type type) const {
+  const int bits = BitsOf(type);
+  const bool publishes = access.semantic == tt::MemSemantic::kRelease || access.semantic == tt::MemSemantic::kAcqRel;
+  if (publishes) return TargetOps::AtomicLoad(b, loc, access, type);  // only what writes can
+  if (bits != 16 && bits != 32 && bits != 64) {
+    mlir::emitError(loc) << "no atomic load of " << type;
+    return mlir::failure();
+  }
+  PtxBuilder ptx(b, loc);
+  std::string text = "ld" + Ordering(access) + ".global.b" + std::to_string(bits) + " " + ptx.AddOutput(type);
+  text += ", [" + ptx.AddInput(access.ptr) + "];";
+  if (access.predicate) text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
+  return ptx.Emit(text, /*touches_memory=*/true)[0];
+}
+
+mlir::FailureOr<mlir::Value> NvidiaOps::Nanoseconds(mlir::OpBuilder& b, mlir::Location loc) const {
+  PtxBuilder ptx(b, loc);
+  const std::string text = "mov.u64 " + ptx.AddOutput(b.getI64Type()) + ", %globaltimer;";
+  return ptx.Emit(text, /*touches_memory=*/true)[0];
+}
+
 }  // namespace tritond::compiler

@@ -39,6 +39,10 @@ class NvidiaOps final : public TargetOps {
                                          tt::RmwOp op, mlir::Value value) const override;
   mlir::FailureOr<mlir::Value> AtomicCas(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
                                          mlir::Value compare, mlir::Value value) const override;
+  mlir::FailureOr<mlir::Value> AtomicLoad(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
+                                          mlir::Type type) const override;
+  // %globaltimer.
+  mlir::FailureOr<mlir::Value> Nanoseconds(mlir::OpBuilder& b, mlir::Location loc) const override;
 
   mlir::FailureOr<mlir::Value> Math(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef op,
                                     mlir::ValueRange args) const override;
