@@ -114,8 +114,8 @@ void AddMath(LoweringTable& table) {
   table.AddAll<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op, math::Log10Op, math::Log1pOp,
                math::SinOp, math::CosOp, math::TanOp, math::TanhOp, math::AtanOp, math::Atan2Op, math::AsinOp,
                math::AcosOp, math::SinhOp, math::CoshOp, math::AsinhOp, math::AcoshOp, math::AtanhOp, math::ErfOp,
-               math::SqrtOp, math::RsqrtOp, math::CbrtOp, math::PowFOp, math::CopySignOp, math::RoundOp, math::RoundEvenOp,
-               mlir::arith::RemFOp, tt::PreciseSqrtOp, tt::PreciseDivFOp>(LowerByTarget);
+               math::SqrtOp, math::RsqrtOp, math::CbrtOp, math::PowFOp, math::CopySignOp, math::RoundOp,
+               math::RoundEvenOp, mlir::arith::RemFOp, tt::PreciseSqrtOp, tt::PreciseDivFOp>(LowerByTarget);
   table.AddAll<math::FloorOp>(LowerUnary<LLVM::FFloorOp>);
   table.AddAll<math::CeilOp>(LowerUnary<LLVM::FCeilOp>);
   table.AddAll<math::TruncOp>(LowerUnary<LLVM::FTruncOp>);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tt.reduce: a tree in each thread, a butterfly in each warp, then shared memory across warps.
 //
-// A layout whose bases move along the axis alone or not along it at all (IsReducible) splits every coordinate in two: registers, lanes and warps
-// that move along the axis hold parts of one result, the others hold different results.
+// A layout whose bases move along the axis alone or not along it at all (IsReducible) splits every coordinate in two:
+// registers, lanes and warps that move along the axis hold parts of one result, the others hold different results.
 //   1. Registers of one result are combined pairwise, neighbours first.
 //   2. For each lane bit on the axis, lanes exchange their partial results (xor shuffle) and combine.
 //   3. Where W warps hold parts, each writes its partial results to scratch, slot (result element) * W + warp; after a
@@ -37,7 +37,8 @@ class Reduction {
 
   LogicalResult Lower() {
     if (!IsReducible(layout_, op_.getAxis()))
-      return op_.emitOpError("has an encoding that mixes the axis with other dimensions; ttg-untangle-axis converts it");
+      return op_.emitOpError(
+          "has an encoding that mixes the axis with other dimensions; ttg-untangle-axis converts it");
     if (failed(ReduceRegisters()) || failed(ReduceLanes()) || failed(ReduceWarps())) return mlir::failure();
     return SetResults();
   }
