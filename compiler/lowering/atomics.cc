@@ -28,11 +28,6 @@ Value RowMajorOffset(FunctionLowering& f, mlir::Type type, int r) {
   return offset;
 }
 
-// A scalar atomic that publishes is ordered behind what every thread of the program wrote.
-void OrderBehindWrites(FunctionLowering& f, tt::MemSemantic semantic) {
-  if (semantic == tt::MemSemantic::kRelease || semantic == tt::MemSemantic::kAcqRel) f.target.Barrier(f.e.b, f.e.loc);
-}
-
 template <typename Op>
 LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask,
                           llvm::function_ref<FailureOr<Value>(const AtomicAccess&, size_t)> emit) {
@@ -42,7 +37,9 @@ LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask,
   mlir::Type element = f.ConvertType(tt::ElementOf(op.getType()));
   int copies = GroupRegisters(f, op.getPtr(), mask, element).copies;
   Value acts = FirstCopyOf(f, op.getPtr());
-  if (!llvm::isa<RankedTensorType>(op.getPtr().getType())) OrderBehindWrites(f, op.getSem());
+  // A scalar atomic that publishes is ordered behind what every thread of the program wrote.
+  bool releases = op.getSem() == tt::MemSemantic::kRelease || op.getSem() == tt::MemSemantic::kAcqRel;
+  if (!llvm::isa<RankedTensorType>(op.getPtr().getType()) && releases) f.target.Barrier(e.b, e.loc);
   Values results(ptrs.size());
   for (size_t r = 0; r < ptrs.size(); ++r) {
     if (r & copies) {
@@ -111,10 +108,11 @@ LogicalResult EmitPolling(FunctionLowering& f, tt::AtomicPollOp op, mlir::Block*
   return mlir::success();
 }
 
-// All threads wait for the one, also where nobody asks for the result: what follows may read what was waited for.
+// All threads wait for the one, also where nobody asks for the result: what follows may read what was waited for. The
+// one waits for all before, whatever the ordering: the word may be one that another thread is about to write.
 LogicalResult LowerPoll(FunctionLowering& f, tt::AtomicPollOp op) {
   Emitter& e = f.e;
-  OrderBehindWrites(f, op.getSem());
+  f.target.Barrier(e.b, e.loc);
   Value acts = FirstCopyOf(f, op.getPtr()), no = e.Bool(false);
   mlir::Block* here = e.b.getInsertionBlock();
   mlir::Block* after = here->splitBlock(e.b.getInsertionPoint());

@@ -104,6 +104,26 @@ TEST_P(ControlFlow, IfChoosesBetweenTensors) {
          [](const Array& in, int i, int n) { return n % 2 ? in.Int(i) + i : in.Int(i) - i; });
 }
 
+TEST_P(ControlFlow, SwitchesGoToTheirCase) {
+  Expect(R"(    %m = arith.subi %n, %one : i32
+    cf.switch %m : i32, [
+      default: ^other,
+      -1: ^end(%x : tensor<256xi32>),
+      1: ^two(%i, %n : tensor<256xi32>, i32)
+    ]
+  ^two(%a: tensor<256xi32>, %b: i32):
+    %c = tt.splat %b : i32 -> tensor<256xi32>
+    %d = arith.muli %a, %c : tensor<256xi32>
+    cf.br ^end(%d : tensor<256xi32>)
+  ^other:
+    %e = arith.addi %x, %i : tensor<256xi32>
+    cf.br ^end(%e : tensor<256xi32>)
+  ^end(%y: tensor<256xi32>):)",
+         [](const Array& in, int i, int n) { return n == 0   ? in.Int(i)
+                                                    : n == 2 ? 2 * i
+                                                             : in.Int(i) + i; });
+}
+
 TEST_P(ControlFlow, WhileRunsUntilItsConditionFails) {
   Expect(R"(    %w:2 = scf.while (%k = %zero, %a = %x) : (i32, tensor<256xi32>) -> (i32, tensor<256xi32>) {
       %c = arith.cmpi slt, %k, %n : i32

@@ -137,13 +137,23 @@ std::vector<Case> Cases() {
     }
   cases.push_back({"arith.extf", "f32", "f64", ""});
   cases.push_back({"arith.truncf", "f64", "f32", ""});
-  for (const char* narrow : {"f16", "bf16"}) cases.push_back({"tt.fp_to_fp", "f32", narrow, ", rounding = rtz"});
+  // Towards zero, and between formats of one width.
+  for (const char* narrow : {"f16", "bf16"})
+    for (const char* wide : {"f32", "f64"}) cases.push_back({"tt.fp_to_fp", wide, narrow, ", rounding = rtz"});
+  cases.push_back({"tt.fp_to_fp", "f64", "f32", ", rounding = rtz"});
+  for (auto [from, to] : {std::pair("f16", "bf16"), std::pair("bf16", "f16")})
+    for (const char* rounding : {"rtne", "rtz"})
+      cases.push_back({"tt.fp_to_fp", from, to, absl::StrCat(", rounding = ", rounding)});
   for (const std::string& narrow : fp8)
-    for (const char* wide : {"f16", "bf16", "f32"}) {
+    for (const char* wide : {"f16", "bf16", "f32", "f64"}) {
       cases.push_back({"tt.fp_to_fp", narrow, wide, ""});
       cases.push_back({"tt.fp_to_fp", wide, narrow, ", rounding = rtne"});
-      if (wide != std::string("bf16")) cases.push_back({"tt.fp_to_fp", wide, narrow, ", rounding = rtz"});
+      cases.push_back({"tt.fp_to_fp", wide, narrow, ", rounding = rtz"});
     }
+  for (const std::string& from : fp8)
+    for (const std::string& to : fp8)
+      for (const char* rounding : {"rtne", "rtz"})
+        if (from != to) cases.push_back({"tt.fp_to_fp", from, to, absl::StrCat(", rounding = ", rounding)});
   for (auto [from, to] : {std::pair("i8", "f8E4M3FN"), std::pair("f16", "bf16"), std::pair("i16", "f16"),
                           std::pair("bf16", "i16"), std::pair("i32", "f32"), std::pair("f64", "i64")})
     cases.push_back({"tt.bitcast", from, to, ""});

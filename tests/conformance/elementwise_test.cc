@@ -1,101 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operation on every element of one to three arrays: integer and float arithmetic, comparisons, functions. The
-// arrays have an odd length, so each kernel is masked.
+// Operations on every element: integer and float arithmetic, comparisons, the functions that kernels use most.
 #include <cmath>
 #include <functional>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "tests/conformance/run_kernel.h"
+#include "tests/conformance/elementwise_case.h"
 
 namespace tritond::conformance {
 namespace {
 
-constexpr int kBlock = 128, kLength = 301;
-
-// A kernel that applies `body`, which defines %y of $TO from %x0 … of $T0 …, to blocks of kBlock elements.
-std::string Kernel(const std::vector<std::string>& inputs, const std::string& output, const std::string& body) {
-  std::string parameters, loads;
-  std::vector<std::pair<std::string, std::string>> values = {{"B", absl::StrCat(kBlock)},
-                                                             {"TO", absl::StrCat("tensor<$Bx", output, ">")}};
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    values.push_back({absl::StrCat("T", i), absl::StrCat("tensor<$Bx", inputs[i], ">")});
-    absl::StrAppend(&parameters, "%in", i, ": !tt.ptr<", inputs[i], ">, ");
-    absl::StrAppend(&loads, "    %s", i, " = tt.splat %in", i, " : !tt.ptr<", inputs[i], "> -> tensor<$Bx!tt.ptr<",
-                    inputs[i], ">>\n    %p", i, " = tt.addptr %s", i, ", %i : tensor<$Bx!tt.ptr<", inputs[i],
-                    ">>, tensor<$Bxi32>\n    %x", i, " = tt.load %p", i, ", %mask : tensor<$Bx!tt.ptr<", inputs[i],
-                    ">>\n");
-  }
-  values.push_back({"PARAMETERS", parameters});
-  values.push_back({"LOADS", loads});
-  values.push_back({"BODY", body});
-  values.push_back({"OUT", output});
-  return Substitute(R"(module {
-  tt.func public @kernel($PARAMETERS%out: !tt.ptr<$OUT>, %n: i32) {
-    %pid = tt.get_program_id x : i32
-    %block = arith.constant $B : i32
-    %start = arith.muli %pid, %block : i32
-    %range = tt.make_range {start = 0 : i32, end = $B : i32} : tensor<$Bxi32>
-    %starts = tt.splat %start : i32 -> tensor<$Bxi32>
-    %i = arith.addi %starts, %range : tensor<$Bxi32>
-    %limit = tt.splat %n : i32 -> tensor<$Bxi32>
-    %mask = arith.cmpi slt, %i, %limit : tensor<$Bxi32>
-$LOADS$BODY
-    %outs = tt.splat %out : !tt.ptr<$OUT> -> tensor<$Bx!tt.ptr<$OUT>>
-    %to = tt.addptr %outs, %i : tensor<$Bx!tt.ptr<$OUT>>, tensor<$Bxi32>
-    tt.store %to, %y, %mask : tensor<$Bx!tt.ptr<$OUT>>
-    tt.return
-  }
-}
-)",
-                    values);
-}
-
-struct Case {
-  std::string name;
-  std::string body;
-  std::vector<std::string> inputs;
-  std::string output;
-  // Element i of the result.
-  std::function<void(const std::vector<Array>&, size_t, Array&)> expected;
-  double tolerance = 0;
-  bool moderate = false;  // inputs of moderate size
-  // Makes the inputs such that the operation is defined.
-  std::function<void(std::vector<Array>&)> prepare = nullptr;
-};
-
-void PrintTo(const Case& c, std::ostream* os) { *os << c.name; }
+using Case = ElementwiseCase;
 
 class Elementwise : public testing::TestWithParam<Case> {};
 
-TEST_P(Elementwise, GivesTheExpectedValues) {
-  const Case& c = GetParam();
-  unsigned seed = std::hash<std::string>()(c.name) % 100000;
-  std::vector<Array> inputs;
-  for (const std::string& type : c.inputs)
-    inputs.push_back(c.moderate ? Moderate(type, kLength, seed++) : Values(type, kLength, seed++));
-  if (c.prepare) c.prepare(inputs);
-  Array actual(c.output, kLength), expected(c.output, kLength);
-  for (size_t i = 0; i < kLength; ++i) c.expected(inputs, i, expected);
-  std::vector<Parameter> parameters;
-  for (Array& input : inputs) parameters.push_back(input);
-  parameters.push_back(actual);
-  parameters.push_back(int32_t{kLength});
-  std::string ir = Kernel(c.inputs, c.output, c.body);
-  absl::Status status = RunKernel(MachineFor(seed), ir, {(kLength + kBlock - 1) / kBlock}, parameters);
-  ASSERT_TRUE(status.ok()) << status << "\n" << ir;
-  EXPECT_TRUE(Agree(actual, expected, c.tolerance)) << NameOf(MachineFor(seed)) << "\n" << ir;
-}
+TEST_P(Elementwise, GivesTheExpectedValues) { RunElementwiseCase(GetParam()); }
 
 const std::vector<std::string> kInts = {"i8", "i16", "i32", "i64"};
 const std::vector<std::string> kFloats = {"f16", "bf16", "f32", "f64"};
-
-std::string Clean(std::string name) {
-  for (char& c : name)
-    if (!std::isalnum(c)) c = '_';
-  return name;
-}
-std::string NameCase(const testing::TestParamInfo<Case>& info) { return Clean(info.param.name); }
 
 // Denominators without 0, and no smallest / -1, whose quotient does not fit.
 void MakeDivisible(std::vector<Array>& in) {
@@ -352,10 +274,10 @@ std::vector<Case> FloatCases() {
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(Integers, Elementwise, testing::ValuesIn(IntegerCases()), NameCase);
-INSTANTIATE_TEST_SUITE_P(IntegerComparisons, Elementwise, testing::ValuesIn(IntegerComparisons()), NameCase);
-INSTANTIATE_TEST_SUITE_P(FloatComparisons, Elementwise, testing::ValuesIn(FloatComparisons()), NameCase);
-INSTANTIATE_TEST_SUITE_P(Floats, Elementwise, testing::ValuesIn(FloatCases()), NameCase);
+INSTANTIATE_TEST_SUITE_P(Integers, Elementwise, testing::ValuesIn(IntegerCases()), NameElementwiseCase);
+INSTANTIATE_TEST_SUITE_P(IntegerComparisons, Elementwise, testing::ValuesIn(IntegerComparisons()), NameElementwiseCase);
+INSTANTIATE_TEST_SUITE_P(FloatComparisons, Elementwise, testing::ValuesIn(FloatComparisons()), NameElementwiseCase);
+INSTANTIATE_TEST_SUITE_P(Floats, Elementwise, testing::ValuesIn(FloatCases()), NameElementwiseCase);
 
 }  // namespace
 }  // namespace tritond::conformance

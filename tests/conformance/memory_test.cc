@@ -313,5 +313,73 @@ TEST_P(EveryMachine, CompareAndSwapMakesALock) {
   EXPECT_EQ(lock.Int(0), 0);
 }
 
+// All threads wait for what one sees: a word that the program wrote itself, then one that nobody writes.
+constexpr char kPoll[] = R"(module {
+  tt.func public @kernel(%word: !tt.ptr<$T>, %expected: $T, %wait: i64, %out: !tt.ptr<i8>) {
+    %c64 = arith.constant dense<64> : tensor<256xi32>
+    %one = arith.constant 1 : $T
+    %i = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32>
+    %words = tt.splat %word : !tt.ptr<$T> -> tensor<256x!tt.ptr<$T>>
+    %p = tt.addptr %words, %i : tensor<256x!tt.ptr<$T>>, tensor<256xi32>
+    %xs = tt.splat %one : $T -> tensor<256x$T>
+    tt.store %p, %xs : tensor<256x!tt.ptr<$T>>
+    %c255 = arith.constant 255 : i32
+    %last = tt.addptr %word, %c255 : !tt.ptr<$T>, i32
+    %yes = tt.atomic_poll $SEM, $SCOPE, %last, %one : !tt.ptr<$T>, $T -> i1
+    %no = tt.atomic_poll $SEM, $SCOPE, %word, %expected timeout %wait : !tt.ptr<$T>, $T -> i1
+    %a = arith.extui %yes : i1 to i8
+    %b = arith.extui %no : i1 to i8
+    %as = tt.splat %a : i8 -> tensor<256xi8>
+    %bs = tt.splat %b : i8 -> tensor<256xi8>
+    %is_low = arith.cmpi slt, %i, %c64 : tensor<256xi32>
+    %y = arith.select %is_low, %as, %bs : tensor<256xi1>, tensor<256xi8>
+    %outs = tt.splat %out : !tt.ptr<i8> -> tensor<256x!tt.ptr<i8>>
+    %q = tt.addptr %outs, %i : tensor<256x!tt.ptr<i8>>, tensor<256xi32>
+    tt.store %q, %y : tensor<256x!tt.ptr<i8>>
+    tt.return
+  }
+}
+)";
+
+TEST_P(EveryMachine, PollingWaitsForAWordOrUntilItsTimeout) {
+  const char* semantics[] = {"relaxed", "acquire", "release", "acq_rel"};
+  for (int turn = 0; turn < 4; ++turn)
+    for (const char* type : {"i32", "i64"}) {
+      Array words(type, 256), out("i8", 256), expected = out;
+      for (int i = 0; i < 256; ++i) expected.SetInt(i, i < 64);
+      std::string ir = Substitute(kPoll, {{"T", type}, {"SEM", semantics[turn]}, {"SCOPE", turn % 2 ? "gpu" : "sys"}});
+      Parameter unseen = type == std::string("i32") ? Parameter(int32_t{7}) : Parameter(int64_t{7});
+      absl::Status status = RunKernel(GetParam(), ir, {2}, {words, unseen, int64_t{1000}, out});
+      ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+      EXPECT_TRUE(Agree(out, expected)) << ir;
+    }
+}
+
+// A program tells the next that it is done; nobody asks the polling for its answer.
+TEST_P(EveryMachine, PollingOrdersPrograms) {
+  Array turn("i32", 1), sum("i32", 1);
+  turn.SetInt(0, 0), sum.SetInt(0, 1);
+  absl::Status status = RunKernel(GetParam(), R"(module {
+  tt.func public @kernel(%turn: !tt.ptr<i32>, %sum: !tt.ptr<i32>) {
+    %one = arith.constant 1 : i32
+    %two = arith.constant 2 : i32
+    %pid = tt.get_program_id x : i32
+    %seen = tt.atomic_poll acquire, gpu, %turn, %pid : !tt.ptr<i32>, i32 -> i1
+    %x = tt.load %sum {isVolatile = true} : !tt.ptr<i32>
+    %y = arith.muli %x, %two : i32
+    %z = arith.addi %y, %pid : i32
+    tt.store %sum, %z : !tt.ptr<i32>
+    %old = tt.atomic_rmw add, release, gpu, %turn, %one : (!tt.ptr<i32>, i32) -> i32
+    tt.return
+  }
+}
+)",
+                                  {10}, {turn, sum});
+  ASSERT_TRUE(status.ok()) << status;
+  int expected = 1;
+  for (int pid = 0; pid < 10; ++pid) expected = 2 * expected + pid;
+  EXPECT_EQ(sum.Int(0), expected);
+}
+
 }  // namespace
 }  // namespace tritond::conformance

@@ -266,6 +266,126 @@ TEST_P(EveryMachine, ScansTuplesThatDoNotCommute) {
   }
 }
 
+// Encodings as TTGIR may bring them, in which lanes, warps and registers come in any order along the axis or move along
+// two dimensions at once; for four warps of 32 lanes.
+struct Tangled {
+  const char* name;
+  const char* encoding;
+};
+constexpr Tangled kTangled[] = {
+    // A lane moves along both dimensions.
+    {"DiagonalLane",
+     "register = [[0, 16], [4, 0]], lane = [[0, 1], [0, 2], [0, 4], [0, 8], [1, 1]], warp = [[2, 0], [8, 0]]"},
+    // Warps lie below and above the lanes, along either axis.
+    {"SpreadWarps",
+     "register = [[0, 4], [4, 0]], lane = [[0, 2], [2, 0], [0, 8], [8, 0], [0, 16]], warp = [[0, 1], [1, 0]]"},
+    // Two registers hold the same elements.
+    {"Copies",
+     "register = [[0, 4], [4, 0], [0, 4]], lane = [[0, 1], [2, 0], [0, 8], [8, 0], [0, 16]], warp = [[0, 2], [1, 0]]"},
+    // A register moves by three, a sum of two others.
+    {"Sums", "register = [[0, 3], [3, 0]], lane = [[0, 1], [1, 0], [0, 4], [4, 0], [0, 8]], warp = [[0, 16], [8, 0]]"},
+    // In reverse: registers far, warps near.
+    {"Backwards",
+     "register = [[0, 16], [8, 0]], lane = [[0, 8], [0, 4], [0, 2], [4, 0], [2, 0]], warp = [[0, 1], [1, 0]]"}};
+
+struct TangledCase {
+  Tangled encoding;
+  int axis;
+  bool scan, reverse;
+};
+void PrintTo(const TangledCase& c, std::ostream* os) { *os << c.encoding.name; }
+
+// Each thread reads and writes its elements of a 16 x 32 matrix. Composition of maps x -> p * x + q, which does not
+// commute, for scans; sums for reductions.
+constexpr char kTangledKernel[] = R"(
+#e = #ttg.linear<{$ENCODING, block = []}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "$TARGET", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @kernel(%in: !tt.ptr<i32>, %out: !tt.ptr<i32>) {
+    %row = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32, #ttg.slice<{dim = 1, parent = #e}>>
+    %column = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #e}>>
+    %row2 = tt.expand_dims %row {axis = 1 : i32} : tensor<16xi32, #ttg.slice<{dim = 1, parent = #e}>> -> tensor<16x1xi32, #e>
+    %column2 = tt.expand_dims %column {axis = 0 : i32} : tensor<32xi32, #ttg.slice<{dim = 0, parent = #e}>> -> tensor<1x32xi32, #e>
+    %rows = tt.broadcast %row2 : tensor<16x1xi32, #e> -> tensor<16x32xi32, #e>
+    %columns = tt.broadcast %column2 : tensor<1x32xi32, #e> -> tensor<16x32xi32, #e>
+    %width = arith.constant dense<32> : tensor<16x32xi32, #e>
+    %starts = arith.muli %rows, %width : tensor<16x32xi32, #e>
+    %i = arith.addi %starts, %columns : tensor<16x32xi32, #e>
+    %ins = tt.splat %in : !tt.ptr<i32> -> tensor<16x32x!tt.ptr<i32>, #e>
+    %from = tt.addptr %ins, %i : tensor<16x32x!tt.ptr<i32>, #e>, tensor<16x32xi32, #e>
+    %x = tt.load %from : tensor<16x32x!tt.ptr<i32>, #e>
+$BODY
+    tt.return
+  }
+}
+)";
+constexpr char kTangledScan[] = R"(    %r:2 = "tt.scan"(%x, %i) <{axis = $AXIS : i32, reverse = $REVERSE}> ({
+    ^bb0(%a: i32, %b: i32, %c: i32, %d: i32):
+      %p = arith.muli %a, %c : i32
+      %q = arith.muli %b, %c : i32
+      %s = arith.addi %q, %d : i32
+      tt.scan.return %p, %s : i32, i32
+    }) : (tensor<16x32xi32, #e>, tensor<16x32xi32, #e>) -> (tensor<16x32xi32, #e>, tensor<16x32xi32, #e>)
+    %outs = tt.splat %out : !tt.ptr<i32> -> tensor<16x32x!tt.ptr<i32>, #e>
+    %to = tt.addptr %outs, %i : tensor<16x32x!tt.ptr<i32>, #e>, tensor<16x32xi32, #e>
+    tt.store %to, %r#1 : tensor<16x32x!tt.ptr<i32>, #e>)";
+constexpr char kTangledReduction[] = R"(    %y = "tt.reduce"(%x) <{axis = $AXIS : i32}> ({
+    ^bb0(%a: i32, %b: i32):
+      %s = arith.addi %a, %b : i32
+      tt.reduce.return %s : i32
+    }) : (tensor<16x32xi32, #e>) -> tensor<$Nxi32, #ttg.slice<{dim = $AXIS, parent = #e}>>
+    %outs = tt.splat %out : !tt.ptr<i32> -> tensor<$Nx!tt.ptr<i32>, #ttg.slice<{dim = $AXIS, parent = #e}>>
+    %to = tt.addptr %outs, $PLACES : tensor<$Nx!tt.ptr<i32>, #ttg.slice<{dim = $AXIS, parent = #e}>>, tensor<$Nxi32, #ttg.slice<{dim = $AXIS, parent = #e}>>
+    tt.store %to, %y : tensor<$Nx!tt.ptr<i32>, #ttg.slice<{dim = $AXIS, parent = #e}>>)";
+
+class TangledAxis : public testing::TestWithParam<TangledCase> {};
+
+TEST_P(TangledAxis, IsReducedAndScannedAllTheSame) {
+  const TangledCase& c = GetParam();
+  int length = c.axis == 0 ? 16 : 32, lines = 512 / length, stride = c.axis == 0 ? 32 : 1;
+  Array in = Moderate("i32", 512, 3), expected("i32", c.scan ? 512 : lines);
+  for (int line = 0; line < lines; ++line) {
+    uint32_t p = 1, s = 0, sum = 0;
+    for (int k = 0; k < length; ++k) {
+      int at = (c.reverse ? length - 1 - k : k) * stride + line * (c.axis == 0 ? 1 : 32);
+      uint32_t x = static_cast<uint32_t>(in.Int(at));
+      p = k == 0 ? x : p * x;
+      s = k == 0 ? at : s * x + at;
+      sum += x;
+      if (c.scan) expected.SetInt(at, s);
+    }
+    if (!c.scan) expected.SetInt(line, sum);
+  }
+  for (const Machine& machine : Machines({4})) {
+    if (machine.target == "host:64") continue;
+    Array actual("i32", expected.size());
+    std::string ir = Substitute(kTangledKernel, {{"BODY", c.scan ? kTangledScan : kTangledReduction},
+                                                 {"ENCODING", c.encoding.encoding},
+                                                 {"TARGET", machine.target},
+                                                 {"AXIS", absl::StrCat(c.axis)},
+                                                 {"REVERSE", c.reverse ? "true" : "false"},
+                                                 {"PLACES", c.axis == 0 ? "%column" : "%row"},
+                                                 {"N", absl::StrCat(lines)}});
+    absl::Status status = RunTtgir(machine, ir, {}, {in, actual});
+    ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+    EXPECT_TRUE(Agree(actual, expected)) << NameOf(machine) << "\n" << ir;
+  }
+}
+
+std::vector<TangledCase> TangledCases() {
+  std::vector<TangledCase> cases;
+  for (const Tangled& encoding : kTangled)
+    for (int axis : {0, 1}) {
+      cases.push_back({encoding, axis, false, false});
+      for (bool reverse : {false, true}) cases.push_back({encoding, axis, true, reverse});
+    }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TangledAxis, testing::ValuesIn(TangledCases()), [](const auto& info) {
+  const TangledCase& c = info.param;
+  return absl::StrCat(c.encoding.name, c.scan ? "Scan" : "Reduce", c.axis, c.reverse ? "Reverse" : "");
+});
+
 INSTANTIATE_TEST_SUITE_P(Machines, EveryMachine, testing::ValuesIn(Machines({1, 2, 4, 8})),
                          [](const auto& info) { return NameOf(info.param); });
 

@@ -65,8 +65,8 @@ llvm::SmallVector<mlir::Value> HostOps::ConvertFloat(mlir::OpBuilder& b, mlir::L
 mlir::FailureOr<mlir::Value> HostOps::Nanoseconds(mlir::OpBuilder& b, mlir::Location loc) const {
   mlir::Type i64 = b.getI64Type(), ptr = LLVM::LLVMPointerType::get(b.getContext());
   auto type = LLVM::LLVMFunctionType::get(b.getI32Type(), {b.getI32Type(), ptr});
-  LLVM::LLVMFuncOp clock = DeclareFunction(b, loc, "clock_gettime", type);
-  if (!clock) return mlir::emitError(loc, "'clock_gettime' is something else in this module");
+  LLVM::LLVMFuncOp clock = DeclareFunction(b, loc, host::kClockFunction, type);
+  if (!clock) return mlir::emitError(loc) << "'" << host::kClockFunction << "' is something else in this module";
   // struct timespec: seconds and nanoseconds. In the entry block, as a loop around the call would use up the stack.
   mlir::Value time = [&] {
     mlir::OpBuilder::InsertionGuard guard(b);

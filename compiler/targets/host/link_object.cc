@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "compiler/targets/host/codegen.h"
 #include "compiler/targets/host/extern_functions.h"
+#include "compiler/targets/host/runtime.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -66,8 +67,8 @@ std::string ReadAll(int fd) {
 
 // What LLVM itself and HostOps call, besides libm.
 bool IsLibraryFunction(llvm::StringRef name) {
-  constexpr const char* kOthers[] = {"memcpy", "memset", "memmove", "clock_gettime"};
-  return llvm::is_contained(kOthers, name) || IsLibmFunction(name);
+  constexpr const char* kMemory[] = {"memcpy", "memset", "memmove"};
+  return llvm::is_contained(kMemory, name) || name == kClockFunction || IsLibmFunction(name);
 }
 
 // An open symbol that nobody has would only be noticed when the object is loaded, far away.

@@ -44,6 +44,9 @@ enum AccessKind : uint32_t { kReadAccess = 0, kWriteAccess = 1, kAtomicAccess = 
 // InstrumentAccesses fills in the place that their debug location names. Accesses inside them are checked already.
 inline constexpr llvm::StringLiteral kSiteAttr = "tritond.site";
 
+// The C library's clock, which HostOps calls: the one function besides libm's that kernels may.
+inline constexpr llvm::StringLiteral kClockFunction = "clock_gettime";
+
 // "tritond.barrier"
 llvm::StringRef NameOf(RuntimeFunction function);
 
