@@ -6,13 +6,15 @@
 //   select(%c, load(%p, splat %c, _), %o)           ->  load(%p, splat %c, %o)           no select
 //   reduce<add, axis 1>(broadcast x * broadcast y)  ->  dot(x, y, 0)                     a matrix product, spelled out
 //   reduce(reshape %x)                              ->  reduce(reshape %x allow_reorder) the order does not matter
+//   reshape(descriptor_load : 1x8x16) : 8x16        ->  descriptor_load : 8x16           no reshape
 //
 // What keeps each of them true:
 // - Offsets are sign-extended to 64 bits before they are added to a pointer. The sum of two 32-bit offsets may wrap, so
 //   they merge only when they are 64 bits wide, or constants whose sum fits.
-// - The dot must have no other user, and must not accumulate in reduced precision.
+// - The dot must have no other user, must not accumulate in reduced precision, and must stay in its loop.
 // - The load must have no other user, and must not move across a write.
 // - A reordering reshape must not be combined with another operand, whose elements would stay in their order.
+// - A load by descriptor drops leading dimensions of one element only, and has no other user.
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -81,8 +83,10 @@ LogicalResult CombineDotAdd(Add add, PatternRewriter& rewriter) {
   auto lhs = add.getLhs().template getDefiningOp<Dot>(), rhs = add.getRhs().template getDefiningOp<Dot>();
   bool left = IsMergeable(lhs, kIsFloat);
   if (!left && !IsMergeable(rhs, kIsFloat)) return mlir::failure();
+  Dot dot = left ? lhs : rhs;
+  if (dot->getBlock() != add->getBlock()) return mlir::failure();
   Value accumulator = left ? add.getRhs() : add.getLhs();
-  auto merged = llvm::cast<Dot>(rewriter.clone(*(left ? lhs : rhs)));
+  auto merged = llvm::cast<Dot>(rewriter.clone(*dot));
   rewriter.modifyOpInPlace(merged, [&] { merged.getCMutable().assign(accumulator); });
   rewriter.replaceOp(add, merged);
   return mlir::success();
@@ -155,10 +159,29 @@ LogicalResult ReorderReshape(tt::ReshapeOp reshape, PatternRewriter& rewriter) {
   return mlir::success();
 }
 
+// Whether `to` is `from` without some leading ones.
+bool DropsLeadingOnes(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to) {
+  if (to.empty() || to.size() >= from.size()) return false;
+  size_t dropped = from.size() - to.size();
+  return from.drop_front(dropped) == to &&
+         llvm::all_of(from.take_front(dropped), [](int64_t size) { return size == 1; });
+}
+
+LogicalResult CombineReshapeDescriptorLoad(tt::ReshapeOp reshape, PatternRewriter& rewriter) {
+  auto load = reshape.getSrc().getDefiningOp<tt::DescriptorLoadOp>();
+  if (!load || !load->hasOneUse()) return mlir::failure();
+  auto from = llvm::cast<RankedTensorType>(load.getType());
+  if (from.getEncoding() || !DropsLeadingOnes(from.getShape(), reshape.getType().getShape())) return mlir::failure();
+  rewriter.modifyOpInPlace(load, [&] { load.getResult().setType(reshape.getType()); });
+  rewriter.replaceOp(reshape, load);
+  return mlir::success();
+}
+
 class CombinePass : public impl::CombinePassBase<CombinePass> {
   void runOnOperation() override {
     mlir::RewritePatternSet patterns(&getContext());
     patterns.add(CombineAddPtr).add(CombineSelectMaskedLoad).add(CombineMulReduce).add(ReorderReshape);
+    patterns.add(CombineReshapeDescriptorLoad);
     patterns.add(CombineDotAdd<arith::AddFOp, tt::DotOp>).add(CombineDotAdd<arith::AddIOp, tt::DotOp>);
     patterns.add(CombineDotAdd<arith::AddFOp, tt::DotScaledOp>);
     if (failed(mlir::applyPatternsAndFoldGreedily(getOperation(), std::move(patterns)))) signalPassFailure();

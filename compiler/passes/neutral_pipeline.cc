@@ -26,8 +26,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags) {
   pm.addPass(createCombinePass());
   // After combine, whose patterns look through broadcasts; arithmetic then works on the smaller tensors.
   pm.addPass(createReorderBroadcastPass());
-  // Reordering makes equal splats and ranges meet.
-  pm.addPass(mlir::createCSEPass());
+  // Reordering makes equal splats and ranges meet, and equal pointers that loops carry.
+  pm.addPass(createLoopAwareCsePass());
   // Once only one of equal operations is left, loops give up what does not change in them.
   pm.addPass(createHoistInvariantsPass());
   // Helper functions that were inlined everywhere.
@@ -37,6 +37,17 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags) {
   // Index arithmetic of the copies.
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
+}
+
+void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
+  // Folds what changing encodings left: conversions of splats, constants, conversions there and back.
+  pm.addPass(mlir::createCanonicalizerPass());
+  // Operations and carried values that differed in their encodings alone are equal now.
+  pm.addPass(createLoopAwareCsePass());
+  // Conversions of loop-invariant tensors leave the loops.
+  pm.addPass(createHoistInvariantsPass());
+  // Once conditions are as few as they get.
+  pm.addPass(createCombineTensorSelectAndIfPass());
 }
 
 void AddNeutralLlirPasses(mlir::OpPassManager& pm) {

@@ -11,6 +11,10 @@ namespace tritond::compiler {
 // From parsed to canonical ttir. `descriptor_flags`: see LaunchAbi.
 void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags);
 
+// For ttgir whose encodings are chosen: canonical loops, with as little in them as can be. A target that pipelines its
+// loops does so afterwards.
+void AddNeutralLoopPasses(mlir::OpPassManager& pm);
+
 // From final ttgir to what LowerToLlvm takes.
 void AddNeutralLlirPasses(mlir::OpPassManager& pm);
 

@@ -30,6 +30,9 @@ def DecomposeScaledDotPass : Pass<"tt-decompose-scaled-dot", "::mlir::ModuleOp">
 def HoistInvariantsPass : Pass<"tt-hoist-invariants", "::mlir::ModuleOp"> {
   let summary = "loop-invariant code motion, loads included where memory and trip count allow";
 }
+def LoopAwareCsePass : Pass<"tt-loop-aware-cse", "::mlir::ModuleOp"> {
+  let summary = "makes one of values that loops carry and that are always equal, then of equal operations";
+}
 def UnrollLoopPass : Pass<"tt-unroll-loop", "::mlir::ModuleOp"> {
   let summary = "unrolls loops by their tt.loop_unroll_factor";
 }
@@ -50,6 +53,9 @@ def CoalescePass : Pass<"ttg-coalesce", "::mlir::ModuleOp"> {
 }
 def RemoveLayoutConversionsPass : Pass<"ttg-remove-layout-conversions", "::mlir::ModuleOp"> {
   let summary = "chooses encodings for whole regions of the program, so that few conversions remain";
+}
+def CombineTensorSelectAndIfPass : Pass<"ttg-combine-tensor-select-and-if", "::mlir::ModuleOp"> {
+  let summary = "makes a select of tensors a result of the scf.if on the same condition";
 }
 def ReduceDataDuplicationPass : Pass<"ttg-reduce-data-duplication", "::mlir::ModuleOp"> {
   let summary = "puts operands of matrix units, which many threads hold, into a swizzled buffer";

@@ -299,3 +299,31 @@ tt.func @elementwise(%x: f32) {
   %2 = tt.extern_elementwise %s {libname = "", libpath = "", pure = false, symbol = "f"} : (tensor<64xf32>) -> tensor<64xf32>
   tt.return
 }
+
+// -----
+
+// Zero divided by anything stays what it is; a shift beyond the width has no value; a scalar condition that is known.
+// CHECK-LABEL: @zero
+tt.func @zero(%x: i32 {tt.divisibility = 16 : i32}, %y: i32) {
+  %c0 = arith.constant dense<0> : tensor<128xi32>
+  %c40 = arith.constant dense<40> : tensor<128xi32>
+  %false = arith.constant false
+  %r = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
+  %sx = tt.splat %x : i32 -> tensor<128xi32>
+  %sy = tt.splat %y : i32 -> tensor<128xi32>
+  // CHECK: arith.divsi %{{.*}} => [1] [any] [128] constant 0
+  %0 = arith.divsi %c0, %sy : tensor<128xi32>
+  // CHECK: arith.remui %{{.*}} => [1] [any] [128] constant 0
+  %1 = arith.remui %c0, %sy : tensor<128xi32>
+  // CHECK: arith.shli %{{.*}} => [1] [1] [1]{{$}}
+  %2 = arith.shli %r, %c40 : tensor<128xi32>
+  // CHECK: arith.shrui %{{.*}} => [128] [any] [1]{{$}}
+  %3 = arith.shrui %r, %c0 : tensor<128xi32>
+  // CHECK: arith.select %{{.*}} => [1] [16] [128]{{$}}
+  %4 = arith.select %false, %r, %sx : tensor<128xi32>
+  // CHECK: arith.maxui %{{.*}} => [1] [1] [128]{{$}}
+  %5 = arith.maxui %sx, %sy : tensor<128xi32>
+  // CHECK: arith.index_castui %{{.*}} => [1] [16] [1]{{$}}
+  %6 = arith.index_castui %x : i32 to index
+  tt.return
+}

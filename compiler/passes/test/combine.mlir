@@ -204,3 +204,99 @@ tt.func @reshape_histogram(%x: tensor<4x4xi32>, %m: tensor<16xi1>) -> (tensor<8x
   %3 = tt.histogram %2, %m : tensor<16xi32> -> tensor<8xi32>
   tt.return %1, %3 : tensor<8xi32>, tensor<8xi32>
 }
+
+// -----
+
+// The microscaled dot takes its accumulator too.
+// CHECK-LABEL: @dot_scaled_add
+//       CHECK:   tt.dot_scaled %{{.*}} scale %{{.*}}, %{{.*}} scale %{{.*}}, %[[C:.*]] lhs = e5m2 rhs = e5m2
+//   CHECK-NOT:   arith.addf
+tt.func @dot_scaled_add(%a: tensor<64x64xi8>, %x: tensor<64x2xi8>, %b: tensor<64x64xi8>, %y: tensor<64x2xi8>,
+                        %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %0 = tt.dot_scaled %a scale %x, %b scale %y, %zero lhs = e5m2 rhs = e5m2 {fastMath = false} :
+      tensor<64x64xi8>, tensor<64x2xi8> * tensor<64x64xi8>, tensor<64x2xi8> -> tensor<64x64xf32>
+  %1 = arith.addf %0, %c : tensor<64x64xf32>
+  tt.return %1 : tensor<64x64xf32>
+}
+
+// -----
+
+// A dot in front of a loop must not be computed in each of its rounds.
+// CHECK-LABEL: @dot_add_loop
+//       CHECK:   tt.dot
+//       CHECK:   scf.for
+//       CHECK:     arith.addf
+tt.func @dot_add_loop(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>, %n: i32) -> tensor<16x16xf32> {
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %0 = tt.dot %a, %a, %zero : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+  %1 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c) -> (tensor<16x16xf32>) : i32 {
+    %2 = arith.addf %s, %0 : tensor<16x16xf32>
+    scf.yield %2 : tensor<16x16xf32>
+  }
+  tt.return %1 : tensor<16x16xf32>
+}
+
+// -----
+
+// A volatile load stays as it is, and one without a mask has nothing to replace.
+// CHECK-LABEL: @select_load_plain
+// CHECK-COUNT-2: arith.select
+tt.func @select_load_plain(%p: tensor<8x!tt.ptr<f32>>, %c: i1, %o: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %m = tt.splat %c : i1 -> tensor<8xi1>
+  %0 = tt.load %p, %m {isVolatile = true} : tensor<8x!tt.ptr<f32>>
+  %1 = arith.select %c, %0, %o : tensor<8xf32>
+  %2 = tt.load %p : tensor<8x!tt.ptr<f32>>
+  %3 = arith.select %c, %2, %o : tensor<8xf32>
+  tt.return %1, %3 : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Products of few columns, and sums along another dimension, are no dots.
+// CHECK-LABEL: @mul_reduce_stays
+//   CHECK-NOT:   tt.dot
+tt.func @mul_reduce_stays(%x: tensor<32x16xf32>, %y: tensor<16x8xf32>) -> (tensor<32x8xf32>, tensor<16x8xf32>) {
+  %0 = tt.expand_dims %x {axis = 2 : i32} : tensor<32x16xf32> -> tensor<32x16x1xf32>
+  %1 = tt.broadcast %0 : tensor<32x16x1xf32> -> tensor<32x16x8xf32>
+  %2 = tt.expand_dims %y {axis = 0 : i32} : tensor<16x8xf32> -> tensor<1x16x8xf32>
+  %3 = tt.broadcast %2 : tensor<1x16x8xf32> -> tensor<32x16x8xf32>
+  %4 = arith.mulf %1, %3 : tensor<32x16x8xf32>
+  %5 = "tt.reduce"(%4) <{axis = 1 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    tt.reduce.return %s : f32
+  }) : (tensor<32x16x8xf32>) -> tensor<32x8xf32>
+  %6 = "tt.reduce"(%4) <{axis = 0 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    tt.reduce.return %s : f32
+  }) : (tensor<32x16x8xf32>) -> tensor<16x8xf32>
+  tt.return %5, %6 : tensor<32x8xf32>, tensor<16x8xf32>
+}
+
+// -----
+
+// A load by descriptor gives its block without leading ones; not if the block is used as it is, not across other
+// dimensions.
+// CHECK-LABEL: @descriptor_load
+//       CHECK:   tt.descriptor_load %{{.*}} -> tensor<8x16xf32>
+//   CHECK-NOT:   tt.reshape
+// CHECK-LABEL: @descriptor_load_stays
+//       CHECK:   tt.descriptor_load %{{.*}} -> tensor<1x8x16xf32>
+//       CHECK:   tt.descriptor_load %{{.*}} -> tensor<1x8x16xf32>
+tt.func @descriptor_load(%d: !tt.tensordesc<tensor<1x8x16xf32>>, %i: i32) -> tensor<8x16xf32> {
+  %0 = tt.descriptor_load %d[%i, %i, %i] : !tt.tensordesc<tensor<1x8x16xf32>> -> tensor<1x8x16xf32>
+  %1 = tt.reshape %0 : tensor<1x8x16xf32> -> tensor<8x16xf32>
+  tt.return %1 : tensor<8x16xf32>
+}
+tt.func @descriptor_load_stays(%d: !tt.tensordesc<tensor<1x8x16xf32>>, %i: i32)
+    -> (tensor<1x8x16xf32>, tensor<8x16xf32>, tensor<16x8xf32>) {
+  %0 = tt.descriptor_load %d[%i, %i, %i] : !tt.tensordesc<tensor<1x8x16xf32>> -> tensor<1x8x16xf32>
+  %1 = tt.reshape %0 : tensor<1x8x16xf32> -> tensor<8x16xf32>
+  %2 = tt.descriptor_load %d[%i, %i, %i] : !tt.tensordesc<tensor<1x8x16xf32>> -> tensor<1x8x16xf32>
+  %3 = tt.reshape %2 : tensor<1x8x16xf32> -> tensor<16x8xf32>
+  tt.return %0, %1, %3 : tensor<1x8x16xf32>, tensor<8x16xf32>, tensor<16x8xf32>
+}

@@ -113,3 +113,36 @@ tt.func @hints(%x: i32, %y: i32) -> tensor<128xi32> {
   %c = arith.addi %a, %b {tt.contiguity = dense<1> : tensor<1xi32>} : tensor<128xi32>
   tt.return %c : tensor<128xi32>
 }
+
+// -----
+
+// Broadcasts of broadcasts and of splats are one.
+// CHECK-LABEL: @chains
+//  CHECK-SAME:   %[[X:.*]]: tensor<1x1xf32>, %[[Y:.*]]: f32
+//       CHECK:   tt.broadcast %[[X]] : tensor<1x1xf32> -> tensor<8x16xf32>
+//       CHECK:   tt.splat %[[Y]] : f32 -> tensor<8x16xf32>
+//       CHECK:   tt.splat %[[Y]] : f32 -> tensor<1x8xf32>
+tt.func @chains(%x: tensor<1x1xf32>, %y: f32) -> (tensor<8x16xf32>, tensor<8x16xf32>, tensor<1x8xf32>) {
+  %a = tt.broadcast %x : tensor<1x1xf32> -> tensor<8x1xf32>
+  %b = tt.broadcast %a : tensor<8x1xf32> -> tensor<8x16xf32>
+  %c = tt.splat %y : f32 -> tensor<8x1xf32>
+  %d = tt.broadcast %c : tensor<8x1xf32> -> tensor<8x16xf32>
+  %e = tt.splat %y : f32 -> tensor<8xf32>
+  %f = tt.expand_dims %e {axis = 0 : i32} : tensor<8xf32> -> tensor<1x8xf32>
+  tt.return %b, %d, %f : tensor<8x16xf32>, tensor<8x16xf32>, tensor<1x8xf32>
+}
+
+// -----
+
+// An operand that is neither keeps the operation on the large tensor; so does a broadcast from another shape.
+// CHECK-LABEL: @mixed
+//       CHECK:   arith.addf %{{.*}}, %{{.*}} : tensor<8x16xf32>
+//       CHECK:   arith.addf %{{.*}}, %{{.*}} : tensor<8x16xf32>
+tt.func @mixed(%x: tensor<8x1xf32>, %y: tensor<1x1xf32>, %z: tensor<8x16xf32>)
+    -> (tensor<8x16xf32>, tensor<8x16xf32>) {
+  %a = tt.broadcast %x : tensor<8x1xf32> -> tensor<8x16xf32>
+  %b = arith.addf %a, %z : tensor<8x16xf32>
+  %c = tt.broadcast %y : tensor<1x1xf32> -> tensor<8x16xf32>
+  %d = arith.addf %a, %c : tensor<8x16xf32>
+  tt.return %b, %d : tensor<8x16xf32>, tensor<8x16xf32>
+}

@@ -28,12 +28,8 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createRemoveLayoutConversionsPass());
   // The host has no matrix instructions: every dot becomes multiply-adds.
   pm.addPass(createTileDotsPass());
-  // Folds what changing encodings left: conversions of splats, constants, conversions there and back.
-  pm.addPass(mlir::createCanonicalizerPass());
-  // Operations that differed in their encodings alone are equal now.
-  pm.addPass(mlir::createCSEPass());
-  // Conversions of loop-invariant tensors leave the loops.
-  pm.addPass(createHoistInvariantsPass());
+  // What does not depend on the device: loops in their final form.
+  AddNeutralLoopPasses(pm);
   pm.addPass(mlir::createSymbolDCEPass());
 }
 
