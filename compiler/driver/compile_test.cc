@@ -191,6 +191,13 @@ TEST(Compiler, NamesABadOptionAndWhatIsAllowed) {
   }
 }
 
+TEST(Compiler, NamesTheClustersThatATargetHas) {
+  CompileRequest request = Request(kScale);
+  request.target = "cuda:80";
+  request.options = {{"num_ctas", 2}};
+  EXPECT_THAT(std::string(Warm().Compile(request).status.message()), HasSubstr("num_ctas = 2: cuda:80 has at most 1"));
+}
+
 TEST(Compiler, NamesAnUnknownTargetAndThoseThereAre) {
   CompileRequest request = Request(kScale);
   request.target = "cuda:61";

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/ir/text_cursor.h"
 
@@ -30,6 +32,16 @@ TextPosition PositionAt(absl::string_view text, size_t offset) {
 
 // %x of %x and %x#1.
 absl::string_view WithoutIndex(absl::string_view name) { return name.substr(0, name.find('#')); }
+// %x#70000; the parser takes spaces before the # too.
+bool NamesHugeResult(const TextToken& token) {
+  if (token.kind != TextToken::Kind::kName && token.kind != TextToken::Kind::kSigil) return false;
+  size_t hash = token.text.find('#');
+  if (hash == absl::string_view::npos) return false;
+  absl::string_view digits = token.text.substr(hash + 1);
+  if (digits.empty() || !std::all_of(digits.begin(), digits.end(), absl::ascii_isdigit)) return false;
+  int number = 0;
+  return !absl::SimpleAtoi(digits, &number) || number > kMaxResultNumber;
+}
 bool IsValue(const TextToken& token) { return token.kind == TextToken::Kind::kName && token.text[0] == '%'; }
 
 class TextChecker final {
@@ -39,7 +51,9 @@ class TextChecker final {
   std::optional<TextError> Run() {
     for (TextToken token = cursor_.Next(); token.kind != TextToken::Kind::kEnd; token = cursor_.Next()) {
       std::optional<TextError> error;
-      if (token.kind == TextToken::Kind::kOther) {
+      if (NamesHugeResult(token)) {
+        error = Error(token, absl::StrCat("result number is above ", kMaxResultNumber));
+      } else if (token.kind == TextToken::Kind::kOther) {
         error = TakeBracket(token);
       } else if (IsValue(token)) {
         error = TakeValue(token);

@@ -13,8 +13,12 @@ namespace tritond::compiler {
 // How deep brackets of all kinds may nest: kernels stay far below, and the parser recurses.
 inline constexpr int kMaxNesting = 256;
 
-// The first place of `text`, IR in the spelling of NormalizeText, where brackets nest too deep, or where a value is
-// named before the text defines it. Nothing for text that is wrong in any other way: complaining is the parser's task.
+// The largest result that a text may name, as in %x#1: the parser keeps a list of as many for each name.
+inline constexpr int kMaxResultNumber = 65535;
+
+// The first place of `text`, IR in the spelling of NormalizeText, where brackets nest too deep, where a value is named
+// before the text defines it, or where a result's number is too large. Nothing for text that is wrong in any other way:
+// complaining is the parser's task.
 std::optional<TextError> CheckText(absl::string_view text);
 
 }  // namespace tritond::compiler

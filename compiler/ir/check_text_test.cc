@@ -51,6 +51,13 @@ TEST(CheckText, ValuesOfAnEndedRegionAreGone) {
   EXPECT_THAT(Complaint("%c = a.b\nscf.if %c { %x = a.b }\n a.b %x : i32"), HasSubstr("%x"));
 }
 
+TEST(CheckText, ResultNumbersAreSmall) {
+  EXPECT_EQ(Complaint("%c:9 = a.b\na.b %c#65535 : i32"), "");
+  EXPECT_THAT(Complaint("%c:9 = a.b\na.b %c#65536 : i32"), HasSubstr("result number is above 65535"));
+  EXPECT_THAT(Complaint("%c:9 = a.b\na.b %c #2147483647 : i32"), HasSubstr("result number is above 65535"));
+  EXPECT_THAT(Complaint("%c:9 = a.b\na.b %c#99999999999999999999 : i32"), HasSubstr("result number is above 65535"));
+}
+
 TEST(CheckText, FunctionsDoNotSeeEachOther) {
   EXPECT_THAT(Complaint("tt.func @a(%x: i32) { }\ntt.func @b(%y: i32) { a.b %x : i32 }"), HasSubstr("%x"));
 }

@@ -44,9 +44,19 @@ void DeclareSharedMemory(mlir::ModuleOp module) {
                            mlir::Attribute(), /*alignment=*/16, /*addrSpace=*/3);
 }
 
+// Operations between functions belong to no kernel; symbols of the LLVM dialect may stay.
+mlir::LogicalResult CheckOutsideOfFunctions(mlir::ModuleOp module) {
+  for (mlir::Operation& op : *module.getBody()) {
+    bool is_llvm_symbol = llvm::isa<LLVM::LLVMDialect>(op.getDialect()) && llvm::isa<mlir::SymbolOpInterface>(op);
+    if (!is_llvm_symbol && !llvm::isa<tt::FuncOp>(op)) return op.emitOpError("stands outside of every function");
+  }
+  return mlir::success();
+}
+
 }  // namespace
 
 mlir::LogicalResult LowerToLlvm(mlir::ModuleOp module, const TargetOps& target, const LoweringOptions& options) {
+  if (failed(CheckOutsideOfFunctions(module))) return mlir::failure();
   AxisInfoAnalysis axis(module);
   DeclareSharedMemory(module);
   llvm::SmallVector<tt::FuncOp> funcs(module.getOps<tt::FuncOp>());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operation on every element of one to three arrays, and what it should give. The arrays have an odd length, so each
-// kernel is masked.
+// One operation on every element of one to three arrays, and what it should give. The arrays have an odd length, so
+// each kernel is masked.
 #ifndef TESTS_CONFORMANCE_ELEMENTWISE_CASE_H_
 #define TESTS_CONFORMANCE_ELEMENTWISE_CASE_H_
 

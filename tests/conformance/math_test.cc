@@ -32,18 +32,17 @@ std::vector<Case> Bits() {
   for (const Count& count : counts)
     for (const std::string& type : kInts) {
       auto fn = count.fn;
-      cases.push_back({absl::StrCat(count.name, "_", type),
-                       absl::StrCat("    %y = ", count.name, " %x0 : $T0"),
-                       {type},
-                       type,
-                       [fn](const auto& in, size_t i, Array& out) {
-                         out.SetInt(i, fn(in[0].Unsigned(i), in[0].bits()));
-                       },
-                       0,
-                       false,
-                       [](std::vector<Array>& in) {  // zero among them, and small numbers
-                         for (size_t i = 0; i < 40; ++i) in[0].SetInt(i, i / 2);
-                       }});
+      cases.push_back(
+          {absl::StrCat(count.name, "_", type),
+           absl::StrCat("    %y = ", count.name, " %x0 : $T0"),
+           {type},
+           type,
+           [fn](const auto& in, size_t i, Array& out) { out.SetInt(i, fn(in[0].Unsigned(i), in[0].bits())); },
+           0,
+           false,
+           [](std::vector<Array>& in) {  // zero among them, and small numbers
+             for (size_t i = 0; i < 40; ++i) in[0].SetInt(i, i / 2);
+           }});
     }
   return cases;
 }
@@ -175,18 +174,23 @@ std::vector<Case> FunctionsOfTwo() {
            prepare});
     };
     // Signs are copied whatever the number: infinities, NaN and zeros among them.
-    add("math.copysign", [](double a, double b) { return std::copysign(a, b); }, 0, false, nullptr);
-    add("math.atan2", [](double a, double b) { return std::atan2(a, b); }, ToleranceOf(type), true, nullptr);
-    add("math.powf", [](double a, double b) { return std::pow(a, b); }, 2 * ToleranceOf(type), true,
+    add(
+        "math.copysign", [](double a, double b) { return std::copysign(a, b); }, 0, false, nullptr);
+    add(
+        "math.atan2", [](double a, double b) { return std::atan2(a, b); }, ToleranceOf(type), true, nullptr);
+    add(
+        "math.powf", [](double a, double b) { return std::pow(a, b); }, 2 * ToleranceOf(type), true,
         [](std::vector<Array>& in) {
           for (size_t i = 0; i < in[0].size(); ++i) {
             in[0].SetFloat(i, std::fmod(std::fabs(in[0].Float(i)), 4) + 0.5);
             in[1].SetFloat(i, std::fmod(in[1].Float(i), 3));
           }
         });
-    add("arith.remf", [](double a, double b) { return std::fmod(a, b); }, 0, true, [](std::vector<Array>& in) {
-      for (size_t i = 0; i < in[0].size(); ++i) in[1].SetFloat(i, std::fabs(in[1].Float(i)) + 1);
-    });
+    add(
+        "arith.remf", [](double a, double b) { return std::fmod(a, b); }, 0, true,
+        [](std::vector<Array>& in) {
+          for (size_t i = 0; i < in[0].size(); ++i) in[1].SetFloat(i, std::fabs(in[1].Float(i)) + 1);
+        });
   }
   return cases;
 }

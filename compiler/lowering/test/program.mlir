@@ -77,3 +77,13 @@ module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 1 : i32, "ttg.thr
     tt.return
   }
 }
+
+// -----
+
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // expected-error @+1 {{stands outside of every function}}
+  ttg.barrier local
+  tt.func public @nothing() {
+    tt.return
+  }
+}

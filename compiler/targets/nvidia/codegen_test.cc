@@ -103,6 +103,14 @@ TEST_F(CodegenTest, LibdeviceIsLinkedWhereItIsCalled) {
   EXPECT_THAT(*ptx, Not(HasSubstr("__nvvm_reflect")));
 }
 
+TEST_F(CodegenTest, LibdeviceIsCalledWithItsOwnTypes) {
+  if (!toolchain_->GetLibdevice().ok()) GTEST_SKIP() << "no libdevice";
+  auto ptx = KernelThatCalls("__nv_sin")->ToPtx(90, *toolchain_);
+  EXPECT_EQ(ptx.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(ptx.status().message()),
+              HasSubstr("__nv_sin is a function double (double), but the kernel calls it as float (float)"));
+}
+
 TEST_F(CodegenTest, FlushingOfSubnormalsIsAnOption) {
   if (!toolchain_->GetLibdevice().ok()) GTEST_SKIP() << "no libdevice";
   KernelOptions exact;

@@ -7,6 +7,7 @@
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
 namespace tritond::compiler::nvidia {
@@ -18,6 +19,21 @@ const llvm::Function* FirstOpenFunction(const llvm::Module& module) {
     if (function.isDeclaration() && !function.use_empty() && function.getName().starts_with("__nv_")) return &function;
   }
   return nullptr;
+}
+
+// A call with other types than the function has would only be noticed by the assembler.
+absl::Status CheckTypes(const llvm::Module& module, const llvm::Module& library) {
+  for (const llvm::Function& function : module) {
+    if (!function.isDeclaration() || function.use_empty()) continue;
+    const llvm::Function* real = library.getFunction(function.getName());
+    if (!real || real->getFunctionType() == function.getFunctionType()) continue;
+    std::string has, called;
+    llvm::raw_string_ostream(has) << *real->getFunctionType();
+    llvm::raw_string_ostream(called) << *function.getFunctionType();
+    return absl::InvalidArgumentError(absl::StrCat("libdevice's ", std::string(function.getName()), " is a function ",
+                                                   has, ", but the kernel calls it as ", called));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -35,6 +51,7 @@ absl::Status LinkLibdevice(llvm::Module& module, Toolchain& toolchain) {
     return absl::FailedPreconditionError(
         absl::StrCat("libdevice does not load: ", llvm::toString(library.takeError())));
   }
+  if (absl::Status status = CheckTypes(module, **library); !status.ok()) return status;
   // libdevice names an older triple and layout on purpose; it is meant to be linked with any.
   (*library)->setTargetTriple(module.getTargetTriple());
   (*library)->setDataLayout(module.getDataLayout());

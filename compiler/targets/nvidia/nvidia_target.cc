@@ -23,7 +23,9 @@ class NvidiaTarget final : public Target {
   std::string Name() const override { return TargetName(arch_); }
   std::string AsmFormat() const override { return "ptx"; }
   std::string BinaryFormat() const override { return "cubin"; }
-  TargetLimits Limits() const override { return {arch_.max_shared_bytes, 1024}; }
+  TargetLimits Limits() const override {
+    return {arch_.max_shared_bytes, /*max_threads=*/1024, /*max_ctas=*/arch_.compute_capability >= 90 ? 16 : 1};
+  }
   const TargetOps& Ops() const override { return ops_; }
 
   void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
