@@ -4,7 +4,8 @@
 // that it has freed. A printer writes definitions first, so such texts are refused.
 //
 // Names are told apart without parsing. One is a definition if it, or the list that it begins a statement with, stands
-// before `=`, or if it stands before `:` inside parentheses: block and function arguments. In doubt it is one; a use
+// before `=`, also with parentheses around it, or if it stands before `:` inside parentheses: block and function
+// arguments. In doubt it is one; a use
 // that is taken for a definition is left to the parser.
 #include "compiler/ir/check_text.h"
 
@@ -118,14 +119,16 @@ class TextChecker final {
     return scopes_.back().parentheses > 0 || ahead.Next().kind == TextToken::Kind::kNumber;
   }
 
-  // Whether `token` is one of the names of "%a, %b:2 = ".
+  // Whether `token` is one of the names of "%a, %b:2 = ", of "scf.parallel (%i, %j) = " or of "scf.forall (%i) in ".
+  // Such a list may stand behind a type, but not behind an operation's name.
   bool DefinesList(const TextToken& token) const {
-    if (last_.Is("=") || last_.kind == TextToken::Kind::kWord || last_.kind == TextToken::Kind::kString) return false;
+    if (last_.Is("=") || (last_.kind == TextToken::Kind::kWord && absl::StrContains(last_.text, '.'))) return false;
     TextCursor ahead(text_, token.end);
     while (true) {
       TextToken next = ahead.Next();
       if (next.Is(":") && ahead.Next().kind == TextToken::Kind::kNumber) next = ahead.Next();
-      if (next.Is("=")) return true;
+      if (next.Is(")")) next = ahead.Next();
+      if (next.Is("=") || next.Is("in")) return true;
       if (!next.Is(",") || !IsValue(ahead.Next())) return false;
     }
   }

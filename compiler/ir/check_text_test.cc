@@ -51,6 +51,15 @@ TEST(CheckText, ValuesOfAnEndedRegionAreGone) {
   EXPECT_THAT(Complaint("%c = a.b\nscf.if %c { %x = a.b }\n a.b %x : i32"), HasSubstr("%x"));
 }
 
+TEST(CheckText, ListsOfNamesMayFollowAType) {
+  EXPECT_EQ(Complaint("%c = a.b : i32\n%x, %y = tt.split %c : i32\na.b %y, %x"), "");
+  EXPECT_EQ(Complaint("%c = a.b\ncf.assert %c, \"no\"\n%x, %y = tt.split %c : i32\na.b %y, %x"), "");
+  EXPECT_EQ(Complaint("%c = a.b\nscf.parallel (%i, %j) = (%c, %c) to (%c, %c) { a.b %i, %j }"), "");
+  EXPECT_EQ(Complaint("scf.forall (%i, %j) in (4, 4) { a.b %i, %j }"), "");
+  EXPECT_THAT(Complaint("a.b %x, %y = 3"), HasSubstr("%x"));
+  EXPECT_THAT(Complaint("%c = a.b : i32\na.b (%c, %y)"), HasSubstr("%y"));
+}
+
 TEST(CheckText, ResultNumbersAreSmall) {
   EXPECT_EQ(Complaint("%c:9 = a.b\na.b %c#65535 : i32"), "");
   EXPECT_THAT(Complaint("%c:9 = a.b\na.b %c#65536 : i32"), HasSubstr("result number is above 65535"));

@@ -64,8 +64,8 @@ void Extend(mlir::Region& region, IfOp branch, SelectOp select, Value choice) {
   auto yield = llvm::cast<mlir::scf::YieldOp>(region.front().getTerminator());
   if (choice.getDefiningOp() == branch.getOperation())
     choice = yield.getOperand(llvm::cast<mlir::OpResult>(choice).getResultNumber());
-  select.getResult().replaceUsesWithIf(choice,
-                                       [&](mlir::OpOperand& use) { return region.isAncestor(use.getOwner()->getParentRegion()); });
+  select.getResult().replaceUsesWithIf(
+      choice, [&](mlir::OpOperand& use) { return region.isAncestor(use.getOwner()->getParentRegion()); });
   yield.getResultsMutable().append(choice);
 }
 

@@ -137,8 +137,7 @@ void MergeCarried(ForOp loop) {
   for (auto [i, init] : llvm::enumerate(loop.getInitArgs()))
     if (!merged[i]) inits.push_back(init);
   mlir::OpBuilder b(loop);
-  auto narrow =
-      b.create<ForOp>(loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+  auto narrow = b.create<ForOp>(loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
   narrow->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   for (unsigned i : merged.set_bits()) loop.getRegionIterArg(i).replaceAllUsesWith(loop.getRegionIterArg(first[i]));
   llvm::BitVector arguments(1);  // the induction variable stays
@@ -156,7 +155,8 @@ class LoopAwareCsePass : public impl::LoopAwareCsePassBase<LoopAwareCsePass> {
   void runOnOperation() override {
     // Before loops are compared: fewer operations to look at.
     Eliminate();
-    llvm::SmallVector<ForOp> loops;  // outer ones first: what they no longer tell apart, their inner loops do not either
+    llvm::SmallVector<ForOp>
+        loops;  // outer ones first: what they no longer tell apart, their inner loops do not either
     getOperation().walk<mlir::WalkOrder::PreOrder>([&](ForOp loop) {
       if (loop.getNumRegionIterArgs() > 1) loops.push_back(loop);
     });

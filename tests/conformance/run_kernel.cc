@@ -73,6 +73,8 @@ std::string NameOf(const Machine& machine) {
   return absl::StrCat(target, "With", machine.num_warps, "Warps");
 }
 
+void PrintTo(const Machine& machine, std::ostream* os) { *os << NameOf(machine); }
+
 std::vector<Machine> Machines(const std::vector<int>& num_warps) {
   std::vector<Machine> machines;
   for (const std::string& name : workers::DeviceNames()) {

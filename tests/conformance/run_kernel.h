@@ -24,6 +24,8 @@ struct Machine {
 // For test names: "Host4Warps".
 std::string NameOf(const Machine& machine);
 
+void PrintTo(const Machine& machine, std::ostream* os);
+
 // The devices that are present, each with every number of warps given.
 std::vector<Machine> Machines(const std::vector<int>& num_warps);
 // One of all machines with 1, 2, 4 and 8 warps, another for each `turn`: spreads cases evenly without multiplying them.
