@@ -44,6 +44,10 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   pm.addPass(mlir::createCanonicalizerPass());
   // Operations and carried values that differed in their encodings alone are equal now.
   pm.addPass(createLoopAwareCsePass());
+  // Loops over loops that ask for it become one, which pipelines better.
+  pm.addPass(createFuseNestedLoopsPass());
+  // Folds the counting of rounds; drops what the one loop need not carry.
+  pm.addPass(mlir::createCanonicalizerPass());
   // Conversions of loop-invariant tensors leave the loops.
   pm.addPass(createHoistInvariantsPass());
   // Once conditions are as few as they get.

@@ -57,6 +57,10 @@ def RemoveLayoutConversionsPass : Pass<"ttg-remove-layout-conversions", "::mlir:
 def CombineTensorSelectAndIfPass : Pass<"ttg-combine-tensor-select-and-if", "::mlir::ModuleOp"> {
   let summary = "makes a select of tensors a result of the scf.if on the same condition";
 }
+def FuseNestedLoopsPass : Pass<"ttg-fuse-nested-loops", "::mlir::ModuleOp"> {
+  let summary = "makes one loop of a loop with tt.flatten and the loop in it";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
+}
 def ReduceDataDuplicationPass : Pass<"ttg-reduce-data-duplication", "::mlir::ModuleOp"> {
   let summary = "puts operands of matrix units, which many threads hold, into a swizzled buffer";
 }

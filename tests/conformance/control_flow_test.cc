@@ -91,6 +91,78 @@ TEST_P(ControlFlow, NestedLoopsWithReductions) {
          });
 }
 
+// Nested loops with tt.flatten, which become one: what the inner loop's bounds are, and its value after the round k.
+struct FlattenCase {
+  const char* upper;  // of the inner loop
+  const char* step;
+  int (*rounds)(int k, int n);
+};
+
+TEST_P(ControlFlow, FlattenedLoopsRunAsNestedOnes) {
+  const FlattenCase kCases[] = {
+      {"%three", "%one", [](int, int) { return 3; }},
+      {"%n", "%one", [](int, int n) { return n; }},
+      {"%n", "%three", [](int, int n) { return (n + 2) / 3; }},
+      {"%k", "%one", [](int k, int) { return k; }},
+      {"%less", "%three", [](int k, int n) { return k < 2 ? 0 : k / 3; }},
+  };
+  for (const FlattenCase& c : kCases) {
+    // Prologue: a reduction, and a load of what the last epilogue has stored. Inner loop: a reduction, its own counter.
+    Expect(Substitute(R"(    %three = arith.constant 3 : i32
+    %two = arith.constant 2 : i32
+    %tos = tt.splat %out : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+    %at = tt.addptr %tos, %i : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+    tt.store %at, %x : tensor<256x!tt.ptr<i32>>
+    %f:2 = scf.for %k = %zero to %n step %one iter_args(%a = %x, %count = %one) -> (tensor<256xi32>, i32) : i32 {
+      %less = arith.subi %k, %two : i32
+      %old = tt.load %at : tensor<256x!tt.ptr<i32>>
+      %most = "tt.reduce"(%a) <{axis = 0 : i32}> ({
+      ^bb0(%p: i32, %q: i32):
+        %r = arith.maxsi %p, %q : i32
+        tt.reduce.return %r : i32
+      }) : (tensor<256xi32>) -> i32
+      %b:2 = scf.for %j = %zero to $UPPER step $STEP iter_args(%c = %old, %d = %count) -> (tensor<256xi32>, i32) : i32 {
+        %sum = "tt.reduce"(%c) <{axis = 0 : i32}> ({
+        ^bb0(%p: i32, %q: i32):
+          %r = arith.xori %p, %q : i32
+          tt.reduce.return %r : i32
+        }) : (tensor<256xi32>) -> i32
+        %t = arith.addi %sum, %j : i32
+        %u = tt.splat %t : i32 -> tensor<256xi32>
+        %v = arith.addi %c, %u : tensor<256xi32>
+        %w = arith.addi %d, %k : i32
+        scf.yield %v, %w : tensor<256xi32>, i32
+      }
+      %m = arith.addi %most, %k : i32
+      %ms = tt.splat %m : i32 -> tensor<256xi32>
+      %e = arith.subi %b#0, %ms : tensor<256xi32>
+      tt.store %at, %e : tensor<256x!tt.ptr<i32>>
+      scf.yield %e, %b#1 : tensor<256xi32>, i32
+    } {tt.flatten}
+    %counts = tt.splat %f#1 : i32 -> tensor<256xi32>
+    %y = arith.muli %f#0, %counts : tensor<256xi32>)",
+                      {{"UPPER", c.upper}, {"STEP", c.step}}),
+           [&c](const Array& in, int i, int n) {
+             std::vector<uint32_t> a;
+             for (int k = 0; k < 256; ++k) a.push_back(in.Int(k));
+             uint32_t count = 1;
+             int step = std::string(c.step) == "%three" ? 3 : 1;
+             for (int k = 0; k < n; ++k) {
+               int32_t most = a[0];
+               for (uint32_t x : a) most = std::max(most, static_cast<int32_t>(x));
+               for (int l = 0; l < c.rounds(k, n); ++l) {
+                 uint32_t sum = 0;
+                 for (uint32_t x : a) sum ^= x;
+                 for (uint32_t& x : a) x += sum + l * step;
+                 count += k;
+               }
+               for (uint32_t& x : a) x -= most + k;
+             }
+             return int64_t{static_cast<int32_t>(a[i] * count)};
+           });
+  }
+}
+
 TEST_P(ControlFlow, IfChoosesBetweenTensors) {
   Expect(R"(    %odd = arith.andi %n, %one : i32
     %c = arith.cmpi eq, %odd, %one : i32

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes one loop of two nested ones, where the outer asks for it (tl.range(…, flatten=True)). A persistent kernel loops
+// over tiles, and for each over K; pipelining the inner loop alone drains and fills the pipeline once a tile, while a
+// pipeline of the one loop goes on from tile to tile.
+//
+//   %r = scf.for %i = %l to %u step %s              %rounds = outer rounds * inner rounds
+//       iter_args(%a = %x) {                        %r = scf.for %t = 0 to %rounds step 1
+//     prologue                                          iter_args(%a = %x, %b, %p, %i = %l, %n = 0) {
+//     %y = scf.for %j = %m to %v step %w              %c, %q = scf.if (%n == 0) { prologue } else { %b, %p }
+//         iter_args(%b = %z) {               ->       %j = %m + %n * %w
+//       body                                          body
+//       scf.yield %d                                  %last = (%n + 1 == inner rounds)
+//     }                                               %e = scf.if %last { epilogue } else { %a }
+//     epilogue                                        scf.yield %e, %d, %q, (%last ? %i + %s : %i), (%last ? 0 : %n + 1)
+//     scf.yield %e                                  }
+//   } {tt.flatten}
+//
+// What the prologue (all in front of the inner loop) computes and others use, the loop carries: %p. Until the first
+// prologue has run, that is poison, as is %b; nobody reads it. What only the epilogue needs moves there if it is cheap.
+//
+// An inner loop may run no round. Where its bounds are known outside, this is decided once, in front:
+//
+//   scf.if (inner rounds > 0) { the fused loop } else { the outer loop without the inner one }
+//
+// Bounds that depend on %i alone are computed for all %i in a loop of their own, which counts the rounds; each outer
+// round then counts as one at least, and the body stands under (inner rounds > 0). With bounds that depend on anything
+// else, or with several inner loops, the loop stays as it is.
+//
+// Rounds are counted in 64 bits. Nothing moves across anything else: effects keep their order.
+#include "compiler/passes/passes.h"
+#include "llvm/ADT/SetVector.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_FUSENESTEDLOOPSPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+namespace arith = mlir::arith;
+using mlir::IRMapping;
+using mlir::Location;
+using mlir::OpBuilder;
+using mlir::Operation;
+using mlir::RankedTensorType;
+using mlir::Type;
+using mlir::Value;
+using mlir::scf::ForOp;
+using mlir::scf::IfOp;
+using mlir::scf::YieldOp;
+
+constexpr llvm::StringLiteral kFlattenAttr = "tt.flatten";
+
+bool AsksForIt(ForOp loop) {
+  mlir::Attribute attribute = loop->getAttr(kFlattenAttr);
+  auto flag = llvm::dyn_cast_if_present<mlir::BoolAttr>(attribute);
+  return attribute && (!flag || flag.getValue());
+}
+
+// The only loop directly in the body of `outer`; null if there is none or another.
+ForOp InnerLoop(ForOp outer) {
+  auto loops = llvm::to_vector(outer.getBody()->getOps<ForOp>());
+  return loops.size() == 1 ? loops[0] : ForOp();
+}
+
+bool IsCarriable(Type type) {
+  return llvm::isa<mlir::IntegerType, mlir::FloatType, mlir::IndexType, tt::PtrType, RankedTensorType>(type);
+}
+
+Value Constant(OpBuilder& b, Location loc, Type type, int64_t value) {
+  return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(type, value));
+}
+
+Value Compare(OpBuilder& b, Location loc, arith::CmpIPredicate predicate, Value l, Value r) {
+  return b.create<arith::CmpIOp>(loc, predicate, l, r);
+}
+
+// The rounds of a loop between these bounds, as i64.
+Value Rounds(OpBuilder& b, Location loc, Value lower, Value upper, Value step) {
+  Type type = lower.getType();
+  Value one = Constant(b, loc, type, 1);
+  // A loop that runs never may have any step.
+  if (!mlir::getConstantIntValue(step)) step = b.create<arith::MaxSIOp>(loc, step, one);
+  Value last = b.create<arith::SubIOp>(loc, b.create<arith::SubIOp>(loc, upper, lower), one);
+  Value rounds = b.create<arith::DivUIOp>(loc, last, step);
+  if (type.isIndex()) {
+    rounds = b.create<arith::IndexCastUIOp>(loc, b.getI64Type(), rounds);
+  } else if (type.getIntOrFloatBitWidth() < 64) {
+    rounds = b.create<arith::ExtUIOp>(loc, b.getI64Type(), rounds);
+  }
+  rounds = b.create<arith::AddIOp>(loc, rounds, Constant(b, loc, b.getI64Type(), 1));
+  Value runs = Compare(b, loc, arith::CmpIPredicate::slt, lower, upper);
+  return b.create<arith::SelectOp>(loc, runs, rounds, Constant(b, loc, b.getI64Type(), 0));
+}
+
+Value Rounds(OpBuilder& b, ForOp loop) {
+  return Rounds(b, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
+}
+
+// 64 bits to the type of a counter.
+Value Narrow(OpBuilder& b, Location loc, Type type, Value value) {
+  if (type.isIndex()) return b.create<arith::IndexCastUIOp>(loc, type, value);
+  if (type.getIntOrFloatBitWidth() < 64) return b.create<arith::TruncIOp>(loc, type, value);
+  return value;
+}
+
+// With a block in both regions, which wait for their yields.
+IfOp CreateBranch(OpBuilder& b, Location loc, mlir::ValueRange results, Value condition) {
+  auto branch = b.create<IfOp>(loc, results.getTypes(), condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
+  for (mlir::Block* block : {branch.thenBlock(), branch.elseBlock()})
+    if (!block->empty()) block->back().erase();
+  return branch;
+}
+
+bool CertainlyRuns(ForOp loop) {
+  auto lower = mlir::getConstantIntValue(loop.getLowerBound()), upper = mlir::getConstantIntValue(loop.getUpperBound());
+  return lower && upper && *lower < *upper;
+}
+
+// The operations of the outer body that compute the inner bounds, in order; nullopt if they need more than the outer
+// counter or are no pure functions of it.
+std::optional<llvm::SmallVector<Operation*>> BoundsSlice(ForOp outer, ForOp inner) {
+  llvm::SmallVector<Value> work{inner.getLowerBound(), inner.getUpperBound(), inner.getStep()};
+  llvm::SetVector<Operation*> slice;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (outer.isDefinedOutsideOfLoop(value) || value == outer.getInductionVar()) continue;
+    Operation* op = value.getDefiningOp();
+    if (!op || op->getNumRegions() != 0 || !mlir::isMemoryEffectFree(op)) return std::nullopt;
+    if (slice.insert(op)) llvm::append_range(work, op->getOperands());
+  }
+  llvm::SmallVector<Operation*> ordered;
+  for (Operation& op : *outer.getBody())
+    if (slice.contains(&op)) ordered.push_back(&op);
+  return ordered;
+}
+
+// Moves the slice in front of the outer loop, if it is the same in all rounds and may be computed for none.
+bool HoistBounds(ForOp outer, llvm::ArrayRef<Operation*> slice, ForOp inner) {
+  Value counter = outer.getInductionVar();
+  auto is_counter = [&](Value value) { return value == counter; };
+  if (llvm::any_of(inner->getOperands().take_front(inner.getNumControlOperands()), is_counter)) return false;
+  for (Operation* op : slice)
+    if (!mlir::isPure(op) || llvm::any_of(op->getOperands(), is_counter)) return false;
+  for (Operation* op : slice) op->moveBefore(outer);
+  return true;
+}
+
+// Moves behind the inner loop what is in front of it for the epilogue's sake alone, unless that takes larger tensors
+// than it gives: these would be carried instead.
+void SinkIntoEpilogue(ForOp outer, ForOp inner) {
+  auto elements = [](mlir::TypeRange types) {
+    int64_t most = 1;
+    for (Type type : types)
+      if (auto tensor = llvm::dyn_cast<RankedTensorType>(type)) most = std::max(most, tensor.getNumElements());
+    return most;
+  };
+  llvm::SmallVector<Operation*> prologue;
+  for (Operation* op = inner->getPrevNode(); op; op = op->getPrevNode()) prologue.push_back(op);
+  for (Operation* op : prologue) {
+    if (!mlir::isPure(op) || elements(op->getOperandTypes()) > elements(op->getResultTypes())) continue;
+    bool late = llvm::all_of(op->getUsers(), [&](Operation* user) {
+      return inner->isBeforeInBlock(outer.getBody()->findAncestorOpInBlock(*user));
+    });
+    if (late) op->moveAfter(inner);
+  }
+}
+
+class FusedLoop final {
+ public:
+  FusedLoop(ForOp outer, ForOp inner) : outer_(outer), inner_(inner), loc_(outer.getLoc()), b_(outer) {}
+
+  // `total`: all rounds; `inner_rounds`: those of the inner loop, null if they change. Gives the results of the outer
+  // loop, which it empties.
+  mlir::ValueRange Create(Value total, Value inner_rounds) {
+    if (!inner_rounds) inner_rounds = CountInnerRounds();
+    FindLiveOut(inner_rounds);
+    Type i64 = b_.getI64Type();
+    b_.setInsertionPoint(outer_);
+    llvm::SmallVector<Value> inits(outer_.getInitArgs());
+    for (Value value : inner_.getInitArgs()) inits.push_back(Poison(value.getType()));
+    for (Value value : live_out_) inits.push_back(Poison(value.getType()));
+    inits.push_back(outer_.getLowerBound());
+    Value zero = Constant(b_, loc_, i64, 0), one = Constant(b_, loc_, i64, 1);
+    inits.push_back(zero);
+    auto fused = b_.create<ForOp>(loc_, zero, total, one, inits);
+    SetAttributes(fused);
+    mlir::ValueRange carried = fused.getRegionIterArgs();
+    size_t num_outer = outer_.getNumRegionIterArgs(), num_inner = inner_.getNumRegionIterArgs();
+    outer_carried_ = llvm::to_vector(carried.take_front(num_outer));
+    inner_carried_ = llvm::to_vector(carried.slice(num_outer, num_inner));
+    live_out_carried_ = llvm::to_vector(carried.slice(num_outer + num_inner, live_out_.size()));
+    Value counter = carried[carried.size() - 2], n = carried.back();
+    outer_.getInductionVar().replaceAllUsesWith(counter);
+    for (auto [from, to] : llvm::zip(outer_.getRegionIterArgs(), outer_carried_)) from.replaceAllUsesWith(to);
+
+    b_.setInsertionPointToEnd(fused.getBody());
+    MovePrologue(Compare(b_, loc_, arith::CmpIPredicate::eq, n, zero));
+    if (Value renamed = renamed_rounds_) inner_rounds = renamed;
+    llvm::SmallVector<Value> inner_next = MoveBody(n, inner_rounds);
+    for (auto [from, to] : llvm::zip(inner_.getResults(), inner_next)) from.replaceAllUsesWith(to);
+    Value next = b_.create<arith::AddIOp>(loc_, n, one);
+    Value end = is_counted_ ? b_.create<arith::MaxUIOp>(loc_, inner_rounds, one).getResult() : inner_rounds;
+    Value last = Compare(b_, loc_, arith::CmpIPredicate::eq, next, end);
+    llvm::SmallVector<Value> yields = MoveEpilogue(last);
+    llvm::append_range(yields, inner_next);
+    llvm::append_range(yields, live_out_);
+    Value advanced = b_.create<arith::AddIOp>(loc_, counter, outer_.getStep());
+    yields.push_back(b_.create<arith::SelectOp>(loc_, last, advanced, counter));
+    yields.push_back(b_.create<arith::SelectOp>(loc_, last, zero, next));
+    b_.create<YieldOp>(loc_, yields);
+    b_.setInsertionPointAfter(fused);
+    return fused.getResults().take_front(num_outer);
+  }
+
+ private:
+  Value Poison(Type type) { return b_.create<mlir::ub::PoisonOp>(loc_, type, mlir::ub::PoisonAttr()); }
+
+  // Puts the number of the inner rounds at the end of the prologue, with the bounds that change.
+  Value CountInnerRounds() {
+    is_counted_ = true;
+    b_.setInsertionPoint(inner_);
+    return Rounds(b_, inner_);
+  }
+
+  // What is computed in front of the inner loop and used in it, behind it or in its control.
+  void FindLiveOut(Value inner_rounds) {
+    for (Operation& op : *outer_.getBody()) {
+      if (&op == inner_.getOperation()) break;
+      for (Value result : op.getResults()) {
+        bool used = result == inner_rounds || result == inner_.getLowerBound() || result == inner_.getStep();
+        for (Operation* user : result.getUsers()) {
+          Operation* here = outer_.getBody()->findAncestorOpInBlock(*user);
+          used |= inner_->isProperAncestor(user) || inner_->isBeforeInBlock(here);
+        }
+        if (used) live_out_.push_back(result);
+      }
+    }
+    rounds_ = inner_rounds;
+  }
+
+  void SetAttributes(ForOp fused) {
+    for (Operation* from : {inner_.getOperation(), outer_.getOperation()})
+      for (mlir::NamedAttribute attribute : from->getDiscardableAttrs())
+        fused->setDiscardableAttr(attribute.getName(), attribute.getValue());
+    fused->removeDiscardableAttr(kFlattenAttr);
+  }
+
+  // Then: the prologue. Both regions yield what the inner loop starts with, then what lives on.
+  void MovePrologue(Value first) {
+    llvm::SmallVector<Value> then_values(inner_.getInitArgs()), else_values(inner_carried_);
+    llvm::append_range(then_values, live_out_);
+    llvm::append_range(else_values, live_out_carried_);
+    IfOp branch = CreateBranch(b_, loc_, then_values, first);
+    mlir::Block* then = branch.thenBlock();
+    then->getOperations().splice(then->end(), outer_.getBody()->getOperations(), outer_.getBody()->begin(),
+                                 mlir::Block::iterator(inner_));
+    EndBlock(then, then_values);
+    EndBlock(branch.elseBlock(), else_values);
+    size_t num_inner = inner_carried_.size();
+    for (auto [argument, start] : llvm::zip(inner_.getRegionIterArgs(), branch.getResults().take_front(num_inner)))
+      argument.replaceAllUsesWith(start);
+    inner_start_ = llvm::to_vector(mlir::ValueRange(branch.getResults()).take_front(num_inner));
+    for (auto [value, result] : llvm::zip(live_out_, branch.getResults().drop_front(num_inner))) {
+      value.replaceUsesWithIf(result, [&](mlir::OpOperand& use) { return !branch->isAncestor(use.getOwner()); });
+      if (value == rounds_) renamed_rounds_ = result;
+      value = result;
+    }
+    b_.setInsertionPointAfter(branch);
+  }
+
+  // Gives what the inner loop carries on.
+  llvm::SmallVector<Value> MoveBody(Value n, Value inner_rounds) {
+    Location loc = inner_.getLoc();
+    Value distance = b_.create<arith::MulIOp>(loc, Narrow(b_, loc, inner_.getStep().getType(), n), inner_.getStep());
+    Value counter = b_.create<arith::AddIOp>(loc, inner_.getLowerBound(), distance);
+    inner_.getInductionVar().replaceAllUsesWith(counter);
+    llvm::SmallVector<Value> yielded(inner_.getYieldedValues());
+    mlir::Block* body = inner_.getBody();
+    body->getTerminator()->erase();
+    if (!is_counted_) {
+      b_.getInsertionBlock()->getOperations().splice(b_.getInsertionPoint(), body->getOperations());
+      return yielded;
+    }
+    Value runs = Compare(b_, loc, arith::CmpIPredicate::ne, inner_rounds, Constant(b_, loc, b_.getI64Type(), 0));
+    IfOp branch = CreateBranch(b_, loc, yielded, runs);
+    mlir::Block* then = branch.thenBlock();
+    then->getOperations().splice(then->end(), body->getOperations());
+    EndBlock(then, yielded);
+    EndBlock(branch.elseBlock(), inner_start_);
+    return llvm::to_vector(mlir::ValueRange(branch.getResults()));
+  }
+
+  // Gives what the outer loop carries on.
+  llvm::SmallVector<Value> MoveEpilogue(Value last) {
+    llvm::SmallVector<Value> yielded(outer_.getYieldedValues());
+    outer_.getBody()->getTerminator()->erase();
+    IfOp branch = CreateBranch(b_, loc_, yielded, last);
+    mlir::Block* then = branch.thenBlock();
+    then->getOperations().splice(then->end(), outer_.getBody()->getOperations(),
+                                 std::next(mlir::Block::iterator(inner_)), outer_.getBody()->end());
+    EndBlock(then, yielded);
+    EndBlock(branch.elseBlock(), outer_carried_);
+    b_.setInsertionPointAfter(branch);
+    return llvm::to_vector(mlir::ValueRange(branch.getResults()));
+  }
+
+  void EndBlock(mlir::Block* block, llvm::ArrayRef<Value> values) {
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToEnd(block);
+    b_.create<YieldOp>(loc_, values);
+  }
+
+  ForOp outer_, inner_;
+  Location loc_;
+  OpBuilder b_;
+  bool is_counted_ = false;           // each outer round counts the inner ones
+  llvm::SmallVector<Value> live_out_;  // of the prologue; once that has moved, as its branch gives them
+  Value rounds_, renamed_rounds_;      // of the inner loop, where it is among live_out_
+  llvm::SmallVector<Value> outer_carried_, inner_carried_, live_out_carried_, inner_start_;
+};
+
+// A loop over the outer rounds that adds up the inner ones, at least one for each.
+Value CountAllRounds(OpBuilder& b, ForOp outer, ForOp inner, llvm::ArrayRef<Operation*> slice) {
+  Location loc = outer.getLoc();
+  Value zero = Constant(b, loc, b.getI64Type(), 0), one = Constant(b, loc, b.getI64Type(), 1);
+  auto count = b.create<ForOp>(loc, outer.getLowerBound(), outer.getUpperBound(), outer.getStep(), zero);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(count.getBody());
+  IRMapping mapping;
+  mapping.map(outer.getInductionVar(), count.getInductionVar());
+  for (Operation* op : slice) b.clone(*op, mapping);
+  auto mapped = [&](Value value) { return mapping.lookupOrDefault(value); };
+  Value rounds = Rounds(b, loc, mapped(inner.getLowerBound()), mapped(inner.getUpperBound()), mapped(inner.getStep()));
+  rounds = b.create<arith::MaxUIOp>(loc, rounds, one);
+  b.create<YieldOp>(loc, b.create<arith::AddIOp>(loc, count.getRegionIterArg(0), rounds).getResult());
+  return count.getResult(0);
+}
+
+// A copy of the outer loop whose inner one runs no round.
+mlir::ValueRange CloneWithoutInner(OpBuilder& b, ForOp outer) {
+  auto copy = llvm::cast<ForOp>(b.clone(*outer));
+  copy->removeAttr(kFlattenAttr);
+  ForOp inner = InnerLoop(copy);
+  inner.replaceAllUsesWith(inner.getInitArgs());
+  inner.erase();
+  return copy.getResults();
+}
+
+// Under the condition that the inner loop runs.
+void FuseIfRuns(OpBuilder& b, ForOp outer, ForOp inner, Value total, Value inner_rounds) {
+  Location loc = outer.getLoc();
+  Value runs =
+      Compare(b, loc, arith::CmpIPredicate::ne, inner_rounds, Constant(b, loc, inner_rounds.getType(), 0));
+  IfOp branch = CreateBranch(b, loc, outer.getResults(), runs);
+  outer.replaceAllUsesWith(branch.getResults());
+  b.setInsertionPointToEnd(branch.elseBlock());
+  b.create<YieldOp>(loc, CloneWithoutInner(b, outer));
+  outer->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
+  mlir::ValueRange results = FusedLoop(outer, inner).Create(total, inner_rounds);
+  outer.erase();
+  b.setInsertionPointToEnd(branch.thenBlock());
+  b.create<YieldOp>(loc, results);
+}
+
+void Fuse(ForOp outer) {
+  ForOp inner = InnerLoop(outer);
+  if (!inner || !llvm::all_of(outer.getResultTypes(), IsCarriable)) return;
+  for (Operation& op : *outer.getBody())
+    if (!llvm::all_of(op.getResultTypes(), IsCarriable)) return;
+  std::optional<llvm::SmallVector<Operation*>> slice = BoundsSlice(outer, inner);
+  if (!slice) return;
+  OpBuilder b(outer);
+  if (!HoistBounds(outer, *slice, inner)) {
+    Value total = CountAllRounds(b, outer, inner, *slice);
+    SinkIntoEpilogue(outer, inner);
+    outer.replaceAllUsesWith(FusedLoop(outer, inner).Create(total, {}));
+    outer.erase();
+    return;
+  }
+  SinkIntoEpilogue(outer, inner);
+  Value inner_rounds = Rounds(b, inner);
+  Value total = b.create<arith::MulIOp>(outer.getLoc(), Rounds(b, outer), inner_rounds);
+  if (!CertainlyRuns(inner)) return FuseIfRuns(b, outer, inner, total, inner_rounds);
+  outer.replaceAllUsesWith(FusedLoop(outer, inner).Create(total, inner_rounds));
+  outer.erase();
+}
+
+class FuseNestedLoopsPass : public impl::FuseNestedLoopsPassBase<FuseNestedLoopsPass> {
+  void runOnOperation() override {
+    llvm::SmallVector<ForOp> loops;  // inner ones first
+    getOperation().walk([&](ForOp loop) {
+      if (AsksForIt(loop)) loops.push_back(loop);
+    });
+    for (ForOp loop : loops) Fuse(loop);
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler
