@@ -11,8 +11,8 @@
 //       body                                          body
 //       scf.yield %d                                  %last = (%n + 1 == inner rounds)
 //     }                                               %e = scf.if %last { epilogue } else { %a }
-//     epilogue                                        scf.yield %e, %d, %q, (%last ? %i + %s : %i), (%last ? 0 : %n + 1)
-//     scf.yield %e                                  }
+//     epilogue                                        scf.yield %e, %d, %q, (%last ? %i + %s : %i), (%last ? 0 : %n +
+//     1) scf.yield %e                                  }
 //   } {tt.flatten}
 //
 // What the prologue (all in front of the inner loop) computes and others use, the loop carries: %p. Until the first
@@ -318,7 +318,7 @@ class FusedLoop final {
   ForOp outer_, inner_;
   Location loc_;
   OpBuilder b_;
-  bool is_counted_ = false;           // each outer round counts the inner ones
+  bool is_counted_ = false;            // each outer round counts the inner ones
   llvm::SmallVector<Value> live_out_;  // of the prologue; once that has moved, as its branch gives them
   Value rounds_, renamed_rounds_;      // of the inner loop, where it is among live_out_
   llvm::SmallVector<Value> outer_carried_, inner_carried_, live_out_carried_, inner_start_;
@@ -354,8 +354,7 @@ mlir::ValueRange CloneWithoutInner(OpBuilder& b, ForOp outer) {
 // Under the condition that the inner loop runs.
 void FuseIfRuns(OpBuilder& b, ForOp outer, ForOp inner, Value total, Value inner_rounds) {
   Location loc = outer.getLoc();
-  Value runs =
-      Compare(b, loc, arith::CmpIPredicate::ne, inner_rounds, Constant(b, loc, inner_rounds.getType(), 0));
+  Value runs = Compare(b, loc, arith::CmpIPredicate::ne, inner_rounds, Constant(b, loc, inner_rounds.getType(), 0));
   IfOp branch = CreateBranch(b, loc, outer.getResults(), runs);
   outer.replaceAllUsesWith(branch.getResults());
   b.setInsertionPointToEnd(branch.elseBlock());

@@ -44,6 +44,8 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   pm.addPass(mlir::createCanonicalizerPass());
   // Operations and carried values that differed in their encodings alone are equal now.
   pm.addPass(createLoopAwareCsePass());
+  // Under their final encodings: which bits of an index are a thread's own decides how far it reduces by itself.
+  pm.addPass(createOptimizeThreadLocalityPass());
   // Loops over loops that ask for it become one, which pipelines better.
   pm.addPass(createFuseNestedLoopsPass());
   // Folds the counting of rounds; drops what the one loop need not carry.

@@ -61,6 +61,10 @@ def FuseNestedLoopsPass : Pass<"ttg-fuse-nested-loops", "::mlir::ModuleOp"> {
   let summary = "makes one loop of a loop with tt.flatten and the loop in it";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
 }
+def OptimizeThreadLocalityPass : Pass<"ttg-optimize-thread-locality", "::mlir::ModuleOp"> {
+  let summary = "lets each thread keep its own sum in a loop, and adds up those of all threads behind it";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
 def ReduceDataDuplicationPass : Pass<"ttg-reduce-data-duplication", "::mlir::ModuleOp"> {
   let summary = "puts operands of matrix units, which many threads hold, into a swizzled buffer";
 }

@@ -13,14 +13,16 @@ using In = const OpInputs&;
 
 // "%y = op %x, %d : $I", where %d is 1 … 128, and never 0.
 OpRow Integers(const char* op, std::function<int64_t(int64_t x, int64_t d)> fn) {
-  return {op, absl::StrCat("%c = arith.constant dense<1> : $I\n    %d = arith.addi %i, %c : $I\n    %y = ", op,
-                           " %x, %d : $I"),
-          "i32", [fn](In in, int i) { return double(static_cast<int32_t>(fn(in.X(i), i + 1))); }};
+  return {
+      op,
+      absl::StrCat("%c = arith.constant dense<1> : $I\n    %d = arith.addi %i, %c : $I\n    %y = ", op, " %x, %d : $I"),
+      "i32", [fn](In in, int i) { return double(static_cast<int32_t>(fn(in.X(i), i + 1))); }};
 }
 // The same by 0 … 31.
 OpRow Shift(const char* op, std::function<int64_t(int64_t x, int64_t d)> fn) {
-  return {op, absl::StrCat("%c = arith.constant dense<31> : $I\n    %d = arith.andi %i, %c : $I\n    %y = ", op,
-                           " %x, %d : $I"),
+  return {op,
+          absl::StrCat("%c = arith.constant dense<31> : $I\n    %d = arith.andi %i, %c : $I\n    %y = ", op,
+                       " %x, %d : $I"),
           "i32", [fn](In in, int i) { return double(static_cast<int32_t>(fn(in.X(i), i & 31))); }};
 }
 // "%y = op %f, %d : $F", where %d is 1.5.
@@ -81,8 +83,9 @@ std::vector<OpRow> FloatRows() {
       Floats("arith.maxnumf", [](double x) { return std::max(x, 1.5); }),
       Floats("arith.minnumf", [](double x) { return std::min(x, 1.5); }),
       {"arith.negf", "%y = arith.negf %f : $F", "f32", [](In in, int i) { return -in.F(i); }},
-      {"arith.cmpf", "%c = arith.constant dense<0.5> : $F\n    %d = arith.cmpf ogt, %f, %c : $F\n    %y = arith.select "
-                     "%d, %x, %i : $B, $I",
+      {"arith.cmpf",
+       "%c = arith.constant dense<0.5> : $F\n    %d = arith.cmpf ogt, %f, %c : $F\n    %y = arith.select "
+       "%d, %x, %i : $B, $I",
        "i32", [](In in, int i) { return in.F(i) > 0.5 ? double(in.X(i)) : i; }},
   };
 }
@@ -96,8 +99,9 @@ std::vector<OpRow> CastRows() {
       {"arith.trunci", "%y = arith.trunci %x : $I to tensor<128xi8>", "i8",
        [](In in, int i) { return static_cast<int8_t>(in.X(i)); }},
       {"arith.extf", "%y = arith.extf %f : $F to tensor<128xf64>", "f64", [](In in, int i) { return in.F(i); }},
-      {"arith.truncf", "%w = arith.extf %f : $F to tensor<128xf64>\n    %v = arith.addf %w, %w : tensor<128xf64>\n    "
-                       "%y = arith.truncf %v : tensor<128xf64> to $F",
+      {"arith.truncf",
+       "%w = arith.extf %f : $F to tensor<128xf64>\n    %v = arith.addf %w, %w : tensor<128xf64>\n    "
+       "%y = arith.truncf %v : tensor<128xf64> to $F",
        "f32", [](In in, int i) { return 2 * in.F(i); }},
       {"arith.sitofp", "%y = arith.sitofp %x : $I to $F", "f32", [](In in, int i) { return double(in.X(i)); }},
       {"arith.uitofp", "%y = arith.uitofp %x : $I to $F", "f32", [](In in, int i) { return double(in.x.Unsigned(i)); }},

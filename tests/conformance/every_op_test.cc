@@ -2,6 +2,8 @@
 // One small kernel for each operation of every dialect that kernels may use: it is compiled for the host and for
 // cuda:90, and executed on the host. An operation without a row fails the test, so that none is added, by us or by a
 // newer MLIR, without a decision what becomes of it. What an operation computes in depth is the family tests' matter.
+#include "tests/conformance/every_op.h"
+
 #include <cmath>
 #include <map>
 #include <set>
@@ -16,7 +18,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/MLIRContext.h"
-#include "tests/conformance/every_op.h"
 #include "tests/conformance/run_kernel.h"
 
 namespace tritond::conformance {
@@ -132,7 +133,8 @@ TEST(OpTable, HasEveryOp) {
   for (const OpRow& row : AllRows()) ++rows[row.op];
   for (mlir::RegisteredOperationName op : context.getRegisteredOperations()) {
     if (!dialects.count(op.getDialectNamespace().str()) || op.getDialectNamespace() == "builtin") continue;
-    EXPECT_EQ(rows[op.getStringRef().str()], 1) << op.getStringRef().str() << " needs one row in tests/conformance/*_rows.cc";
+    EXPECT_EQ(rows[op.getStringRef().str()], 1)
+        << op.getStringRef().str() << " needs one row in tests/conformance/*_rows.cc";
     rows.erase(op.getStringRef().str());
   }
   for (const auto& [op, count] : rows) ADD_FAILURE() << op << " has a row, but there is no such operation";

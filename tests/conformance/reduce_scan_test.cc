@@ -3,9 +3,11 @@
 // larger than a warp and a program, for all numbers of warps.
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "tests/conformance/run_kernel.h"
 
 namespace tritond::conformance {
@@ -189,6 +191,92 @@ std::vector<Case> Cases(bool scan) {
 
 INSTANTIATE_TEST_SUITE_P(Reduce, ReduceScan, testing::ValuesIn(Cases(false)), NameCase);
 INSTANTIATE_TEST_SUITE_P(Scan, ReduceScan, testing::ValuesIn(Cases(true)), NameCase);
+
+// A loop adds up the reductions of three tensors onto what %out holds: each thread may keep a sum of its own.
+std::string AccumulatingKernel(const Case& c) {
+  Shape result = c.shape.Without(c.axis);
+  bool scalar = result.sizes.empty();
+  std::string in = absl::StrCat("tensor<", c.shape.Text(), "x", c.type, ">");
+  std::string out = scalar ? c.type : absl::StrCat("tensor<", result.Text(), "x", c.type, ">");
+  return Substitute(
+      R"(module {
+  tt.func public @kernel(%all: !tt.ptr<$T>, %out: !tt.ptr<$T>) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %three = arith.constant 3 : i32
+    %size = arith.constant $COUNT : i32
+$LOAD
+    %y = scf.for %k = %zero to %three step %one iter_args(%sum = %start) -> ($OUT) : i32 {
+      %skip = arith.muli %k, %size : i32
+      %in = tt.addptr %all, %skip : !tt.ptr<$T>, i32
+$ACCESS
+      %part = "tt.reduce"(%x) <{axis = $AXIS : i32}> ({
+      ^bb0(%a: $T, %b: $T):
+        $ONE
+        tt.reduce.return %c : $T
+      }) : ($IN) -> $OUT
+      $ALL
+      scf.yield %next : $OUT
+    }
+$STORE
+    tt.return
+  }
+}
+)",
+      {{"LOAD", scalar ? absl::StrCat("    %start = tt.load %out : !tt.ptr<", c.type, ">")
+                       : Access(result, c.type, "out", "%start", false)},
+       {"STORE", scalar ? absl::StrCat("    tt.store %out, %y : !tt.ptr<", c.type, ">")
+                        : absl::StrCat("    %to = tt.addptr %out, %zero : !tt.ptr<$T>, i32\n",
+                                       Access(result, c.type, "to", "%y", true))},
+       {"ACCESS", Access(c.shape, c.type, "in", "%x", false)},
+       {"ONE", Substitute(c.combine->body, {{"T", c.type}})},
+       {"ALL",
+        absl::StrReplaceAll(c.combine->body, {{"$T", out}, {"%c", "%next"}, {"%a,", "%sum,"}, {"%b ", "%part "}})},
+       {"AXIS", absl::StrCat(c.axis)},
+       {"COUNT", absl::StrCat(c.shape.Count())},
+       {"IN", in},
+       {"OUT", out},
+       {"T", c.type}});
+}
+
+class AccumulatedReduce : public testing::TestWithParam<Case> {};
+
+TEST_P(AccumulatedReduce, OfALoopIsThatOfAllItsTensors) {
+  const Case& c = GetParam();
+  constexpr int kRounds = 3;
+  int length = c.shape.sizes[c.axis], stride = c.shape.Stride(c.axis), count = c.shape.Count();
+  Array in = Moderate(c.type, kRounds * count, count + c.axis), actual = Moderate(c.type, count / length, 5);
+  Array expected = actual;
+  auto get = [](const Array& array, size_t i) {
+    return array.is_float() ? array.Float(i) : static_cast<double>(array.Int(i));
+  };
+  for (size_t i = 0; i < expected.size(); ++i) {
+    double sum = get(expected, i);
+    for (int k = 0; k < kRounds * length; ++k) {
+      size_t at = k / length * count + (i / stride * length + k % length) * stride + i % stride;
+      sum = c.combine->fn(sum, get(in, at));
+    }
+    in.is_float() ? expected.SetFloat(i, sum) : expected.SetInt(i, static_cast<int64_t>(sum));
+  }
+  std::string ir = AccumulatingKernel(c);
+  absl::Status status = RunKernel(c.machine, ir, {}, {in, actual});
+  ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+  EXPECT_TRUE(Agree(actual, expected, kRounds * ToleranceOf(*c.combine, c.type))) << ir;
+}
+
+// Without sums of many narrow floats, whose order matters too much.
+std::vector<Case> AccumulatedCases() {
+  std::vector<Case> cases = Cases(false);
+  for (Case& c : cases)
+    if (c.combine->name == "addf" && c.type != "f64") c.type = "f32";
+  std::map<std::string, Case> unique;
+  for (const Case& c : cases) unique[NameCase({c, 0})] = c;
+  cases.clear();
+  for (const auto& [name, c] : unique) cases.push_back(c);
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Reduce, AccumulatedReduce, testing::ValuesIn(AccumulatedCases()), NameCase);
 
 class EveryMachine : public testing::TestWithParam<Machine> {};
 

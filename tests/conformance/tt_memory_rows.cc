@@ -29,9 +29,7 @@ constexpr char kReadBack[] = R"(
     %y = tt.load %at {isVolatile = true} : tensor<128x!tt.ptr<i32>>)";
 constexpr char kFlatten[] = "\n    %y = tt.reshape %z : tensor<16x8xi32> -> $I";
 
-std::string With(const char* before, const char* text, const char* after) {
-  return std::string(before) + text + after;
-}
+std::string With(const char* before, const char* text, const char* after) { return std::string(before) + text + after; }
 
 std::vector<OpRow> DescriptorRows() {
   return {
@@ -50,8 +48,8 @@ std::vector<OpRow> DescriptorRows() {
             kReadBack),
        "i32", [](In in, int i) { return i < 8 ? 0 : X(in, i - 8); }},
       {"tt.descriptor_reduce",
-       With(kDescriptors, "tt.descriptor_reduce max, %b[%zero, %zero], %x2 : !tt.tensordesc<16x8xi32>, tensor<16x8xi32>",
-            kReadBack),
+       With(kDescriptors,
+            "tt.descriptor_reduce max, %b[%zero, %zero], %x2 : !tt.tensordesc<16x8xi32>, tensor<16x8xi32>", kReadBack),
        "i32", [](In in, int i) { return std::max(0.0, X(in, i)); }},
       {"tt.descriptor_gather",
        With(kDescriptors,
@@ -76,8 +74,8 @@ std::vector<OpRow> TtMemoryRows() {
        R"(%m = arith.cmpi slt, %i, %x : $I
     %y = tt.load %from, %m, %i : tensor<128x!tt.ptr<i32>>)",
        "i32", [](In in, int i) { return i < X(in, i) ? X(in, i) : i; }},
-      {"tt.store", "tt.store %at, %x : tensor<128x!tt.ptr<i32>>\n    %y = tt.load %at : tensor<128x!tt.ptr<i32>>", "i32",
-       X},
+      {"tt.store", "tt.store %at, %x : tensor<128x!tt.ptr<i32>>\n    %y = tt.load %at : tensor<128x!tt.ptr<i32>>",
+       "i32", X},
       {"tt.addptr",
        R"(%c = arith.constant dense<127> : $I
     %back = arith.subi %c, %i : $I

@@ -115,7 +115,9 @@ std::vector<OpRow> ShapeRows() {
     %k = arith.andi %i, %c : $I
     %m = arith.cmpi ne, %i, %c : $I
     %y = tt.histogram %k, %m : $I -> $I)",
-       "i32", [](In, int i) { return i < 3 ? 32 : i == 3 ? 31 : 0; }},
+       "i32", [](In, int i) { return i < 3    ? 32
+                                     : i == 3 ? 31
+                                              : 0; }},
       {"tt.reduce",
        R"(%s = "tt.reduce"(%x) <{axis = 0 : i32}> ({
     ^bb0(%p: i32, %q: i32):
@@ -208,17 +210,14 @@ std::vector<OpRow> ProgramRows() {
        "i32", [](In in, int i) { return X(in, i) + i; }},
       {"tt.grid_dependency_wait", "tt.grid_dependency_wait\n    %y = arith.addi %x, %i : $I", "i32",
        [](In in, int i) { return X(in, i) + i; }},
-      {"tt.grid_dependency_launch_dependents",
-       "tt.grid_dependency_launch_dependents\n    %y = arith.addi %x, %i : $I", "i32",
-       [](In in, int i) { return X(in, i) + i; }},
+      {"tt.grid_dependency_launch_dependents", "tt.grid_dependency_launch_dependents\n    %y = arith.addi %x, %i : $I",
+       "i32", [](In in, int i) { return X(in, i) + i; }},
       // Every kernel is a function that returns.
       {"tt.func", "%y = arith.addi %x, %i : $I", "i32", [](In in, int i) { return X(in, i) + i; }},
-      {"tt.return",
-       "%y = tt.call @f(%x) : ($I) -> $I", "i32", X, "", "",
+      {"tt.return", "%y = tt.call @f(%x) : ($I) -> $I", "i32", X, "", "",
        "  tt.func private @f(%a: tensor<128xi32>) -> tensor<128xi32> {\n    tt.return %a : tensor<128xi32>\n  }\n"},
-      {"tt.call",
-       "%y, %z = tt.call @f(%x, %one) : ($I, i32) -> ($I, i32)", "i32", [](In in, int i) { return X(in, i) + 1; }, "",
-       "",
+      {"tt.call", "%y, %z = tt.call @f(%x, %one) : ($I, i32) -> ($I, i32)", "i32",
+       [](In in, int i) { return X(in, i) + 1; }, "", "",
        R"(  tt.func private @f(%a: tensor<128xi32>, %b: i32) -> (tensor<128xi32>, i32) attributes {noinline = true} {
     %s = tt.splat %b : i32 -> tensor<128xi32>
     %c = arith.addi %a, %s : tensor<128xi32>
