@@ -97,6 +97,7 @@ absl::Status PipelineRun::CheckRequest() {
   options_ = options->kernel;
   options_.descriptor_flags = request_.abi.descriptor_flags;
   options_.debug_info = request_.debug_info;
+  options_.foreign_asm = request_.input == Stage::kAsm;
   result_.ignored_options = options->ignored;
   int threads = options_.num_warps * target_.Ops().WarpSize();
   if (threads > target_.Limits().max_threads)

@@ -32,6 +32,7 @@ struct KernelOptions {
   bool enable_reflect_ftz = true;  // device library functions flush subnormals
   bool debug = false;              // device assertions act
   bool debug_info = false;         // line tables in the binary
+  bool foreign_asm = false;        // the assembly text is a caller's, not EmitAsm's
   int descriptor_flags = 1;        // of the launch ABI: i1 parameters behind the strides of a tensor descriptor
   std::string ptx_options;         // more flags for the assembler, separated by blanks
 };

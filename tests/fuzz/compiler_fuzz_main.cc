@@ -36,6 +36,7 @@ struct KnownCrash {
 };
 constexpr KnownCrash kKnown[] = {
     {"_ZN4llvm8LLParser", "LLVM 19 reads freed memory when IR text uses a value with another type than it has"},
+    {"(wait4+", "ptxas takes minutes for kernels of one warp that have thousands of values a thread"},
 };
 
 struct Settings {

@@ -117,6 +117,7 @@ Death RunWatched(const std::function<void()>& work, uint64_t memory_bytes) {
   pid_t child = fork();
   if (child < 0) return {"cannot fork", "", "", 0};
   if (child == 0) {
+    setpgid(0, 0);
     CatchSignals();
     if (memory_bytes) {
       rlimit limit = {memory_bytes, memory_bytes};
@@ -127,6 +128,7 @@ Death RunWatched(const std::function<void()>& work, uint64_t memory_bytes) {
   }
   int status = 0;
   waitpid(child, &status, 0);
+  kill(-child, SIGKILL);  // programs that it started and that still run
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? Death() : DeathOf(status);
 }
 

@@ -7,6 +7,7 @@
 #include "compiler/targets/host/host_ops.h"
 #include "compiler/targets/host/pipeline.h"
 #include "compiler/targets/host/runtime.h"
+#include "compiler/targets/isolated_work.h"
 #include "llvm/Config/llvm-config.h"
 
 namespace tritond::compiler::host {
@@ -51,9 +52,14 @@ class HostTarget final : public Target {
   std::string KernelName(const std::string& text) const override { return KernelNameIn(text); }
 
   absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) override {
-    absl::StatusOr<std::string> object = AssembleObject(text);
-    if (!object.ok()) return object.status();
-    return LinkObject(*object);
+    auto assemble = [&]() -> absl::StatusOr<std::string> {
+      absl::StatusOr<std::string> object = AssembleObject(text);
+      if (!object.ok()) return object.status();
+      return LinkObject(*object);
+    };
+    if (!options.foreign_asm) return assemble();
+    // LLVM's assembler takes its own text; it crashes on some that others write.
+    return RunIsolated("the assembler", assemble);
   }
 
   absl::Status AssemblerStatus() override { return absl::OkStatus(); }
