@@ -10,6 +10,7 @@
 // A loop that runs no round must not load: unless its bounds show that it runs, the load gets the loop's own condition
 // as a mask. Volatile loads stay, as do loads under a condition inside the loop. A loop with `licm = <disable = true>`
 // in its llvm.loop_annotation is left alone.
+#include "compiler/passes/loop_effects.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -33,18 +34,6 @@ bool IsHoistingDisabled(mlir::Operation* loop) {
   auto annotation = loop->getAttrOfType<mlir::LLVM::LoopAnnotationAttr>("llvm.loop_annotation");
   auto licm = annotation ? annotation.getLicm() : mlir::LLVM::LoopLICMAttr();
   return licm && licm.getDisable() && licm.getDisable().getValue();
-}
-
-bool OnlyReads(ForOp loop) {
-  auto result = loop.getBody()->walk([](mlir::Operation* op) {
-    if (op->hasTrait<mlir::OpTrait::HasRecursiveMemoryEffects>() || llvm::isa<mlir::LLVM::AssumeOp>(op) ||
-        mlir::isMemoryEffectFree(op))
-      return mlir::WalkResult::advance();
-    auto effects = llvm::dyn_cast<mlir::MemoryEffectOpInterface>(op);
-    bool reads = effects && effects.onlyHasEffect<mlir::MemoryEffects::Read>();
-    return reads ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
-  });
-  return !result.wasInterrupted();
 }
 
 bool CertainlyRuns(ForOp loop) {

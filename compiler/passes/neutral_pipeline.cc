@@ -56,6 +56,16 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   pm.addPass(createCombineTensorSelectAndIfPass());
 }
 
+void AddLoopPipeliningPasses(mlir::OpPassManager& pm, int num_stages, int64_t max_shared_bytes) {
+  // The buffers have to fit, so the number of stages is settled first.
+  AssignLatenciesPassOptions latencies;
+  latencies.num_stages = num_stages;
+  latencies.max_shared_bytes = max_shared_bytes;
+  pm.addPass(createAssignLatenciesPass(latencies));
+  pm.addPass(createScheduleLoopsPass());
+  pm.addPass(createPipelinePass());
+}
+
 void AddNeutralLlirPasses(mlir::OpPassManager& pm) {
   // Lowering takes blocks and branches only; the analyses of shared memory work on them too.
   pm.addPass(mlir::createConvertSCFToCFPass());

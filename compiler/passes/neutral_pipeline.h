@@ -15,6 +15,10 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags);
 // loops does so afterwards.
 void AddNeutralLoopPasses(mlir::OpPassManager& pm);
 
+// Overlaps the iterations of loops, `num_stages` of them where a loop does not say how many, as far as their buffers
+// fit into the shared memory of a block. Once every tensor has its final encoding, and while dots are still dots.
+void AddLoopPipeliningPasses(mlir::OpPassManager& pm, int num_stages, int64_t max_shared_bytes);
+
 // From final ttgir to what LowerToLlvm takes.
 void AddNeutralLlirPasses(mlir::OpPassManager& pm);
 

@@ -73,6 +73,20 @@ def TileDotsPass : Pass<"ttg-tile-dots", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
+  let summary = "chooses the loads of innermost loops that shall be started iterations ahead; sets tt.latency";
+  let options = [
+    Option<"num_stages", "num-stages", "int", "3", "iterations in flight, where a loop has no tt.num_stages">,
+    Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "49152", "shared memory of a block">];
+}
+def ScheduleLoopsPass : Pass<"ttg-schedule-loops", "::mlir::ModuleOp"> {
+  let summary = "spreads the operations of loops over stages by the latencies; sets loop.stage and loop.cluster";
+}
+def PipelinePass : Pass<"ttg-pipeline", "::mlir::ModuleOp"> {
+  let summary = "overlaps the iterations of scheduled loops; their loads become asynchronous copies to shared memory";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 //===-- ttgir -> what lowering takes ------------------------------------------------------------------------------===//
 
 def UntangleAxisPass : Pass<"ttg-untangle-axis", "::mlir::ModuleOp"> {

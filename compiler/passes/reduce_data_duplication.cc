@@ -11,6 +11,7 @@
 // neighbouring rows of one group lie in different banks. A conversion inside a thread or a warp stays.
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/conversion.h"
+#include "compiler/passes/matrix_buffers.h"
 #include "compiler/passes/passes.h"
 
 namespace tritond::compiler {
@@ -22,22 +23,6 @@ namespace {
 
 using mlir::RankedTensorType;
 
-constexpr int64_t kGroupBytes = 16, kBankRowBytes = 128;
-
-// Rows of a group that one phase of the memory serves.
-constexpr int64_t kRows = 8;
-
-// Null when the elements are wider than a word of the unit or the buffer has no second dimension.
-ttg::SwizzledSharedEncodingAttr BufferEncoding(RankedTensorType type, llvm::ArrayRef<unsigned> order) {
-  int64_t bits = type.getElementTypeBitWidth();
-  if (bits < 8 || bits > 32) return {};
-  int64_t row_bytes = type.getDimSize(order[0]) * bits / 8;
-  int64_t vec = std::min(kGroupBytes, row_bytes) * 8 / bits;
-  int64_t per_phase = std::max<int64_t>(1, kBankRowBytes / row_bytes);
-  int64_t max_phase = std::max<int64_t>(1, std::min(kRows / std::min(kRows, per_phase), row_bytes / kGroupBytes));
-  return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), vec, per_phase, max_phase, order);
-}
-
 bool GoesThroughSharedMemory(RankedTensorType from, RankedTensorType to) {
   auto plan = PlanConversion(ttg::ToLinearLayout(from), ttg::ToLinearLayout(to));
   return plan.ok() && plan->kind == ConversionPlan::Kind::kShared;
@@ -46,12 +31,11 @@ bool GoesThroughSharedMemory(RankedTensorType from, RankedTensorType to) {
 void Rewrite(ttg::ConvertLayoutOp convert) {
   auto from = llvm::cast<RankedTensorType>(convert.getSrc().getType());
   RankedTensorType to = convert.getType();
-  auto operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(to.getEncoding());
   auto blocked = llvm::dyn_cast<ttg::BlockedEncodingAttr>(from.getEncoding());
-  if (!operand || !blocked || llvm::isa<ttg::BlockedEncodingAttr>(operand.getParent())) return;
+  if (!blocked || !IsMatrixOperand(to)) return;
   if (!llvm::isa<mlir::IntegerType, mlir::FloatType>(from.getElementType()) || !GoesThroughSharedMemory(from, to))
     return;
-  ttg::SwizzledSharedEncodingAttr shared = BufferEncoding(from, blocked.getOrder());
+  ttg::SwizzledSharedEncodingAttr shared = MatrixBufferEncoding(from, blocked.getOrder());
   if (!shared) return;
   mlir::OpBuilder b(convert);
   auto type =

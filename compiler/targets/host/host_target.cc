@@ -31,7 +31,7 @@ class HostTarget final : public Target {
     host::AddTtirPasses(pm, options);
   }
   void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
-    host::AddTtgirPasses(pm, options, name_, ops_.WarpSize());
+    host::AddTtgirPasses(pm, options, name_, ops_.WarpSize(), kMaxSharedBytes);
   }
   void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     host::AddLlirPasses(pm, options);

@@ -14,7 +14,8 @@ void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
   AddNeutralTtirPasses(pm, options.descriptor_flags);
 }
 
-void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target, int warp_size) {
+void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target, int warp_size,
+                    int64_t max_shared_bytes) {
   // Every tensor gets the default encoding of its shape; from here on the module is ttg.
   ConvertToTtgPassOptions convert;
   convert.target = target;
@@ -26,10 +27,17 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createCoalescePass());
   // Most of the conversions that coalescing has brought vanish; each costs barriers, which are slow here.
   pm.addPass(createRemoveLayoutConversionsPass());
+  // What does not depend on the device: loops with as little in them as can be.
+  AddNeutralLoopPasses(pm);
+  // Copies to buffers are made at once here, but with the order of accesses and the barriers of a GPU.
+  AddLoopPipeliningPasses(pm, options.num_stages, max_shared_bytes);
   // The host has no matrix instructions: every dot becomes multiply-adds.
   pm.addPass(createTileDotsPass());
-  // What does not depend on the device: loops in their final form.
-  AddNeutralLoopPasses(pm);
+  // Index arithmetic of the first rounds and of the places in buffers; equal in many of them.
+  pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(mlir::createCSEPass());
+  // What the slices of a dot, or the places of a loop inside another one, have in common.
+  pm.addPass(createHoistInvariantsPass());
   pm.addPass(mlir::createSymbolDCEPass());
 }
 

@@ -11,8 +11,9 @@
 namespace tritond::compiler::host {
 
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
-// `target`: "host"; `warp_size`: 32 or 64.
-void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target, int warp_size);
+// `target`: "host"; `warp_size`: 32 or 64; `max_shared_bytes`: of a block.
+void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target, int warp_size,
+                    int64_t max_shared_bytes);
 void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
 
 }  // namespace tritond::compiler::host

@@ -32,7 +32,7 @@ class NvidiaTarget final : public Target {
     nvidia::AddTtirPasses(pm, options);
   }
   void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
-    nvidia::AddTtgirPasses(pm, options, Name(), arch_.compute_capability);
+    nvidia::AddTtgirPasses(pm, options, Name(), arch_);
   }
   void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     nvidia::AddLlirPasses(pm, options);

@@ -14,7 +14,7 @@ void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
 }
 
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target,
-                    int compute_capability) {
+                    const Architecture& arch) {
   // Every tensor gets the default encoding of its shape; from here on the module is ttg.
   ConvertToTtgPassOptions convert;
   convert.target = target;
@@ -28,16 +28,23 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createRemoveLayoutConversionsPass());
   // Once operands are seen without the conversions around them, dots go to the tensor cores.
   AccelerateMatmulPassOptions accelerate;
-  accelerate.compute_capability = compute_capability;
+  accelerate.compute_capability = arch.compute_capability;
   pm.addPass(createAccelerateMatmulPass(accelerate));
   // Carries the accumulators' encodings through the loops.
   pm.addPass(createRemoveLayoutConversionsPass());
-  // The operands that come from other threads: through a buffer that ldmatrix can read.
+  // What does not depend on the device: loops with as little in them as can be.
+  AddNeutralLoopPasses(pm);
+  // Loads that feed the dots become copies to buffers ahead of time.
+  AddLoopPipeliningPasses(pm, options.num_stages, arch.max_shared_bytes);
+  // The remaining operands that come from other threads: through a buffer that ldmatrix can read.
   pm.addPass(createReduceDataDuplicationPass());
   // The dots that the tensor cores do not take.
   pm.addPass(createTileDotsPass());
-  // What does not depend on the device: loops in their final form.
-  AddNeutralLoopPasses(pm);
+  // Index arithmetic of the first rounds and of the places in buffers; equal in many of them.
+  pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(mlir::createCSEPass());
+  // What the slices of a dot, or the places of a loop inside another one, have in common.
+  pm.addPass(createHoistInvariantsPass());
   pm.addPass(mlir::createSymbolDCEPass());
 }
 

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/target.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -12,7 +13,7 @@ namespace tritond::compiler::nvidia {
 
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target,
-                    int compute_capability);
+                    const Architecture& arch);
 void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
 
 }  // namespace tritond::compiler::nvidia

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the loads of innermost loops that shall be started iterations ahead, and by how many:
+//
+//   scf.for … {                                   scf.for … {
+//     %a = tt.load %p                               %a = tt.load %p {tt.latency = 2 : i32}
+//     %b = tt.load %q                         ->    %b = tt.load %q {tt.latency = 2 : i32}
+//     %d = tt.dot %a', %b', …                       %d = tt.dot %a', %b', …
+//   } {tt.num_stages = 3 : i32}
+//
+// From each dot the operands are followed backward through the body. A load found so has level 0, one that its address
+// or mask depends on level 1, and so on. With l levels and s stages each load gets a latency of (s - 1) / l; levels
+// that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that feed no dot take
+// part too. A load of different levels is left out, as is one that asynchronous copies cannot do: these move at least
+// four neighbouring bytes.
+//
+// A load of latency n needs n + 1 buffers. Where they do not all fit into shared memory, beside what the loop itself
+// needs there, the loop gets fewer stages. Loops that write memory stay as they are: a load could overtake the write of
+// what it reads.
+#include "compiler/analysis/axis_info.h"
+#include "compiler/analysis/scratch.h"
+#include "compiler/ir/encodings.h"
+#include "compiler/passes/loop_effects.h"
+#include "compiler/passes/loop_schedule.h"
+#include "compiler/passes/matrix_buffers.h"
+#include "compiler/passes/passes.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_ASSIGNLATENCIESPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+using mlir::Operation;
+using mlir::RankedTensorType;
+using mlir::Value;
+using mlir::scf::ForOp;
+
+constexpr int kMinCopyBytes = 4;
+constexpr int kAmbiguous = -1;  // level of a load that has several
+
+bool IsInnermost(ForOp loop) {
+  auto result = loop.getBody()->walk([](Operation* op) {
+    bool is_loop = llvm::isa<mlir::LoopLikeOpInterface>(op);
+    return is_loop ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return !result.wasInterrupted();
+}
+
+int64_t BytesOf(RankedTensorType type) { return type.getNumElements() * ElementBytes(type.getElementType()); }
+
+class LatencyAssigner final {
+ public:
+  LatencyAssigner(ForOp loop, bool all_loads) : loop_(loop), all_loads_(all_loads) {}
+
+  // Whether there is anything to do; cheap.
+  bool Find() {
+    for (tt::DotOp dot : loop_.getBody()->getOps<tt::DotOp>()) {
+      Follow(dot.getA(), 0);
+      Follow(dot.getB(), 0);
+    }
+    if (all_loads_) {
+      for (Operation& op : llvm::reverse(loop_.getBody()->without_terminator()))
+        if (auto load = llvm::dyn_cast<tt::LoadOp>(op); load && !levels_.count(load)) Follow(load.getResult(), 0);
+    }
+    return !levels_.empty() && OnlyReads(loop_);
+  }
+
+  void Assign(int num_stages, int64_t max_shared_bytes, const AxisInfoAnalysis& axes) {
+    levels_.remove_if([&](const auto& entry) { return entry.second == kAmbiguous || !CanCopy(entry.first, axes); });
+    if (levels_.empty()) return;
+    int64_t free_bytes = max_shared_bytes - BytesOfOthers();
+    for (; num_stages > 1; --num_stages) {
+      int max_level = 0;
+      for (auto [load, level] : levels_)
+        if (level < num_stages - 1) max_level = std::max(max_level, level);
+      int latency = (num_stages - 1) / (max_level + 1);
+      int64_t bytes = 0;
+      for (auto [load, level] : levels_)
+        if (level <= max_level) bytes += (latency + 1) * BytesOf(llvm::cast<RankedTensorType>(load.getType()));
+      if (bytes > free_bytes) continue;
+      auto attr = mlir::IntegerAttr::get(mlir::IntegerType::get(loop_.getContext(), 32), latency);
+      for (auto [load, level] : levels_)
+        if (level <= max_level) load->setAttr(kLatencyAttr, attr);
+      return;
+    }
+  }
+
+ private:
+  void Follow(Value value, int level) {
+    Operation* op = value.getDefiningOp();
+    if (!op || op->getBlock() != loop_.getBody() || llvm::isa<tt::DotOp>(op)) return;
+    if (!seen_.insert({op, level}).second) return;
+    auto load = llvm::dyn_cast<tt::LoadOp>(op);
+    if (load) {
+      auto [entry, is_new] = levels_.insert({load, level});
+      if (!is_new && entry->second != level) entry->second = kAmbiguous;
+    }
+    for (Value use : UsesOf(op)) Follow(use, load ? level + 1 : level);
+  }
+
+  static bool CanCopy(tt::LoadOp load, const AxisInfoAnalysis& axes) {
+    auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
+    if (!type || load.getIsVolatile() || !type.getElementType().isIntOrFloat()) return false;
+    auto blocked = llvm::dyn_cast_if_present<ttg::BlockedEncodingAttr>(type.getEncoding());
+    int bits = type.getElementTypeBitWidth();
+    if (!blocked || bits < 8) return false;
+    unsigned fast = blocked.getOrder()[0];
+    int run = std::min(ttg::ToLinearLayout(type).NumConsecutive("register", ttg::DimNames(type.getRank())[fast]),
+                       axes.PointerContiguity(load.getPtr(), fast));
+    if (load.getMask()) run = std::min(run, axes.MaskConstancy(load.getMask(), fast));
+    return run * bits / 8 >= kMinCopyBytes;
+  }
+
+  // Shared memory that the body needs for itself: no two scratch areas are in use at once, but neighbours may lie side
+  // by side; buffers of dots' operands, which later passes make, live together.
+  int64_t BytesOfOthers() {
+    int64_t buffers = 0, scratch = 0;
+    loop_.getBody()->walk([&](Operation* op) {
+      if (auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op); convert && IsCopied(convert.getSrc())) {
+        if (!IsMatrixOperand(convert.getType())) buffers += BytesOf(convert.getType());
+      } else if (convert && llvm::isa<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding())) {
+        buffers += BytesOf(convert.getType());
+      } else {
+        scratch = std::max(scratch, ScratchBytes(op));
+      }
+    });
+    loop_->getParentOfType<tt::FuncOp>().walk(
+        [&](ttg::LocalAllocOp allocation) { buffers += BufferBytes(allocation.getType()); });
+    return buffers + 2 * scratch;
+  }
+
+  bool IsCopied(Value value) {
+    if (auto trans = value.getDefiningOp<tt::TransOp>()) value = trans.getSrc();
+    auto load = value.getDefiningOp<tt::LoadOp>();
+    return load && levels_.count(load);
+  }
+
+  ForOp loop_;
+  bool all_loads_;
+  llvm::MapVector<tt::LoadOp, int> levels_;
+  llvm::DenseSet<std::pair<Operation*, int>> seen_;
+};
+
+class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatenciesPass> {
+ public:
+  using AssignLatenciesPassBase::AssignLatenciesPassBase;
+
+ private:
+  void runOnOperation() override {
+    auto ctas = getOperation()->getAttrOfType<mlir::IntegerAttr>(ttg::kNumCtasAttr);
+    if (ctas && ctas.getInt() > 1) return;
+    std::optional<AxisInfoAnalysis> axes;
+    getOperation().walk([&](ForOp loop) {
+      auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
+      int stages = attr ? static_cast<int>(attr.getInt()) : num_stages;
+      if (stages < 2 || !IsInnermost(loop)) return;
+      LatencyAssigner assigner(loop, /*all_loads=*/static_cast<bool>(attr));
+      if (!assigner.Find()) return;
+      if (!axes) axes.emplace(getOperation());
+      assigner.Assign(stages, max_shared_bytes, *axes);
+    });
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler

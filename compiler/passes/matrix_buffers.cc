@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/passes/matrix_buffers.h"
+
+namespace tritond::compiler {
+namespace {
+
+constexpr int64_t kGroupBytes = 16, kBankRowBytes = 128;
+// Rows of a group that one phase of the memory serves.
+constexpr int64_t kRows = 8;
+
+}  // namespace
+
+ttg::SwizzledSharedEncodingAttr MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order) {
+  int64_t bits = type.getElementTypeBitWidth();
+  if (bits < 8 || bits > 32) return {};
+  int64_t row_bytes = type.getDimSize(order[0]) * bits / 8;
+  int64_t vec = std::min(kGroupBytes, row_bytes) * 8 / bits;
+  int64_t per_phase = std::max<int64_t>(1, kBankRowBytes / row_bytes);
+  int64_t max_phase = std::max<int64_t>(1, std::min(kRows / std::min(kRows, per_phase), row_bytes / kGroupBytes));
+  return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), vec, per_phase, max_phase, order);
+}
+
+bool IsMatrixOperand(mlir::RankedTensorType type) {
+  auto operand = llvm::dyn_cast_if_present<ttg::DotOperandEncodingAttr>(type.getEncoding());
+  return operand && !llvm::isa<ttg::BlockedEncodingAttr>(operand.getParent());
+}
+
+}  // namespace tritond::compiler

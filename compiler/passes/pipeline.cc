@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// Overlaps the iterations of scheduled loops (see schedule_loops.cc). Loads with a latency become copies to buffers in
+// shared memory that go on while the loop computes:
+//
+//   scf.for %i … iter_args(%p = …) {                     %ring = ttg.local_alloc : !ttg.memdesc<3x…>
+//     %a = tt.load %p, %m {tt.latency = 2}               // rounds 0 and 1: copies into places 0 and 1
+//     %x = ttg.convert_layout %a : … -> #dot_op     ->   scf.for %i … iter_args(%p = …, %place = 2) {
+//     %d = tt.dot %x, …                                    %next = %place + 1, or 0 after the last
+//                                                          ttg.async_wait {num = 1}
+//                                                          %w = ttg.memdesc_index %ring[%place]
+//                                                          ttg.async_copy_global_to_local %p, %w mask %m & %there
+//                                                          ttg.async_commit_group
+//                                                          %r = ttg.memdesc_index %ring[%next]
+//                                                          %x = ttg.local_load %r : … -> #dot_op
+//                                                          %d = tt.dot %x, …
+//                                                        }
+//                                                        ttg.async_wait {num = 0}
+//                                                        ttg.local_dealloc %ring
+//
+// A load of latency n has a ring of n + 1 buffers. In each round all copies make one group; n - 1 younger groups may be
+// in flight when a buffer is read. The wait stands in front of the copies, as does the barrier that it needs: after it
+// all threads see the buffer that is read in this round, and all have finished reading the one that is written. So one
+// barrier a round does.
+//
+// Operands of a matrix unit are read in the unit's encoding at once, through a transposed view where the program
+// transposes the tile first. Where elements under a false mask become something else than zero, a select follows. A
+// load without latency in an early stage stays a load, with a mask that leaves out iterations that are not there.
+#include "compiler/passes/expand_loop.h"
+#include "compiler/passes/loop_schedule.h"
+#include "compiler/passes/matrix_buffers.h"
+#include "compiler/passes/passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_PIPELINEPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+namespace arith = mlir::arith;
+using mlir::OpBuilder;
+using mlir::Operation;
+using mlir::RankedTensorType;
+using mlir::Value;
+using mlir::scf::ForOp;
+
+// A value that is read from a load's buffer.
+struct BufferRead {
+  Value defines;                     // of the loop's body
+  llvm::SmallVector<int32_t> order;  // of the dimensions, where they are transposed
+};
+
+struct BufferedLoad {
+  tt::LoadOp load;
+  int stage = 0, latency = 0;
+  llvm::SmallVector<BufferRead> reads;
+  Value ring;
+
+  RankedTensorType Type() const { return llvm::cast<RankedTensorType>(tt::LoadOp(load).getType()); }
+  int Size() const { return latency + 1; }
+  int ReadStage() const { return stage + latency; }
+};
+
+bool IsZero(Value value) {
+  mlir::Attribute attribute;
+  if (!value || !mlir::matchPattern(value, mlir::m_Constant(&attribute))) return !value;
+  if (auto dense = llvm::dyn_cast<mlir::SplatElementsAttr>(attribute))
+    attribute = dense.getSplatValue<mlir::Attribute>();
+  if (auto number = llvm::dyn_cast<mlir::FloatAttr>(attribute)) return number.getValue().isPosZero();
+  auto number = llvm::dyn_cast<mlir::IntegerAttr>(attribute);
+  return number && number.getValue().isZero();
+}
+
+// Whether elements under a false mask must become something else than zero.
+bool HasFill(tt::LoadOp load) { return load.getMask() && load.getOther() && !IsZero(load.getOther()); }
+
+bool IsMatrixConversion(Operation* op) {
+  auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op);
+  return convert && IsMatrixOperand(convert.getType());
+}
+
+bool FeedsMatrixUnits(Value value) { return !value.use_empty() && llvm::all_of(value.getUsers(), IsMatrixConversion); }
+
+// Splits the uses of what is loaded into reads of their own.
+llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body) {
+  llvm::SmallVector<BufferRead> reads;
+  bool others = HasFill(load);
+  for (Operation* user : load->getUsers()) {
+    if (others) break;
+    auto trans = llvm::dyn_cast<tt::TransOp>(user);
+    if (user->getBlock() == body && IsMatrixConversion(user)) {
+      reads.push_back({user->getResult(0), {}});
+    } else if (trans && trans->getBlock() == body && FeedsMatrixUnits(trans.getResult()) &&
+               llvm::all_of(trans->getUsers(), [&](Operation* op) { return op->getBlock() == body; })) {
+      for (Operation* convert : trans->getUsers())
+        reads.push_back({convert->getResult(0), llvm::to_vector(trans.getOrder())});
+    } else {
+      others = true;
+    }
+  }
+  if (!others) return reads;
+  return {{load.getResult(), {}}};
+}
+
+mlir::Attribute BufferEncoding(const BufferedLoad& buffered) {
+  RankedTensorType type = buffered.Type();
+  llvm::ArrayRef<unsigned> order = llvm::cast<ttg::BlockedEncodingAttr>(type.getEncoding()).getOrder();
+  bool is_operand = llvm::any_of(buffered.reads, [](const BufferRead& read) {
+    return IsMatrixOperand(llvm::cast<RankedTensorType>(read.defines.getType()));
+  });
+  if (is_operand)
+    if (auto encoding = MatrixBufferEncoding(type, order)) return encoding;
+  return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), 1, 1, 1, order);
+}
+
+ttg::MemDescType BufferType(llvm::ArrayRef<int64_t> shape, mlir::Type element, mlir::Attribute encoding) {
+  mlir::MLIRContext* context = element.getContext();
+  return ttg::MemDescType::get(context, shape, element, encoding, ttg::SharedMemorySpaceAttr::get(context),
+                               /*mutableMemory=*/true, shape);
+}
+
+Value MakeRing(OpBuilder& b, mlir::Location loc, const BufferedLoad& buffered) {
+  RankedTensorType type = buffered.Type();
+  llvm::SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin(), buffered.Size());
+  return b.create<ttg::LocalAllocOp>(loc, BufferType(shape, type.getElementType(), BufferEncoding(buffered)),
+                                     /*src=*/Value(), /*alignment=*/mlir::IntegerAttr());
+}
+
+Value BufferAt(OpBuilder& b, mlir::Location loc, Value ring, Value place) {
+  auto type = llvm::cast<ttg::MemDescType>(ring.getType());
+  return b.create<ttg::MemDescIndexOp>(
+      loc, BufferType(type.getShape().drop_front(), type.getElementType(), type.getEncoding()), ring, place);
+}
+
+Value Transposed(OpBuilder& b, mlir::Location loc, Value buffer, llvm::ArrayRef<int32_t> order) {
+  if (order.empty()) return buffer;
+  auto type = llvm::cast<ttg::MemDescType>(buffer.getType());
+  auto encoding = llvm::cast<ttg::SwizzledSharedEncodingAttr>(type.getEncoding());
+  llvm::SmallVector<unsigned> moved_to(order.size()), memory_order;
+  llvm::SmallVector<int64_t> shape;
+  for (auto [to, from] : llvm::enumerate(order)) {
+    moved_to[from] = to;
+    shape.push_back(type.getShape()[from]);
+  }
+  for (unsigned dim : encoding.getOrder()) memory_order.push_back(moved_to[dim]);
+  auto transposed = ttg::SwizzledSharedEncodingAttr::get(b.getContext(), encoding.getVec(), encoding.getPerPhase(),
+                                                         encoding.getMaxPhase(), memory_order);
+  return b.create<ttg::MemDescTransOp>(loc, BufferType(shape, type.getElementType(), transposed), buffer, order);
+}
+
+// `condition` for all elements of `type`, a type of masks.
+Value Spread(OpBuilder& b, mlir::Location loc, Value condition, mlir::Type type) {
+  return llvm::isa<RankedTensorType>(type) ? b.create<tt::SplatOp>(loc, type, condition).getResult() : condition;
+}
+
+// `mask`, which may be null, and in iterations that there are; null: always.
+Value GuardedMask(OpBuilder& b, tt::LoadOp load, Value mask, Value exists) {
+  if (!exists) return mask;
+  Value guard = Spread(b, load.getLoc(), exists, tt::MaskTypeOf(load.getPtr().getType()));
+  return mask ? b.create<arith::AndIOp>(load.getLoc(), mask, guard).getResult() : guard;
+}
+
+LoopStep CopyStep(const BufferedLoad& buffered) {
+  LoopStep step;
+  tt::LoadOp load = buffered.load;
+  step.stage = buffered.stage;
+  step.uses.push_back(load.getPtr());
+  if (load.getMask()) step.uses.push_back(load.getMask());
+  step.emit = [load, ring = buffered.ring, size = buffered.Size()](OpBuilder& b, StepContext& context) mutable {
+    mlir::Location loc = load.getLoc();
+    Value mask = load.getMask() ? context.Get(load.getMask()) : Value();
+    mask = GuardedMask(b, load, mask, context.Exists());
+    Value buffer = BufferAt(b, loc, ring, context.Place(size));
+    b.create<ttg::AsyncCopyGlobalToLocalOp>(loc, ttg::AsyncTokenType::get(b.getContext()), context.Get(load.getPtr()),
+                                            buffer, mask, /*other=*/Value(), load.getCache(), load.getEvict(),
+                                            /*isVolatile=*/false, /*contiguity=*/1);
+    return llvm::SmallVector<Value>();
+  };
+  return step;
+}
+
+LoopStep ReadStep(const BufferedLoad& buffered, const BufferRead& read) {
+  LoopStep step;
+  tt::LoadOp load = buffered.load;
+  step.stage = buffered.ReadStage();
+  step.defines.push_back(read.defines);
+  bool has_fill = HasFill(load);
+  if (has_fill) step.uses.append({load.getMask(), load.getOther()});
+  step.emit = [=, ring = buffered.ring, size = buffered.Size()](OpBuilder& b, StepContext& context) mutable {
+    mlir::Location loc = load.getLoc();
+    Value buffer = Transposed(b, loc, BufferAt(b, loc, ring, context.OldestPlace(size)), read.order);
+    Value value = b.create<ttg::LocalLoadOp>(loc, read.defines.getType(), buffer, /*token=*/Value());
+    if (has_fill)
+      value = b.create<arith::SelectOp>(loc, context.Get(load.getMask()), value, context.Get(load.getOther()));
+    return llvm::SmallVector<Value>{value};
+  };
+  return step;
+}
+
+// Whether the operation could do harm in an iteration that is not there.
+bool NeedsGuard(Operation* op) { return llvm::isa<tt::LoadOp>(op) || IsDivision(op); }
+
+// Keeps `op` from that where `exists` (null: always) is false.
+void Guard(OpBuilder& b, Operation* op, Value exists) {
+  if (!exists) return;
+  OpBuilder::InsertionGuard at_end(b);
+  b.setInsertionPoint(op);
+  if (auto load = llvm::dyn_cast<tt::LoadOp>(op))
+    return load.getMaskMutable().assign(GuardedMask(b, load, load.getMask(), exists));
+  mlir::Location loc = op->getLoc();
+  mlir::Type type = op->getResult(0).getType();
+  Value one = b.create<arith::ConstantOp>(loc, b.getOneAttr(type));
+  Value condition = Spread(b, loc, exists, tt::WithElement(type, b.getI1Type()));
+  op->setOperand(1, b.create<arith::SelectOp>(loc, condition, op->getOperand(1), one));
+}
+
+LoopStep PlainStep(Operation* op, int stage) {
+  LoopStep step;
+  step.stage = stage;
+  step.uses = UsesOf(op);
+  step.defines.append(op->result_begin(), op->result_end());
+  step.emit = [op, uses = step.uses](OpBuilder& b, StepContext& context) {
+    mlir::IRMapping mapping;
+    for (Value use : uses) mapping.map(use, context.Get(use));
+    Value exists = NeedsGuard(op) ? context.Exists() : Value();
+    Operation* clone = b.clone(*op, mapping);
+    for (llvm::StringRef name : {kStageAttr, kClusterAttr, kLatencyAttr}) clone->removeAttr(name);
+    Guard(b, clone, exists);
+    return llvm::SmallVector<Value>(clone->getResults());
+  };
+  return step;
+}
+
+class LoopPipeliner final {
+ public:
+  LoopPipeliner(ForOp loop, const LoopSchedule& schedule) : loop_(loop), schedule_(schedule) {}
+
+  void Run() {
+    OpBuilder b(loop_);
+    FindBufferedLoads(b);
+    llvm::SmallVector<int> rings;
+    for (auto& [op, buffered] : buffered_)
+      if (!llvm::is_contained(rings, buffered.Size())) rings.push_back(buffered.Size());
+    llvm::SmallVector<LoopStep> steps = Steps();
+    ForOp expanded = ExpandLoop(loop_, schedule_.max_stage(), steps, rings);
+    for (llvm::StringRef name : {kMaxStageAttr, kNumStagesAttr}) expanded->removeAttr(name);
+    if (buffered_.empty()) return;
+    b.setInsertionPointAfter(expanded);
+    // The copies of iterations that are not there write zeros all the same.
+    Wait(b, expanded.getLoc(), 0);
+    for (auto& [op, buffered] : buffered_) b.create<ttg::LocalDeallocOp>(expanded.getLoc(), buffered.ring);
+  }
+
+ private:
+  static void Wait(OpBuilder& b, mlir::Location loc, int num) {
+    b.create<ttg::AsyncWaitOp>(loc, ttg::AsyncTokenType::get(b.getContext()), mlir::ValueRange(), num);
+  }
+
+  void FindBufferedLoads(OpBuilder& b) {
+    for (Operation* op : schedule_.order()) {
+      auto load = llvm::dyn_cast<tt::LoadOp>(op);
+      if (!load || LatencyOf(load) == 0) continue;
+      BufferedLoad buffered{load, schedule_.StageOf(load), LatencyOf(load), ReadsOf(load, loop_.getBody()), Value()};
+      buffered.ring = MakeRing(b, load.getLoc(), buffered);
+      for (const BufferRead& read : buffered.reads)
+        for (Operation* user = read.defines.getDefiningOp(); user != op; user = user->getOperand(0).getDefiningOp())
+          absorbed_.insert(user);
+      buffered_.insert({load, buffered});
+    }
+  }
+
+  // The steps in the order of a round: wait, the program's own with the copies, a commit after the last copy; reads
+  // just before the first use.
+  llvm::SmallVector<LoopStep> Steps() {
+    llvm::SmallVector<LoopStep> steps;
+    size_t end_of_copies = 0;
+    for (Operation* op : schedule_.order()) {
+      auto buffered = buffered_.find(op);
+      if (buffered != buffered_.end()) {
+        steps.push_back(CopyStep(buffered->second));
+        end_of_copies = steps.size();
+      } else if (!absorbed_.contains(op)) {
+        steps.push_back(PlainStep(op, schedule_.StageOf(op)));
+      }
+    }
+    if (buffered_.empty()) return steps;
+    LoopStep commit;  // in every round from the first on, so that groups count rounds
+    commit.emit = [loc = loop_.getLoc()](OpBuilder& b, StepContext&) {
+      b.create<ttg::AsyncCommitGroupOp>(loc, ttg::AsyncTokenType::get(b.getContext()), mlir::ValueRange());
+      return llvm::SmallVector<Value>();
+    };
+    steps.insert(steps.begin() + end_of_copies, commit);
+    LoopStep wait;
+    wait.stage = schedule_.max_stage();
+    int latency = wait.stage;
+    for (auto& [op, buffered] : buffered_) {
+      for (const BufferRead& read : buffered.reads) Insert(steps, ReadStep(buffered, read));
+      latency = std::min(latency, buffered.latency);
+      wait.stage = std::min(wait.stage, buffered.ReadStage());
+    }
+    wait.emit = [loc = loop_.getLoc(), latency](OpBuilder& b, StepContext&) {
+      Wait(b, loc, latency - 1);
+      return llvm::SmallVector<Value>();
+    };
+    steps.insert(steps.begin(), wait);
+    return steps;
+  }
+
+  // Before the first step of its stage that uses what it defines, else at the end.
+  static void Insert(llvm::SmallVector<LoopStep>& steps, LoopStep read) {
+    auto first = llvm::find_if(steps, [&](const LoopStep& step) {
+      return step.stage == read.stage && llvm::is_contained(step.uses, read.defines[0]);
+    });
+    steps.insert(first, std::move(read));
+  }
+
+  ForOp loop_;
+  const LoopSchedule& schedule_;
+  llvm::MapVector<Operation*, BufferedLoad> buffered_;
+  llvm::DenseSet<Operation*> absorbed_;
+};
+
+// Whether every load with a latency can go through a buffer.
+bool CanBuffer(const LoopSchedule& schedule) {
+  return llvm::all_of(schedule.order(), [](Operation* op) {
+    if (LatencyOf(op) == 0) return true;
+    auto load = llvm::dyn_cast<tt::LoadOp>(op);
+    auto type = load ? llvm::dyn_cast<RankedTensorType>(load.getType()) : RankedTensorType();
+    return type && type.getElementType().isIntOrFloat() &&
+           llvm::isa_and_present<ttg::BlockedEncodingAttr>(type.getEncoding());
+  });
+}
+
+void EraseSchedule(ForOp loop) {
+  loop->removeAttr(kMaxStageAttr);
+  for (Operation& op : *loop.getBody())
+    for (llvm::StringRef name : {kStageAttr, kClusterAttr, kLatencyAttr}) op.removeAttr(name);
+}
+
+class PipelinePass : public impl::PipelinePassBase<PipelinePass> {
+  void runOnOperation() override {
+    llvm::SmallVector<ForOp> loops;
+    getOperation().walk([&](ForOp loop) { loops.push_back(loop); });
+    for (ForOp loop : loops) {
+      std::optional<LoopSchedule> schedule = LoopSchedule::Read(loop);
+      if (schedule && schedule->IsLegal(loop) && CanBuffer(*schedule) && CanExpand(loop)) {
+        LoopPipeliner(loop, *schedule).Run();
+      } else {
+        EraseSchedule(loop);
+      }
+    }
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler

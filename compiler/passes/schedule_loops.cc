@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spreads the operations of a loop over stages such that each load with a tt.latency is started so many iterations
+// before its first use:
+//
+//   %p = tt.addptr …                            loop.stage 0, loop.cluster 0
+//   %a = tt.load %p {tt.latency = 2}            loop.stage 0, loop.cluster 0
+//   %d = tt.dot %a, …                           loop.stage 2, loop.cluster 1
+//
+// The distance of an operation is the longest way, in latencies, from it to the end of the iteration. A load's stage is
+// the largest distance minus its own. What a load needs for its address and mask, in this iteration or from those
+// before, goes to the load's stage; all else to the last one. In a round of the new loop later stages come first, as
+// they work on older iterations, but the last comes at the end: the copies of the round are then under way while it
+// computes.
+//
+// A loop that has a schedule already keeps it. One whose loads depend on what the last stage of the iteration before
+// has computed keeps its order.
+#include "compiler/passes/loop_schedule.h"
+#include "compiler/passes/passes.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_SCHEDULELOOPSPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+using mlir::Operation;
+using mlir::Value;
+using mlir::scf::ForOp;
+
+class Scheduler final {
+ public:
+  explicit Scheduler(ForOp loop) : loop_(loop) {}
+
+  void Run() {
+    FindDistances();
+    if (max_stage_ < 1) return;
+    for (Operation& op : loop_.getBody()->without_terminator())
+      stages_[&op] = LatencyOf(&op) > 0 ? max_stage_ - distances_[&op] : max_stage_;
+    for (Operation& op : loop_.getBody()->without_terminator())
+      if (LatencyOf(&op) > 0)
+        for (Value operand : op.getOperands()) PullForward(operand, stages_[&op]);
+    Write();
+    if (LoopSchedule::Read(loop_)->IsLegal(loop_)) return;
+    Erase();
+  }
+
+ private:
+  void FindDistances() {
+    for (Operation& op : llvm::reverse(loop_.getBody()->without_terminator())) {
+      int distance = 0;
+      for (Operation* user : op.getUsers())
+        distance = std::max(distance, distances_.lookup(loop_.getBody()->findAncestorOpInBlock(*user)));
+      distances_[&op] = distance + LatencyOf(&op);
+      if (LatencyOf(&op) > 0) max_stage_ = std::max(max_stage_, distances_[&op]);
+    }
+  }
+
+  // Makes `value` no later than in `stage`.
+  void PullForward(Value value, int stage) {
+    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
+      if (argument.getOwner() != loop_.getBody() || argument == loop_.getInductionVar()) return;
+      auto [pulled, is_new] = arguments_.try_emplace(argument, stage);
+      if (!is_new && pulled->second <= stage) return;
+      pulled->second = stage;
+      return PullForward(loop_.getTiedLoopYieldedValue(argument)->get(), stage);
+    }
+    Operation* op = value.getDefiningOp();
+    if (op->getBlock() != loop_.getBody() || LatencyOf(op) > 0 || stages_[op] <= stage) return;
+    stages_[op] = stage;
+    for (Value use : UsesOf(op)) PullForward(use, stage);
+  }
+
+  void Write() {
+    mlir::Builder b(loop_.getContext());
+    loop_->setAttr(kMaxStageAttr, b.getI32IntegerAttr(max_stage_));
+    for (Operation& op : loop_.getBody()->without_terminator()) {
+      int stage = stages_[&op];
+      op.setAttr(kStageAttr, b.getI32IntegerAttr(stage));
+      op.setAttr(kClusterAttr, b.getI32IntegerAttr(stage == max_stage_ ? max_stage_ : max_stage_ - 1 - stage));
+    }
+  }
+
+  void Erase() {
+    loop_->removeAttr(kMaxStageAttr);
+    for (Operation& op : *loop_.getBody()) {
+      for (llvm::StringRef name : {kStageAttr, kClusterAttr, kLatencyAttr}) op.removeAttr(name);
+    }
+  }
+
+  ForOp loop_;
+  int max_stage_ = 0;
+  llvm::DenseMap<Operation*, int> distances_, stages_;
+  llvm::DenseMap<Value, int> arguments_;
+};
+
+class ScheduleLoopsPass : public impl::ScheduleLoopsPassBase<ScheduleLoopsPass> {
+  void runOnOperation() override {
+    getOperation().walk([](ForOp loop) {
+      if (!loop->hasAttr(kMaxStageAttr)) Scheduler(loop).Run();
+    });
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler

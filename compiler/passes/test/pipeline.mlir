@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --ttg-schedule-loops --ttg-pipeline --canonicalize --cse | FileCheck %s
+
+// Three buffers each. Two rounds of copies come first, each only if there is such a round; then one wait, one group and
+// one dot a round.
+// CHECK-DAG: #[[S:.*]] = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+// CHECK-LABEL: @product
+//       CHECK:   %[[A:.*]] = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #[[S]], #smem, mutable>
+//       CHECK:   %[[B:.*]] = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #[[S]], #smem, mutable>
+//       CHECK:   %[[ANY:.*]] = arith.cmpi sgt, %arg2, %c0_i32
+//       CHECK:   %[[MASK:.*]] = tt.splat %[[ANY]]
+//       CHECK:   %[[A0:.*]] = ttg.memdesc_index %[[A]][%c0_i32]
+//       CHECK:   ttg.async_copy_global_to_local %arg0, %[[A0]] mask %[[MASK]]
+//       CHECK:   %[[B0:.*]] = ttg.memdesc_index %[[B]][%c0_i32]
+//       CHECK:   ttg.async_copy_global_to_local %arg1, %[[B0]] mask %[[MASK]]
+//       CHECK:   ttg.async_commit_group
+//       CHECK:   ttg.memdesc_index %[[A]][%c1_i32]
+//       CHECK:   ttg.async_commit_group
+//       CHECK:   scf.for %[[I:.*]] = %c0_i32 to %arg2 {{.*}} %[[PLACE:.*]] = %c2_i32)
+//       CHECK:     %[[NEXT:.*]] = arith.select
+//       CHECK:     ttg.async_wait {num = 1 : i32}
+//       CHECK:     %[[MORE:.*]] = arith.cmpi slt, %[[I]]
+//       CHECK:     %[[THERE:.*]] = tt.splat %[[MORE]]
+//       CHECK:     %[[AW:.*]] = ttg.memdesc_index %[[A]][%[[PLACE]]]
+//       CHECK:     ttg.async_copy_global_to_local %{{.*}}, %[[AW]] mask %[[THERE]]
+//       CHECK:     ttg.async_commit_group
+//       CHECK:     %[[AR:.*]] = ttg.memdesc_index %[[A]][%[[NEXT]]]
+//       CHECK:     %[[X:.*]] = ttg.local_load %[[AR]] {{.*}} -> tensor<64x64xf16, #ttg.dot_op<{opIdx = 0
+//       CHECK:     %[[BR:.*]] = ttg.memdesc_index %[[B]][%[[NEXT]]]
+//       CHECK:     %[[Y:.*]] = ttg.local_load %[[BR]] {{.*}} -> tensor<64x64xf16, #ttg.dot_op<{opIdx = 1
+//       CHECK:     tt.dot %[[X]], %[[Y]]
+//       CHECK:   ttg.async_wait {num = 0 : i32}
+//       CHECK:   ttg.local_dealloc %[[A]]
+//       CHECK:   ttg.local_dealloc %[[B]]
+//   CHECK-NOT:   loop.stage
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @product(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %q: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %step = arith.constant dense<64> : tensor<64x64xi32, #blocked>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%pa = %p, %acc = %zero) -> (tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>) : i32 {
+      %x = tt.load %pa {tt.latency = 2 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %y = tt.load %q {tt.latency = 2 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %yb = ttg.convert_layout %y : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %yb, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %pn = tt.addptr %pa, %step : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xi32, #blocked>
+      scf.yield %pn, %d : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>
+    }
+    tt.return %r#1 : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
+// A transposed tile is read through a transposed view.
+// CHECK-DAG: #[[S:.*]] = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
+// CHECK-DAG: #[[T:.*]] = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [0, 1]}>
+// CHECK-LABEL: @transposed
+//       CHECK:   scf.for
+//       CHECK:     %[[R:.*]] = ttg.memdesc_index %{{.*}} -> !ttg.memdesc<64x64xf16, #[[S]]
+//       CHECK:     %[[V:.*]] = ttg.memdesc_trans %{{.*}} -> !ttg.memdesc<64x64xf16, #[[T]]
+//       CHECK:     ttg.local_load %[[V]] {{.*}} -> tensor<64x64xf16, #ttg.dot_op<{opIdx = 1
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#turned = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @transposed(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %q: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %step = arith.constant dense<64> : tensor<64x64xi32, #blocked>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%pa = %p, %acc = %zero) -> (tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>) : i32 {
+      %x = tt.load %pa : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %y = tt.load %q {tt.latency = 1 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %yt = tt.trans %y {order = array<i32: 1, 0>} : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #turned>
+      %yb = ttg.convert_layout %yt : tensor<64x64xf16, #turned> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %yb, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %pn = tt.addptr %pa, %step : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xi32, #blocked>
+      scf.yield %pn, %d : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>
+    }
+    tt.return %r#1 : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
+// Zeros under the mask come from the copy; something else from a select, with the mask of the same iteration.
+// CHECK-LABEL: @filled
+//       CHECK:   %[[ONES:.*]] = arith.constant dense<1.0
+//       CHECK:   scf.for
+//       CHECK:     %[[THERE:.*]] = arith.andi
+//       CHECK:     ttg.async_copy_global_to_local %{{.*}} mask %[[THERE]] :
+//       CHECK:     %[[X:.*]] = ttg.local_load %{{.*}} -> tensor<64x64xf16, #blocked>
+//       CHECK:     arith.select %{{arg[0-9]+}}, %[[X]], %[[ONES]]
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @filled(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %q: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %n: i32, %m: tensor<64x64x!tt.ptr<i1>, #blocked>) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %step = arith.constant dense<64> : tensor<64x64xi32, #blocked>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%pa = %p, %acc = %zero) -> (tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>) : i32 {
+      %ones = arith.constant dense<1.0> : tensor<64x64xf16, #blocked>
+      %mask = tt.load %m : tensor<64x64x!tt.ptr<i1>, #blocked>
+      %x = tt.load %pa, %mask, %ones {tt.latency = 1 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %y = tt.load %q : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %yb = ttg.convert_layout %y : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %yb, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %pn = tt.addptr %pa, %step : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xi32, #blocked>
+      scf.yield %pn, %d : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>
+    }
+    tt.return %r#1 : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
+// A divisor is replaced in iterations that are not there, and a load without latency gets a mask.
+// CHECK-LABEL: @guarded
+//       CHECK:   scf.for
+//       CHECK:     %[[THERE:.*]] = arith.cmpi slt
+//       CHECK:     %[[D:.*]] = arith.select %[[THERE]], %arg3, %c1_i32
+//       CHECK:     arith.divsi %{{.*}}, %[[D]]
+//       CHECK:     tt.load %arg4, %[[THERE]] : !tt.ptr<i32>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @guarded(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %q: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %n: i32, %m: i32, %l: !tt.ptr<i32>) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %step = arith.constant dense<64> : tensor<64x64xi32, #blocked>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%pa = %p, %acc = %zero) -> (tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>) : i32 {
+      %k = arith.divsi %i, %m : i32
+      %e = tt.load %l : !tt.ptr<i32>
+      %o = arith.addi %k, %e : i32
+      %os = tt.splat %o : i32 -> tensor<64x64xi32, #blocked>
+      %px = tt.addptr %pa, %os : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xi32, #blocked>
+      %x = tt.load %px {tt.latency = 1 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %y = tt.load %q : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %yb = ttg.convert_layout %y : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %yb, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %pn = tt.addptr %pa, %step : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xi32, #blocked>
+      scf.yield %pn, %d : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>
+    }
+    tt.return %r#1 : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
+// A schedule that needs a value before it is made is not followed.
+// CHECK-LABEL: @illegal
+//   CHECK-NOT:   ttg.local_alloc
+//   CHECK-NOT:   loop.stage
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @illegal(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %q: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %step = arith.constant dense<64> : tensor<64x64xi32, #blocked>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%pa = %p, %acc = %zero) -> (tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>) : i32 {
+      %x = tt.load %pa {loop.stage = 0 : i32, tt.latency = 1 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %y = tt.load %q : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %yb = ttg.convert_layout %y : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %yb, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %pn = tt.addptr %pa, %step {loop.stage = 1 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xi32, #blocked>
+      scf.yield %pn, %d : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>
+    } {tt.scheduled_max_stage = 1 : i32}
+    tt.return %r#1 : tensor<64x64xf32, #mma>
+  }
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops whose iterations overlap: the results are those of the loop as it was written, for every number of stages and
+// of iterations.
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tests/conformance/run_kernel.h"
+
+namespace tritond::conformance {
+namespace {
+
+constexpr int kTile = 32;
+// Products of more stages than there are iterations, of as many, and of fewer.
+constexpr int kStages[] = {1, 2, 3, 4}, kRounds[] = {0, 1, 2, 3, 7};
+
+std::string NumStages(int stages) { return absl::StrCat("\"num_stages\": ", stages); }
+
+// out = sum over the rounds of tiles of a (32 x K) and b (K x 32). Elements behind K are $FILLA and $FILLB.
+constexpr char kProduct[] = R"(
+module {
+  tt.func public @kernel(%a: !tt.ptr<$T> {tt.divisibility = 16 : i32}, %b: !tt.ptr<$T> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %lower: i32, %upper: i32, %step: i32, %K: i32 $DIVISIBLE) {
+    %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+    %fill_a = arith.constant dense<$FILLA> : tensor<32x32x$T>
+    %fill_b = arith.constant dense<$FILLB> : tensor<32x32x$T>
+    %width = arith.constant dense<32> : tensor<32x1xi32>
+    %next_a = arith.constant dense<32> : tensor<32x32xi32>
+    %next_b = arith.constant dense<1024> : tensor<32x32xi32>
+    %tile = arith.constant 32 : i32
+    %i = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+    %column = tt.expand_dims %i {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+    %row = tt.expand_dims %i {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    %rows = tt.broadcast %row : tensor<1x32xi32> -> tensor<32x32xi32>
+    %pitch = tt.splat %K : i32 -> tensor<32x1xi32>
+    %start_a = arith.muli %column, %pitch : tensor<32x1xi32>
+    %starts_a = tt.broadcast %start_a : tensor<32x1xi32> -> tensor<32x32xi32>
+    %offsets_a = arith.addi %starts_a, %rows : tensor<32x32xi32>
+    %start_b = arith.muli %column, %width : tensor<32x1xi32>
+    %starts_b = tt.broadcast %start_b : tensor<32x1xi32> -> tensor<32x32xi32>
+    %offsets_b = arith.addi %starts_b, %rows : tensor<32x32xi32>
+    %splat_a = tt.splat %a : !tt.ptr<$T> -> tensor<32x32x!tt.ptr<$T>>
+    %splat_b = tt.splat %b : !tt.ptr<$T> -> tensor<32x32x!tt.ptr<$T>>
+    %splat_out = tt.splat %out : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+    %first_a = tt.addptr %splat_a, %offsets_a : tensor<32x32x!tt.ptr<$T>>, tensor<32x32xi32>
+    %first_b = tt.addptr %splat_b, %offsets_b : tensor<32x32x!tt.ptr<$T>>, tensor<32x32xi32>
+    %outs = tt.addptr %splat_out, %offsets_b : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+$LOOP
+    tt.store %outs, %result : tensor<32x32x!tt.ptr<f32>>
+    tt.return
+  }
+}
+)";
+
+constexpr char kLoop[] = R"(
+    %sum:4 = scf.for %n = %lower to %upper step %step iter_args(%pa = %first_a, %pb = %first_b, %left = %K, %acc = $INITIAL) -> (tensor<32x32x!tt.ptr<$T>>, tensor<32x32x!tt.ptr<$T>>, i32, tensor<32x32xf32>) : i32 {
+      %lefts = tt.splat %left : i32 -> tensor<32x32xi32>
+      %columns = tt.broadcast %column : tensor<32x1xi32> -> tensor<32x32xi32>
+      %in_a = arith.cmpi slt, %rows, %lefts : tensor<32x32xi32>
+      %in_b = arith.cmpi slt, %columns, %lefts : tensor<32x32xi32>
+      %x = tt.load %pa, %in_a, %fill_a : tensor<32x32x!tt.ptr<$T>>
+      %y = tt.load %pb, %in_b, %fill_b : tensor<32x32x!tt.ptr<$T>>
+      %d = tt.dot %x, %y, %acc : tensor<32x32x$T> * tensor<32x32x$T> -> tensor<32x32xf32>
+      %pa1 = tt.addptr %pa, %next_a : tensor<32x32x!tt.ptr<$T>>, tensor<32x32xi32>
+      %pb1 = tt.addptr %pb, %next_b : tensor<32x32x!tt.ptr<$T>>, tensor<32x32xi32>
+      %left1 = arith.subi %left, %tile : i32
+      scf.yield %pa1, %pb1, %left1, %d : tensor<32x32x!tt.ptr<$T>>, tensor<32x32x!tt.ptr<$T>>, i32, tensor<32x32xf32>
+    }
+)";
+
+constexpr char kOnce[] = R"($BODY
+    %result = arith.addf %sum#3, %zero : tensor<32x32xf32>
+)";
+
+// The sum three times over, each beginning where the one before ended.
+constexpr char kThrice[] = R"(
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c3 = arith.constant 3 : i32
+    %result = scf.for %r = %c0 to %c3 step %c1 iter_args(%total = %zero) -> (tensor<32x32xf32>) : i32 {
+$BODY
+      scf.yield %sum#3 : tensor<32x32xf32>
+    }
+)";
+
+struct Product {
+  std::string type = "f32";
+  int k = 0;
+  int32_t lower = 0, step = 1;
+  int rounds = 0;
+  double fill_a = 0, fill_b = 0;
+  bool divisible = false, thrice = false;
+};
+
+void CheckProduct(const Machine& machine, const Product& c, int stages) {
+  SCOPED_TRACE(absl::StrCat(c.type, ", K = ", c.k, ", ", c.rounds, " rounds, ", stages, " stages"));
+  Array a = Moderate(c.type, kTile * c.k + 1, 1), b = Moderate(c.type, kTile * c.k + 1, 2);
+  Array out("f32", kTile * kTile), expected = out;
+  for (int i = 0; i < kTile; ++i)
+    for (int j = 0; j < kTile; ++j) {
+      double sum = 0;
+      for (int k = 0; k < c.rounds * kTile; ++k)
+        sum += k < c.k ? a.Float(i * c.k + k) * b.Float(k * kTile + j) : c.fill_a * c.fill_b;
+      expected.SetFloat(i * kTile + j, c.thrice ? 3 * sum : sum);
+    }
+  std::string loop = Substitute(c.thrice ? kThrice : kOnce, {{"BODY", kLoop}});
+  std::string ir = Substitute(kProduct, {{"LOOP", loop}});
+  ir = Substitute(ir, {{"T", c.type},
+                       {"INITIAL", c.thrice ? "%total" : "%zero"},
+                       {"FILLA", absl::StrFormat("%e", c.fill_a)},
+                       {"FILLB", absl::StrFormat("%e", c.fill_b)},
+                       {"DIVISIBLE", c.divisible ? "{tt.divisibility = 16 : i32}" : ""}});
+  auto upper = static_cast<int32_t>(static_cast<int64_t>(c.lower) + static_cast<int64_t>(c.rounds) * c.step);
+  absl::Status status =
+      RunKernel(machine, ir, {}, {a, b, out, c.lower, upper, c.step, int32_t{c.k}}, NumStages(stages));
+  ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+  EXPECT_TRUE(Agree(out, expected, 1e-4)) << ir;
+}
+
+class Pipeline : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Stages, Pipeline, testing::ValuesIn(kStages),
+                         [](const auto& info) { return absl::StrCat(info.param); });
+
+TEST_P(Pipeline, MultipliesWhateverTheNumberOfRounds) {
+  for (int turn = 0; turn < 2; ++turn)
+    for (int rounds : kRounds) {
+      CheckProduct(MachineFor(turn), {.k = rounds * kTile, .rounds = rounds}, GetParam());
+      CheckProduct(MachineFor(turn + 2), {.type = "f16", .k = rounds * kTile, .rounds = rounds, .divisible = true},
+                   GetParam());
+    }
+}
+
+TEST_P(Pipeline, LeavesOutWhatIsBehindTheEnd) {
+  for (int k : {1, 31, 45, 97}) CheckProduct(MachineFor(k), {.k = k, .rounds = (k + kTile - 1) / kTile}, GetParam());
+  CheckProduct(MachineFor(0), {.k = 40, .rounds = 5}, GetParam());
+  CheckProduct(MachineFor(1), {.type = "f16", .k = 80, .rounds = 4, .divisible = true}, GetParam());
+}
+
+TEST_P(Pipeline, FillsInWhatTheProgramSays) {
+  CheckProduct(MachineFor(2), {.k = 45, .rounds = 3, .fill_a = 1.5, .fill_b = 2}, GetParam());
+  CheckProduct(MachineFor(3), {.k = 7, .rounds = 2, .fill_a = -0.5, .fill_b = 4}, GetParam());
+}
+
+TEST_P(Pipeline, CountsNearTheLimitsOfNumbers) {
+  constexpr int32_t kMin = std::numeric_limits<int32_t>::min(), kMax = std::numeric_limits<int32_t>::max();
+  CheckProduct(MachineFor(0), {.k = 70, .lower = kMin, .step = 2, .rounds = 3}, GetParam());
+  CheckProduct(MachineFor(1), {.k = 70, .lower = kMax - 3, .step = 1, .rounds = 3}, GetParam());
+  CheckProduct(MachineFor(2), {.k = 70, .lower = kMin, .step = 1 << 30, .rounds = 3}, GetParam());
+  CheckProduct(MachineFor(3), {.k = 70, .lower = kMin, .step = kMax, .rounds = 2}, GetParam());
+}
+
+TEST_P(Pipeline, RunsAgainWithinAnOuterLoop) {
+  for (int rounds : kRounds)
+    CheckProduct(MachineFor(rounds), {.k = rounds * kTile, .rounds = rounds, .thrice = true}, GetParam());
+}
+
+// Rows of b by index, each index loaded in the round.
+constexpr char kGathered[] = R"(
+module {
+  tt.func public @kernel(%a: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %rows: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32>, %rounds: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %tile = arith.constant 32 : i32
+    %size = arith.constant 1024 : i32
+    %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+    %width = arith.constant dense<32> : tensor<32x1xi32>
+    %i = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+    %column = tt.expand_dims %i {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+    %row = tt.expand_dims %i {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    %row_offsets = tt.broadcast %row : tensor<1x32xi32> -> tensor<32x32xi32>
+    %start = arith.muli %column, %width : tensor<32x1xi32>
+    %starts = tt.broadcast %start : tensor<32x1xi32> -> tensor<32x32xi32>
+    %offsets = arith.addi %starts, %row_offsets : tensor<32x32xi32>
+    %splat_b = tt.splat %b : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+    %splat_rows = tt.splat %rows : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>>
+    %splat_out = tt.splat %out : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+    %outs = tt.addptr %splat_out, %offsets : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+    %result = scf.for %n = %c0 to %rounds step %c1 iter_args(%acc = %zero) -> (tensor<32x32xf32>) : i32 {
+      %at = arith.muli %n, %tile : i32
+      %at_a = arith.muli %n, %size : i32
+      %base_a = tt.addptr %a, %at_a : !tt.ptr<f32>, i32
+      %splat_a = tt.splat %base_a : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+      %pa = tt.addptr %splat_a, %offsets : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+      %ats = tt.splat %at : i32 -> tensor<32xi32>
+      %numbers = arith.addi %ats, %i : tensor<32xi32>
+      %pi = tt.addptr %splat_rows, %numbers : tensor<32x!tt.ptr<i32>>, tensor<32xi32>
+      %index = tt.load %pi : tensor<32x!tt.ptr<i32>>
+      %index2 = tt.expand_dims %index {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+      %start_b = arith.muli %index2, %width : tensor<32x1xi32>
+      %starts_b = tt.broadcast %start_b : tensor<32x1xi32> -> tensor<32x32xi32>
+      %offsets_b = arith.addi %starts_b, %row_offsets : tensor<32x32xi32>
+      %pb = tt.addptr %splat_b, %offsets_b : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+      %x = tt.load %pa : tensor<32x32x!tt.ptr<f32>>
+      %y = tt.load %pb : tensor<32x32x!tt.ptr<f32>>
+      %d = tt.dot %x, %y, %acc : tensor<32x32xf32> * tensor<32x32xf32> -> tensor<32x32xf32>
+      scf.yield %d : tensor<32x32xf32>
+    }
+    tt.store %outs, %result : tensor<32x32x!tt.ptr<f32>>
+    tt.return
+  }
+}
+)";
+
+TEST_P(Pipeline, FollowsIndicesThatAreLoaded) {
+  for (int rounds : kRounds) {
+    const int num_rows = 50;
+    Array a = Moderate("f32", rounds * kTile * kTile + 1, 1), b = Moderate("f32", num_rows * kTile, 2);
+    Array rows("i32", rounds * kTile + 1), out("f32", kTile * kTile), expected = out;
+    for (size_t i = 0; i < rows.size(); ++i) rows.SetInt(i, i * 7 % num_rows);
+    for (int i = 0; i < kTile; ++i)
+      for (int j = 0; j < kTile; ++j) {
+        double sum = 0;
+        for (int k = 0; k < rounds * kTile; ++k)
+          sum += a.Float(k / kTile * kTile * kTile + i * kTile + k % kTile) * b.Float(rows.Int(k) * kTile + j);
+        expected.SetFloat(i * kTile + j, sum);
+      }
+    absl::Status status =
+        RunKernel(MachineFor(rounds), kGathered, {}, {a, b, rows, out, int32_t{rounds}}, NumStages(GetParam()));
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_TRUE(Agree(out, expected, 1e-4)) << rounds << " rounds";
+  }
+}
+
+// No dot: the loop itself asks for stages. The pointer that the loop ends with and the last tile are results too.
+constexpr char kSum[] = R"(
+module {
+  tt.func public @kernel(%in: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32>, %rounds: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : tensor<512xf32>
+    %next = arith.constant dense<512> : tensor<512xi32>
+    %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+    %in1 = tt.splat %in : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+    %ins = tt.addptr %in1, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+    %out1 = tt.splat %out : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
+    %outs = tt.addptr %out1, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+    %end:3 = scf.for %n = %c0 to %rounds step %c1 iter_args(%p = %ins, %acc = %zero, %before = %zero) -> (tensor<512x!tt.ptr<f32>>, tensor<512xf32>, tensor<512xf32>) : i32 {
+      %x = tt.load %p : tensor<512x!tt.ptr<f32>>
+      %number = arith.sitofp %n : i32 to f32
+      %numbers = tt.splat %number : f32 -> tensor<512xf32>
+      %scaled = arith.mulf %x, %numbers : tensor<512xf32>
+      %both = arith.addf %scaled, %before : tensor<512xf32>
+      %sum = arith.addf %acc, %both : tensor<512xf32>
+      %p1 = tt.addptr %p, %next : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
+      scf.yield %p1, %sum, %x : tensor<512x!tt.ptr<f32>>, tensor<512xf32>, tensor<512xf32>
+    } {tt.num_stages = $STAGES : i32}
+    %behind = tt.load %end#0 : tensor<512x!tt.ptr<f32>>
+    %total = arith.addf %end#1, %behind : tensor<512xf32>
+    tt.store %outs, %total : tensor<512x!tt.ptr<f32>>
+    tt.return
+  }
+}
+)";
+
+TEST_P(Pipeline, SumsWithoutADot) {
+  for (int rounds : kRounds) {
+    Array in = Moderate("f32", (rounds + 1) * 512, 1), out("f32", 512), expected = out;
+    for (int i = 0; i < 512; ++i) {
+      double sum = in.Float(rounds * 512 + i);
+      for (int n = 0; n < rounds; ++n) {
+        sum += in.Float(n * 512 + i) * n;
+        if (n > 0) sum += in.Float((n - 1) * 512 + i);
+      }
+      expected.SetFloat(i, sum);
+    }
+    std::string ir = Substitute(kSum, {{"STAGES", absl::StrCat(GetParam())}});
+    absl::Status status = RunKernel(MachineFor(rounds), ir, {}, {in, out, int32_t{rounds}});
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_TRUE(Agree(out, expected, 1e-5)) << rounds << " rounds";
+  }
+}
+
+// The loop writes what it later reads, so it must keep its order.
+TEST_P(Pipeline, DoesNotReadBeforeTheWrite) {
+  std::string ir = Substitute(R"(
+module {
+  tt.func public @kernel(%data: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c6 = arith.constant 6 : i32
+    %size = arith.constant 128 : i32
+    %one = arith.constant dense<1.0> : tensor<128xf32>
+    %next = arith.constant dense<128> : tensor<128xi32>
+    %i = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
+    scf.for %n = %c0 to %c6 step %c1 : i32 {
+      %at = arith.muli %n, %size : i32
+      %base = tt.addptr %data, %at : !tt.ptr<f32>, i32
+      %bases = tt.splat %base : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+      %p = tt.addptr %bases, %i : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
+      %x = tt.load %p : tensor<128x!tt.ptr<f32>>
+      %y = arith.addf %x, %one : tensor<128xf32>
+      %q = tt.addptr %p, %next : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
+      tt.store %q, %y : tensor<128x!tt.ptr<f32>>
+    } {tt.num_stages = $STAGES : i32}
+    tt.return
+  }
+}
+)",
+                              {{"STAGES", absl::StrCat(GetParam())}});
+  Array data("f32", 7 * 128), expected = data;
+  for (int i = 0; i < 7 * 128; ++i) {
+    data.SetFloat(i, i < 128 ? i : -1);
+    expected.SetFloat(i, i % 128 + i / 128);
+  }
+  absl::Status status = RunKernel(MachineFor(2), ir, {}, {data});
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(Agree(data, expected));
+}
+
+}  // namespace
+}  // namespace tritond::conformance
