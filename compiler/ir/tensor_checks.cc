@@ -115,6 +115,10 @@ LogicalResult FuncOp::verifyRegions() {
     return VerifyLaunchShape(op, llvm::cast<RankedTensorType>(type), launch);
   };
   auto result = walk([&](mlir::Operation* op) {
+    // What the parser makes of numbers for a type that has none.
+    auto constant = llvm::dyn_cast<mlir::arith::ConstantOp>(op);
+    if (constant && llvm::isa<mlir::DenseStringElementsAttr>(constant.getValue()))
+      return mlir::WalkResult(op->emitOpError() << "has no number for each element of " << constant.getType());
     for (Type type : op->getResultTypes())
       if (failed(check(op, type))) return mlir::WalkResult::interrupt();
     for (mlir::Region& region : op->getRegions())

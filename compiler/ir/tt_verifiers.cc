@@ -234,6 +234,7 @@ LogicalResult SplatOp::verify() {
 }
 
 LogicalResult UnsplatOp::verify() {
+  if (failed(internal::VerifyTensorSizes(*this))) return mlir::failure();
   if (getSrc().getType().getNumElements() != 1)
     return emitOpError() << "takes a tensor of one element, not " << getSrc().getType();
   return mlir::success();
@@ -265,10 +266,11 @@ LogicalResult BroadcastOp::verify() {
 }
 
 LogicalResult ReshapeOp::verify() {
+  if (failed(internal::VerifyTensorSizes(*this))) return mlir::failure();
   RankedTensorType src = Tensor(getSrc()), dst = Tensor(getResult());
   if (src.getNumElements() != dst.getNumElements() || src.getElementType() != dst.getElementType())
     return emitOpError() << "cannot reshape " << src << " to " << dst;
-  if (failed(internal::VerifyTensorSizes(*this)) || failed(VerifyBothEncoded(*this, src, dst))) return mlir::failure();
+  if (failed(VerifyBothEncoded(*this, src, dst))) return mlir::failure();
   if (!src.getEncoding() || getAllowReorder()) return mlir::success();
   return VerifyPlacement(*this, ttg::ReshapeEncoding(src.getEncoding(), src.getShape(), dst.getShape()), dst);
 }
@@ -305,11 +307,11 @@ LogicalResult JoinOp::verify() { return VerifyPair(*this, Tensor(getLhs()), Tens
 LogicalResult SplitOp::verify() { return VerifyPair(*this, Tensor(getOutLHS()), Tensor(getSrc())); }
 
 LogicalResult CatOp::verify() {
+  if (failed(internal::VerifyTensorSizes(*this))) return mlir::failure();
   RankedTensorType src = Tensor(getLhs()), dst = Tensor(getResult());
   if (dst.getNumElements() != 2 * src.getNumElements() || src.getElementType() != dst.getElementType())
     return emitOpError() << "cannot concatenate two of " << src << " to " << dst;
-  if (failed(VerifyBothEncoded(*this, src, dst))) return mlir::failure();
-  return internal::VerifyTensorSizes(*this);
+  return VerifyBothEncoded(*this, src, dst);
 }
 
 LogicalResult MakeRangeOp::verify() {
@@ -440,13 +442,14 @@ LogicalResult MakeTensorDescOp::verify() {
 }
 
 static LogicalResult VerifyBlock(mlir::Operation* op, TensorDescType desc, Type tensor, size_t indices) {
+  if (failed(internal::VerifyTensorSizes(op))) return mlir::failure();
   RankedTensorType block = desc.getBlockType(), type = Tensor(tensor);
   if (static_cast<size_t>(block.getRank()) != indices)
     return op->emitOpError() << "needs " << block.getRank() << " indices, but has " << indices;
   if (block.getNumElements() != type.getNumElements() ||
       BitWidth(block.getElementType()) != BitWidth(type.getElementType()))
     return op->emitOpError() << "descriptor of " << block << " does not fit " << type;
-  return internal::VerifyTensorSizes(op);
+  return mlir::success();
 }
 LogicalResult DescriptorLoadOp::verify() {
   return VerifyBlock(*this, getDesc().getType(), getType(), getIndices().size());

@@ -17,8 +17,8 @@
 //   64x128, bits of 128: register, 5 lanes, register       64x2x32x2 -> 64x32x2x2 -> 64x32x4 -> reduce axis 2 -> 64x32
 //
 // None of this moves an element. It changes the order in which elements combine, which all of these combiners allow for
-// integers; for floats it is as good an order as the loop's own. The neutral element keeps zeros' signs and NaNs: -0 for
-// sums, NaN for the minimum and maximum that ignore NaNs.
+// integers; for floats it is as good an order as the loop's own. The neutral element keeps zeros' signs and NaNs: -0
+// for sums, NaN for the minimum and maximum that ignore NaNs.
 //
 // Nothing but the accumulation may see the sum in the loop. A reduction that a thread finishes by itself stays.
 #include "compiler/analysis/scratch.h"
@@ -95,7 +95,8 @@ std::optional<Accumulation> FindAccumulation(ForOp loop, unsigned index) {
   if (!combiner || combiner->getName() != op->getName()) return {};
   if (!NeutralElement(combiner) || !reduce.InputType().getEncoding()) return {};
   // The accumulation's own promises count too.
-  auto fast = llvm::dyn_cast<arith::ArithFastMathInterface>(op), other = llvm::dyn_cast<arith::ArithFastMathInterface>(combiner);
+  auto fast = llvm::dyn_cast<arith::ArithFastMathInterface>(op),
+       other = llvm::dyn_cast<arith::ArithFastMathInterface>(combiner);
   if (fast && fast.getFastMathFlagsAttr() != other.getFastMathFlagsAttr()) return {};
   return Accumulation{index, op, reduce};
 }
@@ -217,8 +218,8 @@ ForOp Rewrite(ForOp loop, Accumulation sum, llvm::ArrayRef<BitGroup> groups) {
     inner.setInsertionPoint(sum.op);
     return llvm::SmallVector<Value>{Combine(inner, sum.op, added[0], part)};
   };
-  auto wide = llvm::cast<ForOp>(
-      *loop.replaceWithAdditionalYields(b, start, /*replaceInitOperandUsesInLoop=*/false, yields));
+  auto wide =
+      llvm::cast<ForOp>(*loop.replaceWithAdditionalYields(b, start, /*replaceInitOperandUsesInLoop=*/false, yields));
   // The old sum is carried unchanged: the result is what it started from.
   Value argument = wide.getRegionIterArg(sum.index), total = wide.getResult(sum.index);
   wide.getBody()->getTerminator()->setOperand(sum.index, argument);

@@ -13,6 +13,10 @@
 //
 // A store is masked likewise, a reduction becomes an atomic, a gather takes its rows from a tensor.
 //
+// The order of floats is that of their bits as integers: that of signed ones among numbers without the sign bit, and
+// against that of unsigned ones among numbers with it. So a maximum of floats is an atomic signed maximum where the new
+// element has no sign, and an unsigned minimum where it has one; the minimum likewise. NaNs count as beyond infinity.
+//
 // A kernel that takes a descriptor takes the parts instead, in this order, which is how a launcher passes a descriptor
 // that has no hardware form: base, sizes, strides, then `flags` flags (their number depends on the launcher's release).
 // The launcher has checked that the base and all strides but the last are multiples of 16 bytes and that the last
@@ -197,23 +201,35 @@ struct ConvertScatter : public mlir::OneToNOpConversionPattern<tt::DescriptorSca
   }
 };
 
-// The atomic that combines elements of `block` as `kind` says.
-std::optional<tt::RmwOp> AtomicOf(tt::DescriptorReduceKind kind, RankedTensorType block) {
+// The atomics that combine elements of `block` as `kind` says: one for all, or one each for elements without and with
+// the sign bit. Nothing where there is none.
+struct Combination {
+  tt::RmwOp without_sign, with_sign;
+};
+
+std::optional<Combination> CombinationOf(tt::DescriptorReduceKind kind, RankedTensorType block) {
+  using Rmw = tt::RmwOp;
+  auto one = [](Rmw op) { return Combination{op, op}; };
   Type element = block.getElementType();
   bool is_float = llvm::isa<mlir::FloatType>(element), is_unsigned = element.isUnsignedInteger();
-  if (kind == tt::DescriptorReduceKind::kAdd) return is_float ? tt::RmwOp::kFadd : tt::RmwOp::kAdd;
+  switch (kind) {
+    case tt::DescriptorReduceKind::kAdd:
+      return one(is_float ? Rmw::kFadd : Rmw::kAdd);
+    case tt::DescriptorReduceKind::kMin:
+      return is_float ? Combination{Rmw::kMin, Rmw::kUmax} : one(is_unsigned ? Rmw::kUmin : Rmw::kMin);
+    case tt::DescriptorReduceKind::kMax:
+      return is_float ? Combination{Rmw::kMax, Rmw::kUmin} : one(is_unsigned ? Rmw::kUmax : Rmw::kMax);
+    default:
+      break;
+  }
   if (is_float) return std::nullopt;
   switch (kind) {
-    case tt::DescriptorReduceKind::kMin:
-      return is_unsigned ? tt::RmwOp::kUmin : tt::RmwOp::kMin;
-    case tt::DescriptorReduceKind::kMax:
-      return is_unsigned ? tt::RmwOp::kUmax : tt::RmwOp::kMax;
     case tt::DescriptorReduceKind::kAnd:
-      return tt::RmwOp::kAnd;
+      return one(Rmw::kAnd);
     case tt::DescriptorReduceKind::kOr:
-      return tt::RmwOp::kOr;
+      return one(Rmw::kOr);
     case tt::DescriptorReduceKind::kXor:
-      return tt::RmwOp::kXor;
+      return one(Rmw::kXor);
     default:
       return std::nullopt;
   }
@@ -227,10 +243,36 @@ struct ConvertReduce : public mlir::OneToNOpConversionPattern<tt::DescriptorRedu
     BlockAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, op.getIndices());
     Value value = Reshaped(rewriter, op.getLoc(), op.getSrc(), block.getShape());
     Value pointers = BlockPointers(rewriter, op.getLoc(), access), mask = MaskOf(rewriter, op.getLoc(), access);
-    rewriter.create<tt::AtomicRMWOp>(op.getLoc(), value.getType(), *AtomicOf(op.getKind(), block), pointers, value,
-                                     mask, tt::MemSemantic::kRelaxed, tt::MemSyncScope::kGpu);
+    Combination combination = *CombinationOf(op.getKind(), block);
+    if (combination.without_sign == combination.with_sign) {
+      Combine(rewriter, op.getLoc(), combination.with_sign, pointers, value, mask);
+    } else {
+      CombineBySign(rewriter, op.getLoc(), combination, pointers, value, mask);
+    }
     rewriter.eraseOp(op);
     return mlir::success();
+  }
+
+ private:
+  static void Combine(OpBuilder& b, Location loc, tt::RmwOp rmw, Value pointers, Value value, Value mask) {
+    b.create<tt::AtomicRMWOp>(loc, value.getType(), rmw, pointers, value, mask, tt::MemSemantic::kRelaxed,
+                              tt::MemSyncScope::kGpu);
+  }
+
+  static void CombineBySign(OpBuilder& b, Location loc, Combination combination, Value pointers, Value value,
+                            Value mask) {
+    auto type = llvm::cast<RankedTensorType>(value.getType());
+    Type integer = b.getIntegerType(type.getElementTypeBitWidth());
+    auto bits_type = RankedTensorType::get(type.getShape(), integer);
+    Value bits = b.create<tt::BitcastOp>(loc, bits_type, value);
+    Value words =
+        b.create<tt::BitcastOp>(loc, RankedTensorType::get(type.getShape(), tt::PtrType::get(integer)), pointers);
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(bits_type));
+    for (auto [sign, rmw] : {std::pair(arith::CmpIPredicate::sge, combination.without_sign),
+                             std::pair(arith::CmpIPredicate::slt, combination.with_sign)}) {
+      Value here = b.create<arith::CmpIOp>(loc, sign, bits, zero);
+      Combine(b, loc, rmw, words, bits, b.create<arith::AndIOp>(loc, mask, here));
+    }
   }
 };
 
@@ -253,7 +295,7 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
 
   LogicalResult CheckReductions() {
     auto result = getOperation().walk([](tt::DescriptorReduceOp op) -> mlir::WalkResult {
-      if (AtomicOf(op.getKind(), BlockOf(op.getDesc().getType()))) return mlir::WalkResult::advance();
+      if (CombinationOf(op.getKind(), BlockOf(op.getDesc().getType()))) return mlir::WalkResult::advance();
       return op.emitOpError() << "has no atomic for " << tt::stringifyDescriptorReduceKind(op.getKind()) << " of "
                               << BlockOf(op.getDesc().getType());
     });

@@ -44,14 +44,13 @@ TEST(IsolatedWork, SurvivesADeath) {
 
 TEST(IsolatedWork, EndsWhatDoesNotEnd) {
   volatile bool forever = true;
-  auto result = RunIsolated(
-      "it",
-      [&]() -> absl::StatusOr<std::string> {
-        while (forever) {
-        }
-        return "";
-      },
-      {/*cpu_seconds=*/1});
+  auto result = RunIsolated("it",
+                            [&]() -> absl::StatusOr<std::string> {
+                              while (forever) {
+                              }
+                              return "";
+                            },
+                            {/*cpu_seconds=*/1});
   EXPECT_THAT(std::string(result.status().message()), HasSubstr("takes more than 1 s"));
 }
 

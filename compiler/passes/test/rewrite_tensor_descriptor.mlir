@@ -49,6 +49,25 @@ tt.func @store(%base: !tt.ptr<f32>, %ints: !tt.ptr<i32>, %m: i32, %i: i32, %v: t
 
 // -----
 
+// Floats without the sign bit compare like signed integers, those with it against unsigned ones.
+// CHECK-LABEL: @maximum
+//   CHECK-DAG:   %[[BITS:.*]] = tt.bitcast %arg3 : tensor<64xf16> -> tensor<64xi16>
+//   CHECK-DAG:   %[[P:.*]] = tt.bitcast %{{.*}} : tensor<64x!tt.ptr<f16>> -> tensor<64x!tt.ptr<i16>>
+//       CHECK:   %[[PLUS:.*]] = arith.cmpi sge, %[[BITS]], %[[ZERO:.*]] : tensor<64xi16>
+//       CHECK:   %[[M:.*]] = arith.andi %[[INSIDE:.*]], %[[PLUS]]
+//       CHECK:   tt.atomic_rmw max, relaxed, gpu, %[[P]], %[[BITS]], %[[M]]
+//       CHECK:   %[[MINUS:.*]] = arith.cmpi slt, %[[BITS]], %[[ZERO]]
+//       CHECK:   %[[N:.*]] = arith.andi %[[INSIDE]], %[[MINUS]]
+//       CHECK:   tt.atomic_rmw umin, relaxed, gpu, %[[P]], %[[BITS]], %[[N]]
+tt.func @maximum(%base: !tt.ptr<f16>, %m: i32, %i: i32, %v: tensor<64xf16>) {
+  %c1 = arith.constant 1 : i64
+  %d = tt.make_tensor_descriptor %base, [%m], [%c1] : !tt.ptr<f16>, !tt.tensordesc<tensor<64xf16>>
+  tt.descriptor_reduce max, %d[%i], %v : !tt.tensordesc<tensor<64xf16>>, tensor<64xf16>
+  tt.return
+}
+
+// -----
+
 // A gather takes its rows from a tensor, a scatter too.
 // CHECK-LABEL: @gather
 //       CHECK:   %[[ROWS:.*]] = arith.extsi %{{.*}} : tensor<32xi32> to tensor<32xi64>
