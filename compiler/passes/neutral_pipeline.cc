@@ -40,6 +40,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags) {
 }
 
 void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
+  // Conversions at the ends of branches meet those behind them.
+  pm.addPass(createSinkLayoutConversionsPass());
   // Folds what changing encodings left: conversions of splats, constants, conversions there and back.
   pm.addPass(mlir::createCanonicalizerPass());
   // Operations and carried values that differed in their encodings alone are equal now.
@@ -64,6 +66,17 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, int num_stages, int64_t ma
   pm.addPass(createAssignLatenciesPass(latencies));
   pm.addPass(createScheduleLoopsPass());
   pm.addPass(createPipelinePass());
+}
+
+void AddNeutralFinalPasses(mlir::OpPassManager& pm) {
+  // Index arithmetic of the first rounds and of the places in buffers; equal in many of them.
+  pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(createLoopAwareCsePass());
+  // What the slices of a dot, or the places of a loop inside another one, have in common.
+  pm.addPass(createHoistInvariantsPass());
+  pm.addPass(mlir::createSymbolDCEPass());
+  // Last: the canonicaliser would move constants up again.
+  pm.addPass(createReorderInstructionsPass());
 }
 
 void AddNeutralLlirPasses(mlir::OpPassManager& pm) {

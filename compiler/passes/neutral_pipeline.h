@@ -19,6 +19,9 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm);
 // fit into the shared memory of a block. Once every tensor has its final encoding, and while dots are still dots.
 void AddLoopPipeliningPasses(mlir::OpPassManager& pm, int num_stages, int64_t max_shared_bytes);
 
+// The end of ttgir, once loops are pipelined and dots tiled: little is left to compute, in the order in which it runs.
+void AddNeutralFinalPasses(mlir::OpPassManager& pm);
+
 // From final ttgir to what LowerToLlvm takes.
 void AddNeutralLlirPasses(mlir::OpPassManager& pm);
 

@@ -68,6 +68,12 @@ def OptimizeThreadLocalityPass : Pass<"ttg-optimize-thread-locality", "::mlir::M
 def ReduceDataDuplicationPass : Pass<"ttg-reduce-data-duplication", "::mlir::ModuleOp"> {
   let summary = "puts operands of matrix units, which many threads hold, into a swizzled buffer";
 }
+def SinkLayoutConversionsPass : Pass<"ttg-sink-layout-conversions", "::mlir::ModuleOp"> {
+  let summary = "makes one conversion behind an scf.if of those that both branches end in";
+}
+def ReorderInstructionsPass : Pass<"ttg-reorder-instructions", "::mlir::ModuleOp"> {
+  let summary = "moves operations to where they hold fewer registers";
+}
 def TileDotsPass : Pass<"ttg-tile-dots", "::mlir::ModuleOp"> {
   let summary = "loops over slices of K for dots by multiply-adds";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];

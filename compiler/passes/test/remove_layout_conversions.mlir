@@ -273,3 +273,38 @@ tt.func @join_in_rows(%p: tensor<512x2x!tt.ptr<i32>, #rows>, %v: tensor<512xi32,
   tt.return
 }
 }
+
+// -----
+
+// Dequantised operands of a matrix unit are converted while they are narrow: bytes before they are made floats, and
+// before their scale, which each thread applies to what it holds.
+#a = #ttg.blocked<{sizePerThread = [1, 16], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
+#opa = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#opb = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+// CHECK-LABEL: @dequantises
+// CHECK: scf.for
+// CHECK: %[[V:.+]] = tt.load
+// CHECK: %[[C:.+]] = ttg.convert_layout %[[V]] : tensor<32x128xi8, {{.*}} -> tensor<32x128xi8, #ttg.dot_op<{opIdx = 1
+// CHECK: %[[F:.+]] = arith.sitofp %[[C]] : {{.*}} to tensor<32x128xf16, #ttg.dot_op
+// CHECK: %[[S:.+]] = arith.mulf %[[F]]
+// CHECK-NOT: convert_layout
+// CHECK: tt.dot %{{.*}}, %[[S]]
+tt.func @dequantises(%q: tensor<32x128x!tt.ptr<i8>, #a>, %a: tensor<128x32xf16, #opa>, %s: f16, %n: i32)
+    -> tensor<128x128xf32, #mma> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32, #mma>
+  %scale = tt.splat %s : f16 -> tensor<32x128xf16, #a>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zero) -> (tensor<128x128xf32, #mma>) : i32 {
+    %v = tt.load %q : tensor<32x128x!tt.ptr<i8>, #a>
+    %f = arith.sitofp %v : tensor<32x128xi8, #a> to tensor<32x128xf16, #a>
+    %x = arith.mulf %f, %scale : tensor<32x128xf16, #a>
+    %b = ttg.convert_layout %x : tensor<32x128xf16, #a> -> tensor<32x128xf16, #opb>
+    %d = tt.dot %a, %b, %sum : tensor<128x32xf16, #opa> * tensor<32x128xf16, #opb> -> tensor<128x128xf32, #mma>
+    scf.yield %d : tensor<128x128xf32, #mma>
+  }
+  tt.return %r : tensor<128x128xf32, #mma>
+}
+}

@@ -40,12 +40,8 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createReduceDataDuplicationPass());
   // The dots that the tensor cores do not take.
   pm.addPass(createTileDotsPass());
-  // Index arithmetic of the first rounds and of the places in buffers; equal in many of them.
-  pm.addPass(mlir::createCanonicalizerPass());
-  pm.addPass(mlir::createCSEPass());
-  // What the slices of a dot, or the places of a loop inside another one, have in common.
-  pm.addPass(createHoistInvariantsPass());
-  pm.addPass(mlir::createSymbolDCEPass());
+  // What all that has left behind, and the order in which it runs.
+  AddNeutralFinalPasses(pm);
 }
 
 void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves operations so that fewer registers are taken at once. Lowering and the assembler keep much of the order that
+// they find: a tensor takes its registers from where it is made to where it is used last.
+//
+//   %x = arith.sitofp %a : i8 to f16              %s = ttg.local_alloc %v     (%v dies)
+//   %v = tt.load %p                               …
+//   …                                       ->    %x = arith.sitofp %a : i8 to f16
+//   %s = ttg.local_alloc %v                       tt.dot %x, …
+//   tt.dot %x, …
+//
+// 1. An operation without effects moves down to its first user, if its result takes more registers than those operands
+//    that would have to live longer for it: extensions, conversions to operands of matrix units, which many threads
+//    hold, pointers made of offsets, constants. If all users are in one branch of an scf.if, it moves into that branch.
+//    It does not move to the end of a block, where what a loop carries is scheduled on purpose, nor into loops.
+// 2. A buffer that is filled from registers moves up to where these are made, as far as only light operations come in
+//    between. A load from global memory should be on its way before the buffer waits for its own; a conversion would
+//    find less shared memory free.
+//
+// Operations with effects keep their order, except that a new buffer is filled earlier, which nobody else sees.
+#include "compiler/passes/conversion_cost.h"
+#include "compiler/passes/passes.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_REORDERINSTRUCTIONSPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+using mlir::Block;
+using mlir::Operation;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+class Sinker final {
+ public:
+  // From the last operation to the first, so that users have moved before what they use.
+  void Run(Block& block) {
+    llvm::SmallVector<Operation*> order;
+    for (Operation& op : block) order.push_back(&op);
+    for (Operation* op : llvm::reverse(order)) {
+      if (MayMove(op)) Sink(op);
+      for (mlir::Region& region : op->getRegions())
+        for (Block& inner : region) pending_.push_back(&inner);
+    }
+  }
+
+  void RunAll(mlir::Region& region) {
+    for (Block& block : region) pending_.push_back(&block);
+    // What has moved into a branch may move on there: outer blocks first.
+    for (size_t next = 0; next < pending_.size(); ++next) Run(*pending_[next]);
+  }
+
+ private:
+  static bool MayMove(Operation* op) {
+    return op->getNumRegions() == 0 && op->getNumResults() == 1 && !op->use_empty() && mlir::isPure(op) &&
+           llvm::isa<RankedTensorType>(op->getResult(0).getType());
+  }
+
+  void Sink(Operation* op) {
+    Block* block = op->getBlock();
+    Operation* first = FirstUser(op, block);
+    if (!first || first->hasTrait<mlir::OpTrait::IsTerminator>()) return;
+    if (Block* branch = OnlyBranch(op, first)) {
+      if (Words(op->getResult(0)) < WordsHeldUntil(op, first)) return;
+      op->moveBefore(branch, branch->begin());
+    } else if (op->getNextNode() != first && Words(op->getResult(0)) > WordsHeldUntil(op, first)) {
+      op->moveBefore(first);
+    }
+  }
+
+  // The first operation of `block` that uses `op` or has a user inside; null if some user is in another block.
+  static Operation* FirstUser(Operation* op, Block* block) {
+    Operation* first = nullptr;
+    for (Operation* user : op->getUsers()) {
+      Operation* here = block->findAncestorOpInBlock(*user);
+      if (!here) return nullptr;
+      if (!first || here->isBeforeInBlock(first)) first = here;
+    }
+    return first;
+  }
+
+  // The block of the scf.if `branch` in which all users of `op` are; not if one is its terminator.
+  static Block* OnlyBranch(Operation* op, Operation* branch) {
+    if (!llvm::isa<mlir::scf::IfOp>(branch)) return nullptr;
+    for (mlir::Region& region : branch->getRegions()) {
+      bool all_here = llvm::all_of(op->getUsers(), [&](Operation* user) {
+        return region.isAncestor(user->getParentRegion()) && !llvm::isa<mlir::scf::YieldOp>(user);
+      });
+      if (all_here && !region.empty()) return &region.front();
+    }
+    return nullptr;
+  }
+
+  // Words of the operands of `op` that nothing at or behind `place` uses anyway.
+  double WordsHeldUntil(Operation* op, Operation* place) {
+    double words = 0;
+    llvm::SmallPtrSet<Value, 4> seen;
+    for (Value operand : op->getOperands()) {
+      // A value of an outer block lives as long as that needs it; in a loop, all along.
+      if (operand.getParentBlock() != op->getBlock() || !seen.insert(operand).second) continue;
+      bool lives_on = llvm::any_of(operand.getUsers(), [&](Operation* user) {
+        if (user == op) return false;
+        Operation* here = op->getBlock()->findAncestorOpInBlock(*user);
+        return !here || !here->isBeforeInBlock(place);
+      });
+      if (!lives_on) words += Words(operand);
+    }
+    return words;
+  }
+
+  // 32-bit registers of a thread; those for scalars are not counted.
+  double Words(Value value) {
+    auto type = llvm::dyn_cast<RankedTensorType>(value.getType());
+    if (!type || !type.getEncoding()) return 0;
+    mlir::Type element = type.getElementType();
+    double bits = llvm::isa<tt::PtrType>(element) ? 64 : std::max(8u, element.getIntOrFloatBitWidth());
+    return bits / 32 * costs_.Registers(type, type.getEncoding());
+  }
+
+  CostModel costs_;
+  std::vector<Block*> pending_;
+};
+
+// Operations that need neither time nor shared memory: a buffer above them lives no longer in any way that counts.
+bool IsLight(Operation* op) {
+  return mlir::isPure(op) && op->getNumRegions() == 0 &&
+         (op->hasTrait<mlir::OpTrait::Elementwise>() || op->hasTrait<mlir::OpTrait::ConstantLike>() ||
+          llvm::isa<tt::SplatOp, tt::MakeRangeOp, tt::ExpandDimsOp, tt::BroadcastOp>(op));
+}
+
+void HoistFilledBuffer(ttg::LocalAllocOp alloc) {
+  if (!alloc.getSrc()) return;
+  Operation* def = alloc.getSrc().getDefiningOp();
+  Operation* place = alloc;
+  for (Operation* op = place->getPrevNode(); op && op != def && IsLight(op); op = op->getPrevNode()) place = op;
+  if (place != alloc.getOperation()) alloc->moveBefore(place);
+}
+
+class ReorderInstructionsPass : public impl::ReorderInstructionsPassBase<ReorderInstructionsPass> {
+  void runOnOperation() override {
+    for (auto func : getOperation().getOps<tt::FuncOp>()) {
+      Sinker().RunAll(func.getBody());
+      func.walk([](ttg::LocalAllocOp alloc) { HoistFilledBuffer(alloc); });
+    }
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler

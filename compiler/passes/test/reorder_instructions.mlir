@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --ttg-reorder-instructions | FileCheck %s
+
+// What grows goes down to its user: an extension behind the load, with the constant it is added to.
+#a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // CHECK-LABEL: @grows
+  //       CHECK:   %[[V:.*]] = tt.load
+  //       CHECK:   %[[E:.*]] = arith.extf
+  //       CHECK:   %[[S:.*]] = arith.addf %[[E]], %[[V]]
+  //       CHECK:   %[[ONE:.*]] = arith.constant dense<1.0
+  //       CHECK:   arith.mulf %[[S]], %[[ONE]]
+  tt.func @grows(%x: tensor<512xf16, #a>, %p: tensor<512x!tt.ptr<f32>, #a>) -> tensor<512xf32, #a> {
+    %one = arith.constant dense<1.0> : tensor<512xf32, #a>
+    %e = arith.extf %x : tensor<512xf16, #a> to tensor<512xf32, #a>
+    %v = tt.load %p : tensor<512x!tt.ptr<f32>, #a>
+    %s = arith.addf %e, %v : tensor<512xf32, #a>
+    %r = arith.mulf %s, %one : tensor<512xf32, #a>
+    tt.return %r : tensor<512xf32, #a>
+  }
+}
+
+// -----
+
+// What shrinks stays: its operand would live longer. It moves as well where the operand lives on anyway.
+#a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // CHECK-LABEL: @shrinks
+  //       CHECK:   arith.truncf
+  //       CHECK:   tt.load
+  //       CHECK:   tt.store
+  // CHECK-LABEL: @shrinks_alive
+  //       CHECK:   tt.load
+  //       CHECK:   arith.truncf
+  //       CHECK:   tt.store
+  tt.func @shrinks(%x: tensor<512xf32, #a>, %p: tensor<512x!tt.ptr<f16>, #a>) -> tensor<512xf16, #a> {
+    %t = arith.truncf %x : tensor<512xf32, #a> to tensor<512xf16, #a>
+    %v = tt.load %p : tensor<512x!tt.ptr<f16>, #a>
+    tt.store %p, %t : tensor<512x!tt.ptr<f16>, #a>
+    tt.return %v : tensor<512xf16, #a>
+  }
+  tt.func @shrinks_alive(%x: tensor<512xf32, #a>, %p: tensor<512x!tt.ptr<f16>, #a>)
+      -> (tensor<512xf16, #a>, tensor<512xf32, #a>) {
+    %t = arith.truncf %x : tensor<512xf32, #a> to tensor<512xf16, #a>
+    %v = tt.load %p : tensor<512x!tt.ptr<f16>, #a>
+    tt.store %p, %t : tensor<512x!tt.ptr<f16>, #a>
+    tt.return %v, %x : tensor<512xf16, #a>, tensor<512xf32, #a>
+  }
+}
+
+// -----
+
+// Into the branch that alone needs it, and there to its user; not into a loop, not to the end of its body.
+#a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // CHECK-LABEL: @branch
+  //       CHECK:   scf.if
+  //       CHECK:     tt.load
+  //       CHECK:     arith.extf
+  //       CHECK:     tt.store
+  // CHECK-LABEL: @loop
+  //       CHECK:   arith.extf
+  //       CHECK:   scf.for
+  //       CHECK:     arith.extf
+  //       CHECK:     tt.store
+  //       CHECK:     scf.yield
+  tt.func @branch(%c: i1, %x: tensor<512xf16, #a>, %p: tensor<512x!tt.ptr<f32>, #a>) {
+    %e = arith.extf %x : tensor<512xf16, #a> to tensor<512xf32, #a>
+    scf.if %c {
+      %v = tt.load %p : tensor<512x!tt.ptr<f32>, #a>
+      %s = arith.addf %e, %v : tensor<512xf32, #a>
+      tt.store %p, %s : tensor<512x!tt.ptr<f32>, #a>
+    }
+    tt.return
+  }
+  tt.func @loop(%n: i32, %x: tensor<512xf16, #a>, %p: tensor<512x!tt.ptr<f32>, #a>, %q: tensor<512x!tt.ptr<f16>, #a>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %e = arith.extf %x : tensor<512xf16, #a> to tensor<512xf32, #a>
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %e) -> (tensor<512xf32, #a>) : i32 {
+      %h = tt.load %q : tensor<512x!tt.ptr<f16>, #a>
+      %f = arith.extf %h : tensor<512xf16, #a> to tensor<512xf32, #a>
+      tt.store %p, %a : tensor<512x!tt.ptr<f32>, #a>
+      scf.yield %f : tensor<512xf32, #a>
+    }
+    tt.return
+  }
+}
+
+// -----
+
+// A buffer is filled as soon as its source is there, but not before the next load has been sent.
+#a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // CHECK-LABEL: @buffer
+  //       CHECK:   %[[V:.*]] = tt.load
+  //       CHECK:   %[[W:.*]] = tt.load
+  //       CHECK:   %[[B:.*]] = ttg.local_alloc %[[V]]
+  //       CHECK:   %[[S:.*]] = arith.addf
+  //       CHECK:   ttg.local_load %[[B]]
+  tt.func @buffer(%p: tensor<512x!tt.ptr<f32>, #a>, %q: tensor<512x!tt.ptr<f32>, #a>)
+      -> (tensor<512xf32, #a>, tensor<512xf32, #a>) {
+    %v = tt.load %p : tensor<512x!tt.ptr<f32>, #a>
+    %w = tt.load %q : tensor<512x!tt.ptr<f32>, #a>
+    %s = arith.addf %w, %w : tensor<512xf32, #a>
+    %b = ttg.local_alloc %v : (tensor<512xf32, #a>) -> !ttg.memdesc<512xf32, #shared, #smem>
+    %l = ttg.local_load %b : !ttg.memdesc<512xf32, #shared, #smem> -> tensor<512xf32, #a>
+    tt.return %s, %l : tensor<512xf32, #a>, tensor<512xf32, #a>
+  }
+}
