@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products of every operand type, plain, in batches and microscaled, small and large enough for a loop over K.
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -173,6 +174,93 @@ std::vector<ScaledCase> ScaledCases() {
 INSTANTIATE_TEST_SUITE_P(All, DotScaled, testing::ValuesIn(ScaledCases()), [](const auto& info) {
   return absl::StrCat(info.param.a, "_", info.param.b, "_", NameOf(info.param.machine));
 });
+
+// Programs that go from tile to tile of the result, with one loop over the tiles and K together.
+constexpr char kPersistentProduct[] = R"(module {
+  tt.func public @kernel(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f16> {tt.divisibility = 16 : i32},
+                         %c: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %k: i32 {tt.divisibility = 16 : i32}) {
+    %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+    %c0 = arith.constant 0 : i32
+    %c2 = arith.constant 2 : i32
+    %tiles = arith.constant 6 : i32
+    %c32 = arith.constant 32 : i32
+    %next_a = arith.constant dense<32> : tensor<32x32xi32>
+    %next_b = arith.constant dense<2048> : tensor<32x32xi32>
+    %width = arith.constant dense<64> : tensor<32x1xi32>
+    %r = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+    %r_row = tt.expand_dims %r {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    %r_column = tt.expand_dims %r {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+    %first = tt.get_program_id x : i32
+    %programs = tt.get_num_programs x : i32
+    scf.for %t = %first to %tiles step %programs : i32 {
+      %tm = arith.divsi %t, %c2 : i32
+      %tn = arith.remsi %t, %c2 : i32
+      %m = arith.muli %tm, %c32 : i32
+      %n = arith.muli %tn, %c32 : i32
+      %ms = tt.splat %m : i32 -> tensor<32x1xi32>
+      %rows = arith.addi %ms, %r_column : tensor<32x1xi32>
+      %ns = tt.splat %n : i32 -> tensor<1x32xi32>
+      %columns = arith.addi %ns, %r_row : tensor<1x32xi32>
+      %all_columns = tt.broadcast %columns : tensor<1x32xi32> -> tensor<32x32xi32>
+      %ks = tt.splat %k : i32 -> tensor<32x1xi32>
+      %a_rows = arith.muli %rows, %ks : tensor<32x1xi32>
+      %a_starts = tt.broadcast %a_rows : tensor<32x1xi32> -> tensor<32x32xi32>
+      %a_along = tt.broadcast %r_row : tensor<1x32xi32> -> tensor<32x32xi32>
+      %a_offsets = arith.addi %a_starts, %a_along : tensor<32x32xi32>
+      %a_all = tt.splat %a : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+      %a_from = tt.addptr %a_all, %a_offsets : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+      %b_rows = arith.muli %r_column, %width : tensor<32x1xi32>
+      %b_starts = tt.broadcast %b_rows : tensor<32x1xi32> -> tensor<32x32xi32>
+      %b_offsets = arith.addi %b_starts, %all_columns : tensor<32x32xi32>
+      %b_all = tt.splat %b : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+      %b_from = tt.addptr %b_all, %b_offsets : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+      %sum:3 = scf.for %j = %c0 to %k step %c32 iter_args(%acc = %zero, %ap = %a_from, %bp = %b_from)
+          -> (tensor<32x32xf32>, tensor<32x32x!tt.ptr<f16>>, tensor<32x32x!tt.ptr<f16>>) : i32 {
+        %x = tt.load %ap : tensor<32x32x!tt.ptr<f16>>
+        %y = tt.load %bp : tensor<32x32x!tt.ptr<f16>>
+        %d = tt.dot %x, %y, %acc : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
+        %ap2 = tt.addptr %ap, %next_a : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+        %bp2 = tt.addptr %bp, %next_b : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+        scf.yield %d, %ap2, %bp2 : tensor<32x32xf32>, tensor<32x32x!tt.ptr<f16>>, tensor<32x32x!tt.ptr<f16>>
+      }
+      %c_rows = arith.muli %rows, %width : tensor<32x1xi32>
+      %c_starts = tt.broadcast %c_rows : tensor<32x1xi32> -> tensor<32x32xi32>
+      %c_offsets = arith.addi %c_starts, %all_columns : tensor<32x32xi32>
+      %c_all = tt.splat %c : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+      %to = tt.addptr %c_all, %c_offsets : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+      tt.store %to, %sum#0 : tensor<32x32x!tt.ptr<f32>>
+    } {tt.flatten}
+    tt.return
+  }
+}
+)";
+
+class PersistentProduct : public testing::TestWithParam<Machine> {};
+
+TEST_P(PersistentProduct, GoesOnFromTileToTile) {
+  constexpr int kRows = 96, kColumns = 64;
+  int turn = 0;
+  for (int k : {0, 32, 96})
+    for (uint32_t programs : {1u, 4u, 7u}) {
+      Array a = Moderate("f16", kRows * std::max(k, 1), 1), b = Moderate("f16", std::max(k, 1) * kColumns, 2);
+      Array actual("f32", kRows * kColumns), expected = actual;
+      for (int i = 0; i < kRows; ++i)
+        for (int j = 0; j < kColumns; ++j) {
+          double sum = 0;
+          for (int l = 0; l < k; ++l) sum += a.Float(i * k + l) * b.Float(l * kColumns + j);
+          expected.SetFloat(i * kColumns + j, sum);
+        }
+      workers::Grid grid;
+      grid.x = programs;
+      std::string options = absl::StrCat("\"num_stages\": ", 1 + turn++ % 3);
+      absl::Status status = RunKernel(GetParam(), kPersistentProduct, grid, {a, b, actual, k}, options);
+      ASSERT_TRUE(status.ok()) << status;
+      EXPECT_TRUE(Agree(actual, expected, 1e-4)) << "k = " << k << ", " << programs << " programs, " << options;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, PersistentProduct, testing::ValuesIn(Machines({1, 4})),
+                         [](const auto& info) { return NameOf(info.param); });
 
 }  // namespace
 }  // namespace tritond::conformance
