@@ -27,6 +27,11 @@
 // else, or with several inner loops, the loop stays as it is.
 //
 // Rounds are counted in 64 bits. Nothing moves across anything else: effects keep their order.
+//
+// Loads are made rounds ahead only in loops that write no memory, as they may read what is written there. If the inner
+// loop is one whose loads would be made ahead and the outer one writes what the inner computed, the inner loop is worth
+// more alone, and the nest stays.
+#include "compiler/passes/loop_effects.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -65,6 +70,13 @@ bool AsksForIt(ForOp loop) {
 ForOp InnerLoop(ForOp outer) {
   auto loops = llvm::to_vector(outer.getBody()->getOps<ForOp>());
   return loops.size() == 1 ? loops[0] : ForOp();
+}
+
+// Whether the inner loop alone could make its loads ahead, but not the one loop.
+bool StopsLoadsAhead(ForOp outer, ForOp inner) {
+  if (!OnlyReads(inner) || OnlyReads(outer)) return false;
+  auto has = [&](auto op) { return !inner.getBody()->getOps<decltype(op)>().empty(); };
+  return has(tt::LoadOp()) && (has(tt::DotOp()) || inner->hasAttr("tt.num_stages"));
 }
 
 bool IsCarriable(Type type) {
@@ -368,7 +380,7 @@ void FuseIfRuns(OpBuilder& b, ForOp outer, ForOp inner, Value total, Value inner
 
 void Fuse(ForOp outer) {
   ForOp inner = InnerLoop(outer);
-  if (!inner || !llvm::all_of(outer.getResultTypes(), IsCarriable)) return;
+  if (!inner || StopsLoadsAhead(outer, inner) || !llvm::all_of(outer.getResultTypes(), IsCarriable)) return;
   for (Operation& op : *outer.getBody())
     if (!llvm::all_of(op.getResultTypes(), IsCarriable)) return;
   std::optional<llvm::SmallVector<Operation*>> slice = BoundsSlice(outer, inner);

@@ -75,6 +75,8 @@ void AddNeutralFinalPasses(mlir::OpPassManager& pm) {
   // What the slices of a dot, or the places of a loop inside another one, have in common.
   pm.addPass(createHoistInvariantsPass());
   pm.addPass(mlir::createSymbolDCEPass());
+  // The canonicaliser takes apart what this joins: a branch that only chooses.
+  pm.addPass(createCombineTensorSelectAndIfPass());
   // Last: the canonicaliser would move constants up again.
   pm.addPass(createReorderInstructionsPass());
 }

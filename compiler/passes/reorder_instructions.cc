@@ -11,12 +11,15 @@
 // 1. An operation without effects moves down to its first user, if its result takes more registers than those operands
 //    that would have to live longer for it: extensions, conversions to operands of matrix units, which many threads
 //    hold, pointers made of offsets, constants. If all users are in one branch of an scf.if, it moves into that branch.
-//    It does not move to the end of a block, where what a loop carries is scheduled on purpose, nor into loops.
+//    It does not move to the end of a block, where what a loop carries is scheduled on purpose, nor into loops. What
+//    needs scratch in shared memory does not pass the making of a buffer, with which it would have to share that
+//    memory.
 // 2. A buffer that is filled from registers moves up to where these are made, as far as only light operations come in
 //    between. A load from global memory should be on its way before the buffer waits for its own; a conversion would
 //    find less shared memory free.
 //
 // Operations with effects keep their order, except that a new buffer is filled earlier, which nobody else sees.
+#include "compiler/analysis/scratch.h"
 #include "compiler/passes/conversion_cost.h"
 #include "compiler/passes/passes.h"
 
@@ -61,12 +64,19 @@ class Sinker final {
     Block* block = op->getBlock();
     Operation* first = FirstUser(op, block);
     if (!first || first->hasTrait<mlir::OpTrait::IsTerminator>()) return;
+    if (MakesBuffers(op->getNextNode(), first) && ScratchBytes(op) > 0) return;
     if (Block* branch = OnlyBranch(op, first)) {
       if (Words(op->getResult(0)) < WordsHeldUntil(op, first)) return;
       op->moveBefore(branch, branch->begin());
     } else if (op->getNextNode() != first && Words(op->getResult(0)) > WordsHeldUntil(op, first)) {
       op->moveBefore(first);
     }
+  }
+
+  static bool MakesBuffers(Operation* from, Operation* to) {
+    for (Operation* op = from; op != to; op = op->getNextNode())
+      if (llvm::isa<ttg::LocalAllocOp>(op) || op->getNumRegions() != 0) return true;
+    return false;
   }
 
   // The first operation of `block` that uses `op` or has a user inside; null if some user is in another block.

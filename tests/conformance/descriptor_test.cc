@@ -80,18 +80,19 @@ std::string Kernel(const Case& c, const std::string& body, bool loads, const std
   const char* write = R"(    %l = tt.reshape %x : $BLOCK -> tensor<$Nx$T>
     tt.store %p, %l : tensor<$Nx!tt.ptr<$T>>
 )";
-  return Substitute(absl::StrCat("module {\n  tt.func public @kernel(%tensor: !tt.ptr<$T>, %flat: !tt.ptr<$T>) {\n",
-                                 Descriptor(c), R"(    %i = tt.make_range {start = 0 : i32, end = $N : i32} : tensor<$Nxi32>
+  return Substitute(
+      absl::StrCat("module {\n  tt.func public @kernel(%tensor: !tt.ptr<$T>, %flat: !tt.ptr<$T>) {\n", Descriptor(c),
+                   R"(    %i = tt.make_range {start = 0 : i32, end = $N : i32} : tensor<$Nxi32>
     %fs = tt.splat %flat : !tt.ptr<$T> -> tensor<$Nx!tt.ptr<$T>>
     %p = tt.addptr %fs, %i : tensor<$Nx!tt.ptr<$T>>, tensor<$Nxi32>
 )",
-                                 loads ? "" : read, body, loads ? write : "", "    tt.return\n  }\n}\n"),
-                    {{"T", c.type},
-                     {"D", described.empty() ? c.type : described},
-                     {"N", absl::StrCat(c.block.Elements())},
-                     {"PLACES", absl::StrJoin(places, ", ")},
-                     {"SHAPE", absl::StrJoin(c.block.block, "x")},
-                     {"BLOCK", absl::StrCat("tensor<", absl::StrJoin(c.block.block, "x"), "x", c.type, ">")}});
+                   loads ? "" : read, body, loads ? write : "", "    tt.return\n  }\n}\n"),
+      {{"T", c.type},
+       {"D", described.empty() ? c.type : described},
+       {"N", absl::StrCat(c.block.Elements())},
+       {"PLACES", absl::StrJoin(places, ", ")},
+       {"SHAPE", absl::StrJoin(c.block.block, "x")},
+       {"BLOCK", absl::StrCat("tensor<", absl::StrJoin(c.block.block, "x"), "x", c.type, ">")}});
 }
 
 class Descriptors : public testing::TestWithParam<Case> {};
@@ -147,9 +148,8 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Descriptors, testing::ValuesIn(Cases()), [](const auto& info) {
-  return absl::StrCat(NameCase(info), "_", info.index);
-});
+INSTANTIATE_TEST_SUITE_P(All, Descriptors, testing::ValuesIn(Cases()),
+                         [](const auto& info) { return absl::StrCat(NameCase(info), "_", info.index); });
 
 struct ReduceCase {
   std::string kind, type, described;
@@ -272,7 +272,8 @@ TEST_P(DescriptorRows, AreGathered) {
     bool inside = row >= 0 && row < 30 && column >= 0 && column < 48;
     expected.SetInt(i, inside ? tensor.Int(row * 48 + column) : 0);
   }
-  std::string ir = RowsKernel(c, R"(    %x = tt.descriptor_gather %d[%r, %y] : (!tt.tensordesc<1x16x$T>, tensor<32x$X>, i32) -> tensor<32x16x$T>
+  std::string ir = RowsKernel(
+      c, R"(    %x = tt.descriptor_gather %d[%r, %y] : (!tt.tensordesc<1x16x$T>, tensor<32x$X>, i32) -> tensor<32x16x$T>
     %l = tt.reshape %x : tensor<32x16x$T> -> tensor<512x$T>
     tt.store %p, %l : tensor<512x!tt.ptr<$T>>)");
   absl::Status status = RunKernel(c.machine, ir, {}, {tensor, rows, flat});
@@ -300,8 +301,7 @@ std::vector<RowsCase> RowsCases() {
   std::vector<RowsCase> cases;
   int turn = 0;
   for (const char* type : {"f32", "f16", "bf16", "i8", "i32", "f8E5M2"})
-    for (int y : {0, 16, 40, -8})
-      cases.push_back({type, turn % 3 == 0 ? "i16" : "i32", y, MachineFor(turn)}), ++turn;
+    for (int y : {0, 16, 40, -8}) cases.push_back({type, turn % 3 == 0 ? "i16" : "i32", y, MachineFor(turn)}), ++turn;
   return cases;
 }
 

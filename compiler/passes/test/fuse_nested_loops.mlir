@@ -169,3 +169,44 @@ tt.func @stays(%p: !tt.ptr<i32>, %n: i32) {
   tt.store %p, %r : !tt.ptr<i32>
   tt.return
 }
+
+// -----
+
+// A product whose loads can be made ahead in the inner loop, but not across the outer one's store, stays; without the
+// store the loops become one.
+// CHECK-LABEL: @loads_ahead
+// CHECK-COUNT-2: scf.for
+//       CHECK:   tt.store
+// CHECK-LABEL: @loads_ahead_of_nothing
+// CHECK-COUNT-1: scf.for
+//   CHECK-NOT:   scf.for
+tt.func @loads_ahead(%p: tensor<16x16x!tt.ptr<f16>>, %q: tensor<16x16x!tt.ptr<f32>>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c8 = arith.constant 8 : i32
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %s = scf.for %j = %c0 to %c8 step %c1 iter_args(%a = %zero) -> (tensor<16x16xf32>) : i32 {
+      %v = tt.load %p : tensor<16x16x!tt.ptr<f16>>
+      %d = tt.dot %v, %v, %a : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+      scf.yield %d : tensor<16x16xf32>
+    }
+    tt.store %q, %s : tensor<16x16x!tt.ptr<f32>>
+  } {tt.flatten}
+  tt.return
+}
+tt.func @loads_ahead_of_nothing(%p: tensor<16x16x!tt.ptr<f16>>, %n: i32) -> tensor<16x16xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c8 = arith.constant 8 : i32
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%b = %zero) -> (tensor<16x16xf32>) : i32 {
+    %s = scf.for %j = %c0 to %c8 step %c1 iter_args(%a = %b) -> (tensor<16x16xf32>) : i32 {
+      %v = tt.load %p : tensor<16x16x!tt.ptr<f16>>
+      %d = tt.dot %v, %v, %a : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+      scf.yield %d : tensor<16x16xf32>
+    }
+    scf.yield %s : tensor<16x16xf32>
+  } {tt.flatten}
+  tt.return %r : tensor<16x16xf32>
+}

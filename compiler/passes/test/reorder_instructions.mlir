@@ -110,3 +110,39 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %s, %l : tensor<512xf32, #a>, tensor<512xf32, #a>
   }
 }
+
+// -----
+
+// A conversion to an operand that many threads hold goes down to its user, but does not take shared memory beside a
+// buffer that was not there before.
+#a = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#opb = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // CHECK-LABEL: @operand
+  //       CHECK:   tt.load
+  //       CHECK:   ttg.convert_layout
+  //       CHECK:   arith.addf
+  // CHECK-LABEL: @operand_and_buffer
+  //       CHECK:   ttg.convert_layout
+  //       CHECK:   tt.load
+  //       CHECK:   ttg.local_alloc
+  tt.func @operand(%x: tensor<32x32xf16, #a>, %p: tensor<32x32x!tt.ptr<f16>, #a>)
+      -> (tensor<32x32xf16, #opb>, tensor<32x32xf16, #a>) {
+    %c = ttg.convert_layout %x : tensor<32x32xf16, #a> -> tensor<32x32xf16, #opb>
+    %v = tt.load %p : tensor<32x32x!tt.ptr<f16>, #a>
+    %s = arith.addf %c, %c : tensor<32x32xf16, #opb>
+    tt.return %s, %v : tensor<32x32xf16, #opb>, tensor<32x32xf16, #a>
+  }
+  tt.func @operand_and_buffer(%x: tensor<32x32xf16, #a>, %p: tensor<32x32x!tt.ptr<f16>, #a>)
+      -> (tensor<32x32xf16, #opb>, tensor<32x32xf16, #a>) {
+    %c = ttg.convert_layout %x : tensor<32x32xf16, #a> -> tensor<32x32xf16, #opb>
+    %v = tt.load %p : tensor<32x32x!tt.ptr<f16>, #a>
+    %b = ttg.local_alloc %v : (tensor<32x32xf16, #a>) -> !ttg.memdesc<32x32xf16, #shared, #smem>
+    %s = arith.addf %c, %c : tensor<32x32xf16, #opb>
+    %l = ttg.local_load %b : !ttg.memdesc<32x32xf16, #shared, #smem> -> tensor<32x32xf16, #a>
+    tt.return %s, %l : tensor<32x32xf16, #opb>, tensor<32x32xf16, #a>
+  }
+}
