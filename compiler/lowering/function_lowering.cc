@@ -131,7 +131,9 @@ Value FunctionLowering::ThreadPart(const LinearLayout& layout, absl::string_view
 
 Value FunctionLowering::Coordinate(const LinearLayout& layout, absl::string_view out, Value thread_part, int constant) {
   int32_t reached = BitsReached(layout, "lane", out) | BitsReached(layout, "warp", out);
-  return (reached & constant) == 0 ? e.Add(thread_part, e.Int(constant)) : e.Xor(thread_part, e.Int(constant));
+  // Registers that differ in bits which no thread reaches share the rest, and an access has room for a constant.
+  Value shared = e.Xor(thread_part, e.Int(constant & reached));
+  return e.Add(shared, e.Int(constant & ~reached));
 }
 
 Value FunctionLowering::IsFirstCopy(const LinearLayout& layout) {

@@ -48,7 +48,7 @@ class FunctionLowering final {
   mlir::Value Warp();
   // The i32 that (lane, warp) contribute to output `out` of `layout`: the coordinate is this XOR the registers' part.
   mlir::Value ThreadPart(const LinearLayout& layout, absl::string_view out);
-  // ThreadPart and a register's constant: an add where their bits are disjoint, which addressing modes like.
+  // ThreadPart and a register's constant, whose bits that no thread reaches are added: addressing modes like that.
   mlir::Value Coordinate(const LinearLayout& layout, absl::string_view out, mlir::Value thread_part, int constant);
   // i1, true in exactly one of the threads that hold copies of an element; null when there are no copies.
   mlir::Value IsFirstCopy(const LinearLayout& layout);
