@@ -61,7 +61,7 @@ void Print(const char* format, ...) {
 }
 
 struct Runtime {
-  uint32_t version = 1;
+  uint32_t version = 2;
   int32_t (*thread_id)() = [] { return current->thread; };
   int32_t (*program_id)(int32_t) = [](int32_t axis) { return current->program[axis]; };
   int32_t (*num_programs)(int32_t) = [](int32_t axis) { return axis + 10; };
@@ -80,6 +80,10 @@ struct Runtime {
     throw Failure{absl::StrCat(PlaceOf(site), ": ", message)};
   };
   void (*print)(const char*, ...) = Print;
+  void (*async_copy)(const Site*, void*, const void*, uint32_t, uint32_t) =
+      [](const Site*, void* to, const void* from, uint32_t, uint32_t read) { memcpy(to, from, read); };
+  void (*async_commit)() = [] {};
+  void (*async_wait)(const Site*, uint32_t) = [](const Site*, uint32_t) {};
 };
 
 Compiler& Warm() {
@@ -153,7 +157,7 @@ constexpr char kAdd[] = R"(module {
 TEST(Host, AnObjectExportsItsKernelAndTheTwoVariables) {
   Object object(Compile(Request(kAdd)));
   ASSERT_NE(object.Symbol("tritond_host_abi"), nullptr);
-  EXPECT_EQ(*static_cast<const uint32_t*>(object.Symbol("tritond_host_abi")), 1u);
+  EXPECT_EQ(*static_cast<const uint32_t*>(object.Symbol("tritond_host_abi")), 2u);
   EXPECT_NE(object.Symbol("add"), nullptr);
 }
 

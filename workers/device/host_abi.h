@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-#define TRITOND_HOST_ABI_VERSION 1u
+#define TRITOND_HOST_ABI_VERSION 2u
 
 /* A place in the kernel's source, or in its IR when it names no source. Constant data of the object. */
 typedef struct TritondHostSite {
@@ -69,6 +69,13 @@ typedef struct TritondHostRuntime {
   void (*fail)(const TritondHostSite* site, const char* message);
   /* printf to the device's output. */
   void (*print)(const char* format, ...);
+
+  /* Starts a copy of `read` bytes, at most `bytes`, from global to shared memory, where zeros follow up to `bytes`; of
+   * 0 bytes, it does nothing. What is at `to` is undefined until a wait. The copies that the thread has started since
+   * its last commit become a group; waits until at most `num` groups of the thread have not been copied. */
+  void (*async_copy)(const TritondHostSite* site, void* to, const void* from, uint32_t bytes, uint32_t read);
+  void (*async_commit)(void);
+  void (*async_wait)(const TritondHostSite* site, uint32_t num);
 } TritondHostRuntime;
 
 #ifdef __cplusplus

@@ -128,6 +128,48 @@ TEST_F(HostDevice, AnAtomicRacesWithAPlainWrite) {
   ExpectFails(Run("atomic_and_plain"), kInvalid, {"race", "kernel.py:40", "kernel.py:41"});
 }
 
+TEST_F(HostDevice, CopiesArriveWithTheWaitForTheirGroup) {
+  std::vector<int32_t> values(128);
+  for (int i = 0; i < 128; ++i) values[i] = 100 + i;
+  const Buffer in = MakeBuffer(*device_, values), out = MakeBuffer(*device_, std::vector<int32_t>(128, 0));
+  const auto kernel = Load("copy_to_shared", 2, 512);
+  for (int num : {0, 1}) {
+    const absl::Status status = device_->Launch(
+        *kernel, Grid{1},
+        {Argument::Pointer(in), Argument::Pointer(out), Argument::Scalar(int32_t{num}), Argument::Scalar(int32_t{1})});
+    ASSERT_TRUE(status.ok()) << status;
+    const auto result = ReadBuffer<int32_t>(*device_, out, 128);
+    for (int i = 0; i < 64; ++i) {
+      EXPECT_EQ(result[i], 100 + 63 - i);
+      // A group that nobody has waited for has not arrived, and leaves nothing of what was there before.
+      EXPECT_EQ(result[64 + i], num == 1 ? 0x5A5A5A5A : i % 2 ? 0 : 164 + i);
+    }
+  }
+}
+
+TEST_F(HostDevice, ReadingTheCopiesOfOthersWithoutABarrierIsARace) {
+  const Buffer in = MakeBuffer(*device_, std::vector<int32_t>(128, 7)),
+               out = MakeBuffer(*device_, std::vector<int32_t>(128, 0));
+  ExpectFails(device_->Launch(*Load("copy_to_shared", 2, 512), Grid{1},
+                              {Argument::Pointer(in), Argument::Pointer(out), Argument::Scalar(int32_t{0}),
+                               Argument::Scalar(int32_t{0})}),
+              kInvalid, {"race", "kernel.py:80", "kernel.py:86"});
+}
+
+TEST_F(HostDevice, CopyingOverWhatOthersReadIsARace) {
+  const Buffer in = MakeBuffer(*device_, std::vector<int32_t>(1, 1));
+  ExpectFails(Run("copy_over_read", {Argument::Pointer(in)}), kInvalid, {"race", "thread 5 writes", "kernel.py:93"});
+}
+
+TEST_F(HostDevice, CopiesMustStayInBounds) {
+  const Buffer in = MakeBuffer(*device_, std::vector<int32_t>(16, 1)),
+               out = MakeBuffer(*device_, std::vector<int32_t>(128, 0));
+  ExpectFails(device_->Launch(*Load("copy_to_shared", 2, 512), Grid{1},
+                              {Argument::Pointer(in), Argument::Pointer(out), Argument::Scalar(int32_t{0}),
+                               Argument::Scalar(int32_t{1})}),
+              kInvalid, {"out of bounds", "kernel.py:81"});
+}
+
 TEST_F(HostDevice, SharedMemoryStartsAsAPattern) {
   const Buffer out = MakeBuffer(*device_, std::vector<int32_t>(64, 0));
   ASSERT_TRUE(Run("read_unwritten", {Argument::Pointer(out)}).ok());

@@ -2,10 +2,18 @@
 #include "workers/device/host_program.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "absl/strings/str_cat.h"
 
 namespace tritond::workers {
+namespace {
+
+// What the place of a copy in flight holds.
+constexpr int kInFlight = 0x5A;
+
+}  // namespace
+
 const char* HostProgram::WaitText(Wait wait) {
   static const char* const kTexts[] = {"nothing", "a barrier", "a barrier of its warp", "a shuffle"};
   return kTexts[static_cast<int>(wait)];
@@ -82,6 +90,9 @@ void HostProgram::RunProgram(uint64_t program) {
   ready_count_ = threads_.size();
   for (Thread& thread : threads_) {
     thread.has_ended = false;
+    thread.copies.clear();
+    thread.groups.clear();
+    thread.uncommitted = 0;
     ready_[thread.index] = thread.index;
   }
   while (ready_count_ > 0) {
@@ -126,6 +137,37 @@ void HostProgram::CheckAccess(const TritondHostSite* site, const void* address, 
 void HostProgram::Fail(const TritondHostSite* site, const char* message) {
   Complain(absl::StatusCode::kAborted, absl::StrCat(SiteText(site), ": ", message));
   Suspend();
+}
+
+void HostProgram::AsyncCopy(const TritondHostSite* site, void* to, const void* from, uint32_t bytes, uint32_t read) {
+  if (bytes == 0) return;
+  const Copy copy = {site, static_cast<char*>(to), static_cast<const char*>(from), bytes, read};
+  if (!MayGoOn() || !MayCopy(copy)) Suspend();
+  std::memset(to, kInFlight, bytes);
+  threads_[current_].copies.push_back(copy);
+  ++threads_[current_].uncommitted;
+}
+
+void HostProgram::AsyncCommit() {
+  Thread& thread = threads_[current_];
+  thread.groups.push_back(thread.uncommitted);
+  thread.uncommitted = 0;
+}
+
+void HostProgram::AsyncWait(const TritondHostSite* site, uint32_t num) {
+  if (!MayGoOn()) Suspend();
+  Thread& thread = threads_[current_];
+  while (thread.groups.size() > num) {
+    for (size_t left = thread.groups.front(); left > 0; --left) {
+      const Copy& copy = thread.copies.front();
+      // Other threads see these bytes only from here on.
+      if (!MayAccess(copy.site, copy.to, copy.bytes, TRITOND_HOST_WRITE | TRITOND_HOST_SHARED)) Suspend();
+      std::memcpy(copy.to, copy.from, copy.read);
+      std::memset(copy.to + copy.read, 0, copy.bytes - copy.read);
+      thread.copies.pop_front();
+    }
+    thread.groups.pop_front();
+  }
 }
 
 void HostProgram::Print(absl::string_view text) { (*launch_.print)(text); }
@@ -178,6 +220,14 @@ bool HostProgram::MayAccess(const TritondHostSite* site, const void* address, ui
   return Complain(absl::StatusCode::kInvalidArgument,
                   absl::StrCat("out of bounds: ", verbs[std::min(kind, 2u)], bytes, " bytes ",
                                launch_.memory->Describe(at, bytes), ", at ", SiteText(site)));
+}
+
+bool HostProgram::MayCopy(const Copy& copy) {
+  if (!MayAccess(copy.site, copy.to, copy.bytes, TRITOND_HOST_WRITE | TRITOND_HOST_SHARED) ||
+      !IsAligned(copy.site, copy.to, copy.bytes))
+    return false;
+  return copy.read == 0 ||
+         (MayAccess(copy.site, copy.from, copy.read, TRITOND_HOST_READ) && IsAligned(copy.site, copy.from, copy.bytes));
 }
 
 bool HostProgram::IsAligned(const TritondHostSite* site, const void* address, uint64_t bytes) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -68,9 +69,20 @@ class HostProgram final {
   void CheckAccess(const TritondHostSite* site, const void* address, uint64_t bytes, uint32_t kind);
   void Fail(const TritondHostSite* site, const char* message);
   void Print(absl::string_view text);
+  // A copy happens as late as it may, in the wait. Until then its bytes hold a pattern.
+  void AsyncCopy(const TritondHostSite* site, void* to, const void* from, uint32_t bytes, uint32_t read);
+  void AsyncCommit();
+  void AsyncWait(const TritondHostSite* site, uint32_t num);
 
  private:
   enum class Wait { kNothing, kBarrier, kWarpBarrier, kShuffle };
+
+  struct Copy {
+    const TritondHostSite* site;
+    char* to;
+    const char* from;
+    uint32_t bytes, read;
+  };
 
   struct Thread {
     HostProgram* program;
@@ -79,6 +91,9 @@ class HostProgram final {
     Wait wait = Wait::kNothing;
     const TritondHostSite* site = nullptr;  // where it waits
     bool has_ended = false;
+    std::deque<Copy> copies;    // in flight
+    std::deque<size_t> groups;  // how many of these each group has
+    size_t uncommitted = 0;
   };
   // Threads that gather at one place until all have come.
   struct Meeting {
@@ -103,6 +118,7 @@ class HostProgram final {
   bool MaySettle();
   bool MayAccess(const TritondHostSite* site, const void* address, uint64_t bytes, uint32_t kind);
   bool IsAligned(const TritondHostSite* site, const void* address, uint64_t bytes);
+  bool MayCopy(const Copy& copy);
   bool MayShuffle(const TritondHostSite* site, uint32_t lane, int lanes);
   bool MayMeet(const Meeting& meeting, Wait wait, const TritondHostSite* site);
   bool Complain(absl::StatusCode code, absl::string_view what);  // false

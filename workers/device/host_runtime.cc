@@ -24,6 +24,11 @@ void CheckAccess(const TritondHostSite* site, const void* address, uint64_t byte
   running->CheckAccess(site, address, bytes, kind);
 }
 void Fail(const TritondHostSite* site, const char* message) { running->Fail(site, message); }
+void AsyncCopy(const TritondHostSite* site, void* to, const void* from, uint32_t bytes, uint32_t read) {
+  running->AsyncCopy(site, to, from, bytes, read);
+}
+void AsyncCommit() { running->AsyncCommit(); }
+void AsyncWait(const TritondHostSite* site, uint32_t num) { running->AsyncWait(site, num); }
 
 void Print(const char* format, ...) {
   va_list arguments, again;
@@ -58,6 +63,9 @@ const TritondHostRuntime& HostRuntime() {
       CheckAccess,
       Fail,
       Print,
+      AsyncCopy,
+      AsyncCommit,
+      AsyncWait,
   };
   return runtime;
 }

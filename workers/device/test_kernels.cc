@@ -171,6 +171,33 @@ void atomic_and_plain(Parameters) {
 
 void read_unwritten(Parameters p) { Store<50>(Parameter<int32_t*>(p, 0) + rt().thread_id(), LoadShared<51>(1)); }
 
+// Copies in[thread] and, where the thread is even, in[64 + thread] to shared memory in a group each; waits for all but
+// `num`. out = what thread 63 - thread has copied first, and what the thread has copied last.
+void copy_to_shared(Parameters p) {
+  const int thread = rt().thread_id();
+  const int32_t* in = Parameter<const int32_t*>(p, 0);
+  int32_t* out = Parameter<int32_t*>(p, 1);
+  int32_t* shared = static_cast<int32_t*>(rt().shared_memory());
+  rt().async_copy(At<80>(), shared + thread, in + thread, 4, 4);
+  rt().async_commit();
+  rt().async_copy(At<81>(), shared + 64 + thread, in + 64 + thread, 4, thread % 2 ? 0 : 4);
+  rt().async_copy(At<82>(), shared, in, 0, 0);
+  rt().async_commit();
+  rt().async_wait(At<83>(), Parameter<int32_t>(p, 2));
+  if (Parameter<int32_t>(p, 3)) rt().barrier(At<84>());
+  Store<85>(out + thread, LoadShared<86>(63 - thread));
+  Store<87>(out + 64 + thread, LoadShared<88>(64 + thread));
+}
+
+// Thread 5 begins to overwrite what the others have read.
+void copy_over_read(Parameters p) {
+  const int thread = rt().thread_id();
+  if (thread == 5) StoreShared<90>(0, 1);
+  rt().barrier(At<91>());
+  if (thread != 5) LoadShared<92>(0);
+  if (thread == 5) rt().async_copy(At<93>(), rt().shared_memory(), Parameter<const int32_t*>(p, 0), 4, 4);
+}
+
 void outside_shared(Parameters) { StoreShared<60>(64 + rt().thread_id(), 1); }
 
 // out[at + thread] = 1.

@@ -7,8 +7,8 @@
 
 namespace tritond::compiler {
 
-// Immutable, so usable from any thread. Families of methods live in files of their own: memory_ops.cc, atomic_ops.cc,
-// math_ops.cc, extern_functions.cc; the rest is in host_ops.cc.
+// Immutable, so usable from any thread. Families of methods live in files of their own: copy_ops.cc,
+// memory_ops.cc, atomic_ops.cc, math_ops.cc, extern_functions.cc; the rest is in host_ops.cc.
 //
 // What a predicate switches off is a branch in a function of its own, one for each type of access and module: calls
 // are small, and kernels have many.
@@ -36,6 +36,11 @@ class HostOps final : public TargetOps {
                                       mlir::ValueRange others) const override;
   void Store(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
              mlir::ValueRange values) const override;
+  // The run-time delays what it copies until the wait, so that code which waits too little is found out.
+  bool AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access, mlir::Value shared,
+                 mlir::Value mask) const override;
+  void AsyncCommitGroup(mlir::OpBuilder& b, mlir::Location loc) const override;
+  void AsyncWaitGroup(mlir::OpBuilder& b, mlir::Location loc, int num) const override;
   // Of integers and floats of 8 to 64 bits; fadd of f16, bf16, f32 and f64.
   mlir::FailureOr<mlir::Value> AtomicRmw(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
                                          tt::RmwOp op, mlir::Value value) const override;

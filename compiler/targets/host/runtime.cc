@@ -15,6 +15,8 @@ bool TakesSite(RuntimeFunction function) {
     case RuntimeFunction::kShuffle:
     case RuntimeFunction::kCheckAccess:
     case RuntimeFunction::kFail:
+    case RuntimeFunction::kAsyncCopy:
+    case RuntimeFunction::kAsyncWait:
       return true;
     default:
       return false;
@@ -43,6 +45,12 @@ LLVM::LLVMFunctionType DialectType(mlir::OpBuilder& b, RuntimeFunction function)
       return LLVM::LLVMFunctionType::get(nothing, {ptr, ptr});
     case RuntimeFunction::kPrint:
       return LLVM::LLVMFunctionType::get(nothing, {ptr}, /*isVarArg=*/true);
+    case RuntimeFunction::kAsyncCopy:
+      return LLVM::LLVMFunctionType::get(nothing, {ptr, ptr, ptr, i32, i32});
+    case RuntimeFunction::kAsyncCommit:
+      return LLVM::LLVMFunctionType::get(nothing, {});
+    case RuntimeFunction::kAsyncWait:
+      return LLVM::LLVMFunctionType::get(nothing, {ptr, i32});
   }
   return {};
 }
@@ -70,6 +78,12 @@ llvm::FunctionType* LlvmType(llvm::LLVMContext& context, RuntimeFunction functio
       return llvm::FunctionType::get(nothing, {ptr, ptr}, false);
     case RuntimeFunction::kPrint:
       return llvm::FunctionType::get(nothing, {ptr}, true);
+    case RuntimeFunction::kAsyncCopy:
+      return llvm::FunctionType::get(nothing, {ptr, ptr, ptr, i32, i32}, false);
+    case RuntimeFunction::kAsyncCommit:
+      return llvm::FunctionType::get(nothing, false);
+    case RuntimeFunction::kAsyncWait:
+      return llvm::FunctionType::get(nothing, {ptr, i32}, false);
   }
   return nullptr;
 }
@@ -100,6 +114,9 @@ void SetAttributes(llvm::Function& declared, RuntimeFunction function) {
       declared.addFnAttr(llvm::Attribute::Cold);
       break;
     case RuntimeFunction::kPrint:
+    case RuntimeFunction::kAsyncCopy:
+    case RuntimeFunction::kAsyncCommit:
+    case RuntimeFunction::kAsyncWait:
       break;
   }
 }
@@ -144,6 +161,12 @@ llvm::StringRef NameOf(RuntimeFunction function) {
       return "tritond.fail";
     case RuntimeFunction::kPrint:
       return "tritond.print";
+    case RuntimeFunction::kAsyncCopy:
+      return "tritond.async_copy";
+    case RuntimeFunction::kAsyncCommit:
+      return "tritond.async_commit";
+    case RuntimeFunction::kAsyncWait:
+      return "tritond.async_wait";
   }
   return "";
 }

@@ -14,7 +14,7 @@
 namespace tritond::compiler::host {
 
 // The version of the contract that this code follows.
-inline constexpr uint32_t kAbiVersion = 1;
+inline constexpr uint32_t kAbiVersion = 2;
 inline constexpr llvm::StringLiteral kAbiVersionSymbol = "tritond_host_abi";
 inline constexpr llvm::StringLiteral kRuntimeSymbol = "tritond_host_runtime";
 
@@ -29,13 +29,17 @@ enum class RuntimeFunction {
   kShuffle,
   kCheckAccess,
   kFail,
-  kPrint
+  kPrint,
+  kAsyncCopy,
+  kAsyncCommit,
+  kAsyncWait
 };
-inline constexpr RuntimeFunction kRuntimeFunctions[] = {RuntimeFunction::kThreadId,    RuntimeFunction::kProgramId,
-                                                        RuntimeFunction::kNumPrograms, RuntimeFunction::kSharedMemory,
-                                                        RuntimeFunction::kBarrier,     RuntimeFunction::kWarpBarrier,
-                                                        RuntimeFunction::kShuffle,     RuntimeFunction::kCheckAccess,
-                                                        RuntimeFunction::kFail,        RuntimeFunction::kPrint};
+inline constexpr RuntimeFunction kRuntimeFunctions[] = {
+    RuntimeFunction::kThreadId,     RuntimeFunction::kProgramId,   RuntimeFunction::kNumPrograms,
+    RuntimeFunction::kSharedMemory, RuntimeFunction::kBarrier,     RuntimeFunction::kWarpBarrier,
+    RuntimeFunction::kShuffle,      RuntimeFunction::kCheckAccess, RuntimeFunction::kFail,
+    RuntimeFunction::kPrint,        RuntimeFunction::kAsyncCopy,   RuntimeFunction::kAsyncCommit,
+    RuntimeFunction::kAsyncWait};
 
 // The kinds of check_access; address space 3 adds kSharedAccess.
 enum AccessKind : uint32_t { kReadAccess = 0, kWriteAccess = 1, kAtomicAccess = 2, kSharedAccess = 4 };

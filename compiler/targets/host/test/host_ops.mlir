@@ -124,3 +124,28 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return
   }
 }
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // The run-time makes asynchronous copies; of nothing where the mask is false.
+  // CHECK-LABEL: llvm.func {{.*}}@copies
+  // CHECK: %[[READ:.*]] = llvm.select %{{.*}} : i1, i32
+  // CHECK: llvm.call @tritond.async_copy(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[READ]])
+  // CHECK: llvm.call @tritond.async_commit()
+  // CHECK: llvm.call @tritond.async_wait(
+  tt.func public @copies(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %m: i1) {
+    %b = ttg.local_alloc {allocation.offset = 0 : i32} : () -> !ttg.memdesc<128xf32, #shared, #smem, mutable>
+    %range = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #blocked>
+    %base = tt.splat %p : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #blocked>
+    %ptr = tt.addptr %base, %range : tensor<128x!tt.ptr<f32>, #blocked>, tensor<128xi32, #blocked>
+    %mask = tt.splat %m : i1 -> tensor<128xi1, #blocked>
+    %t = ttg.async_copy_global_to_local %ptr, %b mask %mask : tensor<128x!tt.ptr<f32>, #blocked> -> <128xf32, #shared, #smem, mutable>
+    %g = ttg.async_commit_group tokens %t
+    %w = ttg.async_wait %g {num = 0 : i32}
+    tt.return
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asynchronous copies from global to shared memory, of the sizes that a GPU has: 4, 8 and 16 bytes.
+#include "compiler/targets/host/host_ops.h"
+#include "compiler/targets/host/runtime.h"
+#include "compiler/targets/llvm_emitters.h"
+
+namespace tritond::compiler {
+namespace LLVM = mlir::LLVM;
+
+bool HostOps::AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access, mlir::Value shared,
+                        mlir::Value mask) const {
+  int element_bits = llvm::isa<LLVM::LLVMPointerType>(access.element) ? 64 : access.element.getIntOrFloatBitWidth();
+  int count = element_bits / 8 * access.count;
+  if (count != 4 && count != 8 && count != 16) return false;
+  mlir::Type plain = LLVM::LLVMPointerType::get(b.getContext());
+  mlir::Value to = b.create<LLVM::AddrSpaceCastOp>(loc, plain, shared), from = access.ptr;
+  if (from.getType() != plain) from = b.create<LLVM::AddrSpaceCastOp>(loc, plain, from);
+  // A thread that does not act copies nothing.
+  mlir::Value bytes = EmitI32(b, loc, count), zero = EmitI32(b, loc, 0);
+  mlir::Value read = mask ? b.create<LLVM::SelectOp>(loc, mask, bytes, zero).getResult() : bytes;
+  if (access.predicate) bytes = b.create<LLVM::SelectOp>(loc, access.predicate, bytes, zero);
+  host::EmitRuntimeCall(b, loc, host::RuntimeFunction::kAsyncCopy, {to, from, bytes, read});
+  return true;
+}
+
+void HostOps::AsyncCommitGroup(mlir::OpBuilder& b, mlir::Location loc) const {
+  host::EmitRuntimeCall(b, loc, host::RuntimeFunction::kAsyncCommit, {});
+}
+
+void HostOps::AsyncWaitGroup(mlir::OpBuilder& b, mlir::Location loc, int num) const {
+  host::EmitRuntimeCall(b, loc, host::RuntimeFunction::kAsyncWait, EmitI32(b, loc, num));
+}
+
+}  // namespace tritond::compiler
