@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's place in the grid, barriers, assertions and printing.
+#include "compiler/lowering/float_format.h"
 #include "compiler/lowering/function_lowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -108,6 +109,8 @@ LogicalResult LowerPrint(FunctionLowering& f, tt::PrintOp op) {
         format += ")";
       }
       Value value = element;
+      auto number = llvm::dyn_cast<mlir::FloatType>(tt::ElementOf(arg.getType()));
+      if (number && number.getWidth() == 8 && !op.getHex()) value = DecodeFloat(e, FloatFormat::Of(number), value);
       format += prefix + FormatOf(e, value, op.getHex(), sign) + "\n";
       args.push_back(value);
       if (failed(f.target.Print(e.b, e.loc, format, args))) return mlir::failure();
