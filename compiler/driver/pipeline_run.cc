@@ -9,14 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/analysis/global_scratch.h"
 #include "compiler/driver/diagnostics.h"
+#include "compiler/driver/parse_llvm.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/lowering/lower_to_llvm.h"
-#include "compiler/targets/fatal_errors.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/IRReader/IRReader.h"
-#include "llvm/Support/SourceMgr.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -222,22 +219,15 @@ void PipelineRun::PlaceOperationsInText() {
 absl::Status PipelineRun::MakeLlir() {
   llvm_context_ = std::make_unique<llvm::LLVMContext>();
   if (request_.input == Stage::kLlir) {
-    llvm::SMDiagnostic error;
-    // Upgrading debug information verifies the module, and ends the process when it is wrong.
-    absl::Status fatal = CatchFatalErrors(
-        [&] { llvm_module_ = llvm::parseIR(llvm::MemoryBufferRef(request_.ir, "<ir>"), error, *llvm_context_); });
-    if (!fatal.ok()) {
-      llvm_context_.release();  // owns what the parser left behind
-      return absl::InvalidArgumentError(absl::StrCat("stage llir: ", fatal.message()));
+    LlvmTextError error;
+    auto parsed = ParseLlvm(request_.ir, *llvm_context_, &error);
+    if (parsed.ok()) {
+      llvm_module_ = *std::move(parsed);
+      return absl::OkStatus();
     }
-    if (llvm_module_) {
-      std::string complaint;
-      llvm::raw_string_ostream stream(complaint);
-      if (!llvm::verifyModule(*llvm_module_, &stream)) return absl::OkStatus();
-      return absl::InvalidArgumentError(absl::StrCat("stage llir: ", complaint));
-    }
-    diagnostics_->Add(mlir::DiagnosticSeverity::Error, {error.getLineNo(), error.getColumnNo() + 1},
-                      error.getMessage().str());
+    if (error.message.empty())
+      return absl::Status(parsed.status().code(), absl::StrCat("stage llir: ", parsed.status().message()));
+    diagnostics_->Add(mlir::DiagnosticSeverity::Error, {error.line, error.column}, error.message);
     return diagnostics_->FirstError(absl::StatusCode::kInvalidArgument);
   }
   absl::Status status = RunPasses(Stage::kLlir, [&](mlir::OpPassManager& pm) { target_.AddLlirPasses(pm, options_); });

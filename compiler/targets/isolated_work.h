@@ -11,7 +11,7 @@
 namespace tritond::compiler {
 
 struct IsolationLimits {
-  int cpu_seconds = 20;
+  int cpu_seconds = 10;
   uint64_t memory_bytes = uint64_t{1} << 30;  // beyond what the process has now
 };
 

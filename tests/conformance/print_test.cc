@@ -14,8 +14,8 @@ std::vector<std::string> Printed(const std::string& body, int32_t x, float f, wo
   Machine machine;
   for (const Machine& one : Machines({1}))
     if (one.target == "host") machine = one;
-  std::string ir = absl::StrCat("module {\n  tt.func public @kernel(%x: i32, %f: f32) {\n", body,
-                                "\n    tt.return\n  }\n}\n");
+  std::string ir =
+      absl::StrCat("module {\n  tt.func public @kernel(%x: i32, %f: f32) {\n", body, "\n    tt.return\n  }\n}\n");
   testing::internal::CaptureStdout();
   absl::Status status = RunKernel(machine, ir, grid, {x, f});
   fflush(stdout);

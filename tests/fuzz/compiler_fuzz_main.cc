@@ -35,7 +35,6 @@ struct KnownCrash {
   const char* reason;
 };
 constexpr KnownCrash kKnown[] = {
-    {"_ZN4llvm8LLParser", "LLVM 19 reads freed memory when IR text uses a value with another type than it has"},
     {"(wait4+", "ptxas takes minutes for kernels of one warp that have thousands of values a thread"},
 };
 
