@@ -51,10 +51,7 @@ void WriteReduce(KernelWriter& w) {
   if (!a) return;
   int axis = w.Below(static_cast<int>(a->shape.size()));
   Combination how = Choose(w, *a, a->shape[axis]);
-  Symbol result = w.EmitHidden(a->element, Without(a->shape, axis),
-                               absl::StrCat("\"tt.reduce\"(", a->name, ") <{axis = ", axis, " : i32}> ({"));
-  WriteRegion(w, "tt.reduce", a->element, how.op);
-  w.Line(absl::StrCat("}) : (", a->type(), ") -> ", result.type()));
+  Symbol result = EmitReduce(w, *a, axis, how.op);
   result.bound = how.bound;
   w.Publish(how.adds ? WithOneZero(w, result) : result);
 }
@@ -138,6 +135,14 @@ void WriteRecurrence(KernelWriter& w) {
 }
 
 }  // namespace
+
+Symbol EmitReduce(KernelWriter& w, const Symbol& a, int axis, const std::string& op) {
+  Symbol result = w.EmitHidden(a.element, Without(a.shape, axis),
+                               absl::StrCat("\"tt.reduce\"(", a.name, ") <{axis = ", axis, " : i32}> ({"));
+  WriteRegion(w, "tt.reduce", a.element, op);
+  w.Line(absl::StrCat("}) : (", a.type(), ") -> ", result.type()));
+  return result;
+}
 
 void WriteReduction(KernelWriter& w) {
   switch (w.Below(6)) {

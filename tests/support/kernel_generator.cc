@@ -125,8 +125,40 @@ class Generator {
     return w_.OneIn(2) ? w_.Constant("i32", {}, w_.Below(limit)) : w_.Masked(*known, limit);
   }
 
-  void WriteFor(int depth) {
-    std::vector<Symbol> carried = PickCarried(), inner = Renamed(carried);
+  // A sum over the rounds of a loop of what a tensor's like has along an axis: %sum = op(%sum, reduce<op>(%like)).
+  struct RunningSum {
+    Symbol like, start;
+    int axis = 0;
+    std::string op;
+  };
+
+  absl::optional<RunningSum> ChooseRunningSum() {
+    auto like = w_.Pick([](const Symbol& s) { return s.is_int() && s.bits() >= 8 && !s.shape.empty(); });
+    if (!like) return absl::nullopt;
+    RunningSum sum;
+    sum.like = *like;
+    sum.axis = w_.Below(static_cast<int>(like->shape.size()));
+    sum.op = w_.OneOf<std::string>({"arith.addi", "arith.muli", "arith.maxsi", "arith.minui", "arith.xori"});
+    Shape shape = like->shape;
+    shape.erase(shape.begin() + sum.axis);
+    sum.start = w_.Constant(like->element, shape, w_.Below(100) - 50);
+    return sum;
+  }
+
+  // The value of the next round.
+  Symbol Advance(const RunningSum& sum, const Symbol& now) {
+    Symbol part = EmitReduce(w_, PickLike({sum.like})[0], sum.axis, sum.op);
+    return w_.EmitHidden(now.element, now.shape,
+                         absl::StrCat(sum.op, " ", now.name, ", ", part.name, " : ", now.type()));
+  }
+
+  void WriteFor(int depth) { PublishAll(WriteForOf(PickCarried(), depth)); }
+
+  // Gives the results for what is carried.
+  std::vector<Symbol> WriteForOf(std::vector<Symbol> carried, int depth) {
+    auto sum = w_.OneIn(3) ? ChooseRunningSum() : absl::nullopt;
+    if (sum) carried.push_back(sum->start);
+    std::vector<Symbol> inner = Renamed(carried);
     Symbol from = w_.Constant("i32", {}, w_.Below(3) - 1), to = SmallScalar(4);
     Symbol step = w_.Constant("i32", {}, 1 + w_.Below(2)), i = from;
     i.name = w_.Fresh();
@@ -139,14 +171,26 @@ class Generator {
     size_t mark = w_.Mark();
     w_.Indent(2);
     w_.Publish(i);
-    PublishAll(inner);
+    // Mostly, the loop itself does not look at its running sum.
+    for (size_t k = 0; k < inner.size(); ++k)
+      if (!sum || k + 1 < inner.size() || w_.OneIn(4)) w_.Publish(inner[k]);
     WriteSteps(1 + w_.Below(4), depth + 1);
-    std::vector<Symbol> yielded = PickLike(carried);
+    std::vector<Symbol> starts(inner.begin(), inner.end() - (sum ? 1 : 0)), yielded = PickLike(starts);
+    bool nested = depth == 0 && w_.OneIn(2);
+    if (nested) {
+      std::vector<Symbol> results = WriteForOf(starts, depth + 1);
+      PublishAll(results);
+      WriteSteps(w_.Below(3), depth + 1);
+      yielded = PickLike(starts);
+      for (size_t k = 0; k < starts.size(); ++k)
+        if (!w_.OneIn(3)) yielded[k] = results[k];
+    }
+    if (sum) yielded.push_back(Advance(*sum, inner.back()));
     w_.Line(absl::StrCat("scf.yield ", Names(yielded), " : ", Types(yielded)));
     w_.Indent(-2);
-    w_.Line("}");
+    w_.Line(nested && !w_.OneIn(4) ? "} {tt.flatten}" : "}");
     w_.Forget(mark);
-    PublishAll(Renamed(carried, result));
+    return Renamed(carried, result);
   }
 
   void WriteWhile(int depth) {

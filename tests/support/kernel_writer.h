@@ -101,6 +101,9 @@ void WriteElementwise(KernelWriter& w);  // generate_elementwise.cc
 void WriteShape(KernelWriter& w);        // generate_shapes.cc
 void WriteReduction(KernelWriter& w);    // generate_reductions.cc
 
+// Writes a reduction of `a` by the operation `op`; its result may not take part in anything else yet.
+Symbol EmitReduce(KernelWriter& w, const Symbol& a, int axis, const std::string& op);  // generate_reductions.cc
+
 }  // namespace tritond::tests
 
 #endif  // TESTS_SUPPORT_KERNEL_WRITER_H_
