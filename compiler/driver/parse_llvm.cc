@@ -27,8 +27,8 @@ absl::StatusOr<std::string> ParseHere(const std::string& text) {
   auto* context = new llvm::LLVMContext;
   llvm::SMDiagnostic error;
   llvm::Module* module = nullptr;
-  absl::Status fatal = CatchFatalErrors(
-      [&] { module = llvm::parseIR(llvm::MemoryBufferRef(text, "<ir>"), error, *context).release(); });
+  absl::Status fatal =
+      CatchFatalErrors([&] { module = llvm::parseIR(llvm::MemoryBufferRef(text, "<ir>"), error, *context).release(); });
   if (!fatal.ok()) return absl::InvalidArgumentError(fatal.message());
   if (!module)
     return absl::StrCat(std::string(1, kError), error.getLineNo(), ":", error.getColumnNo() + 1, ":",
@@ -58,7 +58,8 @@ absl::StatusOr<std::unique_ptr<llvm::Module>> ParseLlvm(const std::string& text,
     error->message = parts[2];
     return absl::InvalidArgumentError(error->message);
   }
-  auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(llvm::StringRef(rest.data(), rest.size()), "<ir>"), context);
+  auto module =
+      llvm::parseBitcodeFile(llvm::MemoryBufferRef(llvm::StringRef(rest.data(), rest.size()), "<ir>"), context);
   if (!module) return absl::InternalError(llvm::toString(module.takeError()));
   return std::move(*module);
 }

@@ -17,8 +17,8 @@ struct LlvmTextError {
   std::string message;
 };
 
-// The valid module that `text` spells. InvalidArgument when it spells none; `*error` then has the place, if there is one
-// (its message is empty otherwise).
+// The valid module that `text` spells. InvalidArgument when it spells none; `*error` then has the place, if there is
+// one (its message is empty otherwise).
 absl::StatusOr<std::unique_ptr<llvm::Module>> ParseLlvm(const std::string& text, llvm::LLVMContext& context,
                                                         LlvmTextError* error);
 

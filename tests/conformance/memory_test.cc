@@ -168,34 +168,44 @@ TEST_P(EveryMachine, BlockPointersCheckTheirBounds) {
   EXPECT_TRUE(Agree(whole, whole_expected));
 }
 
-TEST_P(EveryMachine, HistogramsCount) {
-  Array in = Moderate("i32", 1024, 9), out("i32", 32), expected = out;
-  std::vector<int> counts(32);
-  for (int i = 0; i < 1024; ++i) {
-    in.SetInt(i, (in.Int(i) & 31));
-    counts[in.Int(i)] += in.Int(i) != 7;
-  }
-  for (int i = 0; i < 32; ++i) expected.SetInt(i, counts[i]);
-  absl::Status status = RunKernel(GetParam(), R"(module {
-  tt.func public @kernel(%in: !tt.ptr<i32>, %out: !tt.ptr<i32>) {
-    %i = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>
-    %s = tt.splat %in : !tt.ptr<i32> -> tensor<1024x!tt.ptr<i32>>
-    %p = tt.addptr %s, %i : tensor<1024x!tt.ptr<i32>>, tensor<1024xi32>
-    %x = tt.load %p : tensor<1024x!tt.ptr<i32>>
-    %seven = arith.constant dense<7> : tensor<1024xi32>
-    %mask = arith.cmpi ne, %x, %seven : tensor<1024xi32>
-    %h = tt.histogram %x, %mask : tensor<1024xi32> -> tensor<32xi32>
-    %k = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
-    %t = tt.splat %out : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>>
-    %q = tt.addptr %t, %k : tensor<32x!tt.ptr<i32>>, tensor<32xi32>
-    tt.store %q, %h : tensor<32x!tt.ptr<i32>>
+constexpr char kHistogram[] = R"(module {
+  tt.func public @kernel(%in: !tt.ptr<$T>, %out: !tt.ptr<i32>) {
+    %i = tt.make_range {start = 0 : i32, end = $N : i32} : tensor<$Nxi32>
+    %s = tt.splat %in : !tt.ptr<$T> -> tensor<$Nx!tt.ptr<$T>>
+    %p = tt.addptr %s, %i : tensor<$Nx!tt.ptr<$T>>, tensor<$Nxi32>
+    %x = tt.load %p : tensor<$Nx!tt.ptr<$T>>
+    %one = arith.constant dense<1> : tensor<$Nx$T>
+    %mask = arith.cmpi ne, %x, %one : tensor<$Nx$T>
+    %h = tt.histogram %x$MASK : tensor<$Nx$T> -> tensor<$Bxi32>
+    %k = tt.make_range {start = 0 : i32, end = $B : i32} : tensor<$Bxi32>
+    %t = tt.splat %out : !tt.ptr<i32> -> tensor<$Bx!tt.ptr<i32>>
+    %q = tt.addptr %t, %k : tensor<$Bx!tt.ptr<i32>>, tensor<$Bxi32>
+    tt.store %q, %h : tensor<$Bx!tt.ptr<i32>>
     tt.return
   }
 }
-)",
-                                  {}, {in, out});
-  ASSERT_TRUE(status.ok()) << status;
-  EXPECT_TRUE(Agree(out, expected));
+)";
+
+// Few elements in many bins, many in few; with a mask and without.
+TEST_P(EveryMachine, HistogramsCount) {
+  int turn = 0;
+  for (auto [size, bins] : {std::pair(1024, 32), std::pair(16, 256), std::pair(2048, 2), std::pair(512, 512)})
+    for (bool masked : {false, true}) {
+      std::string type = turn++ % 3 == 0 ? "i64" : "i32";
+      Array in = Moderate(type, size, 9 + turn), out("i32", bins), expected = out;
+      std::vector<int> counts(bins);
+      for (int i = 0; i < size; ++i) {
+        in.SetInt(i, (in.Int(i) * 7) & (bins - 1));
+        counts[in.Int(i)] += !masked || in.Int(i) != 1;
+      }
+      for (int i = 0; i < bins; ++i) expected.SetInt(i, counts[i]);
+      std::string ir = Substitute(
+          kHistogram,
+          {{"T", type}, {"N", absl::StrCat(size)}, {"B", absl::StrCat(bins)}, {"MASK", masked ? ", %mask" : ""}});
+      absl::Status status = RunKernel(GetParam(), ir, {}, {in, out});
+      ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+      EXPECT_TRUE(Agree(out, expected)) << ir;
+    }
 }
 
 struct AtomicCase {
