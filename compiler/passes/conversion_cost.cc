@@ -8,6 +8,7 @@
 #include "compiler/layout/conversion.h"
 #include "compiler/layout/f2_span.h"
 #include "compiler/passes/encoding_rules.h"
+#include "compiler/passes/matrix_buffers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -20,12 +21,25 @@ using mlir::RankedTensorType;
 constexpr double kBarrier = 40;      // two barriers and the addresses of a trip through shared memory
 constexpr double kSharedWord = 6;    // a word stored or loaded there
 constexpr double kShuffledWord = 4;  // a word sent to another lane, with its selects
+constexpr double kMatrixWord = 2;    // a word of a matrix unit's operand, loaded there four at a time
 constexpr double kLoad = 8;          // an element loaded again, most likely from a cache
 
 double Words(RankedTensorType type) {
   mlir::Type element = type.getElementType();
   unsigned bits = llvm::isa<tt::PtrType>(element) ? 64 : element.getIntOrFloatBitWidth();
   return std::max(8u, bits) / 32.0;
+}
+
+// Reading `registers` elements of a matrix unit's operand from a buffer: four words at a time where the elements have
+// the unit's 16 bits, or where a lane's neighbours along K fill words and are neighbours in memory; else, neighbours
+// alone.
+double MatrixRead(RankedTensorType from, RankedTensorType to, double registers) {
+  auto operand = llvm::cast<ttg::DotOperandEncodingAttr>(to.getEncoding());
+  auto blocked = llvm::dyn_cast<ttg::BlockedEncodingAttr>(from.getEncoding());
+  unsigned rank = to.getRank(), k = operand.getOpIdx() == 0 ? rank - 1 : rank - 2;
+  unsigned run = blocked && blocked.getOrder()[0] == k ? std::max(1u, operand.getKWidth()) : 1;
+  bool in_words = Words(to) == 0.5 || run * Words(to) >= 1;
+  return in_words ? kMatrixWord * Words(to) * registers : kSharedWord * registers / run;
 }
 
 // The images of the bits of one hardware dimension.
@@ -88,12 +102,18 @@ double CostModel::Conversion(RankedTensorType type, Attribute encoding) {
   if (distance == Distance::kThread) return 0;
   double words = Words(type);
   double from = words * src.InSize("register"), to = words * dst.InSize("register");
-  entry->second = kBarrier + kSharedWord * (from + to);
+  entry->second = kBarrier + kSharedWord * from + Read(type, encoding);
   if (distance == Distance::kFar) return entry->second;
   auto plan = PlanConversion(src, dst);
   if (plan.ok() && plan->kind == ConversionPlan::Kind::kShuffle)
     entry->second = kShuffledWord * std::max(to, 1.0) * (1 + plan->num_select_bits());
   return entry->second;
+}
+
+double CostModel::Read(RankedTensorType type, Attribute encoding) {
+  auto result = RankedTensorType::get(type.getShape(), type.getElementType(), encoding);
+  double registers = Registers(type, encoding);
+  return IsMatrixOperand(result) ? MatrixRead(type, result, registers) : kSharedWord * Words(type) * registers;
 }
 
 std::optional<double> CostModel::ElementCost(mlir::Operation* op) {

@@ -19,6 +19,8 @@ class CostModel final {
   int64_t Registers(mlir::RankedTensorType type, mlir::Attribute encoding);
   // Conversion of a tensor of `type` to `encoding`. Zero if no data move, or only between registers of one thread.
   double Conversion(mlir::RankedTensorType type, mlir::Attribute encoding);
+  // The part of it that reads a buffer which holds the tensor already. `type` says how it came there.
+  double Read(mlir::RankedTensorType type, mlir::Attribute encoding);
   // One element of the result of `op`; nothing if `op` must not be computed twice.
   static std::optional<double> ElementCost(mlir::Operation* op);
   // A load made again right after itself reads what it read before. Wide ones only outside loops, where no pipeline

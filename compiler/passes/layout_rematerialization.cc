@@ -153,11 +153,10 @@ class ConversionMover final {
   }
 
   double ConversionCost(Value value, Attribute encoding) {
-    double cost = costs_.Conversion(TensorType(value), encoding);
     // A load in a loop that feeds a dot becomes an asynchronous copy to shared memory, which the dot reads.
     bool streams = value.getDefiningOp<tt::LoadOp>() && LoopDepth(value.getParentBlock()) > 0 &&
                    llvm::isa<ttg::DotOperandEncodingAttr>(encoding);
-    return streams ? cost / 4 : cost;
+    return streams ? costs_.Read(TensorType(value), encoding) : costs_.Conversion(TensorType(value), encoding);
   }
 
   double Frequency(mlir::Block* block) {

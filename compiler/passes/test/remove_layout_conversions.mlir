@@ -276,8 +276,8 @@ tt.func @join_in_rows(%p: tensor<512x2x!tt.ptr<i32>, #rows>, %v: tensor<512xi32,
 
 // -----
 
-// Dequantised operands of a matrix unit are converted while they are narrow: bytes before they are made floats, and
-// before their scale, which each thread applies to what it holds.
+// Dequantised operands of a matrix unit are converted once they have the 16 bits that the unit loads: bytes that are no
+// neighbours along K would be read one by one, and made floats by every warp that needs them.
 #a = #ttg.blocked<{sizePerThread = [1, 16], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
 #opa = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
@@ -286,11 +286,11 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 // CHECK-LABEL: @dequantises
 // CHECK: scf.for
 // CHECK: %[[V:.+]] = tt.load
-// CHECK: %[[C:.+]] = ttg.convert_layout %[[V]] : tensor<32x128xi8, {{.*}} -> tensor<32x128xi8, #ttg.dot_op<{opIdx = 1
-// CHECK: %[[F:.+]] = arith.sitofp %[[C]] : {{.*}} to tensor<32x128xf16, #ttg.dot_op
+// CHECK: %[[F:.+]] = arith.sitofp %[[V]]
 // CHECK: %[[S:.+]] = arith.mulf %[[F]]
+// CHECK: %[[C:.+]] = ttg.convert_layout %[[S]] : tensor<32x128xf16, {{.*}} -> tensor<32x128xf16, #ttg.dot_op<{opIdx = 1
 // CHECK-NOT: convert_layout
-// CHECK: tt.dot %{{.*}}, %[[S]]
+// CHECK: tt.dot %{{.*}}, %[[C]]
 tt.func @dequantises(%q: tensor<32x128x!tt.ptr<i8>, #a>, %a: tensor<128x32xf16, #opa>, %s: f16, %n: i32)
     -> tensor<128x128xf32, #mma> {
   %c0 = arith.constant 0 : i32
