@@ -80,6 +80,20 @@ void AddIntegers(HandlerTable& table) {
   });
 }
 
+template <typename Count>
+Handler Bits(Count count) {
+  return Elementwise([count](Operation* op, Elements x) {
+    unsigned width = WidthOf(OperandElement(op));
+    return FromInt(APInt(width, count(ToInt(x[0], width)), /*isSigned=*/false));
+  });
+}
+
+void AddBitCounts(HandlerTable& table) {
+  table["math.ctlz"] = Bits([](const APInt& a) { return a.countl_zero(); });
+  table["math.cttz"] = Bits([](const APInt& a) { return a.countr_zero(); });
+  table["math.ctpop"] = Bits([](const APInt& a) { return a.popcount(); });
+}
+
 void AddDivisions(HandlerTable& table) {
   using Result = std::optional<APInt>;
   table["arith.divsi"] = Integers([](const APInt& a, const APInt& b) -> Result {
@@ -235,6 +249,7 @@ void AddComparisons(HandlerTable& table) {
 
 void AddArithmetic(HandlerTable& table) {
   AddIntegers(table);
+  AddBitCounts(table);
   AddDivisions(table);
   table["arith.mulsi_extended"] = MulExtended(true);
   table["arith.mului_extended"] = MulExtended(false);

@@ -50,12 +50,13 @@ void WriteIntegerBinary(KernelWriter& w) {
   auto a = w.Pick([](const Symbol& s) { return s.is_int(); });
   if (!a) return;
   Symbol b = Partner(w, *a);
-  std::string op =
-      w.OneOf<std::string>({"arith.addi", "arith.subi", "arith.muli", "arith.andi", "arith.ori", "arith.xori",
-                            "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "arith.shli", "arith.shrsi",
-                            "arith.shrui", "arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "tt.mulhiui"});
+  std::string op = w.OneOf<std::string>(
+      {"arith.addi",      "arith.subi",      "arith.muli",      "arith.andi",  "arith.ori",   "arith.xori",
+       "arith.maxsi",     "arith.minsi",     "arith.maxui",     "arith.minui", "arith.shli",  "arith.shrsi",
+       "arith.shrui",     "arith.divsi",     "arith.divui",     "arith.remsi", "arith.remui", "tt.mulhiui",
+       "arith.ceildivsi", "arith.ceildivui", "arith.floordivsi"});
   bool is_shift = op.find(".sh") != std::string::npos,
-       divides = op.find(".div") != std::string::npos || op.find(".rem") != std::string::npos;
+       divides = op.find("div") != std::string::npos || op.find(".rem") != std::string::npos;
   if (a->bits() == 1 && (is_shift || divides || op == "tt.mulhiui")) op = "arith.xori";
   if (a->bits() < 32 && op == "tt.mulhiui") op = "arith.muli";
   if (is_shift && a->bits() > 1) b = w.Masked(b, a->bits());
@@ -65,6 +66,13 @@ void WriteIntegerBinary(KernelWriter& w) {
   }
   Symbol result = EmitOp(w, *a, op, a->name + ", " + b.name);
   if (op == "arith.remui" || op == "arith.remsi") result.bound = a->bits() > 1 ? 63 : -1;
+  w.Publish(result);
+}
+
+void WriteIntegerUnary(KernelWriter& w) {
+  auto a = w.Pick([](const Symbol& s) { return s.is_int() && s.bits() > 1; });
+  if (!a) return;
+  Symbol result = EmitOp(w, *a, w.OneOf<std::string>({"math.absi", "math.ctlz", "math.cttz", "math.ctpop"}), a->name);
   w.Publish(result);
 }
 
@@ -90,8 +98,8 @@ void WriteFloatBinary(KernelWriter& w) {
 void WriteFloatUnary(KernelWriter& w) {
   auto a = w.Pick([](const Symbol& s) { return Wide(s) && Exact(s); });
   if (!a) return;
-  std::string op = w.OneOf<std::string>(
-      {"arith.negf", "math.absf", "math.floor", "math.ceil", "tt.precise_sqrt", "math.fma", "tt.clampf"});
+  std::string op = w.OneOf<std::string>({"arith.negf", "math.absf", "math.floor", "math.ceil", "math.trunc",
+                                         "math.round", "math.roundeven", "tt.precise_sqrt", "math.fma", "tt.clampf"});
   if (op == "tt.precise_sqrt" && a->element != "f32") op = "math.absf";
   if (a->element == "f64" && op == "tt.clampf") op = "math.absf";
   Symbol result = *a;
@@ -235,7 +243,7 @@ void WriteMapElementwise(KernelWriter& w) {
 }  // namespace
 
 void WriteElementwise(KernelWriter& w) {
-  switch (w.Below(22)) {
+  switch (w.Below(24)) {
     case 0:
       return WriteMapElementwise(w);
     case 1:
@@ -261,6 +269,9 @@ void WriteElementwise(KernelWriter& w) {
     case 15:
     case 16:
       return WriteFloatBinary(w);
+    case 17:
+    case 18:
+      return WriteIntegerUnary(w);
     default:
       return WriteIntegerBinary(w);
   }
