@@ -8,6 +8,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/driver/compile.h"
 #include "tests/conformance/run_kernel.h"
 
 namespace tritond::conformance {
@@ -185,6 +186,45 @@ std::vector<Case> CasCases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Cas, testing::ValuesIn(CasCases()), NameCase);
+
+// GPUs need not be present for the assembler to judge the instructions: all operations of a type in one kernel.
+TEST(AtomicsOfNvidia, AssembleInEveryOrderingAndScope) {
+  auto compiler = compiler::Compiler::Create();
+  std::map<std::string, bool> has_assembler;
+  for (const auto& target : compiler->Targets()) has_assembler[target.name] = target.binary_available;
+  for (const char* target : {"cuda:80", "cuda:90"})
+    for (const char* type : {"i16", "i32", "i64", "f16", "bf16", "f32", "f64"}) {
+      bool is_float = type[0] != 'i';
+      std::vector<std::string> ops = {"add", "and", "or", "xor", "max", "min", "umax", "umin", "exch"};
+      if (is_float) ops = {"fadd", "exch"};
+      std::string body;
+      int count = 0;
+      for (const char* semantic : kSemantics)
+        for (const char* scope : kScopes) {
+          for (const std::string& op : ops)
+            absl::StrAppend(&body, "    %r", count++, " = tt.atomic_rmw ", op, ", ", semantic, ", ", scope,
+                            ", %p, %v, %m : (tensor<64x!tt.ptr<$T>>, tensor<64x$T>, tensor<64xi1>) -> tensor<64x$T>\n");
+          absl::StrAppend(&body, "    %r", count++, " = tt.atomic_cas ", semantic, ", ", scope,
+                          ", %p, %v, %v : (tensor<64x!tt.ptr<$T>>, tensor<64x$T>, tensor<64x$T>) -> tensor<64x$T>\n");
+        }
+      compiler::CompileRequest request;
+      request.ir = Substitute(R"(tt.func public @kernel(%words: !tt.ptr<$T>, %n: i32) {
+    %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %ns = tt.splat %n : i32 -> tensor<64xi32>
+    %m = arith.cmpi slt, %i, %ns : tensor<64xi32>
+    %ws = tt.splat %words : !tt.ptr<$T> -> tensor<64x!tt.ptr<$T>>
+    %p = tt.addptr %ws, %i : tensor<64x!tt.ptr<$T>>, tensor<64xi32>
+    %v = tt.load %p : tensor<64x!tt.ptr<$T>>
+$BODY    tt.return
+  }
+)",
+                              {{"BODY", body}, {"T", type}});
+      request.target = target;
+      request.outputs = {has_assembler[target] ? compiler::Stage::kBinary : compiler::Stage::kAsm};
+      compiler::CompileResult result = compiler->Compile(request);
+      EXPECT_TRUE(result.status.ok()) << target << " " << type << ": " << result.status;
+    }
+}
 
 }  // namespace
 }  // namespace tritond::conformance
