@@ -163,6 +163,45 @@ TEST_P(ControlFlow, FlattenedLoopsRunAsNestedOnes) {
   }
 }
 
+TEST_P(ControlFlow, LoopsFlattenAtTwoLevels) {
+  // The middle loop's bounds depend on %k, the inner one's on both or on neither.
+  for (const char* upper : {"%n", "%two", "%sum"}) {
+    bool both = std::string(upper) == "%sum", fixed = std::string(upper) == "%two";
+    Expect(Substitute(R"(    %two = arith.constant 2 : i32
+    %y = scf.for %k = %zero to %n step %one iter_args(%a = %x) -> (tensor<256xi32>) : i32 {
+      %ks = tt.splat %k : i32 -> tensor<256xi32>
+      %start = arith.xori %a, %ks : tensor<256xi32>
+      %b = scf.for %l = %one to %k step %two iter_args(%c = %start) -> (tensor<256xi32>) : i32 {
+        %ls = tt.splat %l : i32 -> tensor<256xi32>
+        %twice = arith.addi %c, %ls : tensor<256xi32>
+        %sum = arith.addi %k, %l : i32
+        %d = scf.for %m = %zero to $UPPER step %one iter_args(%e = %twice) -> (tensor<256xi32>) : i32 {
+          %ms = tt.splat %m : i32 -> tensor<256xi32>
+          %f = arith.muli %e, %ls : tensor<256xi32>
+          %g = arith.addi %f, %ms : tensor<256xi32>
+          scf.yield %g : tensor<256xi32>
+        }
+        %h = arith.subi %d, %i : tensor<256xi32>
+        scf.yield %h : tensor<256xi32>
+      } {tt.flatten}
+      scf.yield %b : tensor<256xi32>
+    } {tt.flatten})",
+                      {{"UPPER", upper}}),
+           [=](const Array& in, int i, int n) {
+             uint32_t a = in.Int(i);
+             for (int k = 0; k < n; ++k) {
+               a ^= k;
+               for (int l = 1; l < k; l += 2) {
+                 a += l;
+                 for (int m = 0, end = both ? k + l : fixed ? 2 : n; m < end; ++m) a = a * l + m;
+                 a -= i;
+               }
+             }
+             return int64_t{static_cast<int32_t>(a)};
+           });
+  }
+}
+
 TEST_P(ControlFlow, IfChoosesBetweenTensors) {
   Expect(R"(    %odd = arith.andi %n, %one : i32
     %c = arith.cmpi eq, %odd, %one : i32
