@@ -65,6 +65,9 @@ absl::StatusOr<std::string> AssembleObject(const std::string& text) {
   llvm::MCContext context(triple, info.get(), registers.get(), subtarget.get(), &sources, &options);
   std::unique_ptr<llvm::MCObjectFileInfo> file(target->createMCObjectFileInfo(context, /*PIC=*/true));
   context.setObjectFileInfo(file.get());
+  // Else it prints to standard error.
+  context.setDiagnosticHandler([&](const llvm::SMDiagnostic& diagnostic, bool, const llvm::SourceMgr&,
+                                   std::vector<const llvm::MDNode*>&) { FirstError::Handle(diagnostic, &first); });
 
   llvm::SmallString<0> object;
   llvm::raw_svector_ostream stream(object);

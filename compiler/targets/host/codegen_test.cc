@@ -213,6 +213,11 @@ TEST_F(CodegenTest, AnOpenSymbolThatNobodyHasIsNamed) {
   EXPECT_THAT(LinkObject(*object).status().message(), HasSubstr("nobody"));
 }
 
+TEST_F(CodegenTest, ASymbolDefinedTwiceIsAnErrorWithItsLine) {
+  auto object = AssembleObject("\t.text\nk:\nk:\n\tretq\n");
+  EXPECT_THAT(std::string(object.status().message()), HasSubstr("line 3: symbol 'k' is already defined"));
+}
+
 TEST_F(CodegenTest, FindsTheKernelInAssemblyText) {
   EXPECT_EQ(KernelNameIn("\t.globl\tv\n\t.type\tv,@object\n\t.globl\tk\n\t.type\tk,@function\n"), "k");
   EXPECT_EQ(KernelNameIn("\t.hidden\th\n\t.globl\th\n\t.type\th,@function\n"), "");
