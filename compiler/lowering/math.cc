@@ -47,13 +47,10 @@ LogicalResult LowerUnary(FunctionLowering& f, mlir::Operation* op) {
   });
 }
 
+// Of one rounding for every type: f16 and bf16 are not extended.
 LogicalResult LowerFma(FunctionLowering& f, math::FmaOp op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
-    mlir::Type type = x[0].getType();
-    bool narrow = type.isBF16();
-    auto wide = [&](Value v) { return narrow ? ExtendToF32(f.e, v) : v; };
-    Value result = f.e.b.create<LLVM::FMAOp>(f.e.loc, wide(x[0]), wide(x[1]), wide(x[2]));
-    return narrow ? TruncFromF32(f.e, result, type) : result;
+    return f.e.b.create<LLVM::FMAOp>(f.e.loc, x[0], x[1], x[2]).getResult();
   });
 }
 

@@ -271,6 +271,24 @@ std::vector<Case> FloatCases() {
                        f.positive ? make_positive : std::function<void(std::vector<Array>&)>()});
     }
   }
+  // Products halfway between two numbers, and a third operand that only one rounding sees.
+  for (const std::string& type : {std::string("f16"), std::string("bf16")}) {
+    double last = type == "f16" ? 0x1p-10 : 0x1p-7, least = type == "f16" ? 0x1p-24 : 0x1p-100;
+    cases.push_back({"math.fma_rounds_once_" + type,
+                     "    %y = math.fma %x0, %x1, %x2 : $T0",
+                     {type, type, type},
+                     type,
+                     [last](const auto&, size_t i, Array& out) { out.SetFloat(i, 1.5 + (i % 2 ? 2 : 1) * last); },
+                     0,
+                     false,
+                     [last, least](std::vector<Array>& in) {
+                       for (size_t i = 0; i < in[0].size(); ++i) {
+                         in[0].SetFloat(i, 1.5);
+                         in[1].SetFloat(i, 1 + last);
+                         in[2].SetFloat(i, i % 2 ? least : -least);
+                       }
+                     }});
+  }
   return cases;
 }
 

@@ -5,8 +5,8 @@
 //
 //   __truncsfbf2  f32 to bf16    __truncdfbf2  f64 to bf16    __truncdfhf2  f64 to f16
 //
-// Fused multiply-adds of f16 are computed in f64, which holds their products and, wherever it matters to the result,
-// their sums: x86 has none, and LLVM would round its f32 one a second time.
+// Fused multiply-adds of f16 and bf16 are computed in f64, which holds their products; sums that it does not hold are
+// rounded to odd, so that only the last step rounds: x86 has none, and LLVM would round its f32 one a second time.
 //
 // f32 to bf16 cuts off the lower half after adding half of the last kept bit's weight, less one if that bit is even.
 // f64 goes by f32 rounded to odd: where f32 is not exact, its last bit is one, and rounding again gives what rounding
@@ -68,18 +68,33 @@ void AddFunction(llvm::Module& module, const char* name, llvm::Type* from, llvm:
   b.CreateRet(body(b, function->getArg(0)));
 }
 
+// x + y in f64, with a last bit of one where that is not exact. The error of a sum is a float itself (Knuth, TwoSum).
+llvm::Value* AddToOdd(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y) {
+  llvm::Value* sum = b.CreateFAdd(x, y);
+  llvm::Value* of_y = b.CreateFSub(sum, x);
+  llvm::Value* error = b.CreateFAdd(b.CreateFSub(x, b.CreateFSub(sum, of_y)), b.CreateFSub(y, of_y));
+  llvm::Value* zero = llvm::ConstantFP::get(b.getDoubleTy(), 0);
+  llvm::Value* bits = b.CreateBitCast(sum, b.getInt64Ty());
+  llvm::Value* is_even = b.CreateICmpEQ(b.CreateAnd(bits, 1), b.getInt64(0));
+  llvm::Value* is_short = b.CreateICmpEQ(b.CreateFCmpOGT(error, zero), b.CreateFCmpOGT(sum, zero));
+  llvm::Value* odd = b.CreateAdd(bits, b.CreateSelect(is_short, b.getInt64(1), b.getInt64(-1)));
+  llvm::Value* inexact = b.CreateFCmpONE(error, zero);  // not of infinities and NaNs
+  return b.CreateBitCast(b.CreateSelect(b.CreateAnd(inexact, is_even), odd, bits), b.getDoubleTy());
+}
+
 void WidenMultiplyAdds(llvm::Module& module) {
-  llvm::Type *f16 = llvm::Type::getHalfTy(module.getContext()), *f64 = llvm::Type::getDoubleTy(module.getContext());
-  llvm::Function* narrow = module.getFunction("llvm.fma.f16");
-  if (!narrow) return;
-  llvm::Function* wide = llvm::Intrinsic::getDeclaration(&module, llvm::Intrinsic::fma, {f64});
-  for (llvm::User* user : llvm::make_early_inc_range(narrow->users())) {
-    auto* call = llvm::cast<llvm::CallInst>(user);
-    llvm::IRBuilder<> b(call);
-    llvm::SmallVector<llvm::Value*, 3> operands;
-    for (llvm::Value* operand : call->args()) operands.push_back(b.CreateFPExt(operand, f64));
-    call->replaceAllUsesWith(b.CreateFPTrunc(b.CreateCall(wide, operands), f16));
-    call->eraseFromParent();
+  llvm::Type* f64 = llvm::Type::getDoubleTy(module.getContext());
+  for (const char* name : {"llvm.fma.f16", "llvm.fma.bf16"}) {
+    llvm::Function* narrow = module.getFunction(name);
+    if (!narrow) continue;
+    for (llvm::User* user : llvm::make_early_inc_range(narrow->users())) {
+      auto* call = llvm::cast<llvm::CallInst>(user);
+      llvm::IRBuilder<> b(call);
+      auto wide = [&](unsigned i) { return b.CreateFPExt(call->getArgOperand(i), f64); };
+      llvm::Value* product = b.CreateFMul(wide(0), wide(1));
+      call->replaceAllUsesWith(b.CreateFPTrunc(AddToOdd(b, product, wide(2)), call->getType()));
+      call->eraseFromParent();
+    }
   }
 }
 
