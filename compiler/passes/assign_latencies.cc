@@ -10,8 +10,9 @@
 // From each dot the operands are followed backward through the body. A load found so has level 0, one that its address
 // or mask depends on level 1, and so on. With l levels and s stages each load gets a latency of (s - 1) / l; levels
 // that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that feed no dot take
-// part too. A load of different levels is left out, as is one that asynchronous copies cannot do: these move at least
-// four neighbouring bytes.
+// part too. A load of different levels is left out. Asynchronous copies move at least four neighbouring bytes; loads
+// that feed dots but are no such copies are started one iteration ahead, and what they load waits in registers, if
+// these are not too many.
 //
 // A load of latency n needs n + 1 buffers. Where they do not all fit into shared memory, beside what the loop itself
 // needs there, the loop gets fewer stages. Loops that write memory stay as they are: a load could overtake the write of
@@ -38,6 +39,8 @@ using mlir::Value;
 using mlir::scf::ForOp;
 
 constexpr int kMinCopyBytes = 4;
+// Elements of a thread that may wait in registers.
+constexpr int kMaxWaitingElements = 64;
 constexpr int kAmbiguous = -1;  // level of a load that has several
 
 bool IsInnermost(ForOp loop) {
@@ -68,7 +71,18 @@ class LatencyAssigner final {
   }
 
   void Assign(int num_stages, int64_t max_shared_bytes, const AxisInfoAnalysis& axes) {
-    levels_.remove_if([&](const auto& entry) { return entry.second == kAmbiguous || !CanCopy(entry.first, axes); });
+    llvm::SmallVector<tt::LoadOp> others;
+    levels_.remove_if([&](const auto& entry) {
+      if (entry.second != kAmbiguous && CanCopy(entry.first, axes)) return false;
+      if (entry.second == 0) others.push_back(entry.first);
+      return true;
+    });
+    AssignBuffered(num_stages, max_shared_bytes);
+    AssignInRegisters(others);
+  }
+
+ private:
+  void AssignBuffered(int num_stages, int64_t max_shared_bytes) {
     if (levels_.empty()) return;
     int64_t free_bytes = max_shared_bytes - BytesOfOthers();
     for (; num_stages > 1; --num_stages) {
@@ -87,7 +101,21 @@ class LatencyAssigner final {
     }
   }
 
- private:
+  void AssignInRegisters(llvm::ArrayRef<tt::LoadOp> loads) {
+    int64_t elements = 0;
+    for (tt::LoadOp load : loads) {
+      auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
+      if (!type || !type.getElementType().isIntOrFloat() || load.getIsVolatile()) return;
+      elements += ttg::ToLinearLayout(type).InSize("register");
+    }
+    if (elements > kMaxWaitingElements) return;
+    mlir::Builder b(loop_.getContext());
+    for (tt::LoadOp load : loads) {
+      load->setAttr(kLatencyAttr, b.getI32IntegerAttr(1));
+      load->setAttr(kInRegistersAttr, b.getUnitAttr());
+    }
+  }
+
   void Follow(Value value, int level) {
     Operation* op = value.getDefiningOp();
     if (!op || op->getBlock() != loop_.getBody() || llvm::isa<tt::DotOp>(op)) return;

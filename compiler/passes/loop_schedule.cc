@@ -22,6 +22,12 @@ std::optional<int> IntAttr(Operation* op, llvm::StringRef name) {
 
 int LatencyOf(Operation* op) { return IntAttr(op, kLatencyAttr).value_or(0); }
 
+bool IsBuffered(Operation* op) { return LatencyOf(op) > 0 && !op->hasAttr(kInRegistersAttr); }
+
+void EraseScheduleAttrs(Operation* op) {
+  for (llvm::StringRef name : {kStageAttr, kClusterAttr, kLatencyAttr, kInRegistersAttr}) op->removeAttr(name);
+}
+
 llvm::SmallVector<Value> UsesOf(Operation* op) {
   llvm::SetVector<Value> uses(op->operand_begin(), op->operand_end());
   for (mlir::Region& region : op->getRegions()) mlir::getUsedValuesDefinedAbove(region, uses);
@@ -69,7 +75,7 @@ bool LoopSchedule::IsThere(ForOp loop, Value value, int stage, Operation* user, 
   Operation* op = value.getDefiningOp();
   if (op->getBlock() != loop.getBody()) return true;
   int there = ResultStageOf(op);
-  if (there != stage || !user || LatencyOf(op) > 0) return there <= stage;
+  if (there != stage || !user || IsBuffered(op)) return there <= stage;
   return positions_.lookup(op) < positions_.lookup(user);
 }
 

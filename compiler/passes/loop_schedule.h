@@ -17,6 +17,8 @@ inline constexpr llvm::StringLiteral kNumStagesAttr = "tt.num_stages";
 inline constexpr llvm::StringLiteral kMaxStageAttr = "tt.scheduled_max_stage";
 // Of a load in a loop: the stages between its start and the first use of what it loads.
 inline constexpr llvm::StringLiteral kLatencyAttr = "tt.latency";
+// Beside a latency: what is loaded waits in registers, not in a buffer.
+inline constexpr llvm::StringLiteral kInRegistersAttr = "loop.in_registers";
 // Of an operation of a loop's body: its stage, and its place among the operations of one iteration of the new loop:
 // lower clusters first, within a cluster in the old order.
 inline constexpr llvm::StringLiteral kStageAttr = "loop.stage";
@@ -24,6 +26,10 @@ inline constexpr llvm::StringLiteral kClusterAttr = "loop.cluster";
 
 // Zero without the attribute.
 int LatencyOf(mlir::Operation* op);
+// Whether what `op` loads shall go through a buffer in shared memory.
+bool IsBuffered(mlir::Operation* op);
+// Takes the schedule's attributes off an operation of a loop's body.
+void EraseScheduleAttrs(mlir::Operation* op);
 
 // The values that `op` takes from outside, those that its regions capture included, each once.
 llvm::SmallVector<mlir::Value> UsesOf(mlir::Operation* op);
@@ -40,7 +46,7 @@ class LoopSchedule final {
   llvm::ArrayRef<mlir::Operation*> order() const { return order_; }
   int StageOf(mlir::Operation* op) const { return stages_.lookup(op); }
   // The stage from which on the results of `op` are there.
-  int ResultStageOf(mlir::Operation* op) const { return StageOf(op) + LatencyOf(op); }
+  int ResultStageOf(mlir::Operation* op) const { return StageOf(op) + (IsBuffered(op) ? LatencyOf(op) : 0); }
 
   // Whether every operation finds its operands made, and everything that may run for iterations that the loop does not
   // have can be kept from doing harm.

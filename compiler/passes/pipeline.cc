@@ -17,14 +17,9 @@
 //                                                        ttg.async_wait {num = 0}
 //                                                        ttg.local_dealloc %ring
 //
-// A load of latency n has a ring of n + 1 buffers. In each round all copies make one group; n - 1 younger groups may be
-// in flight when a buffer is read. The wait stands in front of the copies, as does the barrier that it needs: after it
-// all threads see the buffer that is read in this round, and all have finished reading the one that is written. So one
-// barrier a round does.
-//
-// Operands of a matrix unit are read in the unit's encoding at once, through a transposed view where the program
-// transposes the tile first. Where elements under a false mask become something else than zero, a select follows. A
-// load without latency in an early stage stays a load, with a mask that leaves out iterations that are not there.
+// Other
+// loads in early stages stay loads, with a mask that leaves out iterations that are not there; what they load waits in
+// registers.
 #include "compiler/passes/expand_loop.h"
 #include "compiler/passes/loop_schedule.h"
 #include "compiler/passes/matrix_buffers.h"
@@ -228,7 +223,7 @@ LoopStep PlainStep(Operation* op, int stage) {
     for (Value use : uses) mapping.map(use, context.Get(use));
     Value exists = NeedsGuard(op) ? context.Exists() : Value();
     Operation* clone = b.clone(*op, mapping);
-    for (llvm::StringRef name : {kStageAttr, kClusterAttr, kLatencyAttr}) clone->removeAttr(name);
+    EraseScheduleAttrs(clone);
     Guard(b, clone, exists);
     return llvm::SmallVector<Value>(clone->getResults());
   };
@@ -263,7 +258,7 @@ class LoopPipeliner final {
   void FindBufferedLoads(OpBuilder& b) {
     for (Operation* op : schedule_.order()) {
       auto load = llvm::dyn_cast<tt::LoadOp>(op);
-      if (!load || LatencyOf(load) == 0) continue;
+      if (!load || !IsBuffered(load)) continue;
       BufferedLoad buffered{load, schedule_.StageOf(load), LatencyOf(load), ReadsOf(load, loop_.getBody()), Value()};
       buffered.ring = MakeRing(b, load.getLoc(), buffered);
       for (const BufferRead& read : buffered.reads)
@@ -324,10 +319,10 @@ class LoopPipeliner final {
   llvm::DenseSet<Operation*> absorbed_;
 };
 
-// Whether every load with a latency can go through a buffer.
+// Whether every load that shall go through a buffer can.
 bool CanBuffer(const LoopSchedule& schedule) {
   return llvm::all_of(schedule.order(), [](Operation* op) {
-    if (LatencyOf(op) == 0) return true;
+    if (!IsBuffered(op)) return true;
     auto load = llvm::dyn_cast<tt::LoadOp>(op);
     auto type = load ? llvm::dyn_cast<RankedTensorType>(load.getType()) : RankedTensorType();
     return type && type.getElementType().isIntOrFloat() &&
@@ -337,8 +332,7 @@ bool CanBuffer(const LoopSchedule& schedule) {
 
 void EraseSchedule(ForOp loop) {
   loop->removeAttr(kMaxStageAttr);
-  for (Operation& op : *loop.getBody())
-    for (llvm::StringRef name : {kStageAttr, kClusterAttr, kLatencyAttr}) op.removeAttr(name);
+  for (Operation& op : *loop.getBody()) EraseScheduleAttrs(&op);
 }
 
 class PipelinePass : public impl::PipelinePassBase<PipelinePass> {

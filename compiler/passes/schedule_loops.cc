@@ -10,7 +10,8 @@
 // the largest distance minus its own. What a load needs for its address and mask, in this iteration or from those
 // before, goes to the load's stage; all else to the last one. In a round of the new loop later stages come first, as
 // they work on older iterations, but the last comes at the end: the copies of the round are then under way while it
-// computes.
+// computes. Loads into registers are made just before the first dot: by then the values of the round before have left
+// the registers for shared memory.
 //
 // A loop that has a schedule already keeps it. One whose loads depend on what the last stage of the iteration before
 // has computed keeps its order.
@@ -74,18 +75,23 @@ class Scheduler final {
   void Write() {
     mlir::Builder b(loop_.getContext());
     loop_->setAttr(kMaxStageAttr, b.getI32IntegerAttr(max_stage_));
+    auto waiting = llvm::make_filter_range(loop_.getBody()->getOps<tt::LoadOp>(),
+                                           [](tt::LoadOp load) { return load->hasAttr(kInRegistersAttr); });
+    int last_cluster = max_stage_;
     for (Operation& op : loop_.getBody()->without_terminator()) {
-      int stage = stages_[&op];
+      int stage = stages_[&op], cluster = stage == max_stage_ ? last_cluster : max_stage_ - 1 - stage;
+      // The first dot and what follows come behind the loads into registers.
+      if (stage == max_stage_ && last_cluster == max_stage_ && llvm::isa<tt::DotOp>(op) && !waiting.empty())
+        cluster = last_cluster = max_stage_ + 2;
+      if (op.hasAttr(kInRegistersAttr)) cluster = max_stage_ + 1;
       op.setAttr(kStageAttr, b.getI32IntegerAttr(stage));
-      op.setAttr(kClusterAttr, b.getI32IntegerAttr(stage == max_stage_ ? max_stage_ : max_stage_ - 1 - stage));
+      op.setAttr(kClusterAttr, b.getI32IntegerAttr(cluster));
     }
   }
 
   void Erase() {
     loop_->removeAttr(kMaxStageAttr);
-    for (Operation& op : *loop_.getBody()) {
-      for (llvm::StringRef name : {kStageAttr, kClusterAttr, kLatencyAttr}) op.removeAttr(name);
-    }
+    for (Operation& op : *loop_.getBody()) EraseScheduleAttrs(&op);
   }
 
   ForOp loop_;

@@ -136,6 +136,16 @@ TEST_P(Pipeline, LeavesOutWhatIsBehindTheEnd) {
   CheckProduct(MachineFor(1), {.type = "f16", .k = 80, .rounds = 4, .divisible = true}, GetParam());
 }
 
+// Two bytes are too few for an asynchronous copy: the first operand waits in registers, the second in a buffer.
+TEST_P(Pipeline, WaitsInRegistersWhereCopiesAreTooSmall) {
+  for (int rounds : kRounds)
+    CheckProduct(MachineFor(rounds), {.type = "f16", .k = rounds * kTile, .rounds = rounds}, GetParam());
+  for (int k : {1, 45, 97})
+    CheckProduct(MachineFor(k + 1),
+                 {.type = "bf16", .k = k, .rounds = (k + kTile - 1) / kTile, .fill_a = 2, .fill_b = 3}, GetParam());
+  CheckProduct(MachineFor(3), {.type = "f16", .k = 45, .rounds = 2, .thrice = true}, GetParam());
+}
+
 TEST_P(Pipeline, FillsInWhatTheProgramSays) {
   CheckProduct(MachineFor(2), {.k = 45, .rounds = 3, .fill_a = 1.5, .fill_b = 2}, GetParam());
   CheckProduct(MachineFor(3), {.k = 7, .rounds = 2, .fill_a = -0.5, .fill_b = 4}, GetParam());

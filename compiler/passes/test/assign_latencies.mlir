@@ -116,9 +116,9 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Elements that are no neighbours in memory are too small for a copy of their own.
+// Elements that are no neighbours in memory are too small for a copy of their own: they wait in registers.
 // CHECK-LABEL: @scattered
-//       CHECK:   tt.load %arg4 :
+//       CHECK:   tt.load %arg4 {loop.in_registers, tt.latency = 1 : i32} :
 //       CHECK:   tt.load %arg1 {tt.latency = 2 : i32}
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>

@@ -128,6 +128,43 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
+// Loads into registers: the first round's come before the loop, the next round's behind the conversions of this round's.
+// CHECK-LABEL: @in_registers
+//   CHECK-NOT:   ttg.local_alloc
+//       CHECK:   %[[X0:.*]] = tt.load %arg0, %{{.*}} : tensor
+//       CHECK:   %[[Y0:.*]] = tt.load %arg1, %{{.*}} : tensor
+//       CHECK:   scf.for {{.*}}%[[X:arg[0-9]+]] = %[[X0]]{{.*}}%[[Y:arg[0-9]+]] = %[[Y0]]
+//       CHECK:     %[[XA:.*]] = ttg.convert_layout %[[X]]
+//       CHECK:     %[[YB:.*]] = ttg.convert_layout %[[Y]]
+//       CHECK:     %[[X1:.*]] = tt.load %{{.*}}, %{{.*}} : tensor
+//       CHECK:     %[[Y1:.*]] = tt.load %{{.*}}, %{{.*}} : tensor
+//       CHECK:     tt.dot %[[XA]], %[[YB]]
+//       CHECK:     scf.yield {{.*}}%[[X1]]{{.*}}%[[Y1]]
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @in_registers(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %q: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %step = arith.constant dense<64> : tensor<64x64xi32, #blocked>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%pa = %p, %acc = %zero) -> (tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>) : i32 {
+      %x = tt.load %pa {loop.in_registers, tt.latency = 1 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %y = tt.load %q {loop.in_registers, tt.latency = 1 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %yb = ttg.convert_layout %y : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %yb, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      %pn = tt.addptr %pa, %step : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xi32, #blocked>
+      scf.yield %pn, %d : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>
+    }
+    tt.return %r#1 : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
 // A divisor is replaced in iterations that are not there, and a load without latency gets a mask.
 // CHECK-LABEL: @guarded
 //       CHECK:   scf.for
