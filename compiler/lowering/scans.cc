@@ -203,8 +203,23 @@ class Scan {
   }
 
   // Chunks that differ only in later register bits of the axis take turns in one scratch area.
+  // Where the order of operands decides about bits (which NaN, which zero), all lanes of a chunk take the total of
+  // their lowest one, as each of them writes it.
+  void TakeLowestLane() {
+    int all = 0;
+    for (const AxisBit& bit : axis_bits_)
+      if (bit.in == "lane") all |= 1 << bit.bit;
+    if (f_.target.FloatsCommute() || all == 0) return;
+    Value lowest = e_.Hoisted([&, lane = f_.Lane()] { return e_.And(lane, e_.Int(~all)); });
+    for (auto& [first, chunk] : chunks_)
+      for (auto [value, src] : llvm::zip(chunk.total, op_.getSrcs()))
+        if (llvm::isa<mlir::FloatType>(tt::ElementOf(src.getType())))
+          value = f_.Shuffle(value, [&](Value word) { return f_.target.ShuffleIndex(e_.b, e_.loc, word, lowest); });
+  }
+
   LogicalResult JoinWarps() {
     carries_ = true;
+    TakeLowestLane();
     int32_t mask = WarpMaskAlongAxis(layout_, op_.getAxis());
     Value warp = WarpOnAxis(mask);
     std::string axis = ttg::DimNames(type_.getRank())[op_.getAxis()];

@@ -334,6 +334,22 @@ $STORE
 }
 )";
 
+// Threads that hold parts of one row agree on what they have in common, to the bit, though either zero is a maximum.
+TEST_P(EveryMachine, ScansZerosOfBothSigns) {
+  const Combine* maximum = nullptr;
+  for (const Combine& combine : Combines())
+    if (combine.name == "maxnumf") maximum = &combine;
+  Case c{true, false, Shape{{16, 32}}, 0, maximum, "f16", GetParam()};
+  Array in("f16", 512), actual("f16", 512), expected = in;
+  for (size_t i = 0; i < in.size(); ++i) {
+    in.SetInt(i, (i / 32 + i / 3) % 2 ? 0 : -0x8000);
+    expected.SetFloat(i, 0);
+  }
+  absl::Status status = RunKernel(GetParam(), Kernel(c), {}, {in, actual});
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(Agree(actual, expected, 1e-30));
+}
+
 TEST_P(EveryMachine, ScansTuplesThatDoNotCommute) {
   for (bool reverse : {false, true}) {
     Array a = Moderate("i32", 256, 1), b = Moderate("i32", 256, 2), actual("i32", 256), expected("i32", 256);
