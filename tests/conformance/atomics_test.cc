@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 
 #include "absl/strings/str_cat.h"
-#include "compiler/driver/compile.h"
 #include "tests/conformance/run_kernel.h"
 
 namespace tritond::conformance {
@@ -189,9 +187,6 @@ INSTANTIATE_TEST_SUITE_P(All, Cas, testing::ValuesIn(CasCases()), NameCase);
 
 // GPUs need not be present for the assembler to judge the instructions: all operations of a type in one kernel.
 TEST(AtomicsOfNvidia, AssembleInEveryOrderingAndScope) {
-  auto compiler = compiler::Compiler::Create();
-  std::map<std::string, bool> has_assembler;
-  for (const auto& target : compiler->Targets()) has_assembler[target.name] = target.binary_available;
   for (const char* target : {"cuda:80", "cuda:90"})
     for (const char* type : {"i16", "i32", "i64", "f16", "bf16", "f32", "f64"}) {
       bool is_float = type[0] != 'i';
@@ -207,8 +202,7 @@ TEST(AtomicsOfNvidia, AssembleInEveryOrderingAndScope) {
           absl::StrAppend(&body, "    %r", count++, " = tt.atomic_cas ", semantic, ", ", scope,
                           ", %p, %v, %v : (tensor<64x!tt.ptr<$T>>, tensor<64x$T>, tensor<64x$T>) -> tensor<64x$T>\n");
         }
-      compiler::CompileRequest request;
-      request.ir = Substitute(R"(tt.func public @kernel(%words: !tt.ptr<$T>, %n: i32) {
+      std::string ir = Substitute(R"(tt.func public @kernel(%words: !tt.ptr<$T>, %n: i32) {
     %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
     %ns = tt.splat %n : i32 -> tensor<64xi32>
     %m = arith.cmpi slt, %i, %ns : tensor<64xi32>
@@ -218,11 +212,9 @@ TEST(AtomicsOfNvidia, AssembleInEveryOrderingAndScope) {
 $BODY    tt.return
   }
 )",
-                              {{"BODY", body}, {"T", type}});
-      request.target = target;
-      request.outputs = {has_assembler[target] ? compiler::Stage::kBinary : compiler::Stage::kAsm};
-      compiler::CompileResult result = compiler->Compile(request);
-      EXPECT_TRUE(result.status.ok()) << target << " " << type << ": " << result.status;
+                                  {{"BODY", body}, {"T", type}});
+      absl::Status status = CompileKernel(target, ir);
+      EXPECT_TRUE(status.ok()) << target << " " << type << ": " << status;
     }
 }
 

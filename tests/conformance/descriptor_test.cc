@@ -191,6 +191,7 @@ TEST_P(DescriptorReductions, CombineIntoMemory) {
   absl::Status status = RunKernel(r.machine, ir, {}, {tensor, flat});
   ASSERT_TRUE(status.ok()) << status << "\n" << ir;
   EXPECT_TRUE(Agree(tensor, expected)) << ir;
+  EXPECT_TRUE((status = CompileKernel("cuda:80", ir)).ok()) << status << "\n" << ir;
 }
 
 std::vector<ReduceCase> ReduceCases() {

@@ -228,6 +228,17 @@ TEST_P(DotScaled, ScalesOfTheEnds) {
   }
 }
 
+TEST(DotScaledFormats, AllOthersCompileForNvidia) {
+  const char* formats[] = {"e4m3", "e5m2", "e2m1", "bf16", "fp16"};
+  for (const char* format_a : formats)
+    for (const char* format_b : formats) {
+      ScaledCase c{format_a, format_b, true, true, MachineFor(0)};
+      ScaledOperand a(c, true, 1), b(c, false, 2);
+      absl::Status status = CompileKernel("cuda:90", Kernel(c, a, b));
+      EXPECT_TRUE(status.ok()) << format_a << " " << format_b << ": " << status;
+    }
+}
+
 TEST(DotScaledFormats, SixBitsAreRefused) {
   for (const char* format : {"e2m3", "e3m2"}) {
     ScaledCase c{format, "bf16", true, false, MachineFor(0)};

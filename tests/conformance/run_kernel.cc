@@ -41,9 +41,13 @@ workers::Device* DeviceNamed(const std::string& name) {
   return device.get();
 }
 
+compiler::Compiler& Warm() {
+  static compiler::Compiler* compiler = compiler::Compiler::Create().release();
+  return *compiler;
+}
+
 compiler::CompileResult Compile(const Machine& machine, const std::string& ir, compiler::Stage input,
                                 const std::string& options) {
-  static compiler::Compiler* warm = compiler::Compiler::Create().release();
   compiler::CompileRequest request;
   request.ir = ir;
   request.input = input;
@@ -51,7 +55,7 @@ compiler::CompileResult Compile(const Machine& machine, const std::string& ir, c
   request.options = nlohmann::json::parse(
       absl::StrCat("{\"num_warps\": ", machine.num_warps, options.empty() ? "" : ", ", options, "}"));
   request.outputs = {compiler::Stage::kBinary};
-  return warm->Compile(request);
+  return Warm().Compile(request);
 }
 
 // A kernel that failed to compile says where; the text is part of the message then.
@@ -207,6 +211,18 @@ absl::Status Run(const Machine& machine, const std::string& ir, compiler::Stage 
 absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::Grid grid,
                        const std::vector<Parameter>& parameters, const std::string& options) {
   return Run(machine, ir, compiler::Stage::kTtir, grid, parameters, options);
+}
+
+absl::Status CompileKernel(const std::string& target, const std::string& ir, const std::string& options) {
+  compiler::CompileRequest request;
+  request.ir = ir;
+  request.target = target;
+  request.options = nlohmann::json::parse(absl::StrCat("{", options, "}"));
+  request.outputs = {compiler::Stage::kAsm};
+  for (const auto& known : Warm().Targets())
+    if (known.name == target && known.binary_available) request.outputs = {compiler::Stage::kBinary};
+  compiler::CompileResult result = Warm().Compile(request);
+  return result.status.ok() ? result.status : WithDiagnostics(result);
 }
 
 absl::Status RunTtgir(const Machine& machine, const std::string& ir, workers::Grid grid,

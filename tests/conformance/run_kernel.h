@@ -77,7 +77,10 @@ class Parameter {
 absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::Grid grid,
                        const std::vector<Parameter>& parameters, const std::string& options = "");
 
-// The same for TTGIR, which says itself how many warps it is for: machine.num_warps.
+// Compiles only, to the binary where the target has its assembler here: for targets whose devices are elsewhere.
+absl::Status CompileKernel(const std::string& target, const std::string& ir, const std::string& options = "");
+
+// The same as RunKernel for TTGIR, which says itself how many warps it is for: machine.num_warps.
 absl::Status RunTtgir(const Machine& machine, const std::string& ir, workers::Grid grid,
                       const std::vector<Parameter>& parameters);
 
