@@ -182,7 +182,7 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
     std::optional<AxisInfoAnalysis> axes;
     getOperation().walk([&](ForOp loop) {
       auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
-      int stages = attr ? static_cast<int>(attr.getInt()) : num_stages;
+      auto stages = static_cast<int>(std::clamp<int64_t>(attr ? attr.getInt() : num_stages, 1, kMaxStages));
       if (stages < 2 || !IsInnermost(loop)) return;
       LatencyAssigner assigner(loop, /*all_loads=*/static_cast<bool>(attr));
       if (!assigner.Find()) return;

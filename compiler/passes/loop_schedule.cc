@@ -36,13 +36,14 @@ llvm::SmallVector<Value> UsesOf(Operation* op) {
 
 std::optional<LoopSchedule> LoopSchedule::Read(ForOp loop) {
   std::optional<int> max_stage = IntAttr(loop, kMaxStageAttr);
-  if (!max_stage || *max_stage < 1) return std::nullopt;
+  if (!max_stage || *max_stage < 1 || *max_stage >= kMaxStages) return std::nullopt;
   LoopSchedule schedule;
   schedule.max_stage_ = *max_stage;
   int last_cluster = 0;
   for (Operation& op : loop.getBody()->without_terminator()) {
     int stage = IntAttr(&op, kStageAttr).value_or(*max_stage);
-    if (stage < 0 || stage > *max_stage || LatencyOf(&op) < 0) return std::nullopt;
+    int latency = LatencyOf(&op);
+    if (stage < 0 || stage > *max_stage || latency < 0 || latency > *max_stage - stage) return std::nullopt;
     schedule.stages_[&op] = stage;
     schedule.order_.push_back(&op);
     last_cluster = std::max(last_cluster, IntAttr(&op, kClusterAttr).value_or(0));

@@ -12,6 +12,9 @@
 
 namespace tritond::compiler {
 
+// The most stages of a loop: each but the last is a copy of the body in front of it.
+inline constexpr int kMaxStages = 32;
+
 // i32 attributes. Of a loop: the iterations that shall be in flight; the last stage of its schedule.
 inline constexpr llvm::StringLiteral kNumStagesAttr = "tt.num_stages";
 inline constexpr llvm::StringLiteral kMaxStageAttr = "tt.scheduled_max_stage";
@@ -37,8 +40,8 @@ llvm::SmallVector<mlir::Value> UsesOf(mlir::Operation* op);
 // An operation of iteration i in stage s runs in round i + s of the new loop.
 class LoopSchedule final {
  public:
-  // Of the loop's attributes; nullopt when it has none. Operations without attributes are in the last stage and
-  // cluster. Stages are within [0, max_stage()].
+  // Of the loop's attributes; nullopt when it has none, or such that make no sense. Operations without attributes are
+  // in the last stage and cluster. Stages are within [0, max_stage()], those of results too.
   static std::optional<LoopSchedule> Read(mlir::scf::ForOp loop);
 
   int max_stage() const { return max_stage_; }

@@ -34,7 +34,7 @@ class Scheduler final {
   explicit Scheduler(ForOp loop) : loop_(loop) {}
 
   void Run() {
-    FindDistances();
+    if (!FindDistances()) return Erase();
     if (max_stage_ < 1) return;
     for (Operation& op : loop_.getBody()->without_terminator())
       stages_[&op] = LatencyOf(&op) > 0 ? max_stage_ - distances_[&op] : max_stage_;
@@ -42,19 +42,22 @@ class Scheduler final {
       if (LatencyOf(&op) > 0)
         for (Value operand : op.getOperands()) PullForward(operand, stages_[&op]);
     Write();
-    if (LoopSchedule::Read(loop_)->IsLegal(loop_)) return;
-    Erase();
+    std::optional<LoopSchedule> schedule = LoopSchedule::Read(loop_);
+    if (!schedule || !schedule->IsLegal(loop_)) Erase();
   }
 
  private:
-  void FindDistances() {
+  // False where there would be too many stages.
+  bool FindDistances() {
     for (Operation& op : llvm::reverse(loop_.getBody()->without_terminator())) {
       int distance = 0;
       for (Operation* user : op.getUsers())
         distance = std::max(distance, distances_.lookup(loop_.getBody()->findAncestorOpInBlock(*user)));
+      if (LatencyOf(&op) >= kMaxStages - distance) return false;
       distances_[&op] = distance + LatencyOf(&op);
       if (LatencyOf(&op) > 0) max_stage_ = std::max(max_stage_, distances_[&op]);
     }
+    return true;
   }
 
   // Makes `value` no later than in `stage`.
