@@ -54,6 +54,7 @@ MeteredCache::MeteredCache(std::unique_ptr<Cache> next, const std::string& name,
       put_(RegisterVerb(name, "put", "ok", registry)),
       find_missing_(RegisterVerb(name, "find_missing", "ok", registry)),
       remove_(RegisterVerb(name, "remove", "ok", registry)),
+      list_(RegisterVerb(name, "list", "ok", registry)),
       miss_(Requests(registry, name, "get", "miss")),
       corrupt_(Requests(registry, name, "get", "corrupt")),
       keys_present_(Keys(registry, name, "present")),
@@ -123,6 +124,14 @@ absl::Status MeteredCache::Remove(const Digest& key) {
   Observe(remove_, start);
   (status.ok() ? remove_.ok : remove_.error)->Increment();
   return status;
+}
+
+absl::StatusOr<std::vector<Digest>> MeteredCache::List() {
+  const absl::Duration start = clock_();
+  absl::StatusOr<std::vector<Digest>> keys = next_->List();
+  Observe(list_, start);
+  (keys.ok() ? list_.ok : list_.error)->Increment();
+  return keys;
 }
 
 }  // namespace tritond::cache

@@ -49,6 +49,7 @@ class FailingStore final : public Cache {
   absl::Status Put(const Digest&, Blob) override { return status_; }
   absl::StatusOr<std::vector<Digest>> FindMissing(absl::Span<const Digest>) override { return status_; }
   absl::Status Remove(const Digest&) override { return status_; }
+  absl::StatusOr<std::vector<Digest>> List() override { return status_; }
 
  private:
   const absl::Status status_;

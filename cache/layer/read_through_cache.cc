@@ -5,6 +5,7 @@
 // counted up, or has and is noticed; in the first case that writer overwrites the filled entry.
 #include "cache/layer/read_through_cache.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tritond::cache {
@@ -64,6 +65,16 @@ absl::Status ReadThroughCache::Remove(const Digest& key) {
   ++stripe.writes;
   status.Update(fast_->Remove(key));
   return status;
+}
+
+absl::StatusOr<std::vector<Digest>> ReadThroughCache::List() {
+  absl::StatusOr<std::vector<Digest>> keys = slow_->List();
+  if (!keys.ok()) return keys;
+  absl::StatusOr<std::vector<Digest>> fast = fast_->List();
+  if (fast.ok()) keys->insert(keys->end(), fast->begin(), fast->end());
+  std::sort(keys->begin(), keys->end());
+  keys->erase(std::unique(keys->begin(), keys->end()), keys->end());
+  return keys;
 }
 
 }  // namespace tritond::cache

@@ -31,6 +31,8 @@ class ReadThroughCache final : public Cache {
   absl::StatusOr<std::vector<Digest>> FindMissing(absl::Span<const Digest> keys) override;
   // From both. Fails with the first error, after trying both.
   absl::Status Remove(const Digest& key) override;
+  // What either has.
+  absl::StatusOr<std::vector<Digest>> List() override;
 
  private:
   // Counts the writes to the fast cache under some of the keys; a Get fills only if none came between.

@@ -46,6 +46,7 @@ class FragileStore final : public Cache {
     return store.FindMissing(keys);
   }
   absl::Status Remove(const Digest& key) override { return remove_status.ok() ? store.Remove(key) : remove_status; }
+  absl::StatusOr<std::vector<Digest>> List() override { return store.List(); }
 
   MemoryStore store{1 << 20};
   absl::Status get_status, put_status, find_status, remove_status;

@@ -52,4 +52,6 @@ absl::StatusOr<std::vector<Digest>> SealedCache::FindMissing(absl::Span<const Di
 
 absl::Status SealedCache::Remove(const Digest& key) { return next_->Remove(key); }
 
+absl::StatusOr<std::vector<Digest>> SealedCache::List() { return next_->List(); }
+
 }  // namespace tritond::cache

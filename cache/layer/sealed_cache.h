@@ -23,6 +23,7 @@ class SealedCache final : public Cache {
   absl::Status Put(const Digest& key, Blob value) override;
   absl::StatusOr<std::vector<Digest>> FindMissing(absl::Span<const Digest> keys) override;
   absl::Status Remove(const Digest& key) override;
+  absl::StatusOr<std::vector<Digest>> List() override;
 
  private:
   const std::unique_ptr<Cache> next_;

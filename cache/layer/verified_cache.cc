@@ -37,4 +37,6 @@ absl::StatusOr<std::vector<Digest>> VerifiedCache::FindMissing(absl::Span<const 
 
 absl::Status VerifiedCache::Remove(const Digest& key) { return next_->Remove(key); }
 
+absl::StatusOr<std::vector<Digest>> VerifiedCache::List() { return next_->List(); }
+
 }  // namespace tritond::cache

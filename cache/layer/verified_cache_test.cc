@@ -61,6 +61,8 @@ class DamagedStore final : public Cache {
     return absl::OkStatus();
   }
 
+  absl::StatusOr<std::vector<Digest>> List() override { return std::vector<Digest>(); }
+
   bool removed = false;
 };
 

@@ -11,6 +11,7 @@
 #include "cache/layer/sealed_cache.h"
 #include "cache/layer/verified_cache.h"
 #include "cache/store/memory_store.h"
+#include "cache/store/rocksdb_journal.h"
 #include "cache/store/rocksdb_store.h"
 
 namespace tritond::cache {
@@ -115,6 +116,10 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
     return all;
   };
   return opened;
+}
+
+absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& data_dir) {
+  return RocksdbJournal::Open(absl::StrCat(data_dir, "/journal"));
 }
 
 }  // namespace tritond::cache

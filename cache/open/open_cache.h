@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "cache/api/cache.h"
+#include "cache/api/journal.h"
 #include "cache/api/stats.h"
 
 namespace prometheus {
@@ -42,6 +43,9 @@ struct OpenedCache {
 // InvalidArgument when the configuration leaves no store; Unavailable when the folder cannot be used, with the process
 // that has it open if one does; ResourceExhausted when the disk is full; DataLoss when the files there are damaged.
 absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Registry& registry);
+
+// Opens the journal in the folder `journal` below `data_dir`. Unavailable, ResourceExhausted and DataLoss as above.
+absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& data_dir);
 
 }  // namespace tritond::cache
 

@@ -92,6 +92,15 @@ absl::Status MemoryStore::Remove(const Digest& key) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<Digest>> MemoryStore::List() {
+  std::vector<Digest> keys;
+  for (const auto& shard : shards_) {
+    absl::MutexLock lock(&shard->mu);
+    for (const Entry& entry : shard->entries) keys.push_back(entry.key);
+  }
+  return keys;
+}
+
 StoreStats MemoryStore::Stats() const {
   StoreStats stats;
   stats.store = "memory";

@@ -33,6 +33,7 @@ class MemoryStore final : public Cache {
   absl::Status Put(const Digest& key, Blob value) override;
   absl::StatusOr<std::vector<Digest>> FindMissing(absl::Span<const Digest> keys) override;
   absl::Status Remove(const Digest& key) override;
+  absl::StatusOr<std::vector<Digest>> List() override;
 
   // Exact, though shards are read one after the other. `size_bytes` includes the overhead.
   StoreStats Stats() const;

@@ -9,20 +9,18 @@
 //   * no row, blob or large block cache: the memory tier above holds whole values already.
 #include "cache/store/rocksdb_store.h"
 
-#include <fcntl.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "cache/store/rocksdb_errors.h"
 
 namespace tritond::cache {
 namespace {
@@ -32,32 +30,6 @@ constexpr uint64_t kWriteBufferBytes = uint64_t{32} << 20;
 constexpr uint64_t kBlockCacheBytes = uint64_t{32} << 20;
 
 rocksdb::Slice KeySlice(const Digest& key) { return {key.bytes().data(), key.bytes().size()}; }
-
-// The one border between RocksDB's errors and ours.
-absl::Status ToStatus(const rocksdb::Status& status, const std::string& context) {
-  if (status.ok()) return absl::OkStatus();
-  const std::string message = absl::StrCat(context, ": ", status.ToString());
-  switch (status.code()) {
-    case rocksdb::Status::kNotFound:
-      return absl::NotFoundError(message);
-    case rocksdb::Status::kCorruption:
-      return absl::DataLossError(message);
-    case rocksdb::Status::kIOError:
-      if (status.subcode() == rocksdb::Status::kNoSpace || status.subcode() == rocksdb::Status::kSpaceLimit) {
-        return absl::ResourceExhaustedError(message);
-      }
-      return absl::UnavailableError(message);
-    case rocksdb::Status::kAborted:
-    case rocksdb::Status::kBusy:
-    case rocksdb::Status::kIncomplete:
-    case rocksdb::Status::kShutdownInProgress:
-    case rocksdb::Status::kTimedOut:
-    case rocksdb::Status::kTryAgain:
-      return absl::UnavailableError(message);
-    default:
-      return absl::InternalError(message);
-  }
-}
 
 rocksdb::CompressionType BestCompression() {
   const auto supported = rocksdb::GetSupportedCompressions();
@@ -85,33 +57,6 @@ rocksdb::Options DatabaseOptions(const RocksdbOptions& options) {
   result.max_log_file_size = size_t{8} << 20;
   result.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return result;
-}
-
-// Who has the database open, for the message. RocksDB locks the file LOCK with fcntl, which can say who holds it.
-// Closing any descriptor of a file drops all of a process's own fcntl locks on it, so this must not look when the
-// holder may be ourselves; RocksDB knows that case and says so.
-std::string LockHolder(const std::string& dir, const rocksdb::Status& status) {
-  const std::string message = status.ToString();
-  if (absl::StrContains(message, "lock hold by current process")) return "this process";
-  if (!absl::StrContains(message, "lock file")) return "";
-  const int fd = ::open(absl::StrCat(dir, "/LOCK").c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return "";
-  struct flock lock = {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  const bool known = ::fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-  ::close(fd);
-  if (!known) return "";
-  return lock.l_pid > 0 ? absl::StrCat("pid ", lock.l_pid) : "a process on another machine or in another container";
-}
-
-absl::Status OpenError(const std::string& dir, const rocksdb::Status& status) {
-  const std::string context = absl::StrCat("rocksdb at ", dir);
-  const std::string holder = LockHolder(dir, status);
-  if (!holder.empty()) return absl::UnavailableError(absl::StrCat(context, ": lock held by ", holder));
-  absl::Status error = ToStatus(status, context);
-  if (!absl::IsDataLoss(error)) return error;
-  return absl::DataLossError(absl::StrCat(error.message(), "; move the folder away to start with an empty cache"));
 }
 
 }  // namespace
@@ -158,7 +103,7 @@ absl::StatusOr<std::vector<std::unique_ptr<RocksdbStore>>> RocksdbStore::Open(co
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
   const rocksdb::Status opened = rocksdb::DB::Open(db_options, dir, families, &handles, &db);
-  if (!opened.ok()) return OpenError(dir, opened);
+  if (!opened.ok()) return RocksdbOpenError(dir, opened);
 
   auto database =
       std::make_shared<Database>(context, std::unique_ptr<rocksdb::DB>(db), std::move(handles), options.sync_writes);
@@ -179,7 +124,7 @@ absl::StatusOr<Blob> RocksdbStore::Get(const Digest& key) {
   const rocksdb::Status status =
       database_->db->Get(database_->read_options, database_->keyspaces[keyspace_], KeySlice(key), &value);
   if (status.IsNotFound()) return absl::NotFoundError("not on disk");
-  if (!status.ok()) return ToStatus(status, absl::StrCat(database_->context, ": get ", key.ToHex()));
+  if (!status.ok()) return FromRocksdb(status, absl::StrCat(database_->context, ": get ", key.ToHex()));
   return Blob(std::move(value));
 }
 
@@ -187,7 +132,7 @@ absl::Status RocksdbStore::Put(const Digest& key, Blob value) {
   const rocksdb::Status status = database_->db->Put(database_->write_options, database_->keyspaces[keyspace_],
                                                     KeySlice(key), rocksdb::Slice(value.data(), value.size()));
   if (status.ok()) return absl::OkStatus();
-  return ToStatus(status, absl::StrCat(database_->context, ": put ", key.ToHex()));
+  return FromRocksdb(status, absl::StrCat(database_->context, ": put ", key.ToHex()));
 }
 
 absl::StatusOr<std::vector<Digest>> RocksdbStore::FindMissing(absl::Span<const Digest> keys) {
@@ -199,7 +144,7 @@ absl::StatusOr<std::vector<Digest>> RocksdbStore::FindMissing(absl::Span<const D
     if (status.IsNotFound() || status.IsCorruption()) {
       missing.push_back(key);
     } else if (!status.ok()) {
-      return ToStatus(status, absl::StrCat(database_->context, ": find ", key.ToHex()));
+      return FromRocksdb(status, absl::StrCat(database_->context, ": find ", key.ToHex()));
     }
   }
   return missing;
@@ -209,7 +154,21 @@ absl::Status RocksdbStore::Remove(const Digest& key) {
   const rocksdb::Status status =
       database_->db->Delete(database_->write_options, database_->keyspaces[keyspace_], KeySlice(key));
   if (status.ok()) return absl::OkStatus();
-  return ToStatus(status, absl::StrCat(database_->context, ": remove ", key.ToHex()));
+  return FromRocksdb(status, absl::StrCat(database_->context, ": remove ", key.ToHex()));
+}
+
+absl::StatusOr<std::vector<Digest>> RocksdbStore::List() {
+  std::vector<Digest> keys;
+  rocksdb::ReadOptions options = database_->read_options;
+  options.fill_cache = false;
+  const std::unique_ptr<rocksdb::Iterator> it(database_->db->NewIterator(options, database_->keyspaces[keyspace_]));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    const rocksdb::Slice key = it->key();
+    absl::StatusOr<Digest> digest = Digest::FromBytes(absl::string_view(key.data(), key.size()));
+    if (digest.ok()) keys.push_back(*digest);
+  }
+  if (!it->status().ok()) return FromRocksdb(it->status(), absl::StrCat(database_->context, ": list"));
+  return keys;
 }
 
 StoreStats RocksdbStore::Stats() const {

@@ -48,6 +48,8 @@ class RocksdbStore final : public Cache {
   // Reads values, for RocksDB cannot tell otherwise, so a damaged entry counts as missing.
   absl::StatusOr<std::vector<Digest>> FindMissing(absl::Span<const Digest> keys) override;
   absl::Status Remove(const Digest& key) override;
+  // Reads the values that lie in blob files on its way.
+  absl::StatusOr<std::vector<Digest>> List() override;
 
   // RocksDB's estimates, which lag behind removals and overwrites until compaction.
   StoreStats Stats() const;

@@ -170,6 +170,15 @@ TEST_P(CacheContract, FindMissingOfNothingIsNothing) {
   EXPECT_THAT(*missing, testing::IsEmpty());
 }
 
+TEST_P(CacheContract, ListNamesEveryEntryOnce) {
+  const Digest kept = PutNew("kept"), gone = PutNew("gone"), other = PutNew("other");
+  PutNew("kept");
+  ASSERT_EQ(cache_->Remove(gone), absl::OkStatus());
+  const absl::StatusOr<std::vector<Digest>> keys = cache_->List();
+  ASSERT_EQ(keys.status(), absl::OkStatus());
+  EXPECT_THAT(*keys, testing::UnorderedElementsAre(kept, other));
+}
+
 TEST_P(CacheContract, ValueOutlivesItsEntry) {
   const Digest key = PutNew("still here");
   const absl::StatusOr<Blob> value = cache_->Get(key);

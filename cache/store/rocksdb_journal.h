@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CACHE_STORE_ROCKSDB_JOURNAL_H_
+#define CACHE_STORE_ROCKSDB_JOURNAL_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cache/api/journal.h"
+
+namespace rocksdb {
+class DB;
+class Env;
+}  // namespace rocksdb
+
+namespace tritond::cache {
+
+// A Journal in an embedded RocksDB database of its own. Every write is in the log on disk before it returns.
+class RocksdbJournal final : public Journal {
+ public:
+  // Opens the database in the folder `dir`, making both when absent. `env` is the file system to live in and must
+  // outlive the journal; null: the real one. Unavailable when the folder cannot be used, with the process that has it
+  // open if one does; DataLoss when its files are damaged. Messages begin with `journal at DIR: `.
+  static absl::StatusOr<std::unique_ptr<RocksdbJournal>> Open(const std::string& dir, rocksdb::Env* env = nullptr);
+  ~RocksdbJournal() override;
+
+  absl::Status Put(absl::string_view name, absl::string_view value) override;
+  absl::Status Remove(absl::string_view name) override;
+  absl::Status Visit(absl::string_view prefix, const Visitor& visitor) override;
+
+ private:
+  RocksdbJournal(std::string context, std::unique_ptr<rocksdb::DB> db);
+
+  const std::string context_;  // "journal at DIR"
+  const std::unique_ptr<rocksdb::DB> db_;
+};
+
+}  // namespace tritond::cache
+
+#endif  // CACHE_STORE_ROCKSDB_JOURNAL_H_
