@@ -11,6 +11,7 @@ void JobQueue::Push(const Entry& entry) {
   lanes_[entry.needs][flow][entry.id] = entry;
   entries_[entry.id] = {entry.needs, flow};
   ++counts_[static_cast<int>(entry.job_class)];
+  ++tenant_counts_[entry.tenant];
 }
 
 std::optional<uint64_t> JobQueue::Pop(const std::function<bool(const Requirement&)>& can_run, absl::Time now) {
@@ -50,11 +51,17 @@ bool JobQueue::Remove(uint64_t id) {
   Lane& lane = lanes_[needs];
   auto& jobs = lane[flow];
   --counts_[static_cast<int>(flow.first)];
+  if (--tenant_counts_[flow.second] == 0) tenant_counts_.erase(flow.second);
   jobs.erase(id);
   if (jobs.empty()) lane.erase(flow);
   if (lane.empty()) lanes_.erase(needs);
   entries_.erase(it);
   return true;
+}
+
+size_t JobQueue::CountOf(const std::string& tenant) const {
+  auto it = tenant_counts_.find(tenant);
+  return it == tenant_counts_.end() ? 0 : it->second;
 }
 
 absl::Time JobQueue::OldestOf(JobClass job_class) const {

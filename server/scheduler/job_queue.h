@@ -40,6 +40,7 @@ class JobQueue final {
 
   size_t size() const { return entries_.size(); }
   size_t CountOf(JobClass job_class) const { return counts_[static_cast<int>(job_class)]; }
+  size_t CountOf(const std::string& tenant) const;
   // When the entry of this class that has waited longest came; InfiniteFuture when there is none.
   absl::Time OldestOf(JobClass job_class) const;
   // The different needs of the waiting entries.
@@ -58,6 +59,7 @@ class JobQueue final {
   std::map<Flow, uint64_t> last_served_;
   uint64_t serves_ = 0;
   std::array<size_t, kJobClasses> counts_{};
+  std::map<std::string, size_t> tenant_counts_;
 };
 
 }  // namespace tritond::server

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job is reserved (its key is taken, the cache is looked at once more), then queued, then running under a lease; a
-// lost lease puts it back into the queue. `by_key_` names the job that new callers join; a job that was cancelled while
-// it ran leaves `by_key_` at once but keeps its worker's slot until the worker answers or is gone.
+// lost lease puts it back into the queue, unless it runs elsewhere too. `by_key_` names the job that new callers join.
+// When a job ends its other runs are dropped: their leases stay, without a job, until the workers answer or are gone,
+// for until then their slots are taken.
 #include "server/scheduler/scheduler.h"
 
 #include <algorithm>
@@ -11,6 +12,8 @@
 
 namespace tritond::server {
 namespace {
+
+constexpr size_t kRunTimes = 200;
 
 Outcome Refuse(absl::Status status, std::string reason, absl::Duration retry_delay = absl::ZeroDuration()) {
   Outcome outcome;
@@ -61,6 +64,12 @@ std::optional<Outcome> Scheduler::RefusalLocked(const JobSpec& spec) {
     ++rejected_;
     return Refuse(absl::ResourceExhaustedError(absl::StrCat("the queue is full (", queue_.size(), " jobs)")),
                   "QUEUE_FULL", RetryDelayLocked());
+  }
+  if (const size_t own = queue_.CountOf(spec.tenant); own >= config_.max_queued_per_tenant) {
+    ++rejected_;
+    return Refuse(absl::ResourceExhaustedError(
+                      absl::StrCat("tenant \"", spec.tenant, "\" has ", own, " jobs in the queue, as many as it may")),
+                  "TENANT_QUEUE_FULL", RetryDelayLocked());
   }
   return std::nullopt;
 }
@@ -152,17 +161,29 @@ bool Scheduler::StartOnLocked(const std::string& name, Worker& worker) {
   const absl::Time now = clock_();
   std::optional<uint64_t> id = queue_.Pop([&](const Requirement& needs) { return worker.offer.CanRun(needs); }, now);
   if (!id.has_value()) return false;
-  Job& job = *jobs_[*id];
+  jobs_[*id]->started = now;
+  BeginLocked(*id, name, worker);
+  return true;
+}
+
+void Scheduler::BeginLocked(uint64_t id, const std::string& name, Worker& worker) {
+  Job& job = *jobs_[id];
+  const uint64_t lease = next_id_++;
   job.state = State::kRunning;
-  job.lease = next_id_++;
+  job.runs.push_back({lease, name, clock_()});
   job.worker = name;
-  job.started = now;
   ++job.attempts;
   ++started_;
-  worker.leases[job.lease] = *id;
-  leases_[job.lease] = *id;
-  executor_.Start(name, job.lease, job.spec);
-  return true;
+  worker.leases.insert(lease);
+  leases_[lease] = {id, name};
+  executor_.Start(name, lease, job.spec);
+}
+
+void Scheduler::DropRunLocked(const Attempt& run) {
+  auto lease = leases_.find(run.lease);
+  if (lease == leases_.end()) return;
+  lease->second.job = 0;
+  executor_.Cancel(run.worker, run.lease);
 }
 
 bool Scheduler::Leave(WaiterId waiter) {
@@ -203,11 +224,7 @@ void Scheduler::AbandonLocked(uint64_t id) {
   Job& job = *jobs_[id];
   if (job.state == State::kRunning && job.nearly_done) return;
   by_key_.erase(job.spec.key);
-  if (job.state == State::kRunning) {
-    job.orphan = true;
-    executor_.Cancel(job.worker, job.lease);
-    return;
-  }
+  for (const Attempt& run : job.runs) DropRunLocked(run);
   queue_.Remove(id);
   jobs_.erase(id);
 }
@@ -230,11 +247,15 @@ void Scheduler::WorkerLost(const std::string& name, const Loss& loss) {
     absl::MutexLock lock(&mu_);
     auto it = workers_.find(name);
     if (it == workers_.end()) return;
-    const std::map<uint64_t, uint64_t> leases = std::move(it->second.leases);
+    const std::set<uint64_t> leases = std::move(it->second.leases);
     workers_.erase(it);
-    for (const auto& [lease, job] : leases) {
+    for (uint64_t lease : leases) {
       ++lost_;
+      const uint64_t job = leases_[lease].job;
       leases_.erase(lease);
+      if (job == 0) continue;
+      auto& runs = jobs_[job]->runs;
+      runs.erase(std::find_if(runs.begin(), runs.end(), [&](const Attempt& run) { return run.lease == lease; }));
       const bool begun = std::find(loss.begun.begin(), loss.begun.end(), lease) != loss.begun.end();
       RetryOrFailLocked(job, loss, begun, &calls);
     }
@@ -247,7 +268,7 @@ void Scheduler::WorkerLost(const std::string& name, const Loss& loss) {
 void Scheduler::RetryOrFailLocked(uint64_t id, const Loss& loss, bool begun, Calls* calls) {
   Job& job = *jobs_[id];
   ++job.losses;
-  if (job.orphan || job.waiters.empty()) {
+  if (job.waiters.empty()) {
     FinishLocked(id, Refuse(absl::CancelledError("nobody waits for it"), "CANCELLED"), calls);
     return;
   }
@@ -255,6 +276,8 @@ void Scheduler::RetryOrFailLocked(uint64_t id, const Loss& loss, bool begun, Cal
   if (blamed && quarantine_.AddKill(job.spec.key, job.spec.label, loss.report, clock_()) &&
       loss.kind == Loss::Kind::kCrashed) {
     FinishLocked(id, QuarantinedOutcome(quarantine_.ReportsOf(job.spec.key)), calls);
+  } else if (!job.runs.empty()) {
+    return;  // The other run goes on.
   } else if (blamed && loss.kind == Loss::Kind::kTimeLimit) {
     Outcome outcome = Refuse(absl::DeadlineExceededError(loss.report), "TIME_LIMIT");
     outcome.reports = {loss.report};
@@ -281,7 +304,8 @@ void Scheduler::FinishLocked(uint64_t id, Outcome outcome, Calls* calls) {
   outcome.attempts = job.attempts;
   outcome.queue_time = (ran ? job.started : now) - job.created;
   const absl::Duration run_time = ran ? now - job.started : absl::ZeroDuration();
-  if (ran) mean_run_time_ = mean_run_time_ * 0.9 + run_time * 0.1;
+  if (ran) RecordRunTimeLocked(run_time);
+  for (const Attempt& run : job.runs) DropRunLocked(run);
   if (!outcome.stored) {
     recent_.push_front({job.spec.key, job.spec.label, job.spec.needs.target, job.spec.tenant, job.worker,
                         outcome.status, outcome.queue_time, run_time, now});
@@ -296,9 +320,15 @@ void Scheduler::FinishLocked(uint64_t id, Outcome outcome, Calls* calls) {
   jobs_.erase(it);
 }
 
+void Scheduler::RecordRunTimeLocked(absl::Duration run_time) {
+  mean_run_time_ = mean_run_time_ * 0.9 + run_time * 0.1;
+  run_times_.push_back(run_time);
+  if (run_times_.size() > kRunTimes) run_times_.pop_front();
+}
+
 Scheduler::Job* Scheduler::JobOfLeaseLocked(uint64_t lease) {
   auto it = leases_.find(lease);
-  return it == leases_.end() ? nullptr : jobs_[it->second].get();
+  return it == leases_.end() || it->second.job == 0 ? nullptr : jobs_[it->second.job].get();
 }
 
 void Scheduler::NearlyDone(uint64_t lease) {
@@ -308,7 +338,8 @@ void Scheduler::NearlyDone(uint64_t lease) {
 
 bool Scheduler::Holds(uint64_t lease) const {
   absl::MutexLock lock(&mu_);
-  return leases_.contains(lease);
+  auto it = leases_.find(lease);
+  return it != leases_.end() && it->second.job != 0;
 }
 
 void Scheduler::Finish(uint64_t lease, Outcome outcome) {
@@ -317,14 +348,18 @@ void Scheduler::Finish(uint64_t lease, Outcome outcome) {
     absl::MutexLock lock(&mu_);
     auto it = leases_.find(lease);
     if (it == leases_.end()) return;
-    const uint64_t id = it->second;
+    const Lease ended = it->second;
     leases_.erase(it);
-    auto worker = workers_.find(jobs_[id]->worker);
+    auto worker = workers_.find(ended.worker);
     if (worker != workers_.end()) {
       worker->second.leases.erase(lease);
       ++worker->second.done;
     }
-    FinishLocked(id, std::move(outcome), &calls);
+    if (ended.job != 0) {
+      Job& job = *jobs_[ended.job];
+      job.worker = ended.worker;
+      FinishLocked(ended.job, std::move(outcome), &calls);
+    }
     DispatchLocked();
     CheckIdleLocked(clock_(), &calls);
   }
@@ -350,9 +385,35 @@ void Scheduler::Tick() {
     }
     FailStrandedLocked(now, &calls);
     DispatchLocked();
+    HedgeLocked(now);
     CheckIdleLocked(now, &calls);
   }
   Run(calls);
+}
+
+absl::Duration Scheduler::StuckAfterLocked() const {
+  if (run_times_.empty()) return config_.hedge_after * config_.hedge_factor;
+  std::vector<absl::Duration> times(run_times_.begin(), run_times_.end());
+  auto p99 = times.begin() + (times.size() - 1) * 99 / 100;
+  std::nth_element(times.begin(), p99, times.end());
+  return std::max(config_.hedge_after, *p99 * config_.hedge_factor);
+}
+
+// After the queue has been served, so an idle worker is one that nobody else needs.
+void Scheduler::HedgeLocked(absl::Time now) {
+  std::optional<absl::Duration> stuck_after;
+  for (auto& [id, job] : jobs_) {
+    if (job->runs.size() != 1 || now - job->runs[0].started < config_.hedge_after) continue;
+    if (!stuck_after.has_value()) stuck_after = StuckAfterLocked();
+    if (now - job->runs[0].started < *stuck_after) continue;
+    for (auto& [name, worker] : workers_) {
+      if (!worker.leases.empty() || worker.retired || name == job->runs[0].worker) continue;
+      if (!worker.offer.CanRun(job->spec.needs)) continue;
+      ++hedged_;
+      BeginLocked(id, name, worker);
+      break;
+    }
+  }
 }
 
 void Scheduler::FailStrandedLocked(absl::Time now, Calls* calls) {
@@ -400,11 +461,14 @@ void Scheduler::WhenIdle(absl::Time deadline, std::function<void(size_t)> callba
 
 void Scheduler::CheckIdleLocked(absl::Time now, Calls* calls) {
   for (auto it = idle_waiters_.begin(); it != idle_waiters_.end();) {
-    if (!jobs_.empty() && now < it->deadline) {
+    // A dropped run still holds its worker.
+    const size_t left = jobs_.size() + std::count_if(leases_.begin(), leases_.end(),
+                                                     [](const auto& lease) { return lease.second.job == 0; });
+    if (left > 0 && now < it->deadline) {
       ++it;
       continue;
     }
-    calls->push_back([callback = std::move(it->callback), left = jobs_.size()] { callback(left); });
+    calls->push_back([callback = std::move(it->callback), left] { callback(left); });
     it = idle_waiters_.erase(it);
   }
 }
@@ -436,7 +500,9 @@ Scheduler::Stats Scheduler::GetStats() const {
   }
   for (const auto& [name, worker] : workers_) {
     stats.done[name] = worker.done;
-    for (const auto& [lease, id] : worker.leases) {
+    for (uint64_t lease : worker.leases) {
+      const uint64_t id = leases_.at(lease).job;
+      if (id == 0) continue;
       const Job& job = *jobs_.at(id);
       stats.running[name].push_back(job.spec.key);
       ++stats.classes[static_cast<int>(job.spec.job_class)].running;
@@ -445,6 +511,7 @@ Scheduler::Stats Scheduler::GetStats() const {
   stats.started = started_;
   stats.lost = lost_;
   stats.rejected = rejected_;
+  stats.hedged = hedged_;
   stats.recent.assign(recent_.begin(), recent_.end());
   return stats;
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,12 +34,17 @@ class Executor {
 
 struct SchedulerConfig {
   size_t max_queued = 10000;
+  size_t max_queued_per_tenant = 5000;
   absl::Duration age_step = absl::Seconds(30);
   int max_losses = 3;        // a job may lose its worker this often without being to blame
   int quarantine_kills = 2;  // a key that killed this many workers is quarantined
   absl::Duration quarantine_period = absl::Hours(1);
   absl::Duration no_worker_timeout = absl::Seconds(30);  // how long jobs wait for the return of a fit worker
   size_t recent_jobs = 100;
+  // A job that has run this long, and `hedge_factor` times as long as 99 of 100 do, is begun on a second worker when
+  // one is idle; the first outcome counts. InfiniteDuration: never.
+  absl::Duration hedge_after = absl::Seconds(15);
+  double hedge_factor = 3;
 };
 
 // Decides what runs where and when: one job in flight per key, whose waiters all get its outcome; classes, fairness and
@@ -60,9 +66,9 @@ class Scheduler final {
   // without the lock but with the key reserved: an outcome that was stored between the caller's look at the cache and
   // this call is found instead of being computed twice.
   //
-  // Outcomes made here: Unavailable (DRAINING, NO_WORKER, WORKER_LOST), ResourceExhausted (QUEUE_FULL, with a retry
-  // delay), FailedPrecondition (QUARANTINED, with reports), DeadlineExceeded (DEADLINE, TIME_LIMIT). `done` may be
-  // called before Submit returns.
+  // Outcomes made here: Unavailable (DRAINING, NO_WORKER, WORKER_LOST), ResourceExhausted (QUEUE_FULL
+  // or TENANT_QUEUE_FULL, with a retry delay), FailedPrecondition (QUARANTINED, with reports), DeadlineExceeded
+  // (DEADLINE, TIME_LIMIT). `done` may be called before Submit returns.
   WaiterId Submit(JobSpec spec, absl::Time deadline, Recheck recheck, Done done);
   // The waiter no longer waits. With the last one the job is cancelled, unless it is nearly done. False when its
   // outcome is there already (then `done` has been called or is being called).
@@ -101,6 +107,7 @@ class Scheduler final {
     uint64_t started = 0;                                     // leases given
     uint64_t lost = 0;                                        // leases lost
     uint64_t rejected = 0;                                    // queue full
+    uint64_t hedged = 0;                                      // second runs of stuck jobs
     std::map<std::string, std::vector<std::string>> running;  // worker to keys
     std::map<std::string, uint64_t> done;                     // worker to leases finished
     std::vector<FinishedJob> recent;                          // newest first
@@ -115,21 +122,29 @@ class Scheduler final {
     bool joined = false;
     absl::Time deadline;
   };
+  struct Attempt {
+    uint64_t lease = 0;
+    std::string worker;
+    absl::Time started;
+  };
   struct Job {
     JobSpec spec;
     State state = State::kReserved;
     std::vector<WaiterId> waiters;
     absl::Time created, started;
-    uint64_t lease = 0;
-    std::string worker;
+    std::vector<Attempt> runs;  // now: one, or two when hedged
+    std::string worker;         // of the run that began last, or brought the outcome
     int attempts = 0;
     int losses = 0;
     bool nearly_done = false;
-    bool orphan = false;  // nobody waits; a late outcome is dropped
+  };
+  struct Lease {
+    uint64_t job = 0;  // 0: nobody wants its outcome any more, but its worker is not free yet
+    std::string worker;
   };
   struct Worker {
     WorkerOffer offer;
-    std::map<uint64_t, uint64_t> leases;  // to jobs
+    std::set<uint64_t> leases;
     bool retired = false;
     uint64_t done = 0;
   };
@@ -149,11 +164,18 @@ class Scheduler final {
   void EnqueueLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void DispatchLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool StartOnLocked(const std::string& name, Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void BeginLocked(uint64_t job, const std::string& name, Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The run's outcome is not wanted; its worker is told.
+  void DropRunLocked(const Attempt& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void HedgeLocked(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // How long a job may run before it counts as stuck.
+  absl::Duration StuckAfterLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ForgetWaiterLocked(WaiterId waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RaiseLocked(uint64_t job, JobClass job_class) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool LeaveLocked(WaiterId waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void AbandonLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FinishLocked(uint64_t job, Outcome outcome, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void RecordRunTimeLocked(absl::Duration run_time) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RetryOrFailLocked(uint64_t job, const Loss& loss, bool begun, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FailStrandedLocked(absl::Time now, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void CheckIdleLocked(absl::Time now, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -173,14 +195,16 @@ class Scheduler final {
   absl::flat_hash_map<WaiterId, Waiter> waiters_ ABSL_GUARDED_BY(mu_);
   std::multimap<absl::Time, WaiterId> deadlines_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, Worker> workers_ ABSL_GUARDED_BY(mu_);
-  absl::flat_hash_map<uint64_t, uint64_t> leases_ ABSL_GUARDED_BY(mu_);  // to jobs
+  absl::flat_hash_map<uint64_t, Lease> leases_ ABSL_GUARDED_BY(mu_);
   std::map<Requirement, absl::Time> stranded_since_ ABSL_GUARDED_BY(mu_);
   std::vector<IdleWaiter> idle_waiters_ ABSL_GUARDED_BY(mu_);
   std::deque<FinishedJob> recent_ ABSL_GUARDED_BY(mu_);
   absl::Duration mean_run_time_ ABSL_GUARDED_BY(mu_) = absl::Seconds(1);
+  std::deque<absl::Duration> run_times_ ABSL_GUARDED_BY(mu_);  // of the latest jobs
   uint64_t started_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t lost_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t rejected_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t hedged_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace tritond::server

@@ -326,6 +326,82 @@ TEST_F(SchedulerTest, ARetiredWorkerGetsNoNewJobs) {
   EXPECT_TRUE(executor_.started.empty());
 }
 
+TEST_F(SchedulerTest, ATenantsPartOfTheQueueIsBounded) {
+  SchedulerConfig config;
+  config.max_queued_per_tenant = 2;
+  Scheduler scheduler(
+      config, [this] { return now_; }, executor_);
+  std::vector<std::string> reasons;
+  const auto submit = [&](const std::string& key, const std::string& tenant) {
+    scheduler.Submit(Spec(key, tenant), absl::InfiniteFuture(), nullptr,
+                     [&](const Outcome& outcome, bool) { reasons.push_back(outcome.reason); });
+  };
+  for (const char* key : {"k1", "k2", "k3"}) submit(key, "greedy");
+  EXPECT_EQ(reasons, std::vector<std::string>{"TENANT_QUEUE_FULL"});
+  submit("k4", "modest");
+  EXPECT_EQ(reasons.size(), 1u);
+  scheduler.WorkerAttached("w1", {"w1", "b1", {{"cuda:90", true}}, 1});  // Takes one out of the queue.
+  submit("k5", "greedy");
+  EXPECT_EQ(reasons.size(), 1u);
+}
+
+TEST_F(SchedulerTest, AStuckJobIsBegunOnAnIdleWorkerAndTheFirstOutcomeCounts) {
+  Attach("w1");
+  Seen quick, stuck;
+  Submit(Spec("quick"), &quick);
+  now_ += absl::Seconds(1);
+  FinishLast();
+  Submit(Spec("stuck"), &stuck);
+  const Order first = executor_.started.back();
+  now_ += absl::Seconds(14);
+  Attach("w2");
+  scheduler_.Tick();
+  EXPECT_EQ(executor_.started.size(), 2u);
+  now_ += absl::Seconds(1);
+  scheduler_.Tick();
+  scheduler_.Tick();
+  ASSERT_EQ(executor_.started.size(), 3u);
+  const Order second = executor_.started.back();
+  EXPECT_EQ(second.key, "stuck");
+  EXPECT_NE(second.worker, first.worker);
+  scheduler_.Finish(second.lease, Outcome{});
+  EXPECT_EQ(stuck.calls, 1);
+  EXPECT_EQ(stuck.outcome.worker, second.worker);
+  EXPECT_EQ(executor_.cancelled, std::vector<uint64_t>{first.lease});
+  EXPECT_FALSE(scheduler_.Holds(first.lease));
+  EXPECT_EQ(scheduler_.GetStats().hedged, 1u);
+  scheduler_.Finish(first.lease, Outcome{});
+  EXPECT_EQ(stuck.calls, 1);
+}
+
+TEST_F(SchedulerTest, AHedgedJobOutlivesTheLossOfOneOfItsWorkers) {
+  Attach("w1");
+  Attach("w2");
+  Seen seen;
+  Submit(Spec("k"), &seen);
+  now_ += absl::Minutes(5);
+  scheduler_.Tick();
+  ASSERT_EQ(executor_.started.size(), 2u);
+  scheduler_.WorkerLost(executor_.started[0].worker, {Loss::Kind::kTimeLimit, "overran", {executor_.started[0].lease}});
+  EXPECT_EQ(seen.calls, 0);
+  EXPECT_EQ(executor_.started.size(), 2u);
+  FinishLast();
+  EXPECT_TRUE(seen.outcome.status.ok());
+}
+
+TEST_F(SchedulerTest, NobodyIsHedgedWhileOthersWaitForTheWorker) {
+  Attach("w1");
+  Seen stuck, a, b;
+  Submit(Spec("stuck"), &stuck);
+  Submit(Spec("a"), &a);
+  now_ += absl::Minutes(5);
+  Attach("w2");
+  Submit(Spec("b"), &b);
+  scheduler_.Tick();
+  ASSERT_EQ(executor_.started.size(), 2u);
+  EXPECT_EQ(executor_.started[1].key, "a");
+}
+
 TEST_F(SchedulerTest, RecentJobsAreListedNewestFirst) {
   Attach("w1");
   Seen a, b;
