@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program ptxas. It reads and writes memory files (memfd_create) under /proc/self/fd, so that a worker without any
 // writable folder can use it.
-#include <spawn.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 
@@ -65,28 +67,45 @@ struct Outcome {
   std::string log;  // stdout and stderr
 };
 
-// Runs the program to its end. The child gets `inherited` under the same numbers and an empty environment.
-absl::StatusOr<Outcome> RunProgram(const std::vector<std::string>& command, const std::vector<int>& inherited) {
-  MemoryFile log("log");
-  if (!log.ok()) return absl::InternalError(absl::StrCat("memfd_create: ", strerror(errno)));
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", 0, 0);
-  posix_spawn_file_actions_adddup2(&actions, log.fd(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, log.fd(), STDERR_FILENO);
-  for (int fd : inherited) posix_spawn_file_actions_adddup2(&actions, fd, fd);  // clears close-on-exec
+// Starts the program with an empty environment, `log` as its stdout and stderr, and `inherited` under the same numbers.
+// It dies with the thread that started it, so that a worker which is killed leaves no ptxas behind; posix_spawn cannot
+// say that. Between vfork and execve the child has our memory, and only calls what a signal handler may. The errno of a
+// failure is left in `error`.
+pid_t Start(const std::vector<std::string>& command, int log, const std::vector<int>& inherited, volatile int* error) {
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   char* environment[] = {nullptr};
-  pid_t pid = 0;
-  const int error = posix_spawn(&pid, command[0].c_str(), &actions, nullptr, argv.data(), environment);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return absl::NotFoundError(absl::StrCat("start ", command[0], ": ", strerror(error)));
+  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  *error = 0;
+  const pid_t pid = vfork();
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(nothing, STDIN_FILENO);
+    dup2(log, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    for (int fd : inherited) fcntl(fd, F_SETFD, 0);  // The table of open files is the child's own.
+    execve(argv[0], argv.data(), environment);
+    *error = errno;
+    _exit(127);
+  }
+  if (pid < 0) *error = errno;
+  if (nothing >= 0) close(nothing);
+  return pid;
+}
+
+// Runs the program to its end.
+absl::StatusOr<Outcome> RunProgram(const std::vector<std::string>& command, const std::vector<int>& inherited) {
+  MemoryFile log("log");
+  if (!log.ok()) return absl::InternalError(absl::StrCat("memfd_create: ", strerror(errno)));
+  volatile int error = 0;
+  const pid_t pid = Start(command, log.fd(), inherited, &error);
+  if (pid < 0) return absl::NotFoundError(absl::StrCat("start ", command[0], ": ", strerror(error)));
   Outcome outcome;
   while (waitpid(pid, &outcome.status, 0) < 0) {
     if (errno != EINTR) return absl::InternalError(absl::StrCat("wait for ", command[0], ": ", strerror(errno)));
   }
+  if (error != 0) return absl::NotFoundError(absl::StrCat("start ", command[0], ": ", strerror(error)));
   outcome.log = log.Contents();
   return outcome;
 }
