@@ -38,7 +38,10 @@ void PrintDaemon(const v1::GetStatsResponse& stats, std::ostream& out) {
   out << absl::StrFormat("requests   %8d    hits     %8d  (%.1f %%)\n", stats.requests(), stats.hits(), share);
   out << absl::StrFormat("compiles   %8d    misses   %8d\n", stats.compiles(), stats.misses());
   out << absl::StrFormat("failures   %8d    joined   %8d\n", stats.failures(), stats.joined());
-  out << absl::StrFormat("rejected   %8d    workers lost %4d\n", stats.rejected(), stats.workers_lost());
+  out << absl::StrFormat("rejected   %8d    workers lost %4d    hedged %d\n", stats.rejected(), stats.workers_lost(),
+                         stats.hedged());
+  out << absl::StrFormat("stored     %8d results, %s    open jobs %d\n", stats.stored_results(),
+                         HumanBytes(stats.stored_bytes()), stats.open_jobs());
   out << absl::StrFormat("quarantine %8d    saved    %8.1f CPU s\n", stats.quarantined(), stats.saved_cpu_seconds());
 }
 

@@ -136,6 +136,15 @@ void Canonicalize(v1::CompileRequest* request) {
   abi->set_descriptor_flags(DescriptorFlagsOf(*abi));
 }
 
+void KeepKeyFields(v1::CompileRequest* request) {
+  request->clear_priority();
+  request->clear_tenant();
+  request->clear_client_version();
+  request->clear_label();
+  request->clear_cache_mode();
+  request->clear_delivery();
+}
+
 std::vector<KeyPart> KeyParts(const v1::CompileRequest& request, absl::string_view build_id) {
   return {
       {"schema", absl::StrCat(kKeySchemaVersion)},

@@ -33,6 +33,9 @@ std::vector<KeyPart> KeyParts(const v1::CompileRequest& request, absl::string_vi
 // pointers.
 void Canonicalize(v1::CompileRequest* request);
 
+// Drops what is not part of the key: how the request is served, and for whom.
+void KeepKeyFields(v1::CompileRequest* request);
+
 // Compact JSON with sorted keys; numbers with an integral value are printed as integers.
 std::string CanonicalOptions(const google::protobuf::Struct& options);
 

@@ -26,13 +26,28 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("worker_memory_mb", "Most memory of one worker; 0: no limit", config->worker_memory_mb);
   visit("max_ir_bytes", "Largest IR taken", config->max_ir_bytes);
   visit("memory_cache_mb", "Memory for the cache's first tier", config->memory_cache_mb);
+  visit("max_stored_mb", "Results and artifacts kept, before compression; the least valuable go first; 0: no limit",
+        config->max_stored_mb);
   visit("sync_writes", "Flush each stored result to disk before it is answered", config->sync_writes);
   visit("max_queued", "Compiles that may wait; further ones are refused with a delay", config->max_queued);
+  visit("max_queued_per_tenant", "Of one tenant's", config->max_queued_per_tenant);
+  visit("hedge_after_seconds",
+        "A compile that has run this long, and far longer than usual, is begun on an idle worker "
+        "too; 0: never",
+        config->hedge_after_seconds);
   visit("job_time_limit_seconds", "Wall time of one compile", config->job_time_limit_seconds);
   visit("heartbeat_seconds", "Between signs of life of a worker; three missed, and it is lost",
         config->heartbeat_seconds);
   visit("drain_grace_seconds", "How long running compiles may go on after SIGTERM", config->drain_grace_seconds);
   visit("error_lifetime_seconds", "How long compile errors are remembered", config->error_lifetime_seconds);
+  visit("max_jobs", "Submitted jobs that have not ended; further ones are refused", config->max_jobs);
+  visit("keep_jobs_hours", "How long submitted jobs that have ended are listed", config->keep_jobs_hours);
+  visit("tls_certificate",
+        "This server's certificate chain, PEM: TCP is then TLS; renewed files are taken as they come",
+        config->tls_certificate);
+  visit("tls_key", "Its private key, PEM", config->tls_key);
+  visit("tls_client_ca", "Authorities of clients' and workers' certificates, PEM", config->tls_client_ca);
+  visit("access_file", "YAML file that says who may do what; a changed file is taken as it comes", config->access_file);
   visit("quarantine_kills", "A kernel that killed so many workers is not compiled again for an hour",
         config->quarantine_kills);
 }
@@ -58,9 +73,6 @@ absl::Status ReadEntry(const std::string& name, const YAML::Node& node, ServerCo
     known = true;
     ReadField(node, &field);
   });
-  if (name == "tls") {
-    return absl::InvalidArgumentError("tls: this version serves no TLS; put a proxy in front or listen locally");
-  }
   return known ? absl::OkStatus() : absl::InvalidArgumentError(absl::StrCat("unknown setting ", name));
 }
 
@@ -126,6 +138,14 @@ absl::Status CheckConfig(const ServerConfig& config) {
   if (config.data_dir.empty()) return absl::InvalidArgumentError("--data-dir must name a folder");
   if (config.max_ir_bytes == 0) return absl::InvalidArgumentError("--max-ir-bytes must be positive");
   if (config.max_queued == 0) return absl::InvalidArgumentError("--max-queued must be positive");
+  if (config.max_queued_per_tenant == 0) return absl::InvalidArgumentError("--max-queued-per-tenant must be positive");
+  if (config.hedge_after_seconds < 0) return absl::InvalidArgumentError("--hedge-after-seconds must not be negative");
+  if (config.max_jobs == 0) return absl::InvalidArgumentError("--max-jobs must be positive");
+  if (config.keep_jobs_hours < 0) return absl::InvalidArgumentError("--keep-jobs-hours must not be negative");
+  if (config.tls_certificate.empty() != config.tls_key.empty())
+    return absl::InvalidArgumentError("--tls-certificate and --tls-key go together");
+  if (!config.tls_client_ca.empty() && config.tls_certificate.empty())
+    return absl::InvalidArgumentError("--tls-client-ca wants --tls-certificate beside it");
   if (config.quarantine_kills < 1) return absl::InvalidArgumentError("--quarantine-kills must be positive");
   if (config.job_time_limit_seconds <= 0)
     return absl::InvalidArgumentError("--job-time-limit-seconds must be positive");

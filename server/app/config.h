@@ -14,11 +14,6 @@ namespace tritond::server {
 // Everything that can be set, with what holds when it is not. The names are those of the command line, with
 // underscores.
 struct ServerConfig {
-  // Certificates for TCP; reserved, no listener uses them yet.
-  struct Tls {
-    std::string certificate, key, client_ca;
-  };
-
   std::string data_dir;                       // must be set
   std::vector<std::string> listen;            // HOST:PORT or unix:PATH; none: 127.0.0.1:7433
   std::string http = "127.0.0.1:7434";        // "none": no HTTP
@@ -28,14 +23,22 @@ struct ServerConfig {
   uint64_t worker_memory_mb = 16384;          // 0: no limit
   uint64_t max_ir_bytes = uint64_t{64} << 20;
   uint64_t memory_cache_mb = 512;
+  uint64_t max_stored_mb = 32768;  // 0: no limit
   bool sync_writes = false;
   uint64_t max_queued = 10000;
+  uint64_t max_queued_per_tenant = 5000;
+  double hedge_after_seconds = 15;  // 0: never
   double job_time_limit_seconds = 120;
   double heartbeat_seconds = 1;
   double drain_grace_seconds = 30;
   double error_lifetime_seconds = 60;
+  uint64_t max_jobs = 100000;
+  double keep_jobs_hours = 24;
   int quarantine_kills = 2;
-  Tls tls;
+  std::string tls_certificate;  // PEM; not empty: TCP is TLS
+  std::string tls_key;
+  std::string tls_client_ca;  // of clients' certificates; empty: they are not asked for any
+  std::string access_file;    // who may do what; empty: everyone everything
 };
 
 // Adds what a YAML file says to `config`. InvalidArgument names the file, and the entry that is unknown or of the wrong

@@ -18,6 +18,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "server/app/tls.h"
+#include "server/rpc/status.h"
 #include "server/web/status_page.h"
 
 namespace tritond::server {
@@ -31,6 +33,8 @@ constexpr const char* kHealthOfCache[] = {"", "cache", "tritond.v1.ArtifactServi
 
 // Workers send whole results in one message; what clients may send is checked by admission.
 constexpr uint64_t kMaxMessageBytes = uint64_t{512} << 20;
+constexpr int kMaxHeaderBytes = 16 << 10;
+constexpr absl::Duration kReload = absl::Seconds(1);
 
 std::string BesideThisProgram(const std::string& name) {
   std::error_code error;
@@ -72,6 +76,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerConfig& config
   std::unique_ptr<Server> server(new Server(config, std::move(log)));
   if (status = server->OpenData(); !status.ok()) return status;
   if (status = server->BuildEngine(); !status.ok()) return status;
+  if (status = server->jobs_->Load(server->log_); !status.ok()) return status;
   if (status = server->Listen(); !status.ok()) return status;
   server->pool_->StartChildren();
   server->ticker_ = std::thread([s = server.get()] { s->TickLoop(); });
@@ -97,6 +102,14 @@ absl::Status Server::OpenData() {
     return absl::Status(opened.status().code(), absl::StrCat("open cache: ", opened.status().message()));
   }
   cache_ = *std::move(opened);
+  absl::StatusOr<std::unique_ptr<cache::Journal>> journal = cache::OpenJournal(config_.data_dir);
+  if (!journal.ok()) return journal.status();
+  journal_ = *std::move(journal);
+  const std::string token_file = (std::filesystem::absolute(config_.data_dir) / "worker.token").string();
+  auto access = AccessWatch::Open({config_.access_file, !config_.tls_client_ca.empty(), token_file}, log_);
+  if (!access.ok()) return access.status();
+  access_ = *std::move(access);
+  gate_ = std::make_unique<Gate>(access_->policy());
   return absl::OkStatus();
 }
 
@@ -108,9 +121,17 @@ absl::Status Server::BuildEngine() {
   if (pool.children.count > 0 && !std::filesystem::exists(binary)) {
     return absl::InvalidArgumentError(absl::StrCat("no worker program at ", binary, " (--worker-binary)"));
   }
-  pool.children.command = {
-      std::filesystem::absolute(binary),     "--server", local_address_, "--once", "--memory-limit-mb",
-      absl::StrCat(config_.worker_memory_mb)};
+  pool.children.command = {std::filesystem::absolute(binary),
+                           "--server",
+                           local_address_,
+                           "--once",
+                           "--memory-limit-mb",
+                           absl::StrCat(config_.worker_memory_mb),
+                           "--token-file",
+                           access_->worker_token_file()};
+  pool.admit = [this](const grpc::CallbackServerContext& context) {
+    return ToGrpc(gate_->Check(context, Need::kWorker).status());
+  };
   pool.children.command.insert(pool.children.command.end(), config_.worker_arguments.begin(),
                                config_.worker_arguments.end());
   pool.heartbeat_interval = absl::Seconds(config_.heartbeat_seconds);
@@ -121,9 +142,14 @@ absl::Status Server::BuildEngine() {
   EngineConfig engine;
   engine.limits.max_ir_bytes = config_.max_ir_bytes;
   engine.scheduler.max_queued = config_.max_queued;
+  engine.scheduler.max_queued_per_tenant = config_.max_queued_per_tenant;
+  engine.scheduler.hedge_after =
+      config_.hedge_after_seconds > 0 ? absl::Seconds(config_.hedge_after_seconds) : absl::InfiniteDuration();
   engine.scheduler.quarantine_kills = config_.quarantine_kills;
   engine.targets.expected_workers = pool.children.count;
   engine.error_lifetime = absl::Seconds(config_.error_lifetime_seconds);
+  engine.store.stored_bytes = config_.max_stored_mb << 20;
+  engine.spool_dir = config_.data_dir;
   engine.version = TRITOND_VERSION;
   metrics_ = std::make_unique<Metrics>(registry_);
   engine_ = std::make_unique<Engine>(std::move(engine), Now, *cache_.results, *cache_.blobs, *metrics_, log_,
@@ -136,23 +162,43 @@ absl::Status Server::BuildEngine() {
   }
   pool_ = std::make_unique<workers::WorkerPool>(std::move(pool), Now, log_, *engine_);
   engine_->Connect(*pool_);
+  absl::Status stock = engine_->store().TakeStock();
+  if (!stock.ok()) log_(absl::StrCat("cache: cannot take stock: ", stock.ToString()));
+  BuildJobs();
   return absl::OkStatus();
+}
+
+void Server::BuildJobs() {
+  JobBookConfig config;
+  config.max_open = config_.max_jobs;
+  config.keep_ended = absl::Hours(config_.keep_jobs_hours);
+  job_runner_ = std::make_unique<EngineJobRunner>(*engine_);
+  jobs_ = std::make_unique<JobBook>(config, Now, *journal_, *job_runner_,
+                                    [this](std::function<void()> task) { job_tasks_.Run(std::move(task)); });
+  engine_->ListenToProgress([this](const std::string& key, v1::Stage stage) { jobs_->OnProgress(key, stage); });
 }
 
 absl::Status Server::Listen() {
   grpc_init();  // Never undone: the last grpc_shutdown of a process may wait 10 s for a poller of gRPC 1.51.
-  compile_service_ = std::make_unique<CompileServiceImpl>(*engine_);
-  artifact_service_ = std::make_unique<ArtifactServiceImpl>(*engine_);
+  compile_service_ = std::make_unique<CompileServiceImpl>(*engine_, JobDesk{*jobs_, job_tasks_}, *gate_);
+  artifact_service_ = std::make_unique<ArtifactServiceImpl>(*engine_, *gate_);
   autotune_service_ = std::make_unique<AutotuneServiceImpl>();
-  admin_service_ = std::make_unique<AdminServiceImpl>(*engine_);
+  admin_service_ = std::make_unique<AdminServiceImpl>(*engine_, JobDesk{*jobs_, job_tasks_}, *gate_);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   std::vector<std::string> addresses = config_.listen;
   if (addresses.empty()) addresses.push_back(kDefaultListen);
   ports_.resize(addresses.size());
+  std::shared_ptr<grpc::ServerCredentials> tcp = grpc::InsecureServerCredentials();  // Shared by the listeners.
+  if (!config_.tls_certificate.empty()) {
+    auto tls = MakeTlsCredentials({config_.tls_certificate, config_.tls_key, config_.tls_client_ca});
+    if (!tls.ok()) return tls.status();
+    tcp = *std::move(tls);
+  }
   for (size_t i = 0; i < addresses.size(); ++i) {
-    builder.AddListeningPort(addresses[i], grpc::InsecureServerCredentials(), &ports_[i]);
+    const bool local = absl::StartsWith(addresses[i], "unix:");
+    builder.AddListeningPort(addresses[i], local ? grpc::InsecureServerCredentials() : tcp, &ports_[i]);
   }
   int local_port = 0;
   builder.AddListeningPort(local_address_, grpc::InsecureServerCredentials(), &local_port);
@@ -164,6 +210,7 @@ absl::Status Server::Listen() {
   builder.SetMaxReceiveMessageSize(static_cast<int>(std::max(kMaxMessageBytes, config_.max_ir_bytes + (1 << 20))));
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxHeaderBytes);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   grpc_ = builder.BuildAndStart();
@@ -184,6 +231,7 @@ absl::Status Server::StartHttp() {
   pages.status = [this] { return StatusPage(); };
   pages.metrics = [this] {
     metrics_->SetQueues(engine_->scheduler().GetStats());
+    metrics_->SetStored(engine_->store().index().size(), engine_->store().index().size_bytes());
     return prometheus::TextSerializer().Serialize(registry_.Collect());
   };
   pages.not_ready = [this] { return NotReady(); };
@@ -194,9 +242,14 @@ absl::Status Server::StartHttp() {
 }
 
 void Server::TickLoop() {
+  absl::Time reload = absl::Now() + kReload;
   while (!stop_ticking_.WaitForNotificationWithTimeout(kTick)) {
     engine_->Tick();
+    jobs_->Tick();
     UpdateHealth();
+    if (absl::Now() < reload) continue;
+    reload = absl::Now() + kReload;
+    access_->Reload();
   }
 }
 
@@ -268,6 +321,7 @@ void Server::Shutdown(absl::Duration grace) {
     idle.Notify();
   });
   idle.WaitForNotification();
+  jobs_->Close();  // What has not ended goes on in the next run.
   if (left != 0) log_(absl::StrCat("gives up ", left, " compiles that did not finish in time"));
   http_.reset();
   pool_->StopChildren(absl::Seconds(2));
@@ -276,6 +330,7 @@ void Server::Shutdown(absl::Duration grace) {
   stop_ticking_.Notify();
   ticker_.join();
   engine_->Stop();
+  job_tasks_.Stop();
 }
 
 }  // namespace tritond::server

@@ -13,8 +13,11 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "cache/open/open_cache.h"
+#include "server/app/access_watch.h"
 #include "server/app/config.h"
 #include "server/rpc/engine.h"
+#include "server/rpc/gate.h"
+#include "server/rpc/job_runner.h"
 #include "server/rpc/services.h"
 #include "server/web/http_server.h"
 #include "workers/pool/worker_pool.h"
@@ -46,6 +49,7 @@ class Server final {
 
   absl::Status OpenData();
   absl::Status BuildEngine();
+  void BuildJobs();
   absl::Status Listen();
   absl::Status StartHttp();
   void TickLoop();
@@ -60,7 +64,13 @@ class Server final {
   prometheus::Registry registry_;
   cache::OpenedCache cache_;
   std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<cache::Journal> journal_;
+  std::unique_ptr<AccessWatch> access_;
+  std::unique_ptr<Gate> gate_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<EngineJobRunner> job_runner_;
+  std::unique_ptr<JobBook> jobs_;
+  TaskThread job_tasks_;
   std::unique_ptr<workers::WorkerPool> pool_;
   std::unique_ptr<CompileServiceImpl> compile_service_;
   std::unique_ptr<ArtifactServiceImpl> artifact_service_;

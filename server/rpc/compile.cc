@@ -4,6 +4,7 @@
 #include <grpcpp/impl/codegen/proto_utils.h>
 
 #include "server/rpc/compile_call.h"
+#include "server/rpc/gate.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 
@@ -43,7 +44,7 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
  private:
   void OnAnswer(absl::StatusOr<CompileAnswer> answer) {
     if (!answer.ok()) return Finish(ToGrpc(answer.status()));
-    *response_ = EncodeResponse(*answer, delivery_, engine_.config().inline_bytes);
+    *response_ = EncodeResponse(*answer, delivery_, engine_.config().store.inline_bytes);
     Finish(grpc::Status::OK);
   }
 
@@ -63,17 +64,18 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* Compile(Engine& engine, grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                  grpc::ByteBuffer* response) {
+grpc::ServerUnaryReactor* Compile(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
+                                  const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
   v1::CompileRequest message;
   grpc::ByteBuffer copy(*request);
   if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, v1::CompileRequest>(&copy, &message).ok()) {
     return FinishNow(context,
                      WithReason(absl::InvalidArgumentError("the request is no CompileRequest"), "BAD_MESSAGE"));
   }
+  ServeFor(caller, &message);
   std::optional<absl::StatusOr<CompileAnswer>> stored = engine.TryStored(message);
   if (stored.has_value()) {
-    if (stored->ok()) *response = EncodeResponse(**stored, message.delivery(), engine.config().inline_bytes);
+    if (stored->ok()) *response = EncodeResponse(**stored, message.delivery(), engine.config().store.inline_bytes);
     return FinishNow(context, stored->status());
   }
   auto* reactor = new CompileReactor(engine, message.delivery(), response);  // Deletes itself.

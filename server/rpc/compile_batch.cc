@@ -7,6 +7,7 @@
 #include <set>
 
 #include "server/rpc/compile_call.h"
+#include "server/rpc/gate.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 
@@ -17,8 +18,8 @@ constexpr size_t kMaxInFlight = 64;  // answers that wait to be sent included
 
 class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchResponse> {
  public:
-  BatchReactor(Engine& engine, absl::Time deadline, const v1::CompileBatchRequest& batch)
-      : engine_(engine), deadline_(deadline), batch_(batch) {}
+  BatchReactor(Engine& engine, absl::Time deadline, v1::CompileBatchRequest batch)
+      : engine_(engine), deadline_(deadline), batch_(std::move(batch)) {}
 
   // Starts what may be started, and holds the reactor while it does. An answer that comes at once, from below, goes on
   // in the loop that is running, so the stack stays flat.
@@ -100,7 +101,7 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
     response.set_index(index);
     if (answer.ok()) {
       *response.mutable_response() =
-          ToMessage(*answer, batch_.requests(index).delivery(), engine_.config().inline_bytes);
+          ToMessage(*answer, batch_.requests(index).delivery(), engine_.config().store.inline_bytes);
     } else {
       *response.mutable_failure() = ToFailure(answer.status());
     }
@@ -147,9 +148,12 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileBatch(Engine& engine, grpc::CallbackServerContext* context,
+grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileBatch(Engine& engine, const Caller& caller,
+                                                                 grpc::CallbackServerContext* context,
                                                                  const v1::CompileBatchRequest* request) {
-  auto* reactor = new BatchReactor(engine, DeadlineOf(*context), *request);  // Deletes itself.
+  v1::CompileBatchRequest batch = *request;
+  for (v1::CompileRequest& one : *batch.mutable_requests()) ServeFor(caller, &one);
+  auto* reactor = new BatchReactor(engine, DeadlineOf(*context), std::move(batch));  // Deletes itself.
   reactor->Pump();
   return reactor;
 }

@@ -9,7 +9,7 @@ void FillDescription(Engine& engine, v1::DescribeResponse* response) {
   response->set_version(engine.config().version);
   response->set_key_schema_version(proto::kKeySchemaVersion);
   response->set_max_ir_bytes(engine.config().limits.max_ir_bytes);
-  response->set_max_inline_bytes(engine.config().inline_bytes);
+  response->set_max_inline_bytes(engine.config().store.inline_bytes);
   for (const KnownTarget& target : engine.targets().List()) {
     v1::DescribeResponse::Target& out = *response->add_targets();
     out.set_name(target.name);

@@ -35,6 +35,18 @@ Loss::Kind ToLoss(workers::WorkerEnd::Kind kind) {
   return Loss::Kind::kDisconnected;
 }
 
+// The request as it is stored beside its result, which is told of it.
+std::string RecordRequest(v1::CompileRequest request, v1::ActionResult* action) {
+  proto::KeepKeyFields(&request);
+  std::string bytes = request.SerializeAsString();
+  v1::Artifact& record = *action->mutable_request();
+  record.set_kind(request.input());
+  record.set_format("request");
+  record.set_digest(cache::Digest::Of(bytes).ToHex());
+  record.set_size_bytes(bytes.size());
+  return bytes;
+}
+
 }  // namespace
 
 Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::Cache& blobs, Metrics& metrics,
@@ -46,7 +58,7 @@ Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::C
       metrics_(metrics),
       log_(std::move(log)),
       targets_changed_(std::move(targets_changed)),
-      store_(results, blobs, config_.inline_bytes),
+      store_(results, blobs, config_.store),
       errors_(config_.error_lifetime, kMaxRememberedErrors, clock_),
       targets_(config_.targets, clock_),
       scheduler_(config_.scheduler, clock_, *this) {}
@@ -86,9 +98,23 @@ std::optional<absl::StatusOr<CompileAnswer>> Engine::FindAnswer(const std::strin
 
 std::optional<absl::StatusOr<CompileAnswer>> Engine::TryStored(const v1::CompileRequest& request) {
   if (request.cache_mode() == v1::CACHE_MODE_REFRESH) return std::nullopt;
+  const std::string key = KeyOf(request);
+  return key.empty() ? std::nullopt : FindAnswer(key);
+}
+
+std::string Engine::KeyOf(const v1::CompileRequest& request) const {
   const std::optional<KnownTarget> target = targets_.Find(request.target());
-  if (!target.has_value()) return std::nullopt;
-  return FindAnswer(proto::RequestKey(request, target->build_id));
+  return target.has_value() ? proto::RequestKey(request, target->build_id) : "";
+}
+
+absl::StatusOr<Removal> Engine::Evict(const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) errors_.Forget(key);
+  return store_.Evict(keys);
+}
+
+absl::StatusOr<Removal> Engine::EvictAll() {
+  errors_.ForgetAll();
+  return store_.EvictAll();
 }
 
 absl::StatusOr<CompileAnswer> Engine::Lookup(const std::string& key) {
@@ -113,15 +139,21 @@ void Engine::Tick() {
 }
 
 void Engine::Start(const std::string& worker, uint64_t lease, const JobSpec& job) {
+  const auto& payload = static_cast<const CompilePayload&>(*job.payload);
   {
     absl::MutexLock lock(&mu_);
-    leased_[lease] = {job.key, worker};
+    leased_[lease] = {job.key, worker, payload.request};
   }
   v1::Lease message;
   message.set_id(lease);
   message.set_key(job.key);
-  *message.mutable_compile() = *static_cast<const CompilePayload&>(*job.payload).request;
+  *message.mutable_compile() = *payload.request;
   pool_->Start(worker, std::move(message));
+  Report(job.key, v1::STAGE_UNSPECIFIED);
+}
+
+void Engine::Report(const std::string& key, v1::Stage stage) {
+  if (progress_) tasks_.Run([this, key, stage] { progress_(key, stage); });
 }
 
 void Engine::Cancel(const std::string& worker, uint64_t lease) { pool_->Cancel(worker, lease); }
@@ -148,6 +180,14 @@ void Engine::OnAttached(const std::string& worker, const v1::Hello& hello) {
 
 void Engine::OnProgress(const std::string& worker, uint64_t lease, v1::Stage stage) {
   if (stage == v1::STAGE_BINARY) scheduler_.NearlyDone(lease);
+  std::string key;
+  {
+    absl::MutexLock lock(&mu_);
+    auto it = leased_.find(lease);
+    if (it == leased_.end()) return;
+    key = it->second.key;
+  }
+  Report(key, stage);
 }
 
 void Engine::OnOutcome(const std::string& worker, v1::CompileOutcome outcome) {
@@ -177,10 +217,13 @@ Outcome Engine::Settle(const LeasedJob& job, v1::CompileOutcome outcome) {
   }
   if (outcome.code() != 0) return SettleFailure(job, outcome);
   *action.mutable_created() = google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(clock_()));
-  std::vector<std::string> blobs;
-  for (v1::Blob& blob : *outcome.mutable_blobs()) blobs.push_back(std::move(*blob.mutable_data()));
+  const double cost_cpu_seconds = action.cost_cpu_seconds();
+  FreshResult fresh;
+  fresh.request = RecordRequest(*job.request, &action);
+  for (v1::Blob& blob : *outcome.mutable_blobs()) fresh.artifacts.push_back(std::move(*blob.mutable_data()));
+  fresh.action = std::move(action);
   absl::Status kept;
-  absl::StatusOr<std::shared_ptr<const StoredResult>> stored = store_.Keep(job.key, action, std::move(blobs), &kept);
+  absl::StatusOr<std::shared_ptr<const StoredResult>> stored = store_.Keep(job.key, std::move(fresh), &kept);
   if (!kept.ok()) {
     metrics_.store_failures.Increment();
     log_(absl::StrCat("cache: cannot keep ", job.key, ": ", kept.ToString()));
@@ -188,7 +231,7 @@ Outcome Engine::Settle(const LeasedJob& job, v1::CompileOutcome outcome) {
   Outcome settled;
   if (stored.ok()) {
     errors_.Forget(job.key);
-    metrics_.compile_seconds.Observe(action.cost_cpu_seconds());
+    metrics_.compile_seconds.Observe(cost_cpu_seconds);
     settled.value = *std::move(stored);
   } else {
     settled.status = stored.status();

@@ -29,7 +29,8 @@ struct EngineConfig {
   AdmissionLimits limits;
   SchedulerConfig scheduler;
   TargetCatalog::Config targets;
-  uint64_t inline_bytes = uint64_t{3} << 20;  // artifact bytes in one response; clients take 4 MiB by default
+  StoreLimits store;      // `inline_bytes` go into one response; clients take 4 MiB by default
+  std::string spool_dir;  // for what is too large for memory; "": the system's
   absl::Duration error_lifetime = absl::Seconds(60);
   std::string version;
 };
@@ -54,6 +55,9 @@ class Engine final : public Executor, public workers::PoolListener {
   std::optional<absl::StatusOr<CompileAnswer>> TryStored(const v1::CompileRequest& request);
   // The stored result under a key. NotFound, InvalidArgument.
   absl::StatusOr<CompileAnswer> Lookup(const std::string& key);
+  // Forgets stored results, errors included. Errors are those of the caches.
+  absl::StatusOr<Removal> Evict(const std::vector<std::string>& keys);
+  absl::StatusOr<Removal> EvictAll();
   // Compiles what TryStored did not find. `answered` is called exactly once, perhaps before this returns; errors are
   // those of CompileService.Compile. The call may be cancelled at any time.
   std::shared_ptr<CompileCall> Compile(v1::CompileRequest request, absl::Time deadline, Answered answered);
@@ -64,9 +68,18 @@ class Engine final : public Executor, public workers::PoolListener {
   Metrics& metrics() { return metrics_; }
   const EngineConfig& config() const { return config_; }
   cache::Cache& blobs() { return blobs_; }
+  ResultStore& store() { return store_; }
+  // Hears of the keys that workers begin (STAGE_UNSPECIFIED) and the stages that they reach, without locks; before the
+  // first request.
+  using ProgressListener = std::function<void(const std::string& key, v1::Stage stage)>;
+  void ListenToProgress(ProgressListener listener) { progress_ = std::move(listener); }
+  // The canonical request's key; "" while its target is unknown.
+  std::string KeyOf(const v1::CompileRequest& request) const;
   absl::Time Now() const { return clock_(); }
   absl::Time started() const { return started_; }
 
+  // Runs the task where disk writes are waited for, behind those under way.
+  void RunLater(std::function<void()> task) { tasks_.Run(std::move(task)); }
   void Tick();
   // Finishes what is under way in the background; after the pool's last call and before its end.
   void Stop() { tasks_.Stop(); }
@@ -86,11 +99,13 @@ class Engine final : public Executor, public workers::PoolListener {
   struct LeasedJob {
     std::string key;
     std::string worker;
+    std::shared_ptr<const v1::CompileRequest> request;  // Shared with the scheduler's job.
   };
 
   // What is stored under the key: a result or a remembered error.
   std::optional<Outcome> FindOutcome(const std::string& key);
   std::optional<absl::StatusOr<CompileAnswer>> FindAnswer(const std::string& key);
+  void Report(const std::string& key, v1::Stage stage);
   Outcome Settle(const LeasedJob& job, v1::CompileOutcome outcome);
   Outcome SettleFailure(const LeasedJob& job, const v1::CompileOutcome& outcome);
 
@@ -106,6 +121,7 @@ class Engine final : public Executor, public workers::PoolListener {
   TargetCatalog targets_;
   Scheduler scheduler_;
   workers::WorkerPool* pool_ = nullptr;
+  ProgressListener progress_;
 
   absl::Mutex mu_;
   absl::flat_hash_map<uint64_t, LeasedJob> leased_ ABSL_GUARDED_BY(mu_);

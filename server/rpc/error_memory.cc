@@ -28,4 +28,10 @@ void ErrorMemory::Forget(const std::string& key) {
   entries_.erase(key);
 }
 
+void ErrorMemory::ForgetAll() {
+  absl::MutexLock lock(&mu_);
+  entries_.clear();
+  by_age_.clear();
+}
+
 }  // namespace tritond::server

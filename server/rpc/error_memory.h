@@ -26,6 +26,7 @@ class ErrorMemory final {
   void Remember(const std::string& key, absl::Status error);
   std::optional<absl::Status> Find(const std::string& key);
   void Forget(const std::string& key);
+  void ForgetAll();
 
  private:
   struct Entry {

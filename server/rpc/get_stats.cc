@@ -35,7 +35,7 @@ void FillRecent(const FinishedJob& job, v1::RecentJob* out) {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* GetStats(Engine& engine, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, grpc::CallbackServerContext* context,
                                    const v1::GetStatsRequest* request, v1::GetStatsResponse* response) {
   const Scheduler::Stats stats = engine.scheduler().GetStats();
   const Metrics& metrics = engine.metrics();
@@ -52,6 +52,10 @@ grpc::ServerUnaryReactor* GetStats(Engine& engine, grpc::CallbackServerContext* 
   response->set_compiles(stats.started);
   response->set_workers_lost(Count(metrics.workers_lost));
   response->set_rejected(stats.rejected);
+  response->set_hedged(stats.hedged);
+  response->set_open_jobs(jobs.book.open());
+  response->set_stored_results(engine.store().index().size());
+  response->set_stored_bytes(engine.store().index().size_bytes());
   response->set_quarantined(engine.scheduler().Quarantined().size());
   response->set_saved_cpu_seconds(metrics.saved_cpu_seconds.Value());
   for (int i = 0; i < kJobClasses; ++i) {

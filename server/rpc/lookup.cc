@@ -14,7 +14,7 @@ grpc::ServerUnaryReactor* Lookup(Engine& engine, grpc::CallbackServerContext* co
     return FinishNow(context, WithReason(absl::InvalidArgumentError("the request is no LookupRequest"), "BAD_MESSAGE"));
   }
   absl::StatusOr<CompileAnswer> answer = engine.Lookup(message.key());
-  if (answer.ok()) *response = EncodeResponse(*answer, message.delivery(), engine.config().inline_bytes);
+  if (answer.ok()) *response = EncodeResponse(*answer, message.delivery(), engine.config().store.inline_bytes);
   return FinishNow(context, answer.status());
 }
 

@@ -54,7 +54,10 @@ Metrics::Metrics(prometheus::Registry& registry)
       compile_seconds(MakeHistogram(registry, "tritond_compile_cpu_seconds", "CPU time of successful compiles.")),
       leases_(MakeGauge(registry, "tritond_leases", "Leases given to workers since the start.")),
       rejected_(
-          MakeGauge(registry, "tritond_rejected", "Requests refused because the queue was full, since the start.")) {
+          MakeGauge(registry, "tritond_rejected", "Requests refused because the queue was full, since the start.")),
+      hedged_(MakeGauge(registry, "tritond_hedged", "Stuck compiles begun on a second worker, since the start.")),
+      stored_bytes_(MakeGauge(registry, "tritond_stored_bytes", "Results and artifacts kept, before compression.")),
+      stored_results_(MakeGauge(registry, "tritond_stored_results", "Results kept.")) {
   for (int i = 0; i < kJobClasses; ++i) {
     const std::string name = JobClassName(static_cast<JobClass>(i));
     queued_[i] =
@@ -64,9 +67,15 @@ Metrics::Metrics(prometheus::Registry& registry)
   }
 }
 
+void Metrics::SetStored(uint64_t results, uint64_t bytes) {
+  stored_results_.Set(static_cast<double>(results));
+  stored_bytes_.Set(static_cast<double>(bytes));
+}
+
 void Metrics::SetQueues(const Scheduler::Stats& stats) {
   leases_.Set(static_cast<double>(stats.started));
   rejected_.Set(static_cast<double>(stats.rejected));
+  hedged_.Set(static_cast<double>(stats.hedged));
   for (int i = 0; i < kJobClasses; ++i) {
     queued_[i]->Set(static_cast<double>(stats.classes[i].queued));
     running_[i]->Set(static_cast<double>(stats.classes[i].running));

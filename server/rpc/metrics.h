@@ -32,10 +32,15 @@ class Metrics final {
 
   // Shows the scheduler's state.
   void SetQueues(const Scheduler::Stats& stats);
+  // Shows what the cache holds.
+  void SetStored(uint64_t results, uint64_t bytes);
 
  private:
   prometheus::Gauge& leases_;
   prometheus::Gauge& rejected_;
+  prometheus::Gauge& hedged_;
+  prometheus::Gauge& stored_bytes_;
+  prometheus::Gauge& stored_results_;
   std::array<prometheus::Gauge*, kJobClasses> queued_;
   std::array<prometheus::Gauge*, kJobClasses> running_;
 };

@@ -4,6 +4,37 @@
 #include "absl/strings/str_cat.h"
 
 namespace tritond::server {
+namespace {
+
+// Whether the bytes are what `artifact` says, and under which key they are stored.
+absl::StatusOr<cache::Digest> Check(const v1::Artifact& artifact, const cache::Blob& bytes) {
+  const cache::Digest digest = cache::Digest::Of(bytes.bytes());
+  if (digest.ToHex() == artifact.digest() && bytes.size() == artifact.size_bytes()) return digest;
+  return absl::InternalError(absl::StrCat("the bytes of ", artifact.format(), " are not those that the result names"));
+}
+
+}  // namespace
+
+IndexedResult ToIndexed(const std::string& key, const v1::ActionResult& action, uint64_t record_bytes) {
+  IndexedResult indexed{key, record_bytes, {}, action.cost_cpu_seconds()};
+  for (const v1::Artifact& artifact : action.artifacts())
+    indexed.pieces.push_back({artifact.digest(), artifact.size_bytes()});
+  if (action.has_request()) indexed.pieces.push_back({action.request().digest(), action.request().size_bytes()});
+  return indexed;
+}
+
+absl::Status ResultStore::TakeStock() {
+  absl::StatusOr<std::vector<cache::Digest>> keys = results_.List();
+  if (!keys.ok()) return keys.status();
+  absl::MutexLock lock(&change_);
+  for (const cache::Digest& key : *keys) {
+    absl::StatusOr<cache::Blob> serialized = results_.Get(key);
+    v1::ActionResult action;
+    if (!serialized.ok() || !action.ParseFromArray(serialized->data(), static_cast<int>(serialized->size()))) continue;
+    index_.Add(ToIndexed(key.ToHex(), action, serialized->size()));
+  }
+  return limits_.stored_bytes > 0 ? Drop(index_.Shrink(limits_.stored_bytes)) : absl::OkStatus();
+}
 
 absl::Status ResultStore::Load(StoredResult* result) {
   uint64_t loaded = 0;
@@ -12,7 +43,7 @@ absl::Status ResultStore::Load(StoredResult* result) {
     absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(artifact.digest());
     if (!digest.ok()) return digest.status();
     cache::Blob& blob = result->artifacts.emplace_back();
-    if (loaded + artifact.size_bytes() > inline_bytes_) {
+    if (loaded + artifact.size_bytes() > limits_.inline_bytes) {
       others.push_back(*digest);
       continue;
     }
@@ -42,33 +73,73 @@ absl::StatusOr<std::shared_ptr<const StoredResult>> ResultStore::Find(const std:
   }
   absl::Status loaded = Load(result.get());
   if (!loaded.ok()) return absl::NotFoundError(absl::StrCat("the result of ", key, ": ", loaded.message()));
+  index_.Touch(key);
   return result;
 }
 
-absl::StatusOr<std::shared_ptr<const StoredResult>> ResultStore::Keep(const std::string& key,
-                                                                      const v1::ActionResult& action,
-                                                                      std::vector<std::string> blobs,
+absl::Status ResultStore::KeepPieces(FreshResult& fresh, StoredResult* result, absl::Status* kept) {
+  const v1::ActionResult& action = fresh.action;
+  if (static_cast<size_t>(action.artifacts_size()) != fresh.artifacts.size())
+    return absl::InternalError("there are more or fewer artifacts than the result names");
+  for (int i = 0; i < action.artifacts_size(); ++i) {
+    cache::Blob blob(std::move(fresh.artifacts[i]));
+    absl::StatusOr<cache::Digest> digest = Check(action.artifacts(i), blob);
+    if (!digest.ok()) return digest.status();
+    kept->Update(blobs_.Put(*digest, blob));
+    result->artifacts.push_back(std::move(blob));
+  }
+  if (!action.has_request()) return absl::OkStatus();
+  const cache::Blob request(std::move(fresh.request));
+  absl::StatusOr<cache::Digest> digest = Check(action.request(), request);
+  if (digest.ok()) kept->Update(blobs_.Put(*digest, request));
+  return digest.status();
+}
+
+absl::StatusOr<std::shared_ptr<const StoredResult>> ResultStore::Keep(const std::string& key, FreshResult fresh,
                                                                       absl::Status* kept) {
   absl::StatusOr<cache::Digest> key_digest = cache::Digest::FromHex(key);
   if (!key_digest.ok()) return key_digest.status();
-  if (static_cast<size_t>(action.artifacts_size()) != blobs.size()) {
-    return absl::InternalError("the worker sent another number of artifacts than it named");
-  }
   auto result = std::make_shared<StoredResult>();
   *kept = absl::OkStatus();
-  for (int i = 0; i < action.artifacts_size(); ++i) {
-    cache::Blob blob(std::move(blobs[i]));
-    const cache::Digest digest = cache::Digest::Of(blob.bytes());
-    if (digest.ToHex() != action.artifacts(i).digest() || blob.size() != action.artifacts(i).size_bytes()) {
-      return absl::InternalError("the worker sent an artifact that its digest does not fit");
-    }
-    kept->Update(blobs_.Put(digest, blob));
-    result->artifacts.push_back(std::move(blob));
-  }
-  result->action = action;
-  result->serialized = cache::Blob(action.SerializeAsString());
+  absl::MutexLock lock(&change_);
+  absl::Status pieces = KeepPieces(fresh, result.get(), kept);
+  if (!pieces.ok()) return pieces;
+  result->action = std::move(fresh.action);
+  result->serialized = cache::Blob(result->action.SerializeAsString());
   if (kept->ok()) kept->Update(results_.Put(*key_digest, result->serialized));
+  if (!kept->ok()) return result;
+  // What the disk does not give back now is found again, and dropped, at the next start.
+  Drop(index_.Add(ToIndexed(key, result->action, result->serialized.size()))).IgnoreError();
+  if (limits_.stored_bytes > 0) Drop(index_.Shrink(limits_.stored_bytes, key)).IgnoreError();
   return result;
+}
+
+absl::Status ResultStore::Drop(const Removal& removal) {
+  absl::Status status;
+  const auto drop = [&](cache::Cache& cache, const std::string& hex) {
+    absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(hex);
+    status.Update(digest.ok() ? cache.Remove(*digest) : digest.status());
+  };
+  // Results first: none may name what has gone.
+  for (const std::string& key : removal.keys) drop(results_, key);
+  for (const std::string& digest : removal.digests) drop(blobs_, digest);
+  return status;
+}
+
+absl::StatusOr<Removal> ResultStore::Evict(const std::vector<std::string>& keys) {
+  absl::MutexLock lock(&change_);
+  Removal removal = index_.Remove(keys);
+  absl::Status status = Drop(removal);
+  if (!status.ok()) return status;
+  return removal;
+}
+
+absl::StatusOr<Removal> ResultStore::EvictAll() {
+  absl::MutexLock lock(&change_);
+  Removal removal = index_.RemoveAll();
+  absl::Status status = Drop(removal);
+  if (!status.ok()) return status;
+  return removal;
 }
 
 }  // namespace tritond::server

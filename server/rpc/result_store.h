@@ -7,10 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "cache/api/blob.h"
 #include "cache/api/cache.h"
 #include "proto/v1/compile.pb.h"
+#include "server/retention/result_index.h"
 #include "server/scheduler/job.h"
 
 namespace tritond::server {
@@ -22,29 +25,60 @@ struct StoredResult final : Payload {
   std::vector<cache::Blob> artifacts;  // as action.artifacts; empty where not loaded
 };
 
-// Action results by request key, artifact bytes by digest. Thread-safe. Owns neither cache.
+// What a result is made of, before it is stored.
+struct FreshResult {
+  v1::ActionResult action;
+  std::vector<std::string> artifacts;  // as action.artifacts
+  std::string request;                 // as action.request; empty: none
+};
+
+struct StoreLimits {
+  uint64_t inline_bytes = uint64_t{3} << 20;  // artifacts up to this sum are loaded with their result
+  uint64_t stored_bytes = 0;                  // more than this, and the least valuable results go; 0: no limit
+};
+
+// Action results by request key, artifact bytes and requests by digest. Thread-safe. Owns neither cache.
 class ResultStore final {
  public:
-  // Artifacts up to `inline_bytes` in sum are loaded with their result; the others are only looked for.
-  ResultStore(cache::Cache& results, cache::Cache& blobs, uint64_t inline_bytes)
-      : results_(results), blobs_(blobs), inline_bytes_(inline_bytes) {}
+  ResultStore(cache::Cache& results, cache::Cache& blobs, StoreLimits limits)
+      : results_(results), blobs_(blobs), limits_(limits) {}
+
+  // Takes stock of what an earlier run left; before that nothing of it is evicted.
+  absl::Status TakeStock();
 
   // NotFound when there is no result, or one of its artifacts is missing or damaged: then it must be made anew.
   // InvalidArgument for a key that is not 64 hexadecimal digits. Other errors as the caches have them.
   absl::StatusOr<std::shared_ptr<const StoredResult>> Find(const std::string& key);
 
-  // Keeps a result, artifacts first, so that a result never names what is not there. The returned result is good even
-  // when keeping it failed: then `kept` says why. Internal when `blobs` do not fit what `action` says.
-  absl::StatusOr<std::shared_ptr<const StoredResult>> Keep(const std::string& key, const v1::ActionResult& action,
-                                                           std::vector<std::string> blobs, absl::Status* kept);
+  // Keeps a result, its pieces first, so that a result never names what is not there. The returned result is good even
+  // when keeping it failed: then `kept` says why. Internal when the pieces do not fit what the action says.
+  absl::StatusOr<std::shared_ptr<const StoredResult>> Keep(const std::string& key, FreshResult fresh,
+                                                           absl::Status* kept);
+
+  // Forgets these results, and what only they name. Says how much went; the first error of the caches, after trying
+  // all.
+  absl::StatusOr<Removal> Evict(const std::vector<std::string>& keys);
+  absl::StatusOr<Removal> EvictAll();
+
+  const ResultIndex& index() const { return index_; }
+  cache::Cache& blobs() { return blobs_; }
 
  private:
   absl::Status Load(StoredResult* result);
+  absl::Status KeepPieces(FreshResult& fresh, StoredResult* result, absl::Status* kept)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_);
+  absl::Status Drop(const Removal& removal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_);
 
   cache::Cache& results_;
   cache::Cache& blobs_;
-  const uint64_t inline_bytes_;
+  const StoreLimits limits_;
+  ResultIndex index_;
+  // Held while what is stored changes, so that no piece is dropped which a result that comes now names.
+  absl::Mutex change_;
 };
+
+// A result's share in the index.
+IndexedResult ToIndexed(const std::string& key, const v1::ActionResult& action, uint64_t record_bytes);
 
 }  // namespace tritond::server
 

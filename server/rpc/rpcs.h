@@ -9,19 +9,40 @@
 #include "proto/v1/admin.pb.h"
 #include "proto/v1/artifact.pb.h"
 #include "proto/v1/compile.pb.h"
+#include "server/admission/access.h"
+#include "server/jobs/job_book.h"
 #include "server/rpc/engine.h"
+#include "server/rpc/task_thread.h"
 
 namespace tritond::server {
 
 // CompileService. Compile and Lookup take and give serialized messages, so that a hit is sent without being copied.
 grpc::ServerUnaryReactor* Describe(Engine& engine, grpc::CallbackServerContext* context,
                                    v1::DescribeResponse* response);
-grpc::ServerUnaryReactor* Compile(Engine& engine, grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                  grpc::ByteBuffer* response);
+grpc::ServerUnaryReactor* Compile(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
+                                  const grpc::ByteBuffer* request, grpc::ByteBuffer* response);
 grpc::ServerUnaryReactor* Lookup(Engine& engine, grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                  grpc::ByteBuffer* response);
-grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileBatch(Engine& engine, grpc::CallbackServerContext* context,
+grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileBatch(Engine& engine, const Caller& caller,
+                                                                 grpc::CallbackServerContext* context,
                                                                  const v1::CompileBatchRequest* request);
+
+// Submitted jobs, of the caller's tenant where its credentials name one; what writes the journal runs on `tasks`.
+struct JobDesk {
+  JobBook& book;
+  TaskThread& tasks;
+};
+grpc::ServerUnaryReactor* Submit(Engine& engine, const JobDesk& jobs, const Caller& caller,
+                                 grpc::CallbackServerContext* context, const v1::SubmitRequest* request,
+                                 v1::Job* response);
+grpc::ServerWriteReactor<v1::Job>* Watch(const JobDesk& jobs, const Caller& caller,
+                                         grpc::CallbackServerContext* context, const v1::WatchRequest* request);
+grpc::ServerUnaryReactor* GetJob(const JobDesk& jobs, const Caller& caller, grpc::CallbackServerContext* context,
+                                 const v1::GetJobRequest* request, v1::Job* response);
+grpc::ServerUnaryReactor* ListJobs(const JobDesk& jobs, const Caller& caller, grpc::CallbackServerContext* context,
+                                   const v1::ListJobsRequest* request, v1::ListJobsResponse* response);
+grpc::ServerUnaryReactor* Cancel(const JobDesk& jobs, const Caller& caller, grpc::CallbackServerContext* context,
+                                 const v1::CancelRequest* request, v1::Job* response);
 
 // ArtifactService.
 grpc::ServerUnaryReactor* FindMissing(Engine& engine, grpc::CallbackServerContext* context,
@@ -29,13 +50,22 @@ grpc::ServerUnaryReactor* FindMissing(Engine& engine, grpc::CallbackServerContex
 grpc::ServerWriteReactor<v1::FetchResponse>* Fetch(Engine& engine, grpc::CallbackServerContext* context,
                                                    const v1::FetchRequest* request);
 
+grpc::ServerWriteReactor<v1::BundleChunk>* Export(Engine& engine, grpc::CallbackServerContext* context,
+                                                  const v1::ExportRequest* request);
+grpc::ServerReadReactor<v1::BundleChunk>* Import(Engine& engine, grpc::CallbackServerContext* context,
+                                                 v1::ImportResponse* response);
+
 // AdminService.
 grpc::ServerUnaryReactor* ListWorkers(Engine& engine, grpc::CallbackServerContext* context,
                                       v1::ListWorkersResponse* response);
-grpc::ServerUnaryReactor* GetStats(Engine& engine, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, grpc::CallbackServerContext* context,
                                    const v1::GetStatsRequest* request, v1::GetStatsResponse* response);
 grpc::ServerUnaryReactor* Drain(Engine& engine, grpc::CallbackServerContext* context, const v1::DrainRequest* request,
                                 v1::DrainResponse* response);
+grpc::ServerUnaryReactor* Evict(Engine& engine, grpc::CallbackServerContext* context, const v1::EvictRequest* request,
+                                v1::EvictResponse* response);
+grpc::ServerUnaryReactor* Explain(Engine& engine, grpc::CallbackServerContext* context,
+                                  const v1::ExplainRequest* request, v1::ExplainResponse* response);
 grpc::ServerUnaryReactor* ListQuarantine(Engine& engine, grpc::CallbackServerContext* context,
                                          v1::ListQuarantineResponse* response);
 grpc::ServerUnaryReactor* Quarantine(Engine& engine, grpc::CallbackServerContext* context,

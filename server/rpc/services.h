@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gRPC services: one override a method, each a call of the function in the file of its name.
+// The gRPC services: one override a method, which asks who the caller is and calls the function in the file of its
+// name.
 #ifndef SERVER_RPC_SERVICES_H_
 #define SERVER_RPC_SERVICES_H_
 
@@ -10,6 +11,8 @@
 #include "proto/v1/autotune.grpc.pb.h"
 #include "proto/v1/compile.grpc.pb.h"
 #include "server/rpc/engine.h"
+#include "server/rpc/gate.h"
+#include "server/rpc/rpcs.h"
 
 namespace tritond::server {
 
@@ -23,7 +26,8 @@ using RawCompileService =
 
 class CompileServiceImpl final : public RawCompileService {
  public:
-  explicit CompileServiceImpl(Engine& engine) : engine_(engine) {}
+  CompileServiceImpl(Engine& engine, const JobDesk& jobs, const Gate& gate)
+      : engine_(engine), jobs_(jobs), gate_(gate) {}
 
   grpc::ServerUnaryReactor* Describe(grpc::CallbackServerContext* context, const v1::DescribeRequest* request,
                                      v1::DescribeResponse* response) override;
@@ -46,11 +50,13 @@ class CompileServiceImpl final : public RawCompileService {
 
  private:
   Engine& engine_;
+  const JobDesk jobs_;
+  const Gate& gate_;
 };
 
 class ArtifactServiceImpl final : public v1::ArtifactService::CallbackService {
  public:
-  explicit ArtifactServiceImpl(Engine& engine) : engine_(engine) {}
+  ArtifactServiceImpl(Engine& engine, const Gate& gate) : engine_(engine), gate_(gate) {}
 
   grpc::ServerUnaryReactor* FindMissing(grpc::CallbackServerContext* context, const v1::FindMissingRequest* request,
                                         v1::FindMissingResponse* response) override;
@@ -63,6 +69,7 @@ class ArtifactServiceImpl final : public v1::ArtifactService::CallbackService {
 
  private:
   Engine& engine_;
+  const Gate& gate_;
 };
 
 class AutotuneServiceImpl final : public v1::AutotuneService::CallbackService {
@@ -75,7 +82,7 @@ class AutotuneServiceImpl final : public v1::AutotuneService::CallbackService {
 
 class AdminServiceImpl final : public v1::AdminService::CallbackService {
  public:
-  explicit AdminServiceImpl(Engine& engine) : engine_(engine) {}
+  AdminServiceImpl(Engine& engine, const JobDesk& jobs, const Gate& gate) : engine_(engine), jobs_(jobs), gate_(gate) {}
 
   grpc::ServerUnaryReactor* ListWorkers(grpc::CallbackServerContext* context, const v1::ListWorkersRequest* request,
                                         v1::ListWorkersResponse* response) override;
@@ -97,6 +104,8 @@ class AdminServiceImpl final : public v1::AdminService::CallbackService {
 
  private:
   Engine& engine_;
+  const JobDesk jobs_;
+  const Gate& gate_;
 };
 
 }  // namespace tritond::server

@@ -31,6 +31,11 @@ absl::Status WithErrorInfo(const absl::Status& status) {
   return WithReason(status, absl::StatusCodeToString(status.code()));
 }
 
+bool ReadDetail(const absl::Status& status, google::protobuf::Message* detail) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(UrlOf(*detail));
+  return payload.has_value() && detail->ParseFromString(std::string(*payload));
+}
+
 template <typename Details>
 void CopyDetails(const absl::Status& status, Details* details) {
   status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) {
@@ -58,6 +63,18 @@ absl::Status WithReason(absl::Status status, absl::string_view reason, absl::Dur
     AddDetail(retry, &status);
   }
   return status;
+}
+
+std::string ReasonOf(const absl::Status& status) {
+  google::rpc::ErrorInfo info;
+  ReadDetail(status, &info);
+  return info.reason();
+}
+
+absl::Duration RetryDelayOf(const absl::Status& status) {
+  google::rpc::RetryInfo retry;
+  if (!ReadDetail(status, &retry)) return absl::ZeroDuration();
+  return absl::Nanoseconds(google::protobuf::util::TimeUtil::DurationToNanoseconds(retry.retry_delay()));
 }
 
 absl::Status InvalidRequest(const std::vector<Violation>& violations) {

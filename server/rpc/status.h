@@ -29,6 +29,10 @@ absl::Status WithReason(absl::Status status, absl::string_view reason,
 // InvalidArgument with google.rpc.BadRequest, naming each field. `violations` is not empty.
 absl::Status InvalidRequest(const std::vector<Violation>& violations);
 
+// What WithReason attached; "" and zero where nothing is.
+std::string ReasonOf(const absl::Status& status);
+absl::Duration RetryDelayOf(const absl::Status& status);
+
 // Why a job of the scheduler's failed, with everything known about it.
 absl::Status FromOutcome(const std::string& key, const Outcome& outcome);
 

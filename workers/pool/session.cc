@@ -15,6 +15,13 @@ std::shared_ptr<Session> Session::Open(grpc::CallbackServerContext* context, Han
   return session;
 }
 
+std::shared_ptr<Session> Session::Refuse(grpc::CallbackServerContext* context, const grpc::Status& status) {
+  std::shared_ptr<Session> session(new Session(context, {}));
+  session->self_ = session;
+  session->Close(status);
+  return session;
+}
+
 void Session::Send(v1::DaemonMessage message) {
   absl::MutexLock lock(&mu_);
   if (closing_) return;
@@ -63,7 +70,7 @@ void Session::OnWriteDone(bool ok) {
 
 void Session::OnDone() {
   std::shared_ptr<Session> self = std::move(self_);
-  handlers_.on_end(self);
+  if (handlers_.on_end) handlers_.on_end(self);
 }
 
 }  // namespace tritond::workers

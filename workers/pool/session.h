@@ -28,6 +28,9 @@ class Session final : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::Daem
   // Owned by itself (shared) until gRPC is done with it.
   static std::shared_ptr<Session> Open(grpc::CallbackServerContext* context, Handlers handlers);
 
+  // A stream that ends with this status before it begins.
+  static std::shared_ptr<Session> Refuse(grpc::CallbackServerContext* context, const grpc::Status& status);
+
   // Queues a message; dropped when the stream has ended.
   void Send(v1::DaemonMessage message);
   // Ends the stream with `status`; messages that are queued but not under way are dropped. Idempotent.

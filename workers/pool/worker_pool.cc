@@ -48,6 +48,8 @@ void WorkerPool::StopChildren(absl::Duration grace) {
 
 grpc::ServerBidiReactor<v1::WorkerMessage, v1::DaemonMessage>* WorkerPool::Attach(
     grpc::CallbackServerContext* context) {
+  const grpc::Status admitted = config_.admit ? config_.admit(*context) : grpc::Status::OK;
+  if (!admitted.ok()) return Session::Refuse(context, admitted).get();
   Session::Handlers handlers;
   handlers.on_message = [this](const std::shared_ptr<Session>& session, v1::WorkerMessage message) {
     OnMessage(session, std::move(message));

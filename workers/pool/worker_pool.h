@@ -46,6 +46,8 @@ struct PoolConfig {
   absl::Duration cancel_grace = absl::Seconds(2);  // a local worker that goes on with a cancelled lease is killed then
   absl::Duration exit_grace = absl::Seconds(2);    // between the end of a child's stream and the end of the child
   uint64_t max_ir_bytes = 0;
+  // Whether this caller may attach; null: everyone.
+  std::function<grpc::Status(const grpc::CallbackServerContext&)> admit;
 };
 
 // The workers of this daemon: children on this machine, and whoever else attaches. Knows which lease is where, notices

@@ -72,6 +72,11 @@ int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compil
   bool once = false;
   bool no_sandbox = false;
   app.add_option("--server", options.server, "The daemon: HOST:PORT or unix:PATH")->required();
+  app.add_option("--tls-ca", options.credentials.ca, "Talk TLS; the daemon's certificate authority, PEM")
+      ->type_name("FILE");
+  app.add_option("--tls-cert", options.credentials.certificate, "This worker's certificate, PEM")->type_name("FILE");
+  app.add_option("--tls-key", options.credentials.key, "Its private key, PEM")->type_name("FILE");
+  app.add_option("--token-file", options.credentials.token, "A file with a bearer token")->type_name("FILE");
   app.add_option("--name", options.name, "What people see; default HOST/PID");
   app.add_option("--memory-limit-mb", memory_limit_mb, "Most memory that a compile may use; 0: no limit");
   app.add_flag("--once", once, "End when the connection ends, instead of connecting again");

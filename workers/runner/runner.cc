@@ -20,6 +20,7 @@
 #include "absl/time/time.h"
 #include "proto/v1/worker.grpc.pb.h"
 #include "workers/runner/convert.h"
+#include "workers/runner/credentials.h"
 #include "workers/runner/limits.h"
 
 namespace tritond::workers {
@@ -103,7 +104,10 @@ absl::Status Runner::Run() {
   arguments.SetMaxSendMessageSize(-1);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10000);
-  auto channel = grpc::CreateCustomChannel(options_.server, grpc::InsecureChannelCredentials(), arguments);
+  absl::StatusOr<Credentials> credentials = ReadCredentials(options_.credentials);
+  if (!credentials.ok()) return credentials.status();
+  if (!credentials->token.empty()) context_.AddMetadata("authorization", absl::StrCat("Bearer ", credentials->token));
+  auto channel = grpc::CreateCustomChannel(options_.server, credentials->channel, arguments);
   auto stub = v1::WorkerService::NewStub(channel);
   context_.set_wait_for_ready(false);
   stream_ = stub->Attach(&context_);

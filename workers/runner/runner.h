@@ -7,12 +7,14 @@
 
 #include "absl/status/status.h"
 #include "compiler/driver/compile.h"
+#include "workers/runner/credentials.h"
 
 namespace tritond::workers {
 
 struct RunnerOptions {
   std::string server;  // "unix:/path" or "host:port"
-  std::string name;    // for people; empty: host/pid
+  CredentialFiles credentials;
+  std::string name;  // for people; empty: host/pid
   std::string version;
   bool sandbox = true;  // enter the sandbox once connected
   // Also called at the start of each stage; tests inject faults here. May be null.

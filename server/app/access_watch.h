@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_APP_ACCESS_WATCH_H_
+#define SERVER_APP_ACCESS_WATCH_H_
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/admission/access.h"
+
+namespace tritond::server {
+
+// The access rules in force: those of the access file, taken anew when it changes, and the token of this daemon's own
+// workers, which may attach whatever else the Unix socket is good for.
+class AccessWatch final {
+ public:
+  struct Files {
+    std::string access;            // "": everyone may do everything, except
+    bool wants_certificates = false;  // over TCP only those whose certificate TLS has verified
+    std::string worker_token;      // written anew, readable by this user only
+  };
+  // InvalidArgument and NotFound for the access file; Unavailable when the token cannot be written.
+  static absl::StatusOr<std::unique_ptr<AccessWatch>> Open(Files files, std::function<void(const std::string&)> log);
+
+  const AccessPolicy& policy() const { return policy_; }
+  const std::string& worker_token_file() const { return files_.worker_token; }
+  // Takes a changed access file. A wrong one is reported, and the rules from before stay. Not thread-safe.
+  void Reload();
+
+ private:
+  AccessWatch(Files files, std::string token, std::function<void(const std::string&)> log);
+  absl::StatusOr<AccessRules> Read();
+
+  const Files files_;
+  const std::string token_digest_;
+  const std::function<void(const std::string&)> log_;
+  std::filesystem::file_time_type read_{};  // the time of the file that was read last
+  AccessPolicy policy_{AccessRules()};
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_APP_ACCESS_WATCH_H_

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two records a job: "job/ID", the v1::Job as clients see it, and "request/ID", the v1::CompileRequest, until it has
+// ended. The request is written first and the job is removed last, so a job in the journal that has not ended has its
+// request.
+#include "server/jobs/job_book.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/util/time_util.h"
+
+namespace tritond::server {
+namespace {
+
+constexpr absl::string_view kJobPrefix = "job/";
+constexpr absl::string_view kRequestPrefix = "request/";
+
+google::protobuf::Timestamp ToProto(absl::Time time) {
+  return google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(time));
+}
+
+absl::Time FromProto(const google::protobuf::Timestamp& time) {
+  return absl::FromUnixNanos(google::protobuf::util::TimeUtil::TimestampToNanoseconds(time));
+}
+
+absl::Status UnknownJob(absl::string_view id) {
+  return absl::NotFoundError(absl::StrCat("there is no job ", id, ", or it ended too long ago"));
+}
+
+}  // namespace
+
+bool JobBook::HasEnded(v1::JobState state) {
+  return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED || state == v1::JOB_STATE_CANCELLED;
+}
+
+JobBook::JobBook(JobBookConfig config, Clock clock, cache::Journal& journal, JobRunner& runner, Executor executor)
+    : config_(config),
+      clock_(std::move(clock)),
+      journal_(journal),
+      runner_(runner),
+      executor_(std::move(executor)) {}
+
+absl::Status JobBook::Write(const v1::Job& job) {
+  return journal_.Put(absl::StrCat(kJobPrefix, job.id()), job.SerializeAsString());
+}
+
+absl::Status JobBook::Load(const std::function<void(const std::string&)>& log) {
+  std::map<std::string, v1::CompileRequest> requests;
+  absl::Status status = journal_.Visit(kRequestPrefix, [&](absl::string_view name, absl::string_view value) {
+    v1::CompileRequest request;
+    if (!request.ParseFromArray(value.data(), static_cast<int>(value.size())))
+      return log(absl::StrCat("jobs: the record ", name, " cannot be read"));
+    requests[std::string(name.substr(kRequestPrefix.size()))] = std::move(request);
+  });
+  if (!status.ok()) return status;
+  std::vector<v1::Job> jobs;
+  status = journal_.Visit(kJobPrefix, [&](absl::string_view name, absl::string_view value) {
+    v1::Job job;
+    const absl::string_view id = name.substr(kJobPrefix.size());
+    if (!job.ParseFromArray(value.data(), static_cast<int>(value.size())) || job.id() != id ||
+        (!HasEnded(job.state()) && requests.find(job.id()) == requests.end()))
+      return log(absl::StrCat("jobs: the record ", name, " cannot be read"));
+    jobs.push_back(std::move(job));
+  });
+  if (!status.ok()) return status;
+  {
+    absl::MutexLock lock(&mu_);
+    for (v1::Job& job : jobs) {
+      v1::CompileRequest request = std::move(requests[job.id()]);
+      InsertLocked(std::move(job), std::move(request));
+    }
+    std::sort(ended_.begin(), ended_.end(), [&](const std::string& a, const std::string& b)
+                                                ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+      return FromProto(records_[a].job.finished()) < FromProto(records_[b].job.finished());
+    });
+  }
+  Tick();
+  return absl::OkStatus();
+}
+
+void JobBook::InsertLocked(v1::Job job, v1::CompileRequest request) {
+  const std::string id = job.id();
+  if (!job.idempotency_key().empty()) by_idempotency_key_[{job.tenant(), job.idempotency_key()}] = id;
+  if (HasEnded(job.state())) {
+    ended_.push_back(id);
+    request.Clear();
+  } else {
+    ++open_;
+    waiting_.emplace(absl::InfinitePast(), id);
+  }
+  Record& record = records_[id];
+  record.job = std::move(job);
+  record.request = std::move(request);
+}
+
+absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request) {
+  v1::Job job;
+  {
+    absl::MutexLock lock(&mu_);
+    if (closed_) return absl::UnavailableError("this server is shutting down");
+    if (!request.idempotency_key().empty()) {
+      auto known = by_idempotency_key_.find({request.request().tenant(), request.idempotency_key()});
+      if (known != by_idempotency_key_.end()) return records_[known->second].job;
+    }
+    if (open_ >= config_.max_open)
+      return absl::ResourceExhaustedError(absl::StrCat("there are ", open_, " open jobs, as many as this server takes"));
+    job.set_id(ids_.Next(clock_()));
+  }
+  job.set_state(v1::JOB_STATE_QUEUED);
+  job.set_key(runner_.KeyOf(request.request()));
+  job.set_target(request.request().target());
+  job.set_label(request.request().label());
+  job.set_tenant(request.request().tenant());
+  job.set_priority(request.request().priority());
+  job.set_idempotency_key(request.idempotency_key());
+  *job.mutable_created() = ToProto(clock_());
+  absl::Status status =
+      journal_.Put(absl::StrCat(kRequestPrefix, job.id()), request.request().SerializeAsString());
+  if (status.ok()) status = Write(job);
+  if (!status.ok()) {
+    journal_.Remove(absl::StrCat(kRequestPrefix, job.id())).IgnoreError();
+    return status;
+  }
+  {
+    absl::MutexLock lock(&mu_);
+    InsertLocked(job, request.request());
+  }
+  executor_([this] { StartSome(); });
+  return job;
+}
+
+absl::StatusOr<v1::Job> JobBook::Get(absl::string_view id) const {
+  absl::MutexLock lock(&mu_);
+  auto it = records_.find(id);
+  if (it == records_.end()) return UnknownJob(id);
+  return it->second.job;
+}
+
+std::vector<v1::Job> JobBook::List(const std::set<v1::JobState>& states, absl::string_view tenant,
+                                   absl::string_view after, size_t limit) const {
+  absl::MutexLock lock(&mu_);
+  std::vector<v1::Job> jobs;
+  auto it = after.empty() ? records_.end() : records_.lower_bound(after);
+  while (it != records_.begin() && jobs.size() < limit) {
+    --it;
+    const v1::Job& job = it->second.job;
+    const bool wanted = (states.empty() || states.count(job.state()) > 0) && (tenant.empty() || job.tenant() == tenant);
+    if (wanted) jobs.push_back(job);
+  }
+  return jobs;
+}
+
+absl::StatusOr<v1::Job> JobBook::Cancel(absl::string_view id) {
+  const std::string name(id);
+  bool started = false;
+  {
+    absl::MutexLock lock(&mu_);
+    auto it = records_.find(id);
+    if (it == records_.end()) return UnknownJob(id);
+    if (HasEnded(it->second.job.state())) return it->second.job;
+    it->second.cancelled = true;
+    started = it->second.started;
+  }
+  if (started) runner_.Stop(name);
+  JobEnd end;
+  end.status = absl::CancelledError("cancelled");
+  End(name, end);
+  return Get(id);
+}
+
+void JobBook::NotifyLocked(Record& record, Calls* calls) {
+  for (uint64_t watch : record.watches)
+    calls->push_back([watcher = watches_[watch].second, job = record.job] { watcher(job); });
+}
+
+absl::StatusOr<uint64_t> JobBook::Watch(absl::string_view id, Watcher watcher) {
+  v1::Job job;
+  uint64_t watch = 0;
+  {
+    absl::MutexLock lock(&mu_);
+    auto it = records_.find(id);
+    if (it == records_.end()) return UnknownJob(id);
+    job = it->second.job;
+    watch = next_watch_++;
+    if (!HasEnded(job.state())) {
+      it->second.watches.push_back(watch);
+      watches_[watch] = {std::string(id), watcher};
+    }
+  }
+  watcher(job);
+  return watch;
+}
+
+void JobBook::Unwatch(uint64_t watch) {
+  absl::MutexLock lock(&mu_);
+  auto it = watches_.find(watch);
+  if (it == watches_.end()) return;
+  auto record = records_.find(it->second.first);
+  if (record != records_.end()) {
+    auto& all = record->second.watches;
+    all.erase(std::remove(all.begin(), all.end(), watch), all.end());
+  }
+  watches_.erase(it);
+}
+
+void JobBook::OnProgress(absl::string_view key, v1::Stage stage) {
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    auto ids = by_key_.find(key);
+    if (ids == by_key_.end()) return;
+    for (const std::string& id : ids->second) {
+      Record& record = records_[id];
+      if (stage == v1::STAGE_UNSPECIFIED) {
+        record.job.set_attempts(record.job.attempts() + 1);
+        *record.job.mutable_started() = ToProto(clock_());
+      }
+      record.job.set_state(v1::JOB_STATE_RUNNING);
+      record.job.set_stage(stage);
+      NotifyLocked(record, &calls);
+    }
+  }
+  for (const auto& call : calls) call();
+}
+
+void JobBook::StartSome() {
+  while (true) {
+    std::string id;
+    v1::CompileRequest request;
+    {
+      absl::MutexLock lock(&mu_);
+      if (closed_ || started_ >= config_.max_started || waiting_.empty()) return;
+      if (waiting_.begin()->first > clock_()) return;
+      id = waiting_.begin()->second;
+      waiting_.erase(waiting_.begin());
+      auto it = records_.find(id);
+      if (it == records_.end() || HasEnded(it->second.job.state())) continue;
+      request = it->second.request;
+    }
+    const std::string key = runner_.KeyOf(request);
+    {
+      absl::MutexLock lock(&mu_);
+      Record& record = records_[id];
+      record.started = true;
+      ++started_;
+      if (!key.empty()) {
+        record.job.set_key(key);
+        by_key_[key].insert(id);
+      }
+    }
+    runner_.Start(id, request, [this, id](JobEnd end) {
+      executor_([this, id, end = std::move(end)]() mutable { OnDone(id, std::move(end)); });
+    });
+  }
+}
+
+void JobBook::OnDone(const std::string& id, JobEnd end) {
+  bool again = false;
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    if (closed_) return;
+    auto it = records_.find(id);
+    if (it == records_.end() || HasEnded(it->second.job.state())) return;
+    if (end.retry_after > absl::ZeroDuration() && !it->second.cancelled) {
+      again = true;
+      Record& record = it->second;
+      record.started = false;
+      --started_;
+      auto named = by_key_.find(record.job.key());
+      if (named != by_key_.end()) named->second.erase(id);
+      record.job.set_state(v1::JOB_STATE_QUEUED);
+      waiting_.emplace(clock_() + end.retry_after, id);
+      NotifyLocked(record, &calls);
+    }
+  }
+  for (const auto& call : calls) call();
+  if (!again) End(id, end);
+  StartSome();
+}
+
+void JobBook::End(const std::string& id, const JobEnd& end) {
+  v1::Job job;
+  {
+    absl::MutexLock lock(&mu_);
+    auto it = records_.find(id);
+    if (closed_ || it == records_.end() || HasEnded(it->second.job.state())) return;
+    job = it->second.job;
+  }
+  *job.mutable_finished() = ToProto(clock_());
+  if (end.status.ok()) {
+    job.set_state(v1::JOB_STATE_SUCCEEDED);
+    job.set_key(end.response.key());
+    *job.mutable_response() = end.response;
+  } else if (absl::IsCancelled(end.status)) {
+    job.set_state(v1::JOB_STATE_CANCELLED);
+  } else {
+    job.set_state(v1::JOB_STATE_FAILED);
+    *job.mutable_failure() = end.failure;
+  }
+  // A job whose end cannot be written runs again after a restart, and finds its result in the cache.
+  if (Write(job).ok()) journal_.Remove(absl::StrCat(kRequestPrefix, id)).IgnoreError();
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    Record& record = records_[id];
+    auto named = by_key_.find(record.job.key());
+    if (named != by_key_.end()) {
+      named->second.erase(id);
+      if (named->second.empty()) by_key_.erase(named);
+    }
+    --open_;
+    if (record.started) --started_;
+    record.started = false;
+    record.job = std::move(job);
+    record.request.Clear();
+    ended_.push_back(id);
+    NotifyLocked(record, &calls);
+    for (uint64_t watch : record.watches) watches_.erase(watch);
+    record.watches.clear();
+  }
+  for (const auto& call : calls) call();
+}
+
+void JobBook::ForgetOld() {
+  while (true) {
+    std::string id;
+    {
+      absl::MutexLock lock(&mu_);
+      if (closed_ || ended_.empty()) return;
+      const v1::Job& oldest = records_[ended_.front()].job;
+      if (ended_.size() <= config_.max_ended && FromProto(oldest.finished()) + config_.keep_ended > clock_()) return;
+      id = ended_.front();
+      ended_.pop_front();
+      auto known = by_idempotency_key_.find({oldest.tenant(), oldest.idempotency_key()});
+      if (known != by_idempotency_key_.end() && known->second == id) by_idempotency_key_.erase(known);
+      records_.erase(id);
+    }
+    journal_.Remove(absl::StrCat(kRequestPrefix, id)).IgnoreError();
+    journal_.Remove(absl::StrCat(kJobPrefix, id)).IgnoreError();
+  }
+}
+
+void JobBook::Tick() {
+  bool due;
+  {
+    absl::MutexLock lock(&mu_);
+    const absl::Time now = clock_();
+    due = !closed_ && ((!waiting_.empty() && waiting_.begin()->first <= now && started_ < config_.max_started) ||
+                       (!ended_.empty() && (ended_.size() > config_.max_ended ||
+                                            FromProto(records_[ended_.front()].job.finished()) + config_.keep_ended <=
+                                                now)));
+  }
+  if (!due) return;
+  executor_([this] {
+    ForgetOld();
+    StartSome();
+  });
+}
+
+void JobBook::Close() {
+  absl::MutexLock lock(&mu_);
+  closed_ = true;
+}
+
+size_t JobBook::open() const {
+  absl::MutexLock lock(&mu_);
+  return open_;
+}
+
+}  // namespace tritond::server

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_JOBS_JOB_BOOK_H_
+#define SERVER_JOBS_JOB_BOOK_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "cache/api/journal.h"
+#include "proto/v1/compile.pb.h"
+#include "server/jobs/job_id.h"
+
+namespace tritond::server {
+
+struct JobBookConfig {
+  size_t max_open = 100000;    // jobs that have not ended; more are refused
+  size_t max_started = 1000;   // of these, handed to the runner at once
+  absl::Duration keep_ended = absl::Hours(24);
+  size_t max_ended = 10000;    // the oldest go first
+};
+
+// How a job's compile ended.
+struct JobEnd {
+  absl::Status status;            // with its details
+  v1::CompileResponse response;   // when ok; without blobs
+  v1::Failure failure;            // when not
+  absl::Duration retry_after;     // not zero: nothing is decided, try again after this
+  uint32_t attempts = 0;
+};
+
+// What compiles.
+class JobRunner {
+ public:
+  using Done = std::function<void(JobEnd)>;
+  virtual ~JobRunner() = default;
+  // The request key, or "" when it is not known yet.
+  virtual std::string KeyOf(const v1::CompileRequest& request) = 0;
+  // Begins. `done` is called once, on any thread, perhaps before this returns; with Cancelled after Stop, unless the
+  // compile was faster. May block.
+  virtual void Start(const std::string& id, const v1::CompileRequest& request, Done done) = 0;
+  virtual void Stop(const std::string& id) = 0;
+};
+
+// Submitted jobs: each is in the journal before its submitter hears of it, and runs until it has ended, over restarts of
+// the daemon. Jobs that have ended are kept for a while.
+//
+// Thread-safe. What writes the journal runs one after the other on `executor`; Submit, Cancel and Load are to be called
+// there too. The rest never blocks. Watchers are called without locks, on any thread.
+class JobBook final {
+ public:
+  using Clock = std::function<absl::Time()>;
+  using Executor = std::function<void(std::function<void()>)>;
+  using Watcher = std::function<void(const v1::Job&)>;
+
+  JobBook(JobBookConfig config, Clock clock, cache::Journal& journal, JobRunner& runner, Executor executor);
+
+  // Reads the journal; jobs that had not ended begin again. Records that cannot be read are reported and left alone.
+  absl::Status Load(const std::function<void(const std::string&)>& log);
+
+  // The job, queued, as it is in the journal now; the same one for the same tenant's idempotency key while it is kept.
+  // ResourceExhausted when there are too many open jobs or the disk is full; Unavailable after Close.
+  absl::StatusOr<v1::Job> Submit(const v1::SubmitRequest& request);
+  // NotFound for an unknown id.
+  absl::StatusOr<v1::Job> Get(absl::string_view id) const;
+  // Newest first, those behind `after` (a job's id, or ""), at most `limit`; `states` empty and tenant "": all.
+  std::vector<v1::Job> List(const std::set<v1::JobState>& states, absl::string_view tenant, absl::string_view after,
+                            size_t limit) const;
+  // A job that has ended stays as it is. NotFound for an unknown id.
+  absl::StatusOr<v1::Job> Cancel(absl::string_view id);
+
+  // Calls the watcher now and at each change, the last time with a state that is an end. NotFound for an unknown id.
+  // No call comes after Unwatch has returned, unless it is under way.
+  absl::StatusOr<uint64_t> Watch(absl::string_view id, Watcher watcher);
+  void Unwatch(uint64_t watch);
+
+  // A worker has begun the compile of this key (STAGE_UNSPECIFIED), or reached a stage.
+  void OnProgress(absl::string_view key, v1::Stage stage);
+  // Starts jobs whose turn has come, and forgets old ones.
+  void Tick();
+  // Starts and records nothing more: open jobs are left in the journal for the next run.
+  void Close();
+
+  // Jobs that have not ended.
+  size_t open() const;
+
+  static bool HasEnded(v1::JobState state);
+
+ private:
+  struct Record {
+    v1::Job job;
+    v1::CompileRequest request;  // empty once it has ended
+    bool started = false;        // the runner has it
+    bool cancelled = false;
+    std::vector<uint64_t> watches;
+  };
+  using Calls = std::vector<std::function<void()>>;
+  using IdempotencyKey = std::pair<std::string, std::string>;  // tenant and key
+
+  void InsertLocked(v1::Job job, v1::CompileRequest request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void NotifyLocked(Record& record, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void StartSome();
+  void OnDone(const std::string& id, JobEnd end);
+  void End(const std::string& id, const JobEnd& end);
+  void ForgetOld();
+  absl::Status Write(const v1::Job& job);
+
+  const JobBookConfig config_;
+  const Clock clock_;
+  cache::Journal& journal_;
+  JobRunner& runner_;
+  const Executor executor_;
+
+  mutable absl::Mutex mu_;
+  JobIdMaker ids_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, Record, std::less<>> records_ ABSL_GUARDED_BY(mu_);  // by id, which is by time
+  std::multimap<absl::Time, std::string> waiting_ ABSL_GUARDED_BY(mu_);      // ids that may start from then on
+  std::map<IdempotencyKey, std::string> by_idempotency_key_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<std::string, std::set<std::string>> by_key_ ABSL_GUARDED_BY(mu_);  // request key to open ids
+  std::map<uint64_t, std::pair<std::string, Watcher>> watches_ ABSL_GUARDED_BY(mu_);
+  std::deque<std::string> ended_ ABSL_GUARDED_BY(mu_);  // ids, the one that ended first in front
+  uint64_t next_watch_ ABSL_GUARDED_BY(mu_) = 1;
+  size_t open_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t started_ ABSL_GUARDED_BY(mu_) = 0;
+  bool closed_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_JOBS_JOB_BOOK_H_

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/jobs/job_book.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace tritond::server {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// What a disk would hold; outlives the books over it.
+class MapJournal final : public cache::Journal {
+ public:
+  absl::Status Put(absl::string_view name, absl::string_view value) override {
+    if (!put_status.ok()) return put_status;
+    records[std::string(name)] = std::string(value);
+    return absl::OkStatus();
+  }
+  absl::Status Remove(absl::string_view name) override {
+    records.erase(std::string(name));
+    return absl::OkStatus();
+  }
+  absl::Status Visit(absl::string_view prefix, const Visitor& visitor) override {
+    for (const auto& [name, value] : records)
+      if (absl::StartsWith(name, prefix)) visitor(name, value);
+    return absl::OkStatus();
+  }
+
+  std::map<std::string, std::string> records;
+  absl::Status put_status;
+};
+
+class FakeRunner final : public JobRunner {
+ public:
+  std::string KeyOf(const v1::CompileRequest& request) override { return absl::StrCat("key of ", request.ir()); }
+  void Start(const std::string& id, const v1::CompileRequest& request, Done done) override {
+    started.push_back(request.ir());
+    running[id] = std::move(done);
+  }
+  void Stop(const std::string& id) override {
+    stopped.insert(id);
+    JobEnd end;
+    end.status = absl::CancelledError("stopped");
+    Finish(id, end);
+  }
+  void Finish(const std::string& id, const JobEnd& end) {
+    auto it = running.find(id);
+    ASSERT_NE(it, running.end()) << id;
+    Done done = std::move(it->second);
+    running.erase(it);
+    done(end);
+  }
+
+  std::vector<std::string> started;  // the requests' IR
+  std::map<std::string, Done> running;
+  std::set<std::string> stopped;
+};
+
+class JobBookTest : public testing::Test {
+ protected:
+  JobBookTest() { Open(); }
+
+  // A daemon that starts over what the last one left.
+  void Open() {
+    runner = std::make_unique<FakeRunner>();
+    book = std::make_unique<JobBook>(
+        config, [this] { return now; }, journal, *runner, [](std::function<void()> task) { task(); });
+    EXPECT_TRUE(book->Load([this](const std::string& line) { log.push_back(line); }).ok());
+  }
+  std::string Submit(const std::string& ir, const std::string& idempotency_key = "") {
+    v1::SubmitRequest request;
+    request.mutable_request()->set_ir(ir);
+    request.mutable_request()->set_tenant("tenant");
+    request.set_idempotency_key(idempotency_key);
+    absl::StatusOr<v1::Job> job = book->Submit(request);
+    EXPECT_TRUE(job.ok()) << job.status();
+    return job.ok() ? job->id() : "";
+  }
+  void Succeed(const std::string& id) {
+    JobEnd end;
+    end.response.set_key("result of " + id);
+    runner->Finish(id, end);
+  }
+  v1::JobState StateOf(const std::string& id) {
+    absl::StatusOr<v1::Job> job = book->Get(id);
+    return job.ok() ? job->state() : v1::JOB_STATE_UNSPECIFIED;
+  }
+
+  JobBookConfig config;
+  absl::Time now = absl::FromUnixSeconds(1700000000);
+  MapJournal journal;
+  std::unique_ptr<FakeRunner> runner;
+  std::unique_ptr<JobBook> book;
+  std::vector<std::string> log;
+};
+
+TEST_F(JobBookTest, AJobRunsAndKeepsItsResponse) {
+  const std::string id = Submit("kernel");
+  EXPECT_TRUE(IsJobId(id)) << id;
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  book->OnProgress("key of kernel", v1::STAGE_UNSPECIFIED);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(book->Get(id)->attempts(), 1u);
+  book->OnProgress("key of kernel", v1::STAGE_LLIR);
+  EXPECT_EQ(book->Get(id)->stage(), v1::STAGE_LLIR);
+  Succeed(id);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_EQ(book->Get(id)->response().key(), "result of " + id);
+  EXPECT_EQ(book->open(), 0u);
+}
+
+TEST_F(JobBookTest, OpenJobsGoOnAfterARestartAndEndedOnesStay) {
+  const std::string done = Submit("done");
+  Succeed(done);
+  const std::string open = Submit("open");
+  book->OnProgress("key of open", v1::STAGE_UNSPECIFIED);
+  Open();
+  EXPECT_EQ(StateOf(done), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_EQ(StateOf(open), v1::JOB_STATE_QUEUED);
+  EXPECT_THAT(runner->started, ElementsAre("open"));
+  Succeed(open);
+  Open();
+  EXPECT_EQ(StateOf(open), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_THAT(runner->started, IsEmpty());
+}
+
+TEST_F(JobBookTest, AJobThatCannotBeWrittenIsRefused) {
+  journal.put_status = absl::ResourceExhaustedError("disk full");
+  v1::SubmitRequest request;
+  EXPECT_TRUE(absl::IsResourceExhausted(book->Submit(request).status()));
+  EXPECT_THAT(runner->started, IsEmpty());
+  EXPECT_THAT(journal.records, IsEmpty());
+}
+
+TEST_F(JobBookTest, AJobWhoseEndCannotBeWrittenRunsAgain) {
+  const std::string id = Submit("kernel");
+  journal.put_status = absl::ResourceExhaustedError("disk full");
+  Succeed(id);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
+  journal.put_status = absl::OkStatus();
+  Open();
+  EXPECT_THAT(runner->started, ElementsAre("kernel"));
+}
+
+TEST_F(JobBookTest, WhatIsNotDecidedIsTriedAgainLater) {
+  const std::string id = Submit("kernel");
+  JobEnd end;
+  end.status = absl::UnavailableError("no worker");
+  end.retry_after = absl::Seconds(5);
+  runner->Finish(id, end);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  now += absl::Seconds(4);
+  book->Tick();
+  EXPECT_EQ(runner->started.size(), 1u);
+  now += absl::Seconds(1);
+  book->Tick();
+  EXPECT_EQ(runner->started.size(), 2u);
+  Succeed(id);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
+}
+
+TEST_F(JobBookTest, CancelledJobsStayCancelled) {
+  const std::string running = Submit("running");
+  EXPECT_EQ(book->Cancel(running)->state(), v1::JOB_STATE_CANCELLED);
+  EXPECT_EQ(runner->stopped.count(running), 1u);
+  EXPECT_EQ(book->Cancel(running)->state(), v1::JOB_STATE_CANCELLED);
+  const std::string done = Submit("done");
+  Succeed(done);
+  EXPECT_EQ(book->Cancel(done)->state(), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_TRUE(absl::IsNotFound(book->Cancel("unknown").status()));
+  Open();
+  EXPECT_EQ(StateOf(running), v1::JOB_STATE_CANCELLED);
+  EXPECT_THAT(runner->started, IsEmpty());
+}
+
+TEST_F(JobBookTest, FailuresKeepTheirDetails) {
+  const std::string id = Submit("kernel");
+  JobEnd end;
+  end.status = absl::InvalidArgumentError("wrong");
+  end.failure.set_code(3);
+  end.failure.set_message("wrong");
+  runner->Finish(id, end);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(book->Get(id)->failure().message(), "wrong");
+}
+
+TEST_F(JobBookTest, AnIdempotencyKeyGivesTheSameJobAlsoAfterARestart) {
+  const std::string id = Submit("kernel", "deploy 7");
+  EXPECT_EQ(Submit("kernel", "deploy 7"), id);
+  Open();
+  EXPECT_EQ(Submit("kernel", "deploy 7"), id);
+  EXPECT_NE(Submit("kernel", "deploy 8"), id);
+  EXPECT_NE(Submit("kernel"), Submit("kernel"));
+}
+
+TEST_F(JobBookTest, OnlySoManyAreHandedOverAtOnce) {
+  config.max_started = 2;
+  Open();
+  std::vector<std::string> ids;
+  for (const char* ir : {"a", "b", "c"}) ids.push_back(Submit(ir));
+  EXPECT_THAT(runner->started, ElementsAre("a", "b"));
+  Succeed(ids[0]);
+  EXPECT_THAT(runner->started, ElementsAre("a", "b", "c"));
+}
+
+TEST_F(JobBookTest, TooManyOpenJobsAreRefused) {
+  config.max_open = 1;
+  Open();
+  const std::string id = Submit("a");
+  v1::SubmitRequest request;
+  EXPECT_TRUE(absl::IsResourceExhausted(book->Submit(request).status()));
+  Succeed(id);
+  EXPECT_NE(Submit("b"), "");
+}
+
+TEST_F(JobBookTest, ListsNewestFirstInPages) {
+  std::vector<std::string> ids;
+  for (int i = 0; i < 5; ++i) ids.push_back(Submit(absl::StrCat("kernel ", i)));
+  Succeed(ids[1]);
+  const auto list = [&](const std::set<v1::JobState>& states, const std::string& after, size_t limit) {
+    std::vector<std::string> found;
+    for (const v1::Job& job : book->List(states, "", after, limit)) found.push_back(job.id());
+    return found;
+  };
+  EXPECT_THAT(list({}, "", 2), ElementsAre(ids[4], ids[3]));
+  EXPECT_THAT(list({}, ids[3], 9), ElementsAre(ids[2], ids[1], ids[0]));
+  EXPECT_THAT(list({v1::JOB_STATE_SUCCEEDED}, "", 9), ElementsAre(ids[1]));
+  EXPECT_EQ(book->List({}, "tenant", "", 9).size(), 5u);
+  EXPECT_TRUE(book->List({}, "another", "", 9).empty());
+}
+
+TEST_F(JobBookTest, WatchersSeeEveryChangeUntilTheEnd) {
+  const std::string id = Submit("kernel");
+  std::vector<v1::JobState> seen, left;
+  ASSERT_TRUE(book->Watch(id, [&](const v1::Job& job) { seen.push_back(job.state()); }).ok());
+  absl::StatusOr<uint64_t> other = book->Watch(id, [&](const v1::Job& job) { left.push_back(job.state()); });
+  ASSERT_TRUE(other.ok());
+  book->Unwatch(*other);
+  book->OnProgress("key of kernel", v1::STAGE_UNSPECIFIED);
+  Succeed(id);
+  EXPECT_THAT(seen, ElementsAre(v1::JOB_STATE_QUEUED, v1::JOB_STATE_RUNNING, v1::JOB_STATE_SUCCEEDED));
+  EXPECT_THAT(left, ElementsAre(v1::JOB_STATE_QUEUED));
+  seen.clear();
+  ASSERT_TRUE(book->Watch(id, [&](const v1::Job& job) { seen.push_back(job.state()); }).ok());
+  EXPECT_THAT(seen, ElementsAre(v1::JOB_STATE_SUCCEEDED));
+  EXPECT_TRUE(absl::IsNotFound(book->Watch("unknown", [](const v1::Job&) {}).status()));
+}
+
+TEST_F(JobBookTest, EndedJobsAreForgottenInTime) {
+  config.max_ended = 2;
+  Open();
+  std::vector<std::string> ids;
+  for (int i = 0; i < 3; ++i) Succeed(ids.emplace_back(Submit("kernel", absl::StrCat(i))));
+  book->Tick();
+  EXPECT_TRUE(absl::IsNotFound(book->Get(ids[0]).status()));
+  EXPECT_EQ(StateOf(ids[1]), v1::JOB_STATE_SUCCEEDED);
+  now += config.keep_ended;
+  book->Tick();
+  EXPECT_TRUE(absl::IsNotFound(book->Get(ids[2]).status()));
+  EXPECT_THAT(journal.records, IsEmpty());
+  EXPECT_NE(Submit("kernel", "2"), ids[2]);
+}
+
+TEST_F(JobBookTest, AClosedBookLeavesOpenJobsForTheNextRun) {
+  const std::string id = Submit("kernel");
+  book->Close();
+  Succeed(id);
+  v1::SubmitRequest request;
+  EXPECT_TRUE(absl::IsUnavailable(book->Submit(request).status()));
+  Open();
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  EXPECT_THAT(runner->started, ElementsAre("kernel"));
+}
+
+TEST_F(JobBookTest, RecordsThatCannotBeReadAreReportedAndKept) {
+  journal.records["job/broken"] = "\xff\xff";
+  journal.records["request/orphan"] = "\xff\xff";
+  Open();
+  EXPECT_EQ(log.size(), 2u);
+  EXPECT_EQ(journal.records.size(), 2u);
+}
+
+TEST(JobIdMaker, IdsOfOneMakerGrowEvenWhenTheClockStepsBack) {
+  JobIdMaker maker;
+  const absl::Time now = absl::FromUnixSeconds(1700000000);
+  std::string last;
+  for (int i = 0; i < 10000; ++i) {
+    const std::string id = maker.Next(now - absl::Milliseconds(i % 3));
+    EXPECT_TRUE(IsJobId(id)) << id;
+    EXPECT_GT(id, last);
+    last = id;
+  }
+  EXPECT_FALSE(IsJobId("018bcfe5-6800-7000-8000-00000000000G"));
+  EXPECT_FALSE(IsJobId(""));
+}
+
+}  // namespace
+}  // namespace tritond::server

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_RETENTION_RESULT_INDEX_H_
+#define SERVER_RETENTION_RESULT_INDEX_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+
+namespace tritond::server {
+
+// Something stored once under a digest, however many results name it.
+struct StoredPiece {
+  std::string digest;
+  uint64_t size_bytes = 0;
+};
+
+// A result with what it names.
+struct IndexedResult {
+  std::string key;
+  uint64_t size_bytes = 0;  // of the record itself
+  std::vector<StoredPiece> pieces;
+  double cost_cpu_seconds = 0;  // to make it again
+};
+
+// What is to be removed from the caches.
+struct Removal {
+  std::vector<std::string> keys;
+  std::vector<std::string> digests;  // pieces that no result names any more
+};
+
+// Which results are stored, which pieces they share, and which of them are worth least. Results are valued by
+// GreedyDual-Size-Frequency (Cherkasova, 1998): uses times cost to rebuild, over bytes, plus the value of the last one
+// that was evicted, so that what is not used any more loses against what comes. Knows nothing of where they are
+// stored. Thread-safe.
+class ResultIndex final {
+ public:
+  // In place of an earlier result of the same key. What that one alone named is returned for removal.
+  Removal Add(const IndexedResult& result);
+  // The result was used; nothing when it is not there.
+  void Touch(absl::string_view key);
+  // Takes these results out; unknown keys are left out of the answer.
+  Removal Remove(const std::vector<std::string>& keys);
+  Removal RemoveAll();
+  // Takes out the least valuable results until at most `limit_bytes` are stored; `spared`, the one that has just come,
+  // last of all.
+  Removal Shrink(uint64_t limit_bytes, absl::string_view spared = "");
+
+  uint64_t size_bytes() const;
+  size_t size() const;
+  std::vector<std::string> Keys() const;
+
+ private:
+  struct Entry {
+    IndexedResult result;
+    double value = 0;   // as of the last use
+    double queued = 0;  // the value it stands in `order_` with
+    double uses = 1;
+  };
+  struct Piece {
+    uint64_t size_bytes = 0;
+    int results = 0;  // that name it
+  };
+
+  double ValueOf(const Entry& entry) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void RemoveLocked(absl::string_view key, Removal* removal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  mutable absl::Mutex mu_;
+  absl::flat_hash_map<std::string, Entry> entries_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<std::string, Piece> pieces_ ABSL_GUARDED_BY(mu_);
+  std::set<std::pair<double, std::string>> order_ ABSL_GUARDED_BY(mu_);  // by value; uses since are not in it yet
+  double inflation_ ABSL_GUARDED_BY(mu_) = 0;                            // the value of the last one evicted
+  uint64_t size_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_RETENTION_RESULT_INDEX_H_

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/reactors.h"
+#include "server/rpc/rpcs.h"
+
+namespace tritond::server {
+
+grpc::ServerUnaryReactor* Evict(Engine& engine, grpc::CallbackServerContext* context, const v1::EvictRequest* request,
+                                v1::EvictResponse* response) {
+  if (request->everything() == (request->keys_size() > 0))
+    return FinishNow(context, InvalidRequest({{"keys", "name either keys or everything"}}));
+  for (const std::string& key : request->keys()) {
+    if (!cache::Digest::FromHex(key).ok())
+      return FinishNow(context, InvalidRequest({{"keys", absl::StrCat("hold no request key: ", key)}}));
+  }
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  engine.RunLater([&engine, request, response, reactor] {
+    absl::StatusOr<Removal> removal = request->everything()
+                                          ? engine.EvictAll()
+                                          : engine.Evict({request->keys().begin(), request->keys().end()});
+    if (removal.ok()) {
+      response->set_results(removal->keys.size());
+      response->set_artifacts(removal->digests.size());
+    }
+    reactor->Finish(ToGrpc(removal.status()));
+  });
+  return reactor;
+}
+
+}  // namespace tritond::server

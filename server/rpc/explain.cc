@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "proto/request_key/request_key.h"
+#include "server/rpc/reactors.h"
+#include "server/rpc/rpcs.h"
+
+namespace tritond::server {
+namespace {
+
+constexpr char kAbsent[] = "(absent)";
+
+// A stored result's request, with the build that compiled it.
+struct KnownRequest {
+  v1::CompileRequest request;
+  std::string build_id;
+};
+
+absl::StatusOr<KnownRequest> Find(Engine& engine, const std::string& key) {
+  absl::StatusOr<std::shared_ptr<const StoredResult>> result = engine.store().Find(key);
+  if (absl::IsInvalidArgument(result.status()))
+    return InvalidRequest({{"key", "must be 64 lowercase hexadecimal digits"}});
+  if (!result.ok()) return absl::NotFoundError(absl::StrCat("no result is stored under ", key));
+  const v1::ActionResult& action = (*result)->action;
+  const absl::Status no_request =
+      absl::NotFoundError(absl::StrCat("the request of ", key, " is not stored; compile it again to have it"));
+  absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(action.request().digest());
+  if (!digest.ok()) return no_request;
+  absl::StatusOr<cache::Blob> bytes = engine.blobs().Get(*digest);
+  KnownRequest known;
+  if (!bytes.ok() || !known.request.ParseFromArray(bytes->data(), static_cast<int>(bytes->size()))) return no_request;
+  known.build_id = action.build_id();
+  return known;
+}
+
+void Add(v1::ExplainResponse* response, const std::string& name, const std::string& a, const std::string& b) {
+  v1::ExplainResponse::Part& part = *response->add_parts();
+  part.set_name(name);
+  part.set_a(a);
+  part.set_b(b);
+  part.set_differs(a != b);
+}
+
+// Each option for itself, those of both requests.
+void AddOptions(v1::ExplainResponse* response, const std::string& a, const std::string& b) {
+  const auto parse = [](const std::string& text) {
+    return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  };
+  const nlohmann::json options_a = parse(a), options_b = parse(b);
+  std::set<std::string> names;
+  for (const auto* options : {&options_a, &options_b})
+    for (const auto& item : options->items()) names.insert(item.key());
+  const auto text = [](const nlohmann::json& options, const std::string& name) {
+    return options.contains(name) ? options[name].dump() : kAbsent;
+  };
+  for (const std::string& name : names) Add(response, "options." + name, text(options_a, name), text(options_b, name));
+}
+
+// The first line in which two texts differ; two requests with different keys may have none, when only their locations
+// differ and those count.
+void AddFirstDifference(v1::ExplainResponse* response, const std::string& a, const std::string& b) {
+  const std::vector<std::string> lines_a = absl::StrSplit(a, '\n'), lines_b = absl::StrSplit(b, '\n');
+  const auto line = [](const std::vector<std::string>& lines, size_t i) {
+    return i < lines.size() ? absl::StrCat("line ", i + 1, ": ", lines[i]) : "(its end)";
+  };
+  for (size_t i = 0; i < std::max(lines_a.size(), lines_b.size()); ++i) {
+    if (i < lines_a.size() && i < lines_b.size() && lines_a[i] == lines_b[i]) continue;
+    return Add(response, "ir.first_difference", line(lines_a, i), line(lines_b, i));
+  }
+}
+
+std::string ComparedIr(const v1::CompileRequest& request) {
+  const bool is_mlir = request.input() == v1::STAGE_TTIR || request.input() == v1::STAGE_TTGIR;
+  return is_mlir && !request.debug_info() ? proto::StripLocations(request.ir()) : request.ir();
+}
+
+}  // namespace
+
+grpc::ServerUnaryReactor* Explain(Engine& engine, grpc::CallbackServerContext* context,
+                                  const v1::ExplainRequest* request, v1::ExplainResponse* response) {
+  absl::StatusOr<KnownRequest> a = Find(engine, request->key_a());
+  if (!a.ok()) return FinishNow(context, a.status());
+  absl::StatusOr<KnownRequest> b = Find(engine, request->key_b());
+  if (!b.ok()) return FinishNow(context, b.status());
+  const std::vector<proto::KeyPart> parts_a = proto::KeyParts(a->request, a->build_id);
+  const std::vector<proto::KeyPart> parts_b = proto::KeyParts(b->request, b->build_id);
+  for (size_t i = 0; i < parts_a.size(); ++i) {
+    if (parts_a[i].name == "options") {
+      AddOptions(response, parts_a[i].value, parts_b[i].value);
+      continue;
+    }
+    Add(response, parts_a[i].name, parts_a[i].value, parts_b[i].value);
+    if (parts_a[i].name == "ir" && parts_a[i].value != parts_b[i].value)
+      AddFirstDifference(response, ComparedIr(a->request), ComparedIr(b->request));
+  }
+  return FinishNow(context, absl::OkStatus());
+}
+
+}  // namespace tritond::server

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/blocking_stream.h"
+#include "server/rpc/bundle.h"
+#include "server/rpc/reactors.h"
+#include "server/rpc/rpcs.h"
+
+namespace tritond::server {
+namespace {
+
+using ChunkWriter = BlockingWriter<v1::BundleChunk>;
+
+absl::Status AddBlob(Engine& engine, const v1::Artifact& artifact, v1::BundleRecord* record) {
+  absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(artifact.digest());
+  if (!digest.ok()) return absl::NotFoundError(absl::StrCat("the request of ", record->key(), " was not stored"));
+  absl::StatusOr<cache::Blob> bytes = engine.blobs().Get(*digest);
+  if (!bytes.ok()) return bytes.status();
+  v1::Blob& blob = *record->add_blobs();
+  blob.set_digest(artifact.digest());
+  blob.set_data(bytes->data(), bytes->size());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::BundleRecord> RecordOf(Engine& engine, const std::string& key) {
+  absl::StatusOr<std::shared_ptr<const StoredResult>> result = engine.store().Find(key);
+  if (!result.ok()) return result.status();
+  v1::BundleRecord record;
+  record.set_key(key);
+  *record.mutable_result() = (*result)->action;
+  absl::Status status;
+  for (const v1::Artifact& artifact : record.result().artifacts()) status.Update(AddBlob(engine, artifact, &record));
+  status.Update(AddBlob(engine, record.result().request(), &record));
+  if (!status.ok()) return status;
+  return record;
+}
+
+absl::Status MissingOf(Engine& engine, const std::vector<std::string>& keys) {
+  std::string missing;
+  for (const std::string& key : keys)
+    if (!engine.store().Find(key).ok()) absl::StrAppend(&missing, missing.empty() ? "" : ", ", key);
+  return missing.empty() ? absl::OkStatus() : absl::NotFoundError(absl::StrCat("no result is stored under ", missing));
+}
+
+// Of everything, results that vanish or were stored without their request are left out; of named keys nothing is.
+absl::Status ExportTo(Engine& engine, std::vector<std::string> keys, ChunkWriter& out) {
+  const bool everything = keys.empty();
+  if (everything) keys = engine.store().index().Keys();
+  absl::Status status = everything ? absl::OkStatus() : MissingOf(engine, keys);
+  if (!status.ok()) return status;
+  BundleWriter bundle([&](absl::string_view part) {
+    v1::BundleChunk chunk;
+    chunk.set_data(part.data(), part.size());
+    return out.Write(chunk) ? absl::OkStatus() : absl::CancelledError("the caller has gone");
+  });
+  for (const std::string& key : keys) {
+    absl::StatusOr<v1::BundleRecord> record = RecordOf(engine, key);
+    if (everything && absl::IsNotFound(record.status())) continue;
+    status = record.ok() ? bundle.Add(*record) : record.status();
+    if (!status.ok()) return status;
+  }
+  return bundle.Finish();
+}
+
+}  // namespace
+
+grpc::ServerWriteReactor<v1::BundleChunk>* Export(Engine& engine, grpc::CallbackServerContext* context,
+                                                  const v1::ExportRequest* request) {
+  std::vector<std::string> keys(request->keys().begin(), request->keys().end());
+  for (const std::string& key : keys) {
+    if (!cache::Digest::FromHex(key).ok())
+      return new FailedWriter<v1::BundleChunk>(InvalidRequest({{"keys", absl::StrCat("hold no request key: ", key)}}));
+  }
+  return new ChunkWriter(
+      [&engine, keys = std::move(keys)](ChunkWriter& out) { return ExportTo(engine, keys, out); });
+}
+
+}  // namespace tritond::server

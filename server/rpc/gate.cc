@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/gate.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "server/rpc/status.h"
+
+namespace tritond::server {
+namespace {
+
+std::vector<std::string> PropertyOf(const grpc::AuthContext& auth, const char* name) {
+  std::vector<std::string> values;
+  for (const grpc::string_ref& value : auth.FindPropertyValues(name)) values.emplace_back(value.data(), value.size());
+  return values;
+}
+
+Credentials CredentialsOf(const grpc::CallbackServerContext& context) {
+  Credentials credentials;
+  credentials.unix_socket = absl::StartsWith(context.peer(), "unix:");
+  auto header = context.client_metadata().find("authorization");
+  if (header != context.client_metadata().end()) {
+    absl::string_view value(header->second.data(), header->second.size());
+    // Another scheme is no token that anyone knows, and not nothing.
+    absl::ConsumePrefix(&value, "Bearer ");
+    credentials.token = value.empty() ? "-" : std::string(value);
+  }
+  if (const std::shared_ptr<const grpc::AuthContext> auth = context.auth_context()) {
+    const std::vector<std::string> transport = PropertyOf(*auth, "transport_security_type");
+    credentials.encrypted = !transport.empty() && (transport[0] == "ssl" || transport[0] == "tls");
+    if (auth->IsPeerAuthenticated()) credentials.common_names = PropertyOf(*auth, "x509_common_name");
+  }
+  return credentials;
+}
+
+}  // namespace
+
+absl::StatusOr<Caller> Gate::Check(const grpc::CallbackServerContext& context, Need need) const {
+  absl::StatusOr<Caller> caller = policy_.Identify(CredentialsOf(context));
+  if (!caller.ok()) return WithReason(caller.status(), "UNAUTHENTICATED");
+  absl::Status allowed = CheckAccess(*caller, need);
+  if (!allowed.ok()) return WithReason(allowed, "PERMISSION_DENIED");
+  return caller;
+}
+
+std::string TenantOf(const Caller& caller) { return caller.role == Role::kAdmin ? "" : caller.tenant; }
+
+void ServeFor(const Caller& caller, v1::CompileRequest* request) {
+  if (!caller.tenant.empty()) request->set_tenant(caller.tenant);
+  if (caller.role == Role::kPrebuild) request->set_priority(v1::PRIORITY_PREBUILD);
+}
+
+absl::StatusOr<v1::Job> FindJob(const JobBook& book, const Caller& caller, absl::string_view id) {
+  absl::StatusOr<v1::Job> job = book.Get(id);
+  const std::string tenant = TenantOf(caller);
+  if (job.ok() && !tenant.empty() && job->tenant() != tenant)
+    return absl::NotFoundError(absl::StrCat("there is no job ", id, ", or it ended too long ago"));
+  return job;
+}
+
+}  // namespace tritond::server

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where calls are let in: who a gRPC call comes from, and what that allows.
+#ifndef SERVER_RPC_GATE_H_
+#define SERVER_RPC_GATE_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "proto/v1/compile.pb.h"
+#include "server/admission/access.h"
+#include "server/jobs/job_book.h"
+
+namespace tritond::server {
+
+class Gate final {
+ public:
+  explicit Gate(const AccessPolicy& policy) : policy_(policy) {}
+  // Unauthenticated, PermissionDenied.
+  absl::StatusOr<Caller> Check(const grpc::CallbackServerContext& context, Need need) const;
+
+ private:
+  const AccessPolicy& policy_;
+};
+
+// The tenant that a caller's credentials bind it to; "": none, or it administers all.
+std::string TenantOf(const Caller& caller);
+
+// Serves the request as its caller may: for the tenant of its credentials, and of role prebuild in that class.
+void ServeFor(const Caller& caller, v1::CompileRequest* request);
+
+// NotFound for an unknown id, and for another tenant's job.
+absl::StatusOr<v1::Job> FindJob(const JobBook& book, const Caller& caller, absl::string_view id);
+
+}  // namespace tritond::server
+
+#endif  // SERVER_RPC_GATE_H_

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/result_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace tritond::server {
+namespace {
+
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+class MapCache final : public cache::Cache {
+ public:
+  absl::StatusOr<cache::Blob> Get(const cache::Digest& key) override {
+    auto it = entries.find(key);
+    return it == entries.end() ? absl::StatusOr<cache::Blob>(absl::NotFoundError("absent")) : it->second;
+  }
+  absl::Status Put(const cache::Digest& key, cache::Blob value) override {
+    entries[key] = std::move(value);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::vector<cache::Digest>> FindMissing(absl::Span<const cache::Digest> keys) override {
+    std::vector<cache::Digest> missing;
+    for (const cache::Digest& key : keys)
+      if (entries.count(key) == 0) missing.push_back(key);
+    return missing;
+  }
+  absl::Status Remove(const cache::Digest& key) override {
+    entries.erase(key);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::vector<cache::Digest>> List() override {
+    std::vector<cache::Digest> keys;
+    for (const auto& [key, value] : entries) keys.push_back(key);
+    return keys;
+  }
+
+  std::map<cache::Digest, cache::Blob> entries;
+};
+
+class ResultStoreTest : public testing::Test {
+ protected:
+  static std::string Key(const std::string& name) { return cache::Digest::Of("key of " + name).ToHex(); }
+  static std::string Hex(const std::string& bytes) { return cache::Digest::Of(bytes).ToHex(); }
+
+  static void Name(const std::string& bytes, v1::Artifact* artifact) {
+    artifact->set_digest(Hex(bytes));
+    artifact->set_size_bytes(bytes.size());
+  }
+  static FreshResult Fresh(const std::string& binary, const std::string& request, double cost = 1) {
+    FreshResult fresh;
+    Name(binary, fresh.action.add_artifacts());
+    Name(request, fresh.action.mutable_request());
+    fresh.action.set_cost_cpu_seconds(cost);
+    fresh.artifacts = {binary};
+    fresh.request = request;
+    return fresh;
+  }
+  static void Keep(ResultStore& store, const std::string& name, FreshResult fresh) {
+    absl::Status kept;
+    ASSERT_TRUE(store.Keep(Key(name), std::move(fresh), &kept).ok());
+    ASSERT_TRUE(kept.ok()) << kept;
+  }
+  bool HasBlob(const std::string& bytes) { return blobs.Get(cache::Digest::Of(bytes)).ok(); }
+
+  MapCache results;
+  MapCache blobs;
+};
+
+TEST_F(ResultStoreTest, EvictionTakesWhatOnlyThatResultNames) {
+  ResultStore store(results, blobs, {});
+  Keep(store, "a", Fresh("shared binary", "request a"));
+  Keep(store, "b", Fresh("shared binary", "request b"));
+  absl::StatusOr<Removal> removal = store.Evict({Key("a"), Key("unknown")});
+  ASSERT_TRUE(removal.ok());
+  EXPECT_THAT(removal->keys, ElementsAre(Key("a")));
+  EXPECT_TRUE(absl::IsNotFound(store.Find(Key("a")).status()));
+  EXPECT_TRUE(store.Find(Key("b")).ok());
+  EXPECT_TRUE(HasBlob("shared binary"));
+  EXPECT_FALSE(HasBlob("request a"));
+  ASSERT_TRUE(store.EvictAll().ok());
+  EXPECT_TRUE(absl::IsNotFound(store.Find(Key("b")).status()));
+  EXPECT_FALSE(HasBlob("shared binary"));
+}
+
+TEST_F(ResultStoreTest, TakesStockOfWhatAnEarlierRunLeft) {
+  {
+    ResultStore earlier(results, blobs, {});
+    Keep(earlier, "a", Fresh("binary a", "request a"));
+    Keep(earlier, "b", Fresh("binary b", "request b"));
+  }
+  ResultStore store(results, blobs, {});
+  EXPECT_EQ(store.index().size(), 0u);
+  ASSERT_TRUE(store.TakeStock().ok());
+  EXPECT_THAT(store.index().Keys(), UnorderedElementsAre(Key("a"), Key("b")));
+  ASSERT_TRUE(store.EvictAll().ok());
+  EXPECT_FALSE(HasBlob("binary a"));
+  EXPECT_FALSE(HasBlob("request b"));
+}
+
+TEST_F(ResultStoreTest, TheLeastValuableGoWhenThereIsTooMuch) {
+  StoreLimits limits;
+  limits.stored_bytes = 6000;
+  ResultStore store(results, blobs, limits);
+  Keep(store, "dear", Fresh(std::string(2000, 'd'), "request dear", 100));
+  Keep(store, "cheap", Fresh(std::string(2000, 'c'), "request cheap", 0.1));
+  Keep(store, "fair", Fresh(std::string(2000, 'f'), "request fair", 10));
+  EXPECT_LE(store.index().size_bytes(), 6000u);
+  EXPECT_TRUE(absl::IsNotFound(store.Find(Key("cheap")).status()));
+  EXPECT_TRUE(store.Find(Key("dear")).ok());
+  EXPECT_TRUE(store.Find(Key("fair")).ok());
+  EXPECT_FALSE(HasBlob(std::string(2000, 'c')));
+}
+
+TEST_F(ResultStoreTest, WrongBytesAreNotKept) {
+  ResultStore store(results, blobs, {});
+  FreshResult fresh = Fresh("binary", "request");
+  fresh.artifacts[0] = "Binary";
+  absl::Status kept;
+  EXPECT_TRUE(absl::IsInternal(store.Keep(Key("a"), fresh, &kept).status()));
+  fresh = Fresh("binary", "request");
+  fresh.request = "Request";
+  EXPECT_TRUE(absl::IsInternal(store.Keep(Key("a"), fresh, &kept).status()));
+  EXPECT_TRUE(absl::IsNotFound(store.Find(Key("a")).status()));
+}
+
+}  // namespace
+}  // namespace tritond::server

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/request_key/request_key.h"
+#include "server/rpc/compile_call.h"
+#include "server/rpc/gate.h"
+#include "server/rpc/reactors.h"
+#include "server/rpc/rpcs.h"
+
+namespace tritond::server {
+namespace {
+
+constexpr size_t kMaxIdempotencyKeyBytes = 256;
+constexpr absl::Duration kRetryDelay = absl::Seconds(5);
+
+absl::Status Check(const Engine& engine, const v1::SubmitRequest& request) {
+  std::vector<Violation> violations = CheckCompileRequest(request.request(), engine.config().limits);
+  if (request.idempotency_key().size() > kMaxIdempotencyKeyBytes)
+    violations.push_back({"idempotency_key", "must have at most 256 bytes"});
+  return violations.empty() ? absl::OkStatus() : InvalidRequest(violations);
+}
+
+absl::Status WithReasons(const absl::Status& status) {
+  if (absl::IsResourceExhausted(status)) return WithReason(status, "TOO_MANY_JOBS", kRetryDelay);
+  return absl::IsUnavailable(status) ? WithReason(status, "NOT_WRITTEN", kRetryDelay) : status;
+}
+
+}  // namespace
+
+grpc::ServerUnaryReactor* Submit(Engine& engine, const JobDesk& jobs, const Caller& caller, grpc::CallbackServerContext* context,
+                                 const v1::SubmitRequest* request, v1::Job* response) {
+  v1::SubmitRequest canonical = *request;
+  proto::Canonicalize(canonical.mutable_request());
+  ServeFor(caller, canonical.mutable_request());
+  absl::Status status = Check(engine, canonical);
+  if (!status.ok()) return FinishNow(context, status);
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  jobs.tasks.Run([&book = jobs.book, canonical = std::move(canonical), reactor, response] {
+    absl::StatusOr<v1::Job> job = book.Submit(canonical);
+    if (job.ok()) *response = *std::move(job);
+    reactor->Finish(ToGrpc(WithReasons(job.status())));
+  });
+  return reactor;
+}
+
+}  // namespace tritond::server

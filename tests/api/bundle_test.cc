@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results that travel from one daemon to another in a file.
+#include <gmock/gmock.h>
+
+#include "absl/strings/str_cat.h"
+#include "tests/support/daemon_fixture.h"
+
+namespace tritond::tests {
+namespace {
+
+using testing::HasSubstr;
+
+class BundleTest : public DaemonTest {
+ protected:
+  grpc::Status Export(const std::vector<std::string>& keys, std::string* bundle) {
+    grpc::ClientContext context;
+    v1::ExportRequest request;
+    request.mutable_keys()->Assign(keys.begin(), keys.end());
+    auto stream = artifacts->Export(&context, request);
+    v1::BundleChunk chunk;
+    while (stream->Read(&chunk)) bundle->append(chunk.data());
+    return stream->Finish();
+  }
+  grpc::Status Import(const std::string& bundle, v1::ImportResponse* response) {
+    grpc::ClientContext context;
+    auto stream = artifacts->Import(&context, response);
+    for (size_t at = 0; at < bundle.size(); at += 1000) {
+      v1::BundleChunk chunk;
+      chunk.set_data(bundle.substr(at, 1000));
+      if (!stream->Write(chunk)) break;
+    }
+    stream->WritesDone();
+    return stream->Finish();
+  }
+  grpc::Status Evict() {
+    grpc::ClientContext context;
+    v1::EvictRequest request;
+    request.set_everything(true);
+    v1::EvictResponse response;
+    return admin->Evict(&context, request, &response);
+  }
+  v1::CompileResponse CompileOk(const std::string& ir) {
+    v1::CompileRequest request = Request(ir);
+    request.add_outputs(v1::STAGE_ASM);
+    request.add_outputs(v1::STAGE_BINARY);
+    v1::CompileResponse response;
+    const grpc::Status status = Compile(request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  }
+};
+
+TEST_F(BundleTest, BringsResultsToADaemonThatDoesNotHaveThem) {
+  Start();
+  const v1::CompileResponse one = CompileOk("one"), two = CompileOk("two");
+  std::string bundle;
+  ASSERT_TRUE(Export({}, &bundle).ok());
+  ASSERT_TRUE(Evict().ok());
+  v1::ImportResponse imported;
+  const grpc::Status status = Import(bundle, &imported);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(imported.results(), 2u);
+  EXPECT_EQ(imported.artifacts(), 4u);
+  EXPECT_EQ(imported.bytes(), bundle.size());
+  for (const auto& [ir, before] : {std::pair("one", one), std::pair("two", two)}) {
+    const v1::CompileResponse after = CompileOk(ir);
+    EXPECT_EQ(after.cache(), v1::CACHE_STATUS_HIT);
+    ASSERT_EQ(after.blobs_size(), 2);
+    EXPECT_EQ(after.blobs(1).data(), before.blobs(1).data());
+  }
+}
+
+TEST_F(BundleTest, HoldsOnlyTheNamedKeys) {
+  Start();
+  const std::string key = CompileOk("one").key();
+  CompileOk("two");
+  std::string bundle;
+  ASSERT_TRUE(Export({key}, &bundle).ok());
+  ASSERT_TRUE(Evict().ok());
+  v1::ImportResponse imported;
+  ASSERT_TRUE(Import(bundle, &imported).ok());
+  EXPECT_EQ(imported.results(), 1u);
+  const std::string unknown(64, 'a');
+  const grpc::Status status = Export({key, unknown}, &bundle);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(status.error_message(), HasSubstr(unknown));
+  EXPECT_EQ(Export({"no key"}, &bundle).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(BundleTest, OfADamagedBundleNothingIsStored) {
+  Start();
+  CompileOk("one");
+  CompileOk("two");
+  std::string bundle;
+  ASSERT_TRUE(Export({}, &bundle).ok());
+  ASSERT_TRUE(Evict().ok());
+  v1::ImportResponse imported;
+  EXPECT_EQ(Import(bundle.substr(0, bundle.size() - 3), &imported).error_code(), grpc::StatusCode::DATA_LOSS);
+  bundle[bundle.size() / 2] ^= 1;
+  EXPECT_EQ(Import(bundle, &imported).error_code(), grpc::StatusCode::DATA_LOSS);
+  EXPECT_EQ(Import("", &imported).error_code(), grpc::StatusCode::DATA_LOSS);
+  EXPECT_NE(CompileOk("one").cache(), v1::CACHE_STATUS_HIT);
+}
+
+}  // namespace
+}  // namespace tritond::tests

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is stored under keys: forgetting it, and telling two keys apart.
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "tests/support/daemon_fixture.h"
+
+namespace tritond::tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class KeysTest : public DaemonTest {
+ protected:
+  v1::CompileResponse CompileOk(const v1::CompileRequest& request) {
+    v1::CompileResponse response;
+    const grpc::Status status = Compile(request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  }
+  grpc::Status Evict(const v1::EvictRequest& request, v1::EvictResponse* response) {
+    grpc::ClientContext context;
+    return admin->Evict(&context, request, response);
+  }
+  grpc::Status Explain(const std::string& a, const std::string& b, v1::ExplainResponse* response) {
+    grpc::ClientContext context;
+    v1::ExplainRequest request;
+    request.set_key_a(a);
+    request.set_key_b(b);
+    return admin->Explain(&context, request, response);
+  }
+  std::map<std::string, std::pair<std::string, std::string>> Differences(const std::string& a, const std::string& b) {
+    v1::ExplainResponse response;
+    const grpc::Status status = Explain(a, b, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    std::map<std::string, std::pair<std::string, std::string>> differences;
+    for (const auto& part : response.parts())
+      if (part.differs()) differences[part.name()] = {part.a(), part.b()};
+    return differences;
+  }
+};
+
+TEST_F(KeysTest, EvictedResultsAreCompiledAnew) {
+  Start();
+  const v1::CompileResponse one = CompileOk(Request("one"));
+  CompileOk(Request("two"));
+  v1::EvictRequest request;
+  request.add_keys(one.key());
+  v1::EvictResponse evicted;
+  ASSERT_TRUE(Evict(request, &evicted).ok());
+  EXPECT_EQ(evicted.results(), 1u);
+  EXPECT_GE(evicted.artifacts(), 1u);
+  EXPECT_EQ(CompileOk(Request("one")).cache(), v1::CACHE_STATUS_MISS);
+  EXPECT_EQ(CompileOk(Request("two")).cache(), v1::CACHE_STATUS_HIT);
+  request.clear_keys();
+  request.set_everything(true);
+  ASSERT_TRUE(Evict(request, &evicted).ok());
+  EXPECT_EQ(evicted.results(), 2u);
+  EXPECT_EQ(CompileOk(Request("two")).cache(), v1::CACHE_STATUS_MISS);
+}
+
+TEST_F(KeysTest, EvictForgetsErrorsToo) {
+  Start();
+  v1::CompileResponse response;
+  EXPECT_FALSE(Compile(Request("error invalid x"), &response).ok());
+  EXPECT_FALSE(Compile(Request("error invalid x"), &response).ok());
+  EXPECT_EQ(Stats().compiles(), 1u);
+  v1::EvictRequest request;
+  request.set_everything(true);
+  v1::EvictResponse evicted;
+  ASSERT_TRUE(Evict(request, &evicted).ok());
+  EXPECT_FALSE(Compile(Request("error invalid x"), &response).ok());
+  EXPECT_EQ(Stats().compiles(), 2u);
+}
+
+TEST_F(KeysTest, EvictWantsKeysOrEverything) {
+  Start();
+  v1::EvictRequest request;
+  v1::EvictResponse evicted;
+  EXPECT_EQ(Evict(request, &evicted).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  request.add_keys("nonsense");
+  EXPECT_EQ(Evict(request, &evicted).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(KeysTest, WhatIsTooMuchIsEvicted) {
+  config.max_stored_mb = 1;
+  Start();
+  v1::CompileRequest first = Request("first"), second = Request("second");
+  SetOption(&first, "artifact_bytes", 700000);
+  SetOption(&second, "artifact_bytes", 700001);
+  CompileOk(first);
+  CompileOk(second);
+  EXPECT_EQ(CompileOk(second).cache(), v1::CACHE_STATUS_HIT);
+  EXPECT_EQ(CompileOk(first).cache(), v1::CACHE_STATUS_MISS);
+}
+
+TEST_F(KeysTest, ExplainNamesWhatDiffers) {
+  Start();
+  v1::CompileRequest one = Request("module {\n  a loc(\"x\")\n}"), two = Request("module {\n  b\n}");
+  SetOption(&one, "num_warps", 4);
+  SetOption(&two, "num_warps", 8);
+  SetOption(&two, "num_stages", 3);
+  two.set_target("cuda:80");
+  const std::string a = CompileOk(one).key(), b = CompileOk(two).key();
+  const auto differences = Differences(a, b);
+  EXPECT_EQ(differences.at("target"), std::pair(std::string("cuda:90"), std::string("cuda:80")));
+  EXPECT_EQ(differences.at("options.num_warps"), std::pair(std::string("4"), std::string("8")));
+  EXPECT_EQ(differences.at("options.num_stages"), std::pair(std::string("(absent)"), std::string("3")));
+  EXPECT_THAT(differences.at("ir.first_difference").first, StartsWith("line 2:"));
+  EXPECT_EQ(differences.count("outputs"), 0u);
+  EXPECT_TRUE(Differences(a, a).empty());
+  v1::ExplainResponse response;
+  const grpc::Status unknown = Explain(a, std::string(64, 'f'), &response);
+  EXPECT_EQ(unknown.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(unknown.error_message(), HasSubstr("ffff"));
+  EXPECT_EQ(Explain(a, "nonsense", &response).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace tritond::tests

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/runner/credentials.h"
+
+#include <fstream>
+#include <iterator>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+namespace tritond::workers {
+namespace {
+
+absl::Status ReadInto(const std::string& path, std::string* text) {
+  if (path.empty()) return absl::OkStatus();
+  std::ifstream file(path, std::ios::binary);
+  text->assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  return file ? absl::OkStatus() : absl::InvalidArgumentError(absl::StrCat("cannot read ", path));
+}
+
+}  // namespace
+
+absl::StatusOr<Credentials> ReadCredentials(const CredentialFiles& files) {
+  if (files.certificate.empty() != files.key.empty())
+    return absl::InvalidArgumentError("--tls-cert and --tls-key go together");
+  if (!files.certificate.empty() && files.ca.empty())
+    return absl::InvalidArgumentError("--tls-cert wants --tls-ca beside it");
+  Credentials credentials;
+  grpc::SslCredentialsOptions ssl;
+  absl::Status status = ReadInto(files.ca, &ssl.pem_root_certs);
+  status.Update(ReadInto(files.certificate, &ssl.pem_cert_chain));
+  status.Update(ReadInto(files.key, &ssl.pem_private_key));
+  status.Update(ReadInto(files.token, &credentials.token));
+  if (!status.ok()) return status;
+  absl::StripAsciiWhitespace(&credentials.token);
+  credentials.channel = files.ca.empty() ? grpc::InsecureChannelCredentials() : grpc::SslCredentials(ssl);
+  return credentials;
+}
+
+}  // namespace tritond::workers
