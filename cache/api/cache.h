@@ -32,6 +32,8 @@ class Cache {
   virtual absl::StatusOr<std::vector<Digest>> FindMissing(absl::Span<const Digest> keys) = 0;
   // Forgets the entry. Ok when it is absent.
   virtual absl::Status Remove(const Digest& key) = 0;
+  // The same to make room: caches that others share keep the entry for them.
+  virtual absl::Status Release(const Digest& key) { return Remove(key); }
   // The keys of all entries, in any order, each once; entries that come or go meanwhile may be in it or not.
   virtual absl::StatusOr<std::vector<Digest>> List() = 0;
 };

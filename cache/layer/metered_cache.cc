@@ -54,6 +54,7 @@ MeteredCache::MeteredCache(std::unique_ptr<Cache> next, const std::string& name,
       put_(RegisterVerb(name, "put", "ok", registry)),
       find_missing_(RegisterVerb(name, "find_missing", "ok", registry)),
       remove_(RegisterVerb(name, "remove", "ok", registry)),
+      release_(RegisterVerb(name, "release", "ok", registry)),
       list_(RegisterVerb(name, "list", "ok", registry)),
       miss_(Requests(registry, name, "get", "miss")),
       corrupt_(Requests(registry, name, "get", "corrupt")),
@@ -123,6 +124,14 @@ absl::Status MeteredCache::Remove(const Digest& key) {
   absl::Status status = next_->Remove(key);
   Observe(remove_, start);
   (status.ok() ? remove_.ok : remove_.error)->Increment();
+  return status;
+}
+
+absl::Status MeteredCache::Release(const Digest& key) {
+  const absl::Duration start = clock_();
+  absl::Status status = next_->Release(key);
+  Observe(release_, start);
+  (status.ok() ? release_.ok : release_.error)->Increment();
   return status;
 }
 

@@ -43,6 +43,7 @@ class MeteredCache final : public Cache {
   absl::Status Put(const Digest& key, Blob value) override;
   absl::StatusOr<std::vector<Digest>> FindMissing(absl::Span<const Digest> keys) override;
   absl::Status Remove(const Digest& key) override;
+  absl::Status Release(const Digest& key) override;
   absl::StatusOr<std::vector<Digest>> List() override;
 
  private:
@@ -59,7 +60,7 @@ class MeteredCache final : public Cache {
 
   const std::unique_ptr<Cache> next_;
   const MonotonicClock clock_;
-  const Verb get_, put_, find_missing_, remove_, list_;
+  const Verb get_, put_, find_missing_, remove_, release_, list_;
   prometheus::Counter* miss_;
   prometheus::Counter* corrupt_;
   prometheus::Counter* keys_present_;

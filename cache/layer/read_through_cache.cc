@@ -58,12 +58,22 @@ absl::StatusOr<std::vector<Digest>> ReadThroughCache::FindMissing(absl::Span<con
   return slow_->FindMissing(*missing);
 }
 
-absl::Status ReadThroughCache::Remove(const Digest& key) {
-  absl::Status status = slow_->Remove(key);
+absl::Status ReadThroughCache::RemoveFast(const Digest& key) {
   Stripe& stripe = StripeOf(key);
   absl::MutexLock lock(&stripe.mu);
   ++stripe.writes;
-  status.Update(fast_->Remove(key));
+  return fast_->Remove(key);
+}
+
+absl::Status ReadThroughCache::Remove(const Digest& key) {
+  absl::Status status = slow_->Remove(key);
+  status.Update(RemoveFast(key));
+  return status;
+}
+
+absl::Status ReadThroughCache::Release(const Digest& key) {
+  absl::Status status = slow_->Release(key);
+  status.Update(RemoveFast(key));
   return status;
 }
 

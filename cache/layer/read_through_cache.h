@@ -31,6 +31,7 @@ class ReadThroughCache final : public Cache {
   absl::StatusOr<std::vector<Digest>> FindMissing(absl::Span<const Digest> keys) override;
   // From both. Fails with the first error, after trying both.
   absl::Status Remove(const Digest& key) override;
+  absl::Status Release(const Digest& key) override;
   // What either has.
   absl::StatusOr<std::vector<Digest>> List() override;
 
@@ -42,6 +43,8 @@ class ReadThroughCache final : public Cache {
   };
 
   Stripe& StripeOf(const Digest& key);
+  // The fast cache forgets the entry, and a Get that is under way does not bring it back.
+  absl::Status RemoveFast(const Digest& key);
 
   const std::unique_ptr<Cache> fast_;
   const std::unique_ptr<Cache> slow_;

@@ -6,11 +6,15 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "cache/layer/breaker_cache.h"
 #include "cache/layer/metered_cache.h"
 #include "cache/layer/read_through_cache.h"
 #include "cache/layer/sealed_cache.h"
+#include "cache/layer/shared_cache.h"
 #include "cache/layer/verified_cache.h"
+#include "cache/store/cluster_store.h"
 #include "cache/store/memory_store.h"
+#include "cache/store/redis_cluster.h"
 #include "cache/store/rocksdb_journal.h"
 #include "cache/store/rocksdb_store.h"
 
@@ -83,6 +87,46 @@ absl::StatusOr<Tier> OpenTier(StoreKind kind, const CacheConfig& config, prometh
   return absl::InternalError("a store kind without a case");
 }
 
+// A cluster's share in both caches, and what tells whether it answers.
+struct SharedTier {
+  std::unique_ptr<Cache> results;
+  std::unique_ptr<Cache> blobs;
+  std::function<bool()> answers;
+};
+
+// One keyspace of the engine, behind a circuit breaker of its own: results and blobs lie on all nodes alike.
+std::unique_ptr<Cache> ShareKeyspace(const std::shared_ptr<RedisCluster>& engine, const CacheConfig::Cluster& config,
+                                     const char* keyspace, const BreakerCache** breaker) {
+  auto guarded = std::make_unique<BreakerCache>(std::make_unique<ClusterStore>(engine, keyspace, config.lifetime),
+                                                BreakerCache::Config(), SteadyNow);
+  *breaker = guarded.get();
+  return guarded;
+}
+
+SharedTier OpenCluster(const CacheConfig::Cluster& config, prometheus::Registry& registry) {
+  RedisOptions options;
+  options.nodes = config.nodes;
+  options.user = config.user;
+  options.password = config.password;
+  const auto engine = std::make_shared<RedisCluster>(options);
+  const BreakerCache *results = nullptr, *blobs = nullptr;
+  SharedTier tier;
+  tier.results =
+      std::make_unique<MeteredCache>(std::make_unique<SealedCache>(ShareKeyspace(engine, config, kResults, &results)),
+                                     absl::StrCat(kResults, "/cluster"), registry);
+  tier.blobs =
+      std::make_unique<MeteredCache>(std::make_unique<VerifiedCache>(ShareKeyspace(engine, config, kBlobs, &blobs)),
+                                     absl::StrCat(kBlobs, "/cluster"), registry);
+  tier.answers = [results, blobs] { return results->closed() && blobs->closed(); };
+  return tier;
+}
+
+// `own` with what the cluster shares, where there is one.
+std::unique_ptr<Cache> With(std::unique_ptr<Cache> own, std::unique_ptr<Cache> shared) {
+  // Errors are counted by the shared tier's meter.
+  return std::make_unique<SharedCache>(std::move(own), std::move(shared), [](const absl::Status&) {});
+}
+
 // Puts `fast` before `slow`, which is null for the slowest store.
 std::unique_ptr<Cache> Before(std::unique_ptr<Cache> fast, std::unique_ptr<Cache> slow) {
   if (slow == nullptr) return fast;
@@ -96,10 +140,17 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
   if (kinds.empty()) return absl::InvalidArgumentError("open cache: neither a data folder nor memory to keep it in");
 
   OpenedCache opened;
+  opened.cluster_answers = [] { return true; };
   std::vector<std::pair<std::string, StatsSource>> sources;  // Slowest first, like the loop.
   for (auto kind = kinds.rbegin(); kind != kinds.rend(); ++kind) {
     absl::StatusOr<Tier> tier = OpenTier(*kind, config, registry);
     if (!tier.ok()) return absl::Status(tier.status().code(), absl::StrCat("open cache: ", tier.status().message()));
+    if (kind == kinds.rbegin() && !config.cluster.nodes.empty()) {
+      SharedTier cluster = OpenCluster(config.cluster, registry);
+      tier->results = With(std::move(tier->results), std::move(cluster.results));
+      tier->blobs = With(std::move(tier->blobs), std::move(cluster.blobs));
+      opened.cluster_answers = std::move(cluster.answers);
+    }
     opened.results = Before(std::move(tier->results), std::move(opened.results));
     opened.blobs = Before(std::move(tier->blobs), std::move(opened.blobs));
     sources.emplace_back(kBlobs, std::move(tier->blobs_stats));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "cache/api/cache.h"
 #include "cache/api/journal.h"
 #include "cache/api/stats.h"
@@ -24,6 +25,12 @@ struct CacheConfig {
   std::string data_dir;
   // Bound on the memory tier: an eighth for results, the rest for blobs. 0: no memory tier.
   uint64_t memory_bytes = uint64_t{512} << 20;
+  // An engine of a cluster, which shares results and blobs between daemons; no nodes: none.
+  struct Cluster {
+    std::vector<std::string> nodes;  // HOST:PORT
+    std::string user, password;
+    absl::Duration lifetime = absl::Hours(24 * 30);  // of an entry there
+  } cluster;
   // Put returns only when the disk has the entry. Without it a crash of the daemon loses nothing, a crash of the
   // machine may lose the last few entries.
   bool sync_writes = false;
@@ -37,6 +44,8 @@ struct OpenedCache {
   std::unique_ptr<Cache> blobs;
   // What each store holds now, fastest first. Thread-safe; callable as long as both caches live.
   std::function<std::vector<StoreStats>()> stats;
+  // Whether the cluster's engine answers; true where there is none. Thread-safe, as above.
+  std::function<bool()> cluster_answers;
 };
 
 // Opens the stores that `config` asks for and registers their metrics; `registry` must outlive the result.

@@ -31,8 +31,7 @@ absl::Status ReadToken(const YAML::Node& node, AccessRules* rules) {
   absl::Status status = CheckNames(node, {"sha256", "role", "tenant"});
   if (!status.ok()) return status;
   const std::string digest = node["sha256"].as<std::string>("");
-  const bool is_digest =
-      digest.size() == 64 && digest.find_first_not_of("0123456789abcdef") == std::string::npos;
+  const bool is_digest = digest.size() == 64 && digest.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (!is_digest) return absl::InvalidArgumentError("sha256 must be 64 lowercase hexadecimal digits");
   absl::StatusOr<Caller> caller = ReadCaller(node);
   if (!caller.ok()) return caller.status();

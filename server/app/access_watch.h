@@ -18,9 +18,9 @@ namespace tritond::server {
 class AccessWatch final {
  public:
   struct Files {
-    std::string access;            // "": everyone may do everything, except
+    std::string access;               // "": everyone may do everything, except
     bool wants_certificates = false;  // over TCP only those whose certificate TLS has verified
-    std::string worker_token;      // written anew, readable by this user only
+    std::string worker_token;         // written anew, readable by this user only
   };
   // InvalidArgument and NotFound for the access file; Unavailable when the token cannot be written.
   static absl::StatusOr<std::unique_ptr<AccessWatch>> Open(Files files, std::function<void(const std::string&)> log);

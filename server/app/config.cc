@@ -28,6 +28,13 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("memory_cache_mb", "Memory for the cache's first tier", config->memory_cache_mb);
   visit("max_stored_mb", "Results and artifacts kept, before compression; the least valuable go first; 0: no limit",
         config->max_stored_mb);
+  visit("cluster",
+        "HOST:PORT of a node of the engine that shares results between daemons (Redis protocol with hash slots); "
+        "may be repeated",
+        config->cluster);
+  visit("cluster_user", "The engine's user", config->cluster_user);
+  visit("cluster_password_file", "A file with the password", config->cluster_password_file);
+  visit("cluster_keep_hours", "How long results stay in the engine", config->cluster_keep_hours);
   visit("sync_writes", "Flush each stored result to disk before it is answered", config->sync_writes);
   visit("max_queued", "Compiles that may wait; further ones are refused with a delay", config->max_queued);
   visit("max_queued_per_tenant", "Of one tenant's", config->max_queued_per_tenant);
@@ -141,6 +148,7 @@ absl::Status CheckConfig(const ServerConfig& config) {
   if (config.max_queued_per_tenant == 0) return absl::InvalidArgumentError("--max-queued-per-tenant must be positive");
   if (config.hedge_after_seconds < 0) return absl::InvalidArgumentError("--hedge-after-seconds must not be negative");
   if (config.max_jobs == 0) return absl::InvalidArgumentError("--max-jobs must be positive");
+  if (config.cluster_keep_hours <= 0) return absl::InvalidArgumentError("--cluster-keep-hours must be positive");
   if (config.keep_jobs_hours < 0) return absl::InvalidArgumentError("--keep-jobs-hours must not be negative");
   if (config.tls_certificate.empty() != config.tls_key.empty())
     return absl::InvalidArgumentError("--tls-certificate and --tls-key go together");

@@ -23,7 +23,11 @@ struct ServerConfig {
   uint64_t worker_memory_mb = 16384;          // 0: no limit
   uint64_t max_ir_bytes = uint64_t{64} << 20;
   uint64_t memory_cache_mb = 512;
-  uint64_t max_stored_mb = 32768;  // 0: no limit
+  uint64_t max_stored_mb = 32768;    // 0: no limit
+  std::vector<std::string> cluster;  // HOST:PORT of a shared engine's nodes; none: this daemon keeps to itself
+  std::string cluster_user;
+  std::string cluster_password_file;
+  double cluster_keep_hours = 720;
   bool sync_writes = false;
   uint64_t max_queued = 10000;
   uint64_t max_queued_per_tenant = 5000;

@@ -97,6 +97,14 @@ absl::Status Server::OpenData() {
   cache_config.data_dir = config_.data_dir;
   cache_config.memory_bytes = config_.memory_cache_mb << 20;
   cache_config.sync_writes = config_.sync_writes;
+  cache_config.cluster.nodes = config_.cluster;
+  cache_config.cluster.user = config_.cluster_user;
+  cache_config.cluster.lifetime = absl::Hours(config_.cluster_keep_hours);
+  if (!config_.cluster_password_file.empty()) {
+    std::ifstream file(config_.cluster_password_file);
+    if (!std::getline(file, cache_config.cluster.password))
+      return absl::InvalidArgumentError(absl::StrCat("cannot read ", config_.cluster_password_file));
+  }
   absl::StatusOr<cache::OpenedCache> opened = cache::OpenCache(cache_config, registry_);
   if (!opened.ok()) {
     return absl::Status(opened.status().code(), absl::StrCat("open cache: ", opened.status().message()));
@@ -231,10 +239,14 @@ absl::Status Server::StartHttp() {
   pages.status = [this] { return StatusPage(); };
   pages.metrics = [this] {
     metrics_->SetQueues(engine_->scheduler().GetStats());
+    metrics_->SetCluster(cache_.cluster_answers());
     metrics_->SetStored(engine_->store().index().size(), engine_->store().index().size_bytes());
     return prometheus::TextSerializer().Serialize(registry_.Collect());
   };
   pages.not_ready = [this] { return NotReady(); };
+  pages.degraded = [this] {
+    return cache_.cluster_answers() ? "" : "the cluster's engine does not answer; this daemon goes on alone";
+  };
   absl::StatusOr<std::unique_ptr<HttpServer>> http = HttpServer::Start(config_.http, std::move(pages));
   if (!http.ok()) return http.status();
   http_ = *std::move(http);

@@ -40,8 +40,8 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeTlsCredentials(cons
   absl::Status status = CheckFiles(files);
   if (!status.ok()) return status;
   using grpc::experimental::FileWatcherCertificateProvider;
-  grpc::experimental::TlsServerCredentialsOptions options(std::make_shared<FileWatcherCertificateProvider>(
-      files.key, files.certificate, files.client_ca, kRefreshSeconds));
+  grpc::experimental::TlsServerCredentialsOptions options(
+      std::make_shared<FileWatcherCertificateProvider>(files.key, files.certificate, files.client_ca, kRefreshSeconds));
   options.watch_identity_key_cert_pairs();
   if (!files.client_ca.empty()) {
     options.watch_root_certs();

@@ -35,11 +35,7 @@ bool JobBook::HasEnded(v1::JobState state) {
 }
 
 JobBook::JobBook(JobBookConfig config, Clock clock, cache::Journal& journal, JobRunner& runner, Executor executor)
-    : config_(config),
-      clock_(std::move(clock)),
-      journal_(journal),
-      runner_(runner),
-      executor_(std::move(executor)) {}
+    : config_(config), clock_(std::move(clock)), journal_(journal), runner_(runner), executor_(std::move(executor)) {}
 
 absl::Status JobBook::Write(const v1::Job& job) {
   return journal_.Put(absl::StrCat(kJobPrefix, job.id()), job.SerializeAsString());
@@ -70,10 +66,10 @@ absl::Status JobBook::Load(const std::function<void(const std::string&)>& log) {
       v1::CompileRequest request = std::move(requests[job.id()]);
       InsertLocked(std::move(job), std::move(request));
     }
-    std::sort(ended_.begin(), ended_.end(), [&](const std::string& a, const std::string& b)
-                                                ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-      return FromProto(records_[a].job.finished()) < FromProto(records_[b].job.finished());
-    });
+    std::sort(ended_.begin(), ended_.end(),
+              [&](const std::string& a, const std::string& b) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+                return FromProto(records_[a].job.finished()) < FromProto(records_[b].job.finished());
+              });
   }
   Tick();
   return absl::OkStatus();
@@ -104,7 +100,8 @@ absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request) {
       if (known != by_idempotency_key_.end()) return records_[known->second].job;
     }
     if (open_ >= config_.max_open)
-      return absl::ResourceExhaustedError(absl::StrCat("there are ", open_, " open jobs, as many as this server takes"));
+      return absl::ResourceExhaustedError(
+          absl::StrCat("there are ", open_, " open jobs, as many as this server takes"));
     job.set_id(ids_.Next(clock_()));
   }
   job.set_state(v1::JOB_STATE_QUEUED);
@@ -115,8 +112,7 @@ absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request) {
   job.set_priority(request.request().priority());
   job.set_idempotency_key(request.idempotency_key());
   *job.mutable_created() = ToProto(clock_());
-  absl::Status status =
-      journal_.Put(absl::StrCat(kRequestPrefix, job.id()), request.request().SerializeAsString());
+  absl::Status status = journal_.Put(absl::StrCat(kRequestPrefix, job.id()), request.request().SerializeAsString());
   if (status.ok()) status = Write(job);
   if (!status.ok()) {
     journal_.Remove(absl::StrCat(kRequestPrefix, job.id())).IgnoreError();
@@ -347,10 +343,10 @@ void JobBook::Tick() {
   {
     absl::MutexLock lock(&mu_);
     const absl::Time now = clock_();
-    due = !closed_ && ((!waiting_.empty() && waiting_.begin()->first <= now && started_ < config_.max_started) ||
-                       (!ended_.empty() && (ended_.size() > config_.max_ended ||
-                                            FromProto(records_[ended_.front()].job.finished()) + config_.keep_ended <=
-                                                now)));
+    due = !closed_ &&
+          ((!waiting_.empty() && waiting_.begin()->first <= now && started_ < config_.max_started) ||
+           (!ended_.empty() && (ended_.size() > config_.max_ended ||
+                                FromProto(records_[ended_.front()].job.finished()) + config_.keep_ended <= now)));
   }
   if (!due) return;
   executor_([this] {

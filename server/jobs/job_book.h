@@ -25,18 +25,18 @@
 namespace tritond::server {
 
 struct JobBookConfig {
-  size_t max_open = 100000;    // jobs that have not ended; more are refused
-  size_t max_started = 1000;   // of these, handed to the runner at once
+  size_t max_open = 100000;   // jobs that have not ended; more are refused
+  size_t max_started = 1000;  // of these, handed to the runner at once
   absl::Duration keep_ended = absl::Hours(24);
-  size_t max_ended = 10000;    // the oldest go first
+  size_t max_ended = 10000;  // the oldest go first
 };
 
 // How a job's compile ended.
 struct JobEnd {
-  absl::Status status;            // with its details
-  v1::CompileResponse response;   // when ok; without blobs
-  v1::Failure failure;            // when not
-  absl::Duration retry_after;     // not zero: nothing is decided, try again after this
+  absl::Status status;           // with its details
+  v1::CompileResponse response;  // when ok; without blobs
+  v1::Failure failure;           // when not
+  absl::Duration retry_after;    // not zero: nothing is decided, try again after this
   uint32_t attempts = 0;
 };
 
@@ -53,8 +53,8 @@ class JobRunner {
   virtual void Stop(const std::string& id) = 0;
 };
 
-// Submitted jobs: each is in the journal before its submitter hears of it, and runs until it has ended, over restarts of
-// the daemon. Jobs that have ended are kept for a while.
+// Submitted jobs: each is in the journal before its submitter hears of it, and runs until it has ended, over restarts
+// of the daemon. Jobs that have ended are kept for a while.
 //
 // Thread-safe. What writes the journal runs one after the other on `executor`; Submit, Cancel and Load are to be called
 // there too. The rest never blocks. Watchers are called without locks, on any thread.

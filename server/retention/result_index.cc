@@ -47,9 +47,8 @@ Removal ResultIndex::Add(const IndexedResult& result) {
     stored.size_bytes = piece.size_bytes;
     size_bytes_ += piece.size_bytes;
   }
-  const auto is_named = [&](const std::string& digest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return pieces_.contains(digest);
-  };
+  const auto is_named = [&](const std::string& digest)
+                            ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return pieces_.contains(digest); };
   removal.digests.erase(std::remove_if(removal.digests.begin(), removal.digests.end(), is_named),
                         removal.digests.end());
   size_bytes_ += result.size_bytes;

@@ -14,9 +14,8 @@ grpc::ServerUnaryReactor* Evict(Engine& engine, grpc::CallbackServerContext* con
   }
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   engine.RunLater([&engine, request, response, reactor] {
-    absl::StatusOr<Removal> removal = request->everything()
-                                          ? engine.EvictAll()
-                                          : engine.Evict({request->keys().begin(), request->keys().end()});
+    absl::StatusOr<Removal> removal =
+        request->everything() ? engine.EvictAll() : engine.Evict({request->keys().begin(), request->keys().end()});
     if (removal.ok()) {
       response->set_results(removal->keys.size());
       response->set_artifacts(removal->digests.size());

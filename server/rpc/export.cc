@@ -69,8 +69,7 @@ grpc::ServerWriteReactor<v1::BundleChunk>* Export(Engine& engine, grpc::Callback
     if (!cache::Digest::FromHex(key).ok())
       return new FailedWriter<v1::BundleChunk>(InvalidRequest({{"keys", absl::StrCat("hold no request key: ", key)}}));
   }
-  return new ChunkWriter(
-      [&engine, keys = std::move(keys)](ChunkWriter& out) { return ExportTo(engine, keys, out); });
+  return new ChunkWriter([&engine, keys = std::move(keys)](ChunkWriter& out) { return ExportTo(engine, keys, out); });
 }
 
 }  // namespace tritond::server

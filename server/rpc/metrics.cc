@@ -56,6 +56,7 @@ Metrics::Metrics(prometheus::Registry& registry)
       rejected_(
           MakeGauge(registry, "tritond_rejected", "Requests refused because the queue was full, since the start.")),
       hedged_(MakeGauge(registry, "tritond_hedged", "Stuck compiles begun on a second worker, since the start.")),
+      cluster_up_(MakeGauge(registry, "tritond_cluster_up", "1: the cluster's engine answers, or there is none.")),
       stored_bytes_(MakeGauge(registry, "tritond_stored_bytes", "Results and artifacts kept, before compression.")),
       stored_results_(MakeGauge(registry, "tritond_stored_results", "Results kept.")) {
   for (int i = 0; i < kJobClasses; ++i) {

@@ -32,6 +32,8 @@ class Metrics final {
 
   // Shows the scheduler's state.
   void SetQueues(const Scheduler::Stats& stats);
+  // Shows whether the cluster's engine answers.
+  void SetCluster(bool answers) { cluster_up_.Set(answers ? 1 : 0); }
   // Shows what the cache holds.
   void SetStored(uint64_t results, uint64_t bytes);
 
@@ -39,6 +41,7 @@ class Metrics final {
   prometheus::Gauge& leases_;
   prometheus::Gauge& rejected_;
   prometheus::Gauge& hedged_;
+  prometheus::Gauge& cluster_up_;
   prometheus::Gauge& stored_bytes_;
   prometheus::Gauge& stored_results_;
   std::array<prometheus::Gauge*, kJobClasses> queued_;

@@ -33,7 +33,8 @@ absl::Status ResultStore::TakeStock() {
     if (!serialized.ok() || !action.ParseFromArray(serialized->data(), static_cast<int>(serialized->size()))) continue;
     index_.Add(ToIndexed(key.ToHex(), action, serialized->size()));
   }
-  return limits_.stored_bytes > 0 ? Drop(index_.Shrink(limits_.stored_bytes)) : absl::OkStatus();
+  return limits_.stored_bytes > 0 ? Drop(index_.Shrink(limits_.stored_bytes), &cache::Cache::Release)
+                                  : absl::OkStatus();
 }
 
 absl::Status ResultStore::Load(StoredResult* result) {
@@ -109,16 +110,16 @@ absl::StatusOr<std::shared_ptr<const StoredResult>> ResultStore::Keep(const std:
   if (kept->ok()) kept->Update(results_.Put(*key_digest, result->serialized));
   if (!kept->ok()) return result;
   // What the disk does not give back now is found again, and dropped, at the next start.
-  Drop(index_.Add(ToIndexed(key, result->action, result->serialized.size()))).IgnoreError();
-  if (limits_.stored_bytes > 0) Drop(index_.Shrink(limits_.stored_bytes, key)).IgnoreError();
+  Drop(index_.Add(ToIndexed(key, result->action, result->serialized.size())), &cache::Cache::Release).IgnoreError();
+  if (limits_.stored_bytes > 0) Drop(index_.Shrink(limits_.stored_bytes, key), &cache::Cache::Release).IgnoreError();
   return result;
 }
 
-absl::Status ResultStore::Drop(const Removal& removal) {
+absl::Status ResultStore::Drop(const Removal& removal, Verb verb) {
   absl::Status status;
   const auto drop = [&](cache::Cache& cache, const std::string& hex) {
     absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(hex);
-    status.Update(digest.ok() ? cache.Remove(*digest) : digest.status());
+    status.Update(digest.ok() ? (cache.*verb)(*digest) : digest.status());
   };
   // Results first: none may name what has gone.
   for (const std::string& key : removal.keys) drop(results_, key);
@@ -129,7 +130,7 @@ absl::Status ResultStore::Drop(const Removal& removal) {
 absl::StatusOr<Removal> ResultStore::Evict(const std::vector<std::string>& keys) {
   absl::MutexLock lock(&change_);
   Removal removal = index_.Remove(keys);
-  absl::Status status = Drop(removal);
+  absl::Status status = Drop(removal, &cache::Cache::Remove);
   if (!status.ok()) return status;
   return removal;
 }
@@ -137,7 +138,7 @@ absl::StatusOr<Removal> ResultStore::Evict(const std::vector<std::string>& keys)
 absl::StatusOr<Removal> ResultStore::EvictAll() {
   absl::MutexLock lock(&change_);
   Removal removal = index_.RemoveAll();
-  absl::Status status = Drop(removal);
+  absl::Status status = Drop(removal, &cache::Cache::Remove);
   if (!status.ok()) return status;
   return removal;
 }

@@ -67,7 +67,9 @@ class ResultStore final {
   absl::Status Load(StoredResult* result);
   absl::Status KeepPieces(FreshResult& fresh, StoredResult* result, absl::Status* kept)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_);
-  absl::Status Drop(const Removal& removal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_);
+  using Verb = absl::Status (cache::Cache::*)(const cache::Digest&);
+  // Remove, or Release to make room.
+  absl::Status Drop(const Removal& removal, Verb verb) ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_);
 
   cache::Cache& results_;
   cache::Cache& blobs_;

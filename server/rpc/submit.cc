@@ -25,8 +25,9 @@ absl::Status WithReasons(const absl::Status& status) {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* Submit(Engine& engine, const JobDesk& jobs, const Caller& caller, grpc::CallbackServerContext* context,
-                                 const v1::SubmitRequest* request, v1::Job* response) {
+grpc::ServerUnaryReactor* Submit(Engine& engine, const JobDesk& jobs, const Caller& caller,
+                                 grpc::CallbackServerContext* context, const v1::SubmitRequest* request,
+                                 v1::Job* response) {
   v1::SubmitRequest canonical = *request;
   proto::Canonicalize(canonical.mutable_request());
   ServeFor(caller, canonical.mutable_request());

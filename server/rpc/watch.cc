@@ -80,8 +80,8 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::Job>, public std:
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::Job>* Watch(const JobDesk& jobs, const Caller& caller, grpc::CallbackServerContext* context,
-                                         const v1::WatchRequest* request) {
+grpc::ServerWriteReactor<v1::Job>* Watch(const JobDesk& jobs, const Caller& caller,
+                                         grpc::CallbackServerContext* context, const v1::WatchRequest* request) {
   absl::StatusOr<v1::Job> found = FindJob(jobs.book, caller, request->id());
   if (!found.ok()) return new FailedWriter<v1::Job>(found.status());
   auto reactor = std::make_shared<WatchReactor>(jobs.book);  // Shared with the book.

@@ -47,7 +47,9 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
   server.Get("/readyz", [pages](const httplib::Request&, httplib::Response& response) {
     const std::string why = pages.not_ready();
     response.status = why.empty() ? 200 : 503;
-    response.set_content(why.empty() ? "ok\n" : why + "\n", "text/plain");
+    const std::string degraded = pages.degraded ? pages.degraded() : "";
+    const std::string ready = degraded.empty() ? "ok" : "ok, but " + degraded;
+    response.set_content((why.empty() ? ready : why) + "\n", "text/plain");
   });
   if (port == 0) {
     port = server.bind_to_any_port(host.c_str());

@@ -23,6 +23,8 @@ class HttpServer final {
     std::function<std::string()> metrics;  // Prometheus text
     // Empty when the daemon takes compiles; else why not.
     std::function<std::string()> not_ready;
+    // What is not as it should be although the daemon takes compiles; null or empty: nothing.
+    std::function<std::string()> degraded;
   };
 
   // Listens on "HOST:PORT"; port 0 takes a free one. InvalidArgument for another form, Unavailable when the address is

@@ -53,13 +53,13 @@ TEST(RenderStatusPage, EscapesWhatCallersSay) {
 class HttpServerTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto started = HttpServer::Start(
-        "127.0.0.1:0", {[] { return "<p>page</p>"; }, [] { return "metric 1\n"; }, [this] { return why_; }});
+    auto started = HttpServer::Start("127.0.0.1:0", {[] { return "<p>page</p>"; }, [] { return "metric 1\n"; },
+                                                     [this] { return why_; }, [this] { return degraded_; }});
     ASSERT_TRUE(started.ok()) << started.status();
     server_ = *std::move(started);
   }
   httplib::Result Get(const char* path) { return httplib::Client("127.0.0.1", server_->port()).Get(path); }
-  std::string why_;
+  std::string why_, degraded_;
   std::unique_ptr<HttpServer> server_;
 };
 
@@ -75,6 +75,10 @@ TEST_F(HttpServerTest, ReadinessSaysWhyNot) {
   why_ = "draining";
   EXPECT_EQ(Get("/readyz")->status, 503);
   EXPECT_EQ(Get("/readyz")->body, "draining\n");
+  why_ = "";
+  degraded_ = "the disk is slow";
+  EXPECT_EQ(Get("/readyz")->status, 200);
+  EXPECT_EQ(Get("/readyz")->body, "ok, but the disk is slow\n");
 }
 
 TEST_F(HttpServerTest, RefusesAnAddressThatIsTakenOrWrong) {

@@ -40,10 +40,10 @@ class AccessTest : public DaemonTest {
   // Tokens "reader", "builder", "compiler", "other" and "boss", certificates of node-… for workers, and more.
   void WriteAccess(const std::string& more) const {
     std::string text = "anonymous: none\ntokens:\n";
-    for (const auto& [token, rest] : {std::pair("reader", "role: read"), std::pair("builder", "role: prebuild"),
-                                      std::pair("compiler", "role: compile, tenant: team-a"),
-                                      std::pair("other", "role: compile, tenant: team-b"),
-                                      std::pair("boss", "role: admin")})
+    for (const auto& [token, rest] :
+         {std::pair("reader", "role: read"), std::pair("builder", "role: prebuild"),
+          std::pair("compiler", "role: compile, tenant: team-a"), std::pair("other", "role: compile, tenant: team-b"),
+          std::pair("boss", "role: admin")})
       absl::StrAppend(&text, "  - {sha256: ", proto::Sha256Hex(token), ", ", rest, "}\n");
     Write("access.yaml", text + "certificates:\n  - {common_name: \"node-*\", role: worker}\n" + more);
   }
@@ -251,8 +251,8 @@ TEST_F(AccessTest, AWorkerAttachesOverMutualTlsWithItsCertificate) {
     return list.workers_size();
   };
   {
-    RemoteWorker refused(address, {"--tls-ca", Path("ca.pem"), "--tls-cert", Path("stranger.pem"), "--tls-key",
-                                   Path("stranger.key")});
+    RemoteWorker refused(
+        address, {"--tls-ca", Path("ca.pem"), "--tls-cert", Path("stranger.pem"), "--tls-key", Path("stranger.key")});
     absl::SleepFor(absl::Seconds(1));
     EXPECT_EQ(attached(), 0);
   }

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who has which slot is only ever a guess: a node that does not have it (any more) says who does, MOVED for good and ASK
+// for this once while a slot migrates. A broken connection makes us ask for all slots again, since a replica may have
+// taken over.
+#include "cache/store/redis_cluster.h"
+
+#include <hiredis/hiredis.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+
+namespace tritond::cache {
+namespace {
+
+constexpr int kMaxHops = 6;
+constexpr absl::Duration kTryAgain = absl::Milliseconds(20);
+constexpr char kScanCount[] = "1000";
+constexpr size_t kMaxIdle = 8;  // connections kept for each node
+
+void FreeReply(redisReply* reply) { freeReplyObject(reply); }
+
+absl::StatusOr<std::pair<std::string, int>> SplitAddress(const std::string& node) {
+  const size_t colon = node.rfind(':');
+  int port = 0;
+  if (colon == std::string::npos || !absl::SimpleAtoi(node.substr(colon + 1), &port) || port <= 0 || port > 65535)
+    return absl::InvalidArgumentError(absl::StrCat("\"", node, "\" is no HOST:PORT"));
+  return std::make_pair(node.substr(0, colon), port);
+}
+
+absl::Status ToError(absl::string_view text) {
+  if (absl::StartsWith(text, "OOM")) return absl::ResourceExhaustedError(text);
+  for (const char* passing : {"CLUSTERDOWN", "TRYAGAIN", "LOADING", "MASTERDOWN", "READONLY", "NOREPLICAS"})
+    if (absl::StartsWith(text, passing)) return absl::UnavailableError(text);
+  return absl::InternalError(text);
+}
+
+absl::string_view TextOf(const redisReply& reply) { return {reply.str, reply.len}; }
+
+// "MOVED 3999 host:port" and "ASK 3999 host:port". A host may be left out: then it is the node that answered.
+std::string Redirection(absl::string_view error, const std::string& answered) {
+  const std::vector<std::string> words = absl::StrSplit(error, ' ');
+  if (words.size() < 3) return answered;
+  if (!absl::StartsWith(words[2], ":")) return words[2];
+  return absl::StrCat(answered.substr(0, answered.rfind(':')), words[2]);
+}
+
+}  // namespace
+
+RedisCluster::RedisCluster(RedisOptions options) : options_(std::move(options)) {}
+RedisCluster::~RedisCluster() = default;
+
+absl::StatusOr<RedisCluster::Connection> RedisCluster::Dial(const std::string& node) const {
+  absl::StatusOr<std::pair<std::string, int>> address = SplitAddress(node);
+  if (!address.ok()) return address.status();
+  const timeval dial_timeout = absl::ToTimeval(options_.connect_timeout);
+  Connection connection(redisConnectWithTimeout(address->first.c_str(), address->second, dial_timeout), redisFree);
+  if (connection == nullptr) return absl::UnavailableError("redis: out of memory");
+  if (connection->err != 0) return absl::UnavailableError(absl::StrCat("redis ", node, ": ", connection->errstr));
+  redisSetTimeout(connection.get(), absl::ToTimeval(options_.call_timeout));
+  redisEnableKeepAlive(connection.get());
+  if (options_.password.empty()) return connection;
+  std::vector<const char*> auth = {"AUTH"};
+  if (!options_.user.empty()) auth.push_back(options_.user.c_str());
+  auth.push_back(options_.password.c_str());
+  RedisReply reply(static_cast<redisReply*>(
+                       redisCommandArgv(connection.get(), static_cast<int>(auth.size()), auth.data(), nullptr)),
+                   FreeReply);
+  if (reply == nullptr) return absl::UnavailableError(absl::StrCat("redis ", node, ": ", connection->errstr));
+  if (reply->type == REDIS_REPLY_ERROR)
+    return absl::PermissionDeniedError(absl::StrCat("redis ", node, ": ", TextOf(*reply)));
+  return connection;
+}
+
+absl::StatusOr<RedisCluster::Connection> RedisCluster::Take(const std::string& node) {
+  {
+    absl::MutexLock lock(&mu_);
+    auto idle = idle_.find(node);
+    if (idle != idle_.end() && !idle->second.empty()) {
+      Connection connection = std::move(idle->second.back());
+      idle->second.pop_back();
+      return connection;
+    }
+  }
+  return Dial(node);
+}
+
+void RedisCluster::GiveBack(const std::string& node, Connection connection) {
+  absl::MutexLock lock(&mu_);
+  std::vector<Connection>& idle = idle_[node];
+  if (idle.size() < kMaxIdle) idle.push_back(std::move(connection));
+}
+
+absl::StatusOr<RedisReply> RedisCluster::CallNode(const std::string& node, bool asking,
+                                                  absl::Span<const absl::string_view> command) {
+  std::vector<const char*> words;
+  std::vector<size_t> sizes;
+  for (absl::string_view word : command) {
+    words.push_back(word.data());
+    sizes.push_back(word.size());
+  }
+  absl::StatusOr<Connection> connection = Take(node);
+  if (!connection.ok()) return connection.status();
+  redisContext* context = connection->get();
+  if (asking) redisAppendCommand(context, "ASKING");
+  redisAppendCommandArgv(context, static_cast<int>(words.size()), words.data(), sizes.data());
+  RedisReply reply(nullptr, FreeReply);
+  for (int i = asking ? 2 : 1; i > 0; --i) {
+    void* answer = nullptr;
+    if (redisGetReply(context, &answer) != REDIS_OK) {
+      absl::MutexLock lock(&mu_);
+      idle_.erase(node);  // What else is open to this node is no better.
+      return absl::UnavailableError(absl::StrCat("redis ", node, ": ", context->errstr));
+    }
+    reply.reset(static_cast<redisReply*>(answer));
+  }
+  GiveBack(node, *std::move(connection));
+  return reply;
+}
+
+void RedisCluster::Learn(int slot, const std::string& node) {
+  absl::MutexLock lock(&mu_);
+  if (!slots_.empty()) slots_[slot] = node;
+}
+
+// An engine without cluster mode says so, and has everything.
+absl::Status RedisCluster::LearnSlots() {
+  std::vector<std::string> nodes = options_.nodes;
+  {
+    absl::MutexLock lock(&mu_);
+    nodes.insert(nodes.end(), slots_.begin(), slots_.end());
+  }
+  std::set<std::string> asked;
+  absl::Status last = absl::UnavailableError("redis: no node is named");
+  for (const std::string& node : nodes) {
+    if (node.empty() || !asked.insert(node).second) continue;
+    absl::StatusOr<RedisReply> reply = CallNode(node, false, {"CLUSTER", "SLOTS"});
+    if (!reply.ok()) {
+      last = reply.status();
+      continue;
+    }
+    std::vector<std::string> slots(kRedisSlots);
+    if ((*reply)->type == REDIS_REPLY_ERROR) std::fill(slots.begin(), slots.end(), node);
+    for (size_t i = 0; (*reply)->type == REDIS_REPLY_ARRAY && i < (*reply)->elements; ++i) {
+      const redisReply& range = *(*reply)->element[i];
+      if (range.type != REDIS_REPLY_ARRAY || range.elements < 3 || range.element[2]->elements < 2) continue;
+      const redisReply& master = *range.element[2];
+      const std::string host = master.element[0]->len > 0 ? std::string(TextOf(*master.element[0]))
+                                                          : node.substr(0, node.rfind(':'));
+      const int64_t first = std::max<int64_t>(range.element[0]->integer, 0);
+      const int64_t end = std::min<int64_t>(range.element[1]->integer + 1, kRedisSlots);
+      for (int64_t slot = first; slot < end; ++slot) slots[slot] = absl::StrCat(host, ":", master.element[1]->integer);
+    }
+    absl::MutexLock lock(&mu_);
+    slots_ = std::move(slots);
+    return absl::OkStatus();
+  }
+  return last;
+}
+
+absl::StatusOr<std::string> RedisCluster::NodeOf(int slot) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (!slots_.empty() && !slots_[slot].empty()) return slots_[slot];
+  }
+  absl::Status learnt = LearnSlots();
+  if (!learnt.ok()) return learnt;
+  absl::MutexLock lock(&mu_);
+  if (slots_[slot].empty()) return absl::UnavailableError(absl::StrCat("redis: no node serves slot ", slot));
+  return slots_[slot];
+}
+
+absl::StatusOr<RedisReply> RedisCluster::Call(absl::string_view key, absl::Span<const absl::string_view> command) {
+  const int slot = RedisSlot(key);
+  absl::Status last;
+  absl::StatusOr<std::string> node = NodeOf(slot);
+  bool asking = false, redialled = false;
+  for (int hop = 0; hop < kMaxHops; ++hop) {
+    if (!node.ok()) return node.status();
+    absl::StatusOr<RedisReply> reply = CallNode(*node, asking, command);
+    if (!reply.ok()) {
+      if (std::exchange(redialled, true)) return reply.status();
+      last = reply.status();
+      absl::Status learnt = LearnSlots();
+      if (!learnt.ok()) return learnt;
+      node = NodeOf(slot);
+      asking = false;
+      continue;
+    }
+    if ((*reply)->type != REDIS_REPLY_ERROR) return reply;
+    const absl::string_view error = TextOf(**reply);
+    last = ToError(error);
+    asking = absl::StartsWith(error, "ASK ");
+    if (asking || absl::StartsWith(error, "MOVED ")) {
+      node = Redirection(error, *node);
+      if (!asking) Learn(slot, *node);
+    } else if (absl::StartsWith(error, "TRYAGAIN")) {
+      absl::SleepFor(kTryAgain);
+    } else {
+      return absl::Status(last.code(), absl::StrCat("redis ", *node, ": ", last.message()));
+    }
+  }
+  return absl::UnavailableError(absl::StrCat("redis: gives up after ", kMaxHops, " attempts: ", last.message()));
+}
+
+absl::Status RedisCluster::VisitKeysOf(const std::string& node, absl::string_view pattern,
+                                       const std::function<void(absl::string_view key)>& visit) {
+  std::string cursor = "0";
+  do {
+    absl::StatusOr<RedisReply> reply = CallNode(node, false, {"SCAN", cursor, "MATCH", pattern, "COUNT", kScanCount});
+    if (!reply.ok()) return reply.status();
+    if ((*reply)->type == REDIS_REPLY_ERROR) return ToError(TextOf(**reply));
+    if ((*reply)->type != REDIS_REPLY_ARRAY || (*reply)->elements != 2)
+      return absl::InternalError(absl::StrCat("redis ", node, ": a scan gave something strange"));
+    cursor = std::string(TextOf(*(*reply)->element[0]));
+    const redisReply& keys = *(*reply)->element[1];
+    for (size_t i = 0; i < keys.elements; ++i) visit(TextOf(*keys.element[i]));
+  } while (cursor != "0");
+  return absl::OkStatus();
+}
+
+absl::Status RedisCluster::VisitKeys(absl::string_view pattern,
+                                     const std::function<void(absl::string_view key)>& visit) {
+  absl::Status status = LearnSlots();
+  if (!status.ok()) return status;
+  std::set<std::string> nodes;
+  {
+    absl::MutexLock lock(&mu_);
+    nodes.insert(slots_.begin(), slots_.end());
+  }
+  nodes.erase("");
+  for (const std::string& node : nodes) {
+    status = VisitKeysOf(node, pattern, visit);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tritond::cache

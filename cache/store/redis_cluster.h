@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CACHE_STORE_REDIS_CLUSTER_H_
+#define CACHE_STORE_REDIS_CLUSTER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "cache/store/redis_slots.h"
+
+struct redisContext;
+struct redisReply;
+
+namespace tritond::cache {
+
+struct RedisOptions {
+  std::vector<std::string> nodes;  // HOST:PORT, any of the cluster's; the others are learnt from them
+  std::string user, password;      // of the engine's ACL; password empty: none
+  absl::Duration connect_timeout = absl::Milliseconds(300);
+  absl::Duration call_timeout = absl::Milliseconds(500);  // of one round trip
+};
+
+using RedisReply = std::unique_ptr<redisReply, void (*)(redisReply*)>;
+
+// A client of an engine that speaks the Redis protocol, with hash slots (Redis or Valkey Cluster, Apache Kvrocks) or
+// alone. Learns which node has which slot, follows MOVED and ASK, and dials again what broke. Connections are kept and
+// reused. Thread-safe; calls block for at most a few round trips.
+class RedisCluster final {
+ public:
+  // Does not connect yet.
+  explicit RedisCluster(RedisOptions options);
+  ~RedisCluster();
+
+  // Sends a command to the node that has `key`. Unavailable when no node answers in time, or the cluster is down for
+  // this slot; ResourceExhausted when the engine is out of memory; Internal for another error of the engine. A command
+  // may have been carried out although the answer was lost.
+  absl::StatusOr<RedisReply> Call(absl::string_view key, absl::Span<const absl::string_view> command);
+  // Calls `visit` with every key that fits the glob `pattern`, on every node that serves slots; a key may come twice.
+  // Unavailable when one of them does not answer.
+  absl::Status VisitKeys(absl::string_view pattern, const std::function<void(absl::string_view key)>& visit);
+
+ private:
+  using Connection = std::unique_ptr<redisContext, void (*)(redisContext*)>;
+
+  absl::StatusOr<Connection> Dial(const std::string& node) const;
+  absl::StatusOr<Connection> Take(const std::string& node);
+  void GiveBack(const std::string& node, Connection connection);
+  // One round trip. The connection is kept only when it is still good.
+  absl::StatusOr<RedisReply> CallNode(const std::string& node, bool asking,
+                                      absl::Span<const absl::string_view> command);
+  // The node that has the slot, as far as is known; learns the slots first when nothing is.
+  absl::StatusOr<std::string> NodeOf(int slot);
+  absl::Status LearnSlots();
+  absl::Status VisitKeysOf(const std::string& node, absl::string_view pattern,
+                           const std::function<void(absl::string_view key)>& visit);
+  void Learn(int slot, const std::string& node);
+
+  const RedisOptions options_;
+  absl::Mutex mu_;
+  std::vector<std::string> slots_ ABSL_GUARDED_BY(mu_);  // node of each slot; empty: not learnt yet
+  std::map<std::string, std::vector<Connection>> idle_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace tritond::cache
+
+#endif  // CACHE_STORE_REDIS_CLUSTER_H_

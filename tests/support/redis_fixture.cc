@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/redis_fixture.h"
+
+#include <netinet/in.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+namespace tritond::tests {
+namespace {
+
+// Free now, and its cluster bus port, 10000 above it, is a port too.
+int FreePort() {
+  while (true) {
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    bind(fd, reinterpret_cast<sockaddr*>(&address), size);
+    getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+    close(fd);
+    if (ntohs(address.sin_port) < 55000) return ntohs(address.sin_port);
+  }
+}
+
+std::string Output(const std::string& command) {
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return "";
+  std::string text;
+  char buffer[4096];
+  while (const size_t got = fread(buffer, 1, sizeof(buffer), pipe)) text.append(buffer, got);
+  pclose(pipe);
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+bool RedisNodes::Available() { return !Output("command -v redis-server && command -v redis-cli").empty(); }
+
+RedisNodes::RedisNodes(int count, const std::vector<std::string>& options) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "tritond-redis-XXXXXX").string();
+  folder_ = mkdtemp(pattern.data());
+  for (int i = 0; i < count; ++i) {
+    ports_.push_back(FreePort());
+    addresses_.push_back(absl::StrCat("127.0.0.1:", ports_.back()));
+  }
+  ok_ = Start(options);
+}
+
+RedisNodes::~RedisNodes() {
+  for (pid_t pid : pids_) kill(pid, SIGKILL);
+  for (pid_t pid : pids_) waitpid(pid, nullptr, 0);
+  std::error_code error;
+  std::filesystem::remove_all(folder_, error);
+}
+
+void RedisNodes::Signal(int index, int signal) const { kill(pids_[index], signal); }
+
+std::string RedisNodes::Command(int index, const std::string& command) const {
+  return Output(absl::StrCat("redis-cli -p ", ports_[index], " ", command, " 2>&1"));
+}
+
+bool RedisNodes::AwaitAll(const std::string& command, const std::string& expected) const {
+  const absl::Time give_up = absl::Now() + absl::Seconds(30);
+  for (size_t i = 0; i < ports_.size();) {
+    if (absl::StrContains(Command(static_cast<int>(i), command), expected)) {
+      ++i;
+    } else if (absl::Now() > give_up) {
+      return false;
+    } else {
+      absl::SleepFor(absl::Milliseconds(50));
+    }
+  }
+  return true;
+}
+
+bool RedisNodes::Start(const std::vector<std::string>& options) {
+  const bool cluster = ports_.size() > 1;
+  for (int port : ports_) {
+    const std::string folder = absl::StrCat(folder_, "/", port);
+    std::filesystem::create_directory(folder);
+    std::vector<std::string> command = {"redis-server", "--port",    absl::StrCat(port), "--bind", "127.0.0.1",
+                                        "--dir",        folder,      "--save",           "",       "--logfile",
+                                        "log",          "--cluster-enabled", cluster ? "yes" : "no",
+                                        "--cluster-node-timeout", "1000"};
+    command.insert(command.end(), options.begin(), options.end());
+    std::vector<char*> argv;
+    for (std::string& word : command) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    pid_t pid = 0;
+    if (posix_spawnp(&pid, argv[0], nullptr, nullptr, argv.data(), environ) != 0) return false;
+    pids_.push_back(pid);
+  }
+  if (!AwaitAll("ping", "PONG")) return false;
+  if (!cluster) return true;
+  std::string create = "--cluster create";
+  for (const std::string& address : addresses_) absl::StrAppend(&create, " ", address);
+  const std::string created = Command(0, create + " --cluster-yes");
+  if (!absl::StrContains(created, "All 16384 slots covered")) {
+    fprintf(stderr, "%s\n", created.c_str());
+    return false;
+  }
+  return AwaitAll("cluster info", "cluster_state:ok");
+}
+
+}  // namespace tritond::tests

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SUPPORT_REDIS_FIXTURE_H_
+#define TESTS_SUPPORT_REDIS_FIXTURE_H_
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace tritond::tests {
+
+// Nodes of redis-server on this machine, which end with this object: a cluster that shares the hash slots, or one node
+// without cluster mode. Keeps nothing.
+class RedisNodes final {
+ public:
+  // Whether redis-server and redis-cli are installed.
+  static bool Available();
+
+  // `count` nodes, 1: no cluster mode. Ready when this returns; ok() says whether.
+  explicit RedisNodes(int count, const std::vector<std::string>& options = {});
+  ~RedisNodes();
+  RedisNodes(const RedisNodes&) = delete;
+  RedisNodes& operator=(const RedisNodes&) = delete;
+
+  bool ok() const { return ok_; }
+  // "127.0.0.1:PORT" of each node.
+  const std::vector<std::string>& addresses() const { return addresses_; }
+  // Sends a signal to one of them.
+  void Signal(int index, int signal) const;
+  // What redis-cli prints for a command to one of them, without the line's end.
+  std::string Command(int index, const std::string& command) const;
+
+ private:
+  bool Start(const std::vector<std::string>& options);
+  bool AwaitAll(const std::string& command, const std::string& expected) const;
+
+  std::string folder_;
+  std::vector<int> ports_;
+  std::vector<std::string> addresses_;
+  std::vector<pid_t> pids_;
+  bool ok_ = false;
+};
+
+}  // namespace tritond::tests
+
+#endif  // TESTS_SUPPORT_REDIS_FIXTURE_H_
