@@ -32,9 +32,7 @@ std::string ClusterStore::NameOf(const Digest& key) const {
   return absl::StrCat(kPrefix, key.ToHex(), "}:", keyspace_);
 }
 
-std::string ClusterStore::ChunkName(const std::string& name, uint64_t index) {
-  return absl::StrCat(name, ":", index);
-}
+std::string ClusterStore::ChunkName(const std::string& name, uint64_t index) { return absl::StrCat(name, ":", index); }
 
 absl::Status ClusterStore::Set(const std::string& name, absl::string_view value) {
   return cluster_->Call(name, {"SET", name, value, "PX", lifetime_ms_}).status();

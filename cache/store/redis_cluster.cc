@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has which slot is only ever a guess: a node that does not have it (any more) says who does, MOVED for good and ASK
-// for this once while a slot migrates. A broken connection makes us ask for all slots again, since a replica may have
-// taken over.
+// Who has which slot is only ever a guess: a node that does not have it (any more) says who does, MOVED for good and
+// ASK for this once while a slot migrates. A broken connection makes us ask for all slots again, since a replica may
+// have taken over.
 #include "cache/store/redis_cluster.h"
 
 #include <hiredis/hiredis.h>
@@ -70,9 +70,9 @@ absl::StatusOr<RedisCluster::Connection> RedisCluster::Dial(const std::string& n
   std::vector<const char*> auth = {"AUTH"};
   if (!options_.user.empty()) auth.push_back(options_.user.c_str());
   auth.push_back(options_.password.c_str());
-  RedisReply reply(static_cast<redisReply*>(
-                       redisCommandArgv(connection.get(), static_cast<int>(auth.size()), auth.data(), nullptr)),
-                   FreeReply);
+  RedisReply reply(
+      static_cast<redisReply*>(redisCommandArgv(connection.get(), static_cast<int>(auth.size()), auth.data(), nullptr)),
+      FreeReply);
   if (reply == nullptr) return absl::UnavailableError(absl::StrCat("redis ", node, ": ", connection->errstr));
   if (reply->type == REDIS_REPLY_ERROR)
     return absl::PermissionDeniedError(absl::StrCat("redis ", node, ": ", TextOf(*reply)));
@@ -152,8 +152,8 @@ absl::Status RedisCluster::LearnSlots() {
       const redisReply& range = *(*reply)->element[i];
       if (range.type != REDIS_REPLY_ARRAY || range.elements < 3 || range.element[2]->elements < 2) continue;
       const redisReply& master = *range.element[2];
-      const std::string host = master.element[0]->len > 0 ? std::string(TextOf(*master.element[0]))
-                                                          : node.substr(0, node.rfind(':'));
+      const std::string host =
+          master.element[0]->len > 0 ? std::string(TextOf(*master.element[0])) : node.substr(0, node.rfind(':'));
       const int64_t first = std::max<int64_t>(range.element[0]->integer, 0);
       const int64_t end = std::min<int64_t>(range.element[1]->integer + 1, kRedisSlots);
       for (int64_t slot = first; slot < end; ++slot) slots[slot] = absl::StrCat(host, ":", master.element[1]->integer);

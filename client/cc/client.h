@@ -72,6 +72,14 @@ class Client {
       const v1::AutotuneRequest& request, const std::function<void(const v1::CandidateReport&)>& on_candidate,
       absl::Time deadline) = 0;
 
+  // Starts a compile that outlives this client; the job as it was accepted. Repeating the call with the same key gives
+  // the same job; with none, the client makes one for its own repetitions.
+  virtual absl::StatusOr<v1::Job> SubmitJob(const v1::CompileRequest& request, absl::string_view idempotency_key,
+                                            absl::Time deadline) = 0;
+  // Calls `on_change` with the job as it is and at each change, on this thread, and returns it as it ended. Goes on
+  // over a restart of the daemon. NotFound for an unknown id.
+  virtual absl::StatusOr<v1::Job> WatchJob(absl::string_view id, const std::function<void(const v1::Job&)>& on_change,
+                                           absl::Time deadline) = 0;
   // The whole list, newest first; `states` empty: all.
   virtual absl::StatusOr<std::vector<v1::Job>> ListJobs(const std::vector<v1::JobState>& states,
                                                         absl::Time deadline) = 0;

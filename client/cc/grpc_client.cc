@@ -58,6 +58,12 @@ absl::Status WaitForServer(grpc::Channel& channel, const ClientOptions& options)
   }
 }
 
+std::string RandomKey() {
+  absl::BitGen random;
+  return absl::StrCat("client-", absl::Hex(absl::Uniform<uint64_t>(random), absl::kZeroPad16),
+                      absl::Hex(absl::Uniform<uint64_t>(random), absl::kZeroPad16));
+}
+
 class GrpcClient final : public Client {
  public:
   GrpcClient(ClientOptions options, std::shared_ptr<grpc::Channel> channel)
@@ -177,6 +183,30 @@ class GrpcClient final : public Client {
       request.set_page_token(page->next_page_token());
     } while (!request.page_token().empty());
     return jobs;
+  }
+
+  absl::StatusOr<v1::Job> SubmitJob(const v1::CompileRequest& request, absl::string_view idempotency_key,
+                                    absl::Time deadline) override {
+    v1::SubmitRequest submit;
+    *submit.mutable_request() = request;
+    if (request.client_version().empty()) submit.mutable_request()->set_client_version(options_.client_version);
+    submit.set_idempotency_key(idempotency_key.empty() ? RandomKey() : std::string(idempotency_key));
+    return Unary<v1::Job>(
+        deadline, [&](grpc::ClientContext* context, v1::Job* out) { return compile_->Submit(context, submit, out); });
+  }
+
+  absl::StatusOr<v1::Job> WatchJob(absl::string_view id, const std::function<void(const v1::Job&)>& on_change,
+                                   absl::Time deadline) override {
+    v1::WatchRequest request;
+    request.set_id(std::string(id));
+    v1::Job job;
+    const absl::Status status = Retry(deadline, [&](grpc::ClientContext* context) {
+      const auto reader = compile_->Watch(context, request);
+      while (reader->Read(&job)) on_change(job);
+      return reader->Finish();
+    });
+    if (!status.ok()) return status;
+    return job;
   }
 
   absl::StatusOr<v1::Job> CancelJob(absl::string_view id, absl::Time deadline) override {

@@ -36,10 +36,11 @@ int RunCommandLine(int argc, const char* const* argv, const std::string& default
 
   CLI::App* bundle = app.add_subcommand("bundle", "Results for a machine that cannot reach this daemon");
   bundle->require_subcommand(1);
-  const std::vector<Command> commands = {
-      AddCompile(&app),        AddPrebuild(&app),      AddRun(&app),  AddAutotune(&app), AddGet(&app),
-      AddStats(&app),          AddWorkers(&app),       AddJobs(&app), AddCancel(&app),   AddExplain(&app),
-      AddBundleExport(bundle), AddBundleImport(bundle)};
+  const std::vector<Command> commands = {AddCompile(&app),        AddPrebuild(&app),      AddRun(&app),
+                                         AddAutotune(&app),       AddGet(&app),           AddStats(&app),
+                                         AddWorkers(&app),        AddSubmit(&app),        AddWatch(&app),
+                                         AddJobs(&app),           AddCancel(&app),        AddExplain(&app),
+                                         AddBundleExport(bundle), AddBundleImport(bundle)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {  // CLI11 reports bad flags, and --help, by throwing

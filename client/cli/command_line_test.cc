@@ -80,6 +80,25 @@ class EchoCompileService final : public v1::CompileService::Service {
     return grpc::Status::OK;
   }
 
+  grpc::Status Submit(grpc::ServerContext* context, const v1::SubmitRequest* request, v1::Job* response) override {
+    last = request->request();
+    response->set_id(request->idempotency_key().empty() ? "job without a key" : "job-3");
+    return grpc::Status::OK;
+  }
+
+  // Ends with the failure of job-2; of others with success.
+  grpc::Status Watch(grpc::ServerContext* context, const v1::WatchRequest* request,
+                     grpc::ServerWriter<v1::Job>* writer) override {
+    v1::Job job;
+    job.set_id(request->id());
+    for (v1::JobState state : {v1::JOB_STATE_QUEUED, v1::JOB_STATE_RUNNING,
+                               request->id() == "job-2" ? v1::JOB_STATE_FAILED : v1::JOB_STATE_SUCCEEDED}) {
+      job.set_state(state);
+      writer->Write(job);
+    }
+    return grpc::Status::OK;
+  }
+
   grpc::Status Cancel(grpc::ServerContext* context, const v1::CancelRequest* request, v1::Job* response) override {
     if (request->id() != "job-1") return {grpc::StatusCode::NOT_FOUND, "no such job"};
     response->set_id(request->id());
@@ -411,6 +430,21 @@ TEST_F(CommandLine, JobsListsEveryPage) {
   std::vector<std::string> lines = absl::StrSplit(out_.str(), '\n', absl::SkipEmpty());
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(nlohmann::json::parse(lines[1])["id"], "job-1");
+}
+
+TEST_F(CommandLine, SubmitPrintsTheIdAndMayBeRepeated) {
+  const std::string file = Write("kernel.ttir", "module {}");
+  EXPECT_EQ(Run({"submit", file, "--target", "cuda:90", "--num-warps", "8"}), kDone) << err_.str();
+  EXPECT_EQ(out_.str(), "job-3\n");
+  EXPECT_EQ(compile_.last.target(), "cuda:90");
+  EXPECT_EQ(Run({"submit", "absent.ttir", "--target", "cuda:90"}), kUsage);
+}
+
+TEST_F(CommandLine, WatchFollowsTheJobToItsEnd) {
+  EXPECT_EQ(Run({"watch", "job-1"}), kDone) << err_.str();
+  EXPECT_THAT(out_.str(), testing::ContainsRegex("queued(.|\n)*running(.|\n)*succeeded"));
+  EXPECT_EQ(Run({"watch", "job-2", "--json"}), kFailed);
+  EXPECT_THAT(out_.str(), HasSubstr("JOB_STATE_FAILED"));
 }
 
 TEST_F(CommandLine, CancelSaysWhatBecameOfTheJob) {

@@ -23,6 +23,8 @@ Command AddAutotune(CLI::App* parent);
 Command AddGet(CLI::App* parent);
 Command AddStats(CLI::App* parent);
 Command AddWorkers(CLI::App* parent);
+Command AddSubmit(CLI::App* parent);
+Command AddWatch(CLI::App* parent);
 Command AddJobs(CLI::App* parent);
 Command AddCancel(CLI::App* parent);
 Command AddExplain(CLI::App* parent);

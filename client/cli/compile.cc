@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
-#include "client/cli/compile_options.h"
 #include "client/cli/kernel_request.h"
 #include "client/cli/report.h"
 
@@ -40,23 +39,12 @@ absl::Status WriteArtifacts(const v1::CompileRequest& request, const v1::Compile
 }
 
 int Run(const Session& session, const CompileFlags& flags) {
-  Kernel kernel;
-  kernel.path = flags.file;
-  kernel.name = KernelName(flags.file);
-  if (!flags.options_file.empty()) {
-    auto text = ReadFile(flags.options_file);
-    if (!text.ok()) return session.Usage(text.status());
-    auto options = ParseOptionsFile(*text);
-    if (!options.ok()) {
-      return session.Usage(
-          absl::InvalidArgumentError(absl::StrCat(flags.options_file, ": ", options.status().message())));
-    }
-    kernel.options = *std::move(options);
-  }
+  auto kernel = ReadKernel(flags.file, flags.options_file);
+  if (!kernel.ok()) return session.Usage(kernel.status());
   if (flags.output == "-" && flags.kernel.emit.size() > 1) {
     return session.Usage(absl::InvalidArgumentError("-o - takes one kind of --emit"));
   }
-  auto request = MakeRequest(kernel, flags.kernel);
+  auto request = MakeRequest(*kernel, flags.kernel);
   if (!request.ok()) return session.Usage(request.status());
   auto client = session.Connect();
   if (!client.ok()) return session.NotConnected(client.status());
@@ -64,7 +52,7 @@ int Run(const Session& session, const CompileFlags& flags) {
   const bool wants_bytes = !flags.output.empty();
   request->set_delivery(wants_bytes ? v1::DELIVERY_INLINE : v1::DELIVERY_DIGESTS);
   const absl::Time start = absl::Now();
-  Outcome outcome{kernel.name, kernel.path, (*client)->Compile(*request, session.Deadline()), {}};
+  Outcome outcome{kernel->name, kernel->path, (*client)->Compile(*request, session.Deadline()), {}};
   outcome.elapsed = absl::Now() - start;
 
   absl::Status written = absl::OkStatus();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// triton-client jobs, cancel: submitted compiles, which outlive their submitter.
+// triton-client submit, watch, jobs, cancel: compiles that outlive their submitter.
 #include <memory>
 
 #include "absl/strings/str_format.h"
 #include "client/cli/commands.h"
+#include "client/cli/kernel_request.h"
 #include "client/cli/report.h"
 
 namespace tritond::client {
@@ -33,6 +34,41 @@ std::string JobLine(const v1::Job& job) {
                          job.failure().message());
 }
 
+struct SubmitFlags {
+  std::string file;
+  KernelFlags kernel;
+  std::string options_file;
+  std::string idempotency_key;
+};
+
+int Submit(const Session& session, const SubmitFlags& flags) {
+  auto kernel = ReadKernel(flags.file, flags.options_file);
+  if (!kernel.ok()) return session.Usage(kernel.status());
+  auto request = MakeRequest(*kernel, flags.kernel);
+  if (!request.ok()) return session.Usage(request.status());
+  auto client = session.Connect();
+  if (!client.ok()) return session.NotConnected(client.status());
+  const auto job = (*client)->SubmitJob(*request, flags.idempotency_key, session.Deadline());
+  if (!job.ok()) return session.Fail(job.status());
+  session.console.out << job->id() << std::endl;
+  return kDone;
+}
+
+struct WatchFlags {
+  std::string id;
+  bool json = false;
+};
+
+int Watch(const Session& session, const WatchFlags& flags) {
+  auto client = session.Connect();
+  if (!client.ok()) return session.NotConnected(client.status());
+  std::ostream& out = session.console.out;
+  const auto print = [&](const v1::Job& job) { out << (flags.json ? MessageJson(job) : JobLine(job)) << std::endl; };
+  const auto job = (*client)->WatchJob(flags.id, print, session.Deadline());
+  if (!job.ok()) return session.Fail(job.status());
+  return job->state() == v1::JOB_STATE_SUCCEEDED ? kDone : kFailed;
+}
+
 int List(const Session& session, bool json) {
   auto client = session.Connect();
   if (!client.ok()) return session.NotConnected(client.status());
@@ -55,6 +91,24 @@ int Cancel(const Session& session, const std::string& id) {
 }
 
 }  // namespace
+
+Command AddSubmit(CLI::App* parent) {
+  auto flags = std::make_shared<SubmitFlags>();
+  CLI::App* app = parent->add_subcommand("submit", "Start a compile that goes on without its submitter; prints its id");
+  app->add_option("FILE", flags->file, "Triton IR; also .ttgir, .ll, .ptx; - is standard input")->required();
+  flags->kernel.AddTo(app);
+  app->add_option("--options", flags->options_file, "JSON with the kernel's options")->type_name("FILE");
+  app->add_option("--idempotency-key", flags->idempotency_key, "The same key gives the same job")->type_name("KEY");
+  return {app, [flags](const Session& session) { return Submit(session, *flags); }};
+}
+
+Command AddWatch(CLI::App* parent) {
+  auto flags = std::make_shared<WatchFlags>();
+  CLI::App* app = parent->add_subcommand("watch", "Follow a submitted job until it ends");
+  app->add_option("ID", flags->id, "As submit and jobs print it")->required();
+  app->add_flag("--json", flags->json, "Print one JSON object a change and line");
+  return {app, [flags](const Session& session) { return Watch(session, *flags); }};
+}
 
 Command AddJobs(CLI::App* parent) {
   auto json = std::make_shared<bool>(false);

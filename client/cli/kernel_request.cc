@@ -68,6 +68,19 @@ void KernelFlags::AddOptionsTo(CLI::App* command) {
 
 std::string KernelName(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
+absl::StatusOr<Kernel> ReadKernel(const std::string& file, const std::string& options_file) {
+  Kernel kernel;
+  kernel.path = file;
+  kernel.name = KernelName(file);
+  if (options_file.empty()) return kernel;
+  auto text = ReadFile(options_file);
+  if (!text.ok()) return text.status();
+  auto options = ParseOptionsFile(*text);
+  if (!options.ok()) return absl::InvalidArgumentError(absl::StrCat(options_file, ": ", options.status().message()));
+  kernel.options = *std::move(options);
+  return kernel;
+}
+
 absl::StatusOr<v1::CompileRequest> MakeRequest(const Kernel& kernel, const KernelFlags& flags) {
   v1::CompileRequest request;
   request.set_target(kernel.target.empty() ? flags.target : kernel.target);

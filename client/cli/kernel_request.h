@@ -44,6 +44,9 @@ struct Kernel {
 // "dir/softmax.ttir" gives "softmax".
 std::string KernelName(const std::string& path);
 
+// A kernel from the command line: its IR, and a JSON file with its options ("": none). InvalidArgument names the file.
+absl::StatusOr<Kernel> ReadKernel(const std::string& file, const std::string& options_file);
+
 // Reads the IR; flags override the kernel's options. InvalidArgument, naming the file or the flag, when something is
 // wrong.
 absl::StatusOr<v1::CompileRequest> MakeRequest(const Kernel& kernel, const KernelFlags& flags);

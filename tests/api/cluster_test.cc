@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Daemons that share an engine: what one has compiled the others do not, and when the engine is away each goes on alone.
+// Daemons that share an engine: what one has compiled the others do not, and when the engine is away each goes on
+// alone.
 #include <gmock/gmock.h>
 #include <httplib.h>
 #include <signal.h>

@@ -86,6 +86,46 @@ class EndToEnd(unittest.TestCase):
         code, hit = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target)
         self.assertEqual((code, hit["cache"], hit["artifacts"]), (0, "hit", miss["artifacts"]))
 
+    def test_submitted_jobs_survive_kills_of_the_daemon(self):
+        kernels = [self.write(f"kernel{i}.ttir", (EXAMPLES / "softmax.ttir").read_text().replace("softmax", f"softmax{i}"))
+                   for i in range(6)]
+        ids = []
+        for kernel in kernels:
+            done = self.daemon.client("submit", str(kernel), "--target", self.target)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            ids.append(done.stdout.strip())
+        for _ in range(3):
+            self.daemon.kill()
+            self.daemon.start()
+        for job in ids:
+            done = self.daemon.client("watch", job, "--json")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            last = json.loads(done.stdout.splitlines()[-1])
+            self.assertEqual(last["state"], "JOB_STATE_SUCCEEDED")
+        for kernel in kernels:
+            code, report = self.daemon.compile(kernel, self.target)
+            self.assertEqual((code, report["cache"]), (0, "hit"))
+
+    def test_a_bundle_brings_results_to_another_daemon(self):
+        code, made = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target)
+        self.assertEqual(code, 0)
+        bundle = self.folder / "kernels.bundle"
+        self.assertEqual(self.daemon.client("bundle", "export", str(bundle)).returncode, 0)
+        with Daemon(BINARIES) as other:
+            other.start()
+            done = other.client("bundle", "import", str(bundle))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("1 results", done.stdout)
+            code, got = other.compile(EXAMPLES / "softmax.ttir", self.target)
+            self.assertEqual((code, got["cache"], got["artifacts"]), (0, "hit", made["artifacts"]))
+
+    def test_explain_names_the_option_that_differs(self):
+        keys = [self.daemon.compile(EXAMPLES / "softmax.ttir", self.target, "--num-warps", warps)[1]["key"]
+                for warps in ("2", "4")]
+        done = self.daemon.client("explain", *keys)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, "options.num_warps: 2 | 4\n")
+
     def test_source_locations_do_not_split_the_cache(self):
         text = (EXAMPLES / "softmax.ttir").read_text()
         self.daemon.compile(self.write("plain.ttir", text), self.target)

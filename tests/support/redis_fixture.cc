@@ -92,10 +92,21 @@ bool RedisNodes::Start(const std::vector<std::string>& options) {
   for (int port : ports_) {
     const std::string folder = absl::StrCat(folder_, "/", port);
     std::filesystem::create_directory(folder);
-    std::vector<std::string> command = {"redis-server", "--port",    absl::StrCat(port), "--bind", "127.0.0.1",
-                                        "--dir",        folder,      "--save",           "",       "--logfile",
-                                        "log",          "--cluster-enabled", cluster ? "yes" : "no",
-                                        "--cluster-node-timeout", "1000"};
+    std::vector<std::string> command = {"redis-server",
+                                        "--port",
+                                        absl::StrCat(port),
+                                        "--bind",
+                                        "127.0.0.1",
+                                        "--dir",
+                                        folder,
+                                        "--save",
+                                        "",
+                                        "--logfile",
+                                        "log",
+                                        "--cluster-enabled",
+                                        cluster ? "yes" : "no",
+                                        "--cluster-node-timeout",
+                                        "1000"};
     command.insert(command.end(), options.begin(), options.end());
     std::vector<char*> argv;
     for (std::string& word : command) argv.push_back(word.data());
