@@ -56,6 +56,9 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
   auto type = llvm::cast<RankedTensorType>(op.getType());
   auto sum_float = llvm::dyn_cast<mlir::FloatType>(type.getElementType());
   if (sum_float && sum_float.getWidth() == 8) return op.emitOpError() << "sums up in 8-bit floats: " << type;
+  for (RankedTensorType operand : {type_a, type_b})
+    if (operand.getElementTypeBitWidth() > DotSumType(e.b, type.getElementType()).getIntOrFloatBitWidth())
+      return op.emitOpError() << "sums up in less bits than its operands have: " << operand << " in " << type;
   if (auto instruction = f.target.FindMatrixInstruction(type_a.getElementType(), type_b.getElementType(), type))
     return LowerMatrixDot(f, op, *instruction);
   const LinearLayout a = f.LayoutOf(type_a), b = f.LayoutOf(type_b), c = f.LayoutOf(type);

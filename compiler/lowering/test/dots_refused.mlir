@@ -25,3 +25,16 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return
   }
 }
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [4, 8], warpsPerCTA = [1, 1], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func private @into_less(%x: tensor<16x16xf64, #a>, %y: tensor<16x8xf64, #b>, %z: tensor<16x8xf32, #blocked>) {
+    // expected-error @+1 {{sums up in less bits than its operands have}}
+    %d = tt.dot %x, %y, %z : tensor<16x16xf64, #a> * tensor<16x8xf64, #b> -> tensor<16x8xf32, #blocked>
+    tt.return
+  }
+}
