@@ -34,6 +34,14 @@ constexpr const char* kHealthOfCache[] = {"", "cache", "tritond.v1.ArtifactServi
 // Workers send whole results in one message; what clients may send is checked by admission.
 constexpr uint64_t kMaxMessageBytes = uint64_t{512} << 20;
 constexpr int kMaxHeaderBytes = 16 << 10;
+
+// A peer that is gone without a word (a cut cable, a caller that no longer reads) is noticed within fifteen seconds,
+// and what it holds is given back. Peers may ask as often as every five.
+constexpr int kKeepaliveMs = 10000;
+constexpr int kKeepaliveTimeoutMs = 5000;
+constexpr int kMinPingMs = 5000;
+// Of one connection; more calls wait at the caller.
+constexpr int kMaxStreams = 1000;
 constexpr absl::Duration kReload = absl::Seconds(1);
 
 std::string BesideThisProgram(const std::string& name) {
@@ -219,7 +227,11 @@ absl::Status Server::Listen() {
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxHeaderBytes);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5000);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   grpc_ = builder.BuildAndStart();
   for (size_t i = 0; i < addresses.size(); ++i) {

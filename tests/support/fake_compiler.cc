@@ -36,11 +36,26 @@ std::string Contents(const compiler::CompileRequest& request, const StageFormat&
   std::string text =
       absl::StrCat(stage.format, " for ", request.target, " with ", request.options.dump(), " of\n", request.ir);
   const size_t size = request.options.value("artifact_bytes", size_t{0});
-  if (stage.stage == Stage::kBinary && size > 0) text.resize(size, '.');
+  if (stage.stage == Stage::kBinary && size > 0) return Lengthened(std::move(text), size);
   return text;
 }
 
 }  // namespace
+
+std::string Lengthened(std::string text, size_t size_bytes) {
+  uint64_t state = 1469598103934665603u;  // FNV-1a of the text, then xorshift
+  for (unsigned char c : text) state = (state ^ c) * 1099511628211u;
+  state |= 1;
+  size_t i = text.size();
+  text.resize(size_bytes);
+  for (; i < size_bytes; ++i) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    text[i] = static_cast<char>(state >> 32);
+  }
+  return text;
+}
 
 std::vector<compiler::Compiler::TargetInfo> FakeCompiler::Targets() const {
   return {{"cuda:80", "cubin", true, ""},

@@ -10,10 +10,13 @@
 
 namespace tritond::tests {
 
+// `text` cut, or continued with noise that depends on it, to `size_bytes`. Does not compress, as binaries hardly do.
+std::string Lengthened(std::string text, size_t size_bytes);
+
 // A compiler without LLVM that behaves like the real one towards its caller: stages, artifacts that depend on the whole
 // request, metadata, diagnostics. The IR tells it to fail: a first line "error CODE MESSAGE", CODE one of invalid,
-// unimplemented, exhausted, internal. The option artifact_bytes sets the size of the binary. Targets: cuda:80 and
-// cuda:90; cuda:100 without an assembler.
+// unimplemented, exhausted, internal. The option artifact_bytes sets the size of the binary, see Lengthened. Targets:
+// cuda:80 and cuda:90; cuda:100 without an assembler.
 class FakeCompiler final : public compiler::Compiler {
  public:
   explicit FakeCompiler(std::string build_id) : build_id_(std::move(build_id)) {}

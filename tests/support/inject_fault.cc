@@ -22,6 +22,8 @@ void InjectFault(compiler::Stage stage, const compiler::CompileRequest& request)
     const std::string file = StringOption(request, "wait_for_file");
     while (!file.empty() && access(file.c_str(), F_OK) != 0) usleep(1000);
   }
+  if (stage == request.input && request.options.contains("sleep_ms"))
+    usleep(static_cast<useconds_t>(1000 * request.options.value("sleep_ms", 0.0)));
   if (stage != compiler::Stage::kBinary) return;
   const std::string fault = StringOption(request, "fault");
   if (fault.empty()) return;

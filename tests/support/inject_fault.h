@@ -2,6 +2,7 @@
 // Faults on request, for workers that exist only in tests. A compile option asks for them:
 //   fault: "abort" | "loop" | "exit" | "eat_memory"   the process does so when the last stage begins
 //   wait_for_file: PATH                               the first stage begins when the file is there
+//   sleep_ms: NUMBER                                  the first stage takes this long, without work
 #ifndef TESTS_SUPPORT_INJECT_FAULT_H_
 #define TESTS_SUPPORT_INJECT_FAULT_H_
 

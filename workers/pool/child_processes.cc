@@ -61,7 +61,7 @@ void ChildProcesses::Stop(absl::Duration grace) {
 
 void ChildProcesses::SignalAllLocked(int signal) {
   for (Slot& slot : slots_) {
-    if (slot.child.state == Child::State::kRunning) kill(slot.child.pid, signal);
+    if (slot.child.state == Child::State::kRunning) kill(-slot.child.pid, signal);
   }
 }
 
@@ -80,7 +80,7 @@ bool ChildProcesses::Owns(pid_t pid) const {
 void ChildProcesses::Kill(pid_t pid) {
   absl::MutexLock lock(&mu_);  // A pid is reaped under the lock only, so it cannot be another process's.
   for (Slot& slot : slots_) {
-    if (slot.child.state == Child::State::kRunning && slot.child.pid == pid) kill(pid, SIGKILL);
+    if (slot.child.state == Child::State::kRunning && slot.child.pid == pid) kill(-pid, SIGKILL);
   }
 }
 
@@ -203,8 +203,12 @@ void ChildProcesses::ReadLocked(Slot* slot, Calls* calls) {
 }
 
 void ChildProcesses::ReapLocked(Slot* slot, absl::Time now, Calls* calls) {
+  siginfo_t ended{};
+  if (waitid(P_PID, slot->child.pid, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
+  // What it has started (an assembler) would go on for nobody. Before it is reaped, so that the group is still its own.
+  kill(-slot->child.pid, SIGKILL);
   int status = 0;
-  if (waitpid(slot->child.pid, &status, WNOHANG) != slot->child.pid) return;
+  waitpid(slot->child.pid, &status, 0);
   ReadLocked(slot, calls);  // What it wrote last.
   ChildEnd end;
   end.pid = slot->child.pid;

@@ -25,7 +25,8 @@ struct ChildEnd {
 };
 
 // Keeps a number of processes of one command running: starts them, starts them again when they end (at once after a
-// useful life, else with a growing pause), collects the end of their stderr, and stops them. Thread-safe; one thread of
+// useful life, else with a growing pause), collects the end of their stderr, and stops them. Each child leads a process
+// group of its own; whatever it has started itself ends with it. Thread-safe; one thread of
 // its own does the work and calls back without locks held.
 class ChildProcesses final {
  public:

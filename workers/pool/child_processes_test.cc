@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <mutex>
+
 namespace tritond::workers {
 namespace {
 
@@ -105,6 +108,34 @@ TEST(ChildProcesses, ACommandThatDoesNotExistIsAnEndWithAReason) {
   children.Start();
   while (children.List()[0].deaths == 0) std::this_thread::yield();
   EXPECT_THAT(children.List()[0].last_death, HasSubstr("/nonexistent/program"));
+}
+
+TEST(ChildProcesses, WhatAChildHasStartedEndsWithIt) {
+  std::mutex mu;
+  pid_t grandchild = 0;
+  Ends ends;
+  ChildProcesses children(
+      Shell("sleep 1000 & echo $! >&2; wait"), [&](const ChildEnd& end) { ends.Add(end); },
+      [&](pid_t, const std::string& line) {
+        std::lock_guard<std::mutex> lock(mu);
+        grandchild = static_cast<pid_t>(std::stoi(line));
+      });
+  children.Start();
+  const auto started = [&] {
+    std::lock_guard<std::mutex> lock(mu);
+    return grandchild;
+  };
+  while (started() == 0) std::this_thread::yield();
+  const pid_t pid = started();
+  children.Kill(children.List()[0].pid);
+  ends.WaitFor(1);
+  // Gone, or a zombie that nobody has reaped yet.
+  const auto runs = [pid] {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string id, name, state;
+    return file >> id >> name >> state && state != "Z";
+  };
+  while (runs()) std::this_thread::yield();
 }
 
 TEST(ChildProcesses, StopEndsAllAndKillsTheStubborn) {

@@ -189,9 +189,11 @@ void WorkerPool::OnChildEnd(const ChildEnd& child) {
       if (!ours) {
         end.begun = SuspectsOf(worker);
         const bool all_cancelled = end.begun.empty() && !worker.leases.empty();
-        end.kind = stopping_ || all_cancelled ? WorkerEnd::Kind::kStopped
-                   : child.clean              ? WorkerEnd::Kind::kDisconnected
-                                              : WorkerEnd::Kind::kCrashed;
+        // A worker that ends in order between two jobs makes room for a fresh one.
+        const bool recycled = child.clean && end.begun.empty();
+        end.kind = stopping_ || all_cancelled || recycled ? WorkerEnd::Kind::kStopped
+                   : child.clean                          ? WorkerEnd::Kind::kDisconnected
+                                                          : WorkerEnd::Kind::kCrashed;
         end.report = child.report;
       }
       RemoveLocked(id, std::move(end), &calls);

@@ -69,6 +69,8 @@ int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compil
   options.version = TRITOND_VERSION;
   options.on_stage = std::move(on_stage);
   uint64_t memory_limit_mb = 0;
+  uint64_t recycle_mb = 4096;
+  options.max_jobs = 1000;
   bool once = false;
   bool no_sandbox = false;
   app.add_option("--server", options.server, "The daemon: HOST:PORT or unix:PATH")->required();
@@ -79,6 +81,10 @@ int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compil
   app.add_option("--token-file", options.credentials.token, "A file with a bearer token")->type_name("FILE");
   app.add_option("--name", options.name, "What people see; default HOST/PID");
   app.add_option("--memory-limit-mb", memory_limit_mb, "Most memory that a compile may use; 0: no limit");
+  app.add_option("--recycle-jobs", options.max_jobs, "End in order after so many jobs, for a fresh start; 0: never")
+      ->capture_default_str();
+  app.add_option("--recycle-mb", recycle_mb, "And with more resident memory than this after a job; 0: never")
+      ->capture_default_str();
   app.add_flag("--once", once, "End when the connection ends, instead of connecting again");
   app.add_flag("--no-sandbox", no_sandbox, "Do not forbid system calls that a compiler never needs");
   app.set_version_flag("--version", options.version);
@@ -89,6 +95,7 @@ int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compil
     return code == 0 ? 0 : kExitUsage;
   }
   options.sandbox = !no_sandbox;
+  options.max_resident_bytes = recycle_mb << 20;
 
   auto work = [&] {
     absl::Status limited = LimitProcess(memory_limit_mb << 20);

@@ -31,10 +31,19 @@ absl::Duration FromTimeval(const timeval& time) { return absl::DurationFromTimev
 
 // What a compiler never needs.
 constexpr const char* kForbidden[] = {
-    "socket",     "connect",          "bind",       "listen",       "accept",        "accept4",     "ptrace",
-    "mount",      "umount2",          "pivot_root", "chroot",       "setns",         "unshare",     "bpf",
-    "kexec_load", "init_module",      "reboot",     "finit_module", "delete_module", "swapon",      "process_vm_writev",
-    "add_key",    "process_vm_readv", "keyctl",     "request_key",  "userfaultfd",   "settimeofday"};
+    // Connections. Those of io_uring pass no filter, so it goes as a whole.
+    "socket", "connect", "bind", "listen", "accept", "accept4", "io_uring_setup", "io_uring_enter", "io_uring_register",
+    // Other processes.
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp", "userfaultfd",
+    "perf_event_open",
+    // The machine.
+    "mount", "umount2", "pivot_root", "chroot", "setns", "unshare", "fsopen", "fsconfig", "fsmount", "move_mount",
+    "open_tree", "mount_setattr", "open_by_handle_at", "bpf", "kexec_load", "kexec_file_load", "init_module",
+    "finit_module", "delete_module", "reboot", "swapon", "swapoff", "acct", "quotactl", "settimeofday", "clock_settime",
+    "adjtimex", "clock_adjtime", "sethostname", "setdomainname", "add_key", "keyctl", "request_key"};
+
+// No file that a compile writes is larger.
+constexpr rlim_t kMaxFileBytes = rlim_t{1} << 30;
 
 }  // namespace
 
@@ -47,6 +56,7 @@ absl::Status LimitProcess(uint64_t memory_bytes) {
   });
   absl::Status status = SetLimit(RLIMIT_CORE, "core dumps", 0);
   if (status.ok()) status = SetLimit(RLIMIT_NOFILE, "open files", 512);
+  if (status.ok()) status = SetLimit(RLIMIT_FSIZE, "the size of files", kMaxFileBytes);
   if (status.ok() && memory_bytes != 0) status = SetLimit(RLIMIT_AS, "memory", memory_bytes);
   return status;
 }

@@ -10,9 +10,9 @@
 
 namespace tritond::workers {
 
-// For the whole life of the process: no new privileges, no core dumps, few files, at most `memory_bytes` of address
-// space (0: no limit; exceeding it ends the process with a message). Before any thread starts. Internal when the system
-// refuses.
+// For the whole life of the process: no new privileges, no core dumps, few open files and none over 1 GiB, at most
+// `memory_bytes` of address space (0: no limit; exceeding it ends the process with a message). Before any thread
+// starts. Internal when the system refuses.
 absl::Status LimitProcess(uint64_t memory_bytes);
 
 // From now on, on every thread: no new sockets, no other processes' memory, no mounts, no kernel modules. Open

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +57,30 @@ TEST(EnterSandbox, ForbidsSocketsOnEveryThreadAndAllowsPrograms) {
         _exit(0);
       },
       testing::ExitedWithCode(0), "");
+}
+
+TEST(EnterSandbox, LeavesNoWayAroundThroughIoUring) {
+  EXPECT_EXIT(
+      {
+        if (!EnterSandbox().ok()) _exit(9);
+        char parameters[256] = {};
+        _exit(syscall(SYS_io_uring_setup, 1, parameters) < 0 && errno == EPERM ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(LimitProcess, LetsNoFileGrowForEver) {
+  EXPECT_EXIT(
+      {
+        if (!LimitProcess(0).ok()) _exit(9);
+        FILE* file = tmpfile();
+        if (file == nullptr) _exit(8);
+        fseeko(file, off_t{1} << 31, SEEK_SET);
+        fputc('x', file);
+        fflush(file);
+        _exit(0);
+      },
+      testing::KilledBySignal(SIGXFSZ), "");
 }
 
 TEST(CpuTime, Grows) {

@@ -32,6 +32,8 @@ using Stream = grpc::ClientReaderWriter<v1::WorkerMessage, v1::DaemonMessage>;
 constexpr size_t kCompileStackBytes = size_t{256} << 20;
 constexpr absl::Duration kCancelGrace = absl::Seconds(4);
 constexpr int kExitCancelled = 75;
+constexpr int kKeepaliveMs = 6000;  // not under the 5 s that daemons permit
+constexpr int kKeepaliveTimeoutMs = 4000;
 
 class Runner {
  public:
@@ -46,6 +48,7 @@ class Runner {
   void CompileLoop();
   void CompileOne(const v1::Lease& lease);
   void HeartbeatLoop();
+  bool WornOut() const;
   bool Send(const v1::WorkerMessage& message);
   void SendProgress(uint64_t lease, v1::Stage stage);
 
@@ -54,8 +57,10 @@ class Runner {
   grpc::ClientContext context_;
   std::unique_ptr<Stream> stream_;
   absl::Duration heartbeat_interval_ = absl::Seconds(1);
+  uint64_t jobs_ = 0;  // done; the compiling thread's
 
   absl::Mutex write_mu_;
+  bool said_all_ ABSL_GUARDED_BY(write_mu_) = false;
   absl::Mutex mu_;
   std::optional<v1::Lease> next_ ABSL_GUARDED_BY(mu_);
   uint64_t current_ ABSL_GUARDED_BY(mu_) = 0;
@@ -66,7 +71,7 @@ class Runner {
 
 bool Runner::Send(const v1::WorkerMessage& message) {
   absl::MutexLock lock(&write_mu_);
-  return stream_->Write(message);
+  return !said_all_ && stream_->Write(message);
 }
 
 void Runner::SendProgress(uint64_t lease, v1::Stage stage) {
@@ -102,8 +107,10 @@ absl::Status Runner::Run() {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20000);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10000);
+  // A daemon that is gone without a word is noticed within ten seconds; heartbeats alone are written into the void.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   absl::StatusOr<Credentials> credentials = ReadCredentials(options_.credentials);
   if (!credentials.ok()) return credentials.status();
   if (!credentials->token.empty()) context_.AddMetadata("authorization", absl::StrCat("Bearer ", credentials->token));
@@ -177,8 +184,8 @@ void Runner::CompileLoop() {
       auto has_work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return next_.has_value() || ended_ || draining_; };
       absl::MutexLock lock(&mu_, absl::Condition(&has_work));
       if (!next_.has_value()) {
-        if (!ended_) context_.TryCancel();  // Drained: nothing is under way, so the stream may go.
-        return;
+        if (ended_) return;
+        break;
       }
       lease = *std::move(next_);
       next_.reset();
@@ -186,9 +193,21 @@ void Runner::CompileLoop() {
       cancelled_ = absl::InfiniteFuture();
     }
     CompileOne(lease);
+    ++jobs_;
+    const bool worn_out = WornOut();
     absl::MutexLock lock(&mu_);
     current_ = 0;
+    if (worn_out) draining_ = true;  // A lease that is here already is still done.
   }
+  // Drained. What was written arrives before the end of the stream does; a cancellation might overtake it.
+  absl::MutexLock lock(&write_mu_);
+  said_all_ = true;
+  stream_->WritesDone();
+}
+
+bool Runner::WornOut() const {
+  if (options_.max_jobs != 0 && jobs_ >= options_.max_jobs) return true;
+  return options_.max_resident_bytes != 0 && ResidentBytes() > options_.max_resident_bytes;
 }
 
 void Runner::CompileOne(const v1::Lease& lease) {

@@ -2,6 +2,7 @@
 #ifndef WORKERS_RUNNER_RUNNER_H_
 #define WORKERS_RUNNER_RUNNER_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -17,13 +18,18 @@ struct RunnerOptions {
   std::string name;  // for people; empty: host/pid
   std::string version;
   bool sandbox = true;  // enter the sandbox once connected
+  // After so many jobs, or with more resident memory after a job, the worker ends in order: a fresh one has neither
+  // leaks nor fragments. 0: never.
+  uint64_t max_jobs = 0;
+  uint64_t max_resident_bytes = 0;
   // Also called at the start of each stage; tests inject faults here. May be null.
   std::function<void(compiler::Stage, const compiler::CompileRequest&)> on_stage;
 };
 
-// Attaches to the daemon and serves leases with `compiler`, one at a time, until the daemon drains this worker (Ok) or
-// the connection ends (Unavailable). Uses the calling thread to read, one to compile and one for heartbeats. A lease
-// that is cancelled and does not end soon ends the process: a compile cannot be interrupted otherwise.
+// Attaches to the daemon and serves leases with `compiler`, one at a time, until the daemon drains this worker or it
+// has done its share (Ok), or the connection ends (Unavailable). Uses the calling thread to read, one to compile and
+// one for heartbeats. A lease that is cancelled and does not end soon ends the process: a compile cannot be interrupted
+// otherwise.
 absl::Status RunWorker(const RunnerOptions& options, compiler::Compiler& compiler);
 
 }  // namespace tritond::workers

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_SUPPORT_TCP_PROXY_H_
+#define TESTS_SUPPORT_TCP_PROXY_H_
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+
+namespace tritond::tests {
+
+// Passes TCP connections on to a port of this machine, and can be told to misbehave like a network does: to carry
+// nothing more without closing anything (a cable that is cut, a peer that is gone without a word). Thread-safe.
+class TcpProxy final {
+ public:
+  explicit TcpProxy(int target_port);
+  ~TcpProxy();
+
+  int port() const { return port_; }
+  // Carries nothing, in either direction and on new connections too, until Resume.
+  void Stall() { to_target_ = to_caller_ = false; }
+  // Carries nothing to who dialled: a caller that does not read.
+  void StallToCaller() { to_caller_ = false; }
+  void Resume() { to_target_ = to_caller_ = true; }
+
+ private:
+  void Accept();
+  void Carry(int from, int to, const std::atomic<bool>& open);
+
+  const int target_port_;
+  int port_ = 0;
+  int listener_ = -1;
+  std::atomic<bool> to_target_{true}, to_caller_{true}, stopping_{false};
+  absl::Mutex mu_;
+  std::vector<int> fds_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::thread> threads_ ABSL_GUARDED_BY(mu_);
+  std::thread accepter_;
+};
+
+}  // namespace tritond::tests
+
+#endif  // TESTS_SUPPORT_TCP_PROXY_H_
