@@ -46,22 +46,23 @@ class WarmCompiler final : public Compiler {
       result.status = target.status();
       return result;
     }
-    PipelineRun run(context_, **target, request, on_stage_, result);
+    const CompilerIdentity identity{absl::StrCat(OwnId(), ", ", (*target)->AssemblyToolsId()), BuildId()};
+    PipelineRun run(context_, **target, request, on_stage_, {memory_, identity}, result);
     result.status = run.Run();
     return result;
   }
 
   void OnStage(std::function<void(Stage, const CompileRequest&)> callback) override { on_stage_ = std::move(callback); }
 
+  void UseMemory(StepMemory memory) override { memory_ = std::move(memory); }
+
   std::string BuildId() const override {
-    std::string id =
-        absl::StrCat("tritond ", kCompilerVersion, " ", kCompilerSourceDigest, ", LLVM ", LLVM_VERSION_STRING);
     for (const std::string& name : TargetNames()) {
       auto target = GetTarget(name);
       // Targets of one family share their tools: what one says stands for all.
       if (target.ok() && tools_seen_.insert((*target)->ToolsId()).second) tools_ += ", " + (*target)->ToolsId();
     }
-    return id + tools_;
+    return OwnId() + tools_;
   }
 
   std::vector<TargetInfo> Targets() const override {
@@ -76,6 +77,10 @@ class WarmCompiler final : public Compiler {
   }
 
  private:
+  static std::string OwnId() {
+    return absl::StrCat("tritond ", kCompilerVersion, " ", kCompilerSourceDigest, ", LLVM ", LLVM_VERSION_STRING);
+  }
+
   // Targets keep their libraries warm, so each is made once.
   absl::StatusOr<Target*> GetTarget(const std::string& name) const {
     auto it = targets_.find(name);
@@ -91,6 +96,7 @@ class WarmCompiler final : public Compiler {
   const CompilerConfig config_;
   mlir::MLIRContext context_;
   std::function<void(Stage, const CompileRequest&)> on_stage_;
+  StepMemory memory_;
   mutable std::map<std::string, std::unique_ptr<Target>> targets_;
   mutable std::set<std::string> tools_seen_;
   mutable std::string tools_;

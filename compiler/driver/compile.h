@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,28 @@ struct StageTime {
   std::chrono::nanoseconds wall{0};
 };
 
+// Names of what a compile makes, whatever the spelling of its kernel: SHA-256 over the kernel as it stands behind its
+// first stage, printed, and everything else that counts. 64 lowercase hex digits; empty where the kernel has no such
+// name, because the source's places are part of what is made or because the compile starts behind ttgir.
+struct StepKeys {
+  std::string result;    // of everything: artifacts, metadata; made by this compiler with all its tools
+  std::string assembly;  // of the assembly text alone: other assemblers have the same. Empty when the request wants
+                         // artifacts from between the first stage and the assembly
+};
+
+// A kernel's assembly, made earlier.
+struct AssemblyStep {
+  std::string text;
+  nlohmann::json metadata;  // of the compile that made it
+};
+
+// What is known already under some StepKeys.
+struct Recollection {
+  bool result = false;  // all of it: the compile can end
+  std::optional<AssemblyStep> assembly;
+};
+using StepMemory = std::function<Recollection(const StepKeys&)>;
+
 struct CompileResult {
   // InvalidArgument: the IR or an option is wrong. Unimplemented: valid, but beyond this compiler or target.
   // FailedPrecondition: a tool is missing (no assembler). ResourceExhausted: the kernel exceeds the target's limits.
@@ -71,6 +94,9 @@ struct CompileResult {
   std::vector<Diagnostic> diagnostics;  // filled on failure too
   std::vector<StageTime> stages;        // wall time of every stage that ran
   std::vector<std::string> ignored_options;
+  StepKeys keys;          // what the result may be remembered under; empty when it has diagnostics, which name places
+  bool recalled = false;  // the result under keys.result stands for this one, which has no artifacts
+  std::optional<AssemblyStep> assembly;  // what may be remembered under keys.assembly, unless it came from there
 };
 
 // Where the compiler looks for tools (assemblers, device libraries) besides the vendors' usual places.
@@ -90,6 +116,9 @@ class Compiler {
 
   // Called at the start of each stage; for progress reports and for tests that inject faults. Null removes it.
   virtual void OnStage(std::function<void(Stage, const CompileRequest&)> callback) = 0;
+
+  // Asked at most once in a compile, by its thread, behind the first stage. Null removes it.
+  virtual void UseMemory(StepMemory memory) = 0;
 
   // Names everything outside the request that can change the bytes: our version, LLVM's version, the digests of
   // libdevice and of the assembler. Two compilers with equal ids produce equal bytes.

@@ -52,32 +52,69 @@ mlir::LogicalResult CheckPlacements(mlir::ModuleOp module) {
 }  // namespace
 
 PipelineRun::PipelineRun(mlir::MLIRContext& context, Target& target, const CompileRequest& request,
-                         const StageCallback& on_stage, CompileResult& result)
-    : context_(context), target_(target), request_(request), on_stage_(on_stage), result_(result) {}
+                         const StageCallback& on_stage, Recall recall, CompileResult& result)
+    : context_(context), target_(target), request_(request), on_stage_(on_stage), recall_(recall), result_(result) {}
 
 PipelineRun::~PipelineRun() = default;
 
 absl::Status PipelineRun::Run() {
   if (absl::Status status = CheckRequest(); !status.ok()) return status;
   diagnostics_ = std::make_unique<DiagnosticCollector>(&context_, parsed_, result_.diagnostics);
-  for (int s = static_cast<int>(request_.input); s <= static_cast<int>(last_); ++s) {
-    Stage stage = static_cast<Stage>(s);
-    diagnostics_->SetStage(stage);
-    if (on_stage_) on_stage_(stage, request_);
-    auto start = std::chrono::steady_clock::now();
-    absl::Status status = RunStage(stage);
-    result_.stages.push_back({stage, std::chrono::steady_clock::now() - start});
-    if (!status.ok()) return status;
+  for (Stage stage = request_.input;; stage = static_cast<Stage>(static_cast<int>(stage) + 1)) {
+    if (absl::Status status = RunTimed(stage); !status.ok()) return status;
     Emit(stage);
+    if (stage == request_.input) stage = RecallSteps(stage);
+    if (result_.recalled || stage >= last_) break;
   }
+  if (result_.recalled) return absl::OkStatus();
   // Artifacts come in the order of the request.
   auto position = [&](const Artifact& a) {
     return std::find(request_.outputs.begin(), request_.outputs.end(), a.stage) - request_.outputs.begin();
   };
   std::stable_sort(result_.artifacts.begin(), result_.artifacts.end(),
                    [&](const Artifact& a, const Artifact& b) { return position(a) < position(b); });
-  FillMetadata();
+  if (result_.metadata.is_null()) FillMetadata();
+  RememberSteps();
   return absl::OkStatus();
+}
+
+absl::Status PipelineRun::RunTimed(Stage stage) {
+  diagnostics_->SetStage(stage);
+  if (on_stage_) on_stage_(stage, request_);
+  const auto start = std::chrono::steady_clock::now();
+  absl::Status status = RunStage(stage);
+  result_.stages.push_back({stage, std::chrono::steady_clock::now() - start});
+  return status;
+}
+
+// Behind the first stage: names what is being made and asks whether it was made before. The stage that is done then,
+// which is a later one when its text was recalled. Diagnostics speak of this request's text, so that a compile that has
+// some neither takes nor leaves anything.
+Stage PipelineRun::RecallSteps(Stage done) {
+  if (!recall_.memory || done > Stage::kTtgir || done >= last_) return done;
+  if (request_.debug_info || target_.TellsPlaces() || !result_.diagnostics.empty()) return done;
+  std::string canonical;
+  llvm::raw_string_ostream os(canonical);
+  module_->print(os);
+  result_.keys = NameSteps(os.str(), request_, recall_.identity);
+  Recollection known = recall_.memory(result_.keys);
+  if (known.result) {
+    result_.recalled = true;
+    result_.artifacts.clear();
+  } else if (known.assembly.has_value() && !result_.keys.assembly.empty()) {
+    asm_ = std::move(known.assembly->text);
+    result_.metadata = std::move(known.assembly->metadata);
+    Emit(Stage::kAsm);
+    return Stage::kAsm;
+  }
+  return done;
+}
+
+void PipelineRun::RememberSteps() {
+  if (!result_.diagnostics.empty()) result_.keys = {};
+  const bool fresh = std::any_of(result_.stages.begin(), result_.stages.end(),
+                                 [](const StageTime& time) { return time.stage == Stage::kAsm; });
+  if (!result_.keys.assembly.empty() && fresh) result_.assembly = AssemblyStep{asm_, result_.metadata};
 }
 
 absl::Status PipelineRun::CheckRequest() {

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/options.h"
+#include "compiler/driver/step_keys.h"
 #include "compiler/ir/parse_module.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -28,9 +29,15 @@ class PipelineRun final {
  public:
   using StageCallback = std::function<void(Stage, const CompileRequest&)>;
 
+  // What the run may recall of earlier ones. `memory` may be null.
+  struct Recall {
+    const StepMemory& memory;
+    const CompilerIdentity& identity;
+  };
+
   // Borrows everything; fills `result` but its status.
   PipelineRun(mlir::MLIRContext& context, Target& target, const CompileRequest& request, const StageCallback& on_stage,
-              CompileResult& result);
+              Recall recall, CompileResult& result);
   ~PipelineRun();
 
   // See CompileResult::status.
@@ -38,7 +45,10 @@ class PipelineRun final {
 
  private:
   absl::Status CheckRequest();
+  absl::Status RunTimed(Stage stage);
   absl::Status RunStage(Stage stage);
+  Stage RecallSteps(Stage done);
+  void RememberSteps();
   absl::Status Parse();
   absl::Status RunPasses(Stage stage, const std::function<void(mlir::OpPassManager&)>& add);
   absl::Status CheckKernel();
@@ -59,6 +69,7 @@ class PipelineRun final {
   Target& target_;
   const CompileRequest& request_;
   const StageCallback& on_stage_;
+  const Recall recall_;
   CompileResult& result_;
   KernelOptions options_;
   Stage last_ = Stage::kTtir;

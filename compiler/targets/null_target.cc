@@ -126,6 +126,7 @@ class NullTarget final : public Target {
   absl::Status AssemblerStatus() override { return Nothing(); }
   // Empty: there is no tool whose version could change the bytes.
   std::string ToolsId() override { return ""; }
+  std::string AssemblyToolsId() override { return ""; }
 
  private:
   static absl::Status Nothing() { return absl::FailedPreconditionError("target null has no device to make code for"); }

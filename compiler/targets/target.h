@@ -80,6 +80,8 @@ class Target {
 
   // Everything outside the request that can change the bytes: digests of device library and assembler.
   virtual std::string ToolsId() = 0;
+  // The part of it that can change assembly text; what the assembler takes belongs to it where EmitAsm goes by that.
+  virtual std::string AssemblyToolsId() = 0;
 };
 
 // Where targets look for tools, besides the vendors' usual places; first match wins.

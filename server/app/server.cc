@@ -252,7 +252,7 @@ absl::Status Server::StartHttp() {
   pages.metrics = [this] {
     metrics_->SetQueues(engine_->scheduler().GetStats());
     metrics_->SetCluster(cache_.cluster_answers());
-    metrics_->SetStored(engine_->store().index().size(), engine_->store().index().size_bytes());
+    metrics_->SetStored(engine_->store().index());
     return prometheus::TextSerializer().Serialize(registry_.Collect());
   };
   pages.not_ready = [this] { return NotReady(); };

@@ -33,6 +33,11 @@ void ResultIndex::RemoveLocked(absl::string_view key, Removal* removal) {
   size_bytes_ -= entry.result.size_bytes;
   order_.erase({entry.queued, it->first});
   removal->keys.push_back(it->first);
+  if (entry.result.derived) {
+    --derived_;
+  } else {
+    ++removal->asked_for;
+  }
   entries_.erase(it);
 }
 
@@ -41,9 +46,13 @@ Removal ResultIndex::Add(const IndexedResult& result) {
   Removal removal;
   RemoveLocked(result.key, &removal);
   removal.keys.clear();  // The key is there again.
+  removal.asked_for = 0;
   for (const StoredPiece& piece : result.pieces) {
     Piece& stored = pieces_[piece.digest];
-    if (stored.results++ > 0) continue;
+    if (stored.results++ > 0) {
+      deduplicated_ += result.derived ? 0 : 1;
+      continue;
+    }
     stored.size_bytes = piece.size_bytes;
     size_bytes_ += piece.size_bytes;
   }
@@ -52,6 +61,7 @@ Removal ResultIndex::Add(const IndexedResult& result) {
   removal.digests.erase(std::remove_if(removal.digests.begin(), removal.digests.end(), is_named),
                         removal.digests.end());
   size_bytes_ += result.size_bytes;
+  derived_ += result.derived ? 1 : 0;
   Entry& entry = entries_[result.key];
   entry.result = result;
   entry.value = entry.queued = ValueOf(entry);
@@ -104,6 +114,16 @@ uint64_t ResultIndex::size_bytes() const {
 size_t ResultIndex::size() const {
   absl::MutexLock lock(&mu_);
   return entries_.size();
+}
+
+size_t ResultIndex::asked_for() const {
+  absl::MutexLock lock(&mu_);
+  return entries_.size() - derived_;
+}
+
+uint64_t ResultIndex::deduplicated() const {
+  absl::MutexLock lock(&mu_);
+  return deduplicated_;
 }
 
 std::vector<std::string> ResultIndex::Keys() const {

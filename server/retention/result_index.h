@@ -27,12 +27,14 @@ struct IndexedResult {
   uint64_t size_bytes = 0;  // of the record itself
   std::vector<StoredPiece> pieces;
   double cost_cpu_seconds = 0;  // to make it again
+  bool derived = false;         // another name or a part of a result, not one that was asked for
 };
 
 // What is to be removed from the caches.
 struct Removal {
   std::vector<std::string> keys;
   std::vector<std::string> digests;  // pieces that no result names any more
+  size_t asked_for = 0;              // of the keys, those that are not of derived results
 };
 
 // Which results are stored, which pieces they share, and which of them are worth least. Results are valued by
@@ -54,6 +56,9 @@ class ResultIndex final {
 
   uint64_t size_bytes() const;
   size_t size() const;
+  size_t asked_for() const;  // of them, those that are not derived
+  // Pieces of results asked for that another result had brought already, since the start.
+  uint64_t deduplicated() const;
   std::vector<std::string> Keys() const;
 
  private:
@@ -77,6 +82,8 @@ class ResultIndex final {
   std::set<std::pair<double, std::string>> order_ ABSL_GUARDED_BY(mu_);  // by value; uses since are not in it yet
   double inflation_ ABSL_GUARDED_BY(mu_) = 0;                            // the value of the last one evicted
   uint64_t size_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t derived_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t deduplicated_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace tritond::server

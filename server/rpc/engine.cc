@@ -35,6 +35,12 @@ Loss::Kind ToLoss(workers::WorkerEnd::Kind kind) {
   return Loss::Kind::kDisconnected;
 }
 
+Outcome Failed(absl::Status status) {
+  Outcome outcome;
+  outcome.status = std::move(status);
+  return outcome;
+}
+
 // The request as it is stored beside its result, which is told of it.
 std::string RecordRequest(v1::CompileRequest request, v1::ActionResult* action) {
   proto::KeepKeyFields(&request);
@@ -59,6 +65,7 @@ Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::C
       log_(std::move(log)),
       targets_changed_(std::move(targets_changed)),
       store_(results, blobs, config_.store),
+      steps_(store_, metrics),
       errors_(config_.error_lifetime, kMaxRememberedErrors, clock_),
       targets_(config_.targets, clock_),
       scheduler_(config_.scheduler, clock_, *this) {}
@@ -190,6 +197,29 @@ void Engine::OnProgress(const std::string& worker, uint64_t lease, v1::Stage sta
   Report(key, stage);
 }
 
+void Engine::OnQuery(const std::string& worker, v1::StepQuery query) {
+  auto shared = std::make_shared<v1::StepQuery>(std::move(query));  // Shared because std::function wants to copy.
+  tasks_.Run([this, worker, shared] {
+    const uint64_t lease = shared->lease();
+    bool refresh = true;
+    {
+      absl::MutexLock lock(&mu_);
+      auto it = leased_.find(lease);
+      if (it != leased_.end()) refresh = it->second.request->cache_mode() == v1::CACHE_MODE_REFRESH;
+    }
+    std::shared_ptr<const StoredResult> result;
+    v1::StepAnswer answer;
+    if (!refresh) answer = steps_.Recall(shared->keys(), &result);
+    answer.set_lease(lease);
+    {
+      absl::MutexLock lock(&mu_);
+      auto it = leased_.find(lease);
+      if (it != leased_.end()) it->second.recalled = std::move(result);
+    }
+    pool_->Answer(worker, std::move(answer));
+  });
+}
+
 void Engine::OnOutcome(const std::string& worker, v1::CompileOutcome outcome) {
   // Shared because std::function wants to copy.
   auto shared = std::make_shared<v1::CompileOutcome>(std::move(outcome));
@@ -202,40 +232,52 @@ void Engine::OnOutcome(const std::string& worker, v1::CompileOutcome outcome) {
       job = std::move(it->second);
       leased_.erase(it);
     }
-    const uint64_t lease = shared->lease();
-    scheduler_.Finish(lease, Settle(job, std::move(*shared)));
+    Outcome settled = Settle(job, shared.get());
+    auto stored = std::static_pointer_cast<const StoredResult>(settled.value);
+    scheduler_.Finish(shared->lease(), std::move(settled));
+    if (stored == nullptr || shared->recalled()) return;
+    Complain(job.key, steps_.Remember(*stored, std::move(*shared)));  // Nobody waits for it.
   });
 }
 
-Outcome Engine::Settle(const LeasedJob& job, v1::CompileOutcome outcome) {
-  v1::ActionResult& action = *outcome.mutable_result();
+void Engine::Complain(const std::string& key, const absl::Status& kept) {
+  if (kept.ok()) return;
+  metrics_.store_failures.Increment();
+  log_(absl::StrCat("cache: cannot keep ", key, ": ", kept.ToString()));
+}
+
+Outcome Engine::Settle(const LeasedJob& job, v1::CompileOutcome* outcome) {
+  v1::ActionResult& action = *outcome->mutable_result();
   {
     absl::MutexLock lock(&mu_);
     const v1::Hello& hello = hellos_[job.worker];
     action.set_worker(hello.name());
     action.set_build_id(hello.build_id());
   }
-  if (outcome.code() != 0) return SettleFailure(job, outcome);
-  *action.mutable_created() = google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(clock_()));
-  const double cost_cpu_seconds = action.cost_cpu_seconds();
+  if (outcome->code() != 0) return SettleFailure(job, *outcome);
+  const bool recalled = outcome->recalled();
   FreshResult fresh;
-  fresh.request = RecordRequest(*job.request, &action);
-  for (v1::Blob& blob : *outcome.mutable_blobs()) fresh.artifacts.push_back(std::move(*blob.mutable_data()));
-  fresh.action = std::move(action);
+  if (recalled) {
+    if (job.recalled == nullptr)
+      return Failed(absl::InternalError("a worker recalled a result that it was not told of"));
+    fresh.action = job.recalled->action;
+    fresh.artifacts = job.recalled->artifacts;
+  } else {
+    *action.mutable_created() = google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(clock_()));
+    for (v1::Blob& blob : *outcome->mutable_blobs()) fresh.artifacts.emplace_back(std::move(*blob.mutable_data()));
+    fresh.action = std::move(action);
+    StepShelf::Name(*outcome, &fresh.action);
+  }
+  fresh.request = RecordRequest(*job.request, &fresh.action);
   absl::Status kept;
   absl::StatusOr<std::shared_ptr<const StoredResult>> stored = store_.Keep(job.key, std::move(fresh), &kept);
-  if (!kept.ok()) {
-    metrics_.store_failures.Increment();
-    log_(absl::StrCat("cache: cannot keep ", job.key, ": ", kept.ToString()));
-  }
+  Complain(job.key, kept);
+  if (!stored.ok()) return Failed(stored.status());
+  errors_.Forget(job.key);
   Outcome settled;
-  if (stored.ok()) {
-    errors_.Forget(job.key);
-    metrics_.compile_seconds.Observe(cost_cpu_seconds);
-    settled.value = *std::move(stored);
-  } else {
-    settled.status = stored.status();
-  }
+  settled.stored = recalled;
+  if (!settled.stored) metrics_.compile_seconds.Observe((*stored)->action.cost_cpu_seconds());
+  settled.value = *std::move(stored);
   return settled;
 }
 

@@ -19,6 +19,7 @@
 #include "server/rpc/metrics.h"
 #include "server/rpc/response.h"
 #include "server/rpc/result_store.h"
+#include "server/rpc/step_shelf.h"
 #include "server/rpc/task_thread.h"
 #include "server/scheduler/scheduler.h"
 #include "workers/pool/worker_pool.h"
@@ -91,6 +92,7 @@ class Engine final : public Executor, public workers::PoolListener {
   // PoolListener, for the pool.
   void OnAttached(const std::string& worker, const v1::Hello& hello) override;
   void OnProgress(const std::string& worker, uint64_t lease, v1::Stage stage) override;
+  void OnQuery(const std::string& worker, v1::StepQuery query) override;
   void OnOutcome(const std::string& worker, v1::CompileOutcome outcome) override;
   void OnEnded(const std::string& worker, const workers::WorkerEnd& end) override;
 
@@ -100,13 +102,16 @@ class Engine final : public Executor, public workers::PoolListener {
     std::string key;
     std::string worker;
     std::shared_ptr<const v1::CompileRequest> request;  // Shared with the scheduler's job.
+    std::shared_ptr<const StoredResult> recalled;       // What the worker was told to end with.
   };
 
   // What is stored under the key: a result or a remembered error.
   std::optional<Outcome> FindOutcome(const std::string& key);
   std::optional<absl::StatusOr<CompileAnswer>> FindAnswer(const std::string& key);
   void Report(const std::string& key, v1::Stage stage);
-  Outcome Settle(const LeasedJob& job, v1::CompileOutcome outcome);
+  // Leaves of the outcome what StepShelf remembers.
+  Outcome Settle(const LeasedJob& job, v1::CompileOutcome* outcome);
+  void Complain(const std::string& key, const absl::Status& kept);
   Outcome SettleFailure(const LeasedJob& job, const v1::CompileOutcome& outcome);
 
   const EngineConfig config_;
@@ -117,6 +122,7 @@ class Engine final : public Executor, public workers::PoolListener {
   const std::function<void(const std::string&)> log_;
   const std::function<void(const std::string&)> targets_changed_;
   ResultStore store_;
+  StepShelf steps_;
   ErrorMemory errors_;
   TargetCatalog targets_;
   Scheduler scheduler_;

@@ -17,7 +17,7 @@ grpc::ServerUnaryReactor* Evict(Engine& engine, grpc::CallbackServerContext* con
     absl::StatusOr<Removal> removal =
         request->everything() ? engine.EvictAll() : engine.Evict({request->keys().begin(), request->keys().end()});
     if (removal.ok()) {
-      response->set_results(removal->keys.size());
+      response->set_results(removal->asked_for);
       response->set_artifacts(removal->digests.size());
     }
     reactor->Finish(ToGrpc(removal.status()));

@@ -54,7 +54,7 @@ grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, grpc::Ca
   response->set_rejected(stats.rejected);
   response->set_hedged(stats.hedged);
   response->set_open_jobs(jobs.book.open());
-  response->set_stored_results(engine.store().index().size());
+  response->set_stored_results(engine.store().index().asked_for());
   response->set_stored_bytes(engine.store().index().size_bytes());
   response->set_quarantined(engine.scheduler().Quarantined().size());
   response->set_saved_cpu_seconds(metrics.saved_cpu_seconds.Value());

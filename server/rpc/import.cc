@@ -64,7 +64,7 @@ absl::Status Store(Engine& engine, v1::BundleRecord record, v1::ImportResponse* 
   FreshResult fresh;
   fresh.action = std::move(*record.mutable_result());
   const int artifacts = fresh.action.artifacts_size();
-  for (int i = 0; i < artifacts; ++i) fresh.artifacts.push_back(std::move(*record.mutable_blobs(i)->mutable_data()));
+  for (int i = 0; i < artifacts; ++i) fresh.artifacts.emplace_back(std::move(*record.mutable_blobs(i)->mutable_data()));
   fresh.request = std::move(*record.mutable_blobs(artifacts)->mutable_data());
   absl::Status kept;
   absl::Status status = engine.store().Keep(record.key(), std::move(fresh), &kept).status();

@@ -24,6 +24,12 @@ prometheus::Histogram& MakeHistogram(prometheus::Registry& registry, const std::
 constexpr char kRequests[] = "tritond_requests_total";
 constexpr char kRequestsHelp[] = "Compile requests and successful look-ups, by how they were answered.";
 
+constexpr char kStepHits[] = "tritond_step_hits_total";
+constexpr char kStepHitsHelp[] =
+    "Compiles that ended early: semantic, because the kernel was stored in another spelling; assembly, because only "
+    "the "
+    "last step was missing.";
+
 }  // namespace
 
 const char* JobClassName(JobClass job_class) {
@@ -45,6 +51,8 @@ Metrics::Metrics(prometheus::Registry& registry)
       error_hits(MakeCounter(registry, kRequests, kRequestsHelp, {{"answer", "error_hit"}})),
       failures(MakeCounter(registry, kRequests, kRequestsHelp, {{"answer", "failed"}})),
       lookup_misses(MakeCounter(registry, "tritond_lookup_misses_total", "Look-ups that found nothing.")),
+      semantic_hits(MakeCounter(registry, kStepHits, kStepHitsHelp, {{"step", "semantic"}})),
+      assembly_hits(MakeCounter(registry, kStepHits, kStepHitsHelp, {{"step", "assembly"}})),
       workers_lost(MakeCounter(registry, "tritond_workers_lost_total", "Workers that died, hung or disconnected.")),
       saved_cpu_seconds(MakeCounter(registry, "tritond_saved_cpu_seconds_total",
                                     "Recorded compile cost of the results that hits returned.")),
@@ -58,7 +66,9 @@ Metrics::Metrics(prometheus::Registry& registry)
       hedged_(MakeGauge(registry, "tritond_hedged", "Stuck compiles begun on a second worker, since the start.")),
       cluster_up_(MakeGauge(registry, "tritond_cluster_up", "1: the cluster's engine answers, or there is none.")),
       stored_bytes_(MakeGauge(registry, "tritond_stored_bytes", "Results and artifacts kept, before compression.")),
-      stored_results_(MakeGauge(registry, "tritond_stored_results", "Results kept.")) {
+      stored_results_(MakeGauge(registry, "tritond_stored_results", "Results kept.")),
+      deduplicated_(MakeGauge(registry, "tritond_deduplicated",
+                              "Artifacts of new results that were stored already, by content, since the start.")) {
   for (int i = 0; i < kJobClasses; ++i) {
     const std::string name = JobClassName(static_cast<JobClass>(i));
     queued_[i] =
@@ -68,9 +78,10 @@ Metrics::Metrics(prometheus::Registry& registry)
   }
 }
 
-void Metrics::SetStored(uint64_t results, uint64_t bytes) {
-  stored_results_.Set(static_cast<double>(results));
-  stored_bytes_.Set(static_cast<double>(bytes));
+void Metrics::SetStored(const ResultIndex& index) {
+  stored_results_.Set(static_cast<double>(index.asked_for()));
+  stored_bytes_.Set(static_cast<double>(index.size_bytes()));
+  deduplicated_.Set(static_cast<double>(index.deduplicated()));
 }
 
 void Metrics::SetQueues(const Scheduler::Stats& stats) {

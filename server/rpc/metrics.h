@@ -9,6 +9,7 @@
 
 #include <array>
 
+#include "server/retention/result_index.h"
 #include "server/scheduler/scheduler.h"
 
 namespace tritond::server {
@@ -24,6 +25,8 @@ class Metrics final {
   prometheus::Counter& error_hits;
   prometheus::Counter& failures;
   prometheus::Counter& lookup_misses;
+  prometheus::Counter& semantic_hits;
+  prometheus::Counter& assembly_hits;
   prometheus::Counter& workers_lost;
   prometheus::Counter& saved_cpu_seconds;
   prometheus::Counter& store_failures;
@@ -35,7 +38,7 @@ class Metrics final {
   // Shows whether the cluster's engine answers.
   void SetCluster(bool answers) { cluster_up_.Set(answers ? 1 : 0); }
   // Shows what the cache holds.
-  void SetStored(uint64_t results, uint64_t bytes);
+  void SetStored(const ResultIndex& index);
 
  private:
   prometheus::Gauge& leases_;
@@ -44,6 +47,7 @@ class Metrics final {
   prometheus::Gauge& cluster_up_;
   prometheus::Gauge& stored_bytes_;
   prometheus::Gauge& stored_results_;
+  prometheus::Gauge& deduplicated_;
   std::array<prometheus::Gauge*, kJobClasses> queued_;
   std::array<prometheus::Gauge*, kJobClasses> running_;
 };

@@ -16,7 +16,7 @@ absl::StatusOr<cache::Digest> Check(const v1::Artifact& artifact, const cache::B
 }  // namespace
 
 IndexedResult ToIndexed(const std::string& key, const v1::ActionResult& action, uint64_t record_bytes) {
-  IndexedResult indexed{key, record_bytes, {}, action.cost_cpu_seconds()};
+  IndexedResult indexed{key, record_bytes, {}, action.cost_cpu_seconds(), /*derived=*/!action.has_request()};
   for (const v1::Artifact& artifact : action.artifacts())
     indexed.pieces.push_back({artifact.digest(), artifact.size_bytes()});
   if (action.has_request()) indexed.pieces.push_back({action.request().digest(), action.request().size_bytes()});
@@ -83,10 +83,10 @@ absl::Status ResultStore::KeepPieces(FreshResult& fresh, StoredResult* result, a
   if (static_cast<size_t>(action.artifacts_size()) != fresh.artifacts.size())
     return absl::InternalError("there are more or fewer artifacts than the result names");
   for (int i = 0; i < action.artifacts_size(); ++i) {
-    cache::Blob blob(std::move(fresh.artifacts[i]));
+    cache::Blob blob = std::move(fresh.artifacts[i]);
     absl::StatusOr<cache::Digest> digest = Check(action.artifacts(i), blob);
     if (!digest.ok()) return digest.status();
-    kept->Update(blobs_.Put(*digest, blob));
+    if (!fresh.pieces_stored) kept->Update(blobs_.Put(*digest, blob));
     result->artifacts.push_back(std::move(blob));
   }
   if (!action.has_request()) return absl::OkStatus();
@@ -129,7 +129,18 @@ absl::Status ResultStore::Drop(const Removal& removal, Verb verb) {
 
 absl::StatusOr<Removal> ResultStore::Evict(const std::vector<std::string>& keys) {
   absl::MutexLock lock(&change_);
-  Removal removal = index_.Remove(keys);
+  std::vector<std::string> all = keys;
+  for (const std::string& key : keys) {
+    absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
+    if (!digest.ok()) continue;
+    absl::StatusOr<cache::Blob> serialized = results_.Get(*digest);
+    v1::ActionResult action;
+    if (!serialized.ok() || !action.ParseFromArray(serialized->data(), static_cast<int>(serialized->size()))) continue;
+    for (const std::string& other : {action.semantic_key(), action.assembly_key()}) {
+      if (!other.empty()) all.push_back(other);
+    }
+  }
+  Removal removal = index_.Remove(all);
   absl::Status status = Drop(removal, &cache::Cache::Remove);
   if (!status.ok()) return status;
   return removal;

@@ -28,8 +28,9 @@ struct StoredResult final : Payload {
 // What a result is made of, before it is stored.
 struct FreshResult {
   v1::ActionResult action;
-  std::vector<std::string> artifacts;  // as action.artifacts
+  std::vector<cache::Blob> artifacts;  // as action.artifacts
   std::string request;                 // as action.request; empty: none
+  bool pieces_stored = false;          // by a result of before, with the same artifacts
 };
 
 struct StoreLimits {
@@ -55,8 +56,8 @@ class ResultStore final {
   absl::StatusOr<std::shared_ptr<const StoredResult>> Keep(const std::string& key, FreshResult fresh,
                                                            absl::Status* kept);
 
-  // Forgets these results, and what only they name. Says how much went; the first error of the caches, after trying
-  // all.
+  // Forgets these results under all their names, and what only they name. Says how much went; the first error of the
+  // caches, after trying all.
   absl::StatusOr<Removal> Evict(const std::vector<std::string>& keys);
   absl::StatusOr<Removal> EvictAll();
 

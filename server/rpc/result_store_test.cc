@@ -55,7 +55,7 @@ class ResultStoreTest : public testing::Test {
     Name(binary, fresh.action.add_artifacts());
     Name(request, fresh.action.mutable_request());
     fresh.action.set_cost_cpu_seconds(cost);
-    fresh.artifacts = {binary};
+    fresh.artifacts = {cache::Blob(binary)};
     fresh.request = request;
     return fresh;
   }
@@ -118,7 +118,7 @@ TEST_F(ResultStoreTest, TheLeastValuableGoWhenThereIsTooMuch) {
 TEST_F(ResultStoreTest, WrongBytesAreNotKept) {
   ResultStore store(results, blobs, {});
   FreshResult fresh = Fresh("binary", "request");
-  fresh.artifacts[0] = "Binary";
+  fresh.artifacts[0] = cache::Blob("Binary");
   absl::Status kept;
   EXPECT_TRUE(absl::IsInternal(store.Keep(Key("a"), fresh, &kept).status()));
   fresh = Fresh("binary", "request");

@@ -65,10 +65,11 @@ class Daemon:
         return [str(self.binaries / "tritond"), "--data-dir", str(self.folder / "data"), "--listen", self.address, "--http",
                 self.http, "--workers", str(workers)]
 
-    def start(self, workers=1):
+    def start(self, workers=1, environment=None):
         log = open(self.folder / "tritond.log", "a", encoding="utf-8")
         with log:
-            self.process = subprocess.Popen(self.command(workers), stdout=log, stderr=log, start_new_session=True)
+            self.process = subprocess.Popen(self.command(workers), stdout=log, stderr=log, start_new_session=True,
+                                            env={**os.environ, **(environment or {})})
         done = self.client("--wait", "30", "stats")
         if done.returncode != 0:
             raise AssertionError(f"the daemon does not answer: {done.stderr}\n{self.log()}")

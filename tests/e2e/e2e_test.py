@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,6 +68,38 @@ class EndToEnd(unittest.TestCase):
         for name in ("shared", "num_ctas", "num_stages", "warp_size", "tmem_size", "global_scratch_size",
                      "global_scratch_align", "profile_scratch_size", "profile_scratch_align", "target"):
             self.assertIn(name, metadata)
+
+    def test_another_spelling_of_a_kernel_is_a_hit(self):
+        original = (EXAMPLES / "softmax.ttir").read_text()
+        self.assertIn("%", original)
+        respelled = self.write("softmax.ttir", "// once more\n" + original.replace("%", "%of_"))
+        _, miss = self.daemon.compile(EXAMPLES / "softmax.ttir", "cuda:90", "--emit", "asm")
+        code, hit = self.daemon.compile(respelled, "cuda:90", "--emit", "asm")
+        self.assertEqual((code, hit["cache"], hit["artifacts"]), (0, "hit", miss["artifacts"]))
+        self.assertNotEqual(hit["key"], miss["key"])
+
+    def test_a_new_assembler_redoes_only_the_last_step(self):
+        ptxas = shutil.which("ptxas", path=f"{os.environ.get('PATH', '')}:/usr/local/cuda/bin")
+        if self.target != "cuda:90" or not ptxas:
+            self.skipTest("no ptxas on this machine")
+        _, first = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target, "-o", self.folder / "first")
+        before = self.build_id()
+        self.assertEqual(self.daemon.stop(), 0)
+        toolkit = self.folder / "cuda" / "bin"
+        toolkit.mkdir(parents=True)
+        (toolkit / "ptxas").write_text(f'#!/bin/sh\nexec "{ptxas}" "$@"\n')
+        (toolkit / "ptxas").chmod(0o755)
+        self.daemon.start(environment={"CUDA_HOME": str(toolkit.parent)})
+        if self.build_id() == before:
+            self.skipTest("this machine's assembler is no program")
+        code, second = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target, "-o", self.folder / "second")
+        self.assertEqual((code, second["cache"]), (0, "miss"))
+        self.assertEqual(sorted(first["stages_ms"]), ["asm", "binary", "llir", "ttgir", "ttir"])
+        self.assertEqual(sorted(second["stages_ms"]), ["binary", "ttir"])
+        self.assertEqual((self.folder / "first").read_bytes(), (self.folder / "second").read_bytes())
+
+    def build_id(self):
+        return next(t["build_id"] for t in self.daemon.stats()["daemon"]["targets"] if t["name"] == self.target)
 
     def test_after_a_restart_a_hit_touches_no_worker(self):
         _, miss = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target)

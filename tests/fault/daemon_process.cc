@@ -30,10 +30,18 @@ DaemonProcess::~DaemonProcess() {
 }
 
 bool DaemonProcess::Start() {
-  std::vector<std::string> words{TRITOND_PROGRAM, "--data-dir",        data_dir(),
-                                 "--listen",      address(),           "--http",
-                                 "none",          "--workers",         absl::StrCat(workers),
-                                 "--worker-binary", TRITOND_FAKE_WORKER, "--memory-cache-mb",
+  std::vector<std::string> words{TRITOND_PROGRAM,
+                                 "--data-dir",
+                                 data_dir(),
+                                 "--listen",
+                                 address(),
+                                 "--http",
+                                 "none",
+                                 "--workers",
+                                 absl::StrCat(workers),
+                                 "--worker-binary",
+                                 TRITOND_FAKE_WORKER,
+                                 "--memory-cache-mb",
                                  absl::StrCat(memory_cache_mb)};
 #ifdef __SANITIZE_ADDRESS__
   words.insert(words.end(), {"--worker-memory-mb", "0"});  // The sanitizer reserves terabytes of addresses.
@@ -41,12 +49,13 @@ bool DaemonProcess::Start() {
   words.insert(words.end(), options_.begin(), options_.end());
   program_ = std::make_unique<Program>(words, folder_ + "/log", preload);
   const bool up = Await([this] {
-    if (program_->Ended()) return true;
-    const v1::ListWorkersResponse list = Workers();
-    bool attached = workers == 0 && Stats().has_started();
-    for (const v1::Worker& worker : list.workers()) attached = attached || worker.targets_size() > 0;
-    return attached;
-  }) && !program_->Ended();
+                    if (program_->Ended()) return true;
+                    const v1::ListWorkersResponse list = Workers();
+                    bool attached = workers == 0 && Stats().has_started();
+                    for (const v1::Worker& worker : list.workers()) attached = attached || worker.targets_size() > 0;
+                    return attached;
+                  }) &&
+                  !program_->Ended();
   if (!up) std::cerr << "the daemon does not come up:\n" << Log() << "\n";
   return up;
 }
@@ -128,7 +137,8 @@ std::string WrongWith(const v1::CompileRequest& request, const v1::CompileRespon
     if (data.size() != artifact.size_bytes()) return "bytes of another size";
     const std::string ending = absl::StrCat("of\n", request.ir());
     const size_t head = data.find(ending);
-    if (!absl::StartsWith(data, absl::StrCat(artifact.format(), " for ", request.target())) || head == std::string::npos)
+    if (!absl::StartsWith(data, absl::StrCat(artifact.format(), " for ", request.target())) ||
+        head == std::string::npos)
       return absl::StrCat("another kernel's bytes: ", data.substr(0, 200));
     if (artifact.kind() == v1::STAGE_BINARY && Lengthened(data.substr(0, head + ending.size()), data.size()) != data)
       return "other bytes than the worker made";

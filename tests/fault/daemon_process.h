@@ -75,7 +75,8 @@ v1::CompileRequest NumberedRequest(uint64_t number, size_t binary_bytes = 0, dou
 grpc::Status Compile(Stubs& stubs, const v1::CompileRequest& request, v1::CompileResponse* response,
                      absl::Duration timeout = absl::Seconds(30));
 
-// What is wrong with an answer: every artifact's digest and every byte that a fake worker would have made. Empty: nothing.
+// What is wrong with an answer: every artifact's digest and every byte that a fake worker would have made. Empty:
+// nothing.
 std::string WrongWith(const v1::CompileRequest& request, const v1::CompileResponse& response);
 
 // Polls until it holds. False after `timeout`.

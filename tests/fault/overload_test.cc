@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// More work than there is room for: memory stays bounded, every tenant is served, and the rest is told when to come back.
-// With --seconds a soak. Its workers sleep instead of working, so that it leaves the machine to others.
+// More work than there is room for: memory stays bounded, every tenant is served, and the rest is told when to come
+// back. With --seconds a soak. Its workers sleep instead of working, so that it leaves the machine to others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,8 @@ void CallUntil(const std::atomic<bool>& stop, const std::string& address, int cl
   Stubs stubs(address);
   const int tenant = client % 2 == 0 ? 0 : 1 + client / 2 % (kTenants - 1);
   for (uint64_t i = 0; !stop; ++i) {
-    v1::CompileRequest request = NumberedRequest(client * uint64_t{1'000'000'000} + i, i % 16 == 0 ? 40000 : 0, kCompileMs);
+    v1::CompileRequest request =
+        NumberedRequest(client * uint64_t{1'000'000'000} + i, i % 16 == 0 ? 40000 : 0, kCompileMs);
     request.set_tenant(absl::StrCat("tenant", tenant));
     v1::CompileResponse response;
     const grpc::Status status = Compile(stubs, request, &response);
@@ -70,8 +71,7 @@ TEST(Overload, TwiceTheCapacityLeavesMemoryBoundedAndNoTenantStarved) {
   Counts counts;
   std::atomic<bool> stop{false};
   std::vector<std::thread> clients;
-  for (int i = 0; i < kClients; ++i)
-    clients.emplace_back([&, i] { CallUntil(stop, daemon.address(), i, &counts); });
+  for (int i = 0; i < kClients; ++i) clients.emplace_back([&, i] { CallUntil(stop, daemon.address(), i, &counts); });
 
   const absl::Duration time = TestTime(absl::Seconds(8));
   const absl::Time begin = absl::Now();

@@ -14,9 +14,10 @@ namespace tritond::tests {
 std::string Lengthened(std::string text, size_t size_bytes);
 
 // A compiler without LLVM that behaves like the real one towards its caller: stages, artifacts that depend on the whole
-// request, metadata, diagnostics. The IR tells it to fail: a first line "error CODE MESSAGE", CODE one of invalid,
-// unimplemented, exhausted, internal. The option artifact_bytes sets the size of the binary, see Lengthened. Targets:
-// cuda:80 and cuda:90; cuda:100 without an assembler.
+// request, metadata, diagnostics, a memory of earlier steps (lines that begin with "// " are mere spelling). The IR
+// tells it to fail: a first line "error CODE MESSAGE", CODE one of invalid, unimplemented, exhausted, internal. The
+// option artifact_bytes sets the size of the binary, see Lengthened. Targets: cuda:80 and cuda:90; cuda:100 without an
+// assembler.
 class FakeCompiler final : public compiler::Compiler {
  public:
   explicit FakeCompiler(std::string build_id) : build_id_(std::move(build_id)) {}
@@ -25,12 +26,14 @@ class FakeCompiler final : public compiler::Compiler {
   void OnStage(std::function<void(compiler::Stage, const compiler::CompileRequest&)> callback) override {
     on_stage_ = std::move(callback);
   }
+  void UseMemory(compiler::StepMemory memory) override { memory_ = std::move(memory); }
   std::string BuildId() const override { return build_id_; }
   std::vector<TargetInfo> Targets() const override;
 
  private:
   const std::string build_id_;
   std::function<void(compiler::Stage, const compiler::CompileRequest&)> on_stage_;
+  compiler::StepMemory memory_;
 };
 
 }  // namespace tritond::tests

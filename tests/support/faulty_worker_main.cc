@@ -9,8 +9,8 @@
 
 int main(int argc, char** argv) {
   auto make_compiler = [] {
-    return tritond::compiler::Compiler::Create(
-        tritond::workers::FindTools(tritond::workers::ThisExecutable(), std::getenv("PATH")));
+    return tritond::compiler::Compiler::Create(tritond::workers::FindTools(
+        tritond::workers::ThisExecutable(), {std::getenv("CUDA_HOME"), std::getenv("PATH")}));
   };
   return tritond::workers::WorkerMain(argc, argv, make_compiler, tritond::tests::InjectFault);
 }

@@ -15,8 +15,7 @@ class Program final {
  public:
   // Starts `words[0]` with the rest as arguments; what it prints goes to the end of `log` (empty: nowhere). With
   // `preload` that shared library is loaded into it first. ok() says whether it began.
-  explicit Program(const std::vector<std::string>& words, const std::string& log = "",
-                   const std::string& preload = "");
+  explicit Program(const std::vector<std::string>& words, const std::string& log = "", const std::string& preload = "");
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;

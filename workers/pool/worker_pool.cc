@@ -120,6 +120,7 @@ void WorkerPool::OnMessage(const std::shared_ptr<Session>& session, v1::WorkerMe
     worker->last_heard = clock_();
     if (message.has_heartbeat()) worker->resident_bytes = message.heartbeat().resident_bytes();
     lease = message.has_progress()   ? message.progress().lease()
+            : message.has_query()    ? message.query().lease()
             : message.has_compiled() ? message.compiled().lease()
                                      : 0;
     auto it = worker->leases.find(lease);
@@ -127,12 +128,13 @@ void WorkerPool::OnMessage(const std::shared_ptr<Session>& session, v1::WorkerMe
       if (lease != 0) return;  // Fenced: given to another since.
     } else if (message.has_progress()) {
       it->second.begun = true;
-    } else {
+    } else if (message.has_compiled()) {
       worker->leases.erase(it);
       if (worker->local) children_->MarkUseful(worker->hello.pid());
     }
   }
   if (message.has_progress()) listener_.OnProgress(id, lease, message.progress().stage());
+  if (message.has_query()) listener_.OnQuery(id, std::move(*message.mutable_query()));
   if (message.has_compiled()) listener_.OnOutcome(id, std::move(*message.mutable_compiled()));
   if (message.has_log()) log_(absl::StrCat("worker ", id, ": ", message.log().text()));
 }
@@ -211,6 +213,15 @@ void WorkerPool::Start(const std::string& id, v1::Lease lease) {
   *lease.mutable_time_limit() = TimeUtil::MillisecondsToDuration(absl::ToInt64Milliseconds(config_.job_time_limit));
   v1::DaemonMessage message;
   *message.mutable_lease() = std::move(lease);
+  it->second.session->Send(std::move(message));
+}
+
+void WorkerPool::Answer(const std::string& id, v1::StepAnswer answer) {
+  absl::MutexLock lock(&mu_);
+  auto it = workers_.find(id);
+  if (it == workers_.end()) return;
+  v1::DaemonMessage message;
+  *message.mutable_answer() = std::move(answer);
   it->second.session->Send(std::move(message));
 }
 

@@ -33,7 +33,8 @@ class PoolListener {
   virtual ~PoolListener() = default;
   virtual void OnAttached(const std::string& worker, const v1::Hello& hello) = 0;
   virtual void OnProgress(const std::string& worker, uint64_t lease, v1::Stage stage) = 0;
-  // Only for leases that the worker holds.
+  // The worker waits for Answer. This and OnOutcome: only for leases that the worker holds.
+  virtual void OnQuery(const std::string& worker, v1::StepQuery query) = 0;
   virtual void OnOutcome(const std::string& worker, v1::CompileOutcome outcome) = 0;
   virtual void OnEnded(const std::string& worker, const WorkerEnd& end) = 0;
 };
@@ -65,6 +66,8 @@ class WorkerPool final : public v1::WorkerService::CallbackService {
 
   // Hands the lease to the worker. Neither blocks nor calls the listener; dropped when the worker is gone.
   void Start(const std::string& worker, v1::Lease lease);
+  // Answers a query. Likewise.
+  void Answer(const std::string& worker, v1::StepAnswer answer);
   // The result is not wanted any more. Likewise.
   void Cancel(const std::string& worker, uint64_t lease);
 

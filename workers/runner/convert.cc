@@ -105,7 +105,20 @@ v1::CompileOutcome FromCompiler(uint64_t lease, compiler::CompileResult result) 
   }
   for (std::string& option : result.ignored_options) action.add_ignored_options(std::move(option));
   if (!result.status.ok()) return outcome;
+  outcome.set_recalled(result.recalled);
+  if (result.recalled) return outcome;
   action.set_metadata_json(Dump(result.metadata));
+  outcome.set_semantic_key(result.keys.result);
+  if (result.assembly.has_value()) {
+    v1::AssemblyStep& step = *outcome.mutable_assembly();
+    step.set_key(result.keys.assembly);
+    step.set_metadata_json(Dump(result.assembly->metadata));
+    step.mutable_artifact()->set_kind(v1::STAGE_ASM);
+    step.mutable_artifact()->set_format("asm");
+    step.mutable_artifact()->set_digest(proto::Sha256Hex(result.assembly->text));
+    step.mutable_artifact()->set_size_bytes(result.assembly->text.size());
+    step.set_text(std::move(result.assembly->text));
+  }
   for (compiler::Artifact& artifact : result.artifacts) {
     v1::Artifact& out = *action.add_artifacts();
     out.set_kind(ToProto(artifact.stage));
@@ -117,6 +130,25 @@ v1::CompileOutcome FromCompiler(uint64_t lease, compiler::CompileResult result) 
     blob.set_data(std::move(artifact.bytes));
   }
   return outcome;
+}
+
+v1::StepQuery ToQuery(uint64_t lease, const compiler::StepKeys& keys) {
+  v1::StepQuery query;
+  query.set_lease(lease);
+  query.mutable_keys()->set_semantic_key(keys.result);
+  query.mutable_keys()->set_assembly_key(keys.assembly);
+  return query;
+}
+
+compiler::Recollection FromAnswer(const v1::StepAnswer& answer) {
+  compiler::Recollection known;
+  known.result = answer.known();
+  if (!answer.has_assembly()) return known;
+  compiler::AssemblyStep step;
+  step.text = answer.assembly().text();
+  step.metadata = nlohmann::json::parse(answer.assembly().metadata_json(), nullptr, /*allow_exceptions=*/false);
+  if (step.metadata.is_object()) known.assembly = std::move(step);
+  return known;
 }
 
 void DescribeCompiler(const compiler::Compiler& compiler, v1::Hello* hello) {

@@ -7,11 +7,12 @@
 
 namespace tritond::workers {
 
-compiler::CompilerConfig FindTools(const std::string& executable, const char* path) {
+compiler::CompilerConfig FindTools(const std::string& executable, const ToolVariables& variables) {
   compiler::CompilerConfig config;
+  if (variables.cuda_home != nullptr && *variables.cuda_home != 0) config.tool_roots.push_back(variables.cuda_home);
   std::filesystem::path beside = std::filesystem::path(executable).parent_path().parent_path() / "cuda";
   if (!executable.empty()) config.tool_roots.push_back(beside.string());
-  if (path != nullptr) config.path_dirs = absl::StrSplit(path, ':', absl::SkipEmpty());
+  if (variables.path != nullptr) config.path_dirs = absl::StrSplit(variables.path, ':', absl::SkipEmpty());
   return config;
 }
 

@@ -8,10 +8,15 @@
 
 namespace tritond::workers {
 
-// Where a worker's compiler looks for assemblers and device libraries: the folder `cuda` beside the folder of the
-// program `executable` (its path; where ./dev puts a fetched toolkit), and the folders of `path`, the variable PATH
-// (may be null).
-compiler::CompilerConfig FindTools(const std::string& executable, const char* path);
+// The variables of the environment that say where tools are; null where they are not set.
+struct ToolVariables {
+  const char* cuda_home = nullptr;  // CUDA_HOME: a toolkit
+  const char* path = nullptr;       // PATH
+};
+
+// Where a worker's compiler looks for assemblers and device libraries: CUDA_HOME, the folder `cuda` beside the folder
+// of the program `executable` (its path; where ./dev puts a fetched toolkit), and the folders of PATH.
+compiler::CompilerConfig FindTools(const std::string& executable, const ToolVariables& variables);
 
 // The path of this process's program; empty where the system does not tell.
 std::string ThisExecutable();

@@ -34,6 +34,8 @@ constexpr absl::Duration kCancelGrace = absl::Seconds(4);
 constexpr int kExitCancelled = 75;
 constexpr int kKeepaliveMs = 6000;  // not under the 5 s that daemons permit
 constexpr int kKeepaliveTimeoutMs = 4000;
+// A daemon that takes longer to look something up costs more than it saves.
+constexpr absl::Duration kRecallPatience = absl::Seconds(2);
 
 class Runner {
  public:
@@ -47,6 +49,7 @@ class Runner {
   void Handle(v1::DaemonMessage message);
   void CompileLoop();
   void CompileOne(const v1::Lease& lease);
+  compiler::Recollection Recall(uint64_t lease, const compiler::StepKeys& keys);
   void HeartbeatLoop();
   bool WornOut() const;
   bool Send(const v1::WorkerMessage& message);
@@ -64,6 +67,7 @@ class Runner {
   absl::Mutex mu_;
   std::optional<v1::Lease> next_ ABSL_GUARDED_BY(mu_);
   uint64_t current_ ABSL_GUARDED_BY(mu_) = 0;
+  std::optional<v1::StepAnswer> answer_ ABSL_GUARDED_BY(mu_);  // to the current lease's query
   absl::Time cancelled_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
   bool draining_ ABSL_GUARDED_BY(mu_) = false;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
@@ -171,6 +175,8 @@ void Runner::Handle(v1::DaemonMessage message) {
     } else if (current_ == message.cancel().lease()) {
       cancelled_ = absl::Now();
     }
+  } else if (message.has_answer()) {
+    if (message.answer().lease() == current_) answer_ = std::move(*message.mutable_answer());
   } else if (message.has_drain()) {
     draining_ = true;
   }
@@ -191,6 +197,7 @@ void Runner::CompileLoop() {
       next_.reset();
       current_ = lease.id();
       cancelled_ = absl::InfiniteFuture();
+      answer_.reset();
     }
     CompileOne(lease);
     ++jobs_;
@@ -208,6 +215,16 @@ void Runner::CompileLoop() {
 bool Runner::WornOut() const {
   if (options_.max_jobs != 0 && jobs_ >= options_.max_jobs) return true;
   return options_.max_resident_bytes != 0 && ResidentBytes() > options_.max_resident_bytes;
+}
+
+compiler::Recollection Runner::Recall(uint64_t lease, const compiler::StepKeys& keys) {
+  v1::WorkerMessage message;
+  *message.mutable_query() = ToQuery(lease, keys);
+  if (!Send(message)) return {};
+  absl::MutexLock lock(&mu_);
+  const auto answered = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return answer_.has_value() || ended_; };
+  mu_.AwaitWithTimeout(absl::Condition(&answered), kRecallPatience);
+  return answer_.has_value() ? FromAnswer(*answer_) : compiler::Recollection();
 }
 
 void Runner::CompileOne(const v1::Lease& lease) {
@@ -232,7 +249,9 @@ void Runner::CompileOne(const v1::Lease& lease) {
       SendProgress(lease.id(), ToProto(stage));
       if (options_.on_stage) options_.on_stage(stage, compiled);
     });
+    compiler_.UseMemory([&](const compiler::StepKeys& keys) { return Recall(lease.id(), keys); });
     result = compiler_.Compile(*request);
+    compiler_.UseMemory(nullptr);
     compiler_.OnStage(nullptr);
   } else {
     result.status = request.status();

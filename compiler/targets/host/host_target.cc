@@ -68,6 +68,8 @@ class HostTarget final : public Target {
     return absl::StrCat("host ABI ", kAbiVersion, " ", kCpu, " lld ", LLVM_VERSION_STRING);
   }
 
+  std::string AssemblyToolsId() override { return ToolsId(); }
+
  private:
   // It serves every module, so it is made once.
   absl::StatusOr<llvm::TargetMachine*> Machine() {

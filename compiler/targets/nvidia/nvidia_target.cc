@@ -79,6 +79,10 @@ class NvidiaTarget final : public Target {
 
   std::string ToolsId() override { return toolchain_->Id(); }
 
+  std::string AssemblyToolsId() override {
+    return absl::StrCat("PTX ", PtxVersion(KernelOptions()), "; ", toolchain_->LibdeviceId());
+  }
+
  private:
   // The option's, else the assembler's, else the oldest that will do.
   int PtxVersion(const KernelOptions& options) {

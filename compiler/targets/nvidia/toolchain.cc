@@ -90,9 +90,14 @@ class SearchingToolchain final : public Toolchain {
         const std::string name = (*assembler)->Name();
         tool = absl::StrCat(name.substr(0, name.find(" (")), " ", Sha256OfFile((*assembler)->Path()));
       }
-      id_ = absl::StrCat(tool, "; libdevice ", FindLibdevice().ok() ? Sha256OfFile(libdevice_path_) : "none");
+      id_ = absl::StrCat(tool, "; ", FindLibdeviceId());
     }
     return id_;
+  }
+
+  std::string LibdeviceId() override {
+    absl::MutexLock lock(&mu_);
+    return FindLibdeviceId();
   }
 
  private:
@@ -123,6 +128,13 @@ class SearchingToolchain final : public Toolchain {
         absl::StrCat("no assembler for PTX: neither libnvptxcompiler.so, ptxas nor libnvJitLink.so in ",
                      absl::StrJoin(roots_, ", "), problems.empty() ? "" : "; ", absl::StrJoin(problems, "; ")));
     return *no_assembler_;
+  }
+
+  std::string FindLibdeviceId() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    if (libdevice_id_.empty()) {
+      libdevice_id_ = absl::StrCat("libdevice ", FindLibdevice().ok() ? Sha256OfFile(libdevice_path_) : "none");
+    }
+    return libdevice_id_;
   }
 
   // In the toolkits, then by the loader's own search.
@@ -163,6 +175,7 @@ class SearchingToolchain final : public Toolchain {
   std::unique_ptr<llvm::MemoryBuffer> libdevice_ ABSL_GUARDED_BY(mu_);
   std::string libdevice_path_ ABSL_GUARDED_BY(mu_);
   std::string id_ ABSL_GUARDED_BY(mu_);
+  std::string libdevice_id_ ABSL_GUARDED_BY(mu_);
 };
 
 bool Same(const TargetConfig& a, const TargetConfig& b) {

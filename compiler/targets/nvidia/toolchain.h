@@ -26,6 +26,8 @@ class Toolchain {
   virtual absl::StatusOr<const llvm::MemoryBuffer*> GetLibdevice() = 0;
   // "nvJitLink 13.0 <sha256>; libdevice <sha256>", or "none" in place of what is missing.
   virtual std::string Id() = 0;
+  // "libdevice <sha256>": the second half of it.
+  virtual std::string LibdeviceId() = 0;
 };
 
 }  // namespace tritond::compiler::nvidia

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_RPC_STEP_SHELF_H_
+#define SERVER_RPC_STEP_SHELF_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "proto/v1/worker.pb.h"
+#include "server/rpc/metrics.h"
+#include "server/rpc/result_store.h"
+
+namespace tritond::server {
+
+// Finds what is new only in its spelling, or only in its assembler. Besides its request key a result is stored under
+// its semantic key, and its assembly as a result of its own under the assembly key; workers name both. They are records
+// without a request, so that bundles and Explain pass over them, and are evicted like any other. Thread-safe. Borrows
+// both.
+class StepShelf final {
+ public:
+  StepShelf(ResultStore& store, Metrics& metrics) : store_(store), metrics_(metrics) {}
+
+  // What a worker is told. With `known`, `result` is what it need not make; a result whose artifacts are too large to
+  // be held in one answer is made anew.
+  v1::StepAnswer Recall(const v1::StepKeys& keys, std::shared_ptr<const StoredResult>* result);
+
+  // Writes into a fresh result under which names Remember will store it.
+  static void Name(const v1::CompileOutcome& outcome, v1::ActionResult* action);
+  // Stores what the outcome of this result leaves for others. Errors are those of the caches: the result itself is
+  // unharmed.
+  absl::Status Remember(const StoredResult& result, v1::CompileOutcome outcome);
+
+ private:
+  ResultStore& store_;
+  Metrics& metrics_;
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_RPC_STEP_SHELF_H_
