@@ -57,6 +57,7 @@ const std::vector<Known>& KnownOptions() {
       {"ptx_version", Integer(&KernelOptions::ptx_version, 60, 99)},
       {"enable_fp_fusion", Boolean(&KernelOptions::enable_fp_fusion)},
       {"enable_reflect_ftz", Boolean(&KernelOptions::enable_reflect_ftz)},
+      {"prefetch", Boolean(&KernelOptions::prefetch)},
       {"debug", Boolean(&KernelOptions::debug)},
       {"ptx_options", ReadPtxOptions},
   };

@@ -92,6 +92,10 @@ def PipelinePass : Pass<"ttg-pipeline", "::mlir::ModuleOp"> {
   let summary = "overlaps the iterations of scheduled loops; their loads become asynchronous copies to shared memory";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
+def PrefetchPass : Pass<"ttg-prefetch", "::mlir::ModuleOp"> {
+  let summary = "loads the first slices of a dot's operands from shared memory at the end of the round before";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
 
 //===-- ttgir -> what lowering takes ------------------------------------------------------------------------------===//
 

@@ -17,9 +17,9 @@
 //                                                        ttg.async_wait {num = 0}
 //                                                        ttg.local_dealloc %ring
 //
-// Other
-// loads in early stages stay loads, with a mask that leaves out iterations that are not there; what they load waits in
-// registers.
+// Other loads in early stages stay loads, with a mask that leaves out iterations that are not there; what they load
+// waits in registers.
+#include "compiler/passes/dot_slices.h"
 #include "compiler/passes/expand_loop.h"
 #include "compiler/passes/loop_schedule.h"
 #include "compiler/passes/matrix_buffers.h"
@@ -72,12 +72,20 @@ bool IsZero(Value value) {
 // Whether elements under a false mask must become something else than zero.
 bool HasFill(tt::LoadOp load) { return load.getMask() && load.getOther() && !IsZero(load.getOther()); }
 
-bool IsMatrixConversion(Operation* op) {
-  auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op);
-  return convert && IsMatrixOperand(convert.getType());
+bool StaysWhole(Operation* user) {
+  auto dot = llvm::dyn_cast<tt::DotOp>(user);
+  return dot && TileThickness(dot) == llvm::cast<RankedTensorType>(dot.getA().getType()).getShape().back();
 }
 
-bool FeedsMatrixUnits(Value value) { return !value.use_empty() && llvm::all_of(value.getUsers(), IsMatrixConversion); }
+// Whether `op` converts to an operand that the dot's threads can as well read from a buffer. Dots that will be tiled
+// make buffers of their own.
+bool IsOperandConversion(Operation* op) {
+  auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op);
+  if (!convert || !llvm::isa<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding())) return false;
+  return IsMatrixOperand(convert.getType()) || llvm::all_of(convert->getUsers(), StaysWhole);
+}
+
+bool FeedsDots(Value value) { return !value.use_empty() && llvm::all_of(value.getUsers(), IsOperandConversion); }
 
 // Splits the uses of what is loaded into reads of their own.
 llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body) {
@@ -86,9 +94,9 @@ llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body) {
   for (Operation* user : load->getUsers()) {
     if (others) break;
     auto trans = llvm::dyn_cast<tt::TransOp>(user);
-    if (user->getBlock() == body && IsMatrixConversion(user)) {
+    if (user->getBlock() == body && IsOperandConversion(user)) {
       reads.push_back({user->getResult(0), {}});
-    } else if (trans && trans->getBlock() == body && FeedsMatrixUnits(trans.getResult()) &&
+    } else if (trans && trans->getBlock() == body && FeedsDots(trans.getResult()) &&
                llvm::all_of(trans->getUsers(), [&](Operation* op) { return op->getBlock() == body; })) {
       for (Operation* convert : trans->getUsers())
         reads.push_back({convert->getResult(0), llvm::to_vector(trans.getOrder())});
@@ -104,7 +112,8 @@ mlir::Attribute BufferEncoding(const BufferedLoad& buffered) {
   RankedTensorType type = buffered.Type();
   llvm::ArrayRef<unsigned> order = llvm::cast<ttg::BlockedEncodingAttr>(type.getEncoding()).getOrder();
   bool is_operand = llvm::any_of(buffered.reads, [](const BufferRead& read) {
-    return IsMatrixOperand(llvm::cast<RankedTensorType>(read.defines.getType()));
+    auto type = llvm::cast<RankedTensorType>(read.defines.getType());
+    return llvm::isa<ttg::DotOperandEncodingAttr>(type.getEncoding());
   });
   if (is_operand)
     if (auto encoding = MatrixBufferEncoding(type, order)) return encoding;

@@ -16,6 +16,7 @@
 // one multiply-add after another: thousands, which spill, and take the back end minutes. Slices are as thick as keeps
 // the loop's body below a limit. Dots small enough, and those of a matrix unit, stay.
 #include "compiler/ir/encodings.h"
+#include "compiler/passes/dot_slices.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -29,17 +30,7 @@ namespace {
 using mlir::RankedTensorType;
 using mlir::Value;
 
-// Multiply-adds of one thread in a row.
-constexpr int64_t kMaxMultiplyAdds = 512;
-
 RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
-
-// Thickness of the slices of K, or K itself when the dot can stay.
-int64_t SliceOf(tt::DotOp dot) {
-  int64_t k = TypeOf(dot.getA()).getShape().back();
-  int64_t sums = ttg::ToLinearLayout(TypeOf(dot.getD())).InSize("register");
-  return std::min(k, std::max<int64_t>(1, kMaxMultiplyAdds / sums));
-}
 
 class TiledDot final {
  public:
@@ -126,7 +117,7 @@ class TileDotsPass : public impl::TileDotsPassBase<TileDotsPass> {
       if (llvm::isa_and_present<ttg::BlockedEncodingAttr>(TypeOf(dot.getD()).getEncoding())) dots.push_back(dot);
     });
     for (tt::DotOp dot : dots) {
-      int64_t slice = SliceOf(dot);
+      int64_t slice = TileThickness(dot);
       if (slice == TypeOf(dot.getA()).getShape().back()) continue;
       if (failed(TiledDot(dot, slice).Rewrite())) return signalPassFailure();
     }

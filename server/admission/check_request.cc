@@ -34,6 +34,7 @@ constexpr OptionRule kRules[] = {
     {"maxnreg", Kind::kInteger, 1, 512},
     {"debug", Kind::kBool},
     {"enable_fp_fusion", Kind::kBool},
+    {"prefetch", Kind::kBool},
     {"sanitize_overflow", Kind::kBool},
     {"launch_cooperative_grid", Kind::kBool},
     {"launch_pdl", Kind::kBool},

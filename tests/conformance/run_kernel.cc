@@ -47,14 +47,14 @@ compiler::Compiler& Warm() {
 }
 
 compiler::CompileResult Compile(const Machine& machine, const std::string& ir, compiler::Stage input,
-                                const std::string& options) {
+                                const std::string& options, compiler::Stage output = compiler::Stage::kBinary) {
   compiler::CompileRequest request;
   request.ir = ir;
   request.input = input;
   request.target = machine.target;
   request.options = nlohmann::json::parse(
       absl::StrCat("{\"num_warps\": ", machine.num_warps, options.empty() ? "" : ", ", options, "}"));
-  request.outputs = {compiler::Stage::kBinary};
+  request.outputs = {output};
   return Warm().Compile(request);
 }
 
@@ -223,6 +223,12 @@ absl::Status CompileKernel(const std::string& target, const std::string& ir, con
     if (known.name == target && known.binary_available) request.outputs = {compiler::Stage::kBinary};
   compiler::CompileResult result = Warm().Compile(request);
   return result.status.ok() ? result.status : WithDiagnostics(result);
+}
+
+absl::StatusOr<std::string> CompileToTtgir(const Machine& machine, const std::string& ir, const std::string& options) {
+  compiler::CompileResult result = Compile(machine, ir, compiler::Stage::kTtir, options, compiler::Stage::kTtgir);
+  if (!result.status.ok()) return WithDiagnostics(result);
+  return result.artifacts[0].bytes;
 }
 
 absl::Status RunTtgir(const Machine& machine, const std::string& ir, workers::Grid grid,

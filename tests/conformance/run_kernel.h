@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "workers/device/device.h"
 
 namespace tritond::conformance {
@@ -79,6 +80,10 @@ absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::G
 
 // Compiles only, to the binary where the target has its assembler here: for targets whose devices are elsewhere.
 absl::Status CompileKernel(const std::string& target, const std::string& ir, const std::string& options = "");
+
+// The module as it goes into lowering, for tests that want to see that a pass has acted.
+absl::StatusOr<std::string> CompileToTtgir(const Machine& machine, const std::string& ir,
+                                           const std::string& options = "");
 
 // The same as RunKernel for TTGIR, which says itself how many warps it is for: machine.num_warps.
 absl::Status RunTtgir(const Machine& machine, const std::string& ir, workers::Grid grid,

@@ -33,6 +33,8 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   AddLoopPipeliningPasses(pm, options.num_stages, max_shared_bytes);
   // The host has no matrix instructions: every dot becomes multiply-adds.
   pm.addPass(createTileDotsPass());
+  // After both of the passes that let dots read shared memory; before the last cleaning, for it repeats arithmetic.
+  pm.addPass(createPrefetchPass());
   // What all that has left behind, and the order in which it runs.
   AddNeutralFinalPasses(pm);
 }

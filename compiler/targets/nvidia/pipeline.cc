@@ -40,6 +40,9 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createReduceDataDuplicationPass());
   // The dots that the tensor cores do not take.
   pm.addPass(createTileDotsPass());
+  // After all passes that let dots read shared memory; before the last cleaning, for it repeats arithmetic. On request
+  // only: it costs a second barrier a round, and registers.
+  if (options.prefetch) pm.addPass(createPrefetchPass());
   // What all that has left behind, and the order in which it runs.
   AddNeutralFinalPasses(pm);
 }
