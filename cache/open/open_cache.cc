@@ -65,6 +65,7 @@ Tier OpenMemory(const CacheConfig& config) {
 absl::StatusOr<Tier> OpenRocksdb(const CacheConfig& config, prometheus::Registry& registry) {
   RocksdbOptions options;
   options.sync_writes = config.sync_writes;
+  options.log = config.log;
   auto stores = RocksdbStore::Open(absl::StrCat(config.data_dir, "/cache"), {kResults, kBlobs}, options);
   if (!stores.ok()) return stores.status();
   Tier tier;
@@ -169,8 +170,9 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
   return opened;
 }
 
-absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& data_dir) {
-  return RocksdbJournal::Open(absl::StrCat(data_dir, "/journal"));
+absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& data_dir,
+                                                     const std::function<void(const std::string&)>& log) {
+  return RocksdbJournal::Open(absl::StrCat(data_dir, "/journal"), nullptr, log);
 }
 
 }  // namespace tritond::cache

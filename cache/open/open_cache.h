@@ -34,6 +34,8 @@ struct CacheConfig {
   // Put returns only when the disk has the entry. Without it a crash of the daemon loses nothing, a crash of the
   // machine may lose the last few entries.
   bool sync_writes = false;
+  // Hears of damaged files, and of what was saved from them. May be null; from any thread.
+  std::function<void(const std::string&)> log;
 };
 
 // The two caches of a daemon, ready to use, with every store and wrapper below them.
@@ -50,11 +52,12 @@ struct OpenedCache {
 
 // Opens the stores that `config` asks for and registers their metrics; `registry` must outlive the result.
 // InvalidArgument when the configuration leaves no store; Unavailable when the folder cannot be used, with the process
-// that has it open if one does; ResourceExhausted when the disk is full; DataLoss when the files there are damaged.
+// that has it open if one does; ResourceExhausted when the disk is full. What is damaged there is dropped.
 absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Registry& registry);
 
-// Opens the journal in the folder `journal` below `data_dir`. Unavailable, ResourceExhausted and DataLoss as above.
-absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& data_dir);
+// Opens the journal in the folder `journal` below `data_dir`. `log`, Unavailable and ResourceExhausted as above.
+absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& data_dir,
+                                                     const std::function<void(const std::string&)>& log = nullptr);
 
 }  // namespace tritond::cache
 

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cache/store/rocksdb_errors.h"
+#include "cache/store/rocksdb_salvage.h"
 
 namespace tritond::cache {
 namespace {
@@ -24,16 +25,27 @@ rocksdb::WriteOptions Durable() {
   return options;
 }
 
+// Opens and reads everything once: a journal is small, and damage is better met now than by a compaction later.
+rocksdb::Status OpenSound(const rocksdb::Options& options, const std::string& dir, std::unique_ptr<OpenRocksdb>* db) {
+  const rocksdb::Status opened = OpenRocksdb::Open(options, dir, {}, db);
+  if (!opened.ok()) return opened;
+  const std::unique_ptr<rocksdb::Iterator> it((*db)->db().NewIterator(rocksdb::ReadOptions()));
+  for (it->SeekToFirst(); it->Valid();) it->Next();
+  return it->status();
+}
+
 }  // namespace
 
-RocksdbJournal::RocksdbJournal(std::string context, std::unique_ptr<rocksdb::DB> db)
+RocksdbJournal::RocksdbJournal(std::string context, std::unique_ptr<OpenRocksdb> db)
     : context_(std::move(context)), db_(std::move(db)) {}
 
-RocksdbJournal::~RocksdbJournal() { db_->Close().PermitUncheckedError(); }
+RocksdbJournal::~RocksdbJournal() = default;
 
-absl::StatusOr<std::unique_ptr<RocksdbJournal>> RocksdbJournal::Open(const std::string& dir, rocksdb::Env* env) {
+absl::StatusOr<std::unique_ptr<RocksdbJournal>> RocksdbJournal::Open(const std::string& dir, rocksdb::Env* env,
+                                                                     const Log& log) {
   const std::string context = absl::StrCat("journal at ", dir);
   std::error_code error;
+  FinishReplacement(dir);
   std::filesystem::create_directories(dir, error);
   if (error) return absl::UnavailableError(absl::StrCat(context, ": make the folder: ", error.message()));
   rocksdb::Options options;
@@ -42,27 +54,35 @@ absl::StatusOr<std::unique_ptr<RocksdbJournal>> RocksdbJournal::Open(const std::
   options.write_buffer_size = kWriteBufferBytes;
   options.compression = rocksdb::kNoCompression;
   options.keep_log_file_num = 4;
-  rocksdb::DB* db = nullptr;
-  const rocksdb::Status opened = rocksdb::DB::Open(options, dir, &db);
+  std::unique_ptr<OpenRocksdb> db;
+  rocksdb::Status opened = OpenSound(options, dir, &db);
+  if (MeansDamage(opened)) {
+    db.reset();
+    absl::StatusOr<Salvage> salvage = SalvageRocksdb(options, dir, {});
+    if (!salvage.ok()) return salvage.status();
+    if (log) log(absl::StrCat(context, " was damaged (", opened.ToString(), "): ", salvage->ToString()));
+    opened = OpenSound(options, dir, &db);
+  }
   if (!opened.ok()) {
     const absl::Status status = RocksdbOpenError(dir, opened);
     return absl::Status(status.code(), absl::StrCat(context, ": ", status.message()));
   }
-  return std::unique_ptr<RocksdbJournal>(new RocksdbJournal(context, std::unique_ptr<rocksdb::DB>(db)));
+  RemoveLeftovers(dir);
+  return std::unique_ptr<RocksdbJournal>(new RocksdbJournal(context, std::move(db)));
 }
 
 absl::Status RocksdbJournal::Put(absl::string_view name, absl::string_view value) {
-  const rocksdb::Status status = db_->Put(Durable(), ToSlice(name), ToSlice(value));
+  const rocksdb::Status status = db_->db().Put(Durable(), ToSlice(name), ToSlice(value));
   return status.ok() ? absl::OkStatus() : FromRocksdb(status, absl::StrCat(context_, ": put"));
 }
 
 absl::Status RocksdbJournal::Remove(absl::string_view name) {
-  const rocksdb::Status status = db_->Delete(Durable(), ToSlice(name));
+  const rocksdb::Status status = db_->db().Delete(Durable(), ToSlice(name));
   return status.ok() ? absl::OkStatus() : FromRocksdb(status, absl::StrCat(context_, ": remove"));
 }
 
 absl::Status RocksdbJournal::Visit(absl::string_view prefix, const Visitor& visitor) {
-  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
+  const std::unique_ptr<rocksdb::Iterator> it(db_->db().NewIterator(rocksdb::ReadOptions()));
   for (it->Seek(ToSlice(prefix)); it->Valid() && it->key().starts_with(ToSlice(prefix)); it->Next()) {
     visitor(ToView(it->key()), ToView(it->value()));
   }

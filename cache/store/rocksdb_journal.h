@@ -2,6 +2,7 @@
 #ifndef CACHE_STORE_ROCKSDB_JOURNAL_H_
 #define CACHE_STORE_ROCKSDB_JOURNAL_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -9,19 +10,23 @@
 #include "cache/api/journal.h"
 
 namespace rocksdb {
-class DB;
 class Env;
-}  // namespace rocksdb
+}
 
 namespace tritond::cache {
+
+class OpenRocksdb;
 
 // A Journal in an embedded RocksDB database of its own. Every write is in the log on disk before it returns.
 class RocksdbJournal final : public Journal {
  public:
   // Opens the database in the folder `dir`, making both when absent. `env` is the file system to live in and must
-  // outlive the journal; null: the real one. Unavailable when the folder cannot be used, with the process that has it
-  // open if one does; DataLoss when its files are damaged. Messages begin with `journal at DIR: `.
-  static absl::StatusOr<std::unique_ptr<RocksdbJournal>> Open(const std::string& dir, rocksdb::Env* env = nullptr);
+  // outlive the journal; null: the real one. Damaged records are dropped, and `log` (may be null) hears of it.
+  // Unavailable when the folder cannot be used, with the process that has it open if one does. Messages begin with
+  // `journal at DIR: `.
+  using Log = std::function<void(const std::string&)>;
+  static absl::StatusOr<std::unique_ptr<RocksdbJournal>> Open(const std::string& dir, rocksdb::Env* env = nullptr,
+                                                              const Log& log = nullptr);
   ~RocksdbJournal() override;
 
   absl::Status Put(absl::string_view name, absl::string_view value) override;
@@ -29,10 +34,10 @@ class RocksdbJournal final : public Journal {
   absl::Status Visit(absl::string_view prefix, const Visitor& visitor) override;
 
  private:
-  RocksdbJournal(std::string context, std::unique_ptr<rocksdb::DB> db);
+  RocksdbJournal(std::string context, std::unique_ptr<OpenRocksdb> db);
 
   const std::string context_;  // "journal at DIR"
-  const std::unique_ptr<rocksdb::DB> db_;
+  const std::unique_ptr<OpenRocksdb> db_;
 };
 
 }  // namespace tritond::cache

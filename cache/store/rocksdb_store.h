@@ -2,6 +2,7 @@
 #ifndef CACHE_STORE_ROCKSDB_STORE_H_
 #define CACHE_STORE_ROCKSDB_STORE_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct RocksdbOptions {
   bool sync_writes = false;
   // The file system to live in; null: the real one. Must outlive the stores.
   rocksdb::Env* env = nullptr;
+  // Hears of damage, and of what was saved from it. May be null; from any thread.
+  std::function<void(const std::string&)> log;
 };
 
 // Keeps entries on disk, in one keyspace of an embedded RocksDB database; the keyspaces of a folder share its files,
@@ -30,14 +33,16 @@ struct RocksdbOptions {
 // there as it was put, or not at all. Large values lie in blob files, so compaction does not copy them.
 //
 // Get checks RocksDB's checksums, and DataLoss is what they found; wrap the store in a VerifiedCache or SealedCache,
-// which check end to end and remove what is damaged. A full disk is ResourceExhausted until there is space again;
-// other trouble with the disk is Unavailable.
+// which check end to end and remove what is damaged. Damage that keeps the database from opening, or from writing,
+// costs the entries that it hit: the others go into a new database in its place (rocksdb_salvage.h), in the background
+// while this one is read; until then Put fails. A full disk is ResourceExhausted until there is space again; other
+// trouble with the disk is Unavailable.
 class RocksdbStore final : public Cache {
  public:
   // Opens the database in the folder `dir`, making both when absent, and returns one store for each of `keyspaces`,
   // in order. Keyspaces found on disk and not named are kept. The database closes with its last store.
-  // Unavailable when the folder cannot be used, with the process that has it open if one does; DataLoss when the files
-  // are damaged beyond opening. Messages begin with `rocksdb at DIR: `.
+  // Unavailable when the folder cannot be used, with the process that has it open if one does. Messages begin with
+  // `rocksdb at DIR: `.
   static absl::StatusOr<std::vector<std::unique_ptr<RocksdbStore>>> Open(const std::string& dir,
                                                                          absl::Span<const std::string> keyspaces,
                                                                          const RocksdbOptions& options);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -224,14 +225,65 @@ TEST(RocksdbStore, FlippedBitInATableIsDataLoss) {
   ExpectDamagedThenReplaceable(dir.path(), key);
 }
 
-TEST(RocksdbStore, UnreadableDatabaseIsDataLossAndSaysWhatToDo) {
+TEST(RocksdbStore, OfADatabaseThatCannotBeOpenedWhatIsSoundIsKept) {
   const TempDir dir;
-  OpenStore(dir.path());
-  std::ofstream(dir.path() + "/CURRENT", std::ios::trunc) << "nonsense";
-  const absl::Status status = RocksdbStore::Open(dir.path(), {"test"}, {}).status();
-  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
-  EXPECT_THAT(std::string(status.message()), StartsWith("rocksdb at " + dir.path() + ": "));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("move the folder away"));
+  const std::string path = dir.path() + "/db";
+  PutAndFlush(path, Digest::Of("key"), "value");
+  std::ofstream(path + "/CURRENT", std::ios::trunc) << "nonsense";
+  RocksdbOptions options;
+  std::string said;
+  options.log = [&](const std::string& text) { said += text; };
+  auto store = OpenStore(path, options);
+  const absl::StatusOr<Blob> value = store->Get(Digest::Of("key"));
+  ASSERT_TRUE(value.ok()) << value.status() << said;
+  EXPECT_EQ(value->bytes(), "value");
+  EXPECT_THAT(said, HasSubstr("rocksdb at " + path + " was damaged"));
+  EXPECT_THAT(said, HasSubstr("1 records kept"));
+}
+
+TEST(RocksdbStore, OfWhichNothingCanBeReadStartsEmpty) {
+  const TempDir dir;
+  const std::string path = dir.path() + "/db";
+  PutAndFlush(path, Digest::Of("key"), "value");
+  for (const char* part : {".sst", "MANIFEST", "CURRENT", ".log"}) {
+    for (const fs::path& file : FilesWith(path, part)) std::ofstream(file, std::ios::trunc) << "nonsense";
+  }
+  auto store = OpenStore(path);
+  EXPECT_TRUE(absl::IsNotFound(store->Get(Digest::Of("key")).status()));
+  ASSERT_EQ(store->Put(Digest::Of("key"), Blob("anew")), absl::OkStatus());
+}
+
+TEST(RocksdbStore, DamageThatACompactionMeetsIsMendedWhileItIsUsed) {
+  const TempDir dir;
+  const std::string path = dir.path() + "/db";
+  const auto key = [](int i) { return Digest::Of(std::to_string(i)); };
+  for (int i = 0; i < 20; ++i)
+    ASSERT_EQ(OpenStore(path)->Put(key(i), Blob(Noise(i % 2 == 0 ? 6000 : 50000))), absl::OkStatus());
+  OpenStore(path);
+  // In the first block of values of the largest table.
+  std::vector<fs::path> tables = FilesWith(path, ".sst");
+  std::sort(tables.begin(), tables.end(),
+            [](const fs::path& a, const fs::path& b) { return fs::file_size(a) < fs::file_size(b); });
+  FlipBit(tables.back(), 3000);
+  // Opening makes a table of each entry, and four tables are compacted.
+  RocksdbOptions options;
+  options.log = [](const std::string& text) { std::clog << text << "\n"; };
+  for (int i = 20; i < 40; ++i) {
+    auto store = OpenStore(path, options);
+    store->Put(key(i), Blob(Noise(6000))).IgnoreError();
+  }
+  auto store = OpenStore(path, options);
+  const absl::Time give_up = absl::Now() + absl::Seconds(20);
+  while (!store->Put(Digest::Of("last"), Blob("value")).ok()) ASSERT_LT(absl::Now(), give_up);
+  int kept = 0;
+  for (int i = 0; i < 20; ++i) {
+    const absl::StatusOr<Blob> value = store->Get(key(i));
+    if (!value.ok()) continue;
+    EXPECT_EQ(value->bytes(), Noise(i % 2 == 0 ? 6000 : 50000));
+    ++kept;
+  }
+  EXPECT_GE(kept, 17);
+  EXPECT_LT(kept, 20);
 }
 
 // A process killed in the middle of a Put leaves the files as they are, with a log that ends in half a record.

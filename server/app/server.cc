@@ -104,6 +104,7 @@ absl::Status Server::OpenData() {
   cache::CacheConfig cache_config;
   cache_config.data_dir = config_.data_dir;
   cache_config.memory_bytes = config_.memory_cache_mb << 20;
+  cache_config.log = log_;
   cache_config.sync_writes = config_.sync_writes;
   cache_config.cluster.nodes = config_.cluster;
   cache_config.cluster.user = config_.cluster_user;
@@ -118,7 +119,7 @@ absl::Status Server::OpenData() {
     return absl::Status(opened.status().code(), absl::StrCat("open cache: ", opened.status().message()));
   }
   cache_ = *std::move(opened);
-  absl::StatusOr<std::unique_ptr<cache::Journal>> journal = cache::OpenJournal(config_.data_dir);
+  absl::StatusOr<std::unique_ptr<cache::Journal>> journal = cache::OpenJournal(config_.data_dir, log_);
   if (!journal.ok()) return journal.status();
   journal_ = *std::move(journal);
   const std::string token_file = (std::filesystem::absolute(config_.data_dir) / "worker.token").string();

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kTenants = 4;
 constexpr int kWorkers = 4;
-constexpr double kCompileMs = 20;
+constexpr double kCompileMs = 50;
 constexpr int kQueue = 32;
 // Twice as many calls as fit into workers and queue.
 constexpr int kClients = 2 * (kWorkers + kQueue);
@@ -59,7 +59,7 @@ void CallUntil(const std::atomic<bool>& stop, const std::string& address, int cl
       ++counts->others;
       std::cerr << "unexpected: " << status.error_message() << "\n";
     }
-    absl::SleepFor(absl::Milliseconds(100));
+    absl::SleepFor(absl::Milliseconds(250));
   }
 }
 
