@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ client: one connection to a tritond daemon. Requests and responses are the messages of proto/v1.
+// The C++ client of one tritond daemon, or of several as one. Requests and responses are the messages of proto/v1.
 #ifndef CLIENT_CC_CLIENT_H_
 #define CLIENT_CC_CLIENT_H_
 
@@ -29,7 +29,8 @@ struct TlsFiles {
 };
 
 struct ClientOptions {
-  std::string address = "127.0.0.1:7433";  // HOST:PORT or unix:PATH
+  // HOST:PORT or unix:PATH; several, separated by commas, share the work: see client/cc/spread_client.h.
+  std::string address = "127.0.0.1:7433";
   absl::Duration connect_timeout = absl::Seconds(10);
   bool wait_for_server = false;  // keep dialling until connect_timeout when nothing listens yet
   absl::optional<TlsFiles> tls;  // none: plain text
@@ -43,7 +44,8 @@ struct ClientOptions {
 // status that the service documents in proto/v1, its details as payloads (client/cc/status.h).
 class Client {
  public:
-  // InvalidArgument for a malformed address or token without TLS; Unavailable when no daemon answers.
+  // InvalidArgument for a malformed address or token without TLS; Unavailable when no daemon answers: of several
+  // one is enough.
   static absl::StatusOr<std::unique_ptr<Client>> Connect(ClientOptions options);
   virtual ~Client() = default;
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <grpcpp/grpcpp.h>
+#include "client/cc/grpc_client.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/random/random.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "client/cc/client.h"
 #include "client/cc/status.h"
 #include "proto/request_key/request_key.h"
 #include "proto/v1/admin.grpc.pb.h"
@@ -17,52 +15,6 @@
 
 namespace tritond::client {
 namespace {
-
-constexpr int kMaxMessageBytes = 256 << 20;
-
-bool IsUnix(const std::string& address) { return absl::StartsWith(address, "unix:"); }
-
-absl::Status CheckAddress(const ClientOptions& options) {
-  const std::string& address = options.address;
-  const size_t colon = address.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == address.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("server address \"", address, "\": expected HOST:PORT or unix:PATH"));
-  }
-  if (!options.token.empty() && !options.tls && !IsUnix(address)) {
-    return absl::InvalidArgumentError("a token travels only over TLS or a Unix socket");
-  }
-  return absl::OkStatus();
-}
-
-std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(const ClientOptions& options) {
-  if (!options.tls) return grpc::InsecureChannelCredentials();
-  grpc::SslCredentialsOptions ssl;
-  ssl.pem_root_certs = options.tls->ca_pem;
-  ssl.pem_cert_chain = options.tls->certificate_pem;
-  ssl.pem_private_key = options.tls->key_pem;
-  return grpc::SslCredentials(ssl);
-}
-
-// Dials until the channel is ready. A refused connection ends it at once unless the caller waits for the server.
-absl::Status WaitForServer(grpc::Channel& channel, const ClientOptions& options) {
-  const absl::Time deadline = absl::Now() + options.connect_timeout;
-  for (;;) {
-    const grpc_connectivity_state state = channel.GetState(/*try_to_connect=*/true);
-    if (state == GRPC_CHANNEL_READY) return absl::OkStatus();
-    const bool refused = state == GRPC_CHANNEL_TRANSIENT_FAILURE && !options.wait_for_server;
-    if (refused || !channel.WaitForStateChange(state, absl::ToChronoTime(deadline))) {
-      return absl::UnavailableError(
-          absl::StrCat("no server at ", options.address, refused ? ": nothing listens there" : ": no answer in time"));
-    }
-  }
-}
-
-std::string RandomKey() {
-  absl::BitGen random;
-  return absl::StrCat("client-", absl::Hex(absl::Uniform<uint64_t>(random), absl::kZeroPad16),
-                      absl::Hex(absl::Uniform<uint64_t>(random), absl::kZeroPad16));
-}
 
 class GrpcClient final : public Client {
  public:
@@ -190,7 +142,7 @@ class GrpcClient final : public Client {
     v1::SubmitRequest submit;
     *submit.mutable_request() = request;
     if (request.client_version().empty()) submit.mutable_request()->set_client_version(options_.client_version);
-    submit.set_idempotency_key(idempotency_key.empty() ? RandomKey() : std::string(idempotency_key));
+    submit.set_idempotency_key(idempotency_key.empty() ? RandomIdempotencyKey() : std::string(idempotency_key));
     return Unary<v1::Job>(
         deadline, [&](grpc::ClientContext* context, v1::Job* out) { return compile_->Submit(context, submit, out); });
   }
@@ -328,16 +280,14 @@ class GrpcClient final : public Client {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
-  if (absl::Status status = CheckAddress(options); !status.ok()) return status;
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  arguments.SetMaxSendMessageSize(kMaxMessageBytes);
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
-  const auto channel = grpc::CreateCustomChannel(options.address, MakeCredentials(options), arguments);
-  if (absl::Status status = WaitForServer(*channel, options); !status.ok()) return status;
-  return std::unique_ptr<Client>(new GrpcClient(std::move(options), channel));
+std::unique_ptr<Client> MakeGrpcClient(ClientOptions options, std::shared_ptr<grpc::Channel> channel) {
+  return std::make_unique<GrpcClient>(std::move(options), std::move(channel));
+}
+
+std::string RandomIdempotencyKey() {
+  absl::BitGen random;
+  return absl::StrCat("client-", absl::Hex(absl::Uniform<uint64_t>(random), absl::kZeroPad16),
+                      absl::Hex(absl::Uniform<uint64_t>(random), absl::kZeroPad16));
 }
 
 const std::string* FindBlob(const v1::CompileResponse& response, v1::Stage stage) {

@@ -7,7 +7,8 @@ namespace tritond::client {
 namespace {
 
 void AddServerFlags(CLI::App* app, ServerFlags* flags) {
-  app->add_option("--server", flags->address, "HOST:PORT or unix:PATH; also the environment's TRITOND_SERVER")
+  app->add_option("--server", flags->address,
+                  "HOST:PORT or unix:PATH, several separated by commas; also the environment's TRITOND_SERVER")
       ->type_name("ADDRESS")
       ->capture_default_str();
   app->add_option("--timeout", flags->timeout_seconds, "Seconds that one kernel or call may take")
@@ -15,6 +16,11 @@ void AddServerFlags(CLI::App* app, ServerFlags* flags) {
       ->capture_default_str();
   app->add_option("--wait", flags->wait_seconds, "Seconds to wait for a server that is not up yet")
       ->check(CLI::NonNegativeNumber);
+  app->add_option(
+         "--fallback", flags->fallback_seconds,
+         "Seconds after which you will rather compile by yourself: ends with status 3 then, and at once when no "
+         "server can help")
+      ->check(CLI::PositiveNumber);
   app->add_flag("--tls", flags->tls, "Talk TLS with the system's certificate authorities");
   app->add_option("--tls-ca", flags->ca_file, "Talk TLS; the server's certificate authority, PEM")->type_name("FILE");
   app->add_option("--tls-cert", flags->certificate_file, "The certificate of this client, PEM")->type_name("FILE");
@@ -29,7 +35,9 @@ int RunCommandLine(int argc, const char* const* argv, const std::string& default
   app.require_subcommand(1);
   app.fallthrough();  // --server may stand after the command too
   app.set_version_flag("--version", std::string("triton-client ") + TRITOND_VERSION);
-  app.footer("Exit status: 0 done, 1 some kernel failed to compile or to run, 2 usage, 3 no server.");
+  app.footer(
+      "Exit status: 0 done, 1 some kernel failed to compile or to run, 2 usage, 3 no server or, with --fallback, no "
+      "result in time.");
   ServerFlags server;
   server.address = default_server;
   AddServerFlags(&app, &server);

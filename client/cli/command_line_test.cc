@@ -36,6 +36,9 @@ class EchoCompileService final : public v1::CompileService::Service {
  public:
   grpc::Status Compile(grpc::ServerContext* context, const v1::CompileRequest* request,
                        v1::CompileResponse* response) override {
+    for (const absl::Time end = absl::Now() + delay; absl::Now() < end && !context->IsCancelled();) {
+      absl::SleepFor(absl::Milliseconds(5));
+    }
     const std::lock_guard<std::mutex> lock(mutex_);
     last = *request;
     if (request->ir().rfind("bad", 0) == 0) return Failure();
@@ -106,6 +109,7 @@ class EchoCompileService final : public v1::CompileService::Service {
     return grpc::Status::OK;
   }
 
+  absl::Duration delay = absl::ZeroDuration();  // before a compile answers
   v1::CompileRequest last;
 
  private:
@@ -340,6 +344,32 @@ TEST_F(CommandLine, NoServerExitsThree) {
   EXPECT_EQ(Run({"--server", "unix:" + Path("none.sock"), "compile", file, "--target", "cuda:90"}), kNoServer);
   EXPECT_THAT(err_.str(), HasSubstr("no server at unix:"));
   EXPECT_EQ(Run({"stats", "--server", "unix:" + Path("none.sock")}), kNoServer);
+}
+
+TEST_F(CommandLine, OneOfSeveralServersIsEnough) {
+  const std::string servers = absl::StrCat("unix:", Path("none.sock"), ",127.0.0.1:", port_);
+  for (const char* ir : {"a", "b", "c", "d"}) {
+    const std::string file = Write(absl::StrCat(ir, ".ttir"), ir);
+    EXPECT_EQ(Run({"--server", servers, "compile", file, "--target", "cuda:90"}), kDone) << err_.str();
+  }
+  EXPECT_EQ(Run({"--server", servers + "," + servers, "stats"}), kUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("named twice"));
+}
+
+TEST_F(CommandLine, WithFallbackAServerThatCannotHelpInTimeExitsThree) {
+  const std::string file = Write("k.ttir", "slow");
+  compile_.delay = absl::Seconds(30);
+  const absl::Time start = absl::Now();
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--fallback", "0.2"}), kNoServer);
+  EXPECT_LT(absl::Now() - start, absl::Seconds(10));
+  EXPECT_EQ(Run({"prebuild", folder_.string(), "--target", "cuda:90", "--out-dir", Path("out"), "--fallback", "0.2"}),
+            kNoServer);
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--timeout", "0.2"}), kFailed);
+}
+
+TEST_F(CommandLine, WithFallbackACompileErrorIsStillAFailure) {
+  const std::string file = Write("k.ttir", "bad");
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--fallback", "30"}), kFailed);
 }
 
 TEST_F(CommandLine, PrebuildGivesABinaryAndMetadataForEachKernel) {

@@ -71,8 +71,7 @@ int Run(const Session& session, const CompileFlags& flags) {
       (out_is_taken ? session.console.err : session.console.out) << TextLine(outcome) << std::endl;
   }
   if (!written.ok()) return session.Fail(written);
-  if (outcome.response.ok()) return kDone;
-  return IsNoServer(outcome.response.status()) ? kNoServer : kFailed;
+  return outcome.response.ok() ? kDone : session.CodeOf(outcome.response.status());
 }
 
 }  // namespace

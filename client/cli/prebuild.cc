@@ -68,17 +68,18 @@ class Prebuild {
         requests_(std::move(requests)),
         progress_(kernels.size(), session.console.err_is_terminal, session.console.err) {}
 
-  // Stops early, with kNoServer, when the server is lost.
+  // Stops early when the server is lost; kNoServer then, and when the caller is to compile some kernel by itself.
   int Run() {
     std::vector<std::thread> threads;
     const size_t count = std::min<size_t>(flags_.jobs, kernels_.size());
     for (size_t i = 0; i < count; ++i) threads.emplace_back([this] { Work(); });
     for (std::thread& thread : threads) thread.join();
-    if (lost_) return kNoServer;
+    if (lost_ || fell_back_) return kNoServer;
     return tally_.failed > 0 ? kFailed : kDone;
   }
 
   const Tally& tally() const { return tally_; }
+  bool lost() const { return lost_; }
 
  private:
   void Work() {
@@ -92,6 +93,8 @@ class Prebuild {
         if (!written.ok()) outcome.response = written;
       } else if (IsNoServer(outcome.response.status())) {
         lost_ = true;
+      } else if (session_.CodeOf(outcome.response.status()) == kNoServer) {
+        fell_back_ = true;
       }
       Report(outcome);
     }
@@ -112,7 +115,8 @@ class Prebuild {
   const std::vector<v1::CompileRequest> requests_;
   std::atomic<size_t> next_{0};
   std::atomic<bool> lost_{false};
-  std::mutex mutex_;  // guards what follows, and the console
+  std::atomic<bool> fell_back_{false};  // some kernel had no result within the fallback limit
+  std::mutex mutex_;                    // guards what follows, and the console
   Progress progress_;
   Tally tally_;
 };
@@ -150,15 +154,17 @@ int Run(const Session& session, const PrebuildFlags& flags) {
   const absl::Time start = absl::Now();
   Tally tally;
   int code = kDone;
+  bool lost = false;
   {
     Prebuild prebuild(session, flags, **client, *kernels, std::move(requests));
     code = prebuild.Run();
     tally = prebuild.tally();
+    lost = prebuild.lost();
   }
   session.console.err << absl::StrFormat("%d kernels: %d compiled, %d hits, %d joined, %d failed in %s\n",
                                          kernels->size(), tally.compiled, tally.hits, tally.joined, tally.failed,
                                          HumanTime(absl::Now() - start));
-  if (code == kNoServer) session.console.err << "triton-client: lost the server at " << session.server.address << "\n";
+  if (lost) session.console.err << "triton-client: lost the server at " << session.server.address << "\n";
   session.console.err.flush();
   return code;
 }

@@ -65,7 +65,7 @@ int Compile(const Session& session, const RunFlags& flags, const workers::Device
   outcome.elapsed = absl::Now() - start;
   if (flags.json && !outcome.response.ok()) session.console.out << JsonLine(outcome) << std::endl;
   if (!flags.json || outcome.response.ok()) session.console.err << Complaints(outcome);
-  if (!outcome.response.ok()) return IsNoServer(outcome.response.status()) ? kNoServer : kFailed;
+  if (!outcome.response.ok()) return session.CodeOf(outcome.response.status());
   const std::string* binary = FindBlob(*outcome.response, v1::STAGE_BINARY);
   if (binary == nullptr) return session.Fail(absl::DataLossError("the server sent no binary"));
   spec.binary = *binary;

@@ -32,7 +32,8 @@ absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
   options.address = server.address;
   options.client_version = absl::StrCat("triton-client ", TRITOND_VERSION);
   options.wait_for_server = server.wait_seconds > 0;
-  const double limit = options.wait_for_server ? server.wait_seconds : std::min(10.0, server.timeout_seconds);
+  double limit = options.wait_for_server ? server.wait_seconds : std::min(10.0, server.timeout_seconds);
+  if (server.fallback_seconds > 0) limit = std::min(limit, server.fallback_seconds);
   options.connect_timeout = absl::Seconds(limit);
   TlsFiles tls;
   absl::Status read = ReadInto(server.ca_file, &tls.ca_pem);
@@ -48,6 +49,19 @@ absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
   return Client::Connect(std::move(options));
 }
 
+absl::Time Session::Deadline() const {
+  double limit = server.timeout_seconds;
+  if (server.fallback_seconds > 0) limit = std::min(limit, server.fallback_seconds);
+  return absl::Now() + absl::Seconds(limit);
+}
+
+ExitCode Session::CodeOf(const absl::Status& error) const {
+  if (IsNoServer(error)) return kNoServer;
+  const bool no_answer = absl::IsUnavailable(error) || absl::IsDeadlineExceeded(error) ||
+                         (absl::IsResourceExhausted(error) && Detail<google::rpc::RetryInfo>(error));
+  return server.fallback_seconds > 0 && no_answer ? kNoServer : kFailed;
+}
+
 int Session::Usage(const absl::Status& status) const {
   console.err << "triton-client: " << ErrorText(status) << std::endl;
   return kUsage;
@@ -55,7 +69,7 @@ int Session::Usage(const absl::Status& status) const {
 
 int Session::Fail(const absl::Status& status) const {
   console.err << "triton-client: " << ErrorText(status) << std::endl;
-  return IsNoServer(status) ? kNoServer : kFailed;
+  return CodeOf(status);
 }
 
 int Session::NotConnected(const absl::Status& status) const {

@@ -28,6 +28,7 @@ struct ServerFlags {
   std::string address;
   double timeout_seconds = 600;  // of each call
   double wait_seconds = 0;       // for a server that is not up yet
+  double fallback_seconds = 0;   // after which the caller will rather compile by itself; 0: it cannot
   std::string ca_file;
   std::string certificate_file;
   std::string key_file;
@@ -41,7 +42,10 @@ struct Session {
 
   // InvalidArgument for bad flags or files that cannot be read, Unavailable when no server answers.
   absl::StatusOr<std::unique_ptr<Client>> Connect() const;
-  absl::Time Deadline() const { return absl::Now() + absl::Seconds(server.timeout_seconds); }
+  absl::Time Deadline() const;
+
+  // kNoServer when no server could be reached, or none gave a result within the fallback limit; else kFailed.
+  ExitCode CodeOf(const absl::Status& error) const;
 
   // Prints "triton-client: MESSAGE" and returns kUsage: for what is wrong on this side.
   int Usage(const absl::Status& status) const;

@@ -22,7 +22,8 @@
 //
 // That the load may move to the end of the round before, with the wait, is shown in rotated_buffers.cc. A dot is left
 // alone where one of its operands
-//   - does not come from a load in the same block that nobody else uses, through conversions of single elements at most;
+//   - does not come from a load in the same block that nobody else uses, through conversions of single elements at
+//   most;
 //   - has too few elements of K for two slices, or the slices that wait would take too many registers;
 //   - is loaded from memory that this round makes, or that anything but the copies of the pipeline writes;
 // and where the sums are narrow floats that multiply-adds round once, at the end: of slices they would be rounded more
@@ -63,9 +64,8 @@ struct LoadedOperand {
     llvm::SmallVector<int32_t> offsets(shape.size());
     shape[k] = size;
     offsets[k] = first;
-    auto type =
-        ttg::MemDescType::get(b.getContext(), shape, whole.getElementType(), whole.getEncoding(),
-                              whole.getMemorySpace(), whole.getMutableMemory(), whole.getAllocShape());
+    auto type = ttg::MemDescType::get(b.getContext(), shape, whole.getElementType(), whole.getEncoding(),
+                                      whole.getMemorySpace(), whole.getMutableMemory(), whole.getAllocShape());
     ttg::LocalLoadOp old = load;
     mlir::Location loc = old.getLoc();
     Value part = b.create<ttg::MemDescSubsliceOp>(loc, type, buffer, offsets);

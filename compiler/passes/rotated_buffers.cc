@@ -88,7 +88,7 @@ bool IsCounter(Value value, ForOp loop, int64_t size) {
   auto lower = mlir::getConstantIntValue(loop.getLowerBound()), upper = mlir::getConstantIntValue(loop.getUpperBound()),
        step = mlir::getConstantIntValue(loop.getStep());
   // A step of at most `size` cannot overflow.
-  return lower && upper && step && *lower >= 0 && *lower < *upper && *upper <= size && *step > 0 && *step <= size;
+  return lower && upper && step && *lower >= 0 && *lower<*upper&& * upper <= size&& * step> 0 && *step <= size;
 }
 
 bool IsIndex(Value index, ForOp loop, int64_t size) {
@@ -161,9 +161,8 @@ class Body final {
   bool MayTouch(Value value) {
     if (!llvm::isa<ttg::MemDescType>(value.getType())) return false;
     llvm::ArrayRef<Operation*> owners = aliases_.Of(value);
-    return owners.empty() || llvm::any_of(buffers_, [&](Value buffer) {
-             return llvm::is_contained(owners, aliases_.Of(buffer)[0]);
-           });
+    return owners.empty() ||
+           llvm::any_of(buffers_, [&](Value buffer) { return llvm::is_contained(owners, aliases_.Of(buffer)[0]); });
   }
 
   // Whether they are never the same memory in one round.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops whose dots read slices of their operands a round ahead: the results are those of the loop as it was written, and
-// the loops here are such that the pass acts.
+// Loops whose dots read slices of their operands a round ahead: the results are those of the loop as it was written,
+// and the loops here are such that the pass acts.
 #include <algorithm>
 
 #include "absl/strings/match.h"

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses, channels, and waiting for the first daemon that answers.
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "client/cc/client.h"
+#include "client/cc/grpc_client.h"
+#include "client/cc/spread_client.h"
+
+namespace tritond::client {
+namespace {
+
+using Channels = std::vector<std::shared_ptr<grpc::Channel>>;
+
+constexpr int kMaxMessageBytes = 256 << 20;
+// Between a daemon that fell silent in the middle of a call and the call's end. Daemons permit a ping each five
+// seconds.
+constexpr int kKeepaliveMs = 10000;
+constexpr int kKeepaliveTimeoutMs = 5000;
+// How long a connection attempt may hang where nobody even refuses it.
+constexpr int kDialMs = 2000;
+
+absl::Status CheckAddress(const std::string& address, const ClientOptions& options) {
+  const size_t colon = address.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == address.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("server address \"", address, "\": expected HOST:PORT or unix:PATH"));
+  }
+  if (!options.token.empty() && !options.tls && !absl::StartsWith(address, "unix:")) {
+    return absl::InvalidArgumentError("a token travels only over TLS or a Unix socket");
+  }
+  return absl::OkStatus();
+}
+
+std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(const ClientOptions& options) {
+  if (!options.tls) return grpc::InsecureChannelCredentials();
+  grpc::SslCredentialsOptions ssl;
+  ssl.pem_root_certs = options.tls->ca_pem;
+  ssl.pem_cert_chain = options.tls->certificate_pem;
+  ssl.pem_private_key = options.tls->key_pem;
+  return grpc::SslCredentials(ssl);
+}
+
+std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address, const ClientOptions& options) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  arguments.SetMaxSendMessageSize(kMaxMessageBytes);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kDialMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  return grpc::CreateCustomChannel(address, MakeCredentials(options), arguments);
+}
+
+// Dials all until one of them is ready. When all are refused it ends at once, unless the caller waits for a server.
+absl::Status WaitForAny(const Channels& channels, const ClientOptions& options) {
+  const absl::Time deadline = absl::Now() + options.connect_timeout;
+  for (;;) {
+    bool refused = !options.wait_for_server;
+    grpc_connectivity_state first = GRPC_CHANNEL_IDLE;
+    for (const auto& channel : channels) {
+      const grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/true);
+      if (state == GRPC_CHANNEL_READY) return absl::OkStatus();
+      refused = refused && state == GRPC_CHANNEL_TRANSIENT_FAILURE;
+      if (channel == channels[0]) first = state;
+    }
+    if (refused || absl::Now() >= deadline) {
+      return absl::UnavailableError(
+          absl::StrCat("no server at ", options.address, refused ? ": nothing listens there" : ": no answer in time"));
+    }
+    // Of one channel its change is waited for; of several that of the first, for a moment.
+    const absl::Time until = channels.size() == 1 ? deadline : std::min(deadline, absl::Now() + absl::Milliseconds(2));
+    channels[0]->WaitForStateChange(first, absl::ToChronoTime(until));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
+  const std::vector<std::string> addresses = absl::StrSplit(options.address, ',');
+  Channels channels;
+  for (const std::string& address : addresses) {
+    if (absl::Status status = CheckAddress(address, options); !status.ok()) return status;
+    if (std::count(addresses.begin(), addresses.end(), address) > 1) {
+      return absl::InvalidArgumentError(absl::StrCat("server ", address, " is named twice"));
+    }
+    channels.push_back(OpenChannel(address, options));
+  }
+  if (absl::Status status = WaitForAny(channels, options); !status.ok()) return status;
+  if (channels.size() == 1) return MakeGrpcClient(std::move(options), channels[0]);
+  std::vector<Daemon> daemons;
+  SpreadOptions spread{options.retry, options.sleep, absl::Now};
+  options.retry.max_attempts = 1;  // Another daemon is asked instead.
+  for (size_t i = 0; i < channels.size(); ++i) {
+    options.address = addresses[i];
+    daemons.push_back({addresses[i], MakeGrpcClient(options, channels[i])});
+  }
+  return MakeSpreadClient(std::move(daemons), std::move(spread));
+}
+
+}  // namespace tritond::client

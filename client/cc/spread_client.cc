@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cc/spread_client.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/random/random.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "client/cc/grpc_client.h"
+#include "client/cc/rendezvous.h"
+#include "client/cc/status.h"
+#include "google/rpc/error_details.pb.h"
+#include "proto/request_key/request_key.h"
+
+namespace tritond::client {
+namespace {
+
+using Order = std::vector<size_t>;
+
+constexpr absl::Duration kFirstRest = absl::Seconds(1);
+constexpr absl::Duration kLongestRest = absl::Seconds(30);
+
+// Whether another daemon may do better.
+bool MayElsewhere(const absl::Status& error) {
+  return absl::IsUnavailable(error) || (absl::IsResourceExhausted(error) && Detail<google::rpc::RetryInfo>(error));
+}
+
+absl::Status StatusOf(const absl::Status& status) { return status; }
+template <typename T>
+absl::Status StatusOf(const absl::StatusOr<T>& result) {
+  return result.status();
+}
+
+// Which daemons were out of reach lately. Thread-safe.
+class Reach final {
+ public:
+  Reach(size_t daemons, std::function<absl::Time()> clock) : clock_(std::move(clock)), daemons_(daemons) {}
+
+  void Learn(size_t daemon, const absl::Status& status) {
+    absl::MutexLock lock(&mu_);
+    State& state = daemons_[daemon];
+    if (!absl::IsUnavailable(status)) {
+      state = {};
+      return;
+    }
+    state.rest = std::min(std::max(state.rest * 2, kFirstRest), kLongestRest);
+    state.until = clock_() + state.rest;
+  }
+  bool Rests(size_t daemon) const {
+    absl::MutexLock lock(&mu_);
+    return daemons_[daemon].until > clock_();
+  }
+
+ private:
+  struct State {
+    absl::Duration rest = absl::ZeroDuration();
+    absl::Time until = absl::InfinitePast();
+  };
+  const std::function<absl::Time()> clock_;
+  mutable absl::Mutex mu_;
+  std::vector<State> daemons_ ABSL_GUARDED_BY(mu_);
+};
+
+class SpreadClient final : public Client {
+ public:
+  SpreadClient(std::vector<Daemon> daemons, SpreadOptions options)
+      : daemons_(std::move(daemons)), options_(std::move(options)), reach_(daemons_.size(), options_.clock) {
+    for (const Daemon& daemon : daemons_) names_.push_back(daemon.name);
+  }
+
+  absl::StatusOr<v1::DescribeResponse> Describe(absl::Time deadline) override {
+    return Ask(AsListed(), deadline, [&](Client& daemon) { return daemon.Describe(deadline); });
+  }
+
+  absl::StatusOr<v1::CompileResponse> Compile(v1::CompileRequest request, absl::Time deadline) override {
+    return Ask(OrderOf(request), deadline, [&](Client& daemon) { return daemon.Compile(request, deadline); });
+  }
+
+  absl::StatusOr<v1::CompileResponse> Lookup(absl::string_view key, absl::Time deadline) override {
+    return Find(deadline, [&](Client& daemon) { return daemon.Lookup(key, deadline); });
+  }
+
+  absl::StatusOr<std::string> Fetch(absl::string_view digest, absl::Time deadline) override {
+    return Find(deadline, [&](Client& daemon) { return daemon.Fetch(digest, deadline); });
+  }
+
+  absl::Status CompileBatch(const std::vector<v1::CompileRequest>& requests, const BatchCallback& on_result,
+                            absl::Time deadline) override {
+    std::vector<Order> orders;
+    for (const v1::CompileRequest& request : requests) orders.push_back(OrderOf(request));
+    std::vector<size_t> missing(requests.size());
+    std::iota(missing.begin(), missing.end(), 0);
+    for (int attempts = 1;; ++attempts) {
+      const absl::Status status = BatchRound(requests, orders, &missing, on_result, deadline);
+      if (status.ok() || !MayElsewhere(status) || attempts > static_cast<int>(daemons_.size()) + 1) return status;
+      // What could not be reached is asked for elsewhere at once, as long as some daemon is in reach.
+      const bool at_once = absl::IsUnavailable(status) && !reach_.Rests(FirstInReach());
+      if (!at_once && !Wait(status, attempts, deadline)) return status;
+    }
+  }
+
+  absl::StatusOr<v1::AutotuneResponse> Autotune(const v1::AutotuneRequest& request,
+                                                const std::function<void(const v1::CandidateReport&)>& on_candidate,
+                                                absl::Time deadline) override {
+    bool begun = false;
+    const auto report = [&](const v1::CandidateReport& candidate) {
+      begun = true;
+      on_candidate(candidate);
+    };
+    return Ask(AsListed(), deadline, [&](Client& daemon) -> absl::StatusOr<v1::AutotuneResponse> {
+      auto response = daemon.Autotune(request, report, deadline);
+      if (response.ok() || !begun) return response;
+      return absl::AbortedError(absl::StrCat("the search broke off: ", response.status().message()));
+    });
+  }
+
+  absl::StatusOr<v1::Job> SubmitJob(const v1::CompileRequest& request, absl::string_view idempotency_key,
+                                    absl::Time deadline) override {
+    const std::string key = idempotency_key.empty() ? RandomIdempotencyKey() : std::string(idempotency_key);
+    return Ask(OrderOf(request), deadline, [&](Client& daemon) { return daemon.SubmitJob(request, key, deadline); });
+  }
+
+  absl::StatusOr<v1::Job> WatchJob(absl::string_view id, const std::function<void(const v1::Job&)>& on_change,
+                                   absl::Time deadline) override {
+    return Find(deadline, [&](Client& daemon) { return daemon.WatchJob(id, on_change, deadline); });
+  }
+
+  absl::StatusOr<std::vector<v1::Job>> ListJobs(const std::vector<v1::JobState>& states, absl::Time deadline) override {
+    std::vector<v1::Job> all;
+    for (size_t i = 0; i < daemons_.size(); ++i) {
+      auto jobs = Ask({i}, deadline, [&](Client& daemon) { return daemon.ListJobs(states, deadline); });
+      if (!jobs.ok()) {
+        return absl::Status(jobs.status().code(), absl::StrCat("jobs of ", names_[i], ": ", jobs.status().message()));
+      }
+      all.insert(all.end(), jobs->begin(), jobs->end());
+    }
+    // Ids of version 7 begin with their time.
+    std::sort(all.begin(), all.end(), [](const v1::Job& a, const v1::Job& b) { return a.id() > b.id(); });
+    return all;
+  }
+
+  absl::StatusOr<v1::Job> CancelJob(absl::string_view id, absl::Time deadline) override {
+    return Find(deadline, [&](Client& daemon) { return daemon.CancelJob(id, deadline); });
+  }
+
+  absl::StatusOr<v1::GetStatsResponse> GetStats(uint32_t recent_jobs, absl::Time deadline) override {
+    return Ask(AsListed(), deadline, [&](Client& daemon) { return daemon.GetStats(recent_jobs, deadline); });
+  }
+
+  absl::StatusOr<v1::ListWorkersResponse> ListWorkers(absl::Time deadline) override {
+    return Ask(AsListed(), deadline, [&](Client& daemon) { return daemon.ListWorkers(deadline); });
+  }
+
+  absl::StatusOr<v1::ExplainResponse> Explain(absl::string_view key_a, absl::string_view key_b,
+                                              absl::Time deadline) override {
+    return Find(deadline, [&](Client& daemon) { return daemon.Explain(key_a, key_b, deadline); });
+  }
+
+  // A transfer that has begun is not moved to another daemon.
+  absl::Status ExportBundle(const std::vector<std::string>& keys,
+                            const std::function<absl::Status(absl::string_view part)>& sink,
+                            absl::Time deadline) override {
+    return daemons_[FirstInReach()].client->ExportBundle(keys, sink, deadline);
+  }
+  absl::StatusOr<v1::ImportResponse> ImportBundle(const std::function<absl::StatusOr<std::string>()>& source,
+                                                  absl::Time deadline) override {
+    return daemons_[FirstInReach()].client->ImportBundle(source, deadline);
+  }
+
+ private:
+  Order AsListed() const {
+    Order order(daemons_.size());
+    std::iota(order.begin(), order.end(), 0);
+    return order;
+  }
+
+  // Without the compiler's build id, which the client need not know.
+  Order OrderOf(const v1::CompileRequest& request) const {
+    return RendezvousOrder(proto::RequestKey(request, ""), names_);
+  }
+
+  // Those that rest come last.
+  Order InReachFirst(Order order) const {
+    std::stable_partition(order.begin(), order.end(), [this](size_t i) { return !reach_.Rests(i); });
+    return order;
+  }
+  size_t FirstInReach() const { return InReachFirst(AsListed())[0]; }
+
+  // Sleeps before the next attempt; false when there is none.
+  bool Wait(const absl::Status& error, int attempts, absl::Time deadline) {
+    absl::BitGen random;
+    const auto delay = RetryDelay(options_.retry, error, attempts, absl::Uniform(random, 0.0, 1.0));
+    if (!delay || options_.clock() + *delay >= deadline) return false;
+    options_.sleep(*delay);
+    return true;
+  }
+
+  // The first answer that another daemon could not better.
+  template <typename Call>
+  auto Ask(const Order& order, absl::Time deadline, const Call& call) -> decltype(call(std::declval<Client&>())) {
+    for (int attempts = 1;; ++attempts) {
+      absl::Status error;
+      for (const size_t i : InReachFirst(order)) {
+        auto result = call(*daemons_[i].client);
+        reach_.Learn(i, StatusOf(result));
+        if (!MayElsewhere(StatusOf(result))) return result;
+        error = StatusOf(result);
+      }
+      if (!Wait(error, attempts, deadline)) return error;
+    }
+  }
+
+  // The same for what only some daemons have. NotFound only when every one of them said so.
+  template <typename Call>
+  auto Find(absl::Time deadline, const Call& call) -> decltype(call(std::declval<Client&>())) {
+    for (int attempts = 1;; ++attempts) {
+      absl::Status error;
+      for (const size_t i : InReachFirst(AsListed())) {
+        auto result = call(*daemons_[i].client);
+        const absl::Status status = StatusOf(result);
+        reach_.Learn(i, status);
+        if (!MayElsewhere(status) && !absl::IsNotFound(status)) return result;
+        if (error.ok() || absl::IsNotFound(error)) error = status;
+      }
+      if (absl::IsNotFound(error) || !Wait(error, attempts, deadline)) return error;
+    }
+  }
+
+  // One item of a batch, on its way from a daemon's thread to the caller's.
+  struct Item {
+    size_t index;
+    absl::StatusOr<v1::CompileResponse> result;
+  };
+  struct Round {
+    absl::Mutex mu;
+    std::deque<Item> items ABSL_GUARDED_BY(mu);
+    size_t running ABSL_GUARDED_BY(mu) = 0;
+    absl::Status error ABSL_GUARDED_BY(mu);
+  };
+
+  // Asks each daemon for its share of what is missing, all at once; takes out of `missing` what came. The status is the
+  // worst of theirs: one that no other daemon can better, else one that some may.
+  absl::Status BatchRound(const std::vector<v1::CompileRequest>& requests, const std::vector<Order>& orders,
+                          std::vector<size_t>* missing, const BatchCallback& on_result, absl::Time deadline) {
+    std::map<size_t, std::vector<size_t>> shares;
+    for (const size_t index : *missing) shares[InReachFirst(orders[index])[0]].push_back(index);
+    Round round;
+    {
+      absl::MutexLock lock(&round.mu);
+      round.running = shares.size();
+    }
+    std::vector<std::thread> threads;
+    for (const auto& [daemon, share] : shares) {
+      threads.emplace_back(
+          [&, daemon = daemon, &share = share] { AskForShare(daemon, requests, share, deadline, &round); });
+    }
+    const auto stirs = [&round]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(round.mu) {
+      return !round.items.empty() || round.running == 0;
+    };
+    for (;;) {
+      std::deque<Item> items;
+      {
+        absl::MutexLock lock(&round.mu, absl::Condition(&stirs));
+        items.swap(round.items);
+      }
+      if (items.empty()) break;
+      for (Item& item : items) {
+        missing->erase(std::find(missing->begin(), missing->end(), item.index));
+        on_result(item.index, std::move(item.result));
+      }
+    }
+    for (std::thread& thread : threads) thread.join();
+    absl::MutexLock lock(&round.mu);
+    return round.error;
+  }
+
+  void AskForShare(size_t daemon, const std::vector<v1::CompileRequest>& requests, const std::vector<size_t>& share,
+                   absl::Time deadline, Round* round) {
+    std::vector<v1::CompileRequest> mine;
+    for (const size_t index : share) mine.push_back(requests[index]);
+    const auto pass_on = [&](size_t at, absl::StatusOr<v1::CompileResponse> result) {
+      absl::MutexLock lock(&round->mu);
+      round->items.push_back({share[at], std::move(result)});
+    };
+    const absl::Status status = daemons_[daemon].client->CompileBatch(mine, pass_on, deadline);
+    reach_.Learn(daemon, status);
+    absl::MutexLock lock(&round->mu);
+    if (round->error.ok() || MayElsewhere(round->error)) {
+      if (!status.ok()) round->error = status;
+    }
+    --round->running;
+  }
+
+  const std::vector<Daemon> daemons_;
+  const SpreadOptions options_;
+  std::vector<std::string> names_;
+  Reach reach_;
+};
+
+}  // namespace
+
+std::unique_ptr<Client> MakeSpreadClient(std::vector<Daemon> daemons, SpreadOptions options) {
+  return std::make_unique<SpreadClient>(std::move(daemons), std::move(options));
+}
+
+}  // namespace tritond::client

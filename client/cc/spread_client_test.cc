@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cc/spread_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "client/cc/rendezvous.h"
+#include "google/rpc/error_details.pb.h"
+#include "proto/request_key/request_key.h"
+
+namespace tritond::client {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// A daemon that answers with its own name, or with an error.
+class FakeDaemon final : public Client {
+ public:
+  explicit FakeDaemon(std::string name) : name_(std::move(name)) {}
+
+  absl::StatusOr<v1::CompileResponse> Compile(v1::CompileRequest request, absl::Time) override { return Named(); }
+  absl::Status CompileBatch(const std::vector<v1::CompileRequest>& requests, const BatchCallback& on_result,
+                            absl::Time) override {
+    ++calls;
+    for (size_t i = 0; i < requests.size(); ++i) {
+      if (!error.ok() && i >= answers_before_error) return error;
+      v1::CompileResponse response;
+      response.set_key(name_);
+      on_result(i, response);
+    }
+    return absl::OkStatus();
+  }
+  absl::StatusOr<v1::CompileResponse> Lookup(absl::string_view key, absl::Time) override {
+    return error.ok() && !holds ? absl::NotFoundError("nothing") : Named();
+  }
+  absl::StatusOr<v1::Job> SubmitJob(const v1::CompileRequest&, absl::string_view key, absl::Time) override {
+    submitted.insert(std::string(key));
+    return JobOrError();
+  }
+  absl::StatusOr<v1::Job> WatchJob(absl::string_view, const std::function<void(const v1::Job&)>&, absl::Time) override {
+    return error.ok() && !holds ? absl::NotFoundError("no such job") : JobOrError();
+  }
+  absl::StatusOr<std::vector<v1::Job>> ListJobs(const std::vector<v1::JobState>&, absl::Time) override {
+    if (!error.ok()) return error;
+    v1::Job job;
+    job.set_id(name_);
+    return std::vector<v1::Job>{job};
+  }
+
+  absl::StatusOr<v1::DescribeResponse> Describe(absl::Time) override { return Other(); }
+  absl::StatusOr<std::string> Fetch(absl::string_view, absl::Time) override { return Other(); }
+  absl::StatusOr<v1::AutotuneResponse> Autotune(const v1::AutotuneRequest&,
+                                                const std::function<void(const v1::CandidateReport&)>& on_candidate,
+                                                absl::Time) override {
+    ++calls;
+    on_candidate({});
+    return error;
+  }
+  absl::StatusOr<v1::Job> CancelJob(absl::string_view, absl::Time) override { return Other(); }
+  absl::StatusOr<v1::GetStatsResponse> GetStats(uint32_t, absl::Time) override { return Other(); }
+  absl::StatusOr<v1::ListWorkersResponse> ListWorkers(absl::Time) override { return Other(); }
+  absl::StatusOr<v1::ExplainResponse> Explain(absl::string_view, absl::string_view, absl::Time) override {
+    return Other();
+  }
+  absl::Status ExportBundle(const std::vector<std::string>&, const std::function<absl::Status(absl::string_view)>&,
+                            absl::Time) override {
+    return Other();
+  }
+  absl::StatusOr<v1::ImportResponse> ImportBundle(const std::function<absl::StatusOr<std::string>()>&,
+                                                  absl::Time) override {
+    return Other();
+  }
+
+  absl::Status error;
+  size_t answers_before_error = 0;
+  bool holds = false;
+  std::atomic<int> calls{0};
+  std::set<std::string> submitted;
+
+ private:
+  absl::StatusOr<v1::CompileResponse> Named() {
+    ++calls;
+    if (!error.ok()) return error;
+    v1::CompileResponse response;
+    response.set_key(name_);
+    return response;
+  }
+  absl::StatusOr<v1::Job> JobOrError() {
+    ++calls;
+    if (!error.ok()) return error;
+    v1::Job job;
+    job.set_id(name_);
+    return job;
+  }
+  static absl::Status Other() { return absl::UnimplementedError("not in this test"); }
+
+  const std::string name_;
+};
+
+class SpreadClientTest : public testing::Test {
+ protected:
+  SpreadClientTest() {
+    std::vector<Daemon> daemons;
+    for (const std::string& name : names_) {
+      auto fake = std::make_unique<FakeDaemon>(name);
+      fakes_.push_back(fake.get());
+      daemons.push_back({name, std::move(fake)});
+    }
+    SpreadOptions options;
+    options.retry.max_attempts = 3;
+    options.clock = [this] { return now_; };
+    options.sleep = [this](absl::Duration delay) {
+      slept_.push_back(delay);
+      now_ += delay;
+    };
+    client_ = MakeSpreadClient(std::move(daemons), std::move(options));
+  }
+
+  static v1::CompileRequest Request(int i) {
+    v1::CompileRequest request;
+    request.set_ir(absl::StrCat("module ", i));
+    return request;
+  }
+  // The daemons in the order in which the request prefers them.
+  std::vector<FakeDaemon*> Preferred(const v1::CompileRequest& request) {
+    std::vector<FakeDaemon*> order;
+    for (size_t i : RendezvousOrder(proto::RequestKey(request, ""), names_)) order.push_back(fakes_[i]);
+    return order;
+  }
+  absl::Time Soon() const { return now_ + absl::Seconds(60); }
+
+  const std::vector<std::string> names_ = {"a:1", "b:1", "c:1"};
+  std::vector<FakeDaemon*> fakes_;
+  absl::Time now_ = absl::UnixEpoch();
+  std::vector<absl::Duration> slept_;
+  std::unique_ptr<Client> client_;
+};
+
+TEST_F(SpreadClientTest, EqualRequestsMeetAtOneDaemonAndOthersSpread) {
+  std::set<std::string> seen;
+  for (int i = 0; i < 50; ++i) {
+    const auto first = client_->Compile(Request(i), Soon());
+    const auto second = client_->Compile(Request(i), Soon());
+    ASSERT_TRUE(first.ok() && second.ok());
+    EXPECT_EQ(first->key(), second->key());
+    seen.insert(first->key());
+  }
+  EXPECT_THAT(seen, SizeIs(3));
+}
+
+TEST_F(SpreadClientTest, ADaemonOutOfReachIsReplacedAtOnceAndLeftAloneForAWhile) {
+  const v1::CompileRequest request = Request(1);
+  const auto preferred = Preferred(request);
+  preferred[0]->error = absl::UnavailableError("refused");
+  EXPECT_TRUE(client_->Compile(request, Soon()).ok());
+  EXPECT_TRUE(client_->Compile(request, Soon()).ok());
+  EXPECT_EQ(preferred[0]->calls, 1);
+  EXPECT_EQ(preferred[1]->calls, 2);
+  EXPECT_THAT(slept_, IsEmpty());
+
+  now_ += absl::Seconds(2);
+  preferred[0]->error = absl::OkStatus();
+  EXPECT_TRUE(client_->Compile(request, Soon()).ok());
+  EXPECT_EQ(preferred[0]->calls, 2);
+}
+
+TEST_F(SpreadClientTest, AFullDaemonIsReplacedToo) {
+  const v1::CompileRequest request = Request(1);
+  google::rpc::RetryInfo info;
+  Preferred(request)[0]->error = absl::ResourceExhaustedError("queue full");
+  Preferred(request)[0]->error.SetPayload("type.googleapis.com/google.rpc.RetryInfo",
+                                          absl::Cord(info.SerializeAsString()));
+  EXPECT_TRUE(client_->Compile(request, Soon()).ok());
+  EXPECT_EQ(Preferred(request)[1]->calls, 1);
+}
+
+TEST_F(SpreadClientTest, ACompileErrorIsFinal) {
+  const v1::CompileRequest request = Request(1);
+  Preferred(request)[0]->error = absl::InvalidArgumentError("bad IR");
+  EXPECT_TRUE(absl::IsInvalidArgument(client_->Compile(request, Soon()).status()));
+  EXPECT_EQ(Preferred(request)[1]->calls, 0);
+}
+
+TEST_F(SpreadClientTest, WhenNoneCanBeReachedItWaitsAndThenSaysSo) {
+  for (FakeDaemon* fake : fakes_) fake->error = absl::UnavailableError("refused");
+  EXPECT_TRUE(absl::IsUnavailable(client_->Compile(Request(1), Soon()).status()));
+  EXPECT_THAT(slept_, SizeIs(2));
+  EXPECT_EQ(fakes_[0]->calls + fakes_[1]->calls + fakes_[2]->calls, 9);
+}
+
+TEST_F(SpreadClientTest, ABatchIsSharedAndWhatOneDaemonLeavesOthersDo) {
+  std::vector<v1::CompileRequest> requests;
+  for (int i = 0; i < 60; ++i) requests.push_back(Request(i));
+  fakes_[1]->error = absl::UnavailableError("killed");
+  fakes_[1]->answers_before_error = 3;
+  std::vector<int> seen(requests.size());
+  const absl::Status status = client_->CompileBatch(
+      requests,
+      [&](size_t index, absl::StatusOr<v1::CompileResponse> result) {
+        ++seen[index];
+        EXPECT_TRUE(result.ok());
+      },
+      Soon());
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(seen, testing::Each(1));
+  EXPECT_GT(fakes_[0]->calls, 0);
+  EXPECT_GT(fakes_[2]->calls, 0);
+  EXPECT_THAT(slept_, IsEmpty());
+}
+
+TEST_F(SpreadClientTest, ABatchThatNobodyTakesEnds) {
+  for (FakeDaemon* fake : fakes_) fake->error = absl::UnavailableError("refused");
+  const absl::Status status = client_->CompileBatch(
+      {Request(1), Request(2)}, [](size_t, absl::StatusOr<v1::CompileResponse>) { FAIL(); }, Soon());
+  EXPECT_TRUE(absl::IsUnavailable(status));
+}
+
+TEST_F(SpreadClientTest, AKeyIsLookedUpEverywhere) {
+  fakes_[2]->holds = true;
+  EXPECT_EQ(client_->Lookup("key", Soon())->key(), "c:1");
+  fakes_[2]->holds = false;
+  EXPECT_TRUE(absl::IsNotFound(client_->Lookup("key", Soon()).status()));
+}
+
+TEST_F(SpreadClientTest, AJobOfADaemonThatIsAwayIsNotCalledUnknown) {
+  fakes_[1]->error = absl::UnavailableError("restarts");
+  EXPECT_TRUE(absl::IsUnavailable(client_
+                                      ->WatchJob(
+                                          "id", [](const v1::Job&) {}, Soon())
+                                      .status()));
+  fakes_[1]->error = absl::OkStatus();
+  fakes_[1]->holds = true;
+  EXPECT_EQ(client_
+                ->WatchJob(
+                    "id", [](const v1::Job&) {}, Soon())
+                ->id(),
+            "b:1");
+}
+
+TEST_F(SpreadClientTest, ASubmissionKeepsItsIdempotencyKeyFromDaemonToDaemon) {
+  const v1::CompileRequest request = Request(1);
+  Preferred(request)[0]->error = absl::UnavailableError("refused");
+  EXPECT_TRUE(client_->SubmitJob(request, "", Soon()).ok());
+  EXPECT_THAT(Preferred(request)[0]->submitted, SizeIs(1));
+  EXPECT_EQ(Preferred(request)[0]->submitted, Preferred(request)[1]->submitted);
+}
+
+TEST_F(SpreadClientTest, JobsOfAllDaemonsAreListedOrNone) {
+  const auto jobs = client_->ListJobs({}, Soon());
+  ASSERT_TRUE(jobs.ok());
+  std::vector<std::string> ids;
+  for (const v1::Job& job : *jobs) ids.push_back(job.id());
+  EXPECT_THAT(ids, ElementsAre("c:1", "b:1", "a:1"));
+  fakes_[0]->error = absl::UnavailableError("refused");
+  EXPECT_TRUE(absl::IsUnavailable(client_->ListJobs({}, Soon()).status()));
+}
+
+TEST_F(SpreadClientTest, ASearchThatHasBegunIsNotBegunElsewhere) {
+  fakes_[0]->error = absl::UnavailableError("killed");
+  EXPECT_TRUE(absl::IsAborted(client_
+                                  ->Autotune(
+                                      {}, [](const v1::CandidateReport&) {}, Soon())
+                                  .status()));
+  EXPECT_EQ(fakes_[1]->calls, 0);
+}
+
+}  // namespace
+}  // namespace tritond::client
