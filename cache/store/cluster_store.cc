@@ -18,6 +18,7 @@ namespace {
 constexpr size_t kChunkBytes = size_t{1} << 20;
 constexpr char kPrefix[] = "tritond:{";
 constexpr uint64_t kLargestBytes = uint64_t{4} << 30;
+constexpr uint64_t kLargestReserve = uint64_t{64} << 20;
 
 absl::string_view TextOf(const redisReply& reply) { return {reply.str, reply.len}; }
 
@@ -53,7 +54,7 @@ absl::StatusOr<Blob> ClusterStore::GetChunks(const std::string& name, absl::stri
   if (!absl::SimpleAtoi(head, &size) || size > kLargestBytes)
     return absl::DataLossError(absl::StrCat("redis: ", name, " is no entry"));
   std::string value;
-  value.reserve(size);
+  value.reserve(std::min<uint64_t>(size, kLargestReserve));  // The size is the engine's word.
   for (uint64_t index = 0; value.size() < size; ++index) {
     const std::string chunk = ChunkName(name, index);
     absl::StatusOr<RedisReply> reply = cluster_->Call(name, {"GET", chunk});

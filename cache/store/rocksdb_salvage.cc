@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A flipped bit makes one block unreadable, but RocksDB stops writing for good as soon as a compaction meets it, and does
-// not open at all when it lies in a footer or in the manifest. A cache may forget an entry, not stop keeping others. So
-// the sound records go into a fresh database:
+// A flipped bit makes one block unreadable, but RocksDB stops writing for good as soon as a compaction meets it, and
+// does not open at all when it lies in a footer or in the manifest. A cache may forget an entry, not stop keeping
+// others. So the sound records go into a fresh database:
 //
 //   * an iterator that does not check sums finds the names, and a checked Get of each decides whether it is sound;
 //   * where even that iterator stops, it goes on at the next of 65536 slices by the first two bytes of the name: names

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/synchronization/mutex.h"
+#include "google/protobuf/stubs/logging.h"
 #include "server/app/config.h"
 #include "server/app/server.h"
 
@@ -33,6 +34,8 @@ int main(int argc, char** argv) {
   // Debian builds Abseil with its search for lock cycles on. gRPC takes many of these locks, and would spend a tenth of
   // its time there.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  // Protobuf would write a line to stderr for each broken message that anybody sends.
+  google::protobuf::SetLogHandler(nullptr);
   absl::StatusOr<tritond::server::ServerConfig> config = tritond::server::ParseCommandLine(argc, argv);
   if (absl::IsCancelled(config.status())) return config.status().message() == "0" ? 0 : kExitUsage;
   if (!config.ok()) {

@@ -125,7 +125,8 @@ void WorkerPool::OnMessage(const std::shared_ptr<Session>& session, v1::WorkerMe
                                      : 0;
     auto it = worker->leases.find(lease);
     if (it == worker->leases.end()) {
-      if (lease != 0) return;  // Fenced: given to another since.
+      // Fenced: given to another since, or never this one's.
+      if (message.has_progress() || message.has_query() || message.has_compiled()) return;
     } else if (message.has_progress()) {
       it->second.begun = true;
     } else if (message.has_compiled()) {
