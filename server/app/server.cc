@@ -19,8 +19,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "server/app/tls.h"
+#include "server/rpc/job_text.h"
 #include "server/rpc/status.h"
-#include "server/web/status_page.h"
+#include "server/web/status_html.h"
 
 namespace tritond::server {
 namespace {
@@ -47,23 +48,6 @@ constexpr absl::Duration kReload = absl::Seconds(1);
 std::string BesideThisProgram(const std::string& name) {
   std::error_code error;
   return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / name).string();
-}
-
-std::string StateName(v1::Worker::State state) {
-  switch (state) {
-    case v1::Worker::STATE_STARTING:
-      return "starting";
-    case v1::Worker::STATE_IDLE:
-      return "idle";
-    case v1::Worker::STATE_BUSY:
-      return "busy";
-    case v1::Worker::STATE_DRAINING:
-      return "draining";
-    case v1::Worker::STATE_BACKING_OFF:
-      return "waits to start again";
-    default:
-      return "";
-  }
 }
 
 absl::Time Now() { return absl::Now(); }
@@ -249,7 +233,8 @@ absl::Status Server::Listen() {
 absl::Status Server::StartHttp() {
   if (config_.http.empty() || config_.http == "none") return absl::OkStatus();
   HttpServer::Pages pages;
-  pages.status = [this] { return StatusPage(); };
+  pages.page = kStatusHtml;
+  pages.api = [this](absl::string_view path, const WebCaller& caller) { return api_->Get(path, caller); };
   pages.metrics = [this] {
     metrics_->SetQueues(engine_->scheduler().GetStats());
     metrics_->SetCluster(cache_.cluster_answers());
@@ -257,9 +242,16 @@ absl::Status Server::StartHttp() {
     return prometheus::TextSerializer().Serialize(registry_.Collect());
   };
   pages.not_ready = [this] { return NotReady(); };
-  pages.degraded = [this] {
-    return cache_.cluster_answers() ? "" : "the cluster's engine does not answer; this daemon goes on alone";
+  pages.degraded = [this] { return Degraded(); };
+  status_ = std::make_unique<StatusSource>(
+      StatusSource::Parts{*engine_, *jobs_, cache_, registry_, pages.not_ready, pages.degraded});
+  StatusApi::Sources sources;
+  sources.status = [this] { return status_->Status(); };
+  sources.job = [this](const std::string& id) { return status_->Job(id); };
+  sources.text = [this](const JobRecord& job, absl::string_view stage) {
+    return ReadJobText(engine_->blobs(), job, stage);
   };
+  api_ = std::make_unique<StatusApi>(std::move(sources), access_->policy());
   absl::StatusOr<std::unique_ptr<HttpServer>> http = HttpServer::Start(config_.http, std::move(pages));
   if (!http.ok()) return http.status();
   http_ = *std::move(http);
@@ -286,6 +278,10 @@ std::string Server::NotReady() {
   return "no worker is attached";
 }
 
+std::string Server::Degraded() {
+  return cache_.cluster_answers() ? "" : "the cluster's engine does not answer; this daemon goes on alone";
+}
+
 void Server::UpdateHealth() {
   grpc::HealthCheckServiceInterface* health = grpc_->GetHealthCheckService();
   const bool ready = NotReady().empty();
@@ -307,34 +303,6 @@ void Server::RememberTargets(const std::string& text) {
   std::error_code error;
   std::filesystem::rename(fresh, path, error);
   if (error) log_(absl::StrCat("cannot write ", path.string(), ": ", error.message()));
-}
-
-std::string Server::StatusPage() {
-  StatusView view;
-  view.version = TRITOND_VERSION;
-  view.now = absl::Now();
-  view.started = engine_->started();
-  view.draining = engine_->scheduler().draining();
-  view.hits = static_cast<uint64_t>(metrics_->hits.Value());
-  view.misses = static_cast<uint64_t>(metrics_->misses.Value());
-  view.joined = static_cast<uint64_t>(metrics_->joined.Value());
-  view.failures = static_cast<uint64_t>(metrics_->failures.Value());
-  view.saved_cpu_seconds = metrics_->saved_cpu_seconds.Value();
-  view.scheduler = engine_->scheduler().GetStats();
-  view.stores = cache_.stats();
-  for (const v1::Worker& worker : pool_->List()) {
-    StatusView::Worker& out = view.workers.emplace_back();
-    out.name = worker.name().empty() ? absl::StrCat("pid ", worker.pid()) : worker.name();
-    out.where = worker.local() ? "local" : worker.host();
-    out.state = StateName(worker.state());
-    out.build_id = worker.build_id();
-    out.last_death = worker.last_death();
-    out.targets = worker.targets_size();
-    out.jobs_done = view.scheduler.done[worker.id()];
-    out.resident_bytes = worker.resident_bytes();
-    out.deaths = worker.deaths();
-  }
-  return RenderStatusPage(view);
 }
 
 void Server::Shutdown(absl::Duration grace) {

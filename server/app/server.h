@@ -15,6 +15,7 @@
 #include "cache/open/open_cache.h"
 #include "server/app/access_watch.h"
 #include "server/app/config.h"
+#include "server/app/status_source.h"
 #include "server/rpc/engine.h"
 #include "server/rpc/gate.h"
 #include "server/rpc/job_runner.h"
@@ -56,7 +57,7 @@ class Server final {
   void UpdateHealth();
   void RememberTargets(const std::string& text);
   std::string NotReady();
-  std::string StatusPage();
+  std::string Degraded();
 
   const ServerConfig config_;
   const std::function<void(const std::string&)> log_;
@@ -77,6 +78,8 @@ class Server final {
   std::unique_ptr<AutotuneServiceImpl> autotune_service_;
   std::unique_ptr<AdminServiceImpl> admin_service_;
   std::unique_ptr<grpc::Server> grpc_;
+  std::unique_ptr<StatusSource> status_;
+  std::unique_ptr<StatusApi> api_;
   std::unique_ptr<HttpServer> http_;
   std::vector<int> ports_;
   std::optional<bool> healthy_;  // what health checks were told last; the ticker's

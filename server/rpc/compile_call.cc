@@ -41,8 +41,10 @@ std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, co
   return CheckRequest(facts, limits);
 }
 
-CompileCall::CompileCall(Engine& engine, v1::CompileRequest request, absl::Time deadline, Engine::Answered answered)
+CompileCall::CompileCall(Engine& engine, v1::CompileRequest request, absl::Time deadline, std::string id,
+                         Engine::Answered answered)
     : engine_(engine),
+      id_(std::move(id)),
       request_(std::make_shared<v1::CompileRequest>(std::move(request))),
       deadline_(deadline),
       answered_(std::move(answered)) {
@@ -93,6 +95,7 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
 void CompileCall::Submit(const KnownTarget& target) {
   key_ = proto::RequestKey(*request_, target.build_id);
   JobSpec spec;
+  spec.id = id_.empty() ? engine_.activity().NewJobId() : id_;
   spec.key = key_;
   spec.needs = {target.name, target.build_id, WantsBinary(*request_)};
   spec.job_class = ClassOf(request_->priority());
@@ -128,6 +131,7 @@ void CompileCall::OnOutcome(const Outcome& outcome, bool joined) {
   answer.result = std::static_pointer_cast<const StoredResult>(outcome.value);
   if (!outcome.stored) {
     answer.queue_time = outcome.queue_time;
+    answer.job = outcome.job;
     metrics.queue_seconds.Observe(absl::ToDoubleSeconds(outcome.queue_time));
   }
   Answer(std::move(answer));

@@ -16,7 +16,9 @@ namespace tritond::server {
 // alive by whatever it waits for.
 class CompileCall final : public std::enable_shared_from_this<CompileCall> {
  public:
-  CompileCall(Engine& engine, v1::CompileRequest request, absl::Time deadline, Engine::Answered answered);
+  // `id` names the job if this call makes it; "": a new name.
+  CompileCall(Engine& engine, v1::CompileRequest request, absl::Time deadline, std::string id,
+              Engine::Answered answered);
 
   // Called once, by Engine::Compile.
   void Begin();
@@ -32,6 +34,7 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   absl::Status UnknownTarget() const;
 
   Engine& engine_;
+  const std::string id_;
   const std::shared_ptr<v1::CompileRequest> request_;  // Shared with the job that it becomes.
   const absl::Time deadline_;
   std::string key_;

@@ -8,6 +8,7 @@
 #include "google/protobuf/util/time_util.h"
 #include "proto/request_key/request_key.h"
 #include "server/rpc/compile_call.h"
+#include "server/rpc/stage_name.h"
 #include "server/rpc/status.h"
 
 namespace tritond::server {
@@ -62,13 +63,16 @@ Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::C
       started_(clock_()),
       blobs_(blobs),
       metrics_(metrics),
+      activity_(clock_, metrics),
       log_(std::move(log)),
       targets_changed_(std::move(targets_changed)),
       store_(results, blobs, config_.store),
       steps_(store_, metrics),
       errors_(config_.error_lifetime, kMaxRememberedErrors, clock_),
       targets_(config_.targets, clock_),
-      scheduler_(config_.scheduler, clock_, *this) {}
+      scheduler_(config_.scheduler, clock_, *this) {
+  scheduler_.ListenToEnds([this](const FinishedJob& job, const Outcome& outcome) { activity_.OnEnd(job, outcome); });
+}
 
 Engine::~Engine() = default;
 
@@ -87,9 +91,10 @@ std::optional<Outcome> Engine::FindOutcome(const std::string& key) {
   return outcome;
 }
 
-std::optional<absl::StatusOr<CompileAnswer>> Engine::FindAnswer(const std::string& key) {
+std::optional<absl::StatusOr<CompileAnswer>> Engine::FindAnswer(const std::string& key, absl::Time start) {
   std::optional<Outcome> outcome = FindOutcome(key);
   if (!outcome.has_value()) return std::nullopt;
+  activity_.OnHit(clock_() - start);
   if (!outcome->status.ok()) {
     metrics_.error_hits.Increment();
     return absl::StatusOr<CompileAnswer>(outcome->status);
@@ -105,8 +110,9 @@ std::optional<absl::StatusOr<CompileAnswer>> Engine::FindAnswer(const std::strin
 
 std::optional<absl::StatusOr<CompileAnswer>> Engine::TryStored(const v1::CompileRequest& request) {
   if (request.cache_mode() == v1::CACHE_MODE_REFRESH) return std::nullopt;
+  const absl::Time start = clock_();
   const std::string key = KeyOf(request);
-  return key.empty() ? std::nullopt : FindAnswer(key);
+  return key.empty() ? std::nullopt : FindAnswer(key, start);
 }
 
 std::string Engine::KeyOf(const v1::CompileRequest& request) const {
@@ -127,14 +133,16 @@ absl::StatusOr<Removal> Engine::EvictAll() {
 absl::StatusOr<CompileAnswer> Engine::Lookup(const std::string& key) {
   const absl::Status syntax = cache::Digest::FromHex(key).status();
   if (!syntax.ok()) return InvalidRequest({{"key", "must be 64 lowercase hexadecimal digits"}});
-  std::optional<absl::StatusOr<CompileAnswer>> stored = FindAnswer(key);
+  std::optional<absl::StatusOr<CompileAnswer>> stored = FindAnswer(key, clock_());
   if (stored.has_value()) return *std::move(stored);
   metrics_.lookup_misses.Increment();
   return absl::NotFoundError(absl::StrCat("no result is stored under ", key));
 }
 
-std::shared_ptr<CompileCall> Engine::Compile(v1::CompileRequest request, absl::Time deadline, Answered answered) {
-  auto call = std::make_shared<CompileCall>(*this, std::move(request), deadline, std::move(answered));
+std::shared_ptr<CompileCall> Engine::Compile(v1::CompileRequest request, absl::Time deadline, Answered answered,
+                                             std::string job_id) {
+  auto call =
+      std::make_shared<CompileCall>(*this, std::move(request), deadline, std::move(job_id), std::move(answered));
   call->Begin();
   return call;
 }
@@ -149,7 +157,7 @@ void Engine::Start(const std::string& worker, uint64_t lease, const JobSpec& job
   const auto& payload = static_cast<const CompilePayload&>(*job.payload);
   {
     absl::MutexLock lock(&mu_);
-    leased_[lease] = {job.key, worker, payload.request};
+    leased_[lease] = {job.id, job.key, worker, payload.request};
   }
   v1::Lease message;
   message.set_id(lease);
@@ -186,6 +194,7 @@ void Engine::OnAttached(const std::string& worker, const v1::Hello& hello) {
 }
 
 void Engine::OnProgress(const std::string& worker, uint64_t lease, v1::Stage stage) {
+  scheduler_.Reached(lease, StageName(stage));
   if (stage == v1::STAGE_BINARY) scheduler_.NearlyDone(lease);
   std::string key;
   {
@@ -294,6 +303,7 @@ Outcome Engine::SettleFailure(const LeasedJob& job, const v1::CompileOutcome& ou
   settled.status =
       WithReason(absl::Status(static_cast<absl::StatusCode>(outcome.code()), outcome.message()), "COMPILE_FAILED");
   AddDetail(failure, &settled.status);
+  settled.status = WithJob(std::move(settled.status), job.id);
   if (IsDeterministic(settled.status.code())) errors_.Remember(job.key, settled.status);
   return settled;
 }

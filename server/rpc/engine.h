@@ -15,6 +15,7 @@
 #include "proto/v1/compile.pb.h"
 #include "server/admission/check_request.h"
 #include "server/admission/target_catalog.h"
+#include "server/rpc/activity.h"
 #include "server/rpc/error_memory.h"
 #include "server/rpc/metrics.h"
 #include "server/rpc/response.h"
@@ -61,12 +62,15 @@ class Engine final : public Executor, public workers::PoolListener {
   absl::StatusOr<Removal> EvictAll();
   // Compiles what TryStored did not find. `answered` is called exactly once, perhaps before this returns; errors are
   // those of CompileService.Compile. The call may be cancelled at any time.
-  std::shared_ptr<CompileCall> Compile(v1::CompileRequest request, absl::Time deadline, Answered answered);
+  // `job_id` names the compile if this call begins it; "": a new name.
+  std::shared_ptr<CompileCall> Compile(v1::CompileRequest request, absl::Time deadline, Answered answered,
+                                       std::string job_id = "");
 
   Scheduler& scheduler() { return scheduler_; }
   TargetCatalog& targets() { return targets_; }
   workers::WorkerPool& pool() { return *pool_; }
   Metrics& metrics() { return metrics_; }
+  Activity& activity() { return activity_; }
   const EngineConfig& config() const { return config_; }
   cache::Cache& blobs() { return blobs_; }
   ResultStore& store() { return store_; }
@@ -99,6 +103,7 @@ class Engine final : public Executor, public workers::PoolListener {
  private:
   friend class CompileCall;
   struct LeasedJob {
+    std::string id;
     std::string key;
     std::string worker;
     std::shared_ptr<const v1::CompileRequest> request;  // Shared with the scheduler's job.
@@ -107,7 +112,7 @@ class Engine final : public Executor, public workers::PoolListener {
 
   // What is stored under the key: a result or a remembered error.
   std::optional<Outcome> FindOutcome(const std::string& key);
-  std::optional<absl::StatusOr<CompileAnswer>> FindAnswer(const std::string& key);
+  std::optional<absl::StatusOr<CompileAnswer>> FindAnswer(const std::string& key, absl::Time start);
   void Report(const std::string& key, v1::Stage stage);
   // Leaves of the outcome what StepShelf remembers.
   Outcome Settle(const LeasedJob& job, v1::CompileOutcome* outcome);
@@ -119,6 +124,7 @@ class Engine final : public Executor, public workers::PoolListener {
   const absl::Time started_;
   cache::Cache& blobs_;
   Metrics& metrics_;
+  Activity activity_;
   const std::function<void(const std::string&)> log_;
   const std::function<void(const std::string&)> targets_changed_;
   ResultStore store_;

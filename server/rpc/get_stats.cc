@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "google/protobuf/util/time_util.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
@@ -21,6 +19,7 @@ google::protobuf::Timestamp ToProto(absl::Time time) {
 uint64_t Count(const prometheus::Counter& counter) { return static_cast<uint64_t>(counter.Value()); }
 
 void FillRecent(const FinishedJob& job, v1::RecentJob* out) {
+  out->set_id(job.id);
   out->set_key(job.key);
   out->set_label(job.label);
   out->set_target(job.target);
@@ -65,8 +64,8 @@ grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, grpc::Ca
     queue.set_running(stats.classes[i].running);
     *queue.mutable_oldest_wait() = ToProto(stats.classes[i].oldest_wait);
   }
-  const size_t recent = std::min<size_t>(request->recent_jobs(), stats.recent.size());
-  for (size_t i = 0; i < recent; ++i) FillRecent(stats.recent[i], response->add_recent());
+  for (const auto& record : engine.activity().jobs().Latest(request->recent_jobs()))
+    FillRecent(record->job, response->add_recent());
   return FinishNow(context, absl::OkStatus());
 }
 

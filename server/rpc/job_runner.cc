@@ -37,13 +37,15 @@ void EngineJobRunner::Start(const std::string& id, const v1::CompileRequest& req
     calls_[id] = nullptr;
   }
   std::shared_ptr<CompileCall> call = engine_.Compile(
-      request, absl::InfiniteFuture(), [this, id, done = std::move(done)](absl::StatusOr<CompileAnswer> answer) {
+      request, absl::InfiniteFuture(),
+      [this, id, done = std::move(done)](absl::StatusOr<CompileAnswer> answer) {
         {
           absl::MutexLock lock(&mu_);
           calls_.erase(id);
         }
         done(ToEnd(answer));
-      });
+      },
+      id);
   absl::MutexLock lock(&mu_);
   auto it = calls_.find(id);
   if (it != calls_.end()) it->second = std::move(call);

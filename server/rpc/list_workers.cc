@@ -11,7 +11,9 @@ grpc::ServerUnaryReactor* ListWorkers(Engine& engine, grpc::CallbackServerContex
     v1::Worker& out = *response->add_workers();
     out = std::move(worker);
     auto running = stats.running.find(out.id());
-    if (running != stats.running.end()) out.mutable_running()->Assign(running->second.begin(), running->second.end());
+    if (running != stats.running.end()) {
+      for (const OpenJob& job : running->second) out.add_running(job.key);
+    }
     auto done = stats.done.find(out.id());
     if (done != stats.done.end()) out.set_jobs_done(done->second);
   }

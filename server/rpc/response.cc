@@ -93,6 +93,7 @@ grpc::ByteBuffer EncodeResponse(const CompileAnswer& answer, v1::Delivery delive
         google::protobuf::util::TimeUtil::NanosecondsToDuration(absl::ToInt64Nanoseconds(answer.queue_time));
     AppendField(v1::CompileResponse::kQueueTimeFieldNumber, duration.SerializeAsString(), pieces.text());
   }
+  if (!answer.job.empty()) AppendField(v1::CompileResponse::kJobFieldNumber, answer.job, pieces.text());
   AppendHeader(v1::CompileResponse::kResultFieldNumber, answer.result->serialized.size(), pieces.text());
   pieces.Add(answer.result->serialized);
   ForEachInlined(answer, delivery, inline_bytes, [&](const std::string& digest, const cache::Blob& blob) {
@@ -109,6 +110,7 @@ v1::CompileResponse ToMessage(const CompileAnswer& answer, v1::Delivery delivery
   v1::CompileResponse response;
   response.set_key(answer.key);
   response.set_cache(answer.cache);
+  response.set_job(answer.job);
   *response.mutable_result() = answer.result->action;
   if (answer.queue_time > absl::ZeroDuration()) {
     *response.mutable_queue_time() =

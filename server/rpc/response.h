@@ -20,6 +20,7 @@ struct CompileAnswer {
   v1::CacheStatus cache = v1::CACHE_STATUS_UNSPECIFIED;
   std::shared_ptr<const StoredResult> result;  // Shared with the cache and other callers.
   absl::Duration queue_time;
+  std::string job;  // the id of the compile; "": there was none
 };
 
 // The bytes of a CompileResponse. Artifacts are included while their sum is at most `inline_bytes`.

@@ -31,11 +31,6 @@ absl::Status WithErrorInfo(const absl::Status& status) {
   return WithReason(status, absl::StatusCodeToString(status.code()));
 }
 
-bool ReadDetail(const absl::Status& status, google::protobuf::Message* detail) {
-  const absl::optional<absl::Cord> payload = status.GetPayload(UrlOf(*detail));
-  return payload.has_value() && detail->ParseFromString(std::string(*payload));
-}
-
 template <typename Details>
 void CopyDetails(const absl::Status& status, Details* details) {
   status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) {
@@ -65,6 +60,22 @@ absl::Status WithReason(absl::Status status, absl::string_view reason, absl::Dur
   return status;
 }
 
+absl::Status WithJob(absl::Status status, const std::string& job) {
+  if (status.ok() || job.empty()) return status;
+  status = WithErrorInfo(status);
+  google::rpc::ErrorInfo info;
+  ReadDetail(status, &info);
+  if (info.metadata().contains("job")) return status;
+  (*info.mutable_metadata())["job"] = job;
+  AddDetail(info, &status);
+  return status;
+}
+
+bool ReadDetail(const absl::Status& status, google::protobuf::Message* detail) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(UrlOf(*detail));
+  return payload.has_value() && detail->ParseFromString(std::string(*payload));
+}
+
 std::string ReasonOf(const absl::Status& status) {
   google::rpc::ErrorInfo info;
   ReadDetail(status, &info);
@@ -92,7 +103,7 @@ absl::Status InvalidRequest(const std::vector<Violation>& violations) {
 }
 
 absl::Status FromOutcome(const std::string& key, const Outcome& outcome) {
-  if (outcome.status.ok() || outcome.reason.empty()) return outcome.status;
+  if (outcome.status.ok() || outcome.reason.empty()) return WithJob(outcome.status, outcome.job);
   absl::Status status = WithReason(outcome.status, outcome.reason, outcome.retry_delay);
   if (!outcome.reports.empty()) {
     v1::CrashReport crash;
@@ -101,7 +112,7 @@ absl::Status FromOutcome(const std::string& key, const Outcome& outcome) {
     crash.set_quarantined(outcome.quarantined);
     AddDetail(crash, &status);
   }
-  return status;
+  return WithJob(std::move(status), outcome.job);
 }
 
 grpc::Status ToGrpc(const absl::Status& status) {

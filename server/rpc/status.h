@@ -29,6 +29,13 @@ absl::Status WithReason(absl::Status status, absl::string_view reason,
 // InvalidArgument with google.rpc.BadRequest, naming each field. `violations` is not empty.
 absl::Status InvalidRequest(const std::vector<Violation>& violations);
 
+// `status` with the id of its job among the metadata of its ErrorInfo, unless one is there: a remembered error names
+// the job that met it first.
+absl::Status WithJob(absl::Status status, const std::string& job);
+
+// Reads the detail of the message's type; false when there is none.
+bool ReadDetail(const absl::Status& status, google::protobuf::Message* detail);
+
 // What WithReason attached; "" and zero where nothing is.
 std::string ReasonOf(const absl::Status& status);
 absl::Duration RetryDelayOf(const absl::Status& status);

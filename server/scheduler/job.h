@@ -53,6 +53,7 @@ struct Payload {
 };
 
 struct JobSpec {
+  std::string id;   // names it in logs and lists; a job that joins another in flight goes by that one's
   std::string key;  // one job per key is in flight
   Requirement needs;
   JobClass job_class = JobClass::kInteractive;
@@ -63,6 +64,7 @@ struct JobSpec {
 
 // How a job ended. Failures that the scheduler itself makes carry a reason.
 struct Outcome {
+  std::string job;  // the id of the job that ended; "": there was none
   absl::Status status;
   std::shared_ptr<const Payload> value;  // Shared by all waiters.
   std::string reason;                    // "QUEUE_FULL"; empty when the job itself failed
@@ -88,12 +90,26 @@ struct Loss {
   std::vector<uint64_t> begun;  // leases that were being worked on
 };
 
-// A line of the list of recently finished jobs.
+// A job that has not ended, as lists show it.
+struct OpenJob {
+  std::string id, key, label, target, tenant;
+  JobClass job_class = JobClass::kInteractive;
+  absl::Time created;
+  absl::Time started;  // of its first run; InfiniteFuture while it is queued
+  std::string worker;  // of its latest run
+  std::string stage;   // what that run has reached, in the worker's words
+  size_t waiters = 0;  // callers that wait for it
+};
+
+// A job that has ended.
 struct FinishedJob {
-  std::string key, label, target, tenant, worker;
+  std::string id, key, label, target, tenant, worker;
+  JobClass job_class = JobClass::kInteractive;
   absl::Status status;
   absl::Duration queue_time, run_time;
   absl::Time finished;
+  int attempts = 0;
+  size_t callers = 0;  // all that ever waited for it
 };
 
 }  // namespace tritond::server

@@ -41,6 +41,8 @@ class JobQueue final {
   size_t size() const { return entries_.size(); }
   size_t CountOf(JobClass job_class) const { return counts_[static_cast<int>(job_class)]; }
   size_t CountOf(const std::string& tenant) const;
+  // How many each tenant has, those that have any.
+  const std::map<std::string, size_t>& tenants() const { return tenant_counts_; }
   // When the entry of this class that has waited longest came; InfiniteFuture when there is none.
   absl::Time OldestOf(JobClass job_class) const;
   // The different needs of the waiting entries.

@@ -77,6 +77,7 @@ std::optional<Outcome> Scheduler::RefusalLocked(const JobSpec& spec) {
 Scheduler::WaiterId Scheduler::AddWaiterLocked(uint64_t job, absl::Time deadline, Done done, bool joined) {
   const WaiterId id = next_id_++;
   jobs_[job]->waiters.push_back(id);
+  ++jobs_[job]->callers;
   waiters_[id] = Waiter{job, std::move(done), joined, deadline};
   if (deadline != absl::InfiniteFuture()) deadlines_.emplace(deadline, id);
   return id;
@@ -172,6 +173,7 @@ void Scheduler::BeginLocked(uint64_t id, const std::string& name, Worker& worker
   job.state = State::kRunning;
   job.runs.push_back({lease, name, clock_()});
   job.worker = name;
+  job.stage.clear();
   ++job.attempts;
   ++started_;
   worker.leases.insert(lease);
@@ -191,7 +193,7 @@ bool Scheduler::Leave(WaiterId waiter) {
   bool waited;
   {
     absl::MutexLock lock(&mu_);
-    waited = LeaveLocked(waiter);
+    waited = LeaveLocked(waiter, &calls);
     CheckIdleLocked(clock_(), &calls);
   }
   Run(calls);
@@ -209,20 +211,23 @@ void Scheduler::ForgetWaiterLocked(WaiterId id) {
   waiters_.erase(it);
 }
 
-bool Scheduler::LeaveLocked(WaiterId id) {
+bool Scheduler::LeaveLocked(WaiterId id, Calls* calls) {
   auto it = waiters_.find(id);
   if (it == waiters_.end()) return false;
   const uint64_t job_id = it->second.job;
   ForgetWaiterLocked(id);
   auto& waiters = jobs_[job_id]->waiters;
   waiters.erase(std::find(waiters.begin(), waiters.end(), id));
-  if (waiters.empty()) AbandonLocked(job_id);
+  if (waiters.empty()) AbandonLocked(job_id, calls);
   return true;
 }
 
-void Scheduler::AbandonLocked(uint64_t id) {
+void Scheduler::AbandonLocked(uint64_t id, Calls* calls) {
   Job& job = *jobs_[id];
   if (job.state == State::kRunning && job.nearly_done) return;
+  Outcome outcome = Refuse(absl::CancelledError("nobody waits for it"), "CANCELLED");
+  outcome.job = job.spec.id;
+  ReportEndLocked(job, std::make_shared<const Outcome>(std::move(outcome)), calls);
   by_key_.erase(job.spec.key);
   for (const Attempt& run : job.runs) DropRunLocked(run);
   queue_.Remove(id);
@@ -300,24 +305,42 @@ void Scheduler::FinishLocked(uint64_t id, Outcome outcome, Calls* calls) {
   if (named != by_key_.end() && named->second == id) by_key_.erase(named);
   queue_.Remove(id);
   const bool ran = job.attempts > 0;
+  outcome.job = job.spec.id;
   outcome.worker = job.worker;
   outcome.attempts = job.attempts;
   outcome.queue_time = (ran ? job.started : now) - job.created;
-  const absl::Duration run_time = ran ? now - job.started : absl::ZeroDuration();
-  if (ran) RecordRunTimeLocked(run_time);
+  if (ran) RecordRunTimeLocked(now - job.started);
   for (const Attempt& run : job.runs) DropRunLocked(run);
-  if (!outcome.stored) {
-    recent_.push_front({job.spec.key, job.spec.label, job.spec.needs.target, job.spec.tenant, job.worker,
-                        outcome.status, outcome.queue_time, run_time, now});
-    if (recent_.size() > config_.recent_jobs) recent_.pop_back();
-  }
-  auto shared = std::make_shared<const Outcome>(std::move(outcome));  // Shared by the waiters' callbacks.
+  auto shared =
+      std::make_shared<const Outcome>(std::move(outcome));  // Shared by the listener's and waiters' callbacks.
+  if (!shared->stored) ReportEndLocked(job, shared, calls);
   for (WaiterId waiter_id : job.waiters) {
     Waiter& waiter = waiters_[waiter_id];
     calls->push_back([shared, done = std::move(waiter.done), joined = waiter.joined] { done(*shared, joined); });
     ForgetWaiterLocked(waiter_id);
   }
   jobs_.erase(it);
+}
+
+void Scheduler::ReportEndLocked(const Job& job, const std::shared_ptr<const Outcome>& outcome, Calls* calls) {
+  if (!end_listener_) return;
+  const absl::Time now = clock_();
+  const bool ran = job.attempts > 0;
+  FinishedJob end;
+  end.id = job.spec.id;
+  end.key = job.spec.key;
+  end.label = job.spec.label;
+  end.target = job.spec.needs.target;
+  end.tenant = job.spec.tenant;
+  end.worker = job.worker;
+  end.job_class = job.spec.job_class;
+  end.status = outcome->status;
+  end.queue_time = (ran ? job.started : now) - job.created;
+  end.run_time = ran ? now - job.started : absl::ZeroDuration();
+  end.finished = now;
+  end.attempts = job.attempts;
+  end.callers = job.callers;
+  calls->push_back([this, end = std::move(end), outcome] { end_listener_(end, *outcome); });
 }
 
 void Scheduler::RecordRunTimeLocked(absl::Duration run_time) {
@@ -329,6 +352,11 @@ void Scheduler::RecordRunTimeLocked(absl::Duration run_time) {
 Scheduler::Job* Scheduler::JobOfLeaseLocked(uint64_t lease) {
   auto it = leases_.find(lease);
   return it == leases_.end() || it->second.job == 0 ? nullptr : jobs_[it->second.job].get();
+}
+
+void Scheduler::Reached(uint64_t lease, absl::string_view stage) {
+  absl::MutexLock lock(&mu_);
+  if (Job* job = JobOfLeaseLocked(lease)) job->stage = std::string(stage);
 }
 
 void Scheduler::NearlyDone(uint64_t lease) {
@@ -381,7 +409,7 @@ void Scheduler::Tick() {
                  "DEADLINE");
       calls.push_back(
           [outcome = std::move(outcome), done = waiter.done, joined = waiter.joined] { done(outcome, joined); });
-      LeaveLocked(id);
+      LeaveLocked(id, &calls);
     }
     FailStrandedLocked(now, &calls);
     DispatchLocked();
@@ -488,6 +516,30 @@ std::vector<Quarantine::Entry> Scheduler::Quarantined() const {
   return quarantine_.Locked();
 }
 
+OpenJob Scheduler::DescribeLocked(const Job& job) const {
+  OpenJob open;
+  open.id = job.spec.id;
+  open.key = job.spec.key;
+  open.label = job.spec.label;
+  open.target = job.spec.needs.target;
+  open.tenant = job.spec.tenant;
+  open.job_class = job.spec.job_class;
+  open.created = job.created;
+  open.started = job.attempts > 0 ? job.started : absl::InfiniteFuture();
+  open.worker = job.worker;
+  open.stage = job.stage;
+  open.waiters = job.waiters.size();
+  return open;
+}
+
+std::optional<OpenJob> Scheduler::FindOpen(absl::string_view id) const {
+  absl::MutexLock lock(&mu_);
+  for (const auto& [number, job] : jobs_) {
+    if (job->spec.id == id) return DescribeLocked(*job);
+  }
+  return std::nullopt;
+}
+
 Scheduler::Stats Scheduler::GetStats() const {
   absl::MutexLock lock(&mu_);
   Stats stats;
@@ -498,13 +550,15 @@ Scheduler::Stats Scheduler::GetStats() const {
     const absl::Time oldest = queue_.OldestOf(job_class);
     stats.classes[i].oldest_wait = oldest == absl::InfiniteFuture() ? absl::ZeroDuration() : now - oldest;
   }
+  for (const auto& [tenant, queued] : queue_.tenants()) stats.tenants[tenant].queued = queued;
   for (const auto& [name, worker] : workers_) {
     stats.done[name] = worker.done;
     for (uint64_t lease : worker.leases) {
       const uint64_t id = leases_.at(lease).job;
       if (id == 0) continue;
       const Job& job = *jobs_.at(id);
-      stats.running[name].push_back(job.spec.key);
+      stats.running[name].push_back(DescribeLocked(job));
+      ++stats.tenants[job.spec.tenant].running;
       ++stats.classes[static_cast<int>(job.spec.job_class)].running;
     }
   }
@@ -512,7 +566,6 @@ Scheduler::Stats Scheduler::GetStats() const {
   stats.lost = lost_;
   stats.rejected = rejected_;
   stats.hedged = hedged_;
-  stats.recent.assign(recent_.begin(), recent_.end());
   return stats;
 }
 

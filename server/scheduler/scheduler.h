@@ -15,6 +15,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "server/scheduler/job.h"
@@ -40,7 +41,6 @@ struct SchedulerConfig {
   int quarantine_kills = 2;  // a key that killed this many workers is quarantined
   absl::Duration quarantine_period = absl::Hours(1);
   absl::Duration no_worker_timeout = absl::Seconds(30);  // how long jobs wait for the return of a fit worker
-  size_t recent_jobs = 100;
   // A job that has run this long, and `hedge_factor` times as long as 99 of 100 do, is begun on a second worker when
   // one is idle; the first outcome counts. InfiniteDuration: never.
   absl::Duration hedge_after = absl::Seconds(15);
@@ -60,7 +60,13 @@ class Scheduler final {
   // Looks for a stored outcome; see Submit.
   using Recheck = std::function<std::optional<Outcome>()>;
 
+  // Hears of every job that has ended, before its waiters do, and of those that the last waiter has left; not of those
+  // whose outcome was found by the recheck.
+  using EndListener = std::function<void(const FinishedJob& job, const Outcome& outcome)>;
+
   Scheduler(SchedulerConfig config, Clock clock, Executor& executor);
+  // Before the first job.
+  void ListenToEnds(EndListener listener) { end_listener_ = std::move(listener); }
 
   // Joins the job in flight under the key, or makes one. Before a new job is queued, `recheck` (may be null) runs
   // without the lock but with the key reserved: an outcome that was stored between the caller's look at the cache and
@@ -79,6 +85,7 @@ class Scheduler final {
   void WorkerLost(const std::string& worker, const Loss& loss);
   // No new jobs for this worker.
   void RetireWorker(const std::string& worker);
+  void Reached(uint64_t lease, absl::string_view stage);
   void NearlyDone(uint64_t lease);
   void Finish(uint64_t lease, Outcome outcome);
   // Whether a result under this lease is still wanted.
@@ -102,17 +109,23 @@ class Scheduler final {
     size_t running = 0;
     absl::Duration oldest_wait;
   };
+  struct TenantStats {
+    size_t queued = 0;
+    size_t running = 0;
+  };
   struct Stats {
     std::array<ClassStats, kJobClasses> classes;
-    uint64_t started = 0;                                     // leases given
-    uint64_t lost = 0;                                        // leases lost
-    uint64_t rejected = 0;                                    // queue full
-    uint64_t hedged = 0;                                      // second runs of stuck jobs
-    std::map<std::string, std::vector<std::string>> running;  // worker to keys
-    std::map<std::string, uint64_t> done;                     // worker to leases finished
-    std::vector<FinishedJob> recent;                          // newest first
+    std::map<std::string, TenantStats> tenants;           // those that have jobs now
+    uint64_t started = 0;                                 // leases given
+    uint64_t lost = 0;                                    // leases lost
+    uint64_t rejected = 0;                                // queue full
+    uint64_t hedged = 0;                                  // second runs of stuck jobs
+    std::map<std::string, std::vector<OpenJob>> running;  // by worker
+    std::map<std::string, uint64_t> done;                 // worker to leases finished
   };
   Stats GetStats() const;
+  // The job of this id while it has not ended.
+  std::optional<OpenJob> FindOpen(absl::string_view id) const;
 
  private:
   enum class State { kReserved, kQueued, kRunning };
@@ -134,7 +147,9 @@ class Scheduler final {
     absl::Time created, started;
     std::vector<Attempt> runs;  // now: one, or two when hedged
     std::string worker;         // of the run that began last, or brought the outcome
+    std::string stage;
     int attempts = 0;
+    size_t callers = 0;
     int losses = 0;
     bool nearly_done = false;
   };
@@ -172,8 +187,12 @@ class Scheduler final {
   absl::Duration StuckAfterLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ForgetWaiterLocked(WaiterId waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RaiseLocked(uint64_t job, JobClass job_class) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool LeaveLocked(WaiterId waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void AbandonLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool LeaveLocked(WaiterId waiter, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void AbandonLocked(uint64_t job, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Tells the listener of the job's end.
+  void ReportEndLocked(const Job& job, const std::shared_ptr<const Outcome>& outcome, Calls* calls)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  OpenJob DescribeLocked(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FinishLocked(uint64_t job, Outcome outcome, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RecordRunTimeLocked(absl::Duration run_time) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RetryOrFailLocked(uint64_t job, const Loss& loss, bool begun, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -184,6 +203,7 @@ class Scheduler final {
   const SchedulerConfig config_;
   const Clock clock_;
   Executor& executor_;
+  EndListener end_listener_;
 
   mutable absl::Mutex mu_;
   uint64_t next_id_ ABSL_GUARDED_BY(mu_) = 1;
@@ -198,7 +218,6 @@ class Scheduler final {
   absl::flat_hash_map<uint64_t, Lease> leases_ ABSL_GUARDED_BY(mu_);
   std::map<Requirement, absl::Time> stranded_since_ ABSL_GUARDED_BY(mu_);
   std::vector<IdleWaiter> idle_waiters_ ABSL_GUARDED_BY(mu_);
-  std::deque<FinishedJob> recent_ ABSL_GUARDED_BY(mu_);
   absl::Duration mean_run_time_ ABSL_GUARDED_BY(mu_) = absl::Seconds(1);
   std::deque<absl::Duration> run_times_ ABSL_GUARDED_BY(mu_);  // of the latest jobs
   uint64_t started_ ABSL_GUARDED_BY(mu_) = 0;

@@ -402,20 +402,70 @@ TEST_F(SchedulerTest, NobodyIsHedgedWhileOthersWaitForTheWorker) {
   EXPECT_EQ(executor_.started[1].key, "a");
 }
 
-TEST_F(SchedulerTest, RecentJobsAreListedNewestFirst) {
+TEST_F(SchedulerTest, TheListenerHearsOfEachEndBeforeTheWaitersDo) {
+  std::vector<FinishedJob> ends;
+  Seen a, b, c;
+  scheduler_.ListenToEnds([&](const FinishedJob& job, const Outcome& outcome) {
+    EXPECT_EQ(outcome.job, job.id);
+    EXPECT_EQ(a.calls + b.calls, 2 * static_cast<int>(ends.size()));
+    ends.push_back(job);
+  });
   Attach("w1");
-  Seen a, b;
-  Submit(Spec("k1"), &a);
-  Submit(Spec("k2"), &b);
+  JobSpec first = Spec("k1");
+  first.id = "first";
+  Submit(first, &a);
+  Submit(Spec("k1"), &b);  // Joins, and goes by the first one's id.
+  Submit(Spec("k2"), &c);
   now_ += absl::Seconds(2);
   FinishLast();
   now_ += absl::Seconds(3);
   FinishLast();
-  const auto recent = scheduler_.GetStats().recent;
-  ASSERT_EQ(recent.size(), 2u);
-  EXPECT_EQ(recent[0].key, "k2");
-  EXPECT_EQ(recent[0].queue_time, absl::Seconds(2));
-  EXPECT_EQ(recent[0].run_time, absl::Seconds(3));
+  ASSERT_EQ(ends.size(), 2u);
+  EXPECT_EQ(ends[0].id, "first");
+  EXPECT_EQ(ends[0].callers, 2u);
+  EXPECT_EQ(b.outcome.job, "first");
+  EXPECT_EQ(ends[1].key, "k2");
+  EXPECT_EQ(ends[1].queue_time, absl::Seconds(2));
+  EXPECT_EQ(ends[1].run_time, absl::Seconds(3));
+  EXPECT_EQ(ends[1].attempts, 1);
+}
+
+TEST_F(SchedulerTest, TheListenerHearsOfAJobThatEverybodyLeft) {
+  std::vector<FinishedJob> ends;
+  scheduler_.ListenToEnds([&](const FinishedJob& job, const Outcome&) { ends.push_back(job); });
+  Seen seen;
+  scheduler_.Leave(Submit(Spec("k"), &seen));
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(absl::IsCancelled(ends[0].status));
+  EXPECT_EQ(ends[0].attempts, 0);
+}
+
+TEST_F(SchedulerTest, TheListenerDoesNotHearOfWhatTheRecheckFound) {
+  int ends = 0;
+  scheduler_.ListenToEnds([&](const FinishedJob&, const Outcome&) { ++ends; });
+  Seen seen;
+  Submit(Spec("k"), &seen, absl::InfiniteFuture(), [] { return Outcome(); });
+  EXPECT_EQ(seen.calls, 1);
+  EXPECT_EQ(ends, 0);
+}
+
+TEST_F(SchedulerTest, OpenJobsAreFoundByTheirIdAndCountedByTenant) {
+  Attach("w1");
+  Seen a, b;
+  JobSpec running = Spec("k1", "blue"), queued = Spec("k2", "red");
+  running.id = "one";
+  queued.id = "two";
+  Submit(running, &a);
+  Submit(queued, &b);
+  scheduler_.Reached(executor_.started.back().lease, "ttgir");
+  const Scheduler::Stats stats = scheduler_.GetStats();
+  EXPECT_EQ(stats.tenants.at("blue").running, 1u);
+  EXPECT_EQ(stats.tenants.at("red").queued, 1u);
+  EXPECT_EQ(stats.running.at("w1")[0].stage, "ttgir");
+  EXPECT_EQ(scheduler_.FindOpen("one")->worker, "w1");
+  EXPECT_EQ(scheduler_.FindOpen("two")->started, absl::InfiniteFuture());
+  FinishLast();
+  EXPECT_FALSE(scheduler_.FindOpen("one").has_value());
 }
 
 }  // namespace

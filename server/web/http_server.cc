@@ -7,11 +7,59 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "server/web/content_policy.h"
 
 namespace tritond::server {
 namespace {
 
 constexpr int kThreads = 4;
+
+// Behind a proxy the caller's own address is somebody's word.
+bool CameThroughProxy(const httplib::Request& request) {
+  return request.has_header("Forwarded") || request.has_header("X-Forwarded-For") || request.has_header("Via");
+}
+
+WebCaller CallerOf(const httplib::Request& request, bool listens_locally) {
+  WebCaller caller;
+  caller.local = listens_locally && IsLoopbackAddress(request.remote_addr) &&
+                 IsLoopbackHost(request.get_header_value("Host")) && !CameThroughProxy(request);
+  const std::string header = request.get_header_value("Authorization");
+  absl::string_view token = header;
+  // Another scheme is no token that anyone knows, and not nothing.
+  absl::ConsumePrefix(&token, "Bearer ");
+  if (!header.empty()) caller.token = token.empty() ? "-" : std::string(token);
+  return caller;
+}
+
+void AddPages(const HttpServer::Pages& pages, bool listens_locally, httplib::Server* server) {
+  server->set_default_headers(
+      {{"X-Content-Type-Options", "nosniff"}, {"Referrer-Policy", "no-referrer"}, {"Cache-Control", "no-store"}});
+  server->Get("/", [pages, policy = ContentPolicy(pages.page)](const httplib::Request&, httplib::Response& response) {
+    response.set_header("Content-Security-Policy", policy);
+    response.set_content(pages.page, "text/html; charset=utf-8");
+  });
+  server->Get("/api/.*", [pages, listens_locally](const httplib::Request& request, httplib::Response& response) {
+    if (!pages.api) return void(response.status = 404);
+    WebAnswer answer = pages.api(request.path, CallerOf(request, listens_locally));
+    response.status = answer.status;
+    // What a kernel's text says is never a page of ours, whatever opens it.
+    response.set_header("Content-Security-Policy", "default-src 'none'; sandbox");
+    response.set_content(std::move(answer.body), answer.type);
+  });
+  server->Get("/metrics", [pages](const httplib::Request&, httplib::Response& response) {
+    response.set_content(pages.metrics(), "text/plain; version=0.0.4; charset=utf-8");
+  });
+  server->Get("/healthz",
+              [](const httplib::Request&, httplib::Response& response) { response.set_content("ok\n", "text/plain"); });
+  server->Get("/readyz", [pages](const httplib::Request&, httplib::Response& response) {
+    const std::string why = pages.not_ready();
+    response.status = why.empty() ? 200 : 503;
+    const std::string degraded = pages.degraded ? pages.degraded() : "";
+    const std::string ready = degraded.empty() ? "ok" : "ok, but " + degraded;
+    response.set_content((why.empty() ? ready : why) + "\n", "text/plain");
+  });
+}
 
 }  // namespace
 
@@ -36,21 +84,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
     const int yes = 1;  // Restart without waiting; the library's own choice would share the port with another daemon.
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   });
-  server.Get("/", [pages](const httplib::Request&, httplib::Response& response) {
-    response.set_content(pages.status(), "text/html; charset=utf-8");
-  });
-  server.Get("/metrics", [pages](const httplib::Request&, httplib::Response& response) {
-    response.set_content(pages.metrics(), "text/plain; version=0.0.4; charset=utf-8");
-  });
-  server.Get("/healthz",
-             [](const httplib::Request&, httplib::Response& response) { response.set_content("ok\n", "text/plain"); });
-  server.Get("/readyz", [pages](const httplib::Request&, httplib::Response& response) {
-    const std::string why = pages.not_ready();
-    response.status = why.empty() ? 200 : 503;
-    const std::string degraded = pages.degraded ? pages.degraded() : "";
-    const std::string ready = degraded.empty() ? "ok" : "ok, but " + degraded;
-    response.set_content((why.empty() ? ready : why) + "\n", "text/plain");
-  });
+  AddPages(pages, IsLoopbackHost(address), &server);
   if (port == 0) {
     port = server.bind_to_any_port(host.c_str());
   } else if (!server.bind_to_port(host.c_str(), port)) {

@@ -8,6 +8,9 @@
 #include <thread>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "server/web/page_access.h"
+#include "server/web/status_api.h"
 
 namespace httplib {
 class Server;
@@ -19,7 +22,9 @@ namespace tritond::server {
 class HttpServer final {
  public:
   struct Pages {
-    std::function<std::string()> status;   // HTML
+    std::string page;  // HTML, whole in itself; at /
+    // What begins with /api/; null: nothing does.
+    std::function<WebAnswer(absl::string_view path, const WebCaller& caller)> api;
     std::function<std::string()> metrics;  // Prometheus text
     // Empty when the daemon takes compiles; else why not.
     std::function<std::string()> not_ready;

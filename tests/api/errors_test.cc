@@ -52,7 +52,7 @@ TEST_F(ErrorsTest, DeterministicErrorsAreRememberedAndOthersAreNot) {
     const grpc::Status first = Fail(Request(ir));
     const grpc::Status second = Fail(Request(ir));
     EXPECT_EQ(Stats().compiles(), before + 1) << kind;
-    EXPECT_EQ(first.error_details(), second.error_details());
+    EXPECT_EQ(first.error_details(), second.error_details());  // The job that met it first too.
   }
   EXPECT_EQ(Fail(Request("error unimplemented no\n")).error_code(), grpc::StatusCode::UNIMPLEMENTED);
   EXPECT_EQ(Fail(Request("error exhausted no\n")).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);

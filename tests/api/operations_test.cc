@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -101,8 +102,11 @@ TEST_F(OperationsTest, HttpShowsStatusMetricsAndHealth) {
   ASSERT_TRUE(Compile(Request(), &response).ok());
   EXPECT_EQ(Get("/healthz")->status, 200);
   EXPECT_EQ(Get("/readyz")->status, 200);
-  EXPECT_THAT(Get("/")->body, HasSubstr("1 hits, 1 misses"));
-  EXPECT_THAT(Get("/")->body, HasSubstr("kernel"));
+  EXPECT_THAT(Get("/")->body, HasSubstr("<title>tritond</title>"));
+  const nlohmann::json status = nlohmann::json::parse(Get("/api/status")->body);
+  EXPECT_EQ(status["requests"]["hit"], 1);
+  EXPECT_EQ(status["requests"]["miss"], 1);
+  EXPECT_EQ(status["jobs"][0]["label"], "kernel");
   EXPECT_THAT(Get("/metrics")->body, HasSubstr("tritond_requests_total{answer=\"hit\"} 1"));
   EXPECT_THAT(Get("/metrics")->body, HasSubstr("tritond_jobs{class=\"interactive\",state=\"queued\"} 0"));
 }

@@ -37,9 +37,10 @@ LAYERS = {
     "server/autotune": [],
     "server/retention": [],
     "server/jobs": ["proto", "cache/api"],
+    "server/history": ["server/scheduler"],
     "server/rpc": ["proto", "cache/api", "workers/pool", "server/scheduler", "server/admission", "server/autotune",
-                   "server/jobs", "server/retention"],
-    "server/web": ["cache/api", "server/scheduler", "workers/pool"],
+                   "server/history", "server/jobs", "server/retention"],
+    "server/web": ["cache/api", "server/scheduler", "server/history", "server/admission", "workers/pool"],
     # The wiring also names what it hands from one folder to another: the cache, the pool, the configuration's messages.
     "server/app": ["server", "cache/open", "cache/api", "workers/pool", "proto"],
     "client/cc": ["proto"],

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/app/status_source.h"
+
+#include <google/protobuf/util/json_util.h>
+#include <prometheus/metric_family.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/util/time_util.h"
+#include "proto/request_key/request_key.h"
+#include "server/rpc/job_text.h"
+#include "server/rpc/stage_name.h"
+
+namespace tritond::server {
+namespace {
+
+constexpr size_t kJobsShown = 100;
+constexpr char kCacheRequests[] = "tritond_cache_requests_total";
+
+uint64_t Count(const prometheus::Counter& counter) { return static_cast<uint64_t>(counter.Value()); }
+
+std::string StateName(v1::Worker::State state) {
+  switch (state) {
+    case v1::Worker::STATE_STARTING:
+      return "starting";
+    case v1::Worker::STATE_IDLE:
+      return "idle";
+    case v1::Worker::STATE_BUSY:
+      return "busy";
+    case v1::Worker::STATE_DRAINING:
+      return "draining";
+    case v1::Worker::STATE_BACKING_OFF:
+      return "waits to start again";
+    default:
+      return "";
+  }
+}
+
+StatusView::Worker ToWorker(const v1::Worker& worker, const Scheduler::Stats& stats) {
+  StatusView::Worker out;
+  out.id = worker.id();
+  out.name = worker.name().empty() ? absl::StrCat("pid ", worker.pid()) : worker.name();
+  out.where = worker.local() ? "local" : worker.host();
+  out.state = StateName(worker.state());
+  out.build_id = worker.build_id();
+  out.last_death = worker.last_death();
+  for (const v1::Hello::Target& target : worker.targets()) out.targets.push_back(target.name());
+  for (const v1::Hello::Device& device : worker.devices())
+    out.devices.push_back(absl::StrCat(device.name(), " ", device.model()));
+  auto done = stats.done.find(worker.id());
+  if (done != stats.done.end()) out.jobs_done = done->second;
+  out.resident_bytes = worker.resident_bytes();
+  out.deaths = worker.deaths();
+  if (worker.has_attached()) {
+    out.attached = absl::FromUnixNanos(google::protobuf::util::TimeUtil::TimestampToNanoseconds(worker.attached()));
+  }
+  return out;
+}
+
+// Whatever cache counts under the name that they share is a level; a new one appears by itself.
+std::vector<StatusView::CacheLevel> Levels(const prometheus::Registry& registry) {
+  std::map<std::string, StatusView::CacheLevel> levels;
+  for (const prometheus::MetricFamily& family : registry.Collect()) {
+    if (family.name != kCacheRequests) continue;
+    for (const prometheus::ClientMetric& metric : family.metric) {
+      std::map<std::string, std::string> labels;
+      for (const auto& label : metric.label) labels[label.name] = label.value;
+      if (labels["op"] != "get") continue;
+      StatusView::CacheLevel& level = levels[labels["cache"]];
+      const std::string& outcome = labels["outcome"];
+      (outcome == "hit" ? level.hits : outcome == "miss" ? level.misses : level.errors) +=
+          static_cast<uint64_t>(metric.counter.value);
+    }
+  }
+  std::vector<StatusView::CacheLevel> list;
+  for (auto& [name, level] : levels) {
+    level.name = name;
+    list.push_back(std::move(level));
+  }
+  return list;
+}
+
+std::string RequestJson(const v1::CompileRequest& request) {
+  nlohmann::json json{{"target", request.target()}, {"input", StageName(request.input())}};
+  json["options"] = nlohmann::json::parse(proto::CanonicalOptions(request.options()), nullptr, false);
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+StatusView StatusSource::Status() const {
+  Engine& engine = parts_.engine;
+  const Metrics& metrics = engine.metrics();
+  StatusView view;
+  view.version = engine.config().version;
+  view.now = engine.Now();
+  view.started = engine.started();
+  view.draining = engine.scheduler().draining();
+  view.not_ready = parts_.not_ready();
+  view.degraded = parts_.degraded();
+  view.scheduler = engine.scheduler().GetStats();
+  view.requests = {{"hit", Count(metrics.hits)},
+                   {"miss", Count(metrics.misses)},
+                   {"joined", Count(metrics.joined)},
+                   {"error_hit", Count(metrics.error_hits)},
+                   {"failed", Count(metrics.failures)},
+                   {"lookup_miss", Count(metrics.lookup_misses)},
+                   {"rejected", view.scheduler.rejected}};
+  view.saved_cpu_seconds = metrics.saved_cpu_seconds.Value();
+  view.workers_lost = Count(metrics.workers_lost);
+  view.open_jobs = parts_.jobs.open();
+  view.quarantined = engine.scheduler().Quarantined().size();
+  view.stored_results = engine.store().index().size();
+  view.stored_bytes = engine.store().index().size_bytes();
+  view.stored_limit_bytes = engine.config().store.stored_bytes;
+  for (const v1::Worker& worker : engine.pool().List()) view.workers.push_back(ToWorker(worker, view.scheduler));
+  view.levels = Levels(parts_.registry);
+  view.stores = parts_.cache.stats();
+  view.latency = {{"hit", engine.activity().hits().Points()},
+                  {"queue", engine.activity().waits().Points()},
+                  {"compile", engine.activity().runs().Points()}};
+  view.jobs = engine.activity().jobs().Latest(kJobsShown);
+  return view;
+}
+
+std::optional<JobView> StatusSource::Job(const std::string& id) const {
+  JobView view;
+  view.now = parts_.engine.Now();
+  view.open = parts_.engine.scheduler().FindOpen(id);
+  if (view.open.has_value()) return view;
+  view.ended = parts_.engine.activity().jobs().Find(id);
+  if (view.ended == nullptr) return std::nullopt;
+  absl::StatusOr<v1::CompileRequest> request = ReadJobRequest(parts_.engine.blobs(), *view.ended);
+  if (request.ok()) view.request_json = RequestJson(*request);
+  return view;
+}
+
+}  // namespace tritond::server

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_APP_STATUS_SOURCE_H_
+#define SERVER_APP_STATUS_SOURCE_H_
+
+#include <prometheus/registry.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "cache/open/open_cache.h"
+#include "server/jobs/job_book.h"
+#include "server/rpc/engine.h"
+#include "server/web/status_api.h"
+#include "server/web/status_view.h"
+
+namespace tritond::server {
+
+// Asks the daemon's parts for what the status page shows. Thread-safe. Owns none of them.
+class StatusSource final {
+ public:
+  struct Parts {
+    Engine& engine;
+    const JobBook& jobs;
+    const cache::OpenedCache& cache;
+    const prometheus::Registry& registry;  // where the caches count
+    std::function<std::string()> not_ready, degraded;
+  };
+  explicit StatusSource(Parts parts) : parts_(std::move(parts)) {}
+
+  StatusView Status() const;
+  std::optional<JobView> Job(const std::string& id) const;
+
+ private:
+  Parts parts_;
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_APP_STATUS_SOURCE_H_

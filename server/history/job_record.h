@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_HISTORY_JOB_RECORD_H_
+#define SERVER_HISTORY_JOB_RECORD_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "server/scheduler/job.h"
+
+namespace tritond::server {
+
+// What is known of a compile that has ended: what the scheduler knows, and what its worker said.
+struct JobRecord {
+  struct Stage {
+    std::string name;  // "ttir", "ttgir", "llir", "asm", "binary"
+    absl::Duration wall;
+  };
+  // A stored representation of the kernel.
+  struct Text {
+    std::string stage, format, digest;
+    uint64_t size_bytes = 0;
+  };
+  FinishedJob job;
+  std::vector<Stage> stages;             // in the order in which they ran
+  std::vector<Text> texts;               // of the stages that were asked for
+  std::string request;                   // digest of the stored request, which holds the input's text; "": none
+  std::string input;                     // the request's stage
+  std::vector<std::string> diagnostics;  // may quote the kernel
+  std::string reason;                    // of a failure: "COMPILE_FAILED", "QUARANTINED", …
+  std::string build_id;
+  double cpu_seconds = 0;  // 0: not known
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_HISTORY_JOB_RECORD_H_

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/activity.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/rpc/result_store.h"
+#include "server/rpc/stage_name.h"
+#include "server/rpc/status.h"
+
+namespace tritond::server {
+namespace {
+
+constexpr size_t kJobsKept = 500;
+constexpr absl::Duration kInterval = absl::Seconds(10);
+constexpr size_t kIntervals = 90;  // a quarter of an hour
+
+template <typename Times>
+void AddStages(const Times& times, JobRecord* record) {
+  for (const v1::StageTime& time : times)
+    record->stages.push_back({StageName(time.stage()), absl::Nanoseconds(static_cast<int64_t>(time.wall_ns()))});
+}
+
+template <typename Diagnostics>
+void AddDiagnostics(const Diagnostics& diagnostics, JobRecord* record) {
+  for (const v1::Diagnostic& diagnostic : diagnostics) {
+    std::string& line = record->diagnostics.emplace_back(StageName(diagnostic.stage()));
+    if (diagnostic.line() > 0) absl::StrAppend(&line, ":", diagnostic.line(), ":", diagnostic.column());
+    absl::StrAppend(&line, line.empty() ? "" : ": ", diagnostic.message());
+  }
+}
+
+void AddResult(const v1::ActionResult& action, JobRecord* record) {
+  AddStages(action.stage_times(), record);
+  AddDiagnostics(action.diagnostics(), record);
+  for (const v1::Artifact& artifact : action.artifacts())
+    record->texts.push_back({StageName(artifact.kind()), artifact.format(), artifact.digest(), artifact.size_bytes()});
+  record->request = action.request().digest();
+  record->input = StageName(action.request().kind());
+  record->build_id = action.build_id();
+  record->cpu_seconds = action.cost_cpu_seconds();
+  record->job.worker = action.worker();  // People know it by its name.
+}
+
+void AddFailure(const Outcome& outcome, JobRecord* record) {
+  record->reason = outcome.reason.empty() ? ReasonOf(outcome.status) : outcome.reason;
+  v1::CompileFailure failure;
+  if (!ReadDetail(outcome.status, &failure)) return;
+  AddStages(failure.stage_times(), record);
+  AddDiagnostics(failure.diagnostics(), record);
+  record->build_id = failure.build_id();
+  record->job.worker = failure.worker();
+}
+
+}  // namespace
+
+Activity::Activity(Clock clock, Metrics& metrics)
+    : clock_(clock),
+      metrics_(metrics),
+      jobs_(kJobsKept),
+      hits_(clock, kInterval, kIntervals),
+      waits_(clock, kInterval, kIntervals),
+      runs_(clock, kInterval, kIntervals) {}
+
+std::string Activity::NewJobId() {
+  absl::MutexLock lock(&mu_);
+  return ids_.Next(clock_());
+}
+
+void Activity::OnEnd(const FinishedJob& job, const Outcome& outcome) {
+  if (job.attempts > 0) {
+    waits_.Record(job.queue_time);
+    runs_.Record(job.run_time);
+  }
+  JobRecord record;
+  record.job = job;
+  if (outcome.status.ok() && outcome.value != nullptr) {
+    AddResult(static_cast<const StoredResult&>(*outcome.value).action, &record);
+  } else {
+    AddFailure(outcome, &record);
+  }
+  jobs_.Add(std::move(record));
+}
+
+void Activity::OnHit(absl::Duration took) { hits_.Record(took); }
+
+}  // namespace tritond::server

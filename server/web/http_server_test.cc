@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/web/http_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include "server/web/content_policy.h"
+
+namespace tritond::server {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class HttpServerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    HttpServer::Pages pages;
+    pages.page = "<style>p{}</style><p>page</p><script>1</script>";
+    pages.api = [this](absl::string_view path, const WebCaller& caller) {
+      path_ = std::string(path);
+      caller_ = caller;
+      return WebAnswer{200, "application/json", "{}"};
+    };
+    pages.metrics = [] { return "metric 1\n"; };
+    pages.not_ready = [this] { return why_; };
+    pages.degraded = [this] { return degraded_; };
+    auto started = HttpServer::Start("127.0.0.1:0", std::move(pages));
+    ASSERT_TRUE(started.ok()) << started.status();
+    server_ = *std::move(started);
+  }
+  httplib::Result Get(const char* path, const httplib::Headers& headers = {}) {
+    return httplib::Client("127.0.0.1", server_->port()).Get(path, headers);
+  }
+  std::string why_, degraded_, path_;
+  WebCaller caller_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+TEST_F(HttpServerTest, ServesItsPages) {
+  EXPECT_THAT(Get("/")->body, HasSubstr("<p>page</p>"));
+  EXPECT_EQ(Get("/metrics")->body, "metric 1\n");
+  EXPECT_EQ(Get("/healthz")->status, 200);
+  EXPECT_EQ(Get("/nothing")->status, 404);
+}
+
+TEST_F(HttpServerTest, ThePageMayRunItsOwnScriptAndNothingElse) {
+  const std::string policy = Get("/")->get_header_value("Content-Security-Policy");
+  EXPECT_THAT(policy, HasSubstr("default-src 'none'"));
+  // Of "1" and "p{}".
+  EXPECT_THAT(policy, HasSubstr("script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s='"));
+  EXPECT_THAT(policy, HasSubstr("style-src 'sha256-gG2yISYereRMiG2lMXrbiUgi0Ubw9p7QCeWcroOvy9Y='"));
+  EXPECT_THAT(policy, Not(HasSubstr("unsafe")));
+  EXPECT_EQ(Get("/")->get_header_value("X-Content-Type-Options"), "nosniff");
+  EXPECT_THAT(Get("/api/status")->get_header_value("Content-Security-Policy"), HasSubstr("sandbox"));
+}
+
+TEST_F(HttpServerTest, TheApiHearsWhoAsks) {
+  EXPECT_EQ(Get("/api/jobs/1")->body, "{}");
+  EXPECT_EQ(path_, "/api/jobs/1");
+  EXPECT_TRUE(caller_.local);
+  EXPECT_EQ(caller_.token, "");
+  Get("/api/status", {{"Authorization", "Bearer secret"}});
+  EXPECT_EQ(caller_.token, "secret");
+  Get("/api/status", {{"Authorization", "Basic secret"}});
+  EXPECT_EQ(caller_.token, "Basic secret");  // Which nobody knows.
+}
+
+TEST_F(HttpServerTest, ACallerUnderAnotherNameOrThroughAProxyIsNotLocal) {
+  for (const httplib::Headers& headers :
+       {httplib::Headers{{"Host", "evil.example:7434"}}, httplib::Headers{{"X-Forwarded-For", "10.0.0.1"}},
+        httplib::Headers{{"Forwarded", "for=10.0.0.1"}}}) {
+    Get("/api/status", headers);
+    EXPECT_FALSE(caller_.local);
+  }
+}
+
+TEST_F(HttpServerTest, NobodyIsLocalWhereOthersCanDial) {
+  HttpServer::Pages pages;
+  pages.api = [this](absl::string_view, const WebCaller& caller) {
+    caller_ = caller;
+    return WebAnswer{};
+  };
+  auto open = HttpServer::Start("0.0.0.0:0", std::move(pages));
+  ASSERT_TRUE(open.ok()) << open.status();
+  caller_.local = true;
+  httplib::Client("127.0.0.1", (*open)->port()).Get("/api/status");
+  EXPECT_FALSE(caller_.local);
+}
+
+TEST_F(HttpServerTest, ReadinessSaysWhyNot) {
+  EXPECT_EQ(Get("/readyz")->status, 200);
+  why_ = "draining";
+  EXPECT_EQ(Get("/readyz")->status, 503);
+  EXPECT_EQ(Get("/readyz")->body, "draining\n");
+  why_ = "";
+  degraded_ = "the disk is slow";
+  EXPECT_EQ(Get("/readyz")->status, 200);
+  EXPECT_EQ(Get("/readyz")->body, "ok, but the disk is slow\n");
+}
+
+TEST_F(HttpServerTest, RefusesAnAddressThatIsTakenOrWrong) {
+  const std::string taken = "127.0.0.1:" + std::to_string(server_->port());
+  EXPECT_EQ(HttpServer::Start(taken, {}).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(HttpServer::Start("nonsense", {}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace tritond::server

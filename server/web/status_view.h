@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the status page's data is made of; the daemon's parts fill it, status_json.cc writes it down.
+#ifndef SERVER_WEB_STATUS_VIEW_H_
+#define SERVER_WEB_STATUS_VIEW_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "cache/api/stats.h"
+#include "server/history/job_record.h"
+#include "server/history/latency_series.h"
+#include "server/scheduler/scheduler.h"
+
+namespace tritond::server {
+
+struct StatusView {
+  struct Worker {
+    std::string id, name, where, state, build_id, last_death;
+    std::vector<std::string> targets, devices;
+    uint64_t jobs_done = 0;
+    uint64_t resident_bytes = 0;
+    uint32_t deaths = 0;
+    absl::Time attached = absl::InfinitePast();  // InfinitePast: it is not
+  };
+  // One level at which requests may find what they want, nearest first.
+  struct CacheLevel {
+    std::string name;
+    uint64_t hits = 0, misses = 0, errors = 0;
+  };
+  struct Series {
+    std::string name;  // "hit", "queue", "compile"
+    std::vector<LatencySeries::Point> points;
+  };
+  std::string version;
+  absl::Time now, started;
+  std::string not_ready, degraded;  // "" when all is well
+  bool draining = false;
+  std::map<std::string, uint64_t> requests;  // by how they were answered
+  double saved_cpu_seconds = 0;
+  uint64_t workers_lost = 0, open_jobs = 0, quarantined = 0;
+  uint64_t stored_results = 0, stored_bytes = 0, stored_limit_bytes = 0;
+  std::vector<Worker> workers;
+  Scheduler::Stats scheduler;
+  std::vector<CacheLevel> levels;
+  std::vector<cache::StoreStats> stores;
+  std::vector<Series> latency;
+  std::vector<std::shared_ptr<const JobRecord>> jobs;  // newest first
+};
+
+// A job's page. Either `ended` or `open` is there.
+struct JobView {
+  absl::Time now;
+  std::shared_ptr<const JobRecord> ended;
+  std::optional<OpenJob> open;
+  // The request that it compiled, where that is stored: a JSON object {"target", "input", "options"}; "" where it is not.
+  std::string request_json;
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_WEB_STATUS_VIEW_H_

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// The status page in a real browser, over a real daemon.
+#include <gmock/gmock.h>
+#include <httplib.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "proto/request_key/request_key.h"
+#include "tests/support/browser.h"
+#include "tests/support/daemon_fixture.h"
+
+namespace tritond::tests {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class StatusPageTest : public DaemonTest {
+ protected:
+  std::string Url(const std::string& fragment = "") {
+    return absl::StrCat("http://127.0.0.1:", daemon().http_port(), "/", fragment);
+  }
+  httplib::Result Get(const std::string& path, const std::string& token = "") {
+    httplib::Headers headers;
+    if (!token.empty()) headers.emplace("Authorization", "Bearer " + token);
+    return httplib::Client("127.0.0.1", daemon().http_port()).Get(path, headers);
+  }
+  v1::CompileResponse Compiled(v1::CompileRequest request) {
+    v1::CompileResponse response;
+    const grpc::Status status = Compile(request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  }
+  static v1::CompileRequest Named(const std::string& label, const std::string& ir = "module {}") {
+    v1::CompileRequest request = Request(ir);
+    request.set_label(label);
+    return request;
+  }
+
+  Browser browser_{Path("browser")};
+};
+
+#define SKIP_WITHOUT_BROWSER() \
+  if (!browser_.available()) GTEST_SKIP() << "no Chromium on this machine (Debian: apt-get install chromium)"
+
+TEST_F(StatusPageTest, ShowsQueueWorkersCachesAndJobs) {
+  SKIP_WITHOUT_BROWSER();
+  Start();
+  v1::CompileRequest request = Named("matmul_f16");
+  request.set_tenant("team-a");
+  Compiled(request);
+  Compiled(request);
+  v1::CompileRequest slow = Named("slow_kernel", "slow");
+  slow.set_tenant("team-b");
+  SetOption(&slow, "wait_for_file", Path("go"));
+  std::thread running([&] { Compiled(slow); });
+  Await([&] { return Stats().queues(0).running() == 1; });
+  const std::string page = browser_.Dump(Url());
+  Touch("go");
+  running.join();
+  for (const char* text : {"ready", "50.0 %", "matmul_f16", "team-a", "slow_kernel", "team-b", "interactive", "prebuild",
+                           "idle", "busy", "results/rocksdb", "blobs/memory", "compiled", "3 targets"}) {
+    EXPECT_THAT(page, HasSubstr(text)) << text;
+  }
+  EXPECT_THAT(page, HasSubstr("class=\"chart\""));
+}
+
+TEST_F(StatusPageTest, AJobsPageShowsItsStagesSideBySideAndHowToGetTheOthers) {
+  SKIP_WITHOUT_BROWSER();
+  Start();
+  v1::CompileRequest request = Named("softmax", "module { the input }");
+  for (v1::Stage stage : {v1::STAGE_TTGIR, v1::STAGE_ASM, v1::STAGE_BINARY}) request.add_outputs(stage);
+  const v1::CompileResponse response = Compiled(request);
+  ASSERT_FALSE(response.job().empty());
+  const std::string page = browser_.Dump(Url("#job/" + response.job()));
+  EXPECT_THAT(page, HasSubstr(response.key()));
+  EXPECT_THAT(page, HasSubstr("<span>module { the input }</span>"));       // ttir, as it was sent
+  EXPECT_THAT(page, HasSubstr("<span>ttgir for cuda:90 with"));            // as it is stored
+  EXPECT_THAT(page, HasSubstr("<span>ptx for cuda:90 with"));
+  EXPECT_THAT(page, Not(HasSubstr("<span>llir for cuda:90 with")));        // not asked for, so not made up
+  EXPECT_THAT(page, HasSubstr("--option num_warps=4 --emit llir -o softmax.llir"));
+  EXPECT_THAT(page, HasSubstr("binary <b>10 µs</b>"));                     // the time of a stage
+}
+
+TEST_F(StatusPageTest, AFailedJobShowsItsMessage) {
+  SKIP_WITHOUT_BROWSER();
+  Start();
+  v1::CompileResponse response;
+  const grpc::Status status = Compile(Named("broken", "error invalid no such op\n"), &response);
+  const auto info = DetailOf<google::rpc::ErrorInfo>(status);
+  ASSERT_NE(info, nullptr);
+  const std::string page = browser_.Dump(Url("#job/" + info->metadata().at("job")));
+  EXPECT_THAT(page, HasSubstr("invalid argument"));
+  EXPECT_THAT(page, HasSubstr("no such op"));
+  EXPECT_THAT(page, HasSubstr("COMPILE_FAILED"));
+}
+
+TEST_F(StatusPageTest, AHostileKernelIsShownAndNotRun) {
+  SKIP_WITHOUT_BROWSER();
+  Start();
+  const std::string attack = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>";
+  v1::CompileRequest request = Named(attack, "module { " + attack + " }");
+  request.set_tenant("'\"><svg onload=document.title='owned'>");
+  request.add_outputs(v1::STAGE_TTGIR);
+  const v1::CompileResponse response = Compiled(request);
+  for (const std::string& page : {browser_.Dump(Url()), browser_.Dump(Url("#job/" + response.job())),
+                                  browser_.Dump(Url("#job/%3Cimg%20src=x%20onerror=document.title='owned'%3E"))}) {
+    EXPECT_THAT(page, HasSubstr("&lt;img"));
+    EXPECT_THAT(page, Not(HasSubstr("<img")));
+    EXPECT_THAT(page, Not(HasSubstr("<svg onload")));
+    EXPECT_THAT(page, Not(HasSubstr("<title>owned")));
+  }
+  // A file name that a shell would take apart is not offered to one.
+  EXPECT_THAT(browser_.Dump(Url("#job/" + response.job())), Not(HasSubstr("triton-client compile &lt;")));
+}
+
+TEST_F(StatusPageTest, AnUnknownJobIsSaidSo) {
+  SKIP_WITHOUT_BROWSER();
+  Start();
+  EXPECT_THAT(browser_.Dump(Url("#job/nothing")), HasSubstr("there is no such job"));
+}
+
+// What guards the IR does not need a browser.
+class GuardedPageTest : public StatusPageTest {
+ protected:
+  GuardedPageTest() {
+    std::ofstream(Path("access.yaml")) << "anonymous: none\ntokens:\n  - {sha256: " << proto::Sha256Hex("reader")
+                                       << ", role: read}\n  - {sha256: " << proto::Sha256Hex("blue")
+                                       << ", role: compile, tenant: blue}\n";
+    config.access_file = Path("access.yaml");
+  }
+  // Compiles over the Unix socket; the job's id.
+  std::string CompileLocally(const std::string& label, const std::string& tenant) {
+    auto stub =
+        v1::CompileService::NewStub(grpc::CreateChannel(daemon().local_address(), grpc::InsecureChannelCredentials()));
+    v1::CompileRequest request = Named(label, absl::StrCat("module { ", label, " }"));
+    request.set_tenant(tenant);
+    grpc::ClientContext context;
+    context.set_wait_for_ready(true);
+    v1::CompileResponse response;
+    const grpc::Status status = stub->Compile(&context, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response.job();
+  }
+};
+
+TEST_F(GuardedPageTest, OnlyAReaderSeesNamesAndIr) {
+  Start(/*wait=*/false);
+  const std::string id = CompileLocally("secret_kernel", "red"), ir = absl::StrCat("/api/jobs/", id, "/ir/ttir");
+  EXPECT_EQ(json::parse(Get("/api/status")->body)["requests"]["miss"], 1);
+  EXPECT_THAT(Get("/api/status")->body, Not(HasSubstr("secret_kernel")));
+  EXPECT_EQ(Get("/api/jobs/" + id)->status, 401);
+  EXPECT_EQ(Get(ir)->status, 401);
+  EXPECT_EQ(Get(ir, "wrong")->status, 403);
+  EXPECT_EQ(Get(ir, "blue")->status, 404);  // Another tenant's.
+  EXPECT_EQ(Get(ir, "reader")->status, 200);
+  EXPECT_EQ(Get(ir, "reader")->body, "module { secret_kernel }");
+  EXPECT_THAT(Get("/api/status", "reader")->body, HasSubstr("secret_kernel"));
+  EXPECT_THAT(Get("/metrics")->body, Not(HasSubstr("secret_kernel")));
+}
+
+TEST_F(GuardedPageTest, NobodySeesIrWhereOthersCanDial) {
+  config.http = "0.0.0.0:0";
+  Start(/*wait=*/false);
+  const std::string ir = absl::StrCat("/api/jobs/", CompileLocally("secret_kernel", ""), "/ir/ttir");
+  for (const char* token : {"", "reader"}) {
+    EXPECT_THAT(Get(ir, token)->status, testing::AnyOf(401, 403));
+    EXPECT_THAT(Get(ir, token)->body, Not(HasSubstr("secret_kernel")));
+  }
+}
+
+TEST_F(GuardedPageTest, TheBrowserAsksForAToken) {
+  SKIP_WITHOUT_BROWSER();
+  Start(/*wait=*/false);
+  const std::string id = CompileLocally("secret_kernel", "");
+  EXPECT_THAT(browser_.Dump(Url()), HasSubstr("Names and messages are hidden"));
+  const std::string page = browser_.Dump(Url("#job/" + id));
+  EXPECT_THAT(page, HasSubstr("type=\"password\""));
+  EXPECT_THAT(page, Not(HasSubstr("secret_kernel")));
+}
+
+}  // namespace
+}  // namespace tritond::tests
