@@ -55,6 +55,7 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("tls_key", "Its private key, PEM", config->tls_key);
   visit("tls_client_ca", "Authorities of clients' and workers' certificates, PEM", config->tls_client_ca);
   visit("access_file", "YAML file that says who may do what; a changed file is taken as it comes", config->access_file);
+  visit("log_format", "text, or json for one object a line", config->log_format);
   visit("quarantine_kills", "A kernel that killed so many workers is not compiled again for an hour",
         config->quarantine_kills);
 }
@@ -154,6 +155,8 @@ absl::Status CheckConfig(const ServerConfig& config) {
     return absl::InvalidArgumentError("--tls-certificate and --tls-key go together");
   if (!config.tls_client_ca.empty() && config.tls_certificate.empty())
     return absl::InvalidArgumentError("--tls-client-ca wants --tls-certificate beside it");
+  if (config.log_format != "text" && config.log_format != "json")
+    return absl::InvalidArgumentError(absl::StrCat("--log-format must be text or json, not ", config.log_format));
   if (config.quarantine_kills < 1) return absl::InvalidArgumentError("--quarantine-kills must be positive");
   if (config.job_time_limit_seconds <= 0)
     return absl::InvalidArgumentError("--job-time-limit-seconds must be positive");

@@ -39,7 +39,8 @@ struct ServerConfig {
   uint64_t max_jobs = 100000;
   double keep_jobs_hours = 24;
   int quarantine_kills = 2;
-  std::string tls_certificate;  // PEM; not empty: TCP is TLS
+  std::string log_format = "text";  // or "json"
+  std::string tls_certificate;      // PEM; not empty: TCP is TLS
   std::string tls_key;
   std::string tls_client_ca;  // of clients' certificates; empty: they are not asked for any
   std::string access_file;    // who may do what; empty: everyone everything

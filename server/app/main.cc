@@ -7,12 +7,17 @@
 #include <cstdio>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
 #include "google/protobuf/stubs/logging.h"
 #include "server/app/config.h"
+#include "server/app/log_line.h"
 #include "server/app/server.h"
 
 namespace {
+
+using tritond::server::LogEvent;
 
 constexpr int kExitFailure = 1;
 constexpr int kExitUsage = 2;
@@ -45,27 +50,35 @@ int main(int argc, char** argv) {
   const sigset_t signals = BlockSignals();
   std::shared_ptr<spdlog::logger> logger =
       spdlog::stderr_logger_mt("tritond");  // Shared: spdlog's registry has it too.
-  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
+  logger->set_pattern("%v");                // Lines come whole.
+  const auto format =
+      config->log_format == "json" ? tritond::server::LogFormat::kJson : tritond::server::LogFormat::kText;
+  const tritond::server::LogSink log = [logger, format](const LogEvent& event) {
+    logger->info("{}", tritond::server::FormatLogLine(event, absl::Now(), format));
+  };
+  const auto say = [&log](std::string event, std::string message) {
+    log({LogEvent::Level::kInfo, std::move(event), std::move(message), {}});
+  };
 
-  auto server = tritond::server::Server::Start(*config, [logger](const std::string& line) { logger->info(line); });
+  auto server = tritond::server::Server::Start(*config, log);
   if (!server.ok()) {
     fprintf(stderr, "tritond: %s\n", std::string(server.status().message()).c_str());
     return kExitFailure;
   }
   for (int port : (*server)->ports()) {
-    if (port != 0) logger->info("listens on port {}", port);
+    if (port != 0) say("listening", absl::StrCat("listens on port ", port));
   }
-  logger->info("listens on {}", (*server)->local_address());
-  if ((*server)->http_port() != 0) logger->info("status page on port {}", (*server)->http_port());
+  say("listening", absl::StrCat("listens on ", (*server)->local_address()));
+  if ((*server)->http_port() != 0) say("listening", absl::StrCat("status page on port ", (*server)->http_port()));
 
   int received = 0;
   sigwait(&signals, &received);
-  logger->info("shuts down: running compiles may finish; another signal ends them");
+  say("draining", "shuts down: running compiles may finish; another signal ends them");
   // The second signal kills as usual.
   signal(SIGTERM, SIG_DFL);
   signal(SIGINT, SIG_DFL);
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   (*server)->Shutdown(absl::Seconds(config->drain_grace_seconds));
-  logger->info("done");
+  say("stopped", "done");
   return 0;
 }

@@ -18,6 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "server/app/live_metrics.h"
 #include "server/app/tls.h"
 #include "server/rpc/job_text.h"
 #include "server/rpc/status.h"
@@ -54,8 +55,10 @@ absl::Time Now() { return absl::Now(); }
 
 }  // namespace
 
-Server::Server(const ServerConfig& config, std::function<void(const std::string&)> log)
-    : config_(config), log_(std::move(log)) {}
+Server::Server(const ServerConfig& config, LogSink sink)
+    : config_(config), sink_(std::move(sink)), log_([this](const std::string& message) {
+        sink_({LogEvent::Level::kInfo, "message", message, {}});
+      }) {}
 
 Server::~Server() {
   if (ticker_.joinable()) Shutdown(absl::ZeroDuration());
@@ -63,6 +66,12 @@ Server::~Server() {
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerConfig& config,
                                                       std::function<void(const std::string&)> log) {
+  return Start(config, LogSink([log = std::move(log)](const LogEvent& event) {
+                 if (event.event == "message") log(event.message);
+               }));
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerConfig& config, LogSink log) {
   absl::Status status = CheckConfig(config);
   if (!status.ok()) return status;
   std::unique_ptr<Server> server(new Server(config, std::move(log)));
@@ -155,6 +164,8 @@ absl::Status Server::BuildEngine() {
   metrics_ = std::make_unique<Metrics>(registry_);
   engine_ = std::make_unique<Engine>(std::move(engine), Now, *cache_.results, *cache_.blobs, *metrics_, log_,
                                      [this](const std::string& text) { RememberTargets(text); });
+  engine_->scheduler().ListenToEnds(
+      [this](const FinishedJob& job, const Outcome& outcome) { OnCompileEnd(job, outcome); });
   std::ifstream remembered(std::filesystem::path(config_.data_dir) / "targets.json");
   if (remembered.is_open()) {
     const std::string text{std::istreambuf_iterator<char>(remembered), std::istreambuf_iterator<char>()};
@@ -235,12 +246,7 @@ absl::Status Server::StartHttp() {
   HttpServer::Pages pages;
   pages.page = kStatusHtml;
   pages.api = [this](absl::string_view path, const WebCaller& caller) { return api_->Get(path, caller); };
-  pages.metrics = [this] {
-    metrics_->SetQueues(engine_->scheduler().GetStats());
-    metrics_->SetCluster(cache_.cluster_answers());
-    metrics_->SetStored(engine_->store().index());
-    return prometheus::TextSerializer().Serialize(registry_.Collect());
-  };
+  pages.metrics = [this] { return MetricsText(); };
   pages.not_ready = [this] { return NotReady(); };
   pages.degraded = [this] { return Degraded(); };
   status_ = std::make_unique<StatusSource>(
@@ -276,6 +282,41 @@ std::string Server::NotReady() {
     if (target.attached) return "";
   }
   return "no worker is attached";
+}
+
+std::string Server::MetricsText() {
+  metrics_->SetQueues(engine_->scheduler().GetStats());
+  metrics_->SetCluster(cache_.cluster_answers());
+  metrics_->SetStored(engine_->store().index());
+  std::vector<prometheus::MetricFamily> families = registry_.Collect();
+  for (prometheus::MetricFamily& family : LiveMetrics(status_->Status())) families.push_back(std::move(family));
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+void Server::OnCompileEnd(const FinishedJob& job, const Outcome& outcome) {
+  engine_->activity().OnEnd(job, outcome);
+  const std::shared_ptr<const JobRecord> record = engine_->activity().jobs().Find(job.id);
+  if (record == nullptr) return;
+  compile_metrics_.OnEnd(*record);
+  const std::string name = OutcomeName(*record);
+  LogEvent event{LogEvent::Level::kInfo, "compile_ended", "", {}};
+  if (name == "internal" || name == "unavailable" || name == "failed_precondition" || name == "deadline_exceeded")
+    event.level = LogEvent::Level::kWarning;
+  // Not the message: it may quote the kernel.
+  event.fields = {{"outcome", name},
+                  {"reason", record->reason},
+                  {"job", job.id},
+                  {"key", job.key},
+                  {"label", record->job.label},
+                  {"tenant", record->job.tenant},
+                  {"class", JobClassName(job.job_class)},
+                  {"target", record->job.target},
+                  {"worker", record->job.worker},
+                  {"queue_ms", absl::StrCat(absl::ToDoubleMilliseconds(job.queue_time))},
+                  {"run_ms", absl::StrCat(absl::ToDoubleMilliseconds(job.run_time))},
+                  {"attempts", absl::StrCat(job.attempts)},
+                  {"callers", absl::StrCat(job.callers)}};
+  sink_(event);
 }
 
 std::string Server::Degraded() {

@@ -14,7 +14,9 @@
 #include "absl/time/time.h"
 #include "cache/open/open_cache.h"
 #include "server/app/access_watch.h"
+#include "server/app/compile_metrics.h"
 #include "server/app/config.h"
+#include "server/app/log_line.h"
 #include "server/app/status_source.h"
 #include "server/rpc/engine.h"
 #include "server/rpc/gate.h"
@@ -30,6 +32,8 @@ class Server final {
  public:
   // Opens the cache, listens, starts the workers. Does not wait for them. InvalidArgument for a configuration that
   // cannot work; Unavailable when an address or the data folder is taken; other errors as the cache has them.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerConfig& config, LogSink log);
+  // The same for those who want no more than messages.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerConfig& config,
                                                        std::function<void(const std::string&)> log);
   // Shuts down without grace unless that has been done.
@@ -46,7 +50,7 @@ class Server final {
   Engine& engine() { return *engine_; }
 
  private:
-  explicit Server(const ServerConfig& config, std::function<void(const std::string&)> log);
+  Server(const ServerConfig& config, LogSink sink);
 
   absl::Status OpenData();
   absl::Status BuildEngine();
@@ -58,13 +62,18 @@ class Server final {
   void RememberTargets(const std::string& text);
   std::string NotReady();
   std::string Degraded();
+  std::string MetricsText();
+  // A compile has ended: it goes into the history, the metrics and the log.
+  void OnCompileEnd(const FinishedJob& job, const Outcome& outcome);
 
   const ServerConfig config_;
-  const std::function<void(const std::string&)> log_;
+  const LogSink sink_;
+  const std::function<void(const std::string&)> log_;  // into the sink
   std::string local_address_;
   prometheus::Registry registry_;
   cache::OpenedCache cache_;
   std::unique_ptr<Metrics> metrics_;
+  CompileMetrics compile_metrics_{registry_};
   std::unique_ptr<cache::Journal> journal_;
   std::unique_ptr<AccessWatch> access_;
   std::unique_ptr<Gate> gate_;

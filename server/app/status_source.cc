@@ -70,8 +70,9 @@ std::vector<StatusView::CacheLevel> Levels(const prometheus::Registry& registry)
       if (labels["op"] != "get") continue;
       StatusView::CacheLevel& level = levels[labels["cache"]];
       const std::string& outcome = labels["outcome"];
-      (outcome == "hit" ? level.hits : outcome == "miss" ? level.misses : level.errors) +=
-          static_cast<uint64_t>(metric.counter.value);
+      (outcome == "hit"    ? level.hits
+       : outcome == "miss" ? level.misses
+                           : level.errors) += static_cast<uint64_t>(metric.counter.value);
     }
   }
   std::vector<StatusView::CacheLevel> list;
@@ -101,12 +102,9 @@ StatusView StatusSource::Status() const {
   view.not_ready = parts_.not_ready();
   view.degraded = parts_.degraded();
   view.scheduler = engine.scheduler().GetStats();
-  view.requests = {{"hit", Count(metrics.hits)},
-                   {"miss", Count(metrics.misses)},
-                   {"joined", Count(metrics.joined)},
-                   {"error_hit", Count(metrics.error_hits)},
-                   {"failed", Count(metrics.failures)},
-                   {"lookup_miss", Count(metrics.lookup_misses)},
+  view.requests = {{"hit", Count(metrics.hits)},         {"miss", Count(metrics.misses)},
+                   {"joined", Count(metrics.joined)},    {"error_hit", Count(metrics.error_hits)},
+                   {"failed", Count(metrics.failures)},  {"lookup_miss", Count(metrics.lookup_misses)},
                    {"rejected", view.scheduler.rejected}};
   view.saved_cpu_seconds = metrics.saved_cpu_seconds.Value();
   view.workers_lost = Count(metrics.workers_lost);

@@ -16,8 +16,8 @@
 
 namespace tritond::server {
 
-// The latest jobs, for people to look at; the oldest go when there are more than `capacity`. Texts are cut, so that what
-// it takes is bounded too. Thread-safe.
+// The latest jobs, for people to look at; the oldest go when there are more than `capacity`. Texts are cut, so that
+// what it takes is bounded too. Thread-safe.
 class JobHistory final {
  public:
   explicit JobHistory(size_t capacity) : capacity_(capacity) {}

@@ -30,6 +30,7 @@ struct JobRecord {
   std::vector<std::string> diagnostics;  // may quote the kernel
   std::string reason;                    // of a failure: "COMPILE_FAILED", "QUARANTINED", …
   std::string build_id;
+  bool recalled = false;   // the worker found that it was made before, in another spelling
   double cpu_seconds = 0;  // 0: not known
 };
 

@@ -30,14 +30,17 @@ void AddDiagnostics(const Diagnostics& diagnostics, JobRecord* record) {
   }
 }
 
-void AddResult(const v1::ActionResult& action, JobRecord* record) {
-  AddStages(action.stage_times(), record);
+// `recalled`: the times and the cost are those of the compile that made it.
+void AddResult(const v1::ActionResult& action, bool recalled, JobRecord* record) {
+  record->recalled = recalled;
+  if (!recalled) AddStages(action.stage_times(), record);
   AddDiagnostics(action.diagnostics(), record);
   for (const v1::Artifact& artifact : action.artifacts())
     record->texts.push_back({StageName(artifact.kind()), artifact.format(), artifact.digest(), artifact.size_bytes()});
   record->request = action.request().digest();
   record->input = StageName(action.request().kind());
   record->build_id = action.build_id();
+  if (recalled) return;
   record->cpu_seconds = action.cost_cpu_seconds();
   record->job.worker = action.worker();  // People know it by its name.
 }
@@ -75,7 +78,7 @@ void Activity::OnEnd(const FinishedJob& job, const Outcome& outcome) {
   JobRecord record;
   record.job = job;
   if (outcome.status.ok() && outcome.value != nullptr) {
-    AddResult(static_cast<const StoredResult&>(*outcome.value).action, &record);
+    AddResult(static_cast<const StoredResult&>(*outcome.value).action, outcome.stored, &record);
   } else {
     AddFailure(outcome, &record);
   }

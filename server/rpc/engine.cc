@@ -70,9 +70,7 @@ Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::C
       steps_(store_, metrics),
       errors_(config_.error_lifetime, kMaxRememberedErrors, clock_),
       targets_(config_.targets, clock_),
-      scheduler_(config_.scheduler, clock_, *this) {
-  scheduler_.ListenToEnds([this](const FinishedJob& job, const Outcome& outcome) { activity_.OnEnd(job, outcome); });
-}
+      scheduler_(config_.scheduler, clock_, *this) {}
 
 Engine::~Engine() = default;
 
@@ -157,7 +155,7 @@ void Engine::Start(const std::string& worker, uint64_t lease, const JobSpec& job
   const auto& payload = static_cast<const CompilePayload&>(*job.payload);
   {
     absl::MutexLock lock(&mu_);
-    leased_[lease] = {job.id, job.key, worker, payload.request};
+    leased_[lease] = {job.id, job.key, worker, payload.request, nullptr};
   }
   v1::Lease message;
   message.set_id(lease);

@@ -61,7 +61,7 @@ class Scheduler final {
   using Recheck = std::function<std::optional<Outcome>()>;
 
   // Hears of every job that has ended, before its waiters do, and of those that the last waiter has left; not of those
-  // whose outcome was found by the recheck.
+  // whose outcome was found before they began.
   using EndListener = std::function<void(const FinishedJob& job, const Outcome& outcome)>;
 
   Scheduler(SchedulerConfig config, Clock clock, Executor& executor);

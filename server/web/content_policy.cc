@@ -13,8 +13,8 @@ std::string Source(absl::string_view text) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
   EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr);
-  return absl::StrCat("'sha256-",
-                      absl::Base64Escape(absl::string_view(reinterpret_cast<const char*>(digest), size)), "'");
+  return absl::StrCat("'sha256-", absl::Base64Escape(absl::string_view(reinterpret_cast<const char*>(digest), size)),
+                      "'");
 }
 
 // The sources of every element of this name, which has no attributes.
@@ -32,9 +32,9 @@ std::string Sources(absl::string_view html, absl::string_view name) {
 }  // namespace
 
 std::string ContentPolicy(absl::string_view html) {
-  return absl::StrCat("default-src 'none'; script-src ", Sources(html, "script"), "; style-src ",
-                      Sources(html, "style"),
-                      "; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+  return absl::StrCat(
+      "default-src 'none'; script-src ", Sources(html, "script"), "; style-src ", Sources(html, "style"),
+      "; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
 }
 
 }  // namespace tritond::server

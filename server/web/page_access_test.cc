@@ -64,7 +64,8 @@ TEST(DecideAccess, ATenantsTokenShowsItsOwnJobsAlone) {
 TEST(IsLoopbackHost, TakesTheNamesOfThisMachineAlone) {
   for (const char* host : {"localhost", "localhost:7434", "LOCALHOST", "127.0.0.1:7434", "127.1.2.3", "[::1]:7434"})
     EXPECT_TRUE(IsLoopbackHost(host)) << host;
-  for (const char* host : {"", "example.org", "127.0.0.1.example.org", "localhost.example.org", "10.0.0.1:7434", "[::2]"})
+  for (const char* host :
+       {"", "example.org", "127.0.0.1.example.org", "localhost.example.org", "10.0.0.1:7434", "[::2]"})
     EXPECT_FALSE(IsLoopbackHost(host)) << host;
 }
 

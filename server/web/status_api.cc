@@ -19,7 +19,9 @@ WebAnswer NotAllowed(const PageAccess& access, const WebCaller& caller) {
   return Refuse(caller.token.empty() && !access.details ? 401 : 403, access.why_not);
 }
 
-const std::string& TenantOf(const JobView& job) { return job.open.has_value() ? job.open->tenant : job.ended->job.tenant; }
+const std::string& TenantOf(const JobView& job) {
+  return job.open.has_value() ? job.open->tenant : job.ended->job.tenant;
+}
 
 }  // namespace
 
@@ -28,7 +30,8 @@ StatusApi::StatusApi(Sources sources, const AccessPolicy& policy) : sources_(std
 WebAnswer StatusApi::Get(absl::string_view path, const WebCaller& caller) const {
   const PageAccess access = DecideAccess(policy_, caller);
   const std::vector<std::string> parts = absl::StrSplit(path, '/');  // "", "api", …
-  if (parts.size() == 3 && parts[2] == "status") return {200, "application/json", StatusJson(sources_.status(), access)};
+  if (parts.size() == 3 && parts[2] == "status")
+    return {200, "application/json", StatusJson(sources_.status(), access)};
   if (parts.size() == 4 && parts[2] == "jobs") return Job(parts[3], access, caller);
   if (parts.size() == 6 && parts[2] == "jobs" && parts[4] == "ir") return Text(parts[3], parts[5], access, caller);
   return Refuse(404, "there is no such page");

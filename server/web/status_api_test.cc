@@ -38,7 +38,17 @@ class StatusApiTest : public testing::Test {
   StatusApiTest() {
     view_.version = "1.2.3";
     view_.requests = {{"hit", 3}};
-    view_.workers.push_back({"w1", "node/17", "local", "busy", "build", "died of <secret IR>", {"cuda:90"}, {}, 12, 100, 2,
+    view_.workers.push_back({"w1",
+                             "node/17",
+                             "local",
+                             "busy",
+                             "build",
+                             "died of <secret IR>",
+                             {"cuda:90"},
+                             {},
+                             12,
+                             100,
+                             2,
                              absl::FromUnixSeconds(1)});
     OpenJob open;
     open.id = "open";
@@ -50,7 +60,8 @@ class StatusApiTest : public testing::Test {
     view_.scheduler.tenants = {{"blue", {1, 0}}, {"crimson", {0, 1}}};
     view_.levels = {{"results/rocksdb", 3, 1, 0}};
     view_.latency = {{"hit", {{absl::FromUnixSeconds(10), 2, absl::Milliseconds(1), absl::Milliseconds(2)}}}};
-    view_.jobs = {Ended("one", "blue", absl::OkStatus()), Ended("two", "crimson", absl::InvalidArgumentError("bad <op>"))};
+    view_.jobs = {Ended("one", "blue", absl::OkStatus()),
+                  Ended("two", "crimson", absl::InvalidArgumentError("bad <op>"))};
   }
   StatusApi Api() {
     StatusApi::Sources sources;
@@ -118,7 +129,8 @@ TEST_F(StatusApiTest, TextsAreServedAsTexts) {
 }
 
 TEST_F(StatusApiTest, WhatIsNotThereIsSaidSo) {
-  for (const char* path : {"/api/", "/api/jobs", "/api/jobs/three", "/api/jobs/three/ir/ttgir", "/api/jobs/one/text/ttgir"}) {
+  for (const char* path :
+       {"/api/", "/api/jobs", "/api/jobs/three", "/api/jobs/three/ir/ttgir", "/api/jobs/one/text/ttgir"}) {
     EXPECT_EQ(Get(path).status, 404) << path;
     EXPECT_TRUE(json::parse(Get(path).body).contains("error")) << path;
   }

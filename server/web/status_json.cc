@@ -45,6 +45,7 @@ Json EndedJobJson(const JobRecord& record, const PageAccess& access) {
             {"run_ms", Millis(job.run_time)},
             {"finished_unix_ms", Unix(job.finished)},
             {"attempts", job.attempts},
+            {"recalled", record.recalled},
             {"callers", job.callers}};
   if (access.Shows(job.tenant)) {
     json.update({{"label", job.label},
@@ -175,10 +176,8 @@ std::string JobJson(const JobView& view, const PageAccess& access) {
   for (const JobRecord::Stage& stage : view.ended->stages)
     stages.push_back({{"stage", stage.name}, {"ms", Millis(stage.wall)}});
   for (const JobRecord::Text& text : view.ended->texts) {
-    texts.push_back({{"stage", text.stage},
-                     {"format", text.format},
-                     {"digest", text.digest},
-                     {"size_bytes", text.size_bytes}});
+    texts.push_back(
+        {{"stage", text.stage}, {"format", text.format}, {"digest", text.digest}, {"size_bytes", text.size_bytes}});
   }
   json["stages"] = std::move(stages);
   json["artifacts"] = std::move(texts);

@@ -57,7 +57,8 @@ struct JobView {
   absl::Time now;
   std::shared_ptr<const JobRecord> ended;
   std::optional<OpenJob> open;
-  // The request that it compiled, where that is stored: a JSON object {"target", "input", "options"}; "" where it is not.
+  // The request that it compiled, where that is stored: a JSON object {"target", "input", "options"}; "" where it is
+  // not.
   std::string request_json;
 };
 

@@ -62,8 +62,8 @@ TEST_F(StatusPageTest, ShowsQueueWorkersCachesAndJobs) {
   const std::string page = browser_.Dump(Url());
   Touch("go");
   running.join();
-  for (const char* text : {"ready", "50.0 %", "matmul_f16", "team-a", "slow_kernel", "team-b", "interactive", "prebuild",
-                           "idle", "busy", "results/rocksdb", "blobs/memory", "compiled", "3 targets"}) {
+  for (const char* text : {"ready", "50.0 %", "matmul_f16", "team-a", "slow_kernel", "team-b", "interactive",
+                           "prebuild", "idle", "busy", "results/rocksdb", "blobs/memory", "compiled", "3 targets"}) {
     EXPECT_THAT(page, HasSubstr(text)) << text;
   }
   EXPECT_THAT(page, HasSubstr("class=\"chart\""));
@@ -78,12 +78,12 @@ TEST_F(StatusPageTest, AJobsPageShowsItsStagesSideBySideAndHowToGetTheOthers) {
   ASSERT_FALSE(response.job().empty());
   const std::string page = browser_.Dump(Url("#job/" + response.job()));
   EXPECT_THAT(page, HasSubstr(response.key()));
-  EXPECT_THAT(page, HasSubstr("<span>module { the input }</span>"));       // ttir, as it was sent
-  EXPECT_THAT(page, HasSubstr("<span>ttgir for cuda:90 with"));            // as it is stored
+  EXPECT_THAT(page, HasSubstr("<span>module { the input }</span>"));  // ttir, as it was sent
+  EXPECT_THAT(page, HasSubstr("<span>ttgir for cuda:90 with"));       // as it is stored
   EXPECT_THAT(page, HasSubstr("<span>ptx for cuda:90 with"));
-  EXPECT_THAT(page, Not(HasSubstr("<span>llir for cuda:90 with")));        // not asked for, so not made up
+  EXPECT_THAT(page, Not(HasSubstr("<span>llir for cuda:90 with")));  // not asked for, so not made up
   EXPECT_THAT(page, HasSubstr("--option num_warps=4 --emit llir -o softmax.llir"));
-  EXPECT_THAT(page, HasSubstr("binary <b>10 µs</b>"));                     // the time of a stage
+  EXPECT_THAT(page, HasSubstr("binary <b>10 µs</b>"));  // the time of a stage
 }
 
 TEST_F(StatusPageTest, AFailedJobShowsItsMessage) {

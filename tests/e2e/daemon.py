@@ -46,11 +46,12 @@ def wait_until(condition, seconds, what):
 class Daemon:
     """One data folder, over which the daemon may be started and stopped several times. Use as a context manager."""
 
-    def __init__(self, binaries, address=None):
+    def __init__(self, binaries, address=None, worker=None):
         self.binaries = pathlib.Path(binaries)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tritond-e2e-"))
         self.address = address or f"127.0.0.1:{free_port()}"
         self.http = f"127.0.0.1:{free_port()}"
+        self.worker = worker  # another worker program, such as a fake one
         self.process = None
 
     def __enter__(self):
@@ -62,8 +63,9 @@ class Daemon:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def command(self, workers):
-        return [str(self.binaries / "tritond"), "--data-dir", str(self.folder / "data"), "--listen", self.address, "--http",
-                self.http, "--workers", str(workers)]
+        command = [str(self.binaries / "tritond"), "--data-dir", str(self.folder / "data"), "--listen", self.address, "--http",
+                   self.http, "--workers", str(workers)]
+        return command + (["--worker-binary", str(self.worker)] if self.worker else [])
 
     def start(self, workers=1, environment=None):
         log = open(self.folder / "tritond.log", "a", encoding="utf-8")

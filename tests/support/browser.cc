@@ -19,10 +19,9 @@ Browser::Browser(std::string folder) : folder_(std::move(folder)) {
 
 std::string Browser::Dump(const std::string& url) const {
   // Its sandbox wants rights that containers do not give; what it shows is our own.
-  const std::string command =
-      absl::StrCat("timeout 60 ", program_, " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir='",
-                   folder_, "' --virtual-time-budget=4000 --enable-logging=stderr --dump-dom '", url, "' 2>'", folder_,
-                   ".log'");
+  const std::string command = absl::StrCat(
+      "timeout 60 ", program_, " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir='",
+      folder_, "' --virtual-time-budget=4000 --enable-logging=stderr --dump-dom '", url, "' 2>'", folder_, ".log'");
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return "";
   std::string document;

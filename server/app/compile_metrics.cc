@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/app/compile_metrics.h"
+
+#include "absl/strings/ascii.h"
+#include "server/rpc/metrics.h"
+
+namespace tritond::server {
+namespace {
+
+const prometheus::Histogram::BucketBoundaries& Bounds() {
+  static const auto* const bounds =
+      new prometheus::Histogram::BucketBoundaries{.001, .003, .01, .03, .1, .3, 1, 3, 10, 30, 100};
+  return *bounds;
+}
+
+}  // namespace
+
+CompileMetrics::CompileMetrics(prometheus::Registry& registry)
+    : compiles_(prometheus::BuildCounter()
+                    .Name("tritond_compiles_total")
+                    .Help("Compiles that have ended, by class and outcome.")
+                    .Register(registry)),
+      tenants_(prometheus::BuildCounter()
+                   .Name("tritond_tenant_compiles_total")
+                   .Help("Compiles that have ended, by tenant.")
+                   .Register(registry)),
+      run_seconds_(prometheus::BuildHistogram()
+                       .Name("tritond_compile_seconds")
+                       .Help("Wall time between the start of a compile on a worker and its end.")
+                       .Register(registry)),
+      stage_seconds_(prometheus::BuildHistogram()
+                         .Name("tritond_stage_seconds")
+                         .Help("Wall time of the compiler's stages.")
+                         .Register(registry)) {
+  for (int i = 0; i < kJobClasses; ++i) {  // They are there before the first compile, so that rates begin at zero.
+    const std::string name = JobClassName(static_cast<JobClass>(i));
+    compiles_.Add({{"class", name}, {"outcome", "ok"}});
+    run_seconds_.Add({{"class", name}}, Bounds());
+  }
+  for (const char* stage : {"ttir", "ttgir", "llir", "asm", "binary"}) stage_seconds_.Add({{"stage", stage}}, Bounds());
+}
+
+std::string CompileMetrics::TenantLabel(const std::string& tenant) {
+  absl::MutexLock lock(&mu_);
+  if (known_tenants_.count(tenant) > 0) return tenant;
+  if (known_tenants_.size() >= kMaxTenants) return "other";
+  known_tenants_.insert(tenant);
+  return tenant;
+}
+
+void CompileMetrics::OnEnd(const JobRecord& record) {
+  const std::string job_class = JobClassName(record.job.job_class);
+  compiles_.Add({{"class", job_class}, {"outcome", OutcomeName(record)}}).Increment();
+  tenants_.Add({{"tenant", TenantLabel(record.job.tenant)}}).Increment();
+  if (record.job.attempts > 0) {
+    run_seconds_.Add({{"class", job_class}}, Bounds()).Observe(absl::ToDoubleSeconds(record.job.run_time));
+  }
+  for (const JobRecord::Stage& stage : record.stages) {
+    if (stage.name.empty()) continue;
+    stage_seconds_.Add({{"stage", stage.name}}, Bounds()).Observe(absl::ToDoubleSeconds(stage.wall));
+  }
+}
+
+std::string OutcomeName(const JobRecord& record) {
+  if (record.job.status.ok()) return record.recalled ? "recalled" : "ok";
+  return absl::AsciiStrToLower(absl::StatusCodeToString(record.job.status.code()));
+}
+
+}  // namespace tritond::server

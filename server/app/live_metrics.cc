@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/app/live_metrics.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "server/rpc/metrics.h"
+
+namespace tritond::server {
+namespace {
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+class Families {
+ public:
+  // The metric's values follow.
+  void Begin(const char* name, const char* help) {
+    list_.emplace_back();
+    list_.back().name = name;
+    list_.back().help = help;
+    list_.back().type = prometheus::MetricType::Gauge;
+  }
+  void Value(double value, const Labels& labels = {}) {
+    prometheus::ClientMetric& metric = list_.back().metric.emplace_back();
+    for (const auto& [name, text] : labels) metric.label.push_back({name, text});
+    metric.gauge.value = value;
+  }
+  std::vector<prometheus::MetricFamily> Take() {
+    std::vector<prometheus::MetricFamily> filled;
+    for (prometheus::MetricFamily& family : list_) {
+      if (!family.metric.empty()) filled.push_back(std::move(family));
+    }
+    return filled;
+  }
+
+ private:
+  std::vector<prometheus::MetricFamily> list_;
+};
+
+void AddDaemon(const StatusView& view, Families* out) {
+  out->Begin("tritond_build_info", "The daemon's version, in a label.");
+  out->Value(1, {{"version", view.version}});
+  out->Begin("tritond_start_time_seconds", "When the daemon started, since 1970.");
+  out->Value(absl::ToDoubleSeconds(view.started - absl::UnixEpoch()));
+  out->Begin("tritond_ready", "1: a compile can succeed.");
+  out->Value(view.not_ready.empty() ? 1 : 0);
+  out->Begin("tritond_draining", "1: no new compiles are taken.");
+  out->Value(view.draining ? 1 : 0);
+  out->Begin("tritond_open_jobs", "Submitted jobs that have not ended.");
+  out->Value(static_cast<double>(view.open_jobs));
+  out->Begin("tritond_quarantined", "Kernels that are not compiled because they killed workers.");
+  out->Value(static_cast<double>(view.quarantined));
+  out->Begin("tritond_stored_limit_bytes", "Most that is kept, before compression; 0: no limit.");
+  out->Value(static_cast<double>(view.stored_limit_bytes));
+}
+
+void AddQueues(const StatusView& view, Families* out) {
+  out->Begin("tritond_oldest_wait_seconds", "How long the first of the queue has waited, by class.");
+  for (int i = 0; i < kJobClasses; ++i) {
+    out->Value(absl::ToDoubleSeconds(view.scheduler.classes[i].oldest_wait),
+               {{"class", JobClassName(static_cast<JobClass>(i))}});
+  }
+  Scheduler::TenantStats other;
+  size_t named = 0;
+  out->Begin("tritond_tenant_jobs", "Jobs by tenant and state, of tenants that have any.");
+  std::map<std::string, Scheduler::TenantStats> tenants = view.scheduler.tenants;
+  tenants[""];  // Always there, so that the metric is.
+  for (const auto& [tenant, jobs] : tenants) {
+    if (++named > kMaxSeries) {
+      other.queued += jobs.queued;
+      other.running += jobs.running;
+      continue;
+    }
+    out->Value(static_cast<double>(jobs.queued), {{"tenant", tenant}, {"state", "queued"}});
+    out->Value(static_cast<double>(jobs.running), {{"tenant", tenant}, {"state", "running"}});
+  }
+  if (named <= kMaxSeries) return;
+  out->Value(static_cast<double>(other.queued), {{"tenant", "other"}, {"state", "queued"}});
+  out->Value(static_cast<double>(other.running), {{"tenant", "other"}, {"state", "running"}});
+}
+
+// One value for each of the first workers.
+template <typename Value>
+void AddWorkerValues(const StatusView& view, const char* name, const char* help, Value value, Families* out) {
+  out->Begin(name, help);
+  for (size_t i = 0; i < view.workers.size() && i < kMaxSeries; ++i) {
+    const StatusView::Worker& worker = view.workers[i];
+    if (!worker.id.empty()) out->Value(value(worker), {{"worker", worker.id}, {"name", worker.name}});
+  }
+}
+
+void AddWorkers(const StatusView& view, Families* out) {
+  std::map<std::string, double> states{{"idle", 0}, {"busy", 0}};
+  for (const StatusView::Worker& worker : view.workers) ++states[worker.state];
+  out->Begin("tritond_workers", "Workers by state.");
+  for (const auto& [state, count] : states) out->Value(count, {{"state", absl::StrReplaceAll(state, {{" ", "_"}})}});
+  AddWorkerValues(
+      view, "tritond_worker_resident_bytes", "Memory of a worker, as its last heartbeat said.",
+      [](const StatusView::Worker& worker) { return static_cast<double>(worker.resident_bytes); }, out);
+  AddWorkerValues(
+      view, "tritond_worker_jobs_done", "Compiles that a worker has ended since it attached.",
+      [](const StatusView::Worker& worker) { return static_cast<double>(worker.jobs_done); }, out);
+  AddWorkerValues(
+      view, "tritond_worker_busy", "1: the worker compiles.",
+      [](const StatusView::Worker& worker) { return worker.state == "busy" ? 1.0 : 0.0; }, out);
+}
+
+void AddStores(const StatusView& view, Families* out) {
+  const auto name_of = [](const cache::StoreStats& store) { return absl::StrCat(store.cache, "/", store.store); };
+  out->Begin("tritond_store_entries", "Entries of a store; those on disk estimate.");
+  for (const auto& store : view.stores) out->Value(static_cast<double>(store.entries), {{"store", name_of(store)}});
+  out->Begin("tritond_store_bytes", "Size of a store; those on disk estimate.");
+  for (const auto& store : view.stores) out->Value(static_cast<double>(store.size_bytes), {{"store", name_of(store)}});
+  out->Begin("tritond_store_capacity_bytes", "Most that a store holds; 0: no limit.");
+  for (const auto& store : view.stores) {
+    out->Value(static_cast<double>(store.capacity_bytes), {{"store", name_of(store)}});
+  }
+}
+
+}  // namespace
+
+std::vector<prometheus::MetricFamily> LiveMetrics(const StatusView& view) {
+  Families families;
+  AddDaemon(view, &families);
+  AddQueues(view, &families);
+  AddWorkers(view, &families);
+  AddStores(view, &families);
+  return families.Take();
+}
+
+}  // namespace tritond::server

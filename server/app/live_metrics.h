@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_APP_LIVE_METRICS_H_
+#define SERVER_APP_LIVE_METRICS_H_
+
+#include <prometheus/metric_family.h>
+
+#include <vector>
+
+#include "server/web/status_view.h"
+
+namespace tritond::server {
+
+// What the daemon's state says to Prometheus at the moment of a scrape: readiness, workers, tenants, stores. Made anew each
+// time, so that what is gone is gone. No more than kMaxSeries workers and tenants are named (the tenant "" always is); further tenants count as
+// "other", further workers only by state.
+std::vector<prometheus::MetricFamily> LiveMetrics(const StatusView& view);
+inline constexpr size_t kMaxSeries = 200;
+
+}  // namespace tritond::server
+
+#endif  // SERVER_APP_LIVE_METRICS_H_

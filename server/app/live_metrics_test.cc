@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/app/live_metrics.h"
+
+#include <gtest/gtest.h>
+#include <prometheus/text_serializer.h>
+
+#include "absl/strings/str_cat.h"
+#include "server/app/compile_metrics.h"
+
+namespace tritond::server {
+namespace {
+
+std::string Text(const std::vector<prometheus::MetricFamily>& families) {
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+size_t SeriesOf(const std::string& text, const std::string& name) {
+  size_t count = 0;
+  for (size_t at = text.find("\n" + name + "{"); at != std::string::npos; at = text.find("\n" + name + "{", at + 1)) ++count;
+  return count;
+}
+
+TEST(LiveMetrics, TellOfWorkersTenantsAndStores) {
+  StatusView view;
+  view.version = "1.2.3";
+  view.not_ready = "no worker is attached";
+  view.workers.push_back({"w1", "node/17", "local", "busy", "build", "", {}, {}, 12, 100, 2, absl::FromUnixSeconds(1)});
+  view.scheduler.tenants = {{"blue", {3, 1}}};
+  view.stores = {{"blobs", "memory", 5, 2, 0}};
+  const std::string text = Text(LiveMetrics(view));
+  for (const char* line :
+       {"tritond_build_info{version=\"1.2.3\"} 1\n", "tritond_ready 0\n", "tritond_workers{state=\"busy\"} 1\n",
+        "tritond_workers{state=\"idle\"} 0\n", "tritond_worker_resident_bytes{worker=\"w1\",name=\"node/17\"} 100\n",
+        "tritond_tenant_jobs{tenant=\"blue\",state=\"queued\"} 3\n", "tritond_store_entries{store=\"blobs/memory\"} 5\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+}
+
+TEST(LiveMetrics, AreBounded) {
+  StatusView view;
+  for (size_t i = 0; i < 3 * kMaxSeries; ++i) {
+    view.workers.push_back({absl::StrCat("w", i), "n", "local", "idle", "", "", {}, {}, 0, 0, 0, absl::Time()});
+    view.scheduler.tenants[absl::StrCat("t", i)] = {1, 0};
+  }
+  const std::string text = Text(LiveMetrics(view));
+  EXPECT_EQ(SeriesOf(text, "tritond_worker_busy"), kMaxSeries);
+  EXPECT_EQ(SeriesOf(text, "tritond_tenant_jobs"), 2 * kMaxSeries + 2);
+  EXPECT_NE(text.find(absl::StrCat("tritond_tenant_jobs{tenant=\"other\",state=\"queued\"} ", 2 * kMaxSeries + 1)),
+            std::string::npos);
+}
+
+TEST(CompileMetrics, CountByOutcomeStageAndTenant) {
+  prometheus::Registry registry;
+  CompileMetrics metrics(registry);
+  JobRecord record;
+  record.job.attempts = 1;
+  record.job.tenant = "blue";
+  record.stages = {{"ttgir", absl::Milliseconds(20)}};
+  metrics.OnEnd(record);
+  record.recalled = true;
+  metrics.OnEnd(record);
+  record.job.status = absl::InvalidArgumentError("no");
+  metrics.OnEnd(record);
+  for (size_t i = 0; i < 2 * CompileMetrics::kMaxTenants; ++i) {
+    record.job.tenant = absl::StrCat("tenant", i);
+    metrics.OnEnd(record);
+  }
+  const std::string text = Text(registry.Collect());
+  for (const char* line : {"tritond_compiles_total{class=\"interactive\",outcome=\"ok\"} 1\n", "outcome=\"recalled\"} 1\n",
+                           "outcome=\"invalid_argument\"} 201\n", "tritond_tenant_compiles_total{tenant=\"blue\"} 3\n",
+                           "tritond_tenant_compiles_total{tenant=\"other\"} 101\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  EXPECT_EQ(SeriesOf(text, "tritond_tenant_compiles_total"), CompileMetrics::kMaxTenants + 1);
+}
+
+}  // namespace
+}  // namespace tritond::server

@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_manifests.py [--schemas FOLDER] [ROOT]: holds deploy/kubernetes against the fields that Kubernetes knows
+(kubernetes_fields.py), against each other, and against the daemon's settings. One line a problem; exit status 1 when there is
+any, 77 without PyYAML.
+
+FOLDER, or KUBERNETES_SCHEMAS in the environment, holds full JSON schemas under names such as statefulset-apps-v1.json (as
+published for "standalone strict" validation); with the Python package jsonschema the manifests are validated by those too.
+"""
+import json
+import os
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from kubernetes_fields import ROOTS, TYPES  # noqa: E402
+
+QUANTITY = re.compile(r"^\d+(\.\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$")
+DNS_LABEL = re.compile(r"^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$")
+
+
+def check_value(value, kind, where):
+    """Problems of a value that should be of this kind."""
+    if kind.startswith("[") and kind.endswith("]"):
+        if not isinstance(value, list):
+            return [f"{where}: must be a list"]
+        return [p for i, one in enumerate(value) for p in check_value(one, kind[1:-1], f"{where}[{i}]")]
+    if kind.startswith("{") and kind.endswith("}"):
+        if not isinstance(value, dict):
+            return [f"{where}: must be a map"]
+        return [p for name, one in value.items() for p in check_value(one, kind[1:-1], f"{where}.{name}")]
+    if kind in TYPES:
+        return check_object(value, kind, where)
+    is_int = isinstance(value, int) and not isinstance(value, bool)
+    fits = {"str": isinstance(value, str), "int": is_int, "bool": isinstance(value, bool),
+            "int-or-str": is_int or isinstance(value, str),
+            "quantity": is_int or isinstance(value, str) and bool(QUANTITY.match(value))}
+    if kind in fits:
+        return [] if fits[kind] else [f"{where}: {value!r} is no {kind}"]
+    return [] if value in kind.split("|") else [f"{where}: {value!r} is none of {kind}"]
+
+
+def check_object(value, name, where):
+    if not isinstance(value, dict):
+        return [f"{where}: must be a map"]
+    fields, problems = TYPES[name], []
+    for field, kind in fields.items():
+        if kind.endswith("!") and field not in value:
+            problems.append(f"{where}: {field} is missing")
+    for field, one in value.items():
+        if field not in fields:
+            problems.append(f"{where}: {name} has no field {field}")
+        else:
+            problems += check_value(one, fields[field].rstrip("!"), f"{where}.{field}")
+    return problems
+
+
+def pods_of(document):
+    """(labels, pod spec, names of claims) of what the document makes."""
+    spec = document.get("spec") or {}
+    if document["kind"] == "Pod":
+        return [(document["metadata"].get("labels", {}), spec, set())]
+    if "template" not in spec:
+        return []
+    claims = {claim["metadata"]["name"] for claim in spec.get("volumeClaimTemplates", [])}
+    return [(spec["template"]["metadata"].get("labels", {}), spec["template"]["spec"], claims)]
+
+
+def check_probe(probe, ports, where):
+    handlers = [name for name in ("httpGet", "exec", "tcpSocket", "grpc") if name in probe]
+    if len(handlers) != 1:
+        yield f"{where}: wants exactly one of httpGet, exec, tcpSocket, grpc"
+    for name in ("httpGet", "tcpSocket"):
+        port = probe.get(name, {}).get("port")
+        if isinstance(port, str) and port not in ports:
+            yield f"{where}: no port is named {port}"
+
+
+def check_container(container, volumes, where):
+    ports = {port.get("name") for port in container.get("ports", [])}
+    for name in ("startupProbe", "livenessProbe", "readinessProbe"):
+        if name in container:
+            yield from check_probe(container[name], ports, f"{where}.{name}")
+    for mount in container.get("volumeMounts", []):
+        if mount["name"] not in volumes:
+            yield f"{where}: there is no volume {mount['name']}"
+    security = container.get("securityContext", {})
+    if security.get("allowPrivilegeEscalation") is not False or security.get("capabilities", {}).get("drop") != ["ALL"]:
+        yield f"{where}: must give up privileges (allowPrivilegeEscalation: false, capabilities.drop: [ALL])"
+    if container["image"] == "tritond" and security.get("readOnlyRootFilesystem") is not True:
+        yield f"{where}: must have a read-only root"
+    if "limits" not in container.get("resources", {}):
+        yield f"{where}: must have limits"
+
+
+def check_pod(document, where):
+    """What a pod's parts promise each other, and the rules of the restricted pod security standard."""
+    for labels, spec, claims in pods_of(document):
+        volumes = {volume["name"] for volume in spec.get("volumes", [])} | claims
+        security = spec.get("securityContext", {})
+        if security.get("runAsNonRoot") is not True or security.get("seccompProfile", {}).get("type") != "RuntimeDefault":
+            yield f"{where}: must run as no root and with the default seccomp profile"
+        for container in spec.get("initContainers", []) + spec["containers"]:
+            yield from check_container(container, volumes, f"{where}.{container['name']}")
+        selector = (document.get("spec") or {}).get("selector", {}).get("matchLabels", {})
+        for name, value in selector.items():
+            if labels.get(name) != value:
+                yield f"{where}: its selector does not fit its own pods ({name})"
+
+
+def fits(selector, labels):
+    for name, value in selector.get("matchLabels", {}).items():
+        if labels.get(name) != value:
+            return False
+    for one in selector.get("matchExpressions", []):
+        known = labels.get(one["key"])
+        if one["operator"] == "In" and known not in one["values"] or one["operator"] == "NotIn" and known in one["values"]:
+            return False
+        if one["operator"] == "Exists" and known is None or one["operator"] == "DoesNotExist" and known is not None:
+            return False
+    return True
+
+
+def check_selectors(documents):
+    """Services, budgets and policies choose pods that somebody makes, and ports that these have."""
+    made = [(labels, spec) for _, document in documents for labels, spec, _ in pods_of(document)]
+    for where, document in documents:
+        spec = document.get("spec") or {}
+        if document["kind"] == "Service":
+            chosen = [pod for pod in made if fits({"matchLabels": spec["selector"]}, pod[0])]
+        elif document["kind"] in ("PodDisruptionBudget", "NetworkPolicy"):
+            chosen = [pod for pod in made if fits(spec.get("selector", spec.get("podSelector")), pod[0])]
+        else:
+            continue
+        if not chosen:
+            yield f"{where}: selects no pod"
+        names = {port.get("name") for _, pod in chosen for one in pod["containers"] for port in one.get("ports", [])}
+        wanted = [port.get("targetPort") for port in spec.get("ports", [])]
+        wanted += [port.get("port") for rule in spec.get("ingress", []) for port in rule.get("ports", [])]
+        for port in wanted:
+            if isinstance(port, str) and port not in names:
+                yield f"{where}: no selected pod has a port {port}"
+        for rule in spec.get("ingress", []) + spec.get("egress", []):
+            if not rule.get("from") and not rule.get("to"):
+                yield f"{where}: a rule is open to everybody"
+
+
+def check_drain(folder, documents, yaml):
+    """Kubernetes waits longer than the daemon drains; the settings are ones that the daemon has."""
+    settings = yaml.safe_load((folder / "tritond.yaml").read_text(encoding="utf-8"))
+    source = (folder.parents[1] / "server/app/config.cc").read_text(encoding="utf-8")
+    known = set(re.findall(r'visit\("(\w+)"', source))
+    for name in settings:
+        if name not in known:
+            yield f"tritond.yaml: the daemon has no setting {name}"
+    for where, document in documents:
+        for _, spec, _ in pods_of(document):
+            for container in spec.get("initContainers", []) + spec["containers"]:
+                words = container.get("args", [])
+                drain = settings["drain_grace_seconds"] if "--config" in words else None
+                if "--drain-grace-seconds" in words:
+                    drain = float(words[words.index("--drain-grace-seconds") + 1])
+                if drain is not None and spec.get("terminationGracePeriodSeconds", 30) < drain + 10:
+                    yield f"{where}: terminationGracePeriodSeconds must exceed drain_grace_seconds ({drain}) by 10"
+                for word in words:
+                    if container["image"] == "tritond" and "command" not in container and word.startswith("--"):
+                        if word != "--config" and word[2:].replace("-", "_") not in known:
+                            yield f"{where}: the daemon has no flag {word}"
+
+
+def check_kustomization(folder, document):
+    for name in document.get("resources", []) + [f for g in document.get("configMapGenerator", []) for f in g["files"]]:
+        if not (folder / name).is_file():
+            yield f"kustomization.yaml: there is no {name}"
+    listed = set(document.get("resources", []))
+    for path in sorted(folder.glob("*.yaml")):
+        if path.name not in listed | {"kustomization.yaml", "tritond.yaml"}:
+            yield f"kustomization.yaml: {path.name} is not listed"
+
+
+def check_full(documents, schemas):
+    """Validation by full schemas, where they and jsonschema are at hand."""
+    try:
+        import jsonschema
+    except ImportError:
+        print("check_manifests: full schemas are not used: no Python package jsonschema")
+        return
+    for where, document in documents:
+        group = document["apiVersion"].replace(".k8s.io", "").replace("/", "-")
+        path = pathlib.Path(schemas) / f"{document['kind'].lower()}-{group}.json"
+        if not path.is_file():
+            if document["kind"] != "Kustomization":
+                print(f"check_manifests: no {path.name} among the full schemas")
+            continue
+        validator = jsonschema.Draft7Validator(json.loads(path.read_text(encoding="utf-8")))
+        for error in validator.iter_errors(document):
+            yield f"{where}: {'.'.join(str(part) for part in error.absolute_path)}: {error.message}"
+
+
+def read(folder, yaml):
+    """[(where, document)] of every manifest; tritond.yaml is no manifest."""
+    documents = []
+    for path in sorted(folder.rglob("*.yaml")):
+        if path.name == "tritond.yaml":
+            continue
+        for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
+            name = (document.get("metadata") or {}).get("name", "")
+            documents.append((f"{path.relative_to(folder)}: {document.get('kind')} {name}".rstrip(), document))
+    return documents
+
+
+def check_documents(documents):
+    """Problems of the manifests, each for itself and among each other."""
+    problems = []
+    for where, document in documents:
+        root = ROOTS.get((document.get("apiVersion"), document.get("kind")))
+        if root is None:
+            problems.append(f"{where}: unknown kind {document.get('apiVersion')} {document.get('kind')}")
+            continue
+        problems += check_object(document, root, where)
+        name = (document.get("metadata") or {}).get("name", "")
+        if name and not DNS_LABEL.match(str(name)):
+            problems.append(f"{where}: {name} is no name")
+    if problems:
+        return problems  # What follows takes the fields' types for granted.
+    for where, document in documents:
+        problems += check_pod(document, where)
+    return problems + list(check_selectors(documents))
+
+
+def main():
+    try:
+        import yaml
+    except ImportError:
+        print("check_manifests: skipped, no PyYAML (Debian: apt-get install python3-yaml)")
+        return 77
+    words = sys.argv[1:]
+    schemas = os.environ.get("KUBERNETES_SCHEMAS", "")
+    if words[:1] == ["--schemas"]:
+        schemas, words = words[1], words[2:]
+    root = pathlib.Path(words[0] if words else os.path.dirname(os.path.abspath(__file__)) + "/../..").resolve()
+    folder = root / "deploy/kubernetes"
+    documents = read(folder, yaml)
+    problems = check_documents(documents)
+    for where, document in documents:
+        if document.get("kind") == "Kustomization":
+            problems += check_kustomization(folder, document)
+    if not problems:
+        problems += check_drain(folder, documents, yaml)
+    if schemas:
+        problems += check_full(documents, schemas)
+    print("\n".join(problems) if problems else f"manifests: {len(documents)} ok" + ("" if schemas else ", without full schemas"))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

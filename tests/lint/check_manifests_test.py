@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Breaks the real manifests one way at a time and expects check_manifests to name it."""
+import copy
+import os
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import check_manifests  # noqa: E402
+
+try:
+    import yaml
+except ImportError:
+    print("check_manifests_test: skipped, no PyYAML (Debian: apt-get install python3-yaml)")
+    sys.exit(77)
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "deploy/kubernetes"
+
+
+class CheckManifestsTest(unittest.TestCase):
+    def setUp(self):
+        self.documents = copy.deepcopy(check_manifests.read(FOLDER, yaml))
+
+    def one(self, kind, name):
+        return next(d for _, d in self.documents if d["kind"] == kind and d["metadata"]["name"] == name)
+
+    def daemon(self):
+        return self.one("StatefulSet", "tritond")["spec"]["template"]["spec"]
+
+    def expect(self, part):
+        problems = check_manifests.check_documents(self.documents)
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn(part, problems[0])
+
+    def test_the_manifests_are_right(self):
+        self.assertEqual(check_manifests.check_documents(self.documents), [])
+        self.assertEqual(list(check_manifests.check_drain(FOLDER, self.documents, yaml)), [])
+
+    def test_a_field_that_kubernetes_does_not_know(self):
+        self.daemon()["containers"][0]["livenessProb"] = {}
+        self.expect("no field livenessProb")
+
+    def test_a_missing_field(self):
+        del self.daemon()["containers"][0]["image"]
+        self.expect("image is missing")
+
+    def test_a_number_for_a_string(self):
+        self.daemon()["containers"][0]["args"] = ["--workers", 2]
+        self.expect("args[1]: 2 is no str")
+
+    def test_a_word_that_is_none_of_the_known(self):
+        self.one("NetworkPolicy", "tritond-daemon")["spec"]["policyTypes"] = ["Ingres"]
+        self.expect("'Ingres' is none of Ingress|Egress")
+
+    def test_a_quantity_with_a_wrong_unit(self):
+        self.daemon()["containers"][0]["resources"]["limits"]["memory"] = "12GB"
+        self.expect("'12GB' is no quantity")
+
+    def test_an_unknown_kind(self):
+        self.documents[0][1]["apiVersion"] = "apps/v2"
+        self.expect("unknown kind")
+
+    def test_a_selector_that_misses_its_pods(self):
+        self.one("Deployment", "tritond-compile-workers")["spec"]["selector"]["matchLabels"]["app.kubernetes.io/name"] = "other"
+        self.expect("does not fit its own pods")
+
+    def test_a_service_that_selects_nothing(self):
+        self.one("Service", "tritond")["spec"]["selector"] = {"app": "other"}
+        problems = check_manifests.check_documents(self.documents)
+        self.assertTrue(any("selects no pod" in problem for problem in problems), problems)
+
+    def test_a_port_that_no_container_names(self):
+        self.one("Service", "tritond")["spec"]["ports"][0]["targetPort"] = "rpc"
+        self.expect("has a port rpc")
+
+    def test_a_probe_of_an_unnamed_port(self):
+        self.daemon()["containers"][0]["livenessProbe"]["httpGet"]["port"] = "web"
+        self.expect("no port is named web")
+
+    def test_a_probe_with_two_ways(self):
+        self.daemon()["containers"][0]["livenessProbe"]["exec"] = {"command": ["true"]}
+        self.expect("exactly one of")
+
+    def test_a_mount_without_a_volume(self):
+        self.daemon()["volumes"].pop()
+        self.expect("there is no volume tmp")
+
+    def test_root(self):
+        self.daemon()["securityContext"]["runAsNonRoot"] = False
+        self.expect("must run as no root")
+
+    def test_a_writable_root(self):
+        del self.daemon()["containers"][0]["securityContext"]["readOnlyRootFilesystem"]
+        self.expect("read-only root")
+
+    def test_privileges_that_are_kept(self):
+        self.daemon()["containers"][0]["securityContext"]["allowPrivilegeEscalation"] = True
+        self.expect("must give up privileges")
+
+    def test_a_policy_that_lets_everybody_in(self):
+        del self.one("NetworkPolicy", "tritond-daemon")["spec"]["ingress"][0]["from"]
+        self.expect("open to everybody")
+
+    def test_a_pod_that_is_killed_while_it_drains(self):
+        self.daemon()["terminationGracePeriodSeconds"] = 60
+        problems = list(check_manifests.check_drain(FOLDER, self.documents, yaml))
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn("must exceed drain_grace_seconds", problems[0])
+
+    def test_a_flag_that_the_daemon_does_not_have(self):
+        pod = next(d for _, d in self.documents if d["kind"] == "Pod")
+        pod["spec"]["initContainers"][0]["args"].append("--no-such-flag")
+        self.assertIn("--no-such-flag", "\n".join(check_manifests.check_drain(FOLDER, self.documents, yaml)))
+
+    def test_a_resource_that_is_not_there(self):
+        kustomization = next(d for _, d in self.documents if d["kind"] == "Kustomization")
+        kustomization["resources"] = [r for r in kustomization["resources"] if r != "services.yaml"] + ["gone.yaml"]
+        problems = "\n".join(check_manifests.check_kustomization(FOLDER, kustomization))
+        self.assertIn("there is no gone.yaml", problems)
+        self.assertIn("services.yaml is not listed", problems)
+
+
+if __name__ == "__main__":
+    unittest.main()
