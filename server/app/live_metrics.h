@@ -10,9 +10,9 @@
 
 namespace tritond::server {
 
-// What the daemon's state says to Prometheus at the moment of a scrape: readiness, workers, tenants, stores. Made anew each
-// time, so that what is gone is gone. No more than kMaxSeries workers and tenants are named (the tenant "" always is); further tenants count as
-// "other", further workers only by state.
+// What the daemon's state says to Prometheus at the moment of a scrape: readiness, workers, tenants, stores. Made anew
+// each time, so that what is gone is gone. No more than kMaxSeries workers and tenants are named (the tenant "" always
+// is); further tenants count as "other", further workers only by state.
 std::vector<prometheus::MetricFamily> LiveMetrics(const StatusView& view);
 inline constexpr size_t kMaxSeries = 200;
 

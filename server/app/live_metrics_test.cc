@@ -16,7 +16,8 @@ std::string Text(const std::vector<prometheus::MetricFamily>& families) {
 
 size_t SeriesOf(const std::string& text, const std::string& name) {
   size_t count = 0;
-  for (size_t at = text.find("\n" + name + "{"); at != std::string::npos; at = text.find("\n" + name + "{", at + 1)) ++count;
+  for (size_t at = text.find("\n" + name + "{"); at != std::string::npos; at = text.find("\n" + name + "{", at + 1))
+    ++count;
   return count;
 }
 
@@ -31,7 +32,8 @@ TEST(LiveMetrics, TellOfWorkersTenantsAndStores) {
   for (const char* line :
        {"tritond_build_info{version=\"1.2.3\"} 1\n", "tritond_ready 0\n", "tritond_workers{state=\"busy\"} 1\n",
         "tritond_workers{state=\"idle\"} 0\n", "tritond_worker_resident_bytes{worker=\"w1\",name=\"node/17\"} 100\n",
-        "tritond_tenant_jobs{tenant=\"blue\",state=\"queued\"} 3\n", "tritond_store_entries{store=\"blobs/memory\"} 5\n"})
+        "tritond_tenant_jobs{tenant=\"blue\",state=\"queued\"} 3\n",
+        "tritond_store_entries{store=\"blobs/memory\"} 5\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
@@ -65,9 +67,10 @@ TEST(CompileMetrics, CountByOutcomeStageAndTenant) {
     metrics.OnEnd(record);
   }
   const std::string text = Text(registry.Collect());
-  for (const char* line : {"tritond_compiles_total{class=\"interactive\",outcome=\"ok\"} 1\n", "outcome=\"recalled\"} 1\n",
-                           "outcome=\"invalid_argument\"} 201\n", "tritond_tenant_compiles_total{tenant=\"blue\"} 3\n",
-                           "tritond_tenant_compiles_total{tenant=\"other\"} 101\n"})
+  for (const char* line :
+       {"tritond_compiles_total{class=\"interactive\",outcome=\"ok\"} 1\n", "outcome=\"recalled\"} 1\n",
+        "outcome=\"invalid_argument\"} 201\n", "tritond_tenant_compiles_total{tenant=\"blue\"} 3\n",
+        "tritond_tenant_compiles_total{tenant=\"other\"} 101\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   EXPECT_EQ(SeriesOf(text, "tritond_tenant_compiles_total"), CompileMetrics::kMaxTenants + 1);
 }

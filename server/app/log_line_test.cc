@@ -13,14 +13,16 @@ const absl::Time kTime = absl::FromUnixMillis(1700000000123);
 TEST(FormatLogLine, TextIsForPeople) {
   EXPECT_EQ(FormatLogLine({LogEvent::Level::kWarning, "message", "the disk is slow", {}}, kTime, LogFormat::kText),
             "2023-11-14T22:13:20.123Z warning the disk is slow");
-  EXPECT_EQ(FormatLogLine({LogEvent::Level::kInfo, "compile_ended", "", {{"job", "1"}, {"label", "a b"}, {"tenant", ""}}},
-                          kTime, LogFormat::kText),
-            "2023-11-14T22:13:20.123Z info compile_ended job=1 label=\"a b\"");
+  EXPECT_EQ(
+      FormatLogLine({LogEvent::Level::kInfo, "compile_ended", "", {{"job", "1"}, {"label", "a b"}, {"tenant", ""}}},
+                    kTime, LogFormat::kText),
+      "2023-11-14T22:13:20.123Z info compile_ended job=1 label=\"a b\"");
 }
 
 TEST(FormatLogLine, JsonIsOneObjectALine) {
-  const std::string line = FormatLogLine(
-      {LogEvent::Level::kError, "compile_ended", "no\nsuch \"op\"", {{"job", "1"}, {"tenant", ""}}}, kTime, LogFormat::kJson);
+  const std::string line =
+      FormatLogLine({LogEvent::Level::kError, "compile_ended", "no\nsuch \"op\"", {{"job", "1"}, {"tenant", ""}}},
+                    kTime, LogFormat::kJson);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(line),
             nlohmann::json::parse(R"({"time": "2023-11-14T22:13:20.123Z", "level": "error", "event": "compile_ended",
@@ -28,7 +30,8 @@ TEST(FormatLogLine, JsonIsOneObjectALine) {
 }
 
 TEST(FormatLogLine, NobodyForgesALine) {
-  const LogEvent event{LogEvent::Level::kInfo, "message", "worker: x\n2023 error forged", {{"label", "a\nlevel=error"}}};
+  const LogEvent event{
+      LogEvent::Level::kInfo, "message", "worker: x\n2023 error forged", {{"label", "a\nlevel=error"}}};
   for (LogFormat format : {LogFormat::kText, LogFormat::kJson})
     EXPECT_EQ(FormatLogLine(event, kTime, format).find('\n'), std::string::npos);
 }

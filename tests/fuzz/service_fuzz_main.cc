@@ -96,8 +96,10 @@ void Fuzz(const ServiceTarget& target, double seconds, uint64_t seed, const std:
     RunOne(target, bytes, keep);
     // Changes of changes, in moderation.
     if (random() % 8 == 0) {
-      if (pool.size() < 256) pool.push_back(std::move(bytes));
-      else pool[target.seeds.size() + random() % (pool.size() - target.seeds.size())] = std::move(bytes);
+      if (pool.size() < 256)
+        pool.push_back(std::move(bytes));
+      else
+        pool[target.seeds.size() + random() % (pool.size() - target.seeds.size())] = std::move(bytes);
     }
   }
   printf("%s: %llu inputs\n", target.name.c_str(), static_cast<unsigned long long>(inputs));

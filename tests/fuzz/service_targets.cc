@@ -31,7 +31,8 @@ constexpr size_t kStoreBytes = 1 << 20;
 v1::CompileRequest SoundRequest() {
   v1::CompileRequest request;
   request.set_target("cuda:90");
-  request.set_ir("module {\n  tt.func @k() loc(\"a.py\":1:2) {\n    tt.return loc(#loc1)\n  }\n}\n#loc1 = loc(\"b\")\n");
+  request.set_ir(
+      "module {\n  tt.func @k() loc(\"a.py\":1:2) {\n    tt.return loc(#loc1)\n  }\n}\n#loc1 = loc(\"b\")\n");
   auto& fields = *request.mutable_options()->mutable_fields();
   fields["num_warps"].set_number_value(4);
   fields["debug_info"].set_bool_value(false);
@@ -153,7 +154,8 @@ void RunResult(const std::string& bytes) {
   server::ResultStore store(results, blobs, limits);
   store.TakeStock().IgnoreError();
   const auto found = store.Find(key.ToHex());
-  if (found.ok()) Require((*found)->artifacts.size() == static_cast<size_t>((*found)->action.artifacts_size()), "loaded");
+  if (found.ok())
+    Require((*found)->artifacts.size() == static_cast<size_t>((*found)->action.artifacts_size()), "loaded");
   store.Evict({key.ToHex()}).IgnoreError();
   store.EvictAll().IgnoreError();
 }
@@ -195,7 +197,8 @@ void RunJournal(const std::string& bytes) {
   OneRecordJournal journal(bytes);
   SilentRunner runner;
   absl::Time now = absl::FromUnixSeconds(1800000000);
-  server::JobBook book({}, [&] { return now; }, journal, runner, [](std::function<void()> task) { task(); });
+  server::JobBook book(
+      {}, [&] { return now; }, journal, runner, [](std::function<void()> task) { task(); });
   if (!book.Load([](const std::string&) {}).ok()) return;
   book.Tick();
   for (const v1::Job& job : book.List({}, "", "", 100)) {

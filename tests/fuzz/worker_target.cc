@@ -37,7 +37,8 @@ class StrictListener final : public workers::PoolListener {
   void OnQuery(const std::string& worker, v1::StepQuery query) override {
     {
       absl::MutexLock lock(&mu_);
-      Require(open_.count(worker) == 1 && open_[worker].count(query.lease()) == 1, "a query is of a lease that is held");
+      Require(open_.count(worker) == 1 && open_[worker].count(query.lease()) == 1,
+              "a query is of a lease that is held");
     }
     v1::StepAnswer answer;
     answer.set_lease(query.lease());
@@ -94,7 +95,8 @@ void RunWorker(const std::string& bytes) {
   v1::DaemonMessage reply;
   while (stream->Read(&reply)) {
   }
-  Require(stream->Finish().error_code() != grpc::StatusCode::DEADLINE_EXCEEDED, "a worker's stream ends when it hangs up");
+  Require(stream->Finish().error_code() != grpc::StatusCode::DEADLINE_EXCEEDED,
+          "a worker's stream ends when it hangs up");
   pool->pool->List();
   pool->pool->Tick();
 }

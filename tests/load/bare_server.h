@@ -8,13 +8,14 @@
 namespace tritond::tests {
 
 struct BareServer {
-  std::vector<std::string> addresses;      // insecure
-  std::string tls_address;                 // empty: none
+  std::vector<std::string> addresses;       // insecure
+  std::string tls_address;                  // empty: none
   std::string certificate, key, client_ca;  // PEM
 };
 
-// Serves CompileService.Lookup as a bare gRPC method: the answer is a constant that has the fields of a real one, so that
-// the client's share of the work is the same, with a binary of `sizes[length of the key]` bytes. Ends with its parent.
+// Serves CompileService.Lookup as a bare gRPC method: the answer is a constant that has the fields of a real one, so
+// that the client's share of the work is the same, with a binary of `sizes[length of the key]` bytes. Ends with its
+// parent.
 [[noreturn]] void ServeBare(const BareServer& server, const std::vector<size_t>& sizes);
 
 }  // namespace tritond::tests
