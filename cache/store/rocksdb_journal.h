@@ -15,7 +15,7 @@ class Env;
 
 namespace tritond::cache {
 
-class OpenRocksdb;
+class RocksdbDatabase;
 
 // A Journal in an embedded RocksDB database of its own. Every write is in the log on disk before it returns.
 class RocksdbJournal final : public Journal {
@@ -34,10 +34,10 @@ class RocksdbJournal final : public Journal {
   absl::Status Visit(absl::string_view prefix, const Visitor& visitor) override;
 
  private:
-  RocksdbJournal(std::string context, std::unique_ptr<OpenRocksdb> db);
+  RocksdbJournal(std::string context, std::unique_ptr<RocksdbDatabase> db);
 
   const std::string context_;  // "journal at DIR"
-  const std::unique_ptr<OpenRocksdb> db_;
+  const std::unique_ptr<RocksdbDatabase> db_;
 };
 
 }  // namespace tritond::cache

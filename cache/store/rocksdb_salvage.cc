@@ -4,15 +4,17 @@
 // does not open at all when it lies in a footer or in the manifest. A cache may forget an entry, not stop keeping
 // others. So the sound records go into a fresh database:
 //
-//   * an iterator that does not check sums finds the names, and a checked Get of each decides whether it is sound;
-//   * where even that iterator stops, it goes on at the next of 65536 slices by the first two bytes of the name: names
-//     are mostly digests, spread evenly;
+//   * an iterator, with all its checks, copies what it can read; RocksDB must not be asked to read unchecked, for it
+//   may
+//     be built with assertions, and damage fails them;
+//   * where the iterator stops, it goes on at the next of 65536 slices by the first two bytes of the name: names are
+//     mostly digests, spread evenly;
 //   * when a table or the manifest cannot be opened, RocksDB's repair sorts out the files first. It knows no blob
 //     files: what lies there is lost then.
 #include "cache/store/rocksdb_salvage.h"
 
 #include <rocksdb/convenience.h>
-#include <rocksdb/write_batch.h>
+#include <rocksdb/env.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -33,8 +35,16 @@ rocksdb::Options Loose(rocksdb::Options options) {
   options.paranoid_checks = false;
   options.disable_auto_compactions = true;
   options.listeners.clear();
+  options.info_log = SilentLog();
   return options;
 }
+
+class NoLogger final : public rocksdb::Logger {
+ public:
+  NoLogger() : Logger(rocksdb::InfoLogLevel::FATAL_LEVEL) {}
+  using Logger::Logv;
+  void Logv(const char*, va_list) override {}
+};
 
 // The first two bytes of a name, as a number.
 int SliceOf(const std::string& name) {
@@ -46,28 +56,24 @@ std::string NameOfSlice(int slice) { return {static_cast<char>(slice >> 8), stat
 
 rocksdb::Status CopyFamily(const OpenRocksdb& from, rocksdb::ColumnFamilyHandle* source, const OpenRocksdb& to,
                            rocksdb::ColumnFamilyHandle* target, Salvage* salvage) {
-  rocksdb::ReadOptions loose, strict;
-  loose.verify_checksums = false;
-  loose.fill_cache = strict.fill_cache = false;
-  std::string last;
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  bool in_damage = false;
   for (int slice = 0; slice < kSlices;) {
-    const std::unique_ptr<rocksdb::Iterator> it(from.db().NewIterator(loose, source));
+    const std::unique_ptr<rocksdb::Iterator> it(from.db().NewIterator(options, source));
     const std::string begin = NameOfSlice(slice);
+    std::string last = begin;
     for (slice == 0 ? it->SeekToFirst() : it->Seek(begin); it->Valid(); it->Next()) {
       last = it->key().ToString();
-      std::string value;
-      rocksdb::Status status = from.db().Get(strict, source, last, &value);
-      if (!status.ok()) {
-        ++salvage->damaged;
-        continue;
-      }
-      status = to.db().Put(rocksdb::WriteOptions(), target, last, value);
+      const rocksdb::Status status = to.db().Put(rocksdb::WriteOptions(), target, it->key(), it->value());
       if (!status.ok()) return status;
       ++salvage->kept;
+      in_damage = false;
     }
     if (it->status().ok()) break;
-    ++salvage->damaged;
-    slice = std::max(slice, SliceOf(last)) + 1;
+    if (!in_damage) ++salvage->damaged;
+    in_damage = true;
+    slice = SliceOf(last) + 1;
   }
   return rocksdb::Status::OK();
 }
@@ -84,6 +90,8 @@ void RemoveAll(const std::string& dir) {
 }
 
 }  // namespace
+
+std::shared_ptr<rocksdb::Logger> SilentLog() { return std::make_shared<NoLogger>(); }
 
 rocksdb::Status OpenRocksdb::Open(const rocksdb::Options& options, const std::string& dir,
                                   absl::Span<const std::string> names, std::unique_ptr<OpenRocksdb>* opened) {

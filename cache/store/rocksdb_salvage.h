@@ -17,6 +17,10 @@
 
 namespace tritond::cache {
 
+// RocksDB's own log file goes through the writer that, in a build with assertions, ends the process at the second write
+// after a full disk has refused one. What it says matters to nobody here, so it says nothing.
+std::shared_ptr<rocksdb::Logger> SilentLog();
+
 // An open database with its column families; closes with this object.
 class OpenRocksdb final {
  public:

@@ -19,6 +19,8 @@ class Env;
 
 namespace tritond::cache {
 
+class RocksdbDatabase;
+
 struct RocksdbOptions {
   // Put and Remove return only when the disk has them. Without it they survive the process, not the machine.
   bool sync_writes = false;
@@ -60,11 +62,10 @@ class RocksdbStore final : public Cache {
   StoreStats Stats() const;
 
  private:
-  class Database;
+  RocksdbStore(std::shared_ptr<RocksdbDatabase> database, bool sync_writes, int keyspace);
 
-  RocksdbStore(std::shared_ptr<Database> database, int keyspace);
-
-  const std::shared_ptr<Database> database_;  // Shared by the stores of one folder; the last one closes it.
+  const std::shared_ptr<RocksdbDatabase> database_;  // Shared by the stores of one folder; the last one closes it.
+  const bool sync_writes_;
   const int keyspace_;
 };
 

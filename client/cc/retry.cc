@@ -12,8 +12,10 @@ absl::optional<absl::Duration> RetryDelay(const RetryPolicy& policy, const absl:
                                           double random) {
   if (attempts >= policy.max_attempts) return absl::nullopt;
   const auto info = Detail<google::rpc::RetryInfo>(error);
-  const bool retryable =
-      error.code() == absl::StatusCode::kUnavailable || (error.code() == absl::StatusCode::kResourceExhausted && info);
+  // A server that ends cancels calls that it has not begun; one that answers says why.
+  const bool dropped = error.code() == absl::StatusCode::kCancelled && !Detail<google::rpc::ErrorInfo>(error);
+  const bool retryable = error.code() == absl::StatusCode::kUnavailable || dropped ||
+                         (error.code() == absl::StatusCode::kResourceExhausted && info);
   if (!retryable) return absl::nullopt;
   if (info && info->has_retry_delay()) {
     const auto& delay = info->retry_delay();

@@ -36,6 +36,15 @@ TEST(RetryDelay, NeverRepeatsWhatTheUserGotWrong) {
   EXPECT_EQ(RetryDelay({}, absl::DeadlineExceededError("late"), 1, 0), absl::nullopt);
 }
 
+TEST(RetryDelay, WhatAServerThatEndsHasDroppedIsTriedAgain) {
+  EXPECT_NE(RetryDelay({}, absl::CancelledError("CANCELLED"), 1, 0), absl::nullopt);
+  absl::Status answered = absl::CancelledError("the job was cancelled");
+  google::rpc::ErrorInfo info;
+  info.set_reason("CANCELLED");
+  answered.SetPayload("type.googleapis.com/google.rpc.ErrorInfo", absl::Cord(info.SerializeAsString()));
+  EXPECT_EQ(RetryDelay({}, answered, 1, 0), absl::nullopt);
+}
+
 TEST(RetryDelay, AFullQueueIsTriedAgainWhenTheServerSaysWhen) {
   const absl::Status full = absl::ResourceExhaustedError("queue full");
   EXPECT_EQ(RetryDelay({}, full, 1, 0), absl::nullopt);

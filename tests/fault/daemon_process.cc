@@ -36,7 +36,7 @@ bool DaemonProcess::Start() {
                                  "--listen",
                                  address(),
                                  "--http",
-                                 "none",
+                                 http_port == 0 ? "none" : absl::StrCat("127.0.0.1:", http_port),
                                  "--workers",
                                  absl::StrCat(workers),
                                  "--worker-binary",

@@ -38,6 +38,7 @@ class DaemonProcess final {
   // Before Start. The default: two local workers, plain TCP, no HTTP, heartbeats each second.
   int workers = 2;
   int memory_cache_mb = 64;
+  int http_port = 0;  // 0: no HTTP
   std::string preload;
 
   const std::string& folder() const { return folder_; }

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/store/rocksdb_database.h"
+
+#include <fcntl.h>
+#include <rocksdb/listener.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cache/store/rocksdb_errors.h"
+
+namespace tritond::cache {
+namespace {
+
+constexpr absl::Duration kTryAgain = absl::Seconds(2);
+constexpr size_t kRoomBytes = size_t{4} << 20;
+
+}  // namespace
+
+class RocksdbDatabase::Listener final : public rocksdb::EventListener {
+ public:
+  explicit Listener(RocksdbDatabase& database) : database_(database) {}
+
+  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) override {
+    if (error->IsCorruption()) return database_.ReportDamage(error->ToString());
+    if (!error->IsIOError()) return;
+    absl::MutexLock lock(&database_.state_mu_);
+    database_.full_ = true;
+  }
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* auto_recovery) override {
+    *auto_recovery = false;
+  }
+
+ private:
+  RocksdbDatabase& database_;
+};
+
+RocksdbDatabase::RocksdbDatabase(std::string dir, rocksdb::Options options, std::vector<std::string> names,
+                                 std::function<void(const std::string&)> log)
+    : dir_(std::move(dir)),
+      context_(absl::StrCat("rocksdb at ", dir_)),
+      names_(std::move(names)),
+      log_(std::move(log)),
+      options_(std::move(options)) {
+  options_.info_log = SilentLog();
+  options_.listeners.push_back(std::make_shared<Listener>(*this));
+}
+
+RocksdbDatabase::~RocksdbDatabase() {
+  {
+    absl::MutexLock lock(&state_mu_);
+    closing_ = true;
+  }
+  if (mender_.joinable()) mender_.join();
+  opened_.reset();
+}
+
+absl::StatusOr<std::unique_ptr<RocksdbDatabase>> RocksdbDatabase::Open(const std::string& dir, rocksdb::Options options,
+                                                                       std::vector<std::string> names,
+                                                                       std::function<void(const std::string&)> log) {
+  std::unique_ptr<RocksdbDatabase> database(
+      new RocksdbDatabase(dir, std::move(options), std::move(names), std::move(log)));
+  const absl::Status opened = database->OpenFirst();
+  if (!opened.ok()) return opened;
+  return database;
+}
+
+absl::Status RocksdbDatabase::OpenFirst() {
+  std::error_code error;
+  FinishReplacement(dir_);
+  std::filesystem::create_directories(dir_, error);
+  if (error) return absl::UnavailableError(absl::StrCat(context_, ": make the folder: ", error.message()));
+  absl::MutexLock lock(&mu_);
+  rocksdb::Status status = OpenRocksdb::Open(options_, dir_, names_, &opened_);
+  if (MeansDamage(status)) {
+    absl::StatusOr<Salvage> salvage = SalvageRocksdb(options_, dir_, names_);
+    if (!salvage.ok()) return salvage.status();
+    Log(absl::StrCat("was damaged (", status.ToString(), "): ", salvage->ToString()));
+    status = OpenRocksdb::Open(options_, dir_, names_, &opened_);
+  }
+  if (!status.ok()) return RocksdbOpenError(dir_, status);
+  RemoveLeftovers(dir_);
+  mender_ = std::thread([this] { MendLoop(); });
+  return absl::OkStatus();
+}
+
+void RocksdbDatabase::ReportDamage(const std::string& what) {
+  absl::MutexLock lock(&state_mu_);
+  damage_ = what;
+}
+
+void RocksdbDatabase::MendLoop() {
+  bool healthy = true;
+  while (true) {
+    std::string damage;
+    bool full;
+    {
+      const auto wanted = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mu_) {
+        return closing_ || full_ || !damage_.empty();
+      };
+      absl::MutexLock lock(&state_mu_);
+      state_mu_.AwaitWithTimeout(absl::Condition(&wanted), healthy ? absl::InfiniteDuration() : kTryAgain);
+      if (closing_) return;
+      damage = std::move(damage_);
+      damage_.clear();
+      full = full_;
+    }
+    if (!damage.empty()) {
+      healthy = Mend(damage);
+    } else if (full && !HasRoom()) {
+      const auto closing = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mu_) { return closing_; };
+      absl::MutexLock lock(&state_mu_);
+      state_mu_.AwaitWithTimeout(absl::Condition(&closing), kTryAgain);
+    } else {
+      healthy = OpenAgain();
+    }
+  }
+}
+
+bool RocksdbDatabase::HasRoom() const {
+  // Free blocks are no proof: a quota may be what is full.
+  const std::string probe = dir_ + "/PROBE";
+  const int fd = open(probe.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd < 0) return false;
+  const std::string zeros(kRoomBytes, '\0');
+  const bool room = write(fd, zeros.data(), zeros.size()) == static_cast<ssize_t>(zeros.size());
+  close(fd);
+  unlink(probe.c_str());
+  return room;
+}
+
+bool RocksdbDatabase::OpenAgain() {
+  absl::MutexLock lock(&mu_);
+  opened_.reset();
+  {
+    absl::MutexLock state(&state_mu_);
+    full_ = false;
+  }
+  const rocksdb::Status status = OpenRocksdb::Open(options_, dir_, names_, &opened_);
+  if (MeansDamage(status)) {
+    static_cast<void>(SalvageRocksdb(options_, dir_, names_).ok());
+    return false;
+  }
+  Log(status.ok() ? "writes again" : absl::StrCat("cannot be opened again: ", status.ToString()));
+  return status.ok();
+}
+
+bool RocksdbDatabase::Mend(const std::string& damage) {
+  const std::string by = ReplacementOf(dir_);
+  {
+    absl::ReaderMutexLock lock(&mu_);
+    if (opened_ == nullptr) return false;
+    // Without room for a copy an empty database is worth more than one that keeps nothing new.
+    absl::StatusOr<Salvage> salvage = CopySound(*opened_, options_, by);
+    Log(absl::StrCat("met damage (", damage, "): ",
+                     salvage.ok() ? salvage->ToString() : absl::StrCat("starts empty, ", salvage.status().ToString())));
+  }
+  {
+    absl::MutexLock lock(&mu_);
+    opened_.reset();
+    const absl::Status replaced = ReplaceRocksdb(dir_, by);
+    if (!replaced.ok()) Log(std::string(replaced.message()));
+  }
+  return OpenAgain();
+}
+
+void RocksdbDatabase::Log(const std::string& text) const {
+  if (log_) log_(absl::StrCat(context_, " ", text));
+}
+
+}  // namespace tritond::cache

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CACHE_STORE_ROCKSDB_DATABASE_H_
+#define CACHE_STORE_ROCKSDB_DATABASE_H_
+
+#include <rocksdb/db.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "cache/store/rocksdb_salvage.h"
+
+namespace tritond::cache {
+
+// A folder's database, which gets over what happens to it. RocksDB stops writing for good when a compaction meets damage,
+// and a write that a full disk refuses leaves it in a state that it does not always survive. A thread of this object's own
+// closes and opens it again then: after damage with what is sound (read on meanwhile), after a full disk as soon as
+// there is room. Until then writes fail. Thread-safe.
+class RocksdbDatabase final {
+ public:
+  // Opens the folder with its column families `names`, in order, making what is absent and dropping what is damaged.
+  // `log` (may be null) hears of that, on any thread. Unavailable when the folder cannot be used, with the process that
+  // has it open if one does; ResourceExhausted when the disk is full. Messages begin with `rocksdb at DIR: `.
+  static absl::StatusOr<std::unique_ptr<RocksdbDatabase>> Open(const std::string& dir, rocksdb::Options options,
+                                                               std::vector<std::string> names,
+                                                               std::function<void(const std::string&)> log);
+  ~RocksdbDatabase();
+
+  // "rocksdb at DIR"
+  const std::string& context() const { return context_; }
+
+  // Calls `use(db, family)` with the database held in place and returns what it returns; while there is none, an error
+  // or nothing.
+  template <typename Use>
+  auto With(int family, Use use) {
+    absl::ReaderMutexLock lock(&mu_);
+    using Result = decltype(use(opened_->db(), opened_->family(family)));
+    if (opened_ != nullptr) return use(opened_->db(), opened_->family(family));
+    if constexpr (std::is_same_v<Result, rocksdb::Status>) {
+      return rocksdb::Status::IOError("the database could not be opened again");
+    } else {
+      return Result();
+    }
+  }
+
+  // The damage that a caller has met, as if a compaction had.
+  void ReportDamage(const std::string& what);
+
+ private:
+  class Listener;
+
+  RocksdbDatabase(std::string dir, rocksdb::Options options, std::vector<std::string> names,
+                  std::function<void(const std::string&)> log);
+  absl::Status OpenFirst();
+  void MendLoop();
+  // False when the database is not open, or not healthy, afterwards.
+  bool Mend(const std::string& damage);
+  bool OpenAgain();
+  bool HasRoom() const;
+  void Log(const std::string& text) const;
+
+  const std::string dir_, context_;
+  const std::vector<std::string> names_;
+  const std::function<void(const std::string&)> log_;
+  rocksdb::Options options_;
+  absl::Mutex mu_;  // Held for reading while the database is used, for writing while it is replaced.
+  std::unique_ptr<OpenRocksdb> opened_ ABSL_GUARDED_BY(mu_);
+  absl::Mutex state_mu_;
+  bool closing_ ABSL_GUARDED_BY(state_mu_) = false;
+  bool full_ ABSL_GUARDED_BY(state_mu_) = false;   // the disk refused a write
+  std::string damage_ ABSL_GUARDED_BY(state_mu_);  // what is to be mended
+  std::thread mender_;
+};
+
+}  // namespace tritond::cache
+
+#endif  // CACHE_STORE_ROCKSDB_DATABASE_H_
