@@ -85,6 +85,9 @@ void Activity::OnEnd(const FinishedJob& job, const Outcome& outcome) {
   jobs_.Add(std::move(record));
 }
 
-void Activity::OnHit(absl::Duration took) { hits_.Record(took); }
+void Activity::OnHit(absl::Duration took) {
+  hits_.Record(took);
+  metrics_.hit_seconds.Observe(absl::ToDoubleSeconds(took));
+}
 
 }  // namespace tritond::server

@@ -16,8 +16,11 @@ prometheus::Gauge& MakeGauge(prometheus::Registry& registry, const std::string& 
   return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add(labels);
 }
 
-prometheus::Histogram& MakeHistogram(prometheus::Registry& registry, const std::string& name, const std::string& help) {
-  const prometheus::Histogram::BucketBoundaries bounds{.001, .003, .01, .03, .1, .3, 1, 3, 10, 30, 100};
+// The bounds grow threefold from `least` seconds on.
+prometheus::Histogram& MakeHistogram(prometheus::Registry& registry, const std::string& name, const std::string& help,
+                                     double least = .001) {
+  prometheus::Histogram::BucketBoundaries bounds;
+  for (const double step : {1., 3., 10., 30., 100., 300., 1e3, 3e3, 1e4, 3e4, 1e5}) bounds.push_back(step * least);
   return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add({}, bounds);
 }
 
@@ -57,6 +60,8 @@ Metrics::Metrics(prometheus::Registry& registry)
       saved_cpu_seconds(MakeCounter(registry, "tritond_saved_cpu_seconds_total",
                                     "Recorded compile cost of the results that hits returned.")),
       store_failures(MakeCounter(registry, "tritond_store_failures_total", "Results that the cache did not take.")),
+      hit_seconds(MakeHistogram(registry, "tritond_hit_seconds",
+                                "Time to find a stored answer, its key included, in the cache.", .00001)),
       queue_seconds(
           MakeHistogram(registry, "tritond_queue_seconds", "Time between a request and the start of its compile.")),
       compile_seconds(MakeHistogram(registry, "tritond_compile_cpu_seconds", "CPU time of successful compiles.")),

@@ -30,6 +30,7 @@ class Metrics final {
   prometheus::Counter& workers_lost;
   prometheus::Counter& saved_cpu_seconds;
   prometheus::Counter& store_failures;
+  prometheus::Histogram& hit_seconds;
   prometheus::Histogram& queue_seconds;
   prometheus::Histogram& compile_seconds;
 

@@ -109,12 +109,14 @@ class Daemon:
         return json.loads(self.client("stats", "--json").stdout)
 
     def get(self, path):
-        """(status, body) of a page of the HTTP port."""
+        """(status, body) of a page of the HTTP port; 0 and why when nobody answers (yet: it listens after the rest)."""
         try:
             with urllib.request.urlopen(f"http://{self.http}{path}", timeout=10) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
+        except urllib.error.URLError as error:
+            return 0, str(error.reason)
 
     def workers(self):
         """Process ids of the daemon's worker processes."""

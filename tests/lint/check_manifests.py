@@ -4,19 +4,24 @@
 (kubernetes_fields.py), against each other, and against the daemon's settings. One line a problem; exit status 1 when there is
 any, 77 without PyYAML.
 
-FOLDER, or KUBERNETES_SCHEMAS in the environment, holds full JSON schemas under names such as statefulset-apps-v1.json (as
-published for "standalone strict" validation); with the Python package jsonschema the manifests are validated by those too.
+FOLDER, or KUBERNETES_SCHEMAS in the environment, holds full JSON schemas under names such as statefulset-apps-v1.json, as the Python
+package kubernetes-validate brings them (it is found by itself where it is installed); with the package jsonschema the manifests are
+validated by those too.
 """
+import importlib.util
 import json
 import os
 import pathlib
 import re
 import sys
+import urllib.parse
+import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kubernetes_fields import ROOTS, TYPES  # noqa: E402
 
 QUANTITY = re.compile(r"^\d+(\.\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$")
+FULL_RELEASE = "v1.31.0-local-strict"
 DNS_LABEL = re.compile(r"^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$")
 
 
@@ -193,9 +198,25 @@ def check_full(documents, schemas):
             if document["kind"] != "Kustomization":
                 print(f"check_manifests: no {path.name} among the full schemas")
             continue
-        validator = jsonschema.Draft7Validator(json.loads(path.read_text(encoding="utf-8")))
+        schema = json.loads(path.read_text(encoding="utf-8"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Its successor is not in every jsonschema.
+            base = schema.get("$id") or path.resolve().as_uri()
+            definitions = path.with_name("_definitions.json")
+            known = json.loads(definitions.read_text(encoding="utf-8")) if definitions.is_file() else {}
+            resolver = jsonschema.RefResolver(base, schema, store={urllib.parse.urljoin(base, "_definitions.json"): known})
+        validator = jsonschema.Draft7Validator(schema, resolver=resolver)
         for error in validator.iter_errors(document):
             yield f"{where}: {'.'.join(str(part) for part in error.absolute_path)}: {error.message}"
+
+
+def installed_schemas():
+    """The folder of a release that kubernetes-validate knows; "": it is not installed."""
+    package = importlib.util.find_spec("kubernetes_validate")
+    if package is None:
+        return ""
+    folder = pathlib.Path(package.origin).parent / "kubernetes-json-schema" / FULL_RELEASE
+    return str(folder) if folder.is_dir() else ""
 
 
 def read(folder, yaml):
@@ -236,7 +257,7 @@ def main():
         print("check_manifests: skipped, no PyYAML (Debian: apt-get install python3-yaml)")
         return 77
     words = sys.argv[1:]
-    schemas = os.environ.get("KUBERNETES_SCHEMAS", "")
+    schemas = os.environ.get("KUBERNETES_SCHEMAS", "") or installed_schemas()
     if words[:1] == ["--schemas"]:
         schemas, words = words[1], words[2:]
     root = pathlib.Path(words[0] if words else os.path.dirname(os.path.abspath(__file__)) + "/../..").resolve()
