@@ -13,6 +13,8 @@ import json
 import os
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 import urllib.parse
 import warnings
@@ -184,6 +186,31 @@ def check_kustomization(folder, document):
             yield f"kustomization.yaml: {path.name} is not listed"
 
 
+def check_secrets(documents, manual):
+    """README.md says how to make each secret that a pod wants."""
+    for where, document in documents:
+        for _, spec, _ in pods_of(document):
+            for volume in spec.get("volumes", []):
+                name = volume.get("secret", {}).get("secretName")
+                if name and f" {name} " not in manual:
+                    yield f"{where}: README.md does not say how to make the secret {name}"
+
+
+def check_rendered(folder, yaml):
+    """What kubectl makes of the folder, where there is a kubectl; it asks no cluster."""
+    if not shutil.which("kubectl"):
+        return
+    done = subprocess.run(["kubectl", "kustomize", str(folder)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        yield f"kubectl kustomize: {done.stderr.strip()}"
+        return
+    for document in yaml.safe_load_all(done.stdout):
+        for _, spec, _ in pods_of(document):
+            for container in spec["containers"]:
+                if container["image"] == "tritond":
+                    yield f"kubectl kustomize: {document['metadata']['name']} has an image without a registry"
+
+
 def check_full(documents, schemas):
     """Validation by full schemas, where they and jsonschema are at hand."""
     try:
@@ -269,6 +296,8 @@ def main():
             problems += check_kustomization(folder, document)
     if not problems:
         problems += check_drain(folder, documents, yaml)
+        problems += check_secrets(documents, (folder / "README.md").read_text(encoding="utf-8"))
+        problems += check_rendered(folder, yaml)
     if schemas:
         problems += check_full(documents, schemas)
     print("\n".join(problems) if problems else f"manifests: {len(documents)} ok" + ("" if schemas else ", without full schemas"))
