@@ -18,6 +18,7 @@ constexpr const char* kOutputNames[] = {"hash",
                                         "profile_scratch_size",
                                         "profile_scratch_align",
                                         "tensordesc_meta",
+                                        "parameter_bytes",
                                         "target"};
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "compiler/driver/parse_llvm.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/lowering/lower_to_llvm.h"
+#include "llvm/IR/DataLayout.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
@@ -289,7 +290,20 @@ absl::Status PipelineRun::MakeLlir() {
   }
   llvm_module_ = mlir::translateModuleToLLVMIR(*module_, *llvm_context_, kernel_name_);
   if (!llvm_module_) return diagnostics_->FirstError(absl::StatusCode::kInternal);
+  MeasureParameters();
   return target_.Optimize(*llvm_module_, options_);
+}
+
+// The scratch pointers that follow the kernel's own parameters do not count: the launch provides them.
+void PipelineRun::MeasureParameters() {
+  const llvm::Function* kernel = llvm_module_->getFunction(kernel_name_);
+  if (!kernel) return;
+  size_t own = kernel->arg_size() - request_.abi.global_scratch - request_.abi.profile_scratch;
+  parameter_bytes_.emplace();
+  for (const llvm::Argument& argument : kernel->args()) {
+    if (argument.getArgNo() >= own) break;
+    parameter_bytes_->push_back(llvm_module_->getDataLayout().getTypeStoreSize(argument.getType()).getFixedValue());
+  }
 }
 
 absl::Status PipelineRun::MakeAsm() {
@@ -372,6 +386,8 @@ void PipelineRun::FillMetadata() {
   metadata["profile_scratch_align"] = 1;
   metadata["tensordesc_meta"] = nlohmann::json::array();
   metadata["cluster_dims"] = {1, 1, 1};
+  // Not of upstream's: lets a launch be refused that gives other arguments.
+  if (parameter_bytes_) metadata["parameter_bytes"] = *parameter_bytes_;
   result_.metadata = std::move(metadata);
 }
 

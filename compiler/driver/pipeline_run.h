@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "compiler/driver/compile.h"
@@ -57,6 +59,7 @@ class PipelineRun final {
   absl::Status MakeTtgir();
   void PlaceOperationsInText();
   absl::Status MakeLlir();
+  void MeasureParameters();
   absl::Status MakeAsm();
   absl::Status BackEndError(const absl::Status& status) const;
   absl::Status MakeBinary();
@@ -81,6 +84,7 @@ class PipelineRun final {
   std::string kernel_name_;
   int64_t shared_bytes_ = 0;
   int64_t global_scratch_bytes_ = 0, global_scratch_alignment_ = 1;
+  std::optional<std::vector<int64_t>> parameter_bytes_;  // nullopt: the request began behind ttgir
   std::string asm_;
   std::string binary_;
 };

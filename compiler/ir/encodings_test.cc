@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <vector>
 
 #include "compiler/ir/test_context.h"
 
@@ -68,6 +69,40 @@ TEST_F(Encodings, BlockedOfThirtyTwoByThirtyTwoRepeatsTheTile) {
       }
     }
   }
+}
+
+// The documentation's examples: pairs of 2x2 elements, rows of threads 0 0 1 1 2 2 3 3 ; 32 32 33 33 34 34 35 35, then
+// 4 4 5 5 6 6 7 7 ; 36 … two rows further down, over 16x16; the same four times over 32x32.
+TEST_F(Encodings, BlockedHasThePublishedTables) {
+  for (int64_t size : {16, 32}) {
+    LinearLayout layout = Blocked({2, 2}, {8, 4}, {1, 2}, {1, 0}).ToLinearLayout({size, size});
+    std::vector<int> holders(size * size, -1);
+    for (int warp = 0; warp < 2; ++warp)
+      for (int lane = 0; lane < 32; ++lane)
+        for (int reg = 0; reg < layout.InSize("register"); ++reg) {
+          Coordinates at = At(layout, reg, lane, warp);
+          EXPECT_EQ(holders[at[0] * size + at[1]], -1);
+          holders[at[0] * size + at[1]] = warp * 32 + lane;
+        }
+    const int columns[] = {0, 0, 1, 1, 2, 2, 3, 3, 32, 32, 33, 33, 34, 34, 35, 35};
+    for (int row = 0; row < size; ++row)
+      for (int column = 0; column < size; ++column)
+        EXPECT_EQ(holders[row * size + column], columns[column % 16] + row % 16 / 2 * 4) << row << ", " << column;
+  }
+}
+
+// Element i of a tensor belongs to all threads T[(i + k * shape) % shape of T]: with T the 4x4 threads in rows, element
+// (1, 3) of a 2x8 tensor to T[1, 3] and T[3, 3].
+TEST_F(Encodings, ElementsBelongToTheThreadsOfTheIndexFunction) {
+  LinearLayout layout = Blocked({1, 1}, {4, 4}, {1, 1}, {1, 0}).ToLinearLayout({2, 8});
+  for (int row = 0; row < 2; ++row)
+    for (int column = 0; column < 8; ++column) {
+      std::vector<int> threads;
+      for (int lane = 0; lane < 16; ++lane)
+        for (int reg = 0; reg < layout.InSize("register"); ++reg)
+          if (At(layout, reg, lane, 0) == (Coordinates{row, column})) threads.push_back(lane);
+      EXPECT_EQ(threads, (std::vector<int>{row * 4 + column % 4, (row + 2) * 4 + column % 4}));
+    }
 }
 
 TEST_F(Encodings, BlockedLargerThanTheTensorHoldsCopies) {

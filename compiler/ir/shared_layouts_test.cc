@@ -40,6 +40,11 @@ TEST_F(SharedLayouts, SwizzleOfSixteenRowsXorsGroupsWithThePhase) {
       EXPECT_EQ(AtOffset(layout, row * 16 + place), (Coordinates{row, ((place / 2) ^ (row / 2 % 8)) * 2 + place % 2}));
 }
 
+// 16x128 bytes swizzled in rows of 64: column 64 begins behind all rows.
+TEST_F(SharedLayouts, NvmmaHasThePublishedLeadingOffset) {
+  EXPECT_EQ(AtOffset(Nvmma(64, false, 8).ToLinearLayout({16, 128}), 16 * 64), (Coordinates{0, 64}));
+}
+
 TEST_F(SharedLayouts, RotatingSwizzleChangesThePhaseFromRunToRun) {
   LinearLayout layout =
       AmdRotatingSharedEncodingAttr::get(context_.get(), 4, 1, 4, {1, 0}, SingleBlock(2)).ToLinearLayout({32, 32});

@@ -32,12 +32,10 @@
 // loop is one whose loads would be made ahead and the outer one writes what the inner computed, the inner loop is worth
 // more alone, and the nest stays.
 #include "compiler/passes/loop_effects.h"
+#include "compiler/passes/loop_rounds.h"
 #include "compiler/passes/passes.h"
-#include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace tritond::compiler {
 
@@ -47,7 +45,6 @@ namespace tritond::compiler {
 namespace {
 
 namespace arith = mlir::arith;
-using mlir::IRMapping;
 using mlir::Location;
 using mlir::OpBuilder;
 using mlir::Operation;
@@ -91,28 +88,6 @@ Value Compare(OpBuilder& b, Location loc, arith::CmpIPredicate predicate, Value 
   return b.create<arith::CmpIOp>(loc, predicate, l, r);
 }
 
-// The rounds of a loop between these bounds, as i64.
-Value Rounds(OpBuilder& b, Location loc, Value lower, Value upper, Value step) {
-  Type type = lower.getType();
-  Value one = Constant(b, loc, type, 1);
-  // A loop that runs never may have any step.
-  if (!mlir::getConstantIntValue(step)) step = b.create<arith::MaxSIOp>(loc, step, one);
-  Value last = b.create<arith::SubIOp>(loc, b.create<arith::SubIOp>(loc, upper, lower), one);
-  Value rounds = b.create<arith::DivUIOp>(loc, last, step);
-  if (type.isIndex()) {
-    rounds = b.create<arith::IndexCastUIOp>(loc, b.getI64Type(), rounds);
-  } else if (type.getIntOrFloatBitWidth() < 64) {
-    rounds = b.create<arith::ExtUIOp>(loc, b.getI64Type(), rounds);
-  }
-  rounds = b.create<arith::AddIOp>(loc, rounds, Constant(b, loc, b.getI64Type(), 1));
-  Value runs = Compare(b, loc, arith::CmpIPredicate::slt, lower, upper);
-  return b.create<arith::SelectOp>(loc, runs, rounds, Constant(b, loc, b.getI64Type(), 0));
-}
-
-Value Rounds(OpBuilder& b, ForOp loop) {
-  return Rounds(b, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
-}
-
 // 64 bits to the type of a counter.
 Value Narrow(OpBuilder& b, Location loc, Type type, Value value) {
   if (type.isIndex()) return b.create<arith::IndexCastUIOp>(loc, type, value);
@@ -126,40 +101,6 @@ IfOp CreateBranch(OpBuilder& b, Location loc, mlir::ValueRange results, Value co
   for (mlir::Block* block : {branch.thenBlock(), branch.elseBlock()})
     if (!block->empty()) block->back().erase();
   return branch;
-}
-
-bool CertainlyRuns(ForOp loop) {
-  auto lower = mlir::getConstantIntValue(loop.getLowerBound()), upper = mlir::getConstantIntValue(loop.getUpperBound());
-  return lower && upper && *lower < *upper;
-}
-
-// The operations of the outer body that compute the inner bounds, in order; nullopt if they need more than the outer
-// counter or are no pure functions of it.
-std::optional<llvm::SmallVector<Operation*>> BoundsSlice(ForOp outer, ForOp inner) {
-  llvm::SmallVector<Value> work{inner.getLowerBound(), inner.getUpperBound(), inner.getStep()};
-  llvm::SetVector<Operation*> slice;
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
-    if (outer.isDefinedOutsideOfLoop(value) || value == outer.getInductionVar()) continue;
-    Operation* op = value.getDefiningOp();
-    if (!op || op->getNumRegions() != 0 || !mlir::isMemoryEffectFree(op)) return std::nullopt;
-    if (slice.insert(op)) llvm::append_range(work, op->getOperands());
-  }
-  llvm::SmallVector<Operation*> ordered;
-  for (Operation& op : *outer.getBody())
-    if (slice.contains(&op)) ordered.push_back(&op);
-  return ordered;
-}
-
-// Moves the slice in front of the outer loop, if it is the same in all rounds and may be computed for none.
-bool HoistBounds(ForOp outer, llvm::ArrayRef<Operation*> slice, ForOp inner) {
-  Value counter = outer.getInductionVar();
-  auto is_counter = [&](Value value) { return value == counter; };
-  if (llvm::any_of(inner->getOperands().take_front(inner.getNumControlOperands()), is_counter)) return false;
-  for (Operation* op : slice)
-    if (!mlir::isPure(op) || llvm::any_of(op->getOperands(), is_counter)) return false;
-  for (Operation* op : slice) op->moveBefore(outer);
-  return true;
 }
 
 // Moves behind the inner loop what is in front of it for the epilogue's sake alone, unless that takes larger tensors
@@ -236,7 +177,7 @@ class FusedLoop final {
   Value CountInnerRounds() {
     is_counted_ = true;
     b_.setInsertionPoint(inner_);
-    return Rounds(b_, inner_);
+    return CountRounds(b_, inner_);
   }
 
   // What is computed in front of the inner loop and used in it, behind it or in its control.
@@ -336,23 +277,6 @@ class FusedLoop final {
   llvm::SmallVector<Value> outer_carried_, inner_carried_, live_out_carried_, inner_start_;
 };
 
-// A loop over the outer rounds that adds up the inner ones, at least one for each.
-Value CountAllRounds(OpBuilder& b, ForOp outer, ForOp inner, llvm::ArrayRef<Operation*> slice) {
-  Location loc = outer.getLoc();
-  Value zero = Constant(b, loc, b.getI64Type(), 0), one = Constant(b, loc, b.getI64Type(), 1);
-  auto count = b.create<ForOp>(loc, outer.getLowerBound(), outer.getUpperBound(), outer.getStep(), zero);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToEnd(count.getBody());
-  IRMapping mapping;
-  mapping.map(outer.getInductionVar(), count.getInductionVar());
-  for (Operation* op : slice) b.clone(*op, mapping);
-  auto mapped = [&](Value value) { return mapping.lookupOrDefault(value); };
-  Value rounds = Rounds(b, loc, mapped(inner.getLowerBound()), mapped(inner.getUpperBound()), mapped(inner.getStep()));
-  rounds = b.create<arith::MaxUIOp>(loc, rounds, one);
-  b.create<YieldOp>(loc, b.create<arith::AddIOp>(loc, count.getRegionIterArg(0), rounds).getResult());
-  return count.getResult(0);
-}
-
 // A copy of the outer loop whose inner one runs no round.
 mlir::ValueRange CloneWithoutInner(OpBuilder& b, ForOp outer) {
   auto copy = llvm::cast<ForOp>(b.clone(*outer));
@@ -394,8 +318,8 @@ void Fuse(ForOp outer) {
     return;
   }
   SinkIntoEpilogue(outer, inner);
-  Value inner_rounds = Rounds(b, inner);
-  Value total = b.create<arith::MulIOp>(outer.getLoc(), Rounds(b, outer), inner_rounds);
+  Value inner_rounds = CountRounds(b, inner);
+  Value total = b.create<arith::MulIOp>(outer.getLoc(), CountRounds(b, outer), inner_rounds);
   if (!CertainlyRuns(inner)) return FuseIfRuns(b, outer, inner, total, inner_rounds);
   outer.replaceAllUsesWith(FusedLoop(outer, inner).Create(total, inner_rounds));
   outer.erase();

@@ -11,11 +11,11 @@
 // as a mask. Volatile loads stay, as do loads under a condition inside the loop. A loop with `licm = <disable = true>`
 // in its llvm.loop_annotation is left alone.
 #include "compiler/passes/loop_effects.h"
+#include "compiler/passes/loop_rounds.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 namespace tritond::compiler {
@@ -34,11 +34,6 @@ bool IsHoistingDisabled(mlir::Operation* loop) {
   auto annotation = loop->getAttrOfType<mlir::LLVM::LoopAnnotationAttr>("llvm.loop_annotation");
   auto licm = annotation ? annotation.getLicm() : mlir::LLVM::LoopLICMAttr();
   return licm && licm.getDisable() && licm.getDisable().getValue();
-}
-
-bool CertainlyRuns(ForOp loop) {
-  auto lower = mlir::getConstantIntValue(loop.getLowerBound()), upper = mlir::getConstantIntValue(loop.getUpperBound());
-  return lower && upper && *lower < *upper;
 }
 
 bool IsBlockPointer(mlir::Type type) {

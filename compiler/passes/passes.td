@@ -95,6 +95,9 @@ def PipelinePass : Pass<"ttg-pipeline", "::mlir::ModuleOp"> {
 def PrefetchPass : Pass<"ttg-prefetch", "::mlir::ModuleOp"> {
   let summary = "loads the first slices of a dot's operands from shared memory at the end of the round before";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"min_slices", "min-slices", "int", "2", "of K that a dot must have, as thick as the first">,
+    Option<"converts", "converts", "bool", "true", "slices may go through conversions of their elements">];
 }
 
 //===-- ttgir -> what lowering takes ------------------------------------------------------------------------------===//

@@ -113,24 +113,27 @@ bool RoundsPartialSums(tt::DotOp dot) {
          type.getElementTypeBitWidth() < 32;
 }
 
-std::optional<SlicedDot> FindSlices(tt::DotOp dot, ForOp loop, int64_t max_registers) {
+std::optional<SlicedDot> FindSlices(tt::DotOp dot, ForOp loop, int64_t max_registers,
+                                    const PrefetchPassOptions& options) {
   auto encoding = TypeOf(dot.getD()).getEncoding();
   if (!encoding || RoundsPartialSums(dot)) return std::nullopt;
   auto a = FindLoad(dot.getA(), 0, loop), b = FindLoad(dot.getB(), 1, loop);
   if (!a || !b) return std::nullopt;
-  int64_t thickness = PrefetchThickness(dot, max_registers);
-  return thickness > 0 ? std::optional<SlicedDot>({dot, *a, *b, thickness}) : std::nullopt;
+  if (!options.converts && (!a->conversions.empty() || !b->conversions.empty())) return std::nullopt;
+  int64_t thickness = PrefetchThickness(dot, max_registers), k = TypeOf(dot.getA()).getShape().back();
+  return thickness > 0 && k >= options.min_slices * thickness ? std::optional<SlicedDot>({dot, *a, *b, thickness})
+                                                              : std::nullopt;
 }
 
 class LoopPrefetcher final {
  public:
-  explicit LoopPrefetcher(ForOp loop) : loop_(loop) {}
+  LoopPrefetcher(ForOp loop, const PrefetchPassOptions& options) : loop_(loop), options_(options) {}
 
   void Run() {
     int64_t registers = kMaxWaitingRegisters;
     llvm::SmallVector<Value> buffers;
     for (tt::DotOp dot : loop_.getBody()->getOps<tt::DotOp>()) {
-      std::optional<SlicedDot> sliced = FindSlices(dot, loop_, registers);
+      std::optional<SlicedDot> sliced = FindSlices(dot, loop_, registers, options_);
       if (!sliced) continue;
       registers -= SliceRegisters(dot, sliced->thickness);
       dots_.push_back(*sliced);
@@ -204,14 +207,19 @@ class LoopPrefetcher final {
   }
 
   ForOp loop_;
+  PrefetchPassOptions options_;
   llvm::SmallVector<SlicedDot> dots_;
 };
 
 class PrefetchPass : public impl::PrefetchPassBase<PrefetchPass> {
+ public:
+  using PrefetchPassBase::PrefetchPassBase;
+
+ private:
   void runOnOperation() override {
     llvm::SmallVector<ForOp> loops;
     getOperation().walk([&](ForOp loop) { loops.push_back(loop); });
-    for (ForOp loop : loops) LoopPrefetcher(loop).Run();
+    for (ForOp loop : loops) LoopPrefetcher(loop, {min_slices, converts}).Run();
   }
 };
 

@@ -30,7 +30,7 @@ struct KernelOptions {
   int ptx_version = 0;  // 84 for PTX 8.4; 0: the newest that the assembler takes
   bool enable_fp_fusion = true;
   bool enable_reflect_ftz = true;  // device library functions flush subnormals
-  bool prefetch = false;           // nvidia: dots' operands are read from shared memory a slice ahead
+  bool prefetch = true;            // nvidia: dots' operands are read from shared memory a slice ahead where that pays
   bool debug = false;              // device assertions act
   bool debug_info = false;         // line tables in the binary
   bool foreign_asm = false;        // the assembly text is a caller's, not EmitAsm's

@@ -65,6 +65,35 @@ TEST_P(Corpus, GeluWithBias) {
   EXPECT_TRUE(Agree(out, expected, 2e-3));
 }
 
+// Philox 4x32 with ten rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"); its first word.
+uint32_t Philox(uint64_t seed, uint32_t counter) {
+  uint32_t c[4] = {counter, 0, 0, 0}, key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t a = uint64_t{0xD2511F53} * c[0], b = uint64_t{0xCD9E8D57} * c[2];
+    const uint32_t next[4] = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ key[0], static_cast<uint32_t>(b),
+                              static_cast<uint32_t>(a >> 32) ^ c[3] ^ key[1], static_cast<uint32_t>(a)};
+    std::copy(next, next + 4, c);
+    key[0] += 0x9E3779B9, key[1] += 0xBB67AE85;
+  }
+  return c[0];
+}
+
+TEST_P(Corpus, DropoutByPhilox) {
+  const int n = 2 * 1024 + 160;
+  const float p = 0.3f;
+  for (int32_t seed : {7, -123456}) {
+    Array x = Moderate("f32", n, 1), out("f32", n), expected = out;
+    for (int i = 0; i < n; ++i) {
+      const int32_t bits = Philox(static_cast<int64_t>(seed), i);
+      const float uniform = static_cast<float>(bits < 0 ? ~bits : bits) * 4.6566126e-10f;
+      expected.SetFloat(i, uniform > p ? x.Float(i) / (1 - p) : 0);
+    }
+    Launch("dropout_philox", {3}, {x, out, int32_t{n}, p, seed});
+    if (IsSkipped() || HasFatalFailure()) return;
+    EXPECT_TRUE(Agree(out, expected, 1e-6)) << seed;
+  }
+}
+
 TEST_P(Corpus, Transpose) {
   const int m = 80, n = 144;
   Array x = Values("f32", m * n, 1), out("f32", m * n), expected = out;

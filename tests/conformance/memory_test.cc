@@ -79,6 +79,32 @@ INSTANTIATE_TEST_SUITE_P(All, Copy, testing::ValuesIn(CopyCases()), [](const aut
   return absl::StrCat(info.param.type, "_", info.param.length, "_", NameOf(info.param.machine));
 });
 
+// The metadata tells the device what the kernel takes.
+TEST_P(EveryMachine, LaunchesWithOtherArgumentsAreRefused) {
+  const std::string ir = R"(module {
+  tt.func public @kernel(%out: !tt.ptr<i64>, %n: i32, %x: f64, %flag: i1) {
+    %one = arith.extsi %n : i32 to i64
+    tt.store %out, %one, %flag : !tt.ptr<i64>
+    tt.return
+  }
+}
+)";
+  Array out("i64", 1);
+  const std::vector<Parameter> all = {out, int32_t{5}, 2.0, true};
+  absl::Status status = RunKernel(GetParam(), ir, {}, all);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(out.Int(0), 5);
+  for (size_t count : {0, 1, 3}) {
+    status = RunKernel(GetParam(), ir, {}, {all.begin(), all.begin() + count});
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.message(), absl::StrCat("kernel takes 4 arguments, not ", count));
+  }
+  status = RunKernel(GetParam(), ir, {}, {out, int32_t{5}, 2.0, true, int32_t{6}});
+  EXPECT_EQ(status.message(), "kernel takes 4 arguments, not 5");
+  status = RunKernel(GetParam(), ir, {}, {out, int64_t{5}, 2.0, true});
+  EXPECT_EQ(status.message(), "kernel: parameter 1 has 4 bytes, its argument 8");
+}
+
 TEST_P(EveryMachine, GridsHaveThreeAxes) {
   Array out("i32", 2 * 3 * 4 * 3), expected = out;
   for (int z = 0; z < 4; ++z)

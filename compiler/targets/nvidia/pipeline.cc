@@ -7,6 +7,11 @@
 #include "mlir/Transforms/Passes.h"
 
 namespace tritond::compiler::nvidia {
+namespace {
+
+constexpr int kFirstWithAsyncCopies = 80;
+
+}  // namespace
 
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
   // Until tensors have encodings, nothing depends on the device.
@@ -40,9 +45,15 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createReduceDataDuplicationPass());
   // The dots that the tensor cores do not take.
   pm.addPass(createTileDotsPass());
-  // After all passes that let dots read shared memory; before the last cleaning, for it repeats arithmetic. On request
-  // only: it costs a second barrier a round, and registers.
-  if (options.prefetch) pm.addPass(createPrefetchPass());
+  // After all passes that let dots read shared memory; before the last cleaning, for it repeats arithmetic. It costs a
+  // second barrier a round: dots of two slices lose by it, those of four and more gain. Conversions between the buffer
+  // and the dot, as of fp8 on sm_90, already take the registers that waiting slices would need.
+  if (options.prefetch && arch.compute_capability >= kFirstWithAsyncCopies) {
+    PrefetchPassOptions prefetch;
+    prefetch.min_slices = 4;
+    prefetch.converts = false;
+    pm.addPass(createPrefetchPass(prefetch));
+  }
   // What all that has left behind, and the order in which it runs.
   AddNeutralFinalPasses(pm);
 }
