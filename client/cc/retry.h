@@ -16,9 +16,10 @@ struct RetryPolicy {
 };
 
 // How long to wait after `attempts` failed attempts, the last of which gave `error`; none when asking again cannot help
-// or the attempts are spent. UNAVAILABLE is always worth another try, RESOURCE_EXHAUSTED only where the server says
-// when (RetryInfo): otherwise the kernel itself exceeds a limit. Every call of the service may be repeated. Delays
-// double; `random` in [0, 1) spreads each over [1/2, 1) of its length, or over [1, 3/2) of what RetryInfo asks for.
+// or the attempts are spent. UNAVAILABLE is always worth another try, as is a call that a server dropped as it ended
+// (CANCELLED), RESOURCE_EXHAUSTED only where the server says when (RetryInfo): otherwise the kernel itself exceeds a
+// limit. Every call of the service may be repeated. Delays double; `random` in [0, 1) spreads each over [1/2, 1) of its
+// length, or over [1, 3/2) of what RetryInfo asks for.
 absl::optional<absl::Duration> RetryDelay(const RetryPolicy& policy, const absl::Status& error, int attempts,
                                           double random);
 

@@ -18,8 +18,8 @@ constexpr int kDaemons = 3;
 constexpr int kClients = 4;
 
 // Calls one daemon after the other until one answers, as a client with several addresses does.
-grpc::Status CompileSomewhere(std::vector<std::unique_ptr<Stubs>>& stubs, size_t first, const v1::CompileRequest& request,
-                              v1::CompileResponse* response) {
+grpc::Status CompileSomewhere(std::vector<std::unique_ptr<Stubs>>& stubs, size_t first,
+                              const v1::CompileRequest& request, v1::CompileResponse* response) {
   grpc::Status status;
   for (const absl::Time give_up = absl::Now() + absl::Seconds(30); absl::Now() < give_up; ++first) {
     status = Compile(*stubs[first % stubs.size()], request, response, absl::Seconds(20));

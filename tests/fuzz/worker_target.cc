@@ -68,10 +68,14 @@ struct PoolServer {
         config, [] { return absl::Now(); }, [](const std::string&) {}, listener);
     listener.pool = pool.get();
     pool->StartChildren();
+    // A real socket: the in-process channel of gRPC 1.51 keeps some memory of each stream.
+    int port = 0;
     grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
     builder.RegisterService(pool.get());
     server = builder.BuildAndStart();
-    stub = v1::WorkerService::NewStub(server->InProcessChannel({}));
+    stub = v1::WorkerService::NewStub(
+        grpc::CreateChannel("127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials()));
   }
   StrictListener listener;
   std::unique_ptr<workers::WorkerPool> pool;
