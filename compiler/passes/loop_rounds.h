@@ -15,8 +15,8 @@ bool CertainlyRuns(mlir::scf::ForOp loop);
 // The rounds of `loop`, made where `b` stands; its bounds must be there.
 mlir::Value CountRounds(mlir::OpBuilder& b, mlir::scf::ForOp loop);
 
-// The operations of `outer`'s body that compute the bounds of `inner`, a loop in it, in order; nullopt if they need more
-// than the outer counter or are no pure functions of it.
+// The operations of `outer`'s body that compute the bounds of `inner`, a loop in it, in order; nullopt if they need
+// more than the outer counter or are no pure functions of it.
 std::optional<llvm::SmallVector<mlir::Operation*>> BoundsSlice(mlir::scf::ForOp outer, mlir::scf::ForOp inner);
 
 // Moves that slice in front of `outer`, if it is the same in all rounds and may be computed for none; false if not.

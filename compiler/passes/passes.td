@@ -97,7 +97,8 @@ def PrefetchPass : Pass<"ttg-prefetch", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let options = [
     Option<"min_slices", "min-slices", "int", "2", "of K that a dot must have, as thick as the first">,
-    Option<"converts", "converts", "bool", "true", "slices may go through conversions of their elements">];
+    Option<"min_sums", "min-sums", "int", "0", "of a thread of such a dot">,
+    Option<"converts", "converts", "bool", "true", "slices may go through conversions, or be floats of 8 bits">];
 }
 
 //===-- ttgir -> what lowering takes ------------------------------------------------------------------------------===//

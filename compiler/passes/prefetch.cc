@@ -28,6 +28,7 @@
 //   - is loaded from memory that this round makes, or that anything but the copies of the pipeline writes;
 // and where the sums are narrow floats that multiply-adds round once, at the end: of slices they would be rounded more
 // often.
+#include "compiler/ir/encodings.h"
 #include "compiler/passes/dot_slices.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rotated_buffers.h"
@@ -55,6 +56,12 @@ struct LoadedOperand {
   int index = 0;
   ttg::LocalLoadOp load;
   llvm::SmallVector<Operation*> conversions;  // in order
+
+  // Matrix units that do not know floats of 8 bits convert them too.
+  bool IsConverted() const {
+    mlir::Type element = TypeOf(ttg::LocalLoadOp(load).getResult()).getElementType();
+    return !conversions.empty() || (llvm::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() == 8);
+  }
 
   // Elements [first, first + size) of K, from `buffer`.
   Value Slice(mlir::OpBuilder& b, Value buffer, int64_t first, int64_t size) const {
@@ -117,9 +124,10 @@ std::optional<SlicedDot> FindSlices(tt::DotOp dot, ForOp loop, int64_t max_regis
                                     const PrefetchPassOptions& options) {
   auto encoding = TypeOf(dot.getD()).getEncoding();
   if (!encoding || RoundsPartialSums(dot)) return std::nullopt;
+  if (ttg::ToLinearLayout(TypeOf(dot.getD())).InSize("register") < options.min_sums) return std::nullopt;
   auto a = FindLoad(dot.getA(), 0, loop), b = FindLoad(dot.getB(), 1, loop);
   if (!a || !b) return std::nullopt;
-  if (!options.converts && (!a->conversions.empty() || !b->conversions.empty())) return std::nullopt;
+  if (!options.converts && (a->IsConverted() || b->IsConverted())) return std::nullopt;
   int64_t thickness = PrefetchThickness(dot, max_registers), k = TypeOf(dot.getA()).getShape().back();
   return thickness > 0 && k >= options.min_slices * thickness ? std::optional<SlicedDot>({dot, *a, *b, thickness})
                                                               : std::nullopt;
@@ -219,7 +227,7 @@ class PrefetchPass : public impl::PrefetchPassBase<PrefetchPass> {
   void runOnOperation() override {
     llvm::SmallVector<ForOp> loops;
     getOperation().walk([&](ForOp loop) { loops.push_back(loop); });
-    for (ForOp loop : loops) LoopPrefetcher(loop, {min_slices, converts}).Run();
+    for (ForOp loop : loops) LoopPrefetcher(loop, {min_slices, min_sums, converts}).Run();
   }
 };
 

@@ -181,7 +181,7 @@ TEST(PrefetchForNvidia, Compiles) {
   for (const char* target : {"cuda:80", "cuda:90"})
     for (const char* type : {"f16", "bf16", "i8"})
       for (int transposed = 0; transposed < 4; ++transposed) {
-        Product product{type, 64, std::string(type) == "i8" ? 128 : 64, (transposed & 1) != 0, (transposed & 2) != 0};
+        Product product{type, 128, std::string(type) == "i8" ? 128 : 64, (transposed & 1) != 0, (transposed & 2) != 0};
         // Bytes cannot be read the other way round; such a tile goes through registers.
         if (product.type == "i8" && product.transposed_a) continue;
         std::string ir = KernelOf(product, /*divisible=*/true);
@@ -194,6 +194,17 @@ TEST(PrefetchForNvidia, Compiles) {
           EXPECT_EQ(absl::StrContains(*ttgir, "ttg.memdesc_subslice"), asked) << ir << *ttgir;
         }
       }
+}
+
+// Few sums, few slices, floats that are converted on the way: there it costs more than it gives.
+TEST(PrefetchForNvidia, StaysAwayWhereItDoesNotPay) {
+  for (const Product& product :
+       {Product{"f16", 64, 64}, Product{"bf16", 128, 32}, Product{"i8", 128, 64}, Product{"f8E5M2", 128, 128}}) {
+    std::string ir = KernelOf(product, /*divisible=*/true);
+    auto ttgir = CompileToTtgir({"", "cuda:90", 4}, ir);
+    ASSERT_TRUE(ttgir.ok()) << ttgir.status();
+    EXPECT_FALSE(absl::StrContains(*ttgir, "ttg.memdesc_subslice")) << ir << *ttgir;
+  }
 }
 
 }  // namespace

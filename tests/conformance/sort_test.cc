@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sort and topk as Triton's frontend spells them: a bitonic network over a hypercube of sides of two, in which each step
-// swaps neighbours along one side, that the xor of both finds; topk drops the worse half by a reduction.
+// sort and topk as Triton's frontend spells them: a bitonic network over a hypercube of sides of two, in which each
+// step swaps neighbours along one side, that the xor of both finds; topk drops the worse half by a reduction.
 #include <algorithm>
 #include <array>
 
@@ -62,12 +62,13 @@ class SortWriter {
   }
   std::string Reduce(const std::string& x, int dims, int axis, const std::string& element, const std::string& combine) {
     return Op("\"tt.reduce\"(", x, ") <{axis = ", axis, " : i32}> ({\n    ^bb0(%p: ", element, ", %q: ", element,
-              "):\n      %r = ", combine, " %p, %q : ", element, "\n      tt.reduce.return %r : ", element, "\n    }) : (",
-              Cube(dims, element), ") -> ", Cube(dims, element, axis));
+              "):\n      %r = ", combine, " %p, %q : ", element, "\n      tt.reduce.return %r : ", element,
+              "\n    }) : (", Cube(dims, element), ") -> ", Cube(dims, element, axis));
   }
   // 0 and 1 along one side.
   std::string Indicator(int dims, int side) {
-    std::string bits = Op("tt.make_range {start = 0 : i32, end = 2 : i32} : tensor<2xi32>"), one = Cube(dims, "i32", -1, side);
+    std::string bits = Op("tt.make_range {start = 0 : i32, end = 2 : i32} : tensor<2xi32>"),
+                one = Cube(dims, "i32", -1, side);
     return Op("tt.reshape ", bits, " : tensor<2xi32> -> ", one);
   }
   // Swaps along the i-th side from within; `flip` is null, or an indicator along `flip_side`.
@@ -83,7 +84,8 @@ class SortWriter {
     std::string y = is_float_ ? Op("tt.bitcast ", iy, " : ", int_cube, " -> ", cube) : iy;
     std::string greater = Op(is_float_ ? "arith.cmpf ogt, " : "arith.cmpi sgt, ", x, ", ", y, " : ", cube);
     std::string place = Broadcast(Indicator(dims, axis), dims, axis);
-    if (!flip.empty()) place = Op("arith.xori ", place, ", ", Broadcast(flip, dims, flip_side), " : ", Cube(dims, "i32"));
+    if (!flip.empty())
+      place = Op("arith.xori ", place, ", ", Broadcast(flip, dims, flip_side), " : ", Cube(dims, "i32"));
     std::string start = Op("arith.constant dense<", flip_all ? 1 : 0, "> : ", Cube(dims, "i32"));
     std::string differs = Op("arith.cmpi ne, ", place, ", ", start, " : ", Cube(dims, "i32"));
     std::string swaps = Op("arith.xori ", greater, ", ", differs, " : ", Cube(dims, "i1"));
@@ -100,8 +102,7 @@ class SortWriter {
   // Makes runs of 2^stage elements that rise and fall in turn, or (not `alternating`) go the way that is asked for.
   std::string Merge(std::string x, int dims, int stage, bool alternating) {
     std::string flip = alternating ? Indicator(dims, dims - stage) : "";
-    for (int i = 0; i < stage; ++i)
-      x = Swap(x, dims, stage - 1 - i, flip, dims - stage, !alternating && c_.descending);
+    for (int i = 0; i < stage; ++i) x = Swap(x, dims, stage - 1 - i, flip, dims - stage, !alternating && c_.descending);
     return x;
   }
   std::string DropHalf(const std::string& x, int dims, int axis) {

@@ -46,11 +46,12 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   // The dots that the tensor cores do not take.
   pm.addPass(createTileDotsPass());
   // After all passes that let dots read shared memory; before the last cleaning, for it repeats arithmetic. It costs a
-  // second barrier a round: dots of two slices lose by it, those of four and more gain. Conversions between the buffer
-  // and the dot, as of fp8 on sm_90, already take the registers that waiting slices would need.
+  // second barrier a round: large dots of several slices gain by it, small ones lose. Conversions between the buffer
+  // and the tensor cores, as of fp8 on sm_90, already take the registers that waiting slices would need.
   if (options.prefetch && arch.compute_capability >= kFirstWithAsyncCopies) {
     PrefetchPassOptions prefetch;
     prefetch.min_slices = 4;
+    prefetch.min_sums = 64;
     prefetch.converts = false;
     pm.addPass(createPrefetchPass(prefetch));
   }
