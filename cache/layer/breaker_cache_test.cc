@@ -10,9 +10,10 @@ namespace tritond::cache {
 namespace {
 
 INSTANTIATE_TEST_SUITE_P(BreakerCache, CacheContract, testing::Values(CacheMaker{[](const std::string&) {
-                           return std::make_unique<BreakerCache>(std::make_unique<MemoryStore>(uint64_t{1} << 30),
-                                                                 BreakerCache::Config(),
-                                                                 [] { return absl::ZeroDuration(); });
+                           return std::make_unique<BreakerCache>(
+                               std::make_unique<MemoryStore>(uint64_t{1} << 30),
+                               std::make_shared<CircuitBreaker>(CircuitBreaker::Config(),
+                                                                [] { return absl::ZeroDuration(); }));
                          }}));
 
 class MoodyStore final : public Cache {
@@ -38,11 +39,13 @@ class BreakerCacheTest : public testing::Test {
   BreakerCacheTest() {
     auto next = std::make_unique<MoodyStore>();
     store = next.get();
-    breaker = std::make_unique<BreakerCache>(std::move(next), BreakerCache::Config(), [this] { return now; });
+    circuit = std::make_shared<CircuitBreaker>(CircuitBreaker::Config(), [this] { return now; });
+    breaker = std::make_unique<BreakerCache>(std::move(next), circuit);
   }
   absl::Status Call() { return breaker->Remove(Digest()); }
 
   absl::Duration now;
+  std::shared_ptr<CircuitBreaker> circuit;  // Shared with the cache that it guards.
   MoodyStore* store;
   std::unique_ptr<BreakerCache> breaker;
 };
@@ -53,9 +56,9 @@ TEST_F(BreakerCacheTest, OpensAfterFailuresInARow) {
   Call();
   store->status = absl::UnavailableError("away");
   Call();
-  EXPECT_TRUE(breaker->closed());
+  EXPECT_TRUE(circuit->closed());
   Call();
-  EXPECT_FALSE(breaker->closed());
+  EXPECT_FALSE(circuit->closed());
   const int before = store->calls;
   EXPECT_TRUE(absl::IsUnavailable(Call()));
   EXPECT_TRUE(absl::IsUnavailable(breaker->Get(Digest()).status()));
@@ -69,7 +72,7 @@ TEST_F(BreakerCacheTest, ASuccessfulTryClosesIt) {
   EXPECT_FALSE(Call().ok());
   now += absl::Milliseconds(1);
   EXPECT_TRUE(Call().ok());
-  EXPECT_TRUE(breaker->closed());
+  EXPECT_TRUE(circuit->closed());
   EXPECT_TRUE(Call().ok());
 }
 

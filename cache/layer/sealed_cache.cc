@@ -10,7 +10,7 @@ namespace tritond::cache {
 namespace {
 
 // The key has a fixed size, so key and value cannot be mistaken for one another.
-Digest Seal(const Digest& key, absl::string_view value) {
+Digest SealOf(const Digest& key, absl::string_view value) {
   DigestHasher hasher;
   hasher.Update(key.bytes());
   hasher.Update(value);
@@ -24,7 +24,7 @@ absl::StatusOr<Blob> Unseal(const Digest& key, const Blob& sealed) {
   }
   const size_t value_size = sealed.size() - Digest::kSizeBytes;
   Blob value = sealed.Slice(0, value_size);
-  if (sealed.bytes().substr(value_size) != Seal(key, value.bytes()).bytes()) {
+  if (sealed.bytes().substr(value_size) != SealOf(key, value.bytes()).bytes()) {
     return absl::DataLossError(absl::StrCat("the seal of entry ", key.ToHex(), " does not fit its bytes"));
   }
   return value;
@@ -42,8 +42,10 @@ absl::StatusOr<Blob> SealedCache::Get(const Digest& key) {
   return value;
 }
 
-absl::Status SealedCache::Put(const Digest& key, Blob value) {
-  return next_->Put(key, Blob(absl::StrCat(value.bytes(), Seal(key, value.bytes()).bytes())));
+absl::Status SealedCache::Put(const Digest& key, Blob value) { return next_->Put(key, Seal(key, value)); }
+
+Blob SealedCache::Seal(const Digest& key, const Blob& value) {
+  return Blob(absl::StrCat(value.bytes(), SealOf(key, value.bytes()).bytes()));
 }
 
 absl::StatusOr<std::vector<Digest>> SealedCache::FindMissing(absl::Span<const Digest> keys) {

@@ -25,6 +25,9 @@ class SealedCache final : public Cache {
   absl::Status Remove(const Digest& key) override;
   absl::StatusOr<std::vector<Digest>> List() override;
 
+  // The stored form of a value, for those who write past this object.
+  static Blob Seal(const Digest& key, const Blob& value);
+
  private:
   const std::unique_ptr<Cache> next_;
 };

@@ -7,12 +7,16 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "cache/layer/breaker_cache.h"
+#include "cache/layer/breaker_leases.h"
+#include "cache/layer/circuit_breaker.h"
 #include "cache/layer/metered_cache.h"
 #include "cache/layer/read_through_cache.h"
 #include "cache/layer/sealed_cache.h"
 #include "cache/layer/shared_cache.h"
 #include "cache/layer/verified_cache.h"
+#include "cache/store/cluster_leases.h"
 #include "cache/store/cluster_store.h"
+#include "cache/store/cluster_streams.h"
 #include "cache/store/memory_store.h"
 #include "cache/store/redis_cluster.h"
 #include "cache/store/rocksdb_journal.h"
@@ -88,44 +92,38 @@ absl::StatusOr<Tier> OpenTier(StoreKind kind, const CacheConfig& config, prometh
   return absl::InternalError("a store kind without a case");
 }
 
-// A cluster's share in both caches, and what tells whether it answers.
-struct SharedTier {
-  std::unique_ptr<Cache> results;
-  std::unique_ptr<Cache> blobs;
-  std::function<bool()> answers;
-};
-
-// One keyspace of the engine, behind a circuit breaker of its own: results and blobs lie on all nodes alike.
+// One keyspace of the engine.
 std::unique_ptr<Cache> ShareKeyspace(const std::shared_ptr<RedisCluster>& engine, const CacheConfig::Cluster& config,
-                                     const char* keyspace, const BreakerCache** breaker) {
-  auto guarded = std::make_unique<BreakerCache>(std::make_unique<ClusterStore>(engine, keyspace, config.lifetime),
-                                                BreakerCache::Config(), SteadyNow);
-  *breaker = guarded.get();
-  return guarded;
+                                     const char* keyspace, const std::shared_ptr<CircuitBreaker>& breaker) {
+  return std::make_unique<BreakerCache>(std::make_unique<ClusterStore>(engine, keyspace, config.lifetime), breaker);
 }
 
-SharedTier OpenCluster(const CacheConfig::Cluster& config, prometheus::Registry& registry) {
+// Puts what the cluster shares beside the daemon's own. One circuit breaker serves the whole engine: everything lies on
+// all nodes alike.
+void JoinCluster(const CacheConfig::Cluster& config, prometheus::Registry& registry, OpenedCache* opened) {
   RedisOptions options;
   options.nodes = config.nodes;
   options.user = config.user;
   options.password = config.password;
+  // Shared by what is built here.
   const auto engine = std::make_shared<RedisCluster>(options);
-  const BreakerCache *results = nullptr, *blobs = nullptr;
-  SharedTier tier;
-  tier.results =
-      std::make_unique<MeteredCache>(std::make_unique<SealedCache>(ShareKeyspace(engine, config, kResults, &results)),
+  const auto breaker = std::make_shared<CircuitBreaker>(CircuitBreaker::Config(), SteadyNow);
+  auto results =
+      std::make_unique<MeteredCache>(std::make_unique<SealedCache>(ShareKeyspace(engine, config, kResults, breaker)),
                                      absl::StrCat(kResults, "/cluster"), registry);
-  tier.blobs =
-      std::make_unique<MeteredCache>(std::make_unique<VerifiedCache>(ShareKeyspace(engine, config, kBlobs, &blobs)),
+  auto blobs =
+      std::make_unique<MeteredCache>(std::make_unique<VerifiedCache>(ShareKeyspace(engine, config, kBlobs, breaker)),
                                      absl::StrCat(kBlobs, "/cluster"), registry);
-  tier.answers = [results, blobs] { return results->closed() && blobs->closed(); };
-  return tier;
-}
-
-// `own` with what the cluster shares, where there is one.
-std::unique_ptr<Cache> With(std::unique_ptr<Cache> own, std::unique_ptr<Cache> shared) {
-  // Errors are counted by the shared tier's meter.
-  return std::make_unique<SharedCache>(std::move(own), std::move(shared), [](const absl::Status&) {});
+  opened->shared_results = results.get();
+  opened->shared_blobs = blobs.get();
+  // Errors are counted by the shared meters.
+  const auto ignore = [](const absl::Status&) {};
+  opened->results = std::make_unique<SharedCache>(std::move(opened->results), std::move(results), ignore);
+  opened->blobs = std::make_unique<SharedCache>(std::move(opened->blobs), std::move(blobs), ignore);
+  opened->leases = std::make_unique<BreakerLeases>(
+      std::make_unique<ClusterLeases>(engine, kResults, config.lifetime, SealedCache::Seal), breaker);
+  opened->jobs = std::make_unique<BreakerStreams>(std::make_unique<ClusterStreams>(engine), breaker);
+  opened->cluster_answers = [breaker] { return breaker->closed(); };
 }
 
 // Puts `fast` before `slow`, which is null for the slowest store.
@@ -146,12 +144,6 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
   for (auto kind = kinds.rbegin(); kind != kinds.rend(); ++kind) {
     absl::StatusOr<Tier> tier = OpenTier(*kind, config, registry);
     if (!tier.ok()) return absl::Status(tier.status().code(), absl::StrCat("open cache: ", tier.status().message()));
-    if (kind == kinds.rbegin() && !config.cluster.nodes.empty()) {
-      SharedTier cluster = OpenCluster(config.cluster, registry);
-      tier->results = With(std::move(tier->results), std::move(cluster.results));
-      tier->blobs = With(std::move(tier->blobs), std::move(cluster.blobs));
-      opened.cluster_answers = std::move(cluster.answers);
-    }
     opened.results = Before(std::move(tier->results), std::move(opened.results));
     opened.blobs = Before(std::move(tier->blobs), std::move(opened.blobs));
     sources.emplace_back(kBlobs, std::move(tier->blobs_stats));
@@ -159,6 +151,9 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
   }
   opened.results = std::make_unique<MeteredCache>(std::move(opened.results), kResults, registry);
   opened.blobs = std::make_unique<MeteredCache>(std::move(opened.blobs), kBlobs, registry);
+  opened.own_results = opened.results.get();
+  opened.own_blobs = opened.blobs.get();
+  if (!config.cluster.nodes.empty()) JoinCluster(config.cluster, registry, &opened);
   opened.stats = [sources] {
     std::vector<StoreStats> all;
     for (auto source = sources.rbegin(); source != sources.rend(); ++source) {

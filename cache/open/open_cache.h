@@ -11,7 +11,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "cache/api/cache.h"
+#include "cache/api/job_stream.h"
 #include "cache/api/journal.h"
+#include "cache/api/lease_table.h"
 #include "cache/api/stats.h"
 
 namespace prometheus {
@@ -44,6 +46,14 @@ struct OpenedCache {
   std::unique_ptr<Cache> results;
   // Content-addressed: the key is Digest::Of(value). Damage is noticed by the key.
   std::unique_ptr<Cache> blobs;
+  // The same, but only what this daemon has itself: never waits for the cluster. Parts of the two above.
+  Cache* own_results = nullptr;
+  Cache* own_blobs = nullptr;
+  // What the cluster shares; null where there is none. Parts of the first two, or beside them.
+  Cache* shared_results = nullptr;
+  Cache* shared_blobs = nullptr;
+  std::unique_ptr<LeaseTable> leases;
+  std::unique_ptr<JobStream> jobs;
   // What each store holds now, fastest first. Thread-safe; callable as long as both caches live.
   std::function<std::vector<StoreStats>()> stats;
   // Whether the cluster's engine answers; true where there is none. Thread-safe, as above.

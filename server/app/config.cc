@@ -35,6 +35,8 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("cluster_user", "The engine's user", config->cluster_user);
   visit("cluster_password_file", "A file with the password", config->cluster_password_file);
   visit("cluster_keep_hours", "How long results stay in the engine", config->cluster_keep_hours);
+  visit("cluster_lease_seconds", "How soon another daemon takes over what a lost one compiled",
+        config->cluster_lease_seconds);
   visit("sync_writes", "Flush each stored result to disk before it is answered", config->sync_writes);
   visit("max_queued", "Compiles that may wait; further ones are refused with a delay", config->max_queued);
   visit("max_queued_per_tenant", "Of one tenant's", config->max_queued_per_tenant);
@@ -150,6 +152,8 @@ absl::Status CheckConfig(const ServerConfig& config) {
   if (config.hedge_after_seconds < 0) return absl::InvalidArgumentError("--hedge-after-seconds must not be negative");
   if (config.max_jobs == 0) return absl::InvalidArgumentError("--max-jobs must be positive");
   if (config.cluster_keep_hours <= 0) return absl::InvalidArgumentError("--cluster-keep-hours must be positive");
+  if (config.cluster_lease_seconds < 0.1)
+    return absl::InvalidArgumentError("--cluster-lease-seconds must be at least 0.1");
   if (config.keep_jobs_hours < 0) return absl::InvalidArgumentError("--keep-jobs-hours must not be negative");
   if (config.tls_certificate.empty() != config.tls_key.empty())
     return absl::InvalidArgumentError("--tls-certificate and --tls-key go together");

@@ -28,6 +28,7 @@ struct ServerConfig {
   std::string cluster_user;
   std::string cluster_password_file;
   double cluster_keep_hours = 720;
+  double cluster_lease_seconds = 5;
   bool sync_writes = false;
   uint64_t max_queued = 10000;
   uint64_t max_queued_per_tenant = 5000;

@@ -162,7 +162,7 @@ absl::Status Server::BuildEngine() {
   engine.spool_dir = config_.data_dir;
   engine.version = TRITOND_VERSION;
   metrics_ = std::make_unique<Metrics>(registry_);
-  engine_ = std::make_unique<Engine>(std::move(engine), Now, *cache_.results, *cache_.blobs, *metrics_, log_,
+  engine_ = std::make_unique<Engine>(std::move(engine), Now, *cache_.own_results, *cache_.own_blobs, *metrics_, log_,
                                      [this](const std::string& text) { RememberTargets(text); });
   engine_->scheduler().ListenToEnds(
       [this](const FinishedJob& job, const Outcome& outcome) { OnCompileEnd(job, outcome); });
@@ -174,6 +174,10 @@ absl::Status Server::BuildEngine() {
   }
   pool_ = std::make_unique<workers::WorkerPool>(std::move(pool), Now, log_, *engine_);
   engine_->Connect(*pool_);
+  if (cache_.leases != nullptr) {
+    engine_->JoinCluster({*cache_.blobs, *cache_.shared_results, *cache_.shared_blobs, *cache_.leases, *cache_.jobs,
+                          absl::Seconds(config_.cluster_lease_seconds)});
+  }
   absl::Status stock = engine_->store().TakeStock();
   if (!stock.ok()) log_(absl::StrCat("cache: cannot take stock: ", stock.ToString()));
   BuildJobs();

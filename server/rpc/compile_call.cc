@@ -41,6 +41,19 @@ std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, co
   return CheckRequest(facts, limits);
 }
 
+JobSpec SpecOf(const std::shared_ptr<const v1::CompileRequest>& request, const std::string& key,
+               const std::string& build_id) {
+  JobSpec spec;
+  spec.key = key;
+  spec.needs = {request->target(), build_id, WantsBinary(*request)};
+  spec.job_class = ClassOf(request->priority());
+  spec.tenant = request->tenant();
+  spec.label = request->label();
+  spec.refresh = request->cache_mode() == v1::CACHE_MODE_REFRESH;
+  spec.payload = std::make_shared<CompilePayload>(request);
+  return spec;
+}
+
 CompileCall::CompileCall(Engine& engine, v1::CompileRequest request, absl::Time deadline, std::string id,
                          Engine::Answered answered)
     : engine_(engine),
@@ -94,14 +107,8 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
 
 void CompileCall::Submit(const KnownTarget& target) {
   key_ = proto::RequestKey(*request_, target.build_id);
-  JobSpec spec;
+  JobSpec spec = SpecOf(request_, key_, target.build_id);
   spec.id = id_.empty() ? engine_.activity().NewJobId() : id_;
-  spec.key = key_;
-  spec.needs = {target.name, target.build_id, WantsBinary(*request_)};
-  spec.job_class = ClassOf(request_->priority());
-  spec.tenant = request_->tenant();
-  spec.label = request_->label();
-  spec.payload = std::make_shared<CompilePayload>(request_);
   Scheduler::Recheck recheck;
   if (request_->cache_mode() != v1::CACHE_MODE_REFRESH) {
     recheck = [this, self = shared_from_this()] { return engine_.FindOutcome(key_); };
@@ -124,6 +131,7 @@ void CompileCall::OnOutcome(const Outcome& outcome, bool joined) {
     (outcome.stored ? metrics.error_hits : metrics.failures).Increment();
     return Answer(FromOutcome(key_, outcome));
   }
+  joined |= outcome.elsewhere;
   (outcome.stored ? metrics.hits : joined ? metrics.joined : metrics.misses).Increment();
   CompileAnswer answer;
   answer.key = key_;

@@ -49,6 +49,10 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
 // The violations of a request, as admission sees them.
 std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const AdmissionLimits& limits);
 
+// The job of a canonical request.
+JobSpec SpecOf(const std::shared_ptr<const v1::CompileRequest>& request, const std::string& key,
+               const std::string& build_id);
+
 // What the scheduler carries for a compile.
 struct CompilePayload final : Payload {
   explicit CompilePayload(std::shared_ptr<const v1::CompileRequest> compile) : request(std::move(compile)) {}

@@ -93,17 +93,21 @@ std::optional<absl::StatusOr<CompileAnswer>> Engine::FindAnswer(const std::strin
   std::optional<Outcome> outcome = FindOutcome(key);
   if (!outcome.has_value()) return std::nullopt;
   activity_.OnHit(clock_() - start);
-  if (!outcome->status.ok()) {
+  return ToAnswer(key, *outcome);
+}
+
+absl::StatusOr<CompileAnswer> Engine::ToAnswer(const std::string& key, const Outcome& outcome) {
+  if (!outcome.status.ok()) {
     metrics_.error_hits.Increment();
-    return absl::StatusOr<CompileAnswer>(outcome->status);
+    return outcome.status;
   }
   CompileAnswer answer;
   answer.key = key;
   answer.cache = v1::CACHE_STATUS_HIT;
-  answer.result = std::static_pointer_cast<const StoredResult>(outcome->value);
+  answer.result = std::static_pointer_cast<const StoredResult>(outcome.value);
   metrics_.hits.Increment();
   metrics_.saved_cpu_seconds.Increment(answer.result->action.cost_cpu_seconds());
-  return absl::StatusOr<CompileAnswer>(std::move(answer));
+  return answer;
 }
 
 std::optional<absl::StatusOr<CompileAnswer>> Engine::TryStored(const v1::CompileRequest& request) {
@@ -119,22 +123,59 @@ std::string Engine::KeyOf(const v1::CompileRequest& request) const {
 }
 
 absl::StatusOr<Removal> Engine::Evict(const std::vector<std::string>& keys) {
-  for (const std::string& key : keys) errors_.Forget(key);
-  return store_.Evict(keys);
+  for (const std::string& key : keys) {
+    errors_.Forget(key);
+    if (cluster_ != nullptr) cluster_->ForgetError(key);
+  }
+  absl::StatusOr<Removal> removal = store_.Evict(keys);
+  if (removal.ok() && cluster_ != nullptr) cluster_->Forget(*removal);
+  return removal;
 }
 
 absl::StatusOr<Removal> Engine::EvictAll() {
   errors_.ForgetAll();
-  return store_.EvictAll();
+  absl::StatusOr<Removal> removal = store_.EvictAll();
+  if (removal.ok() && cluster_ != nullptr) cluster_->Forget(*removal);
+  return removal;
 }
 
-absl::StatusOr<CompileAnswer> Engine::Lookup(const std::string& key) {
-  const absl::Status syntax = cache::Digest::FromHex(key).status();
-  if (!syntax.ok()) return InvalidRequest({{"key", "must be 64 lowercase hexadecimal digits"}});
-  std::optional<absl::StatusOr<CompileAnswer>> stored = FindAnswer(key, clock_());
-  if (stored.has_value()) return *std::move(stored);
-  metrics_.lookup_misses.Increment();
-  return absl::NotFoundError(absl::StrCat("no result is stored under ", key));
+void Engine::Lookup(const std::string& key, Answered answered) {
+  if (!cache::Digest::FromHex(key).ok())
+    return answered(InvalidRequest({{"key", "must be 64 lowercase hexadecimal digits"}}));
+  if (std::optional<absl::StatusOr<CompileAnswer>> stored = FindAnswer(key, clock_())) return answered(*std::move(stored));
+  const auto missed = [this](const std::string& missing) {
+    metrics_.lookup_misses.Increment();
+    return absl::NotFoundError(absl::StrCat("no result is stored under ", missing));
+  };
+  if (cluster_ == nullptr) return answered(missed(key));
+  RunBlocking([this, key, missed, answered = std::move(answered)] {
+    std::optional<Outcome> outcome = cluster_->Find(key);
+    answered(outcome.has_value() ? ToAnswer(key, *outcome) : missed(key));
+  });
+}
+
+absl::StatusOr<std::shared_ptr<const StoredResult>> Engine::FindStored(const std::string& key) {
+  absl::StatusOr<std::shared_ptr<const StoredResult>> own = store_.Find(key);
+  if (!absl::IsNotFound(own.status()) || cluster_ == nullptr) return own;
+  std::optional<Outcome> outcome = cluster_->Find(key);
+  if (!outcome.has_value() || outcome->value == nullptr) return own;
+  return std::static_pointer_cast<const StoredResult>(outcome->value);
+}
+
+void Engine::JoinCluster(const ClusterAccess& access) {
+  cluster_ = std::make_unique<ClusterLink>(*this, access);
+  scheduler_.SetPeers(&cluster_->peers());
+  cluster_->Begin();
+}
+
+void Engine::RunBlocking(std::function<void()> task) {
+  if (cluster_ == nullptr) return tasks_.Run(std::move(task));
+  cluster_->Run(std::move(task));
+}
+
+void Engine::Stop() {
+  tasks_.Stop();
+  if (cluster_ != nullptr) cluster_->Stop();
 }
 
 std::shared_ptr<CompileCall> Engine::Compile(v1::CompileRequest request, absl::Time deadline, Answered answered,
@@ -206,7 +247,7 @@ void Engine::OnProgress(const std::string& worker, uint64_t lease, v1::Stage sta
 
 void Engine::OnQuery(const std::string& worker, v1::StepQuery query) {
   auto shared = std::make_shared<v1::StepQuery>(std::move(query));  // Shared because std::function wants to copy.
-  tasks_.Run([this, worker, shared] {
+  RunBlocking([this, worker, shared] {
     const uint64_t lease = shared->lease();
     bool refresh = true;
     {
@@ -216,7 +257,10 @@ void Engine::OnQuery(const std::string& worker, v1::StepQuery query) {
     }
     std::shared_ptr<const StoredResult> result;
     v1::StepAnswer answer;
-    if (!refresh) answer = steps_.Recall(shared->keys(), &result);
+    if (!refresh) {
+      FetchSteps(shared->keys());
+      answer = steps_.Recall(shared->keys(), &result);
+    }
     answer.set_lease(lease);
     {
       absl::MutexLock lock(&mu_);
@@ -243,8 +287,19 @@ void Engine::OnOutcome(const std::string& worker, v1::CompileOutcome outcome) {
     auto stored = std::static_pointer_cast<const StoredResult>(settled.value);
     scheduler_.Finish(shared->lease(), std::move(settled));
     if (stored == nullptr || shared->recalled()) return;
+    const std::vector<std::string> steps = {shared->semantic_key(), shared->assembly().key()};
     Complain(job.key, steps_.Remember(*stored, std::move(*shared)));  // Nobody waits for it.
+    for (const std::string& step : steps) {
+      if (cluster_ == nullptr || step.empty()) continue;
+      if (auto kept = store_.Find(step); kept.ok()) Share(step, *std::move(kept));
+    }
   });
+}
+
+void Engine::FetchSteps(const v1::StepKeys& keys) {
+  if (cluster_ == nullptr) return;
+  for (const std::string& step : {keys.semantic_key(), keys.assembly_key()})
+    if (!step.empty() && FindStored(step).ok()) return;
 }
 
 void Engine::Complain(const std::string& key, const absl::Status& kept) {
@@ -284,6 +339,7 @@ Outcome Engine::Settle(const LeasedJob& job, v1::CompileOutcome* outcome) {
   Outcome settled;
   settled.stored = recalled;
   if (!settled.stored) metrics_.compile_seconds.Observe((*stored)->action.cost_cpu_seconds());
+  Share(job.key, *stored);
   settled.value = *std::move(stored);
   return settled;
 }
@@ -302,7 +358,10 @@ Outcome Engine::SettleFailure(const LeasedJob& job, const v1::CompileOutcome& ou
       WithReason(absl::Status(static_cast<absl::StatusCode>(outcome.code()), outcome.message()), "COMPILE_FAILED");
   AddDetail(failure, &settled.status);
   settled.status = WithJob(std::move(settled.status), job.id);
-  if (IsDeterministic(settled.status.code())) errors_.Remember(job.key, settled.status);
+  if (IsDeterministic(settled.status.code())) {
+    errors_.Remember(job.key, settled.status);
+    if (cluster_ != nullptr) cluster_->ShareError(job.key, settled.status);
+  }
   return settled;
 }
 

@@ -16,6 +16,7 @@
 #include "server/admission/check_request.h"
 #include "server/admission/target_catalog.h"
 #include "server/rpc/activity.h"
+#include "server/rpc/cluster_link.h"
 #include "server/rpc/error_memory.h"
 #include "server/rpc/metrics.h"
 #include "server/rpc/response.h"
@@ -51,12 +52,18 @@ class Engine final : public Executor, public workers::PoolListener {
   ~Engine() override;
   // The pool that runs the jobs; before the first request, and for life.
   void Connect(workers::WorkerPool& pool) { pool_ = &pool; }
+  // Other daemons to share work and results with; before the first request, and for life. The engine's own caches hold
+  // what this daemon has.
+  void JoinCluster(const ClusterAccess& access);
 
   // What needs no worker: the stored result or the remembered error of this request; nothing when it must be compiled.
-  // Does not block but for the cache's reads.
+  // Does not block but for the reads of its own cache.
   std::optional<absl::StatusOr<CompileAnswer>> TryStored(const v1::CompileRequest& request);
-  // The stored result under a key. NotFound, InvalidArgument.
-  absl::StatusOr<CompileAnswer> Lookup(const std::string& key);
+  // The stored result under a key, this daemon's or the cluster's. NotFound, InvalidArgument. `answered` is called
+  // once, perhaps before this returns.
+  void Lookup(const std::string& key, Answered answered);
+  // The same without a count, for those who may block.
+  absl::StatusOr<std::shared_ptr<const StoredResult>> FindStored(const std::string& key);
   // Forgets stored results, errors included. Errors are those of the caches.
   absl::StatusOr<Removal> Evict(const std::vector<std::string>& keys);
   absl::StatusOr<Removal> EvictAll();
@@ -72,7 +79,15 @@ class Engine final : public Executor, public workers::PoolListener {
   Metrics& metrics() { return metrics_; }
   Activity& activity() { return activity_; }
   const EngineConfig& config() const { return config_; }
-  cache::Cache& blobs() { return blobs_; }
+  // Hands a result that this daemon has got to its cluster, in the background.
+  void Share(const std::string& key, std::shared_ptr<const StoredResult> result) {
+    if (cluster_ != nullptr) cluster_->Share(key, std::move(result));
+  }
+  // Artifacts and requests, the cluster's too: may block on the network.
+  cache::Cache& blobs() { return cluster_ == nullptr ? blobs_ : cluster_->blobs(); }
+  cache::Cache& own_blobs() { return blobs_; }
+  // Null without a cluster.
+  const ClusterLink* cluster() const { return cluster_.get(); }
   ResultStore& store() { return store_; }
   // Hears of the keys that workers begin (STAGE_UNSPECIFIED) and the stages that they reach, without locks; before the
   // first request.
@@ -85,9 +100,11 @@ class Engine final : public Executor, public workers::PoolListener {
 
   // Runs the task where disk writes are waited for, behind those under way.
   void RunLater(std::function<void()> task) { tasks_.Run(std::move(task)); }
+  // Runs the task where it may block on the network.
+  void RunBlocking(std::function<void()> task);
   void Tick();
   // Finishes what is under way in the background; after the pool's last call and before its end.
-  void Stop() { tasks_.Stop(); }
+  void Stop();
 
   // Executor, for the scheduler.
   void Start(const std::string& worker, uint64_t lease, const JobSpec& job) override;
@@ -101,6 +118,7 @@ class Engine final : public Executor, public workers::PoolListener {
   void OnEnded(const std::string& worker, const workers::WorkerEnd& end) override;
 
  private:
+  friend class ClusterLink;
   friend class CompileCall;
   struct LeasedJob {
     std::string id;
@@ -113,6 +131,10 @@ class Engine final : public Executor, public workers::PoolListener {
   // What is stored under the key: a result or a remembered error.
   std::optional<Outcome> FindOutcome(const std::string& key);
   std::optional<absl::StatusOr<CompileAnswer>> FindAnswer(const std::string& key, absl::Time start);
+  // A stored outcome as it is answered, and counted.
+  absl::StatusOr<CompileAnswer> ToAnswer(const std::string& key, const Outcome& outcome);
+  // Has those that the cluster has here too. Blocks.
+  void FetchSteps(const v1::StepKeys& keys);
   void Report(const std::string& key, v1::Stage stage);
   // Leaves of the outcome what StepShelf remembers.
   Outcome Settle(const LeasedJob& job, v1::CompileOutcome* outcome);
@@ -138,7 +160,8 @@ class Engine final : public Executor, public workers::PoolListener {
   absl::Mutex mu_;
   absl::flat_hash_map<uint64_t, LeasedJob> leased_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, v1::Hello> hellos_ ABSL_GUARDED_BY(mu_);  // by worker
-  TaskThread tasks_;                                                         // Last: its tasks use everything above.
+  std::unique_ptr<ClusterLink> cluster_;
+  TaskThread tasks_;  // Last: its tasks use everything above.
 };
 
 }  // namespace tritond::server

@@ -13,7 +13,7 @@ grpc::ServerUnaryReactor* Evict(Engine& engine, grpc::CallbackServerContext* con
       return FinishNow(context, InvalidRequest({{"keys", absl::StrCat("hold no request key: ", key)}}));
   }
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  engine.RunLater([&engine, request, response, reactor] {
+  engine.RunBlocking([&engine, request, response, reactor] {
     absl::StatusOr<Removal> removal =
         request->everything() ? engine.EvictAll() : engine.Evict({request->keys().begin(), request->keys().end()});
     if (removal.ok()) {

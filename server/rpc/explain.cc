@@ -21,7 +21,7 @@ struct KnownRequest {
 };
 
 absl::StatusOr<KnownRequest> Find(Engine& engine, const std::string& key) {
-  absl::StatusOr<std::shared_ptr<const StoredResult>> result = engine.store().Find(key);
+  absl::StatusOr<std::shared_ptr<const StoredResult>> result = engine.FindStored(key);
   if (absl::IsInvalidArgument(result.status()))
     return InvalidRequest({{"key", "must be 64 lowercase hexadecimal digits"}});
   if (!result.ok()) return absl::NotFoundError(absl::StrCat("no result is stored under ", key));
@@ -78,14 +78,11 @@ std::string ComparedIr(const v1::CompileRequest& request) {
   return is_mlir && !request.debug_info() ? proto::StripLocations(request.ir()) : request.ir();
 }
 
-}  // namespace
-
-grpc::ServerUnaryReactor* Explain(Engine& engine, grpc::CallbackServerContext* context,
-                                  const v1::ExplainRequest* request, v1::ExplainResponse* response) {
-  absl::StatusOr<KnownRequest> a = Find(engine, request->key_a());
-  if (!a.ok()) return FinishNow(context, a.status());
-  absl::StatusOr<KnownRequest> b = Find(engine, request->key_b());
-  if (!b.ok()) return FinishNow(context, b.status());
+absl::Status ExplainTo(Engine& engine, const v1::ExplainRequest& request, v1::ExplainResponse* response) {
+  absl::StatusOr<KnownRequest> a = Find(engine, request.key_a());
+  if (!a.ok()) return a.status();
+  absl::StatusOr<KnownRequest> b = Find(engine, request.key_b());
+  if (!b.ok()) return b.status();
   const std::vector<proto::KeyPart> parts_a = proto::KeyParts(a->request, a->build_id);
   const std::vector<proto::KeyPart> parts_b = proto::KeyParts(b->request, b->build_id);
   for (size_t i = 0; i < parts_a.size(); ++i) {
@@ -97,7 +94,17 @@ grpc::ServerUnaryReactor* Explain(Engine& engine, grpc::CallbackServerContext* c
     if (parts_a[i].name == "ir" && parts_a[i].value != parts_b[i].value)
       AddFirstDifference(response, ComparedIr(a->request), ComparedIr(b->request));
   }
-  return FinishNow(context, absl::OkStatus());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+grpc::ServerUnaryReactor* Explain(Engine& engine, grpc::CallbackServerContext* context,
+                                  const v1::ExplainRequest* request, v1::ExplainResponse* response) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  engine.RunBlocking(
+      [&engine, reactor, request, response] { reactor->Finish(ToGrpc(ExplainTo(engine, *request, response))); });
+  return reactor;
 }
 
 }  // namespace tritond::server

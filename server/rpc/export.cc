@@ -21,7 +21,7 @@ absl::Status AddBlob(Engine& engine, const v1::Artifact& artifact, v1::BundleRec
 }
 
 absl::StatusOr<v1::BundleRecord> RecordOf(Engine& engine, const std::string& key) {
-  absl::StatusOr<std::shared_ptr<const StoredResult>> result = engine.store().Find(key);
+  absl::StatusOr<std::shared_ptr<const StoredResult>> result = engine.FindStored(key);
   if (!result.ok()) return result.status();
   v1::BundleRecord record;
   record.set_key(key);
@@ -36,7 +36,7 @@ absl::StatusOr<v1::BundleRecord> RecordOf(Engine& engine, const std::string& key
 absl::Status MissingOf(Engine& engine, const std::vector<std::string>& keys) {
   std::string missing;
   for (const std::string& key : keys)
-    if (!engine.store().Find(key).ok()) absl::StrAppend(&missing, missing.empty() ? "" : ", ", key);
+    if (!engine.FindStored(key).ok()) absl::StrAppend(&missing, missing.empty() ? "" : ", ", key);
   return missing.empty() ? absl::OkStatus() : absl::NotFoundError(absl::StrCat("no result is stored under ", missing));
 }
 

@@ -12,9 +12,17 @@ constexpr size_t kChunkBytes = size_t{1} << 20;
 
 class FetchReactor final : public grpc::ServerWriteReactor<v1::FetchResponse> {
  public:
-  // `blob` is the part to send, which begins at `offset` of `total` bytes. Sends at least one message.
-  FetchReactor(cache::Blob blob, uint64_t offset, uint64_t total) : blob_(std::move(blob)), offset_(offset) {
-    chunk_.set_total_size_bytes(total);
+  // Sends the part of `blob` that the request wants, or the error; at least one message. Called once.
+  void Begin(const v1::FetchRequest& request, const absl::StatusOr<cache::Blob>& blob) {
+    if (absl::IsNotFound(blob.status()))
+      return Fail(absl::NotFoundError(absl::StrCat("no artifact ", request.digest(), " is stored")));
+    if (!blob.ok()) return Fail(blob.status());
+    if (request.offset() > blob->size())
+      return Fail(absl::OutOfRangeError(absl::StrCat("the artifact has only ", blob->size(), " bytes")));
+    const uint64_t rest = blob->size() - request.offset();
+    offset_ = request.offset();
+    blob_ = blob->Slice(offset_, request.limit() == 0 ? rest : std::min<uint64_t>(request.limit(), rest));
+    chunk_.set_total_size_bytes(blob->size());
     Next();
   }
   void OnWriteDone(bool ok) override {
@@ -28,6 +36,7 @@ class FetchReactor final : public grpc::ServerWriteReactor<v1::FetchResponse> {
   void OnDone() override { delete this; }
 
  private:
+  void Fail(const absl::Status& status) { Finish(ToGrpc(status)); }
   void Next() {
     const cache::Blob piece = blob_.Slice(sent_, kChunkBytes);
     chunk_.set_offset(offset_ + sent_);
@@ -36,8 +45,8 @@ class FetchReactor final : public grpc::ServerWriteReactor<v1::FetchResponse> {
     StartWrite(&chunk_);
   }
 
-  const cache::Blob blob_;
-  const uint64_t offset_;
+  cache::Blob blob_;
+  uint64_t offset_ = 0;
   size_t sent_ = 0;
   v1::FetchResponse chunk_;
 };
@@ -46,20 +55,19 @@ class FetchReactor final : public grpc::ServerWriteReactor<v1::FetchResponse> {
 
 grpc::ServerWriteReactor<v1::FetchResponse>* Fetch(Engine& engine, grpc::CallbackServerContext* context,
                                                    const v1::FetchRequest* request) {
-  auto fail = [](const absl::Status& status) { return new FailedWriter<v1::FetchResponse>(status); };
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(request->digest());
-  if (!digest.ok()) return fail(InvalidRequest({{"digest", "must be 64 hexadecimal digits"}}));
-  absl::StatusOr<cache::Blob> blob = engine.blobs().Get(*digest);
-  if (absl::IsNotFound(blob.status())) {
-    return fail(absl::NotFoundError(absl::StrCat("no artifact ", request->digest(), " is stored")));
+  if (!digest.ok()) {
+    return new FailedWriter<v1::FetchResponse>(InvalidRequest({{"digest", "must be 64 hexadecimal digits"}}));
   }
-  if (!blob.ok()) return fail(blob.status());
-  if (request->offset() > blob->size()) {
-    return fail(absl::OutOfRangeError(absl::StrCat("the artifact has only ", blob->size(), " bytes")));
+  auto* reactor = new FetchReactor;  // Deletes itself.
+  absl::StatusOr<cache::Blob> own = engine.own_blobs().Get(*digest);
+  if (own.ok() || engine.cluster() == nullptr) {
+    reactor->Begin(*request, own);
+  } else {
+    engine.RunBlocking(
+        [&engine, reactor, request, digest = *digest] { reactor->Begin(*request, engine.blobs().Get(digest)); });
   }
-  const uint64_t rest = blob->size() - request->offset();
-  const uint64_t count = request->limit() == 0 ? rest : std::min<uint64_t>(request->limit(), rest);
-  return new FetchReactor(blob->Slice(request->offset(), count), request->offset(), blob->size());
+  return reactor;
 }
 
 }  // namespace tritond::server

@@ -15,10 +15,17 @@ grpc::ServerUnaryReactor* FindMissing(Engine& engine, grpc::CallbackServerContex
     }
     digests.push_back(*digest);
   }
-  absl::StatusOr<std::vector<cache::Digest>> missing = engine.blobs().FindMissing(digests);
-  if (!missing.ok()) return FinishNow(context, missing.status());
-  for (const cache::Digest& digest : *missing) response->add_missing(digest.ToHex());
-  return FinishNow(context, absl::OkStatus());
+  const auto answer = [response](const absl::StatusOr<std::vector<cache::Digest>>& missing) {
+    for (size_t i = 0; missing.ok() && i < missing->size(); ++i) response->add_missing((*missing)[i].ToHex());
+    return missing.status();
+  };
+  absl::StatusOr<std::vector<cache::Digest>> missing = engine.own_blobs().FindMissing(digests);
+  if (engine.cluster() == nullptr || (missing.ok() && missing->empty())) return FinishNow(context, answer(missing));
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  engine.RunBlocking([&engine, reactor, answer, digests = std::move(digests)] {
+    reactor->Finish(ToGrpc(answer(engine.blobs().FindMissing(digests))));
+  });
+  return reactor;
 }
 
 }  // namespace tritond::server

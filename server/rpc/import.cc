@@ -67,9 +67,11 @@ absl::Status Store(Engine& engine, v1::BundleRecord record, v1::ImportResponse* 
   for (int i = 0; i < artifacts; ++i) fresh.artifacts.emplace_back(std::move(*record.mutable_blobs(i)->mutable_data()));
   fresh.request = std::move(*record.mutable_blobs(artifacts)->mutable_data());
   absl::Status kept;
-  absl::Status status = engine.store().Keep(record.key(), std::move(fresh), &kept).status();
+  auto stored = engine.store().Keep(record.key(), std::move(fresh), &kept);
+  absl::Status status = stored.status();
   status.Update(kept);
   if (!status.ok()) return status;
+  engine.Share(record.key(), *stored);
   response->set_results(response->results() + 1);
   response->set_artifacts(response->artifacts() + artifacts);
   return absl::OkStatus();

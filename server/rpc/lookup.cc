@@ -13,9 +13,13 @@ grpc::ServerUnaryReactor* Lookup(Engine& engine, grpc::CallbackServerContext* co
   if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, v1::LookupRequest>(&copy, &message).ok()) {
     return FinishNow(context, WithReason(absl::InvalidArgumentError("the request is no LookupRequest"), "BAD_MESSAGE"));
   }
-  absl::StatusOr<CompileAnswer> answer = engine.Lookup(message.key());
-  if (answer.ok()) *response = EncodeResponse(*answer, message.delivery(), engine.config().store.inline_bytes);
-  return FinishNow(context, answer.status());
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  const uint64_t inline_bytes = engine.config().store.inline_bytes;
+  engine.Lookup(message.key(), [=, delivery = message.delivery()](absl::StatusOr<CompileAnswer> answer) {
+    if (answer.ok()) *response = EncodeResponse(*answer, delivery, inline_bytes);
+    reactor->Finish(ToGrpc(answer.status()));
+  });
+  return reactor;
 }
 
 }  // namespace tritond::server

@@ -132,4 +132,11 @@ v1::Failure ToFailure(const absl::Status& status) {
   return failure;
 }
 
+absl::Status FromFailure(const v1::Failure& failure) {
+  absl::Status status(static_cast<absl::StatusCode>(failure.code()), failure.message());
+  for (const google::protobuf::Any& detail : failure.details())
+    status.SetPayload(detail.type_url(), absl::Cord(detail.value()));
+  return status;
+}
+
 }  // namespace tritond::server

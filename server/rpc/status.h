@@ -46,6 +46,8 @@ absl::Status FromOutcome(const std::string& key, const Outcome& outcome);
 // Every error gets an ErrorInfo, by its code where nothing better is attached.
 grpc::Status ToGrpc(const absl::Status& status);
 v1::Failure ToFailure(const absl::Status& status);
+// What ToFailure was given, and the ErrorInfo.
+absl::Status FromFailure(const v1::Failure& failure);
 
 }  // namespace tritond::server
 

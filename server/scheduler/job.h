@@ -59,6 +59,8 @@ struct JobSpec {
   JobClass job_class = JobClass::kInteractive;
   std::string tenant;
   std::string label;
+  bool refresh = false;                    // what other daemons have made does not count
+  bool offerable = true;                   // other daemons may take it
   std::shared_ptr<const Payload> payload;  // Shared: each attempt hands it to a worker.
 };
 
@@ -71,8 +73,9 @@ struct Outcome {
   absl::Duration retry_delay;            // zero: do not retry
   std::vector<std::string> reports;      // of the workers that died of it
   bool quarantined = false;
-  bool stored = false;  // found by the recheck: nothing ran
-  std::string worker;   // the last one that ran it
+  bool stored = false;     // found by the recheck: nothing ran
+  bool elsewhere = false;  // another daemon's run brought it, which this one waited for
+  std::string worker;      // the last one that ran it
   int attempts = 0;
   absl::Duration queue_time;
 };

@@ -80,6 +80,12 @@ std::vector<Requirement> JobQueue::Needs() const {
   return needs;
 }
 
+std::vector<uint64_t> JobQueue::Oldest(size_t limit) const {
+  std::vector<uint64_t> ids;
+  for (auto it = entries_.begin(); it != entries_.end() && ids.size() < limit; ++it) ids.push_back(it->first);
+  return ids;
+}
+
 std::vector<uint64_t> JobQueue::IdsWith(const Requirement& needs) const {
   std::vector<uint64_t> ids;
   auto it = lanes_.find(needs);

@@ -47,6 +47,8 @@ class JobQueue final {
   absl::Time OldestOf(JobClass job_class) const;
   // The different needs of the waiting entries.
   std::vector<Requirement> Needs() const;
+  // The entries that came first.
+  std::vector<uint64_t> Oldest(size_t limit) const;
   std::vector<uint64_t> IdsWith(const Requirement& needs) const;
 
  private:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job is reserved (its key is taken, the cache is looked at once more), then queued, then running under a lease; a
-// lost lease puts it back into the queue, unless it runs elsewhere too. `by_key_` names the job that new callers join.
-// When a job ends its other runs are dropped: their leases stay, without a job, until the workers answer or are gone,
-// for until then their slots are taken.
+// A job is reserved (its key is taken, the cache and then the peers are asked once more), then queued, then claimed
+// (the peers are asked for leave while a worker is kept for it) or followed, then running under a lease; a lost lease
+// puts it back into the queue, unless it runs elsewhere too. `by_key_` names the job that new callers join. When a job
+// ends its other runs are dropped: their leases stay, without a job, until the workers answer or are gone, for until
+// then their slots are taken.
 #include "server/scheduler/scheduler.h"
 
 #include <algorithm>
@@ -122,6 +123,8 @@ void Scheduler::SettleReserved(uint64_t id, std::optional<Outcome> stored) {
     if (stored.has_value()) {
       stored->stored = true;
       FinishLocked(id, *std::move(stored), &calls);
+    } else if (peers_ != nullptr && !it->second->spec.refresh) {
+      peers_->Look(id, it->second->spec);
     } else {
       EnqueueLocked(id);
       DispatchLocked();
@@ -159,25 +162,46 @@ void Scheduler::DispatchLocked() {
 }
 
 bool Scheduler::StartOnLocked(const std::string& name, Worker& worker) {
-  const absl::Time now = clock_();
-  std::optional<uint64_t> id = queue_.Pop([&](const Requirement& needs) { return worker.offer.CanRun(needs); }, now);
+  std::optional<uint64_t> id =
+      queue_.Pop([&](const Requirement& needs) { return worker.offer.CanRun(needs); }, clock_());
   if (!id.has_value()) return false;
-  jobs_[*id]->started = now;
-  BeginLocked(*id, name, worker);
+  Job& job = *jobs_[*id];
+  const uint64_t lease = LeaseLocked(*id, name, worker);
+  if (peers_ == nullptr || job.granted) {
+    BeginLocked(*id, lease);
+  } else {
+    job.state = State::kClaiming;
+    job.claim = lease;
+    peers_->Claim(*id, job.spec);
+  }
   return true;
 }
 
-void Scheduler::BeginLocked(uint64_t id, const std::string& name, Worker& worker) {
-  Job& job = *jobs_[id];
+uint64_t Scheduler::LeaseLocked(uint64_t id, const std::string& name, Worker& worker) {
   const uint64_t lease = next_id_++;
+  worker.leases.insert(lease);
+  leases_[lease] = {id, name};
+  return lease;
+}
+
+void Scheduler::DropClaimLocked(Job& job) {
+  auto lease = leases_.find(std::exchange(job.claim, 0));
+  if (lease == leases_.end()) return;
+  auto worker = workers_.find(lease->second.worker);
+  if (worker != workers_.end()) worker->second.leases.erase(lease->first);
+  leases_.erase(lease);
+}
+
+void Scheduler::BeginLocked(uint64_t id, uint64_t lease) {
+  Job& job = *jobs_[id];
+  const std::string name = leases_[lease].worker;
+  if (job.runs.empty()) job.started = clock_();
   job.state = State::kRunning;
   job.runs.push_back({lease, name, clock_()});
   job.worker = name;
   job.stage.clear();
   ++job.attempts;
   ++started_;
-  worker.leases.insert(lease);
-  leases_[lease] = {id, name};
   executor_.Start(name, lease, job.spec);
 }
 
@@ -230,8 +254,73 @@ void Scheduler::AbandonLocked(uint64_t id, Calls* calls) {
   ReportEndLocked(job, std::make_shared<const Outcome>(std::move(outcome)), calls);
   by_key_.erase(job.spec.key);
   for (const Attempt& run : job.runs) DropRunLocked(run);
+  DropClaimLocked(job);
   queue_.Remove(id);
+  if (peers_ != nullptr) peers_->Ended(id);
   jobs_.erase(id);
+}
+
+void Scheduler::Decide(uint64_t id, Verdict verdict) {
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    if (jobs_.count(id) == 0) return;
+    ObeyLocked(id, std::move(verdict), &calls);
+    DispatchLocked();
+    CheckIdleLocked(clock_(), &calls);
+  }
+  Run(calls);
+}
+
+void Scheduler::ObeyLocked(uint64_t id, Verdict verdict, Calls* calls) {
+  Job& job = *jobs_[id];
+  if (job.state == State::kRunning) return;
+  switch (verdict.kind) {
+    case Verdict::Kind::kOutcome:
+      return FinishLocked(id, std::move(verdict.outcome), calls);
+    case Verdict::Kind::kFollow:
+      DropClaimLocked(job);
+      queue_.Remove(id);
+      job.state = State::kFollowing;
+      return;
+    case Verdict::Kind::kQueue:
+      DropClaimLocked(job);
+      if (job.state != State::kQueued) EnqueueLocked(id);
+      return;
+    case Verdict::Kind::kRun:
+      job.granted = true;
+      if (job.state == State::kClaiming) return BeginLocked(id, std::exchange(job.claim, 0));
+      if (job.state != State::kQueued) EnqueueLocked(id);
+      return;
+  }
+}
+
+std::vector<Scheduler::WaitingJob> Scheduler::ListWaiting(absl::Duration at_least, size_t limit) const {
+  absl::MutexLock lock(&mu_);
+  std::vector<WaitingJob> waiting;
+  const absl::Time before = clock_() - at_least;
+  for (const uint64_t id : queue_.Oldest(limit)) {
+    const Job& job = *jobs_.at(id);
+    if (job.created > before || job.granted || !job.spec.offerable || job.spec.refresh) continue;
+    WaitingJob& out = waiting.emplace_back(WaitingJob{id, job.spec, absl::InfinitePast()});
+    for (const WaiterId waiter : job.waiters) out.latest = std::max(out.latest, waiters_.at(waiter).deadline);
+  }
+  return waiting;
+}
+
+std::map<Requirement, int> Scheduler::IdleSlots() const {
+  absl::MutexLock lock(&mu_);
+  std::map<Requirement, int> idle;
+  if (draining_) return idle;
+  for (const auto& [name, worker] : workers_) {
+    const int free = std::max(worker.offer.slots, 1) - static_cast<int>(worker.leases.size());
+    if (worker.retired || free <= 0) continue;
+    for (const auto& [target, binary] : worker.offer.targets) {
+      idle[{target, worker.offer.build_id, false}] += free;
+      if (binary) idle[{target, worker.offer.build_id, true}] += free;
+    }
+  }
+  return idle;
 }
 
 void Scheduler::WorkerAttached(const std::string& name, WorkerOffer offer) {
@@ -259,6 +348,11 @@ void Scheduler::WorkerLost(const std::string& name, const Loss& loss) {
       const uint64_t job = leases_[lease].job;
       leases_.erase(lease);
       if (job == 0) continue;
+      if (jobs_[job]->claim == lease) {  // It had not begun.
+        jobs_[job]->claim = 0;
+        EnqueueLocked(job);
+        continue;
+      }
       auto& runs = jobs_[job]->runs;
       runs.erase(std::find_if(runs.begin(), runs.end(), [&](const Attempt& run) { return run.lease == lease; }));
       const bool begun = std::find(loss.begun.begin(), loss.begun.end(), lease) != loss.begun.end();
@@ -304,6 +398,8 @@ void Scheduler::FinishLocked(uint64_t id, Outcome outcome, Calls* calls) {
   auto named = by_key_.find(job.spec.key);
   if (named != by_key_.end() && named->second == id) by_key_.erase(named);
   queue_.Remove(id);
+  DropClaimLocked(job);
+  if (peers_ != nullptr) peers_->Ended(id);
   const bool ran = job.attempts > 0;
   outcome.job = job.spec.id;
   outcome.worker = job.worker;
@@ -313,7 +409,7 @@ void Scheduler::FinishLocked(uint64_t id, Outcome outcome, Calls* calls) {
   for (const Attempt& run : job.runs) DropRunLocked(run);
   auto shared =
       std::make_shared<const Outcome>(std::move(outcome));  // Shared by the listener's and waiters' callbacks.
-  if (ran || !shared->stored) ReportEndLocked(job, shared, calls);
+  if (ran || !(shared->stored || shared->elsewhere)) ReportEndLocked(job, shared, calls);
   for (WaiterId waiter_id : job.waiters) {
     Waiter& waiter = waiters_[waiter_id];
     calls->push_back([shared, done = std::move(waiter.done), joined = waiter.joined] { done(*shared, joined); });
@@ -402,10 +498,12 @@ void Scheduler::Tick() {
     while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
       const WaiterId id = deadlines_.begin()->second;
       const Waiter& waiter = waiters_[id];
-      const bool running = jobs_[waiter.job]->state == State::kRunning;
+      const State state = jobs_[waiter.job]->state;
       Outcome outcome =
-          Refuse(absl::DeadlineExceededError(running ? "the deadline passed while the compile ran"
-                                                     : "the deadline passed while the job waited in the queue"),
+          Refuse(absl::DeadlineExceededError(state == State::kRunning ? "the deadline passed while the compile ran"
+                                             : state == State::kFollowing
+                                                 ? "the deadline passed while another daemon compiled"
+                                                 : "the deadline passed while the job waited in the queue"),
                  "DEADLINE");
       calls.push_back(
           [outcome = std::move(outcome), done = waiter.done, joined = waiter.joined] { done(outcome, joined); });
@@ -438,7 +536,7 @@ void Scheduler::HedgeLocked(absl::Time now) {
       if (!worker.leases.empty() || worker.retired || name == job->runs[0].worker) continue;
       if (!worker.offer.CanRun(job->spec.needs)) continue;
       ++hedged_;
-      BeginLocked(id, name, worker);
+      BeginLocked(id, LeaseLocked(id, name, worker));
       break;
     }
   }

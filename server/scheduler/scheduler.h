@@ -20,6 +20,7 @@
 #include "absl/time/time.h"
 #include "server/scheduler/job.h"
 #include "server/scheduler/job_queue.h"
+#include "server/scheduler/peers.h"
 #include "server/scheduler/quarantine.h"
 
 namespace tritond::server {
@@ -50,6 +51,9 @@ struct SchedulerConfig {
 // Decides what runs where and when: one job in flight per key, whose waiters all get its outcome; classes, fairness and
 // ageing (JobQueue); bounded retries when workers are lost; quarantine for what kills them; drain.
 //
+// In a cluster, its peers are asked for a new job's outcome before it is queued, and for leave when a worker is free
+// for it; a job that another daemon runs waits here as any other, with its waiters, and holds no worker.
+//
 // Pure logic: time is injected, and someone calls Tick often. Thread-safe; callbacks run without the lock, on the
 // thread whose call brought the outcome about.
 class Scheduler final {
@@ -67,6 +71,8 @@ class Scheduler final {
   Scheduler(SchedulerConfig config, Clock clock, Executor& executor);
   // Before the first job.
   void ListenToEnds(EndListener listener) { end_listener_ = std::move(listener); }
+  // Other daemons to agree with; before the first job, and for life. Null: there are none.
+  void SetPeers(Peers* peers) { peers_ = peers; }
 
   // Joins the job in flight under the key, or makes one. Before a new job is queued, `recheck` (may be null) runs
   // without the lock but with the key reserved: an outcome that was stored between the caller's look at the cache and
@@ -90,6 +96,20 @@ class Scheduler final {
   void Finish(uint64_t lease, Outcome outcome);
   // Whether a result under this lease is still wanted.
   bool Holds(uint64_t lease) const;
+
+  // What the peers say; ignored when the job has ended.
+  void Decide(uint64_t job, Verdict verdict);
+
+  // Jobs that have waited in the queue for this long, oldest first, at most so many; only those that may be offered to
+  // other daemons. `latest`: when the last of a job's waiters gives up.
+  struct WaitingJob {
+    uint64_t id = 0;
+    JobSpec spec;
+    absl::Time latest;
+  };
+  std::vector<WaitingJob> ListWaiting(absl::Duration at_least, size_t limit) const;
+  // What workers with a free slot could run, to the number of those slots; none while draining.
+  std::map<Requirement, int> IdleSlots() const;
 
   // Ends waits whose deadline has passed and jobs that no worker can run any more.
   void Tick();
@@ -128,7 +148,7 @@ class Scheduler final {
   std::optional<OpenJob> FindOpen(absl::string_view id) const;
 
  private:
-  enum class State { kReserved, kQueued, kRunning };
+  enum class State { kReserved, kQueued, kClaiming, kFollowing, kRunning };
   struct Waiter {
     uint64_t job = 0;
     Done done;
@@ -146,6 +166,8 @@ class Scheduler final {
     std::vector<WaiterId> waiters;
     absl::Time created, started;
     std::vector<Attempt> runs;  // now: one, or two when hedged
+    uint64_t claim = 0;         // the lease kept while the peers are asked
+    bool granted = false;       // by the peers, for good
     std::string worker;         // of the run that began last, or brought the outcome
     std::string stage;
     int attempts = 0;
@@ -179,7 +201,12 @@ class Scheduler final {
   void EnqueueLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void DispatchLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool StartOnLocked(const std::string& name, Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void BeginLocked(uint64_t job, const std::string& name, Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A new lease of a worker for a job; BeginLocked starts the job under it.
+  uint64_t LeaseLocked(uint64_t job, const std::string& name, Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void BeginLocked(uint64_t job, uint64_t lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Gives back the worker that was kept for the job.
+  void DropClaimLocked(Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void ObeyLocked(uint64_t job, Verdict verdict, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The run's outcome is not wanted; its worker is told.
   void DropRunLocked(const Attempt& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HedgeLocked(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -204,6 +231,7 @@ class Scheduler final {
   const Clock clock_;
   Executor& executor_;
   EndListener end_listener_;
+  Peers* peers_ = nullptr;
 
   mutable absl::Mutex mu_;
   uint64_t next_id_ ABSL_GUARDED_BY(mu_) = 1;

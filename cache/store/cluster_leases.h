@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CACHE_STORE_CLUSTER_LEASES_H_
+#define CACHE_STORE_CLUSTER_LEASES_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "cache/api/lease_table.h"
+#include "cache/store/redis_cluster.h"
+
+namespace tritond::cache {
+
+// Leases beside the entries of a ClusterStore, in the same hash slot, each verb one script and so atomic:
+//
+//   tritond:{HEX}:KEYSPACE         the value, as the ClusterStore keeps it
+//   tritond:{HEX}:KEYSPACE:error   a failure
+//   tritond:{HEX}:KEYSPACE:lease   "TOKEN OWNER", expires
+//   tritond:{HEX}:KEYSPACE:fence   granted: the last token; written: that of the value or failure that is there
+class ClusterLeases final : public LeaseTable {
+ public:
+  // Makes a value's stored form, that of the layers above the ClusterStore.
+  using Seal = std::function<Blob(const Digest& key, const Blob& value)>;
+
+  // `lifetime` is that of values.
+  ClusterLeases(std::shared_ptr<RedisCluster> cluster, std::string keyspace, absl::Duration lifetime, Seal seal);
+
+  absl::StatusOr<Answer> Ask(const Digest& key, const std::string& owner, absl::Duration lifetime,
+                             const Wish& wish) override;
+  absl::StatusOr<bool> Renew(const Lease& lease, absl::Duration lifetime) override;
+  absl::Status Release(const Lease& lease) override;
+  absl::StatusOr<bool> Publish(const Lease& lease, Blob value) override;
+  absl::StatusOr<bool> PublishError(const Lease& lease, const std::string& error, absl::Duration lifetime) override;
+  absl::Status ForgetError(const Digest& key) override;
+
+ private:
+  std::string NameOf(const Digest& key) const;
+  // Runs a script on the four keys of a name.
+  absl::StatusOr<RedisReply> Run(absl::string_view script, const Digest& key,
+                                 absl::Span<const absl::string_view> arguments);
+  absl::StatusOr<bool> RunForTruth(absl::string_view script, const Digest& key,
+                                   absl::Span<const absl::string_view> arguments);
+
+  const std::shared_ptr<RedisCluster> cluster_;  // Shared by the stores of one engine.
+  const std::string keyspace_;
+  const std::string lifetime_ms_;
+  const Seal seal_;
+};
+
+}  // namespace tritond::cache
+
+#endif  // CACHE_STORE_CLUSTER_LEASES_H_

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// A consumer group starts at the stream's beginning, so offers that came before the first taker are not missed.
+#include "cache/store/cluster_streams.h"
+
+#include <hiredis/hiredis.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace tritond::cache {
+namespace {
+
+constexpr char kGroup[] = "tritond";
+constexpr char kMaxEntries[] = "1000";
+constexpr char kStreamMs[] = "3600000";
+
+absl::string_view TextOf(const redisReply& reply) {
+  return reply.type == REDIS_REPLY_STRING || reply.type == REDIS_REPLY_STATUS ? absl::string_view(reply.str, reply.len)
+                                                                              : absl::string_view();
+}
+
+std::string NameOf(const StreamName& stream) { return absl::StrCat("tritond:jobs:{", stream.group, "}:", stream.name); }
+
+bool IsArray(const redisReply& reply, size_t least) {
+  return reply.type == REDIS_REPLY_ARRAY && reply.elements >= least;
+}
+
+// Adds the entries of a reply; those that were removed meanwhile have no fields and are left out.
+void ReadEntries(const redisReply& entries, const StreamName& stream, std::vector<StreamEntry>* out) {
+  for (size_t i = 0; entries.type == REDIS_REPLY_ARRAY && i < entries.elements; ++i) {
+    const redisReply& pair = *entries.element[i];
+    if (!IsArray(pair, 2) || !IsArray(*pair.element[1], 1)) continue;
+    StreamEntry entry;
+    entry.id = std::string(TextOf(*pair.element[0]));
+    entry.stream = stream;
+    const redisReply& fields = *pair.element[1];
+    for (size_t f = 0; f + 1 < fields.elements; f += 2) {
+      const absl::string_view name = TextOf(*fields.element[f]), value = TextOf(*fields.element[f + 1]);
+      int64_t deadline_ms = 0;
+      if (name == "key") entry.key = std::string(value);
+      if (name == "body") entry.body = std::string(value);
+      if (name == "deadline_ms" && absl::SimpleAtoi(value, &deadline_ms))
+        entry.deadline = absl::FromUnixMillis(deadline_ms);
+    }
+    out->push_back(std::move(entry));
+  }
+}
+
+bool HasNoGroup(const absl::Status& status) { return absl::StrContains(status.message(), "NOGROUP"); }
+
+}  // namespace
+
+absl::Status ClusterStreams::MakeGroup(const std::string& name) {
+  absl::Status made = cluster_->Call(name, {"XGROUP", "CREATE", name, kGroup, "0", "MKSTREAM"}).status();
+  if (!made.ok() && !absl::StrContains(made.message(), "BUSYGROUP")) return made;
+  return cluster_->Call(name, {"PEXPIRE", name, kStreamMs}).status();
+}
+
+absl::StatusOr<std::string> ClusterStreams::Add(const StreamEntry& entry) {
+  const std::string name = NameOf(entry.stream);
+  std::vector<absl::string_view> command = {"XADD", name,  "MAXLEN",  "~",    kMaxEntries,
+                                            "*",    "key", entry.key, "body", entry.body};
+  const std::string deadline_ms = absl::StrCat(absl::ToUnixMillis(entry.deadline));
+  if (entry.deadline != absl::InfiniteFuture()) {
+    command.push_back("deadline_ms");
+    command.push_back(deadline_ms);
+  }
+  absl::StatusOr<RedisReply> reply = cluster_->Call(name, command);
+  if (!reply.ok()) return reply.status();
+  std::string id(TextOf(**reply));
+  // A stream that outlives its hour takes no harm.
+  cluster_->Call(name, {"PEXPIRE", name, kStreamMs}).status().IgnoreError();
+  return id;
+}
+
+absl::Status ClusterStreams::Remove(const StreamName& stream, const std::string& id) {
+  const std::string name = NameOf(stream);
+  absl::Status status = cluster_->Call(name, {"XACK", name, kGroup, id}).status();
+  if (HasNoGroup(status)) status = absl::OkStatus();
+  status.Update(cluster_->Call(name, {"XDEL", name, id}).status());
+  return status;
+}
+
+absl::StatusOr<std::vector<StreamEntry>> ClusterStreams::Take(absl::Span<const StreamName> streams,
+                                                              const std::string& taker, int count) {
+  std::vector<StreamEntry> taken;
+  if (streams.empty()) return taken;
+  std::vector<std::string> names;
+  for (const StreamName& stream : streams) names.push_back(NameOf(stream));
+  const std::string most = absl::StrCat(std::max(count, 1));
+  std::vector<absl::string_view> command = {"XREADGROUP", "GROUP", kGroup, taker, "COUNT", most, "STREAMS"};
+  command.insert(command.end(), names.begin(), names.end());
+  command.insert(command.end(), names.size(), ">");
+  absl::StatusOr<RedisReply> reply = cluster_->Call(names[0], command);
+  if (HasNoGroup(reply.status())) {
+    for (const std::string& name : names) {
+      absl::Status made = MakeGroup(name);
+      if (!made.ok()) return made;
+    }
+    reply = cluster_->Call(names[0], command);
+  }
+  if (!reply.ok()) return reply.status();
+  for (size_t i = 0; (*reply)->type == REDIS_REPLY_ARRAY && i < (*reply)->elements; ++i) {
+    const redisReply& stream = *(*reply)->element[i];
+    if (!IsArray(stream, 2)) continue;
+    const auto name = std::find(names.begin(), names.end(), TextOf(*stream.element[0]));
+    if (name != names.end()) ReadEntries(*stream.element[1], streams[name - names.begin()], &taken);
+  }
+  return taken;
+}
+
+absl::StatusOr<std::vector<StreamEntry>> ClusterStreams::TakeOver(const StreamName& stream, const std::string& taker,
+                                                                  absl::Duration idle, int count) {
+  const std::string name = NameOf(stream);
+  const std::string idle_ms = absl::StrCat(absl::ToInt64Milliseconds(idle)), most = absl::StrCat(count);
+  absl::StatusOr<RedisReply> reply =
+      cluster_->Call(name, {"XAUTOCLAIM", name, kGroup, taker, idle_ms, "0-0", "COUNT", most});
+  std::vector<StreamEntry> taken;
+  if (HasNoGroup(reply.status())) return taken;
+  if (!reply.ok()) return reply.status();
+  if (IsArray(**reply, 2)) ReadEntries(*(*reply)->element[1], stream, &taken);
+  return taken;
+}
+
+}  // namespace tritond::cache

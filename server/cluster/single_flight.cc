@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// A flight is one job's way through the cluster:
+//
+//   looking ─ outcome there ─▶ over          claiming ─ granted ─▶ holding ─ published ─▶ over
+//      │ └── held ─▶ following ◀── held ──────┘  ▲ └─ engine away ─▶ alone
+//      └── free ─▶ queued ── a worker is free ───┘
+//                    ▲ └ following: polls; the outcome ends it, a free lease puts it back into the queue
+//                    └───┘
+//
+// A follower never takes a lease by itself: the job goes back to the queue and claims when a worker is free for it, so
+// whoever holds a lease has a worker at work. Every step has a turn number; an answer that comes for an earlier turn is
+// late, and at most gives back the lease that it brought.
+#include "server/cluster/single_flight.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace tritond::server {
+namespace {
+
+using cache::LeaseTable;
+using State = LeaseTable::State;
+
+Verdict Of(Verdict::Kind kind) {
+  Verdict verdict;
+  verdict.kind = kind;
+  return verdict;
+}
+
+}  // namespace
+
+SingleFlight::SingleFlight(Config config, LeaseTable& table, Hooks hooks)
+    : config_(std::move(config)), table_(table), hooks_(std::move(hooks)) {}
+
+SingleFlight::Flight* SingleFlight::MakeLocked(uint64_t job, const JobSpec& spec) {
+  absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(spec.key);
+  if (!digest.ok()) return nullptr;
+  Flight& flight = flights_[job];
+  flight.key = spec.key;
+  flight.lease = {*digest, absl::StrCat(config_.owner, "/", job), 0};
+  flight.refresh = spec.refresh;
+  by_key_[spec.key] = job;
+  return &flight;
+}
+
+SingleFlight::Flight* SingleFlight::FindLocked(uint64_t job, uint64_t turn) {
+  auto it = flights_.find(job);
+  return it == flights_.end() || it->second.ended || it->second.turn != turn ? nullptr : &it->second;
+}
+
+void SingleFlight::EnterLocked(Flight* flight, Step step) {
+  if (flight->step == Step::kHolding) --stats_.held;
+  if (flight->step == Step::kFollowing) --stats_.following;
+  if (step == Step::kHolding) ++stats_.held;
+  if (step == Step::kFollowing) ++stats_.following;
+  flight->step = step;
+  flight->watched = false;
+  ++flight->turn;
+}
+
+void SingleFlight::EraseLocked(uint64_t job) {
+  auto it = flights_.find(job);
+  if (it == flights_.end()) return;
+  EnterLocked(&it->second, Step::kQueued);
+  auto named = by_key_.find(it->second.key);
+  if (named != by_key_.end() && named->second == job) by_key_.erase(named);
+  flights_.erase(it);
+}
+
+void SingleFlight::After(absl::Duration delay, Action action, uint64_t job, uint64_t turn) {
+  hooks_.run_after(delay, [this, action, job, turn] { (this->*action)(job, turn); });
+}
+
+void SingleFlight::DecideLater(uint64_t job, Verdict::Kind kind) {
+  hooks_.run_after(absl::ZeroDuration(), [this, job, kind] { hooks_.decide(job, Of(kind)); });
+}
+
+void SingleFlight::Look(uint64_t job, const JobSpec& spec) {
+  absl::MutexLock lock(&mu_);
+  Flight* flight = MakeLocked(job, spec);
+  if (flight == nullptr) return DecideLater(job, Verdict::Kind::kQueue);
+  EnterLocked(flight, Step::kLooking);
+  After(absl::ZeroDuration(), &SingleFlight::Ask, job, flight->turn);
+  After(config_.patience, &SingleFlight::LosePatience, job, flight->turn);
+}
+
+void SingleFlight::Claim(uint64_t job, const JobSpec& spec) {
+  absl::MutexLock lock(&mu_);
+  auto it = flights_.find(job);
+  Flight* flight = it == flights_.end() ? MakeLocked(job, spec) : &it->second;
+  if (flight == nullptr) return DecideLater(job, Verdict::Kind::kRun);
+  if (flight->step == Step::kClaiming || flight->step == Step::kHolding || flight->step == Step::kAlone) return;
+  EnterLocked(flight, Step::kClaiming);
+  After(absl::ZeroDuration(), &SingleFlight::Ask, job, flight->turn);
+  After(config_.patience, &SingleFlight::LosePatience, job, flight->turn);
+}
+
+void SingleFlight::Watch(uint64_t job) {
+  absl::MutexLock lock(&mu_);
+  auto it = flights_.find(job);
+  if (it == flights_.end() || it->second.step != Step::kQueued || it->second.watched) return;
+  it->second.watched = true;
+  After(config_.longest_poll / 2, &SingleFlight::Ask, job, it->second.turn);
+}
+
+void SingleFlight::Ended(uint64_t job) {
+  absl::MutexLock lock(&mu_);
+  hooks_.settled(job);
+  auto it = flights_.find(job);
+  if (it == flights_.end()) return;
+  if (it->second.publishing > 0) {
+    it->second.ended = true;  // What is published releases the lease.
+    return;
+  }
+  if (it->second.step == Step::kHolding) ReleaseLater(it->second.lease);
+  EraseLocked(job);
+}
+
+void SingleFlight::ReleaseLater(const cache::Lease& lease) {
+  // A lease that cannot be released runs out.
+  hooks_.run_after(absl::ZeroDuration(), [this, lease] { table_.Release(lease).IgnoreError(); });
+}
+
+std::optional<Outcome> SingleFlight::Read(const std::string& key, const LeaseTable::Answer& answer) {
+  if (answer.state == State::kDone) return hooks_.fetch(key);
+  if (answer.state == State::kFailed) return hooks_.read_error(answer.error);
+  return std::nullopt;
+}
+
+void SingleFlight::Ask(uint64_t job, uint64_t turn) {
+  Flight asked;
+  {
+    absl::MutexLock lock(&mu_);
+    Flight* flight = FindLocked(job, turn);
+    if (flight == nullptr) return;
+    asked = *flight;
+  }
+  LeaseTable::Wish wish;
+  wish.take = asked.step == Step::kClaiming;
+  wish.ignore_outcome = asked.refresh || asked.unreadable;
+  const absl::StatusOr<LeaseTable::Answer> answer =
+      table_.Ask(asked.lease.key, asked.lease.owner, config_.lease, wish);
+  std::optional<Outcome> outcome = answer.ok() ? Read(asked.key, *answer) : std::nullopt;
+  std::optional<Verdict> verdict;
+  {
+    absl::MutexLock lock(&mu_);
+    Flight* flight = FindLocked(job, turn);
+    if (flight == nullptr) return HearLateLocked(job, answer);
+    verdict = HearLocked(job, flight, answer, std::move(outcome));
+  }
+  if (verdict.has_value()) hooks_.decide(job, *std::move(verdict));
+}
+
+std::optional<Verdict> SingleFlight::HearLocked(uint64_t job, Flight* flight,
+                                                const absl::StatusOr<LeaseTable::Answer>& answer,
+                                                std::optional<Outcome> outcome) {
+  if (!answer.ok()) return HearAwayLocked(job, flight);
+  if (outcome.has_value()) {
+    Verdict verdict = Of(Verdict::Kind::kOutcome);
+    const bool followed = flight->step == Step::kFollowing || flight->step == Step::kQueued;
+    stats_.followed += followed;
+    outcome->stored = !followed;
+    outcome->elsewhere = followed;
+    verdict.outcome = *std::move(outcome);
+    return verdict;
+  }
+  switch (answer->state) {
+    case State::kGranted:
+      return HoldLocked(job, flight, answer->lease);
+    case State::kHeld:
+      return HearHeldLocked(job, flight);
+    case State::kFree:
+      return HearFreeLocked(job, flight);
+    case State::kDone:
+    case State::kFailed:
+      return HearUnreadableLocked(job, flight);
+  }
+  return std::nullopt;
+}
+
+std::optional<Verdict> SingleFlight::HearAwayLocked(uint64_t job, Flight* flight) {
+  if (flight->step == Step::kClaiming) return GoAloneLocked(job, flight);
+  if (flight->step == Step::kQueued) {
+    flight->watched = false;
+    return std::nullopt;
+  }
+  EnterLocked(flight, Step::kQueued);
+  return Of(Verdict::Kind::kQueue);
+}
+
+std::optional<Verdict> SingleFlight::HearHeldLocked(uint64_t job, Flight* flight) {
+  if (flight->refresh) return GoAloneLocked(job, flight);
+  flight->unreadable = false;  // Its holder may replace it.
+  const bool begins = flight->step != Step::kFollowing;
+  if (begins) {
+    EnterLocked(flight, Step::kFollowing);
+    flight->pause = config_.first_poll;
+    ++stats_.waited;
+  } else {
+    flight->pause = std::min(flight->pause * 2, config_.longest_poll);
+  }
+  After(flight->pause, &SingleFlight::Ask, job, flight->turn);
+  if (!begins) return std::nullopt;
+  return Of(Verdict::Kind::kFollow);
+}
+
+std::optional<Verdict> SingleFlight::HearFreeLocked(uint64_t job, Flight* flight) {
+  if (flight->step == Step::kQueued) {
+    After(config_.longest_poll, &SingleFlight::Ask, job, flight->turn);
+    return std::nullopt;
+  }
+  EnterLocked(flight, Step::kQueued);
+  return Of(Verdict::Kind::kQueue);
+}
+
+std::optional<Verdict> SingleFlight::HearUnreadableLocked(uint64_t job, Flight* flight) {
+  flight->unreadable = true;
+  if (flight->step == Step::kLooking) {
+    EnterLocked(flight, Step::kQueued);
+    return Of(Verdict::Kind::kQueue);
+  }
+  flight->pause = std::max(flight->pause, config_.first_poll);
+  After(flight->step == Step::kClaiming ? absl::ZeroDuration() : flight->pause, &SingleFlight::Ask, job, flight->turn);
+  return std::nullopt;
+}
+
+Verdict SingleFlight::HoldLocked(uint64_t job, Flight* flight, const cache::Lease& lease) {
+  EnterLocked(flight, Step::kHolding);
+  flight->lease = lease;
+  ++stats_.granted;
+  hooks_.settled(job);
+  After(config_.lease / 4, &SingleFlight::Renew, job, flight->turn);
+  return Of(Verdict::Kind::kRun);
+}
+
+Verdict SingleFlight::GoAloneLocked(uint64_t job, Flight* flight) {
+  EnterLocked(flight, Step::kAlone);
+  ++stats_.alone;
+  hooks_.settled(job);
+  return Of(Verdict::Kind::kRun);
+}
+
+void SingleFlight::HearLateLocked(uint64_t job, const absl::StatusOr<LeaseTable::Answer>& answer) {
+  if (!answer.ok() || answer->state != State::kGranted) return;
+  auto it = flights_.find(job);
+  if (it != flights_.end() && !it->second.ended && it->second.step == Step::kAlone) {
+    HoldLocked(job, &it->second, answer->lease);  // It runs already.
+  } else if (it == flights_.end() || it->second.lease.token != answer->lease.token) {
+    ReleaseLater(answer->lease);
+  }
+}
+
+void SingleFlight::LosePatience(uint64_t job, uint64_t turn) {
+  Verdict verdict;
+  {
+    absl::MutexLock lock(&mu_);
+    Flight* flight = FindLocked(job, turn);
+    if (flight == nullptr) return;
+    if (flight->step == Step::kClaiming) {
+      verdict = GoAloneLocked(job, flight);
+    } else {
+      EnterLocked(flight, Step::kQueued);
+      verdict = Of(Verdict::Kind::kQueue);
+    }
+  }
+  hooks_.decide(job, std::move(verdict));
+}
+
+void SingleFlight::Renew(uint64_t job, uint64_t turn) {
+  cache::Lease lease;
+  {
+    absl::MutexLock lock(&mu_);
+    // A flight that has ended, but is published still, goes on.
+    auto it = flights_.find(job);
+    if (it == flights_.end() || it->second.turn != turn) return;
+    lease = it->second.lease;
+  }
+  const absl::StatusOr<bool> kept = table_.Renew(lease, config_.lease);
+  absl::MutexLock lock(&mu_);
+  auto it = flights_.find(job);
+  if (it == flights_.end() || it->second.turn != turn) return;
+  if (kept.ok() && !*kept) {
+    ++stats_.lost;
+    EnterLocked(&it->second, Step::kAlone);  // It goes on; its token says what it may write.
+  } else {
+    After(config_.lease / 4, &SingleFlight::Renew, job, turn);
+  }
+}
+
+void SingleFlight::Publish(const std::string& key, std::function<absl::Status()> upload, cache::Blob value) {
+  WriteLater(key, [this, upload = std::move(upload), value](const cache::Lease& lease) -> absl::StatusOr<bool> {
+    absl::Status uploaded = upload();
+    if (!uploaded.ok()) return uploaded;
+    return table_.Publish(lease, value);
+  });
+}
+
+void SingleFlight::PublishError(const std::string& key, const std::string& error) {
+  WriteLater(key, [this, error](const cache::Lease& lease) {
+    return table_.PublishError(lease, error, config_.error_lifetime);
+  });
+}
+
+void SingleFlight::WriteLater(const std::string& key, Write write) {
+  absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
+  if (!digest.ok()) return;
+  cache::Lease lease{*digest, config_.owner, 0};
+  uint64_t job = 0;
+  {
+    absl::MutexLock lock(&mu_);
+    auto named = by_key_.find(key);
+    if (named != by_key_.end()) {
+      Flight& flight = flights_[named->second];
+      if (flight.step == Step::kHolding || flight.step == Step::kAlone) {
+        job = named->second;
+        lease = flight.lease;
+        ++flight.publishing;
+      }
+    }
+  }
+  hooks_.run_after(absl::ZeroDuration(), [this, job, lease, write = std::move(write)] {
+    const absl::StatusOr<bool> written = write(lease);
+    absl::MutexLock lock(&mu_);
+    if (!written.ok()) {
+      ++stats_.publish_failures;
+      if (lease.token != 0) ReleaseLater(lease);
+    }
+    auto it = flights_.find(job);
+    if (it == flights_.end()) return;
+    if (--it->second.publishing == 0 && it->second.ended) {
+      EraseLocked(job);
+    } else if (it->second.step == Step::kHolding) {
+      EnterLocked(&it->second, Step::kAlone);  // What was written released the lease.
+    }
+  });
+}
+
+std::optional<Outcome> SingleFlight::Find(const std::string& key) {
+  absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
+  if (!digest.ok()) return std::nullopt;
+  const absl::StatusOr<LeaseTable::Answer> answer =
+      table_.Ask(*digest, config_.owner, config_.lease, {/*take=*/false, /*ignore_outcome=*/false});
+  return answer.ok() ? Read(key, *answer) : std::nullopt;
+}
+
+void SingleFlight::ForgetError(const std::string& key) {
+  absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
+  if (digest.ok()) table_.ForgetError(*digest).IgnoreError();  // It goes by itself soon.
+}
+
+SingleFlight::Stats SingleFlight::GetStats() const {
+  absl::MutexLock lock(&mu_);
+  return stats_;
+}
+
+}  // namespace tritond::server

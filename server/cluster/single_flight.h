@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_CLUSTER_SINGLE_FLIGHT_H_
+#define SERVER_CLUSTER_SINGLE_FLIGHT_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "cache/api/lease_table.h"
+#include "server/scheduler/peers.h"
+
+namespace tritond::server {
+
+// One run per key in a whole cluster: a job runs here under the key's lease, or follows the daemon that has it, until
+// the outcome is there or the lease is free again. When the engine is away, or takes longer than `patience` over an
+// answer, a job runs without a lease. A lost lease costs a second run and nothing else.
+//
+// Pure logic: time passes in `run_after`, what blocks runs there too. Thread-safe. The scheduler's calls neither block
+// nor call back; verdicts are given without a lock. Does not own the table.
+class SingleFlight final : public Peers {
+ public:
+  struct Config {
+    std::string owner;  // of this run of this daemon: no other has it
+    absl::Duration lease = absl::Seconds(5);
+    absl::Duration first_poll = absl::Milliseconds(5);  // of a follower; doubles
+    absl::Duration longest_poll = absl::Milliseconds(100);
+    absl::Duration patience = absl::Seconds(1);
+    absl::Duration error_lifetime = absl::Seconds(60);
+  };
+  struct Hooks {
+    // Runs the task after the delay, where it may block.
+    std::function<void(absl::Duration delay, std::function<void()> task)> run_after;
+    // The value that the cluster has under the key; nothing when it cannot be had whole. May block.
+    std::function<std::optional<Outcome>(const std::string& key)> fetch;
+    // A failure as PublishError was given it; nothing when it cannot be read.
+    std::function<std::optional<Outcome>(const std::string& error)> read_error;
+    std::function<void(uint64_t job, Verdict verdict)> decide;
+    // The job is not for other daemons to take any more. Called with locks held: must neither block nor call back.
+    std::function<void(uint64_t job)> settled;
+  };
+  struct Stats {
+    uint64_t held = 0;      // leases, now
+    uint64_t following = 0; // jobs that another daemon runs, now
+    uint64_t granted = 0;   // leases
+    uint64_t lost = 0;      // leases that another daemon got while this one's job ran
+    uint64_t waited = 0;    // jobs that followed another daemon
+    uint64_t followed = 0;  // of these, those that got its outcome
+    uint64_t alone = 0;     // jobs that ran without a lease
+    uint64_t publish_failures = 0;
+  };
+
+  SingleFlight(Config config, cache::LeaseTable& table, Hooks hooks);
+
+  void Look(uint64_t job, const JobSpec& spec) override;
+  void Claim(uint64_t job, const JobSpec& spec) override;
+  void Ended(uint64_t job) override;
+
+  // Looks on behalf of a job that waits in the queue too, since another daemon may take it.
+  void Watch(uint64_t job);
+
+  // Hands the outcome of a run here to the cluster, under the job's lease where it has one; to be called before the
+  // job ends. `upload` runs first, where it may block; when it fails nothing is published.
+  void Publish(const std::string& key, std::function<absl::Status()> upload, cache::Blob value);
+  void PublishError(const std::string& key, const std::string& error);
+
+  // The outcome under a key, as the cluster has it now. Blocks.
+  std::optional<Outcome> Find(const std::string& key);
+  // Forgets the failure. Blocks.
+  void ForgetError(const std::string& key);
+
+  Stats GetStats() const;
+
+ private:
+  enum class Step { kLooking, kQueued, kClaiming, kFollowing, kHolding, kAlone };
+  struct Flight {
+    std::string key;
+    cache::Lease lease;  // token 0: none
+    Step step = Step::kLooking;
+    uint64_t turn = 0;  // grows with every step: answers of an earlier one are late
+    absl::Duration pause;
+    bool refresh = false;
+    bool unreadable = false;  // a value is there and cannot be had
+    bool watched = false;
+    int publishing = 0;
+    bool ended = false;
+  };
+  using Action = void (SingleFlight::*)(uint64_t job, uint64_t turn);
+  using Write = std::function<absl::StatusOr<bool>(const cache::Lease& lease)>;
+
+  // Null when the key is no digest: such a job has no peers.
+  Flight* MakeLocked(uint64_t job, const JobSpec& spec) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Flight* FindLocked(uint64_t job, uint64_t turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EnterLocked(Flight* flight, Step step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EraseLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void After(absl::Duration delay, Action action, uint64_t job, uint64_t turn);
+  void DecideLater(uint64_t job, Verdict::Kind kind);
+
+  void Ask(uint64_t job, uint64_t turn);
+  std::optional<Outcome> Read(const std::string& key, const cache::LeaseTable::Answer& answer);
+  // What an answer means for a job; nothing: it goes on waiting.
+  std::optional<Verdict> HearLocked(uint64_t job, Flight* flight,
+                                    const absl::StatusOr<cache::LeaseTable::Answer>& answer,
+                                    std::optional<Outcome> outcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::optional<Verdict> HearAwayLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::optional<Verdict> HearHeldLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::optional<Verdict> HearFreeLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::optional<Verdict> HearUnreadableLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Verdict HoldLocked(uint64_t job, Flight* flight, const cache::Lease& lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Verdict GoAloneLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void HearLateLocked(uint64_t job, const absl::StatusOr<cache::LeaseTable::Answer>& answer)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void LosePatience(uint64_t job, uint64_t turn);
+  void Renew(uint64_t job, uint64_t turn);
+  void ReleaseLater(const cache::Lease& lease);
+  void WriteLater(const std::string& key, Write write);
+
+  const Config config_;
+  cache::LeaseTable& table_;
+  const Hooks hooks_;
+
+  mutable absl::Mutex mu_;
+  absl::flat_hash_map<uint64_t, Flight> flights_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<std::string, uint64_t> by_key_ ABSL_GUARDED_BY(mu_);
+  Stats stats_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_CLUSTER_SINGLE_FLIGHT_H_

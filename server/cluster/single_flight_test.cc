@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two daemons' schedulers and an engine, all in one thread and with time that the test moves.
+#include "server/cluster/single_flight.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "server/scheduler/scheduler.h"
+#include "tests/support/fake_cluster.h"
+
+namespace tritond::server {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct Text final : Payload {
+  explicit Text(std::string value) : text(std::move(value)) {}
+  std::string text;
+};
+
+// A daemon with one worker, which does what the test says.
+class Daemon final : public Executor {
+ public:
+  Daemon(const std::string& name, tests::FakeTime& time, tests::FakeLeases& leases)
+      : scheduler({}, [&time] { return time.Now(); }, *this), flights(ConfigOf(name), leases, Hooks(time, leases)) {
+    scheduler.SetPeers(&flights);
+    WorkerOffer offer;
+    offer.build_id = "build";
+    offer.targets["cuda:90"] = true;
+    scheduler.WorkerAttached("worker", offer);
+  }
+
+  Scheduler::WaiterId Submit(const std::string& key, bool refresh = false,
+                             absl::Time deadline = absl::InfiniteFuture()) {
+    JobSpec spec;
+    spec.key = key;
+    spec.needs = {"cuda:90", "build", true};
+    spec.refresh = refresh;
+    return scheduler.Submit(spec, deadline, nullptr, [this](const Outcome& outcome, bool) {
+      if (outcome.elsewhere) ++followed;
+      if (outcome.stored) ++stored;
+      answers.push_back(outcome.status.ok() ? static_cast<const Text&>(*outcome.value).text
+                                            : std::string(outcome.status.message()));
+    });
+  }
+  void Succeed(const std::string& key, const std::string& text) {
+    flights.Publish(key, [this] { return upload; }, cache::Blob(text));
+    End(text);
+  }
+  void Fail(const std::string& key, const std::string& error) {
+    flights.PublishError(key, error);
+    Outcome outcome;
+    outcome.status = absl::InvalidArgumentError(error);
+    Finish(outcome);
+  }
+  // Without a word to the cluster, as after a crash of a worker for the last time.
+  void End(const std::string& text) {
+    Outcome outcome;
+    outcome.value = std::make_shared<Text>(text);
+    Finish(outcome);
+  }
+  void Start(const std::string&, uint64_t lease, const JobSpec& job) override {
+    running = lease;
+    started.push_back(job.key);
+  }
+  void Cancel(const std::string&, uint64_t) override { ++cancelled; }
+
+  Scheduler scheduler;
+  SingleFlight flights;
+  std::vector<std::string> started, answers;
+  uint64_t running = 0;
+  int followed = 0, stored = 0, cancelled = 0;
+  bool readable = true;
+  absl::Status upload;
+
+ private:
+  static SingleFlight::Config ConfigOf(const std::string& name) {
+    SingleFlight::Config config;
+    config.owner = name;
+    return config;
+  }
+  SingleFlight::Hooks Hooks(tests::FakeTime& time, tests::FakeLeases& leases) {
+    SingleFlight::Hooks hooks;
+    hooks.run_after = [&time](absl::Duration delay, std::function<void()> task) {
+      time.RunAfter(delay, std::move(task));
+    };
+    hooks.fetch = [this, &leases](const std::string& key) -> std::optional<Outcome> {
+      if (!readable) return std::nullopt;
+      Outcome outcome;
+      outcome.value = std::make_shared<Text>(leases.ValueOf(*cache::Digest::FromHex(key)));
+      return outcome;
+    };
+    hooks.read_error = [](const std::string& error) {
+      Outcome outcome;
+      outcome.status = absl::InvalidArgumentError(error);
+      return outcome;
+    };
+    hooks.decide = [this](uint64_t job, Verdict verdict) { scheduler.Decide(job, std::move(verdict)); };
+    hooks.settled = [](uint64_t) {};
+    return hooks;
+  }
+  void Finish(const Outcome& outcome) { scheduler.Finish(std::exchange(running, 0), outcome); }
+};
+
+class SingleFlightTest : public testing::Test {
+ protected:
+  // What is due now, and what that brings.
+  void Settle() { time.Pass(absl::ZeroDuration()); }
+
+  tests::FakeTime time;
+  tests::FakeLeases leases{time};
+  Daemon a{"a", time, leases}, b{"b", time, leases};
+  const cache::Digest digest = cache::Digest::Of("kernel");
+  const std::string key = digest.ToHex();
+};
+
+TEST_F(SingleFlightTest, OneDaemonRunsTheJobAndTheOtherGetsItsResult) {
+  a.Submit(key);
+  b.Submit(key);
+  Settle();
+  EXPECT_THAT(a.started, ElementsAre(key));
+  EXPECT_THAT(b.started, IsEmpty());
+  time.Pass(absl::Seconds(20));  // Far longer than a lease: it is renewed.
+  EXPECT_THAT(b.started, IsEmpty());
+  a.Succeed(key, "result");
+  time.Pass(absl::Milliseconds(100));
+  EXPECT_THAT(a.answers, ElementsAre("result"));
+  EXPECT_THAT(b.answers, ElementsAre("result"));
+  EXPECT_EQ(b.followed, 1);
+  EXPECT_EQ(a.flights.GetStats().held, 0u);
+  EXPECT_EQ(b.flights.GetStats().following, 0u);
+}
+
+TEST_F(SingleFlightTest, AFollowerHoldsNoWorker) {
+  a.Submit(key);
+  b.Submit(key);
+  Settle();
+  const std::string other = cache::Digest::Of("other").ToHex();
+  b.Submit(other);
+  Settle();
+  EXPECT_THAT(b.started, ElementsAre(other));
+}
+
+TEST_F(SingleFlightTest, AStoredResultIsAHit) {
+  a.Submit(key);
+  Settle();
+  a.Succeed(key, "result");
+  Settle();
+  b.Submit(key);
+  Settle();
+  EXPECT_THAT(b.answers, ElementsAre("result"));
+  EXPECT_EQ(b.stored, 1);
+}
+
+TEST_F(SingleFlightTest, ADeterministicErrorReachesFollowersAndIsForgottenLater) {
+  a.Submit(key);
+  b.Submit(key);
+  Settle();
+  a.Fail(key, "wrong");
+  time.Pass(absl::Milliseconds(100));
+  EXPECT_THAT(b.answers, ElementsAre("wrong"));
+  EXPECT_THAT(b.started, IsEmpty());
+  time.Pass(absl::Seconds(61));
+  b.Submit(key);
+  Settle();
+  EXPECT_THAT(b.started, ElementsAre(key));
+}
+
+TEST_F(SingleFlightTest, AnEndThatIsNotSharedLetsTheFollowerRunIt) {
+  a.Submit(key);
+  b.Submit(key);
+  Settle();
+  a.End("gone");
+  time.Pass(absl::Milliseconds(100));
+  EXPECT_THAT(b.started, ElementsAre(key));
+}
+
+TEST_F(SingleFlightTest, AFollowerTakesOverWhenTheLeaseRunsOut) {
+  leases.Take(digest, absl::Seconds(5));
+  a.Submit(key);
+  b.Submit(key);
+  time.Pass(absl::Milliseconds(4900));
+  EXPECT_THAT(a.started, IsEmpty());
+  time.Pass(absl::Milliseconds(200));
+  EXPECT_EQ(a.started.size() + b.started.size(), 1u);
+  Daemon& leader = a.started.empty() ? b : a;
+  leader.Succeed(key, "result");
+  time.Pass(absl::Milliseconds(200));
+  EXPECT_THAT(a.answers, ElementsAre("result"));
+  EXPECT_THAT(b.answers, ElementsAre("result"));
+}
+
+TEST_F(SingleFlightTest, TheLeasesOfWhoeverLeavesAreFreeAtOnce) {
+  const Scheduler::WaiterId waiter = a.Submit(key);
+  b.Submit(key);
+  Settle();
+  EXPECT_TRUE(a.scheduler.Leave(waiter));
+  EXPECT_EQ(a.cancelled, 1);
+  time.Pass(absl::Milliseconds(100));
+  EXPECT_THAT(b.started, ElementsAre(key));
+}
+
+TEST_F(SingleFlightTest, AFollowersDeadlineAndCancellationCount) {
+  a.Submit(key);
+  b.Submit(key, false, time.Now() + absl::Seconds(1));
+  const Scheduler::WaiterId waiter = b.Submit(key);
+  time.Pass(absl::Seconds(2));
+  b.scheduler.Tick();
+  EXPECT_THAT(b.answers, ElementsAre("the deadline passed while another daemon compiled"));
+  EXPECT_TRUE(b.scheduler.Leave(waiter));
+  EXPECT_EQ(b.flights.GetStats().following, 0u);
+  const int asked = leases.asked;
+  time.Pass(absl::Seconds(2));
+  EXPECT_EQ(leases.asked, asked);  // Nobody polls for nobody.
+}
+
+TEST_F(SingleFlightTest, WithoutTheEngineEachDaemonRunsTheJob) {
+  leases.away = true;
+  a.Submit(key);
+  b.Submit(key);
+  Settle();
+  EXPECT_THAT(a.started, ElementsAre(key));
+  EXPECT_THAT(b.started, ElementsAre(key));
+  EXPECT_EQ(a.flights.GetStats().alone, 1u);
+  a.Succeed(key, "result");
+  Settle();
+  EXPECT_THAT(a.answers, ElementsAre("result"));
+}
+
+TEST_F(SingleFlightTest, AFollowerGoesOnAloneWhenTheEngineGoesAway) {
+  a.Submit(key);
+  b.Submit(key);
+  Settle();
+  leases.away = true;
+  time.Pass(absl::Milliseconds(200));
+  EXPECT_THAT(b.started, ElementsAre(key));
+}
+
+TEST_F(SingleFlightTest, AnEngineThatTakesTooLongIsNotWaitedFor) {
+  a.Submit(key);
+  leases.before_answer = [this] {
+    time.Pass(absl::Seconds(3));  // The look stalls.
+    EXPECT_THAT(a.started, ElementsAre(key));
+  };
+  Settle();
+  EXPECT_THAT(a.started, ElementsAre(key));
+}
+
+TEST_F(SingleFlightTest, ALeaseThatComesLateIsKeptByTheJobThatRunsAlready) {
+  a.Submit(key, /*refresh=*/true);  // Does not look.
+  leases.before_answer = [this] {
+    time.Pass(absl::Seconds(3));  // The claim stalls.
+    EXPECT_EQ(a.flights.GetStats().alone, 1u);
+  };
+  Settle();
+  EXPECT_THAT(a.started, ElementsAre(key));
+  EXPECT_EQ(a.flights.GetStats().held, 1u);
+  a.Succeed(key, "result");
+  Settle();
+  EXPECT_EQ(a.flights.GetStats().held, 0u);
+  EXPECT_EQ(leases.ValueOf(digest), "result");
+}
+
+TEST_F(SingleFlightTest, ALeaseOfAJobThatEndedMeanwhileIsGivenBack) {
+  const Scheduler::WaiterId waiter = a.Submit(key, /*refresh=*/true);
+  leases.before_answer = [&] { a.scheduler.Leave(waiter); };
+  Settle();
+  b.Submit(key);
+  Settle();
+  EXPECT_THAT(b.started, ElementsAre(key));
+}
+
+TEST_F(SingleFlightTest, AFencedOutResultDoesNotReplaceALaterOne) {
+  a.Submit(key);
+  b.Submit(key);
+  Settle();
+  // a is cut off from the engine for longer than its lease lasts.
+  leases.away = true;
+  time.Pass(absl::Milliseconds(150));
+  leases.away = false;
+  leases.Take(digest, absl::Seconds(5));  // Somebody has had it since.
+  time.Pass(absl::Seconds(2));
+  EXPECT_EQ(a.flights.GetStats().lost, 1u);
+  ASSERT_TRUE(*leases.Publish({digest, "somebody", 2}, cache::Blob("later")));
+  a.Succeed(key, "older");
+  time.Pass(absl::Milliseconds(100));
+  EXPECT_EQ(leases.ValueOf(digest), "later");
+  EXPECT_THAT(a.answers, ElementsAre("older"));
+}
+
+TEST_F(SingleFlightTest, AResultThatCannotBeHadWholeIsMadeAnew) {
+  ASSERT_TRUE(*leases.Publish({digest, "somebody", 0}, cache::Blob("without its artifacts")));
+  a.readable = b.readable = false;
+  a.Submit(key);
+  b.Submit(key);
+  Settle();
+  EXPECT_EQ(a.started.size() + b.started.size(), 1u);
+  Daemon& leader = a.started.empty() ? b : a;
+  leader.Succeed(key, "whole");
+  Settle();
+  a.readable = b.readable = true;
+  time.Pass(absl::Milliseconds(300));
+  EXPECT_EQ(a.started.size() + b.started.size(), 1u);
+  EXPECT_THAT(a.answers, ElementsAre("whole"));
+  EXPECT_THAT(b.answers, ElementsAre("whole"));
+}
+
+TEST_F(SingleFlightTest, ARefreshRunsWhateverOthersDo) {
+  a.Submit(key);
+  Settle();
+  b.Submit(key, /*refresh=*/true);
+  Settle();
+  EXPECT_THAT(b.started, ElementsAre(key));
+}
+
+TEST_F(SingleFlightTest, AResultWhoseArtifactsCannotBeSharedIsNotShared) {
+  a.upload = absl::ResourceExhaustedError("full");
+  a.Submit(key);
+  b.Submit(key);
+  Settle();
+  a.Succeed(key, "result");
+  EXPECT_THAT(a.answers, ElementsAre("result"));
+  time.Pass(absl::Milliseconds(100));
+  EXPECT_THAT(b.started, ElementsAre(key));
+  EXPECT_EQ(a.flights.GetStats().publish_failures, 1u);
+}
+
+TEST_F(SingleFlightTest, AWorkerThatIsLostDuringTheClaimCostsOnlyItsPlace) {
+  a.Submit(key, /*refresh=*/true);
+  a.scheduler.WorkerLost("worker", {});
+  Settle();
+  EXPECT_THAT(a.started, IsEmpty());
+  WorkerOffer offer;
+  offer.build_id = "build";
+  offer.targets["cuda:90"] = true;
+  a.scheduler.WorkerAttached("another", offer);
+  Settle();
+  EXPECT_THAT(a.started, ElementsAre(key));
+  a.scheduler.WorkerLost("another", {});
+  a.scheduler.WorkerAttached("a third", offer);
+  EXPECT_THAT(a.started, ElementsAre(key, key));  // Its lease holds.
+}
+
+}  // namespace
+}  // namespace tritond::server

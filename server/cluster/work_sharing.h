@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_CLUSTER_WORK_SHARING_H_
+#define SERVER_CLUSTER_WORK_SHARING_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "cache/api/job_stream.h"
+#include "server/scheduler/scheduler.h"
+
+namespace tritond::server {
+
+// Gives jobs that wait for a worker to daemons that have an idle one. A waiting job is offered on the stream of its
+// compiler and target, and stays in the queue: whoever has a worker first runs it, under the key's lease, which
+// SingleFlight takes. Its origin sees that another daemon has the lease, and gets the outcome as any follower does.
+//
+// An offer is a hint and may be lost; a job never is, since its origin keeps it. What a taker that died had is taken
+// over by another. Pure logic: time is injected. Thread-safe. Does not own the stream.
+class WorkSharing final {
+ public:
+  struct Config {
+    std::string taker;  // of this run of this daemon: no other has it
+    absl::Duration round = absl::Milliseconds(50);
+    absl::Duration offer_after = absl::Milliseconds(50);  // of waiting
+    absl::Duration offer_again = absl::Seconds(10);       // when nobody has taken it
+    size_t max_offers = 64;
+    size_t max_body_bytes = size_t{1} << 20;  // of an offer; larger jobs wait for their own daemon's workers
+    absl::Duration take_over_every = absl::Seconds(5);
+    absl::Duration take_over_after = absl::Seconds(15);
+  };
+  struct Hooks {
+    // Runs the task after the delay, where it may block.
+    std::function<void(absl::Duration delay, std::function<void()> task)> run_after;
+    std::function<std::vector<Scheduler::WaitingJob>(absl::Duration at_least, size_t limit)> list_waiting;
+    std::function<std::map<Requirement, int>()> idle_slots;
+    // A job as another daemon can read it; nothing when it cannot.
+    std::function<std::optional<std::string>(const JobSpec& spec)> write;
+    // Runs an offered job. `done` is called once; false: another daemon should have it.
+    std::function<void(const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done)> run;
+    // Another daemon may have a job of this one's now.
+    std::function<void(uint64_t job)> watch;
+  };
+  struct Stats {
+    uint64_t offered = 0;
+    uint64_t taken = 0;
+    uint64_t open_offers = 0;  // now
+  };
+
+  WorkSharing(Config config, Clock clock, cache::JobStream& streams, Hooks hooks);
+
+  // Begins; it goes on for as long as `run_after` runs tasks.
+  void Begin();
+  // The job has ended or runs here: it is offered no longer. Neither blocks nor calls back.
+  void Settled(uint64_t job);
+
+  Stats GetStats() const;
+
+ private:
+  struct Offer {
+    cache::StreamName stream;
+    std::string id;  // empty while it is being made
+    absl::Time since;
+  };
+
+  void Round();
+  void OfferWaiting();
+  void OfferOne(const Scheduler::WaitingJob& job, const std::string& body);
+  bool TakeSome();
+  void Start(const cache::StreamEntry& entry, const Requirement& needs);
+  void RemoveLater(const cache::StreamName& stream, const std::string& id);
+
+  const Config config_;
+  const Clock clock_;
+  cache::JobStream& streams_;
+  const Hooks hooks_;
+  absl::Time next_take_over_;  // of the round's thread
+
+  mutable absl::Mutex mu_;
+  absl::flat_hash_map<uint64_t, Offer> offers_ ABSL_GUARDED_BY(mu_);
+  Stats stats_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_CLUSTER_WORK_SHARING_H_

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/cluster/work_sharing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "tests/support/fake_cluster.h"
+
+namespace tritond::server {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const Requirement kNeeds{"cuda:90", "build {1}", true};
+
+// What a daemon shows of its queue and its workers; the test sets it.
+class Daemon {
+ public:
+  Daemon(tests::FakeTime& time, cache::JobStream& streams, const std::string& name = "daemon") {
+    WorkSharing::Config config;
+    config.taker = name;
+    WorkSharing::Hooks hooks;
+    hooks.run_after = [&time](absl::Duration delay, std::function<void()> task) {
+      time.RunAfter(delay, std::move(task));
+    };
+    hooks.list_waiting = [this](absl::Duration, size_t limit) {
+      return std::vector<Scheduler::WaitingJob>(waiting.begin(),
+                                                waiting.begin() + std::min(limit, waiting.size()));
+    };
+    hooks.idle_slots = [this] { return idle; };
+    hooks.write = [](const JobSpec& spec) -> std::optional<std::string> { return spec.label; };
+    hooks.run = [this](const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done) {
+      EXPECT_FALSE(needs < kNeeds || kNeeds < needs);
+      taken.push_back(entry.body);
+      idle.clear();
+      finish = std::move(done);
+    };
+    hooks.watch = [this](uint64_t job) { watched.push_back(job); };
+    sharing = std::make_unique<WorkSharing>(config, [&time] { return time.Now(); }, streams, std::move(hooks));
+    sharing->Begin();
+  }
+  void Queue(uint64_t id, const std::string& label) {
+    Scheduler::WaitingJob& job = waiting.emplace_back();
+    job.id = id;
+    job.spec.key = "key of " + label;
+    job.spec.needs = kNeeds;
+    job.spec.label = label;
+    job.latest = absl::InfiniteFuture();
+  }
+
+  std::vector<Scheduler::WaitingJob> waiting;
+  std::map<Requirement, int> idle;
+  std::vector<std::string> taken;
+  std::vector<uint64_t> watched;
+  std::function<void(bool)> finish;
+  std::unique_ptr<WorkSharing> sharing;
+};
+
+class WorkSharingTest : public testing::Test {
+ protected:
+  static constexpr absl::Duration kRound = absl::Milliseconds(120);
+
+  tests::FakeTime time;
+  tests::FakeStreams streams{time};
+  Daemon busy{time, streams, "busy"}, idle{time, streams, "idle"};
+};
+
+TEST_F(WorkSharingTest, AnIdleDaemonTakesWhatWaitsAtABusyOne) {
+  busy.Queue(1, "kernel");
+  idle.idle[kNeeds] = 1;
+  time.Pass(kRound);
+  EXPECT_THAT(idle.taken, ElementsAre("kernel"));
+  EXPECT_THAT(busy.taken, IsEmpty());
+  EXPECT_THAT(busy.watched, testing::Contains(1u));
+  EXPECT_EQ(streams.size(), 1u);  // Until it is done: whoever takes over finds it.
+  idle.finish(true);
+  time.Pass(kRound);
+  EXPECT_EQ(streams.size(), 0u);
+}
+
+TEST_F(WorkSharingTest, ADaemonWithoutIdleWorkersOfThatKindTakesNothing) {
+  busy.Queue(1, "kernel");
+  idle.idle[{"cuda:90", kNeeds.build_id, false}] = 1;
+  time.Pass(kRound);
+  EXPECT_THAT(idle.taken, IsEmpty());
+}
+
+TEST_F(WorkSharingTest, AJobThatItsOwnDaemonRunsIsNotOnOfferAnyMore) {
+  busy.Queue(1, "kernel");
+  time.Pass(kRound);
+  EXPECT_EQ(streams.size(), 1u);
+  busy.waiting.clear();
+  busy.sharing->Settled(1);
+  time.Pass(absl::ZeroDuration());
+  EXPECT_EQ(streams.size(), 0u);
+  EXPECT_EQ(busy.sharing->GetStats().open_offers, 0u);
+}
+
+TEST_F(WorkSharingTest, EachJobIsOfferedOnceAndAgainAfterAWhile) {
+  busy.Queue(1, "kernel");
+  time.Pass(absl::Seconds(5));
+  EXPECT_EQ(busy.sharing->GetStats().offered, 1u);
+  streams.Lose();
+  time.Pass(absl::Seconds(6));
+  EXPECT_EQ(busy.sharing->GetStats().offered, 2u);
+  EXPECT_EQ(streams.size(), 1u);
+}
+
+TEST_F(WorkSharingTest, OffersAreBounded) {
+  for (int i = 1; i <= 500; ++i) busy.Queue(i, "kernel");
+  time.Pass(absl::Seconds(1));
+  EXPECT_EQ(streams.size(), WorkSharing::Config().max_offers);
+}
+
+TEST_F(WorkSharingTest, LargeJobsAreNotOffered) {
+  busy.Queue(1, std::string((size_t{1} << 20) + 1, 'x'));
+  busy.Queue(2, "small");
+  time.Pass(kRound);
+  EXPECT_EQ(streams.size(), 1u);
+}
+
+TEST_F(WorkSharingTest, WhatATakerThatDiedHadIsTakenOver) {
+  busy.Queue(1, "kernel");
+  idle.idle[kNeeds] = 1;
+  time.Pass(kRound);
+  ASSERT_THAT(idle.taken, ElementsAre("kernel"));  // And that was the last of it.
+  Daemon third(time, streams, "third");
+  third.idle[kNeeds] = 1;
+  busy.waiting.clear();
+  time.Pass(absl::Seconds(10));
+  EXPECT_THAT(third.taken, IsEmpty());
+  time.Pass(absl::Seconds(15));
+  EXPECT_THAT(third.taken, ElementsAre("kernel"));
+}
+
+TEST_F(WorkSharingTest, WhatATakerCannotRunStaysForOthers) {
+  busy.Queue(1, "kernel");
+  idle.idle[kNeeds] = 1;
+  time.Pass(kRound);
+  idle.finish(false);
+  time.Pass(kRound);
+  EXPECT_EQ(streams.size(), 1u);
+}
+
+TEST_F(WorkSharingTest, AnOfferWhoseCallersHaveGivenUpIsDropped) {
+  busy.Queue(1, "kernel");
+  busy.waiting[0].latest = time.Now() + absl::Milliseconds(60);
+  time.Pass(kRound);
+  busy.waiting.clear();
+  idle.idle[kNeeds] = 1;
+  time.Pass(kRound);
+  EXPECT_THAT(idle.taken, IsEmpty());
+  EXPECT_EQ(streams.size(), 0u);
+}
+
+TEST_F(WorkSharingTest, GoesOnWhenTheEngineIsBack) {
+  streams.away = true;
+  busy.Queue(1, "kernel");
+  idle.idle[kNeeds] = 1;
+  time.Pass(absl::Seconds(1));
+  streams.away = false;
+  time.Pass(kRound);
+  EXPECT_THAT(idle.taken, ElementsAre("kernel"));
+}
+
+}  // namespace
+}  // namespace tritond::server

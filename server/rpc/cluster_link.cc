@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nothing that comes from the engine is believed: results carry a seal, artifacts are what their digests say, and an
+// offered job must have the key that it was offered under.
+#include "server/rpc/cluster_link.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/random/random.h"
+#include "absl/strings/str_cat.h"
+#include "proto/request_key/request_key.h"
+#include "server/rpc/compile_call.h"
+#include "server/rpc/engine.h"
+#include "server/rpc/status.h"
+
+namespace tritond::server {
+namespace {
+
+constexpr int kThreads = 8;
+
+// Tells daemons apart, and the runs of one.
+std::string NameThisRun() {
+  char host[256] = "";
+  gethostname(host, sizeof(host) - 1);
+  absl::BitGen random;
+  return absl::StrCat(host, ".", getpid(), ".", absl::Hex(absl::Uniform<uint64_t>(random), absl::kZeroPad16));
+}
+
+std::optional<Outcome> ReadError(const std::string& error) {
+  v1::Failure failure;
+  if (!failure.ParseFromString(error) || failure.code() == 0) return std::nullopt;
+  Outcome outcome;
+  outcome.status = FromFailure(failure);
+  return outcome;
+}
+
+// Nobody compiled it, and that is not the job's fault.
+bool IsForOthers(const std::string& reason) {
+  return reason == "DRAINING" || reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "NO_WORKER";
+}
+
+}  // namespace
+
+ClusterLink::ClusterLink(Engine& engine, const ClusterAccess& access)
+    : engine_(engine),
+      access_(access),
+      name_(NameThisRun()),
+      threads_(kThreads),
+      flights_(FlightConfig(name_), access.leases, FlightHooks()),
+      sharing_(SharingConfig(name_), [&engine] { return engine.Now(); }, access.jobs, SharingHooks()) {}
+
+ClusterLink::~ClusterLink() { Stop(); }
+
+SingleFlight::Config ClusterLink::FlightConfig(const std::string& name) const {
+  SingleFlight::Config config;
+  config.owner = name;
+  config.lease = access_.lease;
+  config.error_lifetime = engine_.config().error_lifetime;
+  return config;
+}
+
+SingleFlight::Hooks ClusterLink::FlightHooks() {
+  SingleFlight::Hooks hooks;
+  hooks.run_after = [this](absl::Duration delay, std::function<void()> task) {
+    threads_.RunAfter(delay, std::move(task));
+  };
+  hooks.fetch = [this](const std::string& key) { return Fetch(key); };
+  hooks.read_error = ReadError;
+  hooks.decide = [this](uint64_t job, Verdict verdict) { engine_.scheduler().Decide(job, std::move(verdict)); };
+  hooks.settled = [this](uint64_t job) { sharing_.Settled(job); };
+  return hooks;
+}
+
+WorkSharing::Config ClusterLink::SharingConfig(const std::string& name) const {
+  WorkSharing::Config config;
+  config.taker = name;
+  config.take_over_after = access_.lease * 3;
+  return config;
+}
+
+WorkSharing::Hooks ClusterLink::SharingHooks() {
+  WorkSharing::Hooks hooks;
+  hooks.run_after = [this](absl::Duration delay, std::function<void()> task) {
+    threads_.RunAfter(delay, std::move(task));
+  };
+  hooks.list_waiting = [this](absl::Duration at_least, size_t limit) {
+    return engine_.scheduler().ListWaiting(at_least, limit);
+  };
+  hooks.idle_slots = [this] { return engine_.scheduler().IdleSlots(); };
+  hooks.write = [](const JobSpec& spec) -> std::optional<std::string> {
+    return static_cast<const CompilePayload&>(*spec.payload).request->SerializeAsString();
+  };
+  hooks.run = [this](const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done) {
+    RunOffered(entry, needs, std::move(done));
+  };
+  hooks.watch = [this](uint64_t job) { flights_.Watch(job); };
+  return hooks;
+}
+
+absl::StatusOr<cache::Blob> ClusterLink::FetchBlob(const std::string& hex) {
+  absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(hex);
+  if (!digest.ok()) return digest.status();
+  absl::StatusOr<cache::Blob> own = engine_.own_blobs().Get(*digest);
+  return own.ok() ? own : access_.shared_blobs.Get(*digest);
+}
+
+std::optional<Outcome> ClusterLink::Fetch(const std::string& key) {
+  absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
+  if (!digest.ok()) return std::nullopt;
+  absl::StatusOr<cache::Blob> serialized = access_.shared_results.Get(*digest);
+  FreshResult fresh;
+  if (!serialized.ok() || !fresh.action.ParseFromArray(serialized->data(), static_cast<int>(serialized->size())))
+    return std::nullopt;
+  for (const v1::Artifact& artifact : fresh.action.artifacts()) {
+    absl::StatusOr<cache::Blob> bytes = FetchBlob(artifact.digest());
+    if (!bytes.ok()) return std::nullopt;
+    fresh.artifacts.push_back(*std::move(bytes));
+  }
+  if (fresh.action.has_request()) {
+    absl::StatusOr<cache::Blob> bytes = FetchBlob(fresh.action.request().digest());
+    if (bytes.ok()) {
+      fresh.request = std::string(bytes->bytes());
+    } else {
+      fresh.action.clear_request();  // Only explanations want it.
+    }
+  }
+  absl::Status kept;  // A result that cannot be kept here is good all the same.
+  absl::StatusOr<std::shared_ptr<const StoredResult>> stored =
+      engine_.store().Keep(key, std::move(fresh), &kept);
+  if (!stored.ok()) return std::nullopt;
+  Outcome outcome;
+  outcome.value = *std::move(stored);
+  return outcome;
+}
+
+absl::Status ClusterLink::Upload(const StoredResult& result) {
+  for (int i = 0; i < result.action.artifacts_size(); ++i) {
+    absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(result.action.artifacts(i).digest());
+    if (!digest.ok()) return digest.status();
+    absl::StatusOr<cache::Blob> bytes = result.artifacts[i];
+    if (bytes->size() != result.action.artifacts(i).size_bytes()) bytes = engine_.own_blobs().Get(*digest);
+    absl::Status put = bytes.ok() ? access_.shared_blobs.Put(*digest, *std::move(bytes)) : bytes.status();
+    if (!put.ok()) return put;
+  }
+  absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(result.action.request().digest());
+  if (!digest.ok()) return absl::OkStatus();
+  absl::StatusOr<cache::Blob> request = engine_.own_blobs().Get(*digest);
+  return request.ok() ? access_.shared_blobs.Put(*digest, *std::move(request)) : absl::OkStatus();
+}
+
+void ClusterLink::Share(const std::string& key, std::shared_ptr<const StoredResult> result) {
+  cache::Blob serialized = result->serialized;
+  flights_.Publish(
+      key, [this, result = std::move(result)] { return Upload(*result); }, std::move(serialized));
+}
+
+void ClusterLink::ShareError(const std::string& key, const absl::Status& error) {
+  flights_.PublishError(key, ToFailure(error).SerializeAsString());
+}
+
+void ClusterLink::Forget(const Removal& removal) {
+  // Results first: none may name what has gone.
+  for (const std::string& key : removal.keys) {
+    absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
+    if (digest.ok()) access_.shared_results.Remove(*digest).IgnoreError();
+  }
+  for (const std::string& hex : removal.digests) {
+    absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(hex);
+    if (digest.ok()) access_.shared_blobs.Remove(*digest).IgnoreError();
+  }
+}
+
+void ClusterLink::RunOffered(const cache::StreamEntry& entry, const Requirement& needs,
+                             std::function<void(bool)> done) {
+  auto request = std::make_shared<v1::CompileRequest>();  // Shared with the job that it becomes.
+  if (!request->ParseFromString(entry.body) || request->target() != needs.target) return done(true);
+  if (!CheckCompileRequest(*request, engine_.config().limits).empty()) return done(true);
+  if (proto::RequestKey(*request, needs.build_id) != entry.key) return done(true);
+  JobSpec spec = SpecOf(request, entry.key, needs.build_id);
+  spec.id = engine_.activity().NewJobId();
+  spec.offerable = false;
+  engine_.scheduler().Submit(
+      std::move(spec), entry.deadline, [this, key = entry.key] { return engine_.FindOutcome(key); },
+      [done = std::move(done)](const Outcome& outcome, bool) { done(!IsForOthers(outcome.reason)); });
+}
+
+}  // namespace tritond::server

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_RPC_CLUSTER_LINK_H_
+#define SERVER_RPC_CLUSTER_LINK_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "cache/api/cache.h"
+#include "cache/api/job_stream.h"
+#include "cache/api/lease_table.h"
+#include "server/cluster/single_flight.h"
+#include "server/cluster/timed_threads.h"
+#include "server/cluster/work_sharing.h"
+#include "server/rpc/result_store.h"
+
+namespace tritond::server {
+
+class Engine;
+
+// What a daemon has of its cluster. Not owned.
+struct ClusterAccess {
+  cache::Cache& blobs;  // this daemon's and the cluster's
+  cache::Cache& shared_results;
+  cache::Cache& shared_blobs;
+  cache::LeaseTable& leases;
+  cache::JobStream& jobs;
+  absl::Duration lease = absl::Seconds(5);
+};
+
+// The engine's side of the cluster: shares what is compiled here, keeps what others compiled, takes offered jobs. What
+// waits for the network runs on threads of its own. Thread-safe. Does not own the engine.
+class ClusterLink final {
+ public:
+  ClusterLink(Engine& engine, const ClusterAccess& access);
+  ~ClusterLink();
+  // Begins to offer and to take jobs.
+  void Begin() { sharing_.Begin(); }
+  // Waits for what is to be published; nothing runs afterwards. Idempotent.
+  void Stop() { threads_.Stop(); }
+
+  // Runs the task where it may block on the network.
+  void Run(std::function<void()> task) { threads_.RunAfter(absl::ZeroDuration(), std::move(task)); }
+
+  // The outcome that the cluster has under the key; a result is kept here too. Blocks.
+  std::optional<Outcome> Find(const std::string& key) { return flights_.Find(key); }
+  // Hands what was compiled here to the cluster, in the background.
+  void Share(const std::string& key, std::shared_ptr<const StoredResult> result);
+  void ShareError(const std::string& key, const absl::Status& error);
+  // Has the cluster forget results and errors too. Blocks; what the engine does not do now expires there.
+  void Forget(const Removal& removal);
+  void ForgetError(const std::string& key) { flights_.ForgetError(key); }
+
+  cache::Cache& blobs() { return access_.blobs; }
+  Peers& peers() { return flights_; }
+  SingleFlight::Stats flight_stats() const { return flights_.GetStats(); }
+  WorkSharing::Stats sharing_stats() const { return sharing_.GetStats(); }
+
+ private:
+  SingleFlight::Config FlightConfig(const std::string& name) const;
+  SingleFlight::Hooks FlightHooks();
+  WorkSharing::Config SharingConfig(const std::string& name) const;
+  WorkSharing::Hooks SharingHooks();
+
+  // The cluster's result, kept here.
+  std::optional<Outcome> Fetch(const std::string& key);
+  absl::StatusOr<cache::Blob> FetchBlob(const std::string& hex);
+  absl::Status Upload(const StoredResult& result);
+  // Runs a job that another daemon offers.
+  void RunOffered(const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done);
+
+  Engine& engine_;
+  const ClusterAccess access_;
+  const std::string name_;  // of this run of this daemon
+  TimedThreads threads_;
+  SingleFlight flights_;
+  WorkSharing sharing_;
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_RPC_CLUSTER_LINK_H_
