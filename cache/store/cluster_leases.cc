@@ -129,9 +129,9 @@ absl::StatusOr<bool> ClusterLeases::RunForTruth(absl::string_view script, const 
 
 absl::StatusOr<LeaseTable::Answer> ClusterLeases::Ask(const Digest& key, const std::string& owner,
                                                       absl::Duration lifetime, const Wish& wish) {
-  absl::StatusOr<RedisReply> reply = Run(
-      kAsk, key,
-      {owner, Milliseconds(lifetime), wish.take ? "1" : "0", wish.ignore_outcome ? "1" : "0", absl::string_view(kFenceMs)});
+  absl::StatusOr<RedisReply> reply = Run(kAsk, key,
+                                         {owner, Milliseconds(lifetime), wish.take ? "1" : "0",
+                                          wish.ignore_outcome ? "1" : "0", absl::string_view(kFenceMs)});
   if (!reply.ok()) return reply.status();
   const absl::Status strange = absl::InternalError("redis: the script of leases gave something strange");
   if ((*reply)->type != REDIS_REPLY_ARRAY || (*reply)->elements != 3) return strange;

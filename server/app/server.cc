@@ -176,7 +176,7 @@ absl::Status Server::BuildEngine() {
   engine_->Connect(*pool_);
   if (cache_.leases != nullptr) {
     engine_->JoinCluster({*cache_.blobs, *cache_.shared_results, *cache_.shared_blobs, *cache_.leases, *cache_.jobs,
-                          absl::Seconds(config_.cluster_lease_seconds)});
+                          cache_.cluster_answers, absl::Seconds(config_.cluster_lease_seconds)});
   }
   absl::Status stock = engine_->store().TakeStock();
   if (!stock.ok()) log_(absl::StrCat("cache: cannot take stock: ", stock.ToString()));
@@ -291,6 +291,7 @@ std::string Server::NotReady() {
 std::string Server::MetricsText() {
   metrics_->SetQueues(engine_->scheduler().GetStats());
   metrics_->SetCluster(cache_.cluster_answers());
+  if (const ClusterLink* link = engine_->cluster()) metrics_->SetSharing(link->flight_stats(), link->sharing_stats());
   metrics_->SetStored(engine_->store().index());
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   for (prometheus::MetricFamily& family : LiveMetrics(status_->Status())) families.push_back(std::move(family));

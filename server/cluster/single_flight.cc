@@ -73,8 +73,12 @@ void SingleFlight::After(absl::Duration delay, Action action, uint64_t job, uint
   hooks_.run_after(delay, [this, action, job, turn] { (this->*action)(job, turn); });
 }
 
+void SingleFlight::RemindToDecide(uint64_t job, uint64_t turn) {
+  hooks_.remind_after(config_.patience, [this, job, turn] { LosePatience(job, turn); });
+}
+
 void SingleFlight::DecideLater(uint64_t job, Verdict::Kind kind) {
-  hooks_.run_after(absl::ZeroDuration(), [this, job, kind] { hooks_.decide(job, Of(kind)); });
+  hooks_.remind_after(absl::ZeroDuration(), [this, job, kind] { hooks_.decide(job, Of(kind)); });
 }
 
 void SingleFlight::Look(uint64_t job, const JobSpec& spec) {
@@ -83,7 +87,7 @@ void SingleFlight::Look(uint64_t job, const JobSpec& spec) {
   if (flight == nullptr) return DecideLater(job, Verdict::Kind::kQueue);
   EnterLocked(flight, Step::kLooking);
   After(absl::ZeroDuration(), &SingleFlight::Ask, job, flight->turn);
-  After(config_.patience, &SingleFlight::LosePatience, job, flight->turn);
+  RemindToDecide(job, flight->turn);
 }
 
 void SingleFlight::Claim(uint64_t job, const JobSpec& spec) {
@@ -94,7 +98,7 @@ void SingleFlight::Claim(uint64_t job, const JobSpec& spec) {
   if (flight->step == Step::kClaiming || flight->step == Step::kHolding || flight->step == Step::kAlone) return;
   EnterLocked(flight, Step::kClaiming);
   After(absl::ZeroDuration(), &SingleFlight::Ask, job, flight->turn);
-  After(config_.patience, &SingleFlight::LosePatience, job, flight->turn);
+  RemindToDecide(job, flight->turn);
 }
 
 void SingleFlight::Watch(uint64_t job) {
@@ -140,8 +144,7 @@ void SingleFlight::Ask(uint64_t job, uint64_t turn) {
   LeaseTable::Wish wish;
   wish.take = asked.step == Step::kClaiming;
   wish.ignore_outcome = asked.refresh || asked.unreadable;
-  const absl::StatusOr<LeaseTable::Answer> answer =
-      table_.Ask(asked.lease.key, asked.lease.owner, config_.lease, wish);
+  const absl::StatusOr<LeaseTable::Answer> answer = table_.Ask(asked.lease.key, asked.lease.owner, config_.lease, wish);
   std::optional<Outcome> outcome = answer.ok() ? Read(asked.key, *answer) : std::nullopt;
   std::optional<Verdict> verdict;
   {

@@ -36,6 +36,8 @@ class SingleFlight final : public Peers {
   struct Hooks {
     // Runs the task after the delay, where it may block.
     std::function<void(absl::Duration delay, std::function<void()> task)> run_after;
+    // The same for what does not block, so that it is never late behind what does.
+    std::function<void(absl::Duration delay, std::function<void()> task)> remind_after;
     // The value that the cluster has under the key; nothing when it cannot be had whole. May block.
     std::function<std::optional<Outcome>(const std::string& key)> fetch;
     // A failure as PublishError was given it; nothing when it cannot be read.
@@ -45,13 +47,13 @@ class SingleFlight final : public Peers {
     std::function<void(uint64_t job)> settled;
   };
   struct Stats {
-    uint64_t held = 0;      // leases, now
-    uint64_t following = 0; // jobs that another daemon runs, now
-    uint64_t granted = 0;   // leases
-    uint64_t lost = 0;      // leases that another daemon got while this one's job ran
-    uint64_t waited = 0;    // jobs that followed another daemon
-    uint64_t followed = 0;  // of these, those that got its outcome
-    uint64_t alone = 0;     // jobs that ran without a lease
+    uint64_t held = 0;       // leases, now
+    uint64_t following = 0;  // jobs that another daemon runs, now
+    uint64_t granted = 0;    // leases
+    uint64_t lost = 0;       // leases that another daemon got while this one's job ran
+    uint64_t waited = 0;     // jobs that followed another daemon
+    uint64_t followed = 0;   // of these, those that got its outcome
+    uint64_t alone = 0;      // jobs that ran without a lease
     uint64_t publish_failures = 0;
   };
 
@@ -99,6 +101,7 @@ class SingleFlight final : public Peers {
   void EnterLocked(Flight* flight, Step step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EraseLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void After(absl::Duration delay, Action action, uint64_t job, uint64_t turn);
+  void RemindToDecide(uint64_t job, uint64_t turn);
   void DecideLater(uint64_t job, Verdict::Kind kind);
 
   void Ask(uint64_t job, uint64_t turn);

@@ -25,7 +25,9 @@ struct Text final : Payload {
 class Daemon final : public Executor {
  public:
   Daemon(const std::string& name, tests::FakeTime& time, tests::FakeLeases& leases)
-      : scheduler({}, [&time] { return time.Now(); }, *this), flights(ConfigOf(name), leases, Hooks(time, leases)) {
+      : scheduler(
+            {}, [&time] { return time.Now(); }, *this),
+        flights(ConfigOf(name), leases, Hooks(time, leases)) {
     scheduler.SetPeers(&flights);
     WorkerOffer offer;
     offer.build_id = "build";
@@ -47,7 +49,8 @@ class Daemon final : public Executor {
     });
   }
   void Succeed(const std::string& key, const std::string& text) {
-    flights.Publish(key, [this] { return upload; }, cache::Blob(text));
+    flights.Publish(
+        key, [this] { return upload; }, cache::Blob(text));
     End(text);
   }
   void Fail(const std::string& key, const std::string& error) {
@@ -87,6 +90,7 @@ class Daemon final : public Executor {
     hooks.run_after = [&time](absl::Duration delay, std::function<void()> task) {
       time.RunAfter(delay, std::move(task));
     };
+    hooks.remind_after = hooks.run_after;
     hooks.fetch = [this, &leases](const std::string& key) -> std::optional<Outcome> {
       if (!readable) return std::nullopt;
       Outcome outcome;

@@ -28,8 +28,7 @@ class Daemon {
       time.RunAfter(delay, std::move(task));
     };
     hooks.list_waiting = [this](absl::Duration, size_t limit) {
-      return std::vector<Scheduler::WaitingJob>(waiting.begin(),
-                                                waiting.begin() + std::min(limit, waiting.size()));
+      return std::vector<Scheduler::WaitingJob>(waiting.begin(), waiting.begin() + std::min(limit, waiting.size()));
     };
     hooks.idle_slots = [this] { return idle; };
     hooks.write = [](const JobSpec& spec) -> std::optional<std::string> { return spec.label; };
@@ -40,7 +39,8 @@ class Daemon {
       finish = std::move(done);
     };
     hooks.watch = [this](uint64_t job) { watched.push_back(job); };
-    sharing = std::make_unique<WorkSharing>(config, [&time] { return time.Now(); }, streams, std::move(hooks));
+    sharing = std::make_unique<WorkSharing>(
+        config, [&time] { return time.Now(); }, streams, std::move(hooks));
     sharing->Begin();
   }
   void Queue(uint64_t id, const std::string& label) {

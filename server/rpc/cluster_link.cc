@@ -47,8 +47,10 @@ ClusterLink::ClusterLink(Engine& engine, const ClusterAccess& access)
       access_(access),
       name_(NameThisRun()),
       threads_(kThreads),
+      reminders_(1),
       flights_(FlightConfig(name_), access.leases, FlightHooks()),
-      sharing_(SharingConfig(name_), [&engine] { return engine.Now(); }, access.jobs, SharingHooks()) {}
+      sharing_(
+          SharingConfig(name_), [&engine] { return engine.Now(); }, access.jobs, SharingHooks()) {}
 
 ClusterLink::~ClusterLink() { Stop(); }
 
@@ -64,6 +66,9 @@ SingleFlight::Hooks ClusterLink::FlightHooks() {
   SingleFlight::Hooks hooks;
   hooks.run_after = [this](absl::Duration delay, std::function<void()> task) {
     threads_.RunAfter(delay, std::move(task));
+  };
+  hooks.remind_after = [this](absl::Duration delay, std::function<void()> task) {
+    reminders_.RunAfter(delay, std::move(task));
   };
   hooks.fetch = [this](const std::string& key) { return Fetch(key); };
   hooks.read_error = ReadError;
@@ -126,8 +131,7 @@ std::optional<Outcome> ClusterLink::Fetch(const std::string& key) {
     }
   }
   absl::Status kept;  // A result that cannot be kept here is good all the same.
-  absl::StatusOr<std::shared_ptr<const StoredResult>> stored =
-      engine_.store().Keep(key, std::move(fresh), &kept);
+  absl::StatusOr<std::shared_ptr<const StoredResult>> stored = engine_.store().Keep(key, std::move(fresh), &kept);
   if (!stored.ok()) return std::nullopt;
   Outcome outcome;
   outcome.value = *std::move(stored);

@@ -28,6 +28,7 @@ struct ClusterAccess {
   cache::Cache& shared_blobs;
   cache::LeaseTable& leases;
   cache::JobStream& jobs;
+  std::function<bool()> answers;  // whether the engine does
   absl::Duration lease = absl::Seconds(5);
 };
 
@@ -40,7 +41,10 @@ class ClusterLink final {
   // Begins to offer and to take jobs.
   void Begin() { sharing_.Begin(); }
   // Waits for what is to be published; nothing runs afterwards. Idempotent.
-  void Stop() { threads_.Stop(); }
+  void Stop() {
+    reminders_.Stop();
+    threads_.Stop();
+  }
 
   // Runs the task where it may block on the network.
   void Run(std::function<void()> task) { threads_.RunAfter(absl::ZeroDuration(), std::move(task)); }
@@ -56,6 +60,7 @@ class ClusterLink final {
 
   cache::Cache& blobs() { return access_.blobs; }
   Peers& peers() { return flights_; }
+  bool answers() const { return access_.answers(); }
   SingleFlight::Stats flight_stats() const { return flights_.GetStats(); }
   WorkSharing::Stats sharing_stats() const { return sharing_.GetStats(); }
 
@@ -75,7 +80,8 @@ class ClusterLink final {
   Engine& engine_;
   const ClusterAccess access_;
   const std::string name_;  // of this run of this daemon
-  TimedThreads threads_;
+  TimedThreads threads_;    // which wait for the network
+  TimedThreads reminders_;  // which wait for nothing
   SingleFlight flights_;
   WorkSharing sharing_;
 };

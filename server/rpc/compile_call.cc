@@ -67,6 +67,19 @@ CompileCall::CompileCall(Engine& engine, v1::CompileRequest request, absl::Time 
 void CompileCall::Begin() {
   std::vector<Violation> violations = CheckCompileRequest(*request_, engine_.config().limits);
   if (!violations.empty()) return Answer(InvalidRequest(violations));
+  // A job looks into the cluster by itself; where there will be none, a stored result is worth a look all the same.
+  const std::optional<KnownTarget> target = engine_.targets().Find(request_->target());
+  const bool no_job = engine_.scheduler().draining() || (target.has_value() && !target->attached);
+  if (engine_.cluster() == nullptr || !no_job || request_->cache_mode() == v1::CACHE_MODE_REFRESH)
+    return AwaitWorker();
+  engine_.RunBlocking([self = shared_from_this(), key = engine_.KeyOf(*request_)] {
+    const std::optional<Outcome> stored = self->engine_.cluster_->Find(key);
+    if (stored.has_value()) return self->Answer(self->engine_.ToAnswer(key, *stored));
+    self->AwaitWorker();
+  });
+}
+
+void CompileCall::AwaitWorker() {
   auto id = engine_.targets().WhenAttached(
       request_->target(), deadline_,
       [self = shared_from_this()](TargetCatalog::Arrival arrival) { self->OnArrival(arrival); });

@@ -26,6 +26,7 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   void Cancel();
 
  private:
+  void AwaitWorker();
   void OnArrival(TargetCatalog::Arrival arrival);
   // Queues the job for a worker with this target's build.
   void Submit(const KnownTarget& target);

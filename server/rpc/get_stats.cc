@@ -32,6 +32,20 @@ void FillRecent(const FinishedJob& job, v1::RecentJob* out) {
   *out->mutable_finished() = ToProto(job.finished);
 }
 
+void FillCluster(const ClusterLink& link, v1::ClusterStats* out) {
+  const SingleFlight::Stats flights = link.flight_stats();
+  const WorkSharing::Stats sharing = link.sharing_stats();
+  out->set_answers(link.answers());
+  out->set_leases_held(flights.held);
+  out->set_leases_granted(flights.granted);
+  out->set_leases_lost(flights.lost);
+  out->set_following(flights.following);
+  out->set_followed(flights.followed);
+  out->set_unleased(flights.alone);
+  out->set_jobs_offered(sharing.offered);
+  out->set_jobs_taken(sharing.taken);
+}
+
 }  // namespace
 
 grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, grpc::CallbackServerContext* context,
@@ -64,6 +78,7 @@ grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, grpc::Ca
     queue.set_running(stats.classes[i].running);
     *queue.mutable_oldest_wait() = ToProto(stats.classes[i].oldest_wait);
   }
+  if (engine.cluster() != nullptr) FillCluster(*engine.cluster(), response->mutable_cluster());
   for (const auto& record : engine.activity().jobs().Latest(request->recent_jobs()))
     FillRecent(record->job, response->add_recent());
   return FinishNow(context, absl::OkStatus());

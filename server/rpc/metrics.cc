@@ -70,6 +70,20 @@ Metrics::Metrics(prometheus::Registry& registry)
           MakeGauge(registry, "tritond_rejected", "Requests refused because the queue was full, since the start.")),
       hedged_(MakeGauge(registry, "tritond_hedged", "Stuck compiles begun on a second worker, since the start.")),
       cluster_up_(MakeGauge(registry, "tritond_cluster_up", "1: the cluster's engine answers, or there is none.")),
+      cluster_held_(
+          MakeGauge(registry, "tritond_cluster_leases_held", "Keys compiled here for the whole cluster, now.")),
+      cluster_following_(MakeGauge(registry, "tritond_cluster_following", "Jobs that another daemon compiles, now.")),
+      cluster_granted_(MakeGauge(registry, "tritond_cluster_leases", "Leases of keys had since the start.")),
+      cluster_lost_(MakeGauge(registry, "tritond_cluster_leases_lost",
+                              "Leases that another daemon got while the compile ran, since the start.")),
+      cluster_followed_(MakeGauge(registry, "tritond_cluster_followed",
+                                  "Jobs answered by the compile of another daemon, since the start.")),
+      cluster_unleased_(MakeGauge(registry, "tritond_cluster_unleased",
+                                  "Compiles without a lease, as the engine was away or slow, since the start.")),
+      cluster_offered_(MakeGauge(registry, "tritond_cluster_jobs",
+                                 "Waiting jobs moved between daemons, since the start.", {{"event", "offered"}})),
+      cluster_taken_(MakeGauge(registry, "tritond_cluster_jobs", "Waiting jobs moved between daemons, since the start.",
+                               {{"event", "taken"}})),
       stored_bytes_(MakeGauge(registry, "tritond_stored_bytes", "Results and artifacts kept, before compression.")),
       stored_results_(MakeGauge(registry, "tritond_stored_results", "Results kept.")),
       deduplicated_(MakeGauge(registry, "tritond_deduplicated",
@@ -87,6 +101,17 @@ void Metrics::SetStored(const ResultIndex& index) {
   stored_results_.Set(static_cast<double>(index.asked_for()));
   stored_bytes_.Set(static_cast<double>(index.size_bytes()));
   deduplicated_.Set(static_cast<double>(index.deduplicated()));
+}
+
+void Metrics::SetSharing(const SingleFlight::Stats& flights, const WorkSharing::Stats& sharing) {
+  cluster_held_.Set(static_cast<double>(flights.held));
+  cluster_following_.Set(static_cast<double>(flights.following));
+  cluster_granted_.Set(static_cast<double>(flights.granted));
+  cluster_lost_.Set(static_cast<double>(flights.lost));
+  cluster_followed_.Set(static_cast<double>(flights.followed));
+  cluster_unleased_.Set(static_cast<double>(flights.alone));
+  cluster_offered_.Set(static_cast<double>(sharing.offered));
+  cluster_taken_.Set(static_cast<double>(sharing.taken));
 }
 
 void Metrics::SetQueues(const Scheduler::Stats& stats) {

@@ -9,6 +9,8 @@
 
 #include <array>
 
+#include "server/cluster/single_flight.h"
+#include "server/cluster/work_sharing.h"
 #include "server/retention/result_index.h"
 #include "server/scheduler/scheduler.h"
 
@@ -38,6 +40,8 @@ class Metrics final {
   void SetQueues(const Scheduler::Stats& stats);
   // Shows whether the cluster's engine answers.
   void SetCluster(bool answers) { cluster_up_.Set(answers ? 1 : 0); }
+  // Shows what is shared with the cluster.
+  void SetSharing(const SingleFlight::Stats& flights, const WorkSharing::Stats& sharing);
   // Shows what the cache holds.
   void SetStored(const ResultIndex& index);
 
@@ -46,6 +50,14 @@ class Metrics final {
   prometheus::Gauge& rejected_;
   prometheus::Gauge& hedged_;
   prometheus::Gauge& cluster_up_;
+  prometheus::Gauge& cluster_held_;
+  prometheus::Gauge& cluster_following_;
+  prometheus::Gauge& cluster_granted_;
+  prometheus::Gauge& cluster_lost_;
+  prometheus::Gauge& cluster_followed_;
+  prometheus::Gauge& cluster_unleased_;
+  prometheus::Gauge& cluster_offered_;
+  prometheus::Gauge& cluster_taken_;
   prometheus::Gauge& stored_bytes_;
   prometheus::Gauge& stored_results_;
   prometheus::Gauge& deduplicated_;

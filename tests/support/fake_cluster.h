@@ -149,8 +149,8 @@ class FakeStreams final : public cache::JobStream {
     }
     return absl::OkStatus();
   }
-  absl::StatusOr<std::vector<cache::StreamEntry>> Take(absl::Span<const cache::StreamName> streams,
-                                                       const std::string&, int count) override {
+  absl::StatusOr<std::vector<cache::StreamEntry>> Take(absl::Span<const cache::StreamName> streams, const std::string&,
+                                                       int count) override {
     if (away) return absl::UnavailableError("away");
     std::vector<cache::StreamEntry> taken;
     for (const cache::StreamName& stream : streams) {
