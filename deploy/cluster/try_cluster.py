@@ -91,7 +91,9 @@ def start_engine(programs, folder, count=3):
     for port in ports:
         wait_until("redis-server", lambda port=port: "PONG" in ask_redis(port, "ping"))
     nodes = [f"127.0.0.1:{port}" for port in ports]
-    print(ask_redis(ports[0], "--cluster", "create", *nodes, "--cluster-yes").strip().splitlines()[-1])
+    created = ask_redis(ports[0], "--cluster", "create", *nodes, "--cluster-yes")
+    if "All 16384 slots covered" not in created:
+        raise SystemExit(created)
     for port in ports:
         wait_until("the engine", lambda port=port: "cluster_state:ok" in ask_redis(port, "cluster", "info"))
     return nodes
