@@ -104,6 +104,17 @@ TEST_F(ErrorsTest, TooMuchIrAndNoIrAreRefused) {
   EXPECT_TRUE(Compile(Request(std::string(1000, 'x')), &response).ok());
 }
 
+TEST_F(ErrorsTest, TooLargeHeadersAreRefusedAndHurtNobodyElse) {
+  Start();
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(30)));
+  context.AddMetadata("x-large", std::string(64 << 10, 'x'));
+  v1::CompileResponse response;
+  EXPECT_EQ(compile->Compile(&context, Request("large headers"), &response).error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(Compile(Request("small headers"), &response).ok());
+}
+
 TEST_F(ErrorsTest, OutputsBeforeTheInputAreRefused) {
   Start();
   v1::CompileRequest request = Request();
