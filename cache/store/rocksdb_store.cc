@@ -6,7 +6,9 @@
 //   * values of kMinBlobBytes and more go to blob files, smaller ones stay in the tables, where reading is faster:
 //     blob files are checked with a CRC-32C that portable builds of RocksDB compute in software;
 //   * tables are checked with XXH3;
-//   * no row, blob or large block cache: the memory tier above holds whole values already.
+//   * a blob cache that is small beside the memory tier, which holds whole values already: it spares what that tier has
+//     let go a second check of its file;
+//   * no row or large block cache.
 #include "cache/store/rocksdb_store.h"
 
 #include <rocksdb/convenience.h>
@@ -27,6 +29,7 @@ namespace {
 constexpr uint64_t kMinBlobBytes = uint64_t{32} << 10;
 constexpr uint64_t kWriteBufferBytes = uint64_t{32} << 20;
 constexpr uint64_t kBlockCacheBytes = uint64_t{32} << 20;
+constexpr uint64_t kBlobCacheBytes = uint64_t{64} << 20;
 
 rocksdb::Slice KeySlice(const Digest& key) { return {key.bytes().data(), key.bytes().size()}; }
 
@@ -50,6 +53,7 @@ rocksdb::Options DatabaseOptions(const RocksdbOptions& options) {
   result.compression = BestCompression();
   result.enable_blob_files = true;
   result.min_blob_size = kMinBlobBytes;
+  result.blob_cache = rocksdb::NewLRUCache(kBlobCacheBytes);
   result.blob_compression_type = result.compression;
   result.enable_blob_garbage_collection = true;
   result.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));

@@ -101,7 +101,7 @@ std::shared_ptr<const AccessRules> AccessPolicy::Rules() const {
 absl::StatusOr<Caller> AccessPolicy::Identify(const Credentials& credentials) const {
   const std::shared_ptr<const AccessRules> rules = Rules();
   if (!credentials.token.empty()) {
-    if (!credentials.encrypted && !credentials.unix_socket)
+    if (!credentials.encrypted && !credentials.unix_user.has_value())
       return absl::UnauthenticatedError("a token must not come over plain TCP: use TLS or a Unix socket");
     const std::string digest = Sha256Hex(credentials.token);
     for (const AccessRules::Token& token : rules->tokens)
@@ -111,7 +111,10 @@ absl::StatusOr<Caller> AccessPolicy::Identify(const Credentials& credentials) co
   for (const AccessRules::Certificate& certificate : rules->certificates)
     for (const std::string& name : credentials.common_names)
       if (Fits(certificate.common_name, name)) return certificate.caller;
-  const Caller& caller = credentials.unix_socket ? rules->unix_socket : rules->anonymous;
+  const bool local = credentials.unix_user.has_value();
+  Caller caller = local ? rules->unix_socket : rules->anonymous;
+  for (const AccessRules::User& user : rules->users)
+    if (local && user.uid == *credentials.unix_user) caller = user.caller;
   if (caller.role == Role::kNone)
     return absl::UnauthenticatedError("this server wants a token or a client certificate that it knows");
   return caller;

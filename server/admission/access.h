@@ -3,7 +3,9 @@
 #ifndef SERVER_ADMISSION_ACCESS_H_
 #define SERVER_ADMISSION_ACCESS_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +37,7 @@ absl::string_view RoleName(Role role);
 
 // What a caller shows.
 struct Credentials {
-  bool unix_socket = false;
+  std::optional<uint32_t> unix_user;      // came over a Unix socket, from this user of the machine
   bool encrypted = false;                 // by TLS
   std::string token;                      // "" when none came
   std::vector<std::string> common_names;  // of a certificate that TLS has verified
@@ -51,12 +53,17 @@ struct AccessRules {
     std::string sha256;  // of the token, 64 lowercase hex digits: the token itself is kept nowhere
     Caller caller;
   };
+  struct User {
+    uint32_t uid = 0;
+    Caller caller;
+  };
   struct Certificate {
     std::string common_name;  // a '*' at its end stands for any text
     Caller caller;
   };
-  Caller anonymous{Role::kAdmin, ""};  // TCP without credentials
-  Caller unix_socket{Role::kAdmin, ""};
+  Caller anonymous{Role::kAdmin, ""};    // TCP without credentials
+  Caller unix_socket{Role::kAdmin, ""};  // of users that are not listed
+  std::vector<User> users;
   std::vector<Token> tokens;
   std::vector<Certificate> certificates;  // the first that fits counts
 };

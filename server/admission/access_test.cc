@@ -73,7 +73,7 @@ TEST(AccessPolicy, ATokenOverPlainTcpIsRefused) {
   Credentials credentials;
   credentials.token = "secret";
   EXPECT_TRUE(absl::IsUnauthenticated(policy.Identify(credentials).status()));
-  credentials.unix_socket = true;
+  credentials.unix_user = 1000;
   EXPECT_TRUE(policy.Identify(credentials).ok());
 }
 
@@ -92,8 +92,24 @@ TEST(AccessPolicy, TheTransportDecidesWithoutCredentials) {
   AccessPolicy policy(Rules());
   EXPECT_TRUE(absl::IsUnauthenticated(policy.Identify(Tls()).status()));
   Credentials local;
-  local.unix_socket = true;
+  local.unix_user = 1000;
   EXPECT_EQ(policy.Identify(local)->tenant, "pod");
+}
+
+TEST(AccessPolicy, AListedUserCountsBeforeTheSocketsRole) {
+  AccessRules rules = Rules();
+  rules.users = {{1000, {Role::kAdmin, ""}}, {1001, {Role::kNone, ""}}};
+  AccessPolicy policy(rules);
+  Credentials local;
+  local.unix_user = 1000;
+  EXPECT_EQ(policy.Identify(local)->role, Role::kAdmin);
+  local.unix_user = 1001;
+  EXPECT_TRUE(absl::IsUnauthenticated(policy.Identify(local).status()));
+  local.unix_user = 1002;
+  EXPECT_EQ(policy.Identify(local)->tenant, "pod");
+  local.unix_user = 1001;
+  local.token = "secret";
+  EXPECT_TRUE(policy.Identify(local).ok());
 }
 
 TEST(AccessPolicy, RulesCanBeReplaced) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/app/access_file.h"
 
+#include <pwd.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <initializer_list>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace tritond::server {
@@ -36,6 +38,28 @@ absl::Status ReadToken(const YAML::Node& node, AccessRules* rules) {
   absl::StatusOr<Caller> caller = ReadCaller(node);
   if (!caller.ok()) return caller.status();
   rules->tokens.push_back({digest, *std::move(caller)});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint32_t> UserNamed(const std::string& name) {
+  uint32_t uid = 0;
+  if (absl::SimpleAtoi(name, &uid)) return uid;
+  passwd entry{};
+  passwd* found = nullptr;
+  char buffer[16384];
+  if (getpwnam_r(name.c_str(), &entry, buffer, sizeof(buffer), &found) != 0 || found == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("this machine has no user ", name));
+  return found->pw_uid;
+}
+
+absl::Status ReadUser(const YAML::Node& node, AccessRules* rules) {
+  absl::Status status = CheckNames(node, {"user", "role", "tenant"});
+  if (!status.ok()) return status;
+  absl::StatusOr<uint32_t> uid = UserNamed(node["user"].as<std::string>(""));
+  if (!uid.ok()) return uid.status();
+  absl::StatusOr<Caller> caller = ReadCaller(node);
+  if (!caller.ok()) return caller.status();
+  rules->users.push_back({*uid, *std::move(caller)});
   return absl::OkStatus();
 }
 
@@ -72,11 +96,12 @@ absl::Status ReadRules(const YAML::Node& root, AccessRules* rules) {
   rules->anonymous = {Role::kNone, ""};
   rules->unix_socket = {Role::kAdmin, ""};
   if (root.IsNull()) return absl::OkStatus();
-  absl::Status status = CheckNames(root, {"anonymous", "unix", "tokens", "certificates"});
+  absl::Status status = CheckNames(root, {"anonymous", "unix", "users", "tokens", "certificates"});
   status.Update(ReadRole(root["anonymous"], &rules->anonymous.role));
   status.Update(ReadRole(root["unix"], &rules->unix_socket.role));
   if (!status.ok()) return status;
-  status = ReadList(root["tokens"], "tokens", ReadToken, rules);
+  status = ReadList(root["users"], "users", ReadUser, rules);
+  if (status.ok()) status = ReadList(root["tokens"], "tokens", ReadToken, rules);
   if (status.ok()) status = ReadList(root["certificates"], "certificates", ReadCertificate, rules);
   return status;
 }

@@ -51,6 +51,9 @@ std::string BesideThisProgram(const std::string& name) {
   return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / name).string();
 }
 
+constexpr absl::string_view kUnix = "unix:";
+bool IsUnix(const std::string& address) { return absl::StartsWith(address, kUnix); }
+
 absl::Time Now() { return absl::Now(); }
 
 }  // namespace
@@ -119,7 +122,7 @@ absl::Status Server::OpenData() {
   auto access = AccessWatch::Open({config_.access_file, !config_.tls_client_ca.empty(), token_file}, log_);
   if (!access.ok()) return access.status();
   access_ = *std::move(access);
-  gate_ = std::make_unique<Gate>(access_->policy());
+  gate_ = std::make_unique<Gate>(access_->policy(), unix_peers_);
   return absl::OkStatus();
 }
 
@@ -213,11 +216,8 @@ absl::Status Server::Listen() {
     tcp = *std::move(tls);
   }
   for (size_t i = 0; i < addresses.size(); ++i) {
-    const bool local = absl::StartsWith(addresses[i], "unix:");
-    builder.AddListeningPort(addresses[i], local ? grpc::InsecureServerCredentials() : tcp, &ports_[i]);
+    if (!IsUnix(addresses[i])) builder.AddListeningPort(addresses[i], tcp, &ports_[i]);
   }
-  int local_port = 0;
-  builder.AddListeningPort(local_address_, grpc::InsecureServerCredentials(), &local_port);
   for (grpc::Service* service :
        std::initializer_list<grpc::Service*>{compile_service_.get(), artifact_service_.get(), autotune_service_.get(),
                                              admin_service_.get(), pool_.get()}) {
@@ -235,14 +235,25 @@ absl::Status Server::Listen() {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   grpc_ = builder.BuildAndStart();
   for (size_t i = 0; i < addresses.size(); ++i) {
-    if (grpc_ == nullptr || ports_[i] == 0) {
+    if (grpc_ == nullptr || (ports_[i] == 0 && !IsUnix(addresses[i]))) {
       return absl::UnavailableError(absl::StrCat("cannot listen on ", addresses[i], " (is another tritond running?)"));
     }
-    if (absl::StartsWith(addresses[i], "unix:")) ports_[i] = 0;
   }
-  chmod(local_address_.c_str() + 5, 0600);
   UpdateHealth();
-  return absl::OkStatus();
+  return ListenOnSockets(addresses);
+}
+
+absl::Status Server::ListenOnSockets(const std::vector<std::string>& addresses) {
+  auto open = [this](const std::string& address, mode_t mode) {
+    auto listener = UnixListener::Open(address.substr(kUnix.size()), mode, *grpc_, unix_peers_);
+    if (listener.ok()) unix_listeners_.push_back(*std::move(listener));
+    return listener.status();
+  };
+  absl::Status status = open(local_address_, 0600);
+  for (const std::string& address : addresses) {
+    if (status.ok() && IsUnix(address)) status = open(address, 0);
+  }
+  return status;
 }
 
 absl::Status Server::StartHttp() {
@@ -364,6 +375,7 @@ void Server::Shutdown(absl::Duration grace) {
   if (left != 0) log_(absl::StrCat("gives up ", left, " compiles that did not finish in time"));
   http_.reset();
   pool_->StopChildren(absl::Seconds(2));
+  unix_listeners_.clear();
   grpc_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
   grpc_->Wait();
   stop_ticking_.Notify();

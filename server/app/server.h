@@ -18,6 +18,7 @@
 #include "server/app/config.h"
 #include "server/app/log_line.h"
 #include "server/app/status_source.h"
+#include "server/app/unix_listener.h"
 #include "server/rpc/engine.h"
 #include "server/rpc/gate.h"
 #include "server/rpc/job_runner.h"
@@ -56,6 +57,7 @@ class Server final {
   absl::Status BuildEngine();
   void BuildJobs();
   absl::Status Listen();
+  absl::Status ListenOnSockets(const std::vector<std::string>& addresses);
   absl::Status StartHttp();
   void TickLoop();
   void UpdateHealth();
@@ -76,6 +78,7 @@ class Server final {
   CompileMetrics compile_metrics_{registry_};
   std::unique_ptr<cache::Journal> journal_;
   std::unique_ptr<AccessWatch> access_;
+  UnixPeers unix_peers_;
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<EngineJobRunner> job_runner_;
@@ -89,6 +92,7 @@ class Server final {
   std::unique_ptr<grpc::Server> grpc_;
   std::unique_ptr<StatusSource> status_;
   std::unique_ptr<StatusApi> api_;
+  std::vector<std::unique_ptr<UnixListener>> unix_listeners_;
   std::unique_ptr<HttpServer> http_;
   std::vector<int> ports_;
   std::optional<bool> healthy_;  // what health checks were told last; the ticker's

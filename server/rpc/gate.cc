@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "server/rpc/status.h"
@@ -17,9 +16,9 @@ std::vector<std::string> PropertyOf(const grpc::AuthContext& auth, const char* n
   return values;
 }
 
-Credentials CredentialsOf(const grpc::CallbackServerContext& context) {
+Credentials CredentialsOf(const grpc::CallbackServerContext& context, const UnixPeers& peers) {
   Credentials credentials;
-  credentials.unix_socket = absl::StartsWith(context.peer(), "unix:");
+  credentials.unix_user = peers.UserOf(context.peer());
   auto header = context.client_metadata().find("authorization");
   if (header != context.client_metadata().end()) {
     absl::string_view value(header->second.data(), header->second.size());
@@ -38,7 +37,7 @@ Credentials CredentialsOf(const grpc::CallbackServerContext& context) {
 }  // namespace
 
 absl::StatusOr<Caller> Gate::Check(const grpc::CallbackServerContext& context, Need need) const {
-  absl::StatusOr<Caller> caller = policy_.Identify(CredentialsOf(context));
+  absl::StatusOr<Caller> caller = policy_.Identify(CredentialsOf(context, peers_));
   if (!caller.ok()) return WithReason(caller.status(), "UNAUTHENTICATED");
   absl::Status allowed = CheckAccess(*caller, need);
   if (!allowed.ok()) return WithReason(allowed, "PERMISSION_DENIED");

@@ -12,17 +12,19 @@
 #include "proto/v1/compile.pb.h"
 #include "server/admission/access.h"
 #include "server/jobs/job_book.h"
+#include "server/rpc/unix_peers.h"
 
 namespace tritond::server {
 
 class Gate final {
  public:
-  explicit Gate(const AccessPolicy& policy) : policy_(policy) {}
+  Gate(const AccessPolicy& policy, const UnixPeers& peers) : policy_(policy), peers_(peers) {}
   // Unauthenticated, PermissionDenied.
   absl::StatusOr<Caller> Check(const grpc::CallbackServerContext& context, Need need) const;
 
  private:
   const AccessPolicy& policy_;
+  const UnixPeers& peers_;
 };
 
 // The tenant that a caller's credentials bind it to; "": none, or it administers all.

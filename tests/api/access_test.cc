@@ -274,5 +274,25 @@ TEST_F(AccessTest, AServerThatCannotServeTlsDoesNotStart) {
   EXPECT_FALSE(server::Server::Start(config, [](const std::string&) {}).ok());
 }
 
+TEST_F(AccessTest, AUserOfTheMachineHasItsOwnRoleAndTenantOnTheSocket) {
+  WriteAccess(absl::StrCat("unix: none\nusers:\n  - {user: ", getuid(), ", role: read, tenant: local-team}\n"));
+  Start(/*wait=*/false);
+  auto stub =
+      v1::CompileService::NewStub(grpc::CreateChannel(daemon().local_address(), grpc::InsecureChannelCredentials()));
+  const auto call = [&](v1::CompileResponse* response) {
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
+    v1::CompileRequest request = Request("module {} // of the socket");
+    request.set_tenant("someone else");
+    return stub->Compile(&context, request, response);
+  };
+  v1::CompileResponse response;
+  EXPECT_EQ(call(&response).error_code(), grpc::StatusCode::PERMISSION_DENIED);
+
+  WriteAccess(absl::StrCat("unix: none\nusers:\n  - {user: ", getuid(), ", role: compile, tenant: local-team}\n"));
+  Await([&]() -> bool { return call(&response).ok(); });
+  EXPECT_EQ(daemon().engine().activity().jobs().Latest(1).at(0)->job.tenant, "local-team");
+}
+
 }  // namespace
 }  // namespace tritond::tests

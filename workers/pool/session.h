@@ -36,7 +36,7 @@ class Session final : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::Daem
   // Ends the stream with `status`; messages that are queued but not under way are dropped. Idempotent.
   void Close(const grpc::Status& status);
 
-  // "unix:…" for a caller on this machine's socket.
+  // "fd:…" for a caller on a Unix socket of this machine.
   const std::string& peer() const { return peer_; }
 
   void OnReadDone(bool ok) override;

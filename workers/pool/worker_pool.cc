@@ -78,7 +78,7 @@ void WorkerPool::Welcome(const std::shared_ptr<Session>& session, const v1::Hell
     worker.id = id;
     worker.hello = hello;
     worker.session = session;
-    worker.local = absl::StartsWith(session->peer(), "unix:") && children_->Owns(hello.pid());
+    worker.local = absl::StartsWith(session->peer(), "fd:") && children_->Owns(hello.pid());
     worker.attached = worker.last_heard = clock_();
     v1::DaemonMessage message;
     message.mutable_welcome()->set_worker_id(id);
