@@ -70,8 +70,7 @@ void CompileCall::Begin() {
   // A job looks into the cluster by itself; where there will be none, a stored result is worth a look all the same.
   const std::optional<KnownTarget> target = engine_.targets().Find(request_->target());
   const bool no_job = engine_.scheduler().draining() || (target.has_value() && !target->attached);
-  if (engine_.cluster() == nullptr || !no_job || request_->cache_mode() == v1::CACHE_MODE_REFRESH)
-    return AwaitWorker();
+  if (engine_.cluster() == nullptr || !no_job || request_->cache_mode() == v1::CACHE_MODE_REFRESH) return AwaitWorker();
   engine_.RunBlocking([self = shared_from_this(), key = engine_.KeyOf(*request_)] {
     const std::optional<Outcome> stored = self->engine_.cluster_->Find(key);
     if (stored.has_value()) return self->Answer(self->engine_.ToAnswer(key, *stored));

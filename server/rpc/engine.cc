@@ -142,7 +142,8 @@ absl::StatusOr<Removal> Engine::EvictAll() {
 void Engine::Lookup(const std::string& key, Answered answered) {
   if (!cache::Digest::FromHex(key).ok())
     return answered(InvalidRequest({{"key", "must be 64 lowercase hexadecimal digits"}}));
-  if (std::optional<absl::StatusOr<CompileAnswer>> stored = FindAnswer(key, clock_())) return answered(*std::move(stored));
+  if (std::optional<absl::StatusOr<CompileAnswer>> stored = FindAnswer(key, clock_()))
+    return answered(*std::move(stored));
   const auto missed = [this](const std::string& missing) {
     metrics_.lookup_misses.Increment();
     return absl::NotFoundError(absl::StrCat("no result is stored under ", missing));

@@ -160,9 +160,10 @@ TEST_F(ClusterTest, WhenTheDaemonThatCompilesDiesAnotherDoesItOnceMore) {
   burst.Wait();
   again.Wait();
   const uint64_t more = daemons[survivor]->Stats().compiles() + daemons[other]->Stats().compiles();
-  printf("the compiling daemon of %d callers killed: taken over after %.0f ms, all answered after %.0f ms, %d compiles\n",
-         kCallers, absl::ToDoubleMilliseconds(taken_over), absl::ToDoubleMilliseconds(absl::Now() - killed),
-         static_cast<int>(1 + more));
+  printf(
+      "the compiling daemon of %d callers killed: taken over after %.0f ms, all answered after %.0f ms, %d compiles\n",
+      kCallers, absl::ToDoubleMilliseconds(taken_over), absl::ToDoubleMilliseconds(absl::Now() - killed),
+      static_cast<int>(1 + more));
   ExpectRight(again);
   int right = 0;
   for (int i = 0; i < kCallers; ++i) {
