@@ -250,5 +250,18 @@ TEST(Compiler, BuildIdNamesLlvmAndIsStable) {
   EXPECT_EQ(Warm().BuildId(), Compiler::Create()->BuildId());
 }
 
+TEST(Compiler, AKernelNameThatPtxDoesNotTakeIsTheCallersMistake) {
+  for (const char* name : {"sc.ale", "2scale", "sc ale", "_"}) {
+    std::string ir = kScale;
+    ir.replace(ir.find("@scale"), 6, "@\"" + std::string(name) + "\"");
+    const CompileResult result = Warm().Compile(Request(ir));
+    EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument) << name << ": " << result.status;
+    EXPECT_THAT(std::string(result.status.message()), HasSubstr(name));
+  }
+  std::string ir = kScale;
+  ir.replace(ir.find("@scale"), 6, "@_scale$2");
+  EXPECT_TRUE(Warm().Compile(Request(ir)).status.ok());
+}
+
 }  // namespace
 }  // namespace tritond::compiler

@@ -106,6 +106,11 @@ Removal ResultIndex::Shrink(uint64_t limit_bytes, absl::string_view spared) {
   return removal;
 }
 
+bool ResultIndex::Names(absl::string_view digest) const {
+  absl::MutexLock lock(&mu_);
+  return pieces_.contains(digest);
+}
+
 uint64_t ResultIndex::size_bytes() const {
   absl::MutexLock lock(&mu_);
   return size_bytes_;

@@ -54,6 +54,8 @@ class ResultIndex final {
   // last of all.
   Removal Shrink(uint64_t limit_bytes, absl::string_view spared = "");
 
+  // Whether a result names this piece.
+  bool Names(absl::string_view digest) const;
   uint64_t size_bytes() const;
   size_t size() const;
   size_t asked_for() const;  // of them, those that are not derived

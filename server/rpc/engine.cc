@@ -70,7 +70,9 @@ Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::C
       steps_(store_, metrics),
       errors_(config_.error_lifetime, kMaxRememberedErrors, clock_),
       targets_(config_.targets, clock_),
-      scheduler_(config_.scheduler, clock_, *this) {}
+      scheduler_(config_.scheduler, clock_, *this) {
+  store_.ListenToFinds([&metrics](bool hot) { (hot ? metrics.parsed_hits : metrics.parsed_misses).Increment(); });
+}
 
 Engine::~Engine() = default;
 

@@ -61,6 +61,8 @@ grpc::ServerWriteReactor<v1::FetchResponse>* Fetch(Engine& engine, grpc::Callbac
   }
   auto* reactor = new FetchReactor;  // Deletes itself.
   absl::StatusOr<cache::Blob> own = engine.own_blobs().Get(*digest);
+  if (absl::IsNotFound(own.status()) || absl::IsDataLoss(own.status()))
+    engine.store().OnLostArtifact(request->digest());
   if (own.ok() || engine.cluster() == nullptr) {
     reactor->Begin(*request, own);
   } else {

@@ -27,6 +27,13 @@ prometheus::Histogram& MakeHistogram(prometheus::Registry& registry, const std::
 constexpr char kRequests[] = "tritond_requests_total";
 constexpr char kRequestsHelp[] = "Compile requests and successful look-ups, by how they were answered.";
 
+// One family with what the caches themselves count (cache/layer/metered_cache.cc).
+constexpr char kCalls[] = "tritond_cache_requests_total";
+constexpr char kCallsHelp[] = "Calls to a cache by what came of them";
+prometheus::Labels ParsedGets(const std::string& outcome) {
+  return {{"cache", "parsed"}, {"op", "get"}, {"outcome", outcome}};
+}
+
 constexpr char kStepHits[] = "tritond_step_hits_total";
 constexpr char kStepHitsHelp[] =
     "Compiles that ended early: semantic, because the kernel was stored in another spelling; assembly, because only "
@@ -54,6 +61,8 @@ Metrics::Metrics(prometheus::Registry& registry)
       error_hits(MakeCounter(registry, kRequests, kRequestsHelp, {{"answer", "error_hit"}})),
       failures(MakeCounter(registry, kRequests, kRequestsHelp, {{"answer", "failed"}})),
       lookup_misses(MakeCounter(registry, "tritond_lookup_misses_total", "Look-ups that found nothing.")),
+      parsed_hits(MakeCounter(registry, kCalls, kCallsHelp, ParsedGets("hit"))),
+      parsed_misses(MakeCounter(registry, kCalls, kCallsHelp, ParsedGets("miss"))),
       semantic_hits(MakeCounter(registry, kStepHits, kStepHitsHelp, {{"step", "semantic"}})),
       assembly_hits(MakeCounter(registry, kStepHits, kStepHitsHelp, {{"step", "assembly"}})),
       workers_lost(MakeCounter(registry, "tritond_workers_lost_total", "Workers that died, hung or disconnected.")),

@@ -27,6 +27,8 @@ class Metrics final {
   prometheus::Counter& error_hits;
   prometheus::Counter& failures;
   prometheus::Counter& lookup_misses;
+  prometheus::Counter& parsed_hits;  // of results kept parsed, a cache before all others
+  prometheus::Counter& parsed_misses;
   prometheus::Counter& semantic_hits;
   prometheus::Counter& assembly_hits;
   prometheus::Counter& workers_lost;

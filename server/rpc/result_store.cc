@@ -60,6 +60,13 @@ absl::Status ResultStore::Load(StoredResult* result) {
 }
 
 absl::StatusOr<std::shared_ptr<const StoredResult>> ResultStore::Find(const std::string& key) {
+  uint64_t ticket = 0;
+  HotResults::Result hot = hot_.Find(key, &ticket);
+  on_find_(hot != nullptr);
+  if (hot != nullptr) {
+    index_.Touch(key);
+    return hot;
+  }
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
   if (!digest.ok()) return digest.status();
   absl::StatusOr<cache::Blob> serialized = results_.Get(*digest);
@@ -75,7 +82,21 @@ absl::StatusOr<std::shared_ptr<const StoredResult>> ResultStore::Find(const std:
   absl::Status loaded = Load(result.get());
   if (!loaded.ok()) return absl::NotFoundError(absl::StrCat("the result of ", key, ": ", loaded.message()));
   index_.Touch(key);
+  if (result->IsWhole()) hot_.AddFound(key, result, ticket);
   return result;
+}
+
+void ResultStore::OnLostArtifact(absl::string_view digest) {
+  // Losses are rare, so that all may go; what nobody names is no loss.
+  if (index_.Names(digest)) hot_.ForgetAll();
+}
+
+bool StoredResult::IsWhole() const {
+  if (static_cast<size_t>(action.artifacts_size()) != artifacts.size()) return false;
+  for (size_t i = 0; i < artifacts.size(); ++i) {
+    if (artifacts[i].size() != action.artifacts(static_cast<int>(i)).size_bytes()) return false;
+  }
+  return true;
 }
 
 absl::Status ResultStore::KeepPieces(FreshResult& fresh, StoredResult* result, absl::Status* kept) {
@@ -108,7 +129,11 @@ absl::StatusOr<std::shared_ptr<const StoredResult>> ResultStore::Keep(const std:
   result->action = std::move(fresh.action);
   result->serialized = cache::Blob(result->action.SerializeAsString());
   if (kept->ok()) kept->Update(results_.Put(*key_digest, result->serialized));
-  if (!kept->ok()) return result;
+  if (!kept->ok()) {
+    hot_.Forget(key);
+    return result;
+  }
+  hot_.Add(key, result);
   // What the disk does not give back now is found again, and dropped, at the next start.
   Drop(index_.Add(ToIndexed(key, result->action, result->serialized.size())), &cache::Cache::Release).IgnoreError();
   if (limits_.stored_bytes > 0) Drop(index_.Shrink(limits_.stored_bytes, key), &cache::Cache::Release).IgnoreError();
@@ -122,7 +147,10 @@ absl::Status ResultStore::Drop(const Removal& removal, Verb verb) {
     status.Update(digest.ok() ? (cache.*verb)(*digest) : digest.status());
   };
   // Results first: none may name what has gone.
-  for (const std::string& key : removal.keys) drop(results_, key);
+  for (const std::string& key : removal.keys) {
+    drop(results_, key);
+    hot_.Forget(key);
+  }
   for (const std::string& digest : removal.digests) drop(blobs_, digest);
   return status;
 }

@@ -2,6 +2,7 @@
 #ifndef SERVER_RPC_RESULT_STORE_H_
 #define SERVER_RPC_RESULT_STORE_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "cache/api/cache.h"
 #include "proto/v1/compile.pb.h"
 #include "server/retention/result_index.h"
+#include "server/rpc/hot_results.h"
 #include "server/scheduler/job.h"
 
 namespace tritond::server {
@@ -23,6 +25,9 @@ struct StoredResult final : Payload {
   cache::Blob serialized;  // of `action`
   v1::ActionResult action;
   std::vector<cache::Blob> artifacts;  // as action.artifacts; empty where not loaded
+
+  // Whether all of them are loaded.
+  bool IsWhole() const;
 };
 
 // What a result is made of, before it is stored.
@@ -36,13 +41,16 @@ struct FreshResult {
 struct StoreLimits {
   uint64_t inline_bytes = uint64_t{3} << 20;  // artifacts up to this sum are loaded with their result
   uint64_t stored_bytes = 0;                  // more than this, and the least valuable results go; 0: no limit
+  uint64_t hot_bytes = uint64_t{64} << 20;    // of results that are kept parsed
 };
 
 // Action results by request key, artifact bytes and requests by digest. Thread-safe. Owns neither cache.
 class ResultStore final {
  public:
   ResultStore(cache::Cache& results, cache::Cache& blobs, StoreLimits limits)
-      : results_(results), blobs_(blobs), limits_(limits) {}
+      : results_(results), blobs_(blobs), limits_(limits), hot_(limits.hot_bytes) {}
+  // Hears whether each Find was answered by a parsed result; before the first one.
+  void ListenToFinds(std::function<void(bool hot)> listener) { on_find_ = std::move(listener); }
 
   // Takes stock of what an earlier run left; before that nothing of it is evicted.
   absl::Status TakeStock();
@@ -50,6 +58,9 @@ class ResultStore final {
   // NotFound when there is no result, or one of its artifacts is missing or damaged: then it must be made anew.
   // InvalidArgument for a key that is not 64 hexadecimal digits. Other errors as the caches have them.
   absl::StatusOr<std::shared_ptr<const StoredResult>> Find(const std::string& key);
+
+  // The caches have lost this artifact: results that name it are looked at anew.
+  void OnLostArtifact(absl::string_view digest);
 
   // Keeps a result, its pieces first, so that a result never names what is not there. The returned result is good even
   // when keeping it failed: then `kept` says why. Internal when the pieces do not fit what the action says.
@@ -76,6 +87,8 @@ class ResultStore final {
   cache::Cache& blobs_;
   const StoreLimits limits_;
   ResultIndex index_;
+  HotResults hot_;
+  std::function<void(bool)> on_find_ = [](bool) {};
   // Held while what is stored changes, so that no piece is dropped which a result that comes now names.
   absl::Mutex change_;
 };

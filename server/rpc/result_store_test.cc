@@ -70,6 +70,16 @@ class ResultStoreTest : public testing::Test {
   MapCache blobs;
 };
 
+TEST_F(ResultStoreTest, ANewResultReplacesTheOneThatWasFoundBefore) {
+  ResultStore store(results, blobs, {});
+  Keep(store, "a", Fresh("one", "request"));
+  EXPECT_EQ((*store.Find(Key("a")))->artifacts[0].bytes(), "one");
+  Keep(store, "a", Fresh("two", "request"));
+  EXPECT_EQ((*store.Find(Key("a")))->artifacts[0].bytes(), "two");
+  ASSERT_TRUE(store.Evict({Key("a")}).ok());
+  EXPECT_TRUE(absl::IsNotFound(store.Find(Key("a")).status()));
+}
+
 TEST_F(ResultStoreTest, EvictionTakesWhatOnlyThatResultNames) {
   ResultStore store(results, blobs, {});
   Keep(store, "a", Fresh("shared binary", "request a"));

@@ -7,14 +7,6 @@
 namespace tritond::server {
 namespace {
 
-bool IsWhole(const StoredResult& result) {
-  if (static_cast<size_t>(result.action.artifacts_size()) != result.artifacts.size()) return false;
-  for (size_t i = 0; i < result.artifacts.size(); ++i) {
-    if (result.artifacts[i].size() != result.action.artifacts(static_cast<int>(i)).size_bytes()) return false;
-  }
-  return true;
-}
-
 // What of the compile's cost a recalled assembly saves: the share of the stages up to it.
 double CostOfAssembly(const v1::ActionResult& action) {
   double all = 0, before = 0;
@@ -30,7 +22,7 @@ double CostOfAssembly(const v1::ActionResult& action) {
 v1::StepAnswer StepShelf::Recall(const v1::StepKeys& keys, std::shared_ptr<const StoredResult>* result) {
   v1::StepAnswer answer;
   absl::StatusOr<std::shared_ptr<const StoredResult>> stored = store_.Find(keys.semantic_key());
-  if (stored.ok() && IsWhole(**stored)) {
+  if (stored.ok() && (*stored)->IsWhole()) {
     metrics_.semantic_hits.Increment();
     metrics_.saved_cpu_seconds.Increment((*stored)->action.cost_cpu_seconds());
     *result = *std::move(stored);
@@ -38,7 +30,7 @@ v1::StepAnswer StepShelf::Recall(const v1::StepKeys& keys, std::shared_ptr<const
     return answer;
   }
   stored = store_.Find(keys.assembly_key());
-  if (!stored.ok() || !IsWhole(**stored) || (*stored)->artifacts.size() != 1) return answer;
+  if (!stored.ok() || !(*stored)->IsWhole() || (*stored)->artifacts.size() != 1) return answer;
   metrics_.assembly_hits.Increment();
   metrics_.saved_cpu_seconds.Increment((*stored)->action.cost_cpu_seconds());
   v1::AssemblyStep& step = *answer.mutable_assembly();

@@ -182,6 +182,16 @@ TEST_F(CompileTest, ALostArtifactIsBuiltAgain) {
   ASSERT_TRUE(Compile(Request(), &first).ok());
   const auto digest = cache::Digest::FromHex(first.result().artifacts(0).digest());
   ASSERT_TRUE(daemon().engine().blobs().Remove(*digest).ok());
+  // The result is still at hand; whoever asks for the lost bytes finds out.
+  ASSERT_TRUE(Compile(Request(), &second).ok());
+  EXPECT_EQ(second.blobs(0).data(), first.blobs(0).data());
+  v1::FetchRequest fetch;
+  fetch.set_digest(first.result().artifacts(0).digest());
+  grpc::ClientContext context;
+  v1::FetchResponse part;
+  const auto reader = artifacts->Fetch(&context, fetch);
+  EXPECT_FALSE(reader->Read(&part));
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::NOT_FOUND);
   ASSERT_TRUE(Compile(Request(), &second).ok());
   EXPECT_EQ(second.cache(), v1::CACHE_STATUS_MISS);
   EXPECT_EQ(second.blobs(0).data(), first.blobs(0).data());

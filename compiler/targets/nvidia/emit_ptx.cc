@@ -6,6 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/assembly_text.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
@@ -69,6 +71,23 @@ void DropCallNumbers(std::string& text) {
     text.erase(at, std::min(text.find('\n', at), text.size()) - at);
 }
 
+// PTX ISA, "Identifiers": a letter, then letters, digits, _ and $; or one of _ and $, then at least one of those.
+bool IsIdentifier(llvm::StringRef name) {
+  const auto follows = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$'; };
+  if (name.empty() || !llvm::all_of(name, follows)) return false;
+  return llvm::isAlpha(name[0]) || (!llvm::isDigit(name[0]) && name.size() > 1);
+}
+
+// LLVM renames what only this module sees, and nothing else.
+absl::Status CheckNames(const llvm::Module& module) {
+  for (const llvm::Function& function : module) {
+    if (function.isIntrinsic() || function.hasLocalLinkage() || IsIdentifier(function.getName())) continue;
+    return absl::InvalidArgumentError(absl::StrCat("function ", function.getName().str(),
+                                                   ": PTX has no such name; it takes letters, digits, _ and $"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Architecture& arch, int ptx_version,
@@ -87,6 +106,7 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
 
 absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
                                     int ptx_version, int num_ctas) {
+  if (absl::Status names = CheckNames(module); !names.ok()) return names;
   absl::StatusOr<std::string> text = WriteAssemblyText(module, machine);
   if (!text.ok()) return text.status();
   std::string ptx = *std::move(text);
