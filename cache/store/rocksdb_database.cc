@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/store/rocksdb_database.h"
 
-#include <fcntl.h>
+#include <rocksdb/env.h>
 #include <rocksdb/listener.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <system_error>
@@ -115,7 +114,8 @@ void RocksdbDatabase::MendLoop() {
       absl::MutexLock lock(&state_mu_);
       state_mu_.AwaitWithTimeout(absl::Condition(&closing), kTryAgain);
     } else {
-      healthy = OpenAgain();
+      absl::MutexLock lock(&mu_);
+      healthy = OpenAgainLocked();
     }
   }
 }
@@ -123,17 +123,21 @@ void RocksdbDatabase::MendLoop() {
 bool RocksdbDatabase::HasRoom() const {
   // Free blocks are no proof: a quota may be what is full.
   const std::string probe = dir_ + "/PROBE";
-  const int fd = open(probe.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0) return false;
-  const std::string zeros(kRoomBytes, '\0');
-  const bool room = write(fd, zeros.data(), zeros.size()) == static_cast<ssize_t>(zeros.size());
-  close(fd);
-  unlink(probe.c_str());
-  return room;
+  rocksdb::EnvOptions as_written;
+  as_written.use_mmap_writes = false;
+  rocksdb::Status status;
+  {
+    std::unique_ptr<rocksdb::WritableFile> file;
+    status = options_.env->NewWritableFile(probe, &file, as_written);
+    if (status.ok()) status = file->Append(std::string(kRoomBytes, '\0'));
+    if (status.ok()) status = file->Sync();
+    if (file != nullptr && status.ok()) status = file->Close();
+  }
+  options_.env->DeleteFile(probe).PermitUncheckedError();
+  return status.ok();
 }
 
-bool RocksdbDatabase::OpenAgain() {
-  absl::MutexLock lock(&mu_);
+bool RocksdbDatabase::OpenAgainLocked() {
   opened_.reset();
   {
     absl::MutexLock state(&state_mu_);
@@ -158,13 +162,12 @@ bool RocksdbDatabase::Mend(const std::string& damage) {
     Log(absl::StrCat("met damage (", damage, "): ",
                      salvage.ok() ? salvage->ToString() : absl::StrCat("starts empty, ", salvage.status().ToString())));
   }
-  {
-    absl::MutexLock lock(&mu_);
-    opened_.reset();
-    const absl::Status replaced = ReplaceRocksdb(dir_, by);
-    if (!replaced.ok()) Log(std::string(replaced.message()));
-  }
-  return OpenAgain();
+  // Without a gap in which callers would find no database.
+  absl::MutexLock lock(&mu_);
+  opened_.reset();
+  const absl::Status replaced = ReplaceRocksdb(dir_, by);
+  if (!replaced.ok()) Log(std::string(replaced.message()));
+  return OpenAgainLocked();
 }
 
 void RocksdbDatabase::Log(const std::string& text) const {

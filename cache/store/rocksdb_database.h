@@ -62,7 +62,7 @@ class RocksdbDatabase final {
   void MendLoop();
   // False when the database is not open, or not healthy, afterwards.
   bool Mend(const std::string& damage);
-  bool OpenAgain();
+  bool OpenAgainLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool HasRoom() const;
   void Log(const std::string& text) const;
 

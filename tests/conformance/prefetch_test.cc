@@ -58,7 +58,8 @@ constexpr char kAlong[] = R"(
       %ptr_$X = tt.addptr %bases_$X, %offsets_$X : tensor<$Sx$Kx!tt.ptr<$T>>, tensor<$Sx$Kxi32>
       %lefts_$X = tt.splat %left : i32 -> tensor<$Sx$Kxi32>
       %in_$X = arith.cmpi slt, %ks_$X, %lefts_$X : tensor<$Sx$Kxi32>
-      %tile_$X = tt.load %ptr_$X, %in_$X : tensor<$Sx$Kx!tt.ptr<$T>>
+      %behind_$X = arith.constant dense<$ZERO> : tensor<$Sx$Kx$T>
+      %tile_$X = tt.load %ptr_$X, %in_$X, %behind_$X : tensor<$Sx$Kx!tt.ptr<$T>>
 )";
 // %$X as $K x $S, rows across K.
 constexpr char kAcross[] = R"(
@@ -74,7 +75,8 @@ constexpr char kAcross[] = R"(
       %ks_$X = tt.broadcast %kcol : tensor<$Kx1xi32> -> tensor<$Kx$Sxi32>
       %lefts_$X = tt.splat %left : i32 -> tensor<$Kx$Sxi32>
       %in_$X = arith.cmpi slt, %ks_$X, %lefts_$X : tensor<$Kx$Sxi32>
-      %tile_$X = tt.load %ptr_$X, %in_$X : tensor<$Kx$Sx!tt.ptr<$T>>
+      %behind_$X = arith.constant dense<$ZERO> : tensor<$Kx$Sx$T>
+      %tile_$X = tt.load %ptr_$X, %in_$X, %behind_$X : tensor<$Kx$Sx!tt.ptr<$T>>
 )";
 
 // $X the other way round.
