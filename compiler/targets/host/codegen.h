@@ -40,6 +40,9 @@ void InstrumentAccesses(llvm::Module& module);
 // guard_divisions.cc. Integer divisions that would trap do not.
 void GuardDivisions(llvm::Module& module);
 
+// split_blocks.cc. Cuts basic blocks that LLVM would take too long for.
+void SplitLargeBlocks(llvm::Module& module);
+
 // narrow_floats.cc. Adds the conversions to bf16 and f16 that x86 code calls and no C library has.
 void AddNarrowFloatFunctions(llvm::Module& module);
 

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "compiler/targets/assembly_text.h"
 #include "compiler/targets/host/extern_functions.h"
 #include "llvm/AsmParser/Parser.h"
@@ -135,6 +137,22 @@ define i32 @k(i32 %x, i32 %y) {
   EXPECT_THAT(text, HasSubstr("sdiv i32 %b, 12"));
   EXPECT_THAT(text, Not(HasSubstr("srem i32 %c, -1")));
   EXPECT_THAT(text, HasSubstr("icmp eq i32 %x, -2147483648"));
+}
+
+TEST_F(CodegenTest, LargeBlocksAreCutBehindTheirStackSlots) {
+  std::string adds;
+  for (int i = 0; i < 5000; ++i) adds += absl::StrCat("  %v", i + 1, " = add i32 %v", i, ", %x\n");
+  auto module =
+      Parse(absl::StrCat("define i32 @large(i32 %x) {\n  %v0 = add i32 %x, 1\n", adds, "  %slot = alloca i32\n",
+                         "  %w0 = add i32 %x, 1\n", absl::StrReplaceAll(adds, {{"%v", "%w"}}), "  ret i32 %w5000\n}\n",
+                         "define i32 @small(i32 %x) {\n  ret i32 %x\n}\n"));
+  SplitLargeBlocks(*module);
+  Print(*module);
+  const llvm::Function& large = *module->getFunction("large");
+  EXPECT_EQ(large.size(), 3u) << "2,000 behind the slot, 2,000, and the last 1,001";
+  EXPECT_EQ(large.getEntryBlock().size(), 5001u + 1 + 2000 + 1);
+  EXPECT_EQ(large.back().size(), 1002u);
+  EXPECT_EQ(module->getFunction("small")->size(), 1u);
 }
 
 TEST_F(CodegenTest, AKernelTakesTheAddressesOfItsParameters) {

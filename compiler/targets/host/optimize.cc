@@ -92,6 +92,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   // Last: the optimiser would look into them.
   BindRuntime(module);
   AddNarrowFloatFunctions(module);
+  SplitLargeBlocks(module);
   SetCommonAttributes(module);
   return absl::OkStatus();
 }

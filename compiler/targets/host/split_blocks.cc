@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM selects and schedules instructions a basic block at a time, and its cost grows with the square of the block: a
+// thread that holds 4,096 elements has all of its straight-line code, a quarter of a million instructions, in one. Cut
+// into pieces, the cost grows with the code:
+//
+//   %a = ...                      %a = ...
+//   %b = ...                      br label %piece
+//                               piece:
+//                                 %b = ...
+//
+// The price is that what lives across a cut goes through the stack. The back end runs without optimisations, so nothing
+// joins the pieces before instructions are selected.
+#include "compiler/targets/host/codegen.h"
+#include "llvm/IR/Instructions.h"
+
+namespace tritond::compiler::host {
+namespace {
+
+// Far above what a thread with a few elements has in a block.
+constexpr int kMaxBlockInstructions = 2000;
+
+// The last stack slot of a block, or null. Slots stay in the first piece: they are the function's frame only as long as
+// they are in its entry block.
+llvm::Instruction* LastSlot(llvm::BasicBlock& block) {
+  llvm::Instruction* last = nullptr;
+  for (llvm::Instruction& instruction : block) {
+    if (llvm::isa<llvm::AllocaInst>(instruction)) last = &instruction;
+  }
+  return last;
+}
+
+// Where the second piece of a block that is too large begins; null when it is not.
+llvm::Instruction* CutOf(llvm::BasicBlock& block) {
+  llvm::Instruction* slot = LastSlot(block);
+  int count = 0;
+  for (llvm::Instruction* at = slot ? slot->getNextNode() : block.getFirstNonPHI(); at; at = at->getNextNode()) {
+    if (at->isTerminator()) break;
+    if (++count > kMaxBlockInstructions) return at;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void SplitLargeBlocks(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    // A new piece is the next block of the walk.
+    for (llvm::BasicBlock& block : function) {
+      if (llvm::Instruction* cut = CutOf(block)) block.splitBasicBlock(cut, "piece");
+    }
+  }
+}
+
+}  // namespace tritond::compiler::host
