@@ -12,10 +12,11 @@ namespace tritond::server {
 namespace {
 
 TEST(TimedThreads, RunsTasksInTheOrderOfTheirTimes) {
-  TimedThreads threads(1);
   absl::Mutex mu;
   std::vector<int> order;
-  absl::Notification done;
+  absl::Notification all_there, done;
+  TimedThreads threads(1);
+  threads.RunAfter(-absl::Hours(3), [&] { all_there.WaitForNotification(); });  // However slow this thread is.
   const auto add = [&](int number) {
     absl::MutexLock lock(&mu);
     order.push_back(number);
@@ -24,16 +25,17 @@ TEST(TimedThreads, RunsTasksInTheOrderOfTheirTimes) {
     add(3);
     done.Notify();
   });
-  threads.RunAfter(absl::Milliseconds(10), [&] { add(2); });
-  threads.RunAfter(absl::ZeroDuration(), [&] { add(1); });
+  threads.RunAfter(-absl::Hours(1), [&] { add(2); });
+  threads.RunAfter(-absl::Hours(2), [&] { add(1); });
+  all_there.Notify();
   done.WaitForNotification();
   absl::MutexLock lock(&mu);
   EXPECT_THAT(order, testing::ElementsAre(1, 2, 3));
 }
 
 TEST(TimedThreads, ATaskThatBlocksDoesNotHoldUpOthers) {
-  TimedThreads threads(2);
   absl::Notification second;
+  TimedThreads threads(2);  // Ends before what its tasks use.
   threads.RunAfter(absl::ZeroDuration(), [&] { second.WaitForNotification(); });
   threads.RunAfter(absl::ZeroDuration(), [&] { second.Notify(); });
   second.WaitForNotification();

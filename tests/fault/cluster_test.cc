@@ -225,7 +225,8 @@ TEST_F(ClusterTest, ABusyDaemonsJobsMoveToIdleOnesAndEachIsCompiledOnce) {
   EXPECT_EQ(Sum(compiles), static_cast<uint64_t>(kJobs));
   EXPECT_GE(compiles[1] + compiles[2], static_cast<uint64_t>(kJobs / 3));
   EXPECT_GT(daemons[0]->Stats().cluster().jobs_offered(), 0u);
-  EXPECT_EQ(daemons[1]->Stats().cluster().jobs_taken() + daemons[2]->Stats().cluster().jobs_taken(),
+  // One that its own daemon got to meanwhile may have been taken too: the taker finds the outcome.
+  EXPECT_GE(daemons[1]->Stats().cluster().jobs_taken() + daemons[2]->Stats().cluster().jobs_taken(),
             compiles[1] + compiles[2]);
 }
 

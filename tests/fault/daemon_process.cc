@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "cache/api/digest.h"
 #include "tests/support/fake_compiler.h"
+#include "tests/support/sanitizer.h"
 
 namespace tritond::tests {
 
@@ -43,9 +44,7 @@ bool DaemonProcess::Start() {
                                  TRITOND_FAKE_WORKER,
                                  "--memory-cache-mb",
                                  absl::StrCat(memory_cache_mb)};
-#ifdef __SANITIZE_ADDRESS__
-  words.insert(words.end(), {"--worker-memory-mb", "0"});  // The sanitizer reserves terabytes of addresses.
-#endif
+  if (kSanitized) words.insert(words.end(), {"--worker-memory-mb", "0"});
   words.insert(words.end(), options_.begin(), options_.end());
   program_ = std::make_unique<Program>(words, folder_ + "/log", preload);
   const bool up = Await([this] {
@@ -79,7 +78,7 @@ std::string DaemonProcess::Log() const {
 v1::GetStatsResponse DaemonProcess::Stats() const {
   Stubs stubs(address());
   grpc::ClientContext context;
-  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(5)));
+  context.set_deadline(absl::ToChronoTime(absl::Now() + WithinReason(absl::Seconds(5))));
   v1::GetStatsResponse response;
   stubs.admin->GetStats(&context, {}, &response);
   return response;
@@ -88,7 +87,7 @@ v1::GetStatsResponse DaemonProcess::Stats() const {
 v1::ListWorkersResponse DaemonProcess::Workers() const {
   Stubs stubs(address());
   grpc::ClientContext context;
-  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(5)));
+  context.set_deadline(absl::ToChronoTime(absl::Now() + WithinReason(absl::Seconds(5))));
   v1::ListWorkersResponse response;
   stubs.admin->ListWorkers(&context, {}, &response);
   return response;
@@ -147,7 +146,7 @@ std::string WrongWith(const v1::CompileRequest& request, const v1::CompileRespon
 }
 
 bool Await(const std::function<bool()>& condition, absl::Duration timeout) {
-  const absl::Time give_up = absl::Now() + timeout;
+  const absl::Time give_up = absl::Now() + WithinReason(timeout);
   while (!condition()) {
     if (absl::Now() > give_up) return false;
     absl::SleepFor(absl::Milliseconds(10));

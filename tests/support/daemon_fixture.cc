@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "tests/support/sanitizer.h"
 
 namespace tritond::tests {
 
@@ -20,11 +21,7 @@ DaemonTest::DaemonTest() {
   config.http = "127.0.0.1:0";
   config.workers = 2;
   config.worker_binary = TRITOND_FAKE_WORKER;
-#ifdef __SANITIZE_ADDRESS__
-  config.worker_memory_mb = 0;  // The sanitizer reserves terabytes of addresses.
-#else
-  config.worker_memory_mb = 2048;
-#endif
+  config.worker_memory_mb = kSanitized ? 0 : 2048;
   config.memory_cache_mb = 64;
 }
 
@@ -105,7 +102,7 @@ v1::ListWorkersResponse DaemonTest::Workers() {
 }
 
 void DaemonTest::Await(const std::function<bool()>& condition) {
-  const absl::Time give_up = absl::Now() + absl::Seconds(30);
+  const absl::Time give_up = absl::Now() + WithinReason(absl::Seconds(30));
   while (!condition()) {
     ASSERT_LT(absl::Now(), give_up) << "waited in vain";
     std::this_thread::yield();

@@ -12,13 +12,13 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/sanitizer.h"
+
 namespace tritond::workers {
 namespace {
 
 TEST(LimitProcess, EndsAProcessThatEatsMemory) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the sanitizer reserves terabytes of addresses, so they cannot be limited";
-#endif
+  if (tests::kSanitized) GTEST_SKIP() << "a sanitizer's addresses cannot be limited";
   EXPECT_EXIT(
       {
         if (!LimitProcess(uint64_t{1} << 30).ok()) _exit(9);
