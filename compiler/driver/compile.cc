@@ -52,7 +52,7 @@ class WarmCompiler final : public Compiler {
     return result;
   }
 
-  void OnStage(std::function<void(Stage, const CompileRequest&)> callback) override { on_stage_ = std::move(callback); }
+  void OnStage(StageListener listener) override { on_stage_ = std::move(listener); }
 
   void UseMemory(StepMemory memory) override { memory_ = std::move(memory); }
 
@@ -95,7 +95,7 @@ class WarmCompiler final : public Compiler {
 
   const CompilerConfig config_;
   mlir::MLIRContext context_;
-  std::function<void(Stage, const CompileRequest&)> on_stage_;
+  StageListener on_stage_;
   StepMemory memory_;
   mutable std::map<std::string, std::unique_ptr<Target>> targets_;
   mutable std::set<std::string> tools_seen_;

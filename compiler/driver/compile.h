@@ -87,7 +87,7 @@ using StepMemory = std::function<Recollection(const StepKeys&)>;
 struct CompileResult {
   // InvalidArgument: the IR or an option is wrong. Unimplemented: valid, but beyond this compiler or target.
   // FailedPrecondition: a tool is missing (no assembler). ResourceExhausted: the kernel exceeds the target's limits.
-  // Internal: a bug here. All are deterministic but FailedPrecondition.
+  // Internal: a bug here. All are deterministic but FailedPrecondition. What a StageListener says.
   absl::Status status;
   std::vector<Artifact> artifacts;      // in the order of CompileRequest::outputs
   nlohmann::json metadata;              // upstream Triton's names; every option echoed
@@ -98,6 +98,8 @@ struct CompileResult {
   bool recalled = false;  // the result under keys.result stands for this one, which has no artifacts
   std::optional<AssemblyStep> assembly;  // what may be remembered under keys.assembly, unless it came from there
 };
+
+using StageListener = std::function<absl::Status(Stage, const CompileRequest&)>;
 
 // Where the compiler looks for tools (assemblers, device libraries) besides the vendors' usual places.
 struct CompilerConfig {
@@ -114,8 +116,8 @@ class Compiler {
 
   virtual CompileResult Compile(const CompileRequest& request) = 0;
 
-  // Called at the start of each stage; for progress reports and for tests that inject faults. Null removes it.
-  virtual void OnStage(std::function<void(Stage, const CompileRequest&)> callback) = 0;
+  // Called at the start of each stage. An error ends the compile with it. Null removes the listener.
+  virtual void OnStage(StageListener listener) = 0;
 
   // Asked at most once in a compile, by its thread, behind the first stage. Null removes it.
   virtual void UseMemory(StepMemory memory) = 0;

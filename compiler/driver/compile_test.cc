@@ -239,9 +239,27 @@ tt.func public @power(%p: !tt.ptr<i32>, %v: i32) {
 TEST(Compiler, ReportsEachStageToItsObserver) {
   auto compiler = Compiler::Create();
   std::vector<Stage> seen;
-  compiler->OnStage([&](Stage stage, const CompileRequest&) { seen.push_back(stage); });
+  compiler->OnStage([&](Stage stage, const CompileRequest&) {
+    seen.push_back(stage);
+    return absl::OkStatus();
+  });
   compiler->Compile(Request(kScale));
   EXPECT_THAT(seen, testing::ElementsAre(Stage::kTtir, Stage::kTtgir, Stage::kLlir, Stage::kAsm));
+}
+
+TEST(Compiler, AnObserverMayEndTheCompile) {
+  auto compiler = Compiler::Create();
+  std::vector<Stage> seen;
+  compiler->OnStage([&](Stage stage, const CompileRequest&) {
+    seen.push_back(stage);
+    return stage == Stage::kLlir ? absl::DeadlineExceededError("too late") : absl::OkStatus();
+  });
+  const CompileResult stopped = compiler->Compile(Request(kScale));
+  EXPECT_EQ(stopped.status, absl::DeadlineExceededError("too late"));
+  EXPECT_TRUE(stopped.artifacts.empty());
+  EXPECT_THAT(seen, testing::ElementsAre(Stage::kTtir, Stage::kTtgir, Stage::kLlir));
+  compiler->OnStage(nullptr);
+  EXPECT_TRUE(compiler->Compile(Request(kScale)).status.ok()) << "and leaves nothing behind";
 }
 
 TEST(Compiler, BuildIdNamesLlvmAndIsStable) {

@@ -53,7 +53,7 @@ mlir::LogicalResult CheckPlacements(mlir::ModuleOp module) {
 }  // namespace
 
 PipelineRun::PipelineRun(mlir::MLIRContext& context, Target& target, const CompileRequest& request,
-                         const StageCallback& on_stage, Recall recall, CompileResult& result)
+                         const StageListener& on_stage, Recall recall, CompileResult& result)
     : context_(context), target_(target), request_(request), on_stage_(on_stage), recall_(recall), result_(result) {}
 
 PipelineRun::~PipelineRun() = default;
@@ -81,7 +81,9 @@ absl::Status PipelineRun::Run() {
 
 absl::Status PipelineRun::RunTimed(Stage stage) {
   diagnostics_->SetStage(stage);
-  if (on_stage_) on_stage_(stage, request_);
+  if (on_stage_) {
+    if (absl::Status status = on_stage_(stage, request_); !status.ok()) return status;
+  }
   const auto start = std::chrono::steady_clock::now();
   absl::Status status = RunStage(stage);
   result_.stages.push_back({stage, std::chrono::steady_clock::now() - start});

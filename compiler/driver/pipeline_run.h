@@ -29,8 +29,6 @@ class DiagnosticCollector;
 // One compile, from the request's stage to the last that it asks for. Lives for one call of Run.
 class PipelineRun final {
  public:
-  using StageCallback = std::function<void(Stage, const CompileRequest&)>;
-
   // What the run may recall of earlier ones. `memory` may be null.
   struct Recall {
     const StepMemory& memory;
@@ -38,7 +36,7 @@ class PipelineRun final {
   };
 
   // Borrows everything; fills `result` but its status.
-  PipelineRun(mlir::MLIRContext& context, Target& target, const CompileRequest& request, const StageCallback& on_stage,
+  PipelineRun(mlir::MLIRContext& context, Target& target, const CompileRequest& request, const StageListener& on_stage,
               Recall recall, CompileResult& result);
   ~PipelineRun();
 
@@ -71,7 +69,7 @@ class PipelineRun final {
   mlir::MLIRContext& context_;
   Target& target_;
   const CompileRequest& request_;
-  const StageCallback& on_stage_;
+  const StageListener& on_stage_;
   const Recall recall_;
   CompileResult& result_;
   KernelOptions options_;

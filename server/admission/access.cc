@@ -98,6 +98,15 @@ std::shared_ptr<const AccessRules> AccessPolicy::Rules() const {
   return rules_;
 }
 
+std::optional<Caller> AccessPolicy::Everyone() const {
+  const std::shared_ptr<const AccessRules> rules = Rules();
+  if (!rules->tokens.empty() || !rules->certificates.empty() || !rules->users.empty()) return std::nullopt;
+  const Caller &anonymous = rules->anonymous, &local = rules->unix_socket;
+  if (anonymous.role == Role::kNone || anonymous.role != local.role || anonymous.tenant != local.tenant)
+    return std::nullopt;
+  return anonymous;
+}
+
 absl::StatusOr<Caller> AccessPolicy::Identify(const Credentials& credentials) const {
   const std::shared_ptr<const AccessRules> rules = Rules();
   if (!credentials.token.empty()) {

@@ -112,6 +112,24 @@ TEST(AccessPolicy, AListedUserCountsBeforeTheSocketsRole) {
   EXPECT_TRUE(policy.Identify(local).ok());
 }
 
+TEST(AccessPolicy, WithoutRulesNobodyNeedShowAnything) {
+  AccessRules rules;
+  ASSERT_TRUE(AccessPolicy(rules).Everyone().has_value());
+  EXPECT_EQ(AccessPolicy(rules).Everyone()->role, Role::kAdmin);
+  rules.unix_socket.tenant = "local";
+  EXPECT_FALSE(AccessPolicy(rules).Everyone().has_value()) << "the transport decides";
+  rules.anonymous.tenant = "local";
+  ASSERT_TRUE(AccessPolicy(rules).Everyone().has_value());
+  EXPECT_EQ(AccessPolicy(rules).Everyone()->tenant, "local");
+  AccessRules with_token = rules, with_certificate = rules, with_user = rules, closed = rules;
+  with_token.tokens.push_back({std::string(64, 'a'), {Role::kRead, ""}});
+  with_certificate.certificates.push_back({"ci", {Role::kRead, ""}});
+  with_user.users.push_back({1000, {Role::kRead, ""}});
+  closed.anonymous = closed.unix_socket = {Role::kNone, ""};
+  for (const AccessRules& some : {with_token, with_certificate, with_user, closed})
+    EXPECT_FALSE(AccessPolicy(some).Everyone().has_value());
+}
+
 TEST(AccessPolicy, RulesCanBeReplaced) {
   AccessPolicy policy(Rules());
   policy.Replace({});

@@ -65,7 +65,8 @@ class Daemon final : public Executor {
     outcome.value = std::make_shared<Text>(text);
     Finish(outcome);
   }
-  void Start(const std::string&, uint64_t lease, const JobSpec& job) override {
+  void Extend(const std::string&, uint64_t, absl::Time) override {}
+  void Start(const std::string&, uint64_t lease, const JobSpec& job, absl::Time) override {
     running = lease;
     started.push_back(job.key);
   }

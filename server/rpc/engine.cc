@@ -195,7 +195,7 @@ void Engine::Tick() {
   scheduler_.Tick();
 }
 
-void Engine::Start(const std::string& worker, uint64_t lease, const JobSpec& job) {
+void Engine::Start(const std::string& worker, uint64_t lease, const JobSpec& job, absl::Time deadline) {
   const auto& payload = static_cast<const CompilePayload&>(*job.payload);
   {
     absl::MutexLock lock(&mu_);
@@ -205,12 +205,16 @@ void Engine::Start(const std::string& worker, uint64_t lease, const JobSpec& job
   message.set_id(lease);
   message.set_key(job.key);
   *message.mutable_compile() = *payload.request;
-  pool_->Start(worker, std::move(message));
+  pool_->Start(worker, std::move(message), deadline);
   Report(job.key, v1::STAGE_UNSPECIFIED);
 }
 
 void Engine::Report(const std::string& key, v1::Stage stage) {
   if (progress_) tasks_.Run([this, key, stage] { progress_(key, stage); });
+}
+
+void Engine::Extend(const std::string& worker, uint64_t lease, absl::Time deadline) {
+  pool_->Extend(worker, lease, deadline);
 }
 
 void Engine::Cancel(const std::string& worker, uint64_t lease) { pool_->Cancel(worker, lease); }
@@ -286,6 +290,9 @@ void Engine::OnOutcome(const std::string& worker, v1::CompileOutcome outcome) {
       job = std::move(it->second);
       leased_.erase(it);
     }
+    const auto code = static_cast<absl::StatusCode>(shared->code());
+    if (code == absl::StatusCode::kCancelled || code == absl::StatusCode::kDeadlineExceeded)
+      return scheduler_.GaveUp(shared->lease(), shared->message());
     Outcome settled = Settle(job, shared.get());
     auto stored = std::static_pointer_cast<const StoredResult>(settled.value);
     scheduler_.Finish(shared->lease(), std::move(settled));

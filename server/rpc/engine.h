@@ -107,7 +107,8 @@ class Engine final : public Executor, public workers::PoolListener {
   void Stop();
 
   // Executor, for the scheduler.
-  void Start(const std::string& worker, uint64_t lease, const JobSpec& job) override;
+  void Start(const std::string& worker, uint64_t lease, const JobSpec& job, absl::Time deadline) override;
+  void Extend(const std::string& worker, uint64_t lease, absl::Time deadline) override;
   void Cancel(const std::string& worker, uint64_t lease) override;
 
   // PoolListener, for the pool.

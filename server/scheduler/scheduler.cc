@@ -77,8 +77,12 @@ std::optional<Outcome> Scheduler::RefusalLocked(const JobSpec& spec) {
 
 Scheduler::WaiterId Scheduler::AddWaiterLocked(uint64_t job, absl::Time deadline, Done done, bool joined) {
   const WaiterId id = next_id_++;
-  jobs_[job]->waiters.push_back(id);
-  ++jobs_[job]->callers;
+  Job& joined_job = *jobs_[job];
+  if (!joined_job.runs.empty() && deadline > LatestLocked(joined_job)) {
+    for (const Attempt& run : joined_job.runs) executor_.Extend(run.worker, run.lease, deadline);
+  }
+  joined_job.waiters.push_back(id);
+  ++joined_job.callers;
   waiters_[id] = Waiter{job, std::move(done), joined, deadline};
   if (deadline != absl::InfiniteFuture()) deadlines_.emplace(deadline, id);
   return id;
@@ -202,7 +206,7 @@ void Scheduler::BeginLocked(uint64_t id, uint64_t lease) {
   job.stage.clear();
   ++job.attempts;
   ++started_;
-  executor_.Start(name, lease, job.spec);
+  executor_.Start(name, lease, job.spec, LatestLocked(job));
 }
 
 void Scheduler::DropRunLocked(const Attempt& run) {
@@ -295,6 +299,12 @@ void Scheduler::ObeyLocked(uint64_t id, Verdict verdict, Calls* calls) {
   }
 }
 
+absl::Time Scheduler::LatestLocked(const Job& job) const {
+  absl::Time latest = absl::InfinitePast();
+  for (const WaiterId waiter : job.waiters) latest = std::max(latest, waiters_.at(waiter).deadline);
+  return latest;
+}
+
 std::vector<Scheduler::WaitingJob> Scheduler::ListWaiting(absl::Duration at_least, size_t limit) const {
   absl::MutexLock lock(&mu_);
   std::vector<WaitingJob> waiting;
@@ -302,8 +312,7 @@ std::vector<Scheduler::WaitingJob> Scheduler::ListWaiting(absl::Duration at_leas
   for (const uint64_t id : queue_.Oldest(limit)) {
     const Job& job = *jobs_.at(id);
     if (job.created > before || job.granted || !job.spec.offerable || job.spec.refresh) continue;
-    WaitingJob& out = waiting.emplace_back(WaitingJob{id, job.spec, absl::InfinitePast()});
-    for (const WaiterId waiter : job.waiters) out.latest = std::max(out.latest, waiters_.at(waiter).deadline);
+    waiting.push_back({id, job.spec, LatestLocked(job)});
   }
   return waiting;
 }
@@ -335,6 +344,11 @@ void Scheduler::RetireWorker(const std::string& name) {
   if (it != workers_.end()) it->second.retired = true;
 }
 
+void Scheduler::ForgetRun(Job& job, uint64_t lease) {
+  job.runs.erase(
+      std::find_if(job.runs.begin(), job.runs.end(), [&](const Attempt& run) { return run.lease == lease; }));
+}
+
 void Scheduler::WorkerLost(const std::string& name, const Loss& loss) {
   Calls calls;
   {
@@ -353,8 +367,7 @@ void Scheduler::WorkerLost(const std::string& name, const Loss& loss) {
         EnqueueLocked(job);
         continue;
       }
-      auto& runs = jobs_[job]->runs;
-      runs.erase(std::find_if(runs.begin(), runs.end(), [&](const Attempt& run) { return run.lease == lease; }));
+      ForgetRun(*jobs_[job], lease);
       const bool begun = std::find(loss.begun.begin(), loss.begun.end(), lease) != loss.begun.end();
       RetryOrFailLocked(job, loss, begun, &calls);
     }
@@ -466,23 +479,43 @@ bool Scheduler::Holds(uint64_t lease) const {
   return it != leases_.end() && it->second.job != 0;
 }
 
+std::optional<Scheduler::Lease> Scheduler::EndLeaseLocked(uint64_t lease) {
+  auto it = leases_.find(lease);
+  if (it == leases_.end()) return std::nullopt;
+  const Lease ended = it->second;
+  leases_.erase(it);
+  auto worker = workers_.find(ended.worker);
+  if (worker == workers_.end()) return ended;
+  worker->second.leases.erase(lease);
+  ++worker->second.done;
+  return ended;
+}
+
 void Scheduler::Finish(uint64_t lease, Outcome outcome) {
   Calls calls;
   {
     absl::MutexLock lock(&mu_);
-    auto it = leases_.find(lease);
-    if (it == leases_.end()) return;
-    const Lease ended = it->second;
-    leases_.erase(it);
-    auto worker = workers_.find(ended.worker);
-    if (worker != workers_.end()) {
-      worker->second.leases.erase(lease);
-      ++worker->second.done;
+    const std::optional<Lease> ended = EndLeaseLocked(lease);
+    if (!ended.has_value()) return;
+    if (ended->job != 0) {
+      jobs_[ended->job]->worker = ended->worker;
+      FinishLocked(ended->job, std::move(outcome), &calls);
     }
-    if (ended.job != 0) {
-      Job& job = *jobs_[ended.job];
-      job.worker = ended.worker;
-      FinishLocked(ended.job, std::move(outcome), &calls);
+    DispatchLocked();
+    CheckIdleLocked(clock_(), &calls);
+  }
+  Run(calls);
+}
+
+void Scheduler::GaveUp(uint64_t lease, const std::string& why) {
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    const std::optional<Lease> ended = EndLeaseLocked(lease);
+    if (!ended.has_value()) return;
+    if (ended->job != 0) {
+      ForgetRun(*jobs_[ended->job], lease);
+      RetryOrFailLocked(ended->job, {Loss::Kind::kDisconnected, why, {}}, /*begun=*/false, &calls);
     }
     DispatchLocked();
     CheckIdleLocked(clock_(), &calls);

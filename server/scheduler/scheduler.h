@@ -30,7 +30,10 @@ namespace tritond::server {
 class Executor {
  public:
   virtual ~Executor() = default;
-  virtual void Start(const std::string& worker, uint64_t lease, const JobSpec& job) = 0;
+  // `deadline`: when the last of the job's waiters gives up.
+  virtual void Start(const std::string& worker, uint64_t lease, const JobSpec& job, absl::Time deadline) = 0;
+  // Somebody who waits for longer has joined.
+  virtual void Extend(const std::string& worker, uint64_t lease, absl::Time deadline) = 0;
   virtual void Cancel(const std::string& worker, uint64_t lease) = 0;
 };
 
@@ -94,6 +97,9 @@ class Scheduler final {
   void Reached(uint64_t lease, absl::string_view stage);
   void NearlyDone(uint64_t lease);
   void Finish(uint64_t lease, Outcome outcome);
+  // The worker has stopped for want of time, or as it was told to. It may be that somebody has come since who has time:
+  // then the job begins again, as often as after a loss.
+  void GaveUp(uint64_t lease, const std::string& why);
   // Whether a result under this lease is still wanted.
   bool Holds(uint64_t lease) const;
 
@@ -201,12 +207,17 @@ class Scheduler final {
   void EnqueueLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void DispatchLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool StartOnLocked(const std::string& name, Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // When the last of its waiters gives up.
+  absl::Time LatestLocked(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // A new lease of a worker for a job; BeginLocked starts the job under it.
   uint64_t LeaseLocked(uint64_t job, const std::string& name, Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void BeginLocked(uint64_t job, uint64_t lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The lease has ended: its worker has a free slot. Its record as it was; nullopt when there is none.
+  std::optional<Lease> EndLeaseLocked(uint64_t lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Gives back the worker that was kept for the job.
   void DropClaimLocked(Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ObeyLocked(uint64_t job, Verdict verdict, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  static void ForgetRun(Job& job, uint64_t lease);
   // The run's outcome is not wanted; its worker is told.
   void DropRunLocked(const Attempt& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HedgeLocked(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -19,10 +19,11 @@ class Simulation final : public Executor {
         scheduler_(
             Config(seed), [this] { return now_; }, *this) {}
 
-  void Start(const std::string& worker, uint64_t lease, const JobSpec& job) override {
+  void Start(const std::string& worker, uint64_t lease, const JobSpec& job, absl::Time) override {
     running_[lease] = {worker, job.key};
     ++starts_;
   }
+  void Extend(const std::string&, uint64_t, absl::Time) override {}
   void Cancel(const std::string& worker, uint64_t lease) override { cancelled_.insert(lease); }
 
   void RunSteps(int steps) {

@@ -12,15 +12,19 @@ struct Order {
   std::string worker;
   uint64_t lease;
   std::string key;
+  absl::Time deadline;
 };
 
 class RecordingExecutor final : public Executor {
  public:
-  void Start(const std::string& worker, uint64_t lease, const JobSpec& job) override {
-    started.push_back({worker, lease, job.key});
+  void Start(const std::string& worker, uint64_t lease, const JobSpec& job, absl::Time deadline) override {
+    started.push_back({worker, lease, job.key, deadline});
+  }
+  void Extend(const std::string& worker, uint64_t lease, absl::Time deadline) override {
+    extended.push_back({worker, lease, "", deadline});
   }
   void Cancel(const std::string& worker, uint64_t lease) override { cancelled.push_back(lease); }
-  std::vector<Order> started;
+  std::vector<Order> started, extended;
   std::vector<uint64_t> cancelled;
 };
 
@@ -153,6 +157,62 @@ TEST_F(SchedulerTest, AJobThatIsNearlyDoneIsNotCancelled) {
   FinishLast();
   EXPECT_TRUE(second.joined);
   EXPECT_EQ(executor_.started.size(), 1u);
+}
+
+TEST_F(SchedulerTest, AWorkerHearsOfTheLatestDeadlineOfThoseWhoWait) {
+  Attach("w1");
+  Seen seen[4];
+  Submit(Spec("other"), &seen[0]);
+  Submit(Spec("k"), &seen[1], now_ + absl::Seconds(5));
+  Submit(Spec("k"), &seen[2], now_ + absl::Seconds(9));
+  FinishLast();
+  ASSERT_EQ(executor_.started.size(), 2u);
+  EXPECT_EQ(executor_.started[0].deadline, absl::InfiniteFuture());
+  EXPECT_EQ(executor_.started[1].deadline, now_ + absl::Seconds(9));
+  Submit(Spec("k"), &seen[3], now_ + absl::Seconds(7));
+  EXPECT_TRUE(executor_.extended.empty()) << "nobody waits for longer than before";
+  Submit(Spec("k"), &seen[3], now_ + absl::Seconds(11));
+  ASSERT_EQ(executor_.extended.size(), 1u);
+  EXPECT_EQ(executor_.extended[0].lease, executor_.started[1].lease);
+  EXPECT_EQ(executor_.extended[0].deadline, now_ + absl::Seconds(11));
+}
+
+TEST_F(SchedulerTest, AJobThatItsWorkerGaveUpBeginsAgainForThoseWhoCameLater) {
+  Attach("w1");
+  Seen first, second;
+  Submit(Spec("k"), &first, now_ + absl::Seconds(5));
+  const uint64_t lease = executor_.started[0].lease;
+  Submit(Spec("k"), &second, now_ + absl::Minutes(1));
+  now_ += absl::Seconds(5);
+  scheduler_.Tick();
+  EXPECT_EQ(first.outcome.reason, "DEADLINE");
+  scheduler_.GaveUp(lease, "no time");
+  ASSERT_EQ(executor_.started.size(), 2u);
+  EXPECT_EQ(executor_.started[1].deadline, now_ + absl::Seconds(55));
+  EXPECT_EQ(second.calls, 0);
+  FinishLast();
+  EXPECT_TRUE(second.outcome.status.ok());
+  EXPECT_EQ(second.outcome.attempts, 2);
+}
+
+TEST_F(SchedulerTest, AWorkerThatAlwaysGivesUpIsNotAskedForEver) {
+  Attach("w1");
+  Seen seen;
+  Submit(Spec("k"), &seen);
+  for (int i = 0; i < 10 && seen.calls == 0; ++i) scheduler_.GaveUp(executor_.started.back().lease, "no time");
+  EXPECT_EQ(seen.outcome.reason, "WORKER_LOST");
+  EXPECT_EQ(executor_.started.size(), 4u);
+}
+
+TEST_F(SchedulerTest, AWorkerThatGivesUpWhatNobodyWantsIsFree) {
+  Attach("w1");
+  Seen first, second;
+  const auto waiter = Submit(Spec("k"), &first);
+  scheduler_.Leave(waiter);
+  Submit(Spec("l"), &second);
+  scheduler_.GaveUp(executor_.started[0].lease, "cancelled");
+  EXPECT_EQ(executor_.started.size(), 2u);
+  EXPECT_EQ(executor_.started.back().key, "l");
 }
 
 TEST_F(SchedulerTest, ALostWorkersJobRunsElsewhereAndItsOldLeaseIsDead) {

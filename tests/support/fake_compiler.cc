@@ -100,7 +100,8 @@ compiler::CompileResult FakeCompiler::Compile(const compiler::CompileRequest& re
     if (stage.stage < request.input) continue;
     if (stage.stage > *std::max_element(request.outputs.begin(), request.outputs.end())) break;
     if (!assembly.empty() && stage.stage <= Stage::kAsm) continue;  // what a recalled assembly stands for
-    if (on_stage_) on_stage_(stage.stage, request);
+    if (on_stage_) result.status = on_stage_(stage.stage, request);
+    if (!result.status.ok()) return result;
     result.stages.push_back({stage.stage, std::chrono::microseconds(10)});
     if (stage.stage == request.input && !result.keys.result.empty()) {
       Recollection known = memory_(result.keys);

@@ -23,16 +23,14 @@ class FakeCompiler final : public compiler::Compiler {
   explicit FakeCompiler(std::string build_id) : build_id_(std::move(build_id)) {}
 
   compiler::CompileResult Compile(const compiler::CompileRequest& request) override;
-  void OnStage(std::function<void(compiler::Stage, const compiler::CompileRequest&)> callback) override {
-    on_stage_ = std::move(callback);
-  }
+  void OnStage(compiler::StageListener listener) override { on_stage_ = std::move(listener); }
   void UseMemory(compiler::StepMemory memory) override { memory_ = std::move(memory); }
   std::string BuildId() const override { return build_id_; }
   std::vector<TargetInfo> Targets() const override;
 
  private:
   const std::string build_id_;
-  std::function<void(compiler::Stage, const compiler::CompileRequest&)> on_stage_;
+  compiler::StageListener on_stage_;
   compiler::StepMemory memory_;
 };
 

@@ -20,6 +20,12 @@ google::protobuf::Timestamp ToProto(absl::Time time) {
   return TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(time));
 }
 
+google::protobuf::Duration ToProto(absl::Duration duration) {
+  constexpr absl::Duration kLongest = absl::Hours(1000000);
+  return TimeUtil::MillisecondsToDuration(
+      absl::ToInt64Milliseconds(std::clamp(duration, absl::ZeroDuration(), kLongest)));
+}
+
 }  // namespace
 
 WorkerPool::WorkerPool(PoolConfig config, std::function<absl::Time()> clock,
@@ -83,8 +89,7 @@ void WorkerPool::Welcome(const std::shared_ptr<Session>& session, const v1::Hell
     v1::DaemonMessage message;
     message.mutable_welcome()->set_worker_id(id);
     message.mutable_welcome()->set_max_ir_bytes(config_.max_ir_bytes);
-    *message.mutable_welcome()->mutable_heartbeat_interval() =
-        TimeUtil::MillisecondsToDuration(absl::ToInt64Milliseconds(config_.heartbeat_interval));
+    *message.mutable_welcome()->mutable_heartbeat_interval() = ToProto(config_.heartbeat_interval);
     session->Send(std::move(message));
   }
   log_(absl::StrCat("worker ", id, " (", hello.name(), ") attached with ", hello.targets_size(), " targets"));
@@ -151,10 +156,13 @@ void WorkerPool::OnStreamEnd(const std::shared_ptr<Session>& session) {
   for (const auto& call : calls) call();
 }
 
-std::vector<uint64_t> WorkerPool::SuspectsOf(const WorkerRecord& worker) {
+std::vector<uint64_t> WorkerPool::SuspectsOf(const WorkerRecord& worker) const {
   std::vector<uint64_t> suspects;
+  const absl::Time now = clock_();
   for (const auto& [lease, record] : worker.leases) {
-    if (record.begun && record.cancelled == absl::InfiniteFuture()) suspects.push_back(lease);
+    // Behind its deadline a worker ends by itself when the compile does not.
+    const bool wanted = record.cancelled == absl::InfiniteFuture() && now < record.deadline;
+    if (record.begun && wanted) suspects.push_back(lease);
   }
   return suspects;
 }
@@ -206,14 +214,30 @@ void WorkerPool::OnChildEnd(const ChildEnd& child) {
   for (const auto& call : calls) call();
 }
 
-void WorkerPool::Start(const std::string& id, v1::Lease lease) {
+void WorkerPool::Start(const std::string& id, v1::Lease lease, absl::Time deadline) {
   absl::MutexLock lock(&mu_);
   auto it = workers_.find(id);
   if (it == workers_.end()) return;
-  it->second.leases[lease.id()].started = clock_();
-  *lease.mutable_time_limit() = TimeUtil::MillisecondsToDuration(absl::ToInt64Milliseconds(config_.job_time_limit));
+  LeaseRecord& record = it->second.leases[lease.id()];
+  record.started = clock_();
+  record.deadline = deadline;
+  if (deadline != absl::InfiniteFuture()) *lease.mutable_remaining() = ToProto(deadline - record.started);
+  *lease.mutable_time_limit() = ToProto(config_.job_time_limit);
   v1::DaemonMessage message;
   *message.mutable_lease() = std::move(lease);
+  it->second.session->Send(std::move(message));
+}
+
+void WorkerPool::Extend(const std::string& id, uint64_t lease, absl::Time deadline) {
+  absl::MutexLock lock(&mu_);
+  auto it = workers_.find(id);
+  if (it == workers_.end()) return;
+  auto record = it->second.leases.find(lease);
+  if (record == it->second.leases.end()) return;
+  record->second.deadline = deadline;
+  v1::DaemonMessage message;
+  message.mutable_extend()->set_lease(lease);
+  if (deadline != absl::InfiniteFuture()) *message.mutable_extend()->mutable_remaining() = ToProto(deadline - clock_());
   it->second.session->Send(std::move(message));
 }
 

@@ -64,8 +64,11 @@ class WorkerPool final : public v1::WorkerService::CallbackService {
   // Ends the children, the patient way first. Blocks. Streams of other workers end with the server.
   void StopChildren(absl::Duration grace);
 
-  // Hands the lease to the worker. Neither blocks nor calls the listener; dropped when the worker is gone.
-  void Start(const std::string& worker, v1::Lease lease);
+  // Hands the lease to the worker, which need not go on with it behind `deadline`. Neither blocks nor calls the
+  // listener; dropped when the worker is gone.
+  void Start(const std::string& worker, v1::Lease lease, absl::Time deadline);
+  // Puts the lease's deadline off. Likewise.
+  void Extend(const std::string& worker, uint64_t lease, absl::Time deadline);
   // Answers a query. Likewise.
   void Answer(const std::string& worker, v1::StepAnswer answer);
   // The result is not wanted any more. Likewise.
@@ -83,6 +86,7 @@ class WorkerPool final : public v1::WorkerService::CallbackService {
     absl::Time started;
     bool begun = false;
     absl::Time cancelled = absl::InfiniteFuture();
+    absl::Time deadline = absl::InfiniteFuture();
   };
   struct WorkerRecord {
     std::string id;
@@ -108,7 +112,8 @@ class WorkerPool final : public v1::WorkerService::CallbackService {
                  Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RemoveLocked(std::string id, WorkerEnd end, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   WorkerRecord* FindLocked(const std::shared_ptr<Session>& session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  static std::vector<uint64_t> SuspectsOf(const WorkerRecord& worker);
+  // The leases that may be to blame when their worker crashes now.
+  std::vector<uint64_t> SuspectsOf(const WorkerRecord& worker) const;
   v1::Worker Describe(const WorkerRecord& worker) const;
 
   const PoolConfig config_;

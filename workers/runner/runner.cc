@@ -21,6 +21,7 @@
 #include "proto/v1/worker.grpc.pb.h"
 #include "workers/runner/convert.h"
 #include "workers/runner/credentials.h"
+#include "workers/runner/lease_term.h"
 #include "workers/runner/limits.h"
 
 namespace tritond::workers {
@@ -30,12 +31,21 @@ using Stream = grpc::ClientReaderWriter<v1::WorkerMessage, v1::DaemonMessage>;
 
 // Deeply nested IR makes a compiler recurse deeply.
 constexpr size_t kCompileStackBytes = size_t{256} << 20;
-constexpr absl::Duration kCancelGrace = absl::Seconds(4);
 constexpr int kExitCancelled = 75;
 constexpr int kKeepaliveMs = 6000;  // not under the 5 s that daemons permit
 constexpr int kKeepaliveTimeoutMs = 4000;
 // A daemon that takes longer to look something up costs more than it saves.
 constexpr absl::Duration kRecallPatience = absl::Seconds(2);
+
+absl::Duration FromProto(const google::protobuf::Duration& duration) {
+  return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
+}
+
+// Of a Lease or an ExtendLease that has just come.
+template <typename Message>
+absl::Time DeadlineOf(const Message& message) {
+  return message.has_remaining() ? absl::Now() + FromProto(message.remaining()) : absl::InfiniteFuture();
+}
 
 class Runner {
  public:
@@ -54,6 +64,7 @@ class Runner {
   bool WornOut() const;
   bool Send(const v1::WorkerMessage& message);
   void SendProgress(uint64_t lease, v1::Stage stage);
+  absl::Status Enter(uint64_t lease, compiler::Stage stage, const compiler::CompileRequest& request);
 
   const RunnerOptions& options_;
   compiler::Compiler& compiler_;
@@ -67,8 +78,8 @@ class Runner {
   absl::Mutex mu_;
   std::optional<v1::Lease> next_ ABSL_GUARDED_BY(mu_);
   uint64_t current_ ABSL_GUARDED_BY(mu_) = 0;
-  std::optional<v1::StepAnswer> answer_ ABSL_GUARDED_BY(mu_);  // to the current lease's query
-  absl::Time cancelled_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
+  std::optional<v1::StepAnswer> answer_ ABSL_GUARDED_BY(mu_);             // to the current lease's query
+  LeaseTerm next_term_ ABSL_GUARDED_BY(mu_), term_ ABSL_GUARDED_BY(mu_);  // of next_, of the current lease
   bool draining_ ABSL_GUARDED_BY(mu_) = false;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
 };
@@ -101,8 +112,7 @@ absl::Status Runner::SayHello() {
     const grpc::Status status = stream_->Finish();
     return absl::UnavailableError(absl::StrCat("attach to ", options_.server, ": ", status.error_message()));
   }
-  const auto& interval = reply.welcome().heartbeat_interval();
-  heartbeat_interval_ = absl::Seconds(interval.seconds()) + absl::Nanoseconds(interval.nanos());
+  heartbeat_interval_ = FromProto(reply.welcome().heartbeat_interval());
   return absl::OkStatus();
 }
 
@@ -168,13 +178,18 @@ void Runner::ReadUntilEnd() {
 void Runner::Handle(v1::DaemonMessage message) {
   absl::MutexLock lock(&mu_);
   if (message.has_lease()) {
+    next_term_ = LeaseTerm(DeadlineOf(message.lease()));
     next_ = std::move(*message.mutable_lease());
   } else if (message.has_cancel()) {
     if (next_.has_value() && next_->id() == message.cancel().lease()) {
       next_->clear_job();  // Answered by CompileOne without work.
     } else if (current_ == message.cancel().lease()) {
-      cancelled_ = absl::Now();
+      term_.Cancel(absl::Now());
     }
+  } else if (message.has_extend()) {
+    const uint64_t lease = message.extend().lease();
+    if (next_.has_value() && next_->id() == lease) next_term_.Extend(DeadlineOf(message.extend()));
+    if (current_ == lease) term_.Extend(DeadlineOf(message.extend()));
   } else if (message.has_answer()) {
     if (message.answer().lease() == current_) answer_ = std::move(*message.mutable_answer());
   } else if (message.has_drain()) {
@@ -196,7 +211,7 @@ void Runner::CompileLoop() {
       lease = *std::move(next_);
       next_.reset();
       current_ = lease.id();
-      cancelled_ = absl::InfiniteFuture();
+      term_ = next_term_;
       answer_.reset();
     }
     CompileOne(lease);
@@ -227,6 +242,16 @@ compiler::Recollection Runner::Recall(uint64_t lease, const compiler::StepKeys& 
   return answer_.has_value() ? FromAnswer(*answer_) : compiler::Recollection();
 }
 
+absl::Status Runner::Enter(uint64_t lease, compiler::Stage stage, const compiler::CompileRequest& request) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (absl::Status status = term_.Enter(stage, absl::Now()); !status.ok()) return status;
+  }
+  SendProgress(lease, ToProto(stage));
+  if (options_.on_stage) options_.on_stage(stage, request);
+  return absl::OkStatus();
+}
+
 void Runner::CompileOne(const v1::Lease& lease) {
   v1::WorkerMessage answer;
   if (!lease.has_compile()) {
@@ -239,15 +264,13 @@ void Runner::CompileOne(const v1::Lease& lease) {
     return;
   }
   SendProgress(lease.id(), lease.compile().input());
-  const auto& limit = lease.time_limit();
-  BoundCpuTime(absl::Seconds(limit.seconds()) + absl::Seconds(5));
+  BoundCpuTime(FromProto(lease.time_limit()) + absl::Seconds(5));
   const absl::Duration before = CpuTime();
   absl::StatusOr<compiler::CompileRequest> request = ToCompiler(lease.compile());
   compiler::CompileResult result;
   if (request.ok()) {
     compiler_.OnStage([&](compiler::Stage stage, const compiler::CompileRequest& compiled) {
-      SendProgress(lease.id(), ToProto(stage));
-      if (options_.on_stage) options_.on_stage(stage, compiled);
+      return Enter(lease.id(), stage, compiled);
     });
     compiler_.UseMemory([&](const compiler::StepKeys& keys) { return Recall(lease.id(), keys); });
     result = compiler_.Compile(*request);
@@ -268,7 +291,7 @@ void Runner::HeartbeatLoop() {
       absl::MutexLock lock(&mu_);
       mu_.AwaitWithTimeout(absl::Condition(&ended_), heartbeat_interval_);
       if (ended_) return;
-      if (current_ != 0 && absl::Now() - cancelled_ > kCancelGrace) _exit(kExitCancelled);
+      if (current_ != 0 && term_.Overrun(absl::Now())) _exit(kExitCancelled);
     }
     v1::WorkerMessage message;
     message.mutable_heartbeat()->set_resident_bytes(ResidentBytes());
