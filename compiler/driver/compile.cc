@@ -88,6 +88,7 @@ class WarmCompiler final : public Compiler {
     TargetConfig config;
     config.tool_roots = config_.tool_roots;
     config.path_dirs = config_.path_dirs;
+    config.assembler_cpu_seconds = config_.assembler_cpu_seconds;
     auto target = FindTarget(name, config);
     if (!target.ok()) return target.status();
     return (targets_[name] = *std::move(target)).get();

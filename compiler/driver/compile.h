@@ -101,10 +101,13 @@ struct CompileResult {
 
 using StageListener = std::function<absl::Status(Stage, const CompileRequest&)>;
 
-// Where the compiler looks for tools (assemblers, device libraries) besides the vendors' usual places.
+// Where the compiler looks for tools (assemblers, device libraries) besides the vendors' usual places, and how long it
+// waits for them.
 struct CompilerConfig {
   std::vector<std::string> tool_roots;  // folders laid out as a CUDA toolkit; searched first
   std::vector<std::string> path_dirs;   // the entries of PATH, as the caller read it; searched last
+  // Processor time of an assembler that runs as a program; a kernel that takes it longer is ResourceExhausted.
+  int assembler_cpu_seconds = 100;
 };
 
 // A warm compiler: keeps its MLIR context, bitcode libraries and assembler between compiles.

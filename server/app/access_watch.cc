@@ -58,6 +58,8 @@ absl::StatusOr<AccessRules> AccessWatch::Read() {
   } else if (files_.wants_certificates) {
     rules.anonymous.role = Role::kNone;
     rules.certificates.push_back({"*", {Role::kAdmin, ""}});
+  } else {
+    return rules;  // Everybody may do everything, so a worker's token would open nothing.
   }
   rules.tokens.push_back({token_digest_, {Role::kWorker, ""}});
   return rules;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The child leaves its last words in memory that it shares with the parent: the input, and where it stood when a signal
-// killed it. A child that hangs is killed by its own alarm.
+// killed it. A child that hangs is killed by its own timers.
 #include "tests/fuzz/watched_process.h"
 
 #include <execinfo.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,8 @@ namespace {
 
 constexpr size_t kLongestInput = 16 << 20;
 constexpr int kComplained = 90;
+// Work that waits, for a program or for ever, takes no processor time; on a busy machine all work waits.
+constexpr unsigned kWaitFactor = 6;
 
 struct LastWords {
   unsigned term;
@@ -55,7 +58,7 @@ void CatchSignals() {
   struct sigaction action = {};
   action.sa_handler = Die;
   action.sa_flags = SA_ONSTACK | SA_NODEFER;
-  for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGALRM, SIGXCPU})
+  for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGALRM, SIGPROF, SIGXCPU})
     sigaction(number, &action, nullptr);
 }
 
@@ -82,14 +85,15 @@ Death DeathOf(int status) {
     return death;
   }
   int number = WTERMSIG(status);
-  death.how = number == SIGALRM ? absl::StrCat("no end within ", words->term, " s")
-                                : absl::StrCat("signal ", number, " (", strsignal(number), ")");
+  death.how = number == SIGPROF   ? absl::StrCat("no end within ", words->term, " s of processor time")
+              : number == SIGALRM ? absl::StrCat("no end within ", kWaitFactor * words->term, " s")
+                                  : absl::StrCat("signal ", number, " (", strsignal(number), ")");
   death.signature = number;
   char** names = backtrace_symbols(words->stack, words->frames);
   // The handler's own frames are no part of the cause, and where a hang is found says little.
   for (int i = 2; i < words->frames; ++i) {
     absl::StrAppend(&death.stack, "  ", names[i], "\n");
-    if (i < 12 && number != SIGALRM)
+    if (i < 12 && number != SIGALRM && number != SIGPROF)
       death.signature = death.signature * 1000003 + reinterpret_cast<uint64_t>(words->stack[i]);
   }
   free(names);
@@ -103,7 +107,9 @@ void Announce(const std::string& input, unsigned seconds) {
   words->size = std::min(input.size(), kLongestInput);
   words->term = seconds;
   std::memcpy(words->input, input.data(), words->size);
-  alarm(seconds);
+  const itimerval term = {{}, {static_cast<time_t>(seconds), 0}};
+  setitimer(ITIMER_PROF, &term, nullptr);
+  alarm(kWaitFactor * seconds);
 }
 
 void Complain(const std::string& what) {

@@ -10,13 +10,14 @@
 namespace tritond::tests {
 
 struct Death {
-  std::string how;         // "signal 11 (Segmentation fault)", "no end within 20 s"; empty: all went well
-  std::string input;       // what the child had last announced
-  std::string stack;       // addresses, innermost first; resolve with addr2line
+  std::string how;    // "signal 11 (Segmentation fault)", "no end within 20 s of processor time"; empty: all went well
+  std::string input;  // what the child had last announced
+  std::string stack;  // addresses, innermost first; resolve with addr2line
   uint64_t signature = 0;  // of the innermost frames: equal for equal causes, mostly
 };
 
-// In the child: what is being worked on now, and a new term of `seconds` for it.
+// In the child: what is being worked on now, and a new term for it: `seconds` of its processor time,
+// or six times that by the clock.
 void Announce(const std::string& input, unsigned seconds);
 // In the child: ends it with a complaint of its own, which becomes Death::how. Complaints that differ in numbers alone
 // have one signature.

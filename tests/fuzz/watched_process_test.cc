@@ -34,11 +34,23 @@ TEST(WatchedProcess, AHangEndsAfterItsTerm) {
   Death death = RunWatched(
       [] {
         Announce("endless", 1);
+        for (volatile int i = 0;; ++i) {
+        }
+      },
+      0);
+  EXPECT_EQ(death.how, "no end within 1 s of processor time");
+  EXPECT_EQ(death.input, "endless");
+}
+
+TEST(WatchedProcess, AWaitEndsToo) {
+  Death death = RunWatched(
+      [] {
+        Announce("waits", 1);
         while (true) pause();
       },
       0);
-  EXPECT_EQ(death.how, "no end within 1 s");
-  EXPECT_EQ(death.input, "endless");
+  EXPECT_EQ(death.how, "no end within 6 s");
+  EXPECT_EQ(death.input, "waits");
 }
 
 TEST(WatchedProcess, ComplaintsThatDifferInNumbersAreOne) {

@@ -17,6 +17,7 @@ struct AssembleOptions {
   std::string arch;       // "sm_90a"
   bool fp_fusion = true;  // the assembler may contract a * b + c
   bool line_info = false;
+  int cpu_seconds = 100;           // for ptxas as a program; libraries cannot be stopped
   std::vector<std::string> extra;  // flags as ptxas spells them, after ours
 };
 
@@ -31,8 +32,8 @@ class Assembler {
   virtual int PtxVersion() const = 0;
   // The program or library itself, for the digest.
   virtual std::string Path() const = 0;
-  // The cubin. ResourceExhausted: too many registers, too much shared memory. FailedPrecondition: the assembler is too
-  // old for the architecture or the text. Internal: it rejects the text; the message holds its log.
+  // The cubin. ResourceExhausted: too many registers, too much shared memory, too much time. FailedPrecondition: the
+  // assembler is too old for the architecture or the text. Internal: it rejects the text; the message holds its log.
   virtual absl::StatusOr<std::string> Assemble(const std::string& ptx, const AssembleOptions& options) const = 0;
 };
 

@@ -183,6 +183,19 @@ TEST_F(EmptyRoot, PtxasIsFoundInThePathToo) {
   EXPECT_EQ((*assembler)->PtxVersion(), 87);
 }
 
+TEST(Ptxas, AKernelThatTakesTooLongIsToldSo) {
+  // A program that answers as ptxas does, and then never ends.
+  const std::filesystem::path program = std::filesystem::path(testing::TempDir()) / "endless-ptxas";
+  std::ofstream(program)
+      << "#!/bin/sh\nif [ \"$1\" = --version ]; then echo release 13.0; exit; fi\nwhile :; do :; done\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  auto ptxas = OpenPtxas(program.string());
+  ASSERT_TRUE(ptxas.ok()) << ptxas.status();
+  const absl::Status late = (*ptxas)->Assemble("", {.arch = "sm_90a", .cpu_seconds = 1}).status();
+  EXPECT_EQ(late.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(late.message()), HasSubstr("more than 1 s"));
+}
+
 TEST_F(EmptyRoot, TheIdChangesWithTheBytesOfATool) {
   std::filesystem::create_directories(root_ / "nvvm/libdevice");
   const std::filesystem::path file = root_ / "nvvm/libdevice/libdevice.10.bc";

@@ -18,7 +18,10 @@ std::string TargetName(const Architecture& arch) { return absl::StrCat("cuda:", 
 class NvidiaTarget final : public Target {
  public:
   NvidiaTarget(const Architecture& arch, const TargetConfig& config)
-      : arch_(arch), ops_(arch.compute_capability), toolchain_(Toolchain::ForConfig(config)) {}
+      : arch_(arch),
+        ops_(arch.compute_capability),
+        toolchain_(Toolchain::ForConfig(config)),
+        assembler_cpu_seconds_(config.assembler_cpu_seconds) {}
 
   std::string Name() const override { return TargetName(arch_); }
   std::string AsmFormat() const override { return "ptx"; }
@@ -66,6 +69,7 @@ class NvidiaTarget final : public Target {
     assemble.arch = arch_.binary_arch;
     assemble.fp_fusion = options.enable_fp_fusion;
     assemble.line_info = options.debug_info;
+    assemble.cpu_seconds = assembler_cpu_seconds_;
     assemble.extra = absl::StrSplit(options.ptx_options, absl::ByAnyChar(" \t\n"), absl::SkipEmpty());
     return (*assembler)->Assemble(text, assemble);
   }
@@ -104,6 +108,7 @@ class NvidiaTarget final : public Target {
   const Architecture& arch_;
   NvidiaOps ops_;
   std::shared_ptr<Toolchain> toolchain_;
+  const int assembler_cpu_seconds_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,9 +70,10 @@ struct Outcome {
 
 // Starts the program with an empty environment, `log` as its stdout and stderr, and `inherited` under the same numbers.
 // It dies with the thread that started it, so that a worker which is killed leaves no ptxas behind; posix_spawn cannot
-// say that. Between vfork and execve the child has our memory, and only calls what a signal handler may. The errno of a
-// failure is left in `error`.
-pid_t Start(const std::vector<std::string>& command, int log, const std::vector<int>& inherited, volatile int* error) {
+// say that. It may take `cpu_seconds` of processor time (0: any). Between vfork and execve the child has our memory,
+// and only calls what a signal handler may. The errno of a failure is left in `error`.
+pid_t Start(const std::vector<std::string>& command, int log, const std::vector<int>& inherited, int cpu_seconds,
+            volatile int* error) {
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
@@ -81,6 +83,8 @@ pid_t Start(const std::vector<std::string>& command, int log, const std::vector<
   const pid_t pid = vfork();
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const rlimit time = {static_cast<rlim_t>(cpu_seconds), static_cast<rlim_t>(cpu_seconds) + 5};
+    if (cpu_seconds > 0) setrlimit(RLIMIT_CPU, &time);
     dup2(nothing, STDIN_FILENO);
     dup2(log, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
@@ -95,11 +99,12 @@ pid_t Start(const std::vector<std::string>& command, int log, const std::vector<
 }
 
 // Runs the program to its end.
-absl::StatusOr<Outcome> RunProgram(const std::vector<std::string>& command, const std::vector<int>& inherited) {
+absl::StatusOr<Outcome> RunProgram(const std::vector<std::string>& command, const std::vector<int>& inherited,
+                                   int cpu_seconds) {
   MemoryFile log("log");
   if (!log.ok()) return absl::InternalError(absl::StrCat("memfd_create: ", strerror(errno)));
   volatile int error = 0;
-  const pid_t pid = Start(command, log.fd(), inherited, &error);
+  const pid_t pid = Start(command, log.fd(), inherited, cpu_seconds, &error);
   if (pid < 0) return absl::NotFoundError(absl::StrCat("start ", command[0], ": ", strerror(error)));
   Outcome outcome;
   while (waitpid(pid, &outcome.status, 0) < 0) {
@@ -128,8 +133,13 @@ class PtxasAssembler final : public Assembler {
     if (options.line_info) command.push_back("--generate-line-info");
     command.insert(command.end(), options.extra.begin(), options.extra.end());
     command.insert(command.end(), {in.Path(), "--output-file", out.Path()});
-    absl::StatusOr<Outcome> outcome = RunProgram(command, {in.fd(), out.fd()});
+    absl::StatusOr<Outcome> outcome = RunProgram(command, {in.fd(), out.fd()}, options.cpu_seconds);
     if (!outcome.ok()) return outcome.status();
+    if (WIFSIGNALED(outcome->status) && WTERMSIG(outcome->status) == SIGXCPU) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(Name(), " takes more than ", options.cpu_seconds,
+                       " s of processor time for this kernel; with more warps each thread has less to do"));
+    }
     if (WIFSIGNALED(outcome->status)) {
       return absl::InternalError(
           absl::StrCat(Name(), " died of signal ", WTERMSIG(outcome->status), ": ", outcome->log));
@@ -147,7 +157,7 @@ class PtxasAssembler final : public Assembler {
 
 absl::StatusOr<std::unique_ptr<Assembler>> OpenPtxas(const std::string& path) {
   if (access(path.c_str(), X_OK) != 0) return absl::NotFoundError(absl::StrCat(path, ": ", strerror(errno)));
-  absl::StatusOr<Outcome> outcome = RunProgram({path, "--version"}, {});
+  absl::StatusOr<Outcome> outcome = RunProgram({path, "--version"}, {}, /*cpu_seconds=*/10);
   if (!outcome.ok()) return outcome.status();
   // "Cuda compilation tools, release 13.0, V13.0.88"
   const size_t at = outcome->log.find("release ");
