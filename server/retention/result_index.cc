@@ -11,29 +11,31 @@ namespace {
 // What a result costs besides its compile: asking for it, at the least.
 constexpr double kLeastCostSeconds = 0.01;
 
-}  // namespace
-
-double ResultIndex::ValueOf(const Entry& entry) const {
-  double bytes = static_cast<double>(entry.result.size_bytes);
-  for (const StoredPiece& piece : entry.result.pieces) bytes += static_cast<double>(piece.size_bytes);
-  return inflation_ + entry.uses * std::max(entry.result.cost_cpu_seconds, kLeastCostSeconds) / std::max(bytes, 1.0);
+double WorthOf(const IndexedResult& result) {
+  double bytes = static_cast<double>(result.size_bytes);
+  for (const StoredPiece& piece : result.pieces) bytes += static_cast<double>(piece.size_bytes);
+  return std::max(result.cost_cpu_seconds, kLeastCostSeconds) / std::max(bytes, 1.0);
 }
 
-void ResultIndex::RemoveLocked(absl::string_view key, Removal* removal) {
+}  // namespace
+
+double ResultIndex::ValueOf(const Entry& entry) const { return inflation_ + entry.uses * entry.worth; }
+
+void ResultIndex::RemoveLocked(const cache::Digest& key, Removal* removal) {
   auto it = entries_.find(key);
   if (it == entries_.end()) return;
   const Entry& entry = it->second;
-  for (const StoredPiece& piece : entry.result.pieces) {
-    auto found = pieces_.find(piece.digest);
+  for (const cache::Digest& digest : entry.pieces) {
+    auto found = pieces_.find(digest);
     if (--found->second.results > 0) continue;
     size_bytes_ -= found->second.size_bytes;
     pieces_.erase(found);
-    removal->digests.push_back(piece.digest);
+    removal->digests.push_back(digest);
   }
-  size_bytes_ -= entry.result.size_bytes;
+  size_bytes_ -= entry.size_bytes;
   order_.erase({entry.queued, it->first});
   removal->keys.push_back(it->first);
-  if (entry.result.derived) {
+  if (entry.derived) {
     --derived_;
   } else {
     ++removal->asked_for;
@@ -56,20 +58,24 @@ Removal ResultIndex::Add(const IndexedResult& result) {
     stored.size_bytes = piece.size_bytes;
     size_bytes_ += piece.size_bytes;
   }
-  const auto is_named = [&](const std::string& digest)
+  const auto is_named = [&](const cache::Digest& digest)
                             ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return pieces_.contains(digest); };
   removal.digests.erase(std::remove_if(removal.digests.begin(), removal.digests.end(), is_named),
                         removal.digests.end());
   size_bytes_ += result.size_bytes;
   derived_ += result.derived ? 1 : 0;
   Entry& entry = entries_[result.key];
-  entry.result = result;
+  entry.pieces.reserve(result.pieces.size());
+  for (const StoredPiece& piece : result.pieces) entry.pieces.push_back(piece.digest);
+  entry.size_bytes = result.size_bytes;
+  entry.worth = WorthOf(result);
+  entry.derived = result.derived;
   entry.value = entry.queued = ValueOf(entry);
   order_.emplace(entry.queued, result.key);
   return removal;
 }
 
-void ResultIndex::Touch(absl::string_view key) {
+void ResultIndex::Touch(const cache::Digest& key) {
   absl::MutexLock lock(&mu_);
   auto it = entries_.find(key);
   if (it == entries_.end()) return;
@@ -77,22 +83,22 @@ void ResultIndex::Touch(absl::string_view key) {
   it->second.value = ValueOf(it->second);
 }
 
-Removal ResultIndex::Remove(const std::vector<std::string>& keys) {
+Removal ResultIndex::Remove(const std::vector<cache::Digest>& keys) {
   absl::MutexLock lock(&mu_);
   Removal removal;
-  for (const std::string& key : keys) RemoveLocked(key, &removal);
+  for (const cache::Digest& key : keys) RemoveLocked(key, &removal);
   return removal;
 }
 
 Removal ResultIndex::RemoveAll() { return Shrink(0); }
 
-Removal ResultIndex::Shrink(uint64_t limit_bytes, absl::string_view spared) {
+Removal ResultIndex::Shrink(uint64_t limit_bytes, const std::optional<cache::Digest>& spared) {
   absl::MutexLock lock(&mu_);
   Removal removal;
   while (!order_.empty() && (size_bytes_ > limit_bytes || limit_bytes == 0)) {
     auto first = order_.begin();
     if (first->second == spared && order_.size() > 1) ++first;
-    const std::string key = first->second;
+    const cache::Digest key = first->second;
     Entry& entry = entries_[key];
     if (entry.value > entry.queued) {
       order_.erase(first);
@@ -106,7 +112,7 @@ Removal ResultIndex::Shrink(uint64_t limit_bytes, absl::string_view spared) {
   return removal;
 }
 
-bool ResultIndex::Names(absl::string_view digest) const {
+bool ResultIndex::Names(const cache::Digest& digest) const {
   absl::MutexLock lock(&mu_);
   return pieces_.contains(digest);
 }
@@ -131,9 +137,9 @@ uint64_t ResultIndex::deduplicated() const {
   return deduplicated_;
 }
 
-std::vector<std::string> ResultIndex::Keys() const {
+std::vector<cache::Digest> ResultIndex::Keys() const {
   absl::MutexLock lock(&mu_);
-  std::vector<std::string> keys;
+  std::vector<cache::Digest> keys;
   for (const auto& [key, entry] : entries_) keys.push_back(key);
   std::sort(keys.begin(), keys.end());
   return keys;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "absl/strings/str_cat.h"
 
 namespace tritond::server {
@@ -13,8 +15,12 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-IndexedResult Result(const std::string& key, double cost, std::vector<StoredPiece> pieces = {}) {
-  return {key, 100, std::move(pieces), cost};
+cache::Digest Name(const std::string& text) { return cache::Digest::Of(text); }
+
+IndexedResult Result(const std::string& key, double cost, const std::map<std::string, uint64_t>& pieces = {}) {
+  IndexedResult result{Name(key), 100, {}, cost};
+  for (const auto& [piece, size_bytes] : pieces) result.pieces.push_back({Name(piece), size_bytes});
+  return result;
 }
 
 TEST(ResultIndex, SharedPiecesCountOnce) {
@@ -22,12 +28,12 @@ TEST(ResultIndex, SharedPiecesCountOnce) {
   index.Add(Result("a", 1, {{"shared", 1000}, {"of a", 10}}));
   index.Add(Result("b", 1, {{"shared", 1000}}));
   EXPECT_EQ(index.size_bytes(), 100u + 100u + 1000u + 10u);
-  const Removal first = index.Remove({"a"});
-  EXPECT_THAT(first.keys, ElementsAre("a"));
-  EXPECT_THAT(first.digests, ElementsAre("of a"));
-  const Removal second = index.Remove({"b", "unknown"});
-  EXPECT_THAT(second.keys, ElementsAre("b"));
-  EXPECT_THAT(second.digests, ElementsAre("shared"));
+  const Removal first = index.Remove({Name("a")});
+  EXPECT_THAT(first.keys, ElementsAre(Name("a")));
+  EXPECT_THAT(first.digests, ElementsAre(Name("of a")));
+  const Removal second = index.Remove({Name("b"), Name("unknown")});
+  EXPECT_THAT(second.keys, ElementsAre(Name("b")));
+  EXPECT_THAT(second.digests, ElementsAre(Name("shared")));
   EXPECT_EQ(index.size_bytes(), 0u);
 }
 
@@ -36,7 +42,7 @@ TEST(ResultIndex, AResultInPlaceOfAnotherFreesWhatOnlyThatOneNamed) {
   index.Add(Result("a", 1, {{"kept", 1000}, {"dropped", 10}}));
   const Removal replaced = index.Add(Result("a", 1, {{"kept", 1000}, {"fresh", 5}}));
   EXPECT_THAT(replaced.keys, IsEmpty());
-  EXPECT_THAT(replaced.digests, ElementsAre("dropped"));
+  EXPECT_THAT(replaced.digests, ElementsAre(Name("dropped")));
   EXPECT_EQ(index.size_bytes(), 100u + 1000u + 5u);
   EXPECT_EQ(index.size(), 1u);
 }
@@ -46,34 +52,34 @@ TEST(ResultIndex, TheCheapestToRebuildGoFirst) {
   index.Add(Result("dear", 60));
   index.Add(Result("cheap", 0.5));
   index.Add(Result("fair", 5));
-  EXPECT_THAT(index.Shrink(200).keys, ElementsAre("cheap"));
-  EXPECT_THAT(index.Shrink(100).keys, ElementsAre("fair"));
-  EXPECT_THAT(index.Keys(), ElementsAre("dear"));
+  EXPECT_THAT(index.Shrink(200).keys, ElementsAre(Name("cheap")));
+  EXPECT_THAT(index.Shrink(100).keys, ElementsAre(Name("fair")));
+  EXPECT_THAT(index.Keys(), ElementsAre(Name("dear")));
 }
 
 TEST(ResultIndex, LargeResultsGoBeforeSmallOnesOfTheSameCost) {
   ResultIndex index;
   index.Add(Result("small", 1));
   index.Add(Result("large", 1, {{"digest", 1 << 20}}));
-  EXPECT_THAT(index.Shrink(1000).keys, ElementsAre("large"));
+  EXPECT_THAT(index.Shrink(1000).keys, ElementsAre(Name("large")));
 }
 
 TEST(ResultIndex, UsesSaveAResult) {
   ResultIndex index;
   index.Add(Result("used", 1));
   index.Add(Result("idle", 1.5));
-  index.Touch("used");
-  EXPECT_THAT(index.Shrink(100).keys, ElementsAre("idle"));
+  index.Touch(Name("used"));
+  EXPECT_THAT(index.Shrink(100).keys, ElementsAre(Name("idle")));
 }
 
 TEST(ResultIndex, WhatIsNotUsedAnyMoreGoesInTheEnd) {
   ResultIndex index;
   index.Add(Result("once popular", 1));
-  for (int i = 0; i < 20; ++i) index.Touch("once popular");
+  for (int i = 0; i < 20; ++i) index.Touch(Name("once popular"));
   bool gone = false;
   for (int i = 0; i < 100 && !gone; ++i) {
     index.Add(Result(absl::StrCat("later ", i), 1));
-    for (const std::string& key : index.Shrink(300).keys) gone |= key == "once popular";
+    for (const cache::Digest& key : index.Shrink(300).keys) gone |= key == Name("once popular");
   }
   EXPECT_TRUE(gone);
 }
@@ -82,17 +88,17 @@ TEST(ResultIndex, WhatHasJustComeGoesLast) {
   ResultIndex index;
   index.Add(Result("dear", 60));
   index.Add(Result("fresh", 0.1));
-  EXPECT_THAT(index.Shrink(100, "fresh").keys, ElementsAre("dear"));
-  EXPECT_THAT(index.Shrink(50, "fresh").keys, ElementsAre("fresh"));
+  EXPECT_THAT(index.Shrink(100, Name("fresh")).keys, ElementsAre(Name("dear")));
+  EXPECT_THAT(index.Shrink(50, Name("fresh")).keys, ElementsAre(Name("fresh")));
 }
 
 TEST(ResultIndex, AllCanGo) {
   ResultIndex index;
   index.Add(Result("a", 1, {{"x", 1}}));
-  index.Add({"empty", 0, {}, 0});
+  index.Add({Name("empty"), 0, {}, 0});
   const Removal removal = index.RemoveAll();
-  EXPECT_THAT(removal.keys, UnorderedElementsAre("a", "empty"));
-  EXPECT_THAT(removal.digests, ElementsAre("x"));
+  EXPECT_THAT(removal.keys, UnorderedElementsAre(Name("a"), Name("empty")));
+  EXPECT_THAT(removal.digests, ElementsAre(Name("x")));
   EXPECT_EQ(index.size(), 0u);
 }
 
@@ -100,7 +106,7 @@ TEST(ResultIndex, NothingGoesWhileThereIsRoom) {
   ResultIndex index;
   index.Add(Result("a", 1));
   EXPECT_THAT(index.Shrink(100).keys, IsEmpty());
-  index.Touch("unknown");
+  index.Touch(Name("unknown"));
   EXPECT_EQ(index.size(), 1u);
 }
 

@@ -165,14 +165,8 @@ void ClusterLink::ShareError(const std::string& key, const absl::Status& error) 
 
 void ClusterLink::Forget(const Removal& removal) {
   // Results first: none may name what has gone.
-  for (const std::string& key : removal.keys) {
-    absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
-    if (digest.ok()) access_.shared_results.Remove(*digest).IgnoreError();
-  }
-  for (const std::string& hex : removal.digests) {
-    absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(hex);
-    if (digest.ok()) access_.shared_blobs.Remove(*digest).IgnoreError();
-  }
+  for (const cache::Digest& key : removal.keys) access_.shared_results.Remove(key).IgnoreError();
+  for (const cache::Digest& digest : removal.digests) access_.shared_blobs.Remove(digest).IgnoreError();
 }
 
 void ClusterLink::RunOffered(const cache::StreamEntry& entry, const Requirement& needs,

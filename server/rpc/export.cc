@@ -43,7 +43,9 @@ absl::Status MissingOf(Engine& engine, const std::vector<std::string>& keys) {
 // Of everything, results that vanish or were stored without their request are left out; of named keys nothing is.
 absl::Status ExportTo(Engine& engine, std::vector<std::string> keys, ChunkWriter& out) {
   const bool everything = keys.empty();
-  if (everything) keys = engine.store().index().Keys();
+  if (everything) {
+    for (const cache::Digest& key : engine.store().index().Keys()) keys.push_back(key.ToHex());
+  }
   absl::Status status = everything ? absl::OkStatus() : MissingOf(engine, keys);
   if (!status.ok()) return status;
   BundleWriter bundle([&](absl::string_view part) {

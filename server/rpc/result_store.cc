@@ -15,11 +15,13 @@ absl::StatusOr<cache::Digest> Check(const v1::Artifact& artifact, const cache::B
 
 }  // namespace
 
-IndexedResult ToIndexed(const std::string& key, const v1::ActionResult& action, uint64_t record_bytes) {
+IndexedResult ToIndexed(const cache::Digest& key, const v1::ActionResult& action, uint64_t record_bytes) {
   IndexedResult indexed{key, record_bytes, {}, action.cost_cpu_seconds(), /*derived=*/!action.has_request()};
-  for (const v1::Artifact& artifact : action.artifacts())
-    indexed.pieces.push_back({artifact.digest(), artifact.size_bytes()});
-  if (action.has_request()) indexed.pieces.push_back({action.request().digest(), action.request().size_bytes()});
+  const auto add = [&](const std::string& hex, uint64_t size_bytes) {
+    if (auto digest = cache::Digest::FromHex(hex); digest.ok()) indexed.pieces.push_back({*digest, size_bytes});
+  };
+  for (const v1::Artifact& artifact : action.artifacts()) add(artifact.digest(), artifact.size_bytes());
+  if (action.has_request()) add(action.request().digest(), action.request().size_bytes());
   return indexed;
 }
 
@@ -31,7 +33,7 @@ absl::Status ResultStore::TakeStock() {
     absl::StatusOr<cache::Blob> serialized = results_.Get(key);
     v1::ActionResult action;
     if (!serialized.ok() || !action.ParseFromArray(serialized->data(), static_cast<int>(serialized->size()))) continue;
-    index_.Add(ToIndexed(key.ToHex(), action, serialized->size()));
+    index_.Add(ToIndexed(key, action, serialized->size()));
   }
   return limits_.stored_bytes > 0 ? Drop(index_.Shrink(limits_.stored_bytes), &cache::Cache::Release)
                                   : absl::OkStatus();
@@ -60,15 +62,15 @@ absl::Status ResultStore::Load(StoredResult* result) {
 }
 
 absl::StatusOr<std::shared_ptr<const StoredResult>> ResultStore::Find(const std::string& key) {
+  absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
+  if (!digest.ok()) return digest.status();
   uint64_t ticket = 0;
   HotResults::Result hot = hot_.Find(key, &ticket);
   on_find_(hot != nullptr);
   if (hot != nullptr) {
-    index_.Touch(key);
+    index_.Touch(*digest);
     return hot;
   }
-  absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
-  if (!digest.ok()) return digest.status();
   absl::StatusOr<cache::Blob> serialized = results_.Get(*digest);
   if (!serialized.ok()) {
     if (absl::IsDataLoss(serialized.status())) return absl::NotFoundError("the stored result was damaged");
@@ -81,14 +83,15 @@ absl::StatusOr<std::shared_ptr<const StoredResult>> ResultStore::Find(const std:
   }
   absl::Status loaded = Load(result.get());
   if (!loaded.ok()) return absl::NotFoundError(absl::StrCat("the result of ", key, ": ", loaded.message()));
-  index_.Touch(key);
+  index_.Touch(*digest);
   if (result->IsWhole()) hot_.AddFound(key, result, ticket);
   return result;
 }
 
 void ResultStore::OnLostArtifact(absl::string_view digest) {
   // Losses are rare, so that all may go; what nobody names is no loss.
-  if (index_.Names(digest)) hot_.ForgetAll();
+  absl::StatusOr<cache::Digest> lost = cache::Digest::FromHex(digest);
+  if (lost.ok() && index_.Names(*lost)) hot_.ForgetAll();
 }
 
 bool StoredResult::IsWhole() const {
@@ -135,38 +138,39 @@ absl::StatusOr<std::shared_ptr<const StoredResult>> ResultStore::Keep(const std:
   }
   hot_.Add(key, result);
   // What the disk does not give back now is found again, and dropped, at the next start.
-  Drop(index_.Add(ToIndexed(key, result->action, result->serialized.size())), &cache::Cache::Release).IgnoreError();
-  if (limits_.stored_bytes > 0) Drop(index_.Shrink(limits_.stored_bytes, key), &cache::Cache::Release).IgnoreError();
+  Drop(index_.Add(ToIndexed(*key_digest, result->action, result->serialized.size())), &cache::Cache::Release)
+      .IgnoreError();
+  if (limits_.stored_bytes > 0)
+    Drop(index_.Shrink(limits_.stored_bytes, *key_digest), &cache::Cache::Release).IgnoreError();
   return result;
 }
 
 absl::Status ResultStore::Drop(const Removal& removal, Verb verb) {
   absl::Status status;
-  const auto drop = [&](cache::Cache& cache, const std::string& hex) {
-    absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(hex);
-    status.Update(digest.ok() ? (cache.*verb)(*digest) : digest.status());
-  };
   // Results first: none may name what has gone.
-  for (const std::string& key : removal.keys) {
-    drop(results_, key);
-    hot_.Forget(key);
+  for (const cache::Digest& key : removal.keys) {
+    status.Update((results_.*verb)(key));
+    hot_.Forget(key.ToHex());
   }
-  for (const std::string& digest : removal.digests) drop(blobs_, digest);
+  for (const cache::Digest& digest : removal.digests) status.Update((blobs_.*verb)(digest));
   return status;
 }
 
 absl::StatusOr<Removal> ResultStore::Evict(const std::vector<std::string>& keys) {
   absl::MutexLock lock(&change_);
-  std::vector<std::string> all = keys;
+  std::vector<cache::Digest> all;
+  const auto add = [&](const std::string& hex) {
+    absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(hex);
+    if (digest.ok()) all.push_back(*digest);
+    return digest;
+  };
   for (const std::string& key : keys) {
-    absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
+    const absl::StatusOr<cache::Digest> digest = add(key);
     if (!digest.ok()) continue;
     absl::StatusOr<cache::Blob> serialized = results_.Get(*digest);
     v1::ActionResult action;
     if (!serialized.ok() || !action.ParseFromArray(serialized->data(), static_cast<int>(serialized->size()))) continue;
-    for (const std::string& other : {action.semantic_key(), action.assembly_key()}) {
-      if (!other.empty()) all.push_back(other);
-    }
+    for (const std::string& other : {action.semantic_key(), action.assembly_key()}) add(other).IgnoreError();
   }
   Removal removal = index_.Remove(all);
   absl::Status status = Drop(removal, &cache::Cache::Remove);

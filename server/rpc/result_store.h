@@ -94,7 +94,7 @@ class ResultStore final {
 };
 
 // A result's share in the index.
-IndexedResult ToIndexed(const std::string& key, const v1::ActionResult& action, uint64_t record_bytes);
+IndexedResult ToIndexed(const cache::Digest& key, const v1::ActionResult& action, uint64_t record_bytes);
 
 }  // namespace tritond::server
 

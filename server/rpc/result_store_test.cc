@@ -86,7 +86,7 @@ TEST_F(ResultStoreTest, EvictionTakesWhatOnlyThatResultNames) {
   Keep(store, "b", Fresh("shared binary", "request b"));
   absl::StatusOr<Removal> removal = store.Evict({Key("a"), Key("unknown")});
   ASSERT_TRUE(removal.ok());
-  EXPECT_THAT(removal->keys, ElementsAre(Key("a")));
+  EXPECT_THAT(removal->keys, ElementsAre(cache::Digest::Of("key of a")));
   EXPECT_TRUE(absl::IsNotFound(store.Find(Key("a")).status()));
   EXPECT_TRUE(store.Find(Key("b")).ok());
   EXPECT_TRUE(HasBlob("shared binary"));
@@ -105,7 +105,7 @@ TEST_F(ResultStoreTest, TakesStockOfWhatAnEarlierRunLeft) {
   ResultStore store(results, blobs, {});
   EXPECT_EQ(store.index().size(), 0u);
   ASSERT_TRUE(store.TakeStock().ok());
-  EXPECT_THAT(store.index().Keys(), UnorderedElementsAre(Key("a"), Key("b")));
+  EXPECT_THAT(store.index().Keys(), UnorderedElementsAre(cache::Digest::Of("key of a"), cache::Digest::Of("key of b")));
   ASSERT_TRUE(store.EvictAll().ok());
   EXPECT_FALSE(HasBlob("binary a"));
   EXPECT_FALSE(HasBlob("request b"));

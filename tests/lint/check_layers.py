@@ -36,7 +36,7 @@ LAYERS = {
     "server/admission": [],
     "server/cluster": ["cache/api", "server/scheduler"],
     "server/autotune": [],
-    "server/retention": [],
+    "server/retention": ["cache/api"],
     "server/jobs": ["proto", "cache/api"],
     "server/history": ["server/scheduler"],
     "server/rpc": ["proto", "cache/api", "workers/pool", "server/scheduler", "server/admission", "server/autotune",
