@@ -12,6 +12,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "tests/fault/daemon_process.h"
+#include "tests/support/sanitizer.h"
 
 namespace tritond::tests {
 namespace {
@@ -135,10 +136,10 @@ TEST(Kill9, LosesNothingThatWasAcknowledgedAndServesNoWrongByte) {
   ASSERT_TRUE(daemon.Start());
   Load load(daemon.address());
   std::mt19937_64 random(7);
-  const absl::Time end = absl::Now() + TestTime(absl::Seconds(6));
+  const absl::Time end = absl::Now() + TestTime(WithinReason(absl::Seconds(6)));
   int daemons = 0, workers = 0;
   while (absl::Now() < end) {
-    absl::SleepFor(absl::Milliseconds(50 + random() % 500));
+    absl::SleepFor(WithinReason(absl::Milliseconds(50 + random() % 500)));
     if (random() % 3 != 0) {
       const std::vector<pid_t> pids = daemon.WorkerPids();
       if (!pids.empty()) kill(pids[random() % pids.size()], SIGKILL);

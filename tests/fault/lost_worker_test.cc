@@ -9,12 +9,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/fault/daemon_process.h"
+#include "tests/support/sanitizer.h"
 #include "tests/support/tcp_proxy.h"
 
 namespace tritond::tests {
 namespace {
 
-constexpr absl::Duration kNoticed = absl::Seconds(5);
+const absl::Duration kNoticed = WithinReason(absl::Seconds(5));
 
 std::unique_ptr<Program> RemoteWorker(int port, const std::string& name, const std::vector<std::string>& more = {}) {
   std::vector<std::string> words{TRITOND_FAKE_WORKER, "--server", absl::StrCat("127.0.0.1:", port), "--name", name};

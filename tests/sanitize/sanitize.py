@@ -15,13 +15,17 @@ linked by a path that the programs carry.
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = "tests/sanitize"
+JOBS = str(os.cpu_count())
 FOLDERS = "proto;cache;server;workers;client;tests"  # The compiler has its own fuzzers, and MLIR is not instrumented.
 DEBIAN = "http://deb.debian.org/debian"
+# Mutexes, and what they stand on. The rest of abseil stays as it is: what gRPC does with it would only be noise.
+INSTRUMENTED = ["synchronization", "base", "malloc_internal", "spinlock_wait"]
 # Debian's libprotobuf is built without the sanitizer, and with it the header makes these fields larger.
 MAP_FIELD = """#pragma once
 #include <functional>
@@ -45,9 +49,9 @@ def run(*words, log=None, **more):
 
 
 def instrumented_abseil(folder):
-    """The prefix of an abseil of the installed version, built with ThreadSanitizer."""
+    """A folder with lib and include, the mutexes of the installed version of abseil built with ThreadSanitizer."""
     prefix = os.path.join(folder, "installed")
-    if os.path.isdir(os.path.join(prefix, "include")):
+    if os.path.exists(os.path.join(prefix, "include/google/protobuf/map_field.h")):
         return prefix
     os.makedirs(os.path.join(folder, "apt/lists/partial"), exist_ok=True)
     with open(os.path.join(folder, "apt/sources.list"), "w", encoding="utf-8") as file:
@@ -65,12 +69,16 @@ def instrumented_abseil(folder):
     description = glob.glob(os.path.join(folder, "abseil_*.dsc"))[0]
     run("rm", "-rf", "sources", cwd=folder)
     run("dpkg-source", "-x", description, "sources", log=os.path.join(folder, "unpack.log"), cwd=folder)
-    run("cmake", "-S", os.path.join(folder, "sources"), "-B", os.path.join(folder, "build"), "-G", "Ninja",
-        "-DCMAKE_CXX_STANDARD=17", "-DBUILD_SHARED_LIBS=ON", f"-DCMAKE_INSTALL_PREFIX={prefix}",
-        "-DCMAKE_CXX_FLAGS=-fsanitize=thread -O1 -g1 -fno-omit-frame-pointer",
-        log=os.path.join(folder, "configure.log"))
-    run("ninja", "-C", os.path.join(folder, "build"), "install", log=os.path.join(folder, "build.log"))
+    built = os.path.join(folder, "build")
+    run("cmake", "-S", os.path.join(folder, "sources"), "-B", built, "-G", "Ninja", "-DCMAKE_CXX_STANDARD=17",
+        "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_SKIP_RPATH=ON",
+        "-DCMAKE_CXX_FLAGS=-fsanitize=thread -O1 -g1 -fno-omit-frame-pointer", log=os.path.join(folder, "configure.log"))
+    run("ninja", "-j", JOBS, "-C", built, *INSTRUMENTED, log=os.path.join(folder, "build.log"))
+    os.makedirs(os.path.join(prefix, "lib"), exist_ok=True)
     os.makedirs(os.path.join(prefix, "include/google/protobuf"), exist_ok=True)
+    for library in INSTRUMENTED:
+        for path in glob.glob(os.path.join(built, f"absl/*/libabsl_{library}.so*")):
+            shutil.copy2(path, os.path.join(prefix, "lib"), follow_symlinks=False)
     with open(os.path.join(prefix, "include/google/protobuf/map_field.h"), "w", encoding="utf-8") as file:
         file.write(MAP_FIELD)
     return prefix
@@ -79,9 +87,10 @@ def instrumented_abseil(folder):
 def configure(kind, build):
     words = ["cmake", "--preset", os.path.basename(build), f"-DTRITOND_FOLDERS={FOLDERS}"]
     if kind == "thread":
-        # An rpath of the old kind also holds for gRPC's own need of abseil.
-        words += [f"-DCMAKE_PREFIX_PATH={instrumented_abseil(os.path.join(build, 'abseil'))}",
-                  "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags"]
+        # An rpath of the old kind also holds for the libraries that gRPC needs.
+        prefix = instrumented_abseil(os.path.join(build, "abseil"))
+        words += [f"-DCMAKE_CXX_FLAGS=-isystem {prefix}/include",
+                  f"-DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags,-rpath,{prefix}/lib"]
     run(*words, log=os.path.join(build, "configure.log"), cwd=ROOT)
 
 
@@ -118,7 +127,7 @@ def main():
     build = os.path.join(ROOT, "build", {"address": "asan", "thread": "tsan"}[kind])
     os.makedirs(build, exist_ok=True)
     configure(kind, build)
-    run("ninja", "-C", build)
+    run("ninja", "-j", JOBS, "-C", build)
     results = os.path.join(build, "results")
     run("rm", "-rf", results, os.path.join(build, "reports"))
     os.makedirs(results)
