@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "tests/support/cache_contract.h"
 #include "tests/support/redis_fixture.h"
@@ -70,9 +71,11 @@ class LazyStore final : public Cache {
 
  private:
   Cache& store() {
+    absl::MutexLock lock(&mu_);
     if (store_ == nullptr) store_ = MakeStore(absl::StrCat("contract", keyspaces++));
     return *store_;
   }
+  absl::Mutex mu_;
   std::unique_ptr<Cache> store_;
 };
 
