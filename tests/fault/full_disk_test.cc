@@ -2,9 +2,13 @@
 // A disk that is full, and then is not any more.
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mount.h>
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -26,12 +30,12 @@ double Metric(int http_port, const std::string& name) {
   return value;
 }
 
-TEST(FullDisk, CompilesGoOnWithoutBeingKeptUntilThereIsSpaceAgain) {
+// Compiles while the disk has space, has none, and has some again. `fill` and `empty` see to that.
+void CompileOverAFullDisk(DaemonProcess& daemon, const std::function<void()>& fill,
+                          const std::function<void()>& empty) {
   const int http_port = FreePort();
-  DaemonProcess daemon;
   daemon.http_port = http_port;
   daemon.memory_cache_mb = 0;
-  daemon.preload = TRITOND_FULL_DISK;
   ASSERT_TRUE(daemon.Start());
   Stubs stubs(daemon.address());
   uint64_t next = 0;
@@ -46,12 +50,12 @@ TEST(FullDisk, CompilesGoOnWithoutBeingKeptUntilThereIsSpaceAgain) {
   for (; next < 10; ++next) EXPECT_FALSE(compile(next));
   EXPECT_EQ(Metric(http_port, "tritond_store_failures_total"), 0);
 
-  std::ofstream(daemon.folder() + "/FULL").close();
+  fill();
   for (const uint64_t end = next + 10; next < end; ++next) EXPECT_FALSE(compile(next));
   EXPECT_GT(Metric(http_port, "tritond_store_failures_total"), 0);
   for (uint64_t number = 0; number < 10; ++number) EXPECT_TRUE(compile(number)) << "what was kept is still a hit";
 
-  std::filesystem::remove(daemon.folder() + "/FULL");
+  empty();
   // RocksDB looks for space every few seconds.
   ASSERT_TRUE(Await([&] {
     compile(++next);
@@ -61,6 +65,48 @@ TEST(FullDisk, CompilesGoOnWithoutBeingKeptUntilThereIsSpaceAgain) {
   ASSERT_TRUE(daemon.Start());
   EXPECT_TRUE(compile(next));
   for (uint64_t number = 0; number < 10; ++number) EXPECT_TRUE(compile(number));
+}
+
+TEST(FullDisk, CompilesGoOnWithoutBeingKeptUntilThereIsSpaceAgain) {
+  DaemonProcess daemon;
+  daemon.preload = TRITOND_FULL_DISK;
+  CompileOverAFullDisk(
+      daemon, [&] { std::ofstream(daemon.folder() + "/FULL").close(); },
+      [&] { std::filesystem::remove(daemon.folder() + "/FULL"); });
+}
+
+// A file system in memory, which this process and its children alone see.
+class SmallDisk final {
+ public:
+  SmallDisk(std::string folder, const char* size) : folder_(std::move(folder)) {
+    std::filesystem::create_directories(folder_);
+    const std::string options = absl::StrCat("mode=0700,size=", size);
+    mounted_ = unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+               mount("tmpfs", folder_.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) umount2(folder_.c_str(), MNT_DETACH);
+  }
+  bool mounted() const { return mounted_; }
+  // Writes until nothing more fits.
+  void Fill() const {
+    std::ofstream ballast(folder_ + "/ballast", std::ios::binary);
+    for (const std::string block(4096, 'x'); ballast.write(block.data(), block.size()).flush();) {
+    }
+  }
+  void Empty() const { std::filesystem::remove(folder_ + "/ballast"); }
+
+ private:
+  const std::string folder_;
+  bool mounted_ = false;
+};
+
+TEST(FullDisk, TheSameOnARealDiskOfSixtyFourMegabytes) {
+  DaemonProcess daemon;
+  const SmallDisk disk(daemon.folder() + "/data", "64m");
+  if (!disk.mounted()) GTEST_SKIP() << "no file system may be mounted here: " << strerror(errno);
+  CompileOverAFullDisk(
+      daemon, [&] { disk.Fill(); }, [&] { disk.Empty(); });
 }
 
 TEST(FullDisk, ASubmittedJobIsRefusedRatherThanPromised) {

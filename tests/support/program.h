@@ -40,7 +40,7 @@ uint64_t ResidentBytesOf(pid_t pid);
 std::vector<pid_t> ChildrenOf(pid_t pid);
 
 // A TCP port of this machine that nobody listens on now.
-int FreePort();
+int FreePort(int below = 65536);
 
 }  // namespace tritond::tests
 

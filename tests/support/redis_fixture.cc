@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/redis_fixture.h"
 
-#include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,24 +14,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "tests/support/program.h"
 
 namespace tritond::tests {
 namespace {
 
-// Free now, and its cluster bus port, 10000 above it, is a port too.
-int FreePort() {
-  while (true) {
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    bind(fd, reinterpret_cast<sockaddr*>(&address), size);
-    getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-    close(fd);
-    if (ntohs(address.sin_port) < 55000) return ntohs(address.sin_port);
-  }
-}
+// A node's cluster bus listens 10000 above its port, and that is to be a port too.
+constexpr int kPortsBelow = 55000;
 
 std::string Output(const std::string& command) {
   FILE* pipe = popen(command.c_str(), "r");
@@ -54,7 +41,7 @@ RedisNodes::RedisNodes(int count, const std::vector<std::string>& options) {
   std::string pattern = (std::filesystem::temp_directory_path() / "tritond-redis-XXXXXX").string();
   folder_ = mkdtemp(pattern.data());
   for (int i = 0; i < count; ++i) {
-    ports_.push_back(FreePort());
+    ports_.push_back(FreePort(kPortsBelow));
     addresses_.push_back(absl::StrCat("127.0.0.1:", ports_.back()));
   }
   ok_ = Start(options);
