@@ -6,9 +6,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "cache/layer/breaker_cache.h"
-#include "cache/layer/breaker_leases.h"
-#include "cache/layer/circuit_breaker.h"
 #include "cache/layer/metered_cache.h"
 #include "cache/layer/read_through_cache.h"
 #include "cache/layer/sealed_cache.h"
@@ -94,12 +91,11 @@ absl::StatusOr<Tier> OpenTier(StoreKind kind, const CacheConfig& config, prometh
 
 // One keyspace of the engine.
 std::unique_ptr<Cache> ShareKeyspace(const std::shared_ptr<RedisCluster>& engine, const CacheConfig::Cluster& config,
-                                     const char* keyspace, const std::shared_ptr<CircuitBreaker>& breaker) {
-  return std::make_unique<BreakerCache>(std::make_unique<ClusterStore>(engine, keyspace, config.lifetime), breaker);
+                                     const char* keyspace) {
+  return std::make_unique<ClusterStore>(engine, keyspace, config.lifetime);
 }
 
-// Puts what the cluster shares beside the daemon's own. One circuit breaker serves the whole engine: everything lies on
-// all nodes alike.
+// Puts what the cluster shares beside the daemon's own. Nodes that do not answer are the engine's client's to avoid.
 void JoinCluster(const CacheConfig::Cluster& config, prometheus::Registry& registry, OpenedCache* opened) {
   RedisOptions options;
   options.nodes = config.nodes;
@@ -107,23 +103,19 @@ void JoinCluster(const CacheConfig::Cluster& config, prometheus::Registry& regis
   options.password = config.password;
   // Shared by what is built here.
   const auto engine = std::make_shared<RedisCluster>(options);
-  const auto breaker = std::make_shared<CircuitBreaker>(CircuitBreaker::Config(), SteadyNow);
-  auto results =
-      std::make_unique<MeteredCache>(std::make_unique<SealedCache>(ShareKeyspace(engine, config, kResults, breaker)),
-                                     absl::StrCat(kResults, "/cluster"), registry);
-  auto blobs =
-      std::make_unique<MeteredCache>(std::make_unique<VerifiedCache>(ShareKeyspace(engine, config, kBlobs, breaker)),
-                                     absl::StrCat(kBlobs, "/cluster"), registry);
+  auto results = std::make_unique<MeteredCache>(std::make_unique<SealedCache>(ShareKeyspace(engine, config, kResults)),
+                                                absl::StrCat(kResults, "/cluster"), registry);
+  auto blobs = std::make_unique<MeteredCache>(std::make_unique<VerifiedCache>(ShareKeyspace(engine, config, kBlobs)),
+                                              absl::StrCat(kBlobs, "/cluster"), registry);
   opened->shared_results = results.get();
   opened->shared_blobs = blobs.get();
   // Errors are counted by the shared meters.
   const auto ignore = [](const absl::Status&) {};
   opened->results = std::make_unique<SharedCache>(std::move(opened->results), std::move(results), ignore);
   opened->blobs = std::make_unique<SharedCache>(std::move(opened->blobs), std::move(blobs), ignore);
-  opened->leases = std::make_unique<BreakerLeases>(
-      std::make_unique<ClusterLeases>(engine, kResults, config.lifetime, SealedCache::Seal), breaker);
-  opened->jobs = std::make_unique<BreakerStreams>(std::make_unique<ClusterStreams>(engine), breaker);
-  opened->cluster_answers = [breaker] { return breaker->closed(); };
+  opened->leases = std::make_unique<ClusterLeases>(engine, kResults, config.lifetime, SealedCache::Seal);
+  opened->jobs = std::make_unique<ClusterStreams>(engine);
+  opened->engine_nodes = [engine] { return engine->Nodes(); };
 }
 
 // Puts `fast` before `slow`, which is null for the slowest store.
@@ -139,7 +131,7 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
   if (kinds.empty()) return absl::InvalidArgumentError("open cache: neither a data folder nor memory to keep it in");
 
   OpenedCache opened;
-  opened.cluster_answers = [] { return true; };
+  opened.engine_nodes = [] { return std::vector<EngineNode>(); };
   std::vector<std::pair<std::string, StatsSource>> sources;  // Slowest first, like the loop.
   for (auto kind = kinds.rbegin(); kind != kinds.rend(); ++kind) {
     absl::StatusOr<Tier> tier = OpenTier(*kind, config, registry);

@@ -56,8 +56,8 @@ struct OpenedCache {
   std::unique_ptr<JobStream> jobs;
   // What each store holds now, fastest first. Thread-safe; callable as long as both caches live.
   std::function<std::vector<StoreStats>()> stats;
-  // Whether the cluster's engine answers; true where there is none. Thread-safe, as above.
-  std::function<bool()> cluster_answers;
+  // The nodes of the cluster's engine; none where there is none. Thread-safe, as above.
+  std::function<std::vector<EngineNode>()> engine_nodes;
 };
 
 // Opens the stores that `config` asks for and registers their metrics; `registry` must outlive the result.

@@ -143,7 +143,10 @@ TEST_F(ClusterStoreTest, FollowsASlotThatMoves) {
 TEST_F(ClusterStoreTest, AnEngineThatIsAwayIsUnavailableAndComesBack) {
   RedisNodes alone(1);
   ASSERT_TRUE(alone.ok());
-  ClusterStore store(Dial(alone.addresses()), "k", absl::Hours(1));
+  RedisOptions options;
+  options.nodes = alone.addresses();
+  options.breaker.failures = 1000;  // So that it is asked each time.
+  ClusterStore store(std::make_shared<RedisCluster>(options), "k", absl::Hours(1));
   ASSERT_TRUE(store.Put(Digest::Of("key"), Blob("value")).ok());
   alone.Signal(0, SIGSTOP);
   const absl::Time start = absl::Now();

@@ -8,6 +8,7 @@
 #include <sys/time.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <utility>
 
@@ -51,6 +52,16 @@ std::string Redirection(absl::string_view error, const std::string& answered) {
   if (!absl::StartsWith(words[2], ":")) return words[2];
   return absl::StrCat(answered.substr(0, answered.rfind(':')), words[2]);
 }
+
+// Whether the node serves anything at all: one that loads its data, or whose cluster is down, answers and does not.
+absl::Status StateIn(const redisReply& reply) {
+  if (reply.type != REDIS_REPLY_ERROR) return absl::OkStatus();
+  for (const char* down : {"LOADING", "MASTERDOWN", "CLUSTERDOWN The cluster is down"})
+    if (absl::StartsWith(TextOf(reply), down)) return absl::UnavailableError(TextOf(reply));
+  return absl::OkStatus();
+}
+
+absl::Duration SteadyTime() { return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch()); }
 
 }  // namespace
 
@@ -98,7 +109,28 @@ void RedisCluster::GiveBack(const std::string& node, Connection connection) {
   if (idle.size() < kMaxIdle) idle.push_back(std::move(connection));
 }
 
+std::shared_ptr<NodeHealth> RedisCluster::HealthOf(const std::string& node) {
+  absl::MutexLock lock(&mu_);
+  std::shared_ptr<NodeHealth>& health = health_[node];
+  if (health == nullptr) health = std::make_shared<NodeHealth>(node, options_.breaker, SteadyTime);
+  return health;
+}
+
 absl::StatusOr<RedisReply> RedisCluster::CallNode(const std::string& node, bool asking,
+                                                  absl::Span<const absl::string_view> command) {
+  absl::StatusOr<RedisReply> reply = absl::UnavailableError("");
+  bool called = false;
+  const absl::Status state = HealthOf(node)->Guard(
+      [&] {
+        reply = Exchange(node, asking, command);
+        return reply.ok() ? StateIn(**reply) : reply.status();
+      },
+      &called);
+  if (!called) return state;
+  return reply;
+}
+
+absl::StatusOr<RedisReply> RedisCluster::Exchange(const std::string& node, bool asking,
                                                   absl::Span<const absl::string_view> command) {
   std::vector<const char*> words;
   std::vector<size_t> sizes;
@@ -160,9 +192,44 @@ absl::Status RedisCluster::LearnSlots() {
     }
     absl::MutexLock lock(&mu_);
     slots_ = std::move(slots);
+    ForgetStrangersLocked();
     return absl::OkStatus();
   }
   return last;
+}
+
+void RedisCluster::ForgetStrangersLocked() {
+  std::set<std::string> known(slots_.begin(), slots_.end());
+  known.insert(options_.nodes.begin(), options_.nodes.end());
+  for (auto it = health_.begin(); it != health_.end();)
+    it = known.count(it->first) > 0 ? std::next(it) : health_.erase(it);
+}
+
+bool RedisCluster::MayRelearn(const std::string& node) {
+  if (HealthOf(node)->answers()) return true;
+  absl::MutexLock lock(&mu_);
+  const absl::Duration now = SteadyTime();
+  if (now < relearn_at_) return false;
+  relearn_at_ = now + options_.relearn;
+  return true;
+}
+
+std::vector<EngineNode> RedisCluster::Nodes() const {
+  std::map<std::string, int> slots;
+  std::vector<EngineNode> nodes;
+  absl::MutexLock lock(&mu_);
+  for (const std::string& node : slots_) ++slots[node];
+  slots.erase("");
+  if (slots.empty()) {
+    for (const std::string& node : options_.nodes) slots[node] = 0;
+  }
+  for (const auto& [address, count] : slots) {
+    const auto health = health_.find(address);
+    EngineNode& node = nodes.emplace_back(health == health_.end() ? EngineNode() : health->second->Figures());
+    node.address = address;
+    node.slots = count;
+  }
+  return nodes;
 }
 
 absl::StatusOr<std::string> RedisCluster::NodeOf(int slot) {
@@ -186,7 +253,7 @@ absl::StatusOr<RedisReply> RedisCluster::Call(absl::string_view key, absl::Span<
     if (!node.ok()) return node.status();
     absl::StatusOr<RedisReply> reply = CallNode(*node, asking, command);
     if (!reply.ok()) {
-      if (std::exchange(redialled, true)) return reply.status();
+      if (std::exchange(redialled, true) || !MayRelearn(*node)) return reply.status();
       last = reply.status();
       absl::Status learnt = LearnSlots();
       if (!learnt.ok()) return learnt;

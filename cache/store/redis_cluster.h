@@ -16,6 +16,9 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "cache/api/stats.h"
+#include "cache/store/circuit_breaker.h"
+#include "cache/store/node_health.h"
 #include "cache/store/redis_slots.h"
 
 struct redisContext;
@@ -28,13 +31,17 @@ struct RedisOptions {
   std::string user, password;      // of the engine's ACL; password empty: none
   absl::Duration connect_timeout = absl::Milliseconds(300);
   absl::Duration call_timeout = absl::Milliseconds(500);  // of one round trip
+  CircuitBreaker::Config breaker;                         // of each node
+  absl::Duration relearn = absl::Seconds(1);  // how often to ask the others who has the slots of a node that is away
 };
 
 using RedisReply = std::unique_ptr<redisReply, void (*)(redisReply*)>;
 
 // A client of an engine that speaks the Redis protocol, with hash slots (Redis or Valkey Cluster, Apache Kvrocks) or
 // alone. Learns which node has which slot, follows MOVED and ASK, and dials again what broke. Connections are kept and
-// reused. Thread-safe; calls block for at most a few round trips.
+// reused. A node that failed a few times in a row is left alone for a while: calls for its slots fail at once, unless
+// another node has taken them over, and the other nodes' slots are not touched by that. Thread-safe; calls block for at
+// most a few round trips.
 class RedisCluster final {
  public:
   // Does not connect yet.
@@ -48,6 +55,8 @@ class RedisCluster final {
   // Calls `visit` with every key that fits the glob `pattern`, on every node that serves slots; a key may come twice.
   // Unavailable when one of them does not answer.
   absl::Status VisitKeys(absl::string_view pattern, const std::function<void(absl::string_view key)>& visit);
+  // The nodes that serve slots, by address; before those are known the ones it was given.
+  std::vector<EngineNode> Nodes() const;
 
  private:
   using Connection = std::unique_ptr<redisContext, void (*)(redisContext*)>;
@@ -56,19 +65,29 @@ class RedisCluster final {
   absl::StatusOr<Connection> Take(const std::string& node);
   void GiveBack(const std::string& node, Connection connection);
   // One round trip. The connection is kept only when it is still good.
+  absl::StatusOr<RedisReply> Exchange(const std::string& node, bool asking,
+                                      absl::Span<const absl::string_view> command);
+  // The same unless the node is left alone.
   absl::StatusOr<RedisReply> CallNode(const std::string& node, bool asking,
                                       absl::Span<const absl::string_view> command);
+  std::shared_ptr<NodeHealth> HealthOf(const std::string& node);
+  // Whether a failure of this node is a reason to ask for the slots now.
+  bool MayRelearn(const std::string& node);
   // The node that has the slot, as far as is known; learns the slots first when nothing is.
   absl::StatusOr<std::string> NodeOf(int slot);
   absl::Status LearnSlots();
   absl::Status VisitKeysOf(const std::string& node, absl::string_view pattern,
                            const std::function<void(absl::string_view key)>& visit);
   void Learn(int slot, const std::string& node);
+  // Nodes that have left the cluster have no figures any more.
+  void ForgetStrangersLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const RedisOptions options_;
-  absl::Mutex mu_;
+  mutable absl::Mutex mu_;
   std::vector<std::string> slots_ ABSL_GUARDED_BY(mu_);  // node of each slot; empty: not learnt yet
   std::map<std::string, std::vector<Connection>> idle_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, std::shared_ptr<NodeHealth>> health_ ABSL_GUARDED_BY(mu_);  // Shared with calls under way.
+  absl::Duration relearn_at_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace tritond::cache

@@ -49,7 +49,7 @@ std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(const ClientOptions& o
 std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address, const ClientOptions& options) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  arguments.SetMaxSendMessageSize(kMaxMessageBytes);
+  arguments.SetMaxSendMessageSize(-1);  // The server says what is too much.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kDialMs);

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cc/status.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/cord.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
@@ -18,12 +24,38 @@ absl::Status Build(int code, const std::string& message, const Details& details)
   return status;
 }
 
+// "A vs. B" of gRPC's own complaints about sizes; empty where there is none.
+std::pair<std::string, std::string> Sizes(const std::string& message) {
+  std::vector<absl::string_view> words = absl::StrSplit(message, absl::ByAnyChar(" ()"), absl::SkipEmpty());
+  for (size_t i = 1; i + 1 < words.size(); ++i)
+    if (words[i] == "vs.") return {std::string(words[i - 1]), std::string(words[i + 1])};
+  return {};
+}
+
+// gRPC refuses what is too large before the server hears of it, and says so in words of its own.
+std::string InOurWords(const grpc::Status& status) {
+  const std::string message = status.error_message();
+  if (status.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED) return message;
+  const auto [size, limit] = Sizes(message);
+  if (limit.empty()) return message;
+  if (absl::StrContains(message, "message larger than max")) {
+    return absl::StrCat("a message of ", size, " bytes is larger than the ", limit,
+                        " that its receiver takes (--max-message-mb of the server)");
+  }
+  if (absl::StrContains(message, "metadata size exceeds")) {
+    return absl::StrCat("headers of ", size, " bytes are larger than the ", limit,
+                        " that the server takes; of this client's only the token can be large (--token-file)");
+  }
+  return message;
+}
+
 }  // namespace
 
 absl::Status FromGrpc(const grpc::Status& status) {
   google::rpc::Status rich;
   if (!rich.ParseFromString(status.error_details())) rich.Clear();
-  return Build(status.error_code(), status.error_message(), rich.details());
+  return Build(status.error_code(), rich.details().empty() ? InOurWords(status) : status.error_message(),
+               rich.details());
 }
 
 absl::Status FromFailure(const v1::Failure& failure) {

@@ -57,6 +57,10 @@ class EchoCompileService final : public v1::CompileService::Service {
     v1::StageTime* time = response->mutable_result()->add_stage_times();
     time->set_stage(v1::STAGE_LLIR);
     time->set_wall_ns(1'500'000);
+    response->mutable_result()->set_cost_cpu_seconds(0.25);
+    response->mutable_result()->set_peak_memory_bytes(96 << 20);
+    response->mutable_result()->set_worker("node/17");
+    response->mutable_result()->set_daemon("red");
     v1::Blob* blob = response->add_blobs();
     blob->set_digest(proto::Sha256Hex(request->ir()));
     blob->set_data(request->ir());
@@ -174,6 +178,18 @@ class FixedAdminService final : public v1::AdminService::Service {
     response->mutable_daemon()->set_version("9.8.7");
     response->set_hits(3);
     response->set_misses(1);
+    v1::RecentJob& job = *response->add_recent();
+    job.set_label("softmax");
+    job.set_cpu_seconds(0.25);
+    job.set_peak_memory_bytes(96 << 20);
+    job.set_daemon("red");
+    v1::ClusterStats& cluster = *response->mutable_cluster();
+    cluster.set_leases_held(2);
+    cluster.set_followed(5);
+    cluster.set_jobs_offered(7);
+    v1::EngineNode& node = *cluster.add_nodes();
+    node.set_address("kv-0:6379");
+    node.set_failures(3);
     return grpc::Status::OK;
   }
 
@@ -269,6 +285,19 @@ TEST_F(CommandLine, JsonIsOneObjectWithTheDocumentedNames) {
   EXPECT_EQ(line["stages_ms"], nlohmann::json({{"llir", 1.5}}));
   EXPECT_TRUE(line["error"].is_null());
   EXPECT_EQ(line.size(), 6u);
+}
+
+TEST_F(CommandLine, VerboseTellsWhatTheCompileTook) {
+  const std::string file = Write("add.ttir", "module {}");
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--verbose"}), kDone);
+  for (const char* text : {"llir         1.5 ms", "CPU        250.0 ms", "memory     96.0 MiB", "by node/17 of red"})
+    EXPECT_THAT(err_.str(), HasSubstr(text));
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--verbose", "--json"}), kDone);
+  const auto line = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(line["cpu_s"], 0.25);
+  EXPECT_EQ(line["peak_memory_bytes"], 96 << 20);
+  EXPECT_EQ(line["worker"], "node/17");
+  EXPECT_EQ(line["daemon"], "red");
 }
 
 TEST_F(CommandLine, FlagsOverrideTheOptionsFile) {
@@ -442,6 +471,9 @@ TEST_F(CommandLine, StatsReadsAsATableAndAsJson) {
   EXPECT_EQ(Run({"stats"}), kDone) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("tritond 9.8.7"));
   EXPECT_THAT(out_.str(), HasSubstr("75.0 %"));
+  for (const char* text :
+       {"2 held", "5 answered", "7 given", "kv-0:6379                left alone", "250.0 ms   96.0 MiB  ok, by red"})
+    EXPECT_THAT(out_.str(), HasSubstr(text));
   EXPECT_EQ(Run({"stats", "--json"}), kDone);
   EXPECT_EQ(nlohmann::json::parse(out_.str())["daemon"]["version"], "9.8.7");
 }

@@ -18,6 +18,7 @@ struct CompileFlags {
   std::string output;
   std::string metadata;
   bool json = false;
+  bool verbose = false;
 };
 
 // The kinds asked for go to files: the first to `output`, the others beside it under their own extension.
@@ -64,12 +65,13 @@ int Run(const Session& session, const CompileFlags& flags) {
   }
   const bool out_is_taken = flags.output == "-" || flags.metadata == "-";
   if (flags.json) {
-    session.console.out << JsonLine(outcome) << std::endl;
+    session.console.out << JsonLine(outcome, flags.verbose) << std::endl;
   } else {
     session.console.err << Complaints(outcome);
     if (outcome.response.ok())
       (out_is_taken ? session.console.err : session.console.out) << TextLine(outcome) << std::endl;
   }
+  if (flags.verbose && !flags.json) session.console.err << Details(outcome);
   if (!written.ok()) return session.Fail(written);
   return outcome.response.ok() ? kDone : session.CodeOf(outcome.response.status());
 }
@@ -87,6 +89,7 @@ Command AddCompile(CLI::App* parent) {
       ->type_name("FILE");
   app->add_option("--metadata", flags->metadata, "Where the kernel's metadata goes, as JSON")->type_name("FILE");
   app->add_flag("--json", flags->json, "Print one JSON object");
+  app->add_flag("--verbose", flags->verbose, "Print the time of each stage, CPU time, memory and worker too");
   return {app, [flags](const Session& session) { return Run(session, *flags); }};
 }
 

@@ -29,9 +29,12 @@ const char* StateName(v1::JobState state) {
 
 std::string JobLine(const v1::Job& job) {
   const absl::Time created = absl::FromUnixSeconds(job.created().seconds());
-  return absl::StrFormat("%-36s %-10s %-12s %-24.24s %-20s %s", job.id(), StateName(job.state()), job.target(),
-                         job.label(), absl::FormatTime("%Y-%m-%d %H:%M:%S", created, absl::LocalTimeZone()),
-                         job.failure().message());
+  const v1::ActionResult& result = job.response().result();
+  return absl::StrFormat("%-36s %-10s %-12s %-24.24s %-20s %10s %10s  %s", job.id(), StateName(job.state()),
+                         job.target(), job.label(),
+                         absl::FormatTime("%Y-%m-%d %H:%M:%S", created, absl::LocalTimeZone()),
+                         result.cost_cpu_seconds() > 0 ? HumanTime(absl::Seconds(result.cost_cpu_seconds())) : "-",
+                         HumanPeak(result.peak_memory_bytes()), job.failure().message());
 }
 
 struct SubmitFlags {
@@ -75,7 +78,9 @@ int List(const Session& session, bool json) {
   const auto jobs = (*client)->ListJobs({}, session.Deadline());
   if (!jobs.ok()) return session.Fail(jobs.status());
   std::ostream& out = session.console.out;
-  if (!json) out << absl::StrFormat("%-36s %-10s %-12s %-24s %-20s\n", "id", "state", "target", "label", "created");
+  if (!json)
+    out << absl::StrFormat("%-36s %-10s %-12s %-24s %-20s %10s %10s\n", "id", "state", "target", "label", "created",
+                           "CPU", "memory");
   for (const v1::Job& job : *jobs) out << (json ? MessageJson(job) : JobLine(job)) << "\n";
   out.flush();
   return kDone;

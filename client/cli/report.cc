@@ -4,6 +4,7 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -45,15 +46,47 @@ nlohmann::json StagesMs(const Times& times) {
   return stages;
 }
 
+// What a compile took, as its result or its failure says.
+struct Usage {
+  std::vector<v1::StageTime> stages;
+  double cpu_seconds = 0;
+  uint64_t peak_memory_bytes = 0;
+  std::string worker, daemon;
+};
+
+template <typename Message>
+Usage UsageIn(const Message& message) {
+  return {{message.stage_times().begin(), message.stage_times().end()},
+          message.cost_cpu_seconds(),
+          message.peak_memory_bytes(),
+          message.worker(),
+          message.daemon()};
+}
+
+Usage UsageOf(const Outcome& outcome) {
+  if (outcome.response.ok()) return UsageIn(outcome.response->result());
+  const auto failure = Detail<v1::CompileFailure>(outcome.response.status());
+  return failure ? UsageIn(*failure) : Usage();
+}
+
+void AddUsage(const Usage& usage, nlohmann::ordered_json* line) {
+  (*line)["cpu_s"] = usage.cpu_seconds > 0 ? nlohmann::json(usage.cpu_seconds) : nlohmann::json();
+  (*line)["peak_memory_bytes"] =
+      usage.peak_memory_bytes > 0 ? nlohmann::json(usage.peak_memory_bytes) : nlohmann::json();
+  (*line)["worker"] = usage.worker;
+  (*line)["daemon"] = usage.daemon;
+}
+
 }  // namespace
 
-std::string JsonLine(const Outcome& outcome) {
+std::string JsonLine(const Outcome& outcome, bool details) {
   nlohmann::ordered_json line = {{"name", outcome.name},
                                  {"key", ""},
                                  {"cache", ""},
                                  {"artifacts", nlohmann::json::object()},
                                  {"stages_ms", nlohmann::json::object()},
                                  {"error", nullptr}};
+  if (details) AddUsage(UsageOf(outcome), &line);
   if (outcome.response.ok()) {
     const v1::CompileResponse& response = *outcome.response;
     line["key"] = response.key();
@@ -102,6 +135,23 @@ std::string Complaints(const Outcome& outcome) {
   return text;
 }
 
+std::string Details(const Outcome& outcome) {
+  const Usage usage = UsageOf(outcome);
+  std::string text;
+  for (const v1::StageTime& time : usage.stages) {
+    absl::StrAppendFormat(&text, "  %-8s %10s\n", StageName(time.stage()),
+                          HumanTime(absl::Nanoseconds(time.wall_ns())));
+  }
+  if (usage.cpu_seconds > 0)
+    absl::StrAppendFormat(&text, "  %-8s %10s\n", "CPU", HumanTime(absl::Seconds(usage.cpu_seconds)));
+  if (usage.peak_memory_bytes > 0)
+    absl::StrAppendFormat(&text, "  %-8s %10s\n", "memory", HumanBytes(usage.peak_memory_bytes));
+  if (!usage.worker.empty()) {
+    absl::StrAppend(&text, "  by ", usage.worker, usage.daemon.empty() ? "" : " of ", usage.daemon, "\n");
+  }
+  return text;
+}
+
 std::string PrettyMetadata(const v1::ActionResult& result) {
   const auto metadata = nlohmann::json::parse(result.metadata_json(), nullptr, /*allow_exceptions=*/false);
   return metadata.is_discarded() ? absl::StrCat(result.metadata_json(), "\n") : absl::StrCat(metadata.dump(1), "\n");
@@ -122,6 +172,8 @@ std::string HumanBytes(uint64_t bytes) {
   if (bytes < 1024 * 1024) return absl::StrFormat("%.1f KiB", static_cast<double>(bytes) / 1024);
   return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1024 * 1024));
 }
+
+std::string HumanPeak(uint64_t bytes) { return bytes == 0 ? "-" : HumanBytes(bytes); }
 
 std::string HumanTime(absl::Duration duration) {
   const double ms = absl::ToDoubleMilliseconds(duration);

@@ -21,8 +21,13 @@ struct Outcome {
 };
 
 // {"name", "key", "cache", "artifacts": {kind: digest}, "stages_ms": {stage: ms}, "error"} on one line. "error" is null
-// on success; "key" and "cache" are empty where the server did not get that far.
-std::string JsonLine(const Outcome& outcome);
+// on success; "key" and "cache" are empty where the server did not get that far. `details` adds "cpu_s" and
+// "peak_memory_bytes", null where they are not known, "worker" and "daemon".
+std::string JsonLine(const Outcome& outcome, bool details = false);
+
+// A line for each stage with its time, then CPU time, peak memory and who made it: what the compile took when it ran,
+// which may be long ago. Empty where nothing is known.
+std::string Details(const Outcome& outcome);
 
 // "softmax  miss  84.1 ms  cubin 7.2 KiB  key 3f2a9c0de411"; the error of a failure.
 std::string TextLine(const Outcome& outcome);
@@ -39,6 +44,8 @@ std::string MessageJson(const google::protobuf::Message& message);
 
 // "7.2 KiB"
 std::string HumanBytes(uint64_t bytes);
+// The same of a figure that may not be known: "-".
+std::string HumanPeak(uint64_t bytes);
 // "84.1 ms", "12.3 s"
 std::string HumanTime(absl::Duration duration);
 

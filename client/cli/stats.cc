@@ -53,6 +53,21 @@ void PrintQueues(const v1::GetStatsResponse& stats, std::ostream& out) {
   }
 }
 
+void PrintCluster(const v1::ClusterStats& cluster, std::ostream& out) {
+  out << absl::StrFormat("\n%-12s %8d held, %d had, %d lost    without one %d\n", "leases", cluster.leases_held(),
+                         cluster.leases_granted(), cluster.leases_lost(), cluster.unleased());
+  out << absl::StrFormat("%-12s %8d now, %d answered\n", "follows", cluster.following(), cluster.followed());
+  out << absl::StrFormat("%-12s %8d given, %d taken    not shared %d\n", "jobs", cluster.jobs_offered(),
+                         cluster.jobs_taken(), cluster.publish_failures());
+  out << absl::StrFormat("\n%-24s %-10s %8s %12s %10s %10s\n", "engine's node", "state", "slots", "round trip", "calls",
+                         "failures");
+  for (const v1::EngineNode& node : cluster.nodes()) {
+    out << absl::StrFormat(
+        "%-24s %-10s %8d %12s %10d %10d\n", node.address(), node.answers() ? "answers" : "left alone", node.slots(),
+        node.has_latency() ? HumanTime(ToDuration(node.latency())) : "-", node.calls(), node.failures());
+  }
+}
+
 void PrintTargets(const v1::GetStatsResponse& stats, std::ostream& out) {
   out << absl::StrFormat("\n%-16s %-8s %s\n", "target", "binary", "state");
   for (const auto& target : stats.daemon().targets()) {
@@ -64,12 +79,15 @@ void PrintTargets(const v1::GetStatsResponse& stats, std::ostream& out) {
 
 void PrintRecent(const v1::GetStatsResponse& stats, std::ostream& out) {
   if (stats.recent().empty()) return;
-  out << absl::StrFormat("\n%-32s %-12s %10s %10s  %s\n", "latest compiles", "target", "queued", "ran", "outcome");
+  out << absl::StrFormat("\n%-32s %-12s %10s %10s %10s %10s  %s\n", "latest compiles", "target", "queued", "ran", "CPU",
+                         "memory", "outcome");
   for (const v1::RecentJob& job : stats.recent()) {
     const std::string& label = job.label().empty() ? job.key().substr(0, 12) : job.label();
-    out << absl::StrFormat("%-32.32s %-12s %10s %10s  %s\n", label, job.target(),
+    const std::string ok = job.daemon().empty() ? "ok" : "ok, by " + job.daemon();
+    out << absl::StrFormat("%-32.32s %-12s %10s %10s %10s %10s  %s\n", label, job.target(),
                            HumanTime(ToDuration(job.queue_time())), HumanTime(ToDuration(job.run_time())),
-                           job.code() == 0 ? "ok" : job.message());
+                           job.cpu_seconds() > 0 ? HumanTime(absl::Seconds(job.cpu_seconds())) : "-",
+                           HumanPeak(job.peak_memory_bytes()), job.code() == 0 ? ok : job.message());
   }
 }
 
@@ -85,6 +103,7 @@ int Run(const Session& session, const StatsFlags& flags) {
   }
   PrintDaemon(*stats, out);
   PrintQueues(*stats, out);
+  if (stats->has_cluster()) PrintCluster(stats->cluster(), out);
   PrintTargets(*stats, out);
   PrintRecent(*stats, out);
   out.flush();

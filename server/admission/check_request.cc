@@ -121,7 +121,7 @@ std::vector<Violation> CheckRequest(const RequestFacts& facts, const AdmissionLi
     violations.push_back({"ir", "is empty"});
   } else if (facts.ir_bytes > limits.max_ir_bytes) {
     violations.push_back({"ir", absl::StrCat("has ", facts.ir_bytes, " bytes, more than the ", limits.max_ir_bytes,
-                                             " that this server takes")});
+                                             " that this server takes (--max-ir-bytes)")});
   }
   CheckStages(facts, &violations);
   CheckOptions(facts.options, limits.max_options, &violations);

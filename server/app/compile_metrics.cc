@@ -13,6 +13,13 @@ const prometheus::Histogram::BucketBoundaries& Bounds() {
   return *bounds;
 }
 
+const prometheus::Histogram::BucketBoundaries& PeakBounds() {
+  constexpr double kMib = 1 << 20;
+  static const auto* const bounds = new prometheus::Histogram::BucketBoundaries{
+      32 * kMib, 64 * kMib, 128 * kMib, 256 * kMib, 512 * kMib, 1024 * kMib, 2048 * kMib, 4096 * kMib, 8192 * kMib};
+  return *bounds;
+}
+
 }  // namespace
 
 CompileMetrics::CompileMetrics(prometheus::Registry& registry)
@@ -31,7 +38,12 @@ CompileMetrics::CompileMetrics(prometheus::Registry& registry)
       stage_seconds_(prometheus::BuildHistogram()
                          .Name("tritond_stage_seconds")
                          .Help("Wall time of the compiler's stages.")
-                         .Register(registry)) {
+                         .Register(registry)),
+      peak_bytes_(prometheus::BuildHistogram()
+                      .Name("tritond_compile_peak_bytes")
+                      .Help("Most resident memory of a worker while it compiled, with what it keeps warm.")
+                      .Register(registry)
+                      .Add({}, PeakBounds())) {
   for (int i = 0; i < kJobClasses; ++i) {  // They are there before the first compile, so that rates begin at zero.
     const std::string name = JobClassName(static_cast<JobClass>(i));
     compiles_.Add({{"class", name}, {"outcome", "ok"}});
@@ -49,12 +61,14 @@ std::string CompileMetrics::TenantLabel(const std::string& tenant) {
 }
 
 void CompileMetrics::OnEnd(const JobRecord& record) {
+  if (!record.followed.empty()) return;  // The daemon that compiled it counts it.
   const std::string job_class = JobClassName(record.job.job_class);
   compiles_.Add({{"class", job_class}, {"outcome", OutcomeName(record)}}).Increment();
   tenants_.Add({{"tenant", TenantLabel(record.job.tenant)}}).Increment();
   if (record.job.attempts > 0) {
     run_seconds_.Add({{"class", job_class}}, Bounds()).Observe(absl::ToDoubleSeconds(record.job.run_time));
   }
+  if (record.peak_memory_bytes > 0) peak_bytes_.Observe(static_cast<double>(record.peak_memory_bytes));
   for (const JobRecord::Stage& stage : record.stages) {
     if (stage.name.empty()) continue;
     stage_seconds_.Add({{"stage", stage.name}}, Bounds()).Observe(absl::ToDoubleSeconds(stage.wall));
@@ -62,7 +76,7 @@ void CompileMetrics::OnEnd(const JobRecord& record) {
 }
 
 std::string OutcomeName(const JobRecord& record) {
-  if (record.job.status.ok()) return record.recalled ? "recalled" : "ok";
+  if (record.job.status.ok()) return record.recalled ? "recalled" : record.followed.empty() ? "ok" : "followed";
   return absl::AsciiStrToLower(absl::StatusCodeToString(record.job.status.code()));
 }
 

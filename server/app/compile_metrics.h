@@ -21,7 +21,9 @@ namespace tritond::server {
 //   tritond_tenant_compiles_total{tenant}     the first tenants by name, the rest as "other"
 //   tritond_compile_seconds{class}            from its start on a worker to its end
 //   tritond_stage_seconds{stage}              as the worker measured them
+//   tritond_compile_peak_bytes                the same
 //
+// Jobs that followed another daemon's compile are that one's to count.
 // Thread-safe; the registry outlives it.
 class CompileMetrics final {
  public:
@@ -36,11 +38,12 @@ class CompileMetrics final {
   prometheus::Family<prometheus::Counter>& tenants_;
   prometheus::Family<prometheus::Histogram>& run_seconds_;
   prometheus::Family<prometheus::Histogram>& stage_seconds_;
+  prometheus::Histogram& peak_bytes_;
   absl::Mutex mu_;
   std::set<std::string> known_tenants_ ABSL_GUARDED_BY(mu_);
 };
 
-// "ok", "recalled", "invalid_argument", …
+// "ok", "recalled", "followed", "invalid_argument", …
 std::string OutcomeName(const JobRecord& record);
 
 }  // namespace tritond::server

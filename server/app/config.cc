@@ -13,18 +13,26 @@
 namespace tritond::server {
 namespace {
 
+// gRPC counts a message's bytes in an int.
+constexpr uint64_t kMostMessageMb = 2047;
+
 // Calls `visit(name, help, field)` for each setting.
 template <typename Visit>
 void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("data_dir", "Folder for the cache, the local socket and what survives a restart", config->data_dir);
   visit("listen", "HOST:PORT or unix:PATH for clients and workers; may be repeated (default 127.0.0.1:7433)",
         config->listen);
+  visit("name", "What results and the status pages of other daemons call this one (default: this host and port)",
+        config->name);
   visit("http", "HOST:PORT of the status page and /metrics, or none", config->http);
   visit("workers", "Worker processes on this machine; negative: one per CPU", config->workers);
   visit("worker_binary", "Their program (default: triton-worker beside this one)", config->worker_binary);
   visit("worker_arguments", "More of their command line; may be repeated", config->worker_arguments);
   visit("worker_memory_mb", "Most memory of one worker; 0: no limit", config->worker_memory_mb);
   visit("max_ir_bytes", "Largest IR taken", config->max_ir_bytes);
+  visit("max_message_mb",
+        "Largest message taken, of clients and of workers, whose results come in one; at least that of the largest IR",
+        config->max_message_mb);
   visit("memory_cache_mb", "Memory for the cache's first tier", config->memory_cache_mb);
   visit("max_stored_mb", "Results and artifacts kept, before compression; the least valuable go first; 0: no limit",
         config->max_stored_mb);
@@ -58,6 +66,7 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("tls_client_ca", "Authorities of clients' and workers' certificates, PEM", config->tls_client_ca);
   visit("access_file", "YAML file that says who may do what; a changed file is taken as it comes", config->access_file);
   visit("log_format", "text, or json for one object a line", config->log_format);
+  visit("log_level", "info, or debug for a line on every call; calls that failed have one anyway", config->log_level);
   visit("quarantine_kills", "A kernel that killed so many workers is not compiled again for an hour",
         config->quarantine_kills);
 }
@@ -161,6 +170,10 @@ absl::Status CheckConfig(const ServerConfig& config) {
     return absl::InvalidArgumentError("--tls-client-ca wants --tls-certificate beside it");
   if (config.log_format != "text" && config.log_format != "json")
     return absl::InvalidArgumentError(absl::StrCat("--log-format must be text or json, not ", config.log_format));
+  if (config.log_level != "info" && config.log_level != "debug")
+    return absl::InvalidArgumentError(absl::StrCat("--log-level must be info or debug, not ", config.log_level));
+  if (config.max_message_mb < 1 || config.max_message_mb > kMostMessageMb)
+    return absl::InvalidArgumentError(absl::StrCat("--max-message-mb must be from 1 to ", kMostMessageMb));
   if (config.quarantine_kills < 1) return absl::InvalidArgumentError("--quarantine-kills must be positive");
   if (config.job_time_limit_seconds <= 0)
     return absl::InvalidArgumentError("--job-time-limit-seconds must be positive");

@@ -16,12 +16,14 @@ namespace tritond::server {
 struct ServerConfig {
   std::string data_dir;                       // must be set
   std::vector<std::string> listen;            // HOST:PORT or unix:PATH; none: 127.0.0.1:7433
+  std::string name;                           // what other daemons call this one; empty: HOST:PORT
   std::string http = "127.0.0.1:7434";        // "none": no HTTP
   int workers = -1;                           // local workers; negative: one per CPU
   std::string worker_binary;                  // empty: triton-worker beside this program
   std::vector<std::string> worker_arguments;  // more of its command line
   uint64_t worker_memory_mb = 16384;          // 0: no limit
   uint64_t max_ir_bytes = uint64_t{64} << 20;
+  uint64_t max_message_mb = 512;
   uint64_t memory_cache_mb = 512;
   uint64_t max_stored_mb = 32768;    // 0: no limit
   std::vector<std::string> cluster;  // HOST:PORT of a shared engine's nodes; none: this daemon keeps to itself
@@ -41,6 +43,7 @@ struct ServerConfig {
   double keep_jobs_hours = 24;
   int quarantine_kills = 2;
   std::string log_format = "text";  // or "json"
+  std::string log_level = "info";   // or "debug": every call too
   std::string tls_certificate;      // PEM; not empty: TCP is TLS
   std::string tls_key;
   std::string tls_client_ca;  // of clients' certificates; empty: they are not asked for any

@@ -120,6 +120,37 @@ void AddStores(const StatusView& view, Families* out) {
   }
 }
 
+// One value for each of the first nodes of the engine.
+template <typename Value>
+void AddNodeValues(const std::vector<cache::EngineNode>& nodes, const char* name, const char* help, Value value,
+                   Families* out) {
+  out->Begin(name, help);
+  for (size_t i = 0; i < nodes.size() && i < kMaxSeries; ++i) out->Value(value(nodes[i]), {{"node", nodes[i].address}});
+}
+
+void AddEngine(const StatusView& view, Families* out) {
+  std::vector<cache::EngineNode> nodes;
+  if (view.cluster.has_value()) nodes = view.cluster->nodes;
+  const size_t away = cache::NodesAway(nodes).size();
+  out->Begin("tritond_cluster_nodes", "Nodes of the cluster's engine, by state.");
+  out->Value(static_cast<double>(nodes.size() - away), {{"state", "up"}});
+  out->Value(static_cast<double>(away), {{"state", "away"}});
+  out->Begin("tritond_cluster_publish_failures", "Results that the engine did not take, since the start.");
+  out->Value(view.cluster.has_value() ? static_cast<double>(view.cluster->publish_failures) : 0);
+  AddNodeValues(
+      nodes, "tritond_cluster_node_up", "1: the node answers; 0: it is left alone for a while.",
+      [](const cache::EngineNode& node) { return node.answers ? 1.0 : 0.0; }, out);
+  AddNodeValues(
+      nodes, "tritond_cluster_node_latency_seconds", "What a round trip to a node took, lately.",
+      [](const cache::EngineNode& node) { return absl::ToDoubleSeconds(node.latency); }, out);
+  AddNodeValues(
+      nodes, "tritond_cluster_node_calls", "Calls to a node, since the start.",
+      [](const cache::EngineNode& node) { return static_cast<double>(node.calls); }, out);
+  AddNodeValues(
+      nodes, "tritond_cluster_node_failures", "Calls that a node did not answer, since the start.",
+      [](const cache::EngineNode& node) { return static_cast<double>(node.failures); }, out);
+}
+
 }  // namespace
 
 std::vector<prometheus::MetricFamily> LiveMetrics(const StatusView& view) {
@@ -128,6 +159,7 @@ std::vector<prometheus::MetricFamily> LiveMetrics(const StatusView& view) {
   AddQueues(view, &families);
   AddWorkers(view, &families);
   AddStores(view, &families);
+  AddEngine(view, &families);
   return families.Take();
 }
 

@@ -37,6 +37,21 @@ TEST(LiveMetrics, TellOfWorkersTenantsAndStores) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
+TEST(LiveMetrics, TellWhichNodesOfTheEngineAreAway) {
+  StatusView view;
+  EXPECT_NE(Text(LiveMetrics(view)).find("tritond_cluster_nodes{state=\"away\"} 0\n"), std::string::npos);
+  view.cluster.emplace();
+  view.cluster->nodes = {{"a:1", true, 8192, 10, 0, absl::Milliseconds(2)}, {"b:1", false, 8192, 7, 3, {}}};
+  view.cluster->publish_failures = 4;
+  const std::string text = Text(LiveMetrics(view));
+  for (const char* line :
+       {"tritond_cluster_nodes{state=\"up\"} 1\n", "tritond_cluster_nodes{state=\"away\"} 1\n",
+        "tritond_cluster_node_up{node=\"a:1\"} 1\n", "tritond_cluster_node_up{node=\"b:1\"} 0\n",
+        "tritond_cluster_node_latency_seconds{node=\"a:1\"} 0.002\n", "tritond_cluster_node_calls{node=\"b:1\"} 7\n",
+        "tritond_cluster_node_failures{node=\"b:1\"} 3\n", "tritond_cluster_publish_failures 4\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+}
+
 TEST(LiveMetrics, AreBounded) {
   StatusView view;
   for (size_t i = 0; i < 3 * kMaxSeries; ++i) {

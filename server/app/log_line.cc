@@ -13,6 +13,8 @@ namespace {
 
 const char* LevelName(LogEvent::Level level) {
   switch (level) {
+    case LogEvent::Level::kDebug:
+      return "debug";
     case LogEvent::Level::kInfo:
       return "info";
     case LogEvent::Level::kWarning:

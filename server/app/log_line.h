@@ -14,9 +14,9 @@
 namespace tritond::server {
 
 struct LogEvent {
-  enum class Level { kInfo, kWarning, kError };
+  enum class Level { kDebug, kInfo, kWarning, kError };
   Level level = Level::kInfo;
-  std::string event;    // one word for programs: "message", "compile_ended"
+  std::string event;    // one word for programs: "message", "compile_ended", "call"
   std::string message;  // for people; may be empty
   // More for programs: job, key, tenant, worker and the like. Those that are empty are left out.
   std::vector<std::pair<std::string, std::string>> fields;

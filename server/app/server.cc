@@ -10,6 +10,7 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <climits>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,7 +18,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "server/app/daemon_name.h"
 #include "server/app/live_metrics.h"
 #include "server/app/tls.h"
 #include "server/rpc/job_text.h"
@@ -33,8 +36,8 @@ constexpr const char* kHealthOfCompiles[] = {"compile", "tritond.v1.CompileServi
 constexpr const char* kHealthOfCache[] = {"", "cache", "tritond.v1.ArtifactService", "tritond.v1.AdminService",
                                           "tritond.v1.WorkerService"};
 
-// Workers send whole results in one message; what clients may send is checked by admission.
-constexpr uint64_t kMaxMessageBytes = uint64_t{512} << 20;
+// Around the largest IR of one request.
+constexpr uint64_t kRestOfRequestBytes = uint64_t{1} << 20;
 constexpr int kMaxHeaderBytes = 16 << 10;
 
 // A peer that is gone without a word (a cut cable, a caller that no longer reads) is noticed within fifteen seconds,
@@ -164,6 +167,7 @@ absl::Status Server::BuildEngine() {
   engine.store.stored_bytes = config_.max_stored_mb << 20;
   engine.spool_dir = config_.data_dir;
   engine.version = TRITOND_VERSION;
+  engine.name = NameOfDaemon(config_);
   metrics_ = std::make_unique<Metrics>(registry_);
   engine_ = std::make_unique<Engine>(std::move(engine), Now, *cache_.own_results, *cache_.own_blobs, *metrics_, log_,
                                      [this](const std::string& text) { RememberTargets(text); });
@@ -179,7 +183,7 @@ absl::Status Server::BuildEngine() {
   engine_->Connect(*pool_);
   if (cache_.leases != nullptr) {
     engine_->JoinCluster({*cache_.blobs, *cache_.shared_results, *cache_.shared_blobs, *cache_.leases, *cache_.jobs,
-                          cache_.cluster_answers, absl::Seconds(config_.cluster_lease_seconds)});
+                          cache_.engine_nodes, absl::Seconds(config_.cluster_lease_seconds)});
   }
   absl::Status stock = engine_->store().TakeStock();
   if (!stock.ok()) log_(absl::StrCat("cache: cannot take stock: ", stock.ToString()));
@@ -223,7 +227,12 @@ absl::Status Server::Listen() {
                                              admin_service_.get(), pool_.get()}) {
     builder.RegisterService(service);
   }
-  builder.SetMaxReceiveMessageSize(static_cast<int>(std::max(kMaxMessageBytes, config_.max_ir_bytes + (1 << 20))));
+  builder.SetMaxReceiveMessageSize(static_cast<int>(
+      std::min<uint64_t>(std::max(config_.max_message_mb << 20, config_.max_ir_bytes + kRestOfRequestBytes), INT_MAX)));
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> watches;
+  watches.push_back(std::make_unique<CallLog>(CallLog::Config{config_.log_level == "debug"},
+                                              [this](const CallRecord& call) { OnCallEnd(call); }));
+  builder.experimental().SetInterceptorCreators(std::move(watches));
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxHeaderBytes);
@@ -301,7 +310,7 @@ std::string Server::NotReady() {
 
 std::string Server::MetricsText() {
   metrics_->SetQueues(engine_->scheduler().GetStats());
-  metrics_->SetCluster(cache_.cluster_answers());
+  metrics_->SetCluster(cache::SomeAnswer(cache_.engine_nodes()));
   if (const ClusterLink* link = engine_->cluster()) metrics_->SetSharing(link->flight_stats(), link->sharing_stats());
   metrics_->SetStored(engine_->store().index());
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
@@ -328,15 +337,33 @@ void Server::OnCompileEnd(const FinishedJob& job, const Outcome& outcome) {
                   {"class", JobClassName(job.job_class)},
                   {"target", record->job.target},
                   {"worker", record->job.worker},
+                  {"daemon", record->followed},
                   {"queue_ms", absl::StrCat(absl::ToDoubleMilliseconds(job.queue_time))},
                   {"run_ms", absl::StrCat(absl::ToDoubleMilliseconds(job.run_time))},
+                  {"cpu_ms", record->cpu_seconds > 0 ? absl::StrCat(record->cpu_seconds * 1000) : ""},
+                  {"peak_mb", record->peak_memory_bytes > 0 ? absl::StrCat(record->peak_memory_bytes >> 20) : ""},
                   {"attempts", absl::StrCat(job.attempts)},
                   {"callers", absl::StrCat(job.callers)}};
   sink_(event);
 }
 
+void Server::OnCallEnd(const CallRecord& call) {
+  LogEvent event{call.failed ? LogEvent::Level::kInfo : LogEvent::Level::kDebug, "call", "", {}};
+  event.fields = {{"method", call.method},
+                  {"peer", call.peer},
+                  {"code", call.code},
+                  {"ms", absl::StrCat(absl::ToDoubleMilliseconds(call.duration))},
+                  {"left_out", call.left_out == 0 ? "" : absl::StrCat(call.left_out)}};
+  sink_(event);
+}
+
 std::string Server::Degraded() {
-  return cache_.cluster_answers() ? "" : "the cluster's engine does not answer; this daemon goes on alone";
+  const std::vector<cache::EngineNode> nodes = cache_.engine_nodes();
+  if (!cache::SomeAnswer(nodes)) return "the cluster's engine does not answer; this daemon goes on alone";
+  const std::vector<std::string> away = cache::NodesAway(nodes);
+  if (away.empty()) return "";
+  return absl::StrCat("of the cluster's engine ", absl::StrJoin(away, ", "), away.size() == 1 ? " does" : " do",
+                      " not answer; kernels whose keys lie there are not shared");
 }
 
 void Server::UpdateHealth() {

@@ -19,6 +19,7 @@
 #include "server/app/log_line.h"
 #include "server/app/status_source.h"
 #include "server/app/unix_listener.h"
+#include "server/rpc/call_log.h"
 #include "server/rpc/engine.h"
 #include "server/rpc/gate.h"
 #include "server/rpc/job_runner.h"
@@ -67,6 +68,7 @@ class Server final {
   std::string MetricsText();
   // A compile has ended: it goes into the history, the metrics and the log.
   void OnCompileEnd(const FinishedJob& job, const Outcome& outcome);
+  void OnCallEnd(const CallRecord& call);
 
   const ServerConfig config_;
   const LogSink sink_;

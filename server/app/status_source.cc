@@ -83,6 +83,24 @@ std::vector<StatusView::CacheLevel> Levels(const prometheus::Registry& registry)
   return list;
 }
 
+StatusView::Cluster ToCluster(const std::string& name, const ClusterLink& link) {
+  const SingleFlight::Stats flights = link.flight_stats();
+  const WorkSharing::Stats sharing = link.sharing_stats();
+  StatusView::Cluster out;
+  out.name = name;
+  out.nodes = link.nodes();
+  out.leases_held = flights.held;
+  out.leases_granted = flights.granted;
+  out.leases_lost = flights.lost;
+  out.unleased = flights.alone;
+  out.following = flights.following;
+  out.followed = flights.followed;
+  out.jobs_offered = sharing.offered;
+  out.jobs_taken = sharing.taken;
+  out.publish_failures = flights.publish_failures;
+  return out;
+}
+
 std::string RequestJson(const v1::CompileRequest& request) {
   nlohmann::json json{{"target", request.target()}, {"input", StageName(request.input())}};
   json["options"] = nlohmann::json::parse(proto::CanonicalOptions(request.options()), nullptr, false);
@@ -119,6 +137,7 @@ StatusView StatusSource::Status() const {
   view.latency = {{"hit", engine.activity().hits().Points()},
                   {"queue", engine.activity().waits().Points()},
                   {"compile", engine.activity().runs().Points()}};
+  if (engine.cluster() != nullptr) view.cluster = ToCluster(engine.config().name, *engine.cluster());
   view.jobs = engine.activity().jobs().Latest(kJobsShown);
   return view;
 }

@@ -23,7 +23,8 @@ void Cut(size_t most, std::string* text) {
 
 void CutTexts(JobRecord* record) {
   FinishedJob& job = record->job;
-  for (std::string* name : {&job.label, &job.tenant, &job.target, &job.worker}) Cut(kMaxNameBytes, name);
+  for (std::string* name : {&job.label, &job.tenant, &job.target, &job.worker, &record->followed})
+    Cut(kMaxNameBytes, name);
   std::string message(job.status.message());
   Cut(kMaxMessageBytes, &message);
   job.status = absl::Status(job.status.code(), message);  // Without its details.

@@ -30,8 +30,11 @@ struct JobRecord {
   std::vector<std::string> diagnostics;  // may quote the kernel
   std::string reason;                    // of a failure: "COMPILE_FAILED", "QUARANTINED", …
   std::string build_id;
-  bool recalled = false;   // the worker found that it was made before, in another spelling
-  double cpu_seconds = 0;  // 0: not known
+  bool recalled = false;           // the worker found that it was made before, in another spelling
+  double cpu_seconds = 0;          // 0: not known
+  uint64_t peak_memory_bytes = 0;  // of its worker; 0: not known
+  // Another daemon of the cluster that compiled it; stages, times, memory and the worker are what it was there.
+  std::string followed;
 };
 
 }  // namespace tritond::server

@@ -42,6 +42,7 @@ void AddResult(const v1::ActionResult& action, bool recalled, JobRecord* record)
   record->build_id = action.build_id();
   if (recalled) return;
   record->cpu_seconds = action.cost_cpu_seconds();
+  record->peak_memory_bytes = action.peak_memory_bytes();
   record->job.worker = action.worker();  // People know it by its name.
 }
 
@@ -52,7 +53,21 @@ void AddFailure(const Outcome& outcome, JobRecord* record) {
   AddStages(failure.stage_times(), record);
   AddDiagnostics(failure.diagnostics(), record);
   record->build_id = failure.build_id();
+  record->cpu_seconds = failure.cost_cpu_seconds();
+  record->peak_memory_bytes = failure.peak_memory_bytes();
   record->job.worker = failure.worker();
+}
+
+// The daemon that a followed job's outcome came from.
+std::string DaemonOf(const Outcome& outcome) {
+  v1::CompileFailure failure;
+  std::string name;
+  if (!outcome.status.ok()) {
+    if (ReadDetail(outcome.status, &failure)) name = failure.daemon();
+  } else if (outcome.value != nullptr) {
+    name = static_cast<const StoredResult&>(*outcome.value).action.daemon();
+  }
+  return name.empty() ? "another daemon" : name;  // A result of an earlier version does not say.
 }
 
 }  // namespace
@@ -82,6 +97,7 @@ void Activity::OnEnd(const FinishedJob& job, const Outcome& outcome) {
   } else {
     AddFailure(outcome, &record);
   }
+  if (outcome.elsewhere) record.followed = DaemonOf(outcome);
   jobs_.Add(std::move(record));
 }
 

@@ -34,6 +34,8 @@ class ActivityTest : public testing::Test {
     result->action.mutable_request()->set_digest("request");
     result->action.mutable_request()->set_kind(v1::STAGE_TTIR);
     result->action.set_cost_cpu_seconds(1.5);
+    result->action.set_peak_memory_bytes(1 << 20);
+    result->action.set_daemon("red");
     result->action.set_worker("node/17");
     Outcome outcome;
     outcome.value = std::move(result);
@@ -57,6 +59,8 @@ TEST_F(ActivityTest, ASuccessIsRecordedWithWhatItsWorkerSaid) {
   EXPECT_EQ(record->request, "request");
   EXPECT_EQ(record->input, "ttir");
   EXPECT_EQ(record->cpu_seconds, 1.5);
+  EXPECT_EQ(record->peak_memory_bytes, 1u << 20);
+  EXPECT_EQ(record->followed, "");
   EXPECT_EQ(record->job.worker, "node/17");
   EXPECT_EQ(activity_.waits().Points().back().count, 1u);
   EXPECT_EQ(activity_.runs().Points().back().count, 1u);
@@ -74,6 +78,21 @@ TEST_F(ActivityTest, ARecalledResultsTimesAreNotThisJobs) {
   EXPECT_EQ(record->texts.size(), 1u);
 }
 
+TEST_F(ActivityTest, AFollowedJobHasTheStagesAndTheNameOfTheDaemonThatCompiled) {
+  FinishedJob job = Job();
+  job.attempts = 0;
+  job.worker = "";
+  Outcome outcome = Success();
+  outcome.elsewhere = true;
+  activity_.OnEnd(job, outcome);
+  const auto record = activity_.jobs().Find("id");
+  EXPECT_EQ(record->followed, "red");
+  EXPECT_EQ(record->stages.size(), 1u);
+  EXPECT_EQ(record->cpu_seconds, 1.5);
+  EXPECT_EQ(record->job.worker, "node/17");
+  EXPECT_EQ(activity_.runs().Points().back().count, 0u);
+}
+
 TEST_F(ActivityTest, AFailureIsRecordedWithItsDiagnostics) {
   v1::CompileFailure failure;
   v1::Diagnostic& diagnostic = *failure.add_diagnostics();
@@ -81,7 +100,11 @@ TEST_F(ActivityTest, AFailureIsRecordedWithItsDiagnostics) {
   diagnostic.set_line(3);
   diagnostic.set_column(7);
   diagnostic.set_message("no such op");
+  failure.set_cost_cpu_seconds(0.5);
+  failure.set_peak_memory_bytes(2 << 20);
+  failure.set_daemon("blue");
   Outcome outcome;
+  outcome.elsewhere = true;
   outcome.status = WithReason(absl::InvalidArgumentError("no"), "COMPILE_FAILED");
   AddDetail(failure, &outcome.status);
   activity_.OnEnd(Job(outcome.status), outcome);
@@ -89,6 +112,9 @@ TEST_F(ActivityTest, AFailureIsRecordedWithItsDiagnostics) {
   EXPECT_EQ(record->reason, "COMPILE_FAILED");
   EXPECT_THAT(record->diagnostics, testing::ElementsAre("ttir:3:7: no such op"));
   EXPECT_TRUE(record->request.empty());
+  EXPECT_EQ(record->cpu_seconds, 0.5);
+  EXPECT_EQ(record->peak_memory_bytes, 2u << 20);
+  EXPECT_EQ(record->followed, "blue");
 }
 
 TEST_F(ActivityTest, AJobThatNeverRanHasNoRunTime) {

@@ -6,12 +6,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "cache/api/cache.h"
 #include "cache/api/job_stream.h"
 #include "cache/api/lease_table.h"
+#include "cache/api/stats.h"
 #include "server/cluster/single_flight.h"
 #include "server/cluster/timed_threads.h"
 #include "server/cluster/work_sharing.h"
@@ -28,7 +30,7 @@ struct ClusterAccess {
   cache::Cache& shared_blobs;
   cache::LeaseTable& leases;
   cache::JobStream& jobs;
-  std::function<bool()> answers;  // whether the engine does
+  std::function<std::vector<cache::EngineNode>()> nodes;  // of the engine
   absl::Duration lease = absl::Seconds(5);
 };
 
@@ -60,7 +62,7 @@ class ClusterLink final {
 
   cache::Cache& blobs() { return access_.blobs; }
   Peers& peers() { return flights_; }
-  bool answers() const { return access_.answers(); }
+  std::vector<cache::EngineNode> nodes() const { return access_.nodes(); }
   SingleFlight::Stats flight_stats() const { return flights_.GetStats(); }
   WorkSharing::Stats sharing_stats() const { return sharing_.GetStats(); }
 

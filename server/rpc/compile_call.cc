@@ -149,7 +149,7 @@ void CompileCall::OnOutcome(const Outcome& outcome, bool joined) {
   answer.key = key_;
   answer.cache = outcome.stored ? v1::CACHE_STATUS_HIT : joined ? v1::CACHE_STATUS_JOINED : v1::CACHE_STATUS_MISS;
   answer.result = std::static_pointer_cast<const StoredResult>(outcome.value);
-  if (outcome.attempts > 0) answer.job = outcome.job;
+  if (outcome.attempts > 0 || outcome.elsewhere) answer.job = outcome.job;
   if (!outcome.stored) {
     answer.queue_time = outcome.queue_time;
     metrics.queue_seconds.Observe(absl::ToDoubleSeconds(outcome.queue_time));

@@ -326,6 +326,7 @@ Outcome Engine::Settle(const LeasedJob& job, v1::CompileOutcome* outcome) {
     action.set_worker(hello.name());
     action.set_build_id(hello.build_id());
   }
+  action.set_daemon(config_.name);
   if (outcome->code() != 0) return SettleFailure(job, *outcome);
   const bool recalled = outcome->recalled();
   FreshResult fresh;
@@ -363,6 +364,9 @@ Outcome Engine::SettleFailure(const LeasedJob& job, const v1::CompileOutcome& ou
   *failure.mutable_ignored_options() = action.ignored_options();
   failure.set_worker(action.worker());
   failure.set_build_id(action.build_id());
+  failure.set_cost_cpu_seconds(action.cost_cpu_seconds());
+  failure.set_peak_memory_bytes(action.peak_memory_bytes());
+  failure.set_daemon(action.daemon());
   Outcome settled;
   settled.status =
       WithReason(absl::Status(static_cast<absl::StatusCode>(outcome.code()), outcome.message()), "COMPILE_FAILED");

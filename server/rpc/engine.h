@@ -36,6 +36,7 @@ struct EngineConfig {
   std::string spool_dir;  // for what is too large for memory; "": the system's
   absl::Duration error_lifetime = absl::Seconds(60);
   std::string version;
+  std::string name;  // of this daemon, for people
 };
 
 class CompileCall;

@@ -2,6 +2,7 @@
 #include "google/protobuf/util/time_util.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
+#include "server/rpc/stage_name.h"
 
 namespace tritond::server {
 namespace {
@@ -18,7 +19,8 @@ google::protobuf::Timestamp ToProto(absl::Time time) {
 
 uint64_t Count(const prometheus::Counter& counter) { return static_cast<uint64_t>(counter.Value()); }
 
-void FillRecent(const FinishedJob& job, v1::RecentJob* out) {
+void FillRecent(const JobRecord& record, v1::RecentJob* out) {
+  const FinishedJob& job = record.job;
   out->set_id(job.id);
   out->set_key(job.key);
   out->set_label(job.label);
@@ -30,12 +32,31 @@ void FillRecent(const FinishedJob& job, v1::RecentJob* out) {
   *out->mutable_queue_time() = ToProto(job.queue_time);
   *out->mutable_run_time() = ToProto(job.run_time);
   *out->mutable_finished() = ToProto(job.finished);
+  out->set_cpu_seconds(record.cpu_seconds);
+  out->set_peak_memory_bytes(record.peak_memory_bytes);
+  out->set_daemon(record.followed);
+  for (const JobRecord::Stage& stage : record.stages) {
+    v1::StageTime& time = *out->add_stage_times();
+    time.set_stage(StageOfName(stage.name));
+    time.set_wall_ns(static_cast<uint64_t>(absl::ToInt64Nanoseconds(stage.wall)));
+  }
+}
+
+void FillNode(const cache::EngineNode& node, v1::EngineNode* out) {
+  out->set_address(node.address);
+  out->set_answers(node.answers);
+  out->set_slots(static_cast<uint32_t>(node.slots));
+  out->set_calls(node.calls);
+  out->set_failures(node.failures);
+  if (node.calls > 0) *out->mutable_latency() = ToProto(node.latency);
 }
 
 void FillCluster(const ClusterLink& link, v1::ClusterStats* out) {
   const SingleFlight::Stats flights = link.flight_stats();
   const WorkSharing::Stats sharing = link.sharing_stats();
-  out->set_answers(link.answers());
+  const std::vector<cache::EngineNode> nodes = link.nodes();
+  out->set_answers(cache::SomeAnswer(nodes));
+  for (const cache::EngineNode& node : nodes) FillNode(node, out->add_nodes());
   out->set_leases_held(flights.held);
   out->set_leases_granted(flights.granted);
   out->set_leases_lost(flights.lost);
@@ -44,6 +65,7 @@ void FillCluster(const ClusterLink& link, v1::ClusterStats* out) {
   out->set_unleased(flights.alone);
   out->set_jobs_offered(sharing.offered);
   out->set_jobs_taken(sharing.taken);
+  out->set_publish_failures(flights.publish_failures);
 }
 
 }  // namespace
@@ -80,7 +102,7 @@ grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, grpc::Ca
   }
   if (engine.cluster() != nullptr) FillCluster(*engine.cluster(), response->mutable_cluster());
   for (const auto& record : engine.activity().jobs().Latest(request->recent_jobs()))
-    FillRecent(record->job, response->add_recent());
+    FillRecent(*record, response->add_recent());
   return FinishNow(context, absl::OkStatus());
 }
 

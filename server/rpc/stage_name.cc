@@ -20,4 +20,10 @@ const char* StageName(v1::Stage stage) {
   }
 }
 
+v1::Stage StageOfName(absl::string_view name) {
+  for (const v1::Stage stage : {v1::STAGE_TTIR, v1::STAGE_TTGIR, v1::STAGE_LLIR, v1::STAGE_ASM, v1::STAGE_BINARY})
+    if (name == StageName(stage)) return stage;
+  return v1::STAGE_UNSPECIFIED;
+}
+
 }  // namespace tritond::server

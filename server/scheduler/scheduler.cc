@@ -422,7 +422,7 @@ void Scheduler::FinishLocked(uint64_t id, Outcome outcome, Calls* calls) {
   for (const Attempt& run : job.runs) DropRunLocked(run);
   auto shared =
       std::make_shared<const Outcome>(std::move(outcome));  // Shared by the listener's and waiters' callbacks.
-  if (ran || !(shared->stored || shared->elsewhere)) ReportEndLocked(job, shared, calls);
+  if (ran || !shared->stored) ReportEndLocked(job, shared, calls);
   for (WaiterId waiter_id : job.waiters) {
     Waiter& waiter = waiters_[waiter_id];
     calls->push_back([shared, done = std::move(waiter.done), joined = waiter.joined] { done(*shared, joined); });

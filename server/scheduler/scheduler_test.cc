@@ -500,6 +500,44 @@ TEST_F(SchedulerTest, TheListenerHearsOfAJobThatEverybodyLeft) {
   EXPECT_EQ(ends[0].attempts, 0);
 }
 
+// Every job is another daemon's.
+class FollowingPeers final : public Peers {
+ public:
+  void Look(uint64_t job, const JobSpec&) override { jobs.push_back(job); }
+  void Claim(uint64_t, const JobSpec&) override {}
+  void Ended(uint64_t) override {}
+  std::vector<uint64_t> jobs;
+};
+
+TEST_F(SchedulerTest, TheListenerHearsOfAJobThatAnotherDaemonRan) {
+  FollowingPeers peers;
+  scheduler_.SetPeers(&peers);
+  std::vector<FinishedJob> ends;
+  scheduler_.ListenToEnds([&](const FinishedJob& job, const Outcome& outcome) {
+    EXPECT_TRUE(outcome.elsewhere);
+    ends.push_back(job);
+  });
+  Seen seen, found;
+  Submit(Spec("k"), &seen);
+  Submit(Spec("found"), &found);
+  ASSERT_EQ(peers.jobs.size(), 2u);
+  now_ += absl::Seconds(2);
+  Verdict verdict;
+  verdict.kind = Verdict::Kind::kOutcome;
+  verdict.outcome.elsewhere = true;
+  scheduler_.Decide(peers.jobs[0], verdict);
+  verdict.outcome.elsewhere = false;
+  verdict.outcome.stored = true;
+  scheduler_.Decide(peers.jobs[1], verdict);  // A hit: not a job that ended.
+  EXPECT_EQ(seen.calls, 1);
+  EXPECT_EQ(found.calls, 1);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].key, "k");
+  EXPECT_EQ(ends[0].queue_time, absl::Seconds(2));
+  EXPECT_EQ(ends[0].run_time, absl::ZeroDuration());
+  EXPECT_EQ(ends[0].attempts, 0);
+}
+
 TEST_F(SchedulerTest, TheListenerDoesNotHearOfWhatTheRecheckFound) {
   int ends = 0;
   scheduler_.ListenToEnds([&](const FinishedJob&, const Outcome&) { ++ends; });

@@ -110,6 +110,25 @@ TEST_F(StatusApiTest, TheStatusTellsOfEveryPart) {
   EXPECT_EQ(status["queues"].size(), 3u);
 }
 
+TEST_F(StatusApiTest, TheStatusTellsOfTheCluster) {
+  EXPECT_TRUE(json::parse(Get("/api/status").body)["cluster"].is_null());
+  view_.cluster.emplace();
+  view_.cluster->name = "red";
+  view_.cluster->nodes = {{"a:1", true, 8192, 10, 0, absl::Milliseconds(2)}, {"b:1", false, 8192, 0, 0, {}}};
+  view_.cluster->leases_held = 2;
+  view_.cluster->followed = 5;
+  view_.cluster->jobs_taken = 7;
+  const json cluster = json::parse(Get("/api/status").body)["cluster"];
+  EXPECT_EQ(cluster["name"], "red");
+  EXPECT_EQ(cluster["answers"], true);
+  EXPECT_EQ(cluster["nodes"][0]["latency_ms"], 2.0);
+  EXPECT_EQ(cluster["nodes"][1]["answers"], false);
+  EXPECT_TRUE(cluster["nodes"][1]["latency_ms"].is_null());
+  EXPECT_EQ(cluster["leases"]["held"], 2);
+  EXPECT_EQ(cluster["followed"], 5);
+  EXPECT_EQ(cluster["jobs"]["taken"], 7);
+}
+
 TEST_F(StatusApiTest, AJobTellsItsStagesAndItsRequest) {
   const json job = json::parse(Get("/api/jobs/one").body);
   EXPECT_EQ(job["stages"][0]["stage"], "ttgir");
@@ -117,6 +136,20 @@ TEST_F(StatusApiTest, AJobTellsItsStagesAndItsRequest) {
   EXPECT_EQ(job["request"]["options"]["num_warps"], 4);
   EXPECT_TRUE(job["cpu_s"].is_null());  // Not known, so nothing is made up.
   EXPECT_EQ(json::parse(Get("/api/jobs/open").body)["state"], "running");
+}
+
+TEST_F(StatusApiTest, AJobTellsWhatItTookAndWhoseItWas) {
+  JobRecord record = *view_.jobs[0];
+  record.cpu_seconds = 0.5;
+  record.peak_memory_bytes = 3 << 20;
+  record.followed = "red";
+  view_.jobs[0] = std::make_shared<const JobRecord>(std::move(record));
+  const json job = json::parse(Get("/api/jobs/one").body);
+  EXPECT_EQ(job["cpu_s"], 0.5);
+  EXPECT_EQ(job["peak_memory_bytes"], 3 << 20);
+  EXPECT_EQ(job["followed"], "red");
+  EXPECT_EQ(json::parse(Get("/api/status").body)["jobs"][0]["followed"], "red");
+  EXPECT_TRUE(json::parse(Get("/api/jobs/two").body)["peak_memory_bytes"].is_null());
 }
 
 TEST_F(StatusApiTest, TextsAreServedAsTexts) {

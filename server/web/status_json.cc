@@ -46,6 +46,7 @@ Json EndedJobJson(const JobRecord& record, const PageAccess& access) {
             {"finished_unix_ms", Unix(job.finished)},
             {"attempts", job.attempts},
             {"recalled", record.recalled},
+            {"followed", record.followed},
             {"callers", job.callers}};
   if (access.Shows(job.tenant)) {
     json.update({{"label", job.label},
@@ -133,6 +134,28 @@ Json LatencyJson(const StatusView& view) {
   return latency;
 }
 
+Json ClusterJson(const StatusView::Cluster& cluster) {
+  Json nodes = Json::array();
+  for (const cache::EngineNode& node : cluster.nodes) {
+    nodes.push_back({{"address", node.address},
+                     {"answers", node.answers},
+                     {"slots", node.slots},
+                     {"calls", node.calls},
+                     {"failures", node.failures},
+                     {"latency_ms", node.calls == 0 ? Json() : Json(Millis(node.latency))}});
+  }
+  return {
+      {"name", cluster.name},
+      {"answers", cache::SomeAnswer(cluster.nodes)},
+      {"nodes", std::move(nodes)},
+      {"leases", {{"held", cluster.leases_held}, {"granted", cluster.leases_granted}, {"lost", cluster.leases_lost}}},
+      {"unleased", cluster.unleased},
+      {"following", cluster.following},
+      {"followed", cluster.followed},
+      {"jobs", {{"offered", cluster.jobs_offered}, {"taken", cluster.jobs_taken}}},
+      {"publish_failures", cluster.publish_failures}};
+}
+
 Json AccessJson(const PageAccess& access) {
   return {{"details", access.details}, {"ir", access.ir}, {"tenant", access.tenant}, {"why_not", access.why_not}};
 }
@@ -158,7 +181,8 @@ std::string StatusJson(const StatusView& view, const PageAccess& access) {
             {"tenants", TenantsJson(view.scheduler, access)},
             {"workers", WorkersJson(view, access)},
             {"cache", CachesJson(view)},
-            {"latency", LatencyJson(view)}};
+            {"latency", LatencyJson(view)},
+            {"cluster", view.cluster.has_value() ? ClusterJson(*view.cluster) : Json()}};
   Json& jobs = json["jobs"] = Json::array();
   for (const auto& record : view.jobs) {
     // A caller of one tenant sees no line of another's; one who sees no details sees every line without them.
@@ -185,6 +209,7 @@ std::string JobJson(const JobView& view, const PageAccess& access) {
   json["diagnostics"] = view.ended->diagnostics;
   json["build_id"] = view.ended->build_id;
   json["cpu_s"] = view.ended->cpu_seconds > 0 ? Json(view.ended->cpu_seconds) : Json();
+  json["peak_memory_bytes"] = view.ended->peak_memory_bytes > 0 ? Json(view.ended->peak_memory_bytes) : Json();
   json["request"] = view.request_json.empty() ? Json() : Json::parse(view.request_json, nullptr, false);
   return Dump(json);
 }

@@ -36,6 +36,15 @@ struct StatusView {
     std::string name;  // "hit", "queue", "compile"
     std::vector<LatencySeries::Point> points;
   };
+  // What is shared with other daemons, and how the engine between them does.
+  struct Cluster {
+    std::string name;  // of this daemon
+    std::vector<cache::EngineNode> nodes;
+    uint64_t leases_held = 0, leases_granted = 0, leases_lost = 0, unleased = 0;
+    uint64_t following = 0, followed = 0;
+    uint64_t jobs_offered = 0, jobs_taken = 0;
+    uint64_t publish_failures = 0;
+  };
   std::string version;
   absl::Time now, started;
   std::string not_ready, degraded;  // "" when all is well
@@ -49,6 +58,7 @@ struct StatusView {
   std::vector<CacheLevel> levels;
   std::vector<cache::StoreStats> stores;
   std::vector<Series> latency;
+  std::optional<Cluster> cluster;                      // nothing: this daemon keeps to itself
   std::vector<std::shared_ptr<const JobRecord>> jobs;  // newest first
 };
 

@@ -5,7 +5,12 @@
 #include <httplib.h>
 #include <signal.h>
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <thread>
+
 #include "absl/strings/str_cat.h"
+#include "tests/support/browser.h"
 #include "tests/support/daemon_fixture.h"
 #include "tests/support/redis_fixture.h"
 
@@ -69,6 +74,99 @@ TEST_F(ClusterTest, WhatOneDaemonHasCompiledTheOtherDoesNot) {
   // It may be on its way there still.
   EXPECT_NE(CompileOk(*other_compile, large).cache(), v1::CACHE_STATUS_MISS);
   EXPECT_EQ(other->engine().scheduler().GetStats().started, 0u);
+}
+
+TEST_F(ClusterTest, AJobThatAnotherDaemonCompiledShowsItsStagesAndThatDaemonsName) {
+  config.name = "red";
+  Start();
+  config.name = "blue";
+  StartOther();
+  Await([&] { return other->engine().targets().Find("cuda:90").has_value(); });
+  v1::CompileRequest request = Request("kernel");
+  SetOption(&request, "wait_for_file", Path("go"));
+  std::thread here([&] { CompileOk(*compile, request); });
+  Await([&] { return daemon().engine().cluster()->flight_stats().held == 1; });
+  v1::CompileResponse response;
+  std::thread there([&] { response = CompileOk(*other_compile, request); });
+  Await([&] { return other->engine().cluster()->flight_stats().following == 1; });
+  Touch("go");
+  here.join();
+  there.join();
+  EXPECT_EQ(response.cache(), v1::CACHE_STATUS_JOINED);
+  EXPECT_EQ(response.result().daemon(), "red");
+  ASSERT_FALSE(response.job().empty());
+  httplib::Client http("127.0.0.1", other->http_port());
+  const auto job = nlohmann::json::parse(http.Get("/api/jobs/" + response.job())->body);
+  EXPECT_EQ(job["followed"], "red");
+  EXPECT_EQ(job["stages"].size(), 5u);
+  EXPECT_GT(job["peak_memory_bytes"], 1 << 20);
+  EXPECT_EQ(job["outcome"], "OK");
+  EXPECT_THAT(http.Get("/metrics")->body, HasSubstr("tritond_compiles_total{class=\"interactive\",outcome=\"ok\"} 0"));
+  Browser browser(Path("browser"));
+  if (!browser.available()) return;
+  const std::string page =
+      browser.Dump(absl::StrCat("http://127.0.0.1:", other->http_port(), "/#job/", response.job()));
+  EXPECT_THAT(page, HasSubstr("<dt>Compiled by</dt><dd>red</dd>"));
+  EXPECT_THAT(page, HasSubstr("binary <b>10 µs</b>"));
+  EXPECT_THAT(page, HasSubstr("missed; another daemon compiled it meanwhile"));
+}
+
+// Of three nodes; the others serve their slots on.
+class CoveredClusterTest : public ClusterTest {
+ protected:
+  void SetUp() override {
+    if (!RedisNodes::Available()) GTEST_SKIP() << "redis-server and redis-cli are not installed";
+    nodes = std::make_unique<RedisNodes>(3, std::vector<std::string>{"--cluster-require-full-coverage", "no"});
+    ASSERT_TRUE(nodes->ok());
+    config.cluster = nodes->addresses();
+  }
+};
+
+TEST_F(CoveredClusterTest, OneStalledNodeIsNamedAndSoonCostsNothing) {
+  Start();
+  CompileOk(*compile, Request("before"));
+  EXPECT_EQ(Get("/readyz"), "ok\n");
+  nodes->Signal(1, SIGSTOP);
+  const std::string stalled = nodes->addresses()[1];
+  int i = 0;
+  Await([&] {
+    CompileOk(*compile, Request(absl::StrCat("until it is noticed ", i++)));
+    return Get("/readyz") != "ok\n";
+  });
+  EXPECT_EQ(Get("/readyz"), absl::StrCat("ok, but of the cluster's engine ", stalled,
+                                         " does not answer; kernels whose keys lie there are not shared\n"));
+  std::vector<absl::Duration> took;
+  for (int k = 0; k < 20; ++k) {
+    const absl::Time start = absl::Now();
+    EXPECT_EQ(CompileOk(*compile, Request(absl::StrCat("kernel ", k))).cache(), v1::CACHE_STATUS_MISS);
+    took.push_back(absl::Now() - start);
+  }
+  std::sort(took.begin(), took.end());
+  EXPECT_LT(took[17], absl::Milliseconds(500));  // The others tried whether it is back.
+  const std::string metrics = Get("/metrics");
+  EXPECT_THAT(metrics, HasSubstr("tritond_cluster_up 1"));
+  EXPECT_THAT(metrics, HasSubstr("tritond_cluster_nodes{state=\"away\"} 1"));
+  EXPECT_THAT(metrics, HasSubstr(absl::StrCat("tritond_cluster_node_up{node=\"", stalled, "\"} 0")));
+  const v1::ClusterStats stats = Stats().cluster();
+  EXPECT_TRUE(stats.answers());
+  ASSERT_EQ(stats.nodes_size(), 3);
+  EXPECT_GT(stats.leases_granted(), 1u);  // Of the keys that lie elsewhere.
+  for (const v1::EngineNode& node : stats.nodes()) {
+    EXPECT_EQ(node.answers(), node.address() != stalled);
+    EXPECT_GT(node.slots(), 5000u);
+  }
+  Browser browser(Path("browser"));
+  if (browser.available()) {
+    const std::string page = browser.Dump(absl::StrCat("http://127.0.0.1:", daemon().http_port(), "/"));
+    for (const std::string& text : {std::string("Engine's nodes"), stalled, std::string("left alone"),
+                                    std::string("Jobs of its streams"), std::string("Compiled without a lease")})
+      EXPECT_THAT(page, HasSubstr(text));
+  }
+  nodes->Signal(1, SIGCONT);
+  Await([&] {
+    CompileOk(*compile, Request(absl::StrCat("again ", i++)));
+    return Get("/readyz") == "ok\n";
+  });
 }
 
 TEST_F(ClusterTest, GoesOnAloneWhenTheEngineIsAwayAndSaysSo) {

@@ -80,6 +80,9 @@ TEST_F(LogTest, EveryCompileIsLoggedUnderTheIdThatItsCallerGot) {
   EXPECT_EQ(Field(ended, "tenant"), "team");
   EXPECT_EQ(Field(ended, "label"), "kernel");
   EXPECT_EQ(Field(ended, "target"), "cuda:90");
+  EXPECT_NE(Field(ended, "cpu_ms"), "");
+  EXPECT_NE(Field(ended, "peak_mb"), "");
+  EXPECT_EQ(Field(ended, "daemon"), "");
 
   const grpc::Status failed = CompileAs("", Request("error invalid quotes %secret_ir\n"), &response);
   auto info = DetailOf<google::rpc::ErrorInfo>(failed);
@@ -88,6 +91,36 @@ TEST_F(LogTest, EveryCompileIsLoggedUnderTheIdThatItsCallerGot) {
   EXPECT_EQ(Field(Ended()[1], "job"), info->metadata().at("job"));
   EXPECT_EQ(Field(Ended()[1], "outcome"), "invalid_argument");
   EXPECT_EQ(Field(Ended()[1], "reason"), "COMPILE_FAILED");
+  EXPECT_THAT(Everything(), Not(HasSubstr("secret_ir")));
+}
+
+TEST_F(LogTest, AFailedCallHasALineAndOthersHaveOneWhereThatIsWanted) {
+  const auto calls = [this] {
+    absl::MutexLock lock(&mu_);
+    std::vector<LogEvent> calls;
+    for (const LogEvent& event : events_) {
+      if (event.event == "call" && Field(event, "method") == "/tritond.v1.CompileService/Compile")
+        calls.push_back(event);
+    }
+    return calls;
+  };
+  v1::CompileResponse response;
+  StartLogging();
+  ASSERT_TRUE(CompileAs("", Request("fine %secret_ir"), &response).ok());
+  ASSERT_FALSE(CompileAs("", Request("error invalid quotes %secret_ir\n"), &response).ok());
+  Await([&] { return calls().size() == 1; });
+  const LogEvent failed = calls()[0];
+  EXPECT_EQ(failed.level, LogEvent::Level::kInfo);
+  EXPECT_EQ(Field(failed, "code"), "INVALID_ARGUMENT");
+  EXPECT_EQ(Field(failed, "peer"), "unix");
+  EXPECT_NE(Field(failed, "ms"), "");
+  server_->Shutdown(absl::Seconds(5));
+  config.log_level = "debug";
+  StartLogging();
+  ASSERT_TRUE(CompileAs("", Request("fine %secret_ir"), &response).ok());
+  Await([&] { return calls().size() == 2; });
+  EXPECT_EQ(calls()[1].level, LogEvent::Level::kDebug);
+  EXPECT_EQ(Field(calls()[1], "code"), "OK");
   EXPECT_THAT(Everything(), Not(HasSubstr("secret_ir")));
 }
 

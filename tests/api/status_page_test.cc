@@ -86,6 +86,23 @@ TEST_F(StatusPageTest, AJobsPageShowsItsStagesSideBySideAndHowToGetTheOthers) {
   EXPECT_THAT(page, HasSubstr("binary <b>10 µs</b>"));  // the time of a stage
 }
 
+TEST_F(StatusPageTest, AJobsPageShowsWhatItsWorkerUsed) {
+  SKIP_WITHOUT_BROWSER();
+  Start();
+  v1::CompileRequest request = Named("large");
+  SetOption(&request, "use_memory_mb", 300);
+  const v1::CompileResponse response = Compiled(request);
+  const uint64_t peak = response.result().peak_memory_bytes();
+  EXPECT_GT(peak, uint64_t{300} << 20);
+  EXPECT_GT(response.result().cost_cpu_seconds(), 0);
+  const std::string page = browser_.Dump(Url("#job/" + response.job()));
+  EXPECT_THAT(page, HasSubstr("<dt>CPU time</dt>"));
+  EXPECT_THAT(page, HasSubstr(absl::StrCat("<dt>Peak memory</dt><dd>3")));  // 3… MiB
+  EXPECT_EQ(Stats().recent(0).peak_memory_bytes(), peak);
+  EXPECT_EQ(Stats().recent(0).stage_times_size(), 5);
+  EXPECT_EQ(Stats().recent(0).daemon(), "");
+}
+
 TEST_F(StatusPageTest, AFailedJobShowsItsMessage) {
   SKIP_WITHOUT_BROWSER();
   Start();

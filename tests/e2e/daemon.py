@@ -46,12 +46,13 @@ def wait_until(condition, seconds, what):
 class Daemon:
     """One data folder, over which the daemon may be started and stopped several times. Use as a context manager."""
 
-    def __init__(self, binaries, address=None, worker=None):
+    def __init__(self, binaries, address=None, worker=None, arguments=()):
         self.binaries = pathlib.Path(binaries)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tritond-e2e-"))
         self.address = address or f"127.0.0.1:{free_port()}"
         self.http = f"127.0.0.1:{free_port()}"
         self.worker = worker  # another worker program, such as a fake one
+        self.arguments = list(arguments)  # more of the daemon's command line
         self.process = None
 
     def __enter__(self):
@@ -64,7 +65,7 @@ class Daemon:
 
     def command(self, workers):
         command = [str(self.binaries / "tritond"), "--data-dir", str(self.folder / "data"), "--listen", self.address, "--http",
-                   self.http, "--workers", str(workers)]
+                   self.http, "--workers", str(workers), *self.arguments]
         return command + (["--worker-binary", str(self.worker)] if self.worker else [])
 
     def start(self, workers=1, environment=None):

@@ -97,7 +97,8 @@ class ParseTest(unittest.TestCase):
 class MetricsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.daemon = Daemon(BINARIES, worker=WORKER)
+        # A cluster whose engine is away: its metrics are there all the same.
+        cls.daemon = Daemon(BINARIES, worker=WORKER, arguments=["--cluster", "127.0.0.1:1"])
         cls.addClassCleanup(cls.daemon.__exit__)
         cls.daemon.start(workers=2)
         with tempfile.TemporaryDirectory() as folder:

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace tritond::tests {
 namespace {
@@ -24,6 +25,10 @@ void InjectFault(compiler::Stage stage, const compiler::CompileRequest& request)
   }
   if (stage == request.input && request.options.contains("sleep_ms"))
     usleep(static_cast<useconds_t>(1000 * request.options.value("sleep_ms", 0.0)));
+  if (stage == request.input && request.options.contains("use_memory_mb")) {
+    std::vector<char> used(static_cast<size_t>(request.options.value("use_memory_mb", 0.0)) << 20, 1);
+    for (size_t i = 0; i < used.size(); i += 4096) const_cast<volatile char&>(used[i]) = 2;
+  }
   if (stage != compiler::Stage::kBinary) return;
   const std::string fault = StringOption(request, "fault");
   if (fault.empty()) return;

@@ -21,6 +21,7 @@
 #include "proto/v1/worker.grpc.pb.h"
 #include "workers/runner/convert.h"
 #include "workers/runner/credentials.h"
+#include "workers/runner/job_usage.h"
 #include "workers/runner/lease_term.h"
 #include "workers/runner/limits.h"
 
@@ -265,7 +266,7 @@ void Runner::CompileOne(const v1::Lease& lease) {
   }
   SendProgress(lease.id(), lease.compile().input());
   BoundCpuTime(FromProto(lease.time_limit()) + absl::Seconds(5));
-  const absl::Duration before = CpuTime();
+  const JobUsage usage;
   absl::StatusOr<compiler::CompileRequest> request = ToCompiler(lease.compile());
   compiler::CompileResult result;
   if (request.ok()) {
@@ -280,8 +281,10 @@ void Runner::CompileOne(const v1::Lease& lease) {
     result.status = request.status();
   }
   *answer.mutable_compiled() = FromCompiler(lease.id(), std::move(result));
-  answer.mutable_compiled()->mutable_result()->set_cost_cpu_seconds(absl::ToDoubleSeconds(CpuTime() - before));
-  answer.mutable_compiled()->mutable_result()->set_target(lease.compile().target());
+  v1::ActionResult& action = *answer.mutable_compiled()->mutable_result();
+  action.set_cost_cpu_seconds(absl::ToDoubleSeconds(usage.cpu()));
+  action.set_peak_memory_bytes(usage.peak_bytes());
+  action.set_target(lease.compile().target());
   Send(answer);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/layer/circuit_breaker.h"
+#include "cache/store/circuit_breaker.h"
 
 #include <algorithm>
 #include <utility>

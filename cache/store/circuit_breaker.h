@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CACHE_LAYER_CIRCUIT_BREAKER_H_
-#define CACHE_LAYER_CIRCUIT_BREAKER_H_
+#ifndef CACHE_STORE_CIRCUIT_BREAKER_H_
+#define CACHE_STORE_CIRCUIT_BREAKER_H_
 
 #include <functional>
 
@@ -60,4 +60,4 @@ class CircuitBreaker final {
 
 }  // namespace tritond::cache
 
-#endif  // CACHE_LAYER_CIRCUIT_BREAKER_H_
+#endif  // CACHE_STORE_CIRCUIT_BREAKER_H_

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Against real nodes of redis-server; skipped where that is not installed.
+#include "cache/store/redis_cluster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "tests/support/redis_fixture.h"
+
+namespace tritond::cache {
+namespace {
+
+using tests::RedisNodes;
+
+class RedisClusterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!RedisNodes::Available()) GTEST_SKIP() << "redis-server and redis-cli are not installed";
+    // The slots of other nodes are served on, as the manual wants it.
+    nodes_ = std::make_unique<RedisNodes>(3, std::vector<std::string>{"--cluster-require-full-coverage", "no"});
+    ASSERT_TRUE(nodes_->ok());
+    RedisOptions options;
+    options.nodes = nodes_->addresses();
+    engine_ = std::make_unique<RedisCluster>(options);
+  }
+  absl::Status Get(const std::string& key) { return engine_->Call(key, {"GET", key}).status(); }
+  // A key of the node's.
+  std::string KeyOn(int index) const {
+    for (int i = 0;; ++i) {
+      const std::string key = absl::StrCat("key", i);
+      const std::string answer = nodes_->Command(index, absl::StrCat("get ", key));
+      if (answer.find("MOVED") == std::string::npos) return key;
+    }
+  }
+  EngineNode Find(int index) const {
+    for (const EngineNode& node : engine_->Nodes()) {
+      if (node.address == nodes_->addresses()[index]) return node;
+    }
+    return {};
+  }
+
+  std::unique_ptr<RedisNodes> nodes_;
+  std::unique_ptr<RedisCluster> engine_;
+};
+
+TEST_F(RedisClusterTest, NodesAreKnownByTheirSlotsAndFigures) {
+  EXPECT_EQ(engine_->Nodes().size(), 3u);  // As it was told.
+  ASSERT_TRUE(Get(KeyOn(1)).ok());
+  int slots = 0;
+  for (const EngineNode& node : engine_->Nodes()) slots += node.slots;
+  EXPECT_EQ(slots, kRedisSlots);
+  const EngineNode node = Find(1);
+  EXPECT_TRUE(node.answers);
+  EXPECT_GE(node.calls, 1u);
+  EXPECT_EQ(node.failures, 0u);
+  EXPECT_GT(node.latency, absl::ZeroDuration());
+}
+
+TEST_F(RedisClusterTest, OneStalledNodeFailsFastAndTheOthersGoOn) {
+  const std::string keys[] = {KeyOn(0), KeyOn(1), KeyOn(2)};
+  for (const std::string& key : keys) ASSERT_TRUE(Get(key).ok());
+  nodes_->Signal(0, SIGSTOP);
+  EXPECT_TRUE(absl::IsUnavailable(Get(keys[0])));  // Half a second, perhaps twice.
+  EXPECT_TRUE(absl::IsUnavailable(Get(keys[0])));
+  EXPECT_FALSE(Find(0).answers);
+  absl::Duration slowest;
+  for (int i = 0; i < 20; ++i) {
+    const absl::Time start = absl::Now();
+    EXPECT_TRUE(absl::IsUnavailable(Get(keys[0])));
+    EXPECT_TRUE(Get(keys[1]).ok());
+    EXPECT_TRUE(Get(keys[2]).ok());
+    slowest = std::max(slowest, absl::Now() - start);
+  }
+  EXPECT_LT(slowest, absl::Milliseconds(400));  // No call waited for a time-out.
+  EXPECT_TRUE(Find(1).answers);
+  EXPECT_TRUE(Find(2).answers);
+  EXPECT_THAT(NodesAway(engine_->Nodes()), testing::ElementsAre(nodes_->addresses()[0]));
+  EXPECT_TRUE(SomeAnswer(engine_->Nodes()));
+  nodes_->Signal(0, SIGCONT);
+  const absl::Time give_up = absl::Now() + absl::Seconds(30);
+  while (!Get(keys[0]).ok() && absl::Now() < give_up) absl::SleepFor(absl::Milliseconds(50));
+  EXPECT_TRUE(Find(0).answers);
+}
+
+TEST_F(RedisClusterTest, SlotsThatAnotherNodeTookOverAreFoundWhileTheirOldNodeIsLeftAlone) {
+  const std::string key = KeyOn(0);
+  ASSERT_TRUE(Get(key).ok());
+  const std::string heir = nodes_->Command(1, "cluster myid");
+  const int slot = RedisSlot(key);
+  nodes_->Signal(0, SIGSTOP);
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(absl::IsUnavailable(Get(key)));
+  ASSERT_FALSE(Find(0).answers);
+  // The slot's old owner is gone for good: the others take it over by force, with a newer configuration.
+  for (int i : {1, 2}) {
+    nodes_->Command(i, absl::StrCat("cluster delslots ", slot));
+  }
+  nodes_->Command(1, absl::StrCat("cluster addslots ", slot));
+  nodes_->Command(1, "cluster bumpepoch");
+  nodes_->Command(2, absl::StrCat("cluster setslot ", slot, " node ", heir));
+  const absl::Time give_up = absl::Now() + absl::Seconds(10);
+  while (!Get(key).ok() && absl::Now() < give_up) absl::SleepFor(absl::Milliseconds(100));
+  EXPECT_TRUE(Get(key).ok());
+  EXPECT_FALSE(Find(0).answers);
+}
+
+}  // namespace
+}  // namespace tritond::cache
