@@ -37,14 +37,13 @@ std::string InOurWords(const grpc::Status& status) {
   const std::string message = status.error_message();
   if (status.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED) return message;
   const auto [size, limit] = Sizes(message);
-  if (limit.empty()) return message;
-  if (absl::StrContains(message, "message larger than max")) {
+  if (!limit.empty() && absl::StrContains(message, "message larger than max")) {
     return absl::StrCat("a message of ", size, " bytes is larger than the ", limit,
                         " that its receiver takes (--max-message-mb of the server)");
   }
-  if (absl::StrContains(message, "metadata size exceeds")) {
-    return absl::StrCat("headers of ", size, " bytes are larger than the ", limit,
-                        " that the server takes; of this client's only the token can be large (--token-file)");
+  if (absl::StrContains(message, "metadata size exceeds limit")) {
+    return "the call's headers, or those of another call of its connection, are far larger than the server takes; of "
+           "this client's only the token can be (--token-file)";
   }
   return message;
 }

@@ -38,7 +38,8 @@ constexpr const char* kHealthOfCache[] = {"", "cache", "tritond.v1.ArtifactServi
 
 // Around the largest IR of one request.
 constexpr uint64_t kRestOfRequestBytes = uint64_t{1} << 20;
-constexpr int kMaxHeaderBytes = 16 << 10;
+// Beyond it gRPC ends the connection; the gate refuses a call long before.
+constexpr int kMostHeaderBytes = 8 * Gate::kMaxHeaderBytes;
 
 // A peer that is gone without a word (a cut cable, a caller that no longer reads) is noticed within fifteen seconds,
 // and what it holds is given back. Peers may ask as often as every five.
@@ -235,7 +236,7 @@ absl::Status Server::Listen() {
   builder.experimental().SetInterceptorCreators(std::move(watches));
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxHeaderBytes);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMostHeaderBytes);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);

@@ -34,10 +34,24 @@ Credentials CredentialsOf(const grpc::CallbackServerContext& context, const Unix
   return credentials;
 }
 
+absl::Status CheckHeaders(const grpc::CallbackServerContext& context) {
+  size_t bytes = 0;
+  for (const auto& [name, value] : context.client_metadata()) bytes += name.size() + value.size();
+  if (bytes <= Gate::kMaxHeaderBytes) return absl::OkStatus();
+  return WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                        "headers of ", bytes, " bytes, tokens included (--token-file of triton-client), are more than the ",
+                        Gate::kMaxHeaderBytes, " that this server takes")),
+                    "HEADERS_TOO_LARGE");
+}
+
 }  // namespace
 
 absl::StatusOr<Caller> Gate::Check(const grpc::CallbackServerContext& context, Need need) const {
   const std::optional<Caller> everyone = policy_.Everyone();
+  if (!everyone.has_value()) {
+    absl::Status small = CheckHeaders(context);
+    if (!small.ok()) return small;
+  }
   absl::StatusOr<Caller> caller = everyone.has_value() ? *everyone : policy_.Identify(CredentialsOf(context, peers_));
   if (!caller.ok()) return WithReason(caller.status(), "UNAUTHENTICATED");
   absl::Status allowed = CheckAccess(*caller, need);

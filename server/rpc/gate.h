@@ -18,8 +18,12 @@ namespace tritond::server {
 
 class Gate final {
  public:
+  // Most that a call's headers may have together where they are read, which is where rules ask for credentials. gRPC's
+  // own limit is to be above: a call beyond that one costs the whole connection, with all other calls on it.
+  static constexpr size_t kMaxHeaderBytes = size_t{16} << 10;
+
   Gate(const AccessPolicy& policy, const UnixPeers& peers) : policy_(policy), peers_(peers) {}
-  // Unauthenticated, PermissionDenied.
+  // ResourceExhausted, Unauthenticated, PermissionDenied.
   absl::StatusOr<Caller> Check(const grpc::CallbackServerContext& context, Need need) const;
 
  private:

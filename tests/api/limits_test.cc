@@ -75,22 +75,29 @@ TEST_P(LimitsTest, AMessageOverItsLimitIsRefusedUnread) {
   ExpectAlive();
 }
 
-TEST_P(LimitsTest, HeadersOverTheirLimitAreRefusedUnread) {
-  const grpc::Status status = CompileRaw(Request(), std::string(64 << 10, 'x'));
+TEST_P(LimitsTest, HeadersOverTheirLimitAreRefusedWithIt) {
+  const grpc::Status status = CompileRaw(Request(), std::string(17 << 10, 'x'));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_THAT(std::string(client::FromGrpc(status).message()), AllOf(HasSubstr("16384"), HasSubstr("--token-file")))
-      << status.error_message();
+  EXPECT_EQ(ReasonOf(status), "HEADERS_TOO_LARGE");
+  EXPECT_THAT(status.error_message(), AllOf(HasSubstr("16384"), HasSubstr("--token-file")));
   ExpectAlive();
 }
 
-TEST_P(LimitsTest, OneBadMessageDoesNotHurtOtherCallsOfItsConnection) {
+TEST_P(LimitsTest, HeadersFarOverTheirLimitCostTheConnectionAndNoMore) {
+  const grpc::Status status = CompileRaw(Request(), std::string(256 << 10, 'x'));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(std::string(client::FromGrpc(status).message()), HasSubstr("--token-file")) << status.error_message();
+  ExpectAlive();
+}
+
+TEST_P(LimitsTest, WhatIsTooLargeDoesNotHurtOtherCallsOfItsConnection) {
   v1::CompileRequest slow = Request("slow");
   SetOption(&slow, "wait_for_file", Path("go"));
   grpc::Status first;
   std::thread call([&] { first = CompileRaw(slow); });
   Await([&] { return Stats().queues(0).running() == 1; });
   EXPECT_FALSE(CompileRaw(Request(std::string(4 << 20, 'x'))).ok());
-  EXPECT_FALSE(CompileRaw(Request(), std::string(64 << 10, 'x')).ok());
+  EXPECT_FALSE(CompileRaw(Request(), std::string(17 << 10, 'x')).ok());
   Touch("go");
   call.join();
   EXPECT_TRUE(first.ok()) << first.error_message();

@@ -115,6 +115,7 @@ TEST_F(LogTest, AFailedCallHasALineAndOthersHaveOneWhereThatIsWanted) {
   EXPECT_EQ(Field(failed, "peer"), "unix");
   EXPECT_NE(Field(failed, "ms"), "");
   server_->Shutdown(absl::Seconds(5));
+  server_.reset();
   config.log_level = "debug";
   StartLogging();
   ASSERT_TRUE(CompileAs("", Request("fine %secret_ir"), &response).ok());

@@ -51,8 +51,11 @@ void CompileOverAFullDisk(DaemonProcess& daemon, const std::function<void()>& fi
   EXPECT_EQ(Metric(http_port, "tritond_store_failures_total"), 0);
 
   fill();
-  for (const uint64_t end = next + 10; next < end; ++next) EXPECT_FALSE(compile(next));
-  EXPECT_GT(Metric(http_port, "tritond_store_failures_total"), 0);
+  // RocksDB may have files on a real disk with room that was set aside for them.
+  const auto failures = [&] { return Metric(http_port, "tritond_store_failures_total"); };
+  for (const uint64_t least = next + 10; next < least || (failures() == 0 && next < 2000); ++next)
+    EXPECT_FALSE(compile(next));
+  EXPECT_GT(failures(), 0);
   for (uint64_t number = 0; number < 10; ++number) EXPECT_TRUE(compile(number)) << "what was kept is still a hit";
 
   empty();
