@@ -38,10 +38,11 @@ absl::Status CheckHeaders(const grpc::CallbackServerContext& context) {
   size_t bytes = 0;
   for (const auto& [name, value] : context.client_metadata()) bytes += name.size() + value.size();
   if (bytes <= Gate::kMaxHeaderBytes) return absl::OkStatus();
-  return WithReason(absl::ResourceExhaustedError(absl::StrCat(
-                        "headers of ", bytes, " bytes, tokens included (--token-file of triton-client), are more than the ",
-                        Gate::kMaxHeaderBytes, " that this server takes")),
-                    "HEADERS_TOO_LARGE");
+  return WithReason(
+      absl::ResourceExhaustedError(absl::StrCat(
+          "headers of ", bytes, " bytes, tokens included (--token-file of triton-client), are more than the ",
+          Gate::kMaxHeaderBytes, " that this server takes")),
+      "HEADERS_TOO_LARGE");
 }
 
 }  // namespace

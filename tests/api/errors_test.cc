@@ -108,7 +108,7 @@ TEST_F(ErrorsTest, TooLargeHeadersAreRefusedAndHurtNobodyElse) {
   Start();
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(30)));
-  context.AddMetadata("x-large", std::string(64 << 10, 'x'));
+  context.AddMetadata("x-large", std::string(256 << 10, 'x'));
   v1::CompileResponse response;
   EXPECT_EQ(compile->Compile(&context, Request("large headers"), &response).error_code(),
             grpc::StatusCode::RESOURCE_EXHAUSTED);

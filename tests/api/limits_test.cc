@@ -2,6 +2,7 @@
 // What is too large is refused with its limit, over TCP and over the Unix socket, and the daemon goes on.
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -22,6 +23,9 @@ class LimitsTest : public DaemonTest, public testing::WithParamInterface<Way> {
   void SetUp() override {
     config.max_ir_bytes = 1 << 20;
     config.max_message_mb = 3;
+    config.access_file = Path("access.yaml");  // Headers are read where rules ask for credentials.
+    std::ofstream(config.access_file) << "anonymous: admin\nunix: admin\ntokens:\n  - {sha256: " << std::string(64, 'a')
+                                      << ", role: read}\n";
     Start();
     address_ = GetParam() == Way::kTcp ? absl::StrCat("127.0.0.1:", daemon().ports()[0]) : daemon().local_address();
     stub_ = v1::CompileService::NewStub(grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
