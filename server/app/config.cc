@@ -66,7 +66,7 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("tls_client_ca", "Authorities of clients' and workers' certificates, PEM", config->tls_client_ca);
   visit("access_file", "YAML file that says who may do what; a changed file is taken as it comes", config->access_file);
   visit("log_format", "text, or json for one object a line", config->log_format);
-  visit("log_level", "info, or debug for a line on every call; calls that failed have one anyway", config->log_level);
+  visit("log_calls", "Calls that have a line of their own in the log: none, failed, all", config->log_calls);
   visit("quarantine_kills", "A kernel that killed so many workers is not compiled again for an hour",
         config->quarantine_kills);
 }
@@ -170,8 +170,8 @@ absl::Status CheckConfig(const ServerConfig& config) {
     return absl::InvalidArgumentError("--tls-client-ca wants --tls-certificate beside it");
   if (config.log_format != "text" && config.log_format != "json")
     return absl::InvalidArgumentError(absl::StrCat("--log-format must be text or json, not ", config.log_format));
-  if (config.log_level != "info" && config.log_level != "debug")
-    return absl::InvalidArgumentError(absl::StrCat("--log-level must be info or debug, not ", config.log_level));
+  if (config.log_calls != "none" && config.log_calls != "failed" && config.log_calls != "all")
+    return absl::InvalidArgumentError(absl::StrCat("--log-calls must be none, failed or all, not ", config.log_calls));
   if (config.max_message_mb < 1 || config.max_message_mb > kMostMessageMb)
     return absl::InvalidArgumentError(absl::StrCat("--max-message-mb must be from 1 to ", kMostMessageMb));
   if (config.quarantine_kills < 1) return absl::InvalidArgumentError("--quarantine-kills must be positive");

@@ -43,7 +43,7 @@ struct ServerConfig {
   double keep_jobs_hours = 24;
   int quarantine_kills = 2;
   std::string log_format = "text";  // or "json"
-  std::string log_level = "info";   // or "debug": every call too
+  std::string log_calls = "none";   // or "failed" or "all": calls with a line of their own
   std::string tls_certificate;      // PEM; not empty: TCP is TLS
   std::string tls_key;
   std::string tls_client_ca;  // of clients' certificates; empty: they are not asked for any

@@ -94,7 +94,7 @@ TEST_F(LogTest, EveryCompileIsLoggedUnderTheIdThatItsCallerGot) {
   EXPECT_THAT(Everything(), Not(HasSubstr("secret_ir")));
 }
 
-TEST_F(LogTest, AFailedCallHasALineAndOthersHaveOneWhereThatIsWanted) {
+TEST_F(LogTest, CallsHaveLinesWhereThatIsWanted) {
   const auto calls = [this] {
     absl::MutexLock lock(&mu_);
     std::vector<LogEvent> calls;
@@ -105,6 +105,7 @@ TEST_F(LogTest, AFailedCallHasALineAndOthersHaveOneWhereThatIsWanted) {
     return calls;
   };
   v1::CompileResponse response;
+  config.log_calls = "failed";
   StartLogging();
   ASSERT_TRUE(CompileAs("", Request("fine %secret_ir"), &response).ok());
   ASSERT_FALSE(CompileAs("", Request("error invalid quotes %secret_ir\n"), &response).ok());
@@ -116,7 +117,7 @@ TEST_F(LogTest, AFailedCallHasALineAndOthersHaveOneWhereThatIsWanted) {
   EXPECT_NE(Field(failed, "ms"), "");
   server_->Shutdown(absl::Seconds(5));
   server_.reset();
-  config.log_level = "debug";
+  config.log_calls = "all";
   StartLogging();
   ASSERT_TRUE(CompileAs("", Request("fine %secret_ir"), &response).ok());
   Await([&] { return calls().size() == 2; });
