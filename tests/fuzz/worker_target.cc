@@ -27,7 +27,7 @@ class StrictListener final : public workers::PoolListener {
       v1::Lease lease;
       lease.set_id(id);
       lease.mutable_compile()->set_target("cuda:90");
-      pool->Start(worker, std::move(lease));
+      pool->Start(worker, std::move(lease), absl::InfiniteFuture());
     }
   }
   void OnProgress(const std::string& worker, uint64_t lease, v1::Stage) override {
