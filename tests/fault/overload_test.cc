@@ -98,7 +98,8 @@ TEST(Overload, TwiceTheCapacityLeavesMemoryBoundedAndNoTenantStarved) {
   const v1::GetStatsResponse stats = daemon.Stats();
   std::cout << sum << " answers, " << counts.refused << " refused, resident at most " << (most >> 20) << " MiB, "
             << (early >> 20) << " MiB in the first quarter, at most " << most_results << " results stored, at the end "
-            << stats.stored_results() << " of " << (stats.stored_bytes() >> 20) << " MiB, " << stats.workers_lost() << " workers lost\n";
+            << stats.stored_results() << " of " << (stats.stored_bytes() >> 20) << " MiB, " << stats.workers_lost()
+            << " workers lost\n";
   EXPECT_EQ(counts.wrong, 0u);
   EXPECT_EQ(counts.others, 0u);
   EXPECT_GT(counts.refused, 0u);
@@ -106,7 +107,8 @@ TEST(Overload, TwiceTheCapacityLeavesMemoryBoundedAndNoTenantStarved) {
   // Fair between tenants, however many clients each has.
   EXPECT_GT(least * kTenants * 2, sum);
   // The daemon itself with its caches, and what the index holds of each stored result. --max-stored-mb bounds their
-  // number, which rises and falls: small results outlast large ones until some are worth less than what comes. A sanitizer's own memory is not looked at.
+  // number, which rises and falls: small results outlast large ones until some are worth less than what comes. A
+  // sanitizer's own memory is not looked at.
   if (!kSanitized) EXPECT_LT(most, kDaemonBytes + most_results * kIndexBytes);
 }
 
