@@ -78,7 +78,8 @@ std::optional<Outcome> Scheduler::RefusalLocked(const JobSpec& spec) {
 Scheduler::WaiterId Scheduler::AddWaiterLocked(uint64_t job, absl::Time deadline, Done done, bool joined) {
   const WaiterId id = next_id_++;
   Job& joined_job = *jobs_[job];
-  if (!joined_job.runs.empty() && deadline > LatestLocked(joined_job)) {
+  if (deadline > joined_job.latest) {
+    joined_job.latest = deadline;
     for (const Attempt& run : joined_job.runs) executor_.Extend(run.worker, run.lease, deadline);
   }
   joined_job.waiters.push_back(id);
@@ -206,7 +207,7 @@ void Scheduler::BeginLocked(uint64_t id, uint64_t lease) {
   job.stage.clear();
   ++job.attempts;
   ++started_;
-  executor_.Start(name, lease, job.spec, LatestLocked(job));
+  executor_.Start(name, lease, job.spec, job.latest);
 }
 
 void Scheduler::DropRunLocked(const Attempt& run) {

@@ -170,6 +170,7 @@ class Scheduler final {
     JobSpec spec;
     State state = State::kReserved;
     std::vector<WaiterId> waiters;
+    absl::Time latest = absl::InfinitePast();  // the latest deadline of all who have waited
     absl::Time created, started;
     std::vector<Attempt> runs;  // now: one, or two when hedged
     uint64_t claim = 0;         // the lease kept while the peers are asked
