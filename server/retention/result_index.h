@@ -24,7 +24,7 @@ struct StoredPiece {
 // A result with what it names.
 struct IndexedResult {
   cache::Digest key;
-  uint64_t size_bytes = 0;  // of the record itself
+  uint64_t size_bytes = 0;  // of the record itself, with what it takes to keep it
   std::vector<StoredPiece> pieces;
   double cost_cpu_seconds = 0;  // to make it again
   bool derived = false;         // another name or a part of a result, not one that was asked for

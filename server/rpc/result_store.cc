@@ -6,6 +6,10 @@
 namespace tritond::server {
 namespace {
 
+// What a record takes beside its bytes, in the index and in the store. Without it a limit of bytes would let any number
+// of tiny results fill the memory.
+constexpr uint64_t kBytesBesideRecord = 512;
+
 // Whether the bytes are what `artifact` says, and under which key they are stored.
 absl::StatusOr<cache::Digest> Check(const v1::Artifact& artifact, const cache::Blob& bytes) {
   const cache::Digest digest = cache::Digest::Of(bytes.bytes());
@@ -16,7 +20,8 @@ absl::StatusOr<cache::Digest> Check(const v1::Artifact& artifact, const cache::B
 }  // namespace
 
 IndexedResult ToIndexed(const cache::Digest& key, const v1::ActionResult& action, uint64_t record_bytes) {
-  IndexedResult indexed{key, record_bytes, {}, action.cost_cpu_seconds(), /*derived=*/!action.has_request()};
+  IndexedResult indexed{
+      key, record_bytes + kBytesBesideRecord, {}, action.cost_cpu_seconds(), /*derived=*/!action.has_request()};
   const auto add = [&](const std::string& hex, uint64_t size_bytes) {
     if (auto digest = cache::Digest::FromHex(hex); digest.ok()) indexed.pieces.push_back({*digest, size_bytes});
   };

@@ -6,6 +6,8 @@
 
 #include <map>
 
+#include "absl/strings/str_cat.h"
+
 namespace tritond::server {
 namespace {
 
@@ -123,6 +125,15 @@ TEST_F(ResultStoreTest, TheLeastValuableGoWhenThereIsTooMuch) {
   EXPECT_TRUE(store.Find(Key("dear")).ok());
   EXPECT_TRUE(store.Find(Key("fair")).ok());
   EXPECT_FALSE(HasBlob(std::string(2000, 'c')));
+}
+
+TEST_F(ResultStoreTest, NoLimitIsWideEnoughForAnyNumberOfTinyResults) {
+  StoreLimits limits;
+  limits.stored_bytes = 100'000;
+  ResultStore store(results, blobs, limits);
+  for (int i = 0; i < 400; ++i) Keep(store, absl::StrCat(i), Fresh("b", "r"));
+  EXPECT_LE(store.index().size(), limits.stored_bytes / 512);
+  EXPECT_GE(store.index().size(), 10u);
 }
 
 TEST_F(ResultStoreTest, WrongBytesAreNotKept) {
