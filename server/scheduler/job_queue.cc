@@ -2,60 +2,138 @@
 #include "server/scheduler/job_queue.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace tritond::server {
+namespace {
+
+// A newcomer's turn is as if it had been served this many starts ago.
+constexpr uint64_t kHeadStart = 64;
+// Of so many starts one is for a class that starves.
+constexpr uint64_t kYieldEvery = 8;
+
+}  // namespace
+
+JobQueue::JobQueue(absl::Duration patience) : patience_(patience), starts_(kHeadStart) {}
+
+uint64_t JobQueue::TurnOf(const Flow& flow) {
+  uint64_t& turn = turns_[flow];
+  turn = std::max(turn, starts_ - kHeadStart);
+  return turn;
+}
 
 void JobQueue::Push(const Entry& entry) {
   const Flow flow{entry.job_class, entry.tenant};
-  lanes_[entry.needs][flow][entry.id] = entry;
-  entries_[entry.id] = {entry.needs, flow};
+  // A flow that waits keeps its turn, which grows old.
+  const uint64_t turn = IsWaiting(flow) ? turns_[flow] : TurnOf(flow);
+  if (!entries_.emplace(entry.id, entry).second) return;
+  Line& line = lanes_[entry.needs][static_cast<int>(entry.job_class)];
+  std::set<uint64_t>& jobs = line.tenants[entry.tenant];
+  if (!jobs.empty()) line.ranks.erase({turn, *jobs.begin()});
+  jobs.insert(entry.id);
+  line.ranks.emplace(turn, *jobs.begin());
+  line.ids.insert(entry.id);
   ++counts_[static_cast<int>(entry.job_class)];
   ++tenant_counts_[entry.tenant];
 }
 
 std::optional<uint64_t> JobQueue::Pop(const std::function<bool(const Requirement&)>& can_run, absl::Time now) {
-  using Rank = std::tuple<int64_t, uint64_t, uint64_t>;
-  std::optional<Rank> best;
-  Flow best_flow;
-  for (const auto& [needs, lane] : lanes_) {
+  std::array<Choice, kJobClasses> choices;
+  for (auto& [needs, lane] : lanes_) {
     if (!can_run(needs)) continue;
-    for (const auto& [flow, jobs] : lane) {
-      const Entry& head = jobs.begin()->second;
-      const int64_t aged = std::max(now - head.enqueued, absl::ZeroDuration()) / age_step_;
-      auto served = last_served_.find(flow);
-      Rank rank{static_cast<int64_t>(head.job_class) - aged, served == last_served_.end() ? 0 : served->second,
-                head.id};
-      if (best.has_value() && *best <= rank) continue;
-      best = rank;
-      best_flow = flow;
+    for (int i = 0; i < kJobClasses; ++i) {
+      Line& line = lane[i];
+      if (line.ids.empty()) continue;
+      Choice& choice = choices[i];
+      choice.lines.push_back(&line);
+      choice.passed_over = std::max(choice.passed_over, line.passed_over);
+      if (!choice.best.has_value() || *line.ranks.begin() < *choice.best) choice.best = *line.ranks.begin();
+      choice.oldest = std::min(choice.oldest.value_or(*line.ids.begin()), *line.ids.begin());
     }
   }
-  if (!best.has_value()) return std::nullopt;
-  const uint64_t id = std::get<2>(*best);
+  const int chosen = ChooseClass(choices, now);
+  if (chosen == kJobClasses) return std::nullopt;
+  for (int i = chosen; i < kJobClasses; ++i) {
+    for (Line* line : choices[i].lines) line->passed_over = i == chosen ? 0 : line->passed_over + 1;
+  }
+  const uint64_t id = choices[chosen].best->second;
+  const Flow flow{static_cast<JobClass>(chosen), entries_.at(id).tenant};
   Remove(id);
-  MarkServed(best_flow);
+  MarkServed(flow);
   return id;
 }
 
+int JobQueue::ChooseClass(const std::array<Choice, kJobClasses>& choices, absl::Time now) const {
+  int first = 0;
+  while (first < kJobClasses && choices[first].lines.empty()) ++first;
+  const auto starves = [&](const Choice& choice) {
+    return choice.oldest.has_value() && now - entries_.at(*choice.oldest).enqueued >= patience_;
+  };
+  uint64_t starving = 0;
+  for (int i = first + 1; i < kJobClasses; ++i) starving += starves(choices[i]);
+  int chosen = first;
+  uint64_t most = 0;
+  for (int i = first + 1; i < kJobClasses; ++i) {
+    const uint64_t passed_over = choices[i].passed_over;
+    if (!starves(choices[i]) || passed_over + 1 < kYieldEvery * starving || passed_over <= most) continue;
+    most = passed_over;
+    chosen = i;
+  }
+  return chosen;
+}
+
+bool JobQueue::IsWaiting(const Flow& flow) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+    return lane.second[static_cast<int>(flow.first)].tenants.count(flow.second) > 0;
+  });
+}
+
 void JobQueue::MarkServed(const Flow& flow) {
-  constexpr size_t kMaxRemembered = 4096;
-  if (last_served_.size() >= kMaxRemembered) last_served_.clear();  // Forgetting costs one unfair round.
-  last_served_[flow] = ++serves_;
+  ++starts_;
+  uint64_t& turn = turns_[flow];
+  for (auto& [needs, lane] : lanes_) {
+    Line& line = lane[static_cast<int>(flow.first)];
+    auto jobs = line.tenants.find(flow.second);
+    if (jobs == line.tenants.end()) continue;
+    line.ranks.erase({turn, *jobs->second.begin()});
+    line.ranks.emplace(starts_, *jobs->second.begin());
+  }
+  turn = starts_;
+  served_.push_back(flow);
+  if (served_.size() <= kHeadStart) return;
+  const Flow oldest = std::move(served_.front());
+  served_.pop_front();
+  ForgetTurn(oldest);
+}
+
+void JobQueue::ForgetTurn(const Flow& flow) {
+  auto turn = turns_.find(flow);
+  if (turn != turns_.end() && turn->second + kHeadStart <= starts_ && !IsWaiting(flow)) turns_.erase(turn);
 }
 
 bool JobQueue::Remove(uint64_t id) {
   auto it = entries_.find(id);
   if (it == entries_.end()) return false;
-  const auto& [needs, flow] = it->second;
-  Lane& lane = lanes_[needs];
-  auto& jobs = lane[flow];
-  --counts_[static_cast<int>(flow.first)];
-  if (--tenant_counts_[flow.second] == 0) tenant_counts_.erase(flow.second);
-  jobs.erase(id);
-  if (jobs.empty()) lane.erase(flow);
-  if (lane.empty()) lanes_.erase(needs);
+  const Entry entry = std::move(it->second);
   entries_.erase(it);
+  const Flow flow{entry.job_class, entry.tenant};
+  auto lane = lanes_.find(entry.needs);
+  Line& line = lane->second[static_cast<int>(entry.job_class)];
+  auto jobs = line.tenants.find(entry.tenant);
+  const uint64_t turn = turns_[flow];
+  line.ranks.erase({turn, *jobs->second.begin()});
+  jobs->second.erase(id);
+  if (jobs->second.empty()) {
+    line.tenants.erase(jobs);
+  } else {
+    line.ranks.emplace(turn, *jobs->second.begin());
+  }
+  line.ids.erase(id);
+  if (line.ids.empty()) line.passed_over = 0;
+  const bool empty = std::all_of(lane->second.begin(), lane->second.end(), [](const Line& l) { return l.ids.empty(); });
+  if (empty) lanes_.erase(lane);
+  ForgetTurn(flow);
+  --counts_[static_cast<int>(entry.job_class)];
+  if (--tenant_counts_[entry.tenant] == 0) tenant_counts_.erase(entry.tenant);
   return true;
 }
 
@@ -67,9 +145,8 @@ size_t JobQueue::CountOf(const std::string& tenant) const {
 absl::Time JobQueue::OldestOf(JobClass job_class) const {
   absl::Time oldest = absl::InfiniteFuture();
   for (const auto& [needs, lane] : lanes_) {
-    for (const auto& [flow, jobs] : lane) {
-      if (flow.first == job_class) oldest = std::min(oldest, jobs.begin()->second.enqueued);
-    }
+    const Line& line = lane[static_cast<int>(job_class)];
+    if (!line.ids.empty()) oldest = std::min(oldest, entries_.at(*line.ids.begin()).enqueued);
   }
   return oldest;
 }
@@ -90,9 +167,7 @@ std::vector<uint64_t> JobQueue::IdsWith(const Requirement& needs) const {
   std::vector<uint64_t> ids;
   auto it = lanes_.find(needs);
   if (it == lanes_.end()) return ids;
-  for (const auto& [flow, jobs] : it->second) {
-    for (const auto& [id, entry] : jobs) ids.push_back(id);
-  }
+  for (const Line& line : it->second) ids.insert(ids.end(), line.ids.begin(), line.ids.end());
   return ids;
 }
 

@@ -4,9 +4,11 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,8 +19,12 @@
 namespace tritond::server {
 
 // The order in which waiting jobs are served: by class, then the tenant that was served longest ago, then first come
-// first served. A job moves up one class for each `age_step` that it has waited, without end, so nothing starves.
-// Jobs with different requirements do not stand in each other's way. Not thread-safe.
+// first served, however long the backlog is and however old. Nothing starves: a class whose oldest job has waited for
+// `patience` gets one of every 8 starts of the workers that are fit for it, two such classes share it; and a tenant
+// that comes anew goes before those that have been served within 64 starts, behind those that have waited longer. Jobs
+// with different requirements do not stand in each other's way. Not thread-safe.
+//
+// Each call takes time in the logarithm of the jobs, and linear in the different requirements.
 class JobQueue final {
  public:
   struct Entry {
@@ -29,7 +35,7 @@ class JobQueue final {
     absl::Time enqueued;
   };
 
-  explicit JobQueue(absl::Duration age_step) : age_step_(age_step) {}
+  explicit JobQueue(absl::Duration patience);
 
   // An entry that comes back with its old id stands where it stood.
   void Push(const Entry& entry);
@@ -53,15 +59,38 @@ class JobQueue final {
 
  private:
   using Flow = std::pair<JobClass, std::string>;  // class and tenant
-  using Lane = std::map<Flow, std::map<uint64_t, Entry>>;
+  using Rank = std::pair<uint64_t, uint64_t>;     // a flow's turn and its first job
+  // The jobs of one class with the same needs.
+  struct Line {
+    std::map<std::string, std::set<uint64_t>> tenants;  // their jobs
+    std::set<Rank> ranks;                               // of its tenants
+    std::set<uint64_t> ids;
+    uint64_t passed_over = 0;  // starts of a more urgent class since its own last one, by workers fit for it
+  };
+  using Lane = std::array<Line, kJobClasses>;
+  // What a worker may choose from in one class.
+  struct Choice {
+    std::vector<Line*> lines;
+    std::optional<Rank> best;
+    std::optional<uint64_t> oldest;
+    uint64_t passed_over = 0;  // the most
+  };
 
+  // The class that is served: the most urgent one, or one that has been passed over for too long.
+  int ChooseClass(const std::array<Choice, kJobClasses>& choices, absl::Time now) const;
+  // The flow's place among those of its class: of its last start, if that is not long ago.
+  uint64_t TurnOf(const Flow& flow);
   void MarkServed(const Flow& flow);
+  // Forgets the turn of a flow without jobs, unless it tells more than that of a newcomer.
+  void ForgetTurn(const Flow& flow);
+  bool IsWaiting(const Flow& flow) const;
 
-  const absl::Duration age_step_;
+  const absl::Duration patience_;
   std::map<Requirement, Lane> lanes_;
-  std::map<uint64_t, std::pair<Requirement, Flow>> entries_;
-  std::map<Flow, uint64_t> last_served_;
-  uint64_t serves_ = 0;
+  std::map<uint64_t, Entry> entries_;
+  std::map<Flow, uint64_t> turns_;  // of flows that have jobs or were served lately
+  uint64_t starts_;
+  std::deque<Flow> served_;  // by the latest starts
   std::array<size_t, kJobClasses> counts_{};
   std::map<std::string, size_t> tenant_counts_;
 };

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace tritond::server {
 namespace {
 
@@ -39,11 +41,82 @@ TEST_F(JobQueueTest, AlternatesBetweenTenantsHoweverManyJobsOneHas) {
   EXPECT_EQ(PopAll(), (std::vector<uint64_t>{1, 5, 2, 6, 3, 4}));
 }
 
-TEST_F(JobQueueTest, AJobThatHasWaitedOvertakesYoungerOnesOfAMoreUrgentClass) {
-  Push(1, JobClass::kPrebuild, "a");
-  const absl::Time later = kStart + absl::Seconds(95);
-  queue_.Push({2, {"cuda:90", "b", false}, JobClass::kInteractive, "b", later});
-  EXPECT_EQ(PopAll(later), (std::vector<uint64_t>{1, 2}));
+TEST_F(JobQueueTest, AnOldBacklogChangesNothingBetweenTenantsAndClasses) {
+  for (uint64_t id : {1, 2, 3, 4}) Push(id, JobClass::kPrebuild, "greedy");
+  const absl::Time later = kStart + absl::Minutes(10);
+  queue_.Push({5, {"cuda:90", "b", false}, JobClass::kPrebuild, "modest", later});
+  queue_.Push({6, {"cuda:90", "b", false}, JobClass::kInteractive, "human", later});
+  EXPECT_EQ(PopAll(later), (std::vector<uint64_t>{6, 1, 5, 2, 3, 4}));
+}
+
+TEST_F(JobQueueTest, OfEightStartsOneIsForAClassThatStarves) {
+  for (uint64_t id = 1; id <= 3; ++id) Push(id, JobClass::kPrebuild, "a");
+  for (uint64_t id = 101; id <= 120; ++id) Push(id, JobClass::kInteractive, "b");
+  std::vector<uint64_t> order = PopAll(kStart + absl::Seconds(29));
+  EXPECT_EQ(order[20], 1u) << "nobody is patient for less";
+  for (uint64_t id = 1; id <= 3; ++id) Push(id, JobClass::kPrebuild, "a");
+  for (uint64_t id = 101; id <= 120; ++id) Push(id, JobClass::kInteractive, "b");
+  order = PopAll(kStart + absl::Seconds(30));
+  EXPECT_EQ(order[7], 1u);
+  EXPECT_EQ(order[15], 2u);
+  EXPECT_EQ(order[22], 3u);
+}
+
+TEST_F(JobQueueTest, TwoClassesThatStarveShareThatStart) {
+  for (uint64_t id = 1; id <= 10; ++id) Push(id, JobClass::kPrebuild, "a");
+  for (uint64_t id = 11; id <= 20; ++id) Push(id, JobClass::kAutotune, "a");
+  for (uint64_t id = 101; id <= 180; ++id) Push(id, JobClass::kInteractive, "b");
+  std::vector<uint64_t> order = PopAll(kStart + absl::Minutes(1));
+  order.resize(80);
+  EXPECT_EQ(std::count_if(order.begin(), order.end(), [](uint64_t id) { return id <= 10; }), 4);
+  EXPECT_EQ(std::count_if(order.begin(), order.end(), [](uint64_t id) { return id > 10 && id <= 20; }), 4);
+}
+
+// Two workers take turns, so that every 8th start is always the same one's.
+TEST_F(JobQueueTest, AClassStarvesOnNoKindOfWorker) {
+  Push(1, JobClass::kPrebuild, "a", "cuda:90");
+  Push(2, JobClass::kPrebuild, "a", "hip:gfx942");
+  for (uint64_t id = 101; id <= 200; ++id) {
+    Push(id, JobClass::kInteractive, "b", id % 2 == 0 ? "cuda:90" : "hip:gfx942");
+  }
+  std::vector<uint64_t> order;
+  for (int i = 0; i < 20; ++i) {
+    const std::string mine = i % 2 == 0 ? "cuda:90" : "hip:gfx942";
+    const auto id =
+        queue_.Pop([&](const Requirement& needs) { return needs.target == mine; }, kStart + absl::Minutes(1));
+    order.push_back(*id);
+  }
+  EXPECT_EQ(std::count(order.begin(), order.end(), 1u), 1);
+  EXPECT_EQ(std::count(order.begin(), order.end(), 2u), 1);
+}
+
+TEST_F(JobQueueTest, EverNewTenantsDoNotKeepAnOldOneOut) {
+  for (uint64_t id = 1; id <= 100; ++id) Push(id, JobClass::kInteractive, "old");
+  int old_starts = 0;
+  for (uint64_t id = 1001; id <= 2000; ++id) {
+    Push(id, JobClass::kInteractive, "new" + std::to_string(id));
+    old_starts += *queue_.Pop([](const Requirement&) { return true; }, kStart) <= 100;
+  }
+  EXPECT_GE(old_starts, 1000 / 70);
+}
+
+TEST_F(JobQueueTest, ATenantThatComesBackAtOnceIsNoNewcomer) {
+  for (uint64_t id : {1, 2, 3}) Push(id, JobClass::kInteractive, "backlog");
+  Push(4, JobClass::kInteractive, "again");
+  std::vector<uint64_t> order;
+  for (uint64_t id : {5, 6, 7, 8, 9}) {
+    const auto next = queue_.Pop([](const Requirement&) { return true; }, kStart);
+    order.push_back(*next);
+    if (*next >= 4) Push(id, JobClass::kInteractive, "again");
+  }
+  EXPECT_EQ(order, (std::vector<uint64_t>{1, 4, 2, 6, 3}));
+}
+
+TEST_F(JobQueueTest, ATenantsTurnCountsForAllItsNeeds) {
+  for (uint64_t id : {1, 2}) Push(id, JobClass::kInteractive, "a", "cuda:80");
+  for (uint64_t id : {3, 4}) Push(id, JobClass::kInteractive, "a", "cuda:90");
+  Push(5, JobClass::kInteractive, "b", "cuda:90");
+  EXPECT_EQ(PopAll(), (std::vector<uint64_t>{1, 5, 2, 3, 4}));
 }
 
 TEST_F(JobQueueTest, AJobThatCannotRunHereDoesNotBlockOthers) {

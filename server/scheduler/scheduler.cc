@@ -40,7 +40,7 @@ Scheduler::Scheduler(SchedulerConfig config, Clock clock, Executor& executor)
     : config_(config),
       clock_(std::move(clock)),
       executor_(executor),
-      queue_(config.age_step),
+      queue_(config.patience),
       quarantine_(config.quarantine_kills, config.quarantine_period) {}
 
 void Scheduler::Run(const Calls& calls) {

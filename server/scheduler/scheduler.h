@@ -40,9 +40,9 @@ class Executor {
 struct SchedulerConfig {
   size_t max_queued = 10000;
   size_t max_queued_per_tenant = 5000;
-  absl::Duration age_step = absl::Seconds(30);
-  int max_losses = 3;        // a job may lose its worker this often without being to blame
-  int quarantine_kills = 2;  // a key that killed this many workers is quarantined
+  absl::Duration patience = absl::Seconds(30);  // a class that waits longer gets a share of the starts
+  int max_losses = 3;                           // a job may lose its worker this often without being to blame
+  int quarantine_kills = 2;                     // a key that killed this many workers is quarantined
   absl::Duration quarantine_period = absl::Hours(1);
   absl::Duration no_worker_timeout = absl::Seconds(30);  // how long jobs wait for the return of a fit worker
   // A job that has run this long, and `hedge_factor` times as long as 99 of 100 do, is begun on a second worker when
@@ -51,8 +51,8 @@ struct SchedulerConfig {
   double hedge_factor = 3;
 };
 
-// Decides what runs where and when: one job in flight per key, whose waiters all get its outcome; classes, fairness and
-// ageing (JobQueue); bounded retries when workers are lost; quarantine for what kills them; drain.
+// Decides what runs where and when: one job in flight per key, whose waiters all get its outcome; classes and
+// fairness (JobQueue); bounded retries when workers are lost; quarantine for what kills them; drain.
 //
 // In a cluster, its peers are asked for a new job's outcome before it is queued, and for leave when a worker is free
 // for it; a job that another daemon runs waits here as any other, with its waiters, and holds no worker.
