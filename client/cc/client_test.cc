@@ -45,7 +45,10 @@ class FakeCompileService final : public v1::CompileService::Service {
     for (int i = answered - 1; i >= 0; --i) {
       v1::CompileBatchResponse item;
       item.set_index(i);
-      if (request->requests(i).ir().empty()) {
+      if (refusals > 0) {
+        --refusals;
+        item.mutable_failure()->set_code(static_cast<int>(absl::StatusCode::kUnavailable));
+      } else if (request->requests(i).ir().empty()) {
         item.mutable_failure()->set_code(3);
       } else {
         item.mutable_response()->set_key(request->requests(i).ir());
@@ -59,6 +62,7 @@ class FakeCompileService final : public v1::CompileService::Service {
 
   std::atomic<int> calls{0};
   std::atomic<int> failures{0};
+  std::atomic<int> refusals{0};  // of items of batches
   bool inline_blobs = true;
 };
 
@@ -173,6 +177,33 @@ TEST_F(ClientTest, ABrokenBatchAsksAgainOnlyForWhatIsMissing) {
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(seen, (std::vector<int>{1, 1, 1}));
   EXPECT_EQ(compile_.calls, 2);
+}
+
+TEST_F(ClientTest, AnItemThatTheServerRefusesForNowIsAskedForAgain) {
+  compile_.refusals = 2;
+  std::vector<v1::CompileRequest> requests(3);
+  for (v1::CompileRequest& request : requests) request.set_ir("a");
+  std::vector<int> seen(3);
+  const auto count = [&](size_t index, absl::StatusOr<v1::CompileResponse> result) { seen[index] += result.ok(); };
+  EXPECT_TRUE(client_->CompileBatch(requests, count, Soon()).ok());
+  EXPECT_EQ(seen, (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(compile_.calls, 2);
+  EXPECT_EQ(slept_.size(), 1u);
+}
+
+TEST_F(ClientTest, AnItemThatIsAlwaysRefusedIsReportedAtTheEnd) {
+  compile_.refusals = 100;
+  int reported = 0;
+  const absl::Status status = client_->CompileBatch(
+      std::vector<v1::CompileRequest>(1),
+      [&](size_t, absl::StatusOr<v1::CompileResponse> result) {
+        ++reported;
+        EXPECT_TRUE(absl::IsUnavailable(result.status()));
+      },
+      Soon());
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(reported, 1);
+  EXPECT_EQ(compile_.calls, 4);
 }
 
 TEST(Connect, RefusesAnAddressWithoutAPort) {

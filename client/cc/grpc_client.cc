@@ -2,10 +2,12 @@
 #include "client/cc/grpc_client.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
+#include "client/cc/batch_end.h"
 #include "client/cc/status.h"
 #include "proto/request_key/request_key.h"
 #include "proto/v1/admin.grpc.pb.h"
@@ -62,7 +64,7 @@ class GrpcClient final : public Client {
         if (part.total_size_bytes() > 0) bytes.reserve(part.total_size_bytes());
         bytes += part.data();
       }
-      return reader->Finish();
+      return FromGrpc(reader->Finish());
     });
     if (!status.ok()) return status;
     if (proto::Sha256Hex(bytes) != digest) {
@@ -74,34 +76,13 @@ class GrpcClient final : public Client {
 
   absl::Status CompileBatch(const std::vector<v1::CompileRequest>& requests, const BatchCallback& on_result,
                             absl::Time deadline) override {
-    std::vector<bool> done(requests.size());
-    return Retry(deadline, [&](grpc::ClientContext* context) {
-      v1::CompileBatchRequest batch;
-      std::vector<size_t> indices;  // of the batch's items in `requests`: a retry asks only for what is missing
-      for (size_t i = 0; i < requests.size(); ++i) {
-        if (done[i]) continue;
-        indices.push_back(i);
-        *batch.add_requests() = requests[i];
-      }
-      if (indices.empty()) return grpc::Status::OK;
-      const auto reader = compile_->CompileBatch(context, batch);
-      v1::CompileBatchResponse item;
-      while (reader->Read(&item)) {
-        if (item.index() >= indices.size() || done[indices[item.index()]]) continue;
-        const size_t index = indices[item.index()];
-        done[index] = true;
-        if (item.has_failure()) {
-          on_result(index, FromFailure(item.failure()));
-        } else {
-          on_result(index, std::move(*item.mutable_response()));
-        }
-      }
-      grpc::Status status = reader->Finish();
-      if (status.ok() && std::find(done.begin(), done.end(), false) != done.end()) {
-        return grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server ended the batch before its last result");
-      }
-      return status;
+    std::vector<size_t> missing(requests.size());  // A retry asks only for these.
+    std::iota(missing.begin(), missing.end(), 0);
+    Refusals refusals;
+    const absl::Status status = Retry(deadline, [&](grpc::ClientContext* context) {
+      return BatchAttempt(context, requests, &missing, &refusals, on_result);
     });
+    return status.ok() ? status : EndBatch(status, missing, refusals, on_result);
   }
 
   absl::StatusOr<v1::AutotuneResponse> Autotune(const v1::AutotuneRequest& request,
@@ -155,7 +136,7 @@ class GrpcClient final : public Client {
     const absl::Status status = Retry(deadline, [&](grpc::ClientContext* context) {
       const auto reader = compile_->Watch(context, request);
       while (reader->Read(&job)) on_change(job);
-      return reader->Finish();
+      return FromGrpc(reader->Finish());
     });
     if (!status.ok()) return status;
     return job;
@@ -236,15 +217,45 @@ class GrpcClient final : public Client {
     if (!options_.token.empty()) context->AddMetadata("authorization", absl::StrCat("Bearer ", options_.token));
   }
 
+  // Takes out of `missing` what came.
+  absl::Status BatchAttempt(grpc::ClientContext* context, const std::vector<v1::CompileRequest>& requests,
+                            std::vector<size_t>* missing, Refusals* refusals, const BatchCallback& on_result) {
+    if (missing->empty()) return absl::OkStatus();
+    const std::vector<size_t> indices = *missing;
+    v1::CompileBatchRequest batch;
+    for (const size_t index : indices) *batch.add_requests() = requests[index];
+    absl::Status refused = absl::UnavailableError("the server ended the batch before its last result");
+    const auto reader = compile_->CompileBatch(context, batch);
+    v1::CompileBatchResponse item;
+    while (reader->Read(&item)) {
+      if (item.index() >= indices.size()) continue;
+      const size_t index = indices[item.index()];
+      const auto place = std::find(missing->begin(), missing->end(), index);
+      if (place == missing->end()) continue;
+      const absl::Status failure = item.has_failure() ? FromFailure(item.failure()) : absl::OkStatus();
+      if (MayAskAgain(failure)) {
+        (*refusals)[index] = refused = failure;
+        continue;
+      }
+      missing->erase(place);
+      if (item.has_failure()) {
+        on_result(index, failure);
+      } else {
+        on_result(index, std::move(*item.mutable_response()));
+      }
+    }
+    const absl::Status status = FromGrpc(reader->Finish());
+    return status.ok() && !missing->empty() ? refused : status;
+  }
+
   // Runs `attempt` with a fresh context until it succeeds, fails for good, or the next try would pass the deadline.
-  absl::Status Retry(absl::Time deadline, const std::function<grpc::Status(grpc::ClientContext*)>& attempt) {
+  absl::Status Retry(absl::Time deadline, const std::function<absl::Status(grpc::ClientContext*)>& attempt) {
     absl::BitGen random;
     for (int attempts = 1;; ++attempts) {
       grpc::ClientContext context;
       Prepare(&context, deadline);
-      const grpc::Status status = attempt(&context);
-      if (status.ok()) return absl::OkStatus();
-      absl::Status error = FromGrpc(status);
+      const absl::Status error = attempt(&context);
+      if (error.ok()) return error;
       const auto delay = RetryDelay(options_.retry, error, attempts, absl::Uniform(random, 0.0, 1.0));
       if (!delay || absl::Now() + *delay >= deadline) return error;
       options_.sleep(*delay);
@@ -254,7 +265,8 @@ class GrpcClient final : public Client {
   template <typename Response, typename Call>
   absl::StatusOr<Response> Unary(absl::Time deadline, const Call& call) {
     Response response;
-    const absl::Status status = Retry(deadline, [&](grpc::ClientContext* context) { return call(context, &response); });
+    const absl::Status status =
+        Retry(deadline, [&](grpc::ClientContext* context) { return FromGrpc(call(context, &response)); });
     if (!status.ok()) return status;
     return response;
   }

@@ -8,15 +8,18 @@
 
 namespace tritond::client {
 
+bool DroppedByServer(const absl::Status& error) {
+  return absl::IsUnavailable(error) || (absl::IsCancelled(error) && !Detail<google::rpc::ErrorInfo>(error));
+}
+
+bool MayAskAgain(const absl::Status& error) {
+  return DroppedByServer(error) || (absl::IsResourceExhausted(error) && Detail<google::rpc::RetryInfo>(error));
+}
+
 absl::optional<absl::Duration> RetryDelay(const RetryPolicy& policy, const absl::Status& error, int attempts,
                                           double random) {
-  if (attempts >= policy.max_attempts) return absl::nullopt;
+  if (attempts >= policy.max_attempts || !MayAskAgain(error)) return absl::nullopt;
   const auto info = Detail<google::rpc::RetryInfo>(error);
-  // A server that ends cancels calls that it has not begun; one that answers says why.
-  const bool dropped = error.code() == absl::StatusCode::kCancelled && !Detail<google::rpc::ErrorInfo>(error);
-  const bool retryable = error.code() == absl::StatusCode::kUnavailable || dropped ||
-                         (error.code() == absl::StatusCode::kResourceExhausted && info);
-  if (!retryable) return absl::nullopt;
   if (info && info->has_retry_delay()) {
     const auto& delay = info->retry_delay();
     const absl::Duration asked = absl::Seconds(delay.seconds()) + absl::Nanoseconds(delay.nanos());

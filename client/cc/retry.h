@@ -15,11 +15,17 @@ struct RetryPolicy {
   absl::Duration max_delay = absl::Seconds(5);
 };
 
+// Whether the server's end dropped the call: it was not reached (UNAVAILABLE), it gave up what it had as it ended
+// (UNAVAILABLE with a reason), or its transport cut the call off (CANCELLED without one: no answer of the service is).
+bool DroppedByServer(const absl::Status& error);
+
+// Whether the same call may succeed later, or at another daemon: a dropped one, and RESOURCE_EXHAUSTED where the server
+// says when (RetryInfo): otherwise the kernel itself exceeds a limit. Every call of the service may be repeated.
+bool MayAskAgain(const absl::Status& error);
+
 // How long to wait after `attempts` failed attempts, the last of which gave `error`; none when asking again cannot help
-// or the attempts are spent. UNAVAILABLE is always worth another try, as is a call that a server dropped as it ended
-// (CANCELLED), RESOURCE_EXHAUSTED only where the server says when (RetryInfo): otherwise the kernel itself exceeds a
-// limit. Every call of the service may be repeated. Delays double; `random` in [0, 1) spreads each over [1/2, 1) of its
-// length, or over [1, 3/2) of what RetryInfo asks for.
+// (MayAskAgain) or the attempts are spent. Delays double; `random` in [0, 1) spreads each over [1/2, 1) of its length,
+// or over [1, 3/2) of what RetryInfo asks for.
 absl::optional<absl::Duration> RetryDelay(const RetryPolicy& policy, const absl::Status& error, int attempts,
                                           double random);
 

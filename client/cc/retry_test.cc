@@ -45,6 +45,14 @@ TEST(RetryDelay, WhatAServerThatEndsHasDroppedIsTriedAgain) {
   EXPECT_EQ(RetryDelay({}, answered, 1, 0), absl::nullopt);
 }
 
+TEST(DroppedByServer, IsWhatTheServersEndGaveUpAndNoAnswerOfIts) {
+  EXPECT_TRUE(DroppedByServer(absl::UnavailableError("nothing listens")));
+  EXPECT_TRUE(DroppedByServer(absl::CancelledError("CANCELLED")));
+  EXPECT_FALSE(DroppedByServer(WithRetryInfo(absl::ResourceExhaustedError("queue full"), 1)));
+  EXPECT_FALSE(DroppedByServer(absl::DeadlineExceededError("late")));
+  EXPECT_FALSE(DroppedByServer(absl::OkStatus()));
+}
+
 TEST(RetryDelay, AFullQueueIsTriedAgainWhenTheServerSaysWhen) {
   const absl::Status full = absl::ResourceExhaustedError("queue full");
   EXPECT_EQ(RetryDelay({}, full, 1, 0), absl::nullopt);

@@ -12,10 +12,9 @@
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "client/cc/batch_end.h"
 #include "client/cc/grpc_client.h"
 #include "client/cc/rendezvous.h"
-#include "client/cc/status.h"
-#include "google/rpc/error_details.pb.h"
 #include "proto/request_key/request_key.h"
 
 namespace tritond::client {
@@ -25,11 +24,6 @@ using Order = std::vector<size_t>;
 
 constexpr absl::Duration kFirstRest = absl::Seconds(1);
 constexpr absl::Duration kLongestRest = absl::Seconds(30);
-
-// Whether another daemon may do better.
-bool MayElsewhere(const absl::Status& error) {
-  return absl::IsUnavailable(error) || (absl::IsResourceExhausted(error) && Detail<google::rpc::RetryInfo>(error));
-}
 
 absl::Status StatusOf(const absl::Status& status) { return status; }
 template <typename T>
@@ -45,7 +39,7 @@ class Reach final {
   void Learn(size_t daemon, const absl::Status& status) {
     absl::MutexLock lock(&mu_);
     State& state = daemons_[daemon];
-    if (!absl::IsUnavailable(status)) {
+    if (!DroppedByServer(status)) {
       state = {};
       return;
     }
@@ -96,12 +90,16 @@ class SpreadClient final : public Client {
     for (const v1::CompileRequest& request : requests) orders.push_back(OrderOf(request));
     std::vector<size_t> missing(requests.size());
     std::iota(missing.begin(), missing.end(), 0);
+    Refusals refusals;
     for (int attempts = 1;; ++attempts) {
-      const absl::Status status = BatchRound(requests, orders, &missing, on_result, deadline);
-      if (status.ok() || !MayElsewhere(status) || attempts > static_cast<int>(daemons_.size()) + 1) return status;
+      const absl::Status status = BatchRound(requests, orders, &missing, &refusals, on_result, deadline);
+      if (status.ok()) return status;
       // What could not be reached is asked for elsewhere at once, as long as some daemon is in reach.
-      const bool at_once = absl::IsUnavailable(status) && !reach_.Rests(FirstInReach());
-      if (!at_once && !Wait(status, attempts, deadline)) return status;
+      const bool again = MayAskAgain(status) && attempts <= static_cast<int>(daemons_.size()) + 1;
+      const bool at_once = DroppedByServer(status) && !reach_.Rests(FirstInReach());
+      if (!again || (!at_once && !Wait(status, attempts, deadline))) {
+        return EndBatch(status, missing, refusals, on_result);
+      }
     }
   }
 
@@ -209,7 +207,7 @@ class SpreadClient final : public Client {
       for (const size_t i : InReachFirst(order)) {
         auto result = call(*daemons_[i].client);
         reach_.Learn(i, StatusOf(result));
-        if (!MayElsewhere(StatusOf(result))) return result;
+        if (!MayAskAgain(StatusOf(result))) return result;
         error = StatusOf(result);
       }
       if (!Wait(error, attempts, deadline)) return error;
@@ -225,7 +223,7 @@ class SpreadClient final : public Client {
         auto result = call(*daemons_[i].client);
         const absl::Status status = StatusOf(result);
         reach_.Learn(i, status);
-        if (!MayElsewhere(status) && !absl::IsNotFound(status)) return result;
+        if (!MayAskAgain(status) && !absl::IsNotFound(status)) return result;
         if (error.ok() || absl::IsNotFound(error)) error = status;
       }
       if (absl::IsNotFound(error) || !Wait(error, attempts, deadline)) return error;
@@ -247,7 +245,8 @@ class SpreadClient final : public Client {
   // Asks each daemon for its share of what is missing, all at once; takes out of `missing` what came. The status is the
   // worst of theirs: one that no other daemon can better, else one that some may.
   absl::Status BatchRound(const std::vector<v1::CompileRequest>& requests, const std::vector<Order>& orders,
-                          std::vector<size_t>* missing, const BatchCallback& on_result, absl::Time deadline) {
+                          std::vector<size_t>* missing, Refusals* refusals, const BatchCallback& on_result,
+                          absl::Time deadline) {
     std::map<size_t, std::vector<size_t>> shares;
     for (const size_t index : *missing) shares[InReachFirst(orders[index])[0]].push_back(index);
     Round round;
@@ -271,6 +270,10 @@ class SpreadClient final : public Client {
       }
       if (items.empty()) break;
       for (Item& item : items) {
+        if (MayAskAgain(item.result.status())) {
+          (*refusals)[item.index] = item.result.status();
+          continue;
+        }
         missing->erase(std::find(missing->begin(), missing->end(), item.index));
         on_result(item.index, std::move(item.result));
       }
@@ -284,14 +287,17 @@ class SpreadClient final : public Client {
                    absl::Time deadline, Round* round) {
     std::vector<v1::CompileRequest> mine;
     for (const size_t index : share) mine.push_back(requests[index]);
+    absl::Status refused;
     const auto pass_on = [&](size_t at, absl::StatusOr<v1::CompileResponse> result) {
+      if (MayAskAgain(result.status())) refused = result.status();
       absl::MutexLock lock(&round->mu);
       round->items.push_back({share[at], std::move(result)});
     };
-    const absl::Status status = daemons_[daemon].client->CompileBatch(mine, pass_on, deadline);
+    absl::Status status = daemons_[daemon].client->CompileBatch(mine, pass_on, deadline);
+    if (status.ok()) status = refused;
     reach_.Learn(daemon, status);
     absl::MutexLock lock(&round->mu);
-    if (round->error.ok() || MayElsewhere(round->error)) {
+    if (round->error.ok() || MayAskAgain(round->error)) {
       if (!status.ok()) round->error = status;
     }
     --round->running;

@@ -30,6 +30,10 @@ class FakeDaemon final : public Client {
     ++calls;
     for (size_t i = 0; i < requests.size(); ++i) {
       if (!error.ok() && i >= answers_before_error) return error;
+      if (!item_error.ok()) {
+        on_result(i, item_error);
+        continue;
+      }
       v1::CompileResponse response;
       response.set_key(name_);
       on_result(i, response);
@@ -78,6 +82,7 @@ class FakeDaemon final : public Client {
   }
 
   absl::Status error;
+  absl::Status item_error;  // of each item of a batch
   size_t answers_before_error = 0;
   bool holds = false;
   std::atomic<int> calls{0};
@@ -170,6 +175,17 @@ TEST_F(SpreadClientTest, ADaemonOutOfReachIsReplacedAtOnceAndLeftAloneForAWhile)
   EXPECT_EQ(preferred[0]->calls, 2);
 }
 
+TEST_F(SpreadClientTest, ACallThatADaemonDropsAsItEndsIsMadeElsewhere) {
+  const v1::CompileRequest request = Request(1);
+  const auto preferred = Preferred(request);
+  preferred[0]->error = absl::CancelledError("CANCELLED");
+  EXPECT_TRUE(client_->Compile(request, Soon()).ok());
+  EXPECT_TRUE(client_->Compile(request, Soon()).ok());
+  EXPECT_EQ(preferred[0]->calls, 1);
+  EXPECT_EQ(preferred[1]->calls, 2);
+  EXPECT_THAT(slept_, IsEmpty());
+}
+
 TEST_F(SpreadClientTest, AFullDaemonIsReplacedToo) {
   const v1::CompileRequest request = Request(1);
   google::rpc::RetryInfo info;
@@ -212,6 +228,36 @@ TEST_F(SpreadClientTest, ABatchIsSharedAndWhatOneDaemonLeavesOthersDo) {
   EXPECT_GT(fakes_[0]->calls, 0);
   EXPECT_GT(fakes_[2]->calls, 0);
   EXPECT_THAT(slept_, IsEmpty());
+}
+
+TEST_F(SpreadClientTest, WhatADrainingDaemonRefusesOfABatchOthersDo) {
+  std::vector<v1::CompileRequest> requests;
+  for (int i = 0; i < 60; ++i) requests.push_back(Request(i));
+  fakes_[1]->item_error = absl::UnavailableError("draining");
+  std::vector<int> seen(requests.size());
+  const absl::Status status = client_->CompileBatch(
+      requests,
+      [&](size_t index, absl::StatusOr<v1::CompileResponse> result) {
+        ++seen[index];
+        EXPECT_TRUE(result.ok());
+      },
+      Soon());
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(seen, testing::Each(1));
+}
+
+TEST_F(SpreadClientTest, WhatAllRefuseOfABatchIsReportedOnce) {
+  for (FakeDaemon* fake : fakes_) fake->item_error = absl::UnavailableError("no worker");
+  int reported = 0;
+  const absl::Status status = client_->CompileBatch(
+      {Request(1), Request(2)},
+      [&](size_t, absl::StatusOr<v1::CompileResponse> result) {
+        ++reported;
+        EXPECT_TRUE(absl::IsUnavailable(result.status()));
+      },
+      Soon());
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(reported, 2);
 }
 
 TEST_F(SpreadClientTest, ABatchThatNobodyTakesEnds) {
