@@ -58,6 +58,7 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("drain_grace_seconds", "How long running compiles may go on after SIGTERM", config->drain_grace_seconds);
   visit("error_lifetime_seconds", "How long compile errors are remembered", config->error_lifetime_seconds);
   visit("max_jobs", "Submitted jobs that have not ended; further ones are refused", config->max_jobs);
+  visit("max_jobs_per_tenant", "Of one tenant's", config->max_jobs_per_tenant);
   visit("keep_jobs_hours", "How long submitted jobs that have ended are listed", config->keep_jobs_hours);
   visit("tls_certificate",
         "This server's certificate chain, PEM: TCP is then TLS; renewed files are taken as they come",
@@ -160,6 +161,7 @@ absl::Status CheckConfig(const ServerConfig& config) {
   if (config.max_queued_per_tenant == 0) return absl::InvalidArgumentError("--max-queued-per-tenant must be positive");
   if (config.hedge_after_seconds < 0) return absl::InvalidArgumentError("--hedge-after-seconds must not be negative");
   if (config.max_jobs == 0) return absl::InvalidArgumentError("--max-jobs must be positive");
+  if (config.max_jobs_per_tenant == 0) return absl::InvalidArgumentError("--max-jobs-per-tenant must be positive");
   if (config.cluster_keep_hours <= 0) return absl::InvalidArgumentError("--cluster-keep-hours must be positive");
   if (config.cluster_lease_seconds < 0.1)
     return absl::InvalidArgumentError("--cluster-lease-seconds must be at least 0.1");

@@ -40,6 +40,7 @@ struct ServerConfig {
   double drain_grace_seconds = 30;
   double error_lifetime_seconds = 60;
   uint64_t max_jobs = 100000;
+  uint64_t max_jobs_per_tenant = 50000;
   double keep_jobs_hours = 24;
   int quarantine_kills = 2;
   std::string log_format = "text";  // or "json"

@@ -195,6 +195,7 @@ absl::Status Server::BuildEngine() {
 void Server::BuildJobs() {
   JobBookConfig config;
   config.max_open = config_.max_jobs;
+  config.max_open_per_tenant = config_.max_jobs_per_tenant;
   config.keep_ended = absl::Hours(config_.keep_jobs_hours);
   job_runner_ = std::make_unique<EngineJobRunner>(*engine_);
   jobs_ = std::make_unique<JobBook>(config, Now, *journal_, *job_runner_,

@@ -9,12 +9,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/util/time_util.h"
+#include "server/jobs/job_class.h"
 
 namespace tritond::server {
 namespace {
 
 constexpr absl::string_view kJobPrefix = "job/";
 constexpr absl::string_view kRequestPrefix = "request/";
+constexpr absl::Duration kPatience = absl::Seconds(30);
 
 google::protobuf::Timestamp ToProto(absl::Time time) {
   return google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(time));
@@ -35,7 +37,12 @@ bool JobBook::HasEnded(v1::JobState state) {
 }
 
 JobBook::JobBook(JobBookConfig config, Clock clock, cache::Journal& journal, JobRunner& runner, Executor executor)
-    : config_(config), clock_(std::move(clock)), journal_(journal), runner_(runner), executor_(std::move(executor)) {}
+    : config_(config),
+      clock_(std::move(clock)),
+      journal_(journal),
+      runner_(runner),
+      executor_(std::move(executor)),
+      queue_(kPatience) {}
 
 absl::Status JobBook::Write(const v1::Job& job) {
   return journal_.Put(absl::StrCat(kJobPrefix, job.id()), job.SerializeAsString());
@@ -60,6 +67,8 @@ absl::Status JobBook::Load(const std::function<void(const std::string&)>& log) {
     jobs.push_back(std::move(job));
   });
   if (!status.ok()) return status;
+  // In the order in which they were submitted.
+  std::sort(jobs.begin(), jobs.end(), [](const v1::Job& a, const v1::Job& b) { return a.id() < b.id(); });
   {
     absl::MutexLock lock(&mu_);
     for (v1::Job& job : jobs) {
@@ -78,30 +87,50 @@ absl::Status JobBook::Load(const std::function<void(const std::string&)>& log) {
 void JobBook::InsertLocked(v1::Job job, v1::CompileRequest request) {
   const std::string id = job.id();
   if (!job.idempotency_key().empty()) by_idempotency_key_[{job.tenant(), job.idempotency_key()}] = id;
-  if (HasEnded(job.state())) {
-    ended_.push_back(id);
-    request.Clear();
-  } else {
-    ++open_;
-    waiting_.emplace(absl::InfinitePast(), id);
-  }
   Record& record = records_[id];
   record.job = std::move(job);
+  if (HasEnded(record.job.state())) {
+    ended_.push_back(id);
+    return;
+  }
   record.request = std::move(request);
+  record.number = next_number_++;
+  by_number_[record.number] = id;
+  ++open_;
+  ++open_of_[record.job.tenant()];
+  EnqueueLocked(record);
+}
+
+void JobBook::EnqueueLocked(const Record& record) {
+  JobQueue::Entry entry;
+  entry.id = record.number;
+  entry.job_class = ClassOf(record.job.priority());
+  entry.tenant = record.job.tenant();
+  entry.enqueued = FromProto(record.job.created());
+  queue_.Push(entry);
+}
+
+absl::Status JobBook::RefusalLocked(const std::string& tenant) const {
+  if (closed_) return absl::UnavailableError("this server is shutting down");
+  if (open_ >= config_.max_open)
+    return absl::ResourceExhaustedError(absl::StrCat("there are ", open_, " open jobs, as many as this server takes"));
+  auto own = open_of_.find(tenant);
+  if (own != open_of_.end() && own->second >= config_.max_open_per_tenant)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("tenant \"", tenant, "\" has ", own->second, " open jobs, as many as it may"));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request) {
   v1::Job job;
   {
     absl::MutexLock lock(&mu_);
-    if (closed_) return absl::UnavailableError("this server is shutting down");
-    if (!request.idempotency_key().empty()) {
+    if (!closed_ && !request.idempotency_key().empty()) {
       auto known = by_idempotency_key_.find({request.request().tenant(), request.idempotency_key()});
       if (known != by_idempotency_key_.end()) return records_[known->second].job;
     }
-    if (open_ >= config_.max_open)
-      return absl::ResourceExhaustedError(
-          absl::StrCat("there are ", open_, " open jobs, as many as this server takes"));
+    absl::Status refusal = RefusalLocked(request.request().tenant());
+    if (!refusal.ok()) return refusal;
     job.set_id(ids_.Next(clock_()));
   }
   job.set_state(v1::JOB_STATE_QUEUED);
@@ -220,19 +249,29 @@ void JobBook::OnProgress(absl::string_view key, v1::Stage stage) {
   for (const auto& call : calls) call();
 }
 
+std::optional<std::string> JobBook::NextLocked() {
+  if (closed_ || started_ >= config_.max_started) return std::nullopt;
+  const absl::Time now = clock_();
+  while (!delayed_.empty() && delayed_.begin()->first <= now) {
+    auto it = records_.find(delayed_.begin()->second);
+    if (it != records_.end() && !HasEnded(it->second.job.state())) EnqueueLocked(it->second);
+    delayed_.erase(delayed_.begin());
+  }
+  const std::optional<uint64_t> number = queue_.Pop([](const Requirement&) { return true; }, now);
+  if (!number.has_value()) return std::nullopt;
+  return by_number_.at(*number);
+}
+
 void JobBook::StartSome() {
   while (true) {
     std::string id;
     v1::CompileRequest request;
     {
       absl::MutexLock lock(&mu_);
-      if (closed_ || started_ >= config_.max_started || waiting_.empty()) return;
-      if (waiting_.begin()->first > clock_()) return;
-      id = waiting_.begin()->second;
-      waiting_.erase(waiting_.begin());
-      auto it = records_.find(id);
-      if (it == records_.end() || HasEnded(it->second.job.state())) continue;
-      request = it->second.request;
+      std::optional<std::string> next = NextLocked();
+      if (!next.has_value()) return;
+      id = *std::move(next);
+      request = records_[id].request;
     }
     const std::string key = runner_.KeyOf(request);
     {
@@ -267,7 +306,7 @@ void JobBook::OnDone(const std::string& id, JobEnd end) {
       auto named = by_key_.find(record.job.key());
       if (named != by_key_.end()) named->second.erase(id);
       record.job.set_state(v1::JOB_STATE_QUEUED);
-      waiting_.emplace(clock_() + end.retry_after, id);
+      delayed_.emplace(clock_() + end.retry_after, id);
       NotifyLocked(record, &calls);
     }
   }
@@ -307,6 +346,10 @@ void JobBook::End(const std::string& id, const JobEnd& end) {
       if (named->second.empty()) by_key_.erase(named);
     }
     --open_;
+    auto own = open_of_.find(record.job.tenant());
+    if (--own->second == 0) open_of_.erase(own);
+    queue_.Remove(record.number);
+    by_number_.erase(record.number);
     if (record.started) --started_;
     record.started = false;
     record.job = std::move(job);
@@ -343,8 +386,9 @@ void JobBook::Tick() {
   {
     absl::MutexLock lock(&mu_);
     const absl::Time now = clock_();
+    const bool waiting = queue_.size() > 0 || (!delayed_.empty() && delayed_.begin()->first <= now);
     due = !closed_ &&
-          ((!waiting_.empty() && waiting_.begin()->first <= now && started_ < config_.max_started) ||
+          ((waiting && started_ < config_.max_started) ||
            (!ended_.empty() && (ended_.size() > config_.max_ended ||
                                 FromProto(records_[ended_.front()].job.finished()) + config_.keep_ended <= now)));
   }

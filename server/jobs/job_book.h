@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,11 +22,13 @@
 #include "cache/api/journal.h"
 #include "proto/v1/compile.pb.h"
 #include "server/jobs/job_id.h"
+#include "server/scheduler/job_queue.h"
 
 namespace tritond::server {
 
 struct JobBookConfig {
-  size_t max_open = 100000;   // jobs that have not ended; more are refused
+  size_t max_open = 100000;  // jobs that have not ended; more are refused
+  size_t max_open_per_tenant = 50000;
   size_t max_started = 1000;  // of these, handed to the runner at once
   absl::Duration keep_ended = absl::Hours(24);
   size_t max_ended = 10000;  // the oldest go first
@@ -54,7 +57,8 @@ class JobRunner {
 };
 
 // Submitted jobs: each is in the journal before its submitter hears of it, and runs until it has ended, over restarts
-// of the daemon. Jobs that have ended are kept for a while.
+// of the daemon. Classes and tenants take turns (JobQueue) in being handed to the runner. Jobs that have ended are kept
+// for a while.
 //
 // Thread-safe. What writes the journal runs one after the other on `executor`; Submit, Cancel and Load are to be called
 // there too. The rest never blocks. Watchers are called without locks, on any thread.
@@ -70,7 +74,8 @@ class JobBook final {
   absl::Status Load(const std::function<void(const std::string&)>& log);
 
   // The job, queued, as it is in the journal now; the same one for the same tenant's idempotency key while it is kept.
-  // ResourceExhausted when there are too many open jobs or the disk is full; Unavailable after Close.
+  // ResourceExhausted when there are too many open jobs, of all or of this tenant, or the disk is full; Unavailable
+  // after Close.
   absl::StatusOr<v1::Job> Submit(const v1::SubmitRequest& request);
   // NotFound for an unknown id.
   absl::StatusOr<v1::Job> Get(absl::string_view id) const;
@@ -99,6 +104,7 @@ class JobBook final {
 
  private:
   struct Record {
+    uint64_t number = 0;  // in the queue, by order of submission
     v1::Job job;
     v1::CompileRequest request;  // empty once it has ended
     bool started = false;        // the runner has it
@@ -108,7 +114,11 @@ class JobBook final {
   using Calls = std::vector<std::function<void()>>;
   using IdempotencyKey = std::pair<std::string, std::string>;  // tenant and key
 
+  absl::Status RefusalLocked(const std::string& tenant) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void InsertLocked(v1::Job job, v1::CompileRequest request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EnqueueLocked(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The job whose turn it is to start; nothing while none may.
+  std::optional<std::string> NextLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NotifyLocked(Record& record, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void StartSome();
   void OnDone(const std::string& id, JobEnd end);
@@ -125,13 +135,17 @@ class JobBook final {
   mutable absl::Mutex mu_;
   JobIdMaker ids_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, Record, std::less<>> records_ ABSL_GUARDED_BY(mu_);  // by id, which is by time
-  std::multimap<absl::Time, std::string> waiting_ ABSL_GUARDED_BY(mu_);      // ids that may start from then on
+  JobQueue queue_ ABSL_GUARDED_BY(mu_);                                      // numbers of those that may start
+  std::map<uint64_t, std::string> by_number_ ABSL_GUARDED_BY(mu_);           // open ids
+  std::multimap<absl::Time, std::string> delayed_ ABSL_GUARDED_BY(mu_);      // ids that may start from then on
   std::map<IdempotencyKey, std::string> by_idempotency_key_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, std::set<std::string>> by_key_ ABSL_GUARDED_BY(mu_);  // request key to open ids
   std::map<uint64_t, std::pair<std::string, Watcher>> watches_ ABSL_GUARDED_BY(mu_);
   std::deque<std::string> ended_ ABSL_GUARDED_BY(mu_);  // ids, the one that ended first in front
   uint64_t next_watch_ ABSL_GUARDED_BY(mu_) = 1;
+  uint64_t next_number_ ABSL_GUARDED_BY(mu_) = 1;
   size_t open_ ABSL_GUARDED_BY(mu_) = 0;
+  std::map<std::string, size_t> open_of_ ABSL_GUARDED_BY(mu_);  // tenants
   size_t started_ ABSL_GUARDED_BY(mu_) = 0;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
 };

@@ -78,10 +78,12 @@ class JobBookTest : public testing::Test {
         config, [this] { return now; }, journal, *runner, [](std::function<void()> task) { task(); });
     EXPECT_TRUE(book->Load([this](const std::string& line) { log.push_back(line); }).ok());
   }
-  std::string Submit(const std::string& ir, const std::string& idempotency_key = "") {
+  std::string Submit(const std::string& ir, const std::string& idempotency_key = "",
+                     const std::string& tenant = "tenant", v1::Priority priority = v1::PRIORITY_UNSPECIFIED) {
     v1::SubmitRequest request;
     request.mutable_request()->set_ir(ir);
-    request.mutable_request()->set_tenant("tenant");
+    request.mutable_request()->set_tenant(tenant);
+    request.mutable_request()->set_priority(priority);
     request.set_idempotency_key(idempotency_key);
     absl::StatusOr<v1::Job> job = book->Submit(request);
     EXPECT_TRUE(job.ok()) << job.status();
@@ -212,6 +214,57 @@ TEST_F(JobBookTest, OnlySoManyAreHandedOverAtOnce) {
   EXPECT_THAT(runner->started, ElementsAre("a", "b"));
   Succeed(ids[0]);
   EXPECT_THAT(runner->started, ElementsAre("a", "b", "c"));
+}
+
+TEST_F(JobBookTest, AFloodOfOneTenantIsPassedByOthersAndByMoreUrgentJobs) {
+  config.max_started = 1;
+  Open();
+  std::string running = Submit("running", "", "flood", v1::PRIORITY_PREBUILD);
+  for (const char* ir : {"f1", "f2", "f3"}) Submit(ir, "", "flood", v1::PRIORITY_PREBUILD);
+  now += absl::Minutes(10);
+  for (const char* ir : {"h1", "h2"}) Submit(ir, "", "human", v1::PRIORITY_PREBUILD);
+  Submit("urgent", "", "flood");
+  const auto finish_all = [&] {
+    while (!runner->running.empty()) Succeed(runner->running.begin()->first);
+  };
+  finish_all();
+  EXPECT_THAT(runner->started, ElementsAre("running", "urgent", "h1", "f1", "h2", "f2", "f3"));
+}
+
+TEST_F(JobBookTest, TheOrderIsTheSameAfterARestart) {
+  config.max_started = 1;
+  Open();
+  for (const char* ir : {"f1", "f2", "f3"}) Submit(ir, "", "flood", v1::PRIORITY_PREBUILD);
+  for (const char* ir : {"h1", "h2"}) Submit(ir, "", "human", v1::PRIORITY_PREBUILD);
+  Submit("urgent", "", "late");
+  Open();
+  while (!runner->running.empty()) Succeed(runner->running.begin()->first);
+  EXPECT_THAT(runner->started, ElementsAre("urgent", "f1", "h1", "f2", "h2", "f3"));
+}
+
+TEST_F(JobBookTest, AJobThatIsCancelledWhileItWaitsIsNotHandedOver) {
+  config.max_started = 1;
+  Open();
+  const std::string running = Submit("a");
+  const std::string waiting = Submit("b");
+  Submit("c");
+  EXPECT_EQ(book->Cancel(waiting)->state(), v1::JOB_STATE_CANCELLED);
+  Succeed(running);
+  EXPECT_THAT(runner->started, ElementsAre("a", "c"));
+}
+
+TEST_F(JobBookTest, ATenantsOpenJobsAreBoundedAlsoAfterARestart) {
+  config.max_open_per_tenant = 2;
+  Open();
+  const std::string id = Submit("a", "", "greedy");
+  Submit("b", "", "greedy");
+  Open();
+  v1::SubmitRequest request;
+  request.mutable_request()->set_tenant("greedy");
+  EXPECT_TRUE(absl::IsResourceExhausted(book->Submit(request).status()));
+  EXPECT_NE(Submit("c", "", "modest"), "");
+  Succeed(id);
+  EXPECT_NE(Submit("d", "", "greedy"), "");
 }
 
 TEST_F(JobBookTest, TooManyOpenJobsAreRefused) {

@@ -8,21 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/request_key/request_key.h"
+#include "server/jobs/job_class.h"
 #include "server/rpc/status.h"
 
 namespace tritond::server {
 namespace {
-
-JobClass ClassOf(v1::Priority priority) {
-  switch (priority) {
-    case v1::PRIORITY_AUTOTUNE:
-      return JobClass::kAutotune;
-    case v1::PRIORITY_PREBUILD:
-      return JobClass::kPrebuild;
-    default:
-      return JobClass::kInteractive;
-  }
-}
 
 bool WantsBinary(const v1::CompileRequest& request) {
   return std::find(request.outputs().begin(), request.outputs().end(), v1::STAGE_BINARY) != request.outputs().end();

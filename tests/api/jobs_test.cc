@@ -165,6 +165,26 @@ TEST_F(JobsTest, BadRequestsAreRefusedAtOnce) {
   EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::NOT_FOUND);
 }
 
+TEST_F(JobsTest, ATenantWithTooManyOpenJobsIsToldWhenToComeBack) {
+  config.max_jobs_per_tenant = 1;
+  Start();
+  v1::SubmitRequest request;
+  *request.mutable_request() = Waiting("first");
+  request.mutable_request()->set_tenant("greedy");
+  const v1::Job first = Submit(request.request());
+  v1::Job job;
+  const grpc::Status status = compile->Submit(Soon().get(), request, &job);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(ReasonOf(status), "TOO_MANY_JOBS");
+  auto retry = DetailOf<google::rpc::RetryInfo>(status);
+  ASSERT_NE(retry, nullptr);
+  EXPECT_GT(retry->retry_delay().seconds(), 0);
+  request.mutable_request()->set_tenant("modest");
+  EXPECT_TRUE(compile->Submit(Soon().get(), request, &job).ok());
+  Touch("go");
+  EXPECT_EQ(AwaitEnd(first.id()).state(), v1::JOB_STATE_SUCCEEDED);
+}
+
 TEST_F(JobsTest, AJobWaitsForAWorkerHoweverLongThatTakes) {
   config.workers = 0;
   Start(/*wait=*/false);

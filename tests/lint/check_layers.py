@@ -37,7 +37,7 @@ LAYERS = {
     "server/cluster": ["cache/api", "server/scheduler"],
     "server/autotune": [],
     "server/retention": ["cache/api"],
-    "server/jobs": ["proto", "cache/api"],
+    "server/jobs": ["proto", "cache/api", "server/scheduler"],
     "server/history": ["server/scheduler"],
     "server/rpc": ["proto", "cache/api", "workers/pool", "server/scheduler", "server/admission", "server/autotune",
                    "server/cluster", "server/history", "server/jobs", "server/retention"],
