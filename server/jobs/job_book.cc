@@ -194,33 +194,38 @@ absl::StatusOr<v1::Job> JobBook::Cancel(absl::string_view id) {
   return Get(id);
 }
 
+void JobBook::Run(const Calls& calls) {
+  for (const auto& watch : calls) watch->Deliver();
+}
+
 void JobBook::NotifyLocked(Record& record, Calls* calls) {
-  for (uint64_t watch : record.watches)
-    calls->push_back([watcher = watches_[watch].second, job = record.job] { watcher(job); });
+  for (uint64_t watch : record.watches) {
+    calls->push_back(watches_[watch].second);
+    calls->back()->Push(record.job);
+  }
 }
 
 absl::StatusOr<uint64_t> JobBook::Watch(absl::string_view id, Watcher watcher) {
-  v1::Job job;
-  uint64_t watch = 0;
+  auto watch = std::make_shared<JobWatch>(std::move(watcher));
+  uint64_t number = 0;
   {
     absl::MutexLock lock(&mu_);
     auto it = records_.find(id);
     if (it == records_.end()) return UnknownJob(id);
-    job = it->second.job;
-    watch = next_watch_++;
-    if (!HasEnded(job.state())) {
-      it->second.watches.push_back(watch);
-      watches_[watch] = {std::string(id), watcher};
-    }
+    number = next_watch_++;
+    watches_[number] = {std::string(id), watch};
+    if (!HasEnded(it->second.job.state())) it->second.watches.push_back(number);
+    watch->Push(it->second.job);
   }
-  watcher(job);
-  return watch;
+  watch->Deliver();
+  return number;
 }
 
 void JobBook::Unwatch(uint64_t watch) {
   absl::MutexLock lock(&mu_);
   auto it = watches_.find(watch);
   if (it == watches_.end()) return;
+  it->second.second->Leave();
   auto record = records_.find(it->second.first);
   if (record != records_.end()) {
     auto& all = record->second.watches;
@@ -246,7 +251,7 @@ void JobBook::OnProgress(absl::string_view key, v1::Stage stage) {
       NotifyLocked(record, &calls);
     }
   }
-  for (const auto& call : calls) call();
+  Run(calls);
 }
 
 std::optional<std::string> JobBook::NextLocked() {
@@ -310,7 +315,7 @@ void JobBook::OnDone(const std::string& id, JobEnd end) {
       NotifyLocked(record, &calls);
     }
   }
-  for (const auto& call : calls) call();
+  Run(calls);
   if (!again) End(id, end);
   StartSome();
 }
@@ -356,10 +361,9 @@ void JobBook::End(const std::string& id, const JobEnd& end) {
     record.request.Clear();
     ended_.push_back(id);
     NotifyLocked(record, &calls);
-    for (uint64_t watch : record.watches) watches_.erase(watch);
     record.watches.clear();
   }
-  for (const auto& call : calls) call();
+  Run(calls);
 }
 
 void JobBook::ForgetOld() {

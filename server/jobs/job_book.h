@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,6 +23,7 @@
 #include "cache/api/journal.h"
 #include "proto/v1/compile.pb.h"
 #include "server/jobs/job_id.h"
+#include "server/jobs/job_watch.h"
 #include "server/scheduler/job_queue.h"
 
 namespace tritond::server {
@@ -66,7 +68,7 @@ class JobBook final {
  public:
   using Clock = std::function<absl::Time()>;
   using Executor = std::function<void(std::function<void()>)>;
-  using Watcher = std::function<void(const v1::Job&)>;
+  using Watcher = JobWatch::Watcher;
 
   JobBook(JobBookConfig config, Clock clock, cache::Journal& journal, JobRunner& runner, Executor executor);
 
@@ -85,8 +87,8 @@ class JobBook final {
   // A job that has ended stays as it is. NotFound for an unknown id.
   absl::StatusOr<v1::Job> Cancel(absl::string_view id);
 
-  // Calls the watcher now and at each change, the last time with a state that is an end. NotFound for an unknown id.
-  // No call comes after Unwatch has returned, unless it is under way.
+  // Calls the watcher now and at each change, in the order of the changes and never twice at once; the last time with a
+  // state that is an end. NotFound for an unknown id. No call begins after Unwatch, which each watch is to end with.
   absl::StatusOr<uint64_t> Watch(absl::string_view id, Watcher watcher);
   void Unwatch(uint64_t watch);
 
@@ -111,7 +113,7 @@ class JobBook final {
     bool cancelled = false;
     std::vector<uint64_t> watches;
   };
-  using Calls = std::vector<std::function<void()>>;
+  using Calls = std::vector<std::shared_ptr<JobWatch>>;        // that have states to deliver
   using IdempotencyKey = std::pair<std::string, std::string>;  // tenant and key
 
   absl::Status RefusalLocked(const std::string& tenant) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -119,6 +121,7 @@ class JobBook final {
   void EnqueueLocked(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The job whose turn it is to start; nothing while none may.
   std::optional<std::string> NextLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  static void Run(const Calls& calls);
   void NotifyLocked(Record& record, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void StartSome();
   void OnDone(const std::string& id, JobEnd end);
@@ -140,7 +143,8 @@ class JobBook final {
   std::multimap<absl::Time, std::string> delayed_ ABSL_GUARDED_BY(mu_);      // ids that may start from then on
   std::map<IdempotencyKey, std::string> by_idempotency_key_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, std::set<std::string>> by_key_ ABSL_GUARDED_BY(mu_);  // request key to open ids
-  std::map<uint64_t, std::pair<std::string, Watcher>> watches_ ABSL_GUARDED_BY(mu_);
+  // To ids and their watches, which are shared with the threads that deliver.
+  std::map<uint64_t, std::pair<std::string, std::shared_ptr<JobWatch>>> watches_ ABSL_GUARDED_BY(mu_);
   std::deque<std::string> ended_ ABSL_GUARDED_BY(mu_);  // ids, the one that ended first in front
   uint64_t next_watch_ ABSL_GUARDED_BY(mu_) = 1;
   uint64_t next_number_ ABSL_GUARDED_BY(mu_) = 1;

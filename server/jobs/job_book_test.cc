@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -308,6 +310,56 @@ TEST_F(JobBookTest, WatchersSeeEveryChangeUntilTheEnd) {
   ASSERT_TRUE(book->Watch(id, [&](const v1::Job& job) { seen.push_back(job.state()); }).ok());
   EXPECT_THAT(seen, ElementsAre(v1::JOB_STATE_SUCCEEDED));
   EXPECT_TRUE(absl::IsNotFound(book->Watch("unknown", [](const v1::Job&) {}).status()));
+}
+
+TEST_F(JobBookTest, AnEndThatComesDuringAWatchersCallIsToldAfterIt) {
+  const std::string id = Submit("kernel");
+  book->OnProgress("key of kernel", v1::STAGE_UNSPECIFIED);
+  std::vector<v1::JobState> seen;
+  ASSERT_TRUE(book->Watch(id,
+                          [&](const v1::Job& job) {
+                            // As if this thread was put off here while another one ended the job.
+                            if (job.state() == v1::JOB_STATE_RUNNING) std::thread([&] { Succeed(id); }).join();
+                            seen.push_back(job.state());
+                          })
+                  .ok());
+  EXPECT_THAT(seen, ElementsAre(v1::JOB_STATE_RUNNING, v1::JOB_STATE_SUCCEEDED));
+}
+
+TEST_F(JobBookTest, NoCallBeginsAfterUnwatch) {
+  const std::string id = Submit("kernel");
+  std::vector<v1::JobState> seen;
+  uint64_t watch = 0;
+  absl::StatusOr<uint64_t> begun = book->Watch(id, [&](const v1::Job& job) {
+    seen.push_back(job.state());
+    if (job.state() != v1::JOB_STATE_RUNNING) return;
+    Succeed(id);
+    book->Unwatch(watch);
+  });
+  watch = begun.value();
+  book->OnProgress("key of kernel", v1::STAGE_UNSPECIFIED);
+  EXPECT_THAT(seen, ElementsAre(v1::JOB_STATE_QUEUED, v1::JOB_STATE_RUNNING));
+}
+
+TEST_F(JobBookTest, ManyThreadsNeverMixUpAWatchersStates) {
+  for (int round = 0; round < 200; ++round) {
+    const std::string id = Submit("kernel", absl::StrCat(round));
+    std::vector<v1::Stage> stages;
+    v1::JobState last = v1::JOB_STATE_UNSPECIFIED;
+    std::thread other([&] {
+      for (v1::Stage stage : {v1::STAGE_TTGIR, v1::STAGE_LLIR, v1::STAGE_ASM}) book->OnProgress("key of kernel", stage);
+      Succeed(id);
+    });
+    absl::StatusOr<uint64_t> watch = book->Watch(id, [&](const v1::Job& job) {
+      stages.push_back(job.stage());
+      last = job.state();
+    });
+    other.join();
+    book->Unwatch(watch.value());
+    EXPECT_TRUE(std::is_sorted(stages.begin(), stages.end()));
+    if (!stages.empty() && JobBook::HasEnded(last)) continue;
+    ADD_FAILURE() << "the end was not told last, but " << v1::JobState_Name(last);
+  }
 }
 
 TEST_F(JobBookTest, EndedJobsAreForgottenInTime) {
