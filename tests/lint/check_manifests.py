@@ -101,6 +101,13 @@ def check_container(container, volumes, where):
         yield f"{where}: must have limits"
 
 
+def check_access(container, where):
+    """A daemon whose socket others mount, or whose port they reach, says who may do what: without rules everybody is an admin."""
+    words = container.get("args", [])
+    if container["image"] == "tritond" and "command" not in container and "--config" not in words and "--access-file" not in words:
+        yield f"{where}: a daemon that others reach wants an --access-file"
+
+
 def check_pod(document, where):
     """What a pod's parts promise each other, and the rules of the restricted pod security standard."""
     for labels, spec, claims in pods_of(document):
@@ -110,6 +117,7 @@ def check_pod(document, where):
             yield f"{where}: must run as no root and with the default seccomp profile"
         for container in spec.get("initContainers", []) + spec["containers"]:
             yield from check_container(container, volumes, f"{where}.{container['name']}")
+            yield from check_access(container, f"{where}.{container['name']}")
         selector = (document.get("spec") or {}).get("selector", {}).get("matchLabels", {})
         for name, value in selector.items():
             if labels.get(name) != value:
@@ -161,6 +169,8 @@ def check_drain(folder, documents, yaml):
     for name in settings:
         if name not in known:
             yield f"tritond.yaml: the daemon has no setting {name}"
+    if "access_file" not in settings:
+        yield "tritond.yaml: a daemon that others reach wants an access_file"
     for where, document in documents:
         for _, spec, _ in pods_of(document):
             for container in spec.get("initContainers", []) + spec["containers"]:

@@ -87,6 +87,12 @@ class CheckManifestsTest(unittest.TestCase):
         self.daemon()["volumes"].pop()
         self.expect("there is no volume tmp")
 
+    def test_a_daemon_beside_others_without_rules(self):
+        args = self.one("Pod", "training-with-tritond")["spec"]["initContainers"][0]["args"]
+        at = args.index("--access-file")
+        del args[at:at + 2]
+        self.expect("wants an --access-file")
+
     def test_root(self):
         self.daemon()["securityContext"]["runAsNonRoot"] = False
         self.expect("must run as no root")

@@ -14,7 +14,7 @@ here until it is added, after a look at the reference.
 
 ROOTS = {
     ("v1", "Namespace"): "Namespace", ("v1", "ServiceAccount"): "ServiceAccount", ("v1", "Service"): "Service",
-    ("v1", "Pod"): "Pod", ("apps/v1", "Deployment"): "Deployment", ("apps/v1", "StatefulSet"): "StatefulSet",
+    ("v1", "ConfigMap"): "ConfigMap", ("v1", "Pod"): "Pod", ("apps/v1", "Deployment"): "Deployment", ("apps/v1", "StatefulSet"): "StatefulSet",
     ("apps/v1", "DaemonSet"): "DaemonSet", ("networking.k8s.io/v1", "NetworkPolicy"): "NetworkPolicy",
     ("policy/v1", "PodDisruptionBudget"): "PodDisruptionBudget",
     ("kustomize.config.k8s.io/v1beta1", "Kustomization"): "Kustomization",
@@ -34,6 +34,7 @@ TYPES = {
                     "ports": "[ServicePort]", "publishNotReadyAddresses": "bool"},
     "ServicePort": {"name": "str", "port": "int!", "targetPort": "int-or-str", "protocol": "TCP|UDP|SCTP",
                     "appProtocol": "str"},
+    "ConfigMap": {**OBJECT, "data": "{str}"},
     "Pod": {**OBJECT, "spec": "PodSpec!"},
     "PodTemplate": {"metadata": "TemplateMeta!", "spec": "PodSpec!"},
     "Deployment": {**OBJECT, "spec": "DeploymentSpec!"},
