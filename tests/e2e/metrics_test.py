@@ -141,6 +141,12 @@ class MetricsTest(unittest.TestCase):
         self.assertGreater(len(named), 8)
         self.assertEqual(named - self.samples, set())
 
+    def test_what_a_kernel_or_a_caller_is_to_blame_for_alarms_nobody(self):
+        rules = (ROOT / "deploy/prometheus/alerts.yaml").read_text(encoding="utf-8")
+        counted = re.search(r"alert: TritondCompilesFail.*?outcome!~\"([a-z_|]+)\"", rules, re.DOTALL).group(1).split("|")
+        for outcome in ("ok", "invalid_argument", "unimplemented", "resource_exhausted", "cancelled", "deadline_exceeded"):
+            self.assertIn(outcome, counted)
+
     def test_every_metric_of_the_dashboard_is_there(self):
         dashboard = json.loads((ROOT / "deploy/grafana/tritond.json").read_text(encoding="utf-8"))
         named = set()
