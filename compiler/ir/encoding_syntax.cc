@@ -93,8 +93,6 @@ LogicalResult DotOperandEncodingAttr::verify(EmitError error, unsigned index, Di
     return error() << "kWidth of a matrix unit's operand is a power of two up to 64, not " << k_width;
   auto mma = llvm::dyn_cast<NvidiaMmaEncodingAttr>(parent);
   if (mma && k_width > 16) return error() << "kWidth of an nvidia_mma operand is 1, 2, 4, 8 or 16, not " << k_width;
-  if (mma && mma.getVersionMajor() == 3 && index == 1)
-    return error() << "operand b of nvidia_mma version 3 lies in shared memory, not in registers";
   return mlir::success();
 }
 

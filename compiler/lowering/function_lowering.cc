@@ -251,6 +251,7 @@ static bool ComputesWithNarrowFloats(mlir::Operation* op) {
 
 mlir::LogicalResult FunctionLowering::LowerOp(mlir::Operation* op) {
   const LoweringTable::Fn* lower = table_.Find(op);
+  if (const LoweringTable* own = target.OwnLowerings(); own && !lower) lower = own->Find(op);
   if (!lower) return op->emitOpError("is not supported by this compiler yet: it has no lowering");
   if (ComputesWithNarrowFloats(op)) return op->emitOpError("computes with 8-bit floats; convert them first");
   for (mlir::Type type : op->getResultTypes()) {

@@ -10,15 +10,12 @@
 #include "compiler/lowering/dots.h"
 
 namespace tritond::compiler {
-namespace {
 
 using mlir::FailureOr;
 using mlir::LogicalResult;
 using mlir::RankedTensorType;
 using mlir::Value;
 
-// The registers of `operand` that hold the elements `fragment` of the tile at `origin`; empty if some are elsewhere.
-// Fragments and tiles lie in the last two dimensions.
 llvm::SmallVector<int> RegistersOf(const RegisterAt& at, Coordinates origin, ElementList fragment) {
   llvm::SmallVector<int> registers;
   size_t row = origin.size() - 2, column = origin.size() - 1;
@@ -33,35 +30,26 @@ llvm::SmallVector<int> RegistersOf(const RegisterAt& at, Coordinates origin, Ele
   return registers;
 }
 
-struct Tile {
-  Coordinates origin;                // of the result's tile
-  llvm::SmallVector<int> registers;  // of the result
-};
-
-// The tiles that lane 0 of warp 0 takes part in, in the order of their first registers; together they are all its
-// registers, or the result is empty.
-std::vector<Tile> TilesOf(const LinearLayout& layout, const MatrixInstruction& instruction) {
-  RegisterAt at = RegistersByCoordinates(layout);
-  std::vector<Tile> tiles;
-  size_t covered = 0;
-  for (int32_t r = 0; r < layout.InSize("register"); ++r) {
-    Coordinates origin = layout.ApplyNamed({{"register", r}});
-    if (origin[origin.size() - 2] % instruction.m || origin[origin.size() - 1] % instruction.n) continue;
-    Tile tile{origin, RegistersOf(at, origin, instruction.c)};
-    if (tile.registers.empty()) return {};
-    covered += tile.registers.size();
-    tiles.push_back(std::move(tile));
-  }
-  return covered == at.size() ? tiles : std::vector<Tile>();
-}
-
 Values Pick(ValueList values, llvm::ArrayRef<int> registers) {
   Values picked;
   for (int r : registers) picked.push_back(values[r]);
   return picked;
 }
 
-}  // namespace
+std::vector<MatrixTile> TilesOf(const LinearLayout& layout, int m, int n, ElementList fragment) {
+  RegisterAt at = RegistersByCoordinates(layout);
+  std::vector<MatrixTile> tiles;
+  size_t covered = 0;
+  for (int32_t r = 0; r < layout.InSize("register"); ++r) {
+    Coordinates origin = layout.ApplyNamed({{"register", r}});
+    if (origin[origin.size() - 2] % m || origin[origin.size() - 1] % n) continue;
+    MatrixTile tile{origin, RegistersOf(at, origin, fragment)};
+    if (tile.registers.empty()) return {};
+    covered += tile.registers.size();
+    tiles.push_back(std::move(tile));
+  }
+  return covered == at.size() ? tiles : std::vector<MatrixTile>();
+}
 
 LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInstruction& instruction) {
   Emitter& e = f.e;
@@ -69,14 +57,14 @@ LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInst
   auto type = llvm::cast<RankedTensorType>(op.getType());
   RegisterAt at_a = RegistersByCoordinates(f.LayoutOf(type_a));
   RegisterAt at_b = RegistersByCoordinates(f.LayoutOf(llvm::cast<RankedTensorType>(op.getB().getType())));
-  std::vector<Tile> tiles = TilesOf(f.LayoutOf(type), instruction);
+  std::vector<MatrixTile> tiles = TilesOf(f.LayoutOf(type), instruction.m, instruction.n, instruction.c);
   if (tiles.empty()) return op.emitOpError("has a result encoding that the matrix instruction's tiles do not fit");
   int rank = type.getRank();
   mlir::Type sum_type = DotSumType(e.b, type.getElementType());
   Values sums;
   for (Value initial : f.Get(op.getC())) sums.push_back(WidenForDot(e, initial, type.getElementType(), sum_type));
   for (int64_t k = 0; k < type_a.getDimSize(rank - 1); k += instruction.k) {
-    for (const Tile& tile : tiles) {
+    for (const MatrixTile& tile : tiles) {
       Coordinates origin_a(tile.origin), origin_b(tile.origin);
       origin_a[rank - 1] = k;
       origin_b[rank - 2] = k;

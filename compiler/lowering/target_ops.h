@@ -50,12 +50,17 @@ struct MatrixInstruction {
   mlir::FloatType float_a, float_b;  // the operands' types; null: signed integers of 8 bits
 };
 
+class LoweringTable;
+
 // Emits LLVM dialect operations at the builder's insertion point. Stateless; one per target, used from any thread.
 // Types: values are LLVM dialect types; bf16, f16, f32, f64 are floats, 8-bit floats are i8.
 // A method that returns failure has emitted a diagnostic at `loc`.
 class TargetOps {
  public:
   virtual ~TargetOps() = default;
+
+  // How operations are lowered that only this target has; null: there are none.
+  virtual const LoweringTable* OwnLowerings() const { return nullptr; }
 
   // Threads of a warp, a power of two.
   virtual int WarpSize() const = 0;

@@ -8,9 +8,7 @@ constexpr int64_t kGroupBytes = 16, kBankRowBytes = 128;
 // Rows of a group that one phase of the memory serves.
 constexpr int64_t kRows = 8;
 
-}  // namespace
-
-ttg::SwizzledSharedEncodingAttr MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order) {
+ttg::SwizzledSharedEncodingAttr SwizzledGroups(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order) {
   int64_t bits = type.getElementTypeBitWidth();
   if (bits < 8 || bits > 32) return {};
   int64_t row_bytes = type.getDimSize(order[0]) * bits / 8;
@@ -18,6 +16,26 @@ ttg::SwizzledSharedEncodingAttr MatrixBufferEncoding(mlir::RankedTensorType type
   int64_t per_phase = std::max<int64_t>(1, kBankRowBytes / row_bytes);
   int64_t max_phase = std::max<int64_t>(1, std::min(kRows / std::min(kRows, per_phase), row_bytes / kGroupBytes));
   return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), vec, per_phase, max_phase, order);
+}
+
+ttg::NvmmaSharedEncodingAttr NvmmaColumns(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order, unsigned k) {
+  int64_t bits = type.getElementTypeBitWidth(), width = std::min(type.getDimSize(order[0]) * bits / 8, kBankRowBytes);
+  if (type.getRank() != 2 || bits < 8 || bits > 32 || (bits != 16 && order[0] != k)) return {};
+  if (width < 2 * kGroupBytes || type.getDimSize(order[1]) < kRows) return {};
+  return ttg::NvmmaSharedEncodingAttr::get(type.getContext(), width, /*transposed=*/order[0] == 0, bits,
+                                           /*fp4Padded=*/false, ttg::SingleBlock(2));
+}
+
+}  // namespace
+
+mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
+                                     ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims) {
+  auto mma = llvm::dyn_cast<ttg::NvidiaMmaEncodingAttr>(operand.getParent());
+  if (mma && mma.getVersionMajor() == 3) {
+    unsigned k = operand.getOpIdx() == 0 ? 1 : 0;
+    if (auto nvmma = NvmmaColumns(type, order, dims.empty() ? k : dims[k])) return nvmma;
+  }
+  return SwizzledGroups(type, order);
 }
 
 bool IsMatrixOperand(mlir::RankedTensorType type) {

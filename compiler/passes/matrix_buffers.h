@@ -7,10 +7,15 @@
 
 namespace tritond::compiler {
 
-// Elements stand in `order`, fastest dimension first, in groups of 16 bytes that are swizzled such that eight
-// neighbouring rows of one group lie in different banks. Null when the elements are narrower than a byte or wider than
+// The encoding of a buffer that holds `type` in `order`, fastest dimension first, for an operand of encoding `operand`,
+// whose dimension d is dimension `dims[d]` of the buffer. Null when the elements are narrower than a byte or wider than
 // a word of the unit.
-ttg::SwizzledSharedEncodingAttr MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order);
+//
+//   swizzled_shared  groups of 16 bytes, swizzled such that eight neighbouring rows of one group lie in different banks
+//   nvmma_shared     for dots of nvidia_mma version 3, where their unit can read `order`: with K contiguous, or
+//                    elements of 16 bits
+mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
+                                     ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims = {});
 
 // Whether `type` is an operand of a matrix unit's dot, not of one by multiply-adds.
 bool IsMatrixOperand(mlir::RankedTensorType type);

@@ -111,12 +111,12 @@ llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body) {
 mlir::Attribute BufferEncoding(const BufferedLoad& buffered) {
   RankedTensorType type = buffered.Type();
   llvm::ArrayRef<unsigned> order = llvm::cast<ttg::BlockedEncodingAttr>(type.getEncoding()).getOrder();
-  bool is_operand = llvm::any_of(buffered.reads, [](const BufferRead& read) {
-    auto type = llvm::cast<RankedTensorType>(read.defines.getType());
-    return llvm::isa<ttg::DotOperandEncodingAttr>(type.getEncoding());
-  });
-  if (is_operand)
-    if (auto encoding = MatrixBufferEncoding(type, order)) return encoding;
+  for (const BufferRead& read : buffered.reads) {
+    auto operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(
+        llvm::cast<RankedTensorType>(read.defines.getType()).getEncoding());
+    if (!operand) continue;
+    if (auto encoding = MatrixBufferEncoding(type, order, operand, read.order)) return encoding;
+  }
   return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), 1, 1, 1, order);
 }
 
@@ -140,20 +140,28 @@ Value BufferAt(OpBuilder& b, mlir::Location loc, Value ring, Value place) {
       loc, BufferType(type.getShape().drop_front(), type.getElementType(), type.getEncoding()), ring, place);
 }
 
+mlir::Attribute TransposedEncoding(mlir::Attribute buffer, llvm::ArrayRef<int32_t> order) {
+  if (auto nvmma = llvm::dyn_cast<ttg::NvmmaSharedEncodingAttr>(buffer)) {
+    bool swaps = order[0] != 0;  // of two dimensions
+    return ttg::NvmmaSharedEncodingAttr::get(nvmma.getContext(), nvmma.getSwizzlingByteWidth(),
+                                             nvmma.getTransposed() != swaps, nvmma.getElementBitWidth(),
+                                             nvmma.getFp4Padded(), nvmma.getCga());
+  }
+  auto swizzled = llvm::cast<ttg::SwizzledSharedEncodingAttr>(buffer);
+  llvm::SmallVector<unsigned> moved_to(order.size()), memory_order;
+  for (auto [to, from] : llvm::enumerate(order)) moved_to[from] = to;
+  for (unsigned dim : swizzled.getOrder()) memory_order.push_back(moved_to[dim]);
+  return ttg::SwizzledSharedEncodingAttr::get(buffer.getContext(), swizzled.getVec(), swizzled.getPerPhase(),
+                                              swizzled.getMaxPhase(), memory_order);
+}
+
 Value Transposed(OpBuilder& b, mlir::Location loc, Value buffer, llvm::ArrayRef<int32_t> order) {
   if (order.empty()) return buffer;
   auto type = llvm::cast<ttg::MemDescType>(buffer.getType());
-  auto encoding = llvm::cast<ttg::SwizzledSharedEncodingAttr>(type.getEncoding());
-  llvm::SmallVector<unsigned> moved_to(order.size()), memory_order;
   llvm::SmallVector<int64_t> shape;
-  for (auto [to, from] : llvm::enumerate(order)) {
-    moved_to[from] = to;
-    shape.push_back(type.getShape()[from]);
-  }
-  for (unsigned dim : encoding.getOrder()) memory_order.push_back(moved_to[dim]);
-  auto transposed = ttg::SwizzledSharedEncodingAttr::get(b.getContext(), encoding.getVec(), encoding.getPerPhase(),
-                                                         encoding.getMaxPhase(), memory_order);
-  return b.create<ttg::MemDescTransOp>(loc, BufferType(shape, type.getElementType(), transposed), buffer, order);
+  for (int32_t from : order) shape.push_back(type.getShape()[from]);
+  mlir::Attribute encoding = TransposedEncoding(type.getEncoding(), order);
+  return b.create<ttg::MemDescTransOp>(loc, BufferType(shape, type.getElementType(), encoding), buffer, order);
 }
 
 // `condition` for all elements of `type`, a type of masks.

@@ -35,7 +35,8 @@ void Rewrite(ttg::ConvertLayoutOp convert) {
   if (!blocked || !IsMatrixOperand(to)) return;
   if (!llvm::isa<mlir::IntegerType, mlir::FloatType>(from.getElementType()) || !GoesThroughSharedMemory(from, to))
     return;
-  ttg::SwizzledSharedEncodingAttr shared = MatrixBufferEncoding(from, blocked.getOrder());
+  mlir::Attribute shared = MatrixBufferEncoding(from, blocked.getOrder(),
+                                                llvm::cast<ttg::DotOperandEncodingAttr>(to.getEncoding()));
   if (!shared) return;
   mlir::OpBuilder b(convert);
   auto type =

@@ -95,8 +95,9 @@ struct TargetConfig {
 
 // All targets that the compiler has, by name, with no tool looked for yet.
 std::vector<std::string> TargetNames();
-// Makes the targets' own passes known by name, for triton-opt.
+// Make the targets' own passes and dialects known by name, for triton-opt.
 void RegisterTargetPasses();
+void RegisterTargetDialects(mlir::DialectRegistry& registry);
 // InvalidArgument, naming what there is, when `name` is none of them.
 absl::StatusOr<std::unique_ptr<Target>> FindTarget(absl::string_view name, const TargetConfig& config);
 

@@ -17,6 +17,8 @@ std::vector<std::string> TargetNames() {
 
 void RegisterTargetPasses() { registerTritondNvidiaPasses(); }
 
+void RegisterTargetDialects(mlir::DialectRegistry& registry) { registry.insert<ttng::TTNGDialect>(); }
+
 absl::StatusOr<std::unique_ptr<Target>> FindTarget(absl::string_view name, const TargetConfig& config) {
   if (std::unique_ptr<Target> target = nvidia::MakeTarget(name, config)) return target;
   if (std::unique_ptr<Target> target = host::MakeTarget(name)) return target;

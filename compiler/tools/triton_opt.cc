@@ -5,6 +5,7 @@
 
 #include "compiler/ir/normalize_text.h"
 #include "compiler/ir/ttg_dialect.h"
+#include "compiler/targets/target.h"
 #include "compiler/tools/register_passes.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -27,6 +28,7 @@ void RegisterDialects(mlir::DialectRegistry& registry) {
   registry.insert<tritond::tt::TTDialect, tritond::ttg::TTGDialect, mlir::arith::ArithDialect, mlir::BuiltinDialect,
                   mlir::cf::ControlFlowDialect, mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
                   mlir::NVVM::NVVMDialect, mlir::ROCDL::ROCDLDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
+  tritond::compiler::RegisterTargetDialects(registry);
 }
 
 int Fail(const std::string& message) {

@@ -24,6 +24,9 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
 // Moves loads from shared memory to their first uses, so that fewer registers are live. Keeps what the module means.
 void SinkSharedLoads(llvm::Module& module);
 
+// order_async_proxy.cc. Puts the fences that wgmma needs in front of barriers, if the module has any.
+void OrderAsyncProxy(llvm::Module& module);
+
 // optimize.cc. Sets the module's triple and data layout, gives functions with the attribute "tritond.kernel" an entry
 // point's annotations, and everything else internal linkage; links libdevice when one of its functions is called; runs
 // LLVM's O3. InvalidArgument: no kernel, or a call of an unknown function, which the message names.

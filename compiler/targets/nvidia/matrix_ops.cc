@@ -14,6 +14,7 @@ namespace tritond::compiler {
 namespace {
 
 using mlir::Value;
+using nvidia::Words;
 namespace LLVM = mlir::LLVM;
 
 // The type as mma spells it; empty: there is no mma for it.
@@ -26,23 +27,6 @@ llvm::StringRef MmaType(mlir::Type type, int compute_capability) {
   if (llvm::isa<mlir::Float8E4M3FNType>(type)) return "e4m3";
   if (llvm::isa<mlir::Float8E5M2Type>(type)) return "e5m2";
   return "";
-}
-
-// Packs elements into words, the first one lowest.
-mlir::SmallVector<Value> Words(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange elements) {
-  mlir::SmallVector<Value> words;
-  unsigned per_word = 32 / elements[0].getType().getIntOrFloatBitWidth();
-  mlir::Type element = elements[0].getType();
-  for (size_t first = 0; first < elements.size(); first += per_word) {
-    Value word = elements[first];
-    if (per_word > 1) {
-      word = b.create<LLVM::PoisonOp>(loc, LLVM::getVectorType(element, per_word));
-      for (unsigned i = 0; i < per_word; ++i)
-        word = b.create<LLVM::InsertElementOp>(loc, word, elements[first + i], EmitI32(b, loc, i));
-    }
-    words.push_back(b.create<LLVM::BitcastOp>(loc, b.getI32Type(), word));
-  }
-  return words;
 }
 
 std::string Braces(llvm::ArrayRef<std::string> operands) { return "{" + llvm::join(operands, ", ") + "}"; }

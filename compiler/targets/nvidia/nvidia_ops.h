@@ -12,8 +12,11 @@ namespace tritond::compiler {
 // atomic_ops.cc, math_ops.cc, matrix_ops.cc, convert_ops.cc, debug_ops.cc; the rest is in nvidia_ops.cc.
 class NvidiaOps final : public TargetOps {
  public:
-  // `compute_capability`: 80 for 8.0.
-  explicit NvidiaOps(int compute_capability) : compute_capability_(compute_capability) {}
+  // `compute_capability`: 80 for 8.0. `own_lowerings` as OwnLowerings has it; must outlive this.
+  explicit NvidiaOps(int compute_capability, const LoweringTable* own_lowerings = nullptr)
+      : compute_capability_(compute_capability), own_lowerings_(own_lowerings) {}
+
+  const LoweringTable* OwnLowerings() const override { return own_lowerings_; }
 
   int WarpSize() const override { return 32; }
   mlir::Value ThreadId(mlir::OpBuilder& b, mlir::Location loc) const override;
@@ -82,6 +85,7 @@ class NvidiaOps final : public TargetOps {
 
  private:
   int compute_capability_;
+  const LoweringTable* own_lowerings_;
 };
 
 }  // namespace tritond::compiler

@@ -9,6 +9,7 @@
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/pipeline.h"
 #include "compiler/targets/nvidia/toolchain.h"
+#include "compiler/targets/nvidia/warp_group_dots.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
@@ -19,7 +20,7 @@ class NvidiaTarget final : public Target {
  public:
   NvidiaTarget(const Architecture& arch, const TargetConfig& config)
       : arch_(arch),
-        ops_(arch.compute_capability),
+        ops_(arch.compute_capability, &TtngLowerings()),
         toolchain_(Toolchain::ForConfig(config)),
         assembler_cpu_seconds_(config.assembler_cpu_seconds) {}
 

@@ -158,6 +158,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   RunO3(module, machine);
   // Last: the passes above move loads up where they can.
   SinkSharedLoads(module);
+  OrderAsyncProxy(module);
   return absl::OkStatus();
 }
 

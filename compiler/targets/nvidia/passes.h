@@ -3,7 +3,7 @@
 #ifndef COMPILER_TARGETS_NVIDIA_PASSES_H_
 #define COMPILER_TARGETS_NVIDIA_PASSES_H_
 
-#include "compiler/ir/ttg_dialect.h"
+#include "compiler/targets/nvidia/ttng_dialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -11,4 +11,9 @@ def AccelerateMatmulPass : Pass<"nvidia-accelerate-matmul", "::mlir::ModuleOp"> 
     Option<"compute_capability", "compute-capability", "int", "90", "of the GPU, 80 for 8.0">];
 }
 
+def FormWarpGroupDotsPass : Pass<"nvidia-form-warp-group-dots", "::mlir::ModuleOp"> {
+  let summary = "lets dots of nvidia_mma version 3 read their operands from shared memory";
+  let dependentDialects = ["::tritond::ttng::TTNGDialect"];
+}
+
 #endif  // COMPILER_TARGETS_NVIDIA_PASSES_TD_

@@ -43,6 +43,8 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   AddLoopPipeliningPasses(pm, options.num_stages, arch.max_shared_bytes);
   // The remaining operands that come from other threads: through a buffer that ldmatrix can read.
   pm.addPass(createReduceDataDuplicationPass());
+  // Once all operands have their buffers: dots of wgmma read them there.
+  pm.addPass(createFormWarpGroupDotsPass());
   // The dots that the tensor cores do not take.
   pm.addPass(createTileDotsPass());
   // After all passes that let dots read shared memory; before the last cleaning, for it repeats arithmetic. It costs a

@@ -20,6 +20,22 @@ char RegisterConstraint(mlir::Type type) {
   }
 }
 
+llvm::SmallVector<mlir::Value> Words(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange elements) {
+  llvm::SmallVector<mlir::Value> words;
+  unsigned per_word = 32 / elements[0].getType().getIntOrFloatBitWidth();
+  mlir::Type element = elements[0].getType();
+  for (size_t first = 0; first < elements.size(); first += per_word) {
+    mlir::Value word = elements[first];
+    if (per_word > 1) {
+      word = b.create<LLVM::PoisonOp>(loc, LLVM::getVectorType(element, per_word));
+      for (unsigned i = 0; i < per_word; ++i)
+        word = b.create<LLVM::InsertElementOp>(loc, word, elements[first + i], EmitI32(b, loc, i));
+    }
+    words.push_back(b.create<LLVM::BitcastOp>(loc, b.getI32Type(), word));
+  }
+  return words;
+}
+
 std::string PtxBuilder::AddOutput(mlir::Type type) {
   if (!constraints_.empty()) constraints_ += ',';
   constraints_ += {'=', RegisterConstraint(type)};

@@ -36,6 +36,9 @@ class PtxBuilder {
   std::string constraints_;
 };
 
+// Packs elements of 8, 16 or 32 bits into words (i32), the first one lowest.
+llvm::SmallVector<mlir::Value> Words(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange elements);
+
 // The letter of LLVM's NVPTX back end for a register of `type`.
 char RegisterConstraint(mlir::Type type);
 

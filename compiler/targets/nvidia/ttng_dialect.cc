@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/nvidia/ttng_dialect.h"
+
+#include "compiler/targets/nvidia/ttng_dialect.cc.inc"
+
+#define GET_OP_CLASSES
+#include "compiler/targets/nvidia/ttng_ops.cc.inc"
+
+namespace tritond::ttng {
+namespace {
+
+using mlir::RankedTensorType;
+
+constexpr int64_t kInstructionRows = 64, kInstructionBytesOfK = 32, kCoreRows = 8;
+
+llvm::ArrayRef<int64_t> ShapeOf(mlir::Type type) {
+  if (auto buffer = llvm::dyn_cast<ttg::MemDescType>(type)) return buffer.getShape();
+  return llvm::cast<RankedTensorType>(type).getShape();
+}
+
+}  // namespace
+
+void TTNGDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/targets/nvidia/ttng_ops.cc.inc"
+      >();
+}
+
+mlir::Type ElementOf(mlir::Type type) {
+  if (auto buffer = llvm::dyn_cast<ttg::MemDescType>(type)) return buffer.getElementType();
+  return llvm::cast<RankedTensorType>(type).getElementType();
+}
+
+int64_t InstructionK(mlir::Type operand) { return kInstructionBytesOfK * 8 / operand.getIntOrFloatBitWidth(); }
+
+bool IsReadable(ttg::MemDescType type, unsigned k) {
+  auto nvmma = llvm::dyn_cast<ttg::NvmmaSharedEncodingAttr>(type.getEncoding());
+  if (!nvmma || type.getShape().size() != 2 || nvmma.getSwizzlingByteWidth() == 0 || nvmma.getFp4Padded() ||
+      !ttg::HasAllocShape(type))
+    return false;
+  unsigned contiguous = nvmma.getTransposed() ? 0 : 1;
+  bool fits = type.getShape()[1 - contiguous] >= kCoreRows && type.getShape()[k] >= InstructionK(type.getElementType());
+  return fits && (contiguous == k || nvmma.getElementBitWidth() == 16);
+}
+
+void WarpGroupDotOp::getEffects(
+    llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>& effects) {
+  for (mlir::OpOperand* operand : {&getAMutable(), &getBMutable()})
+    if (llvm::isa<ttg::MemDescType>(operand->get().getType()))
+      effects.emplace_back(mlir::MemoryEffects::Read::get(), operand, ttg::SharedMemory::get());
+}
+
+mlir::LogicalResult WarpGroupDotOp::verify() {
+  mlir::Type a = getA().getType(), b = getB().getType();
+  auto d = llvm::cast<RankedTensorType>(getD().getType());
+  auto mma = llvm::dyn_cast_or_null<ttg::NvidiaMmaEncodingAttr>(d.getEncoding());
+  if (!mma || mma.getVersionMajor() != 3) return emitOpError("yields a tensor of encoding nvidia_mma, version 3");
+  llvm::ArrayRef<int64_t> shape_a = ShapeOf(a), shape_b = ShapeOf(b), shape = d.getShape();
+  if (shape_a.size() != 2 || shape_b.size() != 2 || shape.size() != 2) return emitOpError("takes matrices");
+  if (shape_a[0] != shape[0] || shape_a[1] != shape_b[0] || shape_b[1] != shape[1])
+    return emitOpError() << "shapes of " << a << " * " << b << " -> " << d << " do not fit";
+  if (shape[0] % kInstructionRows || shape_a[1] % InstructionK(ElementOf(a)))
+    return emitOpError() << "takes multiples of " << kInstructionRows << " rows and of " << InstructionK(ElementOf(a))
+                         << " along K";
+  if (ElementOf(a).getIntOrFloatBitWidth() != ElementOf(b).getIntOrFloatBitWidth())
+    return emitOpError() << "operands differ in width: " << ElementOf(a) << " and " << ElementOf(b);
+  if (auto buffer = llvm::dyn_cast<ttg::MemDescType>(a); buffer && !IsReadable(buffer, 1))
+    return emitOpError() << "cannot read operand a from " << a;
+  if (!IsReadable(llvm::cast<ttg::MemDescType>(b), 0)) return emitOpError() << "cannot read operand b from " << b;
+  return mlir::success();
+}
+
+}  // namespace tritond::ttng

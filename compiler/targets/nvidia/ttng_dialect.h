@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ttng dialect (ttng_ops.td).
+#ifndef COMPILER_TARGETS_NVIDIA_TTNG_DIALECT_H_
+#define COMPILER_TARGETS_NVIDIA_TTNG_DIALECT_H_
+
+#include <optional>
+
+#include "compiler/ir/encodings.h"
+#include "compiler/ir/ttg_dialect.h"
+#include "compiler/targets/nvidia/ttng_dialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "compiler/targets/nvidia/ttng_ops.h.inc"
+
+namespace tritond::ttng {
+
+// The element type of a tensor or a buffer.
+mlir::Type ElementOf(mlir::Type type);
+
+// The elements along K that one wgmma multiplies: 32 bytes.
+int64_t InstructionK(mlir::Type operand);
+
+// Whether wgmma can read an operand whose K is dimension `k` of a buffer of this type: nvmma_shared, swizzled, whole,
+// and with K contiguous unless the elements have 16 bits (PTX ISA, "Asynchronous warpgroup level matrix instructions").
+bool IsReadable(ttg::MemDescType type, unsigned k);
+
+}  // namespace tritond::ttng
+
+#endif  // COMPILER_TARGETS_NVIDIA_TTNG_DIALECT_H_

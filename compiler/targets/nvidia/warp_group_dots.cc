@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// wgmma (PTX ISA, "Asynchronous warpgroup level matrix multiply-accumulate"): four warps add the product of 64 x k and
+// k x n elements, k being 32 bytes, to 64 x n sums in their registers. It finds its operands in shared memory by
+// descriptors:
+//
+//   bits 0-13   address / 16
+//   bits 16-29  bytes / 16 from one column of the swizzle's width to the next; where K is contiguous it is not used
+//   bits 32-45  bytes / 16 from eight rows to the next eight
+//   bits 62-63  swizzle: 1 for 128 bytes, 2 for 64, 3 for 32
+//
+// A column is as nvmma_shared has it, and a part of an operand that begins at a multiple of eight rows has the offset of
+// its first element there, whose group of 16 bytes no swizzle moves. A dot is one statement: the fence that lets wgmma
+// see the registers, all products, and the wait for them. Nothing can come between, so the compiler behind may treat
+// the sums as any registers.
+#include "compiler/targets/nvidia/warp_group_dots.h"
+
+#include "compiler/layout/layout_algebra.h"
+#include "compiler/lowering/dots.h"
+#include "compiler/lowering/shared_access.h"
+#include "compiler/targets/nvidia/ptx_builder.h"
+#include "compiler/targets/nvidia/ttng_dialect.h"
+#include "mlir/IR/Matchers.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+using mlir::LogicalResult;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+constexpr int kRows = 64, kWarpRows = 16, kGroupWarps = 4;
+
+llvm::StringRef WgmmaType(mlir::Type type) {
+  if (type.isF16()) return "f16";
+  if (type.isBF16()) return "bf16";
+  if (type.isF32()) return "tf32";
+  if (type.isInteger(8)) return "s8";
+  if (llvm::isa<mlir::Float8E4M3FNType>(type)) return "e4m3";
+  return llvm::isa<mlir::Float8E5M2Type>(type) ? "e5m2" : "";
+}
+
+bool IsZero(Value value) {
+  mlir::DenseElementsAttr dense;
+  if (!mlir::matchPattern(value, mlir::m_Constant(&dense)) || !dense.isSplat()) return false;
+  auto element = dense.getSplatValue<mlir::Attribute>();
+  if (auto number = llvm::dyn_cast<mlir::FloatAttr>(element)) return number.getValue().isPosZero();
+  return llvm::cast<mlir::IntegerAttr>(element).getValue().isZero();
+}
+
+// An operand in shared memory.
+class BufferOperand final {
+ public:
+  BufferOperand(FunctionLowering& f, Value buffer, unsigned k)
+      : type_(llvm::cast<ttg::MemDescType>(buffer.getType())),
+        nvmma_(llvm::cast<ttg::NvmmaSharedEncodingAttr>(type_.getEncoding())),
+        k_(k),
+        to_offset_(*PseudoInvert(ttg::ToLinearLayout(type_))),
+        base_(PlaceOf(f, buffer).base) {}
+
+  // Whether K is not the contiguous dimension.
+  bool IsTransposed() const { return Contiguous() != k_; }
+
+  // Of the element (row, column), in bytes.
+  int64_t OffsetOf(llvm::ArrayRef<int32_t> element) const {
+    int64_t offset = 0;
+    for (auto [dim, name] : llvm::enumerate(ttg::DimNames(2)))
+      for (int bit = 0; bit < to_offset_.InBits(name); ++bit)
+        if (element[dim] >> bit & 1) offset ^= to_offset_.Basis(name, bit, "offset");
+    return offset * type_.getElementType().getIntOrFloatBitWidth() / 8;
+  }
+
+  // The descriptor of what begins `bytes` (i32, a multiple of 16) behind the buffer's first element.
+  Value Descriptor(Emitter& e, Value bytes) const {
+    Value address = e.Add(e.b.create<mlir::LLVM::PtrToIntOp>(e.loc, e.b.getI32Type(), base_), bytes);
+    uint64_t width = nvmma_.getSwizzlingByteWidth(), rows = type_.getShape()[1 - Contiguous()];
+    uint64_t column = rows * width, eight_rows = 8 * width, swizzle = width == 128 ? 1 : width == 64 ? 2 : 3;
+    uint64_t rest = (column / 16 & 0x3fff) << 16 | (eight_rows / 16 & 0x3fff) << 32 | swizzle << 62;
+    Value low = e.ZExt(e.And(e.LShr(address, 4), e.Int(0x3fff)), 64);
+    return e.Or(low, e.Int(static_cast<int64_t>(rest), 64));
+  }
+
+ private:
+  unsigned Contiguous() const { return nvmma_.getTransposed() ? 0 : 1; }
+
+  ttg::MemDescType type_;
+  ttg::NvmmaSharedEncodingAttr nvmma_;
+  unsigned k_;
+  LinearLayout to_offset_;
+  Value base_;
+};
+
+class WarpGroupDot final {
+ public:
+  WarpGroupDot(FunctionLowering& f, ttng::WarpGroupDotOp op)
+      : f_(f),
+        e_(f.e),
+        op_(op),
+        type_(llvm::cast<RankedTensorType>(op.getD().getType())),
+        layout_(f.LayoutOf(type_)),
+        b_(f, op.getB(), /*k=*/0),
+        type_b_(llvm::cast<ttg::MemDescType>(op.getB().getType())),
+        n_(llvm::cast<ttg::NvidiaMmaEncodingAttr>(type_.getEncoding()).getInstrShape()[1]),
+        step_k_(ttng::InstructionK(type_b_.getElementType())),
+        ptx_(e_.b, e_.loc) {
+    if (llvm::isa<ttg::MemDescType>(op.getA().getType())) a_.emplace(f, op.getA(), /*k=*/1);
+  }
+
+  LogicalResult Lower() {
+    std::vector<MatrixTile> tiles = TilesOf(layout_, kWarpRows, n_, SumsOfLane());
+    if (tiles.empty() || !GroupsAreRows())
+      return op_.emitOpError("has a result encoding that wgmma's tiles do not fit");
+    mlir::Type element = type_.getElementType(), sum_type = DotSumType(e_.b, element);
+    bool from_zero = IsZero(op_.getC());
+    Values sums;
+    for (Value initial : f_.Get(op_.getC())) sums.push_back(WidenForDot(e_, initial, element, sum_type));
+    for (const MatrixTile& tile : tiles)
+      for (size_t i = 0; i < tile.registers.size(); ++i) ptx_.AddOutput(sum_type);
+    int output = 0;
+    if (!from_zero)
+      for (const MatrixTile& tile : tiles)
+        for (int r : tile.registers) ptx_.TieOutput(output++, sums[r]);
+    std::string text;
+    if (failed(AddProducts(tiles, from_zero, text))) return mlir::failure();
+    llvm::SmallVector<Value> values = ptx_.Emit(text, /*touches_memory=*/true);
+    size_t next = 0;
+    for (const MatrixTile& tile : tiles)
+      for (int r : tile.registers) sums[r] = values[next++];
+    Values results;
+    for (Value sum : sums) results.push_back(NarrowDotSum(e_, sum, element));
+    f_.Set(op_.getD(), results);
+    return mlir::success();
+  }
+
+ private:
+  // The elements of a tile of 16 x n that lane 0 of a warp holds, in wgmma's order.
+  llvm::SmallVector<std::pair<int, int>> SumsOfLane() const {
+    llvm::SmallVector<std::pair<int, int>> elements;
+    for (int column = 0; column < n_; column += 8)
+      for (int row : {0, 8})
+        for (int i : {0, 1}) elements.push_back({row, column + i});
+    return elements;
+  }
+
+  // The elements of a tile of 16 x k of operand a that lane 0 of a warp holds in registers, word by word.
+  llvm::SmallVector<std::pair<int, int>> OperandOfLane() const {
+    llvm::SmallVector<std::pair<int, int>> elements;
+    int word = step_k_ / 8;
+    for (int column : {0, 4 * word})
+      for (int row : {0, 8})
+        for (int i = 0; i < word; ++i) elements.push_back({row, column + i});
+    return elements;
+  }
+
+  // Whether the warps of a group hold 16 rows each, below each other.
+  bool GroupsAreRows() const {
+    for (int bit = 0; 1 << bit < kGroupWarps; ++bit)
+      if (layout_.InBits("warp") <= bit || layout_.Basis("warp", bit, "dim0") != kWarpRows << bit ||
+          layout_.Basis("warp", bit, "dim1") != 0)
+        return false;
+    return true;
+  }
+
+  // The offset that the number of the thread's group adds to an operand's, i32 bytes. `dim`: of the result, which the
+  // operand shares.
+  Value GroupOffset(const BufferOperand& operand, unsigned dim) {
+    Value bytes = e_.Int(0);
+    for (int bit = llvm::Log2_32(kGroupWarps); bit < layout_.InBits("warp"); ++bit) {
+      int32_t element[] = {0, 0};
+      element[dim] = layout_.Basis("warp", bit, ttg::DimNames(2)[dim]);
+      if (element[dim] == 0) continue;
+      Value is_set = e_.And(e_.LShr(f_.Warp(), bit), e_.Int(1));
+      bytes = e_.Add(bytes, e_.Mul(is_set, e_.Int(operand.OffsetOf(element))));
+    }
+    return bytes;
+  }
+
+  // A statement that sets `name` to a descriptor `bytes` further.
+  static std::string Advance(llvm::StringRef name, llvm::StringRef descriptor, int64_t bytes) {
+    return ("add.s64 " + name + ", " + descriptor + ", " + std::to_string(bytes / 16) + ";\n").str();
+  }
+
+  // The statement's text; its inputs are added.
+  LogicalResult AddProducts(const std::vector<MatrixTile>& tiles, bool from_zero, std::string& text) {
+    llvm::StringRef name_a = WgmmaType(ttng::ElementOf(op_.getA().getType())), name_b = WgmmaType(type_b_.getElementType());
+    if (name_a.empty() || name_b.empty()) return op_.emitOpError("has operands of a type that wgmma does not take");
+    bool integers = name_b == "s8", has_transposition = type_b_.getElementType().getIntOrFloatBitWidth() == 16;
+    std::string name = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n_) + "k" + std::to_string(step_k_) +
+                       (integers ? ".s32." : ".f32.") + name_a.str() + "." + name_b.str() + " ";
+    std::string flags = integers ? "" : ", 1, 1";
+    if (has_transposition && a_) flags += a_->IsTransposed() ? ", 1" : ", 0";
+    if (has_transposition) flags += b_.IsTransposed() ? ", 1" : ", 0";
+    std::string base_b = ptx_.AddInput(b_.Descriptor(e_, GroupOffset(b_, 1))), base_a;
+    if (a_) base_a = ptx_.AddInput(a_->Descriptor(e_, GroupOffset(*a_, 0)));
+    text = "{\n.reg .b64 a, b;\n.reg .pred add, set;\nsetp.eq.u32 add, 0, 0;\nsetp.ne.u32 set, 0, 0;\n";
+    text += "wgmma.fence.sync.aligned;\n";
+    int first_sum = 0;
+    for (const MatrixTile& tile : tiles) {
+      std::string sums = Registers(first_sum, tile.registers.size());
+      first_sum += tile.registers.size();
+      for (int32_t k = 0; k < type_b_.getShape()[0]; k += step_k_) {
+        std::string operand_a = "a";
+        if (a_) {
+          text += Advance("a", base_a, a_->OffsetOf({tile.origin[0], k}));
+        } else if (failed(AddRegisters({tile.origin[0], k}, operand_a))) {
+          return mlir::failure();
+        }
+        text += Advance("b", base_b, b_.OffsetOf({k, tile.origin[1]}));
+        text += name + sums + ", " + operand_a + ", b, " + (from_zero && k == 0 ? "set" : "add") + flags + ";\n";
+      }
+    }
+    text += "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n}";
+    return mlir::success();
+  }
+
+  static std::string Registers(int first, int count) {
+    std::string list = "{";
+    for (int i = first; i < first + count; ++i) list += (i > first ? ", $" : "$") + std::to_string(i);
+    return list + "}";
+  }
+
+  // The words of operand a's tile at `origin`, from registers.
+  LogicalResult AddRegisters(Coordinates origin, std::string& operand) {
+    auto type = llvm::cast<RankedTensorType>(op_.getA().getType());
+    if (at_a_.empty()) at_a_ = RegistersByCoordinates(f_.LayoutOf(type));
+    llvm::SmallVector<int> registers = RegistersOf(at_a_, origin, OperandOfLane());
+    if (registers.empty()) return op_.emitOpError("has an operand encoding that is not that of its result's wgmma");
+    Values elements = Pick(f_.Get(op_.getA()), registers);
+    std::string list;
+    for (Value word : Words(e_.b, e_.loc, elements)) list += (list.empty() ? "" : ", ") + ptx_.AddInput(word);
+    operand = "{" + list + "}";
+    return mlir::success();
+  }
+
+  FunctionLowering& f_;
+  Emitter& e_;
+  ttng::WarpGroupDotOp op_;
+  RankedTensorType type_;
+  const LinearLayout& layout_;
+  std::optional<BufferOperand> a_;  // none: in registers
+  BufferOperand b_;
+  ttg::MemDescType type_b_;
+  int n_, step_k_;
+  RegisterAt at_a_;
+  PtxBuilder ptx_;
+};
+
+LogicalResult LowerWarpGroupDot(FunctionLowering& f, ttng::WarpGroupDotOp op) { return WarpGroupDot(f, op).Lower(); }
+
+}  // namespace
+
+const LoweringTable& TtngLowerings() {
+  static const LoweringTable* table = [] {
+    auto* t = new LoweringTable;
+    t->Add<ttng::WarpGroupDotOp>(LowerWarpGroupDot);
+    return t;
+  }();
+  return *table;
+}
+
+}  // namespace tritond::compiler::nvidia
