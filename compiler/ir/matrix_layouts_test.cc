@@ -233,8 +233,6 @@ TEST_F(RandomMatrixLayouts, ReachEveryElement) {
     LinearLayout result = encoding.ToLinearLayout(shape);
     ExpectCovers(result, shape);
     for (unsigned operand : {0, 1}) {
-      auto mma = llvm::dyn_cast<NvidiaMmaEncodingAttr>(encoding);
-      if (operand == 1 && mma && mma.getVersionMajor() == 3) continue;
       LinearLayout layout = Operand(operand, encoding, k_width).ToLinearLayout(shape);
       ExpectCovers(layout, shape);
       for (const char* in : {"lane", "warp", "block"}) EXPECT_EQ(layout.InSize(in), result.InSize(in));

@@ -28,29 +28,31 @@ Value RowMajorOffset(FunctionLowering& f, mlir::Type type, int r) {
   return offset;
 }
 
+// `emit` yields the results of `width` elements, from the given register on; at most so many are neighbours.
 template <typename Op>
-LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask,
-                          llvm::function_ref<FailureOr<Value>(const AtomicAccess&, size_t)> emit) {
+LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask, int max_width,
+                          llvm::function_ref<FailureOr<Values>(const AtomicAccess&, size_t first, int width)> emit) {
   Emitter& e = f.e;
   ValueList ptrs = f.Get(op.getPtr());
   ValueList masks = mask ? f.Get(mask) : ValueList();
   mlir::Type element = f.ConvertType(tt::ElementOf(op.getType()));
-  int copies = GroupRegisters(f, op.getPtr(), mask, element).copies;
+  auto [vec, copies] = GroupRegisters(f, op.getPtr(), mask, element);
+  int width = std::min(vec, max_width);
   Value acts = FirstCopyOf(f, op.getPtr());
   // A scalar atomic that publishes is ordered behind what every thread of the program wrote.
   bool releases = op.getSem() == tt::MemSemantic::kRelease || op.getSem() == tt::MemSemantic::kAcqRel;
   if (!llvm::isa<RankedTensorType>(op.getPtr().getType()) && releases) f.target.Barrier(e.b, e.loc);
   Values results(ptrs.size());
-  for (size_t r = 0; r < ptrs.size(); ++r) {
-    if (r & copies) {
-      results[r] = results[r & ~copies];
+  for (size_t first = 0; first < ptrs.size(); first += width) {
+    if (first & copies) {
+      for (size_t r = first; r < first + width; ++r) results[r] = results[r & ~copies];
       continue;
     }
-    AtomicAccess access{ptrs[r], acts, op.getSem(), op.getScope()};
-    if (!masks.empty()) access.predicate = acts ? e.And(masks[r], acts) : masks[r];
-    FailureOr<Value> result = emit(access, r);
-    if (failed(result)) return op.emitOpError() << "is not available for " << element << " on this target";
-    results[r] = *result;
+    AtomicAccess access{ptrs[first], acts, op.getSem(), op.getScope()};
+    if (!masks.empty()) access.predicate = acts ? e.And(masks[first], acts) : masks[first];
+    FailureOr<Values> before = emit(access, first, width);
+    if (failed(before)) return op.emitOpError() << "is not available for " << element << " on this target";
+    llvm::copy(*before, results.begin() + first);
   }
   if (ScratchBytes(op) > 0) results = ShareResults(f, op, acts, results);
   f.Set(op, results);
@@ -59,16 +61,22 @@ LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask,
 
 LogicalResult LowerRmw(FunctionLowering& f, tt::AtomicRMWOp op) {
   ValueList values = f.Get(op.getVal());
-  return LowerAtomic(f, op, op.getMask(), [&](const AtomicAccess& access, size_t r) {
-    return f.target.AtomicRmw(f.e.b, f.e.loc, access, op.getAtomicRmwOp(), values[r]);
-  });
+  int max_width = op.getAtomicRmwOp() == tt::RmwOp::kFadd ? f.target.MaxAtomicAdds(values[0].getType()) : 1;
+  auto emit = [&](const AtomicAccess& access, size_t first, int width) -> FailureOr<Values> {
+    if (width > 1) return f.target.AtomicAdds(f.e.b, f.e.loc, access, values.slice(first, width));
+    FailureOr<Value> before = f.target.AtomicRmw(f.e.b, f.e.loc, access, op.getAtomicRmwOp(), values[first]);
+    return failed(before) ? FailureOr<Values>(mlir::failure()) : Values{*before};
+  };
+  return LowerAtomic(f, op, op.getMask(), max_width, emit);
 }
 
 LogicalResult LowerCas(FunctionLowering& f, tt::AtomicCASOp op) {
   ValueList compare = f.Get(op.getCmp()), values = f.Get(op.getVal());
-  return LowerAtomic(f, op, Value(), [&](const AtomicAccess& access, size_t r) {
-    return f.target.AtomicCas(f.e.b, f.e.loc, access, compare[r], values[r]);
-  });
+  auto emit = [&](const AtomicAccess& access, size_t r, int) -> FailureOr<Values> {
+    FailureOr<Value> before = f.target.AtomicCas(f.e.b, f.e.loc, access, compare[r], values[r]);
+    return failed(before) ? FailureOr<Values>(mlir::failure()) : Values{*before};
+  };
+  return LowerAtomic(f, op, Value(), /*max_width=*/1, emit);
 }
 
 // The loop of the one thread that polls, from the builder's place on:

@@ -95,6 +95,14 @@ class TargetOps {
   // The value before. Failure: no such operation on this type.
   virtual mlir::FailureOr<mlir::Value> AtomicRmw(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
                                                  tt::RmwOp op, mlir::Value value) const = 0;
+  // Float additions to `values.size()` neighbours in memory at once: the values before. Each is atomic by itself. At
+  // most as many as MaxAtomicAdds says, a power of two; access.ptr is aligned to all of them.
+  virtual int MaxAtomicAdds(mlir::Type element) const { return 1; }
+  virtual mlir::FailureOr<llvm::SmallVector<mlir::Value>> AtomicAdds(mlir::OpBuilder& b, mlir::Location loc,
+                                                                     const AtomicAccess& access,
+                                                                     mlir::ValueRange values) const {
+    return mlir::emitError(loc, "the target adds to one element at a time");
+  }
   virtual mlir::FailureOr<mlir::Value> AtomicCas(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
                                                  mlir::Value compare, mlir::Value value) const = 0;
   // The value of integer `type`, now. By default an atomic that changes nothing.

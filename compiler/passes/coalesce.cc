@@ -68,7 +68,7 @@ Order RowMajor(unsigned rank) {
 // Reads what the analysis knows about memory operations.
 class AccessReader final {
  public:
-  explicit AccessReader(const AxisInfoAnalysis& axes) : axes_(axes) {}
+  AccessReader(const AxisInfoAnalysis& axes, int max_add_bytes) : axes_(axes), max_add_bytes_(max_add_bytes) {}
 
   // Nothing when `op` accesses no tensor in global memory.
   std::optional<Access> Read(Operation* op) const {
@@ -76,7 +76,10 @@ class AccessReader final {
         .Case([&](tt::LoadOp load) { return Pointers(load, load.getPtr(), load.getMask(), false, kMaxAccessBytes); })
         .Case(
             [&](tt::StoreOp store) { return Pointers(store, store.getPtr(), store.getMask(), true, kMaxAccessBytes); })
-        .Case([&](tt::AtomicRMWOp rmw) { return Pointers(rmw, rmw.getPtr(), rmw.getMask(), true, kWordBytes); })
+        .Case([&](tt::AtomicRMWOp rmw) {
+          int bytes = rmw.getAtomicRmwOp() == tt::RmwOp::kFadd ? max_add_bytes_ : kWordBytes;
+          return Pointers(rmw, rmw.getPtr(), rmw.getMask(), true, bytes);
+        })
         .Case([&](tt::AtomicCASOp cas) { return Pointers(cas, cas.getPtr(), Value(), true, kWordBytes); })
         .Case([&](tt::DescriptorLoadOp load) { return Block(load); })
         .Default([](Operation*) { return std::nullopt; });
@@ -112,6 +115,7 @@ class AccessReader final {
   }
 
   const AxisInfoAnalysis& axes_;
+  const int max_add_bytes_;
 };
 
 // The width that accesses of one function, shape and order share.
@@ -157,6 +161,8 @@ void Encode(Operation* op, mlir::Attribute encoding) {
 }
 
 struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
+  using CoalescePassBase::CoalescePassBase;
+
   void runOnOperation() override {
     AxisInfoAnalysis axes(getOperation());
     for (auto func : getOperation().getOps<tt::FuncOp>()) Coalesce(func, axes);
@@ -181,7 +187,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
 
   // The accesses of a function, those without a preference in the order of the first of their shape that has one.
   std::vector<Access> Collect(tt::FuncOp func, const AxisInfoAnalysis& axes) {
-    AccessReader reader(axes);
+    AccessReader reader(axes, max_add_bytes);
     std::vector<Access> accesses;
     std::map<Shape, Order> preferred;
     func.walk([&](Operation* op) {

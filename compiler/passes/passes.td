@@ -50,6 +50,7 @@ def ConvertToTtgPass : Pass<"convert-tt-to-ttg", "::mlir::ModuleOp"> {
 }
 def CoalescePass : Pass<"ttg-coalesce", "::mlir::ModuleOp"> {
   let summary = "gives memory operations encodings whose neighbouring threads access neighbouring addresses";
+  let options = [Option<"max_add_bytes", "max-add-bytes", "int", "4", "that one atomic addition of floats may change">];
 }
 def RemoveLayoutConversionsPass : Pass<"ttg-remove-layout-conversions", "::mlir::ModuleOp"> {
   let summary = "chooses encodings for whole regions of the program, so that few conversions remain";

@@ -112,8 +112,8 @@ mlir::Attribute BufferEncoding(const BufferedLoad& buffered) {
   RankedTensorType type = buffered.Type();
   llvm::ArrayRef<unsigned> order = llvm::cast<ttg::BlockedEncodingAttr>(type.getEncoding()).getOrder();
   for (const BufferRead& read : buffered.reads) {
-    auto operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(
-        llvm::cast<RankedTensorType>(read.defines.getType()).getEncoding());
+    auto operand =
+        llvm::dyn_cast<ttg::DotOperandEncodingAttr>(llvm::cast<RankedTensorType>(read.defines.getType()).getEncoding());
     if (!operand) continue;
     if (auto encoding = MatrixBufferEncoding(type, order, operand, read.order)) return encoding;
   }

@@ -35,8 +35,8 @@ void Rewrite(ttg::ConvertLayoutOp convert) {
   if (!blocked || !IsMatrixOperand(to)) return;
   if (!llvm::isa<mlir::IntegerType, mlir::FloatType>(from.getElementType()) || !GoesThroughSharedMemory(from, to))
     return;
-  mlir::Attribute shared = MatrixBufferEncoding(from, blocked.getOrder(),
-                                                llvm::cast<ttg::DotOperandEncodingAttr>(to.getEncoding()));
+  mlir::Attribute shared =
+      MatrixBufferEncoding(from, blocked.getOrder(), llvm::cast<ttg::DotOperandEncodingAttr>(to.getEncoding()));
   if (!shared) return;
   mlir::OpBuilder b(convert);
   auto type =

@@ -115,19 +115,25 @@ tt.func @together(%p: !tt.ptr<i16> {tt.divisibility = 16 : i32}, %t: !tt.ptr<f32
 
 // -----
 
-// Atomics are no wider than a word; scalar accesses stay as they are.
+// Atomics are no wider than a word (but see coalesce_adds.mlir); scalar accesses stay as they are.
 #b = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
 // CHECK: #[[W:.+]] = #ttg.blocked<{sizePerThread = [1],
 // CHECK: tt.load %{{.*}} : !tt.ptr<f32>
-// CHECK: tt.atomic_rmw {{.*}} -> tensor<1024xf32, #[[W]]>
-tt.func @atomic(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+// CHECK: tt.atomic_rmw fadd, {{.*}} -> tensor<1024xf32, #[[W]]>
+// CHECK: tt.atomic_rmw max, {{.*}} -> tensor<2048xi32, #[[W]]>
+tt.func @atomic(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %p2: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
   %x = tt.load %p : !tt.ptr<f32>
   %v = tt.splat %x : f32 -> tensor<1024xf32, #b>
   %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #b>
   %s = tt.splat %p : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #b>
   %q = tt.addptr %s, %r : tensor<1024x!tt.ptr<f32>, #b>, tensor<1024xi32, #b>
   %old = tt.atomic_rmw fadd, relaxed, gpu, %q, %v : (tensor<1024x!tt.ptr<f32>, #b>, tensor<1024xf32, #b>) -> tensor<1024xf32, #b>
+  %n = arith.constant dense<1> : tensor<2048xi32, #b>
+  %r2 = tt.make_range {start = 0 : i32, end = 2048 : i32} : tensor<2048xi32, #b>
+  %s2 = tt.splat %p2 : !tt.ptr<i32> -> tensor<2048x!tt.ptr<i32>, #b>
+  %q2 = tt.addptr %s2, %r2 : tensor<2048x!tt.ptr<i32>, #b>, tensor<2048xi32, #b>
+  %old2 = tt.atomic_rmw max, relaxed, gpu, %q2, %n : (tensor<2048x!tt.ptr<i32>, #b>, tensor<2048xi32, #b>) -> tensor<2048xi32, #b>
   tt.return
 }
 }

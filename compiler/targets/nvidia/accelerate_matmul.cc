@@ -11,8 +11,8 @@
 //
 // The conversions of accumulators vanish in the next removal of conversions, which carries #mma through the loops.
 //
-// Version 3 is wgmma of sm_90: four warps together, whose operands form_warp_group_dots.cc then leaves in shared memory.
-// It is taken where its tiles fill the result, and where operands that are not of 16 bits have K contiguous.
+// Version 3 is wgmma of sm_90: four warps together, whose operands form_warp_group_dots.cc then leaves in shared
+// memory. It is taken where its tiles fill the result, and where operands that are not of 16 bits have K contiguous.
 //
 // Which dots: those of f16, bf16, s8 and fp8 operands, and of f32 operands that may be rounded to tf32; the others stay
 // with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them or where the dot asks for sums
@@ -130,8 +130,8 @@ class AcceleratedDot final {
     llvm::SmallVector<unsigned> instruction(rank, 1);
     instruction[rank - 2] = kTileM;
     instruction[rank - 1] = kTileN;
-    return ttg::NvidiaMmaEncodingAttr::get(dot_.getContext(), 2, 0,
-                                           SplitWarps(shape_, ttg::NumWarps(dot_), rows_only), instruction);
+    return ttg::NvidiaMmaEncodingAttr::get(dot_.getContext(), 2, 0, SplitWarps(shape_, ttg::NumWarps(dot_), rows_only),
+                                           instruction);
   }
 
   // wgmma's; null where it does not fit.

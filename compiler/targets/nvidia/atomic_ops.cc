@@ -162,6 +162,33 @@ mlir::FailureOr<mlir::Value> NvidiaOps::AtomicRmw(mlir::OpBuilder& b, mlir::Loca
   return FromInteger(b, loc, type, ptx.Emit(text, /*touches_memory=*/true)[0]);
 }
 
+int NvidiaOps::MaxAtomicAdds(mlir::Type element) const {
+  bool has_vectors = compute_capability_ >= 90 && (element.isF32() || element.isF16() || element.isBF16());
+  return has_vectors ? 128 / BitsOf(element) : 1;
+}
+
+mlir::FailureOr<llvm::SmallVector<mlir::Value>> NvidiaOps::AtomicAdds(mlir::OpBuilder& b, mlir::Location loc,
+                                                                      const AtomicAccess& access,
+                                                                      mlir::ValueRange values) const {
+  mlir::Type type = values[0].getType();
+  PtxBuilder ptx(b, loc);
+  const mlir::Type in_register = type.isF32() ? type : mlir::Type(b.getIntegerType(BitsOf(type)));
+  std::string before, added;
+  for (size_t i = 0; i < values.size(); ++i) before += (before.empty() ? "" : ", ") + ptx.AddOutput(in_register);
+  std::string ptr = ptx.AddInput(access.ptr);
+  for (mlir::Value value : values)
+    added += (added.empty() ? "" : ", ") + ptx.AddInput(type.isF32() ? value : ToInteger(b, loc, value));
+  const std::string width = ".v" + std::to_string(values.size());
+  const std::string kind = type.isF32() ? width + ".f32" : ".noftz" + width + (type.isF16() ? ".f16" : ".bf16");
+  std::string text =
+      "atom" + Ordering(access) + ".global.add" + kind + " {" + before + "}, [" + ptr + "], {" + added + "};";
+  if (access.predicate) text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
+  llvm::SmallVector<mlir::Value> results;
+  for (mlir::Value result : ptx.Emit(text, /*touches_memory=*/true))
+    results.push_back(FromInteger(b, loc, type, result));
+  return results;
+}
+
 mlir::FailureOr<mlir::Value> NvidiaOps::AtomicCas(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
                                                   mlir::Value compare, mlir::Value value) const {
   mlir::Type type = value.getType();

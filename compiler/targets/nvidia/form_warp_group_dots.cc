@@ -50,9 +50,9 @@ Value BufferWith(mlir::OpBuilder& b, tt::DotOp dot, Value operand) {
   auto type = llvm::cast<mlir::RankedTensorType>(operand.getType());
   mlir::Attribute encoding =
       MatrixBufferEncoding(type, /*order=*/{0, 1}, llvm::cast<ttg::DotOperandEncodingAttr>(type.getEncoding()));
-  auto buffer = ttg::MemDescType::get(b.getContext(), type.getShape(), type.getElementType(), encoding,
-                                      ttg::SharedMemorySpaceAttr::get(b.getContext()), /*mutableMemory=*/false,
-                                      type.getShape());
+  auto buffer =
+      ttg::MemDescType::get(b.getContext(), type.getShape(), type.getElementType(), encoding,
+                            ttg::SharedMemorySpaceAttr::get(b.getContext()), /*mutableMemory=*/false, type.getShape());
   return b.create<ttg::LocalAllocOp>(dot.getLoc(), buffer, operand);
 }
 

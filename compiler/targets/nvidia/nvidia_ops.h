@@ -40,6 +40,11 @@ class NvidiaOps final : public TargetOps {
 
   mlir::FailureOr<mlir::Value> AtomicRmw(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
                                          tt::RmwOp op, mlir::Value value) const override;
+  // From 9.0 on 16 bytes of f16, bf16 or f32 (PTX ISA, "Parallel synchronization: atom", vector types).
+  int MaxAtomicAdds(mlir::Type element) const override;
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> AtomicAdds(mlir::OpBuilder& b, mlir::Location loc,
+                                                             const AtomicAccess& access,
+                                                             mlir::ValueRange values) const override;
   mlir::FailureOr<mlir::Value> AtomicCas(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
                                          mlir::Value compare, mlir::Value value) const override;
   mlir::FailureOr<mlir::Value> AtomicLoad(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,

@@ -230,6 +230,25 @@ TEST_F(NvidiaOpsTest, AtomicsAreOneInstructionWhereThereIsOne) {
   }
 }
 
+TEST_F(NvidiaOpsTest, AtomicAdditionsOfFloatsTakeUpToSixteenBytes) {
+  TestKernel types("p");
+  EXPECT_EQ(NvidiaOps(80).MaxAtomicAdds(types.builder().getF32Type()), 1);
+  EXPECT_EQ(ops_.MaxAtomicAdds(types.builder().getF64Type()), 1);
+  for (auto [type, width, text] : {std::tuple{'f', 4, "v4.f32"}, {'e', 8, "v8.f16"}, {'g', 2, "v2.bf16"}}) {
+    TestKernel k(std::string("p") + type + "b");
+    EXPECT_GE(ops_.MaxAtomicAdds(k.arg(1).getType()), width);
+    AtomicAccess access;
+    access.ptr = k.arg(0);
+    access.predicate = k.arg(2);
+    auto before = ops_.AtomicAdds(k.builder(), k.loc(), access, std::vector<mlir::Value>(width, k.arg(1)));
+    ASSERT_TRUE(mlir::succeeded(before));
+    ASSERT_EQ(before->size(), static_cast<size_t>(width));
+    k.Keep(0, before->back());
+    const std::string ptx = Compile(k);
+    EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ atom.acq_rel.gpu.global.add.*" + std::string(text)));
+  }
+}
+
 TEST_F(NvidiaOpsTest, AtomicsWithoutAnInstructionLoopOverASwap) {
   const NvidiaOps ampere(80);
   TestKernel bf16("pgb");

@@ -9,7 +9,7 @@
 namespace tritond::compiler::nvidia {
 namespace {
 
-constexpr int kFirstWithAsyncCopies = 80;
+constexpr int kFirstWithAsyncCopies = 80, kFirstWithVectorAtomics = 90;
 
 }  // namespace
 
@@ -28,7 +28,9 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   convert.num_ctas = options.num_ctas;
   pm.addPass(createConvertToTtgPass(convert));
   // Memory operations come first, as their encodings matter most; each pays with conversions around it.
-  pm.addPass(createCoalescePass());
+  CoalescePassOptions coalesce;
+  if (arch.compute_capability >= kFirstWithVectorAtomics) coalesce.max_add_bytes = 16;
+  pm.addPass(createCoalescePass(coalesce));
   // Spreads the encodings that coalescing chose, so that most of those conversions vanish.
   pm.addPass(createRemoveLayoutConversionsPass());
   // Once operands are seen without the conversions around them, dots go to the tensor cores.

@@ -8,10 +8,10 @@
 //   bits 32-45  bytes / 16 from eight rows to the next eight
 //   bits 62-63  swizzle: 1 for 128 bytes, 2 for 64, 3 for 32
 //
-// A column is as nvmma_shared has it, and a part of an operand that begins at a multiple of eight rows has the offset of
-// its first element there, whose group of 16 bytes no swizzle moves. A dot is one statement: the fence that lets wgmma
-// see the registers, all products, and the wait for them. Nothing can come between, so the compiler behind may treat
-// the sums as any registers.
+// A column is as nvmma_shared has it, and a part of an operand that begins at a multiple of eight rows has the offset
+// of its first element there, whose group of 16 bytes no swizzle moves. A dot is one statement: the fence that lets
+// wgmma see the registers, all products, and the wait for them. Nothing can come between, so the compiler behind may
+// treat the sums as any registers.
 #include "compiler/targets/nvidia/warp_group_dots.h"
 
 #include "compiler/layout/layout_algebra.h"
@@ -181,7 +181,8 @@ class WarpGroupDot final {
 
   // The statement's text; its inputs are added.
   LogicalResult AddProducts(const std::vector<MatrixTile>& tiles, bool from_zero, std::string& text) {
-    llvm::StringRef name_a = WgmmaType(ttng::ElementOf(op_.getA().getType())), name_b = WgmmaType(type_b_.getElementType());
+    llvm::StringRef name_a = WgmmaType(ttng::ElementOf(op_.getA().getType())),
+                    name_b = WgmmaType(type_b_.getElementType());
     if (name_a.empty() || name_b.empty()) return op_.emitOpError("has operands of a type that wgmma does not take");
     bool integers = name_b == "s8", has_transposition = type_b_.getElementType().getIntOrFloatBitWidth() == 16;
     std::string name = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n_) + "k" + std::to_string(step_k_) +

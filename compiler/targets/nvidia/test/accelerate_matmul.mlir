@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --nvidia-accelerate-matmul=compute-capability=80 | FileCheck %s --check-prefixes=CHECK,SM80
-// RUN: triton-opt %s -split-input-file --nvidia-accelerate-matmul=compute-capability=90 | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: triton-opt %s -split-input-file --nvidia-accelerate-matmul=compute-capability=89 | FileCheck %s --check-prefixes=CHECK,SM89
 
 // Operands come from before their conversion; the four warps hold a square each.
 // CHECK: #[[MMA:.*]] = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
@@ -46,7 +46,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 // fp8 becomes f16 where there is no fp8 instruction, and where sums shall be precise.
 // CHECK-LABEL: @fp8
 //        SM80:   tt.dot {{.*}} : tensor<64x64xf16, {{.*}}kWidth = 2
-//        SM90:   tt.dot {{.*}} : tensor<64x64xf8E4M3FN, {{.*}}kWidth = 4
+//        SM89:   tt.dot {{.*}} : tensor<64x64xf8E4M3FN, {{.*}}kWidth = 4
 // CHECK-LABEL: @precise_fp8
 //       CHECK:   tt.dot {{.*}} : tensor<64x64xf16, {{.*}}kWidth = 2
 #blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>

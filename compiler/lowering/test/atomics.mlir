@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --ttg-allocate-shared-memory --lower-to-llvm=target=cuda:90 | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: triton-opt %s -split-input-file --ttg-allocate-shared-memory --lower-to-llvm=target=cuda:80 | FileCheck %s --check-prefixes=CHECK,SM80
+
+// Neighbours that a thread adds to are one instruction where there is one for them; a mask that is the same for them
+// guards it.
+// CHECK-LABEL: llvm.func @adds
+//       SM90:   llvm.inline_asm {{.*}}"@$9 atom.relaxed.gpu.global.add.v4.f32 {$0, $1, $2, $3}, [$4], {$5, $6, $7, $8};"
+//   SM90-NOT:   atom
+// SM80-COUNT-4: atom.relaxed.gpu.global.add.f32
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @adds(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %v: f32, %m: i1) {
+    %r = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #b>
+    %s = tt.splat %p : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #b>
+    %q = tt.addptr %s, %r : tensor<128x!tt.ptr<f32>, #b>, tensor<128xi32, #b>
+    %x = tt.splat %v : f32 -> tensor<128xf32, #b>
+    %k = tt.splat %m : i1 -> tensor<128xi1, #b>
+    %old = tt.atomic_rmw fadd, relaxed, gpu, %q, %x, %k : (tensor<128x!tt.ptr<f32>, #b>, tensor<128xf32, #b>, tensor<128xi1, #b>) -> tensor<128xf32, #b>
+    tt.return
+  }
+}
+
+// -----
+
+// Addresses that are not known to be aligned, and other operations: one by one.
+// CHECK-LABEL: llvm.func @by_element
+// CHECK-COUNT-2: atom.relaxed.gpu.global.add.f32
+// CHECK-COUNT-2: atom.relaxed.gpu.global.add.u32
+//     CHECK-NOT: atom
+#b = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @by_element(%p: !tt.ptr<f32>, %i: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %v: f32, %n: i32) {
+    %r = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #b>
+    %s = tt.splat %p : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>, #b>
+    %q = tt.addptr %s, %r : tensor<64x!tt.ptr<f32>, #b>, tensor<64xi32, #b>
+    %x = tt.splat %v : f32 -> tensor<64xf32, #b>
+    %old = tt.atomic_rmw fadd, relaxed, gpu, %q, %x : (tensor<64x!tt.ptr<f32>, #b>, tensor<64xf32, #b>) -> tensor<64xf32, #b>
+    %t = tt.splat %i : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>, #b>
+    %u = tt.addptr %t, %r : tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>
+    %y = tt.splat %n : i32 -> tensor<64xi32, #b>
+    %was = tt.atomic_rmw add, relaxed, gpu, %u, %y : (tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>) -> tensor<64xi32, #b>
+    tt.return
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --nvidia-accelerate-matmul=compute-capability=90 | FileCheck %s
+// RUN: triton-opt %s -split-input-file --nvidia-accelerate-matmul=compute-capability=100 | FileCheck %s --check-prefix=LATER
+
+// Four warps below each other take all columns. Only sm_90 has wgmma.
+//       CHECK: #[[MMA:.*]] = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+// CHECK-LABEL: @f16
+//       CHECK:   tt.dot {{.*}} -> tensor<64x64xf32, #[[MMA]]>
+//       LATER: versionMajor = 2
+//   LATER-NOT: versionMajor = 3
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @f16(%a: tensor<64x32xf16, #blocked>, %b: tensor<32x64xf16, #blocked>, %c: tensor<64x64xf32, #blocked>) -> tensor<64x64xf32, #blocked> {
+    %x = ttg.convert_layout %a : tensor<64x32xf16, #blocked> -> tensor<64x32xf16, #a>
+    %y = ttg.convert_layout %b : tensor<32x64xf16, #blocked> -> tensor<32x64xf16, #b>
+    %d = tt.dot %x, %y, %c : tensor<64x32xf16, #a> * tensor<32x64xf16, #b> -> tensor<64x64xf32, #blocked>
+    tt.return %d : tensor<64x64xf32, #blocked>
+  }
+}
+
+// -----
+
+// A second group goes below where there are rows for it, else beside the first.
+//   CHECK-DAG: #[[BELOW:.*]] = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [16, 64, 16]}>
+//   CHECK-DAG: #[[BESIDE:.*]] = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 2], instrShape = [16, 32, 16]}>
+// CHECK-LABEL: @below
+//       CHECK:   tt.dot {{.*}} -> tensor<128x64xf32, #[[BELOW]]>
+// CHECK-LABEL: @beside
+//       CHECK:   tt.dot {{.*}} -> tensor<64x64xf32, #[[BESIDE]]>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @below(%a: tensor<128x32xf16, #a>, %b: tensor<32x64xf16, #b>, %c: tensor<128x64xf32, #blocked>) -> tensor<128x64xf32, #blocked> {
+    %d = tt.dot %a, %b, %c : tensor<128x32xf16, #a> * tensor<32x64xf16, #b> -> tensor<128x64xf32, #blocked>
+    tt.return %d : tensor<128x64xf32, #blocked>
+  }
+  tt.func @beside(%a: tensor<64x32xf16, #a>, %b: tensor<32x64xf16, #b>, %c: tensor<64x64xf32, #blocked>) -> tensor<64x64xf32, #blocked> {
+    %d = tt.dot %a, %b, %c : tensor<64x32xf16, #a> * tensor<32x64xf16, #b> -> tensor<64x64xf32, #blocked>
+    tt.return %d : tensor<64x64xf32, #blocked>
+  }
+}
+
+// -----
+
+// Too few rows; too many sums for a thread; 8-bit elements whose K is not contiguous: mma.sync.
+//       CHECK: versionMajor = 2
+//   CHECK-NOT: versionMajor = 3
+// CHECK-LABEL: @few_rows
+// CHECK-LABEL: @many_sums
+// CHECK-LABEL: @bytes_by_columns
+#rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #rows}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #rows}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @few_rows(%a: tensor<32x32xf16, #a>, %b: tensor<32x64xf16, #b>, %c: tensor<32x64xf32, #rows>) -> tensor<32x64xf32, #rows> {
+    %d = tt.dot %a, %b, %c : tensor<32x32xf16, #a> * tensor<32x64xf16, #b> -> tensor<32x64xf32, #rows>
+    tt.return %d : tensor<32x64xf32, #rows>
+  }
+  tt.func @many_sums(%a: tensor<128x32xf16, #a>, %b: tensor<32x256xf16, #b>, %c: tensor<128x256xf32, #rows>) -> tensor<128x256xf32, #rows> {
+    %d = tt.dot %a, %b, %c : tensor<128x32xf16, #a> * tensor<32x256xf16, #b> -> tensor<128x256xf32, #rows>
+    tt.return %d : tensor<128x256xf32, #rows>
+  }
+  tt.func @bytes_by_columns(%a: tensor<64x32xi8, #rows>, %b: tensor<32x64xi8, #rows>, %c: tensor<64x64xi32, #rows>) -> tensor<64x64xi32, #rows> {
+    %x = ttg.convert_layout %a : tensor<64x32xi8, #rows> -> tensor<64x32xi8, #a>
+    %y = ttg.convert_layout %b : tensor<32x64xi8, #rows> -> tensor<32x64xi8, #b>
+    %d = tt.dot %x, %y, %c : tensor<64x32xi8, #a> * tensor<32x64xi8, #b> -> tensor<64x64xi32, #rows>
+    tt.return %d : tensor<64x64xi32, #rows>
+  }
+}
+
+// -----
+
+// With K contiguous bytes fit.
+//       CHECK: versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 32]
+// CHECK-LABEL: @bytes_by_rows
+#rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#columns = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [4, 8], warpsPerCTA = [1, 4], order = [0, 1]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #rows}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #rows}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @bytes_by_rows(%a: tensor<64x32xi8, #rows>, %b: tensor<32x64xi8, #columns>, %c: tensor<64x64xi32, #rows>) -> tensor<64x64xi32, #rows> {
+    %x = ttg.convert_layout %a : tensor<64x32xi8, #rows> -> tensor<64x32xi8, #a>
+    %y = ttg.convert_layout %b : tensor<32x64xi8, #columns> -> tensor<32x64xi8, #b>
+    %d = tt.dot %x, %y, %c : tensor<64x32xi8, #a> * tensor<32x64xi8, #b> -> tensor<64x64xi32, #rows>
+    tt.return %d : tensor<64x64xi32, #rows>
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --verify-diagnostics
+
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+#n = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+tt.func @encoding(%m: !ttg.memdesc<64x64xf16, #n, #smem>, %c: tensor<64x64xf32, #blocked>) {
+  // expected-error @below {{yields a tensor of encoding nvidia_mma, version 3}}
+  %d = ttng.warp_group_dot %m, %m, %c : !ttg.memdesc<64x64xf16, #n, #smem> * !ttg.memdesc<64x64xf16, #n, #smem> -> tensor<64x64xf32, #blocked>
+  tt.return
+}
+
+// -----
+
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#n = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+tt.func @shapes(%m: !ttg.memdesc<64x64xf16, #n, #smem>, %o: !ttg.memdesc<32x64xf16, #n, #smem>, %c: tensor<64x64xf32, #mma>) {
+  // expected-error @below {{do not fit}}
+  %d = ttng.warp_group_dot %m, %o, %c : !ttg.memdesc<64x64xf16, #n, #smem> * !ttg.memdesc<32x64xf16, #n, #smem> -> tensor<64x64xf32, #mma>
+  tt.return
+}
+
+// -----
+
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 8]}>
+#n = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>
+#smem = #ttg.shared_memory
+tt.func @order(%m: !ttg.memdesc<64x64xf32, #n, #smem>, %c: tensor<64x64xf32, #mma>) {
+  // expected-error @below {{cannot read operand b from}}
+  %d = ttng.warp_group_dot %m, %m, %c : !ttg.memdesc<64x64xf32, #n, #smem> * !ttg.memdesc<64x64xf32, #n, #smem> -> tensor<64x64xf32, #mma>
+  tt.return
+}
