@@ -117,6 +117,7 @@ class Engine final : public Executor, public workers::PoolListener {
   void OnProgress(const std::string& worker, uint64_t lease, v1::Stage stage) override;
   void OnQuery(const std::string& worker, v1::StepQuery query) override;
   void OnOutcome(const std::string& worker, v1::CompileOutcome outcome) override;
+  void OnRetire(const std::string& worker) override;
   void OnEnded(const std::string& worker, const workers::WorkerEnd& end) override;
 
  private:

@@ -342,7 +342,17 @@ void Scheduler::WorkerAttached(const std::string& name, WorkerOffer offer) {
 void Scheduler::RetireWorker(const std::string& name) {
   absl::MutexLock lock(&mu_);
   auto it = workers_.find(name);
-  if (it != workers_.end()) it->second.retired = true;
+  if (it == workers_.end()) return;
+  it->second.retired = true;
+  // What it was kept for, another worker may do.
+  const std::set<uint64_t> leases = it->second.leases;
+  for (uint64_t lease : leases) {
+    const uint64_t id = leases_[lease].job;
+    if (id == 0 || jobs_[id]->claim != lease) continue;
+    DropClaimLocked(*jobs_[id]);
+    EnqueueLocked(id);
+  }
+  DispatchLocked();
 }
 
 void Scheduler::ForgetRun(Job& job, uint64_t lease) {

@@ -92,7 +92,7 @@ class Scheduler final {
   // What workers do. Leases that the scheduler does not know (any more) are ignored.
   void WorkerAttached(const std::string& worker, WorkerOffer offer);
   void WorkerLost(const std::string& worker, const Loss& loss);
-  // No new jobs for this worker.
+  // No new jobs for this worker: once this has returned, it is given none.
   void RetireWorker(const std::string& worker);
   void Reached(uint64_t lease, absl::string_view stage);
   void NearlyDone(uint64_t lease);

@@ -386,6 +386,41 @@ TEST_F(SchedulerTest, ARetiredWorkerGetsNoNewJobs) {
   EXPECT_TRUE(executor_.started.empty());
 }
 
+// Lets every job be queued, and never says whether it may run.
+class SlowPeers final : public Peers {
+ public:
+  explicit SlowPeers(Scheduler* scheduler) : scheduler_(scheduler) {}
+  void Look(uint64_t job, const JobSpec&) override { looked.push_back(job); }
+  void Claim(uint64_t, const JobSpec&) override { ++claims; }
+  void Ended(uint64_t) override {}
+  void QueueAll() {
+    for (uint64_t job : looked) scheduler_->Decide(job, {});
+  }
+  std::vector<uint64_t> looked;
+  int claims = 0;
+
+ private:
+  Scheduler* const scheduler_;
+};
+
+TEST_F(SchedulerTest, AJobThatARetiredWorkerWasKeptForBeginsElsewhere) {
+  SlowPeers peers(&scheduler_);
+  scheduler_.SetPeers(&peers);
+  Attach("w1");
+  Seen seen;
+  Submit(Spec("k"), &seen);
+  peers.QueueAll();
+  EXPECT_EQ(peers.claims, 1);
+  scheduler_.RetireWorker("w1");
+  Verdict leave;
+  leave.kind = Verdict::Kind::kRun;
+  scheduler_.Decide(peers.looked[0], leave);
+  EXPECT_TRUE(executor_.started.empty());
+  Attach("w2");
+  ASSERT_EQ(executor_.started.size(), 1u);
+  EXPECT_EQ(executor_.started[0].worker, "w2");
+}
+
 TEST_F(SchedulerTest, ATenantsPartOfTheQueueIsBounded) {
   SchedulerConfig config;
   config.max_queued_per_tenant = 2;

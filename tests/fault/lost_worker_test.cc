@@ -3,12 +3,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <fstream>
-#include <thread>
-
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/fault/daemon_process.h"
+#include "tests/fault/remote_worker.h"
 #include "tests/support/sanitizer.h"
 #include "tests/support/tcp_proxy.h"
 
@@ -16,53 +13,6 @@ namespace tritond::tests {
 namespace {
 
 const absl::Duration kNoticed = WithinReason(absl::Seconds(5));
-
-std::unique_ptr<Program> RemoteWorker(int port, const std::string& name, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> words{TRITOND_FAKE_WORKER, "--server", absl::StrCat("127.0.0.1:", port), "--name", name};
-  words.insert(words.end(), more.begin(), more.end());
-  return std::make_unique<Program>(words);
-}
-
-bool Attached(const DaemonProcess& daemon, const std::string& name) {
-  const v1::ListWorkersResponse list = daemon.Workers();
-  for (const v1::Worker& worker : list.workers()) {
-    if (worker.name() == name) return true;
-  }
-  return false;
-}
-
-// A compile whose first worker gets stuck: it waits for a file, which another attempt finds there.
-class StuckCompile {
- public:
-  StuckCompile(DaemonProcess& daemon, const std::string& file) : daemon_(daemon), file_(file) {
-    request_ = NumberedRequest(1);
-    (*request_.mutable_options()->mutable_fields())["wait_for_file"].set_string_value(file);
-    thread_ = std::thread([this] {
-      Stubs stubs(daemon_.address());
-      status_ = Compile(stubs, request_, &response_);
-    });
-  }
-  void LetGo() { std::ofstream file(file_); }
-  void ExpectAnswer() {
-    thread_.join();
-    EXPECT_TRUE(status_.ok()) << status_.error_message();
-    EXPECT_EQ(WrongWith(request_, response_), "");
-  }
-  const v1::CompileResponse& response() const { return response_; }
-
- private:
-  DaemonProcess& daemon_;
-  const std::string file_;
-  v1::CompileRequest request_;
-  v1::CompileResponse response_;
-  grpc::Status status_;
-  std::thread thread_;
-};
-
-bool Running(const DaemonProcess& daemon) {
-  const v1::GetStatsResponse stats = daemon.Stats();
-  return stats.queues_size() > 0 && stats.queues(0).running() == 1;
-}
 
 TEST(LostWorker, BehindACutCableIsNoticedAndItsJobRunsElsewhere) {
   DaemonProcess daemon;

@@ -48,6 +48,10 @@ class StrictListener final : public workers::PoolListener {
     absl::MutexLock lock(&mu_);
     Require(open_.count(worker) == 1 && open_[worker].erase(outcome.lease()) == 1, "a lease has one outcome");
   }
+  void OnRetire(const std::string& worker) override {
+    absl::MutexLock lock(&mu_);
+    Require(open_.count(worker) == 1, "one that retires is attached");
+  }
   void OnEnded(const std::string& worker, const workers::WorkerEnd&) override {
     absl::MutexLock lock(&mu_);
     Require(open_.erase(worker) == 1, "a worker ends once");
@@ -119,7 +123,7 @@ std::string Framed(const std::vector<v1::WorkerMessage>& messages) {
 }  // namespace
 
 ServiceTarget WorkerTarget() {
-  v1::WorkerMessage hello, heartbeat, progress, outcome, second, log;
+  v1::WorkerMessage hello, heartbeat, progress, outcome, second, log, retire;
   hello.mutable_hello()->set_name("worker");
   hello.mutable_hello()->set_build_id("build");
   hello.mutable_hello()->set_slots(2);
@@ -137,10 +141,13 @@ ServiceTarget WorkerTarget() {
   second.mutable_compiled()->set_lease(2);
   second.mutable_compiled()->set_code(3);
   log.mutable_log()->set_text("says");
+  retire.mutable_retire();
   v1::WorkerMessage query;
   query.mutable_query()->set_lease(1);
   query.mutable_query()->mutable_keys()->set_semantic_key(std::string(64, 'a'));
-  return {"worker", {Framed({hello, heartbeat, progress, query, outcome, log, second}), Framed({progress})}, RunWorker};
+  return {"worker",
+          {Framed({hello, heartbeat, progress, query, outcome, log, retire, second}), Framed({progress})},
+          RunWorker};
 }
 
 }  // namespace tritond::tests

@@ -47,12 +47,16 @@ void ChildProcesses::Start() {
   thread_ = std::thread([this] { Loop(); });
 }
 
-void ChildProcesses::Stop(absl::Duration grace) {
+void ChildProcesses::Stop(absl::Duration grace, const std::set<pid_t>& at_once) {
   if (!thread_.joinable()) return;
   {
     absl::MutexLock lock(&mu_);
     stopping_ = true;
     SignalAllLocked(SIGTERM);
+    for (const Slot& slot : slots_) {
+      const bool running = slot.child.state == Child::State::kRunning;
+      if (running && at_once.count(slot.child.pid) != 0) kill(-slot.child.pid, SIGKILL);
+    }
     auto none_running = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return !AnyRunningLocked(); };
     if (!mu_.AwaitWithTimeout(absl::Condition(&none_running), grace)) SignalAllLocked(SIGKILL);
   }

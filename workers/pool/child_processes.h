@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -53,9 +54,9 @@ class ChildProcesses final {
   ~ChildProcesses();
 
   void Start();
-  // Asks all to end (SIGTERM), kills those that have not after `grace`, and starts none again. Blocks until all are
-  // gone.
-  void Stop(absl::Duration grace);
+  // Asks all to end (SIGTERM), kills those that have not after `grace`, and starts none again; those `at_once` it kills
+  // without asking. Blocks until all are gone.
+  void Stop(absl::Duration grace, const std::set<pid_t>& at_once = {});
 
   // True when `pid` is a running child.
   bool Owns(pid_t pid) const;

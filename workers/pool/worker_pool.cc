@@ -5,6 +5,7 @@
 #include "workers/pool/worker_pool.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -39,17 +40,20 @@ WorkerPool::WorkerPool(PoolConfig config, std::function<absl::Time()> clock,
 void WorkerPool::StartChildren() { children_->Start(); }
 
 void WorkerPool::StopChildren(absl::Duration grace) {
+  std::set<pid_t> at_once;
+  for (const ChildProcesses::Child& child : children_->List()) at_once.insert(child.pid);
   {
     absl::MutexLock lock(&mu_);
     stopping_ = true;
     for (auto& [id, worker] : workers_) {
-      if (!worker.local) continue;
+      if (!worker.local || !worker.leases.empty()) continue;
+      at_once.erase(static_cast<pid_t>(worker.hello.pid()));
       v1::DaemonMessage message;
       message.mutable_drain();
       worker.session->Send(std::move(message));
     }
   }
-  children_->Stop(grace);
+  children_->Stop(grace, at_once);
 }
 
 grpc::ServerBidiReactor<v1::WorkerMessage, v1::DaemonMessage>* WorkerPool::Attach(
@@ -124,6 +128,7 @@ void WorkerPool::OnMessage(const std::shared_ptr<Session>& session, v1::WorkerMe
     id = worker->id;
     worker->last_heard = clock_();
     if (message.has_heartbeat()) worker->resident_bytes = message.heartbeat().resident_bytes();
+    if (message.has_retire()) worker->retiring = true;
     lease = message.has_progress()   ? message.progress().lease()
             : message.has_query()    ? message.query().lease()
             : message.has_compiled() ? message.compiled().lease()
@@ -142,6 +147,13 @@ void WorkerPool::OnMessage(const std::shared_ptr<Session>& session, v1::WorkerMe
   if (message.has_progress()) listener_.OnProgress(id, lease, message.progress().stage());
   if (message.has_query()) listener_.OnQuery(id, std::move(*message.mutable_query()));
   if (message.has_compiled()) listener_.OnOutcome(id, std::move(*message.mutable_compiled()));
+  if (message.has_retire()) {
+    log_(absl::StrCat("worker ", id, " retires"));
+    listener_.OnRetire(id);
+    v1::DaemonMessage last;
+    last.mutable_drain();
+    session->Send(std::move(last));
+  }
   if (message.has_log()) log_(absl::StrCat("worker ", id, ": ", message.log().text()));
 }
 
@@ -151,7 +163,10 @@ void WorkerPool::OnStreamEnd(const std::shared_ptr<Session>& session) {
     absl::MutexLock lock(&mu_);
     WorkerRecord* worker = FindLocked(session);
     if (worker == nullptr) return;
-    EndLocked(worker, WorkerEnd::Kind::kDisconnected, "its stream ended", SuspectsOf(*worker), &calls);
+    // How a child has ended its process tells.
+    const bool in_order = !worker->local && worker->retiring && worker->leases.empty();
+    EndLocked(worker, in_order ? WorkerEnd::Kind::kStopped : WorkerEnd::Kind::kDisconnected,
+              in_order ? "it has retired" : "its stream ended", SuspectsOf(*worker), &calls);
   }
   for (const auto& call : calls) call();
 }
@@ -307,7 +322,9 @@ v1::Worker WorkerPool::Describe(const WorkerRecord& record) const {
   v1::Worker worker;
   worker.set_id(record.id);
   worker.set_name(record.hello.name());
-  worker.set_state(record.leases.empty() ? v1::Worker::STATE_IDLE : v1::Worker::STATE_BUSY);
+  worker.set_state(record.retiring         ? v1::Worker::STATE_DRAINING
+                   : record.leases.empty() ? v1::Worker::STATE_IDLE
+                                           : v1::Worker::STATE_BUSY);
   worker.set_local(record.local);
   worker.set_pid(record.hello.pid());
   worker.set_host(record.hello.host());

@@ -36,6 +36,8 @@ class PoolListener {
   // The worker waits for Answer. This and OnOutcome: only for leases that the worker holds.
   virtual void OnQuery(const std::string& worker, v1::StepQuery query) = 0;
   virtual void OnOutcome(const std::string& worker, v1::CompileOutcome outcome) = 0;
+  // The worker is about to end. Once this has returned, no Start may name it.
+  virtual void OnRetire(const std::string& worker) = 0;
   virtual void OnEnded(const std::string& worker, const WorkerEnd& end) = 0;
 };
 
@@ -61,7 +63,8 @@ class WorkerPool final : public v1::WorkerService::CallbackService {
 
   // Starts the children. They dial the address in their command line, so the server listens by then.
   void StartChildren();
-  // Ends the children, the patient way first. Blocks. Streams of other workers end with the server.
+  // Ends the children: those that are idle the patient way first, the others at once, because nobody waits for what
+  // they do. Blocks. Streams of other workers end with the server.
   void StopChildren(absl::Duration grace);
 
   // Hands the lease to the worker, which need not go on with it behind `deadline`. Neither blocks nor calls the
@@ -97,6 +100,7 @@ class WorkerPool final : public v1::WorkerService::CallbackService {
     uint64_t resident_bytes = 0;
     std::map<uint64_t, LeaseRecord> leases;
     bool announced = false;  // the listener has been told that it is attached
+    bool retiring = false;   // by its own word
     // Set when its end is near: by a kill of ours, or by the end of its stream.
     absl::Time ending = absl::InfiniteFuture();
     WorkerEnd planned;

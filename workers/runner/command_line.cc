@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "workers/runner/limits.h"
 #include "workers/runner/runner.h"
+#include "workers/runner/stop_signals.h"
 
 namespace tritond::workers {
 namespace {
@@ -22,42 +23,69 @@ constexpr int kExitStopped = 0;
 constexpr int kExitLost = 1;
 constexpr int kExitUsage = 2;
 
-// The supervised child, for the signal handler; set before the handler is installed.
-volatile sig_atomic_t supervised = 0;
-volatile sig_atomic_t stop_requested = 0;
-
-void PassOn(int signal) {
-  stop_requested = 1;
-  if (supervised > 0) kill(supervised, signal);
-}
-
-// Runs `work` in one child process after the other. The process has a single thread here, so forking is safe.
-int Supervise(const std::function<int()>& work) {
-  struct sigaction action {};
-  action.sa_handler = PassOn;
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
-  absl::Duration pause;
-  while (stop_requested == 0) {
-    const absl::Time started = absl::Now();
-    const pid_t child = fork();
-    if (child < 0) return kExitLost;
-    if (child == 0) {
-      signal(SIGTERM, SIG_DFL);
-      signal(SIGINT, SIG_DFL);
-      _exit(work());
-    }
-    supervised = child;
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    supervised = 0;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == kExitUsage) return kExitUsage;
-    const bool lived = absl::Now() - started > absl::Seconds(10);
-    pause = lived ? absl::Milliseconds(100) : std::clamp(pause * 2, absl::Milliseconds(100), absl::Seconds(10));
-    if (stop_requested == 0) absl::SleepFor(pause);
+// A supervised process, from its birth to its end.
+class Supervised final {
+ public:
+  // Not ok() when there is no room for another process.
+  explicit Supervised(const std::function<int()>& work) : pid_(fork()) {
+    if (pid_ != 0) return;
+    setpgid(0, 0);  // What it starts ends with it, and ^C at a terminal reaches its supervisor alone.
+    const sigset_t held = Children();
+    sigprocmask(SIG_UNBLOCK, &held, nullptr);
+    _exit(work());
   }
-  return kExitStopped;
+  bool ok() const { return pid_ > 0; }
+
+  // Its wait status. Passes stop signals on, and says so in `stopping`.
+  int Wait(bool* stopping) {
+    sigset_t set = Children();
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    siginfo_t ended{};
+    while (waitid(P_PID, pid_, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0) {
+      const int signal = sigwaitinfo(&set, nullptr);
+      if (signal != SIGTERM && signal != SIGINT) continue;
+      *stopping = true;
+      kill(pid_, signal);
+    }
+    kill(-pid_, SIGKILL);  // Before it is reaped, so that the group is still its own.
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    return status;
+  }
+
+  static sigset_t Children() {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    return set;
+  }
+
+ private:
+  const pid_t pid_;
+};
+
+// Runs `work` in one child process after the other. The process has a single thread here, so forking is safe; it holds
+// the stop signals, and takes them between two children as well.
+int Supervise(const std::function<int()>& work) {
+  signal(SIGCHLD, SIG_DFL);
+  const sigset_t held = Supervised::Children();
+  sigprocmask(SIG_BLOCK, &held, nullptr);
+  absl::Duration pause;
+  while (true) {
+    const absl::Time started = absl::Now();
+    Supervised child(work);
+    if (!child.ok()) return kExitLost;
+    bool stopping = false;
+    const int status = child.Wait(&stopping);
+    const int exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    const bool clean = exit_status == kExitStopped;
+    if (stopping) return clean || exit_status == kExitLost ? kExitStopped : kExitLost;
+    if (exit_status == kExitUsage) return kExitUsage;
+    const bool useful = clean || absl::Now() - started > absl::Seconds(10);
+    pause = useful ? absl::Milliseconds(100) : std::clamp(pause * 2, absl::Milliseconds(100), absl::Seconds(10));
+    if (AwaitStopSignal(pause)) return kExitStopped;
+  }
 }
 
 }  // namespace
@@ -97,6 +125,7 @@ int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compil
   options.sandbox = !no_sandbox;
   options.max_resident_bytes = recycle_mb << 20;
 
+  HoldStopSignals();
   auto work = [&] {
     absl::Status limited = LimitProcess(memory_limit_mb << 20);
     if (!limited.ok()) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three threads share the stream. The reader only moves messages, so a cancellation or the end of the connection is
 // noticed while a compile runs; the compiling thread owns the compiler; heartbeats come from a third, so that a long
-// compile does not look like a dead worker.
+// compile does not look like a dead worker. A fourth waits for signals that ask the worker to end.
+//
+// A worker ends by agreement: it says Retire, the daemon gives it no further lease and answers Drain, which follows
+// every lease that was under way. So none is lost, whatever crosses on the wire.
 #include "workers/runner/runner.h"
 
 #include <grpc/grpc.h>
@@ -24,6 +27,7 @@
 #include "workers/runner/job_usage.h"
 #include "workers/runner/lease_term.h"
 #include "workers/runner/limits.h"
+#include "workers/runner/stop_signals.h"
 
 namespace tritond::workers {
 namespace {
@@ -37,6 +41,10 @@ constexpr int kKeepaliveMs = 6000;  // not under the 5 s that daemons permit
 constexpr int kKeepaliveTimeoutMs = 4000;
 // A daemon that takes longer to look something up costs more than it saves.
 constexpr absl::Duration kRecallPatience = absl::Seconds(2);
+// A worker that is told to end while it dials waits so long for the daemon's welcome, and one that retires so long for
+// the daemon's word: an older daemon does not know what it was told.
+constexpr absl::Duration kDialPatience = absl::Seconds(1);
+constexpr absl::Duration kRetirePatience = absl::Seconds(5);
 
 absl::Duration FromProto(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
@@ -55,7 +63,10 @@ class Runner {
   absl::Status Run();
 
  private:
+  absl::Status Serve();
   absl::Status SayHello();
+  void Stop();
+  void Retire();
   void ReadUntilEnd();
   void Handle(v1::DaemonMessage message);
   void CompileLoop();
@@ -64,6 +75,8 @@ class Runner {
   void HeartbeatLoop();
   bool WornOut() const;
   bool Send(const v1::WorkerMessage& message);
+  void SetWritable(bool writable);
+  void GiveUp();
   void SendProgress(uint64_t lease, v1::Stage stage);
   absl::Status Enter(uint64_t lease, compiler::Stage stage, const compiler::CompileRequest& request);
 
@@ -75,19 +88,33 @@ class Runner {
   uint64_t jobs_ = 0;  // done; the compiling thread's
 
   absl::Mutex write_mu_;
-  bool said_all_ ABSL_GUARDED_BY(write_mu_) = false;
+  bool writable_ ABSL_GUARDED_BY(write_mu_) = false;
   absl::Mutex mu_;
   std::optional<v1::Lease> next_ ABSL_GUARDED_BY(mu_);
   uint64_t current_ ABSL_GUARDED_BY(mu_) = 0;
   std::optional<v1::StepAnswer> answer_ ABSL_GUARDED_BY(mu_);             // to the current lease's query
   LeaseTerm next_term_ ABSL_GUARDED_BY(mu_), term_ ABSL_GUARDED_BY(mu_);  // of next_, of the current lease
+  bool greeted_ ABSL_GUARDED_BY(mu_) = false;                             // SayHello is over, well or not
+  bool retiring_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Time drain_by_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();  // without the daemon's word
   bool draining_ ABSL_GUARDED_BY(mu_) = false;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 bool Runner::Send(const v1::WorkerMessage& message) {
   absl::MutexLock lock(&write_mu_);
-  return !said_all_ && stream_->Write(message);
+  return writable_ && stream_->Write(message);
+}
+
+void Runner::SetWritable(bool writable) {
+  absl::MutexLock lock(&write_mu_);
+  writable_ = writable;
+}
+
+void Runner::GiveUp() {
+  SetWritable(false);
+  context_.TryCancel();
+  stream_->Finish();
 }
 
 void Runner::SendProgress(uint64_t lease, v1::Stage stage) {
@@ -118,6 +145,40 @@ absl::Status Runner::SayHello() {
 }
 
 absl::Status Runner::Run() {
+  if (AwaitStopSignal(absl::ZeroDuration())) return absl::OkStatus();
+  StopSignals signals([this] { Stop(); });
+  absl::Status served = Serve();
+  SetWritable(false);
+  absl::MutexLock lock(&mu_);
+  greeted_ = true;
+  return draining_ || retiring_ ? absl::OkStatus() : served;
+}
+
+// On the thread of the signals.
+void Runner::Stop() {
+  {
+    absl::MutexLock lock(&mu_);
+    if (!mu_.AwaitWithTimeout(absl::Condition(&greeted_), kDialPatience)) {
+      retiring_ = true;
+      context_.TryCancel();
+      return;
+    }
+  }
+  Retire();
+}
+
+void Runner::Retire() {
+  {
+    absl::MutexLock lock(&mu_);
+    if (std::exchange(retiring_, true)) return;
+    drain_by_ = absl::Now() + kRetirePatience;
+  }
+  v1::WorkerMessage message;
+  message.mutable_retire();
+  Send(message);
+}
+
+absl::Status Runner::Serve() {
   grpc_init();  // Never undone: the last grpc_shutdown of a process may wait 10 s for a poller of gRPC 1.51.
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
@@ -133,8 +194,13 @@ absl::Status Runner::Run() {
   auto stub = v1::WorkerService::NewStub(channel);
   context_.set_wait_for_ready(false);
   stream_ = stub->Attach(&context_);
+  SetWritable(true);
   absl::Status hello = SayHello();
   if (!hello.ok()) return hello;
+  {
+    absl::MutexLock lock(&mu_);
+    greeted_ = true;
+  }
   if (options_.sandbox) {
     absl::Status sandbox = EnterSandbox();
     if (!sandbox.ok()) fprintf(stderr, "runs without sandbox: %s\n", std::string(sandbox.message()).c_str());
@@ -153,17 +219,15 @@ absl::Status Runner::Run() {
       this);
   pthread_attr_destroy(&attributes);
   if (error != 0) {
-    context_.TryCancel();
-    stream_->Finish();
+    GiveUp();
     return absl::ResourceExhaustedError("no memory for the compiling thread's stack");
   }
   std::thread heartbeats([this] { HeartbeatLoop(); });
   ReadUntilEnd();
   pthread_join(compile_thread, nullptr);
   heartbeats.join();
+  SetWritable(false);
   const grpc::Status status = stream_->Finish();
-  absl::MutexLock lock(&mu_);
-  if (draining_) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat("the connection ended: ", status.error_message()));
 }
 
@@ -216,15 +280,12 @@ void Runner::CompileLoop() {
       answer_.reset();
     }
     CompileOne(lease);
-    ++jobs_;
-    const bool worn_out = WornOut();
     absl::MutexLock lock(&mu_);
     current_ = 0;
-    if (worn_out) draining_ = true;  // A lease that is here already is still done.
   }
   // Drained. What was written arrives before the end of the stream does; a cancellation might overtake it.
   absl::MutexLock lock(&write_mu_);
-  said_all_ = true;
+  writable_ = false;
   stream_->WritesDone();
 }
 
@@ -285,6 +346,8 @@ void Runner::CompileOne(const v1::Lease& lease) {
   action.set_cost_cpu_seconds(absl::ToDoubleSeconds(usage.cpu()));
   action.set_peak_memory_bytes(usage.peak_bytes());
   action.set_target(lease.compile().target());
+  ++jobs_;
+  if (WornOut()) Retire();  // Before the outcome: behind it the daemon might give a further lease.
   Send(answer);
 }
 
@@ -295,6 +358,7 @@ void Runner::HeartbeatLoop() {
       mu_.AwaitWithTimeout(absl::Condition(&ended_), heartbeat_interval_);
       if (ended_) return;
       if (current_ != 0 && term_.Overrun(absl::Now())) _exit(kExitCancelled);
+      if (absl::Now() > drain_by_) draining_ = true;
     }
     v1::WorkerMessage message;
     message.mutable_heartbeat()->set_resident_bytes(ResidentBytes());

@@ -26,10 +26,11 @@ struct RunnerOptions {
   std::function<void(compiler::Stage, const compiler::CompileRequest&)> on_stage;
 };
 
-// Attaches to the daemon and serves leases with `compiler`, one at a time, until the daemon drains this worker or it
-// has done its share (Ok), or the connection ends (Unavailable). Uses the calling thread to read, one to compile and
-// one for heartbeats. A lease that is cancelled and does not end soon ends the process: a compile cannot be interrupted
-// otherwise.
+// Attaches to the daemon and serves leases with `compiler`, one at a time, until the daemon drains this worker, it has
+// done its share or a stop signal asks it to end (Ok), or the connection ends (Unavailable). A worker that is to end tells the daemon, does what it holds, and ends when the daemon
+// says that no more comes. Uses the calling thread to read, one to compile, one for heartbeats and one for signals,
+// which the caller holds (HoldStopSignals). A lease that is cancelled and does not end soon ends the process: a compile
+// cannot be interrupted otherwise.
 absl::Status RunWorker(const RunnerOptions& options, compiler::Compiler& compiler);
 
 }  // namespace tritond::workers
