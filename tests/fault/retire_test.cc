@@ -108,6 +108,55 @@ TEST_F(Retire, AWorkerThatCannotReachItsDaemonEndsToo) {
   EXPECT_EQ(ExitStatus(worker->Wait()), 0);
 }
 
+// Twenty compiles at once for one worker. Each begins once.
+void ExpectNoLoss(const DaemonProcess& daemon) {
+  std::vector<std::thread> callers;
+  for (uint64_t i = 0; i < 20; ++i) {
+    callers.emplace_back([&daemon, i] {
+      Stubs stubs(daemon.address());
+      v1::CompileResponse response;
+      const v1::CompileRequest request = NumberedRequest(i, /*binary_bytes=*/0, /*sleep_ms=*/5);
+      const grpc::Status status = Compile(stubs, request, &response, WithinReason(absl::Seconds(60)));
+      EXPECT_TRUE(status.ok()) << status.error_message();
+      EXPECT_EQ(WrongWith(request, response), "");
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(daemon.Stats().compiles(), 20u);
+  EXPECT_EQ(daemon.Stats().workers_lost(), 0u);
+}
+
+TEST_F(Retire, AWornOutWorkerMakesRoomForAFreshOneAndLosesNothing) {
+  auto worker = Worker("worn", {"--recycle-jobs", "2"});
+  const pid_t first = ChildrenOf(worker->pid()).at(0);
+  ExpectNoLoss(daemon);
+  EXPECT_EQ(ResidentBytesOf(first), 0u);
+}
+
+TEST(RetireOfAChild, ThatIsWornOutLosesNothing) {
+  DaemonProcess daemon({"--worker-arguments", "--recycle-jobs", "--worker-arguments", "2"});
+  daemon.workers = 1;
+  ASSERT_TRUE(daemon.Start());
+  ExpectNoLoss(daemon);
+}
+
+TEST_F(Retire, AWorkerThatHasGrownTooLargeMakesRoomToo) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's memory is another";
+  auto worker = Worker("grown", {"--recycle-mb", "300"});
+  const pid_t first = ChildrenOf(worker->pid()).at(0);
+  Stubs stubs(daemon.address());
+  v1::CompileResponse response;
+  for (uint64_t i = 0; i < 3; ++i) EXPECT_TRUE(Compile(stubs, NumberedRequest(i), &response).ok());
+  EXPECT_EQ(ChildrenOf(worker->pid()).at(0), first);
+  v1::CompileRequest leaky = NumberedRequest(3);
+  (*leaky.mutable_options()->mutable_fields())["leak_mb"].set_number_value(400);
+  EXPECT_TRUE(Compile(stubs, leaky, &response).ok());
+  EXPECT_TRUE(Compile(stubs, NumberedRequest(4), &response).ok());
+  EXPECT_EQ(ResidentBytesOf(first), 0u);
+  EXPECT_EQ(daemon.Stats().compiles(), 5u);
+  EXPECT_EQ(daemon.Stats().workers_lost(), 0u);
+}
+
 TEST(RetireOfAChild, ThatIsToldToEndIsNoLoss) {
   DaemonProcess daemon;
   daemon.workers = 1;
