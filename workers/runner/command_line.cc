@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <string>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "workers/runner/limits.h"
@@ -88,6 +90,17 @@ int Supervise(const std::function<int()>& work) {
   }
 }
 
+int Refuse(const absl::Status& why) {
+  fprintf(stderr, "triton-worker does not run: %s\n", std::string(why.message()).c_str());
+  return kExitUsage;
+}
+
+int RefuseWithoutSandbox(const absl::Status& why) {
+  return Refuse(absl::FailedPreconditionError(
+      absl::StrCat("it cannot forbid itself system calls that a compiler never needs (", why.message(),
+                   "). Let it use seccomp, or accept the risk with --no-sandbox.")));
+}
+
 }  // namespace
 
 int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compiler::Compiler>()>& make_compiler,
@@ -96,7 +109,7 @@ int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compil
   RunnerOptions options;
   options.version = TRITOND_VERSION;
   options.on_stage = std::move(on_stage);
-  uint64_t memory_limit_mb = 0;
+  uint64_t memory_limit_mb = 16384;  // as daemons give their own
   uint64_t recycle_mb = 4096;
   options.max_jobs = 1000;
   bool once = false;
@@ -108,13 +121,16 @@ int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compil
   app.add_option("--tls-key", options.credentials.key, "Its private key, PEM")->type_name("FILE");
   app.add_option("--token-file", options.credentials.token, "A file with a bearer token")->type_name("FILE");
   app.add_option("--name", options.name, "What people see; default HOST/PID");
-  app.add_option("--memory-limit-mb", memory_limit_mb, "Most memory that a compile may use; 0: no limit");
+  app.add_option("--memory-limit-mb", memory_limit_mb, "Most memory that a compile may use; 0: no limit")
+      ->capture_default_str();
   app.add_option("--recycle-jobs", options.max_jobs, "End in order after so many jobs, for a fresh start; 0: never")
       ->capture_default_str();
   app.add_option("--recycle-mb", recycle_mb, "And with more resident memory than this after a job; 0: never")
       ->capture_default_str();
   app.add_flag("--once", once, "End when the connection ends, instead of connecting again");
-  app.add_flag("--no-sandbox", no_sandbox, "Do not forbid system calls that a compiler never needs");
+  app.add_flag(
+      "--no-sandbox", no_sandbox,
+      "Do not forbid system calls that a compiler never needs; without this a worker that cannot does not run");
   app.set_version_flag("--version", options.version);
   try {
     app.parse(argc, argv);
@@ -128,13 +144,13 @@ int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compil
   HoldStopSignals();
   auto work = [&] {
     absl::Status limited = LimitProcess(memory_limit_mb << 20);
-    if (!limited.ok()) {
-      fprintf(stderr, "%s\n", limited.ToString().c_str());
-      return kExitUsage;
-    }
+    if (!limited.ok()) return Refuse(limited);
+    if (absl::Status sandbox = options.sandbox ? EnterSandbox() : absl::OkStatus(); !sandbox.ok())
+      return RefuseWithoutSandbox(sandbox);
     std::unique_ptr<compiler::Compiler> compiler = make_compiler();
     absl::Status served = RunWorker(options, *compiler);
     if (served.ok()) return kExitStopped;
+    if (absl::IsFailedPrecondition(served)) return RefuseWithoutSandbox(served);
     fprintf(stderr, "%s\n", std::string(served.message()).c_str());
     return kExitLost;
   };

@@ -12,7 +12,8 @@ namespace tritond::workers {
 // The whole of a worker program: parses the command line, limits the process, makes the compiler and serves. Without
 // --once a parent process stays behind and starts a new worker whenever one ends. `on_stage` as in RunnerOptions.
 // SIGTERM and SIGINT: the compile in hand is finished and answered, then the worker ends; a second one ends it at once.
-// Returns the exit status: 0 drained or asked to stop, 1 connection lost, 2 usage.
+// Returns the exit status: 0 drained or asked to stop, 1 connection lost, 2 usage, or it cannot be
+// limited as it should.
 int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compiler::Compiler>()>& make_compiler,
                std::function<void(compiler::Stage, const compiler::CompileRequest&)> on_stage);
 

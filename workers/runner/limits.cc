@@ -14,6 +14,7 @@
 #include <new>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 
 namespace tritond::workers {
 namespace {
@@ -29,10 +30,13 @@ absl::Status SetLimit(int resource, const char* name, rlim_t value) {
 
 absl::Duration FromTimeval(const timeval& time) { return absl::DurationFromTimeval(time); }
 
-// What a compiler never needs.
+// What a worker needs to dial, and a compiler never.
+constexpr const char* kSockets[] = {"socket", "connect", "bind", "listen", "accept", "accept4"};
+
+// What neither needs.
 constexpr const char* kForbidden[] = {
-    // Connections. Those of io_uring pass no filter, so it goes as a whole.
-    "socket", "connect", "bind", "listen", "accept", "accept4", "io_uring_setup", "io_uring_enter", "io_uring_register",
+    // Its connections pass no filter, so it goes as a whole.
+    "io_uring_setup", "io_uring_enter", "io_uring_register",
     // Other processes.
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp", "userfaultfd",
     "perf_event_open",
@@ -44,6 +48,20 @@ constexpr const char* kForbidden[] = {
 
 // No file that a compile writes is larger.
 constexpr rlim_t kMaxFileBytes = rlim_t{1} << 30;
+
+absl::Status Forbid(absl::Span<const char* const> calls) {
+  std::unique_ptr<void, void (*)(void*)> filter(seccomp_init(SCMP_ACT_ALLOW), [](void* f) { seccomp_release(f); });
+  if (filter == nullptr) return absl::FailedPreconditionError("cannot make a seccomp filter");
+  int error = seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, 1);
+  for (const char* name : calls) {
+    const int call = seccomp_syscall_resolve_name(name);
+    if (call == __NR_SCMP_ERROR || error != 0) continue;
+    error = seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 0);
+  }
+  if (error == 0) error = seccomp_load(filter.get());
+  if (error == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("seccomp: ", strerror(-error)));
+}
 
 }  // namespace
 
@@ -61,19 +79,9 @@ absl::Status LimitProcess(uint64_t memory_bytes) {
   return status;
 }
 
-absl::Status EnterSandbox() {
-  std::unique_ptr<void, void (*)(void*)> filter(seccomp_init(SCMP_ACT_ALLOW), [](void* f) { seccomp_release(f); });
-  if (filter == nullptr) return absl::InternalError("cannot make a seccomp filter");
-  int error = seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, 1);
-  for (const char* name : kForbidden) {
-    const int call = seccomp_syscall_resolve_name(name);
-    if (call == __NR_SCMP_ERROR || error != 0) continue;
-    error = seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 0);
-  }
-  if (error == 0) error = seccomp_load(filter.get());
-  if (error == 0) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("seccomp: ", strerror(-error)));
-}
+absl::Status EnterSandbox() { return Forbid(kForbidden); }
+
+absl::Status ForbidSockets() { return Forbid(kSockets); }
 
 void BoundCpuTime(absl::Duration more) {
   rusage own{};

@@ -15,10 +15,12 @@ namespace tritond::workers {
 // starts. Internal when the system refuses.
 absl::Status LimitProcess(uint64_t memory_bytes);
 
-// From now on, on every thread: no new sockets, no other processes' memory, no mounts, no kernel modules. Open
-// connections go on, and programs may be run (an assembler), which inherit all this. Unavailable where the kernel has
-// no seccomp.
+// From now on, on every thread: no other processes' memory, no io_uring, no mounts, no kernel modules. Programs may be
+// run (an assembler), which inherit all this. FailedPrecondition where the system has no seccomp or does not permit it.
 absl::Status EnterSandbox();
+
+// From now on, on every thread, within the sandbox: no new sockets. Open connections go on. Fails as EnterSandbox does.
+absl::Status ForbidSockets();
 
 // The process dies (SIGXCPU) when it uses `more` CPU time from now on. Replaces the earlier bound.
 void BoundCpuTime(absl::Duration more);

@@ -39,7 +39,7 @@ TEST(BoundCpuTime, EndsAProcessThatLoops) {
       testing::KilledBySignal(SIGXCPU), "");
 }
 
-TEST(EnterSandbox, ForbidsSocketsOnEveryThreadAndAllowsPrograms) {
+TEST(ForbidSockets, HoldsOnEveryThreadAndAllowsPrograms) {
   EXPECT_EXIT(
       {
         bool go = false;
@@ -48,13 +48,23 @@ TEST(EnterSandbox, ForbidsSocketsOnEveryThreadAndAllowsPrograms) {
           while (!__atomic_load_n(&go, __ATOMIC_ACQUIRE)) std::this_thread::yield();
           other = socket(AF_UNIX, SOCK_STREAM, 0);
         });
-        if (!EnterSandbox().ok()) _exit(9);
+        if (!EnterSandbox().ok() || !ForbidSockets().ok()) _exit(9);
         __atomic_store_n(&go, true, __ATOMIC_RELEASE);
         thread.join();
         if (other >= 0 || errno == 0) _exit(1);
         if (socket(AF_INET, SOCK_STREAM, 0) >= 0 || errno != EPERM) _exit(2);
         if (system("exit 5") != 5 << 8) _exit(3);
         _exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(EnterSandbox, ForbidsOtherProcessesMemoryAndAllowsToDial) {
+  EXPECT_EXIT(
+      {
+        if (!EnterSandbox().ok()) _exit(9);
+        if (syscall(SYS_ptrace, 16, getppid(), 0, 0) == 0 || errno != EPERM) _exit(1);
+        _exit(socket(AF_UNIX, SOCK_STREAM, 0) >= 0 ? 0 : 2);
       },
       testing::ExitedWithCode(0), "");
 }

@@ -202,8 +202,11 @@ absl::Status Runner::Serve() {
     greeted_ = true;
   }
   if (options_.sandbox) {
-    absl::Status sandbox = EnterSandbox();
-    if (!sandbox.ok()) fprintf(stderr, "runs without sandbox: %s\n", std::string(sandbox.message()).c_str());
+    absl::Status sandbox = ForbidSockets();
+    if (!sandbox.ok()) {
+      GiveUp();
+      return sandbox;
+    }
   }
 
   pthread_attr_t attributes;

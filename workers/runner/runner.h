@@ -17,7 +17,7 @@ struct RunnerOptions {
   CredentialFiles credentials;
   std::string name;  // for people; empty: host/pid
   std::string version;
-  bool sandbox = true;  // enter the sandbox once connected
+  bool sandbox = true;  // open no further sockets once connected
   // After so many jobs, or with more resident memory after a job, the worker ends in order: a fresh one has neither
   // leaks nor fragments. 0: never.
   uint64_t max_jobs = 0;
@@ -27,7 +27,8 @@ struct RunnerOptions {
 };
 
 // Attaches to the daemon and serves leases with `compiler`, one at a time, until the daemon drains this worker, it has
-// done its share or a stop signal asks it to end (Ok), or the connection ends (Unavailable). A worker that is to end tells the daemon, does what it holds, and ends when the daemon
+// done its share or a stop signal asks it to end (Ok), or the connection ends (Unavailable). FailedPrecondition:
+// sockets cannot be forbidden. A worker that is to end tells the daemon, does what it holds, and ends when the daemon
 // says that no more comes. Uses the calling thread to read, one to compile, one for heartbeats and one for signals,
 // which the caller holds (HoldStopSignals). A lease that is cancelled and does not end soon ends the process: a compile
 // cannot be interrupted otherwise.
