@@ -75,31 +75,33 @@ std::optional<Outcome> Scheduler::RefusalLocked(const JobSpec& spec) {
   return std::nullopt;
 }
 
-Scheduler::WaiterId Scheduler::AddWaiterLocked(uint64_t job, absl::Time deadline, Done done, bool joined) {
+Scheduler::WaiterId Scheduler::AddWaiterLocked(uint64_t job, Waiter waiter) {
   const WaiterId id = next_id_++;
   Job& joined_job = *jobs_[job];
-  if (deadline > joined_job.latest) {
-    joined_job.latest = deadline;
-    for (const Attempt& run : joined_job.runs) executor_.Extend(run.worker, run.lease, deadline);
+  if (waiter.deadline > joined_job.latest) {
+    joined_job.latest = waiter.deadline;
+    for (const Attempt& run : joined_job.runs) executor_.Extend(run.worker, run.lease, waiter.deadline);
   }
   joined_job.waiters.push_back(id);
   ++joined_job.callers;
-  waiters_[id] = Waiter{job, std::move(done), joined, deadline};
-  if (deadline != absl::InfiniteFuture()) deadlines_.emplace(deadline, id);
+  if (waiter.deadline != absl::InfiniteFuture()) deadlines_.emplace(waiter.deadline, id);
+  waiter.job = job;
+  waiters_[id] = std::move(waiter);
   return id;
 }
 
 Scheduler::WaiterId Scheduler::Submit(JobSpec spec, absl::Time deadline, Recheck recheck, Done done) {
+  Waiter waiter;
+  waiter.done = std::move(done);
+  waiter.refresh = spec.refresh;
+  waiter.deadline = deadline;
   std::optional<Outcome> refusal;
-  WaiterId waiter = 0;
+  WaiterId waiter_id = 0;
   uint64_t id = 0;
   {
     absl::MutexLock lock(&mu_);
     auto in_flight = by_key_.find(spec.key);
-    if (in_flight != by_key_.end()) {
-      RaiseLocked(in_flight->second, spec.job_class);
-      return AddWaiterLocked(in_flight->second, deadline, std::move(done), /*joined=*/true);
-    }
+    if (in_flight != by_key_.end()) return JoinLocked(in_flight->second, spec, std::move(waiter));
     refusal = RefusalLocked(spec);
     if (!refusal.has_value()) {
       id = next_id_++;
@@ -108,15 +110,24 @@ Scheduler::WaiterId Scheduler::Submit(JobSpec spec, absl::Time deadline, Recheck
       job->spec = std::move(spec);
       job->created = clock_();
       jobs_[id] = std::move(job);
-      waiter = AddWaiterLocked(id, deadline, std::move(done), /*joined=*/false);
+      if (peers_ != nullptr) NameFlightLocked(id);
+      waiter_id = AddWaiterLocked(id, std::move(waiter));
     }
   }
   if (refusal.has_value()) {
-    done(*refusal, false);
+    waiter.done(*refusal, false);
     return 0;
   }
   SettleReserved(id, recheck ? recheck() : std::nullopt);
-  return waiter;
+  return waiter_id;
+}
+
+Scheduler::WaiterId Scheduler::JoinLocked(uint64_t id, const JobSpec& spec, Waiter waiter) {
+  RaiseLocked(id, spec.job_class);
+  waiter.joined = true;
+  const WaiterId waiter_id = AddWaiterLocked(id, std::move(waiter));
+  if (spec.refresh) RefreshLocked(id, spec);
+  return waiter_id;
 }
 
 void Scheduler::SettleReserved(uint64_t id, std::optional<Outcome> stored) {
@@ -125,17 +136,50 @@ void Scheduler::SettleReserved(uint64_t id, std::optional<Outcome> stored) {
     absl::MutexLock lock(&mu_);
     auto it = jobs_.find(id);
     if (it == jobs_.end()) return;  // Everybody left during the recheck.
-    if (stored.has_value()) {
-      stored->stored = true;
+    Job& job = *it->second;
+    if (stored.has_value()) stored->stored = true;
+    if (stored.has_value() && !WantsRunLocked(job)) {
       FinishLocked(id, *std::move(stored), &calls);
-    } else if (peers_ != nullptr && !it->second->spec.refresh) {
-      peers_->Look(id, it->second->spec);
     } else {
-      EnqueueLocked(id);
-      DispatchLocked();
+      if (stored.has_value()) AnswerStoredLocked(id, *stored, &calls);
+      if (peers_ != nullptr && !job.spec.refresh) {
+        job.state = State::kLooking;
+        peers_->Look(job.flight, job.spec);
+      } else {
+        EnqueueLocked(id);
+        DispatchLocked();
+      }
     }
   }
   Run(calls);
+}
+
+void Scheduler::NameFlightLocked(uint64_t id) {
+  Job& job = *jobs_[id];
+  job.flight = next_id_++;
+  by_flight_[job.flight] = id;
+}
+
+void Scheduler::EndFlightLocked(const Job& job) {
+  if (peers_ == nullptr) return;
+  by_flight_.erase(job.flight);
+  peers_->Ended(job.flight);
+}
+
+void Scheduler::RefreshLocked(uint64_t id, const JobSpec& spec) {
+  Job& job = *jobs_[id];
+  if (job.spec.refresh) return;
+  job.spec.refresh = true;
+  job.spec.payload = spec.payload;
+  if (job.state == State::kReserved || job.state == State::kRunning) return;
+  if (peers_ != nullptr && !job.granted) {
+    // A verdict may be on its way that counts no more; under the new name there is none.
+    EndFlightLocked(job);
+    NameFlightLocked(id);
+  }
+  DropClaimLocked(job);
+  if (job.state != State::kQueued) EnqueueLocked(id);
+  DispatchLocked();
 }
 
 void Scheduler::RaiseLocked(uint64_t id, JobClass job_class) {
@@ -177,7 +221,7 @@ bool Scheduler::StartOnLocked(const std::string& name, Worker& worker) {
   } else {
     job.state = State::kClaiming;
     job.claim = lease;
-    peers_->Claim(*id, job.spec);
+    peers_->Claim(job.flight, job.spec);
   }
   return true;
 }
@@ -202,7 +246,7 @@ void Scheduler::BeginLocked(uint64_t id, uint64_t lease) {
   const std::string name = leases_[lease].worker;
   if (job.runs.empty()) job.started = clock_();
   job.state = State::kRunning;
-  job.runs.push_back({lease, name, clock_()});
+  job.runs.push_back({lease, name, clock_(), job.spec.refresh});
   job.worker = name;
   job.stage.clear();
   ++job.attempts;
@@ -261,16 +305,17 @@ void Scheduler::AbandonLocked(uint64_t id, Calls* calls) {
   for (const Attempt& run : job.runs) DropRunLocked(run);
   DropClaimLocked(job);
   queue_.Remove(id);
-  if (peers_ != nullptr) peers_->Ended(id);
+  EndFlightLocked(job);
   jobs_.erase(id);
 }
 
-void Scheduler::Decide(uint64_t id, Verdict verdict) {
+void Scheduler::Decide(uint64_t flight, Verdict verdict) {
   Calls calls;
   {
     absl::MutexLock lock(&mu_);
-    if (jobs_.count(id) == 0) return;
-    ObeyLocked(id, std::move(verdict), &calls);
+    auto named = by_flight_.find(flight);
+    if (named == by_flight_.end()) return;
+    ObeyLocked(named->second, std::move(verdict), &calls);
     DispatchLocked();
     CheckIdleLocked(clock_(), &calls);
   }
@@ -313,7 +358,7 @@ std::vector<Scheduler::WaitingJob> Scheduler::ListWaiting(absl::Duration at_leas
   for (const uint64_t id : queue_.Oldest(limit)) {
     const Job& job = *jobs_.at(id);
     if (job.created > before || job.granted || !job.spec.offerable || job.spec.refresh) continue;
-    waiting.push_back({id, job.spec, LatestLocked(job)});
+    waiting.push_back({job.flight, job.spec, LatestLocked(job)});
   }
   return waiting;
 }
@@ -415,31 +460,70 @@ void Scheduler::RetryOrFailLocked(uint64_t id, const Loss& loss, bool begun, Cal
   }
 }
 
+void Scheduler::DescribeEndLocked(const Job& job, Outcome* outcome) const {
+  outcome->job = job.spec.id;
+  outcome->worker = job.worker;
+  outcome->attempts = job.attempts;
+  outcome->queue_time = (job.attempts > 0 ? job.started : clock_()) - job.created;
+}
+
+void Scheduler::TellLocked(WaiterId id, const std::shared_ptr<const Outcome>& outcome, Calls* calls) {
+  Waiter& waiter = waiters_[id];
+  calls->push_back([outcome, done = std::move(waiter.done), joined = waiter.joined] { done(*outcome, joined); });
+  ForgetWaiterLocked(id);
+}
+
 void Scheduler::FinishLocked(uint64_t id, Outcome outcome, Calls* calls) {
   auto it = jobs_.find(id);
   Job& job = *it->second;
-  const absl::Time now = clock_();
   auto named = by_key_.find(job.spec.key);
   if (named != by_key_.end() && named->second == id) by_key_.erase(named);
   queue_.Remove(id);
   DropClaimLocked(job);
-  if (peers_ != nullptr) peers_->Ended(id);
+  EndFlightLocked(job);
   const bool ran = job.attempts > 0;
-  outcome.job = job.spec.id;
-  outcome.worker = job.worker;
-  outcome.attempts = job.attempts;
-  outcome.queue_time = (ran ? job.started : now) - job.created;
-  if (ran) RecordRunTimeLocked(now - job.started);
+  DescribeEndLocked(job, &outcome);
+  if (ran) RecordRunTimeLocked(clock_() - job.started);
   for (const Attempt& run : job.runs) DropRunLocked(run);
   auto shared =
       std::make_shared<const Outcome>(std::move(outcome));  // Shared by the listener's and waiters' callbacks.
   if (ran || !shared->stored) ReportEndLocked(job, shared, calls);
-  for (WaiterId waiter_id : job.waiters) {
-    Waiter& waiter = waiters_[waiter_id];
-    calls->push_back([shared, done = std::move(waiter.done), joined = waiter.joined] { done(*shared, joined); });
-    ForgetWaiterLocked(waiter_id);
-  }
+  for (WaiterId waiter : job.waiters) TellLocked(waiter, shared, calls);
   jobs_.erase(it);
+}
+
+bool Scheduler::WantsRunLocked(const Job& job) const {
+  return std::any_of(job.waiters.begin(), job.waiters.end(),
+                     [&](WaiterId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return waiters_.at(id).refresh; });
+}
+
+void Scheduler::AnswerStoredLocked(uint64_t id, const Outcome& outcome, Calls* calls) {
+  Job& job = *jobs_[id];
+  Outcome described = outcome;
+  DescribeEndLocked(job, &described);
+  auto shared = std::make_shared<const Outcome>(std::move(described));  // Shared by the waiters' callbacks.
+  std::vector<WaiterId> left;
+  for (WaiterId waiter : job.waiters) {
+    if (waiters_[waiter].refresh) {
+      left.push_back(waiter);
+    } else {
+      TellLocked(waiter, shared, calls);
+    }
+  }
+  job.waiters = std::move(left);
+}
+
+bool Scheduler::RunAgainLocked(uint64_t id, uint64_t lease, const Outcome& outcome, Calls* calls) {
+  Job& job = *jobs_[id];
+  const auto run = std::find_if(job.runs.begin(), job.runs.end(), [&](const Attempt& r) { return r.lease == lease; });
+  // A run that began before somebody came who refreshes may have ended with what is stored.
+  if (!outcome.stored || run->refresh || !WantsRunLocked(job)) return false;
+  AnswerStoredLocked(id, outcome, calls);
+  for (const Attempt& other : job.runs) DropRunLocked(other);
+  job.runs.clear();
+  job.nearly_done = false;
+  EnqueueLocked(id);
+  return true;
 }
 
 void Scheduler::ReportEndLocked(const Job& job, const std::shared_ptr<const Outcome>& outcome, Calls* calls) {
@@ -510,7 +594,7 @@ void Scheduler::Finish(uint64_t lease, Outcome outcome) {
     if (!ended.has_value()) return;
     if (ended->job != 0) {
       jobs_[ended->job]->worker = ended->worker;
-      FinishLocked(ended->job, std::move(outcome), &calls);
+      if (!RunAgainLocked(ended->job, lease, outcome, &calls)) FinishLocked(ended->job, std::move(outcome), &calls);
     }
     DispatchLocked();
     CheckIdleLocked(clock_(), &calls);

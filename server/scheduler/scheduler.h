@@ -81,6 +81,10 @@ class Scheduler final {
   // without the lock but with the key reserved: an outcome that was stored between the caller's look at the cache and
   // this call is found instead of being computed twice.
   //
+  // Who comes with `refresh` is answered by a run of this daemon's alone. It joins a job that runs, or one that has
+  // not begun, which from then on counts neither what is stored nor what other daemons do; if what runs ends with a
+  // stored outcome after all, that is for the others, and the job runs again.
+  //
   // Outcomes made here: Unavailable (DRAINING, NO_WORKER, WORKER_LOST), ResourceExhausted (QUEUE_FULL
   // or TENANT_QUEUE_FULL, with a retry delay), FailedPrecondition (QUARANTINED, with reports), DeadlineExceeded
   // (DEADLINE, TIME_LIMIT). `done` may be called before Submit returns.
@@ -103,13 +107,13 @@ class Scheduler final {
   // Whether a result under this lease is still wanted.
   bool Holds(uint64_t lease) const;
 
-  // What the peers say; ignored when the job has ended.
-  void Decide(uint64_t job, Verdict verdict);
+  // What the peers say; ignored when the job has ended, and when it goes by another number there since.
+  void Decide(uint64_t flight, Verdict verdict);
 
   // Jobs that have waited in the queue for this long, oldest first, at most so many; only those that may be offered to
   // other daemons. `latest`: when the last of a job's waiters gives up.
   struct WaitingJob {
-    uint64_t id = 0;
+    uint64_t id = 0;  // among the peers
     JobSpec spec;
     absl::Time latest;
   };
@@ -154,21 +158,24 @@ class Scheduler final {
   std::optional<OpenJob> FindOpen(absl::string_view id) const;
 
  private:
-  enum class State { kReserved, kQueued, kClaiming, kFollowing, kRunning };
+  enum class State { kReserved, kLooking, kQueued, kClaiming, kFollowing, kRunning };
   struct Waiter {
     uint64_t job = 0;
     Done done;
     bool joined = false;
+    bool refresh = false;
     absl::Time deadline;
   };
   struct Attempt {
     uint64_t lease = 0;
     std::string worker;
     absl::Time started;
+    bool refresh = false;
   };
   struct Job {
     JobSpec spec;
     State state = State::kReserved;
+    uint64_t flight = 0;  // what the peers call it; another one when what they know of it counts no more
     std::vector<WaiterId> waiters;
     absl::Time latest = absl::InfinitePast();  // the latest deadline of all who have waited
     absl::Time created, started;
@@ -202,8 +209,8 @@ class Scheduler final {
 
   std::optional<Outcome> RefusalLocked(const JobSpec& spec) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Duration RetryDelayLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  WaiterId AddWaiterLocked(uint64_t job, absl::Time deadline, Done done, bool joined)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  WaiterId AddWaiterLocked(uint64_t job, Waiter waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  WaiterId JoinLocked(uint64_t job, const JobSpec& spec, Waiter waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SettleReserved(uint64_t job, std::optional<Outcome> stored);
   void EnqueueLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void DispatchLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -226,6 +233,21 @@ class Scheduler final {
   absl::Duration StuckAfterLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ForgetWaiterLocked(WaiterId waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RaiseLocked(uint64_t job, JobClass job_class) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Has the job compiled here, as `spec` wants it, unless it runs already.
+  void RefreshLocked(uint64_t job, const JobSpec& spec) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A new number for the job among the peers; EndFlightLocked has them forget it.
+  void NameFlightLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndFlightLocked(const Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether somebody waits whom no stored outcome answers.
+  bool WantsRunLocked(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Answers all others.
+  void AnswerStoredLocked(uint64_t job, const Outcome& outcome, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A run has ended with this; whether the job is to run once more.
+  bool RunAgainLocked(uint64_t job, uint64_t lease, const Outcome& outcome, Calls* calls)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void DescribeEndLocked(const Job& job, Outcome* outcome) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void TellLocked(WaiterId waiter, const std::shared_ptr<const Outcome>& outcome, Calls* calls)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool LeaveLocked(WaiterId waiter, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void AbandonLocked(uint64_t job, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Tells the listener of the job's end.
@@ -252,6 +274,7 @@ class Scheduler final {
   Quarantine quarantine_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<uint64_t, std::unique_ptr<Job>> jobs_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, uint64_t> by_key_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<uint64_t, uint64_t> by_flight_ ABSL_GUARDED_BY(mu_);  // with peers
   absl::flat_hash_map<WaiterId, Waiter> waiters_ ABSL_GUARDED_BY(mu_);
   std::multimap<absl::Time, WaiterId> deadlines_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, Worker> workers_ ABSL_GUARDED_BY(mu_);

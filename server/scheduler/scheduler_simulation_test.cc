@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random histories: callers come and leave, workers attach, finish, crash and vanish. Whatever happens, every caller
-// who stays gets exactly one outcome, no key runs twice at once for callers who wait, unless it is stuck, and nothing
-// is left over.
+// who stays gets exactly one outcome, no stored one if he refreshes, no key runs twice at once for callers who wait,
+// unless it is stuck, and nothing is left over.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -21,6 +21,7 @@ class Simulation final : public Executor {
 
   void Start(const std::string& worker, uint64_t lease, const JobSpec& job, absl::Time) override {
     running_[lease] = {worker, job.key};
+    if (job.refresh) refreshing_.insert(lease);
     ++starts_;
   }
   void Extend(const std::string&, uint64_t, absl::Time) override {}
@@ -106,15 +107,18 @@ class Simulation final : public Executor {
     spec.tenant = "t" + std::to_string(Pick(3));
     spec.job_class = static_cast<JobClass>(Pick(3));
     spec.needs = {"t", "b", true};
+    spec.refresh = Pick(5) == 0;
     const int ticket = ++tickets_;
     ++outstanding_;
     const absl::Time deadline = Pick(3) == 0 ? now_ + absl::Seconds(Pick(20)) : absl::InfiniteFuture();
-    const auto waiter = scheduler_.Submit(spec, deadline, nullptr, [this, ticket](const Outcome&, bool) {
-      EXPECT_TRUE(answered_.insert(ticket).second) << "two outcomes for one caller";
-      EXPECT_EQ(left_.count(ticket), 0u) << "an outcome for a caller who left";
-      --outstanding_;
-      ++answers_;
-    });
+    const auto waiter = scheduler_.Submit(
+        spec, deadline, nullptr, [this, ticket, refresh = spec.refresh](const Outcome& outcome, bool) {
+          EXPECT_FALSE(refresh && outcome.stored) << "a stored outcome for a caller who refreshes";
+          EXPECT_TRUE(answered_.insert(ticket).second) << "two outcomes for one caller";
+          EXPECT_EQ(left_.count(ticket), 0u) << "an outcome for a caller who left";
+          --outstanding_;
+          ++answers_;
+        });
     if (waiter != 0) waiters_.emplace_back(waiter, ticket);
   }
 
@@ -136,6 +140,7 @@ class Simulation final : public Executor {
     running_.erase(it);
     Outcome outcome;
     if (Pick(5) == 0) outcome.status = absl::InvalidArgumentError("bad");
+    outcome.stored = refreshing_.count(lease) == 0 && Pick(3) == 0;
     scheduler_.Finish(lease, outcome);
   }
 
@@ -157,7 +162,7 @@ class Simulation final : public Executor {
   absl::Time now_ = absl::FromUnixSeconds(1000);
   Scheduler scheduler_;
   std::map<uint64_t, std::pair<std::string, std::string>> running_;
-  std::set<uint64_t> cancelled_;
+  std::set<uint64_t> cancelled_, refreshing_;
   std::set<std::string> workers_;
   std::vector<std::pair<Scheduler::WaiterId, int>> waiters_;
   std::set<int> answered_, left_;
