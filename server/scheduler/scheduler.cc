@@ -345,39 +345,6 @@ void Scheduler::ObeyLocked(uint64_t id, Verdict verdict, Calls* calls) {
   }
 }
 
-absl::Time Scheduler::LatestLocked(const Job& job) const {
-  absl::Time latest = absl::InfinitePast();
-  for (const WaiterId waiter : job.waiters) latest = std::max(latest, waiters_.at(waiter).deadline);
-  return latest;
-}
-
-std::vector<Scheduler::WaitingJob> Scheduler::ListWaiting(absl::Duration at_least, size_t limit) const {
-  absl::MutexLock lock(&mu_);
-  std::vector<WaitingJob> waiting;
-  const absl::Time before = clock_() - at_least;
-  for (const uint64_t id : queue_.Oldest(limit)) {
-    const Job& job = *jobs_.at(id);
-    if (job.created > before || job.granted || !job.spec.offerable || job.spec.refresh) continue;
-    waiting.push_back({job.flight, job.spec, LatestLocked(job)});
-  }
-  return waiting;
-}
-
-std::map<Requirement, int> Scheduler::IdleSlots() const {
-  absl::MutexLock lock(&mu_);
-  std::map<Requirement, int> idle;
-  if (draining_) return idle;
-  for (const auto& [name, worker] : workers_) {
-    const int free = std::max(worker.offer.slots, 1) - static_cast<int>(worker.leases.size());
-    if (worker.retired || free <= 0) continue;
-    for (const auto& [target, binary] : worker.offer.targets) {
-      idle[{target, worker.offer.build_id, false}] += free;
-      if (binary) idle[{target, worker.offer.build_id, true}] += free;
-    }
-  }
-  return idle;
-}
-
 void Scheduler::WorkerAttached(const std::string& name, WorkerOffer offer) {
   absl::MutexLock lock(&mu_);
   workers_[name].offer = std::move(offer);
@@ -735,64 +702,6 @@ bool Scheduler::Release(const std::string& key) {
 void Scheduler::Lock(const std::string& key, const std::string& reason) {
   absl::MutexLock lock(&mu_);
   quarantine_.Lock(key, reason, clock_());
-}
-
-std::vector<Quarantine::Entry> Scheduler::Quarantined() const {
-  absl::MutexLock lock(&mu_);
-  return quarantine_.Locked();
-}
-
-OpenJob Scheduler::DescribeLocked(const Job& job) const {
-  OpenJob open;
-  open.id = job.spec.id;
-  open.key = job.spec.key;
-  open.label = job.spec.label;
-  open.target = job.spec.needs.target;
-  open.tenant = job.spec.tenant;
-  open.job_class = job.spec.job_class;
-  open.created = job.created;
-  open.started = job.attempts > 0 ? job.started : absl::InfiniteFuture();
-  open.worker = job.worker;
-  open.stage = job.stage;
-  open.waiters = job.waiters.size();
-  return open;
-}
-
-std::optional<OpenJob> Scheduler::FindOpen(absl::string_view id) const {
-  absl::MutexLock lock(&mu_);
-  for (const auto& [number, job] : jobs_) {
-    if (job->spec.id == id) return DescribeLocked(*job);
-  }
-  return std::nullopt;
-}
-
-Scheduler::Stats Scheduler::GetStats() const {
-  absl::MutexLock lock(&mu_);
-  Stats stats;
-  const absl::Time now = clock_();
-  for (int i = 0; i < kJobClasses; ++i) {
-    const JobClass job_class = static_cast<JobClass>(i);
-    stats.classes[i].queued = queue_.CountOf(job_class);
-    const absl::Time oldest = queue_.OldestOf(job_class);
-    stats.classes[i].oldest_wait = oldest == absl::InfiniteFuture() ? absl::ZeroDuration() : now - oldest;
-  }
-  for (const auto& [tenant, queued] : queue_.tenants()) stats.tenants[tenant].queued = queued;
-  for (const auto& [name, worker] : workers_) {
-    stats.done[name] = worker.done;
-    for (uint64_t lease : worker.leases) {
-      const uint64_t id = leases_.at(lease).job;
-      if (id == 0) continue;
-      const Job& job = *jobs_.at(id);
-      stats.running[name].push_back(DescribeLocked(job));
-      ++stats.tenants[job.spec.tenant].running;
-      ++stats.classes[static_cast<int>(job.spec.job_class)].running;
-    }
-  }
-  stats.started = started_;
-  stats.lost = lost_;
-  stats.rejected = rejected_;
-  stats.hedged = hedged_;
-  return stats;
 }
 
 }  // namespace tritond::server
