@@ -78,6 +78,8 @@ Metrics::Metrics(prometheus::Registry& registry)
       rejected_(
           MakeGauge(registry, "tritond_rejected", "Requests refused because the queue was full, since the start.")),
       hedged_(MakeGauge(registry, "tritond_hedged", "Stuck compiles begun on a second worker, since the start.")),
+      flaked_(MakeGauge(registry, "tritond_flaked",
+                        "Compiles that ended in INTERNAL and were run again, since the start.")),
       cluster_up_(MakeGauge(registry, "tritond_cluster_up", "1: the cluster's engine answers, or there is none.")),
       cluster_held_(
           MakeGauge(registry, "tritond_cluster_leases_held", "Keys compiled here for the whole cluster, now.")),
@@ -127,6 +129,7 @@ void Metrics::SetQueues(const Scheduler::Stats& stats) {
   leases_.Set(static_cast<double>(stats.started));
   rejected_.Set(static_cast<double>(stats.rejected));
   hedged_.Set(static_cast<double>(stats.hedged));
+  flaked_.Set(static_cast<double>(stats.flaked));
   for (int i = 0; i < kJobClasses; ++i) {
     queued_[i]->Set(static_cast<double>(stats.classes[i].queued));
     running_[i]->Set(static_cast<double>(stats.classes[i].running));

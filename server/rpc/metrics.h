@@ -51,6 +51,7 @@ class Metrics final {
   prometheus::Gauge& leases_;
   prometheus::Gauge& rejected_;
   prometheus::Gauge& hedged_;
+  prometheus::Gauge& flaked_;
   prometheus::Gauge& cluster_up_;
   prometheus::Gauge& cluster_held_;
   prometheus::Gauge& cluster_following_;

@@ -27,10 +27,11 @@ inline constexpr int kJobClasses = 3;
 struct Requirement {
   std::string target;
   std::string build_id;
-  bool binary = false;  // the last stage too, which may need a tool that not every worker has
+  bool binary = false;   // the last stage too, which may need a tool that not every worker has
+  std::string not_on{};  // a worker that has failed, unless there is no other; "": none
 
   friend bool operator<(const Requirement& a, const Requirement& b) {
-    return std::tie(a.target, a.build_id, a.binary) < std::tie(b.target, b.build_id, b.binary);
+    return std::tie(a.target, a.build_id, a.binary, a.not_on) < std::tie(b.target, b.build_id, b.binary, b.not_on);
   }
 };
 

@@ -210,9 +210,18 @@ void Scheduler::DispatchLocked() {
   }
 }
 
+bool Scheduler::MayRunLocked(const std::string& name, const Worker& worker, const Requirement& needs) const {
+  if (!worker.offer.CanRun(needs)) return false;
+  if (needs.not_on != name) return true;
+  return std::none_of(workers_.begin(), workers_.end(), [&](const auto& other) {
+    return other.first != name && !other.second.retired && other.second.offer.CanRun(needs);
+  });
+}
+
 bool Scheduler::StartOnLocked(const std::string& name, Worker& worker) {
-  std::optional<uint64_t> id =
-      queue_.Pop([&](const Requirement& needs) { return worker.offer.CanRun(needs); }, clock_());
+  std::optional<uint64_t> id = queue_.Pop(
+      [&](const Requirement& needs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return MayRunLocked(name, worker, needs); },
+      clock_());
   if (!id.has_value()) return false;
   Job& job = *jobs_[*id];
   const uint64_t lease = LeaseLocked(*id, name, worker);
@@ -493,6 +502,21 @@ bool Scheduler::RunAgainLocked(uint64_t id, uint64_t lease, const Outcome& outco
   return true;
 }
 
+// INTERNAL is what no input may bring about: a defect of the compiler, or of that worker's memory, disk or tools. One
+// worker's word is not enough to tell all who wait.
+bool Scheduler::RetryFlakeLocked(uint64_t id, uint64_t lease, const Outcome& outcome) {
+  Job& job = *jobs_[id];
+  if (!absl::IsInternal(outcome.status) || job.flakes >= config_.max_flakes || job.waiters.empty()) return false;
+  ++job.flakes;
+  ++flaked_;
+  ForgetRun(job, lease);
+  job.nearly_done = false;
+  if (!job.runs.empty()) return true;  // The other run goes on.
+  job.spec.needs.not_on = job.worker;
+  EnqueueLocked(id);
+  return true;
+}
+
 void Scheduler::ReportEndLocked(const Job& job, const std::shared_ptr<const Outcome>& outcome, Calls* calls) {
   if (!end_listener_) return;
   const absl::Time now = clock_();
@@ -561,7 +585,9 @@ void Scheduler::Finish(uint64_t lease, Outcome outcome) {
     if (!ended.has_value()) return;
     if (ended->job != 0) {
       jobs_[ended->job]->worker = ended->worker;
-      if (!RunAgainLocked(ended->job, lease, outcome, &calls)) FinishLocked(ended->job, std::move(outcome), &calls);
+      const bool again =
+          RunAgainLocked(ended->job, lease, outcome, &calls) || RetryFlakeLocked(ended->job, lease, outcome);
+      if (!again) FinishLocked(ended->job, std::move(outcome), &calls);
     }
     DispatchLocked();
     CheckIdleLocked(clock_(), &calls);

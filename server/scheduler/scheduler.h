@@ -31,7 +31,8 @@ struct SchedulerConfig {
   size_t max_queued_per_tenant = 5000;
   absl::Duration patience = absl::Seconds(30);  // a class that waits longer gets a share of the starts
   int max_losses = 3;                           // a job may lose its worker this often without being to blame
-  int quarantine_kills = 2;                     // a key that killed this many workers is quarantined
+  int max_flakes = 1;        // a job that ends in INTERNAL is run again so often, on another worker if there is one
+  int quarantine_kills = 2;  // a key that killed this many workers is quarantined
   absl::Duration quarantine_period = absl::Hours(1);
   absl::Duration no_worker_timeout = absl::Seconds(30);  // how long jobs wait for the return of a fit worker
   // A job that has run this long, and `hedge_factor` times as long as 99 of 100 do, is begun on a second worker when
@@ -41,7 +42,8 @@ struct SchedulerConfig {
 };
 
 // Decides what runs where and when: one job in flight per key, whose waiters all get its outcome; classes and
-// fairness (JobQueue); bounded retries when workers are lost; quarantine for what kills them; drain.
+// fairness (JobQueue); bounded retries when workers are lost or fail in ways of their own; quarantine for what kills
+// them; drain.
 //
 // In a cluster, its peers are asked for a new job's outcome before it is queued, and for leave when a worker is free
 // for it; a job that another daemon runs waits here as any other, with its waiters, and holds no worker.
@@ -139,6 +141,7 @@ class Scheduler final {
     uint64_t lost = 0;                                    // leases lost
     uint64_t rejected = 0;                                // queue full
     uint64_t hedged = 0;                                  // second runs of stuck jobs
+    uint64_t flaked = 0;                                  // runs that ended in INTERNAL and were made again
     std::map<std::string, std::vector<OpenJob>> running;  // by worker
     std::map<std::string, uint64_t> done;                 // worker to leases finished
   };
@@ -176,6 +179,7 @@ class Scheduler final {
     int attempts = 0;
     size_t callers = 0;
     int losses = 0;
+    int flakes = 0;
     bool nearly_done = false;
   };
   struct Lease {
@@ -204,6 +208,8 @@ class Scheduler final {
   void EnqueueLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void DispatchLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool StartOnLocked(const std::string& name, Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool MayRunLocked(const std::string& name, const Worker& worker, const Requirement& needs) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // When the last of its waiters gives up.
   absl::Time LatestLocked(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // A new lease of a worker for a job; BeginLocked starts the job under it.
@@ -234,6 +240,7 @@ class Scheduler final {
   // A run has ended with this; whether the job is to run once more.
   bool RunAgainLocked(uint64_t job, uint64_t lease, const Outcome& outcome, Calls* calls)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool RetryFlakeLocked(uint64_t job, uint64_t lease, const Outcome& outcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void DescribeEndLocked(const Job& job, Outcome* outcome) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void TellLocked(WaiterId waiter, const std::shared_ptr<const Outcome>& outcome, Calls* calls)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -276,6 +283,7 @@ class Scheduler final {
   uint64_t lost_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t rejected_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t hedged_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t flaked_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace tritond::server

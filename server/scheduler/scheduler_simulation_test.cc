@@ -140,7 +140,8 @@ class Simulation final : public Executor {
     running_.erase(it);
     Outcome outcome;
     if (Pick(5) == 0) outcome.status = absl::InvalidArgumentError("bad");
-    outcome.stored = refreshing_.count(lease) == 0 && Pick(3) == 0;
+    if (Pick(5) == 0) outcome.status = absl::InternalError("flake");
+    outcome.stored = outcome.status.ok() && refreshing_.count(lease) == 0 && Pick(3) == 0;
     scheduler_.Finish(lease, outcome);
   }
 

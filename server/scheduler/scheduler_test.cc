@@ -65,6 +65,11 @@ class SchedulerTest : public testing::Test {
                              });
   }
   void FinishLast() { scheduler_.Finish(executor_.started.back().lease, Outcome{}); }
+  void FinishWith(absl::Status status, uint64_t lease) {
+    Outcome outcome;
+    outcome.status = std::move(status);
+    scheduler_.Finish(lease, outcome);
+  }
   Loss Crash() { return {Loss::Kind::kCrashed, "signal 6 (Aborted)", {executor_.started.back().lease}}; }
 
   absl::Time now_ = absl::FromUnixSeconds(1000);
@@ -245,6 +250,82 @@ TEST_F(SchedulerTest, LosingWorkerAfterWorkerEndsInUnavailable) {
   EXPECT_EQ(seen.outcome.status.code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(seen.outcome.reason, "WORKER_LOST");
   EXPECT_GT(seen.outcome.retry_delay, absl::ZeroDuration());
+}
+
+TEST_F(SchedulerTest, AnInternalErrorIsTriedOnceMoreOnAnotherWorker) {
+  Attach("w1");
+  Seen first, second, other;
+  Submit(Spec("k"), &first);
+  Submit(Spec("k"), &second);
+  const std::string flaky = executor_.started[0].worker;
+  Attach("w2");
+  Submit(Spec("other"), &other);  // Keeps the other worker busy.
+  FinishWith(absl::InternalError("flake"), executor_.started[0].lease);
+  EXPECT_EQ(first.calls + second.calls, 0);
+  EXPECT_EQ(executor_.started.size(), 2u) << "not on the worker that has failed";
+  FinishLast();
+  ASSERT_EQ(executor_.started.size(), 3u);
+  EXPECT_NE(executor_.started[2].worker, flaky);
+  FinishLast();
+  EXPECT_TRUE(first.outcome.status.ok());
+  EXPECT_TRUE(second.outcome.status.ok());
+  EXPECT_EQ(first.outcome.attempts, 2);
+  EXPECT_EQ(scheduler_.GetStats().flaked, 1u);
+}
+
+TEST_F(SchedulerTest, AnInternalErrorOfTwoWorkersIsAnswered) {
+  Attach("w1");
+  Attach("w2");
+  Seen seen;
+  Submit(Spec("k"), &seen);
+  FinishWith(absl::InternalError("first"), executor_.started.back().lease);
+  ASSERT_EQ(executor_.started.size(), 2u);
+  EXPECT_NE(executor_.started[0].worker, executor_.started[1].worker);
+  FinishWith(absl::InternalError("second"), executor_.started.back().lease);
+  EXPECT_EQ(seen.calls, 1);
+  EXPECT_EQ(seen.outcome.status.message(), "second");
+  EXPECT_EQ(executor_.started.size(), 2u);
+}
+
+TEST_F(SchedulerTest, AnInternalErrorIsTriedAgainOnTheOnlyWorkerThereIs) {
+  Attach("w1");
+  Attach("w2");
+  Seen seen;
+  Submit(Spec("k"), &seen);
+  const std::string flaky = executor_.started[0].worker;
+  scheduler_.WorkerLost(flaky == "w1" ? "w2" : "w1", {Loss::Kind::kDisconnected, "gone", {}});
+  FinishWith(absl::InternalError("flake"), executor_.started.back().lease);
+  ASSERT_EQ(executor_.started.size(), 2u);
+  EXPECT_EQ(executor_.started[1].worker, flaky);
+}
+
+TEST_F(SchedulerTest, ErrorsOfTheInputAreAnsweredAtOnce) {
+  Attach("w1");
+  Attach("w2");
+  for (const absl::Status& status : {absl::InvalidArgumentError("x"), absl::UnimplementedError("x"),
+                                     absl::ResourceExhaustedError("x"), absl::FailedPreconditionError("x")}) {
+    Seen seen;
+    const size_t before = executor_.started.size();
+    Submit(Spec("k"), &seen);
+    FinishWith(status, executor_.started.back().lease);
+    EXPECT_EQ(seen.outcome.status, status);
+    EXPECT_EQ(executor_.started.size(), before + 1);
+  }
+}
+
+TEST_F(SchedulerTest, AnInternalErrorOfOneOfTwoRunsLeavesTheOther) {
+  Attach("w1");
+  Attach("w2");
+  Seen seen;
+  Submit(Spec("k"), &seen);
+  now_ += absl::Minutes(5);
+  scheduler_.Tick();
+  ASSERT_EQ(executor_.started.size(), 2u);
+  FinishWith(absl::InternalError("flake"), executor_.started[0].lease);
+  EXPECT_EQ(seen.calls, 0);
+  EXPECT_EQ(executor_.started.size(), 2u);
+  FinishLast();
+  EXPECT_TRUE(seen.outcome.status.ok());
 }
 
 TEST_F(SchedulerTest, AKeyThatKillsWorkersIsQuarantinedWithItsReports) {

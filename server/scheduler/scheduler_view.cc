@@ -94,6 +94,7 @@ Scheduler::Stats Scheduler::GetStats() const {
   stats.lost = lost_;
   stats.rejected = rejected_;
   stats.hedged = hedged_;
+  stats.flaked = flaked_;
   return stats;
 }
 

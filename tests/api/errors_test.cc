@@ -59,7 +59,16 @@ TEST_F(ErrorsTest, DeterministicErrorsAreRememberedAndOthersAreNot) {
   const uint64_t before = Stats().compiles();
   EXPECT_EQ(Fail(Request("error internal no\n")).error_code(), grpc::StatusCode::INTERNAL);
   Fail(Request("error internal no\n"));
-  EXPECT_EQ(Stats().compiles(), before + 2);
+  EXPECT_EQ(Stats().compiles(), before + 4) << "each is tried twice";
+}
+
+TEST_F(ErrorsTest, AnInternalErrorThatOneWorkerAloneMetIsNotAnswered) {
+  config.workers = 2;
+  Start();
+  v1::CompileResponse response;
+  EXPECT_TRUE(Compile(Request("error flaky " + Path("flaked") + "\n"), &response).ok());
+  EXPECT_EQ(response.cache(), v1::CACHE_STATUS_MISS);
+  EXPECT_EQ(Stats().compiles(), 2u);
 }
 
 TEST_F(ErrorsTest, AWrongOptionIsNamed) {

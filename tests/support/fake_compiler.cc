@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/fake_compiler.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <fstream>
 #include <functional>
 
 #include "absl/strings/match.h"
@@ -31,6 +34,10 @@ absl::Status FailureOf(const std::string& ir) {
   if (words[1] == "invalid") return absl::InvalidArgumentError(words[2]);
   if (words[1] == "unimplemented") return absl::UnimplementedError(words[2]);
   if (words[1] == "exhausted") return absl::ResourceExhaustedError(words[2]);
+  if (words[1] == "flaky") {  // once, which the file that it names remembers
+    if (access(words[2].c_str(), F_OK) == 0) return absl::OkStatus();
+    std::ofstream(words[2]) << "flaked";
+  }
   return absl::InternalError(words[2]);
 }
 
