@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "tests/support/daemon_fixture.h"
@@ -13,6 +14,8 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 
 class StepsTest : public DaemonTest {
  protected:
@@ -55,6 +58,33 @@ TEST_F(StepsTest, ItsRequestKeyIsAHitFromThenOn) {
   const uint64_t compiles = Stats().compiles();
   EXPECT_EQ(Compiled(Request("// a comment\nmodule {}")).key(), second.key());
   EXPECT_EQ(Stats().compiles(), compiles);
+}
+
+TEST_F(StepsTest, ARefreshThatJoinsACompileWhichTurnsOutToBeStoredIsCompiled) {
+  Start();
+  const auto waiting = [&](const std::string& ir) {
+    v1::CompileRequest request = Request(ir);
+    SetOption(&request, "wait_for_file", Path("go"));
+    return request;
+  };
+  Touch("go");
+  Compiled(waiting("module {}"));
+  std::filesystem::remove(Path("go"));
+  const v1::CompileRequest other = waiting("// a comment\nmodule {}");
+  v1::CompileRequest refresh = other;
+  refresh.set_cache_mode(v1::CACHE_MODE_REFRESH);
+  v1::CompileResponse normal_response, refresh_response;
+  std::thread normal_caller([&] { normal_response = Compiled(other); });
+  Await([&] { return Stats().queues(0).running() == 1; });
+  std::thread refresh_caller([&] { refresh_response = Compiled(refresh); });
+  Await([&] { return daemon().engine().scheduler().GetStats().running.begin()->second.at(0).waiters == 2; });
+  Touch("go");
+  normal_caller.join();
+  refresh_caller.join();
+  EXPECT_EQ(normal_response.cache(), v1::CACHE_STATUS_HIT);
+  EXPECT_EQ(refresh_response.cache(), v1::CACHE_STATUS_JOINED);
+  EXPECT_THAT(StagesOf(refresh_response), Not(IsEmpty()));
+  EXPECT_EQ(Stats().compiles(), 3u);
 }
 
 TEST_F(StepsTest, ADaemonThatStartsAgainStillKnowsOtherSpellings) {
