@@ -16,7 +16,7 @@
 //
 // Which dots: those of f16, bf16, s8 and fp8 operands, and of f32 operands that may be rounded to tf32; the others stay
 // with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them or where the dot asks for sums
-// of full precision, which the fp8 instruction does not keep.
+// of full precision, which the fp8 instruction does not keep, be it after some elements of K (maxNumImpreciseAcc).
 #include "compiler/ir/encodings.h"
 #include "compiler/targets/nvidia/passes.h"
 #include "llvm/ADT/SetVector.h"
@@ -114,7 +114,7 @@ class AcceleratedDot final {
     mlir::Type a = ElementOf(dot_.getA()), b = ElementOf(dot_.getB()), sum = ElementOf(dot_.getC());
     if (IsFp8(a) && IsFp8(b)) {
       int64_t k = TypeOf(dot_.getA()).getShape().back();
-      bool precise = dot_.getMaxNumImpreciseAcc() < k;
+      bool precise = dot_.getMaxNumImpreciseAcc() <= k;
       return compute_capability_ >= 89 && !precise && a == b && sum.isF32() ? a : b_.getF16Type();
     }
     if (a != b) return {};
