@@ -57,8 +57,7 @@ absl::Time Session::Deadline() const {
 
 ExitCode Session::CodeOf(const absl::Status& error) const {
   if (IsNoServer(error)) return kNoServer;
-  const bool no_answer = absl::IsUnavailable(error) || absl::IsDeadlineExceeded(error) ||
-                         (absl::IsResourceExhausted(error) && Detail<google::rpc::RetryInfo>(error));
+  const bool no_answer = MayAskAgain(error) || absl::IsDeadlineExceeded(error);
   return server.fallback_seconds > 0 && no_answer ? kNoServer : kFailed;
 }
 
@@ -77,7 +76,7 @@ int Session::NotConnected(const absl::Status& status) const {
 }
 
 bool IsNoServer(const absl::Status& status) {
-  return status.code() == absl::StatusCode::kUnavailable && !Detail<google::rpc::ErrorInfo>(status);
+  return DroppedByServer(status) && !Detail<google::rpc::ErrorInfo>(status);
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {

@@ -72,6 +72,7 @@ std::vector<KnownTarget> TargetCatalog::List() const {
 std::optional<TargetCatalog::Arrival> TargetCatalog::ArrivalLocked(const Waiter& waiter) const {
   auto it = known_.find(waiter.target);
   if (it != known_.end() && it->second.attached) return Arrival::kAttached;
+  if (stopped_) return Arrival::kNoWorker;
   const absl::Time now = clock_();
   if (now >= waiter.deadline) return Arrival::kDeadline;
   const bool settled = now - started_ >= config_.start_grace ||
@@ -119,6 +120,14 @@ void TargetCatalog::Tick() {
     AnswerLocked(&calls);
   }
   for (const auto& call : calls) call();
+}
+
+void TargetCatalog::StopWaiting() {
+  {
+    absl::MutexLock lock(&mu_);
+    stopped_ = true;
+  }
+  Tick();
 }
 
 std::string TargetCatalog::Remembered() const {

@@ -64,6 +64,8 @@ class TargetCatalog final {
   // False when the callback has been called or is being called.
   bool Leave(WaiterId waiter);
   void Tick();
+  // Nobody is waited for any more: those who wait, and will, are told kNoWorker unless a worker is attached.
+  void StopWaiting();
 
   // What is remembered, as JSON text. Restore: InvalidArgument when the text is not of that form; nothing changes then.
   std::string Remembered() const;
@@ -92,6 +94,7 @@ class TargetCatalog final {
 
   mutable absl::Mutex mu_;
   uint64_t next_id_ ABSL_GUARDED_BY(mu_) = 1;
+  bool stopped_ ABSL_GUARDED_BY(mu_) = false;
   int workers_seen_ ABSL_GUARDED_BY(mu_) = 0;
   std::map<std::string, std::vector<Offer>> offers_ ABSL_GUARDED_BY(mu_);  // by target
   std::map<std::string, KnownTarget, std::less<>> known_ ABSL_GUARDED_BY(mu_);

@@ -57,6 +57,15 @@ TEST_F(TargetCatalogTest, AWaitEndsWhenTheWorkerComes) {
   EXPECT_EQ(arrival_, Arrival::kAttached);
 }
 
+TEST_F(TargetCatalogTest, NobodyWaitsOnceWaitingHasStopped) {
+  Wait("cuda:90");
+  catalog_.StopWaiting();
+  EXPECT_EQ(arrival_, Arrival::kNoWorker);
+  arrival_.reset();
+  Wait("cuda:90");
+  EXPECT_EQ(arrival_, Arrival::kNoWorker);
+}
+
 TEST_F(TargetCatalogTest, ATargetIsUnknownOnceTheExpectedWorkersAreHere) {
   Wait("cuda:75");
   catalog_.WorkerAttached("w1", "b1", {Target("cuda:90")});

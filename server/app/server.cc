@@ -395,6 +395,7 @@ void Server::RememberTargets(const std::string& text) {
 
 void Server::Shutdown(absl::Duration grace) {
   engine_->scheduler().SetDraining(true);
+  engine_->targets().StopWaiting();  // No compile of theirs would begin.
   absl::Notification idle;
   size_t left = 0;
   engine_->scheduler().WhenIdle(absl::Now() + grace, [&](size_t remaining) {
@@ -404,6 +405,7 @@ void Server::Shutdown(absl::Duration grace) {
   idle.WaitForNotification();
   jobs_->Close();  // What has not ended goes on in the next run.
   if (left != 0) log_(absl::StrCat("gives up ", left, " compiles that did not finish in time"));
+  engine_->scheduler().GiveUp();  // Their callers hear why while the connections are open.
   http_.reset();
   pool_->StopChildren(absl::Seconds(2));
   unix_listeners_.clear();

@@ -15,6 +15,8 @@ namespace tritond::server {
 namespace {
 
 constexpr size_t kRunTimes = 200;
+// About what a restart takes.
+constexpr absl::Duration kRestartDelay = absl::Seconds(2);
 
 Outcome Refuse(absl::Status status, std::string reason, absl::Duration retry_delay = absl::ZeroDuration()) {
   Outcome outcome;
@@ -701,6 +703,24 @@ void Scheduler::WhenIdle(absl::Time deadline, std::function<void(size_t)> callba
   {
     absl::MutexLock lock(&mu_);
     idle_waiters_.push_back({deadline, std::move(callback)});
+    CheckIdleLocked(clock_(), &calls);
+  }
+  Run(calls);
+}
+
+void Scheduler::GiveUp() {
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    std::vector<uint64_t> ids;
+    for (const auto& [id, job] : jobs_) ids.push_back(id);
+    for (uint64_t id : ids) {
+      FinishLocked(id,
+                   Refuse(absl::UnavailableError("this server ended before the compile did; ask another, or this one "
+                                                 "when it is back"),
+                          "DRAINING", kRestartDelay),
+                   &calls);
+    }
     CheckIdleLocked(clock_(), &calls);
   }
   Run(calls);

@@ -120,6 +120,8 @@ class Scheduler final {
   bool draining() const;
   // Calls back with the number of jobs left, once nothing is queued or runs or `deadline` has passed.
   void WhenIdle(absl::Time deadline, std::function<void(size_t)> callback);
+  // Ends every job that has not ended, Unavailable: its callers may ask elsewhere. While draining.
+  void GiveUp();
 
   bool Release(const std::string& key);
   void Lock(const std::string& key, const std::string& reason);

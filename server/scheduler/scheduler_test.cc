@@ -448,6 +448,22 @@ TEST_F(SchedulerTest, WhenIdleGivesUpAtItsDeadline) {
   EXPECT_EQ(left, 1u);
 }
 
+TEST_F(SchedulerTest, WhatIsGivenUpIsAnsweredSoThatCallersAskElsewhere) {
+  Attach("w1");
+  Seen running, queued;
+  Submit(Spec("k1"), &running);
+  Submit(Spec("k2"), &queued);
+  scheduler_.SetDraining(true);
+  scheduler_.GiveUp();
+  for (const Seen* seen : {&running, &queued}) {
+    EXPECT_EQ(seen->calls, 1);
+    EXPECT_EQ(seen->outcome.status.code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(seen->outcome.reason, "DRAINING");
+    EXPECT_GT(seen->outcome.retry_delay, absl::ZeroDuration());
+  }
+  EXPECT_EQ(executor_.cancelled.size(), 1u);
+}
+
 TEST_F(SchedulerTest, AMoreUrgentCallerHurriesTheJobThatItJoins) {
   JobSpec slow = Spec("slow"), other = Spec("other");
   slow.job_class = other.job_class = JobClass::kPrebuild;

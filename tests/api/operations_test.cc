@@ -73,6 +73,26 @@ TEST_F(OperationsTest, DrainingFinishesWhatRunsAndRefusesWhatComes) {
   EXPECT_TRUE(Compile(Request("late"), &response).ok());
 }
 
+TEST_F(OperationsTest, WhatItGivesUpAsItEndsIsAnsweredWithTheReason) {
+  Start();
+  v1::CompileRequest request = Request();
+  SetOption(&request, "wait_for_file", Path("never"));
+  const std::shared_ptr<grpc::Channel> to = channel;  // Shared with the caller, who outlasts the daemon.
+  grpc::Status status;
+  std::thread caller([&] {
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
+    v1::CompileResponse response;
+    status = v1::CompileService::NewStub(to)->Compile(&context, request, &response);
+  });
+  Await([&] { return Stats().queues(0).running() == 1; });
+  Stop(absl::ZeroDuration());
+  caller.join();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << status.error_message();
+  EXPECT_EQ(ReasonOf(status), "DRAINING");
+  EXPECT_NE(DetailOf<google::rpc::RetryInfo>(status), nullptr);
+}
+
 TEST_F(OperationsTest, ShuttingDownLetsARunningCompileFinish) {
   Start();
   v1::CompileRequest slow = Request("slow");
