@@ -129,6 +129,13 @@ absl::StatusOr<Caller> AccessPolicy::Identify(const Credentials& credentials) co
   return caller;
 }
 
+std::string TenantOf(const Caller& caller) { return caller.role == Role::kAdmin ? "" : caller.tenant; }
+
+bool Sees(const Caller& caller, absl::string_view tenant) {
+  const std::string own = TenantOf(caller);
+  return own.empty() || own == tenant;
+}
+
 absl::Status CheckAccess(const Caller& caller, Need need) {
   if (Allows(caller.role, need)) return absl::OkStatus();
   return absl::PermissionDeniedError(

@@ -48,6 +48,11 @@ struct Caller {
   std::string tenant;  // "": as the request says
 };
 
+// The tenant to whose jobs the caller is confined; "": it sees everybody's.
+std::string TenantOf(const Caller& caller);
+// Whether the caller may see names, keys and messages of this tenant's jobs.
+bool Sees(const Caller& caller, absl::string_view tenant);
+
 struct AccessRules {
   struct Token {
     std::string sha256;  // of the token, 64 lowercase hex digits: the token itself is kept nowhere

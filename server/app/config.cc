@@ -66,6 +66,9 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("tls_key", "Its private key, PEM", config->tls_key);
   visit("tls_client_ca", "Authorities of clients' and workers' certificates, PEM", config->tls_client_ca);
   visit("access_file", "YAML file that says who may do what; a changed file is taken as it comes", config->access_file);
+  visit("metrics_show_tenants",
+        "Show /metrics by tenant to everybody, where access rules would keep tenants' names from them",
+        config->metrics_show_tenants);
   visit("log_format", "text, or json for one object a line", config->log_format);
   visit("log_calls", "Calls that have a line of their own in the log: none, failed, all", config->log_calls);
   visit("quarantine_kills", "A kernel that killed so many workers is not compiled again for an hour",

@@ -43,9 +43,10 @@ struct ServerConfig {
   uint64_t max_jobs_per_tenant = 50000;
   double keep_jobs_hours = 24;
   int quarantine_kills = 2;
-  std::string log_format = "text";  // or "json"
-  std::string log_calls = "none";   // or "failed" or "all": calls with a line of their own
-  std::string tls_certificate;      // PEM; not empty: TCP is TLS
+  std::string log_format = "text";    // or "json"
+  bool metrics_show_tenants = false;  // to callers too who may not see every tenant
+  std::string log_calls = "none";     // or "failed" or "all": calls with a line of their own
+  std::string tls_certificate;        // PEM; not empty: TCP is TLS
   std::string tls_key;
   std::string tls_client_ca;  // of clients' certificates; empty: they are not asked for any
   std::string access_file;    // who may do what; empty: everyone everything

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/app/live_metrics.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -161,6 +162,19 @@ std::vector<prometheus::MetricFamily> LiveMetrics(const StatusView& view) {
   AddStores(view, &families);
   AddEngine(view, &families);
   return families.Take();
+}
+
+void HideTenants(const PageAccess& access, std::vector<prometheus::MetricFamily>* families) {
+  const auto hidden = [&access](const prometheus::ClientMetric& metric) {
+    return std::any_of(metric.label.begin(), metric.label.end(),
+                       [&access](const auto& label) { return label.name == "tenant" && !access.Shows(label.value); });
+  };
+  for (prometheus::MetricFamily& family : *families) {
+    family.metric.erase(std::remove_if(family.metric.begin(), family.metric.end(), hidden), family.metric.end());
+  }
+  families->erase(std::remove_if(families->begin(), families->end(),
+                                 [](const prometheus::MetricFamily& family) { return family.metric.empty(); }),
+                  families->end());
 }
 
 }  // namespace tritond::server

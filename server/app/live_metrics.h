@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "server/web/page_access.h"
 #include "server/web/status_view.h"
 
 namespace tritond::server {
@@ -15,6 +16,9 @@ namespace tritond::server {
 // is); further tenants count as "other", further workers only by state.
 std::vector<prometheus::MetricFamily> LiveMetrics(const StatusView& view);
 inline constexpr size_t kMaxSeries = 200;
+
+// Takes out the series of tenants that the caller may not see, whatever metric they belong to.
+void HideTenants(const PageAccess& access, std::vector<prometheus::MetricFamily>* families);
 
 }  // namespace tritond::server
 

@@ -90,5 +90,23 @@ TEST(CompileMetrics, CountByOutcomeStageAndTenant) {
   EXPECT_EQ(SeriesOf(text, "tritond_tenant_compiles_total"), CompileMetrics::kMaxTenants + 1);
 }
 
+TEST(HideTenants, LeavesTheCallersOwnAndWhatNamesNone) {
+  StatusView view;
+  view.scheduler.tenants = {{"blue", {3, 1}}, {"red", {2, 0}}};
+  const auto text_for = [&](const PageAccess& access) {
+    std::vector<prometheus::MetricFamily> families = LiveMetrics(view);
+    HideTenants(access, &families);
+    return Text(families);
+  };
+  PageAccess access;
+  EXPECT_EQ(text_for(access).find("tenant"), std::string::npos);
+  EXPECT_NE(text_for(access).find("tritond_ready"), std::string::npos);
+  access.details = true;
+  EXPECT_EQ(SeriesOf(text_for(access), "tritond_tenant_jobs"), 6u);
+  access.tenant = "blue";
+  EXPECT_EQ(SeriesOf(text_for(access), "tritond_tenant_jobs"), 2u);
+  EXPECT_EQ(text_for(access).find("\"red\""), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tritond::server

@@ -274,7 +274,7 @@ absl::Status Server::StartHttp() {
   HttpServer::Pages pages;
   pages.page = kStatusHtml;
   pages.api = [this](absl::string_view path, const WebCaller& caller) { return api_->Get(path, caller); };
-  pages.metrics = [this] { return MetricsText(); };
+  pages.metrics = [this](const WebCaller& caller) { return MetricsText(caller); };
   pages.not_ready = [this] { return NotReady(); };
   pages.degraded = [this] { return Degraded(); };
   status_ = std::make_unique<StatusSource>(
@@ -312,13 +312,14 @@ std::string Server::NotReady() {
   return "no worker is attached";
 }
 
-std::string Server::MetricsText() {
+std::string Server::MetricsText(const WebCaller& caller) {
   metrics_->SetQueues(engine_->scheduler().GetStats());
   metrics_->SetCluster(cache::SomeAnswer(cache_.engine_nodes()));
   if (const ClusterLink* link = engine_->cluster()) metrics_->SetSharing(link->flight_stats(), link->sharing_stats());
   metrics_->SetStored(engine_->store().index());
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   for (prometheus::MetricFamily& family : LiveMetrics(status_->Status())) families.push_back(std::move(family));
+  if (!config_.metrics_show_tenants) HideTenants(DecideAccess(access_->policy(), caller), &families);
   return prometheus::TextSerializer().Serialize(families);
 }
 

@@ -65,7 +65,7 @@ class Server final {
   void RememberTargets(const std::string& text);
   std::string NotReady();
   std::string Degraded();
-  std::string MetricsText();
+  std::string MetricsText(const WebCaller& caller);
   // A compile has ended: it goes into the history, the metrics and the log.
   void OnCompileEnd(const FinishedJob& job, const Outcome& outcome);
   void OnCallEnd(const CallRecord& call);

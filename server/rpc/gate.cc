@@ -60,8 +60,6 @@ absl::StatusOr<Caller> Gate::Check(const grpc::CallbackServerContext& context, N
   return caller;
 }
 
-std::string TenantOf(const Caller& caller) { return caller.role == Role::kAdmin ? "" : caller.tenant; }
-
 void ServeFor(const Caller& caller, v1::CompileRequest* request) {
   if (!caller.tenant.empty()) request->set_tenant(caller.tenant);
   if (caller.role == Role::kPrebuild) request->set_priority(v1::PRIORITY_PREBUILD);
@@ -69,8 +67,7 @@ void ServeFor(const Caller& caller, v1::CompileRequest* request) {
 
 absl::StatusOr<v1::Job> FindJob(const JobBook& book, const Caller& caller, absl::string_view id) {
   absl::StatusOr<v1::Job> job = book.Get(id);
-  const std::string tenant = TenantOf(caller);
-  if (job.ok() && !tenant.empty() && job->tenant() != tenant)
+  if (job.ok() && !Sees(caller, job->tenant()))
     return absl::NotFoundError(absl::StrCat("there is no job ", id, ", or it ended too long ago"));
   return job;
 }

@@ -31,9 +31,6 @@ class Gate final {
   const UnixPeers& peers_;
 };
 
-// The tenant that a caller's credentials bind it to; "": none, or it administers all.
-std::string TenantOf(const Caller& caller);
-
 // Serves the request as its caller may: for the tenant of its credentials, and of role prebuild in that class.
 void ServeFor(const Caller& caller, v1::CompileRequest* request);
 

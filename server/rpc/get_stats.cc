@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+
 #include "google/protobuf/util/time_util.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
@@ -70,8 +74,9 @@ void FillCluster(const ClusterLink& link, v1::ClusterStats* out) {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, grpc::CallbackServerContext* context,
-                                   const v1::GetStatsRequest* request, v1::GetStatsResponse* response) {
+grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const Caller& caller,
+                                   grpc::CallbackServerContext* context, const v1::GetStatsRequest* request,
+                                   v1::GetStatsResponse* response) {
   const Scheduler::Stats stats = engine.scheduler().GetStats();
   const Metrics& metrics = engine.metrics();
   FillDescription(engine, response->mutable_daemon());
@@ -101,8 +106,11 @@ grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, grpc::Ca
     *queue.mutable_oldest_wait() = ToProto(stats.classes[i].oldest_wait);
   }
   if (engine.cluster() != nullptr) FillCluster(*engine.cluster(), response->mutable_cluster());
-  for (const auto& record : engine.activity().jobs().Latest(request->recent_jobs()))
-    FillRecent(*record, response->add_recent());
+  const int wanted = static_cast<int>(std::min<uint32_t>(request->recent_jobs(), INT_MAX));
+  for (const auto& record : engine.activity().jobs().Latest(wanted == 0 ? 0 : SIZE_MAX)) {
+    if (response->recent_size() == wanted) break;
+    if (Sees(caller, record->job.tenant)) FillRecent(*record, response->add_recent());
+  }
   return FinishNow(context, absl::OkStatus());
 }
 

@@ -4,7 +4,7 @@
 
 namespace tritond::server {
 
-grpc::ServerUnaryReactor* ListWorkers(Engine& engine, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* ListWorkers(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                       v1::ListWorkersResponse* response) {
   const Scheduler::Stats stats = engine.scheduler().GetStats();
   for (v1::Worker& worker : engine.pool().List()) {
@@ -12,8 +12,12 @@ grpc::ServerUnaryReactor* ListWorkers(Engine& engine, grpc::CallbackServerContex
     out = std::move(worker);
     auto running = stats.running.find(out.id());
     if (running != stats.running.end()) {
-      for (const OpenJob& job : running->second) out.add_running(job.key);
+      for (const OpenJob& job : running->second) {
+        if (Sees(caller, job.tenant)) out.add_running(job.key);
+      }
     }
+    // The last lines of a worker that died may quote a kernel, whoever's.
+    if (!TenantOf(caller).empty()) out.clear_last_death();
     auto done = stats.done.find(out.id());
     if (done != stats.done.end()) out.set_jobs_done(done->second);
   }

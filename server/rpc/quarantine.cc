@@ -6,9 +6,10 @@
 
 namespace tritond::server {
 
-grpc::ServerUnaryReactor* ListQuarantine(Engine& engine, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* ListQuarantine(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                          v1::ListQuarantineResponse* response) {
   for (const auto& entry : engine.scheduler().Quarantined()) {
+    if (!Sees(caller, entry.tenant)) continue;
     v1::QuarantineEntry& out = *response->add_entries();
     out.set_key(entry.key);
     out.set_label(entry.label);

@@ -55,18 +55,19 @@ grpc::ServerWriteReactor<v1::BundleChunk>* Export(Engine& engine, grpc::Callback
 grpc::ServerReadReactor<v1::BundleChunk>* Import(Engine& engine, grpc::CallbackServerContext* context,
                                                  v1::ImportResponse* response);
 
-// AdminService.
-grpc::ServerUnaryReactor* ListWorkers(Engine& engine, grpc::CallbackServerContext* context,
+// AdminService. Of other tenants' jobs a caller of one tenant sees numbers alone.
+grpc::ServerUnaryReactor* ListWorkers(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                       v1::ListWorkersResponse* response);
-grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, grpc::CallbackServerContext* context,
-                                   const v1::GetStatsRequest* request, v1::GetStatsResponse* response);
+grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const Caller& caller,
+                                   grpc::CallbackServerContext* context, const v1::GetStatsRequest* request,
+                                   v1::GetStatsResponse* response);
 grpc::ServerUnaryReactor* Drain(Engine& engine, grpc::CallbackServerContext* context, const v1::DrainRequest* request,
                                 v1::DrainResponse* response);
 grpc::ServerUnaryReactor* Evict(Engine& engine, grpc::CallbackServerContext* context, const v1::EvictRequest* request,
                                 v1::EvictResponse* response);
 grpc::ServerUnaryReactor* Explain(Engine& engine, grpc::CallbackServerContext* context,
                                   const v1::ExplainRequest* request, v1::ExplainResponse* response);
-grpc::ServerUnaryReactor* ListQuarantine(Engine& engine, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* ListQuarantine(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                          v1::ListQuarantineResponse* response);
 grpc::ServerUnaryReactor* Quarantine(Engine& engine, grpc::CallbackServerContext* context,
                                      const v1::QuarantineRequest* request);

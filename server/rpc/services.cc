@@ -90,6 +90,11 @@ grpc::ServerWriteReactor<v1::BundleChunk>* ArtifactServiceImpl::Export(grpc::Cal
                                                                        const v1::ExportRequest* request) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kPrebuild);
   if (!caller.ok()) return new FailedWriter<v1::BundleChunk>(caller.status());
+  if (request->keys().empty() && !TenantOf(*caller).empty()) {
+    return new FailedWriter<v1::BundleChunk>(WithReason(
+        absl::PermissionDeniedError("everything is everybody's: a caller of one tenant names the keys to export"),
+        "PERMISSION_DENIED"));
+  }
   return server::Export(engine_, context, request);
 }
 
@@ -115,7 +120,7 @@ grpc::ServerUnaryReactor* AdminServiceImpl::ListWorkers(grpc::CallbackServerCont
                                                         v1::ListWorkersResponse* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::ListWorkers(engine_, context, response);
+  return server::ListWorkers(engine_, *caller, context, response);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::GetStats(grpc::CallbackServerContext* context,
@@ -123,7 +128,7 @@ grpc::ServerUnaryReactor* AdminServiceImpl::GetStats(grpc::CallbackServerContext
                                                      v1::GetStatsResponse* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::GetStats(engine_, jobs_, context, request, response);
+  return server::GetStats(engine_, jobs_, *caller, context, request, response);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::Drain(grpc::CallbackServerContext* context, const v1::DrainRequest* request,
@@ -145,7 +150,7 @@ grpc::ServerUnaryReactor* AdminServiceImpl::ListQuarantine(grpc::CallbackServerC
                                                            v1::ListQuarantineResponse* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::ListQuarantine(engine_, context, response);
+  return server::ListQuarantine(engine_, *caller, context, response);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::Quarantine(grpc::CallbackServerContext* context,

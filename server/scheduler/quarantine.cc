@@ -21,9 +21,11 @@ Quarantine::Entry& Quarantine::Touch(const std::string& key, absl::Time now) {
   return entry;
 }
 
-bool Quarantine::AddKill(const std::string& key, const std::string& label, const std::string& report, absl::Time now) {
+bool Quarantine::AddKill(const std::string& key, const std::string& label, const std::string& tenant,
+                         const std::string& report, absl::Time now) {
   Entry& entry = Touch(key, now);
   entry.label = label;
+  entry.tenant = tenant;
   entry.reports.push_back(report);
   if (static_cast<int>(entry.reports.size()) >= kills_) entry.locked = true;
   return entry.locked;

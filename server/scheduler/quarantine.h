@@ -16,7 +16,7 @@ class Quarantine final {
  public:
   struct Entry {
     std::string key;
-    std::string label;
+    std::string label, tenant;         // of the job that killed last
     std::vector<std::string> reports;  // one a kill
     absl::Time since;                  // of the last kill
     bool locked = false;
@@ -26,7 +26,8 @@ class Quarantine final {
       : kills_(kills), period_(period), max_entries_(max_entries) {}
 
   // Notes a kill; true when the key is locked up now.
-  bool AddKill(const std::string& key, const std::string& label, const std::string& report, absl::Time now);
+  bool AddKill(const std::string& key, const std::string& label, const std::string& tenant, const std::string& report,
+               absl::Time now);
   // Locks a key up at once, for a reason of the operator's.
   void Lock(const std::string& key, const std::string& reason, absl::Time now);
   // The entry of a key that is locked up; null when it is free.

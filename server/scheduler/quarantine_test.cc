@@ -10,25 +10,26 @@ const absl::Time kStart = absl::FromUnixSeconds(1000);
 
 TEST(Quarantine, LocksAKeyUpAfterEnoughKills) {
   Quarantine quarantine(2, absl::Hours(1));
-  EXPECT_FALSE(quarantine.AddKill("k", "matmul", "signal 6", kStart));
+  EXPECT_FALSE(quarantine.AddKill("k", "matmul", "blue", "signal 6", kStart));
   EXPECT_EQ(quarantine.Find("k", kStart), nullptr);
-  EXPECT_TRUE(quarantine.AddKill("k", "matmul", "signal 11", kStart));
+  EXPECT_TRUE(quarantine.AddKill("k", "matmul", "blue", "signal 11", kStart));
   ASSERT_NE(quarantine.Find("k", kStart), nullptr);
+  EXPECT_EQ(quarantine.Find("k", kStart)->tenant, "blue");
   EXPECT_EQ(quarantine.Find("k", kStart)->reports, (std::vector<std::string>{"signal 6", "signal 11"}));
   EXPECT_EQ(quarantine.Find("other", kStart), nullptr);
 }
 
 TEST(Quarantine, LetsAKeyOutAfterThePeriod) {
   Quarantine quarantine(1, absl::Hours(1));
-  quarantine.AddKill("k", "", "r", kStart);
+  quarantine.AddKill("k", "", "blue", "r", kStart);
   EXPECT_NE(quarantine.Find("k", kStart + absl::Minutes(59)), nullptr);
   EXPECT_EQ(quarantine.Find("k", kStart + absl::Minutes(61)), nullptr);
 }
 
 TEST(Quarantine, KillsFarApartDoNotAddUp) {
   Quarantine quarantine(2, absl::Hours(1));
-  quarantine.AddKill("k", "", "r", kStart);
-  EXPECT_FALSE(quarantine.AddKill("k", "", "r", kStart + absl::Hours(2)));
+  quarantine.AddKill("k", "", "blue", "r", kStart);
+  EXPECT_FALSE(quarantine.AddKill("k", "", "blue", "r", kStart + absl::Hours(2)));
 }
 
 TEST(Quarantine, ReleaseAndLockWorkByHand) {
@@ -43,9 +44,9 @@ TEST(Quarantine, ReleaseAndLockWorkByHand) {
 
 TEST(Quarantine, ForgetsTheOldestWhenFull) {
   Quarantine quarantine(1, absl::Hours(1), /*max_entries=*/2);
-  quarantine.AddKill("a", "", "r", kStart);
-  quarantine.AddKill("b", "", "r", kStart + absl::Seconds(1));
-  quarantine.AddKill("c", "", "r", kStart + absl::Seconds(2));
+  quarantine.AddKill("a", "", "blue", "r", kStart);
+  quarantine.AddKill("b", "", "blue", "r", kStart + absl::Seconds(1));
+  quarantine.AddKill("c", "", "blue", "r", kStart + absl::Seconds(2));
   EXPECT_EQ(quarantine.Find("a", kStart + absl::Seconds(3)), nullptr);
   EXPECT_NE(quarantine.Find("c", kStart + absl::Seconds(3)), nullptr);
 }

@@ -419,7 +419,7 @@ void Scheduler::RetryOrFailLocked(uint64_t id, const Loss& loss, bool begun, Cal
     return;
   }
   const bool blamed = begun && (loss.kind == Loss::Kind::kCrashed || loss.kind == Loss::Kind::kTimeLimit);
-  if (blamed && quarantine_.AddKill(job.spec.key, job.spec.label, loss.report, clock_()) &&
+  if (blamed && quarantine_.AddKill(job.spec.key, job.spec.label, job.spec.tenant, loss.report, clock_()) &&
       loss.kind == Loss::Kind::kCrashed) {
     FinishLocked(id, QuarantinedOutcome(quarantine_.ReportsOf(job.spec.key)), calls);
   } else if (!job.runs.empty()) {

@@ -47,8 +47,8 @@ void AddPages(const HttpServer::Pages& pages, bool listens_locally, httplib::Ser
     response.set_header("Content-Security-Policy", "default-src 'none'; sandbox");
     response.set_content(std::move(answer.body), answer.type);
   });
-  server->Get("/metrics", [pages](const httplib::Request&, httplib::Response& response) {
-    response.set_content(pages.metrics(), "text/plain; version=0.0.4; charset=utf-8");
+  server->Get("/metrics", [pages, listens_locally](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(pages.metrics(CallerOf(request, listens_locally)), "text/plain; version=0.0.4; charset=utf-8");
   });
   server->Get("/healthz",
               [](const httplib::Request&, httplib::Response& response) { response.set_content("ok\n", "text/plain"); });

@@ -25,7 +25,7 @@ class HttpServer final {
     std::string page;  // HTML, whole in itself; at /
     // What begins with /api/; null: nothing does.
     std::function<WebAnswer(absl::string_view path, const WebCaller& caller)> api;
-    std::function<std::string()> metrics;  // Prometheus text
+    std::function<std::string(const WebCaller&)> metrics;  // Prometheus text
     // Empty when the daemon takes compiles; else why not.
     std::function<std::string()> not_ready;
     // What is not as it should be although the daemon takes compiles; null or empty: nothing.

@@ -23,7 +23,7 @@ class HttpServerTest : public testing::Test {
       caller_ = caller;
       return WebAnswer{200, "application/json", "{}"};
     };
-    pages.metrics = [] { return "metric 1\n"; };
+    pages.metrics = [](const WebCaller& caller) { return "metric{token=\"" + caller.token + "\"} 1\n"; };
     pages.not_ready = [this] { return why_; };
     pages.degraded = [this] { return degraded_; };
     auto started = HttpServer::Start("127.0.0.1:0", std::move(pages));
@@ -40,7 +40,7 @@ class HttpServerTest : public testing::Test {
 
 TEST_F(HttpServerTest, ServesItsPages) {
   EXPECT_THAT(Get("/")->body, HasSubstr("<p>page</p>"));
-  EXPECT_EQ(Get("/metrics")->body, "metric 1\n");
+  EXPECT_EQ(Get("/metrics")->body, "metric{token=\"\"} 1\n");
   EXPECT_EQ(Get("/healthz")->status, 200);
   EXPECT_EQ(Get("/nothing")->status, 404);
 }

@@ -18,7 +18,7 @@ PageAccess DecideAccess(const AccessPolicy& policy, const WebCaller& caller) {
     return access;
   }
   access.details = true;
-  access.tenant = known->role == Role::kAdmin ? "" : known->tenant;
+  access.tenant = TenantOf(*known);
   access.ir = caller.local;
   if (!access.ir) access.why_not = "IR is shown on the daemon's own machine only, or through a tunnel to it";
   return access;

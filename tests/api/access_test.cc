@@ -296,5 +296,92 @@ TEST_F(AccessTest, AUserOfTheMachineHasItsOwnRoleAndTenantOnTheSocket) {
   EXPECT_EQ(daemon().engine().activity().jobs().Latest(1).at(0)->job.tenant, "local-team");
 }
 
+TEST_F(AccessTest, ATenantSeesNamesAndReportsOfItsOwnJobsAlone) {
+  StartSecured();
+  const Caller mine = OverTls("compiler"), other = OverTls("other"), boss = OverTls("boss");
+  v1::CompileRequest request = Request("module {} // secret");
+  request.set_label("secret kernel");
+  SetOption(&request, "fault", "abort");
+  v1::CompileResponse response;
+  EXPECT_FALSE(mine.compile->Compile(mine.Context().get(), request, &response).ok());
+  const auto recent_of = [](const Caller& caller) {
+    v1::GetStatsRequest ask;
+    ask.set_recent_jobs(10);
+    v1::GetStatsResponse stats;
+    EXPECT_TRUE(caller.admin->GetStats(caller.Context().get(), ask, &stats).ok());
+    EXPECT_EQ(stats.quarantined(), 1u);
+    return stats.recent_size();
+  };
+  EXPECT_EQ(recent_of(mine), 1);
+  EXPECT_EQ(recent_of(other), 0);
+  EXPECT_EQ(recent_of(boss), 1);
+  const auto locked_for = [](const Caller& caller) {
+    v1::ListQuarantineResponse list;
+    EXPECT_TRUE(caller.admin->ListQuarantine(caller.Context().get(), {}, &list).ok());
+    return list.entries_size();
+  };
+  EXPECT_EQ(locked_for(mine), 1);
+  EXPECT_EQ(locked_for(other), 0);
+  EXPECT_EQ(locked_for(boss), 1);
+  const auto workers_for = [](const Caller& caller) {
+    v1::ListWorkersResponse list;
+    EXPECT_TRUE(caller.admin->ListWorkers(caller.Context().get(), {}, &list).ok());
+    return list.DebugString();
+  };
+  EXPECT_THAT(workers_for(boss), HasSubstr("signal 6"));
+  EXPECT_THAT(workers_for(mine), testing::Not(HasSubstr("signal 6")));  // It may quote anybody's kernel.
+  EXPECT_THAT(workers_for(other), testing::Not(HasSubstr("signal 6")));
+}
+
+TEST_F(AccessTest, KeysThatRunAreShownToTheirTenant) {
+  StartSecured();
+  const Caller mine = OverTls("compiler"), other = OverTls("other");
+  v1::CompileRequest request = Request("module {} // runs");
+  SetOption(&request, "wait_for_file", Path("go"));
+  std::thread caller([&] {
+    v1::CompileResponse response;
+    EXPECT_TRUE(mine.compile->Compile(mine.Context().get(), request, &response).ok());
+  });
+  const auto running_for = [](const Caller& asks) {
+    v1::ListWorkersResponse list;
+    EXPECT_TRUE(asks.admin->ListWorkers(asks.Context().get(), {}, &list).ok());
+    int running = 0;
+    for (const v1::Worker& worker : list.workers()) running += worker.running_size();
+    return running;
+  };
+  Await([&] { return running_for(mine) == 1; });
+  EXPECT_EQ(running_for(other), 0);
+  Touch("go");
+  caller.join();
+}
+
+TEST_F(AccessTest, ATenantExportsWhatItNames) {
+  StartSecured();
+  const auto status_of = [](const Caller& caller) {
+    auto context = caller.Context();
+    const auto stream = caller.artifacts->Export(context.get(), {});
+    v1::BundleChunk chunk;
+    while (stream->Read(&chunk)) continue;
+    return stream->Finish().error_code();
+  };
+  EXPECT_EQ(status_of(OverTls("compiler")), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(status_of(OverTls("builder")), grpc::StatusCode::OK);
+}
+
+TEST_F(AccessTest, ARenewedAuthorityOfClientsIsTaken) {
+  WriteAccess("  - {common_name: ci, role: read}\n");
+  StartSecured();
+  const CertificateAuthority renewed("renewed clients");
+  const auto describe = [&](const CertificateAuthority& issuer) {
+    const KeyPair own = issuer.Issue("ci");
+    return OverTls("", own).Describe().ok();
+  };
+  EXPECT_TRUE(describe(authority));
+  EXPECT_FALSE(describe(renewed));
+  Write("ca.pem", renewed.certificate());
+  Await([&] { return describe(renewed); });
+  EXPECT_FALSE(describe(authority));
+}
+
 }  // namespace
 }  // namespace tritond::tests
