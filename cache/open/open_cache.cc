@@ -51,15 +51,15 @@ StatsSource StatsOf(const Store* store) {
 }
 
 // Memory needs no verification: what is put there was checked on its way.
-Tier OpenMemory(const CacheConfig& config) {
+Tier OpenMemory(const CacheConfig& config, prometheus::Registry& registry) {
   const uint64_t results_bytes = config.memory_bytes / 8;
   auto results = std::make_unique<MemoryStore>(results_bytes);
   auto blobs = std::make_unique<MemoryStore>(config.memory_bytes - results_bytes);
   Tier tier;
   tier.results_stats = StatsOf(results.get());
   tier.blobs_stats = StatsOf(blobs.get());
-  tier.results = std::move(results);
-  tier.blobs = std::move(blobs);
+  tier.results = std::make_unique<MeteredCache>(std::move(results), absl::StrCat(kResults, "/memory"), registry);
+  tier.blobs = std::make_unique<MeteredCache>(std::move(blobs), absl::StrCat(kBlobs, "/memory"), registry);
   return tier;
 }
 
@@ -82,7 +82,7 @@ absl::StatusOr<Tier> OpenRocksdb(const CacheConfig& config, prometheus::Registry
 absl::StatusOr<Tier> OpenTier(StoreKind kind, const CacheConfig& config, prometheus::Registry& registry) {
   switch (kind) {
     case StoreKind::kMemory:
-      return OpenMemory(config);
+      return OpenMemory(config, registry);
     case StoreKind::kRocksdb:
       return OpenRocksdb(config, registry);
   }

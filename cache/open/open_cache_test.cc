@@ -136,5 +136,30 @@ TEST_F(OpenCacheTest, NoStoreIsInvalid) {
   EXPECT_THAT(std::string(status.message()), StartsWith("open cache: "));
 }
 
+TEST_F(OpenCacheTest, EachLevelHasAMeterOfItsOwn) {
+  const Digest key = Digest::Of("request");
+  ASSERT_EQ(Open().results->Put(key, Blob("result")), absl::OkStatus());
+  const OpenedCache opened = Open();  // Memory is empty now.
+  ASSERT_TRUE(opened.results->Get(key).ok());
+  ASSERT_TRUE(opened.results->Get(key).ok());
+  const auto gets = [this](const std::string& level, const std::string& outcome) {
+    double count = 0;
+    for (const prometheus::MetricFamily& family : registry_.Collect()) {
+      if (family.name != "tritond_cache_requests_total") continue;
+      for (const prometheus::ClientMetric& metric : family.metric) {
+        std::map<std::string, std::string> labels;
+        for (const auto& label : metric.label) labels[label.name] = label.value;
+        if (labels["cache"] == level && labels["op"] == "get" && labels["outcome"] == outcome)
+          count += metric.counter.value;
+      }
+    }
+    return count;
+  };
+  EXPECT_EQ(gets("results", "hit"), 2);
+  EXPECT_EQ(gets("results/memory", "miss"), 1);
+  EXPECT_EQ(gets("results/memory", "hit"), 1);
+  EXPECT_EQ(gets("results/rocksdb", "hit"), 1);
+}
+
 }  // namespace
 }  // namespace tritond::cache

@@ -14,6 +14,10 @@
 namespace tritond::server {
 namespace {
 
+bool WasRejected(absl::string_view reason) {
+  return reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "DRAINING";
+}
+
 bool WantsBinary(const v1::CompileRequest& request) {
   return std::find(request.outputs().begin(), request.outputs().end(), v1::STAGE_BINARY) != request.outputs().end();
 }
@@ -63,7 +67,7 @@ void CompileCall::Begin() {
   if (engine_.cluster() == nullptr || !no_job || request_->cache_mode() == v1::CACHE_MODE_REFRESH) return AwaitWorker();
   engine_.RunBlocking([self = shared_from_this(), key = engine_.KeyOf(*request_)] {
     const std::optional<Outcome> stored = self->engine_.cluster_->Find(key);
-    if (stored.has_value()) return self->Answer(self->engine_.ToAnswer(key, *stored));
+    if (stored.has_value()) return self->Answer(self->engine_.ToAnswer(key, self->request_->tenant(), *stored));
     self->AwaitWorker();
   });
 }
@@ -128,13 +132,9 @@ void CompileCall::Submit(const KnownTarget& target) {
 }
 
 void CompileCall::OnOutcome(const Outcome& outcome, bool joined) {
-  Metrics& metrics = engine_.metrics();
-  if (!outcome.status.ok()) {
-    (outcome.stored ? metrics.error_hits : metrics.failures).Increment();
-    return Answer(FromOutcome(key_, outcome));
-  }
   joined |= outcome.elsewhere;
-  (outcome.stored ? metrics.hits : joined ? metrics.joined : metrics.misses).Increment();
+  Count(outcome, joined);
+  if (!outcome.status.ok()) return Answer(FromOutcome(key_, outcome));
   CompileAnswer answer;
   answer.key = key_;
   answer.cache = outcome.stored ? v1::CACHE_STATUS_HIT : joined ? v1::CACHE_STATUS_JOINED : v1::CACHE_STATUS_MISS;
@@ -142,9 +142,30 @@ void CompileCall::OnOutcome(const Outcome& outcome, bool joined) {
   if (outcome.attempts > 0 || outcome.elsewhere) answer.job = outcome.job;
   if (!outcome.stored) {
     answer.queue_time = outcome.queue_time;
-    metrics.queue_seconds.Observe(absl::ToDoubleSeconds(outcome.queue_time));
   }
   Answer(std::move(answer));
+}
+
+void CompileCall::Count(const Outcome& outcome, bool joined) {
+  Metrics& metrics = engine_.metrics();
+  const TenantMeter& tenant = metrics.tenants.Of(request_->tenant());
+  if (!outcome.status.ok()) {
+    (outcome.stored ? metrics.error_hits : metrics.failures).Increment();
+    (WasRejected(outcome.reason) ? tenant.rejected : tenant.failed)->Increment();
+    return;
+  }
+  (outcome.stored ? metrics.hits : joined ? metrics.joined : metrics.misses).Increment();
+  (outcome.stored ? tenant.hit : joined ? tenant.joined : tenant.compiled)->Increment();
+  if (!outcome.stored) {
+    metrics.queue_seconds[static_cast<int>(ClassOf(request_->priority()))]->Observe(
+        absl::ToDoubleSeconds(outcome.queue_time));
+  }
+  if (!outcome.stored && !joined) return;
+  const double saved = static_cast<const StoredResult&>(*outcome.value).action.cost_cpu_seconds();
+  tenant.saved_cpu_seconds->Increment(saved);
+  // What a worker was told to end with is counted where it was told (step_shelf.cc).
+  const bool recalled = outcome.stored && outcome.attempts > 0 && !joined;
+  if (!recalled) metrics.saved_cpu_seconds.Increment(saved);
 }
 
 void CompileCall::Cancel() {

@@ -30,6 +30,7 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   void OnArrival(TargetCatalog::Arrival arrival);
   // Queues the job for a worker with this target's build.
   void Submit(const KnownTarget& target);
+  void Count(const Outcome& outcome, bool joined);
   void OnOutcome(const Outcome& outcome, bool joined);
   void Answer(absl::StatusOr<CompileAnswer> answer);
   absl::Status UnknownTarget() const;

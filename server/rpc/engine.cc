@@ -91,16 +91,20 @@ std::optional<Outcome> Engine::FindOutcome(const std::string& key) {
   return outcome;
 }
 
-std::optional<absl::StatusOr<CompileAnswer>> Engine::FindAnswer(const std::string& key, absl::Time start) {
+std::optional<absl::StatusOr<CompileAnswer>> Engine::FindAnswer(const std::string& key, absl::string_view tenant,
+                                                                absl::Time start) {
   std::optional<Outcome> outcome = FindOutcome(key);
   if (!outcome.has_value()) return std::nullopt;
   activity_.OnHit(clock_() - start);
-  return ToAnswer(key, *outcome);
+  return ToAnswer(key, tenant, *outcome);
 }
 
-absl::StatusOr<CompileAnswer> Engine::ToAnswer(const std::string& key, const Outcome& outcome) {
+absl::StatusOr<CompileAnswer> Engine::ToAnswer(const std::string& key, absl::string_view tenant,
+                                               const Outcome& outcome) {
+  const TenantMeter& meter = metrics_.tenants.Of(tenant);
   if (!outcome.status.ok()) {
     metrics_.error_hits.Increment();
+    meter.failed->Increment();
     return outcome.status;
   }
   CompileAnswer answer;
@@ -108,7 +112,10 @@ absl::StatusOr<CompileAnswer> Engine::ToAnswer(const std::string& key, const Out
   answer.cache = v1::CACHE_STATUS_HIT;
   answer.result = std::static_pointer_cast<const StoredResult>(outcome.value);
   metrics_.hits.Increment();
-  metrics_.saved_cpu_seconds.Increment(answer.result->action.cost_cpu_seconds());
+  meter.hit->Increment();
+  const double saved = answer.result->action.cost_cpu_seconds();
+  metrics_.saved_cpu_seconds.Increment(saved);
+  meter.saved_cpu_seconds->Increment(saved);
   return answer;
 }
 
@@ -116,7 +123,7 @@ std::optional<absl::StatusOr<CompileAnswer>> Engine::TryStored(const v1::Compile
   if (request.cache_mode() == v1::CACHE_MODE_REFRESH) return std::nullopt;
   const absl::Time start = clock_();
   const std::string key = KeyOf(request);
-  return key.empty() ? std::nullopt : FindAnswer(key, start);
+  return key.empty() ? std::nullopt : FindAnswer(key, request.tenant(), start);
 }
 
 std::string Engine::KeyOf(const v1::CompileRequest& request) const {
@@ -141,19 +148,19 @@ absl::StatusOr<Removal> Engine::EvictAll() {
   return removal;
 }
 
-void Engine::Lookup(const std::string& key, Answered answered) {
+void Engine::Lookup(const std::string& key, const std::string& tenant, Answered answered) {
   if (!cache::Digest::FromHex(key).ok())
     return answered(InvalidRequest({{"key", "must be 64 lowercase hexadecimal digits"}}));
-  if (std::optional<absl::StatusOr<CompileAnswer>> stored = FindAnswer(key, clock_()))
+  if (std::optional<absl::StatusOr<CompileAnswer>> stored = FindAnswer(key, tenant, clock_()))
     return answered(*std::move(stored));
   const auto missed = [this](const std::string& missing) {
     metrics_.lookup_misses.Increment();
     return absl::NotFoundError(absl::StrCat("no result is stored under ", missing));
   };
   if (cluster_ == nullptr) return answered(missed(key));
-  RunBlocking([this, key, missed, answered = std::move(answered)] {
+  RunBlocking([this, key, tenant, missed, answered = std::move(answered)] {
     std::optional<Outcome> outcome = cluster_->Find(key);
-    answered(outcome.has_value() ? ToAnswer(key, *outcome) : missed(key));
+    answered(outcome.has_value() ? ToAnswer(key, tenant, *outcome) : missed(key));
   });
 }
 

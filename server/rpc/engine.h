@@ -62,7 +62,7 @@ class Engine final : public Executor, public workers::PoolListener {
   std::optional<absl::StatusOr<CompileAnswer>> TryStored(const v1::CompileRequest& request);
   // The stored result under a key, this daemon's or the cluster's. NotFound, InvalidArgument. `answered` is called
   // once, perhaps before this returns.
-  void Lookup(const std::string& key, Answered answered);
+  void Lookup(const std::string& key, const std::string& tenant, Answered answered);
   // The same without a count, for those who may block.
   absl::StatusOr<std::shared_ptr<const StoredResult>> FindStored(const std::string& key);
   // Forgets stored results, errors included. Errors are those of the caches.
@@ -133,9 +133,10 @@ class Engine final : public Executor, public workers::PoolListener {
 
   // What is stored under the key: a result or a remembered error.
   std::optional<Outcome> FindOutcome(const std::string& key);
-  std::optional<absl::StatusOr<CompileAnswer>> FindAnswer(const std::string& key, absl::Time start);
+  std::optional<absl::StatusOr<CompileAnswer>> FindAnswer(const std::string& key, absl::string_view tenant,
+                                                          absl::Time start);
   // A stored outcome as it is answered, and counted.
-  absl::StatusOr<CompileAnswer> ToAnswer(const std::string& key, const Outcome& outcome);
+  absl::StatusOr<CompileAnswer> ToAnswer(const std::string& key, absl::string_view tenant, const Outcome& outcome);
   // Has those that the cluster has here too. Blocks.
   void FetchSteps(const v1::StepKeys& keys);
   void Report(const std::string& key, v1::Stage stage);

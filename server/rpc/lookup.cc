@@ -6,8 +6,8 @@
 
 namespace tritond::server {
 
-grpc::ServerUnaryReactor* Lookup(Engine& engine, grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                 grpc::ByteBuffer* response) {
+grpc::ServerUnaryReactor* Lookup(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
+                                 const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
   v1::LookupRequest message;
   grpc::ByteBuffer copy(*request);
   if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, v1::LookupRequest>(&copy, &message).ok()) {
@@ -15,7 +15,7 @@ grpc::ServerUnaryReactor* Lookup(Engine& engine, grpc::CallbackServerContext* co
   }
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   const uint64_t inline_bytes = engine.config().store.inline_bytes;
-  engine.Lookup(message.key(), [=, delivery = message.delivery()](absl::StatusOr<CompileAnswer> answer) {
+  engine.Lookup(message.key(), caller.tenant, [=, delivery = message.delivery()](absl::StatusOr<CompileAnswer> answer) {
     if (answer.ok()) *response = EncodeResponse(*answer, delivery, inline_bytes);
     reactor->Finish(ToGrpc(answer.status()));
   });

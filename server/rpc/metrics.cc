@@ -18,10 +18,10 @@ prometheus::Gauge& MakeGauge(prometheus::Registry& registry, const std::string& 
 
 // The bounds grow threefold from `least` seconds on.
 prometheus::Histogram& MakeHistogram(prometheus::Registry& registry, const std::string& name, const std::string& help,
-                                     double least = .001) {
+                                     double least = .001, const prometheus::Labels& labels = {}) {
   prometheus::Histogram::BucketBoundaries bounds;
   for (const double step : {1., 3., 10., 30., 100., 300., 1e3, 3e3, 1e4, 3e4, 1e5}) bounds.push_back(step * least);
-  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add({}, bounds);
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add(labels, bounds);
 }
 
 constexpr char kRequests[] = "tritond_requests_total";
@@ -67,13 +67,12 @@ Metrics::Metrics(prometheus::Registry& registry)
       assembly_hits(MakeCounter(registry, kStepHits, kStepHitsHelp, {{"step", "assembly"}})),
       workers_lost(MakeCounter(registry, "tritond_workers_lost_total", "Workers that died, hung or disconnected.")),
       saved_cpu_seconds(MakeCounter(registry, "tritond_saved_cpu_seconds_total",
-                                    "Recorded compile cost of the results that hits returned.")),
+                                    "Recorded compile cost of the results that were returned without a compile.")),
       store_failures(MakeCounter(registry, "tritond_store_failures_total", "Results that the cache did not take.")),
       hit_seconds(MakeHistogram(registry, "tritond_hit_seconds",
                                 "Time to find a stored answer, its key included, in the cache.", .00001)),
-      queue_seconds(
-          MakeHistogram(registry, "tritond_queue_seconds", "Time between a request and the start of its compile.")),
       compile_seconds(MakeHistogram(registry, "tritond_compile_cpu_seconds", "CPU time of successful compiles.")),
+      tenants(registry),
       leases_(MakeGauge(registry, "tritond_leases", "Leases given to workers since the start.")),
       rejected_(
           MakeGauge(registry, "tritond_rejected", "Requests refused because the queue was full, since the start.")),
@@ -101,6 +100,9 @@ Metrics::Metrics(prometheus::Registry& registry)
                               "Artifacts of new results that were stored already, by content, since the start.")) {
   for (int i = 0; i < kJobClasses; ++i) {
     const std::string name = JobClassName(static_cast<JobClass>(i));
+    queue_seconds[i] =
+        &MakeHistogram(registry, "tritond_queue_seconds",
+                       "Time between a request and the start of its compile, by class.", .001, {{"class", name}});
     queued_[i] =
         &MakeGauge(registry, "tritond_jobs", "Jobs by class and state.", {{"class", name}, {"state", "queued"}});
     running_[i] =

@@ -12,6 +12,7 @@
 #include "server/cluster/single_flight.h"
 #include "server/cluster/work_sharing.h"
 #include "server/retention/result_index.h"
+#include "server/rpc/tenant_metrics.h"
 #include "server/scheduler/scheduler.h"
 
 namespace tritond::server {
@@ -35,8 +36,9 @@ class Metrics final {
   prometheus::Counter& saved_cpu_seconds;
   prometheus::Counter& store_failures;
   prometheus::Histogram& hit_seconds;
-  prometheus::Histogram& queue_seconds;
   prometheus::Histogram& compile_seconds;
+  TenantMetrics tenants;
+  std::array<prometheus::Histogram*, kJobClasses> queue_seconds;  // by class
 
   // Shows the scheduler's state.
   void SetQueues(const Scheduler::Stats& stats);

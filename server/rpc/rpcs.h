@@ -21,8 +21,8 @@ grpc::ServerUnaryReactor* Describe(Engine& engine, grpc::CallbackServerContext* 
                                    v1::DescribeResponse* response);
 grpc::ServerUnaryReactor* Compile(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                   const grpc::ByteBuffer* request, grpc::ByteBuffer* response);
-grpc::ServerUnaryReactor* Lookup(Engine& engine, grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                 grpc::ByteBuffer* response);
+grpc::ServerUnaryReactor* Lookup(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
+                                 const grpc::ByteBuffer* request, grpc::ByteBuffer* response);
 grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileBatch(Engine& engine, const Caller& caller,
                                                                  grpc::CallbackServerContext* context,
                                                                  const v1::CompileBatchRequest* request);

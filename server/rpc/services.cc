@@ -25,7 +25,7 @@ grpc::ServerUnaryReactor* CompileServiceImpl::Lookup(grpc::CallbackServerContext
                                                      const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::Lookup(engine_, context, request, response);
+  return server::Lookup(engine_, *caller, context, request, response);
 }
 
 grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileServiceImpl::CompileBatch(

@@ -67,6 +67,7 @@ TEST_F(ClusterTest, WhatOneDaemonHasCompiledTheOtherDoesNot) {
   EXPECT_EQ(first.cache(), v1::CACHE_STATUS_MISS);
   // The other one hears of its target from its worker first.
   Await([&] { return CompileOk(*other_compile, Request("kernel")).cache() == v1::CACHE_STATUS_HIT; });
+  EXPECT_GE(other->engine().metrics().saved_cpu_seconds.Value(), first.result().cost_cpu_seconds() * 0.99);
   const v1::CompileResponse again = CompileOk(*other_compile, Request("kernel"));
   EXPECT_EQ(again.key(), first.key());
   ASSERT_EQ(again.blobs_size(), 1);
