@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/time/clock.h"
 #include "client/cc/status.h"
 #include "google/rpc/error_details.pb.h"
 
@@ -46,13 +47,16 @@ absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
   }
   if (server.tls || !tls.ca_pem.empty() || !tls.key_pem.empty()) options.tls = tls;
   absl::StripTrailingAsciiWhitespace(&options.token);
-  return Client::Connect(std::move(options));
+  const absl::Time start = absl::Now();
+  auto client = Client::Connect(std::move(options));
+  connecting = absl::Now() - start;
+  return client;
 }
 
 absl::Time Session::Deadline() const {
-  double limit = server.timeout_seconds;
-  if (server.fallback_seconds > 0) limit = std::min(limit, server.fallback_seconds);
-  return absl::Now() + absl::Seconds(limit);
+  absl::Duration limit = absl::Seconds(server.timeout_seconds);
+  if (server.fallback_seconds > 0) limit = std::min(limit, absl::Seconds(server.fallback_seconds) - connecting);
+  return absl::Now() + std::max(limit, absl::ZeroDuration());
 }
 
 ExitCode Session::CodeOf(const absl::Status& error) const {

@@ -39,9 +39,11 @@ struct ServerFlags {
 struct Session {
   Console console;
   ServerFlags server;
+  mutable absl::Duration connecting = absl::ZeroDuration();  // what Connect took
 
   // InvalidArgument for bad flags or files that cannot be read, Unavailable when no server answers.
   absl::StatusOr<std::unique_ptr<Client>> Connect() const;
+  // Of a call that begins now. What connecting took is part of the fallback limit.
   absl::Time Deadline() const;
 
   // kNoServer when no server could be reached, or none gave a result within the fallback limit; else kFailed.

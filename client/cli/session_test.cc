@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/session.h"
+
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+
+namespace tritond::client {
+namespace {
+
+std::unique_ptr<grpc::Server> Listen(const std::string& address) {
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials());
+  return builder.BuildAndStart();
+}
+
+TEST(Session, ConnectingAndTheCallShareTheFallbackLimit) {
+  const std::string address = absl::StrCat("unix:", testing::TempDir(), "/session-test-", getpid());
+  ServerFlags flags;
+  flags.address = address;
+  flags.wait_seconds = 60;
+  flags.fallback_seconds = 10;
+  const Session session{{std::cout, std::cerr}, flags};
+  std::unique_ptr<grpc::Server> server;
+  std::thread late([&] {
+    absl::SleepFor(absl::Milliseconds(700));
+    server = Listen(address);
+  });
+  const absl::Time start = absl::Now();
+  EXPECT_TRUE(session.Connect().ok());
+  late.join();
+  EXPECT_GE(absl::Now() - start, absl::Milliseconds(700));
+  EXPECT_LE(session.Deadline(), start + absl::Seconds(10) + absl::Milliseconds(300));
+}
+
+TEST(Session, WithoutAFallbackLimitConnectingCostsACallNothing) {
+  ServerFlags flags;
+  flags.timeout_seconds = 10;
+  const Session session{{std::cout, std::cerr}, flags};
+  EXPECT_GE(session.Deadline(), absl::Now() + absl::Seconds(9));
+}
+
+}  // namespace
+}  // namespace tritond::client
