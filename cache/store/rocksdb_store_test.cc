@@ -369,5 +369,25 @@ TEST(RocksdbStore, StatsGrowWithEntries) {
   EXPECT_GT(store->Stats().size_bytes, before.size_bytes + 50000);
 }
 
+TEST(RocksdbStore, WhatRepeatsItselfIsCompressedOnDisk) {
+  const TempDir dir;
+  std::string text;  // Like assembly; long enough for a file of its own.
+  while (text.size() < 1'000'000) text += "  add.s32 %r1, %r2, %r3;\n";
+  ASSERT_EQ(OpenStore(dir.path())->Put(Digest::Of("asm"), Blob(text)), absl::OkStatus());
+  EXPECT_EQ(OpenStore(dir.path())->Get(Digest::Of("asm"))->bytes(), text);  // Opening moved it out of the log.
+  uint64_t bytes = 0;
+  for (const char* extension : {".sst", ".blob", ".log"})
+    for (const fs::path& file : FilesWith(dir.path(), extension)) bytes += fs::file_size(file);
+  EXPECT_LT(bytes, text.size() / 10);
+  bool zstd = false;
+  for (const auto& entry : fs::directory_iterator(dir.path())) {
+    if (entry.path().filename().string().rfind("OPTIONS", 0) != 0) continue;
+    std::ifstream file(entry.path());
+    const std::string options{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    zstd = zstd || options.find("blob_compression_type=kZSTD") != std::string::npos;
+  }
+  EXPECT_TRUE(zstd);
+}
+
 }  // namespace
 }  // namespace tritond::cache

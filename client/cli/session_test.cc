@@ -3,19 +3,23 @@
 
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <iostream>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "proto/v1/compile.grpc.pb.h"
 
 namespace tritond::client {
 namespace {
 
-std::unique_ptr<grpc::Server> Listen(const std::string& address) {
+// A server of nothing would not even accept connections.
+std::unique_ptr<grpc::Server> Listen(const std::string& address, grpc::Service* service) {
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials());
+  builder.RegisterService(service);
   return builder.BuildAndStart();
 }
 
@@ -26,10 +30,11 @@ TEST(Session, ConnectingAndTheCallShareTheFallbackLimit) {
   flags.wait_seconds = 60;
   flags.fallback_seconds = 10;
   const Session session{{std::cout, std::cerr}, flags};
+  v1::CompileService::Service service;
   std::unique_ptr<grpc::Server> server;
   std::thread late([&] {
     absl::SleepFor(absl::Milliseconds(700));
-    server = Listen(address);
+    server = Listen(address, &service);
   });
   const absl::Time start = absl::Now();
   EXPECT_TRUE(session.Connect().ok());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What those who run the daemon see: workers, numbers, drain, health, HTTP, and a daemon that is told to end.
 #include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
 #include <httplib.h>
 #include <signal.h>
 #include <spawn.h>
@@ -31,6 +32,66 @@ class OperationsTest : public DaemonTest {
   }
   httplib::Result Get(const char* path) { return httplib::Client("127.0.0.1", daemon().http_port()).Get(path); }
 };
+
+// The answer to a call of a service whose messages this test has no classes for; both as serialized.
+std::string CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
+                    const std::string& bytes) {
+  grpc::GenericStub stub(channel);
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
+  grpc::CompletionQueue queue;
+  const auto wait = [&queue] {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue.Next(&tag, &ok) && ok;
+  };
+  const auto call = stub.PrepareCall(&context, method, &queue);
+  call->StartCall(nullptr);
+  EXPECT_TRUE(wait());
+  const grpc::Slice slice(bytes);
+  call->Write(grpc::ByteBuffer(&slice, 1), nullptr);
+  EXPECT_TRUE(wait());
+  call->WritesDone(nullptr);
+  EXPECT_TRUE(wait());
+  grpc::ByteBuffer answer;
+  call->Read(&answer, nullptr);
+  EXPECT_TRUE(wait());
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  EXPECT_TRUE(wait());
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  std::vector<grpc::Slice> parts;
+  EXPECT_TRUE(answer.Dump(&parts).ok());
+  std::string text;
+  for (const grpc::Slice& part : parts) text.append(reinterpret_cast<const char*>(part.begin()), part.size());
+  return text;
+}
+
+TEST_F(OperationsTest, TheHealthServiceTellsOfEachService) {
+  Start();
+  const auto health = [this](const std::string& service) {
+    const std::string request = absl::StrCat("\x0a", std::string(1, static_cast<char>(service.size())), service);
+    const std::string answer = CallRaw(channel, "/grpc.health.v1.Health/Check", request);
+    return answer.size() == 2 && answer[0] == 8 ? static_cast<int>(answer[1]) : -1;
+  };
+  constexpr int kServing = 1, kNotServing = 2;
+  EXPECT_EQ(health(""), kServing);
+  Await([&] { return health("compile") == kServing; });
+  EXPECT_EQ(health("tritond.v1.ArtifactService"), kServing);
+  EXPECT_EQ(health("tritond.v1.AutotuneService"), kNotServing);
+  daemon().engine().scheduler().SetDraining(true);
+  Await([&] { return health("tritond.v1.CompileService") == kNotServing; });
+  EXPECT_EQ(health("cache"), kServing);
+}
+
+TEST_F(OperationsTest, ReflectionListsTheServices) {
+  Start();
+  const std::string list_services("\x3a\x00", 2);
+  const std::string answer =
+      CallRaw(channel, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", list_services);
+  for (const char* service : {"CompileService", "ArtifactService", "AutotuneService", "AdminService", "WorkerService"})
+    EXPECT_THAT(answer, HasSubstr(absl::StrCat("tritond.v1.", service)));
+}
 
 TEST_F(OperationsTest, WorkersAreListed) {
   Start();
