@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 namespace tritond::cache {
@@ -23,6 +24,8 @@ class Journal {
   virtual absl::Status Put(absl::string_view name, absl::string_view value) = 0;
   // Ok when there is no such record.
   virtual absl::Status Remove(absl::string_view name) = 0;
+  // NotFound, DataLoss.
+  virtual absl::StatusOr<std::string> Get(absl::string_view name) = 0;
   // Every record whose name begins with `prefix`, in order of names. DataLoss when one is damaged; those before it have
   // been visited.
   virtual absl::Status Visit(absl::string_view prefix, const Visitor& visitor) = 0;

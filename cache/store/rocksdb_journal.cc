@@ -77,6 +77,18 @@ absl::Status RocksdbJournal::Remove(absl::string_view name) {
   return status.ok() ? absl::OkStatus() : FromRocksdb(status, absl::StrCat(context_, ": remove"));
 }
 
+absl::StatusOr<std::string> RocksdbJournal::Get(absl::string_view name) {
+  std::string value;
+  const rocksdb::Status status = db_->With(0, [&](rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
+    rocksdb::ReadOptions options;
+    options.fill_cache = false;  // Each record is read once.
+    return db.Get(options, family, ToSlice(name), &value);
+  });
+  if (status.IsNotFound()) return absl::NotFoundError(absl::StrCat(context_, ": no record ", name));
+  if (!status.ok()) return FromRocksdb(status, absl::StrCat(context_, ": get"));
+  return value;
+}
+
 absl::Status RocksdbJournal::Visit(absl::string_view prefix, const Visitor& visitor) {
   const rocksdb::Status status = db_->With(0, [&](rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
     const std::unique_ptr<rocksdb::Iterator> it(db.NewIterator(rocksdb::ReadOptions(), family));

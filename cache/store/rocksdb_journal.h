@@ -31,6 +31,7 @@ class RocksdbJournal final : public Journal {
 
   absl::Status Put(absl::string_view name, absl::string_view value) override;
   absl::Status Remove(absl::string_view name) override;
+  absl::StatusOr<std::string> Get(absl::string_view name) override;
   absl::Status Visit(absl::string_view prefix, const Visitor& visitor) override;
 
  private:

@@ -56,6 +56,15 @@ TEST(RocksdbJournal, VisitsOnlyThePrefix) {
   EXPECT_THAT(Records(**journal, "job/"), ElementsAre(Pair("job/1", ""), Pair("job/2", "")));
 }
 
+TEST(RocksdbJournal, GivesOneRecord) {
+  TempDir dir;
+  auto journal = RocksdbJournal::Open(dir.path() + "/j");
+  ASSERT_TRUE(journal.ok()) << journal.status();
+  ASSERT_TRUE((*journal)->Put("job/1", "one").ok());
+  EXPECT_EQ((*journal)->Get("job/1").value_or(""), "one");
+  EXPECT_TRUE(absl::IsNotFound((*journal)->Get("job/").status()));
+}
+
 TEST(RocksdbJournal, RecordsOfAKilledProcessAreThere) {
   TempDir dir;
   const pid_t child = fork();

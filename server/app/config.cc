@@ -48,6 +48,10 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("sync_writes", "Flush each stored result to disk before it is answered", config->sync_writes);
   visit("max_queued", "Compiles that may wait; further ones are refused with a delay", config->max_queued);
   visit("max_queued_per_tenant", "Of one tenant's", config->max_queued_per_tenant);
+  visit("max_queued_mb",
+        "Memory of the requests that wait or run; further ones are refused with a delay; at least that of the largest "
+        "IR; 0: no limit",
+        config->max_queued_mb);
   visit("hedge_after_seconds",
         "A compile that has run this long, and far longer than usual, is begun on an idle worker "
         "too; 0: never",

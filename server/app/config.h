@@ -34,6 +34,7 @@ struct ServerConfig {
   bool sync_writes = false;
   uint64_t max_queued = 10000;
   uint64_t max_queued_per_tenant = 5000;
+  uint64_t max_queued_mb = 1024;    // 0: no limit
   double hedge_after_seconds = 15;  // 0: never
   double job_time_limit_seconds = 120;
   double heartbeat_seconds = 1;

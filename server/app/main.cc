@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tritond: the daemon. Parses, starts, waits for a signal, shuts down.
+#include <malloc.h>
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -22,6 +23,16 @@ using tritond::server::LogEvent;
 constexpr int kExitFailure = 1;
 constexpr int kExitUsage = 2;
 
+// Large IR and large artifacts come and go. What is at least this large is given back to the system when it is freed,
+// and does not leave holes for good. Left alone, the allocator raises the limit to 32 MiB with the first that it frees.
+constexpr int kLargeBytes = 256 << 10;
+constexpr int kTrimBytes = 2 << 20;
+
+void GiveLargeMemoryBack() {
+  mallopt(M_MMAP_THRESHOLD, kLargeBytes);
+  mallopt(M_TRIM_THRESHOLD, kTrimBytes);
+}
+
 // The signals that end the daemon, blocked in every thread from now on.
 sigset_t BlockSignals() {
   sigset_t signals;
@@ -36,6 +47,7 @@ sigset_t BlockSignals() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  GiveLargeMemoryBack();
   // Debian builds Abseil with its search for lock cycles on. gRPC takes many of these locks, and would spend a tenth of
   // its time there.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);

@@ -160,6 +160,8 @@ absl::Status Server::BuildEngine() {
   engine.limits.max_ir_bytes = config_.max_ir_bytes;
   engine.scheduler.max_queued = config_.max_queued;
   engine.scheduler.max_queued_per_tenant = config_.max_queued_per_tenant;
+  if (config_.max_queued_mb > 0)
+    engine.waiting_bytes = std::max(config_.max_queued_mb << 20, config_.max_ir_bytes + kRestOfRequestBytes);
   engine.scheduler.hedge_after =
       config_.hedge_after_seconds > 0 ? absl::Seconds(config_.hedge_after_seconds) : absl::InfiniteDuration();
   engine.scheduler.quarantine_kills = config_.quarantine_kills;
@@ -314,6 +316,7 @@ std::string Server::NotReady() {
 
 std::string Server::MetricsText(const WebCaller& caller) {
   metrics_->SetQueues(engine_->scheduler().GetStats());
+  metrics_->SetWaiting(engine_->budget().held(), engine_->budget().limit());
   metrics_->SetCluster(cache::SomeAnswer(cache_.engine_nodes()));
   if (const ClusterLink* link = engine_->cluster()) metrics_->SetSharing(link->flight_stats(), link->sharing_stats());
   metrics_->SetStored(engine_->store().index());

@@ -17,6 +17,9 @@ namespace {
 constexpr absl::string_view kJobPrefix = "job/";
 constexpr absl::string_view kRequestPrefix = "request/";
 constexpr absl::Duration kPatience = absl::Seconds(30);
+constexpr absl::Duration kReadAgain = absl::Seconds(5);
+// Each try reads the request anew.
+constexpr absl::Duration kLeastRetry = absl::Seconds(1);
 
 google::protobuf::Timestamp ToProto(absl::Time time) {
   return google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(time));
@@ -49,12 +52,12 @@ absl::Status JobBook::Write(const v1::Job& job) {
 }
 
 absl::Status JobBook::Load(const std::function<void(const std::string&)>& log) {
-  std::map<std::string, v1::CompileRequest> requests;
+  std::map<std::string, uint64_t> requests;  // their sizes: together they may be more than memory holds
   absl::Status status = journal_.Visit(kRequestPrefix, [&](absl::string_view name, absl::string_view value) {
     v1::CompileRequest request;
     if (!request.ParseFromArray(value.data(), static_cast<int>(value.size())))
       return log(absl::StrCat("jobs: the record ", name, " cannot be read"));
-    requests[std::string(name.substr(kRequestPrefix.size()))] = std::move(request);
+    requests[std::string(name.substr(kRequestPrefix.size()))] = value.size();
   });
   if (!status.ok()) return status;
   std::vector<v1::Job> jobs;
@@ -72,8 +75,8 @@ absl::Status JobBook::Load(const std::function<void(const std::string&)>& log) {
   {
     absl::MutexLock lock(&mu_);
     for (v1::Job& job : jobs) {
-      v1::CompileRequest request = std::move(requests[job.id()]);
-      InsertLocked(std::move(job), std::move(request));
+      const uint64_t request_bytes = requests[job.id()];
+      InsertLocked(std::move(job), request_bytes);
     }
     std::sort(ended_.begin(), ended_.end(),
               [&](const std::string& a, const std::string& b) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -84,7 +87,7 @@ absl::Status JobBook::Load(const std::function<void(const std::string&)>& log) {
   return absl::OkStatus();
 }
 
-void JobBook::InsertLocked(v1::Job job, v1::CompileRequest request) {
+void JobBook::InsertLocked(v1::Job job, uint64_t request_bytes) {
   const std::string id = job.id();
   if (!job.idempotency_key().empty()) by_idempotency_key_[{job.tenant(), job.idempotency_key()}] = id;
   Record& record = records_[id];
@@ -93,7 +96,7 @@ void JobBook::InsertLocked(v1::Job job, v1::CompileRequest request) {
     ended_.push_back(id);
     return;
   }
-  record.request = std::move(request);
+  record.request_bytes = request_bytes;
   record.number = next_number_++;
   by_number_[record.number] = id;
   ++open_;
@@ -149,7 +152,7 @@ absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request) {
   }
   {
     absl::MutexLock lock(&mu_);
-    InsertLocked(job, request.request());
+    InsertLocked(job, request.request().ByteSizeLong());
   }
   executor_([this] { StartSome(); });
   return job;
@@ -262,23 +265,26 @@ std::optional<std::string> JobBook::NextLocked() {
     if (it != records_.end() && !HasEnded(it->second.job.state())) EnqueueLocked(it->second);
     delayed_.erase(delayed_.begin());
   }
-  const std::optional<uint64_t> number = queue_.Pop([](const Requirement&) { return true; }, now);
-  if (!number.has_value()) return std::nullopt;
-  return by_number_.at(*number);
+  if (!head_.has_value()) head_ = queue_.Pop([](const Requirement&) { return true; }, now);
+  if (!head_.has_value()) return std::nullopt;
+  const std::string& id = by_number_.at(*head_);
+  if (!runner_.HasRoom(records_.at(id).request_bytes)) return std::nullopt;
+  head_.reset();
+  return id;
 }
 
 void JobBook::StartSome() {
   while (true) {
     std::string id;
-    v1::CompileRequest request;
     {
       absl::MutexLock lock(&mu_);
       std::optional<std::string> next = NextLocked();
       if (!next.has_value()) return;
       id = *std::move(next);
-      request = records_[id].request;
     }
-    const std::string key = runner_.KeyOf(request);
+    std::optional<v1::CompileRequest> request = ReadRequest(id);
+    if (!request.has_value()) continue;
+    const std::string key = runner_.KeyOf(*request);
     {
       absl::MutexLock lock(&mu_);
       Record& record = records_[id];
@@ -289,10 +295,28 @@ void JobBook::StartSome() {
         by_key_[key].insert(id);
       }
     }
-    runner_.Start(id, request, [this, id](JobEnd end) {
+    runner_.Start(id, *std::move(request), [this, id](JobEnd end) {
       executor_([this, id, end = std::move(end)]() mutable { OnDone(id, std::move(end)); });
     });
   }
+}
+
+std::optional<v1::CompileRequest> JobBook::ReadRequest(const std::string& id) {
+  absl::StatusOr<std::string> bytes = journal_.Get(absl::StrCat(kRequestPrefix, id));
+  if (!bytes.ok() && !absl::IsNotFound(bytes.status()) && !absl::IsDataLoss(bytes.status())) {
+    absl::MutexLock lock(&mu_);
+    delayed_.emplace(clock_() + kReadAgain, id);
+    return std::nullopt;
+  }
+  v1::CompileRequest request;
+  if (bytes.ok() && request.ParseFromString(*bytes)) return request;
+  JobEnd end;
+  end.status =
+      absl::DataLossError(absl::StrCat("the job's request cannot be read any more: ", bytes.status().message()));
+  end.failure.set_code(static_cast<int>(end.status.code()));
+  end.failure.set_message(std::string(end.status.message()));
+  End(id, end);
+  return std::nullopt;
 }
 
 void JobBook::OnDone(const std::string& id, JobEnd end) {
@@ -311,7 +335,7 @@ void JobBook::OnDone(const std::string& id, JobEnd end) {
       auto named = by_key_.find(record.job.key());
       if (named != by_key_.end()) named->second.erase(id);
       record.job.set_state(v1::JOB_STATE_QUEUED);
-      delayed_.emplace(clock_() + end.retry_after, id);
+      delayed_.emplace(clock_() + std::max(end.retry_after, kLeastRetry), id);
       NotifyLocked(record, &calls);
     }
   }
@@ -354,11 +378,11 @@ void JobBook::End(const std::string& id, const JobEnd& end) {
     auto own = open_of_.find(record.job.tenant());
     if (--own->second == 0) open_of_.erase(own);
     queue_.Remove(record.number);
+    if (head_ == record.number) head_.reset();
     by_number_.erase(record.number);
     if (record.started) --started_;
     record.started = false;
     record.job = std::move(job);
-    record.request.Clear();
     ended_.push_back(id);
     NotifyLocked(record, &calls);
     record.watches.clear();
@@ -390,7 +414,8 @@ void JobBook::Tick() {
   {
     absl::MutexLock lock(&mu_);
     const absl::Time now = clock_();
-    const bool waiting = queue_.size() > 0 || (!delayed_.empty() && delayed_.begin()->first <= now);
+    const bool waiting =
+        head_.has_value() || queue_.size() > 0 || (!delayed_.empty() && delayed_.begin()->first <= now);
     due = !closed_ &&
           ((waiting && started_ < config_.max_started) ||
            (!ended_.empty() && (ended_.size() > config_.max_ended ||

@@ -52,15 +52,19 @@ class JobRunner {
   virtual ~JobRunner() = default;
   // The request key, or "" when it is not known yet.
   virtual std::string KeyOf(const v1::CompileRequest& request) = 0;
+  // Whether a job whose request has so many bytes may begin now; asked again soon. Called with the book locked: must
+  // neither block nor call back.
+  virtual bool HasRoom(uint64_t request_bytes) = 0;
   // Begins. `done` is called once, on any thread, perhaps before this returns; with Cancelled after Stop, unless the
   // compile was faster. May block.
-  virtual void Start(const std::string& id, const v1::CompileRequest& request, Done done) = 0;
+  virtual void Start(const std::string& id, v1::CompileRequest request, Done done) = 0;
   virtual void Stop(const std::string& id) = 0;
 };
 
 // Submitted jobs: each is in the journal before its submitter hears of it, and runs until it has ended, over restarts
-// of the daemon. Classes and tenants take turns (JobQueue) in being handed to the runner. Jobs that have ended are kept
-// for a while.
+// of the daemon. Classes and tenants take turns (JobQueue) in being handed to the runner. Requests stay in the journal:
+// each is read when its job is handed over, so memory holds as many as have begun. Jobs that have ended are kept for a
+// while.
 //
 // Thread-safe. What writes the journal runs one after the other on `executor`; Submit, Cancel and Load are to be called
 // there too. The rest never blocks. Watchers are called without locks, on any thread.
@@ -108,7 +112,7 @@ class JobBook final {
   struct Record {
     uint64_t number = 0;  // in the queue, by order of submission
     v1::Job job;
-    v1::CompileRequest request;  // empty once it has ended
+    uint64_t request_bytes = 0;  // in the journal
     bool started = false;        // the runner has it
     bool cancelled = false;
     std::vector<uint64_t> watches;
@@ -117,13 +121,16 @@ class JobBook final {
   using IdempotencyKey = std::pair<std::string, std::string>;  // tenant and key
 
   absl::Status RefusalLocked(const std::string& tenant) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void InsertLocked(v1::Job job, v1::CompileRequest request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void InsertLocked(v1::Job job, uint64_t request_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EnqueueLocked(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The job whose turn it is to start; nothing while none may.
   std::optional<std::string> NextLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static void Run(const Calls& calls);
   void NotifyLocked(Record& record, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void StartSome();
+  // The job's request, from the journal. When it is not to be had, the job has ended with that, or waits for another
+  // try.
+  std::optional<v1::CompileRequest> ReadRequest(const std::string& id);
   void OnDone(const std::string& id, JobEnd end);
   void End(const std::string& id, const JobEnd& end);
   void ForgetOld();
@@ -139,6 +146,7 @@ class JobBook final {
   JobIdMaker ids_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, Record, std::less<>> records_ ABSL_GUARDED_BY(mu_);  // by id, which is by time
   JobQueue queue_ ABSL_GUARDED_BY(mu_);                                      // numbers of those that may start
+  std::optional<uint64_t> head_ ABSL_GUARDED_BY(mu_);                        // whose turn it is, once there is room
   std::map<uint64_t, std::string> by_number_ ABSL_GUARDED_BY(mu_);           // open ids
   std::multimap<absl::Time, std::string> delayed_ ABSL_GUARDED_BY(mu_);      // ids that may start from then on
   std::map<IdempotencyKey, std::string> by_idempotency_key_ ABSL_GUARDED_BY(mu_);

@@ -33,6 +33,12 @@ class MapJournal final : public cache::Journal {
     records.erase(std::string(name));
     return absl::OkStatus();
   }
+  absl::StatusOr<std::string> Get(absl::string_view name) override {
+    if (!get_status.ok()) return get_status;
+    auto it = records.find(std::string(name));
+    if (it == records.end()) return absl::NotFoundError("no such record");
+    return it->second;
+  }
   absl::Status Visit(absl::string_view prefix, const Visitor& visitor) override {
     for (const auto& [name, value] : records)
       if (absl::StartsWith(name, prefix)) visitor(name, value);
@@ -40,13 +46,14 @@ class MapJournal final : public cache::Journal {
   }
 
   std::map<std::string, std::string> records;
-  absl::Status put_status;
+  absl::Status put_status, get_status;
 };
 
 class FakeRunner final : public JobRunner {
  public:
   std::string KeyOf(const v1::CompileRequest& request) override { return absl::StrCat("key of ", request.ir()); }
-  void Start(const std::string& id, const v1::CompileRequest& request, Done done) override {
+  bool HasRoom(uint64_t request_bytes) override { return request_bytes <= room; }
+  void Start(const std::string& id, v1::CompileRequest request, Done done) override {
     started.push_back(request.ir());
     running[id] = std::move(done);
   }
@@ -67,6 +74,7 @@ class FakeRunner final : public JobRunner {
   std::vector<std::string> started;  // the requests' IR
   std::map<std::string, Done> running;
   std::set<std::string> stopped;
+  uint64_t room = UINT64_MAX;
 };
 
 class JobBookTest : public testing::Test {
@@ -172,6 +180,53 @@ TEST_F(JobBookTest, WhatIsNotDecidedIsTriedAgainLater) {
   EXPECT_EQ(runner->started.size(), 2u);
   Succeed(id);
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
+}
+
+TEST_F(JobBookTest, AJobWaitsInTheJournalUntilItsRequestHasRoom) {
+  runner->room = 100;
+  const std::string large = Submit(std::string(200, 'x'));
+  book->Tick();
+  EXPECT_THAT(runner->started, IsEmpty());
+  EXPECT_EQ(StateOf(large), v1::JOB_STATE_QUEUED);
+  runner->room = 1000;
+  book->Tick();
+  EXPECT_THAT(runner->started, ElementsAre(std::string(200, 'x')));
+  Succeed(large);
+  EXPECT_EQ(StateOf(large), v1::JOB_STATE_SUCCEEDED);
+}
+
+TEST_F(JobBookTest, AJobIsRunWithTheRequestThatTheJournalHas) {
+  runner->room = 0;
+  Submit("kernel");
+  v1::CompileRequest request;
+  for (auto& [name, value] : journal.records) {
+    if (!absl::StartsWith(name, "request/")) continue;
+    ASSERT_TRUE(request.ParseFromString(value));
+    request.set_ir("as it is on disk");
+    value = request.SerializeAsString();
+  }
+  runner->room = UINT64_MAX;
+  book->Tick();
+  EXPECT_THAT(runner->started, ElementsAre("as it is on disk"));
+}
+
+TEST_F(JobBookTest, AJobWhoseRequestIsLostFailsAndOneThatCannotBeReadNowWaits) {
+  runner->room = 0;
+  const std::string id = Submit("kernel"), lost = Submit("lost");
+  journal.records.erase("request/" + lost);
+  runner->room = UINT64_MAX;
+  journal.get_status = absl::UnavailableError("disk trouble");
+  book->Tick();
+  EXPECT_THAT(runner->started, IsEmpty());
+  EXPECT_EQ(StateOf(lost), v1::JOB_STATE_QUEUED);
+  journal.get_status = absl::OkStatus();
+  now += absl::Seconds(5);
+  book->Tick();
+  EXPECT_THAT(runner->started, ElementsAre("kernel"));
+  EXPECT_EQ(StateOf(lost), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(book->Get(lost)->failure().code(), static_cast<int>(absl::StatusCode::kDataLoss));
+  EXPECT_EQ(book->open(), 1u);
+  Succeed(id);
 }
 
 TEST_F(JobBookTest, CancelledJobsStayCancelled) {

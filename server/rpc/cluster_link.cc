@@ -37,7 +37,8 @@ std::optional<Outcome> ReadError(const std::string& error) {
 
 // Nobody compiled it, and that is not the job's fault.
 bool IsForOthers(const std::string& reason) {
-  return reason == "DRAINING" || reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "NO_WORKER";
+  return reason == "DRAINING" || reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "MEMORY_FULL" ||
+         reason == "NO_WORKER";
 }
 
 }  // namespace

@@ -67,8 +67,8 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
 grpc::ServerUnaryReactor* Compile(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                   const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
   v1::CompileRequest message;
-  grpc::ByteBuffer copy(*request);
-  if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, v1::CompileRequest>(&copy, &message).ok()) {
+  grpc::ByteBuffer bytes = TakeRequest(request);
+  if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, v1::CompileRequest>(&bytes, &message).ok()) {
     return FinishNow(context,
                      WithReason(absl::InvalidArgumentError("the request is no CompileRequest"), "BAD_MESSAGE"));
   }

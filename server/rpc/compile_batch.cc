@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A batch keeps a bounded number of compiles in flight, so that a large one neither fills the queue nor is refused by
-// it.
+// it. Its memory is taken as a whole before it begins, and each request's part goes with that request; where there is
+// no room for it, what is stored is answered and the rest refused.
 #include <atomic>
 #include <deque>
 #include <map>
@@ -19,7 +20,14 @@ constexpr size_t kMaxInFlight = 64;  // answers that wait to be sent included
 class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchResponse> {
  public:
   BatchReactor(Engine& engine, absl::Time deadline, v1::CompileBatchRequest batch)
-      : engine_(engine), deadline_(deadline), batch_(std::move(batch)) {}
+      : engine_(engine), deadline_(deadline), batch_(std::move(batch)) {
+    uint64_t bytes = 0;
+    for (const v1::CompileRequest& request : batch_.requests()) {
+      deliveries_.push_back(request.delivery());
+      bytes += Engine::MemoryOf(request);
+    }
+    memory_ = engine_.budget().Take(bytes);
+  }
 
   // Starts what may be started, and holds the reactor while it does. An answer that comes at once, from below, goes on
   // in the loop that is running, so the stack stays flat.
@@ -77,16 +85,22 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
   }
 
   void StartOne(int index) {
-    const v1::CompileRequest& request = batch_.requests(index);
+    v1::CompileRequest request;
+    request.Swap(batch_.mutable_requests(index));
+    ByteBudget::Hold memory;
+    if (memory_.has_value()) memory = memory_->Split(Engine::MemoryOf(request));
     std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(request);
+    if (!stored.has_value() && !memory_.has_value()) stored = engine_.MemoryFull();
     if (stored.has_value()) return OnAnswer(index, *std::move(stored));
     users_.fetch_add(1);
-    std::shared_ptr<CompileCall> call =
-        engine_.Compile(request, deadline_, [this, index](absl::StatusOr<CompileAnswer> answer) {
+    std::shared_ptr<CompileCall> call = engine_.Compile(
+        std::move(request), deadline_,
+        [this, index](absl::StatusOr<CompileAnswer> answer) {
           OnAnswer(index, std::move(answer));
           Pump();
           Release();
-        });
+        },
+        /*job_id=*/"", std::move(memory));
     bool cancelled;
     {
       absl::MutexLock lock(&mu_);
@@ -100,8 +114,7 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
     v1::CompileBatchResponse response;
     response.set_index(index);
     if (answer.ok()) {
-      *response.mutable_response() =
-          ToMessage(*answer, batch_.requests(index).delivery(), engine_.config().store.inline_bytes);
+      *response.mutable_response() = ToMessage(*answer, deliveries_[index], engine_.config().store.inline_bytes);
     } else {
       *response.mutable_failure() = ToFailure(answer.status());
     }
@@ -131,7 +144,9 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
 
   Engine& engine_;
   const absl::Time deadline_;
-  const v1::CompileBatchRequest batch_;
+  v1::CompileBatchRequest batch_;           // Requests leave it as they are started, one thread at a time.
+  std::optional<ByteBudget::Hold> memory_;  // of those that have not been
+  std::vector<v1::Delivery> deliveries_;
   std::atomic<int> users_{1};  // gRPC, running Pumps and waiting calls
 
   absl::Mutex mu_;
@@ -151,7 +166,7 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
 grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileBatch(Engine& engine, const Caller& caller,
                                                                  grpc::CallbackServerContext* context,
                                                                  const v1::CompileBatchRequest* request) {
-  v1::CompileBatchRequest batch = *request;
+  v1::CompileBatchRequest batch = TakeRequest(request);
   for (v1::CompileRequest& one : *batch.mutable_requests()) ServeFor(caller, &one);
   auto* reactor = new BatchReactor(engine, DeadlineOf(*context), std::move(batch));  // Deletes itself.
   reactor->Pump();

@@ -15,7 +15,7 @@ namespace tritond::server {
 namespace {
 
 bool WasRejected(absl::string_view reason) {
-  return reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "DRAINING";
+  return reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "MEMORY_FULL" || reason == "DRAINING";
 }
 
 bool WantsBinary(const v1::CompileRequest& request) {
@@ -49,32 +49,68 @@ JobSpec SpecOf(const std::shared_ptr<const v1::CompileRequest>& request, const s
 }
 
 CompileCall::CompileCall(Engine& engine, v1::CompileRequest request, absl::Time deadline, std::string id,
-                         Engine::Answered answered)
+                         Engine::Answered answered, ByteBudget::Hold memory)
     : engine_(engine),
       id_(std::move(id)),
-      request_(std::make_shared<v1::CompileRequest>(std::move(request))),
+      memory_(std::move(memory)),
+      request_(std::make_shared<HeldRequest>()),
       deadline_(deadline),
       answered_(std::move(answered)) {
-  proto::Canonicalize(request_.get());
+  request_->message = std::move(request);
+  proto::Canonicalize(&request_->message);
+  tenant_ = request_->message.tenant();
+  job_class_ = ClassOf(request_->message.priority());
+}
+
+bool CompileCall::TakeMemory() {
+  if (memory_.bytes() == 0) {
+    std::optional<ByteBudget::Hold> taken = engine_.budget().Take(Engine::MemoryOf(request_->message));
+    if (!taken.has_value()) return false;
+    memory_ = *std::move(taken);
+  }
+  request_->memory = memory_.Split(memory_.bytes() - std::min(memory_.bytes(), kCallBytes));
+  return true;
 }
 
 void CompileCall::Begin() {
-  std::vector<Violation> violations = CheckCompileRequest(*request_, engine_.config().limits);
+  const v1::CompileRequest& request = request_->message;
+  std::vector<Violation> violations = CheckCompileRequest(request, engine_.config().limits);
   if (!violations.empty()) return Answer(InvalidRequest(violations));
+  if (!TakeMemory()) return JoinOnly();
   // A job looks into the cluster by itself; where there will be none, a stored result is worth a look all the same.
-  const std::optional<KnownTarget> target = engine_.targets().Find(request_->target());
+  const std::optional<KnownTarget> target = engine_.targets().Find(request.target());
   const bool no_job = engine_.scheduler().draining() || (target.has_value() && !target->attached);
-  if (engine_.cluster() == nullptr || !no_job || request_->cache_mode() == v1::CACHE_MODE_REFRESH) return AwaitWorker();
-  engine_.RunBlocking([self = shared_from_this(), key = engine_.KeyOf(*request_)] {
+  if (engine_.cluster() == nullptr || !no_job || request.cache_mode() == v1::CACHE_MODE_REFRESH) return AwaitWorker();
+  engine_.RunBlocking([self = shared_from_this(), key = engine_.KeyOf(request)] {
     const std::optional<Outcome> stored = self->engine_.cluster_->Find(key);
-    if (stored.has_value()) return self->Answer(self->engine_.ToAnswer(key, self->request_->tenant(), *stored));
+    if (stored.has_value()) return self->Answer(self->engine_.ToAnswer(key, self->tenant_, *stored));
     self->AwaitWorker();
   });
 }
 
+void CompileCall::JoinOnly() {
+  std::optional<ByteBudget::Hold> taken = engine_.budget().Take(kCallBytes);
+  const std::optional<KnownTarget> target = engine_.targets().Find(request_->message.target());
+  // A refresh brings a request of its own into the job that it joins.
+  const bool refresh = request_->message.cache_mode() == v1::CACHE_MODE_REFRESH;
+  if (!taken.has_value() || !target.has_value() || refresh) {
+    engine_.metrics().tenants.Of(tenant_).rejected->Increment();
+    return Answer(engine_.MemoryFull());
+  }
+  memory_ = *std::move(taken);
+  key_ = proto::RequestKey(request_->message, target->build_id);
+  JobSpec spec = SpecOf(Message(), key_, target->build_id);
+  spec.payload = nullptr;
+  spec.may_queue = false;
+  request_ = nullptr;
+  SubmitSpec(std::move(spec), nullptr);
+}
+
+std::shared_ptr<const v1::CompileRequest> CompileCall::Message() const { return {request_, &request_->message}; }
+
 void CompileCall::AwaitWorker() {
   auto id = engine_.targets().WhenAttached(
-      request_->target(), deadline_,
+      request_->message.target(), deadline_,
       [self = shared_from_this()](TargetCatalog::Arrival arrival) { self->OnArrival(arrival); });
   bool cancelled;
   {
@@ -91,18 +127,18 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
       return Answer(UnknownTarget());
     case TargetCatalog::Arrival::kNoWorker:
       return Answer(
-          WithReason(absl::UnavailableError(absl::StrCat("no worker for ", request_->target(), " is attached")),
+          WithReason(absl::UnavailableError(absl::StrCat("no worker for ", request_->message.target(), " is attached")),
                      "NO_WORKER", absl::Seconds(5)));
     case TargetCatalog::Arrival::kDeadline:
       return Answer(WithReason(absl::DeadlineExceededError(absl::StrCat("the deadline passed before a worker for ",
-                                                                        request_->target(), " attached")),
+                                                                        request_->message.target(), " attached")),
                                "DEADLINE"));
     case TargetCatalog::Arrival::kAttached:
       break;
   }
-  const std::optional<KnownTarget> target = engine_.targets().Find(request_->target());
+  const std::optional<KnownTarget> target = engine_.targets().Find(request_->message.target());
   if (!target.has_value()) return Answer(UnknownTarget());
-  if (WantsBinary(*request_) && !target->binary_available) {
+  if (WantsBinary(request_->message) && !target->binary_available) {
     return Answer(
         WithReason(absl::FailedPreconditionError(absl::StrCat("no attached worker can make a ", target->binary_format,
                                                               " for ", target->name, ": ", target->why_not)),
@@ -112,13 +148,18 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
 }
 
 void CompileCall::Submit(const KnownTarget& target) {
-  key_ = proto::RequestKey(*request_, target.build_id);
-  JobSpec spec = SpecOf(request_, key_, target.build_id);
+  key_ = proto::RequestKey(request_->message, target.build_id);
+  JobSpec spec = SpecOf(Message(), key_, target.build_id);
   spec.id = id_.empty() ? engine_.activity().NewJobId() : id_;
+  request_ = nullptr;
   Scheduler::Recheck recheck;
-  if (request_->cache_mode() != v1::CACHE_MODE_REFRESH) {
+  if (!spec.refresh) {
     recheck = [this, self = shared_from_this()] { return engine_.FindOutcome(key_); };
   }
+  SubmitSpec(std::move(spec), std::move(recheck));
+}
+
+void CompileCall::SubmitSpec(JobSpec spec, Scheduler::Recheck recheck) {
   auto id = engine_.scheduler().Submit(
       std::move(spec), deadline_, std::move(recheck),
       [self = shared_from_this()](const Outcome& outcome, bool joined) { self->OnOutcome(outcome, joined); });
@@ -148,17 +189,17 @@ void CompileCall::OnOutcome(const Outcome& outcome, bool joined) {
 
 void CompileCall::Count(const Outcome& outcome, bool joined) {
   Metrics& metrics = engine_.metrics();
-  const TenantMeter& tenant = metrics.tenants.Of(request_->tenant());
+  const TenantMeter& tenant = metrics.tenants.Of(tenant_);
   if (!outcome.status.ok()) {
     (outcome.stored ? metrics.error_hits : metrics.failures).Increment();
+    if (outcome.reason == "MEMORY_FULL") metrics.memory_refusals.Increment();
     (WasRejected(outcome.reason) ? tenant.rejected : tenant.failed)->Increment();
     return;
   }
   (outcome.stored ? metrics.hits : joined ? metrics.joined : metrics.misses).Increment();
   (outcome.stored ? tenant.hit : joined ? tenant.joined : tenant.compiled)->Increment();
   if (!outcome.stored) {
-    metrics.queue_seconds[static_cast<int>(ClassOf(request_->priority()))]->Observe(
-        absl::ToDoubleSeconds(outcome.queue_time));
+    metrics.queue_seconds[static_cast<int>(job_class_)]->Observe(absl::ToDoubleSeconds(outcome.queue_time));
   }
   if (!outcome.stored && !joined) return;
   const double saved = static_cast<const StoredResult&>(*outcome.value).action.cost_cpu_seconds();
@@ -197,7 +238,8 @@ absl::Status CompileCall::UnknownTarget() const {
   for (const KnownTarget& target : engine_.targets().List()) names.push_back(target.name);
   const std::string known =
       names.empty() ? "no worker is attached" : absl::StrCat("known are ", absl::StrJoin(names, ", "));
-  return InvalidRequest({{"target", absl::StrCat("is unknown to this server: ", request_->target(), "; ", known)}});
+  return InvalidRequest(
+      {{"target", absl::StrCat("is unknown to this server: ", request_->message.target(), "; ", known)}});
 }
 
 }  // namespace tritond::server

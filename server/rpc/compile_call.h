@@ -14,11 +14,17 @@ namespace tritond::server {
 
 // One caller's wait for one compile: first for a worker that offers the target, then for the job. Thread-safe; kept
 // alive by whatever it waits for.
+//
+// It takes the memory of its request from the engine's budget and hands both to the job that it makes; one that joins a
+// job keeps neither. Where the budget has no room it may still join.
 class CompileCall final : public std::enable_shared_from_this<CompileCall> {
  public:
-  // `id` names the job if this call makes it; "": a new name.
+  // What a call costs besides its request: gRPC's part, and ours.
+  static constexpr uint64_t kCallBytes = uint64_t{16} << 10;
+
+  // `id` names the job if this call makes it; "": a new name. `memory`: see Engine::Compile.
   CompileCall(Engine& engine, v1::CompileRequest request, absl::Time deadline, std::string id,
-              Engine::Answered answered);
+              Engine::Answered answered, ByteBudget::Hold memory);
 
   // Called once, by Engine::Compile.
   void Begin();
@@ -26,10 +32,21 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   void Cancel();
 
  private:
+  struct HeldRequest {
+    v1::CompileRequest message;
+    ByteBudget::Hold memory;
+  };
+
+  std::shared_ptr<const v1::CompileRequest> Message() const;
+  // False when there is no room.
+  bool TakeMemory();
+  // Waits for the job in flight under the key, and fails when there is none.
+  void JoinOnly();
   void AwaitWorker();
   void OnArrival(TargetCatalog::Arrival arrival);
   // Queues the job for a worker with this target's build.
   void Submit(const KnownTarget& target);
+  void SubmitSpec(JobSpec spec, Scheduler::Recheck recheck);
   void Count(const Outcome& outcome, bool joined);
   void OnOutcome(const Outcome& outcome, bool joined);
   void Answer(absl::StatusOr<CompileAnswer> answer);
@@ -37,7 +54,10 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
 
   Engine& engine_;
   const std::string id_;
-  const std::shared_ptr<v1::CompileRequest> request_;  // Shared with the job that it becomes.
+  ByteBudget::Hold memory_;               // of the call itself
+  std::shared_ptr<HeldRequest> request_;  // Null once the job has it, with which it is shared until then.
+  std::string tenant_;
+  JobClass job_class_ = JobClass::kInteractive;
   const absl::Time deadline_;
   std::string key_;
 

@@ -66,6 +66,7 @@ Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::C
       activity_(clock_, metrics),
       log_(std::move(log)),
       targets_changed_(std::move(targets_changed)),
+      budget_(config_.waiting_bytes),
       store_(results, blobs, config_.store),
       steps_(store_, metrics),
       errors_(config_.error_lifetime, kMaxRememberedErrors, clock_),
@@ -189,11 +190,22 @@ void Engine::Stop() {
 }
 
 std::shared_ptr<CompileCall> Engine::Compile(v1::CompileRequest request, absl::Time deadline, Answered answered,
-                                             std::string job_id) {
-  auto call =
-      std::make_shared<CompileCall>(*this, std::move(request), deadline, std::move(job_id), std::move(answered));
+                                             std::string job_id, ByteBudget::Hold memory) {
+  auto call = std::make_shared<CompileCall>(*this, std::move(request), deadline, std::move(job_id), std::move(answered),
+                                            std::move(memory));
   call->Begin();
   return call;
+}
+
+uint64_t Engine::MemoryOf(const v1::CompileRequest& request) {
+  return CompileCall::kCallBytes + request.ByteSizeLong();
+}
+
+absl::Status Engine::MemoryFull() {
+  metrics_.memory_refusals.Increment();
+  return WithReason(absl::ResourceExhaustedError(absl::StrCat("the requests that wait hold ", budget_.held() >> 20,
+                                                              " of ", budget_.limit() >> 20, " MiB (--max-queued-mb)")),
+                    "MEMORY_FULL", scheduler_.RetryDelay());
 }
 
 void Engine::Tick() {

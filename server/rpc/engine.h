@@ -13,6 +13,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "proto/v1/compile.pb.h"
+#include "server/admission/byte_budget.h"
 #include "server/admission/check_request.h"
 #include "server/admission/target_catalog.h"
 #include "server/rpc/activity.h"
@@ -32,8 +33,9 @@ struct EngineConfig {
   AdmissionLimits limits;
   SchedulerConfig scheduler;
   TargetCatalog::Config targets;
-  StoreLimits store;      // `inline_bytes` go into one response; clients take 4 MiB by default
-  std::string spool_dir;  // for what is too large for memory; "": the system's
+  uint64_t waiting_bytes = 0;  // most memory of the requests that wait or run; 0: no limit
+  StoreLimits store;           // `inline_bytes` go into one response; clients take 4 MiB by default
+  std::string spool_dir;       // for what is too large for memory; "": the system's
   absl::Duration error_lifetime = absl::Seconds(60);
   std::string version;
   std::string name;  // of this daemon, for people
@@ -70,9 +72,16 @@ class Engine final : public Executor, public workers::PoolListener {
   absl::StatusOr<Removal> EvictAll();
   // Compiles what TryStored did not find. `answered` is called exactly once, perhaps before this returns; errors are
   // those of CompileService.Compile. The call may be cancelled at any time.
-  // `job_id` names the compile if this call begins it; "": a new name.
+  // `job_id` names the compile if this call begins it; "": a new name. `memory` is what MemoryOf(request) takes of the
+  // budget; an empty one: the call takes it, or fails when it cannot join a compile that is under way.
   std::shared_ptr<CompileCall> Compile(v1::CompileRequest request, absl::Time deadline, Answered answered,
-                                       std::string job_id = "");
+                                       std::string job_id = "", ByteBudget::Hold memory = {});
+  // Of everything that waits.
+  ByteBudget& budget() { return budget_; }
+  // What a call with this request is counted as.
+  static uint64_t MemoryOf(const v1::CompileRequest& request);
+  // The answer where the budget has no room; counts it.
+  absl::Status MemoryFull();
 
   Scheduler& scheduler() { return scheduler_; }
   TargetCatalog& targets() { return targets_; }
@@ -153,6 +162,7 @@ class Engine final : public Executor, public workers::PoolListener {
   Activity activity_;
   const std::function<void(const std::string&)> log_;
   const std::function<void(const std::string&)> targets_changed_;
+  ByteBudget budget_;  // Before all that holds requests.
   ResultStore store_;
   StepShelf steps_;
   ErrorMemory errors_;

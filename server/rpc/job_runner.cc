@@ -11,7 +11,8 @@ namespace tritond::server {
 namespace {
 
 bool DecidesNothing(const std::string& reason) {
-  return reason == "DRAINING" || reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "NO_WORKER";
+  return reason == "DRAINING" || reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "MEMORY_FULL" ||
+         reason == "NO_WORKER";
 }
 
 JobEnd ToEnd(const absl::StatusOr<CompileAnswer>& answer) {
@@ -30,14 +31,21 @@ JobEnd ToEnd(const absl::StatusOr<CompileAnswer>& answer) {
 
 std::string EngineJobRunner::KeyOf(const v1::CompileRequest& request) { return engine_.KeyOf(request); }
 
-void EngineJobRunner::Start(const std::string& id, const v1::CompileRequest& request, Done done) {
+bool EngineJobRunner::HasRoom(uint64_t request_bytes) {
+  return engine_.scheduler().HasRoom() && engine_.budget().HasRoom(request_bytes + CompileCall::kCallBytes) &&
+         share_.HasRoom(request_bytes);
+}
+
+void EngineJobRunner::Start(const std::string& id, v1::CompileRequest request, Done done) {
   if (std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(request)) return done(ToEnd(*stored));
+  // Others may have come since there was room: the call is refused then, and the job comes again.
+  std::optional<ByteBudget::Hold> part = share_.Take(request.ByteSizeLong());
   {
     absl::MutexLock lock(&mu_);
-    calls_[id] = nullptr;
+    calls_[id].part = part.has_value() ? *std::move(part) : ByteBudget::Hold();
   }
   std::shared_ptr<CompileCall> call = engine_.Compile(
-      request, absl::InfiniteFuture(),
+      std::move(request), absl::InfiniteFuture(),
       [this, id, done = std::move(done)](absl::StatusOr<CompileAnswer> answer) {
         {
           absl::MutexLock lock(&mu_);
@@ -48,7 +56,7 @@ void EngineJobRunner::Start(const std::string& id, const v1::CompileRequest& req
       id);
   absl::MutexLock lock(&mu_);
   auto it = calls_.find(id);
-  if (it != calls_.end()) it->second = std::move(call);
+  if (it != calls_.end()) it->second.call = std::move(call);
 }
 
 void EngineJobRunner::Stop(const std::string& id) {
@@ -56,7 +64,7 @@ void EngineJobRunner::Stop(const std::string& id) {
   {
     absl::MutexLock lock(&mu_);
     auto it = calls_.find(id);
-    if (it != calls_.end()) call = it->second;
+    if (it != calls_.end()) call = it->second.call;
   }
   if (call != nullptr) call->Cancel();
 }

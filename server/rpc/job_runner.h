@@ -14,19 +14,27 @@
 namespace tritond::server {
 
 // Runs submitted jobs as calls of the engine without a deadline. That the queue is full, that no worker is there, or
-// that the daemon drains, decides nothing about a job. Thread-safe.
+// that the daemon drains, decides nothing about a job. Of the memory for what waits, such jobs have at most half, so
+// that callers find room beside them. Thread-safe.
 class EngineJobRunner final : public JobRunner {
  public:
-  explicit EngineJobRunner(Engine& engine) : engine_(engine) {}
+  explicit EngineJobRunner(Engine& engine) : engine_(engine), share_(engine.budget().limit() / 2) {}
 
   std::string KeyOf(const v1::CompileRequest& request) override;
-  void Start(const std::string& id, const v1::CompileRequest& request, Done done) override;
+  bool HasRoom(uint64_t request_bytes) override;
+  void Start(const std::string& id, v1::CompileRequest request, Done done) override;
   void Stop(const std::string& id) override;
 
  private:
+  struct Call {
+    std::shared_ptr<CompileCall> call;  // Shared with what it waits for; null while it begins.
+    ByteBudget::Hold part;              // of the share
+  };
+
   Engine& engine_;
+  ByteBudget share_;
   absl::Mutex mu_;
-  absl::flat_hash_map<std::string, std::shared_ptr<CompileCall>> calls_ ABSL_GUARDED_BY(mu_);  // null: has ended
+  absl::flat_hash_map<std::string, Call> calls_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace tritond::server

@@ -69,6 +69,8 @@ Metrics::Metrics(prometheus::Registry& registry)
       saved_cpu_seconds(MakeCounter(registry, "tritond_saved_cpu_seconds_total",
                                     "Recorded compile cost of the results that were returned without a compile.")),
       store_failures(MakeCounter(registry, "tritond_store_failures_total", "Results that the cache did not take.")),
+      memory_refusals(MakeCounter(registry, "tritond_memory_refusals_total",
+                                  "Requests refused because those that wait held as much memory as they may.")),
       hit_seconds(MakeHistogram(registry, "tritond_hit_seconds",
                                 "Time to find a stored answer, its key included, in the cache.", .00001)),
       compile_seconds(MakeHistogram(registry, "tritond_compile_cpu_seconds", "CPU time of successful compiles.")),
@@ -79,6 +81,9 @@ Metrics::Metrics(prometheus::Registry& registry)
       hedged_(MakeGauge(registry, "tritond_hedged", "Stuck compiles begun on a second worker, since the start.")),
       flaked_(MakeGauge(registry, "tritond_flaked",
                         "Compiles that ended in INTERNAL and were run again, since the start.")),
+      waiting_bytes_(MakeGauge(registry, "tritond_waiting_bytes", "Memory of the requests that wait or run, now.")),
+      waiting_limit_(
+          MakeGauge(registry, "tritond_waiting_limit_bytes", "Most memory of requests that wait or run; 0: no limit.")),
       cluster_up_(MakeGauge(registry, "tritond_cluster_up", "1: the cluster's engine answers, or there is none.")),
       cluster_held_(
           MakeGauge(registry, "tritond_cluster_leases_held", "Keys compiled here for the whole cluster, now.")),
@@ -114,6 +119,11 @@ void Metrics::SetStored(const ResultIndex& index) {
   stored_results_.Set(static_cast<double>(index.asked_for()));
   stored_bytes_.Set(static_cast<double>(index.size_bytes()));
   deduplicated_.Set(static_cast<double>(index.deduplicated()));
+}
+
+void Metrics::SetWaiting(uint64_t held, uint64_t limit) {
+  waiting_bytes_.Set(static_cast<double>(held));
+  waiting_limit_.Set(static_cast<double>(limit));
 }
 
 void Metrics::SetSharing(const SingleFlight::Stats& flights, const WorkSharing::Stats& sharing) {

@@ -35,6 +35,7 @@ class Metrics final {
   prometheus::Counter& workers_lost;
   prometheus::Counter& saved_cpu_seconds;
   prometheus::Counter& store_failures;
+  prometheus::Counter& memory_refusals;
   prometheus::Histogram& hit_seconds;
   prometheus::Histogram& compile_seconds;
   TenantMetrics tenants;
@@ -42,6 +43,8 @@ class Metrics final {
 
   // Shows the scheduler's state.
   void SetQueues(const Scheduler::Stats& stats);
+  // Shows the memory of what waits.
+  void SetWaiting(uint64_t held, uint64_t limit);
   // Shows whether the cluster's engine answers.
   void SetCluster(bool answers) { cluster_up_.Set(answers ? 1 : 0); }
   // Shows what is shared with the cluster.
@@ -54,6 +57,8 @@ class Metrics final {
   prometheus::Gauge& rejected_;
   prometheus::Gauge& hedged_;
   prometheus::Gauge& flaked_;
+  prometheus::Gauge& waiting_bytes_;
+  prometheus::Gauge& waiting_limit_;
   prometheus::Gauge& cluster_up_;
   prometheus::Gauge& cluster_held_;
   prometheus::Gauge& cluster_following_;

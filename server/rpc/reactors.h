@@ -37,6 +37,15 @@ class FailedReader final : public grpc::ServerReadReactor<Request> {
   void OnDone() override { delete this; }
 };
 
+// Takes a request out of gRPC's hands, which would keep it, with all its bytes, until the call's end. gRPC made the
+// message for this call and does not look at it any more.
+template <typename Message>
+Message TakeRequest(const Message* request) {
+  Message taken;
+  taken.Swap(const_cast<Message*>(request));
+  return taken;
+}
+
 // The answer of an RPC that this server does not have.
 inline absl::Status NotOffered(absl::string_view method) {
   return WithReason(absl::UnimplementedError(absl::StrCat(method, " is not offered by this version of tritond")),

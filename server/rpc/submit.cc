@@ -11,6 +11,12 @@ namespace {
 constexpr size_t kMaxIdempotencyKeyBytes = 256;
 constexpr absl::Duration kRetryDelay = absl::Seconds(5);
 
+// What waits to be written. Shared because std::function wants to copy.
+struct Pending {
+  v1::SubmitRequest canonical;
+  ByteBudget::Hold memory;
+};
+
 absl::Status Check(const Engine& engine, const v1::SubmitRequest& request) {
   std::vector<Violation> violations = CheckCompileRequest(request.request(), engine.config().limits);
   if (request.idempotency_key().size() > kMaxIdempotencyKeyBytes)
@@ -28,14 +34,18 @@ absl::Status WithReasons(const absl::Status& status) {
 grpc::ServerUnaryReactor* Submit(Engine& engine, const JobDesk& jobs, const Caller& caller,
                                  grpc::CallbackServerContext* context, const v1::SubmitRequest* request,
                                  v1::Job* response) {
-  v1::SubmitRequest canonical = *request;
-  proto::Canonicalize(canonical.mutable_request());
-  ServeFor(caller, canonical.mutable_request());
-  absl::Status status = Check(engine, canonical);
+  auto pending = std::make_shared<Pending>();
+  pending->canonical = TakeRequest(request);
+  proto::Canonicalize(pending->canonical.mutable_request());
+  ServeFor(caller, pending->canonical.mutable_request());
+  absl::Status status = Check(engine, pending->canonical);
   if (!status.ok()) return FinishNow(context, status);
+  std::optional<ByteBudget::Hold> memory = engine.budget().Take(Engine::MemoryOf(pending->canonical.request()));
+  if (!memory.has_value()) return FinishNow(context, engine.MemoryFull());
+  pending->memory = *std::move(memory);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  jobs.tasks.Run([&book = jobs.book, canonical = std::move(canonical), reactor, response] {
-    absl::StatusOr<v1::Job> job = book.Submit(canonical);
+  jobs.tasks.Run([&book = jobs.book, pending = std::move(pending), reactor, response] {
+    absl::StatusOr<v1::Job> job = book.Submit(pending->canonical);
     if (job.ok()) *response = *std::move(job);
     reactor->Finish(ToGrpc(WithReasons(job.status())));
   });

@@ -62,6 +62,8 @@ struct JobSpec {
   std::string label;
   bool refresh = false;                    // what other daemons have made does not count
   bool offerable = true;                   // other daemons may take it
+  size_t bytes = 0;                        // of the payload, when another daemon is to read it
+  bool may_queue = true;                   // false: there is no memory for it; it joins a job that is there, or fails
   std::shared_ptr<const Payload> payload;  // Shared: each attempt hands it to a worker.
 };
 

@@ -63,6 +63,11 @@ std::optional<Outcome> Scheduler::RefusalLocked(const JobSpec& spec) {
     return Refuse(absl::UnavailableError("this server is draining; ask another, or this one later"), "DRAINING",
                   absl::Seconds(5));
   }
+  if (!spec.may_queue) {
+    return Refuse(
+        absl::ResourceExhaustedError("the requests that wait hold as much memory as they may (--max-queued-mb)"),
+        "MEMORY_FULL", RetryDelayLocked());
+  }
   if (queue_.size() >= config_.max_queued) {
     ++rejected_;
     return Refuse(absl::ResourceExhaustedError(absl::StrCat("the queue is full (", queue_.size(), " jobs)")),
@@ -75,6 +80,16 @@ std::optional<Outcome> Scheduler::RefusalLocked(const JobSpec& spec) {
                   "TENANT_QUEUE_FULL", RetryDelayLocked());
   }
   return std::nullopt;
+}
+
+absl::Duration Scheduler::RetryDelay() const {
+  absl::MutexLock lock(&mu_);
+  return RetryDelayLocked();
+}
+
+bool Scheduler::HasRoom() const {
+  absl::MutexLock lock(&mu_);
+  return queue_.size() < config_.max_queued;
 }
 
 Scheduler::WaiterId Scheduler::AddWaiterLocked(uint64_t job, Waiter waiter) {

@@ -76,15 +76,20 @@ class Scheduler final {
   // not begun, which from then on counts neither what is stored nor what other daemons do; if what runs ends with a
   // stored outcome after all, that is for the others, and the job runs again.
   //
-  // Outcomes made here: Unavailable (DRAINING, NO_WORKER, WORKER_LOST), ResourceExhausted (QUEUE_FULL
-  // or TENANT_QUEUE_FULL, with a retry delay), FailedPrecondition (QUARANTINED, with reports), DeadlineExceeded
-  // (DEADLINE, TIME_LIMIT). `done` may be called before Submit returns.
+  // Outcomes made here: Unavailable (DRAINING, NO_WORKER, WORKER_LOST), ResourceExhausted (QUEUE_FULL,
+  // TENANT_QUEUE_FULL or MEMORY_FULL, with a retry delay), FailedPrecondition (QUARANTINED, with reports),
+  // DeadlineExceeded (DEADLINE, TIME_LIMIT). `done` may be called before Submit returns.
   WaiterId Submit(JobSpec spec, absl::Time deadline, Recheck recheck, Done done);
   // The waiter no longer waits. With the last one the job is cancelled, unless it is nearly done. False when its
   // outcome is there already (then `done` has been called or is being called).
   bool Leave(WaiterId waiter);
 
   // What workers do. Leases that the scheduler does not know (any more) are ignored.
+  // When somebody who is refused for want of room may come back, by the length of the queue and what jobs take.
+  absl::Duration RetryDelay() const;
+  // Whether the queue takes another job.
+  bool HasRoom() const;
+
   void WorkerAttached(const std::string& worker, WorkerOffer offer);
   void WorkerLost(const std::string& worker, const Loss& loss);
   // No new jobs for this worker: once this has returned, it is given none.

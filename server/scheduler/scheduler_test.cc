@@ -389,6 +389,23 @@ TEST_F(SchedulerTest, AFullQueueRefusesWithADelay) {
   EXPECT_EQ(joined.calls, 0);
 }
 
+TEST_F(SchedulerTest, AJobWithoutMemoryJoinsOrIsRefusedWithADelay) {
+  Attach("w1");
+  Seen first, joined, refused;
+  Submit(Spec("k"), &first);
+  JobSpec same = Spec("k"), other = Spec("other");
+  same.may_queue = other.may_queue = false;
+  Submit(same, &joined);
+  Submit(other, &refused);
+  ASSERT_EQ(refused.calls, 1);
+  EXPECT_TRUE(absl::IsResourceExhausted(refused.outcome.status));
+  EXPECT_EQ(refused.outcome.reason, "MEMORY_FULL");
+  EXPECT_GT(refused.outcome.retry_delay, absl::ZeroDuration());
+  FinishLast();
+  EXPECT_EQ(first.calls, 1);
+  EXPECT_TRUE(joined.joined);
+}
+
 TEST_F(SchedulerTest, ADeadlineEndsTheWaitOfItsCallerOnly) {
   Attach("w1");
   Seen hasty, patient;

@@ -178,6 +178,11 @@ class OneRecordJournal final : public cache::Journal {
     records_.erase(std::string(name));
     return absl::OkStatus();
   }
+  absl::StatusOr<std::string> Get(absl::string_view name) override {
+    auto it = records_.find(std::string(name));
+    if (it == records_.end()) return absl::NotFoundError("no such record");
+    return it->second;
+  }
   absl::Status Visit(absl::string_view prefix, const Visitor& visitor) override {
     for (const auto& [name, value] : records_)
       if (absl::StartsWith(name, prefix)) visitor(name, value);
@@ -191,7 +196,8 @@ class OneRecordJournal final : public cache::Journal {
 class SilentRunner final : public server::JobRunner {
  public:
   std::string KeyOf(const v1::CompileRequest&) override { return ""; }
-  void Start(const std::string&, const v1::CompileRequest&, Done done) override { done({}); }
+  bool HasRoom(uint64_t) override { return true; }
+  void Start(const std::string&, v1::CompileRequest, Done done) override { done({}); }
   void Stop(const std::string&) override {}
 };
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Large kernels from more callers than there is room for, many of them for the same kernel, and submitted jobs by the
+// dozen, while nothing gets done: the daemon's memory stays within its budget, and all that it took ends well.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "tests/fault/daemon_process.h"
+#include "tests/support/sanitizer.h"
+
+namespace tritond::tests {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kBudgetMb = 32;
+// Besides the budget: the daemon itself, its caches, gRPC's and the disk's buffers for what comes and goes.
+constexpr uint64_t kRestBytes = 320 * kMiB;
+constexpr int kSubmits = 64;
+constexpr int kCallers = 48;
+constexpr int kJoiners = 32;
+
+class MemoryTest : public testing::Test {
+ protected:
+  MemoryTest() : daemon({"--max-queued-mb", absl::StrCat(kBudgetMb), "--max-ir-bytes", absl::StrCat(8 * kMiB)}) {
+    daemon.workers = 1;
+    daemon.memory_cache_mb = 16;
+  }
+
+  // Of 1 to 4 MiB; compiled once the file "go" is there.
+  v1::CompileRequest Large(uint64_t number) {
+    v1::CompileRequest request = NumberedRequest(number);
+    request.mutable_ir()->append(std::string((1 + number % 4) * kMiB, 'x'));
+    (*request.mutable_options()->mutable_fields())["wait_for_file"].set_string_value(daemon.folder() + "/go");
+    return request;
+  }
+  void Call(const v1::CompileRequest& request) {
+    callers.emplace_back([this, request] {
+      Stubs stubs(daemon.address());
+      v1::CompileResponse response;
+      const grpc::Status status = Compile(stubs, request, &response, WithinReason(absl::Seconds(120)));
+      if (status.ok()) {
+        ++answered;
+      } else if (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED) {
+        ++refused;
+      } else {
+        ++others;
+        std::cerr << "unexpected: " << status.error_message() << "\n";
+      }
+    });
+  }
+  void Submit(int number) {
+    Stubs stubs(daemon.address());
+    v1::SubmitRequest submit;
+    *submit.mutable_request() = Large(number);
+    for (int i = 0; i < 100; ++i) {
+      grpc::ClientContext context;
+      v1::Job job;
+      const grpc::Status status = stubs.compile->Submit(&context, submit, &job);
+      if (status.ok()) return jobs.push_back(job.id());
+      ASSERT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << status.error_message();
+      absl::SleepFor(absl::Milliseconds(50));
+    }
+    FAIL() << "no room for job " << number;
+  }
+  bool Succeeded(const std::string& id) {
+    Stubs stubs(daemon.address());
+    grpc::ClientContext context;
+    v1::GetJobRequest request;
+    request.set_id(id);
+    v1::Job job;
+    return stubs.compile->GetJob(&context, request, &job).ok() && job.state() == v1::JOB_STATE_SUCCEEDED;
+  }
+
+  DaemonProcess daemon;
+  std::vector<std::thread> callers;
+  std::vector<std::string> jobs;
+  std::atomic<int> answered{0}, refused{0}, others{0};
+};
+
+TEST_F(MemoryTest, LargeKernelsStayWithinTheBudget) {
+  ASSERT_TRUE(daemon.Start());
+  std::atomic<bool> stop{false};
+  uint64_t most = 0;
+  std::thread watch([&] {
+    while (!stop) {
+      most = std::max(most, ResidentBytesOf(daemon.pid()));
+      absl::SleepFor(absl::Milliseconds(20));
+    }
+  });
+  for (int i = 0; i < kSubmits; ++i) Submit(i);
+  for (int i = 0; i < kJoiners; ++i) Call(Large(999));
+  for (int i = 0; i < kCallers; ++i) Call(Large(1000 + i));
+  EXPECT_TRUE(Await([&] { return refused > 0; }));
+  absl::SleepFor(TestTime(absl::Seconds(2)));
+  std::ofstream(daemon.folder() + "/go").flush();
+  for (std::thread& caller : callers) caller.join();
+  for (const std::string& id : jobs) {
+    EXPECT_TRUE(Await([&] { return Succeeded(id); })) << id << "\n" << daemon.Log();
+  }
+  stop = true;
+  watch.join();
+  std::cout << answered << " answered, " << refused << " refused, " << jobs.size() << " submitted, resident at most "
+            << (most >> 20) << " MiB\n";
+  EXPECT_EQ(others, 0);
+  EXPECT_GT(answered, 0);
+  EXPECT_GT(refused, 0);
+  // A sanitizer's own memory is not looked at.
+  if (!kSanitized) {
+    EXPECT_LT(most, kBudgetMb * kMiB + kRestBytes);
+  }
+}
+
+}  // namespace
+}  // namespace tritond::tests
