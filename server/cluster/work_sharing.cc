@@ -36,33 +36,58 @@ void WorkSharing::Round() {
   hooks_.run_after(took ? kSoon : config_.round, [this] { Round(); });
 }
 
-void WorkSharing::OfferWaiting() {
-  for (const Scheduler::WaitingJob& job : hooks_.list_waiting(config_.offer_after, config_.max_offers)) {
-    std::optional<Offer> stale;
-    {
-      absl::MutexLock lock(&mu_);
-      auto it = offers_.find(job.id);
-      if (it != offers_.end() && !it->second.id.empty() && clock_() - it->second.since >= config_.offer_again) {
-        stale = std::move(it->second);
-        offers_.erase(it);
-      }
-    }
-    if (stale.has_value()) RemoveLater(stale->stream, stale->id);
-    bool offer = false;
-    {
-      absl::MutexLock lock(&mu_);
-      offer = offers_.size() < config_.max_offers && offers_.count(job.id) == 0;
-    }
-    if (offer) {
-      const std::optional<std::string> body = hooks_.write(job.spec);
-      if (!body.has_value() || body->size() > config_.max_body_bytes) continue;
-      OfferOne(job, *body);
-    }
-    hooks_.watch(job.id);
-  }
+bool WorkSharing::IsStaleLocked(const Offer& offer) const {
+  return !offer.id.empty() && clock_() - offer.since >= config_.offer_again;
 }
 
-void WorkSharing::OfferOne(const Scheduler::WaitingJob& job, const std::string& body) {
+OfferFilter WorkSharing::Filter() const {
+  using Choice = OfferFilter::Choice;
+  OfferFilter filter;
+  filter.limit = config_.max_round_offers;
+  filter.room = [this](const Requirement& needs, JobClass job_class) {
+    absl::MutexLock lock(&mu_);
+    const size_t open =
+        std::count_if(offers_.begin(), offers_.end(), [&](const auto& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+          const Offer& offer = entry.second;
+          return offer.job_class == job_class && !(offer.needs < needs) && !(needs < offer.needs) &&
+                 !IsStaleLocked(offer);
+        });
+    return config_.max_offers - std::min(open, config_.max_offers);
+  };
+  filter.choose = [this](uint64_t job, const JobSpec& spec) {
+    absl::MutexLock lock(&mu_);
+    if (spec.bytes > config_.max_body_bytes || unwritable_.contains(job)) return Choice::kNever;
+    auto it = offers_.find(job);
+    const bool open = it != offers_.end() && !IsStaleLocked(it->second);
+    return open || job == refused_ ? Choice::kNotNow : Choice::kOffer;
+  };
+  return filter;
+}
+
+void WorkSharing::OfferWaiting() {
+  const std::vector<Scheduler::WaitingJob> jobs = hooks_.list_waiting(config_.offer_after, Filter());
+  refused_ = 0;
+  for (const Scheduler::WaitingJob& job : jobs) {
+    const std::optional<std::string> body = hooks_.write(job.spec);
+    if (!body.has_value() || body->size() > config_.max_body_bytes) {
+      absl::MutexLock lock(&mu_);
+      unwritable_.insert(job.id);
+      continue;
+    }
+    if (OfferOne(job, *body)) continue;
+    // The engine is away, or does not like this one: then the others come first the next time.
+    refused_ = job.id;
+    break;
+  }
+  std::vector<uint64_t> open;
+  {
+    absl::MutexLock lock(&mu_);
+    for (const auto& [job, offer] : offers_) open.push_back(job);
+  }
+  for (const uint64_t job : open) hooks_.watch(job);
+}
+
+bool WorkSharing::OfferOne(const Scheduler::WaitingJob& job, const std::string& body) {
   cache::StreamEntry entry;
   entry.stream = StreamOf(job.spec.needs);
   entry.key = job.spec.key;
@@ -70,25 +95,32 @@ void WorkSharing::OfferOne(const Scheduler::WaitingJob& job, const std::string& 
   entry.body = body;
   {
     absl::MutexLock lock(&mu_);
-    offers_[job.id] = {entry.stream, "", clock_()};
+    Offer& offer = offers_[job.id];
+    if (!offer.id.empty()) RemoveLater(entry.stream, offer.id);  // A stale one.
+    offer = {job.spec.needs, job.spec.job_class, "", clock_()};
   }
   const absl::StatusOr<std::string> id = streams_.Add(entry);
   absl::MutexLock lock(&mu_);
   auto it = offers_.find(job.id);
   if (!id.ok()) {
     if (it != offers_.end()) offers_.erase(it);
-    return;
+    return false;
   }
   ++stats_.offered;
-  if (it == offers_.end()) return RemoveLater(entry.stream, *id);  // It was settled meanwhile.
-  it->second.id = *id;
+  if (it == offers_.end()) {  // It was settled meanwhile.
+    RemoveLater(entry.stream, *id);
+  } else {
+    it->second.id = *id;
+  }
+  return true;
 }
 
 void WorkSharing::Settled(uint64_t job) {
   absl::MutexLock lock(&mu_);
+  unwritable_.erase(job);
   auto it = offers_.find(job);
   if (it == offers_.end()) return;
-  if (!it->second.id.empty()) RemoveLater(it->second.stream, it->second.id);
+  if (!it->second.id.empty()) RemoveLater(StreamOf(it->second.needs), it->second.id);
   offers_.erase(it);
 }
 

@@ -11,6 +11,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "cache/api/job_stream.h"
@@ -22,6 +23,9 @@ namespace tritond::server {
 // compiler and target, and stays in the queue: whoever has a worker first runs it, under the key's lease, which
 // SingleFlight takes. Its origin sees that another daemon has the lease, and gets the outcome as any follower does.
 //
+// What is offered has a bound for each compiler, target and class, so that what nobody takes stands in nobody's way;
+// the more urgent classes are offered first. What cannot be offered is looked at once.
+//
 // An offer is a hint and may be lost; a job never is, since its origin keeps it. What a taker that died had is taken
 // over by another. Pure logic: time is injected. Thread-safe. Does not own the stream.
 class WorkSharing final {
@@ -31,7 +35,8 @@ class WorkSharing final {
     absl::Duration round = absl::Milliseconds(50);
     absl::Duration offer_after = absl::Milliseconds(50);  // of waiting
     absl::Duration offer_again = absl::Seconds(10);       // when nobody has taken it
-    size_t max_offers = 64;
+    size_t max_offers = 64;                               // of one compiler, target and class
+    size_t max_round_offers = 64;                         // new ones in one round
     size_t max_body_bytes = size_t{1} << 20;  // of an offer; larger jobs wait for their own daemon's workers
     absl::Duration take_over_every = absl::Seconds(5);
     absl::Duration take_over_after = absl::Seconds(15);
@@ -39,7 +44,7 @@ class WorkSharing final {
   struct Hooks {
     // Runs the task after the delay, where it may block.
     std::function<void(absl::Duration delay, std::function<void()> task)> run_after;
-    std::function<std::vector<Scheduler::WaitingJob>(absl::Duration at_least, size_t limit)> list_waiting;
+    std::function<std::vector<Scheduler::WaitingJob>(absl::Duration at_least, const OfferFilter& filter)> list_waiting;
     std::function<std::map<Requirement, int>()> idle_slots;
     // A job as another daemon can read it; nothing when it cannot.
     std::function<std::optional<std::string>(const JobSpec& spec)> write;
@@ -65,14 +70,19 @@ class WorkSharing final {
 
  private:
   struct Offer {
-    cache::StreamName stream;
+    Requirement needs;
+    JobClass job_class = JobClass::kInteractive;
     std::string id;  // empty while it is being made
     absl::Time since;
   };
 
   void Round();
   void OfferWaiting();
-  void OfferOne(const Scheduler::WaitingJob& job, const std::string& body);
+  OfferFilter Filter() const;
+  // Nobody has taken it for long.
+  bool IsStaleLocked(const Offer& offer) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // False when the engine did not take it.
+  bool OfferOne(const Scheduler::WaitingJob& job, const std::string& body);
   bool TakeSome();
   void Start(const cache::StreamEntry& entry, const Requirement& needs);
   void RemoveLater(const cache::StreamName& stream, const std::string& id);
@@ -82,9 +92,11 @@ class WorkSharing final {
   cache::JobStream& streams_;
   const Hooks hooks_;
   absl::Time next_take_over_;  // of the round's thread
+  uint64_t refused_ = 0;       // of the round's thread: the job that the engine did not take the last time; 0: none
 
   mutable absl::Mutex mu_;
   absl::flat_hash_map<uint64_t, Offer> offers_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_set<uint64_t> unwritable_ ABSL_GUARDED_BY(mu_);  // jobs that no other daemon could read
   Stats stats_ ABSL_GUARDED_BY(mu_);
 };
 

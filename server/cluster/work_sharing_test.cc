@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include "tests/support/fake_cluster.h"
 
@@ -27,11 +30,13 @@ class Daemon {
     hooks.run_after = [&time](absl::Duration delay, std::function<void()> task) {
       time.RunAfter(delay, std::move(task));
     };
-    hooks.list_waiting = [this](absl::Duration, size_t limit) {
-      return std::vector<Scheduler::WaitingJob>(waiting.begin(), waiting.begin() + std::min(limit, waiting.size()));
-    };
+    hooks.list_waiting = [this](absl::Duration, const OfferFilter& filter) { return List(filter); };
     hooks.idle_slots = [this] { return idle; };
-    hooks.write = [](const JobSpec& spec) -> std::optional<std::string> { return spec.label; };
+    hooks.write = [this](const JobSpec& spec) -> std::optional<std::string> {
+      ++writes;
+      if (spec.label == "unwritable") return std::nullopt;
+      return spec.label;
+    };
     hooks.run = [this](const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done) {
       EXPECT_FALSE(needs < kNeeds || kNeeds < needs);
       taken.push_back(entry.body);
@@ -43,12 +48,29 @@ class Daemon {
         config, [&time] { return time.Now(); }, streams, std::move(hooks));
     sharing->Begin();
   }
+  // As the scheduler does it, with jobs queued by class and age.
+  std::vector<Scheduler::WaitingJob> List(const OfferFilter& filter) {
+    std::map<std::pair<Requirement, JobClass>, size_t> room;
+    std::vector<Scheduler::WaitingJob> chosen;
+    for (const Scheduler::WaitingJob& job : waiting) {
+      const auto kind = std::make_pair(job.spec.needs, job.spec.job_class);
+      if (room.count(kind) == 0) room[kind] = filter.room(job.spec.needs, job.spec.job_class);
+      if (room[kind] == 0 || chosen.size() == filter.limit || never.count(job.id) > 0) continue;
+      const auto choice = filter.choose(job.id, job.spec);
+      if (choice == OfferFilter::Choice::kNever) never.insert(job.id);
+      if (choice != OfferFilter::Choice::kOffer) continue;
+      --room[kind];
+      chosen.push_back(job);
+    }
+    return chosen;
+  }
   void Queue(uint64_t id, const std::string& label) {
     Scheduler::WaitingJob& job = waiting.emplace_back();
     job.id = id;
     job.spec.key = "key of " + label;
     job.spec.needs = kNeeds;
     job.spec.label = label;
+    job.spec.bytes = label.size();
     job.latest = absl::InfiniteFuture();
   }
 
@@ -56,6 +78,8 @@ class Daemon {
   std::map<Requirement, int> idle;
   std::vector<std::string> taken;
   std::vector<uint64_t> watched;
+  std::set<uint64_t> never;
+  int writes = 0;
   std::function<void(bool)> finish;
   std::unique_ptr<WorkSharing> sharing;
 };
@@ -116,10 +140,44 @@ TEST_F(WorkSharingTest, OffersAreBounded) {
   EXPECT_EQ(streams.size(), WorkSharing::Config().max_offers);
 }
 
-TEST_F(WorkSharingTest, LargeJobsAreNotOffered) {
-  busy.Queue(1, std::string((size_t{1} << 20) + 1, 'x'));
-  busy.Queue(2, "small");
-  time.Pass(kRound);
+TEST_F(WorkSharingTest, LargeJobsAreNotOfferedAndNotWritten) {
+  for (int i = 1; i <= 200; ++i) busy.Queue(i, std::string((size_t{1} << 20) + 1, 'x'));
+  busy.Queue(201, "small");
+  idle.idle[kNeeds] = 1;
+  time.Pass(absl::Seconds(1));
+  EXPECT_THAT(idle.taken, ElementsAre("small"));
+  EXPECT_EQ(busy.writes, 1);
+  EXPECT_EQ(busy.never.size(), 200u);
+}
+
+TEST_F(WorkSharingTest, WhatCannotBeWrittenIsTriedOnce) {
+  busy.Queue(1, "unwritable");
+  busy.Queue(2, "kernel");
+  time.Pass(absl::Seconds(1));
+  EXPECT_EQ(streams.size(), 1u);
+  EXPECT_EQ(busy.writes, 2);
+}
+
+TEST_F(WorkSharingTest, WhatNobodyTakesBlocksNeitherOtherTargetsNorOtherClasses) {
+  for (int i = 1; i <= 500; ++i) {
+    busy.Queue(i, "unserved");
+    busy.waiting.back().spec.needs.target = "cuda:80";
+  }
+  busy.Queue(501, "served");
+  busy.Queue(502, "urgent");
+  busy.waiting.back().spec.needs.target = "cuda:80";
+  for (int i = 0; i < 500; ++i) busy.waiting[i].spec.job_class = JobClass::kPrebuild;
+  idle.idle[kNeeds] = 1;
+  time.Pass(absl::Seconds(1));
+  EXPECT_THAT(idle.taken, ElementsAre("served"));
+  EXPECT_EQ(streams.size(), WorkSharing::Config().max_offers + 2);
+}
+
+TEST_F(WorkSharingTest, AJobThatTheEngineRefusesIsNoObstacle) {
+  streams.refused = "bad";
+  busy.Queue(1, "bad");
+  busy.Queue(2, "good");
+  time.Pass(absl::Seconds(1));
   EXPECT_EQ(streams.size(), 1u);
 }
 

@@ -90,8 +90,8 @@ WorkSharing::Hooks ClusterLink::SharingHooks() {
   hooks.run_after = [this](absl::Duration delay, std::function<void()> task) {
     threads_.RunAfter(delay, std::move(task));
   };
-  hooks.list_waiting = [this](absl::Duration at_least, size_t limit) {
-    return engine_.scheduler().ListWaiting(at_least, limit);
+  hooks.list_waiting = [this](absl::Duration at_least, const OfferFilter& filter) {
+    return engine_.scheduler().ListWaiting(at_least, filter);
   };
   hooks.idle_slots = [this] { return engine_.scheduler().IdleSlots(); };
   hooks.write = [](const JobSpec& spec) -> std::optional<std::string> {

@@ -44,6 +44,7 @@ JobSpec SpecOf(const std::shared_ptr<const v1::CompileRequest>& request, const s
   spec.tenant = request->tenant();
   spec.label = request->label();
   spec.refresh = request->cache_mode() == v1::CACHE_MODE_REFRESH;
+  spec.bytes = request->ByteSizeLong();
   spec.payload = std::make_shared<CompilePayload>(request);
   return spec;
 }

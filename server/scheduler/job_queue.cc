@@ -32,6 +32,7 @@ void JobQueue::Push(const Entry& entry) {
   jobs.insert(entry.id);
   line.ranks.emplace(turn, *jobs.begin());
   line.ids.insert(entry.id);
+  if (entry.offerable) line.offerable.insert(entry.id);
   ++counts_[static_cast<int>(entry.job_class)];
   ++tenant_counts_[entry.tenant];
 }
@@ -128,6 +129,7 @@ bool JobQueue::Remove(uint64_t id) {
     line.ranks.emplace(turn, *jobs->second.begin());
   }
   line.ids.erase(id);
+  line.offerable.erase(id);
   if (line.ids.empty()) line.passed_over = 0;
   const bool empty = std::all_of(lane->second.begin(), lane->second.end(), [](const Line& l) { return l.ids.empty(); });
   if (empty) lanes_.erase(lane);
@@ -157,10 +159,21 @@ std::vector<Requirement> JobQueue::Needs() const {
   return needs;
 }
 
-std::vector<uint64_t> JobQueue::Oldest(size_t limit) const {
-  std::vector<uint64_t> ids;
-  for (auto it = entries_.begin(); it != entries_.end() && ids.size() < limit; ++it) ids.push_back(it->first);
-  return ids;
+std::vector<JobQueue::Kind> JobQueue::OfferableKinds() const {
+  std::vector<Kind> kinds;
+  for (const auto& [needs, lane] : lanes_) {
+    for (int i = 0; i < kJobClasses; ++i) {
+      if (!lane[i].offerable.empty()) kinds.push_back({needs, static_cast<JobClass>(i), lane[i].offerable});
+    }
+  }
+  return kinds;
+}
+
+void JobQueue::Withhold(uint64_t id) {
+  auto it = entries_.find(id);
+  if (it == entries_.end()) return;
+  it->second.offerable = false;
+  lanes_.at(it->second.needs)[static_cast<int>(it->second.job_class)].offerable.erase(id);
 }
 
 std::vector<uint64_t> JobQueue::IdsWith(const Requirement& needs) const {

@@ -33,6 +33,13 @@ class JobQueue final {
     JobClass job_class = JobClass::kInteractive;
     std::string tenant;
     absl::Time enqueued;
+    bool offerable = false;  // other daemons may have it
+  };
+  // Entries with the same needs and class that are offerable, in order of arrival.
+  struct Kind {
+    const Requirement& needs;
+    JobClass job_class;
+    const std::set<uint64_t>& offerable;
   };
 
   explicit JobQueue(absl::Duration patience);
@@ -53,8 +60,10 @@ class JobQueue final {
   absl::Time OldestOf(JobClass job_class) const;
   // The different needs of the waiting entries.
   std::vector<Requirement> Needs() const;
-  // The entries that came first.
-  std::vector<uint64_t> Oldest(size_t limit) const;
+  // Those that have any; until the next change.
+  std::vector<Kind> OfferableKinds() const;
+  // The entry is not offerable, after all.
+  void Withhold(uint64_t id);
   std::vector<uint64_t> IdsWith(const Requirement& needs) const;
 
  private:
@@ -65,7 +74,8 @@ class JobQueue final {
     std::map<std::string, std::set<uint64_t>> tenants;  // their jobs
     std::set<Rank> ranks;                               // of its tenants
     std::set<uint64_t> ids;
-    uint64_t passed_over = 0;  // starts of a more urgent class since its own last one, by workers fit for it
+    std::set<uint64_t> offerable;  // of these
+    uint64_t passed_over = 0;      // starts of a more urgent class since its own last one, by workers fit for it
   };
   using Lane = std::array<Line, kJobClasses>;
   // What a worker may choose from in one class.

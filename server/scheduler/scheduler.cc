@@ -195,6 +195,7 @@ void Scheduler::RefreshLocked(uint64_t id, const JobSpec& spec) {
     NameFlightLocked(id);
   }
   DropClaimLocked(job);
+  if (job.state == State::kQueued) queue_.Withhold(id);
   if (job.state != State::kQueued) EnqueueLocked(id);
   DispatchLocked();
 }
@@ -209,7 +210,8 @@ void Scheduler::RaiseLocked(uint64_t id, JobClass job_class) {
 void Scheduler::EnqueueLocked(uint64_t id) {
   Job& job = *jobs_[id];
   job.state = State::kQueued;
-  queue_.Push({id, job.spec.needs, job.spec.job_class, job.spec.tenant, job.created});
+  const bool offerable = peers_ != nullptr && job.spec.offerable && !job.spec.refresh && !job.granted;
+  queue_.Push({id, job.spec.needs, job.spec.job_class, job.spec.tenant, job.created, offerable});
 }
 
 void Scheduler::DispatchLocked() {

@@ -21,6 +21,7 @@
 #include "server/scheduler/executor.h"
 #include "server/scheduler/job.h"
 #include "server/scheduler/job_queue.h"
+#include "server/scheduler/offer_filter.h"
 #include "server/scheduler/peers.h"
 #include "server/scheduler/quarantine.h"
 
@@ -84,12 +85,12 @@ class Scheduler final {
   // outcome is there already (then `done` has been called or is being called).
   bool Leave(WaiterId waiter);
 
-  // What workers do. Leases that the scheduler does not know (any more) are ignored.
   // When somebody who is refused for want of room may come back, by the length of the queue and what jobs take.
   absl::Duration RetryDelay() const;
   // Whether the queue takes another job.
   bool HasRoom() const;
 
+  // What workers do. Leases that the scheduler does not know (any more) are ignored.
   void WorkerAttached(const std::string& worker, WorkerOffer offer);
   void WorkerLost(const std::string& worker, const Loss& loss);
   // No new jobs for this worker: once this has returned, it is given none.
@@ -106,14 +107,15 @@ class Scheduler final {
   // What the peers say; ignored when the job has ended, and when it goes by another number there since.
   void Decide(uint64_t flight, Verdict verdict);
 
-  // Jobs that have waited in the queue for this long, oldest first, at most so many; only those that may be offered to
-  // other daemons. `latest`: when the last of a job's waiters gives up.
+  // The chosen ones of those that have waited in the queue for this long and may be offered, by class and then oldest
+  // first. Whatever is in the queue, it looks at no more than it asks about. `latest`: when the last of a job's waiters
+  // gives up.
   struct WaitingJob {
     uint64_t id = 0;  // among the peers
     JobSpec spec;
     absl::Time latest;
   };
-  std::vector<WaitingJob> ListWaiting(absl::Duration at_least, size_t limit) const;
+  std::vector<WaitingJob> ListWaiting(absl::Duration at_least, const OfferFilter& filter);
   // What workers with a free slot could run, to the number of those slots; none while draining.
   std::map<Requirement, int> IdleSlots() const;
 

@@ -131,7 +131,11 @@ TEST_F(SchedulerRefreshTest, AJobThatWaitsForAWorkerIsCompiledHere) {
   Submit(false, &normal_);
   Decide(looks_.at(0), Verdict::Kind::kQueue);
   Submit(true, &refresh_);
-  EXPECT_TRUE(scheduler_.ListWaiting(absl::ZeroDuration(), 9).empty()) << "no other daemon may take it";
+  OfferFilter all;
+  all.limit = 9;
+  all.room = [](const Requirement&, JobClass) { return size_t{9}; };
+  all.choose = [](uint64_t, const JobSpec&) { return OfferFilter::Choice::kOffer; };
+  EXPECT_TRUE(scheduler_.ListWaiting(absl::ZeroDuration(), all).empty()) << "no other daemon may take it";
   Decide(looks_[0], Verdict::Kind::kOutcome);
   Attach();
   ExpectRunForBoth(looks_[0]);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What others may see of the scheduler: its jobs, its idle slots, its numbers.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "server/scheduler/scheduler.h"
 
@@ -12,13 +14,29 @@ absl::Time Scheduler::LatestLocked(const Job& job) const {
   return latest;
 }
 
-std::vector<Scheduler::WaitingJob> Scheduler::ListWaiting(absl::Duration at_least, size_t limit) const {
+std::vector<Scheduler::WaitingJob> Scheduler::ListWaiting(absl::Duration at_least, const OfferFilter& filter) {
   absl::MutexLock lock(&mu_);
-  std::vector<WaitingJob> waiting;
+  std::vector<std::pair<JobClass, uint64_t>> chosen;
+  std::vector<uint64_t> never;
   const absl::Time before = clock_() - at_least;
-  for (const uint64_t id : queue_.Oldest(limit)) {
+  for (const JobQueue::Kind& kind : queue_.OfferableKinds()) {
+    size_t room = std::min(filter.room(kind.needs, kind.job_class), filter.limit);
+    for (auto id = kind.offerable.begin(); id != kind.offerable.end() && room > 0; ++id) {
+      const Job& job = *jobs_.at(*id);
+      if (job.created > before) break;
+      const OfferFilter::Choice choice = filter.choose(job.flight, job.spec);
+      if (choice == OfferFilter::Choice::kNever) never.push_back(*id);
+      if (choice != OfferFilter::Choice::kOffer) continue;
+      chosen.emplace_back(kind.job_class, *id);
+      --room;
+    }
+  }
+  for (const uint64_t id : never) queue_.Withhold(id);
+  std::sort(chosen.begin(), chosen.end());
+  if (chosen.size() > filter.limit) chosen.resize(filter.limit);
+  std::vector<WaitingJob> waiting;
+  for (const auto& [job_class, id] : chosen) {
     const Job& job = *jobs_.at(id);
-    if (job.created > before || job.granted || !job.spec.offerable || job.spec.refresh) continue;
     waiting.push_back({job.flight, job.spec, LatestLocked(job)});
   }
   return waiting;

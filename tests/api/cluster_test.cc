@@ -170,6 +170,46 @@ TEST_F(CoveredClusterTest, OneStalledNodeIsNamedAndSoonCostsNothing) {
   });
 }
 
+TEST_F(ClusterTest, SmallJobsBehindManyLargeOnesMoveToAnIdleDaemon) {
+  config.workers = 1;
+  Start();
+  StartOther();
+  Await([&] { return other->engine().targets().Find("cuda:90").has_value(); });
+  // The other daemon's worker is kept busy while the jobs come.
+  v1::CompileRequest blocker = Request("blocker"), job = Request("job");
+  SetOption(&blocker, "wait_for_file", Path("free"));
+  SetOption(&job, "wait_for_file", Path("go"));
+  std::vector<std::thread> callers;
+  callers.emplace_back([&] { CompileOk(*other_compile, blocker); });
+  Await([&] { return other->engine().scheduler().GetStats().classes[0].running == 1; });
+  v1::CompileBatchRequest batch;
+  for (int i = 0; i < 66; ++i) {  // One of them runs here.
+    *batch.add_requests() = job;
+    batch.mutable_requests(i)->mutable_ir()->append(absl::StrCat(i, std::string((1 << 20) + 1, 'x')));
+  }
+  for (int half = 0; half < 2; ++half) {  // A batch has at most 64 in flight.
+    v1::CompileBatchRequest part;
+    for (int i = 33 * half; i < 33 * half + 33; ++i) *part.add_requests() = batch.requests(i);
+    callers.emplace_back([this, part] {
+      grpc::ClientContext context;
+      auto reader = compile->CompileBatch(&context, part);
+      v1::CompileBatchResponse response;
+      int answers = 0;
+      while (reader->Read(&response)) answers += response.has_response();
+      EXPECT_TRUE(reader->Finish().ok());
+      EXPECT_EQ(answers, 33);
+    });
+  }
+  Await([&] { return Stats().queues(0).queued() == 65; });
+  for (int i = 0; i < 4; ++i) callers.emplace_back([&, i] { CompileOk(*compile, Request(absl::StrCat("small ", i))); });
+  Await([&] { return Stats().queues(0).queued() == 69; });
+  Touch("free");
+  Await([&] { return other->engine().scheduler().GetStats().done.begin()->second >= 5; });
+  EXPECT_EQ(other->engine().cluster()->sharing_stats().taken, 4u);
+  Touch("go");
+  for (std::thread& caller : callers) caller.join();
+}
+
 TEST_F(ClusterTest, GoesOnAloneWhenTheEngineIsAwayAndSaysSo) {
   Start();
   CompileOk(*compile, Request("before"));

@@ -131,11 +131,13 @@ class FakeStreams final : public cache::JobStream {
   explicit FakeStreams(const FakeTime& time) : time_(time) {}
 
   bool away = false;
+  std::string refused;  // a body that is not taken; "": none
   size_t size() const { return entries_.size(); }
   void Lose() { entries_.clear(); }
 
   absl::StatusOr<std::string> Add(const cache::StreamEntry& entry) override {
     if (away) return absl::UnavailableError("away");
+    if (!refused.empty() && entry.body == refused) return absl::InvalidArgumentError("refused");
     const int id = next_++;
     entries_[id].entry = entry;
     entries_[id].entry.id = absl::StrCat(id);
