@@ -98,17 +98,6 @@ std::pair<Times, Times> Latencies(v1::CompileService::Stub& bare, const std::str
   return {Summarise(std::move(times[0])), Summarise(std::move(times[1]))};
 }
 
-// User and system time of a process so far.
-double ProcessorSeconds(pid_t pid) {
-  std::ifstream file(absl::StrCat("/proc/", pid, "/stat"));
-  std::string word;
-  // utime and stime are the fields 14 and 15; the second, a name, has no spaces here.
-  for (int field = 1; field < 14; ++field) file >> word;
-  double user = 0, system = 0;
-  file >> user >> system;
-  return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
-}
-
 struct Load {
   double calls = 0, seconds = 0, processor_seconds = 0;
   void Add(const Load& other) {
@@ -137,11 +126,11 @@ Load RunLoad(const Transport& transport, const std::string& address, pid_t pid, 
   }
   std::this_thread::sleep_for(Seconds(0.2));
   const uint64_t before = calls;
-  const double processor_before = ProcessorSeconds(pid);
+  const double processor_before = ProcessorSecondsOf(pid);
   const auto begin = Clock::now();
   std::this_thread::sleep_for(Seconds(seconds));
   const Load load{static_cast<double>(calls - before), Seconds(Clock::now() - begin).count(),
-                  ProcessorSeconds(pid) - processor_before};
+                  ProcessorSecondsOf(pid) - processor_before};
   stop = true;
   for (std::thread& client : clients) client.join();
   return load;

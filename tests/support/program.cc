@@ -68,6 +68,16 @@ uint64_t ResidentBytesOf(pid_t pid) {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
+double ProcessorSecondsOf(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string word;
+  // utime and stime are the fields 14 and 15; the second, a name, has no spaces here.
+  for (int field = 1; field < 14; ++field) file >> word;
+  double user = 0, system = 0;
+  file >> user >> system;
+  return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
 std::vector<pid_t> ChildrenOf(pid_t pid) {
   std::vector<pid_t> children;
   std::error_code error;
