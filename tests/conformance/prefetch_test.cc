@@ -180,7 +180,7 @@ TEST_P(Prefetch, Acts) {
 
 // Where tensor cores read the slices, of swizzled and of transposed buffers: unless the request says otherwise.
 TEST(PrefetchForNvidia, Compiles) {
-  for (const char* target : {"cuda:80", "cuda:90"})
+  for (const char* target : {"cuda:80", "cuda:89"})
     for (const char* type : {"f16", "bf16", "i8"})
       for (int transposed = 0; transposed < 4; ++transposed) {
         Product product{type, 128, std::string(type) == "i8" ? 128 : 64, (transposed & 1) != 0, (transposed & 2) != 0};
@@ -203,10 +203,19 @@ TEST(PrefetchForNvidia, StaysAwayWhereItDoesNotPay) {
   for (const Product& product :
        {Product{"f16", 64, 64}, Product{"bf16", 128, 32}, Product{"i8", 128, 64}, Product{"f8E5M2", 128, 128}}) {
     std::string ir = KernelOf(product, /*divisible=*/true);
-    auto ttgir = CompileToTtgir({"", "cuda:90", 4}, ir);
+    auto ttgir = CompileToTtgir({"", "cuda:89", 4}, ir);
     ASSERT_TRUE(ttgir.ok()) << ttgir.status();
     EXPECT_FALSE(absl::StrContains(*ttgir, "ttg.memdesc_subslice")) << ir << *ttgir;
   }
+}
+
+// wgmma reads its operands by itself.
+TEST(PrefetchForNvidia, StaysAwayFromWarpGroups) {
+  std::string ir = KernelOf(Product{"f16", 128, 64}, /*divisible=*/true);
+  auto ttgir = CompileToTtgir({"", "cuda:90", 4}, ir);
+  ASSERT_TRUE(ttgir.ok()) << ttgir.status();
+  EXPECT_TRUE(absl::StrContains(*ttgir, "ttng.warp_group_dot")) << ir << *ttgir;
+  EXPECT_FALSE(absl::StrContains(*ttgir, "ttg.memdesc_subslice")) << ir << *ttgir;
 }
 
 }  // namespace

@@ -39,8 +39,14 @@ bool AwaitStopSignal(absl::Duration patience) {
   }
 }
 
-StopSignals::StopSignals(std::function<void()> on_first)
-    : on_first_(std::move(on_first)), thread_([this] { Watch(); }) {}
+StopSignals::StopSignals(std::function<void()> on_first) : on_first_(std::move(on_first)) {
+  // Its thread holds them from its start, also where the one that starts it does not.
+  const sigset_t set = StopSet();
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, &set, &before);
+  thread_ = std::thread([this] { Watch(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
 
 StopSignals::~StopSignals() {
   pthread_kill(thread_.native_handle(), SIGTERM);  // To that thread alone, and known by its sender.
