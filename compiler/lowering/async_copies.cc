@@ -4,7 +4,7 @@
 // but zero, the thread loads and stores at once: the wait then has less to wait for.
 #include "compiler/lowering/memory_groups.h"
 #include "compiler/lowering/shared_access.h"
-#include "mlir/IR/Matchers.h"
+#include "compiler/lowering/zero_constants.h"
 
 namespace tritond::compiler {
 namespace {
@@ -38,17 +38,6 @@ int CopySize(FunctionLowering& f, const Copy& copy, const RegisterGroups& groups
     vec = std::max(vec, std::min({promised, run, 16 / bytes}));
   }
   return std::min({vec, copy.to_offset.NumConsecutive("register", "offset"), copy.place.run});
-}
-
-bool IsZero(Value other) {
-  mlir::DenseElementsAttr dense;
-  if (mlir::matchPattern(other, mlir::m_Constant(&dense)) && dense.isSplat())
-    return mlir::matchPattern(dense.getSplatValue<mlir::Attribute>(), mlir::m_AnyZeroFloat()) ||
-           mlir::matchPattern(dense.getSplatValue<mlir::Attribute>(), mlir::m_Zero());
-  if (auto splat = other.getDefiningOp<tt::SplatOp>())
-    return mlir::matchPattern(splat.getSrc(), mlir::m_Zero()) ||
-           mlir::matchPattern(splat.getSrc(), mlir::m_PosZeroFloat());
-  return false;
 }
 
 void CopyThroughRegisters(FunctionLowering& f, const Copy& copy, MemoryAccess access, int first, Value shared) {

@@ -75,3 +75,30 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     tt.return
   }
 }
+
+// -----
+
+// Only a zero without a sign is what the copy writes under a false mask.
+// CHECK-LABEL: llvm.func @zeros
+//       CHECK:   cp.async.ca.shared.global
+//       CHECK:   cp.async.commit_group
+//   CHECK-NOT:   cp.async.c
+//       CHECK:   llvm.store
+//   CHECK-NOT:   cp.async.c
+//       CHECK:   llvm.return
+#row = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @zeros(%p: !tt.ptr<f32>, %m: i1) {
+    %a = ttg.local_alloc : () -> !ttg.memdesc<4x32xf32, #shared, #smem, mutable>
+    %s = tt.splat %p : !tt.ptr<f32> -> tensor<4x32x!tt.ptr<f32>, #row>
+    %mask = tt.splat %m : i1 -> tensor<4x32xi1, #row>
+    %plus = arith.constant dense<0.0> : tensor<4x32xf32, #row>
+    %t = ttg.async_copy_global_to_local %s, %a mask %mask other %plus : tensor<4x32x!tt.ptr<f32>, #row> -> <4x32xf32, #shared, #smem, mutable>
+    %g = ttg.async_commit_group tokens %t
+    %minus = arith.constant dense<-0.0> : tensor<4x32xf32, #row>
+    %u = ttg.async_copy_global_to_local %s, %a mask %mask other %minus : tensor<4x32x!tt.ptr<f32>, #row> -> <4x32xf32, #shared, #smem, mutable>
+    tt.return
+  }
+}

@@ -17,9 +17,9 @@
 #include "compiler/layout/layout_algebra.h"
 #include "compiler/lowering/dots.h"
 #include "compiler/lowering/shared_access.h"
+#include "compiler/lowering/zero_constants.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 #include "compiler/targets/nvidia/ttng_dialect.h"
-#include "mlir/IR/Matchers.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
@@ -37,14 +37,6 @@ llvm::StringRef WgmmaType(mlir::Type type) {
   if (type.isInteger(8)) return "s8";
   if (llvm::isa<mlir::Float8E4M3FNType>(type)) return "e4m3";
   return llvm::isa<mlir::Float8E5M2Type>(type) ? "e5m2" : "";
-}
-
-bool IsZero(Value value) {
-  mlir::DenseElementsAttr dense;
-  if (!mlir::matchPattern(value, mlir::m_Constant(&dense)) || !dense.isSplat()) return false;
-  auto element = dense.getSplatValue<mlir::Attribute>();
-  if (auto number = llvm::dyn_cast<mlir::FloatAttr>(element)) return number.getValue().isPosZero();
-  return llvm::cast<mlir::IntegerAttr>(element).getValue().isZero();
 }
 
 // An operand in shared memory.
