@@ -23,7 +23,6 @@
 #include "server/app/daemon_name.h"
 #include "server/app/live_metrics.h"
 #include "server/app/tls.h"
-#include "server/rpc/job_text.h"
 #include "server/rpc/status.h"
 #include "server/web/status_html.h"
 
@@ -276,16 +275,19 @@ absl::Status Server::StartHttp() {
   HttpServer::Pages pages;
   pages.page = kStatusHtml;
   pages.api = [this](absl::string_view path, const WebCaller& caller) { return api_->Get(path, caller); };
+  pages.post = [this](absl::string_view path, const WebCaller& caller) { return api_->Post(path, caller); };
   pages.metrics = [this](const WebCaller& caller) { return MetricsText(caller); };
   pages.not_ready = [this] { return NotReady(); };
   pages.degraded = [this] { return Degraded(); };
+  texts_ = std::make_unique<JobTexts>(*engine_);
   status_ = std::make_unique<StatusSource>(
-      StatusSource::Parts{*engine_, *jobs_, cache_, registry_, pages.not_ready, pages.degraded});
+      StatusSource::Parts{*engine_, *jobs_, cache_, registry_, *texts_, pages.not_ready, pages.degraded});
   StatusApi::Sources sources;
   sources.status = [this] { return status_->Status(); };
   sources.job = [this](const std::string& id) { return status_->Job(id); };
-  sources.text = [this](const JobRecord& job, absl::string_view stage) {
-    return ReadJobText(engine_->blobs(), job, stage);
+  sources.text = [this](const JobRecord& job, absl::string_view stage) { return texts_->Read(job, stage); };
+  sources.make_texts = [this](const JobRecord& job, const std::string& tenant) {
+    return texts_->Make(job, tenant.empty() ? job.job.tenant : tenant);
   };
   api_ = std::make_unique<StatusApi>(std::move(sources), access_->policy());
   absl::StatusOr<std::unique_ptr<HttpServer>> http = HttpServer::Start(config_.http, std::move(pages));

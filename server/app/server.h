@@ -23,6 +23,7 @@
 #include "server/rpc/engine.h"
 #include "server/rpc/gate.h"
 #include "server/rpc/job_runner.h"
+#include "server/rpc/job_texts.h"
 #include "server/rpc/services.h"
 #include "server/web/http_server.h"
 #include "workers/pool/worker_pool.h"
@@ -92,6 +93,7 @@ class Server final {
   std::unique_ptr<AutotuneServiceImpl> autotune_service_;
   std::unique_ptr<AdminServiceImpl> admin_service_;
   std::unique_ptr<grpc::Server> grpc_;
+  std::unique_ptr<JobTexts> texts_;
   std::unique_ptr<StatusSource> status_;
   std::unique_ptr<StatusApi> api_;
   std::vector<std::unique_ptr<UnixListener>> unix_listeners_;

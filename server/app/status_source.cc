@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/util/time_util.h"
 #include "proto/request_key/request_key.h"
-#include "server/rpc/job_text.h"
 #include "server/rpc/stage_name.h"
 
 namespace tritond::server {
@@ -149,8 +148,9 @@ std::optional<JobView> StatusSource::Job(const std::string& id) const {
   if (view.open.has_value()) return view;
   view.ended = parts_.engine.activity().jobs().Find(id);
   if (view.ended == nullptr) return std::nullopt;
-  absl::StatusOr<v1::CompileRequest> request = ReadJobRequest(parts_.engine.blobs(), *view.ended);
+  absl::StatusOr<v1::CompileRequest> request = parts_.texts.Request(*view.ended);
   if (request.ok()) view.request_json = RequestJson(*request);
+  view.making = parts_.texts.Making(id);
   return view;
 }
 

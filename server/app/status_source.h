@@ -11,6 +11,7 @@
 #include "cache/open/open_cache.h"
 #include "server/jobs/job_book.h"
 #include "server/rpc/engine.h"
+#include "server/rpc/job_texts.h"
 #include "server/web/status_api.h"
 #include "server/web/status_view.h"
 
@@ -24,6 +25,7 @@ class StatusSource final {
     const JobBook& jobs;
     const cache::OpenedCache& cache;
     const prometheus::Registry& registry;  // where the caches count
+    const JobTexts& texts;
     std::function<std::string()> not_ready, degraded;
   };
   explicit StatusSource(Parts parts) : parts_(std::move(parts)) {}

@@ -14,6 +14,7 @@ namespace tritond::server {
 namespace {
 
 constexpr int kThreads = 4;
+constexpr size_t kMaxBody = 4096;  // bytes; nothing that is posted needs any
 
 // Behind a proxy the caller's own address is somebody's word.
 bool CameThroughProxy(const httplib::Request& request) {
@@ -29,7 +30,21 @@ WebCaller CallerOf(const httplib::Request& request, bool listens_locally) {
   // Another scheme is no token that anyone knows, and not nothing.
   absl::ConsumePrefix(&token, "Bearer ");
   if (!header.empty()) caller.token = token.empty() ? "-" : std::string(token);
+  caller.deliberate = request.has_header(kIntentHeader);
   return caller;
+}
+
+using Api = std::function<WebAnswer(absl::string_view path, const WebCaller& caller)>;
+
+httplib::Server::Handler ApiHandler(const Api& api, bool listens_locally) {
+  return [api, listens_locally](const httplib::Request& request, httplib::Response& response) {
+    if (!api) return void(response.status = 404);
+    WebAnswer answer = api(request.path, CallerOf(request, listens_locally));
+    response.status = answer.status;
+    // What a kernel's text says is never a page of ours, whatever opens it.
+    response.set_header("Content-Security-Policy", "default-src 'none'; sandbox");
+    response.set_content(std::move(answer.body), answer.type);
+  };
 }
 
 void AddPages(const HttpServer::Pages& pages, bool listens_locally, httplib::Server* server) {
@@ -39,14 +54,8 @@ void AddPages(const HttpServer::Pages& pages, bool listens_locally, httplib::Ser
     response.set_header("Content-Security-Policy", policy);
     response.set_content(pages.page, "text/html; charset=utf-8");
   });
-  server->Get("/api/.*", [pages, listens_locally](const httplib::Request& request, httplib::Response& response) {
-    if (!pages.api) return void(response.status = 404);
-    WebAnswer answer = pages.api(request.path, CallerOf(request, listens_locally));
-    response.status = answer.status;
-    // What a kernel's text says is never a page of ours, whatever opens it.
-    response.set_header("Content-Security-Policy", "default-src 'none'; sandbox");
-    response.set_content(std::move(answer.body), answer.type);
-  });
+  server->Get("/api/.*", ApiHandler(pages.api, listens_locally));
+  server->Post("/api/.*", ApiHandler(pages.post, listens_locally));
   server->Get("/metrics", [pages, listens_locally](const httplib::Request& request, httplib::Response& response) {
     response.set_content(pages.metrics(CallerOf(request, listens_locally)), "text/plain; version=0.0.4; charset=utf-8");
   });
@@ -79,6 +88,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
   const std::string host = address.substr(0, colon);
   std::unique_ptr<HttpServer> http(new HttpServer());
   httplib::Server& server = *http->server_;
+  server.set_payload_max_length(kMaxBody);
   server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
   server.set_socket_options([](int socket) {
     const int yes = 1;  // Restart without waiting; the library's own choice would share the port with another daemon.

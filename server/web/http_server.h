@@ -18,13 +18,15 @@ class Server;
 
 namespace tritond::server {
 
-// Serves a few pages over plain HTTP to browsers, Prometheus and Kubernetes: GET alone, nothing changes anything.
+// Serves a few pages over plain HTTP to browsers, Prometheus and Kubernetes.
 class HttpServer final {
  public:
   struct Pages {
     std::string page;  // HTML, whole in itself; at /
     // What begins with /api/; null: nothing does.
     std::function<WebAnswer(absl::string_view path, const WebCaller& caller)> api;
+    // What is posted there; null: nothing can be.
+    std::function<WebAnswer(absl::string_view path, const WebCaller& caller)> post;
     std::function<std::string(const WebCaller&)> metrics;  // Prometheus text
     // Empty when the daemon takes compiles; else why not.
     std::function<std::string()> not_ready;

@@ -23,6 +23,11 @@ class HttpServerTest : public testing::Test {
       caller_ = caller;
       return WebAnswer{200, "application/json", "{}"};
     };
+    pages.post = [this](absl::string_view path, const WebCaller& caller) {
+      path_ = "posted " + std::string(path);
+      caller_ = caller;
+      return WebAnswer{202, "application/json", "{}"};
+    };
     pages.metrics = [](const WebCaller& caller) { return "metric{token=\"" + caller.token + "\"} 1\n"; };
     pages.not_ready = [this] { return why_; };
     pages.degraded = [this] { return degraded_; };
@@ -65,6 +70,19 @@ TEST_F(HttpServerTest, TheApiHearsWhoAsks) {
   EXPECT_EQ(caller_.token, "secret");
   Get("/api/status", {{"Authorization", "Basic secret"}});
   EXPECT_EQ(caller_.token, "Basic secret");  // Which nobody knows.
+}
+
+TEST_F(HttpServerTest, WhatIsPostedSaysWhetherItIsMeant) {
+  httplib::Client client("127.0.0.1", server_->port());
+  EXPECT_EQ(client.Post("/api/jobs/1/ir", {{"X-Tritond-Intent", "page"}}, "", "text/plain")->status, 202);
+  EXPECT_EQ(path_, "posted /api/jobs/1/ir");
+  EXPECT_TRUE(caller_.deliberate && caller_.local);
+  client.Post("/api/jobs/1/ir", "", "text/plain");
+  EXPECT_FALSE(caller_.deliberate);
+  path_ = "";
+  EXPECT_EQ(client.Post("/api/jobs/1/ir", std::string(5000, 'x'), "text/plain")->status, 413);
+  EXPECT_EQ(client.Post("/metrics", "", "text/plain")->status, 404);
+  EXPECT_EQ(path_, "");
 }
 
 TEST_F(HttpServerTest, ACallerUnderAnotherNameOrThroughAProxyIsNotLocal) {

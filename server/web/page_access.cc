@@ -20,6 +20,7 @@ PageAccess DecideAccess(const AccessPolicy& policy, const WebCaller& caller) {
   access.details = true;
   access.tenant = TenantOf(*known);
   access.ir = caller.local;
+  access.compiles = access.ir && CheckAccess(*known, Need::kCompile).ok();
   if (!access.ir) access.why_not = "IR is shown on the daemon's own machine only, or through a tunnel to it";
   return access;
 }

@@ -15,21 +15,28 @@ struct WebCaller {
   // through no proxy. The last two keep out what a browser or a proxy fetches for somebody else.
   bool local = false;
   std::string token;  // "" when none came
+  // A page of ours asks, or a program that means to: the request carries the header of kIntentHeader, which a browser
+  // lets no page from elsewhere send.
+  bool deliberate = false;
 };
+
+inline constexpr char kIntentHeader[] = "X-Tritond-Intent";
 
 // What the pages may show to a caller.
 struct PageAccess {
-  bool details = false;  // names, keys, messages; else numbers alone
-  bool ir = false;       // kernels' text
-  std::string tenant;    // "": of every tenant; else of this one alone
-  std::string why_not;   // what is missing for the rest
+  bool details = false;   // names, keys, messages; else numbers alone
+  bool ir = false;        // kernels' text
+  bool compiles = false;  // what is not kept may be made
+  std::string tenant;     // "": of every tenant; else of this one alone
+  std::string why_not;    // what is missing for the rest
 
   // Whether a job of this tenant's may be shown in detail.
   bool Shows(absl::string_view job_tenant) const { return details && (tenant.empty() || tenant == job_tenant); }
 };
 
 // As for gRPC: a token counts, and is refused where others could read it; without one the rules for callers without
-// credentials hold. Details want the role read. IR wants a local caller too, whatever the rules say.
+// credentials hold. Details want the role read. IR wants a local caller too, whatever the rules say, and a
+// compile besides that the role compile.
 PageAccess DecideAccess(const AccessPolicy& policy, const WebCaller& caller);
 
 // What makes a caller local, see WebCaller. `host` is the header of that name.

@@ -43,6 +43,14 @@ TEST(DecideAccess, ATokenOfRoleReadOpensAllOnThisMachine) {
   EXPECT_TRUE(access.Shows("anybody"));
 }
 
+TEST(DecideAccess, OnlyWhoMayCompileAndSeeIrMayHaveItMade) {
+  EXPECT_TRUE(DecideAccess(AccessPolicy(AccessRules()), {true, ""}).compiles);
+  EXPECT_FALSE(DecideAccess(AccessPolicy(AccessRules()), {false, ""}).compiles);
+  EXPECT_TRUE(DecideAccess(AccessPolicy(Closed(Role::kCompile)), {true, "reader"}).compiles);
+  EXPECT_FALSE(DecideAccess(AccessPolicy(Closed(Role::kRead)), {true, "reader"}).compiles);
+  EXPECT_FALSE(DecideAccess(AccessPolicy(Closed(Role::kCompile)), {true, ""}).compiles);
+}
+
 TEST(DecideAccess, ATokenFromElsewhereIsRefusedAsOverPlainTcp) {
   const PageAccess access = DecideAccess(AccessPolicy(Closed(Role::kRead)), {false, "reader"});
   EXPECT_FALSE(access.details || access.ir);

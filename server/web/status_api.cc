@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "server/web/status_json.h"
 
@@ -37,6 +38,13 @@ WebAnswer StatusApi::Get(absl::string_view path, const WebCaller& caller) const 
   return Refuse(404, "there is no such page");
 }
 
+WebAnswer StatusApi::Post(absl::string_view path, const WebCaller& caller) const {
+  const PageAccess access = DecideAccess(policy_, caller);
+  const std::vector<std::string> parts = absl::StrSplit(path, '/');
+  if (parts.size() == 5 && parts[2] == "jobs" && parts[4] == "ir") return MakeTexts(parts[3], access, caller);
+  return Refuse(404, "there is no such page");
+}
+
 WebAnswer StatusApi::Job(const std::string& id, const PageAccess& access, const WebCaller& caller) const {
   if (!access.details) return NotAllowed(access, caller);
   std::optional<JobView> job = sources_.job(id);
@@ -54,6 +62,18 @@ WebAnswer StatusApi::Text(const std::string& id, absl::string_view stage, const 
   absl::StatusOr<std::string> text = sources_.text(*job->ended, stage);
   if (!text.ok()) return Refuse(404, std::string(text.status().message()));
   return {200, "text/plain; charset=utf-8", *std::move(text)};
+}
+
+WebAnswer StatusApi::MakeTexts(const std::string& id, const PageAccess& access, const WebCaller& caller) const {
+  if (!access.ir) return NotAllowed(access, caller);
+  if (!caller.deliberate) return Refuse(403, absl::StrCat("the header ", kIntentHeader, " is missing"));
+  if (!access.compiles) return Refuse(403, "the caller's role may not compile");
+  const std::optional<JobView> job = sources_.job(id);
+  if (!job.has_value() || !access.Shows(TenantOf(*job))) return NotThere();
+  if (job->ended == nullptr) return Refuse(409, "the job has not ended");
+  const absl::Status begun = sources_.make_texts(*job->ended, access.tenant);
+  if (begun.ok()) return {202, "application/json", "{}"};
+  return Refuse(absl::IsFailedPrecondition(begun) ? 409 : 404, std::string(begun.message()));
 }
 
 }  // namespace tritond::server

@@ -72,6 +72,7 @@ class StatusApiTest : public testing::Test {
         if (record->job.id == id) job.ended = record;
       }
       if (id == "open") job.open = view_.scheduler.running["w1"][0];
+      job.making = making_;
       job.request_json = R"({"options":{"num_warps":4}})";
       if (job.ended == nullptr && !job.open.has_value()) return std::nullopt;
       return job;
@@ -79,6 +80,10 @@ class StatusApiTest : public testing::Test {
     sources.text = [](const JobRecord&, absl::string_view stage) -> absl::StatusOr<std::string> {
       if (stage == "ttgir") return "the text";
       return absl::NotFoundError("not kept");
+    };
+    sources.make_texts = [this](const JobRecord& record, const std::string& tenant) {
+      made_ += record.job.id + "(" + tenant + ")";
+      return make_;
     };
     return StatusApi(std::move(sources), policy_);
   }
@@ -92,7 +97,13 @@ class StatusApiTest : public testing::Test {
     return Api().Get(path, {local, token});
   }
 
+  WebAnswer Post(const std::string& path, const std::string& token = "", bool local = true, bool deliberate = true) {
+    return Api().Post(path, {local, token, deliberate});
+  }
+
   StatusView view_;
+  std::string made_;
+  absl::Status make_, making_;
   AccessPolicy policy_{AccessRules()};
 };
 
@@ -159,6 +170,41 @@ TEST_F(StatusApiTest, TextsAreServedAsTexts) {
   EXPECT_EQ(answer.body, "the text");
   EXPECT_EQ(Get("/api/jobs/one/ir/llir").status, 404);
   EXPECT_EQ(Get("/api/jobs/open/ir/ttgir").status, 404);
+}
+
+TEST_F(StatusApiTest, TextsThatAreNotKeptAreMadeForWhoMayCompile) {
+  EXPECT_EQ(Post("/api/jobs/one/ir").status, 202);
+  EXPECT_EQ(made_, "one()");
+  make_ = absl::FailedPreconditionError("another compiler");
+  EXPECT_EQ(Post("/api/jobs/one/ir").status, 409);
+  make_ = absl::NotFoundError("not stored any more");
+  EXPECT_EQ(Post("/api/jobs/one/ir").status, 404);
+  EXPECT_EQ(Post("/api/jobs/open/ir").status, 409);
+  EXPECT_EQ(Post("/api/jobs/three/ir").status, 404);
+  EXPECT_EQ(Post("/api/jobs/one").status, 404);
+  EXPECT_EQ(Post("/api/jobs/one/ir/llir").status, 404);
+}
+
+TEST_F(StatusApiTest, APageFromElsewhereHasNothingMade) {
+  EXPECT_EQ(Post("/api/jobs/one/ir", "", true, /*deliberate=*/false).status, 403);
+  EXPECT_EQ(Post("/api/jobs/one/ir", "", /*local=*/false).status, 403);
+  Close(Role::kRead);
+  EXPECT_EQ(Post("/api/jobs/one/ir").status, 401);
+  EXPECT_EQ(Post("/api/jobs/one/ir", "reader").status, 403);
+  EXPECT_EQ(made_, "");
+  Close(Role::kCompile, "blue");
+  EXPECT_EQ(Post("/api/jobs/two/ir", "reader").status, 404);  // Another tenant's.
+  EXPECT_EQ(Post("/api/jobs/one/ir", "reader").status, 202);
+  EXPECT_EQ(made_, "one(blue)");
+}
+
+TEST_F(StatusApiTest, AJobTellsHowTheMakingOfItsTextsGoes) {
+  EXPECT_TRUE(json::parse(Get("/api/jobs/one").body)["making"].is_null());
+  making_ = absl::UnavailableError("under way");
+  EXPECT_EQ(json::parse(Get("/api/jobs/one").body)["making"], json::parse(R"({"under_way": true})"));
+  making_ = absl::InternalError("no luck");
+  EXPECT_EQ(json::parse(Get("/api/jobs/one").body)["making"],
+            json::parse(R"({"under_way": false, "error": "no luck"})"));
 }
 
 TEST_F(StatusApiTest, WhatIsNotThereIsSaidSo) {

@@ -157,7 +157,17 @@ Json ClusterJson(const StatusView::Cluster& cluster) {
 }
 
 Json AccessJson(const PageAccess& access) {
-  return {{"details", access.details}, {"ir", access.ir}, {"tenant", access.tenant}, {"why_not", access.why_not}};
+  return {{"details", access.details},
+          {"ir", access.ir},
+          {"compiles", access.compiles},
+          {"tenant", access.tenant},
+          {"why_not", access.why_not}};
+}
+
+Json MakingJson(const absl::Status& making) {
+  if (making.ok()) return Json();
+  if (absl::IsUnavailable(making)) return {{"under_way", true}};
+  return {{"under_way", false}, {"error", std::string(making.message())}};
 }
 
 }  // namespace
@@ -210,6 +220,7 @@ std::string JobJson(const JobView& view, const PageAccess& access) {
   json["build_id"] = view.ended->build_id;
   json["cpu_s"] = view.ended->cpu_seconds > 0 ? Json(view.ended->cpu_seconds) : Json();
   json["peak_memory_bytes"] = view.ended->peak_memory_bytes > 0 ? Json(view.ended->peak_memory_bytes) : Json();
+  json["making"] = MakingJson(view.making);
   json["request"] = view.request_json.empty() ? Json() : Json::parse(view.request_json, nullptr, false);
   return Dump(json);
 }

@@ -70,6 +70,9 @@ struct JobView {
   // The request that it compiled, where that is stored: a JSON object {"target", "input", "options"}; "" where it is
   // not.
   std::string request_json;
+  // Of the texts that were not kept and that somebody asked for: Unavailable while they are being made; else why they
+  // could not be.
+  absl::Status making;
 };
 
 }  // namespace tritond::server

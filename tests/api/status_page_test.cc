@@ -83,7 +83,49 @@ TEST_F(StatusPageTest, AJobsPageShowsItsStagesSideBySideAndHowToGetTheOthers) {
   EXPECT_THAT(page, HasSubstr("<span>ptx for cuda:90 with"));
   EXPECT_THAT(page, Not(HasSubstr("<span>llir for cuda:90 with")));  // not asked for, so not made up
   EXPECT_THAT(page, HasSubstr("--option num_warps=4 --emit llir -o softmax.llir"));
+  EXPECT_THAT(page, HasSubstr(">Make the other stages</button>"));
   EXPECT_THAT(page, HasSubstr("binary <b>10 µs</b>"));  // the time of a stage
+}
+
+TEST_F(StatusPageTest, TheStagesThatNobodyAskedForAreMadeWhenSomebodyLooks) {
+  Start();
+  v1::CompileRequest request = Named("softmax", "module { the input }");
+  request.set_tenant("team-a");
+  const v1::CompileResponse response = Compiled(request);
+  const std::string job = "/api/jobs/" + response.job(), ir = job + "/ir";
+  for (const char* stage : {"/ttgir", "/llir", "/asm"}) EXPECT_EQ(Get(ir + stage)->status, 404) << stage;
+  httplib::Client client("127.0.0.1", daemon().http_port());
+  EXPECT_EQ(client.Post(ir, "", "text/plain")->status, 403);  // As a page from elsewhere could.
+  ASSERT_EQ(client.Post(ir, {{"X-Tritond-Intent", "test"}}, "", "text/plain")->status, 202);
+  Await([&] { return json::parse(Get(job)->body)["making"].is_null(); });
+  EXPECT_THAT(Get(ir + "/ttgir")->body, HasSubstr("ttgir for cuda:90 with"));
+  EXPECT_THAT(Get(ir + "/llir")->body, HasSubstr("llir for cuda:90 with"));
+  EXPECT_THAT(Get(ir + "/asm")->body, HasSubstr("ptx for cuda:90 with"));
+  EXPECT_EQ(Get(ir + "/ttir")->body, "module { the input }");
+  EXPECT_EQ(Stats().recent(0).tenant(), "team-a");  // Whose job it was pays for it,
+  EXPECT_EQ(Stats().misses(), 2u);                  // once:
+  ASSERT_EQ(client.Post(ir, {{"X-Tritond-Intent", "test"}}, "", "text/plain")->status, 202);
+  EXPECT_TRUE(json::parse(Get(job)->body)["making"].is_null());
+  EXPECT_EQ(Stats().misses(), 2u);
+  if (!browser_.available()) return;
+  const std::string page = browser_.Dump(Url("#job/" + response.job()));
+  EXPECT_THAT(page, HasSubstr("<span>llir for cuda:90 with"));
+  EXPECT_THAT(page, HasSubstr("made since, 2 lines"));
+  EXPECT_THAT(page, Not(HasSubstr(">Make the other stages</button>")));
+}
+
+TEST_F(StatusPageTest, StagesThatCannotBeMadeAreSaidSo) {
+  Start();
+  const v1::CompileResponse response = Compiled(Named("softmax"));
+  const std::string job = "/api/jobs/" + response.job();
+  daemon().engine().scheduler().SetDraining(true);
+  httplib::Client client("127.0.0.1", daemon().http_port());
+  ASSERT_EQ(client.Post(job + "/ir", {{"X-Tritond-Intent", "test"}}, "", "text/plain")->status, 202);
+  Await([&] { return !json::parse(Get(job)->body)["making"].value("under_way", true); });
+  EXPECT_THAT(json::parse(Get(job)->body)["making"]["error"], HasSubstr("drain"));
+  if (!browser_.available()) return;
+  EXPECT_THAT(browser_.Dump(Url("#job/" + response.job())),
+              HasSubstr("The other stages could not be made: this server is draining"));
 }
 
 TEST_F(StatusPageTest, AJobsPageShowsWhatItsWorkerUsed) {
