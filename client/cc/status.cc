@@ -51,6 +51,11 @@ std::string InOurWords(const grpc::Status& status) {
 }  // namespace
 
 absl::Status FromGrpc(const grpc::Status& status) {
+  // HTTP/2's ENHANCE_YOUR_CALM: a server without memory for more messages cuts calls off, whatever is in them.
+  if (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED && status.error_details().empty() &&
+      absl::StrContains(status.error_message(), "RST_STREAM with error code 11")) {
+    return absl::UnavailableError("the server has no memory for the call's message now (its --max-incoming-mb)");
+  }
   google::rpc::Status rich;
   if (!rich.ParseFromString(status.error_details())) rich.Clear();
   return Build(status.error_code(), rich.details().empty() ? InOurWords(status) : status.error_message(),

@@ -39,6 +39,13 @@ TEST(Status, WhatGrpcFindsTooLargeIsSaidWithItsLimitAndItsFlag) {
   EXPECT_EQ(text("no memory (1 vs. 2)"), "no memory (1 vs. 2)");
 }
 
+TEST(Status, ACallThatWasCutOffForWantOfMemoryMayBeRepeated) {
+  const absl::Status status =
+      FromGrpc(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "Received RST_STREAM with error code 11"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(status.message().find("--max-incoming-mb"), std::string::npos);
+}
+
 TEST(Status, AFailureOfABatchItemReadsLikeAnRpcError) {
   v1::Failure failure;
   failure.set_code(3);

@@ -33,6 +33,10 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("max_message_mb",
         "Largest message taken, of clients and of workers, whose results come in one; at least that of the largest IR",
         config->max_message_mb);
+  visit("max_incoming_mb",
+        "Memory of gRPC's, for messages that have not come whole: beyond it those who send them lose their calls; at "
+        "least that of two of the largest; 0: no limit",
+        config->max_incoming_mb);
   visit("memory_cache_mb", "Memory for the cache's first tier", config->memory_cache_mb);
   visit("max_stored_mb", "Results and artifacts kept, before compression; the least valuable go first; 0: no limit",
         config->max_stored_mb);

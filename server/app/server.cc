@@ -230,8 +230,14 @@ absl::Status Server::Listen() {
                                              admin_service_.get(), pool_.get()}) {
     builder.RegisterService(service);
   }
-  builder.SetMaxReceiveMessageSize(static_cast<int>(
-      std::min<uint64_t>(std::max(config_.max_message_mb << 20, config_.max_ir_bytes + kRestOfRequestBytes), INT_MAX)));
+  const uint64_t largest =
+      std::min<uint64_t>(std::max(config_.max_message_mb << 20, config_.max_ir_bytes + kRestOfRequestBytes), INT_MAX);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(largest));
+  if (config_.max_incoming_mb > 0) {
+    grpc::ResourceQuota quota("incoming");
+    quota.Resize(std::max(config_.max_incoming_mb << 20, 2 * largest));
+    builder.SetResourceQuota(quota);
+  }
   if (config_.log_calls != "none") {  // An interceptor costs a hit several microseconds, whatever it does.
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> watches;
     watches.push_back(std::make_unique<CallLog>(CallLog::Config{config_.log_calls == "all"},

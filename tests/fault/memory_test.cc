@@ -10,8 +10,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "client/cc/retry.h"
+#include "client/cc/status.h"
 #include "tests/fault/daemon_process.h"
 #include "tests/support/sanitizer.h"
+#include "tests/support/tcp_proxy.h"
 
 namespace tritond::tests {
 namespace {
@@ -20,6 +23,8 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kBudgetMb = 32;
 // Besides the budget: the daemon itself, its caches, gRPC's and the disk's buffers for what comes and goes.
 constexpr uint64_t kRestBytes = 320 * kMiB;
+constexpr uint64_t kIncomingMb = 64;
+constexpr int kHalfSent = 40;
 constexpr int kSubmits = 64;
 constexpr int kCallers = 48;
 constexpr int kJoiners = 32;
@@ -112,6 +117,49 @@ TEST_F(MemoryTest, LargeKernelsStayWithinTheBudget) {
   // A sanitizer's own memory is not looked at.
   if (!kSanitized) {
     EXPECT_LT(most, kBudgetMb * kMiB + kRestBytes);
+  }
+}
+
+// Callers that send most of a message and then nothing more, which costs memory before anybody knows who they are.
+TEST(HalfAMessage, OfManyCallersTakesTheMemoryThatIsSetAsideForIt) {
+  DaemonProcess daemon({"--max-ir-bytes", absl::StrCat(8 * kMiB), "--max-message-mb", "8", "--max-incoming-mb",
+                        absl::StrCat(kIncomingMb)});
+  daemon.memory_cache_mb = 16;
+  ASSERT_TRUE(daemon.Start());
+  const uint64_t before = ResidentBytesOf(daemon.pid());
+  uint64_t most = 0;
+  {
+    TcpProxy proxy(daemon.port());
+    proxy.LimitToTarget(7 * kMiB);
+    std::vector<std::thread> callers;
+    std::atomic<int> unfinished{0}, cut_off{0};
+    for (int i = 0; i < kHalfSent; ++i) {
+      callers.emplace_back([&, i] {
+        Stubs stubs(absl::StrCat("127.0.0.1:", proxy.port()));
+        v1::CompileRequest request = NumberedRequest(i);
+        request.mutable_ir()->append(std::string(8 * kMiB - 4096, 'x'));
+        v1::CompileResponse response;
+        const grpc::Status status = Compile(stubs, request, &response, WithinReason(absl::Seconds(6)));
+        unfinished += !status.ok();
+        cut_off += client::DroppedByServer(client::FromGrpc(status));
+      });
+    }
+    for (int i = 0; i < 60; ++i) {
+      most = std::max(most, ResidentBytesOf(daemon.pid()));
+      absl::SleepFor(absl::Milliseconds(50));
+    }
+    // Others are served beside them.
+    Stubs stubs(daemon.address());
+    v1::CompileResponse response;
+    const grpc::Status status = Compile(stubs, NumberedRequest(7), &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    for (std::thread& caller : callers) caller.join();
+    EXPECT_EQ(unfinished, kHalfSent);
+    EXPECT_GT(cut_off, 0);
+  }
+  std::cout << "resident " << (before >> 20) << " MiB, then at most " << (most >> 20) << " MiB\n";
+  if (!kSanitized) {
+    EXPECT_LT(most, before + (kIncomingMb + 64) * kMiB);
   }
 }
 

@@ -66,15 +66,16 @@ void TcpProxy::Accept() {
       shutdown(caller, SHUT_RDWR);
       continue;
     }
-    threads_.emplace_back([this, caller, target] { Carry(caller, target, to_target_); });
-    threads_.emplace_back([this, caller, target] { Carry(target, caller, to_caller_); });
+    threads_.emplace_back([this, caller, target] { Carry(caller, target, to_target_, most_to_target_); });
+    threads_.emplace_back([this, caller, target] { Carry(target, caller, to_caller_, no_limit_); });
   }
 }
 
-void TcpProxy::Carry(int from, int to, const std::atomic<bool>& open) {
+void TcpProxy::Carry(int from, int to, const std::atomic<bool>& open, const std::atomic<size_t>& most) {
   std::vector<char> buffer(kBufferBytes);
+  size_t carried = 0;
   while (!stopping_) {
-    if (!open) {
+    if (!open || (most > 0 && carried >= most)) {
       std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
       continue;
     }
@@ -82,6 +83,7 @@ void TcpProxy::Carry(int from, int to, const std::atomic<bool>& open) {
     if (poll(&waiting, 1, kPollMs) <= 0) continue;
     const ssize_t got = recv(from, buffer.data(), buffer.size(), 0);
     if (got <= 0) break;
+    carried += static_cast<size_t>(got);
     ssize_t sent = 0;
     while (sent < got && !stopping_) {
       const ssize_t count = send(to, buffer.data() + sent, got - sent, MSG_NOSIGNAL | MSG_DONTWAIT);

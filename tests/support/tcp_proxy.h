@@ -3,6 +3,7 @@
 #define TESTS_SUPPORT_TCP_PROXY_H_
 
 #include <atomic>
+#include <cstddef>
 #include <thread>
 #include <vector>
 
@@ -23,16 +24,19 @@ class TcpProxy final {
   void Stall() { to_target_ = to_caller_ = false; }
   // Carries nothing to who dialled: a caller that does not read.
   void StallToCaller() { to_caller_ = false; }
+  // Carries so many bytes of each connection from who dialled, and then none: half a message. 0: all of them.
+  void LimitToTarget(size_t bytes) { most_to_target_ = bytes; }
   void Resume() { to_target_ = to_caller_ = true; }
 
  private:
   void Accept();
-  void Carry(int from, int to, const std::atomic<bool>& open);
+  void Carry(int from, int to, const std::atomic<bool>& open, const std::atomic<size_t>& most);
 
   const int target_port_;
   int port_ = 0;
   int listener_ = -1;
   std::atomic<bool> to_target_{true}, to_caller_{true}, stopping_{false};
+  std::atomic<size_t> most_to_target_{0}, no_limit_{0};
   absl::Mutex mu_;
   std::vector<int> fds_ ABSL_GUARDED_BY(mu_);
   std::vector<std::thread> threads_ ABSL_GUARDED_BY(mu_);
