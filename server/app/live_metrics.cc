@@ -64,10 +64,10 @@ void AddQueues(const StatusView& view, Families* out) {
     out->Value(absl::ToDoubleSeconds(view.scheduler.classes[i].oldest_wait),
                {{"class", JobClassName(static_cast<JobClass>(i))}});
   }
-  Scheduler::TenantStats other;
+  SchedulerStats::Tenant other;
   size_t named = 0;
   out->Begin("tritond_tenant_jobs", "Jobs by tenant and state, of tenants that have any.");
-  std::map<std::string, Scheduler::TenantStats> tenants = view.scheduler.tenants;
+  std::map<std::string, SchedulerStats::Tenant> tenants = view.scheduler.tenants;
   tenants[""];  // Always there, so that the metric is.
   for (const auto& [tenant, jobs] : tenants) {
     if (++named > kMaxSeries) {

@@ -21,16 +21,35 @@ uint64_t JobQueue::TurnOf(const Flow& flow) {
   return turn;
 }
 
-void JobQueue::Push(const Entry& entry) {
-  const Flow flow{entry.job_class, entry.tenant};
+JobQueue::Line& JobQueue::LineOf(const Entry& entry) { return lanes_[entry.needs][static_cast<int>(entry.job_class)]; }
+
+void JobQueue::AddTo(Line& line, const Flow& flow, uint64_t id) {
   // A flow that waits keeps its turn, which grows old.
   const uint64_t turn = IsWaiting(flow) ? turns_[flow] : TurnOf(flow);
+  std::set<uint64_t>& jobs = line.tenants[flow.second];
+  if (!jobs.empty()) line.ranks.erase({turn, *jobs.begin(), flow.second});
+  jobs.insert(id);
+  line.ranks.emplace(turn, *jobs.begin(), flow.second);
+}
+
+void JobQueue::TakeFrom(Line& line, const Flow& flow, uint64_t id) {
+  auto jobs = line.tenants.find(flow.second);
+  const uint64_t turn = turns_[flow];
+  line.ranks.erase({turn, *jobs->second.begin(), flow.second});
+  jobs->second.erase(id);
+  if (jobs->second.empty()) {
+    line.tenants.erase(jobs);
+  } else {
+    line.ranks.emplace(turn, *jobs->second.begin(), flow.second);
+  }
+  ForgetTurn(flow);
+}
+
+void JobQueue::Push(const Entry& entry) {
   if (!entries_.emplace(entry.id, entry).second) return;
-  Line& line = lanes_[entry.needs][static_cast<int>(entry.job_class)];
-  std::set<uint64_t>& jobs = line.tenants[entry.tenant];
-  if (!jobs.empty()) line.ranks.erase({turn, *jobs.begin()});
-  jobs.insert(entry.id);
-  line.ranks.emplace(turn, *jobs.begin());
+  Line& line = LineOf(entry);
+  AddTo(line, {entry.job_class, entry.tenant}, entry.id);
+  for (const std::string& tenant : entry.joined) AddTo(line, {entry.job_class, tenant}, entry.id);
   line.ids.insert(entry.id);
   if (entry.offerable) line.offerable.insert(entry.id);
   ++counts_[static_cast<int>(entry.job_class)];
@@ -56,10 +75,9 @@ std::optional<uint64_t> JobQueue::Pop(const std::function<bool(const Requirement
   for (int i = chosen; i < kJobClasses; ++i) {
     for (Line* line : choices[i].lines) line->passed_over = i == chosen ? 0 : line->passed_over + 1;
   }
-  const uint64_t id = choices[chosen].best->second;
-  const Flow flow{static_cast<JobClass>(chosen), entries_.at(id).tenant};
+  const auto [turn, id, tenant] = *choices[chosen].best;
   Remove(id);
-  MarkServed(flow);
+  MarkServed({static_cast<JobClass>(chosen), tenant});
   return id;
 }
 
@@ -95,8 +113,8 @@ void JobQueue::MarkServed(const Flow& flow) {
     Line& line = lane[static_cast<int>(flow.first)];
     auto jobs = line.tenants.find(flow.second);
     if (jobs == line.tenants.end()) continue;
-    line.ranks.erase({turn, *jobs->second.begin()});
-    line.ranks.emplace(starts_, *jobs->second.begin());
+    line.ranks.erase({turn, *jobs->second.begin(), flow.second});
+    line.ranks.emplace(starts_, *jobs->second.begin(), flow.second);
   }
   turn = starts_;
   served_.push_back(flow);
@@ -116,27 +134,30 @@ bool JobQueue::Remove(uint64_t id) {
   if (it == entries_.end()) return false;
   const Entry entry = std::move(it->second);
   entries_.erase(it);
-  const Flow flow{entry.job_class, entry.tenant};
   auto lane = lanes_.find(entry.needs);
   Line& line = lane->second[static_cast<int>(entry.job_class)];
-  auto jobs = line.tenants.find(entry.tenant);
-  const uint64_t turn = turns_[flow];
-  line.ranks.erase({turn, *jobs->second.begin()});
-  jobs->second.erase(id);
-  if (jobs->second.empty()) {
-    line.tenants.erase(jobs);
-  } else {
-    line.ranks.emplace(turn, *jobs->second.begin());
-  }
+  TakeFrom(line, {entry.job_class, entry.tenant}, id);
+  for (const std::string& tenant : entry.joined) TakeFrom(line, {entry.job_class, tenant}, id);
   line.ids.erase(id);
   line.offerable.erase(id);
   if (line.ids.empty()) line.passed_over = 0;
   const bool empty = std::all_of(lane->second.begin(), lane->second.end(), [](const Line& l) { return l.ids.empty(); });
   if (empty) lanes_.erase(lane);
-  ForgetTurn(flow);
   --counts_[static_cast<int>(entry.job_class)];
   if (--tenant_counts_[entry.tenant] == 0) tenant_counts_.erase(entry.tenant);
   return true;
+}
+
+void JobQueue::Join(uint64_t id, const std::string& tenant) {
+  auto it = entries_.find(id);
+  if (it == entries_.end() || it->second.tenant == tenant || !it->second.joined.insert(tenant).second) return;
+  AddTo(LineOf(it->second), {it->second.job_class, tenant}, id);
+}
+
+void JobQueue::Quit(uint64_t id, const std::string& tenant) {
+  auto it = entries_.find(id);
+  if (it != entries_.end() && it->second.joined.erase(tenant) > 0)
+    TakeFrom(LineOf(it->second), {it->second.job_class, tenant}, id);
 }
 
 size_t JobQueue::CountOf(const std::string& tenant) const {

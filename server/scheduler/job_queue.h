@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,19 +22,22 @@ namespace tritond::server {
 // The order in which waiting jobs are served: by class, then the tenant that was served longest ago, then first come
 // first served, however long the backlog is and however old. Nothing starves: a class whose oldest job has waited for
 // `patience` gets one of every 8 starts of the workers that are fit for it, two such classes share it; and a tenant
-// that comes anew goes before those that have been served within 64 starts, behind those that have waited longer. Jobs
-// with different requirements do not stand in each other's way. Not thread-safe.
+// that comes anew goes before those that have been served within 64 starts, behind those that have waited longer. A job
+// for which several tenants wait stands in the line of each, and begins when the first one's turn comes. Jobs with
+// different requirements do not stand in each other's way. Not thread-safe.
 //
-// Each call takes time in the logarithm of the jobs, and linear in the different requirements.
+// Each call takes time in the logarithm of the jobs, and linear in the different requirements and in the tenants that
+// wait for the job.
 class JobQueue final {
  public:
   struct Entry {
     uint64_t id = 0;  // also the order of arrival
     Requirement needs;
     JobClass job_class = JobClass::kInteractive;
-    std::string tenant;
+    std::string tenant;  // whose it is, and who it counts for
     absl::Time enqueued;
-    bool offerable = false;  // other daemons may have it
+    bool offerable = false;        // other daemons may have it
+    std::set<std::string> joined;  // other tenants that wait for it
   };
   // Entries with the same needs and class that are offerable, in order of arrival.
   struct Kind {
@@ -50,6 +54,9 @@ class JobQueue final {
   std::optional<uint64_t> Pop(const std::function<bool(const Requirement&)>& can_run, absl::Time now);
   // False when it is not in the queue.
   bool Remove(uint64_t id);
+  // Another tenant waits for this entry too, or waits no longer; nothing when it is not in the queue.
+  void Join(uint64_t id, const std::string& tenant);
+  void Quit(uint64_t id, const std::string& tenant);
 
   size_t size() const { return entries_.size(); }
   size_t CountOf(JobClass job_class) const { return counts_[static_cast<int>(job_class)]; }
@@ -67,11 +74,11 @@ class JobQueue final {
   std::vector<uint64_t> IdsWith(const Requirement& needs) const;
 
  private:
-  using Flow = std::pair<JobClass, std::string>;  // class and tenant
-  using Rank = std::pair<uint64_t, uint64_t>;     // a flow's turn and its first job
+  using Flow = std::pair<JobClass, std::string>;             // class and tenant
+  using Rank = std::tuple<uint64_t, uint64_t, std::string>;  // a flow's turn, its first job, its tenant
   // The jobs of one class with the same needs.
   struct Line {
-    std::map<std::string, std::set<uint64_t>> tenants;  // their jobs
+    std::map<std::string, std::set<uint64_t>> tenants;  // the jobs that they wait for
     std::set<Rank> ranks;                               // of its tenants
     std::set<uint64_t> ids;
     std::set<uint64_t> offerable;  // of these
@@ -94,6 +101,10 @@ class JobQueue final {
   // Forgets the turn of a flow without jobs, unless it tells more than that of a newcomer.
   void ForgetTurn(const Flow& flow);
   bool IsWaiting(const Flow& flow) const;
+  Line& LineOf(const Entry& entry);
+  // The job's place in a tenant's line.
+  void AddTo(Line& line, const Flow& flow, uint64_t id);
+  void TakeFrom(Line& line, const Flow& flow, uint64_t id);
 
   const absl::Duration patience_;
   std::map<Requirement, Lane> lanes_;

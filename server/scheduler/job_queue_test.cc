@@ -13,7 +13,7 @@ const absl::Time kStart = absl::FromUnixSeconds(1000);
 class JobQueueTest : public testing::Test {
  protected:
   void Push(uint64_t id, JobClass job_class, const std::string& tenant, const std::string& target = "cuda:90") {
-    queue_.Push({id, {target, "b", false}, job_class, tenant, kStart});
+    queue_.Push({id, {target, "b", false}, job_class, tenant, kStart, false, {}});
   }
   std::vector<uint64_t> PopAll(absl::Time now = kStart) {
     std::vector<uint64_t> order;
@@ -44,9 +44,40 @@ TEST_F(JobQueueTest, AlternatesBetweenTenantsHoweverManyJobsOneHas) {
 TEST_F(JobQueueTest, AnOldBacklogChangesNothingBetweenTenantsAndClasses) {
   for (uint64_t id : {1, 2, 3, 4}) Push(id, JobClass::kPrebuild, "greedy");
   const absl::Time later = kStart + absl::Minutes(10);
-  queue_.Push({5, {"cuda:90", "b", false}, JobClass::kPrebuild, "modest", later});
-  queue_.Push({6, {"cuda:90", "b", false}, JobClass::kInteractive, "human", later});
+  queue_.Push({5, {"cuda:90", "b", false}, JobClass::kPrebuild, "modest", later, false, {}});
+  queue_.Push({6, {"cuda:90", "b", false}, JobClass::kInteractive, "human", later, false, {}});
   EXPECT_EQ(PopAll(later), (std::vector<uint64_t>{6, 1, 5, 2, 3, 4}));
+}
+
+TEST_F(JobQueueTest, AJobThatSeveralTenantsWaitForComesAtTheFirstOnesTurn) {
+  for (uint64_t id : {1, 2, 3, 4, 5, 6}) Push(id, JobClass::kPrebuild, "greedy");
+  Push(7, JobClass::kPrebuild, "modest");
+  queue_.Join(5, "modest");
+  queue_.Join(5, "modest");
+  queue_.Join(6, "third");
+  queue_.Join(3, "greedy");  // Its own already.
+  // Of the three first turns each tenant has one; what was the modest one's is its own then.
+  EXPECT_EQ(PopAll(), (std::vector<uint64_t>{1, 5, 6, 2, 7, 3, 4}));
+}
+
+TEST_F(JobQueueTest, AJobThatATenantNoLongerWaitsForLeavesItsLine) {
+  for (uint64_t id : {1, 2, 3, 4}) Push(id, JobClass::kPrebuild, "greedy");
+  Push(5, JobClass::kPrebuild, "modest");
+  queue_.Join(4, "modest");
+  queue_.Join(4, "third");
+  queue_.Quit(4, "modest");
+  queue_.Quit(4, "third");
+  queue_.Quit(4, "nobody");
+  queue_.Quit(9, "modest");
+  EXPECT_EQ(PopAll(), (std::vector<uint64_t>{1, 5, 2, 3, 4}));
+  EXPECT_EQ(queue_.CountOf("modest"), 0u);
+}
+
+TEST_F(JobQueueTest, AJobThatComesBackStandsInEveryLineAgain) {
+  for (uint64_t id : {1, 2, 3}) Push(id, JobClass::kPrebuild, "greedy");
+  queue_.Push({4, {"cuda:90", "b", false}, JobClass::kPrebuild, "greedy", kStart, false, {"modest"}});
+  EXPECT_EQ(PopAll(), (std::vector<uint64_t>{1, 4, 2, 3}));
+  EXPECT_EQ(queue_.size(), 0u);
 }
 
 TEST_F(JobQueueTest, OfEightStartsOneIsForAClassThatStarves) {

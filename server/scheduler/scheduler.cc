@@ -100,6 +100,8 @@ Scheduler::WaiterId Scheduler::AddWaiterLocked(uint64_t job, Waiter waiter) {
     for (const Attempt& run : joined_job.runs) executor_.Extend(run.worker, run.lease, waiter.deadline);
   }
   joined_job.waiters.push_back(id);
+  if (waiter.tenant != joined_job.spec.tenant && ++joined_job.joined[waiter.tenant] == 1)
+    queue_.Join(job, waiter.tenant);
   ++joined_job.callers;
   if (waiter.deadline != absl::InfiniteFuture()) deadlines_.emplace(waiter.deadline, id);
   waiter.job = job;
@@ -112,6 +114,7 @@ Scheduler::WaiterId Scheduler::Submit(JobSpec spec, absl::Time deadline, Recheck
   waiter.done = std::move(done);
   waiter.refresh = spec.refresh;
   waiter.deadline = deadline;
+  waiter.tenant = spec.tenant;
   std::optional<Outcome> refusal;
   WaiterId waiter_id = 0;
   uint64_t id = 0;
@@ -211,7 +214,9 @@ void Scheduler::EnqueueLocked(uint64_t id) {
   Job& job = *jobs_[id];
   job.state = State::kQueued;
   const bool offerable = peers_ != nullptr && job.spec.offerable && !job.spec.refresh && !job.granted;
-  queue_.Push({id, job.spec.needs, job.spec.job_class, job.spec.tenant, job.created, offerable});
+  JobQueue::Entry entry{id, job.spec.needs, job.spec.job_class, job.spec.tenant, job.created, offerable, {}};
+  for (const auto& [tenant, count] : job.joined) entry.joined.insert(tenant);
+  queue_.Push(entry);
 }
 
 void Scheduler::DispatchLocked() {
@@ -309,6 +314,12 @@ void Scheduler::ForgetWaiterLocked(WaiterId id) {
     deadlines_.erase(entry);
     break;
   }
+  auto& joined = jobs_[it->second.job]->joined;
+  auto tenant = joined.find(it->second.tenant);
+  if (tenant != joined.end() && --tenant->second == 0) {
+    queue_.Quit(it->second.job, tenant->first);
+    joined.erase(tenant);
+  }
   waiters_.erase(it);
 }
 
@@ -316,10 +327,10 @@ bool Scheduler::LeaveLocked(WaiterId id, Calls* calls) {
   auto it = waiters_.find(id);
   if (it == waiters_.end()) return false;
   const uint64_t job_id = it->second.job;
+  Job& job = *jobs_[job_id];
   ForgetWaiterLocked(id);
-  auto& waiters = jobs_[job_id]->waiters;
-  waiters.erase(std::find(waiters.begin(), waiters.end(), id));
-  if (waiters.empty()) AbandonLocked(job_id, calls);
+  job.waiters.erase(std::find(job.waiters.begin(), job.waiters.end(), id));
+  if (job.waiters.empty()) AbandonLocked(job_id, calls);
   return true;
 }
 

@@ -2,7 +2,6 @@
 #ifndef SERVER_SCHEDULER_SCHEDULER_H_
 #define SERVER_SCHEDULER_SCHEDULER_H_
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -24,6 +23,7 @@
 #include "server/scheduler/offer_filter.h"
 #include "server/scheduler/peers.h"
 #include "server/scheduler/quarantine.h"
+#include "server/scheduler/scheduler_stats.h"
 
 namespace tritond::server {
 
@@ -134,26 +134,7 @@ class Scheduler final {
   void Lock(const std::string& key, const std::string& reason);
   std::vector<Quarantine::Entry> Quarantined() const;
 
-  struct ClassStats {
-    size_t queued = 0;
-    size_t running = 0;
-    absl::Duration oldest_wait;
-  };
-  struct TenantStats {
-    size_t queued = 0;
-    size_t running = 0;
-  };
-  struct Stats {
-    std::array<ClassStats, kJobClasses> classes;
-    std::map<std::string, TenantStats> tenants;           // those that have jobs now
-    uint64_t started = 0;                                 // leases given
-    uint64_t lost = 0;                                    // leases lost
-    uint64_t rejected = 0;                                // queue full
-    uint64_t hedged = 0;                                  // second runs of stuck jobs
-    uint64_t flaked = 0;                                  // runs that ended in INTERNAL and were made again
-    std::map<std::string, std::vector<OpenJob>> running;  // by worker
-    std::map<std::string, uint64_t> done;                 // worker to leases finished
-  };
+  using Stats = SchedulerStats;
   Stats GetStats() const;
   // The job of this id while it has not ended.
   std::optional<OpenJob> FindOpen(absl::string_view id) const;
@@ -166,6 +147,7 @@ class Scheduler final {
     bool joined = false;
     bool refresh = false;
     absl::Time deadline;
+    std::string tenant;
   };
   struct Attempt {
     uint64_t lease = 0;
@@ -178,6 +160,7 @@ class Scheduler final {
     State state = State::kReserved;
     uint64_t flight = 0;  // what the peers call it; another one when what they know of it counts no more
     std::vector<WaiterId> waiters;
+    std::map<std::string, size_t> joined;      // waiters of other tenants than its own
     absl::Time latest = absl::InfinitePast();  // the latest deadline of all who have waited
     absl::Time created, started;
     std::vector<Attempt> runs;  // now: one, or two when hedged

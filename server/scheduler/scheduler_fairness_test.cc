@@ -36,8 +36,8 @@ class SchedulerFairnessTest : public testing::Test, public Executor {
     spec.tenant = tenant;
     spec.job_class = job_class;
     spec.needs = {"t", "b", true};
-    came_at_[key] = static_cast<int>(start_of_.size());
-    scheduler_.Submit(spec, absl::InfiniteFuture(), nullptr, [](const Outcome&, bool) {});
+    came_at_.emplace(key, static_cast<int>(start_of_.size()));
+    waiter_ = scheduler_.Submit(spec, absl::InfiniteFuture(), nullptr, [](const Outcome&, bool) {});
   }
   void Submit(const std::string& prefix, int count, const std::string& tenant, JobClass job_class) {
     for (int i = 0; i < count; ++i) Submit(prefix + std::to_string(i), tenant, job_class);
@@ -56,6 +56,7 @@ class SchedulerFairnessTest : public testing::Test, public Executor {
   absl::Time now_ = absl::FromUnixSeconds(1000);
   Scheduler scheduler_;
   uint64_t lease_ = 0;
+  Scheduler::WaiterId waiter_ = 0;  // of the latest call
   std::map<std::string, int> start_of_, came_at_;
 };
 
@@ -105,6 +106,28 @@ TEST_F(SchedulerFairnessTest, NeitherAClassNorATenantStarvesBehindEndlessUrgentW
     return start.first.rfind("urgent", 0) == 0 || start.first.rfind("more", 0) == 0;
   });
   EXPECT_GE(urgent, 100 * 7 / 8);
+}
+
+TEST_F(SchedulerFairnessTest, WhoJoinsAnothersBacklogWaitsNoLongerThanForAJobOfItsOwn) {
+  Submit("flood", 500, "flood", JobClass::kPrebuild);
+  RunFor(60);
+  for (const char* key : {"flood400", "flood450", "flood490"}) Submit(key, "modest", JobClass::kPrebuild);
+  scheduler_.Leave(waiter_);  // Of flood490.
+  RunFor(10);
+  EXPECT_TRUE(Started("flood400"));
+  EXPECT_TRUE(Started("flood450"));
+  EXPECT_FALSE(Started("flood490"));
+  RunFor(430);
+  EXPECT_EQ(start_of_.size(), 500u);
+}
+
+TEST_F(SchedulerFairnessTest, WhatWasJoinedBeforeItWasRaisedStaysInEveryLine) {
+  Submit("flood", 200, "flood", JobClass::kPrebuild);
+  Submit("urgent", 200, "flood", JobClass::kInteractive);
+  Submit("flood150", "modest", JobClass::kPrebuild);
+  Submit("flood150", "third", JobClass::kInteractive);
+  RunFor(5);
+  EXPECT_TRUE(Started("flood150"));
 }
 
 TEST_F(SchedulerFairnessTest, OneTenantsJobsOfAClassStartInOrderOfArrival) {

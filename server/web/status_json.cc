@@ -61,7 +61,7 @@ Json EndedJobJson(const JobRecord& record, const PageAccess& access) {
 Json QueuesJson(const Scheduler::Stats& stats) {
   Json queues = Json::array();
   for (int i = 0; i < kJobClasses; ++i) {
-    const Scheduler::ClassStats& one = stats.classes[i];
+    const SchedulerStats::Class& one = stats.classes[i];
     queues.push_back({{"class", kClassNames[i]},
                       {"queued", one.queued},
                       {"running", one.running},

@@ -13,7 +13,6 @@
 #include "proto/request_key/request_key.h"
 #include "tests/support/certificates.h"
 #include "tests/support/daemon_fixture.h"
-#include "tests/support/sanitizer.h"
 
 namespace tritond::tests {
 namespace {
@@ -221,7 +220,6 @@ class RemoteWorker final {
  public:
   RemoteWorker(const std::string& address, const std::vector<std::string>& more) {
     std::vector<std::string> command = {TRITOND_FAKE_WORKER, "--server", address, "--name", "remote"};
-    if (kSanitized) command.insert(command.end(), {"--memory-limit-mb", "0"});
     command.insert(command.end(), more.begin(), more.end());
     std::vector<char*> argv;
     for (std::string& word : command) argv.push_back(word.data());

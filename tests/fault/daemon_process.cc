@@ -44,7 +44,6 @@ bool DaemonProcess::Start() {
                                  TRITOND_FAKE_WORKER,
                                  "--memory-cache-mb",
                                  absl::StrCat(memory_cache_mb)};
-  if (kSanitized) words.insert(words.end(), {"--worker-memory-mb", "0"});
   words.insert(words.end(), options_.begin(), options_.end());
   program_ = std::make_unique<Program>(words, folder_ + "/log", preload);
   const bool up = Await([this] {

@@ -6,14 +6,12 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "tests/support/sanitizer.h"
 
 namespace tritond::tests {
 
 std::unique_ptr<Program> RemoteWorker(int port, const std::string& name, const std::vector<std::string>& more,
                                       const std::string& log, const std::string& preload) {
   std::vector<std::string> words{TRITOND_FAKE_WORKER, "--server", absl::StrCat("127.0.0.1:", port), "--name", name};
-  if (kSanitized) words.insert(words.end(), {"--memory-limit-mb", "0"});
   words.insert(words.end(), more.begin(), more.end());
   return std::make_unique<Program>(words, log, preload);
 }

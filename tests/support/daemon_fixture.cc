@@ -21,7 +21,7 @@ DaemonTest::DaemonTest() {
   config.http = "127.0.0.1:0";
   config.workers = 2;
   config.worker_binary = TRITOND_FAKE_WORKER;
-  config.worker_memory_mb = kSanitized ? 0 : 2048;
+  config.worker_memory_mb = 2048;
   config.memory_cache_mb = 64;
 }
 
