@@ -101,6 +101,7 @@ def options(kind, build):
         "address": {
             # A test preloads a library, which then stands before the sanitizer's own.
             "ASAN_OPTIONS": f"detect_leaks=1:verify_asan_link_order=0:log_path={reports}",
+            "LSAN_OPTIONS": f"suppressions={ROOT}/{HERE}/lsan.supp:print_suppressions=0",
             "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:log_path={reports}"},
         "thread": {
             "TSAN_OPTIONS": f"suppressions={ROOT}/{HERE}/tsan.supp:second_deadlock_stack=1:log_path={reports}"}}[kind]
