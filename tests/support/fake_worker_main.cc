@@ -26,6 +26,6 @@ int main(int argc, char** argv) {
     words.insert(words.end(), {limit.data(), none.data()});
   }
   return tritond::workers::WorkerMain(
-      static_cast<int>(words.size()), words.data(), [&] { return std::make_unique<tritond::tests::FakeCompiler>(build_id); },
-      tritond::tests::InjectFault);
+      static_cast<int>(words.size()), words.data(),
+      [&] { return std::make_unique<tritond::tests::FakeCompiler>(build_id); }, tritond::tests::InjectFault);
 }
