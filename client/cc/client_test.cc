@@ -3,14 +3,20 @@
 
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "client/cc/status.h"
 #include "proto/request_key/request_key.h"
 #include "proto/v1/artifact.grpc.pb.h"
 #include "proto/v1/compile.grpc.pb.h"
+#include "tests/support/tcp_proxy.h"
 
 namespace tritond::client {
 namespace {
@@ -21,6 +27,7 @@ class FakeCompileService final : public v1::CompileService::Service {
   grpc::Status Compile(grpc::ServerContext* context, const v1::CompileRequest* request,
                        v1::CompileResponse* response) override {
     ++calls;
+    if (request->ir() == "takes long") answer_long.WaitForNotification();
     if (failures > 0) {
       --failures;
       return {grpc::StatusCode::UNAVAILABLE, "draining"};
@@ -64,6 +71,7 @@ class FakeCompileService final : public v1::CompileService::Service {
   std::atomic<int> failures{0};
   std::atomic<int> refusals{0};  // of items of batches
   bool inline_blobs = true;
+  absl::Notification answer_long;  // to IR that takes long
 };
 
 // Serves one artifact, three bytes a message; the first stream breaks after one message.
@@ -90,13 +98,13 @@ class ClientTest : public testing::Test {
  protected:
   ClientTest() {
     grpc::ServerBuilder builder;
-    int port = 0;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10);
     builder.RegisterService(&compile_);
     builder.RegisterService(&artifact_);
     server_ = builder.BuildAndStart();
     ClientOptions options;
-    options.address = absl::StrCat("127.0.0.1:", port);
+    options.address = absl::StrCat("127.0.0.1:", port_);
     options.sleep = [this](absl::Duration delay) { slept_.push_back(delay); };
     options.retry.max_attempts = 4;
     client_ = std::move(Client::Connect(options)).value();
@@ -106,6 +114,7 @@ class ClientTest : public testing::Test {
 
   FakeCompileService compile_;
   FakeArtifactService artifact_;
+  int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
   std::vector<absl::Duration> slept_;
   std::unique_ptr<Client> client_;
@@ -204,6 +213,80 @@ TEST_F(ClientTest, AnItemThatIsAlwaysRefusedIsReportedAtTheEnd) {
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(reported, 1);
   EXPECT_EQ(compile_.calls, 4);
+}
+
+// A cable that is cut while a compile takes long: nothing comes, and nothing says that nothing will.
+TEST_F(ClientTest, ALongCallEndsWhenItsDaemonIsGoneWithoutAWordAndNotBefore) {
+  tests::TcpProxy cable(port_);
+  ClientOptions options;
+  options.address = absl::StrCat("127.0.0.1:", cable.port());
+  options.keepalive = absl::Milliseconds(500);
+  options.retry.max_attempts = 1;
+  auto client = Client::Connect(options);
+  ASSERT_TRUE(client.ok()) << client.status();
+  v1::CompileRequest request;
+  request.set_ir("takes long");
+  absl::Notification ended;
+  absl::Status status;
+  std::thread caller([&] {
+    status = (*client)->Compile(request, Soon()).status();
+    ended.Notify();
+  });
+  // gRPC asks once a second at most, and by itself no more than twice.
+  EXPECT_FALSE(ended.WaitForNotificationWithTimeout(absl::Milliseconds(3500))) << status;
+  cable.Stall();
+  EXPECT_TRUE(ended.WaitForNotificationWithTimeout(absl::Seconds(10)));
+  compile_.answer_long.Notify();
+  cable.Resume();
+  caller.join();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+}
+
+// Takes connections and says nothing: the kernel of a machine whose daemon hangs.
+class SilentListener final {
+ public:
+  SilentListener() {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    EXPECT_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(listen(fd_, 16), 0);
+    getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
+    address_ = absl::StrCat("127.0.0.1:", ntohs(address.sin_port));
+  }
+  ~SilentListener() { close(fd_); }
+  const std::string& address() const { return address_; }
+
+ private:
+  const int fd_ = socket(AF_INET, SOCK_STREAM, 0);
+  std::string address_;
+};
+
+TEST(Connect, ADaemonThatTakesTheCallAndSaysNothingIsGivenUpInTime) {
+  const SilentListener silent;
+  ClientOptions options;
+  options.address = silent.address();
+  options.connect_timeout = absl::Milliseconds(300);
+  const absl::Time start = absl::Now();
+  EXPECT_TRUE(absl::IsUnavailable(Client::Connect(options).status()));
+  EXPECT_LT(absl::Now() - start, absl::Seconds(1));
+}
+
+TEST_F(ClientTest, BesideASilentDaemonAnotherOneAnswers) {
+  const SilentListener silent;
+  ClientOptions options;
+  options.address = absl::StrCat(silent.address(), ",127.0.0.1:", port_);
+  auto client = Client::Connect(options);
+  ASSERT_TRUE(client.ok()) << client.status();
+  const absl::Time start = absl::Now();
+  for (int i = 0; i < 20; ++i) {  // Of which about half prefer the silent one.
+    v1::CompileRequest request;
+    request.set_ir(absl::StrCat("kernel ", i));
+    EXPECT_TRUE((*client)->Compile(request, Soon()).ok());
+  }
+  EXPECT_EQ(compile_.calls, 20);
+  EXPECT_LT(absl::Now() - start, absl::Seconds(8));  // It is waited for once, for two seconds.
 }
 
 TEST(Connect, RefusesAnAddressWithoutAPort) {

@@ -18,10 +18,6 @@ namespace {
 using Channels = std::vector<std::shared_ptr<grpc::Channel>>;
 
 constexpr int kMaxMessageBytes = 256 << 20;
-// Between a daemon that fell silent in the middle of a call and the call's end. Daemons permit a ping each five
-// seconds.
-constexpr int kKeepaliveMs = 10000;
-constexpr int kKeepaliveTimeoutMs = 5000;
 // How long a connection attempt may hang where nobody even refuses it.
 constexpr int kDialMs = 2000;
 
@@ -53,8 +49,11 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address, const Cli
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kDialMs);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  const int keepalive_ms = static_cast<int>(absl::ToInt64Milliseconds(options.keepalive));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive_ms);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive_ms / 2);
+  // Without it gRPC asks twice and then never again, while a caller that waits for a compile sends nothing.
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   return grpc::CreateCustomChannel(address, MakeCredentials(options), arguments);
 }
 
