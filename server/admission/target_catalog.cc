@@ -77,7 +77,11 @@ std::optional<TargetCatalog::Arrival> TargetCatalog::ArrivalLocked(const Waiter&
   if (now >= waiter.deadline) return Arrival::kDeadline;
   const bool settled = now - started_ >= config_.start_grace ||
                        (config_.expected_workers > 0 && workers_seen_ >= config_.expected_workers);
-  if (it == known_.end()) return settled ? std::optional<Arrival>(Arrival::kUnknown) : std::nullopt;
+  if (it == known_.end()) {
+    // Where no worker has ever been nobody can say that a target is none.
+    if (settled) return known_.empty() ? Arrival::kNoWorker : Arrival::kUnknown;
+    return std::nullopt;
+  }
   if (now - waiter.since >= config_.return_grace) return Arrival::kNoWorker;
   return std::nullopt;
 }

@@ -73,13 +73,25 @@ TEST_F(TargetCatalogTest, ATargetIsUnknownOnceTheExpectedWorkersAreHere) {
 }
 
 TEST_F(TargetCatalogTest, ATargetIsUnknownAfterTheGracePeriod) {
-  Wait("cuda:75");
+  TargetCatalog catalog({/*expected_workers=*/2}, [this] { return now_; });
+  catalog.WorkerAttached("w1", "b1", {Target("cuda:90")});
+  catalog.WhenAttached("cuda:75", absl::InfiniteFuture(), [this](Arrival arrival) { arrival_ = arrival; });
+  now_ += absl::Seconds(14);
+  catalog.Tick();
+  EXPECT_FALSE(arrival_.has_value());
+  now_ += absl::Seconds(1);
+  catalog.Tick();
+  EXPECT_EQ(arrival_, Arrival::kUnknown);
+}
+
+TEST_F(TargetCatalogTest, WhereNoWorkerHasEverBeenNoTargetIsCalledUnknown) {
+  Wait("cuda:90");
   now_ += absl::Seconds(14);
   catalog_.Tick();
   EXPECT_FALSE(arrival_.has_value());
   now_ += absl::Seconds(1);
   catalog_.Tick();
-  EXPECT_EQ(arrival_, Arrival::kUnknown);
+  EXPECT_EQ(arrival_, Arrival::kNoWorker);
 }
 
 TEST_F(TargetCatalogTest, AWaitEndsAtItsDeadline) {

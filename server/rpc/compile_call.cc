@@ -237,10 +237,8 @@ void CompileCall::Answer(absl::StatusOr<CompileAnswer> answer) {
 absl::Status CompileCall::UnknownTarget() const {
   std::vector<std::string> names;
   for (const KnownTarget& target : engine_.targets().List()) names.push_back(target.name);
-  const std::string known =
-      names.empty() ? "no worker is attached" : absl::StrCat("known are ", absl::StrJoin(names, ", "));
-  return InvalidRequest(
-      {{"target", absl::StrCat("is unknown to this server: ", request_->message.target(), "; ", known)}});
+  return InvalidRequest({{"target", absl::StrCat("is unknown to this server: ", request_->message.target(),
+                                                 "; known are ", absl::StrJoin(names, ", "))}});
 }
 
 }  // namespace tritond::server
