@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams whose other end is a loop on a thread of its own: for the rare RPCs that read or write much and block on the
-// disk meanwhile. Each deletes itself when its RPC is over and its loop has returned.
+// disk meanwhile. Each deletes itself when its RPC is over and its loop has returned. There are no more of them at once
+// than slots, so that callers that begin one after the other and go on with none cost a bounded number of threads.
 #ifndef SERVER_RPC_BLOCKING_STREAM_H_
 #define SERVER_RPC_BLOCKING_STREAM_H_
 
@@ -15,14 +16,15 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "server/rpc/status.h"
+#include "server/rpc/stream_slots.h"
 
 namespace tritond::server {
 
 template <typename Response>
 class BlockingWriter final : public grpc::ServerWriteReactor<Response> {
  public:
-  // Runs `body`; what it returns ends the RPC.
-  explicit BlockingWriter(std::function<absl::Status(BlockingWriter&)> body) {
+  // Runs `body` in a slot that was taken for it; what it returns ends the RPC.
+  BlockingWriter(StreamSlots& slots, std::function<absl::Status(BlockingWriter&)> body) : slots_(slots) {
     std::thread([this, body = std::move(body)] {
       const absl::Status status = body(*this);
       this->Finish(ToGrpc(status));
@@ -46,9 +48,13 @@ class BlockingWriter final : public grpc::ServerWriteReactor<Response> {
     written_ = true;
     ok_ = ok;
   }
-  void OnDone() override { over_.Notify(); }
+  void OnDone() override {
+    slots_.GiveBack();
+    over_.Notify();
+  }
 
  private:
+  StreamSlots& slots_;
   absl::Mutex mu_;
   bool written_ ABSL_GUARDED_BY(mu_) = false;
   bool ok_ ABSL_GUARDED_BY(mu_) = false;
@@ -58,7 +64,7 @@ class BlockingWriter final : public grpc::ServerWriteReactor<Response> {
 template <typename Request>
 class BlockingReader final : public grpc::ServerReadReactor<Request> {
  public:
-  explicit BlockingReader(std::function<absl::Status(BlockingReader&)> body) {
+  BlockingReader(StreamSlots& slots, std::function<absl::Status(BlockingReader&)> body) : slots_(slots) {
     std::thread([this, body = std::move(body)] {
       const absl::Status status = body(*this);
       this->Finish(ToGrpc(status));
@@ -91,9 +97,13 @@ class BlockingReader final : public grpc::ServerReadReactor<Request> {
     absl::MutexLock lock(&mu_);
     cancelled_ = true;
   }
-  void OnDone() override { over_.Notify(); }
+  void OnDone() override {
+    slots_.GiveBack();
+    over_.Notify();
+  }
 
  private:
+  StreamSlots& slots_;
   absl::Mutex mu_;
   bool read_ ABSL_GUARDED_BY(mu_) = false;
   bool ok_ ABSL_GUARDED_BY(mu_) = false;

@@ -64,14 +64,17 @@ absl::Status ExportTo(Engine& engine, std::vector<std::string> keys, ChunkWriter
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::BundleChunk>* Export(Engine& engine, grpc::CallbackServerContext* context,
+grpc::ServerWriteReactor<v1::BundleChunk>* Export(Engine& engine, StreamSlots& slots,
+                                                  grpc::CallbackServerContext* context,
                                                   const v1::ExportRequest* request) {
   std::vector<std::string> keys(request->keys().begin(), request->keys().end());
   for (const std::string& key : keys) {
     if (!cache::Digest::FromHex(key).ok())
       return new FailedWriter<v1::BundleChunk>(InvalidRequest({{"keys", absl::StrCat("hold no request key: ", key)}}));
   }
-  return new ChunkWriter([&engine, keys = std::move(keys)](ChunkWriter& out) { return ExportTo(engine, keys, out); });
+  if (!slots.Take()) return new FailedWriter<v1::BundleChunk>(slots.Full());
+  return new ChunkWriter(slots,
+                         [&engine, keys = std::move(keys)](ChunkWriter& out) { return ExportTo(engine, keys, out); });
 }
 
 }  // namespace tritond::server

@@ -93,9 +93,10 @@ absl::Status ImportFrom(Engine& engine, ChunkReader& in, v1::ImportResponse* res
 
 }  // namespace
 
-grpc::ServerReadReactor<v1::BundleChunk>* Import(Engine& engine, grpc::CallbackServerContext* context,
-                                                 v1::ImportResponse* response) {
-  return new ChunkReader([&engine, response](ChunkReader& in) { return ImportFrom(engine, in, response); });
+grpc::ServerReadReactor<v1::BundleChunk>* Import(Engine& engine, StreamSlots& slots,
+                                                 grpc::CallbackServerContext* context, v1::ImportResponse* response) {
+  if (!slots.Take()) return new FailedReader<v1::BundleChunk>(slots.Full());
+  return new ChunkReader(slots, [&engine, response](ChunkReader& in) { return ImportFrom(engine, in, response); });
 }
 
 }  // namespace tritond::server

@@ -12,6 +12,7 @@
 #include "server/admission/access.h"
 #include "server/jobs/job_book.h"
 #include "server/rpc/engine.h"
+#include "server/rpc/stream_slots.h"
 #include "server/rpc/task_thread.h"
 
 namespace tritond::server {
@@ -50,10 +51,12 @@ grpc::ServerUnaryReactor* FindMissing(Engine& engine, grpc::CallbackServerContex
 grpc::ServerWriteReactor<v1::FetchResponse>* Fetch(Engine& engine, grpc::CallbackServerContext* context,
                                                    const v1::FetchRequest* request);
 
-grpc::ServerWriteReactor<v1::BundleChunk>* Export(Engine& engine, grpc::CallbackServerContext* context,
+// Each takes one of the slots while it lasts.
+grpc::ServerWriteReactor<v1::BundleChunk>* Export(Engine& engine, StreamSlots& slots,
+                                                  grpc::CallbackServerContext* context,
                                                   const v1::ExportRequest* request);
-grpc::ServerReadReactor<v1::BundleChunk>* Import(Engine& engine, grpc::CallbackServerContext* context,
-                                                 v1::ImportResponse* response);
+grpc::ServerReadReactor<v1::BundleChunk>* Import(Engine& engine, StreamSlots& slots,
+                                                 grpc::CallbackServerContext* context, v1::ImportResponse* response);
 
 // AdminService. Of other tenants' jobs a caller of one tenant sees numbers alone.
 grpc::ServerUnaryReactor* ListWorkers(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,

@@ -95,14 +95,14 @@ grpc::ServerWriteReactor<v1::BundleChunk>* ArtifactServiceImpl::Export(grpc::Cal
         absl::PermissionDeniedError("everything is everybody's: a caller of one tenant names the keys to export"),
         "PERMISSION_DENIED"));
   }
-  return server::Export(engine_, context, request);
+  return server::Export(engine_, transfers_, context, request);
 }
 
 grpc::ServerReadReactor<v1::BundleChunk>* ArtifactServiceImpl::Import(grpc::CallbackServerContext* context,
                                                                       v1::ImportResponse* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kAdmin);
   if (!caller.ok()) return new FailedReader<v1::BundleChunk>(caller.status());
-  return server::Import(engine_, context, response);
+  return server::Import(engine_, transfers_, context, response);
 }
 
 grpc::ServerWriteReactor<v1::AutotuneResponse>* AutotuneServiceImpl::Autotune(grpc::CallbackServerContext* context,

@@ -13,6 +13,7 @@
 #include "server/rpc/engine.h"
 #include "server/rpc/gate.h"
 #include "server/rpc/rpcs.h"
+#include "server/rpc/stream_slots.h"
 
 namespace tritond::server {
 
@@ -68,8 +69,11 @@ class ArtifactServiceImpl final : public v1::ArtifactService::CallbackService {
                                                    v1::ImportResponse* response) override;
 
  private:
+  static constexpr int kTransfers = 16;  // bundles on their way at once, each with a thread
+
   Engine& engine_;
   const Gate& gate_;
+  StreamSlots transfers_{kTransfers};
 };
 
 class AutotuneServiceImpl final : public v1::AutotuneService::CallbackService {

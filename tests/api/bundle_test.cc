@@ -87,6 +87,36 @@ TEST_F(BundleTest, HoldsOnlyTheNamedKeys) {
   EXPECT_EQ(Export({"no key"}, &bundle).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
+TEST_F(BundleTest, NoMoreAreOnTheirWayThanThereAreThreadsFor) {
+  Start();
+  CompileOk("one");
+  struct Stalled {
+    grpc::ClientContext context;
+    v1::ImportResponse response;
+    std::unique_ptr<grpc::ClientWriter<v1::BundleChunk>> stream;
+  };
+  std::vector<std::unique_ptr<Stalled>> stalled;
+  std::string bundle;
+  grpc::Status refused;
+  Await([&] {  // Which begin in the background.
+    Stalled& import = *stalled.emplace_back(std::make_unique<Stalled>());
+    import.stream = artifacts->Import(&import.context, &import.response);
+    import.stream->Write(v1::BundleChunk());
+    refused = Export({}, &bundle);
+    return !refused.ok();
+  });
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << refused.error_message();
+  EXPECT_EQ(ReasonOf(refused), "TRANSFERS_FULL");
+  EXPECT_NE(DetailOf<google::rpc::RetryInfo>(refused), nullptr);
+  EXPECT_GE(stalled.size(), 16u);
+  EXPECT_LE(stalled.size(), 30u);
+  for (const auto& import : stalled) {
+    import->context.TryCancel();
+    EXPECT_FALSE(import->stream->Finish().ok());
+  }
+  Await([&] { return Export({}, &bundle).ok(); });
+}
+
 TEST_F(BundleTest, OfADamagedBundleNothingIsStored) {
   Start();
   CompileOk("one");

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SERVER_RPC_STREAM_SLOTS_H_
+#define SERVER_RPC_STREAM_SLOTS_H_
+
+#include <atomic>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "server/rpc/status.h"
+
+namespace tritond::server {
+
+// How many streams may have a thread of their own at once. Thread-safe; outlives the streams.
+class StreamSlots final {
+ public:
+  explicit StreamSlots(int slots) : slots_(slots), free_(slots) {}
+  // False when none is free; else one is taken until GiveBack.
+  bool Take() {
+    for (int free = free_; free > 0;) {
+      if (free_.compare_exchange_weak(free, free - 1)) return true;
+    }
+    return false;
+  }
+  void GiveBack() { ++free_; }
+  // What is answered when none is free.
+  absl::Status Full() const {
+    return WithReason(absl::ResourceExhaustedError(absl::StrCat(slots_, " bundles are on their way already")),
+                      "TRANSFERS_FULL", absl::Seconds(5));
+  }
+
+ private:
+  const int slots_;
+  std::atomic<int> free_;
+};
+
+}  // namespace tritond::server
+
+#endif  // SERVER_RPC_STREAM_SLOTS_H_
