@@ -63,6 +63,17 @@ TEST_F(SharedCacheTest, WhatOneHasTheOtherGetsAndKeeps) {
   EXPECT_EQ(errors, 0);
 }
 
+// As an engine does that confirms a write and fails over before a replica has it.
+TEST_F(SharedCacheTest, WhatTheOthersConfirmedAndForgotIsStillHere) {
+  const auto one = Open(), two = Open();
+  ASSERT_TRUE(one->Put(key, Blob("value")).ok());
+  ASSERT_TRUE(meeting.store.Remove(key).ok());
+  EXPECT_EQ(one->Get(key)->bytes(), "value");
+  EXPECT_TRUE(one->FindMissing({key})->empty());
+  EXPECT_TRUE(absl::IsNotFound(two->Get(key).status()));
+  EXPECT_EQ(two->FindMissing({key})->size(), 1u);
+}
+
 TEST_F(SharedCacheTest, GoesOnAloneWhenTheOthersAreAway) {
   const auto cache = Open();
   meeting.away = absl::UnavailableError("away");

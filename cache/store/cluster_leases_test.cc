@@ -72,6 +72,24 @@ TEST_F(ClusterLeasesTest, OneOwnerHasTheLeaseAndItsTokenGrowsWithEveryOne) {
   EXPECT_EQ(second.lease.token, 2u);
 }
 
+// Else callers would meet at the engine less often than they could, and nothing would say so.
+TEST_F(ClusterLeasesTest, WhatOneClientHoldsOnAnyNodeEveryOtherClientSees) {
+  RedisOptions options;
+  options.nodes = {nodes_->addresses()[2]};  // Knows the engine by another node.
+  const auto other = std::make_shared<RedisCluster>(options);
+  ClusterLeases others(other, "results", absl::Hours(1), [](const Digest&, const Blob& value) { return value; });
+  for (int i = 0; i < 60; ++i) {
+    key = Digest::Of(absl::StrCat("spread ", i));
+    ASSERT_EQ(Ask("a").state, State::kGranted);
+    const absl::StatusOr<LeaseTable::Answer> seen = others.Ask(key, "b", kLong, {});
+    ASSERT_TRUE(seen.ok()) << seen.status();
+    EXPECT_EQ(seen->state, State::kHeld);
+  }
+  for (const auto& client : {cluster, other}) {
+    for (const EngineNode& node : client->Nodes()) EXPECT_GE(node.calls, 5u) << node.address;
+  }
+}
+
 TEST_F(ClusterLeasesTest, AskingAgainAsTheSameOwnerGivesTheSameLease) {
   EXPECT_EQ(Ask("a").lease.token, 1u);
   EXPECT_EQ(Ask("a").lease.token, 1u);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <regex>
+#include <set>
 
 namespace tritond::proto {
 namespace {
@@ -104,6 +105,56 @@ TEST(RequestKey, EverythingThatChangesTheBytesChangesIt) {
   EXPECT_TRUE(changed([](auto& r) { r.mutable_abi()->set_descriptor_flags(0); }));
   EXPECT_TRUE(changed([](auto& r) { (*r.mutable_options()->mutable_fields())["num_warps"].set_number_value(8); }));
   EXPECT_NE(RequestKey(Request("module {}"), "build-2"), base);
+}
+
+// Devices of one family whose code is not the same: what is made for one may run on the other and compute nonsense.
+TEST(RequestKey, NearlyEqualTargetsHaveKeysOfTheirOwn) {
+  std::set<std::string> keys;
+  const std::vector<std::string> targets = {"cuda:70",  "cuda:80",  "cuda:90",   "cuda:90a", "cuda:100", "cuda:100a",
+                                            "cuda:103", "cuda:120", "cuda:120a", "cuda:121", "host",     "hip:gfx942"};
+  for (const std::string& target : targets) {
+    v1::CompileRequest request = Request("module {}");
+    request.set_target(target);
+    keys.insert(Key(request));
+  }
+  EXPECT_EQ(keys.size(), targets.size());
+}
+
+// Something else than the default.
+void SetField(const google::protobuf::FieldDescriptor& field, v1::CompileRequest* request) {
+  using Field = google::protobuf::FieldDescriptor;
+  const google::protobuf::Reflection& reflection = *request->GetReflection();
+  switch (field.cpp_type()) {
+    case Field::CPPTYPE_STRING:
+      return reflection.SetString(request, &field, "something else");
+    case Field::CPPTYPE_BOOL:
+      return reflection.SetBool(request, &field, true);
+    case Field::CPPTYPE_ENUM:
+      if (field.is_repeated()) return reflection.AddEnumValue(request, &field, field.enum_type()->value_count() - 2);
+      return reflection.SetEnumValue(request, &field, field.enum_type()->value_count() - 1);
+    case Field::CPPTYPE_MESSAGE:
+      if (field.name() == "options") return (*request->mutable_options()->mutable_fields())["k"].set_bool_value(true);
+      if (field.name() == "abi") return request->mutable_abi()->set_global_scratch(false);
+      [[fallthrough]];
+    default:
+      FAIL() << "say what another value of " << field.name() << " is";
+  }
+}
+
+// A field that is added later is in neither list, and somebody has to decide.
+TEST(RequestKey, EachFieldOfARequestCountsOrSaysHowToServe) {
+  const std::set<std::string> serving = {"priority", "tenant", "client_version", "label", "cache_mode", "delivery"};
+  const std::string base = Key(Request("module {}"));
+  const google::protobuf::Descriptor& fields = *v1::CompileRequest::descriptor();
+  for (int i = 0; i < fields.field_count(); ++i) {
+    v1::CompileRequest request = Request("module {}");
+    SetField(*fields.field(i), &request);
+    EXPECT_EQ(Key(request) == base, serving.count(fields.field(i)->name()) > 0) << fields.field(i)->name();
+    KeepKeyFields(&request);
+    EXPECT_EQ(request.SerializeAsString() == Request("module {}").SerializeAsString(),
+              serving.count(fields.field(i)->name()) > 0)
+        << fields.field(i)->name();
+  }
 }
 
 TEST(RequestKey, HowToServeDoesNotCount) {

@@ -11,11 +11,14 @@
 
 namespace tritond::server {
 
+// Where the daemon listens when nothing is said: on this machine alone.
+inline constexpr char kDefaultListen[] = "127.0.0.1:7433";
+
 // Everything that can be set, with what holds when it is not. The names are those of the command line, with
 // underscores.
 struct ServerConfig {
   std::string data_dir;                       // must be set
-  std::vector<std::string> listen;            // HOST:PORT or unix:PATH; none: 127.0.0.1:7433
+  std::vector<std::string> listen;            // HOST:PORT or unix:PATH; none: kDefaultListen
   std::string name;                           // what other daemons call this one; empty: HOST:PORT
   std::string http = "127.0.0.1:7434";        // "none": no HTTP
   int workers = -1;                           // local workers; negative: one per CPU

@@ -38,6 +38,14 @@ TEST(ParseCommandLine, TakesEachFlag) {
   EXPECT_TRUE(config->sync_writes);
 }
 
+TEST(ParseCommandLine, ByItselfADaemonListensOnThisMachineAlone) {
+  auto config = Parse({"--data-dir", "/tmp/x"});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_THAT(config->listen, testing::IsEmpty());
+  EXPECT_THAT(kDefaultListen, testing::StartsWith("127.0.0.1:"));
+  EXPECT_THAT(config->http, testing::StartsWith("127.0.0.1:"));
+}
+
 TEST(ParseCommandLine, FlagsPrevailOverTheFile) {
   const std::string path = WriteFile("data_dir: /from/file\nworkers: 5\nlisten: [\"127.0.0.1:9\"]\n");
   auto config = Parse({"--config", path, "--workers", "7"});

@@ -30,7 +30,6 @@ namespace tritond::server {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(20);
-constexpr char kDefaultListen[] = "127.0.0.1:7433";
 constexpr const char* kHealthOfCompiles[] = {"compile", "tritond.v1.CompileService"};
 constexpr const char* kHealthOfCache[] = {"", "cache", "tritond.v1.ArtifactService", "tritond.v1.AdminService",
                                           "tritond.v1.WorkerService"};

@@ -136,6 +136,31 @@ TEST_F(ResultStoreTest, NoLimitIsWideEnoughForAnyNumberOfTinyResults) {
   EXPECT_GE(store.index().size(), 10u);
 }
 
+TEST_F(ResultStoreTest, AResultWhoseArtifactIsGoneIsAMissAndCountsOnceWhenItIsThereAgain) {
+  ResultStore store(results, blobs, {});
+  Keep(store, "a", Fresh("binary", "request"));
+  const uint64_t size_bytes = store.index().size_bytes();
+  blobs.entries.erase(cache::Digest::Of("binary"));
+  store.OnLostArtifact(Hex("binary"));
+  EXPECT_TRUE(absl::IsNotFound(store.Find(Key("a")).status()));
+  Keep(store, "a", Fresh("binary", "request"));
+  EXPECT_EQ((*store.Find(Key("a")))->artifacts[0].bytes(), "binary");
+  EXPECT_EQ(store.index().size(), 1u);
+  EXPECT_EQ(store.index().size_bytes(), size_bytes);
+}
+
+TEST_F(ResultStoreTest, AResultWhoseArtifactIsGoneMakesRoomAsAnyOther) {
+  StoreLimits limits;
+  limits.stored_bytes = 6000;
+  ResultStore store(results, blobs, limits);
+  Keep(store, "gone", Fresh(std::string(2000, 'g'), "request gone", 0.1));
+  blobs.entries.erase(cache::Digest::Of(std::string(2000, 'g')));
+  Keep(store, "a", Fresh(std::string(2000, 'a'), "request a", 10));
+  Keep(store, "b", Fresh(std::string(2000, 'b'), "request b", 10));
+  EXPECT_THAT(store.index().Keys(), UnorderedElementsAre(cache::Digest::Of("key of a"), cache::Digest::Of("key of b")));
+  EXPECT_LE(store.index().size_bytes(), 6000u);
+}
+
 TEST_F(ResultStoreTest, WrongBytesAreNotKept) {
   ResultStore store(results, blobs, {});
   FreshResult fresh = Fresh("binary", "request");

@@ -273,6 +273,20 @@ TEST_F(SchedulerTest, AnInternalErrorIsTriedOnceMoreOnAnotherWorker) {
   EXPECT_EQ(scheduler_.GetStats().flaked, 1u);
 }
 
+TEST_F(SchedulerTest, AWorkerThatFailedOnceIsAvoidedByThatJobAlone) {
+  Attach("w1");
+  Seen flaky, next;
+  Submit(Spec("flaky"), &flaky);
+  Attach("w2");
+  Seen keeps_busy;
+  Submit(Spec("keeps the other busy"), &keeps_busy);
+  FinishWith(absl::InternalError("flake"), executor_.started[0].lease);
+  Submit(Spec("next"), &next);
+  ASSERT_EQ(executor_.started.size(), 3u);
+  EXPECT_EQ(executor_.started[2].key, "next");
+  EXPECT_EQ(executor_.started[2].worker, "w1");
+}
+
 TEST_F(SchedulerTest, AnInternalErrorOfTwoWorkersIsAnswered) {
   Attach("w1");
   Attach("w2");

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tests/support/browser.h"
 #include "tests/support/daemon_fixture.h"
@@ -168,6 +169,49 @@ TEST_F(CoveredClusterTest, OneStalledNodeIsNamedAndSoonCostsNothing) {
     CompileOk(*compile, Request(absl::StrCat("again ", i++)));
     return Get("/readyz") == "ok\n";
   });
+}
+
+// An engine that is set up to serve nothing when a part of it is missing.
+TEST_F(ClusterTest, AnEngineThatStopsForTheLossOfOneNodeStopsNobody) {
+  Start();
+  CompileOk(*compile, Request("before"));
+  nodes->Signal(1, SIGSTOP);
+  Await([&] {
+    return absl::StrContains(nodes->Command(0, "cluster info"), "cluster_state:fail") &&
+           absl::StrContains(nodes->Command(2, "cluster info"), "cluster_state:fail");
+  });
+  int i = 0;
+  Await([&] {
+    EXPECT_EQ(CompileOk(*compile, Request(absl::StrCat("down ", i++))).cache(), v1::CACHE_STATUS_MISS);
+    return absl::StrContains(Get("/metrics"), "tritond_cluster_up 0");
+  });
+  EXPECT_EQ(CompileOk(*compile, Request("before")).cache(), v1::CACHE_STATUS_HIT);
+  EXPECT_THAT(Get("/readyz"), HasSubstr("ok, but the cluster's engine does not answer"));
+  nodes->Signal(1, SIGCONT);
+  Await([&] {
+    CompileOk(*compile, Request(absl::StrCat("again ", i++)));
+    return Get("/readyz") == "ok\n";
+  });
+}
+
+TEST_F(ClusterTest, ADaemonEndsInTimeThoughItsEngineHangs) {
+  Start();
+  CompileOk(*compile, Request("before"));
+  for (int i = 0; i < 3; ++i) nodes->Signal(i, SIGSTOP);
+  const auto stub = v1::CompileService::NewStub(channel);
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 8; ++i) {
+    callers.emplace_back([&stub, i] {
+      grpc::ClientContext context;
+      v1::CompileResponse response;
+      stub->Compile(&context, Request(absl::StrCat("as it ends ", i)), &response);  // Whatever comes of it.
+    });
+  }
+  absl::SleepFor(absl::Milliseconds(100));  // They are looked for in the engine.
+  const absl::Time begin = absl::Now();
+  Stop(/*grace=*/absl::Seconds(1));
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(6));
+  for (std::thread& caller : callers) caller.join();
 }
 
 TEST_F(ClusterTest, SmallJobsBehindManyLargeOnesMoveToAnIdleDaemon) {

@@ -107,10 +107,10 @@ TEST_F(CompileTest, ManyIdenticalRequestsAtOnceAreOneCompile) {
   v1::CompileRequest request = Request();
   SetOption(&request, "wait_for_file", Path("go"));
   std::atomic<int> misses{0}, others{0}, failures{0};
+  std::vector<v1::CompileResponse> responses(kCallers);
   std::vector<std::thread> callers;
   for (int i = 0; i < kCallers; ++i) {
-    callers.emplace_back([&] {
-      v1::CompileResponse response;
+    callers.emplace_back([&, &response = responses[i]] {
       if (!Compile(request, &response).ok()) {
         ++failures;
       } else if (response.cache() == v1::CACHE_STATUS_MISS) {
@@ -127,6 +127,36 @@ TEST_F(CompileTest, ManyIdenticalRequestsAtOnceAreOneCompile) {
   EXPECT_EQ(others, kCallers - 1);
   EXPECT_EQ(failures, 0);
   EXPECT_EQ(Stats().compiles(), 1u);
+  for (const v1::CompileResponse& response : responses) {  // The ranks of a job go on with one and the same binary.
+    ASSERT_EQ(response.blobs_size(), 1);
+    ASSERT_EQ(response.blobs(0).data(), responses[0].blobs(0).data());
+  }
+}
+
+TEST_F(CompileTest, AHitWaitsBehindNoCompile) {
+  config.workers = 1;
+  config.max_queued = 2;
+  Start();
+  v1::CompileResponse hit;
+  ASSERT_TRUE(Compile(Request("stored"), &hit).ok());
+  std::vector<std::thread> callers;
+  for (const char* ir : {"runs", "waits", "waits too"}) {
+    callers.emplace_back([this, ir] {
+      v1::CompileRequest request = Request(ir);
+      SetOption(&request, "wait_for_file", Path("go"));
+      v1::CompileResponse response;
+      EXPECT_TRUE(Compile(request, &response).ok());
+    });
+    const size_t busy = callers.size();
+    Await([&] { return Stats().queues(0).running() + Stats().queues(0).queued() == busy; });
+  }
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(Compile(Request("stored"), &hit, absl::Seconds(5)).ok());
+    EXPECT_EQ(hit.cache(), v1::CACHE_STATUS_HIT);
+  }
+  EXPECT_EQ(Stats().queues(0).queued(), 2u);
+  Touch("go");
+  for (std::thread& caller : callers) caller.join();
 }
 
 TEST_F(CompileTest, RefreshCompilesAgain) {

@@ -146,6 +146,15 @@ TEST_F(ErrorsTest, TheDeadlinePassesWhileTheCompileRuns) {
   EXPECT_EQ(Stats().quarantined(), 0u);
 }
 
+TEST_F(ErrorsTest, WithoutAnyWorkerACallEndsAtItsDeadlineAndSaysWhy) {
+  config.workers = 0;
+  Start(/*wait=*/false);
+  const absl::Time start = absl::Now();
+  const grpc::Status status = Fail(Request(), absl::Milliseconds(300));
+  EXPECT_LT(absl::Now() - start, absl::Seconds(5));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+
 TEST_F(ErrorsTest, CancellingTheOnlyCallFreesTheQueue) {
   config.workers = 1;
   Start();

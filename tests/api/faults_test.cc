@@ -127,6 +127,18 @@ TEST_F(FaultsTest, AFrozenWorkerIsNoticedAndReplaced) {
   ExpectHealthy();
 }
 
+TEST_F(FaultsTest, AWorkerThatCompilesForLongIsNotTakenForAFrozenOne) {
+  config.workers = 1;
+  config.heartbeat_seconds = 0.2;
+  Start();
+  v1::CompileRequest request = Request();
+  SetOption(&request, "sleep_ms", 2000);  // Three times as long as a worker may be silent.
+  v1::CompileResponse response;
+  EXPECT_TRUE(Compile(request, &response).ok());
+  EXPECT_EQ(Stats().compiles(), 1u);
+  EXPECT_EQ(Stats().workers_lost(), 0u);
+}
+
 TEST_F(FaultsTest, TheQuarantineCanBeListedAndOpened) {
   Start();
   v1::CompileResponse response;

@@ -68,6 +68,12 @@ uint64_t ResidentBytesOf(pid_t pid) {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
+int ThreadsOf(pid_t pid) {
+  std::error_code error;
+  const std::filesystem::directory_iterator tasks("/proc/" + std::to_string(pid) + "/task", error);
+  return static_cast<int>(std::distance(begin(tasks), end(tasks)));
+}
+
 double ProcessorSecondsOf(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string word;

@@ -36,6 +36,9 @@ class Program final {
 // 0 when the process is gone.
 uint64_t ResidentBytesOf(pid_t pid);
 
+// 0 when it is gone.
+int ThreadsOf(pid_t pid);
+
 // User and system time so far; 0 when it is gone.
 double ProcessorSecondsOf(pid_t pid);
 
