@@ -2,50 +2,36 @@
 #ifndef SERVER_WEB_HTTP_SERVER_H_
 #define SERVER_WEB_HTTP_SERVER_H_
 
-#include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
-#include "server/web/page_access.h"
-#include "server/web/status_api.h"
-
-namespace httplib {
-class Server;
-}
+#include "absl/time/time.h"
+#include "server/web/http_router.h"
 
 namespace tritond::server {
 
-// Serves a few pages over plain HTTP to browsers, Prometheus and Kubernetes.
+// Serves a few pages over plain HTTP/1.1 to browsers, Prometheus and Kubernetes. However many connections are open,
+// silent or slow, and whatever the other pages wait for, probes are answered at once; connections beyond a thousand are
+// closed.
 class HttpServer final {
  public:
-  struct Pages {
-    std::string page;  // HTML, whole in itself; at /
-    // What begins with /api/; null: nothing does.
-    std::function<WebAnswer(absl::string_view path, const WebCaller& caller)> api;
-    // What is posted there; null: nothing can be.
-    std::function<WebAnswer(absl::string_view path, const WebCaller& caller)> post;
-    std::function<std::string(const WebCaller&)> metrics;  // Prometheus text
-    // Empty when the daemon takes compiles; else why not.
-    std::function<std::string()> not_ready;
-    // What is not as it should be although the daemon takes compiles; null or empty: nothing.
-    std::function<std::string()> degraded;
-  };
+  using Pages = HttpRouter::Pages;
 
-  // Listens on "HOST:PORT"; port 0 takes a free one. InvalidArgument for another form, Unavailable when the address is
-  // taken.
-  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const std::string& address, Pages pages);
+  // Listens on "HOST:PORT", HOST a name, an address, or one of IPv6 in brackets; port 0 takes a free one.
+  // A connection ends on which no request has come whole for `request_time`. InvalidArgument for another form of the
+  // address, Unavailable when it is taken or there is none of that name.
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const std::string& address, Pages pages,
+                                                           absl::Duration request_time = absl::Seconds(10));
   ~HttpServer();
 
   int port() const { return port_; }
 
  private:
+  class Listener;
   HttpServer();
 
-  std::unique_ptr<httplib::Server> server_;
-  std::thread thread_;
+  std::unique_ptr<Listener> listener_;
   int port_ = 0;
 };
 

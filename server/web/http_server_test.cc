@@ -4,8 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <thread>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "server/web/content_policy.h"
+#include "tests/support/sanitizer.h"
 
 namespace tritond::server {
 namespace {
@@ -13,12 +23,43 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+constexpr char kPage[] = "<style>p{}</style><p>page</p><script>1</script>";
+
+// A caller of bytes, not of pages.
+class Connection final {
+ public:
+  ~Connection() {
+    if (fd_ >= 0) close(fd_);
+  }
+  void Dial(int port) {
+    fd_ = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    ASSERT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  }
+  // False when the other end has closed it.
+  bool Send(const std::string& bytes) { return send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) >= 0; }
+  std::string ReadAll() {
+    std::string all;
+    char buffer[4096];
+    for (ssize_t got; (got = recv(fd_, buffer, sizeof(buffer), 0)) > 0;) all.append(buffer, got);
+    return all;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
 class HttpServerTest : public testing::Test {
  protected:
   void SetUp() override {
     HttpServer::Pages pages;
-    pages.page = "<style>p{}</style><p>page</p><script>1</script>";
+    pages.page = kPage;
     pages.api = [this](absl::string_view path, const WebCaller& caller) {
+      if (wait_) wait_();
+      absl::MutexLock lock(&mu_);
       path_ = std::string(path);
       caller_ = caller;
       return WebAnswer{200, "application/json", "{}"};
@@ -31,13 +72,15 @@ class HttpServerTest : public testing::Test {
     pages.metrics = [](const WebCaller& caller) { return "metric{token=\"" + caller.token + "\"} 1\n"; };
     pages.not_ready = [this] { return why_; };
     pages.degraded = [this] { return degraded_; };
-    auto started = HttpServer::Start("127.0.0.1:0", std::move(pages));
+    auto started = HttpServer::Start("127.0.0.1:0", std::move(pages), tests::WithinReason(absl::Seconds(1)));
     ASSERT_TRUE(started.ok()) << started.status();
     server_ = *std::move(started);
   }
   httplib::Result Get(const char* path, const httplib::Headers& headers = {}) {
     return httplib::Client("127.0.0.1", server_->port()).Get(path, headers);
   }
+  std::function<void()> wait_;  // before an answer
+  absl::Mutex mu_;
   std::string why_, degraded_, path_;
   WebCaller caller_;
   std::unique_ptr<HttpServer> server_;
@@ -81,7 +124,7 @@ TEST_F(HttpServerTest, WhatIsPostedSaysWhetherItIsMeant) {
   EXPECT_FALSE(caller_.deliberate);
   path_ = "";
   EXPECT_EQ(client.Post("/api/jobs/1/ir", std::string(5000, 'x'), "text/plain")->status, 413);
-  EXPECT_EQ(client.Post("/metrics", "", "text/plain")->status, 404);
+  EXPECT_EQ(client.Post("/metrics", "", "text/plain")->status, 405);
   EXPECT_EQ(path_, "");
 }
 
@@ -116,6 +159,68 @@ TEST_F(HttpServerTest, ReadinessSaysWhyNot) {
   degraded_ = "the disk is slow";
   EXPECT_EQ(Get("/readyz")->status, 200);
   EXPECT_EQ(Get("/readyz")->body, "ok, but the disk is slow\n");
+}
+
+TEST_F(HttpServerTest, ProbesAreAnsweredWhateverOthersDo) {
+  // More than it has threads, of each kind: silent, trickling, and waiting for an answer that does not come.
+  std::vector<Connection> silent(40), trickling(40);
+  for (Connection& one : silent) one.Dial(server_->port());
+  for (Connection& one : trickling) {
+    one.Dial(server_->port());
+    one.Send("GET /api/status HTTP/1.1\r\nHost: loc");
+  }
+  absl::Notification go;
+  wait_ = [&] { go.WaitForNotification(); };
+  std::vector<std::thread> waiting;
+  for (int i = 0; i < 10; ++i) waiting.emplace_back([this] { EXPECT_EQ(Get("/api/status")->status, 200); });
+  for (int i = 0; i < 20; ++i) {
+    for (Connection& one : trickling) one.Send("x");
+    const absl::Time start = absl::Now();
+    ASSERT_EQ(Get("/healthz")->status, 200);
+    ASSERT_EQ(Get("/readyz")->status, 200);
+    EXPECT_LT(absl::Now() - start, tests::WithinReason(absl::Seconds(1)));
+  }
+  go.Notify();
+  for (std::thread& thread : waiting) thread.join();
+}
+
+TEST_F(HttpServerTest, ARequestThatIsNotWholeInTimeEndsItsConnection) {
+  Connection slow;
+  slow.Dial(server_->port());
+  slow.Send("GET / HTTP/1.1\r\n");
+  const absl::Time start = absl::Now();
+  while (slow.Send("x: y\r\n") && absl::Now() - start < absl::Seconds(60)) absl::SleepFor(absl::Milliseconds(50));
+  EXPECT_LT(absl::Now() - start, tests::WithinReason(absl::Seconds(3)));
+}
+
+TEST_F(HttpServerTest, HeadersBeyondReasonAndWhatIsNoHttpAreRefused) {
+  EXPECT_EQ(Get("/", {{"X-Long", std::string(20000, 'x')}})->status, 431);
+  Connection other;
+  other.Dial(server_->port());
+  other.Send("\x16\x03\x01 this is TLS\r\n\r\n");
+  EXPECT_EQ(other.ReadAll(), "");
+  EXPECT_EQ(Get("/healthz")->status, 200);
+}
+
+TEST_F(HttpServerTest, AConnectionServesOneRequestAfterAnother) {
+  httplib::Client client("127.0.0.1", server_->port());
+  client.set_keep_alive(true);
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(client.Get("/healthz?x=1")->body, "ok\n");
+  auto head = client.Head("/");
+  EXPECT_EQ(head->status, 200);
+  EXPECT_EQ(head->get_header_value("Content-Length"), std::to_string(std::string(kPage).size()));
+  EXPECT_EQ(client.Get("/")->body, kPage);
+}
+
+TEST_F(HttpServerTest, EndsWithConnectionsOpenAndAnswersUnderWay) {
+  Connection idle;
+  idle.Dial(server_->port());
+  std::thread asking([this] { Get("/api/status"); });
+  wait_ = [] { absl::SleepFor(absl::Milliseconds(100)); };
+  absl::SleepFor(absl::Milliseconds(50));
+  server_ = nullptr;
+  asking.join();
+  EXPECT_EQ(idle.ReadAll(), "");
 }
 
 TEST_F(HttpServerTest, RefusesAnAddressThatIsTakenOrWrong) {

@@ -20,7 +20,7 @@ struct WebCaller {
   bool deliberate = false;
 };
 
-inline constexpr char kIntentHeader[] = "X-Tritond-Intent";
+inline constexpr char kIntentHeader[] = "x-tritond-intent";
 
 // What the pages may show to a caller.
 struct PageAccess {
