@@ -43,8 +43,7 @@ HttpAnswer HttpRouter::Answer(const HttpQuery& query) const {
   const bool reads = query.method == "GET" || query.method == "HEAD";
   if (absl::StartsWith(query.path, "/api/") && (reads || query.method == "POST")) return Api(query);
   if (!reads) return {405, "text/plain", "this cannot be done here\n", {{"Allow", "GET, HEAD"}}};
-  if (query.path == "/")
-    return {200, "text/html; charset=utf-8", pages_.page, {{"Content-Security-Policy", policy_}}};
+  if (query.path == "/") return {200, "text/html; charset=utf-8", pages_.page, {{"Content-Security-Policy", policy_}}};
   if (query.path == "/metrics")
     return {200, "text/plain; version=0.0.4; charset=utf-8", pages_.metrics(CallerOf(query)), {}};
   if (query.path == "/healthz") return {200, "text/plain", "ok\n", {}};
