@@ -95,6 +95,13 @@ void CheckStages(const RequestFacts& facts, std::vector<Violation>* violations) 
   }
 }
 
+// Names go into logs, metrics and pages.
+void CheckName(const char* field, const std::string& name, size_t most, std::vector<Violation>* violations) {
+  if (name.size() > most) violations->push_back({field, absl::StrCat("has ", name.size(), " bytes, more than ", most)});
+  if (std::any_of(name.begin(), name.end(), [](unsigned char c) { return std::iscntrl(c); }))
+    violations->push_back({field, "must have no control characters"});
+}
+
 }  // namespace
 
 bool IsTargetSyntax(absl::string_view target) {
@@ -123,6 +130,8 @@ std::vector<Violation> CheckRequest(const RequestFacts& facts, const AdmissionLi
     violations.push_back({"ir", absl::StrCat("has ", facts.ir_bytes, " bytes, more than the ", limits.max_ir_bytes,
                                              " that this server takes (--max-ir-bytes)")});
   }
+  CheckName("tenant", facts.tenant, kMaxTenantBytes, &violations);
+  CheckName("label", facts.label, kMaxLabelBytes, &violations);
   CheckStages(facts, &violations);
   CheckOptions(facts.options, limits.max_options, &violations);
   return violations;

@@ -13,6 +13,9 @@
 
 namespace tritond::server {
 
+inline constexpr size_t kMaxTenantBytes = 128;
+inline constexpr size_t kMaxLabelBytes = 1024;
+
 // A field that is wrong, and what to do.
 struct Violation {
   std::string field;  // "options.num_warps"
@@ -21,6 +24,7 @@ struct Violation {
 
 struct RequestFacts {
   std::string target;
+  std::string tenant, label;
   uint64_t ir_bytes = 0;
   int input = 0;  // positions in the pipeline: 1 is ttir, 5 is binary
   std::vector<int> outputs;

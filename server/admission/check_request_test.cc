@@ -36,6 +36,19 @@ TEST(CheckRequest, NamesEveryWrongOption) {
                                                                 "options.num_ctas", "options.debug", "options.name"));
 }
 
+TEST(CheckRequest, NamesAreShortAndPrintable) {
+  RequestFacts facts = Good();
+  facts.tenant = std::string(kMaxTenantBytes, 't');
+  facts.label = std::string(kMaxLabelBytes - 2, 'l') + "\xc3\xa9";
+  EXPECT_THAT(WrongFields(facts), IsEmpty());
+  facts.tenant += "t";
+  facts.label += "l";
+  EXPECT_THAT(WrongFields(facts), ElementsAre("tenant", "label"));
+  facts.tenant = "two\nlines";
+  facts.label = "a bell\a";
+  EXPECT_THAT(WrongFields(facts), ElementsAre("tenant", "label"));
+}
+
 TEST(CheckRequest, NumberOfWarpsIsAPowerOfTwoUpTo32) {
   for (int warps : {1, 2, 4, 8, 16, 32}) {
     RequestFacts facts = Good();

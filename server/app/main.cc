@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/prctl.h>
 
 #include <cstdio>
 #include <string>
@@ -47,6 +48,7 @@ sigset_t BlockSignals() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  prctl(PR_SET_DUMPABLE, 0);  // Its memory has tokens and everybody's kernels: not for workers, which are of its user.
   GiveLargeMemoryBack();
   // Debian builds Abseil with its search for lock cycles on. gRPC takes many of these locks, and would spend a tenth of
   // its time there.

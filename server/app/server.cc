@@ -92,7 +92,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerConfig& config
 
 absl::Status Server::OpenData() {
   std::error_code error;
-  std::filesystem::create_directories(config_.data_dir, error);
+  const bool fresh = std::filesystem::create_directories(config_.data_dir, error);
+  // It holds everybody's kernels. One that is there already has the mode that its owner chose.
+  if (fresh) std::filesystem::permissions(config_.data_dir, std::filesystem::perms::owner_all, error);
   if (error) return absl::InvalidArgumentError(absl::StrCat("data folder ", config_.data_dir, ": ", error.message()));
   const std::string socket = std::filesystem::absolute(config_.data_dir).lexically_normal() / "tritond.sock";
   if (socket.size() >= sizeof(sockaddr_un::sun_path)) {

@@ -27,6 +27,8 @@ bool WantsBinary(const v1::CompileRequest& request) {
 std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const AdmissionLimits& limits) {
   RequestFacts facts;
   facts.target = request.target();
+  facts.tenant = request.tenant();
+  facts.label = request.label();
   facts.ir_bytes = request.ir().size();
   facts.input = request.input();
   facts.outputs.assign(request.outputs().begin(), request.outputs().end());

@@ -400,6 +400,8 @@ Outcome Engine::SettleFailure(const LeasedJob& job, const v1::CompileOutcome& ou
 
 void Engine::OnRetire(const std::string& worker) { scheduler_.RetireWorker(worker); }
 
+void Engine::OnFailedStart() { metrics_.workers_lost.Increment(); }
+
 void Engine::OnEnded(const std::string& worker, const workers::WorkerEnd& end) {
   // Behind the outcomes that the worker sent before it ended.
   tasks_.Run([this, worker, end] {

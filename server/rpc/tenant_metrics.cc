@@ -2,6 +2,7 @@
 #include "server/rpc/tenant_metrics.h"
 
 #include "absl/hash/hash.h"
+#include "server/admission/check_request.h"
 
 namespace tritond::server {
 
@@ -25,6 +26,7 @@ std::atomic<const TenantMetrics::Known*>& TenantMetrics::PlaceOf(absl::string_vi
 }
 
 const TenantMeter& TenantMetrics::Of(absl::string_view tenant) {
+  if (tenant.size() > kMaxTenantBytes) tenant = "other";  // A hit is answered whatever its caller is called.
   const Known* known = PlaceOf(tenant).load(std::memory_order_acquire);
   if (known != nullptr && known->name == tenant) return known->meter;
   const TenantMeter* other = other_.load(std::memory_order_acquire);

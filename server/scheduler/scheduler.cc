@@ -100,8 +100,7 @@ Scheduler::WaiterId Scheduler::AddWaiterLocked(uint64_t job, Waiter waiter) {
     for (const Attempt& run : joined_job.runs) executor_.Extend(run.worker, run.lease, waiter.deadline);
   }
   joined_job.waiters.push_back(id);
-  if (waiter.tenant != joined_job.spec.tenant && ++joined_job.joined[waiter.tenant] == 1)
-    queue_.Join(job, waiter.tenant);
+  if (++joined_job.tenants[waiter.tenant] == 1) queue_.Join(job, waiter.tenant);
   ++joined_job.callers;
   if (waiter.deadline != absl::InfiniteFuture()) deadlines_.emplace(waiter.deadline, id);
   waiter.job = job;
@@ -215,7 +214,9 @@ void Scheduler::EnqueueLocked(uint64_t id) {
   job.state = State::kQueued;
   const bool offerable = peers_ != nullptr && job.spec.offerable && !job.spec.refresh && !job.granted;
   JobQueue::Entry entry{id, job.spec.needs, job.spec.job_class, job.spec.tenant, job.created, offerable, {}};
-  for (const auto& [tenant, count] : job.joined) entry.joined.insert(tenant);
+  for (const auto& [tenant, count] : job.tenants) {
+    if (tenant != entry.tenant) entry.joined.insert(tenant);
+  }
   queue_.Push(entry);
 }
 
@@ -314,13 +315,19 @@ void Scheduler::ForgetWaiterLocked(WaiterId id) {
     deadlines_.erase(entry);
     break;
   }
-  auto& joined = jobs_[it->second.job]->joined;
-  auto tenant = joined.find(it->second.tenant);
-  if (tenant != joined.end() && --tenant->second == 0) {
-    queue_.Quit(it->second.job, tenant->first);
-    joined.erase(tenant);
-  }
+  DepartLocked(it->second.job, it->second.tenant);
   waiters_.erase(it);
+}
+
+void Scheduler::DepartLocked(uint64_t id, const std::string& tenant) {
+  Job& job = *jobs_[id];
+  if (--job.tenants[tenant] > 0) return;
+  job.tenants.erase(tenant);
+  if (tenant != job.spec.tenant) return queue_.Quit(id, tenant);
+  if (job.tenants.empty()) return;
+  // Whoever made it no longer waits: it is somebody else's, in the line and in the count.
+  job.spec.tenant = job.tenants.begin()->first;
+  if (queue_.Remove(id)) EnqueueLocked(id);
 }
 
 bool Scheduler::LeaveLocked(WaiterId id, Calls* calls) {
@@ -336,7 +343,7 @@ bool Scheduler::LeaveLocked(WaiterId id, Calls* calls) {
 
 void Scheduler::AbandonLocked(uint64_t id, Calls* calls) {
   Job& job = *jobs_[id];
-  if (job.state == State::kRunning && job.nearly_done) return;
+  if (std::any_of(job.runs.begin(), job.runs.end(), [](const Attempt& run) { return run.nearly_done; })) return;
   Outcome outcome = Refuse(absl::CancelledError("nobody waits for it"), "CANCELLED");
   outcome.job = job.spec.id;
   ReportEndLocked(job, std::make_shared<const Outcome>(std::move(outcome)), calls);
@@ -527,7 +534,6 @@ bool Scheduler::RunAgainLocked(uint64_t id, uint64_t lease, const Outcome& outco
   AnswerStoredLocked(id, outcome, calls);
   for (const Attempt& other : job.runs) DropRunLocked(other);
   job.runs.clear();
-  job.nearly_done = false;
   EnqueueLocked(id);
   return true;
 }
@@ -540,7 +546,6 @@ bool Scheduler::RetryFlakeLocked(uint64_t id, uint64_t lease, const Outcome& out
   ++job.flakes;
   ++flaked_;
   ForgetRun(job, lease);
-  job.nearly_done = false;
   if (!job.runs.empty()) return true;  // The other run goes on.
   job.spec.needs.not_on = job.worker;
   EnqueueLocked(id);
@@ -586,7 +591,9 @@ void Scheduler::Reached(uint64_t lease, absl::string_view stage) {
 
 void Scheduler::NearlyDone(uint64_t lease) {
   absl::MutexLock lock(&mu_);
-  if (Job* job = JobOfLeaseLocked(lease)) job->nearly_done = true;
+  Job* job = JobOfLeaseLocked(lease);
+  if (job == nullptr) return;
+  for (Attempt& run : job->runs) run.nearly_done |= run.lease == lease;
 }
 
 bool Scheduler::Holds(uint64_t lease) const {

@@ -154,13 +154,14 @@ class Scheduler final {
     std::string worker;
     absl::Time started;
     bool refresh = false;
+    bool nearly_done = false;
   };
   struct Job {
     JobSpec spec;
     State state = State::kReserved;
     uint64_t flight = 0;  // what the peers call it; another one when what they know of it counts no more
     std::vector<WaiterId> waiters;
-    std::map<std::string, size_t> joined;      // waiters of other tenants than its own
+    std::map<std::string, size_t> tenants;     // how many of the waiters are whose
     absl::Time latest = absl::InfinitePast();  // the latest deadline of all who have waited
     absl::Time created, started;
     std::vector<Attempt> runs;  // now: one, or two when hedged
@@ -172,7 +173,6 @@ class Scheduler final {
     size_t callers = 0;
     int losses = 0;
     int flakes = 0;
-    bool nearly_done = false;
   };
   struct Lease {
     uint64_t job = 0;  // 0: nobody wants its outcome any more, but its worker is not free yet
@@ -219,6 +219,8 @@ class Scheduler final {
   // How long a job may run before it counts as stuck.
   absl::Duration StuckAfterLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ForgetWaiterLocked(WaiterId waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // One of the tenant's waiters waits no longer.
+  void DepartLocked(uint64_t job, const std::string& tenant) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RaiseLocked(uint64_t job, JobClass job_class) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Has the job compiled here, as `spec` wants it, unless it runs already.
   void RefreshLocked(uint64_t job, const JobSpec& spec) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

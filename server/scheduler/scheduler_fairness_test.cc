@@ -121,6 +121,22 @@ TEST_F(SchedulerFairnessTest, WhoJoinsAnothersBacklogWaitsNoLongerThanForAJobOfI
   EXPECT_EQ(start_of_.size(), 500u);
 }
 
+TEST_F(SchedulerFairnessTest, WhatItsMakerNoLongerWaitsForIsAnothersInLineAndCount) {
+  Submit("running", "a", JobClass::kPrebuild);
+  std::vector<Scheduler::WaiterId> of_a;
+  for (int i = 0; i < 3; ++i) {
+    Submit("x" + std::to_string(i), "a", JobClass::kPrebuild);
+    of_a.push_back(waiter_);
+    Submit("x" + std::to_string(i), "b", JobClass::kPrebuild);
+  }
+  EXPECT_EQ(scheduler_.GetStats().tenants["a"].queued, 3u);
+  for (const Scheduler::WaiterId waiter : of_a) EXPECT_TRUE(scheduler_.Leave(waiter));
+  EXPECT_EQ(scheduler_.GetStats().tenants["a"].queued, 0u);
+  EXPECT_EQ(scheduler_.GetStats().tenants["b"].queued, 3u);
+  RunFor(3);
+  EXPECT_TRUE(Started("x2"));
+}
+
 TEST_F(SchedulerFairnessTest, WhatWasJoinedBeforeItWasRaisedStaysInEveryLine) {
   Submit("flood", 200, "flood", JobClass::kPrebuild);
   Submit("urgent", 200, "flood", JobClass::kInteractive);

@@ -164,6 +164,18 @@ TEST_F(SchedulerTest, AJobThatIsNearlyDoneIsNotCancelled) {
   EXPECT_EQ(executor_.started.size(), 1u);
 }
 
+TEST_F(SchedulerTest, AJobWhoseNearlyDoneRunIsLostIsCancelledLikeAnyOther) {
+  Attach("w1");
+  Seen seen;
+  const auto waiter = Submit(Spec("k"), &seen);
+  scheduler_.NearlyDone(executor_.started[0].lease);
+  scheduler_.WorkerLost("w1", Loss{});
+  Attach("w2");
+  ASSERT_EQ(executor_.started.size(), 2u);
+  scheduler_.Leave(waiter);
+  EXPECT_EQ(executor_.cancelled, std::vector<uint64_t>{executor_.started[1].lease});
+}
+
 TEST_F(SchedulerTest, AWorkerHearsOfTheLatestDeadlineOfThoseWhoWait) {
   Attach("w1");
   Seen seen[4];

@@ -16,7 +16,7 @@ using asio::ip::tcp;
 namespace {
 
 constexpr int kThreads = 4;
-constexpr int kMostSessions = 1000;
+constexpr int kMostSessions = 256;
 constexpr std::chrono::milliseconds kPause{100};
 
 }  // namespace
@@ -25,7 +25,7 @@ class HttpServer::Listener {
  public:
   Listener(Pages pages, bool listens_locally, absl::Duration request_time)
       : router_(std::move(pages), listens_locally),
-        server_{router_, workers_, open_, absl::ToChronoNanoseconds(request_time)} {}
+        server_{router_, workers_, open_, reading_, absl::ToChronoNanoseconds(request_time)} {}
   ~Listener() {
     workers_.stop();
     workers_.join();
@@ -52,10 +52,15 @@ class HttpServer::Listener {
   }
 
  private:
+  // Where there is no room it takes that of who has been about to ask for longest, so that a probe always gets in.
+  void Welcome(tcp::socket socket) {
+    if (open_ >= kMostSessions && reading_.empty()) return;
+    if (open_ >= kMostSessions) reading_.front()->Drop();
+    std::make_shared<HttpSession>(std::move(socket), server_)->Read();  // Keeps itself.
+  }
   void Accept() {
     acceptor_.async_accept([this](boost::system::error_code error, tcp::socket socket) {
-      if (!error && open_ < kMostSessions)
-        std::make_shared<HttpSession>(std::move(socket), server_)->Read();  // Keeps itself.
+      if (!error) Welcome(std::move(socket));
       if (!error) return Accept();
       pause_.expires_after(kPause);  // For want of file descriptors, or of memory.
       pause_.async_wait([this](boost::system::error_code) { Accept(); });
@@ -65,6 +70,7 @@ class HttpServer::Listener {
   // What connections use comes before what holds them.
   const HttpRouter router_;
   std::atomic<int> open_{0};
+  std::list<HttpSession*> reading_;
   const HttpSession::Server server_;
   asio::io_context io_{1};
   tcp::acceptor acceptor_{io_};

@@ -12,8 +12,8 @@
 namespace tritond::server {
 
 // Serves a few pages over plain HTTP/1.1 to browsers, Prometheus and Kubernetes. However many connections are open,
-// silent or slow, and whatever the other pages wait for, probes are answered at once; connections beyond a thousand are
-// closed.
+// silent or slow, and whatever the other pages wait for, probes are answered at once; of more connections than 256
+// those are closed that have not asked for anything for longest.
 class HttpServer final {
  public:
   using Pages = HttpRouter::Pages;

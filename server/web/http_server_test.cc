@@ -184,6 +184,18 @@ TEST_F(HttpServerTest, ProbesAreAnsweredWhateverOthersDo) {
   for (std::thread& thread : waiting) thread.join();
 }
 
+TEST_F(HttpServerTest, ProbesGetInThroughMoreConnectionsThanItKeeps) {
+  std::vector<Connection> many(400);
+  for (Connection& one : many) {
+    one.Dial(server_->port());
+    one.Send("GET /");
+  }
+  ASSERT_EQ(Get("/healthz")->status, 200);
+  EXPECT_EQ(many.front().ReadAll(), "");  // Closed, to make room.
+  many.back().Send("healthz HTTP/1.0\r\n\r\n");
+  EXPECT_THAT(many.back().ReadAll(), HasSubstr("200 OK"));
+}
+
 TEST_F(HttpServerTest, ARequestThatIsNotWholeInTimeEndsItsConnection) {
   Connection slow;
   slow.Dial(server_->port());

@@ -41,11 +41,13 @@ void HttpSession::Read() {
   parser_->header_limit(kMostHeaderBytes);
   parser_->body_limit(kMostBodyBytes);
   stream_.expires_after(server_.request_time);
+  place_ = server_.reading.insert(server_.reading.end(), this);
   http::async_read(stream_, buffer_, *parser_,
                    [self = shared_from_this()](beast::error_code error, size_t) { self->OnRead(error); });
 }
 
 void HttpSession::OnRead(beast::error_code error) {
+  server_.reading.erase(place_);
   if (error == http::error::body_limit)
     return Write({413, "text/plain", "nothing here needs such a body\n", {}}, /*without_body=*/false);
   if (error == http::error::header_limit)

@@ -9,6 +9,7 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+#include <list>
 #include <memory>
 #include <optional>
 
@@ -25,6 +26,7 @@ class HttpSession final : public std::enable_shared_from_this<HttpSession> {
     const HttpRouter& router;
     boost::asio::thread_pool& workers;  // They make the answers, but for those of probes.
     std::atomic<int>& open;             // how many connections there are
+    std::list<HttpSession*>& reading;   // those without a whole request, by its beginning; of the sockets' thread
     // From the end of one request to that of the next, however it trickles in; browsers keep connections that they may
     // use again.
     std::chrono::nanoseconds request_time;
@@ -35,6 +37,8 @@ class HttpSession final : public std::enable_shared_from_this<HttpSession> {
   ~HttpSession();
 
   void Read();
+  // Ends a connection that reads.
+  void Drop() { stream_.close(); }
 
  private:
   using Body = boost::beast::http::string_body;
@@ -46,6 +50,7 @@ class HttpSession final : public std::enable_shared_from_this<HttpSession> {
   boost::beast::tcp_stream stream_;
   const Server& server_;
   boost::beast::flat_buffer buffer_;
+  std::list<HttpSession*>::iterator place_;  // in server_.reading
   // Made anew for each request.
   std::optional<boost::beast::http::request_parser<Body>> parser_;
   std::optional<boost::beast::http::response<Body>> response_;

@@ -232,6 +232,34 @@ TEST_F(OperationsTest, ARemoteWorkerThatDialsInIsUsed) {
   Await([&] { return Workers().workers_size() == 0; });
 }
 
+TEST_F(OperationsTest, WorkersThatEndBeforeTheyAttachAreListedAndCounted) {
+  config.worker_binary = "/bin/false";
+  Start(/*wait=*/false);
+  Await([&] { return Stats().workers_lost() >= 2; });
+  const v1::ListWorkersResponse list = Workers();
+  ASSERT_EQ(list.workers_size(), 2);
+  for (const v1::Worker& worker : list.workers()) {
+    EXPECT_TRUE(worker.local());
+    EXPECT_THAT(worker.state(), testing::AnyOf(v1::Worker::STATE_STARTING, v1::Worker::STATE_BACKING_OFF));
+    EXPECT_GT(worker.deaths(), 0u);
+    EXPECT_THAT(worker.last_death(), HasSubstr("exit status 1"));
+  }
+}
+
+TEST_F(OperationsTest, AWorkerWhoseNamesAreBeyondReasonIsNotTaken) {
+  config.workers = 0;
+  Start(/*wait=*/false);
+  auto stub = v1::WorkerService::NewStub(channel);
+  grpc::ClientContext context;
+  auto stream = stub->Attach(&context);
+  v1::WorkerMessage message;
+  message.mutable_hello()->set_name(std::string(1 << 20, 'x'));
+  stream->Write(message);
+  v1::DaemonMessage answer;
+  EXPECT_FALSE(stream->Read(&answer));
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
 // The real program, told to end while it compiles.
 TEST_F(OperationsTest, SigtermEndsTheProgramInOrder) {
   const std::vector<std::string> words{TRITOND_PROGRAM,

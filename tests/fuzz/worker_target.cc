@@ -57,6 +57,8 @@ class StrictListener final : public workers::PoolListener {
     Require(open_.erase(worker) == 1, "a worker ends once");
   }
 
+  void OnFailedStart() override {}
+
   workers::WorkerPool* pool = nullptr;
 
  private:

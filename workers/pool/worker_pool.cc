@@ -27,6 +27,17 @@ google::protobuf::Duration ToProto(absl::Duration duration) {
       absl::ToInt64Milliseconds(std::clamp(duration, absl::ZeroDuration(), kLongest)));
 }
 
+// What a worker says of itself goes into logs, metrics and pages, and is kept.
+bool IsReasonable(const v1::Hello& hello) {
+  constexpr size_t kMostName = 256, kMostBuildId = 1024;
+  constexpr int kMostTargets = 256, kMostDevices = 256;
+  const auto fits = [](const auto& named) { return named.name().size() <= kMostName; };
+  return hello.name().size() <= kMostName && hello.host().size() <= kMostName &&
+         hello.build_id().size() <= kMostBuildId && hello.targets_size() <= kMostTargets &&
+         hello.devices_size() <= kMostDevices && std::all_of(hello.targets().begin(), hello.targets().end(), fits) &&
+         std::all_of(hello.devices().begin(), hello.devices().end(), fits);
+}
+
 }  // namespace
 
 WorkerPool::WorkerPool(PoolConfig config, std::function<absl::Time()> clock,
@@ -76,6 +87,10 @@ WorkerPool::WorkerRecord* WorkerPool::FindLocked(const std::shared_ptr<Session>&
 }
 
 void WorkerPool::Welcome(const std::shared_ptr<Session>& session, const v1::Hello& hello) {
+  if (!IsReasonable(hello)) {
+    session->Close(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "Hello has names longer than any is, or too many"));
+    return;
+  }
   std::string id;
   {
     absl::MutexLock lock(&mu_);
@@ -206,10 +221,12 @@ void WorkerPool::RemoveLocked(std::string id, WorkerEnd end, Calls* calls) {
 
 void WorkerPool::OnChildEnd(const ChildEnd& child) {
   Calls calls;
+  bool attached = false;
   {
     absl::MutexLock lock(&mu_);
     for (auto& [id, worker] : workers_) {
       if (!worker.local || worker.hello.pid() != child.pid) continue;
+      attached = true;
       WorkerEnd end = worker.planned;
       const bool ours = worker.ending != absl::InfiniteFuture() && end.kind != WorkerEnd::Kind::kDisconnected;
       if (!ours) {
@@ -224,6 +241,10 @@ void WorkerPool::OnChildEnd(const ChildEnd& child) {
       }
       RemoveLocked(id, std::move(end), &calls);
       break;
+    }
+    if (!attached && !stopping_) {
+      log_(absl::StrCat("worker process ", child.pid, " ended before it attached: ", child.report));
+      calls.push_back([this] { listener_.OnFailedStart(); });
     }
   }
   for (const auto& call : calls) call();
@@ -348,10 +369,11 @@ std::vector<v1::Worker> WorkerPool::List() const {
     auto attached = std::find_if(list.begin(), list.end(), [&](const v1::Worker& worker) {
       return running && worker.local() && worker.pid() == child.pid;
     });
-    v1::Worker& worker = attached == list.end() ? list.emplace_back() : *attached;
+    const bool known = attached != list.end();
+    v1::Worker& worker = known ? *attached : list.emplace_back();
     worker.set_deaths(child.deaths);
     worker.set_last_death(child.last_death);
-    if (attached != list.end()) continue;
+    if (known) continue;
     worker.set_local(true);
     worker.set_state(running ? v1::Worker::STATE_STARTING : v1::Worker::STATE_BACKING_OFF);
     if (running) worker.set_pid(child.pid);

@@ -39,6 +39,8 @@ class PoolListener {
   // The worker is about to end. Once this has returned, no Start may name it.
   virtual void OnRetire(const std::string& worker) = 0;
   virtual void OnEnded(const std::string& worker, const WorkerEnd& end) = 0;
+  // A process of this machine ended before it had attached.
+  virtual void OnFailedStart() = 0;
 };
 
 struct PoolConfig {

@@ -79,7 +79,11 @@ absl::Status LimitProcess(uint64_t memory_bytes) {
   return status;
 }
 
-absl::Status EnterSandbox() { return Forbid(kForbidden); }
+absl::Status EnterSandbox() {
+  // Its memory in /proc is not for other workers of its user, nor theirs for it.
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return absl::InternalError("cannot keep its memory to itself");
+  return Forbid(kForbidden);
+}
 
 absl::Status ForbidSockets() { return Forbid(kSockets); }
 

@@ -3,6 +3,7 @@
 #include "workers/runner/limits.h"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -65,6 +66,15 @@ TEST(EnterSandbox, ForbidsOtherProcessesMemoryAndAllowsToDial) {
         if (!EnterSandbox().ok()) _exit(9);
         if (syscall(SYS_ptrace, 16, getppid(), 0, 0) == 0 || errno != EPERM) _exit(1);
         _exit(socket(AF_UNIX, SOCK_STREAM, 0) >= 0 ? 0 : 2);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(EnterSandbox, KeepsItsMemoryFromOthersOfItsUser) {
+  EXPECT_EXIT(
+      {
+        if (!EnterSandbox().ok()) _exit(9);
+        _exit(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : 1);
       },
       testing::ExitedWithCode(0), "");
 }
