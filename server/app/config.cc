@@ -6,8 +6,14 @@
 #include <yaml-cpp/yaml.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace tritond::server {
@@ -22,6 +28,10 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("data_dir", "Folder for the cache, the local socket and what survives a restart", config->data_dir);
   visit("listen", "HOST:PORT or unix:PATH for clients and workers; may be repeated (default 127.0.0.1:7433)",
         config->listen);
+  visit(
+      "unix_socket_mode",
+      "Who may connect to the Unix sockets of --listen, octal as chmod takes it, 0660 say; else what the umask leaves",
+      config->unix_socket_mode);
   visit("name", "What results and the status pages of other daemons call this one (default: this host and port)",
         config->name);
   visit("http", "HOST:PORT of the status page and /metrics, or none", config->http);
@@ -83,9 +93,52 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
         config->quarantine_kills);
 }
 
+// The most that a size in MiB may be: counted in bytes it still fits.
+constexpr uint64_t kMostMb = uint64_t{1} << 40;
+
 std::string FlagName(std::string name) {
   for (char& c : name) c = c == '_' ? '-' : c;
   return "--" + name;
+}
+
+// HOST:PORT with a port of digits: gRPC would take the port of HTTPS where there is none.
+bool IsHostAndPort(absl::string_view address) {
+  const size_t colon = address.rfind(':');
+  if (colon == absl::string_view::npos) return false;
+  const absl::string_view host = address.substr(0, colon);
+  int port = 0;
+  if (host.find(':') != absl::string_view::npos && (host.front() != '[' || host.back() != ']')) return false;
+  return address.size() - colon <= 6 && absl::SimpleAtoi(address.substr(colon + 1), &port) && port >= 0 &&
+         port <= 65535 && absl::ascii_isdigit(address[colon + 1]);
+}
+
+absl::Status CheckAddresses(const ServerConfig& config) {
+  for (const std::string& address : config.listen) {
+    const bool is_unix = absl::StartsWith(address, "unix:") && address.size() > 5;
+    if (is_unix || IsHostAndPort(address)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--listen ", address, ": must be HOST:PORT, an IPv6 address in brackets, or unix:PATH"));
+  }
+  if (!config.http.empty() && config.http != "none" && !IsHostAndPort(config.http))
+    return absl::InvalidArgumentError(absl::StrCat("--http ", config.http, ": must be HOST:PORT, or none"));
+  return UnixSocketMode(config).status();
+}
+
+// Times that are no numbers or negative, and sizes too large to be counted in bytes.
+absl::Status CheckNumbers(ServerConfig config) {
+  absl::Status status;
+  ForEachSetting(&config, [&status](const char* name, const char*, const auto& field) {
+    using Field = std::decay_t<decltype(field)>;
+    if constexpr (std::is_same_v<Field, double>) {
+      if (!std::isfinite(field) || field < 0)
+        status.Update(
+            absl::InvalidArgumentError(absl::StrCat(FlagName(name), " must be a number that is not negative")));
+    } else if constexpr (std::is_same_v<Field, uint64_t>) {
+      if (absl::EndsWith(name, "_mb") && field > kMostMb)
+        status.Update(absl::InvalidArgumentError(absl::StrCat(FlagName(name), " must be at most ", kMostMb)));
+    }
+  });
+  return status;
 }
 
 template <typename Field>
@@ -165,18 +218,30 @@ absl::StatusOr<ServerConfig> ParseCommandLine(int argc, char** argv) {
   return config;
 }
 
+absl::StatusOr<mode_t> UnixSocketMode(const ServerConfig& config) {
+  const std::string& text = config.unix_socket_mode;
+  if (text.empty()) return 0;
+  const bool octal = std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '7'; });
+  const unsigned long mode = octal && text.size() <= 4 ? std::strtoul(text.c_str(), nullptr, 8) : 0;
+  if (mode == 0 || mode > 0777) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--unix-socket-mode must be an octal mode from 0001 to 0777, not ", text));
+  }
+  return static_cast<mode_t>(mode);
+}
+
 absl::Status CheckConfig(const ServerConfig& config) {
+  if (absl::Status status = CheckAddresses(config); !status.ok()) return status;
+  if (absl::Status status = CheckNumbers(config); !status.ok()) return status;
   if (config.data_dir.empty()) return absl::InvalidArgumentError("--data-dir must name a folder");
   if (config.max_ir_bytes == 0) return absl::InvalidArgumentError("--max-ir-bytes must be positive");
   if (config.max_queued == 0) return absl::InvalidArgumentError("--max-queued must be positive");
   if (config.max_queued_per_tenant == 0) return absl::InvalidArgumentError("--max-queued-per-tenant must be positive");
-  if (config.hedge_after_seconds < 0) return absl::InvalidArgumentError("--hedge-after-seconds must not be negative");
   if (config.max_jobs == 0) return absl::InvalidArgumentError("--max-jobs must be positive");
   if (config.max_jobs_per_tenant == 0) return absl::InvalidArgumentError("--max-jobs-per-tenant must be positive");
   if (config.cluster_keep_hours <= 0) return absl::InvalidArgumentError("--cluster-keep-hours must be positive");
   if (config.cluster_lease_seconds < 0.1)
     return absl::InvalidArgumentError("--cluster-lease-seconds must be at least 0.1");
-  if (config.keep_jobs_hours < 0) return absl::InvalidArgumentError("--keep-jobs-hours must not be negative");
   if (config.tls_certificate.empty() != config.tls_key.empty())
     return absl::InvalidArgumentError("--tls-certificate and --tls-key go together");
   if (!config.tls_client_ca.empty() && config.tls_certificate.empty())

@@ -2,6 +2,8 @@
 #ifndef SERVER_APP_CONFIG_H_
 #define SERVER_APP_CONFIG_H_
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,6 +21,7 @@ inline constexpr char kDefaultListen[] = "127.0.0.1:7433";
 struct ServerConfig {
   std::string data_dir;                       // must be set
   std::vector<std::string> listen;            // HOST:PORT or unix:PATH; none: kDefaultListen
+  std::string unix_socket_mode;               // of the sockets of `listen`, octal; empty: what the umask leaves
   std::string name;                           // what other daemons call this one; empty: HOST:PORT
   std::string http = "127.0.0.1:7434";        // "none": no HTTP
   int workers = -1;                           // local workers; negative: one per CPU
@@ -64,6 +67,9 @@ absl::Status ReadConfigFile(const std::string& path, ServerConfig* config);
 // The configuration of a command line; flags prevail over the file of --config. On --help, --version and usage errors
 // prints what is due, and returns Cancelled with the exit status as its message.
 absl::StatusOr<ServerConfig> ParseCommandLine(int argc, char** argv);
+
+// The permissions that unix_socket_mode asks for; 0: none. InvalidArgument when it is no octal mode.
+absl::StatusOr<mode_t> UnixSocketMode(const ServerConfig& config);
 
 // InvalidArgument for what cannot work.
 absl::Status CheckConfig(const ServerConfig& config);

@@ -6,6 +6,8 @@
 
 #include <fstream>
 
+#include "absl/strings/str_cat.h"
+
 namespace tritond::server {
 namespace {
 
@@ -62,6 +64,45 @@ TEST(ParseCommandLine, WantsADataDir) {
 
 TEST(ParseCommandLine, AnUnknownFlagIsAUsageError) {
   EXPECT_EQ(Parse({"--data-dir", "/tmp/x", "--nonsense"}).status(), absl::CancelledError("2"));
+}
+
+TEST(CheckConfig, AnAddressWithoutItsPortIsRefused) {
+  for (const char* address :
+       {"127.0.0.1", "localhost:", "::1", "::1:7433", "[::1]", "host:https", "host:70000", "unix:"}) {
+    const absl::Status status = Parse({"--data-dir", "/tmp/x", "--listen", address}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << address;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("--listen"));
+  }
+  for (const char* address : {"127.0.0.1:0", "[::1]:7433", "host.domain:7433", "unix:/tmp/s", "unix:s"})
+    EXPECT_TRUE(Parse({"--data-dir", "/tmp/x", "--listen", address}).ok()) << address;
+  EXPECT_FALSE(Parse({"--data-dir", "/tmp/x", "--http", "127.0.0.1"}).ok());
+  EXPECT_TRUE(Parse({"--data-dir", "/tmp/x", "--http", "none"}).ok());
+}
+
+TEST(CheckConfig, TimesAndSizesThatMakeNoSenseAreRefused) {
+  for (const char* flag : {"--drain-grace-seconds", "--error-lifetime-seconds", "--hedge-after-seconds",
+                           "--keep-jobs-hours", "--cluster-keep-hours", "--heartbeat-seconds"}) {
+    for (const char* value : {"-1", "nan", "inf"}) {
+      const absl::Status status = Parse({"--data-dir", "/tmp/x", absl::StrCat(flag, "=", value)}).status();
+      EXPECT_FALSE(status.ok()) << flag << " " << value;
+    }
+  }
+  EXPECT_FALSE(Parse({"--data-dir", "/tmp/x", "--memory-cache-mb=-5"}).ok());
+  EXPECT_FALSE(Parse({"--data-dir", "/tmp/x", "--max-stored-mb=18446744073709551615"}).ok());
+  ServerConfig config;
+  EXPECT_FALSE(ReadConfigFile(WriteFile("memory_cache_mb: -5\n"), &config).ok());
+  ASSERT_TRUE(ReadConfigFile(WriteFile("data_dir: /tmp/x\ndrain_grace_seconds: .nan\n"), &config).ok());
+  EXPECT_THAT(std::string(CheckConfig(config).message()), HasSubstr("--drain-grace-seconds"));
+}
+
+TEST(UnixSocketMode, IsOctal) {
+  ServerConfig config;
+  EXPECT_EQ(UnixSocketMode(config).value(), 0u);
+  ASSERT_TRUE(ReadConfigFile(WriteFile("unix_socket_mode: 0660\n"), &config).ok());
+  EXPECT_EQ(UnixSocketMode(config).value(), 0660u);
+  EXPECT_TRUE(Parse({"--data-dir", "/tmp/x", "--unix-socket-mode", "666"}).ok());
+  for (const char* mode : {"0", "0888", "rw", "07777", "-1"})
+    EXPECT_FALSE(Parse({"--data-dir", "/tmp/x", absl::StrCat("--unix-socket-mode=", mode)}).ok()) << mode;
 }
 
 TEST(ReadConfigFile, NamesWhatIsWrong) {

@@ -270,9 +270,11 @@ absl::Status Server::ListenOnSockets(const std::vector<std::string>& addresses) 
     if (listener.ok()) unix_listeners_.push_back(*std::move(listener));
     return listener.status();
   };
-  absl::Status status = open(local_address_, 0600);
+  const absl::StatusOr<mode_t> mode = UnixSocketMode(config_);
+  absl::Status status = mode.status();
+  if (status.ok()) status = open(local_address_, 0600);
   for (const std::string& address : addresses) {
-    if (status.ok() && IsUnix(address)) status = open(address, 0);
+    if (status.ok() && IsUnix(address)) status = open(address, *mode);
   }
   return status;
 }

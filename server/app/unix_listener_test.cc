@@ -2,10 +2,15 @@
 #include "server/app/unix_listener.h"
 
 #include <gmock/gmock.h>
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -89,6 +94,35 @@ TEST_F(UnixListenerTest, TheSocketHasTheModeAskedForAndGoesWithTheListener) {
   EXPECT_EQ(found.st_mode & 0777, 0600u);
   listener->reset();
   EXPECT_FALSE(fs::exists(Path("s")));
+}
+
+// Whether a process of this user can connect; the error's number, or 0.
+int ConnectAs(uid_t user, const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const pid_t child = fork();
+  if (child == 0) {  // Nothing but system calls here: the parent has threads.
+    if (setgroups(0, nullptr) != 0 || setgid(user) != 0 || setuid(user) != 0) _exit(255);
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    _exit(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 ? 0 : errno);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+TEST_F(UnixListenerTest, TheModeDecidesWhichUsersMayConnectWhateverTheUmaskIs) {
+  if (getuid() != 0) GTEST_SKIP() << "only root can try as another user";
+  constexpr uid_t kSomebody = 4321;
+  chmod(folder_.c_str(), 0755);
+  const mode_t umask_before = umask(0077);
+  auto open = Open(Path("open"), 0666);
+  auto closed = Open(Path("closed"));
+  umask(umask_before);
+  ASSERT_TRUE(open.ok() && closed.ok());
+  EXPECT_EQ(ConnectAs(kSomebody, Path("open")), 0);
+  EXPECT_EQ(ConnectAs(kSomebody, Path("closed")), EACCES);
 }
 
 TEST_F(UnixListenerTest, ASocketThatIsServedIsLeftAloneAndAnAbandonedOneReplaced) {
