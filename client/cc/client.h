@@ -97,6 +97,16 @@ class Client {
   virtual absl::StatusOr<v1::ExplainResponse> Explain(absl::string_view key_a, absl::string_view key_b,
                                                       absl::Time deadline) = 0;
 
+  // For those who run daemons; of several all are told, and the first error counts.
+  // Has compiles refused and waits until those accepted have ended, or `deadline` comes; `resume`: has them taken
+  // again.
+  virtual absl::StatusOr<v1::DrainResponse> Drain(bool resume, absl::Time deadline) = 0;
+  // Removes stored results.
+  virtual absl::StatusOr<v1::EvictResponse> Evict(const v1::EvictRequest& request, absl::Time deadline) = 0;
+  virtual absl::StatusOr<v1::ListQuarantineResponse> ListQuarantine(absl::Time deadline) = 0;
+  // NotFound when no daemon has the key in quarantine.
+  virtual absl::Status Release(absl::string_view key, absl::Time deadline) = 0;
+
   // Gives the parts of a bundle of these keys' results (none: of everything) to `sink`, whose error ends the transfer
   // and is returned. Not repeated: a broken transfer starts anew.
   virtual absl::Status ExportBundle(const std::vector<std::string>& keys,

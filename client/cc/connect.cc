@@ -11,6 +11,8 @@
 #include "client/cc/client.h"
 #include "client/cc/grpc_client.h"
 #include "client/cc/spread_client.h"
+#include "client/cc/status.h"
+#include "proto/v1/compile.grpc.pb.h"
 
 namespace tritond::client {
 namespace {
@@ -57,6 +59,30 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address, const Cli
   return grpc::CreateCustomChannel(address, MakeCredentials(options), arguments);
 }
 
+// Why a channel is not ready, from what gRPC says of a call on it; empty when the call was answered after all.
+std::string WhyNot(const std::shared_ptr<grpc::Channel>& channel, const ClientOptions& options) {
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(1)));
+  v1::DescribeResponse response;
+  const grpc::Status status = v1::CompileService::NewStub(channel)->Describe(&context, {}, &response);
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) return "no answer in time";
+  if (status.error_code() != grpc::StatusCode::UNAVAILABLE) return "";
+  return WhyUnavailable(status.error_message(), options.tls.has_value());
+}
+
+// Ok when one of them answers now.
+absl::Status NoServer(const Channels& channels, const ClientOptions& options) {
+  const std::vector<std::string> addresses = absl::StrSplit(options.address, ',');
+  std::string text;
+  for (size_t i = 0; i < channels.size(); ++i) {
+    const bool failed = channels[i]->GetState(/*try_to_connect=*/false) == GRPC_CHANNEL_TRANSIENT_FAILURE;
+    const std::string why = failed ? WhyNot(channels[i], options) : "no answer in time";
+    if (why.empty()) return absl::OkStatus();
+    absl::StrAppend(&text, i == 0 ? "no server at " : "; at ", addresses[i], ": ", why);
+  }
+  return absl::UnavailableError(text);
+}
+
 // Dials all until one of them is ready. When all are refused it ends at once, unless the caller waits for a server.
 absl::Status WaitForAny(const Channels& channels, const ClientOptions& options) {
   const absl::Time deadline = absl::Now() + options.connect_timeout;
@@ -69,10 +95,7 @@ absl::Status WaitForAny(const Channels& channels, const ClientOptions& options) 
       refused = refused && state == GRPC_CHANNEL_TRANSIENT_FAILURE;
       if (channel == channels[0]) first = state;
     }
-    if (refused || absl::Now() >= deadline) {
-      return absl::UnavailableError(
-          absl::StrCat("no server at ", options.address, refused ? ": nothing listens there" : ": no answer in time"));
-    }
+    if (refused || absl::Now() >= deadline) return NoServer(channels, options);
     // Of one channel its change is waited for; of several that of the first, for a moment.
     const absl::Time until = channels.size() == 1 ? deadline : std::min(deadline, absl::Now() + absl::Milliseconds(2));
     channels[0]->WaitForStateChange(first, absl::ToChronoTime(until));

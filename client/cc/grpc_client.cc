@@ -205,6 +205,37 @@ class GrpcClient final : public Client {
     });
   }
 
+  absl::StatusOr<v1::DrainResponse> Drain(bool resume, absl::Time deadline) override {
+    v1::DrainRequest request;
+    request.set_resume(resume);
+    return Unary<v1::DrainResponse>(deadline, [&](grpc::ClientContext* context, v1::DrainResponse* response) {
+      return admin_->Drain(context, request, response);
+    });
+  }
+
+  absl::StatusOr<v1::EvictResponse> Evict(const v1::EvictRequest& request, absl::Time deadline) override {
+    return Unary<v1::EvictResponse>(deadline, [&](grpc::ClientContext* context, v1::EvictResponse* response) {
+      return admin_->Evict(context, request, response);
+    });
+  }
+
+  absl::StatusOr<v1::ListQuarantineResponse> ListQuarantine(absl::Time deadline) override {
+    return Unary<v1::ListQuarantineResponse>(
+        deadline, [&](grpc::ClientContext* context, v1::ListQuarantineResponse* response) {
+          return admin_->ListQuarantine(context, v1::ListQuarantineRequest(), response);
+        });
+  }
+
+  absl::Status Release(absl::string_view key, absl::Time deadline) override {
+    v1::ReleaseRequest request;
+    request.set_key(std::string(key));
+    return Unary<v1::ReleaseResponse>(deadline,
+                                      [&](grpc::ClientContext* context, v1::ReleaseResponse* response) {
+                                        return admin_->Release(context, request, response);
+                                      })
+        .status();
+  }
+
   absl::StatusOr<v1::ListWorkersResponse> ListWorkers(absl::Time deadline) override {
     return Unary<v1::ListWorkersResponse>(deadline, [&](grpc::ClientContext* context, v1::ListWorkersResponse* out) {
       return admin_->ListWorkers(context, v1::ListWorkersRequest(), out);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "client/cc/status.h"
 #include "google/rpc/error_details.pb.h"
 
@@ -14,6 +15,37 @@ bool DroppedByServer(const absl::Status& error) {
 
 bool MayAskAgain(const absl::Status& error) {
   return DroppedByServer(error) || (absl::IsResourceExhausted(error) && Detail<google::rpc::RetryInfo>(error));
+}
+
+std::string ReasonOf(const absl::Status& error) {
+  const auto info = Detail<google::rpc::ErrorInfo>(error);
+  return info ? info->reason() : std::string();
+}
+
+bool IsForeign(const absl::Status& error) {
+  if (Detail<google::rpc::ErrorInfo>(error)) return false;
+  switch (error.code()) {
+    // What gRPC makes of HTTP's 401, 403, 404 and others, and of methods that a server does not have.
+    case absl::StatusCode::kUnauthenticated:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kUnimplemented:
+    case absl::StatusCode::kUnknown:
+      return true;
+    case absl::StatusCode::kInternal:  // 400; this side has internal errors of its own
+      return absl::StrContains(error.message(), "http2 header with status");
+    default:
+      return false;
+  }
+}
+
+bool AnotherMayHelp(const absl::Status& error) {
+  const std::string reason = ReasonOf(error);
+  return reason == "UNKNOWN_TARGET" || reason == "BINARY_UNAVAILABLE" || reason == "NO_WORKER" || IsForeign(error);
+}
+
+bool IsAboutTheKernel(const absl::Status& error) {
+  if (absl::IsInvalidArgument(error)) return !AnotherMayHelp(error);
+  return absl::IsResourceExhausted(error) && Detail<v1::CompileFailure>(error).has_value();
 }
 
 absl::optional<absl::Duration> RetryDelay(const RetryPolicy& policy, const absl::Status& error, int attempts,

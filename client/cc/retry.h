@@ -3,6 +3,8 @@
 #ifndef CLIENT_CC_RETRY_H_
 #define CLIENT_CC_RETRY_H_
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "absl/types/optional.h"
@@ -22,6 +24,21 @@ bool DroppedByServer(const absl::Status& error);
 // Whether the same call may succeed later, or at another daemon: a dropped one, and RESOURCE_EXHAUSTED where the server
 // says when (RetryInfo): otherwise the kernel itself exceeds a limit. Every call of the service may be repeated.
 bool MayAskAgain(const absl::Status& error);
+
+// Whether what answered was no tritond: a proxy's error page, or a server of something else. Every answer of the
+// service has an ErrorInfo.
+bool IsForeign(const absl::Status& error);
+
+// Whether the answer holds for the daemon that gave it, as it is now, rather than for the kernel: it lacks the target,
+// a worker or an assembler that another daemon may have, or it is no daemon at all. Asking the same one again does not
+// help.
+bool AnotherMayHelp(const absl::Status& error);
+
+// Whether the error says that the kernel itself does not compile, or exceeds a limit: so it would be everywhere.
+bool IsAboutTheKernel(const absl::Status& error);
+
+// The reason of the ErrorInfo; "" without one.
+std::string ReasonOf(const absl::Status& error);
 
 // How long to wait after `attempts` failed attempts, the last of which gave `error`; none when asking again cannot help
 // (MayAskAgain) or the attempts are spent. Delays double; `random` in [0, 1) spreads each over [1/2, 1) of its length,

@@ -5,6 +5,7 @@
 
 #include "absl/strings/cord.h"
 #include "google/rpc/error_details.pb.h"
+#include "proto/v1/compile.pb.h"
 
 namespace tritond::client {
 namespace {
@@ -13,6 +14,13 @@ absl::Status WithRetryInfo(absl::Status status, int seconds) {
   google::rpc::RetryInfo info;
   info.mutable_retry_delay()->set_seconds(seconds);
   status.SetPayload("type.googleapis.com/google.rpc.RetryInfo", absl::Cord(info.SerializeAsString()));
+  return status;
+}
+
+absl::Status WithReason(absl::Status status, const std::string& reason) {
+  google::rpc::ErrorInfo info;
+  info.set_reason(reason);
+  status.SetPayload("type.googleapis.com/google.rpc.ErrorInfo", absl::Cord(info.SerializeAsString()));
   return status;
 }
 
@@ -51,6 +59,37 @@ TEST(DroppedByServer, IsWhatTheServersEndGaveUpAndNoAnswerOfIts) {
   EXPECT_FALSE(DroppedByServer(WithRetryInfo(absl::ResourceExhaustedError("queue full"), 1)));
   EXPECT_FALSE(DroppedByServer(absl::DeadlineExceededError("late")));
   EXPECT_FALSE(DroppedByServer(absl::OkStatus()));
+}
+
+TEST(AnotherMayHelp, SaysWhatOneDaemonLacksAndNotWhatTheKernelDoes) {
+  EXPECT_TRUE(AnotherMayHelp(WithReason(absl::InvalidArgumentError("unknown"), "UNKNOWN_TARGET")));
+  EXPECT_TRUE(AnotherMayHelp(WithReason(absl::FailedPreconditionError("no ptxas"), "BINARY_UNAVAILABLE")));
+  EXPECT_TRUE(AnotherMayHelp(WithReason(absl::UnavailableError("no worker"), "NO_WORKER")));
+  EXPECT_FALSE(AnotherMayHelp(WithReason(absl::InvalidArgumentError("bad IR"), "COMPILE_FAILED")));
+  EXPECT_FALSE(AnotherMayHelp(WithReason(absl::FailedPreconditionError("killed two"), "QUARANTINED")));
+  EXPECT_FALSE(AnotherMayHelp(absl::NotFoundError("not stored")));
+}
+
+TEST(IsForeign, IsWhatAProxyAnswersAndNoErrorOfTheServiceOrOfThisSide) {
+  for (const auto code : {absl::StatusCode::kUnimplemented, absl::StatusCode::kUnauthenticated,
+                          absl::StatusCode::kPermissionDenied, absl::StatusCode::kUnknown}) {
+    EXPECT_TRUE(IsForeign(absl::Status(code, "Received http2 header with status: 404")));
+    EXPECT_FALSE(IsForeign(WithReason(absl::Status(code, "said by the service"), "ANY")));
+  }
+  EXPECT_TRUE(IsForeign(absl::InternalError("Received http2 header with status: 400")));
+  EXPECT_FALSE(IsForeign(absl::InternalError("out.cubin: cannot be written")));
+  EXPECT_FALSE(IsForeign(absl::UnavailableError("lost")));
+}
+
+TEST(IsAboutTheKernel, IsWhatWouldFailEverywhere) {
+  EXPECT_TRUE(IsAboutTheKernel(WithReason(absl::InvalidArgumentError("bad IR"), "COMPILE_FAILED")));
+  EXPECT_FALSE(IsAboutTheKernel(WithReason(absl::InvalidArgumentError("unknown"), "UNKNOWN_TARGET")));
+  absl::Status large = absl::ResourceExhaustedError("too much shared memory");
+  EXPECT_FALSE(IsAboutTheKernel(large));
+  large.SetPayload("type.googleapis.com/tritond.v1.CompileFailure",
+                   absl::Cord(v1::CompileFailure().SerializeAsString()));
+  EXPECT_TRUE(IsAboutTheKernel(large));
+  EXPECT_FALSE(IsAboutTheKernel(WithReason(absl::UnimplementedError("no such op here"), "COMPILE_FAILED")));
 }
 
 TEST(RetryDelay, AFullQueueIsTriedAgainWhenTheServerSaysWhen) {

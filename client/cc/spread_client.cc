@@ -39,7 +39,7 @@ class Reach final {
   void Learn(size_t daemon, const absl::Status& status) {
     absl::MutexLock lock(&mu_);
     State& state = daemons_[daemon];
-    if (!DroppedByServer(status)) {
+    if (!DroppedByServer(status) && !IsForeign(status)) {
       state = {};
       return;
     }
@@ -92,7 +92,9 @@ class SpreadClient final : public Client {
     std::iota(missing.begin(), missing.end(), 0);
     Refusals refusals;
     for (int attempts = 1;; ++attempts) {
-      const absl::Status status = BatchRound(requests, orders, &missing, &refusals, on_result, deadline);
+      bool moved = true;
+      absl::Status status;
+      while (moved) status = BatchRound(requests, &orders, &missing, &refusals, on_result, deadline, &moved);
       if (status.ok()) return status;
       // What could not be reached is asked for elsewhere at once, as long as some daemon is in reach.
       const bool again = MayAskAgain(status) && attempts <= static_cast<int>(daemons_.size()) + 1;
@@ -160,6 +162,52 @@ class SpreadClient final : public Client {
     return Find(deadline, [&](Client& daemon) { return daemon.Explain(key_a, key_b, deadline); });
   }
 
+  absl::StatusOr<v1::DrainResponse> Drain(bool resume, absl::Time deadline) override {
+    v1::DrainResponse all;
+    all.set_draining(!resume);
+    const absl::Status status = TellAll([&](Client& daemon) {
+      const auto one = daemon.Drain(resume, deadline);
+      if (one.ok()) all.set_remaining(all.remaining() + one->remaining());
+      return one.status();
+    });
+    if (!status.ok()) return status;
+    return all;
+  }
+
+  absl::StatusOr<v1::EvictResponse> Evict(const v1::EvictRequest& request, absl::Time deadline) override {
+    v1::EvictResponse all;
+    const absl::Status status = TellAll([&](Client& daemon) {
+      const auto one = daemon.Evict(request, deadline);
+      if (one.ok()) all.set_results(all.results() + one->results());
+      if (one.ok()) all.set_artifacts(all.artifacts() + one->artifacts());
+      return one.status();
+    });
+    if (!status.ok()) return status;
+    return all;
+  }
+
+  absl::StatusOr<v1::ListQuarantineResponse> ListQuarantine(absl::Time deadline) override {
+    v1::ListQuarantineResponse all;
+    const absl::Status status = TellAll([&](Client& daemon) {
+      const auto one = daemon.ListQuarantine(deadline);
+      if (one.ok()) all.MergeFrom(*one);
+      return one.status();
+    });
+    if (!status.ok()) return status;
+    return all;
+  }
+
+  absl::Status Release(absl::string_view key, absl::Time deadline) override {
+    bool released = false;
+    const absl::Status status = TellAll([&](Client& daemon) {
+      const absl::Status one = daemon.Release(key, deadline);
+      released = released || one.ok();
+      return absl::IsNotFound(one) ? absl::OkStatus() : one;
+    });
+    if (!status.ok() || released) return status;
+    return absl::NotFoundError(absl::StrCat(key, " is in quarantine at none of the daemons"));
+  }
+
   // A transfer that has begun is not moved to another daemon.
   absl::Status ExportBundle(const std::vector<std::string>& keys,
                             const std::function<absl::Status(absl::string_view part)>& sink,
@@ -190,6 +238,17 @@ class SpreadClient final : public Client {
   }
   size_t FirstInReach() const { return InReachFirst(AsListed())[0]; }
 
+  // Every daemon, also after an error; the first error, with the daemon's name.
+  absl::Status TellAll(const std::function<absl::Status(Client&)>& tell) {
+    absl::Status first;
+    for (size_t i = 0; i < daemons_.size(); ++i) {
+      const absl::Status status = tell(*daemons_[i].client);
+      reach_.Learn(i, status);
+      if (!status.ok()) first.Update(absl::Status(status.code(), absl::StrCat(names_[i], ": ", status.message())));
+    }
+    return first;
+  }
+
   // Sleeps before the next attempt; false when there is none.
   bool Wait(const absl::Status& error, int attempts, absl::Time deadline) {
     absl::BitGen random;
@@ -199,18 +258,21 @@ class SpreadClient final : public Client {
     return true;
   }
 
-  // The first answer that another daemon could not better.
+  // The first answer that another daemon could not better; else an error that time may mend, else the last one. Who has
+  // said that it cannot help is not asked again.
   template <typename Call>
-  auto Ask(const Order& order, absl::Time deadline, const Call& call) -> decltype(call(std::declval<Client&>())) {
+  auto Ask(Order order, absl::Time deadline, const Call& call) -> decltype(call(std::declval<Client&>())) {
     for (int attempts = 1;; ++attempts) {
       absl::Status error;
       for (const size_t i : InReachFirst(order)) {
         auto result = call(*daemons_[i].client);
-        reach_.Learn(i, StatusOf(result));
-        if (!MayAskAgain(StatusOf(result))) return result;
-        error = StatusOf(result);
+        const absl::Status status = StatusOf(result);
+        reach_.Learn(i, status);
+        if (!MayAskAgain(status) && !AnotherMayHelp(status)) return result;
+        if (!MayAskAgain(status)) order.erase(std::find(order.begin(), order.end(), i));
+        if (MayAskAgain(status) || !MayAskAgain(error)) error = status;
       }
-      if (!Wait(error, attempts, deadline)) return error;
+      if (order.empty() || !Wait(error, attempts, deadline)) return error;
     }
   }
 
@@ -223,7 +285,7 @@ class SpreadClient final : public Client {
         auto result = call(*daemons_[i].client);
         const absl::Status status = StatusOf(result);
         reach_.Learn(i, status);
-        if (!MayAskAgain(status) && !absl::IsNotFound(status)) return result;
+        if (!MayAskAgain(status) && !absl::IsNotFound(status) && !AnotherMayHelp(status)) return result;
         if (error.ok() || absl::IsNotFound(error)) error = status;
       }
       if (absl::IsNotFound(error) || !Wait(error, attempts, deadline)) return error;
@@ -233,6 +295,7 @@ class SpreadClient final : public Client {
   // One item of a batch, on its way from a daemon's thread to the caller's.
   struct Item {
     size_t index;
+    size_t daemon;
     absl::StatusOr<v1::CompileResponse> result;
   };
   struct Round {
@@ -243,12 +306,14 @@ class SpreadClient final : public Client {
   };
 
   // Asks each daemon for its share of what is missing, all at once; takes out of `missing` what came. The status is the
-  // worst of theirs: one that no other daemon can better, else one that some may.
-  absl::Status BatchRound(const std::vector<v1::CompileRequest>& requests, const std::vector<Order>& orders,
+  // worst of theirs: one that no other daemon can better, else one that some may. A daemon that cannot help with a
+  // request leaves that request's order while others are in it; `moved` says whether any did.
+  absl::Status BatchRound(const std::vector<v1::CompileRequest>& requests, std::vector<Order>* orders,
                           std::vector<size_t>* missing, Refusals* refusals, const BatchCallback& on_result,
-                          absl::Time deadline) {
+                          absl::Time deadline, bool* moved) {
+    *moved = false;
     std::map<size_t, std::vector<size_t>> shares;
-    for (const size_t index : *missing) shares[InReachFirst(orders[index])[0]].push_back(index);
+    for (const size_t index : *missing) shares[InReachFirst((*orders)[index])[0]].push_back(index);
     Round round;
     {
       absl::MutexLock lock(&round.mu);
@@ -274,6 +339,12 @@ class SpreadClient final : public Client {
           (*refusals)[item.index] = item.result.status();
           continue;
         }
+        Order& order = (*orders)[item.index];
+        if (AnotherMayHelp(item.result.status()) && order.size() > 1) {
+          order.erase(std::find(order.begin(), order.end(), item.daemon));
+          *moved = true;
+          continue;
+        }
         missing->erase(std::find(missing->begin(), missing->end(), item.index));
         on_result(item.index, std::move(item.result));
       }
@@ -288,14 +359,22 @@ class SpreadClient final : public Client {
     std::vector<v1::CompileRequest> mine;
     for (const size_t index : share) mine.push_back(requests[index]);
     absl::Status refused;
+    std::vector<bool> came(share.size());
     const auto pass_on = [&](size_t at, absl::StatusOr<v1::CompileResponse> result) {
       if (MayAskAgain(result.status())) refused = result.status();
+      came[at] = true;
       absl::MutexLock lock(&round->mu);
-      round->items.push_back({share[at], std::move(result)});
+      round->items.push_back({share[at], daemon, std::move(result)});
     };
     absl::Status status = daemons_[daemon].client->CompileBatch(mine, pass_on, deadline);
     if (status.ok()) status = refused;
     reach_.Learn(daemon, status);
+    if (AnotherMayHelp(status) && !MayAskAgain(status)) {  // with none of these
+      for (size_t at = 0; at < share.size(); ++at) {
+        if (!came[at]) pass_on(at, status);
+      }
+      status = absl::OkStatus();
+    }
     absl::MutexLock lock(&round->mu);
     if (round->error.ok() || MayAskAgain(round->error)) {
       if (!status.ok()) round->error = status;

@@ -69,6 +69,19 @@ class FakeDaemon final : public Client {
   absl::StatusOr<v1::Job> CancelJob(absl::string_view, absl::Time) override { return Other(); }
   absl::StatusOr<v1::GetStatsResponse> GetStats(uint32_t, absl::Time) override { return Other(); }
   absl::StatusOr<v1::ListWorkersResponse> ListWorkers(absl::Time) override { return Other(); }
+  absl::StatusOr<v1::DrainResponse> Drain(bool resume, absl::Time) override {
+    ++calls;
+    if (!error.ok()) return error;
+    v1::DrainResponse response;
+    response.set_draining(!resume);
+    response.set_remaining(2);
+    return response;
+  }
+  absl::StatusOr<v1::EvictResponse> Evict(const v1::EvictRequest&, absl::Time) override { return Other(); }
+  absl::StatusOr<v1::ListQuarantineResponse> ListQuarantine(absl::Time) override { return Other(); }
+  absl::Status Release(absl::string_view, absl::Time) override {
+    return holds ? absl::OkStatus() : absl::NotFoundError("not in");
+  }
   absl::StatusOr<v1::ExplainResponse> Explain(absl::string_view, absl::string_view, absl::Time) override {
     return Other();
   }
@@ -107,6 +120,13 @@ class FakeDaemon final : public Client {
 
   const std::string name_;
 };
+
+absl::Status WithReason(absl::Status status, const std::string& reason) {
+  google::rpc::ErrorInfo info;
+  info.set_reason(reason);
+  status.SetPayload("type.googleapis.com/google.rpc.ErrorInfo", absl::Cord(info.SerializeAsString()));
+  return status;
+}
 
 class SpreadClientTest : public testing::Test {
  protected:
@@ -201,6 +221,61 @@ TEST_F(SpreadClientTest, ACompileErrorIsFinal) {
   Preferred(request)[0]->error = absl::InvalidArgumentError("bad IR");
   EXPECT_TRUE(absl::IsInvalidArgument(client_->Compile(request, Soon()).status()));
   EXPECT_EQ(Preferred(request)[1]->calls, 0);
+}
+
+TEST_F(SpreadClientTest, WhatADaemonLacksOthersAreAskedForAndItNotAgain) {
+  const v1::CompileRequest request = Request(1);
+  const auto preferred = Preferred(request);
+  preferred[0]->error = WithReason(absl::InvalidArgumentError("target is unknown"), "UNKNOWN_TARGET");
+  preferred[1]->error = absl::UnimplementedError("Received http2 header with status: 404");
+  EXPECT_EQ(client_->Compile(request, Soon())->key(), client_->Compile(request, Soon())->key());
+  EXPECT_EQ(preferred[2]->calls, 2);
+  EXPECT_EQ(preferred[1]->calls, 1);  // It is no daemon, and left alone for a while.
+
+  preferred[2]->error = WithReason(absl::FailedPreconditionError("no assembler"), "BINARY_UNAVAILABLE");
+  EXPECT_TRUE(absl::IsFailedPrecondition(client_->Compile(request, Soon()).status()) ||
+              absl::IsUnimplemented(client_->Compile(request, Soon()).status()));
+  EXPECT_THAT(slept_, IsEmpty());
+}
+
+TEST_F(SpreadClientTest, WhileADaemonIsAwayThatMayHelpTheOthersAnswerIsNotTheLastWord) {
+  const v1::CompileRequest request = Request(1);
+  const auto preferred = Preferred(request);
+  preferred[0]->error = absl::UnavailableError("restarts");
+  for (int i : {1, 2}) preferred[i]->error = WithReason(absl::InvalidArgumentError("unknown"), "UNKNOWN_TARGET");
+  EXPECT_TRUE(absl::IsUnavailable(client_->Compile(request, Soon()).status()));
+  EXPECT_EQ(preferred[0]->calls, 3);
+  EXPECT_EQ(preferred[1]->calls, 1);
+}
+
+TEST_F(SpreadClientTest, WhatADaemonLacksOfABatchOthersDo) {
+  std::vector<v1::CompileRequest> requests;
+  for (int i = 0; i < 60; ++i) requests.push_back(Request(i));
+  fakes_[0]->item_error = WithReason(absl::InvalidArgumentError("unknown"), "UNKNOWN_TARGET");
+  fakes_[1]->error = absl::UnimplementedError("Received http2 header with status: 404");
+  std::vector<int> seen(requests.size());
+  const auto count = [&](bool ok) {
+    return [&seen, ok](size_t index, absl::StatusOr<v1::CompileResponse> result) {
+      ++seen[index];
+      EXPECT_EQ(result.ok(), ok);
+    };
+  };
+  EXPECT_TRUE(client_->CompileBatch(requests, count(true), Soon()).ok());
+  EXPECT_THAT(seen, testing::Each(1));
+  fakes_[2]->item_error = fakes_[0]->item_error;
+  EXPECT_TRUE(client_->CompileBatch(requests, count(false), Soon()).ok());
+  EXPECT_THAT(seen, testing::Each(2));
+  EXPECT_THAT(slept_, IsEmpty());
+}
+
+TEST_F(SpreadClientTest, WhatOperatorsWantAllDaemonsAreTold) {
+  EXPECT_EQ(client_->Drain(/*resume=*/false, Soon())->remaining(), 6u);
+  fakes_[0]->error = absl::UnavailableError("refused");
+  EXPECT_THAT(std::string(client_->Drain(false, Soon()).status().message()), testing::HasSubstr("a:1: refused"));
+  EXPECT_EQ(fakes_[2]->calls, 2);
+  EXPECT_TRUE(absl::IsNotFound(client_->Release("key", Soon())));
+  fakes_[1]->holds = true;
+  EXPECT_TRUE(client_->Release("key", Soon()).ok());
 }
 
 TEST_F(SpreadClientTest, WhenNoneCanBeReachedItWaitsAndThenSaysSo) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -64,6 +65,32 @@ absl::Status FromGrpc(const grpc::Status& status) {
 
 absl::Status FromFailure(const v1::Failure& failure) {
   return Build(failure.code(), failure.message(), failure.details());
+}
+
+std::string WhyUnavailable(absl::string_view message, bool tls) {
+  const std::string lower = absl::AsciiStrToLower(message);
+  const auto says = [&lower](absl::string_view text) { return absl::StrContains(lower, absl::AsciiStrToLower(text)); };
+  if (says("Connection refused")) return "nothing listens there (connection refused)";
+  if (says("No such file or directory")) return "nothing listens there (no such socket)";
+  if (says("Permission denied")) return "permission denied: the socket's mode or folder keeps this user out";
+  if (says("DNS resolution failed") || says("address lookup failed")) return "the name cannot be resolved";
+  if (says("No route to host") || says("Network is unreachable")) return "no way leads there";
+  if (says("certificate") || says("handshake") || says("SSL")) {
+    if (says("verify failed"))
+      return "TLS: the server's certificate does not verify (expired, or of another authority?)";
+    if (says("not in peer certificate") || says("hostname verification"))
+      return "TLS: the server's certificate is for another name";
+    if (says("WRONG_VERSION") || says("wrong version number")) return "TLS: the server talks no TLS";
+    return absl::StrCat("the TLS handshake failed",
+                        says("alert") ? ": the server refused this client's certificate" : "");
+  }
+  if (says("Socket closed") || says("SETTINGS") || says("reset by peer") || says("Broken pipe")) {
+    return tls ? "the connection was closed during the TLS handshake"
+               : "something listens there, but hangs up on plain text: does it want TLS (--tls, --tls-ca)?";
+  }
+  if (says("timed out") || says("Timeout")) return "no answer in time";
+  const size_t last = message.rfind("last error: ");
+  return std::string(last == absl::string_view::npos ? message : message.substr(last + 12));
 }
 
 std::string ErrorText(const absl::Status& status) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "proto/v1/compile.pb.h"
 
@@ -28,6 +29,10 @@ absl::optional<Message> Detail(const absl::Status& status) {
   if (!payload || !message.ParseFromString(std::string(*payload))) return absl::nullopt;
   return message;
 }
+
+// Why no connection came about, in a few words, from gRPC's message; the end of that message where it is none of those
+// that are known. `tls`: this side talked TLS.
+std::string WhyUnavailable(absl::string_view message, bool tls);
 
 // The message on one line, with the fields that a BadRequest names.
 std::string ErrorText(const absl::Status& status);

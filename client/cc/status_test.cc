@@ -53,6 +53,18 @@ TEST(Status, AFailureOfABatchItemReadsLikeAnRpcError) {
   EXPECT_EQ(FromFailure(failure), absl::InvalidArgumentError("no such target"));
 }
 
+TEST(WhyUnavailable, TellsARefusalFromAClosedDoorAndFromTls) {
+  const std::string prefix = "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: ";
+  EXPECT_EQ(WhyUnavailable(prefix + "Failed to connect to remote host: Connection refused", false),
+            "nothing listens there (connection refused)");
+  EXPECT_NE(WhyUnavailable(prefix + "Permission denied", false).find("permission denied"), std::string::npos);
+  EXPECT_NE(WhyUnavailable(prefix + "Ssl handshake failed: SSL_ERROR_SSL: certificate verify failed", true)
+                .find("does not verify"),
+            std::string::npos);
+  EXPECT_NE(WhyUnavailable(prefix + "Socket closed", false).find("does it want TLS"), std::string::npos);
+  EXPECT_EQ(WhyUnavailable("connections fail; last error: something new", false), "something new");
+}
+
 TEST(ErrorText, NamesTheFieldsOfABadRequestOnOneLine) {
   google::rpc::Status rich;
   google::rpc::BadRequest bad;

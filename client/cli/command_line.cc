@@ -36,26 +36,45 @@ int RunCommandLine(int argc, const char* const* argv, const std::string& default
   app.fallthrough();  // --server may stand after the command too
   app.set_version_flag("--version", std::string("triton-client ") + TRITOND_VERSION);
   app.footer(
-      "Exit status: 0 done, 1 some kernel failed to compile or to run, 2 usage, 3 no server or, with --fallback, no "
-      "result in time.");
+      "Exit status: 0 done, 1 some kernel failed to compile or to run, 2 usage, 3 no server (or it drains) or, with "
+      "--fallback, one that cannot help with this kernel now.");
   ServerFlags server;
   server.address = default_server;
   AddServerFlags(&app, &server);
 
   CLI::App* bundle = app.add_subcommand("bundle", "Results for a machine that cannot reach this daemon");
   bundle->require_subcommand(1);
-  const std::vector<Command> commands = {AddCompile(&app),        AddPrebuild(&app),      AddRun(&app),
-                                         AddAutotune(&app),       AddGet(&app),           AddStats(&app),
-                                         AddWorkers(&app),        AddSubmit(&app),        AddWatch(&app),
-                                         AddJobs(&app),           AddCancel(&app),        AddExplain(&app),
-                                         AddBundleExport(bundle), AddBundleImport(bundle)};
+  CLI::App* quarantine = app.add_subcommand("quarantine", "Kernels that killed workers");
+  quarantine->require_subcommand(1);
+  const std::vector<Command> commands = {AddCompile(&app),
+                                         AddPrebuild(&app),
+                                         AddRun(&app),
+                                         AddAutotune(&app),
+                                         AddGet(&app),
+                                         AddStats(&app),
+                                         AddWorkers(&app),
+                                         AddSubmit(&app),
+                                         AddWatch(&app),
+                                         AddJobs(&app),
+                                         AddCancel(&app),
+                                         AddExplain(&app),
+                                         AddDrain(&app),
+                                         AddResume(&app),
+                                         AddEvict(&app),
+                                         AddQuarantineList(quarantine),
+                                         AddQuarantineRelease(quarantine),
+                                         AddBundleExport(bundle),
+                                         AddBundleImport(bundle)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {  // CLI11 reports bad flags, and --help, by throwing
     return app.exit(error, console.out, console.err) == 0 ? kDone : kUsage;
   }
   for (const Command& command : commands) {
-    if (command.app->parsed()) return command.run(Session{console, server});
+    if (!command.app->parsed()) continue;
+    const int code = command.run(Session{console, server});
+    if (console.out.flush() || code != kDone) return code;
+    return Session{console, server}.Fail(absl::InternalError("standard output: cannot be written"));
   }
   return kUsage;
 }

@@ -41,6 +41,7 @@ class EchoCompileService final : public v1::CompileService::Service {
     }
     const std::lock_guard<std::mutex> lock(mutex_);
     last = *request;
+    if (!refusal.ok()) return refusal;
     if (request->ir().rfind("bad", 0) == 0) return Failure();
     const std::string key = proto::RequestKey(*request, "test");
     const bool stored = stored_.count(key) > 0 && request->cache_mode() != v1::CACHE_MODE_REFRESH;
@@ -114,6 +115,7 @@ class EchoCompileService final : public v1::CompileService::Service {
   }
 
   absl::Duration delay = absl::ZeroDuration();  // before a compile answers
+  grpc::Status refusal;                         // of every compile, unless OK
   v1::CompileRequest last;
 
  private:
@@ -203,6 +205,35 @@ class FixedAdminService final : public v1::AdminService::Service {
     return grpc::Status::OK;
   }
 
+  grpc::Status Drain(grpc::ServerContext* context, const v1::DrainRequest* request,
+                     v1::DrainResponse* response) override {
+    response->set_draining(!request->resume());
+    response->set_remaining(request->resume() ? 0 : 4);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Evict(grpc::ServerContext* context, const v1::EvictRequest* request,
+                     v1::EvictResponse* response) override {
+    response->set_results(request->everything() ? 100 : request->keys_size());
+    response->set_artifacts(7);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status ListQuarantine(grpc::ServerContext* context, const v1::ListQuarantineRequest* request,
+                              v1::ListQuarantineResponse* response) override {
+    v1::QuarantineEntry& entry = *response->add_entries();
+    entry.set_key("k1");
+    entry.set_label("softmax");
+    entry.add_reports("signal 11");
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Release(grpc::ServerContext* context, const v1::ReleaseRequest* request,
+                       v1::ReleaseResponse* response) override {
+    if (request->key() != "k1") return {grpc::StatusCode::NOT_FOUND, "not in quarantine"};
+    return grpc::Status::OK;
+  }
+
   grpc::Status Explain(grpc::ServerContext* context, const v1::ExplainRequest* request,
                        v1::ExplainResponse* response) override {
     auto* same = response->add_parts();
@@ -216,6 +247,15 @@ class FixedAdminService final : public v1::AdminService::Service {
     return grpc::Status::OK;
   }
 };
+
+// An answer of the service, with its reason; "": of something else in between.
+grpc::Status Answer(grpc::StatusCode code, const std::string& reason) {
+  google::rpc::Status rich;
+  google::rpc::ErrorInfo info;
+  info.set_reason(reason);
+  if (!reason.empty()) rich.add_details()->PackFrom(info);
+  return {code, "said no", rich.SerializeAsString()};
+}
 
 class CommandLine : public testing::Test {
  protected:
@@ -394,6 +434,123 @@ TEST_F(CommandLine, WithFallbackAServerThatCannotHelpInTimeExitsThree) {
   EXPECT_EQ(Run({"prebuild", folder_.string(), "--target", "cuda:90", "--out-dir", Path("out"), "--fallback", "0.2"}),
             kNoServer);
   EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--timeout", "0.2"}), kFailed);
+}
+
+TEST_F(CommandLine, WithFallbackWhateverKeepsTheServiceFromHelpingExitsThree) {
+  const std::string file = Write("k.ttir", "module {}");
+  const std::vector<grpc::Status> refusals = {
+      Answer(grpc::StatusCode::UNAUTHENTICATED, "UNAUTHENTICATED"),
+      Answer(grpc::StatusCode::PERMISSION_DENIED, "PERMISSION_DENIED"),
+      Answer(grpc::StatusCode::INVALID_ARGUMENT, "UNKNOWN_TARGET"),
+      Answer(grpc::StatusCode::FAILED_PRECONDITION, "BINARY_UNAVAILABLE"),
+      Answer(grpc::StatusCode::FAILED_PRECONDITION, "QUARANTINED"),
+      Answer(grpc::StatusCode::UNIMPLEMENTED, "COMPILE_FAILED"),
+      Answer(grpc::StatusCode::INTERNAL, "COMPILE_FAILED"),
+  };
+  for (const grpc::Status& refusal : refusals) {
+    compile_.refusal = refusal;
+    EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--fallback", "30"}), kNoServer) << refusal.error_code();
+    EXPECT_EQ(Run({"compile", file, "--target", "cuda:90"}), kFailed) << refusal.error_code();
+  }
+  compile_.refusal = Answer(grpc::StatusCode::INVALID_ARGUMENT, "BAD_REQUEST");
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--fallback", "30"}), kFailed);
+}
+
+TEST_F(CommandLine, AServerThatDrainsAndAProxyInBetweenAreNoServer) {
+  const std::string file = Write("k.ttir", "module {}");
+  compile_.refusal = Answer(grpc::StatusCode::UNAVAILABLE, "DRAINING");
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90"}), kNoServer);
+  compile_.refusal = Answer(grpc::StatusCode::UNIMPLEMENTED, "");
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90"}), kNoServer);
+}
+
+TEST_F(CommandLine, JsonHasALineForEachKernelWhateverBecomesOfTheServer) {
+  Write("in/a.ttir", "a");
+  Write("in/b.ttir", "b");
+  Write("in/c.ttir", "c");
+  const auto errors = [this] {
+    int count = 0;
+    for (const auto& line : absl::StrSplit(out_.str(), '\n', absl::SkipEmpty())) {
+      count += nlohmann::json::parse(line)["error"].is_string() ? 1 : 0;
+    }
+    return count;
+  };
+  const std::string none = "unix:" + Path("none.sock");
+  EXPECT_EQ(Run({"--server", none, "compile", Path("in/a.ttir"), "--target", "cuda:90", "--json"}), kNoServer);
+  EXPECT_EQ(errors(), 1);
+  const std::vector<std::string> prebuild = {"prebuild",  Path("in"), "--target", "cuda:90", "--out-dir",
+                                             Path("out"), "--json",   "--jobs",   "1"};
+  std::vector<std::string> words = {"--server", none};
+  words.insert(words.end(), prebuild.begin(), prebuild.end());
+  EXPECT_EQ(Run(words), kNoServer);
+  EXPECT_EQ(errors(), 3);
+  compile_.refusal = Answer(grpc::StatusCode::UNIMPLEMENTED, "");
+  EXPECT_EQ(Run(prebuild), kNoServer);
+  EXPECT_EQ(errors(), 3);
+  EXPECT_THAT(err_.str(), HasSubstr("2 kernels were not asked for"));
+}
+
+TEST_F(CommandLine, AStandardOutputThatTakesNothingIsAFailure) {
+  const std::string file = Write("k.ttir", "module {}");
+  std::ofstream full("/dev/full");
+  const std::string server = absl::StrCat("127.0.0.1:", port_);
+  for (const char* json : {"--json", "--verbose"}) {
+    const std::vector<const char*> argv = {"triton-client", "compile", file.c_str(), "--target", "cuda:90", json};
+    EXPECT_EQ(RunCommandLine(static_cast<int>(argv.size()), argv.data(), server, Console{full, err_}), kFailed);
+    full.clear();
+  }
+  EXPECT_THAT(err_.str(), HasSubstr("standard output: cannot be written"));
+}
+
+TEST_F(CommandLine, OfSeveralServersThoseThatAnswerAreShown) {
+  const std::string servers = absl::StrCat("unix:", Path("none.sock"), ",127.0.0.1:", port_);
+  EXPECT_EQ(Run({"--server", servers, "jobs"}), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("job-1"));
+  EXPECT_THAT(err_.str(), HasSubstr("no server at unix:"));
+  EXPECT_EQ(Run({"--server", servers, "workers"}), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("node7/1234"));
+  EXPECT_EQ(Run({"--server", servers, "stats", "--json"}), kDone);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["server"], absl::StrCat("127.0.0.1:", port_));
+  EXPECT_THAT(err_.str(), HasSubstr("no server at unix:"));
+  EXPECT_EQ(Run({"--server", "unix:" + Path("a") + ",unix:" + Path("b"), "jobs"}), kNoServer);
+}
+
+TEST_F(CommandLine, OperatorsDrainEvictAndRelease) {
+  EXPECT_EQ(Run({"drain"}), kDone) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("draining, 4 jobs remain"));
+  EXPECT_EQ(Run({"resume"}), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("takes compiles"));
+  EXPECT_EQ(Run({"evict", "k1", "k2"}), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("2 results, 7 artifacts"));
+  EXPECT_EQ(Run({"evict", "--everything"}), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("100 results"));
+  EXPECT_EQ(Run({"evict"}), kUsage);
+  EXPECT_EQ(Run({"evict", "k1", "--everything"}), kUsage);
+  EXPECT_EQ(Run({"quarantine", "list"}), kDone);
+  EXPECT_THAT(out_.str(), testing::ContainsRegex("k1.*softmax\n  signal 11"));
+  EXPECT_EQ(Run({"quarantine", "list", "--json"}), kDone);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["key"], "k1");
+  EXPECT_EQ(Run({"quarantine", "release", "k1"}), kDone);
+  EXPECT_EQ(Run({"quarantine", "release", "k2"}), kFailed);
+  EXPECT_EQ(Run({"quarantine"}), kUsage);
+}
+
+TEST_F(CommandLine, ADrainThatOneServerDidNotHearIsNotDone) {
+  const std::string servers = absl::StrCat("unix:", Path("none.sock"), ",127.0.0.1:", port_);
+  EXPECT_EQ(Run({"--server", servers, "drain"}), kNoServer);
+  EXPECT_THAT(out_.str(), HasSubstr("draining"));
+}
+
+TEST_F(CommandLine, WhyThereIsNoServerIsSaid) {
+  EXPECT_EQ(Run({"--server", "unix:" + Path("none.sock"), "stats"}), kNoServer);
+  EXPECT_THAT(err_.str(), HasSubstr("no such socket"));
+  EXPECT_EQ(Run({"--server", "127.0.0.1:1", "stats"}), kNoServer);
+  EXPECT_THAT(err_.str(), HasSubstr("connection refused"));
+  EXPECT_EQ(Run({"--tls", "stats"}), kNoServer);
+  EXPECT_THAT(err_.str(), HasSubstr("TLS"));
+  EXPECT_EQ(Run({"--server", "127.0.0.1:1,127.0.0.1:2", "compile", Write("k.ttir", "m"), "--target", "cuda:90"}),
+            kNoServer);
+  EXPECT_THAT(err_.str(), HasSubstr("at 127.0.0.1:2: nothing listens"));
 }
 
 TEST_F(CommandLine, WithFallbackACompileErrorIsStillAFailure) {

@@ -28,6 +28,12 @@ Command AddWatch(CLI::App* parent);
 Command AddJobs(CLI::App* parent);
 Command AddCancel(CLI::App* parent);
 Command AddExplain(CLI::App* parent);
+Command AddDrain(CLI::App* parent);
+Command AddResume(CLI::App* parent);
+Command AddEvict(CLI::App* parent);
+// Below the command "quarantine".
+Command AddQuarantineList(CLI::App* parent);
+Command AddQuarantineRelease(CLI::App* parent);
 // Below the command "bundle".
 Command AddBundleExport(CLI::App* parent);
 Command AddBundleImport(CLI::App* parent);

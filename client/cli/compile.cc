@@ -48,7 +48,12 @@ int Run(const Session& session, const CompileFlags& flags) {
   auto request = MakeRequest(*kernel, flags.kernel);
   if (!request.ok()) return session.Usage(request.status());
   auto client = session.Connect();
-  if (!client.ok()) return session.NotConnected(client.status());
+  if (!client.ok()) {
+    const int code = session.NotConnected(client.status());
+    if (flags.json && code != kUsage)
+      session.console.out << JsonLine({kernel->name, kernel->path, client.status(), {}}, flags.verbose) << std::endl;
+    return code;
+  }
 
   const bool wants_bytes = !flags.output.empty();
   request->set_delivery(wants_bytes ? v1::DELIVERY_INLINE : v1::DELIVERY_DIGESTS);

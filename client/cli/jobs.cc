@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // triton-client submit, watch, jobs, cancel: compiles that outlive their submitter.
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "client/cli/commands.h"
+#include "client/cli/each_server.h"
 #include "client/cli/kernel_request.h"
 #include "client/cli/report.h"
 
@@ -73,15 +76,20 @@ int Watch(const Session& session, const WatchFlags& flags) {
 }
 
 int List(const Session& session, bool json) {
-  auto client = session.Connect();
-  if (!client.ok()) return session.NotConnected(client.status());
-  const auto jobs = (*client)->ListJobs({}, session.Deadline());
-  if (!jobs.ok()) return session.Fail(jobs.status());
+  std::vector<v1::Job> jobs;
+  const int code = AskEach(session, Answers::kOne, [&](Client& client, const std::string&) {
+    auto some = client.ListJobs({}, session.Deadline());
+    if (some.ok()) jobs.insert(jobs.end(), some->begin(), some->end());
+    return some.status();
+  });
+  if (code != kDone) return code;
+  // Ids of version 7 begin with their time.
+  std::stable_sort(jobs.begin(), jobs.end(), [](const v1::Job& a, const v1::Job& b) { return a.id() > b.id(); });
   std::ostream& out = session.console.out;
   if (!json)
     out << absl::StrFormat("%-36s %-10s %-12s %-24s %-20s %10s %10s\n", "id", "state", "target", "label", "created",
                            "CPU", "memory");
-  for (const v1::Job& job : *jobs) out << (json ? MessageJson(job) : JobLine(job)) << "\n";
+  for (const v1::Job& job : jobs) out << (json ? MessageJson(job) : JobLine(job)) << "\n";
   out.flush();
   return kDone;
 }

@@ -74,16 +74,19 @@ class Prebuild {
     const size_t count = std::min<size_t>(flags_.jobs, kernels_.size());
     for (size_t i = 0; i < count; ++i) threads.emplace_back([this] { Work(); });
     for (std::thread& thread : threads) thread.join();
+    ReportTheRest();
     if (lost_ || fell_back_) return kNoServer;
     return tally_.failed > 0 ? kFailed : kDone;
   }
 
   const Tally& tally() const { return tally_; }
   bool lost() const { return lost_; }
+  size_t not_asked() const { return not_asked_; }
 
  private:
   void Work() {
     for (size_t i = next_++; i < kernels_.size() && !lost_; i = next_++) {
+      asked_[i] = true;
       const absl::Time start = absl::Now();
       Outcome outcome{kernels_[i].name, kernels_[i].path, client_.Compile(requests_[i], session_.Deadline()), {}};
       outcome.elapsed = absl::Now() - start;
@@ -100,6 +103,18 @@ class Prebuild {
     }
   }
 
+  // Of kernels that were not asked for once the server was lost.
+  void ReportTheRest() {
+    for (size_t i = 0; i < kernels_.size(); ++i) {
+      if (asked_[i]) continue;
+      ++not_asked_;
+      ++tally_.failed;
+      if (!flags_.json) continue;
+      const absl::Status lost = absl::UnavailableError("not asked for: the server was lost before");
+      session_.console.out << JsonLine({kernels_[i].name, kernels_[i].path, lost, {}}) << std::endl;
+    }
+  }
+
   void Report(const Outcome& outcome) {
     const std::lock_guard<std::mutex> lock(mutex_);
     Count(outcome, &tally_);
@@ -113,6 +128,8 @@ class Prebuild {
   Client& client_;
   const std::vector<Kernel>& kernels_;
   const std::vector<v1::CompileRequest> requests_;
+  std::vector<char> asked_ = std::vector<char>(kernels_.size());  // each written by the thread that asks
+  size_t not_asked_ = 0;                                          // written when the threads have ended
   std::atomic<size_t> next_{0};
   std::atomic<bool> lost_{false};
   std::atomic<bool> fell_back_{false};  // some kernel had no result within the fallback limit
@@ -149,22 +166,34 @@ int Run(const Session& session, const PrebuildFlags& flags) {
   }
   if (absl::Status status = PrepareFolder(flags, *kernels); !status.ok()) return session.Usage(status);
   auto client = session.Connect();
-  if (!client.ok()) return session.NotConnected(client.status());
+  if (!client.ok()) {
+    const int code = session.NotConnected(client.status());
+    for (const Kernel& kernel : *kernels) {
+      if (flags.json && code != kUsage)
+        session.console.out << JsonLine({kernel.name, kernel.path, client.status(), {}}) << std::endl;
+    }
+    return code;
+  }
 
   const absl::Time start = absl::Now();
   Tally tally;
   int code = kDone;
   bool lost = false;
+  size_t not_asked = 0;
   {
     Prebuild prebuild(session, flags, **client, *kernels, std::move(requests));
     code = prebuild.Run();
     tally = prebuild.tally();
     lost = prebuild.lost();
+    not_asked = prebuild.not_asked();
   }
   session.console.err << absl::StrFormat("%d kernels: %d compiled, %d hits, %d joined, %d failed in %s\n",
                                          kernels->size(), tally.compiled, tally.hits, tally.joined, tally.failed,
                                          HumanTime(absl::Now() - start));
-  if (lost) session.console.err << "triton-client: lost the server at " << session.server.address << "\n";
+  if (lost) {
+    session.console.err << "triton-client: lost the server at " << session.server.address << "; " << not_asked
+                        << " kernels were not asked for\n";
+  }
   session.console.err.flush();
   return code;
 }

@@ -59,7 +59,12 @@ int Compile(const Session& session, const RunFlags& flags, const workers::Device
   if (!request.ok()) return session.Usage(request.status());
   request->set_delivery(v1::DELIVERY_INLINE);
   auto client = session.Connect();
-  if (!client.ok()) return session.NotConnected(client.status());
+  if (!client.ok()) {
+    const int code = session.NotConnected(client.status());
+    if (flags.json && code != kUsage)
+      session.console.out << JsonLine({spec.kernel.name, spec.kernel.path, client.status(), {}}) << std::endl;
+    return code;
+  }
   const absl::Time start = absl::Now();
   Outcome outcome{spec.kernel.name, spec.kernel.path, (*client)->Compile(*request, session.Deadline()), {}};
   outcome.elapsed = absl::Now() - start;

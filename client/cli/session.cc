@@ -60,9 +60,11 @@ absl::Time Session::Deadline() const {
 }
 
 ExitCode Session::CodeOf(const absl::Status& error) const {
-  if (IsNoServer(error)) return kNoServer;
-  const bool no_answer = MayAskAgain(error) || absl::IsDeadlineExceeded(error);
-  return server.fallback_seconds > 0 && no_answer ? kNoServer : kFailed;
+  if (IsNoServer(error) || ReasonOf(error) == "DRAINING") return kNoServer;
+  if (server.fallback_seconds <= 0 || IsAboutTheKernel(error)) return kFailed;
+  // Errors of this side, a file that cannot be written say, have no reason.
+  const bool no_answer = MayAskAgain(error) || absl::IsDeadlineExceeded(error) || absl::IsResourceExhausted(error);
+  return no_answer || (!ReasonOf(error).empty() && !absl::IsNotFound(error)) ? kNoServer : kFailed;
 }
 
 int Session::Usage(const absl::Status& status) const {
@@ -80,7 +82,7 @@ int Session::NotConnected(const absl::Status& status) const {
 }
 
 bool IsNoServer(const absl::Status& status) {
-  return DroppedByServer(status) && !Detail<google::rpc::ErrorInfo>(status);
+  return (DroppedByServer(status) && !Detail<google::rpc::ErrorInfo>(status)) || IsForeign(status);
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {

@@ -46,7 +46,9 @@ struct Session {
   // Of a call that begins now. What connecting took is part of the fallback limit.
   absl::Time Deadline() const;
 
-  // kNoServer when no server could be reached, or none gave a result within the fallback limit; else kFailed.
+  // kNoServer when no server could be reached, or it drains; with a fallback limit also when the service cannot help
+  // with this kernel now, whyever: no result in time, not its target, not allowed, a bug of its compiler. Else, that is
+  // when the kernel itself does not compile, kFailed.
   ExitCode CodeOf(const absl::Status& error) const;
 
   // Prints "triton-client: MESSAGE" and returns kUsage: for what is wrong on this side.
@@ -57,7 +59,7 @@ struct Session {
   int NotConnected(const absl::Status& status) const;
 };
 
-// Whether the error says that no server could be reached, rather than being a server's answer.
+// Whether the error says that no server could be reached, rather than being a server's answer. A proxy's is none.
 bool IsNoServer(const absl::Status& status);
 
 // The file's bytes; "-" is standard input. InvalidArgument, with the reason, when it cannot be read.

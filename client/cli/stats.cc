@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_format.h"
 #include "client/cli/commands.h"
+#include "client/cli/each_server.h"
 #include "client/cli/report.h"
 
 namespace tritond::client {
@@ -91,23 +92,27 @@ void PrintRecent(const v1::GetStatsResponse& stats, std::ostream& out) {
   }
 }
 
-int Run(const Session& session, const StatsFlags& flags) {
-  auto client = session.Connect();
-  if (!client.ok()) return session.NotConnected(client.status());
-  const auto stats = (*client)->GetStats(static_cast<uint32_t>(flags.recent), session.Deadline());
-  if (!stats.ok()) return session.Fail(stats.status());
+absl::Status Print(const Session& session, const StatsFlags& flags, Client& client, const std::string& address) {
+  const auto stats = client.GetStats(static_cast<uint32_t>(flags.recent), session.Deadline());
+  if (!stats.ok()) return stats.status();
   std::ostream& out = session.console.out;
   if (flags.json) {
-    out << MessageJson(*stats) << std::endl;
-    return kDone;
+    out << WithServer(session, address, MessageJson(*stats)) << std::endl;
+    return absl::OkStatus();
   }
+  if (HasSeveralServers(session)) out << address << "\n";
   PrintDaemon(*stats, out);
   PrintQueues(*stats, out);
   if (stats->has_cluster()) PrintCluster(stats->cluster(), out);
   PrintTargets(*stats, out);
   PrintRecent(*stats, out);
   out.flush();
-  return kDone;
+  return absl::OkStatus();
+}
+
+int Run(const Session& session, const StatsFlags& flags) {
+  return AskEach(session, Answers::kOne,
+                 [&](Client& client, const std::string& address) { return Print(session, flags, client, address); });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_format.h"
 #include "client/cli/commands.h"
+#include "client/cli/each_server.h"
 #include "client/cli/report.h"
 
 namespace tritond::client {
@@ -26,16 +27,15 @@ const char* StateName(v1::Worker::State state) {
   }
 }
 
-int Run(const Session& session, bool json) {
-  auto client = session.Connect();
-  if (!client.ok()) return session.NotConnected(client.status());
-  const auto workers = (*client)->ListWorkers(session.Deadline());
-  if (!workers.ok()) return session.Fail(workers.status());
+absl::Status Print(const Session& session, bool json, Client& client, const std::string& address) {
+  const auto workers = client.ListWorkers(session.Deadline());
+  if (!workers.ok()) return workers.status();
   std::ostream& out = session.console.out;
   if (json) {
-    out << MessageJson(*workers) << std::endl;
-    return kDone;
+    out << WithServer(session, address, MessageJson(*workers)) << std::endl;
+    return absl::OkStatus();
   }
+  if (HasSeveralServers(session)) out << address << "\n";
   out << absl::StrFormat("%-24s %-12s %8s %10s %8s %7s  %s\n", "worker", "state", "pid", "memory", "jobs", "deaths",
                          "targets and devices");
   for (const v1::Worker& worker : workers->workers()) {
@@ -47,7 +47,12 @@ int Run(const Session& session, bool json) {
     if (!worker.last_death().empty()) out << "  last death: " << worker.last_death() << "\n";
   }
   out.flush();
-  return kDone;
+  return absl::OkStatus();
+}
+
+int Run(const Session& session, bool json) {
+  return AskEach(session, Answers::kOne,
+                 [&](Client& client, const std::string& address) { return Print(session, json, client, address); });
 }
 
 }  // namespace

@@ -239,8 +239,9 @@ void CompileCall::Answer(absl::StatusOr<CompileAnswer> answer) {
 absl::Status CompileCall::UnknownTarget() const {
   std::vector<std::string> names;
   for (const KnownTarget& target : engine_.targets().List()) names.push_back(target.name);
-  return InvalidRequest({{"target", absl::StrCat("is unknown to this server: ", request_->message.target(),
-                                                 "; known are ", absl::StrJoin(names, ", "))}});
+  return WithReason(InvalidRequest({{"target", absl::StrCat("is unknown to this server: ", request_->message.target(),
+                                                            "; known are ", absl::StrJoin(names, ", "))}}),
+                    "UNKNOWN_TARGET");
 }
 
 }  // namespace tritond::server

@@ -87,6 +87,7 @@ TEST_F(ErrorsTest, AnUnknownTargetIsToldWhichAreKnown) {
   const grpc::Status status = Fail(request);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(FieldOf(status), "target");
+  EXPECT_EQ(ReasonOf(status), "UNKNOWN_TARGET");
   EXPECT_THAT(status.error_message(), HasSubstr("cuda:80"));
   EXPECT_THAT(status.error_message(), HasSubstr("cuda:90"));
 }

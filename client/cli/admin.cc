@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// triton-client drain, resume, evict, quarantine list, quarantine release: for those who run daemons. Each of the servers
+// is told, and the status is 0 only when all of them obeyed.
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "client/cli/commands.h"
+#include "client/cli/each_server.h"
+#include "client/cli/report.h"
+
+namespace tritond::client {
+namespace {
+
+int Drain(const Session& session, bool resume) {
+  return AskEach(session, Answers::kAll, [&](Client& client, const std::string& address) {
+    const auto drained = client.Drain(resume, session.Deadline());
+    if (!drained.ok()) return drained.status();
+    session.console.out << address << "  ";
+    if (drained->draining()) {
+      session.console.out << "draining, " << drained->remaining() << " jobs remain" << std::endl;
+    } else {
+      session.console.out << "takes compiles" << std::endl;
+    }
+    return absl::OkStatus();
+  });
+}
+
+struct EvictFlags {
+  std::vector<std::string> keys;
+  bool everything = false;
+};
+
+int Evict(const Session& session, const EvictFlags& flags) {
+  if (flags.everything == !flags.keys.empty()) {
+    return session.Usage(absl::InvalidArgumentError("name either request keys or --everything"));
+  }
+  v1::EvictRequest request;
+  request.set_everything(flags.everything);
+  for (const std::string& key : flags.keys) request.add_keys(key);
+  return AskEach(session, Answers::kAll, [&](Client& client, const std::string& address) {
+    const auto evicted = client.Evict(request, session.Deadline());
+    if (!evicted.ok()) return evicted.status();
+    session.console.out << address << "  " << evicted->results() << " results, " << evicted->artifacts()
+                        << " artifacts" << std::endl;
+    return absl::OkStatus();
+  });
+}
+
+int ListQuarantine(const Session& session, bool json) {
+  return AskEach(session, Answers::kOne, [&](Client& client, const std::string& address) {
+    const auto list = client.ListQuarantine(session.Deadline());
+    if (!list.ok()) return list.status();
+    std::ostream& out = session.console.out;
+    for (const v1::QuarantineEntry& entry : list->entries()) {
+      if (json) {
+        out << WithServer(session, address, MessageJson(entry)) << "\n";
+        continue;
+      }
+      const absl::Time since = absl::FromUnixSeconds(entry.since().seconds());
+      out << entry.key() << "  " << absl::FormatTime("%Y-%m-%d %H:%M:%S", since, absl::LocalTimeZone()) << "  "
+          << (entry.label().empty() ? "-" : entry.label());
+      if (HasSeveralServers(session)) out << "  at " << address;
+      out << "\n";
+      for (const std::string& report : entry.reports()) out << "  " << report << "\n";
+    }
+    out.flush();
+    return absl::OkStatus();
+  });
+}
+
+// A kernel may be in quarantine at some of the daemons only.
+int Release(const Session& session, const std::string& key) {
+  bool released = false;
+  const int code = AskEach(session, Answers::kAll, [&](Client& client, const std::string& address) {
+    const absl::Status status = client.Release(key, session.Deadline());
+    if (absl::IsNotFound(status) && HasSeveralServers(session)) return absl::OkStatus();
+    if (!status.ok()) return status;
+    released = true;
+    session.console.out << address << "  released " << key << std::endl;
+    return absl::OkStatus();
+  });
+  if (code != kDone || released) return code;
+  return session.Fail(absl::NotFoundError(absl::StrCat(key, " is in quarantine at none of the servers")));
+}
+
+}  // namespace
+
+Command AddDrain(CLI::App* parent) {
+  CLI::App* app = parent->add_subcommand(
+      "drain", "Have the daemon refuse new compiles; waits for those accepted, at most --timeout. Hits are served");
+  return {app, [](const Session& session) { return Drain(session, /*resume=*/false); }};
+}
+
+Command AddResume(CLI::App* parent) {
+  CLI::App* app = parent->add_subcommand("resume", "Have a daemon that drains take compiles again");
+  return {app, [](const Session& session) { return Drain(session, /*resume=*/true); }};
+}
+
+Command AddEvict(CLI::App* parent) {
+  auto flags = std::make_shared<EvictFlags>();
+  CLI::App* app = parent->add_subcommand(
+      "evict", "Remove stored results from the daemon and its engine; other daemons keep their own copies");
+  app->add_option("KEY", flags->keys, "Request keys");
+  app->add_flag("--everything", flags->everything, "All results");
+  return {app, [flags](const Session& session) { return Evict(session, *flags); }};
+}
+
+Command AddQuarantineList(CLI::App* parent) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* app = parent->add_subcommand("list", "Kernels that killed workers, with their crash reports");
+  app->add_flag("--json", *json, "Print one JSON object a kernel and line");
+  return {app, [json](const Session& session) { return ListQuarantine(session, *json); }};
+}
+
+Command AddQuarantineRelease(CLI::App* parent) {
+  auto key = std::make_shared<std::string>();
+  CLI::App* app = parent->add_subcommand("release", "Have a kernel compiled again");
+  app->add_option("KEY", *key, "As list prints it")->required();
+  return {app, [key](const Session& session) { return Release(session, *key); }};
+}
+
+}  // namespace tritond::client
