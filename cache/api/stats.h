@@ -23,7 +23,9 @@ struct StoreStats {
 // A node of an engine that a cluster shares, as this process sees it.
 struct EngineNode {
   std::string address;  // HOST:PORT
-  bool answers = true;  // false: it did not lately, and is left alone for a while
+  bool answers = true;  // false: it did not lately, or not as it should
+  std::string trouble;  // what it says instead of an answer, for people; "": it says nothing, or all is well
+  bool slow = false;    // it has answered slowly for a while
   int slots = 0;        // hash slots that it serves
   uint64_t calls = 0;
   uint64_t failures = 0;   // calls that it did not answer, or not with what was asked for
@@ -43,6 +45,18 @@ inline std::vector<std::string> NodesAway(const std::vector<EngineNode>& nodes) 
   }
   return away;
 }
+
+// The addresses of those that answer slowly.
+inline std::vector<std::string> NodesSlow(const std::vector<EngineNode>& nodes) {
+  std::vector<std::string> slow;
+  for (const EngineNode& node : nodes) {
+    if (node.answers && node.slow) slow.push_back(node.address);
+  }
+  return slow;
+}
+
+// What is wrong with the engine, for people; "" when nothing is.
+std::string DescribeTrouble(const std::vector<EngineNode>& nodes);
 
 }  // namespace tritond::cache
 

@@ -126,9 +126,16 @@ std::unique_ptr<Cache> Before(std::unique_ptr<Cache> fast, std::unique_ptr<Cache
 
 }  // namespace
 
+absl::Status CheckEngineNode(const std::string& node) { return RedisCluster::CheckAddress(node); }
+
 absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Registry& registry) {
   const std::vector<StoreKind> kinds = WantedStores(config);
   if (kinds.empty()) return absl::InvalidArgumentError("open cache: neither a data folder nor memory to keep it in");
+
+  for (const std::string& node : config.cluster.nodes) {
+    const absl::Status named = CheckEngineNode(node);
+    if (!named.ok()) return named;
+  }
 
   OpenedCache opened;
   opened.engine_nodes = [] { return std::vector<EngineNode>(); };

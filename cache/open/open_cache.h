@@ -60,9 +60,13 @@ struct OpenedCache {
   std::function<std::vector<EngineNode>()> engine_nodes;
 };
 
+// InvalidArgument when a node of an engine is not named as HOST:PORT.
+absl::Status CheckEngineNode(const std::string& node);
+
 // Opens the stores that `config` asks for and registers their metrics; `registry` must outlive the result.
-// InvalidArgument when the configuration leaves no store; Unavailable when the folder cannot be used, with the process
-// that has it open if one does; ResourceExhausted when the disk is full. What is damaged there is dropped.
+// InvalidArgument when the configuration leaves no store, or a node is no HOST:PORT; Unavailable when the folder cannot
+// be used, with the process that has it open if one does; ResourceExhausted when the disk is full. What is damaged
+// there is dropped.
 absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Registry& registry);
 
 // Opens the journal in the folder `journal` below `data_dir`. `log`, Unavailable and ResourceExhausted as above.

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
+#include "cache/store/redis_errors.h"
 
 namespace tritond::cache {
 namespace {
@@ -33,14 +34,10 @@ absl::StatusOr<std::pair<std::string, int>> SplitAddress(const std::string& node
   int port = 0;
   if (colon == std::string::npos || !absl::SimpleAtoi(node.substr(colon + 1), &port) || port <= 0 || port > 65535)
     return absl::InvalidArgumentError(absl::StrCat("\"", node, "\" is no HOST:PORT"));
-  return std::make_pair(node.substr(0, colon), port);
-}
-
-absl::Status ToError(absl::string_view text) {
-  if (absl::StartsWith(text, "OOM")) return absl::ResourceExhaustedError(text);
-  for (const char* passing : {"CLUSTERDOWN", "TRYAGAIN", "LOADING", "MASTERDOWN", "READONLY", "NOREPLICAS"})
-    if (absl::StartsWith(text, passing)) return absl::UnavailableError(text);
-  return absl::InternalError(text);
+  std::string host = node.substr(0, colon);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  if (host.empty()) return absl::InvalidArgumentError(absl::StrCat("\"", node, "\" is no HOST:PORT"));
+  return std::make_pair(std::move(host), port);
 }
 
 absl::string_view TextOf(const redisReply& reply) { return {reply.str, reply.len}; }
@@ -53,17 +50,27 @@ std::string Redirection(absl::string_view error, const std::string& answered) {
   return absl::StrCat(answered.substr(0, answered.rfind(':')), words[2]);
 }
 
-// Whether the node serves anything at all: one that loads its data, or whose cluster is down, answers and does not.
 absl::Status StateIn(const redisReply& reply) {
-  if (reply.type != REDIS_REPLY_ERROR) return absl::OkStatus();
-  for (const char* down : {"LOADING", "MASTERDOWN", "CLUSTERDOWN The cluster is down"})
-    if (absl::StartsWith(TextOf(reply), down)) return absl::UnavailableError(TextOf(reply));
+  return reply.type == REDIS_REPLY_ERROR ? RefusalIn(TextOf(reply)) : absl::OkStatus();
+}
+
+// The same of the answer to CLUSTER SLOTS. An engine without cluster mode does not know the command.
+absl::Status SlotsIn(const redisReply& reply) {
+  if (reply.type == REDIS_REPLY_ERROR) {
+    const absl::string_view text = TextOf(reply);
+    const bool alone = absl::StartsWith(text, "ERR ") && !absl::StartsWith(text, "ERR max number of clients");
+    return alone ? absl::OkStatus() : RefusalIn(text);
+  }
+  if (reply.type != REDIS_REPLY_ARRAY) return absl::FailedPreconditionError("it does not speak as a Redis node does");
+  if (reply.elements == 0) return absl::FailedPreconditionError("it serves no hash slots: its cluster is not set up");
   return absl::OkStatus();
 }
 
 absl::Duration SteadyTime() { return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch()); }
 
 }  // namespace
+
+absl::Status RedisCluster::CheckAddress(const std::string& node) { return SplitAddress(node).status(); }
 
 RedisCluster::RedisCluster(RedisOptions options) : options_(std::move(options)) {}
 RedisCluster::~RedisCluster() = default;
@@ -85,8 +92,7 @@ absl::StatusOr<RedisCluster::Connection> RedisCluster::Dial(const std::string& n
       static_cast<redisReply*>(redisCommandArgv(connection.get(), static_cast<int>(auth.size()), auth.data(), nullptr)),
       FreeReply);
   if (reply == nullptr) return absl::UnavailableError(absl::StrCat("redis ", node, ": ", connection->errstr));
-  if (reply->type == REDIS_REPLY_ERROR)
-    return absl::PermissionDeniedError(absl::StrCat("redis ", node, ": ", TextOf(*reply)));
+  if (reply->type == REDIS_REPLY_ERROR) return LoginRefusalIn(TextOf(*reply));
   return connection;
 }
 
@@ -117,13 +123,14 @@ std::shared_ptr<NodeHealth> RedisCluster::HealthOf(const std::string& node) {
 }
 
 absl::StatusOr<RedisReply> RedisCluster::CallNode(const std::string& node, bool asking,
-                                                  absl::Span<const absl::string_view> command) {
+                                                  absl::Span<const absl::string_view> command, Judge judge) {
   absl::StatusOr<RedisReply> reply = absl::UnavailableError("");
   bool called = false;
   const absl::Status state = HealthOf(node)->Guard(
+      command[0],
       [&] {
         reply = Exchange(node, asking, command);
-        return reply.ok() ? StateIn(**reply) : reply.status();
+        return reply.ok() ? judge(**reply) : reply.status();
       },
       &called);
   if (!called) return state;
@@ -173,9 +180,10 @@ absl::Status RedisCluster::LearnSlots() {
   absl::Status last = absl::UnavailableError("redis: no node is named");
   for (const std::string& node : nodes) {
     if (node.empty() || !asked.insert(node).second) continue;
-    absl::StatusOr<RedisReply> reply = CallNode(node, false, {"CLUSTER", "SLOTS"});
-    if (!reply.ok()) {
-      last = reply.status();
+    absl::StatusOr<RedisReply> reply = CallNode(node, false, {"CLUSTER", "SLOTS"}, SlotsIn);
+    const absl::Status judged = reply.ok() ? SlotsIn(**reply) : reply.status();
+    if (!judged.ok()) {
+      last = absl::Status(judged.code(), absl::StrCat("redis ", node, ": ", judged.message()));
       continue;
     }
     std::vector<std::string> slots(kRedisSlots);
@@ -218,7 +226,11 @@ std::vector<EngineNode> RedisCluster::Nodes() const {
   std::map<std::string, int> slots;
   std::vector<EngineNode> nodes;
   absl::MutexLock lock(&mu_);
-  for (const std::string& node : slots_) ++slots[node];
+  auto last = slots.end();
+  for (const std::string& node : slots_) {  // Neighbours mostly have the same.
+    if (last == slots.end() || last->first != node) last = slots.try_emplace(node, 0).first;
+    ++last->second;
+  }
   slots.erase("");
   if (slots.empty()) {
     for (const std::string& node : options_.nodes) slots[node] = 0;
@@ -251,7 +263,7 @@ absl::StatusOr<RedisReply> RedisCluster::Call(absl::string_view key, absl::Span<
   bool asking = false, redialled = false;
   for (int hop = 0; hop < kMaxHops; ++hop) {
     if (!node.ok()) return node.status();
-    absl::StatusOr<RedisReply> reply = CallNode(*node, asking, command);
+    absl::StatusOr<RedisReply> reply = CallNode(*node, asking, command, StateIn);
     if (!reply.ok()) {
       if (std::exchange(redialled, true) || !MayRelearn(*node)) return reply.status();
       last = reply.status();
@@ -263,7 +275,7 @@ absl::StatusOr<RedisReply> RedisCluster::Call(absl::string_view key, absl::Span<
     }
     if ((*reply)->type != REDIS_REPLY_ERROR) return reply;
     const absl::string_view error = TextOf(**reply);
-    last = ToError(error);
+    last = ErrorIn(error);
     asking = absl::StartsWith(error, "ASK ");
     if (asking || absl::StartsWith(error, "MOVED ")) {
       node = Redirection(error, *node);
@@ -281,9 +293,10 @@ absl::Status RedisCluster::VisitKeysOf(const std::string& node, absl::string_vie
                                        const std::function<void(absl::string_view key)>& visit) {
   std::string cursor = "0";
   do {
-    absl::StatusOr<RedisReply> reply = CallNode(node, false, {"SCAN", cursor, "MATCH", pattern, "COUNT", kScanCount});
+    absl::StatusOr<RedisReply> reply =
+        CallNode(node, false, {"SCAN", cursor, "MATCH", pattern, "COUNT", kScanCount}, StateIn);
     if (!reply.ok()) return reply.status();
-    if ((*reply)->type == REDIS_REPLY_ERROR) return ToError(TextOf(**reply));
+    if ((*reply)->type == REDIS_REPLY_ERROR) return ErrorIn(TextOf(**reply));
     if ((*reply)->type != REDIS_REPLY_ARRAY || (*reply)->elements != 2)
       return absl::InternalError(absl::StrCat("redis ", node, ": a scan gave something strange"));
     cursor = std::string(TextOf(*(*reply)->element[0]));

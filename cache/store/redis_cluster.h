@@ -44,13 +44,17 @@ using RedisReply = std::unique_ptr<redisReply, void (*)(redisReply*)>;
 // most a few round trips.
 class RedisCluster final {
  public:
+  // InvalidArgument for what is no HOST:PORT.
+  static absl::Status CheckAddress(const std::string& node);
+
   // Does not connect yet.
   explicit RedisCluster(RedisOptions options);
   ~RedisCluster();
 
   // Sends a command to the node that has `key`. Unavailable when no node answers in time, or the cluster is down for
-  // this slot; ResourceExhausted when the engine is out of memory; Internal for another error of the engine. A command
-  // may have been carried out although the answer was lost.
+  // this slot; ResourceExhausted when the engine takes no writes; PermissionDenied or FailedPrecondition when it
+  // refuses this daemon; Internal for another error of the engine. A command may have been carried out although the
+  // answer was lost.
   absl::StatusOr<RedisReply> Call(absl::string_view key, absl::Span<const absl::string_view> command);
   // Calls `visit` with every key that fits the glob `pattern`, on every node that serves slots; a key may come twice.
   // Unavailable when one of them does not answer.
@@ -67,9 +71,10 @@ class RedisCluster final {
   // One round trip. The connection is kept only when it is still good.
   absl::StatusOr<RedisReply> Exchange(const std::string& node, bool asking,
                                       absl::Span<const absl::string_view> command);
-  // The same unless the node is left alone.
-  absl::StatusOr<RedisReply> CallNode(const std::string& node, bool asking,
-                                      absl::Span<const absl::string_view> command);
+  // The same unless the node is left alone. `judge` says what a reply tells of the node, as NodeHealth wants it.
+  using Judge = absl::Status (*)(const redisReply& reply);
+  absl::StatusOr<RedisReply> CallNode(const std::string& node, bool asking, absl::Span<const absl::string_view> command,
+                                      Judge judge);
   std::shared_ptr<NodeHealth> HealthOf(const std::string& node);
   // Whether a failure of this node is a reason to ask for the slots now.
   bool MayRelearn(const std::string& node);

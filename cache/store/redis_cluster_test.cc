@@ -108,5 +108,96 @@ TEST_F(RedisClusterTest, SlotsThatAnotherNodeTookOverAreFoundWhileTheirOldNodeIs
   EXPECT_FALSE(Find(0).answers);
 }
 
+// One node that is set up in a way of its own, and a client of it.
+class OddEngineTest : public testing::Test {
+ protected:
+  bool Start(const std::vector<std::string>& options, const std::string& password = "") {
+    nodes_ = std::make_unique<RedisNodes>(1, options);
+    RedisOptions client;
+    client.nodes = nodes_->addresses();
+    client.password = password;
+    client.breaker.first_pause = absl::Milliseconds(50);
+    engine_ = std::make_unique<RedisCluster>(client);
+    return nodes_->ok();
+  }
+  void SetUp() override {
+    if (!RedisNodes::Available()) GTEST_SKIP() << "redis-server and redis-cli are not installed";
+  }
+  absl::Status Set() { return engine_->Call("k", {"SET", "k", "v"}).status(); }
+  EngineNode Node() const { return engine_->Nodes()[0]; }
+
+  std::unique_ptr<RedisNodes> nodes_;
+  std::unique_ptr<RedisCluster> engine_;
+};
+
+TEST_F(OddEngineTest, WithoutThePasswordThatItWantsItIsNotUp) {
+  ASSERT_TRUE(Start({}));
+  nodes_->Command(0, "config set requirepass hush");
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(Set().ok());
+  EXPECT_FALSE(Node().answers);
+  EXPECT_THAT(Node().trouble, testing::StartsWith("NOAUTH: "));
+  nodes_->Command(0, "-a hush config set requirepass \"\"");
+  const absl::Time give_up = absl::Now() + absl::Seconds(30);
+  while (!Node().answers && absl::Now() < give_up) {
+    Set().IgnoreError();
+    absl::SleepFor(absl::Milliseconds(50));
+  }
+  EXPECT_TRUE(Node().answers);
+  EXPECT_EQ(Node().trouble, "");
+}
+
+TEST_F(OddEngineTest, WithAnotherPasswordItIsNotUpAndThePasswordIsNotSaid) {
+  ASSERT_TRUE(Start({}, "tell-nobody"));
+  nodes_->Command(0, "config set requirepass hush");
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THAT(std::string(Set().message()), testing::Not(testing::HasSubstr("tell-nobody")));
+  EXPECT_FALSE(Node().answers);
+  EXPECT_THAT(Node().trouble, testing::StartsWith("WRONGPASS: "));
+}
+
+TEST_F(OddEngineTest, WithAPasswordThatItDoesNotWantItIsNotUp) {
+  ASSERT_TRUE(Start({}, "tell-nobody"));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(Set().ok());
+  EXPECT_FALSE(Node().answers);
+  EXPECT_THAT(Node().trouble, testing::HasSubstr("password"));
+}
+
+TEST_F(OddEngineTest, FullOfDataItIsReadAndNotUp) {
+  ASSERT_TRUE(Start({}));
+  ASSERT_TRUE(Set().ok());
+  nodes_->Command(0, "config set maxmemory 1");
+  EXPECT_TRUE(absl::IsResourceExhausted(Set()));
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      engine_->Call("k", {"EVAL", "redis.call('SET', KEYS[1], 'v') return 1", "1", "k"}).status()));
+  EXPECT_TRUE(engine_->Call("k", {"GET", "k"}).ok());
+  EXPECT_FALSE(Node().answers);
+  EXPECT_THAT(Node().trouble, testing::StartsWith("OOM: "));
+}
+
+TEST_F(OddEngineTest, WithoutRightsOrAsAReplicaItIsNotUp) {
+  ASSERT_TRUE(Start({}));
+  nodes_->Command(0, "acl setuser default -set");
+  EXPECT_TRUE(absl::IsPermissionDenied(Set()));
+  EXPECT_THAT(Node().trouble, testing::StartsWith("NOPERM: "));
+  nodes_->Command(0, "acl setuser default +set");
+  nodes_->Command(0, "replicaof 127.0.0.1 1");
+  EXPECT_TRUE(absl::IsResourceExhausted(Set()));
+  EXPECT_THAT(Node().trouble, testing::StartsWith("READONLY: "));
+}
+
+TEST_F(OddEngineTest, InAClusterThatWasNeverMadeItIsNotUp) {
+  ASSERT_TRUE(Start({"--cluster-enabled", "yes"}));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(Set().ok());
+  EXPECT_FALSE(Node().answers);
+  EXPECT_THAT(Node().trouble, testing::HasSubstr("no hash slots"));
+}
+
+TEST(RedisClusterAddress, IsAHostAndAPort) {
+  EXPECT_TRUE(RedisCluster::CheckAddress("kv-0.kv:6379").ok());
+  EXPECT_TRUE(RedisCluster::CheckAddress("[::1]:6379").ok());
+  for (const char* wrong : {"", "kv", ":6379", "kv:", "kv:0", "kv:x"})
+    EXPECT_TRUE(absl::IsInvalidArgument(RedisCluster::CheckAddress(wrong))) << wrong;
+}
+
 }  // namespace
 }  // namespace tritond::cache
