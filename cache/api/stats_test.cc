@@ -26,8 +26,7 @@ TEST(DescribeTrouble, TellsANodeThatIsAwayFromOneThatRefuses) {
 }
 
 TEST(DescribeTrouble, NamesEachReasonOnceWhenNoneAnswers) {
-  EXPECT_EQ(DescribeTrouble({Node("a:1", false)}),
-            "the cluster's engine does not answer; this daemon goes on alone");
+  EXPECT_EQ(DescribeTrouble({Node("a:1", false)}), "the cluster's engine does not answer; this daemon goes on alone");
   EXPECT_EQ(DescribeTrouble({Node("a:1", false, "NOAUTH: x"), Node("b:1", false, "NOAUTH: x")}),
             "the cluster's engine does not answer as it should (NOAUTH: x); what is compiled here is not shared");
 }

@@ -10,9 +10,9 @@
 namespace tritond::cache {
 namespace {
 
-constexpr auto kNothing = absl::StatusCode::kFailedPrecondition;   // is served
-constexpr auto kNoWrites = absl::StatusCode::kResourceExhausted;   // are taken
-constexpr auto kNotThis = absl::StatusCode::kPermissionDenied;     // command
+constexpr auto kNothing = absl::StatusCode::kFailedPrecondition;  // is served
+constexpr auto kNoWrites = absl::StatusCode::kResourceExhausted;  // are taken
+constexpr auto kNotThis = absl::StatusCode::kPermissionDenied;    // command
 
 struct Refusal {
   const char* word;

@@ -25,8 +25,9 @@ TEST(RefusalIn, TellsWhatServesNothingFromWhatTakesNoWrites) {
                             "DENIED Redis is running in protected mode", "ERR max number of clients reached"})
     EXPECT_EQ(RefusalIn(error).code(), absl::StatusCode::kFailedPrecondition) << error;
   for (const char* error :
-       {"OOM command not allowed when used memory > 'maxmemory'.", "READONLY You can't write against a read only replica.",
-        "MISCONF Redis is configured to save RDB snapshots", "NOREPLICAS Not enough good replicas to write."})
+       {"OOM command not allowed when used memory > 'maxmemory'.",
+        "READONLY You can't write against a read only replica.", "MISCONF Redis is configured to save RDB snapshots",
+        "NOREPLICAS Not enough good replicas to write."})
     EXPECT_EQ(RefusalIn(error).code(), absl::StatusCode::kResourceExhausted) << error;
   EXPECT_EQ(RefusalIn("NOPERM this user has no permissions to run the 'eval' command").code(),
             absl::StatusCode::kPermissionDenied);
@@ -48,7 +49,8 @@ TEST(RefusalIn, QuotesNothingThatTheEngineWasSent) {
 }
 
 TEST(LoginRefusalIn, IsNeverAnAnswer) {
-  for (const char* error : {"WRONGPASS invalid username-password pair", "NOPERM no", "ERR Client sent AUTH", "MOVED 1 a:1"})
+  for (const char* error :
+       {"WRONGPASS invalid username-password pair", "NOPERM no", "ERR Client sent AUTH", "MOVED 1 a:1"})
     EXPECT_EQ(LoginRefusalIn(error).code(), absl::StatusCode::kFailedPrecondition) << error;
 }
 

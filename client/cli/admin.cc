@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// triton-client drain, resume, evict, quarantine list, quarantine release: for those who run daemons. Each of the servers
-// is told, and the status is 0 only when all of them obeyed.
+// triton-client drain, resume, evict, quarantine list, quarantine release: for those who run daemons. Each of the
+// servers is told, and the status is 0 only when all of them obeyed.
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -41,8 +41,8 @@ int Evict(const Session& session, const EvictFlags& flags) {
   return AskEach(session, Answers::kAll, [&](Client& client, const std::string& address) {
     const auto evicted = client.Evict(request, session.Deadline());
     if (!evicted.ok()) return evicted.status();
-    session.console.out << address << "  " << evicted->results() << " results, " << evicted->artifacts()
-                        << " artifacts" << std::endl;
+    session.console.out << address << "  " << evicted->results() << " results, " << evicted->artifacts() << " artifacts"
+                        << std::endl;
     return absl::OkStatus();
   });
 }

@@ -34,7 +34,8 @@ int AskEach(const Session& session, Answers needed,
       if (!status.ok() && addresses.size() > 1) {
         const absl::Status bare = status;
         status = absl::Status(bare.code(), absl::StrCat(address, ": ", bare.message()));
-        bare.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) { status.SetPayload(type, payload); });
+        bare.ForEachPayload(
+            [&](absl::string_view type, const absl::Cord& payload) { status.SetPayload(type, payload); });
       }
     }
     if (status.ok()) {
