@@ -6,24 +6,80 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace tritond::server {
 
 using nlohmann::json;
 
-TargetCatalog::TargetCatalog(Config config, std::function<absl::Time()> clock)
-    : config_(config), clock_(std::move(clock)), started_(clock_()) {}
+TargetCatalog::TargetCatalog(Config config, std::function<absl::Time()> clock,
+                             std::function<void(const std::string&)> switched)
+    : config_(config), clock_(std::move(clock)), switched_(std::move(switched)), started_(clock_()) {}
 
-const KnownTarget* TargetCatalog::BestLocked(const std::string& target) const {
+const TargetCatalog::Offer* TargetCatalog::BestLocked(const std::string& target, const std::string& build_id,
+                                                      bool others) const {
   auto it = offers_.find(target);
-  if (it == offers_.end() || it->second.empty()) return nullptr;
-  auto better = [](const Offer& a, const Offer& b) {
-    return std::make_tuple(a.target.binary_available, a.order) < std::make_tuple(b.target.binary_available, b.order);
+  if (it == offers_.end()) return nullptr;
+  std::map<std::string, size_t> workers;  // by build
+  for (const Offer& offer : it->second) ++workers[offer.target.build_id];
+  const Offer* best = nullptr;
+  const auto rank = [&workers](const Offer& offer) {
+    return std::make_tuple(offer.target.binary_available, offer.local, workers[offer.target.build_id], offer.order);
   };
-  return &std::max_element(it->second.begin(), it->second.end(), better)->target;
+  for (const Offer& offer : it->second) {
+    if ((offer.target.build_id == build_id) == others) continue;
+    if (best == nullptr || rank(*best) < rank(offer)) best = &offer;
+  }
+  return best;
+}
+
+bool TargetCatalog::SettledLocked(absl::Time now) const {
+  return now - started_ >= config_.start_grace ||
+         (config_.expected_workers > 0 && workers_seen_ >= config_.expected_workers);
+}
+
+bool TargetCatalog::GivesWayLocked(const Force& force, const Offer& rival, absl::Time now) const {
+  if (force.fit != absl::InfinitePast()) return now - force.fit >= config_.build_grace;
+  return now - started_ >= config_.build_grace || rival.local;
+}
+
+void TargetCatalog::DecideLocked(const std::string& target, Calls* calls) {
+  auto known = known_.find(target);
+  if (known == known_.end()) {
+    const Offer* first = BestLocked(target, "", /*others=*/true);
+    if (first == nullptr) first = BestLocked(target, "", /*others=*/false);
+    if (first != nullptr) known_[target] = {first->target, absl::InfiniteFuture()};
+    return;
+  }
+  Force& force = known->second;
+  const Offer* own = BestLocked(target, force.target.build_id, /*others=*/false);
+  const Offer* rival = BestLocked(target, force.target.build_id, /*others=*/true);
+  const bool beaten = rival != nullptr && rival->target.binary_available;
+  if (own != nullptr && (own->target.binary_available || !beaten)) {
+    force = {own->target, absl::InfiniteFuture()};
+    return;
+  }
+  const bool had_binary = force.target.binary_available;
+  if (beaten && !had_binary) return SwitchLocked(force, rival->target, calls);
+  const absl::Time now = clock_();
+  if (force.fit == absl::InfiniteFuture()) force.fit = now;
+  force.target.attached = false;
+  if (rival != nullptr && GivesWayLocked(force, *rival, now)) SwitchLocked(force, rival->target, calls);
+}
+
+void TargetCatalog::SwitchLocked(Force& force, const KnownTarget& to, Calls* calls) {
+  if (switched_) {
+    calls->push_back([this, line = absl::StrCat("target ", to.name, ": the compiler build ", to.build_id,
+                                                " is in force from now on, instead of ", force.target.build_id,
+                                                ": keys change, and stored results of that build are not hit")] {
+      switched_(line);
+    });
+  }
+  force = {to, absl::InfiniteFuture()};
 }
 
 void TargetCatalog::WorkerAttached(const std::string& worker, const std::string& build_id,
-                                   const std::vector<KnownTarget>& targets) {
+                                   const std::vector<KnownTarget>& targets, bool local) {
   Calls calls;
   {
     absl::MutexLock lock(&mu_);
@@ -32,54 +88,71 @@ void TargetCatalog::WorkerAttached(const std::string& worker, const std::string&
       KnownTarget target = offered;
       target.build_id = build_id;
       target.attached = true;
-      offers_[target.name].push_back({worker, next_id_++, target});
-      known_[target.name] = *BestLocked(target.name);
+      offers_[target.name].push_back({worker, next_id_++, local, target});
     }
+    for (const KnownTarget& offered : targets) DecideLocked(offered.name, &calls);
     AnswerLocked(&calls);
   }
   for (const auto& call : calls) call();
 }
 
 void TargetCatalog::WorkerGone(const std::string& worker) {
-  absl::MutexLock lock(&mu_);
-  for (auto& [name, offers] : offers_) {
-    offers.erase(
-        std::remove_if(offers.begin(), offers.end(), [&](const Offer& offer) { return offer.worker == worker; }),
-        offers.end());
-    const KnownTarget* best = BestLocked(name);
-    if (best != nullptr) {
-      known_[name] = *best;
-    } else {
-      known_[name].attached = false;
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    for (auto& [name, offers] : offers_) {
+      offers.erase(
+          std::remove_if(offers.begin(), offers.end(), [&](const Offer& offer) { return offer.worker == worker; }),
+          offers.end());
+      DecideLocked(name, &calls);
     }
   }
+  for (const auto& call : calls) call();
 }
 
 std::optional<KnownTarget> TargetCatalog::Find(absl::string_view target) const {
   absl::MutexLock lock(&mu_);
   auto it = known_.find(target);
   if (it == known_.end()) return std::nullopt;
-  return it->second;
+  return it->second.target;
 }
 
 std::vector<KnownTarget> TargetCatalog::List() const {
   absl::MutexLock lock(&mu_);
   std::vector<KnownTarget> targets;
-  for (const auto& [name, target] : known_) targets.push_back(target);
+  for (const auto& [name, force] : known_) targets.push_back(force.target);
   return targets;
+}
+
+std::vector<TargetCatalog::Standing> TargetCatalog::Standings() const {
+  absl::MutexLock lock(&mu_);
+  std::map<std::string, Standing> standings;
+  for (const auto& [name, force] : known_) {
+    Standing& standing = standings[name];
+    standing.ready = force.target.attached;
+    auto offers = offers_.find(name);
+    if (offers == offers_.end()) continue;
+    for (const Offer& offer : offers->second)
+      ++(offer.target.build_id == force.target.build_id ? standing.workers : standing.of_others);
+  }
+  for (const auto& [id, waiter] : waiters_) ++standings[known_.count(waiter.target) > 0 ? waiter.target : ""].waiting;
+  std::vector<Standing> list;
+  for (auto& [name, standing] : standings) {
+    standing.target = name;
+    list.push_back(std::move(standing));
+  }
+  return list;
 }
 
 std::optional<TargetCatalog::Arrival> TargetCatalog::ArrivalLocked(const Waiter& waiter) const {
   auto it = known_.find(waiter.target);
-  if (it != known_.end() && it->second.attached) return Arrival::kAttached;
+  if (it != known_.end() && it->second.target.attached) return Arrival::kAttached;
   if (stopped_) return Arrival::kNoWorker;
   const absl::Time now = clock_();
   if (now >= waiter.deadline) return Arrival::kDeadline;
-  const bool settled = now - started_ >= config_.start_grace ||
-                       (config_.expected_workers > 0 && workers_seen_ >= config_.expected_workers);
   if (it == known_.end()) {
     // Where no worker has ever been nobody can say that a target is none.
-    if (settled) return known_.empty() ? Arrival::kNoWorker : Arrival::kUnknown;
+    if (SettledLocked(now)) return known_.empty() ? Arrival::kNoWorker : Arrival::kUnknown;
     return std::nullopt;
   }
   if (now - waiter.since >= config_.return_grace) return Arrival::kNoWorker;
@@ -121,6 +194,7 @@ void TargetCatalog::Tick() {
   Calls calls;
   {
     absl::MutexLock lock(&mu_);
+    for (const auto& [name, offers] : offers_) DecideLocked(name, &calls);
     AnswerLocked(&calls);
   }
   for (const auto& call : calls) call();
@@ -137,7 +211,8 @@ void TargetCatalog::StopWaiting() {
 std::string TargetCatalog::Remembered() const {
   absl::MutexLock lock(&mu_);
   json text = json::array();
-  for (const auto& [name, target] : known_) {
+  for (const auto& [name, force] : known_) {
+    const KnownTarget& target = force.target;
     text.push_back({{"name", name},
                     {"build_id", target.build_id},
                     {"binary_format", target.binary_format},
@@ -165,7 +240,7 @@ absl::Status TargetCatalog::Restore(const std::string& text) {
     known[target.name] = target;
   }
   absl::MutexLock lock(&mu_);
-  for (auto& [name, target] : known) known_.try_emplace(name, std::move(target));
+  for (auto& [name, target] : known) known_.try_emplace(name, Force{std::move(target)});
   return absl::OkStatus();
 }
 

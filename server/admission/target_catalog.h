@@ -33,12 +33,19 @@ struct KnownTarget {
 
 // Which targets workers offer, and with which compiler build. Remembers what was offered before a restart, so that keys
 // can be computed, and hits served, before any worker is back. Thread-safe; callbacks run without the lock.
+//
+// Every key holds a build, so of several builds for a target one is in force: the first, for as long as a worker of it
+// is attached. When its last one has been gone for `build_grace` the build of the daemon's own workers, or else the one
+// that most have, takes over, and stays in turn: who comes, restarts or strays in changes no key. Two things come
+// first: a build that can make binaries beats one that cannot, at once; and the build of the daemon's own workers beats
+// one that is only remembered from before a restart, as both were upgraded then.
 class TargetCatalog final {
  public:
   struct Config {
     int expected_workers = 0;                         // local ones, which will surely come
     absl::Duration start_grace = absl::Seconds(15);   // until then an unknown target may still be offered
     absl::Duration return_grace = absl::Seconds(30);  // how long to wait for the return of a target's last worker
+    absl::Duration build_grace = absl::Seconds(10);   // the same, while workers of another build are here
   };
   enum class Arrival {
     kAttached,  // a worker offers the target
@@ -47,17 +54,28 @@ class TargetCatalog final {
     kDeadline,
   };
   using WaiterId = uint64_t;
+  // How a target stands, for those who watch.
+  struct Standing {
+    std::string target;  // "": all that are not known
+    bool ready = false;
+    size_t waiting = 0;                 // calls that wait for a worker
+    size_t workers = 0, of_others = 0;  // attached: of the build in force, and of other builds, which idle
+  };
 
-  TargetCatalog(Config config, std::function<absl::Time()> clock);
+  // `switched` gets a line for the operator when another build takes a target over.
+  TargetCatalog(Config config, std::function<absl::Time()> clock,
+                std::function<void(const std::string&)> switched = nullptr);
 
-  // A worker offers `targets` with the compiler `build_id`. Of several builds for a target, the one that can make
-  // binaries counts, then the one attached last.
-  void WorkerAttached(const std::string& worker, const std::string& build_id, const std::vector<KnownTarget>& targets);
+  // A worker, one of the daemon's own if `local`, offers `targets` with the compiler `build_id`.
+  void WorkerAttached(const std::string& worker, const std::string& build_id, const std::vector<KnownTarget>& targets,
+                      bool local = false);
   void WorkerGone(const std::string& worker);
 
   std::optional<KnownTarget> Find(absl::string_view target) const;
   // Sorted by name.
   std::vector<KnownTarget> List() const;
+  // The same order; what is not known comes first, and only while somebody waits for it.
+  std::vector<Standing> Standings() const;
 
   // Calls back once when the target is attached or will not be; at once when that is known already.
   WaiterId WhenAttached(const std::string& target, absl::Time deadline, std::function<void(Arrival)> callback);
@@ -75,6 +93,7 @@ class TargetCatalog final {
   struct Offer {
     std::string worker;
     uint64_t order;
+    bool local;
     KnownTarget target;
   };
   struct Waiter {
@@ -82,14 +101,30 @@ class TargetCatalog final {
     absl::Time since, deadline;
     std::function<void(Arrival)> callback;
   };
+  // A target with its build in force.
+  struct Force {
+    KnownTarget target;
+    // When it last had a worker that could do as much as `target` says: InfiniteFuture while it has, InfinitePast when
+    // it had none since the start.
+    absl::Time fit = absl::InfinitePast();
+  };
   using Calls = std::vector<std::function<void()>>;
 
-  const KnownTarget* BestLocked(const std::string& target) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The best offer of this build, or of all others; null when there is none.
+  const Offer* BestLocked(const std::string& target, const std::string& build_id, bool others) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool SettledLocked(absl::Time now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether the build in force, which lacks what it had, gives way to this offer.
+  bool GivesWayLocked(const Force& force, const Offer& rival, absl::Time now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Decides which build of the target is in force.
+  void DecideLocked(const std::string& target, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void SwitchLocked(Force& force, const KnownTarget& to, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<Arrival> ArrivalLocked(const Waiter& waiter) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void AnswerLocked(Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Config config_;
   const std::function<absl::Time()> clock_;
+  const std::function<void(const std::string&)> switched_;
   const absl::Time started_;
 
   mutable absl::Mutex mu_;
@@ -97,7 +132,7 @@ class TargetCatalog final {
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
   int workers_seen_ ABSL_GUARDED_BY(mu_) = 0;
   std::map<std::string, std::vector<Offer>> offers_ ABSL_GUARDED_BY(mu_);  // by target
-  std::map<std::string, KnownTarget, std::less<>> known_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, Force, std::less<>> known_ ABSL_GUARDED_BY(mu_);
   std::map<WaiterId, Waiter> waiters_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -10,14 +10,23 @@ using Arrival = TargetCatalog::Arrival;
 
 class TargetCatalogTest : public testing::Test {
  protected:
-  TargetCatalogTest() : catalog_({/*expected_workers=*/1}, [this] { return now_; }) {}
+  TargetCatalogTest()
+      : catalog_(
+            {/*expected_workers=*/1}, [this] { return now_; },
+            [this](const std::string& line) { log_.push_back(line); }) {}
   static KnownTarget Target(const std::string& name, bool binary = true) {
     return {name, "", "cubin", binary, "", false};
+  }
+  std::string InForce() const { return catalog_.Find("cuda:90")->build_id; }
+  void Pass(absl::Duration time) {
+    now_ += time;
+    catalog_.Tick();
   }
   void Wait(const std::string& target, absl::Time deadline = absl::InfiniteFuture()) {
     waiter_ = catalog_.WhenAttached(target, deadline, [this](Arrival arrival) { arrival_ = arrival; });
   }
   absl::Time now_ = absl::FromUnixSeconds(1000);
+  std::vector<std::string> log_;
   TargetCatalog catalog_;
   TargetCatalog::WaiterId waiter_ = 0;
   std::optional<Arrival> arrival_;
@@ -40,14 +49,117 @@ TEST_F(TargetCatalogTest, RemembersATargetWhenItsLastWorkerGoes) {
   EXPECT_EQ(catalog_.Find("cuda:90")->build_id, "b1");
 }
 
-TEST_F(TargetCatalogTest, PrefersTheBuildThatMakesBinariesThenTheLatest) {
+TEST_F(TargetCatalogTest, ABuildThatMakesBinariesBeatsOneThatDoesNot) {
+  catalog_.WorkerAttached("w1", "b1", {Target("cuda:90", false)});
+  catalog_.WorkerAttached("w2", "b2", {Target("cuda:90")});
+  EXPECT_EQ(InForce(), "b2");
+  catalog_.WorkerAttached("w3", "b1", {Target("cuda:90", false)});
+  EXPECT_EQ(InForce(), "b2");
+  EXPECT_EQ(log_.size(), 1u);
+}
+
+TEST_F(TargetCatalogTest, ABuildStaysInForceWhileAWorkerOfItIsAttached) {
   catalog_.WorkerAttached("w1", "b1", {Target("cuda:90")});
-  catalog_.WorkerAttached("w2", "b2", {Target("cuda:90", false)});
-  EXPECT_EQ(catalog_.Find("cuda:90")->build_id, "b1");
+  catalog_.WorkerAttached("w2", "b1", {Target("cuda:90")});
+  for (const char* stray : {"s1", "s2", "s3"}) catalog_.WorkerAttached(stray, "b2", {Target("cuda:90")});
+  catalog_.WorkerGone("w1");
+  Pass(absl::Hours(1));
+  EXPECT_EQ(InForce(), "b1");
+  catalog_.WorkerAttached("w3", "b1", {Target("cuda:90")});
+  catalog_.WorkerGone("w2");
+  Pass(absl::Hours(1));
+  EXPECT_EQ(InForce(), "b1");
+  EXPECT_TRUE(log_.empty());
+  const TargetCatalog::Standing standing = catalog_.Standings().at(0);
+  EXPECT_EQ(standing.target, "cuda:90");
+  EXPECT_EQ(standing.workers, 1u);
+  EXPECT_EQ(standing.of_others, 3u);
+}
+
+TEST_F(TargetCatalogTest, AShortReconnectSwitchesNoBuild) {
+  catalog_.WorkerAttached("w1", "b1", {Target("cuda:90")});
+  catalog_.WorkerAttached("w2", "b2", {Target("cuda:90")});
+  catalog_.WorkerGone("w1");
+  Pass(absl::Seconds(9));
+  EXPECT_EQ(InForce(), "b1");
+  EXPECT_FALSE(catalog_.Find("cuda:90")->attached);
+  Wait("cuda:90");
+  EXPECT_FALSE(arrival_.has_value());
+  catalog_.WorkerAttached("w1 again", "b1", {Target("cuda:90")});
+  EXPECT_EQ(arrival_, Arrival::kAttached);
+  Pass(absl::Seconds(9));
+  EXPECT_EQ(InForce(), "b1");
+  EXPECT_TRUE(log_.empty());
+}
+
+TEST_F(TargetCatalogTest, TheBuildOfMostTakesOverOnceWhenTheLastWorkerHasGone) {
+  catalog_.WorkerAttached("w1", "b1", {Target("cuda:90")});
+  catalog_.WorkerAttached("w2", "b2", {Target("cuda:90")});
+  catalog_.WorkerAttached("w3", "b2", {Target("cuda:90")});
+  catalog_.WorkerAttached("w4", "b3", {Target("cuda:90")});
+  catalog_.WorkerGone("w1");
+  Wait("cuda:90");
+  Pass(absl::Seconds(10));
+  EXPECT_EQ(InForce(), "b2");
+  EXPECT_EQ(arrival_, Arrival::kAttached);
+  ASSERT_EQ(log_.size(), 1u);
+  EXPECT_NE(log_[0].find("b2 is in force"), std::string::npos) << log_[0];
+  catalog_.WorkerAttached("w1", "b1", {Target("cuda:90")});
+  Pass(absl::Hours(1));
+  EXPECT_EQ(InForce(), "b2");
+  EXPECT_EQ(log_.size(), 1u);
+}
+
+TEST_F(TargetCatalogTest, ABuildThatLosesItsLastAssemblerKeepsItsKeysForTheGrace) {
+  catalog_.WorkerAttached("w1", "b1", {Target("cuda:90")});
+  catalog_.WorkerAttached("w2", "b1", {Target("cuda:90", false)});
+  catalog_.WorkerAttached("w3", "b2", {Target("cuda:90")});
+  catalog_.WorkerGone("w1");
+  EXPECT_EQ(InForce(), "b1");
+  EXPECT_FALSE(catalog_.Find("cuda:90")->attached);
+  Pass(absl::Seconds(10));
+  EXPECT_EQ(InForce(), "b2");
+  EXPECT_TRUE(catalog_.Find("cuda:90")->binary_available);
+}
+
+TEST_F(TargetCatalogTest, ARememberedBuildIsWaitedForAfterARestart) {
+  catalog_.WorkerAttached("w1", "b1", {Target("cuda:90")});
+  for (const bool local : {false, true}) {
+    TargetCatalog next({/*expected_workers=*/1}, [this] { return now_; });
+    ASSERT_TRUE(next.Restore(catalog_.Remembered()).ok());
+    next.WorkerAttached("w2", "b2", {Target("cuda:90")}, local);
+    // Where the daemon's own workers have another build, it was upgraded.
+    EXPECT_EQ(next.Find("cuda:90")->build_id, local ? "b2" : "b1");
+    now_ += absl::Seconds(10);
+    next.Tick();
+    EXPECT_EQ(next.Find("cuda:90")->build_id, "b2");
+  }
+}
+
+TEST_F(TargetCatalogTest, TheDaemonsOwnWorkersTakeOverNothingThatHasWorkers) {
+  catalog_.WorkerAttached("w1", "b1", {Target("cuda:90")});
+  catalog_.WorkerAttached("w2", "b2", {Target("cuda:90")}, /*local=*/true);
   catalog_.WorkerAttached("w3", "b3", {Target("cuda:90")});
-  EXPECT_EQ(catalog_.Find("cuda:90")->build_id, "b3");
-  catalog_.WorkerGone("w3");
-  EXPECT_EQ(catalog_.Find("cuda:90")->build_id, "b1");
+  catalog_.WorkerAttached("w4", "b3", {Target("cuda:90")});
+  EXPECT_EQ(InForce(), "b1");
+  catalog_.WorkerGone("w1");
+  Pass(absl::Seconds(10));
+  EXPECT_EQ(InForce(), "b2");
+}
+
+TEST_F(TargetCatalogTest, ItShowsWhoWaitsForWhat) {
+  catalog_.WorkerAttached("w1", "b1", {Target("cuda:90")});
+  catalog_.WorkerGone("w1");
+  TargetCatalog fresh({/*expected_workers=*/0}, [this] { return now_; });
+  fresh.WhenAttached("cuda:1", absl::InfiniteFuture(), [](Arrival) {});
+  fresh.WhenAttached("cuda:2", absl::InfiniteFuture(), [](Arrival) {});
+  ASSERT_EQ(fresh.Standings().size(), 1u) << "made-up names are no labels";
+  EXPECT_EQ(fresh.Standings()[0].target, "");
+  EXPECT_EQ(fresh.Standings()[0].waiting, 2u);
+  Wait("cuda:90");
+  ASSERT_EQ(catalog_.Standings().size(), 1u);
+  EXPECT_EQ(catalog_.Standings()[0].waiting, 1u);
+  EXPECT_FALSE(catalog_.Standings()[0].ready);
 }
 
 TEST_F(TargetCatalogTest, AWaitEndsWhenTheWorkerComes) {

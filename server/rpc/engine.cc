@@ -70,7 +70,11 @@ Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::C
       store_(results, blobs, config_.store),
       steps_(store_, metrics),
       errors_(config_.error_lifetime, kMaxRememberedErrors, clock_),
-      targets_(config_.targets, clock_),
+      targets_(config_.targets, clock_,
+               [this](const std::string& line) {
+                 log_(line);
+                 tasks_.Run([this] { targets_changed_(targets_.Remembered()); });
+               }),
       scheduler_(config_.scheduler, clock_, *this) {
   store_.ListenToFinds([&metrics](bool hot) { (hot ? metrics.parsed_hits : metrics.parsed_misses).Increment(); });
 }
@@ -254,7 +258,9 @@ void Engine::OnAttached(const std::string& worker, const v1::Hello& hello) {
         {target.name(), hello.build_id(), target.binary_format(), target.binary_available(), target.why_not(), true});
   }
   scheduler_.WorkerAttached(worker, std::move(offer));
-  targets_.WorkerAttached(worker, hello.build_id(), targets);
+  bool local = false;
+  for (const v1::Worker& known : pool_->List()) local |= known.id() == worker && known.local();
+  targets_.WorkerAttached(worker, hello.build_id(), targets, local);
   tasks_.Run([this] { targets_changed_(targets_.Remembered()); });
 }
 
