@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/util/time_util.h"
+#include "proto/request_key/request_key.h"
 #include "server/jobs/job_class.h"
 
 namespace tritond::server {
@@ -20,6 +21,10 @@ constexpr absl::Duration kPatience = absl::Seconds(30);
 constexpr absl::Duration kReadAgain = absl::Seconds(5);
 // Each try reads the request anew.
 constexpr absl::Duration kLeastRetry = absl::Seconds(1);
+// Between tries for want of a worker, and between looks whether one is there, which cost no read.
+constexpr absl::Duration kMostRetry = absl::Minutes(1);
+constexpr int kMostDoublings = 5;
+constexpr absl::Duration kLookAgain = absl::Seconds(2);
 
 google::protobuf::Timestamp ToProto(absl::Time time) {
   return google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(time));
@@ -28,6 +33,9 @@ google::protobuf::Timestamp ToProto(absl::Time time) {
 absl::Time FromProto(const google::protobuf::Timestamp& time) {
   return absl::FromUnixNanos(google::protobuf::util::TimeUtil::TimestampToNanoseconds(time));
 }
+
+// What an idempotency key stands for.
+std::string DigestOf(const v1::CompileRequest& request) { return proto::RequestKey(request, /*build_id=*/""); }
 
 absl::Status UnknownJob(absl::string_view id) {
   return absl::NotFoundError(absl::StrCat("there is no job ", id, ", or it ended too long ago"));
@@ -52,12 +60,16 @@ absl::Status JobBook::Write(const v1::Job& job) {
 }
 
 absl::Status JobBook::Load(const std::function<void(const std::string&)>& log) {
-  std::map<std::string, uint64_t> requests;  // their sizes: together they may be more than memory holds
+  struct Request {
+    uint64_t bytes = 0;  // Sizes alone: together they may be more than memory holds.
+    std::string digest;
+  };
+  std::map<std::string, Request> requests;
   absl::Status status = journal_.Visit(kRequestPrefix, [&](absl::string_view name, absl::string_view value) {
     v1::CompileRequest request;
     if (!request.ParseFromArray(value.data(), static_cast<int>(value.size())))
       return log(absl::StrCat("jobs: the record ", name, " cannot be read"));
-    requests[std::string(name.substr(kRequestPrefix.size()))] = value.size();
+    requests[std::string(name.substr(kRequestPrefix.size()))] = {value.size(), DigestOf(request)};
   });
   if (!status.ok()) return status;
   std::vector<v1::Job> jobs;
@@ -75,8 +87,8 @@ absl::Status JobBook::Load(const std::function<void(const std::string&)>& log) {
   {
     absl::MutexLock lock(&mu_);
     for (v1::Job& job : jobs) {
-      const uint64_t request_bytes = requests[job.id()];
-      InsertLocked(std::move(job), request_bytes);
+      Request request = std::move(requests[job.id()]);
+      InsertLocked(std::move(job), request.bytes, std::move(request.digest));
     }
     std::sort(ended_.begin(), ended_.end(),
               [&](const std::string& a, const std::string& b) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -87,11 +99,12 @@ absl::Status JobBook::Load(const std::function<void(const std::string&)>& log) {
   return absl::OkStatus();
 }
 
-void JobBook::InsertLocked(v1::Job job, uint64_t request_bytes) {
+void JobBook::InsertLocked(v1::Job job, uint64_t request_bytes, std::string digest) {
   const std::string id = job.id();
   if (!job.idempotency_key().empty()) by_idempotency_key_[{job.tenant(), job.idempotency_key()}] = id;
   Record& record = records_[id];
   record.job = std::move(job);
+  record.digest = std::move(digest);
   if (HasEnded(record.job.state())) {
     ended_.push_back(id);
     return;
@@ -126,11 +139,21 @@ absl::Status JobBook::RefusalLocked(const std::string& tenant) const {
 
 absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request) {
   v1::Job job;
+  std::string digest;
+  if (!request.idempotency_key().empty()) digest = DigestOf(request.request());
   {
     absl::MutexLock lock(&mu_);
     if (!closed_ && !request.idempotency_key().empty()) {
       auto known = by_idempotency_key_.find({request.request().tenant(), request.idempotency_key()});
-      if (known != by_idempotency_key_.end()) return records_[known->second].job;
+      if (known != by_idempotency_key_.end()) {
+        const Record& record = records_[known->second];
+        const bool same =
+            record.digest.empty() ? record.job.target() == request.request().target() : record.digest == digest;
+        if (same) return record.job;
+        return absl::AlreadyExistsError(absl::StrCat("the idempotency key \"", request.idempotency_key(),
+                                                     "\" is that of the job ", record.job.id(),
+                                                     ", which compiles something else"));
+      }
     }
     absl::Status refusal = RefusalLocked(request.request().tenant());
     if (!refusal.ok()) return refusal;
@@ -152,7 +175,7 @@ absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request) {
   }
   {
     absl::MutexLock lock(&mu_);
-    InsertLocked(job, request.request().ByteSizeLong());
+    InsertLocked(job, request.request().ByteSizeLong(), std::move(digest));
   }
   executor_([this] { StartSome(); });
   return job;
@@ -257,14 +280,37 @@ void JobBook::OnProgress(absl::string_view key, v1::Stage stage) {
   Run(calls);
 }
 
+void JobBook::EndPausesLocked(absl::Time now) {
+  while (!delayed_.empty() && delayed_.begin()->first <= now) {
+    std::string id = std::move(delayed_.begin()->second);
+    delayed_.erase(delayed_.begin());
+    auto it = records_.find(id);
+    if (it == records_.end() || HasEnded(it->second.job.state())) continue;
+    if (it->second.waits_for_worker && !runner_.MayRun(it->second.job.target())) {
+      delayed_.emplace(now + kLookAgain, std::move(id));
+    } else {
+      EnqueueLocked(it->second);
+    }
+  }
+}
+
+void JobBook::SetWaitsLocked(Record& record, bool waits) {
+  if (record.waits_for_worker == waits) return;
+  record.waits_for_worker = waits;
+  auto count = waiting_for_workers_.try_emplace(record.job.target(), 0).first;
+  count->second += waits ? 1 : -1;
+  if (count->second == 0) waiting_for_workers_.erase(count);
+}
+
+std::map<std::string, size_t> JobBook::WaitingForWorkers() const {
+  absl::MutexLock lock(&mu_);
+  return waiting_for_workers_;
+}
+
 std::optional<std::string> JobBook::NextLocked() {
   if (closed_ || started_ >= config_.max_started) return std::nullopt;
   const absl::Time now = clock_();
-  while (!delayed_.empty() && delayed_.begin()->first <= now) {
-    auto it = records_.find(delayed_.begin()->second);
-    if (it != records_.end() && !HasEnded(it->second.job.state())) EnqueueLocked(it->second);
-    delayed_.erase(delayed_.begin());
-  }
+  EndPausesLocked(now);
   if (!head_.has_value()) head_ = queue_.Pop([](const Requirement&) { return true; }, now);
   if (!head_.has_value()) return std::nullopt;
   const std::string& id = by_number_.at(*head_);
@@ -290,6 +336,8 @@ void JobBook::StartSome() {
       Record& record = records_[id];
       record.started = true;
       ++started_;
+      SetWaitsLocked(record, false);
+      record.job.clear_failure();
       if (!key.empty()) {
         record.job.set_key(key);
         by_key_[key].insert(id);
@@ -319,6 +367,29 @@ std::optional<v1::CompileRequest> JobBook::ReadRequest(const std::string& id) {
   return std::nullopt;
 }
 
+void JobBook::PauseLocked(Record& record, const JobEnd& end) {
+  const std::string id = record.job.id();
+  record.started = false;
+  --started_;
+  auto named = by_key_.find(record.job.key());
+  if (named != by_key_.end()) named->second.erase(id);
+  record.job.set_state(v1::JOB_STATE_QUEUED);
+  *record.job.mutable_failure() = end.failure;
+  absl::Duration pause = std::max(end.retry_after, kLeastRetry);
+  if (end.waits_for_worker) {
+    pause = std::min(pause * (1 << std::min(record.tries_without++, kMostDoublings)), kMostRetry);
+    // Behind the others: as many as may be started at once could else keep those from their turn whose workers are
+    // there.
+    by_number_.erase(record.number);
+    record.number = next_number_++;
+    by_number_[record.number] = id;
+  } else {
+    record.tries_without = 0;
+  }
+  SetWaitsLocked(record, end.waits_for_worker);
+  delayed_.emplace(clock_() + pause, id);
+}
+
 void JobBook::OnDone(const std::string& id, JobEnd end) {
   bool again = false;
   Calls calls;
@@ -329,14 +400,8 @@ void JobBook::OnDone(const std::string& id, JobEnd end) {
     if (it == records_.end() || HasEnded(it->second.job.state())) return;
     if (end.retry_after > absl::ZeroDuration() && !it->second.cancelled) {
       again = true;
-      Record& record = it->second;
-      record.started = false;
-      --started_;
-      auto named = by_key_.find(record.job.key());
-      if (named != by_key_.end()) named->second.erase(id);
-      record.job.set_state(v1::JOB_STATE_QUEUED);
-      delayed_.emplace(clock_() + std::max(end.retry_after, kLeastRetry), id);
-      NotifyLocked(record, &calls);
+      PauseLocked(it->second, end);
+      NotifyLocked(it->second, &calls);
     }
   }
   Run(calls);
@@ -352,6 +417,7 @@ void JobBook::End(const std::string& id, const JobEnd& end) {
     if (closed_ || it == records_.end() || HasEnded(it->second.job.state())) return;
     job = it->second.job;
   }
+  job.clear_failure();  // Why it waited.
   *job.mutable_finished() = ToProto(clock_());
   if (end.status.ok()) {
     job.set_state(v1::JOB_STATE_SUCCEEDED);
@@ -382,6 +448,7 @@ void JobBook::End(const std::string& id, const JobEnd& end) {
     by_number_.erase(record.number);
     if (record.started) --started_;
     record.started = false;
+    SetWaitsLocked(record, false);
     record.job = std::move(job);
     ended_.push_back(id);
     NotifyLocked(record, &calls);

@@ -38,10 +38,11 @@ struct JobBookConfig {
 
 // How a job's compile ended.
 struct JobEnd {
-  absl::Status status;           // with its details
-  v1::CompileResponse response;  // when ok; without blobs
-  v1::Failure failure;           // when not
-  absl::Duration retry_after;    // not zero: nothing is decided, try again after this
+  absl::Status status;            // with its details
+  v1::CompileResponse response;   // when ok; without blobs
+  v1::Failure failure;            // when not
+  absl::Duration retry_after;     // not zero: nothing is decided, try again after this
+  bool waits_for_worker = false;  // for want of a fit worker: each time the pause grows, up to a minute
   uint32_t attempts = 0;
 };
 
@@ -55,6 +56,8 @@ class JobRunner {
   // Whether a job whose request has so many bytes may begin now; asked again soon. Called with the book locked: must
   // neither block nor call back.
   virtual bool HasRoom(uint64_t request_bytes) = 0;
+  // Whether another try of a job that waits for a worker of the target may come to anything. Called as HasRoom is.
+  virtual bool MayRun(const std::string& target) = 0;
   // Begins. `done` is called once, on any thread, perhaps before this returns; with Cancelled after Stop, unless the
   // compile was faster. May block.
   virtual void Start(const std::string& id, v1::CompileRequest request, Done done) = 0;
@@ -79,9 +82,10 @@ class JobBook final {
   // Reads the journal; jobs that had not ended begin again. Records that cannot be read are reported and left alone.
   absl::Status Load(const std::function<void(const std::string&)>& log);
 
-  // The job, queued, as it is in the journal now; the same one for the same tenant's idempotency key while it is kept.
-  // ResourceExhausted when there are too many open jobs, of all or of this tenant, or the disk is full; Unavailable
-  // after Close.
+  // The job, queued, as it is in the journal now; the same one for the same tenant's idempotency key while it is kept,
+  // or AlreadyExists when that job is for something else. Of a job that had ended before the daemon began only the
+  // target is known. ResourceExhausted when there are too many open jobs, of all or of this tenant, or the disk is
+  // full; Unavailable after Close.
   absl::StatusOr<v1::Job> Submit(const v1::SubmitRequest& request);
   // NotFound for an unknown id.
   absl::StatusOr<v1::Job> Get(absl::string_view id) const;
@@ -105,6 +109,8 @@ class JobBook final {
 
   // Jobs that have not ended.
   size_t open() const;
+  // Those that wait for another try for want of a worker, by target.
+  std::map<std::string, size_t> WaitingForWorkers() const;
 
   static bool HasEnded(v1::JobState state);
 
@@ -115,14 +121,22 @@ class JobBook final {
     uint64_t request_bytes = 0;  // in the journal
     bool started = false;        // the runner has it
     bool cancelled = false;
+    bool waits_for_worker = false;  // the latest try ended so
+    int tries_without = 0;          // how many did in a row
+    std::string digest;             // of what is asked for, whatever the build; "": not known
     std::vector<uint64_t> watches;
   };
   using Calls = std::vector<std::shared_ptr<JobWatch>>;        // that have states to deliver
   using IdempotencyKey = std::pair<std::string, std::string>;  // tenant and key
 
   absl::Status RefusalLocked(const std::string& tenant) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void InsertLocked(v1::Job job, uint64_t request_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void InsertLocked(v1::Job job, uint64_t request_bytes, std::string digest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EnqueueLocked(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Puts those whose pause is over into the queue.
+  void EndPausesLocked(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void SetWaitsLocked(Record& record, bool waits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The job is not decided: it is to be tried again.
+  void PauseLocked(Record& record, const JobEnd& end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The job whose turn it is to start; nothing while none may.
   std::optional<std::string> NextLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static void Run(const Calls& calls);
@@ -157,7 +171,8 @@ class JobBook final {
   uint64_t next_watch_ ABSL_GUARDED_BY(mu_) = 1;
   uint64_t next_number_ ABSL_GUARDED_BY(mu_) = 1;
   size_t open_ ABSL_GUARDED_BY(mu_) = 0;
-  std::map<std::string, size_t> open_of_ ABSL_GUARDED_BY(mu_);  // tenants
+  std::map<std::string, size_t> open_of_ ABSL_GUARDED_BY(mu_);              // tenants
+  std::map<std::string, size_t> waiting_for_workers_ ABSL_GUARDED_BY(mu_);  // by target
   size_t started_ ABSL_GUARDED_BY(mu_) = 0;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
 };

@@ -53,6 +53,7 @@ class FakeRunner final : public JobRunner {
  public:
   std::string KeyOf(const v1::CompileRequest& request) override { return absl::StrCat("key of ", request.ir()); }
   bool HasRoom(uint64_t request_bytes) override { return request_bytes <= room; }
+  bool MayRun(const std::string& target) override { return without_worker.count(target) == 0; }
   void Start(const std::string& id, v1::CompileRequest request, Done done) override {
     started.push_back(request.ir());
     running[id] = std::move(done);
@@ -74,6 +75,7 @@ class FakeRunner final : public JobRunner {
   std::vector<std::string> started;  // the requests' IR
   std::map<std::string, Done> running;
   std::set<std::string> stopped;
+  std::set<std::string> without_worker;  // targets
   uint64_t room = UINT64_MAX;
 };
 
@@ -180,6 +182,106 @@ TEST_F(JobBookTest, WhatIsNotDecidedIsTriedAgainLater) {
   EXPECT_EQ(runner->started.size(), 2u);
   Succeed(id);
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
+}
+
+TEST_F(JobBookTest, AJobWithoutAWorkerSaysSoAndIsLookedAtUntilOneIsThere) {
+  runner->without_worker = {""};
+  const std::string id = Submit("kernel");
+  JobEnd end;
+  end.status = absl::UnavailableError("no worker");
+  end.failure.set_message("no worker");
+  end.retry_after = absl::Seconds(2);
+  end.waits_for_worker = true;
+  runner->Finish(id, end);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(book->Get(id)->failure().message(), "no worker");
+  EXPECT_EQ(book->WaitingForWorkers().at(""), 1u);
+  for (int i = 0; i < 100; ++i) {
+    now += absl::Seconds(2);
+    book->Tick();
+  }
+  EXPECT_EQ(runner->started.size(), 1u) << "nothing was read";
+  runner->without_worker.clear();
+  now += absl::Seconds(2);
+  book->Tick();
+  EXPECT_EQ(runner->started.size(), 2u);
+  EXPECT_FALSE(book->Get(id)->has_failure());
+  EXPECT_THAT(book->WaitingForWorkers(), IsEmpty());
+  Succeed(id);
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
+}
+
+TEST_F(JobBookTest, AJobThatLosesItsWorkersIsTriedAgainWithGrowingPauses) {
+  const std::string id = Submit("kernel");
+  JobEnd end;
+  end.status = absl::UnavailableError("lost 4 workers in a row");
+  end.retry_after = absl::Seconds(5);
+  end.waits_for_worker = true;
+  for (const int pause : {5, 10, 20, 40, 60, 60}) {
+    runner->Finish(id, end);
+    const size_t tries = runner->started.size();
+    now += absl::Seconds(pause - 1);
+    book->Tick();
+    EXPECT_EQ(runner->started.size(), tries) << pause;
+    now += absl::Seconds(1);
+    book->Tick();
+    EXPECT_EQ(runner->started.size(), tries + 1) << pause;
+  }
+}
+
+TEST_F(JobBookTest, AJobThatWaitsForAWorkerCanBeCancelled) {
+  const std::string id = Submit("kernel");
+  JobEnd end;
+  end.status = absl::UnavailableError("no worker");
+  end.failure.set_message("no worker");
+  end.retry_after = absl::Seconds(2);
+  end.waits_for_worker = true;
+  runner->Finish(id, end);
+  ASSERT_TRUE(book->Cancel(id).ok());
+  EXPECT_EQ(StateOf(id), v1::JOB_STATE_CANCELLED);
+  EXPECT_FALSE(book->Get(id)->has_failure());
+  EXPECT_THAT(book->WaitingForWorkers(), IsEmpty());
+  now += absl::Minutes(5);
+  book->Tick();
+  EXPECT_EQ(runner->started.size(), 1u);
+}
+
+TEST_F(JobBookTest, JobsWithoutWorkersDoNotKeepOthersFromTheirTurn) {
+  config.max_started = 1;
+  Open();
+  const std::string without = Submit("without");
+  Submit("first");
+  Submit("second");
+  JobEnd end;
+  end.status = absl::UnavailableError("no worker");
+  end.retry_after = absl::Seconds(1);
+  end.waits_for_worker = true;
+  runner->Finish(without, end);
+  now += absl::Minutes(1);
+  book->Tick();
+  Succeed(runner->running.begin()->first);
+  EXPECT_THAT(runner->started, ElementsAre("without", "first", "second"));
+}
+
+TEST_F(JobBookTest, AnIdempotencyKeyIsForOneKernel) {
+  const std::string id = Submit("kernel", "once");
+  v1::SubmitRequest other;
+  other.mutable_request()->set_tenant("tenant");
+  other.mutable_request()->set_ir("another kernel");
+  other.set_idempotency_key("once");
+  const absl::Status status = book->Submit(other).status();
+  EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
+  EXPECT_NE(status.message().find(id), std::string::npos) << status;
+  Open();
+  EXPECT_TRUE(absl::IsAlreadyExists(book->Submit(other).status())) << "an open job's is known after a restart";
+  EXPECT_EQ(Submit("kernel", "once"), id);
+  Succeed(id);
+  EXPECT_TRUE(absl::IsAlreadyExists(book->Submit(other).status()));
+  EXPECT_EQ(Submit("kernel", "once"), id);
+  Open();
+  other.mutable_request()->set_target("cuda:80");
+  EXPECT_TRUE(absl::IsAlreadyExists(book->Submit(other).status()));
+  EXPECT_EQ(Submit("kernel", "once"), id);
 }
 
 TEST_F(JobBookTest, AJobWaitsInTheJournalUntilItsRequestHasRoom) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/job_runner.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "google/rpc/error_details.pb.h"
 #include "server/rpc/compile_call.h"
 #include "server/rpc/response.h"
 #include "server/rpc/status.h"
@@ -10,9 +13,25 @@
 namespace tritond::server {
 namespace {
 
-bool DecidesNothing(const std::string& reason) {
-  return reason == "DRAINING" || reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "MEMORY_FULL" ||
-         reason == "NO_WORKER";
+constexpr absl::Duration kPause = absl::Seconds(5);
+constexpr absl::Duration kLookAgain = absl::Seconds(2);
+
+bool WantsRoom(const std::string& reason) {
+  return reason == "DRAINING" || reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "MEMORY_FULL";
+}
+
+// A target that is unknown today may have its worker tomorrow. Whatever else is wrong with a request its submitter has
+// been told.
+bool IsUnknownTarget(const absl::Status& status) {
+  google::rpc::BadRequest bad;
+  return absl::IsInvalidArgument(status) && ReadDetail(status, &bad) && bad.field_violations_size() == 1 &&
+         bad.field_violations(0).field() == "target";
+}
+
+// Workers that a kernel killed are none of these: the second one quarantines it.
+bool WantsWorker(const absl::Status& status) {
+  const std::string reason = ReasonOf(status);
+  return reason == "NO_WORKER" || reason == "BINARY_UNAVAILABLE" || reason == "WORKER_LOST" || IsUnknownTarget(status);
 }
 
 JobEnd ToEnd(const absl::StatusOr<CompileAnswer>& answer) {
@@ -22,7 +41,9 @@ JobEnd ToEnd(const absl::StatusOr<CompileAnswer>& answer) {
     end.response = ToMessage(*answer, v1::DELIVERY_DIGESTS, 0);
   } else {
     end.failure = ToFailure(answer.status());
-    if (DecidesNothing(ReasonOf(answer.status()))) end.retry_after = RetryDelayOf(answer.status());
+    end.waits_for_worker = WantsWorker(answer.status());
+    if (end.waits_for_worker) end.retry_after = std::max(RetryDelayOf(answer.status()), kPause);
+    if (WantsRoom(ReasonOf(answer.status()))) end.retry_after = RetryDelayOf(answer.status());
   }
   return end;
 }
@@ -36,8 +57,21 @@ bool EngineJobRunner::HasRoom(uint64_t request_bytes) {
          share_.HasRoom(request_bytes);
 }
 
+bool EngineJobRunner::MayRun(const std::string& target) {
+  const std::optional<KnownTarget> known = engine_.targets().Find(target);
+  // Another daemon of the cluster may have the worker.
+  return engine_.cluster() != nullptr || (known.has_value() && known->attached);
+}
+
 void EngineJobRunner::Start(const std::string& id, v1::CompileRequest request, Done done) {
   if (std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(request)) return done(ToEnd(*stored));
+  // It waits in the journal, where it holds nothing that others want.
+  if (!MayRun(request.target())) {
+    JobEnd end = ToEnd(WithReason(
+        absl::UnavailableError(absl::StrCat("no worker for ", request.target(), " is attached")), "NO_WORKER"));
+    end.retry_after = kLookAgain;
+    return done(std::move(end));
+  }
   // Others may have come since there was room: the call is refused then, and the job comes again.
   std::optional<ByteBudget::Hold> part = share_.Take(request.ByteSizeLong());
   {

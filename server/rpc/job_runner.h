@@ -13,15 +13,16 @@
 
 namespace tritond::server {
 
-// Runs submitted jobs as calls of the engine without a deadline. That the queue is full, that no worker is there, or
-// that the daemon drains, decides nothing about a job. Of the memory for what waits, such jobs have at most half, so
-// that callers find room beside them. Thread-safe.
+// Runs submitted jobs as calls of the engine without a deadline. That the queue is full, that the daemon drains, or
+// that no worker is there that can do it, as yet or any more, decides nothing about a job. Of the memory for what
+// waits, such jobs have at most half, so that callers find room beside them. Thread-safe.
 class EngineJobRunner final : public JobRunner {
  public:
   explicit EngineJobRunner(Engine& engine) : engine_(engine), share_(engine.budget().limit() / 2) {}
 
   std::string KeyOf(const v1::CompileRequest& request) override;
   bool HasRoom(uint64_t request_bytes) override;
+  bool MayRun(const std::string& target) override;
   void Start(const std::string& id, v1::CompileRequest request, Done done) override;
   void Stop(const std::string& id) override;
 

@@ -25,6 +25,7 @@ absl::Status Check(const Engine& engine, const v1::SubmitRequest& request) {
 }
 
 absl::Status WithReasons(const absl::Status& status) {
+  if (absl::IsAlreadyExists(status)) return WithReason(status, "IDEMPOTENCY_KEY_REUSED");
   if (absl::IsResourceExhausted(status)) return WithReason(status, "TOO_MANY_JOBS", kRetryDelay);
   return absl::IsUnavailable(status) ? WithReason(status, "NOT_WRITTEN", kRetryDelay) : status;
 }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/support/daemon_fixture.h"
+#include "tests/support/program.h"
 
 namespace tritond::tests {
 namespace {
@@ -163,6 +164,56 @@ TEST_F(JobsTest, BadRequestsAreRefusedAtOnce) {
   auto stream = compile->Watch(context.get(), watch);
   EXPECT_FALSE(stream->Read(&job));
   EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(JobsTest, AnIdempotencyKeyForAnotherKernelIsRefused) {
+  Start();
+  v1::SubmitRequest request;
+  *request.mutable_request() = Request("module {} // one");
+  request.set_idempotency_key("once");
+  v1::Job first, again;
+  ASSERT_TRUE(compile->Submit(Soon().get(), request, &first).ok());
+  request.mutable_request()->set_label("another label is no other kernel");
+  ASSERT_TRUE(compile->Submit(Soon().get(), request, &again).ok());
+  EXPECT_EQ(again.id(), first.id());
+  request.mutable_request()->set_ir("module {} // two");
+  const grpc::Status status = compile->Submit(Soon().get(), request, &again);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_EQ(ReasonOf(status), "IDEMPOTENCY_KEY_REUSED");
+}
+
+TEST_F(JobsTest, WithoutAWorkerAJobWaitsAndSaysForWhat) {
+  config.workers = 0;
+  Start(/*wait=*/false);
+  const v1::Job job = Submit(Request("kernel"));
+  const v1::Job cancelled = Submit(Request("another"));
+  Await([&] { return Get(job.id()).failure().message() == "no worker for cuda:90 is attached"; });
+  EXPECT_EQ(Get(job.id()).state(), v1::JOB_STATE_QUEUED);
+  v1::CancelRequest cancel;
+  cancel.set_id(cancelled.id());
+  v1::Job ended;
+  ASSERT_TRUE(compile->Cancel(Soon().get(), cancel, &ended).ok());
+  EXPECT_EQ(ended.state(), v1::JOB_STATE_CANCELLED);
+  const Program worker({config.worker_binary, "--server", daemon().local_address()}, Path("worker.log"));
+  EXPECT_EQ(AwaitEnd(job.id()).state(), v1::JOB_STATE_SUCCEEDED);
+}
+
+TEST_F(JobsTest, AJobWhoseBinaryNoWorkerCanMakeWaitsForOneThatCan) {
+  Start();
+  v1::CompileRequest request = Request("kernel");
+  request.set_target("cuda:100");
+  const v1::Job job = Submit(request);
+  Await([&] { return Get(job.id()).failure().message().find("no assembler here") != std::string::npos; });
+  EXPECT_EQ(Get(job.id()).state(), v1::JOB_STATE_QUEUED);
+}
+
+TEST_F(JobsTest, AJobForATargetThatNobodyHasYetWaits) {
+  Start();
+  v1::CompileRequest request = Request("kernel");
+  request.set_target("cuda:42");
+  const v1::Job job = Submit(request);
+  Await([&] { return Get(job.id()).failure().message() == "no worker for cuda:42 is attached"; });
+  EXPECT_EQ(Get(job.id()).state(), v1::JOB_STATE_QUEUED);
 }
 
 TEST_F(JobsTest, ATenantWithTooManyOpenJobsIsToldWhenToComeBack) {

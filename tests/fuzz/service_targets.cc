@@ -197,6 +197,7 @@ class SilentRunner final : public server::JobRunner {
  public:
   std::string KeyOf(const v1::CompileRequest&) override { return ""; }
   bool HasRoom(uint64_t) override { return true; }
+  bool MayRun(const std::string&) override { return true; }
   void Start(const std::string&, v1::CompileRequest, Done done) override { done({}); }
   void Stop(const std::string&) override {}
 };
