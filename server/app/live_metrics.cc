@@ -109,6 +109,27 @@ void AddWorkers(const StatusView& view, Families* out) {
       [](const StatusView::Worker& worker) { return worker.state == "busy" ? 1.0 : 0.0; }, out);
 }
 
+void AddTargets(const StatusView& view, Families* out) {
+  const auto each = [&view](const auto& add) {
+    for (size_t i = 0; i < view.targets.size() && i < kMaxSeries; ++i) add(view.targets[i]);
+  };
+  out->Begin("tritond_target_ready", "1: a worker of the target's compiler build in force is attached.");
+  each([out](const StatusView::Target& target) {
+    if (!target.name.empty()) out->Value(target.ready ? 1 : 0, {{"target", target.name}});
+  });
+  out->Begin("tritond_target_waiting",
+             "Calls and submitted jobs that wait for a worker of the target; other: of targets that none has offered.");
+  each([out](const StatusView::Target& target) {
+    out->Value(static_cast<double>(target.waiting), {{"target", target.name.empty() ? "other" : target.name}});
+  });
+  out->Begin("tritond_target_workers", "Workers of the target, of the compiler build in force and of others.");
+  each([out](const StatusView::Target& target) {
+    if (target.name.empty()) return;
+    out->Value(static_cast<double>(target.workers), {{"target", target.name}, {"build", "in_force"}});
+    out->Value(static_cast<double>(target.of_others), {{"target", target.name}, {"build", "other"}});
+  });
+}
+
 void AddStores(const StatusView& view, Families* out) {
   const auto name_of = [](const cache::StoreStats& store) { return absl::StrCat(store.cache, "/", store.store); };
   out->Begin("tritond_store_entries", "Entries of a store; those on disk estimate.");
@@ -159,6 +180,7 @@ std::vector<prometheus::MetricFamily> LiveMetrics(const StatusView& view) {
   AddDaemon(view, &families);
   AddQueues(view, &families);
   AddWorkers(view, &families);
+  AddTargets(view, &families);
   AddStores(view, &families);
   AddEngine(view, &families);
   return families.Take();

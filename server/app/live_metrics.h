@@ -12,8 +12,8 @@
 namespace tritond::server {
 
 // What the daemon's state says to Prometheus at the moment of a scrape: readiness, workers, tenants, stores. Made anew
-// each time, so that what is gone is gone. No more than kMaxSeries workers and tenants are named (the tenant "" always
-// is); further tenants count as "other", further workers only by state.
+// each time, so that what is gone is gone. No more than kMaxSeries workers, targets and tenants are named (the tenant
+// "" always is); further tenants count as "other", further workers only by state.
 std::vector<prometheus::MetricFamily> LiveMetrics(const StatusView& view);
 inline constexpr size_t kMaxSeries = 200;
 

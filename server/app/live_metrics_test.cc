@@ -37,6 +37,19 @@ TEST(LiveMetrics, TellOfWorkersTenantsAndStores) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
+TEST(LiveMetrics, TellWhichTargetsHaveWorkers) {
+  StatusView view;
+  view.targets = {{"", false, 2, 0, 0}, {"cuda:80", false, 3, 0, 0}, {"cuda:90", true, 0, 4, 1}};
+  const std::string text = Text(LiveMetrics(view));
+  for (const char* line :
+       {"tritond_target_ready{target=\"cuda:80\"} 0\n", "tritond_target_ready{target=\"cuda:90\"} 1\n",
+        "tritond_target_waiting{target=\"other\"} 2\n", "tritond_target_waiting{target=\"cuda:80\"} 3\n",
+        "tritond_target_workers{target=\"cuda:90\",build=\"in_force\"} 4\n",
+        "tritond_target_workers{target=\"cuda:90\",build=\"other\"} 1\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  EXPECT_EQ(SeriesOf(text, "tritond_target_ready"), 2u);
+}
+
 TEST(LiveMetrics, TellWhichNodesOfTheEngineAreAway) {
   StatusView view;
   EXPECT_NE(Text(LiveMetrics(view)).find("tritond_cluster_nodes{state=\"away\"} 0\n"), std::string::npos);

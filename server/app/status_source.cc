@@ -100,6 +100,21 @@ StatusView::Cluster ToCluster(const std::string& name, const ClusterLink& link) 
   return out;
 }
 
+std::vector<StatusView::Target> Targets(Engine& engine, const JobBook& jobs) {
+  std::map<std::string, StatusView::Target> targets;
+  targets[""];
+  for (const TargetCatalog::Standing& standing : engine.targets().Standings())
+    targets[standing.target] = {"", standing.ready, standing.waiting, standing.workers, standing.of_others};
+  for (const auto& [name, waiting] : jobs.WaitingForWorkers())
+    targets[targets.count(name) > 0 ? name : ""].waiting += waiting;
+  std::vector<StatusView::Target> list;
+  for (auto& [name, target] : targets) {
+    target.name = name;
+    list.push_back(std::move(target));
+  }
+  return list;
+}
+
 std::string RequestJson(const v1::CompileRequest& request) {
   nlohmann::json json{{"target", request.target()}, {"input", StageName(request.input())}};
   json["options"] = nlohmann::json::parse(proto::CanonicalOptions(request.options()), nullptr, false);
@@ -119,9 +134,14 @@ StatusView StatusSource::Status() const {
   view.not_ready = parts_.not_ready();
   view.degraded = parts_.degraded();
   view.scheduler = engine.scheduler().GetStats();
-  view.requests = {{"hit", Count(metrics.hits)},         {"miss", Count(metrics.misses)},
-                   {"joined", Count(metrics.joined)},    {"error_hit", Count(metrics.error_hits)},
-                   {"failed", Count(metrics.failures)},  {"lookup_miss", Count(metrics.lookup_misses)},
+  view.requests = {{"hit", Count(metrics.hits)},
+                   {"miss", Count(metrics.misses)},
+                   {"joined", Count(metrics.joined)},
+                   {"error_hit", Count(metrics.error_hits)},
+                   {"failed", Count(metrics.failures)},
+                   {"refused", Count(metrics.refused)},
+                   {"cancelled", Count(metrics.cancelled)},
+                   {"lookup_miss", Count(metrics.lookup_misses)},
                    {"rejected", view.scheduler.rejected}};
   view.saved_cpu_seconds = metrics.saved_cpu_seconds.Value();
   view.workers_lost = Count(metrics.workers_lost);
@@ -131,6 +151,7 @@ StatusView StatusSource::Status() const {
   view.stored_bytes = engine.store().index().size_bytes();
   view.stored_limit_bytes = engine.config().store.stored_bytes;
   for (const v1::Worker& worker : engine.pool().List()) view.workers.push_back(ToWorker(worker, view.scheduler));
+  view.targets = Targets(engine, parts_.jobs);
   view.levels = Levels(parts_.registry);
   view.stores = parts_.cache.stats();
   view.latency = {{"hit", engine.activity().hits().Points()},

@@ -69,6 +69,7 @@ grpc::ServerUnaryReactor* Compile(Engine& engine, const Caller& caller, grpc::Ca
   v1::CompileRequest message;
   grpc::ByteBuffer bytes = TakeRequest(request);
   if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, v1::CompileRequest>(&bytes, &message).ok()) {
+    engine.metrics().Refuse("BAD_REQUEST", TenantOf(caller));
     return FinishNow(context,
                      WithReason(absl::InvalidArgumentError("the request is no CompileRequest"), "BAD_MESSAGE"));
   }

@@ -90,7 +90,10 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
     ByteBudget::Hold memory;
     if (memory_.has_value()) memory = memory_->Split(Engine::MemoryOf(request));
     std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(request);
-    if (!stored.has_value() && !memory_.has_value()) stored = engine_.MemoryFull();
+    if (!stored.has_value() && !memory_.has_value()) {
+      stored = engine_.MemoryFull();
+      engine_.metrics().Refuse(ReasonOf(stored->status()), request.tenant());
+    }
     if (stored.has_value()) return OnAnswer(index, *std::move(stored));
     users_.fetch_add(1);
     std::shared_ptr<CompileCall> call = engine_.Compile(

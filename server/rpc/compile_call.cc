@@ -14,9 +14,7 @@
 namespace tritond::server {
 namespace {
 
-bool WasRejected(absl::string_view reason) {
-  return reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "MEMORY_FULL" || reason == "DRAINING";
-}
+constexpr absl::string_view kUnknownTarget = "UNKNOWN_TARGET";
 
 bool WantsBinary(const v1::CompileRequest& request) {
   return std::find(request.outputs().begin(), request.outputs().end(), v1::STAGE_BINARY) != request.outputs().end();
@@ -78,7 +76,7 @@ bool CompileCall::TakeMemory() {
 void CompileCall::Begin() {
   const v1::CompileRequest& request = request_->message;
   std::vector<Violation> violations = CheckCompileRequest(request, engine_.config().limits);
-  if (!violations.empty()) return Answer(InvalidRequest(violations));
+  if (!violations.empty()) return Refuse(InvalidRequest(violations));
   if (!TakeMemory()) return JoinOnly();
   // A job looks into the cluster by itself; where there will be none, a stored result is worth a look all the same.
   const std::optional<KnownTarget> target = engine_.targets().Find(request.target());
@@ -96,10 +94,7 @@ void CompileCall::JoinOnly() {
   const std::optional<KnownTarget> target = engine_.targets().Find(request_->message.target());
   // A refresh brings a request of its own into the job that it joins.
   const bool refresh = request_->message.cache_mode() == v1::CACHE_MODE_REFRESH;
-  if (!taken.has_value() || !target.has_value() || refresh) {
-    engine_.metrics().tenants.Of(tenant_).rejected->Increment();
-    return Answer(engine_.MemoryFull());
-  }
+  if (!taken.has_value() || !target.has_value() || refresh) return Refuse(engine_.MemoryFull());
   memory_ = *std::move(taken);
   key_ = proto::RequestKey(request_->message, target->build_id);
   JobSpec spec = SpecOf(Message(), key_, target->build_id);
@@ -127,22 +122,22 @@ void CompileCall::AwaitWorker() {
 void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
   switch (arrival) {
     case TargetCatalog::Arrival::kUnknown:
-      return Answer(UnknownTarget());
+      return Refuse(UnknownTarget(), kUnknownTarget);
     case TargetCatalog::Arrival::kNoWorker:
-      return Answer(
+      return Refuse(
           WithReason(absl::UnavailableError(absl::StrCat("no worker for ", request_->message.target(), " is attached")),
                      "NO_WORKER", absl::Seconds(5)));
     case TargetCatalog::Arrival::kDeadline:
-      return Answer(WithReason(absl::DeadlineExceededError(absl::StrCat("the deadline passed before a worker for ",
+      return Refuse(WithReason(absl::DeadlineExceededError(absl::StrCat("the deadline passed before a worker for ",
                                                                         request_->message.target(), " attached")),
                                "DEADLINE"));
     case TargetCatalog::Arrival::kAttached:
       break;
   }
   const std::optional<KnownTarget> target = engine_.targets().Find(request_->message.target());
-  if (!target.has_value()) return Answer(UnknownTarget());
+  if (!target.has_value()) return Refuse(UnknownTarget(), kUnknownTarget);
   if (WantsBinary(request_->message) && !target->binary_available) {
-    return Answer(
+    return Refuse(
         WithReason(absl::FailedPreconditionError(absl::StrCat("no attached worker can make a ", target->binary_format,
                                                               " for ", target->name, ": ", target->why_not)),
                    "BINARY_UNAVAILABLE"));
@@ -194,9 +189,11 @@ void CompileCall::Count(const Outcome& outcome, bool joined) {
   Metrics& metrics = engine_.metrics();
   const TenantMeter& tenant = metrics.tenants.Of(tenant_);
   if (!outcome.status.ok()) {
-    (outcome.stored ? metrics.error_hits : metrics.failures).Increment();
     if (outcome.reason == "MEMORY_FULL") metrics.memory_refusals.Increment();
-    (WasRejected(outcome.reason) ? tenant.rejected : tenant.failed)->Increment();
+    if (outcome.reason == "CANCELLED") return metrics.Cancel(tenant_);
+    if (!outcome.stored && !outcome.reason.empty()) return metrics.Refuse(outcome.reason, tenant_);
+    (outcome.stored ? metrics.error_hits : metrics.failures).Increment();
+    tenant.failed->Increment();
     return;
   }
   (outcome.stored ? metrics.hits : joined ? metrics.joined : metrics.misses).Increment();
@@ -224,7 +221,14 @@ void CompileCall::Cancel() {
   }
   // Whoever takes the waiter away answers. A waiter whose id is not known yet is taken away when it is.
   const bool left = (job != 0 && engine_.scheduler().Leave(job)) || (arrival != 0 && engine_.targets().Leave(arrival));
-  if (left) Answer(WithReason(absl::CancelledError("the caller has gone"), "CANCELLED"));
+  if (!left) return;
+  engine_.metrics().Cancel(tenant_);
+  Answer(WithReason(absl::CancelledError("the caller has gone"), "CANCELLED"));
+}
+
+void CompileCall::Refuse(const absl::Status& status, absl::string_view why) {
+  engine_.metrics().Refuse(why.empty() ? ReasonOf(status) : why, tenant_);
+  Answer(status);
 }
 
 void CompileCall::Answer(absl::StatusOr<CompileAnswer> answer) {

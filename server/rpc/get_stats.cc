@@ -86,7 +86,7 @@ grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const Ca
   response->set_misses(Count(metrics.misses));
   response->set_joined(Count(metrics.joined));
   response->set_error_hits(Count(metrics.error_hits));
-  response->set_failures(Count(metrics.failures));
+  response->set_failures(Count(metrics.failures) + Count(metrics.refused));
   response->set_requests(response->hits() + response->misses() + response->joined() + response->error_hits() +
                          response->failures() + Count(metrics.lookup_misses));
   response->set_compiles(stats.started);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/metrics.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
+
+#include "absl/strings/ascii.h"
 
 namespace tritond::server {
 namespace {
@@ -26,6 +30,13 @@ prometheus::Histogram& MakeHistogram(prometheus::Registry& registry, const std::
 
 constexpr char kRequests[] = "tritond_requests_total";
 constexpr char kRequestsHelp[] = "Compile requests and successful look-ups, by how they were answered.";
+
+// Why requests are refused, and the label of any other reason. The first ones say nothing about the request.
+constexpr absl::string_view kNotNow[] = {"DRAINING",    "QUEUE_FULL", "TENANT_QUEUE_FULL",
+                                         "MEMORY_FULL", "NO_WORKER",  "WORKER_LOST"};
+constexpr absl::string_view kReasons[] = {"BAD_REQUEST", "UNKNOWN_TARGET", "BINARY_UNAVAILABLE",
+                                          "QUARANTINED", "DEADLINE",       "TIME_LIMIT"};
+constexpr char kOther[] = "OTHER";
 
 // One family with what the caches themselves count (cache/layer/metered_cache.cc).
 constexpr char kCalls[] = "tritond_cache_requests_total";
@@ -60,6 +71,8 @@ Metrics::Metrics(prometheus::Registry& registry)
       joined(MakeCounter(registry, kRequests, kRequestsHelp, {{"answer", "joined"}})),
       error_hits(MakeCounter(registry, kRequests, kRequestsHelp, {{"answer", "error_hit"}})),
       failures(MakeCounter(registry, kRequests, kRequestsHelp, {{"answer", "failed"}})),
+      refused(MakeCounter(registry, kRequests, kRequestsHelp, {{"answer", "refused"}})),
+      cancelled(MakeCounter(registry, kRequests, kRequestsHelp, {{"answer", "cancelled"}})),
       lookup_misses(MakeCounter(registry, "tritond_lookup_misses_total", "Look-ups that found nothing.")),
       parsed_hits(MakeCounter(registry, kCalls, kCallsHelp, ParsedGets("hit"))),
       parsed_misses(MakeCounter(registry, kCalls, kCallsHelp, ParsedGets("miss"))),
@@ -104,6 +117,14 @@ Metrics::Metrics(prometheus::Registry& registry)
       stored_results_(MakeGauge(registry, "tritond_stored_results", "Results kept.")),
       deduplicated_(MakeGauge(registry, "tritond_deduplicated",
                               "Artifacts of new results that were stored already, by content, since the start.")) {
+  std::vector<absl::string_view> reasons(std::begin(kReasons), std::end(kReasons));
+  reasons.insert(reasons.end(), std::begin(kNotNow), std::end(kNotNow));
+  reasons.push_back(kOther);
+  for (absl::string_view reason : reasons) {
+    refusals_[std::string(reason)] =
+        &MakeCounter(registry, "tritond_refusals_total", "Requests refused before or instead of a compile, by reason.",
+                     {{"reason", absl::AsciiStrToLower(reason)}});
+  }
   for (int i = 0; i < kJobClasses; ++i) {
     const std::string name = JobClassName(static_cast<JobClass>(i));
     queue_seconds[i] =
@@ -114,6 +135,20 @@ Metrics::Metrics(prometheus::Registry& registry)
     running_[i] =
         &MakeGauge(registry, "tritond_jobs", "Jobs by class and state.", {{"class", name}, {"state", "running"}});
   }
+}
+
+void Metrics::Refuse(absl::string_view reason, absl::string_view tenant) {
+  refused.Increment();
+  auto it = refusals_.find(reason);
+  (it != refusals_.end() ? it : refusals_.find(kOther))->second->Increment();
+  const bool not_now = std::find(std::begin(kNotNow), std::end(kNotNow), reason) != std::end(kNotNow);
+  const TenantMeter& meter = tenants.Of(tenant);
+  (not_now ? meter.rejected : meter.failed)->Increment();
+}
+
+void Metrics::Cancel(absl::string_view tenant) {
+  cancelled.Increment();
+  tenants.Of(tenant).cancelled->Increment();
 }
 
 void Metrics::SetStored(const ResultIndex& index) {

@@ -8,7 +8,10 @@
 #include <prometheus/registry.h>
 
 #include <array>
+#include <map>
+#include <string>
 
+#include "absl/strings/string_view.h"
 #include "server/cluster/single_flight.h"
 #include "server/cluster/work_sharing.h"
 #include "server/retention/result_index.h"
@@ -27,6 +30,8 @@ class Metrics final {
   prometheus::Counter& joined;
   prometheus::Counter& error_hits;
   prometheus::Counter& failures;
+  prometheus::Counter& refused;    // without a compile that ended
+  prometheus::Counter& cancelled;  // the caller has gone
   prometheus::Counter& lookup_misses;
   prometheus::Counter& parsed_hits;  // of results kept parsed, a cache before all others
   prometheus::Counter& parsed_misses;
@@ -41,6 +46,12 @@ class Metrics final {
   TenantMetrics tenants;
   std::array<prometheus::Histogram*, kJobClasses> queue_seconds;  // by class
 
+  // Counts a request that was answered with this reason (ErrorInfo's, or UNKNOWN_TARGET) before or instead of a
+  // compile.
+  void Refuse(absl::string_view reason, absl::string_view tenant);
+  // Counts one whose caller has gone.
+  void Cancel(absl::string_view tenant);
+
   // Shows the scheduler's state.
   void SetQueues(const Scheduler::Stats& stats);
   // Shows the memory of what waits.
@@ -53,6 +64,7 @@ class Metrics final {
   void SetStored(const ResultIndex& index);
 
  private:
+  std::map<std::string, prometheus::Counter*, std::less<>> refusals_;  // by reason
   prometheus::Gauge& leases_;
   prometheus::Gauge& rejected_;
   prometheus::Gauge& hedged_;

@@ -52,8 +52,13 @@ const TenantMeter& TenantMetrics::Add(absl::string_view tenant) {
 
 TenantMeter TenantMetrics::MakeMeter(const std::string& tenant) {
   const auto outcome = [&](const char* name) { return &requests_.Add({{"tenant", tenant}, {"outcome", name}}); };
-  return {outcome("hit"),      outcome("joined"), outcome("compiled"),
-          outcome("rejected"), outcome("failed"), &saved_.Add({{"tenant", tenant}})};
+  return {outcome("hit"),
+          outcome("joined"),
+          outcome("compiled"),
+          outcome("rejected"),
+          outcome("failed"),
+          outcome("cancelled"),
+          &saved_.Add({{"tenant", tenant}})};
 }
 
 }  // namespace tritond::server

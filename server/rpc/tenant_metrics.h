@@ -22,8 +22,9 @@ struct TenantMeter {
   prometheus::Counter* hit;
   prometheus::Counter* joined;
   prometheus::Counter* compiled;
-  prometheus::Counter* rejected;  // the queue was full, or the daemon drained
+  prometheus::Counter* rejected;  // no room, no worker, or the daemon drained
   prometheus::Counter* failed;    // remembered errors included
+  prometheus::Counter* cancelled;
   prometheus::Counter* saved_cpu_seconds;
 };
 

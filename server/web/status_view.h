@@ -27,6 +27,12 @@ struct StatusView {
     uint32_t deaths = 0;
     absl::Time attached = absl::InfinitePast();  // InfinitePast: it is not
   };
+  struct Target {
+    std::string name;  // "": all that no worker has offered
+    bool ready = false;
+    uint64_t waiting = 0;                 // calls, and submitted jobs, that wait for a worker
+    uint64_t workers = 0, of_others = 0;  // of the compiler build in force, and of others, which idle
+  };
   // One level at which requests may find what they want, nearest first.
   struct CacheLevel {
     std::string name;
@@ -54,6 +60,7 @@ struct StatusView {
   uint64_t workers_lost = 0, open_jobs = 0, quarantined = 0;
   uint64_t stored_results = 0, stored_bytes = 0, stored_limit_bytes = 0;
   std::vector<Worker> workers;
+  std::vector<Target> targets;
   Scheduler::Stats scheduler;
   std::vector<CacheLevel> levels;
   std::vector<cache::StoreStats> stores;

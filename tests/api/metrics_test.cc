@@ -101,6 +101,66 @@ TEST_F(MetricsTest, WhoJoinsACompileSavesItsCost) {
   EXPECT_NEAR(Value(kSavedByBlue), cost, cost / 100);
 }
 
+TEST_F(MetricsTest, EveryAnswerIsCountedOnceWithItsReason) {
+  Start();
+  const auto answers = [this] {
+    double sum = 0;
+    for (const char* answer : {"hit", "miss", "joined", "error_hit", "failed", "refused", "cancelled"})
+      sum += Value(absl::StrCat("tritond_requests_total{answer=\"", answer, "\"}"));
+    return sum;
+  };
+  const auto refusals = [this](const std::string& reason) {
+    return Value(absl::StrCat("tritond_refusals_total{reason=\"", reason, "\"}"));
+  };
+  v1::CompileResponse response;
+  v1::CompileRequest unknown = Of("blue", "module {}"), binary = unknown, option = unknown;
+  unknown.set_target("cuda:42");
+  binary.set_target("cuda:100");
+  SetOption(&option, "num_warps", 3);
+  EXPECT_FALSE(Compile(unknown, &response).ok());
+  EXPECT_FALSE(Compile(binary, &response).ok());
+  EXPECT_FALSE(Compile(option, &response).ok());
+  EXPECT_EQ(refusals("unknown_target"), 1);
+  EXPECT_EQ(refusals("binary_unavailable"), 1);
+  EXPECT_EQ(refusals("bad_request"), 1);
+  EXPECT_EQ(Requests("blue", "failed"), 3);
+  daemon().engine().scheduler().SetDraining(true);
+  EXPECT_FALSE(Compile(Of("blue", "module {} // late"), &response).ok());
+  daemon().engine().scheduler().SetDraining(false);
+  EXPECT_EQ(refusals("draining"), 1);
+  EXPECT_EQ(Requests("blue", "rejected"), 1);
+  EXPECT_EQ(answers(), 4);
+  v1::CompileRequest slow = Of("blue", "module {} // slow");
+  SetOption(&slow, "wait_for_file", Path("never"));
+  EXPECT_FALSE(Compile(slow, &response, absl::Milliseconds(200)).ok());
+  Await([&] { return answers() == 5; });
+  EXPECT_EQ(refusals("other"), 0);
+}
+
+TEST_F(MetricsTest, WhoWaitsForAWorkerIsShownByTarget) {
+  config.workers = 0;
+  Start(/*wait=*/false);
+  EXPECT_EQ(Value("tritond_target_waiting{target=\"other\"}"), 0);
+  grpc::ClientContext context;
+  std::thread caller([&] {
+    v1::CompileResponse response;
+    compile->Compile(&context, Of("blue", "module {}"), &response);
+  });
+  Await([&] { return Value("tritond_target_waiting{target=\"other\"}") == 1; });
+  context.TryCancel();
+  caller.join();
+  Await([&] { return Value("tritond_target_waiting{target=\"other\"}") == 0; });
+  EXPECT_EQ(Value("tritond_requests_total{answer=\"cancelled\"}"), 1);
+  EXPECT_EQ(Requests("blue", "cancelled"), 1);
+}
+
+TEST_F(MetricsTest, TargetsTellOfTheirWorkers) {
+  Start();
+  Await([&] { return Value("tritond_target_workers{target=\"cuda:90\",build=\"in_force\"}") == 2; });
+  EXPECT_EQ(Value("tritond_target_ready{target=\"cuda:90\"}"), 1);
+  EXPECT_EQ(Value("tritond_target_workers{target=\"cuda:90\",build=\"other\"}"), 0);
+}
+
 TEST_F(MetricsTest, WaitsCountForTheirClass) {
   Start();
   v1::CompileRequest request = Request("module {} // prebuilt");
