@@ -134,6 +134,14 @@ Value Emitter::Trunc(Value x, unsigned bits) {
   return b.create<LLVM::TruncOp>(loc, b.getIntegerType(bits), x);
 }
 
+Value Emitter::PackBits(Value x, int32_t mask) {
+  Value packed = Int(0);
+  int to = 0;
+  for (int bit = 0; mask >> bit; ++bit)
+    if (mask >> bit & 1) packed = Or(packed, Shl(And(LShr(x, bit), Int(1)), to++));
+  return packed;
+}
+
 Value Emitter::Gep(Value ptr, mlir::Type element, Value index) {
   if (ConstantOf(index) == 0) return ptr;
   return b.create<LLVM::GEPOp>(loc, ptr.getType(), element, ptr, llvm::ArrayRef<LLVM::GEPArg>{index});

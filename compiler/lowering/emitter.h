@@ -49,6 +49,8 @@ class Emitter {
   mlir::Value Bitcast(mlir::Value x, mlir::Type type);
   mlir::Value ZExt(mlir::Value x, unsigned bits);
   mlir::Value Trunc(mlir::Value x, unsigned bits);
+  // The bits of `x` that `mask` names, pushed together: of 0b1011 with the mask 0b1010 it is 0b11.
+  mlir::Value PackBits(mlir::Value x, int32_t mask);
   // The address `index` elements of `element` behind `ptr`.
   mlir::Value Gep(mlir::Value ptr, mlir::Type element, mlir::Value index);
 

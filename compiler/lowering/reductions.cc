@@ -155,19 +155,6 @@ class Reduction {
     return index;
   }
 
-  // The bits of the warp index on the axis, pushed together.
-  Value WarpOnAxis(int32_t mask) {
-    Emitter& e = f_.e;
-    Value warp = f_.Warp();
-    return e.Hoisted([&] {
-      Value result = e.Int(0);
-      int to = 0;
-      for (int bit = 0; mask >> bit; ++bit)
-        if (mask >> bit & 1) result = e.Or(result, e.Shl(e.And(e.LShr(warp, bit), e.Int(1)), to++));
-      return result;
-    });
-  }
-
   LogicalResult ReduceWarps() {
     Emitter& e = f_.e;
     int32_t mask = WarpMaskAlongAxis(layout_, op_.getAxis());
@@ -175,7 +162,7 @@ class Reduction {
     int warps = 1 << llvm::popcount(static_cast<uint32_t>(mask));
     Scratch scratch = ScratchOf(op_);
     for (const std::string& name : others_) thread_parts_.push_back(f_.ThreadPart(layout_, name));
-    Value warp = WarpOnAxis(mask);
+    Value warp = e.Hoisted([&, index = f_.Warp()] { return e.PackBits(index, mask); });
     llvm::SmallVector<Value> indices;
     for (const Coordinates& at : results_at_) indices.push_back(e.Mul(ResultIndex(at), e.Int(warps)));
     auto slot = [&](size_t operand, Value index) {

@@ -191,17 +191,6 @@ class Scan {
     return slot;
   }
 
-  Value WarpOnAxis(int32_t mask) {
-    Value warp = f_.Warp();
-    return e_.Hoisted([&] {
-      Value result = e_.Int(0);
-      int to = 0;
-      for (int bit = 0; mask >> bit; ++bit)
-        if (mask >> bit & 1) result = e_.Or(result, e_.Shl(e_.And(e_.LShr(warp, bit), e_.Int(1)), to++));
-      return result;
-    });
-  }
-
   // Chunks that differ only in later register bits of the axis take turns in one scratch area.
   // Where the order of operands decides about bits (which NaN, which zero), all lanes of a chunk take the total of
   // their lowest one, as each of them writes it.
@@ -221,7 +210,7 @@ class Scan {
     carries_ = true;
     TakeLowestLane();
     int32_t mask = WarpMaskAlongAxis(layout_, op_.getAxis());
-    Value warp = WarpOnAxis(mask);
+    Value warp = e_.Hoisted([&, index = f_.Warp()] { return e_.PackBits(index, mask); });
     std::string axis = ttg::DimNames(type_.getRank())[op_.getAxis()];
     std::map<int32_t, llvm::SmallVector<int>> rounds;
     for (auto& [first, chunk] : chunks_) {

@@ -20,6 +20,24 @@ mlir::Value EmitI32(mlir::OpBuilder& b, mlir::Location loc, int64_t value) {
   return b.create<LLVM::ConstantOp>(loc, b.getI32Type(), b.getI32IntegerAttr(static_cast<int32_t>(value)));
 }
 
+int BitsOf(mlir::Type type) {
+  if (mlir::isa<LLVM::LLVMPointerType>(type)) return 64;
+  return type.isIntOrFloat() ? static_cast<int>(type.getIntOrFloatBitWidth()) : 0;
+}
+
+mlir::Value ToInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) {
+  mlir::Type type = b.getIntegerType(BitsOf(value.getType()));
+  if (value.getType() == type) return value;
+  if (mlir::isa<LLVM::LLVMPointerType>(value.getType())) return b.create<LLVM::PtrToIntOp>(loc, type, value);
+  return b.create<LLVM::BitcastOp>(loc, type, value);
+}
+
+mlir::Value FromInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Type type, mlir::Value value) {
+  if (value.getType() == type) return value;
+  if (mlir::isa<LLVM::LLVMPointerType>(type)) return b.create<LLVM::IntToPtrOp>(loc, type, value);
+  return b.create<LLVM::BitcastOp>(loc, type, value);
+}
+
 namespace {
 
 mlir::ModuleOp ModuleAround(mlir::OpBuilder& b) {

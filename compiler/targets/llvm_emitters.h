@@ -15,6 +15,12 @@ mlir::Value EmitIntrinsic(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRe
 
 mlir::Value EmitI32(mlir::OpBuilder& b, mlir::Location loc, int64_t value);
 
+// The bits of a value of this type: an integer, a float or a pointer, which has 64; 0 for any other.
+int BitsOf(mlir::Type type);
+// Such a value as the integer of its width, and back.
+mlir::Value ToInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value);
+mlir::Value FromInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Type type, mlir::Value value);
+
 // The function `name`, declared in the module around the builder's insertion point if it is not there yet. Null when
 // the module has something else of that name.
 mlir::LLVM::LLVMFuncOp DeclareFunction(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef name,

@@ -56,25 +56,7 @@ LLVM::AtomicOrdering FailureOrderingOf(tt::MemSemantic semantic) {
   return acquires ? LLVM::AtomicOrdering::acquire : LLVM::AtomicOrdering::monotonic;
 }
 
-int BitsOf(mlir::Type type) {
-  if (mlir::isa<LLVM::LLVMPointerType>(type)) return 64;
-  return type.isIntOrFloat() ? static_cast<int>(type.getIntOrFloatBitWidth()) : 0;
-}
-
 bool IsAtomicWidth(int bits) { return bits == 8 || bits == 16 || bits == 32 || bits == 64; }
-
-mlir::Value ToInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) {
-  mlir::Type type = b.getIntegerType(BitsOf(value.getType()));
-  if (value.getType() == type) return value;
-  if (mlir::isa<LLVM::LLVMPointerType>(value.getType())) return b.create<LLVM::PtrToIntOp>(loc, type, value);
-  return b.create<LLVM::BitcastOp>(loc, type, value);
-}
-
-mlir::Value FromInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Type type, mlir::Value value) {
-  if (value.getType() == type) return value;
-  if (mlir::isa<LLVM::LLVMPointerType>(type)) return b.create<LLVM::IntToPtrOp>(loc, type, value);
-  return b.create<LLVM::BitcastOp>(loc, type, value);
-}
 
 std::string NameOf(llvm::StringRef kind, mlir::Type type, tt::MemSemantic semantic) {
   std::string text;

@@ -33,24 +33,11 @@ struct Carrier {
   std::string name;  // "v4i32"
 };
 
-mlir::Value ToInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Type integer, mlir::Value value) {
-  if (value.getType() == integer) return value;
-  if (mlir::isa<LLVM::LLVMPointerType>(value.getType())) return b.create<LLVM::PtrToIntOp>(loc, integer, value);
-  return b.create<LLVM::BitcastOp>(loc, integer, value);
-}
-
-mlir::Value FromInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Type type, mlir::Value value) {
-  if (value.getType() == type) return value;
-  if (mlir::isa<LLVM::LLVMPointerType>(type)) return b.create<LLVM::IntToPtrOp>(loc, type, value);
-  return b.create<LLVM::BitcastOp>(loc, type, value);
-}
-
 mlir::Value Pack(mlir::OpBuilder& b, mlir::Location loc, const Carrier& carrier, mlir::ValueRange values) {
-  if (values.size() == 1) return ToInteger(b, loc, carrier.element, values[0]);
+  if (values.size() == 1) return ToInteger(b, loc, values[0]);
   mlir::Value packed = b.create<LLVM::PoisonOp>(loc, carrier.type);
   for (auto [i, value] : llvm::enumerate(values)) {
-    packed =
-        b.create<LLVM::InsertElementOp>(loc, packed, ToInteger(b, loc, carrier.element, value), EmitI32(b, loc, i));
+    packed = b.create<LLVM::InsertElementOp>(loc, packed, ToInteger(b, loc, value), EmitI32(b, loc, i));
   }
   return packed;
 }

@@ -38,24 +38,6 @@ std::string Ordering(const AtomicAccess& access) {
   return text;
 }
 
-int BitsOf(mlir::Type type) {
-  return mlir::isa<LLVM::LLVMPointerType>(type) ? 64 : static_cast<int>(type.getIntOrFloatBitWidth());
-}
-
-// The value as the integer of its width, and back.
-mlir::Value ToInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) {
-  mlir::Type type = b.getIntegerType(BitsOf(value.getType()));
-  if (value.getType() == type) return value;
-  if (mlir::isa<LLVM::LLVMPointerType>(value.getType())) return b.create<LLVM::PtrToIntOp>(loc, type, value);
-  return b.create<LLVM::BitcastOp>(loc, type, value);
-}
-
-mlir::Value FromInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Type type, mlir::Value value) {
-  if (value.getType() == type) return value;
-  if (mlir::isa<LLVM::LLVMPointerType>(type)) return b.create<LLVM::IntToPtrOp>(loc, type, value);
-  return b.create<LLVM::BitcastOp>(loc, type, value);
-}
-
 // The operation and type of one "atom" instruction, such as ".add.u32"; empty when there is none.
 std::string AtomKind(tt::RmwOp op, mlir::Type type, int compute_capability) {
   const int bits = BitsOf(type);

@@ -16,10 +16,6 @@ using nvidia::PtxBuilder;
 
 namespace {
 
-int BitsOf(mlir::Type type) {
-  return mlir::isa<LLVM::LLVMPointerType>(type) ? 64 : static_cast<int>(type.getIntOrFloatBitWidth());
-}
-
 // How an access is cut into words; a word holds several elements or one.
 struct Words {
   mlir::Type word;
