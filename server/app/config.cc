@@ -15,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "cache/open/open_cache.h"
 
 namespace tritond::server {
 namespace {
@@ -239,6 +240,10 @@ absl::Status CheckConfig(const ServerConfig& config) {
   if (config.max_queued_per_tenant == 0) return absl::InvalidArgumentError("--max-queued-per-tenant must be positive");
   if (config.max_jobs == 0) return absl::InvalidArgumentError("--max-jobs must be positive");
   if (config.max_jobs_per_tenant == 0) return absl::InvalidArgumentError("--max-jobs-per-tenant must be positive");
+  for (const std::string& node : config.cluster) {
+    const absl::Status status = cache::CheckEngineNode(node);
+    if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("--cluster: ", status.message()));
+  }
   if (config.cluster_keep_hours <= 0) return absl::InvalidArgumentError("--cluster-keep-hours must be positive");
   if (config.cluster_lease_seconds < 0.1)
     return absl::InvalidArgumentError("--cluster-lease-seconds must be at least 0.1");

@@ -62,6 +62,15 @@ TEST(ParseCommandLine, WantsADataDir) {
   EXPECT_THAT(Parse({}).status().message(), HasSubstr("--data-dir"));
 }
 
+TEST(ParseCommandLine, ANodeOfTheEngineIsAHostAndAPort) {
+  for (const char* wrong : {"127.0.0.1", "kv", ":6379", "kv:", "kv:0", "kv:65536", "kv:redis"}) {
+    auto config = Parse({"--data-dir", "/tmp/x", "--cluster", wrong});
+    EXPECT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument) << wrong;
+    EXPECT_THAT(config.status().message(), HasSubstr("--cluster: ")) << wrong;
+  }
+  EXPECT_TRUE(Parse({"--data-dir", "/tmp/x", "--cluster", "kv:6379", "--cluster", "[::1]:6379"}).ok());
+}
+
 TEST(ParseCommandLine, AnUnknownFlagIsAUsageError) {
   EXPECT_EQ(Parse({"--data-dir", "/tmp/x", "--nonsense"}).status(), absl::CancelledError("2"));
 }

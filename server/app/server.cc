@@ -314,6 +314,7 @@ void Server::TickLoop() {
     if (absl::Now() < reload) continue;
     reload = absl::Now() + kReload;
     access_->Reload();
+    WatchEngine();
   }
 }
 
@@ -376,13 +377,17 @@ void Server::OnCallEnd(const CallRecord& call) {
   sink_(event);
 }
 
-std::string Server::Degraded() {
-  const std::vector<cache::EngineNode> nodes = cache_.engine_nodes();
-  if (!cache::SomeAnswer(nodes)) return "the cluster's engine does not answer; this daemon goes on alone";
-  const std::vector<std::string> away = cache::NodesAway(nodes);
-  if (away.empty()) return "";
-  return absl::StrCat("of the cluster's engine ", absl::StrJoin(away, ", "), away.size() == 1 ? " does" : " do",
-                      " not answer; kernels whose keys lie there are not shared");
+std::string Server::Degraded() { return cache::DescribeTrouble(cache_.engine_nodes()); }
+
+void Server::WatchEngine() {
+  const std::string degraded = Degraded();
+  if (degraded == degraded_) return;
+  degraded_ = degraded;
+  const bool well = degraded.empty();
+  sink_({well ? LogEvent::Level::kInfo : LogEvent::Level::kWarning,
+         "message",
+         absl::StrCat("cluster: ", well ? "all is well again" : degraded),
+         {}});
 }
 
 void Server::UpdateHealth() {

@@ -66,6 +66,8 @@ class Server final {
   void RememberTargets(const std::string& text);
   std::string NotReady();
   std::string Degraded();
+  // Logs what becomes of the cluster's engine; the ticker's.
+  void WatchEngine();
   std::string MetricsText(const WebCaller& caller);
   // A compile has ended: it goes into the history, the metrics and the log.
   void OnCompileEnd(const FinishedJob& job, const Outcome& outcome);
@@ -100,6 +102,7 @@ class Server final {
   std::unique_ptr<HttpServer> http_;
   std::vector<int> ports_;
   std::optional<bool> healthy_;  // what health checks were told last; the ticker's
+  std::string degraded_;         // what the log was told last; the ticker's
   absl::Notification stop_ticking_;
   std::thread ticker_;
 };

@@ -139,6 +139,8 @@ Json ClusterJson(const StatusView::Cluster& cluster) {
   for (const cache::EngineNode& node : cluster.nodes) {
     nodes.push_back({{"address", node.address},
                      {"answers", node.answers},
+                     {"trouble", node.trouble},
+                     {"slow", node.slow},
                      {"slots", node.slots},
                      {"calls", node.calls},
                      {"failures", node.failures},
