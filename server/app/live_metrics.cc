@@ -160,7 +160,7 @@ void AddEngine(const StatusView& view, Families* out) {
   out->Begin("tritond_cluster_publish_failures", "Results that the engine did not take, since the start.");
   out->Value(view.cluster.has_value() ? static_cast<double>(view.cluster->publish_failures) : 0);
   AddNodeValues(
-      nodes, "tritond_cluster_node_up", "1: the node answers; 0: it is left alone for a while.",
+      nodes, "tritond_cluster_node_up", "1: the node answers as it should.",
       [](const cache::EngineNode& node) { return node.answers ? 1.0 : 0.0; }, out);
   AddNodeValues(
       nodes, "tritond_cluster_node_latency_seconds", "What a round trip to a node took, lately.",

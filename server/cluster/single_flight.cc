@@ -306,6 +306,11 @@ void SingleFlight::PublishError(const std::string& key, const std::string& error
   });
 }
 
+void SingleFlight::CountUnpublished() {
+  absl::MutexLock lock(&mu_);
+  ++stats_.publish_failures;
+}
+
 void SingleFlight::WriteLater(const std::string& key, Write write) {
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
   if (!digest.ok()) return;
@@ -323,7 +328,7 @@ void SingleFlight::WriteLater(const std::string& key, Write write) {
       }
     }
   }
-  hooks_.run_after(absl::ZeroDuration(), [this, job, lease, write = std::move(write)] {
+  hooks_.publish_later([this, job, lease, write = std::move(write)] {
     const absl::StatusOr<bool> written = write(lease);
     absl::MutexLock lock(&mu_);
     if (!written.ok()) {

@@ -38,6 +38,8 @@ class SingleFlight final : public Peers {
     std::function<void(absl::Duration delay, std::function<void()> task)> run_after;
     // The same for what does not block, so that it is never late behind what does.
     std::function<void(absl::Duration delay, std::function<void()> task)> remind_after;
+    // Runs what is published, which may be large, where it holds up nothing else.
+    std::function<void(std::function<void()> task)> publish_later;
     // The value that the cluster has under the key; nothing when it cannot be had whole. May block.
     std::function<std::optional<Outcome>(const std::string& key)> fetch;
     // A failure as PublishError was given it; nothing when it cannot be read.
@@ -70,6 +72,8 @@ class SingleFlight final : public Peers {
   // job ends. `upload` runs first, where it may block; when it fails nothing is published.
   void Publish(const std::string& key, std::function<absl::Status()> upload, cache::Blob value);
   void PublishError(const std::string& key, const std::string& error);
+  // An outcome that is not published after all.
+  void CountUnpublished();
 
   // The outcome under a key, as the cluster has it now. Blocks.
   std::optional<Outcome> Find(const std::string& key);

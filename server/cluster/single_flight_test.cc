@@ -92,6 +92,7 @@ class Daemon final : public Executor {
       time.RunAfter(delay, std::move(task));
     };
     hooks.remind_after = hooks.run_after;
+    hooks.publish_later = [&time](std::function<void()> task) { time.RunAfter(absl::ZeroDuration(), std::move(task)); };
     hooks.fetch = [this, &leases](const std::string& key) -> std::optional<Outcome> {
       if (!readable) return std::nullopt;
       Outcome outcome;

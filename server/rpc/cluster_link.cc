@@ -18,6 +18,18 @@ namespace tritond::server {
 namespace {
 
 constexpr int kThreads = 8;
+constexpr int kUploadThreads = 4;
+// Of results that wait to be uploaded. An engine that is slower than the workers fills it.
+constexpr uint64_t kMostUploadBytes = uint64_t{256} << 20;
+// A round trip that a worker may wait for because it may save part of its compile; and how often that is judged.
+constexpr absl::Duration kQuick = absl::Milliseconds(20);
+constexpr absl::Duration kJudgeEvery = absl::Seconds(1);
+
+uint64_t MemoryOf(const StoredResult& result) {
+  uint64_t bytes = result.serialized.size();
+  for (const cache::Blob& artifact : result.artifacts) bytes += artifact.size();
+  return bytes;
+}
 
 // Tells daemons apart, and the runs of one.
 std::string NameThisRun() {
@@ -48,7 +60,9 @@ ClusterLink::ClusterLink(Engine& engine, const ClusterAccess& access)
       access_(access),
       name_(NameThisRun()),
       threads_(kThreads),
+      uploads_(kUploadThreads),
       reminders_(1),
+      upload_bytes_(kMostUploadBytes),
       flights_(FlightConfig(name_), access.leases, FlightHooks()),
       sharing_(
           SharingConfig(name_), [&engine] { return engine.Now(); }, access.jobs, SharingHooks()) {}
@@ -70,6 +84,9 @@ SingleFlight::Hooks ClusterLink::FlightHooks() {
   };
   hooks.remind_after = [this](absl::Duration delay, std::function<void()> task) {
     reminders_.RunAfter(delay, std::move(task));
+  };
+  hooks.publish_later = [this](std::function<void()> task) {
+    uploads_.RunAfter(absl::ZeroDuration(), std::move(task));
   };
   hooks.fetch = [this](const std::string& key) { return Fetch(key); };
   hooks.read_error = ReadError;
@@ -102,6 +119,16 @@ WorkSharing::Hooks ClusterLink::SharingHooks() {
   };
   hooks.watch = [this](uint64_t job) { flights_.Watch(job); };
   return hooks;
+}
+
+bool ClusterLink::IsQuick() {
+  absl::MutexLock lock(&pace_mu_);
+  const absl::Time now = engine_.Now();
+  if (now - judged_ < kJudgeEvery && now >= judged_) return quick_;
+  judged_ = now;
+  quick_ = true;
+  for (const cache::EngineNode& node : access_.nodes()) quick_ &= !node.answers || node.latency < kQuick;
+  return quick_;
 }
 
 absl::StatusOr<cache::Blob> ClusterLink::FetchBlob(const std::string& hex) {
@@ -155,9 +182,13 @@ absl::Status ClusterLink::Upload(const StoredResult& result) {
 }
 
 void ClusterLink::Share(const std::string& key, std::shared_ptr<const StoredResult> result) {
+  std::optional<ByteBudget::Hold> taken = upload_bytes_.Take(MemoryOf(*result));
+  if (!taken.has_value()) return flights_.CountUnpublished();
+  auto hold = std::make_shared<ByteBudget::Hold>(*std::move(taken));  // Shared because std::function wants to copy.
   cache::Blob serialized = result->serialized;
   flights_.Publish(
-      key, [this, result = std::move(result)] { return Upload(*result); }, std::move(serialized));
+      key, [this, hold = std::move(hold), result = std::move(result)] { return Upload(*result); },
+      std::move(serialized));
 }
 
 void ClusterLink::ShareError(const std::string& key, const absl::Status& error) {

@@ -8,12 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "cache/api/cache.h"
 #include "cache/api/job_stream.h"
 #include "cache/api/lease_table.h"
 #include "cache/api/stats.h"
+#include "server/admission/byte_budget.h"
 #include "server/cluster/single_flight.h"
 #include "server/cluster/timed_threads.h"
 #include "server/cluster/work_sharing.h"
@@ -45,6 +48,7 @@ class ClusterLink final {
   // Waits for what is to be published; nothing runs afterwards. Idempotent.
   void Stop() {
     reminders_.Stop();
+    uploads_.Stop();
     threads_.Stop();
   }
 
@@ -53,7 +57,10 @@ class ClusterLink final {
 
   // The outcome that the cluster has under the key; a result is kept here too. Blocks.
   std::optional<Outcome> Find(const std::string& key) { return flights_.Find(key); }
-  // Hands what was compiled here to the cluster, in the background.
+  // Whether the engine answers fast enough to be asked for what may save a part of a compile.
+  bool IsQuick();
+  // Hands what was compiled here to the cluster, in the background. Where too much waits for that already, the result
+  // is not shared.
   void Share(const std::string& key, std::shared_ptr<const StoredResult> result);
   void ShareError(const std::string& key, const absl::Status& error);
   // Has the cluster forget results and errors too. Blocks; what the engine does not do now expires there.
@@ -83,7 +90,12 @@ class ClusterLink final {
   const ClusterAccess access_;
   const std::string name_;  // of this run of this daemon
   TimedThreads threads_;    // which wait for the network
+  TimedThreads uploads_;    // which wait for it too, and for large answers
   TimedThreads reminders_;  // which wait for nothing
+  ByteBudget upload_bytes_;
+  absl::Mutex pace_mu_;
+  absl::Time judged_ ABSL_GUARDED_BY(pace_mu_) = absl::InfinitePast();
+  bool quick_ ABSL_GUARDED_BY(pace_mu_) = true;
   SingleFlight flights_;
   WorkSharing sharing_;
 };

@@ -79,8 +79,7 @@ void CompileCall::Begin() {
   if (!violations.empty()) return Refuse(InvalidRequest(violations));
   if (!TakeMemory()) return JoinOnly();
   // A job looks into the cluster by itself; where there will be none, a stored result is worth a look all the same.
-  const std::optional<KnownTarget> target = engine_.targets().Find(request.target());
-  const bool no_job = engine_.scheduler().draining() || (target.has_value() && !target->attached);
+  const bool no_job = engine_.scheduler().draining();
   if (engine_.cluster() == nullptr || !no_job || request.cache_mode() == v1::CACHE_MODE_REFRESH) return AwaitWorker();
   engine_.RunBlocking([self = shared_from_this(), key = engine_.KeyOf(request)] {
     const std::optional<Outcome> stored = self->engine_.cluster_->Find(key);
@@ -106,7 +105,23 @@ void CompileCall::JoinOnly() {
 
 std::shared_ptr<const v1::CompileRequest> CompileCall::Message() const { return {request_, &request_->message}; }
 
+void CompileCall::SubmitToOthers() {
+  const v1::CompileRequest& request = request_->message;
+  if (engine_.cluster() == nullptr || request.cache_mode() == v1::CACHE_MODE_REFRESH) return;
+  const std::optional<KnownTarget> target = engine_.targets().Find(request.target());
+  if (!target.has_value() || target->attached) return;
+  build_for_others_ = target->build_id;
+  const std::shared_ptr<HeldRequest> kept = request_;  // A worker of another build wants another job.
+  Submit(*target);
+  request_ = kept;
+}
+
 void CompileCall::AwaitWorker() {
+  SubmitToOthers();
+  {
+    absl::MutexLock lock(&mu_);
+    if (!answered_) return;
+  }
   auto id = engine_.targets().WhenAttached(
       request_->message.target(), deadline_,
       [self = shared_from_this()](TargetCatalog::Arrival arrival) { self->OnArrival(arrival); });
@@ -120,6 +135,22 @@ void CompileCall::AwaitWorker() {
 }
 
 void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
+  if (!build_for_others_.empty()) {
+    // The job that is queued ends by itself.
+    if (arrival != TargetCatalog::Arrival::kAttached) return;
+    const std::optional<KnownTarget> attached = engine_.targets().Find(request_->message.target());
+    if (!attached.has_value()) return;
+    if (attached->build_id == build_for_others_) {
+      request_ = nullptr;
+      return;
+    }
+    Scheduler::WaiterId job;
+    {
+      absl::MutexLock lock(&mu_);
+      job = job_waiter_;
+    }
+    if (!engine_.scheduler().Leave(job)) return;
+  }
   switch (arrival) {
     case TargetCatalog::Arrival::kUnknown:
       return Refuse(UnknownTarget(), kUnknownTarget);
@@ -233,10 +264,13 @@ void CompileCall::Refuse(const absl::Status& status, absl::string_view why) {
 
 void CompileCall::Answer(absl::StatusOr<CompileAnswer> answer) {
   Engine::Answered answered;
+  TargetCatalog::WaiterId arrival;
   {
     absl::MutexLock lock(&mu_);
     answered = std::exchange(answered_, nullptr);
+    arrival = arrival_waiter_;
   }
+  if (arrival != 0) engine_.targets().Leave(arrival);
   if (answered) answered(std::move(answer));
 }
 

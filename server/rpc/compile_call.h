@@ -12,8 +12,8 @@
 
 namespace tritond::server {
 
-// One caller's wait for one compile: first for a worker that offers the target, then for the job. Thread-safe; kept
-// alive by whatever it waits for.
+// One caller's wait for one compile: first for a worker that offers the target, then for the job, or for both at once.
+// Thread-safe; kept alive by whatever it waits for.
 //
 // It takes the memory of its request from the engine's budget and hands both to the job that it makes; one that joins a
 // job keeps neither. Where the budget has no room it may still join.
@@ -43,6 +43,9 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   // Waits for the job in flight under the key, and fails when there is none.
   void JoinOnly();
   void AwaitWorker();
+  // In a cluster another daemon may have a worker for a target that has none here: the job is queued for it, under the
+  // build that was here last, while the call goes on waiting for a worker of its own daemon's.
+  void SubmitToOthers();
   void OnArrival(TargetCatalog::Arrival arrival);
   // Queues the job for a worker with this target's build.
   void Submit(const KnownTarget& target);
@@ -62,6 +65,7 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   JobClass job_class_ = JobClass::kInteractive;
   const absl::Time deadline_;
   std::string key_;
+  std::string build_for_others_;  // "": SubmitToOthers was not called
 
   absl::Mutex mu_;
   Engine::Answered answered_ ABSL_GUARDED_BY(mu_);  // null once called

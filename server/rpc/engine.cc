@@ -332,7 +332,8 @@ void Engine::OnOutcome(const std::string& worker, v1::CompileOutcome outcome) {
 }
 
 void Engine::FetchSteps(const v1::StepKeys& keys) {
-  if (cluster_ == nullptr) return;
+  // A worker waits for this.
+  if (cluster_ == nullptr || !cluster_->IsQuick()) return;
   for (const std::string& step : {keys.semantic_key(), keys.assembly_key()})
     if (!step.empty() && FindStored(step).ok()) return;
 }

@@ -212,6 +212,7 @@ void Scheduler::RaiseLocked(uint64_t id, JobClass job_class) {
 void Scheduler::EnqueueLocked(uint64_t id) {
   Job& job = *jobs_[id];
   job.state = State::kQueued;
+  job.queued = clock_();
   const bool offerable = peers_ != nullptr && job.spec.offerable && !job.spec.refresh && !job.granted;
   JobQueue::Entry entry{id, job.spec.needs, job.spec.job_class, job.spec.tenant, job.created, offerable, {}};
   for (const auto& [tenant, count] : job.tenants) {
@@ -709,11 +710,10 @@ void Scheduler::FailStrandedLocked(absl::Time now, Calls* calls) {
     if (served) continue;
     auto known = stranded_since_.find(needs);
     const absl::Time since = known == stranded_since_.end() ? now : known->second;
-    if (now - since < config_.no_worker_timeout) {
-      stranded[needs] = since;
-      continue;
-    }
+    stranded[needs] = since;
+    if (now - since < config_.no_worker_timeout) continue;
     for (uint64_t id : queue_.IdsWith(needs)) {
+      if (now - jobs_[id]->queued < config_.no_worker_timeout) continue;
       FinishLocked(id,
                    Refuse(absl::UnavailableError(absl::StrCat("no worker for ", needs.target, " is attached")),
                           "NO_WORKER", absl::Seconds(5)),

@@ -163,7 +163,7 @@ class Scheduler final {
     std::vector<WaiterId> waiters;
     std::map<std::string, size_t> tenants;     // how many of the waiters are whose
     absl::Time latest = absl::InfinitePast();  // the latest deadline of all who have waited
-    absl::Time created, started;
+    absl::Time created, queued, started;
     std::vector<Attempt> runs;  // now: one, or two when hedged
     uint64_t claim = 0;         // the lease kept while the peers are asked
     bool granted = false;       // by the peers, for good

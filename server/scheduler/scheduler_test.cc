@@ -463,6 +463,21 @@ TEST_F(SchedulerTest, JobsThatNoWorkerCanRunFailAfterAWhile) {
   EXPECT_EQ(seen.outcome.reason, "NO_WORKER");
 }
 
+TEST_F(SchedulerTest, EachJobWaitsAsLongForAWorker) {
+  Seen first, second;
+  Submit(Spec("k1"), &first);
+  scheduler_.Tick();
+  now_ += absl::Seconds(20);
+  Submit(Spec("k2"), &second);
+  now_ += absl::Seconds(10);
+  scheduler_.Tick();
+  EXPECT_EQ(first.outcome.reason, "NO_WORKER");
+  EXPECT_EQ(second.calls, 0);
+  now_ += absl::Seconds(20);
+  scheduler_.Tick();
+  EXPECT_EQ(second.outcome.reason, "NO_WORKER");
+}
+
 TEST_F(SchedulerTest, DrainingRefusesNewJobsAndFinishesTheOldOnes) {
   Attach("w1");
   Seen old_job, queued, refused;

@@ -6,6 +6,9 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -192,6 +195,100 @@ TEST_F(ClusterTest, AnEngineThatStopsForTheLossOfOneNodeStopsNobody) {
     CompileOk(*compile, Request(absl::StrCat("again ", i++)));
     return Get("/readyz") == "ok\n";
   });
+}
+
+TEST_F(ClusterTest, AnEngineThatWantsAPasswordStopsNobodyAndIsNotCalledUp) {
+  for (int i = 0; i < 3; ++i) nodes->Command(i, "config set requirepass hush");
+  std::mutex mu;
+  std::vector<std::string> log;
+  auto started = server::Server::Start(config, [&](const std::string& line) {
+    std::lock_guard<std::mutex> lock(mu);
+    log.push_back(line);
+  });
+  ASSERT_TRUE(started.ok()) << started.status();
+  other = *std::move(started);
+  other_compile = v1::CompileService::NewStub(
+      grpc::CreateChannel(absl::StrCat("127.0.0.1:", other->ports()[0]), grpc::InsecureChannelCredentials()));
+  Await([&] { return other->engine().targets().Find("cuda:90").has_value(); });
+  httplib::Client http("127.0.0.1", other->http_port());
+  const std::string degraded =
+      "the cluster's engine does not answer as it should (NOAUTH: it wants a password); what is compiled here is not "
+      "shared";
+  int i = 0;
+  Await([&] {
+    EXPECT_EQ(CompileOk(*other_compile, Request(absl::StrCat("kernel ", i++))).cache(), v1::CACHE_STATUS_MISS);
+    return http.Get("/readyz")->body == absl::StrCat("ok, but ", degraded, "\n");
+  });
+  const std::string metrics = http.Get("/metrics")->body;
+  EXPECT_THAT(metrics, HasSubstr("tritond_cluster_up 0"));
+  for (const std::string& node : nodes->addresses())
+    EXPECT_THAT(metrics, HasSubstr(absl::StrCat("tritond_cluster_node_up{node=\"", node, "\"} 0")));
+  EXPECT_GT(other->engine().cluster()->flight_stats().publish_failures, 0u);
+  for (int n = 0; n < 3; ++n) nodes->Command(n, "-a hush config set requirepass \"\"");
+  Await([&] {
+    CompileOk(*other_compile, Request(absl::StrCat("kernel ", i++)));
+    absl::SleepFor(absl::Milliseconds(50));
+    return http.Get("/readyz")->body == "ok\n";
+  });
+  const auto told = [&](const std::string& line) {
+    std::lock_guard<std::mutex> lock(mu);
+    return std::count(log.begin(), log.end(), line);
+  };
+  Await([&] { return told("cluster: all is well again") == 1; });
+  EXPECT_EQ(told(absl::StrCat("cluster: ", degraded)), 1);
+}
+
+TEST_F(ClusterTest, ADaemonWithoutWorkersGivesItsJobsAway) {
+  Start();
+  CompileOk(*compile, Request("so that the target is known"));
+  Stop();
+  config.workers = 0;
+  Start();
+  v1::CompileResponse response;
+  std::thread before([&] { EXPECT_TRUE(Compile(Request("before anybody has a worker"), &response).ok()); });
+  Await([&] { return Stats().queues(0).queued() == 1; });
+  config.workers = 1;
+  StartOther();
+  before.join();
+  EXPECT_EQ(response.cache(), v1::CACHE_STATUS_JOINED);
+  EXPECT_EQ(CompileOk(*compile, Request("after")).cache(), v1::CACHE_STATUS_JOINED);
+  EXPECT_EQ(CompileOk(*compile, Request("so that the target is known")).cache(), v1::CACHE_STATUS_HIT);
+  EXPECT_GE(other->engine().cluster()->sharing_stats().taken, 2u);
+  // A submitted job too.
+  grpc::ClientContext context;
+  v1::SubmitRequest submit;
+  *submit.mutable_request() = Request("submitted");
+  v1::Job job;
+  ASSERT_TRUE(compile->Submit(&context, submit, &job).ok());
+  Await([&] {
+    grpc::ClientContext look;
+    v1::GetJobRequest get;
+    get.set_id(job.id());
+    EXPECT_TRUE(compile->GetJob(&look, get, &job).ok());
+    return job.state() == v1::JOB_STATE_SUCCEEDED;
+  });
+  EXPECT_EQ(daemon().engine().scheduler().GetStats().started, 0u);
+}
+
+TEST_F(ClusterTest, AWorkerOfAnotherBuildCompilesWhatWaitedForTheOldOne) {
+  Start();
+  CompileOk(*compile, Request("so that the target is known"));
+  Stop();
+  // A build is called as its program; this one comes when it may.
+  std::filesystem::create_symlink(config.worker_binary, Path("newer"));
+  std::ofstream(Path("late")) << "#!/bin/sh\nuntil [ -e " << Path("go") << " ]; do sleep 0.02; done\nexec "
+                              << Path("newer") << " \"$@\"\n";
+  std::filesystem::permissions(Path("late"), std::filesystem::perms::owner_all);
+  config.workers = 1;
+  config.worker_binary = Path("late");
+  Start(/*wait=*/false);
+  v1::CompileResponse response;
+  std::thread caller([&] { EXPECT_TRUE(Compile(Request("waits"), &response).ok()); });
+  Await([&] { return Stats().queues(0).queued() == 1; });
+  Touch("go");
+  caller.join();
+  EXPECT_EQ(response.cache(), v1::CACHE_STATUS_MISS);
+  EXPECT_EQ(response.result().build_id(), "fake-build newer");
 }
 
 TEST_F(ClusterTest, ADaemonEndsInTimeThoughItsEngineHangs) {
