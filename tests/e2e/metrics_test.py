@@ -102,7 +102,7 @@ class MetricsTest(unittest.TestCase):
         cls.addClassCleanup(cls.daemon.__exit__)
         cls.daemon.start(workers=2)
         with tempfile.TemporaryDirectory() as folder:
-            kernel = pathlib.Path(folder) / 'hostile"} 1\n# TYPE x.ttir'
+            kernel = pathlib.Path(folder) / 'hostile"} 1 # TYPE x.ttir'
             kernel.write_text("module {}", encoding="utf-8")
             for words in (["--tenant", 'a"b\\c'], ["--tenant", 'a"b\\c'], []):
                 cls.daemon.compile(kernel, "cuda:90", *words)
