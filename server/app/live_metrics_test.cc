@@ -54,7 +54,8 @@ TEST(LiveMetrics, TellWhichNodesOfTheEngineAreAway) {
   StatusView view;
   EXPECT_NE(Text(LiveMetrics(view)).find("tritond_cluster_nodes{state=\"away\"} 0\n"), std::string::npos);
   view.cluster.emplace();
-  view.cluster->nodes = {{"a:1", true, 8192, 10, 0, absl::Milliseconds(2)}, {"b:1", false, 8192, 7, 3, {}}};
+  view.cluster->nodes = {{"a:1", true, "", false, 8192, 10, 0, absl::Milliseconds(2)},
+                         {"b:1", false, "", false, 8192, 7, 3, {}}};
   view.cluster->publish_failures = 4;
   const std::string text = Text(LiveMetrics(view));
   for (const char* line :

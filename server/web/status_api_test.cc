@@ -125,7 +125,8 @@ TEST_F(StatusApiTest, TheStatusTellsOfTheCluster) {
   EXPECT_TRUE(json::parse(Get("/api/status").body)["cluster"].is_null());
   view_.cluster.emplace();
   view_.cluster->name = "red";
-  view_.cluster->nodes = {{"a:1", true, 8192, 10, 0, absl::Milliseconds(2)}, {"b:1", false, 8192, 0, 0, {}}};
+  view_.cluster->nodes = {{"a:1", true, "", false, 8192, 10, 0, absl::Milliseconds(2)},
+                          {"b:1", false, "NOAUTH", true, 8192, 0, 0, {}}};
   view_.cluster->leases_held = 2;
   view_.cluster->followed = 5;
   view_.cluster->jobs_taken = 7;
@@ -134,6 +135,8 @@ TEST_F(StatusApiTest, TheStatusTellsOfTheCluster) {
   EXPECT_EQ(cluster["answers"], true);
   EXPECT_EQ(cluster["nodes"][0]["latency_ms"], 2.0);
   EXPECT_EQ(cluster["nodes"][1]["answers"], false);
+  EXPECT_EQ(cluster["nodes"][1]["trouble"], "NOAUTH");
+  EXPECT_EQ(cluster["nodes"][1]["slow"], true);
   EXPECT_TRUE(cluster["nodes"][1]["latency_ms"].is_null());
   EXPECT_EQ(cluster["leases"]["held"], 2);
   EXPECT_EQ(cluster["followed"], 5);
