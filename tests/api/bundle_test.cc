@@ -108,7 +108,7 @@ TEST_F(BundleTest, NoMoreAreOnTheirWayThanThereAreThreadsFor) {
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << refused.error_message();
   EXPECT_EQ(ReasonOf(refused), "TRANSFERS_FULL");
   EXPECT_NE(DetailOf<google::rpc::RetryInfo>(refused), nullptr);
-  EXPECT_GE(stalled.size(), 16u);
+  EXPECT_GE(stalled.size(), 14u);  // An Export of before may not have given back its thread yet.
   EXPECT_LE(stalled.size(), 30u);
   for (const auto& import : stalled) {
     import->context.TryCancel();
