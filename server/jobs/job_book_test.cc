@@ -184,15 +184,19 @@ TEST_F(JobBookTest, WhatIsNotDecidedIsTriedAgainLater) {
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
 }
 
-TEST_F(JobBookTest, AJobWithoutAWorkerSaysSoAndIsLookedAtUntilOneIsThere) {
-  runner->without_worker = {""};
-  const std::string id = Submit("kernel");
+JobEnd WithoutWorker() {
   JobEnd end;
   end.status = absl::UnavailableError("no worker");
   end.failure.set_message("no worker");
   end.retry_after = absl::Seconds(2);
   end.waits_for_worker = true;
-  runner->Finish(id, end);
+  return end;
+}
+
+TEST_F(JobBookTest, AJobWithoutAWorkerSaysSoAndIsLookedAtUntilOneIsThere) {
+  runner->without_worker = {""};
+  const std::string id = Submit("kernel");
+  runner->Finish(id, WithoutWorker());
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
   EXPECT_EQ(book->Get(id)->failure().message(), "no worker");
   EXPECT_EQ(book->WaitingForWorkers().at(""), 1u);
@@ -231,12 +235,7 @@ TEST_F(JobBookTest, AJobThatLosesItsWorkersIsTriedAgainWithGrowingPauses) {
 
 TEST_F(JobBookTest, AJobThatWaitsForAWorkerCanBeCancelled) {
   const std::string id = Submit("kernel");
-  JobEnd end;
-  end.status = absl::UnavailableError("no worker");
-  end.failure.set_message("no worker");
-  end.retry_after = absl::Seconds(2);
-  end.waits_for_worker = true;
-  runner->Finish(id, end);
+  runner->Finish(id, WithoutWorker());
   ASSERT_TRUE(book->Cancel(id).ok());
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_CANCELLED);
   EXPECT_FALSE(book->Get(id)->has_failure());

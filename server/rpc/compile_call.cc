@@ -14,8 +14,6 @@
 namespace tritond::server {
 namespace {
 
-constexpr absl::string_view kUnknownTarget = "UNKNOWN_TARGET";
-
 bool WantsBinary(const v1::CompileRequest& request) {
   return std::find(request.outputs().begin(), request.outputs().end(), v1::STAGE_BINARY) != request.outputs().end();
 }
@@ -153,7 +151,7 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
   }
   switch (arrival) {
     case TargetCatalog::Arrival::kUnknown:
-      return Refuse(UnknownTarget(), kUnknownTarget);
+      return Refuse(UnknownTarget());
     case TargetCatalog::Arrival::kNoWorker:
       return Refuse(
           WithReason(absl::UnavailableError(absl::StrCat("no worker for ", request_->message.target(), " is attached")),
@@ -166,7 +164,7 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
       break;
   }
   const std::optional<KnownTarget> target = engine_.targets().Find(request_->message.target());
-  if (!target.has_value()) return Refuse(UnknownTarget(), kUnknownTarget);
+  if (!target.has_value()) return Refuse(UnknownTarget());
   if (WantsBinary(request_->message) && !target->binary_available) {
     return Refuse(
         WithReason(absl::FailedPreconditionError(absl::StrCat("no attached worker can make a ", target->binary_format,
@@ -257,8 +255,8 @@ void CompileCall::Cancel() {
   Answer(WithReason(absl::CancelledError("the caller has gone"), "CANCELLED"));
 }
 
-void CompileCall::Refuse(const absl::Status& status, absl::string_view why) {
-  engine_.metrics().Refuse(why.empty() ? ReasonOf(status) : why, tenant_);
+void CompileCall::Refuse(const absl::Status& status) {
+  engine_.metrics().Refuse(ReasonOf(status), tenant_);
   Answer(status);
 }
 

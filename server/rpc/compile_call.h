@@ -53,8 +53,8 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   void Count(const Outcome& outcome, bool joined);
   void OnOutcome(const Outcome& outcome, bool joined);
   void Answer(absl::StatusOr<CompileAnswer> answer);
-  // Counts the refusal too; `why` where its reason alone does not tell.
-  void Refuse(const absl::Status& status, absl::string_view why = "");
+  // Counts the refusal too.
+  void Refuse(const absl::Status& status);
   absl::Status UnknownTarget() const;
 
   Engine& engine_;

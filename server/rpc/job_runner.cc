@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "google/rpc/error_details.pb.h"
 #include "server/rpc/compile_call.h"
 #include "server/rpc/response.h"
 #include "server/rpc/status.h"
@@ -20,18 +19,12 @@ bool WantsRoom(const std::string& reason) {
   return reason == "DRAINING" || reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "MEMORY_FULL";
 }
 
-// A target that is unknown today may have its worker tomorrow. Whatever else is wrong with a request its submitter has
-// been told.
-bool IsUnknownTarget(const absl::Status& status) {
-  google::rpc::BadRequest bad;
-  return absl::IsInvalidArgument(status) && ReadDetail(status, &bad) && bad.field_violations_size() == 1 &&
-         bad.field_violations(0).field() == "target";
-}
-
-// Workers that a kernel killed are none of these: the second one quarantines it.
+// What is missing today may be there tomorrow. Workers that a kernel killed are none of these: the second one
+// quarantines it.
 bool WantsWorker(const absl::Status& status) {
   const std::string reason = ReasonOf(status);
-  return reason == "NO_WORKER" || reason == "BINARY_UNAVAILABLE" || reason == "WORKER_LOST" || IsUnknownTarget(status);
+  return reason == "NO_WORKER" || reason == "BINARY_UNAVAILABLE" || reason == "WORKER_LOST" ||
+         reason == "UNKNOWN_TARGET";
 }
 
 JobEnd ToEnd(const absl::StatusOr<CompileAnswer>& answer) {

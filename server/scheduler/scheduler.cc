@@ -211,8 +211,8 @@ void Scheduler::RaiseLocked(uint64_t id, JobClass job_class) {
 
 void Scheduler::EnqueueLocked(uint64_t id) {
   Job& job = *jobs_[id];
+  if (job.state != State::kQueued) job.queued = clock_();  // Else it only changes its place.
   job.state = State::kQueued;
-  job.queued = clock_();
   const bool offerable = peers_ != nullptr && job.spec.offerable && !job.spec.refresh && !job.granted;
   JobQueue::Entry entry{id, job.spec.needs, job.spec.job_class, job.spec.tenant, job.created, offerable, {}};
   for (const auto& [tenant, count] : job.tenants) {

@@ -451,6 +451,26 @@ TEST_F(SchedulerTest, ADeadlineEndsTheWaitOfItsCallerOnly) {
   EXPECT_TRUE(patient.outcome.status.ok());
 }
 
+TEST_F(SchedulerTest, WhoJoinsOrLeavesDoesNotProlongTheWaitForAWorker) {
+  Seen seen[3];
+  JobSpec spec = Spec("k");
+  spec.job_class = JobClass::kPrebuild;
+  spec.tenant = "a";
+  const auto maker = Submit(spec, &seen[0]);
+  spec.tenant = "b";
+  Submit(spec, &seen[1]);
+  scheduler_.Tick();
+  now_ += absl::Seconds(20);
+  spec.job_class = JobClass::kInteractive;
+  Submit(spec, &seen[2]);
+  scheduler_.Leave(maker);
+  scheduler_.Tick();
+  now_ += absl::Seconds(11);
+  scheduler_.Tick();
+  EXPECT_EQ(seen[1].outcome.reason, "NO_WORKER");
+  EXPECT_EQ(seen[2].outcome.reason, "NO_WORKER");
+}
+
 TEST_F(SchedulerTest, JobsThatNoWorkerCanRunFailAfterAWhile) {
   Seen seen;
   Submit(Spec("k"), &seen);
