@@ -40,7 +40,7 @@ class EchoCompileService final : public v1::CompileService::Service {
       absl::SleepFor(absl::Milliseconds(5));
     }
     const std::lock_guard<std::mutex> lock(mutex_);
-    last = *request;
+    last_ = *request;
     if (!refusal.ok()) return refusal;
     if (request->ir().rfind("bad", 0) == 0) return Failure();
     const std::string key = proto::RequestKey(*request, "test");
@@ -89,7 +89,7 @@ class EchoCompileService final : public v1::CompileService::Service {
   }
 
   grpc::Status Submit(grpc::ServerContext* context, const v1::SubmitRequest* request, v1::Job* response) override {
-    last = request->request();
+    last_ = request->request();
     response->set_id(request->idempotency_key().empty() ? "job without a key" : "job-3");
     return grpc::Status::OK;
   }
@@ -116,7 +116,12 @@ class EchoCompileService final : public v1::CompileService::Service {
 
   absl::Duration delay = absl::ZeroDuration();  // before a compile answers
   grpc::Status refusal;                         // of every compile, unless OK
-  v1::CompileRequest last;
+
+  // The last request to compile.
+  v1::CompileRequest Last() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return last_;
+  }
 
  private:
   static grpc::Status Failure() {
@@ -133,6 +138,7 @@ class EchoCompileService final : public v1::CompileService::Service {
     return {grpc::StatusCode::INVALID_ARGUMENT, "the IR does not parse", rich.SerializeAsString()};
   }
 
+  v1::CompileRequest last_;
   std::mutex mutex_;
   std::map<std::string, v1::CompileResponse> stored_;
 };
@@ -347,7 +353,7 @@ TEST_F(CommandLine, FlagsOverrideTheOptionsFile) {
                  "--emit", "asm,binary", "--debug-info", "--launch-abi", "global"}),
             kDone)
       << err_.str();
-  const v1::CompileRequest& request = compile_.last;
+  const v1::CompileRequest& request = compile_.Last();
   EXPECT_EQ(request.target(), "cuda:90");
   EXPECT_EQ(request.options().fields().at("num_warps").number_value(), 8);
   EXPECT_EQ(request.options().fields().at("num_stages").number_value(), 2);
@@ -363,15 +369,15 @@ TEST_F(CommandLine, TheFileMayStandAfterTheFlags) {
   const std::string file = Write("add.ttir", "module {}");
   EXPECT_EQ(Run({"compile", "--target", "cuda:90", "--option", "a=1", "--option", "b=2", "--emit", "asm", file}), kDone)
       << err_.str();
-  EXPECT_EQ(compile_.last.options().fields_size(), 2);
+  EXPECT_EQ(compile_.Last().options().fields_size(), 2);
 }
 
 TEST_F(CommandLine, TheExtensionTellsWhereToStart) {
   EXPECT_EQ(Run({"compile", Write("k.ptx", ".version 8.0"), "--target", "cuda:90"}), kDone) << err_.str();
-  EXPECT_EQ(compile_.last.input(), v1::STAGE_ASM);
+  EXPECT_EQ(compile_.Last().input(), v1::STAGE_ASM);
   EXPECT_EQ(Run({"compile", Write("k.txt", "x"), "--target", "cuda:90"}), kUsage);
   EXPECT_EQ(Run({"compile", Path("k.txt"), "--target", "cuda:90", "--input", "ttgir"}), kDone) << err_.str();
-  EXPECT_EQ(compile_.last.input(), v1::STAGE_TTGIR);
+  EXPECT_EQ(compile_.Last().input(), v1::STAGE_TTGIR);
 }
 
 TEST_F(CommandLine, SeveralKindsLieSideBySide) {
@@ -568,7 +574,7 @@ TEST_F(CommandLine, PrebuildGivesABinaryAndMetadataForEachKernel) {
   EXPECT_EQ(Read("out/b.cubin"), "b");
   EXPECT_EQ(nlohmann::json::parse(Read("out/b.json"))["name"], "kernel");
   EXPECT_THAT(err_.str(), HasSubstr("2 kernels: 2 compiled, 0 hits, 0 joined, 0 failed"));
-  EXPECT_EQ(compile_.last.priority(), v1::PRIORITY_PREBUILD);
+  EXPECT_EQ(compile_.Last().priority(), v1::PRIORITY_PREBUILD);
   EXPECT_EQ(Run({"prebuild", Path("in"), "--target", "cuda:90", "--out-dir", Path("out")}), kDone);
   EXPECT_THAT(err_.str(), HasSubstr("2 hits"));
 }
@@ -596,7 +602,7 @@ TEST_F(CommandLine, PrebuildTakesAManifest) {
       << err_.str();
   EXPECT_TRUE(fs::exists(Path("out/a4.cubin")));
   EXPECT_TRUE(fs::exists(Path("out/a8.json")));
-  EXPECT_EQ(compile_.last.target(), "cuda:80");
+  EXPECT_EQ(compile_.Last().target(), "cuda:80");
 }
 
 TEST_F(CommandLine, PrebuildSaysWhichLineOfAManifestIsWrong) {
@@ -622,6 +628,12 @@ TEST_F(CommandLine, GetDownloadsAResultByItsKeyAndAnArtifactByItsDigest) {
   EXPECT_EQ(out_.str(), "stored bytes");
   EXPECT_EQ(Run({"get", std::string(64, '0')}), kFailed);
   EXPECT_THAT(err_.str(), HasSubstr("neither a result nor an artifact"));
+  EXPECT_EQ(Run({"get", std::string(64, '0'), "--json"}), kFailed);
+  EXPECT_THAT(std::string(nlohmann::json::parse(out_.str())["error"]), HasSubstr("neither a result nor an artifact"));
+  EXPECT_EQ(Run({"get", key, "--json", "--emit", "llir", "-o", Path("k.ll")}), kFailed);
+  EXPECT_THAT(std::string(nlohmann::json::parse(out_.str())["error"]), HasSubstr("has no llir"));
+  EXPECT_EQ(Run({"get", proto::Sha256Hex("stored bytes"), "--json"}), kDone);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["size_bytes"], 12);
 }
 
 TEST_F(CommandLine, StatsReadsAsATableAndAsJson) {
@@ -655,7 +667,7 @@ TEST_F(CommandLine, SubmitPrintsTheIdAndMayBeRepeated) {
   const std::string file = Write("kernel.ttir", "module {}");
   EXPECT_EQ(Run({"submit", file, "--target", "cuda:90", "--num-warps", "8"}), kDone) << err_.str();
   EXPECT_EQ(out_.str(), "job-3\n");
-  EXPECT_EQ(compile_.last.target(), "cuda:90");
+  EXPECT_EQ(compile_.Last().target(), "cuda:90");
   EXPECT_EQ(Run({"submit", "absent.ttir", "--target", "cuda:90"}), kUsage);
 }
 

@@ -2,6 +2,7 @@
 // triton-client get: a stored result by its request key, or an artifact by its digest.
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -25,16 +26,24 @@ bool IsDigest(const std::string& word) {
          std::all_of(word.begin(), word.end(), [](char c) { return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f'); });
 }
 
+// Also as an object on standard output, where one was asked for.
+int Fail(const Session& session, const GetFlags& flags, const absl::Status& status) {
+  if (flags.json)
+    session.console.out << JsonLine({flags.key.substr(0, 12), flags.key, status, absl::ZeroDuration()}) << std::endl;
+  return session.Fail(status);
+}
+
 int GetResult(const Session& session, const GetFlags& flags, v1::Stage stage, v1::CompileResponse response) {
   const std::string* bytes = FindBlob(response, stage);
   const std::string metadata = PrettyMetadata(response.result());
   if (!flags.output.empty() && bytes == nullptr) {
-    return session.Fail(absl::NotFoundError(absl::StrCat(flags.key, ": this result has no ", StageName(stage))));
+    return Fail(session, flags,
+                absl::NotFoundError(absl::StrCat(flags.key, ": this result has no ", StageName(stage))));
   }
   absl::Status written = absl::OkStatus();
   if (!flags.output.empty()) written = WriteFile(flags.output, *bytes, session.console.out);
   if (!flags.metadata.empty()) written.Update(WriteFile(flags.metadata, metadata, session.console.out));
-  if (!written.ok()) return session.Fail(written);
+  if (!written.ok()) return Fail(session, flags, written);
   const Outcome outcome{flags.key.substr(0, 12), flags.key, std::move(response), absl::ZeroDuration()};
   if (flags.json) {
     session.console.out << JsonLine(outcome) << std::endl;
@@ -52,16 +61,21 @@ int GetResult(const Session& session, const GetFlags& flags, v1::Stage stage, v1
 int GetArtifact(const Session& session, const GetFlags& flags, Client& client) {
   auto bytes = client.Fetch(flags.key, session.Deadline());
   if (bytes.status().code() == absl::StatusCode::kNotFound) {
-    return session.Fail(
-        absl::NotFoundError(absl::StrCat(flags.key, ": neither a result nor an artifact has this name")));
+    return Fail(session, flags,
+                absl::NotFoundError(absl::StrCat(flags.key, ": neither a result nor an artifact has this name")));
   }
-  if (!bytes.ok()) return session.Fail(bytes.status());
-  if (flags.output.empty()) {
+  if (!bytes.ok()) return Fail(session, flags, bytes.status());
+  if (!flags.output.empty()) {
+    const absl::Status written = WriteFile(flags.output, *bytes, session.console.out);
+    if (!written.ok()) return Fail(session, flags, written);
+  }
+  if (flags.json) {
+    const nlohmann::ordered_json line{{"digest", flags.key}, {"size_bytes", bytes->size()}, {"error", nullptr}};
+    session.console.out << line.dump() << std::endl;
+  } else if (flags.output.empty()) {
     session.console.out << "artifact  " << flags.key << "  " << HumanBytes(bytes->size()) << std::endl;
-    return kDone;
   }
-  const absl::Status written = WriteFile(flags.output, *bytes, session.console.out);
-  return written.ok() ? kDone : session.Fail(written);
+  return kDone;
 }
 
 int Run(const Session& session, const GetFlags& flags) {
@@ -75,7 +89,7 @@ int Run(const Session& session, const GetFlags& flags) {
   if (!client.ok()) return session.NotConnected(client.status());
   auto response = (*client)->Lookup(flags.key, session.Deadline());
   if (response.ok()) return GetResult(session, flags, *stage, *std::move(response));
-  if (response.status().code() != absl::StatusCode::kNotFound) return session.Fail(response.status());
+  if (response.status().code() != absl::StatusCode::kNotFound) return Fail(session, flags, response.status());
   return GetArtifact(session, flags, **client);
 }
 
@@ -89,7 +103,9 @@ Command AddGet(CLI::App* parent) {
   app->add_option("--emit", flags->emit, "Which artifact of a result -o takes")->capture_default_str();
   app->add_option("-o,--output", flags->output, "Where the artifact goes; - is standard output")->type_name("FILE");
   app->add_option("--metadata", flags->metadata, "Where the kernel's metadata goes, as JSON")->type_name("FILE");
-  app->add_flag("--json", flags->json, "Print one JSON object");
+  app->add_flag("--json", flags->json,
+                "Print one JSON object: of a result as compile does, of an artifact its digest and size_bytes; error "
+                "says what failed");
   return {app, [flags](const Session& session) { return Run(session, *flags); }};
 }
 
