@@ -22,7 +22,9 @@ struct StreamEntry {
   std::string id;  // the engine's
   StreamName stream;
   std::string key;
-  absl::Time deadline = absl::InfiniteFuture();  // nobody wants it any more then
+  // How long anybody goes on to want it, when it is added; what is left of that when it is taken. The machines' clocks
+  // need not agree.
+  absl::Duration remaining = absl::InfiniteDuration();
   std::string body;
 };
 

@@ -183,7 +183,7 @@ class ClusterStreamsTest : public ClusterLeasesTest {
     StreamEntry entry;
     entry.stream = Stream(name);
     entry.key = "key of " + body;
-    entry.deadline = absl::FromUnixMillis(123456789);
+    entry.remaining = absl::Seconds(1000);
     entry.body = body;
     return entry;
   }
@@ -207,11 +207,26 @@ TEST_F(ClusterStreamsTest, AnEntryGoesToOneTakerWhole) {
   ASSERT_THAT(Bodies(taken), ElementsAre("before the first taker"));
   EXPECT_EQ((*taken)[0].key, "key of before the first taker");
   EXPECT_EQ((*taken)[0].stream.name, "x");
-  EXPECT_EQ((*taken)[0].deadline, absl::FromUnixMillis(123456789));
+  EXPECT_LE((*taken)[0].remaining, absl::Seconds(1000));
+  EXPECT_GT((*taken)[0].remaining, absl::Seconds(900));
   EXPECT_THAT(Bodies(streams->Take({Stream("x"), Stream("y")}, "b", 1)), IsEmpty());
   ASSERT_TRUE(streams->Add(Entry("x", "1")).ok());
   ASSERT_TRUE(streams->Add(Entry("y", "2")).ok());
   EXPECT_THAT(Bodies(streams->Take({Stream("x"), Stream("y")}, "b", 1)), UnorderedElementsAre("1", "2"));
+}
+
+TEST_F(ClusterStreamsTest, WhatRemainsGrowsLessByTheEnginesClock) {
+  ASSERT_TRUE(streams->Add(Entry("x", "waits")).ok());
+  absl::SleepFor(absl::Milliseconds(300));
+  const auto taken = streams->Take({Stream("x")}, "a", 1);
+  ASSERT_THAT(Bodies(taken), ElementsAre("waits"));
+  EXPECT_LE((*taken)[0].remaining, absl::Milliseconds(1000000 - 299));
+  StreamEntry endless = Entry("x", "endless");
+  endless.remaining = absl::InfiniteDuration();
+  ASSERT_TRUE(streams->Add(endless).ok());
+  const auto later = streams->Take({Stream("x")}, "a", 1);
+  ASSERT_THAT(Bodies(later), ElementsAre("endless"));
+  EXPECT_EQ((*later)[0].remaining, absl::InfiniteDuration());
 }
 
 TEST_F(ClusterStreamsTest, WhatIsRemovedIsNotTaken) {

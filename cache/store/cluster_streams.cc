@@ -40,11 +40,11 @@ void ReadEntries(const redisReply& entries, const StreamName& stream, std::vecto
     const redisReply& fields = *pair.element[1];
     for (size_t f = 0; f + 1 < fields.elements; f += 2) {
       const absl::string_view name = TextOf(*fields.element[f]), value = TextOf(*fields.element[f + 1]);
-      int64_t deadline_ms = 0;
+      int64_t remaining_ms = 0;
       if (name == "key") entry.key = std::string(value);
       if (name == "body") entry.body = std::string(value);
-      if (name == "deadline_ms" && absl::SimpleAtoi(value, &deadline_ms))
-        entry.deadline = absl::FromUnixMillis(deadline_ms);
+      if (name == "remaining_ms" && absl::SimpleAtoi(value, &remaining_ms))
+        entry.remaining = absl::Milliseconds(remaining_ms);
     }
     out->push_back(std::move(entry));
   }
@@ -60,14 +60,31 @@ absl::Status ClusterStreams::MakeGroup(const std::string& name) {
   return cluster_->Call(name, {"PEXPIRE", name, kStreamMs}).status();
 }
 
+void ClusterStreams::Age(const std::string& name, std::vector<StreamEntry>* entries) {
+  const auto ends = [](const StreamEntry& entry) { return entry.remaining != absl::InfiniteDuration(); };
+  if (std::none_of(entries->begin(), entries->end(), ends)) return;
+  // An id begins with the engine's time, in milliseconds, when it was added.
+  const absl::StatusOr<RedisReply> reply = cluster_->Call(name, {"TIME"});
+  int64_t now_s = 0;
+  if (!reply.ok() || !IsArray(**reply, 2) || !absl::SimpleAtoi(TextOf(*(*reply)->element[0]), &now_s)) return;
+  int64_t now_us = 0;
+  if (!absl::SimpleAtoi(TextOf(*(*reply)->element[1]), &now_us)) return;
+  for (StreamEntry& entry : *entries) {
+    int64_t added_ms = 0;
+    if (!absl::SimpleAtoi(absl::string_view(entry.id).substr(0, entry.id.find('-')), &added_ms)) continue;
+    const absl::Duration age = absl::Seconds(now_s) + absl::Microseconds(now_us) - absl::Milliseconds(added_ms);
+    entry.remaining -= std::max(age, absl::ZeroDuration());
+  }
+}
+
 absl::StatusOr<std::string> ClusterStreams::Add(const StreamEntry& entry) {
   const std::string name = NameOf(entry.stream);
   std::vector<absl::string_view> command = {"XADD", name,  "MAXLEN",  "~",    kMaxEntries,
                                             "*",    "key", entry.key, "body", entry.body};
-  const std::string deadline_ms = absl::StrCat(absl::ToUnixMillis(entry.deadline));
-  if (entry.deadline != absl::InfiniteFuture()) {
-    command.push_back("deadline_ms");
-    command.push_back(deadline_ms);
+  const std::string remaining_ms = absl::StrCat(absl::ToInt64Milliseconds(entry.remaining));
+  if (entry.remaining != absl::InfiniteDuration()) {
+    command.push_back("remaining_ms");
+    command.push_back(remaining_ms);
   }
   absl::StatusOr<RedisReply> reply = cluster_->Call(name, command);
   if (!reply.ok()) return reply.status();
@@ -110,6 +127,7 @@ absl::StatusOr<std::vector<StreamEntry>> ClusterStreams::Take(absl::Span<const S
     const auto name = std::find(names.begin(), names.end(), TextOf(*stream.element[0]));
     if (name != names.end()) ReadEntries(*stream.element[1], streams[name - names.begin()], &taken);
   }
+  Age(names[0], &taken);
   return taken;
 }
 
@@ -123,6 +141,7 @@ absl::StatusOr<std::vector<StreamEntry>> ClusterStreams::TakeOver(const StreamNa
   if (HasNoGroup(reply.status())) return taken;
   if (!reply.ok()) return reply.status();
   if (IsArray(**reply, 2)) ReadEntries(*(*reply)->element[1], stream, &taken);
+  Age(name, &taken);
   return taken;
 }
 

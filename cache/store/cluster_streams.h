@@ -27,6 +27,8 @@ class ClusterStreams final : public JobStream {
  private:
   // Makes the consumer group, and the stream where it is missing.
   absl::Status MakeGroup(const std::string& name);
+  // Takes from what remained of the entries, of the stream of that name among others, what has passed since.
+  void Age(const std::string& name, std::vector<StreamEntry>* entries);
 
   const std::shared_ptr<RedisCluster> cluster_;  // Shared by the stores of one engine.
 };

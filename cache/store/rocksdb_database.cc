@@ -27,7 +27,7 @@ class RocksdbDatabase::Listener final : public rocksdb::EventListener {
     if (error->IsCorruption()) return database_.ReportDamage(error->ToString());
     if (!error->IsIOError()) return;
     absl::MutexLock lock(&database_.state_mu_);
-    database_.full_ = true;
+    if (!std::exchange(database_.full_, true)) database_.wake_.Set();
   }
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* auto_recovery) override {
     *auto_recovery = false;
@@ -52,6 +52,7 @@ RocksdbDatabase::~RocksdbDatabase() {
   {
     absl::MutexLock lock(&state_mu_);
     closing_ = true;
+    wake_.Set();
   }
   if (mender_.joinable()) mender_.join();
   opened_.reset();
@@ -89,33 +90,26 @@ absl::Status RocksdbDatabase::OpenFirst() {
 void RocksdbDatabase::ReportDamage(const std::string& what) {
   absl::MutexLock lock(&state_mu_);
   damage_ = what;
+  wake_.Set();
 }
 
 void RocksdbDatabase::MendLoop() {
-  bool healthy = true;
+  bool healthy = true, full = false;
   while (true) {
+    wake_.WaitFor(healthy && !full ? absl::InfiniteDuration() : kTryAgain);
     std::string damage;
-    bool full;
     {
-      const auto wanted = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mu_) {
-        return closing_ || full_ || !damage_.empty();
-      };
       absl::MutexLock lock(&state_mu_);
-      state_mu_.AwaitWithTimeout(absl::Condition(&wanted), healthy ? absl::InfiniteDuration() : kTryAgain);
       if (closing_) return;
-      damage = std::move(damage_);
-      damage_.clear();
+      damage = std::exchange(damage_, "");
       full = full_;
     }
     if (!damage.empty()) {
       healthy = Mend(damage);
-    } else if (full && !HasRoom()) {
-      const auto closing = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mu_) { return closing_; };
-      absl::MutexLock lock(&state_mu_);
-      state_mu_.AwaitWithTimeout(absl::Condition(&closing), kTryAgain);
-    } else {
+    } else if (full ? HasRoom() : !healthy) {
       absl::MutexLock lock(&mu_);
       healthy = OpenAgainLocked();
+      full = false;
     }
   }
 }

@@ -16,6 +16,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "cache/store/rocksdb_salvage.h"
+#include "timing/steady/event.h"
 
 namespace tritond::cache {
 
@@ -76,6 +77,7 @@ class RocksdbDatabase final {
   bool closing_ ABSL_GUARDED_BY(state_mu_) = false;
   bool full_ ABSL_GUARDED_BY(state_mu_) = false;   // the disk refused a write
   std::string damage_ ABSL_GUARDED_BY(state_mu_);  // what is to be mended
+  timing::Event wake_;                             // of the mender: the state has changed
   std::thread mender_;
 };
 

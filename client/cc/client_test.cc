@@ -70,7 +70,7 @@ class FakeCompileService final : public v1::CompileService::Service {
   std::atomic<int> calls{0};
   std::atomic<int> failures{0};
   std::atomic<int> refusals{0};  // of items of batches
-  bool inline_blobs = true;
+  std::atomic<bool> inline_blobs{true};
   absl::Notification answer_long;  // to IR that takes long
 };
 

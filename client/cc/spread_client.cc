@@ -25,7 +25,6 @@ using Order = std::vector<size_t>;
 constexpr absl::Duration kFirstRest = absl::Seconds(1);
 constexpr absl::Duration kLongestRest = absl::Seconds(30);
 
-absl::Status StatusOf(const absl::Status& status) { return status; }
 template <typename T>
 absl::Status StatusOf(const absl::StatusOr<T>& result) {
   return result.status();

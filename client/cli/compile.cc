@@ -7,6 +7,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/kernel_request.h"
 #include "client/cli/report.h"
+#include "timing/steady/steady_time.h"
 
 namespace tritond::client {
 namespace {
@@ -57,9 +58,9 @@ int Run(const Session& session, const CompileFlags& flags) {
 
   const bool wants_bytes = !flags.output.empty();
   request->set_delivery(wants_bytes ? v1::DELIVERY_INLINE : v1::DELIVERY_DIGESTS);
-  const absl::Time start = absl::Now();
+  const absl::Time start = timing::SteadyNow();
   Outcome outcome{kernel->name, kernel->path, (*client)->Compile(*request, session.Deadline()), {}};
-  outcome.elapsed = absl::Now() - start;
+  outcome.elapsed = timing::SteadyNow() - start;
 
   absl::Status written = absl::OkStatus();
   if (outcome.response.ok() && wants_bytes) {

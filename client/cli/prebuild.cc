@@ -12,6 +12,7 @@
 #include "client/cli/kernel_list.h"
 #include "client/cli/progress.h"
 #include "client/cli/report.h"
+#include "timing/steady/steady_time.h"
 
 namespace tritond::client {
 namespace {
@@ -87,9 +88,9 @@ class Prebuild {
   void Work() {
     for (size_t i = next_++; i < kernels_.size() && !lost_; i = next_++) {
       asked_[i] = true;
-      const absl::Time start = absl::Now();
+      const absl::Time start = timing::SteadyNow();
       Outcome outcome{kernels_[i].name, kernels_[i].path, client_.Compile(requests_[i], session_.Deadline()), {}};
-      outcome.elapsed = absl::Now() - start;
+      outcome.elapsed = timing::SteadyNow() - start;
       if (outcome.response.ok()) {
         const std::string stem = (fs::path(flags_.out_dir) / kernels_[i].name).string();
         absl::Status written = WriteKernel(stem, *outcome.response, session_.console.out);
@@ -175,7 +176,7 @@ int Run(const Session& session, const PrebuildFlags& flags) {
     return code;
   }
 
-  const absl::Time start = absl::Now();
+  const absl::Time start = timing::SteadyNow();
   Tally tally;
   int code = kDone;
   bool lost = false;
@@ -189,7 +190,7 @@ int Run(const Session& session, const PrebuildFlags& flags) {
   }
   session.console.err << absl::StrFormat("%d kernels: %d compiled, %d hits, %d joined, %d failed in %s\n",
                                          kernels->size(), tally.compiled, tally.hits, tally.joined, tally.failed,
-                                         HumanTime(absl::Now() - start));
+                                         HumanTime(timing::SteadyNow() - start));
   if (lost) {
     session.console.err << "triton-client: lost the server at " << session.server.address << "; " << not_asked
                         << " kernels were not asked for\n";

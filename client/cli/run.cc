@@ -10,6 +10,7 @@
 #include "client/cli/run_kernel.h"
 #include "client/cli/run_spec.h"
 #include "client/cli/stage_names.h"
+#include "timing/steady/steady_time.h"
 #include "workers/device/devices.h"
 
 namespace tritond::client {
@@ -65,9 +66,9 @@ int Compile(const Session& session, const RunFlags& flags, const workers::Device
       session.console.out << JsonLine({spec.kernel.name, spec.kernel.path, client.status(), {}}) << std::endl;
     return code;
   }
-  const absl::Time start = absl::Now();
+  const absl::Time start = timing::SteadyNow();
   Outcome outcome{spec.kernel.name, spec.kernel.path, (*client)->Compile(*request, session.Deadline()), {}};
-  outcome.elapsed = absl::Now() - start;
+  outcome.elapsed = timing::SteadyNow() - start;
   if (flags.json && !outcome.response.ok()) session.console.out << JsonLine(outcome) << std::endl;
   if (!flags.json || outcome.response.ok()) session.console.err << Complaints(outcome);
   if (!outcome.response.ok()) return session.CodeOf(outcome.response.status());

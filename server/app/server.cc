@@ -25,6 +25,7 @@
 #include "server/app/tls.h"
 #include "server/rpc/status.h"
 #include "server/web/status_html.h"
+#include "timing/steady/steady_time.h"
 
 namespace tritond::server {
 namespace {
@@ -55,8 +56,6 @@ std::string BesideThisProgram(const std::string& name) {
 
 constexpr absl::string_view kUnix = "unix:";
 bool IsUnix(const std::string& address) { return absl::StartsWith(address, kUnix); }
-
-absl::Time Now() { return absl::Now(); }
 
 }  // namespace
 
@@ -172,8 +171,8 @@ absl::Status Server::BuildEngine() {
   engine.version = TRITOND_VERSION;
   engine.name = NameOfDaemon(config_);
   metrics_ = std::make_unique<Metrics>(registry_);
-  engine_ = std::make_unique<Engine>(std::move(engine), Now, *cache_.own_results, *cache_.own_blobs, *metrics_, log_,
-                                     [this](const std::string& text) { RememberTargets(text); });
+  engine_ = std::make_unique<Engine>(std::move(engine), timing::SteadyNow, *cache_.own_results, *cache_.own_blobs,
+                                     *metrics_, log_, [this](const std::string& text) { RememberTargets(text); });
   engine_->scheduler().ListenToEnds(
       [this](const FinishedJob& job, const Outcome& outcome) { OnCompileEnd(job, outcome); });
   std::ifstream remembered(std::filesystem::path(config_.data_dir) / "targets.json");
@@ -182,7 +181,7 @@ absl::Status Server::BuildEngine() {
     absl::Status restored = engine_->targets().Restore(text);
     if (!restored.ok()) log_(std::string(restored.message()));
   }
-  pool_ = std::make_unique<workers::WorkerPool>(std::move(pool), Now, log_, *engine_);
+  pool_ = std::make_unique<workers::WorkerPool>(std::move(pool), timing::SteadyNow, log_, *engine_);
   engine_->Connect(*pool_);
   if (cache_.leases != nullptr) {
     engine_->JoinCluster({*cache_.blobs, *cache_.shared_results, *cache_.shared_blobs, *cache_.leases, *cache_.jobs,
@@ -200,7 +199,7 @@ void Server::BuildJobs() {
   config.max_open_per_tenant = config_.max_jobs_per_tenant;
   config.keep_ended = absl::Hours(config_.keep_jobs_hours);
   job_runner_ = std::make_unique<EngineJobRunner>(*engine_);
-  jobs_ = std::make_unique<JobBook>(config, Now, *journal_, *job_runner_,
+  jobs_ = std::make_unique<JobBook>(config, timing::SteadyNow, absl::Now, *journal_, *job_runner_,
                                     [this](std::function<void()> task) { job_tasks_.Run(std::move(task)); });
   engine_->ListenToProgress([this](const std::string& key, v1::Stage stage) { jobs_->OnProgress(key, stage); });
 }
@@ -306,13 +305,14 @@ absl::Status Server::StartHttp() {
 }
 
 void Server::TickLoop() {
-  absl::Time reload = absl::Now() + kReload;
-  while (!stop_ticking_.WaitForNotificationWithTimeout(kTick)) {
+  absl::Time reload = timing::SteadyNow() + kReload;
+  while (!stop_ticking_.WaitFor(kTick)) {
     engine_->Tick();
     jobs_->Tick();
     UpdateHealth();
-    if (absl::Now() < reload) continue;
-    reload = absl::Now() + kReload;
+    const absl::Time now = timing::SteadyNow();
+    if (now < reload) continue;
+    reload = now + kReload;
     access_->Reload();
     WatchEngine();
   }
@@ -418,7 +418,7 @@ void Server::Shutdown(absl::Duration grace) {
   engine_->targets().StopWaiting();  // No compile of theirs would begin.
   absl::Notification idle;
   size_t left = 0;
-  engine_->scheduler().WhenIdle(absl::Now() + grace, [&](size_t remaining) {
+  engine_->scheduler().WhenIdle(engine_->Now() + grace, [&](size_t remaining) {
     left = remaining;
     idle.Notify();
   });
@@ -431,7 +431,7 @@ void Server::Shutdown(absl::Duration grace) {
   unix_listeners_.clear();
   grpc_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
   grpc_->Wait();
-  stop_ticking_.Notify();
+  stop_ticking_.Set();
   ticker_.join();
   engine_->Stop();
   job_tasks_.Stop();

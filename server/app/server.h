@@ -26,6 +26,7 @@
 #include "server/rpc/job_texts.h"
 #include "server/rpc/services.h"
 #include "server/web/http_server.h"
+#include "timing/steady/event.h"
 #include "workers/pool/worker_pool.h"
 
 namespace tritond::server {
@@ -103,7 +104,7 @@ class Server final {
   std::vector<int> ports_;
   std::optional<bool> healthy_;  // what health checks were told last; the ticker's
   std::string degraded_;         // what the log was told last; the ticker's
-  absl::Notification stop_ticking_;
+  timing::Event stop_ticking_;
   std::thread ticker_;
 };
 

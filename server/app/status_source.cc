@@ -11,6 +11,7 @@
 #include "google/protobuf/util/time_util.h"
 #include "proto/request_key/request_key.h"
 #include "server/rpc/stage_name.h"
+#include "timing/steady/steady_time.h"
 
 namespace tritond::server {
 namespace {
@@ -129,6 +130,7 @@ StatusView StatusSource::Status() const {
   StatusView view;
   view.version = engine.config().version;
   view.now = engine.Now();
+  view.wall_ahead = timing::ToWallTime(view.now, view.now) - view.now;
   view.started = engine.started();
   view.draining = engine.scheduler().draining();
   view.not_ready = parts_.not_ready();
@@ -165,6 +167,7 @@ StatusView StatusSource::Status() const {
 std::optional<JobView> StatusSource::Job(const std::string& id) const {
   JobView view;
   view.now = parts_.engine.Now();
+  view.wall_ahead = timing::ToWallTime(view.now, view.now) - view.now;
   view.open = parts_.engine.scheduler().FindOpen(id);
   if (view.open.has_value()) return view;
   view.ended = parts_.engine.activity().jobs().Find(id);

@@ -69,8 +69,11 @@ void SingleFlight::EraseLocked(uint64_t job) {
   flights_.erase(it);
 }
 
-void SingleFlight::After(absl::Duration delay, Action action, uint64_t job, uint64_t turn) {
-  hooks_.run_after(delay, [this, action, job, turn] { (this->*action)(job, turn); });
+void SingleFlight::After(absl::Duration delay, Action action, uint64_t job, const Flight& flight) {
+  // The job's worker waits for its claim, and so does its lease for being renewed.
+  const bool first = flight.step == Step::kClaiming || flight.step == Step::kHolding;
+  (first ? hooks_.run_first_after : hooks_.run_after)(
+      delay, [this, action, job, turn = flight.turn] { (this->*action)(job, turn); });
 }
 
 void SingleFlight::RemindToDecide(uint64_t job, uint64_t turn) {
@@ -86,7 +89,7 @@ void SingleFlight::Look(uint64_t job, const JobSpec& spec) {
   Flight* flight = MakeLocked(job, spec);
   if (flight == nullptr) return DecideLater(job, Verdict::Kind::kQueue);
   EnterLocked(flight, Step::kLooking);
-  After(absl::ZeroDuration(), &SingleFlight::Ask, job, flight->turn);
+  After(absl::ZeroDuration(), &SingleFlight::Ask, job, *flight);
   RemindToDecide(job, flight->turn);
 }
 
@@ -97,7 +100,7 @@ void SingleFlight::Claim(uint64_t job, const JobSpec& spec) {
   if (flight == nullptr) return DecideLater(job, Verdict::Kind::kRun);
   if (flight->step == Step::kClaiming || flight->step == Step::kHolding || flight->step == Step::kAlone) return;
   EnterLocked(flight, Step::kClaiming);
-  After(absl::ZeroDuration(), &SingleFlight::Ask, job, flight->turn);
+  After(absl::ZeroDuration(), &SingleFlight::Ask, job, *flight);
   RemindToDecide(job, flight->turn);
 }
 
@@ -106,7 +109,7 @@ void SingleFlight::Watch(uint64_t job) {
   auto it = flights_.find(job);
   if (it == flights_.end() || it->second.step != Step::kQueued || it->second.watched) return;
   it->second.watched = true;
-  After(config_.longest_poll / 2, &SingleFlight::Ask, job, it->second.turn);
+  After(config_.longest_poll / 2, &SingleFlight::Ask, job, it->second);
 }
 
 void SingleFlight::Ended(uint64_t job) {
@@ -204,14 +207,14 @@ std::optional<Verdict> SingleFlight::HearHeldLocked(uint64_t job, Flight* flight
   } else {
     flight->pause = std::min(flight->pause * 2, config_.longest_poll);
   }
-  After(flight->pause, &SingleFlight::Ask, job, flight->turn);
+  After(flight->pause, &SingleFlight::Ask, job, *flight);
   if (!begins) return std::nullopt;
   return Of(Verdict::Kind::kFollow);
 }
 
 std::optional<Verdict> SingleFlight::HearFreeLocked(uint64_t job, Flight* flight) {
   if (flight->step == Step::kQueued) {
-    After(config_.longest_poll, &SingleFlight::Ask, job, flight->turn);
+    After(config_.longest_poll, &SingleFlight::Ask, job, *flight);
     return std::nullopt;
   }
   EnterLocked(flight, Step::kQueued);
@@ -225,7 +228,7 @@ std::optional<Verdict> SingleFlight::HearUnreadableLocked(uint64_t job, Flight* 
     return Of(Verdict::Kind::kQueue);
   }
   flight->pause = std::max(flight->pause, config_.first_poll);
-  After(flight->step == Step::kClaiming ? absl::ZeroDuration() : flight->pause, &SingleFlight::Ask, job, flight->turn);
+  After(flight->step == Step::kClaiming ? absl::ZeroDuration() : flight->pause, &SingleFlight::Ask, job, *flight);
   return std::nullopt;
 }
 
@@ -234,7 +237,7 @@ Verdict SingleFlight::HoldLocked(uint64_t job, Flight* flight, const cache::Leas
   flight->lease = lease;
   ++stats_.granted;
   hooks_.settled(job);
-  After(config_.lease / 4, &SingleFlight::Renew, job, flight->turn);
+  After(config_.lease / 4, &SingleFlight::Renew, job, *flight);
   return Of(Verdict::Kind::kRun);
 }
 
@@ -288,7 +291,7 @@ void SingleFlight::Renew(uint64_t job, uint64_t turn) {
     ++stats_.lost;
     EnterLocked(&it->second, Step::kAlone);  // It goes on; its token says what it may write.
   } else {
-    After(config_.lease / 4, &SingleFlight::Renew, job, turn);
+    After(config_.lease / 4, &SingleFlight::Renew, job, it->second);
   }
 }
 

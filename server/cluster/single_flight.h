@@ -36,6 +36,8 @@ class SingleFlight final : public Peers {
   struct Hooks {
     // Runs the task after the delay, where it may block.
     std::function<void(absl::Duration delay, std::function<void()> task)> run_after;
+    // The same for what a worker or a lease waits for, so that it is never late behind the looks of jobs that wait.
+    std::function<void(absl::Duration delay, std::function<void()> task)> run_first_after;
     // The same for what does not block, so that it is never late behind what does.
     std::function<void(absl::Duration delay, std::function<void()> task)> remind_after;
     // Runs what is published, which may be large, where it holds up nothing else.
@@ -104,7 +106,8 @@ class SingleFlight final : public Peers {
   Flight* FindLocked(uint64_t job, uint64_t turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EnterLocked(Flight* flight, Step step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EraseLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void After(absl::Duration delay, Action action, uint64_t job, uint64_t turn);
+  // In the flight's turn.
+  void After(absl::Duration delay, Action action, uint64_t job, const Flight& flight);
   void RemindToDecide(uint64_t job, uint64_t turn);
   void DecideLater(uint64_t job, Verdict::Kind kind);
 

@@ -79,6 +79,7 @@ class Daemon final : public Executor {
   int followed = 0, stored = 0, cancelled = 0;
   bool readable = true;
   absl::Status upload;
+  int first = 0;  // tasks that were to be run first
 
  private:
   static SingleFlight::Config ConfigOf(const std::string& name) {
@@ -89,6 +90,10 @@ class Daemon final : public Executor {
   SingleFlight::Hooks Hooks(tests::FakeTime& time, tests::FakeLeases& leases) {
     SingleFlight::Hooks hooks;
     hooks.run_after = [&time](absl::Duration delay, std::function<void()> task) {
+      time.RunAfter(delay, std::move(task));
+    };
+    hooks.run_first_after = [this, &time](absl::Duration delay, std::function<void()> task) {
+      ++first;
       time.RunAfter(delay, std::move(task));
     };
     hooks.remind_after = hooks.run_after;
@@ -138,6 +143,17 @@ TEST_F(SingleFlightTest, OneDaemonRunsTheJobAndTheOtherGetsItsResult) {
   EXPECT_EQ(b.followed, 1);
   EXPECT_EQ(a.flights.GetStats().held, 0u);
   EXPECT_EQ(b.flights.GetStats().following, 0u);
+}
+
+TEST_F(SingleFlightTest, WhatAWorkerAndALeaseWaitForIsRunFirst) {
+  a.Submit(key);
+  b.Submit(key);
+  Settle();
+  EXPECT_EQ(a.first, 2);  // the claim, and the next renewal
+  const int claims_of_b = b.first;
+  time.Pass(absl::Seconds(20));
+  EXPECT_GE(a.first, 10);
+  EXPECT_EQ(b.first, claims_of_b) << "who follows only looks";
 }
 
 TEST_F(SingleFlightTest, AFollowerHoldsNoWorker) {

@@ -10,6 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "timing/steady/event.h"
 
 namespace tritond::server {
 
@@ -28,10 +29,12 @@ class TimedThreads final {
 
  private:
   void Loop();
+  // What is due, taken out; else null, and how long until something is.
+  std::function<void()> NextLocked(absl::Duration* wait) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   absl::Mutex mu_;
-  absl::CondVar changed_;
-  std::multimap<absl::Duration, std::function<void()>> tasks_ ABSL_GUARDED_BY(mu_);  // by steady time
+  timing::Event changed_;
+  std::multimap<absl::Time, std::function<void()>> tasks_ ABSL_GUARDED_BY(mu_);  // by steady time
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::vector<std::thread> threads_;
 };

@@ -91,7 +91,7 @@ bool WorkSharing::OfferOne(const Scheduler::WaitingJob& job, const std::string& 
   cache::StreamEntry entry;
   entry.stream = StreamOf(job.spec.needs);
   entry.key = job.spec.key;
-  entry.deadline = job.latest;
+  entry.remaining = job.latest - clock_();
   entry.body = body;
   {
     absl::MutexLock lock(&mu_);
@@ -163,7 +163,7 @@ void WorkSharing::Start(const cache::StreamEntry& entry, const Requirement& need
     absl::MutexLock lock(&mu_);
     ++stats_.taken;
   }
-  if (entry.deadline <= clock_()) return RemoveLater(entry.stream, entry.id);
+  if (entry.remaining <= absl::ZeroDuration()) return RemoveLater(entry.stream, entry.id);
   hooks_.run(entry, needs, [this, stream = entry.stream, id = entry.id](bool settled) {
     if (settled) RemoveLater(stream, id);
   });

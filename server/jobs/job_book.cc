@@ -47,9 +47,11 @@ bool JobBook::HasEnded(v1::JobState state) {
   return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED || state == v1::JOB_STATE_CANCELLED;
 }
 
-JobBook::JobBook(JobBookConfig config, Clock clock, cache::Journal& journal, JobRunner& runner, Executor executor)
+JobBook::JobBook(JobBookConfig config, Clock clock, Clock wall_clock, cache::Journal& journal, JobRunner& runner,
+                 Executor executor)
     : config_(config),
       clock_(std::move(clock)),
+      wall_clock_(std::move(wall_clock)),
       journal_(journal),
       runner_(runner),
       executor_(std::move(executor)),
@@ -122,7 +124,7 @@ void JobBook::EnqueueLocked(const Record& record) {
   entry.id = record.number;
   entry.job_class = ClassOf(record.job.priority());
   entry.tenant = record.job.tenant();
-  entry.enqueued = FromProto(record.job.created());
+  entry.enqueued = clock_() - std::max(wall_clock_() - FromProto(record.job.created()), absl::ZeroDuration());
   queue_.Push(entry);
 }
 
@@ -157,7 +159,7 @@ absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request) {
     }
     absl::Status refusal = RefusalLocked(request.request().tenant());
     if (!refusal.ok()) return refusal;
-    job.set_id(ids_.Next(clock_()));
+    job.set_id(ids_.Next(wall_clock_()));
   }
   job.set_state(v1::JOB_STATE_QUEUED);
   job.set_key(runner_.KeyOf(request.request()));
@@ -166,7 +168,7 @@ absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request) {
   job.set_tenant(request.request().tenant());
   job.set_priority(request.request().priority());
   job.set_idempotency_key(request.idempotency_key());
-  *job.mutable_created() = ToProto(clock_());
+  *job.mutable_created() = ToProto(wall_clock_());
   absl::Status status = journal_.Put(absl::StrCat(kRequestPrefix, job.id()), request.request().SerializeAsString());
   if (status.ok()) status = Write(job);
   if (!status.ok()) {
@@ -270,7 +272,7 @@ void JobBook::OnProgress(absl::string_view key, v1::Stage stage) {
       Record& record = records_[id];
       if (stage == v1::STAGE_UNSPECIFIED) {
         record.job.set_attempts(record.job.attempts() + 1);
-        *record.job.mutable_started() = ToProto(clock_());
+        *record.job.mutable_started() = ToProto(wall_clock_());
       }
       record.job.set_state(v1::JOB_STATE_RUNNING);
       record.job.set_stage(stage);
@@ -418,7 +420,7 @@ void JobBook::End(const std::string& id, const JobEnd& end) {
     job = it->second.job;
   }
   job.clear_failure();  // Why it waited.
-  *job.mutable_finished() = ToProto(clock_());
+  *job.mutable_finished() = ToProto(wall_clock_());
   if (end.status.ok()) {
     job.set_state(v1::JOB_STATE_SUCCEEDED);
     job.set_key(end.response.key());
@@ -464,7 +466,8 @@ void JobBook::ForgetOld() {
       absl::MutexLock lock(&mu_);
       if (closed_ || ended_.empty()) return;
       const v1::Job& oldest = records_[ended_.front()].job;
-      if (ended_.size() <= config_.max_ended && FromProto(oldest.finished()) + config_.keep_ended > clock_()) return;
+      if (ended_.size() <= config_.max_ended && FromProto(oldest.finished()) + config_.keep_ended > wall_clock_())
+        return;
       id = ended_.front();
       ended_.pop_front();
       auto known = by_idempotency_key_.find({oldest.tenant(), oldest.idempotency_key()});
@@ -483,10 +486,10 @@ void JobBook::Tick() {
     const absl::Time now = clock_();
     const bool waiting =
         head_.has_value() || queue_.size() > 0 || (!delayed_.empty() && delayed_.begin()->first <= now);
-    due = !closed_ &&
-          ((waiting && started_ < config_.max_started) ||
-           (!ended_.empty() && (ended_.size() > config_.max_ended ||
-                                FromProto(records_[ended_.front()].job.finished()) + config_.keep_ended <= now)));
+    due = !closed_ && ((waiting && started_ < config_.max_started) ||
+                       (!ended_.empty() &&
+                        (ended_.size() > config_.max_ended ||
+                         FromProto(records_[ended_.front()].job.finished()) + config_.keep_ended <= wall_clock_())));
   }
   if (!due) return;
   executor_([this] {

@@ -77,7 +77,9 @@ class JobBook final {
   using Executor = std::function<void(std::function<void()>)>;
   using Watcher = JobWatch::Watcher;
 
-  JobBook(JobBookConfig config, Clock clock, cache::Journal& journal, JobRunner& runner, Executor executor);
+  // `clock` for what lasts, `wall_clock` for what is written down: times of records mean something to another run.
+  JobBook(JobBookConfig config, Clock clock, Clock wall_clock, cache::Journal& journal, JobRunner& runner,
+          Executor executor);
 
   // Reads the journal; jobs that had not ended begin again. Records that cannot be read are reported and left alone.
   absl::Status Load(const std::function<void(const std::string&)>& log);
@@ -151,7 +153,7 @@ class JobBook final {
   absl::Status Write(const v1::Job& job);
 
   const JobBookConfig config_;
-  const Clock clock_;
+  const Clock clock_, wall_clock_;
   cache::Journal& journal_;
   JobRunner& runner_;
   const Executor executor_;

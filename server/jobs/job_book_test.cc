@@ -87,7 +87,8 @@ class JobBookTest : public testing::Test {
   void Open() {
     runner = std::make_unique<FakeRunner>();
     book = std::make_unique<JobBook>(
-        config, [this] { return now; }, journal, *runner, [](std::function<void()> task) { task(); });
+        config, [this] { return now; }, [this] { return now + ahead; }, journal, *runner,
+        [](std::function<void()> task) { task(); });
     EXPECT_TRUE(book->Load([this](const std::string& line) { log.push_back(line); }).ok());
   }
   std::string Submit(const std::string& ir, const std::string& idempotency_key = "",
@@ -113,6 +114,7 @@ class JobBookTest : public testing::Test {
 
   JobBookConfig config;
   absl::Time now = absl::FromUnixSeconds(1700000000);
+  absl::Duration ahead;  // of the wall clock
   MapJournal journal;
   std::unique_ptr<FakeRunner> runner;
   std::unique_ptr<JobBook> book;
@@ -182,6 +184,24 @@ TEST_F(JobBookTest, WhatIsNotDecidedIsTriedAgainLater) {
   EXPECT_EQ(runner->started.size(), 2u);
   Succeed(id);
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
+}
+
+TEST_F(JobBookTest, AWallClockThatIsSteppedChangesNoPause) {
+  JobEnd end;
+  end.status = absl::UnavailableError("no worker");
+  end.retry_after = absl::Seconds(5);
+  const std::string id = Submit("kernel");
+  runner->Finish(id, end);
+  ahead = absl::Hours(1);
+  book->Tick();
+  EXPECT_EQ(runner->started.size(), 1u);
+  ahead = -absl::Hours(1);
+  now += absl::Seconds(5);
+  book->Tick();
+  EXPECT_EQ(runner->started.size(), 2u);
+  Succeed(id);
+  const absl::Duration off = absl::FromUnixSeconds(book->Get(id)->finished().seconds()) - (now + ahead);
+  EXPECT_LE(absl::AbsDuration(off), absl::Seconds(1));
 }
 
 JobEnd WithoutWorker() {

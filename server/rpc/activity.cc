@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "server/rpc/result_store.h"
 #include "server/rpc/stage_name.h"
 #include "server/rpc/status.h"
@@ -82,7 +83,7 @@ Activity::Activity(Clock clock, Metrics& metrics)
 
 std::string Activity::NewJobId() {
   absl::MutexLock lock(&mu_);
-  return ids_.Next(clock_());
+  return ids_.Next(absl::Now());
 }
 
 void Activity::OnEnd(const FinishedJob& job, const Outcome& outcome) {

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams whose other end is a loop on a thread of its own: for the rare RPCs that read or write much and block on the
 // disk meanwhile. Each deletes itself when its RPC is over and its loop has returned. There are no more of them at once
-// than slots, so that callers that begin one after the other and go on with none cost a bounded number of threads.
+// than slots, so that callers that begin one after the other and go on with none cost a bounded number of threads; and
+// one that stands still does not keep its slot.
 #ifndef SERVER_RPC_BLOCKING_STREAM_H_
 #define SERVER_RPC_BLOCKING_STREAM_H_
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <functional>
 #include <thread>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "server/rpc/status.h"
 #include "server/rpc/stream_slots.h"
+#include "timing/steady/event.h"
 
 namespace tritond::server {
 
@@ -24,7 +26,9 @@ template <typename Response>
 class BlockingWriter final : public grpc::ServerWriteReactor<Response> {
  public:
   // Runs `body` in a slot that was taken for it; what it returns ends the RPC.
-  BlockingWriter(StreamSlots& slots, std::function<absl::Status(BlockingWriter&)> body) : slots_(slots) {
+  BlockingWriter(StreamSlots& slots, grpc::CallbackServerContext& context,
+                 std::function<absl::Status(BlockingWriter&)> body)
+      : slots_(slots), context_(context) {
     std::thread([this, body = std::move(body)] {
       const absl::Status status = body(*this);
       this->Finish(ToGrpc(status));
@@ -32,21 +36,19 @@ class BlockingWriter final : public grpc::ServerWriteReactor<Response> {
       delete this;
     }).detach();
   }
-  // Waits until the message is on its way. False when nobody takes it any more.
+  // Waits until the message is on its way. False when nobody takes it, any more or for too long.
   bool Write(const Response& message) {
-    {
-      absl::MutexLock lock(&mu_);
-      written_ = false;
-    }
     this->StartWrite(&message);
-    absl::MutexLock lock(&mu_);
-    mu_.Await(absl::Condition(&written_));
+    if (!written_.WaitFor(slots_.patience())) {
+      context_.TryCancel();  // Ends the write, which has the message until then.
+      written_.WaitFor(absl::InfiniteDuration());
+      return false;
+    }
     return ok_;
   }
   void OnWriteDone(bool ok) override {
-    absl::MutexLock lock(&mu_);
-    written_ = true;
     ok_ = ok;
+    written_.Set();
   }
   void OnDone() override {
     slots_.GiveBack();
@@ -55,9 +57,9 @@ class BlockingWriter final : public grpc::ServerWriteReactor<Response> {
 
  private:
   StreamSlots& slots_;
-  absl::Mutex mu_;
-  bool written_ ABSL_GUARDED_BY(mu_) = false;
-  bool ok_ ABSL_GUARDED_BY(mu_) = false;
+  grpc::CallbackServerContext& context_;
+  timing::Event written_;
+  bool ok_ = false;  // of the last write; before `written_` gRPC's, then the loop's
   absl::Notification over_;
 };
 
@@ -66,37 +68,32 @@ class BlockingReader final : public grpc::ServerReadReactor<Request> {
  public:
   BlockingReader(StreamSlots& slots, std::function<absl::Status(BlockingReader&)> body) : slots_(slots) {
     std::thread([this, body = std::move(body)] {
-      const absl::Status status = body(*this);
+      absl::Status status = body(*this);
+      if (idle_)
+        status =
+            absl::DeadlineExceededError(absl::StrCat("nothing came for ", absl::FormatDuration(slots_.patience())));
       this->Finish(ToGrpc(status));
       over_.WaitForNotification();
       delete this;
     }).detach();
   }
-  // Waits for the next message. False when there is none any more.
+  // Waits for the next message. False when there is none any more, or none for too long: then the RPC ends with
+  // DeadlineExceeded, whatever the body returns.
   bool Read(Request* message) {
-    {
-      absl::MutexLock lock(&mu_);
-      read_ = false;
-    }
-    this->StartRead(message);
-    absl::MutexLock lock(&mu_);
-    mu_.Await(absl::Condition(&read_));
-    return ok_;
+    this->StartRead(&incoming_);
+    idle_ = !read_.WaitFor(slots_.patience());
+    if (idle_ || !ok_) return false;
+    message->Swap(&incoming_);
+    return true;
   }
   void OnReadDone(bool ok) override {
-    absl::MutexLock lock(&mu_);
-    read_ = true;
     ok_ = ok;
+    read_.Set();
   }
   // Whether the stream ended because the caller has gone.
-  bool cancelled() {
-    absl::MutexLock lock(&mu_);
-    return cancelled_;
-  }
-  void OnCancel() override {
-    absl::MutexLock lock(&mu_);
-    cancelled_ = true;
-  }
+  bool cancelled() const { return cancelled_; }
+  bool idle() const { return idle_; }
+  void OnCancel() override { cancelled_ = true; }
   void OnDone() override {
     slots_.GiveBack();
     over_.Notify();
@@ -104,10 +101,11 @@ class BlockingReader final : public grpc::ServerReadReactor<Request> {
 
  private:
   StreamSlots& slots_;
-  absl::Mutex mu_;
-  bool read_ ABSL_GUARDED_BY(mu_) = false;
-  bool ok_ ABSL_GUARDED_BY(mu_) = false;
-  bool cancelled_ ABSL_GUARDED_BY(mu_) = false;
+  timing::Event read_;
+  Request incoming_;  // gRPC's while a read goes on, which may outlast the body
+  bool ok_ = false;   // of the last read; before `read_` gRPC's, then the loop's
+  bool idle_ = false;
+  std::atomic<bool> cancelled_{false};
   absl::Notification over_;
 };
 

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
-#include "absl/time/clock.h"
+#include "timing/steady/steady_time.h"
 
 namespace tritond::server {
 namespace {
@@ -30,7 +30,8 @@ std::string PeerKind(const grpc::ServerContextBase& context) {
 
 class CallWatch final : public grpc::experimental::Interceptor {
  public:
-  CallWatch(CallLog& log, grpc::experimental::ServerRpcInfo* info) : log_(log), info_(info), start_(absl::Now()) {}
+  CallWatch(CallLog& log, grpc::experimental::ServerRpcInfo* info)
+      : log_(log), info_(info), start_(timing::SteadyNow()) {}
 
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) OnStatus(*methods);
@@ -40,7 +41,7 @@ class CallWatch final : public grpc::experimental::Interceptor {
  private:
   void OnStatus(grpc::experimental::InterceptorBatchMethods& methods) {
     const grpc::StatusCode code = methods.GetSendStatus().error_code();
-    const absl::Time now = absl::Now();
+    const absl::Time now = timing::SteadyNow();
     CallRecord record;
     if (!log_.Wants(code, now, &record.left_out)) return;
     record.method = info_->method();

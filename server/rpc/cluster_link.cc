@@ -60,6 +60,7 @@ ClusterLink::ClusterLink(Engine& engine, const ClusterAccess& access)
       access_(access),
       name_(NameThisRun()),
       threads_(kThreads),
+      claims_(kThreads),
       uploads_(kUploadThreads),
       reminders_(1),
       upload_bytes_(kMostUploadBytes),
@@ -81,6 +82,9 @@ SingleFlight::Hooks ClusterLink::FlightHooks() {
   SingleFlight::Hooks hooks;
   hooks.run_after = [this](absl::Duration delay, std::function<void()> task) {
     threads_.RunAfter(delay, std::move(task));
+  };
+  hooks.run_first_after = [this](absl::Duration delay, std::function<void()> task) {
+    claims_.RunAfter(delay, std::move(task));
   };
   hooks.remind_after = [this](absl::Duration delay, std::function<void()> task) {
     reminders_.RunAfter(delay, std::move(task));
@@ -211,7 +215,7 @@ void ClusterLink::RunOffered(const cache::StreamEntry& entry, const Requirement&
   spec.id = engine_.activity().NewJobId();
   spec.offerable = false;
   engine_.scheduler().Submit(
-      std::move(spec), entry.deadline, [this, key = entry.key] { return engine_.FindOutcome(key); },
+      std::move(spec), engine_.Now() + entry.remaining, [this, key = entry.key] { return engine_.FindOutcome(key); },
       [done = std::move(done)](const Outcome& outcome, bool) { done(!IsForOthers(outcome.reason)); });
 }
 

@@ -49,6 +49,7 @@ class ClusterLink final {
   void Stop() {
     reminders_.Stop();
     uploads_.Stop();
+    claims_.Stop();
     threads_.Stop();
   }
 
@@ -90,6 +91,7 @@ class ClusterLink final {
   const ClusterAccess access_;
   const std::string name_;  // of this run of this daemon
   TimedThreads threads_;    // which wait for the network
+  TimedThreads claims_;     // which wait for it too, and workers and leases for them
   TimedThreads uploads_;    // which wait for it too, and for large answers
   TimedThreads reminders_;  // which wait for nothing
   ByteBudget upload_bytes_;

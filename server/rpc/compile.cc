@@ -80,7 +80,7 @@ grpc::ServerUnaryReactor* Compile(Engine& engine, const Caller& caller, grpc::Ca
     return FinishNow(context, stored->status());
   }
   auto* reactor = new CompileReactor(engine, message.delivery(), response);  // Deletes itself.
-  reactor->Begin(std::move(message), DeadlineOf(*context));
+  reactor->Begin(std::move(message), DeadlineOf(*context, engine.Now()));
   return reactor;
 }
 

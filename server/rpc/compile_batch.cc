@@ -171,7 +171,7 @@ grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileBatch(Engine& engine,
                                                                  const v1::CompileBatchRequest* request) {
   v1::CompileBatchRequest batch = TakeRequest(request);
   for (v1::CompileRequest& one : *batch.mutable_requests()) ServeFor(caller, &one);
-  auto* reactor = new BatchReactor(engine, DeadlineOf(*context), std::move(batch));  // Deletes itself.
+  auto* reactor = new BatchReactor(engine, DeadlineOf(*context, engine.Now()), std::move(batch));  // Deletes itself.
   reactor->Pump();
   return reactor;
 }

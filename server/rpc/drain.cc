@@ -16,7 +16,7 @@ grpc::ServerUnaryReactor* Drain(Engine& engine, grpc::CallbackServerContext* con
   response->set_draining(!request->resume());
   if (request->resume()) return FinishNow(context, absl::OkStatus());
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  engine.scheduler().WhenIdle(DeadlineOf(*context) - kMargin, [reactor, response](size_t remaining) {
+  engine.scheduler().WhenIdle(DeadlineOf(*context, engine.Now()) - kMargin, [reactor, response](size_t remaining) {
     response->set_remaining(remaining);
     reactor->Finish(grpc::Status::OK);
   });

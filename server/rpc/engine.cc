@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "google/protobuf/util/time_util.h"
 #include "proto/request_key/request_key.h"
 #include "server/rpc/compile_call.h"
@@ -362,7 +363,8 @@ Outcome Engine::Settle(const LeasedJob& job, v1::CompileOutcome* outcome) {
     fresh.action = job.recalled->action;
     fresh.artifacts = job.recalled->artifacts;
   } else {
-    *action.mutable_created() = google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(clock_()));
+    *action.mutable_created() =
+        google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(absl::Now()));
     for (v1::Blob& blob : *outcome->mutable_blobs()) fresh.artifacts.emplace_back(std::move(*blob.mutable_data()));
     fresh.action = std::move(action);
     StepShelf::Name(*outcome, &fresh.action);

@@ -73,7 +73,7 @@ grpc::ServerWriteReactor<v1::BundleChunk>* Export(Engine& engine, StreamSlots& s
       return new FailedWriter<v1::BundleChunk>(InvalidRequest({{"keys", absl::StrCat("hold no request key: ", key)}}));
   }
   if (!slots.Take()) return new FailedWriter<v1::BundleChunk>(slots.Full());
-  return new ChunkWriter(slots,
+  return new ChunkWriter(slots, *context,
                          [&engine, keys = std::move(keys)](ChunkWriter& out) { return ExportTo(engine, keys, out); });
 }
 

@@ -7,6 +7,7 @@
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 #include "server/rpc/stage_name.h"
+#include "timing/steady/steady_time.h"
 
 namespace tritond::server {
 namespace {
@@ -23,7 +24,7 @@ google::protobuf::Timestamp ToProto(absl::Time time) {
 
 uint64_t Count(const prometheus::Counter& counter) { return static_cast<uint64_t>(counter.Value()); }
 
-void FillRecent(const JobRecord& record, v1::RecentJob* out) {
+void FillRecent(const JobRecord& record, absl::Time now, v1::RecentJob* out) {
   const FinishedJob& job = record.job;
   out->set_id(job.id);
   out->set_key(job.key);
@@ -35,7 +36,7 @@ void FillRecent(const JobRecord& record, v1::RecentJob* out) {
   out->set_message(std::string(job.status.message()));
   *out->mutable_queue_time() = ToProto(job.queue_time);
   *out->mutable_run_time() = ToProto(job.run_time);
-  *out->mutable_finished() = ToProto(job.finished);
+  *out->mutable_finished() = ToProto(timing::ToWallTime(job.finished, now));
   out->set_cpu_seconds(record.cpu_seconds);
   out->set_peak_memory_bytes(record.peak_memory_bytes);
   out->set_daemon(record.followed);
@@ -80,7 +81,7 @@ grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const Ca
   const Scheduler::Stats stats = engine.scheduler().GetStats();
   const Metrics& metrics = engine.metrics();
   FillDescription(engine, response->mutable_daemon());
-  *response->mutable_started() = ToProto(engine.started());
+  *response->mutable_started() = ToProto(timing::ToWallTime(engine.started(), engine.Now()));
   response->set_draining(engine.scheduler().draining());
   response->set_hits(Count(metrics.hits));
   response->set_misses(Count(metrics.misses));
@@ -109,7 +110,7 @@ grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const Ca
   const int wanted = static_cast<int>(std::min<uint32_t>(request->recent_jobs(), INT_MAX));
   for (const auto& record : engine.activity().jobs().Latest(wanted == 0 ? 0 : SIZE_MAX)) {
     if (response->recent_size() == wanted) break;
-    if (Sees(caller, record->job.tenant)) FillRecent(*record, response->add_recent());
+    if (Sees(caller, record->job.tenant)) FillRecent(*record, engine.Now(), response->add_recent());
   }
   return FinishNow(context, absl::OkStatus());
 }

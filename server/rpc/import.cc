@@ -56,7 +56,7 @@ absl::Status Receive(ChunkReader& in, const std::string& path, v1::ImportRespons
     if (!file) return absl::ResourceExhaustedError(absl::StrCat("cannot write ", path));
     response->set_bytes(response->bytes() + chunk.data().size());
   }
-  if (in.cancelled()) return absl::CancelledError("the caller has gone");
+  if (in.idle() || in.cancelled()) return absl::CancelledError("the caller has gone");
   return file.flush() ? absl::OkStatus() : absl::ResourceExhaustedError(absl::StrCat("cannot write ", path));
 }
 

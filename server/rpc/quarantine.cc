@@ -3,6 +3,7 @@
 #include "google/protobuf/util/time_util.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
+#include "timing/steady/steady_time.h"
 
 namespace tritond::server {
 
@@ -14,7 +15,8 @@ grpc::ServerUnaryReactor* ListQuarantine(Engine& engine, const Caller& caller, g
     out.set_key(entry.key);
     out.set_label(entry.label);
     out.mutable_reports()->Assign(entry.reports.begin(), entry.reports.end());
-    *out.mutable_since() = google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(entry.since));
+    const absl::Time since = timing::ToWallTime(entry.since, engine.Now());
+    *out.mutable_since() = google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(since));
   }
   return FinishNow(context, absl::OkStatus());
 }

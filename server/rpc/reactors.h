@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "server/rpc/status.h"
+#include "timing/steady/steady_time.h"
 
 namespace tritond::server {
 
@@ -52,11 +53,11 @@ inline absl::Status NotOffered(absl::string_view method) {
                     "NOT_OFFERED");
 }
 
-// InfiniteFuture when the caller set none.
-inline absl::Time DeadlineOf(const grpc::CallbackServerContext& context) {
+// By the clock that shows `now`; InfiniteFuture when the caller set none.
+inline absl::Time DeadlineOf(const grpc::CallbackServerContext& context, absl::Time now) {
   const auto deadline = context.deadline();
   if (deadline == std::chrono::system_clock::time_point::max()) return absl::InfiniteFuture();
-  return absl::FromChrono(deadline);
+  return timing::FromWallTime(absl::FromChrono(deadline), now);
 }
 
 }  // namespace tritond::server

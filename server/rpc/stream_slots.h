@@ -11,10 +11,12 @@
 
 namespace tritond::server {
 
-// How many streams may have a thread of their own at once. Thread-safe; outlives the streams.
+// How many streams may have a thread of their own at once, and for how long one may stand still. Thread-safe; outlives
+// the streams.
 class StreamSlots final {
  public:
-  explicit StreamSlots(int slots) : slots_(slots), free_(slots) {}
+  explicit StreamSlots(int slots, absl::Duration patience = absl::Seconds(30))
+      : slots_(slots), patience_(patience), free_(slots) {}
   // False when none is free; else one is taken until GiveBack.
   bool Take() {
     for (int free = free_; free > 0;) {
@@ -23,6 +25,8 @@ class StreamSlots final {
     return false;
   }
   void GiveBack() { ++free_; }
+  // A stream whose other end neither sends nor takes anything for so long gives its slot back.
+  absl::Duration patience() const { return patience_; }
   // What is answered when none is free.
   absl::Status Full() const {
     return WithReason(absl::ResourceExhaustedError(absl::StrCat(slots_, " bundles are on their way already")),
@@ -31,6 +35,7 @@ class StreamSlots final {
 
  private:
   const int slots_;
+  const absl::Duration patience_;
   std::atomic<int> free_;
 };
 

@@ -227,8 +227,8 @@ TEST_F(HttpServerTest, AConnectionServesOneRequestAfterAnother) {
 TEST_F(HttpServerTest, EndsWithConnectionsOpenAndAnswersUnderWay) {
   Connection idle;
   idle.Dial(server_->port());
-  std::thread asking([this] { Get("/api/status"); });
   wait_ = [] { absl::SleepFor(absl::Milliseconds(100)); };
+  std::thread asking([port = server_->port()] { httplib::Client("127.0.0.1", port).Get("/api/status"); });
   absl::SleepFor(absl::Milliseconds(50));
   server_ = nullptr;
   asking.join();

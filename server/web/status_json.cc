@@ -17,9 +17,15 @@ constexpr const char* kClassNames[kJobClasses] = {"interactive", "autotune", "pr
 std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 double Millis(absl::Duration duration) { return absl::ToDoubleMilliseconds(duration); }
-int64_t Unix(absl::Time time) { return absl::ToUnixMillis(time); }
 
-Json OpenJobJson(const OpenJob& job, const PageAccess& access) {
+// The wall clock's, of a time of the clock that the view is by.
+template <typename View>
+int64_t Unix(const View& view, absl::Time time) {
+  return absl::ToUnixMillis(time + view.wall_ahead);
+}
+
+template <typename View>
+Json OpenJobJson(const View& view, const OpenJob& job, const PageAccess& access) {
   const bool running = job.started != absl::InfiniteFuture();
   Json json{{"id", job.id},
             {"state", running ? "running" : "queued"},
@@ -27,13 +33,14 @@ Json OpenJobJson(const OpenJob& job, const PageAccess& access) {
             {"target", job.target},
             {"stage", job.stage},
             {"waiters", job.waiters},
-            {"created_unix_ms", Unix(job.created)},
-            {"started_unix_ms", running ? Json(Unix(job.started)) : Json()}};
+            {"created_unix_ms", Unix(view, job.created)},
+            {"started_unix_ms", running ? Json(Unix(view, job.started)) : Json()}};
   if (access.Shows(job.tenant)) json.update({{"label", job.label}, {"key", job.key}, {"tenant", job.tenant}});
   return json;
 }
 
-Json EndedJobJson(const JobRecord& record, const PageAccess& access) {
+template <typename View>
+Json EndedJobJson(const View& view, const JobRecord& record, const PageAccess& access) {
   const FinishedJob& job = record.job;
   Json json{{"id", job.id},
             {"state", "ended"},
@@ -43,7 +50,7 @@ Json EndedJobJson(const JobRecord& record, const PageAccess& access) {
             {"outcome", absl::StatusCodeToString(job.status.code())},
             {"queue_ms", Millis(job.queue_time)},
             {"run_ms", Millis(job.run_time)},
-            {"finished_unix_ms", Unix(job.finished)},
+            {"finished_unix_ms", Unix(view, job.finished)},
             {"attempts", job.attempts},
             {"recalled", record.recalled},
             {"followed", record.followed},
@@ -84,20 +91,21 @@ Json WorkersJson(const StatusView& view, const PageAccess& access) {
     Json running = Json::array();
     auto jobs = view.scheduler.running.find(worker.id);
     if (jobs != view.scheduler.running.end()) {
-      for (const OpenJob& job : jobs->second) running.push_back(OpenJobJson(job, access));
+      for (const OpenJob& job : jobs->second) running.push_back(OpenJobJson(view, job, access));
     }
-    Json json{{"id", worker.id},
-              {"name", worker.name},
-              {"where", worker.where},
-              {"state", worker.state},
-              {"build_id", worker.build_id},
-              {"targets", worker.targets},
-              {"devices", worker.devices},
-              {"jobs_done", worker.jobs_done},
-              {"resident_bytes", worker.resident_bytes},
-              {"deaths", worker.deaths},
-              {"attached_unix_ms", worker.attached == absl::InfinitePast() ? Json() : Json(Unix(worker.attached))},
-              {"running", std::move(running)}};
+    Json json{
+        {"id", worker.id},
+        {"name", worker.name},
+        {"where", worker.where},
+        {"state", worker.state},
+        {"build_id", worker.build_id},
+        {"targets", worker.targets},
+        {"devices", worker.devices},
+        {"jobs_done", worker.jobs_done},
+        {"resident_bytes", worker.resident_bytes},
+        {"deaths", worker.deaths},
+        {"attached_unix_ms", worker.attached == absl::InfinitePast() ? Json() : Json(Unix(view, worker.attached))},
+        {"running", std::move(running)}};
     // The last lines of a worker that died may quote a kernel, whoever's.
     if (access.details && access.tenant.empty()) json["last_death"] = worker.last_death;
     workers.push_back(std::move(json));
@@ -129,7 +137,7 @@ Json LatencyJson(const StatusView& view) {
   for (const StatusView::Series& series : view.latency) {
     Json& points = latency[series.name] = Json::array();
     for (const LatencySeries::Point& point : series.points)
-      points.push_back({Unix(point.start), point.count, Millis(point.p50), Millis(point.p95)});
+      points.push_back({Unix(view, point.start), point.count, Millis(point.p50), Millis(point.p95)});
   }
   return latency;
 }
@@ -178,8 +186,8 @@ std::string ErrorJson(const std::string& message) { return Dump({{"error", messa
 
 std::string StatusJson(const StatusView& view, const PageAccess& access) {
   Json json{{"version", view.version},
-            {"now_unix_ms", Unix(view.now)},
-            {"started_unix_ms", Unix(view.started)},
+            {"now_unix_ms", Unix(view, view.now)},
+            {"started_unix_ms", Unix(view, view.started)},
             {"draining", view.draining},
             {"not_ready", view.not_ready},
             {"degraded", view.degraded},
@@ -198,14 +206,14 @@ std::string StatusJson(const StatusView& view, const PageAccess& access) {
   Json& jobs = json["jobs"] = Json::array();
   for (const auto& record : view.jobs) {
     // A caller of one tenant sees no line of another's; one who sees no details sees every line without them.
-    if (!access.details || access.Shows(record->job.tenant)) jobs.push_back(EndedJobJson(*record, access));
+    if (!access.details || access.Shows(record->job.tenant)) jobs.push_back(EndedJobJson(view, *record, access));
   }
   return Dump(json);
 }
 
 std::string JobJson(const JobView& view, const PageAccess& access) {
-  Json json = view.open.has_value() ? OpenJobJson(*view.open, access) : EndedJobJson(*view.ended, access);
-  json["now_unix_ms"] = Unix(view.now);
+  Json json = view.open.has_value() ? OpenJobJson(view, *view.open, access) : EndedJobJson(view, *view.ended, access);
+  json["now_unix_ms"] = Unix(view, view.now);
   json["access"] = AccessJson(access);
   if (view.ended == nullptr) return Dump(json);
   Json stages = Json::array(), texts = Json::array();

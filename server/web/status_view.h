@@ -53,6 +53,7 @@ struct StatusView {
   };
   std::string version;
   absl::Time now, started;
+  absl::Duration wall_ahead;  // of what the wall clock shows before `now`; all times here are by the clock of `now`
   std::string not_ready, degraded;  // "" when all is well
   bool draining = false;
   std::map<std::string, uint64_t> requests;  // by how they were answered
@@ -72,6 +73,7 @@ struct StatusView {
 // A job's page. Either `ended` or `open` is there.
 struct JobView {
   absl::Time now;
+  absl::Duration wall_ahead;  // as in StatusView
   std::shared_ptr<const JobRecord> ended;
   std::optional<OpenJob> open;
   // The request that it compiled, where that is stored: a JSON object {"target", "input", "options"}; "" where it is

@@ -5,10 +5,12 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,8 @@
 #include "absl/time/clock.h"
 #include "tests/fault/daemon_process.h"
 #include "tests/support/redis_fixture.h"
+#include "tests/support/sanitizer.h"
+#include "tests/support/tcp_proxy.h"
 
 namespace tritond::tests {
 namespace {
@@ -242,6 +246,42 @@ TEST_F(ClusterTest, AJobWhoseTakerDiesIsCompiledAllTheSame) {
   burst.Wait();
   ExpectRight(burst);
   EXPECT_EQ(daemons[0]->Stats().compiles(), 2u);
+}
+
+// A worker waits for one round trip, that of its job's lease: with a second one the time is not kept.
+TEST(SlowEngine, CostsAWorkerOneRoundTripAKernel) {
+  if (!RedisNodes::Available()) GTEST_SKIP() << "redis-server and redis-cli are not installed";
+  constexpr absl::Duration kRoundTrip = absl::Milliseconds(50);
+  constexpr int kKernels = 200, kWorkers = 2, kAtOnce = 32;
+  RedisNodes node(1);
+  ASSERT_TRUE(node.ok());
+  const std::string& address = node.addresses()[0];
+  TcpProxy far(std::stoi(address.substr(address.rfind(':') + 1)));
+  far.DelayToCaller(kRoundTrip);
+  DaemonProcess daemon({"--cluster", absl::StrCat("127.0.0.1:", far.port())});
+  daemon.workers = kWorkers;
+  ASSERT_TRUE(daemon.Start());
+  std::atomic<int> next{0}, answered{0};
+  const absl::Time start = absl::Now();
+  std::vector<std::thread> callers;
+  for (int i = 0; i < kAtOnce; ++i) {
+    callers.emplace_back([&] {
+      Stubs stubs(daemon.address());
+      for (int number = next++; number < kKernels; number = next++) {
+        v1::CompileResponse response;
+        v1::CompileRequest request = NumberedRequest(number);
+        request.set_priority(v1::PRIORITY_PREBUILD);
+        answered += Compile(stubs, request, &response).ok();
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  const absl::Duration took = absl::Now() - start;
+  EXPECT_EQ(answered, kKernels);
+  EXPECT_EQ(daemon.Stats().cluster().leases_granted(), static_cast<uint64_t>(kKernels));
+  printf("%d kernels, %d at once, %d workers, round trips of 50 ms: %.1f a second of %.1f\n", kKernels, kAtOnce,
+         kWorkers, kKernels / absl::ToDoubleSeconds(took), kWorkers / absl::ToDoubleSeconds(kRoundTrip));
+  EXPECT_LT(took, WithinReason(kRoundTrip * kKernels / kWorkers * 1.7));
 }
 
 }  // namespace

@@ -74,12 +74,14 @@ std::string DaemonProcess::Log() const {
   return text.size() > kMost ? text.substr(text.size() - kMost) : text;
 }
 
-v1::GetStatsResponse DaemonProcess::Stats() const {
+v1::GetStatsResponse DaemonProcess::Stats(uint32_t recent_jobs) const {
   Stubs stubs(address());
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + WithinReason(absl::Seconds(5))));
+  v1::GetStatsRequest request;
+  request.set_recent_jobs(recent_jobs);
   v1::GetStatsResponse response;
-  stubs.admin->GetStats(&context, {}, &response);
+  stubs.admin->GetStats(&context, request, &response);
   return response;
 }
 

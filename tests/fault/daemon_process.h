@@ -50,7 +50,7 @@ class DaemonProcess final {
   // The end of what it has printed.
   std::string Log() const;
   // Empty when it does not answer.
-  tritond::v1::GetStatsResponse Stats() const;
+  tritond::v1::GetStatsResponse Stats(uint32_t recent_jobs = 0) const;
   tritond::v1::ListWorkersResponse Workers() const;
 
  private:

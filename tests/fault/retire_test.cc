@@ -75,6 +75,20 @@ TEST_F(Retire, AServiceManagerMayTellTheSupervisorAndItsChildBoth) {
   });
 }
 
+TEST_F(Retire, AWorkerWhoseSupervisorIsKilledFinishesItsCompileAndGoes) {
+  auto worker = Worker("old");
+  const pid_t child = ChildrenOf(worker->pid()).at(0);
+  StuckCompile compile(daemon, File());
+  ASSERT_TRUE(Await([&] { return Running(daemon); }));
+  worker->Kill();
+  EXPECT_TRUE(Await([&] { return StateOf(daemon, "old") == v1::Worker::STATE_DRAINING; }));
+  compile.LetGo();
+  compile.ExpectAnswer();
+  EXPECT_EQ(compile.response().result().worker(), "old");
+  EXPECT_TRUE(Await([&] { return !Attached(daemon, "old") && ResidentBytesOf(child) == 0; }));
+  EXPECT_EQ(daemon.Stats().workers_lost(), 0u);
+}
+
 TEST_F(Retire, ASecondSignalEndsItAtOnce) {
   auto worker = Worker("old");
   StuckCompile compile(daemon, File());

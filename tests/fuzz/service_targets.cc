@@ -207,7 +207,7 @@ void RunJournal(const std::string& bytes) {
   SilentRunner runner;
   absl::Time now = absl::FromUnixSeconds(1800000000);
   server::JobBook book(
-      {}, [&] { return now; }, journal, runner, [](std::function<void()> task) { task(); });
+      {}, [&] { return now; }, [&] { return now; }, journal, runner, [](std::function<void()> task) { task(); });
   if (!book.Load([](const std::string&) {}).ok()) return;
   book.Tick();
   for (const v1::Job& job : book.List({}, "", "", 100)) {

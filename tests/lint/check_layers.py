@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 LAYERS = {
+    "timing/steady": [],
     "proto/v1": [],
     "proto/request_key": ["proto/v1"],
     "compiler/layout": [],
@@ -48,7 +49,8 @@ LAYERS = {
     "client/cli": ["proto", "client/cc", "workers/device"],
     "client/python": ["proto"],
 }
-TESTS_MAY_INCLUDE = ["proto", "compiler", "cache", "workers", "server", "client", "tests"]
+EVERYBODY_MAY_INCLUDE = ["timing/steady"]
+TESTS_MAY_INCLUDE = ["timing", "proto", "compiler", "cache", "workers", "server", "client", "tests"]
 # A unit test may also use the shared contract tests, and its neighbours: a wrapper is tested over a real store.
 UNIT_TESTS_MAY_ALSO_INCLUDE = ["tests/support"]
 
@@ -78,7 +80,7 @@ SIZE_STOP = {".cc": 800, ".td": 800, ".py": 800, ".h": 300}
 FORBIDDEN_WORDS = {"util", "utils", "helper", "helpers", "misc", "common", "manager", "base", "impl", "new"}
 # Folders below the second level that may hold code: a vendor's knowledge stays in its folder.
 DEEPER = re.compile(r"^compiler/targets/(nvidia|amd|intel|host)/[^/]+$|^client/python/|^deploy/")
-ROOT_FOLDERS = {"proto", "compiler", "cache", "workers", "server", "client", "deploy", "tests"}
+ROOT_FOLDERS = {"timing", "proto", "compiler", "cache", "workers", "server", "client", "deploy", "tests"}
 NOT_OURS = {"cmake", "docs", "examples", "third_party_licenses"}
 MACHINE_PATH = re.compile(r"(?:^|[\s\"'`=(:<])/(?:work|root|farm|home/[a-z]+)/")
 INCLUDE = re.compile(r'^\s*#\s*include\s+["]([^"]+)["]')
@@ -111,7 +113,7 @@ def allowed_for(path):
     folder = folder_of(path)
     if path.startswith("tests/"):
         return TESTS_MAY_INCLUDE
-    allowed = [folder] + LAYERS.get(folder, [])
+    allowed = [folder] + LAYERS.get(folder, []) + EVERYBODY_MAY_INCLUDE
     if path.endswith("_test.cc"):
         allowed = allowed + UNIT_TESTS_MAY_ALSO_INCLUDE + [path.split("/")[0]]
     return allowed

@@ -22,7 +22,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = "tests/sanitize"
 JOBS = str(os.cpu_count())
-FOLDERS = "proto;cache;server;workers;client;tests"  # The compiler has its own fuzzers, and MLIR is not instrumented.
+FOLDERS = "timing;proto;cache;server;workers;client;tests"  # The compiler has its own fuzzers, and MLIR is not instrumented.
 DEBIAN = "http://deb.debian.org/debian"
 # Mutexes, and what they stand on. The rest of abseil stays as it is: what gRPC does with it would only be noise.
 INSTRUMENTED = ["synchronization", "base", "malloc_internal", "spinlock_wait"]

@@ -140,6 +140,7 @@ class FakeStreams final : public cache::JobStream {
     if (!refused.empty() && entry.body == refused) return absl::InvalidArgumentError("refused");
     const int id = next_++;
     entries_[id].entry = entry;
+    entries_[id].until = time_.Now() + entry.remaining;
     entries_[id].entry.id = absl::StrCat(id);
     return absl::StrCat(id);
   }
@@ -161,6 +162,7 @@ class FakeStreams final : public cache::JobStream {
         if (one.taken != absl::InfiniteFuture() || !IsOf(one.entry, stream) || left == 0) continue;
         one.taken = time_.Now();
         taken.push_back(one.entry);
+        taken.back().remaining = one.until - time_.Now();
         --left;
       }
     }
@@ -174,6 +176,7 @@ class FakeStreams final : public cache::JobStream {
         continue;
       one.taken = time_.Now();
       taken.push_back(one.entry);
+      taken.back().remaining = one.until - time_.Now();
     }
     return taken;
   }
@@ -182,6 +185,7 @@ class FakeStreams final : public cache::JobStream {
   struct One {
     cache::StreamEntry entry;
     absl::Time taken = absl::InfiniteFuture();
+    absl::Time until;
   };
   static bool IsOf(const cache::StreamEntry& entry, const cache::StreamName& stream) {
     return entry.stream.group == stream.group && entry.stream.name == stream.name;

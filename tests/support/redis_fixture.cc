@@ -19,6 +19,7 @@
 namespace tritond::tests {
 namespace {
 
+constexpr int kAttempts = 3;
 // A node's cluster bus listens 10000 above its port, and that is to be a port too.
 constexpr int kPortsBelow = 55000;
 
@@ -40,16 +41,27 @@ bool RedisNodes::Available() { return !Output("command -v redis-server && comman
 RedisNodes::RedisNodes(int count, const std::vector<std::string>& options) {
   std::string pattern = (std::filesystem::temp_directory_path() / "tritond-redis-XXXXXX").string();
   folder_ = mkdtemp(pattern.data());
-  for (int i = 0; i < count; ++i) {
-    ports_.push_back(FreePort(kPortsBelow));
-    addresses_.push_back(absl::StrCat("127.0.0.1:", ports_.back()));
+  // A port that was free may be another's by the time that it is used, and so may the one of the cluster's own bus.
+  for (int attempt = 0; attempt < kAttempts && !ok_; ++attempt) {
+    Stop();
+    for (int i = 0; i < count; ++i) {
+      ports_.push_back(FreePort(kPortsBelow));
+      addresses_.push_back(absl::StrCat("127.0.0.1:", ports_.back()));
+    }
+    ok_ = Start(options);
   }
-  ok_ = Start(options);
+}
+
+void RedisNodes::Stop() {
+  for (pid_t pid : pids_) kill(pid, SIGKILL);
+  for (pid_t pid : pids_) waitpid(pid, nullptr, 0);
+  pids_.clear();
+  ports_.clear();
+  addresses_.clear();
 }
 
 RedisNodes::~RedisNodes() {
-  for (pid_t pid : pids_) kill(pid, SIGKILL);
-  for (pid_t pid : pids_) waitpid(pid, nullptr, 0);
+  Stop();
   std::error_code error;
   std::filesystem::remove_all(folder_, error);
 }
@@ -103,10 +115,16 @@ bool RedisNodes::Start(const std::vector<std::string>& options) {
     pids_.push_back(pid);
   }
   if (!AwaitAll("ping", "PONG")) return false;
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    const std::string mine = absl::StrCat("process_id:", pids_[i], "\r");
+    if (!absl::StrContains(Command(static_cast<int>(i), "info server"), mine)) return false;  // It is somebody else's.
+  }
   if (!cluster) return true;
   std::string create = "--cluster create";
   for (const std::string& address : addresses_) absl::StrAppend(&create, " ", address);
-  const std::string created = Command(0, create + " --cluster-yes");
+  // It waits for ever for nodes that do not find each other.
+  const std::string created =
+      Output(absl::StrCat("timeout 20 redis-cli -p ", ports_[0], " ", create, " --cluster-yes 2>&1"));
   if (!absl::StrContains(created, "All 16384 slots covered")) {
     fprintf(stderr, "%s\n", created.c_str());
     return false;

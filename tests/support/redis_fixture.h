@@ -32,6 +32,7 @@ class RedisNodes final {
 
  private:
   bool Start(const std::vector<std::string>& options);
+  void Stop();
   bool AwaitAll(const std::string& command, const std::string& expected) const;
 
   std::string folder_;

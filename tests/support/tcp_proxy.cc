@@ -66,12 +66,13 @@ void TcpProxy::Accept() {
       shutdown(caller, SHUT_RDWR);
       continue;
     }
-    threads_.emplace_back([this, caller, target] { Carry(caller, target, to_target_, most_to_target_); });
-    threads_.emplace_back([this, caller, target] { Carry(target, caller, to_caller_, no_limit_); });
+    threads_.emplace_back([this, caller, target] { Carry(caller, target, to_target_, most_to_target_, no_delay_); });
+    threads_.emplace_back([this, caller, target] { Carry(target, caller, to_caller_, no_limit_, delay_ms_); });
   }
 }
 
-void TcpProxy::Carry(int from, int to, const std::atomic<bool>& open, const std::atomic<size_t>& most) {
+void TcpProxy::Carry(int from, int to, const std::atomic<bool>& open, const std::atomic<size_t>& most,
+                     const std::atomic<int>& delay_ms) {
   std::vector<char> buffer(kBufferBytes);
   size_t carried = 0;
   while (!stopping_) {
@@ -83,6 +84,7 @@ void TcpProxy::Carry(int from, int to, const std::atomic<bool>& open, const std:
     if (poll(&waiting, 1, kPollMs) <= 0) continue;
     const ssize_t got = recv(from, buffer.data(), buffer.size(), 0);
     if (got <= 0) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
     carried += static_cast<size_t>(got);
     ssize_t sent = 0;
     while (sent < got && !stopping_) {

@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "timing/steady/steady_time.h"
 #include "workers/device/host_kernel.h"
 #include "workers/device/host_program.h"
 #include "workers/device/memory_map.h"
@@ -177,7 +178,7 @@ absl::Status HostDevice::Launch(const Kernel& kernel, const Grid& grid, absl::Sp
   launch.warp_size = static_cast<int>(info.warp_size);
   launch.shared_bytes = info.shared;
   launch.check_uninitialized = options_.check_uninitialized;
-  launch.deadline = absl::Now() + options_.launch_limit;
+  launch.deadline = timing::SteadyNow() + options_.launch_limit;
   launch.memory = &memory;
   launch.print = &options_.print;
   Run(launch);
@@ -199,9 +200,9 @@ absl::StatusOr<std::vector<absl::Duration>> HostDevice::Time(const Kernel& kerne
                                                              const TimingOptions& options) {
   std::vector<absl::Duration> samples;
   for (int i = 0; i < options.warmup + options.samples; ++i) {
-    const absl::Time start = absl::Now();
+    const absl::Time start = timing::SteadyNow();
     if (absl::Status status = Launch(kernel, grid, arguments); !status.ok()) return status;
-    if (i >= options.warmup) samples.push_back(absl::Now() - start);
+    if (i >= options.warmup) samples.push_back(timing::SteadyNow() - start);
   }
   return samples;
 }

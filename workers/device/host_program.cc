@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "timing/steady/steady_time.h"
 
 namespace tritond::workers {
 namespace {
@@ -196,7 +197,7 @@ bool HostProgram::Meet(Meeting& meeting, Wait wait, const TritondHostSite* site)
 bool HostProgram::MayGoOn() {
   if (++ticks_ % 4096 != 0) return true;
   if (launch_.has_failed.load(std::memory_order_relaxed)) return false;
-  if (absl::Now() < launch_.deadline) return true;
+  if (timing::SteadyNow() < launch_.deadline) return true;
   return Complain(absl::StatusCode::kDeadlineExceeded, "the launch has run longer than it may");
 }
 

@@ -33,7 +33,7 @@ struct HostLaunch {
   int warp_size = 32;
   uint64_t shared_bytes = 0;
   bool check_uninitialized = false;
-  absl::Time deadline = absl::InfiniteFuture();
+  absl::Time deadline = absl::InfiniteFuture();  // by the steady clock
   const MemoryMap* memory = nullptr;
   const std::function<void(absl::string_view)>* print = nullptr;
 

@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "timing/steady/steady_time.h"
 
 extern char** environ;
 
@@ -42,7 +43,7 @@ void ChildProcesses::Start() {
   {
     absl::MutexLock lock(&mu_);
     slots_.resize(config_.count);
-    for (Slot& slot : slots_) slot.child.next_start = absl::Now();
+    for (Slot& slot : slots_) slot.child.next_start = timing::SteadyNow();
   }
   thread_ = std::thread([this] { Loop(); });
 }
@@ -57,8 +58,10 @@ void ChildProcesses::Stop(absl::Duration grace, const std::set<pid_t>& at_once) 
       const bool running = slot.child.state == Child::State::kRunning;
       if (running && at_once.count(slot.child.pid) != 0) kill(-slot.child.pid, SIGKILL);
     }
-    auto none_running = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return !AnyRunningLocked(); };
-    if (!mu_.AwaitWithTimeout(absl::Condition(&none_running), grace)) SignalAllLocked(SIGKILL);
+  }
+  if (!none_runs_.WaitFor(grace)) {
+    absl::MutexLock lock(&mu_);
+    SignalAllLocked(SIGKILL);
   }
   thread_.join();
 }
@@ -108,7 +111,7 @@ void ChildProcesses::Loop() {
     bool finished;
     {
       absl::MutexLock lock(&mu_);
-      const absl::Time now = absl::Now();
+      const absl::Time now = timing::SteadyNow();
       for (Slot& slot : slots_) {
         if (slot.child.state != Child::State::kRunning) continue;
         ReadLocked(&slot, &calls);
@@ -118,7 +121,7 @@ void ChildProcesses::Loop() {
       finished = stopping_ && !AnyRunningLocked();
     }
     for (const auto& call : calls) call();
-    if (finished) return;
+    if (finished) return none_runs_.Set();
     WaitForOutput();
   }
 }

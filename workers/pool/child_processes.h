@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "timing/steady/event.h"
 
 namespace tritond::workers {
 
@@ -44,7 +45,7 @@ class ChildProcesses final {
     pid_t pid = 0;
     uint32_t deaths = 0;
     std::string last_death;
-    absl::Time next_start;
+    absl::Time next_start;  // by the steady clock
   };
 
   // `on_end` hears of each end; `on_line` gets each line that a child writes to stderr. Both may be null.
@@ -94,6 +95,7 @@ class ChildProcesses final {
   mutable absl::Mutex mu_;
   std::vector<Slot> slots_ ABSL_GUARDED_BY(mu_);
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  timing::Event none_runs_;  // nor will
   std::thread thread_;
 };
 

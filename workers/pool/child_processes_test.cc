@@ -7,6 +7,8 @@
 #include <fstream>
 #include <mutex>
 
+#include "timing/steady/steady_time.h"
+
 namespace tritond::workers {
 namespace {
 
@@ -79,7 +81,7 @@ TEST(ChildProcesses, PausesLongerAfterEachUselessLife) {
   children.Start();
   ends.WaitFor(1);
   EXPECT_EQ(children.List()[0].state, ChildProcesses::Child::State::kBackingOff);
-  EXPECT_GT(children.List()[0].next_start, absl::Now() + absl::Minutes(30));
+  EXPECT_GT(children.List()[0].next_start, timing::SteadyNow() + absl::Minutes(30));
 }
 
 TEST(ChildProcesses, StartsAgainAtOnceAfterAUsefulLife) {
@@ -97,7 +99,7 @@ TEST(ChildProcesses, StartsAgainAtOnceAfterAUsefulLife) {
   children.Kill(pid);
   EXPECT_THAT(ends.WaitFor(1)[0].report, HasSubstr("signal 9"));
   EXPECT_FALSE(children.Owns(pid));
-  EXPECT_LT(children.List()[0].next_start, absl::Now() + absl::Minutes(1));
+  EXPECT_LT(children.List()[0].next_start, timing::SteadyNow() + absl::Minutes(1));
 }
 
 TEST(ChildProcesses, ACommandThatDoesNotExistIsAnEndWithAReason) {

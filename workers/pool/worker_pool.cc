@@ -11,14 +11,16 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/util/time_util.h"
+#include "timing/steady/steady_time.h"
 
 namespace tritond::workers {
 namespace {
 
 using google::protobuf::util::TimeUtil;
 
-google::protobuf::Timestamp ToProto(absl::Time time) {
-  return TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(time));
+// Of a clock that shows `now`.
+google::protobuf::Timestamp ToProto(absl::Time time, absl::Time now) {
+  return TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(timing::ToWallTime(time, now)));
 }
 
 google::protobuf::Duration ToProto(absl::Duration duration) {
@@ -340,6 +342,7 @@ void WorkerPool::CheckLocked(WorkerRecord* worker, absl::Time now, Calls* calls)
 }
 
 v1::Worker WorkerPool::Describe(const WorkerRecord& record) const {
+  const absl::Time now = clock_();
   v1::Worker worker;
   worker.set_id(record.id);
   worker.set_name(record.hello.name());
@@ -354,8 +357,8 @@ v1::Worker WorkerPool::Describe(const WorkerRecord& record) const {
   *worker.mutable_devices() = record.hello.devices();
   worker.set_slots(std::max(record.hello.slots(), 1u));
   worker.set_resident_bytes(record.resident_bytes);
-  *worker.mutable_attached() = ToProto(record.attached);
-  *worker.mutable_last_heard() = ToProto(record.last_heard);
+  *worker.mutable_attached() = ToProto(record.attached, now);
+  *worker.mutable_last_heard() = ToProto(record.last_heard, now);
   return worker;
 }
 
@@ -377,7 +380,7 @@ std::vector<v1::Worker> WorkerPool::List() const {
     worker.set_local(true);
     worker.set_state(running ? v1::Worker::STATE_STARTING : v1::Worker::STATE_BACKING_OFF);
     if (running) worker.set_pid(child.pid);
-    if (!running) *worker.mutable_next_start() = ToProto(child.next_start);
+    if (!running) *worker.mutable_next_start() = ToProto(child.next_start, timing::SteadyNow());
   }
   return list;
 }

@@ -2,6 +2,7 @@
 #include "workers/runner/command_line.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,8 +13,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "timing/steady/steady_time.h"
 #include "workers/runner/limits.h"
 #include "workers/runner/runner.h"
 #include "workers/runner/stop_signals.h"
@@ -31,6 +32,9 @@ class Supervised final {
   // Not ok() when there is no room for another process.
   explicit Supervised(const std::function<int()>& work) : pid_(fork()) {
     if (pid_ != 0) return;
+    // Whose supervisor is killed retires: nobody would start it again.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != supervisor_) _exit(kExitLost);
     setpgid(0, 0);  // What it starts ends with it, and ^C at a terminal reaches its supervisor alone.
     const sigset_t held = Children();
     sigprocmask(SIG_UNBLOCK, &held, nullptr);
@@ -64,6 +68,7 @@ class Supervised final {
   }
 
  private:
+  const pid_t supervisor_ = getpid();  // Before the fork.
   const pid_t pid_;
 };
 
@@ -75,7 +80,7 @@ int Supervise(const std::function<int()>& work) {
   sigprocmask(SIG_BLOCK, &held, nullptr);
   absl::Duration pause;
   while (true) {
-    const absl::Time started = absl::Now();
+    const absl::Time started = timing::SteadyNow();
     Supervised child(work);
     if (!child.ok()) return kExitLost;
     bool stopping = false;
@@ -84,7 +89,7 @@ int Supervise(const std::function<int()>& work) {
     const bool clean = exit_status == kExitStopped;
     if (stopping) return clean || exit_status == kExitLost ? kExitStopped : kExitLost;
     if (exit_status == kExitUsage) return kExitUsage;
-    const bool useful = clean || absl::Now() - started > absl::Seconds(10);
+    const bool useful = clean || timing::SteadyNow() - started > absl::Seconds(10);
     pause = useful ? absl::Milliseconds(100) : std::clamp(pause * 2, absl::Milliseconds(100), absl::Seconds(10));
     if (AwaitStopSignal(pause)) return kExitStopped;
   }

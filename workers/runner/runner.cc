@@ -22,6 +22,8 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "proto/v1/worker.grpc.pb.h"
+#include "timing/steady/event.h"
+#include "timing/steady/steady_time.h"
 #include "workers/runner/convert.h"
 #include "workers/runner/credentials.h"
 #include "workers/runner/job_usage.h"
@@ -53,7 +55,7 @@ absl::Duration FromProto(const google::protobuf::Duration& duration) {
 // Of a Lease or an ExtendLease that has just come.
 template <typename Message>
 absl::Time DeadlineOf(const Message& message) {
-  return message.has_remaining() ? absl::Now() + FromProto(message.remaining()) : absl::InfiniteFuture();
+  return message.has_remaining() ? timing::SteadyNow() + FromProto(message.remaining()) : absl::InfiniteFuture();
 }
 
 class Runner {
@@ -94,11 +96,12 @@ class Runner {
   uint64_t current_ ABSL_GUARDED_BY(mu_) = 0;
   std::optional<v1::StepAnswer> answer_ ABSL_GUARDED_BY(mu_);             // to the current lease's query
   LeaseTerm next_term_ ABSL_GUARDED_BY(mu_), term_ ABSL_GUARDED_BY(mu_);  // of next_, of the current lease
-  bool greeted_ ABSL_GUARDED_BY(mu_) = false;                             // SayHello is over, well or not
   bool retiring_ ABSL_GUARDED_BY(mu_) = false;
   absl::Time drain_by_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();  // without the daemon's word
   bool draining_ ABSL_GUARDED_BY(mu_) = false;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
+  // Each for one thread that waits: SayHello is over, well or not; an answer has come; the end has.
+  timing::Event greeting_, answered_, heartbeats_end_;
 };
 
 bool Runner::Send(const v1::WorkerMessage& message) {
@@ -149,29 +152,24 @@ absl::Status Runner::Run() {
   StopSignals signals([this] { Stop(); });
   absl::Status served = Serve();
   SetWritable(false);
+  greeting_.Set();
   absl::MutexLock lock(&mu_);
-  greeted_ = true;
   return draining_ || retiring_ ? absl::OkStatus() : served;
 }
 
 // On the thread of the signals.
 void Runner::Stop() {
-  {
-    absl::MutexLock lock(&mu_);
-    if (!mu_.AwaitWithTimeout(absl::Condition(&greeted_), kDialPatience)) {
-      retiring_ = true;
-      context_.TryCancel();
-      return;
-    }
-  }
-  Retire();
+  if (greeting_.WaitFor(kDialPatience)) return Retire();
+  absl::MutexLock lock(&mu_);
+  retiring_ = true;
+  context_.TryCancel();
 }
 
 void Runner::Retire() {
   {
     absl::MutexLock lock(&mu_);
     if (std::exchange(retiring_, true)) return;
-    drain_by_ = absl::Now() + kRetirePatience;
+    drain_by_ = timing::SteadyNow() + kRetirePatience;
   }
   v1::WorkerMessage message;
   message.mutable_retire();
@@ -197,10 +195,7 @@ absl::Status Runner::Serve() {
   SetWritable(true);
   absl::Status hello = SayHello();
   if (!hello.ok()) return hello;
-  {
-    absl::MutexLock lock(&mu_);
-    greeted_ = true;
-  }
+  greeting_.Set();
   if (options_.sandbox) {
     absl::Status sandbox = ForbidSockets();
     if (!sandbox.ok()) {
@@ -241,6 +236,7 @@ void Runner::ReadUntilEnd() {
   ended_ = true;
   // Nobody wants what is being compiled, and it cannot be interrupted.
   if (current_ != 0) _exit(kExitCancelled);
+  heartbeats_end_.Set();
 }
 
 void Runner::Handle(v1::DaemonMessage message) {
@@ -252,14 +248,16 @@ void Runner::Handle(v1::DaemonMessage message) {
     if (next_.has_value() && next_->id() == message.cancel().lease()) {
       next_->clear_job();  // Answered by CompileOne without work.
     } else if (current_ == message.cancel().lease()) {
-      term_.Cancel(absl::Now());
+      term_.Cancel(timing::SteadyNow());
     }
   } else if (message.has_extend()) {
     const uint64_t lease = message.extend().lease();
     if (next_.has_value() && next_->id() == lease) next_term_.Extend(DeadlineOf(message.extend()));
     if (current_ == lease) term_.Extend(DeadlineOf(message.extend()));
   } else if (message.has_answer()) {
-    if (message.answer().lease() == current_) answer_ = std::move(*message.mutable_answer());
+    if (message.answer().lease() != current_) return;
+    answer_ = std::move(*message.mutable_answer());
+    answered_.Set();
   } else if (message.has_drain()) {
     draining_ = true;
   }
@@ -301,16 +299,18 @@ compiler::Recollection Runner::Recall(uint64_t lease, const compiler::StepKeys& 
   v1::WorkerMessage message;
   *message.mutable_query() = ToQuery(lease, keys);
   if (!Send(message)) return {};
-  absl::MutexLock lock(&mu_);
-  const auto answered = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return answer_.has_value() || ended_; };
-  mu_.AwaitWithTimeout(absl::Condition(&answered), kRecallPatience);
-  return answer_.has_value() ? FromAnswer(*answer_) : compiler::Recollection();
+  const absl::Time until = timing::SteadyNow() + kRecallPatience;
+  do {  // What it was set for may be an answer to an earlier lease, which came too late.
+    absl::MutexLock lock(&mu_);
+    if (answer_.has_value()) return FromAnswer(*answer_);
+  } while (answered_.WaitFor(until - timing::SteadyNow()));
+  return {};
 }
 
 absl::Status Runner::Enter(uint64_t lease, compiler::Stage stage, const compiler::CompileRequest& request) {
   {
     absl::MutexLock lock(&mu_);
-    if (absl::Status status = term_.Enter(stage, absl::Now()); !status.ok()) return status;
+    if (absl::Status status = term_.Enter(stage, timing::SteadyNow()); !status.ok()) return status;
   }
   SendProgress(lease, ToProto(stage));
   if (options_.on_stage) options_.on_stage(stage, request);
@@ -355,13 +355,11 @@ void Runner::CompileOne(const v1::Lease& lease) {
 }
 
 void Runner::HeartbeatLoop() {
-  while (true) {
+  while (!heartbeats_end_.WaitFor(heartbeat_interval_)) {
     {
       absl::MutexLock lock(&mu_);
-      mu_.AwaitWithTimeout(absl::Condition(&ended_), heartbeat_interval_);
-      if (ended_) return;
-      if (current_ != 0 && term_.Overrun(absl::Now())) _exit(kExitCancelled);
-      if (absl::Now() > drain_by_) draining_ = true;
+      if (current_ != 0 && term_.Overrun(timing::SteadyNow())) _exit(kExitCancelled);
+      if (timing::SteadyNow() > drain_by_) draining_ = true;
     }
     v1::WorkerMessage message;
     message.mutable_heartbeat()->set_resident_bytes(ResidentBytes());

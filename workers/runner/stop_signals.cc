@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/time/clock.h"
+#include "timing/steady/steady_time.h"
 
 namespace tritond::workers {
 namespace {
@@ -31,9 +31,9 @@ void HoldStopSignals() {
 
 bool AwaitStopSignal(absl::Duration patience) {
   const sigset_t set = StopSet();
-  const absl::Time until = absl::Now() + patience;
+  const absl::Time until = timing::SteadyNow() + patience;
   while (true) {
-    const timespec left = absl::ToTimespec(std::max(until - absl::Now(), absl::ZeroDuration()));
+    const timespec left = absl::ToTimespec(std::max(until - timing::SteadyNow(), absl::ZeroDuration()));
     if (sigtimedwait(&set, nullptr, &left) > 0) return true;
     if (errno != EINTR) return false;
   }
