@@ -2,63 +2,25 @@
 #include "client/cc/spread_client.h"
 
 #include <algorithm>
-#include <deque>
-#include <map>
 #include <numeric>
-#include <thread>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
-#include "client/cc/batch_end.h"
 #include "client/cc/grpc_client.h"
+#include "client/cc/reach.h"
 #include "client/cc/rendezvous.h"
+#include "client/cc/retry.h"
+#include "client/cc/spread_batch.h"
 #include "proto/request_key/request_key.h"
 
 namespace tritond::client {
 namespace {
 
-using Order = std::vector<size_t>;
-
-constexpr absl::Duration kFirstRest = absl::Seconds(1);
-constexpr absl::Duration kLongestRest = absl::Seconds(30);
-
 template <typename T>
 absl::Status StatusOf(const absl::StatusOr<T>& result) {
   return result.status();
 }
-
-// Which daemons were out of reach lately. Thread-safe.
-class Reach final {
- public:
-  Reach(size_t daemons, std::function<absl::Time()> clock) : clock_(std::move(clock)), daemons_(daemons) {}
-
-  void Learn(size_t daemon, const absl::Status& status) {
-    absl::MutexLock lock(&mu_);
-    State& state = daemons_[daemon];
-    if (!DroppedByServer(status) && !IsForeign(status)) {
-      state = {};
-      return;
-    }
-    state.rest = std::min(std::max(state.rest * 2, kFirstRest), kLongestRest);
-    state.until = clock_() + state.rest;
-  }
-  bool Rests(size_t daemon) const {
-    absl::MutexLock lock(&mu_);
-    return daemons_[daemon].until > clock_();
-  }
-
- private:
-  struct State {
-    absl::Duration rest = absl::ZeroDuration();
-    absl::Time until = absl::InfinitePast();
-  };
-  const std::function<absl::Time()> clock_;
-  mutable absl::Mutex mu_;
-  std::vector<State> daemons_ ABSL_GUARDED_BY(mu_);
-};
 
 class SpreadClient final : public Client {
  public:
@@ -87,20 +49,11 @@ class SpreadClient final : public Client {
                             absl::Time deadline) override {
     std::vector<Order> orders;
     for (const v1::CompileRequest& request : requests) orders.push_back(OrderOf(request));
-    std::vector<size_t> missing(requests.size());
-    std::iota(missing.begin(), missing.end(), 0);
-    Refusals refusals;
+    SpreadBatch batch(daemons_, &reach_, requests, std::move(orders), on_result, deadline);
     for (int attempts = 1;; ++attempts) {
-      bool moved = true;
-      absl::Status status;
-      while (moved) status = BatchRound(requests, &orders, &missing, &refusals, on_result, deadline, &moved);
-      if (status.ok()) return status;
-      // What could not be reached is asked for elsewhere at once, as long as some daemon is in reach.
-      const bool again = MayAskAgain(status) && attempts <= static_cast<int>(daemons_.size()) + 1;
-      const bool at_once = DroppedByServer(status) && !reach_.Rests(FirstInReach());
-      if (!again || (!at_once && !Wait(status, attempts, deadline))) {
-        return EndBatch(status, missing, refusals, on_result);
-      }
+      const absl::Status error = batch.Attempt();
+      if (error.ok()) return error;
+      if (!Wait(error, attempts, deadline)) return batch.End(error);
     }
   }
 
@@ -230,12 +183,7 @@ class SpreadClient final : public Client {
     return RendezvousOrder(proto::RequestKey(request, ""), names_);
   }
 
-  // Those that rest come last.
-  Order InReachFirst(Order order) const {
-    std::stable_partition(order.begin(), order.end(), [this](size_t i) { return !reach_.Rests(i); });
-    return order;
-  }
-  size_t FirstInReach() const { return InReachFirst(AsListed())[0]; }
+  size_t FirstInReach() const { return reach_.InReachFirst(AsListed())[0]; }
 
   // Every daemon, also after an error; the first error, with the daemon's name.
   absl::Status TellAll(const std::function<absl::Status(Client&)>& tell) {
@@ -263,7 +211,7 @@ class SpreadClient final : public Client {
   auto Ask(Order order, absl::Time deadline, const Call& call) -> decltype(call(std::declval<Client&>())) {
     for (int attempts = 1;; ++attempts) {
       absl::Status error;
-      for (const size_t i : InReachFirst(order)) {
+      for (const size_t i : reach_.InReachFirst(order)) {
         auto result = call(*daemons_[i].client);
         const absl::Status status = StatusOf(result);
         reach_.Learn(i, status);
@@ -280,7 +228,7 @@ class SpreadClient final : public Client {
   auto Find(absl::Time deadline, const Call& call) -> decltype(call(std::declval<Client&>())) {
     for (int attempts = 1;; ++attempts) {
       absl::Status error;
-      for (const size_t i : InReachFirst(AsListed())) {
+      for (const size_t i : reach_.InReachFirst(AsListed())) {
         auto result = call(*daemons_[i].client);
         const absl::Status status = StatusOf(result);
         reach_.Learn(i, status);
@@ -289,96 +237,6 @@ class SpreadClient final : public Client {
       }
       if (absl::IsNotFound(error) || !Wait(error, attempts, deadline)) return error;
     }
-  }
-
-  // One item of a batch, on its way from a daemon's thread to the caller's.
-  struct Item {
-    size_t index;
-    size_t daemon;
-    absl::StatusOr<v1::CompileResponse> result;
-  };
-  struct Round {
-    absl::Mutex mu;
-    std::deque<Item> items ABSL_GUARDED_BY(mu);
-    size_t running ABSL_GUARDED_BY(mu) = 0;
-    absl::Status error ABSL_GUARDED_BY(mu);
-  };
-
-  // Asks each daemon for its share of what is missing, all at once; takes out of `missing` what came. The status is the
-  // worst of theirs: one that no other daemon can better, else one that some may. A daemon that cannot help with a
-  // request leaves that request's order while others are in it; `moved` says whether any did.
-  absl::Status BatchRound(const std::vector<v1::CompileRequest>& requests, std::vector<Order>* orders,
-                          std::vector<size_t>* missing, Refusals* refusals, const BatchCallback& on_result,
-                          absl::Time deadline, bool* moved) {
-    *moved = false;
-    std::map<size_t, std::vector<size_t>> shares;
-    for (const size_t index : *missing) shares[InReachFirst((*orders)[index])[0]].push_back(index);
-    Round round;
-    {
-      absl::MutexLock lock(&round.mu);
-      round.running = shares.size();
-    }
-    std::vector<std::thread> threads;
-    for (const auto& [daemon, share] : shares) {
-      threads.emplace_back(
-          [&, daemon = daemon, &share = share] { AskForShare(daemon, requests, share, deadline, &round); });
-    }
-    const auto stirs = [&round]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(round.mu) {
-      return !round.items.empty() || round.running == 0;
-    };
-    for (;;) {
-      std::deque<Item> items;
-      {
-        absl::MutexLock lock(&round.mu, absl::Condition(&stirs));
-        items.swap(round.items);
-      }
-      if (items.empty()) break;
-      for (Item& item : items) {
-        if (MayAskAgain(item.result.status())) {
-          (*refusals)[item.index] = item.result.status();
-          continue;
-        }
-        Order& order = (*orders)[item.index];
-        if (AnotherMayHelp(item.result.status()) && order.size() > 1) {
-          order.erase(std::find(order.begin(), order.end(), item.daemon));
-          *moved = true;
-          continue;
-        }
-        missing->erase(std::find(missing->begin(), missing->end(), item.index));
-        on_result(item.index, std::move(item.result));
-      }
-    }
-    for (std::thread& thread : threads) thread.join();
-    absl::MutexLock lock(&round.mu);
-    return round.error;
-  }
-
-  void AskForShare(size_t daemon, const std::vector<v1::CompileRequest>& requests, const std::vector<size_t>& share,
-                   absl::Time deadline, Round* round) {
-    std::vector<v1::CompileRequest> mine;
-    for (const size_t index : share) mine.push_back(requests[index]);
-    absl::Status refused;
-    std::vector<bool> came(share.size());
-    const auto pass_on = [&](size_t at, absl::StatusOr<v1::CompileResponse> result) {
-      if (MayAskAgain(result.status())) refused = result.status();
-      came[at] = true;
-      absl::MutexLock lock(&round->mu);
-      round->items.push_back({share[at], daemon, std::move(result)});
-    };
-    absl::Status status = daemons_[daemon].client->CompileBatch(mine, pass_on, deadline);
-    if (status.ok()) status = refused;
-    reach_.Learn(daemon, status);
-    if (AnotherMayHelp(status) && !MayAskAgain(status)) {  // with none of these
-      for (size_t at = 0; at < share.size(); ++at) {
-        if (!came[at]) pass_on(at, status);
-      }
-      status = absl::OkStatus();
-    }
-    absl::MutexLock lock(&round->mu);
-    if (round->error.ok() || MayAskAgain(round->error)) {
-      if (!status.ok()) round->error = status;
-    }
-    --round->running;
   }
 
   const std::vector<Daemon> daemons_;

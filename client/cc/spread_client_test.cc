@@ -8,6 +8,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "client/cc/rendezvous.h"
 #include "google/rpc/error_details.pb.h"
 #include "proto/request_key/request_key.h"
@@ -28,6 +29,7 @@ class FakeDaemon final : public Client {
   absl::Status CompileBatch(const std::vector<v1::CompileRequest>& requests, const BatchCallback& on_result,
                             absl::Time) override {
     ++calls;
+    if (on_batch) on_batch();
     for (size_t i = 0; i < requests.size(); ++i) {
       if (!error.ok() && i >= answers_before_error) return error;
       if (!item_error.ok()) {
@@ -97,6 +99,7 @@ class FakeDaemon final : public Client {
   absl::Status error;
   absl::Status item_error;  // of each item of a batch
   size_t answers_before_error = 0;
+  std::function<void()> on_batch;  // before a batch is answered
   bool holds = false;
   std::atomic<int> calls{0};
   std::set<std::string> submitted;
@@ -318,6 +321,44 @@ TEST_F(SpreadClientTest, WhatADrainingDaemonRefusesOfABatchOthersDo) {
       Soon());
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_THAT(seen, testing::Each(1));
+}
+
+// Daemons that restart one after the other: whoever is asked is the next to go.
+TEST_F(SpreadClientTest, ABatchThatMeetsEveryRestartIsAskedForAsOftenAsACall) {
+  const v1::CompileRequest request = Request(1);
+  int calls = 0;
+  for (FakeDaemon* fake : fakes_) {
+    fake->on_batch = [&, fake] {
+      fake->item_error = ++calls < 9 ? absl::UnavailableError("draining") : absl::OkStatus();
+    };
+  }
+  int reported = 0;
+  const auto count = [&](size_t, absl::StatusOr<v1::CompileResponse> result) {
+    ++reported;
+    EXPECT_TRUE(result.ok()) << result.status();
+  };
+  EXPECT_TRUE(client_->CompileBatch({request}, count, Soon()).ok());
+  EXPECT_EQ(reported, 1);
+  EXPECT_EQ(calls, 9);  // three attempts at three daemons
+  EXPECT_THAT(slept_, SizeIs(2));
+}
+
+TEST_F(SpreadClientTest, WhatOneDaemonLeavesOfABatchDoesNotWaitForTheOthersShares) {
+  std::vector<v1::CompileRequest> requests;
+  for (int i = 0; i < 60; ++i) requests.push_back(Request(i));
+  fakes_[0]->error = absl::UnavailableError("killed");
+  absl::Notification others_asked_again;
+  fakes_[1]->on_batch = [&, calls = 0]() mutable {
+    if (++calls == 2) others_asked_again.Notify();
+  };
+  fakes_[2]->on_batch = [&, calls = 0]() mutable {
+    if (++calls > 1) return;
+    EXPECT_TRUE(others_asked_again.WaitForNotificationWithTimeout(absl::Seconds(20)));
+  };
+  EXPECT_TRUE(client_
+                  ->CompileBatch(
+                      requests, [](size_t, auto) {}, Soon())
+                  .ok());
 }
 
 TEST_F(SpreadClientTest, WhatAllRefuseOfABatchIsReportedOnce) {
