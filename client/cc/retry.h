@@ -12,7 +12,8 @@
 namespace tritond::client {
 
 struct RetryPolicy {
-  int max_attempts = 6;  // the first one included; 1 never retries
+  // The first one included; 1 never retries. With the delays below a daemon that restarts is waited for 10 to 20 s.
+  int max_attempts = 10;
   absl::Duration first_delay = absl::Milliseconds(100);
   absl::Duration max_delay = absl::Seconds(5);
 };
