@@ -14,7 +14,6 @@
 namespace tritond::server {
 namespace {
 
-constexpr size_t kRunTimes = 200;
 // About what a restart takes.
 constexpr absl::Duration kRestartDelay = absl::Seconds(2);
 
@@ -50,10 +49,9 @@ void Scheduler::Run(const Calls& calls) {
 }
 
 absl::Duration Scheduler::RetryDelayLocked() const {
-  int slots = 0;
-  for (const auto& [name, worker] : workers_) slots += worker.retired ? 0 : worker.offer.slots;
   // About the time until a tenth of the queue is done: by then there is room, and callers do not all come at once.
-  const absl::Duration estimate = mean_run_time_ * (static_cast<double>(queue_.size()) / 10 / std::max(slots, 1));
+  const absl::Duration estimate =
+      run_times_.mean() * (static_cast<double>(queue_.size()) / 10 / std::max(workers_.Slots(), 1));
   return std::clamp(estimate, absl::Milliseconds(100), absl::Seconds(30));
 }
 
@@ -102,9 +100,8 @@ Scheduler::WaiterId Scheduler::AddWaiterLocked(uint64_t job, Waiter waiter) {
   joined_job.waiters.push_back(id);
   if (++joined_job.tenants[waiter.tenant] == 1) queue_.Join(job, waiter.tenant);
   ++joined_job.callers;
-  if (waiter.deadline != absl::InfiniteFuture()) deadlines_.emplace(waiter.deadline, id);
   waiter.job = job;
-  waiters_[id] = std::move(waiter);
+  waiters_.Add(id, std::move(waiter));
   return id;
 }
 
@@ -225,32 +222,17 @@ void Scheduler::DispatchLocked() {
   bool progress = true;
   while (progress && queue_.size() > 0) {
     progress = false;
-    // The emptiest worker first, so that load spreads.
-    std::vector<std::pair<size_t, std::map<std::string, Worker>::iterator>> free;
-    for (auto it = workers_.begin(); it != workers_.end(); ++it) {
-      const bool has_slot = it->second.leases.size() < static_cast<size_t>(std::max(it->second.offer.slots, 1));
-      if (has_slot && !it->second.retired) free.emplace_back(it->second.leases.size(), it);
-    }
-    std::stable_sort(free.begin(), free.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (auto& [load, it] : free) progress |= StartOnLocked(it->first, it->second);
+    for (const WorkerTable::Worker* worker : workers_.WithFreeSlot()) progress |= StartOnLocked(*worker);
   }
 }
 
-bool Scheduler::MayRunLocked(const std::string& name, const Worker& worker, const Requirement& needs) const {
-  if (!worker.offer.CanRun(needs)) return false;
-  if (needs.not_on != name) return true;
-  return std::none_of(workers_.begin(), workers_.end(), [&](const auto& other) {
-    return other.first != name && !other.second.retired && other.second.offer.CanRun(needs);
-  });
-}
-
-bool Scheduler::StartOnLocked(const std::string& name, Worker& worker) {
+bool Scheduler::StartOnLocked(const WorkerTable::Worker& worker) {
   std::optional<uint64_t> id = queue_.Pop(
-      [&](const Requirement& needs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return MayRunLocked(name, worker, needs); },
+      [&](const Requirement& needs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return workers_.MayRun(worker, needs); },
       clock_());
   if (!id.has_value()) return false;
   Job& job = *jobs_[*id];
-  const uint64_t lease = LeaseLocked(*id, name, worker);
+  const uint64_t lease = LeaseLocked(*id, worker.name);
   if (peers_ == nullptr || job.granted) {
     BeginLocked(*id, lease);
   } else {
@@ -261,24 +243,17 @@ bool Scheduler::StartOnLocked(const std::string& name, Worker& worker) {
   return true;
 }
 
-uint64_t Scheduler::LeaseLocked(uint64_t id, const std::string& name, Worker& worker) {
+uint64_t Scheduler::LeaseLocked(uint64_t id, const std::string& worker) {
   const uint64_t lease = next_id_++;
-  worker.leases.insert(lease);
-  leases_[lease] = {id, name};
+  workers_.Grant(lease, id, worker);
   return lease;
 }
 
-void Scheduler::DropClaimLocked(Job& job) {
-  auto lease = leases_.find(std::exchange(job.claim, 0));
-  if (lease == leases_.end()) return;
-  auto worker = workers_.find(lease->second.worker);
-  if (worker != workers_.end()) worker->second.leases.erase(lease->first);
-  leases_.erase(lease);
-}
+void Scheduler::DropClaimLocked(Job& job) { workers_.Return(std::exchange(job.claim, 0)); }
 
 void Scheduler::BeginLocked(uint64_t id, uint64_t lease) {
   Job& job = *jobs_[id];
-  const std::string name = leases_[lease].worker;
+  const std::string name = workers_.Find(lease)->worker;
   if (job.runs.empty()) job.started = clock_();
   job.state = State::kRunning;
   job.runs.push_back({lease, name, clock_(), job.spec.refresh});
@@ -290,9 +265,8 @@ void Scheduler::BeginLocked(uint64_t id, uint64_t lease) {
 }
 
 void Scheduler::DropRunLocked(const Attempt& run) {
-  auto lease = leases_.find(run.lease);
-  if (lease == leases_.end()) return;
-  lease->second.job = 0;
+  if (workers_.Find(run.lease) == nullptr) return;
+  workers_.Disown(run.lease);
   executor_.Cancel(run.worker, run.lease);
 }
 
@@ -308,16 +282,10 @@ bool Scheduler::Leave(WaiterId waiter) {
   return waited;
 }
 
-void Scheduler::ForgetWaiterLocked(WaiterId id) {
-  auto it = waiters_.find(id);
-  auto range = deadlines_.equal_range(it->second.deadline);
-  for (auto entry = range.first; entry != range.second; ++entry) {
-    if (entry->second != id) continue;
-    deadlines_.erase(entry);
-    break;
-  }
-  DepartLocked(it->second.job, it->second.tenant);
-  waiters_.erase(it);
+Waiter Scheduler::TakeWaiterLocked(WaiterId id) {
+  Waiter waiter = waiters_.Take(id);
+  DepartLocked(waiter.job, waiter.tenant);
+  return waiter;
 }
 
 void Scheduler::DepartLocked(uint64_t id, const std::string& tenant) {
@@ -332,11 +300,9 @@ void Scheduler::DepartLocked(uint64_t id, const std::string& tenant) {
 }
 
 bool Scheduler::LeaveLocked(WaiterId id, Calls* calls) {
-  auto it = waiters_.find(id);
-  if (it == waiters_.end()) return false;
-  const uint64_t job_id = it->second.job;
+  if (waiters_.Find(id) == nullptr) return false;
+  const uint64_t job_id = TakeWaiterLocked(id).job;
   Job& job = *jobs_[job_id];
-  ForgetWaiterLocked(id);
   job.waiters.erase(std::find(job.waiters.begin(), job.waiters.end(), id));
   if (job.waiters.empty()) AbandonLocked(job_id, calls);
   return true;
@@ -394,21 +360,18 @@ void Scheduler::ObeyLocked(uint64_t id, Verdict verdict, Calls* calls) {
 
 void Scheduler::WorkerAttached(const std::string& name, WorkerOffer offer) {
   absl::MutexLock lock(&mu_);
-  workers_[name].offer = std::move(offer);
+  workers_.Attach(name, std::move(offer));
   DispatchLocked();
 }
 
 void Scheduler::RetireWorker(const std::string& name) {
   absl::MutexLock lock(&mu_);
-  auto it = workers_.find(name);
-  if (it == workers_.end()) return;
-  it->second.retired = true;
+  workers_.Retire(name);
   // What it was kept for, another worker may do.
-  const std::set<uint64_t> leases = it->second.leases;
-  for (uint64_t lease : leases) {
-    const uint64_t id = leases_[lease].job;
-    if (id == 0 || jobs_[id]->claim != lease) continue;
-    DropClaimLocked(*jobs_[id]);
+  for (const uint64_t id : workers_.JobsOf(name)) {
+    Job& job = *jobs_[id];
+    if (job.claim == 0 || workers_.Find(job.claim)->worker != name) continue;
+    DropClaimLocked(job);
     EnqueueLocked(id);
   }
   DispatchLocked();
@@ -423,14 +386,10 @@ void Scheduler::WorkerLost(const std::string& name, const Loss& loss) {
   Calls calls;
   {
     absl::MutexLock lock(&mu_);
-    auto it = workers_.find(name);
-    if (it == workers_.end()) return;
-    const std::set<uint64_t> leases = std::move(it->second.leases);
-    workers_.erase(it);
-    for (uint64_t lease : leases) {
+    const auto leases = workers_.Remove(name);
+    if (!leases.has_value()) return;
+    for (const auto& [lease, job] : *leases) {
       ++lost_;
-      const uint64_t job = leases_[lease].job;
-      leases_.erase(lease);
       if (job == 0) continue;
       if (jobs_[job]->claim == lease) {  // It had not begun.
         jobs_[job]->claim = 0;
@@ -438,7 +397,7 @@ void Scheduler::WorkerLost(const std::string& name, const Loss& loss) {
         continue;
       }
       ForgetRun(*jobs_[job], lease);
-      const bool begun = std::find(loss.begun.begin(), loss.begun.end(), lease) != loss.begun.end();
+      const bool begun = std::count(loss.begun.begin(), loss.begun.end(), lease) > 0;
       RetryOrFailLocked(job, loss, begun, &calls);
     }
     DispatchLocked();
@@ -482,9 +441,8 @@ void Scheduler::DescribeEndLocked(const Job& job, Outcome* outcome) const {
 }
 
 void Scheduler::TellLocked(WaiterId id, const std::shared_ptr<const Outcome>& outcome, Calls* calls) {
-  Waiter& waiter = waiters_[id];
+  Waiter waiter = TakeWaiterLocked(id);
   calls->push_back([outcome, done = std::move(waiter.done), joined = waiter.joined] { done(*outcome, joined); });
-  ForgetWaiterLocked(id);
 }
 
 void Scheduler::FinishLocked(uint64_t id, Outcome outcome, Calls* calls) {
@@ -497,7 +455,7 @@ void Scheduler::FinishLocked(uint64_t id, Outcome outcome, Calls* calls) {
   EndFlightLocked(job);
   const bool ran = job.attempts > 0;
   DescribeEndLocked(job, &outcome);
-  if (ran) RecordRunTimeLocked(clock_() - job.started);
+  if (ran) run_times_.Record(clock_() - job.started);
   for (const Attempt& run : job.runs) DropRunLocked(run);
   auto shared =
       std::make_shared<const Outcome>(std::move(outcome));  // Shared by the listener's and waiters' callbacks.
@@ -508,7 +466,7 @@ void Scheduler::FinishLocked(uint64_t id, Outcome outcome, Calls* calls) {
 
 bool Scheduler::WantsRunLocked(const Job& job) const {
   return std::any_of(job.waiters.begin(), job.waiters.end(),
-                     [&](WaiterId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return waiters_.at(id).refresh; });
+                     [&](WaiterId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return waiters_.Find(id)->refresh; });
 }
 
 void Scheduler::AnswerStoredLocked(uint64_t id, const Outcome& outcome, Calls* calls) {
@@ -518,7 +476,7 @@ void Scheduler::AnswerStoredLocked(uint64_t id, const Outcome& outcome, Calls* c
   auto shared = std::make_shared<const Outcome>(std::move(described));  // Shared by the waiters' callbacks.
   std::vector<WaiterId> left;
   for (WaiterId waiter : job.waiters) {
-    if (waiters_[waiter].refresh) {
+    if (waiters_.Find(waiter)->refresh) {
       left.push_back(waiter);
     } else {
       TellLocked(waiter, shared, calls);
@@ -574,15 +532,9 @@ void Scheduler::ReportEndLocked(const Job& job, const std::shared_ptr<const Outc
   calls->push_back([this, end = std::move(end), outcome] { end_listener_(end, *outcome); });
 }
 
-void Scheduler::RecordRunTimeLocked(absl::Duration run_time) {
-  mean_run_time_ = mean_run_time_ * 0.9 + run_time * 0.1;
-  run_times_.push_back(run_time);
-  if (run_times_.size() > kRunTimes) run_times_.pop_front();
-}
-
 Scheduler::Job* Scheduler::JobOfLeaseLocked(uint64_t lease) {
-  auto it = leases_.find(lease);
-  return it == leases_.end() || it->second.job == 0 ? nullptr : jobs_[it->second.job].get();
+  const WorkerTable::Lease* found = workers_.Find(lease);
+  return found == nullptr || found->job == 0 ? nullptr : jobs_[found->job].get();
 }
 
 void Scheduler::Reached(uint64_t lease, absl::string_view stage) {
@@ -599,27 +551,15 @@ void Scheduler::NearlyDone(uint64_t lease) {
 
 bool Scheduler::Holds(uint64_t lease) const {
   absl::MutexLock lock(&mu_);
-  auto it = leases_.find(lease);
-  return it != leases_.end() && it->second.job != 0;
-}
-
-std::optional<Scheduler::Lease> Scheduler::EndLeaseLocked(uint64_t lease) {
-  auto it = leases_.find(lease);
-  if (it == leases_.end()) return std::nullopt;
-  const Lease ended = it->second;
-  leases_.erase(it);
-  auto worker = workers_.find(ended.worker);
-  if (worker == workers_.end()) return ended;
-  worker->second.leases.erase(lease);
-  ++worker->second.done;
-  return ended;
+  const WorkerTable::Lease* found = workers_.Find(lease);
+  return found != nullptr && found->job != 0;
 }
 
 void Scheduler::Finish(uint64_t lease, Outcome outcome) {
   Calls calls;
   {
     absl::MutexLock lock(&mu_);
-    const std::optional<Lease> ended = EndLeaseLocked(lease);
+    const std::optional<WorkerTable::Lease> ended = workers_.End(lease);
     if (!ended.has_value()) return;
     if (ended->job != 0) {
       jobs_[ended->job]->worker = ended->worker;
@@ -637,7 +577,7 @@ void Scheduler::GaveUp(uint64_t lease, const std::string& why) {
   Calls calls;
   {
     absl::MutexLock lock(&mu_);
-    const std::optional<Lease> ended = EndLeaseLocked(lease);
+    const std::optional<WorkerTable::Lease> ended = workers_.End(lease);
     if (!ended.has_value()) return;
     if (ended->job != 0) {
       ForgetRun(*jobs_[ended->job], lease);
@@ -654,9 +594,8 @@ void Scheduler::Tick() {
   {
     absl::MutexLock lock(&mu_);
     const absl::Time now = clock_();
-    while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-      const WaiterId id = deadlines_.begin()->second;
-      const Waiter& waiter = waiters_[id];
+    while (const std::optional<WaiterId> id = waiters_.FirstOverdue(now)) {
+      const Waiter& waiter = *waiters_.Find(*id);
       const State state = jobs_[waiter.job]->state;
       Outcome outcome =
           Refuse(absl::DeadlineExceededError(state == State::kRunning ? "the deadline passed while the compile ran"
@@ -666,7 +605,7 @@ void Scheduler::Tick() {
                  "DEADLINE");
       calls.push_back(
           [outcome = std::move(outcome), done = waiter.done, joined = waiter.joined] { done(outcome, joined); });
-      LeaveLocked(id, &calls);
+      LeaveLocked(*id, &calls);
     }
     FailStrandedLocked(now, &calls);
     DispatchLocked();
@@ -677,11 +616,8 @@ void Scheduler::Tick() {
 }
 
 absl::Duration Scheduler::StuckAfterLocked() const {
-  if (run_times_.empty()) return config_.hedge_after * config_.hedge_factor;
-  std::vector<absl::Duration> times(run_times_.begin(), run_times_.end());
-  auto p99 = times.begin() + (times.size() - 1) * 99 / 100;
-  std::nth_element(times.begin(), p99, times.end());
-  return std::max(config_.hedge_after, *p99 * config_.hedge_factor);
+  const absl::Duration slowest = run_times_.Slowest().value_or(config_.hedge_after);
+  return std::max(config_.hedge_after, slowest * config_.hedge_factor);
 }
 
 // After the queue has been served, so an idle worker is one that nobody else needs.
@@ -691,23 +627,17 @@ void Scheduler::HedgeLocked(absl::Time now) {
     if (job->runs.size() != 1 || now - job->runs[0].started < config_.hedge_after) continue;
     if (!stuck_after.has_value()) stuck_after = StuckAfterLocked();
     if (now - job->runs[0].started < *stuck_after) continue;
-    for (auto& [name, worker] : workers_) {
-      if (!worker.leases.empty() || worker.retired || name == job->runs[0].worker) continue;
-      if (!worker.offer.CanRun(job->spec.needs)) continue;
-      ++hedged_;
-      BeginLocked(id, LeaseLocked(id, name, worker));
-      break;
-    }
+    const WorkerTable::Worker* idle = workers_.FindIdle(job->spec.needs, job->runs[0].worker);
+    if (idle == nullptr) continue;
+    ++hedged_;
+    BeginLocked(id, LeaseLocked(id, idle->name));
   }
 }
 
 void Scheduler::FailStrandedLocked(absl::Time now, Calls* calls) {
   std::map<Requirement, absl::Time> stranded;
   for (const Requirement& needs : queue_.Needs()) {
-    const bool served = std::any_of(workers_.begin(), workers_.end(), [&](const auto& worker) {
-      return !worker.second.retired && worker.second.offer.CanRun(needs);
-    });
-    if (served) continue;
+    if (workers_.AnyCanRun(needs)) continue;
     auto known = stranded_since_.find(needs);
     const absl::Time since = known == stranded_since_.end() ? now : known->second;
     stranded[needs] = since;
@@ -764,8 +694,7 @@ void Scheduler::GiveUp() {
 void Scheduler::CheckIdleLocked(absl::Time now, Calls* calls) {
   for (auto it = idle_waiters_.begin(); it != idle_waiters_.end();) {
     // A dropped run still holds its worker.
-    const size_t left = jobs_.size() + std::count_if(leases_.begin(), leases_.end(),
-                                                     [](const auto& lease) { return lease.second.job == 0; });
+    const size_t left = jobs_.size() + workers_.disowned();
     if (left > 0 && now < it->deadline) {
       ++it;
       continue;

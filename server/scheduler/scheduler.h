@@ -3,12 +3,10 @@
 #define SERVER_SCHEDULER_SCHEDULER_H_
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +21,10 @@
 #include "server/scheduler/offer_filter.h"
 #include "server/scheduler/peers.h"
 #include "server/scheduler/quarantine.h"
+#include "server/scheduler/run_times.h"
 #include "server/scheduler/scheduler_stats.h"
+#include "server/scheduler/waiter_table.h"
+#include "server/scheduler/worker_table.h"
 
 namespace tritond::server {
 
@@ -55,7 +56,7 @@ class Scheduler final {
  public:
   using WaiterId = uint64_t;
   // Called exactly once unless the waiter leaves before. `joined`: the job was there already when this waiter came.
-  using Done = std::function<void(const Outcome& outcome, bool joined)>;
+  using Done = decltype(Waiter::done);
   // Looks for a stored outcome; see Submit.
   using Recheck = std::function<std::optional<Outcome>()>;
 
@@ -141,14 +142,6 @@ class Scheduler final {
 
  private:
   enum class State { kReserved, kLooking, kQueued, kClaiming, kFollowing, kRunning };
-  struct Waiter {
-    uint64_t job = 0;
-    Done done;
-    bool joined = false;
-    bool refresh = false;
-    absl::Time deadline;
-    std::string tenant;
-  };
   struct Attempt {
     uint64_t lease = 0;
     std::string worker;
@@ -174,16 +167,6 @@ class Scheduler final {
     int losses = 0;
     int flakes = 0;
   };
-  struct Lease {
-    uint64_t job = 0;  // 0: nobody wants its outcome any more, but its worker is not free yet
-    std::string worker;
-  };
-  struct Worker {
-    WorkerOffer offer;
-    std::set<uint64_t> leases;
-    bool retired = false;
-    uint64_t done = 0;
-  };
   struct IdleWaiter {
     absl::Time deadline;
     std::function<void(size_t)> callback;
@@ -199,16 +182,12 @@ class Scheduler final {
   void SettleReserved(uint64_t job, std::optional<Outcome> stored);
   void EnqueueLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void DispatchLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool StartOnLocked(const std::string& name, Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool MayRunLocked(const std::string& name, const Worker& worker, const Requirement& needs) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool StartOnLocked(const WorkerTable::Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // When the last of its waiters gives up.
   absl::Time LatestLocked(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // A new lease of a worker for a job; BeginLocked starts the job under it.
-  uint64_t LeaseLocked(uint64_t job, const std::string& name, Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  uint64_t LeaseLocked(uint64_t job, const std::string& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void BeginLocked(uint64_t job, uint64_t lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // The lease has ended: its worker has a free slot. Its record as it was; nullopt when there is none.
-  std::optional<Lease> EndLeaseLocked(uint64_t lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Gives back the worker that was kept for the job.
   void DropClaimLocked(Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ObeyLocked(uint64_t job, Verdict verdict, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -218,7 +197,8 @@ class Scheduler final {
   void HedgeLocked(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // How long a job may run before it counts as stuck.
   absl::Duration StuckAfterLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void ForgetWaiterLocked(WaiterId waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // It waits no longer.
+  Waiter TakeWaiterLocked(WaiterId waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // One of the tenant's waiters waits no longer.
   void DepartLocked(uint64_t job, const std::string& tenant) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RaiseLocked(uint64_t job, JobClass job_class) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -245,7 +225,6 @@ class Scheduler final {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   OpenJob DescribeLocked(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FinishLocked(uint64_t job, Outcome outcome, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void RecordRunTimeLocked(absl::Duration run_time) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RetryOrFailLocked(uint64_t job, const Loss& loss, bool begun, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FailStrandedLocked(absl::Time now, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void CheckIdleLocked(absl::Time now, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -265,14 +244,11 @@ class Scheduler final {
   absl::flat_hash_map<uint64_t, std::unique_ptr<Job>> jobs_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, uint64_t> by_key_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<uint64_t, uint64_t> by_flight_ ABSL_GUARDED_BY(mu_);  // with peers
-  absl::flat_hash_map<WaiterId, Waiter> waiters_ ABSL_GUARDED_BY(mu_);
-  std::multimap<absl::Time, WaiterId> deadlines_ ABSL_GUARDED_BY(mu_);
-  std::map<std::string, Worker> workers_ ABSL_GUARDED_BY(mu_);
-  absl::flat_hash_map<uint64_t, Lease> leases_ ABSL_GUARDED_BY(mu_);
+  WaiterTable waiters_ ABSL_GUARDED_BY(mu_);
+  WorkerTable workers_ ABSL_GUARDED_BY(mu_);
   std::map<Requirement, absl::Time> stranded_since_ ABSL_GUARDED_BY(mu_);
   std::vector<IdleWaiter> idle_waiters_ ABSL_GUARDED_BY(mu_);
-  absl::Duration mean_run_time_ ABSL_GUARDED_BY(mu_) = absl::Seconds(1);
-  std::deque<absl::Duration> run_times_ ABSL_GUARDED_BY(mu_);  // of the latest jobs
+  RunTimes run_times_ ABSL_GUARDED_BY(mu_);
   uint64_t started_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t lost_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t rejected_ ABSL_GUARDED_BY(mu_) = 0;

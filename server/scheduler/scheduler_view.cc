@@ -10,7 +10,7 @@ namespace tritond::server {
 
 absl::Time Scheduler::LatestLocked(const Job& job) const {
   absl::Time latest = absl::InfinitePast();
-  for (const WaiterId waiter : job.waiters) latest = std::max(latest, waiters_.at(waiter).deadline);
+  for (const WaiterId waiter : job.waiters) latest = std::max(latest, waiters_.Find(waiter)->deadline);
   return latest;
 }
 
@@ -44,17 +44,7 @@ std::vector<Scheduler::WaitingJob> Scheduler::ListWaiting(absl::Duration at_leas
 
 std::map<Requirement, int> Scheduler::IdleSlots() const {
   absl::MutexLock lock(&mu_);
-  std::map<Requirement, int> idle;
-  if (draining_) return idle;
-  for (const auto& [name, worker] : workers_) {
-    const int free = std::max(worker.offer.slots, 1) - static_cast<int>(worker.leases.size());
-    if (worker.retired || free <= 0) continue;
-    for (const auto& [target, binary] : worker.offer.targets) {
-      idle[{target, worker.offer.build_id, false}] += free;
-      if (binary) idle[{target, worker.offer.build_id, true}] += free;
-    }
-  }
-  return idle;
+  return draining_ ? std::map<Requirement, int>() : workers_.IdleSlots();
 }
 
 std::vector<Quarantine::Entry> Scheduler::Quarantined() const {
@@ -97,11 +87,9 @@ Scheduler::Stats Scheduler::GetStats() const {
     stats.classes[i].oldest_wait = oldest == absl::InfiniteFuture() ? absl::ZeroDuration() : now - oldest;
   }
   for (const auto& [tenant, queued] : queue_.tenants()) stats.tenants[tenant].queued = queued;
-  for (const auto& [name, worker] : workers_) {
+  for (const auto& [name, worker] : workers_.workers()) {
     stats.done[name] = worker.done;
-    for (uint64_t lease : worker.leases) {
-      const uint64_t id = leases_.at(lease).job;
-      if (id == 0) continue;
+    for (const uint64_t id : workers_.JobsOf(name)) {
       const Job& job = *jobs_.at(id);
       stats.running[name].push_back(DescribeLocked(job));
       ++stats.tenants[job.spec.tenant].running;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/scheduler/waiter_table.h"
+
+namespace tritond::server {
+
+void WaiterTable::Add(uint64_t id, Waiter waiter) {
+  if (waiter.deadline != absl::InfiniteFuture()) deadlines_.emplace(waiter.deadline, id);
+  waiters_[id] = std::move(waiter);
+}
+
+const Waiter* WaiterTable::Find(uint64_t id) const {
+  auto it = waiters_.find(id);
+  return it == waiters_.end() ? nullptr : &it->second;
+}
+
+Waiter WaiterTable::Take(uint64_t id) {
+  auto it = waiters_.find(id);
+  Waiter taken = std::move(it->second);
+  waiters_.erase(it);
+  deadlines_.erase({taken.deadline, id});
+  return taken;
+}
+
+std::optional<uint64_t> WaiterTable::FirstOverdue(absl::Time now) const {
+  if (deadlines_.empty() || deadlines_.begin()->first > now) return std::nullopt;
+  return deadlines_.begin()->second;
+}
+
+}  // namespace tritond::server
