@@ -75,10 +75,11 @@ void SpreadBatch::TakeResult(Share* share, size_t index, absl::StatusOr<v1::Comp
     share->refused = refusals_[index] = result.status();
     return;
   }
-  Order& order = orders_[index];
-  if (AnotherMayHelp(result.status()) && order.size() > 1) {
-    order.erase(std::find(order.begin(), order.end(), share->daemon));
-    return;
+  if (AnotherMayHelp(result.status())) {
+    Order& order =
+        orders_[index];  // It may have left it before: for this request alone, and then with all of its share.
+    order.erase(std::remove(order.begin(), order.end(), share->daemon), order.end());
+    if (!order.empty()) return;
   }
   missing_.erase(index);
   on_result_(index, std::move(result));

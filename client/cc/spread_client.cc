@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/random/random.h"
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "client/cc/grpc_client.h"
 #include "client/cc/reach.h"
@@ -20,6 +21,13 @@ namespace {
 template <typename T>
 absl::Status StatusOf(const absl::StatusOr<T>& result) {
   return result.status();
+}
+
+// The error of one daemon, with its name and its details.
+absl::Status Named(const std::string& name, const absl::Status& error) {
+  absl::Status named(error.code(), absl::StrCat(name, ": ", error.message()));
+  error.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) { named.SetPayload(type, payload); });
+  return named;
 }
 
 class SpreadClient final : public Client {
@@ -87,9 +95,7 @@ class SpreadClient final : public Client {
     std::vector<v1::Job> all;
     for (size_t i = 0; i < daemons_.size(); ++i) {
       auto jobs = Ask({i}, deadline, [&](Client& daemon) { return daemon.ListJobs(states, deadline); });
-      if (!jobs.ok()) {
-        return absl::Status(jobs.status().code(), absl::StrCat("jobs of ", names_[i], ": ", jobs.status().message()));
-      }
+      if (!jobs.ok()) return Named(absl::StrCat("jobs of ", names_[i]), jobs.status());
       all.insert(all.end(), jobs->begin(), jobs->end());
     }
     // Ids of version 7 begin with their time.
@@ -160,14 +166,16 @@ class SpreadClient final : public Client {
     return absl::NotFoundError(absl::StrCat(key, " is in quarantine at none of the daemons"));
   }
 
-  // A transfer that has begun is not moved to another daemon.
+  // A transfer that has begun is not moved to another daemon: one that answers is looked for before.
   absl::Status ExportBundle(const std::vector<std::string>& keys,
                             const std::function<absl::Status(absl::string_view part)>& sink,
                             absl::Time deadline) override {
+    if (const auto any = Describe(deadline); !any.ok()) return any.status();
     return daemons_[FirstInReach()].client->ExportBundle(keys, sink, deadline);
   }
   absl::StatusOr<v1::ImportResponse> ImportBundle(const std::function<absl::StatusOr<std::string>()>& source,
                                                   absl::Time deadline) override {
+    if (const auto any = Describe(deadline); !any.ok()) return any.status();
     return daemons_[FirstInReach()].client->ImportBundle(source, deadline);
   }
 
@@ -191,7 +199,7 @@ class SpreadClient final : public Client {
     for (size_t i = 0; i < daemons_.size(); ++i) {
       const absl::Status status = tell(*daemons_[i].client);
       reach_.Learn(i, status);
-      if (!status.ok()) first.Update(absl::Status(status.code(), absl::StrCat(names_[i], ": ", status.message())));
+      if (!status.ok()) first.Update(Named(names_[i], status));
     }
     return first;
   }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "client/cc/rendezvous.h"
+#include "client/cc/retry.h"
 #include "google/rpc/error_details.pb.h"
 #include "proto/request_key/request_key.h"
 
@@ -40,7 +41,7 @@ class FakeDaemon final : public Client {
       response.set_key(name_);
       on_result(i, response);
     }
-    return absl::OkStatus();
+    return batch_end;
   }
   absl::StatusOr<v1::CompileResponse> Lookup(absl::string_view key, absl::Time) override {
     return error.ok() && !holds ? absl::NotFoundError("nothing") : Named();
@@ -59,7 +60,10 @@ class FakeDaemon final : public Client {
     return std::vector<v1::Job>{job};
   }
 
-  absl::StatusOr<v1::DescribeResponse> Describe(absl::Time) override { return Other(); }
+  absl::StatusOr<v1::DescribeResponse> Describe(absl::Time) override {
+    if (!error.ok()) return error;
+    return v1::DescribeResponse();
+  }
   absl::StatusOr<std::string> Fetch(absl::string_view, absl::Time) override { return Other(); }
   absl::StatusOr<v1::AutotuneResponse> Autotune(const v1::AutotuneRequest&,
                                                 const std::function<void(const v1::CandidateReport&)>& on_candidate,
@@ -87,9 +91,9 @@ class FakeDaemon final : public Client {
   absl::StatusOr<v1::ExplainResponse> Explain(absl::string_view, absl::string_view, absl::Time) override {
     return Other();
   }
-  absl::Status ExportBundle(const std::vector<std::string>&, const std::function<absl::Status(absl::string_view)>&,
+  absl::Status ExportBundle(const std::vector<std::string>&, const std::function<absl::Status(absl::string_view)>& sink,
                             absl::Time) override {
-    return Other();
+    return error.ok() ? sink(name_) : error;
   }
   absl::StatusOr<v1::ImportResponse> ImportBundle(const std::function<absl::StatusOr<std::string>()>&,
                                                   absl::Time) override {
@@ -98,6 +102,7 @@ class FakeDaemon final : public Client {
 
   absl::Status error;
   absl::Status item_error;  // of each item of a batch
+  absl::Status batch_end;   // behind its items
   size_t answers_before_error = 0;
   std::function<void()> on_batch;  // before a batch is answered
   bool holds = false;
@@ -268,6 +273,37 @@ TEST_F(SpreadClientTest, WhatADaemonLacksOfABatchOthersDo) {
   EXPECT_TRUE(client_->CompileBatch(requests, count(false), Soon()).ok());
   EXPECT_THAT(seen, testing::Each(2));
   EXPECT_THAT(slept_, IsEmpty());
+}
+
+TEST_F(SpreadClientTest, WhoLacksAWorkerAndThenBreaksOffIsReplacedOnce) {
+  const v1::CompileRequest request = Request(1);
+  const auto preferred = Preferred(request);
+  preferred[0]->item_error = WithReason(absl::FailedPreconditionError("no assembler"), "BINARY_UNAVAILABLE");
+  preferred[0]->batch_end = absl::UnknownError("Stream removed");
+  std::vector<std::string> keys;
+  const auto keep = [&](size_t, absl::StatusOr<v1::CompileResponse> result) {
+    keys.push_back(result.ok() ? result->key() : result.status().ToString());
+  };
+  EXPECT_TRUE(client_->CompileBatch({request}, keep, Soon()).ok());
+  EXPECT_THAT(keys, ElementsAre(client_->Compile(request, Soon())->key()));
+  EXPECT_EQ(preferred[1]->calls, 2);
+}
+
+TEST_F(SpreadClientTest, ABundleComesFromADaemonThatAnswers) {
+  fakes_[0]->error = absl::UnavailableError("refused");
+  std::string from;
+  const auto sink = [&](absl::string_view part) {
+    from += std::string(part);
+    return absl::OkStatus();
+  };
+  EXPECT_TRUE(client_->ExportBundle({}, sink, Soon()).ok());
+  EXPECT_EQ(from, "b:1");
+}
+
+TEST_F(SpreadClientTest, AnErrorOfOneOfSeveralKeepsItsDetails) {
+  fakes_[1]->error = WithReason(absl::PermissionDeniedError("not yours"), "ROLE");
+  EXPECT_FALSE(IsForeign(client_->Drain(/*resume=*/false, Soon()).status()));
+  EXPECT_FALSE(IsForeign(client_->ListJobs({}, Soon()).status()));
 }
 
 TEST_F(SpreadClientTest, WhatOperatorsWantAllDaemonsAreTold) {

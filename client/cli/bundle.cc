@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // triton-client bundle export, import: results for a machine that cannot reach this daemon.
-#include <cstdio>
 #include <fstream>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/output_file.h"
 #include "client/cli/report.h"
 
 namespace tritond::client {
@@ -21,24 +21,16 @@ struct BundleFlags {
 int Export(const Session& session, const BundleFlags& flags) {
   auto client = session.Connect();
   if (!client.ok()) return session.NotConnected(client.status());
-  const std::string partial = flags.file + ".partial";
-  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
+  OutputFile file(flags.file);
   uint64_t total = 0;
   const auto sink = [&](absl::string_view part) {
-    file.write(part.data(), static_cast<std::streamsize>(part.size()));
     total += part.size();
-    return file ? absl::OkStatus() : absl::InternalError(absl::StrCat(partial, ": cannot be written"));
+    return file.Write(part);
   };
   absl::Status status = sink("");
   if (status.ok()) status = (*client)->ExportBundle(flags.keys, sink, session.Deadline());
-  file.close();
-  if (status.ok() && (!file || std::rename(partial.c_str(), flags.file.c_str()) != 0)) {
-    status = absl::InternalError(absl::StrCat(flags.file, ": cannot be written"));
-  }
-  if (!status.ok()) {
-    std::remove(partial.c_str());
-    return session.Fail(status);
-  }
+  if (status.ok()) status = file.Commit();
+  if (!status.ok()) return session.Fail(status);
   session.console.out << flags.file << "  " << HumanBytes(total) << std::endl;
   return kDone;
 }

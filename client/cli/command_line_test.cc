@@ -611,6 +611,40 @@ TEST_F(CommandLine, PrebuildSaysWhichLineOfAManifestIsWrong) {
   EXPECT_THAT(err_.str(), HasSubstr("kernels.jsonl:2:"));
 }
 
+TEST_F(CommandLine, AManifestsMistakesAreNotPassedOver) {
+  Write("in/a.ttir", "a");
+  for (const char* entry : {R"({"file": "in/a.ttir", "option": {"num_warps": 4}})", R"({"file": "in/a.ttir", "target": 9})",
+                            R"({"file": "in/a.ttir", "name": "a\u0000b"})", R"({"file": "in/a.ttir", "name": "a\nb"})"}) {
+    const std::string manifest = Write("kernels.jsonl", entry);
+    EXPECT_EQ(Run({"prebuild", manifest, "--target", "cuda:90", "--out-dir", Path("out")}), kUsage) << entry;
+    EXPECT_THAT(err_.str(), HasSubstr("kernels.jsonl:1:"));
+  }
+}
+
+TEST_F(CommandLine, WhatCannotBeWrittenIsNoSuccessInJsonEither) {
+  const std::string file = Write("k.ttir", "module {}");
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--json", "-o", Path("none/k.cubin")}), kFailed);
+  EXPECT_THAT(std::string(nlohmann::json::parse(out_.str())["error"]), HasSubstr("none/k.cubin: No such file"));
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "-o", Path("none/k.cubin")}), kFailed);
+  EXPECT_THAT(err_.str(), HasSubstr("none/k.cubin: No such file"));
+}
+
+TEST_F(CommandLine, AnEmptyCredentialIsNoneAndSaidSo) {
+  for (const char* flag : {"--tls-ca", "--token-file"}) {
+    EXPECT_EQ(Run({"stats", flag, Write("empty", "")}), kUsage);
+    EXPECT_THAT(err_.str(), HasSubstr("empty: is empty"));
+  }
+}
+
+TEST_F(CommandLine, AnArtifactInReachIsFoundWhileAnotherDaemonIsAway) {
+  const std::string servers = absl::StrCat("unix:", Path("none.sock"), ",127.0.0.1:", port_);
+  EXPECT_EQ(Run({"--server", servers, "get", proto::Sha256Hex("stored bytes"), "-o", "-", "--timeout", "2"}), kDone)
+      << err_.str();
+  EXPECT_EQ(out_.str(), "stored bytes");
+  EXPECT_EQ(Run({"--server", "unix:" + Path("none.sock"), "get", std::string(64, '0'), "--json"}), kNoServer);
+  EXPECT_THAT(std::string(nlohmann::json::parse(out_.str())["error"]), HasSubstr("no server"));
+}
+
 TEST_F(CommandLine, PrebuildDoesNotOverwriteItsInput) {
   Write("in/a.ttir", "a");
   EXPECT_EQ(Run({"prebuild", Path("in"), "--target", "cuda:90", "--out-dir", Path("in/../in")}), kUsage);

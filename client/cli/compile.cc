@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
 #include "client/cli/kernel_request.h"
+#include "client/cli/output_file.h"
 #include "client/cli/report.h"
 #include "timing/steady/steady_time.h"
 
@@ -69,6 +70,7 @@ int Run(const Session& session, const CompileFlags& flags) {
   if (outcome.response.ok() && !flags.metadata.empty()) {
     written.Update(WriteFile(flags.metadata, PrettyMetadata(outcome.response->result()), session.console.out));
   }
+  if (!written.ok()) outcome.response = written;
   const bool out_is_taken = flags.output == "-" || flags.metadata == "-";
   if (flags.json) {
     session.console.out << JsonLine(outcome, flags.verbose) << std::endl;
@@ -78,7 +80,6 @@ int Run(const Session& session, const CompileFlags& flags) {
       (out_is_taken ? session.console.err : session.console.out) << TextLine(outcome) << std::endl;
   }
   if (flags.verbose && !flags.json) session.console.err << Details(outcome);
-  if (!written.ok()) return session.Fail(written);
   return outcome.response.ok() ? kDone : session.CodeOf(outcome.response.status());
 }
 

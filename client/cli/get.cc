@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/output_file.h"
 #include "client/cli/report.h"
 #include "client/cli/stage_names.h"
 
@@ -58,8 +59,10 @@ int GetResult(const Session& session, const GetFlags& flags, v1::Stage stage, v1
   return kDone;
 }
 
-int GetArtifact(const Session& session, const GetFlags& flags, Client& client) {
+// `unknown`: why no result of this name was found.
+int GetArtifact(const Session& session, const GetFlags& flags, const absl::Status& unknown, Client& client) {
   auto bytes = client.Fetch(flags.key, session.Deadline());
+  if (!bytes.ok() && !absl::IsNotFound(unknown)) return Fail(session, flags, unknown);
   if (bytes.status().code() == absl::StatusCode::kNotFound) {
     return Fail(session, flags,
                 absl::NotFoundError(absl::StrCat(flags.key, ": neither a result nor an artifact has this name")));
@@ -86,11 +89,14 @@ int Run(const Session& session, const GetFlags& flags) {
   auto stage = ParseStage(flags.emit);
   if (!stage.ok()) return session.Usage(stage.status());
   auto client = session.Connect();
+  if (!client.ok() && !absl::IsInvalidArgument(client.status())) return Fail(session, flags, client.status());
   if (!client.ok()) return session.NotConnected(client.status());
   auto response = (*client)->Lookup(flags.key, session.Deadline());
   if (response.ok()) return GetResult(session, flags, *stage, *std::move(response));
-  if (response.status().code() != absl::StatusCode::kNotFound) return Fail(session, flags, response.status());
-  return GetArtifact(session, flags, **client);
+  // A result that a daemon out of reach may have; an artifact of this name may be in reach all the same.
+  const absl::Status unknown = response.status();
+  if (!absl::IsNotFound(unknown) && !MayAskAgain(unknown)) return Fail(session, flags, unknown);
+  return GetArtifact(session, flags, unknown, **client);
 }
 
 }  // namespace

@@ -52,18 +52,25 @@ absl::StatusOr<std::vector<Kernel>> ListFolder(const std::string& path) {
 // One line of a manifest.
 absl::StatusOr<Kernel> ParseEntry(absl::string_view line, const fs::path& folder) {
   const auto entry = nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
+  if (!entry.is_object()) return absl::InvalidArgumentError("expected a JSON object with \"file\"");
+  for (const auto& [name, value] : entry.items()) {
+    if (name != "file" && name != "name" && name != "target" && name != "options")
+      return absl::InvalidArgumentError(absl::StrCat("\"", name, "\" is none of file, name, target and options"));
+    if (!value.is_string() && name != "options")
+      return absl::InvalidArgumentError(absl::StrCat("\"", name, "\" is not a string"));
+  }
   const auto text = [&](const char* name) {
     return entry.contains(name) && entry[name].is_string() ? entry[name].get<std::string>() : std::string();
   };
-  if (!entry.is_object() || text("file").empty()) {
-    return absl::InvalidArgumentError("expected a JSON object with \"file\"");
-  }
+  if (text("file").empty()) return absl::InvalidArgumentError("expected a JSON object with \"file\"");
   Kernel kernel;
   kernel.path = (folder / text("file")).string();
   kernel.name = text("name").empty() ? KernelName(kernel.path) : text("name");
   kernel.target = text("target");
   if (kernel.name.find('/') != std::string::npos)
     return absl::InvalidArgumentError("\"name\" must not contain a slash");
+  if (std::any_of(kernel.name.begin(), kernel.name.end(), absl::ascii_iscntrl))
+    return absl::InvalidArgumentError("\"name\" must not contain control characters");
   absl::Status status = absl::OkStatus();
   if (!entry.contains("options")) {
     status = LoadOptionsBeside(&kernel);

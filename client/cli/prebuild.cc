@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "client/cli/commands.h"
 #include "client/cli/kernel_list.h"
+#include "client/cli/output_file.h"
 #include "client/cli/progress.h"
 #include "client/cli/report.h"
 #include "timing/steady/steady_time.h"

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/output_file.h"
 #include "client/cli/report.h"
 #include "client/cli/run_kernel.h"
 #include "client/cli/run_spec.h"

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 
@@ -22,6 +21,7 @@ absl::Status ReadInto(const std::string& path, std::string* text) {
   if (path.empty()) return absl::OkStatus();
   auto read = ReadFile(path);
   if (!read.ok()) return read.status();
+  if (read->empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": is empty"));
   *text = *std::move(read);
   return absl::OkStatus();
 }
@@ -98,25 +98,6 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::fclose(file);
   if (error != 0) return fail(std::strerror(error));
   return bytes;
-}
-
-absl::Status WriteFile(const std::string& path, const std::string& bytes, std::ostream& out) {
-  if (path == "-") {
-    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    out.flush();
-    return out.good() ? absl::OkStatus() : absl::InternalError("standard output: cannot be written");
-  }
-  const std::string partial = absl::StrCat(path, ".partial");
-  errno = 0;
-  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    std::remove(partial.c_str());
-    return absl::InternalError(absl::StrCat(path, ": ", error == 0 ? "cannot be written" : std::strerror(error)));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace tritond::client

@@ -65,9 +65,6 @@ bool IsNoServer(const absl::Status& status);
 // The file's bytes; "-" is standard input. InvalidArgument, with the reason, when it cannot be read.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
-// Writes the file whole or not at all; "-" is `out`. Internal, with the reason, when it cannot be written.
-absl::Status WriteFile(const std::string& path, const std::string& bytes, std::ostream& out);
-
 }  // namespace tritond::client
 
 #endif  // CLIENT_CLI_SESSION_H_
