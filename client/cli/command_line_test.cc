@@ -613,8 +613,9 @@ TEST_F(CommandLine, PrebuildSaysWhichLineOfAManifestIsWrong) {
 
 TEST_F(CommandLine, AManifestsMistakesAreNotPassedOver) {
   Write("in/a.ttir", "a");
-  for (const char* entry : {R"({"file": "in/a.ttir", "option": {"num_warps": 4}})", R"({"file": "in/a.ttir", "target": 9})",
-                            R"({"file": "in/a.ttir", "name": "a\u0000b"})", R"({"file": "in/a.ttir", "name": "a\nb"})"}) {
+  for (const char* entry :
+       {R"({"file": "in/a.ttir", "option": {"num_warps": 4}})", R"({"file": "in/a.ttir", "target": 9})",
+        R"({"file": "in/a.ttir", "name": "a\u0000b"})", R"({"file": "in/a.ttir", "name": "a\nb"})"}) {
     const std::string manifest = Write("kernels.jsonl", entry);
     EXPECT_EQ(Run({"prebuild", manifest, "--target", "cuda:90", "--out-dir", Path("out")}), kUsage) << entry;
     EXPECT_THAT(err_.str(), HasSubstr("kernels.jsonl:1:"));

@@ -41,7 +41,7 @@ void KernelFlags::AddTo(CLI::App* command) {
 }
 
 void KernelFlags::AddOptionsTo(CLI::App* command) {
-  command->add_option("--target", target, "What to compile for: cuda:90, cuda:90a, hip:gfx942, host")
+  command->add_option("--target", target, "What to compile for: cuda:90, host; stats lists what the workers have")
       ->type_name("TARGET");
   command->add_option("--num-warps", num_warps, "Warps of one program");
   command->add_option("--num-stages", num_stages, "Depth of software pipelines");

@@ -26,7 +26,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_
   file_ = partial_.empty() ? std::fopen(target_.c_str(), "wb") : std::fopen(partial_.c_str(), "wbx");
   if (file_ == nullptr) {
     partial_.clear();
-    Fail(errno);
+    status_ = Fail(errno);
   }
 }
 
