@@ -93,9 +93,9 @@ absl::Status ReadList(const YAML::Node& list, const char* name, Read read, Acces
 }
 
 absl::Status ReadRules(const YAML::Node& root, AccessRules* rules) {
-  rules->anonymous = {Role::kNone, ""};
-  rules->unix_socket = {Role::kAdmin, ""};
-  if (root.IsNull()) return absl::OkStatus();
+  // A file that a full disk or a truncation has emptied must not be a rule of its own.
+  if (root.IsNull()) return absl::InvalidArgumentError("is empty");
+  rules->anonymous = rules->unix_socket = {Role::kNone, ""};
   absl::Status status = CheckNames(root, {"anonymous", "unix", "users", "tokens", "certificates"});
   status.Update(ReadRole(root["anonymous"], &rules->anonymous.role));
   status.Update(ReadRole(root["unix"], &rules->unix_socket.role));

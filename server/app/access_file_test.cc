@@ -43,11 +43,13 @@ TEST(ReadAccessFile, TakesEveryEntry) {
   EXPECT_EQ(rules->certificates[0].common_name, "node-*");
 }
 
-TEST(ReadAccessFile, AnEmptyOneLetsNobodyInOverTcp) {
-  absl::StatusOr<AccessRules> rules = Read("");
-  ASSERT_TRUE(rules.ok()) << rules.status();
-  EXPECT_EQ(rules->anonymous.role, Role::kNone);
-  EXPECT_EQ(rules->unix_socket.role, Role::kAdmin);
+TEST(ReadAccessFile, OneThatNamesNobodyLetsNobodyIn) {
+  for (const char* text : {"{}", "tokens: []\n"}) {
+    absl::StatusOr<AccessRules> rules = Read(text);
+    ASSERT_TRUE(rules.ok()) << rules.status();
+    EXPECT_EQ(rules->anonymous.role, Role::kNone);
+    EXPECT_EQ(rules->unix_socket.role, Role::kNone);
+  }
 }
 
 TEST(ReadAccessFile, NamesWhatIsWrong) {
@@ -59,6 +61,8 @@ TEST(ReadAccessFile, NamesWhatIsWrong) {
   EXPECT_THAT(error("tokens: [{token: abc}]"), HasSubstr("tokens[0]: unknown entry token"));
   EXPECT_THAT(error("certificates: [{role: read}]"), HasSubstr("certificates[0]: common_name"));
   EXPECT_THAT(error("certificates: {common_name: x}"), HasSubstr("must be a list"));
+  EXPECT_THAT(error(""), HasSubstr("is empty"));
+  EXPECT_THAT(error("# unix: none"), HasSubstr("is empty"));
   EXPECT_THAT(error("["), HasSubstr("tritond_access_"));
   EXPECT_TRUE(absl::IsNotFound(ReadAccessFile("/nonexistent/access.yaml").status()));
 }

@@ -33,11 +33,10 @@ absl::StatusOr<std::string> WriteSecret(const std::string& path) {
 
 }  // namespace
 
-AccessWatch::AccessWatch(Files files, std::string token, std::function<void(const std::string&)> log)
+AccessWatch::AccessWatch(Files files, std::string token, LogSink log)
     : files_(std::move(files)), token_digest_(proto::Sha256Hex(token)), log_(std::move(log)) {}
 
-absl::StatusOr<std::unique_ptr<AccessWatch>> AccessWatch::Open(Files files,
-                                                               std::function<void(const std::string&)> log) {
+absl::StatusOr<std::unique_ptr<AccessWatch>> AccessWatch::Open(Files files, LogSink log) {
   absl::StatusOr<std::string> token = WriteSecret(files.worker_token);
   if (!token.ok()) return token.status();
   std::unique_ptr<AccessWatch> watch(new AccessWatch(std::move(files), *std::move(token), std::move(log)));
@@ -66,12 +65,22 @@ absl::StatusOr<AccessRules> AccessWatch::Read() {
 }
 
 void AccessWatch::Reload() {
+  if (files_.access.empty()) return;
+  const auto keep = [this](absl::string_view why) {
+    log_({LogEvent::Level::kWarning, "message", absl::StrCat("the access rules from before stay in force: ", why), {}});
+  };
   std::error_code error;
-  if (files_.access.empty() || std::filesystem::last_write_time(files_.access, error) == read_ || error) return;
+  const std::filesystem::file_time_type written = std::filesystem::last_write_time(files_.access, error);
+  if (error) {
+    if (read_ != std::filesystem::file_time_type()) keep(absl::StrCat(files_.access, ": ", error.message()));
+    read_ = {};
+    return;
+  }
+  if (written == read_) return;
   absl::StatusOr<AccessRules> rules = Read();
-  if (rules.ok()) policy_.Replace(*std::move(rules));
-  log_(rules.ok() ? absl::StrCat(files_.access, " has changed and is in force")
-                  : absl::StrCat("the access rules from before stay in force: ", rules.status().message()));
+  if (!rules.ok()) return keep(rules.status().message());
+  policy_.Replace(*std::move(rules));
+  log_({LogEvent::Level::kInfo, "message", absl::StrCat(files_.access, " has changed and is in force"), {}});
 }
 
 }  // namespace tritond::server

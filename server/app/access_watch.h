@@ -3,13 +3,13 @@
 #define SERVER_APP_ACCESS_WATCH_H_
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/admission/access.h"
+#include "server/app/log_line.h"
 
 namespace tritond::server {
 
@@ -23,21 +23,22 @@ class AccessWatch final {
     std::string worker_token;         // written anew, readable by this user only
   };
   // InvalidArgument and NotFound for the access file; Unavailable when the token cannot be written.
-  static absl::StatusOr<std::unique_ptr<AccessWatch>> Open(Files files, std::function<void(const std::string&)> log);
+  static absl::StatusOr<std::unique_ptr<AccessWatch>> Open(Files files, LogSink log);
 
   const AccessPolicy& policy() const { return policy_; }
   const std::string& worker_token_file() const { return files_.worker_token; }
-  // Takes a changed access file. A wrong one is reported, and the rules from before stay. Not thread-safe.
+  // Takes a changed access file. One that is wrong or gone is reported, once, and the rules from before stay. Not
+  // thread-safe.
   void Reload();
 
  private:
-  AccessWatch(Files files, std::string token, std::function<void(const std::string&)> log);
+  AccessWatch(Files files, std::string token, LogSink log);
   absl::StatusOr<AccessRules> Read();
 
   const Files files_;
   const std::string token_digest_;
-  const std::function<void(const std::string&)> log_;
-  std::filesystem::file_time_type read_{};  // the time of the file that was read last
+  const LogSink log_;
+  std::filesystem::file_time_type read_{};  // the time of the file that was read last; none: it is gone
   AccessPolicy policy_{AccessRules()};
 };
 

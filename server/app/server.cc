@@ -122,7 +122,7 @@ absl::Status Server::OpenData() {
   if (!journal.ok()) return journal.status();
   journal_ = *std::move(journal);
   const std::string token_file = (std::filesystem::absolute(config_.data_dir) / "worker.token").string();
-  auto access = AccessWatch::Open({config_.access_file, !config_.tls_client_ca.empty(), token_file}, log_);
+  auto access = AccessWatch::Open({config_.access_file, !config_.tls_client_ca.empty(), token_file}, sink_);
   if (!access.ok()) return access.status();
   access_ = *std::move(access);
   gate_ = std::make_unique<Gate>(access_->policy(), unix_peers_);

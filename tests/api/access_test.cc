@@ -102,7 +102,7 @@ class AccessTest : public DaemonTest {
   // Starts the daemon; its workers are attached when this returns.
   void StartSecured() {
     Start(/*wait=*/false);
-    const Caller boss = OverUnix("");
+    const Caller boss = OverUnix("boss");
     Await([&] {
       v1::ListWorkersResponse list;
       EXPECT_TRUE(boss.admin->ListWorkers(boss.Context().get(), {}, &list).ok());
@@ -145,6 +145,13 @@ TEST_F(AccessTest, NobodyWithoutCredentialsGetsIn) {
   EXPECT_EQ(plain.Describe().error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
+TEST_F(AccessTest, TheSocketIsClosedToWhomNoRuleNamesAndOpenToTheDaemonsOwnWorkers) {
+  StartSecured();
+  EXPECT_EQ(OverUnix("").Describe().error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  v1::CompileResponse response;
+  EXPECT_TRUE(OverUnix("boss").Compile("kernel", &response).ok());
+}
+
 TEST_F(AccessTest, CertificatesHaveRoles) {
   WriteAccess("  - {common_name: ci, role: read}\n");
   StartSecured();
@@ -159,6 +166,7 @@ TEST_F(AccessTest, CertificatesHaveRoles) {
 
 TEST_F(AccessTest, ATokenCountsOverAUnixSocketAndIsRefusedOverPlainTcp) {
   config.tls_certificate = config.tls_key = config.tls_client_ca = "";
+  WriteAccess("unix: admin\n");
   StartSecured();
   EXPECT_TRUE(OverUnix("reader").Describe().ok());
   EXPECT_EQ(OverUnix("reader").Evict().error_code(), grpc::StatusCode::PERMISSION_DENIED);

@@ -171,7 +171,7 @@ TEST_F(MetricsTest, WaitsCountForTheirClass) {
 }
 
 TEST_F(MetricsTest, TenantsAreShownToWhomTheRulesLetSeeThem) {
-  std::ofstream(Path("access.yaml")) << "anonymous: none\ntokens:\n  - {sha256: " << proto::Sha256Hex("boss")
+  std::ofstream(Path("access.yaml")) << "unix: admin\ntokens:\n  - {sha256: " << proto::Sha256Hex("boss")
                                      << ", role: admin}\n  - {sha256: " << proto::Sha256Hex("red")
                                      << ", role: read, tenant: red}\n";
   config.access_file = Path("access.yaml");

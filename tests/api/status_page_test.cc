@@ -188,7 +188,7 @@ TEST_F(StatusPageTest, AnUnknownJobIsSaidSo) {
 class GuardedPageTest : public StatusPageTest {
  protected:
   GuardedPageTest() {
-    std::ofstream(Path("access.yaml")) << "anonymous: none\ntokens:\n  - {sha256: " << proto::Sha256Hex("reader")
+    std::ofstream(Path("access.yaml")) << "unix: compile\ntokens:\n  - {sha256: " << proto::Sha256Hex("reader")
                                        << ", role: read}\n  - {sha256: " << proto::Sha256Hex("blue")
                                        << ", role: compile, tenant: blue}\n";
     config.access_file = Path("access.yaml");
