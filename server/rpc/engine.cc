@@ -141,6 +141,7 @@ absl::StatusOr<Removal> Engine::Evict(const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
     errors_.Forget(key);
     if (cluster_ != nullptr) cluster_->ForgetError(key);
+    FindStored(key).IgnoreError();  // What only the engine has becomes this daemon's too, and goes as its own do.
   }
   absl::StatusOr<Removal> removal = store_.Evict(keys);
   if (removal.ok() && cluster_ != nullptr) cluster_->Forget(*removal);

@@ -81,6 +81,30 @@ TEST_F(ClusterTest, WhatOneDaemonHasCompiledTheOtherDoesNot) {
   EXPECT_EQ(other->engine().scheduler().GetStats().started, 0u);
 }
 
+TEST_F(ClusterTest, WhatIsEvictedGoesFromTheEngineThoughOnlyTheEngineHasIt) {
+  Start();
+  StartOther();
+  v1::CompileRequest request = Request("kernel");
+  SetOption(&request, "artifact_bytes", 200000);
+  const std::string key = CompileOk(*compile, request).key();
+  Await([&] { return daemon().engine().cluster()->flight_stats().held == 0; });
+  v1::EvictRequest evict;
+  evict.add_keys(key);
+  const auto evict_at = [&](v1::AdminService::Stub& at) {
+    grpc::ClientContext context;
+    v1::EvictResponse evicted;
+    EXPECT_TRUE(at.Evict(&context, evict, &evicted).ok());
+    return evicted.results();
+  };
+  const auto other_admin = v1::AdminService::NewStub(
+      grpc::CreateChannel(absl::StrCat("127.0.0.1:", other->ports()[0]), grpc::InsecureChannelCredentials()));
+  // The other one never had it.
+  EXPECT_EQ(evict_at(*other_admin), 1u);
+  EXPECT_EQ(other->engine().FindStored(key).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(evict_at(*admin), 1u);
+  EXPECT_EQ(CompileOk(*compile, request).cache(), v1::CACHE_STATUS_MISS);
+}
+
 TEST_F(ClusterTest, AJobThatAnotherDaemonCompiledShowsItsStagesAndThatDaemonsName) {
   config.name = "red";
   Start();
