@@ -22,7 +22,7 @@
 #include "absl/time/clock.h"
 #include "server/app/daemon_name.h"
 #include "server/app/live_metrics.h"
-#include "server/app/tls.h"
+#include "server/app/tls_watch.h"
 #include "server/rpc/status.h"
 #include "server/web/status_html.h"
 #include "timing/steady/steady_time.h"
@@ -218,9 +218,11 @@ absl::Status Server::Listen() {
   ports_.resize(addresses.size());
   std::shared_ptr<grpc::ServerCredentials> tcp = grpc::InsecureServerCredentials();  // Shared by the listeners.
   if (!config_.tls_certificate.empty()) {
-    auto tls = MakeTlsCredentials({config_.tls_certificate, config_.tls_key, config_.tls_client_ca});
+    auto tls = TlsWatch::Open({config_.tls_certificate, config_.tls_key, config_.tls_client_ca},
+                              std::filesystem::absolute(config_.data_dir) / "tls", sink_);
     if (!tls.ok()) return tls.status();
-    tcp = *std::move(tls);
+    tls_ = *std::move(tls);
+    tcp = tls_->MakeCredentials();
   }
   for (size_t i = 0; i < addresses.size(); ++i) {
     if (!IsUnix(addresses[i])) builder.AddListeningPort(addresses[i], tcp, &ports_[i]);
@@ -314,6 +316,7 @@ void Server::TickLoop() {
     if (now < reload) continue;
     reload = now + kReload;
     access_->Reload();
+    if (tls_ != nullptr) tls_->Reload();
     WatchEngine();
   }
 }

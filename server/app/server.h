@@ -18,6 +18,7 @@
 #include "server/app/config.h"
 #include "server/app/log_line.h"
 #include "server/app/status_source.h"
+#include "server/app/tls_watch.h"
 #include "server/app/unix_listener.h"
 #include "server/rpc/call_log.h"
 #include "server/rpc/engine.h"
@@ -95,6 +96,7 @@ class Server final {
   std::unique_ptr<ArtifactServiceImpl> artifact_service_;
   std::unique_ptr<AutotuneServiceImpl> autotune_service_;
   std::unique_ptr<AdminServiceImpl> admin_service_;
+  std::unique_ptr<TlsWatch> tls_;  // none: TCP is plain
   std::unique_ptr<grpc::Server> grpc_;
   std::unique_ptr<JobTexts> texts_;
   std::unique_ptr<StatusSource> status_;

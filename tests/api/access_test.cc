@@ -223,6 +223,14 @@ TEST_F(AccessTest, RenewedCertificatesAreTaken) {
   });
 }
 
+TEST_F(AccessTest, AKeyThatIsEmptiedIsNotTaken) {
+  StartSecured();
+  Write("server.key", "");
+  absl::SleepFor(absl::Seconds(5));  // gRPC looks every two seconds.
+  EXPECT_TRUE(OverTls("reader").Describe().ok());
+  EXPECT_TRUE(OverTls("reader", authority.Issue("anew")).Describe().ok());
+}
+
 // A worker that dials the daemon's TCP address; ends with this object.
 class RemoteWorker final {
  public:
