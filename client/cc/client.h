@@ -28,6 +28,9 @@ struct TlsFiles {
   std::string key_pem;
 };
 
+// InvalidArgument for a token that no header can carry (gRPC would abort); the message does not quote it.
+absl::Status CheckToken(absl::string_view token);
+
 struct ClientOptions {
   // HOST:PORT or unix:PATH; several, separated by commas, share the work: see client/cc/spread_client.h.
   std::string address = "127.0.0.1:7433";
@@ -47,8 +50,8 @@ struct ClientOptions {
 // status that the service documents in proto/v1, its details as payloads (client/cc/status.h).
 class Client {
  public:
-  // InvalidArgument for a malformed address or token without TLS; Unavailable when no daemon answers: of several
-  // one is enough.
+  // InvalidArgument for a malformed address or token, or a token without TLS; Unavailable when no daemon answers: of
+  // several one is enough.
   static absl::StatusOr<std::unique_ptr<Client>> Connect(ClientOptions options);
   virtual ~Client() = default;
 

@@ -303,6 +303,17 @@ TEST(Connect, SaysWhereNoServerIs) {
   EXPECT_NE(status.message().find("no-such-socket"), std::string::npos);
 }
 
+TEST(Connect, RefusesATokenThatNoHeaderCarriesAndDoesNotQuoteIt) {
+  ClientOptions options;
+  options.address = "unix:" + testing::TempDir() + "/no-such-socket";
+  for (const char* token : {"secret\nmore", "secr\xc3\xa9t", "secret more", "secret\x01"}) {
+    options.token = token;
+    const absl::Status status = Client::Connect(options).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << token;
+    EXPECT_EQ(status.message().find("secr"), std::string::npos);
+  }
+}
+
 TEST(Connect, KeepsATokenOffPlainTcp) {
   ClientOptions options;
   options.token = "secret";

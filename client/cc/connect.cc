@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -104,7 +105,13 @@ absl::Status WaitForAny(const Channels& channels, const ClientOptions& options) 
 
 }  // namespace
 
+absl::Status CheckToken(absl::string_view token) {
+  if (std::all_of(token.begin(), token.end(), absl::ascii_isgraph)) return absl::OkStatus();
+  return absl::InvalidArgumentError("a token is one line of printable ASCII without spaces");
+}
+
 absl::StatusOr<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
+  if (absl::Status status = CheckToken(options.token); !status.ok()) return status;
   const std::vector<std::string> addresses = absl::StrSplit(options.address, ',');
   Channels channels;
   for (const std::string& address : addresses) {

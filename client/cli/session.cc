@@ -47,6 +47,8 @@ absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
   }
   if (server.tls || !tls.ca_pem.empty() || !tls.key_pem.empty()) options.tls = tls;
   absl::StripTrailingAsciiWhitespace(&options.token);
+  if (const absl::Status token = CheckToken(options.token); !token.ok())
+    return absl::InvalidArgumentError(absl::StrCat(server.token_file, ": ", token.message()));
   const absl::Time start = absl::Now();
   auto client = Client::Connect(std::move(options));
   connecting = absl::Now() - start;

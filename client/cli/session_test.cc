@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <iostream>
 #include <thread>
 
@@ -41,6 +42,17 @@ TEST(Session, ConnectingAndTheCallShareTheFallbackLimit) {
   late.join();
   EXPECT_GE(absl::Now() - start, absl::Milliseconds(700));
   EXPECT_LE(session.Deadline(), start + absl::Seconds(10) + absl::Milliseconds(300));
+}
+
+TEST(Session, NamesTheFileOfATokenThatNoHeaderCarries) {
+  ServerFlags flags;
+  flags.address = absl::StrCat("unix:", testing::TempDir(), "/no-such-socket");
+  flags.token_file = absl::StrCat(testing::TempDir(), "/token-", getpid());
+  std::ofstream(flags.token_file) << "secr\xc3\xa9t\n";
+  const absl::Status status = Session{{std::cout, std::cerr}, flags}.Connect().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find(flags.token_file), std::string::npos) << status;
+  EXPECT_EQ(status.message().find("secr"), std::string::npos) << status;
 }
 
 TEST(Session, WithoutAFallbackLimitConnectingCostsACallNothing) {

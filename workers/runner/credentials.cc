@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/runner/credentials.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -32,6 +33,9 @@ absl::StatusOr<Credentials> ReadCredentials(const CredentialFiles& files) {
   status.Update(ReadInto(files.token, &credentials.token));
   if (!status.ok()) return status;
   absl::StripAsciiWhitespace(&credentials.token);
+  if (!std::all_of(credentials.token.begin(), credentials.token.end(), absl::ascii_isgraph))  // gRPC would abort.
+    return absl::InvalidArgumentError(
+        absl::StrCat(files.token, ": a token is one line of printable ASCII without spaces"));
   credentials.channel = files.ca.empty() ? grpc::InsecureChannelCredentials() : grpc::SslCredentials(ssl);
   return credentials;
 }
