@@ -32,12 +32,12 @@ class LeaseTable {
     kHeld,     // it is another's
     kFree,     // it is nobody's, and was not to be taken
     kDone,     // the value is there
-    kFailed,   // making it failed for good a short while ago
+    kFailed,   // making it failed for good a short while ago, or for this owner
   };
   struct Answer {
     State state = State::kFree;
     Lease lease;        // with kGranted
-    std::string error;  // with kFailed: what PublishError was given
+    std::string error;  // with kFailed: what PublishError or Tell was given
   };
   struct Wish {
     bool take = true;             // otherwise only look
@@ -58,6 +58,9 @@ class LeaseTable {
   virtual absl::StatusOr<bool> Publish(const Lease& lease, Blob value) = 0;
   // The same for a failure that would come again, kept for `lifetime`. A value that is there stays.
   virtual absl::StatusOr<bool> PublishError(const Lease& lease, const std::string& error, absl::Duration lifetime) = 0;
+  // Has `owner`, and nobody else, find that making it failed, also when it ignores outcomes; for `lifetime`.
+  virtual absl::Status Tell(const Digest& key, const std::string& owner, const std::string& error,
+                            absl::Duration lifetime) = 0;
   // Forgets the failure. Ok when there is none.
   virtual absl::Status ForgetError(const Digest& key) = 0;
 };

@@ -17,13 +17,15 @@ namespace {
 // How long a key's last token is remembered: far longer than any compile takes, so that tokens only grow.
 constexpr char kFenceMs[] = "86400000";
 
-// KEYS: value, error, lease, fence. ARGV: owner, lifetime, take, ignore, fence's lifetime.
+// KEYS: value, error, lease, fence, what the owner was told. ARGV: owner, lifetime, take, ignore, fence's lifetime.
 constexpr char kAsk[] = R"(
 if ARGV[4] == '0' then
   if redis.call('EXISTS', KEYS[1]) == 1 then return {'done', '', ''} end
   local failed = redis.call('GET', KEYS[2])
   if failed then return {'failed', '', failed} end
 end
+local told = redis.call('GET', KEYS[5])
+if told then return {'failed', '', told} end
 local held = redis.call('GET', KEYS[3])
 if held then
   local space = string.find(held, ' ', 1, true)
@@ -109,19 +111,19 @@ std::string ClusterLeases::NameOf(const Digest& key) const {
   return absl::StrCat("tritond:{", key.ToHex(), "}:", keyspace_);
 }
 
-absl::StatusOr<RedisReply> ClusterLeases::Run(absl::string_view script, const Digest& key,
+absl::StatusOr<RedisReply> ClusterLeases::Run(absl::string_view script, const Digest& key, absl::string_view owner,
                                               absl::Span<const absl::string_view> arguments) {
   const std::string name = NameOf(key);
   const std::string error = absl::StrCat(name, ":error"), lease = absl::StrCat(name, ":lease"),
-                    fence = absl::StrCat(name, ":fence");
-  std::vector<absl::string_view> command = {"EVAL", script, "4", name, error, lease, fence};
+                    fence = absl::StrCat(name, ":fence"), told = absl::StrCat(name, ":told:", owner);
+  std::vector<absl::string_view> command = {"EVAL", script, "5", name, error, lease, fence, told};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return cluster_->Call(name, command);
 }
 
-absl::StatusOr<bool> ClusterLeases::RunForTruth(absl::string_view script, const Digest& key,
+absl::StatusOr<bool> ClusterLeases::RunForTruth(absl::string_view script, const Lease& lease,
                                                 absl::Span<const absl::string_view> arguments) {
-  absl::StatusOr<RedisReply> reply = Run(script, key, arguments);
+  absl::StatusOr<RedisReply> reply = Run(script, lease.key, lease.owner, arguments);
   if (!reply.ok()) return reply.status();
   if ((*reply)->type != REDIS_REPLY_INTEGER) return absl::InternalError("redis: a script gave something strange");
   return (*reply)->integer == 1;
@@ -129,7 +131,7 @@ absl::StatusOr<bool> ClusterLeases::RunForTruth(absl::string_view script, const 
 
 absl::StatusOr<LeaseTable::Answer> ClusterLeases::Ask(const Digest& key, const std::string& owner,
                                                       absl::Duration lifetime, const Wish& wish) {
-  absl::StatusOr<RedisReply> reply = Run(kAsk, key,
+  absl::StatusOr<RedisReply> reply = Run(kAsk, key, owner,
                                          {owner, Milliseconds(lifetime), wish.take ? "1" : "0",
                                           wish.ignore_outcome ? "1" : "0", absl::string_view(kFenceMs)});
   if (!reply.ok()) return reply.status();
@@ -155,24 +157,31 @@ absl::StatusOr<LeaseTable::Answer> ClusterLeases::Ask(const Digest& key, const s
 }
 
 absl::StatusOr<bool> ClusterLeases::Renew(const Lease& lease, absl::Duration lifetime) {
-  return RunForTruth(kRenew, lease.key, {absl::StrCat(lease.token), lease.owner, Milliseconds(lifetime)});
+  return RunForTruth(kRenew, lease, {absl::StrCat(lease.token), lease.owner, Milliseconds(lifetime)});
 }
 
 absl::Status ClusterLeases::Release(const Lease& lease) {
-  return Run(kRelease, lease.key, {absl::StrCat(lease.token), lease.owner}).status();
+  return Run(kRelease, lease.key, lease.owner, {absl::StrCat(lease.token), lease.owner}).status();
 }
 
 absl::StatusOr<bool> ClusterLeases::Publish(const Lease& lease, Blob value) {
   const std::string stored = absl::StrCat("v", seal_(lease.key, value).bytes());
-  return RunForTruth(kPublish, lease.key,
+  return RunForTruth(kPublish, lease,
                      {absl::StrCat(lease.token), lease.owner, stored, lifetime_ms_, absl::string_view(kFenceMs)});
 }
 
 absl::StatusOr<bool> ClusterLeases::PublishError(const Lease& lease, const std::string& error,
                                                  absl::Duration lifetime) {
   return RunForTruth(
-      kPublishError, lease.key,
+      kPublishError, lease,
       {absl::StrCat(lease.token), lease.owner, error, Milliseconds(lifetime), absl::string_view(kFenceMs)});
+}
+
+absl::Status ClusterLeases::Tell(const Digest& key, const std::string& owner, const std::string& error,
+                                 absl::Duration lifetime) {
+  const std::string name = NameOf(key);
+  return cluster_->Call(name, {"SET", absl::StrCat(name, ":told:", owner), error, "PX", Milliseconds(lifetime)})
+      .status();
 }
 
 absl::Status ClusterLeases::ForgetError(const Digest& key) {

@@ -17,6 +17,7 @@ namespace tritond::cache {
 //   tritond:{HEX}:KEYSPACE:error   a failure
 //   tritond:{HEX}:KEYSPACE:lease   "TOKEN OWNER", expires
 //   tritond:{HEX}:KEYSPACE:fence   granted: the last token; written: that of the value or failure that is there
+//   tritond:{HEX}:KEYSPACE:told:OWNER   a failure for one owner, expires
 class ClusterLeases final : public LeaseTable {
  public:
   // Makes a value's stored form, that of the layers above the ClusterStore.
@@ -31,14 +32,16 @@ class ClusterLeases final : public LeaseTable {
   absl::Status Release(const Lease& lease) override;
   absl::StatusOr<bool> Publish(const Lease& lease, Blob value) override;
   absl::StatusOr<bool> PublishError(const Lease& lease, const std::string& error, absl::Duration lifetime) override;
+  absl::Status Tell(const Digest& key, const std::string& owner, const std::string& error,
+                    absl::Duration lifetime) override;
   absl::Status ForgetError(const Digest& key) override;
 
  private:
   std::string NameOf(const Digest& key) const;
-  // Runs a script on the four keys of a name.
-  absl::StatusOr<RedisReply> Run(absl::string_view script, const Digest& key,
+  // Runs a script on the five keys of a name and an owner.
+  absl::StatusOr<RedisReply> Run(absl::string_view script, const Digest& key, absl::string_view owner,
                                  absl::Span<const absl::string_view> arguments);
-  absl::StatusOr<bool> RunForTruth(absl::string_view script, const Digest& key,
+  absl::StatusOr<bool> RunForTruth(absl::string_view script, const Lease& lease,
                                    absl::Span<const absl::string_view> arguments);
 
   const std::shared_ptr<RedisCluster> cluster_;  // Shared by the stores of one engine.

@@ -159,6 +159,21 @@ TEST_F(ClusterLeasesTest, AFailureIsKeptForAWhileAndAValueReplacesIt) {
   EXPECT_EQ(Ask("d").state, State::kDone);
 }
 
+TEST_F(ClusterLeasesTest, WhatOneOwnerIsToldOnlyThatOneFindsForAWhile) {
+  const LeaseTable::Answer lease = Ask("holder");
+  ASSERT_TRUE(table->Tell(key, "a", "crashed", kLong).ok());
+  const LeaseTable::Answer told = Ask("a", {/*take=*/false});
+  EXPECT_EQ(told.state, State::kFailed);
+  EXPECT_EQ(told.error, "crashed");
+  EXPECT_EQ(Ask("a", {/*take=*/true, /*ignore_outcome=*/true}).state, State::kFailed);
+  EXPECT_EQ(Ask("b").state, State::kHeld);
+  ASSERT_TRUE(*table->Publish(lease.lease, Blob("result")));
+  EXPECT_EQ(Ask("a").state, State::kDone);
+  ASSERT_TRUE(table->Tell(key, "b", "crashed", kShort).ok());
+  absl::SleepFor(kShort * 2);
+  EXPECT_EQ(Ask("b", {/*take=*/false, /*ignore_outcome=*/true}).state, State::kFree);
+}
+
 TEST_F(ClusterLeasesTest, FollowsASlotThatHasMoved) {
   Ask("warms up the map of slots", {/*take=*/false});
   const int slot = RedisSlot(absl::StrCat("{", key.ToHex(), "}"));

@@ -42,6 +42,7 @@ void ReadEntries(const redisReply& entries, const StreamName& stream, std::vecto
       const absl::string_view name = TextOf(*fields.element[f]), value = TextOf(*fields.element[f + 1]);
       int64_t remaining_ms = 0;
       if (name == "key") entry.key = std::string(value);
+      if (name == "asker") entry.asker = std::string(value);
       if (name == "body") entry.body = std::string(value);
       if (name == "remaining_ms" && absl::SimpleAtoi(value, &remaining_ms))
         entry.remaining = absl::Milliseconds(remaining_ms);
@@ -79,8 +80,8 @@ void ClusterStreams::Age(const std::string& name, std::vector<StreamEntry>* entr
 
 absl::StatusOr<std::string> ClusterStreams::Add(const StreamEntry& entry) {
   const std::string name = NameOf(entry.stream);
-  std::vector<absl::string_view> command = {"XADD", name,  "MAXLEN",  "~",    kMaxEntries,
-                                            "*",    "key", entry.key, "body", entry.body};
+  std::vector<absl::string_view> command = {"XADD", name,      "MAXLEN", "~",         kMaxEntries, "*",
+                                            "key",  entry.key, "asker",  entry.asker, "body",      entry.body};
   const std::string remaining_ms = absl::StrCat(absl::ToInt64Milliseconds(entry.remaining));
   if (entry.remaining != absl::InfiniteDuration()) {
     command.push_back("remaining_ms");

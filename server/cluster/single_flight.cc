@@ -34,12 +34,14 @@ Verdict Of(Verdict::Kind kind) {
 SingleFlight::SingleFlight(Config config, LeaseTable& table, Hooks hooks)
     : config_(std::move(config)), table_(table), hooks_(std::move(hooks)) {}
 
+std::string SingleFlight::OwnerOf(const std::string& daemon, uint64_t job) { return absl::StrCat(daemon, "/", job); }
+
 SingleFlight::Flight* SingleFlight::MakeLocked(uint64_t job, const JobSpec& spec) {
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(spec.key);
   if (!digest.ok()) return nullptr;
   Flight& flight = flights_[job];
   flight.key = spec.key;
-  flight.lease = {*digest, absl::StrCat(config_.owner, "/", job), 0};
+  flight.lease = {*digest, OwnerOf(config_.owner, job), 0};
   flight.refresh = spec.refresh;
   by_key_[spec.key] = job;
   return &flight;
@@ -214,7 +216,9 @@ std::optional<Verdict> SingleFlight::HearHeldLocked(uint64_t job, Flight* flight
 
 std::optional<Verdict> SingleFlight::HearFreeLocked(uint64_t job, Flight* flight) {
   if (flight->step == Step::kQueued) {
-    After(config_.longest_poll, &SingleFlight::Ask, job, *flight);
+    // Whoever takes the job's offer may have the value, and makes it whole again.
+    const bool unreadable = std::exchange(flight->unreadable, false);
+    After(unreadable ? config_.patience : config_.longest_poll, &SingleFlight::Ask, job, *flight);
     return std::nullopt;
   }
   EnterLocked(flight, Step::kQueued);
@@ -295,11 +299,24 @@ void SingleFlight::Renew(uint64_t job, uint64_t turn) {
   }
 }
 
-void SingleFlight::Publish(const std::string& key, std::function<absl::Status()> upload, cache::Blob value) {
-  WriteLater(key, [this, upload = std::move(upload), value](const cache::Lease& lease) -> absl::StatusOr<bool> {
+void SingleFlight::Publish(const std::string& key, std::function<absl::Status()> upload, cache::Blob value,
+                           std::function<void(bool)> then) {
+  Write write = [this, upload = std::move(upload), value](const cache::Lease& lease) -> absl::StatusOr<bool> {
     absl::Status uploaded = upload();
     if (!uploaded.ok()) return uploaded;
     return table_.Publish(lease, value);
+  };
+  WriteLater(key, std::move(write), std::move(then));
+}
+
+void SingleFlight::Tell(const std::string& key, const std::string& owner, const std::string& error,
+                        std::function<void(bool)> then) {
+  absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
+  if (!digest.ok()) return then(false);
+  hooks_.publish_later([this, key = *digest, owner, error, then = std::move(then)] {
+    const absl::Status told = table_.Tell(key, owner, error, config_.told_lifetime);
+    if (!told.ok()) CountUnpublished();
+    then(told.ok());
   });
 }
 
@@ -314,9 +331,9 @@ void SingleFlight::CountUnpublished() {
   ++stats_.publish_failures;
 }
 
-void SingleFlight::WriteLater(const std::string& key, Write write) {
+void SingleFlight::WriteLater(const std::string& key, Write write, std::function<void(bool)> then) {
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
-  if (!digest.ok()) return;
+  if (!digest.ok()) return then ? then(false) : void();
   cache::Lease lease{*digest, config_.owner, 0};
   uint64_t job = 0;
   {
@@ -331,8 +348,9 @@ void SingleFlight::WriteLater(const std::string& key, Write write) {
       }
     }
   }
-  hooks_.publish_later([this, job, lease, write = std::move(write)] {
+  hooks_.publish_later([this, job, lease, write = std::move(write), then = std::move(then)] {
     const absl::StatusOr<bool> written = write(lease);
+    if (then) then(written.ok());
     absl::MutexLock lock(&mu_);
     if (!written.ok()) {
       ++stats_.publish_failures;

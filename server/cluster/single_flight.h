@@ -32,6 +32,7 @@ class SingleFlight final : public Peers {
     absl::Duration longest_poll = absl::Milliseconds(100);
     absl::Duration patience = absl::Seconds(1);
     absl::Duration error_lifetime = absl::Seconds(60);
+    absl::Duration told_lifetime = absl::Seconds(60);
   };
   struct Hooks {
     // Runs the task after the delay, where it may block.
@@ -44,7 +45,7 @@ class SingleFlight final : public Peers {
     std::function<void(std::function<void()> task)> publish_later;
     // The value that the cluster has under the key; nothing when it cannot be had whole. May block.
     std::function<std::optional<Outcome>(const std::string& key)> fetch;
-    // A failure as PublishError was given it; nothing when it cannot be read.
+    // A failure as PublishError or Tell was given it; nothing when it cannot be read.
     std::function<std::optional<Outcome>(const std::string& error)> read_error;
     std::function<void(uint64_t job, Verdict verdict)> decide;
     // The job is not for other daemons to take any more. Called with locks held: must neither block nor call back.
@@ -67,13 +68,20 @@ class SingleFlight final : public Peers {
   void Claim(uint64_t job, const JobSpec& spec) override;
   void Ended(uint64_t job) override;
 
+  // Who asks the table for a daemon's job.
+  static std::string OwnerOf(const std::string& daemon, uint64_t job);
+
   // Looks on behalf of a job that waits in the queue too, since another daemon may take it.
   void Watch(uint64_t job);
 
   // Hands the outcome of a run here to the cluster, under the job's lease where it has one; to be called before the
-  // job ends. `upload` runs first, where it may block; when it fails nothing is published.
-  void Publish(const std::string& key, std::function<absl::Status()> upload, cache::Blob value);
+  // job ends. `upload` runs first, where it may block; when it fails nothing is published. `then` hears whether it is
+  // there now.
+  void Publish(const std::string& key, std::function<absl::Status()> upload, cache::Blob value,
+               std::function<void(bool)> then = nullptr);
   void PublishError(const std::string& key, const std::string& error);
+  // Ends one job of another daemon with a failure that is no outcome of the key. `then` hears whether it was written.
+  void Tell(const std::string& key, const std::string& owner, const std::string& error, std::function<void(bool)> then);
   // An outcome that is not published after all.
   void CountUnpublished();
 
@@ -128,7 +136,7 @@ class SingleFlight final : public Peers {
   void LosePatience(uint64_t job, uint64_t turn);
   void Renew(uint64_t job, uint64_t turn);
   void ReleaseLater(const cache::Lease& lease);
-  void WriteLater(const std::string& key, Write write);
+  void WriteLater(const std::string& key, Write write, std::function<void(bool)> then = nullptr);
 
   const Config config_;
   cache::LeaseTable& table_;

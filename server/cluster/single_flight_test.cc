@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <set>
 
 #include "server/scheduler/scheduler.h"
 #include "tests/support/fake_cluster.h"
@@ -198,6 +201,59 @@ TEST_F(SingleFlightTest, AnEndThatIsNotSharedLetsTheFollowerRunIt) {
   a.End("gone");
   time.Pass(absl::Milliseconds(100));
   EXPECT_THAT(b.started, ElementsAre(key));
+}
+
+TEST_F(SingleFlightTest, AFailureThatOneJobIsToldEndsThatOneAndNoLaterOne) {
+  a.Submit(key);
+  Settle();
+  const std::set<std::string> before = leases.owners;
+  b.Submit(key);
+  Settle();
+  std::vector<std::string> asker;
+  std::set_difference(leases.owners.begin(), leases.owners.end(), before.begin(), before.end(),
+                      std::back_inserter(asker));
+  ASSERT_EQ(asker.size(), 1u);
+  bool told = false;
+  a.flights.Tell(key, asker[0], "crashed", [&](bool written) { told = written; });
+  a.End("gone");
+  time.Pass(absl::Milliseconds(100));
+  EXPECT_TRUE(told);
+  EXPECT_THAT(b.answers, ElementsAre("crashed"));
+  EXPECT_THAT(b.started, IsEmpty());
+  b.Submit(key);
+  Settle();
+  EXPECT_THAT(b.started, ElementsAre(key));
+}
+
+TEST_F(SingleFlightTest, WhoTellsInVainHearsIt) {
+  leases.away = true;
+  bool told = true;
+  a.flights.Tell(key, "b/1", "crashed", [&](bool written) { told = written; });
+  Settle();
+  EXPECT_FALSE(told);
+  told = true;
+  a.flights.Publish(
+      key, [] { return absl::OkStatus(); }, cache::Blob("result"), [&](bool written) { told = written; });
+  Settle();
+  EXPECT_FALSE(told);
+}
+
+TEST_F(SingleFlightTest, AJobInTheQueueFindsAResultThatIsMadeWholeAgain) {
+  ASSERT_TRUE(*leases.Publish({digest, "somebody", 0}, cache::Blob("whole")));
+  b.readable = false;
+  b.scheduler.WorkerLost("worker", {});
+  b.Submit(key);
+  Settle();
+  OfferFilter all;
+  all.limit = 1;
+  all.room = [](const Requirement&, JobClass) { return size_t{1}; };
+  all.choose = [](uint64_t, const JobSpec&) { return OfferFilter::Choice::kOffer; };
+  for (const auto& job : b.scheduler.ListWaiting(absl::ZeroDuration(), all)) b.flights.Watch(job.id);
+  time.Pass(absl::Seconds(10));
+  EXPECT_THAT(b.answers, IsEmpty());
+  b.readable = true;
+  time.Pass(absl::Seconds(2));
+  EXPECT_THAT(b.answers, ElementsAre("whole"));
 }
 
 TEST_F(SingleFlightTest, AFollowerTakesOverWhenTheLeaseRunsOut) {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "server/cluster/single_flight.h"
 
 namespace tritond::server {
 namespace {
@@ -91,6 +92,7 @@ bool WorkSharing::OfferOne(const Scheduler::WaitingJob& job, const std::string& 
   cache::StreamEntry entry;
   entry.stream = StreamOf(job.spec.needs);
   entry.key = job.spec.key;
+  entry.asker = SingleFlight::OwnerOf(config_.taker, job.id);
   entry.remaining = job.latest - clock_();
   entry.body = body;
   {

@@ -31,7 +31,7 @@ namespace tritond::server {
 class WorkSharing final {
  public:
   struct Config {
-    std::string taker;  // of this run of this daemon: no other has it
+    std::string taker;  // of this run of this daemon, as SingleFlight names it: no other has it
     absl::Duration round = absl::Milliseconds(50);
     absl::Duration offer_after = absl::Milliseconds(50);  // of waiting
     absl::Duration offer_again = absl::Seconds(10);       // when nobody has taken it

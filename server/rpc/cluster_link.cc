@@ -50,7 +50,7 @@ std::optional<Outcome> ReadError(const std::string& error) {
 // Nobody compiled it, and that is not the job's fault.
 bool IsForOthers(const std::string& reason) {
   return reason == "DRAINING" || reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "MEMORY_FULL" ||
-         reason == "NO_WORKER";
+         reason == "NO_WORKER" || reason == "WORKER_LOST" || reason == "CANCELLED" || reason == "DEADLINE";
 }
 
 }  // namespace
@@ -185,14 +185,18 @@ absl::Status ClusterLink::Upload(const StoredResult& result) {
   return request.ok() ? access_.shared_blobs.Put(*digest, *std::move(request)) : absl::OkStatus();
 }
 
-void ClusterLink::Share(const std::string& key, std::shared_ptr<const StoredResult> result) {
+void ClusterLink::Share(const std::string& key, std::shared_ptr<const StoredResult> result,
+                        std::function<void(bool)> then) {
   std::optional<ByteBudget::Hold> taken = upload_bytes_.Take(MemoryOf(*result));
-  if (!taken.has_value()) return flights_.CountUnpublished();
+  if (!taken.has_value()) {
+    flights_.CountUnpublished();
+    return then ? then(false) : void();
+  }
   auto hold = std::make_shared<ByteBudget::Hold>(*std::move(taken));  // Shared because std::function wants to copy.
   cache::Blob serialized = result->serialized;
   flights_.Publish(
       key, [this, hold = std::move(hold), result = std::move(result)] { return Upload(*result); },
-      std::move(serialized));
+      std::move(serialized), std::move(then));
 }
 
 void ClusterLink::ShareError(const std::string& key, const absl::Status& error) {
@@ -216,7 +220,21 @@ void ClusterLink::RunOffered(const cache::StreamEntry& entry, const Requirement&
   spec.offerable = false;
   engine_.scheduler().Submit(
       std::move(spec), engine_.Now() + entry.remaining, [this, key = entry.key] { return engine_.FindOutcome(key); },
-      [done = std::move(done)](const Outcome& outcome, bool) { done(!IsForOthers(outcome.reason)); });
+      [this, key = entry.key, asker = entry.asker, done = std::move(done)](const Outcome& outcome, bool) {
+        AnswerOffer(key, asker, outcome, done);
+      });
+}
+
+void ClusterLink::AnswerOffer(const std::string& key, const std::string& asker, const Outcome& outcome,
+                              std::function<void(bool)> done) {
+  if (IsForOthers(outcome.reason)) return done(false);
+  if (outcome.status.ok()) {
+    // What a run makes is shared when it ends. What was here before, the engine may have lost.
+    if (!outcome.stored || outcome.attempts > 0) return done(true);
+    return Share(key, std::static_pointer_cast<const StoredResult>(outcome.value), std::move(done));
+  }
+  if (asker.empty()) return done(true);
+  flights_.Tell(key, asker, ToFailure(FromOutcome(key, outcome)).SerializeAsString(), std::move(done));
 }
 
 }  // namespace tritond::server

@@ -61,8 +61,9 @@ class ClusterLink final {
   // Whether the engine answers fast enough to be asked for what may save a part of a compile.
   bool IsQuick();
   // Hands what was compiled here to the cluster, in the background. Where too much waits for that already, the result
-  // is not shared.
-  void Share(const std::string& key, std::shared_ptr<const StoredResult> result);
+  // is not shared. `then` hears whether it was.
+  void Share(const std::string& key, std::shared_ptr<const StoredResult> result,
+             std::function<void(bool)> then = nullptr);
   void ShareError(const std::string& key, const absl::Status& error);
   // Has the cluster forget results and errors too. Blocks; what the engine does not do now expires there.
   void Forget(const Removal& removal);
@@ -86,6 +87,9 @@ class ClusterLink final {
   absl::Status Upload(const StoredResult& result);
   // Runs a job that another daemon offers.
   void RunOffered(const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done);
+  // Has the offer's asker find how its job ended here; `done` then hears whether it can.
+  void AnswerOffer(const std::string& key, const std::string& asker, const Outcome& outcome,
+                   std::function<void(bool)> done);
 
   Engine& engine_;
   const ClusterAccess access_;

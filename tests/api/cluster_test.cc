@@ -295,6 +295,68 @@ TEST_F(ClusterTest, ADaemonWithoutWorkersGivesItsJobsAway) {
   EXPECT_EQ(daemon().engine().scheduler().GetStats().started, 0u);
 }
 
+// One daemon without workers gives its jobs to another one.
+class TakenJobTest : public ClusterTest {
+ protected:
+  void SetUp() override {
+    ClusterTest::SetUp();
+    if (IsSkipped()) return;
+    Start();
+    CompileOk(*compile, Request("so that the target is known"));
+    Stop();
+    StartOther();
+    config.workers = 0;
+    Start();
+  }
+  grpc::Status CompileAt(v1::CompileService::Stub& at, const v1::CompileRequest& request) {
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
+    v1::CompileResponse response;
+    return at.Compile(&context, request, &response);
+  }
+  void ForgetAllInTheEngine() {
+    for (int node = 0; node < 3; ++node) EXPECT_EQ(nodes->Command(node, "flushall"), "OK");
+  }
+  uint64_t Taken() { return other->engine().cluster()->sharing_stats().taken; }
+};
+
+TEST_F(TakenJobTest, ACrashOrAnInternalErrorAtTheTakerEndsTheJob) {
+  v1::CompileRequest crash = Request("crash");
+  SetOption(&crash, "fault", "abort");
+  const grpc::Status crashed = CompileAt(*compile, crash);
+  EXPECT_EQ(ReasonOf(crashed), "QUARANTINED") << crashed.error_message();
+  EXPECT_NE(DetailOf<v1::CrashReport>(crashed), nullptr);
+  const grpc::Status internal = CompileAt(*compile, Request("error internal boom"));
+  EXPECT_EQ(internal.error_code(), grpc::StatusCode::INTERNAL) << internal.error_message();
+  EXPECT_EQ(Taken(), 2u);
+  // Such an error is nobody's cached outcome: it is tried again for the next one.
+  EXPECT_EQ(CompileAt(*compile, Request("error internal boom")).error_code(), grpc::StatusCode::INTERNAL);
+  EXPECT_EQ(Taken(), 3u);
+  // A submitted job too.
+  grpc::ClientContext context;
+  v1::SubmitRequest submit;
+  *submit.mutable_request() = Request("error internal boom");
+  v1::Job job;
+  ASSERT_TRUE(compile->Submit(&context, submit, &job).ok());
+  Await([&] {
+    grpc::ClientContext look;
+    v1::GetJobRequest get;
+    get.set_id(job.id());
+    EXPECT_TRUE(compile->GetJob(&look, get, &job).ok());
+    return job.state() == v1::JOB_STATE_FAILED;
+  });
+}
+
+TEST_F(TakenJobTest, WhatTheEngineHasLostTheTakerSharesAgain) {
+  CompileOk(*other_compile, Request("kept by the taker"));
+  EXPECT_EQ(CompileAt(*other_compile, Request("error invalid wrong")).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  const uint64_t started = other->engine().scheduler().GetStats().started;
+  ForgetAllInTheEngine();
+  EXPECT_EQ(CompileOk(*compile, Request("kept by the taker")).cache(), v1::CACHE_STATUS_JOINED);
+  EXPECT_EQ(CompileAt(*compile, Request("error invalid wrong")).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(other->engine().scheduler().GetStats().started, started);
+}
+
 TEST_F(ClusterTest, AWorkerOfAnotherBuildCompilesWhatWaitedForTheOldOne) {
   Start();
   CompileOk(*compile, Request("so that the target is known"));

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,7 @@ class FakeLeases final : public cache::LeaseTable {
   bool away = false;
   std::function<void()> before_answer;  // runs inside of Ask, after the answer has been found
   int asked = 0;
+  std::set<std::string> owners;  // who has asked
 
   std::string ValueOf(const cache::Digest& key) { return entries_[key].value; }
   // As a holder that nobody sees does.
@@ -53,6 +55,7 @@ class FakeLeases final : public cache::LeaseTable {
   absl::StatusOr<Answer> Ask(const cache::Digest& key, const std::string& owner, absl::Duration lifetime,
                              const Wish& wish) override {
     ++asked;
+    owners.insert(owner);
     if (away) return absl::UnavailableError("away");
     Entry& entry = entries_[key];
     Answer answer;
@@ -61,6 +64,9 @@ class FakeLeases final : public cache::LeaseTable {
     } else if (!wish.ignore_outcome && !entry.error.empty() && entry.error_until > time_.Now()) {
       answer.state = State::kFailed;
       answer.error = entry.error;
+    } else if (auto told = entry.told.find(owner); told != entry.told.end() && told->second.second > time_.Now()) {
+      answer.state = State::kFailed;
+      answer.error = told->second.first;
     } else if (Held(entry) && !(wish.take && entry.owner == owner)) {
       answer.state = State::kHeld;
     } else if (wish.take) {
@@ -104,6 +110,12 @@ class FakeLeases final : public cache::LeaseTable {
     entry.error_until = time_.Now() + lifetime;
     return true;
   }
+  absl::Status Tell(const cache::Digest& key, const std::string& owner, const std::string& error,
+                    absl::Duration lifetime) override {
+    if (away) return absl::UnavailableError("away");
+    entries_[key].told[owner] = {error, time_.Now() + lifetime};
+    return absl::OkStatus();
+  }
   absl::Status ForgetError(const cache::Digest& key) override {
     entries_[key].error.clear();
     return absl::OkStatus();
@@ -112,6 +124,7 @@ class FakeLeases final : public cache::LeaseTable {
  private:
   struct Entry {
     std::string value, error, owner;
+    std::map<std::string, std::pair<std::string, absl::Time>> told;  // by owner: what, and until when
     absl::Time until = absl::InfinitePast(), error_until;
     uint64_t token = 0, written = 0;
   };
