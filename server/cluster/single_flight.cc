@@ -221,7 +221,14 @@ std::optional<Verdict> SingleFlight::HearFreeLocked(uint64_t job, Flight* flight
     After(unreadable ? config_.patience : config_.longest_poll, &SingleFlight::Ask, job, *flight);
     return std::nullopt;
   }
+  const bool followed = flight->step == Step::kFollowing;
   EnterLocked(flight, Step::kQueued);
+  if (followed) {
+    hooks_.settled(job);  // Whoever had it has ended: it is to be offered anew.
+    // How it ended there may come just behind the lease's end.
+    flight->watched = true;
+    After(config_.longest_poll / 2, &SingleFlight::Ask, job, *flight);
+  }
   return Of(Verdict::Kind::kQueue);
 }
 

@@ -48,7 +48,8 @@ class SingleFlight final : public Peers {
     // A failure as PublishError or Tell was given it; nothing when it cannot be read.
     std::function<std::optional<Outcome>(const std::string& error)> read_error;
     std::function<void(uint64_t job, Verdict verdict)> decide;
-    // The job is not for other daemons to take any more. Called with locks held: must neither block nor call back.
+    // What was offered of the job is not for other daemons to take any more. Called with locks held: must neither block
+    // nor call back.
     std::function<void(uint64_t job)> settled;
   };
   struct Stats {

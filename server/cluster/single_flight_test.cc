@@ -82,6 +82,7 @@ class Daemon final : public Executor {
   int followed = 0, stored = 0, cancelled = 0;
   bool readable = true;
   absl::Status upload;
+  int settled = 0;
   int first = 0;  // tasks that were to be run first
 
  private:
@@ -113,7 +114,7 @@ class Daemon final : public Executor {
       return outcome;
     };
     hooks.decide = [this](uint64_t job, Verdict verdict) { scheduler.Decide(job, std::move(verdict)); };
-    hooks.settled = [](uint64_t) {};
+    hooks.settled = [this](uint64_t) { ++settled; };
     return hooks;
   }
   void Finish(const Outcome& outcome) { scheduler.Finish(std::exchange(running, 0), outcome); }
@@ -223,6 +224,22 @@ TEST_F(SingleFlightTest, AFailureThatOneJobIsToldEndsThatOneAndNoLaterOne) {
   b.Submit(key);
   Settle();
   EXPECT_THAT(b.started, ElementsAre(key));
+}
+
+TEST_F(SingleFlightTest, AFollowerThatIsQueuedAgainIsOfferedAnewAndStillHearsHowItEnded) {
+  leases.Take(digest, absl::Seconds(5));
+  b.Submit(key);
+  Settle();
+  ASSERT_EQ(b.flights.GetStats().following, 1u);
+  b.scheduler.WorkerLost("worker", {});
+  EXPECT_EQ(b.settled, 0);
+  time.Pass(absl::Milliseconds(5200));
+  EXPECT_EQ(b.flights.GetStats().following, 0u);
+  EXPECT_EQ(b.settled, 1);
+  ASSERT_EQ(leases.owners.size(), 1u);
+  a.flights.Tell(key, *leases.owners.begin(), "crashed", [](bool) {});
+  time.Pass(absl::Milliseconds(100));
+  EXPECT_THAT(b.answers, ElementsAre("crashed"));
 }
 
 TEST_F(SingleFlightTest, WhoTellsInVainHearsIt) {

@@ -63,7 +63,8 @@ class WorkSharing final {
 
   // Begins; it goes on for as long as `run_after` runs tasks.
   void Begin();
-  // The job has ended or runs here: it is offered no longer. Neither blocks nor calls back.
+  // The job has ended or runs here, or its taker has ended: what was offered is withdrawn. Neither blocks nor calls
+  // back.
   void Settled(uint64_t job);
 
   Stats GetStats() const;
