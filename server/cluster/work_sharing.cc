@@ -66,13 +66,17 @@ OfferFilter WorkSharing::Filter() const {
 }
 
 void WorkSharing::OfferWaiting() {
+  {
+    absl::MutexLock lock(&mu_);
+    settled_.clear();
+  }
   const std::vector<Scheduler::WaitingJob> jobs = hooks_.list_waiting(config_.offer_after, Filter());
   refused_ = 0;
   for (const Scheduler::WaitingJob& job : jobs) {
     const std::optional<std::string> body = hooks_.write(job.spec);
     if (!body.has_value() || body->size() > config_.max_body_bytes) {
       absl::MutexLock lock(&mu_);
-      unwritable_.insert(job.id);
+      if (!settled_.contains(job.id)) unwritable_.insert(job.id);
       continue;
     }
     if (OfferOne(job, *body)) continue;
@@ -97,6 +101,7 @@ bool WorkSharing::OfferOne(const Scheduler::WaitingJob& job, const std::string& 
   entry.body = body;
   {
     absl::MutexLock lock(&mu_);
+    if (settled_.contains(job.id)) return true;  // It waits no longer, and nobody would withdraw the offer.
     Offer& offer = offers_[job.id];
     if (!offer.id.empty()) RemoveLater(entry.stream, offer.id);  // A stale one.
     offer = {job.spec.needs, job.spec.job_class, "", clock_()};
@@ -119,6 +124,7 @@ bool WorkSharing::OfferOne(const Scheduler::WaitingJob& job, const std::string& 
 
 void WorkSharing::Settled(uint64_t job) {
   absl::MutexLock lock(&mu_);
+  settled_.insert(job);
   unwritable_.erase(job);
   auto it = offers_.find(job);
   if (it == offers_.end()) return;

@@ -97,6 +97,7 @@ class WorkSharing final {
 
   mutable absl::Mutex mu_;
   absl::flat_hash_map<uint64_t, Offer> offers_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_set<uint64_t> settled_ ABSL_GUARDED_BY(mu_);     // jobs, since this round asked which ones wait
   absl::flat_hash_set<uint64_t> unwritable_ ABSL_GUARDED_BY(mu_);  // jobs that no other daemon could read
   Stats stats_ ABSL_GUARDED_BY(mu_);
 };

@@ -34,6 +34,7 @@ class Daemon {
     hooks.idle_slots = [this] { return idle; };
     hooks.write = [this](const JobSpec& spec) -> std::optional<std::string> {
       ++writes;
+      if (on_write) on_write();
       if (spec.label == "unwritable") return std::nullopt;
       return spec.label;
     };
@@ -80,6 +81,7 @@ class Daemon {
   std::vector<uint64_t> watched;
   std::set<uint64_t> never;
   int writes = 0;
+  std::function<void()> on_write;
   std::function<void(bool)> finish;
   std::unique_ptr<WorkSharing> sharing;
 };
@@ -120,6 +122,18 @@ TEST_F(WorkSharingTest, AJobThatItsOwnDaemonRunsIsNotOnOfferAnyMore) {
   busy.waiting.clear();
   busy.sharing->Settled(1);
   time.Pass(absl::ZeroDuration());
+  EXPECT_EQ(streams.size(), 0u);
+  EXPECT_EQ(busy.sharing->GetStats().open_offers, 0u);
+}
+
+TEST_F(WorkSharingTest, AJobThatEndsBeforeItsOfferIsMadeIsNotOffered) {
+  busy.Queue(1, "kernel");
+  busy.on_write = [&] {
+    busy.waiting.clear();
+    busy.sharing->Settled(1);
+  };
+  time.Pass(kRound);
+  EXPECT_EQ(busy.writes, 1);
   EXPECT_EQ(streams.size(), 0u);
   EXPECT_EQ(busy.sharing->GetStats().open_offers, 0u);
 }
