@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "server/cluster/single_flight.h"
@@ -167,6 +168,8 @@ bool WorkSharing::TakeSome() {
 }
 
 void WorkSharing::Start(const cache::StreamEntry& entry, const Requirement& needs) {
+  // One's own, as its taker seems to be lost: this daemon would become a caller of its own job, and one that stays.
+  if (absl::StartsWith(entry.asker, absl::StrCat(config_.taker, "/"))) return RemoveLater(entry.stream, entry.id);
   {
     absl::MutexLock lock(&mu_);
     ++stats_.taken;

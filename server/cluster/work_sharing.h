@@ -27,7 +27,8 @@ namespace tritond::server {
 // the more urgent classes are offered first. What cannot be offered is looked at once.
 //
 // An offer is a hint and may be lost; a job never is, since its origin keeps it. What a taker that died had is taken
-// over by another. Pure logic: time is injected. Thread-safe. Does not own the stream.
+// over by another, but not by its origin, which would wait for itself. Pure logic: time is injected. Thread-safe. Does
+// not own the stream.
 class WorkSharing final {
  public:
   struct Config {

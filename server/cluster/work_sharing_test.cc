@@ -138,6 +138,19 @@ TEST_F(WorkSharingTest, AJobThatEndsBeforeItsOfferIsMadeIsNotOffered) {
   EXPECT_EQ(busy.sharing->GetStats().open_offers, 0u);
 }
 
+TEST_F(WorkSharingTest, NobodyRunsItsOwnOffer) {
+  busy.Queue(1, "kernel");
+  idle.idle[kNeeds] = 1;
+  time.Pass(kRound);
+  ASSERT_THAT(idle.taken, ElementsAre("kernel"));  // And goes on for long.
+  busy.waiting.clear();
+  busy.idle[kNeeds] = 1;
+  time.Pass(absl::Seconds(30));
+  EXPECT_THAT(busy.taken, IsEmpty());
+  EXPECT_EQ(busy.sharing->GetStats().taken, 0u);
+  EXPECT_EQ(streams.size(), 0u);
+}
+
 TEST_F(WorkSharingTest, EachJobIsOfferedOnceAndAgainAfterAWhile) {
   busy.Queue(1, "kernel");
   time.Pass(absl::Seconds(5));
