@@ -38,7 +38,7 @@ std::string StateName(v1::Worker::State state) {
   }
 }
 
-StatusView::Worker ToWorker(const v1::Worker& worker, const Scheduler::Stats& stats) {
+StatusView::Worker ToWorker(const v1::Worker& worker, const Scheduler::Stats& stats, absl::Time now) {
   StatusView::Worker out;
   out.id = worker.id();
   out.name = worker.name().empty() ? absl::StrCat("pid ", worker.pid()) : worker.name();
@@ -54,7 +54,8 @@ StatusView::Worker ToWorker(const v1::Worker& worker, const Scheduler::Stats& st
   out.resident_bytes = worker.resident_bytes();
   out.deaths = worker.deaths();
   if (worker.has_attached()) {
-    out.attached = absl::FromUnixNanos(google::protobuf::util::TimeUtil::TimestampToNanoseconds(worker.attached()));
+    using google::protobuf::util::TimeUtil;
+    out.attached = timing::FromWallTime(absl::FromUnixNanos(TimeUtil::TimestampToNanoseconds(worker.attached())), now);
   }
   return out;
 }
@@ -152,7 +153,8 @@ StatusView StatusSource::Status() const {
   view.stored_results = engine.store().index().size();
   view.stored_bytes = engine.store().index().size_bytes();
   view.stored_limit_bytes = engine.config().store.stored_bytes;
-  for (const v1::Worker& worker : engine.pool().List()) view.workers.push_back(ToWorker(worker, view.scheduler));
+  for (const v1::Worker& worker : engine.pool().List())
+    view.workers.push_back(ToWorker(worker, view.scheduler, view.now));
   view.targets = Targets(engine, parts_.jobs);
   view.levels = Levels(parts_.registry);
   view.stores = parts_.cache.stats();

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "proto/request_key/request_key.h"
 #include "tests/support/browser.h"
 #include "tests/support/daemon_fixture.h"
@@ -182,6 +183,17 @@ TEST_F(StatusPageTest, AnUnknownJobIsSaidSo) {
   SKIP_WITHOUT_BROWSER();
   Start();
   EXPECT_THAT(browser_.Dump(Url("#job/nothing")), HasSubstr("there is no such job"));
+}
+
+TEST_F(StatusPageTest, WorkersAttachedAtTheTimeOfTheWallClock) {
+  const int64_t before = absl::ToUnixMillis(absl::Now());
+  Start();
+  const json status = json::parse(Get("/api/status")->body);
+  ASSERT_EQ(status["workers"].size(), 2u);
+  for (const json& worker : status["workers"]) {
+    EXPECT_GE(worker["attached_unix_ms"], before - 100);
+    EXPECT_LE(worker["attached_unix_ms"], absl::ToUnixMillis(absl::Now()) + 100);
+  }
 }
 
 // What guards the IR does not need a browser.
