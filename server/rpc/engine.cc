@@ -410,6 +410,8 @@ Outcome Engine::SettleFailure(const LeasedJob& job, const v1::CompileOutcome& ou
 
 void Engine::OnRetire(const std::string& worker) { scheduler_.RetireWorker(worker); }
 
+void Engine::OnKilled(uint64_t lease, const std::string& report) { scheduler_.Blame(lease, report); }
+
 void Engine::OnFailedStart() { metrics_.workers_lost.Increment(); }
 
 void Engine::OnEnded(const std::string& worker, const workers::WorkerEnd& end) {

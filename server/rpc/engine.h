@@ -128,6 +128,7 @@ class Engine final : public Executor, public workers::PoolListener {
   void OnOutcome(const std::string& worker, v1::CompileOutcome outcome) override;
   void OnRetire(const std::string& worker) override;
   void OnEnded(const std::string& worker, const workers::WorkerEnd& end) override;
+  void OnKilled(uint64_t lease, const std::string& report) override;
   void OnFailedStart() override;
 
  private:

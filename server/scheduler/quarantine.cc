@@ -2,6 +2,7 @@
 #include "server/scheduler/quarantine.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tritond::server {
 
@@ -29,6 +30,19 @@ bool Quarantine::AddKill(const std::string& key, const std::string& label, const
   entry.reports.push_back(report);
   if (static_cast<int>(entry.reports.size()) >= kills_) entry.locked = true;
   return entry.locked;
+}
+
+void Quarantine::Suspect(uint64_t lease, const std::string& key, const std::string& label, const std::string& tenant) {
+  suspects_[lease] = {key, label, tenant};
+  if (suspects_.size() > max_entries_) suspects_.erase(suspects_.begin());
+}
+
+std::string Quarantine::Convict(uint64_t lease, const std::string& report, absl::Time now) {
+  auto it = suspects_.find(lease);
+  if (it == suspects_.end()) return "";
+  const SuspectedJob job = std::move(it->second);
+  suspects_.erase(it);
+  return AddKill(job.key, job.label, job.tenant, report, now) ? job.key : "";
 }
 
 void Quarantine::Lock(const std::string& key, const std::string& reason, absl::Time now) {

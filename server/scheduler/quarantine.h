@@ -2,6 +2,7 @@
 #ifndef SERVER_SCHEDULER_QUARANTINE_H_
 #define SERVER_SCHEDULER_QUARANTINE_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,7 +12,8 @@
 namespace tritond::server {
 
 // Remembers which keys killed workers, and locks up those that did it `kills` times for `period`. A key whose kills lie
-// longer apart than `period` starts afresh. Bounded: the oldest entries are forgotten first. Not thread-safe.
+// longer apart than `period` starts afresh. Of a worker that vanished it may turn out later that it was killed: until
+// then its leases are suspects. Bounded: the oldest entries and suspects are forgotten first. Not thread-safe.
 class Quarantine final {
  public:
   struct Entry {
@@ -28,6 +30,11 @@ class Quarantine final {
   // Notes a kill; true when the key is locked up now.
   bool AddKill(const std::string& key, const std::string& label, const std::string& tenant, const std::string& report,
                absl::Time now);
+  // A worker vanished with this lease of the key's, nobody knows how.
+  void Suspect(uint64_t lease, const std::string& key, const std::string& label, const std::string& tenant);
+  // It was killed: AddKill for the lease's key, once. The key when it is locked up now; "" when not, or when the lease
+  // is no suspect.
+  std::string Convict(uint64_t lease, const std::string& report, absl::Time now);
   // Locks a key up at once, for a reason of the operator's.
   void Lock(const std::string& key, const std::string& reason, absl::Time now);
   // The entry of a key that is locked up; null when it is free.
@@ -39,12 +46,17 @@ class Quarantine final {
   std::vector<Entry> Locked() const;
 
  private:
+  struct SuspectedJob {
+    std::string key, label, tenant;
+  };
+
   Entry& Touch(const std::string& key, absl::Time now);
 
   const int kills_;
   const absl::Duration period_;
   const size_t max_entries_;
   std::map<std::string, Entry> entries_;
+  std::map<uint64_t, SuspectedJob> suspects_;  // by lease: the oldest first
 };
 
 }  // namespace tritond::server

@@ -32,6 +32,23 @@ TEST(Quarantine, KillsFarApartDoNotAddUp) {
   EXPECT_FALSE(quarantine.AddKill("k", "", "blue", "r", kStart + absl::Hours(2)));
 }
 
+TEST(Quarantine, ASuspectThatIsConvictedCountsOnce) {
+  Quarantine quarantine(2, absl::Hours(1), /*max_entries=*/2);
+  quarantine.Suspect(1, "k", "matmul", "blue");
+  quarantine.Suspect(2, "k", "matmul", "blue");
+  EXPECT_EQ(quarantine.Convict(1, "signal 6", kStart), "");
+  EXPECT_EQ(quarantine.Convict(1, "signal 6", kStart), "");
+  EXPECT_EQ(quarantine.Convict(2, "signal 11", kStart), "k");
+  EXPECT_EQ(quarantine.ReportsOf("k"), (std::vector<std::string>{"signal 6", "signal 11"}));
+}
+
+TEST(Quarantine, ForgetsTheOldestSuspectsWhenFull) {
+  Quarantine quarantine(1, absl::Hours(1), /*max_entries=*/2);
+  for (uint64_t lease : {1, 2, 3}) quarantine.Suspect(lease, "k", "", "blue");
+  EXPECT_EQ(quarantine.Convict(1, "r", kStart), "");
+  EXPECT_EQ(quarantine.Convict(3, "r", kStart), "k");
+}
+
 TEST(Quarantine, ReleaseAndLockWorkByHand) {
   Quarantine quarantine(2, absl::Hours(1));
   quarantine.Lock("k", "known bad", kStart);

@@ -397,9 +397,30 @@ void Scheduler::WorkerLost(const std::string& name, const Loss& loss) {
         continue;
       }
       ForgetRun(*jobs_[job], lease);
+      if (loss.kind == Loss::Kind::kDisconnected) SuspectLocked(*jobs_[job], lease);
       const bool begun = std::count(loss.begun.begin(), loss.begun.end(), lease) > 0;
       RetryOrFailLocked(job, loss, begun, &calls);
     }
+    DispatchLocked();
+    CheckIdleLocked(clock_(), &calls);
+  }
+  Run(calls);
+}
+
+void Scheduler::SuspectLocked(const Job& job, uint64_t lease) {
+  quarantine_.Suspect(lease, job.spec.key, job.spec.label, job.spec.tenant);
+}
+
+void Scheduler::Blame(uint64_t lease, const std::string& report) {
+  Calls calls;
+  {
+    absl::MutexLock lock(&mu_);
+    // What is said of it may overtake the loss itself.
+    if (const Job* job = JobOfLeaseLocked(lease)) SuspectLocked(*job, lease);
+    const std::string key = quarantine_.Convict(lease, report, clock_());
+    auto in_flight = by_key_.find(key);
+    if (key.empty() || in_flight == by_key_.end()) return;
+    FinishLocked(in_flight->second, QuarantinedOutcome(quarantine_.ReportsOf(key)), &calls);
     DispatchLocked();
     CheckIdleLocked(clock_(), &calls);
   }

@@ -94,6 +94,9 @@ class Scheduler final {
   // What workers do. Leases that the scheduler does not know (any more) are ignored.
   void WorkerAttached(const std::string& worker, WorkerOffer offer);
   void WorkerLost(const std::string& worker, const Loss& loss);
+  // The worker that was lost by disconnection with this lease was killed under it. That counts as a crash would have;
+  // a job of a key that is quarantined by that ends, wherever it runs since.
+  void Blame(uint64_t lease, const std::string& report);
   // No new jobs for this worker: once this has returned, it is given none.
   void RetireWorker(const std::string& worker);
   void Reached(uint64_t lease, absl::string_view stage);
@@ -225,6 +228,7 @@ class Scheduler final {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   OpenJob DescribeLocked(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FinishLocked(uint64_t job, Outcome outcome, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void SuspectLocked(const Job& job, uint64_t lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RetryOrFailLocked(uint64_t job, const Loss& loss, bool begun, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FailStrandedLocked(absl::Time now, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void CheckIdleLocked(absl::Time now, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -57,6 +57,7 @@ class StrictListener final : public workers::PoolListener {
     Require(open_.erase(worker) == 1, "a worker ends once");
   }
 
+  void OnKilled(uint64_t, const std::string&) override {}
   void OnFailedStart() override {}
 
   workers::WorkerPool* pool = nullptr;

@@ -26,12 +26,12 @@ constexpr size_t kTailLines = 20;
 constexpr size_t kMaxLine = 1000;
 constexpr int kPollMs = 20;
 
-std::string HowItEnded(int status) {
-  if (WIFSIGNALED(status)) return absl::StrCat("signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");
-  return absl::StrCat("exit status ", WEXITSTATUS(status));
-}
-
 }  // namespace
+
+std::string HowItEnded(int signal, int exit_status) {
+  if (signal != 0) return absl::StrCat("signal ", signal, " (", strsignal(signal), ")");
+  return absl::StrCat("exit status ", exit_status);
+}
 
 ChildProcesses::ChildProcesses(Config config, std::function<void(const ChildEnd&)> on_end,
                                std::function<void(pid_t, const std::string&)> on_line)
@@ -220,7 +220,7 @@ void ChildProcesses::ReapLocked(Slot* slot, absl::Time now, Calls* calls) {
   ChildEnd end;
   end.pid = slot->child.pid;
   end.clean = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  end.report = HowItEnded(status);
+  end.report = HowItEnded(WIFSIGNALED(status) ? WTERMSIG(status) : 0, WEXITSTATUS(status));
   if (!slot->line.empty()) slot->tail.push_back(slot->line);
   EndLocked(slot, now, end.clean, end.report);
   if (!slot->tail.empty()) absl::StrAppend(&end.report, "\n", absl::StrJoin(slot->tail, "\n"));

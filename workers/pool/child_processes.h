@@ -19,6 +19,9 @@
 
 namespace tritond::workers {
 
+// "signal 6 (Aborted)"; with signal 0 "exit status 3".
+std::string HowItEnded(int signal, int exit_status);
+
 // How a child ended.
 struct ChildEnd {
   pid_t pid = 0;

@@ -18,6 +18,10 @@ namespace {
 
 using google::protobuf::util::TimeUtil;
 
+// How many workers that vanished may still be explained, and for how long.
+constexpr size_t kMostVanished = 1024;
+constexpr absl::Duration kExplainedWithin = absl::Minutes(10);
+
 // Of a clock that shows `now`.
 google::protobuf::Timestamp ToProto(absl::Time time, absl::Time now) {
   return TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(timing::ToWallTime(time, now)));
@@ -32,10 +36,12 @@ google::protobuf::Duration ToProto(absl::Duration duration) {
 // What a worker says of itself goes into logs, metrics and pages, and is kept.
 bool IsReasonable(const v1::Hello& hello) {
   constexpr size_t kMostName = 256, kMostBuildId = 1024;
-  constexpr int kMostTargets = 256, kMostDevices = 256;
+  constexpr int kMostTargets = 256, kMostDevices = 256, kMostLeases = 256, kMostSignal = 128;
   const auto fits = [](const auto& named) { return named.name().size() <= kMostName; };
   return hello.name().size() <= kMostName && hello.host().size() <= kMostName &&
          hello.build_id().size() <= kMostBuildId && hello.targets_size() <= kMostTargets &&
+         hello.supervisor().size() <= kMostName && hello.last_end().leases_size() <= kMostLeases &&
+         hello.last_end().signal() >= 0 && hello.last_end().signal() <= kMostSignal &&
          hello.devices_size() <= kMostDevices && std::all_of(hello.targets().begin(), hello.targets().end(), fits) &&
          std::all_of(hello.devices().begin(), hello.devices().end(), fits);
 }
@@ -94,12 +100,14 @@ void WorkerPool::Welcome(const std::shared_ptr<Session>& session, const v1::Hell
     return;
   }
   std::string id;
+  Calls before;
   {
     absl::MutexLock lock(&mu_);
     if (stopping_ || FindLocked(session) != nullptr) {
       session->Close(grpc::Status(grpc::StatusCode::UNAVAILABLE, "this daemon shuts down, or said hello already"));
       return;
     }
+    HearOfLastEndLocked(hello, &before);
     id = absl::StrCat("w", next_worker_++);
     WorkerRecord& worker = workers_[id];
     worker.id = id;
@@ -113,6 +121,7 @@ void WorkerPool::Welcome(const std::shared_ptr<Session>& session, const v1::Hell
     *message.mutable_welcome()->mutable_heartbeat_interval() = ToProto(config_.heartbeat_interval);
     session->Send(std::move(message));
   }
+  for (const auto& call : before) call();
   log_(absl::StrCat("worker ", id, " (", hello.name(), ") attached with ", hello.targets_size(), " targets"));
   listener_.OnAttached(id, hello);
   Calls calls;
@@ -129,6 +138,34 @@ void WorkerPool::Welcome(const std::shared_ptr<Session>& session, const v1::Hell
     }
   }
   for (const auto& call : calls) call();
+}
+
+void WorkerPool::HearOfLastEndLocked(const v1::Hello& hello, Calls* calls) {
+  if (hello.supervisor().empty()) return;
+  // A supervisor runs one process at a time: one that is attached has ended, whatever its stream looks like.
+  std::vector<WorkerRecord*> before;
+  for (auto& [id, worker] : workers_) {
+    if (!worker.local && worker.hello.supervisor() == hello.supervisor()) before.push_back(&worker);
+  }
+  for (WorkerRecord* worker : before) {
+    EndLocked(worker, WorkerEnd::Kind::kDisconnected, "another process has taken its place", SuspectsOf(*worker),
+              calls);
+  }
+  const v1::LastEnd& end = hello.last_end();
+  const std::string report = absl::StrCat(HowItEnded(end.signal(), end.exit_status()), " of the remote worker \"",
+                                          hello.name(), "\", whose own log has its last lines");
+  const absl::Time now = clock_();
+  for (const Vanished& vanished : vanished_) {
+    if (vanished.supervisor != hello.supervisor() || now - vanished.when > kExplainedWithin) continue;
+    for (const uint64_t lease : end.leases()) {
+      if (vanished.leases.count(lease) == 0) continue;
+      log_(absl::StrCat("worker (", hello.name(), ") was killed under lease ", lease, ": ", report));
+      calls->push_back([this, lease, report] { listener_.OnKilled(lease, report); });
+    }
+  }
+  vanished_.erase(std::remove_if(vanished_.begin(), vanished_.end(),
+                                 [&](const Vanished& vanished) { return vanished.supervisor == hello.supervisor(); }),
+                  vanished_.end());
 }
 
 void WorkerPool::OnMessage(const std::shared_ptr<Session>& session, v1::WorkerMessage message) {
@@ -188,13 +225,16 @@ void WorkerPool::OnStreamEnd(const std::shared_ptr<Session>& session) {
   for (const auto& call : calls) call();
 }
 
+bool WorkerPool::IsWanted(const LeaseRecord& lease, absl::Time now) {
+  // Behind its deadline a worker ends by itself when the compile does not.
+  return lease.cancelled == absl::InfiniteFuture() && now < lease.deadline;
+}
+
 std::vector<uint64_t> WorkerPool::SuspectsOf(const WorkerRecord& worker) const {
   std::vector<uint64_t> suspects;
   const absl::Time now = clock_();
   for (const auto& [lease, record] : worker.leases) {
-    // Behind its deadline a worker ends by itself when the compile does not.
-    const bool wanted = record.cancelled == absl::InfiniteFuture() && now < record.deadline;
-    if (record.begun && wanted) suspects.push_back(lease);
+    if (record.begun && IsWanted(record, now)) suspects.push_back(lease);
   }
   return suspects;
 }
@@ -216,6 +256,15 @@ void WorkerPool::RemoveLocked(std::string id, WorkerEnd end, Calls* calls) {
   auto it = workers_.find(id);
   it->second.session->Close(grpc::Status(grpc::StatusCode::UNAVAILABLE, end.report));
   const bool announced = it->second.announced;
+  Vanished vanished{it->second.hello.supervisor(), {}, clock_()};
+  for (const auto& [lease, record] : it->second.leases) {
+    if (IsWanted(record, vanished.when)) vanished.leases.insert(lease);
+  }
+  const bool explicable = !vanished.supervisor.empty() && !it->second.local && !vanished.leases.empty();
+  if (explicable && end.kind == WorkerEnd::Kind::kDisconnected) {
+    vanished_.push_back(std::move(vanished));
+    if (vanished_.size() > kMostVanished) vanished_.pop_front();
+  }
   workers_.erase(it);
   log_(absl::StrCat("worker ", id, " is gone: ", end.report));
   if (announced) calls->push_back([this, id, end] { listener_.OnEnded(id, end); });

@@ -2,9 +2,11 @@
 #ifndef WORKERS_POOL_WORKER_POOL_H_
 #define WORKERS_POOL_WORKER_POOL_H_
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,9 @@ class PoolListener {
   // The worker is about to end. Once this has returned, no Start may name it.
   virtual void OnRetire(const std::string& worker) = 0;
   virtual void OnEnded(const std::string& worker, const WorkerEnd& end) = 0;
+  // A worker that had ended with kDisconnected under this lease was killed, as its supervisor says. Before OnAttached
+  // of the process that brings the word.
+  virtual void OnKilled(uint64_t lease, const std::string& report) = 0;
   // A process of this machine ended before it had attached.
   virtual void OnFailedStart() = 0;
 };
@@ -107,6 +112,12 @@ class WorkerPool final : public v1::WorkerService::CallbackService {
     absl::Time ending = absl::InfiniteFuture();
     WorkerEnd planned;
   };
+  // A worker of another machine that vanished with leases whose outcome was wanted. Its supervisor may tell how.
+  struct Vanished {
+    std::string supervisor;
+    std::set<uint64_t> leases;
+    absl::Time when;
+  };
   using Calls = std::vector<std::function<void()>>;
 
   void OnMessage(const std::shared_ptr<Session>& session, v1::WorkerMessage message);
@@ -117,7 +128,11 @@ class WorkerPool final : public v1::WorkerService::CallbackService {
   void EndLocked(WorkerRecord* worker, WorkerEnd::Kind kind, const std::string& report, std::vector<uint64_t> begun,
                  Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RemoveLocked(std::string id, WorkerEnd end, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // What the supervisor of this newcomer says of the process before it.
+  void HearOfLastEndLocked(const v1::Hello& hello, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   WorkerRecord* FindLocked(const std::shared_ptr<Session>& session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Somebody waits for its outcome.
+  static bool IsWanted(const LeaseRecord& lease, absl::Time now);
   // The leases that may be to blame when their worker crashes now.
   std::vector<uint64_t> SuspectsOf(const WorkerRecord& worker) const;
   v1::Worker Describe(const WorkerRecord& worker) const;
@@ -129,6 +144,7 @@ class WorkerPool final : public v1::WorkerService::CallbackService {
 
   mutable absl::Mutex mu_;
   std::map<std::string, WorkerRecord> workers_ ABSL_GUARDED_BY(mu_);
+  std::deque<Vanished> vanished_ ABSL_GUARDED_BY(mu_);  // the latest at the end
   uint64_t next_worker_ ABSL_GUARDED_BY(mu_) = 1;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::unique_ptr<ChildProcesses> children_;

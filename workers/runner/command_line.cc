@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "timing/steady/steady_time.h"
+#include "workers/runner/handover.h"
 #include "workers/runner/limits.h"
 #include "workers/runner/runner.h"
 #include "workers/runner/stop_signals.h"
@@ -74,7 +75,7 @@ class Supervised final {
 
 // Runs `work` in one child process after the other. The process has a single thread here, so forking is safe; it holds
 // the stop signals, and takes them between two children as well.
-int Supervise(const std::function<int()>& work) {
+int Supervise(const std::function<int()>& work, Handover* handover) {
   signal(SIGCHLD, SIG_DFL);
   const sigset_t held = Supervised::Children();
   sigprocmask(SIG_BLOCK, &held, nullptr);
@@ -85,6 +86,7 @@ int Supervise(const std::function<int()>& work) {
     if (!child.ok()) return kExitLost;
     bool stopping = false;
     const int status = child.Wait(&stopping);
+    if (handover != nullptr) handover->Settle(status);
     const int exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     const bool clean = exit_status == kExitStopped;
     if (stopping) return clean || exit_status == kExitLost ? kExitStopped : kExitLost;
@@ -159,7 +161,10 @@ int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compil
     fprintf(stderr, "%s\n", std::string(served.message()).c_str());
     return kExitLost;
   };
-  return once ? work() : Supervise(work);
+  if (once) return work();
+  const std::unique_ptr<Handover> handover = Handover::Create();
+  options.handover = handover.get();
+  return Supervise(work, handover.get());
 }
 
 }  // namespace tritond::workers

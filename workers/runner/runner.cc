@@ -58,6 +58,15 @@ absl::Time DeadlineOf(const Message& message) {
   return message.has_remaining() ? timing::SteadyNow() + FromProto(message.remaining()) : absl::InfiniteFuture();
 }
 
+void DescribeSupervisor(const Handover* handover, v1::Hello* hello) {
+  if (handover == nullptr) return;
+  hello->set_supervisor(handover->supervisor());
+  if (!handover->last().has_value()) return;
+  hello->mutable_last_end()->add_leases(handover->last()->lease);
+  hello->mutable_last_end()->set_signal(handover->last()->signal);
+  hello->mutable_last_end()->set_exit_status(handover->last()->exit_status);
+}
+
 class Runner {
  public:
   Runner(const RunnerOptions& options, compiler::Compiler& compiler) : options_(options), compiler_(compiler) {}
@@ -76,6 +85,8 @@ class Runner {
   compiler::Recollection Recall(uint64_t lease, const compiler::StepKeys& keys);
   void HeartbeatLoop();
   bool WornOut() const;
+  // What the process is to blame should it die from now on.
+  void HoldLocked(uint64_t lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool Send(const v1::WorkerMessage& message);
   void SetWritable(bool writable);
   void GiveUp();
@@ -137,12 +148,14 @@ absl::Status Runner::SayHello() {
   hello.set_pid(getpid());
   hello.set_host(host);
   DescribeCompiler(compiler_, &hello);
+  DescribeSupervisor(options_.handover, &hello);
   v1::DaemonMessage reply;
   if (!Send(message) || !stream_->Read(&reply) || !reply.has_welcome()) {
     context_.TryCancel();
     const grpc::Status status = stream_->Finish();
     return absl::UnavailableError(absl::StrCat("attach to ", options_.server, ": ", status.error_message()));
   }
+  if (options_.handover != nullptr) options_.handover->MarkTold();
   heartbeat_interval_ = FromProto(reply.welcome().heartbeat_interval());
   return absl::OkStatus();
 }
@@ -234,6 +247,7 @@ void Runner::ReadUntilEnd() {
   while (stream_->Read(&message)) Handle(std::move(message));
   absl::MutexLock lock(&mu_);
   ended_ = true;
+  HoldLocked(0);
   // Nobody wants what is being compiled, and it cannot be interrupted.
   if (current_ != 0) _exit(kExitCancelled);
   heartbeats_end_.Set();
@@ -277,17 +291,23 @@ void Runner::CompileLoop() {
       lease = *std::move(next_);
       next_.reset();
       current_ = lease.id();
+      HoldLocked(ended_ ? 0 : current_);
       term_ = next_term_;
       answer_.reset();
     }
     CompileOne(lease);
     absl::MutexLock lock(&mu_);
     current_ = 0;
+    HoldLocked(0);
   }
   // Drained. What was written arrives before the end of the stream does; a cancellation might overtake it.
   absl::MutexLock lock(&write_mu_);
   writable_ = false;
   stream_->WritesDone();
+}
+
+void Runner::HoldLocked(uint64_t lease) {
+  if (options_.handover != nullptr) options_.handover->Hold(lease);
 }
 
 bool Runner::WornOut() const {
@@ -358,7 +378,10 @@ void Runner::HeartbeatLoop() {
   while (!heartbeats_end_.WaitFor(heartbeat_interval_)) {
     {
       absl::MutexLock lock(&mu_);
-      if (current_ != 0 && term_.Overrun(timing::SteadyNow())) _exit(kExitCancelled);
+      if (current_ != 0 && term_.Overrun(timing::SteadyNow())) {
+        HoldLocked(0);
+        _exit(kExitCancelled);
+      }
       if (timing::SteadyNow() > drain_by_) draining_ = true;
     }
     v1::WorkerMessage message;

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "compiler/driver/compile.h"
 #include "workers/runner/credentials.h"
+#include "workers/runner/handover.h"
 
 namespace tritond::workers {
 
@@ -22,6 +23,7 @@ struct RunnerOptions {
   // leaks nor fragments. 0: never.
   uint64_t max_jobs = 0;
   uint64_t max_resident_bytes = 0;
+  Handover* handover = nullptr;  // to the supervisor; null: there is none. Outlives the call.
   // Also called at the start of each stage; tests inject faults here. May be null.
   std::function<void(compiler::Stage, const compiler::CompileRequest&)> on_stage;
 };
