@@ -43,13 +43,32 @@ class ClusterTest : public DaemonTest {
     other_compile = v1::CompileService::NewStub(
         grpc::CreateChannel(absl::StrCat("127.0.0.1:", other->ports()[0]), grpc::InsecureChannelCredentials()));
   }
-  v1::CompileResponse CompileOk(v1::CompileService::Stub& at, const v1::CompileRequest& request) {
+  static grpc::Status CompileAt(v1::CompileService::Stub& at, const v1::CompileRequest& request,
+                                v1::CompileResponse* response) {
     grpc::ClientContext context;
     context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
+    return at.Compile(&context, request, response);
+  }
+  static v1::CompileResponse CompileOk(v1::CompileService::Stub& at, const v1::CompileRequest& request) {
     v1::CompileResponse response;
-    const grpc::Status status = at.Compile(&context, request, &response);
+    const grpc::Status status = CompileAt(at, request, &response);
     EXPECT_TRUE(status.ok()) << status.error_message();
     return response;
+  }
+  // A job of the first daemon, until it is in this state.
+  void SubmitAndAwait(const v1::CompileRequest& request, v1::JobState state) {
+    grpc::ClientContext context;
+    v1::SubmitRequest submit;
+    *submit.mutable_request() = request;
+    v1::Job job;
+    ASSERT_TRUE(compile->Submit(&context, submit, &job).ok());
+    Await([&] {
+      grpc::ClientContext look;
+      v1::GetJobRequest get;
+      get.set_id(job.id());
+      EXPECT_TRUE(compile->GetJob(&look, get, &job).ok());
+      return job.state() == state;
+    });
   }
   std::string Get(const char* path) {
     const httplib::Result result = httplib::Client("127.0.0.1", daemon().http_port()).Get(path);
@@ -279,19 +298,7 @@ TEST_F(ClusterTest, ADaemonWithoutWorkersGivesItsJobsAway) {
   EXPECT_EQ(CompileOk(*compile, Request("after")).cache(), v1::CACHE_STATUS_JOINED);
   EXPECT_EQ(CompileOk(*compile, Request("so that the target is known")).cache(), v1::CACHE_STATUS_HIT);
   EXPECT_GE(other->engine().cluster()->sharing_stats().taken, 2u);
-  // A submitted job too.
-  grpc::ClientContext context;
-  v1::SubmitRequest submit;
-  *submit.mutable_request() = Request("submitted");
-  v1::Job job;
-  ASSERT_TRUE(compile->Submit(&context, submit, &job).ok());
-  Await([&] {
-    grpc::ClientContext look;
-    v1::GetJobRequest get;
-    get.set_id(job.id());
-    EXPECT_TRUE(compile->GetJob(&look, get, &job).ok());
-    return job.state() == v1::JOB_STATE_SUCCEEDED;
-  });
+  SubmitAndAwait(Request("submitted"), v1::JOB_STATE_SUCCEEDED);
   EXPECT_EQ(daemon().engine().scheduler().GetStats().started, 0u);
 }
 
@@ -308,11 +315,9 @@ class TakenJobTest : public ClusterTest {
     config.workers = 0;
     Start();
   }
-  grpc::Status CompileAt(v1::CompileService::Stub& at, const v1::CompileRequest& request) {
-    grpc::ClientContext context;
-    context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
+  static grpc::Status StatusAt(v1::CompileService::Stub& at, const v1::CompileRequest& request) {
     v1::CompileResponse response;
-    return at.Compile(&context, request, &response);
+    return CompileAt(at, request, &response);
   }
   void ForgetAllInTheEngine() {
     for (int node = 0; node < 3; ++node) EXPECT_EQ(nodes->Command(node, "flushall"), "OK");
@@ -323,37 +328,25 @@ class TakenJobTest : public ClusterTest {
 TEST_F(TakenJobTest, ACrashOrAnInternalErrorAtTheTakerEndsTheJob) {
   v1::CompileRequest crash = Request("crash");
   SetOption(&crash, "fault", "abort");
-  const grpc::Status crashed = CompileAt(*compile, crash);
+  const grpc::Status crashed = StatusAt(*compile, crash);
   EXPECT_EQ(ReasonOf(crashed), "QUARANTINED") << crashed.error_message();
   EXPECT_NE(DetailOf<v1::CrashReport>(crashed), nullptr);
-  const grpc::Status internal = CompileAt(*compile, Request("error internal boom"));
+  const grpc::Status internal = StatusAt(*compile, Request("error internal boom"));
   EXPECT_EQ(internal.error_code(), grpc::StatusCode::INTERNAL) << internal.error_message();
   EXPECT_EQ(Taken(), 2u);
   // Such an error is nobody's cached outcome: it is tried again for the next one.
-  EXPECT_EQ(CompileAt(*compile, Request("error internal boom")).error_code(), grpc::StatusCode::INTERNAL);
+  EXPECT_EQ(StatusAt(*compile, Request("error internal boom")).error_code(), grpc::StatusCode::INTERNAL);
   EXPECT_EQ(Taken(), 3u);
-  // A submitted job too.
-  grpc::ClientContext context;
-  v1::SubmitRequest submit;
-  *submit.mutable_request() = Request("error internal boom");
-  v1::Job job;
-  ASSERT_TRUE(compile->Submit(&context, submit, &job).ok());
-  Await([&] {
-    grpc::ClientContext look;
-    v1::GetJobRequest get;
-    get.set_id(job.id());
-    EXPECT_TRUE(compile->GetJob(&look, get, &job).ok());
-    return job.state() == v1::JOB_STATE_FAILED;
-  });
+  SubmitAndAwait(Request("error internal boom"), v1::JOB_STATE_FAILED);
 }
 
 TEST_F(TakenJobTest, WhatTheEngineHasLostTheTakerSharesAgain) {
   CompileOk(*other_compile, Request("kept by the taker"));
-  EXPECT_EQ(CompileAt(*other_compile, Request("error invalid wrong")).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(StatusAt(*other_compile, Request("error invalid wrong")).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   const uint64_t started = other->engine().scheduler().GetStats().started;
   ForgetAllInTheEngine();
   EXPECT_EQ(CompileOk(*compile, Request("kept by the taker")).cache(), v1::CACHE_STATUS_JOINED);
-  EXPECT_EQ(CompileAt(*compile, Request("error invalid wrong")).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(StatusAt(*compile, Request("error invalid wrong")).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(other->engine().scheduler().GetStats().started, started);
 }
 
