@@ -13,6 +13,7 @@
 #include "proto/request_key/request_key.h"
 #include "tests/support/certificates.h"
 #include "tests/support/daemon_fixture.h"
+#include "tests/support/program.h"
 
 namespace tritond::tests {
 namespace {
@@ -279,6 +280,32 @@ TEST_F(AccessTest, AWorkerAttachesOverMutualTlsWithItsCertificate) {
   const grpc::Status status = boss.Compile("kernel", &response);
   EXPECT_TRUE(status.ok()) << status.error_message();
   EXPECT_EQ(response.result().worker(), "remote");
+}
+
+TEST_F(AccessTest, AWorkerOfANameWithSeveralAddressesChecksThatTheCertificateHasTheName) {
+  config.workers = 0;
+  const auto attaches = [&](const std::string& name) {
+    const KeyPair pair = authority.Issue(name), node = authority.Issue("node-7");
+    Write("server.pem", pair.certificate);
+    Write("server.key", pair.key);
+    Write("node.pem", node.certificate);
+    Write("node.key", node.key);
+    StartSecured();
+    const Program worker(
+        {TRITOND_FAKE_WORKER, "--server", absl::StrCat("daemons.test:", daemon().ports()[0]), "--tls-ca",
+         Path("ca.pem"), "--tls-cert", Path("node.pem"), "--tls-key", Path("node.key"), "--once"},
+        Path("worker"), TRITOND_ONE_NAME);
+    const Caller boss = OverUnix("boss");
+    v1::ListWorkersResponse list;
+    Await([&] {
+      EXPECT_TRUE(boss.admin->ListWorkers(boss.Context().get(), {}, &list).ok());
+      return list.workers_size() == 1 || worker.Ended();
+    });
+    Stop();
+    return list.workers_size() == 1;
+  };
+  EXPECT_TRUE(attaches("daemons.test"));
+  EXPECT_FALSE(attaches("another.test"));
 }
 
 TEST_F(AccessTest, AServerThatCannotServeTlsDoesNotStart) {

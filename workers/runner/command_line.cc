@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "absl/status/status.h"
@@ -97,6 +98,14 @@ int Supervise(const std::function<int()>& work, Handover* handover) {
   }
 }
 
+// Whether the environment names an HTTP proxy to gRPC.
+bool IsProxied() {
+  for (const char* name : {"grpc_proxy", "https_proxy", "http_proxy"}) {
+    if (const char* proxy = getenv(name); proxy != nullptr && *proxy != 0) return true;
+  }
+  return false;
+}
+
 int Refuse(const absl::Status& why) {
   fprintf(stderr, "triton-worker does not run: %s\n", std::string(why.message()).c_str());
   return kExitUsage;
@@ -121,7 +130,8 @@ int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compil
   options.max_jobs = 1000;
   bool once = false;
   bool no_sandbox = false;
-  app.add_option("--server", options.server, "The daemon: HOST:PORT or unix:PATH")->required();
+  app.add_option("--server", options.server, "The daemon: HOST:PORT or unix:PATH; one of several behind one name")
+      ->required();
   app.add_option("--tls-ca", options.credentials.ca, "Talk TLS; the daemon's certificate authority, PEM")
       ->type_name("FILE");
   app.add_option("--tls-cert", options.credentials.certificate, "This worker's certificate, PEM")->type_name("FILE");
@@ -146,6 +156,7 @@ int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compil
     return code == 0 ? 0 : kExitUsage;
   }
   options.sandbox = !no_sandbox;
+  options.proxied = IsProxied();
   options.max_resident_bytes = recycle_mb << 20;
 
   HoldStopSignals();

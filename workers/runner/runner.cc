@@ -14,6 +14,7 @@
 
 #include <memory>
 #include <optional>
+#include <random>
 #include <thread>
 #include <utility>
 
@@ -26,6 +27,7 @@
 #include "timing/steady/steady_time.h"
 #include "workers/runner/convert.h"
 #include "workers/runner/credentials.h"
+#include "workers/runner/dial_target.h"
 #include "workers/runner/job_usage.h"
 #include "workers/runner/lease_term.h"
 #include "workers/runner/limits.h"
@@ -56,6 +58,12 @@ absl::Duration FromProto(const google::protobuf::Duration& duration) {
 template <typename Message>
 absl::Time DeadlineOf(const Message& message) {
   return message.has_remaining() ? timing::SteadyNow() + FromProto(message.remaining()) : absl::InfiniteFuture();
+}
+
+DialTarget TargetOf(const RunnerOptions& options) {
+  if (options.proxied) return {options.server, ""};
+  std::mt19937 random{std::random_device{}()};
+  return ShuffleAddresses(options.server, ResolveHost, random);
 }
 
 void DescribeSupervisor(const Handover* handover, v1::Hello* hello) {
@@ -201,7 +209,9 @@ absl::Status Runner::Serve() {
   absl::StatusOr<Credentials> credentials = ReadCredentials(options_.credentials);
   if (!credentials.ok()) return credentials.status();
   if (!credentials->token.empty()) context_.AddMetadata("authorization", absl::StrCat("Bearer ", credentials->token));
-  auto channel = grpc::CreateCustomChannel(options_.server, credentials->channel, arguments);
+  const DialTarget dial = TargetOf(options_);
+  if (!dial.authority.empty()) arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, dial.authority);
+  auto channel = grpc::CreateCustomChannel(dial.target, credentials->channel, arguments);
   auto stub = v1::WorkerService::NewStub(channel);
   context_.set_wait_for_ready(false);
   stream_ = stub->Attach(&context_);

@@ -14,7 +14,8 @@
 namespace tritond::workers {
 
 struct RunnerOptions {
-  std::string server;  // "unix:/path" or "host:port"
+  std::string server;    // "unix:/path" or "host:port"
+  bool proxied = false;  // gRPC dials by an HTTP proxy of the environment, which is to resolve the name
   CredentialFiles credentials;
   std::string name;  // for people; empty: host/pid
   std::string version;

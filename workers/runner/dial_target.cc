@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/runner/dial_target.h"
+
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+namespace tritond::workers {
+namespace {
+
+// An IPv4 address as IPv6 has it: a list of gRPC's is of one family.
+std::string InIpv6(const std::string& address) {
+  const bool ipv6 = absl::StrContains(address, ':');
+  return absl::StrCat(ipv6 ? "[" : "[::ffff:", absl::StrReplaceAll(address, {{"%", "%25"}}), "]");
+}
+
+DialTarget ShuffleList(const std::string& server, std::mt19937& random) {
+  std::vector<std::string> entries = absl::StrSplit(absl::string_view(server).substr(5), ',');
+  std::shuffle(entries.begin(), entries.end(), random);
+  return {absl::StrCat(server.substr(0, 5), absl::StrJoin(entries, ",")), ""};
+}
+
+}  // namespace
+
+std::vector<std::string> ResolveHost(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* first = nullptr;
+  if (getaddrinfo(host.c_str(), nullptr, &hints, &first) != 0) return {};
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> list(first, freeaddrinfo);
+  std::vector<std::string> addresses;
+  for (const addrinfo* entry = first; entry != nullptr; entry = entry->ai_next) {
+    char text[NI_MAXHOST];
+    if (getnameinfo(entry->ai_addr, entry->ai_addrlen, text, sizeof(text), nullptr, 0, NI_NUMERICHOST) == 0)
+      addresses.emplace_back(text);
+  }
+  return addresses;
+}
+
+DialTarget ShuffleAddresses(const std::string& server, const Resolver& resolve, std::mt19937& random) {
+  if (absl::StartsWith(server, "ipv4:") || absl::StartsWith(server, "ipv6:")) return ShuffleList(server, random);
+  absl::string_view name = server;
+  if (!absl::ConsumePrefix(&name, "dns:///")) absl::ConsumePrefix(&name, "dns:");
+  const std::vector<std::string> parts = absl::StrSplit(name, ':');
+  const bool has_port =
+      parts.size() == 2 && !parts[1].empty() && std::all_of(parts[1].begin(), parts[1].end(), absl::ascii_isdigit);
+  if (!has_port || absl::StrContains(parts[0], '/')) return {server, ""};
+  std::vector<std::string> addresses = resolve(parts[0]);
+  std::sort(addresses.begin(), addresses.end());
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+  if (addresses.size() < 2) return {server, ""};
+  for (std::string& address : addresses) address = absl::StrCat(InIpv6(address), ":", parts[1]);
+  std::shuffle(addresses.begin(), addresses.end(), random);
+  return {absl::StrCat("ipv6:", absl::StrJoin(addresses, ",")), std::string(name)};
+}
+
+}  // namespace tritond::workers

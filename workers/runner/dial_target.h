@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKERS_RUNNER_DIAL_TARGET_H_
+#define WORKERS_RUNNER_DIAL_TARGET_H_
+
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace tritond::workers {
+
+// The numeric addresses of a host, without ports; none when it has no address.
+using Resolver = std::function<std::vector<std::string>(const std::string& host)>;
+
+// The system's. Blocks.
+std::vector<std::string> ResolveHost(const std::string& host);
+
+// What gRPC is given to dial.
+struct DialTarget {
+  std::string target;
+  std::string authority;  // what the daemon's certificate has to name; empty: as gRPC takes it from the target
+};
+
+// gRPC dials the addresses of a name in the same order everywhere, so all workers behind one name would attach to one
+// daemon. For a HOST:PORT with several addresses, and a list of them ("ipv4:A:1,B:2"), this gives each worker an order
+// of its own; where the first does not answer, gRPC goes on with the next. Anything else stays as it is.
+DialTarget ShuffleAddresses(const std::string& server, const Resolver& resolve, std::mt19937& random);
+
+}  // namespace tritond::workers
+
+#endif  // WORKERS_RUNNER_DIAL_TARGET_H_
