@@ -50,6 +50,8 @@ void AddDaemon(const StatusView& view, Families* out) {
   out->Value(view.not_ready.empty() ? 1 : 0);
   out->Begin("tritond_draining", "1: no new compiles are taken.");
   out->Value(view.draining ? 1 : 0);
+  out->Begin("tritond_tls_refused", "1: changed TLS files are not sound, and those from before stay in use.");
+  out->Value(view.tls_refused ? 1 : 0);
   out->Begin("tritond_open_jobs", "Submitted jobs that have not ended.");
   out->Value(static_cast<double>(view.open_jobs));
   out->Begin("tritond_quarantined", "Kernels that are not compiled because they killed workers.");

@@ -291,7 +291,7 @@ absl::Status Server::StartHttp() {
   pages.degraded = [this] { return Degraded(); };
   texts_ = std::make_unique<JobTexts>(*engine_);
   status_ = std::make_unique<StatusSource>(
-      StatusSource::Parts{*engine_, *jobs_, cache_, registry_, *texts_, pages.not_ready, pages.degraded});
+      StatusSource::Parts{*engine_, *jobs_, cache_, registry_, *texts_, tls_.get(), pages.not_ready, pages.degraded});
   StatusApi::Sources sources;
   sources.status = [this] { return status_->Status(); };
   sources.job = [this](const std::string& id) { return status_->Job(id); };
@@ -380,16 +380,22 @@ void Server::OnCallEnd(const CallRecord& call) {
   sink_(event);
 }
 
-std::string Server::Degraded() { return cache::DescribeTrouble(cache_.engine_nodes()); }
+std::string Server::EngineTrouble() { return cache::DescribeTrouble(cache_.engine_nodes()); }
+
+std::string Server::Degraded() {
+  std::vector<std::string> parts{EngineTrouble(), tls_ == nullptr ? "" : tls_->problem()};
+  parts.erase(std::remove(parts.begin(), parts.end(), ""), parts.end());
+  return absl::StrJoin(parts, "; ");
+}
 
 void Server::WatchEngine() {
-  const std::string degraded = Degraded();
-  if (degraded == degraded_) return;
-  degraded_ = degraded;
-  const bool well = degraded.empty();
+  const std::string trouble = EngineTrouble();
+  if (trouble == engine_trouble_) return;
+  engine_trouble_ = trouble;
+  const bool well = trouble.empty();
   sink_({well ? LogEvent::Level::kInfo : LogEvent::Level::kWarning,
          "message",
-         absl::StrCat("cluster: ", well ? "all is well again" : degraded),
+         absl::StrCat("cluster: ", well ? "all is well again" : trouble),
          {}});
 }
 

@@ -67,6 +67,7 @@ class Server final {
   void UpdateHealth();
   void RememberTargets(const std::string& text);
   std::string NotReady();
+  std::string EngineTrouble();
   std::string Degraded();
   // Logs what becomes of the cluster's engine; the ticker's.
   void WatchEngine();
@@ -105,7 +106,7 @@ class Server final {
   std::unique_ptr<HttpServer> http_;
   std::vector<int> ports_;
   std::optional<bool> healthy_;  // what health checks were told last; the ticker's
-  std::string degraded_;         // what the log was told last; the ticker's
+  std::string engine_trouble_;   // what the log was told last; the ticker's
   timing::Event stop_ticking_;
   std::thread ticker_;
 };

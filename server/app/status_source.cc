@@ -136,6 +136,7 @@ StatusView StatusSource::Status() const {
   view.draining = engine.scheduler().draining();
   view.not_ready = parts_.not_ready();
   view.degraded = parts_.degraded();
+  view.tls_refused = parts_.tls != nullptr && !parts_.tls->problem().empty();
   view.scheduler = engine.scheduler().GetStats();
   view.requests = {{"hit", Count(metrics.hits)},
                    {"miss", Count(metrics.misses)},

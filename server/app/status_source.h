@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cache/open/open_cache.h"
+#include "server/app/tls_watch.h"
 #include "server/jobs/job_book.h"
 #include "server/rpc/engine.h"
 #include "server/rpc/job_texts.h"
@@ -26,6 +27,7 @@ class StatusSource final {
     const cache::OpenedCache& cache;
     const prometheus::Registry& registry;  // where the caches count
     const JobTexts& texts;
+    const TlsWatch* tls;  // null: TCP is plain
     std::function<std::string()> not_ready, degraded;
   };
   explicit StatusSource(Parts parts) : parts_(std::move(parts)) {}

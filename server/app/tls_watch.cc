@@ -176,11 +176,17 @@ absl::StatusOr<bool> TlsWatch::Take() {
 
 void TlsWatch::Reload() {
   const absl::StatusOr<bool> taken = Take();
-  const std::string problem(taken.status().message());
-  if (!taken.ok() && problem != problem_)
-    log_({LogEvent::Level::kWarning, "message", absl::StrCat("the TLS files from before stay in use: ", problem), {}});
+  std::string problem;
+  if (!taken.ok()) problem = absl::StrCat("the TLS files from before stay in use: ", taken.status().message());
+  if (!problem.empty() && problem != this->problem()) log_({LogEvent::Level::kWarning, "message", problem, {}});
   if (taken.ok() && *taken) log_({LogEvent::Level::kInfo, "message", "renewed TLS files are in use", {}});
-  problem_ = problem;
+  absl::MutexLock lock(&mu_);
+  problem_ = std::move(problem);
+}
+
+std::string TlsWatch::problem() const {
+  absl::MutexLock lock(&mu_);
+  return problem_;
 }
 
 }  // namespace tritond::server

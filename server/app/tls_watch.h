@@ -7,8 +7,10 @@
 #include <memory>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "server/app/log_line.h"
 
 namespace tritond::server {
@@ -21,8 +23,8 @@ struct TlsFiles {
 
 // What TLS listeners serve: the files as they are when they change, if they are sound and fit each other, and else
 // those from before. gRPC itself watches files as well, but aborts on an empty key and takes whatever comes, one file
-// at a time; so what it watches are copies, in a folder that this object makes and removes. Not thread-safe. Must
-// outlive servers that use its credentials.
+// at a time; so what it watches are copies, in a folder that this object makes and removes. Not thread-safe but for
+// problem(). Must outlive servers that use its credentials.
 class TlsWatch final {
  public:
   // `folder` is replaced, and readable by this user only. InvalidArgument names the file that cannot be used, or says
@@ -34,6 +36,8 @@ class TlsWatch final {
   std::shared_ptr<grpc::ServerCredentials> MakeCredentials() const;
   // Takes changed files; listeners use them within two seconds. Files that are not sound are reported, once.
   void Reload();
+  // That the files as they are now are not in use, and why, with the name of the one that is wrong; empty: they are.
+  std::string problem() const;
 
  private:
   struct Texts {
@@ -50,8 +54,9 @@ class TlsWatch final {
   const std::string folder_;
   const LogSink log_;
   Texts served_;
-  int sets_ = 0;         // published so far
-  std::string problem_;  // as the log was told last
+  int sets_ = 0;  // published so far
+  mutable absl::Mutex mu_;
+  std::string problem_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace tritond::server

@@ -90,9 +90,11 @@ TEST_F(TlsWatchTest, WhatIsNotSoundIsReportedOnceAndTheSetFromBeforeStays) {
     ASSERT_EQ(log_.size(), 1u) << name << ": " << text;
     EXPECT_EQ(log_[0].level, LogEvent::Level::kWarning);
     EXPECT_THAT(log_[0].message, HasSubstr(name));
+    EXPECT_EQ((*watch)->problem(), log_[0].message);
     WriteServer(first_);
     Write("ca.pem", ca);
     (*watch)->Reload();
+    EXPECT_EQ((*watch)->problem(), "");
   }
   std::filesystem::remove(folder_ + "/server.key");
   (*watch)->Reload();

@@ -56,6 +56,7 @@ struct StatusView {
   absl::Duration wall_ahead;  // of what the wall clock shows before `now`; all times here are by the clock of `now`
   std::string not_ready, degraded;  // "" when all is well
   bool draining = false;
+  bool tls_refused = false;                  // changed TLS files are not in use
   std::map<std::string, uint64_t> requests;  // by how they were answered
   double saved_cpu_seconds = 0;
   uint64_t workers_lost = 0, open_jobs = 0, quarantined = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may do what: TLS, client certificates, tokens, tenants, and workers that dial from elsewhere.
 #include <gmock/gmock.h>
+#include <httplib.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/request_key/request_key.h"
@@ -230,6 +232,25 @@ TEST_F(AccessTest, AKeyThatIsEmptiedIsNotTaken) {
   absl::SleepFor(absl::Seconds(5));  // gRPC looks every two seconds.
   EXPECT_TRUE(OverTls("reader").Describe().ok());
   EXPECT_TRUE(OverTls("reader", authority.Issue("anew")).Describe().ok());
+}
+
+TEST_F(AccessTest, ATlsFileThatIsNotSoundIsNamedUntilItIs) {
+  StartSecured();
+  httplib::Client http("127.0.0.1", daemon().http_port());
+  const auto says = [&http](const char* path, const std::string& part) {
+    const httplib::Result page = http.Get(path);
+    return page && page->status == 200 && absl::StrContains(page->body, part);
+  };
+  EXPECT_EQ(http.Get("/readyz")->body, "ok\n");
+  EXPECT_TRUE(says("/metrics", "\ntritond_tls_refused 0\n"));
+  const KeyPair renewed = authority.Issue("tritond");
+  Write("server.pem", renewed.certificate);
+  Await([&] { return says("/readyz", absl::StrCat("tls: ", Path("server.key"), ": ")); });
+  EXPECT_TRUE(says("/readyz", "ok, but the TLS files from before stay in use: "));
+  EXPECT_TRUE(says("/metrics", "\ntritond_tls_refused 1\n"));
+  Write("server.key", renewed.key);
+  Await([&] { return says("/metrics", "\ntritond_tls_refused 0\n"); });
+  EXPECT_EQ(http.Get("/readyz")->body, "ok\n");
 }
 
 // A worker that dials the daemon's TCP address; ends with this object.
