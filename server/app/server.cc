@@ -118,6 +118,8 @@ absl::Status Server::OpenData() {
     return absl::Status(opened.status().code(), absl::StrCat("open cache: ", opened.status().message()));
   }
   cache_ = *std::move(opened);
+  // Where earlier versions kept a copy of the TLS key, and left it when they were killed.
+  std::filesystem::remove_all(std::filesystem::path(config_.data_dir) / "tls", error);
   absl::StatusOr<std::unique_ptr<cache::Journal>> journal = cache::OpenJournal(config_.data_dir, log_);
   if (!journal.ok()) return journal.status();
   journal_ = *std::move(journal);
@@ -218,8 +220,7 @@ absl::Status Server::Listen() {
   ports_.resize(addresses.size());
   std::shared_ptr<grpc::ServerCredentials> tcp = grpc::InsecureServerCredentials();  // Shared by the listeners.
   if (!config_.tls_certificate.empty()) {
-    auto tls = TlsWatch::Open({config_.tls_certificate, config_.tls_key, config_.tls_client_ca},
-                              std::filesystem::absolute(config_.data_dir) / "tls", sink_);
+    auto tls = TlsWatch::Open({config_.tls_certificate, config_.tls_key, config_.tls_client_ca}, sink_);
     if (!tls.ok()) return tls.status();
     tls_ = *std::move(tls);
     tcp = tls_->MakeCredentials();

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/app/tls_watch.h"
 
-#include <fcntl.h>
-#include <grpcpp/security/tls_certificate_provider.h>
-#include <grpcpp/security/tls_credentials_options.h>
+#include <grpc/grpc.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -21,10 +16,6 @@
 
 namespace tritond::server {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr unsigned kRefreshSeconds = 2;
 
 template <typename T>
 using Owned = std::unique_ptr<T, void (*)(T*)>;
@@ -59,51 +50,64 @@ bool AtEnd() { return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LI
 // Nobody is there who could type one.
 int NoPassword(char*, int, int, void*) { return -1; }
 
-absl::Status WriteText(const std::string& path, const std::string& text) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  const bool written = fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const int error = errno;
-  if (fd >= 0) close(fd);
-  if (!written) return absl::UnavailableError(absl::StrCat("tls: cannot write ", path, ": ", std::strerror(error)));
-  return absl::OkStatus();
-}
-
 }  // namespace
 
-TlsWatch::TlsWatch(TlsFiles files, std::string folder, LogSink log)
-    : files_(std::move(files)), folder_(std::move(folder)), log_(std::move(log)) {}
+// gRPC's C++ has no credentials that ask for each connection, its C has.
+class TlsWatch::Credentials final : public grpc::ServerCredentials {
+ public:
+  explicit Credentials(TlsWatch& watch) : watch_(watch) {}
+  // None is used here.
+  void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {}
 
-absl::StatusOr<std::unique_ptr<TlsWatch>> TlsWatch::Open(TlsFiles files, std::string folder, LogSink log) {
-  std::error_code error;
-  fs::remove_all(folder, error);
-  if (mkdir(folder.c_str(), 0700) != 0)
-    return absl::UnavailableError(absl::StrCat("tls: cannot make ", folder, ": ", std::strerror(errno)));
-  std::unique_ptr<TlsWatch> watch(new TlsWatch(std::move(files), std::move(folder), std::move(log)));
+ private:
+  int AddPortToServer(const std::string& address, grpc_server* server) override {
+    return watch_.AddPort(address, server);
+  }
+
+  TlsWatch& watch_;
+};
+
+TlsWatch::TlsWatch(TlsFiles files, LogSink log) : files_(std::move(files)), log_(std::move(log)) {}
+
+absl::StatusOr<std::unique_ptr<TlsWatch>> TlsWatch::Open(TlsFiles files, LogSink log) {
+  std::unique_ptr<TlsWatch> watch(new TlsWatch(std::move(files), std::move(log)));
   if (absl::StatusOr<bool> taken = watch->Take(); !taken.ok()) return taken.status();
   return watch;
 }
 
-TlsWatch::~TlsWatch() {
-  std::error_code error;
-  fs::remove_all(folder_, error);
-}
+std::shared_ptr<grpc::ServerCredentials> TlsWatch::MakeCredentials() { return std::make_shared<Credentials>(*this); }
 
-std::shared_ptr<grpc::ServerCredentials> TlsWatch::MakeCredentials() const {
-  using grpc::experimental::FileWatcherCertificateProvider;
-  const std::string current = folder_ + "/current/";
-  const bool asks = !files_.client_ca.empty();
-  grpc::experimental::TlsServerCredentialsOptions options(std::make_shared<FileWatcherCertificateProvider>(
-      current + "key", current + "certificate", asks ? current + "client_ca" : "", kRefreshSeconds));
-  options.watch_identity_key_cert_pairs();
-  if (asks) {
-    options.watch_root_certs();
-    options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
+int TlsWatch::AddPort(const std::string& address, grpc_server* server) {
+  Listener* listener = nullptr;
+  {
+    absl::MutexLock lock(&mu_);
+    listener = listeners_.emplace_back(new Listener{*this}).get();
   }
-  return grpc::experimental::TlsServerCredentials(options);
+  grpc_server_credentials* credentials =
+      grpc_ssl_server_credentials_create_with_options(grpc_ssl_server_credentials_create_options_using_config_fetcher(
+          files_.client_ca.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                                   : GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY,
+          Fetch, listener));
+  const int port = grpc_server_add_http2_port(server, address.c_str(), credentials);
+  grpc_server_credentials_release(credentials);
+  return port;
 }
 
-absl::StatusOr<TlsWatch::Texts> TlsWatch::Read() const {
-  Texts texts;
+grpc_ssl_certificate_config_reload_status TlsWatch::Fetch(void* listener, grpc_ssl_server_certificate_config** config) {
+  Listener& asks = *static_cast<Listener*>(listener);
+  const TlsWatch& watch = asks.watch;
+  absl::MutexLock lock(&watch.mu_);
+  if (asks.set == watch.sets_) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+  asks.set = watch.sets_;
+  const TlsTexts& texts = watch.served_;
+  const grpc_ssl_pem_key_cert_pair pair{texts.key.c_str(), texts.certificate.c_str()};
+  *config =
+      grpc_ssl_server_certificate_config_create(texts.client_ca.empty() ? nullptr : texts.client_ca.c_str(), &pair, 1);
+  return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
+}
+
+absl::StatusOr<TlsTexts> TlsWatch::Read() const {
+  TlsTexts texts;
   for (const auto& [path, text] :
        {std::pair(&files_.certificate, &texts.certificate), std::pair(&files_.key, &texts.key),
         std::pair(&files_.client_ca, &texts.client_ca)}) {
@@ -115,7 +119,7 @@ absl::StatusOr<TlsWatch::Texts> TlsWatch::Read() const {
   return texts;
 }
 
-absl::Status TlsWatch::Check(const Texts& texts) const {
+absl::Status TlsWatch::Check(const TlsTexts& texts) const {
   const Owned<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   ERR_clear_error();
   const Owned<BIO> chain = Over(texts.certificate);
@@ -141,36 +145,16 @@ absl::Status TlsWatch::Check(const Texts& texts) const {
   return any && AtEnd() ? absl::OkStatus() : Bad(files_.client_ca, LastError());
 }
 
-// gRPC reads key and certificate one after the other, so a set comes as a whole: by a link that is renamed. The set
-// before it stays for whoever reads it now.
-absl::Status TlsWatch::Publish(const Texts& texts) {
-  const std::string set = absl::StrCat(sets_ + 1), path = absl::StrCat(folder_, "/", set), link = folder_ + "/next";
-  std::error_code error;
-  fs::remove_all(path, error);
-  fs::remove(link, error);
-  absl::Status status;
-  if (mkdir(path.c_str(), 0700) != 0) status = absl::UnavailableError(absl::StrCat("tls: cannot make ", path));
-  if (status.ok()) status = WriteText(path + "/certificate", texts.certificate);
-  if (status.ok()) status = WriteText(path + "/key", texts.key);
-  if (status.ok() && !files_.client_ca.empty()) status = WriteText(path + "/client_ca", texts.client_ca);
-  if (!status.ok()) return status;
-  const std::string current = folder_ + "/current";
-  if (symlink(set.c_str(), link.c_str()) != 0 || rename(link.c_str(), current.c_str()) != 0)
-    return absl::UnavailableError(absl::StrCat("tls: cannot write ", current, ": ", std::strerror(errno)));
-  ++sets_;
-  fs::remove_all(absl::StrCat(folder_, "/", sets_ - 2), error);
-  return absl::OkStatus();
-}
-
 absl::StatusOr<bool> TlsWatch::Take() {
-  absl::StatusOr<Texts> texts = Read();
+  absl::StatusOr<TlsTexts> texts = Read();
   if (!texts.ok()) return texts.status();
-  if (texts->certificate == served_.certificate && texts->key == served_.key && texts->client_ca == served_.client_ca)
+  const TlsTexts before = served();
+  if (texts->certificate == before.certificate && texts->key == before.key && texts->client_ca == before.client_ca)
     return false;
-  absl::Status status = Check(*texts);
-  if (status.ok()) status = Publish(*texts);
-  if (!status.ok()) return status;
+  if (absl::Status status = Check(*texts); !status.ok()) return status;
+  absl::MutexLock lock(&mu_);
   served_ = *std::move(texts);
+  ++sets_;
   return true;
 }
 
@@ -182,6 +166,11 @@ void TlsWatch::Reload() {
   if (taken.ok() && *taken) log_({LogEvent::Level::kInfo, "message", "renewed TLS files are in use", {}});
   absl::MutexLock lock(&mu_);
   problem_ = std::move(problem);
+}
+
+TlsTexts TlsWatch::served() const {
+  absl::MutexLock lock(&mu_);
+  return served_;
 }
 
 std::string TlsWatch::problem() const {

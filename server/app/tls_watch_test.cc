@@ -3,11 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "tests/support/certificates.h"
@@ -30,12 +28,8 @@ class TlsWatchTest : public testing::Test {
     Write("server.key", pair.key);
   }
   absl::StatusOr<std::unique_ptr<TlsWatch>> Open() {
-    return TlsWatch::Open({folder_ + "/server.pem", folder_ + "/server.key", folder_ + "/ca.pem"}, folder_ + "/tls",
+    return TlsWatch::Open({folder_ + "/server.pem", folder_ + "/server.key", folder_ + "/ca.pem"},
                           [this](const LogEvent& event) { log_.push_back(event); });
-  }
-  std::string Served(const std::string& name) const {
-    std::ifstream file(folder_ + "/tls/current/" + name);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
 
   const std::string folder_ =
@@ -48,20 +42,15 @@ class TlsWatchTest : public testing::Test {
 TEST_F(TlsWatchTest, ServesASoundSetAndReplacesItAsAWhole) {
   auto watch = Open();
   ASSERT_TRUE(watch.ok()) << watch.status();
-  EXPECT_EQ(Served("key"), first_.key);
+  EXPECT_EQ((*watch)->served().key, first_.key);
   for (const tests::KeyPair& next : {second_, first_, second_}) {
     WriteServer(next);
     (*watch)->Reload();
-    EXPECT_EQ(Served("key"), next.key);
-    EXPECT_EQ(Served("certificate"), next.certificate);
-    EXPECT_EQ(Served("client_ca"), authority_.certificate());
+    EXPECT_EQ((*watch)->served().key, next.key);
+    EXPECT_EQ((*watch)->served().certificate, next.certificate);
+    EXPECT_EQ((*watch)->served().client_ca, authority_.certificate());
   }
   EXPECT_EQ(log_.size(), 3u);
-  struct stat entry {};
-  ASSERT_EQ(stat((folder_ + "/tls").c_str(), &entry), 0);
-  EXPECT_EQ(entry.st_mode & 0777, 0700u);
-  watch->reset();
-  EXPECT_FALSE(std::filesystem::exists(folder_ + "/tls"));
 }
 
 TEST_F(TlsWatchTest, WhatIsNotSoundIsReportedOnceAndTheSetFromBeforeStays) {
@@ -84,9 +73,9 @@ TEST_F(TlsWatchTest, WhatIsNotSoundIsReportedOnceAndTheSetFromBeforeStays) {
     Write(name, text);
     (*watch)->Reload();
     (*watch)->Reload();
-    EXPECT_EQ(Served("key"), first_.key);
-    EXPECT_EQ(Served("certificate"), certificate);
-    EXPECT_EQ(Served("client_ca"), ca);
+    EXPECT_EQ((*watch)->served().key, first_.key);
+    EXPECT_EQ((*watch)->served().certificate, certificate);
+    EXPECT_EQ((*watch)->served().client_ca, ca);
     ASSERT_EQ(log_.size(), 1u) << name << ": " << text;
     EXPECT_EQ(log_[0].level, LogEvent::Level::kWarning);
     EXPECT_THAT(log_[0].message, HasSubstr(name));
@@ -99,13 +88,12 @@ TEST_F(TlsWatchTest, WhatIsNotSoundIsReportedOnceAndTheSetFromBeforeStays) {
   std::filesystem::remove(folder_ + "/server.key");
   (*watch)->Reload();
   EXPECT_THAT(log_.back().message, HasSubstr("server.key"));
-  EXPECT_EQ(Served("key"), first_.key);
+  EXPECT_EQ((*watch)->served().key, first_.key);
 }
 
 TEST_F(TlsWatchTest, DoesNotOpenWhatIsNotSound) {
   Write("server.key", second_.key);
   EXPECT_TRUE(absl::IsInvalidArgument(Open().status()));
-  EXPECT_FALSE(std::filesystem::exists(folder_ + "/tls"));
 }
 
 }  // namespace

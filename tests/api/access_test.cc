@@ -6,7 +6,9 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "absl/strings/match.h"
@@ -215,23 +217,48 @@ TEST_F(AccessTest, AChangedAccessFileIsTakenAndAWrongOneIsNot) {
   EXPECT_EQ(reader.Describe().error_code(), grpc::StatusCode::UNAUTHENTICATED);
 }
 
-TEST_F(AccessTest, RenewedCertificatesAreTaken) {
+TEST_F(AccessTest, RenewedCertificatesAreTakenOnEveryPort) {
+  config.listen = {"127.0.0.1:0", "127.0.0.1:0"};
   StartSecured();
   const CertificateAuthority renewed("renewed authority");
   WriteServer(renewed);
-  Await([&] {
-    grpc::SslCredentialsOptions ssl{renewed.certificate(), "", ""};
-    const std::string address = absl::StrCat("localhost:", daemon().ports()[0]);
-    return Dial(address, grpc::SslCredentials(ssl), "reader").Describe().ok();
-  });
+  for (const int port : daemon().ports()) {
+    Await([&] {
+      grpc::SslCredentialsOptions ssl{renewed.certificate(), "", ""};
+      return Dial(absl::StrCat("localhost:", port), grpc::SslCredentials(ssl), "reader").Describe().ok();
+    });
+  }
 }
 
 TEST_F(AccessTest, AKeyThatIsEmptiedIsNotTaken) {
   StartSecured();
   Write("server.key", "");
-  absl::SleepFor(absl::Seconds(5));  // gRPC looks every two seconds.
+  absl::SleepFor(absl::Seconds(3));  // The daemon looks every second.
   EXPECT_TRUE(OverTls("reader").Describe().ok());
   EXPECT_TRUE(OverTls("reader", authority.Issue("anew")).Describe().ok());
+}
+
+TEST_F(AccessTest, NoCopyOfTheKeyIsOnDiskAndOneThatWasLeftIsRemoved) {
+  const std::string left = Path("data/tls/1");
+  const std::string key = authority.Issue("tritond").key;
+  std::filesystem::create_directories(left);
+  Write("data/tls/1/key", key);
+  const server::ServerConfig secured = config;
+  config.tls_certificate = config.tls_key = config.tls_client_ca = "";
+  StartSecured();
+  EXPECT_FALSE(std::filesystem::exists(left));
+  Stop();
+
+  config = secured;
+  StartSecured();
+  std::ifstream served(Path("server.key"));
+  const std::string text{std::istreambuf_iterator<char>(served), std::istreambuf_iterator<char>()};
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(config.data_dir)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path());
+    EXPECT_NE((std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}), text)
+        << entry.path();
+  }
 }
 
 TEST_F(AccessTest, ATlsFileThatIsNotSoundIsNamedUntilItIs) {
