@@ -2,6 +2,7 @@
 #ifndef CACHE_API_CACHE_H_
 #define CACHE_API_CACHE_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -36,6 +37,15 @@ class Cache {
   virtual absl::Status Release(const Digest& key) { return Remove(key); }
   // The keys of all entries, in any order, each once; entries that come or go meanwhile may be in it or not.
   virtual absl::StatusOr<std::vector<Digest>> List() = 0;
+  // Forgets all entries; entries that come meanwhile may stay. How many it forgot; the first error, after trying all.
+  virtual absl::StatusOr<uint64_t> RemoveAll() {
+    const absl::StatusOr<std::vector<Digest>> keys = List();
+    if (!keys.ok()) return keys.status();
+    absl::Status status;
+    for (const Digest& key : *keys) status.Update(Remove(key));
+    if (!status.ok()) return status;
+    return keys->size();
+  }
 };
 
 }  // namespace tritond::cache

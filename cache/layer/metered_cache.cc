@@ -56,6 +56,7 @@ MeteredCache::MeteredCache(std::unique_ptr<Cache> next, const std::string& name,
       remove_(RegisterVerb(name, "remove", "ok", registry)),
       release_(RegisterVerb(name, "release", "ok", registry)),
       list_(RegisterVerb(name, "list", "ok", registry)),
+      remove_all_(RegisterVerb(name, "remove_all", "ok", registry)),
       miss_(Requests(registry, name, "get", "miss")),
       corrupt_(Requests(registry, name, "get", "corrupt")),
       keys_present_(Keys(registry, name, "present")),
@@ -141,6 +142,14 @@ absl::StatusOr<std::vector<Digest>> MeteredCache::List() {
   Observe(list_, start);
   (keys.ok() ? list_.ok : list_.error)->Increment();
   return keys;
+}
+
+absl::StatusOr<uint64_t> MeteredCache::RemoveAll() {
+  const absl::Duration start = clock_();
+  absl::StatusOr<uint64_t> removed = next_->RemoveAll();
+  Observe(remove_all_, start);
+  (removed.ok() ? remove_all_.ok : remove_all_.error)->Increment();
+  return removed;
 }
 
 }  // namespace tritond::cache

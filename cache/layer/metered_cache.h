@@ -45,6 +45,7 @@ class MeteredCache final : public Cache {
   absl::Status Remove(const Digest& key) override;
   absl::Status Release(const Digest& key) override;
   absl::StatusOr<std::vector<Digest>> List() override;
+  absl::StatusOr<uint64_t> RemoveAll() override;
 
  private:
   // The metrics of one verb; the registry owns them.
@@ -60,7 +61,7 @@ class MeteredCache final : public Cache {
 
   const std::unique_ptr<Cache> next_;
   const MonotonicClock clock_;
-  const Verb get_, put_, find_missing_, remove_, release_, list_;
+  const Verb get_, put_, find_missing_, remove_, release_, list_, remove_all_;
   prometheus::Counter* miss_;
   prometheus::Counter* corrupt_;
   prometheus::Counter* keys_present_;

@@ -56,4 +56,6 @@ absl::Status SealedCache::Remove(const Digest& key) { return next_->Remove(key);
 
 absl::StatusOr<std::vector<Digest>> SealedCache::List() { return next_->List(); }
 
+absl::StatusOr<uint64_t> SealedCache::RemoveAll() { return next_->RemoveAll(); }
+
 }  // namespace tritond::cache

@@ -24,6 +24,7 @@ class SealedCache final : public Cache {
   absl::StatusOr<std::vector<Digest>> FindMissing(absl::Span<const Digest> keys) override;
   absl::Status Remove(const Digest& key) override;
   absl::StatusOr<std::vector<Digest>> List() override;
+  absl::StatusOr<uint64_t> RemoveAll() override;
 
   // The stored form of a value, for those who write past this object.
   static Blob Seal(const Digest& key, const Blob& value);

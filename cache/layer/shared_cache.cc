@@ -47,4 +47,10 @@ absl::Status SharedCache::Release(const Digest& key) { return own_->Release(key)
 
 absl::StatusOr<std::vector<Digest>> SharedCache::List() { return own_->List(); }
 
+absl::StatusOr<uint64_t> SharedCache::RemoveAll() {
+  const absl::StatusOr<uint64_t> shared = remote_->RemoveAll();
+  if (!shared.ok()) on_error_(shared.status());
+  return own_->RemoveAll();
+}
+
 }  // namespace tritond::cache

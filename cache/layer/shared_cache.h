@@ -31,6 +31,8 @@ class SharedCache final : public Cache {
   absl::Status Release(const Digest& key) override;
   // What its own has.
   absl::StatusOr<std::vector<Digest>> List() override;
+  // From both; how many its own forgot.
+  absl::StatusOr<uint64_t> RemoveAll() override;
 
  private:
   const std::unique_ptr<Cache> own_;

@@ -94,5 +94,13 @@ TEST_F(SharedCacheTest, ReleaseKeepsItForTheOthersAndRemoveDoesNot) {
   EXPECT_TRUE(absl::IsNotFound(one->Get(key).status()));
 }
 
+TEST_F(SharedCacheTest, RemoveAllTakesWhatOnlyTheRemoteOneHas) {
+  const auto one = Open(), two = Open();
+  ASSERT_TRUE(one->Put(key, Blob("value")).ok());
+  EXPECT_TRUE(two->RemoveAll().ok());
+  EXPECT_TRUE(absl::IsNotFound(two->Get(key).status()));
+  EXPECT_TRUE(one->Get(key).ok());
+}
+
 }  // namespace
 }  // namespace tritond::cache

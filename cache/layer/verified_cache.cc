@@ -39,4 +39,6 @@ absl::Status VerifiedCache::Remove(const Digest& key) { return next_->Remove(key
 
 absl::StatusOr<std::vector<Digest>> VerifiedCache::List() { return next_->List(); }
 
+absl::StatusOr<uint64_t> VerifiedCache::RemoveAll() { return next_->RemoveAll(); }
+
 }  // namespace tritond::cache

@@ -23,6 +23,7 @@ class VerifiedCache final : public Cache {
   absl::StatusOr<std::vector<Digest>> FindMissing(absl::Span<const Digest> keys) override;
   absl::Status Remove(const Digest& key) override;
   absl::StatusOr<std::vector<Digest>> List() override;
+  absl::StatusOr<uint64_t> RemoveAll() override;
 
  private:
   const std::unique_ptr<Cache> next_;

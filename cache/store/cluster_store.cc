@@ -6,6 +6,7 @@
 #include <hiredis/hiredis.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -17,10 +18,24 @@ namespace {
 
 constexpr size_t kChunkBytes = size_t{1} << 20;
 constexpr char kPrefix[] = "tritond:{";
+constexpr size_t kDeletedAtOnce = 100;  // so that the engine's other callers wait for no more than these
 constexpr uint64_t kLargestBytes = uint64_t{4} << 30;
 constexpr uint64_t kLargestReserve = uint64_t{64} << 20;
 
 absl::string_view TextOf(const redisReply& reply) { return {reply.str, reply.len}; }
+
+// What follows the entry's name: ":0" behind that of a chunk.
+std::optional<absl::string_view> AfterName(absl::string_view name, absl::string_view keyspace) {
+  if (!absl::ConsumePrefix(&name, kPrefix) || name.size() < 2 * Digest::kSizeBytes) return std::nullopt;
+  name.remove_prefix(2 * Digest::kSizeBytes);
+  if (!absl::ConsumePrefix(&name, "}:") || !absl::ConsumePrefix(&name, keyspace)) return std::nullopt;
+  return name;
+}
+
+bool IsChunkOrError(absl::string_view after_name) {
+  uint64_t index = 0;
+  return absl::ConsumePrefix(&after_name, ":") && (after_name == "error" || absl::SimpleAtoi(after_name, &index));
+}
 
 }  // namespace
 
@@ -113,6 +128,31 @@ absl::StatusOr<std::vector<Digest>> ClusterStore::List() {
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   return keys;
+}
+
+// Everything is looked at, since Kvrocks knows no other globs than prefixes.
+absl::StatusOr<uint64_t> ClusterStore::RemoveAll() {
+  uint64_t removed = 0;
+  absl::Status status;
+  std::vector<std::string> entries, others;
+  const auto remove = [&](std::vector<std::string>* names) -> uint64_t {
+    const absl::StatusOr<uint64_t> there = cluster_->Delete(*names);
+    status.Update(there.status());
+    names->clear();
+    return there.value_or(0);
+  };
+  absl::Status visited = cluster_->VisitKeys(absl::StrCat(kPrefix, "*"), [&](absl::string_view name) {
+    const std::optional<absl::string_view> after = AfterName(name, keyspace_);
+    if (!after.has_value() || !(after->empty() || IsChunkOrError(*after))) return;
+    (after->empty() ? entries : others).emplace_back(name);
+    if (entries.size() >= kDeletedAtOnce) removed += remove(&entries);
+    if (others.size() >= kDeletedAtOnce) remove(&others);
+  });
+  removed += remove(&entries);
+  remove(&others);
+  visited.Update(status);
+  if (!visited.ok()) return visited;
+  return removed;
 }
 
 }  // namespace tritond::cache

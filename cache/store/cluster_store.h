@@ -29,6 +29,9 @@ class ClusterStore final : public Cache {
   absl::Status Remove(const Digest& key) override;
   // Walks through every node's keys.
   absl::StatusOr<std::vector<Digest>> List() override;
+  // The same walk. With them go chunks that no entry needs any more, and the failures that ClusterLeases keeps in place
+  // of entries; its leases stay.
+  absl::StatusOr<uint64_t> RemoveAll() override;
 
  private:
   std::string NameOf(const Digest& key) const;

@@ -68,6 +68,7 @@ class LazyStore final : public Cache {
   }
   absl::Status Remove(const Digest& key) override { return store().Remove(key); }
   absl::StatusOr<std::vector<Digest>> List() override { return store().List(); }
+  absl::StatusOr<uint64_t> RemoveAll() override { return store().RemoveAll(); }
 
  private:
   Cache& store() {
@@ -90,6 +91,42 @@ TEST_F(ClusterStoreTest, KeyspacesAreApart) {
   ASSERT_TRUE(a->Put(Digest::Of("key"), Blob("of a")).ok());
   EXPECT_TRUE(absl::IsNotFound(b->Get(Digest::Of("key")).status()));
   EXPECT_THAT(*b->List(), testing::IsEmpty());
+}
+
+TEST_F(ClusterStoreTest, RemoveAllTakesWhatIsLeftOfEntriesAndTheFailuresInTheirPlaceAndLeavesTheRest) {
+  RedisNodes nodes(3);
+  ASSERT_TRUE(nodes.ok());
+  const auto engine = Dial(nodes.addresses());
+  ClusterStore store(engine, "results", absl::Hours(1));
+  ClusterStore other(engine, "results2", absl::Hours(1));
+  ASSERT_TRUE(other.Put(Digest::Of("other's"), Blob("value")).ok());
+  const std::string name = absl::StrCat("tritond:{", Digest::Of("key").ToHex(), "}:results");
+  const std::vector<std::string> kept = {name + ":lease", name + ":fence", name + ":told:a.1",
+                                         "tritond:{stream}:offers",
+                                         absl::StrCat("tritond:{", Digest::Of("other's").ToHex(), "}:results2")};
+  const std::vector<std::string> gone = {name + ":error", name + ":3"};
+  for (const auto* names : {&kept, &gone}) {
+    for (const std::string& one : *names) ASSERT_TRUE(engine->Call(one, {"SET", one, "v"}).ok());
+  }
+  constexpr uint64_t kEntries = 2500;  // more than one page of a scan, and one batch of deletions
+  for (uint64_t i = 0; i < kEntries; ++i) ASSERT_TRUE(store.Put(Digest::Of(absl::StrCat(i)), Blob("value")).ok());
+  EXPECT_EQ(*store.RemoveAll(), kEntries);
+  std::vector<std::string> left;
+  ASSERT_TRUE(engine->VisitKeys("*", [&](absl::string_view key) { left.emplace_back(key); }).ok());
+  EXPECT_THAT(left, testing::UnorderedElementsAreArray(kept));
+}
+
+TEST_F(ClusterStoreTest, RemoveAllClearsTheNodesThatAnswerAndSaysThatOneDoesNot) {
+  RedisNodes nodes(3, {"--cluster-require-full-coverage", "no"});
+  ASSERT_TRUE(nodes.ok());
+  const auto engine = Dial(nodes.addresses());
+  ClusterStore store(engine, "results", absl::Hours(1));
+  for (int i = 0; i < 300; ++i) ASSERT_TRUE(store.Put(Digest::Of(absl::StrCat(i)), Blob("value")).ok());
+  nodes.Signal(0, SIGSTOP);
+  EXPECT_TRUE(absl::IsUnavailable(store.RemoveAll().status()));
+  for (int i : {1, 2}) EXPECT_EQ(nodes.Command(i, "dbsize"), "0");
+  nodes.Signal(0, SIGCONT);
+  EXPECT_NE(nodes.Command(0, "dbsize"), "0");
 }
 
 TEST_F(ClusterStoreTest, EntriesExpire) {

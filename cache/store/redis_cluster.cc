@@ -122,46 +122,57 @@ std::shared_ptr<NodeHealth> RedisCluster::HealthOf(const std::string& node) {
   return health;
 }
 
-absl::StatusOr<RedisReply> RedisCluster::CallNode(const std::string& node, bool asking,
-                                                  absl::Span<const absl::string_view> command, Judge judge) {
-  absl::StatusOr<RedisReply> reply = absl::UnavailableError("");
+absl::StatusOr<std::vector<RedisReply>> RedisCluster::CallNode(const std::string& node,
+                                                               absl::Span<const Command> commands, Judge judge) {
+  absl::StatusOr<std::vector<RedisReply>> replies = absl::UnavailableError("");
   bool called = false;
   const absl::Status state = HealthOf(node)->Guard(
-      command[0],
+      commands.back()[0],
       [&] {
-        reply = Exchange(node, asking, command);
-        return reply.ok() ? judge(**reply) : reply.status();
+        replies = Exchange(node, commands);
+        return replies.ok() ? judge(*replies->back()) : replies.status();
       },
       &called);
   if (!called) return state;
-  return reply;
+  return replies;
 }
 
-absl::StatusOr<RedisReply> RedisCluster::Exchange(const std::string& node, bool asking,
-                                                  absl::Span<const absl::string_view> command) {
-  std::vector<const char*> words;
-  std::vector<size_t> sizes;
-  for (absl::string_view word : command) {
-    words.push_back(word.data());
-    sizes.push_back(word.size());
-  }
+absl::StatusOr<RedisReply> RedisCluster::CallNode(const std::string& node, bool asking,
+                                                  absl::Span<const absl::string_view> command, Judge judge) {
+  std::vector<Command> commands;
+  if (asking) commands.push_back({"ASKING"});
+  commands.emplace_back(command.begin(), command.end());
+  absl::StatusOr<std::vector<RedisReply>> replies = CallNode(node, commands, judge);
+  if (!replies.ok()) return replies.status();
+  return std::move(replies->back());
+}
+
+absl::StatusOr<std::vector<RedisReply>> RedisCluster::Exchange(const std::string& node,
+                                                               absl::Span<const Command> commands) {
   absl::StatusOr<Connection> connection = Take(node);
   if (!connection.ok()) return connection.status();
   redisContext* context = connection->get();
-  if (asking) redisAppendCommand(context, "ASKING");
-  redisAppendCommandArgv(context, static_cast<int>(words.size()), words.data(), sizes.data());
-  RedisReply reply(nullptr, FreeReply);
-  for (int i = asking ? 2 : 1; i > 0; --i) {
+  for (const Command& command : commands) {
+    std::vector<const char*> words;
+    std::vector<size_t> sizes;
+    for (absl::string_view word : command) {
+      words.push_back(word.data());
+      sizes.push_back(word.size());
+    }
+    redisAppendCommandArgv(context, static_cast<int>(words.size()), words.data(), sizes.data());
+  }
+  std::vector<RedisReply> replies;
+  while (replies.size() < commands.size()) {
     void* answer = nullptr;
     if (redisGetReply(context, &answer) != REDIS_OK) {
       absl::MutexLock lock(&mu_);
       idle_.erase(node);  // What else is open to this node is no better.
       return absl::UnavailableError(absl::StrCat("redis ", node, ": ", context->errstr));
     }
-    reply.reset(static_cast<redisReply*>(answer));
+    replies.emplace_back(static_cast<redisReply*>(answer), FreeReply);
   }
   GiveBack(node, *std::move(connection));
-  return reply;
+  return replies;
 }
 
 void RedisCluster::Learn(int slot, const std::string& node) {
@@ -289,6 +300,42 @@ absl::StatusOr<RedisReply> RedisCluster::Call(absl::string_view key, absl::Span<
   return absl::UnavailableError(absl::StrCat("redis: gives up after ", kMaxHops, " attempts: ", last.message()));
 }
 
+absl::StatusOr<uint64_t> RedisCluster::DeleteAt(const std::string& node, absl::Span<const absl::string_view> keys) {
+  std::vector<Command> commands;
+  for (absl::string_view key : keys) commands.push_back({"DEL", key});
+  const absl::StatusOr<std::vector<RedisReply>> replies = CallNode(node, commands, StateIn);
+  if (!replies.ok()) return replies.status();
+  uint64_t deleted = 0;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    int64_t count = (*replies)[i]->integer;
+    if ((*replies)[i]->type == REDIS_REPLY_ERROR) {  // A slot has moved, perhaps.
+      const absl::StatusOr<RedisReply> again = Call(keys[i], commands[i]);
+      if (!again.ok()) return again.status();
+      count = (*again)->integer;
+    }
+    deleted += count > 0 ? 1 : 0;
+  }
+  return deleted;
+}
+
+absl::StatusOr<uint64_t> RedisCluster::Delete(absl::Span<const std::string> keys) {
+  std::map<std::string, std::vector<absl::string_view>> by_node;
+  for (const std::string& key : keys) {
+    const absl::StatusOr<std::string> node = NodeOf(RedisSlot(key));
+    if (!node.ok()) return node.status();
+    by_node[*node].push_back(key);
+  }
+  uint64_t deleted = 0;
+  absl::Status status;
+  for (const auto& [node, its] : by_node) {
+    const absl::StatusOr<uint64_t> there = DeleteAt(node, its);
+    status.Update(there.status());
+    deleted += there.value_or(0);
+  }
+  if (!status.ok()) return status;
+  return deleted;
+}
+
 absl::Status RedisCluster::VisitKeysOf(const std::string& node, absl::string_view pattern,
                                        const std::function<void(absl::string_view key)>& visit) {
   std::string cursor = "0";
@@ -316,11 +363,8 @@ absl::Status RedisCluster::VisitKeys(absl::string_view pattern,
     nodes.insert(slots_.begin(), slots_.end());
   }
   nodes.erase("");
-  for (const std::string& node : nodes) {
-    status = VisitKeysOf(node, pattern, visit);
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
+  for (const std::string& node : nodes) status.Update(VisitKeysOf(node, pattern, visit));
+  return status;
 }
 
 }  // namespace tritond::cache

@@ -56,8 +56,10 @@ class RedisCluster final {
   // refuses this daemon; Internal for another error of the engine. A command may have been carried out although the
   // answer was lost.
   absl::StatusOr<RedisReply> Call(absl::string_view key, absl::Span<const absl::string_view> command);
+  // Deletes these keys, those of one node in one round trip; how many there were. The first error, after trying all.
+  absl::StatusOr<uint64_t> Delete(absl::Span<const std::string> keys);
   // Calls `visit` with every key that fits the glob `pattern`, on every node that serves slots; a key may come twice.
-  // Unavailable when one of them does not answer.
+  // Unavailable when one of them does not answer, after the others'.
   absl::Status VisitKeys(absl::string_view pattern, const std::function<void(absl::string_view key)>& visit);
   // The nodes that serve slots, by address; before those are known the ones it was given.
   std::vector<EngineNode> Nodes() const;
@@ -68,13 +70,16 @@ class RedisCluster final {
   absl::StatusOr<Connection> Dial(const std::string& node) const;
   absl::StatusOr<Connection> Take(const std::string& node);
   void GiveBack(const std::string& node, Connection connection);
-  // One round trip. The connection is kept only when it is still good.
-  absl::StatusOr<RedisReply> Exchange(const std::string& node, bool asking,
-                                      absl::Span<const absl::string_view> command);
-  // The same unless the node is left alone. `judge` says what a reply tells of the node, as NodeHealth wants it.
+  using Command = std::vector<absl::string_view>;
+  // One round trip, with a reply for each command. The connection is kept only when it is still good.
+  absl::StatusOr<std::vector<RedisReply>> Exchange(const std::string& node, absl::Span<const Command> commands);
+  // The same unless the node is left alone. `judge` says what the last reply tells of the node, as NodeHealth wants it.
   using Judge = absl::Status (*)(const redisReply& reply);
+  absl::StatusOr<std::vector<RedisReply>> CallNode(const std::string& node, absl::Span<const Command> commands,
+                                                   Judge judge);
   absl::StatusOr<RedisReply> CallNode(const std::string& node, bool asking, absl::Span<const absl::string_view> command,
                                       Judge judge);
+  absl::StatusOr<uint64_t> DeleteAt(const std::string& node, absl::Span<const absl::string_view> keys);
   std::shared_ptr<NodeHealth> HealthOf(const std::string& node);
   // Whether a failure of this node is a reason to ask for the slots now.
   bool MayRelearn(const std::string& node);

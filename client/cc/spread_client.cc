@@ -136,9 +136,12 @@ class SpreadClient final : public Client {
     v1::EvictResponse all;
     const absl::Status status = TellAll([&](Client& daemon) {
       const auto one = daemon.Evict(request, deadline);
-      if (one.ok()) all.set_results(all.results() + one->results());
-      if (one.ok()) all.set_artifacts(all.artifacts() + one->artifacts());
-      return one.status();
+      if (!one.ok()) return one.status();
+      all.set_results(all.results() + one->results());
+      all.set_artifacts(all.artifacts() + one->artifacts());
+      all.set_shared_results(all.shared_results() + one->shared_results());
+      all.set_shared_artifacts(all.shared_artifacts() + one->shared_artifacts());
+      return absl::OkStatus();
     });
     if (!status.ok()) return status;
     return all;

@@ -41,8 +41,12 @@ int Evict(const Session& session, const EvictFlags& flags) {
   return AskEach(session, Answers::kAll, [&](Client& client, const std::string& address) {
     const auto evicted = client.Evict(request, session.Deadline());
     if (!evicted.ok()) return evicted.status();
-    session.console.out << address << "  " << evicted->results() << " results, " << evicted->artifacts() << " artifacts"
-                        << std::endl;
+    session.console.out << address << "  " << evicted->results() << " results, " << evicted->artifacts()
+                        << " artifacts";
+    if (evicted->shared_results() + evicted->shared_artifacts() > 0)
+      session.console.out << "; " << evicted->shared_results() << " records, " << evicted->shared_artifacts()
+                          << " artifacts of the cluster's engine";
+    session.console.out << std::endl;
     return absl::OkStatus();
   });
 }

@@ -222,6 +222,7 @@ class FixedAdminService final : public v1::AdminService::Service {
                      v1::EvictResponse* response) override {
     response->set_results(request->everything() ? 100 : request->keys_size());
     response->set_artifacts(7);
+    response->set_shared_results(request->everything() ? 300 : 0);
     return grpc::Status::OK;
   }
 
@@ -527,9 +528,9 @@ TEST_F(CommandLine, OperatorsDrainEvictAndRelease) {
   EXPECT_EQ(Run({"resume"}), kDone);
   EXPECT_THAT(out_.str(), HasSubstr("takes compiles"));
   EXPECT_EQ(Run({"evict", "k1", "k2"}), kDone);
-  EXPECT_THAT(out_.str(), HasSubstr("2 results, 7 artifacts"));
+  EXPECT_THAT(out_.str(), testing::EndsWith("2 results, 7 artifacts\n"));
   EXPECT_EQ(Run({"evict", "--everything"}), kDone);
-  EXPECT_THAT(out_.str(), HasSubstr("100 results"));
+  EXPECT_THAT(out_.str(), HasSubstr("100 results, 7 artifacts; 300 records, 0 artifacts of the cluster's engine"));
   EXPECT_EQ(Run({"evict"}), kUsage);
   EXPECT_EQ(Run({"evict", "k1", "--everything"}), kUsage);
   EXPECT_EQ(Run({"quarantine", "list"}), kDone);

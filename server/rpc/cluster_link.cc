@@ -203,10 +203,20 @@ void ClusterLink::ShareError(const std::string& key, const absl::Status& error) 
   flights_.PublishError(key, ToFailure(error).SerializeAsString());
 }
 
-void ClusterLink::Forget(const Removal& removal) {
+absl::Status ClusterLink::Forget(const Removal& removal) {
+  absl::Status status;
   // Results first: none may name what has gone.
-  for (const cache::Digest& key : removal.keys) access_.shared_results.Remove(key).IgnoreError();
-  for (const cache::Digest& digest : removal.digests) access_.shared_blobs.Remove(digest).IgnoreError();
+  for (const cache::Digest& key : removal.keys) status.Update(access_.shared_results.Remove(key));
+  for (const cache::Digest& digest : removal.digests) status.Update(access_.shared_blobs.Remove(digest));
+  return status;
+}
+
+absl::StatusOr<ClusterLink::Forgotten> ClusterLink::ForgetAll() {
+  const absl::StatusOr<uint64_t> results = access_.shared_results.RemoveAll();
+  if (!results.ok()) return results.status();  // Those that are left name their artifacts.
+  const absl::StatusOr<uint64_t> blobs = access_.shared_blobs.RemoveAll();
+  if (!blobs.ok()) return blobs.status();
+  return Forgotten{*results, *blobs};
 }
 
 void ClusterLink::RunOffered(const cache::StreamEntry& entry, const Requirement& needs,

@@ -65,8 +65,15 @@ class ClusterLink final {
   void Share(const std::string& key, std::shared_ptr<const StoredResult> result,
              std::function<void(bool)> then = nullptr);
   void ShareError(const std::string& key, const absl::Status& error);
-  // Has the cluster forget results and errors too. Blocks; what the engine does not do now expires there.
-  void Forget(const Removal& removal);
+  // Has the cluster forget results and errors too. Blocks; what the engine does not do now expires there. The first
+  // error, after trying all.
+  absl::Status Forget(const Removal& removal);
+  // The same of all that the engine has; leases stay.
+  struct Forgotten {
+    uint64_t results = 0;
+    uint64_t blobs = 0;
+  };
+  absl::StatusOr<Forgotten> ForgetAll();
   void ForgetError(const std::string& key) { flights_.ForgetError(key); }
 
   cache::Cache& blobs() { return access_.blobs; }

@@ -43,6 +43,20 @@ Outcome Failed(absl::Status status) {
   return outcome;
 }
 
+v1::EvictResponse ToResponse(const Removal& removal) {
+  v1::EvictResponse response;
+  response.set_results(removal.asked_for);
+  response.set_artifacts(removal.digests.size());
+  return response;
+}
+
+// An eviction that the cluster's engine has not done, or not wholly.
+absl::Status OnlyHere(const absl::Status& shared) {
+  return WithReason(absl::UnavailableError(absl::StrCat("evicted from this daemon, but not from the cluster's engine: ",
+                                                        shared.message())),
+                    "ENGINE_UNAVAILABLE");
+}
+
 // The request as it is stored beside its result, which is told of it.
 std::string RecordRequest(v1::CompileRequest request, v1::ActionResult* action) {
   proto::KeepKeyFields(&request);
@@ -137,22 +151,31 @@ std::string Engine::KeyOf(const v1::CompileRequest& request) const {
   return target.has_value() ? proto::RequestKey(request, target->build_id) : "";
 }
 
-absl::StatusOr<Removal> Engine::Evict(const std::vector<std::string>& keys) {
+absl::StatusOr<v1::EvictResponse> Engine::Evict(const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
     errors_.Forget(key);
     if (cluster_ != nullptr) cluster_->ForgetError(key);
     FindStored(key).IgnoreError();  // What only the engine has becomes this daemon's too, and goes as its own do.
   }
-  absl::StatusOr<Removal> removal = store_.Evict(keys);
-  if (removal.ok() && cluster_ != nullptr) cluster_->Forget(*removal);
-  return removal;
+  const absl::StatusOr<Removal> removal = store_.Evict(keys);
+  if (!removal.ok()) return removal.status();
+  if (cluster_ != nullptr) {
+    if (const absl::Status shared = cluster_->Forget(*removal); !shared.ok()) return OnlyHere(shared);
+  }
+  return ToResponse(*removal);
 }
 
-absl::StatusOr<Removal> Engine::EvictAll() {
+absl::StatusOr<v1::EvictResponse> Engine::EvictAll() {
   errors_.ForgetAll();
-  absl::StatusOr<Removal> removal = store_.EvictAll();
-  if (removal.ok() && cluster_ != nullptr) cluster_->Forget(*removal);
-  return removal;
+  const absl::StatusOr<Removal> removal = store_.EvictAll();
+  if (!removal.ok()) return removal.status();
+  v1::EvictResponse response = ToResponse(*removal);
+  if (cluster_ == nullptr) return response;
+  const absl::StatusOr<ClusterLink::Forgotten> shared = cluster_->ForgetAll();
+  if (!shared.ok()) return OnlyHere(shared.status());
+  response.set_shared_results(shared->results);
+  response.set_shared_artifacts(shared->blobs);
+  return response;
 }
 
 void Engine::Lookup(const std::string& key, const std::string& tenant, Answered answered) {

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "proto/v1/admin.pb.h"
 #include "proto/v1/compile.pb.h"
 #include "server/admission/byte_budget.h"
 #include "server/admission/check_request.h"
@@ -67,9 +68,10 @@ class Engine final : public Executor, public workers::PoolListener {
   void Lookup(const std::string& key, const std::string& tenant, Answered answered);
   // The same without a count, for those who may block.
   absl::StatusOr<std::shared_ptr<const StoredResult>> FindStored(const std::string& key);
-  // Forgets stored results, errors included. Errors are those of the caches.
-  absl::StatusOr<Removal> Evict(const std::vector<std::string>& keys);
-  absl::StatusOr<Removal> EvictAll();
+  // Forgets stored results, errors included, this daemon's and the cluster's. Errors are those of the caches;
+  // Unavailable (ENGINE_UNAVAILABLE) when the cluster has not forgotten all.
+  absl::StatusOr<v1::EvictResponse> Evict(const std::vector<std::string>& keys);
+  absl::StatusOr<v1::EvictResponse> EvictAll();
   // Compiles what TryStored did not find. `answered` is called exactly once, perhaps before this returns; errors are
   // those of CompileService.Compile. The call may be cancelled at any time.
   // `job_id` names the compile if this call begins it; "": a new name. `memory` is what MemoryOf(request) takes of the

@@ -14,13 +14,10 @@ grpc::ServerUnaryReactor* Evict(Engine& engine, grpc::CallbackServerContext* con
   }
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   engine.RunBlocking([&engine, request, response, reactor] {
-    absl::StatusOr<Removal> removal =
+    absl::StatusOr<v1::EvictResponse> evicted =
         request->everything() ? engine.EvictAll() : engine.Evict({request->keys().begin(), request->keys().end()});
-    if (removal.ok()) {
-      response->set_results(removal->asked_for);
-      response->set_artifacts(removal->digests.size());
-    }
-    reactor->Finish(ToGrpc(removal.status()));
+    if (evicted.ok()) *response = *evicted;
+    reactor->Finish(ToGrpc(evicted.status()));
   });
   return reactor;
 }

@@ -100,28 +100,107 @@ TEST_F(ClusterTest, WhatOneDaemonHasCompiledTheOtherDoesNot) {
   EXPECT_EQ(other->engine().scheduler().GetStats().started, 0u);
 }
 
-TEST_F(ClusterTest, WhatIsEvictedGoesFromTheEngineThoughOnlyTheEngineHasIt) {
-  Start();
-  StartOther();
+class EvictTest : public ClusterTest {
+ protected:
+  void SetUp() override {
+    ClusterTest::SetUp();
+    if (IsSkipped()) return;
+    Start();
+    StartOther();
+    other_admin = v1::AdminService::NewStub(
+        grpc::CreateChannel(absl::StrCat("127.0.0.1:", other->ports()[0]), grpc::InsecureChannelCredentials()));
+  }
+  void TearDown() override {
+    other_admin.reset();
+    ClusterTest::TearDown();
+  }
+  // That key, or everything.
+  static grpc::Status EvictAt(v1::AdminService::Stub& at, const std::string& key, v1::EvictResponse* evicted) {
+    grpc::ClientContext context;
+    v1::EvictRequest evict;
+    evict.set_everything(key.empty());
+    if (!key.empty()) evict.add_keys(key);
+    return at.Evict(&context, evict, evicted);
+  }
+  static v1::EvictResponse EvictOk(v1::AdminService::Stub& at, const std::string& key = "") {
+    v1::EvictResponse evicted;
+    const grpc::Status status = EvictAt(at, key, &evicted);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return evicted;
+  }
+  // Of what has no steps that are shared later than itself.
+  static v1::CompileRequest WholeRequest(const std::string& ir) {
+    v1::CompileRequest request = Request(ir);
+    request.set_debug_info(true);
+    return request;
+  }
+  void AwaitShared() {
+    Await([&] { return daemon().engine().cluster()->flight_stats().held == 0; });
+  }
+  int EngineHolds(const std::string& glob) {
+    int keys = 0;
+    for (int node = 0; node < 3; ++node) {
+      const std::string names = nodes->Command(node, absl::StrCat("keys '", glob, "'"));
+      keys += names.empty() ? 0 : static_cast<int>(std::count(names.begin(), names.end(), '\n')) + 1;
+    }
+    return keys;
+  }
+
+  std::unique_ptr<v1::AdminService::Stub> other_admin;
+};
+
+TEST_F(EvictTest, AKeyGoesFromTheEngineThoughOnlyTheEngineHasIt) {
   v1::CompileRequest request = Request("kernel");
   SetOption(&request, "artifact_bytes", 200000);
   const std::string key = CompileOk(*compile, request).key();
-  Await([&] { return daemon().engine().cluster()->flight_stats().held == 0; });
-  v1::EvictRequest evict;
-  evict.add_keys(key);
-  const auto evict_at = [&](v1::AdminService::Stub& at) {
-    grpc::ClientContext context;
-    v1::EvictResponse evicted;
-    EXPECT_TRUE(at.Evict(&context, evict, &evicted).ok());
-    return evicted.results();
-  };
-  const auto other_admin = v1::AdminService::NewStub(
-      grpc::CreateChannel(absl::StrCat("127.0.0.1:", other->ports()[0]), grpc::InsecureChannelCredentials()));
+  AwaitShared();
   // The other one never had it.
-  EXPECT_EQ(evict_at(*other_admin), 1u);
+  EXPECT_EQ(EvictOk(*other_admin, key).results(), 1u);
   EXPECT_EQ(other->engine().FindStored(key).status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(evict_at(*admin), 1u);
+  EXPECT_EQ(EvictOk(*admin, key).results(), 1u);
   EXPECT_EQ(CompileOk(*compile, request).cache(), v1::CACHE_STATUS_MISS);
+}
+
+TEST_F(EvictTest, EverythingGoesFromTheEngineThoughOtherDaemonsPutItThere) {
+  v1::CompileRequest large = WholeRequest("large");
+  SetOption(&large, "artifact_bytes", 2500000);
+  CompileOk(*compile, WholeRequest("kernel"));
+  const std::string key = CompileOk(*compile, large).key();
+  v1::CompileResponse response;
+  EXPECT_FALSE(Compile(WholeRequest("error invalid wrong"), &response).ok());
+  AwaitShared();
+  Await([&] { return EngineHolds("*:error") == 1; });
+  EXPECT_EQ(EngineHolds("*:results"), 2);
+  EXPECT_GT(EngineHolds("*:blobs:*"), 0);
+  const v1::EvictResponse evicted = EvictOk(*other_admin);
+  EXPECT_EQ(evicted.results(), 0u);
+  EXPECT_EQ(evicted.shared_results(), 2u);
+  EXPECT_EQ(evicted.shared_artifacts(), 4u);  // A binary and a request each.
+  for (const char* glob : {"*:results", "*:error", "*:blobs*"}) EXPECT_EQ(EngineHolds(glob), 0) << glob;
+  EXPECT_EQ(other->engine().FindStored(key).status().code(), absl::StatusCode::kNotFound);
+  // Whoever has its own copy keeps it until it is asked too, and nothing is counted twice.
+  EXPECT_EQ(CompileOk(*compile, large).cache(), v1::CACHE_STATUS_HIT);
+  const v1::EvictResponse own = EvictOk(*admin);
+  EXPECT_EQ(own.results(), 2u);
+  EXPECT_EQ(own.shared_results() + own.shared_artifacts(), 0u);
+  EXPECT_EQ(CompileOk(*compile, large).cache(), v1::CACHE_STATUS_MISS);
+}
+
+TEST_F(EvictTest, WhatTheEngineDidNotDoIsAnErrorAfterTheDaemonsOwnPart) {
+  const v1::CompileRequest one = WholeRequest("one"), two = WholeRequest("two");
+  const std::string key = CompileOk(*compile, one).key();
+  CompileOk(*compile, two);
+  AwaitShared();
+  for (int node = 0; node < 3; ++node) nodes->Signal(node, SIGKILL);
+  v1::EvictResponse evicted;
+  for (const std::string& which : {key, std::string()}) {
+    const grpc::Status status = EvictAt(*admin, which, &evicted);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+    EXPECT_EQ(ReasonOf(status), "ENGINE_UNAVAILABLE");
+    EXPECT_THAT(status.error_message(), HasSubstr("not from the cluster's engine: redis"));
+  }
+  EXPECT_EQ(CompileOk(*compile, one).cache(), v1::CACHE_STATUS_MISS);
+  EXPECT_EQ(CompileOk(*compile, two).cache(), v1::CACHE_STATUS_MISS);
 }
 
 TEST_F(ClusterTest, AJobThatAnotherDaemonCompiledShowsItsStagesAndThatDaemonsName) {

@@ -179,6 +179,18 @@ TEST_P(CacheContract, ListNamesEveryEntryOnce) {
   EXPECT_THAT(*keys, testing::UnorderedElementsAre(kept, other));
 }
 
+TEST_P(CacheContract, RemoveAllForgetsAndCountsEveryEntry) {
+  const std::string large(5 << 20, 'x');
+  const Digest one = PutNew("one"), two = PutNew("two"), three = PutNew(large);
+  const absl::StatusOr<uint64_t> removed = cache_->RemoveAll();
+  ASSERT_EQ(removed.status(), absl::OkStatus());
+  EXPECT_EQ(*removed, 3u);
+  for (const Digest& key : {one, two, three}) EXPECT_TRUE(absl::IsNotFound(cache_->Get(key).status()));
+  EXPECT_EQ(*cache_->RemoveAll(), 0u);
+  PutNew("two");
+  ExpectHolds(two, "two");
+}
+
 TEST_P(CacheContract, ValueOutlivesItsEntry) {
   const Digest key = PutNew("still here");
   const absl::StatusOr<Blob> value = cache_->Get(key);
