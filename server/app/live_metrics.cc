@@ -54,7 +54,7 @@ void AddDaemon(const StatusView& view, Families* out) {
   out->Value(view.tls_refused ? 1 : 0);
   out->Begin("tritond_open_jobs", "Submitted jobs that have not ended.");
   out->Value(static_cast<double>(view.open_jobs));
-  out->Begin("tritond_quarantined", "Kernels that are not compiled because they killed workers.");
+  out->Begin("tritond_quarantined", "Kernels that are not compiled: they killed workers, or were locked up by hand.");
   out->Value(static_cast<double>(view.quarantined));
   out->Begin("tritond_stored_limit_bytes", "Most that is kept, before compression; 0: no limit.");
   out->Value(static_cast<double>(view.stored_limit_bytes));

@@ -14,7 +14,8 @@ grpc::ServerUnaryReactor* ListQuarantine(Engine& engine, const Caller& caller, g
     v1::QuarantineEntry& out = *response->add_entries();
     out.set_key(entry.key);
     out.set_label(entry.label);
-    out.mutable_reports()->Assign(entry.reports.begin(), entry.reports.end());
+    if (entry.by_hand.has_value()) out.add_reports(absl::StrCat("by hand: ", *entry.by_hand));
+    for (const std::string& report : entry.reports) out.add_reports(report);
     const absl::Time since = timing::ToWallTime(entry.since, engine.Now());
     *out.mutable_since() = google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(since));
   }
@@ -26,7 +27,7 @@ grpc::ServerUnaryReactor* Quarantine(Engine& engine, grpc::CallbackServerContext
   if (!cache::Digest::FromHex(request->key()).ok()) {
     return FinishNow(context, InvalidRequest({{"key", "must be 64 lowercase hexadecimal digits"}}));
   }
-  engine.scheduler().Lock(request->key(), request->reason().empty() ? "by the operator" : request->reason());
+  engine.scheduler().Lock(request->key(), request->reason());
   return FinishNow(context, absl::OkStatus());
 }
 

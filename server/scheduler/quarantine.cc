@@ -4,7 +4,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace tritond::server {
+
+std::string Quarantine::Entry::Why() const {
+  std::string why;
+  if (by_hand.has_value())
+    why = absl::StrCat("this kernel is quarantined by hand", by_hand->empty() ? "" : ": ", *by_hand);
+  if (reports.empty()) return why;
+  const std::string killed = absl::StrCat("compiling this kernel killed ", reports.size(), " worker(s)");
+  return by_hand.has_value() ? absl::StrCat(why, "; ", killed, ". Last: ", reports.back())
+                             : absl::StrCat(killed, "; it is quarantined. Last: ", reports.back());
+}
 
 Quarantine::Entry& Quarantine::Touch(const std::string& key, absl::Time now) {
   auto it = entries_.find(key);
@@ -47,7 +59,7 @@ std::string Quarantine::Convict(uint64_t lease, const std::string& report, absl:
 
 void Quarantine::Lock(const std::string& key, const std::string& reason, absl::Time now) {
   Entry& entry = Touch(key, now);
-  entry.reports.push_back(reason);
+  entry.by_hand = reason;
   entry.locked = true;
 }
 
@@ -61,9 +73,9 @@ const Quarantine::Entry* Quarantine::Find(const std::string& key, absl::Time now
   return &it->second;
 }
 
-std::vector<std::string> Quarantine::ReportsOf(const std::string& key) const {
+Quarantine::Entry Quarantine::EntryOf(const std::string& key) const {
   auto it = entries_.find(key);
-  return it == entries_.end() ? std::vector<std::string>{} : it->second.reports;
+  return it == entries_.end() ? Entry() : it->second;
 }
 
 bool Quarantine::Release(const std::string& key) { return entries_.erase(key) != 0; }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,14 @@ class Quarantine final {
  public:
   struct Entry {
     std::string key;
-    std::string label, tenant;         // of the job that killed last
-    std::vector<std::string> reports;  // one a kill
-    absl::Time since;                  // of the last kill
+    std::string label, tenant;           // of the job that killed last
+    std::vector<std::string> reports;    // one a kill
+    std::optional<std::string> by_hand;  // the operator's reason, which may be ""; none: it is locked by its kills
+    absl::Time since;                    // of the last kill, or since it was locked by hand
     bool locked = false;
+
+    // Why it is locked up, for its callers.
+    std::string Why() const;
   };
 
   Quarantine(int kills, absl::Duration period, size_t max_entries = 1024)
@@ -35,12 +40,12 @@ class Quarantine final {
   // It was killed: AddKill for the lease's key, once. The key when it is locked up now; "" when not, or when the lease
   // is no suspect.
   std::string Convict(uint64_t lease, const std::string& report, absl::Time now);
-  // Locks a key up at once, for a reason of the operator's.
+  // Locks a key up at once, for a reason of the operator's, or "".
   void Lock(const std::string& key, const std::string& reason, absl::Time now);
   // The entry of a key that is locked up; null when it is free.
   const Entry* Find(const std::string& key, absl::Time now);
-  // The reports of a key's kills so far, locked up or not.
-  std::vector<std::string> ReportsOf(const std::string& key) const;
+  // What is known of a key so far, locked up or not.
+  Entry EntryOf(const std::string& key) const;
   // False when it is not in.
   bool Release(const std::string& key);
   std::vector<Entry> Locked() const;

@@ -39,7 +39,7 @@ TEST(Quarantine, ASuspectThatIsConvictedCountsOnce) {
   EXPECT_EQ(quarantine.Convict(1, "signal 6", kStart), "");
   EXPECT_EQ(quarantine.Convict(1, "signal 6", kStart), "");
   EXPECT_EQ(quarantine.Convict(2, "signal 11", kStart), "k");
-  EXPECT_EQ(quarantine.ReportsOf("k"), (std::vector<std::string>{"signal 6", "signal 11"}));
+  EXPECT_EQ(quarantine.EntryOf("k").reports, (std::vector<std::string>{"signal 6", "signal 11"}));
 }
 
 TEST(Quarantine, ForgetsTheOldestSuspectsWhenFull) {
@@ -53,10 +53,26 @@ TEST(Quarantine, ReleaseAndLockWorkByHand) {
   Quarantine quarantine(2, absl::Hours(1));
   quarantine.Lock("k", "known bad", kStart);
   ASSERT_EQ(quarantine.Locked().size(), 1u);
-  EXPECT_EQ(quarantine.Locked()[0].reports[0], "known bad");
+  EXPECT_EQ(quarantine.Locked()[0].by_hand, "known bad");
   EXPECT_TRUE(quarantine.Release("k"));
   EXPECT_FALSE(quarantine.Release("k"));
   EXPECT_EQ(quarantine.Find("k", kStart), nullptr);
+}
+
+TEST(Quarantine, SaysWhetherKillsOrSomebodyLockedAKeyUp) {
+  Quarantine quarantine(2, absl::Hours(1));
+  quarantine.Lock("k", "wrong results", kStart);
+  EXPECT_EQ(quarantine.Find("k", kStart)->Why(), "this kernel is quarantined by hand: wrong results");
+  quarantine.AddKill("k", "", "blue", "signal 6", kStart);
+  EXPECT_EQ(
+      quarantine.Find("k", kStart)->Why(),
+      "this kernel is quarantined by hand: wrong results; compiling this kernel killed 1 worker(s). Last: signal 6");
+  quarantine.Lock("silent", "", kStart);
+  EXPECT_EQ(quarantine.Find("silent", kStart)->Why(), "this kernel is quarantined by hand");
+  quarantine.AddKill("killer", "", "blue", "signal 6", kStart);
+  quarantine.AddKill("killer", "", "blue", "signal 11", kStart);
+  EXPECT_EQ(quarantine.Find("killer", kStart)->Why(),
+            "compiling this kernel killed 2 worker(s); it is quarantined. Last: signal 11");
 }
 
 TEST(Quarantine, ForgetsTheOldestWhenFull) {

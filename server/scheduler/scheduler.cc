@@ -25,12 +25,9 @@ Outcome Refuse(absl::Status status, std::string reason, absl::Duration retry_del
   return outcome;
 }
 
-Outcome QuarantinedOutcome(std::vector<std::string> reports) {
-  Outcome outcome = Refuse(absl::FailedPreconditionError(absl::StrCat(
-                               "compiling this kernel killed ", reports.size(),
-                               " worker(s); it is quarantined. Last: ", reports.empty() ? "" : reports.back())),
-                           "QUARANTINED");
-  outcome.reports = std::move(reports);
+Outcome QuarantinedOutcome(const Quarantine::Entry& entry) {
+  Outcome outcome = Refuse(absl::FailedPreconditionError(entry.Why()), "QUARANTINED");
+  outcome.reports = entry.reports;
   outcome.quarantined = true;
   return outcome;
 }
@@ -56,7 +53,7 @@ absl::Duration Scheduler::RetryDelayLocked() const {
 }
 
 std::optional<Outcome> Scheduler::RefusalLocked(const JobSpec& spec) {
-  if (const Quarantine::Entry* entry = quarantine_.Find(spec.key, clock_())) return QuarantinedOutcome(entry->reports);
+  if (const Quarantine::Entry* entry = quarantine_.Find(spec.key, clock_())) return QuarantinedOutcome(*entry);
   if (draining_) {
     return Refuse(absl::UnavailableError("this server is draining; ask another, or this one later"), "DRAINING",
                   absl::Seconds(5));
@@ -420,7 +417,7 @@ void Scheduler::Blame(uint64_t lease, const std::string& report) {
     const std::string key = quarantine_.Convict(lease, report, clock_());
     auto in_flight = by_key_.find(key);
     if (key.empty() || in_flight == by_key_.end()) return;
-    FinishLocked(in_flight->second, QuarantinedOutcome(quarantine_.ReportsOf(key)), &calls);
+    FinishLocked(in_flight->second, QuarantinedOutcome(quarantine_.EntryOf(key)), &calls);
     DispatchLocked();
     CheckIdleLocked(clock_(), &calls);
   }
@@ -437,7 +434,7 @@ void Scheduler::RetryOrFailLocked(uint64_t id, const Loss& loss, bool begun, Cal
   const bool blamed = begun && (loss.kind == Loss::Kind::kCrashed || loss.kind == Loss::Kind::kTimeLimit);
   if (blamed && quarantine_.AddKill(job.spec.key, job.spec.label, job.spec.tenant, loss.report, clock_()) &&
       loss.kind == Loss::Kind::kCrashed) {
-    FinishLocked(id, QuarantinedOutcome(quarantine_.ReportsOf(job.spec.key)), calls);
+    FinishLocked(id, QuarantinedOutcome(quarantine_.EntryOf(job.spec.key)), calls);
   } else if (!job.runs.empty()) {
     return;  // The other run goes on.
   } else if (blamed && loss.kind == Loss::Kind::kTimeLimit) {

@@ -161,5 +161,28 @@ TEST_F(FaultsTest, TheQuarantineCanBeListedAndOpened) {
   EXPECT_EQ(admin->Release(&context, release, &released).error_code(), grpc::StatusCode::NOT_FOUND);
 }
 
+TEST_F(FaultsTest, CallersOfAKernelThatIsQuarantinedByHandReadTheReasonAndOfNoDeaths) {
+  Start();
+  v1::CompileResponse response;
+  ASSERT_TRUE(Compile(Request(), &response).ok());
+  v1::QuarantineRequest lock;
+  lock.set_key(response.key());
+  lock.set_reason("wrong results, ask the kernel team");
+  v1::QuarantineResponse locked;
+  grpc::ClientContext context, list_context;
+  ASSERT_TRUE(admin->Quarantine(&context, lock, &locked).ok());
+  v1::CompileRequest again = Request();
+  again.set_cache_mode(v1::CACHE_MODE_REFRESH);
+  const grpc::Status status = Compile(again, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(status.error_message(), "this kernel is quarantined by hand: wrong results, ask the kernel team");
+  EXPECT_EQ(ReasonOf(status), "QUARANTINED");
+  EXPECT_EQ(DetailOf<v1::CrashReport>(status), nullptr);
+  v1::ListQuarantineResponse list;
+  ASSERT_TRUE(admin->ListQuarantine(&list_context, {}, &list).ok());
+  ASSERT_EQ(list.entries_size(), 1);
+  EXPECT_THAT(list.entries(0).reports(), testing::ElementsAre("by hand: wrong results, ask the kernel team"));
+}
+
 }  // namespace
 }  // namespace tritond::tests
