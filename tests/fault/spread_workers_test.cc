@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/fault/daemon_process.h"
 #include "tests/support/program.h"
+#include "tests/support/tcp_proxy.h"
 
 namespace tritond::tests {
 namespace {
@@ -56,6 +57,21 @@ TEST_F(SpreadWorkers, BehindOneNameEachDaemonHasSomeAndALivingOneIsFound) {
 
 TEST_F(SpreadWorkers, SoItIsWithAList) {
   ExpectThatBothHaveSome(absl::StrCat("ipv4:", first.address(), ",", second.address()));
+}
+
+TEST_F(SpreadWorkers, AnAddressThatIsSilentIsPassedOverSoon) {
+  first.workers = second.workers = 0;
+  ASSERT_TRUE(first.Start() && second.Start());
+  TcpProxy silent(second.port());
+  silent.Stall();
+  const std::string server = absl::StrCat("ipv4:127.0.0.1:", silent.port(), ",", first.address());
+  std::vector<std::unique_ptr<Program>> workers;
+  for (int i = 0; i < 6; ++i) {  // half of them dial the silent one first
+    workers.push_back(
+        std::make_unique<Program>(std::vector<std::string>{TRITOND_FAKE_WORKER, "--server", server, "--once"}));
+  }
+  EXPECT_TRUE(Await([this] { return first.Workers().workers_size() == 6; }, absl::Seconds(12)))
+      << first.Workers().workers_size();
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
@@ -43,6 +44,8 @@ constexpr size_t kCompileStackBytes = size_t{256} << 20;
 constexpr int kExitCancelled = 75;
 constexpr int kKeepaliveMs = 6000;  // not under the 5 s that daemons permit
 constexpr int kKeepaliveTimeoutMs = 4000;
+// How long an address may be silent before the next one is dialled; gRPC's own patience is 20 s.
+constexpr int kConnectMs = 5000;
 // A daemon that takes longer to look something up costs more than it saves.
 constexpr absl::Duration kRecallPatience = absl::Seconds(2);
 // A worker that is told to end while it dials waits so long for the daemon's welcome, and one that retires so long for
@@ -211,6 +214,7 @@ absl::Status Runner::Serve() {
   if (!credentials->token.empty()) context_.AddMetadata("authorization", absl::StrCat("Bearer ", credentials->token));
   const DialTarget dial = TargetOf(options_);
   if (!dial.authority.empty()) arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, dial.authority);
+  if (absl::StrContains(dial.target, ',')) arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
   auto channel = grpc::CreateCustomChannel(dial.target, credentials->channel, arguments);
   auto stub = v1::WorkerService::NewStub(channel);
   context_.set_wait_for_ready(false);
