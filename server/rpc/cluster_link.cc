@@ -203,12 +203,39 @@ void ClusterLink::ShareError(const std::string& key, const absl::Status& error) 
   flights_.PublishError(key, ToFailure(error).SerializeAsString());
 }
 
-absl::Status ClusterLink::Forget(const Removal& removal) {
+std::vector<cache::Digest> ClusterLink::NamesOf(const std::string& key) {
+  std::vector<cache::Digest> names;
+  const auto add = [&names](const std::string& hex) {
+    if (absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(hex); digest.ok()) names.push_back(*digest);
+  };
+  add(key);
+  if (names.empty()) return names;
+  v1::ActionResult action;
+  if (const auto own = engine_.store().Find(key); own.ok()) {
+    action = (*own)->action;
+  } else if (const auto shared = access_.shared_results.Get(names[0]); shared.ok()) {
+    if (!action.ParseFromArray(shared->data(), static_cast<int>(shared->size()))) return names;
+  }
+  add(action.semantic_key());
+  add(action.assembly_key());
+  return names;
+}
+
+absl::StatusOr<ClusterLink::Forgotten> ClusterLink::Forget(const std::vector<cache::Digest>& keys,
+                                                           const std::vector<cache::Digest>& blobs) {
+  Forgotten forgotten;
   absl::Status status;
+  const auto remove = [&status](cache::Cache& from, const std::vector<cache::Digest>& those, uint64_t* there) {
+    const absl::StatusOr<std::vector<cache::Digest>> missing = from.FindMissing(those);
+    status.Update(missing.status());
+    if (missing.ok()) *there = those.size() - missing->size();
+    for (const cache::Digest& one : those) status.Update(from.Remove(one));
+  };
   // Results first: none may name what has gone.
-  for (const cache::Digest& key : removal.keys) status.Update(access_.shared_results.Remove(key));
-  for (const cache::Digest& digest : removal.digests) status.Update(access_.shared_blobs.Remove(digest));
-  return status;
+  remove(access_.shared_results, keys, &forgotten.results);
+  remove(access_.shared_blobs, blobs, &forgotten.blobs);
+  if (!status.ok()) return status;
+  return forgotten;
 }
 
 absl::StatusOr<ClusterLink::Forgotten> ClusterLink::ForgetAll() {

@@ -65,14 +65,16 @@ class ClusterLink final {
   void Share(const std::string& key, std::shared_ptr<const StoredResult> result,
              std::function<void(bool)> then = nullptr);
   void ShareError(const std::string& key, const absl::Status& error);
-  // Has the cluster forget results and errors too. Blocks; what the engine does not do now expires there. The first
-  // error, after trying all.
-  absl::Status Forget(const Removal& removal);
-  // The same of all that the engine has; leases stay.
+  // The key and the other names of its result, this daemon's or, though it may not be had whole, the engine's. Blocks.
+  std::vector<cache::Digest> NamesOf(const std::string& key);
+  // Has the cluster forget results and errors too; how many the engine had. Blocks; what the engine does not do now
+  // expires there. The first error, after trying all.
   struct Forgotten {
     uint64_t results = 0;
     uint64_t blobs = 0;
   };
+  absl::StatusOr<Forgotten> Forget(const std::vector<cache::Digest>& keys, const std::vector<cache::Digest>& blobs);
+  // The same of all that the engine has; leases stay.
   absl::StatusOr<Forgotten> ForgetAll();
   void ForgetError(const std::string& key) { flights_.ForgetError(key); }
 

@@ -2,6 +2,7 @@
 #include "server/rpc/engine.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -43,18 +44,20 @@ Outcome Failed(absl::Status status) {
   return outcome;
 }
 
-v1::EvictResponse ToResponse(const Removal& removal) {
+// What went here, and from the cluster's engine, which may not have done its part.
+absl::StatusOr<v1::EvictResponse> ToResponse(const Removal& removal,
+                                             const absl::StatusOr<ClusterLink::Forgotten>& shared) {
+  if (!shared.ok()) {
+    return WithReason(absl::UnavailableError(absl::StrCat(
+                          "evicted from this daemon, but not from the cluster's engine: ", shared.status().message())),
+                      "ENGINE_UNAVAILABLE");
+  }
   v1::EvictResponse response;
   response.set_results(removal.asked_for);
   response.set_artifacts(removal.digests.size());
+  response.set_shared_results(shared->results);
+  response.set_shared_artifacts(shared->blobs);
   return response;
-}
-
-// An eviction that the cluster's engine has not done, or not wholly.
-absl::Status OnlyHere(const absl::Status& shared) {
-  return WithReason(absl::UnavailableError(absl::StrCat("evicted from this daemon, but not from the cluster's engine: ",
-                                                        shared.message())),
-                    "ENGINE_UNAVAILABLE");
 }
 
 // The request as it is stored beside its result, which is told of it.
@@ -152,30 +155,27 @@ std::string Engine::KeyOf(const v1::CompileRequest& request) const {
 }
 
 absl::StatusOr<v1::EvictResponse> Engine::Evict(const std::vector<std::string>& keys) {
+  std::set<cache::Digest> names;  // that the engine may have
   for (const std::string& key : keys) {
     errors_.Forget(key);
-    if (cluster_ != nullptr) cluster_->ForgetError(key);
+    if (cluster_ == nullptr) continue;
+    cluster_->ForgetError(key);
     FindStored(key).IgnoreError();  // What only the engine has becomes this daemon's too, and goes as its own do.
+    const std::vector<cache::Digest> its = cluster_->NamesOf(key);
+    names.insert(its.begin(), its.end());
   }
   const absl::StatusOr<Removal> removal = store_.Evict(keys);
   if (!removal.ok()) return removal.status();
-  if (cluster_ != nullptr) {
-    if (const absl::Status shared = cluster_->Forget(*removal); !shared.ok()) return OnlyHere(shared);
-  }
-  return ToResponse(*removal);
+  if (cluster_ == nullptr) return ToResponse(*removal, ClusterLink::Forgotten());
+  names.insert(removal->keys.begin(), removal->keys.end());
+  return ToResponse(*removal, cluster_->Forget({names.begin(), names.end()}, removal->digests));
 }
 
 absl::StatusOr<v1::EvictResponse> Engine::EvictAll() {
   errors_.ForgetAll();
   const absl::StatusOr<Removal> removal = store_.EvictAll();
   if (!removal.ok()) return removal.status();
-  v1::EvictResponse response = ToResponse(*removal);
-  if (cluster_ == nullptr) return response;
-  const absl::StatusOr<ClusterLink::Forgotten> shared = cluster_->ForgetAll();
-  if (!shared.ok()) return OnlyHere(shared.status());
-  response.set_shared_results(shared->results);
-  response.set_shared_artifacts(shared->blobs);
-  return response;
+  return ToResponse(*removal, cluster_ == nullptr ? ClusterLink::Forgotten() : cluster_->ForgetAll());
 }
 
 void Engine::Lookup(const std::string& key, const std::string& tenant, Answered answered) {

@@ -161,6 +161,26 @@ TEST_F(EvictTest, AKeyGoesFromTheEngineThoughOnlyTheEngineHasIt) {
   EXPECT_EQ(CompileOk(*compile, request).cache(), v1::CACHE_STATUS_MISS);
 }
 
+TEST_F(EvictTest, AKeyGoesFromTheEngineUnderAllItsNames) {
+  const std::string key = CompileOk(*compile, Request("kernel")).key();
+  Await([&] { return EngineHolds("*:results") == 3; });  // The semantic one and the assembly are shared later.
+  EXPECT_EQ(EvictOk(*other_admin, key).shared_results(), 3u);
+  EXPECT_EQ(EngineHolds("*:results"), 0);
+  EXPECT_EQ(CompileOk(*other_compile, Request("// respelled\nkernel")).cache(), v1::CACHE_STATUS_MISS);
+  EXPECT_EQ(other->engine().metrics().semantic_hits.Value(), 0);
+}
+
+TEST_F(EvictTest, AKeyGoesFromTheEngineThoughItsArtifactIsMissingThere) {
+  const v1::CompileResponse made = CompileOk(*compile, WholeRequest("kernel"));
+  AwaitShared();
+  const std::string blob = absl::StrCat("tritond:{", made.result().artifacts(0).digest(), "}:blobs");
+  ASSERT_EQ(nodes->Command(0, absl::StrCat("-c del '", blob, "'")), "1");
+  const v1::EvictResponse evicted = EvictOk(*other_admin, made.key());
+  EXPECT_EQ(evicted.results(), 0u);
+  EXPECT_EQ(evicted.shared_results(), 1u);
+  EXPECT_EQ(EngineHolds("*:results"), 0);
+}
+
 TEST_F(EvictTest, EverythingGoesFromTheEngineThoughOtherDaemonsPutItThere) {
   v1::CompileRequest large = WholeRequest("large");
   SetOption(&large, "artifact_bytes", 2500000);
