@@ -10,6 +10,8 @@ namespace {
 
 // What a result costs besides its compile: asking for it, at the least.
 constexpr double kLeastCostSeconds = 0.01;
+// Of the results that came lately.
+constexpr size_t kLatest = 64;
 
 double WorthOf(const IndexedResult& result) {
   double bytes = static_cast<double>(result.size_bytes);
@@ -72,6 +74,9 @@ Removal ResultIndex::Add(const IndexedResult& result) {
   entry.derived = result.derived;
   entry.value = entry.queued = ValueOf(entry);
   order_.emplace(entry.queued, result.key);
+  latest_.erase(std::remove(latest_.begin(), latest_.end(), result.key), latest_.end());
+  latest_.push_back(result.key);
+  if (latest_.size() > kLatest) latest_.pop_front();
   return removal;
 }
 
@@ -92,12 +97,32 @@ Removal ResultIndex::Remove(const std::vector<cache::Digest>& keys) {
 
 Removal ResultIndex::RemoveAll() { return Shrink(0); }
 
-Removal ResultIndex::Shrink(uint64_t limit_bytes, const std::optional<cache::Digest>& spared) {
+absl::flat_hash_set<cache::Digest> ResultIndex::LatestLocked(uint64_t limit_bytes) const {
+  absl::flat_hash_set<cache::Digest> latest;
+  uint64_t bytes = 0;
+  bool has_asked_for = false;
+  for (auto key = latest_.rbegin(); key != latest_.rend(); ++key) {
+    const auto it = entries_.find(*key);
+    if (it == entries_.end()) continue;
+    bytes += it->second.size_bytes;
+    for (const cache::Digest& digest : it->second.pieces) bytes += pieces_.at(digest).size_bytes;
+    if (has_asked_for && bytes > limit_bytes / 8) break;
+    latest.insert(*key);
+    has_asked_for |= !it->second.derived;
+  }
+  return latest;
+}
+
+Removal ResultIndex::Shrink(uint64_t limit_bytes, bool spare_latest) {
   absl::MutexLock lock(&mu_);
   Removal removal;
-  while (!order_.empty() && (size_bytes_ > limit_bytes || limit_bytes == 0)) {
-    auto first = order_.begin();
-    if (first->second == spared && order_.size() > 1) ++first;
+  if (size_bytes_ <= limit_bytes && limit_bytes > 0) return removal;
+  const absl::flat_hash_set<cache::Digest> spared =
+      spare_latest ? LatestLocked(limit_bytes) : absl::flat_hash_set<cache::Digest>();
+  while (size_bytes_ > limit_bytes || limit_bytes == 0) {
+    const auto first =
+        std::find_if(order_.begin(), order_.end(), [&](const auto& queued) { return !spared.contains(queued.second); });
+    if (first == order_.end()) break;
     const cache::Digest key = first->second;
     Entry& entry = entries_[key];
     if (entry.value > entry.queued) {

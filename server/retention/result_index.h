@@ -3,13 +3,14 @@
 #define SERVER_RETENTION_RESULT_INDEX_H_
 
 #include <cstdint>
-#include <optional>
+#include <deque>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/synchronization/mutex.h"
 #include "cache/api/digest.h"
 
@@ -50,9 +51,10 @@ class ResultIndex final {
   // Takes these results out; unknown keys are left out of the answer.
   Removal Remove(const std::vector<cache::Digest>& keys);
   Removal RemoveAll();
-  // Takes out the least valuable results until at most `limit_bytes` are stored; `spared`, the one that has just come,
-  // last of all.
-  Removal Shrink(uint64_t limit_bytes, const std::optional<cache::Digest>& spared = std::nullopt);
+  // Takes out the least valuable results until at most `limit_bytes` are stored. With `spare_latest` those stay whose
+  // callers may be about to fetch what they name: the last one that was asked for with all that came after it, however
+  // large, and of the others that came lately as many as an eighth of the limit holds.
+  Removal Shrink(uint64_t limit_bytes, bool spare_latest = false);
 
   // Whether a result names this piece.
   bool Names(const cache::Digest& digest) const;
@@ -79,12 +81,14 @@ class ResultIndex final {
   };
 
   double ValueOf(const Entry& entry) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::flat_hash_set<cache::Digest> LatestLocked(uint64_t limit_bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RemoveLocked(const cache::Digest& key, Removal* removal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   mutable absl::Mutex mu_;
   absl::flat_hash_map<cache::Digest, Entry> entries_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<cache::Digest, Piece> pieces_ ABSL_GUARDED_BY(mu_);
   std::set<std::pair<double, cache::Digest>> order_ ABSL_GUARDED_BY(mu_);  // by value; uses since are not in it yet
+  std::deque<cache::Digest> latest_ ABSL_GUARDED_BY(mu_);                  // as they came; some may have gone
   double inflation_ ABSL_GUARDED_BY(mu_) = 0;                              // the value of the last one evicted
   uint64_t size_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   size_t derived_ ABSL_GUARDED_BY(mu_) = 0;

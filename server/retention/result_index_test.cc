@@ -84,12 +84,39 @@ TEST(ResultIndex, WhatIsNotUsedAnyMoreGoesInTheEnd) {
   EXPECT_TRUE(gone);
 }
 
-TEST(ResultIndex, WhatHasJustComeGoesLast) {
+TEST(ResultIndex, WhatHasJustComeStaysUntilAnotherComes) {
   ResultIndex index;
   index.Add(Result("dear", 60));
-  index.Add(Result("fresh", 0.1));
-  EXPECT_THAT(index.Shrink(100, Name("fresh")).keys, ElementsAre(Name("dear")));
-  EXPECT_THAT(index.Shrink(50, Name("fresh")).keys, ElementsAre(Name("fresh")));
+  index.Add(Result("fresh", 0.1, {{"large", 10000}}));
+  EXPECT_THAT(index.Shrink(150, /*spare_latest=*/true).keys, ElementsAre(Name("dear")));
+  EXPECT_EQ(index.size(), 1u);
+  index.Add(Result("next", 0.1));
+  EXPECT_THAT(index.Shrink(150, /*spare_latest=*/true).keys, ElementsAre(Name("fresh")));
+  EXPECT_THAT(index.Keys(), ElementsAre(Name("next")));
+}
+
+TEST(ResultIndex, WhatHasJustComeStaysThoughItsStepsComeAfterIt) {
+  ResultIndex index;
+  index.Add(Result("fresh", 0.1, {{"large", 10000}}));
+  for (const char* step : {"semantic", "assembly"}) {
+    IndexedResult derived = Result(step, 60, {{step, 1000}});
+    derived.derived = true;
+    index.Add(derived);
+    EXPECT_THAT(index.Shrink(150, /*spare_latest=*/true).keys, IsEmpty());
+  }
+}
+
+TEST(ResultIndex, OfWhatCameLatelyAnEighthOfTheLimitStays) {
+  ResultIndex index;
+  for (int i = 0; i < 16; ++i) index.Add(Result(absl::StrCat("dear ", i), 60));
+  for (int i = 0; i < 3; ++i) {
+    index.Add(Result(absl::StrCat("cheap ", i), 0.1));
+    index.Shrink(1600, /*spare_latest=*/true);
+  }
+  const std::vector<cache::Digest> keys = index.Keys();
+  EXPECT_EQ(keys.size(), 16u);
+  EXPECT_THAT(keys, testing::IsSupersetOf({Name("cheap 1"), Name("cheap 2")}));
+  EXPECT_THAT(keys, testing::Not(testing::Contains(Name("cheap 0"))));
 }
 
 TEST(ResultIndex, AllCanGo) {

@@ -146,7 +146,7 @@ absl::StatusOr<std::shared_ptr<const StoredResult>> ResultStore::Keep(const std:
   Drop(index_.Add(ToIndexed(*key_digest, result->action, result->serialized.size())), &cache::Cache::Release)
       .IgnoreError();
   if (limits_.stored_bytes > 0)
-    Drop(index_.Shrink(limits_.stored_bytes, *key_digest), &cache::Cache::Release).IgnoreError();
+    Drop(index_.Shrink(limits_.stored_bytes, /*spare_latest=*/true), &cache::Cache::Release).IgnoreError();
   return result;
 }
 

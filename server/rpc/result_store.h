@@ -40,8 +40,8 @@ struct FreshResult {
 
 struct StoreLimits {
   uint64_t inline_bytes = uint64_t{3} << 20;  // artifacts up to this sum are loaded with their result
-  uint64_t stored_bytes = 0;                  // more than this, and the least valuable results go; 0: no limit
-  uint64_t hot_bytes = uint64_t{64} << 20;    // of results that are kept parsed
+  uint64_t stored_bytes = 0;  // more than this, and the least valuable results go, the latest last; 0: no limit
+  uint64_t hot_bytes = uint64_t{64} << 20;  // of results that are kept parsed
 };
 
 // Action results by request key, artifact bytes and requests by digest. Thread-safe. Owns neither cache.

@@ -46,6 +46,24 @@ TEST_F(ArtifactTest, ALargeArtifactIsNotInlinedButFetched) {
   EXPECT_EQ(proto::Sha256Hex(bytes), artifact.digest());
 }
 
+TEST_F(ArtifactTest, WhoeverHadItMadeCanFetchWhatIsMoreThanMayBeStored) {
+  config.max_stored_mb = 1;
+  Start();
+  v1::CompileRequest request = Request();
+  SetOption(&request, "artifact_bytes", 5 << 20);
+  v1::CompileResponse response, next;
+  ASSERT_TRUE(Compile(request, &response).ok());
+  const std::string digest = response.result().artifacts(0).digest();
+  const server::ResultIndex& index = daemon().engine().store().index();
+  Await([&] { return index.size() == 3; });  // Its steps are kept after the answer.
+  std::string bytes;
+  ASSERT_TRUE(Fetch(digest, 0, 0, &bytes).ok());
+  EXPECT_EQ(proto::Sha256Hex(bytes), digest);
+  ASSERT_TRUE(Compile(Request("module {} // next"), &next).ok());
+  Await([&] { return index.size_bytes() < (1 << 20); });
+  EXPECT_EQ(Fetch(digest, 0, 0, &bytes).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
 TEST_F(ArtifactTest, ABrokenFetchResumesAtItsOffset) {
   Start();
   v1::CompileResponse response;
