@@ -42,7 +42,7 @@ class JobStream {
   virtual absl::StatusOr<std::string> Add(const StreamEntry& entry) = 0;
   // Ok when it has gone.
   virtual absl::Status Remove(const StreamName& stream, const std::string& id) = 0;
-  // Up to `count` entries of each stream that nobody has taken; the streams are of one group.
+  // Up to `count` entries that nobody has taken, of the first streams first; the streams are of one group.
   virtual absl::StatusOr<std::vector<StreamEntry>> Take(absl::Span<const StreamName> streams, const std::string& taker,
                                                         int count) = 0;
   // Up to `count` entries that were taken, or taken over, longer than `idle` ago.

@@ -42,6 +42,11 @@ class LeaseTable {
   struct Wish {
     bool take = true;             // otherwise only look
     bool ignore_outcome = false;  // neither kDone nor kFailed: it is to be made anew
+    bool follow = false;          // its holder, if there is one, hears for two lifetimes that somebody waits
+  };
+  struct Renewal {
+    bool kept = false;      // false: another has had the lease since
+    bool followed = false;  // somebody does
   };
 
   virtual ~LeaseTable() = default;
@@ -49,8 +54,10 @@ class LeaseTable {
   // Looks for the value, then for the lease. Asking again as the same owner gives the same lease.
   virtual absl::StatusOr<Answer> Ask(const Digest& key, const std::string& owner, absl::Duration lifetime,
                                      const Wish& wish) = 0;
-  // Whether the lease is still, or again, its owner's, for another `lifetime`. False when another has had it since.
-  virtual absl::StatusOr<bool> Renew(const Lease& lease, absl::Duration lifetime) = 0;
+  // Whether the lease is still, or again, its owner's, for another `lifetime`.
+  virtual absl::StatusOr<Renewal> Renew(const Lease& lease, absl::Duration lifetime) = 0;
+  // One follower is gone: the holder hears of none, until another asks again. Ok when there was none.
+  virtual absl::Status Unfollow(const Digest& key) = 0;
   // Ok when it was lost before.
   virtual absl::Status Release(const Lease& lease) = 0;
   // Stores the value made under the lease, and releases it. False, and nothing changes, when a later holder's value is

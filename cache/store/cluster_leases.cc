@@ -17,7 +17,8 @@ namespace {
 // How long a key's last token is remembered: far longer than any compile takes, so that tokens only grow.
 constexpr char kFenceMs[] = "86400000";
 
-// KEYS: value, error, lease, fence, what the owner was told. ARGV: owner, lifetime, take, ignore, fence's lifetime.
+// KEYS: value, error, lease, fence, what the owner was told, mark of those who follow.
+// ARGV: owner, lifetime, take, ignore, fence's lifetime, follow.
 constexpr char kAsk[] = R"(
 if ARGV[4] == '0' then
   if redis.call('EXISTS', KEYS[1]) == 1 then return {'done', '', ''} end
@@ -33,6 +34,9 @@ if held then
     redis.call('PEXPIRE', KEYS[3], ARGV[2])
     return {'granted', string.sub(held, 1, space - 1), ''}
   end
+  if ARGV[6] == '1' and redis.call('PTTL', KEYS[6]) < ARGV[2] * 1.5 then
+    redis.call('SET', KEYS[6], '1', 'PX', ARGV[2] * 2)
+  end
   return {'held', '', ''}
 end
 if ARGV[3] == '0' then return {'free', '', ''} end
@@ -42,17 +46,18 @@ redis.call('SET', KEYS[3], token .. ' ' .. ARGV[1], 'PX', ARGV[2])
 return {'granted', tostring(token), ''}
 )";
 
-// ARGV: token, owner, lifetime. A lease that ran out is its owner's again while nobody else has had it.
+// ARGV: token, owner, lifetime. A lease that ran out is its owner's again while nobody else has had it. Gives whether
+// it is, and whether somebody follows.
 constexpr char kRenew[] = R"(
 local mine = ARGV[1] .. ' ' .. ARGV[2]
 local held = redis.call('GET', KEYS[3])
 if held == mine then
   redis.call('PEXPIRE', KEYS[3], ARGV[3])
-  return 1
+else
+  if held or redis.call('HGET', KEYS[4], 'granted') ~= ARGV[1] then return {0, 0} end
+  redis.call('SET', KEYS[3], mine, 'PX', ARGV[3])
 end
-if held or redis.call('HGET', KEYS[4], 'granted') ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[3], mine, 'PX', ARGV[3])
-return 1
+return {1, redis.call('EXISTS', KEYS[6])}
 )";
 
 // ARGV: token, owner.
@@ -115,8 +120,9 @@ absl::StatusOr<RedisReply> ClusterLeases::Run(absl::string_view script, const Di
                                               absl::Span<const absl::string_view> arguments) {
   const std::string name = NameOf(key);
   const std::string error = absl::StrCat(name, ":error"), lease = absl::StrCat(name, ":lease"),
-                    fence = absl::StrCat(name, ":fence"), told = absl::StrCat(name, ":told:", owner);
-  std::vector<absl::string_view> command = {"EVAL", script, "5", name, error, lease, fence, told};
+                    fence = absl::StrCat(name, ":fence"), told = absl::StrCat(name, ":told:", owner),
+                    wanted = absl::StrCat(name, ":wanted");
+  std::vector<absl::string_view> command = {"EVAL", script, "6", name, error, lease, fence, told, wanted};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return cluster_->Call(name, command);
 }
@@ -131,9 +137,10 @@ absl::StatusOr<bool> ClusterLeases::RunForTruth(absl::string_view script, const 
 
 absl::StatusOr<LeaseTable::Answer> ClusterLeases::Ask(const Digest& key, const std::string& owner,
                                                       absl::Duration lifetime, const Wish& wish) {
-  absl::StatusOr<RedisReply> reply = Run(kAsk, key, owner,
-                                         {owner, Milliseconds(lifetime), wish.take ? "1" : "0",
-                                          wish.ignore_outcome ? "1" : "0", absl::string_view(kFenceMs)});
+  absl::StatusOr<RedisReply> reply =
+      Run(kAsk, key, owner,
+          {owner, Milliseconds(lifetime), wish.take ? "1" : "0", wish.ignore_outcome ? "1" : "0",
+           absl::string_view(kFenceMs), wish.follow ? "1" : "0"});
   if (!reply.ok()) return reply.status();
   const absl::Status strange = absl::InternalError("redis: the script of leases gave something strange");
   if ((*reply)->type != REDIS_REPLY_ARRAY || (*reply)->elements != 3) return strange;
@@ -156,8 +163,18 @@ absl::StatusOr<LeaseTable::Answer> ClusterLeases::Ask(const Digest& key, const s
   return answer;
 }
 
-absl::StatusOr<bool> ClusterLeases::Renew(const Lease& lease, absl::Duration lifetime) {
-  return RunForTruth(kRenew, lease, {absl::StrCat(lease.token), lease.owner, Milliseconds(lifetime)});
+absl::StatusOr<LeaseTable::Renewal> ClusterLeases::Renew(const Lease& lease, absl::Duration lifetime) {
+  absl::StatusOr<RedisReply> reply =
+      Run(kRenew, lease.key, lease.owner, {absl::StrCat(lease.token), lease.owner, Milliseconds(lifetime)});
+  if (!reply.ok()) return reply.status();
+  if ((*reply)->type != REDIS_REPLY_ARRAY || (*reply)->elements != 2)
+    return absl::InternalError("redis: the script of leases gave something strange");
+  return Renewal{(*reply)->element[0]->integer == 1, (*reply)->element[1]->integer == 1};
+}
+
+absl::Status ClusterLeases::Unfollow(const Digest& key) {
+  const std::string name = NameOf(key);
+  return cluster_->Call(name, {"DEL", absl::StrCat(name, ":wanted")}).status();
 }
 
 absl::Status ClusterLeases::Release(const Lease& lease) {

@@ -28,7 +28,8 @@ class ClusterLeases final : public LeaseTable {
 
   absl::StatusOr<Answer> Ask(const Digest& key, const std::string& owner, absl::Duration lifetime,
                              const Wish& wish) override;
-  absl::StatusOr<bool> Renew(const Lease& lease, absl::Duration lifetime) override;
+  absl::StatusOr<Renewal> Renew(const Lease& lease, absl::Duration lifetime) override;
+  absl::Status Unfollow(const Digest& key) override;
   absl::Status Release(const Lease& lease) override;
   absl::StatusOr<bool> Publish(const Lease& lease, Blob value) override;
   absl::StatusOr<bool> PublishError(const Lease& lease, const std::string& error, absl::Duration lifetime) override;

@@ -49,7 +49,10 @@ class ClusterLeasesTest : public testing::Test {
     absl::StatusOr<Blob> value = store->Get(key);
     return value.ok() ? std::string(value->bytes()) : std::string(value.status().message());
   }
-  bool Renew(const Lease& lease) { return *table->Renew(lease, kLong); }
+  bool Renew(const Lease& lease) { return table->Renew(lease, kLong)->kept; }
+  bool IsFollowed(const Lease& lease, absl::Duration lifetime = kLong) {
+    return table->Renew(lease, lifetime)->followed;
+  }
 
   std::shared_ptr<RedisCluster> cluster;  // Shared by the stores.
   std::unique_ptr<ClusterLeases> table;
@@ -113,6 +116,22 @@ TEST_F(ClusterLeasesTest, ALeaseThatRanOutUnnoticedIsItsOwnersAgainWhenItRenews)
   while (Ask("b", {/*take=*/false}).state == State::kHeld) absl::SleepFor(absl::Milliseconds(5));
   EXPECT_TRUE(Renew(lease));
   EXPECT_EQ(Ask("b").state, State::kHeld);
+}
+
+TEST_F(ClusterLeasesTest, AHolderHearsThatSomebodyFollowsUntilNobodyDoes) {
+  const LeaseTable::Wish look{/*take=*/false, false, false}, follow{/*take=*/false, false, /*follow=*/true};
+  const Lease lease = Ask("a", {}, kLong).lease;
+  EXPECT_FALSE(IsFollowed(lease));
+  EXPECT_EQ(Ask("b", look).state, State::kHeld);
+  EXPECT_FALSE(IsFollowed(lease));
+  EXPECT_EQ(Ask("b", follow).state, State::kHeld);
+  EXPECT_TRUE(IsFollowed(lease));
+  ASSERT_TRUE(table->Unfollow(key).ok());
+  ASSERT_TRUE(table->Unfollow(key).ok());
+  EXPECT_FALSE(IsFollowed(lease));
+  EXPECT_EQ(Ask("c", follow, kShort).state, State::kHeld);
+  EXPECT_TRUE(IsFollowed(lease));
+  while (IsFollowed(lease)) absl::SleepFor(absl::Milliseconds(5));  // It was lost.
 }
 
 TEST_F(ClusterLeasesTest, PublishingReleasesTheLeaseAndTheValueIsFound) {
@@ -227,7 +246,17 @@ TEST_F(ClusterStreamsTest, AnEntryGoesToOneTakerWhole) {
   EXPECT_THAT(Bodies(streams->Take({Stream("x"), Stream("y")}, "b", 1)), IsEmpty());
   ASSERT_TRUE(streams->Add(Entry("x", "1")).ok());
   ASSERT_TRUE(streams->Add(Entry("y", "2")).ok());
-  EXPECT_THAT(Bodies(streams->Take({Stream("x"), Stream("y")}, "b", 1)), UnorderedElementsAre("1", "2"));
+  EXPECT_THAT(Bodies(streams->Take({Stream("x"), Stream("y")}, "b", 10)), UnorderedElementsAre("1", "2"));
+}
+
+TEST_F(ClusterStreamsTest, TheFirstStreamsAreTakenFromFirstAndNoMoreThanIsAskedFor) {
+  for (const char* body : {"p1", "p2", "p3"}) ASSERT_TRUE(streams->Add(Entry("prebuild", body)).ok());
+  for (const char* body : {"i1", "i2"}) ASSERT_TRUE(streams->Add(Entry("interactive", body)).ok());
+  const std::vector<StreamName> names = {Stream("interactive"), Stream("nothing"), Stream("prebuild")};
+  EXPECT_THAT(Bodies(streams->Take(names, "a", 1)), ElementsAre("i1"));
+  EXPECT_THAT(Bodies(streams->Take(names, "b", 2)), ElementsAre("i2", "p1"));
+  EXPECT_THAT(Bodies(streams->Take(names, "a", 9)), ElementsAre("p2", "p3"));
+  EXPECT_THAT(Bodies(streams->Take(names, "a", 9)), IsEmpty());
 }
 
 TEST_F(ClusterStreamsTest, WhatRemainsGrowsLessByTheEnginesClock) {

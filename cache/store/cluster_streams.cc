@@ -18,6 +18,28 @@ constexpr char kGroup[] = "tritond";
 constexpr char kMaxEntries[] = "1000";
 constexpr char kStreamMs[] = "3600000";
 
+// KEYS: streams, the most wanted first. ARGV: group, taker, the most entries. One command for several streams would
+// take as many of each.
+constexpr char kTake[] = R"(
+local taken, left = {}, tonumber(ARGV[3])
+for _, stream in ipairs(KEYS) do
+  if left > 0 and redis.call('EXISTS', stream) == 1 then
+    local command = {'XREADGROUP', 'GROUP', ARGV[1], ARGV[2], 'COUNT', left, 'STREAMS', stream, '>'}
+    local reply = redis.pcall(unpack(command))
+    if type(reply) == 'table' and reply['err'] then
+      if not string.find(reply['err'], 'NOGROUP', 1, true) then return reply end
+      redis.call('XGROUP', 'CREATE', stream, ARGV[1], '0')
+      reply = redis.call(unpack(command))
+    end
+    if reply then
+      taken[#taken + 1] = reply[1]
+      left = left - #reply[1][2]
+    end
+  end
+end
+return taken
+)";
+
 absl::string_view TextOf(const redisReply& reply) {
   return reply.type == REDIS_REPLY_STRING || reply.type == REDIS_REPLY_STATUS ? absl::string_view(reply.str, reply.len)
                                                                               : absl::string_view();
@@ -54,12 +76,6 @@ void ReadEntries(const redisReply& entries, const StreamName& stream, std::vecto
 bool HasNoGroup(const absl::Status& status) { return absl::StrContains(status.message(), "NOGROUP"); }
 
 }  // namespace
-
-absl::Status ClusterStreams::MakeGroup(const std::string& name) {
-  absl::Status made = cluster_->Call(name, {"XGROUP", "CREATE", name, kGroup, "0", "MKSTREAM"}).status();
-  if (!made.ok() && !absl::StrContains(made.message(), "BUSYGROUP")) return made;
-  return cluster_->Call(name, {"PEXPIRE", name, kStreamMs}).status();
-}
 
 void ClusterStreams::Age(const std::string& name, std::vector<StreamEntry>* entries) {
   const auto ends = [](const StreamEntry& entry) { return entry.remaining != absl::InfiniteDuration(); };
@@ -109,18 +125,11 @@ absl::StatusOr<std::vector<StreamEntry>> ClusterStreams::Take(absl::Span<const S
   if (streams.empty()) return taken;
   std::vector<std::string> names;
   for (const StreamName& stream : streams) names.push_back(NameOf(stream));
-  const std::string most = absl::StrCat(std::max(count, 1));
-  std::vector<absl::string_view> command = {"XREADGROUP", "GROUP", kGroup, taker, "COUNT", most, "STREAMS"};
+  const std::string number = absl::StrCat(names.size()), most = absl::StrCat(count);
+  std::vector<absl::string_view> command = {"EVAL", kTake, number};
   command.insert(command.end(), names.begin(), names.end());
-  command.insert(command.end(), names.size(), ">");
+  command.insert(command.end(), {kGroup, taker, most});
   absl::StatusOr<RedisReply> reply = cluster_->Call(names[0], command);
-  if (HasNoGroup(reply.status())) {
-    for (const std::string& name : names) {
-      absl::Status made = MakeGroup(name);
-      if (!made.ok()) return made;
-    }
-    reply = cluster_->Call(names[0], command);
-  }
   if (!reply.ok()) return reply.status();
   for (size_t i = 0; (*reply)->type == REDIS_REPLY_ARRAY && i < (*reply)->elements; ++i) {
     const redisReply& stream = *(*reply)->element[i];

@@ -25,8 +25,6 @@ class ClusterStreams final : public JobStream {
                                                     absl::Duration idle, int count) override;
 
  private:
-  // Makes the consumer group, and the stream where it is missing.
-  absl::Status MakeGroup(const std::string& name);
   // Takes from what remained of the entries, of the stream of that name among others, what has passed since.
   void Age(const std::string& name, std::vector<StreamEntry>* entries);
 

@@ -23,6 +23,9 @@ namespace {
 using cache::LeaseTable;
 using State = LeaseTable::State;
 
+// How often a job is looked at whose holder has ended: how it ended there may come just behind the lease's end.
+constexpr int kLooksBehind = 20;
+
 Verdict Of(Verdict::Kind kind) {
   Verdict verdict;
   verdict.kind = kind;
@@ -58,7 +61,7 @@ void SingleFlight::EnterLocked(Flight* flight, Step step) {
   if (step == Step::kHolding) ++stats_.held;
   if (step == Step::kFollowing) ++stats_.following;
   flight->step = step;
-  flight->watched = false;
+  flight->looks = 0;
   ++flight->turn;
 }
 
@@ -109,14 +112,14 @@ void SingleFlight::Claim(uint64_t job, const JobSpec& spec) {
 void SingleFlight::Watch(uint64_t job) {
   absl::MutexLock lock(&mu_);
   auto it = flights_.find(job);
-  if (it == flights_.end() || it->second.step != Step::kQueued || it->second.watched) return;
-  it->second.watched = true;
+  if (it == flights_.end() || it->second.step != Step::kQueued || it->second.looks > 0) return;
+  it->second.looks = 1;
   After(config_.longest_poll / 2, &SingleFlight::Ask, job, it->second);
 }
 
 void SingleFlight::Ended(uint64_t job) {
   absl::MutexLock lock(&mu_);
-  hooks_.settled(job);
+  hooks_.settled(job, /*taken=*/false);
   auto it = flights_.find(job);
   if (it == flights_.end()) return;
   if (it->second.publishing > 0) {
@@ -124,12 +127,18 @@ void SingleFlight::Ended(uint64_t job) {
     return;
   }
   if (it->second.step == Step::kHolding) ReleaseLater(it->second.lease);
+  if (it->second.step == Step::kFollowing) UnfollowLater(it->second.lease.key);
   EraseLocked(job);
 }
 
 void SingleFlight::ReleaseLater(const cache::Lease& lease) {
   // A lease that cannot be released runs out.
   hooks_.run_after(absl::ZeroDuration(), [this, lease] { table_.Release(lease).IgnoreError(); });
+}
+
+void SingleFlight::UnfollowLater(const cache::Digest& key) {
+  // Where it stays, the mark runs out.
+  hooks_.run_after(absl::ZeroDuration(), [this, key] { table_.Unfollow(key).IgnoreError(); });
 }
 
 std::optional<Outcome> SingleFlight::Read(const std::string& key, const LeaseTable::Answer& answer) {
@@ -149,6 +158,7 @@ void SingleFlight::Ask(uint64_t job, uint64_t turn) {
   LeaseTable::Wish wish;
   wish.take = asked.step == Step::kClaiming;
   wish.ignore_outcome = asked.refresh || asked.unreadable;
+  wish.follow = !asked.refresh;
   const absl::StatusOr<LeaseTable::Answer> answer = table_.Ask(asked.lease.key, asked.lease.owner, config_.lease, wish);
   std::optional<Outcome> outcome = answer.ok() ? Read(asked.key, *answer) : std::nullopt;
   std::optional<Verdict> verdict;
@@ -172,6 +182,7 @@ std::optional<Verdict> SingleFlight::HearLocked(uint64_t job, Flight* flight,
     outcome->stored = !followed;
     outcome->elsewhere = followed;
     verdict.outcome = *std::move(outcome);
+    EnterLocked(flight, Step::kQueued);  // It follows nobody any more, and ends.
     return verdict;
   }
   switch (answer->state) {
@@ -191,7 +202,7 @@ std::optional<Verdict> SingleFlight::HearLocked(uint64_t job, Flight* flight,
 std::optional<Verdict> SingleFlight::HearAwayLocked(uint64_t job, Flight* flight) {
   if (flight->step == Step::kClaiming) return GoAloneLocked(job, flight);
   if (flight->step == Step::kQueued) {
-    flight->watched = false;
+    flight->looks = 0;
     return std::nullopt;
   }
   EnterLocked(flight, Step::kQueued);
@@ -206,6 +217,7 @@ std::optional<Verdict> SingleFlight::HearHeldLocked(uint64_t job, Flight* flight
     EnterLocked(flight, Step::kFollowing);
     flight->pause = config_.first_poll;
     ++stats_.waited;
+    hooks_.settled(job, /*taken=*/true);
   } else {
     flight->pause = std::min(flight->pause * 2, config_.longest_poll);
   }
@@ -218,15 +230,15 @@ std::optional<Verdict> SingleFlight::HearFreeLocked(uint64_t job, Flight* flight
   if (flight->step == Step::kQueued) {
     // Whoever takes the job's offer may have the value, and makes it whole again.
     const bool unreadable = std::exchange(flight->unreadable, false);
+    flight->looks = std::max(flight->looks - 1, unreadable ? 1 : 0);
+    if (flight->looks == 0) return std::nullopt;
     After(unreadable ? config_.patience : config_.longest_poll, &SingleFlight::Ask, job, *flight);
     return std::nullopt;
   }
   const bool followed = flight->step == Step::kFollowing;
   EnterLocked(flight, Step::kQueued);
   if (followed) {
-    hooks_.settled(job);  // Whoever had it has ended: it is to be offered anew.
-    // How it ended there may come just behind the lease's end.
-    flight->watched = true;
+    flight->looks = kLooksBehind;
     After(config_.longest_poll / 2, &SingleFlight::Ask, job, *flight);
   }
   return Of(Verdict::Kind::kQueue);
@@ -247,7 +259,7 @@ Verdict SingleFlight::HoldLocked(uint64_t job, Flight* flight, const cache::Leas
   EnterLocked(flight, Step::kHolding);
   flight->lease = lease;
   ++stats_.granted;
-  hooks_.settled(job);
+  hooks_.settled(job, /*taken=*/false);
   After(config_.lease / 4, &SingleFlight::Renew, job, *flight);
   return Of(Verdict::Kind::kRun);
 }
@@ -255,7 +267,7 @@ Verdict SingleFlight::HoldLocked(uint64_t job, Flight* flight, const cache::Leas
 Verdict SingleFlight::GoAloneLocked(uint64_t job, Flight* flight) {
   EnterLocked(flight, Step::kAlone);
   ++stats_.alone;
-  hooks_.settled(job);
+  hooks_.settled(job, /*taken=*/false);
   return Of(Verdict::Kind::kRun);
 }
 
@@ -287,23 +299,27 @@ void SingleFlight::LosePatience(uint64_t job, uint64_t turn) {
 
 void SingleFlight::Renew(uint64_t job, uint64_t turn) {
   cache::Lease lease;
+  std::string key;
   {
     absl::MutexLock lock(&mu_);
     // A flight that has ended, but is published still, goes on.
     auto it = flights_.find(job);
     if (it == flights_.end() || it->second.turn != turn) return;
     lease = it->second.lease;
+    key = it->second.key;
   }
-  const absl::StatusOr<bool> kept = table_.Renew(lease, config_.lease);
-  absl::MutexLock lock(&mu_);
-  auto it = flights_.find(job);
-  if (it == flights_.end() || it->second.turn != turn) return;
-  if (kept.ok() && !*kept) {
-    ++stats_.lost;
-    EnterLocked(&it->second, Step::kAlone);  // It goes on; its token says what it may write.
-  } else {
+  const absl::StatusOr<LeaseTable::Renewal> renewal = table_.Renew(lease, config_.lease);
+  {
+    absl::MutexLock lock(&mu_);
+    auto it = flights_.find(job);
+    if (it == flights_.end() || it->second.turn != turn) return;
+    if (renewal.ok() && !renewal->kept) {
+      ++stats_.lost;
+      return EnterLocked(&it->second, Step::kAlone);  // It goes on; its token says what it may write.
+    }
     After(config_.lease / 4, &SingleFlight::Renew, job, it->second);
   }
+  if (renewal.ok()) hooks_.heard(key, renewal->followed);
 }
 
 void SingleFlight::Publish(const std::string& key, std::function<absl::Status()> upload, cache::Blob value,

@@ -48,9 +48,11 @@ class SingleFlight final : public Peers {
     // A failure as PublishError or Tell was given it; nothing when it cannot be read.
     std::function<std::optional<Outcome>(const std::string& error)> read_error;
     std::function<void(uint64_t job, Verdict verdict)> decide;
-    // What was offered of the job is not for other daemons to take any more. Called with locks held: must neither block
-    // nor call back.
-    std::function<void(uint64_t job)> settled;
+    // What was offered of the job is not for other daemons to take any more; `taken`: since one has it. Called with
+    // locks held: must neither block nor call back.
+    std::function<void(uint64_t job, bool taken)> settled;
+    // Whether other daemons follow the job of a key whose lease this one has; at every renewal.
+    std::function<void(const std::string& key, bool followed)> heard;
   };
   struct Stats {
     uint64_t held = 0;       // leases, now
@@ -72,7 +74,7 @@ class SingleFlight final : public Peers {
   // Who asks the table for a daemon's job.
   static std::string OwnerOf(const std::string& daemon, uint64_t job);
 
-  // Looks on behalf of a job that waits in the queue too, since another daemon may take it.
+  // Looks once more on behalf of a job that waits in the queue, since another daemon may have taken it.
   void Watch(uint64_t job);
 
   // Hands the outcome of a run here to the cluster, under the job's lease where it has one; to be called before the
@@ -103,7 +105,7 @@ class SingleFlight final : public Peers {
     absl::Duration pause;
     bool refresh = false;
     bool unreadable = false;  // a value is there and cannot be had
-    bool watched = false;
+    int looks = 0;            // that are due while it is queued
     int publishing = 0;
     bool ended = false;
   };
@@ -136,6 +138,7 @@ class SingleFlight final : public Peers {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void LosePatience(uint64_t job, uint64_t turn);
   void Renew(uint64_t job, uint64_t turn);
+  void UnfollowLater(const cache::Digest& key);
   void ReleaseLater(const cache::Lease& lease);
   void WriteLater(const std::string& key, Write write, std::function<void(bool)> then = nullptr);
 

@@ -82,7 +82,8 @@ class Daemon final : public Executor {
   int followed = 0, stored = 0, cancelled = 0;
   bool readable = true;
   absl::Status upload;
-  int settled = 0;
+  int settled = 0, taken = 0;
+  std::vector<bool> heard;
   int first = 0;  // tasks that were to be run first
 
  private:
@@ -114,7 +115,11 @@ class Daemon final : public Executor {
       return outcome;
     };
     hooks.decide = [this](uint64_t job, Verdict verdict) { scheduler.Decide(job, std::move(verdict)); };
-    hooks.settled = [this](uint64_t) { ++settled; };
+    hooks.settled = [this](uint64_t, bool elsewhere) {
+      ++settled;
+      taken += elsewhere;
+    };
+    hooks.heard = [this](const std::string&, bool wanted) { heard.push_back(wanted); };
     return hooks;
   }
   void Finish(const Outcome& outcome) { scheduler.Finish(std::exchange(running, 0), outcome); }
@@ -226,13 +231,13 @@ TEST_F(SingleFlightTest, AFailureThatOneJobIsToldEndsThatOneAndNoLaterOne) {
   EXPECT_THAT(b.started, ElementsAre(key));
 }
 
-TEST_F(SingleFlightTest, AFollowerThatIsQueuedAgainIsOfferedAnewAndStillHearsHowItEnded) {
+TEST_F(SingleFlightTest, AFollowerThatIsQueuedAgainStillHearsHowItEnded) {
   leases.Take(digest, absl::Seconds(5));
   b.Submit(key);
   Settle();
   ASSERT_EQ(b.flights.GetStats().following, 1u);
+  EXPECT_EQ(b.taken, 1);  // It is not on offer any more.
   b.scheduler.WorkerLost("worker", {});
-  EXPECT_EQ(b.settled, 0);
   time.Pass(absl::Milliseconds(5200));
   EXPECT_EQ(b.flights.GetStats().following, 0u);
   EXPECT_EQ(b.settled, 1);
@@ -240,6 +245,48 @@ TEST_F(SingleFlightTest, AFollowerThatIsQueuedAgainIsOfferedAnewAndStillHearsHow
   a.flights.Tell(key, *leases.owners.begin(), "crashed", [](bool) {});
   time.Pass(absl::Milliseconds(100));
   EXPECT_THAT(b.answers, ElementsAre("crashed"));
+}
+
+TEST_F(SingleFlightTest, AQueuedJobIsLookedAtOnceEachTimeItIsWatched) {
+  b.scheduler.WorkerLost("worker", {});
+  b.Submit(key);
+  Settle();
+  OfferFilter all;
+  all.most = [](const Requirement&) { return size_t{1}; };
+  all.choose = [](uint64_t, const JobSpec&) { return OfferFilter::Choice::kOffer; };
+  const uint64_t job = b.scheduler.NextWaiting(absl::ZeroDuration(), all).at(0).id;
+  const int asked = leases.asked;
+  for (int i = 0; i < 5; ++i) b.flights.Watch(job);
+  time.Pass(absl::Seconds(10));
+  EXPECT_EQ(leases.asked, asked + 1);
+  b.flights.Watch(job);
+  time.Pass(absl::Seconds(10));
+  EXPECT_EQ(leases.asked, asked + 2);
+}
+
+TEST_F(SingleFlightTest, WhoHasTheLeaseHearsWhetherOthersWait) {
+  a.Submit(key);
+  Settle();
+  time.Pass(absl::Seconds(3));
+  EXPECT_THAT(a.heard, ElementsAre(false, false));
+  const Scheduler::WaiterId waiter = b.Submit(key);
+  time.Pass(absl::Seconds(30));
+  a.heard.erase(a.heard.begin(), a.heard.begin() + 2);
+  EXPECT_THAT(a.heard, testing::AllOf(testing::Each(true), testing::SizeIs(testing::Ge(20))));
+  b.scheduler.Leave(waiter);
+  a.heard.clear();
+  time.Pass(absl::Seconds(3));
+  EXPECT_THAT(a.heard, testing::Each(false));
+}
+
+TEST_F(SingleFlightTest, AFollowerThatIsLostWithoutAWordIsForgotten) {
+  a.Submit(key);
+  Settle();
+  ASSERT_TRUE(leases.Ask(digest, "lost", absl::Seconds(5), {/*take=*/false, false, /*follow=*/true}).ok());
+  time.Pass(absl::Seconds(9));
+  EXPECT_TRUE(a.heard.back());
+  time.Pass(absl::Seconds(3));
+  EXPECT_FALSE(a.heard.back());
 }
 
 TEST_F(SingleFlightTest, WhoTellsInVainHearsIt) {
@@ -262,14 +309,16 @@ TEST_F(SingleFlightTest, AJobInTheQueueFindsAResultThatIsMadeWholeAgain) {
   b.Submit(key);
   Settle();
   OfferFilter all;
-  all.limit = 1;
-  all.room = [](const Requirement&, JobClass) { return size_t{1}; };
+  all.most = [](const Requirement&) { return size_t{1}; };
   all.choose = [](uint64_t, const JobSpec&) { return OfferFilter::Choice::kOffer; };
-  for (const auto& job : b.scheduler.ListWaiting(absl::ZeroDuration(), all)) b.flights.Watch(job.id);
-  time.Pass(absl::Seconds(10));
+  const auto watch = [&](absl::Duration duration) {
+    for (const absl::Time end = time.Now() + duration; time.Now() < end; time.Pass(absl::Milliseconds(50)))
+      for (const auto& job : b.scheduler.NextWaiting(absl::ZeroDuration(), all)) b.flights.Watch(job.id);
+  };
+  watch(absl::Seconds(10));
   EXPECT_THAT(b.answers, IsEmpty());
   b.readable = true;
-  time.Pass(absl::Seconds(2));
+  watch(absl::Seconds(2));
   EXPECT_THAT(b.answers, ElementsAre("whole"));
 }
 

@@ -4,6 +4,7 @@
 #include "server/cluster/work_sharing.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -17,10 +18,11 @@ namespace {
 // After a take that may not have been the last.
 constexpr absl::Duration kSoon = absl::Milliseconds(5);
 
-cache::StreamName StreamOf(const Requirement& needs) {
+cache::StreamName StreamOf(const Requirement& needs, JobClass job_class) {
+  static constexpr const char* kClasses[] = {"interactive", "autotune", "prebuild"};
   // Braces would change the hash slot.
   return {absl::StrReplaceAll(needs.build_id, {{"{", "("}, {"}", ")"}}),
-          absl::StrCat(needs.target, needs.binary ? "+binary" : "")};
+          absl::StrCat(kClasses[static_cast<int>(job_class)], ":", needs.target, needs.binary ? "+binary" : "")};
 }
 
 }  // namespace
@@ -33,54 +35,64 @@ void WorkSharing::Begin() {
 }
 
 void WorkSharing::Round() {
-  OfferWaiting();
+  OfferNext();
   const bool took = TakeSome();
   hooks_.run_after(took ? kSoon : config_.round, [this] { Round(); });
 }
 
-bool WorkSharing::IsStaleLocked(const Offer& offer) const {
-  return !offer.id.empty() && clock_() - offer.since >= config_.offer_again;
-}
-
-OfferFilter WorkSharing::Filter() const {
+OfferFilter WorkSharing::Filter() {
   using Choice = OfferFilter::Choice;
   OfferFilter filter;
-  filter.limit = config_.max_round_offers;
-  filter.room = [this](const Requirement& needs, JobClass job_class) {
+  filter.most = [this](const Requirement& needs) {
     absl::MutexLock lock(&mu_);
-    const size_t open =
-        std::count_if(offers_.begin(), offers_.end(), [&](const auto& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-          const Offer& offer = entry.second;
-          return offer.job_class == job_class && !(offer.needs < needs) && !(needs < offer.needs) &&
-                 !IsStaleLocked(offer);
-        });
-    return config_.max_offers - std::min(open, config_.max_offers);
+    return windows_.try_emplace(needs, config_.window, clock_()).first->second.Update(clock_());
   };
   filter.choose = [this](uint64_t job, const JobSpec& spec) {
     absl::MutexLock lock(&mu_);
     if (spec.bytes > config_.max_body_bytes || unwritable_.contains(job)) return Choice::kNever;
-    auto it = offers_.find(job);
-    const bool open = it != offers_.end() && !IsStaleLocked(it->second);
-    return open || job == refused_ ? Choice::kNotNow : Choice::kOffer;
+    return job == refused_ ? Choice::kNotNow : Choice::kOffer;
   };
   return filter;
 }
 
-void WorkSharing::OfferWaiting() {
+std::vector<Scheduler::WaitingJob> WorkSharing::Reconcile(std::vector<Scheduler::WaitingJob> next) {
+  absl::MutexLock lock(&mu_);
+  absl::flat_hash_set<uint64_t> kept;
+  std::set<Requirement> needs;
+  const auto is_open = [&](const Scheduler::WaitingJob& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    needs.insert(job.spec.needs);
+    auto it = offers_.find(job.id);
+    // One that nobody has taken for long may have been lost.
+    const bool open = it != offers_.end() && it->second.job_class == job.spec.job_class &&
+                      clock_() - it->second.since < config_.offer_again;
+    if (open) kept.insert(job.id);
+    return open;
+  };
+  next.erase(std::remove_if(next.begin(), next.end(), is_open), next.end());
+  std::vector<uint64_t> withdrawn;
+  for (const auto& [job, offer] : offers_) {
+    if (!kept.contains(job)) withdrawn.push_back(job);
+  }
+  for (const uint64_t job : withdrawn) WithdrawLocked(job);
+  for (auto it = windows_.begin(); it != windows_.end();) {
+    it = needs.count(it->first) > 0 ? std::next(it) : windows_.erase(it);
+  }
+  std::stable_sort(next.begin(), next.end(), [](const Scheduler::WaitingJob& a, const Scheduler::WaitingJob& b) {
+    return a.spec.job_class < b.spec.job_class;
+  });
+  if (next.size() > config_.max_round_offers) next.resize(config_.max_round_offers);
+  return next;
+}
+
+void WorkSharing::OfferNext() {
   {
     absl::MutexLock lock(&mu_);
     settled_.clear();
   }
-  const std::vector<Scheduler::WaitingJob> jobs = hooks_.list_waiting(config_.offer_after, Filter());
+  const std::vector<Scheduler::WaitingJob> jobs = Reconcile(hooks_.next_waiting(config_.offer_after, Filter()));
   refused_ = 0;
   for (const Scheduler::WaitingJob& job : jobs) {
-    const std::optional<std::string> body = hooks_.write(job.spec);
-    if (!body.has_value() || body->size() > config_.max_body_bytes) {
-      absl::MutexLock lock(&mu_);
-      if (!settled_.contains(job.id)) unwritable_.insert(job.id);
-      continue;
-    }
-    if (OfferOne(job, *body)) continue;
+    if (OfferOne(job)) continue;
     // The engine is away, or does not like this one: then the others come first the next time.
     refused_ = job.id;
     break;
@@ -93,19 +105,23 @@ void WorkSharing::OfferWaiting() {
   for (const uint64_t job : open) hooks_.watch(job);
 }
 
-bool WorkSharing::OfferOne(const Scheduler::WaitingJob& job, const std::string& body) {
+bool WorkSharing::OfferOne(const Scheduler::WaitingJob& job) {
+  std::optional<std::string> body = hooks_.write(job.spec);
+  if (!body.has_value() || body->size() > config_.max_body_bytes) {
+    absl::MutexLock lock(&mu_);
+    if (!settled_.contains(job.id)) unwritable_.insert(job.id);
+    return true;
+  }
   cache::StreamEntry entry;
-  entry.stream = StreamOf(job.spec.needs);
+  entry.stream = StreamOf(job.spec.needs, job.spec.job_class);
   entry.key = job.spec.key;
   entry.asker = SingleFlight::OwnerOf(config_.taker, job.id);
   entry.remaining = job.latest - clock_();
-  entry.body = body;
+  entry.body = *std::move(body);
   {
     absl::MutexLock lock(&mu_);
     if (settled_.contains(job.id)) return true;  // It waits no longer, and nobody would withdraw the offer.
-    Offer& offer = offers_[job.id];
-    if (!offer.id.empty()) RemoveLater(entry.stream, offer.id);  // A stale one.
-    offer = {job.spec.needs, job.spec.job_class, "", clock_()};
+    offers_[job.id] = {job.spec.needs, job.spec.job_class, "", clock_()};
   }
   const absl::StatusOr<std::string> id = streams_.Add(entry);
   absl::MutexLock lock(&mu_);
@@ -123,14 +139,22 @@ bool WorkSharing::OfferOne(const Scheduler::WaitingJob& job, const std::string& 
   return true;
 }
 
-void WorkSharing::Settled(uint64_t job) {
+void WorkSharing::WithdrawLocked(uint64_t job) {
+  auto it = offers_.find(job);
+  if (it == offers_.end()) return;
+  if (!it->second.id.empty()) RemoveLater(StreamOf(it->second.needs, it->second.job_class), it->second.id);
+  offers_.erase(it);
+}
+
+void WorkSharing::Settled(uint64_t job, bool taken) {
   absl::MutexLock lock(&mu_);
   settled_.insert(job);
   unwritable_.erase(job);
   auto it = offers_.find(job);
   if (it == offers_.end()) return;
-  if (!it->second.id.empty()) RemoveLater(StreamOf(it->second.needs), it->second.id);
-  offers_.erase(it);
+  auto window = windows_.find(it->second.needs);
+  if (taken && window != windows_.end()) window->second.CountTaken(clock_() - it->second.since);
+  WithdrawLocked(job);
 }
 
 void WorkSharing::RemoveLater(const cache::StreamName& stream, const std::string& id) {
@@ -138,38 +162,58 @@ void WorkSharing::RemoveLater(const cache::StreamName& stream, const std::string
   hooks_.run_after(absl::ZeroDuration(), [this, stream, id] { streams_.Remove(stream, id).IgnoreError(); });
 }
 
-bool WorkSharing::TakeSome() {
+std::map<std::string, WorkSharing::Choice> WorkSharing::Choices() {
   const std::map<Requirement, int> idle = hooks_.idle_slots();
-  std::map<std::string, std::vector<Requirement>> by_build;
-  for (const auto& [needs, slots] : idle)
-    if (slots > 0) by_build[needs.build_id].push_back(needs);
+  const bool yields = ++takes_ % config_.yield_every == 0;
+  std::map<std::string, Choice> choices;
+  for (int i = 0; i < kJobClasses; ++i) {
+    const JobClass job_class = static_cast<JobClass>(yields ? kJobClasses - 1 - i : i);
+    for (const auto& [needs, slots] : idle) {
+      if (slots <= 0) continue;
+      Choice& choice = choices[needs.build_id];
+      choice.slots = choice.streams.empty() ? slots : std::min(choice.slots, slots);
+      choice.streams.push_back(StreamOf(needs, job_class));
+      choice.needs.push_back(needs);
+    }
+  }
+  return choices;
+}
+
+bool WorkSharing::TakeSome() {
   const bool take_over = clock_() >= next_take_over_;
   if (take_over) next_take_over_ = clock_() + config_.take_over_every;
   bool took = false;
-  for (const auto& [build, needs] : by_build) {
-    std::vector<cache::StreamName> names;
-    for (const Requirement& one : needs) names.push_back(StreamOf(one));
-    absl::StatusOr<std::vector<cache::StreamEntry>> entries = streams_.Take(names, config_.taker, /*count=*/1);
+  for (const auto& [build, choice] : Choices()) {
+    // Not all at once, so that others who are idle have some.
+    const int count = (choice.slots + 3) / 4;
+    absl::StatusOr<std::vector<cache::StreamEntry>> entries = streams_.Take(choice.streams, config_.taker, count);
     if (!entries.ok()) return false;
-    for (size_t i = 0; take_over && entries->empty() && i < names.size(); ++i) {
-      auto left = streams_.TakeOver(names[i], config_.taker, config_.take_over_after, /*count=*/1);
+    for (size_t i = 0; take_over && entries->empty() && i < choice.streams.size(); ++i) {
+      auto left = streams_.TakeOver(choice.streams[i], config_.taker, config_.take_over_after, /*count=*/1);
       if (!left.ok()) return false;
       entries->insert(entries->end(), left->begin(), left->end());
     }
     for (const cache::StreamEntry& entry : *entries) {
-      const auto name = std::find_if(names.begin(), names.end(),
+      const auto name = std::find_if(choice.streams.begin(), choice.streams.end(),
                                      [&](const cache::StreamName& one) { return one.name == entry.stream.name; });
-      if (name == names.end()) continue;
+      if (name == choice.streams.end()) continue;
       took = true;
-      Start(entry, needs[name - names.begin()]);
+      Start(entry, choice.needs[name - choice.streams.begin()]);
     }
   }
   return took;
 }
 
 void WorkSharing::Start(const cache::StreamEntry& entry, const Requirement& needs) {
-  // One's own, as its taker seems to be lost: this daemon would become a caller of its own job, and one that stays.
-  if (absl::StartsWith(entry.asker, absl::StrCat(config_.taker, "/"))) return RemoveLater(entry.stream, entry.id);
+  // One's own: this daemon would become a caller of its own job, and one that stays.
+  if (absl::StartsWith(entry.asker, absl::StrCat(config_.taker, "/"))) {
+    absl::MutexLock lock(&mu_);
+    for (const auto& [job, offer] : offers_) {
+      if (offer.id == entry.id && SingleFlight::OwnerOf(config_.taker, job) == entry.asker)
+        return WithdrawLocked(job);  // It is offered again, to the others.
+    }
+    return RemoveLater(entry.stream, entry.id);
+  }
   {
     absl::MutexLock lock(&mu_);
     ++stats_.taken;

@@ -15,16 +15,19 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "cache/api/job_stream.h"
+#include "server/cluster/offer_window.h"
 #include "server/scheduler/scheduler.h"
 
 namespace tritond::server {
 
-// Gives jobs that wait for a worker to daemons that have an idle one. A waiting job is offered on the stream of its
-// compiler and target, and stays in the queue: whoever has a worker first runs it, under the key's lease, which
-// SingleFlight takes. Its origin sees that another daemon has the lease, and gets the outcome as any follower does.
+// Gives jobs that wait for a worker to daemons that have an idle one. On offer, for each compiler and target, is always
+// what the queue would serve next; what no longer is that is withdrawn, so that tenants and classes have their turns
+// whoever runs their jobs. An offered job stays in the queue: whoever has a worker first runs it, under the key's
+// lease, which SingleFlight takes. Its origin sees that another daemon has the lease, and gets the outcome as any
+// follower does.
 //
-// What is offered has a bound for each compiler, target and class, so that what nobody takes stands in nobody's way;
-// the more urgent classes are offered first. What cannot be offered is looked at once.
+// How much is on offer follows how fast it is taken: each daemon's offers stand before what another one offers later.
+// Every class has a stream of its own, and takers serve the most urgent one, but now and then the others first.
 //
 // An offer is a hint and may be lost; a job never is, since its origin keeps it. What a taker that died had is taken
 // over by another, but not by its origin, which would wait for itself. Pure logic: time is injected. Thread-safe. Does
@@ -36,16 +39,17 @@ class WorkSharing final {
     absl::Duration round = absl::Milliseconds(50);
     absl::Duration offer_after = absl::Milliseconds(50);  // of waiting
     absl::Duration offer_again = absl::Seconds(10);       // when nobody has taken it
-    size_t max_offers = 64;                               // of one compiler, target and class
+    OfferWindow::Config window;                           // of one compiler and target
     size_t max_round_offers = 64;                         // new ones in one round
     size_t max_body_bytes = size_t{1} << 20;  // of an offer; larger jobs wait for their own daemon's workers
+    int yield_every = 8;                      // of so many takes one begins with the least urgent class
     absl::Duration take_over_every = absl::Seconds(5);
     absl::Duration take_over_after = absl::Seconds(15);
   };
   struct Hooks {
     // Runs the task after the delay, where it may block.
     std::function<void(absl::Duration delay, std::function<void()> task)> run_after;
-    std::function<std::vector<Scheduler::WaitingJob>(absl::Duration at_least, const OfferFilter& filter)> list_waiting;
+    std::function<std::vector<Scheduler::WaitingJob>(absl::Duration at_least, const OfferFilter& filter)> next_waiting;
     std::function<std::map<Requirement, int>()> idle_slots;
     // A job as another daemon can read it; nothing when it cannot.
     std::function<std::optional<std::string>(const JobSpec& spec)> write;
@@ -56,7 +60,7 @@ class WorkSharing final {
   };
   struct Stats {
     uint64_t offered = 0;
-    uint64_t taken = 0;
+    uint64_t taken = 0;        // from others
     uint64_t open_offers = 0;  // now
   };
 
@@ -64,9 +68,9 @@ class WorkSharing final {
 
   // Begins; it goes on for as long as `run_after` runs tasks.
   void Begin();
-  // The job has ended or runs here, or its taker has ended: what was offered is withdrawn. Neither blocks nor calls
+  // The job has ended, or runs here or (`taken`) elsewhere: what was offered is withdrawn. Neither blocks nor calls
   // back.
-  void Settled(uint64_t job);
+  void Settled(uint64_t job, bool taken);
 
   Stats GetStats() const;
 
@@ -77,15 +81,24 @@ class WorkSharing final {
     std::string id;  // empty while it is being made
     absl::Time since;
   };
+  // What one call takes from.
+  struct Choice {
+    std::vector<cache::StreamName> streams;
+    std::vector<Requirement> needs;  // of each stream
+    int slots = 0;                   // that are idle for any of them
+  };
 
   void Round();
-  void OfferWaiting();
-  OfferFilter Filter() const;
-  // Nobody has taken it for long.
-  bool IsStaleLocked(const Offer& offer) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // False when the engine did not take it.
-  bool OfferOne(const Scheduler::WaitingJob& job, const std::string& body);
+  void OfferNext();
+  // Withdraws what is not among these any more; gives those that are not on offer, the most urgent first.
+  std::vector<Scheduler::WaitingJob> Reconcile(std::vector<Scheduler::WaitingJob> next);
+  OfferFilter Filter();
+  // Offers it, where it can be. False when the engine did not take it.
+  bool OfferOne(const Scheduler::WaitingJob& job);
+  void WithdrawLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool TakeSome();
+  // By compiler.
+  std::map<std::string, Choice> Choices();
   void Start(const cache::StreamEntry& entry, const Requirement& needs);
   void RemoveLater(const cache::StreamName& stream, const std::string& id);
 
@@ -95,11 +108,13 @@ class WorkSharing final {
   const Hooks hooks_;
   absl::Time next_take_over_;  // of the round's thread
   uint64_t refused_ = 0;       // of the round's thread: the job that the engine did not take the last time; 0: none
+  uint64_t takes_ = 0;         // of the round's thread
 
   mutable absl::Mutex mu_;
   absl::flat_hash_map<uint64_t, Offer> offers_ ABSL_GUARDED_BY(mu_);
-  absl::flat_hash_set<uint64_t> settled_ ABSL_GUARDED_BY(mu_);     // jobs, since this round asked which ones wait
-  absl::flat_hash_set<uint64_t> unwritable_ ABSL_GUARDED_BY(mu_);  // jobs that no other daemon could read
+  std::map<Requirement, OfferWindow> windows_ ABSL_GUARDED_BY(mu_);  // of what waits
+  absl::flat_hash_set<uint64_t> settled_ ABSL_GUARDED_BY(mu_);       // jobs, since this round asked which ones wait
+  absl::flat_hash_set<uint64_t> unwritable_ ABSL_GUARDED_BY(mu_);    // jobs that no other daemon could read
   Stats stats_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -27,10 +27,12 @@ class Daemon {
     WorkSharing::Config config;
     config.taker = name;
     WorkSharing::Hooks hooks;
-    hooks.run_after = [&time](absl::Duration delay, std::function<void()> task) {
-      time.RunAfter(delay, std::move(task));
+    hooks.run_after = [this, &time](absl::Duration delay, std::function<void()> task) {
+      time.RunAfter(delay, [this, task = std::move(task)] {
+        if (!lost) task();
+      });
     };
-    hooks.list_waiting = [this](absl::Duration, const OfferFilter& filter) { return List(filter); };
+    hooks.next_waiting = [this](absl::Duration, const OfferFilter& filter) { return Next(filter); };
     hooks.idle_slots = [this] { return idle; };
     hooks.write = [this](const JobSpec& spec) -> std::optional<std::string> {
       ++writes;
@@ -39,9 +41,9 @@ class Daemon {
       return spec.label;
     };
     hooks.run = [this](const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done) {
-      EXPECT_FALSE(needs < kNeeds || kNeeds < needs);
+      EXPECT_TRUE(any_needs || !(needs < kNeeds || kNeeds < needs));
       taken.push_back(entry.body);
-      idle.clear();
+      if (--idle[kNeeds] == 0) idle.clear();
       finish = std::move(done);
     };
     hooks.watch = [this](uint64_t job) { watched.push_back(job); };
@@ -49,27 +51,28 @@ class Daemon {
         config, [&time] { return time.Now(); }, streams, std::move(hooks));
     sharing->Begin();
   }
-  // As the scheduler does it, with jobs queued by class and age.
-  std::vector<Scheduler::WaitingJob> List(const OfferFilter& filter) {
-    std::map<std::pair<Requirement, JobClass>, size_t> room;
+  // As the scheduler does it, with `waiting` in the order in which it would serve them.
+  std::vector<Scheduler::WaitingJob> Next(const OfferFilter& filter) {
+    std::map<Requirement, size_t> room;
     std::vector<Scheduler::WaitingJob> chosen;
     for (const Scheduler::WaitingJob& job : waiting) {
-      const auto kind = std::make_pair(job.spec.needs, job.spec.job_class);
-      if (room.count(kind) == 0) room[kind] = filter.room(job.spec.needs, job.spec.job_class);
-      if (room[kind] == 0 || chosen.size() == filter.limit || never.count(job.id) > 0) continue;
+      const auto most = room.try_emplace(job.spec.needs, 0);
+      if (most.second) most.first->second = filter.most(job.spec.needs);
+      if (most.first->second == 0 || never.count(job.id) > 0) continue;
       const auto choice = filter.choose(job.id, job.spec);
       if (choice == OfferFilter::Choice::kNever) never.insert(job.id);
       if (choice != OfferFilter::Choice::kOffer) continue;
-      --room[kind];
+      --most.first->second;
       chosen.push_back(job);
     }
     return chosen;
   }
-  void Queue(uint64_t id, const std::string& label) {
+  void Queue(uint64_t id, const std::string& label, JobClass job_class = JobClass::kInteractive) {
     Scheduler::WaitingJob& job = waiting.emplace_back();
     job.id = id;
     job.spec.key = "key of " + label;
     job.spec.needs = kNeeds;
+    job.spec.job_class = job_class;
     job.spec.label = label;
     job.spec.bytes = label.size();
     job.latest = absl::InfiniteFuture();
@@ -77,6 +80,8 @@ class Daemon {
 
   std::vector<Scheduler::WaitingJob> waiting;
   std::map<Requirement, int> idle;
+  bool lost = false;       // it does nothing any more
+  bool any_needs = false;  // offers of other needs may come
   std::vector<std::string> taken;
   std::vector<uint64_t> watched;
   std::set<uint64_t> never;
@@ -89,6 +94,7 @@ class Daemon {
 class WorkSharingTest : public testing::Test {
  protected:
   static constexpr absl::Duration kRound = absl::Milliseconds(120);
+  const OfferWindow::Config kWindow;
 
   tests::FakeTime time;
   tests::FakeStreams streams{time};
@@ -120,7 +126,7 @@ TEST_F(WorkSharingTest, AJobThatItsOwnDaemonRunsIsNotOnOfferAnyMore) {
   time.Pass(kRound);
   EXPECT_EQ(streams.size(), 1u);
   busy.waiting.clear();
-  busy.sharing->Settled(1);
+  busy.sharing->Settled(1, /*taken=*/false);
   time.Pass(absl::ZeroDuration());
   EXPECT_EQ(streams.size(), 0u);
   EXPECT_EQ(busy.sharing->GetStats().open_offers, 0u);
@@ -130,7 +136,7 @@ TEST_F(WorkSharingTest, AJobThatEndsBeforeItsOfferIsMadeIsNotOffered) {
   busy.Queue(1, "kernel");
   busy.on_write = [&] {
     busy.waiting.clear();
-    busy.sharing->Settled(1);
+    busy.sharing->Settled(1, /*taken=*/false);
   };
   time.Pass(kRound);
   EXPECT_EQ(busy.writes, 1);
@@ -161,10 +167,84 @@ TEST_F(WorkSharingTest, EachJobIsOfferedOnceAndAgainAfterAWhile) {
   EXPECT_EQ(streams.size(), 1u);
 }
 
-TEST_F(WorkSharingTest, OffersAreBounded) {
+TEST_F(WorkSharingTest, OffersAreBoundedByHowFastTheyAreTaken) {
   for (int i = 1; i <= 500; ++i) busy.Queue(i, "kernel");
+  time.Pass(kRound);
+  EXPECT_EQ(streams.size(), kWindow.first);
+  time.Pass(absl::Seconds(10));
+  EXPECT_EQ(streams.size(), kWindow.least);
+  for (int i = 1; i <= 400; ++i) {
+    busy.sharing->Settled(busy.waiting.front().id, /*taken=*/true);
+    busy.waiting.erase(busy.waiting.begin());
+    time.Pass(absl::Milliseconds(5));
+  }
+  time.Pass(kRound);
+  EXPECT_EQ(streams.size(), kWindow.most);
+}
+
+TEST_F(WorkSharingTest, OnOfferIsWhatTheQueueWouldServeNext) {
+  for (int i = 1; i <= 500; ++i) busy.Queue(i, "old");
+  time.Pass(absl::Seconds(6));
+  ASSERT_EQ(streams.size(), kWindow.least);
+  busy.Queue(501, "urgent");
+  std::rotate(busy.waiting.begin(), busy.waiting.end() - 1, busy.waiting.end());
+  time.Pass(kRound);
+  EXPECT_EQ(streams.size(), kWindow.least);
+  idle.idle[kNeeds] = 2;
+  time.Pass(kRound);
+  EXPECT_THAT(idle.taken, ElementsAre("old", "urgent"));  // One old offer was made before.
+}
+
+TEST_F(WorkSharingTest, TheMostUrgentClassIsTakenFirstAndNowAndThenTheOthers) {
+  for (int i = 1; i <= 16; ++i) busy.Queue(i, "prebuild", JobClass::kPrebuild);
+  Daemon third(time, streams, "third");
+  for (int i = 1; i <= 14; ++i) third.Queue(i, "interactive");
+  time.Pass(kRound);
+  idle.idle[kNeeds] = 8;
+  // Of each eight rounds one begins with the others.
   time.Pass(absl::Seconds(1));
-  EXPECT_EQ(streams.size(), WorkSharing::Config().max_offers);
+  ASSERT_EQ(idle.taken.size(), 8u);
+  EXPECT_LE(std::count(idle.taken.begin(), idle.taken.end(), "prebuild"), 2);
+  idle.idle[kNeeds] = 8;
+  time.Pass(absl::Seconds(1));
+  EXPECT_GE(std::count(idle.taken.begin(), idle.taken.end(), "prebuild"), 1);
+}
+
+TEST_F(WorkSharingTest, AJobThatBecomesMoreUrgentIsOfferedAsSuch) {
+  busy.Queue(1, "prebuild", JobClass::kPrebuild);
+  busy.Queue(2, "raised", JobClass::kPrebuild);
+  time.Pass(kRound);
+  busy.waiting[1].spec.job_class = JobClass::kInteractive;
+  time.Pass(kRound);
+  EXPECT_EQ(streams.size(), 2u);
+  idle.idle[kNeeds] = 1;
+  time.Pass(kRound);
+  EXPECT_THAT(idle.taken, ElementsAre("raised"));
+}
+
+TEST_F(WorkSharingTest, ATakerTakesNoMoreThanItHasSlotsFor) {
+  for (int i = 1; i <= 16; ++i) busy.Queue(i, "binary");
+  for (int i = 17; i <= 32; ++i) {
+    busy.Queue(i, "text");
+    busy.waiting.back().spec.needs.binary = false;
+  }
+  time.Pass(kRound);
+  idle.any_needs = true;
+  idle.idle[kNeeds] = 1;
+  idle.idle[{kNeeds.target, kNeeds.build_id, false}] = 1;
+  time.Pass(absl::Milliseconds(50));
+  EXPECT_EQ(idle.taken.size(), 1u);
+}
+
+TEST_F(WorkSharingTest, AnOwnOfferThatComesBackIsMadeToOthersAgain) {
+  busy.Queue(1, "kernel");
+  busy.idle[kNeeds] = 1;  // Which may not run it.
+  time.Pass(kRound);
+  busy.idle.clear();
+  idle.idle[kNeeds] = 1;
+  time.Pass(kRound);
+  EXPECT_THAT(idle.taken, ElementsAre("kernel"));
+  EXPECT_THAT(busy.taken, IsEmpty());
 }
 
 TEST_F(WorkSharingTest, LargeJobsAreNotOfferedAndNotWritten) {
@@ -185,19 +265,16 @@ TEST_F(WorkSharingTest, WhatCannotBeWrittenIsTriedOnce) {
   EXPECT_EQ(busy.writes, 2);
 }
 
-TEST_F(WorkSharingTest, WhatNobodyTakesBlocksNeitherOtherTargetsNorOtherClasses) {
+TEST_F(WorkSharingTest, WhatNobodyTakesBlocksNoOtherTarget) {
   for (int i = 1; i <= 500; ++i) {
     busy.Queue(i, "unserved");
     busy.waiting.back().spec.needs.target = "cuda:80";
   }
   busy.Queue(501, "served");
-  busy.Queue(502, "urgent");
-  busy.waiting.back().spec.needs.target = "cuda:80";
-  for (int i = 0; i < 500; ++i) busy.waiting[i].spec.job_class = JobClass::kPrebuild;
   idle.idle[kNeeds] = 1;
   time.Pass(absl::Seconds(1));
   EXPECT_THAT(idle.taken, ElementsAre("served"));
-  EXPECT_EQ(streams.size(), WorkSharing::Config().max_offers + 2);
+  EXPECT_EQ(streams.size(), kWindow.first + 1);
 }
 
 TEST_F(WorkSharingTest, AJobThatTheEngineRefusesIsNoObstacle) {
@@ -212,10 +289,10 @@ TEST_F(WorkSharingTest, WhatATakerThatDiedHadIsTakenOver) {
   busy.Queue(1, "kernel");
   idle.idle[kNeeds] = 1;
   time.Pass(kRound);
-  ASSERT_THAT(idle.taken, ElementsAre("kernel"));  // And that was the last of it.
+  ASSERT_THAT(idle.taken, ElementsAre("kernel"));
+  busy.lost = idle.lost = true;
   Daemon third(time, streams, "third");
   third.idle[kNeeds] = 1;
-  busy.waiting.clear();
   time.Pass(absl::Seconds(10));
   EXPECT_THAT(third.taken, IsEmpty());
   time.Pass(absl::Seconds(15));

@@ -64,6 +64,8 @@ ClusterLink::ClusterLink(Engine& engine, const ClusterAccess& access)
       uploads_(kUploadThreads),
       reminders_(1),
       upload_bytes_(kMostUploadBytes),
+      remote_(
+          {access.lease}, [&engine] { return engine.Now(); }, RemoteHooks()),
       flights_(FlightConfig(name_), access.leases, FlightHooks()),
       sharing_(
           SharingConfig(name_), [&engine] { return engine.Now(); }, access.jobs, SharingHooks()) {}
@@ -95,7 +97,18 @@ SingleFlight::Hooks ClusterLink::FlightHooks() {
   hooks.fetch = [this](const std::string& key) { return Fetch(key); };
   hooks.read_error = ReadError;
   hooks.decide = [this](uint64_t job, Verdict verdict) { engine_.scheduler().Decide(job, std::move(verdict)); };
-  hooks.settled = [this](uint64_t job) { sharing_.Settled(job); };
+  hooks.settled = [this](uint64_t job, bool taken) { sharing_.Settled(job, taken); };
+  hooks.heard = [this](const std::string& key, bool followed) { remote_.Heard(key, followed); };
+  return hooks;
+}
+
+RemoteWaiters::Hooks ClusterLink::RemoteHooks() {
+  RemoteWaiters::Hooks hooks;
+  hooks.join = [this](const std::string& key, absl::Time deadline, std::function<void()> ended) {
+    return engine_.scheduler().Join(key, deadline, [ended = std::move(ended)](const Outcome&, bool) { ended(); });
+  };
+  hooks.leave = [this](uint64_t waiter) { return engine_.scheduler().Leave(waiter); };
+  hooks.extend = [this](uint64_t waiter, absl::Time deadline) { engine_.scheduler().Extend(waiter, deadline); };
   return hooks;
 }
 
@@ -111,8 +124,8 @@ WorkSharing::Hooks ClusterLink::SharingHooks() {
   hooks.run_after = [this](absl::Duration delay, std::function<void()> task) {
     threads_.RunAfter(delay, std::move(task));
   };
-  hooks.list_waiting = [this](absl::Duration at_least, const OfferFilter& filter) {
-    return engine_.scheduler().ListWaiting(at_least, filter);
+  hooks.next_waiting = [this](absl::Duration at_least, const OfferFilter& filter) {
+    return engine_.scheduler().NextWaiting(at_least, filter);
   };
   hooks.idle_slots = [this] { return engine_.scheduler().IdleSlots(); };
   hooks.write = [](const JobSpec& spec) -> std::optional<std::string> {
@@ -255,11 +268,14 @@ void ClusterLink::RunOffered(const cache::StreamEntry& entry, const Requirement&
   JobSpec spec = SpecOf(request, entry.key, needs.build_id);
   spec.id = engine_.activity().NewJobId();
   spec.offerable = false;
-  engine_.scheduler().Submit(
+  const uint64_t remote = remote_.Begin(entry.key, [done] { done(true); });
+  const Scheduler::WaiterId waiter = engine_.scheduler().Submit(
       std::move(spec), engine_.Now() + entry.remaining, [this, key = entry.key] { return engine_.FindOutcome(key); },
-      [this, key = entry.key, asker = entry.asker, done = std::move(done)](const Outcome& outcome, bool) {
+      [this, remote, key = entry.key, asker = entry.asker, done](const Outcome& outcome, bool) {
+        remote_.Ended(key, remote);
         AnswerOffer(key, asker, outcome, done);
       });
+  remote_.Waits(entry.key, remote, waiter);
 }
 
 void ClusterLink::AnswerOffer(const std::string& key, const std::string& asker, const Outcome& outcome,

@@ -17,6 +17,7 @@
 #include "cache/api/lease_table.h"
 #include "cache/api/stats.h"
 #include "server/admission/byte_budget.h"
+#include "server/cluster/remote_waiters.h"
 #include "server/cluster/single_flight.h"
 #include "server/cluster/timed_threads.h"
 #include "server/cluster/work_sharing.h"
@@ -89,6 +90,7 @@ class ClusterLink final {
   SingleFlight::Hooks FlightHooks();
   WorkSharing::Config SharingConfig(const std::string& name) const;
   WorkSharing::Hooks SharingHooks();
+  RemoteWaiters::Hooks RemoteHooks();
 
   // The cluster's result, kept here.
   std::optional<Outcome> Fetch(const std::string& key);
@@ -111,6 +113,7 @@ class ClusterLink final {
   absl::Mutex pace_mu_;
   absl::Time judged_ ABSL_GUARDED_BY(pace_mu_) = absl::InfinitePast();
   bool quick_ ABSL_GUARDED_BY(pace_mu_) = true;
+  RemoteWaiters remote_;
   SingleFlight flights_;
   WorkSharing sharing_;
 };

@@ -30,9 +30,18 @@ void JobQueue::AddTo(Line& line, const Flow& flow, uint64_t id) {
   if (!jobs.empty()) line.ranks.erase({turn, *jobs.begin(), flow.second});
   jobs.insert(id);
   line.ranks.emplace(turn, *jobs.begin(), flow.second);
+  if (entries_.at(id).offerable) line.offerable[flow.second].insert(id);
+}
+
+void JobQueue::TakeOffer(Line& line, const std::string& tenant, uint64_t id) {
+  auto jobs = line.offerable.find(tenant);
+  if (jobs == line.offerable.end()) return;
+  jobs->second.erase(id);
+  if (jobs->second.empty()) line.offerable.erase(jobs);
 }
 
 void JobQueue::TakeFrom(Line& line, const Flow& flow, uint64_t id) {
+  TakeOffer(line, flow.second, id);
   auto jobs = line.tenants.find(flow.second);
   const uint64_t turn = turns_[flow];
   line.ranks.erase({turn, *jobs->second.begin(), flow.second});
@@ -51,20 +60,20 @@ void JobQueue::Push(const Entry& entry) {
   AddTo(line, {entry.job_class, entry.tenant}, entry.id);
   for (const std::string& tenant : entry.joined) AddTo(line, {entry.job_class, tenant}, entry.id);
   line.ids.insert(entry.id);
-  if (entry.offerable) line.offerable.insert(entry.id);
   ++counts_[static_cast<int>(entry.job_class)];
   ++tenant_counts_[entry.tenant];
 }
 
 std::optional<uint64_t> JobQueue::Pop(const std::function<bool(const Requirement&)>& can_run, absl::Time now) {
-  std::array<Choice, kJobClasses> choices;
+  std::vector<Lane*> fit;
+  Choices choices;
   for (auto& [needs, lane] : lanes_) {
     if (!can_run(needs)) continue;
+    fit.push_back(&lane);
     for (int i = 0; i < kJobClasses; ++i) {
-      Line& line = lane[i];
+      const Line& line = lane[i];
       if (line.ids.empty()) continue;
       Choice& choice = choices[i];
-      choice.lines.push_back(&line);
       choice.passed_over = std::max(choice.passed_over, line.passed_over);
       if (!choice.best.has_value() || *line.ranks.begin() < *choice.best) choice.best = *line.ranks.begin();
       choice.oldest = std::min(choice.oldest.value_or(*line.ids.begin()), *line.ids.begin());
@@ -72,20 +81,37 @@ std::optional<uint64_t> JobQueue::Pop(const std::function<bool(const Requirement
   }
   const int chosen = ChooseClass(choices, now);
   if (chosen == kJobClasses) return std::nullopt;
-  for (int i = chosen; i < kJobClasses; ++i) {
-    for (Line* line : choices[i].lines) line->passed_over = i == chosen ? 0 : line->passed_over + 1;
-  }
+  MarkClassServed(fit, chosen);
   const auto [turn, id, tenant] = *choices[chosen].best;
   Remove(id);
   MarkServed({static_cast<JobClass>(chosen), tenant});
   return id;
 }
 
-int JobQueue::ChooseClass(const std::array<Choice, kJobClasses>& choices, absl::Time now) const {
+bool JobQueue::Serve(uint64_t id) {
+  auto it = entries_.find(id);
+  if (it == entries_.end()) return false;
+  const Flow flow = {it->second.job_class, it->second.tenant};
+  MarkClassServed({&lanes_.at(it->second.needs)}, static_cast<int>(flow.first));
+  Remove(id);
+  MarkServed(flow);
+  return true;
+}
+
+void JobQueue::MarkClassServed(const std::vector<Lane*>& lanes, int served) {
+  for (Lane* lane : lanes) {
+    for (int i = served; i < kJobClasses; ++i) {
+      Line& line = (*lane)[i];
+      if (!line.ids.empty()) line.passed_over = i == served ? 0 : line.passed_over + 1;
+    }
+  }
+}
+
+int JobQueue::ChooseClass(const Choices& choices, absl::Time now) const {
   int first = 0;
-  while (first < kJobClasses && choices[first].lines.empty()) ++first;
+  while (first < kJobClasses && !choices[first].best.has_value()) ++first;
   const auto starves = [&](const Choice& choice) {
-    return choice.oldest.has_value() && now - entries_.at(*choice.oldest).enqueued >= patience_;
+    return choice.best.has_value() && now - entries_.at(*choice.oldest).enqueued >= patience_;
   };
   uint64_t starving = 0;
   for (int i = first + 1; i < kJobClasses; ++i) starving += starves(choices[i]);
@@ -139,7 +165,6 @@ bool JobQueue::Remove(uint64_t id) {
   TakeFrom(line, {entry.job_class, entry.tenant}, id);
   for (const std::string& tenant : entry.joined) TakeFrom(line, {entry.job_class, tenant}, id);
   line.ids.erase(id);
-  line.offerable.erase(id);
   if (line.ids.empty()) line.passed_over = 0;
   const bool empty = std::all_of(lane->second.begin(), lane->second.end(), [](const Line& l) { return l.ids.empty(); });
   if (empty) lanes_.erase(lane);
@@ -180,21 +205,76 @@ std::vector<Requirement> JobQueue::Needs() const {
   return needs;
 }
 
-std::vector<JobQueue::Kind> JobQueue::OfferableKinds() const {
-  std::vector<Kind> kinds;
-  for (const auto& [needs, lane] : lanes_) {
-    for (int i = 0; i < kJobClasses; ++i) {
-      if (!lane[i].offerable.empty()) kinds.push_back({needs, static_cast<JobClass>(i), lane[i].offerable});
-    }
+std::vector<Requirement> JobQueue::OfferableNeeds() const {
+  std::vector<Requirement> needs;
+  for (const auto& [one, lane] : lanes_) {
+    if (std::any_of(lane.begin(), lane.end(), [](const Line& line) { return !line.offerable.empty(); }))
+      needs.push_back(one);
   }
-  return kinds;
+  return needs;
+}
+
+std::vector<uint64_t> JobQueue::Next(const Requirement& needs, size_t count, absl::Time before, absl::Time now,
+                                     const std::function<bool(uint64_t id)>& pick) const {
+  std::vector<uint64_t> next;
+  const auto lane = lanes_.find(needs);
+  if (lane == lanes_.end()) return next;
+  // Plays what Pop would do, on turns of its own.
+  Choices choices;
+  std::array<std::set<Rank>, kJobClasses> ranks;
+  for (int i = 0; i < kJobClasses; ++i) {
+    const Line& line = lane->second[i];
+    for (const auto& [tenant, jobs] : line.offerable)
+      ranks[i].emplace(turns_.at({static_cast<JobClass>(i), tenant}), *jobs.begin(), tenant);
+    choices[i].passed_over = line.passed_over;
+    if (!line.ids.empty()) choices[i].oldest = *line.ids.begin();
+  }
+  std::map<uint64_t, bool> eligible;  // A job stands in the line of every tenant that waits for it.
+  const auto is_eligible = [&](uint64_t id) {
+    const auto [known, is_new] = eligible.try_emplace(id, false);
+    if (is_new) known->second = pick(id);
+    return known->second;
+  };
+  // The first rank of a class gives way to its tenant's next job.
+  const auto advance = [&](int i, uint64_t turn) {
+    const auto [old_turn, id, tenant] = *ranks[i].begin();
+    ranks[i].erase(ranks[i].begin());
+    const std::set<uint64_t>& jobs = lane->second[i].offerable.at(tenant);
+    const auto following = jobs.upper_bound(id);
+    // Those behind one that is too young are younger.
+    if (following != jobs.end() && entries_.at(id).enqueued <= before) ranks[i].emplace(turn, *following, tenant);
+  };
+  for (uint64_t starts = starts_ + 1; next.size() < count; ++starts) {
+    for (int i = 0; i < kJobClasses; ++i) {
+      choices[i].best.reset();
+      while (!ranks[i].empty() && !choices[i].best.has_value()) {
+        const auto& [turn, id, tenant] = *ranks[i].begin();
+        if (entries_.at(id).enqueued <= before && is_eligible(id)) {
+          choices[i].best = *ranks[i].begin();
+        } else {
+          advance(i, turn);
+        }
+      }
+    }
+    const int chosen = ChooseClass(choices, now);
+    if (chosen == kJobClasses) break;
+    const uint64_t id = std::get<1>(*choices[chosen].best);
+    next.push_back(id);
+    eligible[id] = false;
+    for (int i = chosen; i < kJobClasses; ++i) choices[i].passed_over = i == chosen ? 0 : choices[i].passed_over + 1;
+    advance(chosen, starts);
+  }
+  return next;
 }
 
 void JobQueue::Withhold(uint64_t id) {
   auto it = entries_.find(id);
   if (it == entries_.end()) return;
-  it->second.offerable = false;
-  lanes_.at(it->second.needs)[static_cast<int>(it->second.job_class)].offerable.erase(id);
+  Entry& entry = it->second;
+  entry.offerable = false;
+  Line& line = LineOf(entry);
+  TakeOffer(line, entry.tenant, id);
+  for (const std::string& tenant : entry.joined) TakeOffer(line, tenant, id);
 }
 
 std::vector<uint64_t> JobQueue::IdsWith(const Requirement& needs) const {

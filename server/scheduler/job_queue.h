@@ -39,12 +39,6 @@ class JobQueue final {
     bool offerable = false;        // other daemons may have it
     std::set<std::string> joined;  // other tenants that wait for it
   };
-  // Entries with the same needs and class that are offerable, in order of arrival.
-  struct Kind {
-    const Requirement& needs;
-    JobClass job_class;
-    const std::set<uint64_t>& offerable;
-  };
 
   explicit JobQueue(absl::Duration patience);
 
@@ -54,6 +48,9 @@ class JobQueue final {
   std::optional<uint64_t> Pop(const std::function<bool(const Requirement&)>& can_run, absl::Time now);
   // False when it is not in the queue.
   bool Remove(uint64_t id);
+  // The entry has begun elsewhere: takes it out, and its tenant and class have had their turn. False when it is not in
+  // the queue.
+  bool Serve(uint64_t id);
   // Another tenant waits for this entry too, or waits no longer; nothing when it is not in the queue.
   void Join(uint64_t id, const std::string& tenant);
   void Quit(uint64_t id, const std::string& tenant);
@@ -67,8 +64,12 @@ class JobQueue final {
   absl::Time OldestOf(JobClass job_class) const;
   // The different needs of the waiting entries.
   std::vector<Requirement> Needs() const;
-  // Those that have any; until the next change.
-  std::vector<Kind> OfferableKinds() const;
+  // Those of entries that are offerable.
+  std::vector<Requirement> OfferableNeeds() const;
+  // The entries with these needs that would be served next, in that order, if one worker after the other took one: up
+  // to `count` of those that are offerable, came by `before` and that `pick` accepts.
+  std::vector<uint64_t> Next(const Requirement& needs, size_t count, absl::Time before, absl::Time now,
+                             const std::function<bool(uint64_t id)>& pick) const;
   // The entry is not offerable, after all.
   void Withhold(uint64_t id);
   std::vector<uint64_t> IdsWith(const Requirement& needs) const;
@@ -78,23 +79,25 @@ class JobQueue final {
   using Rank = std::tuple<uint64_t, uint64_t, std::string>;  // a flow's turn, its first job, its tenant
   // The jobs of one class with the same needs.
   struct Line {
-    std::map<std::string, std::set<uint64_t>> tenants;  // the jobs that they wait for
-    std::set<Rank> ranks;                               // of its tenants
+    std::map<std::string, std::set<uint64_t>> tenants;    // the jobs that they wait for
+    std::map<std::string, std::set<uint64_t>> offerable;  // of these
+    std::set<Rank> ranks;                                 // of its tenants
     std::set<uint64_t> ids;
-    std::set<uint64_t> offerable;  // of these
-    uint64_t passed_over = 0;      // starts of a more urgent class since its own last one, by workers fit for it
+    uint64_t passed_over = 0;  // starts of a more urgent class since its own last one, by workers fit for it
   };
   using Lane = std::array<Line, kJobClasses>;
   // What a worker may choose from in one class.
   struct Choice {
-    std::vector<Line*> lines;
-    std::optional<Rank> best;
+    std::optional<Rank> best;  // nullopt: nothing
     std::optional<uint64_t> oldest;
     uint64_t passed_over = 0;  // the most
   };
+  using Choices = std::array<Choice, kJobClasses>;
 
   // The class that is served: the most urgent one, or one that has been passed over for too long.
-  int ChooseClass(const std::array<Choice, kJobClasses>& choices, absl::Time now) const;
+  int ChooseClass(const Choices& choices, absl::Time now) const;
+  // The class of these lines has been served, by a worker that might have served any of them.
+  static void MarkClassServed(const std::vector<Lane*>& lanes, int served);
   // The flow's place among those of its class: of its last start, if that is not long ago.
   uint64_t TurnOf(const Flow& flow);
   void MarkServed(const Flow& flow);
@@ -105,6 +108,7 @@ class JobQueue final {
   // The job's place in a tenant's line.
   void AddTo(Line& line, const Flow& flow, uint64_t id);
   void TakeFrom(Line& line, const Flow& flow, uint64_t id);
+  static void TakeOffer(Line& line, const std::string& tenant, uint64_t id);
 
   const absl::Duration patience_;
   std::map<Requirement, Lane> lanes_;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
+#include <set>
 
 namespace tritond::server {
 namespace {
@@ -176,6 +178,72 @@ TEST_F(JobQueueTest, RemoveTakesOutAndCountsFollow) {
   EXPECT_EQ(queue_.CountOf(JobClass::kPrebuild), 0u);
   EXPECT_EQ(queue_.OldestOf(JobClass::kPrebuild), absl::InfiniteFuture());
   EXPECT_EQ(PopAll(), (std::vector<uint64_t>{2}));
+}
+
+class JobQueueNextTest : public JobQueueTest {
+ protected:
+  void Offer(uint64_t id, JobClass job_class, const std::string& tenant, std::set<std::string> joined = {}) {
+    queue_.Push({id, kNeeds, job_class, tenant, kStart + absl::Milliseconds(id), true, std::move(joined)});
+  }
+  std::vector<uint64_t> Next(size_t count, absl::Time before = absl::InfiniteFuture()) {
+    return queue_.Next(kNeeds, count, before, later_, [this](uint64_t id) { return skipped_.count(id) == 0; });
+  }
+
+  const Requirement kNeeds{"cuda:90", "b", false};
+  const absl::Time later_ = kStart + absl::Minutes(10);
+  std::set<uint64_t> skipped_;
+};
+
+TEST_F(JobQueueNextTest, WhatComesNextIsWhatIsServed) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    for (uint64_t id = 1; id <= 60; ++id) {
+      const auto any = [&](int n) { return static_cast<int>(random() % n); };
+      std::set<std::string> joined;
+      if (any(4) == 0) joined.insert("joined");
+      Offer(id, static_cast<JobClass>(any(3)), std::string(1, static_cast<char>('a' + any(1 + round % 5))), joined);
+      if (any(3) == 0) queue_.Pop([](const Requirement&) { return true; }, later_);
+    }
+    const std::vector<uint64_t> next = Next(1000);
+    EXPECT_EQ(Next(7), std::vector<uint64_t>(next.begin(), next.begin() + 7));
+    EXPECT_EQ(PopAll(later_), next);
+  }
+}
+
+TEST_F(JobQueueNextTest, WhatBeganElsewhereCountsAsServed) {
+  for (uint64_t id : {1, 2, 3, 4}) Offer(id, JobClass::kPrebuild, "greedy");
+  for (uint64_t id : {5, 6}) Offer(id, JobClass::kPrebuild, "modest");
+  EXPECT_EQ(Next(2), (std::vector<uint64_t>{1, 5}));
+  EXPECT_TRUE(queue_.Serve(1));
+  EXPECT_FALSE(queue_.Serve(1));
+  EXPECT_EQ(Next(2), (std::vector<uint64_t>{5, 2}));
+  EXPECT_EQ(PopAll(), (std::vector<uint64_t>{5, 2, 6, 3, 4}));
+}
+
+TEST_F(JobQueueNextTest, ABacklogOfOneTenantHidesNoOthers) {
+  for (uint64_t id = 1; id <= 500; ++id) Offer(id, JobClass::kPrebuild, "greedy");
+  Offer(501, JobClass::kPrebuild, "modest");
+  Offer(502, JobClass::kInteractive, "human");
+  EXPECT_EQ(Next(4), (std::vector<uint64_t>{502, 1, 501, 2}));
+}
+
+TEST_F(JobQueueNextTest, WhatMayNotBeOfferedIsPassedOver) {
+  for (uint64_t id : {1, 2, 3, 4, 5}) Offer(id, JobClass::kInteractive, "a", {"b"});
+  Push(6, JobClass::kInteractive, "a");
+  queue_.Withhold(1);
+  skipped_ = {2};
+  EXPECT_EQ(Next(9), (std::vector<uint64_t>{3, 4, 5}));
+  EXPECT_EQ(Next(9, kStart + absl::Milliseconds(4)), (std::vector<uint64_t>{3, 4}));
+  queue_.Quit(3, "b");
+  EXPECT_TRUE(queue_.Remove(4));
+  EXPECT_EQ(Next(9), (std::vector<uint64_t>{3, 5}));
+  queue_.Withhold(3);
+  queue_.Withhold(5);
+  EXPECT_TRUE(Next(9).empty());
+  EXPECT_EQ(queue_.OfferableNeeds().size(), 1u);  // That of the one that is skipped.
+  queue_.Withhold(2);
+  EXPECT_TRUE(queue_.OfferableNeeds().empty());
+  EXPECT_EQ(PopAll(), (std::vector<uint64_t>{1, 2, 3, 5, 6}));
 }
 
 }  // namespace

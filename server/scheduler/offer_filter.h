@@ -18,9 +18,8 @@ struct OfferFilter {
     kNotNow,  // it is asked about again the next time
     kNever,   // it is not, while it stays in the queue
   };
-  std::function<size_t(const Requirement& needs, JobClass job_class)> room;  // for how many of this kind
+  std::function<size_t(const Requirement& needs)> most;  // with these needs
   std::function<Choice(uint64_t job, const JobSpec& spec)> choose;
-  size_t limit = 0;  // of all kinds together
 };
 
 }  // namespace tritond::server

@@ -90,10 +90,7 @@ bool Scheduler::HasRoom() const {
 Scheduler::WaiterId Scheduler::AddWaiterLocked(uint64_t job, Waiter waiter) {
   const WaiterId id = next_id_++;
   Job& joined_job = *jobs_[job];
-  if (waiter.deadline > joined_job.latest) {
-    joined_job.latest = waiter.deadline;
-    for (const Attempt& run : joined_job.runs) executor_.Extend(run.worker, run.lease, waiter.deadline);
-  }
+  ExtendRunsLocked(joined_job, waiter.deadline);
   joined_job.waiters.push_back(id);
   if (++joined_job.tenants[waiter.tenant] == 1) queue_.Join(job, waiter.tenant);
   ++joined_job.callers;
@@ -119,10 +116,10 @@ Scheduler::WaiterId Scheduler::Submit(JobSpec spec, absl::Time deadline, Recheck
     if (!refusal.has_value()) {
       id = next_id_++;
       by_key_[spec.key] = id;
-      auto job = std::make_unique<Job>();
-      job->spec = std::move(spec);
-      job->created = clock_();
-      jobs_[id] = std::move(job);
+      Job& job = *(jobs_[id] = std::make_unique<Job>());
+      job.spec = std::move(spec);
+      job.created = clock_();
+      EnterLocked(job, State::kReserved);
       if (peers_ != nullptr) NameFlightLocked(id);
       waiter_id = AddWaiterLocked(id, std::move(waiter));
     }
@@ -143,6 +140,18 @@ Scheduler::WaiterId Scheduler::JoinLocked(uint64_t id, const JobSpec& spec, Wait
   return waiter_id;
 }
 
+Scheduler::WaiterId Scheduler::Join(const std::string& key, absl::Time deadline, Done done) {
+  absl::MutexLock lock(&mu_);
+  auto in_flight = by_key_.find(key);
+  if (in_flight == by_key_.end()) return 0;
+  Waiter waiter;
+  waiter.done = std::move(done);
+  waiter.joined = true;
+  waiter.deadline = deadline;
+  waiter.tenant = jobs_[in_flight->second]->spec.tenant;
+  return AddWaiterLocked(in_flight->second, std::move(waiter));
+}
+
 void Scheduler::SettleReserved(uint64_t id, std::optional<Outcome> stored) {
   Calls calls;
   {
@@ -156,7 +165,7 @@ void Scheduler::SettleReserved(uint64_t id, std::optional<Outcome> stored) {
     } else {
       if (stored.has_value()) AnswerStoredLocked(id, *stored, &calls);
       if (peers_ != nullptr && !job.spec.refresh) {
-        job.state = State::kLooking;
+        EnterLocked(job, State::kLooking);
         peers_->Look(job.flight, job.spec);
       } else {
         EnqueueLocked(id);
@@ -203,10 +212,21 @@ void Scheduler::RaiseLocked(uint64_t id, JobClass job_class) {
   if (queue_.Remove(id)) EnqueueLocked(id);
 }
 
+void Scheduler::EnterLocked(Job& job, State state) {
+  const auto arrives = [](State s) { return s == State::kReserved || s == State::kLooking; };
+  if (arrives(state) && !arrives(job.state)) ++arriving_[job.spec.needs];
+  if (!arrives(state) && arrives(job.state)) {
+    auto it = arriving_.find(job.spec.needs);
+    if (--it->second == 0) arriving_.erase(it);
+  }
+  job.state = state;
+  job.followed = state == State::kFollowing ? clock_() : absl::InfiniteFuture();
+}
+
 void Scheduler::EnqueueLocked(uint64_t id) {
   Job& job = *jobs_[id];
   if (job.state != State::kQueued) job.queued = clock_();  // Else it only changes its place.
-  job.state = State::kQueued;
+  EnterLocked(job, State::kQueued);
   const bool offerable = peers_ != nullptr && job.spec.offerable && !job.spec.refresh && !job.granted;
   JobQueue::Entry entry{id, job.spec.needs, job.spec.job_class, job.spec.tenant, job.created, offerable, {}};
   for (const auto& [tenant, count] : job.tenants) {
@@ -233,7 +253,7 @@ bool Scheduler::StartOnLocked(const WorkerTable::Worker& worker) {
   if (peers_ == nullptr || job.granted) {
     BeginLocked(*id, lease);
   } else {
-    job.state = State::kClaiming;
+    EnterLocked(job, State::kClaiming);
     job.claim = lease;
     peers_->Claim(job.flight, job.spec);
   }
@@ -252,7 +272,7 @@ void Scheduler::BeginLocked(uint64_t id, uint64_t lease) {
   Job& job = *jobs_[id];
   const std::string name = workers_.Find(lease)->worker;
   if (job.runs.empty()) job.started = clock_();
-  job.state = State::kRunning;
+  EnterLocked(job, State::kRunning);
   job.runs.push_back({lease, name, clock_(), job.spec.refresh});
   job.worker = name;
   job.stage.clear();
@@ -277,6 +297,18 @@ bool Scheduler::Leave(WaiterId waiter) {
   }
   Run(calls);
   return waited;
+}
+
+void Scheduler::Extend(WaiterId id, absl::Time deadline) {
+  absl::MutexLock lock(&mu_);
+  if (!waiters_.Extend(id, deadline)) return;
+  ExtendRunsLocked(*jobs_[waiters_.Find(id)->job], deadline);
+}
+
+void Scheduler::ExtendRunsLocked(Job& job, absl::Time deadline) {
+  if (deadline <= job.latest) return;
+  job.latest = deadline;
+  for (const Attempt& run : job.runs) executor_.Extend(run.worker, run.lease, deadline);
 }
 
 Waiter Scheduler::TakeWaiterLocked(WaiterId id) {
@@ -316,6 +348,7 @@ void Scheduler::AbandonLocked(uint64_t id, Calls* calls) {
   DropClaimLocked(job);
   queue_.Remove(id);
   EndFlightLocked(job);
+  EnterLocked(job, State::kGone);
   jobs_.erase(id);
 }
 
@@ -340,9 +373,9 @@ void Scheduler::ObeyLocked(uint64_t id, Verdict verdict, Calls* calls) {
       return FinishLocked(id, std::move(verdict.outcome), calls);
     case Verdict::Kind::kFollow:
       DropClaimLocked(job);
-      queue_.Remove(id);
-      job.state = State::kFollowing;
-      return;
+      queue_.Serve(id);
+      stranded_since_.erase(job.spec.needs);  // Others come to its like, too.
+      return EnterLocked(job, State::kFollowing);
     case Verdict::Kind::kQueue:
       DropClaimLocked(job);
       if (job.state != State::kQueued) EnqueueLocked(id);
@@ -451,11 +484,15 @@ void Scheduler::RetryOrFailLocked(uint64_t id, const Loss& loss, bool begun, Cal
   }
 }
 
+absl::Time Scheduler::BegunLocked(const Job& job) const {
+  return job.attempts > 0 ? job.started : std::min(job.followed, clock_());
+}
+
 void Scheduler::DescribeEndLocked(const Job& job, Outcome* outcome) const {
   outcome->job = job.spec.id;
   outcome->worker = job.worker;
   outcome->attempts = job.attempts;
-  outcome->queue_time = (job.attempts > 0 ? job.started : clock_()) - job.created;
+  outcome->queue_time = BegunLocked(job) - job.created;
 }
 
 void Scheduler::TellLocked(WaiterId id, const std::shared_ptr<const Outcome>& outcome, Calls* calls) {
@@ -479,6 +516,7 @@ void Scheduler::FinishLocked(uint64_t id, Outcome outcome, Calls* calls) {
       std::make_shared<const Outcome>(std::move(outcome));  // Shared by the listener's and waiters' callbacks.
   if (ran || !shared->stored) ReportEndLocked(job, shared, calls);
   for (WaiterId waiter : job.waiters) TellLocked(waiter, shared, calls);
+  EnterLocked(job, State::kGone);
   jobs_.erase(it);
 }
 
@@ -542,7 +580,7 @@ void Scheduler::ReportEndLocked(const Job& job, const std::shared_ptr<const Outc
   end.worker = job.worker;
   end.job_class = job.spec.job_class;
   end.status = outcome->status;
-  end.queue_time = (ran ? job.started : now) - job.created;
+  end.queue_time = BegunLocked(job) - job.created;
   end.run_time = ran ? now - job.started : absl::ZeroDuration();
   end.finished = now;
   end.attempts = job.attempts;

@@ -82,9 +82,13 @@ class Scheduler final {
   // TENANT_QUEUE_FULL or MEMORY_FULL, with a retry delay), FailedPrecondition (QUARANTINED, with reports),
   // DeadlineExceeded (DEADLINE, TIME_LIMIT). `done` may be called before Submit returns.
   WaiterId Submit(JobSpec spec, absl::Time deadline, Recheck recheck, Done done);
+  // Joins the job in flight under the key, in the name of its own tenant; 0 when there is none.
+  WaiterId Join(const std::string& key, absl::Time deadline, Done done);
   // The waiter no longer waits. With the last one the job is cancelled, unless it is nearly done. False when its
   // outcome is there already (then `done` has been called or is being called).
   bool Leave(WaiterId waiter);
+  // The waiter waits until then, if that is later than it would have.
+  void Extend(WaiterId waiter, absl::Time deadline);
 
   // When somebody who is refused for want of room may come back, by the length of the queue and what jobs take.
   absl::Duration RetryDelay() const;
@@ -111,16 +115,16 @@ class Scheduler final {
   // What the peers say; ignored when the job has ended, and when it goes by another number there since.
   void Decide(uint64_t flight, Verdict verdict);
 
-  // The chosen ones of those that have waited in the queue for this long and may be offered, by class and then oldest
-  // first. Whatever is in the queue, it looks at no more than it asks about. `latest`: when the last of a job's waiters
-  // gives up.
+  // The jobs that would begin next if workers came, in that order for each of their needs: the chosen ones of those
+  // that have waited for this long and may be offered. `latest`: when the last of a job's waiters gives up.
   struct WaitingJob {
     uint64_t id = 0;  // among the peers
     JobSpec spec;
     absl::Time latest;
   };
-  std::vector<WaitingJob> ListWaiting(absl::Duration at_least, const OfferFilter& filter);
-  // What workers with a free slot could run, to the number of those slots; none while draining.
+  std::vector<WaitingJob> NextWaiting(absl::Duration at_least, const OfferFilter& filter);
+  // What workers could run in slots that are free and that no job on its way to the queue is about to need, to the
+  // number of those slots; none while draining.
   std::map<Requirement, int> IdleSlots() const;
 
   // Ends waits whose deadline has passed and jobs that no worker can run any more.
@@ -144,7 +148,8 @@ class Scheduler final {
   std::optional<OpenJob> FindOpen(absl::string_view id) const;
 
  private:
-  enum class State { kReserved, kLooking, kQueued, kClaiming, kFollowing, kRunning };
+  // kGone: not among the jobs.
+  enum class State { kGone, kReserved, kLooking, kQueued, kClaiming, kFollowing, kRunning };
   struct Attempt {
     uint64_t lease = 0;
     std::string worker;
@@ -154,16 +159,17 @@ class Scheduler final {
   };
   struct Job {
     JobSpec spec;
-    State state = State::kReserved;
+    State state = State::kGone;
     uint64_t flight = 0;  // what the peers call it; another one when what they know of it counts no more
     std::vector<WaiterId> waiters;
     std::map<std::string, size_t> tenants;     // how many of the waiters are whose
     absl::Time latest = absl::InfinitePast();  // the latest deadline of all who have waited
     absl::Time created, queued, started;
-    std::vector<Attempt> runs;  // now: one, or two when hedged
-    uint64_t claim = 0;         // the lease kept while the peers are asked
-    bool granted = false;       // by the peers, for good
-    std::string worker;         // of the run that began last, or brought the outcome
+    absl::Time followed = absl::InfiniteFuture();  // since when another daemon runs it
+    std::vector<Attempt> runs;                     // now: one, or two when hedged
+    uint64_t claim = 0;                            // the lease kept while the peers are asked
+    bool granted = false;                          // by the peers, for good
+    std::string worker;                            // of the run that began last, or brought the outcome
     std::string stage;
     int attempts = 0;
     size_t callers = 0;
@@ -183,9 +189,12 @@ class Scheduler final {
   WaiterId AddWaiterLocked(uint64_t job, Waiter waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   WaiterId JoinLocked(uint64_t job, const JobSpec& spec, Waiter waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SettleReserved(uint64_t job, std::optional<Outcome> stored);
+  void EnterLocked(Job& job, State state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EnqueueLocked(uint64_t job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void DispatchLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool StartOnLocked(const WorkerTable::Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // When it was begun, here or elsewhere; now if it was not.
+  absl::Time BegunLocked(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // When the last of its waiters gives up.
   absl::Time LatestLocked(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // A new lease of a worker for a job; BeginLocked starts the job under it.
@@ -200,6 +209,8 @@ class Scheduler final {
   void HedgeLocked(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // How long a job may run before it counts as stuck.
   absl::Duration StuckAfterLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Somebody waits for it until then.
+  void ExtendRunsLocked(Job& job, absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // It waits no longer.
   Waiter TakeWaiterLocked(WaiterId waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // One of the tenant's waiters waits no longer.
@@ -250,6 +261,7 @@ class Scheduler final {
   absl::flat_hash_map<uint64_t, uint64_t> by_flight_ ABSL_GUARDED_BY(mu_);  // with peers
   WaiterTable waiters_ ABSL_GUARDED_BY(mu_);
   WorkerTable workers_ ABSL_GUARDED_BY(mu_);
+  std::map<Requirement, int> arriving_ ABSL_GUARDED_BY(mu_);  // jobs that are reserved or looked for
   std::map<Requirement, absl::Time> stranded_since_ ABSL_GUARDED_BY(mu_);
   std::vector<IdleWaiter> idle_waiters_ ABSL_GUARDED_BY(mu_);
   RunTimes run_times_ ABSL_GUARDED_BY(mu_);

@@ -35,8 +35,7 @@ class SchedulerOffersTest : public testing::Test {
       : scheduler_(
             SchedulerConfig(), [this] { return now_; }, executor_) {
     scheduler_.SetPeers(&peers_);
-    filter_.limit = 100;
-    filter_.room = [](const Requirement&, JobClass) { return size_t{100}; };
+    filter_.most = [](const Requirement&) { return size_t{100}; };
     filter_.choose = [this](uint64_t, const JobSpec& spec) {
       ++asked_;
       return spec.bytes > 10 ? Choice::kNever : Choice::kOffer;
@@ -58,7 +57,7 @@ class SchedulerOffersTest : public testing::Test {
   }
   std::vector<std::string> List(absl::Duration at_least = absl::ZeroDuration()) {
     std::vector<std::string> keys;
-    for (const auto& job : scheduler_.ListWaiting(at_least, filter_)) keys.push_back(job.spec.key);
+    for (const auto& job : scheduler_.NextWaiting(at_least, filter_)) keys.push_back(job.spec.key);
     return keys;
   }
 
@@ -83,24 +82,125 @@ TEST_F(SchedulerOffersTest, MoreUrgentClassesComeFirstThenTheOldest) {
   Queue(Spec("prebuild", JobClass::kPrebuild));
   Queue(Spec("first"));
   Queue(Spec("autotune", JobClass::kAutotune));
-  JobSpec other = Spec("second");
-  other.needs.target = "cuda:80";
-  Queue(other);
+  Queue(Spec("second"));
   EXPECT_THAT(List(), ElementsAre("first", "second", "autotune", "prebuild"));
-  filter_.limit = 2;
+  filter_.most = [](const Requirement&) { return size_t{2}; };
   EXPECT_THAT(List(), ElementsAre("first", "second"));
 }
 
-TEST_F(SchedulerOffersTest, AKindWithoutRoomDoesNotBlockOthers) {
+TEST_F(SchedulerOffersTest, TenantsTakeTurnsAlsoInWhatOthersTake) {
+  filter_.most = [](const Requirement&) { return size_t{4}; };
+  for (int i = 0; i < 200; ++i) {
+    JobSpec spec = Spec(absl::StrCat("greedy ", i));
+    spec.tenant = "greedy";
+    Queue(spec);
+  }
+  for (int i = 0; i < 3; ++i) {
+    JobSpec spec = Spec(absl::StrCat("modest ", i));
+    spec.tenant = "modest";
+    Queue(spec);
+  }
+  EXPECT_THAT(List(), ElementsAre("greedy 0", "modest 0", "greedy 1", "modest 1"));
+  Verdict taken;
+  taken.kind = Verdict::Kind::kFollow;
+  scheduler_.Decide(peers_.jobs[0], taken);
+  EXPECT_THAT(List(), ElementsAre("modest 0", "greedy 1", "modest 1", "greedy 2"));
+}
+
+TEST_F(SchedulerOffersTest, EveryKindHasAMostOfItsOwn) {
   for (int i = 0; i < 200; ++i) {
     JobSpec spec = Spec(absl::StrCat("unserved ", i));
     spec.needs.target = "cuda:80";
     Queue(spec);
   }
   Queue(Spec("served"));
-  filter_.room = [](const Requirement& needs, JobClass) { return size_t{needs.target == "cuda:80" ? 0u : 64u}; };
+  filter_.most = [](const Requirement& needs) { return size_t{needs.target == "cuda:80" ? 0u : 64u}; };
   EXPECT_THAT(List(), ElementsAre("served"));
   EXPECT_EQ(asked_, 1);
+}
+
+TEST_F(SchedulerOffersTest, AJobOnItsWayToTheQueueHasASlot) {
+  scheduler_.WorkerAttached("w1", {"w1", "b1", {{"cuda:90", true}}, 2});
+  EXPECT_EQ(scheduler_.IdleSlots().at(Spec("").needs), 2);
+  scheduler_.Submit(Spec("looked for"), absl::InfiniteFuture(), nullptr, [](const Outcome&, bool) {});
+  EXPECT_EQ(scheduler_.IdleSlots().at(Spec("").needs), 1);
+  Verdict elsewhere;
+  elsewhere.kind = Verdict::Kind::kFollow;
+  scheduler_.Decide(peers_.jobs[0], elsewhere);
+  EXPECT_EQ(scheduler_.IdleSlots().at(Spec("").needs), 2);
+  const Scheduler::WaiterId gone =
+      scheduler_.Submit(Spec("left"), absl::InfiniteFuture(), nullptr, [](const Outcome&, bool) {});
+  EXPECT_EQ(scheduler_.IdleSlots().at(Spec("").needs), 1);
+  scheduler_.Leave(gone);
+  EXPECT_EQ(scheduler_.IdleSlots().at(Spec("").needs), 2);
+}
+
+TEST_F(SchedulerOffersTest, TheTimeThatAnotherDaemonCompilesIsNotQueueTime) {
+  Outcome seen;
+  scheduler_.Submit(Spec("job"), absl::InfiniteFuture(), nullptr,
+                    [&](const Outcome& outcome, bool) { seen = outcome; });
+  now_ += absl::Seconds(1);
+  Verdict verdict;
+  verdict.kind = Verdict::Kind::kFollow;
+  scheduler_.Decide(peers_.jobs[0], verdict);
+  now_ += absl::Seconds(10);
+  verdict.kind = Verdict::Kind::kOutcome;
+  scheduler_.Decide(peers_.jobs[0], verdict);
+  EXPECT_EQ(seen.queue_time, absl::Seconds(1));
+}
+
+TEST_F(SchedulerOffersTest, ABacklogThatOthersWorkOffIsNotStranded) {
+  std::vector<std::string> reasons;
+  for (int i = 0; i < 10; ++i) {
+    scheduler_.Submit(Spec(absl::StrCat(i)), absl::InfiniteFuture(), nullptr,
+                      [&](const Outcome& outcome, bool) { reasons.push_back(outcome.reason); });
+    scheduler_.Decide(peers_.jobs.back(), Verdict{});
+  }
+  Verdict taken;
+  taken.kind = Verdict::Kind::kFollow;
+  for (int i = 0; i < 9; ++i) {
+    for (int second = 0; second < 20; ++second) {
+      now_ += absl::Seconds(1);
+      scheduler_.Tick();
+    }
+    EXPECT_THAT(reasons, IsEmpty());
+    scheduler_.Decide(peers_.jobs[i], taken);
+  }
+  for (int second = 0; second < 40; ++second) {
+    now_ += absl::Seconds(1);
+    scheduler_.Tick();
+  }
+  EXPECT_THAT(reasons, ElementsAre("NO_WORKER"));  // The last one, to which nobody has come.
+}
+
+TEST_F(SchedulerOffersTest, OthersJoinAJobInItsTenantsName) {
+  JobSpec spec = Spec("job");
+  spec.tenant = "tenant";
+  const Scheduler::WaiterId own = scheduler_.Submit(spec, absl::InfiniteFuture(), nullptr, [](const Outcome&, bool) {});
+  scheduler_.Decide(peers_.jobs.back(), Verdict{});
+  int ended = 0;
+  EXPECT_EQ(scheduler_.Join("none", absl::InfiniteFuture(), [](const Outcome&, bool) {}), 0u);
+  EXPECT_NE(scheduler_.Join("job", absl::InfiniteFuture(), [&](const Outcome&, bool) { ++ended; }), 0u);
+  scheduler_.Leave(own);
+  EXPECT_EQ(scheduler_.GetStats().tenants.at("tenant").queued, 1u);
+  Verdict over;
+  over.kind = Verdict::Kind::kOutcome;
+  scheduler_.Decide(peers_.jobs.back(), over);
+  EXPECT_EQ(ended, 1);
+}
+
+TEST_F(SchedulerOffersTest, AWaiterThatIsExtendedGivesUpLater) {
+  int gave_up = 0;
+  const Scheduler::WaiterId waiter =
+      scheduler_.Submit(Spec("job"), now_ + absl::Seconds(1), nullptr, [&](const Outcome&, bool) { ++gave_up; });
+  scheduler_.Extend(waiter, now_ + absl::Seconds(5));
+  now_ += absl::Seconds(2);
+  scheduler_.Tick();
+  EXPECT_EQ(gave_up, 0);
+  now_ += absl::Seconds(4);
+  scheduler_.Tick();
+  EXPECT_EQ(gave_up, 1);
+  scheduler_.Extend(waiter, now_ + absl::Seconds(5));
 }
 
 TEST_F(SchedulerOffersTest, OnlyJobsThatHaveWaitedAndMayBeOfferedAreShown) {

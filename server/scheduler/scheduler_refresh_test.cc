@@ -132,10 +132,9 @@ TEST_F(SchedulerRefreshTest, AJobThatWaitsForAWorkerIsCompiledHere) {
   Decide(looks_.at(0), Verdict::Kind::kQueue);
   Submit(true, &refresh_);
   OfferFilter all;
-  all.limit = 9;
-  all.room = [](const Requirement&, JobClass) { return size_t{9}; };
+  all.most = [](const Requirement&) { return size_t{9}; };
   all.choose = [](uint64_t, const JobSpec&) { return OfferFilter::Choice::kOffer; };
-  EXPECT_TRUE(scheduler_.ListWaiting(absl::ZeroDuration(), all).empty()) << "no other daemon may take it";
+  EXPECT_TRUE(scheduler_.NextWaiting(absl::ZeroDuration(), all).empty()) << "no other daemon may take it";
   Decide(looks_[0], Verdict::Kind::kOutcome);
   Attach();
   ExpectRunForBoth(looks_[0]);

@@ -14,37 +14,30 @@ absl::Time Scheduler::LatestLocked(const Job& job) const {
   return latest;
 }
 
-std::vector<Scheduler::WaitingJob> Scheduler::ListWaiting(absl::Duration at_least, const OfferFilter& filter) {
+std::vector<Scheduler::WaitingJob> Scheduler::NextWaiting(absl::Duration at_least, const OfferFilter& filter) {
   absl::MutexLock lock(&mu_);
-  std::vector<std::pair<JobClass, uint64_t>> chosen;
+  const absl::Time now = clock_();
+  std::vector<WaitingJob> waiting;
   std::vector<uint64_t> never;
-  const absl::Time before = clock_() - at_least;
-  for (const JobQueue::Kind& kind : queue_.OfferableKinds()) {
-    size_t room = std::min(filter.room(kind.needs, kind.job_class), filter.limit);
-    for (auto id = kind.offerable.begin(); id != kind.offerable.end() && room > 0; ++id) {
-      const Job& job = *jobs_.at(*id);
-      if (job.created > before) break;
+  for (const Requirement& needs : queue_.OfferableNeeds()) {
+    const auto pick = [&](uint64_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+      const Job& job = *jobs_.at(id);
       const OfferFilter::Choice choice = filter.choose(job.flight, job.spec);
-      if (choice == OfferFilter::Choice::kNever) never.push_back(*id);
-      if (choice != OfferFilter::Choice::kOffer) continue;
-      chosen.emplace_back(kind.job_class, *id);
-      --room;
+      if (choice == OfferFilter::Choice::kNever) never.push_back(id);
+      return choice == OfferFilter::Choice::kOffer;
+    };
+    for (const uint64_t id : queue_.Next(needs, filter.most(needs), now - at_least, now, pick)) {
+      const Job& job = *jobs_.at(id);
+      waiting.push_back({job.flight, job.spec, LatestLocked(job)});
     }
   }
   for (const uint64_t id : never) queue_.Withhold(id);
-  std::sort(chosen.begin(), chosen.end());
-  if (chosen.size() > filter.limit) chosen.resize(filter.limit);
-  std::vector<WaitingJob> waiting;
-  for (const auto& [job_class, id] : chosen) {
-    const Job& job = *jobs_.at(id);
-    waiting.push_back({job.flight, job.spec, LatestLocked(job)});
-  }
   return waiting;
 }
 
 std::map<Requirement, int> Scheduler::IdleSlots() const {
   absl::MutexLock lock(&mu_);
-  return draining_ ? std::map<Requirement, int>() : workers_.IdleSlots();
+  return draining_ ? std::map<Requirement, int>() : workers_.IdleSlots(arriving_);
 }
 
 std::vector<Quarantine::Entry> Scheduler::Quarantined() const {

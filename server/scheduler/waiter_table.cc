@@ -13,6 +13,15 @@ const Waiter* WaiterTable::Find(uint64_t id) const {
   return it == waiters_.end() ? nullptr : &it->second;
 }
 
+bool WaiterTable::Extend(uint64_t id, absl::Time deadline) {
+  auto it = waiters_.find(id);
+  if (it == waiters_.end() || deadline <= it->second.deadline) return false;
+  deadlines_.erase({it->second.deadline, id});
+  it->second.deadline = deadline;
+  if (deadline != absl::InfiniteFuture()) deadlines_.emplace(deadline, id);
+  return true;
+}
+
 Waiter WaiterTable::Take(uint64_t id) {
   auto it = waiters_.find(id);
   Waiter taken = std::move(it->second);

@@ -32,6 +32,8 @@ class WaiterTable final {
   void Add(uint64_t id, Waiter waiter);
   // Null when it waits no longer.
   const Waiter* Find(uint64_t id) const;
+  // Gives it a later deadline. False when it waits no longer, or has none that is earlier.
+  bool Extend(uint64_t id, absl::Time deadline);
   // Takes out one that waits.
   Waiter Take(uint64_t id);
   // The one whose deadline passed first; nullopt when none has passed.

@@ -37,6 +37,19 @@ TEST(WaiterTable, KnowsWhoseDeadlinePassedFirst) {
   EXPECT_EQ(table.FirstOverdue(kStart + absl::Hours(1)), std::nullopt);
 }
 
+TEST(WaiterTable, ADeadlineOnlyGrowsLater) {
+  WaiterTable table;
+  table.Add(1, WaitsUntil(kStart + absl::Seconds(2), 7));
+  EXPECT_FALSE(table.Extend(1, kStart + absl::Seconds(1)));
+  EXPECT_TRUE(table.Extend(1, kStart + absl::Seconds(3)));
+  EXPECT_EQ(table.FirstOverdue(kStart + absl::Seconds(2)), std::nullopt);
+  EXPECT_EQ(table.FirstOverdue(kStart + absl::Seconds(3)), 1u);
+  EXPECT_TRUE(table.Extend(1, absl::InfiniteFuture()));
+  EXPECT_EQ(table.FirstOverdue(kStart + absl::Hours(1)), std::nullopt);
+  EXPECT_FALSE(table.Extend(2, absl::InfiniteFuture()));
+  table.Take(1);
+}
+
 TEST(WaiterTable, TellsWaitersOfOneDeadlineApart) {
   WaiterTable table;
   for (uint64_t id : {4, 5, 6}) table.Add(id, WaitsUntil(kStart, id));

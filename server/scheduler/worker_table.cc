@@ -112,10 +112,18 @@ int WorkerTable::Slots() const {
   return slots;
 }
 
-std::map<Requirement, int> WorkerTable::IdleSlots() const {
+std::map<Requirement, int> WorkerTable::IdleSlots(const std::map<Requirement, int>& arriving) const {
   std::map<Requirement, int> idle;
+  std::map<Requirement, int> left = arriving;
   for (const auto& [name, worker] : workers_) {
-    const int free = FreeSlotsOf(worker);
+    int free = FreeSlotsOf(worker);
+    for (auto& [needs, jobs] : left) {
+      if (free == 0) break;
+      if (!worker.offer.CanRun(needs)) continue;
+      const int given = std::min(free, jobs);
+      free -= given;
+      jobs -= given;
+    }
     if (free == 0) continue;
     for (const auto& [target, binary] : worker.offer.targets) {
       idle[{target, worker.offer.build_id, false}] += free;

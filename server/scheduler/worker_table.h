@@ -60,7 +60,8 @@ class WorkerTable final {
   bool AnyCanRun(const Requirement& needs, const std::string& but = "") const;
   // Of all that may get a lease.
   int Slots() const;
-  std::map<Requirement, int> IdleSlots() const;
+  // What could be run in free slots, once each of those that arrive has had one; by the number of these slots.
+  std::map<Requirement, int> IdleSlots(const std::map<Requirement, int>& arriving = {}) const;
   // Leases whose outcome nobody wants.
   size_t disowned() const { return disowned_; }
   // The jobs under its leases; none when there is no such worker.

@@ -123,5 +123,13 @@ TEST_F(WorkerTableTest, IdleSlotsAreCountedByWhatTheyCanRun) {
   EXPECT_EQ(idle.at(kBinary), 1);
 }
 
+TEST_F(WorkerTableTest, SlotsThatArrivingJobsNeedAreNotIdle) {
+  EXPECT_EQ(table_.IdleSlots({{kBinary, 1}}).at(kBinary), 1);
+  EXPECT_EQ(table_.IdleSlots({{kBinary, 1}}).at(kText), 2);
+  EXPECT_EQ(table_.IdleSlots({{kBinary, 2}}).count(kBinary), 0u);
+  EXPECT_TRUE(table_.IdleSlots({{kText, 5}}).empty());
+  EXPECT_EQ(table_.IdleSlots({{{"cuda:80", "build", false}, 5}}).at(kText), 3);  // Nobody here can run these.
+}
+
 }  // namespace
 }  // namespace tritond::server

@@ -15,70 +15,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tests/support/browser.h"
-#include "tests/support/daemon_fixture.h"
-#include "tests/support/redis_fixture.h"
+#include "tests/support/cluster_fixture.h"
 
 namespace tritond::tests {
 namespace {
 
 using testing::HasSubstr;
-
-class ClusterTest : public DaemonTest {
- protected:
-  void SetUp() override {
-    if (!RedisNodes::Available()) GTEST_SKIP() << "redis-server and redis-cli are not installed";
-    nodes = std::make_unique<RedisNodes>(3);
-    ASSERT_TRUE(nodes->ok());
-    config.cluster = nodes->addresses();
-  }
-  void TearDown() override { other.reset(); }
-
-  // Another daemon with a folder of its own.
-  void StartOther() {
-    server::ServerConfig second = config;
-    second.data_dir = Path("other");
-    auto started = server::Server::Start(second, [](const std::string&) {});
-    ASSERT_TRUE(started.ok()) << started.status();
-    other = *std::move(started);
-    other_compile = v1::CompileService::NewStub(
-        grpc::CreateChannel(absl::StrCat("127.0.0.1:", other->ports()[0]), grpc::InsecureChannelCredentials()));
-  }
-  static grpc::Status CompileAt(v1::CompileService::Stub& at, const v1::CompileRequest& request,
-                                v1::CompileResponse* response) {
-    grpc::ClientContext context;
-    context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
-    return at.Compile(&context, request, response);
-  }
-  static v1::CompileResponse CompileOk(v1::CompileService::Stub& at, const v1::CompileRequest& request) {
-    v1::CompileResponse response;
-    const grpc::Status status = CompileAt(at, request, &response);
-    EXPECT_TRUE(status.ok()) << status.error_message();
-    return response;
-  }
-  // A job of the first daemon, until it is in this state.
-  void SubmitAndAwait(const v1::CompileRequest& request, v1::JobState state) {
-    grpc::ClientContext context;
-    v1::SubmitRequest submit;
-    *submit.mutable_request() = request;
-    v1::Job job;
-    ASSERT_TRUE(compile->Submit(&context, submit, &job).ok());
-    Await([&] {
-      grpc::ClientContext look;
-      v1::GetJobRequest get;
-      get.set_id(job.id());
-      EXPECT_TRUE(compile->GetJob(&look, get, &job).ok());
-      return job.state() == state;
-    });
-  }
-  std::string Get(const char* path) {
-    const httplib::Result result = httplib::Client("127.0.0.1", daemon().http_port()).Get(path);
-    return result ? result->body : "";
-  }
-
-  std::unique_ptr<RedisNodes> nodes;
-  std::unique_ptr<server::Server> other;
-  std::unique_ptr<v1::CompileService::Stub> other_compile;
-};
 
 TEST_F(ClusterTest, WhatOneDaemonHasCompiledTheOtherDoesNot) {
   Start();
@@ -402,53 +344,6 @@ TEST_F(ClusterTest, ADaemonWithoutWorkersGivesItsJobsAway) {
 }
 
 // One daemon without workers gives its jobs to another one.
-class TakenJobTest : public ClusterTest {
- protected:
-  void SetUp() override {
-    ClusterTest::SetUp();
-    if (IsSkipped()) return;
-    Start();
-    CompileOk(*compile, Request("so that the target is known"));
-    Stop();
-    StartOther();
-    config.workers = 0;
-    Start();
-  }
-  static grpc::Status StatusAt(v1::CompileService::Stub& at, const v1::CompileRequest& request) {
-    v1::CompileResponse response;
-    return CompileAt(at, request, &response);
-  }
-  void ForgetAllInTheEngine() {
-    for (int node = 0; node < 3; ++node) EXPECT_EQ(nodes->Command(node, "flushall"), "OK");
-  }
-  uint64_t Taken() { return other->engine().cluster()->sharing_stats().taken; }
-};
-
-TEST_F(TakenJobTest, ACrashOrAnInternalErrorAtTheTakerEndsTheJob) {
-  v1::CompileRequest crash = Request("crash");
-  SetOption(&crash, "fault", "abort");
-  const grpc::Status crashed = StatusAt(*compile, crash);
-  EXPECT_EQ(ReasonOf(crashed), "QUARANTINED") << crashed.error_message();
-  EXPECT_NE(DetailOf<v1::CrashReport>(crashed), nullptr);
-  const grpc::Status internal = StatusAt(*compile, Request("error internal boom"));
-  EXPECT_EQ(internal.error_code(), grpc::StatusCode::INTERNAL) << internal.error_message();
-  EXPECT_EQ(Taken(), 2u);
-  // Such an error is nobody's cached outcome: it is tried again for the next one.
-  EXPECT_EQ(StatusAt(*compile, Request("error internal boom")).error_code(), grpc::StatusCode::INTERNAL);
-  EXPECT_EQ(Taken(), 3u);
-  SubmitAndAwait(Request("error internal boom"), v1::JOB_STATE_FAILED);
-}
-
-TEST_F(TakenJobTest, WhatTheEngineHasLostTheTakerSharesAgain) {
-  CompileOk(*other_compile, Request("kept by the taker"));
-  EXPECT_EQ(StatusAt(*other_compile, Request("error invalid wrong")).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  const uint64_t started = other->engine().scheduler().GetStats().started;
-  ForgetAllInTheEngine();
-  EXPECT_EQ(CompileOk(*compile, Request("kept by the taker")).cache(), v1::CACHE_STATUS_JOINED);
-  EXPECT_EQ(StatusAt(*compile, Request("error invalid wrong")).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_EQ(other->engine().scheduler().GetStats().started, started);
-}
-
 TEST_F(ClusterTest, AWorkerOfAnotherBuildCompilesWhatWaitedForTheOldOne) {
   Start();
   CompileOk(*compile, Request("so that the target is known"));

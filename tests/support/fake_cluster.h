@@ -69,6 +69,7 @@ class FakeLeases final : public cache::LeaseTable {
       answer.error = told->second.first;
     } else if (Held(entry) && !(wish.take && entry.owner == owner)) {
       answer.state = State::kHeld;
+      if (wish.follow) entry.wanted_until = time_.Now() + 2 * lifetime;
     } else if (wish.take) {
       if (!Held(entry)) Grant(entry, owner, lifetime);
       answer.state = State::kGranted;
@@ -77,12 +78,16 @@ class FakeLeases final : public cache::LeaseTable {
     if (before_answer) std::exchange(before_answer, nullptr)();
     return answer;
   }
-  absl::StatusOr<bool> Renew(const cache::Lease& lease, absl::Duration lifetime) override {
+  absl::StatusOr<Renewal> Renew(const cache::Lease& lease, absl::Duration lifetime) override {
     if (away) return absl::UnavailableError("away");
     Entry& entry = entries_[lease.key];
-    if (entry.token != lease.token) return false;
+    if (entry.token != lease.token) return Renewal{};
     entry.until = time_.Now() + lifetime;
-    return true;
+    return Renewal{true, entry.wanted_until > time_.Now()};
+  }
+  absl::Status Unfollow(const cache::Digest& key) override {
+    entries_[key].wanted_until = absl::InfinitePast();
+    return absl::OkStatus();
   }
   absl::Status Release(const cache::Lease& lease) override {
     Entry& entry = entries_[lease.key];
@@ -125,7 +130,7 @@ class FakeLeases final : public cache::LeaseTable {
   struct Entry {
     std::string value, error, owner;
     std::map<std::string, std::pair<std::string, absl::Time>> told;  // by owner: what, and until when
-    absl::Time until = absl::InfinitePast(), error_until;
+    absl::Time until = absl::InfinitePast(), wanted_until = absl::InfinitePast(), error_until;
     uint64_t token = 0, written = 0;
   };
   bool Held(const Entry& entry) const { return entry.until > time_.Now(); }
@@ -169,8 +174,8 @@ class FakeStreams final : public cache::JobStream {
                                                        int count) override {
     if (away) return absl::UnavailableError("away");
     std::vector<cache::StreamEntry> taken;
+    int left = count;
     for (const cache::StreamName& stream : streams) {
-      int left = count;
       for (auto& [id, one] : entries_) {
         if (one.taken != absl::InfiniteFuture() || !IsOf(one.entry, stream) || left == 0) continue;
         one.taken = time_.Now();
