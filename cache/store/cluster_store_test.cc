@@ -207,7 +207,8 @@ TEST_F(ClusterStoreTest, AFullEngineSaysSo) {
 }
 
 TEST_F(ClusterStoreTest, APasswordIsShown) {
-  RedisNodes locked(1, {"--requirepass", "secret"});
+  RedisNodes locked(1);
+  ASSERT_EQ(locked.Command(0, "config set requirepass secret"), "OK");
   RedisOptions options;
   options.nodes = locked.addresses();
   options.password = "wrong";
