@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "server/scheduler/scheduler.h"
@@ -67,6 +68,14 @@ class Daemon final : public Executor {
     Outcome outcome;
     outcome.value = std::make_shared<Text>(text);
     Finish(outcome);
+  }
+  // The job that would be offered first, as the peers know it.
+  std::optional<uint64_t> Offerable() {
+    OfferFilter one;
+    one.most = [](const Requirement&) { return size_t{1}; };
+    one.choose = [](uint64_t, const JobSpec&) { return OfferFilter::Choice::kOffer; };
+    const std::vector<Scheduler::WaitingJob> next = scheduler.NextWaiting(absl::ZeroDuration(), one);
+    return next.empty() ? std::nullopt : std::make_optional(next[0].id);
   }
   void Extend(const std::string&, uint64_t, absl::Time) override {}
   void Start(const std::string&, uint64_t lease, const JobSpec& job, absl::Time) override {
@@ -251,10 +260,7 @@ TEST_F(SingleFlightTest, AQueuedJobIsLookedAtOnceEachTimeItIsWatched) {
   b.scheduler.WorkerLost("worker", {});
   b.Submit(key);
   Settle();
-  OfferFilter all;
-  all.most = [](const Requirement&) { return size_t{1}; };
-  all.choose = [](uint64_t, const JobSpec&) { return OfferFilter::Choice::kOffer; };
-  const uint64_t job = b.scheduler.NextWaiting(absl::ZeroDuration(), all).at(0).id;
+  const uint64_t job = *b.Offerable();
   const int asked = leases.asked;
   for (int i = 0; i < 5; ++i) b.flights.Watch(job);
   time.Pass(absl::Seconds(10));
@@ -308,12 +314,9 @@ TEST_F(SingleFlightTest, AJobInTheQueueFindsAResultThatIsMadeWholeAgain) {
   b.scheduler.WorkerLost("worker", {});
   b.Submit(key);
   Settle();
-  OfferFilter all;
-  all.most = [](const Requirement&) { return size_t{1}; };
-  all.choose = [](uint64_t, const JobSpec&) { return OfferFilter::Choice::kOffer; };
   const auto watch = [&](absl::Duration duration) {
     for (const absl::Time end = time.Now() + duration; time.Now() < end; time.Pass(absl::Milliseconds(50)))
-      for (const auto& job : b.scheduler.NextWaiting(absl::ZeroDuration(), all)) b.flights.Watch(job.id);
+      if (const auto job = b.Offerable()) b.flights.Watch(*job);
   };
   watch(absl::Seconds(10));
   EXPECT_THAT(b.answers, IsEmpty());
