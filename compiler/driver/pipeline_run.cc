@@ -96,10 +96,7 @@ absl::Status PipelineRun::RunTimed(Stage stage) {
 Stage PipelineRun::RecallSteps(Stage done) {
   if (!recall_.memory || done > Stage::kTtgir || done >= last_) return done;
   if (request_.debug_info || target_.TellsPlaces() || !result_.diagnostics.empty()) return done;
-  std::string canonical;
-  llvm::raw_string_ostream os(canonical);
-  module_->print(os);
-  result_.keys = NameSteps(os.str(), request_, recall_.identity);
+  result_.keys = NameSteps(CanonicalModule(*module_), request_, recall_.identity);
   Recollection known = recall_.memory(result_.keys);
   if (known.result) {
     result_.recalled = true;

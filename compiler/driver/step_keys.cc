@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace tritond::compiler {
 namespace {
@@ -34,6 +35,14 @@ std::string ServeWords(const CompileRequest& request) {
 
 }  // namespace
 
+std::string CanonicalModule(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os, mlir::OpPrintingFlags().printGenericOpForm());
+  os.flush();
+  return text;
+}
+
 StepKeys NameSteps(const std::string& canonical, const CompileRequest& request, const CompilerIdentity& identity) {
   const std::string options = request.options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::vector<Stage> outputs = request.outputs;
@@ -46,7 +55,7 @@ StepKeys NameSteps(const std::string& canonical, const CompileRequest& request, 
     between |= stage > request.input && stage < Stage::kAsm;
   }
   StepKeys keys;
-  keys.result = Hash("tritond result 1")
+  keys.result = Hash("tritond result 2")
                     .Add(identity.whole)
                     .Add(request.target)
                     .Add(options)
@@ -55,7 +64,7 @@ StepKeys NameSteps(const std::string& canonical, const CompileRequest& request, 
                     .Add(canonical)
                     .Name();
   if (between || outputs.empty() || outputs.back() < Stage::kAsm) return keys;
-  keys.assembly = Hash("tritond assembly 1")
+  keys.assembly = Hash("tritond assembly 2")
                       .Add(identity.assembly)
                       .Add(request.target)
                       .Add(options)

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compiler/driver/compile.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace tritond::compiler {
 
@@ -13,6 +14,10 @@ struct CompilerIdentity {
   std::string assembly;
   std::string whole;
 };
+
+// A text that tells modules apart, and nothing else: MLIR's generic form, which holds every attribute and property,
+// without locations. The operations' own syntax may leave some out.
+std::string CanonicalModule(mlir::ModuleOp module);
 
 // The names of what `request` gives when `canonical` is the text of its module behind the first stage. Options count
 // whether they act or not, because the metadata echoes them.

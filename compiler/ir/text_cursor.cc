@@ -20,7 +20,7 @@ size_t SkipSpaceAndComments(absl::string_view text, size_t position) {
   while (true) {
     position = SkipWhile(text, position, absl::ascii_isspace);
     if (text.substr(position, 2) != "//") return position;
-    position = SkipWhile(text, position, [](char c) { return c != '\n'; });
+    position = SkipWhile(text, position, [](char c) { return c != '\n' && c != '\r'; });  // as MLIR's lexer
   }
 }
 

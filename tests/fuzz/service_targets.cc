@@ -56,14 +56,17 @@ v1::Artifact Named(const std::string& format, const std::string& bytes) {
 void RunRequest(const std::string& bytes) {
   v1::CompileRequest request;
   if (!request.ParseFromString(bytes)) return;
-  const std::string key = proto::RequestKey(request, "build");
+  const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(request);
+  if (!prepared.ok()) return;
+  const std::string key = prepared->Key("build");
   Require(key.size() == 64, "a request has a key");
-  proto::KeyParts(request, "build");
-  v1::CompileRequest kept = request;
+  v1::CompileRequest kept = prepared->message();
   proto::KeepKeyFields(&kept);
   v1::CompileRequest again;
   Require(again.ParseFromString(kept.SerializeAsString()), "what is kept of a request can be read");
-  Require(proto::RequestKey(again, "build") == key, "what is kept of a request has its key");
+  const absl::StatusOr<proto::PreparedRequest> same = proto::Prepare(again);
+  Require(same.ok() && same->Key("build") == key, "what is kept of a request has its key");
+  Require(same->message().ir() == kept.ir(), "a canonical text is its own");
   const nlohmann::json options = nlohmann::json::parse(proto::CanonicalOptions(request.options()), nullptr, false);
   server::RequestFacts facts;
   facts.target = request.target();
@@ -79,7 +82,7 @@ std::string SoundBundle() {
   const std::string request_bytes = request.SerializeAsString(), binary = "binary";
   v1::BundleRecord record;
   record.mutable_result()->set_build_id("build");
-  record.set_key(proto::RequestKey(request, "build"));
+  record.set_key(proto::Prepare(request)->Key("build"));
   *record.mutable_result()->add_artifacts() = Named("cubin", binary);
   *record.mutable_result()->mutable_request() = Named("request", request_bytes);
   record.add_blobs()->set_data(binary);
