@@ -191,7 +191,8 @@ class SpreadClient final : public Client {
 
   // Without the compiler's build id, which the client need not know.
   Order OrderOf(const v1::CompileRequest& request) const {
-    return RendezvousOrder(proto::RequestKey(request, ""), names_);
+    const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(request);
+    return prepared.ok() ? RendezvousOrder(prepared->Key(/*build_id=*/""), names_) : AsListed();
   }
 
   size_t FirstInReach() const { return reach_.InReachFirst(AsListed())[0]; }

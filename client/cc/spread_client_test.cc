@@ -163,7 +163,7 @@ class SpreadClientTest : public testing::Test {
   // The daemons in the order in which the request prefers them.
   std::vector<FakeDaemon*> Preferred(const v1::CompileRequest& request) {
     std::vector<FakeDaemon*> order;
-    for (size_t i : RendezvousOrder(proto::RequestKey(request, ""), names_)) order.push_back(fakes_[i]);
+    for (size_t i : RendezvousOrder(proto::Prepare(request)->Key(""), names_)) order.push_back(fakes_[i]);
     return order;
   }
   absl::Time Soon() const { return now_ + absl::Seconds(60); }

@@ -43,7 +43,7 @@ class EchoCompileService final : public v1::CompileService::Service {
     last_ = *request;
     if (!refusal.ok()) return refusal;
     if (request->ir().rfind("bad", 0) == 0) return Failure();
-    const std::string key = proto::RequestKey(*request, "test");
+    const std::string key = proto::Prepare(*request)->Key("test");
     const bool stored = stored_.count(key) > 0 && request->cache_mode() != v1::CACHE_MODE_REFRESH;
     response->set_key(key);
     response->set_cache(stored ? v1::CACHE_STATUS_HIT : v1::CACHE_STATUS_MISS);

@@ -6,11 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/kernel_places.h"
 #include "client/cli/output_file.h"
 #include "client/cli/report.h"
 #include "client/cli/run_kernel.h"
 #include "client/cli/run_spec.h"
 #include "client/cli/stage_names.h"
+#include "proto/request_key/request_key.h"
 #include "timing/steady/steady_time.h"
 #include "workers/device/devices.h"
 
@@ -36,6 +38,8 @@ struct Report {
   std::string key;
   std::string cache;
   std::string compiled;  // for people
+  std::string stage;     // that places are named by
+  proto::SourceMap source;
   absl::StatusOr<RunResult> result = absl::UnknownError("");
 };
 
@@ -60,6 +64,10 @@ int Compile(const Session& session, const RunFlags& flags, const workers::Device
   auto request = MakeRequest(spec.kernel, kernel);
   if (!request.ok()) return session.Usage(request.status());
   request->set_delivery(v1::DELIVERY_INLINE);
+  if (const auto prepared = proto::Prepare(*request); prepared.ok()) {
+    report.stage = StageName(prepared->message().input());
+    report.source = prepared->source();
+  }
   auto client = session.Connect();
   if (!client.ok()) {
     const int code = session.NotConnected(client.status());
@@ -147,6 +155,8 @@ int Run(const Session& session, const RunFlags& flags) {
     if (const int code = Compile(session, flags, **device, *spec, report); code != kDone) return code;
   }
   report.result = LoadAndRun(**device, *spec, flags);
+  if (const absl::Status failed = report.result.status(); !failed.ok() && !report.stage.empty())
+    report.result = absl::Status(failed.code(), LeadPlaces(failed.message(), report.stage, report.source));
   if (flags.json) PrintJson(report, flags, session.console.out);
   if (!report.result.ok()) return session.Fail(report.result.status());
   if (!flags.json) PrintText(report, *spec, flags, session.console.out);

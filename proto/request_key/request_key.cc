@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "proto/request_key/canonical_text.h"
 
 namespace tritond::proto {
 namespace {
@@ -86,28 +87,55 @@ void AppendJson(const Struct& object, std::string* out) {
   out->push_back('}');
 }
 
-v1::Stage InputOf(const v1::CompileRequest& request) {
-  return request.input() == v1::STAGE_UNSPECIFIED ? v1::STAGE_TTIR : request.input();
+// Leaves one message for each text that AppendJson gives.
+void CanonicalizeOptions(Struct* options);
+
+void CanonicalizeOption(Value* value) {
+  switch (value->kind_case()) {
+    case Value::kNumberValue:
+      if (value->number_value() == 0) value->set_number_value(0);  // No sign.
+      if (std::isnan(value->number_value())) value->set_number_value(std::numeric_limits<double>::quiet_NaN());
+      break;
+    case Value::kStructValue:
+      CanonicalizeOptions(value->mutable_struct_value());
+      break;
+    case Value::kListValue:
+      for (Value& element : *value->mutable_list_value()->mutable_values()) CanonicalizeOption(&element);
+      break;
+    case Value::kNullValue:  // Of this enum other numbers are null, too.
+    case Value::KIND_NOT_SET:
+      value->set_null_value(google::protobuf::NULL_VALUE);
+      break;
+    case Value::kStringValue:
+    case Value::kBoolValue:
+      break;
+  }
 }
 
-std::vector<int> OutputsOf(const v1::CompileRequest& request) {
-  std::vector<int> outputs(request.outputs().begin(), request.outputs().end());
+void CanonicalizeOptions(Struct* options) {
+  for (auto& [name, value] : *options->mutable_fields()) CanonicalizeOption(&value);
+}
+
+void CanonicalizeOutputs(v1::CompileRequest* request) {
+  std::vector<int> outputs(request->outputs().begin(), request->outputs().end());
   if (outputs.empty()) outputs.push_back(v1::STAGE_BINARY);
   std::sort(outputs.begin(), outputs.end());
   outputs.erase(std::unique(outputs.begin(), outputs.end()), outputs.end());
-  return outputs;
+  request->clear_outputs();
+  for (int output : outputs) request->add_outputs(static_cast<v1::Stage>(output));
 }
 
-bool GlobalScratchOf(const v1::LaunchAbi& abi) { return !abi.has_global_scratch() || abi.global_scratch(); }
-bool ProfileScratchOf(const v1::LaunchAbi& abi) { return !abi.has_profile_scratch() || abi.profile_scratch(); }
+void FillDefaults(v1::CompileRequest* request) {
+  if (request->input() == v1::STAGE_UNSPECIFIED) request->set_input(v1::STAGE_TTIR);
+  v1::LaunchAbi* abi = request->mutable_abi();
+  if (!abi->has_global_scratch()) abi->set_global_scratch(true);
+  if (!abi->has_profile_scratch()) abi->set_profile_scratch(true);
+  if (!abi->has_descriptor_flags()) abi->set_descriptor_flags(1);
+  request->mutable_options();
+}
 
-uint32_t DescriptorFlagsOf(const v1::LaunchAbi& abi) { return abi.has_descriptor_flags() ? abi.descriptor_flags() : 1; }
-
-std::string IrDigest(const v1::CompileRequest& request) {
-  const v1::Stage input = InputOf(request);
-  const bool is_mlir = input == v1::STAGE_TTIR || input == v1::STAGE_TTGIR;
-  if (!is_mlir || request.debug_info()) return Sha256Hex(request.ir());
-  return Sha256Hex(StripLocations(request.ir()));
+bool IsMlir(const v1::CompileRequest& request) {
+  return request.input() == v1::STAGE_TTIR || request.input() == v1::STAGE_TTGIR;
 }
 
 }  // namespace
@@ -125,15 +153,22 @@ std::string CanonicalOptions(const Struct& options) {
   return out;
 }
 
-void Canonicalize(v1::CompileRequest* request) {
-  request->set_input(InputOf(*request));
-  const std::vector<int> outputs = OutputsOf(*request);
-  request->clear_outputs();
-  for (int output : outputs) request->add_outputs(static_cast<v1::Stage>(output));
-  v1::LaunchAbi* abi = request->mutable_abi();
-  abi->set_global_scratch(GlobalScratchOf(*abi));
-  abi->set_profile_scratch(ProfileScratchOf(*abi));
-  abi->set_descriptor_flags(DescriptorFlagsOf(*abi));
+absl::StatusOr<PreparedRequest> Prepare(v1::CompileRequest request) {
+  request.DiscardUnknownFields();  // They are in no key.
+  FillDefaults(&request);
+  CanonicalizeOutputs(&request);
+  CanonicalizeOptions(request.mutable_options());
+  PreparedRequest prepared;
+  if (IsMlir(request)) {
+    const SourceLocations locations = request.debug_info() ? SourceLocations::kKeep : SourceLocations::kDrop;
+    absl::StatusOr<CanonicalText> canonical = CanonicalizeText(request.ir(), locations);
+    if (!canonical.ok()) return canonical.status();
+    request.set_ir(std::move(canonical->text));
+    prepared.source_ = std::move(canonical->source);
+  }
+  prepared.ir_digest_ = Sha256Hex(request.ir());
+  prepared.message_ = std::move(request);
+  return prepared;
 }
 
 void KeepKeyFields(v1::CompileRequest* request) {
@@ -145,26 +180,27 @@ void KeepKeyFields(v1::CompileRequest* request) {
   request->clear_delivery();
 }
 
-std::vector<KeyPart> KeyParts(const v1::CompileRequest& request, absl::string_view build_id) {
+std::vector<KeyPart> PreparedRequest::KeyParts(absl::string_view build_id) const {
+  const v1::LaunchAbi& abi = message_.abi();
   return {
       {"schema", absl::StrCat(kKeySchemaVersion)},
       {"build_id", std::string(build_id)},
-      {"target", request.target()},
-      {"options", CanonicalOptions(request.options())},
-      {"outputs", absl::StrJoin(OutputsOf(request), ",")},
-      {"abi.global_scratch", GlobalScratchOf(request.abi()) ? "1" : "0"},
-      {"abi.profile_scratch", ProfileScratchOf(request.abi()) ? "1" : "0"},
-      {"abi.descriptor_flags", absl::StrCat(DescriptorFlagsOf(request.abi()))},
-      {"input", absl::StrCat(static_cast<int>(InputOf(request)))},
-      {"debug_info", request.debug_info() ? "1" : "0"},
-      {"ir", IrDigest(request)},
+      {"target", message_.target()},
+      {"options", CanonicalOptions(message_.options())},
+      {"outputs", absl::StrJoin(message_.outputs(), ",")},
+      {"abi.global_scratch", abi.global_scratch() ? "1" : "0"},
+      {"abi.profile_scratch", abi.profile_scratch() ? "1" : "0"},
+      {"abi.descriptor_flags", absl::StrCat(abi.descriptor_flags())},
+      {"input", absl::StrCat(static_cast<int>(message_.input()))},
+      {"debug_info", message_.debug_info() ? "1" : "0"},
+      {"ir", ir_digest_},
   };
 }
 
-std::string RequestKey(const v1::CompileRequest& request, absl::string_view build_id) {
+std::string PreparedRequest::Key(absl::string_view build_id) const {
   // Every part is written with its length, so that no two lists of parts give the same text.
   std::string text;
-  for (const KeyPart& part : KeyParts(request, build_id)) {
+  for (const KeyPart& part : KeyParts(build_id)) {
     absl::StrAppend(&text, part.name, " ", part.value.size(), "\n", part.value, "\n");
   }
   return Sha256Hex(text);

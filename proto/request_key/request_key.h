@@ -7,41 +7,57 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "google/protobuf/struct.pb.h"
+#include "proto/request_key/source_map.h"
 #include "proto/v1/compile.pb.h"
 
 namespace tritond::proto {
 
 // Part of every key; a change of what is hashed, or how, gets a new number.
-inline constexpr int kKeySchemaVersion = 1;
+inline constexpr int kKeySchemaVersion = 2;
 
-// The key of `request` when compiled by `build_id` (DescribeResponse.Target.build_id): 64 lowercase hex digits.
-// Priority, tenant, label, cache mode and the like do not count; defaults count as what they stand for. Never fails:
-// whether the request is valid is another question.
-std::string RequestKey(const v1::CompileRequest& request, absl::string_view build_id);
-
-// What the key is made of, in order; equal parts give equal keys. For Explain. "ir" holds the digest of the stripped
-// IR.
+// What the key is made of, in order; equal parts give equal keys. "ir" holds the digest of the canonical IR.
 struct KeyPart {
   std::string name;
   std::string value;
 };
-std::vector<KeyPart> KeyParts(const v1::CompileRequest& request, absl::string_view build_id);
 
-// Fills in what absent fields stand for: input TTIR, outputs {BINARY} (else in pipeline order, each once), both scratch
-// pointers.
-void Canonicalize(v1::CompileRequest* request);
+// A request in the form that is keyed, stored and compiled. Requests with equal keys have equal messages, but for the
+// fields that say how to serve them: whoever compiles `message()` compiles what was hashed. Immutable.
+class PreparedRequest final {
+ public:
+  // Canonical: defaults are filled in, outputs sorted, unknown fields gone, and IR that is MLIR is a canonical text
+  // (canonical_text.h) with its source locations when `debug_info` is set, else without.
+  const v1::CompileRequest& message() const { return message_; }
+  v1::CompileRequest TakeMessage() && { return std::move(message_); }
+
+  // From places of message().ir() to those of the IR as sent.
+  const SourceMap& source() const { return source_; }
+
+  // The key when compiled by `build_id` (DescribeResponse.Target.build_id): 64 lowercase hex digits.
+  std::string Key(absl::string_view build_id) const;
+  std::vector<KeyPart> KeyParts(absl::string_view build_id) const;
+
+ private:
+  friend absl::StatusOr<PreparedRequest> Prepare(v1::CompileRequest request);
+  v1::CompileRequest message_;
+  std::string ir_digest_;
+  SourceMap source_;
+};
+
+// Takes time linear in the size of the request. A canonical request is prepared to itself. InvalidArgument when the IR
+// cannot be read as a sequence of tokens, with its line and column; whether the request is valid otherwise is another
+// question.
+absl::StatusOr<PreparedRequest> Prepare(v1::CompileRequest request);
 
 // Drops what is not part of the key: how the request is served, and for whom.
 void KeepKeyFields(v1::CompileRequest* request);
 
-// Compact JSON with sorted keys; numbers with an integral value are printed as integers.
+// Compact JSON with sorted keys; numbers with an integral value are printed as integers. Workers read options from
+// this text, so that options with equal texts are equal.
 std::string CanonicalOptions(const google::protobuf::Struct& options);
-
-// MLIR text without source locations: trailing `loc(…)` and `#loc… = loc(…)` lines are dropped, and so are white space
-// at line ends and empty lines. Strings and comments stay as they are. A lexer, no parser: any text is accepted.
-std::string StripLocations(absl::string_view ir);
 
 // 64 lowercase hex digits.
 std::string Sha256Hex(absl::string_view bytes);

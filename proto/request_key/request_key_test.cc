@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/request_key/request_key.h"
 
+#include <gmock/gmock.h>
+#include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,48 +23,13 @@ v1::CompileRequest Request(const std::string& ir) {
   return request;
 }
 
-std::string Key(const v1::CompileRequest& request) { return RequestKey(request, "build-1"); }
-
-TEST(StripLocations, DropsTrailingLocationsAndAliasLines) {
-  EXPECT_EQ(StripLocations("#loc = loc(\"k.py\":46:0)\n"
-                           "module {\n"
-                           "  %0 = arith.addi %a, %b : i32 loc(#loc1)\n"
-                           "} loc(#loc)\n"
-                           "#loc1 = loc(\"offs\"(#loc))\n"),
-            "module {\n  %0 = arith.addi %a, %b : i32\n}\n");
+PreparedRequest Prepared(const v1::CompileRequest& request) {
+  absl::StatusOr<PreparedRequest> prepared = Prepare(request);
+  EXPECT_TRUE(prepared.ok()) << prepared.status();
+  return *std::move(prepared);
 }
 
-TEST(StripLocations, DropsArgumentLocationsInsideALine) {
-  EXPECT_EQ(StripLocations("tt.func @f(%x: i32 loc(\"x\"(#loc)), %y: i32 loc(\"y(\\\")\"(#loc))) {"),
-            "tt.func @f(%x: i32, %y: i32) {\n");
-}
-
-TEST(StripLocations, FollowsNestedParentheses) {
-  EXPECT_EQ(StripLocations("a loc(callsite(\"f\"(\"k)(.py\":1:2) at fused<\"m\">[\"g\", unknown])) b"), "a b\n");
-}
-
-TEST(StripLocations, KeepsStringsCommentsAndLookalikes) {
-  const std::string text =
-      "tt.func @loc(%loc: i32) {\n"
-      "  %s = tt.print \" loc(#loc1) \\\" loc(x)\"\n"
-      "  // it's loc(\"unclosed\n"
-      "  %r = tt.loc(%loc) {loc = 1}\n"
-      "#location = #tt.thing<loc>\n";
-  EXPECT_EQ(StripLocations(text), text);
-}
-
-TEST(StripLocations, AcceptsAnyText) {
-  for (const std::string text :
-       {"", " loc(", "loc", "\"", "a loc(\"", "#loc = loc(", "/", "\\", "#", " loc()", "\"\\"}) {
-    StripLocations(text);
-  }
-  EXPECT_EQ(StripLocations("a loc(\"x\" b"), "a loc(\"x\" b\n");
-}
-
-TEST(StripLocations, NormalisesLineEnds) {
-  EXPECT_EQ(StripLocations("a  \r\n\n\nb\t"), "a\nb\n");
-  EXPECT_EQ(StripLocations("a\nb\n"), "a\nb\n");
-}
+std::string Key(const v1::CompileRequest& request) { return Prepared(request).Key("build-1"); }
 
 TEST(CanonicalOptions, SortsAndPrintsIntegersAsIntegers) {
   google::protobuf::Struct options;
@@ -79,8 +46,7 @@ TEST(CanonicalOptions, SortsAndPrintsIntegersAsIntegers) {
 }
 
 TEST(RequestKey, DefaultsCountAsWhatTheyStandFor) {
-  v1::CompileRequest explicit_request = Request("module {}");
-  Canonicalize(&explicit_request);
+  const v1::CompileRequest explicit_request = Prepared(Request("module {}")).message();
   EXPECT_EQ(explicit_request.input(), v1::STAGE_TTIR);
   EXPECT_TRUE(explicit_request.abi().global_scratch());
   EXPECT_EQ(explicit_request.abi().descriptor_flags(), 1u);
@@ -96,7 +62,7 @@ TEST(RequestKey, EverythingThatChangesTheBytesChangesIt) {
     return Key(request) != base;
   };
   EXPECT_TRUE(changed([](auto& r) { r.set_target("cuda:90a"); }));
-  EXPECT_TRUE(changed([](auto& r) { r.set_ir("module { }"); }));
+  EXPECT_TRUE(changed([](auto& r) { r.set_ir("module { {}}"); }));
   EXPECT_TRUE(changed([](auto& r) { r.set_input(v1::STAGE_TTGIR); }));
   EXPECT_TRUE(changed([](auto& r) { r.set_debug_info(true); }));
   EXPECT_TRUE(changed([](auto& r) { r.add_outputs(v1::STAGE_ASM); }));
@@ -104,7 +70,7 @@ TEST(RequestKey, EverythingThatChangesTheBytesChangesIt) {
   EXPECT_TRUE(changed([](auto& r) { r.mutable_abi()->set_global_scratch(false); }));
   EXPECT_TRUE(changed([](auto& r) { r.mutable_abi()->set_descriptor_flags(0); }));
   EXPECT_TRUE(changed([](auto& r) { (*r.mutable_options()->mutable_fields())["num_warps"].set_number_value(8); }));
-  EXPECT_NE(RequestKey(Request("module {}"), "build-2"), base);
+  EXPECT_NE(Prepared(Request("module {}")).Key("build-2"), base);
 }
 
 // Devices of one family whose code is not the same: what is made for one may run on the other and compute nonsense.
@@ -188,6 +154,52 @@ TEST(RequestKey, DebugInfoPutsLocationsIntoTheKey) {
   EXPECT_NE(Key(a), Key(b));
 }
 
+// Equal keys mean equal messages: what a worker is given depends on nothing else.
+TEST(PreparedRequest, RequestsWithOneKeyHaveOneMessage) {
+  v1::CompileRequest plain = Request("module {\n}\n");
+  (*plain.mutable_options()->mutable_fields())["zero"].set_number_value(0);
+  (*plain.mutable_options()->mutable_fields())["none"].set_null_value(google::protobuf::NULL_VALUE);
+  v1::CompileRequest other = Request("// kernel\nmodule { // here\n\n}  loc(\"k.py\":1:2)");
+  (*other.mutable_options()->mutable_fields())["zero"].set_number_value(-0.0);
+  (*other.mutable_options()->mutable_fields())["none"];  // No kind of value.
+  other.GetReflection()->MutableUnknownFields(&other)->AddVarint(1000, 7);
+  ASSERT_EQ(Key(plain), Key(other));
+  EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(Prepared(plain).message(), Prepared(other).message()));
+  EXPECT_EQ(Prepared(other).message().GetReflection()->GetUnknownFields(Prepared(other).message()).field_count(), 0);
+}
+
+TEST(PreparedRequest, OfACanonicalRequestIsTheSame) {
+  v1::CompileRequest request = Request("module {\n  a.b loc(#loc)\n}\n#loc = loc(unknown)\n");
+  const PreparedRequest once = Prepared(request), twice = Prepared(once.message());
+  EXPECT_EQ(once.Key("b"), twice.Key("b"));
+  EXPECT_EQ(once.message().ir(), twice.message().ir());
+  EXPECT_EQ(once.source().ToSource({2, 3}), (TextPlace{2, 3}));
+  EXPECT_TRUE(twice.source().empty());
+}
+
+// The store is behind a location that spans lines for MLIR, and behind a comment for a reader of lines.
+TEST(PreparedRequest, WhatACommentHidesFromALocationIsInTheKey) {
+  const auto kernel = [](const std::string& hidden) {
+    return Request("module {\n  tt.store %p, %c : !tt.ptr<i32> loc(unknown // (\n)\n" + hidden + "  // )\n}\n");
+  };
+  EXPECT_NE(Key(kernel("")), Key(kernel("  tt.store %p, %d : !tt.ptr<i32>\n")));
+  EXPECT_THAT(Prepared(kernel("  tt.store %p, %d : !tt.ptr<i32>\n")).message().ir(), testing::HasSubstr("%d"));
+}
+
+TEST(PreparedRequest, TextsThatAreNoMlirStayAsTheyAre) {
+  v1::CompileRequest request = Request("; \x01 loc( \r\n\n");
+  request.set_input(v1::STAGE_LLIR);
+  EXPECT_EQ(Prepared(request).message().ir(), request.ir());
+  request.set_input(v1::STAGE_TTIR);
+  EXPECT_EQ(Prepare(request).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(PreparedRequest, KeepsLocationsWithDebugInfo) {
+  v1::CompileRequest request = Request("module {  // a comment\n} loc(\"k.py\":1:2)");
+  request.set_debug_info(true);
+  EXPECT_EQ(Prepared(request).message().ir(), "module {\n} loc(\"k.py\":1:2)\n");
+}
+
 // The corpus lies beside the project; tests run in the project's root.
 std::vector<std::string> CorpusTexts() {
   std::vector<std::string> texts;
@@ -208,11 +220,11 @@ TEST(RequestKey, RealKernelsKeepTheirKeyWhenLinesMove) {
     const std::string moved = std::regex_replace(text, position, "_elsewhere.py\":1$1:$2");
     ASSERT_NE(moved, text);
     EXPECT_EQ(Key(Request(text)), Key(Request(moved)));
-    const std::string stripped = StripLocations(text);
+    const std::string stripped = Prepared(Request(text)).message().ir();
     EXPECT_EQ(stripped.find("loc("), std::string::npos);
     EXPECT_EQ(stripped.find("#loc"), std::string::npos);
     EXPECT_EQ(std::count(stripped.begin(), stripped.end(), '{'), std::count(stripped.begin(), stripped.end(), '}'));
-    EXPECT_EQ(StripLocations(stripped), stripped);
+    EXPECT_EQ(Prepared(Request(stripped)).message().ir(), stripped);
   }
 }
 
@@ -222,7 +234,7 @@ TEST(RequestKey, RealKernelsDifferFromEachOther) {
   std::vector<std::string> keys, stripped;
   for (const std::string& text : texts) {
     keys.push_back(Key(Request(text)));
-    stripped.push_back(StripLocations(text));
+    stripped.push_back(Prepared(Request(text)).message().ir());
   }
   for (auto* list : {&keys, &stripped}) {
     std::sort(list->begin(), list->end());

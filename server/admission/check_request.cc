@@ -119,17 +119,19 @@ bool IsTargetSyntax(absl::string_view target) {
   });
 }
 
+std::optional<Violation> CheckIrSize(uint64_t bytes, const AdmissionLimits& limits) {
+  if (bytes == 0) return Violation{"ir", "is empty"};
+  if (bytes <= limits.max_ir_bytes) return std::nullopt;
+  return Violation{"ir", absl::StrCat("has ", bytes, " bytes, more than the ", limits.max_ir_bytes,
+                                      " that this server takes (--max-ir-bytes)")};
+}
+
 std::vector<Violation> CheckRequest(const RequestFacts& facts, const AdmissionLimits& limits) {
   std::vector<Violation> violations;
   if (!IsTargetSyntax(facts.target)) {
     violations.push_back({"target", "must be a name like \"cuda:90\", \"hip:gfx942\" or \"host\""});
   }
-  if (facts.ir_bytes == 0) {
-    violations.push_back({"ir", "is empty"});
-  } else if (facts.ir_bytes > limits.max_ir_bytes) {
-    violations.push_back({"ir", absl::StrCat("has ", facts.ir_bytes, " bytes, more than the ", limits.max_ir_bytes,
-                                             " that this server takes (--max-ir-bytes)")});
-  }
+  if (std::optional<Violation> size = CheckIrSize(facts.ir_bytes, limits)) violations.push_back(*std::move(size));
   CheckName("tenant", facts.tenant, kMaxTenantBytes, &violations);
   CheckName("label", facts.label, kMaxLabelBytes, &violations);
   CheckStages(facts, &violations);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct AdmissionLimits {
 // Everything that is wrong, empty when nothing is. Unknown options are right; a known one may be null, which means
 // absent.
 std::vector<Violation> CheckRequest(const RequestFacts& facts, const AdmissionLimits& limits);
+
+// What is wrong with IR of this size, where something is; CheckRequest says it too.
+std::optional<Violation> CheckIrSize(uint64_t bytes, const AdmissionLimits& limits);
 
 // "cuda:90a", "hip:gfx942", "host": a vendor in lower case and, after a colon, what it calls the architecture.
 bool IsTargetSyntax(absl::string_view target);

@@ -35,7 +35,10 @@ absl::Time FromProto(const google::protobuf::Timestamp& time) {
 }
 
 // What an idempotency key stands for.
-std::string DigestOf(const v1::CompileRequest& request) { return proto::RequestKey(request, /*build_id=*/""); }
+std::string DigestOf(const v1::CompileRequest& request) {
+  const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(request);
+  return prepared.ok() ? prepared->Key(/*build_id=*/"") : "";
+}
 
 absl::Status UnknownJob(absl::string_view id) {
   return absl::NotFoundError(absl::StrCat("there is no job ", id, ", or it ended too long ago"));

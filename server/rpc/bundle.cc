@@ -131,8 +131,10 @@ absl::Status VerifyRecord(const v1::BundleRecord& record) {
       return Damaged(absl::StrCat("holds wrong bytes for the ", named[i]->format(), " of ", record.key()));
   }
   v1::CompileRequest request;
-  if (!request.ParseFromString(record.blobs(record.blobs_size() - 1).data()) ||
-      proto::RequestKey(request, record.result().build_id()) != record.key())
+  if (!request.ParseFromString(record.blobs(record.blobs_size() - 1).data()))
+    return Damaged(absl::StrCat("holds no request for the result of ", record.key()));
+  const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(std::move(request));
+  if (!prepared.ok() || prepared->Key(record.result().build_id()) != record.key())
     return Damaged(absl::StrCat("holds a result under ", record.key(), " that this key does not fit"));
   return absl::OkStatus();
 }

@@ -29,7 +29,7 @@ v1::BundleRecord Record(const std::string& ir, const std::string& binary) {
   const std::string request_bytes = request.SerializeAsString();
   v1::BundleRecord record;
   record.mutable_result()->set_build_id("build");
-  record.set_key(proto::RequestKey(request, "build"));
+  record.set_key(proto::Prepare(request)->Key("build"));
   *record.mutable_result()->add_artifacts() = Named("cubin", binary);
   *record.mutable_result()->mutable_request() = Named("request", request_bytes);
   record.add_blobs()->set_data(binary);

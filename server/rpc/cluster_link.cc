@@ -261,10 +261,13 @@ absl::StatusOr<ClusterLink::Forgotten> ClusterLink::ForgetAll() {
 
 void ClusterLink::RunOffered(const cache::StreamEntry& entry, const Requirement& needs,
                              std::function<void(bool)> done) {
-  auto request = std::make_shared<v1::CompileRequest>();  // Shared with the job that it becomes.
-  if (!request->ParseFromString(entry.body) || request->target() != needs.target) return done(true);
-  if (!CheckCompileRequest(*request, engine_.config().limits).empty()) return done(true);
-  if (proto::RequestKey(*request, needs.build_id) != entry.key) return done(true);
+  v1::CompileRequest offered;
+  if (!offered.ParseFromString(entry.body) || offered.target() != needs.target) return done(true);
+  if (!CheckCompileRequest(offered, engine_.config().limits).empty()) return done(true);
+  absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(std::move(offered));
+  if (!prepared.ok() || prepared->Key(needs.build_id) != entry.key) return done(true);
+  // Shared with the job that it becomes.
+  auto request = std::make_shared<const v1::CompileRequest>((*std::move(prepared)).TakeMessage());
   JobSpec spec = SpecOf(request, entry.key, needs.build_id);
   spec.id = engine_.activity().NewJobId();
   spec.offerable = false;

@@ -7,6 +7,7 @@
 #include "server/rpc/gate.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
+#include "server/rpc/source_places.h"
 
 namespace tritond::server {
 namespace {
@@ -16,7 +17,7 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
   CompileReactor(Engine& engine, v1::Delivery delivery, grpc::ByteBuffer* response)
       : engine_(engine), delivery_(delivery), response_(response) {}
 
-  void Begin(v1::CompileRequest request, absl::Time deadline) {
+  void Begin(proto::PreparedRequest request, absl::Time deadline) {
     std::shared_ptr<CompileCall> call = engine_.Compile(
         std::move(request), deadline, [this](absl::StatusOr<CompileAnswer> answer) { OnAnswer(std::move(answer)); });
     bool cancelled;
@@ -74,13 +75,19 @@ grpc::ServerUnaryReactor* Compile(Engine& engine, const Caller& caller, grpc::Ca
                      WithReason(absl::InvalidArgumentError("the request is no CompileRequest"), "BAD_MESSAGE"));
   }
   ServeFor(caller, &message);
-  std::optional<absl::StatusOr<CompileAnswer>> stored = engine.TryStored(message);
+  const v1::Delivery delivery = message.delivery();
+  absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(std::move(message), engine.config().limits);
+  if (!prepared.ok()) {
+    engine.metrics().Refuse(ReasonOf(prepared.status()), TenantOf(caller));
+    return FinishNow(context, prepared.status());
+  }
+  std::optional<absl::StatusOr<CompileAnswer>> stored = engine.TryStored(*prepared);
   if (stored.has_value()) {
-    if (stored->ok()) *response = EncodeResponse(**stored, message.delivery(), engine.config().store.inline_bytes);
+    if (stored->ok()) *response = EncodeResponse(**stored, delivery, engine.config().store.inline_bytes);
     return FinishNow(context, stored->status());
   }
-  auto* reactor = new CompileReactor(engine, message.delivery(), response);  // Deletes itself.
-  reactor->Begin(std::move(message), DeadlineOf(*context, engine.Now()));
+  auto* reactor = new CompileReactor(engine, delivery, response);  // Deletes itself.
+  reactor->Begin(*std::move(prepared), DeadlineOf(*context, engine.Now()));
   return reactor;
 }
 

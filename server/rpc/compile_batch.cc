@@ -11,6 +11,7 @@
 #include "server/rpc/gate.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
+#include "server/rpc/source_places.h"
 
 namespace tritond::server {
 namespace {
@@ -89,15 +90,21 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
     request.Swap(batch_.mutable_requests(index));
     ByteBudget::Hold memory;
     if (memory_.has_value()) memory = memory_->Split(Engine::MemoryOf(request));
-    std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(request);
+    const std::string tenant = request.tenant();
+    absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(std::move(request), engine_.config().limits);
+    if (!prepared.ok()) {
+      engine_.metrics().Refuse(ReasonOf(prepared.status()), tenant);
+      return OnAnswer(index, prepared.status());
+    }
+    std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(*prepared);
     if (!stored.has_value() && !memory_.has_value()) {
       stored = engine_.MemoryFull();
-      engine_.metrics().Refuse(ReasonOf(stored->status()), request.tenant());
+      engine_.metrics().Refuse(ReasonOf(stored->status()), tenant);
     }
     if (stored.has_value()) return OnAnswer(index, *std::move(stored));
     users_.fetch_add(1);
     std::shared_ptr<CompileCall> call = engine_.Compile(
-        std::move(request), deadline_,
+        *std::move(prepared), deadline_,
         [this, index](absl::StatusOr<CompileAnswer> answer) {
           OnAnswer(index, std::move(answer));
           Pump();

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "proto/request_key/request_key.h"
 #include "server/jobs/job_class.h"
+#include "server/rpc/source_places.h"
 #include "server/rpc/status.h"
 
 namespace tritond::server {
@@ -47,23 +47,21 @@ JobSpec SpecOf(const std::shared_ptr<const v1::CompileRequest>& request, const s
   return spec;
 }
 
-CompileCall::CompileCall(Engine& engine, v1::CompileRequest request, absl::Time deadline, std::string id,
+CompileCall::CompileCall(Engine& engine, proto::PreparedRequest request, absl::Time deadline, std::string id,
                          Engine::Answered answered, ByteBudget::Hold memory)
     : engine_(engine),
       id_(std::move(id)),
+      source_(request.source()),
       memory_(std::move(memory)),
-      request_(std::make_shared<HeldRequest>()),
+      request_(std::make_shared<HeldRequest>(HeldRequest{std::move(request), {}})),
+      tenant_(request_->prepared.message().tenant()),
+      job_class_(ClassOf(request_->prepared.message().priority())),
       deadline_(deadline),
-      answered_(std::move(answered)) {
-  request_->message = std::move(request);
-  proto::Canonicalize(&request_->message);
-  tenant_ = request_->message.tenant();
-  job_class_ = ClassOf(request_->message.priority());
-}
+      answered_(std::move(answered)) {}
 
 bool CompileCall::TakeMemory() {
   if (memory_.bytes() == 0) {
-    std::optional<ByteBudget::Hold> taken = engine_.budget().Take(Engine::MemoryOf(request_->message));
+    std::optional<ByteBudget::Hold> taken = engine_.budget().Take(Engine::MemoryOf(request_->prepared.message()));
     if (!taken.has_value()) return false;
     memory_ = *std::move(taken);
   }
@@ -72,14 +70,14 @@ bool CompileCall::TakeMemory() {
 }
 
 void CompileCall::Begin() {
-  const v1::CompileRequest& request = request_->message;
+  const v1::CompileRequest& request = request_->prepared.message();
   std::vector<Violation> violations = CheckCompileRequest(request, engine_.config().limits);
   if (!violations.empty()) return Refuse(InvalidRequest(violations));
   if (!TakeMemory()) return JoinOnly();
   // A job looks into the cluster by itself; where there will be none, a stored result is worth a look all the same.
   const bool no_job = engine_.scheduler().draining();
   if (engine_.cluster() == nullptr || !no_job || request.cache_mode() == v1::CACHE_MODE_REFRESH) return AwaitWorker();
-  engine_.RunBlocking([self = shared_from_this(), key = engine_.KeyOf(request)] {
+  engine_.RunBlocking([self = shared_from_this(), key = engine_.KeyOf(request_->prepared)] {
     const std::optional<Outcome> stored = self->engine_.cluster_->Find(key);
     if (stored.has_value()) return self->Answer(self->engine_.ToAnswer(key, self->tenant_, *stored));
     self->AwaitWorker();
@@ -88,12 +86,12 @@ void CompileCall::Begin() {
 
 void CompileCall::JoinOnly() {
   std::optional<ByteBudget::Hold> taken = engine_.budget().Take(kCallBytes);
-  const std::optional<KnownTarget> target = engine_.targets().Find(request_->message.target());
+  const std::optional<KnownTarget> target = engine_.targets().Find(request_->prepared.message().target());
   // A refresh brings a request of its own into the job that it joins.
-  const bool refresh = request_->message.cache_mode() == v1::CACHE_MODE_REFRESH;
+  const bool refresh = request_->prepared.message().cache_mode() == v1::CACHE_MODE_REFRESH;
   if (!taken.has_value() || !target.has_value() || refresh) return Refuse(engine_.MemoryFull());
   memory_ = *std::move(taken);
-  key_ = proto::RequestKey(request_->message, target->build_id);
+  key_ = request_->prepared.Key(target->build_id);
   JobSpec spec = SpecOf(Message(), key_, target->build_id);
   spec.payload = nullptr;
   spec.may_queue = false;
@@ -101,10 +99,12 @@ void CompileCall::JoinOnly() {
   SubmitSpec(std::move(spec), nullptr);
 }
 
-std::shared_ptr<const v1::CompileRequest> CompileCall::Message() const { return {request_, &request_->message}; }
+std::shared_ptr<const v1::CompileRequest> CompileCall::Message() const {
+  return {request_, &request_->prepared.message()};
+}
 
 void CompileCall::SubmitToOthers() {
-  const v1::CompileRequest& request = request_->message;
+  const v1::CompileRequest& request = request_->prepared.message();
   if (engine_.cluster() == nullptr || request.cache_mode() == v1::CACHE_MODE_REFRESH) return;
   const std::optional<KnownTarget> target = engine_.targets().Find(request.target());
   if (!target.has_value() || target->attached) return;
@@ -121,7 +121,7 @@ void CompileCall::AwaitWorker() {
     if (!answered_) return;
   }
   auto id = engine_.targets().WhenAttached(
-      request_->message.target(), deadline_,
+      request_->prepared.message().target(), deadline_,
       [self = shared_from_this()](TargetCatalog::Arrival arrival) { self->OnArrival(arrival); });
   bool cancelled;
   {
@@ -136,7 +136,7 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
   if (!build_for_others_.empty()) {
     // The job that is queued ends by itself.
     if (arrival != TargetCatalog::Arrival::kAttached) return;
-    const std::optional<KnownTarget> attached = engine_.targets().Find(request_->message.target());
+    const std::optional<KnownTarget> attached = engine_.targets().Find(request_->prepared.message().target());
     if (!attached.has_value()) return;
     if (attached->build_id == build_for_others_) {
       request_ = nullptr;
@@ -153,19 +153,20 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
     case TargetCatalog::Arrival::kUnknown:
       return Refuse(UnknownTarget());
     case TargetCatalog::Arrival::kNoWorker:
-      return Refuse(
-          WithReason(absl::UnavailableError(absl::StrCat("no worker for ", request_->message.target(), " is attached")),
-                     "NO_WORKER", absl::Seconds(5)));
+      return Refuse(WithReason(
+          absl::UnavailableError(absl::StrCat("no worker for ", request_->prepared.message().target(), " is attached")),
+          "NO_WORKER", absl::Seconds(5)));
     case TargetCatalog::Arrival::kDeadline:
-      return Refuse(WithReason(absl::DeadlineExceededError(absl::StrCat("the deadline passed before a worker for ",
-                                                                        request_->message.target(), " attached")),
-                               "DEADLINE"));
+      return Refuse(
+          WithReason(absl::DeadlineExceededError(absl::StrCat("the deadline passed before a worker for ",
+                                                              request_->prepared.message().target(), " attached")),
+                     "DEADLINE"));
     case TargetCatalog::Arrival::kAttached:
       break;
   }
-  const std::optional<KnownTarget> target = engine_.targets().Find(request_->message.target());
+  const std::optional<KnownTarget> target = engine_.targets().Find(request_->prepared.message().target());
   if (!target.has_value()) return Refuse(UnknownTarget());
-  if (WantsBinary(request_->message) && !target->binary_available) {
+  if (WantsBinary(request_->prepared.message()) && !target->binary_available) {
     return Refuse(
         WithReason(absl::FailedPreconditionError(absl::StrCat("no attached worker can make a ", target->binary_format,
                                                               " for ", target->name, ": ", target->why_not)),
@@ -175,7 +176,7 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
 }
 
 void CompileCall::Submit(const KnownTarget& target) {
-  key_ = proto::RequestKey(request_->message, target.build_id);
+  key_ = request_->prepared.Key(target.build_id);
   JobSpec spec = SpecOf(Message(), key_, target.build_id);
   spec.id = id_.empty() ? engine_.activity().NewJobId() : id_;
   request_ = nullptr;
@@ -269,15 +270,16 @@ void CompileCall::Answer(absl::StatusOr<CompileAnswer> answer) {
     arrival = arrival_waiter_;
   }
   if (arrival != 0) engine_.targets().Leave(arrival);
-  if (answered) answered(std::move(answer));
+  if (answered) answered(ToSource(std::move(answer), source_));
 }
 
 absl::Status CompileCall::UnknownTarget() const {
   std::vector<std::string> names;
   for (const KnownTarget& target : engine_.targets().List()) names.push_back(target.name);
-  return WithReason(InvalidRequest({{"target", absl::StrCat("is unknown to this server: ", request_->message.target(),
-                                                            "; known are ", absl::StrJoin(names, ", "))}}),
-                    "UNKNOWN_TARGET");
+  return WithReason(
+      InvalidRequest({{"target", absl::StrCat("is unknown to this server: ", request_->prepared.message().target(),
+                                              "; known are ", absl::StrJoin(names, ", "))}}),
+      "UNKNOWN_TARGET");
 }
 
 }  // namespace tritond::server

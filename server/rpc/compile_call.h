@@ -23,7 +23,7 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   static constexpr uint64_t kCallBytes = uint64_t{16} << 10;
 
   // `id` names the job if this call makes it; "": a new name. `memory`: see Engine::Compile.
-  CompileCall(Engine& engine, v1::CompileRequest request, absl::Time deadline, std::string id,
+  CompileCall(Engine& engine, proto::PreparedRequest request, absl::Time deadline, std::string id,
               Engine::Answered answered, ByteBudget::Hold memory);
 
   // Called once, by Engine::Compile.
@@ -33,7 +33,7 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
 
  private:
   struct HeldRequest {
-    v1::CompileRequest message;
+    proto::PreparedRequest prepared;
     ByteBudget::Hold memory;
   };
 
@@ -59,6 +59,7 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
 
   Engine& engine_;
   const std::string id_;
+  const proto::SourceMap source_;
   ByteBudget::Hold memory_;               // of the call itself
   std::shared_ptr<HeldRequest> request_;  // Null once the job has it, with which it is shared until then.
   std::string tenant_;

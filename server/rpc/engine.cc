@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "google/protobuf/util/time_util.h"
-#include "proto/request_key/request_key.h"
 #include "server/rpc/compile_call.h"
+#include "server/rpc/source_places.h"
 #include "server/rpc/stage_name.h"
 #include "server/rpc/status.h"
 
@@ -142,16 +142,19 @@ absl::StatusOr<CompileAnswer> Engine::ToAnswer(const std::string& key, absl::str
   return answer;
 }
 
-std::optional<absl::StatusOr<CompileAnswer>> Engine::TryStored(const v1::CompileRequest& request) {
-  if (request.cache_mode() == v1::CACHE_MODE_REFRESH) return std::nullopt;
+std::optional<absl::StatusOr<CompileAnswer>> Engine::TryStored(const proto::PreparedRequest& request) {
+  if (request.message().cache_mode() == v1::CACHE_MODE_REFRESH) return std::nullopt;
   const absl::Time start = clock_();
   const std::string key = KeyOf(request);
-  return key.empty() ? std::nullopt : FindAnswer(key, request.tenant(), start);
+  if (key.empty()) return std::nullopt;
+  std::optional<absl::StatusOr<CompileAnswer>> answer = FindAnswer(key, request.message().tenant(), start);
+  if (!answer.has_value()) return std::nullopt;
+  return ToSource(*std::move(answer), request.source());
 }
 
-std::string Engine::KeyOf(const v1::CompileRequest& request) const {
-  const std::optional<KnownTarget> target = targets_.Find(request.target());
-  return target.has_value() ? proto::RequestKey(request, target->build_id) : "";
+std::string Engine::KeyOf(const proto::PreparedRequest& request) const {
+  const std::optional<KnownTarget> target = targets_.Find(request.message().target());
+  return target.has_value() ? request.Key(target->build_id) : "";
 }
 
 absl::StatusOr<v1::EvictResponse> Engine::Evict(const std::vector<std::string>& keys) {
@@ -218,7 +221,7 @@ void Engine::Stop() {
   if (cluster_ != nullptr) cluster_->Stop();
 }
 
-std::shared_ptr<CompileCall> Engine::Compile(v1::CompileRequest request, absl::Time deadline, Answered answered,
+std::shared_ptr<CompileCall> Engine::Compile(proto::PreparedRequest request, absl::Time deadline, Answered answered,
                                              std::string job_id, ByteBudget::Hold memory) {
   auto call = std::make_shared<CompileCall>(*this, std::move(request), deadline, std::move(job_id), std::move(answered),
                                             std::move(memory));
@@ -253,6 +256,7 @@ void Engine::Start(const std::string& worker, uint64_t lease, const JobSpec& job
   message.set_id(lease);
   message.set_key(job.key);
   *message.mutable_compile() = *payload.request;
+  proto::KeepKeyFields(message.mutable_compile());  // What is in no key cannot change the bytes.
   pool_->Start(worker, std::move(message), deadline);
   Report(job.key, v1::STAGE_UNSPECIFIED);
 }

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "proto/request_key/request_key.h"
 #include "proto/v1/admin.pb.h"
 #include "proto/v1/compile.pb.h"
 #include "server/admission/byte_budget.h"
@@ -62,7 +63,7 @@ class Engine final : public Executor, public workers::PoolListener {
 
   // What needs no worker: the stored result or the remembered error of this request; nothing when it must be compiled.
   // Does not block but for the reads of its own cache.
-  std::optional<absl::StatusOr<CompileAnswer>> TryStored(const v1::CompileRequest& request);
+  std::optional<absl::StatusOr<CompileAnswer>> TryStored(const proto::PreparedRequest& request);
   // The stored result under a key, this daemon's or the cluster's. NotFound, InvalidArgument. `answered` is called
   // once, perhaps before this returns.
   void Lookup(const std::string& key, const std::string& tenant, Answered answered);
@@ -76,7 +77,7 @@ class Engine final : public Executor, public workers::PoolListener {
   // those of CompileService.Compile. The call may be cancelled at any time.
   // `job_id` names the compile if this call begins it; "": a new name. `memory` is what MemoryOf(request) takes of the
   // budget; an empty one: the call takes it, or fails when it cannot join a compile that is under way.
-  std::shared_ptr<CompileCall> Compile(v1::CompileRequest request, absl::Time deadline, Answered answered,
+  std::shared_ptr<CompileCall> Compile(proto::PreparedRequest request, absl::Time deadline, Answered answered,
                                        std::string job_id = "", ByteBudget::Hold memory = {});
   // Of everything that waits.
   ByteBudget& budget() { return budget_; }
@@ -105,8 +106,8 @@ class Engine final : public Executor, public workers::PoolListener {
   // first request.
   using ProgressListener = std::function<void(const std::string& key, v1::Stage stage)>;
   void ListenToProgress(ProgressListener listener) { progress_ = std::move(listener); }
-  // The canonical request's key; "" while its target is unknown.
-  std::string KeyOf(const v1::CompileRequest& request) const;
+  // The request's key; "" while its target is unknown.
+  std::string KeyOf(const proto::PreparedRequest& request) const;
   absl::Time Now() const { return clock_(); }
   absl::Time started() const { return started_; }
 

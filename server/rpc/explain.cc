@@ -16,7 +16,7 @@ constexpr char kAbsent[] = "(absent)";
 
 // A stored result's request, with the build that compiled it.
 struct KnownRequest {
-  v1::CompileRequest request;
+  proto::PreparedRequest request;
   std::string build_id;
 };
 
@@ -31,10 +31,11 @@ absl::StatusOr<KnownRequest> Find(Engine& engine, const std::string& key) {
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(action.request().digest());
   if (!digest.ok()) return no_request;
   absl::StatusOr<cache::Blob> bytes = engine.blobs().Get(*digest);
-  KnownRequest known;
-  if (!bytes.ok() || !known.request.ParseFromArray(bytes->data(), static_cast<int>(bytes->size()))) return no_request;
-  known.build_id = action.build_id();
-  return known;
+  v1::CompileRequest request;
+  if (!bytes.ok() || !request.ParseFromArray(bytes->data(), static_cast<int>(bytes->size()))) return no_request;
+  absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(std::move(request));
+  if (!prepared.ok()) return no_request;
+  return KnownRequest{*std::move(prepared), action.build_id()};
 }
 
 void Add(v1::ExplainResponse* response, const std::string& name, const std::string& a, const std::string& b) {
@@ -73,18 +74,13 @@ void AddFirstDifference(v1::ExplainResponse* response, const std::string& a, con
   }
 }
 
-std::string ComparedIr(const v1::CompileRequest& request) {
-  const bool is_mlir = request.input() == v1::STAGE_TTIR || request.input() == v1::STAGE_TTGIR;
-  return is_mlir && !request.debug_info() ? proto::StripLocations(request.ir()) : request.ir();
-}
-
 absl::Status ExplainTo(Engine& engine, const v1::ExplainRequest& request, v1::ExplainResponse* response) {
   absl::StatusOr<KnownRequest> a = Find(engine, request.key_a());
   if (!a.ok()) return a.status();
   absl::StatusOr<KnownRequest> b = Find(engine, request.key_b());
   if (!b.ok()) return b.status();
-  const std::vector<proto::KeyPart> parts_a = proto::KeyParts(a->request, a->build_id);
-  const std::vector<proto::KeyPart> parts_b = proto::KeyParts(b->request, b->build_id);
+  const std::vector<proto::KeyPart> parts_a = a->request.KeyParts(a->build_id);
+  const std::vector<proto::KeyPart> parts_b = b->request.KeyParts(b->build_id);
   for (size_t i = 0; i < parts_a.size(); ++i) {
     if (parts_a[i].name == "options") {
       AddOptions(response, parts_a[i].value, parts_b[i].value);
@@ -92,7 +88,7 @@ absl::Status ExplainTo(Engine& engine, const v1::ExplainRequest& request, v1::Ex
     }
     Add(response, parts_a[i].name, parts_a[i].value, parts_b[i].value);
     if (parts_a[i].name == "ir" && parts_a[i].value != parts_b[i].value)
-      AddFirstDifference(response, ComparedIr(a->request), ComparedIr(b->request));
+      AddFirstDifference(response, a->request.message().ir(), b->request.message().ir());
   }
   return absl::OkStatus();
 }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/rpc/compile_call.h"
 #include "server/rpc/response.h"
+#include "server/rpc/source_places.h"
 #include "server/rpc/status.h"
 
 namespace tritond::server {
@@ -43,7 +44,10 @@ JobEnd ToEnd(const absl::StatusOr<CompileAnswer>& answer) {
 
 }  // namespace
 
-std::string EngineJobRunner::KeyOf(const v1::CompileRequest& request) { return engine_.KeyOf(request); }
+std::string EngineJobRunner::KeyOf(const v1::CompileRequest& request) {
+  const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(request);
+  return prepared.ok() ? engine_.KeyOf(*prepared) : "";
+}
 
 bool EngineJobRunner::HasRoom(uint64_t request_bytes) {
   return engine_.scheduler().HasRoom() && engine_.budget().HasRoom(request_bytes + CompileCall::kCallBytes) &&
@@ -57,22 +61,26 @@ bool EngineJobRunner::MayRun(const std::string& target) {
 }
 
 void EngineJobRunner::Start(const std::string& id, v1::CompileRequest request, Done done) {
-  if (std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(request)) return done(ToEnd(*stored));
+  const uint64_t bytes = request.ByteSizeLong();
+  const std::string target = request.target();
+  absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(std::move(request), engine_.config().limits);
+  if (!prepared.ok()) return done(ToEnd(prepared.status()));
+  if (std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(*prepared)) return done(ToEnd(*stored));
   // It waits in the journal, where it holds nothing that others want.
-  if (!MayRun(request.target())) {
-    JobEnd end = ToEnd(WithReason(
-        absl::UnavailableError(absl::StrCat("no worker for ", request.target(), " is attached")), "NO_WORKER"));
+  if (!MayRun(target)) {
+    JobEnd end =
+        ToEnd(WithReason(absl::UnavailableError(absl::StrCat("no worker for ", target, " is attached")), "NO_WORKER"));
     end.retry_after = kLookAgain;
     return done(std::move(end));
   }
   // Others may have come since there was room: the call is refused then, and the job comes again.
-  std::optional<ByteBudget::Hold> part = share_.Take(request.ByteSizeLong());
+  std::optional<ByteBudget::Hold> part = share_.Take(bytes);
   {
     absl::MutexLock lock(&mu_);
     calls_[id].part = part.has_value() ? *std::move(part) : ByteBudget::Hold();
   }
   std::shared_ptr<CompileCall> call = engine_.Compile(
-      std::move(request), absl::InfiniteFuture(),
+      *std::move(prepared), absl::InfiniteFuture(),
       [this, id, done = std::move(done)](absl::StatusOr<CompileAnswer> answer) {
         {
           absl::MutexLock lock(&mu_);

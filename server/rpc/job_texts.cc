@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "proto/request_key/request_key.h"
 #include "server/rpc/compile_call.h"
 #include "server/rpc/stage_name.h"
 
@@ -42,18 +41,19 @@ absl::StatusOr<v1::CompileRequest> JobTexts::Request(const JobRecord& record) co
   return request;
 }
 
-absl::StatusOr<JobTexts::Wanted> JobTexts::EveryText(const JobRecord& record) const {
+absl::StatusOr<JobTexts::Wanted> JobTexts::EveryText(const JobRecord& record, const std::string& tenant) const {
   absl::StatusOr<v1::CompileRequest> request = Request(record);
   if (!request.ok()) return request.status();
-  Wanted wanted;
-  wanted.request = *std::move(request);
-  wanted.request.clear_outputs();
+  request->clear_outputs();
   for (v1::Stage stage : {v1::STAGE_TTIR, v1::STAGE_TTGIR, v1::STAGE_LLIR, v1::STAGE_ASM}) {
-    if (stage > StageOfName(record.input)) wanted.request.add_outputs(stage);
+    if (stage > StageOfName(record.input)) request->add_outputs(stage);
   }
-  proto::Canonicalize(&wanted.request);
-  wanted.key = proto::RequestKey(wanted.request, record.build_id);
-  return wanted;
+  request->set_tenant(tenant);
+  request->set_label(record.job.label);
+  absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(*std::move(request));
+  if (!prepared.ok()) return prepared.status();
+  std::string key = prepared->Key(record.build_id);
+  return Wanted{*std::move(prepared), std::move(key)};
 }
 
 absl::StatusOr<std::string> JobTexts::Read(const JobRecord& record, absl::string_view stage) const {
@@ -66,7 +66,7 @@ absl::StatusOr<std::string> JobTexts::Read(const JobRecord& record, absl::string
   for (const JobRecord::Text& text : record.texts) {
     if (text.stage == stage) return ReadBlob(text.digest);
   }
-  absl::StatusOr<Wanted> wanted = EveryText(record);
+  absl::StatusOr<Wanted> wanted = EveryText(record, /*tenant=*/"");
   if (!wanted.ok()) return wanted.status();
   absl::StatusOr<std::shared_ptr<const StoredResult>> made = engine_.FindStored(wanted->key);
   if (made.ok()) {
@@ -79,14 +79,12 @@ absl::StatusOr<std::string> JobTexts::Read(const JobRecord& record, absl::string
 
 absl::Status JobTexts::Make(const JobRecord& record, const std::string& tenant) {
   if (absl::IsUnavailable(Making(record.job.id))) return absl::OkStatus();
-  absl::StatusOr<Wanted> wanted = EveryText(record);
+  absl::StatusOr<Wanted> wanted = EveryText(record, tenant);
   if (!wanted.ok()) return wanted.status();
   if (engine_.KeyOf(wanted->request) != wanted->key) {
     return absl::FailedPreconditionError(
         absl::StrCat("no worker has the compiler of this job any more (", record.build_id, ")"));
   }
-  wanted->request.set_tenant(tenant);
-  wanted->request.set_label(record.job.label);
   makes_->Set(record.job.id, absl::UnavailableError("it is being made"));
   auto answered = [makes = makes_, job = record.job.id](const absl::StatusOr<CompileAnswer>& answer) {
     makes->Set(job,

@@ -48,10 +48,10 @@ class JobTexts final {
 
   // What asks for the text of every stage behind the input, and its key.
   struct Wanted {
-    v1::CompileRequest request;
+    proto::PreparedRequest request;
     std::string key;
   };
-  absl::StatusOr<Wanted> EveryText(const JobRecord& record) const;
+  absl::StatusOr<Wanted> EveryText(const JobRecord& record, const std::string& tenant) const;
   absl::StatusOr<std::string> ReadBlob(const std::string& digest) const;
 
   Engine& engine_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/request_key/request_key.h"
 #include "server/rpc/compile_call.h"
 #include "server/rpc/gate.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
+#include "server/rpc/source_places.h"
 
 namespace tritond::server {
 namespace {
@@ -13,7 +13,7 @@ constexpr absl::Duration kRetryDelay = absl::Seconds(5);
 
 // What waits to be written. Shared because std::function wants to copy.
 struct Pending {
-  v1::SubmitRequest canonical;
+  v1::SubmitRequest request;  // as sent: its places are those that its caller reads
   ByteBudget::Hold memory;
 };
 
@@ -21,7 +21,8 @@ absl::Status Check(const Engine& engine, const v1::SubmitRequest& request) {
   std::vector<Violation> violations = CheckCompileRequest(request.request(), engine.config().limits);
   if (request.idempotency_key().size() > kMaxIdempotencyKeyBytes)
     violations.push_back({"idempotency_key", "must have at most 256 bytes"});
-  return violations.empty() ? absl::OkStatus() : InvalidRequest(violations);
+  if (!violations.empty()) return InvalidRequest(violations);
+  return PrepareRequest(request.request(), engine.config().limits).status();
 }
 
 absl::Status WithReasons(const absl::Status& status) {
@@ -36,17 +37,16 @@ grpc::ServerUnaryReactor* Submit(Engine& engine, const JobDesk& jobs, const Call
                                  grpc::CallbackServerContext* context, const v1::SubmitRequest* request,
                                  v1::Job* response) {
   auto pending = std::make_shared<Pending>();
-  pending->canonical = TakeRequest(request);
-  proto::Canonicalize(pending->canonical.mutable_request());
-  ServeFor(caller, pending->canonical.mutable_request());
-  absl::Status status = Check(engine, pending->canonical);
+  pending->request = TakeRequest(request);
+  ServeFor(caller, pending->request.mutable_request());
+  absl::Status status = Check(engine, pending->request);
   if (!status.ok()) return FinishNow(context, status);
-  std::optional<ByteBudget::Hold> memory = engine.budget().Take(Engine::MemoryOf(pending->canonical.request()));
+  std::optional<ByteBudget::Hold> memory = engine.budget().Take(Engine::MemoryOf(pending->request.request()));
   if (!memory.has_value()) return FinishNow(context, engine.MemoryFull());
   pending->memory = *std::move(memory);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   jobs.tasks.Run([&book = jobs.book, pending = std::move(pending), reactor, response] {
-    absl::StatusOr<v1::Job> job = book.Submit(pending->canonical);
+    absl::StatusOr<v1::Job> job = book.Submit(pending->request);
     if (job.ok()) *response = *std::move(job);
     reactor->Finish(ToGrpc(WithReasons(job.status())));
   });

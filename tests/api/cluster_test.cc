@@ -108,7 +108,7 @@ TEST_F(EvictTest, AKeyGoesFromTheEngineUnderAllItsNames) {
   Await([&] { return EngineHolds("*:results") == 3; });  // The semantic one and the assembly are shared later.
   EXPECT_EQ(EvictOk(*other_admin, key).shared_results(), 3u);
   EXPECT_EQ(EngineHolds("*:results"), 0);
-  EXPECT_EQ(CompileOk(*other_compile, Request("// respelled\nkernel")).cache(), v1::CACHE_STATUS_MISS);
+  EXPECT_EQ(CompileOk(*other_compile, Request("spelling respelled\nkernel")).cache(), v1::CACHE_STATUS_MISS);
   EXPECT_EQ(other->engine().metrics().semantic_hits.Value(), 0);
 }
 

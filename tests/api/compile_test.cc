@@ -52,7 +52,7 @@ TEST_F(CompileTest, TheClientComputesTheSameKeyFromWhatDescribeSays) {
   }
   v1::CompileResponse response;
   ASSERT_TRUE(Compile(Request(), &response).ok());
-  EXPECT_EQ(response.key(), proto::RequestKey(Request(), build_id));
+  EXPECT_EQ(response.key(), proto::Prepare(Request())->Key(build_id));
 }
 
 TEST_F(CompileTest, LookupFindsWithoutIrAndSaysNotFoundOtherwise) {

@@ -44,6 +44,26 @@ TEST_F(ErrorsTest, ACompileErrorHasPlaceStageAndBuild) {
   EXPECT_EQ(failure->key().size(), 64u);
 }
 
+// The second caller's text has the kernel elsewhere, and the compile is the first one's.
+TEST_F(ErrorsTest, EachCallerReadsPlacesOfItsOwnText) {
+  Start();
+  auto line_of = [&](const std::string& ir) {
+    auto failure = DetailOf<v1::CompileFailure>(Fail(Request(ir)));
+    return failure == nullptr || failure->diagnostics_size() == 0 ? -1 : failure->diagnostics(0).line();
+  };
+  EXPECT_EQ(line_of("error invalid no\n"), 1);
+  EXPECT_EQ(line_of("#loc = loc(\"k.py\":1:2)\n// kernel\n\nerror invalid no loc(#loc)\n"), 4);
+  EXPECT_EQ(Stats().compiles(), 1u);
+}
+
+TEST_F(ErrorsTest, IrThatIsNoTextOfMlirIsRefused) {
+  Start();
+  const grpc::Status status = Fail(Request("module {\n  a.b loc((\"x\")\n}"));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(FieldOf(status), "ir");
+  EXPECT_EQ(status.error_message(), "ir line 2, column 7: the parenthesis of this location is not closed");
+}
+
 TEST_F(ErrorsTest, DeterministicErrorsAreRememberedAndOthersAreNot) {
   Start();
   for (const char* kind : {"invalid", "unimplemented", "exhausted"}) {

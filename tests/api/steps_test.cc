@@ -42,7 +42,7 @@ class StepsTest : public DaemonTest {
 TEST_F(StepsTest, AnotherSpellingOfAKernelIsAHit) {
   Start();
   const v1::CompileResponse first = Compiled(Request("module {}"));
-  const v1::CompileResponse second = Compiled(Request("// a comment\nmodule {}"));
+  const v1::CompileResponse second = Compiled(Request("spelling a\nmodule {}"));
   EXPECT_NE(second.key(), first.key());
   EXPECT_EQ(second.cache(), v1::CACHE_STATUS_HIT);
   EXPECT_EQ(second.result().artifacts(0).digest(), first.result().artifacts(0).digest());
@@ -54,9 +54,9 @@ TEST_F(StepsTest, AnotherSpellingOfAKernelIsAHit) {
 TEST_F(StepsTest, ItsRequestKeyIsAHitFromThenOn) {
   Start();
   Compiled(Request("module {}"));
-  const v1::CompileResponse second = Compiled(Request("// a comment\nmodule {}"));
+  const v1::CompileResponse second = Compiled(Request("spelling a\nmodule {}"));
   const uint64_t compiles = Stats().compiles();
-  EXPECT_EQ(Compiled(Request("// a comment\nmodule {}")).key(), second.key());
+  EXPECT_EQ(Compiled(Request("spelling a\nmodule {}")).key(), second.key());
   EXPECT_EQ(Stats().compiles(), compiles);
 }
 
@@ -70,7 +70,7 @@ TEST_F(StepsTest, ARefreshThatJoinsACompileWhichTurnsOutToBeStoredIsCompiled) {
   Touch("go");
   Compiled(waiting("module {}"));
   std::filesystem::remove(Path("go"));
-  const v1::CompileRequest other = waiting("// a comment\nmodule {}");
+  const v1::CompileRequest other = waiting("spelling a\nmodule {}");
   v1::CompileRequest refresh = other;
   refresh.set_cache_mode(v1::CACHE_MODE_REFRESH);
   v1::CompileResponse normal_response, refresh_response;
@@ -92,13 +92,13 @@ TEST_F(StepsTest, ADaemonThatStartsAgainStillKnowsOtherSpellings) {
   Compiled(Request("module {}"));
   Stop();
   Start();
-  EXPECT_EQ(Compiled(Request("// a comment\nmodule {}")).cache(), v1::CACHE_STATUS_HIT);
+  EXPECT_EQ(Compiled(Request("spelling a\nmodule {}")).cache(), v1::CACHE_STATUS_HIT);
 }
 
 TEST_F(StepsTest, RefreshCompilesWhateverTheSpelling) {
   Start();
   Compiled(Request("module {}"));
-  v1::CompileRequest request = Request("// a comment\nmodule {}");
+  v1::CompileRequest request = Request("spelling a\nmodule {}");
   request.set_cache_mode(v1::CACHE_MODE_REFRESH);
   EXPECT_EQ(Compiled(request).cache(), v1::CACHE_STATUS_MISS);
 }
@@ -113,7 +113,7 @@ TEST_F(StepsTest, WhatIsEvictedIsCompiledAgainInEverySpelling) {
   ASSERT_TRUE(admin->Evict(&context, evict, &evicted).ok());
   EXPECT_EQ(evicted.results(), 1u);
   EXPECT_EQ(Stats().stored_bytes(), 0u);
-  const v1::CompileResponse second = Compiled(Request("// a comment\nmodule {}"));
+  const v1::CompileResponse second = Compiled(Request("spelling a\nmodule {}"));
   EXPECT_EQ(second.cache(), v1::CACHE_STATUS_MISS);
   EXPECT_THAT(StagesOf(second),
               ElementsAre(v1::STAGE_TTIR, v1::STAGE_TTGIR, v1::STAGE_LLIR, v1::STAGE_ASM, v1::STAGE_BINARY));

@@ -53,7 +53,7 @@ std::string Contents(const compiler::CompileRequest& request, const StageFormat&
 std::string CanonicalHash(const std::string& salt, const compiler::CompileRequest& request) {
   std::string canonical = absl::StrCat(salt, request.target, request.options.dump());
   for (absl::string_view line : absl::StrSplit(request.ir, '\n')) {
-    if (!absl::StartsWith(line, "// ")) absl::StrAppend(&canonical, line, "\n");
+    if (!absl::StartsWith(line, "spelling ")) absl::StrAppend(&canonical, line, "\n");
   }
   for (Stage stage : request.outputs) absl::StrAppend(&canonical, static_cast<int>(stage));
   return proto::Sha256Hex(canonical);

@@ -17,11 +17,10 @@ TEST(ToCompiler, CarriesEveryField) {
   request.add_outputs(v1::STAGE_BINARY);
   request.mutable_abi()->set_profile_scratch(false);
   (*request.mutable_options()->mutable_fields())["num_warps"].set_number_value(8);
-  proto::Canonicalize(&request);
-  auto converted = ToCompiler(request);
+  auto converted = ToCompiler(proto::Prepare(request)->message());
   ASSERT_TRUE(converted.ok());
   EXPECT_EQ(converted->target, "cuda:90");
-  EXPECT_EQ(converted->ir, "module {}");
+  EXPECT_EQ(converted->ir, "module {}\n");
   EXPECT_EQ(converted->input, compiler::Stage::kTtir);
   EXPECT_TRUE(converted->debug_info);
   EXPECT_TRUE(converted->abi.global_scratch);
