@@ -125,6 +125,24 @@ absl::Status CheckAddresses(const ServerConfig& config) {
   return UnixSocketMode(config).status();
 }
 
+// A certificate and its key, with or without a client authority, or none of the three.
+absl::Status CheckTls(const ServerConfig& config) {
+  const auto missing = [](absl::string_view set, absl::string_view absent, absl::string_view what) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(set, " is set without ", absent, ": TLS takes both. Set ", absent, " to ", what));
+  };
+  if (!config.tls_client_ca.empty() && config.tls_certificate.empty() && config.tls_key.empty()) {
+    return absl::InvalidArgumentError(
+        "--tls-client-ca is set without --tls-certificate and --tls-key: client certificates come over TLS only. Set "
+        "these two to the server's certificate and key");
+  }
+  if (config.tls_certificate.empty() && !config.tls_key.empty())
+    return missing("--tls-key", "--tls-certificate", "the certificate chain of this key");
+  if (config.tls_key.empty() && !config.tls_certificate.empty())
+    return missing("--tls-certificate", "--tls-key", "the private key of this certificate");
+  return absl::OkStatus();
+}
+
 // Times that are no numbers or negative, and sizes too large to be counted in bytes.
 absl::Status CheckNumbers(ServerConfig config) {
   absl::Status status;
@@ -247,10 +265,7 @@ absl::Status CheckConfig(const ServerConfig& config) {
   if (config.cluster_keep_hours <= 0) return absl::InvalidArgumentError("--cluster-keep-hours must be positive");
   if (config.cluster_lease_seconds < 0.1)
     return absl::InvalidArgumentError("--cluster-lease-seconds must be at least 0.1");
-  if (config.tls_certificate.empty() != config.tls_key.empty())
-    return absl::InvalidArgumentError("--tls-certificate and --tls-key go together");
-  if (!config.tls_client_ca.empty() && config.tls_certificate.empty())
-    return absl::InvalidArgumentError("--tls-client-ca wants --tls-certificate beside it");
+  if (absl::Status status = CheckTls(config); !status.ok()) return status;
   if (config.log_format != "text" && config.log_format != "json")
     return absl::InvalidArgumentError(absl::StrCat("--log-format must be text or json, not ", config.log_format));
   if (config.log_calls != "none" && config.log_calls != "failed" && config.log_calls != "all")

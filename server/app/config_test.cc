@@ -104,6 +104,36 @@ TEST(CheckConfig, TimesAndSizesThatMakeNoSenseAreRefused) {
   EXPECT_THAT(std::string(CheckConfig(config).message()), HasSubstr("--drain-grace-seconds"));
 }
 
+TEST(CheckConfig, TlsTakesACertificateAndItsKeyWithOrWithoutAClientAuthority) {
+  const struct {
+    bool certificate, key, client_ca;
+    const char* missing;  // what the error tells to set; nullptr: a sound configuration
+  } cases[] = {
+      {false, false, false, nullptr},
+      {true, true, false, nullptr},
+      {true, true, true, nullptr},
+      {true, false, false, "Set --tls-key"},
+      {true, false, true, "Set --tls-key"},
+      {false, true, false, "Set --tls-certificate"},
+      {false, true, true, "Set --tls-certificate"},
+      {false, false, true, "--tls-certificate and --tls-key"},
+  };
+  for (const auto& [certificate, key, client_ca, missing] : cases) {
+    std::vector<std::string> arguments{"--data-dir", "/tmp/x"};
+    if (certificate) arguments.push_back("--tls-certificate=server.pem");
+    if (key) arguments.push_back("--tls-key=server.key");
+    if (client_ca) arguments.push_back("--tls-client-ca=ca.pem");
+    const absl::Status status = Parse(arguments).status();
+    SCOPED_TRACE(absl::StrCat(certificate, key, client_ca, ": ", status.ToString()));
+    if (missing == nullptr) {
+      EXPECT_TRUE(status.ok());
+      continue;
+    }
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status.message(), HasSubstr(missing));
+  }
+}
+
 TEST(UnixSocketMode, IsOctal) {
   ServerConfig config;
   EXPECT_EQ(UnixSocketMode(config).value(), 0u);

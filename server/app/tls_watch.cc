@@ -101,8 +101,9 @@ grpc_ssl_certificate_config_reload_status TlsWatch::Fetch(void* listener, grpc_s
   asks.set = watch.sets_;
   const TlsTexts& texts = watch.served_;
   const grpc_ssl_pem_key_cert_pair pair{texts.key.c_str(), texts.certificate.c_str()};
-  *config =
-      grpc_ssl_server_certificate_config_create(texts.client_ca.empty() ? nullptr : texts.client_ca.c_str(), &pair, 1);
+  // gRPC aborts without authorities, also where it asks for no client certificate and so never reads them.
+  const std::string& authorities = texts.client_ca.empty() ? texts.certificate : texts.client_ca;
+  *config = grpc_ssl_server_certificate_config_create(authorities.c_str(), &pair, 1);
   return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
 }
 

@@ -91,6 +91,29 @@ TEST_F(TlsWatchTest, WhatIsNotSoundIsReportedOnceAndTheSetFromBeforeStays) {
   EXPECT_EQ((*watch)->served().key, first_.key);
 }
 
+TEST_F(TlsWatchTest, WhetherClientsAreAskedIsFixedWhenItOpens) {
+  auto with = Open();
+  auto without = TlsWatch::Open({folder_ + "/server.pem", folder_ + "/server.key", ""}, [](const LogEvent&) {});
+  ASSERT_TRUE(with.ok() && without.ok()) << with.status() << without.status();
+  EXPECT_EQ((*without)->served().client_ca, "");
+  // A renewal cannot drop the authority: that would let in clients that the operator wanted to be asked.
+  std::filesystem::remove(folder_ + "/ca.pem");
+  WriteServer(second_);
+  (*with)->Reload();
+  (*without)->Reload();
+  EXPECT_EQ((*with)->served().key, first_.key);
+  EXPECT_EQ((*with)->served().client_ca, authority_.certificate());
+  EXPECT_THAT((*with)->problem(), HasSubstr("ca.pem"));
+  EXPECT_EQ((*without)->served().key, second_.key);
+  EXPECT_EQ((*without)->problem(), "");
+  // Nor does one beside them add it.
+  Write("ca.pem", authority_.certificate());
+  (*with)->Reload();
+  (*without)->Reload();
+  EXPECT_EQ((*with)->served().key, second_.key);
+  EXPECT_EQ((*without)->served().client_ca, "");
+}
+
 TEST_F(TlsWatchTest, DoesNotOpenWhatIsNotSound) {
   Write("server.key", second_.key);
   EXPECT_TRUE(absl::IsInvalidArgument(Open().status()));

@@ -217,6 +217,27 @@ TEST_F(AccessTest, AChangedAccessFileIsTakenAndAWrongOneIsNot) {
   EXPECT_EQ(reader.Describe().error_code(), grpc::StatusCode::UNAUTHENTICATED);
 }
 
+TEST_F(AccessTest, WithoutAClientAuthorityTlsServesTokensAndAsksForNoCertificate) {
+  config.tls_client_ca = "";
+  StartSecured();
+  v1::CompileResponse response;
+  EXPECT_TRUE(OverTls("compiler").Compile("kernel", &response).ok());
+  EXPECT_EQ(OverTls("").Describe().error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(OverTls("guess").Describe().error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  // A rule by certificate gives nobody a role: of this server, nor of anyone whom it was given by.
+  for (const KeyPair& own : {authority.Issue("node-1"), CertificateAuthority("another").Issue("node-1")}) {
+    EXPECT_EQ(OverTls("", own).Describe().error_code(), grpc::StatusCode::UNAUTHENTICATED);
+    EXPECT_TRUE(OverTls("reader", own).Describe().ok());
+  }
+  // Renewed, still without one.
+  const CertificateAuthority renewed("renewed authority");
+  WriteServer(renewed);
+  Await([&] {
+    grpc::SslCredentialsOptions ssl{renewed.certificate(), "", ""};
+    return Dial(absl::StrCat("localhost:", daemon().ports()[0]), grpc::SslCredentials(ssl), "reader").Describe().ok();
+  });
+}
+
 TEST_F(AccessTest, RenewedCertificatesAreTakenOnEveryPort) {
   config.listen = {"127.0.0.1:0", "127.0.0.1:0"};
   StartSecured();
