@@ -67,6 +67,7 @@ absl::StatusOr<Tier> OpenRocksdb(const CacheConfig& config, prometheus::Registry
   RocksdbOptions options;
   options.sync_writes = config.sync_writes;
   options.log = config.log;
+  options.open_files = config.open_files;
   auto stores = RocksdbStore::Open(absl::StrCat(config.data_dir, "/cache"), {kResults, kBlobs}, options);
   if (!stores.ok()) return stores.status();
   Tier tier;
@@ -165,8 +166,9 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
 }
 
 absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& data_dir,
-                                                     const std::function<void(const std::string&)>& log) {
-  return RocksdbJournal::Open(absl::StrCat(data_dir, "/journal"), nullptr, log);
+                                                     const std::function<void(const std::string&)>& log,
+                                                     int open_files) {
+  return RocksdbJournal::Open(absl::StrCat(data_dir, "/journal"), nullptr, log, open_files);
 }
 
 }  // namespace tritond::cache

@@ -36,6 +36,8 @@ struct CacheConfig {
   // Put returns only when the disk has the entry. Without it a crash of the daemon loses nothing, a crash of the
   // machine may lose the last few entries.
   bool sync_writes = false;
+  // Most files of a database that are open at once; below zero: all.
+  int open_files = -1;
   // Hears of damaged files, and of what was saved from them. May be null; from any thread.
   std::function<void(const std::string&)> log;
 };
@@ -71,7 +73,8 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
 
 // Opens the journal in the folder `journal` below `data_dir`. `log`, Unavailable and ResourceExhausted as above.
 absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& data_dir,
-                                                     const std::function<void(const std::string&)>& log = nullptr);
+                                                     const std::function<void(const std::string&)>& log = nullptr,
+                                                     int open_files = -1);
 
 }  // namespace tritond::cache
 

@@ -40,11 +40,12 @@ RocksdbJournal::RocksdbJournal(std::string context, std::unique_ptr<RocksdbDatab
 RocksdbJournal::~RocksdbJournal() = default;
 
 absl::StatusOr<std::unique_ptr<RocksdbJournal>> RocksdbJournal::Open(const std::string& dir, rocksdb::Env* env,
-                                                                     const Log& log) {
+                                                                     const Log& log, int open_files) {
   const std::string context = absl::StrCat("journal at ", dir);
   rocksdb::Options options;
   if (env != nullptr) options.env = env;
   options.create_if_missing = true;
+  options.max_open_files = open_files;
   options.write_buffer_size = kWriteBufferBytes;
   options.compression = rocksdb::kNoCompression;
   for (const bool salvaged : {false, true}) {

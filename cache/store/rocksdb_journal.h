@@ -21,12 +21,12 @@ class RocksdbDatabase;
 class RocksdbJournal final : public Journal {
  public:
   // Opens the database in the folder `dir`, making both when absent. `env` is the file system to live in and must
-  // outlive the journal; null: the real one. Damaged records are dropped, and `log` (may be null) hears of it.
-  // Unavailable when the folder cannot be used, with the process that has it open if one does. Messages begin with
-  // `journal at DIR: `.
+  // outlive the journal; null: the real one. Damaged records are dropped, and `log` (may be null) hears of it. Below
+  // zero, `open_files` is as many as there are. Unavailable when the folder cannot be used, with the process that has
+  // it open if one does. Messages begin with `journal at DIR: `.
   using Log = std::function<void(const std::string&)>;
   static absl::StatusOr<std::unique_ptr<RocksdbJournal>> Open(const std::string& dir, rocksdb::Env* env = nullptr,
-                                                              const Log& log = nullptr);
+                                                              const Log& log = nullptr, int open_files = -1);
   ~RocksdbJournal() override;
 
   absl::Status Put(absl::string_view name, absl::string_view value) override;

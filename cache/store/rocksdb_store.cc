@@ -48,6 +48,7 @@ rocksdb::Options DatabaseOptions(const RocksdbOptions& options) {
   rocksdb::Options result;
   if (options.env != nullptr) result.env = options.env;
   result.create_if_missing = true;
+  result.max_open_files = options.open_files;
   result.create_missing_column_families = true;
   result.write_buffer_size = kWriteBufferBytes;
   result.compression = BestCompression();

@@ -24,6 +24,8 @@ class RocksdbDatabase;
 struct RocksdbOptions {
   // Put and Remove return only when the disk has them. Without it they survive the process, not the machine.
   bool sync_writes = false;
+  // Most files that are open at once; below zero: all.
+  int open_files = -1;
   // The file system to live in; null: the real one. Must outlive the stores.
   rocksdb::Env* env = nullptr;
   // Hears of damage, and of what was saved from it. May be null; from any thread.

@@ -40,6 +40,11 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("worker_binary", "Their program (default: triton-worker beside this one)", config->worker_binary);
   visit("worker_arguments", "More of their command line; may be repeated", config->worker_arguments);
   visit("worker_memory_mb", "Most memory of one worker; 0: no limit", config->worker_memory_mb);
+  visit(
+      "max_connections",
+      "Connections of clients and workers; of more, silent ones are closed, then those of peers that have most; 0: as "
+      "many as the limit of open files allows, at most 16384",
+      config->max_connections);
   visit("max_ir_bytes", "Largest IR taken", config->max_ir_bytes);
   visit("max_message_mb",
         "Largest message taken, of clients and of workers, whose results come in one; at least that of the largest IR",

@@ -28,6 +28,7 @@ struct ServerConfig {
   std::string worker_binary;                  // empty: triton-worker beside this program
   std::vector<std::string> worker_arguments;  // more of its command line
   uint64_t worker_memory_mb = 16384;          // 0: no limit
+  uint64_t max_connections = 0;               // of clients and workers; 0: as many as descriptors allow
   uint64_t max_ir_bytes = uint64_t{64} << 20;
   uint64_t max_message_mb = 512;
   uint64_t max_incoming_mb = 1024;  // 0: no limit

@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "google/protobuf/stubs/logging.h"
 #include "server/app/config.h"
+#include "server/app/descriptor_limit.h"
 #include "server/app/log_line.h"
 #include "server/app/server.h"
 
@@ -61,6 +62,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "tritond: %s\n", std::string(config.status().message()).c_str());
     return kExitUsage;
   }
+  tritond::server::RaiseDescriptorLimit();
   const sigset_t signals = BlockSignals();
   std::shared_ptr<spdlog::logger> logger =
       spdlog::stderr_logger_mt("tritond");  // Shared: spdlog's registry has it too.

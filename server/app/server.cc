@@ -45,6 +45,8 @@ constexpr int kMostHeaderBytes = 8 * Gate::kMaxHeaderBytes;
 constexpr int kKeepaliveMs = 10000;
 constexpr int kKeepaliveTimeoutMs = 5000;
 constexpr int kMinPingMs = 5000;
+// Within it a connection has shown that it speaks TLS and HTTP/2.
+constexpr int kHandshakeMs = 10000;
 // Of one connection; more calls wait at the caller.
 constexpr int kMaxStreams = 1000;
 constexpr absl::Duration kReload = absl::Seconds(1);
@@ -52,6 +54,10 @@ constexpr absl::Duration kReload = absl::Seconds(1);
 std::string BesideThisProgram(const std::string& name) {
   std::error_code error;
   return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / name).string();
+}
+
+int LocalWorkers(const ServerConfig& config) {
+  return config.workers >= 0 ? config.workers : static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u));
 }
 
 constexpr absl::string_view kUnix = "unix:";
@@ -79,6 +85,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerConfig& config
   absl::Status status = CheckConfig(config);
   if (!status.ok()) return status;
   std::unique_ptr<Server> server(new Server(config, std::move(log)));
+  if (status = server->PlanDescriptorsOfParts(); !status.ok()) return status;
   if (status = server->OpenData(); !status.ok()) return status;
   if (status = server->BuildEngine(); !status.ok()) return status;
   if (status = server->jobs_->Load(server->log_); !status.ok()) return status;
@@ -87,6 +94,15 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerConfig& config
   server->ticker_ = std::thread([s = server.get()] { s->TickLoop(); });
   if (status = server->StartHttp(); !status.ok()) return status;
   return server;
+}
+
+absl::Status Server::PlanDescriptorsOfParts() {
+  absl::StatusOr<DescriptorPlan> plan = PlanDescriptors(DescriptorLimit(), static_cast<uint64_t>(LocalWorkers(config_)),
+                                                        config_.cluster.size(), config_.max_connections);
+  if (!plan.ok()) return plan.status();
+  descriptors_ = *plan;
+  connections_ = std::make_unique<Connections>(descriptors_.connections, timing::SteadyNow, registry_, sink_);
+  return absl::OkStatus();
 }
 
 absl::Status Server::OpenData() {
@@ -105,6 +121,7 @@ absl::Status Server::OpenData() {
   cache_config.memory_bytes = config_.memory_cache_mb << 20;
   cache_config.log = log_;
   cache_config.sync_writes = config_.sync_writes;
+  cache_config.open_files = descriptors_.rocksdb_files;
   cache_config.cluster.nodes = config_.cluster;
   cache_config.cluster.user = config_.cluster_user;
   cache_config.cluster.lifetime = absl::Hours(config_.cluster_keep_hours);
@@ -120,21 +137,23 @@ absl::Status Server::OpenData() {
   cache_ = *std::move(opened);
   // Where earlier versions kept a copy of the TLS key, and left it when they were killed.
   std::filesystem::remove_all(std::filesystem::path(config_.data_dir) / "tls", error);
-  absl::StatusOr<std::unique_ptr<cache::Journal>> journal = cache::OpenJournal(config_.data_dir, log_);
+  absl::StatusOr<std::unique_ptr<cache::Journal>> journal =
+      cache::OpenJournal(config_.data_dir, log_, descriptors_.rocksdb_files);
   if (!journal.ok()) return journal.status();
   journal_ = *std::move(journal);
   const std::string token_file = (std::filesystem::absolute(config_.data_dir) / "worker.token").string();
   auto access = AccessWatch::Open({config_.access_file, !config_.tls_client_ca.empty(), token_file}, sink_);
   if (!access.ok()) return access.status();
   access_ = *std::move(access);
-  gate_ = std::make_unique<Gate>(access_->policy(), unix_peers_);
+  gate_ = std::make_unique<Gate>(access_->policy(), unix_peers_, [this](absl::string_view connection, Need need) {
+    connections_->Admit(connection, need == Need::kWorker);
+  });
   return absl::OkStatus();
 }
 
 absl::Status Server::BuildEngine() {
   workers::PoolConfig pool;
-  pool.children.count =
-      config_.workers >= 0 ? config_.workers : static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u));
+  pool.children.count = LocalWorkers(config_);
   const std::string binary = config_.worker_binary.empty() ? BesideThisProgram("triton-worker") : config_.worker_binary;
   if (pool.children.count > 0 && !std::filesystem::exists(binary)) {
     return absl::InvalidArgumentError(absl::StrCat("no worker program at ", binary, " (--worker-binary)"));
@@ -225,50 +244,68 @@ absl::Status Server::Listen() {
     tls_ = *std::move(tls);
     tcp = tls_->MakeCredentials();
   }
+  std::vector<TcpSockets> sockets;
   for (size_t i = 0; i < addresses.size(); ++i) {
-    if (!IsUnix(addresses[i])) builder.AddListeningPort(addresses[i], tcp, &ports_[i]);
+    if (IsUnix(addresses[i])) continue;
+    absl::StatusOr<TcpSockets> listening = ListenOnTcp(addresses[i]);
+    if (!listening.ok()) return listening.status();
+    ports_[i] = listening->port;
+    sockets.push_back(*std::move(listening));
+  }
+  if (!sockets.empty()) {
+    tcp_acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, tcp);
   }
   for (grpc::Service* service :
        std::initializer_list<grpc::Service*>{compile_service_.get(), artifact_service_.get(), autotune_service_.get(),
                                              admin_service_.get(), pool_.get()}) {
     builder.RegisterService(service);
   }
-  const uint64_t largest =
-      std::min<uint64_t>(std::max(config_.max_message_mb << 20, config_.max_ir_bytes + kRestOfRequestBytes), INT_MAX);
-  builder.SetMaxReceiveMessageSize(static_cast<int>(largest));
-  if (config_.max_incoming_mb > 0) {
-    grpc::ResourceQuota quota("incoming");
-    quota.Resize(std::max(config_.max_incoming_mb << 20, 2 * largest));
-    builder.SetResourceQuota(quota);
-  }
+  LimitCalls(&builder);
   if (config_.log_calls != "none") {  // An interceptor costs a hit several microseconds, whatever it does.
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> watches;
     watches.push_back(std::make_unique<CallLog>(CallLog::Config{config_.log_calls == "all"},
                                                 [this](const CallRecord& call) { OnCallEnd(call); }));
     builder.experimental().SetInterceptorCreators(std::move(watches));
   }
-  builder.SetMaxSendMessageSize(-1);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMostHeaderBytes);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingMs);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   grpc_ = builder.BuildAndStart();
-  for (size_t i = 0; i < addresses.size(); ++i) {
-    if (grpc_ == nullptr || (ports_[i] == 0 && !IsUnix(addresses[i]))) {
-      return absl::UnavailableError(absl::StrCat("cannot listen on ", addresses[i], " (is another tritond running?)"));
-    }
+  if (grpc_ == nullptr) return absl::InternalError("gRPC's server does not start");
+  for (TcpSockets& listening : sockets) {
+    tcp_listeners_.push_back(
+        std::make_unique<TcpListener>(std::move(listening), *connections_, [this](int from, int connection) {
+          grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters accepted;
+          accepted.listener_fd = from;
+          accepted.fd = connection;
+          tcp_acceptor_->HandleNewConnection(&accepted);
+        }));
   }
   UpdateHealth();
   return ListenOnSockets(addresses);
 }
 
+void Server::LimitCalls(grpc::ServerBuilder* builder) const {
+  const uint64_t largest =
+      std::min<uint64_t>(std::max(config_.max_message_mb << 20, config_.max_ir_bytes + kRestOfRequestBytes), INT_MAX);
+  builder->SetMaxReceiveMessageSize(static_cast<int>(largest));
+  if (config_.max_incoming_mb > 0) {
+    grpc::ResourceQuota quota("incoming");
+    quota.Resize(std::max(config_.max_incoming_mb << 20, 2 * largest));
+    builder->SetResourceQuota(quota);
+  }
+  builder->SetMaxSendMessageSize(-1);
+  builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMostHeaderBytes);
+  builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingMs);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+}
+
 absl::Status Server::ListenOnSockets(const std::vector<std::string>& addresses) {
   auto open = [this](const std::string& address, mode_t mode) {
-    auto listener = UnixListener::Open(address.substr(kUnix.size()), mode, *grpc_, unix_peers_);
+    auto listener = UnixListener::Open(address.substr(kUnix.size()), mode, *grpc_, unix_peers_, *connections_);
     if (listener.ok()) unix_listeners_.push_back(*std::move(listener));
     return listener.status();
   };
@@ -301,7 +338,8 @@ absl::Status Server::StartHttp() {
     return texts_->Make(job, tenant.empty() ? job.job.tenant : tenant);
   };
   api_ = std::make_unique<StatusApi>(std::move(sources), access_->policy());
-  absl::StatusOr<std::unique_ptr<HttpServer>> http = HttpServer::Start(config_.http, std::move(pages));
+  absl::StatusOr<std::unique_ptr<HttpServer>> http =
+      HttpServer::Start(config_.http, std::move(pages), descriptors_.http_sessions);
   if (!http.ok()) return http.status();
   http_ = *std::move(http);
   return absl::OkStatus();
@@ -316,6 +354,7 @@ void Server::TickLoop() {
     const absl::Time now = timing::SteadyNow();
     if (now < reload) continue;
     reload = now + kReload;
+    connections_->Sweep();
     access_->Reload();
     if (tls_ != nullptr) tls_->Reload();
     WatchEngine();
@@ -324,6 +363,7 @@ void Server::TickLoop() {
 
 std::string Server::NotReady() {
   if (engine_->scheduler().draining()) return "draining";
+  if (std::string exhausted = connections_->Exhausted(); !exhausted.empty()) return exhausted;
   for (const KnownTarget& target : engine_->targets().List()) {
     if (target.attached) return "";
   }
@@ -331,6 +371,7 @@ std::string Server::NotReady() {
 }
 
 std::string Server::MetricsText(const WebCaller& caller) {
+  connections_->CountDescriptors();
   metrics_->SetQueues(engine_->scheduler().GetStats());
   metrics_->SetWaiting(engine_->budget().held(), engine_->budget().limit());
   metrics_->SetCluster(cache::SomeAnswer(cache_.engine_nodes()));
@@ -384,7 +425,7 @@ void Server::OnCallEnd(const CallRecord& call) {
 std::string Server::EngineTrouble() { return cache::DescribeTrouble(cache_.engine_nodes()); }
 
 std::string Server::Degraded() {
-  std::vector<std::string> parts{EngineTrouble(), tls_ == nullptr ? "" : tls_->problem()};
+  std::vector<std::string> parts{connections_->Trouble(), EngineTrouble(), tls_ == nullptr ? "" : tls_->problem()};
   parts.erase(std::remove(parts.begin(), parts.end(), ""), parts.end());
   return absl::StrJoin(parts, "; ");
 }
@@ -438,6 +479,7 @@ void Server::Shutdown(absl::Duration grace) {
   engine_->scheduler().GiveUp();  // Their callers hear why while the connections are open.
   http_.reset();
   pool_->StopChildren(absl::Seconds(2));
+  tcp_listeners_.clear();
   unix_listeners_.clear();
   grpc_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
   grpc_->Wait();

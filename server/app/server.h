@@ -16,8 +16,11 @@
 #include "server/app/access_watch.h"
 #include "server/app/compile_metrics.h"
 #include "server/app/config.h"
+#include "server/app/connections.h"
+#include "server/app/descriptor_limit.h"
 #include "server/app/log_line.h"
 #include "server/app/status_source.h"
+#include "server/app/tcp_listener.h"
 #include "server/app/tls_watch.h"
 #include "server/app/unix_listener.h"
 #include "server/rpc/call_log.h"
@@ -57,10 +60,13 @@ class Server final {
  private:
   Server(const ServerConfig& config, LogSink sink);
 
+  // Divides the process's file descriptors among those who need any.
+  absl::Status PlanDescriptorsOfParts();
   absl::Status OpenData();
   absl::Status BuildEngine();
   void BuildJobs();
   absl::Status Listen();
+  void LimitCalls(grpc::ServerBuilder* builder) const;
   absl::Status ListenOnSockets(const std::vector<std::string>& addresses);
   absl::Status StartHttp();
   void TickLoop();
@@ -80,6 +86,7 @@ class Server final {
   const LogSink sink_;
   const std::function<void(const std::string&)> log_;  // into the sink
   std::string local_address_;
+  DescriptorPlan descriptors_;
   prometheus::Registry registry_;
   cache::OpenedCache cache_;
   std::unique_ptr<Metrics> metrics_;
@@ -87,6 +94,7 @@ class Server final {
   std::unique_ptr<cache::Journal> journal_;
   std::unique_ptr<AccessWatch> access_;
   UnixPeers unix_peers_;
+  std::unique_ptr<Connections> connections_;
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<EngineJobRunner> job_runner_;
@@ -102,6 +110,8 @@ class Server final {
   std::unique_ptr<JobTexts> texts_;
   std::unique_ptr<StatusSource> status_;
   std::unique_ptr<StatusApi> api_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> tcp_acceptor_;  // what TCP listeners hand over to
+  std::vector<std::unique_ptr<TcpListener>> tcp_listeners_;
   std::vector<std::unique_ptr<UnixListener>> unix_listeners_;
   std::unique_ptr<HttpServer> http_;
   std::vector<int> ports_;

@@ -2,8 +2,6 @@
 #include "server/app/unix_listener.h"
 
 #include <grpcpp/server_posix.h>
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -14,27 +12,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "server/app/descriptor.h"
 
 namespace tritond::server {
 namespace {
 
 constexpr int kBacklog = 1024;
-constexpr absl::Duration kOutOfDescriptors = absl::Milliseconds(50);
-
-// A descriptor that closes itself unless it is given away.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-  int Release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 absl::Status Failed(const std::string& path, const std::string& what) {
   return absl::UnavailableError(absl::StrCat("cannot listen on unix:", path, ": ", what));
@@ -48,7 +31,8 @@ bool IsServed(const sockaddr_un& address) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<UnixListener>> UnixListener::Open(const std::string& path, mode_t mode,
-                                                                 grpc::Server& server, UnixPeers& peers) {
+                                                                 grpc::Server& server, UnixPeers& peers,
+                                                                 Connections& connections) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof(address.sun_path)) return Failed(path, "the path's length does not fit");
@@ -60,44 +44,37 @@ absl::StatusOr<std::unique_ptr<UnixListener>> UnixListener::Open(const std::stri
     unlink(path.c_str());
   }
   Descriptor listening(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  Descriptor wake(eventfd(0, EFD_CLOEXEC));
-  if (listening.get() < 0 || wake.get() < 0 ||
-      bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+  if (listening.get() < 0 || bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
       (mode != 0 && chmod(path.c_str(), mode) != 0) || listen(listening.get(), kBacklog) != 0) {
     return Failed(path, std::strerror(errno));
   }
-  return std::unique_ptr<UnixListener>(new UnixListener(path, listening.Release(), wake.Release(), server, peers));
+  return std::unique_ptr<UnixListener>(new UnixListener(path, std::move(listening), server, peers, connections));
 }
 
-UnixListener::UnixListener(std::string path, int listening, int wake, grpc::Server& server, UnixPeers& peers)
-    : path_(std::move(path)), listening_(listening), wake_(wake), server_(server), peers_(peers) {
-  thread_ = std::thread([this] { AcceptLoop(); });
+UnixListener::UnixListener(std::string path, Descriptor listening, grpc::Server& server, UnixPeers& peers,
+                           Connections& connections)
+    : path_(std::move(path)), server_(server), peers_(peers), connections_(connections) {
+  std::vector<Descriptor> sockets;
+  sockets.push_back(std::move(listening));
+  loop_ = std::make_unique<AcceptLoop>(
+      std::move(sockets), AcceptLoop::Calls{[this](Descriptor connection) { Welcome(std::move(connection)); },
+                                            [this] { connections_.NoteExhausted(); }});
 }
 
 UnixListener::~UnixListener() {
-  eventfd_write(wake_, 1);
-  thread_.join();
-  close(listening_);
-  close(wake_);
+  loop_.reset();
   unlink(path_.c_str());
 }
 
-void UnixListener::AcceptLoop() {
-  pollfd events[] = {{listening_, POLLIN, 0}, {wake_, POLLIN, 0}};
-  while (true) {
-    if (poll(events, 2, /*timeout=*/-1) < 0 && errno != EINTR) return;
-    if (events[1].revents != 0) return;
-    Descriptor connection(accept4(listening_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (connection.get() < 0) {
-      if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) absl::SleepFor(kOutOfDescriptors);
-      continue;
-    }
-    ucred user{};
-    socklen_t size = sizeof(user);
-    if (getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &user, &size) != 0) continue;
-    peers_.Note(connection.get(), user.uid);
-    grpc::AddInsecureChannelFromFd(&server_, connection.Release());
-  }
+void UnixListener::Welcome(Descriptor connection) {
+  ucred user{};
+  socklen_t size = sizeof(user);
+  if (getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &user, &size) != 0) return;
+  const std::string name = UnixPeers::NameOf(connection.get());
+  connections_.Welcome(std::move(connection), name, absl::StrCat("user ", user.uid), [&](int fd) {
+    peers_.Note(fd, user.uid);
+    grpc::AddInsecureChannelFromFd(&server_, fd);
+  });
 }
 
 }  // namespace tritond::server

@@ -4,37 +4,39 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "absl/status/statusor.h"
+#include "server/app/accept_loop.h"
+#include "server/app/connections.h"
+#include "server/app/descriptor.h"
 #include "server/rpc/unix_peers.h"
 
 namespace tritond::server {
 
 // Accepts connections on a Unix socket for a gRPC server, which by itself would not tell whose they are, and notes the
-// user of each. Has a thread of its own. The server and the peers outlive it; connections outlive it too.
+// user of each. Has a thread of its own. The server, the peers and the count of connections outlive it; connections
+// outlive it too.
 class UnixListener final {
  public:
   // Listens at `path` from now on; a socket there that nobody serves is replaced. With `mode` other than 0 the socket
   // gets it, before anyone can connect. Unavailable when it is served by another, or cannot be made.
   static absl::StatusOr<std::unique_ptr<UnixListener>> Open(const std::string& path, mode_t mode, grpc::Server& server,
-                                                            UnixPeers& peers);
+                                                            UnixPeers& peers, Connections& connections);
   // Accepts no more, and removes the socket.
   ~UnixListener();
 
  private:
-  UnixListener(std::string path, int listening, int wake, grpc::Server& server, UnixPeers& peers);
-  void AcceptLoop();
+  UnixListener(std::string path, Descriptor listening, grpc::Server& server, UnixPeers& peers,
+               Connections& connections);
+  void Welcome(Descriptor connection);
 
   const std::string path_;
-  const int listening_;
-  const int wake_;  // an eventfd: readable when the loop is to end
   grpc::Server& server_;
   UnixPeers& peers_;
-  std::thread thread_;
+  Connections& connections_;
+  std::unique_ptr<AcceptLoop> loop_;
 };
 
 }  // namespace tritond::server

@@ -15,6 +15,7 @@
 #include <fstream>
 
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "proto/v1/admin.grpc.pb.h"
 
 namespace tritond::server {
@@ -58,7 +59,9 @@ class UnixListenerTest : public testing::Test {
   }
 
   std::string Path(const std::string& name) const { return folder_ + "/" + name; }
-  auto Open(const std::string& path, mode_t mode = 0) { return UnixListener::Open(path, mode, *server_, peers_); }
+  auto Open(const std::string& path, mode_t mode = 0) {
+    return UnixListener::Open(path, mode, *server_, peers_, connections_);
+  }
   static bool Answers(const std::string& address) {
     auto stub = v1::AdminService::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
     grpc::ClientContext context;
@@ -69,6 +72,8 @@ class UnixListenerTest : public testing::Test {
 
   std::string folder_;
   UnixPeers peers_;
+  prometheus::Registry registry_;
+  Connections connections_{100, absl::Now, registry_, [](const LogEvent&) {}};
   PeerService service_{peers_};
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;

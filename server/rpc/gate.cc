@@ -16,9 +16,10 @@ std::vector<std::string> PropertyOf(const grpc::AuthContext& auth, const char* n
   return values;
 }
 
-Credentials CredentialsOf(const grpc::CallbackServerContext& context, const UnixPeers& peers) {
+Credentials CredentialsOf(const grpc::CallbackServerContext& context, absl::string_view connection,
+                          const UnixPeers& peers) {
   Credentials credentials;
-  credentials.unix_user = peers.UserOf(context.peer());
+  credentials.unix_user = peers.UserOf(connection);
   auto header = context.client_metadata().find("authorization");
   if (header != context.client_metadata().end()) {
     absl::string_view value(header->second.data(), header->second.size());
@@ -53,10 +54,13 @@ absl::StatusOr<Caller> Gate::Check(const grpc::CallbackServerContext& context, N
     absl::Status small = CheckHeaders(context);
     if (!small.ok()) return small;
   }
-  absl::StatusOr<Caller> caller = everyone.has_value() ? *everyone : policy_.Identify(CredentialsOf(context, peers_));
+  const std::string connection = context.peer();
+  absl::StatusOr<Caller> caller =
+      everyone.has_value() ? *everyone : policy_.Identify(CredentialsOf(context, connection, peers_));
   if (!caller.ok()) return WithReason(caller.status(), "UNAUTHENTICATED");
   absl::Status allowed = CheckAccess(*caller, need);
   if (!allowed.ok()) return WithReason(allowed, "PERMISSION_DENIED");
+  on_admitted_(connection, need);
   return caller;
 }
 

@@ -5,7 +5,9 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -22,13 +24,17 @@ class Gate final {
   // own limit is to be above: a call beyond that one costs the whole connection, with all other calls on it.
   static constexpr size_t kMaxHeaderBytes = size_t{16} << 10;
 
-  Gate(const AccessPolicy& policy, const UnixPeers& peers) : policy_(policy), peers_(peers) {}
+  // Hears of each call that is let in, by the name of its connection, before it begins.
+  using OnAdmitted = std::function<void(absl::string_view connection, Need need)>;
+  Gate(const AccessPolicy& policy, const UnixPeers& peers, OnAdmitted on_admitted)
+      : policy_(policy), peers_(peers), on_admitted_(std::move(on_admitted)) {}
   // ResourceExhausted, Unauthenticated, PermissionDenied.
   absl::StatusOr<Caller> Check(const grpc::CallbackServerContext& context, Need need) const;
 
  private:
   const AccessPolicy& policy_;
   const UnixPeers& peers_;
+  const OnAdmitted on_admitted_;
 };
 
 // Serves the request as its caller may: for the tenant of its credentials, and of role prebuild in that class.

@@ -21,10 +21,12 @@ namespace tritond::server {
 // answer cannot be another connection's. Thread-safe.
 class UnixPeers final {
  public:
+  // What gRPC calls such a connection.
+  static std::string NameOf(int fd) { return absl::StrCat("fd:", fd); }
   // Before gRPC is handed the connection.
   void Note(int fd, uid_t user) {
     absl::MutexLock lock(&mu_);
-    users_[absl::StrCat("fd:", fd)] = user;
+    users_[NameOf(fd)] = user;
   }
   // `peer` as a call's context tells it; nothing when it did not come over a Unix socket.
   std::optional<uid_t> UserOf(absl::string_view peer) const {

@@ -48,6 +48,8 @@ class HttpRouter final {
 
   // Whether the path is a probe's, whose answer waits for nothing.
   static bool IsProbe(absl::string_view path) { return path == "/healthz" || path == "/readyz"; }
+  // Whether it is what Prometheus asks for, which waits for other pages no more than a probe does.
+  static bool IsMetrics(absl::string_view path) { return path == "/metrics"; }
   // May wait for disks and networks, but for a probe.
   HttpAnswer Answer(const HttpQuery& query) const;
 

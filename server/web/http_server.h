@@ -12,16 +12,20 @@
 namespace tritond::server {
 
 // Serves a few pages over plain HTTP/1.1 to browsers, Prometheus and Kubernetes. However many connections are open,
-// silent or slow, and whatever the other pages wait for, probes are answered at once; of more connections than 256
-// those are closed that have not asked for anything for longest.
+// silent or slow, and whatever the other pages wait for, probes and /metrics are answered at once. Where there are more
+// connections than a limit, the one goes that has waited longest for its other end to send or to take something, of the
+// address that has most.
 class HttpServer final {
  public:
   using Pages = HttpRouter::Pages;
+  static constexpr int kMostSessions = 256;
 
   // Listens on "HOST:PORT", HOST a name, an address, or one of IPv6 in brackets; port 0 takes a free one.
+  // `most_sessions`, at least 4, is how many connections it keeps.
   // A connection ends on which no request has come whole for `request_time`. InvalidArgument for another form of the
   // address, Unavailable when it is taken or there is none of that name.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const std::string& address, Pages pages,
+                                                           int most_sessions = kMostSessions,
                                                            absl::Duration request_time = absl::Seconds(10));
   ~HttpServer();
 

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -31,8 +32,9 @@ class Connection final {
   ~Connection() {
     if (fd_ >= 0) close(fd_);
   }
-  void Dial(int port) {
+  void Dial(int port, int receive_bytes = 0) {
     fd_ = socket(AF_INET, SOCK_STREAM, 0);
+    if (receive_bytes > 0) setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof(receive_bytes));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -62,7 +64,7 @@ class HttpServerTest : public testing::Test {
       absl::MutexLock lock(&mu_);
       path_ = std::string(path);
       caller_ = caller;
-      return WebAnswer{200, "application/json", "{}"};
+      return WebAnswer{200, "application/json", body_};
     };
     pages.post = [this](absl::string_view path, const WebCaller& caller) {
       path_ = "posted " + std::string(path);
@@ -72,7 +74,8 @@ class HttpServerTest : public testing::Test {
     pages.metrics = [](const WebCaller& caller) { return "metric{token=\"" + caller.token + "\"} 1\n"; };
     pages.not_ready = [this] { return why_; };
     pages.degraded = [this] { return degraded_; };
-    auto started = HttpServer::Start("127.0.0.1:0", std::move(pages), tests::WithinReason(absl::Seconds(1)));
+    auto started = HttpServer::Start("127.0.0.1:0", std::move(pages), HttpServer::kMostSessions,
+                                     tests::WithinReason(absl::Seconds(1)));
     ASSERT_TRUE(started.ok()) << started.status();
     server_ = *std::move(started);
   }
@@ -81,7 +84,7 @@ class HttpServerTest : public testing::Test {
   }
   std::function<void()> wait_;  // before an answer
   absl::Mutex mu_;
-  std::string why_, degraded_, path_;
+  std::string why_, degraded_, path_, body_ = "{}";
   WebCaller caller_;
   std::unique_ptr<HttpServer> server_;
 };
@@ -182,6 +185,51 @@ TEST_F(HttpServerTest, ProbesAreAnsweredWhateverOthersDo) {
   }
   go.Notify();
   for (std::thread& thread : waiting) thread.join();
+}
+
+TEST_F(HttpServerTest, ProbesGetInBesideThoseWhoDoNotReadTheirAnswers) {
+  // Each asks for far more than a socket holds, takes nothing of it, and so fills a place.
+  body_ = std::string(300 << 10, 'x');
+  std::atomic<int> answered{0};
+  wait_ = [&] { ++answered; };
+  std::vector<Connection> slow(HttpServer::kMostSessions);
+  for (size_t i = 0; i < slow.size(); ++i) {
+    slow[i].Dial(server_->port(), /*receive_bytes=*/4096);
+    slow[i].Send("GET /api/status HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    while (answered <= static_cast<int>(i)) std::this_thread::yield();
+  }
+  for (int i = 0; i < 20; ++i) {
+    const absl::Time start = absl::Now();
+    for (const char* probe : {"/healthz", "/readyz", "/metrics"}) {
+      auto answer = Get(probe);
+      ASSERT_TRUE(answer != nullptr) << probe;
+      EXPECT_EQ(answer->status, 200) << probe;
+    }
+    EXPECT_LT(absl::Now() - start, tests::WithinReason(absl::Seconds(1)));
+  }
+}
+
+TEST_F(HttpServerTest, MetricsDoNotWaitForOtherPagesAndTooManyPagesAreRefused) {
+  absl::Notification go;
+  std::atomic<int> waiting{0}, refused{0};
+  wait_ = [&] {
+    ++waiting;
+    go.WaitForNotification();
+  };
+  std::vector<std::thread> asking;
+  for (int i = 0; i < HttpServer::kMostSessions / 2; ++i) {
+    asking.emplace_back([&] {
+      httplib::Client client("127.0.0.1", server_->port());
+      client.set_read_timeout(60);
+      auto answer = client.Get("/api/status");
+      if (answer != nullptr && answer->status == 503) ++refused;
+    });
+  }
+  while (waiting < 4 || refused < HttpServer::kMostSessions / 4) std::this_thread::yield();
+  EXPECT_EQ(Get("/metrics")->status, 200);
+  go.Notify();
+  for (std::thread& thread : asking) thread.join();
+  EXPECT_EQ(refused, HttpServer::kMostSessions / 4);
 }
 
 TEST_F(HttpServerTest, ProbesGetInThroughMoreConnectionsThanItKeeps) {

@@ -45,6 +45,10 @@ bool DaemonProcess::Start() {
                                  "--memory-cache-mb",
                                  absl::StrCat(memory_cache_mb)};
   words.insert(words.end(), options_.begin(), options_.end());
+  if (descriptors > 0) {
+    const std::vector<std::string> limited{"/usr/bin/prlimit", absl::StrCat("--nofile=", descriptors)};
+    words.insert(words.begin(), limited.begin(), limited.end());
+  }
   program_ = std::make_unique<Program>(words, folder_ + "/log", preload);
   const bool up = Await([this] {
                     if (program_->Ended()) return true;

@@ -40,6 +40,7 @@ class DaemonProcess final {
   int memory_cache_mb = 64;
   int http_port = 0;  // 0: no HTTP
   std::string preload;
+  int descriptors = 0;  // most open files, soft and hard; 0: what this process may have
 
   const std::string& folder() const { return folder_; }
   std::string data_dir() const { return folder_ + "/data"; }
