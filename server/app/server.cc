@@ -293,6 +293,11 @@ void Server::LimitCalls(grpc::ServerBuilder* builder) const {
     builder->SetResourceQuota(quota);
   }
   builder->SetMaxSendMessageSize(-1);
+  // A few MiB can unpack to some GiB, before anybody looks at them. Compressed messages are refused by their headers,
+  // and nothing is ever unpacked.
+  for (const grpc_compression_algorithm algorithm : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP})
+    builder->SetCompressionAlgorithmSupportStatus(algorithm, false);
+  builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMostHeaderBytes);
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);

@@ -1,10 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/services.h"
 
+#include <google/protobuf/descriptor.h>
+
+#include <climits>
+
+#include "server/rpc/bounded_method.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 
 namespace tritond::server {
+namespace {
+
+// A key, an id, a page: what most requests are made of.
+constexpr WireLimits kSmall{4 << 10, 64};
+// Lists of keys or digests.
+constexpr WireLimits kList{16 << 20, 1 << 18};
+// A kernel with its options; its size is bounded by the field (--max-ir-bytes), whose error names it.
+constexpr WireLimits kKernel{INT_MAX, 1 << 14};
+constexpr WireLimits kKernels{INT_MAX, 1 << 19};
+
+// The place of a method in its service, as generated code counts them.
+int IndexOf(const char* service, const char* method) {
+  return google::protobuf::DescriptorPool::generated_pool()
+      ->FindServiceByName(service)
+      ->FindMethodByName(method)
+      ->index();
+}
+
+// The handler of a method of `service`, a member of Service.
+template <typename Service, typename Request, typename Response>
+grpc::internal::MethodHandler* Bounded(Service* service, const WireLimits& limits,
+                                       grpc::ServerUnaryReactor* (Service::*method)(grpc::CallbackServerContext*,
+                                                                                    const Request*, Response*)) {
+  return new BoundedMethod<UnaryMethod<Request, Response>>(
+      limits, [service, method](grpc::CallbackServerContext* context, const Request* request, Response* response) {
+        return (service->*method)(context, request, response);
+      });
+}
+template <typename Service, typename Request, typename Response>
+grpc::internal::MethodHandler* Bounded(
+    Service* service, const WireLimits& limits,
+    grpc::ServerWriteReactor<Response>* (Service::*method)(grpc::CallbackServerContext*, const Request*)) {
+  return new BoundedMethod<StreamMethod<Request, Response>>(
+      limits, [service, method](grpc::CallbackServerContext* context, const Request* request) {
+        return (service->*method)(context, request);
+      });
+}
+
+}  // namespace
+
+// Compile and Lookup measure their own.
+CompileServiceImpl::CompileServiceImpl(Engine& engine, const JobDesk& jobs, const Gate& gate)
+    : engine_(engine), jobs_(jobs), gate_(gate) {
+  const auto bound = [this](const char* name, const WireLimits& limits, auto method) {
+    MarkMethodCallback(IndexOf("tritond.v1.CompileService", name), Bounded(this, limits, method));
+  };
+  bound("Describe", kSmall, &CompileServiceImpl::Describe);
+  bound("CompileBatch", kKernels, &CompileServiceImpl::CompileBatch);
+  bound("Submit", kKernel, &CompileServiceImpl::Submit);
+  bound("Watch", kSmall, &CompileServiceImpl::Watch);
+  bound("GetJob", kSmall, &CompileServiceImpl::GetJob);
+  bound("ListJobs", kSmall, &CompileServiceImpl::ListJobs);
+  bound("Cancel", kSmall, &CompileServiceImpl::Cancel);
+}
+
+ArtifactServiceImpl::ArtifactServiceImpl(Engine& engine, const Gate& gate) : engine_(engine), gate_(gate) {
+  const auto bound = [this](const char* name, const WireLimits& limits, auto method) {
+    MarkMethodCallback(IndexOf("tritond.v1.ArtifactService", name), Bounded(this, limits, method));
+  };
+  bound("FindMissing", kList, &ArtifactServiceImpl::FindMissing);
+  bound("Fetch", kSmall, &ArtifactServiceImpl::Fetch);
+  bound("Export", kList, &ArtifactServiceImpl::Export);
+}
+
+AutotuneServiceImpl::AutotuneServiceImpl() {
+  const auto bound = [this](const char* name, const WireLimits& limits, auto method) {
+    MarkMethodCallback(IndexOf("tritond.v1.AutotuneService", name), Bounded(this, limits, method));
+  };
+  bound("Autotune", kKernel, &AutotuneServiceImpl::Autotune);
+  bound("GetTuning", kSmall, &AutotuneServiceImpl::GetTuning);
+}
+
+AdminServiceImpl::AdminServiceImpl(Engine& engine, const JobDesk& jobs, const Gate& gate)
+    : engine_(engine), jobs_(jobs), gate_(gate) {
+  const auto bound = [this](const char* name, const WireLimits& limits, auto method) {
+    MarkMethodCallback(IndexOf("tritond.v1.AdminService", name), Bounded(this, limits, method));
+  };
+  bound("ListWorkers", kSmall, &AdminServiceImpl::ListWorkers);
+  bound("GetStats", kSmall, &AdminServiceImpl::GetStats);
+  bound("Drain", kSmall, &AdminServiceImpl::Drain);
+  bound("Evict", kList, &AdminServiceImpl::Evict);
+  bound("ListQuarantine", kSmall, &AdminServiceImpl::ListQuarantine);
+  bound("Quarantine", {64 << 10, 64}, &AdminServiceImpl::Quarantine);  // with a reason
+  bound("Release", kSmall, &AdminServiceImpl::Release);
+  bound("Explain", kSmall, &AdminServiceImpl::Explain);
+}
 
 grpc::ServerUnaryReactor* CompileServiceImpl::Describe(grpc::CallbackServerContext* context,
                                                        const v1::DescribeRequest* request,
@@ -18,6 +109,14 @@ grpc::ServerUnaryReactor* CompileServiceImpl::Compile(grpc::CallbackServerContex
                                                       const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kPrebuild);
   if (!caller.ok()) return FinishNow(context, caller.status());
+  // What is this small cannot become much.
+  if (request->Length() > kSmall.bytes) {
+    const absl::Status fits = CheckWire(*request, *v1::CompileRequest::descriptor(), kKernel);
+    if (!fits.ok()) {
+      engine_.metrics().Refuse("BAD_REQUEST", TenantOf(*caller));
+      return FinishNow(context, fits);
+    }
+  }
   return server::Compile(engine_, *caller, context, request, response);
 }
 
@@ -25,6 +124,8 @@ grpc::ServerUnaryReactor* CompileServiceImpl::Lookup(grpc::CallbackServerContext
                                                      const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
+  const absl::Status fits = CheckWire(*request, *v1::LookupRequest::descriptor(), kSmall);
+  if (!fits.ok()) return FinishNow(context, fits);
   return server::Lookup(engine_, *caller, context, request, response);
 }
 

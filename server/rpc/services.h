@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gRPC services: one override a method, which asks who the caller is and calls the function in the file of its
-// name.
+// name. Requests are measured before they are parsed, each by its method's limits (services.cc).
 #ifndef SERVER_RPC_SERVICES_H_
 #define SERVER_RPC_SERVICES_H_
 
@@ -27,8 +27,7 @@ using RawCompileService =
 
 class CompileServiceImpl final : public RawCompileService {
  public:
-  CompileServiceImpl(Engine& engine, const JobDesk& jobs, const Gate& gate)
-      : engine_(engine), jobs_(jobs), gate_(gate) {}
+  CompileServiceImpl(Engine& engine, const JobDesk& jobs, const Gate& gate);
 
   grpc::ServerUnaryReactor* Describe(grpc::CallbackServerContext* context, const v1::DescribeRequest* request,
                                      v1::DescribeResponse* response) override;
@@ -57,7 +56,7 @@ class CompileServiceImpl final : public RawCompileService {
 
 class ArtifactServiceImpl final : public v1::ArtifactService::CallbackService {
  public:
-  ArtifactServiceImpl(Engine& engine, const Gate& gate) : engine_(engine), gate_(gate) {}
+  ArtifactServiceImpl(Engine& engine, const Gate& gate);
 
   grpc::ServerUnaryReactor* FindMissing(grpc::CallbackServerContext* context, const v1::FindMissingRequest* request,
                                         v1::FindMissingResponse* response) override;
@@ -78,6 +77,8 @@ class ArtifactServiceImpl final : public v1::ArtifactService::CallbackService {
 
 class AutotuneServiceImpl final : public v1::AutotuneService::CallbackService {
  public:
+  AutotuneServiceImpl();
+
   grpc::ServerWriteReactor<v1::AutotuneResponse>* Autotune(grpc::CallbackServerContext* context,
                                                            const v1::AutotuneRequest* request) override;
   grpc::ServerUnaryReactor* GetTuning(grpc::CallbackServerContext* context, const v1::GetTuningRequest* request,
@@ -86,7 +87,7 @@ class AutotuneServiceImpl final : public v1::AutotuneService::CallbackService {
 
 class AdminServiceImpl final : public v1::AdminService::CallbackService {
  public:
-  AdminServiceImpl(Engine& engine, const JobDesk& jobs, const Gate& gate) : engine_(engine), jobs_(jobs), gate_(gate) {}
+  AdminServiceImpl(Engine& engine, const JobDesk& jobs, const Gate& gate);
 
   grpc::ServerUnaryReactor* ListWorkers(grpc::CallbackServerContext* context, const v1::ListWorkersRequest* request,
                                         v1::ListWorkersResponse* response) override;

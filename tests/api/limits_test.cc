@@ -79,6 +79,48 @@ TEST_P(LimitsTest, AMessageOverItsLimitIsRefusedUnread) {
   ExpectAlive();
 }
 
+TEST_P(LimitsTest, EachMethodTakesWhatItNeedsAndNoMore) {
+  const auto channel = grpc::CreateChannel(address_, grpc::InsecureChannelCredentials());
+  const std::string long_text(1 << 20, 'x');
+  v1::LookupRequest lookup;
+  lookup.set_key(long_text);
+  v1::GetJobRequest get_job;
+  get_job.set_id(long_text);
+  v1::WatchRequest watch;
+  watch.set_id(long_text);
+  v1::CompileResponse found;
+  v1::Job job;
+  grpc::ClientContext contexts[3];
+  const grpc::Status statuses[] = {stub_->Lookup(&contexts[0], lookup, &found),
+                                   stub_->GetJob(&contexts[1], get_job, &job),
+                                   [&] { return stub_->Watch(&contexts[2], watch)->Finish(); }()};
+  for (const grpc::Status& status : statuses) {
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << status.error_message();
+    EXPECT_EQ(ReasonOf(status), "MESSAGE_TOO_LARGE");
+  }
+  ExpectAlive();
+}
+
+TEST_P(LimitsTest, WhatBecomesManyObjectsIsNotParsed) {
+  v1::CompileBatchRequest batch;
+  for (int i = 0; i < 600000; ++i) batch.add_requests();
+  grpc::ClientContext contexts[3];
+  const grpc::Status empty = stub_->CompileBatch(&contexts[0], batch)->Finish();
+  v1::CompileRequest options = Request();
+  for (int i = 0; i < 20000; ++i) SetOption(&options, absl::StrCat(i), 1);
+  const grpc::Status many = CompileRaw(options);
+  v1::SubmitRequest submit;
+  auto* list = (*submit.mutable_request()->mutable_options()->mutable_fields())["list"].mutable_list_value();
+  for (int i = 0; i < 20000; ++i) list->add_values();
+  v1::Job job;
+  const grpc::Status values = stub_->Submit(&contexts[1], submit, &job);
+  for (const grpc::Status& status : {empty, many, values}) {
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << status.error_message();
+    EXPECT_EQ(ReasonOf(status), "TOO_MANY_FIELDS");
+  }
+  ExpectAlive();
+}
+
 TEST_P(LimitsTest, HeadersOverTheirLimitAreRefusedWithIt) {
   const grpc::Status status = CompileRaw(Request(), std::string(17 << 10, 'x'));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
