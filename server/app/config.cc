@@ -73,8 +73,8 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
         "IR; 0: no limit",
         config->max_queued_mb);
   visit("hedge_after_seconds",
-        "A compile that has run this long, and far longer than usual, is begun on an idle worker "
-        "too; 0: never",
+        "A compile that has run this long, and far longer than usual, is begun on a second worker too, "
+        "if another idle one is left; 0: never",
         config->hedge_after_seconds);
   visit("job_time_limit_seconds", "Wall time of one compile", config->job_time_limit_seconds);
   visit("heartbeat_seconds", "Between signs of life of a worker; three missed, and it is lost",

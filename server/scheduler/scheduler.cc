@@ -92,6 +92,7 @@ Scheduler::WaiterId Scheduler::AddWaiterLocked(uint64_t job, Waiter waiter) {
   Job& joined_job = *jobs_[job];
   ExtendRunsLocked(joined_job, waiter.deadline);
   joined_job.waiters.push_back(id);
+  joined_job.abandoned = absl::InfiniteFuture();
   if (++joined_job.tenants[waiter.tenant] == 1) queue_.Join(job, waiter.tenant);
   ++joined_job.callers;
   waiter.job = job;
@@ -339,7 +340,23 @@ bool Scheduler::LeaveLocked(WaiterId id, Calls* calls) {
 
 void Scheduler::AbandonLocked(uint64_t id, Calls* calls) {
   Job& job = *jobs_[id];
-  if (std::any_of(job.runs.begin(), job.runs.end(), [](const Attempt& run) { return run.nearly_done; })) return;
+  if (std::any_of(job.runs.begin(), job.runs.end(), [](const Attempt& run) { return run.nearly_done; })) {
+    job.abandoned = clock_();
+    return;
+  }
+  CancelLocked(id, calls);
+}
+
+void Scheduler::CancelOverdueLocked(absl::Time now, Calls* calls) {
+  std::vector<uint64_t> overdue;
+  for (const auto& [id, job] : jobs_) {
+    if (now - job->abandoned >= config_.last_stage_grace) overdue.push_back(id);
+  }
+  for (const uint64_t id : overdue) CancelLocked(id, calls);
+}
+
+void Scheduler::CancelLocked(uint64_t id, Calls* calls) {
+  Job& job = *jobs_[id];
   Outcome outcome = Refuse(absl::CancelledError("nobody waits for it"), "CANCELLED");
   outcome.job = job.spec.id;
   ReportEndLocked(job, std::make_shared<const Outcome>(std::move(outcome)), calls);
@@ -663,6 +680,7 @@ void Scheduler::Tick() {
           [outcome = std::move(outcome), done = waiter.done, joined = waiter.joined] { done(outcome, joined); });
       LeaveLocked(*id, &calls);
     }
+    CancelOverdueLocked(now, &calls);
     FailStrandedLocked(now, &calls);
     DispatchLocked();
     HedgeLocked(now);
@@ -683,10 +701,11 @@ void Scheduler::HedgeLocked(absl::Time now) {
     if (job->runs.size() != 1 || now - job->runs[0].started < config_.hedge_after) continue;
     if (!stuck_after.has_value()) stuck_after = StuckAfterLocked();
     if (now - job->runs[0].started < *stuck_after) continue;
-    const WorkerTable::Worker* idle = workers_.FindIdle(job->spec.needs, job->runs[0].worker);
-    if (idle == nullptr) continue;
+    if (job->waiters.empty()) continue;
+    const WorkerTable::Worker* spare = workers_.FindSpare(job->spec.needs, job->runs[0].worker);
+    if (spare == nullptr) continue;
     ++hedged_;
-    BeginLocked(id, LeaseLocked(id, idle->name));
+    BeginLocked(id, LeaseLocked(id, spare->name));
   }
 }
 

@@ -37,8 +37,11 @@ struct SchedulerConfig {
   int quarantine_kills = 2;  // a key that killed this many workers is quarantined
   absl::Duration quarantine_period = absl::Hours(1);
   absl::Duration no_worker_timeout = absl::Seconds(30);  // how long jobs wait for the return of a fit worker
+  // A job that is nearly done when its last waiter leaves may go on for this long.
+  absl::Duration last_stage_grace = absl::Seconds(2);
   // A job that has run this long, and `hedge_factor` times as long as 99 of 100 do, is begun on a second worker when
-  // one is idle; the first outcome counts. InfiniteDuration: never.
+  // one can be spared: another idle one must be left for everything that it could run. The first outcome counts.
+  // InfiniteDuration: never.
   absl::Duration hedge_after = absl::Seconds(15);
   double hedge_factor = 3;
 };
@@ -84,8 +87,8 @@ class Scheduler final {
   WaiterId Submit(JobSpec spec, absl::Time deadline, Recheck recheck, Done done);
   // Joins the job in flight under the key, in the name of its own tenant; 0 when there is none.
   WaiterId Join(const std::string& key, absl::Time deadline, Done done);
-  // The waiter no longer waits. With the last one the job is cancelled, unless it is nearly done. False when its
-  // outcome is there already (then `done` has been called or is being called).
+  // The waiter no longer waits. With the last one the job is cancelled, after a grace if it is nearly done. False when
+  // its outcome is there already (then `done` has been called or is being called).
   bool Leave(WaiterId waiter);
   // The waiter waits until then, if that is later than it would have.
   void Extend(WaiterId waiter, absl::Time deadline);
@@ -165,11 +168,12 @@ class Scheduler final {
     std::map<std::string, size_t> tenants;     // how many of the waiters are whose
     absl::Time latest = absl::InfinitePast();  // the latest deadline of all who have waited
     absl::Time created, queued, started;
-    absl::Time followed = absl::InfiniteFuture();  // since when another daemon runs it
-    std::vector<Attempt> runs;                     // now: one, or two when hedged
-    uint64_t claim = 0;                            // the lease kept while the peers are asked
-    bool granted = false;                          // by the peers, for good
-    std::string worker;                            // of the run that began last, or brought the outcome
+    absl::Time followed = absl::InfiniteFuture();   // since when another daemon runs it
+    absl::Time abandoned = absl::InfiniteFuture();  // since when nobody waits for its end, which is near
+    std::vector<Attempt> runs;                      // now: one, or two when hedged
+    uint64_t claim = 0;                             // the lease kept while the peers are asked
+    bool granted = false;                           // by the peers, for good
+    std::string worker;                             // of the run that began last, or brought the outcome
     std::string stage;
     int attempts = 0;
     size_t callers = 0;
@@ -234,6 +238,9 @@ class Scheduler final {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool LeaveLocked(WaiterId waiter, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void AbandonLocked(uint64_t job, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void CancelLocked(uint64_t job, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Those whose end was near and has not come.
+  void CancelOverdueLocked(absl::Time now, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Tells the listener of the job's end.
   void ReportEndLocked(const Job& job, const std::shared_ptr<const Outcome>& outcome, Calls* calls)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -164,6 +164,41 @@ TEST_F(SchedulerTest, AJobThatIsNearlyDoneIsNotCancelled) {
   EXPECT_EQ(executor_.started.size(), 1u);
 }
 
+TEST_F(SchedulerTest, AJobThatIsNearlyDoneForTooLongIsCancelled) {
+  Attach("w1");
+  Seen first, second;
+  const auto waiter = Submit(Spec("k"), &first);
+  const uint64_t lease = executor_.started[0].lease;
+  scheduler_.NearlyDone(lease);
+  now_ += absl::Minutes(1);
+  scheduler_.Leave(waiter);
+  now_ += Config().last_stage_grace - absl::Milliseconds(1);
+  scheduler_.Tick();
+  EXPECT_TRUE(executor_.cancelled.empty());
+  now_ += absl::Milliseconds(1);
+  scheduler_.Tick();
+  scheduler_.Tick();
+  EXPECT_EQ(executor_.cancelled, std::vector<uint64_t>{lease});
+  EXPECT_FALSE(scheduler_.Holds(lease));
+  Submit(Spec("k"), &second);
+  EXPECT_FALSE(second.joined);
+}
+
+TEST_F(SchedulerTest, WhoJoinsAJobThatIsNearlyDoneKeepsIt) {
+  Attach("w1");
+  Seen first, second;
+  const auto waiter = Submit(Spec("k"), &first);
+  scheduler_.NearlyDone(executor_.started[0].lease);
+  scheduler_.Leave(waiter);
+  now_ += absl::Seconds(1);
+  Submit(Spec("k"), &second);
+  now_ += absl::Minutes(1);
+  scheduler_.Tick();
+  EXPECT_TRUE(executor_.cancelled.empty());
+  FinishLast();
+  EXPECT_EQ(second.calls, 1);
+}
+
 TEST_F(SchedulerTest, AJobWhoseNearlyDoneRunIsLostIsCancelledLikeAnyOther) {
   Attach("w1");
   Seen seen;
@@ -342,6 +377,7 @@ TEST_F(SchedulerTest, ErrorsOfTheInputAreAnsweredAtOnce) {
 TEST_F(SchedulerTest, AnInternalErrorOfOneOfTwoRunsLeavesTheOther) {
   Attach("w1");
   Attach("w2");
+  Attach("w3");
   Seen seen;
   Submit(Spec("k"), &seen);
   now_ += absl::Minutes(5);
@@ -613,63 +649,6 @@ TEST_F(SchedulerTest, ATenantsPartOfTheQueueIsBounded) {
   scheduler.WorkerAttached("w1", {"w1", "b1", {{"cuda:90", true}}, 1});  // Takes one out of the queue.
   submit("k5", "greedy");
   EXPECT_EQ(reasons.size(), 1u);
-}
-
-TEST_F(SchedulerTest, AStuckJobIsBegunOnAnIdleWorkerAndTheFirstOutcomeCounts) {
-  Attach("w1");
-  Seen quick, stuck;
-  Submit(Spec("quick"), &quick);
-  now_ += absl::Seconds(1);
-  FinishLast();
-  Submit(Spec("stuck"), &stuck);
-  const Order first = executor_.started.back();
-  now_ += absl::Seconds(14);
-  Attach("w2");
-  scheduler_.Tick();
-  EXPECT_EQ(executor_.started.size(), 2u);
-  now_ += absl::Seconds(1);
-  scheduler_.Tick();
-  scheduler_.Tick();
-  ASSERT_EQ(executor_.started.size(), 3u);
-  const Order second = executor_.started.back();
-  EXPECT_EQ(second.key, "stuck");
-  EXPECT_NE(second.worker, first.worker);
-  scheduler_.Finish(second.lease, Outcome{});
-  EXPECT_EQ(stuck.calls, 1);
-  EXPECT_EQ(stuck.outcome.worker, second.worker);
-  EXPECT_EQ(executor_.cancelled, std::vector<uint64_t>{first.lease});
-  EXPECT_FALSE(scheduler_.Holds(first.lease));
-  EXPECT_EQ(scheduler_.GetStats().hedged, 1u);
-  scheduler_.Finish(first.lease, Outcome{});
-  EXPECT_EQ(stuck.calls, 1);
-}
-
-TEST_F(SchedulerTest, AHedgedJobOutlivesTheLossOfOneOfItsWorkers) {
-  Attach("w1");
-  Attach("w2");
-  Seen seen;
-  Submit(Spec("k"), &seen);
-  now_ += absl::Minutes(5);
-  scheduler_.Tick();
-  ASSERT_EQ(executor_.started.size(), 2u);
-  scheduler_.WorkerLost(executor_.started[0].worker, {Loss::Kind::kTimeLimit, "overran", {executor_.started[0].lease}});
-  EXPECT_EQ(seen.calls, 0);
-  EXPECT_EQ(executor_.started.size(), 2u);
-  FinishLast();
-  EXPECT_TRUE(seen.outcome.status.ok());
-}
-
-TEST_F(SchedulerTest, NobodyIsHedgedWhileOthersWaitForTheWorker) {
-  Attach("w1");
-  Seen stuck, a, b;
-  Submit(Spec("stuck"), &stuck);
-  Submit(Spec("a"), &a);
-  now_ += absl::Minutes(5);
-  Attach("w2");
-  Submit(Spec("b"), &b);
-  scheduler_.Tick();
-  ASSERT_EQ(executor_.started.size(), 2u);
-  EXPECT_EQ(executor_.started[1].key, "a");
 }
 
 TEST_F(SchedulerTest, TheListenerHearsOfEachEndBeforeTheWaitersDo) {

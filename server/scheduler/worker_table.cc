@@ -12,6 +12,8 @@ int FreeSlotsOf(const WorkerTable::Worker& worker) {
   return worker.retired ? 0 : std::max(SlotsOf(worker) - static_cast<int>(worker.leases.size()), 0);
 }
 
+bool IsIdle(const WorkerTable::Worker& worker) { return worker.leases.empty() && !worker.retired; }
+
 }  // namespace
 
 void WorkerTable::Attach(const std::string& name, WorkerOffer offer) {
@@ -87,10 +89,21 @@ std::vector<const WorkerTable::Worker*> WorkerTable::WithFreeSlot() const {
   return free;
 }
 
-const WorkerTable::Worker* WorkerTable::FindIdle(const Requirement& needs, const std::string& but) const {
+const WorkerTable::Worker* WorkerTable::FindSpare(const Requirement& needs, const std::string& but) const {
+  std::vector<const Worker*> idle;
   for (const auto& [name, worker] : workers_) {
-    const bool idle = worker.leases.empty() && !worker.retired;
-    if (idle && name != but && worker.offer.CanRun(needs)) return &worker;
+    if (IsIdle(worker) && name != but) idle.push_back(&worker);
+  }
+  const auto replaced = [&](const Worker* worker, const Requirement& offered) {
+    return std::any_of(idle.begin(), idle.end(),
+                       [&](const Worker* other) { return other != worker && other->offer.CanRun(offered); });
+  };
+  for (const Worker* worker : idle) {
+    const auto& targets = worker->offer.targets;
+    const bool spare = std::all_of(targets.begin(), targets.end(), [&](const auto& target) {
+      return replaced(worker, {target.first, worker->offer.build_id, target.second});
+    });
+    if (spare && worker->offer.CanRun(needs)) return worker;
   }
   return nullptr;
 }

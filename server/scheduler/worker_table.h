@@ -52,8 +52,9 @@ class WorkerTable final {
 
   // Those that may get a lease, the emptiest first; valid until one comes or goes.
   std::vector<const Worker*> WithFreeSlot() const;
-  // The first that has nothing to do and can run this; null when there is none. `but`: not this one.
-  const Worker* FindIdle(const Requirement& needs, const std::string& but) const;
+  // The first that has nothing to do, can run this, and is not missed: for everything that it could run another idle
+  // worker is left. Null when there is none. `but`: not this one.
+  const Worker* FindSpare(const Requirement& needs, const std::string& but) const;
   // Whether this worker may run it: one that failed only where no other can.
   bool MayRun(const Worker& worker, const Requirement& needs) const;
   // Whether any but `but` can run it, now or when it has a slot.

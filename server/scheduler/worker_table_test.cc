@@ -108,12 +108,30 @@ TEST_F(WorkerTableTest, WhoFailedAJobGetsItAgainOnlyWhereNoOtherCanRunIt) {
   EXPECT_FALSE(table_.MayRun(Named("b"), binary));
 }
 
-TEST_F(WorkerTableTest, AnIdleWorkerHasNothingToDo) {
-  ASSERT_NE(table_.FindIdle(kText, ""), nullptr);
-  EXPECT_EQ(table_.FindIdle(kText, "a")->name, "b");
-  EXPECT_EQ(table_.FindIdle(kBinary, "a"), nullptr);
+TEST_F(WorkerTableTest, ASpareWorkerHasNothingToDoAndIsNotTheLast) {
+  // b makes text alone, which a does too; of binaries a is the only maker.
+  EXPECT_EQ(table_.FindSpare(kText, "")->name, "b");
+  EXPECT_EQ(table_.FindSpare(kBinary, ""), nullptr);
+  table_.Attach("c", {"c", "build", {{"cuda:90", true}}, 1});
+  EXPECT_EQ(table_.FindSpare(kBinary, "")->name, "a");
   table_.Grant(10, 1, "a");
-  EXPECT_EQ(table_.FindIdle(kBinary, ""), nullptr);
+  EXPECT_EQ(table_.FindSpare(kBinary, "a"), nullptr) << "c is the last idle one that makes binaries";
+  EXPECT_EQ(table_.FindSpare(kText, "a")->name, "b");
+}
+
+TEST_F(WorkerTableTest, AWorkerThatAloneServesSomeTargetIsNotSpare) {
+  table_.Attach("c", {"c", "build", {{"cuda:90", true}}, 1});
+  table_.Attach("a", {"a", "build", {{"cuda:90", true}, {"host", true}}, 1});
+  table_.Grant(10, 1, "b");
+  EXPECT_EQ(table_.FindSpare(kBinary, "b")->name, "c");
+  table_.Grant(11, 2, "c");
+  EXPECT_EQ(table_.FindSpare(kBinary, "c"), nullptr);
+}
+
+TEST_F(WorkerTableTest, ARetiredWorkerNeitherIsSpareNorMakesAnotherOne) {
+  table_.Attach("c", {"c", "build", {{"cuda:90", true}}, 1});
+  table_.Retire("c");
+  EXPECT_EQ(table_.FindSpare(kBinary, ""), nullptr);
 }
 
 TEST_F(WorkerTableTest, IdleSlotsAreCountedByWhatTheyCanRun) {

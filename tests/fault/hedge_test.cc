@@ -24,18 +24,19 @@ v1::CompileRequest StickyRequest(const DaemonProcess& daemon) {
   return request;
 }
 
-bool TwoAreIdle(const DaemonProcess& daemon) {
+int IdleWorkers(const DaemonProcess& daemon) {
   const v1::ListWorkersResponse list = daemon.Workers();
   int idle = 0;
   for (const v1::Worker& worker : list.workers()) idle += worker.state() == v1::Worker::STATE_IDLE;
-  return idle == 2;
+  return idle;
 }
 
 TEST(Hedge, AStuckCompileIsAnsweredByAnotherWorker) {
   DaemonProcess daemon({"--hedge-after-seconds", "1"});
+  daemon.workers = 3;  // One is stuck, one is the hedge, and one is left for everybody else.
   daemon.http_port = FreePort();
   ASSERT_TRUE(daemon.Start());
-  ASSERT_TRUE(Await([&] { return TwoAreIdle(daemon); }));
+  ASSERT_TRUE(Await([&] { return IdleWorkers(daemon) == 3; }));
   Stubs stubs(daemon.address());
   v1::CompileResponse usual, response;
   ASSERT_TRUE(Compile(stubs, NumberedRequest(1), &usual).ok());  // Says how long compiles take.
@@ -51,8 +52,21 @@ TEST(Hedge, AStuckCompileIsAnsweredByAnotherWorker) {
   EXPECT_EQ(daemon.Stats().compiles(), 3u);
   EXPECT_TRUE(absl::StrContains(MetricsOf(daemon), "\ntritond_hedged 1\n"));
   // The stuck one is replaced, which is nobody's loss.
-  EXPECT_TRUE(Await([&] { return TwoAreIdle(daemon); }));
+  EXPECT_TRUE(Await([&] { return IdleWorkers(daemon) == 3; }));
   EXPECT_EQ(daemon.Stats().workers_lost(), 0u);
+}
+
+TEST(Hedge, TheLastWorkerIsLeftForOthers) {
+  DaemonProcess daemon({"--hedge-after-seconds", "1"});
+  ASSERT_TRUE(daemon.Start());
+  ASSERT_TRUE(Await([&] { return IdleWorkers(daemon) == 2; }));
+  Stubs stubs(daemon.address());
+  v1::CompileResponse usual, response, other;
+  ASSERT_TRUE(Compile(stubs, NumberedRequest(1), &usual).ok());
+  EXPECT_EQ(Compile(stubs, StickyRequest(daemon), &response, absl::Seconds(4)).error_code(),
+            grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(daemon.Stats().hedged(), 0u);
+  EXPECT_TRUE(Compile(stubs, NumberedRequest(3), &other).ok());
 }
 
 TEST(Hedge, WithoutItAStuckCompileIsNotAnswered) {
