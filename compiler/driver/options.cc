@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/driver/options.h"
 
-#include <algorithm>
 #include <functional>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
+#include "compiler/driver/ptx_options.h"
 
 namespace tritond::compiler {
 namespace {
@@ -41,23 +38,11 @@ Reader Boolean(bool KernelOptions::*field) {
   };
 }
 
-// Whether the assembler might take this flag, or the value of one, for the name of a file. Flags come from whoever may
-// compile; they are to change the code, and not what is on the worker's disk or in an error message. Those for output
-// and for files of flags begin with "o", as the level of optimisation does.
-bool MayNameAFile(absl::string_view flag) {
-  if (flag.find_first_of("/.@") != absl::string_view::npos) return true;
-  const size_t dashes = std::min(flag.find_first_not_of('-'), flag.size());
-  const absl::string_view name = flag.substr(dashes);
-  return dashes > 0 && absl::StartsWith(name, "o") && !absl::StartsWith(name, "opt-level");
-}
-
-absl::Status ReadPtxOptions(const std::string& name, const json& value, KernelOptions& options) {
+absl::Status ReadAssemblerFlags(const std::string& name, const json& value, KernelOptions& options) {
   if (!value.is_string()) return Wrong(name, value, "a string of assembler flags");
-  const std::string text = value.get<std::string>();
-  for (absl::string_view flag : absl::StrSplit(text, absl::ByAnyChar(" \t\n"), absl::SkipEmpty())) {
-    if (MayNameAFile(flag)) return Wrong(name, value, absl::StrCat("flags that name no file, unlike ", flag));
-  }
-  options.ptx_options = text;
+  absl::StatusOr<std::string> flags = ReadPtxOptions(value.get_ref<const std::string&>());
+  if (!flags.ok()) return flags.status();
+  options.ptx_options = *std::move(flags);
   return absl::OkStatus();
 }
 
@@ -77,7 +62,7 @@ const std::vector<Known>& KnownOptions() {
       {"enable_reflect_ftz", Boolean(&KernelOptions::enable_reflect_ftz)},
       {"prefetch", Boolean(&KernelOptions::prefetch)},
       {"debug", Boolean(&KernelOptions::debug)},
-      {"ptx_options", ReadPtxOptions},
+      {"ptx_options", ReadAssemblerFlags},
   };
   return *known;
 }
