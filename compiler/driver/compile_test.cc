@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <fstream>
 
 namespace tritond::compiler {
 namespace {
@@ -279,6 +283,58 @@ TEST(Compiler, AKernelNameThatPtxDoesNotTakeIsTheCallersMistake) {
   std::string ir = kScale;
   ir.replace(ir.find("@scale"), 6, "@_scale$2");
   EXPECT_TRUE(Warm().Compile(Request(ir)).status.ok());
+}
+
+// Compiles text of the assembly stage to a binary.
+absl::Status CompileAsm(const std::string& text, std::vector<Stage> outputs = {Stage::kBinary}) {
+  CompileRequest request = Request(text, std::move(outputs));
+  request.input = Stage::kAsm;
+  return Warm().Compile(request).status;
+}
+
+TEST(Compiler, AssemblyTextWithoutAKernelIsTheCallersMistake) {
+  for (const char* text : {"", ".version 8.0\n.target sm_90a\n.address_size 64\n", "// .entry k()\n"}) {
+    const absl::Status status = CompileAsm(text, {Stage::kAsm});
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("no kernel"));
+  }
+  const absl::Status status = CompileAsm(".version 8.0\n.target sm_90a\n.address_size 64\n");
+  if (absl::IsFailedPrecondition(status)) GTEST_SKIP() << status;
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no kernel"));
+}
+
+TEST(Compiler, FlagsThatMakeTheAssemblerDoSomethingElseAreRefused) {
+  for (const char* flags : {"--help", "--version", "-split-compile 100000", "--compile-only"}) {
+    CompileRequest request = Request(kScale, {Stage::kBinary});
+    request.options = {{"ptx_options", flags}};
+    const CompileResult result = Warm().Compile(request);
+    EXPECT_TRUE(absl::IsInvalidArgument(result.status)) << flags << ": " << result.status;
+    EXPECT_TRUE(result.artifacts.empty());
+  }
+}
+
+// An assembler that answers with something else than a binary for the device.
+TEST(Compiler, AnImpossibleBinaryIsAnError) {
+  const std::string folder = testing::TempDir() + "impossible-ptxas";
+  ASSERT_EQ(system(("mkdir -p " + folder + "/bin").c_str()), 0);
+  CompilerConfig config;
+  config.tool_roots = {folder};
+  for (const char* answer : {":", "echo Usage > $out", "cat /bin/true > $out"}) {
+    {
+      std::ofstream program(folder + "/bin/ptxas");
+      program << "#!/bin/sh\nif [ \"$1\" = --version ]; then echo release 12.8; exit; fi\n"
+              << "for out; do :; done\n"
+              << answer << "\n";
+    }
+    ASSERT_EQ(chmod((folder + "/bin/ptxas").c_str(), 0755), 0);
+    auto compiler = Compiler::Create(config);
+    if (compiler->BuildId().find("nvPTXCompiler") != std::string::npos) GTEST_SKIP() << "a library comes first";
+    const CompileResult result = compiler->Compile(Request(kScale, {Stage::kBinary}));
+    EXPECT_TRUE(absl::IsInternal(result.status)) << answer << ": " << result.status;
+    EXPECT_THAT(std::string(result.status.message()), HasSubstr("cannot be launched"));
+    EXPECT_TRUE(result.artifacts.empty());
+  }
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ absl::Status PipelineRun::Run() {
   diagnostics_ = std::make_unique<DiagnosticCollector>(&context_, parsed_, result_.diagnostics);
   for (Stage stage = request_.input;; stage = static_cast<Stage>(static_cast<int>(stage) + 1)) {
     if (absl::Status status = RunTimed(stage); !status.ok()) return status;
-    Emit(stage);
+    if (absl::Status status = Emit(stage); !status.ok()) return status;
     if (stage == request_.input) stage = RecallSteps(stage);
     if (result_.recalled || stage >= last_) break;
   }
@@ -101,11 +101,11 @@ Stage PipelineRun::RecallSteps(Stage done) {
   if (known.result) {
     result_.recalled = true;
     result_.artifacts.clear();
-  } else if (known.assembly.has_value() && !result_.keys.assembly.empty()) {
+  } else if (known.assembly.has_value() && !result_.keys.assembly.empty() &&
+             !target_.KernelName(known.assembly->text).empty()) {
     asm_ = std::move(known.assembly->text);
     result_.metadata = std::move(known.assembly->metadata);
-    Emit(Stage::kAsm);
-    return Stage::kAsm;
+    if (Emit(Stage::kAsm).ok()) return Stage::kAsm;
   }
   return done;
 }
@@ -308,12 +308,18 @@ void PipelineRun::MeasureParameters() {
 absl::Status PipelineRun::MakeAsm() {
   if (request_.input == Stage::kAsm) {
     asm_ = request_.ir;
-    return absl::OkStatus();
+  } else {
+    auto text = target_.EmitAsm(*llvm_module_, options_);
+    if (!text.ok()) return BackEndError(text.status());
+    asm_ = *std::move(text);
   }
-  auto text = target_.EmitAsm(*llvm_module_, options_);
-  if (!text.ok()) return BackEndError(text.status());
-  asm_ = *std::move(text);
-  return absl::OkStatus();
+  // What is wrong with a caller's text the assembler tells better.
+  return request_.input == Stage::kAsm && last_ > Stage::kAsm ? absl::OkStatus() : CheckHasKernel();
+}
+
+absl::Status PipelineRun::CheckHasKernel() const {
+  if (!target_.KernelName(asm_).empty()) return absl::OkStatus();
+  return BackEndError(absl::InternalError(absl::StrCat("the ", target_.AsmFormat(), " text has no kernel")));
 }
 
 // Behind ttgir, what a back end cannot make sense of is its own caller's fault: ours, unless the request began there.
@@ -326,8 +332,15 @@ absl::Status PipelineRun::MakeBinary() {
   auto binary = target_.Assemble(asm_, options_);
   if (!binary.ok()) return BackEndError(binary.status());
   binary_ = *std::move(binary);
-  return absl::OkStatus();
+  if (absl::Status status = CheckHasKernel(); !status.ok()) return status;
+  const absl::Status sound = target_.CheckBinary(binary_, KernelName());
+  if (sound.ok()) return sound;
+  return BackEndError(absl::InternalError(absl::StrCat("what the assembler made of the ", target_.AsmFormat(),
+                                                       " text cannot be launched: ", sound.message())));
 }
+
+// Compiles that start behind ttgir do not compute it: it is read off the assembly.
+std::string PipelineRun::KernelName() const { return kernel_name_.empty() ? target_.KernelName(asm_) : kernel_name_; }
 
 std::string PipelineRun::Text(Stage stage) const {
   std::string text;
@@ -356,9 +369,14 @@ std::string PipelineRun::FormatOf(Stage stage) const {
   return stage == Stage::kBinary ? target_.BinaryFormat() : StageName(stage);
 }
 
-void PipelineRun::Emit(Stage stage) {
-  if (std::find(request_.outputs.begin(), request_.outputs.end(), stage) == request_.outputs.end()) return;
-  result_.artifacts.push_back({stage, FormatOf(stage), Text(stage)});
+// Internal when there is nothing to hand out: a result without bytes would be kept and served as if it were one.
+absl::Status PipelineRun::Emit(Stage stage) {
+  if (std::find(request_.outputs.begin(), request_.outputs.end(), stage) == request_.outputs.end())
+    return absl::OkStatus();
+  std::string bytes = Text(stage);
+  if (bytes.empty()) return absl::InternalError(absl::StrCat("stage ", StageName(stage), " made nothing"));
+  result_.artifacts.push_back({stage, FormatOf(stage), std::move(bytes)});
+  return absl::OkStatus();
 }
 
 // Upstream's names, for its launcher. What the compiler computes overrides an option of the same name. Compiles that
@@ -370,7 +388,7 @@ void PipelineRun::FillMetadata() {
   metadata["target"] = {{"backend", name.substr(0, colon)},
                         {"arch", std::atoi(name.c_str() + colon + 1)},
                         {"warp_size", target_.Ops().WarpSize()}};
-  metadata["name"] = kernel_name_.empty() ? target_.KernelName(asm_) : kernel_name_;
+  metadata["name"] = KernelName();
   if (request_.input <= Stage::kTtgir || !metadata.contains("shared")) metadata["shared"] = shared_bytes_;
   metadata["num_warps"] = options_.num_warps;
   metadata["num_ctas"] = options_.num_ctas;

@@ -59,9 +59,11 @@ class PipelineRun final {
   absl::Status MakeLlir();
   void MeasureParameters();
   absl::Status MakeAsm();
+  absl::Status CheckHasKernel() const;
   absl::Status BackEndError(const absl::Status& status) const;
   absl::Status MakeBinary();
-  void Emit(Stage stage);
+  absl::Status Emit(Stage stage);
+  std::string KernelName() const;
   std::string Text(Stage stage) const;
   std::string FormatOf(Stage stage) const;
   void FillMetadata();

@@ -122,6 +122,8 @@ class NullTarget final : public Target {
   absl::Status Optimize(llvm::Module&, const KernelOptions&) override { return Nothing(); }
   absl::StatusOr<std::string> EmitAsm(llvm::Module&, const KernelOptions&) override { return Nothing(); }
   std::string KernelName(const std::string&) const override { return ""; }
+  // What is no binary must not pass for one: nobody looks at it again before it is stored and launched.
+  absl::Status CheckBinary(const std::string&, const std::string&) const override { return Nothing(); }
   absl::StatusOr<std::string> Assemble(const std::string&, const KernelOptions&) override { return Nothing(); }
   absl::Status AssemblerStatus() override { return Nothing(); }
   // Empty: there is no tool whose version could change the bytes.

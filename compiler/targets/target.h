@@ -73,6 +73,9 @@ class Target {
   virtual absl::StatusOr<std::string> EmitAsm(llvm::Module& module, const KernelOptions& options) = 0;
   // The name of the kernel in assembly text; empty when there is none.
   virtual std::string KernelName(const std::string& text) const = 0;
+  // Ok when `binary` can be what Assemble makes of a text with this kernel: format, machine and the kernel's symbol are
+  // right. Internal with what is wrong.
+  virtual absl::Status CheckBinary(const std::string& binary, const std::string& kernel) const = 0;
   // The binary. FailedPrecondition: no assembler on this machine. ResourceExhausted: the kernel does not fit the
   // device. Otherwise Internal with the assembler's log.
   virtual absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) = 0;

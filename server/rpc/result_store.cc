@@ -113,6 +113,8 @@ absl::Status ResultStore::KeepPieces(FreshResult& fresh, StoredResult* result, a
     return absl::InternalError("there are more or fewer artifacts than the result names");
   for (int i = 0; i < action.artifacts_size(); ++i) {
     cache::Blob blob = std::move(fresh.artifacts[i]);
+    if (blob.empty())
+      return absl::InternalError(absl::StrCat("the artifact ", action.artifacts(i).format(), " is empty"));
     absl::StatusOr<cache::Digest> digest = Check(action.artifacts(i), blob);
     if (!digest.ok()) return digest.status();
     if (!fresh.pieces_stored) kept->Update(blobs_.Put(*digest, blob));

@@ -161,6 +161,14 @@ TEST_F(ResultStoreTest, AResultWhoseArtifactIsGoneMakesRoomAsAnyOther) {
   EXPECT_LE(store.index().size_bytes(), 6000u);
 }
 
+TEST_F(ResultStoreTest, AnEmptyArtifactIsNotKept) {
+  ResultStore store(results, blobs, {});
+  absl::Status kept;
+  const absl::Status refused = store.Keep(Key("a"), Fresh("", "request"), &kept).status();
+  EXPECT_TRUE(absl::IsInternal(refused)) << refused;
+  EXPECT_TRUE(results.entries.empty() && blobs.entries.empty());
+}
+
 TEST_F(ResultStoreTest, WrongBytesAreNotKept) {
   ResultStore store(results, blobs, {});
   FreshResult fresh = Fresh("binary", "request");

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/assembly_text.h"
+#include "compiler/targets/elf_image.h"
 #include "compiler/targets/host/codegen.h"
 #include "compiler/targets/host/host_ops.h"
 #include "compiler/targets/host/pipeline.h"
@@ -50,6 +51,14 @@ class HostTarget final : public Target {
   }
 
   std::string KernelName(const std::string& text) const override { return KernelNameIn(text); }
+
+  absl::Status CheckBinary(const std::string& binary, const std::string& kernel) const override {
+    absl::StatusOr<ElfImage> image = ElfImage::Parse(binary);
+    if (!image.ok()) return image.status();
+    if (image->machine() != kElfMachineX86 || image->type() != kElfSharedObject)
+      return absl::InternalError("the binary is no shared object for x86-64");
+    return image->RequireFunction(kernel);
+  }
 
   absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) override {
     auto assemble = [&]() -> absl::StatusOr<std::string> {

@@ -42,13 +42,14 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine() {
 }
 
 std::string KernelNameIn(const std::string& text) {
-  // "\t.globl\tNAME" followed by "\t.type\tNAME,@function"; variables are objects.
+  // "\t.globl\tNAME" followed by "\t.type\tNAME,@function"; variables are objects. Unusual names are quoted.
   const std::string directive = "\t.type\t", kind = ",@function";
   for (size_t at = text.find("\t.globl\t"); at != std::string::npos; at = text.find("\t.globl\t", at + 1)) {
     const size_t begin = at + std::string("\t.globl\t").size();
     const std::string name = text.substr(begin, text.find('\n', begin) - begin);
     if (text.find("\t.hidden\t" + name + "\n") != std::string::npos) continue;
-    if (text.find(directive + name + kind) != std::string::npos) return name;
+    if (text.find(directive + name + kind) == std::string::npos) continue;
+    return name.size() > 2 && name.front() == '"' ? name.substr(1, name.size() - 2) : name;
   }
   return "";
 }

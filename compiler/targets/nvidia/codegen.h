@@ -42,6 +42,11 @@ absl::Status LinkLibdevice(llvm::Module& module, Toolchain& toolchain);
 absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
                                     int ptx_version, int num_ctas);
 
+// check_cubin.cc. The name of the first entry function of PTX text, comments left out; empty when there is none.
+std::string EntryOf(absl::string_view ptx);
+// Ok when the bytes are an executable ELF file for `arch` that defines the kernel. Internal with what is wrong.
+absl::Status CheckCubin(absl::string_view cubin, const Architecture& arch, absl::string_view kernel);
+
 }  // namespace tritond::compiler::nvidia
 
 #endif  // COMPILER_TARGETS_NVIDIA_CODEGEN_H_

@@ -54,13 +54,10 @@ class NvidiaTarget final : public Target {
     return EmitPtx(module, **machine, arch_, PtxVersion(options), options.num_ctas);
   }
 
-  // What stands behind ".entry".
-  std::string KernelName(const std::string& text) const override {
-    const size_t at = text.find(".entry");
-    if (at == std::string::npos) return "";
-    const size_t begin = text.find_first_not_of(" \t\n", at + 6);
-    const size_t end = text.find_first_of(" \t\n(", begin);
-    return end == std::string::npos ? "" : text.substr(begin, end - begin);
+  std::string KernelName(const std::string& text) const override { return EntryOf(text); }
+
+  absl::Status CheckBinary(const std::string& binary, const std::string& kernel) const override {
+    return CheckCubin(binary, arch_, kernel);
   }
 
   absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) override {
