@@ -5,9 +5,11 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "compiler/driver/build_id.h"
 #include "compiler/driver/pipeline_run.h"
 #include "compiler/ir/ttg_dialect.h"
+#include "compiler/targets/compile_children.h"
 #include "compiler/targets/target.h"
 #include "llvm/Config/llvm-config.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,6 +42,7 @@ class WarmCompiler final : public Compiler {
   }
 
   CompileResult Compile(const CompileRequest& request) override {
+    CompileChildren::Get().Begin();
     CompileResult result;
     auto target = GetTarget(request.target);
     if (!target.ok()) {
@@ -49,8 +52,13 @@ class WarmCompiler final : public Compiler {
     const CompilerIdentity identity{absl::StrCat(OwnId(), ", ", (*target)->AssemblyToolsId()), BuildId()};
     PipelineRun run(context_, **target, request, on_stage_, {memory_, identity}, result);
     result.status = run.Run();
+    const CompileChildren::Usage usage = CompileChildren::Get().usage();
+    result.children_cpu = absl::ToChronoNanoseconds(usage.cpu);
+    result.children_peak_bytes = usage.peak_bytes;
     return result;
   }
+
+  void Abandon() override { CompileChildren::Get().Abandon(); }
 
   void OnStage(StageListener listener) override { on_stage_ = std::move(listener); }
 

@@ -4,6 +4,7 @@
 #define COMPILER_DRIVER_COMPILE_H_
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -87,7 +88,8 @@ using StepMemory = std::function<Recollection(const StepKeys&)>;
 struct CompileResult {
   // InvalidArgument: the IR or an option is wrong. Unimplemented: valid, but beyond this compiler or target.
   // FailedPrecondition: a tool is missing (no assembler). ResourceExhausted: the kernel exceeds the target's limits.
-  // Internal: a bug here. All are deterministic but FailedPrecondition. What a StageListener says.
+  // Internal: a bug here. All are deterministic but FailedPrecondition. Cancelled: abandoned. What a StageListener
+  // says.
   absl::Status status;
   std::vector<Artifact> artifacts;      // in the order of CompileRequest::outputs
   nlohmann::json metadata;              // upstream Triton's names; every option echoed
@@ -97,6 +99,9 @@ struct CompileResult {
   StepKeys keys;          // what the result may be remembered under; empty when it has diagnostics, which name places
   bool recalled = false;  // the result under keys.result stands for this one, which has no artifacts
   std::optional<AssemblyStep> assembly;  // what may be remembered under keys.assembly, unless it came from there
+  // Of processes that worked for this compile and that getrusage does not tell of (assemblers, the linker); 0: none.
+  std::chrono::nanoseconds children_cpu{0};
+  uint64_t children_peak_bytes = 0;
 };
 
 using StageListener = std::function<absl::Status(Stage, const CompileRequest&)>;
@@ -118,6 +123,11 @@ class Compiler {
   virtual ~Compiler() = default;
 
   virtual CompileResult Compile(const CompileRequest& request) = 0;
+
+  // Nobody wants the compile under way any more; from any thread. What another process does for it (assembling,
+  // linking, parsing) ends at once, what this process does goes on to the end of its stage, and the compile ends with
+  // Cancelled.
+  virtual void Abandon() {}
 
   // Called at the start of each stage. An error ends the compile with it. Null removes the listener.
   virtual void OnStage(StageListener listener) = 0;

@@ -12,6 +12,7 @@
 #include "compiler/driver/parse_llvm.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/lowering/lower_to_llvm.h"
+#include "compiler/targets/compile_children.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -84,6 +85,7 @@ absl::Status PipelineRun::RunTimed(Stage stage) {
   if (on_stage_) {
     if (absl::Status status = on_stage_(stage, request_); !status.ok()) return status;
   }
+  if (absl::Status status = CompileChildren::Get().StillWanted(); !status.ok()) return status;
   const auto start = std::chrono::steady_clock::now();
   absl::Status status = RunStage(stage);
   result_.stages.push_back({stage, std::chrono::steady_clock::now() - start});

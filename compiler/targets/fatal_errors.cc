@@ -7,6 +7,7 @@
 #include <string>
 
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/PrettyStackTrace.h"
 
 namespace tritond::compiler {
 namespace {
@@ -27,7 +28,12 @@ void Land(void* data, const char* reason, bool) {
 absl::Status CatchFatalErrors(llvm::function_ref<void()> work) {
   Landing landing;
   llvm::ScopedFatalErrorHandler handler(Land, &landing);
-  if (setjmp(landing.place)) return absl::InternalError(landing.message);
+  // The frames that are jumped over are on a list of the thread, for reports of crashes.
+  const void* frames = llvm::SavePrettyStackState();
+  if (setjmp(landing.place)) {
+    llvm::RestorePrettyStackState(frames);
+    return absl::InternalError(landing.message);
+  }
   work();
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/targets/compile_children.h"
 
 namespace tritond::compiler {
 namespace {
@@ -36,7 +38,10 @@ void Lower(decltype(RLIMIT_AS) resource, uint64_t value) {
   setrlimit(resource, &limit);
 }
 
-void EnterLimits(const IsolationLimits& limits) {
+// It ends with the thread that made it, so that a worker which is killed leaves nothing behind.
+void EnterLimits(pid_t parent, const IsolationLimits& limits) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(0);
   for (int signal_number : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGXCPU, SIGALRM, SIGTERM})
     signal(signal_number, SIG_DFL);
   Lower(RLIMIT_CORE, 0);
@@ -74,26 +79,42 @@ std::string ReadAll(int fd) {
   }
 }
 
+// Until it can be reaped, and is not yet.
+void AwaitEnd(pid_t child) {
+  siginfo_t ended{};
+  while (waitid(P_PID, child, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> RunIsolated(absl::string_view what, llvm::function_ref<absl::StatusOr<std::string>()> work,
                                         const IsolationLimits& limits) {
+  CompileChildren& children = CompileChildren::Get();
+  if (absl::Status status = children.StillWanted(); !status.ok()) return status;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return absl::ResourceExhaustedError(absl::StrCat("pipe: ", strerror(errno)));
+  const pid_t parent = getpid();
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    EnterLimits(limits);
+    EnterLimits(parent, limits);
     Answer(ends[1], work);
   }
   const int fork_error = errno;
   close(ends[1]);
-  std::string answer = child > 0 ? ReadAll(ends[0]) : "";
+  std::string answer;
+  if (child > 0) {
+    const CompileChildren::Working working(child);
+    answer = ReadAll(ends[0]);
+    AwaitEnd(child);
+  }
   close(ends[0]);
   if (child < 0) return absl::ResourceExhaustedError(absl::StrCat("fork: ", strerror(fork_error)));
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (absl::Status wanted = children.StillWanted(); !wanted.ok()) return wanted;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
     return absl::InvalidArgumentError(absl::StrCat(what, " takes more than ", limits.cpu_seconds, " s"));
   if (WIFSIGNALED(status)) return absl::InvalidArgumentError(absl::StrCat(what, " died of signal ", WTERMSIG(status)));

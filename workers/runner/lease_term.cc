@@ -12,8 +12,10 @@ absl::Status LeaseTerm::Enter(compiler::Stage stage, absl::Time now) {
   return absl::OkStatus();
 }
 
-bool LeaseTerm::Overrun(absl::Time now) const {
-  return now - (in_last_stage_ ? cancelled_ : std::min(deadline_, cancelled_)) > kGrace;
+bool LeaseTerm::Expired(absl::Time now) const {
+  return now >= cancelled_ || now >= deadline_ + (in_last_stage_ ? kLastStageGrace : absl::ZeroDuration());
 }
+
+bool LeaseTerm::Overrun(absl::Time now) const { return now - std::min(deadline_, cancelled_) > kGrace; }
 
 }  // namespace tritond::workers

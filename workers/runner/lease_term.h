@@ -9,12 +9,14 @@
 namespace tritond::workers {
 
 // How long one lease is worth working on: until it is cancelled, or until its callers' deadline has passed. The last
-// stage, begun in time, is finished whatever the deadline: little is left to do, and the result is worth keeping. Pure
-// logic; not thread-safe.
+// stage, begun in time, may go on for a little longer than the deadline: what is left to do is little as a rule, and
+// the result is worth keeping. Pure logic; not thread-safe.
 class LeaseTerm final {
  public:
-  // A compile that does not reach its next stage for this long after its term is stuck in one.
-  static constexpr absl::Duration kGrace = absl::Seconds(4);
+  // How long the last stage may go on behind the deadline.
+  static constexpr absl::Duration kLastStageGrace = absl::Seconds(2);
+  // A compile that has not ended this long after its term is stuck in a stage, whichever that is.
+  static constexpr absl::Duration kGrace = absl::Seconds(3);
 
   LeaseTerm() = default;
   explicit LeaseTerm(absl::Time deadline) : deadline_(deadline) {}
@@ -25,7 +27,10 @@ class LeaseTerm final {
   // The compile is about to begin a stage. Cancelled or DeadlineExceeded: it must not.
   absl::Status Enter(compiler::Stage stage, absl::Time now);
 
-  // Whether to end the process, since a stage cannot be interrupted otherwise.
+  // Whether the stage under way is to be abandoned.
+  bool Expired(absl::Time now) const;
+
+  // Whether to end the process, since work of its own cannot be interrupted otherwise.
   bool Overrun(absl::Time now) const;
 
  private:

@@ -13,6 +13,7 @@ const absl::Time kStart = absl::FromUnixSeconds(1000);
 TEST(LeaseTerm, WithoutADeadlineNothingEndsIt) {
   LeaseTerm term;
   EXPECT_TRUE(term.Enter(Stage::kLlir, kStart + absl::Hours(100)).ok());
+  EXPECT_FALSE(term.Expired(kStart + absl::Hours(100)));
   EXPECT_FALSE(term.Overrun(kStart + absl::Hours(100)));
 }
 
@@ -31,18 +32,30 @@ TEST(LeaseTerm, ALaterDeadlineCounts) {
   EXPECT_TRUE(term.Enter(Stage::kLlir, kStart + absl::Hours(1)).ok());
 }
 
-TEST(LeaseTerm, TheLastStageIsFinished) {
+TEST(LeaseTerm, TheLastStageMayGoOnForALittle) {
   LeaseTerm term(kStart + absl::Seconds(1));
+  EXPECT_TRUE(term.Enter(Stage::kLlir, kStart).ok());
+  EXPECT_TRUE(term.Expired(kStart + absl::Seconds(1)));
   EXPECT_TRUE(term.Enter(Stage::kBinary, kStart).ok());
-  EXPECT_FALSE(term.Overrun(kStart + absl::Minutes(1)));
+  EXPECT_FALSE(term.Expired(kStart + absl::Seconds(2)));
+  EXPECT_TRUE(term.Expired(kStart + absl::Seconds(3)));
   term.Extend(kStart + absl::Seconds(5));
-  EXPECT_FALSE(term.Overrun(kStart + absl::Minutes(1)));
+  EXPECT_FALSE(term.Expired(kStart + absl::Seconds(6)));
 }
 
-TEST(LeaseTerm, ButNotWhenItIsCancelled) {
+TEST(LeaseTerm, ButNotForever) {
+  LeaseTerm term(kStart + absl::Seconds(1));
+  EXPECT_TRUE(term.Enter(Stage::kBinary, kStart).ok());
+  EXPECT_FALSE(term.Overrun(kStart + absl::Seconds(1) + LeaseTerm::kGrace));
+  EXPECT_TRUE(term.Overrun(kStart + absl::Seconds(1) + LeaseTerm::kGrace + absl::Milliseconds(1)));
+}
+
+TEST(LeaseTerm, NorWhenItIsCancelled) {
   LeaseTerm term;
   EXPECT_TRUE(term.Enter(Stage::kBinary, kStart).ok());
+  EXPECT_FALSE(term.Expired(kStart));
   term.Cancel(kStart);
+  EXPECT_TRUE(term.Expired(kStart));
   EXPECT_TRUE(absl::IsCancelled(term.Enter(Stage::kBinary, kStart)));
   EXPECT_FALSE(term.Overrun(kStart + LeaseTerm::kGrace));
   EXPECT_TRUE(term.Overrun(kStart + LeaseTerm::kGrace + absl::Milliseconds(1)));

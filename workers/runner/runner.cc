@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <random>
@@ -98,6 +99,7 @@ class Runner {
   bool WornOut() const;
   // What the process is to blame should it die from now on.
   void HoldLocked(uint64_t lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  [[noreturn]] void EndProcess();
   bool Send(const v1::WorkerMessage& message);
   void SetWritable(bool writable);
   void GiveUp();
@@ -263,7 +265,7 @@ void Runner::ReadUntilEnd() {
   ended_ = true;
   HoldLocked(0);
   // Nobody wants what is being compiled, and it cannot be interrupted.
-  if (current_ != 0) _exit(kExitCancelled);
+  if (current_ != 0) EndProcess();
   heartbeats_end_.Set();
 }
 
@@ -277,6 +279,7 @@ void Runner::Handle(v1::DaemonMessage message) {
       next_->clear_job();  // Answered by CompileOne without work.
     } else if (current_ == message.cancel().lease()) {
       term_.Cancel(timing::SteadyNow());
+      compiler_.Abandon();
     }
   } else if (message.has_extend()) {
     const uint64_t lease = message.extend().lease();
@@ -318,6 +321,12 @@ void Runner::CompileLoop() {
   absl::MutexLock lock(&write_mu_);
   writable_ = false;
   stream_->WritesDone();
+}
+
+// What works for the compile in other processes ends first: afterwards nobody might end it.
+void Runner::EndProcess() {
+  compiler_.Abandon();
+  _exit(kExitCancelled);
 }
 
 void Runner::HoldLocked(uint64_t lease) {
@@ -378,10 +387,12 @@ void Runner::CompileOne(const v1::Lease& lease) {
   } else {
     result.status = request.status();
   }
+  const absl::Duration cpu = usage.cpu() + absl::FromChrono(result.children_cpu);
+  const uint64_t peak_bytes = std::max(usage.peak_bytes(), result.children_peak_bytes);
   *answer.mutable_compiled() = FromCompiler(lease.id(), std::move(result));
   v1::ActionResult& action = *answer.mutable_compiled()->mutable_result();
-  action.set_cost_cpu_seconds(absl::ToDoubleSeconds(usage.cpu()));
-  action.set_peak_memory_bytes(usage.peak_bytes());
+  action.set_cost_cpu_seconds(absl::ToDoubleSeconds(cpu));
+  action.set_peak_memory_bytes(peak_bytes);
   action.set_target(lease.compile().target());
   ++jobs_;
   if (WornOut()) Retire();  // Before the outcome: behind it the daemon might give a further lease.
@@ -394,8 +405,9 @@ void Runner::HeartbeatLoop() {
       absl::MutexLock lock(&mu_);
       if (current_ != 0 && term_.Overrun(timing::SteadyNow())) {
         HoldLocked(0);
-        _exit(kExitCancelled);
+        EndProcess();
       }
+      if (current_ != 0 && term_.Expired(timing::SteadyNow())) compiler_.Abandon();
       if (timing::SteadyNow() > drain_by_) draining_ = true;
     }
     v1::WorkerMessage message;

@@ -33,8 +33,9 @@ struct RunnerOptions {
 // done its share or a stop signal asks it to end (Ok), or the connection ends (Unavailable). FailedPrecondition:
 // sockets cannot be forbidden. A worker that is to end tells the daemon, does what it holds, and ends when the daemon
 // says that no more comes. Uses the calling thread to read, one to compile, one for heartbeats and one for signals,
-// which the caller holds (HoldStopSignals). A lease that is cancelled and does not end soon ends the process: a compile
-// cannot be interrupted otherwise.
+// which the caller holds (HoldStopSignals). A lease that nobody wants any more is abandoned: assemblers and the linker
+// end at once, and when the compile does not end soon, neither does the process go on: its own work cannot be
+// interrupted.
 absl::Status RunWorker(const RunnerOptions& options, compiler::Compiler& compiler);
 
 }  // namespace tritond::workers

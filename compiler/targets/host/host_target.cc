@@ -9,6 +9,7 @@
 #include "compiler/targets/host/pipeline.h"
 #include "compiler/targets/host/runtime.h"
 #include "compiler/targets/isolated_work.h"
+#include "compiler/targets/work_process.h"
 #include "llvm/Config/llvm-config.h"
 
 namespace tritond::compiler::host {
@@ -17,9 +18,18 @@ namespace {
 constexpr int64_t kMaxSharedBytes = 1 << 20;
 constexpr int kMaxWarps = 32;
 
+constexpr int kLinkSeconds = 100;
+
+absl::StatusOr<std::string> AssembleAndLink(absl::string_view text) {
+  absl::StatusOr<std::string> object = AssembleObject(std::string(text));
+  if (!object.ok()) return object.status();
+  return LinkObject(*object);
+}
+
 class HostTarget final : public Target {
  public:
-  HostTarget(std::string name, int warp_size) : name_(std::move(name)), ops_(warp_size) {}
+  HostTarget(std::string name, int warp_size)
+      : name_(std::move(name)), ops_(warp_size), linker_("the linker", AssembleAndLink) {}
 
   std::string Name() const override { return name_; }
   std::string AsmFormat() const override { return "s"; }
@@ -39,13 +49,13 @@ class HostTarget final : public Target {
   }
 
   absl::Status Optimize(llvm::Module& module, const KernelOptions& options) override {
-    absl::StatusOr<llvm::TargetMachine*> machine = Machine();
+    absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = MakeTargetMachine();
     if (!machine.ok()) return machine.status();
     return OptimizeModule(module, **machine, options);
   }
 
   absl::StatusOr<std::string> EmitAsm(llvm::Module& module, const KernelOptions& options) override {
-    absl::StatusOr<llvm::TargetMachine*> machine = Machine();
+    absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = MakeTargetMachine();
     if (!machine.ok()) return machine.status();
     return WriteAssemblyText(module, **machine);
   }
@@ -61,14 +71,10 @@ class HostTarget final : public Target {
   }
 
   absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) override {
-    auto assemble = [&]() -> absl::StatusOr<std::string> {
-      absl::StatusOr<std::string> object = AssembleObject(text);
-      if (!object.ok()) return object.status();
-      return LinkObject(*object);
-    };
-    if (!options.foreign_asm) return assemble();
+    // lld resets the options of all of LLVM, which other targets go by: it never runs in this process.
+    if (!options.foreign_asm) return linker_.Run(text, kLinkSeconds);
     // LLVM's assembler takes its own text; it crashes on some that others write.
-    return RunIsolated("the assembler", assemble);
+    return RunIsolated("the assembler", [&] { return AssembleAndLink(text); });
   }
 
   absl::Status AssemblerStatus() override { return absl::OkStatus(); }
@@ -80,19 +86,9 @@ class HostTarget final : public Target {
   std::string AssemblyToolsId() override { return ToolsId(); }
 
  private:
-  // It serves every module, so it is made once.
-  absl::StatusOr<llvm::TargetMachine*> Machine() {
-    if (!machine_) {
-      absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> made = MakeTargetMachine();
-      if (!made.ok()) return made.status();
-      machine_ = *std::move(made);
-    }
-    return machine_.get();
-  }
-
   const std::string name_;
   const HostOps ops_;
-  std::unique_ptr<llvm::TargetMachine> machine_;
+  WorkProcess linker_;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ struct AssembleOptions {
   std::string arch;       // "sm_90a"
   bool fp_fusion = true;  // the assembler may contract a * b + c
   bool line_info = false;
-  int cpu_seconds = 100;           // for ptxas as a program; libraries cannot be stopped
+  int cpu_seconds = 100;           // for ptxas as a program, and for what runs apart
   std::vector<std::string> extra;  // flags as ptxas spells them, after ours
 };
 
@@ -43,6 +43,9 @@ absl::StatusOr<std::unique_ptr<Assembler>> OpenNvJitLink(const std::string& path
 absl::StatusOr<std::unique_ptr<Assembler>> OpenNvPtxCompiler(const std::string& path);
 // The program at `path`, run once a text with files in a temporary folder. NotFound: no working ptxas there.
 absl::StatusOr<std::unique_ptr<Assembler>> OpenPtxas(const std::string& path);
+
+// The same assembler in a process of its own (WorkProcess). Cancelled too, when the compile is abandoned.
+std::unique_ptr<Assembler> RunApart(std::unique_ptr<Assembler> assembler);
 
 // The newest PTX ISA of a CUDA release: 12.8 → 87.
 int PtxVersionOfCuda(int major, int minor);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LLVM 19 writes PTX up to 8.5 and for devices up to sm_90a. What it writes for sm_90 is valid for every later device
 // and version too, so the two lines that name them are replaced in the text.
+#include <map>
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
@@ -32,12 +33,16 @@ void InitializeBackEnd() {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    // Pointers to shared, constant and local memory have 32 bits: fewer registers. LLVM has no other switch for it.
-    auto& registered = llvm::cl::getRegisteredOptions();
-    if (auto it = registered.find("nvptx-short-ptr"); it != registered.end()) {
-      static_cast<llvm::cl::opt<bool>*>(it->second)->setValue(true);
-    }
   });
+}
+
+// Pointers to shared, constant and local memory have 32 bits: fewer registers. LLVM has no other switch for it than an
+// option of the process, which whoever parses options resets: so it is set for each machine, which reads it once.
+void UseShortPointers() {
+  auto& registered = llvm::cl::getRegisteredOptions();
+  if (auto it = registered.find("nvptx-short-ptr"); it != registered.end()) {
+    static_cast<llvm::cl::opt<bool>*>(it->second)->setValue(true);
+  }
 }
 
 // The newest version up to `wanted` of which LLVM has a feature of its own.
@@ -71,6 +76,26 @@ void DropCallNumbers(std::string& text) {
     text.erase(at, std::min(text.find('\n', at), text.size()) - at);
 }
 
+// The same numbers are in the names of prototypes, which calls by address need: "prototype_7 : .callprototype ()_ ();"
+// and "call (), %rd1, (), prototype_7;". They are counted anew in each text.
+void RenumberPrototypes(std::string& text) {
+  const llvm::StringRef word = "prototype_";
+  std::map<std::string, size_t> numbers;
+  std::string renumbered;
+  size_t done = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const size_t begin = at + word.size();
+    const size_t end = std::min(text.find_first_not_of("0123456789", begin), text.size());
+    const bool whole = begin < end && at > 0 && llvm::StringRef(" \t\n").contains(text[at - 1]) &&
+                       (end == text.size() || llvm::StringRef(" ;\n").contains(text[end]));
+    if (!whole) continue;
+    const size_t number = numbers.try_emplace(text.substr(begin, end - begin), numbers.size()).first->second;
+    absl::StrAppend(&renumbered, absl::string_view(text).substr(done, begin - done), number);
+    done = end;
+  }
+  if (done > 0) text = absl::StrCat(renumbered, absl::string_view(text).substr(done));
+}
+
 // PTX ISA, "Identifiers": a letter, then letters, digits, _ and $; or one of _ and $, then at least one of those.
 bool IsIdentifier(llvm::StringRef name) {
   const auto follows = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$'; };
@@ -93,6 +118,7 @@ absl::Status CheckNames(const llvm::Module& module) {
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Architecture& arch, int ptx_version,
                                                                        const KernelOptions& options) {
   InitializeBackEnd();
+  UseShortPointers();
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
   if (!target) return absl::InternalError(error);
@@ -114,6 +140,7 @@ absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& m
   // Also drops ", debug", which asks the assembler for -g; line numbers need none.
   ReplaceDirective(ptx, ".target", arch.binary_arch);
   DropCallNumbers(ptx);
+  RenumberPrototypes(ptx);
   if (num_ctas > 1) AddClusterSize(ptx, num_ctas);
   return ptx;
 }

@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "compiler/targets/nvidia/assembler.h"
 
 namespace tritond::compiler::nvidia {
@@ -135,16 +136,18 @@ class PtxasAssembler final : public Assembler {
     command.insert(command.end(), {in.Path(), "--output-file", out.Path()});
     absl::StatusOr<Outcome> outcome = RunProgram(command, {in.fd(), out.fd()}, options.cpu_seconds);
     if (!outcome.ok()) return outcome.status();
+    // Descriptors' numbers depend on what else this process has open; a message must not.
+    const std::string log =
+        absl::StrReplaceAll(outcome->log, {{in.Path(), "kernel.ptx"}, {out.Path(), "kernel.cubin"}});
     if (WIFSIGNALED(outcome->status) && WTERMSIG(outcome->status) == SIGXCPU) {
       return absl::ResourceExhaustedError(
           absl::StrCat(Name(), " takes more than ", options.cpu_seconds,
                        " s of processor time for this kernel; with more warps each thread has less to do"));
     }
     if (WIFSIGNALED(outcome->status)) {
-      return absl::InternalError(
-          absl::StrCat(Name(), " died of signal ", WTERMSIG(outcome->status), ": ", outcome->log));
+      return absl::InternalError(absl::StrCat(Name(), " died of signal ", WTERMSIG(outcome->status), ": ", log));
     }
-    if (WEXITSTATUS(outcome->status) != 0) return AssemblyError(Name(), outcome->log);
+    if (WEXITSTATUS(outcome->status) != 0) return AssemblyError(Name(), log);
     return out.Contents();
   }
 

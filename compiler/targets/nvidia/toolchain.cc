@@ -110,7 +110,7 @@ class SearchingToolchain final : public Toolchain {
       for (const std::string& path : paths) {
         absl::StatusOr<std::unique_ptr<Assembler>> opened = open(path);
         if (opened.ok()) {
-          assembler_ = *std::move(opened);
+          assembler_ = RunApart(*std::move(opened));
           return true;
         }
         problems.push_back(std::string(opened.status().message()));
