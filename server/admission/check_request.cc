@@ -6,6 +6,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "proto/plain_text/plain_text.h"
 
 namespace tritond::server {
 namespace {
@@ -98,11 +99,12 @@ void CheckStages(const RequestFacts& facts, std::vector<Violation>* violations) 
 // Names go into logs, metrics and pages.
 void CheckName(const char* field, const std::string& name, size_t most, std::vector<Violation>* violations) {
   if (name.size() > most) violations->push_back({field, absl::StrCat("has ", name.size(), " bytes, more than ", most)});
-  if (std::any_of(name.begin(), name.end(), [](unsigned char c) { return std::iscntrl(c); }))
-    violations->push_back({field, "must have no control characters"});
+  if (!proto::IsPlainText(name)) violations->push_back({field, "must be text without control characters"});
 }
 
 }  // namespace
+
+bool IsTenantName(absl::string_view name) { return name.size() <= kMaxTenantBytes && proto::IsPlainText(name); }
 
 bool IsTargetSyntax(absl::string_view target) {
   constexpr size_t kMaxLength = 100;

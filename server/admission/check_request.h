@@ -44,6 +44,9 @@ std::vector<Violation> CheckRequest(const RequestFacts& facts, const AdmissionLi
 // What is wrong with IR of this size, where something is; CheckRequest says it too.
 std::optional<Violation> CheckIrSize(uint64_t bytes, const AdmissionLimits& limits);
 
+// Whether a tenant may be called so: text of at most kMaxTenantBytes without control characters.
+bool IsTenantName(absl::string_view name);
+
 // "cuda:90a", "hip:gfx942", "host": a vendor in lower case and, after a colon, what it calls the architecture.
 bool IsTargetSyntax(absl::string_view target);
 

@@ -2,6 +2,7 @@
 #include "server/app/compile_metrics.h"
 
 #include "absl/strings/ascii.h"
+#include "server/admission/check_request.h"
 #include "server/rpc/metrics.h"
 
 namespace tritond::server {
@@ -55,7 +56,7 @@ CompileMetrics::CompileMetrics(prometheus::Registry& registry)
 std::string CompileMetrics::TenantLabel(const std::string& tenant) {
   absl::MutexLock lock(&mu_);
   if (known_tenants_.count(tenant) > 0) return tenant;
-  if (known_tenants_.size() >= kMaxTenants) return "other";
+  if (known_tenants_.size() >= kMaxTenants || !IsTenantName(tenant)) return "other";
   known_tenants_.insert(tenant);
   return tenant;
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "proto/plain_text/plain_text.h"
 #include "server/rpc/metrics.h"
 
 namespace tritond::server {
@@ -199,6 +200,16 @@ void HideTenants(const PageAccess& access, std::vector<prometheus::MetricFamily>
   families->erase(std::remove_if(families->begin(), families->end(),
                                  [](const prometheus::MetricFamily& family) { return family.metric.empty(); }),
                   families->end());
+}
+
+void EscapeLabels(std::vector<prometheus::MetricFamily>* families) {
+  for (prometheus::MetricFamily& family : *families) {
+    for (prometheus::ClientMetric& metric : family.metric) {
+      for (auto& label : metric.label) {
+        if (!proto::IsPlainText(label.value)) label.value = proto::EscapeToPlain(label.value);
+      }
+    }
+  }
 }
 
 }  // namespace tritond::server

@@ -20,6 +20,9 @@ inline constexpr size_t kMaxSeries = 200;
 // Takes out the series of tenants that the caller may not see, whatever metric they belong to.
 void HideTenants(const PageAccess& access, std::vector<prometheus::MetricFamily>* families);
 
+// No label writes to a terminal or ends a line of the page: what is not plain text in a value is escaped.
+void EscapeLabels(std::vector<prometheus::MetricFamily>* families);
+
 }  // namespace tritond::server
 
 #endif  // SERVER_APP_LIVE_METRICS_H_

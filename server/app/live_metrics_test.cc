@@ -5,6 +5,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "absl/strings/str_cat.h"
+#include "proto/plain_text/plain_text.h"
 #include "server/app/compile_metrics.h"
 
 namespace tritond::server {
@@ -120,6 +121,27 @@ TEST(HideTenants, LeavesTheCallersOwnAndWhatNamesNone) {
   access.tenant = "blue";
   EXPECT_EQ(SeriesOf(text_for(access), "tritond_tenant_jobs"), 2u);
   EXPECT_EQ(text_for(access).find("\"red\""), std::string::npos);
+}
+
+TEST(EscapeLabels, NoValueHasControlCharacters) {
+  StatusView view;
+  StatusView::Worker worker;
+  worker.id = "w1";
+  worker.name = "a\nb\x1b[2J\xff";
+  worker.state = "idle";
+  view.workers.push_back(worker);
+  std::vector<prometheus::MetricFamily> families = LiveMetrics(view);
+  EscapeLabels(&families);
+  bool seen = false;
+  for (const prometheus::MetricFamily& family : families) {
+    for (const prometheus::ClientMetric& metric : family.metric) {
+      for (const auto& label : metric.label) {
+        EXPECT_TRUE(proto::IsPlainText(label.value)) << family.name;
+        seen |= label.value == "a\\x0ab\\x1b[2J\\xff";
+      }
+    }
+  }
+  EXPECT_TRUE(seen);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "proto/plain_text/plain_text.h"
 
 namespace tritond::server {
 namespace {
@@ -25,16 +26,16 @@ const char* LevelName(LogEvent::Level level) {
   return "";
 }
 
-bool IsPlain(unsigned char c) { return c > ' ' && c != '"' && c != '=' && c != '\\' && c != 0x7f; }
+bool IsOfWord(char c) { return c != ' ' && c != '"' && c != '=' && c != '\\'; }
 
 std::string Word(const std::string& value) {
-  if (std::all_of(value.begin(), value.end(), IsPlain)) return value;
-  return absl::StrCat("\"", absl::Utf8SafeCEscape(value), "\"");
+  if (std::all_of(value.begin(), value.end(), IsOfWord) && proto::IsPlainText(value)) return value;
+  return absl::StrCat("\"", proto::EscapeToPlain(absl::Utf8SafeCEscape(value)), "\"");
 }
 
 // A line stays one line, whatever a worker said in it.
 std::string OneLine(const std::string& message) {
-  return absl::StrReplaceAll(message, {{"\n", " | "}, {"\r", " "}, {"\x1b", " "}});
+  return proto::EscapeToPlain(absl::StrReplaceAll(message, {{"\n", " | "}, {"\r", " "}, {"\t", " "}}));
 }
 
 }  // namespace
@@ -47,7 +48,8 @@ std::string FormatLogLine(const LogEvent& event, absl::Time time, LogFormat form
     for (const auto& [name, value] : event.fields) {
       if (!value.empty()) json[name] = value;
     }
-    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    // ASCII alone: a terminal that shows the line meets no control character.
+    return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   }
   std::string line = absl::StrCat(stamp, " ", LevelName(event.level), " ",
                                   event.message.empty() ? event.event : OneLine(event.message));

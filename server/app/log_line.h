@@ -26,7 +26,8 @@ using LogSink = std::function<void(const LogEvent&)>;
 enum class LogFormat { kText, kJson };
 
 // One line, without its end. JSON: {"time", "level", "event", "message", the fields …}, all of them strings. Text:
-// time, level and message, then the fields as NAME=VALUE, quoted where they would otherwise fall apart.
+// time, level and message, then the fields as NAME=VALUE, quoted where they would otherwise fall apart. Control
+// characters and bytes that are no text are escaped in both, so that nobody who is quoted writes to a terminal.
 std::string FormatLogLine(const LogEvent& event, absl::Time time, LogFormat format);
 
 }  // namespace tritond::server

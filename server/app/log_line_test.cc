@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "proto/plain_text/plain_text.h"
+
 namespace tritond::server {
 namespace {
 
@@ -34,6 +36,22 @@ TEST(FormatLogLine, NobodyForgesALine) {
       LogEvent::Level::kInfo, "message", "worker: x\n2023 error forged", {{"label", "a\nlevel=error"}}};
   for (LogFormat format : {LogFormat::kText, LogFormat::kJson})
     EXPECT_EQ(FormatLogLine(event, kTime, format).find('\n'), std::string::npos);
+}
+
+TEST(FormatLogLine, NobodyWritesToATerminal) {
+  std::string everything;
+  for (int c = 0; c < 256; ++c) everything.push_back(static_cast<char>(c));
+  everything +=
+      "\xc2\x9b"
+      "31m \xe2\x80\xae";
+  const LogEvent event{
+      LogEvent::Level::kInfo, "compile_ended", everything, {{"label", everything}, {"worker", everything}}};
+  for (LogFormat format : {LogFormat::kText, LogFormat::kJson})
+    EXPECT_TRUE(proto::IsPlainText(FormatLogLine(event, kTime, format))) << FormatLogLine(event, kTime, format);
+  // What can be read stays readable.
+  const LogEvent fine{LogEvent::Level::kInfo, "message", "", {{"tenant", "K\xc3\xb6ln"}}};
+  EXPECT_NE(FormatLogLine(fine, kTime, LogFormat::kText).find("tenant=K\xc3\xb6ln"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(FormatLogLine(fine, kTime, LogFormat::kJson))["tenant"], "K\xc3\xb6ln");
 }
 
 TEST(FormatLogLine, BytesThatAreNoTextStayValidJson) {

@@ -385,6 +385,7 @@ std::string Server::MetricsText(const WebCaller& caller) {
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   for (prometheus::MetricFamily& family : LiveMetrics(status_->Status())) families.push_back(std::move(family));
   if (!config_.metrics_show_tenants) HideTenants(DecideAccess(access_->policy(), caller), &families);
+  EscapeLabels(&families);
   return prometheus::TextSerializer().Serialize(families);
 }
 

@@ -142,8 +142,9 @@ void Metrics::Refuse(absl::string_view reason, absl::string_view tenant) {
   auto it = refusals_.find(reason);
   (it != refusals_.end() ? it : refusals_.find(kOther))->second->Increment();
   const bool not_now = std::find(std::begin(kNotNow), std::end(kNotNow), reason) != std::end(kNotNow);
-  const TenantMeter& meter = tenants.Of(tenant);
-  (not_now ? meter.rejected : meter.failed)->Increment();
+  // Those without room come from tenants that ask as they should; the rest may be anything.
+  if (not_now) return tenants.Of(tenant).rejected->Increment();
+  tenants.OfRefused(tenant).failed->Increment();
 }
 
 void Metrics::Cancel(absl::string_view tenant) {

@@ -5,6 +5,11 @@
 #include "server/admission/check_request.h"
 
 namespace tritond::server {
+namespace {
+
+constexpr char kOther[] = "other";
+
+}  // namespace
 
 TenantMetrics::TenantMetrics(prometheus::Registry& registry)
     : requests_(prometheus::BuildCounter()
@@ -25,12 +30,20 @@ std::atomic<const TenantMetrics::Known*>& TenantMetrics::PlaceOf(absl::string_vi
   }
 }
 
-const TenantMeter& TenantMetrics::Of(absl::string_view tenant) {
-  if (tenant.size() > kMaxTenantBytes) tenant = "other";  // A hit is answered whatever its caller is called.
+const TenantMetrics::Known* TenantMetrics::Find(absl::string_view tenant) {
   const Known* known = PlaceOf(tenant).load(std::memory_order_acquire);
-  if (known != nullptr && known->name == tenant) return known->meter;
-  const TenantMeter* other = other_.load(std::memory_order_acquire);
-  return other != nullptr ? *other : Add(tenant);
+  return known != nullptr && known->name == tenant ? known : nullptr;
+}
+
+const TenantMeter& TenantMetrics::Of(absl::string_view tenant) {
+  if (const Known* known = Find(tenant)) return known->meter;
+  if (const TenantMeter* other = other_.load(std::memory_order_acquire)) return *other;
+  return Add(IsTenantName(tenant) ? tenant : kOther);  // A hit is answered whatever its caller is called.
+}
+
+const TenantMeter& TenantMetrics::OfRefused(absl::string_view tenant) {
+  const Known* known = Find(tenant);
+  return known != nullptr ? known->meter : Of(kOther);
 }
 
 const TenantMeter& TenantMetrics::Add(absl::string_view tenant) {
@@ -39,7 +52,7 @@ const TenantMeter& TenantMetrics::Add(absl::string_view tenant) {
   if (const Known* known = place.load(std::memory_order_acquire)) return known->meter;
   if (const TenantMeter* other = other_.load(std::memory_order_acquire)) return *other;
   const bool full = known_.size() >= kMaxTenants;
-  const std::string name = full ? "other" : std::string(tenant);
+  const std::string name = full ? kOther : std::string(tenant);
   known_.push_back(std::make_unique<const Known>(Known{name, MakeMeter(name)}));
   const Known& added = *known_.back();
   if (full) {

@@ -39,8 +39,10 @@ class TenantMetrics final {
   static constexpr size_t kMaxTenants = 100;
 
   explicit TenantMetrics(prometheus::Registry& registry);
-  // For as long as this lives.
+  // For as long as this lives. "other" for what is no tenant's name.
   const TenantMeter& Of(absl::string_view tenant);
+  // The same, but a tenant that has no meter yet gets none of its own: whoever is refused adds no series.
+  const TenantMeter& OfRefused(absl::string_view tenant);
 
  private:
   struct Known {
@@ -50,6 +52,7 @@ class TenantMetrics final {
   // Many more places than tenants, so that a place is found in a step or two.
   static constexpr size_t kPlaces = 512;
 
+  const Known* Find(absl::string_view tenant);
   // The first place that holds the tenant or nobody, beginning where its name says.
   std::atomic<const Known*>& PlaceOf(absl::string_view tenant);
   TenantMeter MakeMeter(const std::string& tenant);

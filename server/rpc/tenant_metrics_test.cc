@@ -33,6 +33,28 @@ TEST(TenantMetrics, TheRestCountTogether) {
   EXPECT_NE(&metrics.Of("t0"), &metrics.Of("t299"));
 }
 
+TEST(TenantMetrics, WhoeverIsRefusedAddsNoSeries) {
+  prometheus::Registry registry;
+  TenantMetrics metrics(registry);
+  const TenantMeter& blue = metrics.Of("blue");
+  EXPECT_EQ(&metrics.OfRefused("blue"), &blue);
+  EXPECT_EQ(&metrics.OfRefused("red"), &metrics.Of("other"));
+  metrics.OfRefused("red").failed->Increment();
+  for (const prometheus::MetricFamily& family : registry.Collect()) {
+    for (const prometheus::ClientMetric& metric : family.metric) {
+      for (const auto& label : metric.label) EXPECT_NE(label.value, "red");
+    }
+  }
+}
+
+TEST(TenantMetrics, WhatIsNoNameOfATenantCountsAsOther) {
+  prometheus::Registry registry;
+  TenantMetrics metrics(registry);
+  for (const std::string& tenant : {std::string("a\nb"), std::string("\x1b[2J"), std::string("\xff"),
+                                    std::string("a\0b", 3), std::string("\xc2\x9b"), std::string(129, 'x')})
+    EXPECT_EQ(&metrics.Of(tenant), &metrics.Of("other")) << tenant;
+}
+
 TEST(TenantMetrics, CallersAtOnceGetTheSame) {
   prometheus::Registry registry;
   TenantMetrics metrics(registry);

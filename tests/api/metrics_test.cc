@@ -137,6 +137,25 @@ TEST_F(MetricsTest, EveryAnswerIsCountedOnceWithItsReason) {
   EXPECT_EQ(refusals("other"), 0);
 }
 
+TEST_F(MetricsTest, ARefusedTenantAddsNoSeriesAndAHitCountsWhateverItsCallerIsCalled) {
+  Start();
+  Cost(Of("blue", "module {} // one"));
+  v1::CompileResponse response;
+  v1::CompileRequest wrong = Of("never-seen", "module {} // two");
+  wrong.set_target("Not A Target");
+  EXPECT_EQ(Compile(wrong, &response).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  for (const std::string& tenant :
+       {std::string("evil\nname"), std::string("evil\x1b[2J"), std::string("evil\xc2\x9b")}) {
+    EXPECT_EQ(Compile(Of(tenant, "module {} // three"), &response).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_TRUE(Compile(Of(tenant, "module {} // one"), &response).ok());
+  }
+  EXPECT_THAT(Text(), Not(HasSubstr("never-seen")));
+  EXPECT_THAT(Text(), Not(HasSubstr("evil")));
+  EXPECT_EQ(Requests("other", "failed"), 4);
+  EXPECT_EQ(Requests("other", "hit"), 3);
+  EXPECT_EQ(Requests("blue", "compiled"), 1);
+}
+
 TEST_F(MetricsTest, WhoWaitsForAWorkerIsShownByTarget) {
   config.workers = 0;
   Start(/*wait=*/false);

@@ -15,6 +15,7 @@ import sys
 LAYERS = {
     "timing/steady": [],
     "proto/v1": [],
+    "proto/plain_text": [],
     "proto/request_key": ["proto/v1"],
     "compiler/layout": [],
     "compiler/ir": ["compiler/layout"],
@@ -34,7 +35,7 @@ LAYERS = {
     "workers/runner": ["proto", "compiler/driver", "workers/device"],
     "workers/pool": ["proto"],
     "server/scheduler": [],
-    "server/admission": [],
+    "server/admission": ["proto/plain_text"],
     "server/cluster": ["cache/api", "server/scheduler"],
     "server/autotune": [],
     "server/retention": ["cache/api"],

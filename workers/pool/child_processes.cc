@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/plain_text/plain_text.h"
 #include "timing/steady/steady_time.h"
 
 extern char** environ;
@@ -198,12 +200,12 @@ void ChildProcesses::ReadLocked(Slot* slot, Calls* calls) {
     }
     for (ssize_t i = 0; i < count; ++i) {
       if (buffer[i] != '\n') {
-        if (slot->line.size() < kMaxLine) slot->line.push_back(buffer[i]);
+        if (slot->line.size() < kMaxLine) slot->line.push_back(buffer[i] == '\t' ? ' ' : buffer[i]);
         continue;
       }
-      if (on_line_) calls->push_back([this, pid = slot->child.pid, line = slot->line] { on_line_(pid, line); });
-      slot->tail.push_back(std::move(slot->line));
-      slot->line.clear();
+      std::string line = proto::EscapeToPlain(std::exchange(slot->line, ""));
+      if (on_line_) calls->push_back([this, pid = slot->child.pid, line] { on_line_(pid, line); });
+      slot->tail.push_back(std::move(line));
       if (slot->tail.size() > kTailLines) slot->tail.erase(slot->tail.begin());
     }
   }
@@ -221,7 +223,7 @@ void ChildProcesses::ReapLocked(Slot* slot, absl::Time now, Calls* calls) {
   end.pid = slot->child.pid;
   end.clean = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   end.report = HowItEnded(WIFSIGNALED(status) ? WTERMSIG(status) : 0, WEXITSTATUS(status));
-  if (!slot->line.empty()) slot->tail.push_back(slot->line);
+  if (!slot->line.empty()) slot->tail.push_back(proto::EscapeToPlain(slot->line));
   EndLocked(slot, now, end.clean, end.report);
   if (!slot->tail.empty()) absl::StrAppend(&end.report, "\n", absl::StrJoin(slot->tail, "\n"));
   if (on_end_) calls->push_back([this, end] { on_end_(end); });

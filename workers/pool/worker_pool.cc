@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/util/time_util.h"
+#include "proto/plain_text/plain_text.h"
 #include "timing/steady/steady_time.h"
 
 namespace tritond::workers {
@@ -37,12 +38,15 @@ google::protobuf::Duration ToProto(absl::Duration duration) {
 bool IsReasonable(const v1::Hello& hello) {
   constexpr size_t kMostName = 256, kMostBuildId = 1024;
   constexpr int kMostTargets = 256, kMostDevices = 256, kMostLeases = 256, kMostSignal = 128;
-  const auto fits = [](const auto& named) { return named.name().size() <= kMostName; };
-  return hello.name().size() <= kMostName && hello.host().size() <= kMostName &&
-         hello.build_id().size() <= kMostBuildId && hello.targets_size() <= kMostTargets &&
-         hello.supervisor().size() <= kMostName && hello.last_end().leases_size() <= kMostLeases &&
-         hello.last_end().signal() >= 0 && hello.last_end().signal() <= kMostSignal &&
-         hello.devices_size() <= kMostDevices && std::all_of(hello.targets().begin(), hello.targets().end(), fits) &&
+  const auto is_text = [](const std::string& text, size_t most) {
+    return text.size() <= most && proto::IsPlainText(text);
+  };
+  const auto fits = [&](const auto& named) { return is_text(named.name(), kMostName); };
+  return fits(hello) && is_text(hello.host(), kMostName) && is_text(hello.build_id(), kMostBuildId) &&
+         is_text(hello.supervisor(), kMostName) && hello.targets_size() <= kMostTargets &&
+         hello.last_end().leases_size() <= kMostLeases && hello.last_end().signal() >= 0 &&
+         hello.last_end().signal() <= kMostSignal && hello.devices_size() <= kMostDevices &&
+         std::all_of(hello.targets().begin(), hello.targets().end(), fits) &&
          std::all_of(hello.devices().begin(), hello.devices().end(), fits);
 }
 
@@ -96,7 +100,8 @@ WorkerPool::WorkerRecord* WorkerPool::FindLocked(const std::shared_ptr<Session>&
 
 void WorkerPool::Welcome(const std::shared_ptr<Session>& session, const v1::Hello& hello) {
   if (!IsReasonable(hello)) {
-    session->Close(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "Hello has names longer than any is, or too many"));
+    session->Close(grpc::Status(grpc::StatusCode::INVALID_ARGUMENT,
+                                "Hello has names longer than any is, names with control characters, or too many"));
     return;
   }
   std::string id;
