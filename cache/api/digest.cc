@@ -40,8 +40,8 @@ absl::StatusOr<Digest> Digest::FromHex(absl::string_view hex) {
     return absl::InvalidArgumentError(absl::StrCat("a digest has 64 hexadecimal digits, not ", hex.size()));
   }
   for (char c : hex) {
-    if (!absl::ascii_isxdigit(static_cast<unsigned char>(c))) {
-      return absl::InvalidArgumentError("a digest has hexadecimal digits only");
+    if (!absl::ascii_isdigit(static_cast<unsigned char>(c)) && (c < 'a' || c > 'f')) {
+      return absl::InvalidArgumentError("a digest has lower-case hexadecimal digits only");
     }
   }
   return FromBytes(absl::HexStringToBytes(hex));

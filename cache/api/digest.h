@@ -27,7 +27,7 @@ class Digest final {
 
   // The SHA-256 of `bytes`. Cannot fail.
   static Digest Of(absl::string_view bytes);
-  // InvalidArgument unless `hex` is 64 hexadecimal digits, of either case.
+  // InvalidArgument unless `hex` is 64 lower-case hexadecimal digits: a digest has one name.
   static absl::StatusOr<Digest> FromHex(absl::string_view hex);
   // Takes the digest itself, not what it is of. InvalidArgument unless `bytes` has 32 bytes.
   static absl::StatusOr<Digest> FromBytes(absl::string_view bytes);

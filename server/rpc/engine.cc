@@ -9,6 +9,7 @@
 #include "absl/time/clock.h"
 #include "google/protobuf/util/time_util.h"
 #include "server/rpc/compile_call.h"
+#include "server/rpc/parse_digest.h"
 #include "server/rpc/source_places.h"
 #include "server/rpc/stage_name.h"
 #include "server/rpc/status.h"
@@ -182,8 +183,7 @@ absl::StatusOr<v1::EvictResponse> Engine::EvictAll() {
 }
 
 void Engine::Lookup(const std::string& key, const std::string& tenant, Answered answered) {
-  if (!cache::Digest::FromHex(key).ok())
-    return answered(InvalidRequest({{"key", "must be 64 lowercase hexadecimal digits"}}));
+  if (absl::Status status = ParseDigest("key", key).status(); !status.ok()) return answered(std::move(status));
   if (std::optional<absl::StatusOr<CompileAnswer>> stored = FindAnswer(key, tenant, clock_()))
     return answered(*std::move(stored));
   const auto missed = [this](const std::string& missing) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/parse_digest.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 
@@ -8,10 +9,7 @@ grpc::ServerUnaryReactor* Evict(Engine& engine, grpc::CallbackServerContext* con
                                 v1::EvictResponse* response) {
   if (request->everything() == (request->keys_size() > 0))
     return FinishNow(context, InvalidRequest({{"keys", "name either keys or everything"}}));
-  for (const std::string& key : request->keys()) {
-    if (!cache::Digest::FromHex(key).ok())
-      return FinishNow(context, InvalidRequest({{"keys", absl::StrCat("hold no request key: ", key)}}));
-  }
+  if (const absl::Status keys = CheckDigests("keys", request->keys()); !keys.ok()) return FinishNow(context, keys);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   engine.RunBlocking([&engine, request, response, reactor] {
     absl::StatusOr<v1::EvictResponse> evicted =

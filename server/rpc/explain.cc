@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_split.h"
 #include "proto/request_key/request_key.h"
+#include "server/rpc/parse_digest.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 
@@ -22,8 +23,6 @@ struct KnownRequest {
 
 absl::StatusOr<KnownRequest> Find(Engine& engine, const std::string& key) {
   absl::StatusOr<std::shared_ptr<const StoredResult>> result = engine.FindStored(key);
-  if (absl::IsInvalidArgument(result.status()))
-    return InvalidRequest({{"key", "must be 64 lowercase hexadecimal digits"}});
   if (!result.ok()) return absl::NotFoundError(absl::StrCat("no result is stored under ", key));
   const v1::ActionResult& action = (*result)->action;
   const absl::Status no_request =
@@ -97,6 +96,9 @@ absl::Status ExplainTo(Engine& engine, const v1::ExplainRequest& request, v1::Ex
 
 grpc::ServerUnaryReactor* Explain(Engine& engine, grpc::CallbackServerContext* context,
                                   const v1::ExplainRequest* request, v1::ExplainResponse* response) {
+  absl::Status keys = ParseDigest("key_a", request->key_a()).status();
+  keys.Update(ParseDigest("key_b", request->key_b()).status());
+  if (!keys.ok()) return FinishNow(context, keys);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   engine.RunBlocking(
       [&engine, reactor, request, response] { reactor->Finish(ToGrpc(ExplainTo(engine, *request, response))); });

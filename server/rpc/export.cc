@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/blocking_stream.h"
 #include "server/rpc/bundle.h"
+#include "server/rpc/parse_digest.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 
@@ -67,11 +68,9 @@ absl::Status ExportTo(Engine& engine, std::vector<std::string> keys, ChunkWriter
 grpc::ServerWriteReactor<v1::BundleChunk>* Export(Engine& engine, StreamSlots& slots,
                                                   grpc::CallbackServerContext* context,
                                                   const v1::ExportRequest* request) {
+  if (const absl::Status status = CheckDigests("keys", request->keys()); !status.ok())
+    return new FailedWriter<v1::BundleChunk>(status);
   std::vector<std::string> keys(request->keys().begin(), request->keys().end());
-  for (const std::string& key : keys) {
-    if (!cache::Digest::FromHex(key).ok())
-      return new FailedWriter<v1::BundleChunk>(InvalidRequest({{"keys", absl::StrCat("hold no request key: ", key)}}));
-  }
   if (!slots.Take()) return new FailedWriter<v1::BundleChunk>(slots.Full());
   return new ChunkWriter(slots, *context,
                          [&engine, keys = std::move(keys)](ChunkWriter& out) { return ExportTo(engine, keys, out); });

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "server/rpc/parse_digest.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 
@@ -55,10 +56,8 @@ class FetchReactor final : public grpc::ServerWriteReactor<v1::FetchResponse> {
 
 grpc::ServerWriteReactor<v1::FetchResponse>* Fetch(Engine& engine, grpc::CallbackServerContext* context,
                                                    const v1::FetchRequest* request) {
-  absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(request->digest());
-  if (!digest.ok()) {
-    return new FailedWriter<v1::FetchResponse>(InvalidRequest({{"digest", "must be 64 hexadecimal digits"}}));
-  }
+  absl::StatusOr<cache::Digest> digest = ParseDigest("digest", request->digest());
+  if (!digest.ok()) return new FailedWriter<v1::FetchResponse>(digest.status());
   auto* reactor = new FetchReactor;  // Deletes itself.
   absl::StatusOr<cache::Blob> own = engine.own_blobs().Get(*digest);
   if (absl::IsNotFound(own.status()) || absl::IsDataLoss(own.status()))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/strings/str_cat.h"
+#include "server/rpc/parse_digest.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 
@@ -9,10 +10,8 @@ grpc::ServerUnaryReactor* FindMissing(Engine& engine, grpc::CallbackServerContex
                                       const v1::FindMissingRequest* request, v1::FindMissingResponse* response) {
   std::vector<cache::Digest> digests;
   for (int i = 0; i < request->digests_size(); ++i) {
-    absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(request->digests(i));
-    if (!digest.ok()) {
-      return FinishNow(context, InvalidRequest({{absl::StrCat("digests[", i, "]"), "must be 64 hexadecimal digits"}}));
-    }
+    absl::StatusOr<cache::Digest> digest = ParseDigest(absl::StrCat("digests[", i, "]"), request->digests(i));
+    if (!digest.ok()) return FinishNow(context, digest.status());
     digests.push_back(*digest);
   }
   const auto answer = [response](const absl::StatusOr<std::vector<cache::Digest>>& missing) {

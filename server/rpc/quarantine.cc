@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/util/time_util.h"
+#include "server/rpc/parse_digest.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 #include "timing/steady/steady_time.h"
@@ -24,15 +25,14 @@ grpc::ServerUnaryReactor* ListQuarantine(Engine& engine, const Caller& caller, g
 
 grpc::ServerUnaryReactor* Quarantine(Engine& engine, grpc::CallbackServerContext* context,
                                      const v1::QuarantineRequest* request) {
-  if (!cache::Digest::FromHex(request->key()).ok()) {
-    return FinishNow(context, InvalidRequest({{"key", "must be 64 lowercase hexadecimal digits"}}));
-  }
+  if (const absl::Status key = ParseDigest("key", request->key()).status(); !key.ok()) return FinishNow(context, key);
   engine.scheduler().Lock(request->key(), request->reason());
   return FinishNow(context, absl::OkStatus());
 }
 
 grpc::ServerUnaryReactor* Release(Engine& engine, grpc::CallbackServerContext* context,
                                   const v1::ReleaseRequest* request) {
+  if (const absl::Status key = ParseDigest("key", request->key()).status(); !key.ok()) return FinishNow(context, key);
   if (engine.scheduler().Release(request->key())) return FinishNow(context, absl::OkStatus());
   return FinishNow(context, absl::NotFoundError(absl::StrCat(request->key(), " is not in quarantine")));
 }

@@ -56,7 +56,7 @@ class ResultStore final {
   absl::Status TakeStock();
 
   // NotFound when there is no result, or one of its artifacts is missing or damaged: then it must be made anew.
-  // InvalidArgument for a key that is not 64 hexadecimal digits. Other errors as the caches have them.
+  // InvalidArgument for a key that is not 64 lower-case hexadecimal digits. Other errors as the caches have them.
   absl::StatusOr<std::shared_ptr<const StoredResult>> Find(const std::string& key);
 
   // The caches have lost this artifact: results that name it are looked at anew.

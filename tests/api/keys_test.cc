@@ -2,8 +2,10 @@
 // What is stored under keys: forgetting it, and telling two keys apart.
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <map>
 
+#include "absl/strings/ascii.h"
 #include "tests/support/daemon_fixture.h"
 
 namespace tritond::tests {
@@ -116,6 +118,92 @@ TEST_F(KeysTest, ExplainNamesWhatDiffers) {
   EXPECT_EQ(unknown.error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_THAT(unknown.error_message(), HasSubstr("ffff"));
   EXPECT_EQ(Explain(a, "nonsense", &response).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(KeysTest, AKeyHasOneSpellingWhereverItIsNamed) {
+  Start();
+  const v1::CompileResponse stored = CompileOk(Request("one"));
+  const std::string key = stored.key(), upper = absl::AsciiStrToUpper(key);
+  ASSERT_NE(key, upper);
+  const std::string digest = absl::AsciiStrToUpper(stored.result().artifacts(0).digest());
+  const std::map<std::string, std::function<grpc::Status(grpc::ClientContext*)>> calls = {
+      {"Lookup",
+       [&](grpc::ClientContext* context) {
+         v1::LookupRequest request;
+         request.set_key(upper);
+         v1::CompileResponse response;
+         return compile->Lookup(context, request, &response);
+       }},
+      {"Fetch",
+       [&](grpc::ClientContext* context) {
+         v1::FetchRequest request;
+         request.set_digest(digest);
+         v1::FetchResponse response;
+         auto stream = artifacts->Fetch(context, request);
+         while (stream->Read(&response)) {
+         }
+         return stream->Finish();
+       }},
+      {"FindMissing",
+       [&](grpc::ClientContext* context) {
+         v1::FindMissingRequest request;
+         request.add_digests(digest);
+         v1::FindMissingResponse response;
+         return artifacts->FindMissing(context, request, &response);
+       }},
+      {"Export",
+       [&](grpc::ClientContext* context) {
+         v1::ExportRequest request;
+         request.add_keys(upper);
+         v1::BundleChunk chunk;
+         auto stream = artifacts->Export(context, request);
+         while (stream->Read(&chunk)) {
+         }
+         return stream->Finish();
+       }},
+      {"Evict",
+       [&](grpc::ClientContext* context) {
+         v1::EvictRequest request;
+         request.add_keys(key);
+         request.add_keys(upper);
+         v1::EvictResponse response;
+         return admin->Evict(context, request, &response);
+       }},
+      {"Quarantine",
+       [&](grpc::ClientContext* context) {
+         v1::QuarantineRequest request;
+         request.set_key(upper);
+         v1::QuarantineResponse response;
+         return admin->Quarantine(context, request, &response);
+       }},
+      {"Release",
+       [&](grpc::ClientContext* context) {
+         v1::ReleaseRequest request;
+         request.set_key(upper);
+         v1::ReleaseResponse response;
+         return admin->Release(context, request, &response);
+       }},
+      {"Explain",
+       [&](grpc::ClientContext* context) {
+         v1::ExplainRequest request;
+         request.set_key_a(key);
+         request.set_key_b(upper);
+         v1::ExplainResponse response;
+         return admin->Explain(context, request, &response);
+       }},
+  };
+  for (const auto& [name, call] : calls) {
+    grpc::ClientContext context;
+    const grpc::Status status = call(&context);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << name << ": " << status.error_message();
+    EXPECT_THAT(status.error_message(), HasSubstr("64 lowercase hexadecimal digits")) << name;
+  }
+  // Nothing of it went halfway.
+  EXPECT_EQ(CompileOk(Request("one")).cache(), v1::CACHE_STATUS_HIT);
+  grpc::ClientContext context;
+  v1::ListQuarantineResponse quarantined;
+  ASSERT_TRUE(admin->ListQuarantine(&context, {}, &quarantined).ok());
+  EXPECT_EQ(quarantined.entries_size(), 0);
 }
 
 }  // namespace
