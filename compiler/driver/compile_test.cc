@@ -272,6 +272,47 @@ TEST(Compiler, BuildIdNamesLlvmAndIsStable) {
   EXPECT_EQ(Warm().BuildId(), Compiler::Create()->BuildId());
 }
 
+// A kernel whose line 6 is the given assembly.
+std::string WithAssembly(const std::string& text, const std::string& constraints) {
+  return R"(module {
+  tt.func public @inlined(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
+    %range = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32>
+    %base = tt.splat %x : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>>
+    %ptr = tt.addptr %base, %range : tensor<256x!tt.ptr<i32>>, tensor<256xi32>
+    %y = tt.elementwise_inline_asm ")" +
+         text + "\" {constraints = \"" + constraints +
+         R"(", packed_element = 1 : i32, pure = true} %range : tensor<256xi32> -> tensor<256xi32>
+    tt.store %ptr, %y : tensor<256x!tt.ptr<i32>>
+    tt.return
+  }
+}
+)";
+}
+
+TEST(Compiler, WrongInlineAssemblyIsTheCallersMistakeAndNamesItsPlace) {
+  const CompileResult good = Warm().Compile(Request(WithAssembly("add.s32 $0, $1, 1;", "=r,r"), {Stage::kBinary}));
+  if (absl::IsFailedPrecondition(good.status)) GTEST_SKIP() << good.status;
+  ASSERT_TRUE(good.status.ok()) << good.status;
+  const std::pair<const char*, const char*> wrong[] = {
+      {"frobnicate.s32 $0, $1;", "=r,r"},
+      {"add.s32 $0, $1;", "=r,r"},
+      {"{ add.s32 $0, $1, 1;", "=r,r"},
+      {"add.s32 $0, $1, 1", "=r,r"},
+      {"add.s32 $0, %nobody, $1;", "=r,r"},
+      {"/* add.s32 $0, $1, 1;", "=r,r"},
+      {"add.f64 $0, $1, 1.0;", "=r,r"},
+      {".version 9.9;", "=r,r"},
+      {"ret }; $0 $1", "=r,r"},
+      {"bra nowhere; // $0 $1", "=r,r"},
+      {"add.s32 $0, $1, 1;", "=q,r"},
+  };
+  for (const auto& [text, constraints] : wrong) {
+    const CompileResult result = Warm().Compile(Request(WithAssembly(text, constraints), {Stage::kBinary}));
+    EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument) << text << " " << result.status;
+    EXPECT_THAT(std::string(result.status.message()), HasSubstr("line 6, column ")) << text;
+  }
+}
+
 TEST(Compiler, AKernelNameThatPtxDoesNotTakeIsTheCallersMistake) {
   for (const char* name : {"sc.ale", "2scale", "sc ale", "_"}) {
     std::string ir = kScale;

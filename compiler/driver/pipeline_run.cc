@@ -272,6 +272,7 @@ absl::Status PipelineRun::MakeLlir() {
   absl::Status status = RunPasses(Stage::kLlir, [&](mlir::OpPassManager& pm) { target_.AddLlirPasses(pm, options_); });
   if (!status.ok()) return status;
   if (status = CheckLimits(); !status.ok()) return status;
+  CollectInlineAssembly();
   LoweringOptions lowering;
   lowering.global_scratch = request_.abi.global_scratch;
   lowering.profile_scratch = request_.abi.profile_scratch;
@@ -293,6 +294,12 @@ absl::Status PipelineRun::MakeLlir() {
   if (!llvm_module_) return diagnostics_->FirstError(absl::StatusCode::kInternal);
   MeasureParameters();
   return target_.Optimize(*llvm_module_, options_);
+}
+
+void PipelineRun::CollectInlineAssembly() {
+  module_->walk([this](tt::ElementwiseInlineAsmOp op) {
+    inline_assembly_.push_back({op.getAsmString().str(), parsed_.PositionOf(op.getLoc())});
+  });
 }
 
 // The scratch pointers that follow the kernel's own parameters do not count: the launch provides them.
@@ -324,10 +331,16 @@ absl::Status PipelineRun::CheckHasKernel() const {
   return BackEndError(absl::InternalError(absl::StrCat("the ", target_.AsmFormat(), " text has no kernel")));
 }
 
-// Behind ttgir, what a back end cannot make sense of is its own caller's fault: ours, unless the request began there.
+// Behind ttgir, what a back end cannot make sense of is its own caller's fault: ours, unless the request began there or
+// the trouble is in assembly that the request brought along.
 absl::Status PipelineRun::BackEndError(const absl::Status& status) const {
-  if (request_.input < Stage::kLlir || !absl::IsInternal(status)) return status;
-  return absl::InvalidArgumentError(status.message());
+  if (!absl::IsInternal(status)) return status;
+  if (request_.input >= Stage::kLlir) return absl::InvalidArgumentError(status.message());
+  const InlineAssembly* culprit = FindCulprit(inline_assembly_, asm_, status.message());
+  if (culprit == nullptr) return status;
+  diagnostics_->Add(mlir::DiagnosticSeverity::Error, culprit->where,
+                    absl::StrCat("'tt.elementwise_inline_asm' op has assembly that is refused: ", status.message()));
+  return diagnostics_->FirstError(absl::StatusCode::kInvalidArgument);
 }
 
 absl::Status PipelineRun::MakeBinary() {

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "compiler/driver/compile.h"
+#include "compiler/driver/inline_assembly.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/step_keys.h"
 #include "compiler/ir/parse_module.h"
@@ -57,6 +58,7 @@ class PipelineRun final {
   absl::Status MakeTtgir();
   void PlaceOperationsInText();
   absl::Status MakeLlir();
+  void CollectInlineAssembly();
   void MeasureParameters();
   absl::Status MakeAsm();
   absl::Status CheckHasKernel() const;
@@ -81,6 +83,7 @@ class PipelineRun final {
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   std::unique_ptr<llvm::LLVMContext> llvm_context_;
   std::unique_ptr<llvm::Module> llvm_module_;
+  std::vector<InlineAssembly> inline_assembly_;  // the caller's
   std::string kernel_name_;
   int64_t shared_bytes_ = 0;
   int64_t global_scratch_bytes_ = 0, global_scratch_alignment_ = 1;
