@@ -3,16 +3,15 @@
 #ifndef SERVER_RPC_REACTORS_H_
 #define SERVER_RPC_REACTORS_H_
 
+#include <grpc/support/time.h>
 #include <grpcpp/grpcpp.h>
 
-#include <chrono>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "server/rpc/status.h"
-#include "timing/steady/steady_time.h"
 
 namespace tritond::server {
 
@@ -53,11 +52,13 @@ inline absl::Status NotOffered(absl::string_view method) {
                     "NOT_OFFERED");
 }
 
-// By the clock that shows `now`; InfiniteFuture when the caller set none.
+// By the clock that shows `now`; InfiniteFuture when the caller set none. gRPC knows how much time is left by a clock
+// that nobody sets. Told as a time of day, it would be compared with Abseil's idea of that, which follows a wall clock
+// that is set back only seconds later: calls would have no time left meanwhile.
 inline absl::Time DeadlineOf(const grpc::CallbackServerContext& context, absl::Time now) {
-  const auto deadline = context.deadline();
-  if (deadline == std::chrono::system_clock::time_point::max()) return absl::InfiniteFuture();
-  return timing::FromWallTime(absl::FromChrono(deadline), now);
+  const gpr_timespec left = gpr_convert_clock_type(context.raw_deadline(), GPR_TIMESPAN);
+  if (gpr_time_cmp(left, gpr_inf_future(GPR_TIMESPAN)) == 0) return absl::InfiniteFuture();
+  return now + absl::Seconds(left.tv_sec) + absl::Nanoseconds(left.tv_nsec);
 }
 
 }  // namespace tritond::server

@@ -80,6 +80,20 @@ TEST_F(ClockStep, BackCostsNothing) {
   EXPECT_EQ(daemon.Terminate(), 0);
 }
 
+TEST_F(ClockStep, AMissRightAfterAStepBackHasTheTimeThatItsCallerGave) {
+  Stubs stubs(daemon.address());
+  for (uint64_t number = 1; number <= 20; ++number) {
+    v1::CompileResponse response;
+    // What reads the time by counting cycles has just looked at the clock when it is set back.
+    ASSERT_TRUE(Compile(stubs, NumberedRequest(1000 + number), &response).ok());
+    StepTo(-absl::Minutes(10) * static_cast<int64_t>(number));
+    const grpc::Status status = Compile(stubs, NumberedRequest(number), &response);
+    EXPECT_TRUE(status.ok()) << "step " << number << ": " << status.error_message();
+    EXPECT_EQ(response.cache(), v1::CACHE_STATUS_MISS);
+  }
+  EXPECT_EQ(daemon.Terminate(), 0);
+}
+
 TEST_F(ClockStep, ASubmittedJobIsKeptAndTellsTheTimeOfItsDay) {
   Stubs stubs(daemon.address());
   StepTo(absl::Hours(-5));
