@@ -90,6 +90,11 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("tls_key", "Its private key, PEM", config->tls_key);
   visit("tls_client_ca", "Authorities of clients' and workers' certificates, PEM", config->tls_client_ca);
   visit("access_file", "YAML file that says who may do what; a changed file is taken as it comes", config->access_file);
+  visit("reflection",
+        "gRPC's reflection, which asks nobody for credentials: on, off, or auto: on unless --access-file or "
+        "--tls-client-ca is set",
+        config->reflection);
+  visit("health", "gRPC's health service, which asks nobody for credentials: on or off", config->health);
   visit("metrics_show_tenants",
         "Show /metrics by tenant to everybody, where access rules would keep tenants' names from them",
         config->metrics_show_tenants);
@@ -275,6 +280,10 @@ absl::Status CheckConfig(const ServerConfig& config) {
     return absl::InvalidArgumentError(absl::StrCat("--log-format must be text or json, not ", config.log_format));
   if (config.log_calls != "none" && config.log_calls != "failed" && config.log_calls != "all")
     return absl::InvalidArgumentError(absl::StrCat("--log-calls must be none, failed or all, not ", config.log_calls));
+  if (config.reflection != "auto" && config.reflection != "on" && config.reflection != "off")
+    return absl::InvalidArgumentError(absl::StrCat("--reflection must be auto, on or off, not ", config.reflection));
+  if (config.health != "on" && config.health != "off")
+    return absl::InvalidArgumentError(absl::StrCat("--health must be on or off, not ", config.health));
   if (config.max_message_mb < 1 || config.max_message_mb > kMostMessageMb)
     return absl::InvalidArgumentError(absl::StrCat("--max-message-mb must be from 1 to ", kMostMessageMb));
   if (config.quarantine_kills < 1) return absl::InvalidArgumentError("--quarantine-kills must be positive");

@@ -57,8 +57,10 @@ struct ServerConfig {
   std::string log_calls = "none";     // or "failed" or "all": calls with a line of their own
   std::string tls_certificate;        // PEM; not empty: TCP is TLS
   std::string tls_key;
-  std::string tls_client_ca;  // of clients' certificates; empty: they are not asked for any
-  std::string access_file;    // who may do what; empty: everyone everything
+  std::string tls_client_ca;        // of clients' certificates; empty: they are not asked for any
+  std::string reflection = "auto";  // or "on" or "off"; auto: on where neither access rules nor a client authority are
+  std::string health = "on";        // or "off": gRPC's health service, which asks nobody who they are
+  std::string access_file;          // who may do what; empty: everyone everything
 };
 
 // Adds what a YAML file says to `config`. InvalidArgument names the file, and the entry that is unknown or of the wrong

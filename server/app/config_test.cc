@@ -134,6 +134,14 @@ TEST(CheckConfig, TlsTakesACertificateAndItsKeyWithOrWithoutAClientAuthority) {
   }
 }
 
+TEST(CheckConfig, ReflectionAndHealthTakeTheirOwnWords) {
+  for (const char* value : {"auto", "on", "off"})
+    EXPECT_TRUE(Parse({"--data-dir", "/tmp/x", "--reflection", value}).ok()) << value;
+  EXPECT_THAT(Parse({"--data-dir", "/tmp/x", "--reflection", "yes"}).status().message(), HasSubstr("--reflection"));
+  EXPECT_TRUE(Parse({"--data-dir", "/tmp/x", "--health", "off"}).ok());
+  EXPECT_THAT(Parse({"--data-dir", "/tmp/x", "--health", "auto"}).status().message(), HasSubstr("--health"));
+}
+
 TEST(UnixSocketMode, IsOctal) {
   ServerConfig config;
   EXPECT_EQ(UnixSocketMode(config).value(), 0u);

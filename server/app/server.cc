@@ -2,7 +2,6 @@
 #include "server/app/server.h"
 
 #include <grpc/grpc.h>
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <prometheus/text_serializer.h>
@@ -22,6 +21,7 @@
 #include "absl/time/clock.h"
 #include "server/app/daemon_name.h"
 #include "server/app/live_metrics.h"
+#include "server/app/side_services.h"
 #include "server/app/tls_watch.h"
 #include "server/rpc/status.h"
 #include "server/web/status_html.h"
@@ -231,9 +231,8 @@ absl::Status Server::Listen() {
   artifact_service_ = std::make_unique<ArtifactServiceImpl>(*engine_, *gate_);
   autotune_service_ = std::make_unique<AutotuneServiceImpl>();
   admin_service_ = std::make_unique<AdminServiceImpl>(*engine_, JobDesk{*jobs_, job_tasks_}, *gate_);
-  grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
+  AddSideServices(config_, &builder);
   std::vector<std::string> addresses = config_.listen;
   if (addresses.empty()) addresses.push_back(kDefaultListen);
   ports_.resize(addresses.size());
@@ -452,6 +451,7 @@ void Server::UpdateHealth() {
   const bool ready = NotReady().empty();
   if (healthy_ == ready) return;  // Watchers hear of changes alone.
   healthy_ = ready;
+  if (health == nullptr) return;  // The configuration has turned it off.
   for (const char* service : kHealthOfCompiles) health->SetServingStatus(service, ready);
   for (const char* service : kHealthOfCache) health->SetServingStatus(service, true);
   health->SetServingStatus("tritond.v1.AutotuneService", false);

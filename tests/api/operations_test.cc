@@ -7,6 +7,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -91,6 +92,45 @@ TEST_F(OperationsTest, ReflectionListsTheServices) {
       CallRaw(channel, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", list_services);
   for (const char* service : {"CompileService", "ArtifactService", "AutotuneService", "AdminService", "WorkerService"})
     EXPECT_THAT(answer, HasSubstr(absl::StrCat("tritond.v1.", service)));
+}
+
+// How a call of such a service ends.
+grpc::StatusCode CodeOf(const std::shared_ptr<grpc::Channel>& channel, const char* method, const std::string& bytes) {
+  const grpc::internal::RpcMethod rpc(method, grpc::internal::RpcMethod::NORMAL_RPC);
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
+  const grpc::Slice slice(bytes);
+  const grpc::ByteBuffer request(&slice, 1);
+  grpc::ByteBuffer answer;
+  return grpc::internal::BlockingUnaryCall(channel.get(), rpc, &context, request, &answer).error_code();
+}
+
+TEST_F(OperationsTest, ReflectionAndHealthAreOffWhereTheConfigurationSaysSo) {
+  constexpr char kHealth[] = "/grpc.health.v1.Health/Check";
+  constexpr char kReflection[] = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+  std::ofstream(Path("access.yaml")) << "anonymous: read\nunix: admin\n";
+  const struct {
+    const char *reflection, *health;
+    bool access_rules, has_reflection, has_health;
+  } cases[] = {{"auto", "on", false, true, true},
+               {"auto", "on", true, false, true},
+               {"on", "on", true, true, true},
+               {"off", "off", false, false, false},
+               {"auto", "off", true, false, false}};
+  for (const auto& [reflection, health, access_rules, has_reflection, has_health] : cases) {
+    SCOPED_TRACE(absl::StrCat(reflection, " ", health, " ", access_rules));
+    config.reflection = reflection;
+    config.health = health;
+    config.access_file = access_rules ? Path("access.yaml") : "";
+    Start(/*wait=*/false);
+    EXPECT_EQ(CodeOf(channel, kReflection, std::string("\x3a\x00", 2)) != grpc::StatusCode::UNIMPLEMENTED,
+              has_reflection);
+    EXPECT_EQ(CodeOf(channel, kHealth, ""), has_health ? grpc::StatusCode::OK : grpc::StatusCode::UNIMPLEMENTED);
+    grpc::ClientContext context;
+    v1::DescribeResponse description;
+    EXPECT_TRUE(compile->Describe(&context, {}, &description).ok());
+    Stop();
+  }
 }
 
 TEST_F(OperationsTest, WorkersAreListed) {
