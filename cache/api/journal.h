@@ -26,6 +26,8 @@ class Journal {
   virtual absl::Status Remove(absl::string_view name) = 0;
   // NotFound, DataLoss.
   virtual absl::StatusOr<std::string> Get(absl::string_view name) = 0;
+  // Why Put fails now, for people; "" when it does not.
+  virtual std::string Trouble() const { return ""; }
   // Every record whose name begins with `prefix`, in order of names. DataLoss when one is damaged; those before it have
   // been visited.
   virtual absl::Status Visit(absl::string_view prefix, const Visitor& visitor) = 0;

@@ -36,6 +36,7 @@ struct Tier {
   std::unique_ptr<Cache> blobs;
   StatsSource results_stats;
   StatsSource blobs_stats;
+  std::function<std::string()> trouble;  // null: it has none
 };
 
 std::vector<StoreKind> WantedStores(const CacheConfig& config) {
@@ -71,6 +72,7 @@ absl::StatusOr<Tier> OpenRocksdb(const CacheConfig& config, prometheus::Registry
   auto stores = RocksdbStore::Open(absl::StrCat(config.data_dir, "/cache"), {kResults, kBlobs}, options);
   if (!stores.ok()) return stores.status();
   Tier tier;
+  tier.trouble = [store = (*stores)[0].get()] { return store->Trouble(); };
   tier.results_stats = StatsOf((*stores)[0].get());
   tier.blobs_stats = StatsOf((*stores)[1].get());
   tier.results = std::make_unique<MeteredCache>(std::make_unique<SealedCache>(std::move((*stores)[0])),
@@ -139,6 +141,7 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
   }
 
   OpenedCache opened;
+  opened.trouble = [] { return std::string(); };
   opened.engine_nodes = [] { return std::vector<EngineNode>(); };
   std::vector<std::pair<std::string, StatsSource>> sources;  // Slowest first, like the loop.
   for (auto kind = kinds.rbegin(); kind != kinds.rend(); ++kind) {
@@ -146,6 +149,7 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
     if (!tier.ok()) return absl::Status(tier.status().code(), absl::StrCat("open cache: ", tier.status().message()));
     opened.results = Before(std::move(tier->results), std::move(opened.results));
     opened.blobs = Before(std::move(tier->blobs), std::move(opened.blobs));
+    if (tier->trouble) opened.trouble = std::move(tier->trouble);
     sources.emplace_back(kBlobs, std::move(tier->blobs_stats));
     sources.emplace_back(kResults, std::move(tier->results_stats));
   }

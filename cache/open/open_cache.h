@@ -56,6 +56,8 @@ struct OpenedCache {
   Cache* shared_blobs = nullptr;
   std::unique_ptr<LeaseTable> leases;
   std::unique_ptr<JobStream> jobs;
+  // Why nothing new is kept now, for people; "" when it is. Thread-safe, as below.
+  std::function<std::string()> trouble;
   // What each store holds now, fastest first. Thread-safe; callable as long as both caches live.
   std::function<std::vector<StoreStats>()> stats;
   // The nodes of the cluster's engine; none where there is none. Thread-safe, as above.
@@ -67,11 +69,12 @@ absl::Status CheckEngineNode(const std::string& node);
 
 // Opens the stores that `config` asks for and registers their metrics; `registry` must outlive the result.
 // InvalidArgument when the configuration leaves no store, or a node is no HOST:PORT; Unavailable when the folder cannot
-// be used, with the process that has it open if one does; ResourceExhausted when the disk is full. What is damaged
-// there is dropped.
+// be used, with the process that has it open if one does. What is damaged there is dropped. On a full disk what is
+// there is read, and OpenedCache::trouble tells.
 absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Registry& registry);
 
-// Opens the journal in the folder `journal` below `data_dir`. `log`, Unavailable and ResourceExhausted as above.
+// Opens the journal in the folder `journal` below `data_dir`. `log` and Unavailable as above; Journal::Trouble tells of
+// a full disk.
 absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& data_dir,
                                                      const std::function<void(const std::string&)>& log = nullptr,
                                                      int open_files = -1);

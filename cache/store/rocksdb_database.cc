@@ -27,6 +27,7 @@ class RocksdbDatabase::Listener final : public rocksdb::EventListener {
     if (error->IsCorruption()) return database_.ReportDamage(error->ToString());
     if (!error->IsIOError()) return;
     absl::MutexLock lock(&database_.state_mu_);
+    database_.trouble_ = error->ToString();
     if (!std::exchange(database_.full_, true)) database_.wake_.Set();
   }
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* auto_recovery) override {
@@ -55,7 +56,8 @@ RocksdbDatabase::~RocksdbDatabase() {
     wake_.Set();
   }
   if (mender_.joinable()) mender_.join();
-  opened_.reset();
+  absl::MutexLock lock(&mu_);
+  CloseLocked();
 }
 
 absl::StatusOr<std::unique_ptr<RocksdbDatabase>> RocksdbDatabase::Open(const std::string& dir, rocksdb::Options options,
@@ -69,22 +71,78 @@ absl::StatusOr<std::unique_ptr<RocksdbDatabase>> RocksdbDatabase::Open(const std
 }
 
 absl::Status RocksdbDatabase::OpenFirst() {
-  std::error_code error;
   FinishReplacement(dir_);
-  std::filesystem::create_directories(dir_, error);
-  if (error) return absl::UnavailableError(absl::StrCat(context_, ": make the folder: ", error.message()));
-  absl::MutexLock lock(&mu_);
-  rocksdb::Status status = OpenRocksdb::Open(options_, dir_, names_, &opened_);
-  if (MeansDamage(status)) {
-    absl::StatusOr<Salvage> salvage = SalvageRocksdb(options_, dir_, names_);
-    if (!salvage.ok()) return salvage.status();
-    Log(absl::StrCat("was damaged (", status.ToString(), "): ", salvage->ToString()));
-    status = OpenRocksdb::Open(options_, dir_, names_, &opened_);
+  {
+    absl::MutexLock lock(&mu_);
+    if (absl::Status status = OpenLocked(); !status.ok()) return status;
   }
-  if (!status.ok()) return RocksdbOpenError(dir_, status);
-  RemoveLeftovers(dir_);
+  if (const std::string trouble = Trouble(); trouble.empty()) {
+    RemoveLeftovers(dir_);
+  } else if (log_) {
+    log_(trouble);
+  }
   mender_ = std::thread([this] { MendLoop(); });
   return absl::OkStatus();
+}
+
+rocksdb::Status RocksdbDatabase::OpenForWritingLocked() {
+  std::error_code error;
+  std::filesystem::create_directories(dir_, error);
+  if (error == std::errc::no_space_on_device) return rocksdb::Status::NoSpace(error.message());
+  if (error) return rocksdb::Status::IOError("make the folder", error.message());
+  // Asked beforehand: RocksDB does not always survive a disk that gets full as it opens.
+  if (rocksdb::Status room = Probe(); MeansFullDisk(room)) return room;
+  rocksdb::Status status = OpenRocksdb::Open(options_, dir_, names_, &opened_);
+  if (!MeansDamage(status)) return status;
+  absl::StatusOr<Salvage> salvage = SalvageRocksdb(options_, dir_, names_);
+  if (absl::IsResourceExhausted(salvage.status())) return rocksdb::Status::NoSpace(salvage.status().ToString());
+  if (!salvage.ok()) return rocksdb::Status::IOError(salvage.status().ToString());
+  Log(absl::StrCat("was damaged (", status.ToString(), "): ", salvage->ToString()));
+  return OpenRocksdb::Open(options_, dir_, names_, &opened_);
+}
+
+absl::Status RocksdbDatabase::OpenLocked() {
+  const rocksdb::Status status = OpenForWritingLocked();
+  SetTrouble(status.ok() ? "" : status.ToString(), MeansFullDisk(status));
+  if (status.ok()) return absl::OkStatus();
+  return MeansFullDisk(status) ? OpenForReadingLocked() : RocksdbOpenError(dir_, status);
+}
+
+// RocksDB takes no lock then. Without one, another daemon could begin to write here as soon as there is room.
+absl::Status RocksdbDatabase::OpenForReadingLocked() {
+  const rocksdb::Status locked = options_.env->LockFile(dir_ + "/LOCK", &reading_lock_);
+  if (!locked.ok()) reading_lock_ = nullptr;
+  std::error_code error;
+  const bool made = std::filesystem::exists(dir_ + "/CURRENT", error);
+  if (!locked.ok() && made && !MeansFullDisk(locked)) return RocksdbOpenError(dir_, locked);
+  const rocksdb::Status status = OpenRocksdb::OpenReadOnly(options_, dir_, names_, &opened_);
+  if (!status.ok() && made) Log(absl::StrCat("cannot be read either: ", status.ToString()));
+  return absl::OkStatus();
+}
+
+void RocksdbDatabase::CloseLocked() {
+  opened_.reset();
+  if (reading_lock_ != nullptr) options_.env->UnlockFile(reading_lock_).PermitUncheckedError();
+  reading_lock_ = nullptr;
+}
+
+rocksdb::Status RocksdbDatabase::NotOpen() const {
+  absl::MutexLock lock(&state_mu_);
+  return full_ ? rocksdb::Status::NoSpace("the database is not open")
+               : rocksdb::Status::IOError("the database could not be opened again");
+}
+
+void RocksdbDatabase::SetTrouble(const std::string& why, bool full) {
+  absl::MutexLock lock(&state_mu_);
+  trouble_ = why;
+  full_ = full;
+}
+
+std::string RocksdbDatabase::Trouble() const {
+  absl::MutexLock lock(&state_mu_);
+  if (trouble_.empty()) return "";
+  return absl::StrCat(context_, " cannot be written to (", trouble_,
+                      "): what is stored is served, nothing is added until there is space");
 }
 
 void RocksdbDatabase::ReportDamage(const std::string& what) {
@@ -94,27 +152,30 @@ void RocksdbDatabase::ReportDamage(const std::string& what) {
 }
 
 void RocksdbDatabase::MendLoop() {
-  bool healthy = true, full = false;
+  bool healthy = true, full = !Trouble().empty();
   while (true) {
     wake_.WaitFor(healthy && !full ? absl::InfiniteDuration() : kTryAgain);
     std::string damage;
     {
       absl::MutexLock lock(&state_mu_);
       if (closing_) return;
-      damage = std::exchange(damage_, "");
       full = full_;
+      // Without room there is nothing to mend it with.
+      if (!full) damage = std::exchange(damage_, "");
     }
     if (!damage.empty()) {
       healthy = Mend(damage);
-    } else if (full ? HasRoom() : !healthy) {
+    } else if (full ? Probe().ok() : !healthy) {
       absl::MutexLock lock(&mu_);
       healthy = OpenAgainLocked();
-      full = false;
     }
+    absl::MutexLock lock(&state_mu_);
+    full = full_;
+    if (!full && !damage_.empty()) wake_.Set();
   }
 }
 
-bool RocksdbDatabase::HasRoom() const {
+rocksdb::Status RocksdbDatabase::Probe() const {
   // Free blocks are no proof: a quota may be what is full.
   const std::string probe = dir_ + "/PROBE";
   rocksdb::EnvOptions as_written;
@@ -128,21 +189,17 @@ bool RocksdbDatabase::HasRoom() const {
     if (file != nullptr && status.ok()) status = file->Close();
   }
   options_.env->DeleteFile(probe).PermitUncheckedError();
-  return status.ok();
+  return status;
 }
 
 bool RocksdbDatabase::OpenAgainLocked() {
-  opened_.reset();
-  {
-    absl::MutexLock state(&state_mu_);
-    full_ = false;
+  CloseLocked();
+  const absl::Status status = OpenLocked();
+  if (!status.ok()) {
+    Log(absl::StrCat("cannot be opened again: ", status.ToString()));
+  } else if (Trouble().empty()) {
+    Log("writes again");
   }
-  const rocksdb::Status status = OpenRocksdb::Open(options_, dir_, names_, &opened_);
-  if (MeansDamage(status)) {
-    static_cast<void>(SalvageRocksdb(options_, dir_, names_).ok());
-    return false;
-  }
-  Log(status.ok() ? "writes again" : absl::StrCat("cannot be opened again: ", status.ToString()));
   return status.ok();
 }
 
@@ -158,7 +215,7 @@ bool RocksdbDatabase::Mend(const std::string& damage) {
   }
   // Without a gap in which callers would find no database.
   absl::MutexLock lock(&mu_);
-  opened_.reset();
+  CloseLocked();
   const absl::Status replaced = ReplaceRocksdb(dir_, by);
   if (!replaced.ok()) Log(std::string(replaced.message()));
   return OpenAgainLocked();

@@ -23,12 +23,13 @@ namespace tritond::cache {
 // A folder's database, which gets over what happens to it. RocksDB stops writing for good when a compaction meets
 // damage, and a write that a full disk refuses leaves it in a state that it does not always survive. A thread of this
 // object's own closes and opens it again then: after damage with what is sound (read on meanwhile), after a full disk
-// as soon as there is room. Until then writes fail. Thread-safe.
+// as soon as there is room. Until then writes fail, and what is there is read: a disk that is full when the database is
+// opened has it opened for reading alone. Thread-safe.
 class RocksdbDatabase final {
  public:
   // Opens the folder with its column families `names`, in order, making what is absent and dropping what is damaged.
   // `log` (may be null) hears of that, on any thread. Unavailable when the folder cannot be used, with the process that
-  // has it open if one does; ResourceExhausted when the disk is full. Messages begin with `rocksdb at DIR: `.
+  // has it open if one does. A full disk is no error: see Trouble. Messages begin with `rocksdb at DIR: `.
   static absl::StatusOr<std::unique_ptr<RocksdbDatabase>> Open(const std::string& dir, rocksdb::Options options,
                                                                std::vector<std::string> names,
                                                                std::function<void(const std::string&)> log);
@@ -37,15 +38,18 @@ class RocksdbDatabase final {
   // "rocksdb at DIR"
   const std::string& context() const { return context_; }
 
+  // Why nothing can be written now, for people; "" when it can.
+  std::string Trouble() const;
+
   // Calls `use(db, family)` with the database held in place and returns what it returns; while there is none, an error
-  // or nothing.
+  // (NoSpace: the disk was full before one could be made) or nothing.
   template <typename Use>
   auto With(int family, Use use) {
     absl::ReaderMutexLock lock(&mu_);
     using Result = decltype(use(opened_->db(), opened_->family(family)));
     if (opened_ != nullptr) return use(opened_->db(), opened_->family(family));
     if constexpr (std::is_same_v<Result, rocksdb::Status>) {
-      return rocksdb::Status::IOError("the database could not be opened again");
+      return NotOpen();
     } else {
       return Result();
     }
@@ -60,11 +64,19 @@ class RocksdbDatabase final {
   RocksdbDatabase(std::string dir, rocksdb::Options options, std::vector<std::string> names,
                   std::function<void(const std::string&)> log);
   absl::Status OpenFirst();
+  rocksdb::Status NotOpen() const;
   void MendLoop();
   // False when the database is not open, or not healthy, afterwards.
   bool Mend(const std::string& damage);
   bool OpenAgainLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool HasRoom() const;
+  // Opens the folder, for reading alone where the disk is full; Ok too when there is nothing to be read then.
+  absl::Status OpenLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status OpenForReadingLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  rocksdb::Status OpenForWritingLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void CloseLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Ok: some more can be written.
+  rocksdb::Status Probe() const;
+  void SetTrouble(const std::string& why, bool full);
   void Log(const std::string& text) const;
 
   const std::string dir_, context_;
@@ -73,9 +85,11 @@ class RocksdbDatabase final {
   rocksdb::Options options_;
   absl::Mutex mu_;  // Held for reading while the database is used, for writing while it is replaced.
   std::unique_ptr<OpenRocksdb> opened_ ABSL_GUARDED_BY(mu_);
-  absl::Mutex state_mu_;
+  rocksdb::FileLock* reading_lock_ ABSL_GUARDED_BY(mu_) = nullptr;  // of a folder that is open for reading alone
+  mutable absl::Mutex state_mu_;
   bool closing_ ABSL_GUARDED_BY(state_mu_) = false;
-  bool full_ ABSL_GUARDED_BY(state_mu_) = false;   // the disk refused a write
+  bool full_ ABSL_GUARDED_BY(state_mu_) = false;  // the disk refused a write
+  std::string trouble_ ABSL_GUARDED_BY(state_mu_);
   std::string damage_ ABSL_GUARDED_BY(state_mu_);  // what is to be mended
   timing::Event wake_;                             // of the mender: the state has changed
   std::thread mender_;

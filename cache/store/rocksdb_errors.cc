@@ -5,6 +5,9 @@
 #include <rocksdb/status.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
@@ -31,19 +34,26 @@ std::string LockHolder(const std::string& dir, const rocksdb::Status& status) {
 
 }  // namespace
 
+bool MeansFullDisk(const rocksdb::Status& status) {
+  if (!status.IsIOError()) return false;
+  if (status.subcode() == rocksdb::Status::kNoSpace || status.subcode() == rocksdb::Status::kSpaceLimit) return true;
+  // RocksDB has no word for a quota.
+  return absl::StrContains(status.ToString(), strerror(EDQUOT));
+}
+
 absl::Status FromRocksdb(const rocksdb::Status& status, const std::string& context) {
   if (status.ok()) return absl::OkStatus();
   const std::string message = absl::StrCat(context, ": ", status.ToString());
+  if (MeansFullDisk(status)) return absl::ResourceExhaustedError(message);
   switch (status.code()) {
     case rocksdb::Status::kNotFound:
       return absl::NotFoundError(message);
     case rocksdb::Status::kCorruption:
       return absl::DataLossError(message);
     case rocksdb::Status::kIOError:
-      if (status.subcode() == rocksdb::Status::kNoSpace || status.subcode() == rocksdb::Status::kSpaceLimit) {
-        return absl::ResourceExhaustedError(message);
-      }
       return absl::UnavailableError(message);
+    case rocksdb::Status::kNotSupported:  // It is open for reading alone, as the disk was full.
+      return absl::ResourceExhaustedError(message);
     case rocksdb::Status::kAborted:
     case rocksdb::Status::kBusy:
     case rocksdb::Status::kIncomplete:

@@ -13,8 +13,11 @@ class Status;
 
 namespace tritond::cache {
 
-// Begins messages with `context`. NotFound, DataLoss (corruption), ResourceExhausted (no space), Unavailable (other
-// trouble with the disk, or try again), Internal.
+// Whether a write found no room: no free blocks, or none within the quota.
+bool MeansFullDisk(const rocksdb::Status& status);
+
+// Begins messages with `context`. NotFound, DataLoss (corruption), ResourceExhausted (no space, or open for reading
+// alone for want of it), Unavailable (other trouble with the disk, or try again), Internal.
 absl::Status FromRocksdb(const rocksdb::Status& status, const std::string& context);
 
 // Why the database in `dir` could not be opened, naming the process that has it open if one does.

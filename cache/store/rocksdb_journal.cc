@@ -54,7 +54,9 @@ absl::StatusOr<std::unique_ptr<RocksdbJournal>> RocksdbJournal::Open(const std::
     if (!db.ok()) return absl::Status(db.status().code(), absl::StrCat(context, ": ", db.status().message()));
     // Everything is read once: a journal is small, and damage is better met now than by a compaction later.
     const rocksdb::Status sound = ReadAll(**db);
-    if (sound.ok()) return std::unique_ptr<RocksdbJournal>(new RocksdbJournal(context, *std::move(db)));
+    // What cannot be mended for want of space is looked at again when there is some.
+    if (sound.ok() || !(*db)->Trouble().empty())
+      return std::unique_ptr<RocksdbJournal>(new RocksdbJournal(context, *std::move(db)));
     if (salvaged || !MeansDamage(sound)) return FromRocksdb(sound, context);
     db->reset();
     absl::StatusOr<Salvage> salvage = SalvageRocksdb(options, dir, {});
@@ -90,6 +92,8 @@ absl::StatusOr<std::string> RocksdbJournal::Get(absl::string_view name) {
   return value;
 }
 
+std::string RocksdbJournal::Trouble() const { return db_->Trouble(); }
+
 absl::Status RocksdbJournal::Visit(absl::string_view prefix, const Visitor& visitor) {
   const rocksdb::Status status = db_->With(0, [&](rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
     const std::unique_ptr<rocksdb::Iterator> it(db.NewIterator(rocksdb::ReadOptions(), family));
@@ -98,6 +102,7 @@ absl::Status RocksdbJournal::Visit(absl::string_view prefix, const Visitor& visi
     }
     return it->status();
   });
+  if (MeansFullDisk(status)) return absl::OkStatus();  // There was no room to make one.
   return status.ok() ? absl::OkStatus() : FromRocksdb(status, absl::StrCat(context_, ": visit"));
 }
 

@@ -93,8 +93,9 @@ void RemoveAll(const std::string& dir) {
 
 std::shared_ptr<rocksdb::Logger> SilentLog() { return std::make_shared<NoLogger>(); }
 
-rocksdb::Status OpenRocksdb::Open(const rocksdb::Options& options, const std::string& dir,
-                                  absl::Span<const std::string> names, std::unique_ptr<OpenRocksdb>* opened) {
+std::vector<rocksdb::ColumnFamilyDescriptor> OpenRocksdb::FamiliesAt(const rocksdb::Options& options,
+                                                                     const std::string& dir,
+                                                                     absl::Span<const std::string> names) {
   // RocksDB insists on opening every column family there is. Listing fails on a new folder, which then has none.
   std::vector<std::string> all(names.begin(), names.end());
   std::vector<std::string> existing;
@@ -105,9 +106,26 @@ rocksdb::Status OpenRocksdb::Open(const rocksdb::Options& options, const std::st
   }
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (const std::string& name : all) families.emplace_back(name, options);
+  return families;
+}
+
+rocksdb::Status OpenRocksdb::Open(const rocksdb::Options& options, const std::string& dir,
+                                  absl::Span<const std::string> names, std::unique_ptr<OpenRocksdb>* opened) {
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(options, dir, families, &handles, &db);
+  const rocksdb::Status status = rocksdb::DB::Open(options, dir, FamiliesAt(options, dir, names), &handles, &db);
+  if (!status.ok()) return status;
+  opened->reset(new OpenRocksdb(std::unique_ptr<rocksdb::DB>(db)));
+  (*opened)->families_ = std::move(handles);
+  return status;
+}
+
+rocksdb::Status OpenRocksdb::OpenReadOnly(const rocksdb::Options& options, const std::string& dir,
+                                          absl::Span<const std::string> names, std::unique_ptr<OpenRocksdb>* opened) {
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status =
+      rocksdb::DB::OpenForReadOnly(options, dir, FamiliesAt(options, dir, names), &handles, &db);
   if (!status.ok()) return status;
   opened->reset(new OpenRocksdb(std::unique_ptr<rocksdb::DB>(db)));
   (*opened)->families_ = std::move(handles);

@@ -27,6 +27,9 @@ class OpenRocksdb final {
   // Opens the folder, making what is absent. The families are `names`, in order, then the others that are there.
   static rocksdb::Status Open(const rocksdb::Options& options, const std::string& dir,
                               absl::Span<const std::string> names, std::unique_ptr<OpenRocksdb>* opened);
+  // The same of a folder that nothing can be written to now: reads only, and makes nothing.
+  static rocksdb::Status OpenReadOnly(const rocksdb::Options& options, const std::string& dir,
+                                      absl::Span<const std::string> names, std::unique_ptr<OpenRocksdb>* opened);
   ~OpenRocksdb();
 
   rocksdb::DB& db() const { return *db_; }
@@ -34,6 +37,9 @@ class OpenRocksdb final {
   const std::vector<rocksdb::ColumnFamilyHandle*>& families() const { return families_; }
 
  private:
+  static std::vector<rocksdb::ColumnFamilyDescriptor> FamiliesAt(const rocksdb::Options& options,
+                                                                 const std::string& dir,
+                                                                 absl::Span<const std::string> names);
   explicit OpenRocksdb(std::unique_ptr<rocksdb::DB> db) : db_(std::move(db)) {}
 
   const std::unique_ptr<rocksdb::DB> db_;

@@ -87,7 +87,7 @@ absl::StatusOr<Blob> RocksdbStore::Get(const Digest& key) {
   const rocksdb::Status status = database_->With(keyspace_, [&](rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family) {
     return db.Get(rocksdb::ReadOptions(), family, KeySlice(key), &value);
   });
-  if (status.IsNotFound()) return absl::NotFoundError("not on disk");
+  if (status.IsNotFound() || MeansFullDisk(status)) return absl::NotFoundError("not on disk");
   if (!status.ok()) return FromRocksdb(status, absl::StrCat(database_->context(), ": get ", key.ToHex()));
   return Blob(std::move(value));
 }
@@ -110,7 +110,7 @@ absl::StatusOr<std::vector<Digest>> RocksdbStore::FindMissing(absl::Span<const D
           rocksdb::PinnableSlice value;
           return db.Get(rocksdb::ReadOptions(), family, KeySlice(key), &value);
         });
-    if (status.IsNotFound() || status.IsCorruption()) {
+    if (status.IsNotFound() || status.IsCorruption() || MeansFullDisk(status)) {
       missing.push_back(key);
     } else if (!status.ok()) {
       return FromRocksdb(status, absl::StrCat(database_->context(), ": find ", key.ToHex()));
@@ -142,9 +142,11 @@ absl::StatusOr<std::vector<Digest>> RocksdbStore::List() {
     }
     return it->status();
   });
-  if (!status.ok()) return FromRocksdb(status, absl::StrCat(database_->context(), ": list"));
+  if (!status.ok() && !MeansFullDisk(status)) return FromRocksdb(status, absl::StrCat(database_->context(), ": list"));
   return keys;
 }
+
+std::string RocksdbStore::Trouble() const { return database_->Trouble(); }
 
 StoreStats RocksdbStore::Stats() const {
   const auto property = [this](const std::string& name) {

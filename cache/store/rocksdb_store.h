@@ -45,8 +45,8 @@ class RocksdbStore final : public Cache {
  public:
   // Opens the database in the folder `dir`, making both when absent, and returns one store for each of `keyspaces`,
   // in order. Keyspaces found on disk and not named are kept. The database closes with its last store.
-  // Unavailable when the folder cannot be used, with the process that has it open if one does. Messages begin with
-  // `rocksdb at DIR: `.
+  // Unavailable when the folder cannot be used, with the process that has it open if one does. On a full disk the
+  // stores are there to be read; see Trouble. Messages begin with `rocksdb at DIR: `.
   static absl::StatusOr<std::vector<std::unique_ptr<RocksdbStore>>> Open(const std::string& dir,
                                                                          absl::Span<const std::string> keyspaces,
                                                                          const RocksdbOptions& options);
@@ -60,6 +60,8 @@ class RocksdbStore final : public Cache {
   // Reads the values that lie in blob files on its way.
   absl::StatusOr<std::vector<Digest>> List() override;
 
+  // Why nothing can be written now; "" when it can.
+  std::string Trouble() const;
   // RocksDB's estimates, which lag behind removals and overwrites until compaction.
   StoreStats Stats() const;
 

@@ -3,12 +3,16 @@
 
 #include <fcntl.h>
 #include <openssl/rand.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "proto/request_key/request_key.h"
@@ -17,18 +21,41 @@
 namespace tritond::server {
 namespace {
 
-// Writes a new secret into a file that only this user can read.
+constexpr ssize_t kSecretDigits = 64;
+
+// The secret that an earlier run has left in a file of this user's alone; "" when there is none.
+std::string ReadSecret(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return "";
+  struct stat info;
+  char text[kSecretDigits + 1];
+  const bool own = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+                   (info.st_mode & 077) == 0 && read(fd, text, sizeof(text)) == kSecretDigits;
+  close(fd);
+  const std::string secret(text, own ? kSecretDigits : 0);
+  return std::all_of(secret.begin(), secret.end(), absl::ascii_isxdigit) ? secret : "";
+}
+
+// Writes a new secret into a file that only this user can read. The one from before stays until the new one is whole;
+// where the disk has no room for that it stays in use.
 absl::StatusOr<std::string> WriteSecret(const std::string& path) {
   unsigned char bytes[32];
   if (RAND_bytes(bytes, sizeof(bytes)) != 1) return absl::InternalError("no random numbers");
   const std::string secret =
       absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(bytes), sizeof(bytes)));
-  unlink(path.c_str());
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  const bool written = fd >= 0 && write(fd, secret.data(), secret.size()) == static_cast<ssize_t>(secret.size());
+  const std::string fresh = path + ".tmp";
+  unlink(fresh.c_str());
+  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  bool written = fd >= 0 && write(fd, secret.data(), secret.size()) == static_cast<ssize_t>(secret.size());
+  written = written && rename(fresh.c_str(), path.c_str()) == 0;
+  const int error = errno;
   if (fd >= 0) close(fd);
-  if (!written) return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", strerror(errno)));
-  return secret;
+  if (written) return secret;
+  unlink(fresh.c_str());
+  if (std::string before = ReadSecret(path); (error == ENOSPC || error == EDQUOT) && !before.empty()) return before;
+  return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", strerror(error),
+                                             "; the daemon's own workers need it: make room, or see "
+                                             "that the daemon's user may write there"));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class AccessWatch final {
   struct Files {
     std::string access;               // "": everyone may do everything, except
     bool wants_certificates = false;  // over TCP only those whose certificate TLS has verified
-    std::string worker_token;         // written anew, readable by this user only
+    std::string worker_token;         // written anew, readable by this user only; on a full disk the last run's stays
   };
   // InvalidArgument and NotFound for the access file; Unavailable when the token cannot be written.
   static absl::StatusOr<std::unique_ptr<AccessWatch>> Open(Files files, LogSink log);

@@ -7,9 +7,12 @@
 #include <prometheus/text_serializer.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -111,6 +114,12 @@ absl::Status Server::OpenData() {
   // It holds everybody's kernels. One that is there already has the mode that its owner chose.
   if (fresh) std::filesystem::permissions(config_.data_dir, std::filesystem::perms::owner_all, error);
   if (error) return absl::InvalidArgumentError(absl::StrCat("data folder ", config_.data_dir, ": ", error.message()));
+  if (access(config_.data_dir.c_str(), R_OK | W_OK | X_OK) != 0) {
+    const int why = errno;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "data folder ", config_.data_dir, ": ", strerror(why), ": the daemon reads and writes it. ",
+        why == EROFS ? "Mount it writable" : "Give it to the daemon's user", ", or name another one with --data-dir"));
+  }
   const std::string socket = std::filesystem::absolute(config_.data_dir).lexically_normal() / "tritond.sock";
   if (socket.size() >= sizeof(sockaddr_un::sun_path)) {
     return absl::InvalidArgumentError(absl::StrCat("the data folder's path is too long for a Unix socket: ", socket));
@@ -430,7 +439,8 @@ void Server::OnCallEnd(const CallRecord& call) {
 std::string Server::EngineTrouble() { return cache::DescribeTrouble(cache_.engine_nodes()); }
 
 std::string Server::Degraded() {
-  std::vector<std::string> parts{connections_->Trouble(), EngineTrouble(), tls_ == nullptr ? "" : tls_->problem()};
+  std::vector<std::string> parts{connections_->Trouble(), cache_.trouble(), journal_->Trouble(), EngineTrouble(),
+                                 tls_ == nullptr ? "" : tls_->problem()};
   parts.erase(std::remove(parts.begin(), parts.end(), ""), parts.end());
   return absl::StrJoin(parts, "; ");
 }

@@ -44,6 +44,13 @@ absl::Status UnknownJob(absl::string_view id) {
   return absl::NotFoundError(absl::StrCat("there is no job ", id, ", or it ended too long ago"));
 }
 
+absl::Status NotWritten(const absl::Status& status) {
+  absl::Status refusal(status.code(),
+                       absl::StrCat("the job cannot be written down now, so it is not accepted: ", status.message()));
+  refusal.SetPayload(JobBook::kNotWritten, absl::Cord());
+  return refusal;
+}
+
 }  // namespace
 
 bool JobBook::HasEnded(v1::JobState state) {
@@ -176,7 +183,7 @@ absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request) {
   if (status.ok()) status = Write(job);
   if (!status.ok()) {
     journal_.Remove(absl::StrCat(kRequestPrefix, job.id())).IgnoreError();
-    return status;
+    return NotWritten(status);
   }
   {
     absl::MutexLock lock(&mu_);

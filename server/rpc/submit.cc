@@ -25,7 +25,8 @@ absl::Status Check(const Engine& engine, const v1::SubmitRequest& request) {
   return PrepareRequest(request.request(), engine.config().limits).status();
 }
 
-absl::Status WithReasons(const absl::Status& status) {
+absl::Status WithReasons(absl::Status status) {
+  if (status.ErasePayload(JobBook::kNotWritten)) return WithReason(std::move(status), "NOT_WRITTEN", kRetryDelay);
   if (absl::IsAlreadyExists(status)) return WithReason(status, "IDEMPOTENCY_KEY_REUSED");
   if (absl::IsResourceExhausted(status)) return WithReason(status, "TOO_MANY_JOBS", kRetryDelay);
   return absl::IsUnavailable(status) ? WithReason(status, "NOT_WRITTEN", kRetryDelay) : status;

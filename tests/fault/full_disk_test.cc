@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -111,6 +112,128 @@ TEST(FullDisk, TheSameOnARealDisk) {
   if (!disk.mounted()) GTEST_SKIP() << "no file system may be mounted here: " << strerror(errno);
   CompileOverAFullDisk(
       daemon, [&] { disk.Fill(); }, [&] { disk.Empty(); });
+}
+
+// What /readyz says.
+std::string Ready(int http_port) {
+  const auto page = httplib::Client("127.0.0.1", http_port).Get("/readyz");
+  return page ? page->body : "";
+}
+
+// Starts over results that are there while the disk has no space, and then it has some.
+void StartOnAFullDisk(DaemonProcess& daemon, const std::function<void()>& fill, const std::function<void()>& empty) {
+  const int http_port = FreePort();
+  daemon.http_port = http_port;
+  daemon.memory_cache_mb = 0;
+  ASSERT_TRUE(daemon.Start());
+  auto stubs = std::make_unique<Stubs>(daemon.address());
+  const auto compile = [&](uint64_t number) {
+    const v1::CompileRequest request = NumberedRequest(number, number % 2 == 0 ? 200000 : 0);
+    v1::CompileResponse response;
+    const grpc::Status status = Compile(*stubs, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    EXPECT_EQ(WrongWith(request, response), "");
+    return response.cache() == v1::CACHE_STATUS_HIT;
+  };
+  const auto submit = [&](uint64_t number, std::string* id) {
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(10)));
+    v1::SubmitRequest request;
+    *request.mutable_request() = NumberedRequest(number);
+    v1::Job job;
+    const grpc::Status status = stubs->compile->Submit(&context, request, &job);
+    *id = job.id();
+    return status;
+  };
+  const auto knows = [&](const std::string& id) {
+    grpc::ClientContext context;
+    v1::GetJobRequest request;
+    request.set_id(id);
+    v1::Job job;
+    return stubs->compile->GetJob(&context, request, &job).ok();
+  };
+  std::string kept, refused;
+  for (uint64_t number = 0; number < 10; ++number) EXPECT_FALSE(compile(number));
+  ASSERT_TRUE(submit(1000, &kept).ok());
+  EXPECT_EQ(Ready(http_port).substr(0, 2), "ok");
+  for (const bool killed : {true, false}) {
+    if (killed) {
+      daemon.Kill();
+    } else {
+      EXPECT_EQ(daemon.Terminate(), 0);
+    }
+    fill();
+    ASSERT_TRUE(daemon.Start());
+    stubs = std::make_unique<Stubs>(daemon.address());
+    const std::string ready = Ready(http_port);
+    EXPECT_NE(ready.find("ok, but "), std::string::npos) << ready;
+    EXPECT_NE(ready.find("/cache cannot be written to"), std::string::npos) << ready;
+    EXPECT_NE(ready.find("/journal cannot be written to"), std::string::npos) << ready;
+    EXPECT_EQ(ready.find("No space left on device") == std::string::npos, false) << ready;
+    for (uint64_t number = 0; number < 10; ++number) EXPECT_TRUE(compile(number)) << "what was kept is still a hit";
+    for (uint64_t number = 100; number < 110; ++number) {
+      EXPECT_FALSE(compile(number)) << "what is compiled is answered";
+      EXPECT_FALSE(compile(number)) << "and not kept";
+    }
+    EXPECT_GT(Metric(http_port, "tritond_store_failures_total"), 0);
+    EXPECT_TRUE(knows(kept)) << "jobs are known still";
+    EXPECT_EQ(submit(1001, &refused).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+
+    empty();
+    ASSERT_TRUE(Await([&] { return Ready(http_port).find("but") == std::string::npos; })) << daemon.Log();
+    const uint64_t fresh = killed ? 200 : 300;
+    EXPECT_FALSE(compile(fresh));
+    EXPECT_TRUE(compile(fresh)) << "kept again, without a restart";
+    EXPECT_TRUE(submit(fresh + 1, &refused).ok());
+    for (uint64_t number = 0; number < 10; ++number) EXPECT_TRUE(compile(number));
+  }
+  EXPECT_EQ(daemon.Terminate(), 0);
+  ASSERT_TRUE(daemon.Start());
+  stubs = std::make_unique<Stubs>(daemon.address());
+  EXPECT_TRUE(compile(200));
+  EXPECT_TRUE(compile(300));
+  EXPECT_TRUE(knows(kept));
+}
+
+TEST(FullDisk, AtTheStartWhatIsThereIsServedUntilThereIsSpaceAgain) {
+  DaemonProcess daemon;
+  daemon.preload = TRITOND_FULL_DISK;
+  StartOnAFullDisk(
+      daemon, [&] { std::ofstream(daemon.folder() + "/FULL").close(); },
+      [&] { std::filesystem::remove(daemon.folder() + "/FULL"); });
+}
+
+TEST(FullDisk, AtTheStartTheSameOnARealDisk) {
+  DaemonProcess daemon;
+  const SmallDisk disk(daemon.folder() + "/data", "256m");
+  if (!disk.mounted()) GTEST_SKIP() << "no file system may be mounted here: " << strerror(errno);
+  StartOnAFullDisk(
+      daemon, [&] { disk.Fill(); }, [&] { disk.Empty(); });
+}
+
+// How a daemon that does not come up says why.
+std::string WhyNot(DaemonProcess& daemon) {
+  EXPECT_FALSE(daemon.Start());
+  return daemon.Log();
+}
+
+TEST(FullDisk, AReadOnlyFileSystemIsToldWithWhatToDo) {
+  DaemonProcess daemon;
+  const SmallDisk disk(daemon.data_dir(), "16m");
+  if (!disk.mounted() || mount("none", daemon.data_dir().c_str(), nullptr, MS_REMOUNT | MS_RDONLY, "size=16m") != 0)
+    GTEST_SKIP() << "no file system may be mounted here: " << strerror(errno);
+  const std::string why = WhyNot(daemon);
+  EXPECT_NE(why.find("Read-only file system"), std::string::npos) << why;
+  EXPECT_NE(why.find("Mount it writable"), std::string::npos) << why;
+}
+
+TEST(FullDisk, AFolderOfAnotherUserIsToldWithWhatToDo) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  DaemonProcess daemon;
+  std::filesystem::create_directories(daemon.data_dir());
+  std::filesystem::permissions(daemon.data_dir(), std::filesystem::perms::owner_read);
+  const std::string why = WhyNot(daemon);
+  EXPECT_NE(why.find("Give it to the daemon's user"), std::string::npos) << why;
 }
 
 TEST(FullDisk, ASubmittedJobIsRefusedRatherThanPromised) {
