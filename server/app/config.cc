@@ -80,6 +80,9 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("heartbeat_seconds", "Between signs of life of a worker; three missed, and it is lost",
         config->heartbeat_seconds);
   visit("drain_grace_seconds", "How long running compiles may go on after SIGTERM", config->drain_grace_seconds);
+  visit("exit_when_idle_seconds",
+        "End, as after SIGTERM, when nobody has asked for a kernel for so long and none waits or runs; 0: never",
+        config->exit_when_idle_seconds);
   visit("error_lifetime_seconds", "How long compile errors are remembered", config->error_lifetime_seconds);
   visit("max_jobs", "Submitted jobs that have not ended; further ones are refused", config->max_jobs);
   visit("max_jobs_per_tenant", "Of one tenant's", config->max_jobs_per_tenant);

@@ -47,6 +47,7 @@ struct ServerConfig {
   double job_time_limit_seconds = 120;
   double heartbeat_seconds = 1;
   double drain_grace_seconds = 30;
+  double exit_when_idle_seconds = 0;  // 0: never
   double error_lifetime_seconds = 60;
   uint64_t max_jobs = 100000;
   uint64_t max_jobs_per_tenant = 50000;

@@ -89,8 +89,9 @@ TEST(CheckConfig, AnAddressWithoutItsPortIsRefused) {
 }
 
 TEST(CheckConfig, TimesAndSizesThatMakeNoSenseAreRefused) {
-  for (const char* flag : {"--drain-grace-seconds", "--error-lifetime-seconds", "--hedge-after-seconds",
-                           "--keep-jobs-hours", "--cluster-keep-hours", "--heartbeat-seconds"}) {
+  for (const char* flag :
+       {"--drain-grace-seconds", "--error-lifetime-seconds", "--exit-when-idle-seconds", "--hedge-after-seconds",
+        "--keep-jobs-hours", "--cluster-keep-hours", "--heartbeat-seconds"}) {
     for (const char* value : {"-1", "nan", "inf"}) {
       const absl::Status status = Parse({"--data-dir", "/tmp/x", absl::StrCat(flag, "=", value)}).status();
       EXPECT_FALSE(status.ok()) << flag << " " << value;

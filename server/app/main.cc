@@ -46,6 +46,14 @@ sigset_t BlockSignals() {
   return signals;
 }
 
+// Until a signal comes, or the daemon is idle for as long as its configuration says.
+void AwaitEnd(const sigset_t& signals, const tritond::server::Server& server) {
+  constexpr timespec kSecond{1, 0};
+  while (sigtimedwait(&signals, nullptr, &kSecond) < 0) {
+    if (server.idle()) return;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -87,8 +95,7 @@ int main(int argc, char** argv) {
   say("listening", absl::StrCat("listens on ", (*server)->local_address()));
   if ((*server)->http_port() != 0) say("listening", absl::StrCat("status page on port ", (*server)->http_port()));
 
-  int received = 0;
-  sigwait(&signals, &received);
+  AwaitEnd(signals, **server);
   say("draining", "shuts down: running compiles may finish; another signal ends them");
   // The second signal kills as usual.
   signal(SIGTERM, SIG_DFL);

@@ -66,6 +66,17 @@ int LocalWorkers(const ServerConfig& config) {
 constexpr absl::string_view kUnix = "unix:";
 bool IsUnix(const std::string& address) { return absl::StartsWith(address, kUnix); }
 
+// Requests that were answered or given up since the daemon began.
+uint64_t Requests(const Metrics& metrics) {
+  double sum = 0;
+  for (const prometheus::Counter* counter :
+       {&metrics.hits, &metrics.misses, &metrics.joined, &metrics.error_hits, &metrics.failures, &metrics.refused,
+        &metrics.cancelled, &metrics.lookup_misses}) {
+    sum += counter->Value();
+  }
+  return static_cast<uint64_t>(sum);
+}
+
 }  // namespace
 
 Server::Server(const ServerConfig& config, LogSink sink)
@@ -358,7 +369,16 @@ absl::Status Server::StartHttp() {
   return absl::OkStatus();
 }
 
+void Server::WatchIdleness(IdleWatch* watch) {
+  if (config_.exit_when_idle_seconds == 0) return;
+  const Scheduler::Stats stats = engine_->scheduler().GetStats();
+  bool busy = jobs_->open() > 0;
+  for (const auto& job_class : stats.classes) busy = busy || job_class.queued + job_class.running > 0;
+  idle_ = watch->Observe(Requests(engine_->metrics()), busy, timing::SteadyNow());
+}
+
 void Server::TickLoop() {
+  IdleWatch idle(absl::Seconds(config_.exit_when_idle_seconds), timing::SteadyNow());
   absl::Time reload = timing::SteadyNow() + kReload;
   while (!stop_ticking_.WaitFor(kTick)) {
     engine_->Tick();
@@ -371,6 +391,7 @@ void Server::TickLoop() {
     access_->Reload();
     if (tls_ != nullptr) tls_->Reload();
     WatchEngine();
+    WatchIdleness(&idle);
   }
 }
 

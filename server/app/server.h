@@ -2,6 +2,7 @@
 #ifndef SERVER_APP_SERVER_H_
 #define SERVER_APP_SERVER_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "server/app/config.h"
 #include "server/app/connections.h"
 #include "server/app/descriptor_limit.h"
+#include "server/app/idle_watch.h"
 #include "server/app/log_line.h"
 #include "server/app/status_source.h"
 #include "server/app/tcp_listener.h"
@@ -56,6 +58,8 @@ class Server final {
   // "unix:…" of the socket that local workers use; clients may too.
   const std::string& local_address() const { return local_address_; }
   Engine& engine() { return *engine_; }
+  // Whether nobody has asked for a kernel for as long as the configuration says.
+  bool idle() const { return idle_; }
 
  private:
   Server(const ServerConfig& config, LogSink sink);
@@ -77,6 +81,7 @@ class Server final {
   std::string Degraded();
   // Logs what becomes of the cluster's engine; the ticker's.
   void WatchEngine();
+  void WatchIdleness(IdleWatch* watch);
   std::string MetricsText(const WebCaller& caller);
   // A compile has ended: it goes into the history, the metrics and the log.
   void OnCompileEnd(const FinishedJob& job, const Outcome& outcome);
@@ -117,6 +122,7 @@ class Server final {
   std::vector<int> ports_;
   std::optional<bool> healthy_;  // what health checks were told last; the ticker's
   std::string engine_trouble_;   // what the log was told last; the ticker's
+  std::atomic<bool> idle_{false};
   timing::Event stop_ticking_;
   std::thread ticker_;
 };
