@@ -89,6 +89,8 @@ class FakeDaemon(grpc.GenericRpcHandler):
         request = _schema.CompileRequest.FromString(data)
         self.requests.append(request)
         try:
+            if request.target not in self.targets:
+                raise Refusal(INVALID, f"no target {request.target}", "UNKNOWN_TARGET")
             metadata = self.compile(request)
         except Refusal as refusal:
             context.set_trailing_metadata((("grpc-status-details-bin", refusal.trailer()),))

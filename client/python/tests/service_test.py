@@ -104,12 +104,6 @@ class TestRefusals(unittest.TestCase):
         caught, _ = self.refuse(Refusal(EXHAUSTED, "too much", "LIMIT", [failure]))
         self.assertEqual(caught.over_limit, (40000, 30000))
 
-    def test_a_target_that_is_not_offered_is_not_asked_for(self):
-        with FakeDaemon(targets=("cuda:80",)) as daemon:
-            with self.assertRaises(NotServed) as caught:
-                compile_with(service_of(daemon.address))
-            self.assertEqual((caught.exception.reason, caught.exception.silent, daemon.requests), ("target", True, []))
-
     def test_where_local_compiles_are_errors_a_busy_daemon_is_asked_again(self):
         with FakeDaemon() as daemon:
             def answer(_):

@@ -45,7 +45,7 @@ class TestSettings(unittest.TestCase):
     def test_what_makes_no_sense_is_named(self):
         for variable, value, message in (
                 ("TRITOND_SERVER", "nohost", "nohost"), ("TRITOND_SERVER", "a:1,a:1", "twice"),
-                ("TRITOND_SERVER", "auto", "not there yet"), ("TRITOND_TIMEOUT", "-1", "timeout=-1"),
+                ("TRITOND_SERVER", "auto,a:1", "alone"), ("TRITOND_TIMEOUT", "-1", "timeout=-1"),
                 ("TRITOND_TIMEOUT", "nan", "timeout=nan"), ("TRITOND_ON_FAILURE", "maybe", "maybe"),
                 ("TRITOND_TLS", "perhaps", "perhaps"), ("TRITOND_TLS_CERT", "c.pem", "go together")):
             with self.subTest(variable + "=" + value), mock.patch.dict(os.environ, {variable: value}):

@@ -26,7 +26,7 @@ from tritond._transport import (
 # stay local silently.
 _NOT_NOW = {"DRAINING": "draining", "QUEUE_FULL": "busy", "TENANT_QUEUE_FULL": "busy", "MEMORY_FULL": "busy",
             "WORKER_LOST": "worker lost", "NO_WORKER": "no worker"}
-_NOT_HERE = {"UNKNOWN_TARGET": "target", "BINARY_UNAVAILABLE": "target"}
+_NOT_HERE = frozenset({"UNKNOWN_TARGET", "BINARY_UNAVAILABLE"})
 _LIMIT = re.compile(r"(\d+) bytes.*?(?:limit|most|than|allows?|has|of)\D*?(\d+)")
 
 
@@ -83,13 +83,16 @@ def unreached(address: str, reply: Reply, tls: bool) -> NotServed:
     return NotServed("unreachable", f"{address}: no tritond answers there ({reply.message})")
 
 
-def refused(address: str, reply: Reply, diagnosis: typing.Callable[[typing.Any], str]) -> NotServed:
-    """The failure of a compile that a daemon answered. `diagnosis` makes text of a CompileFailure's diagnostics."""
+def refused(address: str, reply: Reply, diagnosis: typing.Callable[[typing.Any], str], knows_target: bool = True) -> NotServed:
+    """The failure of a compile that a daemon answered. `diagnosis` makes text of a CompileFailure's diagnostics.
+
+    `knows_target`: the daemon has, or has had, a worker for the target; else none is missing.
+    """
     reason, message = reason_of(reply), f"{address}: {reply.message}"
     failure = _schema.find_detail(reply.details, _schema.CompileFailure)
     said = diagnosis(failure.diagnostics) if failure else ""
-    if reason in _NOT_HERE:
-        return NotServed(_NOT_HERE[reason], message, silent=True)
+    if reason in _NOT_HERE or (reason == "NO_WORKER" and not knows_target):
+        return NotServed("target", message, silent=True)
     if reason in _NOT_NOW:
         return NotServed(_NOT_NOW[reason], message)
     if reply.code == UNIMPLEMENTED:

@@ -16,9 +16,9 @@ import time
 import typing
 import weakref
 
-from tritond import _outcome, _schema
+from tritond import _auto, _outcome, _schema
 from tritond._errors import NotServed
-from tritond._settings import Settings
+from tritond._settings import AUTO, Settings
 from tritond._transport import DEADLINE_EXCEEDED, OK, Reply, Transport, open_transport
 
 _FIRST_REST = 1.0
@@ -75,24 +75,35 @@ class Server:
                 raise NotServed("resting", f"{self.address} did not answer lately", silent=True)
             if self._transport is not None and time.monotonic() - self._heard < _FRESH:
                 return self._transport
-            transport = self._transport or open_transport(self.address, self._settings)
-            request = _schema.DescribeRequest().SerializeToString()
-            reply = transport.call(_schema.DESCRIBE, request, self._settings.reach_timeout)
-            if reply.code != OK and _outcome.is_dropped(reply) and self._transport is not None:
-                # A connection from before the daemon was started anew.
-                transport = open_transport(self.address, self._settings)
-                reply = transport.call(_schema.DESCRIBE, request, self._settings.reach_timeout)
+            try:
+                transport, reply = self._connect()
+            except NotServed:
+                self._leave_alone()
+                raise
             if reply.code != OK and (_outcome.is_dropped(reply) or reply.code == DEADLINE_EXCEEDED):
                 self._leave_alone()
                 raise _outcome.unreached(self.address, reply, self._settings.tls)
             self._learn(transport, reply)
             return transport
 
+    def _connect(self) -> tuple[Transport, Reply]:
+        """A transport, and what the daemon said of itself."""
+        transport = self._transport or open_transport(self.address, self._settings)
+        reply = self._describe(transport)
+        if reply.code != OK and _outcome.is_dropped(reply) and self._transport is not None:
+            # A connection from before the daemon was started anew.
+            transport = open_transport(self.address, self._settings)
+            reply = self._describe(transport)
+        return transport, reply
+
+    def _describe(self, transport: Transport) -> Reply:
+        return transport.call(_schema.DESCRIBE, _schema.DescribeRequest().SerializeToString(), self._settings.reach_timeout)
+
     def _learn(self, transport: Transport, reply: Reply) -> None:
         self._transport, self._heard, self._rest = transport, time.monotonic(), 0.0
         if reply.code == OK:
             described = _schema.DescribeResponse.FromString(reply.body[0])
-            self._targets = frozenset(t.name for t in described.targets if t.binary_available or not t.attached)
+            self._targets = frozenset(target.name for target in described.targets)
             self._max_ir_bytes = described.max_ir_bytes
 
     def _leave_alone(self) -> None:
@@ -100,10 +111,12 @@ class Server:
         self._rest = min(max(self._rest * 2, _FIRST_REST), _LONGEST_REST)
         self._until = time.monotonic() + self._rest
 
+    def knows(self, target: str) -> bool:
+        """Whether the daemon has, or has had, workers for this target."""
+        return target in self._targets
+
     def check(self, request: _schema.Message) -> None:
-        """NotServed for what this daemon has said that it does not take."""
-        if request.target not in self._targets:
-            raise NotServed("target", f"{self.address} does not offer {request.target}", silent=True)
+        """NotServed for what this daemon has said that it does not take. Not by target: it may have results without a worker."""
         if self._max_ir_bytes and len(request.ir) > self._max_ir_bytes:
             raise NotServed("size", f"{self.address} takes IR of at most {self._max_ir_bytes} bytes, not {len(request.ir)}")
 
@@ -122,12 +135,31 @@ class Server:
         return transport, transport.call(_schema.COMPILE, body, timeout)
 
 
+class AutoServer(Server):
+    """The daemon of this user and machine, which is started when it does not run."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(_auto.address(), settings)
+
+    def _connect(self) -> tuple[Transport, Reply]:
+        transport, reply = super()._connect()
+        if reply.code == OK or not _outcome.is_dropped(reply):
+            return transport, reply
+        _auto.start(self._is_ready)
+        transport = open_transport(self.address, self._settings)
+        return transport, self._describe(transport)
+
+    def _is_ready(self) -> bool:
+        reply = self._describe(open_transport(self.address, self._settings))
+        return reply.code == OK and any(t.attached for t in _schema.DescribeResponse.FromString(reply.body[0]).targets)
+
+
 class Service:
     """All the daemons of one process. Thread-safe, also over os.fork."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._servers = [Server(address, settings) for address in settings.servers]
+        self._servers = [AutoServer(settings) if address == AUTO else Server(address, settings) for address in settings.servers]
         _services.add(self)
 
     def abandon(self) -> None:
@@ -165,9 +197,10 @@ class Service:
                 continue
             if reply.code == OK:
                 return _read_answer(transport, reply, self.settings.timeout)
-            dropped = _outcome.is_dropped(reply)
-            failures.append(_outcome.unreached(server.address, reply, self.settings.tls) if dropped
-                            else _outcome.refused(server.address, reply, diagnosis))
+            if _outcome.is_dropped(reply):
+                failures.append(_outcome.unreached(server.address, reply, self.settings.tls))
+            else:
+                failures.append(_outcome.refused(server.address, reply, diagnosis, server.knows(request.target)))
             again = again or _outcome.may_ask_again(reply)
             if not _outcome.another_may_help(reply):
                 break

@@ -36,8 +36,8 @@ def parse_servers(text: str) -> tuple[str, ...]:
             raise ValueError(f'server address "{server}": expected HOST:PORT, unix:PATH or auto')
     if len(set(servers)) != len(servers):
         raise ValueError(f'servers "{text}": one of them is named twice')
-    if AUTO in servers:
-        raise ValueError('server "auto": not there yet; start a tritond and give its address')
+    if AUTO in servers and len(servers) > 1:
+        raise ValueError(f'servers "{text}": auto stands alone')
     return servers
 
 

@@ -56,6 +56,8 @@ class GrpcTransport:
     """A gRPC channel. Connects with the first call."""
 
     def __init__(self, address: str, settings: Settings) -> None:
+        if "grpc" not in sys.modules:  # it would tell people of each connection that ends
+            os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
         try:
             import grpc
         except ImportError as error:
