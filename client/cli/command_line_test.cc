@@ -606,6 +606,28 @@ TEST_F(CommandLine, PrebuildTakesAManifest) {
   EXPECT_EQ(compile_.Last().target(), "cuda:80");
 }
 
+TEST_F(CommandLine, AManifestsLineSaysWhatItsLauncherWants) {
+  Write("in/a.ttir", "a");
+  const std::string manifest =
+      Write("kernels.jsonl", R"({"file": "in/a.ttir", "target": "cuda:80", "emit": ["ttgir", "asm", "binary"],)"
+                             R"( "launch_abi": "global", "descriptor_flags": 2, "debug_info": true})");
+  EXPECT_EQ(Run({"prebuild", manifest, "--out-dir", Path("out")}), kDone) << err_.str();
+  EXPECT_EQ(compile_.Last().target(), "cuda:80");
+  EXPECT_THAT(compile_.Last().outputs(), testing::ElementsAre(v1::STAGE_TTGIR, v1::STAGE_ASM, v1::STAGE_BINARY));
+  EXPECT_TRUE(compile_.Last().abi().global_scratch());
+  EXPECT_FALSE(compile_.Last().abi().profile_scratch());
+  EXPECT_EQ(compile_.Last().abi().descriptor_flags(), 2u);
+  EXPECT_TRUE(compile_.Last().debug_info());
+}
+
+TEST_F(CommandLine, AManifestIsReplayedForAnotherTarget) {
+  Write("in/a.ttir", "a");
+  const std::string manifest = Write("kernels.jsonl", R"({"file": "in/a.ttir", "target": "cuda:80"})");
+  EXPECT_EQ(Run({"prebuild", manifest, "--retarget", "--target", "cuda:90", "--out-dir", Path("out")}), kDone)
+      << err_.str();
+  EXPECT_EQ(compile_.Last().target(), "cuda:90");
+}
+
 TEST_F(CommandLine, PrebuildSaysWhichLineOfAManifestIsWrong) {
   const std::string manifest = Write("kernels.jsonl", "# comment\n{\"name\": \"x\"}\n");
   EXPECT_EQ(Run({"prebuild", manifest, "--target", "cuda:90", "--out-dir", Path("out")}), kUsage);
@@ -616,7 +638,10 @@ TEST_F(CommandLine, AManifestsMistakesAreNotPassedOver) {
   Write("in/a.ttir", "a");
   for (const char* entry :
        {R"({"file": "in/a.ttir", "option": {"num_warps": 4}})", R"({"file": "in/a.ttir", "target": 9})",
-        R"({"file": "in/a.ttir", "name": "a\u0000b"})", R"({"file": "in/a.ttir", "name": "a\nb"})"}) {
+        R"({"file": "in/a.ttir", "name": "a\u0000b"})", R"({"file": "in/a.ttir", "name": "a\nb"})",
+        R"({"file": "in/a.ttir", "emit": "asm"})", R"({"file": "in/a.ttir", "emit": ["no"]})",
+        R"({"file": "in/a.ttir", "launch_abi": "some"})", R"({"file": "in/a.ttir", "descriptor_flags": 3})",
+        R"({"file": "in/a.ttir", "debug_info": 1})"}) {
     const std::string manifest = Write("kernels.jsonl", entry);
     EXPECT_EQ(Run({"prebuild", manifest, "--target", "cuda:90", "--out-dir", Path("out")}), kUsage) << entry;
     EXPECT_THAT(err_.str(), HasSubstr("kernels.jsonl:1:"));

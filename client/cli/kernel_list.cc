@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "client/cli/compile_options.h"
 #include "client/cli/session.h"
+#include "client/cli/stage_names.h"
 
 namespace tritond::client {
 namespace {
@@ -49,15 +50,41 @@ absl::StatusOr<std::vector<Kernel>> ListFolder(const std::string& path) {
   return kernels;
 }
 
+// What of `value` is wrong for a line's field `name`; empty: nothing.
+std::string WrongField(const std::string& name, const nlohmann::json& value) {
+  if (name == "options") return "";
+  if (name == "file" || name == "name" || name == "target") return value.is_string() ? "" : "is not a string";
+  if (name == "launch_abi")
+    return value == "none" || value == "global" || value == "both" ? "" : "is none of none, global and both";
+  if (name == "debug_info") return value.is_boolean() ? "" : "is neither true nor false";
+  if (name == "descriptor_flags") {
+    const bool fits = value.is_number_integer() && value >= 0 && value <= 2;
+    return fits ? "" : "is not a number from 0 to 2";
+  }
+  if (name != "emit")
+    return "is none of file, name, target, options, emit, launch_abi, descriptor_flags and debug_info";
+  const bool stages =
+      value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), [](const auto& word) {
+        return word.is_string() && ParseStage(word.template get<std::string>()).ok();
+      });
+  return stages ? "" : "is not a list of stages";
+}
+
+// The part of a line that says what the kernel's launcher passes and reads.
+void ReadLauncher(const nlohmann::json& entry, Kernel* kernel) {
+  if (entry.contains("emit")) kernel->emit = entry["emit"].get<std::vector<std::string>>();
+  if (entry.contains("launch_abi")) kernel->launch_abi = entry["launch_abi"].get<std::string>();
+  if (entry.contains("descriptor_flags")) kernel->descriptor_flags = entry["descriptor_flags"].get<int>();
+  if (entry.contains("debug_info")) kernel->debug_info = entry["debug_info"].get<bool>();
+}
+
 // One line of a manifest.
 absl::StatusOr<Kernel> ParseEntry(absl::string_view line, const fs::path& folder) {
   const auto entry = nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
   if (!entry.is_object()) return absl::InvalidArgumentError("expected a JSON object with \"file\"");
   for (const auto& [name, value] : entry.items()) {
-    if (name != "file" && name != "name" && name != "target" && name != "options")
-      return absl::InvalidArgumentError(absl::StrCat("\"", name, "\" is none of file, name, target and options"));
-    if (!value.is_string() && name != "options")
-      return absl::InvalidArgumentError(absl::StrCat("\"", name, "\" is not a string"));
+    if (const std::string wrong = WrongField(name, value); !wrong.empty())
+      return absl::InvalidArgumentError(absl::StrCat("\"", name, "\" ", wrong));
   }
   const auto text = [&](const char* name) {
     return entry.contains(name) && entry[name].is_string() ? entry[name].get<std::string>() : std::string();
@@ -67,6 +94,7 @@ absl::StatusOr<Kernel> ParseEntry(absl::string_view line, const fs::path& folder
   kernel.path = (folder / text("file")).string();
   kernel.name = text("name").empty() ? KernelName(kernel.path) : text("name");
   kernel.target = text("target");
+  ReadLauncher(entry, &kernel);
   if (kernel.name.find('/') != std::string::npos)
     return absl::InvalidArgumentError("\"name\" must not contain a slash");
   if (std::any_of(kernel.name.begin(), kernel.name.end(), absl::ascii_iscntrl))

@@ -105,14 +105,15 @@ absl::StatusOr<v1::CompileRequest> MakeRequest(const Kernel& kernel, const Kerne
   if (!message.ok()) return message.status();
   *request.mutable_options() = *std::move(message);
 
-  for (const std::string& word : flags.emit) {
+  for (const std::string& word : kernel.emit.empty() ? flags.emit : kernel.emit) {
     auto kind = ParseStage(word);
     if (!kind.ok()) return absl::InvalidArgumentError(absl::StrCat("--emit ", kind.status().message()));
     request.add_outputs(*kind);
   }
-  if (absl::Status status = SetLaunchAbi(flags.launch_abi, request.mutable_abi()); !status.ok()) return status;
-  request.mutable_abi()->set_descriptor_flags(flags.descriptor_flags);
-  request.set_debug_info(flags.debug_info);
+  const std::string& launch_abi = kernel.launch_abi.empty() ? flags.launch_abi : kernel.launch_abi;
+  if (absl::Status status = SetLaunchAbi(launch_abi, request.mutable_abi()); !status.ok()) return status;
+  request.mutable_abi()->set_descriptor_flags(kernel.descriptor_flags.value_or(flags.descriptor_flags));
+  request.set_debug_info(kernel.debug_info.value_or(flags.debug_info));
   request.set_cache_mode(flags.no_cache ? v1::CACHE_MODE_REFRESH : v1::CACHE_MODE_USE);
   request.set_tenant(flags.tenant);
   request.set_label(kernel.name);

@@ -38,7 +38,12 @@ struct Kernel {
   std::string name;
   std::string path;                                   // of its IR
   nlohmann::json options = nlohmann::json::object();  // from its options file
-  std::string target;                                 // overrides the flag unless empty
+  // What follows overrides the flags unless empty; a manifest's line may have it.
+  std::string target;
+  std::vector<std::string> emit;
+  std::string launch_abi;
+  absl::optional<int> descriptor_flags;
+  absl::optional<bool> debug_info;
 };
 
 // "dir/softmax.ttir" gives "softmax".

@@ -24,6 +24,7 @@ struct PrebuildFlags {
   std::string source;
   KernelFlags kernel;
   std::string out_dir;
+  bool retarget = false;
   int jobs = 16;
   bool json = false;
 };
@@ -157,8 +158,11 @@ absl::Status PrepareFolder(const PrebuildFlags& flags, const std::vector<Kernel>
 }
 
 int Run(const Session& session, const PrebuildFlags& flags) {
-  const auto kernels = ListKernels(flags.source);
+  auto kernels = ListKernels(flags.source);
   if (!kernels.ok()) return session.Usage(kernels.status());
+  if (flags.retarget) {
+    for (Kernel& kernel : *kernels) kernel.target.clear();
+  }
   std::vector<v1::CompileRequest> requests;
   for (const Kernel& kernel : *kernels) {
     auto request = MakeRequest(kernel, flags.kernel);
@@ -212,6 +216,7 @@ Command AddPrebuild(CLI::App* parent) {
       ->type_name("DIR")
       ->required();
   app->add_option("-j,--jobs", flags->jobs, "Requests in flight")->check(CLI::Range(1, 256))->capture_default_str();
+  app->add_flag("--retarget", flags->retarget, "Compile for --target what the manifest names other targets for");
   app->add_flag("--json", flags->json, "Print one JSON object a kernel and line");
   return {app, [flags](const Session& session) { return Run(session, *flags); }};
 }
