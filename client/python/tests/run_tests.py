@@ -22,6 +22,7 @@ SUITES = {
     "newest": ["settings_test.py", "service_test.py"],
     "oldest": ["settings_test.py", "service_test.py"],
     "triton": ["hook_test.py", "daemon_test.py"],
+    "wheels": ["wheel_test.py"],
     "lint": [],
 }
 
@@ -87,6 +88,7 @@ def main():
         return SKIP
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("TRITON", "PYTHON"))}
     environment["TRITOND_BUILD"] = str(build)
+    environment["TRITOND_OUTER_PYTHON"] = sys.executable
     tests = [test[:-3] for test in SUITES[suite]]
     return subprocess.run([str(python), "-m", "unittest", "-v", *tests], cwd=HERE, env=environment, check=False).returncode
 
