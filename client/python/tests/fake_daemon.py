@@ -38,7 +38,7 @@ class Refusal(Exception):
 class FakeDaemon(grpc.GenericRpcHandler):
     """Listens on a Unix socket of its own, or on `address`. `compile` may be replaced: request -> metadata, or Refusal."""
 
-    def __init__(self, address=None, targets=("cuda:90",), inline_bytes=1 << 30, store=None):
+    def __init__(self, address=None, targets=("cuda:90",), inline_bytes=1 << 30, credentials=None):
         self._folder = tempfile.TemporaryDirectory(prefix="tritond-fake-")
         self.address = address or f"unix:{self._folder.name}/s"
         self.targets = targets
@@ -47,7 +47,8 @@ class FakeDaemon(grpc.GenericRpcHandler):
         self.describes = 0
         self.headers = {}
         self.compile = lambda request: METADATA
-        self._stored = store if store is not None else {}
+        self._stored = {}
+        self._credentials = credentials
         self._server = None
         self.start()
 
@@ -60,7 +61,10 @@ class FakeDaemon(grpc.GenericRpcHandler):
 
     def start(self):
         self._server = grpc.server(concurrent.futures.ThreadPoolExecutor(16), handlers=(self,))
-        if not self._server.add_insecure_port(self.address):
+        if self._credentials:
+            port = self._server.add_secure_port(self.address, self._credentials)
+            self.address = self.address.replace(":0", f":{port}")
+        elif not self._server.add_insecure_port(self.address):
             raise OSError(f"cannot listen on {self.address}")
         self._server.start()
 

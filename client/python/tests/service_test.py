@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Daemons that answer, refuse, are not there, and come back; processes that fork."""
+import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
 
+import grpc
 from fake_daemon import EXHAUSTED, INVALID, UNAVAILABLE, UNIMPLEMENTED, FakeDaemon, Refusal
 
 from tritond import _schema, _transport
@@ -71,6 +74,55 @@ class TestAnswers(unittest.TestCase):
             for thread in threads:
                 thread.join()
             self.assertEqual((daemon.describes, len(daemon.requests)), (1, 16))
+
+
+class TestTls(unittest.TestCase):
+    def test_a_server_is_known_by_its_authority_and_a_token_travels(self):
+        with tempfile.TemporaryDirectory() as folder:
+            key, certificate = f"{folder}/key.pem", f"{folder}/cert.pem"
+            command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                       "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out", certificate]
+            try:
+                subprocess.run(command, check=True, capture_output=True)
+            except (OSError, subprocess.CalledProcessError) as error:
+                self.skipTest(f"openssl: {error}")
+            with open(key, "rb") as private, open(certificate, "rb") as public:
+                credentials = grpc.ssl_server_credentials([(private.read(), public.read())])
+            with FakeDaemon("127.0.0.1:0", credentials=credentials) as daemon:
+                compile_with(service_of(daemon.address, tls_ca=certificate, token="secret"))
+                self.assertEqual(daemon.headers["authorization"], "Bearer secret")
+                for settings in ({}, {"tls": True}):
+                    with self.assertRaises(NotServed) as caught:
+                        compile_with(service_of(daemon.address, **settings))
+                    self.assertEqual(caught.exception.reason, "unreachable", caught.exception.message)
+
+
+class Cable:
+    """A TCP port that forwards to a Unix socket until it is cut: then it swallows everything."""
+
+    def __init__(self, address):
+        self._path = address.replace("unix:", "")
+        self._cut = threading.Event()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self):
+        self._cut.set()
+
+    def _accept(self):
+        while True:
+            here, _ = self._listener.accept()
+            there = socket.socket(socket.AF_UNIX)
+            there.connect(self._path)
+            for source, sink in ((here, there), (there, here)):
+                threading.Thread(target=self._forward, args=(source, sink), daemon=True).start()
+
+    def _forward(self, source, sink):
+        with source, sink, contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                if not self._cut.is_set():
+                    sink.sendall(data)
 
 
 class TestRefusals(unittest.TestCase):
@@ -140,6 +192,22 @@ class TestReach(unittest.TestCase):
             failure, seconds = self.refused_after(service_of(f"127.0.0.1:{hole.getsockname()[1]}"))
         self.assertEqual(failure.reason, "no answer", failure.message)
         self.assertLess(seconds, 1.25)
+
+    def test_a_cable_that_is_cut_in_the_middle_of_a_compile_is_noticed(self):
+        with FakeDaemon() as daemon:
+            cable, arrived, go_on = Cable(daemon.address), threading.Event(), threading.Event()
+
+            def answer(_):
+                arrived.set()
+                go_on.wait(30)
+                return {}
+
+            daemon.compile = answer
+            threading.Thread(target=lambda: arrived.wait(30) and cable.cut()).start()
+            failure, seconds = self.refused_after(service_of(cable.address))
+            go_on.set()
+        self.assertIn(failure.reason, ("unreachable", "no answer"))
+        self.assertLess(seconds, 15)
 
     def test_a_daemon_that_was_started_anew_is_used_at_once(self):
         with FakeDaemon() as daemon:

@@ -47,6 +47,7 @@ def _options(settings: Settings) -> list[tuple[str, int]]:
         ("grpc.max_reconnect_backoff_ms", 2000),
         ("grpc.keepalive_time_ms", _KEEPALIVE_MS),
         ("grpc.keepalive_timeout_ms", _KEEPALIVE_TIMEOUT_MS),
+        ("grpc.http2.ping_timeout_ms", _KEEPALIVE_TIMEOUT_MS),  # what counts since gRPC 1.60; a minute otherwise
         ("grpc.http2.max_pings_without_data", 0),
         ("grpc.use_local_subchannel_pool", 1),  # another channel's failed attempts do not count here
     ]
