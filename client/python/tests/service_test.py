@@ -138,7 +138,7 @@ class TestRefusals(unittest.TestCase):
 
     def test_each_answer_has_its_reason(self):
         failure = _schema.CompileFailure(key="k")
-        failure.diagnostics.add(severity=1, message="40000 bytes of shared memory exceed the limit of 30000")
+        failure.diagnostics.add(severity=1, message="the kernel needs 40000 bytes of shared memory, but cuda:90 has 30000 a block")
         for refusal, reason, silent in (
                 (Refusal(UNIMPLEMENTED, "no such op", "UNIMPLEMENTED"), "unimplemented", False),
                 (Refusal(INVALID, "bad", "BAD_REQUEST"), "invalid", False),
@@ -152,7 +152,7 @@ class TestRefusals(unittest.TestCase):
 
     def test_a_limit_has_its_numbers(self):
         failure = _schema.CompileFailure(key="k")
-        failure.diagnostics.add(severity=1, message="40000 bytes of shared memory exceed the limit of 30000")
+        failure.diagnostics.add(severity=1, message="the kernel needs 40000 bytes of shared memory, but cuda:90 has 30000 a block")
         caught, _ = self.refuse(Refusal(EXHAUSTED, "too much", "LIMIT", [failure]))
         self.assertEqual(caught.over_limit, (40000, 30000))
 

@@ -131,9 +131,10 @@ class Kernel:
     def _stay_local(self, name: str, refusal: NotServed) -> None:
         if self._session is None:
             return
-        counts.add_local(name, refusal.reason, refusal.message, refusal.silent)
+        is_error = self._session.settings.on_failure == "error"
+        counts.add_local(name, refusal.reason, refusal.message, refusal.silent, raised=is_error)
         self._diagnosis = f"tritond's compiler says:\n{refusal.diagnosis}" if refusal.diagnosis else ""
-        if self._session.settings.on_failure == "error":
+        if is_error:
             raise _failure(name, refusal) from None
 
 

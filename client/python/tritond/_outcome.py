@@ -27,7 +27,7 @@ from tritond._transport import (
 _NOT_NOW = {"DRAINING": "draining", "QUEUE_FULL": "busy", "TENANT_QUEUE_FULL": "busy", "MEMORY_FULL": "busy",
             "WORKER_LOST": "worker lost", "NO_WORKER": "no worker"}
 _NOT_HERE = frozenset({"UNKNOWN_TARGET", "BINARY_UNAVAILABLE"})
-_LIMIT = re.compile(r"(\d+) bytes.*?(?:limit|most|than|allows?|has|of)\D*?(\d+)")
+_LIMIT = re.compile(r"needs (\d+) bytes of shared memory, but \S+ has (\d+)")
 
 
 def reason_of(reply: Reply) -> str:

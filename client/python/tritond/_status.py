@@ -45,13 +45,13 @@ class Counts:
         with self._lock:
             self._served[how] += 1
 
-    def add_local(self, kernel: str, reason: str, message: str, silent: bool) -> None:
-        """Counts one local compile; tells people of the first that is not silent."""
+    def add_local(self, kernel: str, reason: str, message: str, silent: bool, raised: bool = False) -> None:
+        """Counts one local compile; tells people of the first that is not silent, unless an exception does (`raised`)."""
         with self._lock:
             self._local[reason] += 1
             if not silent:
                 self._last_failure = f"{kernel}: {message}"
-            warn = not silent and not self._warned
+            warn = not silent and not raised and not self._warned
             self._warned = self._warned or warn
         if warn:
             _log.warning("tritond: kernel %s is compiled locally (%s): %s. Further ones are counted in tritond.status(), "
