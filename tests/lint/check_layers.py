@@ -32,6 +32,7 @@ LAYERS = {
     "cache/layer": ["cache/api"],
     "cache/open": ["cache/api", "cache/store", "cache/layer"],
     "workers/device": [],
+    "workers/sandbox": [],
     "workers/runner": ["proto", "compiler/driver", "workers/device"],
     "workers/pool": ["proto"],
     "server/scheduler": [],
@@ -73,6 +74,7 @@ BANNED_LIBRARIES = {
     "workers/device": COMPILER_LIBRARIES,
     "workers/pool": COMPILER_LIBRARIES,
     "workers/runner": COMPILER_LIBRARIES,
+    "workers/sandbox": COMPILER_LIBRARIES + RPC_LIBRARIES,
 }
 
 CODE = (".h", ".cc", ".td")
