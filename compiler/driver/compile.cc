@@ -84,6 +84,16 @@ class WarmCompiler final : public Compiler {
     return infos;
   }
 
+  std::vector<std::string> LoadTools() override {
+    std::set<std::string> programs;
+    for (const std::string& name : TargetNames()) {
+      auto target = GetTarget(name);
+      if (!target.ok()) continue;
+      for (std::string& program : (*target)->LoadTools()) programs.insert(std::move(program));
+    }
+    return {programs.begin(), programs.end()};
+  }
+
  private:
   static std::string OwnId() {
     return absl::StrCat("tritond ", kCompilerVersion, " ", kCompilerSourceDigest, ", LLVM ", LLVM_VERSION_STRING);

@@ -147,6 +147,10 @@ class Compiler {
     std::string why_not;  // empty when available
   };
   virtual std::vector<TargetInfo> Targets() const = 0;
+
+  // Loads every tool that a compile may need. Afterwards Compile opens no file, but runs the programs that this returns
+  // (absolute paths; assemblers), so that a process can forbid itself all else.
+  virtual std::vector<std::string> LoadTools() { return {}; }
 };
 
 }  // namespace tritond::compiler

@@ -37,9 +37,12 @@ absl::StatusOr<std::string> ParseHere(const std::string& text) {
   llvm::raw_string_ostream complaints(complaint);
   if (llvm::verifyModule(*module, &complaints)) return absl::InvalidArgumentError(complaint);
   std::string answer(1, kBitcode);
-  llvm::raw_string_ostream bitcode(answer);
-  llvm::WriteBitcodeToFile(*module, bitcode);
-  bitcode.flush();
+  // Without a symbol table: to make one, LLVM would run the assembler over the text's module assembly.
+  llvm::SmallString<0> bitcode;
+  llvm::BitcodeWriter writer(bitcode);
+  writer.writeModule(*module);
+  writer.writeStrtab();
+  answer.append(bitcode.begin(), bitcode.end());
   return answer;
 }
 

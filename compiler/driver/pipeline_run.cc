@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/analysis/global_scratch.h"
 #include "compiler/driver/diagnostics.h"
+#include "compiler/driver/foreign_assembly.h"
 #include "compiler/driver/parse_llvm.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/lowering/lower_to_llvm.h"
@@ -128,6 +129,9 @@ absl::Status PipelineRun::CheckRequest() {
     last_ = std::max(last_, stage);
   }
   if (request_.input == Stage::kBinary) return absl::InvalidArgumentError("a binary is no input");
+  if (request_.input == Stage::kAsm && !target_.TakesForeignAssembly())
+    return absl::InvalidArgumentError(
+        absl::StrCat("input asm: target ", target_.Name(), " takes no assembly; begin at ttir, ttgir or llir"));
   auto options = ParseOptions(request_.options);
   if (!options.ok()) return options.status();
   options_ = options->kernel;
@@ -170,7 +174,8 @@ absl::Status PipelineRun::Parse() {
   parsed_ = ParseModule(request_.ir, &context_, /*keep_locations=*/request_.debug_info);
   for (const IrDiagnostic& d : parsed_.diagnostics()) diagnostics_->Add(d.severity, d.where, d.message);
   module_ = parsed_.TakeModule();
-  if (!module_) return diagnostics_->FirstError(absl::StatusCode::kInvalidArgument);
+  if (!module_ || (!target_.TakesForeignAssembly() && failed(CheckNoAssembly(*module_, target_.Name()))))
+    return diagnostics_->FirstError(absl::StatusCode::kInvalidArgument);
   return CheckKernel();
 }
 
@@ -262,7 +267,7 @@ absl::Status PipelineRun::MakeLlir() {
     auto parsed = ParseLlvm(request_.ir, *llvm_context_, &error);
     if (parsed.ok()) {
       llvm_module_ = *std::move(parsed);
-      return absl::OkStatus();
+      return CheckAssembly();
     }
     if (error.message.empty())
       return absl::Status(parsed.status().code(), absl::StrCat("stage llir: ", parsed.status().message()));
@@ -292,6 +297,7 @@ absl::Status PipelineRun::MakeLlir() {
   }
   llvm_module_ = mlir::translateModuleToLLVMIR(*module_, *llvm_context_, kernel_name_);
   if (!llvm_module_) return diagnostics_->FirstError(absl::StatusCode::kInternal);
+  if (status = CheckAssembly(); !status.ok()) return status;
   MeasureParameters();
   return target_.Optimize(*llvm_module_, options_);
 }
@@ -300,6 +306,17 @@ void PipelineRun::CollectInlineAssembly() {
   module_->walk([this](tt::ElementwiseInlineAsmOp op) {
     inline_assembly_.push_back({op.getAsmString().str(), parsed_.PositionOf(op.getLoc())});
   });
+}
+
+// Before the target adds code of its own. Whatever way assembly came in, it is seen here.
+absl::Status PipelineRun::CheckAssembly() {
+  if (target_.TakesForeignAssembly()) return absl::OkStatus();
+  const bool is_text = request_.input == Stage::kLlir;
+  const std::optional<AssemblyPlace> found = FindAssembly(*llvm_module_, is_text ? request_.ir : "");
+  if (!found) return absl::OkStatus();
+  diagnostics_->Add(mlir::DiagnosticSeverity::Error, found->where,
+                    absl::StrCat(found->what, ": target ", target_.Name(), " takes no assembly; write it as IR"));
+  return diagnostics_->FirstError(absl::StatusCode::kInvalidArgument);
 }
 
 // The scratch pointers that follow the kernel's own parameters do not count: the launch provides them.

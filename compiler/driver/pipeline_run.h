@@ -59,6 +59,7 @@ class PipelineRun final {
   void PlaceOperationsInText();
   absl::Status MakeLlir();
   void CollectInlineAssembly();
+  absl::Status CheckAssembly();
   void MeasureParameters();
   absl::Status MakeAsm();
   absl::Status CheckHasKernel() const;

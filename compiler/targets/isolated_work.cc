@@ -38,8 +38,9 @@ void Lower(decltype(RLIMIT_AS) resource, uint64_t value) {
   setrlimit(resource, &limit);
 }
 
-// It ends with the thread that made it, so that a worker which is killed leaves nothing behind.
-void EnterLimits(pid_t parent, const IsolationLimits& limits) {
+// It ends with the thread that made it, so that a worker which is killed leaves nothing behind. `size` is the address
+// space of the process that made it: a confined child cannot read its own.
+void EnterLimits(pid_t parent, const IsolationLimits& limits, uint64_t size) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(0);
   for (int signal_number : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGXCPU, SIGALRM, SIGTERM})
@@ -47,7 +48,7 @@ void EnterLimits(pid_t parent, const IsolationLimits& limits) {
   Lower(RLIMIT_CORE, 0);
   Lower(RLIMIT_CPU, limits.cpu_seconds);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  if (uint64_t now = AddressSpaceBytes()) Lower(RLIMIT_AS, now + limits.memory_bytes);
+  if (size != 0) Lower(RLIMIT_AS, size + limits.memory_bytes);
 #endif
 }
 
@@ -95,10 +96,11 @@ absl::StatusOr<std::string> RunIsolated(absl::string_view what, llvm::function_r
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return absl::ResourceExhaustedError(absl::StrCat("pipe: ", strerror(errno)));
   const pid_t parent = getpid();
+  const uint64_t size = AddressSpaceBytes();
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    EnterLimits(parent, limits);
+    EnterLimits(parent, limits, size);
     Answer(ends[1], work);
   }
   const int fork_error = errno;

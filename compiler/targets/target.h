@@ -59,6 +59,10 @@ class Target {
   // Whether the code names places to the device, so that LowerToLlvm and Optimize need the location of every operation:
   // a place in the source where the request keeps them, else in the text of its IR.
   virtual bool TellsPlaces() const { return false; }
+  // Whether a caller's assembly may become part of the code: text at stage asm, module assembly and inline assembly.
+  // Only where none of it is assembled by LLVM in this process, whose directives read files, and where the code runs on
+  // a device and never as a program of this machine.
+  virtual bool TakesForeignAssembly() const { return false; }
 
   // Adds the passes from parsed to canonical ttir, then to ttgir, then to what LowerToLlvm takes. Each in one function
   // of one file: <target>/pipeline.cc.
@@ -81,6 +85,9 @@ class Target {
   virtual absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) = 0;
   // Ok when Assemble can work on this machine, else what it would return.
   virtual absl::Status AssemblerStatus() = 0;
+
+  // Loads all that the steps above open, and returns the programs that they run, by their absolute paths.
+  virtual std::vector<std::string> LoadTools() { return {}; }
 
   // Everything outside the request that can change the bytes: digests of device library and assembler.
   virtual std::string ToolsId() = 0;

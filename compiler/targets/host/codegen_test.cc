@@ -248,5 +248,20 @@ TEST(LibmFunctions, AreKnownInBothPrecisions) {
   for (const char* name : {"", "f", "expff", "malloc", "system", "ef"}) EXPECT_FALSE(IsLibmFunction(name)) << name;
 }
 
+// A caller's text comes this far in no target; the assembler refuses on its own all the same.
+TEST(AssembleObject, ReadsNoFiles) {
+  for (const char* directive : {".incbin \"/etc/hostname\"", ".INCBIN \"/etc/hostname\"", ".include \"/etc/hostname\"",
+                                ".macro m\n.endm", ".irp x,a\n.endr", ".rept 2\n.endr", ".altmacro"}) {
+    const absl::Status status = AssembleObject(absl::StrCat("\t.data\n\t", directive, "\n")).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << directive;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("is allowed")) << directive;
+  }
+}
+
+TEST(AssembleObject, NamesTheLineThatItDoesNotUnderstand) {
+  EXPECT_THAT(std::string(AssembleObject("\tnonsense %rax\n").status().message()),
+              HasSubstr("line 1: invalid instruction mnemonic"));
+}
+
 }  // namespace
 }  // namespace tritond::compiler::host

@@ -2,7 +2,6 @@
 // lld as a library. It reads and writes files by their names, and /proc has names for a process's own descriptors: the
 // object is a file in memory, and the result goes through a pipe, as lld replaces files but writes into pipes.
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +13,7 @@
 #include "compiler/targets/host/codegen.h"
 #include "compiler/targets/host/extern_functions.h"
 #include "compiler/targets/host/runtime.h"
+#include "compiler/targets/memory_file.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -96,7 +96,7 @@ absl::Status CheckOpenSymbols(const std::string& object) {
 absl::StatusOr<std::string> LinkObject(const std::string& object) {
   if (absl::Status status = CheckOpenSymbols(object); !status.ok()) return status;
   int ends[2];
-  const Descriptor input(memfd_create("kernel.o", MFD_CLOEXEC));
+  const Descriptor input(CreateMemoryFile("kernel.o"));
   if (input.get() < 0 || !WriteAll(input.get(), object) || pipe2(ends, O_CLOEXEC) != 0) {
     return absl::ResourceExhaustedError(absl::StrCat("link: no memory for a file: ", strerror(errno)));
   }

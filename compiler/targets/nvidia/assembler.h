@@ -32,6 +32,8 @@ class Assembler {
   virtual int PtxVersion() const = 0;
   // The program or library itself, for the digest.
   virtual std::string Path() const = 0;
+  // Whether it is a program, which Assemble runs.
+  virtual bool IsProgram() const { return false; }
   // The cubin. ResourceExhausted: too many registers, too much shared memory, too much time. FailedPrecondition: the
   // assembler is too old for the architecture or the text. Internal: it rejects the text; the message holds its log.
   virtual absl::StatusOr<std::string> Assemble(const std::string& ptx, const AssembleOptions& options) const = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/nvidia/nvidia_target.h"
 
+#include <filesystem>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -31,6 +33,8 @@ class NvidiaTarget final : public Target {
     return {arch_.max_shared_bytes, /*max_threads=*/1024, /*max_ctas=*/arch_.compute_capability >= 90 ? 16 : 1};
   }
   const TargetOps& Ops() const override { return ops_; }
+  // The assembler is NVIDIA's: PTX has no directive that reads a file, and the code runs on a GPU.
+  bool TakesForeignAssembly() const override { return true; }
 
   void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     nvidia::AddTtirPasses(pm, options);
@@ -77,6 +81,13 @@ class NvidiaTarget final : public Target {
     if (!assembler.ok()) return assembler.status();
     if ((*assembler)->PtxVersion() >= arch_.min_ptx_version) return absl::OkStatus();
     return absl::FailedPreconditionError(absl::StrCat((*assembler)->Name(), " is too old for ", arch_.binary_arch));
+  }
+
+  std::vector<std::string> LoadTools() override {
+    toolchain_->Id();  // It reads them all.
+    absl::StatusOr<const Assembler*> assembler = toolchain_->GetAssembler();
+    if (!assembler.ok() || !(*assembler)->IsProgram()) return {};
+    return {std::filesystem::absolute((*assembler)->Path()).string()};
   }
 
   std::string ToolsId() override { return toolchain_->Id(); }

@@ -2,7 +2,6 @@
 // The program ptxas. It reads and writes memory files (memfd_create) under /proc/self/fd, so that a worker without any
 // writable folder can use it.
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "compiler/targets/memory_file.h"
 #include "compiler/targets/nvidia/assembler.h"
 
 namespace tritond::compiler::nvidia {
@@ -24,7 +24,7 @@ namespace {
 // A file in memory that a child process can open by Path().
 class MemoryFile {
  public:
-  explicit MemoryFile(const char* name) : fd_(memfd_create(name, MFD_CLOEXEC)) {}
+  explicit MemoryFile(const char* name) : fd_(CreateMemoryFile(name)) {}
   ~MemoryFile() {
     if (fd_ >= 0) close(fd_);
   }
@@ -123,6 +123,7 @@ class PtxasAssembler final : public Assembler {
   std::string Name() const override { return absl::StrCat("ptxas ", major_, ".", minor_, " (", path_, ")"); }
   int PtxVersion() const override { return PtxVersionOfCuda(major_, minor_); }
   std::string Path() const override { return path_; }
+  bool IsProgram() const override { return true; }
 
   absl::StatusOr<std::string> Assemble(const std::string& ptx, const AssembleOptions& options) const override {
     MemoryFile in("kernel.ptx"), out("kernel.cubin");
