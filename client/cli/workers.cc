@@ -36,14 +36,17 @@ absl::Status Print(const Session& session, bool json, Client& client, const std:
     return absl::OkStatus();
   }
   if (HasSeveralServers(session)) out << address << "\n";
-  out << absl::StrFormat("%-24s %-12s %8s %10s %8s %7s  %s\n", "worker", "state", "pid", "memory", "jobs", "deaths",
-                         "targets and devices");
+  out << absl::StrFormat("%-24s %-12s %8s %10s %8s %7s %-12s  %s\n", "worker", "state", "pid", "memory", "jobs",
+                         "deaths", "confined by", "targets and devices");
   for (const v1::Worker& worker : workers->workers()) {
     std::string offers;
     for (const auto& target : worker.targets()) offers += target.name() + " ";
     for (const auto& device : worker.devices()) offers += device.name() + " (" + device.model() + ") ";
-    out << absl::StrFormat("%-24s %-12s %8d %10s %8d %7d  %s\n", worker.name(), StateName(worker.state()), worker.pid(),
-                           HumanBytes(worker.resident_bytes()), worker.jobs_done(), worker.deaths(), offers);
+    const bool attached = !worker.id().empty();
+    const std::string confined = !attached ? "" : worker.confinement().empty() ? "NOTHING" : worker.confinement();
+    out << absl::StrFormat("%-24s %-12s %8d %10s %8d %7d %-12s  %s\n", worker.name(), StateName(worker.state()),
+                           worker.pid(), HumanBytes(worker.resident_bytes()), worker.jobs_done(), worker.deaths(),
+                           confined, offers);
     if (!worker.last_death().empty()) out << "  last death: " << worker.last_death() << "\n";
   }
   out.flush();

@@ -98,9 +98,16 @@ void AddWorkerValues(const StatusView& view, const char* name, const char* help,
 
 void AddWorkers(const StatusView& view, Families* out) {
   std::map<std::string, double> states{{"idle", 0}, {"busy", 0}};
-  for (const StatusView::Worker& worker : view.workers) ++states[worker.state];
+  double unconfined = 0;
+  for (const StatusView::Worker& worker : view.workers) {
+    ++states[worker.state];
+    unconfined += !worker.id.empty() && worker.confinement.empty();
+  }
   out->Begin("tritond_workers", "Workers by state.");
   for (const auto& [state, count] : states) out->Value(count, {{"state", absl::StrReplaceAll(state, {{" ", "_"}})}});
+  out->Begin("tritond_workers_unconfined",
+             "Attached workers that file permissions alone keep from the files of their machines.");
+  out->Value(unconfined);
   AddWorkerValues(
       view, "tritond_worker_resident_bytes", "Memory of a worker, as its last heartbeat said.",
       [](const StatusView::Worker& worker) { return static_cast<double>(worker.resident_bytes); }, out);

@@ -32,10 +32,19 @@ TEST(LiveMetrics, TellOfWorkersTenantsAndStores) {
   const std::string text = Text(LiveMetrics(view));
   for (const char* line :
        {"tritond_build_info{version=\"1.2.3\"} 1\n", "tritond_ready 0\n", "tritond_workers{state=\"busy\"} 1\n",
-        "tritond_workers{state=\"idle\"} 0\n", "tritond_worker_resident_bytes{worker=\"w1\",name=\"node/17\"} 100\n",
+        "tritond_workers{state=\"idle\"} 0\n", "tritond_workers_unconfined 1\n",
+        "tritond_worker_resident_bytes{worker=\"w1\",name=\"node/17\"} 100\n",
         "tritond_tenant_jobs{tenant=\"blue\",state=\"queued\"} 3\n",
         "tritond_store_entries{store=\"blobs/memory\"} 5\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
+}
+
+TEST(LiveMetrics, CountNeitherConfinedWorkersNorThoseThatAreNotAttachedAsUnconfined) {
+  StatusView view;
+  view.workers.resize(2);
+  view.workers[0].id = "w1";
+  view.workers[0].confinement = "landlock 7";
+  EXPECT_NE(Text(LiveMetrics(view)).find("tritond_workers_unconfined 0\n"), std::string::npos);
 }
 
 TEST(LiveMetrics, TellWhichTargetsHaveWorkers) {

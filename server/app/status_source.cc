@@ -52,6 +52,7 @@ StatusView::Worker ToWorker(const v1::Worker& worker, const Scheduler::Stats& st
   auto done = stats.done.find(worker.id());
   if (done != stats.done.end()) out.jobs_done = done->second;
   out.resident_bytes = worker.resident_bytes();
+  out.confinement = worker.confinement();
   out.deaths = worker.deaths();
   if (worker.has_attached()) {
     using google::protobuf::util::TimeUtil;

@@ -99,6 +99,7 @@ Json WorkersJson(const StatusView& view, const PageAccess& access) {
         {"where", worker.where},
         {"state", worker.state},
         {"build_id", worker.build_id},
+        {"confinement", worker.confinement},
         {"targets", worker.targets},
         {"devices", worker.devices},
         {"jobs_done", worker.jobs_done},

@@ -69,6 +69,27 @@ class EndToEnd(unittest.TestCase):
                      "global_scratch_align", "profile_scratch_size", "profile_scratch_align", "target"):
             self.assertIn(name, metadata)
 
+    def test_a_callers_assembly_puts_no_file_into_a_binary_of_this_machine(self):
+        secret = self.write("secret", "what nobody else may know")
+        directive = f'.incbin \\22{secret}\\22'
+        kernel = 'define void @k(ptr %x) "tritond.kernel" {\n  {asm}\n  ret void\n}\n'
+        inside = kernel.replace("{asm}", f'call void asm sideeffect "{directive}", ""()')
+        texts = {"module.ll": f'module asm ".data"\nmodule asm "{directive}"\n' + kernel.replace("{asm}", ""),
+                 "inline.ll": inside, "text.s": f'\t.data\n\t.incbin "{secret}"\n'}
+        for name, text in texts.items():
+            stage = "asm" if name.endswith(".s") else "llir"
+            code, line = self.daemon.compile(self.write(name, text), "host", "--input", stage, "-o", self.folder / "out")
+            self.assertEqual(code, 1, name)
+            self.assertIn("host takes no assembly", line["error"])
+            self.assertFalse((self.folder / "out").exists(), name)
+
+    def test_workers_say_what_confines_them(self):
+        listed = json.loads(self.daemon.client("workers", "--json").stdout)
+        for worker in listed["workers"]:
+            self.assertRegex(worker.get("confinement", ""), r"^(landlock \d+|namespaces|)$")
+        confined = all(worker.get("confinement") for worker in listed["workers"])
+        self.assertEqual("NOTHING" in self.daemon.client("workers").stdout, not confined)
+
     def test_another_spelling_of_a_kernel_is_a_hit(self):
         original = (EXAMPLES / "softmax.ttir").read_text()
         self.assertIn("%", original)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library to preload: the wall clock of the program, and of those that it starts, is ahead by as many nanoseconds as
-// the file says that TRITOND_CLOCK_STEP names (8 bytes, read at each look). As with a real clock that is stepped, a
-// wait until a time of day goes on until the clock shows that time.
+// the file says that GRPC_CLOCK_STEP names (8 bytes, read at each look). A daemon passes variables of such a name on to
+// its workers. As with a real clock that is stepped, a wait until a time of day goes on until the clock shows that
+// time.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ constexpr int64_t kSecond = 1000000000;
 const volatile int64_t* ahead = nullptr;
 
 __attribute__((constructor)) void Map() {
-  const char* path = getenv("TRITOND_CLOCK_STEP");
+  const char* path = getenv("GRPC_CLOCK_STEP");
   const int fd = path == nullptr ? -1 : open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;
   void* mapped = mmap(nullptr, sizeof(int64_t), PROT_READ, MAP_SHARED, fd, 0);

@@ -18,11 +18,11 @@ class ClockStep : public testing::Test {
  protected:
   void SetUp() override {
     StepTo(absl::ZeroDuration());
-    setenv("TRITOND_CLOCK_STEP", (daemon.folder() + "/step").c_str(), 1);
+    setenv("GRPC_CLOCK_STEP", (daemon.folder() + "/step").c_str(), 1);
     daemon.preload = TRITOND_CLOCK_STEP_LIBRARY;
     ASSERT_TRUE(daemon.Start());
   }
-  void TearDown() override { unsetenv("TRITOND_CLOCK_STEP"); }
+  void TearDown() override { unsetenv("GRPC_CLOCK_STEP"); }
 
   // The clocks are ahead of the true one by as much from now on.
   void StepTo(absl::Duration ahead) {

@@ -25,7 +25,9 @@ int main(int argc, char** argv) {
     if (given != words.end()) words.erase(given, given + 2);
     words.insert(words.end(), {limit.data(), none.data()});
   }
-  return tritond::workers::WorkerMain(
-      static_cast<int>(words.size()), words.data(),
-      [&] { return std::make_unique<tritond::tests::FakeCompiler>(build_id); }, tritond::tests::InjectFault);
+  tritond::workers::WorkerProgram program{[&] { return std::make_unique<tritond::tests::FakeCompiler>(build_id); },
+                                          tritond::tests::InjectFault, tritond::tests::FaultReach()};
+  // A sanitizer has threads and opens files of its own.
+  if (tritond::tests::kSanitized) program.sandbox.landlock = program.sandbox.namespaces = false;
+  return tritond::workers::WorkerMain(static_cast<int>(words.size()), words.data(), program);
 }

@@ -12,5 +12,6 @@ int main(int argc, char** argv) {
     return tritond::compiler::Compiler::Create(tritond::workers::FindTools(
         tritond::workers::ThisExecutable(), {std::getenv("CUDA_HOME"), std::getenv("PATH")}));
   };
-  return tritond::workers::WorkerMain(argc, argv, make_compiler, tritond::tests::InjectFault);
+  return tritond::workers::WorkerMain(argc, argv,
+                                      {make_compiler, tritond::tests::InjectFault, tritond::tests::FaultReach()});
 }

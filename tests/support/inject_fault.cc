@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,12 @@ int OpenFiles(int count) {
 }
 
 }  // namespace
+
+workers::SandboxPolicy FaultReach() {
+  workers::SandboxPolicy policy;
+  policy.reach.folders = {std::filesystem::temp_directory_path().string()};
+  return policy;
+}
 
 void InjectFault(compiler::Stage stage, const compiler::CompileRequest& request) {
   if (stage == request.input || stage == compiler::Stage::kTtgir) {

@@ -10,8 +10,12 @@
 #define TESTS_SUPPORT_INJECT_FAULT_H_
 
 #include "compiler/driver/compile.h"
+#include "workers/sandbox/sandbox.h"
 
 namespace tritond::tests {
+
+// What the faults reach: the folder of temporary files.
+workers::SandboxPolicy FaultReach();
 
 void InjectFault(compiler::Stage stage, const compiler::CompileRequest& request);
 

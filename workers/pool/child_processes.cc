@@ -18,8 +18,7 @@
 #include "absl/strings/str_join.h"
 #include "proto/plain_text/plain_text.h"
 #include "timing/steady/steady_time.h"
-
-extern char** environ;
+#include "workers/sandbox/environment.h"
 
 namespace tritond::workers {
 namespace {
@@ -171,8 +170,13 @@ absl::Status ChildProcesses::SpawnLocked(Slot* slot) {
   std::vector<char*> arguments;
   for (const std::string& argument : config_.command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
+  // What the daemon was given (passwords, tokens of other services) is not for what strangers' kernels may get to read.
+  std::vector<std::string> entries = EnvironmentForWorkers();
+  std::vector<char*> environment;
+  for (std::string& entry : entries) environment.push_back(entry.data());
+  environment.push_back(nullptr);
   pid_t pid = 0;
-  const int error = posix_spawn(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
+  const int error = posix_spawn(&pid, arguments[0], &actions, &attributes, arguments.data(), environment.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_fds[1]);

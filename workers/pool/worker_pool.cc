@@ -43,7 +43,8 @@ bool IsReasonable(const v1::Hello& hello) {
   };
   const auto fits = [&](const auto& named) { return is_text(named.name(), kMostName); };
   return fits(hello) && is_text(hello.host(), kMostName) && is_text(hello.build_id(), kMostBuildId) &&
-         is_text(hello.supervisor(), kMostName) && hello.targets_size() <= kMostTargets &&
+         is_text(hello.supervisor(), kMostName) && is_text(hello.confinement(), kMostName) &&
+         hello.targets_size() <= kMostTargets &&
          hello.last_end().leases_size() <= kMostLeases && hello.last_end().signal() >= 0 &&
          hello.last_end().signal() <= kMostSignal && hello.devices_size() <= kMostDevices &&
          std::all_of(hello.targets().begin(), hello.targets().end(), fits) &&
@@ -406,6 +407,7 @@ v1::Worker WorkerPool::Describe(const WorkerRecord& record) const {
   worker.set_local(record.local);
   worker.set_pid(record.hello.pid());
   worker.set_host(record.hello.host());
+  worker.set_confinement(record.hello.confinement());
   worker.set_build_id(record.hello.build_id());
   *worker.mutable_targets() = record.hello.targets();
   *worker.mutable_devices() = record.hello.devices();

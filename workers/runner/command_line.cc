@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/runner/command_line.h"
 
+#include <openssl/ssl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <string>
 
 #include "absl/status/status.h"
@@ -20,6 +23,8 @@
 #include "workers/runner/limits.h"
 #include "workers/runner/runner.h"
 #include "workers/runner/stop_signals.h"
+#include "workers/sandbox/environment.h"
+#include "workers/sandbox/sandbox.h"
 
 namespace tritond::workers {
 namespace {
@@ -117,14 +122,46 @@ int RefuseWithoutSandbox(const absl::Status& why) {
                    "). Let it use seccomp, or accept the risk with --no-sandbox.")));
 }
 
+// What needs files and names, while there are some in reach.
+absl::Status PrepareToDial(const CredentialFiles& files, RunnerOptions* options) {
+  absl::StatusOr<Credentials> credentials = ReadCredentials(files);
+  if (!credentials.ok()) return credentials.status();
+  options->credentials = *std::move(credentials);
+  std::mt19937 random{std::random_device{}()};
+  // A proxy is to look the name up.
+  options->dial =
+      IsProxied() ? DialTarget{options->server, ""} : ShuffleAddresses(options->server, ResolveHost, random);
+  return absl::OkStatus();
+}
+
+// Fails as EnterSandbox.
+absl::Status Confine(SandboxPolicy policy, compiler::Compiler& compiler, RunnerOptions* options) {
+  policy.programs = compiler.LoadTools();
+  Extend(ReachOf(options->dial, IsProxied()), &policy.reach);
+  OPENSSL_init_ssl(OPENSSL_INIT_LOAD_CONFIG, nullptr);
+  tzset();  // Logs have local times.
+  absl::StatusOr<std::string> confinement = EnterSandbox(policy);
+  if (!confinement.ok()) return confinement.status();
+  options->confinement = *std::move(confinement);
+  if (options->confinement.empty()) {
+    fprintf(stderr,
+            "triton-worker: WARNING: this system permits neither Landlock nor namespaces. File permissions alone keep "
+            "what is compiled from the files of this worker's user. Use a kernel with Landlock (Linux 5.13, "
+            "lsm=landlock), or a user of its own.\n");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compiler::Compiler>()>& make_compiler,
-               std::function<void(compiler::Stage, const compiler::CompileRequest&)> on_stage) {
+int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
+  CloseInheritedFiles();
+  ScrubEnvironment();
   CLI::App app("Compiles kernels for a tritond daemon.");
   RunnerOptions options;
+  CredentialFiles credentials;
   options.version = TRITOND_VERSION;
-  options.on_stage = std::move(on_stage);
+  options.on_stage = program.on_stage;
   uint64_t memory_limit_mb = 16384;  // as daemons give their own
   uint64_t recycle_mb = 4096;
   options.max_jobs = 1000;
@@ -132,11 +169,10 @@ int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compil
   bool no_sandbox = false;
   app.add_option("--server", options.server, "The daemon: HOST:PORT or unix:PATH; one of several behind one name")
       ->required();
-  app.add_option("--tls-ca", options.credentials.ca, "Talk TLS; the daemon's certificate authority, PEM")
-      ->type_name("FILE");
-  app.add_option("--tls-cert", options.credentials.certificate, "This worker's certificate, PEM")->type_name("FILE");
-  app.add_option("--tls-key", options.credentials.key, "Its private key, PEM")->type_name("FILE");
-  app.add_option("--token-file", options.credentials.token, "A file with a bearer token")->type_name("FILE");
+  app.add_option("--tls-ca", credentials.ca, "Talk TLS; the daemon's certificate authority, PEM")->type_name("FILE");
+  app.add_option("--tls-cert", credentials.certificate, "This worker's certificate, PEM")->type_name("FILE");
+  app.add_option("--tls-key", credentials.key, "Its private key, PEM")->type_name("FILE");
+  app.add_option("--token-file", credentials.token, "A file with a bearer token")->type_name("FILE");
   app.add_option("--name", options.name, "What people see; default HOST/PID");
   app.add_option("--memory-limit-mb", memory_limit_mb, "Most memory that a compile may use; 0: no limit")
       ->capture_default_str();
@@ -147,7 +183,8 @@ int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compil
   app.add_flag("--once", once, "End when the connection ends, instead of connecting again");
   app.add_flag(
       "--no-sandbox", no_sandbox,
-      "Do not forbid system calls that a compiler never needs; without this a worker that cannot does not run");
+      "Do not confine the worker: it may open files, and make system calls that a compiler never needs. Without this a "
+      "worker whose system permits no system call filter does not run");
   app.set_version_flag("--version", options.version);
   try {
     app.parse(argc, argv);
@@ -156,17 +193,20 @@ int WorkerMain(int argc, char** argv, const std::function<std::unique_ptr<compil
     return code == 0 ? 0 : kExitUsage;
   }
   options.sandbox = !no_sandbox;
-  options.proxied = IsProxied();
   options.max_resident_bytes = recycle_mb << 20;
 
   HoldStopSignals();
   auto work = [&] {
     absl::Status limited = LimitProcess(memory_limit_mb << 20);
     if (!limited.ok()) return Refuse(limited);
-    if (absl::Status sandbox = options.sandbox ? EnterSandbox() : absl::OkStatus(); !sandbox.ok())
-      return RefuseWithoutSandbox(sandbox);
-    std::unique_ptr<compiler::Compiler> compiler = make_compiler();
-    absl::Status served = RunWorker(options, *compiler);
+    absl::Status prepared = PrepareToDial(credentials, &options);
+    std::unique_ptr<compiler::Compiler> compiler = program.make_compiler();
+    if (prepared.ok() && !no_sandbox) {
+      absl::Status confined = Confine(program.sandbox, *compiler, &options);
+      if (absl::IsFailedPrecondition(confined)) return RefuseWithoutSandbox(confined);
+      if (!confined.ok()) return Refuse(confined);
+    }
+    absl::Status served = prepared.ok() ? RunWorker(options, *compiler) : prepared;
     if (served.ok()) return kExitStopped;
     if (absl::IsFailedPrecondition(served)) return RefuseWithoutSandbox(served);
     fprintf(stderr, "%s\n", std::string(served.message()).c_str());

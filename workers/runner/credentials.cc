@@ -26,18 +26,27 @@ absl::StatusOr<Credentials> ReadCredentials(const CredentialFiles& files) {
   if (!files.certificate.empty() && files.ca.empty())
     return absl::InvalidArgumentError("--tls-cert wants --tls-ca beside it");
   Credentials credentials;
-  grpc::SslCredentialsOptions ssl;
-  absl::Status status = ReadInto(files.ca, &ssl.pem_root_certs);
-  status.Update(ReadInto(files.certificate, &ssl.pem_cert_chain));
-  status.Update(ReadInto(files.key, &ssl.pem_private_key));
+  absl::Status status = ReadInto(files.ca, &credentials.ca);
+  status.Update(ReadInto(files.certificate, &credentials.certificate));
+  status.Update(ReadInto(files.key, &credentials.key));
   status.Update(ReadInto(files.token, &credentials.token));
   if (!status.ok()) return status;
+  if (!files.ca.empty() && credentials.ca.empty())
+    return absl::InvalidArgumentError(absl::StrCat(files.ca, " holds no certificate"));
   absl::StripAsciiWhitespace(&credentials.token);
   if (!std::all_of(credentials.token.begin(), credentials.token.end(), absl::ascii_isgraph))  // gRPC would abort.
     return absl::InvalidArgumentError(
         absl::StrCat(files.token, ": a token is one line of printable ASCII without spaces"));
-  credentials.channel = files.ca.empty() ? grpc::InsecureChannelCredentials() : grpc::SslCredentials(ssl);
   return credentials;
+}
+
+std::shared_ptr<grpc::ChannelCredentials> ChannelCredentials(const Credentials& credentials) {
+  if (credentials.ca.empty()) return grpc::InsecureChannelCredentials();
+  grpc::SslCredentialsOptions ssl;
+  ssl.pem_root_certs = credentials.ca;
+  ssl.pem_cert_chain = credentials.certificate;
+  ssl.pem_private_key = credentials.key;
+  return grpc::SslCredentials(ssl);
 }
 
 }  // namespace tritond::workers

@@ -11,8 +11,8 @@
 
 namespace tritond::workers {
 
-// How a worker shows who it is, and knows the daemon. The files are read at each connection, so that renewed ones are
-// taken.
+// How a worker shows who it is, and knows the daemon. The files are read by each process before it confines itself, so
+// that renewed ones are taken at each connection, and none is in reach of what the process compiles.
 struct CredentialFiles {
   std::string ca;           // PEM, of the daemon's certificate; not empty: TLS
   std::string certificate;  // PEM, the worker's own, with its key
@@ -20,13 +20,17 @@ struct CredentialFiles {
   std::string token;
 };
 
+// What the files hold.
 struct Credentials {
-  std::shared_ptr<grpc::ChannelCredentials> channel;  // Shared with the channel.
-  std::string token;                                  // "": none
+  std::string ca, certificate, key;
+  std::string token;  // "": none
 };
 
 // InvalidArgument names the file that cannot be read or is missing beside another.
 absl::StatusOr<Credentials> ReadCredentials(const CredentialFiles& files);
+
+// gRPC starts threads for them. Shared with the channel.
+std::shared_ptr<grpc::ChannelCredentials> ChannelCredentials(const Credentials& credentials);
 
 }  // namespace tritond::workers
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/runner/dial_target.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <sys/socket.h>
 
@@ -9,6 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -28,6 +30,22 @@ DialTarget ShuffleList(const std::string& server, std::mt19937& random) {
   std::vector<std::string> entries = absl::StrSplit(absl::string_view(server).substr(5), ',');
   std::shuffle(entries.begin(), entries.end(), random);
   return {absl::StrCat(server.substr(0, 5), absl::StrJoin(entries, ",")), ""};
+}
+
+bool IsAddress(const std::string& host) {
+  unsigned char address[sizeof(in6_addr)];
+  return inet_pton(AF_INET, host.c_str(), address) == 1 || inet_pton(AF_INET6, host.c_str(), address) == 1;
+}
+
+// The port of "ADDRESS:PORT" or "[ADDRESS]:PORT"; 0 for anything else, a name among it.
+uint16_t PortOf(absl::string_view entry) {
+  const size_t colon = entry.rfind(':');
+  uint32_t port = 0;
+  if (colon == absl::string_view::npos || !absl::SimpleAtoi(entry.substr(colon + 1), &port) || port > 65535) return 0;
+  absl::string_view host = entry.substr(0, colon);
+  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
+  host = host.substr(0, host.find('%'));
+  return IsAddress(std::string(host)) ? static_cast<uint16_t>(port) : 0;
 }
 
 }  // namespace
@@ -58,10 +76,35 @@ DialTarget ShuffleAddresses(const std::string& server, const Resolver& resolve, 
   std::vector<std::string> addresses = resolve(parts[0]);
   std::sort(addresses.begin(), addresses.end());
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
-  if (addresses.size() < 2) return {server, ""};
+  if (addresses.empty() || (addresses.size() == 1 && addresses[0] == parts[0])) return {server, ""};
   for (std::string& address : addresses) address = absl::StrCat(InIpv6(address), ":", parts[1]);
   std::shuffle(addresses.begin(), addresses.end(), random);
   return {absl::StrCat("ipv6:", absl::StrJoin(addresses, ",")), std::string(name)};
+}
+
+Reach ReachOf(const DialTarget& dial, bool proxied) {
+  Reach reach;
+  absl::string_view target = dial.target;
+  if (absl::StartsWith(target, "unix-abstract:")) {
+    reach.abstract_sockets = true;
+    return reach;
+  }
+  if (absl::ConsumePrefix(&target, "unix:")) {
+    absl::ConsumePrefix(&target, "//");
+    reach.sockets.emplace_back(target);
+    return reach;
+  }
+  if (!absl::ConsumePrefix(&target, "ipv4:")) absl::ConsumePrefix(&target, "ipv6:");
+  for (const absl::string_view entry : absl::StrSplit(target, ',')) {
+    reach.tcp_ports.push_back(PortOf(entry));
+    if (reach.tcp_ports.back() == 0) reach.any_tcp_port = true;
+  }
+  if (!reach.any_tcp_port && !proxied) return reach;
+  reach.any_tcp_port = true;
+  reach.tcp_ports.clear();
+  reach.read = {"/etc/resolv.conf", "/etc/hosts",    "/etc/nsswitch.conf",
+                "/etc/host.conf",   "/etc/gai.conf", "/etc/services"};
+  return reach;
 }
 
 }  // namespace tritond::workers

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker process forbids itself, so that bad IR can hurt nothing but this process.
+// How much a worker process may use, so that bad IR can hurt nothing but this process. What it may reach is
+// workers/sandbox.
 #ifndef WORKERS_RUNNER_LIMITS_H_
 #define WORKERS_RUNNER_LIMITS_H_
 
@@ -14,13 +15,6 @@ namespace tritond::workers {
 // `memory_bytes` of address space (0: no limit; exceeding it ends the process with a message). Before any thread
 // starts. Internal when the system refuses.
 absl::Status LimitProcess(uint64_t memory_bytes);
-
-// From now on, on every thread: no other processes' memory, no io_uring, no mounts, no kernel modules. Programs may be
-// run (an assembler), which inherit all this. FailedPrecondition where the system has no seccomp or does not permit it.
-absl::Status EnterSandbox();
-
-// From now on, on every thread, within the sandbox: no new sockets. Open connections go on. Fails as EnterSandbox does.
-absl::Status ForbidSockets();
 
 // The process dies (SIGXCPU) when it uses `more` CPU time from now on. Replaces the earlier bound.
 void BoundCpuTime(absl::Duration more);

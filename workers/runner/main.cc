@@ -11,5 +11,5 @@ int main(int argc, char** argv) {
     return tritond::compiler::Compiler::Create(tritond::workers::FindTools(
         tritond::workers::ThisExecutable(), {std::getenv("CUDA_HOME"), std::getenv("PATH")}));
   };
-  return tritond::workers::WorkerMain(argc, argv, make_compiler, nullptr);
+  return tritond::workers::WorkerMain(argc, argv, {make_compiler, nullptr, {}});
 }

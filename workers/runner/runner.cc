@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <random>
 #include <thread>
 #include <utility>
 
@@ -28,12 +27,11 @@
 #include "timing/steady/event.h"
 #include "timing/steady/steady_time.h"
 #include "workers/runner/convert.h"
-#include "workers/runner/credentials.h"
-#include "workers/runner/dial_target.h"
 #include "workers/runner/job_usage.h"
 #include "workers/runner/lease_term.h"
 #include "workers/runner/limits.h"
 #include "workers/runner/stop_signals.h"
+#include "workers/sandbox/system_calls.h"
 
 namespace tritond::workers {
 namespace {
@@ -62,12 +60,6 @@ absl::Duration FromProto(const google::protobuf::Duration& duration) {
 template <typename Message>
 absl::Time DeadlineOf(const Message& message) {
   return message.has_remaining() ? timing::SteadyNow() + FromProto(message.remaining()) : absl::InfiniteFuture();
-}
-
-DialTarget TargetOf(const RunnerOptions& options) {
-  if (options.proxied) return {options.server, ""};
-  std::mt19937 random{std::random_device{}()};
-  return ShuffleAddresses(options.server, ResolveHost, random);
 }
 
 void DescribeSupervisor(const Handover* handover, v1::Hello* hello) {
@@ -160,6 +152,7 @@ absl::Status Runner::SayHello() {
   hello.set_version(options_.version);
   hello.set_pid(getpid());
   hello.set_host(host);
+  hello.set_confinement(options_.confinement);
   DescribeCompiler(compiler_, &hello);
   DescribeSupervisor(options_.handover, &hello);
   v1::DaemonMessage reply;
@@ -211,13 +204,12 @@ absl::Status Runner::Serve() {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  absl::StatusOr<Credentials> credentials = ReadCredentials(options_.credentials);
-  if (!credentials.ok()) return credentials.status();
-  if (!credentials->token.empty()) context_.AddMetadata("authorization", absl::StrCat("Bearer ", credentials->token));
-  const DialTarget dial = TargetOf(options_);
+  const Credentials& credentials = options_.credentials;
+  if (!credentials.token.empty()) context_.AddMetadata("authorization", absl::StrCat("Bearer ", credentials.token));
+  const DialTarget dial = options_.dial.target.empty() ? DialTarget{options_.server, ""} : options_.dial;
   if (!dial.authority.empty()) arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, dial.authority);
   if (absl::StrContains(dial.target, ',')) arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
-  auto channel = grpc::CreateCustomChannel(dial.target, credentials->channel, arguments);
+  auto channel = grpc::CreateCustomChannel(dial.target, ChannelCredentials(credentials), arguments);
   auto stub = v1::WorkerService::NewStub(channel);
   context_.set_wait_for_ready(false);
   stream_ = stub->Attach(&context_);

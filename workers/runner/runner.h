@@ -9,17 +9,19 @@
 #include "absl/status/status.h"
 #include "compiler/driver/compile.h"
 #include "workers/runner/credentials.h"
+#include "workers/runner/dial_target.h"
 #include "workers/runner/handover.h"
 
 namespace tritond::workers {
 
 struct RunnerOptions {
-  std::string server;    // "unix:/path" or "host:port"
-  bool proxied = false;  // gRPC dials by an HTTP proxy of the environment, which is to resolve the name
-  CredentialFiles credentials;
+  std::string server;  // "unix:/path" or "host:port", for people
+  DialTarget dial;     // what is dialled for it; empty: the server as it stands
+  Credentials credentials;
   std::string name;  // for people; empty: host/pid
   std::string version;
-  bool sandbox = true;  // open no further sockets once connected
+  bool sandbox = true;      // open no further sockets once connected
+  std::string confinement;  // what EnterSandbox returned, for the daemon
   // After so many jobs, or with more resident memory after a job, the worker ends in order: a fresh one has neither
   // leaks nor fragments. 0: never.
   uint64_t max_jobs = 0;

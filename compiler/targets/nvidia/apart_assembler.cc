@@ -41,6 +41,7 @@ class ApartAssembler final : public Assembler {
   std::string Name() const override { return assembler_->Name(); }
   int PtxVersion() const override { return assembler_->PtxVersion(); }
   std::string Path() const override { return assembler_->Path(); }
+  bool IsProgram() const override { return assembler_->IsProgram(); }
 
   absl::StatusOr<std::string> Assemble(const std::string& ptx, const AssembleOptions& options) const override {
     return process_.Run(Encode(ptx, options), options.cpu_seconds);
