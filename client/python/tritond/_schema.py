@@ -32,9 +32,10 @@ def _load_classes() -> dict[str, typing.Any]:
     pool = descriptor_pool.DescriptorPool()
     for description in files.file:
         pool.AddSerializedFile(description.SerializeToString())
-    make = getattr(message_factory, "GetMessageClass", None)
+    library: typing.Any = message_factory  # releases differ in what it has
+    make = getattr(library, "GetMessageClass", None)
     if make is None:  # protobuf before 4.22
-        make = message_factory.MessageFactory(pool).GetPrototype
+        make = library.MessageFactory(pool).GetPrototype
     classes: dict[str, typing.Any] = {}
     waiting = [d for file in files.file for d in pool.FindFileByName(file.name).message_types_by_name.values()]
     while waiting:
