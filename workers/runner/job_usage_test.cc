@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "workers/runner/limits.h"
+#include "workers/sandbox/sandbox.h"
 
 namespace tritond::workers {
 namespace {
@@ -58,7 +59,7 @@ TEST(JobUsage, CountsTimeOfThreadsAndOfProgramsThatHaveEnded) {
 TEST(JobUsage, WorksInTheSandbox) {
   EXPECT_EXIT(
       {
-        if (!LimitProcess(0).ok() || !EnterSandbox().ok()) _exit(9);
+        if (!LimitProcess(0).ok() || !EnterSandbox({}).ok()) _exit(9);
         const bool outside_forgets = access("/proc/self/clear_refs", W_OK) == 0;
         const JobUsage usage;
         Use(64 * kMib);
