@@ -45,7 +45,6 @@ class Canonicalizer final {
       if (!dropped.ok()) return dropped.status();
       if (!*dropped) Copy(token);
     }
-    if (!out_.text.empty()) out_.text.push_back('\n');
     return absl::OkStatus();
   }
 

@@ -21,7 +21,7 @@ enum class SourceLocations { kDrop, kKeep };
 
 // MLIR text (ttir, ttgir) without comments, trailing white space and empty lines and, with kDrop, without the source
 // locations of operations and arguments. Indentation stays. Takes time linear in the size of `text`. A canonical text
-// is its own canonical text.
+// is its own canonical text, and is never longer than the text as sent.
 //
 // InvalidArgument, with line and column, for text that has no tokens (IrLexer) or a location that does not end.
 absl::StatusOr<CanonicalText> CanonicalizeText(absl::string_view text, SourceLocations locations);

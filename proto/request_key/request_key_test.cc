@@ -197,7 +197,7 @@ TEST(PreparedRequest, TextsThatAreNoMlirStayAsTheyAre) {
 TEST(PreparedRequest, KeepsLocationsWithDebugInfo) {
   v1::CompileRequest request = Request("module {  // a comment\n} loc(\"k.py\":1:2)");
   request.set_debug_info(true);
-  EXPECT_EQ(Prepared(request).message().ir(), "module {\n} loc(\"k.py\":1:2)\n");
+  EXPECT_EQ(Prepared(request).message().ir(), "module {\n} loc(\"k.py\":1:2)");
 }
 
 // The corpus lies beside the project; tests run in the project's root.

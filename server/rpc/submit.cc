@@ -18,11 +18,12 @@ struct Pending {
 };
 
 absl::Status Check(const Engine& engine, const v1::SubmitRequest& request) {
-  std::vector<Violation> violations = CheckCompileRequest(request.request(), engine.config().limits);
+  const absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(request.request(), engine.config().limits);
+  if (!prepared.ok()) return prepared.status();
+  std::vector<Violation> violations = CheckCompileRequest(prepared->message(), engine.config().limits);
   if (request.idempotency_key().size() > kMaxIdempotencyKeyBytes)
     violations.push_back({"idempotency_key", "must have at most 256 bytes"});
-  if (!violations.empty()) return InvalidRequest(violations);
-  return PrepareRequest(request.request(), engine.config().limits).status();
+  return violations.empty() ? absl::OkStatus() : InvalidRequest(violations);
 }
 
 absl::Status WithReasons(absl::Status status) {

@@ -394,7 +394,7 @@ TEST_F(AccessTest, AUserOfTheMachineHasItsOwnRoleAndTenantOnTheSocket) {
   const auto call = [&](v1::CompileResponse* response) {
     grpc::ClientContext context;
     context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
-    v1::CompileRequest request = Request("module {} // of the socket");
+    v1::CompileRequest request = Request("module {} of the socket");
     request.set_tenant("someone else");
     return stub->Compile(&context, request, response);
   };
@@ -409,7 +409,7 @@ TEST_F(AccessTest, AUserOfTheMachineHasItsOwnRoleAndTenantOnTheSocket) {
 TEST_F(AccessTest, ATenantSeesNamesAndReportsOfItsOwnJobsAlone) {
   StartSecured();
   const Caller mine = OverTls("compiler"), other = OverTls("other"), boss = OverTls("boss");
-  v1::CompileRequest request = Request("module {} // secret");
+  v1::CompileRequest request = Request("module {} secret");
   request.set_label("secret kernel");
   SetOption(&request, "fault", "abort");
   v1::CompileResponse response;
@@ -446,7 +446,7 @@ TEST_F(AccessTest, ATenantSeesNamesAndReportsOfItsOwnJobsAlone) {
 TEST_F(AccessTest, KeysThatRunAreShownToTheirTenant) {
   StartSecured();
   const Caller mine = OverTls("compiler"), other = OverTls("other");
-  v1::CompileRequest request = Request("module {} // runs");
+  v1::CompileRequest request = Request("module {} runs");
   SetOption(&request, "wait_for_file", Path("go"));
   std::thread caller([&] {
     v1::CompileResponse response;

@@ -59,7 +59,7 @@ TEST_F(ArtifactTest, WhoeverHadItMadeCanFetchWhatIsMoreThanMayBeStored) {
   std::string bytes;
   ASSERT_TRUE(Fetch(digest, 0, 0, &bytes).ok());
   EXPECT_EQ(proto::Sha256Hex(bytes), digest);
-  ASSERT_TRUE(Compile(Request("module {} // next"), &next).ok());
+  ASSERT_TRUE(Compile(Request("module {} next"), &next).ok());
   Await([&] { return index.size_bytes() < (1 << 20); });
   EXPECT_EQ(Fetch(digest, 0, 0, &bytes).error_code(), grpc::StatusCode::NOT_FOUND);
 }

@@ -44,7 +44,7 @@ TEST_F(CompileTest, TheClientComputesTheSameKeyFromWhatDescribeSays) {
   grpc::ClientContext context;
   v1::DescribeResponse description;
   ASSERT_TRUE(compile->Describe(&context, {}, &description).ok());
-  EXPECT_EQ(description.key_schema_version(), 1u);
+  EXPECT_EQ(description.key_schema_version(), static_cast<uint32_t>(proto::kKeySchemaVersion));
   EXPECT_EQ(description.max_ir_bytes(), uint64_t{64} << 20);
   std::string build_id;
   for (const auto& target : description.targets()) {
@@ -232,7 +232,7 @@ TEST_F(CompileTest, ALostArtifactIsBuiltAgain) {
 TEST_F(CompileTest, EveryClassAndTenantIsServed) {
   Start();
   for (auto priority : {v1::PRIORITY_INTERACTIVE, v1::PRIORITY_AUTOTUNE, v1::PRIORITY_PREBUILD}) {
-    v1::CompileRequest request = Request(absl::StrCat("module {} // ", static_cast<int>(priority)));
+    v1::CompileRequest request = Request(absl::StrCat("module {} of_class ", static_cast<int>(priority)));
     request.set_priority(priority);
     request.set_tenant("team");
     v1::CompileResponse response;

@@ -17,14 +17,14 @@ using testing::HasSubstr;
 class FaultsTest : public DaemonTest {
  protected:
   v1::CompileRequest Faulty(const std::string& fault) {
-    v1::CompileRequest request = Request("module {} // " + fault);
+    v1::CompileRequest request = Request("module {} " + fault);
     SetOption(&request, "fault", fault);
     return request;
   }
   void ExpectHealthy() {
     static int serial = 0;
     v1::CompileResponse response;
-    const grpc::Status status = Compile(Request(absl::StrCat("module {} // healthy ", ++serial)), &response);
+    const grpc::Status status = Compile(Request(absl::StrCat("module {} healthy ", ++serial)), &response);
     EXPECT_TRUE(status.ok()) << status.error_message();
   }
   // Compiles what kills its workers; expects quarantine with a report of this text.

@@ -169,14 +169,14 @@ TEST_F(JobsTest, BadRequestsAreRefusedAtOnce) {
 TEST_F(JobsTest, AnIdempotencyKeyForAnotherKernelIsRefused) {
   Start();
   v1::SubmitRequest request;
-  *request.mutable_request() = Request("module {} // one");
+  *request.mutable_request() = Request("module {} one");
   request.set_idempotency_key("once");
   v1::Job first, again;
   ASSERT_TRUE(compile->Submit(Soon().get(), request, &first).ok());
   request.mutable_request()->set_label("another label is no other kernel");
   ASSERT_TRUE(compile->Submit(Soon().get(), request, &again).ok());
   EXPECT_EQ(again.id(), first.id());
-  request.mutable_request()->set_ir("module {} // two");
+  request.mutable_request()->set_ir("module {} two");
   const grpc::Status status = compile->Submit(Soon().get(), request, &again);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::ALREADY_EXISTS);
   EXPECT_EQ(ReasonOf(status), "IDEMPOTENCY_KEY_REUSED");

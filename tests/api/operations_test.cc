@@ -2,6 +2,7 @@
 // What those who run the daemon see: workers, numbers, drain, health, HTTP, and a daemon that is told to end.
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/impl/client_unary_call.h>
 #include <httplib.h>
 #include <signal.h>
 #include <spawn.h>

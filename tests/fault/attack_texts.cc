@@ -38,7 +38,7 @@ void HideOperations(const AttackedDaemon& daemon, uint64_t number) {
 // Half a megabyte of locations that nobody closes.
 void OpenLocations(const AttackedDaemon& daemon, uint64_t number) {
   Stubs stubs(daemon.address);
-  std::string ir = absl::StrCat("module {} // ", number, "\n");
+  std::string ir = absl::StrCat("module {} ", number, "\n");
   while (ir.size() < (512 << 10)) ir += " loc(";
   v1::CompileResponse response;
   Compile(stubs, WithIr(std::move(ir)), &response, kPatience);

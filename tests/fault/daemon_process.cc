@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "cache/api/digest.h"
+#include "proto/request_key/request_key.h"
 #include "tests/support/fake_compiler.h"
 #include "tests/support/sanitizer.h"
 
@@ -115,7 +116,7 @@ v1::CompileRequest NumberedRequest(uint64_t number, size_t binary_bytes, double 
   v1::CompileRequest request;
   request.set_target("cuda:90");
   request.set_label(absl::StrCat("kernel", number));
-  request.set_ir(absl::StrCat("module {} // kernel ", number, "\n"));
+  request.set_ir(absl::StrCat("module {} kernel ", number, "\n"));
   auto& fields = *request.mutable_options()->mutable_fields();
   fields["num_warps"].set_number_value(4);
   if (binary_bytes > 0) fields["artifact_bytes"].set_number_value(static_cast<double>(binary_bytes));
@@ -131,6 +132,8 @@ grpc::Status Compile(Stubs& stubs, const v1::CompileRequest& request, v1::Compil
 }
 
 std::string WrongWith(const v1::CompileRequest& request, const v1::CompileResponse& response) {
+  const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(request);
+  if (!prepared.ok()) return "binaries of a text that has no key";
   const v1::ActionResult& result = response.result();
   if (result.artifacts_size() == 0) return "no artifacts";
   if (response.blobs_size() != result.artifacts_size()) return "artifacts without bytes";
@@ -139,7 +142,7 @@ std::string WrongWith(const v1::CompileRequest& request, const v1::CompileRespon
     const v1::Artifact& artifact = result.artifacts(i);
     if (cache::Digest::Of(data).ToHex() != artifact.digest()) return "bytes that do not fit their digest";
     if (data.size() != artifact.size_bytes()) return "bytes of another size";
-    const std::string ending = absl::StrCat("of\n", request.ir());
+    const std::string ending = absl::StrCat("of\n", prepared->message().ir());
     const size_t head = data.find(ending);
     if (!absl::StartsWith(data, absl::StrCat(artifact.format(), " for ", request.target())) ||
         head == std::string::npos)

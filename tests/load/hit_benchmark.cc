@@ -143,7 +143,7 @@ std::string Store(v1::CompileService::Stub& stub, size_t size) {
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
   v1::CompileRequest request;
   request.set_target("cuda:90");
-  request.set_ir(absl::StrCat("module {} // ", size));
+  request.set_ir(absl::StrCat("module {} ", size));
   (*request.mutable_options()->mutable_fields())["artifact_bytes"].set_number_value(static_cast<double>(size));
   v1::CompileResponse response;
   const grpc::Status status = stub.Compile(&context, request, &response);

@@ -40,7 +40,7 @@ void Compile(v1::CompileService::Stub& stub, uint64_t number, size_t binary_byte
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
   v1::CompileRequest request;
   request.set_target("cuda:90");
-  request.set_ir(absl::StrCat("module {} // kernel ", number, " of ", binary_bytes, " ", std::string(kIrBytes, '.')));
+  request.set_ir(absl::StrCat("module {} kernel ", number, " of ", binary_bytes, " ", std::string(kIrBytes, '.')));
   (*request.mutable_options()->mutable_fields())["artifact_bytes"].set_number_value(static_cast<double>(binary_bytes));
   v1::CompileResponse response;
   const grpc::Status status = stub.Compile(&context, request, &response);

@@ -20,7 +20,7 @@ TEST(ToCompiler, CarriesEveryField) {
   auto converted = ToCompiler(proto::Prepare(request)->message());
   ASSERT_TRUE(converted.ok());
   EXPECT_EQ(converted->target, "cuda:90");
-  EXPECT_EQ(converted->ir, "module {}\n");
+  EXPECT_EQ(converted->ir, "module {}");
   EXPECT_EQ(converted->input, compiler::Stage::kTtir);
   EXPECT_TRUE(converted->debug_info);
   EXPECT_TRUE(converted->abi.global_scratch);
