@@ -114,8 +114,7 @@ TEST(CanonicalizeText, LeadsBackToTheTextAsSent) {
   for (size_t line = 0; line < from.size(); ++line) {
     for (size_t column = 0; column < from[line].size(); ++column) {
       if (from[line][column] == ' ') continue;
-      const TextPlace place =
-          canonical->source.ToSource({static_cast<int>(line) + 1, static_cast<int>(column) + 1});
+      const TextPlace place = canonical->source.ToSource({static_cast<int>(line) + 1, static_cast<int>(column) + 1});
       ASSERT_LE(place.line, static_cast<int>(to.size()));
       ASSERT_LE(place.column, static_cast<int>(to[place.line - 1].size()));
       EXPECT_EQ(to[place.line - 1][place.column - 1], from[line][column]) << line + 1 << ":" << column + 1;
@@ -127,9 +126,9 @@ TEST(CanonicalizeText, LeadsBackToTheTextAsSent) {
 
 // Whatever the text: no crash, and what comes out is canonical.
 TEST(CanonicalizeText, OfACanonicalTextIsTheSame) {
-  const std::vector<std::string> pieces = {"loc", "(",  ")",  "#loc", "#loc1", "=",  "\"", "\\", "//", "\n", "\r", " ",
-                                           "a",   "{",  "}",  "<",    ">",     "!t", ",",  "->", "x",  ":",  "%v", "0x",
-                                           "1",   "@f", "[",  "]",    "#-}",   "{-#", "\t", "."};
+  const std::vector<std::string> pieces = {"loc", "(",  ")", "#loc", "#loc1", "=", "\"",  "\\",  "//", "\n", "\r",
+                                           " ",   "a",  "{", "}",    "<",     ">", "!t",  ",",   "->", "x",  ":",
+                                           "%v",  "0x", "1", "@f",   "[",     "]", "#-}", "{-#", "\t", "."};
   std::mt19937 random(1);
   int accepted = 0;
   for (int i = 0; i < 200000; ++i) {

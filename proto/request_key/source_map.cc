@@ -20,11 +20,10 @@ TextPlace SourceMap::ToSource(TextPlace canonical) const {
   auto line = std::upper_bound(lines_.begin(), lines_.end(), canonical.line,
                                [](int wanted, const LineStep& step) { return wanted < step.line; });
   if (line != lines_.begin()) source.line += std::prev(line)->ahead;
-  auto column = std::upper_bound(columns_.begin(), columns_.end(), canonical,
-                                 [](const TextPlace& wanted, const ColumnStep& step) {
-                                   return wanted.line != step.line ? wanted.line < step.line
-                                                                   : wanted.column < step.column;
-                                 });
+  auto column = std::upper_bound(
+      columns_.begin(), columns_.end(), canonical, [](const TextPlace& wanted, const ColumnStep& step) {
+        return wanted.line != step.line ? wanted.line < step.line : wanted.column < step.column;
+      });
   if (column != columns_.begin() && std::prev(column)->line == canonical.line)
     source.column += std::prev(column)->ahead;
   return source;

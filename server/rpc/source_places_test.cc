@@ -33,8 +33,7 @@ absl::Status FailureAt(int line, const std::string& message) {
 }
 
 TEST(ToSource, LeadsFailuresAndTheirMessages) {
-  const absl::Status led =
-      ToSource(FailureAt(5, "stage ttir, line 5, column 7: no"), TwoLinesFurtherDown()).status();
+  const absl::Status led = ToSource(FailureAt(5, "stage ttir, line 5, column 7: no"), TwoLinesFurtherDown()).status();
   EXPECT_EQ(led.message(), "stage ttir, line 7, column 7: no");
   v1::CompileFailure failure;
   ASSERT_TRUE(ReadDetail(led, &failure));

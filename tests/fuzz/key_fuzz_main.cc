@@ -70,13 +70,13 @@ class Fuzzer {
           },
           kMemoryBytes));
     }
-    std::printf("%llu texts of %zu kernels: %llu modules with one meaning, %llu no IR, %llu refused, %llu deaths of "
-                "the parser; %d of another meaning\n",
-                static_cast<unsigned long long>(progress_->next), seeds_.size(),
-                static_cast<unsigned long long>(progress_->verdicts[0]),
-                static_cast<unsigned long long>(progress_->verdicts[1]),
-                static_cast<unsigned long long>(progress_->verdicts[2]), static_cast<unsigned long long>(deaths_),
-                found_);
+    std::printf(
+        "%llu texts of %zu kernels: %llu modules with one meaning, %llu no IR, %llu refused, %llu deaths of "
+        "the parser; %d of another meaning\n",
+        static_cast<unsigned long long>(progress_->next), seeds_.size(),
+        static_cast<unsigned long long>(progress_->verdicts[0]),
+        static_cast<unsigned long long>(progress_->verdicts[1]),
+        static_cast<unsigned long long>(progress_->verdicts[2]), static_cast<unsigned long long>(deaths_), found_);
     return found_ == 0 && progress_->verdicts[0] > 0 ? 0 : 1;
   }
 

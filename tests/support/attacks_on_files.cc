@@ -105,7 +105,7 @@ std::vector<Attack> AttacksOnFiles() {
       {"reopen_a_path_descriptor", ReopenPath},
       {"open_by_handle", Handle, Needs::kRoot},
       {"list_a_folder", [](const Prey& p) { return List(p.folder); }},
-      {"list_the_system", [](const Prey&) { return List("/etc"); }},
+      {"list_the_system", [](const Prey&) { return List("/var"); }},
       {"read_passwd", [](const Prey&) { return Read("/etc/passwd"); }},
       {"read_shadow", [](const Prey&) { return Read("/etc/shadow"); }, Needs::kSystem},
       {"read_the_worker_token", [](const Prey& p) { return Read(p.data + "/worker.token"); }},

@@ -44,10 +44,9 @@ bool IsReasonable(const v1::Hello& hello) {
   const auto fits = [&](const auto& named) { return is_text(named.name(), kMostName); };
   return fits(hello) && is_text(hello.host(), kMostName) && is_text(hello.build_id(), kMostBuildId) &&
          is_text(hello.supervisor(), kMostName) && is_text(hello.confinement(), kMostName) &&
-         hello.targets_size() <= kMostTargets &&
-         hello.last_end().leases_size() <= kMostLeases && hello.last_end().signal() >= 0 &&
-         hello.last_end().signal() <= kMostSignal && hello.devices_size() <= kMostDevices &&
-         std::all_of(hello.targets().begin(), hello.targets().end(), fits) &&
+         hello.targets_size() <= kMostTargets && hello.last_end().leases_size() <= kMostLeases &&
+         hello.last_end().signal() >= 0 && hello.last_end().signal() <= kMostSignal &&
+         hello.devices_size() <= kMostDevices && std::all_of(hello.targets().begin(), hello.targets().end(), fits) &&
          std::all_of(hello.devices().begin(), hello.devices().end(), fits);
 }
 
