@@ -42,8 +42,9 @@ LAYERS = {
     "server/retention": ["cache/api"],
     "server/jobs": ["proto", "cache/api", "server/scheduler"],
     "server/history": ["server/scheduler"],
+    "server/provenance": ["cache/api"],
     "server/rpc": ["proto", "cache/api", "workers/pool", "server/scheduler", "server/admission", "server/autotune",
-                   "server/cluster", "server/history", "server/jobs", "server/retention"],
+                   "server/cluster", "server/history", "server/jobs", "server/provenance", "server/retention"],
     "server/web": ["cache/api", "server/scheduler", "server/history", "server/admission", "workers/pool"],
     # The wiring also names what it hands from one folder to another: the cache, the pool, the configuration's messages.
     "server/app": ["server", "cache/open", "cache/api", "workers/pool", "proto"],
@@ -70,6 +71,7 @@ BANNED_LIBRARIES = {
     "server/admission": RPC_LIBRARIES,
     "server/cluster": RPC_LIBRARIES,
     "server/autotune": RPC_LIBRARIES,
+    "server/provenance": RPC_LIBRARIES,
     "server/retention": RPC_LIBRARIES,
     "workers/device": COMPILER_LIBRARIES,
     "workers/pool": COMPILER_LIBRARIES,
