@@ -129,6 +129,10 @@ constexpr TextFamily kTexts[] = {
     {"one_long_string", "\"", "a\\\"", "\""},
     {"string_without_end", "\"", "a ", ""},
     {"comments", "", "// loc(\n", ""},
+    {"unclosed_locations", "", " loc(", ""},
+    {"nested_location", "a loc", "(", ""},
+    {"definitions_without_locations", "", "#loc = ", ""},
+    {"locations_kept_for_a_value", "#loc = loc(unknown)\n", "a {b = #loc} loc(#loc)\n", ""},
 };
 
 std::vector<Family> TextFamilies() {
