@@ -31,9 +31,14 @@ class Absent(Exception):
     """Something that a machine may lack."""
 
 
-def run(*command, **kwargs):
+def clean_environment(*prefixes):
+    """The environment without what names other modules: pip would take those of PYTHONPATH for installed."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", *prefixes))}
+
+
+def run(*command):
     return subprocess.run([str(word) for word in command], check=False, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, **kwargs)
+                          stderr=subprocess.STDOUT, env=clean_environment())
 
 
 def make_environment(folder, requirements):
@@ -86,7 +91,7 @@ def main():
     except Absent as reason:
         print(f"skipped: {reason}")
         return SKIP
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("TRITON", "PYTHON"))}
+    environment = clean_environment("TRITON")
     environment["TRITOND_BUILD"] = str(build)
     environment["TRITOND_OUTER_PYTHON"] = sys.executable
     tests = [test[:-3] for test in SUITES[suite]]
