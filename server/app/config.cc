@@ -50,9 +50,14 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
         "Largest message taken, of clients and of workers, whose results come in one; at least that of the largest IR",
         config->max_message_mb);
   visit("max_incoming_mb",
-        "Memory of gRPC's, for messages that have not come whole: beyond it those who send them lose their calls; at "
-        "least that of two of the largest; 0: no limit",
+        "Memory of gRPC's, for messages that come in: beyond it those who send them lose their calls. Requests that "
+        "wait to be read may hold half of it; further ones are refused with a delay. At least that of two of the "
+        "largest; 0: no limit",
         config->max_incoming_mb);
+  visit("text_threads",
+        "Threads that read the IR of requests beyond 64 KiB: so many for IR of up to 1 MiB, and as many, of lower "
+        "priority, for larger; 0: a quarter of the CPUs",
+        config->text_threads);
   visit("memory_cache_mb", "Memory for the cache's first tier", config->memory_cache_mb);
   visit("max_stored_mb", "Results and artifacts kept, before compression; the least valuable go first; 0: no limit",
         config->max_stored_mb);

@@ -32,6 +32,7 @@ struct ServerConfig {
   uint64_t max_ir_bytes = uint64_t{64} << 20;
   uint64_t max_message_mb = 512;
   uint64_t max_incoming_mb = 1024;  // 0: no limit
+  int text_threads = 0;             // 0: a quarter of the CPUs
   uint64_t memory_cache_mb = 512;
   uint64_t max_stored_mb = 32768;    // 0: no limit
   std::vector<std::string> cluster;  // HOST:PORT of a shared engine's nodes; none: this daemon keeps to itself

@@ -86,6 +86,7 @@ Server::Server(const ServerConfig& config, LogSink sink)
 
 Server::~Server() {
   if (ticker_.joinable()) Shutdown(absl::ZeroDuration());
+  if (engine_ != nullptr) engine_->texts().Stop();  // It may read jobs' texts since the journal was loaded.
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerConfig& config,
@@ -198,6 +199,11 @@ absl::Status Server::BuildEngine() {
 
   EngineConfig engine;
   engine.limits.max_ir_bytes = config_.max_ir_bytes;
+  engine.texts.threads =
+      config_.text_threads > 0 ? config_.text_threads : static_cast<int>(std::thread::hardware_concurrency() / 4);
+  if (config_.max_incoming_mb > 0)
+    engine.texts.waiting_bytes =
+        std::max(config_.max_incoming_mb << 19, 2 * (config_.max_ir_bytes + kRestOfRequestBytes));
   engine.scheduler.max_queued = config_.max_queued;
   engine.scheduler.max_queued_per_tenant = config_.max_queued_per_tenant;
   if (config_.max_queued_mb > 0)
@@ -408,6 +414,7 @@ std::string Server::MetricsText(const WebCaller& caller) {
   connections_->CountDescriptors();
   metrics_->SetQueues(engine_->scheduler().GetStats());
   metrics_->SetWaiting(engine_->budget().held(), engine_->budget().limit());
+  metrics_->SetTexts(engine_->texts().waiting(), engine_->texts().waiting_bytes());
   metrics_->SetCluster(cache::SomeAnswer(cache_.engine_nodes()));
   if (const ClusterLink* link = engine_->cluster()) metrics_->SetSharing(link->flight_stats(), link->sharing_stats());
   metrics_->SetStored(engine_->store().index());
@@ -513,6 +520,7 @@ void Server::Shutdown(absl::Duration grace) {
   idle.WaitForNotification();
   jobs_->Close();  // What has not ended goes on in the next run.
   if (left != 0) log_(absl::StrCat("gives up ", left, " compiles that did not finish in time"));
+  engine_->texts().Refuse();
   engine_->scheduler().GiveUp();  // Their callers hear why while the connections are open.
   http_.reset();
   pool_->StopChildren(absl::Seconds(2));

@@ -34,7 +34,7 @@ absl::Time FromProto(const google::protobuf::Timestamp& time) {
   return absl::FromUnixNanos(google::protobuf::util::TimeUtil::TimestampToNanoseconds(time));
 }
 
-// What an idempotency key stands for.
+// JobIdentity::digest.
 std::string DigestOf(const v1::CompileRequest& request) {
   const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(request);
   return prepared.ok() ? prepared->Key(/*build_id=*/"") : "";
@@ -149,18 +149,16 @@ absl::Status JobBook::RefusalLocked(const std::string& tenant) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request) {
+absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request, const JobIdentity& identity) {
   v1::Job job;
-  std::string digest;
-  if (!request.idempotency_key().empty()) digest = DigestOf(request.request());
   {
     absl::MutexLock lock(&mu_);
     if (!closed_ && !request.idempotency_key().empty()) {
       auto known = by_idempotency_key_.find({request.request().tenant(), request.idempotency_key()});
       if (known != by_idempotency_key_.end()) {
         const Record& record = records_[known->second];
-        const bool same =
-            record.digest.empty() ? record.job.target() == request.request().target() : record.digest == digest;
+        const bool same = record.digest.empty() ? record.job.target() == request.request().target()
+                                                : record.digest == identity.digest;
         if (same) return record.job;
         return absl::AlreadyExistsError(absl::StrCat("the idempotency key \"", request.idempotency_key(),
                                                      "\" is that of the job ", record.job.id(),
@@ -172,7 +170,7 @@ absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request) {
     job.set_id(ids_.Next(wall_clock_()));
   }
   job.set_state(v1::JOB_STATE_QUEUED);
-  job.set_key(runner_.KeyOf(request.request()));
+  job.set_key(identity.key);
   job.set_target(request.request().target());
   job.set_label(request.request().label());
   job.set_tenant(request.request().tenant());
@@ -187,7 +185,7 @@ absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request) {
   }
   {
     absl::MutexLock lock(&mu_);
-    InsertLocked(job, request.request().ByteSizeLong(), std::move(digest));
+    InsertLocked(job, request.request().ByteSizeLong(), request.idempotency_key().empty() ? "" : identity.digest);
   }
   executor_([this] { StartSome(); });
   return job;
@@ -342,7 +340,6 @@ void JobBook::StartSome() {
     }
     std::optional<v1::CompileRequest> request = ReadRequest(id);
     if (!request.has_value()) continue;
-    const std::string key = runner_.KeyOf(*request);
     {
       absl::MutexLock lock(&mu_);
       Record& record = records_[id];
@@ -350,15 +347,21 @@ void JobBook::StartSome() {
       ++started_;
       SetWaitsLocked(record, false);
       record.job.clear_failure();
-      if (!key.empty()) {
-        record.job.set_key(key);
-        by_key_[key].insert(id);
-      }
     }
-    runner_.Start(id, *std::move(request), [this, id](JobEnd end) {
-      executor_([this, id, end = std::move(end)]() mutable { OnDone(id, std::move(end)); });
-    });
+    runner_.Start(
+        id, *std::move(request), [this, id](const std::string& key) { SetKey(id, key); },
+        [this, id](JobEnd end) {
+          executor_([this, id, end = std::move(end)]() mutable { OnDone(id, std::move(end)); });
+        });
   }
+}
+
+void JobBook::SetKey(const std::string& id, const std::string& key) {
+  absl::MutexLock lock(&mu_);
+  auto it = records_.find(id);
+  if (it == records_.end() || HasEnded(it->second.job.state())) return;
+  it->second.job.set_key(key);
+  by_key_[key].insert(id);
 }
 
 std::optional<v1::CompileRequest> JobBook::ReadRequest(const std::string& id) {

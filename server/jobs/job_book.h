@@ -46,21 +46,27 @@ struct JobEnd {
   uint32_t attempts = 0;
 };
 
+// What a submitted request asks for.
+struct JobIdentity {
+  std::string digest;  // PreparedRequest::Key of no build: what an idempotency key stands for
+  std::string key;     // of the build that is here now; "": not known yet
+};
+
 // What compiles.
 class JobRunner {
  public:
+  // Hears the request key as soon as it is known, before the compile begins.
+  using Keyed = std::function<void(const std::string& key)>;
   using Done = std::function<void(JobEnd)>;
   virtual ~JobRunner() = default;
-  // The request key, or "" when it is not known yet.
-  virtual std::string KeyOf(const v1::CompileRequest& request) = 0;
   // Whether a job whose request has so many bytes may begin now; asked again soon. Called with the book locked: must
   // neither block nor call back.
   virtual bool HasRoom(uint64_t request_bytes) = 0;
   // Whether another try of a job that waits for a worker of the target may come to anything. Called as HasRoom is.
   virtual bool MayRun(const std::string& target) = 0;
-  // Begins. `done` is called once, on any thread, perhaps before this returns; with Cancelled after Stop, unless the
-  // compile was faster. May block.
-  virtual void Start(const std::string& id, v1::CompileRequest request, Done done) = 0;
+  // Begins. `keyed` is called at most once, and before `done`, which is called once: on any thread, perhaps before this
+  // returns; with Cancelled after Stop, unless the compile was faster. Does not block.
+  virtual void Start(const std::string& id, v1::CompileRequest request, Keyed keyed, Done done) = 0;
   virtual void Stop(const std::string& id) = 0;
 };
 
@@ -90,7 +96,7 @@ class JobBook final {
   // or AlreadyExists when that job is for something else. Of a job that had ended before the daemon began only the
   // target is known. ResourceExhausted when there are too many open jobs, of all or of this tenant, or the disk is
   // full; Unavailable after Close. Where the journal is at fault the error has the payload kNotWritten.
-  absl::StatusOr<v1::Job> Submit(const v1::SubmitRequest& request);
+  absl::StatusOr<v1::Job> Submit(const v1::SubmitRequest& request, const JobIdentity& identity);
   // NotFound for an unknown id.
   absl::StatusOr<v1::Job> Get(absl::string_view id) const;
   // Newest first, those behind `after` (a job's id, or ""), at most `limit`; `states` empty and tenant "": all.
@@ -146,6 +152,8 @@ class JobBook final {
   static void Run(const Calls& calls);
   void NotifyLocked(Record& record, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void StartSome();
+  // The compile of a job that has started has this key.
+  void SetKey(const std::string& id, const std::string& key);
   // The job's request, from the journal. When it is not to be had, the job has ended with that, or waits for another
   // try.
   std::optional<v1::CompileRequest> ReadRequest(const std::string& id);

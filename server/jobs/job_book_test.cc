@@ -14,6 +14,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "proto/request_key/request_key.h"
 
 namespace tritond::server {
 namespace {
@@ -51,12 +52,12 @@ class MapJournal final : public cache::Journal {
 
 class FakeRunner final : public JobRunner {
  public:
-  std::string KeyOf(const v1::CompileRequest& request) override { return absl::StrCat("key of ", request.ir()); }
   bool HasRoom(uint64_t request_bytes) override { return request_bytes <= room; }
   bool MayRun(const std::string& target) override { return without_worker.count(target) == 0; }
-  void Start(const std::string& id, v1::CompileRequest request, Done done) override {
+  void Start(const std::string& id, v1::CompileRequest request, Keyed keyed, Done done) override {
     started.push_back(request.ir());
     running[id] = std::move(done);
+    keyed(absl::StrCat("key of ", request.ir()));
   }
   void Stop(const std::string& id) override {
     stopped.insert(id);
@@ -79,6 +80,12 @@ class FakeRunner final : public JobRunner {
   uint64_t room = UINT64_MAX;
 };
 
+JobIdentity IdentityOf(const v1::SubmitRequest& request) {
+  const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(request.request());
+  EXPECT_TRUE(prepared.ok()) << prepared.status();
+  return {prepared->Key(""), absl::StrCat("key of ", request.request().ir())};
+}
+
 class JobBookTest : public testing::Test {
  protected:
   JobBookTest() { Open(); }
@@ -98,7 +105,7 @@ class JobBookTest : public testing::Test {
     request.mutable_request()->set_tenant(tenant);
     request.mutable_request()->set_priority(priority);
     request.set_idempotency_key(idempotency_key);
-    absl::StatusOr<v1::Job> job = book->Submit(request);
+    absl::StatusOr<v1::Job> job = book->Submit(request, IdentityOf(request));
     EXPECT_TRUE(job.ok()) << job.status();
     return job.ok() ? job->id() : "";
   }
@@ -154,7 +161,7 @@ TEST_F(JobBookTest, OpenJobsGoOnAfterARestartAndEndedOnesStay) {
 TEST_F(JobBookTest, AJobThatCannotBeWrittenIsRefused) {
   journal.put_status = absl::ResourceExhaustedError("disk full");
   v1::SubmitRequest request;
-  EXPECT_TRUE(absl::IsResourceExhausted(book->Submit(request).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(book->Submit(request, IdentityOf(request)).status()));
   EXPECT_THAT(runner->started, IsEmpty());
   EXPECT_THAT(journal.records, IsEmpty());
 }
@@ -288,18 +295,19 @@ TEST_F(JobBookTest, AnIdempotencyKeyIsForOneKernel) {
   other.mutable_request()->set_tenant("tenant");
   other.mutable_request()->set_ir("another kernel");
   other.set_idempotency_key("once");
-  const absl::Status status = book->Submit(other).status();
+  const absl::Status status = book->Submit(other, IdentityOf(other)).status();
   EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
   EXPECT_NE(status.message().find(id), std::string::npos) << status;
   Open();
-  EXPECT_TRUE(absl::IsAlreadyExists(book->Submit(other).status())) << "an open job's is known after a restart";
+  EXPECT_TRUE(absl::IsAlreadyExists(book->Submit(other, IdentityOf(other)).status()))
+      << "an open job's is known after a restart";
   EXPECT_EQ(Submit("kernel", "once"), id);
   Succeed(id);
-  EXPECT_TRUE(absl::IsAlreadyExists(book->Submit(other).status()));
+  EXPECT_TRUE(absl::IsAlreadyExists(book->Submit(other, IdentityOf(other)).status()));
   EXPECT_EQ(Submit("kernel", "once"), id);
   Open();
   other.mutable_request()->set_target("cuda:80");
-  EXPECT_TRUE(absl::IsAlreadyExists(book->Submit(other).status()));
+  EXPECT_TRUE(absl::IsAlreadyExists(book->Submit(other, IdentityOf(other)).status()));
   EXPECT_EQ(Submit("kernel", "once"), id);
 }
 
@@ -439,7 +447,7 @@ TEST_F(JobBookTest, ATenantsOpenJobsAreBoundedAlsoAfterARestart) {
   Open();
   v1::SubmitRequest request;
   request.mutable_request()->set_tenant("greedy");
-  EXPECT_TRUE(absl::IsResourceExhausted(book->Submit(request).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(book->Submit(request, IdentityOf(request)).status()));
   EXPECT_NE(Submit("c", "", "modest"), "");
   Succeed(id);
   EXPECT_NE(Submit("d", "", "greedy"), "");
@@ -450,7 +458,7 @@ TEST_F(JobBookTest, TooManyOpenJobsAreRefused) {
   Open();
   const std::string id = Submit("a");
   v1::SubmitRequest request;
-  EXPECT_TRUE(absl::IsResourceExhausted(book->Submit(request).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(book->Submit(request, IdentityOf(request)).status()));
   Succeed(id);
   EXPECT_NE(Submit("b"), "");
 }
@@ -558,7 +566,7 @@ TEST_F(JobBookTest, AClosedBookLeavesOpenJobsForTheNextRun) {
   book->Close();
   Succeed(id);
   v1::SubmitRequest request;
-  EXPECT_TRUE(absl::IsUnavailable(book->Submit(request).status()));
+  EXPECT_TRUE(absl::IsUnavailable(book->Submit(request, IdentityOf(request)).status()));
   Open();
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
   EXPECT_THAT(runner->started, ElementsAre("kernel"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hits are answered on the thread that read the request; the rest waits in a reactor of its own, which the caller's
-// cancellation or deadline reaches.
+// Hits of short texts are answered on the thread that read the request; long texts are read in TextPool. What is left
+// waits in a reactor of its own, which the caller's cancellation or deadline reaches.
 #include <grpcpp/impl/codegen/proto_utils.h>
 
 #include "server/rpc/compile_call.h"
@@ -12,14 +12,56 @@
 namespace tritond::server {
 namespace {
 
+struct Wanted {
+  v1::Delivery delivery = v1::DELIVERY_UNSPECIFIED;
+  proto::PreparedRequest request;
+};
+
+// Counts what it refuses.
+absl::StatusOr<Wanted> Read(Engine& engine, const Caller& caller, grpc::ByteBuffer bytes) {
+  v1::CompileRequest message;
+  if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, v1::CompileRequest>(&bytes, &message).ok()) {
+    engine.metrics().Refuse("BAD_REQUEST", TenantOf(caller));
+    return WithReason(absl::InvalidArgumentError("the request is no CompileRequest"), "BAD_MESSAGE");
+  }
+  bytes.Clear();
+  ServeFor(caller, &message);
+  const v1::Delivery delivery = message.delivery();
+  absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(std::move(message), engine.config().limits);
+  if (!prepared.ok()) {
+    engine.metrics().Refuse(ReasonOf(prepared.status()), TenantOf(caller));
+    return prepared.status();
+  }
+  return Wanted{delivery, *std::move(prepared)};
+}
+
 class CompileReactor final : public grpc::ServerUnaryReactor {
  public:
-  CompileReactor(Engine& engine, v1::Delivery delivery, grpc::ByteBuffer* response)
-      : engine_(engine), delivery_(delivery), response_(response) {}
+  CompileReactor(Engine& engine, Caller caller, absl::Time deadline, grpc::ByteBuffer* response)
+      : engine_(engine), caller_(std::move(caller)), deadline_(deadline), response_(response), turn_(engine.texts()) {}
 
-  void Begin(proto::PreparedRequest request, absl::Time deadline) {
-    std::shared_ptr<CompileCall> call = engine_.Compile(
-        std::move(request), deadline, [this](absl::StatusOr<CompileAnswer> answer) { OnAnswer(std::move(answer)); });
+  // Once, instead of Begin.
+  void ReadLater(const std::string& whose, const grpc::ByteBuffer& bytes) {
+    users_.fetch_add(1);
+    const std::optional<TextPool::Ticket> ticket =
+        engine_.texts().TryRun(whose, bytes.Length(), [this, bytes](const absl::Status& status) mutable {
+          OnTurn(status, std::move(bytes));
+          Release();
+        });
+    if (!ticket.has_value()) {
+      Refuse(engine_.TextsFull());
+      Release();
+    } else if (turn_.Hold(*ticket)) {
+      Drop();
+    }
+    Release();
+  }
+
+  void Begin(Wanted wanted) {
+    delivery_ = wanted.delivery;
+    std::shared_ptr<CompileCall> call =
+        engine_.Compile(std::move(wanted.request), deadline_,
+                        [this](absl::StatusOr<CompileAnswer> answer) { OnAnswer(std::move(answer)); });
     bool cancelled;
     {
       absl::MutexLock lock(&mu_);
@@ -27,10 +69,10 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
       cancelled = cancelled_;
     }
     if (cancelled) call->Cancel();
-    Release();
   }
 
   void OnCancel() override {
+    if (turn_.Leave()) return Drop();
     std::shared_ptr<CompileCall> call;
     {
       absl::MutexLock lock(&mu_);
@@ -42,22 +84,52 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
 
   void OnDone() override { Release(); }
 
+  // The RPC may be over before those who work for it return; whoever is last deletes.
+  void Release() {
+    if (users_.fetch_sub(1) == 1) delete this;
+  }
+
  private:
+  void OnTurn(const absl::Status& status, grpc::ByteBuffer bytes) {
+    if (!status.ok()) return Refuse(status);
+    if (turn_.left()) return FinishCancelled();
+    absl::StatusOr<Wanted> wanted = Read(engine_, caller_, std::move(bytes));
+    if (!wanted.ok()) return Finish(ToGrpc(wanted.status()));
+    delivery_ = wanted->delivery;
+    std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(wanted->request);
+    if (stored.has_value()) return OnAnswer(*std::move(stored));
+    Begin(*std::move(wanted));
+  }
+
+  // The caller has gone before its turn came.
+  void Drop() {
+    FinishCancelled();
+    Release();  // In the task's place.
+  }
+
+  void FinishCancelled() {
+    engine_.metrics().Cancel(TenantOf(caller_));
+    Finish(ToGrpc(WithReason(absl::CancelledError("the caller has gone"), "CANCELLED")));
+  }
+
+  void Refuse(const absl::Status& status) {
+    engine_.metrics().Refuse(ReasonOf(status), TenantOf(caller_));
+    Finish(ToGrpc(status));
+  }
+
   void OnAnswer(absl::StatusOr<CompileAnswer> answer) {
     if (!answer.ok()) return Finish(ToGrpc(answer.status()));
     *response_ = EncodeResponse(*answer, delivery_, engine_.config().store.inline_bytes);
     Finish(grpc::Status::OK);
   }
 
-  // The RPC may be over before Begin returns; whoever is last deletes.
-  void Release() {
-    if (users_.fetch_sub(1) == 1) delete this;
-  }
-
   Engine& engine_;
-  const v1::Delivery delivery_;
+  const Caller caller_;
+  const absl::Time deadline_;
   grpc::ByteBuffer* const response_;
-  std::atomic<int> users_{2};
+  v1::Delivery delivery_ = v1::DELIVERY_UNSPECIFIED;  // set before anybody may answer
+  std::atomic<int> users_{2};                         // gRPC, who made it and a task that reads
+  TextTurn turn_;
   absl::Mutex mu_;
   std::shared_ptr<CompileCall> call_ ABSL_GUARDED_BY(mu_);  // Shared with what it waits for.
   bool cancelled_ ABSL_GUARDED_BY(mu_) = false;
@@ -67,27 +139,25 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
 
 grpc::ServerUnaryReactor* Compile(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                   const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  v1::CompileRequest message;
   grpc::ByteBuffer bytes = TakeRequest(request);
-  if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, v1::CompileRequest>(&bytes, &message).ok()) {
-    engine.metrics().Refuse("BAD_REQUEST", TenantOf(caller));
-    return FinishNow(context,
-                     WithReason(absl::InvalidArgumentError("the request is no CompileRequest"), "BAD_MESSAGE"));
+  const auto wait = [&] {  // Deletes itself.
+    return new CompileReactor(engine, caller, DeadlineOf(*context, engine.Now()), response);
+  };
+  if (bytes.Length() > TextPool::kInlineBytes) {
+    CompileReactor* reactor = wait();
+    reactor->ReadLater(TurnOf(caller, *context), bytes);
+    return reactor;
   }
-  ServeFor(caller, &message);
-  const v1::Delivery delivery = message.delivery();
-  absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(std::move(message), engine.config().limits);
-  if (!prepared.ok()) {
-    engine.metrics().Refuse(ReasonOf(prepared.status()), TenantOf(caller));
-    return FinishNow(context, prepared.status());
-  }
-  std::optional<absl::StatusOr<CompileAnswer>> stored = engine.TryStored(*prepared);
+  absl::StatusOr<Wanted> wanted = Read(engine, caller, std::move(bytes));
+  if (!wanted.ok()) return FinishNow(context, wanted.status());
+  std::optional<absl::StatusOr<CompileAnswer>> stored = engine.TryStored(wanted->request);
   if (stored.has_value()) {
-    if (stored->ok()) *response = EncodeResponse(**stored, delivery, engine.config().store.inline_bytes);
+    if (stored->ok()) *response = EncodeResponse(**stored, wanted->delivery, engine.config().store.inline_bytes);
     return FinishNow(context, stored->status());
   }
-  auto* reactor = new CompileReactor(engine, delivery, response);  // Deletes itself.
-  reactor->Begin(*std::move(prepared), DeadlineOf(*context, engine.Now()));
+  CompileReactor* reactor = wait();
+  reactor->Begin(*std::move(wanted));
+  reactor->Release();
   return reactor;
 }
 

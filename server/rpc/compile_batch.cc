@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch keeps a bounded number of compiles in flight, so that a large one neither fills the queue nor is refused by
-// it. Its memory is taken as a whole before it begins, and each request's part goes with that request; where there is
-// no room for it, what is stored is answered and the rest refused.
+// Its texts are read in TextPool. A batch keeps a bounded number of compiles in flight, so that a large one neither
+// fills the queue nor is refused by it. Its memory is taken as a whole before it begins, and each request's part goes
+// with that request; where there is no room for it, what is stored is answered and the rest refused.
 #include <atomic>
 #include <deque>
 #include <map>
@@ -20,8 +20,8 @@ constexpr size_t kMaxInFlight = 64;  // answers that wait to be sent included
 
 class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchResponse> {
  public:
-  BatchReactor(Engine& engine, absl::Time deadline, v1::CompileBatchRequest batch)
-      : engine_(engine), deadline_(deadline), batch_(std::move(batch)) {
+  BatchReactor(Engine& engine, std::string turn, absl::Time deadline, v1::CompileBatchRequest batch)
+      : engine_(engine), turn_(std::move(turn)), deadline_(deadline), batch_(std::move(batch)) {
     uint64_t bytes = 0;
     for (const v1::CompileRequest& request : batch_.requests()) {
       deliveries_.push_back(request.delivery());
@@ -30,8 +30,7 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
     memory_ = engine_.budget().Take(bytes);
   }
 
-  // Starts what may be started, and holds the reactor while it does. An answer that comes at once, from below, goes on
-  // in the loop that is running, so the stack stays flat.
+  // Starts what may be started, and holds the reactor while it does.
   void Pump() {
     users_.fetch_add(1);
     for (int index = Take(); index >= 0; index = TakeNext()) StartOne(index);
@@ -51,12 +50,15 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
 
   void OnCancel() override {
     std::map<int, std::shared_ptr<CompileCall>> calls;
+    std::map<int, TextPool::Ticket> tickets;
     {
       absl::MutexLock lock(&mu_);
       cancelled_ = true;
       calls = calls_;
+      tickets = tickets_;
     }
     for (auto& [index, call] : calls) call->Cancel();
+    for (const auto& [index, ticket] : tickets) Leave(index, ticket);
     absl::MutexLock lock(&mu_);
     WriteOrFinishLocked();
   }
@@ -85,23 +87,52 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
     return -1;
   }
 
-  void StartOne(int index) {
+  // A request on its way from the batch to its compile. Shared because std::function wants to copy.
+  struct Pending {
     v1::CompileRequest request;
-    request.Swap(batch_.mutable_requests(index));
-    ByteBudget::Hold memory;
-    if (memory_.has_value()) memory = memory_->Split(Engine::MemoryOf(request));
-    const std::string tenant = request.tenant();
-    absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(std::move(request), engine_.config().limits);
-    if (!prepared.ok()) {
-      engine_.metrics().Refuse(ReasonOf(prepared.status()), tenant);
-      return OnAnswer(index, prepared.status());
+    std::optional<ByteBudget::Hold> memory;
+  };
+
+  void StartOne(int index) {
+    auto pending = std::make_shared<Pending>();
+    pending->request.Swap(batch_.mutable_requests(index));
+    if (memory_.has_value()) pending->memory = memory_->Split(Engine::MemoryOf(pending->request));
+    users_.fetch_add(1);
+    const TextPool::Ticket ticket =
+        engine_.texts().Run(turn_, pending->request.ir().size(), [this, index, pending](const absl::Status& status) {
+          OnTurn(index, status, *pending);
+          Pump();
+          Release();
+        });
+    bool cancelled;
+    {
+      absl::MutexLock lock(&mu_);
+      if (begun_.count(index) == 0) tickets_[index] = ticket;
+      cancelled = cancelled_;
     }
+    if (cancelled) Leave(index, ticket);
+  }
+
+  // The caller has gone. Whoever takes the ticket away answers in the task's place.
+  void Leave(int index, TextPool::Ticket ticket) {
+    if (!engine_.texts().Drop(ticket)) return;
+    OnAnswer(index, WithReason(absl::CancelledError("the caller has gone"), "CANCELLED"));
+    Release();
+  }
+
+  // What ends it without a compile, or nothing when one has begun.
+  std::optional<absl::StatusOr<CompileAnswer>> BeginCompile(int index, Pending pending) {
+    const std::string tenant = pending.request.tenant();
+    const auto refuse = [&](const absl::Status& status) {
+      engine_.metrics().Refuse(ReasonOf(status), tenant);
+      return status;
+    };
+    absl::StatusOr<proto::PreparedRequest> prepared =
+        PrepareRequest(std::move(pending.request), engine_.config().limits);
+    if (!prepared.ok()) return refuse(prepared.status());
     std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(*prepared);
-    if (!stored.has_value() && !memory_.has_value()) {
-      stored = engine_.MemoryFull();
-      engine_.metrics().Refuse(ReasonOf(stored->status()), tenant);
-    }
-    if (stored.has_value()) return OnAnswer(index, *std::move(stored));
+    if (stored.has_value()) return stored;
+    if (!pending.memory.has_value()) return refuse(engine_.MemoryFull());
     users_.fetch_add(1);
     std::shared_ptr<CompileCall> call = engine_.Compile(
         *std::move(prepared), deadline_,
@@ -110,7 +141,7 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
           Pump();
           Release();
         },
-        /*job_id=*/"", std::move(memory));
+        /*job_id=*/"", *std::move(pending.memory));
     bool cancelled;
     {
       absl::MutexLock lock(&mu_);
@@ -118,6 +149,21 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
       cancelled = cancelled_;
     }
     if (cancelled) call->Cancel();
+    return std::nullopt;
+  }
+
+  void OnTurn(int index, const absl::Status& status, Pending& pending) {
+    bool cancelled;
+    {
+      absl::MutexLock lock(&mu_);
+      tickets_.erase(index);
+      begun_.insert(index);
+      cancelled = cancelled_;
+    }
+    if (cancelled) return OnAnswer(index, WithReason(absl::CancelledError("the caller has gone"), "CANCELLED"));
+    if (!status.ok()) return OnAnswer(index, status);
+    std::optional<absl::StatusOr<CompileAnswer>> answer = BeginCompile(index, std::move(pending));
+    if (answer.has_value()) OnAnswer(index, *std::move(answer));
   }
 
   void OnAnswer(int index, absl::StatusOr<CompileAnswer> answer) {
@@ -153,11 +199,12 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
   }
 
   Engine& engine_;
+  const std::string turn_;
   const absl::Time deadline_;
   v1::CompileBatchRequest batch_;           // Requests leave it as they are started, one thread at a time.
   std::optional<ByteBudget::Hold> memory_;  // of those that have not been
   std::vector<v1::Delivery> deliveries_;
-  std::atomic<int> users_{1};  // gRPC, running Pumps and waiting calls
+  std::atomic<int> users_{1};  // gRPC, running Pumps, texts that wait to be read and waiting calls
 
   absl::Mutex mu_;
   int next_ ABSL_GUARDED_BY(mu_) = 0;
@@ -168,6 +215,8 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
   std::deque<v1::CompileBatchResponse> ready_ ABSL_GUARDED_BY(mu_);
   std::map<int, std::shared_ptr<CompileCall>> calls_ ABSL_GUARDED_BY(mu_);  // Shared with what they wait for.
+  std::map<int, TextPool::Ticket> tickets_ ABSL_GUARDED_BY(mu_);            // of texts that wait to be read
+  std::set<int> begun_ ABSL_GUARDED_BY(mu_);                                // whose turn has come
   std::set<int> answered_ ABSL_GUARDED_BY(mu_);
 };
 
@@ -178,7 +227,9 @@ grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileBatch(Engine& engine,
                                                                  const v1::CompileBatchRequest* request) {
   v1::CompileBatchRequest batch = TakeRequest(request);
   for (v1::CompileRequest& one : *batch.mutable_requests()) ServeFor(caller, &one);
-  auto* reactor = new BatchReactor(engine, DeadlineOf(*context, engine.Now()), std::move(batch));  // Deletes itself.
+  // Deletes itself.
+  auto* reactor =
+      new BatchReactor(engine, TurnOf(caller, *context), DeadlineOf(*context, engine.Now()), std::move(batch));
   reactor->Pump();
   return reactor;
 }

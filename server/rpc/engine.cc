@@ -94,7 +94,8 @@ Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::C
                  log_(line);
                  tasks_.Run([this] { targets_changed_(targets_.Remembered()); });
                }),
-      scheduler_(config_.scheduler, clock_, *this) {
+      scheduler_(config_.scheduler, clock_, *this),
+      texts_(config_.texts) {
   store_.ListenToFinds([&metrics](bool hot) { (hot ? metrics.parsed_hits : metrics.parsed_misses).Increment(); });
 }
 
@@ -217,6 +218,7 @@ void Engine::RunBlocking(std::function<void()> task) {
 }
 
 void Engine::Stop() {
+  texts_.Stop();
   tasks_.Stop();
   if (cluster_ != nullptr) cluster_->Stop();
 }
@@ -238,6 +240,13 @@ absl::Status Engine::MemoryFull() {
   return WithReason(absl::ResourceExhaustedError(absl::StrCat("the requests that wait hold ", budget_.held() >> 20,
                                                               " of ", budget_.limit() >> 20, " MiB (--max-queued-mb)")),
                     "MEMORY_FULL", scheduler_.RetryDelay());
+}
+
+absl::Status Engine::TextsFull() const {
+  return WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                        "the requests that wait to be read hold ", texts_.waiting_bytes() >> 20, " of ",
+                        config_.texts.waiting_bytes >> 20, " MiB, of which one caller gets half (--max-incoming-mb)")),
+                    "TEXTS_FULL", scheduler_.RetryDelay());
 }
 
 void Engine::Tick() {

@@ -26,6 +26,7 @@
 #include "server/rpc/result_store.h"
 #include "server/rpc/step_shelf.h"
 #include "server/rpc/task_thread.h"
+#include "server/rpc/text_pool.h"
 #include "server/scheduler/scheduler.h"
 #include "workers/pool/worker_pool.h"
 
@@ -36,8 +37,9 @@ struct EngineConfig {
   SchedulerConfig scheduler;
   TargetCatalog::Config targets;
   uint64_t waiting_bytes = 0;  // most memory of the requests that wait or run; 0: no limit
-  StoreLimits store;           // `inline_bytes` go into one response; clients take 4 MiB by default
-  std::string spool_dir;       // for what is too large for memory; "": the system's
+  TextPool::Config texts;
+  StoreLimits store;      // `inline_bytes` go into one response; clients take 4 MiB by default
+  std::string spool_dir;  // for what is too large for memory; "": the system's
   absl::Duration error_lifetime = absl::Seconds(60);
   std::string version;
   std::string name;  // of this daemon, for people
@@ -85,6 +87,10 @@ class Engine final : public Executor, public workers::PoolListener {
   static uint64_t MemoryOf(const v1::CompileRequest& request);
   // The answer where the budget has no room; counts it.
   absl::Status MemoryFull();
+  // Reads texts off gRPC's threads.
+  TextPool& texts() { return texts_; }
+  // The answer where too many texts wait to be read.
+  absl::Status TextsFull() const;
 
   Scheduler& scheduler() { return scheduler_; }
   TargetCatalog& targets() { return targets_; }
@@ -180,7 +186,8 @@ class Engine final : public Executor, public workers::PoolListener {
   absl::flat_hash_map<uint64_t, LeasedJob> leased_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, v1::Hello> hellos_ ABSL_GUARDED_BY(mu_);  // by worker
   std::unique_ptr<ClusterLink> cluster_;
-  TaskThread tasks_;  // Last: its tasks use everything above.
+  TaskThread tasks_;  // Its tasks use everything above,
+  TextPool texts_;    // and these that too.
 };
 
 }  // namespace tritond::server

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_split.h"
 #include "proto/request_key/request_key.h"
+#include "server/rpc/gate.h"
 #include "server/rpc/parse_digest.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
@@ -15,26 +16,34 @@ namespace {
 
 constexpr char kAbsent[] = "(absent)";
 
-// A stored result's request, with the build that compiled it.
-struct KnownRequest {
-  proto::PreparedRequest request;
+// A stored result's request, serialized, with the build that compiled it.
+struct StoredRequest {
+  std::string key;
+  cache::Blob bytes;
   std::string build_id;
 };
 
-absl::StatusOr<KnownRequest> Find(Engine& engine, const std::string& key) {
+absl::Status NotKept(const std::string& key) {
+  return absl::NotFoundError(absl::StrCat("the request of ", key, " is not stored; compile it again to have it"));
+}
+
+// May block on the network.
+absl::StatusOr<StoredRequest> Find(Engine& engine, const std::string& key) {
   absl::StatusOr<std::shared_ptr<const StoredResult>> result = engine.FindStored(key);
   if (!result.ok()) return absl::NotFoundError(absl::StrCat("no result is stored under ", key));
   const v1::ActionResult& action = (*result)->action;
-  const absl::Status no_request =
-      absl::NotFoundError(absl::StrCat("the request of ", key, " is not stored; compile it again to have it"));
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(action.request().digest());
-  if (!digest.ok()) return no_request;
+  if (!digest.ok()) return NotKept(key);
   absl::StatusOr<cache::Blob> bytes = engine.blobs().Get(*digest);
+  if (!bytes.ok()) return NotKept(key);
+  return StoredRequest{key, *std::move(bytes), action.build_id()};
+}
+
+absl::StatusOr<proto::PreparedRequest> Read(const StoredRequest& stored) {
   v1::CompileRequest request;
-  if (!bytes.ok() || !request.ParseFromArray(bytes->data(), static_cast<int>(bytes->size()))) return no_request;
+  if (!request.ParseFromArray(stored.bytes.data(), static_cast<int>(stored.bytes.size()))) return NotKept(stored.key);
   absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(std::move(request));
-  if (!prepared.ok()) return no_request;
-  return KnownRequest{*std::move(prepared), action.build_id()};
+  return prepared.ok() ? std::move(prepared) : NotKept(stored.key);
 }
 
 void Add(v1::ExplainResponse* response, const std::string& name, const std::string& a, const std::string& b) {
@@ -73,13 +82,13 @@ void AddFirstDifference(v1::ExplainResponse* response, const std::string& a, con
   }
 }
 
-absl::Status ExplainTo(Engine& engine, const v1::ExplainRequest& request, v1::ExplainResponse* response) {
-  absl::StatusOr<KnownRequest> a = Find(engine, request.key_a());
+absl::Status Compare(const StoredRequest& stored_a, const StoredRequest& stored_b, v1::ExplainResponse* response) {
+  absl::StatusOr<proto::PreparedRequest> a = Read(stored_a);
   if (!a.ok()) return a.status();
-  absl::StatusOr<KnownRequest> b = Find(engine, request.key_b());
+  absl::StatusOr<proto::PreparedRequest> b = Read(stored_b);
   if (!b.ok()) return b.status();
-  const std::vector<proto::KeyPart> parts_a = a->request.KeyParts(a->build_id);
-  const std::vector<proto::KeyPart> parts_b = b->request.KeyParts(b->build_id);
+  const std::vector<proto::KeyPart> parts_a = a->KeyParts(stored_a.build_id);
+  const std::vector<proto::KeyPart> parts_b = b->KeyParts(stored_b.build_id);
   for (size_t i = 0; i < parts_a.size(); ++i) {
     if (parts_a[i].name == "options") {
       AddOptions(response, parts_a[i].value, parts_b[i].value);
@@ -87,21 +96,31 @@ absl::Status ExplainTo(Engine& engine, const v1::ExplainRequest& request, v1::Ex
     }
     Add(response, parts_a[i].name, parts_a[i].value, parts_b[i].value);
     if (parts_a[i].name == "ir" && parts_a[i].value != parts_b[i].value)
-      AddFirstDifference(response, a->request.message().ir(), b->request.message().ir());
+      AddFirstDifference(response, a->message().ir(), b->message().ir());
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-grpc::ServerUnaryReactor* Explain(Engine& engine, grpc::CallbackServerContext* context,
+// Requests come from the stores, where reading may block, and are compared where texts are read.
+grpc::ServerUnaryReactor* Explain(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                   const v1::ExplainRequest* request, v1::ExplainResponse* response) {
   absl::Status keys = ParseDigest("key_a", request->key_a()).status();
   keys.Update(ParseDigest("key_b", request->key_b()).status());
   if (!keys.ok()) return FinishNow(context, keys);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  engine.RunBlocking(
-      [&engine, reactor, request, response] { reactor->Finish(ToGrpc(ExplainTo(engine, *request, response))); });
+  engine.RunBlocking([&engine, reactor, request, response, whose = TurnOf(caller, *context)] {
+    absl::StatusOr<StoredRequest> a = Find(engine, request->key_a());
+    if (!a.ok()) return reactor->Finish(ToGrpc(a.status()));
+    absl::StatusOr<StoredRequest> b = Find(engine, request->key_b());
+    if (!b.ok()) return reactor->Finish(ToGrpc(b.status()));
+    const uint64_t bytes = a->bytes.size() + b->bytes.size();
+    engine.texts().Run(whose, bytes,
+                       [reactor, response, a = *std::move(a), b = *std::move(b)](const absl::Status& status) {
+                         reactor->Finish(ToGrpc(status.ok() ? Compare(a, b, response) : status));
+                       });
+  });
   return reactor;
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "server/rpc/status.h"
@@ -62,6 +63,12 @@ absl::StatusOr<Caller> Gate::Check(const grpc::CallbackServerContext& context, N
   if (!allowed.ok()) return WithReason(allowed, "PERMISSION_DENIED");
   on_admitted_(connection, need);
   return caller;
+}
+
+std::string TurnOf(const Caller& caller, const grpc::CallbackServerContext& context) {
+  if (!caller.tenant.empty()) return absl::StrCat("tenant:", caller.tenant);
+  const std::string peer = context.peer();  // "ipv4:HOST:PORT", "ipv6:[HOST]:PORT" or UnixPeers::NameOf
+  return absl::StartsWith(peer, "ip") ? peer.substr(0, peer.rfind(':')) : peer;
 }
 
 void ServeFor(const Caller& caller, v1::CompileRequest* request) {

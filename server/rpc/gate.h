@@ -37,6 +37,10 @@ class Gate final {
   const OnAdmitted on_admitted_;
 };
 
+// Whose turn it is where callers take turns: the tenant's of the credentials, else the machine's or local connection's
+// that the call comes from.
+std::string TurnOf(const Caller& caller, const grpc::CallbackServerContext& context);
+
 // Serves the request as its caller may: for the tenant of its credentials, and of role prebuild in that class.
 void ServeFor(const Caller& caller, v1::CompileRequest* request);
 

@@ -42,12 +42,22 @@ JobEnd ToEnd(const absl::StatusOr<CompileAnswer>& answer) {
   return end;
 }
 
+// What a job ends with for now whose target nobody can make.
+JobEnd NoWorker(const std::string& target) {
+  JobEnd end =
+      ToEnd(WithReason(absl::UnavailableError(absl::StrCat("no worker for ", target, " is attached")), "NO_WORKER"));
+  end.retry_after = kLookAgain;
+  return end;
+}
+
 }  // namespace
 
-std::string EngineJobRunner::KeyOf(const v1::CompileRequest& request) {
-  const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(request);
-  return prepared.ok() ? engine_.KeyOf(*prepared) : "";
-}
+// A job whose text waits to be read. Shared because std::function wants to copy.
+struct EngineJobRunner::Pending {
+  v1::CompileRequest request;
+  Keyed keyed;
+  Done done;
+};
 
 bool EngineJobRunner::HasRoom(uint64_t request_bytes) {
   return engine_.scheduler().HasRoom() && engine_.budget().HasRoom(request_bytes + CompileCall::kCallBytes) &&
@@ -60,46 +70,71 @@ bool EngineJobRunner::MayRun(const std::string& target) {
   return engine_.cluster() != nullptr || (known.has_value() && known->attached);
 }
 
-void EngineJobRunner::Start(const std::string& id, v1::CompileRequest request, Done done) {
+void EngineJobRunner::Start(const std::string& id, v1::CompileRequest request, Keyed keyed, Done done) {
+  const std::string turn = absl::StrCat("jobs of tenant:", request.tenant());
   const uint64_t bytes = request.ByteSizeLong();
-  const std::string target = request.target();
-  absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(std::move(request), engine_.config().limits);
-  if (!prepared.ok()) return done(ToEnd(prepared.status()));
-  if (std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(*prepared)) return done(ToEnd(*stored));
-  // It waits in the journal, where it holds nothing that others want.
-  if (!MayRun(target)) {
-    JobEnd end =
-        ToEnd(WithReason(absl::UnavailableError(absl::StrCat("no worker for ", target, " is attached")), "NO_WORKER"));
-    end.retry_after = kLookAgain;
-    return done(std::move(end));
-  }
   // Others may have come since there was room: the call is refused then, and the job comes again.
   std::optional<ByteBudget::Hold> part = share_.Take(bytes);
+  auto pending = std::make_shared<Pending>(Pending{std::move(request), std::move(keyed), std::move(done)});
   {
     absl::MutexLock lock(&mu_);
     calls_[id].part = part.has_value() ? *std::move(part) : ByteBudget::Hold();
   }
-  std::shared_ptr<CompileCall> call = engine_.Compile(
-      *std::move(prepared), absl::InfiniteFuture(),
-      [this, id, done = std::move(done)](absl::StatusOr<CompileAnswer> answer) {
-        {
-          absl::MutexLock lock(&mu_);
-          calls_.erase(id);
-        }
-        done(ToEnd(answer));
-      },
-      id);
-  absl::MutexLock lock(&mu_);
-  auto it = calls_.find(id);
-  if (it != calls_.end()) it->second.call = std::move(call);
+  engine_.texts().Run(turn, bytes, [this, id, pending](const absl::Status& status) { Read(id, status, *pending); });
 }
 
+void EngineJobRunner::Read(const std::string& id, const absl::Status& status, Pending& pending) {
+  if (!status.ok()) return End(id, pending.done, ToEnd(status));
+  if (IsStopped(id)) return End(id, pending.done, ToEnd(absl::CancelledError("cancelled")));
+  const std::string target = pending.request.target();
+  absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(std::move(pending.request), engine_.config().limits);
+  if (!prepared.ok()) return End(id, pending.done, ToEnd(prepared.status()));
+  const std::string key = engine_.KeyOf(*prepared);
+  if (!key.empty()) pending.keyed(key);
+  std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(*prepared);
+  if (stored.has_value()) return End(id, pending.done, ToEnd(*stored));
+  // It waits in the journal, where it holds nothing that others want.
+  if (!MayRun(target)) return End(id, pending.done, NoWorker(target));
+  std::shared_ptr<CompileCall> call = engine_.Compile(
+      *std::move(prepared), absl::InfiniteFuture(),
+      [this, id, done = std::move(pending.done)](const absl::StatusOr<CompileAnswer>& answer) {
+        End(id, done, ToEnd(answer));
+      },
+      id);
+  bool stopped = false;
+  {
+    absl::MutexLock lock(&mu_);
+    auto it = calls_.find(id);
+    if (it == calls_.end()) return;
+    it->second.call = call;
+    stopped = it->second.stopped;
+  }
+  if (stopped) call->Cancel();
+}
+
+void EngineJobRunner::End(const std::string& id, const Done& done, JobEnd end) {
+  {
+    absl::MutexLock lock(&mu_);
+    calls_.erase(id);
+  }
+  done(std::move(end));
+}
+
+bool EngineJobRunner::IsStopped(const std::string& id) {
+  absl::MutexLock lock(&mu_);
+  auto it = calls_.find(id);
+  return it != calls_.end() && it->second.stopped;
+}
+
+// A text that waits keeps its turn, and is not read when it comes.
 void EngineJobRunner::Stop(const std::string& id) {
   std::shared_ptr<CompileCall> call;
   {
     absl::MutexLock lock(&mu_);
     auto it = calls_.find(id);
-    if (it != calls_.end()) call = it->second.call;
+    if (it == calls_.end()) return;
+    it->second.stopped = true;
+    call = it->second.call;
   }
   if (call != nullptr) call->Cancel();
 }

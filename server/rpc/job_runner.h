@@ -20,17 +20,24 @@ class EngineJobRunner final : public JobRunner {
  public:
   explicit EngineJobRunner(Engine& engine) : engine_(engine), share_(engine.budget().limit() / 2) {}
 
-  std::string KeyOf(const v1::CompileRequest& request) override;
   bool HasRoom(uint64_t request_bytes) override;
   bool MayRun(const std::string& target) override;
-  void Start(const std::string& id, v1::CompileRequest request, Done done) override;
+  void Start(const std::string& id, v1::CompileRequest request, Keyed keyed, Done done) override;
   void Stop(const std::string& id) override;
 
  private:
   struct Call {
-    std::shared_ptr<CompileCall> call;  // Shared with what it waits for; null while it begins.
-    ByteBudget::Hold part;              // of the share
+    std::shared_ptr<CompileCall> call;  // Shared with what it waits for; null until it has begun.
+    bool stopped = false;
+    ByteBudget::Hold part;  // of the share
   };
+  struct Pending;
+
+  // The text's turn has come.
+  void Read(const std::string& id, const absl::Status& status, Pending& pending);
+  void End(const std::string& id, const Done& done, JobEnd end);
+  // True when Stop was called.
+  bool IsStopped(const std::string& id);
 
   Engine& engine_;
   ByteBudget share_;

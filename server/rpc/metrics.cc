@@ -32,8 +32,8 @@ constexpr char kRequests[] = "tritond_requests_total";
 constexpr char kRequestsHelp[] = "Compile requests and successful look-ups, by how they were answered.";
 
 // Why requests are refused, and the label of any other reason. The first ones say nothing about the request.
-constexpr absl::string_view kNotNow[] = {"DRAINING",    "QUEUE_FULL", "TENANT_QUEUE_FULL",
-                                         "MEMORY_FULL", "NO_WORKER",  "WORKER_LOST"};
+constexpr absl::string_view kNotNow[] = {"DRAINING",   "QUEUE_FULL", "TENANT_QUEUE_FULL", "MEMORY_FULL",
+                                         "TEXTS_FULL", "NO_WORKER",  "WORKER_LOST"};
 constexpr absl::string_view kReasons[] = {"BAD_REQUEST", "UNKNOWN_TARGET", "BINARY_UNAVAILABLE",
                                           "QUARANTINED", "DEADLINE",       "TIME_LIMIT"};
 constexpr char kOther[] = "OTHER";
@@ -98,6 +98,9 @@ Metrics::Metrics(prometheus::Registry& registry)
       waiting_bytes_(MakeGauge(registry, "tritond_waiting_bytes", "Memory of the requests that wait or run, now.")),
       waiting_limit_(
           MakeGauge(registry, "tritond_waiting_limit_bytes", "Most memory of requests that wait or run; 0: no limit.")),
+      waiting_texts_(MakeGauge(registry, "tritond_waiting_texts", "Requests whose IR waits to be read, now.")),
+      waiting_text_bytes_(MakeGauge(registry, "tritond_waiting_text_bytes",
+                                    "Memory of the Compile requests that wait to be read, now.")),
       cluster_up_(MakeGauge(registry, "tritond_cluster_up", "1: the cluster's engine answers, or there is none.")),
       cluster_held_(
           MakeGauge(registry, "tritond_cluster_leases_held", "Keys compiled here for the whole cluster, now.")),
@@ -161,6 +164,11 @@ void Metrics::SetStored(const ResultIndex& index) {
 void Metrics::SetWaiting(uint64_t held, uint64_t limit) {
   waiting_bytes_.Set(static_cast<double>(held));
   waiting_limit_.Set(static_cast<double>(limit));
+}
+
+void Metrics::SetTexts(size_t waiting, uint64_t waiting_bytes) {
+  waiting_texts_.Set(static_cast<double>(waiting));
+  waiting_text_bytes_.Set(static_cast<double>(waiting_bytes));
 }
 
 void Metrics::SetSharing(const SingleFlight::Stats& flights, const WorkSharing::Stats& sharing) {

@@ -56,6 +56,8 @@ class Metrics final {
   void SetQueues(const Scheduler::Stats& stats);
   // Shows the memory of what waits.
   void SetWaiting(uint64_t held, uint64_t limit);
+  // Shows the texts that wait to be read.
+  void SetTexts(size_t waiting, uint64_t waiting_bytes);
   // Shows whether the cluster's engine answers.
   void SetCluster(bool answers) { cluster_up_.Set(answers ? 1 : 0); }
   // Shows what is shared with the cluster.
@@ -71,6 +73,8 @@ class Metrics final {
   prometheus::Gauge& flaked_;
   prometheus::Gauge& waiting_bytes_;
   prometheus::Gauge& waiting_limit_;
+  prometheus::Gauge& waiting_texts_;
+  prometheus::Gauge& waiting_text_bytes_;
   prometheus::Gauge& cluster_up_;
   prometheus::Gauge& cluster_held_;
   prometheus::Gauge& cluster_following_;

@@ -68,7 +68,7 @@ grpc::ServerUnaryReactor* Drain(Engine& engine, grpc::CallbackServerContext* con
                                 v1::DrainResponse* response);
 grpc::ServerUnaryReactor* Evict(Engine& engine, grpc::CallbackServerContext* context, const v1::EvictRequest* request,
                                 v1::EvictResponse* response);
-grpc::ServerUnaryReactor* Explain(Engine& engine, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* Explain(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                   const v1::ExplainRequest* request, v1::ExplainResponse* response);
 grpc::ServerUnaryReactor* ListQuarantine(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                          v1::ListQuarantineResponse* response);

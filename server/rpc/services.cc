@@ -273,7 +273,7 @@ grpc::ServerUnaryReactor* AdminServiceImpl::Explain(grpc::CallbackServerContext*
                                                     const v1::ExplainRequest* request, v1::ExplainResponse* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::Explain(engine_, context, request, response);
+  return server::Explain(engine_, *caller, context, request, response);
 }
 
 }  // namespace tritond::server

@@ -11,19 +11,22 @@ namespace {
 constexpr size_t kMaxIdempotencyKeyBytes = 256;
 constexpr absl::Duration kRetryDelay = absl::Seconds(5);
 
-// What waits to be written. Shared because std::function wants to copy.
+// What waits to be read, then to be written. Shared because std::function wants to copy.
 struct Pending {
   v1::SubmitRequest request;  // as sent: its places are those that its caller reads
   ByteBudget::Hold memory;
+  JobIdentity identity;
 };
 
-absl::Status Check(const Engine& engine, const v1::SubmitRequest& request) {
+// Finds out what is asked for, or what is wrong with it.
+absl::StatusOr<JobIdentity> Identify(const Engine& engine, const v1::SubmitRequest& request) {
   const absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(request.request(), engine.config().limits);
   if (!prepared.ok()) return prepared.status();
   std::vector<Violation> violations = CheckCompileRequest(prepared->message(), engine.config().limits);
   if (request.idempotency_key().size() > kMaxIdempotencyKeyBytes)
     violations.push_back({"idempotency_key", "must have at most 256 bytes"});
-  return violations.empty() ? absl::OkStatus() : InvalidRequest(violations);
+  if (!violations.empty()) return InvalidRequest(violations);
+  return JobIdentity{prepared->Key(/*build_id=*/""), engine.KeyOf(*prepared)};
 }
 
 absl::Status WithReasons(absl::Status status) {
@@ -33,6 +36,59 @@ absl::Status WithReasons(absl::Status status) {
   return absl::IsUnavailable(status) ? WithReason(status, "NOT_WRITTEN", kRetryDelay) : status;
 }
 
+// Reads the text in its turn, then writes the job down.
+class SubmitReactor final : public grpc::ServerUnaryReactor {
+ public:
+  SubmitReactor(Engine& engine, const JobDesk& jobs, v1::Job* response)
+      : engine_(engine), jobs_(jobs), response_(response), turn_(engine.texts()) {}
+
+  void Begin(const std::string& whose, std::shared_ptr<Pending> pending) {
+    const uint64_t bytes = pending->request.request().ir().size();
+    const TextPool::Ticket ticket =
+        engine_.texts().Run(whose, bytes, [this, pending = std::move(pending)](const absl::Status& status) {
+          Read(status, pending);
+          Release();
+        });
+    if (turn_.Hold(ticket)) Drop();
+    Release();
+  }
+
+  void OnCancel() override {
+    if (turn_.Leave()) Drop();
+  }
+
+  void OnDone() override { Release(); }
+
+ private:
+  void Read(const absl::Status& status, const std::shared_ptr<Pending>& pending) {
+    if (!status.ok()) return Finish(ToGrpc(status));
+    absl::StatusOr<JobIdentity> identity = Identify(engine_, pending->request);
+    if (!identity.ok()) return Finish(ToGrpc(identity.status()));
+    pending->identity = *std::move(identity);
+    jobs_.tasks.Run([this, pending] {
+      absl::StatusOr<v1::Job> job = jobs_.book.Submit(pending->request, pending->identity);
+      if (job.ok()) *response_ = *std::move(job);
+      Finish(ToGrpc(WithReasons(job.status())));
+    });
+  }
+
+  // The caller has gone before its turn came.
+  void Drop() {
+    Finish(ToGrpc(WithReason(absl::CancelledError("the caller has gone"), "CANCELLED")));
+    Release();  // In the task's place.
+  }
+
+  void Release() {
+    if (users_.fetch_sub(1) == 1) delete this;
+  }
+
+  Engine& engine_;
+  const JobDesk jobs_;
+  v1::Job* const response_;
+  std::atomic<int> users_{3};  // gRPC, who began it and the task that reads
+  TextTurn turn_;
+};
+
 }  // namespace
 
 grpc::ServerUnaryReactor* Submit(Engine& engine, const JobDesk& jobs, const Caller& caller,
@@ -41,17 +97,11 @@ grpc::ServerUnaryReactor* Submit(Engine& engine, const JobDesk& jobs, const Call
   auto pending = std::make_shared<Pending>();
   pending->request = TakeRequest(request);
   ServeFor(caller, pending->request.mutable_request());
-  absl::Status status = Check(engine, pending->request);
-  if (!status.ok()) return FinishNow(context, status);
   std::optional<ByteBudget::Hold> memory = engine.budget().Take(Engine::MemoryOf(pending->request.request()));
   if (!memory.has_value()) return FinishNow(context, engine.MemoryFull());
   pending->memory = *std::move(memory);
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  jobs.tasks.Run([&book = jobs.book, pending = std::move(pending), reactor, response] {
-    absl::StatusOr<v1::Job> job = book.Submit(pending->request);
-    if (job.ok()) *response = *std::move(job);
-    reactor->Finish(ToGrpc(WithReasons(job.status())));
-  });
+  auto* reactor = new SubmitReactor(engine, jobs, response);  // Deletes itself.
+  reactor->Begin(TurnOf(caller, *context), std::move(pending));
   return reactor;
 }
 
