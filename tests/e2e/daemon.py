@@ -93,11 +93,14 @@ class Daemon:
         self.process.kill()
         self.process.wait()
 
+    def client_command(self, *words):
+        """The command line of triton-client against this daemon."""
+        return [str(self.binaries / "triton-client"), "--server", self.address] + [str(word) for word in words]
+
     def client(self, *words, **kwargs):
         """Runs triton-client against this daemon."""
-        command = [str(self.binaries / "triton-client"), "--server", self.address] + [str(word) for word in words]
-        return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False,
-                              **kwargs)
+        return subprocess.run(self.client_command(*words), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
+                              check=False, **kwargs)
 
     def compile(self, path, target, *words):
         """(exit status, the JSON line) of one compile."""

@@ -26,6 +26,27 @@ BROKEN = """module {
 """
 
 
+# As the assembler in its options, and never done.
+SLOW_ASSEMBLER = """
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (!std::strcmp(argv[i], "--version")) return !std::puts("Cuda compilation tools, release 13.0, V13.0.88");
+  }
+  sleep(300);
+}
+"""
+
+
+def program_of(pid):
+    try:
+        return os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return ""
+
+
 def pick_target(stats):
     """The first of our targets for which this machine can make binaries."""
     able = {t["name"] for t in stats["daemon"].get("targets", []) if t["binary_available"]}
@@ -120,6 +141,31 @@ class EndToEnd(unittest.TestCase):
         self.assertEqual(sorted(first["stages_ms"]), ["asm", "binary", "llir", "ttgir", "ttir"])
         self.assertEqual(sorted(second["stages_ms"]), ["binary", "ttir"])
         self.assertEqual((self.folder / "first").read_bytes(), (self.folder / "second").read_bytes())
+
+    def test_an_assembler_that_nobody_waits_for_ends_at_once(self):
+        compiler = shutil.which("c++") or shutil.which("g++")
+        if self.target != "cuda:90" or not compiler:
+            self.skipTest("no target with an assembler, or no C++ compiler")
+        self.assertEqual(self.daemon.stop(), 0)
+        toolkit = self.folder / "cuda" / "bin"
+        toolkit.mkdir(parents=True)
+        source = self.write("slow.cc", SLOW_ASSEMBLER)
+        subprocess.run([compiler, "-static", source, "-o", toolkit / "ptxas"], check=True)
+        self.daemon.start(environment={"CUDA_HOME": str(toolkit.parent)})
+
+        def running():
+            return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if program_of(pid) == str(toolkit / "ptxas")]
+
+        asker = subprocess.Popen(self.daemon.client_command("compile", EXAMPLES / "softmax.ttir", "--target", self.target),
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(asker.kill)
+        wait_until(running, 30, "the assembler runs")
+        asker.kill()
+        asker.wait()
+        wait_until(lambda: not running(), 5, "the assembler ends")
+        # The worker that waited for it is free.
+        code, line = self.daemon.compile(EXAMPLES / "softmax.ttir", "host")
+        self.assertEqual((code, line["cache"]), (0, "miss"))
 
     def build_id(self):
         return next(t["build_id"] for t in self.daemon.stats()["daemon"]["targets"] if t["name"] == self.target)
