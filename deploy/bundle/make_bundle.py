@@ -21,7 +21,7 @@ import tempfile
 
 PROGRAMS = ("tritond", "triton-worker", "triton-client")
 GLIBC = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|anl|nsl|mvec|BrokenLocale)\.so\..*)$")
-LIMIT_BYTES = 64 << 20
+LIMIT_MIB = 64
 
 
 def run(*command, **kwargs):
@@ -82,25 +82,35 @@ def check(tarball):
                     raise RuntimeError(f"{name} loads {library} from {path}")
 
 
-def main():
-    build, tarball = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+def report(name, make, limit, unit_bytes, unit):
+    """Makes a package and tells its size: the exit status. `make` gives the path of what it made; `limit` is in units."""
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            assemble(build, pathlib.Path(folder) / "tritond")
-            pack(pathlib.Path(folder) / "tritond", tarball)
-        check(tarball)
+        path = make()
     except subprocess.CalledProcessError as error:
-        print(f"bundle: {' '.join(error.cmd)}: {error.stderr or error.returncode}", file=sys.stderr)
+        print(f"{name}: {' '.join(error.cmd)}: {error.stderr or error.returncode}", file=sys.stderr)
         return 1
     except (RuntimeError, OSError) as error:
-        print(f"bundle: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return 1
-    size = tarball.stat().st_size
-    print(f"{os.path.relpath(tarball)}: {size / (1 << 20):.1f} MiB")
-    if size > LIMIT_BYTES:
-        print(f"bundle: larger than {LIMIT_BYTES >> 20} MiB", file=sys.stderr)
+    size = path.stat().st_size / unit_bytes
+    print(f"{os.path.relpath(path)}: {size:.1f} {unit}")
+    if size > limit:
+        print(f"{name}: larger than {limit} {unit}", file=sys.stderr)
         return 1
     return 0
+
+
+def make(build, tarball):
+    with tempfile.TemporaryDirectory() as folder:
+        assemble(build, pathlib.Path(folder) / "tritond")
+        pack(pathlib.Path(folder) / "tritond", tarball)
+    check(tarball)
+    return tarball
+
+
+def main():
+    build, tarball = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+    return report("bundle", lambda: make(build, tarball), LIMIT_MIB, 1 << 20, "MiB")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import make_bundle  # noqa: E402
 from wheel_file import WheelFile  # noqa: E402
 
 TAG = "py3-none-manylinux_2_36_x86_64"
-LIMIT_BYTES = 100 * 1000 * 1000
+LIMIT_MB = 100
 METADATA = """Metadata-Version: 2.1
 Name: tritond-server
 Version: {version}
@@ -67,27 +67,19 @@ def check(wheel):
                     raise RuntimeError(f"{name} loads {library} from {path}")
 
 
+def make(build, wheels):
+    wheels.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        top = pathlib.Path(folder) / "tritond"
+        make_bundle.assemble(build, top)
+        wheel = write(top, wheels)
+    check(wheel)
+    return wheel
+
+
 def main():
     build, wheels = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
-    wheels.mkdir(parents=True, exist_ok=True)
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            top = pathlib.Path(folder) / "tritond"
-            make_bundle.assemble(build, top)
-            wheel = write(top, wheels)
-        check(wheel)
-    except subprocess.CalledProcessError as error:
-        print(f"wheel: {' '.join(error.cmd)}: {error.stderr or error.returncode}", file=sys.stderr)
-        return 1
-    except (RuntimeError, OSError) as error:
-        print(f"wheel: {error}", file=sys.stderr)
-        return 1
-    size = wheel.stat().st_size
-    print(f"{os.path.relpath(wheel)}: {size / 1e6:.1f} MB")
-    if size > LIMIT_BYTES:
-        print(f"wheel: larger than {LIMIT_BYTES / 1e6:.0f} MB", file=sys.stderr)
-        return 1
-    return 0
+    return make_bundle.report("wheel", lambda: make(build, wheels), LIMIT_MB, 10**6, "MB")
 
 
 if __name__ == "__main__":

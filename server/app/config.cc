@@ -51,7 +51,7 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
         config->max_message_mb);
   visit("max_incoming_mb",
         "Memory of gRPC's, for messages that come in: beyond it those who send them lose their calls. Requests that "
-        "wait to be read may hold half of it; further ones are refused with a delay. At least that of two of the "
+        "wait to be read may hold a quarter of it; further ones are refused with a delay. At least that of two of the "
         "largest; 0: no limit",
         config->max_incoming_mb);
   visit("text_threads",

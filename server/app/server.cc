@@ -203,7 +203,7 @@ absl::Status Server::BuildEngine() {
       config_.text_threads > 0 ? config_.text_threads : static_cast<int>(std::thread::hardware_concurrency() / 4);
   if (config_.max_incoming_mb > 0)
     engine.texts.waiting_bytes =
-        std::max(config_.max_incoming_mb << 19, 2 * (config_.max_ir_bytes + kRestOfRequestBytes));
+        std::max(config_.max_incoming_mb << 18, 2 * (config_.max_ir_bytes + kRestOfRequestBytes));
   engine.scheduler.max_queued = config_.max_queued;
   engine.scheduler.max_queued_per_tenant = config_.max_queued_per_tenant;
   if (config_.max_queued_mb > 0)

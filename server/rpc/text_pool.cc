@@ -17,7 +17,7 @@ constexpr uint64_t kTurnBytes = uint64_t{4} << 10;
 constexpr absl::Duration kRestartDelay = absl::Seconds(2);
 
 // On Linux of the calling thread alone. Where it is refused, the thread runs as the others do.
-void GiveWay() { setpriority(PRIO_PROCESS, 0, 10); }
+void GiveWay() { setpriority(PRIO_PROCESS, 0, 5); }
 
 }  // namespace
 
@@ -84,9 +84,8 @@ bool TextPool::Drop(Ticket ticket) {
 }
 
 void TextPool::Loop(TurnQueue TextPool::*turns) {
-  const auto has_work = [this, turns]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return stopping_ || (this->*turns).size() > 0;
-  };
+  const auto has_work = [this, turns]()
+                            ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return stopping_ || (this->*turns).size() > 0; };
   while (true) {
     Waiting next;
     absl::Status status;
@@ -101,9 +100,18 @@ void TextPool::Loop(TurnQueue TextPool::*turns) {
 }
 
 void TextPool::Refuse() {
-  absl::MutexLock lock(&mu_);
-  refusal_ = WithReason(absl::UnavailableError("this server is shutting down; ask another, or this one later"), "DRAINING",
-                        kRestartDelay);
+  const absl::Status refusal =
+      WithReason(absl::UnavailableError("this server is shutting down; ask another, or this one later"), "DRAINING",
+                 kRestartDelay);
+  std::vector<Waiting> refused;
+  {
+    absl::MutexLock lock(&mu_);
+    refusal_ = refusal;
+    for (TurnQueue* turns : {&small_, &large_}) {
+      while (const std::optional<uint64_t> ticket = turns->Pop()) refused.push_back(TakeLocked(*ticket));
+    }
+  }
+  for (const Waiting& waiting : refused) waiting.task(refusal);
 }
 
 void TextPool::Stop() {

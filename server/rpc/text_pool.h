@@ -29,8 +29,8 @@ class TextPool final {
   static constexpr uint64_t kSmallBytes = uint64_t{1} << 20;
 
   struct Config {
-    int threads = 1;              // for small texts, and as many for large ones
-    uint64_t waiting_bytes = 0;   // most of those that TryRun took; 0: no limit
+    int threads = 1;             // for small texts, and as many for large ones
+    uint64_t waiting_bytes = 0;  // most of those that TryRun took; 0: no limit
   };
   // Called once on a thread of the pool: with Ok when it is to read its text, else with why not.
   using Task = std::function<void(const absl::Status& status)>;
@@ -47,7 +47,7 @@ class TextPool final {
   // Takes the task back: true when it is never called.
   bool Drop(Ticket ticket);
 
-  // From now on tasks are called with Unavailable (DRAINING), also those that wait.
+  // Calls what waits with Unavailable (DRAINING), on this thread; from now on tasks are called so.
   void Refuse();
   // Ends when those that run have ended; what waits is dropped. Idempotent; not from a task.
   void Stop();

@@ -2,26 +2,11 @@
 // Workers that vanish, of which somebody says later that a job killed them.
 #include <gtest/gtest.h>
 
+#include "server/scheduler/recording_executor.h"
 #include "server/scheduler/scheduler.h"
 
 namespace tritond::server {
 namespace {
-
-struct Order {
-  std::string worker;
-  uint64_t lease;
-};
-
-class RecordingExecutor final : public Executor {
- public:
-  void Start(const std::string& worker, uint64_t lease, const JobSpec&, absl::Time) override {
-    started.push_back({worker, lease});
-  }
-  void Extend(const std::string&, uint64_t, absl::Time) override {}
-  void Cancel(const std::string&, uint64_t lease) override { cancelled.push_back(lease); }
-  std::vector<Order> started;
-  std::vector<uint64_t> cancelled;
-};
 
 struct Seen {
   int calls = 0;
@@ -43,7 +28,7 @@ class BlameTest : public testing::Test {
   }
   // The worker that began the latest run vanishes. Its lease.
   uint64_t LoseLatest() {
-    const Order run = executor_.started.back();
+    const RecordingExecutor::Order run = executor_.started.back();
     scheduler_.WorkerLost(run.worker, {Loss::Kind::kDisconnected, "its stream ended", {run.lease}});
     return run.lease;
   }

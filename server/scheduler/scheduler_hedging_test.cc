@@ -3,27 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "server/scheduler/recording_executor.h"
 #include "server/scheduler/scheduler.h"
 
 namespace tritond::server {
 namespace {
-
-struct Order {
-  std::string worker;
-  uint64_t lease;
-  std::string key;
-};
-
-class RecordingExecutor final : public Executor {
- public:
-  void Start(const std::string& worker, uint64_t lease, const JobSpec& job, absl::Time deadline) override {
-    started.push_back({worker, lease, job.key});
-  }
-  void Extend(const std::string&, uint64_t, absl::Time) override {}
-  void Cancel(const std::string& worker, uint64_t lease) override { cancelled.push_back(lease); }
-  std::vector<Order> started;
-  std::vector<uint64_t> cancelled;
-};
 
 struct Seen {
   int calls = 0;
@@ -69,7 +53,7 @@ TEST_F(SchedulerHedgingTest, AStuckJobIsBegunOnAnIdleWorkerAndTheFirstOutcomeCou
   now_ += absl::Seconds(1);
   FinishLast();
   Submit(Spec("stuck"), &stuck);
-  const Order first = executor_.started.back();
+  const RecordingExecutor::Order first = executor_.started.back();
   now_ += absl::Seconds(14);
   Attach("w2");
   Attach("w3");
@@ -79,7 +63,7 @@ TEST_F(SchedulerHedgingTest, AStuckJobIsBegunOnAnIdleWorkerAndTheFirstOutcomeCou
   scheduler_.Tick();
   scheduler_.Tick();
   ASSERT_EQ(executor_.started.size(), 3u);
-  const Order second = executor_.started.back();
+  const RecordingExecutor::Order second = executor_.started.back();
   EXPECT_EQ(second.key, "stuck");
   EXPECT_NE(second.worker, first.worker);
   scheduler_.Finish(second.lease, Outcome{});

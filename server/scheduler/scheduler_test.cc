@@ -5,28 +5,10 @@
 
 #include <thread>
 
+#include "server/scheduler/recording_executor.h"
+
 namespace tritond::server {
 namespace {
-
-struct Order {
-  std::string worker;
-  uint64_t lease;
-  std::string key;
-  absl::Time deadline;
-};
-
-class RecordingExecutor final : public Executor {
- public:
-  void Start(const std::string& worker, uint64_t lease, const JobSpec& job, absl::Time deadline) override {
-    started.push_back({worker, lease, job.key, deadline});
-  }
-  void Extend(const std::string& worker, uint64_t lease, absl::Time deadline) override {
-    extended.push_back({worker, lease, "", deadline});
-  }
-  void Cancel(const std::string& worker, uint64_t lease) override { cancelled.push_back(lease); }
-  std::vector<Order> started, extended;
-  std::vector<uint64_t> cancelled;
-};
 
 struct Seen {
   int calls = 0;
@@ -272,7 +254,7 @@ TEST_F(SchedulerTest, ALostWorkersJobRunsElsewhereAndItsOldLeaseIsDead) {
   Attach("w2");
   Seen seen;
   Submit(Spec("k"), &seen);
-  const Order first = executor_.started[0];
+  const RecordingExecutor::Order first = executor_.started[0];
   scheduler_.WorkerLost(first.worker, {Loss::Kind::kDisconnected, "stream ended", {}});
   ASSERT_EQ(executor_.started.size(), 2u);
   EXPECT_NE(executor_.started[1].worker, first.worker);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory for requests that wait has a limit: what does not fit is refused with a delay, and what needs none is served.
 #include <gmock/gmock.h>
-#include <httplib.h>
 
 #include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tests/support/daemon_fixture.h"
+#include "tests/support/scrape.h"
 
 namespace tritond::tests {
 namespace {
@@ -78,13 +78,7 @@ class MemoryTest : public DaemonTest {
     EXPECT_TRUE(compile->GetJob(&context, request, &job).ok());
     return job;
   }
-  // A value of /metrics; -1 when it is not there.
-  double Metric(const std::string& name) {
-    httplib::Client http("127.0.0.1", daemon().http_port());
-    const std::string text = http.Get("/metrics")->body;
-    const size_t at = text.find(absl::StrCat("\n", name, " "));
-    return at == std::string::npos ? -1 : atof(text.c_str() + at + name.size() + 2);
-  }
+  double Metric(const std::string& series) { return ScrapeMetric(daemon().http_port(), series); }
 
  private:
   std::vector<std::thread> callers_;

@@ -11,25 +11,13 @@
 #include <fstream>
 #include <functional>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/fault/daemon_process.h"
+#include "tests/support/scrape.h"
 
 namespace tritond::tests {
 namespace {
-
-// The value of a metric without labels; -1 when it is not there.
-double Metric(int http_port, const std::string& name) {
-  const auto page = httplib::Client("127.0.0.1", http_port).Get("/metrics");
-  if (!page) return -1;
-  const size_t at = page->body.find("\n" + name + " ");
-  double value = -1;
-  if (at == std::string::npos) return value;
-  const size_t begin = at + name.size() + 2;
-  static_cast<void>(absl::SimpleAtod(page->body.substr(begin, page->body.find('\n', begin) - begin), &value));
-  return value;
-}
 
 // Compiles while the disk has space, has none, and has some again. `fill` and `empty` see to that.
 void CompileOverAFullDisk(DaemonProcess& daemon, const std::function<void()>& fill,
@@ -49,11 +37,11 @@ void CompileOverAFullDisk(DaemonProcess& daemon, const std::function<void()>& fi
     return response.cache() == v1::CACHE_STATUS_HIT;
   };
   for (; next < 10; ++next) EXPECT_FALSE(compile(next));
-  EXPECT_EQ(Metric(http_port, "tritond_store_failures_total"), 0);
+  EXPECT_EQ(ScrapeMetric(http_port, "tritond_store_failures_total"), 0);
 
   fill();
   // RocksDB may have files on a real disk with room that was set aside for them.
-  const auto failures = [&] { return Metric(http_port, "tritond_store_failures_total"); };
+  const auto failures = [&] { return ScrapeMetric(http_port, "tritond_store_failures_total"); };
   for (const uint64_t least = next + 10; next < least || (failures() == 0 && next < 2000); ++next)
     EXPECT_FALSE(compile(next));
   EXPECT_GT(failures(), 0);
@@ -175,7 +163,7 @@ void StartOnAFullDisk(DaemonProcess& daemon, const std::function<void()>& fill, 
       EXPECT_FALSE(compile(number)) << "what is compiled is answered";
       EXPECT_FALSE(compile(number)) << "and not kept";
     }
-    EXPECT_GT(Metric(http_port, "tritond_store_failures_total"), 0);
+    EXPECT_GT(ScrapeMetric(http_port, "tritond_store_failures_total"), 0);
     EXPECT_TRUE(knows(kept)) << "jobs are known still";
     EXPECT_EQ(submit(1001, &refused).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
 

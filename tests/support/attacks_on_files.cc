@@ -21,22 +21,7 @@
 namespace tritond::tests {
 namespace {
 
-// Opens and reads; a file that opens but tells nothing is no success.
-int Read(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  char byte;
-  return file < 0 ? errno : Outcome(read(file, &byte, 1) == 1 ? 0 : -1);
-}
-
 int Open(const std::string& path, int flags) { return Outcome(open(path.c_str(), flags | O_CLOEXEC, 0600)); }
-
-int List(const std::string& path) {
-  DIR* folder = opendir(path.c_str());
-  if (folder == nullptr) return errno;
-  int entries = 0;
-  while (readdir(folder) != nullptr) ++entries;
-  return entries > 2 ? 0 : ENOENT;
-}
 
 int OpenAt2(const Prey& p) {
   open_how how{};

@@ -24,21 +24,7 @@ namespace {
 
 std::string Proc(pid_t pid, const char* entry) { return "/proc/" + std::to_string(pid) + "/" + entry; }
 
-int Read(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  char byte;
-  return file < 0 ? errno : Outcome(read(file, &byte, 1) == 1 ? 0 : -1);
-}
-
 int Open(const std::string& path, int flags) { return Outcome(open(path.c_str(), flags | O_CLOEXEC)); }
-
-int List(const std::string& path) {
-  DIR* folder = opendir(path.c_str());
-  if (folder == nullptr) return errno;
-  int entries = 0;
-  while (readdir(folder) != nullptr) ++entries;
-  return entries > 2 ? 0 : ENOENT;
-}
 
 int Trace(const Prey& p) {
   if (ptrace(PTRACE_SEIZE, p.victim, nullptr, nullptr) != 0) return errno;
