@@ -21,6 +21,7 @@ class TextsTest : public DaemonTest {
   TextsTest() {
     config.workers = 1;
     config.text_threads = 1;
+    config.max_incoming_mb = 4096;  // One caller's texts may hold an eighth.
   }
   ~TextsTest() override { Join(); }
 

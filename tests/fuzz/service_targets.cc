@@ -198,10 +198,9 @@ class OneRecordJournal final : public cache::Journal {
 
 class SilentRunner final : public server::JobRunner {
  public:
-  std::string KeyOf(const v1::CompileRequest&) override { return ""; }
   bool HasRoom(uint64_t) override { return true; }
   bool MayRun(const std::string&) override { return true; }
-  void Start(const std::string&, v1::CompileRequest, Done done) override { done({}); }
+  void Start(const std::string&, v1::CompileRequest, Keyed, Done done) override { done({}); }
   void Stop(const std::string&) override {}
 };
 
@@ -220,7 +219,7 @@ void RunJournal(const std::string& bytes) {
   now += absl::Hours(100);
   book.Tick();
   v1::SubmitRequest submit;
-  Require(book.Submit(submit).ok(), "after any journal a job can be submitted");
+  Require(book.Submit(submit, {}).ok(), "after any journal a job can be submitted");
 }
 
 v1::Job SoundJob() {
