@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "cache/layer/guarded_cache.h"
 #include "cache/layer/metered_cache.h"
 #include "cache/layer/read_through_cache.h"
 #include "cache/layer/sealed_cache.h"
@@ -37,7 +38,14 @@ struct Tier {
   StatsSource results_stats;
   StatsSource blobs_stats;
   std::function<std::string()> trouble;  // null: it has none
+  Cache* unguarded_results = nullptr;    // null: they have no guard
 };
+
+// Puts a guard before the cache, where there is one.
+std::unique_ptr<Cache> Guarded(std::unique_ptr<Cache> cache, RecordGuard* guard) {
+  if (guard == nullptr) return cache;
+  return std::make_unique<GuardedCache>(std::move(cache), *guard);
+}
 
 std::vector<StoreKind> WantedStores(const CacheConfig& config) {
   std::vector<StoreKind> kinds;
@@ -75,7 +83,9 @@ absl::StatusOr<Tier> OpenRocksdb(const CacheConfig& config, prometheus::Registry
   tier.trouble = [store = (*stores)[0].get()] { return store->Trouble(); };
   tier.results_stats = StatsOf((*stores)[0].get());
   tier.blobs_stats = StatsOf((*stores)[1].get());
-  tier.results = std::make_unique<MeteredCache>(std::make_unique<SealedCache>(std::move((*stores)[0])),
+  auto sealed = std::make_unique<SealedCache>(std::move((*stores)[0]));
+  tier.unguarded_results = sealed.get();
+  tier.results = std::make_unique<MeteredCache>(Guarded(std::move(sealed), config.own_guard),
                                                 absl::StrCat(kResults, "/rocksdb"), registry);
   tier.blobs = std::make_unique<MeteredCache>(std::make_unique<VerifiedCache>(std::move((*stores)[1])),
                                               absl::StrCat(kBlobs, "/rocksdb"), registry);
@@ -99,15 +109,17 @@ std::unique_ptr<Cache> ShareKeyspace(const std::shared_ptr<RedisCluster>& engine
 }
 
 // Puts what the cluster shares beside the daemon's own. Nodes that do not answer are the engine's client's to avoid.
-void JoinCluster(const CacheConfig::Cluster& config, prometheus::Registry& registry, OpenedCache* opened) {
+void JoinCluster(const CacheConfig::Cluster& config, RecordGuard* guard, prometheus::Registry& registry,
+                 OpenedCache* opened) {
   RedisOptions options;
   options.nodes = config.nodes;
   options.user = config.user;
   options.password = config.password;
   // Shared by what is built here.
   const auto engine = std::make_shared<RedisCluster>(options);
-  auto results = std::make_unique<MeteredCache>(std::make_unique<SealedCache>(ShareKeyspace(engine, config, kResults)),
-                                                absl::StrCat(kResults, "/cluster"), registry);
+  auto sealed = std::make_unique<SealedCache>(ShareKeyspace(engine, config, kResults));
+  auto results =
+      std::make_unique<MeteredCache>(Guarded(std::move(sealed), guard), absl::StrCat(kResults, "/cluster"), registry);
   auto blobs = std::make_unique<MeteredCache>(std::make_unique<VerifiedCache>(ShareKeyspace(engine, config, kBlobs)),
                                               absl::StrCat(kBlobs, "/cluster"), registry);
   opened->shared_results = results.get();
@@ -150,6 +162,7 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
     opened.results = Before(std::move(tier->results), std::move(opened.results));
     opened.blobs = Before(std::move(tier->blobs), std::move(opened.blobs));
     if (tier->trouble) opened.trouble = std::move(tier->trouble);
+    if (tier->unguarded_results != nullptr) opened.stored_results = tier->unguarded_results;
     sources.emplace_back(kBlobs, std::move(tier->blobs_stats));
     sources.emplace_back(kResults, std::move(tier->results_stats));
   }
@@ -157,7 +170,7 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
   opened.blobs = std::make_unique<MeteredCache>(std::move(opened.blobs), kBlobs, registry);
   opened.own_results = opened.results.get();
   opened.own_blobs = opened.blobs.get();
-  if (!config.cluster.nodes.empty()) JoinCluster(config.cluster, registry, &opened);
+  if (!config.cluster.nodes.empty()) JoinCluster(config.cluster, config.engine_guard, registry, &opened);
   opened.stats = [sources] {
     std::vector<StoreStats> all;
     for (auto source = sources.rbegin(); source != sources.rend(); ++source) {

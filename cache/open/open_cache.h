@@ -14,6 +14,7 @@
 #include "cache/api/job_stream.h"
 #include "cache/api/journal.h"
 #include "cache/api/lease_table.h"
+#include "cache/api/record_guard.h"
 #include "cache/api/stats.h"
 
 namespace prometheus {
@@ -38,6 +39,10 @@ struct CacheConfig {
   bool sync_writes = false;
   // Most files of a database that are open at once; below zero: all.
   int open_files = -1;
+  // What decides which results count, when they are read from the disk and from the engine. Null: all of them. Not
+  // owned; must outlive the caches.
+  RecordGuard* own_guard = nullptr;
+  RecordGuard* engine_guard = nullptr;
   // Hears of damaged files, and of what was saved from them. May be null; from any thread.
   std::function<void(const std::string&)> log;
 };
@@ -51,6 +56,9 @@ struct OpenedCache {
   // The same, but only what this daemon has itself: never waits for the cluster. Parts of the two above.
   Cache* own_results = nullptr;
   Cache* own_blobs = nullptr;
+  // The results on disk, without their guard: to take stock of what lies there. Null without a data folder. A part of
+  // `results`.
+  Cache* stored_results = nullptr;
   // What the cluster shares; null where there is none. Parts of the first two, or beside them.
   Cache* shared_results = nullptr;
   Cache* shared_blobs = nullptr;

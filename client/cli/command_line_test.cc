@@ -62,6 +62,9 @@ class EchoCompileService final : public v1::CompileService::Service {
     response->mutable_result()->set_peak_memory_bytes(96 << 20);
     response->mutable_result()->set_worker("node/17");
     response->mutable_result()->set_daemon("red");
+    response->mutable_result()->set_signer("0123456789abcdef" + std::string(48, '0'));
+    response->mutable_result()->set_build_id("build-1");
+    response->mutable_result()->mutable_created()->set_seconds(1700000000);
     v1::Blob* blob = response->add_blobs();
     blob->set_digest(proto::Sha256Hex(request->ir()));
     blob->set_data(request->ir());
@@ -337,7 +340,8 @@ TEST_F(CommandLine, JsonIsOneObjectWithTheDocumentedNames) {
 TEST_F(CommandLine, VerboseTellsWhatTheCompileTook) {
   const std::string file = Write("add.ttir", "module {}");
   EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--verbose"}), kDone);
-  for (const char* text : {"llir         1.5 ms", "CPU        250.0 ms", "memory     96.0 MiB", "by node/17 of red"})
+  for (const char* text : {"llir         1.5 ms", "CPU        250.0 ms", "memory     96.0 MiB", "by node/17 of red",
+                           "made 2023-11-14T22:13:20Z", "signed with key 0123456789abcdef\n"})
     EXPECT_THAT(err_.str(), HasSubstr(text));
   EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--verbose", "--json"}), kDone);
   const auto line = nlohmann::json::parse(out_.str());
@@ -345,6 +349,9 @@ TEST_F(CommandLine, VerboseTellsWhatTheCompileTook) {
   EXPECT_EQ(line["peak_memory_bytes"], 96 << 20);
   EXPECT_EQ(line["worker"], "node/17");
   EXPECT_EQ(line["daemon"], "red");
+  EXPECT_EQ(line["build"], "build-1");
+  EXPECT_EQ(line["created"], "2023-11-14T22:13:20Z");
+  EXPECT_EQ(line["signer"], "0123456789abcdef" + std::string(48, '0'));
 }
 
 TEST_F(CommandLine, FlagsOverrideTheOptionsFile) {
@@ -685,6 +692,11 @@ TEST_F(CommandLine, GetDownloadsAResultByItsKeyAndAnArtifactByItsDigest) {
   EXPECT_EQ(Run({"get", key, "-o", Path("k.cubin"), "--metadata", Path("k.json")}), kDone) << err_.str();
   EXPECT_EQ(Read("k.cubin"), "module {}");
   EXPECT_EQ(Run({"get", key, "--emit", "llir", "-o", Path("k.ll")}), kFailed);
+  EXPECT_EQ(Run({"get", key}), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("by node/17 of red"));
+  EXPECT_THAT(out_.str(), HasSubstr("signed with key 0123456789abcdef\n"));
+  EXPECT_EQ(Run({"get", key, "--json"}), kDone);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["signer"], "0123456789abcdef" + std::string(48, '0'));
   EXPECT_EQ(Run({"get", proto::Sha256Hex("stored bytes"), "-o", "-"}), kDone);
   EXPECT_EQ(out_.str(), "stored bytes");
   EXPECT_EQ(Run({"get", std::string(64, '0')}), kFailed);

@@ -47,7 +47,7 @@ int GetResult(const Session& session, const GetFlags& flags, v1::Stage stage, v1
   if (!written.ok()) return Fail(session, flags, written);
   const Outcome outcome{flags.key.substr(0, 12), flags.key, std::move(response), absl::ZeroDuration()};
   if (flags.json) {
-    session.console.out << JsonLine(outcome) << std::endl;
+    session.console.out << JsonLine(outcome, /*details=*/true) << std::endl;
     return kDone;
   }
   if (!flags.output.empty() || !flags.metadata.empty()) return kDone;
@@ -55,7 +55,7 @@ int GetResult(const Session& session, const GetFlags& flags, v1::Stage stage, v1
     session.console.out << artifact.format() << "  " << artifact.digest() << "  " << HumanBytes(artifact.size_bytes())
                         << "\n";
   }
-  session.console.out << metadata << std::flush;
+  session.console.out << Details(outcome) << metadata << std::flush;
   return kDone;
 }
 

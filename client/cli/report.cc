@@ -2,6 +2,7 @@
 #include "client/cli/report.h"
 
 #include <google/protobuf/util/json_util.h>
+#include <google/protobuf/util/time_util.h>
 
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -46,12 +47,16 @@ nlohmann::json StagesMs(const Times& times) {
   return stages;
 }
 
-// What a compile took, as its result or its failure says.
+// Of a key's id, for people: as `tritond keys list` prints it.
+constexpr size_t kShortId = 16;
+
+// What a compile took, and who made it with what, as its result or its failure says.
 struct Usage {
   std::vector<v1::StageTime> stages;
   double cpu_seconds = 0;
   uint64_t peak_memory_bytes = 0;
-  std::string worker, daemon;
+  std::string worker, daemon, build_id;
+  std::string signer, created;  // of results only
 };
 
 template <typename Message>
@@ -60,11 +65,20 @@ Usage UsageIn(const Message& message) {
           message.cost_cpu_seconds(),
           message.peak_memory_bytes(),
           message.worker(),
-          message.daemon()};
+          message.daemon(),
+          message.build_id(),
+          "",
+          ""};
 }
 
 Usage UsageOf(const Outcome& outcome) {
-  if (outcome.response.ok()) return UsageIn(outcome.response->result());
+  if (outcome.response.ok()) {
+    const v1::ActionResult& result = outcome.response->result();
+    Usage usage = UsageIn(result);
+    usage.signer = result.signer();
+    if (result.has_created()) usage.created = google::protobuf::util::TimeUtil::ToString(result.created());
+    return usage;
+  }
   const auto failure = Detail<v1::CompileFailure>(outcome.response.status());
   return failure ? UsageIn(*failure) : Usage();
 }
@@ -75,6 +89,9 @@ void AddUsage(const Usage& usage, nlohmann::ordered_json* line) {
       usage.peak_memory_bytes > 0 ? nlohmann::json(usage.peak_memory_bytes) : nlohmann::json();
   (*line)["worker"] = usage.worker;
   (*line)["daemon"] = usage.daemon;
+  (*line)["build"] = usage.build_id;
+  (*line)["signer"] = usage.signer;
+  (*line)["created"] = usage.created;
 }
 
 }  // namespace
@@ -149,6 +166,8 @@ std::string Details(const Outcome& outcome) {
   if (!usage.worker.empty()) {
     absl::StrAppend(&text, "  by ", usage.worker, usage.daemon.empty() ? "" : " of ", usage.daemon, "\n");
   }
+  if (!usage.created.empty()) absl::StrAppend(&text, "  made ", usage.created, "\n");
+  if (!usage.signer.empty()) absl::StrAppend(&text, "  signed with key ", usage.signer.substr(0, kShortId), "\n");
   return text;
 }
 

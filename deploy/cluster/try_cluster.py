@@ -102,11 +102,15 @@ def start_engine(programs, folder, count=3):
 def start_daemons(programs, folder, nodes, args):
     """(gRPC address, HTTP address) of each daemon, once it can compile."""
     daemons = []
+    key = os.path.join(folder, "signing.key")  # of all of them, so that each takes what the others signed
+    if not os.path.exists(key):
+        subprocess.run([args.tritond, "keys", "make", key], stdout=subprocess.DEVNULL, check=True)
     for number in range(args.daemons):
         data = os.path.join(folder, f"daemon-{number}")
         os.makedirs(data)
         grpc, http = (f"127.0.0.1:{free_port()}" for _ in range(2))
         words = [args.tritond, "--data-dir", data, "--listen", grpc, "--http", http, "--workers", str(args.workers)]
+        words += ["--signing-key", key]
         if args.worker:
             words += ["--worker-binary", args.worker]
         for node in nodes:

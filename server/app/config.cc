@@ -98,6 +98,15 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("tls_key", "Its private key, PEM", config->tls_key);
   visit("tls_client_ca", "Authorities of clients' and workers' certificates, PEM", config->tls_client_ca);
   visit("access_file", "YAML file that says who may do what; a changed file is taken as it comes", config->access_file);
+  visit(
+      "signing_key",
+      "This daemon's Ed25519 key, PEM, which signs its results (default: signing.key in the data folder, made at first "
+      "start); daemons of a cluster share one key, or trust each other's",
+      config->signing_key);
+  visit("trusted_keys",
+        "List of the public keys whose results count besides this daemon's own (default: trusted.keys in the data "
+        "folder, if it is there); a changed file is taken as it comes; see tritond keys --help",
+        config->trusted_keys);
   visit("reflection",
         "gRPC's reflection, which asks nobody for credentials: on, off, or auto: on unless --access-file or "
         "--tls-client-ca is set",

@@ -63,6 +63,8 @@ struct ServerConfig {
   std::string reflection = "auto";  // or "on" or "off"; auto: on where neither access rules nor a client authority are
   std::string health = "on";        // or "off": gRPC's health service, which asks nobody who they are
   std::string access_file;          // who may do what; empty: everyone everything
+  std::string signing_key;          // PEM; empty: DATA_DIR/signing.key, which is made when it is not there
+  std::string trusted_keys;         // public keys whose records count; empty: DATA_DIR/trusted.keys, if it is there
 };
 
 // Adds what a YAML file says to `config`. InvalidArgument names the file, and the entry that is unknown or of the wrong

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tritond: the daemon. Parses, starts, waits for a signal, shuts down.
+// tritond: the daemon. Parses, starts, waits for a signal, shuts down. `tritond keys` is a command of its own.
 #include <malloc.h>
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -15,6 +15,7 @@
 #include "google/protobuf/stubs/logging.h"
 #include "server/app/config.h"
 #include "server/app/descriptor_limit.h"
+#include "server/app/keys_command.h"
 #include "server/app/log_line.h"
 #include "server/app/server.h"
 
@@ -64,6 +65,7 @@ int main(int argc, char** argv) {
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   // Protobuf would write a line to stderr for each broken message that anybody sends.
   google::protobuf::SetLogHandler(nullptr);
+  if (argc > 1 && absl::string_view(argv[1]) == "keys") return tritond::server::RunKeysCommand(argc - 1, argv + 1);
   absl::StatusOr<tritond::server::ServerConfig> config = tritond::server::ParseCommandLine(argc, argv);
   if (absl::IsCancelled(config.status())) return config.status().message() == "0" ? 0 : kExitUsage;
   if (!config.ok()) {

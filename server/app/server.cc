@@ -23,7 +23,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "server/app/daemon_name.h"
+#include "server/app/key_files.h"
 #include "server/app/live_metrics.h"
+#include "server/app/provenance_metrics.h"
 #include "server/app/side_services.h"
 #include "server/app/tls_watch.h"
 #include "server/rpc/status.h"
@@ -137,7 +139,10 @@ absl::Status Server::OpenData() {
     return absl::InvalidArgumentError(absl::StrCat("the data folder's path is too long for a Unix socket: ", socket));
   }
   local_address_ = absl::StrCat("unix:", socket);
+  if (absl::Status keys = OpenKeys(); !keys.ok()) return keys;
   cache::CacheConfig cache_config;
+  cache_config.own_guard = &keys_->notary().own_guard();
+  cache_config.engine_guard = &keys_->notary().engine_guard();
   cache_config.data_dir = config_.data_dir;
   cache_config.memory_bytes = config_.memory_cache_mb << 20;
   cache_config.log = log_;
@@ -169,6 +174,26 @@ absl::Status Server::OpenData() {
   gate_ = std::make_unique<Gate>(access_->policy(), unix_peers_, [this](absl::string_view connection, Need need) {
     connections_->Admit(connection, need == Need::kWorker);
   });
+  return absl::OkStatus();
+}
+
+absl::Status Server::OpenKeys() {
+  KeyWatch::Files files;
+  files.make_signing_key = config_.signing_key.empty();
+  files.signing_key = config_.signing_key.empty() ? DefaultSigningKeyFile(config_.data_dir) : config_.signing_key;
+  files.need_trusted_keys = !config_.trusted_keys.empty();
+  files.trusted_keys = config_.trusted_keys.empty() ? DefaultTrustedKeysFile(config_.data_dir) : config_.trusted_keys;
+  absl::StatusOr<std::unique_ptr<KeyWatch>> keys = KeyWatch::Open(std::move(files), sink_, absl::Now);
+  if (!keys.ok()) return absl::Status(keys.status().code(), absl::StrCat("keys: ", keys.status().message()));
+  keys_ = *std::move(keys);
+  const bool alone = config_.signing_key.empty() && keys_->notary().trusted()->entries().size() == 1;
+  if (!config_.cluster.empty() && alone) {
+    sink_({LogEvent::Level::kWarning,
+           "message",
+           "--cluster is set, but this daemon trusts its own key alone, so it takes nothing from other daemons. Give "
+           "all daemons one --signing-key, or lists of each other's keys with --trusted-keys",
+           {}});
+  }
   return absl::OkStatus();
 }
 
@@ -219,7 +244,8 @@ absl::Status Server::BuildEngine() {
   engine.name = NameOfDaemon(config_);
   metrics_ = std::make_unique<Metrics>(registry_);
   engine_ = std::make_unique<Engine>(std::move(engine), timing::SteadyNow, *cache_.own_results, *cache_.own_blobs,
-                                     *metrics_, log_, [this](const std::string& text) { RememberTargets(text); });
+                                     keys_->notary(), *metrics_, log_,
+                                     [this](const std::string& text) { RememberTargets(text); });
   engine_->scheduler().ListenToEnds(
       [this](const FinishedJob& job, const Outcome& outcome) { OnCompileEnd(job, outcome); });
   std::ifstream remembered(std::filesystem::path(config_.data_dir) / "targets.json");
@@ -234,7 +260,7 @@ absl::Status Server::BuildEngine() {
     engine_->JoinCluster({*cache_.blobs, *cache_.shared_results, *cache_.shared_blobs, *cache_.leases, *cache_.jobs,
                           cache_.engine_nodes, absl::Seconds(config_.cluster_lease_seconds)});
   }
-  absl::Status stock = engine_->store().TakeStock();
+  absl::Status stock = engine_->store().TakeStock(*cache_.stored_results);
   if (!stock.ok()) log_(absl::StrCat("cache: cannot take stock: ", stock.ToString()));
   BuildJobs();
   return absl::OkStatus();
@@ -395,6 +421,7 @@ void Server::TickLoop() {
     reload = now + kReload;
     connections_->Sweep();
     access_->Reload();
+    if (keys_->Reload()) engine_->OnLessTrust();
     if (tls_ != nullptr) tls_->Reload();
     WatchEngine();
     WatchIdleness(&idle);
@@ -420,6 +447,7 @@ std::string Server::MetricsText(const WebCaller& caller) {
   metrics_->SetStored(engine_->store().index());
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   for (prometheus::MetricFamily& family : LiveMetrics(status_->Status())) families.push_back(std::move(family));
+  families.push_back(RefusedRecords(keys_->notary()));
   if (!config_.metrics_show_tenants) HideTenants(DecideAccess(access_->policy(), caller), &families);
   EscapeLabels(&families);
   return prometheus::TextSerializer().Serialize(families);
@@ -467,8 +495,12 @@ void Server::OnCallEnd(const CallRecord& call) {
 std::string Server::EngineTrouble() { return cache::DescribeTrouble(cache_.engine_nodes()); }
 
 std::string Server::Degraded() {
-  std::vector<std::string> parts{connections_->Trouble(), cache_.trouble(), journal_->Trouble(), EngineTrouble(),
-                                 tls_ == nullptr ? "" : tls_->problem()};
+  std::vector<std::string> parts{connections_->Trouble(),
+                                 cache_.trouble(),
+                                 journal_->Trouble(),
+                                 EngineTrouble(),
+                                 tls_ == nullptr ? "" : tls_->problem(),
+                                 keys_->problem()};
   parts.erase(std::remove(parts.begin(), parts.end(), ""), parts.end());
   return absl::StrJoin(parts, "; ");
 }

@@ -20,6 +20,7 @@
 #include "server/app/connections.h"
 #include "server/app/descriptor_limit.h"
 #include "server/app/idle_watch.h"
+#include "server/app/key_watch.h"
 #include "server/app/log_line.h"
 #include "server/app/status_source.h"
 #include "server/app/tcp_listener.h"
@@ -67,6 +68,7 @@ class Server final {
   // Divides the process's file descriptors among those who need any.
   absl::Status PlanDescriptorsOfParts();
   absl::Status OpenData();
+  absl::Status OpenKeys();
   absl::Status BuildEngine();
   void BuildJobs();
   absl::Status Listen();
@@ -93,6 +95,7 @@ class Server final {
   std::string local_address_;
   DescriptorPlan descriptors_;
   prometheus::Registry registry_;
+  std::unique_ptr<KeyWatch> keys_;  // Before the caches, which ask its notary.
   cache::OpenedCache cache_;
   std::unique_ptr<Metrics> metrics_;
   CompileMetrics compile_metrics_{registry_};

@@ -141,9 +141,10 @@ void SingleFlight::UnfollowLater(const cache::Digest& key) {
   hooks_.run_after(absl::ZeroDuration(), [this, key] { table_.Unfollow(key).IgnoreError(); });
 }
 
-std::optional<Outcome> SingleFlight::Read(const std::string& key, const LeaseTable::Answer& answer) {
+std::optional<Outcome> SingleFlight::Read(const std::string& key, const std::string& owner,
+                                          const LeaseTable::Answer& answer) {
   if (answer.state == State::kDone) return hooks_.fetch(key);
-  if (answer.state == State::kFailed) return hooks_.read_error(answer.error);
+  if (answer.state == State::kFailed) return hooks_.read_error(key, owner, answer.error);
   return std::nullopt;
 }
 
@@ -160,7 +161,7 @@ void SingleFlight::Ask(uint64_t job, uint64_t turn) {
   wish.ignore_outcome = asked.refresh || asked.unreadable;
   wish.follow = !asked.refresh;
   const absl::StatusOr<LeaseTable::Answer> answer = table_.Ask(asked.lease.key, asked.lease.owner, config_.lease, wish);
-  std::optional<Outcome> outcome = answer.ok() ? Read(asked.key, *answer) : std::nullopt;
+  std::optional<Outcome> outcome = answer.ok() ? Read(asked.key, asked.lease.owner, *answer) : std::nullopt;
   std::optional<Verdict> verdict;
   {
     absl::MutexLock lock(&mu_);
@@ -210,20 +211,27 @@ std::optional<Verdict> SingleFlight::HearAwayLocked(uint64_t job, Flight* flight
 }
 
 std::optional<Verdict> SingleFlight::HearHeldLocked(uint64_t job, Flight* flight) {
-  if (flight->refresh) return GoAloneLocked(job, flight);
+  if (flight->refresh || flight->deaf) return GoAloneLocked(job, flight);
   flight->unreadable = false;  // Its holder may replace it.
-  const bool begins = flight->step != Step::kFollowing;
-  if (begins) {
-    EnterLocked(flight, Step::kFollowing);
-    flight->pause = config_.first_poll;
-    ++stats_.waited;
-    hooks_.settled(job, /*taken=*/true);
-  } else {
-    flight->pause = std::min(flight->pause * 2, config_.longest_poll);
-  }
+  if (flight->step == Step::kFollowing) return FollowOnLocked(job, flight);
+  EnterLocked(flight, Step::kFollowing);
+  flight->pause = config_.first_poll;
+  ++stats_.waited;
+  hooks_.settled(job, /*taken=*/true);
   After(flight->pause, &SingleFlight::Ask, job, *flight);
-  if (!begins) return std::nullopt;
   return Of(Verdict::Kind::kFollow);
+}
+
+std::optional<Verdict> SingleFlight::FollowOnLocked(uint64_t job, Flight* flight) {
+  flight->followed += flight->pause;
+  if (flight->followed > config_.longest_follow) {
+    flight->deaf = true;
+    EnterLocked(flight, Step::kQueued);
+    return Of(Verdict::Kind::kQueue);
+  }
+  flight->pause = std::min(flight->pause * 2, config_.longest_poll);
+  After(flight->pause, &SingleFlight::Ask, job, *flight);
+  return std::nullopt;
 }
 
 std::optional<Verdict> SingleFlight::HearFreeLocked(uint64_t job, Flight* flight) {
@@ -250,6 +258,7 @@ std::optional<Verdict> SingleFlight::HearUnreadableLocked(uint64_t job, Flight* 
     EnterLocked(flight, Step::kQueued);
     return Of(Verdict::Kind::kQueue);
   }
+  if (flight->step == Step::kFollowing) return FollowOnLocked(job, flight);
   flight->pause = std::max(flight->pause, config_.first_poll);
   After(flight->step == Step::kClaiming ? absl::ZeroDuration() : flight->pause, &SingleFlight::Ask, job, *flight);
   return std::nullopt;
@@ -394,7 +403,7 @@ std::optional<Outcome> SingleFlight::Find(const std::string& key) {
   if (!digest.ok()) return std::nullopt;
   const absl::StatusOr<LeaseTable::Answer> answer =
       table_.Ask(*digest, config_.owner, config_.lease, {/*take=*/false, /*ignore_outcome=*/false});
-  return answer.ok() ? Read(key, *answer) : std::nullopt;
+  return answer.ok() ? Read(key, config_.owner, *answer) : std::nullopt;
 }
 
 void SingleFlight::ForgetError(const std::string& key) {

@@ -31,6 +31,8 @@ class SingleFlight final : public Peers {
     absl::Duration first_poll = absl::Milliseconds(5);  // of a follower; doubles
     absl::Duration longest_poll = absl::Milliseconds(100);
     absl::Duration patience = absl::Seconds(1);
+    // No compile takes so long: a lease that is held longer is not believed, and the job runs without one.
+    absl::Duration longest_follow = absl::Minutes(15);
     absl::Duration error_lifetime = absl::Seconds(60);
     absl::Duration told_lifetime = absl::Seconds(60);
   };
@@ -45,8 +47,10 @@ class SingleFlight final : public Peers {
     std::function<void(std::function<void()> task)> publish_later;
     // The value that the cluster has under the key; nothing when it cannot be had whole. May block.
     std::function<std::optional<Outcome>(const std::string& key)> fetch;
-    // A failure as PublishError or Tell was given it; nothing when it cannot be read.
-    std::function<std::optional<Outcome>(const std::string& error)> read_error;
+    // A failure as PublishError was given it for the key, or Tell for the key and the owner; nothing when it cannot be
+    // read or is not to be believed.
+    std::function<std::optional<Outcome>(const std::string& key, const std::string& owner, const std::string& error)>
+        read_error;
     std::function<void(uint64_t job, Verdict verdict)> decide;
     // What was offered of the job is not for other daemons to take any more; `taken`: since one has it. Called with
     // locks held: must neither block nor call back.
@@ -105,6 +109,8 @@ class SingleFlight final : public Peers {
     absl::Duration pause;
     bool refresh = false;
     bool unreadable = false;  // a value is there and cannot be had
+    bool deaf = false;        // it has followed for too long, and follows nobody any more
+    absl::Duration followed;  // for how long
     int looks = 0;            // that are due while it is queued
     int publishing = 0;
     bool ended = false;
@@ -123,13 +129,16 @@ class SingleFlight final : public Peers {
   void DecideLater(uint64_t job, Verdict::Kind kind);
 
   void Ask(uint64_t job, uint64_t turn);
-  std::optional<Outcome> Read(const std::string& key, const cache::LeaseTable::Answer& answer);
+  std::optional<Outcome> Read(const std::string& key, const std::string& owner,
+                              const cache::LeaseTable::Answer& answer);
   // What an answer means for a job; nothing: it goes on waiting.
   std::optional<Verdict> HearLocked(uint64_t job, Flight* flight,
                                     const absl::StatusOr<cache::LeaseTable::Answer>& answer,
                                     std::optional<Outcome> outcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<Verdict> HearAwayLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<Verdict> HearHeldLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Polls again, unless it has followed for too long.
+  std::optional<Verdict> FollowOnLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<Verdict> HearFreeLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<Verdict> HearUnreadableLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Verdict HoldLocked(uint64_t job, Flight* flight, const cache::Lease& lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -118,7 +118,8 @@ class Daemon final : public Executor {
       outcome.value = std::make_shared<Text>(leases.ValueOf(*cache::Digest::FromHex(key)));
       return outcome;
     };
-    hooks.read_error = [](const std::string& error) {
+    hooks.read_error = [](const std::string&, const std::string&, const std::string& error) -> std::optional<Outcome> {
+      if (error == "forged") return std::nullopt;
       Outcome outcome;
       outcome.status = absl::InvalidArgumentError(error);
       return outcome;
@@ -254,6 +255,35 @@ TEST_F(SingleFlightTest, AFollowerThatIsQueuedAgainStillHearsHowItEnded) {
   a.flights.Tell(key, *leases.owners.begin(), "crashed", [](bool) {});
   time.Pass(absl::Milliseconds(100));
   EXPECT_THAT(b.answers, ElementsAre("crashed"));
+}
+
+TEST_F(SingleFlightTest, AForgedFailureIsNoOutcome) {
+  ASSERT_TRUE(leases.PublishError({digest, "thief", 0}, "forged", absl::Hours(1)).ok());
+  b.Submit(key);
+  Settle();
+  EXPECT_THAT(b.started, ElementsAre(key));
+  EXPECT_THAT(b.answers, IsEmpty());
+}
+
+TEST_F(SingleFlightTest, AForgedFailureThatOneJobIsToldOnlyDelaysIt) {
+  leases.Take(digest, absl::Seconds(5));
+  b.Submit(key);
+  Settle();
+  ASSERT_EQ(leases.owners.size(), 1u);
+  ASSERT_EQ(leases.Tell(digest, *leases.owners.begin(), "forged", absl::InfiniteDuration()), absl::OkStatus());
+  time.Pass(absl::Minutes(16));
+  EXPECT_THAT(b.started, ElementsAre(key));
+  EXPECT_THAT(b.answers, IsEmpty());
+}
+
+TEST_F(SingleFlightTest, ALeaseThatNobodyGivesBackIsNotFollowedForEver) {
+  leases.Take(digest, absl::InfiniteDuration());
+  b.Submit(key);
+  time.Pass(absl::Minutes(14));
+  EXPECT_THAT(b.started, IsEmpty());
+  time.Pass(absl::Minutes(2));
+  EXPECT_THAT(b.started, ElementsAre(key));
+  EXPECT_EQ(b.flights.GetStats().alone, 1u);
 }
 
 TEST_F(SingleFlightTest, AQueuedJobIsLookedAtOnceEachTimeItIsWatched) {

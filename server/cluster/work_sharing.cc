@@ -106,7 +106,8 @@ void WorkSharing::OfferNext() {
 }
 
 bool WorkSharing::OfferOne(const Scheduler::WaitingJob& job) {
-  std::optional<std::string> body = hooks_.write(job.spec);
+  const std::string asker = SingleFlight::OwnerOf(config_.taker, job.id);
+  std::optional<std::string> body = hooks_.write(job.spec, asker);
   if (!body.has_value() || body->size() > config_.max_body_bytes) {
     absl::MutexLock lock(&mu_);
     if (!settled_.contains(job.id)) unwritable_.insert(job.id);
@@ -115,7 +116,7 @@ bool WorkSharing::OfferOne(const Scheduler::WaitingJob& job) {
   cache::StreamEntry entry;
   entry.stream = StreamOf(job.spec.needs, job.spec.job_class);
   entry.key = job.spec.key;
-  entry.asker = SingleFlight::OwnerOf(config_.taker, job.id);
+  entry.asker = asker;
   entry.remaining = job.latest - clock_();
   entry.body = *std::move(body);
   {

@@ -51,8 +51,8 @@ class WorkSharing final {
     std::function<void(absl::Duration delay, std::function<void()> task)> run_after;
     std::function<std::vector<Scheduler::WaitingJob>(absl::Duration at_least, const OfferFilter& filter)> next_waiting;
     std::function<std::map<Requirement, int>()> idle_slots;
-    // A job as another daemon can read it; nothing when it cannot.
-    std::function<std::optional<std::string>(const JobSpec& spec)> write;
+    // A job as another daemon can read it, in the name of its asker; nothing when it cannot.
+    std::function<std::optional<std::string>(const JobSpec& spec, const std::string& asker)> write;
     // Runs an offered job. `done` is called once; false: another daemon should have it.
     std::function<void(const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done)> run;
     // Another daemon may have a job of this one's now.

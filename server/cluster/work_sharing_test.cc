@@ -34,7 +34,7 @@ class Daemon {
     };
     hooks.next_waiting = [this](absl::Duration, const OfferFilter& filter) { return Next(filter); };
     hooks.idle_slots = [this] { return idle; };
-    hooks.write = [this](const JobSpec& spec) -> std::optional<std::string> {
+    hooks.write = [this](const JobSpec& spec, const std::string&) -> std::optional<std::string> {
       ++writes;
       if (on_write) on_write();
       if (spec.label == "unwritable") return std::nullopt;

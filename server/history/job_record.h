@@ -30,6 +30,7 @@ struct JobRecord {
   std::vector<std::string> diagnostics;  // may quote the kernel
   std::string reason;                    // of a failure: "COMPILE_FAILED", "QUARANTINED", …
   std::string build_id;
+  std::string signer;              // id of the key that signed its result; "": no result, or not known
   bool recalled = false;           // the worker found that it was made before, in another spelling
   double cpu_seconds = 0;          // 0: not known
   uint64_t peak_memory_bytes = 0;  // of its worker; 0: not known

@@ -9,6 +9,7 @@
 namespace tritond::server {
 namespace {
 
+constexpr char kOwnName[] = "this-daemon";
 constexpr absl::Duration kReportEvery = absl::Seconds(10);
 
 // Nobody but someone who changes bytes, a disk among them, makes these. They are of no use to anybody.
@@ -68,12 +69,11 @@ class Notary::Guard final : public cache::RecordGuard {
 };
 
 Notary::Notary(SigningKey key, TrustedKeys trusted, Log log, std::function<absl::Time()> clock)
-    : key_(std::move(key)),
-      log_(std::move(log)),
+    : log_(std::move(log)),
       clock_(std::move(clock)),
       own_guard_(std::make_unique<Guard>(*this, Origin::kOwn)),
       engine_guard_(std::make_unique<Guard>(*this, Origin::kEngine)) {
-  Trust(std::move(trusted));
+  Adopt(std::move(key), std::move(trusted));
 }
 
 Notary::~Notary() = default;
@@ -83,7 +83,7 @@ cache::RecordGuard& Notary::engine_guard() { return *engine_guard_; }
 
 std::string Notary::Sign(Purpose purpose, const cache::Digest& key, absl::string_view payload,
                          std::vector<cache::Digest> sources, absl::string_view scope) const {
-  return WriteRecord({purpose, key, {}, clock_(), std::move(sources), std::string(scope)}, payload, key_);
+  return WriteRecord({purpose, key, {}, clock_(), std::move(sources), std::string(scope)}, payload, *this->key());
 }
 
 std::vector<cache::Digest> Notary::SourcesOf(const RecordFacts& facts) const {
@@ -94,6 +94,19 @@ std::vector<cache::Digest> Notary::SourcesOf(const RecordFacts& facts) const {
   sources.erase(std::remove(sources.begin(), sources.end(), public_key().id()), sources.end());
   return sources;
 }
+
+std::optional<Refusal> Notary::JudgeSigners(const RecordFacts& facts, const TrustedKeys& trusted) {
+  std::vector<cache::Digest> signers = facts.sources;
+  signers.push_back(facts.signer);
+  for (const cache::Digest& id : signers) {
+    const TrustedKeys::Entry* entry = trusted.Find(id);
+    if (entry == nullptr) return Refusal::kUnknownSigner;
+    if (entry->revoked) return Refusal::kRevoked;
+  }
+  return std::nullopt;
+}
+
+bool Notary::Believes(const RecordFacts& facts) const { return !JudgeSigners(facts, *trusted()).has_value(); }
 
 std::optional<Refusal> Notary::Judge(const Use& use, absl::string_view record, RecordView* view) const {
   if (!LooksSigned(record)) return Refusal::kUnsigned;
@@ -106,12 +119,7 @@ std::optional<Refusal> Notary::Judge(const Use& use, absl::string_view record, R
   const TrustedKeys::Entry* signer = trusted->Find(facts.signer);
   if (signer == nullptr) return Refusal::kUnknownSigner;
   if (!VerifySignature(*view, signer->key)) return Refusal::kBadSignature;
-  if (signer->revoked) return Refusal::kRevoked;
-  for (const cache::Digest& id : facts.sources) {
-    const TrustedKeys::Entry* source = trusted->Find(id);
-    if (source == nullptr) return Refusal::kUnknownSigner;
-    if (source->revoked) return Refusal::kRevoked;
-  }
+  if (const std::optional<Refusal> refusal = JudgeSigners(facts, *trusted)) return refusal;
   if (clock_() - facts.time > use.lifetime + kClockSkew || facts.time - clock_() > use.lifetime + kClockSkew)
     return Refusal::kExpired;
   return std::nullopt;
@@ -149,12 +157,26 @@ uint64_t Notary::refused(Origin origin, Refusal refusal) const {
 }
 
 bool Notary::Trust(TrustedKeys trusted) {
-  trusted.Add({public_key(), "this-daemon", false});
+  trusted.Add({public_key(), kOwnName, false});
   auto now = std::make_shared<const TrustedKeys>(std::move(trusted));
   absl::MutexLock lock(&mu_);
   const bool less = trusted_ != nullptr && !now->Believes(*trusted_);
   trusted_ = std::move(now);
   return less;
+}
+
+bool Notary::Adopt(SigningKey key, TrustedKeys trusted) {
+  auto fresh = std::make_shared<const SigningKey>(std::move(key));
+  {
+    absl::MutexLock lock(&mu_);
+    key_ = std::move(fresh);
+  }
+  return Trust(std::move(trusted));
+}
+
+std::shared_ptr<const SigningKey> Notary::key() const {
+  absl::MutexLock lock(&mu_);
+  return key_;
 }
 
 std::shared_ptr<const TrustedKeys> Notary::trusted() const {

@@ -61,7 +61,8 @@ class Notary final {
   Notary(SigningKey key, TrustedKeys trusted, Log log, std::function<absl::Time()> clock);
   ~Notary();
 
-  const PublicKey& public_key() const { return key_.public_key(); }
+  // Of the key that signs now.
+  PublicKey public_key() const { return key()->public_key(); }
   // A record of this daemon's, from what `sources` signed.
   std::string Sign(Purpose purpose, const cache::Digest& key, absl::string_view payload,
                    std::vector<cache::Digest> sources = {}, absl::string_view scope = {}) const;
@@ -83,9 +84,15 @@ class Notary final {
   cache::RecordGuard& own_guard();
   cache::RecordGuard& engine_guard();
 
+  // Whether the signer and all sources count now. Takes the record's word for who they are: for records that were read
+  // before, when fewer keys may have been revoked.
+  bool Believes(const RecordFacts& facts) const;
+
   // Replaces the trusted keys; the daemon's own stays trusted unless the list revokes it. True when something that was
   // believed is not any more: then what was read before must be read anew.
   bool Trust(TrustedKeys trusted);
+  // The same, and signs with this key from now on. An earlier own key counts on only if the list has it.
+  bool Adopt(SigningKey key, TrustedKeys trusted);
   std::shared_ptr<const TrustedKeys> trusted() const;  // Shared: replaced as a whole.
   // The name that the trusted keys give a signer; "": they do not have it.
   std::string NameOf(const cache::Digest& signer) const;
@@ -95,14 +102,16 @@ class Notary final {
  private:
   class Guard;
 
+  std::shared_ptr<const SigningKey> key() const;  // Shared: replaced as a whole.
+  static std::optional<Refusal> JudgeSigners(const RecordFacts& facts, const TrustedKeys& trusted);
   std::optional<Refusal> Judge(const Use& use, absl::string_view record, RecordView* view) const;
   void Report(Origin origin, const Use& use, Refusal refusal, const RecordView& view);
 
-  const SigningKey key_;
   const Log log_;
   const std::function<absl::Time()> clock_;
   const std::unique_ptr<Guard> own_guard_, engine_guard_;
   mutable absl::Mutex mu_;
+  std::shared_ptr<const SigningKey> key_ ABSL_GUARDED_BY(mu_);
   std::shared_ptr<const TrustedKeys> trusted_ ABSL_GUARDED_BY(mu_);
   struct Count {
     uint64_t refused = 0;

@@ -94,6 +94,34 @@ TEST_F(NotaryTest, WhatWasMadeFromARevokedSignersRecordsIsRevokedToo) {
   EXPECT_EQ(Ask(*notary, record), Refusal::kRevoked);
 }
 
+TEST_F(NotaryTest, AnEarlierOwnKeyCountsOnOnlyIfTheListHasIt) {
+  const auto notary = MakeNotary();
+  const std::string record = notary->Sign(Purpose::kResult, key, "result");
+  TrustedKeys with_earlier = Listing(*notary);
+  EXPECT_FALSE(notary->Adopt(*SigningKey::Generate(), std::move(with_earlier)));
+  EXPECT_EQ(Ask(*notary, record), std::nullopt);
+  const std::string later = notary->Sign(Purpose::kResult, key, "result");
+  EXPECT_NE(later, record);
+  EXPECT_EQ(Ask(*notary, later), std::nullopt);
+  EXPECT_TRUE(notary->Adopt(*SigningKey::Generate(), {}));
+  EXPECT_EQ(Ask(*notary, record), Refusal::kUnknownSigner);
+  EXPECT_EQ(Ask(*notary, later), Refusal::kUnknownSigner);
+}
+
+TEST_F(NotaryTest, BelievesWhatItReadBeforeOnlyAsLongAsAllItsSignersCount) {
+  const auto other = MakeNotary(), notary = MakeNotary();
+  notary->Trust(Listing(*other));
+  RecordFacts direct, derived;
+  direct.signer = other->public_key().id();
+  derived.signer = notary->public_key().id();
+  derived.sources = {other->public_key().id()};
+  EXPECT_TRUE(notary->Believes(direct));
+  EXPECT_TRUE(notary->Believes(derived));
+  notary->Trust(Listing(*other, /*revoked=*/true));
+  EXPECT_FALSE(notary->Believes(direct));
+  EXPECT_FALSE(notary->Believes(derived));
+}
+
 TEST_F(NotaryTest, ErrorsAreNotReplayedForLong) {
   const auto notary = MakeNotary();
   const std::string record = notary->Sign(Purpose::kError, key, "error");

@@ -51,7 +51,7 @@ class Reader final {
 };
 
 bool IsPurpose(uint8_t purpose) {
-  return purpose >= static_cast<uint8_t>(Purpose::kResult) && purpose <= static_cast<uint8_t>(Purpose::kManifest);
+  return purpose >= static_cast<uint8_t>(Purpose::kResult) && purpose <= static_cast<uint8_t>(Purpose::kTuning);
 }
 
 }  // namespace

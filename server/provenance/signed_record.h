@@ -36,6 +36,7 @@ enum class Purpose : uint8_t {
   kToldError = 3,  // an error for one asker, the scope
   kOffer = 4,      // a request that the scope, an asker, wants compiled under the key
   kManifest = 5,   // what a bundle holds
+  kTuning = 6,     // what a search found for the key: which candidate or configuration is best
 };
 
 inline constexpr size_t kMostSources = 16;

@@ -41,6 +41,7 @@ void AddResult(const v1::ActionResult& action, bool recalled, JobRecord* record)
   record->request = action.request().digest();
   record->input = StageName(action.request().kind());
   record->build_id = action.build_id();
+  record->signer = action.signer();
   if (recalled) return;
   record->cpu_seconds = action.cost_cpu_seconds();
   record->peak_memory_bytes = action.peak_memory_bytes();

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/request_key/request_key.h"
+#include "server/rpc/status.h"
 
 namespace tritond::server {
 namespace {
@@ -19,6 +20,27 @@ constexpr size_t kPartBytes = size_t{1} << 20;
 constexpr int kCompressionLevel = 9;
 
 absl::Status Damaged(absl::string_view what) { return absl::DataLossError(absl::StrCat("the bundle ", what)); }
+
+absl::Status Refused(absl::string_view what, const Notary::Answer& read) {
+  const bool damaged = *read.refusal == Refusal::kMalformed || *read.refusal == Refusal::kWrongKey ||
+                       *read.refusal == Refusal::kBadSignature;
+  if (damaged)
+    return Damaged(absl::StrCat("holds ", what, " whose signature does not fit (", RefusalName(*read.refusal), ")"));
+  if (*read.refusal == Refusal::kUnsigned) {
+    return WithReason(absl::FailedPreconditionError(absl::StrCat(
+                          "the bundle holds ", what,
+                          " that no daemon has signed: earlier versions made such bundles. Export it again")),
+                      "BUNDLE_REFUSED");
+  }
+  std::string signers = ShortId(read.record.facts.signer);
+  for (const cache::Digest& source : read.record.facts.sources) absl::StrAppend(&signers, ", ", ShortId(source));
+  return WithReason(absl::FailedPreconditionError(absl::StrCat(
+                        "the bundle holds ", what, " that is signed by or made from results of ", signers, ": ",
+                        *read.refusal == Refusal::kRevoked
+                            ? "a key is revoked. Export it again without that result"
+                            : "a key is not trusted. Add it to this daemon's list of trusted keys (--trusted-keys)")),
+                    "BUNDLE_REFUSED");
+}
 
 // The bytes in a zstd frame.
 class FrameReader final : public google::protobuf::io::CopyingInputStream {
@@ -63,9 +85,31 @@ class FrameReader final : public google::protobuf::io::CopyingInputStream {
   absl::Status status_;
 };
 
+// Whether the record's bytes are what the result names, and its request has the record's key.
+absl::Status CheckBytes(const v1::BundleRecord& record, const v1::ActionResult& result) {
+  std::vector<const v1::Artifact*> named;
+  for (const v1::Artifact& artifact : result.artifacts()) named.push_back(&artifact);
+  named.push_back(&result.request());
+  if (named.size() != static_cast<size_t>(record.blobs_size()))
+    return Damaged(absl::StrCat("does not hold what the result of ", record.key(), " names"));
+  for (size_t i = 0; i < named.size(); ++i) {
+    const std::string& data = record.blobs(static_cast<int>(i)).data();
+    if (proto::Sha256Hex(data) != named[i]->digest() || data.size() != named[i]->size_bytes())
+      return Damaged(absl::StrCat("holds wrong bytes for the ", named[i]->format(), " of ", record.key()));
+  }
+  v1::CompileRequest request;
+  if (!request.ParseFromString(record.blobs(record.blobs_size() - 1).data()))
+    return Damaged(absl::StrCat("holds no request for the result of ", record.key()));
+  const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(std::move(request));
+  if (!prepared.ok() || prepared->Key(result.build_id()) != record.key())
+    return Damaged(absl::StrCat("holds a result under ", record.key(), " that this key does not fit"));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-BundleWriter::BundleWriter(Sink sink) : sink_(std::move(sink)), context_(ZSTD_createCCtx()) {
+BundleWriter::BundleWriter(const Notary& notary, Sink sink)
+    : notary_(notary), sink_(std::move(sink)), context_(ZSTD_createCCtx()) {
   ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, kCompressionLevel);
   ZSTD_CCtx_setParameter(context_, ZSTD_c_checksumFlag, 1);
 }
@@ -92,6 +136,12 @@ absl::Status BundleWriter::Compress(absl::string_view bytes, bool last) {
 }
 
 absl::Status BundleWriter::Add(const v1::BundleRecord& record) {
+  results_.Update(record.signed_result());
+  ++count_;
+  return Write(record);
+}
+
+absl::Status BundleWriter::Write(const v1::BundleRecord& record) {
   std::string bytes;
   {
     google::protobuf::io::StringOutputStream stream(&bytes);
@@ -101,7 +151,14 @@ absl::Status BundleWriter::Add(const v1::BundleRecord& record) {
   return Compress(bytes, /*last=*/false);
 }
 
-absl::Status BundleWriter::Finish() { return Compress("", /*last=*/true); }
+absl::Status BundleWriter::Finish() {
+  v1::BundleManifest manifest;
+  manifest.set_results(count_);
+  v1::BundleRecord last;
+  last.set_signed_manifest(notary_.Sign(Purpose::kManifest, results_.Finish(), manifest.SerializeAsString()));
+  const absl::Status status = Write(last);
+  return status.ok() ? Compress("", /*last=*/true) : status;
+}
 
 absl::Status ReadBundle(std::istream& in, const std::function<absl::Status(v1::BundleRecord)>& visit) {
   FrameReader frame(in);
@@ -119,24 +176,53 @@ absl::Status ReadBundle(std::istream& in, const std::function<absl::Status(v1::B
   }
 }
 
-absl::Status VerifyRecord(const v1::BundleRecord& record) {
-  std::vector<const v1::Artifact*> named;
-  for (const v1::Artifact& artifact : record.result().artifacts()) named.push_back(&artifact);
-  named.push_back(&record.result().request());
-  if (named.size() != static_cast<size_t>(record.blobs_size()))
-    return Damaged(absl::StrCat("does not hold what the result of ", record.key(), " names"));
-  for (size_t i = 0; i < named.size(); ++i) {
-    const std::string& data = record.blobs(static_cast<int>(i)).data();
-    if (proto::Sha256Hex(data) != named[i]->digest() || data.size() != named[i]->size_bytes())
-      return Damaged(absl::StrCat("holds wrong bytes for the ", named[i]->format(), " of ", record.key()));
-  }
-  v1::CompileRequest request;
-  if (!request.ParseFromString(record.blobs(record.blobs_size() - 1).data()))
-    return Damaged(absl::StrCat("holds no request for the result of ", record.key()));
-  const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(std::move(request));
-  if (!prepared.ok() || prepared->Key(record.result().build_id()) != record.key())
-    return Damaged(absl::StrCat("holds a result under ", record.key(), " that this key does not fit"));
+absl::Status BundleVerifier::VisitManifest(const v1::BundleRecord& record) {
+  const Notary::Answer read =
+      notary_.Read(Origin::kBundle, {Purpose::kManifest, results_.Finish()}, record.signed_manifest());
+  if (read.refusal.has_value()) return Refused("a manifest", read);
+  v1::BundleManifest manifest;
+  if (!manifest.ParseFromString(std::string(read.record.payload)) || manifest.results() != count_)
+    return Damaged("does not hold what its manifest says");
+  whole_ = true;
   return absl::OkStatus();
+}
+
+absl::Status BundleVerifier::Visit(const v1::BundleRecord& record) {
+  if (whole_) return Damaged("has records behind its manifest");
+  if (!record.signed_manifest().empty()) return VisitManifest(record);
+  results_.Update(record.signed_result());
+  ++count_;
+  const absl::StatusOr<cache::Digest> key = cache::Digest::FromHex(record.key());
+  if (!key.ok()) return Damaged("holds a result under something that is no key");
+  const Notary::Answer read = notary_.Read(Origin::kBundle, {Purpose::kResult, *key}, record.signed_result());
+  if (read.refusal.has_value()) return Refused(absl::StrCat("a result of ", record.key()), read);
+  v1::ActionResult result;
+  if (!result.ParseFromArray(read.record.payload.data(), static_cast<int>(read.record.payload.size())))
+    return Damaged(absl::StrCat("holds no result of ", record.key()));
+  return CheckBytes(record, result);
+}
+
+absl::Status BundleVerifier::Finish() const {
+  if (whole_) return absl::OkStatus();
+  return WithReason(
+      absl::FailedPreconditionError(
+          "the bundle has no manifest that a daemon has signed: earlier versions made such bundles. Export it again"),
+      "BUNDLE_REFUSED");
+}
+
+absl::StatusOr<FreshResult> TakeResult(v1::BundleRecord record) {
+  const absl::StatusOr<cache::Digest> key = cache::Digest::FromHex(record.key());
+  if (!key.ok()) return key.status();
+  StoredResult result;
+  absl::Status read = ReadResult(*key, cache::Blob(std::move(*record.mutable_signed_result())), &result);
+  if (!read.ok()) return read;
+  FreshResult fresh;
+  fresh.record = std::move(result.record);
+  fresh.action = std::move(result.action);
+  const int artifacts = fresh.action.artifacts_size();
+  for (int i = 0; i < artifacts; ++i) fresh.artifacts.emplace_back(std::move(*record.mutable_blobs(i)->mutable_data()));
+  fresh.request = std::move(*record.mutable_blobs(artifacts)->mutable_data());
+  return fresh;
 }
 
 }  // namespace tritond::server

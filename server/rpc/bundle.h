@@ -12,27 +12,33 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "proto/v1/artifact.pb.h"
+#include "server/provenance/notary.h"
+#include "server/rpc/result_store.h"
 
 struct ZSTD_CCtx_s;
 
 namespace tritond::server {
 
-// Makes a bundle. Not thread-safe.
+// Makes a bundle, signed by this daemon. Not thread-safe. Borrows the notary.
 class BundleWriter final {
  public:
   // Takes parts of the bundle, of at most 1 MiB; its error ends the writing.
   using Sink = std::function<absl::Status(absl::string_view part)>;
 
-  explicit BundleWriter(Sink sink);
+  BundleWriter(const Notary& notary, Sink sink);
   ~BundleWriter();
   // Errors are the sink's.
   absl::Status Add(const v1::BundleRecord& record);
-  // Once, after the last record; without it the bundle counts as damaged.
+  // Writes the manifest. Once, after the last record; without it the bundle counts as damaged.
   absl::Status Finish();
 
  private:
+  absl::Status Write(const v1::BundleRecord& record);
   absl::Status Compress(absl::string_view bytes, bool last);
 
+  const Notary& notary_;
+  cache::DigestHasher results_;  // of all signed results
+  uint64_t count_ = 0;
   const Sink sink_;
   ZSTD_CCtx_s* const context_;
   std::string part_;
@@ -42,9 +48,29 @@ class BundleWriter final {
 // came before have been visited. Otherwise the visitor's first error, which ends the reading.
 absl::Status ReadBundle(std::istream& in, const std::function<absl::Status(v1::BundleRecord)>& visit);
 
-// Whether a record can be believed: its request's key is the record's, and every byte string is what its digest says.
-// DataLoss names what does not fit.
-absl::Status VerifyRecord(const v1::BundleRecord& record);
+// Decides about a whole bundle: every record, then the manifest. Not thread-safe. Borrows the notary.
+class BundleVerifier final {
+ public:
+  explicit BundleVerifier(Notary& notary) : notary_(notary) {}
+
+  // Whether a record can be believed: a trusted daemon has signed its result for its key, its request has that key, and
+  // every byte string is what its digest says. DataLoss names what does not fit; FailedPrecondition (BUNDLE_REFUSED)
+  // the signer that does not count.
+  absl::Status Visit(const v1::BundleRecord& record);
+  // After the last record: whether a trusted daemon has signed the bundle, and it is whole. Errors as above.
+  absl::Status Finish() const;
+
+ private:
+  absl::Status VisitManifest(const v1::BundleRecord& record);
+
+  Notary& notary_;
+  cache::DigestHasher results_;  // of all signed results so far
+  uint64_t count_ = 0;
+  bool whole_ = false;  // the manifest was there
+};
+
+// The parts of a record that BundleVerifier has visited, to be kept.
+absl::StatusOr<FreshResult> TakeResult(v1::BundleRecord record);
 
 }  // namespace tritond::server
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing that comes from the engine is believed: results carry a seal, artifacts are what their digests say, and an
-// offered job must have the key that it was offered under.
+// Nothing that comes from the engine is believed: results, errors and offers are signed by a daemon that is trusted,
+// for the key and the use that they are read for; artifacts are what their digests say; and an offered job must have
+// the key that it was offered under. What is neither signed nor verified (leases, marks of followers) decides only who
+// compiles when.
 #include "server/rpc/cluster_link.h"
 
 #include <unistd.h>
@@ -24,6 +26,8 @@ constexpr uint64_t kMostUploadBytes = uint64_t{256} << 20;
 // A round trip that a worker may wait for because it may save part of its compile; and how often that is judged.
 constexpr absl::Duration kQuick = absl::Milliseconds(20);
 constexpr absl::Duration kJudgeEvery = absl::Seconds(1);
+// An offer is withdrawn, and made anew, far sooner than this.
+constexpr absl::Duration kOfferLifetime = absl::Minutes(5);
 
 uint64_t MemoryOf(const StoredResult& result) {
   uint64_t bytes = result.serialized.size();
@@ -39,12 +43,10 @@ std::string NameThisRun() {
   return absl::StrCat(host, ".", getpid(), ".", absl::Hex(absl::Uniform<uint64_t>(random), absl::kZeroPad16));
 }
 
-std::optional<Outcome> ReadError(const std::string& error) {
-  v1::Failure failure;
-  if (!failure.ParseFromString(error) || failure.code() == 0) return std::nullopt;
-  Outcome outcome;
-  outcome.status = FromFailure(failure);
-  return outcome;
+std::string Signed(const Notary& notary, Purpose purpose, const std::string& key, absl::string_view payload,
+                   absl::string_view scope = {}) {
+  const absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
+  return digest.ok() ? notary.Sign(purpose, *digest, payload, {}, scope) : "";
 }
 
 // Nobody compiled it, and that is not the job's fault.
@@ -95,7 +97,9 @@ SingleFlight::Hooks ClusterLink::FlightHooks() {
     uploads_.RunAfter(absl::ZeroDuration(), std::move(task));
   };
   hooks.fetch = [this](const std::string& key) { return Fetch(key); };
-  hooks.read_error = ReadError;
+  hooks.read_error = [this](const std::string& key, const std::string& owner, const std::string& error) {
+    return ReadError(key, owner, error);
+  };
   hooks.decide = [this](uint64_t job, Verdict verdict) { engine_.scheduler().Decide(job, std::move(verdict)); };
   hooks.settled = [this](uint64_t job, bool taken) { sharing_.Settled(job, taken); };
   hooks.heard = [this](const std::string& key, bool followed) { remote_.Heard(key, followed); };
@@ -128,14 +132,33 @@ WorkSharing::Hooks ClusterLink::SharingHooks() {
     return engine_.scheduler().NextWaiting(at_least, filter);
   };
   hooks.idle_slots = [this] { return engine_.scheduler().IdleSlots(); };
-  hooks.write = [](const JobSpec& spec) -> std::optional<std::string> {
-    return static_cast<const CompilePayload&>(*spec.payload).request->SerializeAsString();
+  hooks.write = [this](const JobSpec& spec, const std::string& asker) -> std::optional<std::string> {
+    const std::string request = static_cast<const CompilePayload&>(*spec.payload).request->SerializeAsString();
+    return Signed(engine_.notary(), Purpose::kOffer, spec.key, request, asker);
   };
   hooks.run = [this](const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done) {
     RunOffered(entry, needs, std::move(done));
   };
   hooks.watch = [this](uint64_t job) { flights_.Watch(job); };
   return hooks;
+}
+
+std::optional<Outcome> ClusterLink::ReadError(const std::string& key, const std::string& owner,
+                                              const std::string& error) {
+  const absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
+  if (!digest.ok()) return std::nullopt;
+  // An error of the key, or one that was told to this owner alone.
+  Notary::Use use{Purpose::kError, *digest, "", engine_.config().error_lifetime};
+  const absl::StatusOr<RecordView> view = ReadRecord(error);
+  if (view.ok() && view->facts.purpose == Purpose::kToldError)
+    use = {Purpose::kToldError, *digest, owner, SingleFlight::Config().told_lifetime};
+  const Notary::Answer read = engine_.notary().Read(Origin::kEngine, use, error);
+  v1::Failure failure;
+  if (read.refusal.has_value() || !failure.ParseFromString(std::string(read.record.payload)) || failure.code() == 0)
+    return std::nullopt;
+  Outcome outcome;
+  outcome.status = FromFailure(failure);
+  return outcome;
 }
 
 bool ClusterLink::IsQuick() {
@@ -158,10 +181,12 @@ absl::StatusOr<cache::Blob> ClusterLink::FetchBlob(const std::string& hex) {
 std::optional<Outcome> ClusterLink::Fetch(const std::string& key) {
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
   if (!digest.ok()) return std::nullopt;
-  absl::StatusOr<cache::Blob> serialized = access_.shared_results.Get(*digest);
+  absl::StatusOr<cache::Blob> record = access_.shared_results.Get(*digest);
+  StoredResult shared;
+  if (!record.ok() || !ReadResult(*digest, *std::move(record), &shared).ok()) return std::nullopt;
   FreshResult fresh;
-  if (!serialized.ok() || !fresh.action.ParseFromArray(serialized->data(), static_cast<int>(serialized->size())))
-    return std::nullopt;
+  fresh.record = shared.record;
+  fresh.action = std::move(shared.action);
   for (const v1::Artifact& artifact : fresh.action.artifacts()) {
     absl::StatusOr<cache::Blob> bytes = FetchBlob(artifact.digest());
     if (!bytes.ok()) return std::nullopt;
@@ -169,11 +194,7 @@ std::optional<Outcome> ClusterLink::Fetch(const std::string& key) {
   }
   if (fresh.action.has_request()) {
     absl::StatusOr<cache::Blob> bytes = FetchBlob(fresh.action.request().digest());
-    if (bytes.ok()) {
-      fresh.request = std::string(bytes->bytes());
-    } else {
-      fresh.action.clear_request();  // Only explanations want it.
-    }
+    if (bytes.ok()) fresh.request = std::string(bytes->bytes());  // Only explanations and bundles want it.
   }
   absl::Status kept;  // A result that cannot be kept here is good all the same.
   absl::StatusOr<std::shared_ptr<const StoredResult>> stored = engine_.store().Keep(key, std::move(fresh), &kept);
@@ -206,14 +227,14 @@ void ClusterLink::Share(const std::string& key, std::shared_ptr<const StoredResu
     return then ? then(false) : void();
   }
   auto hold = std::make_shared<ByteBudget::Hold>(*std::move(taken));  // Shared because std::function wants to copy.
-  cache::Blob serialized = result->serialized;
+  cache::Blob record = result->record;
   flights_.Publish(
-      key, [this, hold = std::move(hold), result = std::move(result)] { return Upload(*result); },
-      std::move(serialized), std::move(then));
+      key, [this, hold = std::move(hold), result = std::move(result)] { return Upload(*result); }, std::move(record),
+      std::move(then));
 }
 
 void ClusterLink::ShareError(const std::string& key, const absl::Status& error) {
-  flights_.PublishError(key, ToFailure(error).SerializeAsString());
+  flights_.PublishError(key, Signed(engine_.notary(), Purpose::kError, key, ToFailure(error).SerializeAsString()));
 }
 
 std::vector<cache::Digest> ClusterLink::NamesOf(const std::string& key) {
@@ -223,14 +244,14 @@ std::vector<cache::Digest> ClusterLink::NamesOf(const std::string& key) {
   };
   add(key);
   if (names.empty()) return names;
-  v1::ActionResult action;
+  StoredResult result;
   if (const auto own = engine_.store().Find(key); own.ok()) {
-    action = (*own)->action;
-  } else if (const auto shared = access_.shared_results.Get(names[0]); shared.ok()) {
-    if (!action.ParseFromArray(shared->data(), static_cast<int>(shared->size()))) return names;
+    result.action = (*own)->action;
+  } else if (auto shared = access_.shared_results.Get(names[0]); shared.ok()) {
+    if (!ReadResult(names[0], *std::move(shared), &result).ok()) return names;
   }
-  add(action.semantic_key());
-  add(action.assembly_key());
+  add(result.action.semantic_key());
+  add(result.action.assembly_key());
   return names;
 }
 
@@ -261,8 +282,16 @@ absl::StatusOr<ClusterLink::Forgotten> ClusterLink::ForgetAll() {
 
 void ClusterLink::RunOffered(const cache::StreamEntry& entry, const Requirement& needs,
                              std::function<void(bool)> done) {
+  const absl::StatusOr<cache::Digest> key = cache::Digest::FromHex(entry.key);
+  if (!key.ok()) return done(true);
+  const Notary::Answer read =
+      engine_.notary().Read(Origin::kEngine, {Purpose::kOffer, *key, entry.asker, kOfferLifetime}, entry.body);
+  // Another daemon may trust its signer.
+  if (read.refusal == Refusal::kUnknownSigner) return done(false);
   v1::CompileRequest offered;
-  if (!offered.ParseFromString(entry.body) || offered.target() != needs.target) return done(true);
+  if (read.refusal.has_value() || !offered.ParseFromString(std::string(read.record.payload)) ||
+      offered.target() != needs.target)
+    return done(true);
   if (!CheckCompileRequest(offered, engine_.config().limits).empty()) return done(true);
   absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(std::move(offered));
   if (!prepared.ok() || prepared->Key(needs.build_id) != entry.key) return done(true);
@@ -290,7 +319,8 @@ void ClusterLink::AnswerOffer(const std::string& key, const std::string& asker, 
     return Share(key, std::static_pointer_cast<const StoredResult>(outcome.value), std::move(done));
   }
   if (asker.empty()) return done(true);
-  flights_.Tell(key, asker, ToFailure(FromOutcome(key, outcome)).SerializeAsString(), std::move(done));
+  const std::string error = ToFailure(FromOutcome(key, outcome)).SerializeAsString();
+  flights_.Tell(key, asker, Signed(engine_.notary(), Purpose::kToldError, key, error, asker), std::move(done));
 }
 
 }  // namespace tritond::server

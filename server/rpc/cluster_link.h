@@ -94,6 +94,8 @@ class ClusterLink final {
 
   // The cluster's result, kept here.
   std::optional<Outcome> Fetch(const std::string& key);
+  // A failure that the engine has for this key or this owner; nothing when it does not count.
+  std::optional<Outcome> ReadError(const std::string& key, const std::string& owner, const std::string& error);
   absl::StatusOr<cache::Blob> FetchBlob(const std::string& hex);
   absl::Status Upload(const StoredResult& result);
   // Runs a job that another daemon offers.

@@ -75,8 +75,9 @@ std::string RecordRequest(v1::CompileRequest request, v1::ActionResult* action) 
 
 }  // namespace
 
-Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::Cache& blobs, Metrics& metrics,
-               std::function<void(const std::string&)> log, std::function<void(const std::string&)> targets_changed)
+Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::Cache& blobs, Notary& notary,
+               Metrics& metrics, std::function<void(const std::string&)> log,
+               std::function<void(const std::string&)> targets_changed)
     : config_(std::move(config)),
       clock_(std::move(clock)),
       started_(clock_()),
@@ -86,7 +87,7 @@ Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::C
       log_(std::move(log)),
       targets_changed_(std::move(targets_changed)),
       budget_(config_.waiting_bytes),
-      store_(results, blobs, config_.store),
+      store_(results, blobs, notary, config_.store),
       steps_(store_, metrics),
       errors_(config_.error_lifetime, kMaxRememberedErrors, clock_),
       targets_(config_.targets, clock_,
@@ -183,6 +184,11 @@ absl::StatusOr<v1::EvictResponse> Engine::EvictAll() {
   return ToResponse(*removal, cluster_ == nullptr ? ClusterLink::Forgotten() : cluster_->ForgetAll());
 }
 
+void Engine::OnLessTrust() {
+  store_.OnLessTrust();
+  errors_.ForgetAll();
+}
+
 void Engine::Lookup(const std::string& key, const std::string& tenant, Answered answered) {
   if (absl::Status status = ParseDigest("key", key).status(); !status.ok()) return answered(std::move(status));
   if (std::optional<absl::StatusOr<CompileAnswer>> stored = FindAnswer(key, tenant, clock_()))
@@ -259,7 +265,7 @@ void Engine::Start(const std::string& worker, uint64_t lease, const JobSpec& job
   const auto& payload = static_cast<const CompilePayload&>(*job.payload);
   {
     absl::MutexLock lock(&mu_);
-    leased_[lease] = {job.id, job.key, worker, payload.request, nullptr};
+    leased_[lease] = {job.id, job.key, worker, payload.request, nullptr, {}};
   }
   v1::Lease message;
   message.set_id(lease);
@@ -325,19 +331,21 @@ void Engine::OnQuery(const std::string& worker, v1::StepQuery query) {
       auto it = leased_.find(lease);
       if (it != leased_.end()) refresh = it->second.request->cache_mode() == v1::CACHE_MODE_REFRESH;
     }
-    std::shared_ptr<const StoredResult> result;
-    v1::StepAnswer answer;
+    StepShelf::Recalled recalled;
     if (!refresh) {
       FetchSteps(shared->keys());
-      answer = steps_.Recall(shared->keys(), &result);
+      recalled = steps_.Recall(shared->keys());
     }
-    answer.set_lease(lease);
+    recalled.answer.set_lease(lease);
     {
       absl::MutexLock lock(&mu_);
       auto it = leased_.find(lease);
-      if (it != leased_.end()) it->second.recalled = std::move(result);
+      if (it != leased_.end()) {
+        it->second.recalled = std::move(recalled.result);
+        it->second.sources = std::move(recalled.sources);
+      }
     }
-    pool_->Answer(worker, std::move(answer));
+    pool_->Answer(worker, std::move(recalled.answer));
   });
 }
 
@@ -407,6 +415,7 @@ Outcome Engine::Settle(const LeasedJob& job, v1::CompileOutcome* outcome) {
     StepShelf::Name(*outcome, &fresh.action);
   }
   fresh.request = RecordRequest(*job.request, &fresh.action);
+  fresh.sources = job.sources;
   absl::Status kept;
   absl::StatusOr<std::shared_ptr<const StoredResult>> stored = store_.Keep(job.key, std::move(fresh), &kept);
   Complain(job.key, kept);

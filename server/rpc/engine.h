@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -53,8 +54,9 @@ class Engine final : public Executor, public workers::PoolListener {
  public:
   using Answered = std::function<void(absl::StatusOr<CompileAnswer>)>;
 
-  // `log` takes lines for the operator. `targets_changed` gets what is to be remembered over a restart.
-  Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::Cache& blobs, Metrics& metrics,
+  // `notary` signs what is made here, and says what counts. `log` takes lines for the operator. `targets_changed` gets
+  // what is to be remembered over a restart.
+  Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::Cache& blobs, Notary& notary, Metrics& metrics,
          std::function<void(const std::string&)> log, std::function<void(const std::string&)> targets_changed);
   ~Engine() override;
   // The pool that runs the jobs; before the first request, and for life.
@@ -75,6 +77,8 @@ class Engine final : public Executor, public workers::PoolListener {
   // Unavailable (ENGINE_UNAVAILABLE) when the cluster has not forgotten all.
   absl::StatusOr<v1::EvictResponse> Evict(const std::vector<std::string>& keys);
   absl::StatusOr<v1::EvictResponse> EvictAll();
+  // Fewer keys are trusted than before: what was taken into memory is looked at anew.
+  void OnLessTrust();
   // Compiles what TryStored did not find. `answered` is called exactly once, perhaps before this returns; errors are
   // those of CompileService.Compile. The call may be cancelled at any time.
   // `job_id` names the compile if this call begins it; "": a new name. `memory` is what MemoryOf(request) takes of the
@@ -108,6 +112,7 @@ class Engine final : public Executor, public workers::PoolListener {
   // Null without a cluster.
   const ClusterLink* cluster() const { return cluster_.get(); }
   ResultStore& store() { return store_; }
+  Notary& notary() { return store_.notary(); }
   // Hears of the keys that workers begin (STAGE_UNSPECIFIED) and the stages that they reach, without locks; before the
   // first request.
   using ProgressListener = std::function<void(const std::string& key, v1::Stage stage)>;
@@ -149,6 +154,7 @@ class Engine final : public Executor, public workers::PoolListener {
     std::string worker;
     std::shared_ptr<const v1::CompileRequest> request;  // Shared with the scheduler's job.
     std::shared_ptr<const StoredResult> recalled;       // What the worker was told to end with.
+    std::vector<cache::Digest> sources;                 // Signers of what the worker was told.
   };
 
   // What is stored under the key: a result or a remembered error.

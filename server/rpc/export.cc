@@ -26,10 +26,11 @@ absl::StatusOr<v1::BundleRecord> RecordOf(Engine& engine, const std::string& key
   if (!result.ok()) return result.status();
   v1::BundleRecord record;
   record.set_key(key);
-  *record.mutable_result() = (*result)->action;
+  record.set_signed_result((*result)->record.data(), (*result)->record.size());
+  const v1::ActionResult& action = (*result)->action;
   absl::Status status;
-  for (const v1::Artifact& artifact : record.result().artifacts()) status.Update(AddBlob(engine, artifact, &record));
-  status.Update(AddBlob(engine, record.result().request(), &record));
+  for (const v1::Artifact& artifact : action.artifacts()) status.Update(AddBlob(engine, artifact, &record));
+  status.Update(AddBlob(engine, action.request(), &record));
   if (!status.ok()) return status;
   return record;
 }
@@ -49,7 +50,7 @@ absl::Status ExportTo(Engine& engine, std::vector<std::string> keys, ChunkWriter
   }
   absl::Status status = everything ? absl::OkStatus() : MissingOf(engine, keys);
   if (!status.ok()) return status;
-  BundleWriter bundle([&](absl::string_view part) {
+  BundleWriter bundle(engine.notary(), [&](absl::string_view part) {
     v1::BundleChunk chunk;
     chunk.set_data(part.data(), part.size());
     return out.Write(chunk) ? absl::OkStatus() : absl::CancelledError("the caller has gone");

@@ -10,7 +10,7 @@ namespace {
 constexpr uint64_t kOverheadBytes = 2048;
 
 uint64_t SizeOf(const StoredResult& result) {
-  uint64_t size = kOverheadBytes + 2 * result.serialized.size();
+  uint64_t size = kOverheadBytes + 2 * result.record.size();
   for (const cache::Blob& artifact : result.artifacts) size += artifact.size();
   return size;
 }

@@ -61,19 +61,18 @@ absl::Status Receive(ChunkReader& in, const std::string& path, v1::ImportRespons
 }
 
 absl::Status Store(Engine& engine, v1::BundleRecord record, v1::ImportResponse* response) {
-  FreshResult fresh;
-  fresh.action = std::move(*record.mutable_result());
-  const int artifacts = fresh.action.artifacts_size();
-  for (int i = 0; i < artifacts; ++i) fresh.artifacts.emplace_back(std::move(*record.mutable_blobs(i)->mutable_data()));
-  fresh.request = std::move(*record.mutable_blobs(artifacts)->mutable_data());
+  if (!record.signed_manifest().empty()) return absl::OkStatus();
+  const std::string key = record.key();
+  absl::StatusOr<FreshResult> fresh = TakeResult(std::move(record));
+  if (!fresh.ok()) return fresh.status();
   absl::Status kept;
-  auto stored = engine.store().Keep(record.key(), std::move(fresh), &kept);
+  auto stored = engine.store().Keep(key, *std::move(fresh), &kept);
   absl::Status status = stored.status();
   status.Update(kept);
   if (!status.ok()) return status;
-  engine.Share(record.key(), *stored);
+  engine.Share(key, *stored);
   response->set_results(response->results() + 1);
-  response->set_artifacts(response->artifacts() + artifacts);
+  response->set_artifacts(response->artifacts() + (*stored)->artifacts.size());
   return absl::OkStatus();
 }
 
@@ -86,7 +85,9 @@ absl::Status ImportFrom(Engine& engine, ChunkReader& in, v1::ImportResponse* res
     std::ifstream file(spool.path(), std::ios::binary);
     return ReadBundle(file, visit);
   };
-  status = read([](const v1::BundleRecord& record) { return VerifyRecord(record); });
+  BundleVerifier verifier(engine.notary());
+  status = read([&verifier](const v1::BundleRecord& record) { return verifier.Visit(record); });
+  if (status.ok()) status = verifier.Finish();
   if (!status.ok()) return status;
   return read([&](v1::BundleRecord record) { return Store(engine, std::move(record), response); });
 }

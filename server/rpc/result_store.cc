@@ -30,18 +30,39 @@ IndexedResult ToIndexed(const cache::Digest& key, const v1::ActionResult& action
   return indexed;
 }
 
-absl::Status ResultStore::TakeStock() {
-  absl::StatusOr<std::vector<cache::Digest>> keys = results_.List();
+absl::Status ReadResult(const cache::Digest& key, cache::Blob record, StoredResult* result) {
+  absl::StatusOr<RecordView> view = ReadRecord(record.bytes());
+  if (!view.ok()) return view.status();
+  if (view->facts.purpose != Purpose::kResult || view->facts.key != key)
+    return absl::InvalidArgumentError(absl::StrCat("the record is no result of ", key.ToHex()));
+  result->serialized = record.Slice(view->payload.data() - record.data(), view->payload.size());
+  result->facts = std::move(view->facts);
+  result->record = std::move(record);
+  if (!result->action.ParseFromArray(result->serialized.data(), static_cast<int>(result->serialized.size())))
+    return absl::InvalidArgumentError(absl::StrCat("the record of ", key.ToHex(), " holds no result"));
+  return absl::OkStatus();
+}
+
+absl::Status ResultStore::TakeStock(cache::Cache& stored) {
+  absl::StatusOr<std::vector<cache::Digest>> keys = stored.List();
   if (!keys.ok()) return keys.status();
   absl::MutexLock lock(&change_);
+  std::vector<cache::Digest> useless;
   for (const cache::Digest& key : *keys) {
-    absl::StatusOr<cache::Blob> serialized = results_.Get(key);
-    v1::ActionResult action;
-    if (!serialized.ok() || !action.ParseFromArray(serialized->data(), static_cast<int>(serialized->size()))) continue;
-    index_.Add(ToIndexed(key, action, serialized->size()));
+    absl::StatusOr<cache::Blob> record = stored.Get(key);
+    if (!record.ok()) continue;
+    const size_t size = record->size();
+    StoredResult result;
+    if (!ReadResult(key, *record, &result).ok()) {
+      // Earlier versions stored the action alone. What it names goes with it.
+      useless.push_back(key);
+      if (!result.action.ParseFromArray(record->data(), static_cast<int>(size))) result.action.Clear();
+    }
+    index_.Add(ToIndexed(key, result.action, size));
   }
-  return limits_.stored_bytes > 0 ? Drop(index_.Shrink(limits_.stored_bytes), &cache::Cache::Release)
-                                  : absl::OkStatus();
+  absl::Status status = Drop(index_.Remove(useless), &cache::Cache::Release);
+  if (limits_.stored_bytes > 0) status.Update(Drop(index_.Shrink(limits_.stored_bytes), &cache::Cache::Release));
+  return status;
 }
 
 absl::Status ResultStore::Load(StoredResult* result) {
@@ -76,16 +97,16 @@ absl::StatusOr<std::shared_ptr<const StoredResult>> ResultStore::Find(const std:
     index_.Touch(*digest);
     return hot;
   }
-  absl::StatusOr<cache::Blob> serialized = results_.Get(*digest);
-  if (!serialized.ok()) {
-    if (absl::IsDataLoss(serialized.status())) return absl::NotFoundError("the stored result was damaged");
-    return serialized.status();
+  absl::StatusOr<cache::Blob> record = results_.Get(*digest);
+  if (!record.ok()) {
+    if (absl::IsDataLoss(record.status())) return absl::NotFoundError("the stored result was damaged");
+    return record.status();
   }
   auto result = std::make_shared<StoredResult>();
-  result->serialized = *std::move(serialized);
-  if (!result->action.ParseFromArray(result->serialized.data(), static_cast<int>(result->serialized.size()))) {
+  if (!ReadResult(*digest, *std::move(record), result.get()).ok())
     return absl::NotFoundError("the stored result was not readable");
-  }
+  // It may have been in memory since before a key was revoked.
+  if (!notary_.Believes(result->facts)) return absl::NotFoundError("the stored result's signer is not trusted");
   absl::Status loaded = Load(result.get());
   if (!loaded.ok()) return absl::NotFoundError(absl::StrCat("the result of ", key, ": ", loaded.message()));
   index_.Touch(*digest);
@@ -120,11 +141,27 @@ absl::Status ResultStore::KeepPieces(FreshResult& fresh, StoredResult* result, a
     if (!fresh.pieces_stored) kept->Update(blobs_.Put(*digest, blob));
     result->artifacts.push_back(std::move(blob));
   }
-  if (!action.has_request()) return absl::OkStatus();
+  if (!action.has_request() || (fresh.request.empty() && !fresh.record.empty())) return absl::OkStatus();
   const cache::Blob request(std::move(fresh.request));
   absl::StatusOr<cache::Digest> digest = Check(action.request(), request);
   if (digest.ok()) kept->Update(blobs_.Put(*digest, request));
   return digest.status();
+}
+
+absl::Status ResultStore::Sign(const cache::Digest& key, FreshResult& fresh, StoredResult* result) {
+  if (fresh.record.empty()) {
+    fresh.action.set_signer(notary_.public_key().id().ToHex());
+    fresh.record =
+        cache::Blob(notary_.Sign(Purpose::kResult, key, fresh.action.SerializeAsString(), std::move(fresh.sources)));
+  }
+  const absl::Status read = ReadResult(key, std::move(fresh.record), result);
+  return read.ok() ? read : absl::InternalError(read.message());
+}
+
+void ResultStore::AddHot(const std::string& key, const std::shared_ptr<const StoredResult>& result) {
+  hot_.Add(key, result);
+  // Asked afterwards: OnLessTrust may have come before the result did.
+  if (!notary_.Believes(result->facts)) hot_.Forget(key);
 }
 
 absl::StatusOr<std::shared_ptr<const StoredResult>> ResultStore::Keep(const std::string& key, FreshResult fresh,
@@ -136,17 +173,15 @@ absl::StatusOr<std::shared_ptr<const StoredResult>> ResultStore::Keep(const std:
   absl::MutexLock lock(&change_);
   absl::Status pieces = KeepPieces(fresh, result.get(), kept);
   if (!pieces.ok()) return pieces;
-  result->action = std::move(fresh.action);
-  result->serialized = cache::Blob(result->action.SerializeAsString());
-  if (kept->ok()) kept->Update(results_.Put(*key_digest, result->serialized));
+  if (absl::Status is_signed = Sign(*key_digest, fresh, result.get()); !is_signed.ok()) return is_signed;
+  if (kept->ok()) kept->Update(results_.Put(*key_digest, result->record));
   if (!kept->ok()) {
     hot_.Forget(key);
     return result;
   }
-  hot_.Add(key, result);
+  AddHot(key, result);
   // What the disk does not give back now is found again, and dropped, at the next start.
-  Drop(index_.Add(ToIndexed(*key_digest, result->action, result->serialized.size())), &cache::Cache::Release)
-      .IgnoreError();
+  Drop(index_.Add(ToIndexed(*key_digest, result->action, result->record.size())), &cache::Cache::Release).IgnoreError();
   if (limits_.stored_bytes > 0)
     Drop(index_.Shrink(limits_.stored_bytes, /*spare_latest=*/true), &cache::Cache::Release).IgnoreError();
   return result;
@@ -174,10 +209,11 @@ absl::StatusOr<Removal> ResultStore::Evict(const std::vector<std::string>& keys)
   for (const std::string& key : keys) {
     const absl::StatusOr<cache::Digest> digest = add(key);
     if (!digest.ok()) continue;
-    absl::StatusOr<cache::Blob> serialized = results_.Get(*digest);
-    v1::ActionResult action;
-    if (!serialized.ok() || !action.ParseFromArray(serialized->data(), static_cast<int>(serialized->size()))) continue;
-    for (const std::string& other : {action.semantic_key(), action.assembly_key()}) add(other).IgnoreError();
+    absl::StatusOr<cache::Blob> record = results_.Get(*digest);
+    StoredResult result;
+    if (!record.ok() || !ReadResult(*digest, *std::move(record), &result).ok()) continue;
+    for (const std::string& other : {result.action.semantic_key(), result.action.assembly_key()})
+      add(other).IgnoreError();
   }
   Removal removal = index_.Remove(all);
   absl::Status status = Drop(removal, &cache::Cache::Remove);

@@ -19,27 +19,33 @@ double CostOfAssembly(const v1::ActionResult& action) {
 
 }  // namespace
 
-v1::StepAnswer StepShelf::Recall(const v1::StepKeys& keys, std::shared_ptr<const StoredResult>* result) {
-  v1::StepAnswer answer;
-  absl::StatusOr<std::shared_ptr<const StoredResult>> stored = store_.Find(keys.semantic_key());
-  if (stored.ok() && (*stored)->IsWhole()) {
+std::shared_ptr<const StoredResult> StepShelf::Find(const std::string& key, std::vector<cache::Digest>* sources) {
+  absl::StatusOr<std::shared_ptr<const StoredResult>> stored = store_.Find(key);
+  if (!stored.ok() || !(*stored)->IsWhole()) return nullptr;
+  *sources = store_.notary().SourcesOf((*stored)->facts);
+  return sources->size() <= kMostSources ? *std::move(stored) : nullptr;
+}
+
+StepShelf::Recalled StepShelf::Recall(const v1::StepKeys& keys) {
+  Recalled recalled;
+  recalled.result = Find(keys.semantic_key(), &recalled.sources);
+  if (recalled.result != nullptr) {
     metrics_.semantic_hits.Increment();
-    metrics_.saved_cpu_seconds.Increment((*stored)->action.cost_cpu_seconds());
-    *result = *std::move(stored);
-    answer.set_known(true);
-    return answer;
+    metrics_.saved_cpu_seconds.Increment(recalled.result->action.cost_cpu_seconds());
+    recalled.answer.set_known(true);
+    return recalled;
   }
-  stored = store_.Find(keys.assembly_key());
-  if (!stored.ok() || !(*stored)->IsWhole() || (*stored)->artifacts.size() != 1) return answer;
+  const std::shared_ptr<const StoredResult> assembly = Find(keys.assembly_key(), &recalled.sources);
+  if (assembly == nullptr || assembly->artifacts.size() != 1) return {};
   metrics_.assembly_hits.Increment();
-  metrics_.saved_cpu_seconds.Increment((*stored)->action.cost_cpu_seconds());
-  v1::AssemblyStep& step = *answer.mutable_assembly();
+  metrics_.saved_cpu_seconds.Increment(assembly->action.cost_cpu_seconds());
+  v1::AssemblyStep& step = *recalled.answer.mutable_assembly();
   step.set_key(keys.assembly_key());
-  *step.mutable_artifact() = (*stored)->action.artifacts(0);
-  const cache::Blob& text = (*stored)->artifacts[0];
+  *step.mutable_artifact() = assembly->action.artifacts(0);
+  const cache::Blob& text = assembly->artifacts[0];
   step.set_text(text.data(), text.size());
-  step.set_metadata_json((*stored)->action.metadata_json());
-  return answer;
+  step.set_metadata_json(assembly->action.metadata_json());
+  return recalled;
 }
 
 void StepShelf::Name(const v1::CompileOutcome& outcome, v1::ActionResult* action) {
@@ -49,12 +55,14 @@ void StepShelf::Name(const v1::CompileOutcome& outcome, v1::ActionResult* action
 
 absl::Status StepShelf::Remember(const StoredResult& result, v1::CompileOutcome outcome) {
   absl::Status kept;
+  const std::vector<cache::Digest> sources = store_.notary().SourcesOf(result.facts);
   if (!outcome.semantic_key().empty()) {
     FreshResult same;
     same.action = result.action;
     same.action.clear_request();
     same.artifacts = result.artifacts;
     same.pieces_stored = true;
+    same.sources = sources;
     absl::Status written;
     kept.Update(store_.Keep(outcome.semantic_key(), std::move(same), &written).status());
     kept.Update(written);
@@ -70,6 +78,7 @@ absl::Status StepShelf::Remember(const StoredResult& result, v1::CompileOutcome 
     assembly.action.set_target(result.action.target());
     *assembly.action.mutable_created() = result.action.created();
     assembly.artifacts.emplace_back(std::move(*step.mutable_text()));
+    assembly.sources = sources;
     absl::Status written;
     kept.Update(store_.Keep(step.key(), std::move(assembly), &written).status());
     kept.Update(written);

@@ -3,6 +3,8 @@
 #define SERVER_RPC_STEP_SHELF_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "proto/v1/worker.pb.h"
@@ -20,8 +22,14 @@ class StepShelf final {
   StepShelf(ResultStore& store, Metrics& metrics) : store_(store), metrics_(metrics) {}
 
   // What a worker is told. With `known`, `result` is what it need not make; a result whose artifacts are too large to
-  // be held in one answer is made anew.
-  v1::StepAnswer Recall(const v1::StepKeys& keys, std::shared_ptr<const StoredResult>* result);
+  // be held in one answer is made anew. `sources` are the signers of what is told: what the worker makes of it names
+  // them.
+  struct Recalled {
+    v1::StepAnswer answer;
+    std::shared_ptr<const StoredResult> result;  // Shared with the store.
+    std::vector<cache::Digest> sources;
+  };
+  Recalled Recall(const v1::StepKeys& keys);
 
   // Writes into a fresh result under which names Remember will store it.
   static void Name(const v1::CompileOutcome& outcome, v1::ActionResult* action);
@@ -30,6 +38,10 @@ class StepShelf final {
   absl::Status Remember(const StoredResult& result, v1::CompileOutcome outcome);
 
  private:
+  // A whole result under the key; null when there is none. It gets its sources' names, unless they are too many to be
+  // named.
+  std::shared_ptr<const StoredResult> Find(const std::string& key, std::vector<cache::Digest>* sources);
+
   ResultStore& store_;
   Metrics& metrics_;
 };

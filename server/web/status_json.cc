@@ -229,6 +229,7 @@ std::string JobJson(const JobView& view, const PageAccess& access) {
   json["input"] = view.ended->input;
   json["diagnostics"] = view.ended->diagnostics;
   json["build_id"] = view.ended->build_id;
+  json["signer"] = view.ended->signer;
   json["cpu_s"] = view.ended->cpu_seconds > 0 ? Json(view.ended->cpu_seconds) : Json();
   json["peak_memory_bytes"] = view.ended->peak_memory_bytes > 0 ? Json(view.ended->peak_memory_bytes) : Json();
   json["making"] = MakingJson(view.making);

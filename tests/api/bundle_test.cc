@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "absl/strings/str_cat.h"
+#include "server/app/key_files.h"
 #include "tests/support/daemon_fixture.h"
 
 namespace tritond::tests {
@@ -130,6 +131,33 @@ TEST_F(BundleTest, OfADamagedBundleNothingIsStored) {
   EXPECT_EQ(Import(bundle, &imported).error_code(), grpc::StatusCode::DATA_LOSS);
   EXPECT_EQ(Import("", &imported).error_code(), grpc::StatusCode::DATA_LOSS);
   EXPECT_NE(CompileOk("one").cache(), v1::CACHE_STATUS_HIT);
+}
+
+TEST_F(BundleTest, OfAnotherDaemonIsTakenOnlyWhenItsKeyIsTrusted) {
+  Start();
+  const v1::CompileResponse made = CompileOk("one");
+  const std::string line = server::TrustedKeys::FormatLine({daemon().engine().notary().public_key(), "author", false});
+  std::string bundle;
+  ASSERT_TRUE(Export({}, &bundle).ok());
+  Stop();
+  config.data_dir = Path("another");
+  Start();
+  v1::ImportResponse imported;
+  const grpc::Status refused = Import(bundle, &imported);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(ReasonOf(refused), "BUNDLE_REFUSED");
+  EXPECT_THAT(refused.error_message(), HasSubstr("--trusted-keys"));
+  EXPECT_EQ(daemon().engine().notary().refused(server::Origin::kBundle, server::Refusal::kUnknownSigner), 1u);
+  EXPECT_EQ(daemon().engine().store().index().size(), 0u);
+  ASSERT_EQ(server::ReplaceFile(config.data_dir + "/trusted.keys", line + "\n", 0644), absl::OkStatus());
+  Await([&] { return Import(bundle, &imported).ok(); });
+  const v1::CompileResponse taken = CompileOk("one");
+  EXPECT_EQ(taken.cache(), v1::CACHE_STATUS_HIT);
+  EXPECT_EQ(taken.result().signer(), made.result().signer());
+  // It can be handed on: what is in it stays signed by its author.
+  std::string second;
+  ASSERT_TRUE(Export({}, &second).ok());
+  ASSERT_TRUE(Import(second, &imported).ok());
 }
 
 }  // namespace

@@ -208,6 +208,7 @@ class CoveredClusterTest : public ClusterTest {
     nodes = std::make_unique<RedisNodes>(3, std::vector<std::string>{"--cluster-require-full-coverage", "no"});
     ASSERT_TRUE(nodes->ok());
     config.cluster = nodes->addresses();
+    config.signing_key = NewSigningKey("cluster.key");
   }
 };
 

@@ -82,6 +82,9 @@ class ClusterTest : public testing::Test {
       daemons.push_back(std::make_unique<DaemonProcess>(options));
       daemons.back()->workers = count;
       ASSERT_TRUE(daemons.back()->Start());
+      // The first one has made a key, and all sign with it.
+      if (daemons.size() == 1)
+        options.insert(options.end(), {"--signing-key", daemons[0]->data_dir() + "/signing.key"});
       stubs.push_back(std::make_unique<Stubs>(daemons.back()->address()));
     }
   }

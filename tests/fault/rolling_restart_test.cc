@@ -22,11 +22,13 @@ constexpr int kBatch = 5;
 
 class RollingRestart : public testing::Test {
  protected:
-  void StartDaemons(int count, const std::vector<std::string>& options) {
+  // The first one makes a key, and all sign with it.
+  void StartDaemons(int count, std::vector<std::string> options) {
     for (int i = 0; i < count; ++i) {
       daemons_.push_back(std::make_unique<DaemonProcess>(options));
       daemons_.back()->workers = 1;
       ASSERT_TRUE(daemons_.back()->Start());
+      if (i == 0) options.insert(options.end(), {"--signing-key", daemons_[0]->data_dir() + "/signing.key"});
     }
   }
 

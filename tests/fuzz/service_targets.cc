@@ -77,18 +77,35 @@ void RunRequest(const std::string& bytes) {
   server::CheckRequest(facts, {});
 }
 
+// The same key in every process, so that seeds stay signed: PKCS #8 around 32 bytes.
+constexpr char kSigningKey[] =
+    "-----BEGIN PRIVATE KEY-----\n"
+    "MC4CAQAwBQYDK2VwBCIEIGZ1enpmdXp6ZnV6emZ1enpmdXp6ZnV6emZ1enpmdXp6\n"
+    "-----END PRIVATE KEY-----\n";
+
+server::Notary& Signer() {
+  static auto* const notary = new server::Notary(
+      *server::SigningKey::FromPem(kSigningKey), {}, [](const std::string&) {}, [] { return absl::UnixEpoch(); });
+  return *notary;
+}
+
+v1::ActionResult BundledResult() {
+  v1::ActionResult result;
+  result.set_build_id("build");
+  *result.add_artifacts() = Named("cubin", "binary");
+  *result.mutable_request() = Named("request", SoundRequest().SerializeAsString());
+  return result;
+}
+
 std::string SoundBundle() {
-  const v1::CompileRequest request = SoundRequest();
-  const std::string request_bytes = request.SerializeAsString(), binary = "binary";
   v1::BundleRecord record;
-  record.mutable_result()->set_build_id("build");
-  record.set_key(proto::Prepare(request)->Key("build"));
-  *record.mutable_result()->add_artifacts() = Named("cubin", binary);
-  *record.mutable_result()->mutable_request() = Named("request", request_bytes);
-  record.add_blobs()->set_data(binary);
-  record.add_blobs()->set_data(request_bytes);
+  record.set_key(proto::Prepare(SoundRequest())->Key("build"));
+  record.set_signed_result(Signer().Sign(server::Purpose::kResult, *cache::Digest::FromHex(record.key()),
+                                         BundledResult().SerializeAsString()));
+  record.add_blobs()->set_data("binary");
+  record.add_blobs()->set_data(SoundRequest().SerializeAsString());
   std::string bundle;
-  server::BundleWriter writer([&](absl::string_view part) {
+  server::BundleWriter writer(Signer(), [&](absl::string_view part) {
     bundle.append(part.data(), part.size());
     return absl::OkStatus();
   });
@@ -97,24 +114,28 @@ std::string SoundBundle() {
   return bundle;
 }
 
-void CheckAccepted(const v1::BundleRecord& record) {
-  if (!server::VerifyRecord(record).ok()) return;
-  Require(record.blobs_size() == record.result().artifacts_size() + 1, "an accepted record has all its bytes");
-  for (int i = 0; i < record.result().artifacts_size(); ++i)
-    Require(proto::Sha256Hex(record.blobs(i).data()) == record.result().artifacts(i).digest(), "and the right ones");
+// What a verifier lets pass was signed here, and so is the one result that was.
+void CheckAccepted(server::BundleVerifier& verifier, const v1::BundleRecord& record) {
+  if (!verifier.Visit(record).ok() || !record.signed_manifest().empty()) return;
+  const absl::StatusOr<server::FreshResult> result = server::TakeResult(record);
+  Require(result.ok(), "an accepted record can be taken");
+  Require(result->action.SerializeAsString() == BundledResult().SerializeAsString(), "and holds what was signed");
+  Require(result->artifacts.size() == 1 && result->artifacts[0].bytes() == "binary", "and the right bytes");
 }
 
 void RunBundle(const std::string& bytes) {
   std::istringstream in(bytes);
-  server::ReadBundle(in, [](v1::BundleRecord record) {
-    CheckAccepted(record);
+  server::BundleVerifier verifier(Signer());
+  server::ReadBundle(in, [&verifier](v1::BundleRecord record) {
+    CheckAccepted(verifier, record);
     return absl::OkStatus();
   }).IgnoreError();
 }
 
 void RunBundleRecord(const std::string& bytes) {
   v1::BundleRecord record;
-  if (record.ParseFromString(bytes)) CheckAccepted(record);
+  server::BundleVerifier verifier(Signer());
+  if (record.ParseFromString(bytes)) CheckAccepted(verifier, record);
 }
 
 const cache::Digest kSealedKey = cache::Digest::Of("key");
@@ -148,7 +169,11 @@ v1::ActionResult SoundResult() {
   return result;
 }
 
-// A stored result of which the seal says nothing.
+std::string SignedResult() {
+  return Signer().Sign(server::Purpose::kResult, cache::Digest::Of("key"), SoundResult().SerializeAsString());
+}
+
+// A stored result whose signature nobody has looked at.
 void RunResult(const std::string& bytes) {
   cache::MemoryStore results(kStoreBytes), blobs(kStoreBytes);
   const cache::Digest key = cache::Digest::Of("key");
@@ -156,8 +181,8 @@ void RunResult(const std::string& bytes) {
   blobs.Put(cache::Digest::Of("binary"), cache::Blob(std::string("binary"))).IgnoreError();
   server::StoreLimits limits;
   limits.stored_bytes = kStoreBytes;
-  server::ResultStore store(results, blobs, limits);
-  store.TakeStock().IgnoreError();
+  server::ResultStore store(results, blobs, Signer(), limits);
+  store.TakeStock(results).IgnoreError();
   const auto found = store.Find(key.ToHex());
   if (found.ok())
     Require((*found)->artifacts.size() == static_cast<size_t>((*found)->action.artifacts_size()), "loaded");
@@ -258,7 +283,7 @@ std::vector<ServiceTarget> ServiceTargets() {
   v1::BundleRecord record;
   std::istringstream bundle(SoundBundle());
   server::ReadBundle(bundle, [&](v1::BundleRecord read) {
-    record = std::move(read);
+    if (record.key().empty()) record = std::move(read);
     return absl::OkStatus();
   }).IgnoreError();
   v1::Job ended = SoundJob();
@@ -268,7 +293,7 @@ std::vector<ServiceTarget> ServiceTargets() {
       {"bundle", {SoundBundle()}, RunBundle},
       {"bundle-record", {record.SerializeAsString()}, RunBundleRecord},
       {"sealed", {SoundSealed()}, RunSealed},
-      {"result", {SoundResult().SerializeAsString()}, RunResult},
+      {"result", {SignedResult(), SoundResult().SerializeAsString()}, RunResult},
       {"journal", {SoundJob().SerializeAsString(), ended.SerializeAsString()}, RunJournal},
       {"access", {kAccess}, RunAccess},
       WorkerTarget(),

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "server/app/key_files.h"
 
 namespace tritond::tests {
 
@@ -15,6 +16,14 @@ void ClusterTest::SetUp() {
   nodes = std::make_unique<RedisNodes>(3);
   ASSERT_TRUE(nodes->ok());
   config.cluster = nodes->addresses();
+  config.signing_key = NewSigningKey("cluster.key");
+}
+
+std::string ClusterTest::NewSigningKey(const std::string& name, server::TrustedKeys::Entry* entry) {
+  const server::SigningKey key = *server::SigningKey::Generate();
+  EXPECT_EQ(server::WriteSigningKey(Path(name), key, /*replace=*/true), absl::OkStatus());
+  if (entry != nullptr) *entry = {key.public_key(), name, false};
+  return Path(name);
 }
 
 void ClusterTest::TearDown() { other.reset(); }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "server/provenance/trusted_keys.h"
 #include "tests/support/daemon_fixture.h"
 #include "tests/support/redis_fixture.h"
 
@@ -17,6 +18,9 @@ class ClusterTest : public DaemonTest {
   void SetUp() override;
   void TearDown() override;
 
+  // Makes a signing key, in place of one of the same name, and gives its file; `entry` is its line for lists of trusted
+  // keys. All daemons have the same one unless a test says otherwise.
+  std::string NewSigningKey(const std::string& name, server::TrustedKeys::Entry* entry = nullptr);
   // Another daemon with a folder of its own.
   void StartOther();
   static grpc::Status CompileAt(v1::CompileService::Stub& at, const v1::CompileRequest& request,
