@@ -86,6 +86,7 @@ absl::StatusOr<std::string> WithRevoked(const std::string& text, const std::stri
 struct Arguments {
   std::string key_file, list_file, name = HostName();
   std::vector<std::string> which;
+  bool revoke_old = false;
 };
 
 absl::Status Make(const Arguments& arguments) {
@@ -119,6 +120,7 @@ absl::Status Roll(const Arguments& arguments) {
   // A key that was revoked because it was stolen is replaced, and stays revoked.
   const TrustedKeys::Entry* there = listed.ok() ? listed->Find(before->public_key().id()) : nullptr;
   if (there == nullptr) list = WithKey(*std::move(list), {before->public_key(), arguments.name + ".before", false});
+  if (list.ok() && arguments.revoke_old) list = WithRevoked(*list, before->public_key().ToText());
   if (list.ok()) list = WithKey(*std::move(list), {key->public_key(), arguments.name, false});
   if (!list.ok()) return list.status();
   absl::Status written = ReplaceFile(arguments.list_file, *list, kListMode);
@@ -194,6 +196,7 @@ int RunKeysCommand(int argc, char** argv) {
   for (int i = 0; i < 3; ++i) add_key(commands[i].first);
   for (int i = 2; i < 6; ++i) add_list(commands[i].first);
   for (int i = 0; i < 4; ++i) add_name(commands[i].first);
+  commands[2].first->add_flag("--revoke-old", arguments.revoke_old, "The old key was stolen: what it signed counts no more");
   commands[3].first->add_option("KEY", arguments.which, "ed25519:BASE64, as make and show print it")->required()->expected(1);
   commands[4].first->add_option("WHICH", arguments.which, "A name, an id of 8 digits or more, or ed25519:BASE64")->required();
   try {

@@ -80,6 +80,15 @@ TEST_F(KeysCommandTest, RollTrustsBothKeysAndTheirNamesDiffer) {
   EXPECT_TRUE(Trusts(Public()));
 }
 
+TEST_F(KeysCommandTest, RollRevokesAnOldKeyThatWasStolen) {
+  ASSERT_EQ(Run({"make", key, "--name", "red"}), 0);
+  const PublicKey stolen = Public();
+  ASSERT_EQ(Run({"roll", key, list, "--revoke-old"}), 0) << err;
+  EXPECT_FALSE(Trusts(stolen));
+  EXPECT_TRUE(Trusts(Public()));
+  EXPECT_EQ(Listed().entries().size(), 2u);
+}
+
 TEST_F(KeysCommandTest, RollingAStolenKeyLeavesItRevoked) {
   ASSERT_EQ(Run({"make", key, "--name", "red"}), 0);
   const PublicKey stolen = Public();

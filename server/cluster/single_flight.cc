@@ -253,12 +253,14 @@ std::optional<Verdict> SingleFlight::HearFreeLocked(uint64_t job, Flight* flight
 }
 
 std::optional<Verdict> SingleFlight::HearUnreadableLocked(uint64_t job, Flight* flight) {
-  flight->unreadable = true;
+  const bool asked_without = std::exchange(flight->unreadable, true);
   if (flight->step == Step::kLooking) {
     EnterLocked(flight, Step::kQueued);
     return Of(Verdict::Kind::kQueue);
   }
   if (flight->step == Step::kFollowing) return FollowOnLocked(job, flight);
+  // A failure that is told to this job alone, and not to be believed, would come again at once.
+  if (flight->step == Step::kClaiming && asked_without) return GoAloneLocked(job, flight);
   flight->pause = std::max(flight->pause, config_.first_poll);
   After(flight->step == Step::kClaiming ? absl::ZeroDuration() : flight->pause, &SingleFlight::Ask, job, *flight);
   return std::nullopt;

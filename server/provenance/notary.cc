@@ -18,6 +18,15 @@ bool IsDamage(Refusal refusal) {
          refusal == Refusal::kBadSignature;
 }
 
+// Whether something that was believed is not any more.
+bool Replace(const SigningKey& own, TrustedKeys trusted, std::shared_ptr<const TrustedKeys>* held) {
+  trusted.Add({own.public_key(), kOwnName, false});
+  auto now = std::make_shared<const TrustedKeys>(std::move(trusted));
+  const bool less = *held != nullptr && !now->Believes(**held);
+  *held = std::move(now);
+  return less;
+}
+
 }  // namespace
 
 const char* RefusalName(Refusal refusal) {
@@ -157,21 +166,15 @@ uint64_t Notary::refused(Origin origin, Refusal refusal) const {
 }
 
 bool Notary::Trust(TrustedKeys trusted) {
-  trusted.Add({public_key(), kOwnName, false});
-  auto now = std::make_shared<const TrustedKeys>(std::move(trusted));
   absl::MutexLock lock(&mu_);
-  const bool less = trusted_ != nullptr && !now->Believes(*trusted_);
-  trusted_ = std::move(now);
-  return less;
+  return Replace(*key_, std::move(trusted), &trusted_);
 }
 
 bool Notary::Adopt(SigningKey key, TrustedKeys trusted) {
   auto fresh = std::make_shared<const SigningKey>(std::move(key));
-  {
-    absl::MutexLock lock(&mu_);
-    key_ = std::move(fresh);
-  }
-  return Trust(std::move(trusted));
+  absl::MutexLock lock(&mu_);
+  key_ = std::move(fresh);  // Under one lock: what the key signs is trusted from its first record on.
+  return Replace(*key_, std::move(trusted), &trusted_);
 }
 
 std::shared_ptr<const SigningKey> Notary::key() const {

@@ -25,6 +25,10 @@ using testing::HasSubstr;
 constexpr char kEvil[] = "a binary that nobody compiled";
 
 class ProvenanceTest : public ClusterTest {
+ private:
+  prometheus::Registry registry_;
+  std::optional<server::SigningKey> cluster_key_;
+
  protected:
   void SetUp() override {
     ClusterTest::SetUp();
@@ -58,10 +62,6 @@ class ProvenanceTest : public ClusterTest {
 
   cache::OpenedCache thief;  // Has the engine's password.
   const server::SigningKey stolen_nothing = *server::SigningKey::Generate();  // A key that nobody trusts.
-
- private:
-  prometheus::Registry registry_;
-  std::optional<server::SigningKey> cluster_key_;
 };
 
 TEST_F(ProvenanceTest, WhatIsPlantedAtTheEngineIsRefusedCountedAndCompiledAgain) {
@@ -245,9 +245,12 @@ TEST_F(TwoKeysTest, ARolledKeySignsWithoutARestartAndLosesNothing) {
 
 class OwnKeyTest : public DaemonTest {
  protected:
+  // Without steps, which are records of their own.
   v1::CompileResponse CompileOk(const std::string& ir) {
+    v1::CompileRequest request = Request(ir);
+    request.set_debug_info(true);
     v1::CompileResponse response;
-    const grpc::Status status = Compile(Request(ir), &response);
+    const grpc::Status status = Compile(request, &response);
     EXPECT_TRUE(status.ok()) << status.error_message();
     return response;
   }
