@@ -12,8 +12,7 @@ bool HalvingStrategy::Halve(const TurnRecord& record) {
     if (record.HasLevel(candidate)) left.push_back(candidate);
   }
   if (left.size() <= kFew) return false;
-  std::stable_sort(left.begin(), left.end(),
-                   [&](size_t a, size_t b) { return record.LevelOf(a) < record.LevelOf(b); });
+  std::stable_sort(left.begin(), left.end(), [&](size_t a, size_t b) { return record.LevelOf(a) < record.LevelOf(b); });
   left.resize((left.size() + 1) / 2);
   field_ = std::move(left);
   next_ = 0;

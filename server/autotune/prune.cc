@@ -40,9 +40,9 @@ uint32_t ProgramsAtOnce(const KernelFacts& facts, const DeviceLimits& limits) {
   if (facts.programs_at_once > 0) return facts.programs_at_once;
   if (limits.threads == 0 || facts.Threads() == 0) return 0;
   const uint64_t most = limits.programs > 0 ? limits.programs : std::numeric_limits<uint32_t>::max();
-  return static_cast<uint32_t>(std::min({most, Times(facts.Threads(), limits.threads),
-                                         Times(facts.shared_bytes, limits.shared_bytes),
-                                         Times(uint64_t{facts.registers} * facts.Threads(), limits.registers)}));
+  return static_cast<uint32_t>(
+      std::min({most, Times(facts.Threads(), limits.threads), Times(facts.shared_bytes, limits.shared_bytes),
+                Times(uint64_t{facts.registers} * facts.Threads(), limits.registers)}));
 }
 
 std::vector<std::string> WhyUnpromising(const std::vector<KernelFacts>& kernels, const std::vector<bool>& dropped,
@@ -63,11 +63,12 @@ std::vector<std::string> WhyUnpromising(const std::vector<KernelFacts>& kernels,
     if (dropped[i]) continue;
     const uint64_t resident = threads(kernels[i]);
     if (kernels[i].spill_bytes > uint64_t{least_spill} + policy.spill_bytes) {
-      reasons[i] = absl::StrCat("spills ", kernels[i].spill_bytes, " bytes a thread; another candidate spills ",
-                                least_spill);
-    } else if (resident > 0 && static_cast<double>(resident) < policy.occupancy_share * static_cast<double>(most_threads)) {
-      reasons[i] = absl::StrCat("keeps ", resident, " threads on a multiprocessor; another candidate keeps ",
-                                most_threads);
+      reasons[i] =
+          absl::StrCat("spills ", kernels[i].spill_bytes, " bytes a thread; another candidate spills ", least_spill);
+    } else if (resident > 0 &&
+               static_cast<double>(resident) < policy.occupancy_share * static_cast<double>(most_threads)) {
+      reasons[i] =
+          absl::StrCat("keeps ", resident, " threads on a multiprocessor; another candidate keeps ", most_threads);
     }
   }
   return reasons;

@@ -28,15 +28,15 @@ struct KernelFacts {
   uint32_t num_warps = 0;
   uint32_t warp_size = 32;
   uint32_t num_ctas = 1;
-  uint64_t shared_bytes = 0;         // a program's
-  uint32_t registers = 0;            // a thread's
-  uint32_t spill_bytes = 0;          // a thread's
-  uint32_t programs_at_once = 0;     // of a multiprocessor, as the driver says
+  uint64_t shared_bytes = 0;      // a program's
+  uint32_t registers = 0;         // a thread's
+  uint32_t spill_bytes = 0;       // a thread's
+  uint32_t programs_at_once = 0;  // of a multiprocessor, as the driver says
   uint32_t Threads() const { return num_warps * warp_size; }
 };
 
-// Why the device cannot run such a kernel, as a sentence; "" when nothing speaks against it. Good for facts from options
-// alone and for those of a binary.
+// Why the device cannot run such a kernel, as a sentence; "" when nothing speaks against it. Good for facts from
+// options alone and for those of a binary.
 std::string WhyImpossible(const KernelFacts& facts, const DeviceLimits& limits);
 
 // How many programs a multiprocessor holds at once, by what each takes: the driver's word where it is known. 0 when

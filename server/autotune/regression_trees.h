@@ -2,8 +2,8 @@
 // Extremely randomised regression trees (Geurts, Ernst and Wehenkel, 2006), for tens to hundreds of rows.
 //
 // Every tree sees all rows. At each node every feature gets one threshold, drawn between its extremes there, and the
-// one that leaves the least variance splits the node. A leaf predicts its mean. The trees' mean is the prediction, their
-// disagreement the uncertainty: it is large between rows that differ much, and small where neighbours agree.
+// one that leaves the least variance splits the node. A leaf predicts its mean. The trees' mean is the prediction,
+// their disagreement the uncertainty: it is large between rows that differ much, and small where neighbours agree.
 #ifndef SERVER_AUTOTUNE_REGRESSION_TREES_H_
 #define SERVER_AUTOTUNE_REGRESSION_TREES_H_
 

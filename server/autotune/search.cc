@@ -17,7 +17,7 @@ constexpr double kExploreShare = 0.7;
 constexpr size_t kMostFinalists = 16;
 // A finalist's level may exceed the leader's by so many deviations of a visit.
 constexpr double kFinalistDeviations = 4;
-constexpr int kRoundsOfDecision = 4;   // a turn's
+constexpr int kRoundsOfDecision = 4;  // a turn's
 constexpr int kMostRoundsOfDecision = 256;
 
 }  // namespace

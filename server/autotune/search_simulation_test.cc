@@ -102,8 +102,8 @@ TEST(SearchSimulation, TheBudgetOfTimeHoldsOnEveryStrategy) {
   config.device_seconds = 0.2;
   Faults faults;
   faults.hang_seconds = 0.02;
-  for (StrategyKind strategy : {StrategyKind::kExhaustive, StrategyKind::kRandom, StrategyKind::kHalving,
-                                StrategyKind::kModelGuided}) {
+  for (StrategyKind strategy :
+       {StrategyKind::kExhaustive, StrategyKind::kRandom, StrategyKind::kHalving, StrategyKind::kModelGuided}) {
     const Summary summary = Repeat(LandscapeKind::kMatmul, strategy, 30, faults, config);
     EXPECT_EQ(summary.within_budget, 1);
     EXPECT_EQ(summary.right, 1);

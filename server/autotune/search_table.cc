@@ -25,10 +25,11 @@ void PrintRow(LandscapeKind kind, const Row& row, int searches) {
   SearchConfig config;
   config.strategy = row.strategy;
   std::vector<double> regrets, costs, tried;
-  int good = 0, clear = 0;
+  int good = 0, clear = 0, wrong = 0;
   for (int i = 0; i < searches; ++i) {
     const SimulatedResult result = Simulate(kind, Faults(), config, static_cast<uint64_t>(i) * 1000003);
     good += result.right && result.regret <= 0.02;
+    wrong += !result.right;
     clear += result.end == SearchEnd::kClear;
     regrets.push_back(result.regret);
     costs.push_back(result.cost_share);
@@ -37,7 +38,8 @@ void PrintRow(LandscapeKind kind, const Row& row, int searches) {
   std::printf("| %s | %s | %.1f %% | %.2f %% | %.1f %% | %.0f %% | %.1f %% |\n", NameOf(kind).c_str(), row.name,
               100.0 * good / searches, 100 * Median(regrets), 100 * Quantile(regrets, 0.95), 100 * Median(tried),
               100 * Median(costs));
-  if (clear < searches) std::fprintf(stderr, "%d of %d were not clear\n", searches - clear, searches);
+  if (wrong + searches - clear > 0)
+    std::fprintf(stderr, "%d of %d were not clear, %d without a right winner\n", searches - clear, searches, wrong);
 }
 
 }  // namespace

@@ -32,11 +32,12 @@ class Matmul {
                                       std::max(1.0, std::floor(65536 / (std::min(registers, 255.0) * warps * 32)))});
     const double tiles = std::ceil(m_ / bm) * std::ceil(n_ / bn);
     const double waves = std::ceil(tiles / (132 * resident));
-    const double arithmetic = 2 * bm * bn * k_ / 5e6;                      // µs at 5 TFLOP/s a multiprocessor
-    const double memory = (bm + bn) * k_ * 2 / 60e3;                       // µs at 60 GB/s
+    const double arithmetic = 2 * bm * bn * k_ / 5e6;  // µs at 5 TFLOP/s a multiprocessor
+    const double memory = (bm + bn) * k_ * 2 / 60e3;   // µs at 60 GB/s
     const double hidden = 1 + 0.6 / (stages * resident * warps * bk / 256);
     const double spills = registers > 255 ? 1 + (registers - 255) / 40 : 1;
-    return waves * resident * (std::max(arithmetic, memory) + 0.3 * std::min(arithmetic, memory)) * hidden * spills / 10;
+    return waves * resident * (std::max(arithmetic, memory) + 0.3 * std::min(arithmetic, memory)) * hidden * spills /
+           10;
   }
 
  private:
@@ -55,8 +56,12 @@ void AddMatmuls(std::mt19937_64& random, double unexplained, const std::vector<d
               const double time = matmul.Time(bm, bn, bk, warps, stages);
               if (std::isinf(time)) continue;
               const double locality = 1 + 0.03 * std::abs(std::log2(group / right_group));
-              landscape->numbers.push_back({{"BLOCK_M", bm}, {"BLOCK_N", bn}, {"BLOCK_K", bk}, {"num_warps", warps},
-                                            {"num_stages", stages}, {"GROUP_M", group}});
+              landscape->numbers.push_back({{"BLOCK_M", bm},
+                                            {"BLOCK_N", bn},
+                                            {"BLOCK_K", bk},
+                                            {"num_warps", warps},
+                                            {"num_stages", stages},
+                                            {"GROUP_M", group}});
               landscape->time_us.push_back(time * locality * Jitter(random, unexplained));
             }
 }

@@ -22,10 +22,10 @@ struct Landscape {
 
 enum class LandscapeKind {
   kElementwise,  // 30: block size and warps; memory bound, so that many are close
-  kMatmul,       // about 700: tiles, stages, warps; waves, occupancy and spills make cliffs; 4 % that no number explains
-  kRugged,       // the same with 15 % that no number explains
-  kFlat,         // 200 within 3 %
-  kLarge,        // about 2900: the matrix product with one more number
+  kMatmul,  // about 700: tiles, stages, warps; waves, occupancy and spills make cliffs; 4 % that no number explains
+  kRugged,  // the same with 15 % that no number explains
+  kFlat,    // 200 within 3 %
+  kLarge,   // about 2900: the matrix product with one more number
 };
 inline constexpr LandscapeKind kAllLandscapes[] = {LandscapeKind::kElementwise, LandscapeKind::kMatmul,
                                                    LandscapeKind::kRugged, LandscapeKind::kFlat, LandscapeKind::kLarge};
@@ -34,13 +34,13 @@ std::string NameOf(LandscapeKind kind);
 Landscape MakeLandscape(LandscapeKind kind, uint64_t seed);
 
 struct Faults {
-  double noise = 0.01;           // standard deviation of a sample's logarithm
-  double outlier_share = 0.02;   // of the samples: up to four times as long
-  double slowdown = 0.15;        // of a hot device's clock
+  double noise = 0.01;            // standard deviation of a sample's logarithm
+  double outlier_share = 0.02;    // of the samples: up to four times as long
+  double slowdown = 0.15;         // of a hot device's clock
   double heating_seconds = 0.02;  // of work, until it is nearly hot
-  double failing_share = 0.05;   // of the candidates
-  double hanging_share = 0.002;  // they fail too, after they have been waited for
-  double wrong_share = 0.03;     // of the candidates: they compute nonsense, in half the time
+  double failing_share = 0.05;    // of the candidates
+  double hanging_share = 0.002;   // they fail too, after they have been waited for
+  double wrong_share = 0.03;      // of the candidates: they compute nonsense, in half the time
   double hang_seconds = 0.5;
 };
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which candidates are worth a look. Search asks, turn for turn, and decides among what was found.
 //
-// | strategy          | looks at                                         | right for                                      |
-// |-------------------|--------------------------------------------------|------------------------------------------------|
-// | exhaustive        | everything                                       | tens of candidates                             |
-// | random            | a sample                                         | hundreds without numbers to learn from         |
-// | successive halving| everything once, the better half again, …        | hundreds that are cheap to run but noisy       |
-// | model guided      | what a model of the times so far finds promising | tens to thousands, described by their numbers  |
+//   exhaustive          looks at everything: tens of candidates
+//   random              looks at a sample: hundreds, without numbers to learn from
+//   successive halving  looks at everything once, at the better half again, …: hundreds, cheap to run but noisy
+//   model guided        looks at what a model of the times so far finds promising: tens to thousands with numbers
 #ifndef SERVER_AUTOTUNE_STRATEGY_H_
 #define SERVER_AUTOTUNE_STRATEGY_H_
 
