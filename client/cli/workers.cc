@@ -41,7 +41,10 @@ absl::Status Print(const Session& session, bool json, Client& client, const std:
   for (const v1::Worker& worker : workers->workers()) {
     std::string offers;
     for (const auto& target : worker.targets()) offers += target.name() + " ";
-    for (const auto& device : worker.devices()) offers += device.name() + " (" + device.model() + ") ";
+    for (const auto& device : worker.devices()) {
+      offers += device.name() + " (" + device.model() +
+                (device.lost().empty() ? "" : "out of service: " + device.lost()) + ") ";
+    }
     const bool attached = !worker.id().empty();
     const std::string confined = !attached ? "" : worker.confinement().empty() ? "NOTHING" : worker.confinement();
     out << absl::StrFormat("%-24s %-12s %8d %10s %8d %7d %-12s  %s\n", worker.name(), StateName(worker.state()),

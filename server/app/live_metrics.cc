@@ -101,7 +101,8 @@ void AddWorkers(const StatusView& view, Families* out) {
   double unconfined = 0;
   for (const StatusView::Worker& worker : view.workers) {
     ++states[worker.state];
-    unconfined += !worker.id.empty() && worker.confinement.empty();
+    unconfined += !worker.id.empty() && worker.devices.empty() &&
+                  worker.confinement.empty();  // Devices run, and compile nothing.
   }
   out->Begin("tritond_workers", "Workers by state.");
   for (const auto& [state, count] : states) out->Value(count, {{"state", absl::StrReplaceAll(state, {{" ", "_"}})}});

@@ -281,7 +281,8 @@ absl::Status Server::Listen() {
   grpc_init();  // Never undone: the last grpc_shutdown of a process may wait 10 s for a poller of gRPC 1.51.
   compile_service_ = std::make_unique<CompileServiceImpl>(*engine_, JobDesk{*jobs_, job_tasks_}, *gate_);
   artifact_service_ = std::make_unique<ArtifactServiceImpl>(*engine_, *gate_);
-  autotune_service_ = std::make_unique<AutotuneServiceImpl>();
+  tunings_ = std::make_unique<TuningDesk>(*engine_);
+  autotune_service_ = std::make_unique<AutotuneServiceImpl>(*tunings_, *gate_);
   admin_service_ = std::make_unique<AdminServiceImpl>(*engine_, JobDesk{*jobs_, job_tasks_}, *gate_);
   grpc::ServerBuilder builder;
   AddSideServices(config_, &builder);
@@ -384,8 +385,8 @@ absl::Status Server::StartHttp() {
   pages.not_ready = [this] { return NotReady(); };
   pages.degraded = [this] { return Degraded(); };
   texts_ = std::make_unique<JobTexts>(*engine_);
-  status_ = std::make_unique<StatusSource>(
-      StatusSource::Parts{*engine_, *jobs_, cache_, registry_, *texts_, tls_.get(), pages.not_ready, pages.degraded});
+  status_ = std::make_unique<StatusSource>(StatusSource::Parts{*engine_, *jobs_, cache_, registry_, *texts_, *tunings_,
+                                                               tls_.get(), pages.not_ready, pages.degraded});
   StatusApi::Sources sources;
   sources.status = [this] { return status_->Status(); };
   sources.job = [this](const std::string& id) { return status_->Job(id); };
@@ -519,12 +520,14 @@ void Server::WatchEngine() {
 void Server::UpdateHealth() {
   grpc::HealthCheckServiceInterface* health = grpc_->GetHealthCheckService();
   const bool ready = NotReady().empty();
-  if (healthy_ == ready) return;  // Watchers hear of changes alone.
+  const bool tunes = ready && engine_->devices().IsAnyInService();
+  if (healthy_ == ready && tunes_ == tunes) return;  // Watchers hear of changes alone.
   healthy_ = ready;
+  tunes_ = tunes;
   if (health == nullptr) return;  // The configuration has turned it off.
   for (const char* service : kHealthOfCompiles) health->SetServingStatus(service, ready);
   for (const char* service : kHealthOfCache) health->SetServingStatus(service, true);
-  health->SetServingStatus("tritond.v1.AutotuneService", false);
+  health->SetServingStatus("tritond.v1.AutotuneService", tunes);
 }
 
 void Server::RememberTargets(const std::string& text) {
@@ -542,6 +545,7 @@ void Server::RememberTargets(const std::string& text) {
 
 void Server::Shutdown(absl::Duration grace) {
   engine_->scheduler().SetDraining(true);
+  engine_->devices().Stop();
   engine_->targets().StopWaiting();  // No compile of theirs would begin.
   absl::Notification idle;
   size_t left = 0;
@@ -550,6 +554,7 @@ void Server::Shutdown(absl::Duration grace) {
     idle.Notify();
   });
   idle.WaitForNotification();
+  tunings_->Stop();
   jobs_->Close();  // What has not ended goes on in the next run.
   if (left != 0) log_(absl::StrCat("gives up ", left, " compiles that did not finish in time"));
   engine_->texts().Refuse();

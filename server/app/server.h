@@ -111,6 +111,7 @@ class Server final {
   std::unique_ptr<workers::WorkerPool> pool_;
   std::unique_ptr<CompileServiceImpl> compile_service_;
   std::unique_ptr<ArtifactServiceImpl> artifact_service_;
+  std::unique_ptr<TuningDesk> tunings_;
   std::unique_ptr<AutotuneServiceImpl> autotune_service_;
   std::unique_ptr<AdminServiceImpl> admin_service_;
   std::unique_ptr<TlsWatch> tls_;  // none: TCP is plain
@@ -123,6 +124,7 @@ class Server final {
   std::vector<std::unique_ptr<UnixListener>> unix_listeners_;
   std::unique_ptr<HttpServer> http_;
   std::vector<int> ports_;
+  bool tunes_ = false;           // whether they were told that tunings are served; likewise
   std::optional<bool> healthy_;  // what health checks were told last; the ticker's
   std::string engine_trouble_;   // what the log was told last; the ticker's
   std::atomic<bool> idle_{false};

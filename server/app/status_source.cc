@@ -48,7 +48,8 @@ StatusView::Worker ToWorker(const v1::Worker& worker, const Scheduler::Stats& st
   out.last_death = worker.last_death();
   for (const v1::Hello::Target& target : worker.targets()) out.targets.push_back(target.name());
   for (const v1::Hello::Device& device : worker.devices())
-    out.devices.push_back(absl::StrCat(device.name(), " ", device.model()));
+    out.devices.push_back(absl::StrCat(device.name(), " ", device.model(),
+                                       device.lost().empty() ? "" : ", out of service: ", device.lost()));
   auto done = stats.done.find(worker.id());
   if (done != stats.done.end()) out.jobs_done = done->second;
   out.resident_bytes = worker.resident_bytes();
@@ -57,6 +58,39 @@ StatusView::Worker ToWorker(const v1::Worker& worker, const Scheduler::Stats& st
   if (worker.has_attached()) {
     using google::protobuf::util::TimeUtil;
     out.attached = timing::FromWallTime(absl::FromUnixNanos(TimeUtil::TimestampToNanoseconds(worker.attached())), now);
+  }
+  return out;
+}
+
+std::string StateName(v1::CandidateReport::State state) {
+  switch (state) {
+    case v1::CandidateReport::STATE_COMPILED:
+      return "compiled";
+    case v1::CandidateReport::STATE_REJECTED:
+      return "rejected";
+    case v1::CandidateReport::STATE_WRONG:
+      return "wrong";
+    case v1::CandidateReport::STATE_TIMED:
+      return "timed";
+    case v1::CandidateReport::STATE_SKIPPED:
+      return "skipped";
+    default:
+      return "failed";
+  }
+}
+
+StatusView::Tuning ToTuning(const TuningGlimpse& glimpse) {
+  StatusView::Tuning out;
+  out.key = glimpse.key;
+  out.label = glimpse.label;
+  out.tenant = glimpse.tenant;
+  out.device = glimpse.device;
+  out.started = glimpse.started;
+  out.state = !glimpse.end.has_value() ? "running" : glimpse.end->ok() ? "done" : std::string(glimpse.end->message());
+  for (const v1::CandidateReport& report : glimpse.candidates) {
+    if (glimpse.winner == report.index()) out.winner = static_cast<int>(out.candidates.size());
+    out.candidates.push_back(
+        {report.name(), StateName(report.state()), report.reason(), report.median_us(), report.spread_us()});
   }
   return out;
 }
@@ -155,14 +189,17 @@ StatusView StatusSource::Status() const {
   view.stored_results = engine.store().index().size();
   view.stored_bytes = engine.store().index().size_bytes();
   view.stored_limit_bytes = engine.config().store.stored_bytes;
-  for (const v1::Worker& worker : engine.pool().List())
+  for (v1::Worker& worker : engine.pool().List()) {
+    engine.devices().Describe(&worker);
     view.workers.push_back(ToWorker(worker, view.scheduler, view.now));
+  }
   view.targets = Targets(engine, parts_.jobs);
   view.levels = Levels(parts_.registry);
   view.stores = parts_.cache.stats();
   view.latency = {{"hit", engine.activity().hits().Points()},
                   {"queue", engine.activity().waits().Points()},
                   {"compile", engine.activity().runs().Points()}};
+  for (const TuningGlimpse& glimpse : parts_.tunings.Latest()) view.tunings.push_back(ToTuning(glimpse));
   if (engine.cluster() != nullptr) view.cluster = ToCluster(engine.config().name, *engine.cluster());
   view.jobs = engine.activity().jobs().Latest(kJobsShown);
   return view;

@@ -13,6 +13,7 @@
 #include "server/jobs/job_book.h"
 #include "server/rpc/engine.h"
 #include "server/rpc/job_texts.h"
+#include "server/rpc/tuning_desk.h"
 #include "server/web/status_api.h"
 #include "server/web/status_view.h"
 
@@ -27,6 +28,7 @@ class StatusSource final {
     const cache::OpenedCache& cache;
     const prometheus::Registry& registry;  // where the caches count
     const JobTexts& texts;
+    const TuningDesk& tunings;
     const TlsWatch* tls;  // null: TCP is plain
     std::function<std::string()> not_ready, degraded;
   };

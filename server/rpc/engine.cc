@@ -301,6 +301,7 @@ void Engine::OnAttached(const std::string& worker, const v1::Hello& hello) {
     targets.push_back(
         {target.name(), hello.build_id(), target.binary_format(), target.binary_available(), target.why_not(), true});
   }
+  devices_.OnAttached(worker, hello);
   scheduler_.WorkerAttached(worker, std::move(offer));
   bool local = false;
   for (const v1::Worker& known : pool_->List()) local |= known.id() == worker && known.local();
@@ -453,6 +454,8 @@ Outcome Engine::SettleFailure(const LeasedJob& job, const v1::CompileOutcome& ou
   return settled;
 }
 
+void Engine::OnMeasured(const std::string&, v1::MeasureOutcome outcome) { devices_.OnMeasured(std::move(outcome)); }
+
 void Engine::OnRetire(const std::string& worker) { scheduler_.RetireWorker(worker); }
 
 void Engine::OnKilled(uint64_t lease, const std::string& report) { scheduler_.Blame(lease, report); }
@@ -464,6 +467,7 @@ void Engine::OnEnded(const std::string& worker, const workers::WorkerEnd& end) {
   tasks_.Run([this, worker, end] {
     if (end.kind != workers::WorkerEnd::Kind::kStopped) metrics_.workers_lost.Increment();
     targets_.WorkerGone(worker);
+    devices_.OnEnded(worker, end.report);
     scheduler_.WorkerLost(worker, {ToLoss(end.kind), end.report, end.begun});
     {
       absl::MutexLock lock(&mu_);

@@ -21,6 +21,7 @@
 #include "server/admission/target_catalog.h"
 #include "server/rpc/activity.h"
 #include "server/rpc/cluster_link.h"
+#include "server/rpc/device_desk.h"
 #include "server/rpc/error_memory.h"
 #include "server/rpc/metrics.h"
 #include "server/rpc/response.h"
@@ -60,7 +61,10 @@ class Engine final : public Executor, public workers::PoolListener {
          std::function<void(const std::string&)> log, std::function<void(const std::string&)> targets_changed);
   ~Engine() override;
   // The pool that runs the jobs; before the first request, and for life.
-  void Connect(workers::WorkerPool& pool) { pool_ = &pool; }
+  void Connect(workers::WorkerPool& pool) {
+    pool_ = &pool;
+    devices_.Connect(pool);
+  }
   // Other daemons to share work and results with; before the first request, and for life. The engine's own caches hold
   // what this daemon has.
   void JoinCluster(const ClusterAccess& access);
@@ -101,6 +105,7 @@ class Engine final : public Executor, public workers::PoolListener {
   workers::WorkerPool& pool() { return *pool_; }
   Metrics& metrics() { return metrics_; }
   Activity& activity() { return activity_; }
+  DeviceDesk& devices() { return devices_; }
   const EngineConfig& config() const { return config_; }
   // Hands a result that this daemon has got to its cluster, in the background.
   void Share(const std::string& key, std::shared_ptr<const StoredResult> result) {
@@ -140,6 +145,7 @@ class Engine final : public Executor, public workers::PoolListener {
   void OnProgress(const std::string& worker, uint64_t lease, v1::Stage stage) override;
   void OnQuery(const std::string& worker, v1::StepQuery query) override;
   void OnOutcome(const std::string& worker, v1::CompileOutcome outcome) override;
+  void OnMeasured(const std::string& worker, v1::MeasureOutcome outcome) override;
   void OnRetire(const std::string& worker) override;
   void OnEnded(const std::string& worker, const workers::WorkerEnd& end) override;
   void OnKilled(uint64_t lease, const std::string& report) override;
@@ -184,6 +190,7 @@ class Engine final : public Executor, public workers::PoolListener {
   StepShelf steps_;
   ErrorMemory errors_;
   TargetCatalog targets_;
+  DeviceDesk devices_;
   Scheduler scheduler_;
   workers::WorkerPool* pool_ = nullptr;
   ProgressListener progress_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "absl/strings/str_cat.h"
 #include "server/rpc/blocking_stream.h"
 #include "server/rpc/bundle.h"
 #include "server/rpc/parse_digest.h"

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "absl/strings/str_cat.h"
 #include "server/rpc/blocking_stream.h"
 #include "server/rpc/bundle.h"
 #include "server/rpc/reactors.h"

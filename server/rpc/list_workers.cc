@@ -10,6 +10,7 @@ grpc::ServerUnaryReactor* ListWorkers(Engine& engine, const Caller& caller, grpc
   for (v1::Worker& worker : engine.pool().List()) {
     v1::Worker& out = *response->add_workers();
     out = std::move(worker);
+    engine.devices().Describe(&out);
     auto running = stats.running.find(out.id());
     if (running != stats.running.end()) {
       for (const OpenJob& job : running->second) {

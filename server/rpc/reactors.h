@@ -9,7 +9,6 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "server/rpc/status.h"
 
@@ -44,12 +43,6 @@ Message TakeRequest(const Message* request) {
   Message taken;
   taken.Swap(const_cast<Message*>(request));
   return taken;
-}
-
-// The answer of an RPC that this server does not have.
-inline absl::Status NotOffered(absl::string_view method) {
-  return WithReason(absl::UnimplementedError(absl::StrCat(method, " is not offered by this version of tritond")),
-                    "NOT_OFFERED");
 }
 
 // By the clock that shows `now`; InfiniteFuture when the caller set none. gRPC knows how much time is left by a clock

@@ -8,12 +8,14 @@
 
 #include "proto/v1/admin.pb.h"
 #include "proto/v1/artifact.pb.h"
+#include "proto/v1/autotune.pb.h"
 #include "proto/v1/compile.pb.h"
 #include "server/admission/access.h"
 #include "server/jobs/job_book.h"
 #include "server/rpc/engine.h"
 #include "server/rpc/stream_slots.h"
 #include "server/rpc/task_thread.h"
+#include "server/rpc/tuning_desk.h"
 
 namespace tritond::server {
 
@@ -57,6 +59,13 @@ grpc::ServerWriteReactor<v1::BundleChunk>* Export(Engine& engine, StreamSlots& s
                                                   const v1::ExportRequest* request);
 grpc::ServerReadReactor<v1::BundleChunk>* Import(Engine& engine, StreamSlots& slots,
                                                  grpc::CallbackServerContext* context, v1::ImportResponse* response);
+
+// AutotuneService. Each caller of Autotune takes one of the slots while it waits.
+grpc::ServerWriteReactor<v1::AutotuneResponse>* Autotune(TuningDesk& tunings, const Caller& caller, StreamSlots& slots,
+                                                         grpc::CallbackServerContext* context,
+                                                         const v1::AutotuneRequest* request);
+grpc::ServerUnaryReactor* GetTuning(TuningDesk& tunings, grpc::CallbackServerContext* context,
+                                    const v1::GetTuningRequest* request, v1::Tuning* response);
 
 // AdminService. Of other tenants' jobs a caller of one tenant sees numbers alone.
 grpc::ServerUnaryReactor* ListWorkers(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,

@@ -74,11 +74,11 @@ ArtifactServiceImpl::ArtifactServiceImpl(Engine& engine, const Gate& gate) : eng
   bound("Export", kList, &ArtifactServiceImpl::Export);
 }
 
-AutotuneServiceImpl::AutotuneServiceImpl() {
+AutotuneServiceImpl::AutotuneServiceImpl(TuningDesk& tunings, const Gate& gate) : tunings_(tunings), gate_(gate) {
   const auto bound = [this](const char* name, const WireLimits& limits, auto method) {
     MarkMethodCallback(IndexOf("tritond.v1.AutotuneService", name), Bounded(this, limits, method));
   };
-  bound("Autotune", kKernel, &AutotuneServiceImpl::Autotune);
+  bound("Autotune", kKernels, &AutotuneServiceImpl::Autotune);
   bound("GetTuning", kSmall, &AutotuneServiceImpl::GetTuning);
 }
 
@@ -208,12 +208,16 @@ grpc::ServerReadReactor<v1::BundleChunk>* ArtifactServiceImpl::Import(grpc::Call
 
 grpc::ServerWriteReactor<v1::AutotuneResponse>* AutotuneServiceImpl::Autotune(grpc::CallbackServerContext* context,
                                                                               const v1::AutotuneRequest* request) {
-  return new FailedWriter<v1::AutotuneResponse>(NotOffered("Autotune"));
+  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kCompile);  // Its kernels run.
+  if (!caller.ok()) return new FailedWriter<v1::AutotuneResponse>(caller.status());
+  return server::Autotune(tunings_, *caller, callers_, context, request);
 }
 
 grpc::ServerUnaryReactor* AutotuneServiceImpl::GetTuning(grpc::CallbackServerContext* context,
                                                          const v1::GetTuningRequest* request, v1::Tuning* response) {
-  return FinishNow(context, NotOffered("GetTuning"));
+  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  if (!caller.ok()) return FinishNow(context, caller.status());
+  return server::GetTuning(tunings_, context, request, response);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::ListWorkers(grpc::CallbackServerContext* context,

@@ -14,6 +14,7 @@
 #include "server/rpc/gate.h"
 #include "server/rpc/rpcs.h"
 #include "server/rpc/stream_slots.h"
+#include "server/rpc/tuning_desk.h"
 
 namespace tritond::server {
 
@@ -77,12 +78,19 @@ class ArtifactServiceImpl final : public v1::ArtifactService::CallbackService {
 
 class AutotuneServiceImpl final : public v1::AutotuneService::CallbackService {
  public:
-  AutotuneServiceImpl();
+  AutotuneServiceImpl(TuningDesk& tunings, const Gate& gate);
 
   grpc::ServerWriteReactor<v1::AutotuneResponse>* Autotune(grpc::CallbackServerContext* context,
                                                            const v1::AutotuneRequest* request) override;
   grpc::ServerUnaryReactor* GetTuning(grpc::CallbackServerContext* context, const v1::GetTuningRequest* request,
                                       v1::Tuning* response) override;
+
+ private:
+  static constexpr int kCallers = 64;  // that wait for tunings, each with a thread
+
+  TuningDesk& tunings_;
+  const Gate& gate_;
+  StreamSlots callers_{kCallers};
 };
 
 class AdminServiceImpl final : public v1::AdminService::CallbackService {

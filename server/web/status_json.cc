@@ -167,6 +167,26 @@ Json ClusterJson(const StatusView::Cluster& cluster) {
       {"publish_failures", cluster.publish_failures}};
 }
 
+// [name, median, spread, state, reason] a candidate: there may be thousands.
+Json TuningsJson(const StatusView& view, const PageAccess& access) {
+  Json tunings = Json::array();
+  for (const StatusView::Tuning& tuning : view.tunings) {
+    if (!access.Shows(tuning.tenant)) continue;
+    Json candidates = Json::array();
+    for (const StatusView::Tuning::Candidate& one : tuning.candidates)
+      candidates.push_back({one.name, one.median_us, one.spread_us, one.state, one.reason});
+    tunings.push_back({{"key", tuning.key},
+                       {"label", tuning.label},
+                       {"tenant", tuning.tenant},
+                       {"device", tuning.device},
+                       {"started_unix_ms", Unix(view, tuning.started)},
+                       {"state", tuning.state},
+                       {"winner", tuning.winner},
+                       {"candidates", std::move(candidates)}});
+  }
+  return tunings;
+}
+
 Json AccessJson(const PageAccess& access) {
   return {{"details", access.details},
           {"ir", access.ir},
@@ -203,6 +223,7 @@ std::string StatusJson(const StatusView& view, const PageAccess& access) {
             {"workers", WorkersJson(view, access)},
             {"cache", CachesJson(view)},
             {"latency", LatencyJson(view)},
+            {"tunings", TuningsJson(view, access)},
             {"cluster", view.cluster.has_value() ? ClusterJson(*view.cluster) : Json()}};
   Json& jobs = json["jobs"] = Json::array();
   for (const auto& record : view.jobs) {

@@ -39,6 +39,18 @@ struct StatusView {
     std::string name;
     uint64_t hits = 0, misses = 0, errors = 0;
   };
+  // A search for the fastest kernel.
+  struct Tuning {
+    struct Candidate {
+      std::string name, state, reason;
+      double median_us = 0, spread_us = 0;  // 0: not timed
+    };
+    std::string key, label, tenant, device;
+    absl::Time started;
+    std::string state;  // "running", "done" or why it failed
+    int winner = -1;    // index of a candidate; -1: none yet
+    std::vector<Candidate> candidates;
+  };
   struct Series {
     std::string name;  // "hit", "queue", "compile"
     std::vector<LatencySeries::Point> points;
@@ -68,6 +80,7 @@ struct StatusView {
   std::vector<CacheLevel> levels;
   std::vector<cache::StoreStats> stores;
   std::vector<Series> latency;
+  std::vector<Tuning> tunings;                         // newest first
   std::optional<Cluster> cluster;                      // nothing: this daemon keeps to itself
   std::vector<std::shared_ptr<const JobRecord>> jobs;  // newest first
 };

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "absl/synchronization/notification.h"
-#include "proto/v1/autotune.grpc.pb.h"
 #include "tests/support/daemon_fixture.h"
 
 namespace tritond::tests {
@@ -258,17 +257,6 @@ TEST_F(ErrorsTest, GarbageOnTheWireIsRefused) {
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     EXPECT_EQ(ReasonOf(status), "BAD_MESSAGE");
   }
-}
-
-TEST_F(ErrorsTest, WhatIsNotOfferedSaysSo) {
-  Start();
-  grpc::ClientContext context;
-  v1::GetTuningRequest request;
-  v1::Tuning tuning;
-  const grpc::Status status = v1::AutotuneService::NewStub(channel)->GetTuning(&context, request, &tuning);
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
-  EXPECT_EQ(ReasonOf(status), "NOT_OFFERED");
-  EXPECT_THAT(status.error_message(), HasSubstr("GetTuning"));
 }
 
 }  // namespace

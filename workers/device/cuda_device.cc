@@ -50,6 +50,9 @@ class CudaDevice final : public Device {
   std::string Model() const override { return model_; }
   std::string Driver() const override { return absl::StrCat(version_ / 1000, ".", version_ % 1000 / 10); }
 
+  DeviceFacts Facts() const override;
+  KernelFacts FactsOf(const Kernel& kernel) const override;
+
   absl::StatusOr<std::unique_ptr<Kernel>> Load(absl::string_view binary, const KernelInfo& info) override;
   absl::StatusOr<Buffer> Allocate(uint64_t bytes) override;
   absl::Status CopyIn(const Buffer& buffer, uint64_t offset, absl::Span<const char> bytes) override;
@@ -114,6 +117,48 @@ absl::Status CudaDevice::Start() {
   if (status.ok()) status = driver_->Check(driver_->context_retain(&context_, id_), Name());
   if (!status.ok()) context_ = nullptr;
   return status;
+}
+
+// What the driver does not tell stays 0.
+DeviceFacts CudaDevice::Facts() const {
+  constexpr int kHopper = 9;
+  const auto attribute = [this](int number) {
+    return static_cast<uint32_t>(std::max(0, Attribute(number).value_or(0)));
+  };
+  DeviceFacts facts;
+  size_t memory_bytes = 0;
+  if (driver_->device_memory(&memory_bytes, id_) == 0) facts.memory_bytes = memory_bytes;
+  facts.clock_mhz = attribute(CudaDriver::kClockKhz) / 1000;
+  facts.memory_clock_mhz = attribute(CudaDriver::kMemoryClockKhz) / 1000;
+  facts.threads_per_program = attribute(CudaDriver::kMaxThreads);
+  facts.programs_per_cluster = major_ >= kHopper ? 16 : 1;
+  facts.shared_bytes_per_program = static_cast<uint64_t>(max_shared_bytes_);
+  facts.registers_per_thread = 255;
+  facts.threads = attribute(CudaDriver::kMaxThreadsOfMultiprocessor);
+  facts.programs = attribute(CudaDriver::kMaxBlocksOfMultiprocessor);
+  facts.shared_bytes = attribute(CudaDriver::kSharedBytesOfMultiprocessor);
+  facts.registers = attribute(CudaDriver::kRegistersOfMultiprocessor);
+  return facts;
+}
+
+KernelFacts CudaDevice::FactsOf(const Kernel& kernel) const {
+  const auto* cuda_kernel = dynamic_cast<const CudaKernel*>(&kernel);
+  KernelFacts facts;
+  if (cuda_kernel == nullptr || !Enter().ok()) return facts;
+  const auto attribute = [&](int number) {
+    int value = 0;
+    const CudaResult result = driver_->function_get(&value, number, cuda_kernel->function());
+    return static_cast<uint32_t>(result == 0 ? std::max(0, value) : 0);
+  };
+  const KernelInfo& info = kernel.info();
+  facts.registers = attribute(CudaDriver::kRegisters);
+  facts.spill_bytes = attribute(CudaDriver::kLocalBytes);
+  facts.shared_bytes = uint64_t{info.shared} + attribute(CudaDriver::kStaticSharedBytes);
+  int blocks = 0;
+  const int threads = static_cast<int>(info.num_warps * info.warp_size);
+  if (driver_->occupancy(&blocks, cuda_kernel->function(), threads, info.shared) == 0 && blocks > 0)
+    facts.programs_at_once = static_cast<uint32_t>(blocks);
+  return facts;
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CudaDevice::Load(absl::string_view binary, const KernelInfo& info) {

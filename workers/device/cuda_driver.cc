@@ -65,6 +65,7 @@ absl::StatusOr<std::unique_ptr<CudaDriver>> CudaDriver::Open(const std::string& 
   find("cuDeviceGet", driver->device_get);
   find("cuDeviceGetName", driver->device_name);
   find("cuDeviceGetAttribute", driver->device_attribute);
+  find("cuDeviceTotalMem_v2", driver->device_memory);
   find("cuDevicePrimaryCtxRetain", driver->context_retain);
   find("cuDevicePrimaryCtxRelease_v2", driver->context_release);
   find("cuCtxSetCurrent", driver->context_set);
@@ -79,6 +80,7 @@ absl::StatusOr<std::unique_ptr<CudaDriver>> CudaDriver::Open(const std::string& 
   find("cuModuleGetFunction", driver->module_function);
   find("cuFuncGetAttribute", driver->function_get);
   find("cuFuncSetAttribute", driver->function_set);
+  find("cuOccupancyMaxActiveBlocksPerMultiprocessor", driver->occupancy);
   find("cuLaunchKernelEx", driver->launch);
   find("cuEventCreate", driver->event_create);
   find("cuEventDestroy_v2", driver->event_destroy);

@@ -45,8 +45,20 @@ struct CudaLaunchConfig {
 static_assert(sizeof(CudaLaunchConfig) == 56, "the driver's layout");
 
 struct CudaDriver {
-  enum DeviceAttribute : int { kL2CacheBytes = 38, kMajor = 75, kMinor = 76, kMaxSharedBytes = 97 };
-  enum FunctionAttribute : int { kStaticSharedBytes = 1, kMaxDynamicSharedBytes = 8 };
+  enum DeviceAttribute : int {
+    kMaxThreads = 1,
+    kClockKhz = 13,
+    kMemoryClockKhz = 36,
+    kL2CacheBytes = 38,
+    kMaxThreadsOfMultiprocessor = 39,
+    kMajor = 75,
+    kMinor = 76,
+    kSharedBytesOfMultiprocessor = 81,
+    kRegistersOfMultiprocessor = 82,
+    kMaxSharedBytes = 97,
+    kMaxBlocksOfMultiprocessor = 106
+  };
+  enum FunctionAttribute : int { kStaticSharedBytes = 1, kLocalBytes = 3, kRegisters = 4, kMaxDynamicSharedBytes = 8 };
   enum JitOption : int { kErrorLog = 5, kErrorLogBytes = 6 };
 
   // Opens the driver's library and starts the driver. FailedPrecondition: there is none, or it does not work here.
@@ -62,6 +74,7 @@ struct CudaDriver {
   CudaResult (*device_get)(CudaDeviceId* device, int index);
   CudaResult (*device_name)(char* name, int bytes, CudaDeviceId device);
   CudaResult (*device_attribute)(int* value, int attribute, CudaDeviceId device);
+  CudaResult (*device_memory)(size_t* bytes, CudaDeviceId device);
   CudaResult (*context_retain)(CudaContext* context, CudaDeviceId device);
   CudaResult (*context_release)(CudaDeviceId device);
   CudaResult (*context_set)(CudaContext context);
@@ -76,6 +89,7 @@ struct CudaDriver {
   CudaResult (*module_function)(CudaFunction* function, CudaModule module, const char* name);
   CudaResult (*function_get)(int* value, int attribute, CudaFunction function);
   CudaResult (*function_set)(CudaFunction function, int attribute, int value);
+  CudaResult (*occupancy)(int* blocks, CudaFunction function, int threads, size_t shared_bytes);
   CudaResult (*launch)(const CudaLaunchConfig* config, CudaFunction function, void** parameters, void** extra);
   CudaResult (*event_create)(CudaEvent* event, unsigned int flags);
   CudaResult (*event_destroy)(CudaEvent event);

@@ -90,6 +90,30 @@ struct TimingOptions {
   bool flush_l2 = false;  // overwrite the device's last cache before each, where it has one of its own
 };
 
+// What a device offers; 0: it does not say.
+struct DeviceFacts {
+  uint64_t memory_bytes = 0;
+  uint32_t clock_mhz = 0;  // at most
+  uint32_t memory_clock_mhz = 0;
+  uint32_t threads_per_program = 0;
+  uint32_t programs_per_cluster = 0;
+  uint64_t shared_bytes_per_program = 0;
+  uint32_t registers_per_thread = 0;
+  // Of one multiprocessor, which several programs share.
+  uint32_t threads = 0;
+  uint32_t programs = 0;
+  uint64_t shared_bytes = 0;
+  uint64_t registers = 0;
+};
+
+// What a device says of a loaded kernel; 0: nothing.
+struct KernelFacts {
+  uint32_t registers = 0;         // a thread's
+  uint32_t spill_bytes = 0;       // a thread's, with its arrays
+  uint64_t shared_bytes = 0;      // a program's
+  uint32_t programs_at_once = 0;  // on one multiprocessor
+};
+
 // One device. Used by one thread at a time. Statuses mean the same on every device:
 //   InvalidArgument     the kernel, its metadata or its arguments are wrong
 //   ResourceExhausted   the device has not enough memory, shared memory or registers
@@ -107,6 +131,9 @@ class Device {
   virtual std::string Target() const = 0;  // what to compile for: "cuda:90"
   virtual std::string Model() const = 0;   // "NVIDIA H200"
   virtual std::string Driver() const = 0;  // its version, as text
+  virtual DeviceFacts Facts() const { return {}; }
+  // Of a kernel of this device.
+  virtual KernelFacts FactsOf(const Kernel& kernel) const { return {}; }
 
   // Loads `binary` (a cubin, a shared object …) with what its compile said about it.
   virtual absl::StatusOr<std::unique_ptr<Kernel>> Load(absl::string_view binary, const KernelInfo& info) = 0;

@@ -248,4 +248,30 @@ void use_stack(Parameters p) {
   rt().barrier(At<94>());
   if (rt().thread_id() == 0) Store<95>(Parameter<int32_t*>(p, 0), space[32767] + 0);
 }
+
+// ---- of workers/measure: kernels that all say they compute out[i] = 3 * i for i < 64 ----
+
+void triple(Parameters p) { Store<1>(Parameter<int32_t*>(p, 0) + rt().thread_id(), 3 * rt().thread_id()); }
+
+void triple_slowly(Parameters p) {
+  for (int i = 0; i < 2000; ++i) rt().shuffle(At<1>(), 1, 0);
+  triple(p);
+}
+
+void triple_wrong(Parameters p) { Store<1>(Parameter<int32_t*>(p, 0) + rt().thread_id(), 3 * rt().thread_id() + 1); }
+
+// Relies on what its output held before.
+void triple_added(Parameters p) {
+  int32_t* out = Parameter<int32_t*>(p, 0) + rt().thread_id();
+  Store<1>(out, Load<1>(out) + 3 * rt().thread_id());
+}
+
+void triple_not(Parameters) {}
+
+void triple_crash(Parameters) { *static_cast<volatile int*>(nullptr) = 1; }
+
+void triple_hang(Parameters) {
+  for (volatile int forever = 1; forever != 0;) {
+  }
+}
 }

@@ -191,14 +191,15 @@ void WorkerPool::OnMessage(const std::shared_ptr<Session>& session, v1::WorkerMe
     lease = message.has_progress()   ? message.progress().lease()
             : message.has_query()    ? message.query().lease()
             : message.has_compiled() ? message.compiled().lease()
+            : message.has_measured() ? message.measured().lease()
                                      : 0;
     auto it = worker->leases.find(lease);
     if (it == worker->leases.end()) {
       // Fenced: given to another since, or never this one's.
-      if (message.has_progress() || message.has_query() || message.has_compiled()) return;
+      if (message.has_progress() || message.has_query() || message.has_compiled() || message.has_measured()) return;
     } else if (message.has_progress()) {
       it->second.begun = true;
-    } else if (message.has_compiled()) {
+    } else if (message.has_compiled() || message.has_measured()) {
       worker->leases.erase(it);
       if (worker->local) children_->MarkUseful(worker->hello.pid());
     }
@@ -206,6 +207,7 @@ void WorkerPool::OnMessage(const std::shared_ptr<Session>& session, v1::WorkerMe
   if (message.has_progress()) listener_.OnProgress(id, lease, message.progress().stage());
   if (message.has_query()) listener_.OnQuery(id, std::move(*message.mutable_query()));
   if (message.has_compiled()) listener_.OnOutcome(id, std::move(*message.mutable_compiled()));
+  if (message.has_measured()) listener_.OnMeasured(id, std::move(*message.mutable_measured()));
   if (message.has_retire()) {
     log_(absl::StrCat("worker ", id, " retires"));
     listener_.OnRetire(id);

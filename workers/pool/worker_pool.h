@@ -38,6 +38,8 @@ class PoolListener {
   // The worker waits for Answer. This and OnOutcome: only for leases that the worker holds.
   virtual void OnQuery(const std::string& worker, v1::StepQuery query) = 0;
   virtual void OnOutcome(const std::string& worker, v1::CompileOutcome outcome) = 0;
+  // The same for leases of devices.
+  virtual void OnMeasured(const std::string& worker, v1::MeasureOutcome outcome) {}
   // The worker is about to end. Once this has returned, no Start may name it.
   virtual void OnRetire(const std::string& worker) = 0;
   virtual void OnEnded(const std::string& worker, const WorkerEnd& end) = 0;

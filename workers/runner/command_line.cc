@@ -19,6 +19,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "timing/steady/steady_time.h"
+#include "workers/measure/kernel_process.h"
+#include "workers/runner/device_runner.h"
 #include "workers/runner/handover.h"
 #include "workers/runner/limits.h"
 #include "workers/runner/runner.h"
@@ -166,6 +168,7 @@ int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
   uint64_t recycle_mb = 4096;
   options.max_jobs = 1000;
   bool once = false;
+  std::vector<std::string> devices;
   bool no_sandbox = false;
   app.add_option("--server", options.server, "The daemon: HOST:PORT or unix:PATH; one of several behind one name")
       ->required();
@@ -180,6 +183,11 @@ int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
       ->capture_default_str();
   app.add_option("--recycle-mb", recycle_mb, "And with more resident memory than this after a job; 0: never")
       ->capture_default_str();
+  app.add_option("--devices", devices,
+                 "Measure kernels on these devices instead of compiling: cuda:0,cuda:1 or host:0. Kernels run with the "
+                 "rights of this user")
+      ->delimiter(',')
+      ->type_name("DEVICE,…");
   app.add_flag("--once", once, "End when the connection ends, instead of connecting again");
   app.add_flag(
       "--no-sandbox", no_sandbox,
@@ -196,7 +204,23 @@ int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
   options.max_resident_bytes = recycle_mb << 20;
 
   HoldStopSignals();
+  auto measure = [&] {
+    absl::Status status = PrepareToDial(credentials, &options);
+    if (status.ok()) {
+      status = RunDeviceWorker({options.server,
+                                options.dial,
+                                options.credentials,
+                                options.name,
+                                options.version,
+                                devices,
+                                {"/proc/self/exe", kKernelProcessFlag}});
+    }
+    if (status.ok()) return kExitStopped;
+    fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+    return kExitLost;
+  };
   auto work = [&] {
+    if (!devices.empty()) return measure();
     absl::Status limited = LimitProcess(memory_limit_mb << 20);
     if (!limited.ok()) return Refuse(limited);
     absl::Status prepared = PrepareToDial(credentials, &options);

@@ -19,13 +19,13 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "proto/v1/worker.grpc.pb.h"
 #include "timing/steady/event.h"
 #include "timing/steady/steady_time.h"
+#include "workers/runner/channel.h"
 #include "workers/runner/convert.h"
 #include "workers/runner/job_usage.h"
 #include "workers/runner/lease_term.h"
@@ -41,10 +41,6 @@ using Stream = grpc::ClientReaderWriter<v1::WorkerMessage, v1::DaemonMessage>;
 // Deeply nested IR makes a compiler recurse deeply.
 constexpr size_t kCompileStackBytes = size_t{256} << 20;
 constexpr int kExitCancelled = 75;
-constexpr int kKeepaliveMs = 6000;  // not under the 5 s that daemons permit
-constexpr int kKeepaliveTimeoutMs = 4000;
-// How long an address may be silent before the next one is dialled; gRPC's own patience is 20 s.
-constexpr int kConnectMs = 5000;
 // A daemon that takes longer to look something up costs more than it saves.
 constexpr absl::Duration kRecallPatience = absl::Seconds(2);
 // A worker that is told to end while it dials waits so long for the daemon's welcome, and one that retires so long for
@@ -197,20 +193,9 @@ void Runner::Retire() {
 
 absl::Status Runner::Serve() {
   grpc_init();  // Never undone: the last grpc_shutdown of a process may wait 10 s for a poller of gRPC 1.51.
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(-1);
-  arguments.SetMaxSendMessageSize(-1);
-  // A daemon that is gone without a word is noticed within ten seconds; heartbeats alone are written into the void.
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   const Credentials& credentials = options_.credentials;
   if (!credentials.token.empty()) context_.AddMetadata("authorization", absl::StrCat("Bearer ", credentials.token));
-  const DialTarget dial = options_.dial.target.empty() ? DialTarget{options_.server, ""} : options_.dial;
-  if (!dial.authority.empty()) arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, dial.authority);
-  if (absl::StrContains(dial.target, ',')) arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
-  auto channel = grpc::CreateCustomChannel(dial.target, ChannelCredentials(credentials), arguments);
-  auto stub = v1::WorkerService::NewStub(channel);
+  auto stub = v1::WorkerService::NewStub(MakeWorkerChannel(options_.server, options_.dial, credentials));
   context_.set_wait_for_ready(false);
   stream_ = stub->Attach(&context_);
   SetWritable(true);

@@ -13,10 +13,24 @@ namespace tritond::workers {
 namespace {
 
 // Tools; the loader and the allocator; gRPC's dialling; words and times in logs.
-constexpr const char* kNames[] = {"CUDA_HOME",    "PATH",         "LD_LIBRARY_PATH", "LD_PRELOAD",    "GLIBC_TUNABLES",
-                                  "grpc_proxy",   "https_proxy",  "http_proxy",      "no_proxy",      "no_grpc_proxy",
-                                  "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS",    "UBSAN_OPTIONS", "LANG",
-                                  "TZ",           "TMPDIR"};
+constexpr const char* kNames[] = {"CUDA_HOME",
+                                  "PATH",
+                                  "LD_LIBRARY_PATH",
+                                  "LD_PRELOAD",
+                                  "GLIBC_TUNABLES",
+                                  "grpc_proxy",
+                                  "https_proxy",
+                                  "http_proxy",
+                                  "no_proxy",
+                                  "no_grpc_proxy",
+                                  "ASAN_OPTIONS",
+                                  "LSAN_OPTIONS",
+                                  "TSAN_OPTIONS",
+                                  "UBSAN_OPTIONS",
+                                  "LANG",
+                                  "CUDA_VISIBLE_DEVICES",
+                                  "TZ",
+                                  "TMPDIR"};
 constexpr const char* kPrefixes[] = {"MALLOC_", "GRPC_", "LC_"};
 
 }  // namespace

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <optional>
+
+#include "server/rpc/blocking_stream.h"
+#include "server/rpc/gate.h"
+#include "server/rpc/reactors.h"
+#include "server/rpc/rpcs.h"
+
+namespace tritond::server {
+namespace {
+
+using Writer = BlockingWriter<v1::AutotuneResponse>;
+
+// How long a caller's departure goes unnoticed.
+constexpr absl::Duration kLook = absl::Milliseconds(100);
+
+absl::Status Follow(TuningProgress& progress, bool joined, grpc::CallbackServerContext& context, Writer& writer) {
+  for (size_t number = 0; !context.IsCancelled();) {
+    std::optional<v1::AutotuneResponse> event = progress.Await(number, kLook);
+    if (event.has_value()) {
+      ++number;
+      if (joined && event->cache() == v1::CACHE_STATUS_MISS) event->set_cache(v1::CACHE_STATUS_JOINED);
+      if (!writer.Write(*event)) break;
+    } else if (std::optional<absl::Status> end = progress.Ended(); end.has_value()) {
+      if (std::optional<v1::AutotuneResponse> last = progress.Await(number, absl::ZeroDuration())) continue;
+      return *end;
+    }
+  }
+  return absl::CancelledError("the caller has gone");
+}
+
+}  // namespace
+
+grpc::ServerWriteReactor<v1::AutotuneResponse>* Autotune(TuningDesk& tunings, const Caller& caller, StreamSlots& slots,
+                                                         grpc::CallbackServerContext* context,
+                                                         const v1::AutotuneRequest* request) {
+  if (!slots.Take()) {
+    return new FailedWriter<v1::AutotuneResponse>(WithReason(
+        absl::ResourceExhaustedError("too many callers wait for tunings"), "TUNINGS_FULL", absl::Seconds(10)));
+  }
+  auto message = std::make_shared<v1::AutotuneRequest>(TakeRequest(request));  // Shared because std::function copies.
+  if (!TenantOf(caller).empty()) message->set_tenant(TenantOf(caller));
+  const absl::Duration left = DeadlineOf(*context, absl::UnixEpoch()) - absl::UnixEpoch();
+  return new Writer(slots, *context, [&tunings, message, context, left](Writer& writer) -> absl::Status {
+    bool joined = false;
+    absl::StatusOr<std::shared_ptr<TuningProgress>> progress = tunings.Begin(std::move(*message), left, &joined);
+    if (!progress.ok()) return progress.status();
+    const absl::Status status = Follow(**progress, joined, *context, writer);
+    (*progress)->Leave();
+    return status;
+  });
+}
+
+}  // namespace tritond::server
