@@ -25,12 +25,14 @@
 #include "server/app/tcp_listener.h"
 #include "server/app/tls_watch.h"
 #include "server/app/unix_listener.h"
+#include "server/cluster/timed_threads.h"
 #include "server/rpc/call_log.h"
 #include "server/rpc/engine.h"
 #include "server/rpc/gate.h"
 #include "server/rpc/job_runner.h"
 #include "server/rpc/job_texts.h"
 #include "server/rpc/services.h"
+#include "server/tunings/tuning_desk.h"
 #include "server/web/http_server.h"
 #include "timing/steady/event.h"
 #include "workers/pool/worker_pool.h"
@@ -69,6 +71,7 @@ class Server final {
   absl::Status OpenData();
   absl::Status BuildEngine();
   void BuildJobs();
+  void BuildTunings();
   absl::Status Listen();
   void LimitCalls(grpc::ServerBuilder* builder) const;
   absl::Status ListenOnSockets(const std::vector<std::string>& addresses);
@@ -106,6 +109,9 @@ class Server final {
   std::unique_ptr<JobBook> jobs_;
   TaskThread job_tasks_;
   std::unique_ptr<workers::WorkerPool> pool_;
+  std::unique_ptr<TuningStore> tuning_store_;
+  std::unique_ptr<TuningDesk> tunings_;
+  TimedThreads tuning_threads_{2};  // Before all that tunings_ owns ends: its tasks use it.
   std::unique_ptr<CompileServiceImpl> compile_service_;
   std::unique_ptr<ArtifactServiceImpl> artifact_service_;
   std::unique_ptr<AutotuneServiceImpl> autotune_service_;

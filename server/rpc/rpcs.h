@@ -8,12 +8,14 @@
 
 #include "proto/v1/admin.pb.h"
 #include "proto/v1/artifact.pb.h"
+#include "proto/v1/autotune.pb.h"
 #include "proto/v1/compile.pb.h"
 #include "server/admission/access.h"
 #include "server/jobs/job_book.h"
 #include "server/rpc/engine.h"
 #include "server/rpc/stream_slots.h"
 #include "server/rpc/task_thread.h"
+#include "server/tunings/tuning_desk.h"
 
 namespace tritond::server {
 
@@ -58,16 +60,36 @@ grpc::ServerWriteReactor<v1::BundleChunk>* Export(Engine& engine, StreamSlots& s
 grpc::ServerReadReactor<v1::BundleChunk>* Import(Engine& engine, StreamSlots& slots,
                                                  grpc::CallbackServerContext* context, v1::ImportResponse* response);
 
+// AutotuneService, for programs that tune themselves.
+grpc::ServerUnaryReactor* AcquireProgramTuning(Engine& engine, TuningDesk& desk, const Caller& caller,
+                                               grpc::CallbackServerContext* context,
+                                               const v1::AcquireProgramTuningRequest* request,
+                                               v1::AcquireProgramTuningResponse* response);
+grpc::ServerUnaryReactor* RenewProgramTuning(TuningDesk& desk, grpc::CallbackServerContext* context,
+                                             const v1::RenewProgramTuningRequest* request,
+                                             v1::RenewProgramTuningResponse* response);
+grpc::ServerUnaryReactor* StoreProgramTuning(Engine& engine, TuningDesk& desk, const Caller& caller,
+                                             grpc::CallbackServerContext* context,
+                                             const v1::StoreProgramTuningRequest* request);
+grpc::ServerUnaryReactor* AbandonProgramTuning(TuningDesk& desk, grpc::CallbackServerContext* context,
+                                               const v1::AbandonProgramTuningRequest* request);
+
+// The tunings of programs, where all of them are counted or forgotten.
+struct TuningParts {
+  TuningDesk& desk;
+  TuningStore& store;
+};
+
 // AdminService. Of other tenants' jobs a caller of one tenant sees numbers alone.
 grpc::ServerUnaryReactor* ListWorkers(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                       v1::ListWorkersResponse* response);
-grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const Caller& caller,
-                                   grpc::CallbackServerContext* context, const v1::GetStatsRequest* request,
-                                   v1::GetStatsResponse* response);
+grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const TuningParts& tunings,
+                                   const Caller& caller, grpc::CallbackServerContext* context,
+                                   const v1::GetStatsRequest* request, v1::GetStatsResponse* response);
 grpc::ServerUnaryReactor* Drain(Engine& engine, grpc::CallbackServerContext* context, const v1::DrainRequest* request,
                                 v1::DrainResponse* response);
-grpc::ServerUnaryReactor* Evict(Engine& engine, grpc::CallbackServerContext* context, const v1::EvictRequest* request,
-                                v1::EvictResponse* response);
+grpc::ServerUnaryReactor* Evict(Engine& engine, TuningStore& tunings, grpc::CallbackServerContext* context,
+                                const v1::EvictRequest* request, v1::EvictResponse* response);
 grpc::ServerUnaryReactor* Explain(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                   const v1::ExplainRequest* request, v1::ExplainResponse* response);
 grpc::ServerUnaryReactor* ListQuarantine(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,

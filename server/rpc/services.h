@@ -77,17 +77,34 @@ class ArtifactServiceImpl final : public v1::ArtifactService::CallbackService {
 
 class AutotuneServiceImpl final : public v1::AutotuneService::CallbackService {
  public:
-  AutotuneServiceImpl();
+  AutotuneServiceImpl(Engine& engine, TuningDesk& tunings, const Gate& gate);
 
   grpc::ServerWriteReactor<v1::AutotuneResponse>* Autotune(grpc::CallbackServerContext* context,
                                                            const v1::AutotuneRequest* request) override;
   grpc::ServerUnaryReactor* GetTuning(grpc::CallbackServerContext* context, const v1::GetTuningRequest* request,
                                       v1::Tuning* response) override;
+  grpc::ServerUnaryReactor* AcquireProgramTuning(grpc::CallbackServerContext* context,
+                                                 const v1::AcquireProgramTuningRequest* request,
+                                                 v1::AcquireProgramTuningResponse* response) override;
+  grpc::ServerUnaryReactor* RenewProgramTuning(grpc::CallbackServerContext* context,
+                                               const v1::RenewProgramTuningRequest* request,
+                                               v1::RenewProgramTuningResponse* response) override;
+  grpc::ServerUnaryReactor* StoreProgramTuning(grpc::CallbackServerContext* context,
+                                               const v1::StoreProgramTuningRequest* request,
+                                               v1::StoreProgramTuningResponse* response) override;
+  grpc::ServerUnaryReactor* AbandonProgramTuning(grpc::CallbackServerContext* context,
+                                                 const v1::AbandonProgramTuningRequest* request,
+                                                 v1::AbandonProgramTuningResponse* response) override;
+
+ private:
+  Engine& engine_;
+  TuningDesk& tunings_;
+  const Gate& gate_;
 };
 
 class AdminServiceImpl final : public v1::AdminService::CallbackService {
  public:
-  AdminServiceImpl(Engine& engine, const JobDesk& jobs, const Gate& gate);
+  AdminServiceImpl(Engine& engine, const JobDesk& jobs, const TuningParts& tunings, const Gate& gate);
 
   grpc::ServerUnaryReactor* ListWorkers(grpc::CallbackServerContext* context, const v1::ListWorkersRequest* request,
                                         v1::ListWorkersResponse* response) override;
@@ -110,6 +127,7 @@ class AdminServiceImpl final : public v1::AdminService::CallbackService {
  private:
   Engine& engine_;
   const JobDesk jobs_;
+  const TuningParts tunings_;
   const Gate& gate_;
 };
 
