@@ -270,25 +270,25 @@ void Server::BuildTunings() {
   tuning_store_ = std::make_unique<TuningStore>(*cache_.tunings, kMostTunings);
   const absl::Status stock = tuning_store_->TakeStock();
   if (!stock.ok()) log_(absl::StrCat("cache: cannot take stock of tunings: ", stock.ToString()));
-  TuningDesk::Config config;
+  ProgramTuningDesk::Config config;
   config.owner = MakeTicket();  // No other run of a daemon has it.
   config.ticket_lifetime = absl::Seconds(config_.tuning_ticket_seconds);
-  TuningDesk::Hooks hooks;
+  ProgramTuningDesk::Hooks hooks;
   hooks.now = timing::SteadyNow;
   hooks.run_after = [this](absl::Duration delay, std::function<void()> task) {
     tuning_threads_.RunAfter(delay, std::move(task));
   };
   hooks.make_ticket = MakeTicket;
-  tunings_ = std::make_unique<TuningDesk>(config, std::move(hooks), *tuning_store_, cache_.tuning_leases.get());
+  program_tunings_ = std::make_unique<ProgramTuningDesk>(config, std::move(hooks), *tuning_store_, cache_.tuning_leases.get());
 }
 
 absl::Status Server::Listen() {
   grpc_init();  // Never undone: the last grpc_shutdown of a process may wait 10 s for a poller of gRPC 1.51.
   compile_service_ = std::make_unique<CompileServiceImpl>(*engine_, JobDesk{*jobs_, job_tasks_}, *gate_);
   artifact_service_ = std::make_unique<ArtifactServiceImpl>(*engine_, *gate_);
-  autotune_service_ = std::make_unique<AutotuneServiceImpl>(*engine_, *tunings_, *gate_);
+  autotune_service_ = std::make_unique<AutotuneServiceImpl>(*engine_, *program_tunings_, *gate_);
   admin_service_ = std::make_unique<AdminServiceImpl>(*engine_, JobDesk{*jobs_, job_tasks_},
-                                                      TuningParts{*tunings_, *tuning_store_}, *gate_);
+                                                      TuningParts{*program_tunings_, *tuning_store_}, *gate_);
   grpc::ServerBuilder builder;
   AddSideServices(config_, &builder);
   std::vector<std::string> addresses = config_.listen;
@@ -421,7 +421,7 @@ void Server::TickLoop() {
   while (!stop_ticking_.WaitFor(kTick)) {
     engine_->Tick();
     jobs_->Tick();
-    tunings_->Tick();
+    program_tunings_->Tick();
     UpdateHealth();
     const absl::Time now = timing::SteadyNow();
     if (now < reload) continue;
@@ -451,7 +451,7 @@ std::string Server::MetricsText(const WebCaller& caller) {
   metrics_->SetCluster(cache::SomeAnswer(cache_.engine_nodes()));
   if (const ClusterLink* link = engine_->cluster()) metrics_->SetSharing(link->flight_stats(), link->sharing_stats());
   metrics_->SetStored(engine_->store().index());
-  metrics_->SetTunings(tunings_->GetStats(), tuning_store_->size());
+  metrics_->SetTunings(program_tunings_->GetStats(), tuning_store_->size());
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   for (prometheus::MetricFamily& family : LiveMetrics(status_->Status())) families.push_back(std::move(family));
   if (!config_.metrics_show_tenants) HideTenants(DecideAccess(access_->policy(), caller), &families);

@@ -32,7 +32,7 @@
 #include "server/rpc/job_runner.h"
 #include "server/rpc/job_texts.h"
 #include "server/rpc/services.h"
-#include "server/tunings/tuning_desk.h"
+#include "server/tunings/program_tuning_desk.h"
 #include "server/web/http_server.h"
 #include "timing/steady/event.h"
 #include "workers/pool/worker_pool.h"
@@ -110,8 +110,8 @@ class Server final {
   TaskThread job_tasks_;
   std::unique_ptr<workers::WorkerPool> pool_;
   std::unique_ptr<TuningStore> tuning_store_;
-  std::unique_ptr<TuningDesk> tunings_;
-  TimedThreads tuning_threads_{2};  // Before all that tunings_ owns ends: its tasks use it.
+  std::unique_ptr<ProgramTuningDesk> program_tunings_;
+  TimedThreads tuning_threads_{2};  // Before all that program_tunings_ owns ends: its tasks use it.
   std::unique_ptr<CompileServiceImpl> compile_service_;
   std::unique_ptr<ArtifactServiceImpl> artifact_service_;
   std::unique_ptr<AutotuneServiceImpl> autotune_service_;

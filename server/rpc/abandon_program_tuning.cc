@@ -4,7 +4,7 @@
 
 namespace tritond::server {
 
-grpc::ServerUnaryReactor* AbandonProgramTuning(TuningDesk& desk, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* AbandonProgramTuning(ProgramTuningDesk& desk, grpc::CallbackServerContext* context,
                                                const v1::AbandonProgramTuningRequest* request) {
   desk.Abandon(request->ticket());
   return FinishNow(context, absl::OkStatus());

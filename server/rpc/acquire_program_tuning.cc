@@ -16,11 +16,11 @@ using google::protobuf::util::TimeUtil;
 // Waits for the desk's answer; the caller's cancellation or deadline reaches it.
 class AcquireReactor final : public grpc::ServerUnaryReactor {
  public:
-  AcquireReactor(TuningDesk& desk, v1::AcquireProgramTuningResponse* response) : desk_(desk), response_(response) {}
+  AcquireReactor(ProgramTuningDesk& desk, v1::AcquireProgramTuningResponse* response) : desk_(desk), response_(response) {}
 
   void Begin(const cache::Digest& key, absl::Duration wait, bool may_measure) {
     const uint64_t waiter =
-        desk_.Acquire(key, wait, may_measure, [this](TuningDesk::Answer answer) { OnAnswer(std::move(answer)); });
+        desk_.Acquire(key, wait, may_measure, [this](ProgramTuningDesk::Answer answer) { OnAnswer(std::move(answer)); });
     bool cancelled;
     {
       absl::MutexLock lock(&mu_);
@@ -44,7 +44,7 @@ class AcquireReactor final : public grpc::ServerUnaryReactor {
   void OnDone() override { Release(); }
 
  private:
-  void OnAnswer(TuningDesk::Answer answer) {
+  void OnAnswer(ProgramTuningDesk::Answer answer) {
     if (answer.stored.has_value()) *response_->mutable_stored() = *std::move(answer.stored);
     if (!answer.ticket.empty()) {
       response_->set_ticket(std::move(answer.ticket));
@@ -63,7 +63,7 @@ class AcquireReactor final : public grpc::ServerUnaryReactor {
     if (users_.fetch_sub(1) == 1) delete this;
   }
 
-  TuningDesk& desk_;
+  ProgramTuningDesk& desk_;
   v1::AcquireProgramTuningResponse* const response_;
   std::atomic<int> users_{2};
   absl::Mutex mu_;
@@ -73,7 +73,7 @@ class AcquireReactor final : public grpc::ServerUnaryReactor {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* AcquireProgramTuning(Engine& engine, TuningDesk& desk, const Caller& caller,
+grpc::ServerUnaryReactor* AcquireProgramTuning(Engine& engine, ProgramTuningDesk& desk, const Caller& caller,
                                                grpc::CallbackServerContext* context,
                                                const v1::AcquireProgramTuningRequest* request,
                                                v1::AcquireProgramTuningResponse* response) {

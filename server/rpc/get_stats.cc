@@ -74,7 +74,7 @@ void FillCluster(const ClusterLink& link, v1::ClusterStats* out) {
 }
 
 void FillTunings(const TuningParts& tunings, v1::ProgramTuningStats* out) {
-  const TuningDesk::Stats stats = tunings.desk.GetStats();
+  const ProgramTuningDesk::Stats stats = tunings.desk.GetStats();
   out->set_stored(tunings.store.size());
   out->set_shared(stats.shared);
   out->set_granted(stats.granted);

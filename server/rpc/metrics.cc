@@ -170,7 +170,7 @@ void Metrics::SetStored(const ResultIndex& index) {
   deduplicated_.Set(static_cast<double>(index.deduplicated()));
 }
 
-void Metrics::SetTunings(const TuningDesk::Stats& stats, size_t stored) {
+void Metrics::SetTunings(const ProgramTuningDesk::Stats& stats, size_t stored) {
   const auto set = [this](const char* name, uint64_t value) { tunings_.at(name)->Set(static_cast<double>(value)); };
   set("shared", stats.shared);
   set("granted", stats.granted);

@@ -17,7 +17,7 @@
 #include "server/retention/result_index.h"
 #include "server/rpc/tenant_metrics.h"
 #include "server/scheduler/scheduler.h"
-#include "server/tunings/tuning_desk.h"
+#include "server/tunings/program_tuning_desk.h"
 
 namespace tritond::server {
 
@@ -64,7 +64,7 @@ class Metrics final {
   // Shows what is shared with the cluster.
   void SetSharing(const SingleFlight::Stats& flights, const WorkSharing::Stats& sharing);
   // Shows what programs that tune themselves share.
-  void SetTunings(const TuningDesk::Stats& stats, size_t stored);
+  void SetTunings(const ProgramTuningDesk::Stats& stats, size_t stored);
   // Shows what the cache holds.
   void SetStored(const ResultIndex& index);
 

@@ -5,7 +5,7 @@
 
 namespace tritond::server {
 
-grpc::ServerUnaryReactor* RenewProgramTuning(TuningDesk& desk, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* RenewProgramTuning(ProgramTuningDesk& desk, grpc::CallbackServerContext* context,
                                              const v1::RenewProgramTuningRequest* request,
                                              v1::RenewProgramTuningResponse* response) {
   const absl::Status renewed = desk.Renew(request->ticket());

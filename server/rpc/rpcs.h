@@ -15,7 +15,7 @@
 #include "server/rpc/engine.h"
 #include "server/rpc/stream_slots.h"
 #include "server/rpc/task_thread.h"
-#include "server/tunings/tuning_desk.h"
+#include "server/tunings/program_tuning_desk.h"
 
 namespace tritond::server {
 
@@ -61,22 +61,22 @@ grpc::ServerReadReactor<v1::BundleChunk>* Import(Engine& engine, StreamSlots& sl
                                                  grpc::CallbackServerContext* context, v1::ImportResponse* response);
 
 // AutotuneService, for programs that tune themselves.
-grpc::ServerUnaryReactor* AcquireProgramTuning(Engine& engine, TuningDesk& desk, const Caller& caller,
+grpc::ServerUnaryReactor* AcquireProgramTuning(Engine& engine, ProgramTuningDesk& desk, const Caller& caller,
                                                grpc::CallbackServerContext* context,
                                                const v1::AcquireProgramTuningRequest* request,
                                                v1::AcquireProgramTuningResponse* response);
-grpc::ServerUnaryReactor* RenewProgramTuning(TuningDesk& desk, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* RenewProgramTuning(ProgramTuningDesk& desk, grpc::CallbackServerContext* context,
                                              const v1::RenewProgramTuningRequest* request,
                                              v1::RenewProgramTuningResponse* response);
-grpc::ServerUnaryReactor* StoreProgramTuning(Engine& engine, TuningDesk& desk, const Caller& caller,
+grpc::ServerUnaryReactor* StoreProgramTuning(Engine& engine, ProgramTuningDesk& desk, const Caller& caller,
                                              grpc::CallbackServerContext* context,
                                              const v1::StoreProgramTuningRequest* request);
-grpc::ServerUnaryReactor* AbandonProgramTuning(TuningDesk& desk, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* AbandonProgramTuning(ProgramTuningDesk& desk, grpc::CallbackServerContext* context,
                                                const v1::AbandonProgramTuningRequest* request);
 
 // The tunings of programs, where all of them are counted or forgotten.
 struct TuningParts {
-  TuningDesk& desk;
+  ProgramTuningDesk& desk;
   TuningStore& store;
 };
 

@@ -76,8 +76,8 @@ ArtifactServiceImpl::ArtifactServiceImpl(Engine& engine, const Gate& gate) : eng
   bound("Export", kList, &ArtifactServiceImpl::Export);
 }
 
-AutotuneServiceImpl::AutotuneServiceImpl(Engine& engine, TuningDesk& tunings, const Gate& gate)
-    : engine_(engine), tunings_(tunings), gate_(gate) {
+AutotuneServiceImpl::AutotuneServiceImpl(Engine& engine, ProgramTuningDesk& tunings, const Gate& gate)
+    : engine_(engine), program_tunings_(tunings), gate_(gate) {
   const auto bound = [this](const char* name, const WireLimits& limits, auto method) {
     MarkMethodCallback(IndexOf("tritond.v1.AutotuneService", name), Bounded(this, limits, method));
   };
@@ -90,7 +90,7 @@ AutotuneServiceImpl::AutotuneServiceImpl(Engine& engine, TuningDesk& tunings, co
 }
 
 AdminServiceImpl::AdminServiceImpl(Engine& engine, const JobDesk& jobs, const TuningParts& tunings, const Gate& gate)
-    : engine_(engine), jobs_(jobs), tunings_(tunings), gate_(gate) {
+    : engine_(engine), jobs_(jobs), program_tunings_(tunings), gate_(gate) {
   const auto bound = [this](const char* name, const WireLimits& limits, auto method) {
     MarkMethodCallback(IndexOf("tritond.v1.AdminService", name), Bounded(this, limits, method));
   };
@@ -228,7 +228,7 @@ grpc::ServerUnaryReactor* AutotuneServiceImpl::AcquireProgramTuning(grpc::Callba
                                                                     v1::AcquireProgramTuningResponse* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::AcquireProgramTuning(engine_, tunings_, *caller, context, request, response);
+  return server::AcquireProgramTuning(engine_, program_tunings_, *caller, context, request, response);
 }
 
 grpc::ServerUnaryReactor* AutotuneServiceImpl::RenewProgramTuning(grpc::CallbackServerContext* context,
@@ -236,7 +236,7 @@ grpc::ServerUnaryReactor* AutotuneServiceImpl::RenewProgramTuning(grpc::Callback
                                                                   v1::RenewProgramTuningResponse* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kCompile);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::RenewProgramTuning(tunings_, context, request, response);
+  return server::RenewProgramTuning(program_tunings_, context, request, response);
 }
 
 grpc::ServerUnaryReactor* AutotuneServiceImpl::StoreProgramTuning(grpc::CallbackServerContext* context,
@@ -244,7 +244,7 @@ grpc::ServerUnaryReactor* AutotuneServiceImpl::StoreProgramTuning(grpc::Callback
                                                                   v1::StoreProgramTuningResponse* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kCompile);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::StoreProgramTuning(engine_, tunings_, *caller, context, request);
+  return server::StoreProgramTuning(engine_, program_tunings_, *caller, context, request);
 }
 
 grpc::ServerUnaryReactor* AutotuneServiceImpl::AbandonProgramTuning(grpc::CallbackServerContext* context,
@@ -252,7 +252,7 @@ grpc::ServerUnaryReactor* AutotuneServiceImpl::AbandonProgramTuning(grpc::Callba
                                                                     v1::AbandonProgramTuningResponse* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kCompile);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::AbandonProgramTuning(tunings_, context, request);
+  return server::AbandonProgramTuning(program_tunings_, context, request);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::ListWorkers(grpc::CallbackServerContext* context,
@@ -268,7 +268,7 @@ grpc::ServerUnaryReactor* AdminServiceImpl::GetStats(grpc::CallbackServerContext
                                                      v1::GetStatsResponse* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::GetStats(engine_, jobs_, tunings_, *caller, context, request, response);
+  return server::GetStats(engine_, jobs_, program_tunings_, *caller, context, request, response);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::Drain(grpc::CallbackServerContext* context, const v1::DrainRequest* request,
@@ -282,7 +282,7 @@ grpc::ServerUnaryReactor* AdminServiceImpl::Evict(grpc::CallbackServerContext* c
                                                   v1::EvictResponse* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kAdmin);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::Evict(engine_, tunings_.store, context, request, response);
+  return server::Evict(engine_, program_tunings_.store, context, request, response);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::ListQuarantine(grpc::CallbackServerContext* context,

@@ -77,7 +77,7 @@ class ArtifactServiceImpl final : public v1::ArtifactService::CallbackService {
 
 class AutotuneServiceImpl final : public v1::AutotuneService::CallbackService {
  public:
-  AutotuneServiceImpl(Engine& engine, TuningDesk& tunings, const Gate& gate);
+  AutotuneServiceImpl(Engine& engine, ProgramTuningDesk& tunings, const Gate& gate);
 
   grpc::ServerWriteReactor<v1::AutotuneResponse>* Autotune(grpc::CallbackServerContext* context,
                                                            const v1::AutotuneRequest* request) override;
@@ -98,7 +98,7 @@ class AutotuneServiceImpl final : public v1::AutotuneService::CallbackService {
 
  private:
   Engine& engine_;
-  TuningDesk& tunings_;
+  ProgramTuningDesk& program_tunings_;
   const Gate& gate_;
 };
 
@@ -127,7 +127,7 @@ class AdminServiceImpl final : public v1::AdminService::CallbackService {
  private:
   Engine& engine_;
   const JobDesk jobs_;
-  const TuningParts tunings_;
+  const TuningParts program_tunings_;
   const Gate& gate_;
 };
 

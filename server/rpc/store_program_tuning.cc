@@ -7,7 +7,7 @@
 
 namespace tritond::server {
 
-grpc::ServerUnaryReactor* StoreProgramTuning(Engine& engine, TuningDesk& desk, const Caller& caller,
+grpc::ServerUnaryReactor* StoreProgramTuning(Engine& engine, ProgramTuningDesk& desk, const Caller& caller,
                                              grpc::CallbackServerContext* context,
                                              const v1::StoreProgramTuningRequest* request) {
   std::vector<Violation> wrong = CheckTuningKey(request->key());

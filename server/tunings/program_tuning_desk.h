@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef SERVER_TUNINGS_TUNING_DESK_H_
-#define SERVER_TUNINGS_TUNING_DESK_H_
+#ifndef SERVER_TUNINGS_PROGRAM_TUNING_DESK_H_
+#define SERVER_TUNINGS_PROGRAM_TUNING_DESK_H_
 
 #include <atomic>
 #include <cstdint>
@@ -28,7 +28,7 @@ namespace tritond::server {
 // measure the same, which costs time and nothing else.
 //
 // Pure logic: time is injected and passes in Tick. Thread-safe; answers are given without locks. Does not own what it is given.
-class TuningDesk final {
+class ProgramTuningDesk final {
  public:
   struct Config {
     std::string owner;  // of this run of this daemon: no other has it
@@ -58,7 +58,7 @@ class TuningDesk final {
   };
 
   // `leases` is null without a cluster.
-  TuningDesk(Config config, Hooks hooks, TuningStore& store, cache::LeaseTable* leases);
+  ProgramTuningDesk(Config config, Hooks hooks, TuningStore& store, cache::LeaseTable* leases);
 
   // `answered` is called once, perhaps before this returns, and at the latest a moment after `wait`; never when Leave was in
   // time. The result is for Leave; 0: answered already.
@@ -139,4 +139,4 @@ class TuningDesk final {
 
 }  // namespace tritond::server
 
-#endif  // SERVER_TUNINGS_TUNING_DESK_H_
+#endif  // SERVER_TUNINGS_PROGRAM_TUNING_DESK_H_

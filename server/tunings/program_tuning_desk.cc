@@ -8,7 +8,7 @@
 //                        └─ given back, ran out ─▶ looking, for the next that waits
 //
 // Only a task of the hooks looks, one a flight, so nothing that blocks holds a lock.
-#include "server/tunings/tuning_desk.h"
+#include "server/tunings/program_tuning_desk.h"
 
 #include <algorithm>
 
@@ -23,14 +23,14 @@ absl::Status Lost() { return absl::NotFoundError("the ticket has ended: ask agai
 
 }  // namespace
 
-TuningDesk::TuningDesk(Config config, Hooks hooks, TuningStore& store, LeaseTable* leases)
+ProgramTuningDesk::ProgramTuningDesk(Config config, Hooks hooks, TuningStore& store, LeaseTable* leases)
     : config_(std::move(config)), hooks_(std::move(hooks)), store_(store), leases_(leases) {}
 
-void TuningDesk::Send(Replies replies) {
+void ProgramTuningDesk::Send(Replies replies) {
   for (auto& [answered, answer] : replies) answered(std::move(answer));
 }
 
-uint64_t TuningDesk::Acquire(const cache::Digest& key, absl::Duration wait, bool may_measure, Answered answered) {
+uint64_t ProgramTuningDesk::Acquire(const cache::Digest& key, absl::Duration wait, bool may_measure, Answered answered) {
   Replies replies;
   uint64_t id = 0;
   {
@@ -53,7 +53,7 @@ uint64_t TuningDesk::Acquire(const cache::Digest& key, absl::Duration wait, bool
   return id;
 }
 
-bool TuningDesk::Leave(uint64_t waiter) {
+bool ProgramTuningDesk::Leave(uint64_t waiter) {
   absl::MutexLock lock(&mu_);
   auto it = waiters_.find(waiter);
   if (it == waiters_.end()) return false;
@@ -63,11 +63,11 @@ bool TuningDesk::Leave(uint64_t waiter) {
   return true;
 }
 
-void TuningDesk::LookLater(const cache::Digest& key, absl::Duration delay) {
+void ProgramTuningDesk::LookLater(const cache::Digest& key, absl::Duration delay) {
   hooks_.run_after(delay, [this, key] { Look(key); });
 }
 
-void TuningDesk::Look(const cache::Digest& key) {
+void ProgramTuningDesk::Look(const cache::Digest& key) {
   Replies replies;
   std::optional<v1::ProgramTuning> stored = store_.Find(key);
   if (stored.has_value()) {
@@ -89,7 +89,7 @@ void TuningDesk::Look(const cache::Digest& key) {
   Send(std::move(replies));
 }
 
-TuningDesk::Wanted TuningDesk::WhatIsWanted(const cache::Digest& key, Replies* replies) {
+ProgramTuningDesk::Wanted ProgramTuningDesk::WhatIsWanted(const cache::Digest& key, Replies* replies) {
   absl::MutexLock lock(&mu_);
   Flight& flight = flights_.at(key);
   if (MayGrantLocked(flight)) return Wanted::kTicket;
@@ -99,12 +99,12 @@ TuningDesk::Wanted TuningDesk::WhatIsWanted(const cache::Digest& key, Replies* r
   return Wanted::kNothing;
 }
 
-bool TuningDesk::MayGrantLocked(const Flight& flight) const {
+bool ProgramTuningDesk::MayGrantLocked(const Flight& flight) const {
   return tickets_.size() < config_.max_tickets &&
          std::any_of(flight.waiters.begin(), flight.waiters.end(), [](const Waiter& w) { return w.may_measure; });
 }
 
-absl::StatusOr<LeaseTable::Answer> TuningDesk::AskCluster(const cache::Digest& key, bool take) {
+absl::StatusOr<LeaseTable::Answer> ProgramTuningDesk::AskCluster(const cache::Digest& key, bool take) {
   if (leases_ == nullptr) return absl::UnavailableError("no cluster");
   LeaseTable::Wish wish;
   wish.take = take;
@@ -112,7 +112,7 @@ absl::StatusOr<LeaseTable::Answer> TuningDesk::AskCluster(const cache::Digest& k
   return leases_->Ask(key, absl::StrCat(config_.owner, "/", attempt), config_.ticket_lifetime, wish);
 }
 
-void TuningDesk::HearLocked(const cache::Digest& key, const absl::StatusOr<LeaseTable::Answer>& answer,
+void ProgramTuningDesk::HearLocked(const cache::Digest& key, const absl::StatusOr<LeaseTable::Answer>& answer,
                             Replies* replies) {
   if (answer.ok() && answer->state == LeaseTable::State::kHeld) {
     Flight& flight = flights_.at(key);
@@ -130,7 +130,7 @@ void TuningDesk::HearLocked(const cache::Digest& key, const absl::StatusOr<Lease
   GrantLocked(key, leased ? answer->lease : cache::Lease(), replies);
 }
 
-void TuningDesk::GrantLocked(const cache::Digest& key, const cache::Lease& lease, Replies* replies) {
+void ProgramTuningDesk::GrantLocked(const cache::Digest& key, const cache::Lease& lease, Replies* replies) {
   Flight& flight = flights_.at(key);
   if (!MayGrantLocked(flight)) {
     ReleaseLater(lease);
@@ -154,7 +154,7 @@ void TuningDesk::GrantLocked(const cache::Digest& key, const cache::Lease& lease
   RefuseLateLocked(&flight, now, replies);
 }
 
-void TuningDesk::AnswerAllLocked(const cache::Digest& key, const v1::ProgramTuning& tuning, Replies* replies) {
+void ProgramTuningDesk::AnswerAllLocked(const cache::Digest& key, const v1::ProgramTuning& tuning, Replies* replies) {
   for (Waiter& waiter : flights_.at(key).waiters) {
     ++stats_.shared;
     waiters_.erase(waiter.id);
@@ -163,13 +163,13 @@ void TuningDesk::AnswerAllLocked(const cache::Digest& key, const v1::ProgramTuni
   flights_.at(key).waiters.clear();
 }
 
-void TuningDesk::RefuseLocked(Waiter waiter, Replies* replies) {
+void ProgramTuningDesk::RefuseLocked(Waiter waiter, Replies* replies) {
   ++stats_.refused;
   waiters_.erase(waiter.id);
   replies->emplace_back(std::move(waiter.answered), Answer());
 }
 
-void TuningDesk::RefuseLateLocked(Flight* flight, absl::Time now, Replies* replies) {
+void ProgramTuningDesk::RefuseLateLocked(Flight* flight, absl::Time now, Replies* replies) {
   std::deque<Waiter> left;
   for (Waiter& waiter : flight->waiters) {
     if (waiter.until <= now) {
@@ -181,7 +181,7 @@ void TuningDesk::RefuseLateLocked(Flight* flight, absl::Time now, Replies* repli
   flight->waiters = std::move(left);
 }
 
-absl::Status TuningDesk::Renew(const std::string& ticket) {
+absl::Status ProgramTuningDesk::Renew(const std::string& ticket) {
   absl::MutexLock lock(&mu_);
   auto it = tickets_.find(ticket);
   if (it == tickets_.end()) return Lost();
@@ -198,7 +198,7 @@ absl::Status TuningDesk::Renew(const std::string& ticket) {
   return absl::OkStatus();
 }
 
-void TuningDesk::Store(const std::string& ticket, const cache::Digest& key, v1::ProgramTuning tuning,
+void ProgramTuningDesk::Store(const std::string& ticket, const cache::Digest& key, v1::ProgramTuning tuning,
                        std::function<void(absl::Status)> done) {
   absl::Status status;
   {
@@ -221,7 +221,7 @@ void TuningDesk::Store(const std::string& ticket, const cache::Digest& key, v1::
   done(std::move(status));
 }
 
-void TuningDesk::EndStoring(const std::string& ticket, const cache::Digest& key, const v1::ProgramTuning& tuning,
+void ProgramTuningDesk::EndStoring(const std::string& ticket, const cache::Digest& key, const v1::ProgramTuning& tuning,
                             const absl::Status& kept) {
   Replies replies;
   {
@@ -235,7 +235,7 @@ void TuningDesk::EndStoring(const std::string& ticket, const cache::Digest& key,
   Send(std::move(replies));
 }
 
-void TuningDesk::Abandon(const std::string& ticket) {
+void ProgramTuningDesk::Abandon(const std::string& ticket) {
   absl::MutexLock lock(&mu_);
   auto it = tickets_.find(ticket);
   if (it == tickets_.end()) return;
@@ -243,7 +243,7 @@ void TuningDesk::Abandon(const std::string& ticket) {
   FreeLocked(key, &flights_.at(key));
 }
 
-void TuningDesk::FreeLocked(const cache::Digest& key, Flight* flight) {
+void ProgramTuningDesk::FreeLocked(const cache::Digest& key, Flight* flight) {
   tickets_.erase(flight->ticket);
   ReleaseLater(flight->lease);
   if (flight->waiters.empty()) {
@@ -255,13 +255,13 @@ void TuningDesk::FreeLocked(const cache::Digest& key, Flight* flight) {
   LookLater(key, absl::ZeroDuration());
 }
 
-void TuningDesk::ReleaseLater(const cache::Lease& lease) {
+void ProgramTuningDesk::ReleaseLater(const cache::Lease& lease) {
   // A lease that cannot be released runs out.
   if (lease.token != 0)
     hooks_.run_after(absl::ZeroDuration(), [this, lease] { leases_->Release(lease).IgnoreError(); });
 }
 
-void TuningDesk::Tick() {
+void ProgramTuningDesk::Tick() {
   Replies replies;
   {
     absl::MutexLock lock(&mu_);
@@ -277,7 +277,7 @@ void TuningDesk::Tick() {
   Send(std::move(replies));
 }
 
-TuningDesk::Stats TuningDesk::GetStats() const {
+ProgramTuningDesk::Stats ProgramTuningDesk::GetStats() const {
   absl::MutexLock lock(&mu_);
   Stats stats = stats_;
   stats.measuring = tickets_.size();

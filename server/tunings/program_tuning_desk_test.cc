@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/tunings/tuning_desk.h"
+#include "server/tunings/program_tuning_desk.h"
 
 #include <gtest/gtest.h>
 
@@ -24,20 +24,20 @@ v1::ProgramTuning Tuning(const std::string& winner) {
 // One daemon's desk.
 struct Desk {
   Desk(FakeTime& time, cache::Cache& records, cache::LeaseTable* leases, const std::string& name,
-       TuningDesk::Config config = {})
+       ProgramTuningDesk::Config config = {})
       : store(records, 100) {
     config.owner = name;
-    TuningDesk::Hooks hooks;
+    ProgramTuningDesk::Hooks hooks;
     hooks.now = [&time] { return time.Now(); };
     hooks.run_after = [&time](absl::Duration delay, std::function<void()> task) {
       time.RunAfter(delay, std::move(task));
     };
     hooks.make_ticket = [this, name] { return absl::StrCat(name, ++tickets); };
-    desk = std::make_unique<TuningDesk>(config, std::move(hooks), store, leases);
+    desk = std::make_unique<ProgramTuningDesk>(config, std::move(hooks), store, leases);
   }
   TuningStore store;
   int tickets = 0;
-  std::unique_ptr<TuningDesk> desk;
+  std::unique_ptr<ProgramTuningDesk> desk;
 };
 
 // One caller.
@@ -47,7 +47,7 @@ struct Caller {
   uint64_t id = 0;
 
   void Ask(Desk& at, absl::Duration wait = absl::Seconds(60), bool may_measure = true, const std::string& key = "key") {
-    id = at.desk->Acquire(cache::Digest::Of(key), wait, may_measure, [this](TuningDesk::Answer answer) {
+    id = at.desk->Acquire(cache::Digest::Of(key), wait, may_measure, [this](ProgramTuningDesk::Answer answer) {
       EXPECT_EQ(said, "");
       said = answer.stored.has_value()  ? "winner " + answer.stored->winner()
              : !answer.ticket.empty() ? "ticket " + answer.ticket
@@ -96,7 +96,7 @@ TEST_F(TuningDeskTest, OneMeasuresAndTheOthersGetItsWinner) {
   later.Ask(one_);
   PassNothing();
   EXPECT_EQ(later.said, "winner w");
-  const TuningDesk::Stats stats = one_.desk->GetStats();
+  const ProgramTuningDesk::Stats stats = one_.desk->GetStats();
   EXPECT_EQ(stats.granted, 1u);
   EXPECT_EQ(stats.measured, 1u);
   EXPECT_EQ(stats.shared, 3u);
@@ -185,7 +185,7 @@ TEST_F(TuningDeskTest, ATicketIsForOneKey) {
 }
 
 TEST_F(TuningDeskTest, NoMoreWaitAndMeasureThanMay) {
-  TuningDesk::Config config;
+  ProgramTuningDesk::Config config;
   config.max_tickets = 1;
   config.max_waiters = 2;
   Desk small(time_, records_, nullptr, "small", config);
