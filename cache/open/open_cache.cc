@@ -25,6 +25,9 @@ namespace {
 
 constexpr char kResults[] = "results";
 constexpr char kBlobs[] = "blobs";
+constexpr char kTunings[] = "tunings";
+// Of tunings that are kept in memory where there is no disk.
+constexpr uint64_t kTuningBytes = uint64_t{16} << 20;
 
 // The stores there are, fastest first.
 enum class StoreKind { kMemory, kRocksdb };
@@ -35,6 +38,7 @@ using StatsSource = std::function<StoreStats()>;
 struct Tier {
   std::unique_ptr<Cache> results;
   std::unique_ptr<Cache> blobs;
+  std::unique_ptr<Cache> tunings;  // null: not here
   StatsSource results_stats;
   StatsSource blobs_stats;
   std::function<std::string()> trouble;  // null: it has none
@@ -77,7 +81,7 @@ absl::StatusOr<Tier> OpenRocksdb(const CacheConfig& config, prometheus::Registry
   options.sync_writes = config.sync_writes;
   options.log = config.log;
   options.open_files = config.open_files;
-  auto stores = RocksdbStore::Open(absl::StrCat(config.data_dir, "/cache"), {kResults, kBlobs}, options);
+  auto stores = RocksdbStore::Open(absl::StrCat(config.data_dir, "/cache"), {kResults, kBlobs, kTunings}, options);
   if (!stores.ok()) return stores.status();
   Tier tier;
   tier.trouble = [store = (*stores)[0].get()] { return store->Trouble(); };
@@ -89,6 +93,7 @@ absl::StatusOr<Tier> OpenRocksdb(const CacheConfig& config, prometheus::Registry
                                                 absl::StrCat(kResults, "/rocksdb"), registry);
   tier.blobs = std::make_unique<MeteredCache>(std::make_unique<VerifiedCache>(std::move((*stores)[1])),
                                               absl::StrCat(kBlobs, "/rocksdb"), registry);
+  tier.tunings = std::make_unique<SealedCache>(std::move((*stores)[2]));
   return tier;
 }
 
@@ -128,6 +133,9 @@ void JoinCluster(const CacheConfig::Cluster& config, RecordGuard* guard, prometh
   const auto ignore = [](const absl::Status&) {};
   opened->results = std::make_unique<SharedCache>(std::move(opened->results), std::move(results), ignore);
   opened->blobs = std::make_unique<SharedCache>(std::move(opened->blobs), std::move(blobs), ignore);
+  opened->tunings = std::make_unique<SharedCache>(
+      std::move(opened->tunings), std::make_unique<SealedCache>(ShareKeyspace(engine, config, kTunings)), ignore);
+  opened->tuning_leases = std::make_unique<ClusterLeases>(engine, kTunings, config.lifetime, SealedCache::Seal);
   opened->leases = std::make_unique<ClusterLeases>(engine, kResults, config.lifetime, SealedCache::Seal);
   opened->jobs = std::make_unique<ClusterStreams>(engine);
   opened->engine_nodes = [engine] { return engine->Nodes(); };
@@ -161,11 +169,13 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
     if (!tier.ok()) return absl::Status(tier.status().code(), absl::StrCat("open cache: ", tier.status().message()));
     opened.results = Before(std::move(tier->results), std::move(opened.results));
     opened.blobs = Before(std::move(tier->blobs), std::move(opened.blobs));
+    if (tier->tunings != nullptr) opened.tunings = std::move(tier->tunings);
     if (tier->trouble) opened.trouble = std::move(tier->trouble);
     if (tier->unguarded_results != nullptr) opened.stored_results = tier->unguarded_results;
     sources.emplace_back(kBlobs, std::move(tier->blobs_stats));
     sources.emplace_back(kResults, std::move(tier->results_stats));
   }
+  if (opened.tunings == nullptr) opened.tunings = std::make_unique<MemoryStore>(kTuningBytes);
   opened.results = std::make_unique<MeteredCache>(std::move(opened.results), kResults, registry);
   opened.blobs = std::make_unique<MeteredCache>(std::move(opened.blobs), kBlobs, registry);
   opened.own_results = opened.results.get();

@@ -63,6 +63,10 @@ struct OpenedCache {
   Cache* shared_results = nullptr;
   Cache* shared_blobs = nullptr;
   std::unique_ptr<LeaseTable> leases;
+  // Small records under a key of the caller's choice (tunings of programs), of this daemon and the cluster; sealed. The
+  // leases are of their keys, null without a cluster.
+  std::unique_ptr<Cache> tunings;
+  std::unique_ptr<LeaseTable> tuning_leases;
   std::unique_ptr<JobStream> jobs;
   // Why nothing new is kept now, for people; "" when it is. Thread-safe, as below.
   std::function<std::string()> trouble;

@@ -46,6 +46,12 @@ void PrintDaemon(const v1::GetStatsResponse& stats, std::ostream& out) {
   out << absl::StrFormat("quarantine %8d    saved    %8.1f CPU s\n", stats.quarantined(), stats.saved_cpu_seconds());
 }
 
+void PrintTunings(const v1::ProgramTuningStats& tunings, std::ostream& out) {
+  out << absl::StrFormat("tunings    %8d stored, %d shared, %d measured    measuring %d, waiting %d\n",
+                         tunings.stored(), tunings.shared(), tunings.measured(), tunings.measuring(),
+                         tunings.waiting());
+}
+
 void PrintQueues(const v1::GetStatsResponse& stats, std::ostream& out) {
   out << absl::StrFormat("\n%-12s %8s %8s %12s\n", "class", "queued", "running", "oldest");
   for (const v1::QueueStats& queue : stats.queues()) {
@@ -102,6 +108,7 @@ absl::Status Print(const Session& session, const StatsFlags& flags, Client& clie
   }
   if (HasSeveralServers(session)) out << address << "\n";
   PrintDaemon(*stats, out);
+  if (stats->has_program_tunings()) PrintTunings(stats->program_tunings(), out);
   PrintQueues(*stats, out);
   if (stats->has_cluster()) PrintCluster(stats->cluster(), out);
   PrintTargets(*stats, out);

@@ -82,6 +82,9 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
         "if another idle one is left; 0: never",
         config->hedge_after_seconds);
   visit("job_time_limit_seconds", "Wall time of one compile", config->job_time_limit_seconds);
+  visit("tuning_ticket_seconds",
+        "How soon another program may measure a tuning when the one that measures is not heard of",
+        config->tuning_ticket_seconds);
   visit("heartbeat_seconds", "Between signs of life of a worker; three missed, and it is lost",
         config->heartbeat_seconds);
   visit("drain_grace_seconds", "How long running compiles may go on after SIGTERM", config->drain_grace_seconds);
@@ -306,6 +309,8 @@ absl::Status CheckConfig(const ServerConfig& config) {
   if (config.quarantine_kills < 1) return absl::InvalidArgumentError("--quarantine-kills must be positive");
   if (config.job_time_limit_seconds <= 0)
     return absl::InvalidArgumentError("--job-time-limit-seconds must be positive");
+  if (config.tuning_ticket_seconds < 0.1)
+    return absl::InvalidArgumentError("--tuning-ticket-seconds must be at least 0.1");
   if (config.heartbeat_seconds <= 0) return absl::InvalidArgumentError("--heartbeat-seconds must be positive");
   return absl::OkStatus();
 }

@@ -47,6 +47,7 @@ struct ServerConfig {
   double hedge_after_seconds = 15;  // 0: never
   double job_time_limit_seconds = 120;
   double heartbeat_seconds = 1;
+  double tuning_ticket_seconds = 15;
   double drain_grace_seconds = 30;
   double exit_when_idle_seconds = 0;  // 0: never
   double error_lifetime_seconds = 60;

@@ -5,6 +5,7 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <prometheus/text_serializer.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -12,12 +13,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -67,6 +70,17 @@ int LocalWorkers(const ServerConfig& config) {
 
 constexpr absl::string_view kUnix = "unix:";
 bool IsUnix(const std::string& address) { return absl::StartsWith(address, kUnix); }
+
+// Of programs that tune themselves; a record has a few KiB, and 100 at most.
+constexpr size_t kMostTunings = 16384;
+
+// 128 random bits in hexadecimal digits.
+std::string MakeTicket() {
+  std::string bytes(16, '\0');
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    std::abort();  // So few are always there.
+  return absl::BytesToHexString(bytes);
+}
 
 // Requests that were answered or given up since the daemon began.
 uint64_t Requests(const Metrics& metrics) {
@@ -263,6 +277,7 @@ absl::Status Server::BuildEngine() {
   absl::Status stock = engine_->store().TakeStock(*cache_.stored_results);
   if (!stock.ok()) log_(absl::StrCat("cache: cannot take stock: ", stock.ToString()));
   BuildJobs();
+  BuildTunings();
   return absl::OkStatus();
 }
 
@@ -277,13 +292,30 @@ void Server::BuildJobs() {
   engine_->ListenToProgress([this](const std::string& key, v1::Stage stage) { jobs_->OnProgress(key, stage); });
 }
 
+void Server::BuildTunings() {
+  tuning_store_ = std::make_unique<TuningStore>(*cache_.tunings, kMostTunings);
+  const absl::Status stock = tuning_store_->TakeStock();
+  if (!stock.ok()) log_(absl::StrCat("cache: cannot take stock of tunings: ", stock.ToString()));
+  ProgramTuningDesk::Config config;
+  config.owner = MakeTicket();  // No other run of a daemon has it.
+  config.ticket_lifetime = absl::Seconds(config_.tuning_ticket_seconds);
+  ProgramTuningDesk::Hooks hooks;
+  hooks.now = timing::SteadyNow;
+  hooks.run_after = [this](absl::Duration delay, std::function<void()> task) {
+    tuning_threads_.RunAfter(delay, std::move(task));
+  };
+  hooks.make_ticket = MakeTicket;
+  program_tunings_ = std::make_unique<ProgramTuningDesk>(config, std::move(hooks), *tuning_store_, cache_.tuning_leases.get());
+}
+
 absl::Status Server::Listen() {
   grpc_init();  // Never undone: the last grpc_shutdown of a process may wait 10 s for a poller of gRPC 1.51.
   compile_service_ = std::make_unique<CompileServiceImpl>(*engine_, JobDesk{*jobs_, job_tasks_}, *gate_);
   artifact_service_ = std::make_unique<ArtifactServiceImpl>(*engine_, *gate_);
   tunings_ = std::make_unique<TuningDesk>(*engine_);
-  autotune_service_ = std::make_unique<AutotuneServiceImpl>(*tunings_, *gate_);
-  admin_service_ = std::make_unique<AdminServiceImpl>(*engine_, JobDesk{*jobs_, job_tasks_}, *gate_);
+  autotune_service_ = std::make_unique<AutotuneServiceImpl>(*engine_, *tunings_, *program_tunings_, *gate_);
+  admin_service_ = std::make_unique<AdminServiceImpl>(*engine_, JobDesk{*jobs_, job_tasks_},
+                                                      TuningParts{*program_tunings_, *tuning_store_}, *gate_);
   grpc::ServerBuilder builder;
   AddSideServices(config_, &builder);
   std::vector<std::string> addresses = config_.listen;
@@ -416,6 +448,7 @@ void Server::TickLoop() {
   while (!stop_ticking_.WaitFor(kTick)) {
     engine_->Tick();
     jobs_->Tick();
+    program_tunings_->Tick();
     UpdateHealth();
     const absl::Time now = timing::SteadyNow();
     if (now < reload) continue;
@@ -446,6 +479,7 @@ std::string Server::MetricsText(const WebCaller& caller) {
   metrics_->SetCluster(cache::SomeAnswer(cache_.engine_nodes()));
   if (const ClusterLink* link = engine_->cluster()) metrics_->SetSharing(link->flight_stats(), link->sharing_stats());
   metrics_->SetStored(engine_->store().index());
+  metrics_->SetTunings(program_tunings_->GetStats(), tuning_store_->size());
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   for (prometheus::MetricFamily& family : LiveMetrics(status_->Status())) families.push_back(std::move(family));
   families.push_back(RefusedRecords(keys_->notary()));
@@ -567,6 +601,7 @@ void Server::Shutdown(absl::Duration grace) {
   grpc_->Wait();
   stop_ticking_.Set();
   ticker_.join();
+  tuning_threads_.Stop();
   engine_->Stop();
   job_tasks_.Stop();
 }

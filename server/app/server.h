@@ -26,12 +26,14 @@
 #include "server/app/tcp_listener.h"
 #include "server/app/tls_watch.h"
 #include "server/app/unix_listener.h"
+#include "server/cluster/timed_threads.h"
 #include "server/rpc/call_log.h"
 #include "server/rpc/engine.h"
 #include "server/rpc/gate.h"
 #include "server/rpc/job_runner.h"
 #include "server/rpc/job_texts.h"
 #include "server/rpc/services.h"
+#include "server/tunings/program_tuning_desk.h"
 #include "server/web/http_server.h"
 #include "timing/steady/event.h"
 #include "workers/pool/worker_pool.h"
@@ -71,6 +73,7 @@ class Server final {
   absl::Status OpenKeys();
   absl::Status BuildEngine();
   void BuildJobs();
+  void BuildTunings();
   absl::Status Listen();
   void LimitCalls(grpc::ServerBuilder* builder) const;
   absl::Status ListenOnSockets(const std::vector<std::string>& addresses);
@@ -109,6 +112,9 @@ class Server final {
   std::unique_ptr<JobBook> jobs_;
   TaskThread job_tasks_;
   std::unique_ptr<workers::WorkerPool> pool_;
+  std::unique_ptr<TuningStore> tuning_store_;
+  std::unique_ptr<ProgramTuningDesk> program_tunings_;
+  TimedThreads tuning_threads_{2};  // Before all that program_tunings_ owns ends: its tasks use it.
   std::unique_ptr<CompileServiceImpl> compile_service_;
   std::unique_ptr<ArtifactServiceImpl> artifact_service_;
   std::unique_ptr<TuningDesk> tunings_;

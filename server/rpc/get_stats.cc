@@ -73,11 +73,23 @@ void FillCluster(const ClusterLink& link, v1::ClusterStats* out) {
   out->set_publish_failures(flights.publish_failures);
 }
 
+void FillTunings(const TuningParts& tunings, v1::ProgramTuningStats* out) {
+  const ProgramTuningDesk::Stats stats = tunings.desk.GetStats();
+  out->set_stored(tunings.store.size());
+  out->set_shared(stats.shared);
+  out->set_granted(stats.granted);
+  out->set_measured(stats.measured);
+  out->set_lost(stats.lost);
+  out->set_refused(stats.refused);
+  out->set_measuring(stats.measuring);
+  out->set_waiting(stats.waiting);
+}
+
 }  // namespace
 
-grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const Caller& caller,
-                                   grpc::CallbackServerContext* context, const v1::GetStatsRequest* request,
-                                   v1::GetStatsResponse* response) {
+grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const TuningParts& tunings,
+                                   const Caller& caller, grpc::CallbackServerContext* context,
+                                   const v1::GetStatsRequest* request, v1::GetStatsResponse* response) {
   const Scheduler::Stats stats = engine.scheduler().GetStats();
   const Metrics& metrics = engine.metrics();
   FillDescription(engine, response->mutable_daemon());
@@ -107,6 +119,7 @@ grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const Ca
     *queue.mutable_oldest_wait() = ToProto(stats.classes[i].oldest_wait);
   }
   if (engine.cluster() != nullptr) FillCluster(*engine.cluster(), response->mutable_cluster());
+  FillTunings(tunings, response->mutable_program_tunings());
   const int wanted = static_cast<int>(std::min<uint32_t>(request->recent_jobs(), INT_MAX));
   for (const auto& record : engine.activity().jobs().Latest(wanted == 0 ? 0 : SIZE_MAX)) {
     if (response->recent_size() == wanted) break;

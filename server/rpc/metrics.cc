@@ -128,6 +128,15 @@ Metrics::Metrics(prometheus::Registry& registry)
         &MakeCounter(registry, "tritond_refusals_total", "Requests refused before or instead of a compile, by reason.",
                      {{"reason", absl::AsciiStrToLower(reason)}});
   }
+  for (const char* event : {"shared", "granted", "measured", "lost", "refused"}) {
+    tunings_[event] = &MakeGauge(registry, "tritond_program_tunings",
+                                 "Tunings of programs that tune themselves, by what came of them, since the start.",
+                                 {{"event", event}});
+  }
+  for (const char* state : {"measuring", "waiting", "stored"}) {
+    tunings_[state] = &MakeGauge(registry, "tritond_program_tunings_now",
+                                 "Tunings of programs: measured, waited for, and kept, now.", {{"state", state}});
+  }
   for (int i = 0; i < kJobClasses; ++i) {
     const std::string name = JobClassName(static_cast<JobClass>(i));
     queue_seconds[i] =
@@ -159,6 +168,18 @@ void Metrics::SetStored(const ResultIndex& index) {
   stored_results_.Set(static_cast<double>(index.asked_for()));
   stored_bytes_.Set(static_cast<double>(index.size_bytes()));
   deduplicated_.Set(static_cast<double>(index.deduplicated()));
+}
+
+void Metrics::SetTunings(const ProgramTuningDesk::Stats& stats, size_t stored) {
+  const auto set = [this](const char* name, uint64_t value) { tunings_.at(name)->Set(static_cast<double>(value)); };
+  set("shared", stats.shared);
+  set("granted", stats.granted);
+  set("measured", stats.measured);
+  set("lost", stats.lost);
+  set("refused", stats.refused);
+  set("measuring", stats.measuring);
+  set("waiting", stats.waiting);
+  set("stored", stored);
 }
 
 void Metrics::SetWaiting(uint64_t held, uint64_t limit) {

@@ -17,6 +17,7 @@
 #include "server/retention/result_index.h"
 #include "server/rpc/tenant_metrics.h"
 #include "server/scheduler/scheduler.h"
+#include "server/tunings/program_tuning_desk.h"
 
 namespace tritond::server {
 
@@ -62,6 +63,8 @@ class Metrics final {
   void SetCluster(bool answers) { cluster_up_.Set(answers ? 1 : 0); }
   // Shows what is shared with the cluster.
   void SetSharing(const SingleFlight::Stats& flights, const WorkSharing::Stats& sharing);
+  // Shows what programs that tune themselves share.
+  void SetTunings(const ProgramTuningDesk::Stats& stats, size_t stored);
   // Shows what the cache holds.
   void SetStored(const ResultIndex& index);
 
@@ -87,6 +90,7 @@ class Metrics final {
   prometheus::Gauge& stored_bytes_;
   prometheus::Gauge& stored_results_;
   prometheus::Gauge& deduplicated_;
+  std::map<std::string, prometheus::Gauge*> tunings_;  // by event or state
   std::array<prometheus::Gauge*, kJobClasses> queued_;
   std::array<prometheus::Gauge*, kJobClasses> running_;
 };

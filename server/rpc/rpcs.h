@@ -16,6 +16,7 @@
 #include "server/rpc/stream_slots.h"
 #include "server/rpc/task_thread.h"
 #include "server/rpc/tuning_desk.h"
+#include "server/tunings/program_tuning_desk.h"
 
 namespace tritond::server {
 
@@ -67,16 +68,36 @@ grpc::ServerWriteReactor<v1::AutotuneResponse>* Autotune(TuningDesk& tunings, co
 grpc::ServerUnaryReactor* GetTuning(TuningDesk& tunings, grpc::CallbackServerContext* context,
                                     const v1::GetTuningRequest* request, v1::Tuning* response);
 
+// AutotuneService, for programs that tune themselves.
+grpc::ServerUnaryReactor* AcquireProgramTuning(Engine& engine, ProgramTuningDesk& desk, const Caller& caller,
+                                               grpc::CallbackServerContext* context,
+                                               const v1::AcquireProgramTuningRequest* request,
+                                               v1::AcquireProgramTuningResponse* response);
+grpc::ServerUnaryReactor* RenewProgramTuning(ProgramTuningDesk& desk, grpc::CallbackServerContext* context,
+                                             const v1::RenewProgramTuningRequest* request,
+                                             v1::RenewProgramTuningResponse* response);
+grpc::ServerUnaryReactor* StoreProgramTuning(Engine& engine, ProgramTuningDesk& desk, const Caller& caller,
+                                             grpc::CallbackServerContext* context,
+                                             const v1::StoreProgramTuningRequest* request);
+grpc::ServerUnaryReactor* AbandonProgramTuning(ProgramTuningDesk& desk, grpc::CallbackServerContext* context,
+                                               const v1::AbandonProgramTuningRequest* request);
+
+// The tunings of programs, where all of them are counted or forgotten.
+struct TuningParts {
+  ProgramTuningDesk& desk;
+  TuningStore& store;
+};
+
 // AdminService. Of other tenants' jobs a caller of one tenant sees numbers alone.
 grpc::ServerUnaryReactor* ListWorkers(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                       v1::ListWorkersResponse* response);
-grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const Caller& caller,
-                                   grpc::CallbackServerContext* context, const v1::GetStatsRequest* request,
-                                   v1::GetStatsResponse* response);
+grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const TuningParts& tunings,
+                                   const Caller& caller, grpc::CallbackServerContext* context,
+                                   const v1::GetStatsRequest* request, v1::GetStatsResponse* response);
 grpc::ServerUnaryReactor* Drain(Engine& engine, grpc::CallbackServerContext* context, const v1::DrainRequest* request,
                                 v1::DrainResponse* response);
-grpc::ServerUnaryReactor* Evict(Engine& engine, grpc::CallbackServerContext* context, const v1::EvictRequest* request,
-                                v1::EvictResponse* response);
+grpc::ServerUnaryReactor* Evict(Engine& engine, TuningStore& tunings, grpc::CallbackServerContext* context,
+                                const v1::EvictRequest* request, v1::EvictResponse* response);
 grpc::ServerUnaryReactor* Explain(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                   const v1::ExplainRequest* request, v1::ExplainResponse* response);
 grpc::ServerUnaryReactor* ListQuarantine(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,

@@ -16,6 +16,8 @@ namespace {
 constexpr WireLimits kSmall{4 << 10, 64};
 // Lists of keys or digests.
 constexpr WireLimits kList{16 << 20, 1 << 18};
+// A tuning with its key: 1024 configurations.
+constexpr WireLimits kTuning{1 << 20, 1 << 14};
 // A kernel with its options; its size is bounded by the field (--max-ir-bytes), whose error names it.
 constexpr WireLimits kKernel{INT_MAX, 1 << 14};
 constexpr WireLimits kKernels{INT_MAX, 1 << 19};
@@ -74,16 +76,22 @@ ArtifactServiceImpl::ArtifactServiceImpl(Engine& engine, const Gate& gate) : eng
   bound("Export", kList, &ArtifactServiceImpl::Export);
 }
 
-AutotuneServiceImpl::AutotuneServiceImpl(TuningDesk& tunings, const Gate& gate) : tunings_(tunings), gate_(gate) {
+AutotuneServiceImpl::AutotuneServiceImpl(Engine& engine, TuningDesk& tunings, ProgramTuningDesk& program_tunings,
+                                         const Gate& gate)
+    : engine_(engine), tunings_(tunings), program_tunings_(program_tunings), gate_(gate) {
   const auto bound = [this](const char* name, const WireLimits& limits, auto method) {
     MarkMethodCallback(IndexOf("tritond.v1.AutotuneService", name), Bounded(this, limits, method));
   };
   bound("Autotune", kKernels, &AutotuneServiceImpl::Autotune);
   bound("GetTuning", kSmall, &AutotuneServiceImpl::GetTuning);
+  bound("AcquireProgramTuning", kTuning, &AutotuneServiceImpl::AcquireProgramTuning);
+  bound("RenewProgramTuning", kSmall, &AutotuneServiceImpl::RenewProgramTuning);
+  bound("StoreProgramTuning", kTuning, &AutotuneServiceImpl::StoreProgramTuning);
+  bound("AbandonProgramTuning", kSmall, &AutotuneServiceImpl::AbandonProgramTuning);
 }
 
-AdminServiceImpl::AdminServiceImpl(Engine& engine, const JobDesk& jobs, const Gate& gate)
-    : engine_(engine), jobs_(jobs), gate_(gate) {
+AdminServiceImpl::AdminServiceImpl(Engine& engine, const JobDesk& jobs, const TuningParts& tunings, const Gate& gate)
+    : engine_(engine), jobs_(jobs), program_tunings_(tunings), gate_(gate) {
   const auto bound = [this](const char* name, const WireLimits& limits, auto method) {
     MarkMethodCallback(IndexOf("tritond.v1.AdminService", name), Bounded(this, limits, method));
   };
@@ -220,6 +228,38 @@ grpc::ServerUnaryReactor* AutotuneServiceImpl::GetTuning(grpc::CallbackServerCon
   return server::GetTuning(tunings_, context, request, response);
 }
 
+grpc::ServerUnaryReactor* AutotuneServiceImpl::AcquireProgramTuning(grpc::CallbackServerContext* context,
+                                                                    const v1::AcquireProgramTuningRequest* request,
+                                                                    v1::AcquireProgramTuningResponse* response) {
+  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  if (!caller.ok()) return FinishNow(context, caller.status());
+  return server::AcquireProgramTuning(engine_, program_tunings_, *caller, context, request, response);
+}
+
+grpc::ServerUnaryReactor* AutotuneServiceImpl::RenewProgramTuning(grpc::CallbackServerContext* context,
+                                                                  const v1::RenewProgramTuningRequest* request,
+                                                                  v1::RenewProgramTuningResponse* response) {
+  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kCompile);
+  if (!caller.ok()) return FinishNow(context, caller.status());
+  return server::RenewProgramTuning(program_tunings_, context, request, response);
+}
+
+grpc::ServerUnaryReactor* AutotuneServiceImpl::StoreProgramTuning(grpc::CallbackServerContext* context,
+                                                                  const v1::StoreProgramTuningRequest* request,
+                                                                  v1::StoreProgramTuningResponse* response) {
+  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kCompile);
+  if (!caller.ok()) return FinishNow(context, caller.status());
+  return server::StoreProgramTuning(engine_, program_tunings_, *caller, context, request);
+}
+
+grpc::ServerUnaryReactor* AutotuneServiceImpl::AbandonProgramTuning(grpc::CallbackServerContext* context,
+                                                                    const v1::AbandonProgramTuningRequest* request,
+                                                                    v1::AbandonProgramTuningResponse* response) {
+  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kCompile);
+  if (!caller.ok()) return FinishNow(context, caller.status());
+  return server::AbandonProgramTuning(program_tunings_, context, request);
+}
+
 grpc::ServerUnaryReactor* AdminServiceImpl::ListWorkers(grpc::CallbackServerContext* context,
                                                         const v1::ListWorkersRequest* request,
                                                         v1::ListWorkersResponse* response) {
@@ -233,7 +273,7 @@ grpc::ServerUnaryReactor* AdminServiceImpl::GetStats(grpc::CallbackServerContext
                                                      v1::GetStatsResponse* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::GetStats(engine_, jobs_, *caller, context, request, response);
+  return server::GetStats(engine_, jobs_, program_tunings_, *caller, context, request, response);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::Drain(grpc::CallbackServerContext* context, const v1::DrainRequest* request,
@@ -247,7 +287,7 @@ grpc::ServerUnaryReactor* AdminServiceImpl::Evict(grpc::CallbackServerContext* c
                                                   v1::EvictResponse* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kAdmin);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::Evict(engine_, context, request, response);
+  return server::Evict(engine_, program_tunings_.store, context, request, response);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::ListQuarantine(grpc::CallbackServerContext* context,

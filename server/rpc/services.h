@@ -78,24 +78,38 @@ class ArtifactServiceImpl final : public v1::ArtifactService::CallbackService {
 
 class AutotuneServiceImpl final : public v1::AutotuneService::CallbackService {
  public:
-  AutotuneServiceImpl(TuningDesk& tunings, const Gate& gate);
+  AutotuneServiceImpl(Engine& engine, TuningDesk& tunings, ProgramTuningDesk& program_tunings, const Gate& gate);
 
   grpc::ServerWriteReactor<v1::AutotuneResponse>* Autotune(grpc::CallbackServerContext* context,
                                                            const v1::AutotuneRequest* request) override;
   grpc::ServerUnaryReactor* GetTuning(grpc::CallbackServerContext* context, const v1::GetTuningRequest* request,
                                       v1::Tuning* response) override;
+  grpc::ServerUnaryReactor* AcquireProgramTuning(grpc::CallbackServerContext* context,
+                                                 const v1::AcquireProgramTuningRequest* request,
+                                                 v1::AcquireProgramTuningResponse* response) override;
+  grpc::ServerUnaryReactor* RenewProgramTuning(grpc::CallbackServerContext* context,
+                                               const v1::RenewProgramTuningRequest* request,
+                                               v1::RenewProgramTuningResponse* response) override;
+  grpc::ServerUnaryReactor* StoreProgramTuning(grpc::CallbackServerContext* context,
+                                               const v1::StoreProgramTuningRequest* request,
+                                               v1::StoreProgramTuningResponse* response) override;
+  grpc::ServerUnaryReactor* AbandonProgramTuning(grpc::CallbackServerContext* context,
+                                                 const v1::AbandonProgramTuningRequest* request,
+                                                 v1::AbandonProgramTuningResponse* response) override;
 
  private:
   static constexpr int kCallers = 64;  // that wait for tunings, each with a thread
 
+  Engine& engine_;
   TuningDesk& tunings_;
+  ProgramTuningDesk& program_tunings_;
   const Gate& gate_;
   StreamSlots callers_{kCallers};
 };
 
 class AdminServiceImpl final : public v1::AdminService::CallbackService {
  public:
-  AdminServiceImpl(Engine& engine, const JobDesk& jobs, const Gate& gate);
+  AdminServiceImpl(Engine& engine, const JobDesk& jobs, const TuningParts& tunings, const Gate& gate);
 
   grpc::ServerUnaryReactor* ListWorkers(grpc::CallbackServerContext* context, const v1::ListWorkersRequest* request,
                                         v1::ListWorkersResponse* response) override;
@@ -118,6 +132,7 @@ class AdminServiceImpl final : public v1::AdminService::CallbackService {
  private:
   Engine& engine_;
   const JobDesk jobs_;
+  const TuningParts program_tunings_;
   const Gate& gate_;
 };
 

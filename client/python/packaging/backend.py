@@ -12,7 +12,7 @@ from wheel_file import WheelFile
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
 ROOT = HERE.parents[1]
-PROTOS = ("proto/v1/compile.proto", "proto/v1/artifact.proto", "proto/google/rpc/status.proto",
+PROTOS = ("proto/v1/compile.proto", "proto/v1/artifact.proto", "proto/v1/autotune.proto", "proto/google/rpc/status.proto",
           "proto/google/rpc/error_details.proto")
 # The bounds are those that the tests run with: docs/python.md.
 METADATA = """Metadata-Version: 2.1

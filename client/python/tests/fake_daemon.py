@@ -47,6 +47,7 @@ class FakeDaemon(grpc.GenericRpcHandler):
         self.describes = 0
         self.headers = {}
         self.compile = lambda request: METADATA
+        self.methods = {}  # further ones: path -> function of the request's bytes and the context
         self._stored = {}
         self._credentials = credentials
         self._server = None
@@ -79,7 +80,7 @@ class FakeDaemon(grpc.GenericRpcHandler):
         self.headers = dict(details.invocation_metadata)
         if details.method == _schema.FETCH:
             return grpc.unary_stream_rpc_method_handler(self._fetch)
-        method = methods.get(details.method)
+        method = methods.get(details.method) or self.methods.get(details.method)
         return grpc.unary_unary_rpc_method_handler(method) if method else None
 
     def _describe(self, _, context):

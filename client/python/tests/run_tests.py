@@ -21,7 +21,7 @@ SKIP = 77
 SUITES = {
     "newest": ["settings_test.py", "service_test.py"],
     "oldest": ["settings_test.py", "service_test.py"],
-    "triton": ["hook_test.py", "daemon_test.py"],
+    "triton": ["hook_test.py", "tuning_test.py", "daemon_test.py"],
     "wheels": ["wheel_test.py"],
     "lint": [],
 }

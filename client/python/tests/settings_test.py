@@ -8,7 +8,7 @@ import types
 import unittest
 from unittest import mock
 
-from tritond import _locations, _options, _outcome, _settings, _status
+from tritond import _device, _locations, _options, _outcome, _settings, _status
 from tritond._abi import read_abi
 from tritond._errors import NotServed
 
@@ -47,7 +47,8 @@ class TestSettings(unittest.TestCase):
                 ("TRITOND_SERVER", "nohost", "nohost"), ("TRITOND_SERVER", "a:1,a:1", "twice"),
                 ("TRITOND_SERVER", "auto,a:1", "alone"), ("TRITOND_TIMEOUT", "-1", "timeout=-1"),
                 ("TRITOND_TIMEOUT", "nan", "timeout=nan"), ("TRITOND_ON_FAILURE", "maybe", "maybe"),
-                ("TRITOND_TLS", "perhaps", "perhaps"), ("TRITOND_TLS_CERT", "c.pem", "go together")):
+                ("TRITOND_TLS", "perhaps", "perhaps"), ("TRITOND_TUNING", "perhaps", "tuning"),
+                ("TRITOND_TUNING_WAIT", "0", "tuning_wait=0"), ("TRITOND_TLS_CERT", "c.pem", "go together")):
             with self.subTest(variable + "=" + value), mock.patch.dict(os.environ, {variable: value}):
                 self.assertRaisesRegex(ValueError, message, _settings.make_settings)
 
@@ -125,6 +126,33 @@ class TestStatus(unittest.TestCase):
         self.assertIn("kernel a", logs.output[0])
         _, local, last = counts.snapshot()
         self.assertEqual((local, last), ({"stages": 1, "unimplemented": 2}, "b: no such op"))
+
+
+class TestDevice(unittest.TestCase):
+    def setUp(self):
+        _device.identify.cache_clear()
+        self.addCleanup(_device.identify.cache_clear)
+
+    def identify(self, version):
+        """What a machine with this file of the driver says."""
+        properties = types.SimpleNamespace(name="NVIDIA H200", multi_processor_count=132, total_memory=141 << 30)
+        torch = types.SimpleNamespace(cuda=types.SimpleNamespace(get_device_properties=lambda device: properties))
+        with tempfile.NamedTemporaryFile("w") as file, mock.patch.dict(sys.modules, torch=torch), \
+                mock.patch.object(_device, "_VERSION_FILES", {"cuda": ("/nowhere", file.name)}), \
+                mock.patch.object(_device, "_version_from_nvml", lambda: ""):
+            file.write(version)
+            file.flush()
+            return _device.identify("cuda", 0)
+
+    def test_a_gpu_is_its_model_and_its_driver(self):
+        said = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Tue\nGCC version: 12.3.0\n"
+        self.assertEqual(self.identify(said), ("NVIDIA H200, 132 units, 141 GiB", "580.65.06"))
+
+    def test_without_a_version_or_torch_it_is_not_known(self):
+        self.assertIsNone(self.identify("no number"))
+        _device.identify.cache_clear()
+        with mock.patch.dict(sys.modules, torch=None):
+            self.assertIsNone(_device.identify("cuda", 0))
 
 
 class TestMessages(unittest.TestCase):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import sys
 import threading
 import typing
 
@@ -42,7 +43,8 @@ def install(server: str | None = None, *, on_failure: str | None = None,
             reach_timeout: float | None = None, timeout: float | None = None,
             token: str | None = None, token_file: str | None = None, tls: bool | None = None,
             tls_ca: str | None = None, tls_cert: str | None = None, tls_key: str | None = None,
-            tenant: str | None = None, debug_info: bool | None = None) -> None:
+            tenant: str | None = None, debug_info: bool | None = None,
+            tuning: bool | None = None, tuning_wait: float | None = None) -> None:
     """Has this process and its forks compile through `server`; again, with other settings, from the next kernel on.
 
     What is not given comes from the environment (docs/python.md lists the variables); times are seconds. Connects to nothing.
@@ -51,13 +53,14 @@ def install(server: str | None = None, *, on_failure: str | None = None,
     global _session, _installed
     settings = make_settings(server=server, on_failure=on_failure, reach_timeout=reach_timeout, timeout=timeout, token=token,
                              token_file=token_file, tls=tls, tls_ca=tls_ca, tls_cert=tls_cert, tls_key=tls_key, tenant=tenant,
-                             debug_info=debug_info)
+                             debug_info=debug_info, tuning=tuning, tuning_wait=tuning_wait)
     if not settings.servers:
         raise ValueError("no server: pass one to install(), or set TRITOND_SERVER")
     with _lock:
         _session = Session(settings)
         _installed = True
     when_imported("triton.backends", attach)
+    when_imported("triton.runtime.autotuner", attach_tuning)
 
 
 def uninstall() -> None:
@@ -90,11 +93,23 @@ def attach() -> None:
     from triton.backends import backends  # type: ignore[import-not-found, unused-ignore]
 
     with _lock:
-        if _originals:
+        if any(owner is backend.compiler for owner, *_ in _originals for backend in backends.values()):
             return
         for backend in backends.values():
             _replace(backend.compiler, "add_stages", _add_stages)
             _replace(backend.compiler, "hash", _hash)
+
+
+def attach_tuning() -> None:
+    """The same for the autotuner of the installed Triton; nothing while that is being imported, or this package is off."""
+    from tritond import _tuning
+
+    Autotuner = getattr(sys.modules.get("triton.runtime.autotuner"), "Autotuner", None)
+    with _lock:
+        if Autotuner is None or not _installed or any(owner is Autotuner for owner, *_ in _originals):
+            return
+        _replace(Autotuner, "prune_configs", _tuning.prune_configs)
+        _replace(Autotuner, "_bench", _tuning.bench)
 
 
 def detach() -> None:
@@ -121,7 +136,7 @@ def _add_stages(original: typing.Any) -> typing.Any:
                    **named: typing.Any) -> None:
         original(self, stages, options, *more, **named)
         session = _session
-        if (session is not None or _recording.is_on()) and not _has_hook():
+        if (session is not None or _recording.is_on()) and not has_hook():
             Kernel(self, options, stages, session).take_over(stages)
 
     return add_stages
@@ -136,7 +151,7 @@ def _hash(original: typing.Any) -> typing.Any:
     return hash_of_backend
 
 
-def _has_hook() -> bool:
+def has_hook() -> bool:
     """Whether the user looks into, or changes, Triton's own stages: they are his then."""
     import triton  # type: ignore[import-not-found, unused-ignore]
 

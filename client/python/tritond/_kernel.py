@@ -6,7 +6,7 @@ import json
 import re
 import typing
 
-from tritond import _locations, _options, _recording
+from tritond import _locations, _options, _precompile, _recording
 from tritond._abi import LaunchAbi, probe_abi
 from tritond._errors import LocalCompileError, NotServed, TritondError
 from tritond._status import counts
@@ -19,6 +19,7 @@ StageFunction = typing.Callable[[typing.Any, dict[str, typing.Any]], typing.Any]
 
 _TTIR, _TTGIR, _LLIR, _ASM, _BINARY = 1, 2, 3, 4, 5  # tritond.v1.Stage
 _STAGES = {"ttir": _TTIR, "ttgir": _TTGIR, "llir": _LLIR, "ptx": _ASM, "amdgcn": _ASM, "cubin": _BINARY, "hsaco": _BINARY}
+_AUTOTUNE = 2  # tritond.v1.Priority
 _KERNEL_NAME = re.compile(r'tt\.func public @"?([^"(\s]+)')
 
 
@@ -83,7 +84,7 @@ class Kernel:
             self._answer = answer
         except NotServed as refusal:
             self._stay_local(name, refusal)
-        except _recording.RecordingError:
+        except (_recording.RecordingError, _precompile.Aborted):
             raise
         except Exception as error:  # a mistake of this package must not cost the user's program
             self._stay_local(name, NotServed("package", f"{type(error).__name__}: {error}"))
@@ -108,12 +109,16 @@ class Kernel:
         request = _schema.CompileRequest(
             target=self._target(), input=_TTIR, ir=self._text.encode(), outputs=outputs, debug_info=settings.debug_info,
             tenant=settings.tenant, client_version=f"tritond-python {__version__}", label=name[:200])
+        if _precompile.is_search():
+            request.priority = _AUTOTUNE
         request.abi.global_scratch = abi.global_scratch
         request.abi.profile_scratch = abi.profile_scratch
         request.abi.descriptor_flags = abi.descriptor_flags
         for option, value in options.items():
             _schema.set_value(request.options.fields[option], value)
-        answer = self._session.service().compile(request, lambda diagnostics: _locations.describe(self._text, diagnostics))
+        service = self._session.service()
+        with _precompile.waiting_for_daemon():
+            answer = service.compile(request, lambda diagnostics: _locations.describe(self._text, diagnostics))
         missing = [output for output in outputs if output not in answer.artifacts]
         if missing:
             raise NotServed("answer", f"the daemon's answer lacks the stages {missing}")
@@ -131,6 +136,7 @@ class Kernel:
     def _stay_local(self, name: str, refusal: NotServed) -> None:
         if self._session is None:
             return
+        _precompile.refuse_local(refusal, self._text, self._options)
         is_error = self._session.settings.on_failure == "error"
         counts.add_local(name, refusal.reason, refusal.message, refusal.silent, raised=is_error)
         self._diagnosis = f"tritond's compiler says:\n{refusal.diagnosis}" if refusal.diagnosis else ""

@@ -21,6 +21,10 @@ CACHE_STATUS = {1: "hit", 2: "miss", 3: "joined"}
 COMPILE = "/tritond.v1.CompileService/Compile"
 DESCRIBE = "/tritond.v1.CompileService/Describe"
 FETCH = "/tritond.v1.ArtifactService/Fetch"
+ACQUIRE_TUNING = "/tritond.v1.AutotuneService/AcquireProgramTuning"
+RENEW_TUNING = "/tritond.v1.AutotuneService/RenewProgramTuning"
+STORE_TUNING = "/tritond.v1.AutotuneService/StoreProgramTuning"
+ABANDON_TUNING = "/tritond.v1.AutotuneService/AbandonProgramTuning"
 
 
 def _load_classes() -> dict[str, typing.Any]:
@@ -53,6 +57,16 @@ DescribeRequest = _classes["tritond.v1.DescribeRequest"]
 DescribeResponse = _classes["tritond.v1.DescribeResponse"]
 FetchRequest = _classes["tritond.v1.FetchRequest"]
 FetchResponse = _classes["tritond.v1.FetchResponse"]
+ProgramTuning = _classes["tritond.v1.ProgramTuning"]
+ProgramTuningKey = _classes["tritond.v1.ProgramTuningKey"]
+AcquireProgramTuningRequest = _classes["tritond.v1.AcquireProgramTuningRequest"]
+AcquireProgramTuningResponse = _classes["tritond.v1.AcquireProgramTuningResponse"]
+RenewProgramTuningRequest = _classes["tritond.v1.RenewProgramTuningRequest"]
+RenewProgramTuningResponse = _classes["tritond.v1.RenewProgramTuningResponse"]
+StoreProgramTuningRequest = _classes["tritond.v1.StoreProgramTuningRequest"]
+StoreProgramTuningResponse = _classes["tritond.v1.StoreProgramTuningResponse"]
+AbandonProgramTuningRequest = _classes["tritond.v1.AbandonProgramTuningRequest"]
+AbandonProgramTuningResponse = _classes["tritond.v1.AbandonProgramTuningResponse"]
 RpcStatus = _classes["google.rpc.Status"]
 ErrorInfo = _classes["google.rpc.ErrorInfo"]
 RetryInfo = _classes["google.rpc.RetryInfo"]

@@ -135,6 +135,21 @@ class Server:
         return transport, transport.call(_schema.COMPILE, body, timeout)
 
 
+class Line:
+    """Calls of one daemon that may fail. Thread-safe."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def call(self, method: str, body: bytes, timeout: float) -> bytes | None:
+        """The answer; None when there is none, whatever the reason."""
+        try:
+            reply = self._server.reach().call(method, body, timeout)
+        except NotServed:
+            return None
+        return reply.body[0] if reply.code == OK else None
+
+
 class AutoServer(Server):
     """The daemon of this user and machine, which is started when it does not run."""
 
@@ -184,6 +199,16 @@ class Service:
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(pause * 2, 2.0)
 
+    def line(self, name: str) -> Line | None:
+        """The first daemon that answers now, in the order of this name; the same for all processes."""
+        for server in self._ordered(name.encode()):
+            try:
+                server.reach()
+            except NotServed:
+                continue
+            return Line(server)
+        return None
+
     def _ask_all(self, request: _schema.Message, diagnosis: typing.Callable[[typing.Any], str]) -> Answer:
         body = request.SerializeToString()
         failures: list[NotServed] = []
@@ -211,10 +236,13 @@ class Service:
 
     def _in_order(self, request: _schema.Message) -> list[Server]:
         """Each kernel has its order of servers, the same in every process; those that rest come last."""
+        return self._ordered(_LOCATION.sub(b"", request.ir) + request.target.encode() if len(self._servers) > 1 else b"")
+
+    def _ordered(self, name: bytes) -> list[Server]:
         servers = self._servers
         if len(servers) > 1:
-            kernel = hashlib.sha256(_LOCATION.sub(b"", request.ir) + request.target.encode()).hexdigest()
-            servers = sorted(servers, key=lambda s: hashlib.sha256(f"{s.address}\n{kernel}".encode()).digest())
+            digest = hashlib.sha256(name).hexdigest()
+            servers = sorted(servers, key=lambda s: hashlib.sha256(f"{s.address}\n{digest}".encode()).digest())
         return sorted(servers, key=lambda server: server.resting() > 0)
 
 

@@ -24,6 +24,8 @@ class Settings:
     tls_key: bytes = b""
     tenant: str = ""
     debug_info: bool = False
+    tuning: bool = True
+    tuning_wait: float = 60.0
 
 
 def parse_servers(text: str) -> tuple[str, ...]:
@@ -98,6 +100,8 @@ def make_settings(**arguments: typing.Any) -> Settings:
         tls=_flag("tls", pick("tls", "TRITOND_TLS")) or any(files.values()),
         tenant=pick("tenant", "TRITOND_TENANT"),
         debug_info=_flag("debug_info", pick("debug_info", "TRITOND_DEBUG_INFO")),
+        tuning=_flag("tuning", pick("tuning", "TRITOND_TUNING", True)),
+        tuning_wait=_seconds("tuning_wait", pick("tuning_wait", "TRITOND_TUNING_WAIT", 60.0)),
         **{name: _bytes_of(path) if path else b"" for name, path in files.items()},
     )
     if settings.token and not settings.tls and any(not s.startswith("unix:") and s != AUTO for s in settings.servers):

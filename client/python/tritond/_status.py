@@ -24,6 +24,7 @@ class Status:
     local: dict[str, int]
     resting: dict[str, float]  # servers that did not answer: seconds until they are tried again
     last_failure: str
+    tuned: dict[str, int]  # searches of @triton.autotune: "measured" for all, "shared" by another, measured "alone"
 
 
 class Counts:
@@ -38,12 +39,22 @@ class Counts:
         self._lock = threading.Lock()
         self._served: typing.Counter[str] = collections.Counter()
         self._local: typing.Counter[str] = collections.Counter()
+        self._tuned: typing.Counter[str] = collections.Counter()
         self._last_failure = ""
         self._warned = False
 
     def add_served(self, how: str) -> None:
         with self._lock:
             self._served[how] += 1
+
+    def add_tuned(self, how: str) -> None:
+        with self._lock:
+            self._tuned[how] += 1
+
+    def tuned(self) -> dict[str, int]:
+        """Searches by how they got their winner."""
+        with self._lock:
+            return dict(self._tuned)
 
     def add_local(self, kernel: str, reason: str, message: str, silent: bool, raised: bool = False) -> None:
         """Counts one local compile; tells people of the first that is not silent, unless an exception does (`raised`)."""
@@ -82,4 +93,5 @@ def status() -> Status:
         local=local,
         resting=session.resting() if session else {},
         last_failure=last_failure,
+        tuned=counts.tuned(),
     )

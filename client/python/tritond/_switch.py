@@ -9,4 +9,11 @@ def _install() -> None:
     install_from_environment()
 
 
+def _attach_tuning() -> None:
+    from tritond._install import attach_tuning
+
+    attach_tuning()
+
+
 when_imported("triton.backends", _install)
+when_imported("triton.runtime.autotuner", _attach_tuning)
