@@ -293,7 +293,8 @@ void Server::BuildJobs() {
 }
 
 void Server::BuildTunings() {
-  tuning_store_ = std::make_unique<TuningStore>(*cache_.tunings, kMostTunings);
+  signed_tunings_ = std::make_unique<NotarizedCache>(*cache_.tunings, keys_->notary(), Purpose::kTuning);
+  tuning_store_ = std::make_unique<TuningStore>(*signed_tunings_, kMostTunings);
   const absl::Status stock = tuning_store_->TakeStock();
   if (!stock.ok()) log_(absl::StrCat("cache: cannot take stock of tunings: ", stock.ToString()));
   ProgramTuningDesk::Config config;

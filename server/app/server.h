@@ -27,6 +27,7 @@
 #include "server/app/tls_watch.h"
 #include "server/app/unix_listener.h"
 #include "server/cluster/timed_threads.h"
+#include "server/provenance/notarized_cache.h"
 #include "server/rpc/call_log.h"
 #include "server/rpc/engine.h"
 #include "server/rpc/gate.h"
@@ -112,6 +113,7 @@ class Server final {
   std::unique_ptr<JobBook> jobs_;
   TaskThread job_tasks_;
   std::unique_ptr<workers::WorkerPool> pool_;
+  std::unique_ptr<NotarizedCache> signed_tunings_;
   std::unique_ptr<TuningStore> tuning_store_;
   std::unique_ptr<ProgramTuningDesk> program_tunings_;
   TimedThreads tuning_threads_{2};  // Before all that program_tunings_ owns ends: its tasks use it.
