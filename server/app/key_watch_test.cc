@@ -30,7 +30,8 @@ class KeyWatchTest : public testing::Test {
   ~KeyWatchTest() override { std::filesystem::remove_all(folder_); }
 
   absl::StatusOr<std::unique_ptr<KeyWatch>> Open() {
-    return KeyWatch::Open(files, [this](const LogEvent& event) { log.push_back(event.message); }, absl::Now);
+    return KeyWatch::Open(
+        files, [this](const LogEvent& event) { log.push_back(event.message); }, absl::Now);
   }
   std::unique_ptr<KeyWatch> OpenOk() {
     auto opened = Open();

@@ -158,7 +158,8 @@ absl::Status List(const Arguments& arguments) {
   const absl::StatusOr<TrustedKeys> keys = ReadTrustedKeys(arguments.list_file);
   if (!keys.ok()) return keys.status();
   for (const TrustedKeys::Entry& entry : keys->entries())
-    std::cout << ShortId(entry.key.id()) << "  " << (entry.revoked ? "revoked" : "trusted") << "  " << entry.name << "\n";
+    std::cout << ShortId(entry.key.id()) << "  " << (entry.revoked ? "revoked" : "trusted") << "  " << entry.name
+              << "\n";
   return absl::OkStatus();
 }
 
@@ -190,15 +191,21 @@ int RunKeysCommand(int argc, char** argv) {
   commands.emplace_back(add("show", "Prints the line of a key for lists of trusted keys"), Show);
   commands.emplace_back(add("roll", "Replaces a key by a new one; the list trusts both"), Roll);
   commands.emplace_back(add("trust", "Adds a public key to a list"), Trust);
-  commands.emplace_back(add("revoke", "Revokes keys of a list: what they signed, and what was made of it, counts no more"),
-                        Revoke);
+  commands.emplace_back(
+      add("revoke", "Revokes keys of a list: what they signed, and what was made of it, counts no more"), Revoke);
   commands.emplace_back(add("list", "Prints the ids, states and names of a list's keys"), List);
   for (int i = 0; i < 3; ++i) add_key(commands[i].first);
   for (int i = 2; i < 6; ++i) add_list(commands[i].first);
   for (int i = 0; i < 4; ++i) add_name(commands[i].first);
-  commands[2].first->add_flag("--revoke-old", arguments.revoke_old, "The old key was stolen: what it signed counts no more");
-  commands[3].first->add_option("KEY", arguments.which, "ed25519:BASE64, as make and show print it")->required()->expected(1);
-  commands[4].first->add_option("WHICH", arguments.which, "A name, an id of 8 digits or more, or ed25519:BASE64")->required();
+  commands[2].first->add_flag("--revoke-old", arguments.revoke_old,
+                              "The old key was stolen: what it signed counts no more");
+  commands[3]
+      .first->add_option("KEY", arguments.which, "ed25519:BASE64, as make and show print it")
+      ->required()
+      ->expected(1);
+  commands[4]
+      .first->add_option("WHICH", arguments.which, "A name, an id of 8 digits or more, or ed25519:BASE64")
+      ->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -55,7 +55,8 @@ class MapCache final : public cache::Cache {
 };
 
 std::unique_ptr<Notary> NewNotary() {
-  return std::make_unique<Notary>(*SigningKey::Generate(), TrustedKeys(), [](const std::string&) {}, absl::Now);
+  return std::make_unique<Notary>(
+      *SigningKey::Generate(), TrustedKeys(), [](const std::string&) {}, absl::Now);
 }
 
 // Owns what a NotarizedCache borrows.

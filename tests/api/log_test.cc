@@ -144,12 +144,17 @@ TEST_F(LogTest, NoTokenAndNoHeaderReachesIt) {
   std::ifstream file(Path("data/worker.token"));
   const std::string worker_token{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   ASSERT_FALSE(worker_token.empty());
+  std::ifstream key_file(Path("data/signing.key"));
+  std::string signing_key;
+  std::getline(key_file, signing_key);  // What each such file begins with.
+  std::getline(key_file, signing_key);
+  ASSERT_GT(signing_key.size(), 40u);
   server_->Shutdown(absl::Seconds(5));
   const std::string all = Everything();
   EXPECT_THAT(all, HasSubstr("compile_ended"));
   for (const std::string& secret :
        {std::string("a-good-token"), std::string("a-bad-token"), std::string("a-third-token"), std::string("a-cookie"),
-        std::string("Bearer"), worker_token})
+        std::string("Bearer"), worker_token, signing_key})
     EXPECT_THAT(all, Not(HasSubstr(secret)));
 }
 

@@ -38,7 +38,15 @@ class ProvenanceTest : public ClusterTest {
     thief = *cache::OpenCache(password, registry_);
     cluster_key_.emplace(*server::ReadSigningKey(config.signing_key));
   }
-  uint64_t RefusedBy(server::Server& at, Refusal refusal) { return at.engine().notary().refused(Origin::kEngine, refusal); }
+  // Of what has no steps, which are records of their own and are shared later than itself.
+  static v1::CompileRequest WholeRequest(const std::string& ir) {
+    v1::CompileRequest request = Request(ir);
+    request.set_debug_info(true);
+    return request;
+  }
+  uint64_t RefusedBy(server::Server& at, Refusal refusal) {
+    return at.engine().notary().refused(Origin::kEngine, refusal);
+  }
   void EvictAll(server::Server& at) { ASSERT_TRUE(at.engine().EvictAll().ok()); }
   static void TrustOnly(const std::string& path, const std::vector<server::TrustedKeys::Entry>& entries) {
     std::string text;
@@ -60,14 +68,14 @@ class ProvenanceTest : public ClusterTest {
   }
   const server::SigningKey& cluster_key() const { return *cluster_key_; }
 
-  cache::OpenedCache thief;  // Has the engine's password.
+  cache::OpenedCache thief;                                                   // Has the engine's password.
   const server::SigningKey stolen_nothing = *server::SigningKey::Generate();  // A key that nobody trusts.
 };
 
 TEST_F(ProvenanceTest, WhatIsPlantedAtTheEngineIsRefusedCountedAndCompiledAgain) {
   Start();
-  const v1::CompileResponse good = CompileOk(*compile, Request("kernel"));
-  const std::string another = CompileOk(*compile, Request("another kernel")).key();
+  const v1::CompileResponse good = CompileOk(*compile, WholeRequest("kernel"));
+  const std::string another = CompileOk(*compile, WholeRequest("another kernel")).key();
   Await([&] { return daemon().engine().cluster()->flight_stats().held == 0; });
   StartOther();
   Await([&] { return other->engine().targets().Find("cuda:90").has_value(); });
@@ -90,7 +98,7 @@ TEST_F(ProvenanceTest, WhatIsPlantedAtTheEngineIsRefusedCountedAndCompiledAgain)
     EvictAll(*other);
     const uint64_t refused = RefusedBy(*other, refusal);
     ASSERT_EQ(thief.shared_results->Put(digest, cache::Blob(forgery)), absl::OkStatus());
-    const v1::CompileResponse answer = CompileOk(*other_compile, Request("kernel"));
+    const v1::CompileResponse answer = CompileOk(*other_compile, WholeRequest("kernel"));
     EXPECT_EQ(answer.cache(), v1::CACHE_STATUS_MISS);
     ASSERT_EQ(answer.blobs_size(), 1);
     EXPECT_EQ(answer.blobs(0).data(), good.blobs(0).data());
@@ -107,12 +115,12 @@ TEST_F(ProvenanceTest, WhatIsPlantedAtTheEngineIsRefusedCountedAndCompiledAgain)
                                     cache::Blob(good.blobs(0).data())),
             absl::OkStatus());
   ASSERT_EQ(thief.shared_results->Put(digest, cache::Blob(genuine)), absl::OkStatus());
-  EXPECT_EQ(CompileOk(*other_compile, Request("kernel")).cache(), v1::CACHE_STATUS_HIT);
+  EXPECT_EQ(CompileOk(*other_compile, WholeRequest("kernel")).cache(), v1::CACHE_STATUS_HIT);
 }
 
 TEST_F(ProvenanceTest, AnErrorThatIsPlantedAtTheEngineStopsNoCompile) {
   Start();
-  const std::string key = CompileOk(*compile, Request("kernel")).key();
+  const std::string key = CompileOk(*compile, WholeRequest("kernel")).key();
   v1::Failure failure;
   failure.set_code(static_cast<int>(absl::StatusCode::kInvalidArgument));
   failure.set_message("planted");
@@ -131,7 +139,7 @@ TEST_F(ProvenanceTest, AnErrorThatIsPlantedAtTheEngineStopsNoCompile) {
     const uint64_t refused = RefusedBy(daemon(), refusal);
     const cache::Lease lease{*cache::Digest::FromHex(key), "thief", 0};
     ASSERT_TRUE(*thief.leases->PublishError(lease, forgery, absl::Hours(1)));
-    EXPECT_EQ(CompileOk(*compile, Request("kernel")).cache(), v1::CACHE_STATUS_MISS);
+    EXPECT_EQ(CompileOk(*compile, WholeRequest("kernel")).cache(), v1::CACHE_STATUS_MISS);
     EXPECT_GT(RefusedBy(daemon(), refusal), refused);
   }
   // The same error, soundly signed and fresh, is believed.
@@ -140,15 +148,15 @@ TEST_F(ProvenanceTest, AnErrorThatIsPlantedAtTheEngineStopsNoCompile) {
   const cache::Lease lease{*cache::Digest::FromHex(key), "daemon", 0};
   ASSERT_TRUE(*thief.leases->PublishError(lease, Sign(cluster_key(), Purpose::kError, key, text), absl::Hours(1)));
   v1::CompileResponse response;
-  EXPECT_THAT(Compile(Request("kernel"), &response).error_message(), HasSubstr("planted"));
+  EXPECT_THAT(Compile(WholeRequest("kernel"), &response).error_message(), HasSubstr("planted"));
 }
 
 TEST_F(ProvenanceTest, AnOfferThatNoDaemonSignedIsNotRun) {
   Start();
-  const v1::CompileResponse made = CompileOk(*compile, Request("kernel"));
+  const v1::CompileResponse made = CompileOk(*compile, WholeRequest("kernel"));
   const uint64_t started = daemon().engine().scheduler().GetStats().started;
   EvictAll(daemon());
-  v1::CompileRequest request = Request("kernel");
+  v1::CompileRequest request = WholeRequest("kernel");
   request.add_outputs(v1::STAGE_BINARY);
   cache::StreamEntry offer;
   offer.stream = {made.result().build_id(), "interactive:cuda:90+binary"};
@@ -166,12 +174,12 @@ TEST_F(ProvenanceTest, AnOfferThatNoDaemonSignedIsNotRun) {
 
 TEST_F(ProvenanceTest, DaemonsThatDoNotTrustEachOtherCompileForThemselvesAndSayWhy) {
   Start();
-  const v1::CompileResponse first = CompileOk(*compile, Request("kernel"));
+  const v1::CompileResponse first = CompileOk(*compile, WholeRequest("kernel"));
   Await([&] { return daemon().engine().cluster()->flight_stats().held == 0; });
   config.signing_key = NewSigningKey("other.key");
   StartOther();
   Await([&] { return other->engine().targets().Find("cuda:90").has_value(); });
-  const v1::CompileResponse second = CompileOk(*other_compile, Request("kernel"));
+  const v1::CompileResponse second = CompileOk(*other_compile, WholeRequest("kernel"));
   EXPECT_EQ(second.cache(), v1::CACHE_STATUS_MISS);
   EXPECT_NE(second.result().signer(), first.result().signer());
   const auto metrics = httplib::Client("127.0.0.1", other->http_port()).Get("/metrics");

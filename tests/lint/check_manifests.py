@@ -165,7 +165,7 @@ def check_drain(folder, documents, yaml):
     """Kubernetes waits longer than the daemon drains; the settings are ones that the daemon has."""
     settings = yaml.safe_load((folder / "tritond.yaml").read_text(encoding="utf-8"))
     source = (folder.parents[1] / "server/app/config.cc").read_text(encoding="utf-8")
-    known = set(re.findall(r'visit\("(\w+)"', source))
+    known = set(re.findall(r'visit\(\s*"(\w+)"', source))
     for name in settings:
         if name not in known:
             yield f"tritond.yaml: the daemon has no setting {name}"

@@ -118,7 +118,7 @@ class CheckManifestsTest(unittest.TestCase):
     def test_a_secret_that_nobody_is_told_to_make(self):
         self.assertEqual(list(check_manifests.check_secrets(self.documents, (FOLDER / "README.md").read_text(encoding="utf-8"))), [])
         problems = list(check_manifests.check_secrets(self.documents, "kubectl create secret generic tritond-access --from-file"))
-        self.assertEqual(len(problems), 3, problems)
+        self.assertEqual(len(problems), 4, problems)
 
     def test_a_flag_that_the_daemon_does_not_have(self):
         pod = next(d for _, d in self.documents if d["kind"] == "Pod")

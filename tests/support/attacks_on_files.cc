@@ -94,6 +94,7 @@ std::vector<Attack> AttacksOnFiles() {
       {"read_passwd", [](const Prey&) { return Read("/etc/passwd"); }},
       {"read_shadow", [](const Prey&) { return Read("/etc/shadow"); }, Needs::kSystem},
       {"read_the_worker_token", [](const Prey& p) { return Read(p.data + "/worker.token"); }},
+      {"read_the_signing_key", [](const Prey& p) { return Read(p.data + "/signing.key"); }},
       {"list_the_data_folder", [](const Prey& p) { return List(p.data); }},
       {"write_into_the_data_folder", [](const Prey& p) { return Open(p.data + "/new", O_WRONLY | O_CREAT); }},
       {"make_a_symlink",
