@@ -69,8 +69,10 @@ void TuningView::DrawLine() {
     out += !is_timed && entry.state != v1::CandidateReport::STATE_COMPILED;
     if (is_timed && (best == nullptr || entry.median_us < best->median_us)) best = &entry;
   }
-  out_ << kEraseLine << absl::StrFormat("%d candidates: %d compiled, %d timed, %d out", candidates_, compiled, timed, out);
-  if (best != nullptr) out_ << absl::StrFormat("; %s leads with %.2f us", best->name.substr(0, kMostName), best->median_us);
+  out_ << kEraseLine
+       << absl::StrFormat("%d candidates: %d compiled, %d timed, %d out", candidates_, compiled, timed, out);
+  if (best != nullptr)
+    out_ << absl::StrFormat("; %s leads with %.2f us", best->name.substr(0, kMostName), best->median_us);
   out_ << std::flush;
 }
 
@@ -88,9 +90,8 @@ std::string TuningTable(const v1::Tuning& tuning) {
   };
   std::sort(order.begin(), order.end(), [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
   const int columns = static_cast<int>(width);
-  std::string table =
-      absl::StrFormat("  %-*s %12s %9s %7s %5s %6s %9s\n", columns, "candidate", "median us", "IQR us", "ratio", "regs",
-                      "spill", "shared");
+  std::string table = absl::StrFormat("  %-*s %12s %9s %7s %5s %6s %9s\n", columns, "candidate", "median us", "IQR us",
+                                      "ratio", "regs", "spill", "shared");
   for (const v1::CandidateReport* report : order) {
     const char mark = report->index() == tuning.winner() ? '*' : ' ';
     absl::StrAppendFormat(&table, "%c %-*s ", mark, columns, report->name());

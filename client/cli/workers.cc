@@ -42,11 +42,13 @@ absl::Status Print(const Session& session, bool json, Client& client, const std:
     std::string offers;
     for (const auto& target : worker.targets()) offers += target.name() + " ";
     for (const auto& device : worker.devices()) {
-      offers += device.name() + " (" + device.model() +
-                (device.lost().empty() ? "" : "out of service: " + device.lost()) + ") ";
+      offers +=
+          device.name() + " (" + (device.lost().empty() ? device.model() : "out of service: " + device.lost()) + ") ";
     }
     const bool attached = !worker.id().empty();
-    const std::string confined = !attached ? "" : worker.confinement().empty() ? "NOTHING" : worker.confinement();
+    // A device worker runs kernels, and compiles nothing.
+    const bool compiles = attached && worker.devices().empty();
+    const std::string confined = compiles && worker.confinement().empty() ? "NOTHING" : worker.confinement();
     out << absl::StrFormat("%-24s %-12s %8d %10s %8d %7d %-12s  %s\n", worker.name(), StateName(worker.state()),
                            worker.pid(), HumanBytes(worker.resident_bytes()), worker.jobs_done(), worker.deaths(),
                            confined, offers);

@@ -48,8 +48,8 @@ StatusView::Worker ToWorker(const v1::Worker& worker, const Scheduler::Stats& st
   out.last_death = worker.last_death();
   for (const v1::Hello::Target& target : worker.targets()) out.targets.push_back(target.name());
   for (const v1::Hello::Device& device : worker.devices())
-    out.devices.push_back(absl::StrCat(device.name(), " ", device.model(),
-                                       device.lost().empty() ? "" : ", out of service: ", device.lost()));
+    out.devices.push_back(
+        absl::StrCat(device.name(), " ", device.lost().empty() ? device.model() : "out of service: " + device.lost()));
   auto done = stats.done.find(worker.id());
   if (done != stats.done.end()) out.jobs_done = done->second;
   out.resident_bytes = worker.resident_bytes();

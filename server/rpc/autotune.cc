@@ -41,10 +41,10 @@ grpc::ServerWriteReactor<v1::AutotuneResponse>* Autotune(TuningDesk& tunings, co
   }
   auto message = std::make_shared<v1::AutotuneRequest>(TakeRequest(request));  // Shared because std::function copies.
   if (!TenantOf(caller).empty()) message->set_tenant(TenantOf(caller));
-  const absl::Duration left = DeadlineOf(*context, absl::UnixEpoch()) - absl::UnixEpoch();
-  return new Writer(slots, *context, [&tunings, message, context, left](Writer& writer) -> absl::Status {
+  return new Writer(slots, *context, [&tunings, message, context](Writer& writer) -> absl::Status {
     bool joined = false;
-    absl::StatusOr<std::shared_ptr<TuningProgress>> progress = tunings.Begin(std::move(*message), left, &joined);
+    absl::StatusOr<std::shared_ptr<TuningProgress>> progress = tunings.Begin(
+        std::move(*message), [context] { return context->IsCancelled(); }, &joined);
     if (!progress.ok()) return progress.status();
     const absl::Status status = Follow(**progress, joined, *context, writer);
     (*progress)->Leave();

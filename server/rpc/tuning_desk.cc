@@ -42,9 +42,10 @@ absl::Status Keep(Engine& engine, const v1::Tuning& tuning, const std::string& t
 
 // The keys of the kernels, once a worker tells its compiler's build.
 absl::StatusOr<std::vector<std::string>> KeysOf(Engine& engine, const std::vector<proto::PreparedRequest>& kernels,
-                                                absl::Duration patience) {
-  const absl::Time until = engine.Now() + std::min(patience, kAwaitTarget);
+                                                const DeviceDesk::Gone& gone) {
+  const absl::Time until = engine.Now() + kAwaitTarget;
   while (engine.KeyOf(kernels[0]).empty()) {
+    if (gone()) return absl::CancelledError("the caller has gone");
     if (engine.Now() >= until) {
       return WithReason(absl::UnavailableError(absl::StrCat("no worker compiles for ", kernels[0].message().target())),
                         "NO_WORKER", absl::Seconds(5));
@@ -139,8 +140,8 @@ void TuningDesk::Sweep() {
   }
 }
 
-absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRequest request, absl::Duration patience,
-                                                              bool* joined) {
+absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRequest request,
+                                                                  const DeviceDesk::Gone& gone, bool* joined) {
   if (absl::Status status = CheckTuningRequest(request); !status.ok()) return status;
   std::optional<ByteBudget::Hold> memory = engine_.budget().Take(request.ByteSizeLong());
   if (!memory.has_value()) return engine_.MemoryFull();
@@ -149,7 +150,7 @@ absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRe
   absl::StatusOr<std::vector<proto::PreparedRequest>> kernels =
       PrepareCandidates(&request, device->device.target(), engine_.config().limits);
   if (!kernels.ok()) return kernels.status();
-  absl::StatusOr<std::vector<std::string>> keys = KeysOf(engine_, *kernels, patience);
+  absl::StatusOr<std::vector<std::string>> keys = KeysOf(engine_, *kernels, [&] { return stopped_ || gone(); });
   if (!keys.ok()) return keys.status();
   const std::string key = TuningKey(request, *keys, device->device);
 
@@ -181,8 +182,14 @@ absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRe
   Running& running = running_.emplace_back();
   running.key = key;
   running.progress = progress;
-  latest_.push_front({{key, request.label(), request.tenant(), absl::StrCat(device->device.name(), " ", device->device.model()),
-                       engine_.Now(), std::nullopt, std::nullopt, {}},
+  latest_.push_front({{key,
+                       request.label(),
+                       request.tenant(),
+                       absl::StrCat(device->device.name(), " ", device->device.model()),
+                       engine_.Now(),
+                       std::nullopt,
+                       std::nullopt,
+                       {}},
                       progress});
   if (latest_.size() > kLatest) latest_.pop_back();
   // Shared because a lambda that holds it is to be const.

@@ -2,10 +2,10 @@
 #ifndef SERVER_RPC_TUNING_DESK_H_
 #define SERVER_RPC_TUNING_DESK_H_
 
-#include <list>
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,7 +70,8 @@ class TuningDesk final {
   // Begins a tuning, joins the one under the same key, or finds the stored one; followed already, until Leave.
   // Blocks while it reads the request and the cache. Errors are those of AutotuneService.Autotune that need no device.
   // `joined`: another caller began it.
-  absl::StatusOr<std::shared_ptr<TuningProgress>> Begin(v1::AutotuneRequest request, absl::Duration patience,
+  // `gone`: the caller waits no more.
+  absl::StatusOr<std::shared_ptr<TuningProgress>> Begin(v1::AutotuneRequest request, const DeviceDesk::Gone& gone,
                                                         bool* joined);
   // A stored tuning. NotFound, InvalidArgument. Blocks.
   absl::StatusOr<v1::Tuning> Find(const std::string& key);

@@ -18,7 +18,7 @@ constexpr size_t kMostNameBytes = 256;
 double Option(const v1::CompileRequest& request, const char* name, double otherwise) {
   const auto it = request.options().fields().find(name);
   return it != request.options().fields().end() && it->second.has_number_value() ? it->second.number_value()
-                                                                                  : otherwise;
+                                                                                 : otherwise;
 }
 
 uint32_t CountOf(double value) { return value >= 1 && value <= 1e6 ? static_cast<uint32_t>(value) : 0; }
@@ -90,9 +90,9 @@ absl::StatusOr<std::vector<proto::PreparedRequest>> PrepareCandidates(v1::Autotu
     compile.set_label(request->label());
     compile.set_cache_mode(v1::CACHE_MODE_USE);
     if (compile.target() != target) {
-      return InvalidRequest({{absl::StrCat("candidates[", i, "].compile.target"),
-                              absl::StrCat("\"", compile.target(), "\" does not run on the device, whose target is ",
-                                           target)}});
+      return InvalidRequest(
+          {{absl::StrCat("candidates[", i, "].compile.target"),
+            absl::StrCat("\"", compile.target(), "\" does not run on the device, whose target is ", target)}});
     }
     absl::StatusOr<proto::PreparedRequest> one = PrepareRequest(std::move(compile), limits);
     if (!one.ok())

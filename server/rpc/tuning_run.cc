@@ -317,8 +317,7 @@ TurnReport TuningRun::Digest(const v1::MeasureOutcome& outcome, Search* search) 
     Entry& entry = entries_[candidate.index()];
     if (candidate.code() != 0 && !entry.out) {
       search->Exclude(candidate.index());
-      Drop(candidate.index(),
-           candidate.wrong() ? v1::CandidateReport::STATE_WRONG : v1::CandidateReport::STATE_FAILED,
+      Drop(candidate.index(), candidate.wrong() ? v1::CandidateReport::STATE_WRONG : v1::CandidateReport::STATE_FAILED,
            candidate.message());
     } else if (candidate.output_group() > 0 && entry.output_group == 0) {
       entry.output_group = candidate.output_group();
@@ -347,8 +346,8 @@ absl::StatusOr<v1::Tuning> TuningRun::Conclude(const Search& search) {
       if (first.empty() && !entry.report.reason().empty())
         first = absl::StrCat(" (", entry.report.name(), ": ", entry.report.reason(), ")");
     }
-    return WithReason(
-        absl::NotFoundError(absl::StrCat("no candidate compiled, ran and gave right outputs", first)), "NO_WINNER");
+    return WithReason(absl::NotFoundError(absl::StrCat("no candidate compiled, ran and gave right outputs", first)),
+                      "NO_WINNER");
   }
   v1::Tuning tuning;
   tuning.set_key(task_.key);

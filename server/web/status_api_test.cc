@@ -258,6 +258,24 @@ TEST_F(StatusApiTest, ATenantSeesItsOwnJobsAlone) {
   EXPECT_EQ(Get("/api/jobs/two/ir/ttgir", "reader").status, 404);
 }
 
+TEST_F(StatusApiTest, TuningsAreShownWithTheirCandidatesToTheirTenantAlone) {
+  StatusView::Tuning tuning;
+  tuning.key = "key-of-tuning";
+  tuning.tenant = "blue";
+  tuning.state = "done";
+  tuning.winner = 1;
+  tuning.candidates = {{"slow", "timed", "", 12.5, 0.5}, {"fast", "timed", "", 10, 0.25}};
+  view_.tunings = {tuning};
+  Close(Role::kCompile, "blue");
+  const json shown = json::parse(Get("/api/status", "reader").body)["tunings"];
+  ASSERT_EQ(shown.size(), 1u);
+  EXPECT_EQ(shown[0]["winner"], 1);
+  EXPECT_EQ(shown[0]["candidates"][0], json::parse(R"(["slow", 12.5, 0.5, "timed", ""])"));
+  view_.tunings[0].tenant = "crimson";
+  EXPECT_THAT(Get("/api/status", "reader").body, Not(HasSubstr("key-of-tuning")));
+  EXPECT_THAT(Get("/api/status").body, Not(HasSubstr("key-of-tuning")));
+}
+
 TEST_F(StatusApiTest, BytesThatAreNoTextDoNotBreakTheJson) {
   view_.workers[0].last_death = "\xff\xfe";
   EXPECT_FALSE(json::parse(Get("/api/status").body, nullptr, false).is_discarded());

@@ -77,7 +77,7 @@ class FakeDevice final {
   }
 
   std::atomic<int> jobs{0};
-  std::atomic<bool> lose{false};     // the device with the next job
+  std::atomic<bool> lose{false};  // the device with the next job
   std::atomic<bool> attached{false};
 
  private:
