@@ -306,7 +306,8 @@ void Server::BuildTunings() {
     tuning_threads_.RunAfter(delay, std::move(task));
   };
   hooks.make_ticket = MakeTicket;
-  program_tunings_ = std::make_unique<ProgramTuningDesk>(config, std::move(hooks), *tuning_store_, cache_.tuning_leases.get());
+  program_tunings_ =
+      std::make_unique<ProgramTuningDesk>(config, std::move(hooks), *tuning_store_, cache_.tuning_leases.get());
 }
 
 absl::Status Server::Listen() {

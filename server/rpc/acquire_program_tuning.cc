@@ -16,11 +16,12 @@ using google::protobuf::util::TimeUtil;
 // Waits for the desk's answer; the caller's cancellation or deadline reaches it.
 class AcquireReactor final : public grpc::ServerUnaryReactor {
  public:
-  AcquireReactor(ProgramTuningDesk& desk, v1::AcquireProgramTuningResponse* response) : desk_(desk), response_(response) {}
+  AcquireReactor(ProgramTuningDesk& desk, v1::AcquireProgramTuningResponse* response)
+      : desk_(desk), response_(response) {}
 
   void Begin(const cache::Digest& key, absl::Duration wait, bool may_measure) {
-    const uint64_t waiter =
-        desk_.Acquire(key, wait, may_measure, [this](ProgramTuningDesk::Answer answer) { OnAnswer(std::move(answer)); });
+    const uint64_t waiter = desk_.Acquire(key, wait, may_measure,
+                                          [this](ProgramTuningDesk::Answer answer) { OnAnswer(std::move(answer)); });
     bool cancelled;
     {
       absl::MutexLock lock(&mu_);
@@ -83,8 +84,7 @@ grpc::ServerUnaryReactor* AcquireProgramTuning(Engine& engine, ProgramTuningDesk
   if (!wrong.empty()) return FinishNow(context, InvalidRequest(wrong));
   auto* reactor = new AcquireReactor(desk, response);  // Deletes itself.
   reactor->Begin(NameTuning(engine, caller, request->key()),
-                 absl::Seconds(wait.seconds()) + absl::Nanoseconds(wait.nanos()),
-                 Allows(caller.role, Need::kCompile));
+                 absl::Seconds(wait.seconds()) + absl::Nanoseconds(wait.nanos()), Allows(caller.role, Need::kCompile));
   return reactor;
 }
 

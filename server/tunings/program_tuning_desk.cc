@@ -30,12 +30,14 @@ void ProgramTuningDesk::Send(Replies replies) {
   for (auto& [answered, answer] : replies) answered(std::move(answer));
 }
 
-uint64_t ProgramTuningDesk::Acquire(const cache::Digest& key, absl::Duration wait, bool may_measure, Answered answered) {
+uint64_t ProgramTuningDesk::Acquire(const cache::Digest& key, absl::Duration wait, bool may_measure,
+                                    Answered answered) {
   Replies replies;
   uint64_t id = 0;
   {
     absl::MutexLock lock(&mu_);
-    Waiter waiter{++last_waiter_, hooks_.now() + std::min(wait, config_.longest_wait), may_measure, std::move(answered)};
+    Waiter waiter{++last_waiter_, hooks_.now() + std::min(wait, config_.longest_wait), may_measure,
+                  std::move(answered)};
     const auto [it, fresh] = flights_.try_emplace(key);
     Flight& flight = it->second;
     const bool full = waiters_.size() >= config_.max_waiters;
@@ -113,7 +115,7 @@ absl::StatusOr<LeaseTable::Answer> ProgramTuningDesk::AskCluster(const cache::Di
 }
 
 void ProgramTuningDesk::HearLocked(const cache::Digest& key, const absl::StatusOr<LeaseTable::Answer>& answer,
-                            Replies* replies) {
+                                   Replies* replies) {
   if (answer.ok() && answer->state == LeaseTable::State::kHeld) {
     Flight& flight = flights_.at(key);
     flight.state = Flight::State::kHeldElsewhere;
@@ -138,7 +140,8 @@ void ProgramTuningDesk::GrantLocked(const cache::Digest& key, const cache::Lease
     flights_.erase(key);
     return;
   }
-  auto first = std::find_if(flight.waiters.begin(), flight.waiters.end(), [](const Waiter& w) { return w.may_measure; });
+  auto first =
+      std::find_if(flight.waiters.begin(), flight.waiters.end(), [](const Waiter& w) { return w.may_measure; });
   const absl::Time now = hooks_.now();
   flight.state = Flight::State::kHeldHere;
   flight.ticket = hooks_.make_ticket();
@@ -191,15 +194,14 @@ absl::Status ProgramTuningDesk::Renew(const std::string& ticket) {
   flight.expires = std::min(now + config_.ticket_lifetime, flight.ends);
   // A lease that cannot be renewed runs out: another daemon may measure too.
   if (flight.lease.token != 0) {
-    hooks_.run_after(absl::ZeroDuration(), [this, lease = flight.lease] {
-      leases_->Renew(lease, config_.ticket_lifetime).IgnoreError();
-    });
+    hooks_.run_after(absl::ZeroDuration(),
+                     [this, lease = flight.lease] { leases_->Renew(lease, config_.ticket_lifetime).IgnoreError(); });
   }
   return absl::OkStatus();
 }
 
 void ProgramTuningDesk::Store(const std::string& ticket, const cache::Digest& key, v1::ProgramTuning tuning,
-                       std::function<void(absl::Status)> done) {
+                              std::function<void(absl::Status)> done) {
   absl::Status status;
   {
     absl::MutexLock lock(&mu_);
@@ -222,7 +224,7 @@ void ProgramTuningDesk::Store(const std::string& ticket, const cache::Digest& ke
 }
 
 void ProgramTuningDesk::EndStoring(const std::string& ticket, const cache::Digest& key, const v1::ProgramTuning& tuning,
-                            const absl::Status& kept) {
+                                   const absl::Status& kept) {
   Replies replies;
   {
     absl::MutexLock lock(&mu_);
