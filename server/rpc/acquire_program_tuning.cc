@@ -83,8 +83,7 @@ grpc::ServerUnaryReactor* AcquireProgramTuning(Engine& engine, TuningDesk& desk,
   if (!wrong.empty()) return FinishNow(context, InvalidRequest(wrong));
   auto* reactor = new AcquireReactor(desk, response);  // Deletes itself.
   reactor->Begin(NameTuning(engine, caller, request->key()),
-                 absl::Seconds(wait.seconds()) + absl::Nanoseconds(wait.nanos()),
-                 Allows(caller.role, Need::kCompile));
+                 absl::Seconds(wait.seconds()) + absl::Nanoseconds(wait.nanos()), Allows(caller.role, Need::kCompile));
   return reactor;
 }
 

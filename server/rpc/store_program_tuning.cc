@@ -15,13 +15,13 @@ grpc::ServerUnaryReactor* StoreProgramTuning(Engine& engine, TuningDesk& desk, c
   if (!wrong.empty()) return FinishNow(context, InvalidRequest(wrong));
   v1::ProgramTuning tuning = request->tuning();
   tuning.DiscardUnknownFields();
-  *tuning.mutable_created() =
-      google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(absl::Now()));
+  *tuning.mutable_created() = google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(absl::Now()));
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   desk.Store(request->ticket(), NameTuning(engine, caller, request->key()), std::move(tuning),
              [reactor](absl::Status stored) {
                if (absl::IsNotFound(stored)) stored = WithReason(stored, "TICKET_LOST");
-               if (absl::IsInvalidArgument(stored)) stored = InvalidRequest({{"ticket", std::string(stored.message())}});
+               if (absl::IsInvalidArgument(stored))
+                 stored = InvalidRequest({{"ticket", std::string(stored.message())}});
                reactor->Finish(ToGrpc(stored));
              });
   return reactor;

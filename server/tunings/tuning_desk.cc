@@ -35,7 +35,8 @@ uint64_t TuningDesk::Acquire(const cache::Digest& key, absl::Duration wait, bool
   uint64_t id = 0;
   {
     absl::MutexLock lock(&mu_);
-    Waiter waiter{++last_waiter_, hooks_.now() + std::min(wait, config_.longest_wait), may_measure, std::move(answered)};
+    Waiter waiter{++last_waiter_, hooks_.now() + std::min(wait, config_.longest_wait), may_measure,
+                  std::move(answered)};
     const auto [it, fresh] = flights_.try_emplace(key);
     Flight& flight = it->second;
     const bool full = waiters_.size() >= config_.max_waiters;
@@ -138,7 +139,8 @@ void TuningDesk::GrantLocked(const cache::Digest& key, const cache::Lease& lease
     flights_.erase(key);
     return;
   }
-  auto first = std::find_if(flight.waiters.begin(), flight.waiters.end(), [](const Waiter& w) { return w.may_measure; });
+  auto first =
+      std::find_if(flight.waiters.begin(), flight.waiters.end(), [](const Waiter& w) { return w.may_measure; });
   const absl::Time now = hooks_.now();
   flight.state = Flight::State::kHeldHere;
   flight.ticket = hooks_.make_ticket();
@@ -191,9 +193,8 @@ absl::Status TuningDesk::Renew(const std::string& ticket) {
   flight.expires = std::min(now + config_.ticket_lifetime, flight.ends);
   // A lease that cannot be renewed runs out: another daemon may measure too.
   if (flight.lease.token != 0) {
-    hooks_.run_after(absl::ZeroDuration(), [this, lease = flight.lease] {
-      leases_->Renew(lease, config_.ticket_lifetime).IgnoreError();
-    });
+    hooks_.run_after(absl::ZeroDuration(),
+                     [this, lease = flight.lease] { leases_->Renew(lease, config_.ticket_lifetime).IgnoreError(); });
   }
   return absl::OkStatus();
 }

@@ -49,9 +49,9 @@ struct Caller {
   void Ask(Desk& at, absl::Duration wait = absl::Seconds(60), bool may_measure = true, const std::string& key = "key") {
     id = at.desk->Acquire(cache::Digest::Of(key), wait, may_measure, [this](TuningDesk::Answer answer) {
       EXPECT_EQ(said, "");
-      said = answer.stored.has_value()  ? "winner " + answer.stored->winner()
-             : !answer.ticket.empty() ? "ticket " + answer.ticket
-                                      : "alone";
+      said = answer.stored.has_value() ? "winner " + answer.stored->winner()
+             : !answer.ticket.empty()  ? "ticket " + answer.ticket
+                                       : "alone";
     });
   }
 };

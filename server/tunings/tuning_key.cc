@@ -95,7 +95,8 @@ std::vector<Violation> CheckTuning(const v1::ProgramTuningKey& key, const v1::Pr
   if (tuning.timings_size() != key.configurations_size())
     wrong.push_back({"tuning.timings", "are not one for each configuration"});
   if (!IsTuning(tuning))
-    wrong.push_back({"tuning.timings", absl::StrCat("have an entry without 1 to ", kMostNumbers, " numbers from 0 on")});
+    wrong.push_back(
+        {"tuning.timings", absl::StrCat("have an entry without 1 to ", kMostNumbers, " numbers from 0 on")});
   return wrong;
 }
 

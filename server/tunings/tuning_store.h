@@ -16,8 +16,8 @@
 
 namespace tritond::server {
 
-// Tunings by their digests: the only place that reads and writes their records. Keeps at most `most`; the oldest that this daemon
-// keeps go first. Thread-safe; calls may block on a disk or a network. Does not own the cache.
+// Tunings by their digests: the only place that reads and writes their records. Keeps at most `most`; the oldest that
+// this daemon keeps go first. Thread-safe; calls may block on a disk or a network. Does not own the cache.
 class TuningStore final {
  public:
   TuningStore(cache::Cache& records, size_t most) : records_(records), most_(most) {}

@@ -106,7 +106,8 @@ class ProgramTuningTest : public DaemonTest {
   }
   // A caller that waits.
   std::future<v1::AcquireProgramTuningResponse> AcquireLater(int wait_seconds) {
-    auto waiting = std::async(std::launch::async, [this, wait_seconds] { return AcquireOk(*stub, Key(), wait_seconds); });
+    auto waiting =
+        std::async(std::launch::async, [this, wait_seconds] { return AcquireOk(*stub, Key(), wait_seconds); });
     return waiting;
   }
   void AwaitWaiting(uint64_t count) {
@@ -244,8 +245,9 @@ TEST_F(ProgramTuningTest, MetricsCountThem) {
   AcquireOk(*stub, Key());
   const httplib::Result page = httplib::Client("127.0.0.1", daemon().http_port()).Get("/metrics");
   ASSERT_TRUE(page);
-  for (const char* line : {"tritond_program_tunings{event=\"shared\"} 1", "tritond_program_tunings{event=\"measured\"} 1",
-                           "tritond_program_tunings_now{state=\"stored\"} 1"})
+  for (const char* line :
+       {"tritond_program_tunings{event=\"shared\"} 1", "tritond_program_tunings{event=\"measured\"} 1",
+        "tritond_program_tunings_now{state=\"stored\"} 1"})
     EXPECT_THAT(page->body, testing::HasSubstr(line));
 }
 
@@ -253,9 +255,10 @@ class ProgramTuningAccessTest : public ProgramTuningTest {
  protected:
   ProgramTuningAccessTest() {
     std::string text = "anonymous: none\nunix: none\ntokens:\n";
-    for (const auto& [token, rest] : {std::pair("reader", "role: read"), std::pair("builder", "role: prebuild"),
-                                      std::pair("compiler", "role: compile, tenant: team-a"),
-                                      std::pair("other", "role: compile, tenant: team-b"), std::pair("boss", "role: admin")})
+    for (const auto& [token, rest] :
+         {std::pair("reader", "role: read"), std::pair("builder", "role: prebuild"),
+          std::pair("compiler", "role: compile, tenant: team-a"), std::pair("other", "role: compile, tenant: team-b"),
+          std::pair("boss", "role: admin")})
       absl::StrAppend(&text, "  - {sha256: ", proto::Sha256Hex(token), ", ", rest, "}\n");
     std::ofstream(Path("access.yaml")) << text;
     config.access_file = Path("access.yaml");
