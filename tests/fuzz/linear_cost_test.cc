@@ -206,11 +206,13 @@ std::vector<Family> RecordFamilies() {
        Target("journal")},
       {"bundle_record_many_artifacts", 2000,
        [](int n) {
+         v1::ActionResult result;
          v1::BundleRecord record;
          for (int i = 0; i < n; ++i) {
-           record.mutable_result()->add_artifacts()->set_digest(proto::Sha256Hex("binary"));
+           result.add_artifacts()->set_digest(proto::Sha256Hex("binary"));
            record.add_blobs()->set_data("binary");
          }
+         record.set_signed_result(result.SerializeAsString());
          return record.SerializeAsString();
        },
        Target("bundle-record")},
