@@ -16,8 +16,10 @@ namespace {
 constexpr uint64_t kTurnBytes = uint64_t{4} << 10;
 constexpr absl::Duration kRestartDelay = absl::Seconds(2);
 
+constexpr int kLargeNice = 5;
+
 // On Linux of the calling thread alone. Where it is refused, the thread runs as the others do.
-void GiveWay() { setpriority(PRIO_PROCESS, 0, 5); }
+void GiveWay() { setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kLargeNice); }
 
 }  // namespace
 

@@ -83,6 +83,14 @@ class Daemon:
     def log(self):
         return (self.folder / "tritond.log").read_text(encoding="utf-8")
 
+    def trust(self, other):
+        """Takes results that `other` signed. Before this daemon starts; `other` has started."""
+        tritond, keys = str(self.binaries / "tritond"), self.folder / "data" / "trusted.keys"
+        keys.parent.mkdir(exist_ok=True)
+        shown = subprocess.run([tritond, "keys", "show", str(other.folder / "data" / "signing.key")], text=True, check=True,
+                               stdout=subprocess.PIPE).stdout
+        subprocess.run([tritond, "keys", "trust", str(keys), shown.split()[0], "--name", "other"], check=True, stdout=subprocess.DEVNULL)
+
     def stop(self):
         """SIGTERM; its exit status."""
         self.process.send_signal(signal.SIGTERM)

@@ -213,7 +213,13 @@ class EndToEnd(unittest.TestCase):
         self.assertEqual(code, 0)
         bundle = self.folder / "kernels.bundle"
         self.assertEqual(self.daemon.client("bundle", "export", str(bundle)).returncode, 0)
+        with Daemon(BINARIES) as stranger:
+            stranger.start()
+            done = stranger.client("bundle", "import", str(bundle))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("is not trusted", done.stderr)
         with Daemon(BINARIES) as other:
+            other.trust(self.daemon)
             other.start()
             done = other.client("bundle", "import", str(bundle))
             self.assertEqual(done.returncode, 0, done.stderr)

@@ -115,6 +115,7 @@ class DaemonTest(unittest.TestCase):
         self.run_kernels("add:64", "softmax:64")
         self.assertEqual(self.daemon.client("bundle", "export", self.folder / "all.bundle").returncode, 0)
         with Daemon(BINARIES) as other:
+            other.trust(self.daemon)
             other.start(workers=1)
             done = other.client("bundle", "import", self.folder / "all.bundle")
             self.assertEqual(done.returncode, 0, done.stderr)
