@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "server/rpc/parse_digest.h"
 #include "server/rpc/status.h"
 #include "server/rpc/tuning_request.h"
@@ -18,6 +19,7 @@ constexpr char kFormat[] = "tuning";
 
 // How long a tuning waits for a worker whose compiler its key is to name.
 constexpr absl::Duration kAwaitTarget = absl::Seconds(30);
+// How long a caller's departure goes unnoticed.
 constexpr absl::Duration kLook = absl::Milliseconds(50);
 
 absl::Status Keep(Engine& engine, const v1::Tuning& tuning, const std::string& target) {
@@ -140,6 +142,26 @@ void TuningDesk::Sweep() {
   }
 }
 
+absl::StatusOr<std::vector<proto::PreparedRequest>> TuningDesk::ReadCandidates(v1::AutotuneRequest* request,
+                                                                               const std::string& target,
+                                                                               const DeviceDesk::Gone& gone) {
+  absl::StatusOr<std::vector<proto::PreparedRequest>> kernels = absl::CancelledError("the caller has gone");
+  absl::Notification read;
+  const TextPool::Ticket ticket = engine_.texts().Run(
+      absl::StrCat("tunings of tenant:", request->tenant()), request->ByteSizeLong(), [&](const absl::Status& status) {
+        if (status.ok()) {
+          kernels = PrepareCandidates(request, target, engine_.config().limits);
+        } else {
+          kernels = status;
+        }
+        read.Notify();
+      });
+  while (!read.WaitForNotificationWithTimeout(kLook)) {
+    if (gone() && engine_.texts().Drop(ticket)) break;
+  }
+  return kernels;
+}
+
 absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRequest request,
                                                                   const DeviceDesk::Gone& gone, bool* joined) {
   if (absl::Status status = CheckTuningRequest(request); !status.ok()) return status;
@@ -148,7 +170,7 @@ absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRe
   absl::StatusOr<DeviceDesk::Choice> device = engine_.devices().Choose(request.device());
   if (!device.ok()) return device.status();
   absl::StatusOr<std::vector<proto::PreparedRequest>> kernels =
-      PrepareCandidates(&request, device->device.target(), engine_.config().limits);
+      ReadCandidates(&request, device->device.target(), [&] { return stopped_ || gone(); });
   if (!kernels.ok()) return kernels.status();
   absl::StatusOr<std::vector<std::string>> keys = KeysOf(engine_, *kernels, [&] { return stopped_ || gone(); });
   if (!keys.ok()) return keys.status();

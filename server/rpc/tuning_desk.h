@@ -95,6 +95,10 @@ class TuningDesk final {
   };
   static constexpr size_t kLatest = 6;
 
+  // Reads the candidates' texts in their caller's turn (TextPool), and blocks meanwhile.
+  absl::StatusOr<std::vector<proto::PreparedRequest>> ReadCandidates(v1::AutotuneRequest* request,
+                                                                     const std::string& target,
+                                                                     const DeviceDesk::Gone& gone);
   void Sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   Engine& engine_;
