@@ -337,8 +337,8 @@ TEST_F(AutotuneTest, ADeviceThatIsLostMidwayEndsTheTuning) {
   Run run;
   std::thread caller([&] { run = Tune(Candidates(2)); });
   Await([&] { return IsMeasuring(); });
-  device_->Release();
   device_->lose = true;
+  device_->Release();
   caller.join();
   EXPECT_EQ(run.status.error_code(), grpc::StatusCode::UNAVAILABLE);
 }
