@@ -4,45 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "tests/support/fake_cache.h"
 
 namespace tritond::server {
 namespace {
 
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
-
-class MapCache final : public cache::Cache {
- public:
-  absl::StatusOr<cache::Blob> Get(const cache::Digest& key) override {
-    auto it = entries.find(key);
-    return it == entries.end() ? absl::StatusOr<cache::Blob>(absl::NotFoundError("absent")) : it->second;
-  }
-  absl::Status Put(const cache::Digest& key, cache::Blob value) override {
-    entries[key] = std::move(value);
-    return absl::OkStatus();
-  }
-  absl::StatusOr<std::vector<cache::Digest>> FindMissing(absl::Span<const cache::Digest> keys) override {
-    std::vector<cache::Digest> missing;
-    for (const cache::Digest& key : keys)
-      if (entries.count(key) == 0) missing.push_back(key);
-    return missing;
-  }
-  absl::Status Remove(const cache::Digest& key) override {
-    entries.erase(key);
-    return absl::OkStatus();
-  }
-  absl::StatusOr<std::vector<cache::Digest>> List() override {
-    std::vector<cache::Digest> keys;
-    for (const auto& [key, value] : entries) keys.push_back(key);
-    return keys;
-  }
-
-  std::map<cache::Digest, cache::Blob> entries;
-};
 
 class ResultStoreTest : public testing::Test {
  protected:
@@ -74,8 +44,8 @@ class ResultStoreTest : public testing::Test {
   }
   bool HasBlob(const std::string& bytes) { return blobs.Get(cache::Digest::Of(bytes)).ok(); }
 
-  MapCache results;
-  MapCache blobs;
+  tests::FakeCache results;
+  tests::FakeCache blobs;
   Notary notary{*SigningKey::Generate(), {}, [](const std::string&) {}, absl::Now};
 };
 
