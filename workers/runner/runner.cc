@@ -41,8 +41,9 @@ using Stream = grpc::ClientReaderWriter<v1::WorkerMessage, v1::DaemonMessage>;
 // Deeply nested IR makes a compiler recurse deeply.
 constexpr size_t kCompileStackBytes = size_t{256} << 20;
 constexpr int kExitCancelled = 75;
-// A daemon that takes longer to look something up costs more than it saves.
-constexpr absl::Duration kRecallPatience = absl::Seconds(2);
+// For a daemon whose disk stalls. It looks up where it stores, so a worker that compiles meanwhile only adds to its
+// work.
+constexpr absl::Duration kRecallPatience = absl::Seconds(10);
 // A worker that is told to end while it dials waits so long for the daemon's welcome, and one that retires so long for
 // the daemon's word: an older daemon does not know what it was told.
 constexpr absl::Duration kDialPatience = absl::Seconds(1);
