@@ -74,10 +74,10 @@ class Client {
   virtual absl::Status CompileBatch(const std::vector<v1::CompileRequest>& requests, const BatchCallback& on_result,
                                     absl::Time deadline) = 0;
 
-  // Calls `on_candidate` with each step of the search, on this thread; returns the winner. Not repeated once the search
-  // has begun to answer.
+  // Calls `on_event` with each step of the search, on this thread; returns the last event, with the winner. Not
+  // repeated once a candidate has been reported.
   virtual absl::StatusOr<v1::AutotuneResponse> Autotune(
-      const v1::AutotuneRequest& request, const std::function<void(const v1::CandidateReport&)>& on_candidate,
+      const v1::AutotuneRequest& request, const std::function<void(const v1::AutotuneResponse&)>& on_event,
       absl::Time deadline) = 0;
 
   // Starts a compile that outlives this client; the job as it was accepted. Repeating the call with the same key gives

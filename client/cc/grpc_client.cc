@@ -86,7 +86,7 @@ class GrpcClient final : public Client {
   }
 
   absl::StatusOr<v1::AutotuneResponse> Autotune(const v1::AutotuneRequest& request,
-                                                const std::function<void(const v1::CandidateReport&)>& on_candidate,
+                                                const std::function<void(const v1::AutotuneResponse&)>& on_event,
                                                 absl::Time deadline) override {
     grpc::ClientContext context;
     Prepare(&context, deadline);
@@ -94,8 +94,11 @@ class GrpcClient final : public Client {
     v1::AutotuneResponse event;
     absl::optional<v1::AutotuneResponse> last;
     while (reader->Read(&event)) {
-      if (event.has_candidate()) on_candidate(event.candidate());
-      if (event.has_tuning()) last = event;
+      if (event.has_tuning()) {
+        last = event;
+      } else {
+        on_event(event);
+      }
     }
     const grpc::Status status = reader->Finish();
     if (!status.ok()) return FromGrpc(status);

@@ -66,12 +66,12 @@ class SpreadClient final : public Client {
   }
 
   absl::StatusOr<v1::AutotuneResponse> Autotune(const v1::AutotuneRequest& request,
-                                                const std::function<void(const v1::CandidateReport&)>& on_candidate,
+                                                const std::function<void(const v1::AutotuneResponse&)>& on_event,
                                                 absl::Time deadline) override {
     bool begun = false;
-    const auto report = [&](const v1::CandidateReport& candidate) {
-      begun = true;
-      on_candidate(candidate);
+    const auto report = [&](const v1::AutotuneResponse& event) {
+      begun |= event.has_candidate();
+      on_event(event);
     };
     return Ask(AsListed(), deadline, [&](Client& daemon) -> absl::StatusOr<v1::AutotuneResponse> {
       auto response = daemon.Autotune(request, report, deadline);

@@ -66,10 +66,12 @@ class FakeDaemon final : public Client {
   }
   absl::StatusOr<std::string> Fetch(absl::string_view, absl::Time) override { return Other(); }
   absl::StatusOr<v1::AutotuneResponse> Autotune(const v1::AutotuneRequest&,
-                                                const std::function<void(const v1::CandidateReport&)>& on_candidate,
+                                                const std::function<void(const v1::AutotuneResponse&)>& on_event,
                                                 absl::Time) override {
     ++calls;
-    on_candidate({});
+    v1::AutotuneResponse event;
+    event.mutable_candidate();
+    on_event(event);
     return error;
   }
   absl::StatusOr<v1::Job> CancelJob(absl::string_view, absl::Time) override { return Other(); }
@@ -462,7 +464,7 @@ TEST_F(SpreadClientTest, ASearchThatHasBegunIsNotBegunElsewhere) {
   fakes_[0]->error = absl::UnavailableError("killed");
   EXPECT_TRUE(absl::IsAborted(client_
                                   ->Autotune(
-                                      {}, [](const v1::CandidateReport&) {}, Soon())
+                                      {}, [](const v1::AutotuneResponse&) {}, Soon())
                                   .status()));
   EXPECT_EQ(fakes_[1]->calls, 0);
 }

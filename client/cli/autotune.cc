@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // triton-client autotune: which of several candidates is fastest on a device of the cluster.
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/cc/status.h"
 #include "client/cli/autotune_spec.h"
 #include "client/cli/commands.h"
@@ -18,6 +22,15 @@ struct AutotuneFlags {
   bool json = false;
 };
 
+// " at 1755 MHz, 61 °C, 512 W", as far as it is known.
+std::string StateText(const v1::DeviceState& state) {
+  std::vector<std::string> parts;
+  if (state.clock_mhz() > 0) parts.push_back(absl::StrCat(state.clock_mhz(), " MHz"));
+  if (state.temperature_celsius() > 0) parts.push_back(absl::StrCat(state.temperature_celsius(), " °C"));
+  if (state.power_watts() > 0) parts.push_back(absl::StrCat(state.power_watts(), " W"));
+  return parts.empty() ? "" : absl::StrCat(" at ", absl::StrJoin(parts, ", "));
+}
+
 int Run(const Session& session, const AutotuneFlags& flags) {
   auto request = ReadAutotuneSpec(flags.spec);
   if (!request.ok()) return session.Usage(request.status());
@@ -27,7 +40,7 @@ int Run(const Session& session, const AutotuneFlags& flags) {
   const auto result = [&] {
     TuningView view(request->candidates_size(), session.console.err_is_terminal, session.console.err);
     return (*client)->Autotune(
-        *request, [&](const v1::CandidateReport& report) { view.Show(report); }, session.Deadline());
+        *request, [&](const v1::AutotuneResponse& event) { view.Show(event); }, session.Deadline());
   }();
   if (!result.ok()) return session.Fail(result.status());
   std::ostream& out = session.console.out;
@@ -41,7 +54,8 @@ int Run(const Session& session, const AutotuneFlags& flags) {
     if (report.index() == tuning.winner()) out << "winner: " << CandidateLine(report) << "\n";
   }
   if (!tuning.clear()) out << "not clear: the budget ended the search, or others are as fast within their noise\n";
-  out << "on " << tuning.device_model() << ", " << CacheName(result->cache()) << ", key " << tuning.key() << std::endl;
+  out << "on " << tuning.device_model() << StateText(tuning.device_state()) << ", " << CacheName(result->cache())
+      << ", key " << tuning.key() << std::endl;
   return kDone;
 }
 

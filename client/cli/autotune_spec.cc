@@ -33,10 +33,13 @@ absl::Status AddCandidate(const nlohmann::json& entry, const fs::path& folder, c
   if (!compile.ok()) return compile.status();
   auto grid = ParseGrid(entry.value("grid", nlohmann::json()));
   if (!grid.ok()) return grid.status();
+  const nlohmann::json shared = entry.value("least_shared_bytes", nlohmann::json(0u));
+  if (!shared.is_number_unsigned()) return absl::InvalidArgumentError("\"least_shared_bytes\" is a number of bytes");
   v1::Candidate* candidate = request->add_candidates();
   candidate->set_name(kernel.name);
   *candidate->mutable_compile() = *std::move(compile);
   *candidate->mutable_grid() = *std::move(grid);
+  candidate->set_least_shared_bytes(shared.get<uint64_t>());
   return absl::OkStatus();
 }
 

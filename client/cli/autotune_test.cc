@@ -27,6 +27,9 @@ class SecondWinsService final : public v1::AutotuneService::Service {
                         grpc::ServerWriter<v1::AutotuneResponse>* writer) override {
     last = *request;
     if (request->candidates_size() < 2) return {grpc::StatusCode::NOT_FOUND, "no candidate ran"};
+    v1::AutotuneResponse waiting;
+    waiting.set_waiting("somebody else tunes");
+    writer->Write(waiting);
     v1::AutotuneResponse event;
     event.mutable_candidate()->set_name(request->candidates(0).name());
     event.mutable_candidate()->set_state(v1::CandidateReport::STATE_FAILED);
@@ -66,7 +69,8 @@ class AutotuneTest : public testing::Test {
 
 constexpr char kSpec[] = R"({
   "candidates": [{"file": "k.ttir", "name": "4 warps", "options": {"num_warps": 4}, "grid": [64]},
-                 {"file": "k.ttir", "options": {"num_warps": 8}, "grid": [32, 2]}],
+                 {"file": "k.ttir", "options": {"num_warps": 8}, "grid": [32, 2],
+                  "least_shared_bytes": 49152}],
   "launch": {"arguments": [{"buffer": {"type": "fp32", "elements": "1024", "role": "ROLE_OUTPUT"}},
                            {"scalar": {"type": "i32", "integer": 1024}}]},
   "device": {"target": "cuda:90"},
@@ -85,6 +89,8 @@ TEST_F(AutotuneTest, ASpecGivesCandidatesWithTheirIrAndTheRestAsProtobuf) {
   EXPECT_EQ(request->candidates(1).grid().x(), 32u);
   EXPECT_EQ(request->candidates(1).grid().y(), 2u);
   EXPECT_EQ(request->candidates(1).grid().z(), 1u);
+  EXPECT_EQ(request->candidates(0).least_shared_bytes(), 0u);
+  EXPECT_EQ(request->candidates(1).least_shared_bytes(), 49152u);
   EXPECT_EQ(request->launch().arguments(0).buffer().elements(), 1024u);
   EXPECT_EQ(request->budget().seconds(), 30);
 }
@@ -100,6 +106,9 @@ TEST_F(AutotuneTest, AWrongSpecNamesThePlace) {
               HasSubstr("candidates[0]: \"grid\""));
   EXPECT_THAT(message(R"({"device": {"target": "host"}, "candidates": [{"file": "none.ttir", "grid": [1]}]})"),
               HasSubstr("none.ttir: No such file"));
+  EXPECT_THAT(message(R"({"device": {"target": "host"},
+                          "candidates": [{"file": "k.ttir", "grid": [1], "least_shared_bytes": "48K"}]})"),
+              HasSubstr("candidates[0]: \"least_shared_bytes\""));
   EXPECT_THAT(message(R"({"device": {"colour": "blue"}})"), HasSubstr("colour"));
 }
 
@@ -114,6 +123,7 @@ TEST_F(AutotuneTest, TheCommandPrintsTheSearchAndTheWinner) {
   const char* argv[] = {"triton-client", "autotune", spec.c_str(), "--no-cache"};
   std::ostringstream out, err;
   EXPECT_EQ(RunCommandLine(4, argv, absl::StrCat("127.0.0.1:", port), Console{out, err}), kDone) << err.str();
+  EXPECT_THAT(err.str(), HasSubstr("waiting: somebody else tunes\n"));
   EXPECT_THAT(err.str(), HasSubstr("failed: out of registers"));
   EXPECT_THAT(out.str(), HasSubstr("12.50 us"));
   EXPECT_THAT(out.str(), HasSubstr("on Abacus 9000, miss"));

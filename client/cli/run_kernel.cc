@@ -2,90 +2,24 @@
 #include "client/cli/run_kernel.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "workers/device/element_type.h"
+#include "workers/launch/launch_values.h"
 
 namespace tritond::client {
 namespace {
 
 using workers::ElementType;
 
-bool IsOutput(const v1::Buffer& buffer) {
-  return buffer.role() == v1::Buffer::ROLE_OUTPUT || buffer.role() == v1::Buffer::ROLE_IN_OUT;
-}
-
-absl::StatusOr<workers::Fill> FillOf(const v1::Fill& fill, workers::Fill::Kind without) {
-  workers::Fill made;
-  made.kind = without;
-  made.seed = fill.seed();
-  using Kind = workers::Fill::Kind;
-  switch (fill.kind_case()) {
-    case v1::Fill::KIND_NOT_SET:
-      break;
-    case v1::Fill::kZeros:
-      made.kind = Kind::kConstant;
-      break;
-    case v1::Fill::kConstant:
-      made.kind = Kind::kConstant;
-      made.first = fill.constant();
-      break;
-    case v1::Fill::kUniform:
-      made.kind = Kind::kUniform;
-      made.first = fill.uniform().low();
-      made.second = fill.uniform().high();
-      break;
-    case v1::Fill::kNormal:
-      made.kind = Kind::kNormal;
-      made.first = fill.normal().mean();
-      made.second = fill.normal().standard_deviation();
-      break;
-    case v1::Fill::kArange:
-      made.kind = Kind::kArange;
-      break;
-    case v1::Fill::kData:
-      made.kind = Kind::kBytes;
-      made.bytes = fill.data();
-      break;
-    case v1::Fill::kDigest:
-      return absl::InvalidArgumentError("a fill by an artifact's digest needs a server");
-  }
-  return made;
-}
-
 // The bytes of a buffer that `fill` describes.
 absl::StatusOr<std::string> Contents(const LaunchArgument& argument, const v1::Fill& fill) {
-  const v1::Buffer& buffer = argument.argument.buffer();
-  const auto type = ElementType::Parse(buffer.type());
-  if (!type.ok()) return type.status();
-  const bool is_poisoned = buffer.role() == v1::Buffer::ROLE_OUTPUT || buffer.role() == v1::Buffer::ROLE_SCRATCH;
-  const auto made = FillOf(fill, is_poisoned ? workers::Fill::Kind::kPoison : workers::Fill::Kind::kConstant);
-  if (!made.ok()) return made.status();
-  auto contents = workers::MakeContents(*type, buffer.elements(), *made);
+  auto contents = workers::ContentsOf(argument.argument.buffer(), fill);
   if (contents.ok()) return contents;
   return absl::InvalidArgumentError(absl::StrCat(argument.name, ": ", contents.status().message()));
-}
-
-absl::StatusOr<workers::Argument> ScalarOf(const v1::Scalar& scalar) {
-  const auto type = ElementType::Parse(scalar.type());
-  if (!type.ok()) return type.status();
-  char bytes[8] = {};
-  if (scalar.value_case() == v1::Scalar::kInteger) {
-    type->EncodeInteger(scalar.integer(), bytes);
-  } else {
-    type->Encode(scalar.real(), bytes);
-  }
-  const auto read = [&](auto value) {
-    std::memcpy(&value, bytes, sizeof(value));
-    return workers::Argument::Scalar(value);
-  };
-  if (type->bytes() == 1) return read(uint8_t{0});
-  if (type->bytes() == 2) return read(uint16_t{0});
-  return type->bytes() == 4 ? read(uint32_t{0}) : read(uint64_t{0});
 }
 
 // The buffers of one run, on the device and as they shall begin.
@@ -97,7 +31,7 @@ class Buffers {
   absl::Status Make() {
     for (const LaunchArgument& argument : arguments_) {
       if (!argument.argument.has_buffer()) {
-        auto scalar = ScalarOf(argument.argument.scalar());
+        auto scalar = workers::ScalarOf(argument.argument.scalar());
         if (!scalar.ok()) return scalar.status();
         values_.push_back(*scalar);
         continue;
@@ -205,7 +139,7 @@ std::string BufferLine(const BufferResult& result, int head) {
   const v1::Buffer& buffer = argument.argument.buffer();
   std::string line =
       absl::StrCat("  ", argument.name, "  ", buffer.type(), "[", absl::StrJoin(argument.shape, ", "), "]");
-  if (IsOutput(buffer)) {
+  if (workers::IsOutput(buffer)) {
     absl::StrAppend(&line, "  ", absl::StrJoin(Head(result, head), " "));
     if (buffer.elements() > static_cast<uint64_t>(head)) absl::StrAppend(&line, " …");
   }

@@ -46,6 +46,11 @@ TuningView::~TuningView() {
   if (terminal_) out_ << kEraseLine << std::flush;
 }
 
+void TuningView::Show(const v1::AutotuneResponse& event) {
+  if (event.has_candidate()) Show(event.candidate());
+  if (!event.waiting().empty()) out_ << "waiting: " << event.waiting() << std::endl;
+}
+
 void TuningView::Show(const v1::CandidateReport& report) {
   Entry& entry = entries_[report.index()];
   const bool news = entry.state != report.state();

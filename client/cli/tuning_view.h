@@ -19,6 +19,7 @@ class TuningView final {
       : candidates_(candidates), terminal_(terminal), out_(out) {}
   ~TuningView();
 
+  void Show(const v1::AutotuneResponse& event);
   void Show(const v1::CandidateReport& report);
 
  private:

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/driver/options.h"
 
+#include <algorithm>
 #include <functional>
+#include <set>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -67,6 +69,47 @@ const std::vector<Known>& KnownOptions() {
   return *known;
 }
 
+// The libraries as upstream writes them: [["libdevice", "/path"]] or {"libdevice": "/path"}.
+bool IsLibdeviceAlone(const json& libraries) {
+  if (libraries.is_object()) return libraries.empty() || (libraries.size() == 1 && libraries.contains("libdevice"));
+  if (!libraries.is_array()) return libraries.is_null();
+  return std::all_of(libraries.begin(), libraries.end(),
+                     [](const json& pair) { return pair.is_array() && !pair.empty() && pair[0] == "libdevice"; });
+}
+
+// Whether an option that is not read here is one of Triton's that asks nothing of a compiler: what its frontend or
+// launcher reads, what it names things by, what a compile tells in its metadata (which clients send back as options),
+// and switches that are off.
+bool AsksForNothing(const std::string& name, const json& value) {
+  static const auto* others = new std::set<std::string>{"allowed_dot_input_precisions",
+                                                        "arch",
+                                                        "backend_name",
+                                                        "cluster_dims",
+                                                        "default_dot_input_precision",
+                                                        "deprecated_fp8_dot_operand_dtypes",
+                                                        "deprecated_fp8_dtypes",
+                                                        "global_scratch_align",
+                                                        "global_scratch_size",
+                                                        "hash",
+                                                        "launch_cooperative_grid",
+                                                        "launch_pdl",
+                                                        "max_num_imprecise_acc_default",
+                                                        "name",
+                                                        "profile_scratch_align",
+                                                        "profile_scratch_size",
+                                                        "sanitize_overflow",
+                                                        "shared",
+                                                        "supported_fp8_dtypes",
+                                                        "target",
+                                                        "tensordesc_meta",
+                                                        "tmem_size",
+                                                        "triton_version"};
+  static const auto* switches = new std::set<std::string>{"clc", "fpsan_homomorphic_casts", "sched4reg"};
+  if (name == "extern_libs") return IsLibdeviceAlone(value);
+  if (name == "instrumentation_mode") return value == "";
+  return value.is_null() || others->count(name) > 0 || (value == false && switches->count(name) > 0);
+}
+
 }  // namespace
 
 absl::StatusOr<ParsedOptions> ParseOptions(const json& options) {
@@ -82,8 +125,8 @@ absl::StatusOr<ParsedOptions> ParseOptions(const json& options) {
       parsed.warp_size = value.get<int>();
       continue;
     }
-    if (!known) {
-      parsed.ignored.push_back(name);
+    if (known == nullptr) {
+      if (!AsksForNothing(name, value)) parsed.ignored.push_back(name);
       continue;
     }
     if (value.is_null()) continue;

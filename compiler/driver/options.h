@@ -13,8 +13,9 @@ namespace tritond::compiler {
 
 struct ParsedOptions {
   KernelOptions kernel;
-  int warp_size = 0;                 // what the request expects of the target; 0: anything
-  std::vector<std::string> ignored;  // names that this compiler does not know, in order
+  int warp_size = 0;  // what the request expects of the target; 0: anything
+  // Names that this compiler does not know, in order, but for those of upstream's that ask nothing of a compiler.
+  std::vector<std::string> ignored;
 };
 
 // Reads the flat object of a request; null entries keep their defaults. InvalidArgument, naming the option, its value

@@ -19,6 +19,22 @@ TEST(ParseOptions, ReadsWhatItKnowsAndListsTheRest) {
   EXPECT_THAT(parsed->ignored, ElementsAre("unknown"));
 }
 
+TEST(ParseOptions, WhatAsksNothingOfACompilerIsNotListed) {
+  const auto parsed = ParseOptions({{"arch", "sm90"},
+                                    {"extern_libs", {{"libdevice", "/usr/libdevice.bc"}}},
+                                    {"hash", "abc"},
+                                    {"instrumentation_mode", ""},
+                                    {"ir_override", nullptr},
+                                    {"launch_pdl", true},
+                                    {"sched4reg", false},
+                                    {"waves_per_eu", 2}});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_THAT(parsed->ignored, ElementsAre("waves_per_eu"));
+  EXPECT_THAT(
+      ParseOptions({{"extern_libs", {{"mine", "mine.bc"}}}, {"ir_override", "k.ttgir"}, {"sched4reg", true}})->ignored,
+      ElementsAre("extern_libs", "ir_override", "sched4reg"));
+}
+
 TEST(ParseOptions, NamesTheOptionThatIsWrong) {
   const auto parsed = ParseOptions({{"num_warps", 3}});
   EXPECT_TRUE(absl::IsInvalidArgument(parsed.status()));

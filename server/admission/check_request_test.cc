@@ -77,6 +77,9 @@ TEST(CheckRequest, OutputsComeAfterTheInput) {
   facts.input = 3;
   facts.outputs = {2, 4, 9};
   EXPECT_THAT(WrongFields(facts), ElementsAre("outputs[0]", "outputs[2]"));
+  facts.input = 1;
+  facts.outputs = {1};
+  EXPECT_THAT(WrongFields(facts), IsEmpty());
   facts.input = 5;
   EXPECT_THAT(WrongFields(facts), ElementsAre("input"));
 }

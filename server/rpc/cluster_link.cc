@@ -237,6 +237,19 @@ void ClusterLink::ShareError(const std::string& key, const absl::Status& error) 
   flights_.PublishError(key, Signed(engine_.notary(), Purpose::kError, key, ToFailure(error).SerializeAsString()));
 }
 
+std::unique_ptr<ClusterTurn> ClusterLink::TurnFor(const std::string& key) {
+  const absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
+  if (!digest.ok()) return nullptr;
+  ClusterTurn::Config config;
+  config.owner = absl::StrCat(name_, ".turn.", ++turns_);
+  config.lease = access_.lease;
+  return std::make_unique<ClusterTurn>(std::move(config), access_.leases, *digest);
+}
+
+void ClusterLink::ShareNow(ClusterTurn& turn, const StoredResult& result) {
+  if (!Upload(result).ok() || !turn.Publish(result.record)) flights_.CountUnpublished();
+}
+
 std::vector<cache::Digest> ClusterLink::NamesOf(const std::string& key) {
   std::vector<cache::Digest> names;
   const auto add = [&names](const std::string& hex) {

@@ -2,6 +2,7 @@
 #ifndef SERVER_RPC_CLUSTER_LINK_H_
 #define SERVER_RPC_CLUSTER_LINK_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "cache/api/lease_table.h"
 #include "cache/api/stats.h"
 #include "server/admission/byte_budget.h"
+#include "server/cluster/cluster_turn.h"
 #include "server/cluster/remote_waiters.h"
 #include "server/cluster/single_flight.h"
 #include "server/cluster/timed_threads.h"
@@ -66,6 +68,10 @@ class ClusterLink final {
   void Share(const std::string& key, std::shared_ptr<const StoredResult> result,
              std::function<void(bool)> then = nullptr);
   void ShareError(const std::string& key, const absl::Status& error);
+  // The turn to make what no worker makes; null when the key is none.
+  std::unique_ptr<ClusterTurn> TurnFor(const std::string& key);
+  // Ends the turn with its result. Blocks.
+  void ShareNow(ClusterTurn& turn, const StoredResult& result);
   // The key and the other names of its result, this daemon's or, though it may not be had whole, the engine's. Blocks.
   std::vector<cache::Digest> NamesOf(const std::string& key);
   // Has the cluster forget results and errors too; how many the engine had. Blocks; what the engine does not do now
@@ -112,6 +118,7 @@ class ClusterLink final {
   TimedThreads uploads_;    // which wait for it too, and for large answers
   TimedThreads reminders_;  // which wait for nothing
   ByteBudget upload_bytes_;
+  std::atomic<uint64_t> turns_{0};
   absl::Mutex pace_mu_;
   absl::Time judged_ ABSL_GUARDED_BY(pace_mu_) = absl::InfinitePast();
   bool quick_ ABSL_GUARDED_BY(pace_mu_) = true;

@@ -111,6 +111,12 @@ class Engine final : public Executor, public workers::PoolListener {
   void Share(const std::string& key, std::shared_ptr<const StoredResult> result) {
     if (cluster_ != nullptr) cluster_->Share(key, std::move(result));
   }
+  // The turn to make what no worker makes, such as a tuning; null without a cluster.
+  std::unique_ptr<ClusterTurn> TurnFor(const std::string& key) {
+    return cluster_ == nullptr ? nullptr : cluster_->TurnFor(key);
+  }
+  // Ends the turn with its result, in this cluster. Blocks.
+  void ShareNow(ClusterTurn& turn, const StoredResult& result) { cluster_->ShareNow(turn, result); }
   // Artifacts and requests, the cluster's too: may block on the network.
   cache::Cache& blobs() { return cluster_ == nullptr ? blobs_ : cluster_->blobs(); }
   cache::Cache& own_blobs() { return blobs_; }

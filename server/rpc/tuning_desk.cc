@@ -10,7 +10,6 @@
 #include "server/rpc/parse_digest.h"
 #include "server/rpc/status.h"
 #include "server/rpc/tuning_request.h"
-#include "server/rpc/tuning_run.h"
 
 namespace tritond::server {
 namespace {
@@ -22,24 +21,11 @@ constexpr absl::Duration kAwaitTarget = absl::Seconds(30);
 // How long a caller's departure goes unnoticed.
 constexpr absl::Duration kLook = absl::Milliseconds(50);
 
-absl::Status Keep(Engine& engine, const v1::Tuning& tuning, const std::string& target) {
-  const std::string bytes = tuning.SerializeAsString();
-  FreshResult fresh;
-  v1::Artifact& artifact = *fresh.action.add_artifacts();
-  artifact.set_format(kFormat);
-  artifact.set_digest(cache::Digest::Of(bytes).ToHex());
-  artifact.set_size_bytes(bytes.size());
-  fresh.action.set_target(target);
-  fresh.action.set_worker(tuning.worker());
-  *fresh.action.mutable_created() = tuning.created();
-  fresh.action.set_cost_cpu_seconds(tuning.device_seconds());
-  fresh.artifacts.emplace_back(bytes);
-  absl::Status kept;
-  absl::StatusOr<std::shared_ptr<const StoredResult>> stored =
-      engine.store().Keep(tuning.key(), std::move(fresh), &kept);
-  if (!stored.ok()) return stored.status();
-  engine.Share(tuning.key(), *std::move(stored));
-  return kept;
+v1::AutotuneResponse LastEvent(v1::CacheStatus cache, v1::Tuning tuning) {
+  v1::AutotuneResponse last;
+  last.set_cache(cache);
+  *last.mutable_tuning() = std::move(tuning);
+  return last;
 }
 
 // The keys of the kernels, once a worker tells its compiler's build.
@@ -180,10 +166,7 @@ absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRe
   progress->Follow();
   if (request.cache_mode() != v1::CACHE_MODE_REFRESH) {
     if (absl::StatusOr<v1::Tuning> stored = Find(key); stored.ok()) {
-      v1::AutotuneResponse last;
-      last.set_cache(v1::CACHE_STATUS_HIT);
-      *last.mutable_tuning() = *std::move(stored);
-      progress->Say(std::move(last));
+      progress->Say(LastEvent(v1::CACHE_STATUS_HIT, *std::move(stored)));
       progress->End(absl::OkStatus());
       return progress;
     }
@@ -218,31 +201,74 @@ absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRe
   auto task = std::make_shared<TuningRun::Task>(
       TuningRun::Task{key, std::move(request), *std::move(kernels), *std::move(device), *std::move(memory)});
   running.thread = std::thread([this, task, progress, slot = &running] {
-    const std::string target = task->device.device.target();
-    TuningRun run(
-        engine_, std::move(*task),
-        [&](const v1::CandidateReport& report) {
-          v1::AutotuneResponse event;
-          *event.mutable_candidate() = report;
-          progress->Say(std::move(event));
-        },
-        [&] { return stopped_ || !progress->IsFollowed(); });
-    absl::StatusOr<v1::Tuning> tuning = run.Run();
-    if (tuning.ok()) {
-      // Who waits has it all the same.
-      if (!Keep(engine_, *tuning, target).ok()) engine_.metrics().store_failures.Increment();
-      v1::AutotuneResponse last;
-      last.set_cache(v1::CACHE_STATUS_MISS);
-      *last.mutable_tuning() = *std::move(tuning);
-      progress->Say(std::move(last));
-    }
-    const bool cut_short = stopped_ && !tuning.ok();
-    progress->End(cut_short ? WithReason(absl::UnavailableError("the daemon shuts down"), "DRAINING")
-                            : tuning.status());
+    const absl::Status end = Tune(std::move(*task), *progress);
+    const bool cut_short = stopped_ && !end.ok();
+    progress->End(cut_short ? WithReason(absl::UnavailableError("the daemon shuts down"), "DRAINING") : end);
     absl::MutexLock done(&mu_);
     slot->over = true;
   });
   return progress;
+}
+
+absl::Status TuningDesk::Tune(TuningRun::Task task, TuningProgress& progress) {
+  const std::string key = task.key, target = task.device.device.target();
+  bool anew = task.request.cache_mode() == v1::CACHE_MODE_REFRESH;
+  const std::unique_ptr<ClusterTurn> turn = engine_.TurnFor(key);
+  ClusterTurn::Hooks hooks;
+  hooks.gone = [&] { return stopped_ || !progress.IsFollowed(); };
+  hooks.waiting = [&] {
+    v1::AutotuneResponse event;
+    event.set_waiting("another daemon of the cluster tunes this");
+    progress.Say(std::move(event));
+  };
+  while (turn != nullptr) {
+    const absl::StatusOr<ClusterTurn::State> state = turn->Await(anew, hooks);
+    if (!state.ok()) return state.status();
+    if (*state == ClusterTurn::State::kMine) break;
+    if (absl::StatusOr<v1::Tuning> made = Find(key); made.ok()) {
+      progress.Say(LastEvent(v1::CACHE_STATUS_JOINED, *std::move(made)));
+      return absl::OkStatus();
+    }
+    anew = true;  // What the cluster has cannot be read here.
+  }
+  absl::StatusOr<v1::Tuning> tuning = Measure(std::move(task), progress);
+  if (!tuning.ok()) return tuning.status();
+  // Who waits has it all the same.
+  if (!Keep(*tuning, target, turn.get()).ok()) engine_.metrics().store_failures.Increment();
+  progress.Say(LastEvent(v1::CACHE_STATUS_MISS, *std::move(tuning)));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::Tuning> TuningDesk::Measure(TuningRun::Task task, TuningProgress& progress) {
+  TuningRun run(
+      engine_, std::move(task),
+      [&](const v1::CandidateReport& report) {
+        v1::AutotuneResponse event;
+        *event.mutable_candidate() = report;
+        progress.Say(std::move(event));
+      },
+      [&] { return stopped_ || !progress.IsFollowed(); });
+  return run.Run();
+}
+
+absl::Status TuningDesk::Keep(const v1::Tuning& tuning, const std::string& target, ClusterTurn* turn) {
+  const std::string bytes = tuning.SerializeAsString();
+  FreshResult fresh;
+  v1::Artifact& artifact = *fresh.action.add_artifacts();
+  artifact.set_format(kFormat);
+  artifact.set_digest(cache::Digest::Of(bytes).ToHex());
+  artifact.set_size_bytes(bytes.size());
+  fresh.action.set_target(target);
+  fresh.action.set_worker(tuning.worker());
+  *fresh.action.mutable_created() = tuning.created();
+  fresh.action.set_cost_cpu_seconds(tuning.device_seconds());
+  fresh.artifacts.emplace_back(bytes);
+  absl::Status kept;
+  const absl::StatusOr<std::shared_ptr<const StoredResult>> stored =
+      engine_.store().Keep(tuning.key(), std::move(fresh), &kept);
+  if (!stored.ok()) return stored.status();
+  if (turn != nullptr) engine_.ShareNow(*turn, **stored);
+  return kept;
 }
 
 std::vector<TuningGlimpse> TuningDesk::Latest() const {

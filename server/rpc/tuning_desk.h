@@ -17,7 +17,9 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "proto/v1/autotune.pb.h"
+#include "server/cluster/cluster_turn.h"
 #include "server/rpc/engine.h"
+#include "server/rpc/tuning_run.h"
 
 namespace tritond::server {
 
@@ -57,9 +59,9 @@ struct TuningGlimpse {
   std::vector<v1::CandidateReport> candidates;
 };
 
-// The tunings of this daemon: one at a time under a key, whoever asks; stored ones are found. A tuning is stored as a
-// result whose one artifact is the message, so that it is kept, shared in the cluster, evicted and bundled as compiles
-// are. Thread-safe.
+// The tunings of this daemon: one at a time under a key in the whole cluster, whoever asks; stored ones are found. A
+// tuning is stored as a result whose one artifact is the message, so that it is kept, shared in the cluster, evicted
+// and bundled as compiles are. Thread-safe.
 class TuningDesk final {
  public:
   static constexpr int kMostTunings = 16;  // at once, each with a thread
@@ -99,6 +101,12 @@ class TuningDesk final {
   absl::StatusOr<std::vector<proto::PreparedRequest>> ReadCandidates(v1::AutotuneRequest* request,
                                                                      const std::string& target,
                                                                      const DeviceDesk::Gone& gone);
+  // The whole life of a tuning, on its thread; what it ends with.
+  absl::Status Tune(TuningRun::Task task, TuningProgress& progress);
+  // The tuning, measured here.
+  absl::StatusOr<v1::Tuning> Measure(TuningRun::Task task, TuningProgress& progress);
+  // Stores it here and, under the turn where there is one, in the cluster.
+  absl::Status Keep(const v1::Tuning& tuning, const std::string& target, ClusterTurn* turn);
   void Sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   Engine& engine_;

@@ -126,6 +126,12 @@ KernelFacts FactsOfOptions(const v1::CompileRequest& request) {
   return facts;
 }
 
+KernelFacts FactsBeforeCompile(const v1::Candidate& candidate, const v1::CompileRequest& request) {
+  KernelFacts facts = FactsOfOptions(request);
+  facts.shared_bytes = candidate.least_shared_bytes();
+  return facts;
+}
+
 Numbers NumbersOf(const std::string& name, const v1::CompileRequest& request, const v1::KernelFacts& facts) {
   Numbers numbers = NumbersInName(name);
   for (const auto& [option, value] : request.options().fields()) {

@@ -37,6 +37,8 @@ std::string TuningKey(const v1::AutotuneRequest& request, const std::vector<std:
 
 // What the options of a kernel say of the threads that it needs.
 KernelFacts FactsOfOptions(const v1::CompileRequest& request);
+// The same, with what the caller says of the candidate.
+KernelFacts FactsBeforeCompile(const v1::Candidate& candidate, const v1::CompileRequest& request);
 // The numbers of a candidate that a model may learn from: those of its options, of its name and of its binary.
 Numbers NumbersOf(const std::string& name, const v1::CompileRequest& request, const v1::KernelFacts& facts);
 DeviceLimits LimitsOf(const v1::Hello::Device& device);

@@ -106,7 +106,8 @@ absl::StatusOr<v1::Tuning> TuningRun::Run() {
 void TuningRun::DropImpossible() {
   const DeviceLimits limits = LimitsOf(task_.device.device);
   for (size_t i = 0; i < entries_.size(); ++i) {
-    const std::string why = WhyImpossible(FactsOfOptions(task_.kernels[i].message()), limits);
+    const std::string why = WhyImpossible(
+        FactsBeforeCompile(task_.request.candidates(static_cast<int>(i)), task_.kernels[i].message()), limits);
     if (!why.empty()) Drop(i, v1::CandidateReport::STATE_REJECTED, why);
   }
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,7 +19,7 @@
 #include "absl/synchronization/notification.h"
 #include "proto/v1/autotune.grpc.pb.h"
 #include "proto/v1/worker.grpc.pb.h"
-#include "tests/support/daemon_fixture.h"
+#include "tests/support/cluster_fixture.h"
 
 namespace tritond::tests {
 namespace {
@@ -50,6 +51,8 @@ class FakeDevice final {
     device.set_target("cuda:90");
     device.set_driver(driver);
     device.mutable_limits()->set_threads_per_program(1024);
+    device.mutable_limits()->set_shared_bytes_per_program(65536);
+    (*message.mutable_hello()->mutable_labels())["rack"] = "7";
     Write(message);
     thread_ = std::thread([this] { Serve(); });
     heartbeats_ = std::thread([this] {
@@ -76,6 +79,7 @@ class FakeDevice final {
     held_ = false;
   }
 
+  std::atomic<int> asked{0};
   std::atomic<int> jobs{0};
   std::atomic<bool> lose{false};  // the device with the next job
   std::atomic<bool> attached{false};
@@ -86,6 +90,7 @@ class FakeDevice final {
     while (stream_->Read(&message)) {
       if (message.has_welcome()) attached = true;
       if (!message.has_lease()) continue;
+      ++asked;
       {
         absl::MutexLock lock(&mu_);
         auto released = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return !held_; };
@@ -129,6 +134,7 @@ class FakeDevice final {
       }
     }
     outcome.mutable_busy()->set_nanos(1000000);
+    if (job.rounds() > 0) outcome.mutable_state()->set_clock_mhz(1755);
     return outcome;
   }
 
@@ -143,15 +149,61 @@ class FakeDevice final {
   std::thread thread_, heartbeats_;
 };
 
+// What the daemon told of a search.
+struct Told {
+  grpc::Status status;
+  std::map<uint32_t, std::vector<v1::CandidateReport::State>> states;
+  v1::AutotuneResponse last;
+  const v1::CandidateReport& of(int index) const { return last.tuning().candidates(index); }
+};
+
+FakeDevice::Behaviour Takes(double time_us) {
+  FakeDevice::Behaviour behaviour;
+  behaviour.time_us = time_us;
+  return behaviour;
+}
+
+struct Requests : DaemonTest {
+  using DaemonTest::Request;
+};
+
+v1::AutotuneRequest Candidates(int count) {
+  v1::AutotuneRequest request;
+  for (int i = 0; i < count; ++i) {
+    v1::Candidate& candidate = *request.add_candidates();
+    candidate.set_name(absl::StrCat("BLOCK=", 16 << i));
+    *candidate.mutable_compile() = Requests::Request(absl::StrCat("module { kernel ", i, " }"));
+    candidate.mutable_grid()->set_x(1);
+    candidate.mutable_grid()->set_y(1);
+    candidate.mutable_grid()->set_z(1);
+  }
+  v1::Buffer& out = *request.mutable_launch()->add_arguments()->mutable_buffer();
+  out.set_type("fp32");
+  out.set_elements(64);
+  out.set_role(v1::Buffer::ROLE_OUTPUT);
+  return request;
+}
+
+// `waiting` is called when the daemon says that another one tunes.
+Told TuneAt(v1::AutotuneService::Stub& stub, const v1::AutotuneRequest& request, grpc::ClientContext* context = nullptr,
+           const std::function<void()>& waiting = nullptr) {
+  Told run;
+  grpc::ClientContext own;
+  if (context == nullptr) context = &own;
+  context->set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
+  const auto reader = stub.Autotune(context, request);
+  v1::AutotuneResponse event;
+  while (reader->Read(&event)) {
+    if (event.has_candidate()) run.states[event.candidate().index()].push_back(event.candidate().state());
+    if (event.has_tuning()) run.last = event;
+    if (!event.waiting().empty() && waiting) waiting();
+  }
+  run.status = reader->Finish();
+  return run;
+}
+
 class AutotuneTest : public DaemonTest {
  protected:
-  struct Run {
-    grpc::Status status;
-    std::map<uint32_t, std::vector<v1::CandidateReport::State>> states;
-    v1::AutotuneResponse last;
-    const v1::CandidateReport& of(int index) const { return last.tuning().candidates(index); }
-  };
-
   void StartWithDevice(FakeDevice::BehaviourOf behaviour, const std::string& driver = "1.0") {
     if (channel == nullptr) Start();
     device_ = std::make_unique<FakeDevice>(channel, std::move(behaviour), driver);
@@ -160,36 +212,8 @@ class AutotuneTest : public DaemonTest {
   }
   void TearDown() override { device_.reset(); }
 
-  static v1::AutotuneRequest Candidates(int count) {
-    v1::AutotuneRequest request;
-    for (int i = 0; i < count; ++i) {
-      v1::Candidate& candidate = *request.add_candidates();
-      candidate.set_name(absl::StrCat("BLOCK=", 16 << i));
-      *candidate.mutable_compile() = Request(absl::StrCat("module { kernel ", i, " }"));
-      candidate.mutable_grid()->set_x(1);
-      candidate.mutable_grid()->set_y(1);
-      candidate.mutable_grid()->set_z(1);
-    }
-    v1::Buffer& out = *request.mutable_launch()->add_arguments()->mutable_buffer();
-    out.set_type("fp32");
-    out.set_elements(64);
-    out.set_role(v1::Buffer::ROLE_OUTPUT);
-    return request;
-  }
-
-  Run Tune(const v1::AutotuneRequest& request, grpc::ClientContext* context = nullptr) {
-    Run run;
-    grpc::ClientContext own;
-    if (context == nullptr) context = &own;
-    context->set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
-    const auto reader = autotune_->Autotune(context, request);
-    v1::AutotuneResponse event;
-    while (reader->Read(&event)) {
-      if (event.has_candidate()) run.states[event.candidate().index()].push_back(event.candidate().state());
-      if (event.has_tuning()) run.last = event;
-    }
-    run.status = reader->Finish();
-    return run;
+  Told Tune(const v1::AutotuneRequest& request, grpc::ClientContext* context = nullptr) {
+    return TuneAt(*autotune_, request, context);
   }
 
   bool IsMeasuring() {
@@ -199,19 +223,13 @@ class AutotuneTest : public DaemonTest {
     });
   }
 
-  static FakeDevice::Behaviour Takes(double time_us) {
-    FakeDevice::Behaviour behaviour;
-    behaviour.time_us = time_us;
-    return behaviour;
-  }
-
   std::unique_ptr<FakeDevice> device_;
   std::unique_ptr<v1::AutotuneService::Stub> autotune_;
 };
 
 TEST_F(AutotuneTest, TheFastestCandidateWinsAndEachStepIsTold) {
   StartWithDevice([](uint32_t index) { return Takes(index == 2 ? 80 : 100 + index); });
-  const Run run = Tune(Candidates(5));
+  const Told run = Tune(Candidates(5));
   ASSERT_TRUE(run.status.ok()) << run.status.error_message();
   EXPECT_EQ(run.last.tuning().winner(), 2u);
   EXPECT_TRUE(run.last.tuning().clear());
@@ -232,10 +250,10 @@ TEST_F(AutotuneTest, TheFastestCandidateWinsAndEachStepIsTold) {
 
 TEST_F(AutotuneTest, ATuningIsStoredAndFoundAgainWithoutTheDevice) {
   StartWithDevice([](uint32_t index) { return Takes(100 + index); });
-  const Run first = Tune(Candidates(3));
+  const Told first = Tune(Candidates(3));
   ASSERT_TRUE(first.status.ok()) << first.status.error_message();
   const int jobs = device_->jobs;
-  const Run second = Tune(Candidates(3));
+  const Told second = Tune(Candidates(3));
   EXPECT_EQ(second.last.cache(), v1::CACHE_STATUS_HIT);
   EXPECT_EQ(second.last.tuning().SerializeAsString(), first.last.tuning().SerializeAsString());
   EXPECT_EQ(device_->jobs, jobs);
@@ -257,10 +275,10 @@ TEST_F(AutotuneTest, RefreshMeasuresAgain) {
 
 TEST_F(AutotuneTest, AnotherDriverIsAnotherTuning) {
   StartWithDevice([](uint32_t index) { return Takes(100 + index); });
-  const Run old = Tune(Candidates(2));
+  const Told old = Tune(Candidates(2));
   device_.reset();
   StartWithDevice([](uint32_t index) { return Takes(100 - index); }, "2.0");
-  Run fresh;
+  Told fresh;
   // The old worker may still count as attached for a moment.
   Await([&] { return (fresh = Tune(Candidates(2))).last.tuning().driver() == "2.0"; });
   EXPECT_EQ(old.last.tuning().winner(), 0u);
@@ -278,7 +296,7 @@ TEST_F(AutotuneTest, FailuresAndWrongOutputsAreReportedAndDoNotWin) {
   });
   v1::AutotuneRequest request = Candidates(6);
   request.mutable_candidates(5)->mutable_compile()->set_ir("error invalid unknown op\n");
-  const Run run = Tune(request);
+  const Told run = Tune(request);
   ASSERT_TRUE(run.status.ok()) << run.status.error_message();
   EXPECT_EQ(run.last.tuning().winner(), 3u);
   EXPECT_EQ(run.of(0).state(), v1::CandidateReport::STATE_FAILED);
@@ -294,7 +312,7 @@ TEST_F(AutotuneTest, WhatNeedsTooManyThreadsIsNotCompiled) {
   StartWithDevice([](uint32_t index) { return Takes(100 - index); });
   v1::AutotuneRequest request = Candidates(2);
   SetOption(request.mutable_candidates(1)->mutable_compile(), "num_warps", 64);
-  const Run run = Tune(request);
+  const Told run = Tune(request);
   ASSERT_TRUE(run.status.ok()) << run.status.error_message();
   EXPECT_EQ(run.last.tuning().winner(), 0u);
   EXPECT_EQ(run.of(1).state(), v1::CandidateReport::STATE_REJECTED);
@@ -302,9 +320,37 @@ TEST_F(AutotuneTest, WhatNeedsTooManyThreadsIsNotCompiled) {
   EXPECT_THAT(run.states.at(1), SizeIs(1));
 }
 
+TEST_F(AutotuneTest, WhatNeedsTooMuchSharedMemoryIsNotCompiled) {
+  StartWithDevice([](uint32_t index) { return Takes(100 - index); });
+  v1::AutotuneRequest request = Candidates(2);
+  request.mutable_candidates(0)->set_least_shared_bytes(65536);
+  request.mutable_candidates(1)->set_least_shared_bytes(65537);
+  const Told run = Tune(request);
+  ASSERT_TRUE(run.status.ok()) << run.status.error_message();
+  EXPECT_EQ(run.last.tuning().winner(), 0u);
+  EXPECT_EQ(run.of(1).state(), v1::CandidateReport::STATE_REJECTED);
+  EXPECT_THAT(run.of(1).reason(), HasSubstr("65537 bytes of shared memory"));
+  EXPECT_THAT(run.states.at(1), SizeIs(1));
+}
+
+TEST_F(AutotuneTest, LabelsChooseTheWorker) {
+  StartWithDevice([](uint32_t) { return Takes(100); });
+  v1::AutotuneRequest request = Candidates(2);
+  (*request.mutable_device()->mutable_labels())["rack"] = "7";
+  EXPECT_TRUE(Tune(request).status.ok());
+  (*request.mutable_device()->mutable_labels())["rack"] = "8";
+  EXPECT_EQ(ReasonOf(Tune(request).status), "NO_DEVICE");
+}
+
+TEST_F(AutotuneTest, TheStateOfTheDeviceIsStored) {
+  StartWithDevice([](uint32_t) { return Takes(100); });
+  const Told run = Tune(Candidates(2));
+  EXPECT_EQ(run.last.tuning().device_state().clock_mhz(), 1755u);
+}
+
 TEST_F(AutotuneTest, WhereAllFailTheErrorSaysWhy) {
   StartWithDevice([](uint32_t) { return FakeDevice::Behaviour{1, 10, "killed by signal 11"}; });
-  const Run run = Tune(Candidates(2));
+  const Told run = Tune(Candidates(2));
   EXPECT_EQ(run.status.error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(ReasonOf(run.status), "NO_WINNER");
   EXPECT_THAT(run.status.error_message(), HasSubstr("signal 11"));
@@ -314,7 +360,7 @@ TEST_F(AutotuneTest, WithoutADeviceThatMatchesItIsAFailedPrecondition) {
   StartWithDevice([](uint32_t) { return Takes(100); });
   v1::AutotuneRequest request = Candidates(2);
   request.mutable_device()->set_model("Abacus 9001");
-  const Run run = Tune(request);
+  const Told run = Tune(request);
   EXPECT_EQ(run.status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_EQ(ReasonOf(run.status), "NO_DEVICE");
   EXPECT_THAT(run.status.error_message(), HasSubstr("Abacus 9000"));
@@ -323,10 +369,10 @@ TEST_F(AutotuneTest, WithoutADeviceThatMatchesItIsAFailedPrecondition) {
 TEST_F(AutotuneTest, ALostDeviceEndsTheTuningAndIsOutOfServiceWithItsReason) {
   StartWithDevice([](uint32_t) { return Takes(100); });
   device_->lose = true;
-  const Run run = Tune(Candidates(2));
+  const Told run = Tune(Candidates(2));
   EXPECT_EQ(run.status.error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(ReasonOf(run.status), "DEVICE_LOST");
-  const Run next = Tune(Candidates(2));
+  const Told next = Tune(Candidates(2));
   EXPECT_EQ(next.status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_THAT(next.status.error_message(), HasSubstr("fell off the bus"));
 }
@@ -334,7 +380,7 @@ TEST_F(AutotuneTest, ALostDeviceEndsTheTuningAndIsOutOfServiceWithItsReason) {
 TEST_F(AutotuneTest, ADeviceThatIsLostMidwayEndsTheTuning) {
   StartWithDevice([](uint32_t) { return Takes(100); });
   device_->Hold();
-  Run run;
+  Told run;
   std::thread caller([&] { run = Tune(Candidates(2)); });
   Await([&] { return IsMeasuring(); });
   device_->lose = true;
@@ -346,14 +392,14 @@ TEST_F(AutotuneTest, ADeviceThatIsLostMidwayEndsTheTuning) {
 TEST_F(AutotuneTest, CallersOfOneTuningShareIt) {
   StartWithDevice([](uint32_t index) { return Takes(100 + index); });
   device_->Hold();
-  std::vector<Run> runs(3);
+  std::vector<Told> runs(3);
   std::vector<std::thread> callers;
-  for (Run& run : runs) callers.emplace_back([&] { run = Tune(Candidates(3)); });
+  for (Told& run : runs) callers.emplace_back([&] { run = Tune(Candidates(3)); });
   std::this_thread::yield();
   device_->Release();
   for (std::thread& caller : callers) caller.join();
   int misses = 0;
-  for (const Run& run : runs) {
+  for (const Told& run : runs) {
     ASSERT_TRUE(run.status.ok()) << run.status.error_message();
     misses += run.last.cache() == v1::CACHE_STATUS_MISS;
     EXPECT_EQ(run.last.tuning().key(), runs[0].last.tuning().key());
@@ -364,7 +410,7 @@ TEST_F(AutotuneTest, CallersOfOneTuningShareIt) {
 TEST_F(AutotuneTest, BadRequestsNameTheField) {
   StartWithDevice([](uint32_t) { return Takes(100); });
   const auto field = [this](const v1::AutotuneRequest& request) {
-    const Run run = Tune(request);
+    const Told run = Tune(request);
     EXPECT_EQ(run.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << run.status.error_message();
     const auto bad = DetailOf<google::rpc::BadRequest>(run.status);
     return bad == nullptr ? "" : bad->field_violations(0).field();
@@ -414,6 +460,89 @@ TEST_F(AutotuneTest, ACallerWhoLeavesEndsTheTuning) {
   device_->Release();
   // The device is free for others.
   EXPECT_TRUE(Tune(Candidates(3)).status.ok());
+}
+
+// Two daemons, each with a device of the same model.
+class ClusterAutotuneTest : public ClusterTest {
+ protected:
+  void SetUp() override {
+    ClusterTest::SetUp();
+    if (IsSkipped()) return;
+    config.cluster_lease_seconds = 1;
+    Start();
+    StartOther();
+    const auto other_channel =
+        grpc::CreateChannel(absl::StrCat("127.0.0.1:", other->ports()[0]), grpc::InsecureChannelCredentials());
+    here = v1::AutotuneService::NewStub(channel);
+    there = v1::AutotuneService::NewStub(other_channel);
+    device_here = std::make_unique<FakeDevice>(channel, [](uint32_t index) { return Takes(100 + index); });
+    device_there = std::make_unique<FakeDevice>(other_channel, [](uint32_t index) { return Takes(100 - index); });
+    Await([&] { return device_here->attached && device_there->attached; });
+  }
+  void TearDown() override {
+    device_here.reset();
+    device_there.reset();
+    ClusterTest::TearDown();
+  }
+
+  std::unique_ptr<v1::AutotuneService::Stub> here, there;
+  std::unique_ptr<FakeDevice> device_here, device_there;
+};
+
+TEST_F(ClusterAutotuneTest, OneDaemonTunesForAll) {
+  device_here->Hold();
+  Told first;
+  std::thread caller([&] { first = TuneAt(*here, Candidates(3)); });
+  Await([&] { return device_here->asked > 0; });
+  bool waited = false;
+  const Told second = TuneAt(*there, Candidates(3), nullptr, [&] {
+    waited = true;
+    device_here->Release();
+  });
+  caller.join();
+  ASSERT_TRUE(first.status.ok()) << first.status.error_message();
+  ASSERT_TRUE(second.status.ok()) << second.status.error_message();
+  EXPECT_TRUE(waited);
+  EXPECT_EQ(second.last.cache(), v1::CACHE_STATUS_JOINED);
+  EXPECT_EQ(second.last.tuning().SerializeAsString(), first.last.tuning().SerializeAsString());
+  EXPECT_EQ(device_there->asked, 0);
+}
+
+TEST_F(ClusterAutotuneTest, WhenTheFirstEndsWithoutAWinnerTheNextTunes) {
+  device_here->Hold();
+  device_here->lose = true;
+  Told first;
+  std::thread caller([&] { first = TuneAt(*here, Candidates(3)); });
+  Await([&] { return device_here->asked > 0; });
+  const Told second = TuneAt(*there, Candidates(3), nullptr, [&] { device_here->Release(); });
+  caller.join();
+  EXPECT_EQ(ReasonOf(first.status), "DEVICE_LOST");
+  ASSERT_TRUE(second.status.ok()) << second.status.error_message();
+  EXPECT_EQ(second.last.cache(), v1::CACHE_STATUS_MISS);
+  EXPECT_EQ(second.last.tuning().winner(), 2u);
+}
+
+TEST_F(ClusterAutotuneTest, ARefreshReplacesTheWinnerForAll) {
+  ASSERT_TRUE(TuneAt(*here, Candidates(3)).status.ok());
+  v1::AutotuneRequest again = Candidates(3);
+  again.set_cache_mode(v1::CACHE_MODE_REFRESH);
+  const Told fresh = TuneAt(*there, again);
+  ASSERT_TRUE(fresh.status.ok()) << fresh.status.error_message();
+  EXPECT_EQ(fresh.last.tuning().winner(), 2u);
+  // A daemon that has neither.
+  other.reset();
+  device_there.reset();
+  std::filesystem::remove_all(Path("other"));
+  StartOther();
+  v1::AutotuneService::Stub newcomer(
+      grpc::CreateChannel(absl::StrCat("127.0.0.1:", other->ports()[0]), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  v1::GetTuningRequest request;
+  v1::Tuning tuning;
+  request.set_key(fresh.last.tuning().key());
+  const grpc::Status found = newcomer.GetTuning(&context, request, &tuning);
+  ASSERT_TRUE(found.ok()) << found.error_message();
+  EXPECT_EQ(tuning.winner(), 2u);
 }
 
 }  // namespace

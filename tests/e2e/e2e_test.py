@@ -90,6 +90,15 @@ class EndToEnd(unittest.TestCase):
                      "global_scratch_align", "profile_scratch_size", "profile_scratch_align", "target"):
             self.assertIn(name, metadata)
 
+    def test_ttir_of_ttir_is_canonical(self):
+        plain, canonical = EXAMPLES / "softmax.ttir", self.folder / "canonical.ttir"
+        code, line = self.daemon.compile(plain, self.target, "--emit", "ttir", "-o", canonical)
+        self.assertEqual((code, line["error"]), (0, None))
+        code, _ = self.daemon.compile(canonical, self.target, "--emit", "ttir", "-o", self.folder / "again.ttir")
+        self.assertEqual(code, 0)
+        self.assertEqual(canonical.read_text(), (self.folder / "again.ttir").read_text())
+        self.assertIn("tt.func", canonical.read_text())
+
     def test_a_callers_assembly_puts_no_file_into_a_binary_of_this_machine(self):
         secret = self.write("secret", "what nobody else may know")
         directive = f'.incbin \\22{secret}\\22'

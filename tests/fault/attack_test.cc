@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every attack at once beside honest load: no wrong byte, hits nearly as fast as without, memory and descriptors
 // bounded. Short here; by hand: build/tests/tests_fault_attack_test --seconds 3600
-#include "tests/fault/attack.h"
-
 #include <gtest/gtest.h>
 #include <httplib.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +20,7 @@
 #include "absl/time/clock.h"
 #include "proto/plain_text/plain_text.h"
 #include "tests/fault/daemon_process.h"
+#include "tests/support/program.h"
 #include "tests/support/sanitizer.h"
 
 namespace tritond::tests {
@@ -52,21 +50,13 @@ class AttackTest : public testing::Test {
   AttackTest()
       : daemon_({"--max-incoming-mb", "256", "--max-message-mb", "64", "--max-ir-bytes", "16777216", "--max-queued-mb",
                  "128", "--log-calls", "failed"}) {
-    // The flood needs descriptors of its own; the daemon has what is usual.
-    rlimit limit{};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    usual_ = limit;
     daemon_.http_port = FreePort();
     std::filesystem::create_directories(daemon_.folder());
     std::ofstream(daemon_.folder() + "/secret") << kSecret;
   }
-  ~AttackTest() override { setrlimit(RLIMIT_NOFILE, &usual_); }
 
   void StartDaemon() {
     ASSERT_TRUE(daemon_.Start());
-    rlimit limit = usual_;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
     Stubs stubs(daemon_.address());
     for (uint64_t number = 0; number < kHits; ++number) {
       v1::CompileResponse response;
@@ -128,51 +118,45 @@ class AttackTest : public testing::Test {
     }
   }
 
-  // One thread for each attack, behind the honest ones where CPUs are few, until stop_.
-  std::vector<std::thread> StartAttacks(const std::vector<Attack>& attacks, const AttackedDaemon& target) {
-    std::vector<std::thread> threads;
-    for (const Attack& attack : attacks) {
-      threads.emplace_back([this, attack, &target] {
-        setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 10);
-        while (!stop_) {
-          attack.round(target, next_round_++);
-          absl::MutexLock lock(&mu_);
-          ++rounds_[attack.name];
-        }
-      });
-    }
-    return threads;
-  }
-
-  void Run(const std::vector<Attack>& attacks, absl::Duration time) {
+  // `kind`: which attacks, as attackers_main.cc names them.
+  void Run(const std::string& kind, absl::Duration time) {
     StartDaemon();
     if (HasFatalFailure()) return;
     Honest quiet, honest;
     LoadUntil(absl::Now() + kQuiet, &quiet);
     const std::optional<size_t> descriptors = Descriptors();
-    const AttackedDaemon target{daemon_.address(),
-                                daemon_.port(),
-                                daemon_.http_port,
-                                daemon_.folder(),
-                                kSecret,
-                                [this](const std::string& what) {
-                                  absl::MutexLock lock(&mu_);
-                                  ++succeeded_[what];
-                                },
-                                stop_};
-    std::vector<std::thread> threads = StartAttacks(attacks, target);
+    Program attackers({TRITOND_ATTACKERS, kind, daemon_.address(), absl::StrCat(daemon_.http_port), daemon_.folder(),
+                       kSecret, Report()},
+                      daemon_.folder() + "/attackers.log");
+    ASSERT_TRUE(attackers.ok());
     uint64_t most = 0;
+    std::atomic<bool> stop{false};
     std::thread watch([&] {
-      while (!stop_) {
+      while (!stop) {
         most = std::max(most, ResidentBytesOf(daemon_.pid()));
         absl::SleepFor(absl::Milliseconds(50));
       }
     });
     LoadUntil(absl::Now() + time, &honest);
-    stop_ = true;
-    for (std::thread& thread : threads) thread.join();
+    attackers.Signal(SIGTERM);
+    EXPECT_EQ(attackers.Wait(), 0);
+    stop = true;
     watch.join();
     Expect(quiet, honest, time, most, descriptors);
+  }
+
+  std::string Report() const { return daemon_.folder() + "/attackers.report"; }
+
+  // What the attackers say of themselves: every attack ran, and none came through.
+  void ExpectVainAttacks() {
+    std::ifstream report(Report());
+    int attacks = 0;
+    for (std::string line; std::getline(report, line);) {
+      if (absl::StartsWith(line, "succeeded ")) ADD_FAILURE() << line;
+      attacks += absl::StartsWith(line, "round ");
+      std::cout << "  " << line << "\n";
+    }
+    EXPECT_GE(attacks, 3);
   }
 
   void Expect(const Honest& quiet, const Honest& honest, absl::Duration time, uint64_t most,
@@ -180,8 +164,7 @@ class AttackTest : public testing::Test {
     const absl::Duration before = Percentile99(quiet.hits), beside = Percentile99(honest.hits);
     std::cout << honest.hits.size() << " hits, 99th percentile " << beside << ", quiet " << before << "; "
               << honest.misses << " misses; resident at most " << (most >> 20) << " MiB\n";
-    for (const auto& [name, count] : rounds_) std::cout << "  " << name << ": " << count << " rounds\n";
-    for (const auto& [what, count] : succeeded_) ADD_FAILURE() << what << ", " << count << " times";
+    ExpectVainAttacks();
     for (const auto& [what, count] : honest.wrong) ADD_FAILURE() << "wrong: " << what << ", " << count << " times";
     for (const auto& [what, count] : honest.failed) ADD_FAILURE() << what << ", " << count << " times";
     EXPECT_EQ(honest.failed_probes, 0) << "of " << honest.probes;
@@ -200,25 +183,17 @@ class AttackTest : public testing::Test {
 
   static constexpr char kSecret[] = "the-secret-that-must-stay-on-its-machine";
   DaemonProcess daemon_;
-  rlimit usual_{};
-  std::atomic<bool> stop_{false};
-  std::atomic<uint64_t> next_round_{1'000'000'000}, next_miss_{0};
-  absl::Mutex mu_;
-  std::map<std::string, int> rounds_ ABSL_GUARDED_BY(mu_), succeeded_ ABSL_GUARDED_BY(mu_);
+  std::atomic<uint64_t> next_miss_{0};
+  absl::Mutex mu_;  // of Honest
 };
 
-TEST_F(AttackTest, WithTexts) { Run(TextAttacks(), absl::Seconds(5)); }
+TEST_F(AttackTest, WithTexts) { Run("texts", absl::Seconds(5)); }
 
-TEST_F(AttackTest, WithCalls) { Run(CallAttacks(), absl::Seconds(5)); }
+TEST_F(AttackTest, WithCalls) { Run("calls", absl::Seconds(5)); }
 
-TEST_F(AttackTest, WithConnections) { Run(ConnectionAttacks(), absl::Seconds(5)); }
+TEST_F(AttackTest, WithConnections) { Run("connections", absl::Seconds(5)); }
 
-TEST_F(AttackTest, WithEverythingAtOnce) {
-  std::vector<Attack> all = TextAttacks();
-  for (const std::vector<Attack>& more : {CallAttacks(), ConnectionAttacks()})
-    all.insert(all.end(), more.begin(), more.end());
-  Run(all, TestTime(absl::Seconds(8)));
-}
+TEST_F(AttackTest, WithEverythingAtOnce) { Run("all", TestTime(absl::Seconds(8))); }
 
 }  // namespace
 }  // namespace tritond::tests

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A matrix product with sixty configurations, tuned by @triton.autotune with and without the daemon.
 
-    proof_tuning.py [--total 570] [--size 4096] [--ranks 8]
+    proof_tuning.py [--total 570] [--size 4096] [--ranks 8] [--alone]
 
 Told: seconds of the first call and how many configurations were measured, alone, with a cold daemon, in a later process, and in eight
 processes at once; and how fast the winner is beside the best of all sixty, measured one by one.
@@ -34,6 +34,7 @@ def main():
     options.add_argument("--total", type=float, default=570)
     options.add_argument("--size", type=int, default=4096)
     options.add_argument("--ranks", type=int, default=8)
+    options.add_argument("--alone", action="store_true", help="without the processes at once")
     options = options.parse_args()
     limit = lambda share: machine.left(options.total) * share  # noqa: E731
     result = {"configurations": 60, "size": options.size}
@@ -45,10 +46,11 @@ def main():
             machine.fresh("tune-cache-exhaustive"), daemon.address), machine.WORK / "tune-exhaustive.log", limit(0.3))
         result["daemon"] = daemon.counts()
     result["without"] = search("without", options, 0).finish(limit(0.4))
-    with machine.Daemon("tune-daemon-ranks") as daemon:
-        result["ranks_cold"] = together("ranks", options, limit(0.35), daemon.address)
-        result["ranks_cold"]["daemon"] = daemon.counts()
-    result["ranks_without"] = together("ranks-without", options, machine.left(options.total) - 10)
+    if not options.alone:
+        with machine.Daemon("tune-daemon-ranks") as daemon:
+            result["ranks_cold"] = together("ranks", options, limit(0.35), daemon.address)
+            result["ranks_cold"]["daemon"] = daemon.counts()
+        result["ranks_without"] = together("ranks-without", options, machine.left(options.total) - 10)
     times = (exhaustive["answer"] or {}).get("milliseconds") or {}
     best = min(times, key=times.get, default=None)
     result["exhaustive"] = {"rc": exhaustive["rc"], "best": best, "best_ms": times.get(best), "tail": exhaustive["tail"],

@@ -20,12 +20,17 @@ def configurations():
 
 
 measured = 0
+do_bench = triton.testing.do_bench
 
 
-def benchmark(call, quantiles):
+def counted(*args, **kwargs):
+    """Triton's benchmark, which autotuners ask for by this name."""
     global measured
     measured += 1
-    return triton.testing.do_bench(call, quantiles=quantiles)
+    return do_bench(*args, **kwargs)
+
+
+triton.testing.do_bench = counted
 
 
 @triton.jit
@@ -77,7 +82,7 @@ def say(**answer):
 
 
 def search(size):
-    tuned = triton.autotune(configs=configurations(), key=["M", "N", "K"], do_bench=benchmark)(product)
+    tuned = triton.autotune(configs=configurations(), key=["M", "N", "K"])(product)
     a, b, c = tensors(size)
     a @ b
     torch.cuda.synchronize()
@@ -96,11 +101,11 @@ def exhaustive(size):
         for config in configurations():
             call = lambda config=config: product[grid](a, b, c, size, size, size, **config.all_kwargs())  # noqa: E731
             try:
-                times.setdefault(str(config), []).append(triton.testing.do_bench(call, warmup=10, rep=40, return_mode="median"))
+                times.setdefault(str(config), []).append(do_bench(call, warmup=10, rep=40, return_mode="median"))
             except Exception as error:  # beyond the GPU's limits
                 times[str(config)] = [float("inf")]
                 print(config, type(error).__name__, file=sys.stderr)
-    cublas = triton.testing.do_bench(lambda: torch.mm(a, b, out=c), warmup=10, rep=40, return_mode="median")
+    cublas = do_bench(lambda: torch.mm(a, b, out=c), warmup=10, rep=40, return_mode="median")
     say(milliseconds={name: sorted(t)[len(t) // 2] for name, t in times.items()}, cublas_milliseconds=cublas)
 
 

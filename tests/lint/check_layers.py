@@ -33,7 +33,8 @@ LAYERS = {
     "cache/open": ["cache/api", "cache/store", "cache/layer"],
     "workers/device": [],
     "workers/sandbox": [],
-    "workers/measure": ["proto", "workers/device"],
+    "workers/launch": ["proto", "workers/device"],
+    "workers/measure": ["proto", "workers/device", "workers/launch"],
     "workers/runner": ["proto", "compiler/driver", "workers/device", "workers/measure", "workers/sandbox"],
     "workers/pool": ["proto", "workers/sandbox"],
     "server/scheduler": [],
@@ -52,7 +53,7 @@ LAYERS = {
     # The wiring also names what it hands from one folder to another: the cache, the pool, the configuration's messages.
     "server/app": ["server", "cache/open", "cache/api", "workers/pool", "proto"],
     "client/cc": ["proto"],
-    "client/cli": ["proto", "client/cc", "workers/device"],
+    "client/cli": ["proto", "client/cc", "workers/device", "workers/launch"],
     "client/python": ["proto"],
 }
 EVERYBODY_MAY_INCLUDE = ["timing/steady"]

@@ -103,6 +103,18 @@ TEST_P(DeviceContract, CopiesOutsideABufferAreInvalid) {
   EXPECT_EQ(device_->CopyOut(buffer, UINT64_MAX, absl::MakeSpan(bytes)).code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST_P(DeviceContract, PinnedBytesAreCopiedLikeOthers) {
+  std::vector<char> bytes(size_t{2} << 20, 'a'), back(bytes.size(), 'b');
+  const PinnedBytes in = device_->Pin(bytes);
+  PinnedBytes out = device_->Pin(back);
+  const PinnedBytes moved = std::move(out);
+  auto buffer = device_->Allocate(bytes.size());
+  ASSERT_TRUE(buffer.ok()) << buffer.status();
+  ASSERT_TRUE(device_->CopyIn(*buffer, 0, bytes).ok());
+  ASSERT_TRUE(device_->CopyOut(*buffer, 0, absl::MakeSpan(back)).ok());
+  EXPECT_EQ(bytes, back);
+}
+
 TEST_P(DeviceContract, BuffersAreAlignedAndMove) {
   Buffer buffer = MakeBuffer<char>(*device_, {'a'});
   EXPECT_EQ(buffer.address() % 256, 0u);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -75,15 +76,47 @@ absl::StatusOr<std::string> MakeContents(const ElementType& type, uint64_t eleme
   return contents;
 }
 
+namespace {
+
+// Decodes elements; those of at most two bytes by a table, for buffers have many and ElementType::Decode is general.
+class Decoder final {
+ public:
+  explicit Decoder(const ElementType& type) : type_(type) {
+    if (type.bytes() > 2) return;
+    table_.resize(size_t{1} << (8 * type.bytes()));
+    for (size_t bits = 0; bits < table_.size(); ++bits) table_[bits] = type.Decode(reinterpret_cast<char*>(&bits));
+  }
+
+  double operator()(const char* from) const {
+    if (table_.empty()) return type_.Decode(from);
+    size_t bits = 0;
+    std::memcpy(&bits, from, type_.bytes());
+    return table_[bits];
+  }
+
+ private:
+  const ElementType& type_;
+  std::vector<double> table_;
+};
+
+}  // namespace
+
 Comparison Compare(const ElementType& type, absl::string_view actual, absl::string_view expected,
                    const Tolerance& tolerance) {
+  constexpr size_t kChunk = 4096;  // bytes that are compared at once; a multiple of every element's size
+  const Decoder decode(type);
+  const bool is_exact = !type.is_float() && tolerance.absolute == 0 && tolerance.relative == 0;
+  const size_t size = std::min(actual.size(), expected.size()) / type.bytes() * type.bytes();
   Comparison comparison;
-  for (uint64_t at = 0; at + type.bytes() <= std::min(actual.size(), expected.size()); at += type.bytes()) {
+  for (size_t at = 0; at < size; at += type.bytes()) {
+    if (at % kChunk == 0 && std::memcmp(&actual[at], &expected[at], std::min(kChunk, size - at)) == 0) {
+      at += std::min(kChunk, size - at) - type.bytes();
+      continue;
+    }
     if (std::memcmp(&actual[at], &expected[at], type.bytes()) == 0) continue;
-    const double a = type.Decode(&actual[at]), e = type.Decode(&expected[at]);
+    const double a = decode(&actual[at]), e = decode(&expected[at]);
     const double error = std::fabs(a - e);
     if (std::isfinite(error)) comparison.largest_error = std::max(comparison.largest_error, error);
-    const bool is_exact = !type.is_float() && tolerance.absolute == 0 && tolerance.relative == 0;
     const bool matches =
         (std::isnan(a) && std::isnan(e)) ||
         (!is_exact &&

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "workers/device/cuda_driver.h"
+#include "workers/device/gpu_monitor.h"
 
 namespace tritond::workers {
 namespace {
@@ -48,15 +49,17 @@ class CudaDevice final : public Device {
   std::string Name() const override { return absl::StrCat("cuda:", index_); }
   std::string Target() const override { return absl::StrCat("cuda:", major_ * 10 + minor_); }
   std::string Model() const override { return model_; }
-  std::string Driver() const override { return absl::StrCat(version_ / 1000, ".", version_ % 1000 / 10); }
+  std::string Driver() const override;
 
   DeviceFacts Facts() const override;
+  DeviceState State() const override { return monitor_ == nullptr ? DeviceState() : monitor_->State(); }
   KernelFacts FactsOf(const Kernel& kernel) const override;
 
   absl::StatusOr<std::unique_ptr<Kernel>> Load(absl::string_view binary, const KernelInfo& info) override;
   absl::StatusOr<Buffer> Allocate(uint64_t bytes) override;
   absl::Status CopyIn(const Buffer& buffer, uint64_t offset, absl::Span<const char> bytes) override;
   absl::Status CopyOut(const Buffer& buffer, uint64_t offset, absl::Span<char> bytes) override;
+  PinnedBytes Pin(absl::Span<const char> bytes) override;
   absl::Status Launch(const Kernel& kernel, const Grid& grid, absl::Span<const Argument> arguments) override;
   absl::StatusOr<std::vector<absl::Duration>> Time(const Kernel& kernel, const Grid& grid,
                                                    absl::Span<const Argument> arguments,
@@ -69,6 +72,9 @@ class CudaDevice final : public Device {
  private:
   void Free(uint64_t address) override {
     if (Enter().ok()) driver_->memory_free(address);
+  }
+  void Unpin(const char* bytes) override {
+    if (Enter().ok()) driver_->host_unregister(const_cast<char*>(bytes));
   }
   // Contexts belong to threads; ours may be called from another one now.
   absl::Status Enter() const { return driver_->Check(driver_->context_set(context_), Name()); }
@@ -83,6 +89,7 @@ class CudaDevice final : public Device {
   const int index_;
   const CudaDeviceId id_;
   CudaContext context_ = nullptr;
+  std::unique_ptr<GpuMonitor> monitor_;  // null where there is none
   std::string model_;
   int major_ = 0;
   int minor_ = 0;
@@ -116,7 +123,16 @@ absl::Status CudaDevice::Start() {
   }
   if (status.ok()) status = driver_->Check(driver_->context_retain(&context_, id_), Name());
   if (!status.ok()) context_ = nullptr;
+  char bus_id[32] = {};
+  if (status.ok() && driver_->device_bus_id(bus_id, sizeof(bus_id), id_) == 0) monitor_ = GpuMonitor::Open(bus_id);
   return status;
+}
+
+// "580.65.06 (CUDA 13.0)": the kernel's driver decides about clocks and scheduling, CUDA's version only about calls.
+std::string CudaDevice::Driver() const {
+  const std::string cuda = absl::StrCat(version_ / 1000, ".", version_ % 1000 / 10);
+  const std::string driver = monitor_ == nullptr ? "" : monitor_->DriverVersion();
+  return driver.empty() ? cuda : absl::StrCat(driver, " (CUDA ", cuda, ")");
 }
 
 // What the driver does not tell stays 0.
@@ -219,6 +235,14 @@ absl::Status CudaDevice::CopyOut(const Buffer& buffer, uint64_t offset, absl::Sp
   if (absl::Status status = Enter(); !status.ok()) return status;
   return driver_->Check(driver_->copy_out(bytes.data(), buffer.address() + offset, bytes.size()),
                         "copy from the device");
+}
+
+// Copies of pageable memory go through a small buffer of the driver's, at a fraction of the bus's speed.
+PinnedBytes CudaDevice::Pin(absl::Span<const char> bytes) {
+  constexpr size_t kLeast = size_t{1} << 20;  // below, pinning costs more than it saves
+  if (bytes.size() < kLeast || !Enter().ok()) return {};
+  const bool pinned = driver_->host_register(const_cast<char*>(bytes.data()), bytes.size(), 0) == 0;
+  return pinned ? PinnedBytes(this, bytes.data()) : PinnedBytes();
 }
 
 absl::StatusOr<LaunchArguments> CudaDevice::Prepare(const Kernel& kernel, const Grid& grid,

@@ -66,6 +66,7 @@ absl::StatusOr<std::unique_ptr<CudaDriver>> CudaDriver::Open(const std::string& 
   find("cuDeviceGetName", driver->device_name);
   find("cuDeviceGetAttribute", driver->device_attribute);
   find("cuDeviceTotalMem_v2", driver->device_memory);
+  find("cuDeviceGetPCIBusId", driver->device_bus_id);
   find("cuDevicePrimaryCtxRetain", driver->context_retain);
   find("cuDevicePrimaryCtxRelease_v2", driver->context_release);
   find("cuCtxSetCurrent", driver->context_set);
@@ -74,6 +75,8 @@ absl::StatusOr<std::unique_ptr<CudaDriver>> CudaDriver::Open(const std::string& 
   find("cuMemFree_v2", driver->memory_free);
   find("cuMemcpyHtoD_v2", driver->copy_in);
   find("cuMemcpyDtoH_v2", driver->copy_out);
+  find("cuMemHostRegister_v2", driver->host_register);
+  find("cuMemHostUnregister", driver->host_unregister);
   find("cuMemsetD8_v2", driver->memory_set);
   find("cuModuleLoadDataEx", driver->module_load);
   find("cuModuleUnload", driver->module_unload);

@@ -75,6 +75,7 @@ struct CudaDriver {
   CudaResult (*device_name)(char* name, int bytes, CudaDeviceId device);
   CudaResult (*device_attribute)(int* value, int attribute, CudaDeviceId device);
   CudaResult (*device_memory)(size_t* bytes, CudaDeviceId device);
+  CudaResult (*device_bus_id)(char* id, int bytes, CudaDeviceId device);
   CudaResult (*context_retain)(CudaContext* context, CudaDeviceId device);
   CudaResult (*context_release)(CudaDeviceId device);
   CudaResult (*context_set)(CudaContext context);
@@ -83,6 +84,8 @@ struct CudaDriver {
   CudaResult (*memory_free)(CudaPointer pointer);
   CudaResult (*copy_in)(CudaPointer to, const void* from, size_t bytes);
   CudaResult (*copy_out)(void* to, CudaPointer from, size_t bytes);
+  CudaResult (*host_register)(void* bytes, size_t size, unsigned int flags);
+  CudaResult (*host_unregister)(void* bytes);
   CudaResult (*memory_set)(CudaPointer to, unsigned char value, size_t bytes);
   CudaResult (*module_load)(CudaModule* module, const void* image, unsigned int count, int* options, void** values);
   CudaResult (*module_unload)(CudaModule module);

@@ -18,6 +18,16 @@ Buffer::~Buffer() {
   if (device_ != nullptr) device_->Free(address_);
 }
 
+PinnedBytes& PinnedBytes::operator=(PinnedBytes&& other) noexcept {
+  std::swap(device_, other.device_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+PinnedBytes::~PinnedBytes() {
+  if (device_ != nullptr) device_->Unpin(bytes_);
+}
+
 absl::Status CheckLaunch(const KernelInfo& info, const Grid& grid, absl::Span<const Argument> arguments) {
   if (grid.Programs() == 0) return absl::InvalidArgumentError("the grid is empty: every size must be at least 1");
   if (info.parameter_bytes.has_value()) {

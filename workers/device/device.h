@@ -48,6 +48,20 @@ class Buffer final {
   uint64_t size_ = 0;
 };
 
+// Bytes of this machine that a device copies faster while this lives. The device must outlive it.
+class PinnedBytes final {
+ public:
+  PinnedBytes() = default;  // none
+  PinnedBytes(Device* device, const char* bytes) : device_(device), bytes_(bytes) {}
+  PinnedBytes(PinnedBytes&& other) noexcept { *this = std::move(other); }
+  PinnedBytes& operator=(PinnedBytes&& other) noexcept;
+  ~PinnedBytes();
+
+ private:
+  Device* device_ = nullptr;
+  const char* bytes_ = nullptr;
+};
+
 // The value of one kernel parameter, as it lies in memory: a pointer or a scalar of at most 8 bytes.
 class Argument final {
  public:
@@ -106,6 +120,14 @@ struct DeviceFacts {
   uint64_t registers = 0;
 };
 
+// How a device is at a moment; 0: it does not say.
+struct DeviceState {
+  uint32_t clock_mhz = 0;
+  uint32_t memory_clock_mhz = 0;
+  uint32_t temperature_celsius = 0;
+  uint32_t power_watts = 0;
+};
+
 // What a device says of a loaded kernel; 0: nothing.
 struct KernelFacts {
   uint32_t registers = 0;         // a thread's
@@ -132,6 +154,7 @@ class Device {
   virtual std::string Model() const = 0;   // "NVIDIA H200"
   virtual std::string Driver() const = 0;  // its version, as text
   virtual DeviceFacts Facts() const { return {}; }
+  virtual DeviceState State() const { return {}; }
   // Of a kernel of this device.
   virtual KernelFacts FactsOf(const Kernel& kernel) const { return {}; }
 
@@ -142,6 +165,8 @@ class Device {
   // Copies bytes to and from `offset` of the buffer. InvalidArgument when they do not lie inside.
   virtual absl::Status CopyIn(const Buffer& buffer, uint64_t offset, absl::Span<const char> bytes) = 0;
   virtual absl::Status CopyOut(const Buffer& buffer, uint64_t offset, absl::Span<char> bytes) = 0;
+  // A hint: these bytes will be copied several times. They must outlive what it gives, and stay where they are.
+  virtual PinnedBytes Pin(absl::Span<const char> bytes) { return {}; }
 
   // Runs the kernel once for each program of the grid and waits for the end. `arguments` are the kernel's own
   // parameters in order; the scratch pointers that its ABI adds are allocated and passed by the device.
@@ -153,7 +178,9 @@ class Device {
 
  private:
   friend class Buffer;
+  friend class PinnedBytes;
   virtual void Free(uint64_t address) = 0;
+  virtual void Unpin(const char* bytes) {}
 };
 
 // InvalidArgument when `arguments` are not what the kernel's metadata says it takes, or the grid is empty.

@@ -10,6 +10,29 @@
 #include "absl/strings/str_format.h"
 
 namespace tritond::workers {
+namespace {
+
+constexpr int kDoubleBias = 1023;
+constexpr int kDoubleMantissaBits = 52;
+
+// As std::ilogb for what is normal; less than every normal number's for zero and subnormals. Buffers have many
+// elements, and the library's functions make these two the most of what an element costs.
+int ExponentOf(double magnitude) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &magnitude, sizeof(bits));
+  return static_cast<int>(bits >> kDoubleMantissaBits) - kDoubleBias;
+}
+
+// As std::ldexp.
+double TimesPowerOfTwo(double value, int exponent) {
+  if (exponent <= -kDoubleBias || exponent > kDoubleBias) return std::ldexp(value, exponent);
+  const uint64_t bits = static_cast<uint64_t>(exponent + kDoubleBias) << kDoubleMantissaBits;
+  double power = 0;
+  std::memcpy(&power, &bits, sizeof(power));
+  return value * power;
+}
+
+}  // namespace
 
 absl::StatusOr<ElementType> ElementType::Parse(absl::string_view name) {
   static const ElementType kTypes[] = {
@@ -132,8 +155,8 @@ uint64_t ElementType::FloatBits(double value) const {
   if (std::isinf(value)) return OverflowBits() | (overflow_has_no_sign ? 0 : sign);
   // Counts in units of the last place: of the value's own binade, or of the smallest normal one for subnormals. The
   // count carries into the exponent by itself when it is added to it.
-  const int exponent = magnitude == 0 ? 1 - bias_ : std::max(std::ilogb(magnitude), 1 - bias_);
-  const auto units = static_cast<uint64_t>(std::nearbyint(std::ldexp(magnitude, mantissa_bits_ - exponent)));
+  const int exponent = std::max(ExponentOf(magnitude), 1 - bias_);
+  const auto units = static_cast<uint64_t>(std::nearbyint(TimesPowerOfTwo(magnitude, mantissa_bits_ - exponent)));
   const uint64_t bits = (static_cast<uint64_t>(exponent + bias_ - 1) << mantissa_bits_) + units;
   const uint64_t all_ones = (uint64_t{1} << (exponent_bits_ + mantissa_bits_)) - 1;
   const uint64_t largest = top_ == Top::kIeee ? OverflowBits() - 1 : top_ == Top::kOneNan ? all_ones - 1 : all_ones;
@@ -156,7 +179,7 @@ double ElementType::FloatValue(uint64_t bits) const {
   if (top_ == Top::kNegativeNan && bits == NanBits()) return nan;
   const double significand = static_cast<double>(exponent == 0 ? mantissa : mantissa | uint64_t{1} << mantissa_bits_);
   const int scale = static_cast<int>(std::max<uint64_t>(exponent, 1)) - bias_ - mantissa_bits_;
-  const double value = std::ldexp(significand, scale);
+  const double value = TimesPowerOfTwo(significand, scale);
   return is_negative ? -value : value;
 }
 

@@ -46,6 +46,9 @@ class KernelServer final {
       case v1::DeviceCommand::kTime:
         SetStatus(Time(command.time(), &reply), &reply);
         break;
+      case v1::DeviceCommand::kTellState:
+        TellState(reply.mutable_state());
+        break;
       case v1::DeviceCommand::COMMAND_NOT_SET:
         SetStatus(absl::UnimplementedError("a command that this process does not know"), &reply);
     }
@@ -95,7 +98,7 @@ class KernelServer final {
     if (absl::Status status = buffers_->FillAll(); !status.ok()) return status;
     const absl::Status ran = device_.Launch(*(*loaded)->kernel, (*loaded)->grid, buffers_->arguments());
     if (!ran.ok()) return ran;
-    absl::StatusOr<std::vector<std::string>> outputs = buffers_->ReadOutputs();
+    const absl::StatusOr<absl::Span<const std::string>> outputs = buffers_->ReadOutputs();
     if (!outputs.ok()) return outputs.status();
     std::string difference = buffers_->DifferenceFromReferences(*outputs);
     if (difference.empty() && !buffers_->HasAllReferences() && LaunchBuffers::IsPoison(*outputs))
@@ -104,16 +107,25 @@ class KernelServer final {
       reply->set_wrong(true);
       return absl::InvalidArgumentError(difference);
     }
-    reply->set_output_group(buffers_->HasAllReferences() ? 1 : GroupOf(*std::move(outputs)));
+    reply->set_output_group(buffers_->HasAllReferences() ? 1 : GroupOf(*outputs));
     return absl::OkStatus();
   }
 
-  uint32_t GroupOf(std::vector<std::string> outputs) {
+  uint32_t GroupOf(absl::Span<const std::string> outputs) {
     for (const auto& [number, expected] : groups_) {
       if (buffers_->Difference(outputs, expected).empty()) return number;
     }
-    if (groups_.size() < kMostGroups) groups_.emplace_back(next_group_, std::move(outputs));
+    if (groups_.size() < kMostGroups)
+      groups_.emplace_back(next_group_, std::vector<std::string>(outputs.begin(), outputs.end()));
     return next_group_++;
+  }
+
+  void TellState(v1::DeviceState* to) const {
+    const DeviceState state = device_.State();
+    to->set_clock_mhz(state.clock_mhz);
+    to->set_memory_clock_mhz(state.memory_clock_mhz);
+    to->set_temperature_celsius(state.temperature_celsius);
+    to->set_power_watts(state.power_watts);
   }
 
   absl::Status Time(const v1::DeviceCommand::Time& command, v1::DeviceReply* reply) {

@@ -2,71 +2,12 @@
 #include "workers/measure/launch_buffers.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "workers/launch/launch_values.h"
 
 namespace tritond::workers {
-namespace {
-
-absl::StatusOr<Fill> FillOf(const v1::Fill& fill, Fill::Kind without) {
-  Fill made;
-  made.kind = without;
-  made.seed = fill.seed();
-  switch (fill.kind_case()) {
-    case v1::Fill::KIND_NOT_SET:
-      break;
-    case v1::Fill::kZeros:
-      made.kind = Fill::Kind::kConstant;
-      break;
-    case v1::Fill::kConstant:
-      made.kind = Fill::Kind::kConstant;
-      made.first = fill.constant();
-      break;
-    case v1::Fill::kUniform:
-      made.kind = Fill::Kind::kUniform;
-      made.first = fill.uniform().low();
-      made.second = fill.uniform().high();
-      break;
-    case v1::Fill::kNormal:
-      made.kind = Fill::Kind::kNormal;
-      made.first = fill.normal().mean();
-      made.second = fill.normal().standard_deviation();
-      break;
-    case v1::Fill::kArange:
-      made.kind = Fill::Kind::kArange;
-      break;
-    case v1::Fill::kData:
-      made.kind = Fill::Kind::kBytes;
-      made.bytes = fill.data();
-      break;
-    case v1::Fill::kDigest:
-      return absl::InvalidArgumentError("a fill names a digest; the daemon puts the bytes in its place");
-  }
-  return made;
-}
-
-absl::StatusOr<Argument> ScalarOf(const v1::Scalar& scalar) {
-  const auto type = ElementType::Parse(scalar.type());
-  if (!type.ok()) return type.status();
-  char bytes[8] = {};
-  if (scalar.value_case() == v1::Scalar::kInteger) {
-    type->EncodeInteger(scalar.integer(), bytes);
-  } else {
-    type->Encode(scalar.real(), bytes);
-  }
-  const auto read = [&](auto value) {
-    std::memcpy(&value, bytes, sizeof(value));
-    return Argument::Scalar(value);
-  };
-  if (type->bytes() == 1) return read(uint8_t{0});
-  if (type->bytes() == 2) return read(uint16_t{0});
-  return type->bytes() == 4 ? read(uint32_t{0}) : read(uint64_t{0});
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<LaunchBuffers>> LaunchBuffers::Make(Device& device, const v1::Launch& launch) {
   std::unique_ptr<LaunchBuffers> made(new LaunchBuffers(device));
   for (int i = 0; i < launch.arguments_size(); ++i) {
@@ -85,6 +26,7 @@ absl::Status LaunchBuffers::Add(const v1::Argument& argument) {
   absl::StatusOr<Entry> entry = MakeEntry(argument.buffer());
   if (!entry.ok()) return entry.status();
   entry->name = absl::StrCat("argument ", arguments_.size());
+  entry->pinned = device_.Pin(entry->contents);
   arguments_.push_back(Argument::Pointer(entry->buffer));
   buffers_.push_back(*std::move(entry));
   return absl::OkStatus();
@@ -94,17 +36,12 @@ absl::StatusOr<LaunchBuffers::Entry> LaunchBuffers::MakeEntry(const v1::Buffer& 
   const absl::StatusOr<ElementType> type = ElementType::Parse(buffer.type());
   if (!type.ok()) return type.status();
   Entry entry{"", buffer.role(), *type, {buffer.absolute_tolerance(), buffer.relative_tolerance()}, {}, "", false, ""};
-  const bool poisoned = buffer.role() == v1::Buffer::ROLE_OUTPUT || buffer.role() == v1::Buffer::ROLE_SCRATCH;
-  const auto fill = FillOf(buffer.fill(), poisoned ? Fill::Kind::kPoison : Fill::Kind::kConstant);
-  if (!fill.ok()) return fill.status();
-  absl::StatusOr<std::string> contents = MakeContents(*type, buffer.elements(), *fill);
+  absl::StatusOr<std::string> contents = ContentsOf(buffer, buffer.fill());
   if (!contents.ok()) return contents.status();
   entry.contents = *std::move(contents);
   entry.has_reference = entry.IsOutput() && buffer.has_reference();
   if (entry.has_reference) {
-    const auto expected = FillOf(buffer.reference(), Fill::Kind::kConstant);
-    if (!expected.ok()) return expected.status();
-    absl::StatusOr<std::string> reference = MakeContents(*type, buffer.elements(), *expected);
+    absl::StatusOr<std::string> reference = ContentsOf(buffer, buffer.reference());
     if (!reference.ok())
       return absl::Status(reference.status().code(), absl::StrCat("reference: ", reference.status().message()));
     entry.reference = *std::move(reference);
@@ -130,15 +67,19 @@ absl::Status LaunchBuffers::FillInOut() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::string>> LaunchBuffers::ReadOutputs() {
-  std::vector<std::string> outputs;
+absl::StatusOr<absl::Span<const std::string>> LaunchBuffers::ReadOutputs() {
+  size_t next = 0;
   for (const Entry& entry : buffers_) {
     if (!entry.IsOutput()) continue;
-    std::string& output = outputs.emplace_back(entry.contents.size(), '\0');
+    if (outputs_.size() == next) {
+      outputs_.emplace_back(entry.contents.size(), '\0');
+      pinned_outputs_.push_back(device_.Pin(outputs_.back()));
+    }
+    std::string& output = outputs_[next++];
     const absl::Status status = device_.CopyOut(entry.buffer, 0, {output.data(), output.size()});
     if (!status.ok()) return status;
   }
-  return outputs;
+  return absl::MakeConstSpan(outputs_);
 }
 
 namespace {
@@ -153,7 +94,7 @@ std::string Describe(const std::string& name, const ElementType& type, const Com
 
 }  // namespace
 
-std::string LaunchBuffers::DifferenceFromReferences(const std::vector<std::string>& outputs) const {
+std::string LaunchBuffers::DifferenceFromReferences(absl::Span<const std::string> outputs) const {
   size_t output = 0;
   for (const Entry& entry : buffers_) {
     if (!entry.IsOutput()) continue;
@@ -165,8 +106,8 @@ std::string LaunchBuffers::DifferenceFromReferences(const std::vector<std::strin
   return "";
 }
 
-std::string LaunchBuffers::Difference(const std::vector<std::string>& outputs,
-                                      const std::vector<std::string>& expected) const {
+std::string LaunchBuffers::Difference(absl::Span<const std::string> outputs,
+                                      absl::Span<const std::string> expected) const {
   size_t output = 0;
   for (const Entry& entry : buffers_) {
     if (!entry.IsOutput()) continue;
@@ -182,7 +123,7 @@ bool LaunchBuffers::HasAllReferences() const {
                      [](const Entry& entry) { return !entry.IsOutput() || entry.has_reference; });
 }
 
-bool LaunchBuffers::IsPoison(const std::vector<std::string>& outputs) {
+bool LaunchBuffers::IsPoison(absl::Span<const std::string> outputs) {
   bool any = false;
   for (const std::string& output : outputs) {
     if (output.find_first_not_of('\xFF') != std::string::npos) return false;

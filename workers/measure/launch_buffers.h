@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "proto/v1/autotune.pb.h"
 #include "workers/device/buffer_contents.h"
 #include "workers/device/device.h"
@@ -26,17 +27,17 @@ class LaunchBuffers final {
   absl::Status FillAll();
   // Only what a launch changes and reads.
   absl::Status FillInOut();
-  // What the outputs hold now, in order.
-  absl::StatusOr<std::vector<std::string>> ReadOutputs();
+  // What the outputs hold now, in order; until the next call.
+  absl::StatusOr<absl::Span<const std::string>> ReadOutputs();
 
   // "" when the outputs are the references where there are any, else which one is not, and how far off.
-  std::string DifferenceFromReferences(const std::vector<std::string>& outputs) const;
+  std::string DifferenceFromReferences(absl::Span<const std::string> outputs) const;
   // The same between two runs, of all outputs.
-  std::string Difference(const std::vector<std::string>& outputs, const std::vector<std::string>& expected) const;
+  std::string Difference(absl::Span<const std::string> outputs, absl::Span<const std::string> expected) const;
   // Whether every output has a reference.
   bool HasAllReferences() const;
   // Whether nothing was written into any output, though there are some with bytes.
-  static bool IsPoison(const std::vector<std::string>& outputs);
+  static bool IsPoison(absl::Span<const std::string> outputs);
 
  private:
   struct Entry {
@@ -48,6 +49,7 @@ class LaunchBuffers final {
     std::string contents;
     bool has_reference = false;
     std::string reference;
+    PinnedBytes pinned = {};  // the contents
 
     bool IsOutput() const { return role == v1::Buffer::ROLE_OUTPUT || role == v1::Buffer::ROLE_IN_OUT; }
   };
@@ -59,6 +61,8 @@ class LaunchBuffers final {
   Device& device_;
   std::vector<Argument> arguments_;
   std::vector<Entry> buffers_;
+  std::vector<std::string> outputs_;
+  std::vector<PinnedBytes> pinned_outputs_;
 };
 
 }  // namespace tritond::workers

@@ -166,6 +166,13 @@ v1::MeasureOutcome TurnRunner::Run(const v1::MeasureJob& job) {
     report.set_message(std::string(status.message()));
     if (job.rounds() > 0) *outcome.add_visits() = std::move(visit);
   }
+  if (job.rounds() > 0 && session_.is_open()) {
+    v1::DeviceCommand command;
+    command.set_tell_state(true);
+    // A session that ends here is opened again by the next job.
+    if (absl::StatusOr<v1::DeviceReply> reply = Ask(command, limits_.launch); reply.ok())
+      *outcome.mutable_state() = reply->state();
+  }
   Put(timing::SteadyNow() - start, outcome.mutable_busy());
   return outcome;
 }

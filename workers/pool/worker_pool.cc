@@ -409,6 +409,7 @@ v1::Worker WorkerPool::Describe(const WorkerRecord& record) const {
   worker.set_pid(record.hello.pid());
   worker.set_host(record.hello.host());
   worker.set_confinement(record.hello.confinement());
+  *worker.mutable_labels() = record.hello.labels();
   worker.set_build_id(record.hello.build_id());
   *worker.mutable_targets() = record.hello.targets();
   *worker.mutable_devices() = record.hello.devices();

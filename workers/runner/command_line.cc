@@ -12,10 +12,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "timing/steady/steady_time.h"
@@ -136,6 +139,18 @@ absl::Status PrepareToDial(const CredentialFiles& files, RunnerOptions* options)
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::map<std::string, std::string>> ParseLabels(const std::vector<std::string>& labels) {
+  std::map<std::string, std::string> parsed;
+  for (const std::string& label : labels) {
+    const size_t at = label.find('=');
+    if (at == 0 || at == std::string::npos)
+      return absl::InvalidArgumentError(absl::StrCat("--label \"", label, "\" is not NAME=VALUE"));
+    if (!parsed.emplace(label.substr(0, at), label.substr(at + 1)).second)
+      return absl::InvalidArgumentError(absl::StrCat("--label ", label.substr(0, at), " is given twice"));
+  }
+  return parsed;
+}
+
 // Fails as EnterSandbox.
 absl::Status Confine(SandboxPolicy policy, compiler::Compiler& compiler, RunnerOptions* options) {
   policy.programs = compiler.LoadTools();
@@ -168,7 +183,7 @@ int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
   uint64_t recycle_mb = 4096;
   options.max_jobs = 1000;
   bool once = false;
-  std::vector<std::string> devices;
+  std::vector<std::string> devices, labels;
   bool no_sandbox = false;
   app.add_option("--server", options.server, "The daemon: HOST:PORT or unix:PATH; one of several behind one name")
       ->required();
@@ -188,6 +203,8 @@ int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
                  "rights of this user")
       ->delimiter(',')
       ->type_name("DEVICE,…");
+  app.add_option("--label", labels, "With --devices: a label by which tunings choose this worker; may be repeated")
+      ->type_name("NAME=VALUE");
   app.add_flag("--once", once, "End when the connection ends, instead of connecting again");
   app.add_flag(
       "--no-sandbox", no_sandbox,
@@ -199,6 +216,11 @@ int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
   } catch (const CLI::ParseError& error) {  // CLI11 reports by exception; it ends here.
     const int code = app.exit(error);
     return code == 0 ? 0 : kExitUsage;
+  }
+  const absl::StatusOr<std::map<std::string, std::string>> named = ParseLabels(labels);
+  if (!named.ok()) {
+    fprintf(stderr, "triton-worker: %s\n", std::string(named.status().message()).c_str());
+    return kExitUsage;
   }
   options.sandbox = !no_sandbox;
   options.max_resident_bytes = recycle_mb << 20;
@@ -212,6 +234,7 @@ int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
                                 options.credentials,
                                 options.name,
                                 options.version,
+                                *named,
                                 devices,
                                 {"/proc/self/exe", kKernelProcessFlag}});
     }

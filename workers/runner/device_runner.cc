@@ -176,6 +176,7 @@ class DeviceRunner final {
     hello_.set_version(options_.version);
     hello_.set_pid(getpid());
     hello_.set_host(host);
+    hello_.mutable_labels()->insert(options_.labels.begin(), options_.labels.end());
     hello_.set_slots(static_cast<uint32_t>(devices_.size()));
     v1::WorkerMessage message;
     *message.mutable_hello() = hello_;

@@ -2,6 +2,7 @@
 #ifndef WORKERS_RUNNER_DEVICE_RUNNER_H_
 #define WORKERS_RUNNER_DEVICE_RUNNER_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ struct DeviceRunnerOptions {
   Credentials credentials;
   std::string name;  // for people; empty: host/pid
   std::string version;
-  std::vector<std::string> devices;         // "cuda:0", "host:0"
-  std::vector<std::string> kernel_process;  // DeviceSession::Options::command
+  std::map<std::string, std::string> labels;  // by which tunings choose workers
+  std::vector<std::string> devices;           // "cuda:0", "host:0"
+  std::vector<std::string> kernel_process;    // DeviceSession::Options::command
 };
 
 // Attaches to the daemon and measures kernels on these devices, one at a time a device, until the daemon drains this

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """@triton.autotune through the package: against a made-up daemon, and several processes with a real one."""
+import collections
+import itertools
 import json
 import os
 import pathlib
@@ -17,10 +19,10 @@ warnings.simplefilter("ignore")  # Triton's own, about its next release
 import kernels  # noqa: E402
 import triton  # noqa: E402
 from fake_daemon import METADATA, UNIMPLEMENTED, FakeDaemon, Refusal  # noqa: E402
-from searches import Program, Tensor  # noqa: E402
+from searches import Program, Tensor, milliseconds  # noqa: E402
 
 import tritond  # noqa: E402
-from tritond import _schema, _status  # noqa: E402
+from tritond import _looks, _schema, _status  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 BINARIES = pathlib.Path(os.environ.get("TRITOND_BUILD", "build")) / "bin"
@@ -127,6 +129,33 @@ class SearchTest(unittest.TestCase):
         self.assertEqual(len(self.daemon.requests) - asked, 1)
         self.assertEqual(self.tuned(), {"measured": 1, "shared": 1})
         self.assertEqual(list(second.function.configs_timings.values()), list(first.function.configs_timings.values()))
+
+    def test_what_a_short_look_finds_slow_is_not_measured_at_length(self):
+        self.install()
+        first = Program(default_benchmark=True)
+        if "_do_bench" not in vars(first.function):
+            self.skipTest("this Triton does not say whether its benchmark is the program's own")
+        self.assertEqual(first.run(), [8, 2])
+        runs = collections.Counter(first.device.launches)
+        for warps, stages in itertools.product((1, 2, 4), (1, 2)):
+            self.assertLess(runs[warps, stages], 4)
+        self.assertGreater(min(runs[8, 1], runs[8, 2]), 8)
+        self.assertIsNot(vars(first.function).get("do_bench"), _looks.look)
+        times = {(config.num_warps, config.num_stages): time for config, time in first.function.configs_timings.items()}
+        self.assertAlmostEqual(times[1, 1][0], milliseconds(1, 1))
+        self.fresh_cache("other")
+        second = Program(default_benchmark=True)
+        self.assertEqual((second.run(), second.device.launches), ([8, 2], [(8, 2)]))
+
+    def test_a_look_takes_the_median_of_several_runs(self):
+        Program(default_benchmark=True)  # its device
+        takes = iter([0.9, 2.0, 5.0, 1.2, 1.1])
+        device = triton.runtime.driver.active
+
+        def call():
+            device.clock_ms += next(takes)
+
+        self.assertEqual([round(time, 3) for time in _looks.look(call, (0.5, 0.2, 0.8))], [2.0, 1.2, 2.0])
 
     def test_each_part_of_the_name_counts(self):
         self.install()

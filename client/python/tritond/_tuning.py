@@ -2,8 +2,8 @@
 """@triton.autotune through the daemon: configurations compile at the same time, and one process of the cluster measures.
 
 Triton's autotuner stays as it is: it prunes, asks for one configuration's time after the other, chooses, resets, and keeps what it
-always keeps. Here only each answer to "how long does this configuration take" may be one that another process has measured. What
-goes wrong here costs time: then the configuration is measured.
+always keeps. Here only each answer to "how long does this configuration take" may be one that another process has measured, or that a
+short look gave (_looks). What goes wrong here costs time: then the configuration is measured.
 """
 from __future__ import annotations
 
@@ -52,9 +52,12 @@ def bench(original: typing.Any) -> typing.Any:
     @functools.wraps(original)
     def bench_one(self: typing.Any, *args: typing.Any, config: typing.Any, **meta: typing.Any) -> typing.Any:
         search = _searches.get(self)
-        measure = functools.partial(original, self, *args, config=config, **meta)
+
+        def measure(config: typing.Any) -> typing.Any:
+            return original(self, *args, config=config, **meta)
+
         if search is None or not search.has(config):
-            return measure()
+            return measure(config)
         return search.time(self, config, args, meta, measure)
 
     return bench_one
@@ -74,20 +77,23 @@ class Search:
         self._begun = False
         self._desk: Desk | None = None
         self._stored: dict[str, typing.Any] = {}
+        self._hopeless: dict[str, typing.Any] = {}
 
     def has(self, config: typing.Any) -> bool:
         """Whether this is one of the search's, asked for by whom it belongs to."""
         return (os.getpid(), threading.get_ident()) == self._owner and any(config is one for one in self._configs)
 
     def time(self, autotuner: typing.Any, config: typing.Any, args: tuple[typing.Any, ...], meta: dict[str, typing.Any],
-             measure: typing.Callable[[], typing.Any]) -> typing.Any:
+             measure: typing.Callable[[typing.Any], typing.Any]) -> typing.Any:
         """What Triton's benchmark gives for the configuration, here or elsewhere."""
         try:
             if not self._begun:
                 self._begun, self._autotuner = True, autotuner
                 self._guard(lambda: self._begin(args, meta))
+                self._look(measure)
             text = self._texts.get(id(config), "")
-            result = self._stored[text] if text in self._stored else measure()
+            known = self._stored.get(text, self._hopeless.get(text))
+            result = measure(config) if known is None else known
         except BaseException:
             self._end(lambda desk: desk.abandon())
             raise
@@ -96,6 +102,15 @@ class Search:
         if self._left == 0:
             self._finish()
         return result
+
+    def _look(self, measure: typing.Callable[[typing.Any], typing.Any]) -> None:
+        """Finds what is too slow to be measured at length. Without names nothing is known of a configuration later."""
+        from tritond import _looks
+
+        if self._stored or not self._texts or not _looks.fits(self._autotuner):
+            return
+        with _looks.looking(self._autotuner):
+            self._hopeless = _looks.hopeless({self._texts[id(config)]: measure(config) for config in self._configs})
 
     def _guard(self, step: typing.Callable[[], None]) -> None:
         """Runs what must not break the program."""

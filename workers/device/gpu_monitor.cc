@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/device/gpu_monitor.h"
+
+#include <dlfcn.h>
+
+#include <type_traits>
+
+#include "absl/memory/memory.h"
+
+namespace tritond::workers {
+
+std::unique_ptr<GpuMonitor> GpuMonitor::Open(const std::string& bus_id, const std::string& library) {
+  // Never closed: drivers' libraries leave threads behind.
+  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (handle == nullptr) return nullptr;
+  auto monitor = absl::WrapUnique(new GpuMonitor());
+  if (!monitor->Find(handle) || monitor->init_() != 0) return nullptr;
+  monitor->started_ = true;
+  return monitor->gpu_of_(bus_id.c_str(), &monitor->gpu_) == 0 ? std::move(monitor) : nullptr;
+}
+
+GpuMonitor::~GpuMonitor() {
+  if (started_) shutdown_();
+}
+
+bool GpuMonitor::Find(void* library) {
+  bool all = true;
+  const auto find = [&](const char* name, auto& function) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+    all &= function != nullptr;
+  };
+  find("nvmlInit_v2", init_);
+  find("nvmlShutdown", shutdown_);
+  find("nvmlDeviceGetHandleByPciBusId_v2", gpu_of_);
+  find("nvmlSystemGetDriverVersion", driver_version_);
+  find("nvmlDeviceGetClockInfo", clock_);
+  find("nvmlDeviceGetTemperature", temperature_);
+  find("nvmlDeviceGetPowerUsage", power_);
+  return all;
+}
+
+std::string GpuMonitor::DriverVersion() const {
+  char version[128] = {};
+  return driver_version_(version, sizeof(version) - 1) == 0 ? version : "";
+}
+
+DeviceState GpuMonitor::State() const {
+  const auto read = [](auto function, auto... arguments) {
+    unsigned int value = 0;
+    return function(arguments..., &value) == 0 ? value : 0;
+  };
+  DeviceState state;
+  state.clock_mhz = read(clock_, gpu_, int{kMultiprocessors});
+  state.memory_clock_mhz = read(clock_, gpu_, int{kMemory});
+  state.temperature_celsius = read(temperature_, gpu_, kDie);
+  state.power_watts = (read(power_, gpu_) + 500) / 1000;
+  return state;
+}
+
+}  // namespace tritond::workers
