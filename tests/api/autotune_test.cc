@@ -186,7 +186,7 @@ v1::AutotuneRequest Candidates(int count) {
 
 // `waiting` is called when the daemon says that another one tunes.
 Told TuneAt(v1::AutotuneService::Stub& stub, const v1::AutotuneRequest& request, grpc::ClientContext* context = nullptr,
-           const std::function<void()>& waiting = nullptr) {
+            const std::function<void()>& waiting = nullptr) {
   Told run;
   grpc::ClientContext own;
   if (context == nullptr) context = &own;

@@ -19,6 +19,7 @@ import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.runtime import autotuner
 from triton.runtime.driver import driver
+from triton.runtime.errors import OutOfResources
 
 WARPS = (1, 2, 4, 8)
 LOADED = 5 if "n_max_threads" in inspect.getsource(triton.compiler.CompiledKernel) else 4  # what loading a binary gives
@@ -71,12 +72,16 @@ class Device:
         self.utils = self
         self.launches = []
         self.clock_ms = 0.0
+        self.slows_by = 0.0  # with each launch
+        self.too_large = None  # a configuration that does not run
         self.threads = set()
 
     def launcher_cls(self, source, metadata):
         def launch(*_):
             self.launches.append((metadata.num_warps, metadata.num_stages))
-            self.clock_ms += milliseconds(metadata.num_warps, metadata.num_stages)
+            if (metadata.num_warps, metadata.num_stages) == self.too_large:
+                raise OutOfResources(2, 1, "shared memory")
+            self.clock_ms += milliseconds(metadata.num_warps, metadata.num_stages) * (1 + self.slows_by * len(self.launches))
 
         return launch
 
@@ -120,7 +125,7 @@ class Device:
     def clear_cache(self, _):
         pass
 
-    def Event(self, enable_timing):  # noqa: N802: torch's name
+    def Event(self, enable_timing):
         return Event(self)
 
 

@@ -22,7 +22,7 @@ from fake_daemon import METADATA, UNIMPLEMENTED, FakeDaemon, Refusal  # noqa: E4
 from searches import Program, Tensor, milliseconds  # noqa: E402
 
 import tritond  # noqa: E402
-from tritond import _looks, _schema, _status  # noqa: E402
+from tritond import _schema, _status, _turns  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 BINARIES = pathlib.Path(os.environ.get("TRITOND_BUILD", "build")) / "bin"
@@ -130,24 +130,43 @@ class SearchTest(unittest.TestCase):
         self.assertEqual(self.tuned(), {"measured": 1, "shared": 1})
         self.assertEqual(list(second.function.configs_timings.values()), list(first.function.configs_timings.values()))
 
-    def test_what_a_short_look_finds_slow_is_not_measured_at_length(self):
-        self.install()
-        first = Program(default_benchmark=True)
-        if "_do_bench" not in vars(first.function):
+    def default_program(self):
+        program = Program(default_benchmark=True)
+        if "_do_bench" not in vars(program.function):
             self.skipTest("this Triton does not say whether its benchmark is the program's own")
+        return program
+
+    def test_without_a_benchmark_of_its_own_a_program_measures_in_turns(self):
+        self.install()
+        first = self.default_program()
         self.assertEqual(first.run(), [8, 2])
         runs = collections.Counter(first.device.launches)
         for warps, stages in itertools.product((1, 2, 4), (1, 2)):
-            self.assertLess(runs[warps, stages], 4)
+            self.assertEqual(runs[warps, stages], 2)  # they leave behind the first round
         self.assertGreater(min(runs[8, 1], runs[8, 2]), 8)
-        self.assertIsNot(vars(first.function).get("do_bench"), _looks.look)
+        order = [launch for launch in first.device.launches if launch[0] == 8]
+        self.assertGreater(sum(a != b for a, b in zip(order, order[1:])), 4)
+        self.assertFalse(hasattr(vars(first.function).get("do_bench"), "__self__"))
         times = {(config.num_warps, config.num_stages): time for config, time in first.function.configs_timings.items()}
-        self.assertAlmostEqual(times[1, 1][0], milliseconds(1, 1))
+        for chosen in ((1, 1), (8, 2)):
+            self.assertAlmostEqual(times[chosen][0], milliseconds(*chosen))
         self.fresh_cache("other")
         second = Program(default_benchmark=True)
         self.assertEqual((second.run(), second.device.launches), ([8, 2], [(8, 2)]))
 
-    def test_a_look_takes_the_median_of_several_runs(self):
+    def test_a_device_that_slows_down_does_not_favour_the_first(self):
+        self.install()
+        program = self.default_program()
+        program.device.slows_by = 0.0002  # of each launch's time, beyond what the configurations differ by
+        self.assertEqual(program.run(), [8, 2])
+
+    def test_a_configuration_that_does_not_run_cannot_win_in_turns(self):
+        self.install()
+        program = self.default_program()
+        program.device.too_large = (8, 2)
+        self.assertEqual(program.run(), [8, 1])
+
+    def test_a_visit_takes_several_runs(self):
         Program(default_benchmark=True)  # its device
         takes = iter([0.9, 2.0, 5.0, 1.2, 1.1])
         device = triton.runtime.driver.active
@@ -155,7 +174,9 @@ class SearchTest(unittest.TestCase):
         def call():
             device.clock_ms += next(takes)
 
-        self.assertEqual([round(time, 3) for time in _looks.look(call, (0.5, 0.2, 0.8))], [2.0, 1.2, 2.0])
+        times = _turns.visit(call)
+        self.assertEqual([round(time, 3) for time in times], [2.0, 5.0, 1.2, 1.1])
+        self.assertEqual(_turns.quantiles_of([3, 1, 2], (0.5, 0, 1)), [2, 1, 3])
 
     def test_each_part_of_the_name_counts(self):
         self.install()

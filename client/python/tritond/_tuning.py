@@ -2,8 +2,8 @@
 """@triton.autotune through the daemon: configurations compile at the same time, and one process of the cluster measures.
 
 Triton's autotuner stays as it is: it prunes, asks for one configuration's time after the other, chooses, resets, and keeps what it
-always keeps. Here only each answer to "how long does this configuration take" may be one that another process has measured, or that a
-short look gave (_looks). What goes wrong here costs time: then the configuration is measured.
+always keeps. Here only each answer to "how long does this configuration take" may be one that another process has measured, or
+that was measured in turns (_turns). What goes wrong here costs time: then the configuration is measured.
 """
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Search:
         self._begun = False
         self._desk: Desk | None = None
         self._stored: dict[str, typing.Any] = {}
-        self._hopeless: dict[str, typing.Any] = {}
+        self._turned: dict[str, typing.Any] = {}  # measured in turns
 
     def has(self, config: typing.Any) -> bool:
         """Whether this is one of the search's, asked for by whom it belongs to."""
@@ -90,9 +90,9 @@ class Search:
             if not self._begun:
                 self._begun, self._autotuner = True, autotuner
                 self._guard(lambda: self._begin(args, meta))
-                self._look(measure)
+                self._measure_in_turns(measure)
             text = self._texts.get(id(config), "")
-            known = self._stored.get(text, self._hopeless.get(text))
+            known = self._stored.get(text, self._turned.get(text))
             result = measure(config) if known is None else known
         except BaseException:
             self._end(lambda desk: desk.abandon())
@@ -103,14 +103,12 @@ class Search:
             self._finish()
         return result
 
-    def _look(self, measure: typing.Callable[[typing.Any], typing.Any]) -> None:
-        """Finds what is too slow to be measured at length. Without names nothing is known of a configuration later."""
-        from tritond import _looks
+    def _measure_in_turns(self, measure: typing.Callable[[typing.Any], typing.Any]) -> None:
+        """Measures all configurations at once. Without names nothing is known of a configuration later."""
+        from tritond import _turns
 
-        if self._stored or not self._texts or not _looks.fits(self._autotuner):
-            return
-        with _looks.looking(self._autotuner):
-            self._hopeless = _looks.hopeless({self._texts[id(config)]: measure(config) for config in self._configs})
+        if not self._stored and self._texts and _turns.fits(self._autotuner):
+            self._turned = _turns.Turns(self._autotuner, measure).run({self._texts[id(config)]: config for config in self._configs})
 
     def _guard(self, step: typing.Callable[[], None]) -> None:
         """Runs what must not break the program."""
