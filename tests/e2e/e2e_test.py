@@ -47,6 +47,15 @@ def program_of(pid):
         return ""
 
 
+def assembler_program():
+    """The first `ptxas` that is a program: workers refuse a script, because what it runs is not known."""
+    folders = [*os.environ.get("PATH", "").split(os.pathsep), "/usr/local/cuda/bin"]
+    for path in (pathlib.Path(folder, "ptxas") for folder in folders):
+        if path.is_file() and path.open("rb").read(4) == b"\x7fELF":
+            return path
+    return None
+
+
 def pick_target(stats):
     """The first of our targets for which this machine can make binaries."""
     able = {t["name"] for t in stats["daemon"].get("targets", []) if t["binary_available"]}
@@ -130,9 +139,9 @@ class EndToEnd(unittest.TestCase):
         self.assertNotEqual(hit["key"], miss["key"])
 
     def test_a_new_assembler_redoes_only_the_last_step(self):
-        ptxas = shutil.which("ptxas", path=f"{os.environ.get('PATH', '')}:/usr/local/cuda/bin")
+        ptxas = assembler_program()
         if self.target != "cuda:90" or not ptxas:
-            self.skipTest("no ptxas on this machine")
+            self.skipTest("no ptxas on this machine that is a program rather than a script")
         _, first = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target, "-o", self.folder / "first")
         before = self.build_id()
         self.assertEqual(self.daemon.stop(), 0)

@@ -2,12 +2,14 @@
 #include "tests/support/cost_counter.h"
 
 #include <linux/perf_event.h>
+#include <malloc.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdint>
 
 namespace tritond::tests {
@@ -24,6 +26,9 @@ double ThreadNanoseconds() {
 }  // namespace
 
 CostCounter::CostCounter() {
+  // Pages that the allocator returns and fetches again cost time in the kernel, and only large inputs make it do so.
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
   perf_event_attr event{};
   event.size = sizeof(event);
   event.type = PERF_TYPE_HARDWARE;
