@@ -2,6 +2,7 @@
 #include "server/app/descriptor_limit.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -61,12 +62,14 @@ absl::StatusOr<DescriptorPlan> PlanDescriptors(uint64_t limit, uint64_t workers,
 }
 
 uint64_t OpenDescriptors() {
+  struct stat folder {};
+  if (stat("/proc/self/fd", &folder) == 0 && folder.st_size > 0) return folder.st_size;  // Linux 6.2: without a walk.
   std::error_code error;
-  uint64_t count = 0;
+  uint64_t count = 0;  // The walk counts its own too.
   for (std::filesystem::directory_iterator each("/proc/self/fd", error), end; !error && each != end;
        each.increment(error))
     ++count;
-  return count;
+  return count == 0 ? 0 : count - 1;
 }
 
 }  // namespace tritond::server

@@ -18,6 +18,7 @@
 #include "server/app/keys_command.h"
 #include "server/app/log_line.h"
 #include "server/app/server.h"
+#include "timing/turns/turns.h"
 
 namespace {
 
@@ -73,6 +74,7 @@ int main(int argc, char** argv) {
     return kExitUsage;
   }
   tritond::server::RaiseDescriptorLimit();
+  tritond::timing::AskForShortTurns();  // Of all threads from here on, but those that ask for others.
   const sigset_t signals = BlockSignals();
   std::shared_ptr<spdlog::logger> logger =
       spdlog::stderr_logger_mt("tritond");  // Shared: spdlog's registry has it too.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/text_pool.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "absl/time/time.h"
 #include "server/rpc/status.h"
+#include "timing/turns/turns.h"
 
 namespace tritond::server {
 namespace {
@@ -16,18 +15,16 @@ namespace {
 constexpr uint64_t kTurnBytes = uint64_t{4} << 10;
 constexpr absl::Duration kRestartDelay = absl::Seconds(2);
 
-constexpr int kLargeNice = 5;
-
-// On Linux of the calling thread alone. Where it is refused, the thread runs as the others do.
-void GiveWay() { setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kLargeNice); }
-
 }  // namespace
 
 TextPool::TextPool(const Config& config) : config_(config) {
   for (int i = 0; i < std::max(config.threads, 1); ++i) {
-    threads_.emplace_back([this] { Loop(&TextPool::small_); });
     threads_.emplace_back([this] {
-      GiveWay();
+      timing::AskForUsualTurns();
+      Loop(&TextPool::small_);
+    });
+    threads_.emplace_back([this] {
+      timing::GiveWay();
       Loop(&TextPool::large_);
     });
   }

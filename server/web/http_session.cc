@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "timing/turns/turns.h"
 
 namespace tritond::server {
 namespace beast = boost::beast;
@@ -83,6 +84,8 @@ void HttpSession::Answer(Server::Maker& maker, HttpQuery query, bool without_bod
   stream_.expires_never();
   ++maker.under_way;
   boost::asio::post(maker.threads, [self = shared_from_this(), &maker, query = std::move(query), without_body] {
+    thread_local const bool gives_way = (timing::GiveWay(), true);  // Each of these threads, once.
+    static_cast<void>(gives_way);
     HttpAnswer answer = self->server_.router.Answer(query);
     boost::asio::post(self->stream_.get_executor(), [self, &maker, answer = std::move(answer), without_body]() mutable {
       --maker.under_way;

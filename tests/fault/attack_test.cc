@@ -187,11 +187,11 @@ class AttackTest : public testing::Test {
   absl::Mutex mu_;  // of Honest
 };
 
-TEST_F(AttackTest, WithTexts) { Run("texts", absl::Seconds(5)); }
+TEST_F(AttackTest, WithTexts) { Run("texts", TestTime(absl::Seconds(5))); }
 
-TEST_F(AttackTest, WithCalls) { Run("calls", absl::Seconds(5)); }
+TEST_F(AttackTest, WithCalls) { Run("calls", TestTime(absl::Seconds(5))); }
 
-TEST_F(AttackTest, WithConnections) { Run("connections", absl::Seconds(5)); }
+TEST_F(AttackTest, WithConnections) { Run("connections", TestTime(absl::Seconds(5))); }
 
 TEST_F(AttackTest, WithEverythingAtOnce) { Run("all", TestTime(absl::Seconds(8))); }
 

@@ -22,6 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "timing/steady/steady_time.h"
+#include "timing/turns/turns.h"
 #include "workers/measure/kernel_process.h"
 #include "workers/runner/device_runner.h"
 #include "workers/runner/handover.h"
@@ -174,6 +175,7 @@ absl::Status Confine(SandboxPolicy policy, compiler::Compiler& compiler, RunnerO
 int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
   CloseInheritedFiles();
   ScrubEnvironment();
+  timing::AskForUsualTurns();  // The daemon, which started it, has shorter ones.
   CLI::App app("Compiles kernels for a tritond daemon.");
   RunnerOptions options;
   CredentialFiles credentials;
