@@ -242,7 +242,8 @@ class Solver final {
       VisitRegion(*region);
       for (Block& block : *region) {
         auto terminator = llvm::dyn_cast<mlir::RegionBranchTerminatorOpInterface>(block.getTerminator());
-        if (terminator) flow(region, [&](auto& to) { return terminator.getSuccessorOperands(to); });
+        if (terminator)
+          flow(mlir::RegionBranchPoint(terminator), [&](auto& to) { return terminator.getSuccessorOperands(to); });
       }
     }
     for (Value result : op->getResults()) {

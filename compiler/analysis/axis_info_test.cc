@@ -77,9 +77,9 @@ class Program {
   // Two integers and a pointer, each a multiple of what its attribute says.
   void AddFunction() {
     mlir::Type i32 = builder_.getI32Type(), ptr = TypeOf(Kind::kPtr, {});
-    auto function = builder_.create<tt::FuncOp>(Loc(), builder_.getStringAttr("f"),
-                                                mlir::TypeAttr::get(builder_.getFunctionType({i32, i32, ptr}, {})),
-                                                nullptr, nullptr, nullptr);
+    auto function = tt::FuncOp::create(builder_, Loc(), builder_.getStringAttr("f"),
+                                       mlir::TypeAttr::get(builder_.getFunctionType({i32, i32, ptr}, {})), nullptr,
+                                       nullptr, nullptr);
     mlir::Block* entry = function.addEntryBlock();
     for (unsigned i = 0; i < 3; ++i) {
       int divisor = 4 << Pick(0, 3);
@@ -93,21 +93,21 @@ class Program {
     int start = Pick(0, 3) * 4;
     std::vector<int64_t> data(size);
     for (int64_t i = 0; i < size; ++i) data[i] = start + i;
-    Keep(builder_.create<tt::MakeRangeOp>(Loc(), TypeOf(Kind::kInt, {size}), start, start + size), Kind::kInt, {size},
+    Keep(tt::MakeRangeOp::create(builder_, Loc(), TypeOf(Kind::kInt, {size}), start, start + size), Kind::kInt, {size},
          data);
   }
 
   void AddSplats(const Shape& shape) {
     for (size_t i = 0; i < 3; ++i) {
       Known src = values_[i];
-      mlir::Value splat = builder_.create<tt::SplatOp>(Loc(), TypeOf(src.kind, shape), src.value);
+      mlir::Value splat = tt::SplatOp::create(builder_, Loc(), TypeOf(src.kind, shape), src.value);
       Keep(splat, src.kind, shape, std::vector<int64_t>(CountOf(shape), src.data[0]));
     }
     for (int i = 0; i < 2; ++i) {
       int value = Pick(0, 1) ? 1 << Pick(0, 6) : Pick(0, 20);
       auto type = llvm::cast<mlir::RankedTensorType>(TypeOf(Kind::kInt, shape));
       auto splat = mlir::DenseElementsAttr::get(type, builder_.getI32IntegerAttr(value));
-      Keep(builder_.create<arith::ConstantOp>(Loc(), splat), Kind::kInt, shape,
+      Keep(arith::ConstantOp::create(builder_, Loc(), splat), Kind::kInt, shape,
            std::vector<int64_t>(CountOf(shape), value));
     }
   }
@@ -151,7 +151,7 @@ class Program {
     std::vector<int64_t> data = Map(l, r, function);
     auto fits = [](int64_t v) { return v >= 0 && v <= kLargest; };
     if (!std::all_of(data.begin(), data.end(), fits)) return;
-    Keep(builder_.create<Op>(Loc(), l.value, r.value), l.kind, l.shape, data);
+    Keep(Op::create(builder_, Loc(), l.value, r.value), l.kind, l.shape, data);
   }
 
   void AddBinary() {
@@ -195,7 +195,8 @@ class Program {
         {arith::CmpIPredicate::ugt, std::greater<>()}, {arith::CmpIPredicate::sle, std::less_equal<>()},
         {arith::CmpIPredicate::eq, std::equal_to<>()}, {arith::CmpIPredicate::ne, std::not_equal_to<>()}};
     const auto& [predicate, function] = kPredicates[Pick(0, 5)];
-    Keep(builder_.create<arith::CmpIOp>(Loc(), predicate, l.value, r.value), Kind::kBool, l.shape, Map(l, r, function));
+    Keep(arith::CmpIOp::create(builder_, Loc(), predicate, l.value, r.value), Kind::kBool, l.shape,
+         Map(l, r, function));
   }
 
   void AddSelect() {
@@ -207,7 +208,7 @@ class Program {
     if (!l || !r) return;
     std::vector<int64_t> data;
     for (size_t i = 0; i < c.data.size(); ++i) data.push_back(c.data[i] ? l->data[i] : r->data[i]);
-    mlir::Value select = builder_.create<arith::SelectOp>(Loc(), c.value, l->value, r->value);
+    mlir::Value select = arith::SelectOp::create(builder_, Loc(), c.value, l->value, r->value);
     Keep(select, kind, c.shape, data);
   }
 
@@ -215,7 +216,7 @@ class Program {
     const Known ptr = *Find(Kind::kPtr);
     const Known* offset = Find(Kind::kInt, &ptr.shape);
     if (!offset) return;
-    mlir::Value sum = builder_.create<tt::AddPtrOp>(Loc(), ptr.value.getType(), ptr.value, offset->value);
+    mlir::Value sum = tt::AddPtrOp::create(builder_, Loc(), ptr.value.getType(), ptr.value, offset->value);
     Keep(sum, Kind::kPtr, ptr.shape, Map(ptr, *offset, [](int64_t p, int64_t o) { return p + 4 * o; }));
   }
 
@@ -226,11 +227,11 @@ class Program {
     int axis = Pick(0, 1);
     Shape expanded = axis == 0 ? Shape{1, size} : Shape{size, 1};
     Shape wide = axis == 0 ? Shape{other, size} : Shape{size, other};
-    mlir::Value value = builder_.create<tt::ExpandDimsOp>(Loc(), TypeOf(src.kind, expanded), src.value, axis);
+    mlir::Value value = tt::ExpandDimsOp::create(builder_, Loc(), TypeOf(src.kind, expanded), src.value, axis);
     Keep(value, src.kind, expanded, src.data);
     std::vector<int64_t> data;
     for (int64_t i = 0; i < 128; ++i) data.push_back(src.data[axis == 0 ? i % size : i / other]);
-    Keep(builder_.create<tt::BroadcastOp>(Loc(), TypeOf(src.kind, wide), value), src.kind, wide, data);
+    Keep(tt::BroadcastOp::create(builder_, Loc(), TypeOf(src.kind, wide), value), src.kind, wide, data);
   }
 
   void AddReshape() {
@@ -239,7 +240,7 @@ class Program {
     const Shape kShapes[] = {{128}, {8, 16}, {16, 8}, {4, 4, 8}, {128, 1}, {2, 1, 64}};
     const Shape& shape = kShapes[Pick(0, 5)];
     mlir::Value value =
-        builder_.create<tt::ReshapeOp>(Loc(), TypeOf(src.kind, shape), src.value, mlir::UnitAttr(), mlir::UnitAttr());
+        tt::ReshapeOp::create(builder_, Loc(), TypeOf(src.kind, shape), src.value, mlir::UnitAttr(), mlir::UnitAttr());
     Keep(value, src.kind, shape, src.data);
   }
 
@@ -250,8 +251,8 @@ class Program {
     if (Pick(0, 1)) {
       std::vector<int64_t> data;
       for (int64_t i = 0; i < rows * columns; ++i) data.push_back(src.data[i % rows * columns + i / rows]);
-      mlir::Value value = builder_.create<tt::TransOp>(Loc(), TypeOf(src.kind, {columns, rows}), src.value,
-                                                       llvm::ArrayRef<int32_t>{1, 0});
+      mlir::Value value = tt::TransOp::create(builder_, Loc(), TypeOf(src.kind, {columns, rows}), src.value,
+                                              llvm::ArrayRef<int32_t>{1, 0});
       Keep(value, src.kind, {columns, rows}, data);
       return;
     }
@@ -259,9 +260,9 @@ class Program {
     std::vector<int64_t> data;
     for (size_t i = 0; i < src.data.size(); ++i) data.insert(data.end(), {src.data[i], other.data[i]});
     Shape joined{rows, columns, 2};
-    mlir::Value value = builder_.create<tt::JoinOp>(Loc(), TypeOf(src.kind, joined), src.value, other.value);
+    mlir::Value value = tt::JoinOp::create(builder_, Loc(), TypeOf(src.kind, joined), src.value, other.value);
     Keep(value, src.kind, joined, data);
-    auto split = builder_.create<tt::SplitOp>(Loc(), TypeOf(src.kind, src.shape), TypeOf(src.kind, src.shape), value);
+    auto split = tt::SplitOp::create(builder_, Loc(), TypeOf(src.kind, src.shape), TypeOf(src.kind, src.shape), value);
     Keep(split.getOutRHS(), src.kind, src.shape, other.data);
   }
 

@@ -44,7 +44,10 @@ class Program {
     if (failed(mlir::verify(*module_)) || failed(AllocateSharedMemory(*module_))) return false;
     auto places = FindMissingBarriers(function_);
     if (failed(places)) return false;
-    for (mlir::Operation* op : *places) mlir::OpBuilder(op).create<ttg::BarrierOp>(Loc(), "local");
+    for (mlir::Operation* op : *places) {
+      mlir::OpBuilder b(op);
+      ttg::BarrierOp::create(b, Loc(), "local");
+    }
     num_barriers_ = places->size();
     function_.walk([&](mlir::Operation* op) {
       if (auto range = AllocatedRange(op)) ranges_[op] = *range;
@@ -113,9 +116,9 @@ class Program {
     for (int rows : kRows)
       inputs.push_back(
           mlir::RankedTensorType::get({rows, 64}, tt::PtrType::get(&context_, builder_.getF16Type(), 1), row_));
-    function_ = builder_.create<tt::FuncOp>(Loc(), builder_.getStringAttr("f"),
-                                            mlir::TypeAttr::get(builder_.getFunctionType(inputs, {})), nullptr, nullptr,
-                                            nullptr);
+    function_ =
+        tt::FuncOp::create(builder_, Loc(), builder_.getStringAttr("f"),
+                           mlir::TypeAttr::get(builder_.getFunctionType(inputs, {})), nullptr, nullptr, nullptr);
     function_.addEntryBlock();
   }
   mlir::Value Input(int size) { return function_.getArgument(1 + size); }
@@ -133,17 +136,17 @@ class Program {
     std::vector<mlir::Block*> blocks;
     for (mlir::Block& block : body) blocks.push_back(&block);
     builder_.setInsertionPointToEnd(blocks[0]);
-    first_ = builder_.create<ttg::LocalAllocOp>(Loc(), Buffer(kRows[0]), Input(0), nullptr);
+    first_ = ttg::LocalAllocOp::create(builder_, Loc(), Buffer(kRows[0]), Input(0), nullptr);
     for (mlir::Block* block : blocks) {
       builder_.setInsertionPointToEnd(block);
       mlir::Block *a = blocks[Pick(1, count)], *b = blocks[Pick(1, count)];
       auto operands = [&](mlir::Block* to) { return llvm::SmallVector<mlir::Value>(to->getNumArguments(), first_); };
       if (Pick(0, 5) == 0 && block != blocks[0]) {
-        builder_.create<tt::ReturnOp>(Loc(), mlir::ValueRange());
+        tt::ReturnOp::create(builder_, Loc(), mlir::ValueRange());
       } else if (Pick(0, 1)) {
-        builder_.create<mlir::cf::BranchOp>(Loc(), a, operands(a));
+        mlir::cf::BranchOp::create(builder_, Loc(), a, operands(a));
       } else {
-        builder_.create<mlir::cf::CondBranchOp>(Loc(), function_.getArgument(0), a, operands(a), b, operands(b));
+        mlir::cf::CondBranchOp::create(builder_, Loc(), function_.getArgument(0), a, operands(a), b, operands(b));
       }
     }
   }
@@ -153,9 +156,9 @@ class Program {
       builder_.setInsertionPoint(block.getTerminator());
       int size = Pick(0, 1) ? 0 : Pick(1, 2);
       if (Pick(0, 1)) {
-        builder_.create<ttg::ConvertLayoutOp>(Loc(), Tensor(kRows[size], column_), Input(size), nullptr);
+        ttg::ConvertLayoutOp::create(builder_, Loc(), Tensor(kRows[size], column_), Input(size), nullptr);
       } else {
-        builder_.create<ttg::LocalAllocOp>(Loc(), Buffer(kRows[size]), Input(size), nullptr);
+        ttg::LocalAllocOp::create(builder_, Loc(), Buffer(kRows[size]), Input(size), nullptr);
       }
     }
   }
@@ -183,16 +186,16 @@ class Program {
       switch (Pick(0, 9)) {
         case 0:
         case 1:
-          builder_.create<ttg::LocalStoreOp>(Loc(), Input(size), buffer);
+          ttg::LocalStoreOp::create(builder_, Loc(), Input(size), buffer);
           break;
         case 2:
-          builder_.create<ttg::AsyncCopyGlobalToLocalOp>(Loc(), Pointers(size), buffer, nullptr, nullptr);
+          ttg::AsyncCopyGlobalToLocalOp::create(builder_, Loc(), Pointers(size), buffer, nullptr, nullptr);
           break;
         case 3:
-          builder_.create<ttg::AsyncWaitOp>(Loc(), mlir::ValueRange(), 0);
+          ttg::AsyncWaitOp::create(builder_, Loc(), mlir::ValueRange(), 0);
           break;
         default:
-          builder_.create<ttg::LocalLoadOp>(Loc(), Tensor(type.getShape()[0], row_), buffer, nullptr);
+          ttg::LocalLoadOp::create(builder_, Loc(), Tensor(type.getShape()[0], row_), buffer, nullptr);
       }
     }
   }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/analysis/global_scratch.h"
+#include "compiler/driver/call_sites.h"
 #include "compiler/driver/diagnostics.h"
 #include "compiler/driver/foreign_assembly.h"
 #include "compiler/driver/parse_llvm.h"
@@ -291,6 +292,7 @@ absl::Status PipelineRun::MakeLlir() {
     return diagnostics_->FirstError(absl::StatusCode::kUnimplemented);
   if (request_.debug_info || tells_places) {
     // Debug locations need a scope for each function.
+    DropCalleesWithoutFile(*module_);
     mlir::PassManager scopes(&context_, mlir::ModuleOp::getOperationName());
     scopes.addPass(mlir::LLVM::createDIScopeForLLVMFuncOpPass());
     if (failed(scopes.run(*module_))) return diagnostics_->FirstError(absl::StatusCode::kInternal);

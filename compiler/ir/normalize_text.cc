@@ -5,7 +5,8 @@
 //   arith.extui %x nneg, arith.ori … disjoint,    the operation without the word               hints: "or poison"
 //     arith.divsi … exact, trunci … overflow<nsw>
 //   scf.for unsigned %i = %l to %u step %s {…}    a signed loop, bounds shifted (below)        no such loop here
-//   llvm.intr.assume %c : i1                      "llvm.intr.assume"(%c) : (i1) -> ()          no such form here
+//   "llvm.intr.assume"(%c) : (i1) -> ()           with <{op_bundle_sizes = array<i32>}>        before 3.3
+//   llvm.intr.assume %c ["align"(%p, …)] : i1     without the brackets                         a hint
 //   llvm.mlir.undef : T                           ub.poison : T                                as newer clients say
 //   gpu.barrier                                   ttg.barrier all                              as newer clients say
 //   cf.cond_br %c weights([1, 2]), …              without weights                              a hint

@@ -99,7 +99,7 @@ TEST_F(SharedLayouts, PaddingCountsTheGapsBefore) {
   EXPECT_EQ(PaddedOffset(63, padding), 63);
   EXPECT_EQ(PaddedOffset(64, padding), 72);
   EXPECT_EQ(PaddedOffset(256, padding), 256 + 4 * 8 + 16);
-  auto f16 = mlir::FloatType::getF16(context_.get());
+  auto f16 = mlir::Float16Type::get(context_.get());
   LinearLayout rows =
       LinearLayout::Identity1D(64, "offset", "dim1") * LinearLayout::Identity1D(8, "offset", "dim0") * SingleBlock(2);
   rows = rows.TransposeOuts({"dim0", "dim1"});
@@ -109,7 +109,7 @@ TEST_F(SharedLayouts, PaddingCountsTheGapsBefore) {
 }
 
 TEST_F(SharedLayouts, RowsOfBuffersStandOneBehindTheOther) {
-  auto f16 = mlir::FloatType::getF16(context_.get());
+  auto f16 = mlir::Float16Type::get(context_.get());
   auto encoding = SwizzledSharedEncodingAttr::get(context_.get(), 4, 1, 4, {1, 0});
   LinearLayout one = ToLinearLayout(Buffer({8, 16}, f16, encoding, {8, 16}));
   LinearLayout row = ToLinearLayout(Buffer({4, 8, 16}, f16, encoding, {4, 8, 16}));
@@ -120,7 +120,7 @@ TEST_F(SharedLayouts, RowsOfBuffersStandOneBehindTheOther) {
 }
 
 TEST_F(SharedLayouts, PartsHaveTheLayoutOfTheWhole) {
-  auto f16 = mlir::FloatType::getF16(context_.get());
+  auto f16 = mlir::Float16Type::get(context_.get());
   auto encoding = SwizzledSharedEncodingAttr::get(context_.get(), 4, 1, 4, {1, 0});
   auto part = Buffer({8, 8}, f16, encoding, {3, 8, 16});
   EXPECT_FALSE(HasAllocShape(part));

@@ -178,13 +178,10 @@ void TextRules::OnString(const TextToken& string, TextCursor after) {
   if (absl::StartsWith(name, kOldDialect) && (next.Is("=") || next.Is("(")))
     return Replace(string.begin + 1, string.begin + 1 + kOldDialect.size(), "ttg.");
   if (string.Is("\"llvm.intr.assume\"") && next.Is("(")) {
-    TextCursor bundles = after;
-    bundles.Next();
-    if (!bundles.SkipToClosing()) return;
-    size_t begin = bundles.position();
-    if (bundles.Take("<") && bundles.Take("{") && bundles.Take("op_bundle_sizes") && bundles.SkipToClosing() &&
-        bundles.Take(">"))
-      Drop(begin, bundles.position());
+    after.Next();
+    if (!after.SkipToClosing()) return;
+    size_t end = after.position();
+    if (!after.Take("<")) Insert(end, " <{op_bundle_sizes = array<i32>}>");
     return;
   }
   // "file":line:column to [line]:column
@@ -231,17 +228,9 @@ void TextRules::DropFlags(const TextToken& word, TextCursor after) {
 }
 
 void TextRules::Assume(const TextToken& word, TextCursor after) {
-  TextToken condition = after.Next();
-  if (condition.kind != Kind::kName) return;
+  if (after.Next().kind != Kind::kName) return;
   size_t bundles = after.position();
   if (after.Take("[") && after.SkipToClosing()) Drop(bundles, after.position());
-  if (after.Take("{") && !after.SkipToClosing()) return;
-  if (!after.Take(":")) return;
-  TextToken type = after.Next();
-  if (!type.Is("i1")) return;
-  Replace(word.begin, word.end, "\"llvm.intr.assume\"(");
-  Insert(condition.end, ")");
-  Replace(type.begin, type.end, "(i1) -> ()");
 }
 
 void TextRules::Undefined(const TextToken& word, TextCursor) { Replace(word.begin, word.end, "ub.poison"); }

@@ -25,8 +25,8 @@ LogicalResult DropConstantLoadMask(LoadOp load, PatternRewriter& rewriter) {
   std::optional<bool> mask = ConstantMask(load.getMask());
   if (!mask || load.getIsVolatile()) return mlir::failure();
   if (*mask) {
-    auto plain = rewriter.create<LoadOp>(load.getLoc(), load.getPtr(), mlir::Value(), mlir::Value(), load.getCache(),
-                                         load.getEvict());
+    auto plain = LoadOp::create(rewriter, load.getLoc(), load.getPtr(), mlir::Value(), mlir::Value(), load.getCache(),
+                                load.getEvict());
     plain->setDiscardableAttrs(load->getDiscardableAttrDictionary());
     rewriter.replaceOp(load, plain);
     return mlir::success();

@@ -34,7 +34,7 @@ struct Inliner : public mlir::DialectInlinerInterface {
     auto ret = mlir::dyn_cast<ReturnOp>(op);
     if (!ret) return;
     mlir::OpBuilder builder(op);
-    builder.create<mlir::cf::BranchOp>(op->getLoc(), destination, ret.getOperands());
+    mlir::cf::BranchOp::create(builder, op->getLoc(), destination, ret.getOperands());
     op->erase();
   }
   void handleTerminator(mlir::Operation* op, mlir::ValueRange results) const final {
@@ -61,7 +61,7 @@ void TTDialect::initialize() {
 mlir::Operation* TTDialect::materializeConstant(mlir::OpBuilder& builder, mlir::Attribute value, mlir::Type type,
                                                 mlir::Location loc) {
   if (auto poison = mlir::dyn_cast<mlir::ub::PoisonAttrInterface>(value))
-    return builder.create<mlir::ub::PoisonOp>(loc, type, poison);
+    return mlir::ub::PoisonOp::create(builder, loc, type, poison);
   return mlir::arith::ConstantOp::materialize(builder, value, type, loc);
 }
 

@@ -92,27 +92,27 @@ LogicalResult EmitPolling(FunctionLowering& f, tt::AtomicPollOp op, mlir::Block*
   mlir::Block* begin = e.b.getInsertionBlock();
   mlir::Block* again = e.b.createBlock(after);
   e.b.setInsertionPointToEnd(begin);
-  e.b.create<LLVM::BrOp>(e.loc, again);
+  LLVM::BrOp::create(e.b, e.loc, again);
   e.b.setInsertionPointToEnd(again);
   AtomicAccess access{f.Scalar(op.getPtr()), Value(), op.getSem(), op.getScope()};
   Value expected = f.Scalar(op.getExpected());
   FailureOr<Value> seen = f.target.AtomicLoad(e.b, e.loc, access, expected.getType());
   if (failed(seen)) return op.emitOpError() << "is not available for " << expected.getType() << " on this target";
-  Value is_there = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::eq, *seen, expected);
+  Value is_there = LLVM::ICmpOp::create(e.b, e.loc, LLVM::ICmpPredicate::eq, *seen, expected);
   Value yes = e.Bool(true), no = e.Bool(false);
   if (!op.getTimeout()) {
-    e.b.create<LLVM::CondBrOp>(e.loc, is_there, after, mlir::ValueRange(yes), again, mlir::ValueRange());
+    LLVM::CondBrOp::create(e.b, e.loc, is_there, after, mlir::ValueRange(yes), again, mlir::ValueRange());
     return mlir::success();
   }
   mlir::Block* absent = e.b.createBlock(after);
   e.b.setInsertionPointToEnd(again);
-  e.b.create<LLVM::CondBrOp>(e.loc, is_there, after, mlir::ValueRange(yes), absent, mlir::ValueRange());
+  LLVM::CondBrOp::create(e.b, e.loc, is_there, after, mlir::ValueRange(yes), absent, mlir::ValueRange());
   e.b.setInsertionPointToEnd(absent);
   FailureOr<Value> now = f.target.Nanoseconds(e.b, e.loc);
   if (failed(now)) return mlir::failure();
-  Value waited = e.b.create<LLVM::SubOp>(e.loc, *now, *start);
-  Value too_long = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::sge, waited, f.Scalar(op.getTimeout()));
-  e.b.create<LLVM::CondBrOp>(e.loc, too_long, after, mlir::ValueRange(no), again, mlir::ValueRange());
+  Value waited = LLVM::SubOp::create(e.b, e.loc, *now, *start);
+  Value too_long = LLVM::ICmpOp::create(e.b, e.loc, LLVM::ICmpPredicate::sge, waited, f.Scalar(op.getTimeout()));
+  LLVM::CondBrOp::create(e.b, e.loc, too_long, after, mlir::ValueRange(no), again, mlir::ValueRange());
   return mlir::success();
 }
 
@@ -127,7 +127,7 @@ LogicalResult LowerPoll(FunctionLowering& f, tt::AtomicPollOp op) {
   Value result = after->addArgument(e.b.getI1Type(), e.loc);
   mlir::Block* poll = e.b.createBlock(after);
   e.b.setInsertionPointToEnd(here);
-  e.b.create<LLVM::CondBrOp>(e.loc, acts, poll, mlir::ValueRange(), after, mlir::ValueRange(no));
+  LLVM::CondBrOp::create(e.b, e.loc, acts, poll, mlir::ValueRange(), after, mlir::ValueRange(no));
   e.b.setInsertionPointToEnd(poll);
   if (failed(EmitPolling(f, op, after))) return mlir::failure();
   e.b.setInsertionPointToStart(after);
@@ -154,10 +154,10 @@ Values ShareResults(FunctionLowering& f, mlir::Operation* op, Value acts, const 
   mlir::Block* after = here->splitBlock(e.b.getInsertionPoint());
   mlir::Block* write = e.b.createBlock(after);
   e.b.setInsertionPointToEnd(here);
-  e.b.create<mlir::LLVM::CondBrOp>(e.loc, acts, write, after);
+  mlir::LLVM::CondBrOp::create(e.b, e.loc, acts, write, after);
   e.b.setInsertionPointToEnd(write);
   for (auto [result, slot] : llvm::zip(results, slots)) StoreVector(e, slot, {ToShared(e, result)});
-  e.b.create<mlir::LLVM::BrOp>(e.loc, after);
+  mlir::LLVM::BrOp::create(e.b, e.loc, after);
   e.b.setInsertionPointToEnd(after);
   f.target.Barrier(e.b, e.loc);
   Values shared;

@@ -21,14 +21,14 @@ Values Expand(FunctionLowering& f, mlir::ValueRange values) {
 }
 
 LogicalResult LowerBranch(FunctionLowering& f, mlir::cf::BranchOp op) {
-  f.e.b.create<LLVM::BrOp>(op.getLoc(), Expand(f, op.getDestOperands()), f.BlockFor(op.getDest()));
+  LLVM::BrOp::create(f.e.b, op.getLoc(), Expand(f, op.getDestOperands()), f.BlockFor(op.getDest()));
   return mlir::success();
 }
 
 LogicalResult LowerCondBranch(FunctionLowering& f, mlir::cf::CondBranchOp op) {
-  f.e.b.create<LLVM::CondBrOp>(op.getLoc(), f.Scalar(op.getCondition()), f.BlockFor(op.getTrueDest()),
-                               Expand(f, op.getTrueDestOperands()), f.BlockFor(op.getFalseDest()),
-                               Expand(f, op.getFalseDestOperands()));
+  LLVM::CondBrOp::create(f.e.b, op.getLoc(), f.Scalar(op.getCondition()), f.BlockFor(op.getTrueDest()),
+                         Expand(f, op.getTrueDestOperands()), f.BlockFor(op.getFalseDest()),
+                         Expand(f, op.getFalseDestOperands()));
   return mlir::success();
 }
 
@@ -40,9 +40,13 @@ LogicalResult LowerSwitch(FunctionLowering& f, mlir::cf::SwitchOp op) {
   for (mlir::Block* block : op.getCaseDestinations()) blocks.push_back(f.BlockFor(block));
   for (size_t i = 0; i < blocks.size(); ++i) lists.push_back(Expand(f, op.getCaseOperands(i)));
   for (const Values& list : lists) operands.push_back(list);
-  e.b.create<LLVM::SwitchOp>(e.loc, f.Scalar(op.getFlag()), f.BlockFor(op.getDefaultDestination()),
-                             Expand(f, op.getDefaultOperands()), op.getCaseValues().value_or(nullptr), blocks,
-                             operands);
+  LLVM::SwitchOp::create(e.b, e.loc, f.Scalar(op.getFlag()), f.BlockFor(op.getDefaultDestination()),
+                         Expand(f, op.getDefaultOperands()), op.getCaseValues().value_or(nullptr), blocks, operands);
+  return mlir::success();
+}
+
+LogicalResult LowerUnreachable(FunctionLowering& f, mlir::ub::UnreachableOp op) {
+  LLVM::UnreachableOp::create(f.e.b, op.getLoc());
   return mlir::success();
 }
 
@@ -52,12 +56,12 @@ LogicalResult LowerReturn(FunctionLowering& f, tt::ReturnOp op) {
   if (values.size() > 1) {
     llvm::SmallVector<mlir::Type> types;
     for (Value value : values) types.push_back(value.getType());
-    Value all = e.b.create<LLVM::UndefOp>(e.loc, LLVM::LLVMStructType::getLiteral(op.getContext(), types));
+    Value all = LLVM::UndefOp::create(e.b, e.loc, LLVM::LLVMStructType::getLiteral(op.getContext(), types));
     for (auto [i, value] : llvm::enumerate(values))
-      all = e.b.create<LLVM::InsertValueOp>(e.loc, all, value, static_cast<int64_t>(i));
+      all = LLVM::InsertValueOp::create(e.b, e.loc, all, value, static_cast<int64_t>(i));
     values = {all};
   }
-  e.b.create<LLVM::ReturnOp>(e.loc, values);
+  LLVM::ReturnOp::create(e.b, e.loc, values);
   return mlir::success();
 }
 
@@ -89,13 +93,13 @@ LogicalResult LowerCall(FunctionLowering& f, tt::CallOp op) {
     packed.push_back(LLVM::LLVMStructType::getLiteral(op.getContext(), results));
     type = packed;
   }
-  auto call = e.b.create<LLVM::CallOp>(e.loc, type, op.getCallee(), arguments);
+  auto call = LLVM::CallOp::create(e.b, e.loc, type, op.getCallee(), arguments);
   size_t at = 0;
   for (Value result : op.getResults()) {
     Values values;
     for (size_t i = f.ConvertTypes(result.getType()).size(); i > 0; --i, ++at)
       values.push_back(results.size() == 1 ? Value(call.getResult())
-                                           : e.b.create<LLVM::ExtractValueOp>(e.loc, call.getResult(), at));
+                                           : LLVM::ExtractValueOp::create(e.b, e.loc, call.getResult(), at));
     f.Set(result, values);
   }
   return mlir::success();
@@ -107,6 +111,7 @@ void AddControlFlow(LoweringTable& table) {
   table.Add<mlir::cf::BranchOp>(LowerBranch);
   table.Add<mlir::cf::CondBranchOp>(LowerCondBranch);
   table.Add<mlir::cf::SwitchOp>(LowerSwitch);
+  table.Add<mlir::ub::UnreachableOp>(LowerUnreachable);
   table.Add<tt::ReturnOp>(LowerReturn);
   table.Add<tt::CallOp>(LowerCall);
 }

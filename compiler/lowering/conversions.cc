@@ -24,11 +24,11 @@ struct NearestF32 {
   Value bits, inexact, too_far;
 
   NearestF32(Emitter& e, Value x) {
-    Value nearest = e.b.create<LLVM::FPTruncOp>(e.loc, e.b.getF32Type(), x);
-    Value back = e.b.create<LLVM::FPExtOp>(e.loc, e.b.getF64Type(), nearest);
+    Value nearest = LLVM::FPTruncOp::create(e.b, e.loc, e.b.getF32Type(), x);
+    Value back = LLVM::FPExtOp::create(e.b, e.loc, e.b.getF64Type(), nearest);
     auto magnitude = [&](Value v) { return e.And(e.ToInt(v), e.Int(0x7fffffffffffffff, 64)); };
     bits = e.ToInt(nearest);
-    inexact = e.b.create<LLVM::FCmpOp>(e.loc, LLVM::FCmpPredicate::one, back, x);
+    inexact = LLVM::FCmpOp::create(e.b, e.loc, LLVM::FCmpPredicate::one, back, x);
     too_far = e.Compare(LLVM::ICmpPredicate::ugt, magnitude(back), magnitude(x));
   }
 };
@@ -38,14 +38,14 @@ struct NearestF32 {
 Value RoundToOdd(Emitter& e, Value x) {
   NearestF32 nearest(e, x);
   Value even = e.Equal(e.And(nearest.bits, e.Int(1)), e.Int(0));
-  Value odd = e.b.create<LLVM::AddOp>(e.loc, nearest.bits, e.Select(nearest.too_far, e.Int(-1), e.Int(1)));
+  Value odd = LLVM::AddOp::create(e.b, e.loc, nearest.bits, e.Select(nearest.too_far, e.Int(-1), e.Int(1)));
   return e.FromInt(e.Select(e.And(nearest.inexact, even), odd, nearest.bits), e.b.getF32Type());
 }
 
 // f64 to f32 towards zero: of what lies further out, the neighbour. Infinity's is the largest finite number.
 Value RoundTowardsZero(Emitter& e, Value x) {
   NearestF32 nearest(e, x);
-  Value neighbour = e.b.create<LLVM::AddOp>(e.loc, nearest.bits, e.Int(-1));
+  Value neighbour = LLVM::AddOp::create(e.b, e.loc, nearest.bits, e.Int(-1));
   return e.FromInt(e.Select(e.And(nearest.inexact, nearest.too_far), neighbour, nearest.bits), e.b.getF32Type());
 }
 
@@ -53,25 +53,25 @@ Value RoundTowardsZero(Emitter& e, Value x) {
 Value ToF32(Emitter& e, Value x, FloatType from) {
   if (!IsWide(from)) return DecodeFloat(e, FloatFormat::Of(from), x);
   if (from.isF64()) return RoundToOdd(e, x);
-  return from.isF32() ? x : Value(e.b.create<LLVM::FPExtOp>(e.loc, e.b.getF32Type(), x));
+  return from.isF32() ? x : Value(LLVM::FPExtOp::create(e.b, e.loc, e.b.getF32Type(), x));
 }
 
 Value ConvertOne(Emitter& e, Value x, FloatType from, FloatType to, tt::RoundingMode rounding) {
   if (from == to) return x;
   bool nearest = rounding == tt::RoundingMode::kRtne;
   if (IsWide(from) && IsWide(to)) {
-    if (to.getWidth() > from.getWidth()) return e.b.create<LLVM::FPExtOp>(e.loc, to, x);
+    if (to.getWidth() > from.getWidth()) return LLVM::FPExtOp::create(e.b, e.loc, to, x);
     if (nearest && (to.isF32() || to.isF16())) {
-      if (!from.isBF16()) return e.b.create<LLVM::FPTruncOp>(e.loc, to, x);
+      if (!from.isBF16()) return LLVM::FPTruncOp::create(e.b, e.loc, to, x);
     } else if (nearest && to.isBF16()) {
-      return e.b.create<LLVM::FPTruncOp>(e.loc, to, ToF32(e, x, from));
+      return LLVM::FPTruncOp::create(e.b, e.loc, to, ToF32(e, x, from));
     }
   }
   if (from.isF64() && to.isF32()) return RoundTowardsZero(e, x);
   Value wide = ToF32(e, x, from);
   if (to.isF32()) return wide;
-  if (to.isF64()) return e.b.create<LLVM::FPExtOp>(e.loc, to, wide);
-  if (nearest && IsWide(to)) return e.b.create<LLVM::FPTruncOp>(e.loc, to, wide);
+  if (to.isF64()) return LLVM::FPExtOp::create(e.b, e.loc, to, wide);
+  if (nearest && IsWide(to)) return LLVM::FPTruncOp::create(e.b, e.loc, to, wide);
   Value bits = EncodeFloat(e, FloatFormat::Of(to), wide, nearest);
   return IsWide(to) ? e.FromInt(bits, to) : bits;
 }
@@ -108,10 +108,10 @@ LogicalResult LowerIntToFloat(FunctionLowering& f, mlir::Operation* op) {
   auto to = llvm::cast<FloatType>(tt::ElementOf(op->getResult(0).getType()));
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     Emitter& e = f.e;
-    if (to.isF32() || to.isF64() || to.isF16()) return Value(e.b.create<Llvm>(e.loc, to, x[0]));
+    if (to.isF32() || to.isF64() || to.isF16()) return Value(Llvm::create(e.b, e.loc, to, x[0]));
     unsigned width = x[0].getType().getIntOrFloatBitWidth();
-    FloatType through = width > 24 ? FloatType::getF64(op->getContext()) : FloatType::getF32(op->getContext());
-    Value wide = e.b.create<Llvm>(e.loc, through, x[0]);
+    FloatType through = width > 24 ? FloatType(e.b.getF64Type()) : FloatType(e.b.getF32Type());
+    Value wide = Llvm::create(e.b, e.loc, through, x[0]);
     return ConvertOne(e, wide, through, to, tt::RoundingMode::kRtne);
   });
 }
@@ -123,7 +123,7 @@ LogicalResult LowerFloatToInt(FunctionLowering& f, mlir::Operation* op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     bool direct = from.isF32() || from.isF64();
     Value wide = direct ? x[0] : ToF32(f.e, x[0], from);
-    return Value(f.e.b.create<Llvm>(f.e.loc, to, wide));
+    return Value(Llvm::create(f.e.b, f.e.loc, to, wide));
   });
 }
 

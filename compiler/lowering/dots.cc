@@ -27,9 +27,9 @@ mlir::Type DotSumType(mlir::OpBuilder& b, mlir::Type result) {
 Value WidenForDot(Emitter& e, Value x, mlir::Type element, mlir::Type sum) {
   if (auto narrow = llvm::dyn_cast<mlir::FloatType>(element)) {
     if (narrow.getWidth() == 8) x = DecodeFloat(e, FloatFormat::Of(narrow), x);
-    return x.getType() == sum ? x : Value(e.b.create<LLVM::FPExtOp>(e.loc, sum, x));
+    return x.getType() == sum ? x : Value(LLVM::FPExtOp::create(e.b, e.loc, sum, x));
   }
-  return x.getType() == sum ? x : Value(e.b.create<LLVM::SExtOp>(e.loc, sum, x));
+  return x.getType() == sum ? x : Value(LLVM::SExtOp::create(e.b, e.loc, sum, x));
 }
 
 Value NarrowDotSum(Emitter& e, Value sum, mlir::Type result) {
@@ -90,8 +90,8 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
       row[n] = k;
       column[m] = k;
       Value x = wide_a[at_a.at(row)], y = wide_b[at_b.at(column)];
-      sum = is_float ? Value(e.b.create<LLVM::FMAOp>(e.loc, x, y, sum))
-                     : Value(e.b.create<LLVM::AddOp>(e.loc, e.b.create<LLVM::MulOp>(e.loc, x, y), sum));
+      sum = is_float ? Value(LLVM::FMAOp::create(e.b, e.loc, x, y, sum))
+                     : Value(LLVM::AddOp::create(e.b, e.loc, LLVM::MulOp::create(e.b, e.loc, x, y), sum));
     }
     results.push_back(NarrowDotSum(e, sum, type.getElementType()));
   }

@@ -41,11 +41,12 @@ LogicalResult LowerPerElement(FunctionLowering& f, mlir::Operation* op, ElementF
 }
 
 Value ExtendToF32(Emitter& e, Value x) {
-  return x.getType().isBF16() || x.getType().isF16() ? Value(e.b.create<LLVM::FPExtOp>(e.loc, e.b.getF32Type(), x)) : x;
+  return x.getType().isBF16() || x.getType().isF16() ? Value(LLVM::FPExtOp::create(e.b, e.loc, e.b.getF32Type(), x))
+                                                     : x;
 }
 
 Value TruncFromF32(Emitter& e, Value x, mlir::Type type) {
-  return x.getType() == type ? x : Value(e.b.create<LLVM::FPTruncOp>(e.loc, type, x));
+  return x.getType() == type ? x : Value(LLVM::FPTruncOp::create(e.b, e.loc, type, x));
 }
 
 namespace {
@@ -55,8 +56,8 @@ template <typename Llvm>
 LogicalResult LowerBinary(FunctionLowering& f, mlir::Operation* op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     mlir::Type type = x[0].getType();
-    if (!type.isBF16()) return Value(f.e.b.create<Llvm>(f.e.loc, x[0], x[1]));
-    Value wide = f.e.b.create<Llvm>(f.e.loc, ExtendToF32(f.e, x[0]), ExtendToF32(f.e, x[1]));
+    if (!type.isBF16()) return Value(Llvm::create(f.e.b, f.e.loc, x[0], x[1]));
+    Value wide = Llvm::create(f.e.b, f.e.loc, ExtendToF32(f.e, x[0]), ExtendToF32(f.e, x[1]));
     return TruncFromF32(f.e, wide, type);
   });
 }
@@ -71,7 +72,7 @@ template <typename Arith, typename Llvm>
 void AddIntegerBinary(LoweringTable& table) {
   table.AddAll<Arith>([](FunctionLowering& f, mlir::Operation* op) {
     return LowerPerElement(
-        f, op, [&](ValueList x) -> FailureOr<Value> { return Value(f.e.b.create<Llvm>(f.e.loc, x[0], x[1])); });
+        f, op, [&](ValueList x) -> FailureOr<Value> { return Value(Llvm::create(f.e.b, f.e.loc, x[0], x[1])); });
   });
 }
 
@@ -85,7 +86,7 @@ LogicalResult LowerOverflowing(FunctionLowering& f, Arith op) {
   if (bitEnumContainsAny(op.getOverflowFlags(), arith::IntegerOverflowFlags::nuw))
     flags = flags | LLVM::IntegerOverflowFlags::nuw;
   return LowerPerElement(
-      f, op, [&](ValueList x) -> FailureOr<Value> { return Value(f.e.b.create<Llvm>(f.e.loc, x[0], x[1], flags)); });
+      f, op, [&](ValueList x) -> FailureOr<Value> { return Value(Llvm::create(f.e.b, f.e.loc, x[0], x[1], flags)); });
 }
 
 LogicalResult LowerConstant(FunctionLowering& f, arith::ConstantOp op) {
@@ -180,7 +181,7 @@ LogicalResult LowerCmpF(FunctionLowering& f, arith::CmpFOp op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     bool wide = x[0].getType().isBF16();
     Value a = wide ? ExtendToF32(f.e, x[0]) : x[0], b = wide ? ExtendToF32(f.e, x[1]) : x[1];
-    return Value(f.e.b.create<LLVM::FCmpOp>(f.e.loc, Predicate(op.getPredicate()), a, b));
+    return Value(LLVM::FCmpOp::create(f.e.b, f.e.loc, Predicate(op.getPredicate()), a, b));
   });
 }
 
@@ -214,15 +215,15 @@ LogicalResult LowerNanPropagating(FunctionLowering& f, mlir::Operation* op) {
     if (a.getType().isF64()) {
       // Equal operands have equal bits, but for zeros: of those maximum takes +0, minimum -0.
       Value bits = kMax ? e.And(e.ToInt(a), e.ToInt(b)) : e.Or(e.ToInt(a), e.ToInt(b));
-      Value equal = e.b.create<LLVM::FCmpOp>(e.loc, LLVM::FCmpPredicate::oeq, a, b);
-      Value number = e.Select(equal, e.FromInt(bits, a.getType()), e.b.create<Num>(e.loc, a, b));
-      Value sum = e.b.create<LLVM::FAddOp>(e.loc, a, b);  // NaN when an operand is
-      Value is_nan = e.b.create<LLVM::FCmpOp>(e.loc, LLVM::FCmpPredicate::uno, a, b);
+      Value equal = LLVM::FCmpOp::create(e.b, e.loc, LLVM::FCmpPredicate::oeq, a, b);
+      Value number = e.Select(equal, e.FromInt(bits, a.getType()), Num::create(e.b, e.loc, a, b));
+      Value sum = LLVM::FAddOp::create(e.b, e.loc, a, b);  // NaN when an operand is
+      Value is_nan = LLVM::FCmpOp::create(e.b, e.loc, LLVM::FCmpPredicate::uno, a, b);
       result = e.Select(is_nan, sum, number);
     } else if constexpr (kMax) {
-      result = e.b.create<LLVM::MaximumOp>(e.loc, a, b);
+      result = LLVM::MaximumOp::create(e.b, e.loc, a, b);
     } else {
-      result = e.b.create<LLVM::MinimumOp>(e.loc, a, b);
+      result = LLVM::MinimumOp::create(e.b, e.loc, a, b);
     }
     return narrow ? TruncFromF32(e, result, type) : result;
   });
@@ -233,7 +234,7 @@ LogicalResult LowerIntCast(FunctionLowering& f, mlir::Operation* op) {
   mlir::Type type = f.ConvertType(tt::ElementOf(op->getResult(0).getType()));
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     if (x[0].getType() == type) return x[0];
-    return Value(f.e.b.create<Llvm>(f.e.loc, type, x[0]));
+    return Value(Llvm::create(f.e.b, f.e.loc, type, x[0]));
   });
 }
 
@@ -243,14 +244,14 @@ LogicalResult LowerIndexCast(FunctionLowering& f, mlir::Operation* op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     unsigned from = x[0].getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
     if (from >= to) return f.e.Trunc(x[0], to);
-    return is_signed ? Value(f.e.b.create<LLVM::SExtOp>(f.e.loc, type, x[0])) : f.e.ZExt(x[0], to);
+    return is_signed ? Value(LLVM::SExtOp::create(f.e.b, f.e.loc, type, x[0])) : f.e.ZExt(x[0], to);
   });
 }
 
 LogicalResult LowerMulHigh(FunctionLowering& f, tt::MulhiUIOp op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     unsigned width = x[0].getType().getIntOrFloatBitWidth();
-    Value product = f.e.b.create<LLVM::MulOp>(f.e.loc, f.e.ZExt(x[0], 2 * width), f.e.ZExt(x[1], 2 * width));
+    Value product = LLVM::MulOp::create(f.e.b, f.e.loc, f.e.ZExt(x[0], 2 * width), f.e.ZExt(x[1], 2 * width));
     return f.e.Trunc(f.e.LShr(product, width), width);
   });
 }
@@ -264,7 +265,7 @@ LogicalResult LowerMulExtended(FunctionLowering& f, mlir::Operation* op) {
     unsigned width = x.getType().getIntOrFloatBitWidth();
     mlir::Type wide = e.b.getIntegerType(2 * width);
     Value product =
-        e.b.create<LLVM::MulOp>(e.loc, e.b.create<Extend>(e.loc, wide, x), e.b.create<Extend>(e.loc, wide, y));
+        LLVM::MulOp::create(e.b, e.loc, Extend::create(e.b, e.loc, wide, x), Extend::create(e.b, e.loc, wide, y));
     low.push_back(e.Trunc(product, width));
     high.push_back(e.Trunc(e.LShr(product, width), width));
   }
@@ -278,7 +279,7 @@ LogicalResult LowerAddExtended(FunctionLowering& f, arith::AddUIExtendedOp op) {
   Emitter& e = f.e;
   Values sums, carries;
   for (auto [x, y] : llvm::zip(f.Get(op.getLhs()), f.Get(op.getRhs()))) {
-    sums.push_back(e.b.create<LLVM::AddOp>(e.loc, x, y));
+    sums.push_back(LLVM::AddOp::create(e.b, e.loc, x, y));
     carries.push_back(e.Compare(LLVM::ICmpPredicate::ult, sums.back(), x));
   }
   f.Set(op.getSum(), sums);
@@ -292,12 +293,12 @@ LogicalResult LowerRoundedDivision(FunctionLowering& f, mlir::Operation* op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     Emitter& e = f.e;
     unsigned width = x[0].getType().getIntOrFloatBitWidth();
-    Value quotient = e.b.create<LLVM::SDivOp>(e.loc, x[0], x[1]), rest = e.b.create<LLVM::SRemOp>(e.loc, x[0], x[1]);
+    Value quotient = LLVM::SDivOp::create(e.b, e.loc, x[0], x[1]), rest = LLVM::SRemOp::create(e.b, e.loc, x[0], x[1]);
     Value inexact = e.Compare(LLVM::ICmpPredicate::ne, rest, e.Int(0, width));
     Value opposite = e.Compare(LLVM::ICmpPredicate::slt, e.Xor(rest, x[1]), e.Int(0, width));
     Value adjust = e.And(inexact, kCeil ? e.Xor(opposite, e.Bool(true)) : opposite);
     Value step = e.Int(kCeil ? 1 : -1, width);
-    return e.Select(adjust, e.b.create<LLVM::AddOp>(e.loc, quotient, step), quotient);
+    return e.Select(adjust, LLVM::AddOp::create(e.b, e.loc, quotient, step), quotient);
   });
 }
 
@@ -305,9 +306,9 @@ LogicalResult LowerCeilDivUI(FunctionLowering& f, arith::CeilDivUIOp op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     Emitter& e = f.e;
     unsigned width = x[0].getType().getIntOrFloatBitWidth();
-    Value quotient = e.b.create<LLVM::UDivOp>(e.loc, x[0], x[1]), rest = e.b.create<LLVM::URemOp>(e.loc, x[0], x[1]);
+    Value quotient = LLVM::UDivOp::create(e.b, e.loc, x[0], x[1]), rest = LLVM::URemOp::create(e.b, e.loc, x[0], x[1]);
     Value inexact = e.Compare(LLVM::ICmpPredicate::ne, rest, e.Int(0, width));
-    return Value(e.b.create<LLVM::AddOp>(e.loc, quotient, e.ZExt(inexact, width)));
+    return Value(LLVM::AddOp::create(e.b, e.loc, quotient, e.ZExt(inexact, width)));
   });
 }
 

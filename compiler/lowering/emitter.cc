@@ -15,7 +15,7 @@ void Emitter::StartFunction(mlir::Block* entry, mlir::Location at) {
   // A marker that hoisted code is put before; the function's lowering removes it with FinishFunction's clean-up of
   // unused operations.
   b.setInsertionPointToStart(entry);
-  hoist_anchor_ = b.create<LLVM::UndefOp>(loc, b.getI1Type());
+  hoist_anchor_ = LLVM::UndefOp::create(b, loc, b.getI1Type());
   b.setInsertionPointToEnd(entry);
 }
 
@@ -30,7 +30,8 @@ std::optional<int64_t> Emitter::ConstantOf(Value value) {
 
 Value Emitter::Int(int64_t value, unsigned bits) {
   auto type = b.getIntegerType(bits);
-  return Constant(type, mlir::IntegerAttr::get(type, llvm::APInt(bits, static_cast<uint64_t>(value))));
+  return Constant(type, mlir::IntegerAttr::get(type, llvm::APInt(bits, static_cast<uint64_t>(value), /*isSigned=*/false,
+                                                                 /*implicitTrunc=*/true)));
 }
 
 Value Emitter::Constant(mlir::Type type, mlir::Attribute value) {
@@ -38,16 +39,16 @@ Value Emitter::Constant(mlir::Type type, mlir::Attribute value) {
   if (cached) return cached;
   mlir::OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(entry_);
-  return cached = b.create<LLVM::ConstantOp>(loc, type, value);
+  return cached = LLVM::ConstantOp::create(b, loc, type, value);
 }
 
 Value Emitter::Zero(mlir::Type type) {
-  if (llvm::isa<LLVM::LLVMPointerType>(type)) return Hoisted([&] { return b.create<LLVM::ZeroOp>(loc, type); });
+  if (llvm::isa<LLVM::LLVMPointerType>(type)) return Hoisted([&] { return LLVM::ZeroOp::create(b, loc, type); });
   return Constant(type, b.getZeroAttr(type));
 }
 
 Value Emitter::Poison(mlir::Type type) {
-  return Hoisted([&] { return b.create<LLVM::PoisonOp>(loc, type); });
+  return Hoisted([&] { return LLVM::PoisonOp::create(b, loc, type); });
 }
 
 Value Emitter::Add(Value x, Value y) {
@@ -55,12 +56,12 @@ Value Emitter::Add(Value x, Value y) {
   if (cx && cy) return Int(*cx + *cy, x.getType().getIntOrFloatBitWidth());
   if (cx == 0) return y;
   if (cy == 0) return x;
-  return b.create<LLVM::AddOp>(loc, x, y, LLVM::IntegerOverflowFlags::nsw | LLVM::IntegerOverflowFlags::nuw);
+  return LLVM::AddOp::create(b, loc, x, y, LLVM::IntegerOverflowFlags::nsw | LLVM::IntegerOverflowFlags::nuw);
 }
 
 Value Emitter::Sub(Value x, Value y) {
   if (ConstantOf(y) == 0) return x;
-  return b.create<LLVM::SubOp>(loc, x, y);
+  return LLVM::SubOp::create(b, loc, x, y);
 }
 
 Value Emitter::Mul(Value x, Value y) {
@@ -70,7 +71,7 @@ Value Emitter::Mul(Value x, Value y) {
   if (cy == 1) return x;
   if (cx == 0) return x;
   if (cy == 0) return y;
-  return b.create<LLVM::MulOp>(loc, x, y);
+  return LLVM::MulOp::create(b, loc, x, y);
 }
 
 Value Emitter::And(Value x, Value y) {
@@ -80,7 +81,7 @@ Value Emitter::And(Value x, Value y) {
   if (cy == -1) return x;
   if (cx == 0) return x;
   if (cy == 0) return y;
-  return b.create<LLVM::AndOp>(loc, x, y);
+  return LLVM::AndOp::create(b, loc, x, y);
 }
 
 Value Emitter::Or(Value x, Value y) {
@@ -88,7 +89,7 @@ Value Emitter::Or(Value x, Value y) {
   if (cx && cy) return Int(*cx | *cy, x.getType().getIntOrFloatBitWidth());
   if (cx == 0) return y;
   if (cy == 0) return x;
-  return b.create<LLVM::OrOp>(loc, x, y);
+  return LLVM::OrOp::create(b, loc, x, y);
 }
 
 Value Emitter::Xor(Value x, Value y) {
@@ -96,42 +97,42 @@ Value Emitter::Xor(Value x, Value y) {
   if (cx && cy) return Int(*cx ^ *cy, x.getType().getIntOrFloatBitWidth());
   if (cx == 0) return y;
   if (cy == 0) return x;
-  return b.create<LLVM::XOrOp>(loc, x, y);
+  return LLVM::XOrOp::create(b, loc, x, y);
 }
 
 Value Emitter::Shl(Value x, int amount) {
   if (amount == 0) return x;
   if (auto c = ConstantOf(x)) return Int(*c << amount, x.getType().getIntOrFloatBitWidth());
-  return b.create<LLVM::ShlOp>(loc, x, Int(amount, x.getType().getIntOrFloatBitWidth()));
+  return LLVM::ShlOp::create(b, loc, x, Int(amount, x.getType().getIntOrFloatBitWidth()));
 }
 
 Value Emitter::LShr(Value x, int amount) {
   if (amount == 0) return x;
-  return b.create<LLVM::LShrOp>(loc, x, Int(amount, x.getType().getIntOrFloatBitWidth()));
+  return LLVM::LShrOp::create(b, loc, x, Int(amount, x.getType().getIntOrFloatBitWidth()));
 }
 
 Value Emitter::Select(Value condition, Value x, Value y) {
   if (x == y) return x;
   if (auto c = ConstantOf(condition)) return *c ? x : y;
-  return b.create<LLVM::SelectOp>(loc, condition, x, y);
+  return LLVM::SelectOp::create(b, loc, condition, x, y);
 }
 
 Value Emitter::Compare(LLVM::ICmpPredicate predicate, Value x, Value y) {
-  return b.create<LLVM::ICmpOp>(loc, predicate, x, y);
+  return LLVM::ICmpOp::create(b, loc, predicate, x, y);
 }
 
 Value Emitter::Bitcast(Value x, mlir::Type type) {
-  return x.getType() == type ? x : Value(b.create<LLVM::BitcastOp>(loc, type, x));
+  return x.getType() == type ? x : Value(LLVM::BitcastOp::create(b, loc, type, x));
 }
 
 Value Emitter::ZExt(Value x, unsigned bits) {
   if (x.getType().getIntOrFloatBitWidth() == bits) return x;
-  return b.create<LLVM::ZExtOp>(loc, b.getIntegerType(bits), x);
+  return LLVM::ZExtOp::create(b, loc, b.getIntegerType(bits), x);
 }
 
 Value Emitter::Trunc(Value x, unsigned bits) {
   if (x.getType().getIntOrFloatBitWidth() == bits) return x;
-  return b.create<LLVM::TruncOp>(loc, b.getIntegerType(bits), x);
+  return LLVM::TruncOp::create(b, loc, b.getIntegerType(bits), x);
 }
 
 Value Emitter::PackBits(Value x, int32_t mask) {
@@ -144,7 +145,7 @@ Value Emitter::PackBits(Value x, int32_t mask) {
 
 Value Emitter::Gep(Value ptr, mlir::Type element, Value index) {
   if (ConstantOf(index) == 0) return ptr;
-  return b.create<LLVM::GEPOp>(loc, ptr.getType(), element, ptr, llvm::ArrayRef<LLVM::GEPArg>{index});
+  return LLVM::GEPOp::create(b, loc, ptr.getType(), element, ptr, llvm::ArrayRef<LLVM::GEPArg>{index});
 }
 
 mlir::IntegerType Emitter::IntOf(mlir::Type type) {
@@ -154,12 +155,12 @@ mlir::IntegerType Emitter::IntOf(mlir::Type type) {
 
 Value Emitter::ToInt(Value x) {
   mlir::Type type = IntOf(x.getType());
-  if (llvm::isa<LLVM::LLVMPointerType>(x.getType())) return b.create<LLVM::PtrToIntOp>(loc, type, x);
+  if (llvm::isa<LLVM::LLVMPointerType>(x.getType())) return LLVM::PtrToIntOp::create(b, loc, type, x);
   return Bitcast(x, type);
 }
 
 Value Emitter::FromInt(Value x, mlir::Type type) {
-  if (llvm::isa<LLVM::LLVMPointerType>(type)) return b.create<LLVM::IntToPtrOp>(loc, type, x);
+  if (llvm::isa<LLVM::LLVMPointerType>(type)) return LLVM::IntToPtrOp::create(b, loc, type, x);
   return Bitcast(x, type);
 }
 

@@ -16,11 +16,11 @@ namespace LLVM = mlir::LLVM;
 FloatFormat FloatFormat::Of(mlir::FloatType type) {
   if (type.isF16()) return {5, 10, 15, true, false};
   if (type.isBF16()) return {8, 7, 127, true, false};
-  if (type.isFloat8E5M2()) return {5, 2, 15, true, false};
-  if (type.isFloat8E4M3FN()) return {4, 3, 7, false, false};
-  if (type.isFloat8E4M3FNUZ()) return {4, 3, 8, false, true};
-  if (type.isFloat8E5M2FNUZ()) return {5, 2, 16, false, true};
-  if (type.isFloat8E4M3B11FNUZ()) return {4, 3, 11, false, true};
+  if (llvm::isa<mlir::Float8E5M2Type>(type)) return {5, 2, 15, true, false};
+  if (llvm::isa<mlir::Float8E4M3FNType>(type)) return {4, 3, 7, false, false};
+  if (llvm::isa<mlir::Float8E4M3FNUZType>(type)) return {4, 3, 8, false, true};
+  if (llvm::isa<mlir::Float8E5M2FNUZType>(type)) return {5, 2, 16, false, true};
+  if (llvm::isa<mlir::Float8E4M3B11FNUZType>(type)) return {4, 3, 11, false, true};
   if (llvm::isa<mlir::Float8E4M3Type>(type)) return {4, 3, 7, true, false};
   llvm::report_fatal_error("float format without parameters");
 }
@@ -47,7 +47,8 @@ Value DecodeFloat(Emitter& e, const FloatFormat& format, Value bits) {
   llvm::APFloat scale(llvm::APFloat::IEEEsingle(), 1);
   scale = llvm::scalbn(scale, 127 - format.bias, llvm::APFloat::rmNearestTiesToEven);
   Value value = small;
-  if (format.bias != 127) value = e.b.create<LLVM::FMulOp>(e.loc, small, e.Constant(f32, e.b.getFloatAttr(f32, scale)));
+  if (format.bias != 127)
+    value = LLVM::FMulOp::create(e.b, e.loc, small, e.Constant(f32, e.b.getFloatAttr(f32, scale)));
   Value result = e.Bitcast(value, e.b.getI32Type());
   if (format.has_infinity) {
     Value special = e.Compare(LLVM::ICmpPredicate::ugt, magnitude, e.Int(format.MaxFinite()));
@@ -61,29 +62,29 @@ Value DecodeFloat(Emitter& e, const FloatFormat& format, Value bits) {
 }
 
 Value EncodeFloat(Emitter& e, const FloatFormat& format, Value x, bool to_nearest) {
-  auto min = [&](Value a, Value b) { return e.b.create<LLVM::UMinOp>(e.loc, a, b); };
-  auto shift_right = [&](Value v, Value by) { return e.b.create<LLVM::LShrOp>(e.loc, v, by); };
-  auto sub = [&](Value a, Value b) { return e.b.create<LLVM::SubOp>(e.loc, a, b); };
+  auto min = [&](Value a, Value b) { return LLVM::UMinOp::create(e.b, e.loc, a, b); };
+  auto shift_right = [&](Value v, Value by) { return LLVM::LShrOp::create(e.b, e.loc, v, by); };
+  auto sub = [&](Value a, Value b) { return LLVM::SubOp::create(e.b, e.loc, a, b); };
   Value bits = e.Bitcast(x, e.b.getI32Type());
   Value magnitude = e.And(bits, e.Int(0x7fffffff));
   Value exponent = e.LShr(magnitude, 23), fraction = e.And(magnitude, e.Int(0x7fffff));
   Value significand = e.Select(e.Equal(exponent, e.Int(0)), fraction, e.Or(fraction, e.Int(1 << 23)));
   // f32's own subnormals have the exponent of the smallest normal numbers.
-  Value scale = e.b.create<LLVM::UMaxOp>(e.loc, exponent, e.Int(1));
+  Value scale = LLVM::UMaxOp::create(e.b, e.loc, exponent, e.Int(1));
   Value wanted = sub(scale, e.Int(127 - format.bias));
-  Value target = e.b.create<LLVM::SMaxOp>(e.loc, wanted, e.Int(1));
-  Value lost = e.b.create<LLVM::AddOp>(e.loc, e.Int(23 - format.mantissa_bits), sub(target, wanted));
+  Value target = LLVM::SMaxOp::create(e.b, e.loc, wanted, e.Int(1));
+  Value lost = LLVM::AddOp::create(e.b, e.loc, e.Int(23 - format.mantissa_bits), sub(target, wanted));
   lost = min(lost, e.Int(25));  // 24 bits at most: beyond that nothing is left but the sticky bit
   Value quotient = shift_right(significand, lost);
   if (to_nearest) {
-    Value one = e.b.create<LLVM::ShlOp>(e.loc, e.Int(1), lost);
+    Value one = LLVM::ShlOp::create(e.b, e.loc, e.Int(1), lost);
     Value rest = e.And(significand, sub(one, e.Int(1)));
     Value half = e.LShr(one, 1);
     Value above = e.Compare(LLVM::ICmpPredicate::ugt, rest, half);
     Value tie_to_even = e.And(e.Equal(rest, half), e.Trunc(quotient, 1));
-    quotient = e.b.create<LLVM::AddOp>(e.loc, quotient, e.ZExt(e.Or(above, tie_to_even), 32));
+    quotient = LLVM::AddOp::create(e.b, e.loc, quotient, e.ZExt(e.Or(above, tie_to_even), 32));
   }
-  Value result = e.b.create<LLVM::AddOp>(e.loc, e.Shl(sub(target, e.Int(1)), format.mantissa_bits), quotient);
+  Value result = LLVM::AddOp::create(e.b, e.loc, e.Shl(sub(target, e.Int(1)), format.mantissa_bits), quotient);
   bool saturates = format.Width() == 8 || !to_nearest;
   Value is_infinite = e.Equal(magnitude, e.Int(0x7f800000));
   result = min(result, e.Int(format.MaxFinite() + (saturates ? 0 : 1)));

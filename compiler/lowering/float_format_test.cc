@@ -39,11 +39,11 @@ class CompiledFunction {
     Emitter e(&context);
     e.b.setInsertionPointToStart(module->getBody());
     mlir::Type i32 = e.b.getI32Type();
-    auto func = e.b.create<LLVM::LLVMFuncOp>(loc, "f", LLVM::LLVMFunctionType::get(i32, {i32}));
+    auto func = LLVM::LLVMFuncOp::create(e.b, loc, "f", LLVM::LLVMFunctionType::get(i32, {i32}));
     mlir::Block* entry = func.addEntryBlock(e.b);
     e.StartFunction(entry, loc);
     Value result = emit(e, entry->getArgument(0));
-    e.b.create<LLVM::ReturnOp>(loc, mlir::ValueRange{result});
+    LLVM::ReturnOp::create(e.b, loc, mlir::ValueRange{result});
     auto llvm_context = std::make_unique<llvm::LLVMContext>();
     auto llvm_module = mlir::translateModuleToLLVMIR(*module, *llvm_context);
     jit_ = llvm::cantFail(llvm::orc::LLJITBuilder().create());
@@ -152,18 +152,21 @@ TEST_P(FloatFormatTest, EncodesAsApFloatDoes) {
 INSTANTIATE_TEST_SUITE_P(
     Formats, FloatFormatTest,
     testing::Values(
-        Case{"f8E5M2", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E5M2(c); },
+        Case{"f8E5M2", [](mlir::MLIRContext* c) -> mlir::FloatType { return mlir::Float8E5M2Type::get(c); },
              llvm::APFloat::Float8E5M2},
-        Case{"f8E4M3FN", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E4M3FN(c); },
+        Case{"f8E4M3FN", [](mlir::MLIRContext* c) -> mlir::FloatType { return mlir::Float8E4M3FNType::get(c); },
              llvm::APFloat::Float8E4M3FN},
-        Case{"f8E4M3FNUZ", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E4M3FNUZ(c); },
+        Case{"f8E4M3FNUZ", [](mlir::MLIRContext* c) -> mlir::FloatType { return mlir::Float8E4M3FNUZType::get(c); },
              llvm::APFloat::Float8E4M3FNUZ},
-        Case{"f8E5M2FNUZ", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E5M2FNUZ(c); },
+        Case{"f8E5M2FNUZ", [](mlir::MLIRContext* c) -> mlir::FloatType { return mlir::Float8E5M2FNUZType::get(c); },
              llvm::APFloat::Float8E5M2FNUZ},
-        Case{"f8E4M3B11FNUZ", [](mlir::MLIRContext* c) { return mlir::FloatType::getFloat8E4M3B11FNUZ(c); },
+        Case{"f8E4M3B11FNUZ",
+             [](mlir::MLIRContext* c) -> mlir::FloatType { return mlir::Float8E4M3B11FNUZType::get(c); },
              llvm::APFloat::Float8E4M3B11FNUZ},
-        Case{"f16", [](mlir::MLIRContext* c) { return mlir::FloatType::getF16(c); }, llvm::APFloat::IEEEhalf},
-        Case{"bf16", [](mlir::MLIRContext* c) { return mlir::FloatType::getBF16(c); }, llvm::APFloat::BFloat}),
+        Case{"f16", [](mlir::MLIRContext* c) -> mlir::FloatType { return mlir::Float16Type::get(c); },
+             llvm::APFloat::IEEEhalf},
+        Case{"bf16", [](mlir::MLIRContext* c) -> mlir::FloatType { return mlir::BFloat16Type::get(c); },
+             llvm::APFloat::BFloat}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

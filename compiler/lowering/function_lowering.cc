@@ -155,7 +155,7 @@ Value FunctionLowering::ScratchOf(mlir::Operation* op, int64_t extra_bytes) {
     llvm::report_fatal_error("lowering: shared memory of '" + op->getName().getStringRef() + "' not allocated");
   mlir::Type ptr = LLVM::LLVMPointerType::get(op->getContext(), 3);
   Value base =
-      is_kernel_ ? e.Hoisted([&]() -> Value { return e.b.create<LLVM::AddressOfOp>(e.loc, ptr, kSharedMemorySymbol); })
+      is_kernel_ ? e.Hoisted([&]() -> Value { return LLVM::AddressOfOp::create(e.b, e.loc, ptr, kSharedMemorySymbol); })
                  : hidden_[0];
   return e.Gep(base, e.b.getI8Type(), e.Int(offset.getInt() + extra_bytes));
 }
@@ -206,7 +206,7 @@ mlir::FailureOr<Values> FunctionLowering::InlineBlocks(mlir::Region& region, Val
       Set(argument, {lowered->addArgument(ConvertType(argument.getType()), e.loc)});
   }
   e.b.setInsertionPointToEnd(here);
-  e.b.create<LLVM::BrOp>(e.loc, mlir::ValueRange(arguments), blocks_[&region.front()]);
+  LLVM::BrOp::create(e.b, e.loc, mlir::ValueRange(arguments), blocks_[&region.front()]);
   llvm::ReversePostOrderTraversal<mlir::Region*> order(&region);
   for (mlir::Block* block : order) {
     e.b.setInsertionPointToEnd(blocks_[block]);
@@ -221,7 +221,7 @@ mlir::FailureOr<Values> FunctionLowering::InlineBlocks(mlir::Region& region, Val
     for (Value operand : terminator->getOperands()) results.push_back(Scalar(operand));
     if (after->getNumArguments() == 0)
       for (Value result : results) after->addArgument(result.getType(), e.loc);
-    e.b.create<LLVM::BrOp>(e.loc, results, after);
+    LLVM::BrOp::create(e.b, e.loc, results, after);
   }
   for (mlir::Block& block : region)
     if (blocks_[&block]->empty()) blocks_[&block]->erase();  // nothing reaches it
@@ -276,8 +276,8 @@ void FunctionLowering::CreateFunction() {
   if (results.size() > 1) result = LLVM::LLVMStructType::getLiteral(context, results);
   e.b.setInsertionPoint(func_);
   lowered_ =
-      e.b.create<LLVM::LLVMFuncOp>(func_.getLoc(), func_.getName(), LLVM::LLVMFunctionType::get(result, arguments),
-                                   is_kernel_ ? LLVM::Linkage::External : LLVM::Linkage::Internal);
+      LLVM::LLVMFuncOp::create(e.b, func_.getLoc(), func_.getName(), LLVM::LLVMFunctionType::get(result, arguments),
+                               is_kernel_ ? LLVM::Linkage::External : LLVM::Linkage::Internal);
   if (is_kernel_) {
     lowered_.setPassthroughAttr(e.b.getArrayAttr({e.b.getStringAttr(kKernelAttr)}));
   } else {

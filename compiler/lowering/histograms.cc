@@ -20,7 +20,7 @@ void ClearCounters(FunctionLowering& f, Value base, int64_t bins, int threads, m
   Value thread = e.Add(e.Mul(f.Warp(), e.Int(f.target.WarpSize())), f.Lane());
   Value first = e.And(thread, e.Int(bins - 1));
   for (int64_t at = 0; at < bins; at += threads)
-    e.b.create<LLVM::StoreOp>(e.loc, e.Zero(type), e.Gep(base, type, e.Add(first, e.Int(at))));
+    LLVM::StoreOp::create(e.b, e.loc, e.Zero(type), e.Gep(base, type, e.Add(first, e.Int(at))));
 }
 
 LogicalResult LowerHistogram(FunctionLowering& f, tt::HistogramOp op) {
@@ -49,8 +49,8 @@ LogicalResult LowerHistogram(FunctionLowering& f, tt::HistogramOp op) {
     if (first_copy) counts = e.And(counts, first_copy);
     Value index = bits < 32 ? e.ZExt(values[r], 32) : e.Trunc(values[r], 32);
     Value slot = e.Gep(base, counter, e.Select(counts, index, e.Int(0)));
-    e.b.create<LLVM::AtomicRMWOp>(e.loc, LLVM::AtomicBinOp::add, slot, e.ZExt(counts, width),
-                                  LLVM::AtomicOrdering::monotonic);
+    LLVM::AtomicRMWOp::create(e.b, e.loc, LLVM::AtomicBinOp::add, slot, e.ZExt(counts, width),
+                              LLVM::AtomicOrdering::monotonic);
   }
   f.target.Barrier(e.b, e.loc);
   const LinearLayout& layout = f.LayoutOf(type);

@@ -28,7 +28,7 @@ Value XorOfBits(Emitter& e, Value x, llvm::ArrayRef<int32_t> image) {
 // i1: whether an odd number of the bits under `mask` is set.
 Value Parity(Emitter& e, Value x, int32_t mask) {
   if (mask == 0) return e.Bool(false);
-  Value ones = e.b.create<LLVM::CtPopOp>(e.loc, x.getType(), e.And(x, e.Int(mask)));
+  Value ones = LLVM::CtPopOp::create(e.b, e.loc, x.getType(), e.And(x, e.Int(mask)));
   return e.Trunc(ones, 1);
 }
 

@@ -104,7 +104,7 @@ std::optional<LLVM::AtomicBinOp> BinOpOf(tt::RmwOp op, mlir::Type type) {
 // The value before, undefined where `predicate` (may be null) is false: there the thread goes around it.
 Value AtomicWhere(Emitter& e, Value predicate, LLVM::AtomicBinOp op, Value ptr, Value value) {
   auto emit = [&]() -> Value {
-    return e.b.create<LLVM::AtomicRMWOp>(e.loc, op, ptr, value, LLVM::AtomicOrdering::monotonic);
+    return LLVM::AtomicRMWOp::create(e.b, e.loc, op, ptr, value, LLVM::AtomicOrdering::monotonic);
   };
   if (!predicate) return emit();
   mlir::Block* here = e.b.getInsertionBlock();
@@ -112,10 +112,10 @@ Value AtomicWhere(Emitter& e, Value predicate, LLVM::AtomicBinOp op, Value ptr, 
   mlir::Block* act = e.b.createBlock(after);
   Value result = after->addArgument(value.getType(), e.loc);
   Value before = emit();
-  e.b.create<LLVM::BrOp>(e.loc, before, after);
+  LLVM::BrOp::create(e.b, e.loc, before, after);
   e.b.setInsertionPointToEnd(here);
-  e.b.create<LLVM::CondBrOp>(e.loc, predicate, act, mlir::ValueRange(), after,
-                             mlir::ValueRange(e.Zero(value.getType())));
+  LLVM::CondBrOp::create(e.b, e.loc, predicate, act, mlir::ValueRange(), after,
+                         mlir::ValueRange(e.Zero(value.getType())));
   e.b.setInsertionPointToStart(after);
   return result;
 }

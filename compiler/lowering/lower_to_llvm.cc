@@ -40,8 +40,8 @@ const LoweringTable& AllLowerings() {
 void DeclareSharedMemory(mlir::ModuleOp module) {
   auto b = mlir::OpBuilder::atBlockBegin(module.getBody());
   auto type = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
-  b.create<LLVM::GlobalOp>(module.getLoc(), type, /*isConstant=*/false, LLVM::Linkage::External, kSharedMemorySymbol,
-                           mlir::Attribute(), /*alignment=*/16, /*addrSpace=*/3);
+  LLVM::GlobalOp::create(b, module.getLoc(), type, /*isConstant=*/false, LLVM::Linkage::External, kSharedMemorySymbol,
+                         mlir::Attribute(), /*alignment=*/16, /*addrSpace=*/3);
 }
 
 // Operations between functions belong to no kernel; symbols of the LLVM dialect may stay.

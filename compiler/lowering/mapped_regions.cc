@@ -74,7 +74,7 @@ Value Pack(Emitter& e, const AsmOperand& operand, ValueList elements) {
   mlir::Type element = elements[0].getType();
   Value vector = e.Poison(mlir::VectorType::get({static_cast<int64_t>(operand.per_value)}, element));
   for (auto [i, value] : llvm::enumerate(elements))
-    vector = e.b.create<LLVM::InsertElementOp>(e.loc, vector, value, e.Int(i));
+    vector = LLVM::InsertElementOp::create(e.b, e.loc, vector, value, e.Int(i));
   return e.Bitcast(vector, operand.type);
 }
 
@@ -85,7 +85,7 @@ void Unpack(Emitter& e, const AsmOperand& operand, Value value, mlir::Type eleme
     return;
   }
   Value vector = e.Bitcast(value, mlir::VectorType::get({static_cast<int64_t>(operand.per_value)}, element));
-  for (size_t i = 0; i < count; ++i) results.push_back(e.b.create<LLVM::ExtractElementOp>(e.loc, vector, e.Int(i)));
+  for (size_t i = 0; i < count; ++i) results.push_back(LLVM::ExtractElementOp::create(e.b, e.loc, vector, e.Int(i)));
 }
 
 LogicalResult LowerInlineAsm(FunctionLowering& f, tt::ElementwiseInlineAsmOp op) {
@@ -117,7 +117,7 @@ LogicalResult LowerInlineAsm(FunctionLowering& f, tt::ElementwiseInlineAsmOp op)
     int64_t at = 0;
     for (auto [operand, element] : llvm::zip(results, elements))
       for (size_t i = 0; i < operand.count; ++i, ++at) {
-        Value value = types.size() == 1 ? *all : Value(e.b.create<LLVM::ExtractValueOp>(e.loc, *all, at));
+        Value value = types.size() == 1 ? *all : Value(LLVM::ExtractValueOp::create(e.b, e.loc, *all, at));
         Unpack(e, operand, value, element, std::min(operand.per_value, pack - i * operand.per_value), unpacked);
       }
     return unpacked;

@@ -30,7 +30,7 @@ LogicalResult LowerByTarget(FunctionLowering& f, mlir::Operation* op) {
 LogicalResult LowerDivF(FunctionLowering& f, mlir::arith::DivFOp op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     mlir::Type type = x[0].getType();
-    if (type.isF64()) return Value(f.e.b.create<LLVM::FDivOp>(f.e.loc, x[0], x[1]));
+    if (type.isF64()) return Value(LLVM::FDivOp::create(f.e.b, f.e.loc, x[0], x[1]));
     Value operands[] = {ExtendToF32(f.e, x[0]), ExtendToF32(f.e, x[1])};
     FailureOr<Value> result = f.target.Math(f.e.b, f.e.loc, "arith.divf", operands);
     if (failed(result)) return op.emitOpError("is not available on this target");
@@ -43,14 +43,14 @@ template <typename Llvm>
 LogicalResult LowerUnary(FunctionLowering& f, mlir::Operation* op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     mlir::Type type = x[0].getType();
-    return TruncFromF32(f.e, f.e.b.create<Llvm>(f.e.loc, ExtendToF32(f.e, x[0])), type);
+    return TruncFromF32(f.e, Llvm::create(f.e.b, f.e.loc, ExtendToF32(f.e, x[0])), type);
   });
 }
 
 // Of one rounding for every type: f16 and bf16 are not extended.
 LogicalResult LowerFma(FunctionLowering& f, math::FmaOp op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
-    return f.e.b.create<LLVM::FMAOp>(f.e.loc, x[0], x[1], x[2]).getResult();
+    return LLVM::FMAOp::create(f.e.b, f.e.loc, x[0], x[1], x[2]).getResult();
   });
 }
 
@@ -74,13 +74,13 @@ LogicalResult LowerAbsI(FunctionLowering& f, math::AbsIOp op) {
 template <typename Llvm>
 LogicalResult LowerZeroCount(FunctionLowering& f, mlir::Operation* op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
-    return Value(f.e.b.create<Llvm>(f.e.loc, x[0].getType(), x[0], /*is_zero_poison=*/false));
+    return Value(Llvm::create(f.e.b, f.e.loc, x[0].getType(), x[0], /*is_zero_poison=*/false));
   });
 }
 
 LogicalResult LowerPopulation(FunctionLowering& f, math::CtPopOp op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
-    return Value(f.e.b.create<LLVM::CtPopOp>(f.e.loc, x[0].getType(), x[0]));
+    return Value(LLVM::CtPopOp::create(f.e.b, f.e.loc, x[0].getType(), x[0]));
   });
 }
 
@@ -90,9 +90,9 @@ LogicalResult LowerClamp(FunctionLowering& f, tt::ClampFOp op) {
     Emitter& e = f.e;
     mlir::Type type = x[0].getType();
     Value v = ExtendToF32(e, x[0]), low = ExtendToF32(e, x[1]), high = ExtendToF32(e, x[2]);
-    Value result = e.b.create<LLVM::MinNumOp>(e.loc, e.b.create<LLVM::MaxNumOp>(e.loc, v, low), high);
+    Value result = LLVM::MinNumOp::create(e.b, e.loc, LLVM::MaxNumOp::create(e.b, e.loc, v, low), high);
     if (op.getPropagateNan() == tt::PropagateNan::kAll)
-      result = e.Select(e.b.create<LLVM::FCmpOp>(e.loc, LLVM::FCmpPredicate::uno, v, v), v, result);
+      result = e.Select(LLVM::FCmpOp::create(e.b, e.loc, LLVM::FCmpPredicate::uno, v, v), v, result);
     return TruncFromF32(e, result, type);
   });
 }
@@ -111,7 +111,7 @@ void AddMath(LoweringTable& table) {
   table.AddAll<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op, math::Log10Op, math::Log1pOp,
                math::SinOp, math::CosOp, math::TanOp, math::TanhOp, math::AtanOp, math::Atan2Op, math::AsinOp,
                math::AcosOp, math::SinhOp, math::CoshOp, math::AsinhOp, math::AcoshOp, math::AtanhOp, math::ErfOp,
-               math::SqrtOp, math::RsqrtOp, math::CbrtOp, math::PowFOp, math::CopySignOp, math::RoundOp,
+               math::ErfcOp, math::SqrtOp, math::RsqrtOp, math::CbrtOp, math::PowFOp, math::CopySignOp, math::RoundOp,
                math::RoundEvenOp, mlir::arith::RemFOp, tt::PreciseSqrtOp, tt::PreciseDivFOp>(LowerByTarget);
   table.AddAll<math::FloorOp>(LowerUnary<LLVM::FFloorOp>);
   table.AddAll<math::CeilOp>(LowerUnary<LLVM::FCeilOp>);

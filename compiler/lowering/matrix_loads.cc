@@ -123,7 +123,7 @@ std::optional<Values> LoadSharedMatrices(FunctionLowering& f, const LinearLayout
       }
       Value vector = e.Bitcast(word, word_type);
       for (int i = 0; i < 32 / bits; ++i)
-        results.push_back(e.b.create<mlir::LLVM::ExtractElementOp>(e.loc, vector, e.Int(i)));
+        results.push_back(mlir::LLVM::ExtractElementOp::create(e.b, e.loc, vector, e.Int(i)));
     }
   }
   return results;

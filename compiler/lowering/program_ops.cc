@@ -34,7 +34,7 @@ LogicalResult LowerWarpId(FunctionLowering& f, ttg::WarpIdOp op) {
 
 // A promise about a value; what axis info made of it has been used by now.
 LogicalResult LowerAssume(FunctionLowering& f, LLVM::AssumeOp op) {
-  f.e.b.create<LLVM::AssumeOp>(f.e.loc, f.Scalar(op.getCond()));
+  LLVM::AssumeOp::create(f.e.b, f.e.loc, f.Scalar(op.getCond()));
   return mlir::success();
 }
 
@@ -68,14 +68,14 @@ std::string FormatOf(Emitter& e, Value& value, bool hex, bool is_signed) {
   mlir::Type type = value.getType();
   if (llvm::isa<LLVM::LLVMPointerType>(type)) return "%p";
   if (llvm::isa<mlir::FloatType>(type) && !hex) {
-    if (!type.isF64()) value = e.b.create<LLVM::FPExtOp>(e.loc, e.b.getF64Type(), value);
+    if (!type.isF64()) value = LLVM::FPExtOp::create(e.b, e.loc, e.b.getF64Type(), value);
     return "%f";
   }
   value = e.ToInt(value);
   unsigned width = value.getType().getIntOrFloatBitWidth();
   if (width < 32)
     value =
-        is_signed && width > 1 ? Value(e.b.create<LLVM::SExtOp>(e.loc, e.b.getI32Type(), value)) : e.ZExt(value, 32);
+        is_signed && width > 1 ? Value(LLVM::SExtOp::create(e.b, e.loc, e.b.getI32Type(), value)) : e.ZExt(value, 32);
   const char* length = width == 64 ? "ll" : "";
   if (hex) return "0x%0" + std::to_string(std::max(1u, width / 4)) + length + "x";
   return std::string("%") + length + (is_signed ? "i" : "u");

@@ -159,7 +159,7 @@ LogicalResult LowerMakeRange(FunctionLowering& f, tt::MakeRangeOp op) {
   for (const Coordinates& c : RegisterCoordinates(layout)) {
     Value index = f.Coordinate(layout, "dim0", thread, c[0]);
     results.push_back(start >= 0 ? f.e.Add(index, f.e.Int(start))
-                                 : Value(f.e.b.create<LLVM::AddOp>(f.e.loc, index, f.e.Int(start))));
+                                 : Value(LLVM::AddOp::create(f.e.b, f.e.loc, index, f.e.Int(start))));
   }
   f.Set(op, results);
   return mlir::success();

@@ -21,14 +21,14 @@ int ElementsPerWord(mlir::Type type, int count) {
 Value ToVector(Emitter& e, ValueList values) {
   Value vector = e.Poison(mlir::VectorType::get({static_cast<int64_t>(values.size())}, values[0].getType()));
   for (auto [i, value] : llvm::enumerate(values))
-    vector = e.b.create<LLVM::InsertElementOp>(e.loc, vector, value, e.Int(i));
+    vector = LLVM::InsertElementOp::create(e.b, e.loc, vector, value, e.Int(i));
   return vector;
 }
 
 Values FromVector(Emitter& e, Value vector) {
   Values values;
   for (int64_t i = 0; i < llvm::cast<mlir::VectorType>(vector.getType()).getNumElements(); ++i)
-    values.push_back(e.b.create<LLVM::ExtractElementOp>(e.loc, vector, e.Int(i)));
+    values.push_back(LLVM::ExtractElementOp::create(e.b, e.loc, vector, e.Int(i)));
   return values;
 }
 
@@ -58,7 +58,7 @@ void StoreVector(Emitter& e, Value ptr, ValueList values) {
     for (size_t first = 0; first < values.size(); first += per_word)
       words.push_back(e.Bitcast(ToVector(e, values.slice(first, per_word)), e.b.getI32Type()));
   }
-  e.b.create<LLVM::StoreOp>(e.loc, words.size() == 1 ? words[0] : ToVector(e, words), ptr, bytes);
+  LLVM::StoreOp::create(e.b, e.loc, words.size() == 1 ? words[0] : ToVector(e, words), ptr, bytes);
 }
 
 Values LoadVector(Emitter& e, Value ptr, mlir::Type type, int count) {
@@ -66,7 +66,7 @@ Values LoadVector(Emitter& e, Value ptr, mlir::Type type, int count) {
   int per_word = ElementsPerWord(type, count), num_words = count / per_word;
   mlir::Type word = per_word > 1 ? mlir::Type(e.b.getI32Type()) : type;
   mlir::Type loaded = num_words == 1 ? word : mlir::VectorType::get({num_words}, word);
-  Value vector = e.b.create<LLVM::LoadOp>(e.loc, loaded, ptr, bytes);
+  Value vector = LLVM::LoadOp::create(e.b, e.loc, loaded, ptr, bytes);
   Values words = num_words == 1 ? Values{vector} : FromVector(e, vector);
   if (per_word == 1) return words;
   Values values;

@@ -14,8 +14,8 @@ LogicalResult LowerPredicateStage(FunctionLowering& f, ttg::PredicateStageOp op)
   Value iv = f.Scalar(op.getIv()), ub = f.Scalar(op.getUb()), step = f.Scalar(op.getStep());
   int64_t behind = int64_t{op.getMaxStage()} - op.getStage();
   // Signed, and without the promises of index arithmetic.
-  Value distance = e.b.create<LLVM::MulOp>(e.loc, step, e.Int(behind, step.getType().getIntOrFloatBitWidth()));
-  Value bound = e.b.create<LLVM::SubOp>(e.loc, ub, distance);
+  Value distance = LLVM::MulOp::create(e.b, e.loc, step, e.Int(behind, step.getType().getIntOrFloatBitWidth()));
+  Value bound = LLVM::SubOp::create(e.b, e.loc, ub, distance);
   f.Set(op, {e.Compare(LLVM::ICmpPredicate::slt, iv, bound)});
   return mlir::success();
 }
@@ -31,13 +31,13 @@ LogicalResult LowerMask(FunctionLowering& f, ttg::MaskOp op) {
     if (failed(f.LowerOp(&inner))) return mlir::failure();
   Values results, undefined, arguments;
   for (Value operand : ret->getOperands()) llvm::append_range(results, f.Get(operand));
-  e.b.create<LLVM::BrOp>(e.loc, results, after);
+  LLVM::BrOp::create(e.b, e.loc, results, after);
   e.b.setInsertionPointToEnd(here);
   for (Value result : results) {
     undefined.push_back(e.Poison(result.getType()));
     arguments.push_back(after->addArgument(result.getType(), e.loc));
   }
-  e.b.create<LLVM::CondBrOp>(e.loc, predicate, body, mlir::ValueRange(), after, undefined);
+  LLVM::CondBrOp::create(e.b, e.loc, predicate, body, mlir::ValueRange(), after, undefined);
   e.b.setInsertionPointToStart(after);
   size_t next = 0;
   for (auto [result, operand] : llvm::zip(op.getResults(), ret->getOperands())) {

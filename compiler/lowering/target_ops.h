@@ -108,7 +108,7 @@ class TargetOps {
   // The value of integer `type`, now. By default an atomic that changes nothing.
   virtual mlir::FailureOr<mlir::Value> AtomicLoad(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
                                                   mlir::Type type) const {
-    return AtomicRmw(b, loc, access, tt::RmwOp::kOr, b.create<mlir::LLVM::ZeroOp>(loc, type));
+    return AtomicRmw(b, loc, access, tt::RmwOp::kOr, mlir::LLVM::ZeroOp::create(b, loc, type));
   }
   // A clock's nanoseconds since some fixed time, i64.
   virtual mlir::FailureOr<mlir::Value> Nanoseconds(mlir::OpBuilder& b, mlir::Location loc) const {

@@ -9,9 +9,9 @@ namespace tritond::compiler {
 namespace {
 
 namespace arith = mlir::arith;
+using mlir::ConversionPatternRewriter;
 using mlir::Location;
 using mlir::LogicalResult;
-using mlir::OneToNPatternRewriter;
 using mlir::OpBuilder;
 using mlir::RankedTensorType;
 using mlir::Value;
@@ -29,78 +29,90 @@ Value SpreadAlong(OpBuilder& b, Location loc, Value vector, llvm::ArrayRef<int64
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (axis == dim) continue;
     expanded.insert(expanded.begin() + axis, 1);
-    vector = b.create<tt::ExpandDimsOp>(loc, RankedTensorType::get(expanded, element), vector, axis);
+    vector = tt::ExpandDimsOp::create(b, loc, RankedTensorType::get(expanded, element), vector, axis);
   }
   if (llvm::ArrayRef(expanded) == shape) return vector;
-  return b.create<tt::BroadcastOp>(loc, RankedTensorType::get(shape, element), vector);
+  return tt::BroadcastOp::create(b, loc, RankedTensorType::get(shape, element), vector);
 }
 
-struct ConvertSelect : public mlir::OneToNOpConversionPattern<arith::SelectOp> {
-  using OneToNOpConversionPattern::OneToNOpConversionPattern;
-  LogicalResult matchAndRewrite(arith::SelectOp op, OpAdaptor adaptor, OneToNPatternRewriter& rewriter) const final {
-    if (!adaptor.getResultMapping().hasNonIdentityConversion()) return mlir::failure();
+struct ConvertSelect : public mlir::OpConversionPattern<arith::SelectOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(arith::SelectOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter& rewriter) const final {
+    Value condition = OnlyPart(adaptor.getCondition());
     llvm::SmallVector<Value> parts;
-    for (auto [yes, no] : llvm::zip(adaptor.getTrueValue(), adaptor.getFalseValue()))
-      parts.push_back(rewriter.create<arith::SelectOp>(op.getLoc(), op.getCondition(), yes, no));
-    rewriter.replaceOp(op, parts, adaptor.getResultMapping());
+    for (auto [yes, no] : llvm::zip_equal(adaptor.getTrueValue(), adaptor.getFalseValue()))
+      parts.push_back(arith::SelectOp::create(rewriter, op.getLoc(), condition, yes, no));
+    rewriter.replaceOpWithMultiple(op, {parts});
     return mlir::success();
   }
 };
 
-struct ConvertCall : public mlir::OneToNOpConversionPattern<tt::CallOp> {
-  using OneToNOpConversionPattern::OneToNOpConversionPattern;
-  LogicalResult matchAndRewrite(tt::CallOp op, OpAdaptor adaptor, OneToNPatternRewriter& rewriter) const final {
-    const mlir::OneToNTypeMapping& results = adaptor.getResultMapping();
-    if (!results.hasNonIdentityConversion() && !adaptor.getOperandMapping().hasNonIdentityConversion())
-      return mlir::failure();
+llvm::SmallVector<Value> Flat(llvm::ArrayRef<mlir::ValueRange> operands) {
+  llvm::SmallVector<Value> flat;
+  for (mlir::ValueRange parts : operands) llvm::append_range(flat, parts);
+  return flat;
+}
+
+struct ConvertCall : public mlir::OpConversionPattern<tt::CallOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tt::CallOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter& rewriter) const final {
     if (op.getArgAttrs() || op.getResAttrs()) return op.emitOpError("has attributes on arguments that are rewritten");
-    auto call = rewriter.create<tt::CallOp>(op.getLoc(), results.getConvertedTypes(), op.getCalleeAttr(),
-                                            adaptor.getFlatOperands(), mlir::ArrayAttr(), mlir::ArrayAttr());
+    mlir::TypeConverter::SignatureConversion results(op.getNumResults());
+    if (failed(getTypeConverter()->convertSignatureArgs(op.getResultTypes(), results))) return mlir::failure();
+    auto call = tt::CallOp::create(rewriter, op.getLoc(), results.getConvertedTypes(), op.getCalleeAttr(),
+                                   Flat(adaptor.getOperands()), mlir::ArrayAttr(), mlir::ArrayAttr());
     call->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.replaceOp(op, call.getResults(), results);
+    llvm::SmallVector<mlir::ValueRange> parts;
+    for (unsigned i = 0; i < op.getNumResults(); ++i) {
+      auto place = results.getInputMapping(i);
+      parts.push_back(call.getResults().slice(place->inputNo, place->size));
+    }
+    rewriter.replaceOpWithMultiple(op, parts);
     return mlir::success();
   }
 };
 
-struct ConvertReturn : public mlir::OneToNOpConversionPattern<tt::ReturnOp> {
-  using OneToNOpConversionPattern::OneToNOpConversionPattern;
-  LogicalResult matchAndRewrite(tt::ReturnOp op, OpAdaptor adaptor, OneToNPatternRewriter& rewriter) const final {
-    if (!adaptor.getOperandMapping().hasNonIdentityConversion()) return mlir::failure();
-    rewriter.replaceOpWithNewOp<tt::ReturnOp>(op, adaptor.getFlatOperands());
+struct ConvertReturn : public mlir::OpConversionPattern<tt::ReturnOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tt::ReturnOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter& rewriter) const final {
+    rewriter.replaceOpWithNewOp<tt::ReturnOp>(op, Flat(adaptor.getOperands()));
     return mlir::success();
   }
 };
 
 // The attributes of an argument go to its only part; several parts have none.
-void SpreadArgumentAttributes(tt::FuncOp func, const mlir::OneToNTypeMapping& mapping, unsigned old_arguments) {
+void SpreadArgumentAttributes(tt::FuncOp func, const mlir::TypeConverter::SignatureConversion& inputs,
+                              unsigned old_arguments) {
   auto attributes = func.getArgAttrsAttr();
   if (!attributes) return;
   llvm::SmallVector<mlir::Attribute> spread;
   auto none = mlir::DictionaryAttr::get(func.getContext());
   for (unsigned i = 0; i < old_arguments; ++i) {
-    size_t parts = mapping.getConvertedTypes(i).size();
+    size_t parts = inputs.getInputMapping(i)->size;
     spread.append(parts, parts == 1 ? attributes[i] : none);
   }
   func.setArgAttrsAttr(mlir::ArrayAttr::get(func.getContext(), spread));
 }
 
-struct ConvertFunc : public mlir::OneToNOpConversionPattern<tt::FuncOp> {
-  using OneToNOpConversionPattern::OneToNOpConversionPattern;
-  LogicalResult matchAndRewrite(tt::FuncOp op, OpAdaptor, OneToNPatternRewriter& rewriter) const final {
+struct ConvertFunc : public mlir::OpConversionPattern<tt::FuncOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tt::FuncOp op, OneToNOpAdaptor, ConversionPatternRewriter& rewriter) const final {
     mlir::FunctionType type = op.getFunctionType();
-    auto* converter = getTypeConverter<mlir::OneToNTypeConverter>();
-    mlir::OneToNTypeMapping inputs(type.getInputs()), results(type.getResults());
-    if (failed(converter->computeTypeMapping(type.getInputs(), inputs)) ||
-        failed(converter->computeTypeMapping(type.getResults(), results)) ||
-        (!inputs.hasNonIdentityConversion() && !results.hasNonIdentityConversion()))
+    mlir::TypeConverter::SignatureConversion inputs(type.getNumInputs());
+    llvm::SmallVector<mlir::Type> results;
+    if (failed(getTypeConverter()->convertSignatureArgs(type.getInputs(), inputs)) ||
+        failed(getTypeConverter()->convertTypes(type.getResults(), results)))
       return mlir::failure();
-    if (results.hasNonIdentityConversion() && op.getResAttrs())
+    if (results != llvm::to_vector(type.getResults()) && op.getResAttrs())
       return op.emitOpError("has attributes on results that are rewritten");
     rewriter.modifyOpInPlace(op, [&] {
-      op.setFunctionType(rewriter.getFunctionType(inputs.getConvertedTypes(), results.getConvertedTypes()));
+      op.setFunctionType(rewriter.getFunctionType(inputs.getConvertedTypes(), results));
       SpreadArgumentAttributes(op, inputs, type.getNumInputs());
     });
-    if (!op.isExternal()) rewriter.applySignatureConversion(&op.getBody().front(), inputs);
+    if (!op.isExternal()) rewriter.applySignatureConversion(&op.getBody().front(), inputs, getTypeConverter());
     return mlir::success();
   }
 };
@@ -116,29 +128,29 @@ llvm::SmallVector<Value> ExtendToI64(OpBuilder& b, Location loc, mlir::ValueRang
   llvm::SmallVector<Value> result;
   for (Value value : values) {
     mlir::Type wide = tt::WithElement(value.getType(), b.getI64Type());
-    result.push_back(value.getType() == wide ? value : b.create<arith::ExtSIOp>(loc, wide, value).getResult());
+    result.push_back(value.getType() == wide ? value : arith::ExtSIOp::create(b, loc, wide, value).getResult());
   }
   return result;
 }
 
 Value BlockIndices(OpBuilder& b, Location loc, Value offset, int64_t size) {
   auto narrow = RankedTensorType::get({size}, b.getI32Type()), wide = RankedTensorType::get({size}, b.getI64Type());
-  Value range = b.create<tt::MakeRangeOp>(loc, narrow, 0, size);
-  Value start = b.create<tt::SplatOp>(loc, wide, offset);
-  return b.create<arith::AddIOp>(loc, start, b.create<arith::ExtSIOp>(loc, wide, range));
+  Value range = tt::MakeRangeOp::create(b, loc, narrow, 0, size);
+  Value start = tt::SplatOp::create(b, loc, wide, offset);
+  return arith::AddIOp::create(b, loc, start, arith::ExtSIOp::create(b, loc, wide, range));
 }
 
 Value BlockPointers(OpBuilder& b, Location loc, const BlockAccess& access) {
   llvm::SmallVector<int64_t> shape = BlockShape(access);
   Value offset;
   for (auto [dim, indices] : llvm::enumerate(access.indices)) {
-    Value stride = b.create<tt::SplatOp>(loc, llvm::cast<RankedTensorType>(indices.getType()), access.strides[dim]);
-    Value part = SpreadAlong(b, loc, b.create<arith::MulIOp>(loc, indices, stride), shape, dim);
-    offset = offset ? b.create<arith::AddIOp>(loc, offset, part).getResult() : part;
+    Value stride = tt::SplatOp::create(b, loc, llvm::cast<RankedTensorType>(indices.getType()), access.strides[dim]);
+    Value part = SpreadAlong(b, loc, arith::MulIOp::create(b, loc, indices, stride), shape, dim);
+    offset = offset ? arith::AddIOp::create(b, loc, offset, part).getResult() : part;
   }
   auto type = RankedTensorType::get(shape, access.base.getType());
-  Value base = b.create<tt::SplatOp>(loc, type, access.base);
-  return offset ? b.create<tt::AddPtrOp>(loc, type, base, offset).getResult() : base;
+  Value base = tt::SplatOp::create(b, loc, type, access.base);
+  return offset ? tt::AddPtrOp::create(b, loc, type, base, offset).getResult() : base;
 }
 
 Value BlockMask(OpBuilder& b, Location loc, const BlockAccess& access, llvm::ArrayRef<int32_t> dims) {
@@ -147,19 +159,30 @@ Value BlockMask(OpBuilder& b, Location loc, const BlockAccess& access, llvm::Arr
   for (int32_t dim : dims) {
     Value indices = access.indices[dim];
     auto type = llvm::cast<RankedTensorType>(indices.getType());
-    Value zero = b.create<arith::ConstantOp>(loc, mlir::DenseElementsAttr::get(type, llvm::APInt(64, 0)));
-    Value size = b.create<tt::SplatOp>(loc, type, access.shape[dim]);
-    Value low = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, indices, zero);
-    Value high = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, indices, size);
-    Value part = SpreadAlong(b, loc, b.create<arith::AndIOp>(loc, low, high), shape, dim);
-    mask = mask ? b.create<arith::AndIOp>(loc, mask, part).getResult() : part;
+    Value zero = arith::ConstantOp::create(b, loc, mlir::DenseElementsAttr::get(type, llvm::APInt(64, 0)));
+    Value size = tt::SplatOp::create(b, loc, type, access.shape[dim]);
+    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, indices, zero);
+    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, indices, size);
+    Value part = SpreadAlong(b, loc, arith::AndIOp::create(b, loc, low, high), shape, dim);
+    mask = mask ? arith::AndIOp::create(b, loc, mask, part).getResult() : part;
   }
   return mask;
 }
 
-void PopulateCarrierPatterns(mlir::TypeConverter& converter, mlir::RewritePatternSet& patterns) {
-  mlir::scf::populateSCFStructuralOneToNTypeConversions(converter, patterns);
+llvm::SmallVector<Value> OnlyParts(llvm::ArrayRef<mlir::ValueRange> operands) {
+  return llvm::map_to_vector(operands, OnlyPart);
+}
+
+LogicalResult TakeApart(mlir::Operation* root, const mlir::TypeConverter& converter, mlir::RewritePatternSet patterns) {
+  mlir::scf::populateSCFStructuralTypeConversions(converter, patterns);
   patterns.add<ConvertSelect, ConvertCall, ConvertReturn, ConvertFunc>(converter, patterns.getContext());
+  mlir::ConversionTarget target(*root->getContext());
+  target.markUnknownOpDynamicallyLegal([&](mlir::Operation* op) {
+    if (auto func = llvm::dyn_cast<tt::FuncOp>(op)) return converter.isSignatureLegal(func.getFunctionType());
+    return converter.isLegal(op) &&
+           llvm::all_of(op->getRegions(), [&](mlir::Region& region) { return converter.isLegal(&region); });
+  });
+  return mlir::applyFullConversion(root, target, std::move(patterns));
 }
 
 LogicalResult CheckCarriers(mlir::Operation* root, llvm::StringRef what,

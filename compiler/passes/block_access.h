@@ -5,7 +5,7 @@
 
 #include "compiler/ir/tt_dialect.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/Transforms/OneToNTypeConversion.h"
+#include "mlir/Transforms/DialectConversion.h"
 
 namespace tritond::compiler {
 
@@ -27,9 +27,14 @@ mlir::Value BlockIndices(mlir::OpBuilder& b, mlir::Location loc, mlir::Value off
 mlir::Value BlockPointers(mlir::OpBuilder& b, mlir::Location loc, const BlockAccess& access);
 // 0 <= index < shape along each of `dims`, as a tensor of i1; null without dims.
 mlir::Value BlockMask(mlir::OpBuilder& b, mlir::Location loc, const BlockAccess& access, llvm::ArrayRef<int32_t> dims);
-// Conversions of the operations through which pointers and descriptors pass: scf loops and branches, calls, returns,
-// function signatures, selects.
-void PopulateCarrierPatterns(mlir::TypeConverter& converter, mlir::RewritePatternSet& patterns);
+// The value that an operand of a type that stays as it is has become.
+inline mlir::Value OnlyPart(mlir::ValueRange parts) { return llvm::getSingleElement(parts); }
+llvm::SmallVector<mlir::Value> OnlyParts(llvm::ArrayRef<mlir::ValueRange> operands);
+// Replaces the values whose types `converter` takes apart by their parts: accesses by `patterns`, and by patterns of
+// its own the operations through which pointers and descriptors pass: scf loops and branches, calls, returns, function
+// signatures, selects. Fails, with a diagnostic, where an operation has no pattern.
+mlir::LogicalResult TakeApart(mlir::Operation* root, const mlir::TypeConverter& converter,
+                              mlir::RewritePatternSet patterns);
 // Fails, with a diagnostic, if a value whose type satisfies `is_carried` goes through anything but those operations
 // and the ones for which `is_access` holds.
 mlir::LogicalResult CheckCarriers(mlir::Operation* root, llvm::StringRef what,

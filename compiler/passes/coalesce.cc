@@ -148,14 +148,14 @@ void Encode(Operation* op, mlir::Attribute encoding) {
     if (!llvm::isa<RankedTensorType>(operand.get().getType())) continue;
     mlir::Type type = WithEncoding(operand.get().getType(), encoding);
     if (type == operand.get().getType()) continue;
-    operand.set(builder.create<ttg::ConvertLayoutOp>(op->getLoc(), type, operand.get()));
+    operand.set(ttg::ConvertLayoutOp::create(builder, op->getLoc(), type, operand.get()));
   }
   builder.setInsertionPointAfter(op);
   for (Value result : op->getResults()) {
     mlir::Type type = result.getType(), encoded = WithEncoding(type, encoding);
     if (type == encoded) continue;
     result.setType(encoded);
-    auto back = builder.create<ttg::ConvertLayoutOp>(op->getLoc(), type, result);
+    auto back = ttg::ConvertLayoutOp::create(builder, op->getLoc(), type, result);
     result.replaceAllUsesExcept(back, back);
   }
 }

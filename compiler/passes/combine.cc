@@ -62,7 +62,7 @@ LogicalResult CombineAddPtr(tt::AddPtrOp outer, PatternRewriter& rewriter) {
   if (!inner || inner.getOffset().getType() != outer.getOffset().getType() ||
       !SumIsExact(inner.getOffset(), outer.getOffset()))
     return mlir::failure();
-  Value sum = rewriter.create<arith::AddIOp>(outer.getLoc(), inner.getOffset(), outer.getOffset());
+  Value sum = arith::AddIOp::create(rewriter, outer.getLoc(), inner.getOffset(), outer.getOffset());
   mlir::DictionaryAttr hints = outer->getDiscardableAttrDictionary();
   auto merged = rewriter.replaceOpWithNewOp<tt::AddPtrOp>(outer, outer.getType(), inner.getPtr(), sum);
   merged->setDiscardableAttrs(hints);
@@ -108,8 +108,8 @@ LogicalResult CombineSelectMaskedLoad(arith::SelectOp select, PatternRewriter& r
   auto splat = load.getMask().getDefiningOp<tt::SplatOp>();
   if (load.getMask() != condition && !(splat && splat.getSrc() == condition)) return mlir::failure();
   if (load->getBlock() != select->getBlock() || !IsReadOnlyBetween(load, select)) return mlir::failure();
-  auto merged = rewriter.create<tt::LoadOp>(load.getLoc(), load.getPtr(), load.getMask(), select.getFalseValue(),
-                                            load.getCache(), load.getEvict());
+  auto merged = tt::LoadOp::create(rewriter, load.getLoc(), load.getPtr(), load.getMask(), select.getFalseValue(),
+                                   load.getCache(), load.getEvict());
   merged->setDiscardableAttrs(load->getDiscardableAttrDictionary());
   rewriter.replaceOp(select, merged);
   rewriter.eraseOp(load);
@@ -143,8 +143,8 @@ LogicalResult CombineMulReduce(tt::ReduceOp reduce, PatternRewriter& rewriter) {
   }
   if (!a || !b) return mlir::failure();
   auto type = llvm::cast<RankedTensorType>(reduce.getResult()[0].getType());
-  Value zero = rewriter.create<arith::ConstantOp>(
-      reduce.getLoc(), mlir::DenseElementsAttr::get(type, rewriter.getF32FloatAttr(0).getValue()));
+  Value zero = arith::ConstantOp::create(rewriter, reduce.getLoc(),
+                                         mlir::DenseElementsAttr::get(type, rewriter.getF32FloatAttr(0).getValue()));
   rewriter.replaceOpWithNewOp<tt::DotOp>(reduce, type, a, b, zero, tt::InputPrecision::kIeee, 0);
   return mlir::success();
 }

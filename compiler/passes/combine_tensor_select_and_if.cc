@@ -73,12 +73,12 @@ void Merge(SelectOp select, IfOp branch) {
   mlir::OpBuilder b(branch);
   llvm::SmallVector<mlir::Type> types(branch.getResultTypes());
   types.push_back(select.getType());
-  auto merged = b.create<IfOp>(branch.getLoc(), types, branch.getCondition(), /*addThenBlock=*/false,
-                               /*addElseBlock=*/false);
+  auto merged = IfOp::create(b, branch.getLoc(), types, branch.getCondition(), /*addThenBlock=*/false,
+                             /*addElseBlock=*/false);
   merged->setDiscardableAttrs(branch->getDiscardableAttrDictionary());
   if (branch.getElseRegion().empty()) {
     b.createBlock(&branch.getElseRegion());
-    b.create<mlir::scf::YieldOp>(branch.getLoc());
+    mlir::scf::YieldOp::create(b, branch.getLoc());
   }
   Extend(branch.getThenRegion(), branch, select, select.getTrueValue());
   Extend(branch.getElseRegion(), branch, select, select.getFalseValue());

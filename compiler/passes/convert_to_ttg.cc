@@ -112,7 +112,7 @@ void ConvertOperand(mlir::OpOperand& operand, Attribute encoding) {
   if (type.getEncoding() == encoding) return;
   Operation* user = operand.getOwner();
   mlir::OpBuilder builder(user);
-  operand.set(builder.create<ttg::ConvertLayoutOp>(user->getLoc(), WithEncoding(type, encoding), operand.get()));
+  operand.set(ttg::ConvertLayoutOp::create(builder, user->getLoc(), WithEncoding(type, encoding), operand.get()));
 }
 
 // Gives `result` another encoding and its users the old one.
@@ -123,7 +123,7 @@ void ConvertResult(mlir::OpResult result, Attribute encoding) {
   mlir::OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   result.setType(WithEncoding(type, encoding));
-  auto convert = builder.create<ttg::ConvertLayoutOp>(op->getLoc(), type, result);
+  auto convert = ttg::ConvertLayoutOp::create(builder, op->getLoc(), type, result);
   result.replaceAllUsesExcept(convert, convert);
 }
 

@@ -57,7 +57,7 @@ class Decomposer final {
     mlir::FailureOr<Value> x = Widen(a), y = Widen(b);
     if (failed(x) || failed(y)) return mlir::failure();
     auto precision = half ? tt::InputPrecision::kTf32 : tt::InputPrecision::kIeee;
-    auto dot = b_.create<tt::DotOp>(loc_, op_.getType(), *x, *y, op_.getC(), precision, /*maxNumImpreciseAcc=*/0);
+    auto dot = tt::DotOp::create(b_, loc_, op_.getType(), *x, *y, op_.getC(), precision, /*maxNumImpreciseAcc=*/0);
     op_.replaceAllUsesWith(dot.getResult());
     op_.erase();
     return mlir::success();
@@ -68,50 +68,50 @@ class Decomposer final {
     auto from = llvm::cast<mlir::FloatType>(TypeOf(value).getElementType());
     if (from == to) return value;
     RankedTensorType type = TypeOf(value).clone(to);
-    if (from.getWidth() == 8) return b_.create<tt::FpToFpOp>(loc_, type, value, tt::RoundingModeAttr());
-    if (from.getWidth() < to.getWidth()) return b_.create<arith::ExtFOp>(loc_, type, value);
-    return b_.create<arith::TruncFOp>(loc_, type, value);
+    if (from.getWidth() == 8) return tt::FpToFpOp::create(b_, loc_, type, value, tt::RoundingModeAttr());
+    if (from.getWidth() < to.getWidth()) return arith::ExtFOp::create(b_, loc_, type, value);
+    return arith::TruncFOp::create(b_, loc_, type, value);
   }
 
   Value Constant(Value like, int64_t value) {
-    return b_.create<arith::ConstantOp>(
-        loc_, mlir::DenseElementsAttr::get(TypeOf(like), b_.getIntegerAttr(TypeOf(like).getElementType(), value)));
+    return arith::ConstantOp::create(
+        b_, loc_, mlir::DenseElementsAttr::get(TypeOf(like), b_.getIntegerAttr(TypeOf(like).getElementType(), value)));
   }
   Value Equals(Value x, int64_t value) {
-    return b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, x, Constant(x, value));
+    return arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, x, Constant(x, value));
   }
-  Value ShiftLeft(Value x, int bits) { return b_.create<arith::ShLIOp>(loc_, x, Constant(x, bits)); }
+  Value ShiftLeft(Value x, int bits) { return arith::ShLIOp::create(b_, loc_, x, Constant(x, bits)); }
 
   // The bits of `x`, a tensor of as wide integers, as floats.
-  Value AsFloat(Value x) { return b_.create<tt::BitcastOp>(loc_, TypeOf(x).clone(float_), x); }
+  Value AsFloat(Value x) { return tt::BitcastOp::create(b_, loc_, TypeOf(x).clone(float_), x); }
   // The unsigned bytes `x` as integers of the float's width.
   Value AsBits(Value x) {
-    return b_.create<arith::ExtUIOp>(loc_, TypeOf(x).clone(b_.getIntegerType(float_.getWidth())), x);
+    return arith::ExtUIOp::create(b_, loc_, TypeOf(x).clone(b_.getIntegerType(float_.getWidth())), x);
   }
   int MantissaBits() { return float_.getFPMantissaWidth() - 1; }
 
   // e2m1 codes (sign, two bits of exponent, one of mantissa) to floats: 0, 0.5, 1, 1.5, 2, 3, 4, 6.
   Value DecodeE2m1(Value nibbles) {
     Value bits = AsBits(nibbles);
-    Value magnitude = b_.create<arith::AndIOp>(loc_, bits, Constant(bits, 7));
-    Value sign = ShiftLeft(b_.create<arith::ShRUIOp>(loc_, bits, Constant(bits, 3)), float_.getWidth() - 1);
+    Value magnitude = arith::AndIOp::create(b_, loc_, bits, Constant(bits, 7));
+    Value sign = ShiftLeft(arith::ShRUIOp::create(b_, loc_, bits, Constant(bits, 3)), float_.getWidth() - 1);
     // The exponent's bias is 1 there and 127 here; the codes 0 and 1 are subnormal.
-    Value normal = b_.create<arith::AddIOp>(loc_, ShiftLeft(magnitude, MantissaBits() - 1),
-                                            Constant(bits, int64_t{126} << MantissaBits()));
+    Value normal = arith::AddIOp::create(b_, loc_, ShiftLeft(magnitude, MantissaBits() - 1),
+                                         Constant(bits, int64_t{126} << MantissaBits()));
     Value half =
-        b_.create<arith::SelectOp>(loc_, Equals(magnitude, 1), Constant(bits, int64_t{126} << MantissaBits()), normal);
-    Value any = b_.create<arith::SelectOp>(loc_, Equals(magnitude, 0), Constant(bits, 0), half);
-    return AsFloat(b_.create<arith::OrIOp>(loc_, any, sign));
+        arith::SelectOp::create(b_, loc_, Equals(magnitude, 1), Constant(bits, int64_t{126} << MantissaBits()), normal);
+    Value any = arith::SelectOp::create(b_, loc_, Equals(magnitude, 0), Constant(bits, 0), half);
+    return AsFloat(arith::OrIOp::create(b_, loc_, any, sign));
   }
 
   // Bytes of two e2m1 codes each to twice as many floats along dimension `dim`.
   Value UnpackE2m1(Value bytes, int dim) {
-    Value low = b_.create<arith::AndIOp>(loc_, bytes, Constant(bytes, 15));
-    Value high = b_.create<arith::ShRUIOp>(loc_, bytes, Constant(bytes, 4));
+    Value low = arith::AndIOp::create(b_, loc_, bytes, Constant(bytes, 15));
+    Value high = arith::ShRUIOp::create(b_, loc_, bytes, Constant(bytes, 4));
     llvm::SmallVector<int64_t> shape(TypeOf(bytes).getShape()), pair_shape(shape);
     pair_shape.push_back(2);
     Value pairs =
-        b_.create<tt::JoinOp>(loc_, RankedTensorType::get(pair_shape, float_), DecodeE2m1(low), DecodeE2m1(high));
+        tt::JoinOp::create(b_, loc_, RankedTensorType::get(pair_shape, float_), DecodeE2m1(low), DecodeE2m1(high));
     // The new dimension goes right behind the one that grows.
     auto order = llvm::to_vector(llvm::seq<int32_t>(0, shape.size()));
     order.insert(order.begin() + dim + 1, shape.size());
@@ -123,11 +123,11 @@ class Decomposer final {
   Value Transpose(Value value, llvm::ArrayRef<int32_t> order) {
     llvm::SmallVector<int64_t> shape;
     for (int32_t dim : order) shape.push_back(TypeOf(value).getDimSize(dim));
-    return b_.create<tt::TransOp>(loc_, TypeOf(value).clone(shape), value, order);
+    return tt::TransOp::create(b_, loc_, TypeOf(value).clone(shape), value, order);
   }
 
   Value Reshape(Value value, llvm::ArrayRef<int64_t> shape) {
-    return b_.create<tt::ReshapeOp>(loc_, RankedTensorType::get(shape, TypeOf(value).getElementType()), value);
+    return tt::ReshapeOp::create(b_, loc_, RankedTensorType::get(shape, TypeOf(value).getElementType()), value);
   }
 
   Value DecodeScale(Value scale) {
@@ -135,8 +135,8 @@ class Decomposer final {
     Value code = AsBits(scale);
     int mantissa = MantissaBits();
     Value bits = ShiftLeft(code, mantissa);
-    bits = b_.create<arith::SelectOp>(loc_, Equals(code, 0), Constant(code, int64_t{1} << (mantissa - 1)), bits);
-    bits = b_.create<arith::SelectOp>(loc_, Equals(code, 255), Constant(code, int64_t{511} << (mantissa - 1)), bits);
+    bits = arith::SelectOp::create(b_, loc_, Equals(code, 0), Constant(code, int64_t{1} << (mantissa - 1)), bits);
+    bits = arith::SelectOp::create(b_, loc_, Equals(code, 255), Constant(code, int64_t{511} << (mantissa - 1)), bits);
     return AsFloat(bits);
   }
 
@@ -146,9 +146,9 @@ class Decomposer final {
     llvm::SmallVector<int64_t> shape(TypeOf(scale).getShape());
     int64_t group = k_size / shape.back();
     shape.push_back(1);
-    Value spread = b_.create<tt::ExpandDimsOp>(loc_, RankedTensorType::get(shape, float_), scale, rank);
+    Value spread = tt::ExpandDimsOp::create(b_, loc_, RankedTensorType::get(shape, float_), scale, rank);
     shape.back() = group;
-    spread = b_.create<tt::BroadcastOp>(loc_, RankedTensorType::get(shape, float_), spread);
+    spread = tt::BroadcastOp::create(b_, loc_, RankedTensorType::get(shape, float_), spread);
     shape.pop_back();
     shape.back() = k_size;
     spread = Reshape(spread, shape);
@@ -174,17 +174,17 @@ class Decomposer final {
     if (k_size % groups)
       return op_.emitOpError() << "has " << groups << " scales for " << k_size << " elements along K";
     Value scale = SpreadScale(DecodeScale(operand.scale), k_size, operand.k_dim == rank - 1);
-    return Value(b_.create<arith::MulFOp>(loc_, wide, scale));
+    return Value(arith::MulFOp::create(b_, loc_, wide, scale));
   }
 
   // Operands of 8 bits may come as i8.
   Value AsFloats(Value value, ScaleDotElemType element) {
     if (!TypeOf(value).getElementType().isInteger()) return value;
-    mlir::Type type = element == ScaleDotElemType::kE4M3   ? mlir::Type(b_.getFloat8E4M3FNType())
-                      : element == ScaleDotElemType::kE5M2 ? mlir::Type(b_.getFloat8E5M2Type())
+    mlir::Type type = element == ScaleDotElemType::kE4M3   ? mlir::Type(b_.getType<mlir::Float8E4M3FNType>())
+                      : element == ScaleDotElemType::kE5M2 ? mlir::Type(b_.getType<mlir::Float8E5M2Type>())
                       : element == ScaleDotElemType::kFp16 ? mlir::Type(b_.getF16Type())
                                                            : mlir::Type(b_.getBF16Type());
-    return b_.create<tt::BitcastOp>(loc_, TypeOf(value).clone(type), value);
+    return tt::BitcastOp::create(b_, loc_, TypeOf(value).clone(type), value);
   }
 
   tt::DotScaledOp op_;

@@ -56,7 +56,7 @@ class EarlyBounds final {
     mlir::Type type = upper.getType();
     unsigned width = WidthOf(type);
     auto constant = [&](mlir::Type of, int64_t value) {
-      return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(of, value)).getResult();
+      return arith::ConstantOp::create(b, loc, b.getIntegerAttr(of, value)).getResult();
     };
     int64_t lowest = -(int64_t{1} << (width - 1));
     if (width == 64) {
@@ -98,12 +98,12 @@ class Expander final {
   bool IsOutside(Value value) { return loop_.isDefinedOutsideOfLoop(value); }
   bool IsCounter(Value value) { return value == loop_.getInductionVar(); }
   Value YieldedFor(BlockArgument argument) { return loop_.getTiedLoopYieldedValue(argument)->get(); }
-  Value I32(int value) { return b_.create<arith::ConstantIntOp>(loc_, value, 32); }
+  Value I32(int value) { return arith::ConstantIntOp::create(b_, loc_, value, 32); }
 
   // counter + rounds * step
   Value Advanced(Value counter, int rounds) {
     if (rounds == 0) return counter;
-    Value factor = b_.create<arith::ConstantOp>(loc_, b_.getIntegerAttr(counter.getType(), rounds));
+    Value factor = arith::ConstantOp::create(b_, loc_, b_.getIntegerAttr(counter.getType(), rounds));
     Value distance = b_.createOrFold<arith::MulIOp>(loc_, loop_.getStep(), factor);
     return b_.createOrFold<arith::AddIOp>(loc_, counter, distance);
   }
@@ -222,8 +222,8 @@ class Expander::RoundContext final : public StepContext {
     if (stage_ == x_.max_stage_) return {};
     Value& exists = x_.round_values_[{Value(), stage_}];
     if (!exists)
-      exists = x_.b_.create<arith::CmpIOp>(x_.loc_, arith::CmpIPredicate::slt, x_.new_loop_.getInductionVar(),
-                                           bounds_[x_.max_stage_ - stage_]);
+      exists = arith::CmpIOp::create(x_.b_, x_.loc_, arith::CmpIPredicate::slt, x_.new_loop_.getInductionVar(),
+                                     bounds_[x_.max_stage_ - stage_]);
     return exists;
   }
   Value Place(int size) override { return places_.lookup(size); }
@@ -251,7 +251,7 @@ ForOp Expander::EmitLoop() {
   for (auto& [aged, argument] : carried_) inits.push_back(InIteration(aged.first, max_stage_ - aged.second));
   for (int size : rings_) inits.push_back(I32(max_stage_ % size));
   for (int rounds = 0; rounds <= max_stage_; ++rounds) bounds.push_back(bounds_.Get(b_, rounds));
-  new_loop_ = b_.create<ForOp>(loc_, loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep(), inits);
+  new_loop_ = ForOp::create(b_, loc_, loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep(), inits);
   new_loop_->setAttrs(loop_->getAttrs());
   if (inits.empty()) new_loop_.getBody()->getTerminator()->erase();
   b_.setInsertionPointToEnd(new_loop_.getBody());
@@ -260,9 +260,9 @@ ForOp Expander::EmitLoop() {
   llvm::DenseMap<int, Value> places, oldest;
   for (int size : rings_) {
     Value place = places[size] = *argument++;
-    Value next = b_.create<arith::AddIOp>(loc_, place, I32(1));
-    Value wraps = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, next, I32(size));
-    oldest[size] = b_.create<arith::SelectOp>(loc_, wraps, I32(0), next);
+    Value next = arith::AddIOp::create(b_, loc_, place, I32(1));
+    Value wraps = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, next, I32(size));
+    oldest[size] = arith::SelectOp::create(b_, loc_, wraps, I32(0), next);
   }
   for (const LoopStep& step : steps_) {
     RoundContext context(*this, step.stage, bounds, places, oldest);
@@ -274,7 +274,7 @@ ForOp Expander::EmitLoop() {
     yields.push_back(own ? AtAge(YieldedFor(own), age) : AtAge(value, age - 1));
   }
   for (int size : rings_) yields.push_back(oldest[size]);
-  b_.create<mlir::scf::YieldOp>(loc_, yields);
+  mlir::scf::YieldOp::create(b_, loc_, yields);
   for (auto [index, old_argument] : llvm::enumerate(loop_.getRegionIterArgs())) {
     auto position = carried_.find({old_argument, max_stage_});
     if (position != carried_.end())

@@ -81,23 +81,23 @@ bool IsCarriable(Type type) {
 }
 
 Value Constant(OpBuilder& b, Location loc, Type type, int64_t value) {
-  return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(type, value));
+  return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
 }
 
 Value Compare(OpBuilder& b, Location loc, arith::CmpIPredicate predicate, Value l, Value r) {
-  return b.create<arith::CmpIOp>(loc, predicate, l, r);
+  return arith::CmpIOp::create(b, loc, predicate, l, r);
 }
 
 // 64 bits to the type of a counter.
 Value Narrow(OpBuilder& b, Location loc, Type type, Value value) {
-  if (type.isIndex()) return b.create<arith::IndexCastUIOp>(loc, type, value);
-  if (type.getIntOrFloatBitWidth() < 64) return b.create<arith::TruncIOp>(loc, type, value);
+  if (type.isIndex()) return arith::IndexCastUIOp::create(b, loc, type, value);
+  if (type.getIntOrFloatBitWidth() < 64) return arith::TruncIOp::create(b, loc, type, value);
   return value;
 }
 
 // With a block in both regions, which wait for their yields.
 IfOp CreateBranch(OpBuilder& b, Location loc, mlir::ValueRange results, Value condition) {
-  auto branch = b.create<IfOp>(loc, results.getTypes(), condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto branch = IfOp::create(b, loc, results.getTypes(), condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
   for (mlir::Block* block : {branch.thenBlock(), branch.elseBlock()})
     if (!block->empty()) block->back().erase();
   return branch;
@@ -140,7 +140,7 @@ class FusedLoop final {
     inits.push_back(outer_.getLowerBound());
     Value zero = Constant(b_, loc_, i64, 0), one = Constant(b_, loc_, i64, 1);
     inits.push_back(zero);
-    auto fused = b_.create<ForOp>(loc_, zero, total, one, inits);
+    auto fused = ForOp::create(b_, loc_, zero, total, one, inits);
     SetAttributes(fused);
     mlir::ValueRange carried = fused.getRegionIterArgs();
     size_t num_outer = outer_.getNumRegionIterArgs(), num_inner = inner_.getNumRegionIterArgs();
@@ -156,22 +156,22 @@ class FusedLoop final {
     if (Value renamed = renamed_rounds_) inner_rounds = renamed;
     llvm::SmallVector<Value> inner_next = MoveBody(n, inner_rounds);
     for (auto [from, to] : llvm::zip(inner_.getResults(), inner_next)) from.replaceAllUsesWith(to);
-    Value next = b_.create<arith::AddIOp>(loc_, n, one);
-    Value end = is_counted_ ? b_.create<arith::MaxUIOp>(loc_, inner_rounds, one).getResult() : inner_rounds;
+    Value next = arith::AddIOp::create(b_, loc_, n, one);
+    Value end = is_counted_ ? arith::MaxUIOp::create(b_, loc_, inner_rounds, one).getResult() : inner_rounds;
     Value last = Compare(b_, loc_, arith::CmpIPredicate::eq, next, end);
     llvm::SmallVector<Value> yields = MoveEpilogue(last);
     llvm::append_range(yields, inner_next);
     llvm::append_range(yields, live_out_);
-    Value advanced = b_.create<arith::AddIOp>(loc_, counter, outer_.getStep());
-    yields.push_back(b_.create<arith::SelectOp>(loc_, last, advanced, counter));
-    yields.push_back(b_.create<arith::SelectOp>(loc_, last, zero, next));
-    b_.create<YieldOp>(loc_, yields);
+    Value advanced = arith::AddIOp::create(b_, loc_, counter, outer_.getStep());
+    yields.push_back(arith::SelectOp::create(b_, loc_, last, advanced, counter));
+    yields.push_back(arith::SelectOp::create(b_, loc_, last, zero, next));
+    YieldOp::create(b_, loc_, yields);
     b_.setInsertionPointAfter(fused);
     return fused.getResults().take_front(num_outer);
   }
 
  private:
-  Value Poison(Type type) { return b_.create<mlir::ub::PoisonOp>(loc_, type, mlir::ub::PoisonAttr()); }
+  Value Poison(Type type) { return mlir::ub::PoisonOp::create(b_, loc_, type, mlir::ub::PoisonAttr()); }
 
   // Puts the number of the inner rounds at the end of the prologue, with the bounds that change.
   Value CountInnerRounds() {
@@ -229,8 +229,8 @@ class FusedLoop final {
   // Gives what the inner loop carries on.
   llvm::SmallVector<Value> MoveBody(Value n, Value inner_rounds) {
     Location loc = inner_.getLoc();
-    Value distance = b_.create<arith::MulIOp>(loc, Narrow(b_, loc, inner_.getStep().getType(), n), inner_.getStep());
-    Value counter = b_.create<arith::AddIOp>(loc, inner_.getLowerBound(), distance);
+    Value distance = arith::MulIOp::create(b_, loc, Narrow(b_, loc, inner_.getStep().getType(), n), inner_.getStep());
+    Value counter = arith::AddIOp::create(b_, loc, inner_.getLowerBound(), distance);
     inner_.getInductionVar().replaceAllUsesWith(counter);
     llvm::SmallVector<Value> yielded(inner_.getYieldedValues());
     mlir::Block* body = inner_.getBody();
@@ -265,7 +265,7 @@ class FusedLoop final {
   void EndBlock(mlir::Block* block, llvm::ArrayRef<Value> values) {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToEnd(block);
-    b_.create<YieldOp>(loc_, values);
+    YieldOp::create(b_, loc_, values);
   }
 
   ForOp outer_, inner_;
@@ -294,12 +294,12 @@ void FuseIfRuns(OpBuilder& b, ForOp outer, ForOp inner, Value total, Value inner
   IfOp branch = CreateBranch(b, loc, outer.getResults(), runs);
   outer.replaceAllUsesWith(branch.getResults());
   b.setInsertionPointToEnd(branch.elseBlock());
-  b.create<YieldOp>(loc, CloneWithoutInner(b, outer));
+  YieldOp::create(b, loc, CloneWithoutInner(b, outer));
   outer->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
   mlir::ValueRange results = FusedLoop(outer, inner).Create(total, inner_rounds);
   outer.erase();
   b.setInsertionPointToEnd(branch.thenBlock());
-  b.create<YieldOp>(loc, results);
+  YieldOp::create(b, loc, results);
 }
 
 void Fuse(ForOp outer) {
@@ -319,7 +319,7 @@ void Fuse(ForOp outer) {
   }
   SinkIntoEpilogue(outer, inner);
   Value inner_rounds = CountRounds(b, inner);
-  Value total = b.create<arith::MulIOp>(outer.getLoc(), CountRounds(b, outer), inner_rounds);
+  Value total = arith::MulIOp::create(b, outer.getLoc(), CountRounds(b, outer), inner_rounds);
   if (!CertainlyRuns(inner)) return FuseIfRuns(b, outer, inner, total, inner_rounds);
   outer.replaceAllUsesWith(FusedLoop(outer, inner).Create(total, inner_rounds));
   outer.erase();

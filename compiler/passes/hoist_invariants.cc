@@ -49,10 +49,10 @@ bool IsInvariant(tt::LoadOp load, ForOp loop) {
 // The load's mask, and the loop's condition to be entered.
 Value GuardedMask(mlir::OpBuilder& b, tt::LoadOp load, ForOp loop) {
   Value enters =
-      b.create<arith::CmpIOp>(loop.getLoc(), arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
+      arith::CmpIOp::create(b, loop.getLoc(), arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
   if (auto type = llvm::dyn_cast<RankedTensorType>(tt::MaskTypeOf(load.getPtr().getType())))
-    enters = b.create<tt::SplatOp>(load.getLoc(), type, enters);
-  return load.getMask() ? b.create<arith::AndIOp>(load.getLoc(), load.getMask(), enters).getResult() : enters;
+    enters = tt::SplatOp::create(b, load.getLoc(), type, enters);
+  return load.getMask() ? arith::AndIOp::create(b, load.getLoc(), load.getMask(), enters).getResult() : enters;
 }
 
 void HoistLoads(ForOp loop) {

@@ -25,7 +25,10 @@ struct InsertBarriersPass : impl::InsertBarriersPassBase<InsertBarriersPass> {
     for (auto function : getOperation().getOps<tt::FuncOp>()) {
       auto places = FindMissingBarriers(function);
       if (failed(places)) return signalPassFailure();
-      for (mlir::Operation* op : *places) mlir::OpBuilder(op).create<ttg::BarrierOp>(op->getLoc(), "local");
+      for (mlir::Operation* op : *places) {
+        mlir::OpBuilder b(op);
+        ttg::BarrierOp::create(b, op->getLoc(), "local");
+      }
     }
   }
 };

@@ -325,7 +325,7 @@ class EncodingGraph final {
     Operation* user = operand.getOwner();
     mlir::OpBuilder builder(user);
     auto wanted = RankedTensorType::get(type.getShape(), type.getElementType(), encoding);
-    operand.set(builder.create<ttg::ConvertLayoutOp>(operand.get().getLoc(), wanted, operand.get()));
+    operand.set(ttg::ConvertLayoutOp::create(builder, operand.get().getLoc(), wanted, operand.get()));
   }
 
   tt::FuncOp func_;

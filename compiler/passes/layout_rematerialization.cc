@@ -204,7 +204,7 @@ class ConversionMover final {
     auto choice = choices_.find({value, encoding});
     if (choice == choices_.end() || !choice->second.recompute)
       return made_[{value, encoding}] =
-                 builder.create<ttg::ConvertLayoutOp>(value.getLoc(), WithEncoding(value, encoding), value);
+                 ttg::ConvertLayoutOp::create(builder, value.getLoc(), WithEncoding(value, encoding), value);
     if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return Carry(argument, encoding);
     return Recompute(value, encoding, builder);
   }
@@ -219,8 +219,8 @@ class ConversionMover final {
     unsigned added = inits.size();
     inits.push_back(init);
     mlir::OpBuilder builder(old_loop);
-    auto loop = builder.create<mlir::scf::ForOp>(old_loop.getLoc(), old_loop.getLowerBound(), old_loop.getUpperBound(),
-                                                 old_loop.getStep(), inits);
+    auto loop = mlir::scf::ForOp::create(builder, old_loop.getLoc(), old_loop.getLowerBound(), old_loop.getUpperBound(),
+                                         old_loop.getStep(), inits);
     loop->setDiscardableAttrs(old_loop->getDiscardableAttrDictionary());
     loop.getRegion().takeBody(old_loop.getRegion());
     Retire(old_loop, loop);

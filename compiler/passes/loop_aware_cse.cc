@@ -137,7 +137,7 @@ void MergeCarried(ForOp loop) {
   for (auto [i, init] : llvm::enumerate(loop.getInitArgs()))
     if (!merged[i]) inits.push_back(init);
   mlir::OpBuilder b(loop);
-  auto narrow = b.create<ForOp>(loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+  auto narrow = ForOp::create(b, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
   narrow->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   for (unsigned i : merged.set_bits()) loop.getRegionIterArg(i).replaceAllUsesWith(loop.getRegionIterArg(first[i]));
   llvm::BitVector arguments(1);  // the induction variable stays

@@ -21,7 +21,7 @@ using mlir::scf::ForOp;
 using mlir::scf::YieldOp;
 
 Value Constant(OpBuilder& b, Location loc, Type type, int64_t value) {
-  return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(type, value));
+  return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
 }
 
 // The rounds of a loop between these bounds, as i64.
@@ -29,17 +29,17 @@ Value Rounds(OpBuilder& b, Location loc, Value lower, Value upper, Value step) {
   Type type = lower.getType();
   Value one = Constant(b, loc, type, 1);
   // A loop that runs never may have any step.
-  if (!mlir::getConstantIntValue(step)) step = b.create<arith::MaxSIOp>(loc, step, one);
-  Value last = b.create<arith::SubIOp>(loc, b.create<arith::SubIOp>(loc, upper, lower), one);
-  Value rounds = b.create<arith::DivUIOp>(loc, last, step);
+  if (!mlir::getConstantIntValue(step)) step = arith::MaxSIOp::create(b, loc, step, one);
+  Value last = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), one);
+  Value rounds = arith::DivUIOp::create(b, loc, last, step);
   if (type.isIndex()) {
-    rounds = b.create<arith::IndexCastUIOp>(loc, b.getI64Type(), rounds);
+    rounds = arith::IndexCastUIOp::create(b, loc, b.getI64Type(), rounds);
   } else if (type.getIntOrFloatBitWidth() < 64) {
-    rounds = b.create<arith::ExtUIOp>(loc, b.getI64Type(), rounds);
+    rounds = arith::ExtUIOp::create(b, loc, b.getI64Type(), rounds);
   }
-  rounds = b.create<arith::AddIOp>(loc, rounds, Constant(b, loc, b.getI64Type(), 1));
-  Value runs = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lower, upper);
-  return b.create<arith::SelectOp>(loc, runs, rounds, Constant(b, loc, b.getI64Type(), 0));
+  rounds = arith::AddIOp::create(b, loc, rounds, Constant(b, loc, b.getI64Type(), 1));
+  Value runs = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, lower, upper);
+  return arith::SelectOp::create(b, loc, runs, rounds, Constant(b, loc, b.getI64Type(), 0));
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ bool HoistBounds(ForOp outer, llvm::ArrayRef<Operation*> slice, ForOp inner) {
 Value CountAllRounds(OpBuilder& b, ForOp outer, ForOp inner, llvm::ArrayRef<Operation*> slice) {
   Location loc = outer.getLoc();
   Value zero = Constant(b, loc, b.getI64Type(), 0), one = Constant(b, loc, b.getI64Type(), 1);
-  auto count = b.create<ForOp>(loc, outer.getLowerBound(), outer.getUpperBound(), outer.getStep(), zero);
+  auto count = ForOp::create(b, loc, outer.getLowerBound(), outer.getUpperBound(), outer.getStep(), zero);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(count.getBody());
   IRMapping mapping;
@@ -90,8 +90,8 @@ Value CountAllRounds(OpBuilder& b, ForOp outer, ForOp inner, llvm::ArrayRef<Oper
   for (Operation* op : slice) b.clone(*op, mapping);
   auto mapped = [&](Value value) { return mapping.lookupOrDefault(value); };
   Value rounds = Rounds(b, loc, mapped(inner.getLowerBound()), mapped(inner.getUpperBound()), mapped(inner.getStep()));
-  rounds = b.create<arith::MaxUIOp>(loc, rounds, one);
-  b.create<YieldOp>(loc, b.create<arith::AddIOp>(loc, count.getRegionIterArg(0), rounds).getResult());
+  rounds = arith::MaxUIOp::create(b, loc, rounds, one);
+  YieldOp::create(b, loc, arith::AddIOp::create(b, loc, count.getRegionIterArg(0), rounds).getResult());
   return count.getResult(0);
 }
 

@@ -83,7 +83,7 @@ void AddNeutralFinalPasses(mlir::OpPassManager& pm) {
 
 void AddNeutralLlirPasses(mlir::OpPassManager& pm) {
   // Lowering takes blocks and branches only; the analyses of shared memory work on them too.
-  pm.addPass(mlir::createConvertSCFToCFPass());
+  pm.addPass(mlir::createSCFToControlFlowPass());
   // Its conversions may need shared memory.
   pm.addPass(createUntangleAxisPass());
   // Offsets first: whether two accesses can meet depends on where their buffers lie.

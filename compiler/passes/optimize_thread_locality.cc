@@ -133,8 +133,8 @@ Value Reshape(mlir::OpBuilder& b, Value value, llvm::ArrayRef<int64_t> shape) {
   if (type.getShape() == shape) return value;
   Attribute encoding = ttg::ReshapeEncoding(type.getEncoding(), type.getShape(), shape);
   if (!encoding) return {};
-  return b.create<tt::ReshapeOp>(value.getLoc(), RankedTensorType::get(shape, type.getElementType(), encoding), value,
-                                 false, false);
+  return tt::ReshapeOp::create(b, value.getLoc(), RankedTensorType::get(shape, type.getElementType(), encoding), value,
+                               false, false);
 }
 
 Value Transpose(mlir::OpBuilder& b, Value value, llvm::ArrayRef<int32_t> order) {
@@ -144,8 +144,8 @@ Value Transpose(mlir::OpBuilder& b, Value value, llvm::ArrayRef<int32_t> order) 
   for (int32_t dim : order) shape.push_back(type.getDimSize(dim));
   Attribute encoding = ttg::TransEncoding(type.getEncoding(), type.getShape(), order);
   if (!encoding) return {};
-  return b.create<tt::TransOp>(value.getLoc(), RankedTensorType::get(shape, type.getElementType(), encoding), value,
-                               order);
+  return tt::TransOp::create(b, value.getLoc(), RankedTensorType::get(shape, type.getElementType(), encoding), value,
+                             order);
 }
 
 // A reduction as `like`, of another tensor along another axis.
@@ -157,7 +157,7 @@ Value Reduce(mlir::OpBuilder& b, tt::ReduceOp like, Value value, unsigned axis) 
   auto parent = llvm::cast<ttg::DistributedEncoding>(type.getEncoding());
   if (!shape.empty())
     result = RankedTensorType::get(shape, result, ttg::SliceEncodingAttr::get(b.getContext(), axis, parent));
-  auto made = b.create<tt::ReduceOp>(like.getLoc(), mlir::TypeRange(result), mlir::ValueRange(value), axis);
+  auto made = tt::ReduceOp::create(b, like.getLoc(), mlir::TypeRange(result), mlir::ValueRange(value), axis);
   mlir::IRMapping mapping;
   like.getCombineOp().cloneInto(&made.getCombineOp(), mapping);
   // What was said not to overflow in one order may do so in another.
@@ -213,7 +213,7 @@ ForOp Rewrite(ForOp loop, Accumulation sum, llvm::ArrayRef<BitGroup> groups) {
   auto type = llvm::cast<RankedTensorType>(part.getType());
   mlir::TypedAttr neutral = NeutralElement(sum.reduce.SingleCombiner());
   b.setInsertionPoint(loop);
-  Value start = b.create<arith::ConstantOp>(loop.getLoc(), mlir::DenseElementsAttr::get(type, Attribute(neutral)));
+  Value start = arith::ConstantOp::create(b, loop.getLoc(), mlir::DenseElementsAttr::get(type, Attribute(neutral)));
   auto yields = [&](mlir::OpBuilder& inner, mlir::Location, llvm::ArrayRef<mlir::BlockArgument> added) {
     inner.setInsertionPoint(sum.op);
     return llvm::SmallVector<Value>{Combine(inner, sum.op, added[0], part)};
@@ -226,7 +226,7 @@ ForOp Rewrite(ForOp loop, Accumulation sum, llvm::ArrayRef<BitGroup> groups) {
   b.setInsertionPointAfter(wide);
   Value all = Reduce(b, sum.reduce, wide.getResults().back(), sum.reduce.getAxis());
   if (all.getType() != total.getType())
-    all = b.create<ttg::ConvertLayoutOp>(all.getLoc(), llvm::cast<RankedTensorType>(total.getType()), all);
+    all = ttg::ConvertLayoutOp::create(b, all.getLoc(), llvm::cast<RankedTensorType>(total.getType()), all);
   Value result = Combine(b, sum.op, total, all);
   total.replaceAllUsesExcept(result, result.getDefiningOp());
   sum.op->erase();

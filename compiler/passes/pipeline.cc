@@ -130,14 +130,14 @@ Value MakeRing(OpBuilder& b, mlir::Location loc, const BufferedLoad& buffered) {
   RankedTensorType type = buffered.Type();
   llvm::SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin(), buffered.Size());
-  return b.create<ttg::LocalAllocOp>(loc, BufferType(shape, type.getElementType(), BufferEncoding(buffered)),
-                                     /*src=*/Value(), /*alignment=*/mlir::IntegerAttr());
+  return ttg::LocalAllocOp::create(b, loc, BufferType(shape, type.getElementType(), BufferEncoding(buffered)),
+                                   /*src=*/Value(), /*alignment=*/mlir::IntegerAttr());
 }
 
 Value BufferAt(OpBuilder& b, mlir::Location loc, Value ring, Value place) {
   auto type = llvm::cast<ttg::MemDescType>(ring.getType());
-  return b.create<ttg::MemDescIndexOp>(
-      loc, BufferType(type.getShape().drop_front(), type.getElementType(), type.getEncoding()), ring, place);
+  return ttg::MemDescIndexOp::create(
+      b, loc, BufferType(type.getShape().drop_front(), type.getElementType(), type.getEncoding()), ring, place);
 }
 
 mlir::Attribute TransposedEncoding(mlir::Attribute buffer, llvm::ArrayRef<int32_t> order) {
@@ -161,19 +161,19 @@ Value Transposed(OpBuilder& b, mlir::Location loc, Value buffer, llvm::ArrayRef<
   llvm::SmallVector<int64_t> shape;
   for (int32_t from : order) shape.push_back(type.getShape()[from]);
   mlir::Attribute encoding = TransposedEncoding(type.getEncoding(), order);
-  return b.create<ttg::MemDescTransOp>(loc, BufferType(shape, type.getElementType(), encoding), buffer, order);
+  return ttg::MemDescTransOp::create(b, loc, BufferType(shape, type.getElementType(), encoding), buffer, order);
 }
 
 // `condition` for all elements of `type`, a type of masks.
 Value Spread(OpBuilder& b, mlir::Location loc, Value condition, mlir::Type type) {
-  return llvm::isa<RankedTensorType>(type) ? b.create<tt::SplatOp>(loc, type, condition).getResult() : condition;
+  return llvm::isa<RankedTensorType>(type) ? tt::SplatOp::create(b, loc, type, condition).getResult() : condition;
 }
 
 // `mask`, which may be null, and in iterations that there are; null: always.
 Value GuardedMask(OpBuilder& b, tt::LoadOp load, Value mask, Value exists) {
   if (!exists) return mask;
   Value guard = Spread(b, load.getLoc(), exists, tt::MaskTypeOf(load.getPtr().getType()));
-  return mask ? b.create<arith::AndIOp>(load.getLoc(), mask, guard).getResult() : guard;
+  return mask ? arith::AndIOp::create(b, load.getLoc(), mask, guard).getResult() : guard;
 }
 
 LoopStep CopyStep(const BufferedLoad& buffered) {
@@ -187,9 +187,9 @@ LoopStep CopyStep(const BufferedLoad& buffered) {
     Value mask = load.getMask() ? context.Get(load.getMask()) : Value();
     mask = GuardedMask(b, load, mask, context.Exists());
     Value buffer = BufferAt(b, loc, ring, context.Place(size));
-    b.create<ttg::AsyncCopyGlobalToLocalOp>(loc, ttg::AsyncTokenType::get(b.getContext()), context.Get(load.getPtr()),
-                                            buffer, mask, /*other=*/Value(), load.getCache(), load.getEvict(),
-                                            /*isVolatile=*/false, /*contiguity=*/1);
+    ttg::AsyncCopyGlobalToLocalOp::create(b, loc, ttg::AsyncTokenType::get(b.getContext()), context.Get(load.getPtr()),
+                                          buffer, mask, /*other=*/Value(), load.getCache(), load.getEvict(),
+                                          /*isVolatile=*/false, /*contiguity=*/1);
     return llvm::SmallVector<Value>();
   };
   return step;
@@ -205,9 +205,9 @@ LoopStep ReadStep(const BufferedLoad& buffered, const BufferRead& read) {
   step.emit = [=, ring = buffered.ring, size = buffered.Size()](OpBuilder& b, StepContext& context) mutable {
     mlir::Location loc = load.getLoc();
     Value buffer = Transposed(b, loc, BufferAt(b, loc, ring, context.OldestPlace(size)), read.order);
-    Value value = b.create<ttg::LocalLoadOp>(loc, read.defines.getType(), buffer, /*token=*/Value());
+    Value value = ttg::LocalLoadOp::create(b, loc, read.defines.getType(), buffer, /*token=*/Value());
     if (has_fill)
-      value = b.create<arith::SelectOp>(loc, context.Get(load.getMask()), value, context.Get(load.getOther()));
+      value = arith::SelectOp::create(b, loc, context.Get(load.getMask()), value, context.Get(load.getOther()));
     return llvm::SmallVector<Value>{value};
   };
   return step;
@@ -225,9 +225,9 @@ void Guard(OpBuilder& b, Operation* op, Value exists) {
     return load.getMaskMutable().assign(GuardedMask(b, load, load.getMask(), exists));
   mlir::Location loc = op->getLoc();
   mlir::Type type = op->getResult(0).getType();
-  Value one = b.create<arith::ConstantOp>(loc, b.getOneAttr(type));
+  Value one = arith::ConstantOp::create(b, loc, b.getOneAttr(type));
   Value condition = Spread(b, loc, exists, tt::WithElement(type, b.getI1Type()));
-  op->setOperand(1, b.create<arith::SelectOp>(loc, condition, op->getOperand(1), one));
+  op->setOperand(1, arith::SelectOp::create(b, loc, condition, op->getOperand(1), one));
 }
 
 LoopStep PlainStep(Operation* op, int stage) {
@@ -264,12 +264,12 @@ class LoopPipeliner final {
     b.setInsertionPointAfter(expanded);
     // The copies of iterations that are not there write zeros all the same.
     Wait(b, expanded.getLoc(), 0);
-    for (auto& [op, buffered] : buffered_) b.create<ttg::LocalDeallocOp>(expanded.getLoc(), buffered.ring);
+    for (auto& [op, buffered] : buffered_) ttg::LocalDeallocOp::create(b, expanded.getLoc(), buffered.ring);
   }
 
  private:
   static void Wait(OpBuilder& b, mlir::Location loc, int num) {
-    b.create<ttg::AsyncWaitOp>(loc, ttg::AsyncTokenType::get(b.getContext()), mlir::ValueRange(), num);
+    ttg::AsyncWaitOp::create(b, loc, ttg::AsyncTokenType::get(b.getContext()), mlir::ValueRange(), num);
   }
 
   void FindBufferedLoads(OpBuilder& b) {
@@ -302,7 +302,7 @@ class LoopPipeliner final {
     if (buffered_.empty()) return steps;
     LoopStep commit;  // in every round from the first on, so that groups count rounds
     commit.emit = [loc = loop_.getLoc()](OpBuilder& b, StepContext&) {
-      b.create<ttg::AsyncCommitGroupOp>(loc, ttg::AsyncTokenType::get(b.getContext()), mlir::ValueRange());
+      ttg::AsyncCommitGroupOp::create(b, loc, ttg::AsyncTokenType::get(b.getContext()), mlir::ValueRange());
       return llvm::SmallVector<Value>();
     };
     steps.insert(steps.begin() + end_of_copies, commit);

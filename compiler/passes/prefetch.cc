@@ -75,8 +75,8 @@ struct LoadedOperand {
                                       whole.getMemorySpace(), whole.getMutableMemory(), whole.getAllocShape());
     ttg::LocalLoadOp old = load;
     mlir::Location loc = old.getLoc();
-    Value part = b.create<ttg::MemDescSubsliceOp>(loc, type, buffer, offsets);
-    Value value = b.create<ttg::LocalLoadOp>(loc, SliceType(old.getType(), index, size), part, /*token=*/Value());
+    Value part = ttg::MemDescSubsliceOp::create(b, loc, type, buffer, offsets);
+    Value value = ttg::LocalLoadOp::create(b, loc, SliceType(old.getType(), index, size), part, /*token=*/Value());
     for (Operation* conversion : conversions) {
       mlir::IRMapping mapping;
       mapping.map(conversion->getOperand(0), value);
@@ -201,8 +201,8 @@ class LoopPrefetcher final {
         next_x = sliced.a.Slice(b, load_a.getSrc(), next, next_size);
         next_y = sliced.b.Slice(b, load_b.getSrc(), next, next_size);
       }
-      sum = b.create<tt::DotOp>(dot.getLoc(), sum.getType(), x, y, sum, dot.getInputPrecision(),
-                                dot.getMaxNumImpreciseAcc());
+      sum = tt::DotOp::create(b, dot.getLoc(), sum.getType(), x, y, sum, dot.getInputPrecision(),
+                              dot.getMaxNumImpreciseAcc());
       x = next_x, y = next_y;
       first = next, size = next_size;
     }

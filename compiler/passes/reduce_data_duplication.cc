@@ -42,7 +42,7 @@ void Rewrite(ttg::ConvertLayoutOp convert) {
   auto type =
       ttg::MemDescType::get(b.getContext(), from.getShape(), from.getElementType(), shared,
                             ttg::SharedMemorySpaceAttr::get(b.getContext()), /*mutableMemory=*/false, from.getShape());
-  auto buffer = b.create<ttg::LocalAllocOp>(convert.getLoc(), type, convert.getSrc(), mlir::IntegerAttr());
+  auto buffer = ttg::LocalAllocOp::create(b, convert.getLoc(), type, convert.getSrc(), mlir::IntegerAttr());
   // At the first use, so that one barrier serves the buffers of both operands, which then also lie side by side.
   mlir::Operation* first = nullptr;
   for (mlir::Operation* user : convert->getUsers())
@@ -50,7 +50,7 @@ void Rewrite(ttg::ConvertLayoutOp convert) {
   bool all_here =
       llvm::all_of(convert->getUsers(), [&](auto* user) { return user->getBlock() == convert->getBlock(); });
   if (first && all_here) b.setInsertionPoint(first);
-  auto load = b.create<ttg::LocalLoadOp>(convert.getLoc(), to, buffer, /*token=*/mlir::Value());
+  auto load = ttg::LocalLoadOp::create(b, convert.getLoc(), to, buffer, /*token=*/mlir::Value());
   convert.replaceAllUsesWith(load.getResult());
   convert.erase();
 }

@@ -64,7 +64,7 @@ Operation* CreateLike(mlir::PatternRewriter& rewriter, Operation* op, mlir::Valu
 // The scalar that `value` is made of.
 Value ScalarOf(mlir::PatternRewriter& rewriter, Value value) {
   if (auto splat = value.getDefiningOp<tt::SplatOp>()) return splat.getSrc();
-  return rewriter.create<mlir::arith::ConstantOp>(value.getLoc(), SplatConstant(value));
+  return mlir::arith::ConstantOp::create(rewriter, value.getLoc(), SplatConstant(value));
 }
 
 struct MoveSplat : public mlir::RewritePattern {
@@ -117,7 +117,7 @@ struct MoveBroadcast : public mlir::RewritePattern {
         operands.push_back(broadcast.getSrc());
       } else {
         mlir::Type type = source.clone(tt::ElementOf(operand.getType()));
-        operands.push_back(rewriter.create<tt::SplatOp>(op->getLoc(), type, ScalarOf(rewriter, operand)));
+        operands.push_back(tt::SplatOp::create(rewriter, op->getLoc(), type, ScalarOf(rewriter, operand)));
       }
     }
     mlir::Type type = op->getResult(0).getType();

@@ -34,9 +34,9 @@ namespace tritond::compiler {
 namespace {
 
 namespace arith = mlir::arith;
+using mlir::ConversionPatternRewriter;
 using mlir::Location;
 using mlir::LogicalResult;
-using mlir::OneToNPatternRewriter;
 using mlir::OpBuilder;
 using mlir::RankedTensorType;
 using mlir::Type;
@@ -94,17 +94,17 @@ Value MaskOf(OpBuilder& b, Location loc, const BlockAccess& access) {
 Value Reshaped(OpBuilder& b, Location loc, Value value, llvm::ArrayRef<int64_t> shape) {
   auto type = llvm::cast<RankedTensorType>(value.getType());
   if (type.getShape() == shape) return value;
-  return b.create<tt::ReshapeOp>(loc, RankedTensorType::get(shape, type.getElementType()), value, false, false);
+  return tt::ReshapeOp::create(b, loc, RankedTensorType::get(shape, type.getElementType()), value, false, false);
 }
 
 // Zeros, or NaNs where the flag says so.
 Value PaddingTensor(OpBuilder& b, Location loc, RankedTensorType type, Value nan_flag) {
-  Value padding = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
+  Value padding = arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
   if (auto element = llvm::dyn_cast<mlir::FloatType>(type.getElementType())) {
     auto nan = b.getFloatAttr(element, llvm::APFloat::getNaN(element.getFloatSemantics()));
-    padding = b.create<arith::SelectOp>(loc, nan_flag, b.create<arith::ConstantOp>(loc, nan), padding);
+    padding = arith::SelectOp::create(b, loc, nan_flag, arith::ConstantOp::create(b, loc, nan), padding);
   }
-  return b.create<tt::SplatOp>(loc, type, padding);
+  return tt::SplatOp::create(b, loc, type, padding);
 }
 
 // f32 to the nearest tf32 (10 bits of mantissa), ties away from zero, where the flag says so. NaNs stay.
@@ -113,13 +113,13 @@ Value Rounded(OpBuilder& b, Location loc, Value value, Value flag) {
   if (!type.getElementType().isF32() || mlir::matchPattern(flag, mlir::m_Zero())) return value;
   auto bits_type = RankedTensorType::get(type.getShape(), b.getI32Type());
   auto constant = [&](uint32_t bits) -> Value {
-    return b.create<arith::ConstantOp>(loc, mlir::DenseElementsAttr::get(bits_type, llvm::APInt(32, bits)));
+    return arith::ConstantOp::create(b, loc, mlir::DenseElementsAttr::get(bits_type, llvm::APInt(32, bits)));
   };
-  Value bits = b.create<tt::BitcastOp>(loc, bits_type, value);
-  bits = b.create<arith::AndIOp>(loc, b.create<arith::AddIOp>(loc, bits, constant(0x1000)), constant(0xffffe000));
-  Value nan = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, value, value);
-  Value rounded = b.create<arith::SelectOp>(loc, nan, value, b.create<tt::BitcastOp>(loc, type, bits));
-  return b.create<arith::SelectOp>(loc, flag, rounded, value);
+  Value bits = tt::BitcastOp::create(b, loc, bits_type, value);
+  bits = arith::AndIOp::create(b, loc, arith::AddIOp::create(b, loc, bits, constant(0x1000)), constant(0xffffe000));
+  Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
+  Value rounded = arith::SelectOp::create(b, loc, nan, value, tt::BitcastOp::create(b, loc, type, bits));
+  return arith::SelectOp::create(b, loc, flag, rounded, value);
 }
 
 Value LoadBlock(OpBuilder& b, mlir::Operation* op, mlir::ValueRange parts, const BlockAccess& access,
@@ -128,75 +128,76 @@ Value LoadBlock(OpBuilder& b, mlir::Operation* op, mlir::ValueRange parts, const
   Value pointers = BlockPointers(b, loc, access);
   auto type = llvm::cast<RankedTensorType>(tt::PointeeTypeOf(pointers.getType()));
   Value other = PaddingTensor(b, loc, type, PaddingFlag(parts));
-  auto load = b.create<tt::LoadOp>(loc, pointers, MaskOf(b, loc, access), other, cache, evict);
+  auto load = tt::LoadOp::create(b, loc, pointers, MaskOf(b, loc, access), other, cache, evict);
   load->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   return Reshaped(b, loc, Rounded(b, loc, load, RoundingFlag(parts)), result.getShape());
 }
 
-struct ConvertMake : public mlir::OneToNOpConversionPattern<tt::MakeTensorDescOp> {
-  using OneToNOpConversionPattern::OneToNOpConversionPattern;
-  LogicalResult matchAndRewrite(tt::MakeTensorDescOp op, OpAdaptor adaptor,
-                                OneToNPatternRewriter& rewriter) const final {
-    Type base_type = adaptor.getResultMapping().getConvertedTypes().front();
-    Value base = op.getBase();
-    if (base.getType() != base_type) base = rewriter.create<tt::BitcastOp>(op.getLoc(), base_type, base);
+struct ConvertMake : public mlir::OpConversionPattern<tt::MakeTensorDescOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tt::MakeTensorDescOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter& rewriter) const final {
+    Value base = OnlyPart(adaptor.getBase());
+    Type base_type = tt::PtrType::get(ElementOf(BlockOf(op.getType())));
+    if (base.getType() != base_type) base = tt::BitcastOp::create(rewriter, op.getLoc(), base_type, base);
     llvm::SmallVector<Value> parts{base};
-    parts.append(ExtendToI64(rewriter, op.getLoc(), op.getShape()));
-    parts.append(ExtendToI64(rewriter, op.getLoc(), op.getStrides()));
+    parts.append(ExtendToI64(rewriter, op.getLoc(), OnlyParts(adaptor.getShape())));
+    parts.append(ExtendToI64(rewriter, op.getLoc(), OnlyParts(adaptor.getStrides())));
     for (bool flag : {op.getPadding() == tt::PaddingOption::kNan, false})
-      parts.push_back(rewriter.create<arith::ConstantOp>(op.getLoc(), rewriter.getBoolAttr(flag)));
-    rewriter.replaceOp(op, parts, adaptor.getResultMapping());
+      parts.push_back(arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getBoolAttr(flag)));
+    rewriter.replaceOpWithMultiple(op, {parts});
     return mlir::success();
   }
 };
 
-struct ConvertLoad : public mlir::OneToNOpConversionPattern<tt::DescriptorLoadOp> {
-  using OneToNOpConversionPattern::OneToNOpConversionPattern;
-  LogicalResult matchAndRewrite(tt::DescriptorLoadOp op, OpAdaptor adaptor,
-                                OneToNPatternRewriter& rewriter) const final {
-    BlockAccess access =
-        AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), BlockOf(op.getDesc().getType()), op.getIndices());
+struct ConvertLoad : public mlir::OpConversionPattern<tt::DescriptorLoadOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tt::DescriptorLoadOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter& rewriter) const final {
+    BlockAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), BlockOf(op.getDesc().getType()),
+                                  OnlyParts(adaptor.getIndices()));
     rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access,
                                      llvm::cast<RankedTensorType>(op.getType()), op.getCache(), op.getEvict()));
     return mlir::success();
   }
 };
 
-struct ConvertGather : public mlir::OneToNOpConversionPattern<tt::DescriptorGatherOp> {
-  using OneToNOpConversionPattern::OneToNOpConversionPattern;
-  LogicalResult matchAndRewrite(tt::DescriptorGatherOp op, OpAdaptor adaptor,
-                                OneToNPatternRewriter& rewriter) const final {
+struct ConvertGather : public mlir::OpConversionPattern<tt::DescriptorGatherOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tt::DescriptorGatherOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter& rewriter) const final {
     auto type = llvm::cast<RankedTensorType>(op.getType());
-    BlockAccess access =
-        AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), op.getXOffsets(), op.getYOffset(), type.getDimSize(1));
+    BlockAccess access = AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), OnlyPart(adaptor.getXOffsets()),
+                                    OnlyPart(adaptor.getYOffset()), type.getDimSize(1));
     rewriter.replaceOp(op, LoadBlock(rewriter, op, adaptor.getDesc(), access, type, tt::CacheModifier::kNone,
                                      tt::EvictionPolicy::kNormal));
     return mlir::success();
   }
 };
 
-struct ConvertStore : public mlir::OneToNOpConversionPattern<tt::DescriptorStoreOp> {
-  using OneToNOpConversionPattern::OneToNOpConversionPattern;
-  LogicalResult matchAndRewrite(tt::DescriptorStoreOp op, OpAdaptor adaptor,
-                                OneToNPatternRewriter& rewriter) const final {
+struct ConvertStore : public mlir::OpConversionPattern<tt::DescriptorStoreOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tt::DescriptorStoreOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getDesc().getType());
-    BlockAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, op.getIndices());
-    Value value = Reshaped(rewriter, op.getLoc(), op.getSrc(), block.getShape());
+    BlockAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, OnlyParts(adaptor.getIndices()));
+    Value value = Reshaped(rewriter, op.getLoc(), OnlyPart(adaptor.getSrc()), block.getShape());
     Value pointers = BlockPointers(rewriter, op.getLoc(), access);
     rewriter.replaceOpWithNewOp<tt::StoreOp>(op, pointers, value, MaskOf(rewriter, op.getLoc(), access));
     return mlir::success();
   }
 };
 
-struct ConvertScatter : public mlir::OneToNOpConversionPattern<tt::DescriptorScatterOp> {
-  using OneToNOpConversionPattern::OneToNOpConversionPattern;
-  LogicalResult matchAndRewrite(tt::DescriptorScatterOp op, OpAdaptor adaptor,
-                                OneToNPatternRewriter& rewriter) const final {
+struct ConvertScatter : public mlir::OpConversionPattern<tt::DescriptorScatterOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tt::DescriptorScatterOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter& rewriter) const final {
     int64_t columns = llvm::cast<RankedTensorType>(op.getSrc().getType()).getDimSize(1);
-    BlockAccess access =
-        AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), op.getXOffsets(), op.getYOffset(), columns);
+    BlockAccess access = AccessRows(rewriter, op.getLoc(), adaptor.getDesc(), OnlyPart(adaptor.getXOffsets()),
+                                    OnlyPart(adaptor.getYOffset()), columns);
     Value pointers = BlockPointers(rewriter, op.getLoc(), access);
-    rewriter.replaceOpWithNewOp<tt::StoreOp>(op, pointers, op.getSrc(), MaskOf(rewriter, op.getLoc(), access));
+    rewriter.replaceOpWithNewOp<tt::StoreOp>(op, pointers, OnlyPart(adaptor.getSrc()),
+                                             MaskOf(rewriter, op.getLoc(), access));
     return mlir::success();
   }
 };
@@ -235,13 +236,13 @@ std::optional<Combination> CombinationOf(tt::DescriptorReduceKind kind, RankedTe
   }
 }
 
-struct ConvertReduce : public mlir::OneToNOpConversionPattern<tt::DescriptorReduceOp> {
-  using OneToNOpConversionPattern::OneToNOpConversionPattern;
-  LogicalResult matchAndRewrite(tt::DescriptorReduceOp op, OpAdaptor adaptor,
-                                OneToNPatternRewriter& rewriter) const final {
+struct ConvertReduce : public mlir::OpConversionPattern<tt::DescriptorReduceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tt::DescriptorReduceOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getDesc().getType());
-    BlockAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, op.getIndices());
-    Value value = Reshaped(rewriter, op.getLoc(), op.getSrc(), block.getShape());
+    BlockAccess access = AccessAt(rewriter, op.getLoc(), adaptor.getDesc(), block, OnlyParts(adaptor.getIndices()));
+    Value value = Reshaped(rewriter, op.getLoc(), OnlyPart(adaptor.getSrc()), block.getShape());
     Value pointers = BlockPointers(rewriter, op.getLoc(), access), mask = MaskOf(rewriter, op.getLoc(), access);
     Combination combination = *CombinationOf(op.getKind(), block);
     if (combination.without_sign == combination.with_sign) {
@@ -255,8 +256,8 @@ struct ConvertReduce : public mlir::OneToNOpConversionPattern<tt::DescriptorRedu
 
  private:
   static void Combine(OpBuilder& b, Location loc, tt::RmwOp rmw, Value pointers, Value value, Value mask) {
-    b.create<tt::AtomicRMWOp>(loc, value.getType(), rmw, pointers, value, mask, tt::MemSemantic::kRelaxed,
-                              tt::MemSyncScope::kGpu);
+    tt::AtomicRMWOp::create(b, loc, value.getType(), rmw, pointers, value, mask, tt::MemSemantic::kRelaxed,
+                            tt::MemSyncScope::kGpu);
   }
 
   static void CombineBySign(OpBuilder& b, Location loc, Combination combination, Value pointers, Value value,
@@ -264,14 +265,14 @@ struct ConvertReduce : public mlir::OneToNOpConversionPattern<tt::DescriptorRedu
     auto type = llvm::cast<RankedTensorType>(value.getType());
     Type integer = b.getIntegerType(type.getElementTypeBitWidth());
     auto bits_type = RankedTensorType::get(type.getShape(), integer);
-    Value bits = b.create<tt::BitcastOp>(loc, bits_type, value);
+    Value bits = tt::BitcastOp::create(b, loc, bits_type, value);
     Value words =
-        b.create<tt::BitcastOp>(loc, RankedTensorType::get(type.getShape(), tt::PtrType::get(integer)), pointers);
-    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(bits_type));
+        tt::BitcastOp::create(b, loc, RankedTensorType::get(type.getShape(), tt::PtrType::get(integer)), pointers);
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(bits_type));
     for (auto [sign, rmw] : {std::pair(arith::CmpIPredicate::sge, combination.without_sign),
                              std::pair(arith::CmpIPredicate::slt, combination.with_sign)}) {
-      Value here = b.create<arith::CmpIOp>(loc, sign, bits, zero);
-      Combine(b, loc, rmw, words, bits, b.create<arith::AndIOp>(loc, mask, here));
+      Value here = arith::CmpIOp::create(b, loc, sign, bits, zero);
+      Combine(b, loc, rmw, words, bits, arith::AndIOp::create(b, loc, mask, here));
     }
   }
 };
@@ -325,10 +326,10 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
     divisible(kernel.first, kAlignmentBytes);
     int element_bytes = std::max(1u, ElementOf(kernel.block).getIntOrFloatBitWidth() / 8);
     for (unsigned i = 0; i + 1 < rank; ++i) divisible(strides + i, std::max(1, kAlignmentBytes / element_bytes));
-    Value one = b.create<arith::ConstantOp>(func.getLoc(), b.getI64IntegerAttr(1));
+    Value one = arith::ConstantOp::create(b, func.getLoc(), b.getI64IntegerAttr(1));
     func.getArgument(first_flag - 1).replaceAllUsesWith(one);
     for (int i = flags; i < kNumFlags; ++i) {
-      Value off = b.create<arith::ConstantOp>(func.getLoc(), b.getBoolAttr(false));
+      Value off = arith::ConstantOp::create(b, func.getLoc(), b.getBoolAttr(false));
       func.getArgument(first_flag + i).replaceAllUsesWith(off);
       erased.set(first_flag + i);
     }
@@ -343,15 +344,13 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
         failed(CheckReductions()))
       return signalPassFailure();
     std::vector<KernelDescriptor> kernels = FindKernelDescriptors();
-    mlir::OneToNTypeConverter converter;
+    mlir::TypeConverter converter;
     converter.addConversion([](Type type) { return type; });
     converter.addConversion(PartsOf);
     mlir::RewritePatternSet patterns(&getContext());
-    PopulateCarrierPatterns(converter, patterns);
     patterns.add<ConvertMake, ConvertLoad, ConvertGather, ConvertStore, ConvertScatter, ConvertReduce>(converter,
                                                                                                        &getContext());
-    if (failed(mlir::applyPartialOneToNConversion(getOperation(), converter, std::move(patterns))))
-      return signalPassFailure();
+    if (failed(TakeApart(getOperation(), converter, std::move(patterns)))) return signalPassFailure();
     for (size_t i = 0; i < kernels.size();) {
       tt::FuncOp func = kernels[i].func;
       llvm::BitVector erased(func.getNumArguments());

@@ -26,8 +26,8 @@ namespace tritond::compiler {
 
 namespace {
 
+using mlir::ConversionPatternRewriter;
 using mlir::LogicalResult;
-using mlir::OneToNPatternRewriter;
 using mlir::RankedTensorType;
 using mlir::Type;
 using mlir::Value;
@@ -63,41 +63,43 @@ Value PaddingTensor(mlir::OpBuilder& b, mlir::Location loc, RankedTensorType typ
   auto float_type = llvm::dyn_cast<mlir::FloatType>(element);
   if (float_type && padding == tt::PaddingOption::kNan)
     value = b.getFloatAttr(element, llvm::APFloat::getNaN(float_type.getFloatSemantics()));
-  if (value) return b.create<mlir::arith::ConstantOp>(loc, mlir::DenseElementsAttr::get(type, value));
+  if (value) return mlir::arith::ConstantOp::create(b, loc, mlir::DenseElementsAttr::get(type, value));
   // Pointers have no constants.
-  Value zero = b.create<mlir::arith::ConstantOp>(loc, b.getI64IntegerAttr(0));
-  return b.create<tt::SplatOp>(loc, type, b.create<tt::IntToPtrOp>(loc, element, zero));
+  Value zero = mlir::arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
+  return tt::SplatOp::create(b, loc, type, tt::IntToPtrOp::create(b, loc, element, zero));
 }
 
-struct ConvertMake : public mlir::OneToNOpConversionPattern<tt::MakeTensorPtrOp> {
-  using OneToNOpConversionPattern::OneToNOpConversionPattern;
-  LogicalResult matchAndRewrite(tt::MakeTensorPtrOp op, OpAdaptor adaptor,
-                                OneToNPatternRewriter& rewriter) const final {
-    llvm::SmallVector<Value> parts{op.getBase()};
-    parts.append(op.getShape().begin(), op.getShape().end());
-    parts.append(op.getStrides().begin(), op.getStrides().end());
-    parts.append(ExtendToI64(rewriter, op.getLoc(), op.getOffsets()));
-    rewriter.replaceOp(op, parts, adaptor.getResultMapping());
+struct ConvertMake : public mlir::OpConversionPattern<tt::MakeTensorPtrOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tt::MakeTensorPtrOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter& rewriter) const final {
+    llvm::SmallVector<Value> parts{OnlyPart(adaptor.getBase())};
+    parts.append(OnlyParts(adaptor.getShape()));
+    parts.append(OnlyParts(adaptor.getStrides()));
+    parts.append(ExtendToI64(rewriter, op.getLoc(), OnlyParts(adaptor.getOffsets())));
+    rewriter.replaceOpWithMultiple(op, {parts});
     return mlir::success();
   }
 };
 
-struct ConvertAdvance : public mlir::OneToNOpConversionPattern<tt::AdvanceOp> {
-  using OneToNOpConversionPattern::OneToNOpConversionPattern;
-  LogicalResult matchAndRewrite(tt::AdvanceOp op, OpAdaptor adaptor, OneToNPatternRewriter& rewriter) const final {
+struct ConvertAdvance : public mlir::OpConversionPattern<tt::AdvanceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tt::AdvanceOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter& rewriter) const final {
     llvm::SmallVector<Value> parts = llvm::to_vector(adaptor.getPtr());
-    llvm::SmallVector<Value> steps = ExtendToI64(rewriter, op.getLoc(), op.getOffsets());
+    llvm::SmallVector<Value> steps = ExtendToI64(rewriter, op.getLoc(), OnlyParts(adaptor.getOffsets()));
     size_t first = parts.size() - steps.size();
     for (auto [i, step] : llvm::enumerate(steps))
-      parts[first + i] = rewriter.create<mlir::arith::AddIOp>(op.getLoc(), parts[first + i], step);
-    rewriter.replaceOp(op, parts, adaptor.getResultMapping());
+      parts[first + i] = mlir::arith::AddIOp::create(rewriter, op.getLoc(), parts[first + i], step);
+    rewriter.replaceOpWithMultiple(op, {parts});
     return mlir::success();
   }
 };
 
-struct ConvertLoad : public mlir::OneToNOpConversionPattern<tt::LoadOp> {
-  using OneToNOpConversionPattern::OneToNOpConversionPattern;
-  LogicalResult matchAndRewrite(tt::LoadOp op, OpAdaptor adaptor, OneToNPatternRewriter& rewriter) const final {
+struct ConvertLoad : public mlir::OpConversionPattern<tt::LoadOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tt::LoadOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getPtr().getType());
     if (!block) return mlir::failure();
     BlockAccess access = AccessOf(rewriter, op.getLoc(), adaptor.getPtr(), block);
@@ -105,24 +107,26 @@ struct ConvertLoad : public mlir::OneToNOpConversionPattern<tt::LoadOp> {
     Value mask, other;
     if (auto dims = op.getBoundaryCheck()) mask = BlockMask(rewriter, op.getLoc(), access, *dims);
     if (mask && op.getPadding()) other = PaddingTensor(rewriter, op.getLoc(), block, *op.getPadding());
-    auto load = rewriter.create<tt::LoadOp>(op.getLoc(), pointers, mask, other, op.getCache(), op.getEvict(),
-                                            op.getIsVolatile());
+    auto load = tt::LoadOp::create(rewriter, op.getLoc(), pointers, mask, other, op.getCache(), op.getEvict(),
+                                   op.getIsVolatile());
     load->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     rewriter.replaceOp(op, load.getResult());
     return mlir::success();
   }
 };
 
-struct ConvertStore : public mlir::OneToNOpConversionPattern<tt::StoreOp> {
-  using OneToNOpConversionPattern::OneToNOpConversionPattern;
-  LogicalResult matchAndRewrite(tt::StoreOp op, OpAdaptor adaptor, OneToNPatternRewriter& rewriter) const final {
+struct ConvertStore : public mlir::OpConversionPattern<tt::StoreOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tt::StoreOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter& rewriter) const final {
     RankedTensorType block = BlockOf(op.getPtr().getType());
     if (!block) return mlir::failure();
     BlockAccess access = AccessOf(rewriter, op.getLoc(), adaptor.getPtr(), block);
     Value pointers = BlockPointers(rewriter, op.getLoc(), access);
     Value mask;
     if (auto dims = op.getBoundaryCheck()) mask = BlockMask(rewriter, op.getLoc(), access, *dims);
-    auto store = rewriter.create<tt::StoreOp>(op.getLoc(), pointers, op.getValue(), mask, op.getCache(), op.getEvict());
+    auto store = tt::StoreOp::create(rewriter, op.getLoc(), pointers, OnlyPart(adaptor.getValue()), mask, op.getCache(),
+                                     op.getEvict());
     store->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     rewriter.eraseOp(op);
     return mlir::success();
@@ -143,13 +147,12 @@ class RewriteTensorPointerPass : public impl::RewriteTensorPointerPassBase<Rewri
     };
     if (failed(CheckKernels()) || failed(CheckCarriers(getOperation(), "a block pointer", IsBlockPointer, is_access)))
       return signalPassFailure();
-    mlir::OneToNTypeConverter converter;
+    mlir::TypeConverter converter;
     converter.addConversion([](Type type) { return type; });
     converter.addConversion(PartsOf);
     mlir::RewritePatternSet patterns(&getContext());
-    PopulateCarrierPatterns(converter, patterns);
     patterns.add<ConvertMake, ConvertAdvance, ConvertLoad, ConvertStore>(converter, &getContext());
-    if (failed(mlir::applyPartialOneToNConversion(getOperation(), converter, std::move(patterns)))) signalPassFailure();
+    if (failed(TakeApart(getOperation(), converter, std::move(patterns)))) signalPassFailure();
   }
 };
 

@@ -214,9 +214,9 @@ Value InNextRound(mlir::OpBuilder& b, Value buffer, ForOp loop) {
     if (argument != loop.getInductionVar())
       return loop.getTiedLoopYieldedValue(llvm::cast<mlir::BlockArgument>(argument))->get();
     mlir::Location loc = loop.getLoc();
-    Value next = b.create<arith::AddIOp>(loc, argument, loop.getStep());
-    Value exists = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, next, loop.getUpperBound());
-    return b.create<arith::SelectOp>(loc, exists, next, loop.getLowerBound()).getResult();
+    Value next = arith::AddIOp::create(b, loc, argument, loop.getStep());
+    Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, next, loop.getUpperBound());
+    return arith::SelectOp::create(b, loc, exists, next, loop.getLowerBound()).getResult();
   });
 }
 

@@ -87,7 +87,7 @@ void SinkOutOf(IfOp branch) {
     auto inside = RankedTensorType::get(type.getShape(), type.getElementType(), source);
     for (mlir::scf::YieldOp yield : yields) YieldUnder(yield->getOpOperand(i), branch, inside);
     result.setType(inside);
-    auto convert = b.create<ttg::ConvertLayoutOp>(branch.getLoc(), type, result);
+    auto convert = ttg::ConvertLayoutOp::create(b, branch.getLoc(), type, result);
     result.replaceAllUsesExcept(convert, convert);
   }
 }

@@ -41,20 +41,20 @@ class TiledDot final {
     int64_t count = TypeOf(dot_.getA()).getShape().back() / slice_;
     mlir::FailureOr<Value> a_slices = Slices(dot_.getA(), rank - 1), b_slices = Slices(dot_.getB(), rank - 2);
     if (failed(a_slices) || failed(b_slices)) return mlir::failure();
-    auto index = [&](int64_t value) { return b_.create<mlir::arith::ConstantIntOp>(loc_, value, 32); };
+    auto index = [&](int64_t value) { return mlir::arith::ConstantIntOp::create(b_, loc_, value, 32); };
     auto body = [&](mlir::OpBuilder& b, mlir::Location, Value i, mlir::ValueRange sums) {
       Value x = Load(b, *a_slices, i, TypeOf(dot_.getA())), y = Load(b, *b_slices, i, TypeOf(dot_.getB()));
-      Value sum = b.create<tt::DotOp>(loc_, sums[0].getType(), x, y, sums[0], dot_.getInputPrecision(),
-                                      dot_.getMaxNumImpreciseAcc());
-      b.create<mlir::scf::YieldOp>(loc_, sum);
+      Value sum = tt::DotOp::create(b, loc_, sums[0].getType(), x, y, sums[0], dot_.getInputPrecision(),
+                                    dot_.getMaxNumImpreciseAcc());
+      mlir::scf::YieldOp::create(b, loc_, sum);
     };
     // Sums of narrow floats are rounded once, at the end.
     RankedTensorType type = TypeOf(dot_.getD());
     bool narrow = type.getElementType().isF16() || type.getElementType().isBF16();
     Value sum = dot_.getC();
-    if (narrow) sum = b_.create<mlir::arith::ExtFOp>(loc_, type.clone(b_.getF32Type()), sum);
-    sum = b_.create<mlir::scf::ForOp>(loc_, index(0), index(count), index(1), sum, body).getResult(0);
-    if (narrow) sum = b_.create<mlir::arith::TruncFOp>(loc_, type, sum);
+    if (narrow) sum = mlir::arith::ExtFOp::create(b_, loc_, type.clone(b_.getF32Type()), sum);
+    sum = mlir::scf::ForOp::create(b_, loc_, index(0), index(count), index(1), sum, body).getResult(0);
+    if (narrow) sum = mlir::arith::TruncFOp::create(b_, loc_, type, sum);
     dot_.replaceAllUsesWith(sum);
     dot_.erase();
     return mlir::success();
@@ -72,7 +72,7 @@ class TiledDot final {
     mlir::Attribute encoding = ttg::ReshapeEncoding(type.getEncoding(), type.getShape(), shape);
     if (!encoding) return dot_.emitOpError("has an operand encoding whose K cannot be split"), mlir::failure();
     Value split =
-        b_.create<tt::ReshapeOp>(loc_, RankedTensorType::get(shape, type.getElementType(), encoding), operand);
+        tt::ReshapeOp::create(b_, loc_, RankedTensorType::get(shape, type.getElementType(), encoding), operand);
     auto order = llvm::to_vector(llvm::seq<int32_t>(0, shape.size()));
     order.erase(order.begin() + k);
     order.insert(order.begin(), k);
@@ -80,9 +80,9 @@ class TiledDot final {
     if (!encoding) return dot_.emitOpError("has an operand encoding that cannot be transposed"), mlir::failure();
     sliced.insert(sliced.begin(), shape[k]);
     Value slices =
-        b_.create<tt::TransOp>(loc_, RankedTensorType::get(sliced, type.getElementType(), encoding), split, order);
-    return Value(b_.create<ttg::LocalAllocOp>(loc_, BufferType(sliced, type.getElementType()), slices,
-                                              /*alignment=*/mlir::IntegerAttr()));
+        tt::TransOp::create(b_, loc_, RankedTensorType::get(sliced, type.getElementType(), encoding), split, order);
+    return Value(ttg::LocalAllocOp::create(b_, loc_, BufferType(sliced, type.getElementType()), slices,
+                                           /*alignment=*/mlir::IntegerAttr()));
   }
 
   // Rows of row-major matrices. No swizzle: in a multiply-add the lanes of a warp read few different addresses.
@@ -99,9 +99,9 @@ class TiledDot final {
   Value Load(mlir::OpBuilder& b, Value slices, Value i, RankedTensorType whole) {
     auto type = llvm::cast<ttg::MemDescType>(slices.getType());
     auto shape = type.getShape().drop_front();
-    Value slice = b.create<ttg::MemDescIndexOp>(loc_, BufferType(shape, type.getElementType()), slices, i);
-    return b.create<ttg::LocalLoadOp>(loc_, RankedTensorType::get(shape, whole.getElementType(), whole.getEncoding()),
-                                      slice, /*token=*/Value());
+    Value slice = ttg::MemDescIndexOp::create(b, loc_, BufferType(shape, type.getElementType()), slices, i);
+    return ttg::LocalLoadOp::create(b, loc_, RankedTensorType::get(shape, whole.getElementType(), whole.getEncoding()),
+                                    slice, /*token=*/Value());
   }
 
   tt::DotOp dot_;

@@ -48,7 +48,7 @@ std::optional<uint64_t> KnownRounds(ForOp loop) {
 }
 
 Value Constant(OpBuilder& b, ForOp loop, int64_t value) {
-  return b.create<arith::ConstantOp>(loop.getLoc(), b.getIntegerAttr(loop.getInductionVar().getType(), value));
+  return arith::ConstantOp::create(b, loop.getLoc(), b.getIntegerAttr(loop.getInductionVar().getType(), value));
 }
 
 // The bound of the rounds that come `factor` at a time: %ub4 above.
@@ -56,32 +56,32 @@ Value MainUpperBound(OpBuilder& b, ForOp loop, int64_t factor) {
   mlir::Location loc = loop.getLoc();
   Value lower = loop.getLowerBound(), upper = loop.getUpperBound(), step = loop.getStep();
   Value one = Constant(b, loop, 1);
-  Value last = b.create<arith::SubIOp>(loc, b.create<arith::SubIOp>(loc, upper, lower), one);
-  Value rounds = b.create<arith::AddIOp>(loc, b.create<arith::DivUIOp>(loc, last, step), one);
-  Value rest = b.create<arith::RemUIOp>(loc, rounds, Constant(b, loop, factor));
-  Value span = b.create<arith::MulIOp>(loc, b.create<arith::SubIOp>(loc, rounds, rest), step);
-  Value runs = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lower, upper);
-  return b.create<arith::SelectOp>(loc, runs, b.create<arith::AddIOp>(loc, lower, span), lower);
+  Value last = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), one);
+  Value rounds = arith::AddIOp::create(b, loc, arith::DivUIOp::create(b, loc, last, step), one);
+  Value rest = arith::RemUIOp::create(b, loc, rounds, Constant(b, loop, factor));
+  Value span = arith::MulIOp::create(b, loc, arith::SubIOp::create(b, loc, rounds, rest), step);
+  Value runs = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, lower, upper);
+  return arith::SelectOp::create(b, loc, runs, arith::AddIOp::create(b, loc, lower, span), lower);
 }
 
 // The loop whose round is `factor` rounds of `loop`, up to `upper`.
 ForOp CreateMainLoop(OpBuilder& b, ForOp loop, Value upper, int64_t factor) {
-  Value step = b.create<arith::MulIOp>(loop.getLoc(), loop.getStep(), Constant(b, loop, factor));
-  auto main = b.create<ForOp>(loop.getLoc(), loop.getLowerBound(), upper, step, loop.getInitArgs());
+  Value step = arith::MulIOp::create(b, loop.getLoc(), loop.getStep(), Constant(b, loop, factor));
+  auto main = ForOp::create(b, loop.getLoc(), loop.getLowerBound(), upper, step, loop.getInitArgs());
   main->setAttrs(loop->getAttrs());
   if (loop.getNumResults() == 0) main.getBody()->getTerminator()->erase();
   b.setInsertionPointToEnd(main.getBody());
   llvm::SmallVector<Value> carried(main.getRegionIterArgs().begin(), main.getRegionIterArgs().end());
   Value counter = main.getInductionVar();
   for (int64_t copy = 0; copy < factor; ++copy) {
-    if (copy) counter = b.create<arith::AddIOp>(loop.getLoc(), counter, loop.getStep());
+    if (copy) counter = arith::AddIOp::create(b, loop.getLoc(), counter, loop.getStep());
     mlir::IRMapping mapping;
     mapping.map(loop.getInductionVar(), counter);
     mapping.map(loop.getRegionIterArgs(), carried);
     for (mlir::Operation& op : loop.getBody()->without_terminator()) b.clone(op, mapping);
     for (auto [value, yielded] : llvm::zip(carried, loop.getYieldedValues())) value = mapping.lookupOrDefault(yielded);
   }
-  b.create<mlir::scf::YieldOp>(loop.getLoc(), carried);
+  mlir::scf::YieldOp::create(b, loop.getLoc(), carried);
   b.setInsertionPointAfter(main);
   return main;
 }

@@ -42,14 +42,14 @@ void Reencode(mlir::Operation* op, Attribute operand, Attribute result) {
   mlir::OpBuilder b(op);
   for (mlir::OpOperand& use : op->getOpOperands()) {
     auto type = WithEncoding(llvm::cast<RankedTensorType>(use.get().getType()), operand);
-    use.set(b.create<ttg::ConvertLayoutOp>(op->getLoc(), type, use.get()));
+    use.set(ttg::ConvertLayoutOp::create(b, op->getLoc(), type, use.get()));
   }
   b.setInsertionPointAfter(op);
   for (mlir::OpResult value : op->getResults()) {
     auto type = llvm::dyn_cast<RankedTensorType>(value.getType());
     if (!type) continue;  // of a reduction to a scalar
     value.setType(WithEncoding(type, result));
-    auto back = b.create<ttg::ConvertLayoutOp>(op->getLoc(), type, value);
+    auto back = ttg::ConvertLayoutOp::create(b, op->getLoc(), type, value);
     value.replaceAllUsesExcept(back, back);
   }
 }

@@ -33,7 +33,7 @@ class CollectErrors final : public llvm::DiagnosticHandler {
 
 absl::StatusOr<std::string> WriteAssemblyText(llvm::Module& module, llvm::TargetMachine& machine) {
   // Set already unless the caller's input is LLVM IR, which may name no target.
-  module.setTargetTriple(machine.getTargetTriple().str());
+  module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   llvm::LLVMContext& context = module.getContext();
   const std::string name = machine.getTarget().getName();

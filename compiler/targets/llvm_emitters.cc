@@ -10,14 +10,14 @@ namespace LLVM = mlir::LLVM;
 mlir::Value EmitIntrinsic(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef name, mlir::Type result,
                           mlir::ValueRange args) {
   if (!result) {
-    b.create<LLVM::CallIntrinsicOp>(loc, mlir::TypeRange{}, name, args);
+    LLVM::CallIntrinsicOp::create(b, loc, b.getStringAttr(name), args);
     return nullptr;
   }
-  return b.create<LLVM::CallIntrinsicOp>(loc, mlir::TypeRange{result}, name, args).getResult(0);
+  return LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr(name), args).getResult(0);
 }
 
 mlir::Value EmitI32(mlir::OpBuilder& b, mlir::Location loc, int64_t value) {
-  return b.create<LLVM::ConstantOp>(loc, b.getI32Type(), b.getI32IntegerAttr(static_cast<int32_t>(value)));
+  return LLVM::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(static_cast<int32_t>(value)));
 }
 
 int BitsOf(mlir::Type type) {
@@ -28,14 +28,14 @@ int BitsOf(mlir::Type type) {
 mlir::Value ToInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) {
   mlir::Type type = b.getIntegerType(BitsOf(value.getType()));
   if (value.getType() == type) return value;
-  if (mlir::isa<LLVM::LLVMPointerType>(value.getType())) return b.create<LLVM::PtrToIntOp>(loc, type, value);
-  return b.create<LLVM::BitcastOp>(loc, type, value);
+  if (mlir::isa<LLVM::LLVMPointerType>(value.getType())) return LLVM::PtrToIntOp::create(b, loc, type, value);
+  return LLVM::BitcastOp::create(b, loc, type, value);
 }
 
 mlir::Value FromInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Type type, mlir::Value value) {
   if (value.getType() == type) return value;
-  if (mlir::isa<LLVM::LLVMPointerType>(type)) return b.create<LLVM::IntToPtrOp>(loc, type, value);
-  return b.create<LLVM::BitcastOp>(loc, type, value);
+  if (mlir::isa<LLVM::LLVMPointerType>(type)) return LLVM::IntToPtrOp::create(b, loc, type, value);
+  return LLVM::BitcastOp::create(b, loc, type, value);
 }
 
 namespace {
@@ -57,7 +57,7 @@ LLVM::LLVMFuncOp DeclareFunction(mlir::OpBuilder& b, mlir::Location loc, llvm::S
   }
   mlir::OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(module.getBody());
-  return b.create<LLVM::LLVMFuncOp>(loc, name, type);
+  return LLVM::LLVMFuncOp::create(b, loc, name, type);
 }
 
 mlir::Value EmitString(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef text) {
@@ -71,10 +71,10 @@ mlir::Value EmitString(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef t
     mlir::OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
     auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
-    b.create<LLVM::GlobalOp>(loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name, b.getStringAttr(bytes),
-                             /*alignment=*/1);
+    LLVM::GlobalOp::create(b, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name, b.getStringAttr(bytes),
+                           /*alignment=*/1);
   }
-  return b.create<LLVM::AddressOfOp>(loc, LLVM::LLVMPointerType::get(b.getContext()), name);
+  return LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), name);
 }
 
 }  // namespace tritond::compiler

@@ -48,7 +48,7 @@ class NullOps final : public TargetOps {
 
   llvm::SmallVector<Value> Load(OpBuilder& b, Location loc, const MemoryAccess& access, ValueRange) const override {
     Refuse(loc, "load");
-    Value element = b.create<mlir::LLVM::PoisonOp>(loc, access.element);
+    Value element = mlir::LLVM::PoisonOp::create(b, loc, access.element);
     return llvm::SmallVector<Value>(access.count, element);
   }
   void Store(OpBuilder&, Location loc, const MemoryAccess&, ValueRange) const override { Refuse(loc, "store"); }
@@ -86,7 +86,7 @@ class NullOps final : public TargetOps {
   }
   static Value Missing(OpBuilder& b, Location loc, llvm::StringRef what, mlir::Type type) {
     (void)Refuse(loc, what);
-    return b.create<mlir::LLVM::PoisonOp>(loc, type);
+    return mlir::LLVM::PoisonOp::create(b, loc, type);
   }
 };
 

@@ -17,7 +17,7 @@ void RegisterPasses() {
   mlir::registerSCCPPass();
   mlir::registerSymbolDCEPass();
   mlir::registerLoopInvariantCodeMotionPass();
-  mlir::registerPass(mlir::createConvertSCFToCFPass);
+  mlir::registerPass([] { return mlir::createSCFToControlFlowPass(); });
   mlir::registerPass(mlir::createReconcileUnrealizedCastsPass);
   RegisterAnalysisPrinters();
   RegisterLowering();

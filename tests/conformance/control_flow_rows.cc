@@ -144,6 +144,14 @@ std::vector<OpRow> CfRows() {
        "i32", nullptr, kNone, kNone},
       {"ub.poison",
        "%u = ub.poison : $I\n    %c = arith.cmpi eq, %i, %i : $I\n    %y = arith.select %c, %x, %u : $B, $I", "i32", X},
+      {"ub.unreachable",
+       R"(%p = tt.get_program_id x : i32
+    %c = arith.cmpi eq, %p, %zero : i32
+    cf.cond_br %c, ^next(%x : $I), ^never
+  ^never:
+    ub.unreachable
+  ^next(%y: $I):)",
+       "i32", X},
   };
 }
 

@@ -30,6 +30,12 @@ OpRow Small(const char* op, double (*fn)(double)) {
                        op, " %b : $F"),
           "f32", [fn](In in, int i) { return fn(std::min(std::max(in.F(i), -0.5), 0.5)); }};
 }
+constexpr char kNone[] = "it has no lowering", kRefused[] = "is not supported; ";
+// "%c = op %f : $F", an i1.
+OpRow IsKind(const char* op) {
+  return {op,      absl::StrCat("%c = ", op, " %f : $F\n    %y = arith.extui %c : $B to $I"), "i32", nullptr, kRefused,
+          kRefused};
+}
 OpRow OfInteger(const char* op, int (*fn)(uint32_t)) {
   return {op, absl::StrCat("%y = ", op, " %x : $I"), "i32",
           [fn](In in, int i) { return double(fn(static_cast<uint32_t>(in.X(i)))); }};
@@ -51,6 +57,7 @@ std::vector<OpRow> MathRows() {
       Of("math.cos", std::cos),
       Of("math.cosh", std::cosh),
       Of("math.erf", std::erf),
+      Of("math.erfc", std::erfc),
       Of("math.exp", std::exp),
       Of("math.exp2", std::exp2),
       Of("math.expm1", std::expm1),
@@ -80,8 +87,15 @@ std::vector<OpRow> MathRows() {
       {"math.powf", "%a = math.absf %f : $F\n    %c = arith.constant dense<1.5> : $F\n    %y = math.powf %a, %c : $F",
        "f32", [](In in, int i) { return std::pow(std::fabs(in.F(i)), 1.5); }},
       // No frontend makes integer powers.
-      {"math.fpowi", "%y = math.fpowi %f, %i : $F, $I", "f32", nullptr, "it has no lowering", "it has no lowering"},
-      {"math.ipowi", "%y = math.ipowi %x, %i : $I", "i32", nullptr, "it has no lowering", "it has no lowering"},
+      {"math.fpowi", "%y = math.fpowi %f, %i : $F, $I", "f32", nullptr, kNone, kNone},
+      {"math.ipowi", "%y = math.ipowi %x, %i : $I", "i32", nullptr, kNone, kNone},
+      // Nor these, which Triton spells tt.clampf, comparisons, and two operations.
+      {"math.clampf", "%y = math.clampf %f to [%f, %f] : $F", "f32", nullptr, kRefused, kRefused},
+      {"math.sincos", "%y, %c = math.sincos %f : $F", "f32", nullptr, kRefused, kRefused},
+      IsKind("math.isfinite"),
+      IsKind("math.isinf"),
+      IsKind("math.isnan"),
+      IsKind("math.isnormal"),
   };
 }
 

@@ -14,6 +14,7 @@ import sys
 
 LAYERS = {
     "timing/steady": [],
+    "timing/turns": [],
     "proto/v1": [],
     "proto/plain_text": [],
     "proto/request_key": ["proto/v1"],
@@ -56,7 +57,7 @@ LAYERS = {
     "client/cli": ["proto", "client/cc", "workers/device", "workers/launch"],
     "client/python": ["proto"],
 }
-EVERYBODY_MAY_INCLUDE = ["timing/steady"]
+EVERYBODY_MAY_INCLUDE = ["timing/steady", "timing/turns"]
 TESTS_MAY_INCLUDE = ["timing", "proto", "compiler", "cache", "workers", "server", "client", "tests"]
 # A unit test may also use the shared contract tests, and its neighbours: a wrapper is tested over a real store.
 UNIT_TESTS_MAY_ALSO_INCLUDE = ["tests/support"]

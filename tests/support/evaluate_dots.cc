@@ -70,16 +70,16 @@ double Microscaled(uint64_t bits, tt::ScaleDotElemType format, mlir::MLIRContext
   FloatType type;
   switch (format) {
     case tt::ScaleDotElemType::kE4M3:
-      type = FloatType::getFloat8E4M3FN(context);
+      type = mlir::Float8E4M3FNType::get(context);
       break;
     case tt::ScaleDotElemType::kE5M2:
-      type = FloatType::getFloat8E5M2(context);
+      type = mlir::Float8E5M2Type::get(context);
       break;
     case tt::ScaleDotElemType::kBf16:
-      type = FloatType::getBF16(context);
+      type = mlir::BFloat16Type::get(context);
       break;
     case tt::ScaleDotElemType::kFp16:
-      type = FloatType::getF16(context);
+      type = mlir::Float16Type::get(context);
       break;
     case tt::ScaleDotElemType::kE2M1:
       return llvm::APFloat(llvm::APFloat::Float4E2M1FN(), llvm::APInt(4, bits)).convertToDouble();

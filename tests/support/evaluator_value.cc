@@ -62,7 +62,8 @@ Element FromDouble(double x, mlir::FloatType type) {
 Element ConvertFloat(APFloat x, mlir::FloatType type, llvm::RoundingMode rounding) {
   const llvm::fltSemantics& semantics = type.getFloatSemantics();
   if (x.isNaN()) {
-    bool negative = type.isFloat8E4M3FNUZ() || type.isFloat8E5M2FNUZ() || type.isFloat8E4M3B11FNUZ();
+    bool negative = llvm::isa<mlir::Float8E4M3FNUZType, mlir::Float8E5M2FNUZType, mlir::Float8E4M3B11FNUZType>(type);
+    llvm::isa<mlir::Float8E4M3B11FNUZType>(type);
     return FromFloat(APFloat::getNaN(semantics, negative));
   }
   bool inexact;

@@ -87,7 +87,7 @@ tt.func @regions(%x: tensor<16x16xf32>, %i: tensor<16x16xi32>) {
 //  CHECK-NEXT:   ttg.barrier all
 //  CHECK-NEXT:   ttg.barrier local|global_read
 //  CHECK-NEXT:   ttg.barrier all
-//  CHECK-NEXT:   "llvm.intr.assume"(%arg1) : (i1) -> ()
+//  CHECK-NEXT:   llvm.intr.assume %arg1 : i1
 //  CHECK-NEXT:   ub.poison : i32
 //  CHECK-NEXT:   ub.poison : tensor<8xf32>
 tt.func @debug(%x: tensor<8xi32>, %c: i1, %m: tensor<8xi1>) {

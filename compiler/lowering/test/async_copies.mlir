@@ -4,15 +4,16 @@
 // Four floats are 16 bytes: one copy around L1. A mask makes the rest zeros, by the number of bytes to read.
 // CHECK-LABEL: llvm.func @copies
 //       CHECK:   llvm.inline_asm has_side_effects "cp.async.cg.shared.global [$0], [$1], 16;", "r,l,~{memory}"
-//       CHECK:   llvm.inline_asm has_side_effects "cp.async.commit_group;", "~{memory}"
+//       CHECK:   llvm.call_intrinsic "llvm.nvvm.cp.async.commit.group"()
 //       CHECK:   %[[BYTES:.*]] = llvm.select
 //       CHECK:   llvm.inline_asm has_side_effects "cp.async.ca.shared.global [$0], [$1], 4, $2;", "r,l,r,~{memory}" %{{.*}}, %{{.*}}, %[[BYTES]]
-//       CHECK:   llvm.inline_asm has_side_effects "cp.async.wait_group 1;", "~{memory}"
+//       CHECK:   %[[ONE:.*]] = llvm.mlir.constant(1 : i32) : i32
+//       CHECK:   llvm.call_intrinsic "llvm.nvvm.cp.async.wait.group"(%[[ONE]])
 // Other values than zero go through registers.
 //   CHECK-NOT:   cp.async.c
 //       CHECK:   llvm.store
 //   CHECK-NOT:   cp.async.c
-//       CHECK:   cp.async.wait_group 0
+//       CHECK:   cp.async.wait.group
 #row = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #shared = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 #smem = #ttg.shared_memory
@@ -81,7 +82,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 // Only a zero without a sign is what the copy writes under a false mask.
 // CHECK-LABEL: llvm.func @zeros
 //       CHECK:   cp.async.ca.shared.global
-//       CHECK:   cp.async.commit_group
+//       CHECK:   cp.async.commit.group
 //   CHECK-NOT:   cp.async.c
 //       CHECK:   llvm.store
 //   CHECK-NOT:   cp.async.c

@@ -3,7 +3,7 @@
 
 // One thread looks until the word is there, after all others came; they get its answer through shared memory.
 // CHECK-LABEL: llvm.func @poll
-//       CHECK:   nvvm.barrier0
+//       CHECK:   nvvm.barrier.cta.sync
 //       CHECK:   llvm.cond_br %[[FIRST:.*]], ^[[POLL:bb[0-9]+]], ^[[AFTER:bb[0-9]+]](%{{.*}} : i1)
 //       CHECK: ^[[POLL]]:
 //       CHECK:   llvm.br ^[[AGAIN:bb[0-9]+]]
@@ -13,7 +13,7 @@
 //       CHECK:   llvm.cond_br %[[SAME]], ^[[AFTER]](%{{.*}} : i1), ^[[AGAIN]]
 //       CHECK: ^[[AFTER]](%[[RESULT:.*]]: i1):
 //       CHECK:   llvm.store %{{.*}} !llvm.ptr<3>
-//       CHECK:   nvvm.barrier0
+//       CHECK:   nvvm.barrier.cta.sync
 //       CHECK:   llvm.load {{.*}} !llvm.ptr<3>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @poll(%p: !tt.ptr<i32>, %x: i32, %out: !tt.ptr<i1>) {
@@ -27,18 +27,18 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 
 // With a timeout the clock is read before and after each look; nobody asks for the answer, but all wait.
 // CHECK-LABEL: llvm.func @timeout
-//       CHECK:   %[[START:.*]] = llvm.inline_asm {{.*}}%globaltimer
+//       CHECK:   %[[START:.*]] = llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.globaltimer"()
 //       CHECK:   llvm.br ^[[AGAIN:bb[0-9]+]]
 //       CHECK: ^[[AGAIN]]:
 //       CHECK:   ld.relaxed.sys.global.b64
 //       CHECK:   llvm.cond_br %{{.*}}, ^[[AFTER:bb[0-9]+]](%[[YES:.*]] : i1), ^[[ABSENT:bb[0-9]+]]
 //       CHECK: ^[[ABSENT]]:
-//       CHECK:   %[[NOW:.*]] = llvm.inline_asm {{.*}}%globaltimer
+//       CHECK:   %[[NOW:.*]] = llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.globaltimer"()
 //       CHECK:   %[[WAITED:.*]] = llvm.sub %[[NOW]], %[[START]]
 //       CHECK:   %[[OVER:.*]] = llvm.icmp "sge" %[[WAITED]], %arg2
 //       CHECK:   llvm.cond_br %[[OVER]], ^[[AFTER]](%{{.*}} : i1), ^[[AGAIN]]
 //       CHECK: ^[[AFTER]](%{{.*}}: i1):
-//  CHECK-NEXT:   nvvm.barrier0
+//       CHECK:   nvvm.barrier.cta.sync
 //  CHECK-NEXT:   llvm.return
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @timeout(%p: !tt.ptr<i64>, %x: i64, %t: i64) {

@@ -38,7 +38,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
   // Data cross warps: shared memory, with a barrier between writing and reading.
   // CHECK-LABEL: llvm.func {{.*}}@warps
   // CHECK: llvm.store {{.*}}!llvm.ptr<3>
-  // CHECK: nvvm.barrier0
+  // CHECK: nvvm.barrier.cta.sync
   // CHECK: llvm.load {{.*}}!llvm.ptr<3>
   tt.func public @warps(%p: !tt.ptr<f32>, %s: f32) {
     %x = tt.splat %s : f32 -> tensor<32x32xf32, #a>

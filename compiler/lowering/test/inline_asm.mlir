@@ -52,4 +52,4 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
 }
 // CHECK-LABEL: llvm.func internal @waits
 //       CHECK:   griddepcontrol.wait
-//       CHECK:   griddepcontrol.launch_dependents
+//       CHECK:   griddepcontrol.launch.dependents

@@ -6,7 +6,7 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
   // CHECK-LABEL: llvm.func {{.*}}@one_warp
   // CHECK-COUNT-3: llvm.fadd
   // CHECK-COUNT-5: shfl.sync.bfly
-  // CHECK-NOT: nvvm.barrier0
+  // CHECK-NOT: nvvm.barrier.cta.sync
   // CHECK: llvm.return
   tt.func private @one_warp(%x: tensor<128xf32, #blocked>) -> f32 {
     %0 = "tt.reduce"(%x) <{axis = 0 : i32}> ({
@@ -25,7 +25,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
   // Four warps meet in shared memory: a slot each, a barrier, all four read at once.
   // CHECK-LABEL: llvm.func {{.*}}@four_warps
   // CHECK: llvm.store %{{.*}} : f32, !llvm.ptr<3>
-  // CHECK: nvvm.barrier0
+  // CHECK: nvvm.barrier.cta.sync
   // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<4xf32>
   // CHECK-COUNT-3: llvm.fadd
   tt.func public @four_warps(%p: !tt.ptr<f32>, %s: f32) {

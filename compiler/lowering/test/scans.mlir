@@ -6,7 +6,7 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
   // CHECK-LABEL: llvm.func {{.*}}@one_warp
   // CHECK-COUNT-5: shfl.sync.bfly
   // CHECK-NOT: shfl.sync
-  // CHECK-NOT: nvvm.barrier0
+  // CHECK-NOT: nvvm.barrier.cta.sync
   // CHECK: llvm.return
   tt.func private @one_warp(%x: tensor<128xf32, #blocked>) -> tensor<128xf32, #blocked> {
     %0 = "tt.scan"(%x) <{axis = 0 : i32, reverse = false}> ({
@@ -25,9 +25,9 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
   // Warps exchange their totals once.
   // CHECK-LABEL: llvm.func {{.*}}@four_warps
   // CHECK: llvm.store %{{.*}} : f32, !llvm.ptr<3>
-  // CHECK: nvvm.barrier0
+  // CHECK: nvvm.barrier.cta.sync
   // CHECK-COUNT-4: llvm.load %{{.*}} : !llvm.ptr<3> -> f32
-  // CHECK-NOT: nvvm.barrier0
+  // CHECK-NOT: nvvm.barrier.cta.sync
   tt.func public @four_warps(%p: !tt.ptr<f32>, %s: f32) {
     %x = tt.splat %s : f32 -> tensor<128xf32, #blocked>
     %0 = "tt.scan"(%x) <{axis = 0 : i32, reverse = true}> ({

@@ -74,10 +74,8 @@ absl::StatusOr<std::string> AssembleObject(const std::string& text) {
   std::unique_ptr<llvm::MCAsmBackend> backend(target->createMCAsmBackend(*subtarget, *registers, options));
   std::unique_ptr<llvm::MCObjectWriter> writer = backend->createObjectWriter(stream);
   std::unique_ptr<llvm::MCCodeEmitter> emitter(target->createMCCodeEmitter(*instructions, context));
-  std::unique_ptr<llvm::MCStreamer> streamer(
-      target->createMCObjectStreamer(triple, context, std::move(backend), std::move(writer), std::move(emitter),
-                                     *subtarget, /*RelaxAll=*/false, /*IncrementalLinkerCompatible=*/false,
-                                     /*DWARFMustBeAtTheEnd=*/false));
+  std::unique_ptr<llvm::MCStreamer> streamer(target->createMCObjectStreamer(
+      triple, context, std::move(backend), std::move(writer), std::move(emitter), *subtarget));
   std::unique_ptr<llvm::MCAsmParser> parser(llvm::createMCAsmParser(sources, context, *streamer, *info));
   std::unique_ptr<llvm::MCTargetAsmParser> target_parser(
       target->createMCAsmParser(*subtarget, *parser, *instructions, options));

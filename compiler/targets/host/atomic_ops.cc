@@ -67,7 +67,7 @@ std::string NameOf(llvm::StringRef kind, mlir::Type type, tt::MemSemantic semant
 
 mlir::Value AlwaysUnless(mlir::OpBuilder& b, mlir::Location loc, mlir::Value predicate) {
   if (predicate) return predicate;
-  return b.create<LLVM::ConstantOp>(loc, b.getI1Type(), b.getBoolAttr(true));
+  return LLVM::ConstantOp::create(b, loc, b.getI1Type(), b.getBoolAttr(true));
 }
 
 // Calls the function `name`; `act` emits the atomic instruction on the pointer and the operands in `entry`, whose
@@ -78,13 +78,13 @@ mlir::Value CallAtomic(mlir::OpBuilder& b, mlir::Location loc, const AtomicAcces
   llvm::SmallVector<mlir::Value> args = {AlwaysUnless(b, loc, access.predicate), access.ptr};
   args.append(operands.begin(), operands.end());
   return host::EmitSharedCall(b, loc, name, type, args, [&](mlir::Block* entry) {
-    mlir::Value zero = b.create<LLVM::ZeroOp>(loc, type);
+    mlir::Value zero = LLVM::ZeroOp::create(b, loc, type);
     mlir::Block* done = host::EmitBranch(b, loc, entry, type, zero, [&] {
       host::EmitCheckAccess(b, loc, entry->getArgument(0), entry->getArgument(2), BitsOf(type) / 8,
                             host::kAtomicAccess);
       return act(entry);
     });
-    b.create<LLVM::ReturnOp>(loc, done->getArgument(0));
+    LLVM::ReturnOp::create(b, loc, done->getArgument(0));
   });
 }
 
@@ -101,8 +101,8 @@ mlir::FailureOr<mlir::Value> HostOps::AtomicRmw(mlir::OpBuilder& b, mlir::Locati
   mlir::Value operand = op == tt::RmwOp::kFadd ? value : ToInteger(b, loc, value);
   const std::string name = NameOf(tt::stringifyRmwOp(op), operand.getType(), access.semantic);
   mlir::Value old = CallAtomic(b, loc, access, name, operand, [&](mlir::Block* entry) -> mlir::Value {
-    return b.create<LLVM::AtomicRMWOp>(loc, *bin_op, entry->getArgument(2), entry->getArgument(3),
-                                       OrderingOf(access.semantic));
+    return LLVM::AtomicRMWOp::create(b, loc, *bin_op, entry->getArgument(2), entry->getArgument(3),
+                                     OrderingOf(access.semantic));
   });
   return FromInteger(b, loc, type, old);
 }
@@ -118,9 +118,9 @@ mlir::FailureOr<mlir::Value> HostOps::AtomicCas(mlir::OpBuilder& b, mlir::Locati
   const std::string name = NameOf("cas", operands[0].getType(), access.semantic);
   mlir::Value old = CallAtomic(b, loc, access, name, operands, [&](mlir::Block* entry) -> mlir::Value {
     mlir::Value pair =
-        b.create<LLVM::AtomicCmpXchgOp>(loc, entry->getArgument(2), entry->getArgument(3), entry->getArgument(4),
-                                        OrderingOf(access.semantic), FailureOrderingOf(access.semantic));
-    return b.create<LLVM::ExtractValueOp>(loc, pair, 0);
+        LLVM::AtomicCmpXchgOp::create(b, loc, entry->getArgument(2), entry->getArgument(3), entry->getArgument(4),
+                                      OrderingOf(access.semantic), FailureOrderingOf(access.semantic));
+    return LLVM::ExtractValueOp::create(b, loc, pair, 0);
   });
   return FromInteger(b, loc, type, old);
 }

@@ -13,12 +13,12 @@ bool HostOps::AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAcce
   int count = element_bits / 8 * access.count;
   if (count != 4 && count != 8 && count != 16) return false;
   mlir::Type plain = LLVM::LLVMPointerType::get(b.getContext());
-  mlir::Value to = b.create<LLVM::AddrSpaceCastOp>(loc, plain, shared), from = access.ptr;
-  if (from.getType() != plain) from = b.create<LLVM::AddrSpaceCastOp>(loc, plain, from);
+  mlir::Value to = LLVM::AddrSpaceCastOp::create(b, loc, plain, shared), from = access.ptr;
+  if (from.getType() != plain) from = LLVM::AddrSpaceCastOp::create(b, loc, plain, from);
   // A thread that does not act copies nothing.
   mlir::Value bytes = EmitI32(b, loc, count), zero = EmitI32(b, loc, 0);
-  mlir::Value read = mask ? b.create<LLVM::SelectOp>(loc, mask, bytes, zero).getResult() : bytes;
-  if (access.predicate) bytes = b.create<LLVM::SelectOp>(loc, access.predicate, bytes, zero);
+  mlir::Value read = mask ? LLVM::SelectOp::create(b, loc, mask, bytes, zero).getResult() : bytes;
+  if (access.predicate) bytes = LLVM::SelectOp::create(b, loc, access.predicate, bytes, zero);
   host::EmitRuntimeCall(b, loc, host::RuntimeFunction::kAsyncCopy, {to, from, bytes, read});
   return true;
 }

@@ -25,14 +25,14 @@ struct Call {
 
   template <typename Op>
   Value Do(mlir::ValueRange operands) const {
-    return b.create<Op>(loc, operands[0].getType(), operands).getResult();
+    return Op::create(b, loc, operands[0].getType(), operands).getResult();
   }
   Value Float(double value) const {
     mlir::Type type = args[0].getType();
-    return b.create<LLVM::ConstantOp>(loc, type, b.getFloatAttr(type, value));
+    return LLVM::ConstantOp::create(b, loc, type, b.getFloatAttr(type, value));
   }
   Value Intrinsic(llvm::StringRef name) const { return EmitFloatIntrinsic(b, loc, name, args); }
-  Value Extend(Value condition) const { return b.create<LLVM::ZExtOp>(loc, result, condition); }
+  Value Extend(Value condition) const { return LLVM::ZExtOp::create(b, loc, result, condition); }
 };
 
 using Emit = Value (*)(const Call&);
@@ -100,11 +100,11 @@ struct OperationsRow {
 };
 
 Value EmitClass(const Call& c, uint32_t mask) {  // "llvm.is.fpclass", LLVM Language Reference
-  return c.Extend(c.b.create<LLVM::IsFPClass>(c.loc, c.b.getI1Type(), c.args[0], mask));
+  return c.Extend(LLVM::IsFPClass::create(c.b, c.loc, c.b.getI1Type(), c.args[0], mask));
 }
 constexpr uint32_t kNan = 0x3, kInfinite = 0x204;
 
-Value EmitReciprocal(const Call& c, Value x) { return c.b.create<LLVM::FDivOp>(c.loc, c.Float(1.0), x); }
+Value EmitReciprocal(const Call& c, Value x) { return LLVM::FDivOp::create(c.b, c.loc, c.Float(1.0), x); }
 
 template <typename Op>
 Value EmitOp(const Call& c) {
@@ -113,14 +113,14 @@ Value EmitOp(const Call& c) {
 
 Value EmitSignBit(const Call& c) {
   const unsigned width = c.args[0].getType().getIntOrFloatBitWidth();
-  Value bits = c.b.create<LLVM::BitcastOp>(c.loc, c.b.getIntegerType(width), c.args[0]);
-  Value zero = c.b.create<LLVM::ZeroOp>(c.loc, bits.getType());
-  return c.Extend(c.b.create<LLVM::ICmpOp>(c.loc, LLVM::ICmpPredicate::slt, bits, zero));
+  Value bits = LLVM::BitcastOp::create(c.b, c.loc, c.b.getIntegerType(width), c.args[0]);
+  Value zero = LLVM::ZeroOp::create(c.b, c.loc, bits.getType());
+  return c.Extend(LLVM::ICmpOp::create(c.b, c.loc, LLVM::ICmpPredicate::slt, bits, zero));
 }
 
 // An integer power as a power of floats: exact where pow is.
 Value EmitPowI(const Call& c) {
-  Value exponent = c.b.create<LLVM::SIToFPOp>(c.loc, c.args[0].getType(), c.args[1]);
+  Value exponent = LLVM::SIToFPOp::create(c.b, c.loc, c.args[0].getType(), c.args[1]);
   return EmitFloatIntrinsic(c.b, c.loc, "llvm.pow", {c.args[0], exponent});
 }
 
@@ -132,8 +132,8 @@ Value EmitSaturate(const Call& c) {
 
 // The normal distribution: erfc(-x / sqrt 2) / 2.
 Value EmitNormCdf(const Call& c) {
-  Value scaled = c.b.create<LLVM::FMulOp>(c.loc, c.args[0], c.Float(-0.70710678118654752440));
-  return c.b.create<LLVM::FMulOp>(c.loc, EmitLibmCall(c.b, c.loc, "erfc", scaled), c.Float(0.5));
+  Value scaled = LLVM::FMulOp::create(c.b, c.loc, c.args[0], c.Float(-0.70710678118654752440));
+  return LLVM::FMulOp::create(c.b, c.loc, EmitLibmCall(c.b, c.loc, "erfc", scaled), c.Float(0.5));
 }
 
 constexpr OperationsRow kFloatOperations[] = {
@@ -168,7 +168,7 @@ struct IntegerRow {
 };
 
 Value EmitAbs(const Call& c) {
-  return c.b.create<LLVM::AbsOp>(c.loc, c.args[0].getType(), c.args[0], /*is_int_min_poison=*/false);
+  return LLVM::AbsOp::create(c.b, c.loc, c.args[0].getType(), c.args[0], /*is_int_min_poison=*/false);
 }
 
 // The upper half of the product of twice the width.
@@ -176,47 +176,47 @@ template <typename Extend, typename Shift>
 Value EmitMulHigh(const Call& c) {
   const unsigned width = c.result.getIntOrFloatBitWidth();
   mlir::Type wide = c.b.getIntegerType(2 * width);
-  Value x = c.b.create<Extend>(c.loc, wide, c.args[0]), y = c.b.create<Extend>(c.loc, wide, c.args[1]);
-  Value amount = c.b.create<LLVM::ConstantOp>(c.loc, wide, c.b.getIntegerAttr(wide, width));
-  return c.b.create<LLVM::TruncOp>(c.loc, c.result,
-                                   c.b.create<Shift>(c.loc, c.b.create<LLVM::MulOp>(c.loc, x, y), amount));
+  Value x = Extend::create(c.b, c.loc, wide, c.args[0]), y = Extend::create(c.b, c.loc, wide, c.args[1]);
+  Value amount = LLVM::ConstantOp::create(c.b, c.loc, wide, c.b.getIntegerAttr(wide, width));
+  return LLVM::TruncOp::create(c.b, c.loc, c.result,
+                               Shift::create(c.b, c.loc, LLVM::MulOp::create(c.b, c.loc, x, y), amount));
 }
 
 // Bit counts of i64 are i32.
 Value EmitNarrow(const Call& c, Value count) {
-  return count.getType() == c.result ? count : Value(c.b.create<LLVM::TruncOp>(c.loc, c.result, count));
+  return count.getType() == c.result ? count : Value(LLVM::TruncOp::create(c.b, c.loc, c.result, count));
 }
 
 Value EmitPopCount(const Call& c) {
-  return EmitNarrow(c, c.b.create<LLVM::CtPopOp>(c.loc, c.args[0].getType(), c.args[0]));
+  return EmitNarrow(c, LLVM::CtPopOp::create(c.b, c.loc, c.args[0].getType(), c.args[0]));
 }
 
 Value EmitLeadingZeros(const Call& c) {
   return EmitNarrow(
-      c, c.b.create<LLVM::CountLeadingZerosOp>(c.loc, c.args[0].getType(), c.args[0], /*is_zero_poison=*/false));
+      c, LLVM::CountLeadingZerosOp::create(c.b, c.loc, c.args[0].getType(), c.args[0], /*is_zero_poison=*/false));
 }
 
 // The place of the lowest set bit, from 1; 0 when there is none.
 Value EmitFindFirstSet(const Call& c) {
   mlir::Type type = c.args[0].getType();
-  Value zero = c.b.create<LLVM::ZeroOp>(c.loc, type);
-  Value one = c.b.create<LLVM::ConstantOp>(c.loc, type, c.b.getIntegerAttr(type, 1));
-  Value trailing = c.b.create<LLVM::CountTrailingZerosOp>(c.loc, type, c.args[0], /*is_zero_poison=*/false);
-  Value place = c.b.create<LLVM::AddOp>(c.loc, trailing, one);
-  Value none = c.b.create<LLVM::ICmpOp>(c.loc, LLVM::ICmpPredicate::eq, c.args[0], zero);
-  return EmitNarrow(c, c.b.create<LLVM::SelectOp>(c.loc, none, zero, place));
+  Value zero = LLVM::ZeroOp::create(c.b, c.loc, type);
+  Value one = LLVM::ConstantOp::create(c.b, c.loc, type, c.b.getIntegerAttr(type, 1));
+  Value trailing = LLVM::CountTrailingZerosOp::create(c.b, c.loc, type, c.args[0], /*is_zero_poison=*/false);
+  Value place = LLVM::AddOp::create(c.b, c.loc, trailing, one);
+  Value none = LLVM::ICmpOp::create(c.b, c.loc, LLVM::ICmpPredicate::eq, c.args[0], zero);
+  return EmitNarrow(c, LLVM::SelectOp::create(c.b, c.loc, none, zero, place));
 }
 
 template <typename Op>
 Value EmitCast(const Call& c) {
-  return c.b.create<Op>(c.loc, c.result, c.args[0]);
+  return Op::create(c.b, c.loc, c.result, c.args[0]);
 }
 
 // Float to integer: rounded by `rounding` (towards zero without), saturated, NaN as 0, as the GPU converts.
 template <typename Saturate>
 Value EmitRounded(const Call& c, llvm::StringRef rounding) {
   Value x = rounding.empty() ? c.args[0] : c.Intrinsic(rounding);
-  return c.b.create<LLVM::CallIntrinsicOp>(c.loc, mlir::TypeRange{c.result}, Saturate::Name(c), x).getResult(0);
+  return LLVM::CallIntrinsicOp::create(c.b, c.loc, c.result, c.b.getStringAttr(Saturate::Name(c)), x).getResult(0);
 }
 
 struct SignedSaturation {
@@ -370,13 +370,13 @@ Value EmitLibmCall(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef name,
   auto type = LLVM::LLVMFunctionType::get(result, llvm::to_vector(args.getTypes()));
   LLVM::LLVMFuncOp callee = DeclareFunction(b, loc, (name + (is_f32 ? "f" : "")).str(), type);
   if (!callee) return nullptr;
-  return b.create<LLVM::CallOp>(loc, callee, args).getResult();
+  return LLVM::CallOp::create(b, loc, callee, args).getResult();
 }
 
 Value EmitReciprocalSqrt(mlir::OpBuilder& b, mlir::Location loc, Value x) {
   mlir::Type type = x.getType();
-  Value one = b.create<LLVM::ConstantOp>(loc, type, b.getFloatAttr(type, 1.0));
-  return b.create<LLVM::FDivOp>(loc, one, EmitFloatIntrinsic(b, loc, "llvm.sqrt", x));
+  Value one = LLVM::ConstantOp::create(b, loc, type, b.getFloatAttr(type, 1.0));
+  return LLVM::FDivOp::create(b, loc, one, EmitFloatIntrinsic(b, loc, "llvm.sqrt", x));
 }
 
 bool IsLibmFunction(llvm::StringRef name) {

@@ -32,8 +32,8 @@ void HostOps::WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const {
 }
 
 mlir::Value HostOps::ShuffleXor(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const {
-  mlir::Value lane = b.create<LLVM::AndOp>(loc, ThreadId(b, loc), EmitI32(b, loc, warp_size_ - 1));
-  return ShuffleIndex(b, loc, value, b.create<LLVM::XOrOp>(loc, lane, EmitI32(b, loc, mask)));
+  mlir::Value lane = LLVM::AndOp::create(b, loc, ThreadId(b, loc), EmitI32(b, loc, warp_size_ - 1));
+  return ShuffleIndex(b, loc, value, LLVM::XOrOp::create(b, loc, lane, EmitI32(b, loc, mask)));
 }
 
 mlir::Value HostOps::ShuffleIndex(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, mlir::Value lane) const {
@@ -55,8 +55,8 @@ llvm::SmallVector<mlir::Value> HostOps::ConvertFloat(mlir::OpBuilder& b, mlir::L
   const bool widens = to.getWidth() > from.getWidth();
   if (!widens && rounding != tt::RoundingMode::kRtne) return results;
   for (mlir::Value value : values) {
-    mlir::Value converted = widens ? mlir::Value(b.create<LLVM::FPExtOp>(loc, to, value))
-                                   : mlir::Value(b.create<LLVM::FPTruncOp>(loc, to, value));
+    mlir::Value converted = widens ? mlir::Value(LLVM::FPExtOp::create(b, loc, to, value))
+                                   : mlir::Value(LLVM::FPTruncOp::create(b, loc, to, value));
     results.push_back(converted);
   }
   return results;
@@ -71,13 +71,13 @@ mlir::FailureOr<mlir::Value> HostOps::Nanoseconds(mlir::OpBuilder& b, mlir::Loca
   mlir::Value time = [&] {
     mlir::OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&b.getInsertionBlock()->getParent()->front());
-    return b.create<LLVM::AllocaOp>(loc, ptr, LLVM::LLVMArrayType::get(i64, 2), EmitI32(b, loc, 1)).getResult();
+    return LLVM::AllocaOp::create(b, loc, ptr, LLVM::LLVMArrayType::get(i64, 2), EmitI32(b, loc, 1)).getResult();
   }();
-  b.create<LLVM::CallOp>(loc, clock, mlir::ValueRange{EmitI32(b, loc, CLOCK_MONOTONIC), time});
-  mlir::Value seconds = b.create<LLVM::LoadOp>(loc, i64, time);
-  mlir::Value rest = b.create<LLVM::LoadOp>(loc, i64, b.create<LLVM::GEPOp>(loc, ptr, i64, time, LLVM::GEPArg(1)));
-  mlir::Value billion = b.create<LLVM::ConstantOp>(loc, i64, b.getI64IntegerAttr(1'000'000'000));
-  return b.create<LLVM::AddOp>(loc, b.create<LLVM::MulOp>(loc, seconds, billion), rest).getResult();
+  LLVM::CallOp::create(b, loc, clock, mlir::ValueRange{EmitI32(b, loc, CLOCK_MONOTONIC), time});
+  mlir::Value seconds = LLVM::LoadOp::create(b, loc, i64, time);
+  mlir::Value rest = LLVM::LoadOp::create(b, loc, i64, LLVM::GEPOp::create(b, loc, ptr, i64, time, LLVM::GEPArg(1)));
+  mlir::Value billion = LLVM::ConstantOp::create(b, loc, i64, b.getI64IntegerAttr(1'000'000'000));
+  return LLVM::AddOp::create(b, loc, LLVM::MulOp::create(b, loc, seconds, billion), rest).getResult();
 }
 
 mlir::FailureOr<mlir::Value> HostOps::InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
@@ -96,12 +96,12 @@ void HostOps::Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value conditi
     mlir::Block* failed = b.createBlock(region, region->end());
     mlir::Block* passed = b.createBlock(region, region->end());
     b.setInsertionPointToEnd(entry);
-    b.create<LLVM::CondBrOp>(loc, entry->getArgument(1), passed, failed);
+    LLVM::CondBrOp::create(b, loc, entry->getArgument(1), passed, failed);
     b.setInsertionPointToEnd(failed);
     host::EmitFail(b, loc, entry->getArgument(0), entry->getArgument(2));
-    b.create<LLVM::UnreachableOp>(loc);
+    LLVM::UnreachableOp::create(b, loc);
     b.setInsertionPointToEnd(passed);
-    b.create<LLVM::ReturnOp>(loc, mlir::ValueRange());
+    LLVM::ReturnOp::create(b, loc, mlir::ValueRange());
   });
 }
 
@@ -114,11 +114,11 @@ mlir::LogicalResult HostOps::Print(mlir::OpBuilder& b, mlir::Location loc, llvm:
     const unsigned width = is_pointer ? 64 : type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
     if (width == 0 || width > 64) return mlir::emitError(loc) << "device print cannot take a value of " << type;
     if (mlir::isa<mlir::FloatType>(type) && width < 64) {
-      arg = b.create<LLVM::FPExtOp>(loc, b.getF64Type(), arg);
+      arg = LLVM::FPExtOp::create(b, loc, b.getF64Type(), arg);
     } else if (width == 1) {
-      arg = b.create<LLVM::ZExtOp>(loc, b.getI32Type(), arg);
+      arg = LLVM::ZExtOp::create(b, loc, b.getI32Type(), arg);
     } else if (width < 32) {
-      arg = b.create<LLVM::SExtOp>(loc, b.getI32Type(), arg);
+      arg = LLVM::SExtOp::create(b, loc, b.getI32Type(), arg);
     }
     operands.push_back(arg);
   }

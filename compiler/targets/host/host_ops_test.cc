@@ -24,12 +24,12 @@ class HostOpsTest : public testing::Test {
                  [this](mlir::Diagnostic& diagnostic) { return error_ = diagnostic.str(), mlir::success(); }) {
     b_.setInsertionPointToStart(module_->getBody());
     auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context_.get()), {});
-    auto func = b_.create<LLVM::LLVMFuncOp>(loc(), "k", type);
+    auto func = LLVM::LLVMFuncOp::create(b_, loc(), "k", type);
     b_.setInsertionPointToStart(func.addEntryBlock(b_));
   }
 
   mlir::Location loc() { return mlir::UnknownLoc::get(context_.get()); }
-  mlir::Value Poison(mlir::Type type) { return b_.create<LLVM::PoisonOp>(loc(), type); }
+  mlir::Value Poison(mlir::Type type) { return LLVM::PoisonOp::create(b_, loc(), type); }
   AtomicAccess Access() {
     AtomicAccess access;
     access.ptr = Poison(LLVM::LLVMPointerType::get(context_.get(), 1));
@@ -75,7 +75,7 @@ TEST_F(HostOpsTest, RoundingTowardsZeroIsLeftToLowering) {
     return ops_.ConvertFloat(b_, loc(), b_.getF32Type(), to, rounding, x);
   };
   EXPECT_TRUE(convert(b_.getF16Type(), tt::RoundingMode::kRtz).empty());
-  EXPECT_TRUE(convert(b_.getFloat8E5M2Type(), tt::RoundingMode::kRtne).empty());
+  EXPECT_TRUE(convert(b_.getType<mlir::Float8E5M2Type>(), tt::RoundingMode::kRtne).empty());
   EXPECT_EQ(convert(b_.getF16Type(), tt::RoundingMode::kRtne).size(), 1u);
   EXPECT_EQ(convert(b_.getF64Type(), tt::RoundingMode::kRtz).size(), 1u);
 }

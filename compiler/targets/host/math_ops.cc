@@ -67,7 +67,7 @@ mlir::FailureOr<mlir::Value> HostOps::Math(mlir::OpBuilder& b, mlir::Location lo
     return mlir::failure();
   }
   if (op == "arith.divf" || op == "tt.precise_divf") {
-    return b.create<LLVM::FDivOp>(loc, args[0], args[1]).getResult();
+    return LLVM::FDivOp::create(b, loc, args[0], args[1]).getResult();
   }
   if (op == "math.rsqrt") return host::EmitReciprocalSqrt(b, loc, args[0]);
   if (llvm::StringRef name = IntrinsicOf(op); !name.empty()) return host::EmitFloatIntrinsic(b, loc, name, args);

@@ -35,9 +35,9 @@ struct Carrier {
 
 mlir::Value Pack(mlir::OpBuilder& b, mlir::Location loc, const Carrier& carrier, mlir::ValueRange values) {
   if (values.size() == 1) return ToInteger(b, loc, values[0]);
-  mlir::Value packed = b.create<LLVM::PoisonOp>(loc, carrier.type);
+  mlir::Value packed = LLVM::PoisonOp::create(b, loc, carrier.type);
   for (auto [i, value] : llvm::enumerate(values)) {
-    packed = b.create<LLVM::InsertElementOp>(loc, packed, ToInteger(b, loc, value), EmitI32(b, loc, i));
+    packed = LLVM::InsertElementOp::create(b, loc, packed, ToInteger(b, loc, value), EmitI32(b, loc, i));
   }
   return packed;
 }
@@ -47,7 +47,7 @@ llvm::SmallVector<mlir::Value> Unpack(mlir::OpBuilder& b, mlir::Location loc, co
   if (access.count == 1) return {FromInteger(b, loc, access.element, packed)};
   llvm::SmallVector<mlir::Value> values;
   for (int i = 0; i < access.count; ++i) {
-    mlir::Value element = b.create<LLVM::ExtractElementOp>(loc, packed, EmitI32(b, loc, i));
+    mlir::Value element = LLVM::ExtractElementOp::create(b, loc, packed, EmitI32(b, loc, i));
     values.push_back(FromInteger(b, loc, access.element, element));
   }
   return values;
@@ -59,11 +59,11 @@ llvm::SmallVector<mlir::Value> HostOps::Load(mlir::OpBuilder& b, mlir::Location 
                                              mlir::ValueRange others) const {
   const Carrier carrier(b, access);
   auto load = [&](mlir::Value ptr) -> mlir::Value {
-    return b.create<LLVM::LoadOp>(loc, carrier.type, ptr, carrier.bytes, access.is_volatile);
+    return LLVM::LoadOp::create(b, loc, carrier.type, ptr, carrier.bytes, access.is_volatile);
   };
   if (!access.predicate) return Unpack(b, loc, access, load(access.ptr));
   mlir::Value other =
-      others.empty() ? mlir::Value(b.create<LLVM::ZeroOp>(loc, carrier.type)) : Pack(b, loc, carrier, others);
+      others.empty() ? mlir::Value(LLVM::ZeroOp::create(b, loc, carrier.type)) : Pack(b, loc, carrier, others);
   mlir::Value loaded = host::EmitSharedCall(
       b, loc, "tritond.load." + carrier.name, carrier.type, {access.predicate, access.ptr, other},
       [&](mlir::Block* entry) {
@@ -71,7 +71,7 @@ llvm::SmallVector<mlir::Value> HostOps::Load(mlir::OpBuilder& b, mlir::Location 
           host::EmitCheckAccess(b, loc, entry->getArgument(0), entry->getArgument(2), carrier.bytes, host::kReadAccess);
           return load(entry->getArgument(2));
         });
-        b.create<LLVM::ReturnOp>(loc, done->getArgument(0));
+        LLVM::ReturnOp::create(b, loc, done->getArgument(0));
       });
   return Unpack(b, loc, access, loaded);
 }
@@ -80,7 +80,7 @@ void HostOps::Store(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& 
   const Carrier carrier(b, access);
   mlir::Value packed = Pack(b, loc, carrier, values);
   auto store = [&](mlir::Value value, mlir::Value ptr) {
-    b.create<LLVM::StoreOp>(loc, value, ptr, carrier.bytes, access.is_volatile);
+    LLVM::StoreOp::create(b, loc, value, ptr, carrier.bytes, access.is_volatile);
   };
   if (!access.predicate) return store(packed, access.ptr);
   host::EmitSharedCall(b, loc, "tritond.store." + carrier.name, nullptr, {access.predicate, access.ptr, packed},
@@ -91,7 +91,7 @@ void HostOps::Store(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& 
                            store(entry->getArgument(3), entry->getArgument(2));
                            return nullptr;
                          });
-                         b.create<LLVM::ReturnOp>(loc, mlir::ValueRange());
+                         LLVM::ReturnOp::create(b, loc, mlir::ValueRange());
                        });
 }
 

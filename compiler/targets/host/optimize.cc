@@ -76,7 +76,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyModule(module, &stream)) return absl::InternalError(absl::StrCat("broken LLVM IR: ", problem));
-  module.setTargetTriple(machine.getTargetTriple().str());
+  module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   DescribeRuntime(module);
   // Before kernels are renamed, whose names places tell.

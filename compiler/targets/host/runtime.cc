@@ -122,11 +122,11 @@ void SetAttributes(llvm::Function& declared, RuntimeFunction function) {
 }
 
 mlir::Value NullPointer(mlir::OpBuilder& b, mlir::Location loc) {
-  return b.create<LLVM::ZeroOp>(loc, LLVM::LLVMPointerType::get(b.getContext()));
+  return LLVM::ZeroOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()));
 }
 
 mlir::Value Call(mlir::OpBuilder& b, mlir::Location loc, LLVM::LLVMFuncOp callee, mlir::ValueRange args) {
-  auto call = b.create<LLVM::CallOp>(loc, callee, args);
+  auto call = LLVM::CallOp::create(b, loc, callee, args);
   return call.getNumResults() == 1 ? call.getResult() : mlir::Value();
 }
 
@@ -185,12 +185,12 @@ void EmitCheckAccess(mlir::OpBuilder& b, mlir::Location loc, mlir::Value site, m
   uint32_t flags = kind;
   if (auto type = mlir::cast<LLVM::LLVMPointerType>(ptr.getType()); type.getAddressSpace() != 0) {
     if (type.getAddressSpace() == 3) flags |= kSharedAccess;
-    ptr = b.create<LLVM::AddrSpaceCastOp>(loc, plain, ptr);
+    ptr = LLVM::AddrSpaceCastOp::create(b, loc, plain, ptr);
   }
-  mlir::Value count = b.create<LLVM::ConstantOp>(loc, b.getI64Type(), b.getI64IntegerAttr(bytes));
+  mlir::Value count = LLVM::ConstantOp::create(b, loc, b.getI64Type(), b.getI64IntegerAttr(bytes));
   LLVM::LLVMFuncOp callee =
       Declare(b, loc, NameOf(RuntimeFunction::kCheckAccess), DialectType(b, RuntimeFunction::kCheckAccess));
-  b.create<LLVM::CallOp>(loc, callee, mlir::ValueRange{site, ptr, count, EmitI32(b, loc, flags)});
+  LLVM::CallOp::create(b, loc, callee, mlir::ValueRange{site, ptr, count, EmitI32(b, loc, flags)});
 }
 
 mlir::Value EmitSharedCall(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef name, mlir::Type result,
@@ -223,18 +223,18 @@ mlir::Block* EmitBranch(mlir::OpBuilder& b, mlir::Location loc, mlir::Block* ent
     skipped.push_back(otherwise);
   }
   b.setInsertionPointToEnd(entry);
-  b.create<LLVM::CondBrOp>(loc, entry->getArgument(1), taken, mlir::ValueRange(), done, skipped);
+  LLVM::CondBrOp::create(b, loc, entry->getArgument(1), taken, mlir::ValueRange(), done, skipped);
   b.setInsertionPointToEnd(taken);
   mlir::Value result = act();
   if (type) acted.push_back(result);
-  b.create<LLVM::BrOp>(loc, acted, done);
+  LLVM::BrOp::create(b, loc, acted, done);
   b.setInsertionPointToEnd(done);
   return done;
 }
 
 void EmitFail(mlir::OpBuilder& b, mlir::Location loc, mlir::Value site, mlir::Value message) {
   LLVM::LLVMFuncOp callee = Declare(b, loc, NameOf(RuntimeFunction::kFail), DialectType(b, RuntimeFunction::kFail));
-  b.create<LLVM::CallOp>(loc, callee, mlir::ValueRange{site, message});
+  LLVM::CallOp::create(b, loc, callee, mlir::ValueRange{site, message});
 }
 
 llvm::Function* DeclareRuntime(llvm::Module& module, RuntimeFunction function) {

@@ -28,7 +28,7 @@ void InitializeBackEnd() {
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine() {
   InitializeBackEnd();
   std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(llvm::Triple(kTriple), error);
   if (!target) return absl::InternalError(error);
   llvm::TargetOptions options;
   // The linker drops functions that nothing calls.
@@ -37,8 +37,8 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine() {
   // Only what lowering marks may become a fused multiply-add.
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   // Most kernels run for less time than it takes to compile them, and this takes half of it.
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(kTriple, kCpu, "", options, llvm::Reloc::PIC_,
-                                                                          std::nullopt, llvm::CodeGenOptLevel::None));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      llvm::Triple(kTriple), kCpu, "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::None));
 }
 
 std::string KernelNameIn(const std::string& text) {

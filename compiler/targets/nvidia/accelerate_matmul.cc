@@ -98,9 +98,9 @@ class AcceleratedDot final {
     if (!mma) mma = WarpEncoding(rows_only);
     Value a = Operand(dot_.getA(), 0, mma, operand), b = Operand(dot_.getB(), 1, mma, operand);
     Value c = Convert(dot_.getC(), mma);
-    auto made = b_.create<tt::DotOp>(dot_.getLoc(), c.getType(), a, b, c, dot_.getInputPrecision(),
-                                     dot_.getMaxNumImpreciseAcc());
-    Value back = b_.create<ttg::ConvertLayoutOp>(dot_.getLoc(), dot_.getType(), made);
+    auto made = tt::DotOp::create(b_, dot_.getLoc(), c.getType(), a, b, c, dot_.getInputPrecision(),
+                                  dot_.getMaxNumImpreciseAcc());
+    Value back = ttg::ConvertLayoutOp::create(b_, dot_.getLoc(), dot_.getType(), made);
     dot_.replaceAllUsesWith(back);
     dot_.erase();
   }
@@ -171,15 +171,15 @@ class AcceleratedDot final {
 
   Value Convert(Value value, mlir::Attribute encoding) {
     RankedTensorType type = TypeOf(value);
-    return b_.create<ttg::ConvertLayoutOp>(
-        dot_.getLoc(), RankedTensorType::get(type.getShape(), type.getElementType(), encoding), value);
+    return ttg::ConvertLayoutOp::create(b_, dot_.getLoc(),
+                                        RankedTensorType::get(type.getShape(), type.getElementType(), encoding), value);
   }
 
   Value Operand(Value value, unsigned index, ttg::NvidiaMmaEncodingAttr mma, mlir::Type element) {
     if (auto convert = value.getDefiningOp<ttg::ConvertLayoutOp>()) value = convert.getSrc();
     unsigned k_width = 32 / element.getIntOrFloatBitWidth();
     if (ElementOf(value) != element)
-      value = b_.create<tt::FpToFpOp>(dot_.getLoc(), TypeOf(value).clone(element), value, tt::RoundingModeAttr());
+      value = tt::FpToFpOp::create(b_, dot_.getLoc(), TypeOf(value).clone(element), value, tt::RoundingModeAttr());
     return Convert(value, ttg::DotOperandEncodingAttr::get(dot_.getContext(), index, mma, k_width));
   }
 

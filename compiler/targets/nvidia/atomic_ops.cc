@@ -206,9 +206,7 @@ mlir::FailureOr<mlir::Value> NvidiaOps::AtomicLoad(mlir::OpBuilder& b, mlir::Loc
 }
 
 mlir::FailureOr<mlir::Value> NvidiaOps::Nanoseconds(mlir::OpBuilder& b, mlir::Location loc) const {
-  PtxBuilder ptx(b, loc);
-  const std::string text = "mov.u64 " + ptx.AddOutput(b.getI64Type()) + ", %globaltimer;";
-  return ptx.Emit(text, /*touches_memory=*/true)[0];
+  return EmitIntrinsic(b, loc, "llvm.nvvm.read.ptx.sreg.globaltimer", b.getI64Type(), {});
 }
 
 }  // namespace tritond::compiler

@@ -66,7 +66,7 @@ absl::Status CheckCubin(absl::string_view cubin, const Architecture& arch, absl:
     return absl::InternalError("the binary is no executable for CUDA devices");
   const int capability = CapabilityOf(*image);
   if (capability != 0 && capability != arch.compute_capability)
-    return absl::InternalError(absl::StrCat("the binary is for sm_", capability, ", not for ", arch.binary_arch));
+    return absl::InternalError(absl::StrCat("the binary is for sm_", capability, ", not for ", arch.name));
   return image->RequireFunction(kernel);
 }
 

@@ -39,7 +39,7 @@ class EveryArchitecture : public ::testing::TestWithParam<Architecture> {
     auto assembler = toolchain->GetAssembler();
     if (!assembler.ok()) GTEST_SKIP() << assembler.status();
     AssembleOptions options;
-    options.arch = GetParam().binary_arch;
+    options.arch = GetParam().name;
     const int version = std::max(GetParam().min_ptx_version, 80);
     auto cubin =
         (*assembler)
@@ -78,7 +78,7 @@ TEST_P(EveryArchitecture, RefusesACubinThatIsCutOrForAnotherMachine) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryArchitecture, ::testing::ValuesIn(kArchitectures),
-                         [](const auto& info) { return std::string(info.param.binary_arch); });
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace tritond::compiler::nvidia

@@ -14,8 +14,8 @@ using Values = llvm::SmallVector<mlir::Value>;
 
 // "e4m3x2", "e5m2x2", or empty for formats that PTX has no conversion of.
 llvm::StringRef PairName(mlir::FloatType type) {
-  if (type.isFloat8E4M3FN()) return "e4m3x2";
-  if (type.isFloat8E5M2()) return "e5m2x2";
+  if (mlir::isa<mlir::Float8E4M3FNType>(type)) return "e4m3x2";
+  if (mlir::isa<mlir::Float8E5M2Type>(type)) return "e5m2x2";
   return "";
 }
 
@@ -33,22 +33,22 @@ Values ByPairs(mlir::ValueRange values, Convert convert) {
 }
 
 mlir::Value MakePair(mlir::OpBuilder& b, mlir::Location loc, mlir::Value low, mlir::Value high) {
-  mlir::Value pair = b.create<LLVM::UndefOp>(loc, LLVM::getVectorType(low.getType(), 2));
-  pair = b.create<LLVM::InsertElementOp>(loc, pair, low, EmitI32(b, loc, 0));
-  return b.create<LLVM::InsertElementOp>(loc, pair, high, EmitI32(b, loc, 1));
+  mlir::Value pair = LLVM::UndefOp::create(b, loc, LLVM::getVectorType(low.getType(), 2));
+  pair = LLVM::InsertElementOp::create(b, loc, pair, low, EmitI32(b, loc, 0));
+  return LLVM::InsertElementOp::create(b, loc, pair, high, EmitI32(b, loc, 1));
 }
 
 std::pair<mlir::Value, mlir::Value> SplitPair(mlir::OpBuilder& b, mlir::Location loc, mlir::Value pair) {
-  mlir::Value low = b.create<LLVM::ExtractElementOp>(loc, pair, EmitI32(b, loc, 0));
-  return {low, b.create<LLVM::ExtractElementOp>(loc, pair, EmitI32(b, loc, 1))};
+  mlir::Value low = LLVM::ExtractElementOp::create(b, loc, pair, EmitI32(b, loc, 0));
+  return {low, LLVM::ExtractElementOp::create(b, loc, pair, EmitI32(b, loc, 1))};
 }
 
 // bf16 is the upper half of f32; the shift is one integer instruction and keeps every bit.
 mlir::Value Bf16ToF32(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) {
-  mlir::Value bits = b.create<LLVM::BitcastOp>(loc, b.getI16Type(), value);
-  bits = b.create<LLVM::ZExtOp>(loc, b.getI32Type(), bits);
-  bits = b.create<LLVM::ShlOp>(loc, bits, EmitI32(b, loc, 16));
-  return b.create<LLVM::BitcastOp>(loc, b.getF32Type(), bits);
+  mlir::Value bits = LLVM::BitcastOp::create(b, loc, b.getI16Type(), value);
+  bits = LLVM::ZExtOp::create(b, loc, b.getI32Type(), bits);
+  bits = LLVM::ShlOp::create(b, loc, bits, EmitI32(b, loc, 16));
+  return LLVM::BitcastOp::create(b, loc, b.getF32Type(), bits);
 }
 
 // Two f32 to a vector of two f16 or bf16; the intrinsics take the upper half first.
@@ -66,9 +66,9 @@ Values Fp8ToF16(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType from, ml
   return ByPairs(values, [&](mlir::Value low, mlir::Value high) {
     PtxBuilder ptx(b, loc);
     std::string text = "cvt.rn.f16x2." + PairName(from).str() + " " + ptx.AddOutput(b.getI32Type()) + ", ";
-    text += ptx.AddInput(b.create<LLVM::BitcastOp>(loc, b.getI16Type(), MakePair(b, loc, low, high))) + ";";
+    text += ptx.AddInput(LLVM::BitcastOp::create(b, loc, b.getI16Type(), MakePair(b, loc, low, high))) + ";";
     mlir::Value word = ptx.Emit(text, /*touches_memory=*/false)[0];
-    return SplitPair(b, loc, b.create<LLVM::BitcastOp>(loc, LLVM::getVectorType(b.getF16Type(), 2), word));
+    return SplitPair(b, loc, LLVM::BitcastOp::create(b, loc, LLVM::getVectorType(b.getF16Type(), 2), word));
   });
 }
 
@@ -76,9 +76,9 @@ Values F16ToFp8(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to, mlir
   return ByPairs(values, [&](mlir::Value low, mlir::Value high) {
     PtxBuilder ptx(b, loc);
     std::string text = "cvt.rn.satfinite." + PairName(to).str() + ".f16x2 " + ptx.AddOutput(b.getI16Type()) + ", ";
-    text += ptx.AddInput(b.create<LLVM::BitcastOp>(loc, b.getI32Type(), MakePair(b, loc, low, high))) + ";";
+    text += ptx.AddInput(LLVM::BitcastOp::create(b, loc, b.getI32Type(), MakePair(b, loc, low, high))) + ";";
     mlir::Value half = ptx.Emit(text, /*touches_memory=*/false)[0];
-    return SplitPair(b, loc, b.create<LLVM::BitcastOp>(loc, LLVM::getVectorType(b.getI8Type(), 2), half));
+    return SplitPair(b, loc, LLVM::BitcastOp::create(b, loc, LLVM::getVectorType(b.getI8Type(), 2), half));
   });
 }
 
@@ -89,7 +89,7 @@ Values F32ToFp8(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to, mlir
     text += ptx.AddInput(high) + ", ";
     text += ptx.AddInput(low) + ";";
     mlir::Value half = ptx.Emit(text, /*touches_memory=*/false)[0];
-    return SplitPair(b, loc, b.create<LLVM::BitcastOp>(loc, LLVM::getVectorType(b.getI8Type(), 2), half));
+    return SplitPair(b, loc, LLVM::BitcastOp::create(b, loc, LLVM::getVectorType(b.getI8Type(), 2), half));
   });
 }
 
@@ -101,16 +101,16 @@ Values ConvertWide(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType from,
   if (from.isBF16() && (to.isF32() || to.isF64())) {
     for (mlir::Value value : values) {
       mlir::Value wide = Bf16ToF32(b, loc, value);
-      results.push_back(to.isF64() ? b.create<LLVM::FPExtOp>(loc, to, wide) : wide);
+      results.push_back(to.isF64() ? LLVM::FPExtOp::create(b, loc, to, wide) : wide);
     }
     return results;
   }
   if ((from.isF16() && (to.isF32() || to.isF64())) || (from.isF32() && to.isF64())) {
-    for (mlir::Value value : values) results.push_back(b.create<LLVM::FPExtOp>(loc, to, value));
+    for (mlir::Value value : values) results.push_back(LLVM::FPExtOp::create(b, loc, to, value));
     return results;
   }
   if (from.isF64() && (to.isF32() || to.isF16()) && rounding == tt::RoundingMode::kRtne) {
-    for (mlir::Value value : values) results.push_back(b.create<LLVM::FPTruncOp>(loc, to, value));
+    for (mlir::Value value : values) results.push_back(LLVM::FPTruncOp::create(b, loc, to, value));
   }
   return results;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asynchronous copies from global to shared memory by cp.async. Fewer bytes are read than written where the mask is
 // false: none; the rest is zeros.
+#include "compiler/targets/llvm_emitters.h"
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 
@@ -16,12 +17,12 @@ bool NvidiaOps::AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAc
   // What is copied to shared memory is read once: around L1 where the size permits.
   bool through_l1 = bytes != 16 || access.cache == tt::CacheModifier::kCa;
   nvidia::PtxBuilder ptx(b, loc);
-  std::string to = ptx.AddInput(b.create<LLVM::PtrToIntOp>(loc, b.getI32Type(), shared));
-  std::string from = ptx.AddInput(b.create<LLVM::PtrToIntOp>(loc, b.getI64Type(), access.ptr));
+  std::string to = ptx.AddInput(LLVM::PtrToIntOp::create(b, loc, b.getI32Type(), shared));
+  std::string from = ptx.AddInput(LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), access.ptr));
   std::string text = std::string("cp.async.") + (through_l1 ? "ca" : "cg") + ".shared.global [" + to + "], [" + from +
                      "], " + std::to_string(bytes);
   if (mask) {
-    mlir::Value size = b.create<LLVM::SelectOp>(loc, mask, EmitI32(b, loc, bytes), EmitI32(b, loc, 0));
+    mlir::Value size = LLVM::SelectOp::create(b, loc, mask, EmitI32(b, loc, bytes), EmitI32(b, loc, 0));
     text += ", " + ptx.AddInput(size);
   }
   text += ";";
@@ -31,11 +32,11 @@ bool NvidiaOps::AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAc
 }
 
 void NvidiaOps::AsyncCommitGroup(mlir::OpBuilder& b, mlir::Location loc) const {
-  nvidia::PtxBuilder(b, loc).Emit("cp.async.commit_group;", /*touches_memory=*/true);
+  EmitIntrinsic(b, loc, "llvm.nvvm.cp.async.commit.group", nullptr, {});
 }
 
 void NvidiaOps::AsyncWaitGroup(mlir::OpBuilder& b, mlir::Location loc, int num) const {
-  nvidia::PtxBuilder(b, loc).Emit("cp.async.wait_group " + std::to_string(num) + ";", /*touches_memory=*/true);
+  EmitIntrinsic(b, loc, "llvm.nvvm.cp.async.wait.group", nullptr, {EmitI32(b, loc, num)});
 }
 
 }  // namespace tritond::compiler

@@ -31,16 +31,16 @@ LLVM::LLVMFuncOp AssertFunction(mlir::OpBuilder& b, mlir::Location loc) {
   mlir::Block* failed = b.createBlock(&func.getBody());
   mlir::Block* passed = b.createBlock(&func.getBody());
   b.setInsertionPointToEnd(entry);
-  b.create<LLVM::CondBrOp>(loc, entry->getArgument(0), passed, failed);
+  LLVM::CondBrOp::create(b, loc, entry->getArgument(0), passed, failed);
   b.setInsertionPointToEnd(failed);
-  mlir::Value char_size = b.create<LLVM::ConstantOp>(loc, b.getI64Type(), b.getI64IntegerAttr(1));
-  b.create<LLVM::CallOp>(loc, fail,
-                         mlir::ValueRange{entry->getArgument(1), entry->getArgument(2), entry->getArgument(3),
-                                          entry->getArgument(4), char_size});
-  b.create<LLVM::Trap>(loc);
-  b.create<LLVM::UnreachableOp>(loc);
+  mlir::Value char_size = LLVM::ConstantOp::create(b, loc, b.getI64Type(), b.getI64IntegerAttr(1));
+  LLVM::CallOp::create(b, loc, fail,
+                       mlir::ValueRange{entry->getArgument(1), entry->getArgument(2), entry->getArgument(3),
+                                        entry->getArgument(4), char_size});
+  LLVM::Trap::create(b, loc);
+  LLVM::UnreachableOp::create(b, loc);
   b.setInsertionPointToEnd(passed);
-  b.create<LLVM::ReturnOp>(loc, mlir::ValueRange());
+  LLVM::ReturnOp::create(b, loc, mlir::ValueRange());
   return func;
 }
 
@@ -48,11 +48,11 @@ LLVM::LLVMFuncOp AssertFunction(mlir::OpBuilder& b, mlir::Location loc) {
 mlir::Value Promote(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) {
   mlir::Type type = value.getType();
   if (type.isF64() || mlir::isa<LLVM::LLVMPointerType>(type)) return value;
-  if (type.isF16() || type.isF32()) return b.create<LLVM::FPExtOp>(loc, b.getF64Type(), value);
+  if (type.isF16() || type.isF32()) return LLVM::FPExtOp::create(b, loc, b.getF64Type(), value);
   if (!type.isSignlessInteger() || type.getIntOrFloatBitWidth() > 64) return nullptr;
   const unsigned width = type.getIntOrFloatBitWidth();
-  if (width == 1) return b.create<LLVM::ZExtOp>(loc, b.getI32Type(), value);
-  return width < 32 ? b.create<LLVM::SExtOp>(loc, b.getI32Type(), value) : value;
+  if (width == 1) return LLVM::ZExtOp::create(b, loc, b.getI32Type(), value);
+  return width < 32 ? LLVM::SExtOp::create(b, loc, b.getI32Type(), value) : value;
 }
 
 std::string LetterOf(mlir::Type type) {
@@ -78,18 +78,18 @@ LLVM::LLVMFuncOp PrintFunction(mlir::OpBuilder& b, mlir::Location loc, llvm::Arr
   mlir::OpBuilder::InsertionGuard guard(b);
   mlir::Block* entry = func.addEntryBlock(b);
   b.setInsertionPointToEnd(entry);
-  mlir::Value buffer = b.create<LLVM::ZeroOp>(loc, ptr);
+  mlir::Value buffer = LLVM::ZeroOp::create(b, loc, ptr);
   if (!types.empty()) {
     auto layout = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
-    buffer = b.create<LLVM::AllocaOp>(loc, ptr, layout, EmitI32(b, loc, 1), /*alignment=*/8);
+    buffer = LLVM::AllocaOp::create(b, loc, ptr, layout, EmitI32(b, loc, 1), /*alignment=*/8);
     for (size_t i = 0; i < types.size(); ++i) {
       mlir::Value slot =
-          b.create<LLVM::GEPOp>(loc, ptr, layout, buffer, llvm::ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
-      b.create<LLVM::StoreOp>(loc, entry->getArgument(i + 1), slot);
+          LLVM::GEPOp::create(b, loc, ptr, layout, buffer, llvm::ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
+      LLVM::StoreOp::create(b, loc, entry->getArgument(i + 1), slot);
     }
   }
-  b.create<LLVM::CallOp>(loc, vprintf, mlir::ValueRange{entry->getArgument(0), buffer});
-  b.create<LLVM::ReturnOp>(loc, mlir::ValueRange());
+  LLVM::CallOp::create(b, loc, vprintf, mlir::ValueRange{entry->getArgument(0), buffer});
+  LLVM::ReturnOp::create(b, loc, mlir::ValueRange());
   return func;
 }
 
@@ -101,9 +101,9 @@ void NvidiaOps::Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condi
     mlir::emitError(loc) << "'" << kAssertFunction << "' or '__assertfail' is something else in this module";
     return;
   }
-  b.create<LLVM::CallOp>(loc, func,
-                         mlir::ValueRange{condition, EmitString(b, loc, site.message), EmitString(b, loc, site.file),
-                                          EmitI32(b, loc, site.line), EmitString(b, loc, site.function)});
+  LLVM::CallOp::create(b, loc, func,
+                       mlir::ValueRange{condition, EmitString(b, loc, site.message), EmitString(b, loc, site.file),
+                                        EmitI32(b, loc, site.line), EmitString(b, loc, site.function)});
 }
 
 mlir::LogicalResult NvidiaOps::Print(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef format,
@@ -121,7 +121,7 @@ mlir::LogicalResult NvidiaOps::Print(mlir::OpBuilder& b, mlir::Location loc, llv
   }
   LLVM::LLVMFuncOp func = PrintFunction(b, loc, types);
   if (!func) return mlir::emitError(loc) << "'vprintf' is something else in this module";
-  b.create<LLVM::CallOp>(loc, func, operands);
+  LLVM::CallOp::create(b, loc, func, operands);
   return mlir::success();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM 19 writes PTX up to 8.5 and for devices up to sm_90a. What it writes for sm_90 is valid for every later device
-// and version too, so the two lines that name them are replaced in the text.
+// LLVM writes the text; a few lines of it are replaced. What it writes for one version of PTX is valid for every later
+// one, so that an assembler newer than LLVM gets the version that it knows.
 #include <map>
 #include <mutex>
 
@@ -48,7 +48,7 @@ void UseShortPointers() {
 // The newest version up to `wanted` of which LLVM has a feature of its own.
 int NearestLlvmPtxVersion(int wanted) {
   int version = std::clamp(wanted, 70, kMaxLlvmPtxVersion);
-  return version == 79 ? 78 : version;
+  return version == 79 || version == 89 ? version - 1 : version;
 }
 
 // Replaces what follows `directive` up to the end of its line.
@@ -60,12 +60,11 @@ void ReplaceDirective(std::string& text, const std::string& directive, const std
   text.replace(start, end - start, value);
 }
 
-// LLVM 19 cannot say how many blocks make a cluster; it belongs beside the number of threads of a block.
-void AddClusterSize(std::string& text, int num_ctas) {
-  const std::string directive = absl::StrCat(".explicitcluster\n.reqnctapercluster ", num_ctas, ", 1, 1\n");
-  for (size_t at = text.find("\n.reqntid "); at != std::string::npos; at = text.find("\n.reqntid ", at + 1)) {
-    text.insert(text.find('\n', at + 1) + 1, directive);
-  }
+// Here rather than where kernels are marked: a caller's LLVM IR has marked its own.
+void SetClusterSize(llvm::Module& module, int num_ctas) {
+  for (llvm::Function& function : module)
+    if (function.getCallingConv() == llvm::CallingConv::PTX_Kernel)
+      function.addFnAttr("nvvm.cluster_dim", absl::StrCat(num_ctas, ",1,1"));
 }
 
 // LLVM numbers calls in comments, "// callseq 7, 0", and counts on from one module to the next. Equal modules must give
@@ -120,28 +119,28 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
   InitializeBackEnd();
   UseShortPointers();
   std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(llvm::Triple(kTriple), error);
   if (!target) return absl::InternalError(error);
   llvm::TargetOptions llvm_options;
   llvm_options.AllowFPOpFusion = options.enable_fp_fusion ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
   llvm_options.TrapUnreachable = true;
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(kTriple, arch.llvm_cpu, absl::StrCat("+ptx", NearestLlvmPtxVersion(ptx_version)),
-                                  llvm_options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      llvm::Triple(kTriple), arch.name, absl::StrCat("+ptx", NearestLlvmPtxVersion(ptx_version)), llvm_options,
+      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
                                     int ptx_version, int num_ctas) {
   if (absl::Status names = CheckNames(module); !names.ok()) return names;
+  if (num_ctas > 1) SetClusterSize(module, num_ctas);
   absl::StatusOr<std::string> text = WriteAssemblyText(module, machine);
   if (!text.ok()) return text.status();
   std::string ptx = *std::move(text);
   ReplaceDirective(ptx, ".version", absl::StrCat(ptx_version / 10, ".", ptx_version % 10));
-  // Also drops ", debug", which asks the assembler for -g; line numbers need none.
-  ReplaceDirective(ptx, ".target", arch.binary_arch);
+  // Without ", debug", which asks the assembler for -g; line numbers need none.
+  ReplaceDirective(ptx, ".target", arch.name);
   DropCallNumbers(ptx);
   RenumberPrototypes(ptx);
-  if (num_ctas > 1) AddClusterSize(ptx, num_ctas);
   return ptx;
 }
 

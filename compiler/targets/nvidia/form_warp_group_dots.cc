@@ -53,7 +53,7 @@ Value BufferWith(mlir::OpBuilder& b, tt::DotOp dot, Value operand) {
   auto buffer =
       ttg::MemDescType::get(b.getContext(), type.getShape(), type.getElementType(), encoding,
                             ttg::SharedMemorySpaceAttr::get(b.getContext()), /*mutableMemory=*/false, type.getShape());
-  return b.create<ttg::LocalAllocOp>(dot.getLoc(), buffer, operand);
+  return ttg::LocalAllocOp::create(b, dot.getLoc(), buffer, operand);
 }
 
 void Rewrite(tt::DotOp dot) {
@@ -62,8 +62,8 @@ void Rewrite(tt::DotOp dot) {
   if (!mma || mma.getVersionMajor() != 3) return;
   mlir::OpBuilder b(dot);
   Value a = BufferOf(dot.getA(), /*k=*/1, dot), y = BufferOf(dot.getB(), /*k=*/0, dot);
-  auto made = b.create<ttng::WarpGroupDotOp>(dot.getLoc(), dot.getType(), a ? a : dot.getA(),
-                                             y ? y : BufferWith(b, dot, dot.getB()), dot.getC());
+  auto made = ttng::WarpGroupDotOp::create(b, dot.getLoc(), dot.getType(), a ? a : dot.getA(),
+                                           y ? y : BufferWith(b, dot, dot.getB()), dot.getC());
   llvm::SmallVector<Value> operands{dot.getA(), dot.getB()};
   dot.replaceAllUsesWith(made.getD());
   dot.erase();

@@ -42,6 +42,7 @@ llvm::StringRef LibdeviceName(llvm::StringRef op) {
       .Case("math.cos", "__nv_cos")
       .Case("math.cosh", "__nv_cosh")
       .Case("math.erf", "__nv_erf")
+      .Case("math.erfc", "__nv_erfc")
       .Case("math.exp", "__nv_exp")
       .Case("math.exp2", "__nv_exp2")
       .Case("math.expm1", "__nv_expm1")
@@ -62,8 +63,8 @@ llvm::StringRef LibdeviceName(llvm::StringRef op) {
 
 // e^x = 2^(x log2 e). Subnormal results survive, unlike in exp2.
 mlir::Value EmitExp(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x) {
-  mlir::Value log2e = b.create<LLVM::ConstantOp>(loc, b.getF32Type(), b.getF32FloatAttr(1.44269504088896340736f));
-  return EmitIntrinsic(b, loc, "llvm.nvvm.ex2.approx.f", b.getF32Type(), {b.create<LLVM::FMulOp>(loc, x, log2e)});
+  mlir::Value log2e = LLVM::ConstantOp::create(b, loc, b.getF32Type(), b.getF32FloatAttr(1.44269504088896340736f));
+  return EmitIntrinsic(b, loc, "llvm.nvvm.ex2.approx.f32", b.getF32Type(), {LLVM::FMulOp::create(b, loc, x, log2e)});
 }
 
 // "div.full": 2 ulp over the whole range, several instructions fewer than the exact division.
@@ -87,7 +88,7 @@ mlir::FailureOr<mlir::Value> NvidiaOps::Math(mlir::OpBuilder& b, mlir::Location 
   if (type.isF32() && op == "math.exp") return EmitExp(b, loc, args[0]);
   if (type.isF32() && op == "arith.divf") return EmitFastDivision(b, loc, args[0], args[1]);
   if (op == "arith.divf" || op == "tt.precise_divf") {
-    return b.create<LLVM::FDivOp>(loc, args[0], args[1]).getResult();
+    return LLVM::FDivOp::create(b, loc, args[0], args[1]).getResult();
   }
   if (llvm::StringRef intrinsic = GenericIntrinsic(op); !intrinsic.empty()) {
     return EmitIntrinsic(b, loc, (intrinsic + (type.isF32() ? ".f32" : ".f64")).str(), type, args);
@@ -109,7 +110,7 @@ mlir::FailureOr<mlir::Value> NvidiaOps::CallExtern(mlir::OpBuilder& b, mlir::Loc
     mlir::emitError(loc) << "'" << symbol << "' is called as " << type << ", but is something else in this module";
     return mlir::failure();
   }
-  auto call = b.create<LLVM::CallOp>(loc, callee, args);
+  auto call = LLVM::CallOp::create(b, loc, callee, args);
   return result ? call.getResult() : mlir::Value();
 }
 

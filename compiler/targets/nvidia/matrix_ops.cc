@@ -92,7 +92,7 @@ llvm::SmallVector<Value> NvidiaOps::LoadMatrices(mlir::OpBuilder& b, mlir::Locat
   Value loaded = EmitIntrinsic(b, loc, name, result, ptr);
   if (count == 1) return {loaded};
   llvm::SmallVector<Value> values;
-  for (int64_t i = 0; i < count; ++i) values.push_back(b.create<LLVM::ExtractValueOp>(loc, loaded, i));
+  for (int64_t i = 0; i < count; ++i) values.push_back(LLVM::ExtractValueOp::create(b, loc, loaded, i));
   return values;
 }
 

@@ -35,14 +35,14 @@ mlir::Value PackWord(mlir::OpBuilder& b, mlir::Location loc, mlir::Type word, ml
   mlir::Type type = elements[0].getType();
   if (elements.size() == 1) {
     if (type == word) return elements[0];
-    if (mlir::isa<LLVM::LLVMPointerType>(type)) return b.create<LLVM::PtrToIntOp>(loc, word, elements[0]);
-    return b.create<LLVM::BitcastOp>(loc, word, elements[0]);
+    if (mlir::isa<LLVM::LLVMPointerType>(type)) return LLVM::PtrToIntOp::create(b, loc, word, elements[0]);
+    return LLVM::BitcastOp::create(b, loc, word, elements[0]);
   }
-  mlir::Value vector = b.create<LLVM::UndefOp>(loc, LLVM::getVectorType(type, elements.size()));
+  mlir::Value vector = LLVM::UndefOp::create(b, loc, LLVM::getVectorType(type, elements.size()));
   for (auto [i, element] : llvm::enumerate(elements)) {
-    vector = b.create<LLVM::InsertElementOp>(loc, vector, element, EmitI32(b, loc, i));
+    vector = LLVM::InsertElementOp::create(b, loc, vector, element, EmitI32(b, loc, i));
   }
-  return b.create<LLVM::BitcastOp>(loc, word, vector);
+  return LLVM::BitcastOp::create(b, loc, word, vector);
 }
 
 void UnpackWord(mlir::OpBuilder& b, mlir::Location loc, mlir::Value word, mlir::Type element, int count,
@@ -51,15 +51,15 @@ void UnpackWord(mlir::OpBuilder& b, mlir::Location loc, mlir::Value word, mlir::
     if (word.getType() == element) {
       out.push_back(word);
     } else if (mlir::isa<LLVM::LLVMPointerType>(element)) {
-      out.push_back(b.create<LLVM::IntToPtrOp>(loc, element, word));
+      out.push_back(LLVM::IntToPtrOp::create(b, loc, element, word));
     } else {
-      out.push_back(b.create<LLVM::BitcastOp>(loc, element, word));
+      out.push_back(LLVM::BitcastOp::create(b, loc, element, word));
     }
     return;
   }
-  mlir::Value vector = b.create<LLVM::BitcastOp>(loc, LLVM::getVectorType(element, count), word);
+  mlir::Value vector = LLVM::BitcastOp::create(b, loc, LLVM::getVectorType(element, count), word);
   for (int i = 0; i < count; ++i) {
-    out.push_back(b.create<LLVM::ExtractElementOp>(loc, vector, EmitI32(b, loc, i)));
+    out.push_back(LLVM::ExtractElementOp::create(b, loc, vector, EmitI32(b, loc, i)));
   }
 }
 
@@ -125,11 +125,11 @@ std::string RegisterList(llvm::ArrayRef<std::string> registers) {
 mlir::Type RegisterType(mlir::OpBuilder& b, mlir::Type word) { return word.isInteger(8) ? b.getI16Type() : word; }
 
 mlir::Value ToRegister(mlir::OpBuilder& b, mlir::Location loc, mlir::Value word) {
-  return word.getType().isInteger(8) ? b.create<LLVM::ZExtOp>(loc, b.getI16Type(), word) : word;
+  return word.getType().isInteger(8) ? LLVM::ZExtOp::create(b, loc, b.getI16Type(), word) : word;
 }
 
 mlir::Value FromRegister(mlir::OpBuilder& b, mlir::Location loc, mlir::Type word, mlir::Value value) {
-  return word.isInteger(8) ? b.create<LLVM::TruncOp>(loc, word, value) : value;
+  return word.isInteger(8) ? LLVM::TruncOp::create(b, loc, word, value) : value;
 }
 
 // The type that an ordinary access of all elements has: pointers travel as integers, of which LLVM has vectors.
@@ -143,12 +143,12 @@ unsigned AlignmentOf(const MemoryAccess& access) { return BitsOf(access.element)
 
 llvm::SmallVector<mlir::Value> PlainLoad(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access) {
   mlir::Value value =
-      b.create<LLVM::LoadOp>(loc, PlainType(b, access), access.ptr, AlignmentOf(access), access.is_volatile);
+      LLVM::LoadOp::create(b, loc, PlainType(b, access), access.ptr, AlignmentOf(access), access.is_volatile);
   if (access.count == 1) return {value};
   llvm::SmallVector<mlir::Value> values;
   for (int i = 0; i < access.count; ++i) {
-    mlir::Value element = b.create<LLVM::ExtractElementOp>(loc, value, EmitI32(b, loc, i));
-    if (element.getType() != access.element) element = b.create<LLVM::IntToPtrOp>(loc, access.element, element);
+    mlir::Value element = LLVM::ExtractElementOp::create(b, loc, value, EmitI32(b, loc, i));
+    if (element.getType() != access.element) element = LLVM::IntToPtrOp::create(b, loc, access.element, element);
     values.push_back(element);
   }
   return values;
@@ -158,15 +158,15 @@ void PlainStore(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& acce
   mlir::Value stored = values[0];
   if (access.count > 1) {
     auto type = PlainType(b, access);
-    mlir::Type element = LLVM::getVectorElementType(type);
-    stored = b.create<LLVM::UndefOp>(loc, type);
+    mlir::Type element = mlir::cast<mlir::VectorType>(type).getElementType();
+    stored = LLVM::UndefOp::create(b, loc, type);
     for (auto [i, value] : llvm::enumerate(values)) {
       mlir::Value part = value;
-      if (part.getType() != element) part = b.create<LLVM::PtrToIntOp>(loc, element, part);
-      stored = b.create<LLVM::InsertElementOp>(loc, stored, part, EmitI32(b, loc, i));
+      if (part.getType() != element) part = LLVM::PtrToIntOp::create(b, loc, element, part);
+      stored = LLVM::InsertElementOp::create(b, loc, stored, part, EmitI32(b, loc, i));
     }
   }
-  b.create<LLVM::StoreOp>(loc, stored, access.ptr, AlignmentOf(access), access.is_volatile);
+  LLVM::StoreOp::create(b, loc, stored, access.ptr, AlignmentOf(access), access.is_volatile);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ mlir::Value NvidiaOps::NumPrograms(mlir::OpBuilder& b, mlir::Location loc, tt::P
 }
 
 void NvidiaOps::Barrier(mlir::OpBuilder& b, mlir::Location loc) const {
-  EmitIntrinsic(b, loc, "llvm.nvvm.barrier0", nullptr, {});
+  EmitIntrinsic(b, loc, "llvm.nvvm.barrier.cta.sync.aligned.all", nullptr, {EmitI32(b, loc, 0)});
 }
 
 void NvidiaOps::WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const {
@@ -80,12 +80,11 @@ std::optional<mlir::Value> NvidiaOps::WarpReduce(mlir::OpBuilder& b, mlir::Locat
 }
 
 void NvidiaOps::GridDependencyWait(mlir::OpBuilder& b, mlir::Location loc) const {
-  if (compute_capability_ >= 90) nvidia::PtxBuilder(b, loc).Emit("griddepcontrol.wait;", /*touches_memory=*/true);
+  if (compute_capability_ >= 90) EmitIntrinsic(b, loc, "llvm.nvvm.griddepcontrol.wait", nullptr, {});
 }
 
 void NvidiaOps::GridDependencyLaunchDependents(mlir::OpBuilder& b, mlir::Location loc) const {
-  if (compute_capability_ >= 90)
-    nvidia::PtxBuilder(b, loc).Emit("griddepcontrol.launch_dependents;", /*touches_memory=*/true);
+  if (compute_capability_ >= 90) EmitIntrinsic(b, loc, "llvm.nvvm.griddepcontrol.launch.dependents", nullptr, {});
 }
 
 mlir::FailureOr<mlir::Value> NvidiaOps::InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
@@ -109,8 +108,9 @@ mlir::FailureOr<mlir::Value> NvidiaOps::InlineAsm(mlir::OpBuilder& b, mlir::Loca
                          << constraints << "', but " << expected << " results and " << args.size() << " operands";
     return mlir::failure();
   }
-  auto op = b.create<LLVM::InlineAsmOp>(loc, result, args, text, constraints, has_side_effects,
-                                        /*is_align_stack=*/false, LLVM::AsmDialectAttr(), mlir::ArrayAttr());
+  auto op = LLVM::InlineAsmOp::create(b, loc, result, args, text, constraints, has_side_effects,
+                                      /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
+                                      mlir::ArrayAttr());
   return result ? op.getRes() : mlir::Value();
 }
 

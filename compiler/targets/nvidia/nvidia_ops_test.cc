@@ -25,7 +25,7 @@ class NvidiaOpsTest : public ::testing::Test {
     EXPECT_TRUE(ptx.ok()) << ptx.status();
     if (!ptx.ok()) return "";
     if (auto assembler = toolchain_->GetAssembler(); assembler.ok()) {
-      auto cubin = (*assembler)->Assemble(*ptx, {.arch = ArchitectureOf(compute_capability).binary_arch});
+      auto cubin = (*assembler)->Assemble(*ptx, {.arch = ArchitectureOf(compute_capability).name});
       EXPECT_TRUE(cubin.ok()) << cubin.status() << "\n" << *ptx;
     }
     return *ptx;
@@ -79,9 +79,9 @@ TEST_F(NvidiaOpsTest, ShufflesAndBarriersNameAllLanes) {
 TEST_F(NvidiaOpsTest, WarpReduceTakesIntegersOf32BitsOnly) {
   TestKernel k("pilf");
   k.builder().getContext()->loadDialect<mlir::arith::ArithDialect>();
-  auto add = k.builder().create<mlir::arith::AddIOp>(k.loc(), k.arg(1), k.arg(1));
-  auto product = k.builder().create<mlir::arith::MulIOp>(k.loc(), k.arg(1), k.arg(1));
-  auto max = k.builder().create<mlir::arith::MaxUIOp>(k.loc(), k.arg(1), k.arg(1));
+  auto add = mlir::arith::AddIOp::create(k.builder(), k.loc(), k.arg(1), k.arg(1));
+  auto product = mlir::arith::MulIOp::create(k.builder(), k.loc(), k.arg(1), k.arg(1));
+  auto max = mlir::arith::MaxUIOp::create(k.builder(), k.loc(), k.arg(1), k.arg(1));
   auto sum = ops_.WarpReduce(k.builder(), k.loc(), add, k.arg(1));
   auto top = ops_.WarpReduce(k.builder(), k.loc(), max, k.arg(1));
   ASSERT_TRUE(sum && top);
@@ -349,7 +349,7 @@ TEST_F(NvidiaOpsTest, UnknownMathIsDiagnosed) {
 TEST_F(NvidiaOpsTest, ConversionsUseThePackedInstructions) {
   TestKernel k("pffec");
   auto& b = k.builder();
-  auto e4m3 = b.getFloat8E4M3FNType();
+  auto e4m3 = b.getType<mlir::Float8E4M3FNType>();
   auto convert = [&](mlir::FloatType from, mlir::FloatType to, llvm::SmallVector<mlir::Value> values,
                      const char letter) {
     auto results = ops_.ConvertFloat(b, k.loc(), from, to, tt::RoundingMode::kRtne, values);
@@ -362,9 +362,9 @@ TEST_F(NvidiaOpsTest, ConversionsUseThePackedInstructions) {
   convert(b.getF32Type(), b.getF16Type(), {k.arg(1), k.arg(2)}, 'e');
   convert(b.getF32Type(), b.getBF16Type(), {k.arg(1), k.arg(2), k.arg(1)}, 'g');
   convert(b.getF32Type(), e4m3, {k.arg(1), k.arg(2), k.arg(2)}, 'c');
-  convert(b.getF16Type(), b.getFloat8E5M2Type(), {k.arg(3), k.arg(3)}, 'c');
+  convert(b.getF16Type(), b.getType<mlir::Float8E5M2Type>(), {k.arg(3), k.arg(3)}, 'c');
   convert(e4m3, b.getF16Type(), {k.arg(4)}, 'e');
-  convert(b.getFloat8E5M2Type(), b.getBF16Type(), {k.arg(4)}, 'g');
+  convert(b.getType<mlir::Float8E5M2Type>(), b.getBF16Type(), {k.arg(4)}, 'g');
   convert(e4m3, b.getF32Type(), {k.arg(4)}, 'f');
   const std::string ptx = Compile(k);
   EXPECT_THAT(ptx, HasSubstr("cvt.rn.f16x2.f32"));
@@ -378,13 +378,14 @@ TEST_F(NvidiaOpsTest, ConversionsUseThePackedInstructions) {
 TEST_F(NvidiaOpsTest, ConversionsWithoutAnInstructionAreLeftToLowering) {
   TestKernel k("pfdc");
   auto& b = k.builder();
-  auto e4m3 = b.getFloat8E4M3FNType();
+  auto e4m3 = b.getType<mlir::Float8E4M3FNType>();
   const auto rtne = tt::RoundingMode::kRtne;
   EXPECT_TRUE(NvidiaOps(80).ConvertFloat(b, k.loc(), b.getF32Type(), e4m3, rtne, k.arg(1)).empty());
   EXPECT_TRUE(NvidiaOps(86).ConvertFloat(b, k.loc(), e4m3, b.getF16Type(), rtne, k.arg(3)).empty());
   EXPECT_TRUE(ops_.ConvertFloat(b, k.loc(), b.getF32Type(), e4m3, tt::RoundingMode::kRtz, k.arg(1)).empty());
   EXPECT_TRUE(ops_.ConvertFloat(b, k.loc(), b.getF64Type(), b.getBF16Type(), rtne, k.arg(2)).empty());
-  EXPECT_TRUE(ops_.ConvertFloat(b, k.loc(), b.getFloat8E4M3B11FNUZType(), b.getF16Type(), rtne, k.arg(3)).empty());
+  EXPECT_TRUE(
+      ops_.ConvertFloat(b, k.loc(), b.getType<mlir::Float8E4M3B11FNUZType>(), b.getF16Type(), rtne, k.arg(3)).empty());
 }
 
 TEST_F(NvidiaOpsTest, InlineAssemblyChecksItsConstraints) {

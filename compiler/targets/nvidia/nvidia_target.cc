@@ -68,7 +68,7 @@ class NvidiaTarget final : public Target {
     absl::StatusOr<const Assembler*> assembler = toolchain_->GetAssembler();
     if (!assembler.ok()) return assembler.status();
     AssembleOptions assemble;
-    assemble.arch = arch_.binary_arch;
+    assemble.arch = arch_.name;
     assemble.fp_fusion = options.enable_fp_fusion;
     assemble.line_info = options.debug_info;
     assemble.cpu_seconds = assembler_cpu_seconds_;
@@ -80,7 +80,7 @@ class NvidiaTarget final : public Target {
     absl::StatusOr<const Assembler*> assembler = toolchain_->GetAssembler();
     if (!assembler.ok()) return assembler.status();
     if ((*assembler)->PtxVersion() >= arch_.min_ptx_version) return absl::OkStatus();
-    return absl::FailedPreconditionError(absl::StrCat((*assembler)->Name(), " is too old for ", arch_.binary_arch));
+    return absl::FailedPreconditionError(absl::StrCat((*assembler)->Name(), " is too old for ", arch_.name));
   }
 
   std::vector<std::string> LoadTools() override {
@@ -108,8 +108,8 @@ class NvidiaTarget final : public Target {
   absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> Machine(const KernelOptions& options) {
     const int version = PtxVersion(options);
     if (version < arch_.min_ptx_version) {
-      return absl::InvalidArgumentError(absl::StrCat("ptx_version ", version, " has no ", arch_.binary_arch,
-                                                     "; it needs at least ", arch_.min_ptx_version));
+      return absl::InvalidArgumentError(
+          absl::StrCat("ptx_version ", version, " has no ", arch_.name, "; it needs at least ", arch_.min_ptx_version));
     }
     return MakeTargetMachine(arch_, version, options);
   }

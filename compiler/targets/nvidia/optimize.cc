@@ -17,27 +17,6 @@
 namespace tritond::compiler::nvidia {
 namespace {
 
-constexpr char kAnnotations[] = "nvvm.annotations";
-
-void Annotate(llvm::Function& function, llvm::StringRef key, int value) {
-  llvm::LLVMContext& context = function.getContext();
-  llvm::Metadata* operands[] = {
-      llvm::ConstantAsMetadata::get(&function), llvm::MDString::get(context, key),
-      llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value))};
-  function.getParent()->getOrInsertNamedMetadata(kAnnotations)->addOperand(llvm::MDNode::get(context, operands));
-}
-
-bool IsAnnotatedKernel(const llvm::Function& function) {
-  if (function.getCallingConv() == llvm::CallingConv::PTX_Kernel) return true;
-  const llvm::NamedMDNode* annotations = function.getParent()->getNamedMetadata(kAnnotations);
-  if (!annotations) return false;
-  return llvm::any_of(annotations->operands(), [&](const llvm::MDNode* node) {
-    auto* key = node->getNumOperands() >= 2 ? llvm::dyn_cast<llvm::MDString>(node->getOperand(1)) : nullptr;
-    return key && key->getString() == "kernel" &&
-           llvm::mdconst::extract_or_null<llvm::Function>(node->getOperand(0)) == &function;
-  });
-}
-
 // Entry points get their launch bounds; all other functions are nobody else's business.
 absl::Status MarkKernels(llvm::Module& module, const KernelOptions& options) {
   int kernels = 0;
@@ -47,10 +26,10 @@ absl::Status MarkKernels(llvm::Module& module, const KernelOptions& options) {
     if (function.hasFnAttribute(attribute)) {
       function.removeFnAttr(attribute);
       function.setLinkage(llvm::GlobalValue::ExternalLinkage);
-      Annotate(function, "kernel", 1);
-      Annotate(function, "reqntidx", 32 * options.num_warps);
-      if (options.maxnreg > 0) Annotate(function, "maxnreg", options.maxnreg);
-    } else if (!IsAnnotatedKernel(function)) {
+      function.setCallingConv(llvm::CallingConv::PTX_Kernel);
+      function.addFnAttr("nvvm.reqntid", absl::StrCat(32 * options.num_warps));
+      if (options.maxnreg > 0) function.addFnAttr("nvvm.maxnreg", absl::StrCat(options.maxnreg));
+    } else if (function.getCallingConv() != llvm::CallingConv::PTX_Kernel) {
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
       continue;
     }
@@ -65,7 +44,7 @@ struct OneInstruction {
   llvm::Intrinsic::ID exact, flushing;  // by what happens to subnormals
 };
 constexpr std::array<OneInstruction, 3> kOneInstruction = {{
-    {"__nv_exp2f", llvm::Intrinsic::nvvm_ex2_approx_f, llvm::Intrinsic::nvvm_ex2_approx_ftz_f},
+    {"__nv_exp2f", llvm::Intrinsic::nvvm_ex2_approx, llvm::Intrinsic::nvvm_ex2_approx_ftz},
     {"__nv_rsqrtf", llvm::Intrinsic::nvvm_rsqrt_approx_f, llvm::Intrinsic::nvvm_rsqrt_approx_ftz_f},
     {"__nv_sqrtf", llvm::Intrinsic::nvvm_sqrt_approx_f, llvm::Intrinsic::nvvm_sqrt_approx_ftz_f},
 }};
@@ -76,8 +55,10 @@ void ReplaceOneInstructionFunctions(llvm::Module& module, bool flush_subnormals)
     if (!function || !function->isDeclaration()) continue;
     llvm::Type* f32 = llvm::Type::getFloatTy(module.getContext());
     if (function->getFunctionType() != llvm::FunctionType::get(f32, {f32}, false)) continue;
-    function->replaceAllUsesWith(
-        llvm::Intrinsic::getDeclaration(&module, flush_subnormals ? entry.flushing : entry.exact));
+    const llvm::Intrinsic::ID id = flush_subnormals ? entry.flushing : entry.exact;
+    llvm::SmallVector<llvm::Type*, 1> overloads;
+    if (llvm::Intrinsic::isOverloaded(id)) overloads.push_back(f32);
+    function->replaceAllUsesWith(llvm::Intrinsic::getOrInsertDeclaration(&module, id, overloads));
     function->eraseFromParent();
   }
 }
@@ -143,7 +124,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyModule(module, &stream)) return absl::InternalError(absl::StrCat("broken LLVM IR: ", problem));
-  module.setTargetTriple(machine.getTargetTriple().str());
+  module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
   if (!options.debug_info) llvm::StripDebugInfo(module);
   if (absl::Status status = MarkKernels(module, options); !status.ok()) return status;

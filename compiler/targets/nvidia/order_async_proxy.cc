@@ -29,7 +29,7 @@ bool IsWgmma(const llvm::Instruction& instruction) {
 
 bool IsBarrier(const llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  return call && call->getIntrinsicID() == llvm::Intrinsic::nvvm_barrier0;
+  return call && call->getIntrinsicID() == llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all;
 }
 
 }  // namespace
@@ -38,11 +38,11 @@ void OrderAsyncProxy(llvm::Module& module) {
   bool has_wgmma = llvm::any_of(
       module, [](llvm::Function& function) { return llvm::any_of(llvm::instructions(function), IsWgmma); });
   if (!has_wgmma) return;
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), false);
-  auto* fence = llvm::InlineAsm::get(type, "fence.proxy.async.shared::cta;", "~{memory}", /*hasSideEffects=*/true);
+  llvm::Function* fence =
+      llvm::Intrinsic::getOrInsertDeclaration(&module, llvm::Intrinsic::nvvm_fence_proxy_async_shared_cta);
   for (llvm::Function& function : module)
     for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (IsBarrier(instruction)) llvm::CallInst::Create(type, fence, "", instruction.getIterator());
+      if (IsBarrier(instruction)) llvm::CallInst::Create(fence, "", instruction.getIterator());
 }
 
 }  // namespace tritond::compiler::nvidia

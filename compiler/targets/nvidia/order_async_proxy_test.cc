@@ -15,14 +15,17 @@ namespace {
 using ::testing::ElementsAre;
 
 constexpr char kWgmma[] = "  call void asm sideeffect \"wgmma.mma_async.sync.aligned.m64n8k16\", \"~{memory}\"()\n";
-constexpr char kBarrier[] = "  call void @llvm.nvvm.barrier0()\n";
+constexpr char kFenceName[] = "llvm.nvvm.fence.proxy.async.shared_cta";
+constexpr char kBarrierName[] = "llvm.nvvm.barrier.cta.sync.aligned.all";
+constexpr char kBarrier[] = "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n";
 
 // What @f's only block calls after the fences are placed: the first word of assembly, or the function's name.
 std::vector<std::string> Ordered(const std::string& body) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
   auto module = llvm::parseAssemblyString(
-      "declare void @llvm.nvvm.barrier0()\ndefine void @f() {\n" + body + "  ret void\n}\n", error, context);
+      "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\ndefine void @f() {\n" + body + "  ret void\n}\n",
+      error, context);
   if (!module) return {error.getMessage().str()};
   OrderAsyncProxy(*module);
   if (llvm::verifyModule(*module)) return {"broken"};
@@ -39,10 +42,10 @@ std::vector<std::string> Ordered(const std::string& body) {
 
 TEST(OrderAsyncProxy, FencesEveryBarrierOfAModuleWithWgmma) {
   EXPECT_THAT(Ordered(std::string(kBarrier) + kWgmma + kBarrier),
-              ElementsAre("fence", "llvm.nvvm.barrier0", "wgmma", "fence", "llvm.nvvm.barrier0"));
+              ElementsAre(kFenceName, kBarrierName, "wgmma", kFenceName, kBarrierName));
 }
 
-TEST(OrderAsyncProxy, LeavesOthersAlone) { EXPECT_THAT(Ordered(kBarrier), ElementsAre("llvm.nvvm.barrier0")); }
+TEST(OrderAsyncProxy, LeavesOthersAlone) { EXPECT_THAT(Ordered(kBarrier), ElementsAre(kBarrierName)); }
 
 }  // namespace
 }  // namespace tritond::compiler::nvidia

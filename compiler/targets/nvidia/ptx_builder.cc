@@ -27,11 +27,11 @@ llvm::SmallVector<mlir::Value> Words(mlir::OpBuilder& b, mlir::Location loc, mli
   for (size_t first = 0; first < elements.size(); first += per_word) {
     mlir::Value word = elements[first];
     if (per_word > 1) {
-      word = b.create<LLVM::PoisonOp>(loc, LLVM::getVectorType(element, per_word));
+      word = LLVM::PoisonOp::create(b, loc, LLVM::getVectorType(element, per_word));
       for (unsigned i = 0; i < per_word; ++i)
-        word = b.create<LLVM::InsertElementOp>(loc, word, elements[first + i], EmitI32(b, loc, i));
+        word = LLVM::InsertElementOp::create(b, loc, word, elements[first + i], EmitI32(b, loc, i));
     }
-    words.push_back(b.create<LLVM::BitcastOp>(loc, b.getI32Type(), word));
+    words.push_back(LLVM::BitcastOp::create(b, loc, b.getI32Type(), word));
   }
   return words;
 }
@@ -63,13 +63,14 @@ llvm::SmallVector<mlir::Value> PtxBuilder::Emit(llvm::StringRef text, bool touch
   if (outputs_.size() == 1) result = outputs_[0];
   if (outputs_.size() > 1) result = LLVM::LLVMStructType::getLiteral(b_.getContext(), outputs_);
   if (touches_memory) constraints_ += constraints_.empty() ? "~{memory}" : ",~{memory}";
-  auto op = b_.create<LLVM::InlineAsmOp>(loc_, result, inputs_, text, constraints_, touches_memory,
-                                         /*is_align_stack=*/false, LLVM::AsmDialectAttr(), mlir::ArrayAttr());
+  auto op = LLVM::InlineAsmOp::create(b_, loc_, result, inputs_, text, constraints_, touches_memory,
+                                      /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
+                                      mlir::ArrayAttr());
   llvm::SmallVector<mlir::Value> values;
   if (outputs_.size() == 1) values.push_back(op.getRes());
   if (outputs_.size() > 1) {
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      values.push_back(b_.create<LLVM::ExtractValueOp>(loc_, op.getRes(), static_cast<int64_t>(i)));
+      values.push_back(LLVM::ExtractValueOp::create(b_, loc_, op.getRes(), static_cast<int64_t>(i)));
     }
   }
   return values;

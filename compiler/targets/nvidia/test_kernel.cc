@@ -33,11 +33,11 @@ TestKernel::TestKernel(const std::string& params)
   for (char letter : params) types.push_back(TypeOf(letter));
   builder_.setInsertionPointToStart(module_->getBody());
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context_.get()), types);
-  kernel_ = builder_.create<LLVM::LLVMFuncOp>(loc(), "kernel", type);
+  kernel_ = LLVM::LLVMFuncOp::create(builder_, loc(), "kernel", type);
   kernel_.setPassthroughAttr(builder_.getArrayAttr({builder_.getStringAttr("tritond.kernel")}));
   mlir::Block* entry = kernel_.addEntryBlock(builder_);
   builder_.setInsertionPointToEnd(entry);
-  auto end = builder_.create<LLVM::ReturnOp>(loc(), mlir::ValueRange());
+  auto end = LLVM::ReturnOp::create(builder_, loc(), mlir::ValueRange());
   builder_.setInsertionPoint(end);
 }
 
@@ -67,7 +67,7 @@ mlir::Type TestKernel::TypeOf(char letter) {
 }
 
 void TestKernel::Keep(int index, mlir::Value value) {
-  builder_.create<LLVM::StoreOp>(loc(), value, arg(index), /*alignment=*/0, /*isVolatile=*/true);
+  LLVM::StoreOp::create(builder_, loc(), value, arg(index), /*alignment=*/0, /*isVolatile=*/true);
 }
 
 absl::StatusOr<std::string> TestKernel::ToPtx(int compute_capability, Toolchain& toolchain,

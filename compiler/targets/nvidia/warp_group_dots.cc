@@ -63,7 +63,7 @@ class BufferOperand final {
 
   // The descriptor of what begins `bytes` (i32, a multiple of 16) behind the buffer's first element.
   Value Descriptor(Emitter& e, Value bytes) const {
-    Value address = e.Add(e.b.create<mlir::LLVM::PtrToIntOp>(e.loc, e.b.getI32Type(), base_), bytes);
+    Value address = e.Add(mlir::LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI32Type(), base_), bytes);
     uint64_t width = nvmma_.getSwizzlingByteWidth(), rows = type_.getShape()[1 - Contiguous()];
     uint64_t column = rows * width, eight_rows = 8 * width, swizzle = width == 128 ? 1 : width == 64 ? 2 : 3;
     uint64_t rest = (column / 16 & 0x3fff) << 16 | (eight_rows / 16 & 0x3fff) << 32 | swizzle << 62;
