@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
 #include "client/cli/kernel_places.h"
@@ -59,8 +60,8 @@ int Compile(const Session& session, const RunFlags& flags, const workers::Device
   KernelFlags kernel = flags.kernel;
   if (kernel.target.empty()) kernel.target = spec.kernel.target.empty() ? device.Target() : spec.kernel.target;
   spec.kernel.target.clear();
-  // The host device names places in the source.
-  if (kernel.target == "host") kernel.debug_info = true;
+  // The host device, also where it emulates a GPU, names places in the source.
+  if (kernel.target == "host" || absl::StartsWith(kernel.target, "emulated:")) kernel.debug_info = true;
   auto request = MakeRequest(spec.kernel, kernel);
   if (!request.ok()) return session.Usage(request.status());
   request->set_delivery(v1::DELIVERY_INLINE);

@@ -28,6 +28,8 @@ mlir::DialectRegistry AllDialects() {
   mlir::DialectRegistry registry;
   registry.insert<tt::TTDialect, ttg::TTGDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::ub::UBDialect>();
+  // Those of all targets, of which a first request's ttgir may have operations.
+  RegisterTargetDialects(registry);
   mlir::registerBuiltinDialectTranslation(registry);
   mlir::registerLLVMDialectTranslation(registry);
   return registry;
@@ -73,15 +75,17 @@ class WarmCompiler final : public Compiler {
     return OwnId() + tools_;
   }
 
-  std::vector<TargetInfo> Targets() const override {
-    std::vector<TargetInfo> infos;
+  std::vector<Offer> Targets() const override {
+    std::vector<Offer> offers;
     for (const std::string& name : TargetNames()) {
       auto target = GetTarget(name);
       if (!target.ok()) continue;
       absl::Status assembler = (*target)->AssemblerStatus();
-      infos.push_back({name, (*target)->BinaryFormat(), assembler.ok(), std::string(assembler.message())});
+      const TargetInfo& info = (*target)->Info();
+      offers.push_back(
+          {name, info.binary_format, OptionRulesOf(info), assembler.ok(), std::string(assembler.message())});
     }
-    return infos;
+    return offers;
   }
 
   std::vector<std::string> LoadTools() override {

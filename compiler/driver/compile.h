@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "compiler/targets/option_rules.h"
 
 namespace tritond::compiler {
 
@@ -140,13 +141,14 @@ class Compiler {
   virtual std::string BuildId() const = 0;
 
   // The targets that Compile accepts, "cuda:80"…, and whether each can produce a binary on this machine.
-  struct TargetInfo {
+  struct Offer {
     std::string name;
     std::string binary_format;  // "cubin"
+    std::vector<OptionRule> options;
     bool binary_available;
     std::string why_not;  // empty when available
   };
-  virtual std::vector<TargetInfo> Targets() const = 0;
+  virtual std::vector<Offer> Targets() const = 0;
 
   // Loads every tool that a compile may need. Afterwards Compile opens no file, but runs the programs that this returns
   // (absolute paths; assemblers), so that a process can forbid itself all else.

@@ -139,6 +139,33 @@ TEST(Compiler, PlacesWithoutFilesAreNoProblemOfDebugInfo) {
   }
 }
 
+// Nothing that a compiler has done before may be what makes it know a target's own operations.
+TEST(Compiler, OperationsOfATargetAreKnownFromTheStart) {
+  CompileRequest request = Request(R"(
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8, 32]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 4}>
+#blocked = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [4, 8], warpsPerCTA = [1, 4], order = [0, 1]}>
+#columns = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = true, elementBitWidth = 8}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @kernel(%p: !tt.ptr<i32>) {
+    %one = arith.constant dense<1> : tensor<64x32xi8, #a>
+    %two = arith.constant dense<2> : tensor<32x8xi8, #blocked>
+    %n = ttg.local_alloc %two : (tensor<32x8xi8, #blocked>) -> !ttg.memdesc<32x8xi8, #columns, #smem>
+    %c = arith.constant dense<3> : tensor<64x8xi32, #mma>
+    %d = ttng.warp_group_dot %one, %n, %c : tensor<64x32xi8, #a> * !ttg.memdesc<32x8xi8, #columns, #smem> -> tensor<64x8xi32, #mma>
+    %q = tt.splat %p : !tt.ptr<i32> -> tensor<64x8x!tt.ptr<i32>, #mma>
+    tt.store %q, %d : tensor<64x8x!tt.ptr<i32>, #mma>
+    tt.return
+  }
+}
+)");
+  request.input = Stage::kTtgir;
+  CompileResult result = Compiler::Create()->Compile(request);
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_THAT(result.artifacts[0].bytes, HasSubstr("wgmma.mma_async"));
+}
+
 TEST(Compiler, HiddenParametersFollowTheAbiRecord) {
   auto count = [](const std::string& ptx) {
     size_t count = 0;
@@ -212,7 +239,7 @@ TEST(Compiler, NamesTheClustersThatATargetHas) {
   CompileRequest request = Request(kScale);
   request.target = "cuda:80";
   request.options = {{"num_ctas", 2}};
-  EXPECT_THAT(std::string(Warm().Compile(request).status.message()), HasSubstr("num_ctas = 2: cuda:80 has at most 1"));
+  EXPECT_THAT(std::string(Warm().Compile(request).status.message()), HasSubstr("num_ctas = 2: must be 1 on cuda:80"));
 }
 
 TEST(Compiler, NamesAnUnknownTargetAndThoseThereAre) {

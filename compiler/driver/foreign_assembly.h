@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assembly that a caller wrote into IR. Targets whose Target::TakesForeignAssembly says no compile none of it: LLVM
-// assembles it inside the compiler, where directives such as .incbin read files.
+// Assembly that a caller wrote into IR. Targets whose TargetInfo::takes_foreign_assembly says no compile none of it:
+// LLVM assembles it inside the compiler, where directives such as .incbin read files.
 #ifndef COMPILER_DRIVER_FOREIGN_ASSEMBLY_H_
 #define COMPILER_DRIVER_FOREIGN_ASSEMBLY_H_
 

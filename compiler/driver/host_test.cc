@@ -157,7 +157,7 @@ constexpr char kAdd[] = R"(module {
 TEST(Host, AnObjectExportsItsKernelAndTheTwoVariables) {
   Object object(Compile(Request(kAdd)));
   ASSERT_NE(object.Symbol("tritond_host_abi"), nullptr);
-  EXPECT_EQ(*static_cast<const uint32_t*>(object.Symbol("tritond_host_abi")), 2u);
+  EXPECT_EQ(*static_cast<const uint32_t*>(object.Symbol("tritond_host_abi")), 3u);
   EXPECT_NE(object.Symbol("add"), nullptr);
 }
 

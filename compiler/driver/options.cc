@@ -2,71 +2,39 @@
 #include "compiler/driver/options.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "compiler/driver/ptx_options.h"
 
 namespace tritond::compiler {
 namespace {
 
 using nlohmann::json;
 
-absl::Status Wrong(const std::string& name, const json& value, const std::string& allowed) {
-  return absl::InvalidArgumentError(absl::StrCat("option ", name, " = ", value.dump(), ": must be ", allowed));
-}
-
-// Reads one option into KernelOptions.
-using Reader = std::function<absl::Status(const std::string& name, const json& value, KernelOptions& options)>;
-
-Reader Integer(int KernelOptions::*field, int64_t low, int64_t high, bool power_of_two = false) {
-  return [=](const std::string& name, const json& value, KernelOptions& options) {
-    std::string allowed = absl::StrCat(power_of_two ? "a power of two" : "an integer", " from ", low, " to ", high);
-    if (!value.is_number_integer()) return Wrong(name, value, allowed);
-    int64_t number = value.get<int64_t>();
-    if (number < low || number > high || (power_of_two && (number & (number - 1)))) return Wrong(name, value, allowed);
-    options.*field = static_cast<int>(number);
-    return absl::OkStatus();
-  };
-}
-
-Reader Boolean(bool KernelOptions::*field) {
-  return [=](const std::string& name, const json& value, KernelOptions& options) {
-    if (!value.is_boolean()) return Wrong(name, value, "true or false");
-    options.*field = value.get<bool>();
-    return absl::OkStatus();
-  };
-}
-
-absl::Status ReadAssemblerFlags(const std::string& name, const json& value, KernelOptions& options) {
-  if (!value.is_string()) return Wrong(name, value, "a string of assembler flags");
-  absl::StatusOr<std::string> flags = ReadPtxOptions(value.get_ref<const std::string&>());
-  if (!flags.ok()) return flags.status();
-  options.ptx_options = *std::move(flags);
-  return absl::OkStatus();
-}
-
-struct Known {
+// Where an option that every target has goes, once its rule is kept.
+struct CommonOption {
   const char* name;
-  Reader read;
+  int KernelOptions::*integer = nullptr;
+  bool KernelOptions::*boolean = nullptr;
+};
+constexpr CommonOption kCommonOptions[] = {
+    {"num_warps", &KernelOptions::num_warps},
+    {"num_ctas", &KernelOptions::num_ctas},
+    {"num_stages", &KernelOptions::num_stages},
+    {"enable_fp_fusion", nullptr, &KernelOptions::enable_fp_fusion},
+    {"debug", nullptr, &KernelOptions::debug},
+    {"warp_size"},  // Says what the request expects of the target: its rule is all there is to it.
 };
 
-const std::vector<Known>& KnownOptions() {
-  static const auto* known = new std::vector<Known>{
-      {"num_warps", Integer(&KernelOptions::num_warps, 1, 32, /*power_of_two=*/true)},
-      {"num_ctas", Integer(&KernelOptions::num_ctas, 1, 16, /*power_of_two=*/true)},
-      {"num_stages", Integer(&KernelOptions::num_stages, 0, 64)},
-      {"maxnreg", Integer(&KernelOptions::maxnreg, 1, 255)},
-      {"ptx_version", Integer(&KernelOptions::ptx_version, 60, 99)},
-      {"enable_fp_fusion", Boolean(&KernelOptions::enable_fp_fusion)},
-      {"enable_reflect_ftz", Boolean(&KernelOptions::enable_reflect_ftz)},
-      {"prefetch", Boolean(&KernelOptions::prefetch)},
-      {"debug", Boolean(&KernelOptions::debug)},
-      {"ptx_options", ReadAssemblerFlags},
-  };
-  return *known;
+void Keep(const std::string& name, const json& value, KernelOptions& options) {
+  for (const CommonOption& common : kCommonOptions) {
+    if (name != common.name) continue;
+    if (common.integer) options.*common.integer = value.get<int>();
+    if (common.boolean) options.*common.boolean = value.get<bool>();
+    return;
+  }
+  options.own.Set(name, value);
 }
 
 // The libraries as upstream writes them: [["libdevice", "/path"]] or {"libdevice": "/path"}.
@@ -79,7 +47,7 @@ bool IsLibdeviceAlone(const json& libraries) {
 
 // Whether an option that is not read here is one of Triton's that asks nothing of a compiler: what its frontend or
 // launcher reads, what it names things by, what a compile tells in its metadata (which clients send back as options),
-// and switches that are off.
+// what another target has, and switches that are off.
 bool AsksForNothing(const std::string& name, const json& value) {
   static const auto* others = new std::set<std::string>{"allowed_dot_input_precisions",
                                                         "arch",
@@ -107,31 +75,29 @@ bool AsksForNothing(const std::string& name, const json& value) {
   static const auto* switches = new std::set<std::string>{"clc", "fpsan_homomorphic_casts", "sched4reg"};
   if (name == "extern_libs") return IsLibdeviceAlone(value);
   if (name == "instrumentation_mode") return value == "";
-  return value.is_null() || others->count(name) > 0 || (value == false && switches->count(name) > 0);
+  return value.is_null() || IsOwnOption(name) || others->count(name) > 0 ||
+         (value == false && switches->count(name) > 0);
 }
 
 }  // namespace
 
-absl::StatusOr<ParsedOptions> ParseOptions(const json& options) {
+absl::StatusOr<ParsedOptions> ParseOptions(const json& options, const Target& target) {
   ParsedOptions parsed;
   if (options.is_null()) return parsed;
   if (!options.is_object()) return absl::InvalidArgumentError("options must be an object of name: value");
+  const std::vector<OptionRule> rules = OptionRulesOf(target.Info());
   for (const auto& [name, value] : options.items()) {
-    const Known* known = nullptr;
-    for (const Known& candidate : KnownOptions())
-      if (name == candidate.name) known = &candidate;
-    if (name == "warp_size" && !value.is_null()) {
-      if (value != 32 && value != 64) return Wrong(name, value, "32 or 64");
-      parsed.warp_size = value.get<int>();
-      continue;
-    }
-    if (known == nullptr) {
+    auto rule = std::find_if(rules.begin(), rules.end(), [&](const OptionRule& rule) { return rule.name == name; });
+    if (rule == rules.end()) {
       if (!AsksForNothing(name, value)) parsed.ignored.push_back(name);
       continue;
     }
     if (value.is_null()) continue;
-    if (absl::Status status = known->read(name, value, parsed.kernel); !status.ok()) return status;
+    if (absl::Status status = CheckOption(*rule, value); !status.ok())
+      return absl::InvalidArgumentError(absl::StrCat(status.message(), " on ", target.Info().name));
+    Keep(name, value, parsed.kernel);
   }
+  if (absl::Status status = target.FinishOptions(parsed.kernel.own); !status.ok()) return status;
   return parsed;
 }
 

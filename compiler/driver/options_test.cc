@@ -4,53 +4,78 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <memory>
+
 namespace tritond::compiler {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+// Parsed for cuda:90, whose tools are not looked for.
+absl::StatusOr<ParsedOptions> Parse(const nlohmann::json& options, const std::string& target = "cuda:90") {
+  static auto* targets = new std::map<std::string, std::unique_ptr<Target>>;
+  std::unique_ptr<Target>& made = (*targets)[target];
+  if (!made) made = *FindTarget(target, {});
+  return ParseOptions(options, *made);
+}
+
 TEST(ParseOptions, ReadsWhatItKnowsAndListsTheRest) {
-  const auto parsed = ParseOptions({{"num_warps", 8}, {"num_stages", nullptr}, {"unknown", 1}, {"warp_size", 32}});
+  const auto parsed = Parse({{"num_warps", 8}, {"num_stages", nullptr}, {"unknown", 1}, {"warp_size", 32}});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_EQ(parsed->kernel.num_warps, 8);
   EXPECT_EQ(parsed->kernel.num_stages, KernelOptions().num_stages);
-  EXPECT_EQ(parsed->warp_size, 32);
   EXPECT_THAT(parsed->ignored, ElementsAre("unknown"));
 }
 
 TEST(ParseOptions, WhatAsksNothingOfACompilerIsNotListed) {
-  const auto parsed = ParseOptions({{"arch", "sm90"},
-                                    {"extern_libs", {{"libdevice", "/usr/libdevice.bc"}}},
-                                    {"hash", "abc"},
-                                    {"instrumentation_mode", ""},
-                                    {"ir_override", nullptr},
-                                    {"launch_pdl", true},
-                                    {"sched4reg", false},
-                                    {"waves_per_eu", 2}});
+  const auto parsed = Parse({{"arch", "sm90"},
+                             {"extern_libs", {{"libdevice", "/usr/libdevice.bc"}}},
+                             {"hash", "abc"},
+                             {"instrumentation_mode", ""},
+                             {"ir_override", nullptr},
+                             {"launch_pdl", true},
+                             {"sched4reg", false},
+                             {"unheard_of", 2}});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
-  EXPECT_THAT(parsed->ignored, ElementsAre("waves_per_eu"));
-  EXPECT_THAT(
-      ParseOptions({{"extern_libs", {{"mine", "mine.bc"}}}, {"ir_override", "k.ttgir"}, {"sched4reg", true}})->ignored,
-      ElementsAre("extern_libs", "ir_override", "sched4reg"));
+  EXPECT_THAT(parsed->ignored, ElementsAre("unheard_of"));
+  EXPECT_THAT(Parse({{"extern_libs", {{"mine", "mine.bc"}}}, {"ir_override", "k.ttgir"}, {"sched4reg", true}})->ignored,
+              ElementsAre("extern_libs", "ir_override", "sched4reg"));
 }
 
 TEST(ParseOptions, NamesTheOptionThatIsWrong) {
-  const auto parsed = ParseOptions({{"num_warps", 3}});
+  const auto parsed = Parse({{"num_warps", 3}});
   EXPECT_TRUE(absl::IsInvalidArgument(parsed.status()));
   EXPECT_THAT(std::string(parsed.status().message()), HasSubstr("num_warps"));
 }
 
-TEST(ParseOptions, FlagsForTheAssemblerAreThoseOfAList) {
-  const auto parsed = ParseOptions({{"ptx_options", "-O1 --maxrregcount 64"}});
+TEST(ParseOptions, RangesAreTheTargets) {
+  EXPECT_TRUE(Parse({{"num_ctas", 2}, {"warp_size", 32}, {"maxnreg", 255}}).ok());
+  EXPECT_EQ(Parse({{"num_ctas", 2}}, "cuda:80").status(),
+            absl::InvalidArgumentError("option num_ctas = 2: must be 1 on cuda:80"));
+  EXPECT_FALSE(Parse({{"warp_size", 64}}).ok());
+  EXPECT_TRUE(Parse({{"warp_size", 64}, {"num_warps", 32}}, "host:64").ok());
+  EXPECT_FALSE(Parse({{"maxnreg", 256}}).ok());
+}
+
+// A manifest that was made for one target is compiled for another: what only the first has is no mistake there.
+TEST(ParseOptions, OptionsOfOtherTargetsAreNotListed) {
+  const auto parsed = Parse({{"maxnreg", 1000}, {"ptx_options", "-O9"}}, "host");
   ASSERT_TRUE(parsed.ok()) << parsed.status();
-  EXPECT_EQ(parsed->kernel.ptx_options, "--opt-level=1 --maxrregcount=64");
+  EXPECT_TRUE(parsed->ignored.empty());
+}
+
+TEST(ParseOptions, FlagsForTheAssemblerAreThoseOfAList) {
+  const auto parsed = Parse({{"ptx_options", "-O1 --maxrregcount 64"}});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->kernel.own.Text("ptx_options"), "--opt-level=1 --maxrregcount=64");
   for (const char* flags : {"--help", "-split-compile 100000", "-o x"}) {
-    const absl::Status refused = ParseOptions({{"ptx_options", flags}}).status();
+    const absl::Status refused = Parse({{"ptx_options", flags}}).status();
     EXPECT_TRUE(absl::IsInvalidArgument(refused)) << flags;
     EXPECT_THAT(std::string(refused.message()), HasSubstr("ptx_options"));
   }
-  EXPECT_TRUE(absl::IsInvalidArgument(ParseOptions({{"ptx_options", 1}}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Parse({{"ptx_options", 1}}).status()));
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ absl::Status PipelineRun::RunTimed(Stage stage) {
 // some neither takes nor leaves anything.
 Stage PipelineRun::RecallSteps(Stage done) {
   if (!recall_.memory || done > Stage::kTtgir || done >= last_) return done;
-  if (request_.debug_info || target_.TellsPlaces() || !result_.diagnostics.empty()) return done;
+  if (request_.debug_info || target_.Info().tells_places || !result_.diagnostics.empty()) return done;
   result_.keys = NameSteps(CanonicalModule(*module_), request_, recall_.identity);
   Recollection known = recall_.memory(result_.keys);
   if (known.result) {
@@ -130,27 +130,16 @@ absl::Status PipelineRun::CheckRequest() {
     last_ = std::max(last_, stage);
   }
   if (request_.input == Stage::kBinary) return absl::InvalidArgumentError("a binary is no input");
-  if (request_.input == Stage::kAsm && !target_.TakesForeignAssembly())
+  if (request_.input == Stage::kAsm && !target_.Info().takes_assembly_text)
     return absl::InvalidArgumentError(
-        absl::StrCat("input asm: target ", target_.Name(), " takes no assembly; begin at ttir, ttgir or llir"));
-  auto options = ParseOptions(request_.options);
+        absl::StrCat("input asm: target ", target_.Info().name, " takes no assembly; begin at ttir, ttgir or llir"));
+  auto options = ParseOptions(request_.options, target_);
   if (!options.ok()) return options.status();
   options_ = options->kernel;
   options_.descriptor_flags = request_.abi.descriptor_flags;
   options_.debug_info = request_.debug_info;
   options_.foreign_asm = request_.input == Stage::kAsm;
   result_.ignored_options = options->ignored;
-  int threads = options_.num_warps * target_.Ops().WarpSize();
-  if (threads > target_.Limits().max_threads)
-    return absl::InvalidArgumentError(absl::StrCat("option num_warps = ", options_.num_warps, ": ", threads,
-                                                   " threads, but ", target_.Name(), " takes ",
-                                                   target_.Limits().max_threads, " a block"));
-  if (options_.num_ctas > target_.Limits().max_ctas)
-    return absl::InvalidArgumentError(absl::StrCat("option num_ctas = ", options_.num_ctas, ": ", target_.Name(),
-                                                   " has at most ", target_.Limits().max_ctas));
-  if (options->warp_size != 0 && options->warp_size != target_.Ops().WarpSize())
-    return absl::InvalidArgumentError(absl::StrCat("option warp_size = ", options->warp_size, ": must be ",
-                                                   target_.Ops().WarpSize(), " on ", target_.Name()));
   return absl::OkStatus();
 }
 
@@ -175,7 +164,7 @@ absl::Status PipelineRun::Parse() {
   parsed_ = ParseModule(request_.ir, &context_, /*keep_locations=*/request_.debug_info);
   for (const IrDiagnostic& d : parsed_.diagnostics()) diagnostics_->Add(d.severity, d.where, d.message);
   module_ = parsed_.TakeModule();
-  if (!module_ || (!target_.TakesForeignAssembly() && failed(CheckNoAssembly(*module_, target_.Name()))))
+  if (!module_ || (!target_.Info().takes_foreign_assembly && failed(CheckNoAssembly(*module_, target_.Info().name))))
     return diagnostics_->FirstError(absl::StatusCode::kInvalidArgument);
   return CheckKernel();
 }
@@ -234,11 +223,11 @@ absl::Status PipelineRun::CheckLimits() {
     global_scratch_bytes_ = size.getInt();
   if (auto alignment = (*module_)->getAttrOfType<mlir::IntegerAttr>(kGlobalScratchAlignmentAttr))
     global_scratch_alignment_ = alignment.getInt();
-  int64_t most = target_.Limits().max_shared_bytes;
+  int64_t most = target_.Info().max_shared_bytes;
   if (shared_bytes_ > most)
     return absl::ResourceExhaustedError(absl::StrCat("the kernel needs ", shared_bytes_,
-                                                     " bytes of shared memory, but ", target_.Name(), " has ", most,
-                                                     " a block; use smaller blocks or fewer stages"));
+                                                     " bytes of shared memory, but ", target_.Info().name, " has ",
+                                                     most, " a block; use smaller blocks or fewer stages"));
   return absl::OkStatus();
 }
 
@@ -283,7 +272,7 @@ absl::Status PipelineRun::MakeLlir() {
   lowering.global_scratch = request_.abi.global_scratch;
   lowering.profile_scratch = request_.abi.profile_scratch;
   // Passes see locations of the text until here, which diagnostics refer to.
-  const bool tells_places = target_.TellsPlaces();
+  const bool tells_places = target_.Info().tells_places;
   if (tells_places) PlaceOperationsInText();
   lowering.source_locations = request_.debug_info || tells_places;
   lowering.debug = options_.debug;
@@ -312,12 +301,12 @@ void PipelineRun::CollectInlineAssembly() {
 
 // Before the target adds code of its own. Whatever way assembly came in, it is seen here.
 absl::Status PipelineRun::CheckAssembly() {
-  if (target_.TakesForeignAssembly()) return absl::OkStatus();
+  if (target_.Info().takes_foreign_assembly) return absl::OkStatus();
   const bool is_text = request_.input == Stage::kLlir;
   const std::optional<AssemblyPlace> found = FindAssembly(*llvm_module_, is_text ? request_.ir : "");
   if (!found) return absl::OkStatus();
   diagnostics_->Add(mlir::DiagnosticSeverity::Error, found->where,
-                    absl::StrCat(found->what, ": target ", target_.Name(), " takes no assembly; write it as IR"));
+                    absl::StrCat(found->what, ": target ", target_.Info().name, " takes no assembly; write it as IR"));
   return diagnostics_->FirstError(absl::StatusCode::kInvalidArgument);
 }
 
@@ -347,7 +336,7 @@ absl::Status PipelineRun::MakeAsm() {
 
 absl::Status PipelineRun::CheckHasKernel() const {
   if (!target_.KernelName(asm_).empty()) return absl::OkStatus();
-  return BackEndError(absl::InternalError(absl::StrCat("the ", target_.AsmFormat(), " text has no kernel")));
+  return BackEndError(absl::InternalError(absl::StrCat("the ", target_.Info().asm_format, " text has no kernel")));
 }
 
 // Behind ttgir, what a back end cannot make sense of is its own caller's fault: ours, unless the request began there or
@@ -369,7 +358,7 @@ absl::Status PipelineRun::MakeBinary() {
   if (absl::Status status = CheckHasKernel(); !status.ok()) return status;
   const absl::Status sound = target_.CheckBinary(binary_, KernelName());
   if (sound.ok()) return sound;
-  return BackEndError(absl::InternalError(absl::StrCat("what the assembler made of the ", target_.AsmFormat(),
+  return BackEndError(absl::InternalError(absl::StrCat("what the assembler made of the ", target_.Info().asm_format,
                                                        " text cannot be launched: ", sound.message())));
 }
 
@@ -399,8 +388,8 @@ std::string PipelineRun::Text(Stage stage) const {
 }
 
 std::string PipelineRun::FormatOf(Stage stage) const {
-  if (stage == Stage::kAsm) return target_.AsmFormat();
-  return stage == Stage::kBinary ? target_.BinaryFormat() : StageName(stage);
+  if (stage == Stage::kAsm) return target_.Info().asm_format;
+  return stage == Stage::kBinary ? target_.Info().binary_format : StageName(stage);
 }
 
 // Internal when there is nothing to hand out: a result without bytes would be kept and served as if it were one.
@@ -417,17 +406,14 @@ absl::Status PipelineRun::Emit(Stage stage) {
 // start behind ttgir compute neither name nor shared memory: the one is read off the assembly, the other is the option.
 void PipelineRun::FillMetadata() {
   nlohmann::json metadata = request_.options.is_object() ? request_.options : nlohmann::json::object();
-  std::string name = target_.Name();
-  size_t colon = name.find(':');
-  metadata["target"] = {{"backend", name.substr(0, colon)},
-                        {"arch", std::atoi(name.c_str() + colon + 1)},
-                        {"warp_size", target_.Ops().WarpSize()}};
+  const TargetInfo& info = target_.Info();
+  metadata["target"] = {{"backend", info.backend}, {"arch", info.arch}, {"warp_size", info.lanes}};
   metadata["name"] = KernelName();
   if (request_.input <= Stage::kTtgir || !metadata.contains("shared")) metadata["shared"] = shared_bytes_;
   metadata["num_warps"] = options_.num_warps;
   metadata["num_ctas"] = options_.num_ctas;
   metadata["num_stages"] = options_.num_stages;
-  metadata["warp_size"] = target_.Ops().WarpSize();
+  metadata["warp_size"] = info.lanes;
   metadata["tmem_size"] = 0;
   if (request_.input <= Stage::kTtgir || !metadata.contains("global_scratch_size")) {
     metadata["global_scratch_size"] = global_scratch_bytes_;

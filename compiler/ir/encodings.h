@@ -57,6 +57,8 @@ bool SamePlacement(llvm::ArrayRef<int64_t> shape, mlir::Attribute a, mlir::Attri
 // The encoding of a result such that no element moves between threads; null where the source has no such result
 // encoding. `shape` is the source's.
 mlir::Attribute TransEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int32_t> order);
+// The same of a buffer's encoding, swizzled_shared or nvmma_shared; null for others.
+mlir::Attribute TransBufferEncoding(mlir::Attribute src, llvm::ArrayRef<int32_t> order);
 mlir::Attribute ReshapeEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> result);
 // Encoding of join's result from an operand's of `shape`, and of split's results from its operand's.
 mlir::Attribute JoinEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape);

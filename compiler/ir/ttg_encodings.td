@@ -21,6 +21,11 @@ def TTG_Cga : AttrOrTypeParameter<"::tritond::compiler::LinearLayout", "blocks o
 class TTG_TensorEncoding<string name, string keyword> : TTG_Encoding<name, keyword,
     [DeclareAttrInterfaceMethods<TTG_DistributedEncoding>, DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]>;
 
+// The result of a matrix unit's instructions.
+class TTG_MatrixUnitEncoding<string name, string keyword> : TTG_Encoding<name, keyword,
+    [DeclareAttrInterfaceMethods<TTG_DistributedEncoding>, DeclareAttrInterfaceMethods<VerifiableTensorEncoding>,
+     DeclareAttrInterfaceMethods<TTG_MatrixEncoding>]>;
+
 def TTG_BlockedEncoding : TTG_TensorEncoding<"BlockedEncoding", "blocked"> {
   let summary = "tiles of sizePerThread x threadsPerWarp x warpsPerCTA, repeated over the tensor";
   let description = "`order` lists the dimensions from the fastest-varying.";
@@ -61,7 +66,7 @@ def TTG_GenericLinearEncoding : TTG_TensorEncoding<"GenericLinearEncoding", "gen
 
 //===-- Results of matrix units -----------------------------------------------------------------------------------===//
 
-def TTG_NvidiaMmaEncoding : TTG_TensorEncoding<"NvidiaMmaEncoding", "nvidia_mma"> {
+def TTG_NvidiaMmaEncoding : TTG_MatrixUnitEncoding<"NvidiaMmaEncoding", "nvidia_mma"> {
   let summary = "the result of matrix instructions of NVIDIA GPUs: mma.sync (version 2), wgmma (version 3)";
   let description = [{
     Tiles as the PTX ISA says, held by a warp each: `instrShape` is [16, 8] (of the tensor's rank) in version 2, and
@@ -74,7 +79,7 @@ def TTG_NvidiaMmaEncoding : TTG_TensorEncoding<"NvidiaMmaEncoding", "nvidia_mma"
     return $_get($_ctxt, versionMajor, versionMinor, warpsPerCTA, instrShape, SingleBlock(warpsPerCTA.size()));
   }]>];
 }
-def TTG_AmdMfmaEncoding : TTG_TensorEncoding<"AmdMfmaEncoding", "amd_mfma"> {
+def TTG_AmdMfmaEncoding : TTG_MatrixUnitEncoding<"AmdMfmaEncoding", "amd_mfma"> {
   let summary = "the result of MFMA instructions of AMD CDNA GPUs, waves of 64";
   let description = [{
     Tiles of `instrShape` = [m, n(, k)], as the AMD matrix instruction calculator shows them; `isTransposed` swaps rows
@@ -84,7 +89,7 @@ def TTG_AmdMfmaEncoding : TTG_TensorEncoding<"AmdMfmaEncoding", "amd_mfma"> {
       ArrayRefParameter<"unsigned">:$instrShape, "bool":$isTransposed, ArrayRefParameter<"unsigned">:$tilesPerWarp,
       "unsigned":$elementBitWidth, TTG_Cga:$cga);
 }
-def TTG_AmdWmmaEncoding : TTG_TensorEncoding<"AmdWmmaEncoding", "amd_wmma"> {
+def TTG_AmdWmmaEncoding : TTG_MatrixUnitEncoding<"AmdWmmaEncoding", "amd_wmma"> {
   let summary = "the result of WMMA instructions of AMD RDNA GPUs, waves of 32, tiles of 16x16";
   let description = [{
     Version 1 (gfx11): rows alternate between the halves of a wave; versions 2 and 3 (gfx12): a half holds eight
@@ -92,7 +97,7 @@ def TTG_AmdWmmaEncoding : TTG_TensorEncoding<"AmdWmmaEncoding", "amd_wmma"> {
   let parameters = (ins "unsigned":$version, "bool":$isTransposed,
       "::tritond::compiler::LinearLayout":$ctaLayout, ArrayRefParameter<"unsigned">:$instrShape, TTG_Cga:$cga);
 }
-def TTG_DpasEncoding : TTG_TensorEncoding<"DpasEncoding", "dpas"> {
+def TTG_DpasEncoding : TTG_MatrixUnitEncoding<"DpasEncoding", "dpas"> {
   let summary = "the result of DPAS instructions of Intel GPUs: repeatCount x executionSize";
   let description = [{
     The depth of an instruction is systolicDepth * opsPerChan. A warp holds repCluster = [m, n] tiles side by side, then

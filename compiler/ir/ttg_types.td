@@ -29,6 +29,17 @@ def TTG_DistributedEncoding : AttrInterface<"DistributedEncoding"> {
       "::tritond::compiler::LinearLayout", "ToLinearLayout", (ins "::llvm::ArrayRef<int64_t>":$shape)>,
     InterfaceMethod<"Number of tensor dimensions.", "unsigned", "Rank">];
 }
+def TTG_MatrixEncoding : AttrInterface<"MatrixEncoding"> {
+  let cppNamespace = "::tritond::ttg";
+  let description = "The result of matrix instructions: how their unit wants its operands.";
+  let methods = [
+    InterfaceMethod<[{
+      The encoding of a buffer in shared memory that holds an operand of `type` with its elements in `order`, fastest
+      dimension first, and from which the unit reads it by itself; dimension `k` is the one that is summed over. Null
+      where it takes such operands from registers alone.}],
+      "::mlir::Attribute", "OperandBuffer", (ins "::mlir::RankedTensorType":$type, "::llvm::ArrayRef<unsigned>":$order,
+      "unsigned":$k)>];
+}
 def TTG_SharedEncoding : AttrInterface<"SharedEncoding"> {
   let cppNamespace = "::tritond::ttg";
   let description = "Places the elements of a tensor in shared memory.";

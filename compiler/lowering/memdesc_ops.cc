@@ -9,7 +9,6 @@
 //   %i = ttg.memdesc_index %b[%n]              {base + n * stride}: buffers of a row stand one behind the other
 #include "compiler/layout/layout_algebra.h"
 #include "compiler/layout/shared_swizzle.h"
-#include "compiler/lowering/matrix_loads.h"
 #include "compiler/lowering/shared_access.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -50,7 +49,7 @@ LogicalResult LowerLocalLoad(FunctionLowering& f, ttg::LocalLoadOp op) {
   if (failed(to_offset)) return mlir::failure();
   mlir::Type element = f.ConvertType(type.getElementType());
   SharedPlace place = PlaceOf(f, op.getSrc());
-  auto values = LoadSharedMatrices(f, *to_offset, place, element);
+  auto values = f.target.LoadTiles(f, *to_offset, place, element);
   if (!values)
     values = LoadShared(f, *to_offset, place, AccessSize(*to_offset, place, SharedType(f.e, element)), element);
   f.Set(op.getResult(), *values);

@@ -50,7 +50,10 @@ struct MatrixInstruction {
   mlir::FloatType float_a, float_b;  // the operands' types; null: signed integers of 8 bits
 };
 
+class FunctionLowering;
+class LinearLayout;
 class LoweringTable;
+struct SharedPlace;
 
 // Emits LLVM dialect operations at the builder's insertion point. Stateless; one per target, used from any thread.
 // Types: values are LLVM dialect types; bf16, f16, f32, f64 are floats, 8-bit floats are i8.
@@ -159,16 +162,11 @@ class TargetOps {
   virtual void AsyncCommitGroup(mlir::OpBuilder& b, mlir::Location loc) const {}
   virtual void AsyncWaitGroup(mlir::OpBuilder& b, mlir::Location loc, int num) const {}
 
-  // Whether LoadMatrices works for matrices of 8 x 8 elements of 16 bits that are transposed, or (rows of 16 bytes of
-  // any elements) that are not.
-  virtual bool CanLoadMatrices(bool transposed) const { return false; }
-  // For each of `count` (1, 2 or 4) matrices of eight rows of 16 bytes the i32 word that this lane holds; `ptr`
-  // (!llvm.ptr<3>, aligned to 16) is the address of row (lane mod 8) of matrix (lane / 8). All lanes take part. Without
-  // transposition that is word (lane mod 4) of row (lane / 4); with it, column (lane / 4) of the rows 2 (lane mod 4)
-  // and the next.
-  virtual llvm::SmallVector<mlir::Value> LoadMatrices(mlir::OpBuilder& b, mlir::Location loc, mlir::Value ptr,
-                                                      int count, bool transposed) const {
-    return {};
+  // Reads registers from shared memory at `place` as LoadShared does, by instructions that load for a whole warp.
+  // Nullopt, with nothing emitted, when the target has none that fits (register, lane, warp, block) -> offset.
+  virtual std::optional<llvm::SmallVector<mlir::Value>> LoadTiles(FunctionLowering& f, const LinearLayout& to_offset,
+                                                                  const SharedPlace& place, mlir::Type type) const {
+    return std::nullopt;
   }
 
   // Waits for the grids that this one depends on; lets grids that depend on this one start. Nothing where launches do

@@ -10,7 +10,7 @@
 // From each dot the operands are followed backward through the body. A load found so has level 0, one that its address
 // or mask depends on level 1, and so on. With l levels and s stages each load gets a latency of (s - 1) / l; levels
 // that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that feed no dot take
-// part too. A load of different levels is left out. Asynchronous copies move at least four neighbouring bytes; loads
+// part too. A load of different levels is left out. Asynchronous copies move at least so many neighbouring bytes; loads
 // that feed dots but are no such copies are started one iteration ahead, and what they load waits in registers, if
 // these are not too many.
 //
@@ -38,7 +38,6 @@ using mlir::RankedTensorType;
 using mlir::Value;
 using mlir::scf::ForOp;
 
-constexpr int kMinCopyBytes = 4;
 // Elements of a thread that may wait in registers.
 constexpr int kMaxWaitingElements = 64;
 constexpr int kAmbiguous = -1;  // level of a load that has several
@@ -55,7 +54,8 @@ int64_t BytesOf(RankedTensorType type) { return type.getNumElements() * ElementB
 
 class LatencyAssigner final {
  public:
-  LatencyAssigner(ForOp loop, bool all_loads) : loop_(loop), all_loads_(all_loads) {}
+  LatencyAssigner(ForOp loop, bool all_loads, int least_copy_bytes)
+      : loop_(loop), all_loads_(all_loads), least_copy_bytes_(least_copy_bytes) {}
 
   // Whether there is anything to do; cheap.
   bool Find() {
@@ -128,7 +128,7 @@ class LatencyAssigner final {
     for (Value use : UsesOf(op)) Follow(use, load ? level + 1 : level);
   }
 
-  static bool CanCopy(tt::LoadOp load, const AxisInfoAnalysis& axes) {
+  bool CanCopy(tt::LoadOp load, const AxisInfoAnalysis& axes) const {
     auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
     if (!type || load.getIsVolatile() || !type.getElementType().isIntOrFloat()) return false;
     auto blocked = llvm::dyn_cast_if_present<ttg::BlockedEncodingAttr>(type.getEncoding());
@@ -138,7 +138,7 @@ class LatencyAssigner final {
     int run = std::min(ttg::ToLinearLayout(type).NumConsecutive("register", ttg::DimNames(type.getRank())[fast]),
                        axes.PointerContiguity(load.getPtr(), fast));
     if (load.getMask()) run = std::min(run, axes.MaskConstancy(load.getMask(), fast));
-    return run * bits / 8 >= kMinCopyBytes;
+    return run * bits / 8 >= least_copy_bytes_;
   }
 
   // Shared memory that the body needs for itself: no two scratch areas are in use at once, but neighbours may lie side
@@ -167,6 +167,7 @@ class LatencyAssigner final {
 
   ForOp loop_;
   bool all_loads_;
+  const int least_copy_bytes_;
   llvm::MapVector<tt::LoadOp, int> levels_;
   llvm::DenseSet<std::pair<Operation*, int>> seen_;
 };
@@ -184,7 +185,7 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
       auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
       auto stages = static_cast<int>(std::clamp<int64_t>(attr ? attr.getInt() : num_stages, 1, kMaxStages));
       if (stages < 2 || !IsInnermost(loop)) return;
-      LatencyAssigner assigner(loop, /*all_loads=*/static_cast<bool>(attr));
+      LatencyAssigner assigner(loop, /*all_loads=*/static_cast<bool>(attr), least_copy_bytes);
       if (!assigner.Find()) return;
       if (!axes) axes.emplace(getOperation());
       assigner.Assign(stages, max_shared_bytes, *axes);

@@ -18,22 +18,13 @@ ttg::SwizzledSharedEncodingAttr SwizzledGroups(mlir::RankedTensorType type, llvm
   return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), vec, per_phase, max_phase, order);
 }
 
-ttg::NvmmaSharedEncodingAttr NvmmaColumns(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order, unsigned k) {
-  int64_t bits = type.getElementTypeBitWidth(), width = std::min(type.getDimSize(order[0]) * bits / 8, kBankRowBytes);
-  if (type.getRank() != 2 || bits < 8 || bits > 32 || (bits != 16 && order[0] != k)) return {};
-  if (width < 2 * kGroupBytes || type.getDimSize(order[1]) < kRows) return {};
-  return ttg::NvmmaSharedEncodingAttr::get(type.getContext(), width, /*transposed=*/order[0] == 0, bits,
-                                           /*fp4Padded=*/false, ttg::SingleBlock(2));
-}
-
 }  // namespace
 
 mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
                                      ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims) {
-  auto mma = llvm::dyn_cast<ttg::NvidiaMmaEncodingAttr>(operand.getParent());
-  if (mma && mma.getVersionMajor() == 3) {
+  if (auto unit = llvm::dyn_cast<ttg::MatrixEncoding>(operand.getParent())) {
     unsigned k = operand.getOpIdx() == 0 ? 1 : 0;
-    if (auto nvmma = NvmmaColumns(type, order, dims.empty() ? k : dims[k])) return nvmma;
+    if (mlir::Attribute own = unit.OperandBuffer(type, order, dims.empty() ? k : dims[k])) return own;
   }
   return SwizzledGroups(type, order);
 }

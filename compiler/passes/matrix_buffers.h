@@ -11,9 +11,8 @@ namespace tritond::compiler {
 // whose dimension d is dimension `dims[d]` of the buffer. Null when the elements are narrower than a byte or wider than
 // a word of the unit.
 //
-//   swizzled_shared  groups of 16 bytes, swizzled such that eight neighbouring rows of one group lie in different banks
-//   nvmma_shared     for dots of nvidia_mma version 3, where their unit can read `order`: with K contiguous, or
-//                    elements of 16 bits
+// The one that the operand's unit reads by itself, where it has such (MatrixEncoding::OperandBuffer). Else
+// swizzled_shared: groups of 16 bytes, swizzled such that eight neighbouring rows of one group lie in different banks.
 mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
                                      ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims = {});
 

@@ -58,11 +58,12 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   pm.addPass(createCombineTensorSelectAndIfPass());
 }
 
-void AddLoopPipeliningPasses(mlir::OpPassManager& pm, int num_stages, int64_t max_shared_bytes) {
+void AddLoopPipeliningPasses(mlir::OpPassManager& pm, int num_stages, int64_t max_shared_bytes, int least_copy_bytes) {
   // The buffers have to fit, so the number of stages is settled first.
   AssignLatenciesPassOptions latencies;
   latencies.num_stages = num_stages;
   latencies.max_shared_bytes = max_shared_bytes;
+  latencies.least_copy_bytes = least_copy_bytes;
   pm.addPass(createAssignLatenciesPass(latencies));
   pm.addPass(createScheduleLoopsPass());
   pm.addPass(createPipelinePass());

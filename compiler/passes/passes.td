@@ -43,7 +43,7 @@ def ConvertToTtgPass : Pass<"convert-tt-to-ttg", "::mlir::ModuleOp"> {
   let summary = "gives every tensor its default encoding";
   let dependentDialects = ["::tritond::ttg::TTGDialect"];
   let options = [
-    Option<"target", "target", "std::string", "\"cuda:90\"", "name of the target, kept as ttg.target">,
+    Option<"target", "target", "std::string", "\"host\"", "name of the target, kept as ttg.target">,
     Option<"num_warps", "num-warps", "int", "4", "warps of a block">,
     Option<"threads_per_warp", "threads-per-warp", "int", "32", "lanes of a warp">,
     Option<"num_ctas", "num-ctas", "int", "1", "blocks of a cluster">];
@@ -84,7 +84,8 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
   let summary = "chooses the loads of innermost loops that shall be started iterations ahead; sets tt.latency";
   let options = [
     Option<"num_stages", "num-stages", "int", "3", "iterations in flight, where a loop has no tt.num_stages">,
-    Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "49152", "shared memory of a block">];
+    Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "49152", "shared memory of a block">,
+    Option<"least_copy_bytes", "least-copy-bytes", "int", "4", "neighbouring bytes that an asynchronous copy takes">];
 }
 def ScheduleLoopsPass : Pass<"ttg-schedule-loops", "::mlir::ModuleOp"> {
   let summary = "spreads the operations of loops over stages by the latencies; sets loop.stage and loop.cluster";

@@ -19,6 +19,7 @@
 //
 // Other loads in early stages stay loads, with a mask that leaves out iterations that are not there; what they load
 // waits in registers.
+#include "compiler/ir/encodings.h"
 #include "compiler/passes/dot_slices.h"
 #include "compiler/passes/expand_loop.h"
 #include "compiler/passes/loop_schedule.h"
@@ -140,27 +141,12 @@ Value BufferAt(OpBuilder& b, mlir::Location loc, Value ring, Value place) {
       b, loc, BufferType(type.getShape().drop_front(), type.getElementType(), type.getEncoding()), ring, place);
 }
 
-mlir::Attribute TransposedEncoding(mlir::Attribute buffer, llvm::ArrayRef<int32_t> order) {
-  if (auto nvmma = llvm::dyn_cast<ttg::NvmmaSharedEncodingAttr>(buffer)) {
-    bool swaps = order[0] != 0;  // of two dimensions
-    return ttg::NvmmaSharedEncodingAttr::get(nvmma.getContext(), nvmma.getSwizzlingByteWidth(),
-                                             nvmma.getTransposed() != swaps, nvmma.getElementBitWidth(),
-                                             nvmma.getFp4Padded(), nvmma.getCga());
-  }
-  auto swizzled = llvm::cast<ttg::SwizzledSharedEncodingAttr>(buffer);
-  llvm::SmallVector<unsigned> moved_to(order.size()), memory_order;
-  for (auto [to, from] : llvm::enumerate(order)) moved_to[from] = to;
-  for (unsigned dim : swizzled.getOrder()) memory_order.push_back(moved_to[dim]);
-  return ttg::SwizzledSharedEncodingAttr::get(buffer.getContext(), swizzled.getVec(), swizzled.getPerPhase(),
-                                              swizzled.getMaxPhase(), memory_order);
-}
-
 Value Transposed(OpBuilder& b, mlir::Location loc, Value buffer, llvm::ArrayRef<int32_t> order) {
   if (order.empty()) return buffer;
   auto type = llvm::cast<ttg::MemDescType>(buffer.getType());
   llvm::SmallVector<int64_t> shape;
   for (int32_t from : order) shape.push_back(type.getShape()[from]);
-  mlir::Attribute encoding = TransposedEncoding(type.getEncoding(), order);
+  mlir::Attribute encoding = ttg::TransBufferEncoding(type.getEncoding(), order);
   return ttg::MemDescTransOp::create(b, loc, BufferType(shape, type.getElementType(), encoding), buffer, order);
 }
 

@@ -2,12 +2,13 @@
 // A target has two classes: TargetOps, the device's instructions as lowering asks for them, and Target, the way from
 // a parsed module to a binary. To add one, copy this file to <vendor>/<vendor>_target.cc and fill in, in this order:
 //
-//   1. Ops, until the lit tests of compiler/lowering pass with --lower-to-llvm=target=NAME. What the device cannot do
+//   1. Info: what everybody else needs to know of the device, with the options that it alone has.
+//   2. Ops, until the lit tests of compiler/lowering pass with --lower-to-llvm=target=NAME. What the device cannot do
 //      stays as it is here: a diagnostic, at the location that the caller gives. Families of instructions go to files
 //      of their own (memory_ops.cc, math_ops.cc).
-//   2. The pipeline, in <vendor>/pipeline.cc: a stretch that is equal for all devices is in neutral_pipeline.h.
-//   3. Optimize and EmitAsm, with LLVM's back end (assembly_text.h), then Assemble.
-//   4. One line each in targets.cc and CMakeLists.txt; the new target's row in the corpus and conformance tests.
+//   3. The pipeline, in <vendor>/pipeline.cc: a stretch that is equal for all devices is in neutral_pipeline.h.
+//   4. Optimize and EmitAsm, with LLVM's back end (assembly_text.h), then Assemble.
+//   5. One line each in targets.cc and CMakeLists.txt; the new target's row in the corpus and conformance tests.
 #include "compiler/targets/null_target.h"
 
 #include "compiler/passes/neutral_pipeline.h"
@@ -92,13 +93,8 @@ class NullOps final : public TargetOps {
 
 class NullTarget final : public Target {
  public:
-  // As clients write it: the family, and where there are several a colon and the generation.
-  std::string Name() const override { return "null"; }
-  // These are also the extensions of the files that hold them.
-  std::string AsmFormat() const override { return "s"; }
-  std::string BinaryFormat() const override { return "bin"; }
-  // From the vendor's manual, of one block: what exceeds it is refused before any code is made.
-  TargetLimits Limits() const override { return {64 * 1024, 1024}; }
+  // From the vendor's manual: what exceeds a limit is refused before any code is made.
+  const TargetInfo& Info() const override { return info_; }
   const TargetOps& Ops() const override { return ops_; }
 
   void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
@@ -108,9 +104,9 @@ class NullTarget final : public Target {
   void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     // Every tensor gets the default encoding of its shape. Passes that choose better ones for this device come behind.
     ConvertToTtgPassOptions convert;
-    convert.target = Name();
+    convert.target = info_.name;
     convert.num_warps = options.num_warps;
-    convert.threads_per_warp = ops_.WarpSize();
+    convert.threads_per_warp = info_.lanes;
     convert.num_ctas = options.num_ctas;
     pm.addPass(createConvertToTtgPass(convert));
   }
@@ -133,6 +129,17 @@ class NullTarget final : public Target {
  private:
   static absl::Status Nothing() { return absl::FailedPreconditionError("target null has no device to make code for"); }
 
+  static TargetInfo Describe() {
+    TargetInfo info;
+    info.name = info.backend = "null";
+    info.arch = 0;
+    info.asm_format = "s";
+    info.binary_format = "bin";
+    info.max_shared_bytes = 64 * 1024;
+    return info;
+  }
+
+  const TargetInfo info_ = Describe();
   const NullOps ops_;
 };
 

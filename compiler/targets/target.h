@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "compiler/lowering/target_ops.h"
+#include "compiler/targets/target_info.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace llvm {
@@ -21,28 +22,17 @@ class Module;
 
 namespace tritond::compiler {
 
-// The options that act, checked; everything else a request holds is only echoed. Defaults are upstream's for CUDA.
+// The options that act, checked; everything else a request holds is only echoed. Defaults are upstream's.
 struct KernelOptions {
-  int num_warps = 4;    // 1 … 32, a power of two
-  int num_ctas = 1;     // blocks of a cluster
-  int num_stages = 3;   // depth of software pipelines
-  int maxnreg = 0;      // register limit a thread; 0: none
-  int ptx_version = 0;  // 84 for PTX 8.4; 0: the newest that the assembler takes
+  int num_warps = 4;   // a power of two
+  int num_ctas = 1;    // blocks of a cluster
+  int num_stages = 3;  // depth of software pipelines
   bool enable_fp_fusion = true;
-  bool enable_reflect_ftz = true;  // device library functions flush subnormals
-  bool prefetch = true;            // nvidia: dots' operands are read from shared memory a slice ahead where that pays
-  bool debug = false;              // device assertions act
-  bool debug_info = false;         // line tables in the binary
-  bool foreign_asm = false;        // the assembly text is a caller's, not EmitAsm's
-  int descriptor_flags = 1;        // of the launch ABI: i1 parameters behind the strides of a tensor descriptor
-  std::string ptx_options;         // more flags for the assembler, separated by blanks
-};
-
-// What a kernel may use on the device, in bytes, threads or columns.
-struct TargetLimits {
-  int64_t max_shared_bytes = 0;
-  int max_threads = 1024;
-  int max_ctas = 16;  // blocks of a cluster
+  bool debug = false;        // device assertions act
+  bool debug_info = false;   // line tables in the binary
+  bool foreign_asm = false;  // the assembly text is a caller's, not EmitAsm's
+  int descriptor_flags = 1;  // of the launch ABI: i1 parameters behind the strides of a tensor descriptor
+  OwnOptions own;            // those of TargetInfo::own_options
 };
 
 // One target, for example "cuda:90". Made by FindTarget; used by one thread at a time. Keeps what is slow to load
@@ -51,18 +41,11 @@ class Target {
  public:
   virtual ~Target() = default;
 
-  virtual std::string Name() const = 0;          // "cuda:90"
-  virtual std::string AsmFormat() const = 0;     // "ptx"
-  virtual std::string BinaryFormat() const = 0;  // "cubin"
-  virtual TargetLimits Limits() const = 0;
+  // Constant.
+  virtual const TargetInfo& Info() const = 0;
   virtual const TargetOps& Ops() const = 0;
-  // Whether the code names places to the device, so that LowerToLlvm and Optimize need the location of every operation:
-  // a place in the source where the request keeps them, else in the text of its IR.
-  virtual bool TellsPlaces() const { return false; }
-  // Whether a caller's assembly may become part of the code: text at stage asm, module assembly and inline assembly.
-  // Only where none of it is assembled by LLVM in this process, whose directives read files, and where the code runs on
-  // a device and never as a program of this machine.
-  virtual bool TakesForeignAssembly() const { return false; }
+  // Completes the target's own options, each of which keeps its rule. InvalidArgument: what no rule can tell is wrong.
+  virtual absl::Status FinishOptions(OwnOptions& own) const { return absl::OkStatus(); }
 
   // Adds the passes from parsed to canonical ttir, then to ttgir, then to what LowerToLlvm takes. Each in one function
   // of one file: <target>/pipeline.cc.
@@ -105,6 +88,8 @@ struct TargetConfig {
 
 // All targets that the compiler has, by name, with no tool looked for yet.
 std::vector<std::string> TargetNames();
+// Whether some target has this option of its own.
+bool IsOwnOption(const std::string& name);
 // Make the targets' own passes and dialects known by name, for triton-opt.
 void RegisterTargetPasses();
 void RegisterTargetDialects(mlir::DialectRegistry& registry);

@@ -17,67 +17,33 @@ constexpr int kTtir = 1;
 constexpr int kAsm = 4;
 constexpr int kBinary = 5;
 
-enum class Kind { kBool, kInteger, kPowerOfTwo, kString };
-
-struct OptionRule {
-  const char* name;
-  Kind kind;
-  int64_t low = 0;
-  int64_t high = 0;
-};
-
-// Options with a meaning that no target changes. Targets check the rest.
-constexpr OptionRule kRules[] = {
-    {"num_warps", Kind::kPowerOfTwo, 1, 32},
-    {"num_ctas", Kind::kPowerOfTwo, 1, 16},
-    {"num_stages", Kind::kInteger, 1, 64},
-    {"warp_size", Kind::kPowerOfTwo, 1, 128},
-    {"maxnreg", Kind::kInteger, 1, 512},
-    {"debug", Kind::kBool},
-    {"enable_fp_fusion", Kind::kBool},
-    {"prefetch", Kind::kBool},
-    {"sanitize_overflow", Kind::kBool},
-    {"launch_cooperative_grid", Kind::kBool},
-    {"launch_pdl", Kind::kBool},
-    {"default_dot_input_precision", Kind::kString},
-    {"name", Kind::kString},
-};
-
-std::string Describe(const OptionRule& rule) {
-  switch (rule.kind) {
-    case Kind::kBool:
-      return "must be true or false";
-    case Kind::kString:
-      return "must be a string";
-    case Kind::kInteger:
-      return absl::StrCat("must be an integer from ", rule.low, " to ", rule.high);
-    case Kind::kPowerOfTwo:
-      return absl::StrCat("must be a power of two from ", rule.low, " to ", rule.high);
-  }
-  return "";
+// Of options that ask nothing of a compiler and that launchers or people read.
+const std::vector<OptionRule>& CommonRules() {
+  static const auto* rules = new std::vector<OptionRule>{{"sanitize_overflow", OptionKind::kBoolean},
+                                                         {"launch_cooperative_grid", OptionKind::kBoolean},
+                                                         {"launch_pdl", OptionKind::kBoolean},
+                                                         {"default_dot_input_precision", OptionKind::kText},
+                                                         {"name", OptionKind::kText}};
+  return *rules;
 }
 
-bool Accepts(const OptionRule& rule, const json& value) {
-  if (value.is_null()) return true;
-  if (rule.kind == Kind::kBool) return value.is_boolean();
-  if (rule.kind == Kind::kString) return value.is_string();
-  if (!value.is_number_integer()) return false;
-  const int64_t number = value.get<int64_t>();
-  if (number < rule.low || number > rule.high) return false;
-  return rule.kind != Kind::kPowerOfTwo || (number & (number - 1)) == 0;
-}
-
-void CheckOptions(const json& options, size_t max_options, std::vector<Violation>* violations) {
-  if (options.is_null()) return;
-  if (options.size() > max_options) {
-    violations->push_back({"options", absl::StrCat("at most ", max_options, " are taken, these are ", options.size())});
-  }
-  for (const OptionRule& rule : kRules) {
+void CheckOptions(const json& options, const std::vector<OptionRule>& rules, std::vector<Violation>* violations) {
+  for (const OptionRule& rule : rules) {
     auto it = options.find(rule.name);
-    if (it == options.end() || Accepts(rule, *it)) continue;
+    if (it == options.end() || Keeps(rule, *it)) continue;
     violations->push_back(
-        {absl::StrCat("options.", rule.name), absl::StrCat(Describe(rule), ", not ", it->dump().substr(0, 100))});
+        {absl::StrCat("options.", rule.name), absl::StrCat(RuleText(rule), ", not ", it->dump().substr(0, 100))});
   }
+}
+
+void CheckAllOptions(const RequestFacts& facts, size_t max_options, std::vector<Violation>* violations) {
+  if (facts.options.is_null()) return;
+  if (facts.options.size() > max_options) {
+    violations->push_back(
+        {"options", absl::StrCat("at most ", max_options, " are taken, these are ", facts.options.size())});
+  }
+  CheckOptions(facts.options, CommonRules(), violations);
+  CheckOptions(facts.options, facts.rules, violations);
 }
 
 void CheckStages(const RequestFacts& facts, std::vector<Violation>* violations) {
@@ -138,7 +104,7 @@ std::vector<Violation> CheckRequest(const RequestFacts& facts, const AdmissionLi
   CheckName("tenant", facts.tenant, kMaxTenantBytes, &violations);
   CheckName("label", facts.label, kMaxLabelBytes, &violations);
   CheckStages(facts, &violations);
-  CheckOptions(facts.options, limits.max_options, &violations);
+  CheckAllOptions(facts, limits.max_options, &violations);
   return violations;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "server/admission/option_rule.h"
 
 namespace tritond::server {
 
@@ -30,6 +31,7 @@ struct RequestFacts {
   int input = 0;  // positions in the pipeline: 1 is ttir, 5 is binary
   std::vector<int> outputs;
   nlohmann::json options;
+  std::vector<OptionRule> rules;  // of the target; none where it is not known, and its worker checks
 };
 
 struct AdmissionLimits {

@@ -18,6 +18,11 @@ RequestFacts Good() {
   facts.input = 1;
   facts.outputs = {5};
   facts.options = nlohmann::json{{"num_warps", 4}, {"num_stages", 3}, {"maxnreg", nullptr}, {"anything", {1, 2}}};
+  facts.rules = {{"num_warps", OptionKind::kPowerOfTwo, 1, 32},
+                 {"num_ctas", OptionKind::kPowerOfTwo, 1, 16},
+                 {"num_stages", OptionKind::kInteger, 0, 64},
+                 {"maxnreg", OptionKind::kInteger, 1, 255},
+                 {"debug", OptionKind::kBoolean}};
   return facts;
 }
 
@@ -31,9 +36,16 @@ TEST(CheckRequest, AcceptsAGoodOne) { EXPECT_THAT(WrongFields(Good()), IsEmpty()
 
 TEST(CheckRequest, NamesEveryWrongOption) {
   RequestFacts facts = Good();
-  facts.options = nlohmann::json{{"num_warps", 3}, {"num_stages", 0}, {"num_ctas", "two"}, {"debug", 1}, {"name", 7}};
+  facts.options = nlohmann::json{{"num_warps", 3}, {"num_stages", -1}, {"num_ctas", "two"}, {"debug", 1}, {"name", 7}};
   EXPECT_THAT(WrongFields(facts), testing::UnorderedElementsAre("options.num_warps", "options.num_stages",
                                                                 "options.num_ctas", "options.debug", "options.name"));
+}
+
+TEST(CheckRequest, WithoutTheTargetsRulesItsWorkerChecks) {
+  RequestFacts facts = Good();
+  facts.rules.clear();
+  facts.options = nlohmann::json{{"num_warps", 3}, {"launch_pdl", 3}};
+  EXPECT_THAT(WrongFields(facts), ElementsAre("options.launch_pdl"));
 }
 
 TEST(CheckRequest, NamesAreShortAndPrintable) {
@@ -47,19 +59,6 @@ TEST(CheckRequest, NamesAreShortAndPrintable) {
   facts.tenant = "two\nlines";
   facts.label = "a bell\a";
   EXPECT_THAT(WrongFields(facts), ElementsAre("tenant", "label"));
-}
-
-TEST(CheckRequest, NumberOfWarpsIsAPowerOfTwoUpTo32) {
-  for (int warps : {1, 2, 4, 8, 16, 32}) {
-    RequestFacts facts = Good();
-    facts.options["num_warps"] = warps;
-    EXPECT_THAT(WrongFields(facts), IsEmpty()) << warps;
-  }
-  for (auto warps : std::vector<nlohmann::json>{0, -1, 6, 64, 4.5, true, "4"}) {
-    RequestFacts facts = Good();
-    facts.options["num_warps"] = warps;
-    EXPECT_THAT(WrongFields(facts), ElementsAre("options.num_warps")) << warps;
-  }
 }
 
 TEST(CheckRequest, RefusesEmptyAndOversizedIr) {

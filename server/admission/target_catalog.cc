@@ -217,7 +217,8 @@ std::string TargetCatalog::Remembered() const {
                     {"build_id", target.build_id},
                     {"binary_format", target.binary_format},
                     {"binary_available", target.binary_available},
-                    {"why_not", target.why_not}});
+                    {"why_not", target.why_not},
+                    {"options", RulesToJson(target.options)}});
   }
   return text.dump(1) + "\n";
 }
@@ -237,6 +238,7 @@ absl::Status TargetCatalog::Restore(const std::string& text) {
       *field = entry[name].get<std::string>();
     }
     target.binary_available = entry.contains("binary_available") && entry["binary_available"] == true;
+    if (entry.contains("options")) target.options = RulesFromJson(entry["options"]);
     known[target.name] = target;
   }
   absl::MutexLock lock(&mu_);

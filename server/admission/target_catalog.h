@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "server/admission/option_rule.h"
 
 namespace tritond::server {
 
@@ -24,10 +25,12 @@ struct KnownTarget {
   bool binary_available = false;
   std::string why_not;
   bool attached = false;  // false: remembered from before
+  std::vector<OptionRule> options;
 
   friend bool operator==(const KnownTarget& a, const KnownTarget& b) {
     return a.name == b.name && a.build_id == b.build_id && a.binary_format == b.binary_format &&
-           a.binary_available == b.binary_available && a.why_not == b.why_not && a.attached == b.attached;
+           a.binary_available == b.binary_available && a.why_not == b.why_not && a.attached == b.attached &&
+           a.options == b.options;
   }
 };
 

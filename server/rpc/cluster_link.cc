@@ -305,7 +305,7 @@ void ClusterLink::RunOffered(const cache::StreamEntry& entry, const Requirement&
   if (read.refusal.has_value() || !offered.ParseFromString(std::string(read.record.payload)) ||
       offered.target() != needs.target)
     return done(true);
-  if (!CheckCompileRequest(offered, engine_.config().limits).empty()) return done(true);
+  if (!CheckCompileRequest(offered, engine_).empty()) return done(true);
   absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(std::move(offered));
   if (!prepared.ok() || prepared->Key(needs.build_id) != entry.key) return done(true);
   // Shared with the job that it becomes.

@@ -20,7 +20,7 @@ bool WantsBinary(const v1::CompileRequest& request) {
 
 }  // namespace
 
-std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const AdmissionLimits& limits) {
+std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const Engine& engine) {
   RequestFacts facts;
   facts.target = request.target();
   facts.tenant = request.tenant();
@@ -30,7 +30,8 @@ std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, co
   facts.outputs.assign(request.outputs().begin(), request.outputs().end());
   facts.options =
       nlohmann::json::parse(proto::CanonicalOptions(request.options()), nullptr, /*allow_exceptions=*/false);
-  return CheckRequest(facts, limits);
+  if (std::optional<KnownTarget> target = engine.targets().Find(facts.target)) facts.rules = std::move(target->options);
+  return CheckRequest(facts, engine.config().limits);
 }
 
 JobSpec SpecOf(const std::shared_ptr<const v1::CompileRequest>& request, const std::string& key,
@@ -71,7 +72,7 @@ bool CompileCall::TakeMemory() {
 
 void CompileCall::Begin() {
   const v1::CompileRequest& request = request_->prepared.message();
-  std::vector<Violation> violations = CheckCompileRequest(request, engine_.config().limits);
+  std::vector<Violation> violations = CheckCompileRequest(request, engine_);
   if (!violations.empty()) return Refuse(InvalidRequest(violations));
   if (!TakeMemory()) return JoinOnly();
   // A job looks into the cluster by itself; where there will be none, a stored result is worth a look all the same.

@@ -76,7 +76,7 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
 };
 
 // The violations of a request, as admission sees them.
-std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const AdmissionLimits& limits);
+std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const Engine& engine);
 
 // The job of a canonical request.
 JobSpec SpecOf(const std::shared_ptr<const v1::CompileRequest>& request, const std::string& key,

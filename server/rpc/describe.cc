@@ -18,6 +18,13 @@ void FillDescription(Engine& engine, v1::DescribeResponse* response) {
     out.set_binary_available(target.binary_available);
     out.set_why_not(target.why_not);
     out.set_attached(target.attached);
+    for (const OptionRule& rule : target.options) {
+      v1::OptionRule& option = *out.add_options();
+      option.set_name(rule.name);
+      option.set_kind(static_cast<v1::OptionKind>(rule.kind));
+      option.set_least(rule.least);
+      option.set_most(rule.most);
+    }
   }
 }
 

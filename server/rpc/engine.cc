@@ -19,6 +19,13 @@ namespace {
 
 constexpr size_t kMaxRememberedErrors = 10000;
 
+std::vector<OptionRule> RulesOf(const v1::Hello::Target& target) {
+  std::vector<OptionRule> rules;
+  for (const v1::OptionRule& rule : target.options())
+    rules.push_back({rule.name(), static_cast<OptionKind>(rule.kind()), rule.least(), rule.most()});
+  return rules;
+}
+
 // Asking again gives the same.
 bool IsDeterministic(absl::StatusCode code) {
   return code == absl::StatusCode::kInvalidArgument || code == absl::StatusCode::kUnimplemented ||
@@ -298,8 +305,8 @@ void Engine::OnAttached(const std::string& worker, const v1::Hello& hello) {
   std::vector<KnownTarget> targets;
   for (const v1::Hello::Target& target : hello.targets()) {
     offer.targets[target.name()] = target.binary_available();
-    targets.push_back(
-        {target.name(), hello.build_id(), target.binary_format(), target.binary_available(), target.why_not(), true});
+    targets.push_back({target.name(), hello.build_id(), target.binary_format(), target.binary_available(),
+                       target.why_not(), /*attached=*/true, RulesOf(target)});
   }
   devices_.OnAttached(worker, hello);
   scheduler_.WorkerAttached(worker, std::move(offer));

@@ -102,6 +102,7 @@ class Engine final : public Executor, public workers::PoolListener {
 
   Scheduler& scheduler() { return scheduler_; }
   TargetCatalog& targets() { return targets_; }
+  const TargetCatalog& targets() const { return targets_; }
   workers::WorkerPool& pool() { return *pool_; }
   Metrics& metrics() { return metrics_; }
   Activity& activity() { return activity_; }

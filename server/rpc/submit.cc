@@ -22,7 +22,7 @@ struct Pending {
 absl::StatusOr<JobIdentity> Identify(const Engine& engine, const v1::SubmitRequest& request) {
   const absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(request.request(), engine.config().limits);
   if (!prepared.ok()) return prepared.status();
-  std::vector<Violation> violations = CheckCompileRequest(prepared->message(), engine.config().limits);
+  std::vector<Violation> violations = CheckCompileRequest(prepared->message(), engine);
   if (request.idempotency_key().size() > kMaxIdempotencyKeyBytes)
     violations.push_back({"idempotency_key", "must have at most 256 bytes"});
   if (!violations.empty()) return InvalidRequest(violations);

@@ -55,6 +55,20 @@ TEST_F(CompileTest, TheClientComputesTheSameKeyFromWhatDescribeSays) {
   EXPECT_EQ(response.key(), proto::Prepare(Request())->Key(build_id));
 }
 
+TEST_F(CompileTest, DescribeTellsTheOptionsThatWorkersTell) {
+  Start();
+  grpc::ClientContext context;
+  v1::DescribeResponse description;
+  ASSERT_TRUE(compile->Describe(&context, {}, &description).ok());
+  ASSERT_GT(description.targets_size(), 0);
+  ASSERT_EQ(description.targets(0).options_size(), 2);
+  const v1::OptionRule& warps = description.targets(0).options(0);
+  EXPECT_EQ(warps.name(), "num_warps");
+  EXPECT_EQ(warps.kind(), v1::OPTION_KIND_POWER_OF_TWO);
+  EXPECT_EQ(warps.least(), 1);
+  EXPECT_EQ(warps.most(), 32);
+}
+
 TEST_F(CompileTest, LookupFindsWithoutIrAndSaysNotFoundOtherwise) {
   Start();
   v1::CompileResponse compiled, found;

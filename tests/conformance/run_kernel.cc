@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <map>
@@ -11,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "compiler/driver/compile.h"
 #include "workers/device/devices.h"
 #include "workers/device/element_type.h"
@@ -81,7 +83,10 @@ void PrintTo(const Machine& machine, std::ostream* os) { *os << NameOf(machine);
 
 std::vector<Machine> Machines(const std::vector<int>& num_warps) {
   std::vector<Machine> machines;
-  for (const std::string& name : workers::DeviceNames()) {
+  std::vector<std::string> names = workers::DeviceNames();
+  // NAME,NAME…: these devices alone. Emulated ones are slow, so that they run only where they are asked for.
+  if (const char* asked = std::getenv("TRITOND_CONFORMANCE_DEVICES")) names = absl::StrSplit(asked, ',');
+  for (const std::string& name : names) {
     workers::Device* device = DeviceNamed(name);
     if (!device) continue;
     for (int warps : num_warps) machines.push_back({name, device->Target(), warps});
@@ -234,6 +239,19 @@ absl::StatusOr<std::string> CompileToTtgir(const Machine& machine, const std::st
 absl::Status RunTtgir(const Machine& machine, const std::string& ir, workers::Grid grid,
                       const std::vector<Parameter>& parameters) {
   return Run(machine, ir, compiler::Stage::kTtgir, grid, parameters, "");
+}
+
+absl::StatusOr<LlirKernel> CompileToLlir(const Machine& machine, const std::string& ir, const std::string& options) {
+  compiler::CompileResult result = Compile(machine, ir, compiler::Stage::kTtir, options, compiler::Stage::kLlir);
+  if (!result.status.ok()) return WithDiagnostics(result);
+  return LlirKernel{result.artifacts[0].bytes, result.metadata["shared"].get<int>()};
+}
+
+absl::Status RunLlir(const Machine& machine, const LlirKernel& kernel, workers::Grid grid,
+                     const std::vector<Parameter>& parameters) {
+  return Run(machine, kernel.text, compiler::Stage::kLlir, grid, parameters,
+             absl::StrCat("\"shared\": ", kernel.shared, ", \"global_scratch_size\": ", kernel.global_scratch,
+                          ", \"global_scratch_align\": 128"));
 }
 
 CorpusKernel ReadCorpusKernel(const std::string& name) {

@@ -89,6 +89,17 @@ absl::StatusOr<std::string> CompileToTtgir(const Machine& machine, const std::st
 absl::Status RunTtgir(const Machine& machine, const std::string& ir, workers::Grid grid,
                       const std::vector<Parameter>& parameters);
 
+// A kernel's LLVM IR as its target has optimised it, and running such: for tests that change it in between.
+struct LlirKernel {
+  std::string text;
+  int shared = 0;          // bytes
+  int global_scratch = 0;  // bytes of each program
+};
+absl::StatusOr<LlirKernel> CompileToLlir(const Machine& machine, const std::string& ir,
+                                         const std::string& options = "");
+absl::Status RunLlir(const Machine& machine, const LlirKernel& kernel, workers::Grid grid,
+                     const std::vector<Parameter>& parameters);
+
 // The text and options of a kernel of ../shared/corpus/dev; empty where the corpus is missing.
 struct CorpusKernel {
   std::string ir, options;

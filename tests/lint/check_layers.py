@@ -90,7 +90,7 @@ NEEDS_SPDX = (".h", ".cc", ".td", ".py", ".proto", ".cmake", ".sh", ".yaml", ".y
 SIZE_STOP = {".cc": 800, ".td": 800, ".py": 800, ".h": 300}
 FORBIDDEN_WORDS = {"util", "utils", "helper", "helpers", "misc", "common", "manager", "base", "impl", "new"}
 # Folders below the second level that may hold code: a vendor's knowledge stays in its folder.
-DEEPER = re.compile(r"^compiler/targets/(nvidia|amd|intel|host)/[^/]+$|^client/python/|^deploy/")
+DEEPER = re.compile(r"^compiler/targets/(nvidia|amd|intel|host|emulated)/[^/]+$|^workers/device/emulated/[^/]+$|^client/python/|^deploy/")
 ROOT_FOLDERS = {"timing", "proto", "compiler", "cache", "workers", "server", "client", "deploy", "tests"}
 NOT_OURS = {"cmake", "docs", "examples", "third_party_licenses"}
 MACHINE_PATH = re.compile(r"(?:^|[\s\"'`=(:<])/(?:work|root|farm|home/[a-z]+)/")
@@ -148,6 +148,9 @@ def check_include(path, included):
     if not within(folder_of(included), allowed_for(path)):
         return f'"{included}": {folder_of(path)} must not include {folder_of(included)}'
     vendor = vendor_of(included)
+    # Emulated targets are the host's code: only the vendor's instructions differ.
+    if vendor == "host" and vendor_of(path) == "emulated":
+        return None
     if vendor and vendor_of(path) != vendor and not path.startswith("tests/") and path != "compiler/targets/targets.cc":
         return f'"{included}": only compiler/targets/targets.cc knows the vendor folders'
     return None

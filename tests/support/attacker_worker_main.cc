@@ -36,7 +36,7 @@ class Attacker final : public compiler::Compiler {
   void OnStage(compiler::StageListener listener) override {}
   void UseMemory(compiler::StepMemory memory) override {}
   std::string BuildId() const override { return "attacker"; }
-  std::vector<TargetInfo> Targets() const override { return {{"cuda:90", "cubin", true, ""}}; }
+  std::vector<Offer> Targets() const override { return {{"cuda:90", "cubin", {}, true, ""}}; }
   // As with an assembler that is a program: execve is not forbidden altogether.
   std::vector<std::string> LoadTools() override { return {"/bin/true"}; }
 };

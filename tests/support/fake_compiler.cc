@@ -76,10 +76,12 @@ std::string Lengthened(std::string text, size_t size_bytes) {
   return text;
 }
 
-std::vector<compiler::Compiler::TargetInfo> FakeCompiler::Targets() const {
-  return {{"cuda:80", "cubin", true, ""},
-          {"cuda:90", "cubin", true, ""},
-          {"cuda:100", "cubin", false, "no assembler here"}};
+std::vector<compiler::Compiler::Offer> FakeCompiler::Targets() const {
+  const std::vector<compiler::OptionRule> options = {{"num_warps", compiler::OptionKind::kPowerOfTwo, 1, 32},
+                                                     {"num_stages", compiler::OptionKind::kInteger, 0, 64}};
+  return {{"cuda:80", "cubin", options, true, ""},
+          {"cuda:90", "cubin", options, true, ""},
+          {"cuda:100", "cubin", options, false, "no assembler here"}};
 }
 
 compiler::CompileResult FakeCompiler::Compile(const compiler::CompileRequest& request) {

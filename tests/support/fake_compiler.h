@@ -27,7 +27,7 @@ class FakeCompiler final : public compiler::Compiler {
   void OnStage(compiler::StageListener listener) override { on_stage_ = std::move(listener); }
   void UseMemory(compiler::StepMemory memory) override { memory_ = std::move(memory); }
   std::string BuildId() const override { return build_id_; }
-  std::vector<TargetInfo> Targets() const override;
+  std::vector<Offer> Targets() const override;
 
  private:
   const std::string build_id_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/device/devices.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -18,13 +19,15 @@ std::vector<std::string> DeviceNames() {
 
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(absl::string_view name, const DeviceOptions& options) {
   if (name == "host" || name == "host:0") return NewHostDevice(options);
+  if (absl::StartsWith(name, "emulated:")) return NewEmulatedDevice(name, options);
   absl::string_view rest = name;
   int index = 0;
   if (absl::ConsumePrefix(&rest, "cuda") &&
       (rest.empty() || (absl::ConsumePrefix(&rest, ":") && absl::SimpleAtoi(rest, &index) && index >= 0))) {
     return OpenCudaDevice(index);
   }
-  return absl::InvalidArgumentError(absl::StrCat("\"", name, "\" is no device; expected host:0 or cuda:N"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", name, "\" is no device; expected host:0, cuda:N or emulated:cuda:90"));
 }
 
 }  // namespace tritond::workers

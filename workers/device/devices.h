@@ -27,11 +27,12 @@ struct DeviceOptions {
   std::function<void(absl::string_view)> print;
 };
 
-// What can be opened here: "host:0", and "cuda:0"… where there is a driver with devices.
+// What can be opened here: "host:0", and "cuda:0"… where there is a driver with devices. Not emulated devices, which
+// are for tests and slow.
 std::vector<std::string> DeviceNames();
 
-// "host" is "host:0", "cuda" is "cuda:0". InvalidArgument: no such kind of device. FailedPrecondition: no driver on
-// this machine. NotFound: the driver has no such device.
+// "host" is "host:0", "cuda" is "cuda:0", "emulated:T" runs code of that target for any T. InvalidArgument: no such
+// kind of device. FailedPrecondition: no driver on this machine. NotFound: the driver has no such device.
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(absl::string_view name, const DeviceOptions& options = {});
 
 }  // namespace tritond::workers

@@ -16,6 +16,9 @@
  * threads; all threads of one program run on one system thread, as fibers that change only inside the runtime
  * functions marked (collective) below.
  *
+ * Code of the `emulated` targets has 32-bit addresses of shared memory, too: on their devices it lies below 4 GiB, in a
+ * window that starts at a multiple of 256 KiB.
+ *
  * The code calls check_access before each access to global and shared memory, with the bytes that the access
  * touches, and does not make accesses that a mask forbids. An access of 1, 2, 4, 8 or 16 bytes must be aligned to its
  * size, as on a GPU: check_access is where one that is not is found. Atomic operations are machine instructions. */
@@ -28,7 +31,7 @@
 extern "C" {
 #endif
 
-#define TRITOND_HOST_ABI_VERSION 2u
+#define TRITOND_HOST_ABI_VERSION 3u
 
 /* A place in the kernel's source, or in its IR when it names no source. Constant data of the object. */
 typedef struct TritondHostSite {
@@ -76,6 +79,10 @@ typedef struct TritondHostRuntime {
   void (*async_copy)(const TritondHostSite* site, void* to, const void* from, uint32_t bytes, uint32_t read);
   void (*async_commit)(void);
   void (*async_wait)(const TritondHostSite* site, uint32_t num);
+
+  /* Executes the instruction `name` of an emulated GPU (emulated/instruction.h) with the operands `in`, a value a slot,
+   * and puts results into `out`. (collective) when the instruction is one of the whole warp. */
+  void (*execute)(const TritondHostSite* site, const char* name, const uint64_t* in, uint64_t* out);
 } TritondHostRuntime;
 
 #ifdef __cplusplus

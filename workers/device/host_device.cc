@@ -25,6 +25,7 @@ namespace tritond::workers {
 namespace {
 
 constexpr size_t kStackBytes = 512 << 10;
+constexpr char kHostTarget[] = "host";
 constexpr int kMaxThreads = 1024;
 constexpr uint64_t kMaxSharedBytes = 256 << 10;
 // Around each buffer, so that what runs out of one does not run into the next.
@@ -47,15 +48,16 @@ void PrintToStandardOutput(absl::string_view text) {
 
 class HostDevice final : public Device {
  public:
-  explicit HostDevice(DeviceOptions options) : options_(std::move(options)), stacks_(kStackBytes) {
+  HostDevice(std::string name, std::string target, DeviceOptions options)
+      : name_(std::move(name)), target_(std::move(target)), options_(std::move(options)), stacks_(kStackBytes) {
     if (!options_.print) options_.print = PrintToStandardOutput;
   }
   ~HostDevice() override {
     while (!buffers_.empty()) Free(buffers_.begin()->first);
   }
 
-  std::string Name() const override { return "host:0"; }
-  std::string Target() const override { return "host"; }
+  std::string Name() const override { return name_; }
+  std::string Target() const override { return target_; }
   std::string Model() const override { return ProcessorName(); }
   std::string Driver() const override { return absl::StrCat("host ABI ", TRITOND_HOST_ABI_VERSION); }
 
@@ -73,6 +75,7 @@ class HostDevice final : public Device {
   MemoryMap MapMemory(absl::Span<const Argument> arguments, const Buffer& global, const Buffer& profile) const;
   void Run(HostLaunch& launch);
 
+  const std::string name_, target_;
   DeviceOptions options_;
   StackPool stacks_;
   std::map<uint64_t, uint64_t> buffers_;  // address -> bytes
@@ -177,6 +180,7 @@ absl::Status HostDevice::Launch(const Kernel& kernel, const Grid& grid, absl::Sp
   launch.threads = static_cast<int>(info.num_warps * info.warp_size);
   launch.warp_size = static_cast<int>(info.warp_size);
   launch.shared_bytes = info.shared;
+  launch.is_emulated = target_ != kHostTarget;
   launch.check_uninitialized = options_.check_uninitialized;
   launch.deadline = timing::SteadyNow() + options_.launch_limit;
   launch.memory = &memory;
@@ -209,6 +213,12 @@ absl::StatusOr<std::vector<absl::Duration>> HostDevice::Time(const Kernel& kerne
 
 }  // namespace
 
-std::unique_ptr<Device> NewHostDevice(const DeviceOptions& options) { return std::make_unique<HostDevice>(options); }
+std::unique_ptr<Device> NewHostDevice(const DeviceOptions& options) {
+  return std::make_unique<HostDevice>("host:0", kHostTarget, options);
+}
+
+std::unique_ptr<Device> NewEmulatedDevice(absl::string_view target, const DeviceOptions& options) {
+  return std::make_unique<HostDevice>(std::string(target), std::string(target), options);
+}
 
 }  // namespace tritond::workers

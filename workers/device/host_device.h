@@ -21,6 +21,10 @@ namespace tritond::workers {
 // waits forever: the limit of DeviceOptions ends it.
 std::unique_ptr<Device> NewHostDevice(const DeviceOptions& options);
 
+// The same, for code of the compiler's target `target`, "emulated:cuda:90": lanes execute the instructions of a GPU
+// (emulated/instruction.h). Named as its target.
+std::unique_ptr<Device> NewEmulatedDevice(absl::string_view target, const DeviceOptions& options);
+
 }  // namespace tritond::workers
 
 #endif  // WORKERS_DEVICE_HOST_DEVICE_H_

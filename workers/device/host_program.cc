@@ -16,7 +16,8 @@ constexpr int kInFlight = 0x5A;
 }  // namespace
 
 const char* HostProgram::WaitText(Wait wait) {
-  static const char* const kTexts[] = {"nothing", "a barrier", "a barrier of its warp", "a shuffle"};
+  static const char* const kTexts[] = {"nothing", "a barrier", "a barrier of its warp", "a shuffle",
+                                       "an instruction of its warp"};
   return kTexts[static_cast<int>(wait)];
 }
 
@@ -29,21 +30,24 @@ void HostLaunch::Fail(absl::Status why) {
 HostProgram::HostProgram(HostLaunch& launch, StackPool& stacks)
     : launch_(launch),
       stacks_(stacks),
-      shared_(launch.shared_bytes, launch.threads, launch.warp_size, launch.check_uninitialized),
+      shared_(launch.shared_bytes, launch.threads, launch.warp_size, launch.check_uninitialized, launch.is_emulated),
       ready_(launch.threads) {
   for (int first = 0; first < launch.threads; first += launch.warp_size) {
     Warp warp;
     warp.meeting.first = first;
     warp.meeting.count = std::min(launch.warp_size, launch.threads - first);
     for (auto& values : warp.values) values.resize(launch.warp_size);
+    warp.lanes.resize(warp.meeting.count);
     warps_.push_back(std::move(warp));
   }
   all_.count = launch.threads;
+  registers_ = MakeRegisters();
 }
 
 HostProgram::~HostProgram() = default;
 
 absl::Status HostProgram::MakeThreads() {
+  if (shared_.data() == nullptr) return absl::ResourceExhaustedError("no memory below 4 GiB for shared memory");
   threads_.resize(launch_.threads);
   for (int i = 0; i < launch_.threads; ++i) {
     Thread& thread = threads_[i];
@@ -86,6 +90,8 @@ void HostProgram::RunProgram(uint64_t program) {
   program_[1] = program / launch_.grid.x % launch_.grid.y;
   program_[2] = program / launch_.grid.x / launch_.grid.y;
   shared_.StartProgram();
+  for (Warp& warp : warps_) warp.products.Clear();
+  copies_.Clear();
   ended_ = 0;
   ready_begin_ = 0;
   ready_count_ = threads_.size();
@@ -162,7 +168,7 @@ void HostProgram::AsyncWait(const TritondHostSite* site, uint32_t num) {
     for (size_t left = thread.groups.front(); left > 0; --left) {
       const Copy& copy = thread.copies.front();
       // Other threads see these bytes only from here on.
-      if (!MayAccess(copy.site, copy.to, copy.bytes, TRITOND_HOST_WRITE | TRITOND_HOST_SHARED)) Suspend();
+      if (!MayAccess(copy.site, copy.to, copy.bytes, SharedMemory::kCopied)) Suspend();
       std::memcpy(copy.to, copy.from, copy.read);
       std::memset(copy.to + copy.read, 0, copy.bytes - copy.read);
       thread.copies.pop_front();
@@ -184,6 +190,7 @@ bool HostProgram::Meet(Meeting& meeting, Wait wait, const TritondHostSite* site)
     return false;
   }
   meeting.arrived = 0;
+  polls_ = 0;
   for (int i = meeting.first; i < meeting.first + meeting.count; ++i) {
     threads_[i].wait = Wait::kNothing;
     if (i == current_) continue;
@@ -207,7 +214,7 @@ bool HostProgram::MaySettle() {
 }
 
 bool HostProgram::MayAccess(const TritondHostSite* site, const void* address, uint64_t bytes, uint32_t kind) {
-  if (kind & TRITOND_HOST_SHARED) {
+  if ((kind & TRITOND_HOST_SHARED) || (launch_.is_emulated && shared_.Holds(address))) {
     const auto wrong = shared_.Access(current_, site, address, bytes, kind);
     return !wrong.has_value() || Complain(absl::StatusCode::kInvalidArgument, *wrong);
   }
@@ -219,13 +226,17 @@ bool HostProgram::MayAccess(const TritondHostSite* site, const void* address, ui
   }
   const char* const verbs[] = {"reads ", "writes ", "updates "};
   return Complain(absl::StatusCode::kInvalidArgument,
-                  absl::StrCat("out of bounds: ", verbs[std::min(kind, 2u)], bytes, " bytes ",
+                  absl::StrCat("out of bounds: ", verbs[kind & 3], bytes, " bytes ",
                                launch_.memory->Describe(at, bytes), ", at ", SiteText(site)));
 }
 
 bool HostProgram::MayCopy(const Copy& copy) {
-  if (!MayAccess(copy.site, copy.to, copy.bytes, TRITOND_HOST_WRITE | TRITOND_HOST_SHARED) ||
-      !IsAligned(copy.site, copy.to, copy.bytes))
+  if (copy.read > copy.bytes) {
+    return Complain(
+        absl::StatusCode::kInvalidArgument,
+        absl::StrCat("an asynchronous copy of ", copy.bytes, " bytes reads ", copy.read, ", at ", SiteText(copy.site)));
+  }
+  if (!MayAccess(copy.site, copy.to, copy.bytes, SharedMemory::kCopied) || !IsAligned(copy.site, copy.to, copy.bytes))
     return false;
   return copy.read == 0 ||
          (MayAccess(copy.site, copy.from, copy.read, TRITOND_HOST_READ) && IsAligned(copy.site, copy.from, copy.bytes));
@@ -246,7 +257,9 @@ bool HostProgram::MayShuffle(const TritondHostSite* site, uint32_t lane, int lan
 
 bool HostProgram::MayMeet(const Meeting& meeting, Wait wait, const TritondHostSite* site) {
   const Thread& other = threads_[meeting.first_arrived];
-  if (meeting.arrived == 0 || (other.wait == wait && SameSite(other.site, site))) return true;
+  if (meeting.arrived == 0 ||
+      (other.wait == wait && SameSite(other.site, site) && other.instruction == threads_[current_].instruction))
+    return true;
   return Complain(absl::StatusCode::kInvalidArgument,
                   absl::StrCat("threads diverge: this one waits at ", WaitText(wait), " at ", SiteText(site),
                                ", thread ", other.index, " at ", WaitText(other.wait), " at ", SiteText(other.site)));

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -16,6 +17,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "workers/device/device.h"
+#include "workers/device/emulated/instruction.h"
 #include "workers/device/fiber.h"
 #include "workers/device/host_abi.h"
 #include "workers/device/memory_map.h"
@@ -33,6 +35,7 @@ struct HostLaunch {
   int warp_size = 32;
   uint64_t shared_bytes = 0;
   bool check_uninitialized = false;
+  bool is_emulated = false;                      // code of an `emulated` target
   absl::Time deadline = absl::InfiniteFuture();  // by the steady clock
   const MemoryMap* memory = nullptr;
   const std::function<void(absl::string_view)>* print = nullptr;
@@ -73,9 +76,12 @@ class HostProgram final {
   void AsyncCopy(const TritondHostSite* site, void* to, const void* from, uint32_t bytes, uint32_t read);
   void AsyncCommit();
   void AsyncWait(const TritondHostSite* site, uint32_t num);
+  // host_instructions.cc
+  void Execute(const TritondHostSite* site, const char* name, const uint64_t* in, uint64_t* out);
 
  private:
-  enum class Wait { kNothing, kBarrier, kWarpBarrier, kShuffle };
+  enum class Wait { kNothing, kBarrier, kWarpBarrier, kShuffle, kInstruction };
+  class Registers;  // what instructions see of the program
 
   struct Copy {
     const TritondHostSite* site;
@@ -90,6 +96,7 @@ class HostProgram final {
     std::unique_ptr<Fiber> fiber;
     Wait wait = Wait::kNothing;
     const TritondHostSite* site = nullptr;  // where it waits
+    const char* instruction = nullptr;      // that it waits at
     bool has_ended = false;
     std::deque<Copy> copies;    // in flight
     std::deque<size_t> groups;  // how many of these each group has
@@ -106,6 +113,8 @@ class HostProgram final {
     Meeting meeting;
     std::vector<uint32_t> values[2];  // of this shuffle and the one before, which slow lanes still read
     int turn = 0;
+    std::vector<emulated::Lane> lanes;  // of the instruction that they meet at
+    emulated::AsynchronousProducts products;
   };
 
   static const char* WaitText(Wait wait);
@@ -121,6 +130,12 @@ class HostProgram final {
   bool MayCopy(const Copy& copy);
   bool MayShuffle(const TritondHostSite* site, uint32_t lane, int lanes);
   bool MayMeet(const Meeting& meeting, Wait wait, const TritondHostSite* site);
+  std::unique_ptr<emulated::Machine> MakeRegisters();
+  void Poll(const TritondHostSite* site);
+  bool MayPoll(const TritondHostSite* site);
+  const emulated::Instruction* InstructionNamed(const char* name);  // null as above
+  bool MayExecute(const emulated::Instruction& instruction, const TritondHostSite* site, const char* name,
+                  absl::Span<const emulated::Lane> lanes);
   bool Complain(absl::StatusCode code, absl::string_view what);  // false
   // Waits for the others of `meeting`; true in the thread that came last.
   bool Meet(Meeting& meeting, Wait wait, const TritondHostSite* site);
@@ -130,6 +145,7 @@ class HostProgram final {
 
   HostLaunch& launch_;
   StackPool& stacks_;
+  std::unique_ptr<emulated::Machine> registers_;
   SharedMemory shared_;
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
@@ -141,6 +157,9 @@ class HostProgram final {
   int current_ = 0;
   int ended_ = 0;
   uint32_t ticks_ = 0;
+  std::unordered_map<const char*, emulated::Instruction> instructions_;  // by the addresses of their names
+  emulated::BulkCopies copies_;
+  int polls_ = 0;                            // in vain, since somebody last went on
   const MemoryRange* last_range_ = nullptr;  // where the last access of global memory was
 };
 

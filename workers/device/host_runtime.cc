@@ -29,6 +29,9 @@ void AsyncCopy(const TritondHostSite* site, void* to, const void* from, uint32_t
 }
 void AsyncCommit() { running->AsyncCommit(); }
 void AsyncWait(const TritondHostSite* site, uint32_t num) { running->AsyncWait(site, num); }
+void Execute(const TritondHostSite* site, const char* name, const uint64_t* in, uint64_t* out) {
+  running->Execute(site, name, in, out);
+}
 
 void Print(const char* format, ...) {
   va_list arguments, again;
@@ -66,6 +69,7 @@ const TritondHostRuntime& HostRuntime() {
       AsyncCopy,
       AsyncCommit,
       AsyncWait,
+      Execute,
   };
   return runtime;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/device/shared_memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,6 +12,8 @@ namespace tritond::workers {
 namespace {
 
 constexpr uint64_t kAlignment = 1024;
+// Of the window below 4 GiB: its addresses are offsets in their lower 18 bits, which matrix descriptors hold.
+constexpr uint64_t kWindowBytes = 256 << 10;
 constexpr char kPoison = static_cast<char>(0xA5);
 
 bool SameText(const char* a, const char* b) {
@@ -35,15 +39,25 @@ bool SameSite(const TritondHostSite* a, const TritondHostSite* b) {
          SameText(a->function, b->function);
 }
 
-SharedMemory::SharedMemory(uint64_t bytes, int threads, int warp_size, bool check_uninitialized)
+SharedMemory::SharedMemory(uint64_t bytes, int threads, int warp_size, bool check_uninitialized, bool is_emulated)
     : bytes_(bytes),
       warp_size_(warp_size),
       check_uninitialized_(check_uninitialized),
-      storage_(bytes + kAlignment),
+      storage_(is_emulated ? 0 : bytes + kAlignment),
       log_(bytes),
       warp_epochs_(threads / warp_size + 1, 1) {
-  const uintptr_t start = reinterpret_cast<uintptr_t>(storage_.data());
-  data_ = storage_.data() + (kAlignment - start % kAlignment) % kAlignment;
+  if (is_emulated) {
+    window_ = mmap(nullptr, 2 * kWindowBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    if (window_ == MAP_FAILED) window_ = nullptr;
+    proxies_ = std::make_unique<ProxyLog>(bytes, warp_size);
+  }
+  char* const memory = is_emulated ? static_cast<char*>(window_) : storage_.data();
+  const uintptr_t start = reinterpret_cast<uintptr_t>(memory), alignment = is_emulated ? kWindowBytes : kAlignment;
+  data_ = memory == nullptr ? nullptr : memory + (alignment - start % alignment) % alignment;
+}
+
+SharedMemory::~SharedMemory() {
+  if (window_ != nullptr) munmap(window_, 2 * kWindowBytes);
 }
 
 void SharedMemory::StartProgram() {
@@ -53,6 +67,7 @@ void SharedMemory::StartProgram() {
   }
   first_epoch_ = ++epoch_;
   suspicions_.clear();
+  if (proxies_) proxies_->Clear();
   if (bytes_ > 0) std::memset(data_, kPoison, bytes_);
 }
 
@@ -63,12 +78,38 @@ absl::optional<std::string> SharedMemory::Access(int thread, const TritondHostSi
     return absl::StrCat("access of ", bytes, " bytes at byte ", static_cast<int64_t>(offset), " of the program's ",
                         bytes_, " bytes of shared memory, at ", SiteText(site));
   }
-  const uint32_t what = kind & ~uint32_t{TRITOND_HOST_SHARED};
+  const uint32_t what = kind & 3;
   for (uint64_t i = offset; i < offset + bytes; ++i) {
     auto wrong =
         what == TRITOND_HOST_READ ? Read(thread, site, i) : Write(thread, site, i, what == TRITOND_HOST_ATOMIC);
     if (wrong.has_value()) return wrong;
   }
+  if (proxies_ && kind == kCopied) {
+    proxies_->Forget(offset, bytes);
+  } else if (proxies_ && what != TRITOND_HOST_READ) {
+    proxies_->Wrote(thread, site, offset, bytes, epoch_);
+  }
+  return absl::nullopt;
+}
+
+absl::optional<std::string> SharedMemory::ReadAsync(int thread, const TritondHostSite* site, const void* address,
+                                                    uint64_t bytes) {
+  if (auto wrong = Access(thread, site, address, bytes, TRITOND_HOST_READ | TRITOND_HOST_SHARED)) return wrong;
+  const uint64_t offset = static_cast<uint64_t>(static_cast<const char*>(address) - data_);
+  return proxies_ ? proxies_->Read(thread, site, offset, bytes, epoch_) : absl::nullopt;
+}
+
+absl::optional<std::string> SharedMemory::Receive(const TritondHostSite* site, const void* address, uint64_t bytes) {
+  const uint64_t offset = static_cast<uint64_t>(static_cast<const char*>(address) - data_);
+  if (offset > bytes_ || bytes > bytes_ - offset)
+    return absl::StrCat("a copy to byte ", static_cast<int64_t>(offset), " of the program's ", bytes_,
+                        " bytes of shared memory, at ", SiteText(site));
+  for (uint64_t i = offset; i < offset + bytes; ++i) {
+    log_[i].write = Touch();
+    log_[i].write.epoch = first_epoch_;
+    log_[i].write.site = site;
+  }
+  if (proxies_) proxies_->Forget(offset, bytes);
   return absl::nullopt;
 }
 

@@ -9,6 +9,7 @@
 
 #include "absl/types/optional.h"
 #include "workers/device/host_abi.h"
+#include "workers/device/proxy_log.h"
 
 namespace tritond::workers {
 
@@ -26,16 +27,34 @@ bool SameSite(const TritondHostSite* a, const TritondHostSite* b);
 // before it, it was harmless.
 class SharedMemory final {
  public:
-  SharedMemory(uint64_t bytes, int threads, int warp_size, bool check_uninitialized);
+  // `is_emulated`: the memory lies where host_abi.h says, and what asynchronous instructions read of it is checked.
+  SharedMemory(uint64_t bytes, int threads, int warp_size, bool check_uninitialized, bool is_emulated = false);
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  // A kind of access: a write by an asynchronous copy. Other asynchronous instructions see what it wrote without a
+  // fence. The manual does not promise that; all compilers and libraries for the device go by it.
+  static constexpr uint32_t kCopied = TRITOND_HOST_WRITE | TRITOND_HOST_SHARED | 8;
 
   // The next program starts: the memory is filled with a pattern that no sane kernel makes.
   void StartProgram();
 
+  // Null when the system has no memory below 4 GiB.
   char* data() const { return data_; }
+  bool Holds(const void* address) const {
+    return static_cast<const char*>(address) >= data_ && static_cast<const char*>(address) < data_ + bytes_;
+  }
 
   // `thread` is about to access `bytes` at `address`. What is wrong with that, if anything.
   absl::optional<std::string> Access(int thread, const TritondHostSite* site, const void* address, uint64_t bytes,
                                      uint32_t kind);
+  // The same for a read by an asynchronous instruction that `thread` waits for.
+  absl::optional<std::string> ReadAsync(int thread, const TritondHostSite* site, const void* address, uint64_t bytes);
+  // A write that an mbarrier orders: no thread's, and seen by all.
+  absl::optional<std::string> Receive(const TritondHostSite* site, const void* address, uint64_t bytes);
+  // `thread` orders what it knows to be written before asynchronous reads.
+  void FenceAsync(int thread) { proxies_->Fence(thread, epoch_); }
   // `thread` waits or ends: what its writes since it last did turned out to be.
   absl::optional<std::string> Settle(int thread);
 
@@ -78,7 +97,9 @@ class SharedMemory final {
   const int warp_size_;
   const bool check_uninitialized_;
   std::vector<char> storage_;
-  char* data_;  // in storage_, aligned to 1024
+  void* window_ = nullptr;  // instead of storage_, mapped
+  char* data_;              // in one of them, aligned to 1024 or 256 Ki
+  std::unique_ptr<ProxyLog> proxies_;
   std::vector<Byte> log_;
   // Counts on from one program to the next, so that the log of the last one needs no clearing.
   uint32_t epoch_ = 1;

@@ -151,6 +151,24 @@ compiler::Recollection FromAnswer(const v1::StepAnswer& answer) {
   return known;
 }
 
+namespace {
+
+v1::OptionKind KindOf(compiler::OptionKind kind) {
+  switch (kind) {
+    case compiler::OptionKind::kBoolean:
+      return v1::OPTION_KIND_BOOLEAN;
+    case compiler::OptionKind::kInteger:
+      return v1::OPTION_KIND_INTEGER;
+    case compiler::OptionKind::kPowerOfTwo:
+      return v1::OPTION_KIND_POWER_OF_TWO;
+    case compiler::OptionKind::kText:
+      return v1::OPTION_KIND_TEXT;
+  }
+  return v1::OPTION_KIND_UNSPECIFIED;
+}
+
+}  // namespace
+
 void DescribeCompiler(const compiler::Compiler& compiler, v1::Hello* hello) {
   hello->set_build_id(compiler.BuildId());
   hello->set_slots(1);
@@ -160,6 +178,13 @@ void DescribeCompiler(const compiler::Compiler& compiler, v1::Hello* hello) {
     out.set_binary_format(target.binary_format);
     out.set_binary_available(target.binary_available);
     out.set_why_not(target.why_not);
+    for (const compiler::OptionRule& option : target.options) {
+      v1::OptionRule& rule = *out.add_options();
+      rule.set_name(option.name);
+      rule.set_kind(KindOf(option.kind));
+      rule.set_least(option.least);
+      rule.set_most(option.most);
+    }
   }
 }
 

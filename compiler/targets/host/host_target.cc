@@ -26,23 +26,34 @@ absl::StatusOr<std::string> AssembleAndLink(absl::string_view text) {
   return LinkObject(*object);
 }
 
+TargetInfo Describe(std::string name, int lanes) {
+  TargetInfo info;
+  info.name = std::move(name);
+  info.backend = "host";
+  info.arch = lanes == 32 ? 0 : lanes;
+  info.asm_format = "s";
+  info.binary_format = "so";
+  info.lanes = lanes;
+  info.max_threads = kMaxWarps * lanes;
+  info.max_shared_bytes = kMaxSharedBytes;
+  info.async_copies = {4, 16};
+  info.tells_places = true;
+  return info;
+}
+
 class HostTarget final : public Target {
  public:
   HostTarget(std::string name, int warp_size)
-      : name_(std::move(name)), ops_(warp_size), linker_("the linker", AssembleAndLink) {}
+      : info_(Describe(std::move(name), warp_size)), ops_(warp_size), linker_("the linker", AssembleAndLink) {}
 
-  std::string Name() const override { return name_; }
-  std::string AsmFormat() const override { return "s"; }
-  std::string BinaryFormat() const override { return "so"; }
-  TargetLimits Limits() const override { return {kMaxSharedBytes, kMaxWarps * ops_.WarpSize(), /*max_ctas=*/1}; }
+  const TargetInfo& Info() const override { return info_; }
   const TargetOps& Ops() const override { return ops_; }
-  bool TellsPlaces() const override { return true; }
 
   void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     host::AddTtirPasses(pm, options);
   }
   void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
-    host::AddTtgirPasses(pm, options, name_, ops_.WarpSize(), kMaxSharedBytes);
+    host::AddTtgirPasses(pm, options, info_);
   }
   void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     host::AddLlirPasses(pm, options);
@@ -86,7 +97,7 @@ class HostTarget final : public Target {
   std::string AssemblyToolsId() override { return ToolsId(); }
 
  private:
-  const std::string name_;
+  const TargetInfo info_;
   const HostOps ops_;
   WorkProcess linker_;
 };

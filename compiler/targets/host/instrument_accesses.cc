@@ -14,6 +14,7 @@
 #include "compiler/targets/host/runtime.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -109,6 +110,8 @@ llvm::SmallVector<Access, 2> AccessesOf(llvm::Instruction& instruction) {
 void CheckBefore(llvm::Instruction& instruction, const Access& access, Sites& sites) {
   const unsigned space = access.pointer->getType()->getPointerAddressSpace();
   if (space != 1 && space != 3) return;
+  // A table of the module's own.
+  if (llvm::isa<llvm::GlobalVariable>(llvm::getUnderlyingObject(access.pointer))) return;
   llvm::Module& module = *instruction.getModule();
   llvm::IRBuilder<> b(&instruction);
   const uint32_t kind = access.kind | (space == 3 ? kSharedAccess : 0);

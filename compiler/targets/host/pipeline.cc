@@ -14,13 +14,12 @@ void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
   AddNeutralTtirPasses(pm, options.descriptor_flags);
 }
 
-void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target, int warp_size,
-                    int64_t max_shared_bytes) {
+void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info) {
   // Every tensor gets the default encoding of its shape; from here on the module is ttg.
   ConvertToTtgPassOptions convert;
-  convert.target = target;
+  convert.target = info.name;
   convert.num_warps = options.num_warps;
-  convert.threads_per_warp = warp_size;
+  convert.threads_per_warp = info.lanes;
   convert.num_ctas = options.num_ctas;
   pm.addPass(createConvertToTtgPass(convert));
   // Wide accesses are checked and made at once, so they pay here too.
@@ -30,7 +29,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   // What does not depend on the device: loops with as little in them as can be.
   AddNeutralLoopPasses(pm);
   // Copies to buffers are made at once here, but with the order of accesses and the barriers of a GPU.
-  AddLoopPipeliningPasses(pm, options.num_stages, max_shared_bytes);
+  AddLoopPipeliningPasses(pm, options.num_stages, info.max_shared_bytes, info.async_copies.least_bytes);
   // The host has no matrix instructions: every dot becomes multiply-adds.
   pm.addPass(createTileDotsPass());
   // After both of the passes that let dots read shared memory; before the last cleaning, for it repeats arithmetic.

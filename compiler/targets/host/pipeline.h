@@ -3,8 +3,6 @@
 #ifndef COMPILER_TARGETS_HOST_PIPELINE_H_
 #define COMPILER_TARGETS_HOST_PIPELINE_H_
 
-#include <string>
-
 #include "compiler/targets/target.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -12,8 +10,7 @@ namespace tritond::compiler::host {
 
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
 // `target`: "host"; `warp_size`: 32 or 64; `max_shared_bytes`: of a block.
-void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target, int warp_size,
-                    int64_t max_shared_bytes);
+void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info);
 void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
 
 }  // namespace tritond::compiler::host

@@ -17,6 +17,7 @@ bool TakesSite(RuntimeFunction function) {
     case RuntimeFunction::kFail:
     case RuntimeFunction::kAsyncCopy:
     case RuntimeFunction::kAsyncWait:
+    case RuntimeFunction::kExecute:
       return true;
     default:
       return false;
@@ -51,6 +52,8 @@ LLVM::LLVMFunctionType DialectType(mlir::OpBuilder& b, RuntimeFunction function)
       return LLVM::LLVMFunctionType::get(nothing, {});
     case RuntimeFunction::kAsyncWait:
       return LLVM::LLVMFunctionType::get(nothing, {ptr, i32});
+    case RuntimeFunction::kExecute:
+      return LLVM::LLVMFunctionType::get(nothing, {ptr, ptr, ptr, ptr});
   }
   return {};
 }
@@ -84,6 +87,8 @@ llvm::FunctionType* LlvmType(llvm::LLVMContext& context, RuntimeFunction functio
       return llvm::FunctionType::get(nothing, false);
     case RuntimeFunction::kAsyncWait:
       return llvm::FunctionType::get(nothing, {ptr, i32}, false);
+    case RuntimeFunction::kExecute:
+      return llvm::FunctionType::get(nothing, {ptr, ptr, ptr, ptr}, false);
   }
   return nullptr;
 }
@@ -103,6 +108,7 @@ void SetAttributes(llvm::Function& declared, RuntimeFunction function) {
     case RuntimeFunction::kBarrier:
     case RuntimeFunction::kWarpBarrier:
     case RuntimeFunction::kShuffle:
+    case RuntimeFunction::kExecute:
       declared.setConvergent();
       break;
     case RuntimeFunction::kCheckAccess:
@@ -167,6 +173,8 @@ llvm::StringRef NameOf(RuntimeFunction function) {
       return "tritond.async_commit";
     case RuntimeFunction::kAsyncWait:
       return "tritond.async_wait";
+    case RuntimeFunction::kExecute:
+      return "tritond.execute";
   }
   return "";
 }

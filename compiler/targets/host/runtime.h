@@ -14,7 +14,7 @@
 namespace tritond::compiler::host {
 
 // The version of the contract that this code follows.
-inline constexpr uint32_t kAbiVersion = 2;
+inline constexpr uint32_t kAbiVersion = 3;
 inline constexpr llvm::StringLiteral kAbiVersionSymbol = "tritond_host_abi";
 inline constexpr llvm::StringLiteral kRuntimeSymbol = "tritond_host_runtime";
 
@@ -32,14 +32,15 @@ enum class RuntimeFunction {
   kPrint,
   kAsyncCopy,
   kAsyncCommit,
-  kAsyncWait
+  kAsyncWait,
+  kExecute
 };
 inline constexpr RuntimeFunction kRuntimeFunctions[] = {
     RuntimeFunction::kThreadId,     RuntimeFunction::kProgramId,   RuntimeFunction::kNumPrograms,
     RuntimeFunction::kSharedMemory, RuntimeFunction::kBarrier,     RuntimeFunction::kWarpBarrier,
     RuntimeFunction::kShuffle,      RuntimeFunction::kCheckAccess, RuntimeFunction::kFail,
     RuntimeFunction::kPrint,        RuntimeFunction::kAsyncCopy,   RuntimeFunction::kAsyncCommit,
-    RuntimeFunction::kAsyncWait};
+    RuntimeFunction::kAsyncWait,    RuntimeFunction::kExecute};
 
 // The kinds of check_access; address space 3 adds kSharedAccess.
 enum AccessKind : uint32_t { kReadAccess = 0, kWriteAccess = 1, kAtomicAccess = 2, kSharedAccess = 4 };

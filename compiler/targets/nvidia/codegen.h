@@ -24,6 +24,9 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
 // Moves loads from shared memory to their first uses, so that fewer registers are live. Keeps what the module means.
 void SinkSharedLoads(llvm::Module& module);
 
+// fuse_multiply_adds.cc. Fuses products with the sums that take them, in every block.
+void FuseMultiplyAdds(llvm::Module& module);
+
 // order_async_proxy.cc. Puts the fences that wgmma needs in front of barriers, if the module has any.
 void OrderAsyncProxy(llvm::Module& module);
 
@@ -37,10 +40,10 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
 // link_libdevice.cc. Resolves the module's open "__nv_" functions. Ok at once when there are none.
 absl::Status LinkLibdevice(llvm::Module& module, Toolchain& toolchain);
 
-// emit_ptx.cc. PTX of version `ptx_version` for `arch`; every kernel is launched in clusters of `num_ctas` blocks.
+// emit_ptx.cc. PTX of version `ptx_version` for `arch`.
 // Internal: LLVM's back end rejects the module.
 absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
-                                    int ptx_version, int num_ctas);
+                                    int ptx_version, const KernelOptions& options);
 
 // check_cubin.cc. The name of the first entry function of PTX text, comments left out; empty when there is none.
 std::string EntryOf(absl::string_view ptx);

@@ -37,7 +37,7 @@ TEST_F(CodegenTest, KernelsCarryTheirLaunchBounds) {
   k.Keep(0, k.arg(1));
   KernelOptions options;
   options.num_warps = 8;
-  options.maxnreg = 96;
+  options.own.Set("maxnreg", 96);
   options.num_ctas = 2;
   auto ptx = k.ToPtx(90, *toolchain_, options);
   ASSERT_TRUE(ptx.ok()) << ptx.status();
@@ -114,7 +114,7 @@ TEST_F(CodegenTest, LibdeviceIsCalledWithItsOwnTypes) {
 TEST_F(CodegenTest, FlushingOfSubnormalsIsAnOption) {
   if (!toolchain_->GetLibdevice().ok()) GTEST_SKIP() << "no libdevice";
   KernelOptions exact;
-  exact.enable_reflect_ftz = false;
+  exact.own.Set("enable_reflect_ftz", false);
   for (const char* symbol : {"__nv_exp2f", "__nv_log2f"}) {
     EXPECT_THAT(*KernelThatCalls(symbol)->ToPtx(90, *toolchain_), HasSubstr(".ftz.f32")) << symbol;
     EXPECT_THAT(*KernelThatCalls(symbol)->ToPtx(90, *toolchain_, exact), Not(HasSubstr(".ftz.f32"))) << symbol;

@@ -122,7 +122,8 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(llvm::Triple(kTriple), error);
   if (!target) return absl::InternalError(error);
   llvm::TargetOptions llvm_options;
-  llvm_options.AllowFPOpFusion = options.enable_fp_fusion ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
+  // FuseMultiplyAdds has chosen.
+  llvm_options.AllowFPOpFusion = options.enable_fp_fusion ? llvm::FPOpFusion::Standard : llvm::FPOpFusion::Strict;
   llvm_options.TrapUnreachable = true;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       llvm::Triple(kTriple), arch.name, absl::StrCat("+ptx", NearestLlvmPtxVersion(ptx_version)), llvm_options,
@@ -130,9 +131,10 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
 }
 
 absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
-                                    int ptx_version, int num_ctas) {
+                                    int ptx_version, const KernelOptions& options) {
   if (absl::Status names = CheckNames(module); !names.ok()) return names;
-  if (num_ctas > 1) SetClusterSize(module, num_ctas);
+  if (options.num_ctas > 1) SetClusterSize(module, options.num_ctas);
+  if (options.enable_fp_fusion) FuseMultiplyAdds(module);
   absl::StatusOr<std::string> text = WriteAssemblyText(module, machine);
   if (!text.ok()) return text.status();
   std::string ptx = *std::move(text);

@@ -83,17 +83,4 @@ mlir::FailureOr<llvm::SmallVector<Value>> NvidiaOps::MultiplyMatrices(mlir::OpBu
   return ptx.Emit(text, /*touches_memory=*/false);
 }
 
-llvm::SmallVector<Value> NvidiaOps::LoadMatrices(mlir::OpBuilder& b, mlir::Location loc, Value ptr, int count,
-                                                 bool transposed) const {
-  std::string name =
-      "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x" + std::to_string(count) + (transposed ? ".trans" : "") + ".b16.p3";
-  llvm::SmallVector<mlir::Type> words(count, b.getI32Type());
-  mlir::Type result = count == 1 ? words[0] : LLVM::LLVMStructType::getLiteral(b.getContext(), words);
-  Value loaded = EmitIntrinsic(b, loc, name, result, ptr);
-  if (count == 1) return {loaded};
-  llvm::SmallVector<Value> values;
-  for (int64_t i = 0; i < count; ++i) values.push_back(LLVM::ExtractValueOp::create(b, loc, loaded, i));
-  return values;
-}
-
 }  // namespace tritond::compiler

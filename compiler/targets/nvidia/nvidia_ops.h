@@ -71,9 +71,8 @@ class NvidiaOps final : public TargetOps {
                                                                    mlir::ValueRange b_elements,
                                                                    mlir::ValueRange c_elements) const override;
   // ldmatrix (PTX ISA, "Warp-level matrix load instruction: ldmatrix").
-  bool CanLoadMatrices(bool transposed) const override { return true; }
-  llvm::SmallVector<mlir::Value> LoadMatrices(mlir::OpBuilder& b, mlir::Location loc, mlir::Value ptr, int count,
-                                              bool transposed) const override;
+  std::optional<llvm::SmallVector<mlir::Value>> LoadTiles(FunctionLowering& f, const LinearLayout& to_offset,
+                                                          const SharedPlace& place, mlir::Type type) const override;
   // griddepcontrol, from 9.0 on (PTX ISA, "Parallel synchronization: griddepcontrol").
   void GridDependencyWait(mlir::OpBuilder& b, mlir::Location loc) const override;
   void GridDependencyLaunchDependents(mlir::OpBuilder& b, mlir::Location loc) const override;

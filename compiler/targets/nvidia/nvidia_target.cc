@@ -9,6 +9,7 @@
 #include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/nvidia_ops.h"
+#include "compiler/targets/nvidia/own_options.h"
 #include "compiler/targets/nvidia/pipeline.h"
 #include "compiler/targets/nvidia/toolchain.h"
 #include "compiler/targets/nvidia/warp_group_dots.h"
@@ -18,29 +19,41 @@ namespace {
 
 std::string TargetName(const Architecture& arch) { return absl::StrCat("cuda:", arch.compute_capability); }
 
+TargetInfo Describe(const Architecture& arch) {
+  TargetInfo info;
+  info.name = TargetName(arch);
+  info.backend = "cuda";
+  info.arch = arch.compute_capability;
+  info.asm_format = "ptx";
+  info.binary_format = "cubin";
+  info.max_ctas = arch.compute_capability >= kFirstWithClusters ? 16 : 1;
+  info.max_shared_bytes = arch.max_shared_bytes;
+  info.max_add_bytes = arch.compute_capability >= kFirstWithVectorAtomics ? 16 : 4;
+  info.async_copies = {4, 16};
+  // The assembler is NVIDIA's: PTX has no directive that reads a file, and the code runs on a GPU.
+  info.takes_foreign_assembly = info.takes_assembly_text = true;
+  info.own_options = OwnRules();
+  return info;
+}
+
 class NvidiaTarget final : public Target {
  public:
   NvidiaTarget(const Architecture& arch, const TargetConfig& config)
       : arch_(arch),
+        info_(Describe(arch)),
         ops_(arch.compute_capability, &TtngLowerings()),
         toolchain_(Toolchain::ForConfig(config)),
         assembler_cpu_seconds_(config.assembler_cpu_seconds) {}
 
-  std::string Name() const override { return TargetName(arch_); }
-  std::string AsmFormat() const override { return "ptx"; }
-  std::string BinaryFormat() const override { return "cubin"; }
-  TargetLimits Limits() const override {
-    return {arch_.max_shared_bytes, /*max_threads=*/1024, /*max_ctas=*/arch_.compute_capability >= 90 ? 16 : 1};
-  }
+  const TargetInfo& Info() const override { return info_; }
   const TargetOps& Ops() const override { return ops_; }
-  // The assembler is NVIDIA's: PTX has no directive that reads a file, and the code runs on a GPU.
-  bool TakesForeignAssembly() const override { return true; }
+  absl::Status FinishOptions(OwnOptions& own) const override { return FinishPtxOptions(own); }
 
   void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     nvidia::AddTtirPasses(pm, options);
   }
   void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
-    nvidia::AddTtgirPasses(pm, options, Name(), arch_);
+    nvidia::AddTtgirPasses(pm, options, info_, arch_);
   }
   void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     nvidia::AddLlirPasses(pm, options);
@@ -55,7 +68,7 @@ class NvidiaTarget final : public Target {
   absl::StatusOr<std::string> EmitAsm(llvm::Module& module, const KernelOptions& options) override {
     absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = Machine(options);
     if (!machine.ok()) return machine.status();
-    return EmitPtx(module, **machine, arch_, PtxVersion(options), options.num_ctas);
+    return EmitPtx(module, **machine, arch_, PtxVersion(options), options);
   }
 
   std::string KernelName(const std::string& text) const override { return EntryOf(text); }
@@ -72,7 +85,7 @@ class NvidiaTarget final : public Target {
     assemble.fp_fusion = options.enable_fp_fusion;
     assemble.line_info = options.debug_info;
     assemble.cpu_seconds = assembler_cpu_seconds_;
-    assemble.extra = absl::StrSplit(options.ptx_options, absl::ByAnyChar(" \t\n"), absl::SkipEmpty());
+    assemble.extra = absl::StrSplit(options.own.Text(kAssemblerFlags), absl::ByAnyChar(" \t\n"), absl::SkipEmpty());
     return (*assembler)->Assemble(text, assemble);
   }
 
@@ -99,7 +112,7 @@ class NvidiaTarget final : public Target {
  private:
   // The option's, else the assembler's, else the oldest that will do.
   int PtxVersion(const KernelOptions& options) {
-    if (options.ptx_version > 0) return options.ptx_version;
+    if (const int asked = options.own.Integer(kPtxVersion, 0); asked > 0) return asked;
     absl::StatusOr<const Assembler*> assembler = toolchain_->GetAssembler();
     const int newest = assembler.ok() ? (*assembler)->PtxVersion() : kMaxLlvmPtxVersion;
     return std::max(newest, arch_.min_ptx_version);
@@ -115,6 +128,7 @@ class NvidiaTarget final : public Target {
   }
 
   const Architecture& arch_;
+  const TargetInfo info_;
   NvidiaOps ops_;
   std::shared_ptr<Toolchain> toolchain_;
   const int assembler_cpu_seconds_;

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/own_options.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InlineAsm.h"
@@ -28,7 +29,8 @@ absl::Status MarkKernels(llvm::Module& module, const KernelOptions& options) {
       function.setLinkage(llvm::GlobalValue::ExternalLinkage);
       function.setCallingConv(llvm::CallingConv::PTX_Kernel);
       function.addFnAttr("nvvm.reqntid", absl::StrCat(32 * options.num_warps));
-      if (options.maxnreg > 0) function.addFnAttr("nvvm.maxnreg", absl::StrCat(options.maxnreg));
+      if (const int most = options.own.Integer(kMaxRegisters, 0); most > 0)
+        function.addFnAttr("nvvm.maxnreg", absl::StrCat(most));
     } else if (function.getCallingConv() != llvm::CallingConv::PTX_Kernel) {
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
       continue;
@@ -128,10 +130,11 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   module.setDataLayout(machine.createDataLayout());
   if (!options.debug_info) llvm::StripDebugInfo(module);
   if (absl::Status status = MarkKernels(module, options); !status.ok()) return status;
-  ReplaceOneInstructionFunctions(module, options.enable_reflect_ftz);
+  const bool flush_subnormals = options.own.Boolean(kFlushSubnormals, true);
+  ReplaceOneInstructionFunctions(module, flush_subnormals);
   // Read by LLVM's NVVMReflect pass, which decides the branches inside libdevice.
   if (!module.getModuleFlag("nvvm-reflect-ftz")) {
-    module.addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", options.enable_reflect_ftz ? 1 : 0);
+    module.addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", flush_subnormals ? 1 : 0);
   }
   if (absl::Status status = LinkLibdevice(module, toolchain); !status.ok()) return status;
   if (absl::Status status = CheckResolved(module); !status.ok()) return status;

@@ -3,33 +3,28 @@
 
 #include "compiler/passes/neutral_pipeline.h"
 #include "compiler/passes/passes.h"
+#include "compiler/targets/nvidia/own_options.h"
 #include "compiler/targets/nvidia/passes.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace tritond::compiler::nvidia {
-namespace {
-
-constexpr int kFirstWithAsyncCopies = 80, kFirstWithVectorAtomics = 90;
-
-}  // namespace
-
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
   // Until tensors have encodings, nothing depends on the device.
   AddNeutralTtirPasses(pm, options.descriptor_flags);
 }
 
-void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target,
+void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
                     const Architecture& arch) {
   // Every tensor gets the default encoding of its shape; from here on the module is ttg.
   ConvertToTtgPassOptions convert;
-  convert.target = target;
+  convert.target = info.name;
   convert.num_warps = options.num_warps;
-  convert.threads_per_warp = 32;
+  convert.threads_per_warp = info.lanes;
   convert.num_ctas = options.num_ctas;
   pm.addPass(createConvertToTtgPass(convert));
   // Memory operations come first, as their encodings matter most; each pays with conversions around it.
   CoalescePassOptions coalesce;
-  if (arch.compute_capability >= kFirstWithVectorAtomics) coalesce.max_add_bytes = 16;
+  coalesce.max_add_bytes = info.max_add_bytes;
   pm.addPass(createCoalescePass(coalesce));
   // Spreads the encodings that coalescing chose, so that most of those conversions vanish.
   pm.addPass(createRemoveLayoutConversionsPass());
@@ -42,7 +37,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   // What does not depend on the device: loops with as little in them as can be.
   AddNeutralLoopPasses(pm);
   // Loads that feed the dots become copies to buffers ahead of time.
-  AddLoopPipeliningPasses(pm, options.num_stages, arch.max_shared_bytes);
+  AddLoopPipeliningPasses(pm, options.num_stages, info.max_shared_bytes, info.async_copies.least_bytes);
   // The remaining operands that come from other threads: through a buffer that ldmatrix can read.
   pm.addPass(createReduceDataDuplicationPass());
   // Once all operands have their buffers: dots of wgmma read them there.
@@ -52,7 +47,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   // After all passes that let dots read shared memory; before the last cleaning, for it repeats arithmetic. It costs a
   // second barrier a round: large dots of several slices gain by it, small ones lose. Conversions between the buffer
   // and the tensor cores, as of fp8 on sm_90, already take the registers that waiting slices would need.
-  if (options.prefetch && arch.compute_capability >= kFirstWithAsyncCopies) {
+  if (options.own.Boolean(kReadAhead, true)) {
     PrefetchPassOptions prefetch;
     prefetch.min_slices = 4;
     prefetch.min_sums = 64;

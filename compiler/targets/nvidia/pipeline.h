@@ -3,8 +3,6 @@
 #ifndef COMPILER_TARGETS_NVIDIA_PIPELINE_H_
 #define COMPILER_TARGETS_NVIDIA_PIPELINE_H_
 
-#include <string>
-
 #include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/target.h"
 #include "mlir/Pass/PassManager.h"
@@ -12,7 +10,7 @@
 namespace tritond::compiler::nvidia {
 
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
-void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const std::string& target,
+void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
                     const Architecture& arch);
 void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef COMPILER_DRIVER_PTX_OPTIONS_H_
-#define COMPILER_DRIVER_PTX_OPTIONS_H_
+#ifndef COMPILER_TARGETS_NVIDIA_PTX_OPTIONS_H_
+#define COMPILER_TARGETS_NVIDIA_PTX_OPTIONS_H_
 
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace tritond::compiler {
+namespace tritond::compiler::nvidia {
 
 // Reads the value of the option ptx_options: flags for the assembler as ptxas spells them, separated by blanks. Flags
 // come from whoever may compile, so only those of a fixed list are taken: they choose among ways to generate code or
@@ -17,6 +17,6 @@ namespace tritond::compiler {
 // flag and what is allowed, for any other flag and for a value outside a flag's range.
 absl::StatusOr<std::string> ReadPtxOptions(absl::string_view text);
 
-}  // namespace tritond::compiler
+}  // namespace tritond::compiler::nvidia
 
-#endif  // COMPILER_DRIVER_PTX_OPTIONS_H_
+#endif  // COMPILER_TARGETS_NVIDIA_PTX_OPTIONS_H_

@@ -3,7 +3,7 @@
 // start threads (-split-compile), that print and do nothing (--help, --version), that make something else than an
 // executable (-c, -ewp, -preserve-relocs, -astoolspatch), those that we set ourselves (-arch, -m), and -Ofc, which the
 // level that we set excludes.
-#include "compiler/driver/ptx_options.h"
+#include "compiler/targets/nvidia/ptx_options.h"
 
 #include <array>
 #include <vector>
@@ -15,7 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
-namespace tritond::compiler {
+namespace tritond::compiler::nvidia {
 namespace {
 
 constexpr size_t kShownBytes = 64;  // of a flag, in an error message
@@ -135,4 +135,4 @@ absl::StatusOr<std::string> ReadPtxOptions(absl::string_view text) {
   return absl::StrJoin(flags, " ");
 }
 
-}  // namespace tritond::compiler
+}  // namespace tritond::compiler::nvidia

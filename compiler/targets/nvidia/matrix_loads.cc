@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads of matrices (TargetOps::LoadMatrices): a warp reads up to four matrices of eight rows of 16 bytes each. Lane l
+// ldmatrix: a warp reads up to four matrices of eight rows of 16 bytes each. Lane l
 // gives the address of row l % 8 of matrix l / 8. Of each matrix it gets one word of 32 bits:
 //
 //   straight     the word (row l / 4, column l % 4)
@@ -12,12 +12,15 @@
 //
 // and all other bases are whole rows apart. The bits that these name row and word of a matrix; the rest of the register
 // bits name the matrix.
-#include "compiler/lowering/matrix_loads.h"
+#include "compiler/lowering/shared_access.h"
+#include "compiler/targets/llvm_emitters.h"
+#include "compiler/targets/nvidia/nvidia_ops.h"
 
 namespace tritond::compiler {
 namespace {
 
 using mlir::Value;
+namespace LLVM = mlir::LLVM;
 
 constexpr int kRowBytes = 16;
 
@@ -92,10 +95,24 @@ LinearLayout AddressLayout(const LinearLayout& to_offset, const Bases& bases, co
   return *layout;
 }
 
+// For each of `count` (1, 2 or 4) matrices the i32 word that this lane holds; `ptr` (!llvm.ptr<3>, aligned to 16) is
+// the address of the row that it gives. All lanes take part.
+llvm::SmallVector<Value> LoadMatrices(mlir::OpBuilder& b, mlir::Location loc, Value ptr, int count, bool transposed) {
+  std::string name =
+      "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x" + std::to_string(count) + (transposed ? ".trans" : "") + ".b16.p3";
+  llvm::SmallVector<mlir::Type> words(count, b.getI32Type());
+  mlir::Type result = count == 1 ? words[0] : LLVM::LLVMStructType::getLiteral(b.getContext(), words);
+  Value loaded = EmitIntrinsic(b, loc, name, result, ptr);
+  if (count == 1) return {loaded};
+  llvm::SmallVector<Value> values;
+  for (int64_t i = 0; i < count; ++i) values.push_back(LLVM::ExtractValueOp::create(b, loc, loaded, i));
+  return values;
+}
+
 }  // namespace
 
-std::optional<Values> LoadSharedMatrices(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place,
-                                         mlir::Type type) {
+std::optional<Values> NvidiaOps::LoadTiles(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place,
+                                           mlir::Type type) const {
   Emitter& e = f.e;
   mlir::Type stored = SharedType(e, type);
   int bits = stored.getIntOrFloatBitWidth();
@@ -105,9 +122,7 @@ std::optional<Values> LoadSharedMatrices(FunctionLowering& f, const LinearLayout
   std::optional<MatrixPlan> plan = PlanStraight(bases, bits);
   if (!plan) plan = PlanTransposed(bases, bits);
   int row_elements = kRowBytes * 8 / bits;
-  if (!plan || !AreWholeRows(bases.warp, 0, row_elements) || place.run < row_elements ||
-      !f.target.CanLoadMatrices(plan->transposed))
-    return std::nullopt;
+  if (!plan || !AreWholeRows(bases.warp, 0, row_elements) || place.run < row_elements) return std::nullopt;
   int group_bits = std::min<int>(2, plan->matrix.size());
   LinearLayout address = AddressLayout(to_offset, bases, *plan, group_bits);
   Value thread = f.ThreadPart(address, "offset");
@@ -116,7 +131,7 @@ std::optional<Values> LoadSharedMatrices(FunctionLowering& f, const LinearLayout
   for (int32_t group = 0; group < address.InSize("register"); ++group) {
     int32_t constant = address.ApplyNamed({{"register", group}})[0];
     Value ptr = place.Address(f, address, thread, constant, type);
-    for (Value word : f.target.LoadMatrices(e.b, e.loc, ptr, 1 << group_bits, plan->transposed)) {
+    for (Value word : LoadMatrices(e.b, e.loc, ptr, 1 << group_bits, plan->transposed)) {
       if (bits == 32) {
         results.push_back(e.Bitcast(word, type));
         continue;

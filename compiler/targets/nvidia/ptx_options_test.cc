@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/driver/ptx_options.h"
+#include "compiler/targets/nvidia/ptx_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tritond::compiler {
+namespace tritond::compiler::nvidia {
 namespace {
 
 using testing::HasSubstr;
@@ -105,4 +105,4 @@ TEST(ReadPtxOptions, ShowsAFlagWithoutControlCharactersAndInPart) {
 }
 
 }  // namespace
-}  // namespace tritond::compiler
+}  // namespace tritond::compiler::nvidia

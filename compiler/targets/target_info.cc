@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/target_info.h"
+
+namespace tritond::compiler {
+
+std::vector<OptionRule> OptionRulesOf(const TargetInfo& info) {
+  std::vector<OptionRule> rules = {
+      {"num_warps", OptionKind::kPowerOfTwo, 1, info.max_threads / info.lanes},
+      {"num_ctas", OptionKind::kPowerOfTwo, 1, info.max_ctas},
+      {"num_stages", OptionKind::kInteger, 0, 64},
+      {"warp_size", OptionKind::kPowerOfTwo, info.lanes, info.lanes},
+      {"enable_fp_fusion", OptionKind::kBoolean},
+      {"debug", OptionKind::kBoolean},
+  };
+  rules.insert(rules.end(), info.own_options.begin(), info.own_options.end());
+  return rules;
+}
+
+}  // namespace tritond::compiler

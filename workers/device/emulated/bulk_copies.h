@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKERS_DEVICE_EMULATED_BULK_COPIES_H_
+#define WORKERS_DEVICE_EMULATED_BULK_COPIES_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/types/optional.h"
+
+namespace tritond::workers::emulated {
+
+// The mbarriers of a program, and its bulk copies in flight: to shared memory until somebody cannot go on without them,
+// to global memory until their group is waited for.
+class BulkCopies final {
+ public:
+  // Moves the bytes. What is wrong, if anything.
+  using Copy = std::function<absl::optional<std::string>()>;
+
+  // PTX ISA, "mbarrier": `address` is that of the object, which has no other contents.
+  void Init(uint64_t address, uint64_t arrivals) { barriers_[address] = {arrivals, arrivals, 0, 0}; }
+  void Invalidate(uint64_t address) { barriers_.erase(address); }
+  absl::optional<std::string> Arrive(uint64_t address, uint64_t arrivals, int64_t expected_bytes);
+  // Whether the phase of that parity is over.
+  absl::optional<std::string> Test(uint64_t address, uint64_t parity, bool* is_over) const;
+
+  // A copy whose `bytes` the mbarrier counts.
+  void Load(uint64_t barrier, int64_t bytes, Copy copy) { loads_.push_back({barrier, bytes, std::move(copy)}); }
+  bool HasLoads() const { return !loads_.empty(); }
+  absl::optional<std::string> FinishLoad();
+
+  // Copies of a thread, in groups.
+  void Store(int thread, Copy copy) { stores_[thread].uncommitted.push_back(std::move(copy)); }
+  void Commit(int thread);
+  absl::optional<std::string> Wait(int thread, size_t pending);
+
+  void Clear();
+
+ private:
+  struct Barrier {
+    uint64_t expected = 0, pending = 0;  // arrivals
+    int64_t bytes = 0;                   // still to come
+    uint64_t phase = 0;
+  };
+  struct PendingLoad {
+    uint64_t barrier;
+    int64_t bytes;
+    Copy copy;
+  };
+  struct Stores {
+    std::vector<Copy> uncommitted;
+    std::deque<std::vector<Copy>> groups;
+  };
+
+  static void Settle(Barrier& barrier);
+
+  std::map<uint64_t, Barrier> barriers_;
+  std::deque<PendingLoad> loads_;
+  std::map<int, Stores> stores_;
+};
+
+}  // namespace tritond::workers::emulated
+
+#endif  // WORKERS_DEVICE_EMULATED_BULK_COPIES_H_

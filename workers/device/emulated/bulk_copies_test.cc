@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/device/emulated/bulk_copies.h"
+
+#include <gtest/gtest.h>
+
+namespace tritond::workers::emulated {
+namespace {
+
+bool IsOver(const BulkCopies& copies, uint64_t barrier, uint64_t parity) {
+  bool is_over = false;
+  EXPECT_FALSE(copies.Test(barrier, parity, &is_over).has_value());
+  return is_over;
+}
+
+TEST(BulkCopies, PhaseEndsWithTheLastArrivalAndByte) {
+  BulkCopies copies;
+  copies.Init(64, 2);
+  EXPECT_FALSE(IsOver(copies, 64, 0));
+  EXPECT_TRUE(IsOver(copies, 64, 1));  // the phase before the first
+  EXPECT_FALSE(copies.Arrive(64, 1, 128).has_value());
+  EXPECT_FALSE(copies.Arrive(64, 1, 0).has_value());
+  EXPECT_FALSE(IsOver(copies, 64, 0));
+  bool copied = false;
+  copies.Load(64, 128, [&] {
+    copied = true;
+    return absl::optional<std::string>();
+  });
+  EXPECT_FALSE(copied);
+  EXPECT_FALSE(copies.FinishLoad().has_value());
+  EXPECT_TRUE(copied);
+  EXPECT_FALSE(copies.HasLoads());
+  EXPECT_TRUE(IsOver(copies, 64, 0));
+  EXPECT_FALSE(IsOver(copies, 64, 1));  // the next one
+}
+
+TEST(BulkCopies, BytesThatNobodyExpectsKeepThePhaseOpen) {
+  BulkCopies copies;
+  copies.Init(64, 1);
+  copies.Load(64, 128, [] { return absl::optional<std::string>(); });
+  EXPECT_FALSE(copies.Arrive(64, 1, 256).has_value());
+  EXPECT_FALSE(copies.FinishLoad().has_value());
+  EXPECT_FALSE(IsOver(copies, 64, 0));
+}
+
+TEST(BulkCopies, NamesBarriersThatAreNone) {
+  BulkCopies copies;
+  EXPECT_TRUE(copies.Arrive(8, 1, 0).has_value());
+  copies.Init(8, 1);
+  EXPECT_TRUE(copies.Arrive(8, 2, 0).has_value());
+  copies.Invalidate(8);
+  bool is_over = false;
+  EXPECT_TRUE(copies.Test(8, 0, &is_over).has_value());
+}
+
+TEST(BulkCopies, StoresHappenAtTheWaitOfTheirThread) {
+  BulkCopies copies;
+  int done = 0;
+  const auto store = [&] {
+    ++done;
+    return absl::optional<std::string>();
+  };
+  copies.Store(3, store);
+  copies.Commit(3);
+  copies.Store(3, store);
+  copies.Commit(3);
+  EXPECT_FALSE(copies.Wait(4, 0).has_value());
+  EXPECT_EQ(done, 0);
+  EXPECT_FALSE(copies.Wait(3, 1).has_value());
+  EXPECT_EQ(done, 1);
+  EXPECT_FALSE(copies.Wait(3, 0).has_value());
+  EXPECT_EQ(done, 2);
+}
+
+}  // namespace
+}  // namespace tritond::workers::emulated

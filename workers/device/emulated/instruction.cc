@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workers/device/emulated/instruction.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "workers/device/emulated/amdgcn_instruction.h"
+#include "workers/device/emulated/ptx_instruction.h"
+
+namespace tritond::workers::emulated {
+namespace {
+
+absl::StatusOr<Instruction> FindPtx(absl::string_view text) {
+  const std::vector<std::string> parts = absl::StrSplit(text, ' ');
+  PtxName name;
+  name.words = absl::StrSplit(parts[0], '.');
+  for (size_t i = 1; i < parts.size(); ++i) {
+    int count = 0;
+    if (!absl::SimpleAtoi(parts[i], &count) || count < 0) return absl::InvalidArgumentError("operand sizes");
+    name.slots.push_back(count);
+  }
+  for (auto find : {FindScalar, FindConversion, FindFence, FindBulk}) {
+    const bool is_poll = name.opcode() == "mbarrier" && parts[0].find("_wait") != std::string::npos;
+    if (Runner run = find(name)) return Instruction{false, is_poll, std::move(run)};
+  }
+  for (auto find : {FindWarp, FindMatrix, FindWgmma, FindTensorMapFence}) {
+    if (Runner run = find(name)) return Instruction{true, false, std::move(run)};
+  }
+  return absl::InvalidArgumentError(absl::StrCat("the emulator has no PTX instruction ", parts[0]));
+}
+
+}  // namespace
+
+absl::StatusOr<Instruction> FindInstruction(absl::string_view spelled) {
+  const std::string with_dots = absl::StrReplaceAll(spelled, {{"/", "."}});
+  absl::string_view name = with_dots;
+  if (absl::ConsumePrefix(&name, "ptx:")) return FindPtx(name);
+  if (absl::ConsumePrefix(&name, "amdgcn:")) return FindAmdgcn(name);
+  return absl::InvalidArgumentError(absl::StrCat("the emulator has no instruction ", name));
+}
+
+}  // namespace tritond::workers::emulated

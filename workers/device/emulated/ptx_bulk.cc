@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// mbarriers, tensor maps and the copies of tiles that they describe (PTX ISA, "mbarrier", "tensormap.replace", "Bulk
+// and Tensor copy operations"). A tensor map is opaque: here it is the struct below, at the start of its 128 bytes, so
+// that only maps which the kernel writes itself can be followed.
+//
+// A tile lies in shared memory as a dense box, dimension 0 contiguous, with its groups of 16 bytes exchanged by the
+// swizzle. Elements outside of the tensor are zeros when read, and not written.
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "workers/device/emulated/ptx_instruction.h"
+
+namespace tritond::workers::emulated {
+namespace {
+
+constexpr int kMaxRank = 5;
+constexpr uint64_t kMapBytes = 128;
+
+struct TensorMap {
+  uint64_t address;
+  uint64_t strides[kMaxRank - 1];  // bytes, of dimensions 1 …
+  uint32_t dims[kMaxRank], box[kMaxRank], element_strides[kMaxRank];
+  uint32_t rank_minus_one, element_type, swizzle, interleave, fill;
+};
+static_assert(sizeof(TensorMap) <= kMapBytes);
+
+// By the numbers of "tensormap.replace .elemtype".
+uint64_t ElementBytes(uint32_t type) {
+  constexpr uint64_t kBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4};
+  return type < 13 ? kBytes[type] : 0;
+}
+
+// Where a field is in the map; 0 bytes: no such field.
+void FindField(absl::string_view word, uint64_t ordinal, uint64_t* at, uint64_t* bytes) {
+  const uint64_t i = std::min<uint64_t>(ordinal, kMaxRank - 1);
+  *bytes = 4;
+  if (word == "global_address")
+    *at = offsetof(TensorMap, address), *bytes = 8;
+  else if (word == "global_stride")
+    *at = offsetof(TensorMap, strides) + 8 * std::min<uint64_t>(i, 3), *bytes = 8;
+  else if (word == "global_dim")
+    *at = offsetof(TensorMap, dims) + 4 * i;
+  else if (word == "box_dim")
+    *at = offsetof(TensorMap, box) + 4 * i;
+  else if (word == "element_stride")
+    *at = offsetof(TensorMap, element_strides) + 4 * i;
+  else if (word == "rank")
+    *at = offsetof(TensorMap, rank_minus_one);
+  else if (word == "elemtype")
+    *at = offsetof(TensorMap, element_type);
+  else if (word == "swizzle_mode")
+    *at = offsetof(TensorMap, swizzle);
+  else if (word == "interleave_layout")
+    *at = offsetof(TensorMap, interleave);
+  else if (word == "fill_mode")
+    *at = offsetof(TensorMap, fill);
+  else
+    *bytes = 0;
+}
+
+Fault Replace(const std::string& field, size_t operands, const Call& call) {
+  const Lane& lane = call.lanes[0];
+  const bool has_ordinal = operands == 3;
+  uint64_t at = 0, bytes = 0;
+  FindField(field, has_ordinal ? lane.in[1] : 0, &at, &bytes);
+  Fault fault;
+  char* map = call.machine.AccessShared(lane.thread, call.site, lane.in[0] + at, bytes, TRITOND_HOST_WRITE, &fault);
+  if (!fault) std::memcpy(map, &lane.in[has_ordinal ? 2 : 1], bytes);
+  return fault;
+}
+
+// A whole map from shared to global memory, by all lanes together.
+Fault Publish(const Call& call) {
+  const Lane& lane = call.lanes[0];
+  Fault fault;
+  const char* from =
+      call.machine.AccessShared(lane.thread, call.site, lane.in[1], kMapBytes, TRITOND_HOST_READ, &fault);
+  if (fault) return fault;
+  char* to = call.machine.AccessGlobal(call.site, lane.in[0], kMapBytes, TRITOND_HOST_WRITE, &fault);
+  if (!fault) std::memcpy(to, from, kMapBytes);
+  return fault;
+}
+
+// A tile's copy, with all that it needs when it happens.
+struct TileCopy {
+  Machine* machine;
+  const TritondHostSite* site;
+  int thread;
+  TensorMap map;
+  uint64_t shared;
+  int rank;
+  int32_t origin[kMaxRank];
+  bool loads;
+
+  uint64_t element() const { return ElementBytes(map.element_type); }
+  uint64_t Elements() const {
+    uint64_t count = 1;
+    for (int d = 0; d < rank; ++d) count *= map.box[d];
+    return count;
+  }
+  Fault operator()() const;
+  Fault Move(uint64_t index) const;
+};
+
+Fault TileCopy::Move(uint64_t index) const {
+  uint64_t rest = index, at = map.address;
+  bool is_inside = true;
+  for (int d = 0; d < rank; ++d) {
+    const int64_t position = origin[d] + static_cast<int64_t>(rest % map.box[d]);
+    rest /= map.box[d];
+    is_inside = is_inside && position >= 0 && position < static_cast<int64_t>(map.dims[d]);
+    at += position * (d == 0 ? element() : map.strides[d - 1]);
+  }
+  const uint64_t mask = map.swizzle == 0 ? 0 : (uint64_t{1} << map.swizzle) - 1;
+  uint64_t place = shared + index * element();
+  place ^= (place >> 7 & mask) << 4;
+  Fault fault;
+  if (!loads && !is_inside) return fault;
+  char* in_global =
+      is_inside ? machine->AccessGlobal(site, at, element(), loads ? TRITOND_HOST_READ : TRITOND_HOST_WRITE, &fault)
+                : nullptr;
+  if (fault) return fault;
+  if (!loads) {
+    const char* from = machine->ReadSharedAsync(thread, site, place, element(), &fault);
+    if (!fault) std::memcpy(in_global, from, element());
+    return fault;
+  }
+  char* to = machine->ReceiveShared(site, place, element(), &fault);
+  if (fault) return fault;
+  if (in_global)
+    std::memcpy(to, in_global, element());
+  else
+    std::memset(to, 0, element());
+  return fault;
+}
+
+Fault TileCopy::operator()() const {
+  for (uint64_t i = 0; i < Elements(); ++i)
+    if (Fault fault = Move(i)) return fault;
+  return absl::nullopt;
+}
+
+Fault StartTile(int rank, bool loads, const Call& call) {
+  const Lane& lane = call.lanes[0];
+  TileCopy copy{&call.machine, call.site, lane.thread, {}, 0, rank, {}, loads};
+  // load: [shared], [map, {…}], [barrier]; store: [map, {…}], [shared]
+  const uint64_t* tensor = lane.in + (loads ? 1 : 0);
+  Fault fault;
+  const char* map = call.machine.AccessGlobal(call.site, tensor[0], kMapBytes, TRITOND_HOST_READ, &fault);
+  if (fault) return fault;
+  std::memcpy(&copy.map, map, sizeof(TensorMap));
+  for (int d = 0; d < rank; ++d) copy.origin[d] = static_cast<int32_t>(tensor[1 + d]);
+  copy.shared = loads ? lane.in[0] : tensor[1 + rank];
+  if (copy.element() == 0 || copy.map.swizzle > 3 || copy.map.interleave != 0 ||
+      copy.map.rank_minus_one + 1 != static_cast<uint32_t>(rank))
+    return std::string("a tensor map that the emulator cannot follow");
+  if (copy.shared % 128 != 0) return std::string("a tile in shared memory that does not begin at a multiple of 128");
+  if (!loads) {
+    call.machine.Copies().Store(lane.thread, copy);
+    return absl::nullopt;
+  }
+  const uint64_t bytes = copy.Elements() * copy.element();
+  for (uint64_t i = 0; i < bytes; i += copy.element()) {
+    char* at = call.machine.ReceiveShared(call.site, copy.shared + i, copy.element(), &fault);
+    if (fault) return fault;
+    std::memset(at, 0x5a, copy.element());
+  }
+  call.machine.Copies().Load(tensor[1 + rank], static_cast<int64_t>(bytes), copy);
+  return absl::nullopt;
+}
+
+Runner FindBarrier(const PtxName& name) {
+  if (name.words.size() < 3 || name.last() != "b64") return nullptr;
+  const std::string& what = name.words[1];
+  if (what == "init" || what == "inval")
+    return [is_init = what == "init"](const Call& call) -> Fault {
+      const uint64_t* in = call.lanes[0].in;
+      if (is_init)
+        call.machine.Copies().Init(in[0], in[1]);
+      else
+        call.machine.Copies().Invalidate(in[0]);
+      return absl::nullopt;
+    };
+  if (what == "arrive") {
+    const bool expects = name.Has("expect_tx");
+    const size_t operands = name.slots.size();  // the result, the barrier, a count
+    return [expects, operands](const Call& call) -> Fault {
+      const Lane& lane = call.lanes[0];
+      const uint64_t count = operands > 2 ? lane.in[1] & 0xffffffff : 0;
+      lane.out[0] = 0;
+      return call.machine.Copies().Arrive(lane.in[0], expects || count == 0 ? 1 : count, expects ? count : 0);
+    };
+  }
+  if ((what == "try_wait" || what == "test_wait") && name.Has("parity"))
+    return [](const Call& call) -> Fault {
+      const Lane& lane = call.lanes[0];
+      bool is_over = false;
+      Fault fault = call.machine.Copies().Test(lane.in[0], lane.in[1], &is_over);
+      lane.out[0] = is_over;
+      return fault;
+    };
+  return nullptr;
+}
+
+Runner FindCopy(const PtxName& name) {
+  if (name.words.size() < 4 || name.words[1] != "async" || name.words[2] != "bulk") return nullptr;
+  if (name.words[3] == "commit_group")
+    return [](const Call& call) -> Fault {
+      call.machine.Copies().Commit(call.lanes[0].thread);
+      return absl::nullopt;
+    };
+  if (name.words[3] == "wait_group")
+    return
+        [](const Call& call) -> Fault { return call.machine.Copies().Wait(call.lanes[0].thread, call.lanes[0].in[0]); };
+  if (name.words[3] != "tensor" || name.words.size() < 7 || name.Has("multicast::cluster")) return nullptr;
+  const int rank = name.words[4].size() == 2 && name.words[4][1] == 'd' ? name.words[4][0] - '0' : 0;
+  const bool loads = absl::StartsWith(name.words[5], "shared") && name.words[6] == "global";
+  const bool stores = name.words[5] == "global" && name.words[6] == "shared::cta";
+  if (rank < 1 || rank > kMaxRank || (!loads && !stores)) return nullptr;
+  if (name.slots != (loads ? std::vector<int>{1, 1 + rank, 1} : std::vector<int>{1 + rank, 1})) return nullptr;
+  return [rank, loads](const Call& call) { return StartTile(rank, loads, call); };
+}
+
+}  // namespace
+
+Runner FindBulk(const PtxName& name) {
+  if (name.opcode() == "mbarrier") return FindBarrier(name);
+  if (name.opcode() == "cp") return FindCopy(name);
+  if (name.opcode() != "tensormap" || name.words.size() < 4 || name.words[1] != "replace") return nullptr;
+  uint64_t at = 0, bytes = 0;
+  FindField(name.words[3], 0, &at, &bytes);
+  if (bytes == 0) return nullptr;
+  return [field = name.words[3], operands = name.slots.size()](const Call& call) {
+    return Replace(field, operands, call);
+  };
+}
+
+Runner FindTensorMapFence(const PtxName& name) {
+  if (name.opcode() != "tensormap" || name.words.size() < 2 || name.words[1] != "cp_fenceproxy") return nullptr;
+  return Publish;
+}
+
+}  // namespace tritond::workers::emulated

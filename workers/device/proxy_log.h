@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKERS_DEVICE_PROXY_LOG_H_
+#define WORKERS_DEVICE_PROXY_LOG_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/types/optional.h"
+#include "workers/device/host_abi.h"
+
+namespace tritond::workers {
+
+// Asynchronous instructions read shared memory on another path than loads and stores, its async proxy (PTX ISA, "Async
+// proxy"). What a thread wrote is seen there only behind a fence that comes after the write, and before the read: by
+// the barriers that order the threads. This log knows of each byte who wrote it and which fences followed.
+//
+// `epoch` counts the barriers that all threads have passed.
+class ProxyLog final {
+ public:
+  ProxyLog(uint64_t bytes, int warp_size) : warp_size_(warp_size), bytes_(bytes) {}
+
+  void Clear();
+  void Wrote(int thread, const TritondHostSite* site, uint64_t offset, uint64_t bytes, uint32_t epoch);
+  // What is there now needs no fence.
+  void Forget(uint64_t offset, uint64_t bytes);
+  void Fence(int thread, uint32_t epoch);
+  // What is wrong with a read by an asynchronous instruction of the thread's warp, if anything.
+  absl::optional<std::string> Read(int thread, const TritondHostSite* site, uint64_t offset, uint64_t bytes,
+                                   uint32_t epoch) const;
+
+ private:
+  struct Byte {
+    const TritondHostSite* site = nullptr;
+    uint32_t write_epoch = 0;  // 0: not written
+    uint32_t fence_epoch = 0;  // 0: not fenced since
+    uint64_t fence_warps = 0;  // that have fenced in that epoch
+    uint16_t writer = 0;
+  };
+  struct Range {
+    uint64_t offset, bytes;
+  };
+
+  // Whether the range needs fences of later threads no more.
+  bool FenceRange(const Range& range, int thread, uint32_t epoch);
+
+  const int warp_size_;
+  std::vector<Byte> bytes_;
+  std::vector<Range> unfenced_;
+};
+
+}  // namespace tritond::workers
+
+#endif  // WORKERS_DEVICE_PROXY_LOG_H_
