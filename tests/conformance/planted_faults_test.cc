@@ -23,7 +23,7 @@ struct Fault {
 };
 
 constexpr char kBarrier[] = "call void @llvm.nvvm.barrier.cta.sync.aligned.all";
-constexpr char kFence[] = "fence.proxy.async.shared::cta";
+constexpr char kFence[] = "call void @llvm.nvvm.fence.proxy.async.shared_cta";
 
 constexpr Fault kFaults[] = {
     // Operand layouts.
@@ -57,20 +57,20 @@ constexpr Fault kFaults[] = {
     {"SwizzleLeftOut", "mma", "xor i32 %27, 32", "add i32 %27, 0"},
     {"SwizzleOfWrites", "wgmma", "= xor i32 %", "= or i32 %", 0},
     // Waits, and the order of tokens.
-    {"NoWaitForCopies", "mma", "cp.async.wait_group 1", "cp.async.wait_group 5"},
-    {"WaitOneGroupLate", "mma", "cp.async.wait_group 1", "cp.async.wait_group 2"},
-    {"WaitLeftOut", "mma", "cp.async.wait_group 1", kDrop},
-    {"LastWaitLeftOut", "wgmma", "cp.async.wait_group", kDrop, 0},
-    {"NoWaitForCopiesOfWgmma", "wgmma", "cp.async.wait_group 1", "cp.async.wait_group 3"},
-    {"CommitLeftOut", "mma", "cp.async.commit_group", kDrop},
-    {"FirstCommitLeftOut", "mma", "cp.async.commit_group", kDrop, 0},
+    {"NoWaitForCopies", "mma", "cp.async.wait.group(i32 1)", "cp.async.wait.group(i32 5)"},
+    {"WaitOneGroupLate", "mma", "cp.async.wait.group(i32 1)", "cp.async.wait.group(i32 2)"},
+    {"WaitLeftOut", "mma", "cp.async.wait.group(i32 1)", kDrop},
+    {"LastWaitLeftOut", "wgmma", "call void @llvm.nvvm.cp.async.wait.group(", kDrop, 0},
+    {"NoWaitForCopiesOfWgmma", "wgmma", "cp.async.wait.group(i32 1)", "cp.async.wait.group(i32 3)"},
+    {"CommitLeftOut", "mma", "call void @llvm.nvvm.cp.async.commit.group(", kDrop},
+    {"FirstCommitLeftOut", "mma", "call void @llvm.nvvm.cp.async.commit.group(", kDrop, 0},
     {"WgmmaNotWaitedFor", "wgmma", "wgmma.wait_group.sync.aligned 0", "wgmma.wait_group.sync.aligned 1"},
     {"WgmmaNotCommitted", "wgmma", "wgmma.commit_group.sync.aligned;", ""},
     {"WgmmaWaitBeforeCommit", "wgmma", "wgmma.commit_group.sync.aligned;\\0Awgmma.wait_group.sync.aligned 0;",
      "wgmma.wait_group.sync.aligned 0;\\0Awgmma.commit_group.sync.aligned;"},
     {"ChainNotWaitedFor", "chain", "wgmma.wait_group.sync.aligned 0", "wgmma.wait_group.sync.aligned 2", 0},
     // Fences.
-    {"NoProxyFenceInChain", "chain", kFence, "membar.cta"},
+    {"NoProxyFenceInChain", "chain", kFence, kDrop},
     {"NoWgmmaFence", "wgmma", "wgmma.fence.sync.aligned;\\0A", ""},
     {"OneWgmmaFenceLeftOut", "chain", "wgmma.fence.sync.aligned;\\0A", "", 1},
     // Barriers.
