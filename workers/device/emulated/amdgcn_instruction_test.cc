@@ -6,33 +6,12 @@
 #include <array>
 #include <cstring>
 
+#include "workers/device/emulated/fake_machine.h"
 #include "workers/device/emulated/instruction.h"
 #include "workers/device/emulated/narrow_float.h"
 
 namespace tritond::workers::emulated {
 namespace {
-
-class FakeMachine final : public Machine {
- public:
-  char* AccessShared(int, const TritondHostSite*, uint64_t address, uint64_t, uint32_t, Fault*) override {
-    return &memory[address];
-  }
-  const char* ReadSharedAsync(int, const TritondHostSite*, uint64_t address, uint64_t, Fault*) override {
-    return &memory[address];
-  }
-  char* AccessGlobal(const TritondHostSite*, uint64_t address, uint64_t, uint32_t, Fault*) override {
-    return reinterpret_cast<char*>(address);
-  }
-  char* ReceiveShared(const TritondHostSite*, uint64_t address, uint64_t, Fault*) override { return &memory[address]; }
-  BulkCopies& Copies() override { return copies; }
-  void FenceAsyncProxy(int) override {}
-  AsynchronousProducts& ProductsOf(int) override { return products; }
-  void Print(absl::string_view) override {}
-
-  std::array<char, 4096> memory = {};
-  BulkCopies copies;
-  AsynchronousProducts products;
-};
 
 using Slots = std::vector<uint64_t>;
 

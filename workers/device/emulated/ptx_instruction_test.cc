@@ -9,36 +9,12 @@
 #include <cmath>
 #include <cstring>
 
+#include "workers/device/emulated/fake_machine.h"
+
 namespace tritond::workers::emulated {
 namespace {
 
 using testing::HasSubstr;
-
-class FakeMachine final : public Machine {
- public:
-  char* AccessShared(int, const TritondHostSite*, uint64_t address, uint64_t, uint32_t, Fault*) override {
-    return &memory[address];
-  }
-  const char* ReadSharedAsync(int, const TritondHostSite*, uint64_t address, uint64_t, Fault*) override {
-    return &memory[address];
-  }
-  char* AccessGlobal(const TritondHostSite*, uint64_t address, uint64_t, uint32_t, Fault*) override {
-    return reinterpret_cast<char*>(address);
-  }
-  char* ReceiveShared(const TritondHostSite*, uint64_t address, uint64_t, Fault*) override { return &memory[address]; }
-  BulkCopies& Copies() override { return copies; }
-  void FenceAsyncProxy(int) override { ++fences; }
-  AsynchronousProducts& ProductsOf(int) override { return products; }
-  void Print(absl::string_view text) override { printed += std::string(text); }
-
-  void Set16(uint64_t address, uint16_t value) { std::memcpy(&memory[address], &value, 2); }
-
-  std::array<char, 1 << 18> memory = {};
-  BulkCopies copies;
-  AsynchronousProducts products;
-  std::string printed;
-  int fences = 0;
-};
 
 using Slots = std::vector<uint64_t>;
 
@@ -260,7 +236,7 @@ TEST(PtxMatrix, LoadsAndStoresMatrices) {
   FakeMachine machine;
   for (int i = 0; i < 4; ++i)
     for (int r = 0; r < 8; ++r)
-      for (int c = 0; c < 8; ++c) machine.Set16(i * 128 + r * 16 + c * 2, i << 8 | r << 4 | c);
+      for (int c = 0; c < 8; ++c) machine.Set<uint16_t>(i * 128 + r * 16 + c * 2, i << 8 | r << 4 | c);
   const auto rows = [](int l) { return Slots{uint64_t(16 * l)}; };
   const auto plain = RunWarp("ldmatrix.sync.aligned.m8n8.x4.shared.b16 4 1", rows, machine);
   const auto turned = RunWarp("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 4 1", rows, machine);
@@ -307,8 +283,8 @@ TEST(PtxWgmma, ReadsSharedMemoryAtItsWait) {
       "wgmma.commit_group.sync.aligned", [](int) { return Slots{}; }, machine);
   for (int l = 0; l < 32; ++l) EXPECT_TRUE(std::isnan(FloatOf(tags[l][0], ParsePtxType("f32"))));
   // Only now: a (m, k) = m for k = 0, b (k, n) = n for k = 0.
-  for (int m = 0; m < 64; ++m) machine.Set16(m / 8 * 256 + m % 8 * 16, Encode(m, kF16));
-  for (int n = 0; n < 8; ++n) machine.Set16(4096 + n * 16, Encode(n, kF16));
+  for (int m = 0; m < 64; ++m) machine.Set<uint16_t>(m / 8 * 256 + m % 8 * 16, Encode(m, kF16));
+  for (int n = 0; n < 8; ++n) machine.Set<uint16_t>(4096 + n * 16, Encode(n, kF16));
   const auto out = RunWarp(
       "wgmma.wait_group.sync.aligned 4 1 4",
       [&](int l) {
@@ -339,8 +315,8 @@ TEST(PtxWgmma, WaitsForGroupsInOrder) {
       machine);
   RunWarp(
       "wgmma.commit_group.sync.aligned", [](int) { return Slots{}; }, machine);
-  machine.Set16(0, Encode(3, kF16));
-  machine.Set16(4096, Encode(5, kF16));
+  machine.Set<uint16_t>(0, Encode(3, kF16));
+  machine.Set<uint16_t>(4096, Encode(5, kF16));
   const auto pending = RunWarp(
       "wgmma.wait_group.sync.aligned 1 1 1",
       [&](int l) {

@@ -8,34 +8,12 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "workers/device/emulated/fake_machine.h"
 #include "workers/device/emulated/narrow_float.h"
 #include "workers/device/emulated/ptx_instruction.h"
 
 namespace tritond::workers::emulated {
 namespace {
-
-class FakeMachine final : public Machine {
- public:
-  char* AccessShared(int, const TritondHostSite*, uint64_t address, uint64_t, uint32_t, Fault*) override {
-    return &memory[address];
-  }
-  const char* ReadSharedAsync(int, const TritondHostSite*, uint64_t address, uint64_t, Fault*) override {
-    return &memory[address];
-  }
-  char* AccessGlobal(const TritondHostSite*, uint64_t address, uint64_t, uint32_t, Fault*) override {
-    return reinterpret_cast<char*>(address);
-  }
-  char* ReceiveShared(const TritondHostSite*, uint64_t address, uint64_t, Fault*) override { return &memory[address]; }
-  BulkCopies& Copies() override { return copies; }
-  void FenceAsyncProxy(int) override {}
-  AsynchronousProducts& ProductsOf(int thread) override { return products[thread / 32]; }
-  void Print(absl::string_view) override {}
-  void SetWord(uint64_t address, uint32_t word) { std::memcpy(&memory[address], &word, 4); }
-
-  std::array<char, 1 << 18> memory = {};
-  BulkCopies copies;
-  std::array<AsynchronousProducts, 4> products;
-};
 
 // The input `i` of a lane in a case, as the recording made it.
 uint32_t Random(uint64_t number, uint64_t lane, uint64_t i) {
@@ -219,7 +197,7 @@ TEST(Recorded, InstructionsDoWhatTheDeviceDid) {
     for (int l = 0; l < 32; ++l)
       for (size_t i = 0; i < types.size(); ++i) {
         inputs[l][i] = Input(types[i], Random(row.number, l, i));
-        if (i < 4) machine.SetWord(16 * l + 4 * i, inputs[l][i]);
+        if (i < 4) machine.Set<uint32_t>(16 * l + 4 * i, inputs[l][i]);
       }
     for (const char* step : row.steps) {
       const std::vector<std::string> parts = absl::StrSplit(step, " | ");
@@ -256,7 +234,7 @@ TEST(Recorded, DescriptorsLeadWhereTheyLedOnTheDevice) {
   for (const Descriptor& d : kDescriptors) {
     FakeMachine machine;
     for (int t = 0; t < 128; ++t)
-      for (int i = 0; i < 64; ++i) machine.SetWord(256 * t + 4 * i, Input("i16", Random(500, t, i)));
+      for (int i = 0; i < 64; ++i) machine.Set<uint32_t>(256 * t + 4 * i, Input("i16", Random(500, t, i)));
     const uint64_t rest = d.leading >> 4 << 16 | d.stride >> 4 << 32 | d.swizzle << 62;
     std::vector<uint32_t> results;
     for (int warp = 0; warp < 4; ++warp) {
