@@ -37,12 +37,18 @@ void Keep(const std::string& name, const json& value, KernelOptions& options) {
   options.own.Set(name, value);
 }
 
-// The libraries as upstream writes them: [["libdevice", "/path"]] or {"libdevice": "/path"}.
-bool IsLibdeviceAlone(const json& libraries) {
-  if (libraries.is_object()) return libraries.empty() || (libraries.size() == 1 && libraries.contains("libdevice"));
+// The libraries as upstream writes them, [["libdevice", "/path"]] or {"libdevice": "/path"}, are those that vendors
+// bring along and that targets look for themselves.
+bool AreDeviceLibraries(const json& libraries) {
+  static const auto* known = new std::set<std::string>{"libdevice", "ocml", "ockl"};
+  auto is_known = [](const json& name) { return name.is_string() && known->count(name.get<std::string>()) > 0; };
+  if (libraries.is_object()) {
+    const auto items = libraries.items();
+    return std::all_of(items.begin(), items.end(), [&](const auto& item) { return is_known(item.key()); });
+  }
   if (!libraries.is_array()) return libraries.is_null();
   return std::all_of(libraries.begin(), libraries.end(),
-                     [](const json& pair) { return pair.is_array() && !pair.empty() && pair[0] == "libdevice"; });
+                     [&](const json& pair) { return pair.is_array() && !pair.empty() && is_known(pair[0]); });
 }
 
 // Whether an option that is not read here is one of Triton's that asks nothing of a compiler: what its frontend or
@@ -73,7 +79,7 @@ bool AsksForNothing(const std::string& name, const json& value) {
                                                         "tmem_size",
                                                         "triton_version"};
   static const auto* switches = new std::set<std::string>{"clc", "fpsan_homomorphic_casts", "sched4reg"};
-  if (name == "extern_libs") return IsLibdeviceAlone(value);
+  if (name == "extern_libs") return AreDeviceLibraries(value);
   if (name == "instrumentation_mode") return value == "";
   return value.is_null() || IsOwnOption(name) || others->count(name) > 0 ||
          (value == false && switches->count(name) > 0);
@@ -83,6 +89,7 @@ bool AsksForNothing(const std::string& name, const json& value) {
 
 absl::StatusOr<ParsedOptions> ParseOptions(const json& options, const Target& target) {
   ParsedOptions parsed;
+  parsed.kernel.num_stages = target.Info().default_stages;
   if (options.is_null()) return parsed;
   if (!options.is_object()) return absl::InvalidArgumentError("options must be an object of name: value");
   const std::vector<OptionRule> rules = OptionRulesOf(target.Info());

@@ -59,8 +59,7 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
   for (RankedTensorType operand : {type_a, type_b})
     if (operand.getElementTypeBitWidth() > DotSumType(e.b, type.getElementType()).getIntOrFloatBitWidth())
       return op.emitOpError() << "sums up in less bits than its operands have: " << operand << " in " << type;
-  if (auto instruction = f.target.FindMatrixInstruction(type_a.getElementType(), type_b.getElementType(), type))
-    return LowerMatrixDot(f, op, *instruction);
+  if (auto instruction = f.target.FindMatrixInstruction(op)) return LowerMatrixDot(f, op, *instruction);
   const LinearLayout a = f.LayoutOf(type_a), b = f.LayoutOf(type_b), c = f.LayoutOf(type);
   int rank = type.getRank(), m = rank - 2, n = rank - 1;
   auto names = ttg::DimNames(rank);

@@ -103,7 +103,7 @@ LogicalResult LowerConvertLayout(FunctionLowering& f, ttg::ConvertLayoutOp op) {
   if (ScratchStaysInWarp(op))
     f.target.WarpBarrier(f.e.b, f.e.loc);
   else
-    f.target.Barrier(f.e.b, f.e.loc);
+    f.target.SharedBarrier(f.e.b, f.e.loc);
   f.Set(op, LoadShared(f, swizzle->load, base, swizzle->load_vec, values[0].getType()));
   return mlir::success();
 }

@@ -22,8 +22,8 @@ LogicalResult LowerNumPrograms(FunctionLowering& f, tt::GetNumProgramsOp op) {
   return mlir::success();
 }
 
-LogicalResult LowerBarrier(FunctionLowering& f, ttg::BarrierOp) {
-  f.target.Barrier(f.e.b, f.e.loc);
+LogicalResult LowerBarrier(FunctionLowering& f, ttg::BarrierOp op) {
+  op.getAddrSpace() == "local" ? f.target.SharedBarrier(f.e.b, f.e.loc) : f.target.Barrier(f.e.b, f.e.loc);
   return mlir::success();
 }
 

@@ -172,7 +172,7 @@ class Reduction {
     for (auto [partial, index] : llvm::zip(partials_, indices))
       for (auto [operand, value] : llvm::enumerate(partial))
         StoreVector(e, slot(operand, e.Add(index, warp)), {ToShared(e, value)});
-    f_.target.Barrier(e.b, e.loc);
+    f_.target.SharedBarrier(e.b, e.loc);
     for (auto [partial, index] : llvm::zip(partials_, indices)) {
       llvm::SmallVector<Tuple> parts(warps);
       for (size_t operand = 0; operand < partial.size(); ++operand) {

@@ -219,7 +219,7 @@ class Scan {
     }
     bool is_first = true;
     for (auto& [position, firsts] : rounds) {
-      if (!is_first) f_.target.Barrier(e_.b, e_.loc);
+      if (!is_first) f_.target.SharedBarrier(e_.b, e_.loc);
       is_first = false;
       if (failed(ExchangeTotals(firsts, warp, 1 << llvm::popcount(static_cast<uint32_t>(mask)))))
         return mlir::failure();
@@ -237,7 +237,7 @@ class Scan {
     for (int first : firsts)
       for (auto [operand, value] : llvm::enumerate(chunks_[first].total))
         StoreVector(e_, address(first, operand, warp), {ToShared(e_, value)});
-    f_.target.Barrier(e_.b, e_.loc);
+    f_.target.SharedBarrier(e_.b, e_.loc);
     for (int first : firsts) {
       Chunk& chunk = chunks_[first];
       Tuple before, all;

@@ -47,7 +47,7 @@ struct MatrixInstruction {
   int m = 0, n = 0, k = 0;
   // The elements that lane 0 gives, in the order in which MultiplyMatrices takes them.
   llvm::SmallVector<std::pair<int, int>> a, b, c;
-  mlir::FloatType float_a, float_b;  // the operands' types; null: signed integers of 8 bits
+  mlir::FloatType float_a, float_b;  // the operands' types (tf32: f32 rounded so); null: signed integers of 8 bits
 };
 
 class FunctionLowering;
@@ -75,6 +75,8 @@ class TargetOps {
 
   // All threads of the block (of the warp) wait; shared and global memory is then visible among them.
   virtual void Barrier(mlir::OpBuilder& b, mlir::Location loc) const = 0;
+  // Barrier where shared memory alone has to be visible: accesses to global memory may still be under way.
+  virtual void SharedBarrier(mlir::OpBuilder& b, mlir::Location loc) const { Barrier(b, loc); }
   virtual void WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const = 0;
 
   // The i32 of lane (own lane xor `mask`), or of lane `lane` (i32). All lanes take part.
@@ -135,13 +137,11 @@ class TargetOps {
                                                  mlir::ValueRange args, llvm::StringRef text,
                                                  llvm::StringRef constraints, bool has_side_effects) const = 0;
 
-  // The matrix instruction for operands of these element types that the encoding of `result` is made for; nullopt when
-  // the encoding is not for matrix instructions, or the target has none such.
-  virtual std::optional<MatrixInstruction> FindMatrixInstruction(mlir::Type a, mlir::Type b,
-                                                                 mlir::RankedTensorType result) const {
-    return std::nullopt;
-  }
-  // One instruction: the new elements of c, those of the instruction's list. 8-bit floats are i8; sums are f32 or i32.
+  // The matrix instruction for the element types of the dot's operands that the encoding of its result is made for;
+  // nullopt when the encoding is not for matrix instructions, or the target has none such.
+  virtual std::optional<MatrixInstruction> FindMatrixInstruction(tt::DotOp dot) const { return std::nullopt; }
+  // One instruction: the new elements of c, those of the instruction's list. 8-bit floats are i8; sums are f32, f64
+  // or i32.
   virtual mlir::FailureOr<llvm::SmallVector<mlir::Value>> MultiplyMatrices(mlir::OpBuilder& b, mlir::Location loc,
                                                                            const MatrixInstruction& instruction,
                                                                            mlir::ValueRange a_elements,

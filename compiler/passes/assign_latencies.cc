@@ -10,9 +10,9 @@
 // From each dot the operands are followed backward through the body. A load found so has level 0, one that its address
 // or mask depends on level 1, and so on. With l levels and s stages each load gets a latency of (s - 1) / l; levels
 // that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that feed no dot take
-// part too. A load of different levels is left out. Asynchronous copies move at least so many neighbouring bytes; loads
-// that feed dots but are no such copies are started one iteration ahead, and what they load waits in registers, if
-// these are not too many.
+// part too. A load of different levels is left out. Asynchronous copies, where there are any, move at least so many
+// neighbouring bytes; loads that feed dots but are no such copies are started one iteration ahead, and what they load
+// waits in registers, if these are not too many.
 //
 // A load of latency n needs n + 1 buffers. Where they do not all fit into shared memory, beside what the loop itself
 // needs there, the loop gets fewer stages. Loops that write memory stay as they are: a load could overtake the write of
@@ -38,8 +38,6 @@ using mlir::RankedTensorType;
 using mlir::Value;
 using mlir::scf::ForOp;
 
-// Elements of a thread that may wait in registers.
-constexpr int kMaxWaitingElements = 64;
 constexpr int kAmbiguous = -1;  // level of a load that has several
 
 bool IsInnermost(ForOp loop) {
@@ -54,8 +52,11 @@ int64_t BytesOf(RankedTensorType type) { return type.getNumElements() * ElementB
 
 class LatencyAssigner final {
  public:
-  LatencyAssigner(ForOp loop, bool all_loads, int least_copy_bytes)
-      : loop_(loop), all_loads_(all_loads), least_copy_bytes_(least_copy_bytes) {}
+  LatencyAssigner(ForOp loop, bool all_loads, int least_copy_bytes, int max_waiting_elements)
+      : loop_(loop),
+        all_loads_(all_loads),
+        least_copy_bytes_(least_copy_bytes),
+        max_waiting_elements_(max_waiting_elements) {}
 
   // Whether there is anything to do; cheap.
   bool Find() {
@@ -108,7 +109,7 @@ class LatencyAssigner final {
       if (!type || !type.getElementType().isIntOrFloat() || load.getIsVolatile()) return;
       elements += ttg::ToLinearLayout(type).InSize("register");
     }
-    if (elements > kMaxWaitingElements) return;
+    if (elements > max_waiting_elements_) return;
     mlir::Builder b(loop_.getContext());
     for (tt::LoadOp load : loads) {
       load->setAttr(kLatencyAttr, b.getI32IntegerAttr(1));
@@ -130,6 +131,7 @@ class LatencyAssigner final {
 
   bool CanCopy(tt::LoadOp load, const AxisInfoAnalysis& axes) const {
     auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
+    if (least_copy_bytes_ == 0) return false;
     if (!type || load.getIsVolatile() || !type.getElementType().isIntOrFloat()) return false;
     auto blocked = llvm::dyn_cast_if_present<ttg::BlockedEncodingAttr>(type.getEncoding());
     int bits = type.getElementTypeBitWidth();
@@ -167,7 +169,7 @@ class LatencyAssigner final {
 
   ForOp loop_;
   bool all_loads_;
-  const int least_copy_bytes_;
+  const int least_copy_bytes_, max_waiting_elements_;
   llvm::MapVector<tt::LoadOp, int> levels_;
   llvm::DenseSet<std::pair<Operation*, int>> seen_;
 };
@@ -185,7 +187,7 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
       auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
       auto stages = static_cast<int>(std::clamp<int64_t>(attr ? attr.getInt() : num_stages, 1, kMaxStages));
       if (stages < 2 || !IsInnermost(loop)) return;
-      LatencyAssigner assigner(loop, /*all_loads=*/static_cast<bool>(attr), least_copy_bytes);
+      LatencyAssigner assigner(loop, /*all_loads=*/static_cast<bool>(attr), least_copy_bytes, max_waiting_elements);
       if (!assigner.Find()) return;
       if (!axes) axes.emplace(getOperation());
       assigner.Assign(stages, max_shared_bytes, *axes);

@@ -58,12 +58,14 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   pm.addPass(createCombineTensorSelectAndIfPass());
 }
 
-void AddLoopPipeliningPasses(mlir::OpPassManager& pm, int num_stages, int64_t max_shared_bytes, int least_copy_bytes) {
+void AddLoopPipeliningPasses(mlir::OpPassManager& pm, int num_stages, int64_t max_shared_bytes, int least_copy_bytes,
+                             int max_waiting_elements) {
   // The buffers have to fit, so the number of stages is settled first.
   AssignLatenciesPassOptions latencies;
   latencies.num_stages = num_stages;
   latencies.max_shared_bytes = max_shared_bytes;
   latencies.least_copy_bytes = least_copy_bytes;
+  latencies.max_waiting_elements = max_waiting_elements;
   pm.addPass(createAssignLatenciesPass(latencies));
   pm.addPass(createScheduleLoopsPass());
   pm.addPass(createPipelinePass());

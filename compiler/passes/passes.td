@@ -85,7 +85,9 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
   let options = [
     Option<"num_stages", "num-stages", "int", "3", "iterations in flight, where a loop has no tt.num_stages">,
     Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "49152", "shared memory of a block">,
-    Option<"least_copy_bytes", "least-copy-bytes", "int", "4", "neighbouring bytes that an asynchronous copy takes">];
+    Option<"least_copy_bytes", "least-copy-bytes", "int", "4",
+           "neighbouring bytes that an asynchronous copy takes; 0: there is none">,
+    Option<"max_waiting_elements", "max-waiting-elements", "int", "64", "of a thread, that may wait in registers">];
 }
 def ScheduleLoopsPass : Pass<"ttg-schedule-loops", "::mlir::ModuleOp"> {
   let summary = "spreads the operations of loops over stages by the latencies; sets loop.stage and loop.cluster";

@@ -93,7 +93,7 @@ absl::Status ReadSymbols(absl::string_view bytes, const Elf64_Ehdr& header, cons
     const auto symbol = At<Elf64_Sym>(bytes, table.sh_offset + at);
     if (symbol.st_name >= strings.size() && symbol.st_name != 0) return Wrong("a symbol's name lies outside");
     symbols->push_back({StringAt(strings, symbol.st_name), ELF64_ST_TYPE(symbol.st_info) == STT_FUNC,
-                        IsDefined(symbol, header, sections)});
+                        IsDefined(symbol, header, sections), symbol.st_shndx == SHN_UNDEF});
   }
   return absl::OkStatus();
 }

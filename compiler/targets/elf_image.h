@@ -15,6 +15,7 @@ namespace tritond::compiler {
 inline constexpr uint16_t kElfExecutable = 2, kElfSharedObject = 3;  // type()
 inline constexpr uint16_t kElfMachineX86 = 62;                       // machine()
 inline constexpr uint16_t kElfMachineCuda = 190;
+inline constexpr uint16_t kElfMachineAmdgpu = 224;
 
 // The parts of a 64-bit little-endian ELF file that tell whether it can be what it should be: header, sections and
 // symbols. Every offset, size and index in them is checked against the file. The bytes must outlive the image.
@@ -23,7 +24,8 @@ class ElfImage {
   struct Symbol {
     absl::string_view name;
     bool function = false;
-    bool defined = false;  // in a section of this file, within its bounds
+    bool defined = false;    // in a section of this file, within its bounds
+    bool undefined = false;  // in no section: left to another file
   };
 
   // Internal, with what is wrong: not such a file, cut off, or with a part that lies outside it.

@@ -32,6 +32,7 @@ struct TargetInfo {
   int64_t max_shared_bytes = 0;  // of a block
   int max_add_bytes = 4;         // neighbouring floats in memory that one atomic addition changes
   AsyncCopies async_copies;
+  int default_stages = 3;  // of software pipelines, where neither request nor loop says
   // Whether the code names places to the device, so that LowerToLlvm and Optimize need the location of every operation:
   // a place in the source where the request keeps them, else in the text of its IR.
   bool tells_places = false;

@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "compiler/targets/amd/amd_target.h"
+#include "compiler/targets/amd/passes.h"
 #include "compiler/targets/emulated/emulated_target.h"
 #include "compiler/targets/host/host_target.h"
 #include "compiler/targets/nvidia/nvidia_target.h"
@@ -14,6 +16,7 @@ namespace tritond::compiler {
 
 std::vector<std::string> TargetNames() {
   std::vector<std::string> names = nvidia::TargetNames();
+  for (std::string& name : amd::TargetNames()) names.push_back(std::move(name));
   const std::vector<std::string> emulated = emulated::TargetNames(names);
   for (std::string& name : host::TargetNames()) names.push_back(std::move(name));
   names.insert(names.end(), emulated.begin(), emulated.end());
@@ -32,14 +35,20 @@ bool IsOwnOption(const std::string& name) {
   return names->count(name) > 0;
 }
 
-void RegisterTargetPasses() { registerTritondNvidiaPasses(); }
+void RegisterTargetPasses() {
+  registerTritondNvidiaPasses();
+  registerTritondAmdPasses();
+}
 
 void RegisterTargetDialects(mlir::DialectRegistry& registry) { registry.insert<ttng::TTNGDialect>(); }
 
 absl::StatusOr<std::unique_ptr<Target>> FindTarget(absl::string_view name, const TargetConfig& config) {
-  if (std::unique_ptr<Target> target = nvidia::MakeTarget(name, config)) return target;
+  const auto find = [&](absl::string_view device) {
+    std::unique_ptr<Target> target = nvidia::MakeTarget(device, config);
+    return target ? std::move(target) : amd::MakeTarget(device, config);
+  };
+  if (std::unique_ptr<Target> target = find(name)) return target;
   if (std::unique_ptr<Target> target = host::MakeTarget(name)) return target;
-  const auto find = [&](absl::string_view device) { return nvidia::MakeTarget(device, config); };
   if (std::unique_ptr<Target> target = emulated::MakeTarget(name, find)) return target;
   return absl::InvalidArgumentError(
       absl::StrCat("no target '", name, "'; there are ", absl::StrJoin(TargetNames(), ", ")));

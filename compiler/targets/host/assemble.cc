@@ -1,44 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM's assembler, from text in memory to an object in memory.
+// From assembly text to a shared object, by what all targets share; the symbols that stay open are checked here.
 #include "absl/strings/str_cat.h"
-#include "compiler/targets/fatal_errors.h"
+#include "compiler/targets/assemble_text.h"
 #include "compiler/targets/host/codegen.h"
-#include "llvm/MC/MCAsmBackend.h"
-#include "llvm/MC/MCAsmInfo.h"
-#include "llvm/MC/MCCodeEmitter.h"
-#include "llvm/MC/MCContext.h"
-#include "llvm/MC/MCInstrInfo.h"
-#include "llvm/MC/MCObjectFileInfo.h"
-#include "llvm/MC/MCObjectWriter.h"
-#include "llvm/MC/MCParser/MCAsmParser.h"
-#include "llvm/MC/MCParser/MCTargetAsmParser.h"
-#include "llvm/MC/MCRegisterInfo.h"
-#include "llvm/MC/MCStreamer.h"
-#include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/SourceMgr.h"
+#include "compiler/targets/host/extern_functions.h"
+#include "compiler/targets/host/runtime.h"
+#include "compiler/targets/link_elf.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace tritond::compiler::host {
 namespace {
 
-// The first error, with its line.
-struct FirstError {
-  static void Handle(const llvm::SMDiagnostic& diagnostic, void* self) {
-    std::string& text = static_cast<FirstError*>(self)->text;
-    if (diagnostic.getKind() != llvm::SourceMgr::DK_Error || !text.empty()) return;
-    text = absl::StrCat("line ", diagnostic.getLineNo(), ": ", diagnostic.getMessage().str());
-  }
-  std::string text;
-};
+// What LLVM itself and HostOps call, besides libm.
+bool IsLibraryFunction(llvm::StringRef name) {
+  constexpr const char* kMemory[] = {"memcpy", "memset", "memmove"};
+  return llvm::is_contained(kMemory, name) || name == kClockFunction || IsLibmFunction(name);
+}
 
-// Directives that read files or that could spell such a directive; LLVM's back end writes none of them.
-absl::Status CheckDirectives(llvm::StringRef text) {
-  constexpr llvm::StringLiteral kForbidden[] = {".incbin", ".include", ".macro", ".irp", ".rep", ".altmacro"};
-  for (size_t at = text.find('.'); at != llvm::StringRef::npos; at = text.find('.', at + 1)) {
-    for (llvm::StringRef directive : kForbidden) {
-      if (text.drop_front(at).starts_with_insensitive(directive))
-        return absl::InvalidArgumentError(absl::StrCat("assembly text: no directive ", directive.str(), " is allowed"));
+// An open symbol that nobody has would only be noticed when the object is loaded, far away.
+absl::Status CheckOpenSymbols(const std::string& object) {
+  auto file = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(object, "kernel.o"));
+  if (!file) return absl::InternalError(absl::StrCat("reading the object back: ", llvm::toString(file.takeError())));
+  for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    llvm::Expected<llvm::StringRef> name = symbol.getName();
+    if (!flags || !name) {
+      llvm::consumeError(flags.takeError());
+      llvm::consumeError(name.takeError());
+      return absl::InternalError("reading the object's symbols back failed");
     }
+    if (!(*flags & llvm::object::SymbolRef::SF_Undefined) || name->empty()) continue;
+    if (*name == "_GLOBAL_OFFSET_TABLE_" || IsLibraryFunction(*name)) continue;
+    return absl::InternalError(
+        absl::StrCat("the code calls ", name->str(), ", which neither it nor the C library has"));
   }
   return absl::OkStatus();
 }
@@ -46,45 +41,16 @@ absl::Status CheckDirectives(llvm::StringRef text) {
 }  // namespace
 
 absl::StatusOr<std::string> AssembleObject(const std::string& text) {
-  if (absl::Status status = CheckDirectives(text); !status.ok()) return status;
   InitializeBackEnd();
-  std::string problem;
-  const llvm::Triple triple(kTriple);
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, problem);
-  if (!target) return absl::InternalError(problem);
-  llvm::SourceMgr sources;
-  FirstError first;
-  sources.setDiagHandler(FirstError::Handle, &first);
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, "kernel.s"), llvm::SMLoc());
+  return AssembleText(text, {kTriple, kCpu, ""});
+}
 
-  const llvm::MCTargetOptions options;
-  std::unique_ptr<llvm::MCRegisterInfo> registers(target->createMCRegInfo(kTriple));
-  std::unique_ptr<llvm::MCAsmInfo> info(target->createMCAsmInfo(*registers, kTriple, options));
-  std::unique_ptr<llvm::MCInstrInfo> instructions(target->createMCInstrInfo());
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(target->createMCSubtargetInfo(kTriple, kCpu, ""));
-  llvm::MCContext context(triple, info.get(), registers.get(), subtarget.get(), &sources, &options);
-  std::unique_ptr<llvm::MCObjectFileInfo> file(target->createMCObjectFileInfo(context, /*PIC=*/true));
-  context.setObjectFileInfo(file.get());
-  // Else it prints to standard error.
-  context.setDiagnosticHandler([&](const llvm::SMDiagnostic& diagnostic, bool, const llvm::SourceMgr&,
-                                   std::vector<const llvm::MDNode*>&) { FirstError::Handle(diagnostic, &first); });
-
-  llvm::SmallString<0> object;
-  llvm::raw_svector_ostream stream(object);
-  std::unique_ptr<llvm::MCAsmBackend> backend(target->createMCAsmBackend(*subtarget, *registers, options));
-  std::unique_ptr<llvm::MCObjectWriter> writer = backend->createObjectWriter(stream);
-  std::unique_ptr<llvm::MCCodeEmitter> emitter(target->createMCCodeEmitter(*instructions, context));
-  std::unique_ptr<llvm::MCStreamer> streamer(target->createMCObjectStreamer(
-      triple, context, std::move(backend), std::move(writer), std::move(emitter), *subtarget));
-  std::unique_ptr<llvm::MCAsmParser> parser(llvm::createMCAsmParser(sources, context, *streamer, *info));
-  std::unique_ptr<llvm::MCTargetAsmParser> target_parser(
-      target->createMCAsmParser(*subtarget, *parser, *instructions, options));
-  parser->setTargetParser(*target_parser);
-  bool failed = false;
-  absl::Status fatal = CatchFatalErrors([&] { failed = parser->Run(/*NoInitialTextSection=*/false); });
-  if (!fatal.ok()) return absl::InvalidArgumentError(absl::StrCat("assembly text: ", fatal.message()));
-  if (failed || !first.text.empty()) return absl::InvalidArgumentError(absl::StrCat("assembly text: ", first.text));
-  return std::string(object.str());
+absl::StatusOr<std::string> LinkObject(const std::string& object) {
+  if (absl::Status status = CheckOpenSymbols(object); !status.ok()) return status;
+  return LinkSharedObject(object, {// Open symbols are the C library's, and are there when the object is loaded.
+                                   "--unresolved-symbols=ignore-all", "-z", "now", "-Bsymbolic", "--gc-sections",
+                                   // A kernel of such a name is not to be run when the object is loaded.
+                                   "-init=", "-fini=", "--eh-frame-hdr"});
 }
 
 }  // namespace tritond::compiler::host

@@ -53,11 +53,11 @@ void BindRuntime(llvm::Module& module);
 // there is none.
 std::string KernelNameIn(const std::string& text);
 
-// assemble.cc. The ELF object of assembly text. InvalidArgument with the first complaint and its line.
+// assemble.cc. The ELF object of assembly text (see AssembleText).
 absl::StatusOr<std::string> AssembleObject(const std::string& text);
 
-// link_object.cc. The shared object of one object. Internal with the linker's log, or naming a symbol that neither the
-// object nor the C library has. Not while another thread links: lld keeps its state in the process.
+// assemble.cc. The shared object of one object. Internal with the linker's log, or naming a symbol that neither the
+// object nor the C library has. As LinkSharedObject.
 absl::StatusOr<std::string> LinkObject(const std::string& object);
 
 }  // namespace tritond::compiler::host

@@ -18,9 +18,8 @@
 // with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them or where the dot asks for sums
 // of full precision, which the fp8 instruction does not keep, be it after some elements of K (maxNumImpreciseAcc).
 #include "compiler/ir/encodings.h"
+#include "compiler/passes/dot_warps.h"
 #include "compiler/targets/nvidia/passes.h"
-#include "llvm/ADT/SetVector.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 
 namespace tritond::compiler {
 
@@ -42,48 +41,6 @@ constexpr int kFirstWithWarpGroups = 90, kLastWithWarpGroups = 90;
 RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
 bool IsFp8(mlir::Type type) { return llvm::isa<mlir::Float8E4M3FNType, mlir::Float8E5M2Type>(type); }
-
-// Whether a dot's result goes into operand a of another one, as in attention: then each warp should hold whole rows, so
-// that no element changes its warp in between.
-bool FeedsAnotherDot(tt::DotOp dot) {
-  mlir::ForwardSliceOptions options;
-  options.filter = [&](mlir::Operation* op) { return op->getBlock() == dot->getBlock(); };
-  llvm::SetVector<mlir::Operation*> slice;
-  mlir::getForwardSlice(dot.getResult(), &slice, options);
-  return llvm::any_of(slice, [&](mlir::Operation* op) {
-    auto other = llvm::dyn_cast<tt::DotOp>(op);
-    return other && other != dot && (slice.contains(other.getA().getDefiningOp()) || other.getA() == dot.getResult());
-  });
-}
-
-bool IsFedByAnotherDot(tt::DotOp dot) {
-  mlir::BackwardSliceOptions options;
-  options.omitBlockArguments = true;
-  options.filter = [&](mlir::Operation* op) { return op->getBlock() == dot->getBlock(); };
-  llvm::SetVector<mlir::Operation*> slice;
-  mlir::getBackwardSlice(dot.getA(), &slice, options);
-  return llvm::any_of(slice, [](mlir::Operation* op) { return llvm::isa<tt::DotOp>(op); });
-}
-
-// Splits the warps over rows and columns such that each warp's part is as square as can be: the closer, the fewer
-// operand elements it reads.
-llvm::SmallVector<unsigned> SplitWarps(llvm::ArrayRef<int64_t> shape, unsigned num_warps, bool rows_only) {
-  int rank = shape.size();
-  llvm::SmallVector<unsigned> warps(rank, 1);
-  int64_t rows = shape[rank - 2], columns = shape[rank - 1];
-  for (unsigned used = 1; used < num_warps; used *= 2) {
-    if (rank == 3 && warps[0] < shape[0]) {
-      warps[0] *= 2;
-    } else if (rows_only || (rows >= columns && rows > kTileM) || columns <= kTileN) {
-      warps[rank - 2] *= 2;
-      rows /= 2;
-    } else {
-      warps[rank - 1] *= 2;
-      columns /= 2;
-    }
-  }
-  return warps;
-}
 
 class AcceleratedDot final {
  public:
@@ -130,8 +87,8 @@ class AcceleratedDot final {
     llvm::SmallVector<unsigned> instruction(rank, 1);
     instruction[rank - 2] = kTileM;
     instruction[rank - 1] = kTileN;
-    return ttg::NvidiaMmaEncodingAttr::get(dot_.getContext(), 2, 0, SplitWarps(shape_, ttg::NumWarps(dot_), rows_only),
-                                           instruction);
+    return ttg::NvidiaMmaEncodingAttr::get(
+        dot_.getContext(), 2, 0, SplitWarps(shape_, ttg::NumWarps(dot_), rows_only, kTileM, kTileN), instruction);
   }
 
   // wgmma's; null where it does not fit.

@@ -33,8 +33,9 @@ std::string Braces(llvm::ArrayRef<std::string> operands) { return "{" + llvm::jo
 
 }  // namespace
 
-std::optional<MatrixInstruction> NvidiaOps::FindMatrixInstruction(mlir::Type a, mlir::Type b,
-                                                                  mlir::RankedTensorType result) const {
+std::optional<MatrixInstruction> NvidiaOps::FindMatrixInstruction(tt::DotOp dot) const {
+  auto result = llvm::cast<mlir::RankedTensorType>(dot.getType());
+  mlir::Type a = tt::ElementOf(dot.getA().getType()), b = tt::ElementOf(dot.getB().getType());
   auto mma = llvm::dyn_cast_or_null<ttg::NvidiaMmaEncodingAttr>(result.getEncoding());
   if (!mma || mma.getVersionMajor() != 2) return std::nullopt;
   llvm::StringRef type_a = MmaType(a, compute_capability_), type_b = MmaType(b, compute_capability_);

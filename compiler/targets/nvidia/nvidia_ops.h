@@ -63,8 +63,7 @@ class NvidiaOps final : public TargetOps {
                                               mlir::ValueRange values) const override;
 
   // mma.sync for results of encoding nvidia_mma, version 2: f16, bf16, tf32 (f32), s8, and fp8 from 8.9 on.
-  std::optional<MatrixInstruction> FindMatrixInstruction(mlir::Type a, mlir::Type b,
-                                                         mlir::RankedTensorType result) const override;
+  std::optional<MatrixInstruction> FindMatrixInstruction(tt::DotOp dot) const override;
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> MultiplyMatrices(mlir::OpBuilder& b, mlir::Location loc,
                                                                    const MatrixInstruction& instruction,
                                                                    mlir::ValueRange a_elements,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lld as a library. It reads and writes files by their names, and /proc has names for a process's own descriptors: the
 // object is a file in memory, and the result goes through a pipe, as lld replaces files but writes into pipes.
+#include "compiler/targets/link_elf.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,17 +12,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "compiler/targets/host/codegen.h"
-#include "compiler/targets/host/extern_functions.h"
-#include "compiler/targets/host/runtime.h"
 #include "compiler/targets/memory_file.h"
 #include "lld/Common/Driver.h"
-#include "llvm/Object/ELFObjectFile.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
 
 LLD_HAS_DRIVER(elf)
 
-namespace tritond::compiler::host {
+namespace tritond::compiler {
 namespace {
 
 std::string PathOf(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
@@ -65,36 +63,9 @@ std::string ReadAll(int fd) {
   }
 }
 
-// What LLVM itself and HostOps call, besides libm.
-bool IsLibraryFunction(llvm::StringRef name) {
-  constexpr const char* kMemory[] = {"memcpy", "memset", "memmove"};
-  return llvm::is_contained(kMemory, name) || name == kClockFunction || IsLibmFunction(name);
-}
-
-// An open symbol that nobody has would only be noticed when the object is loaded, far away.
-absl::Status CheckOpenSymbols(const std::string& object) {
-  auto file = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(object, "kernel.o"));
-  if (!file) return absl::InternalError(absl::StrCat("reading the object back: ", llvm::toString(file.takeError())));
-  for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
-    llvm::Expected<uint32_t> flags = symbol.getFlags();
-    llvm::Expected<llvm::StringRef> name = symbol.getName();
-    if (!flags || !name) {
-      llvm::consumeError(flags.takeError());
-      llvm::consumeError(name.takeError());
-      return absl::InternalError("reading the object's symbols back failed");
-    }
-    if (!(*flags & llvm::object::SymbolRef::SF_Undefined) || name->empty()) continue;
-    if (*name == "_GLOBAL_OFFSET_TABLE_" || IsLibraryFunction(*name)) continue;
-    return absl::InternalError(
-        absl::StrCat("the code calls ", name->str(), ", which neither it nor the C library has"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
-absl::StatusOr<std::string> LinkObject(const std::string& object) {
-  if (absl::Status status = CheckOpenSymbols(object); !status.ok()) return status;
+absl::StatusOr<std::string> LinkSharedObject(const std::string& object, llvm::ArrayRef<const char*> flags) {
   int ends[2];
   const Descriptor input(CreateMemoryFile("kernel.o"));
   if (input.get() < 0 || !WriteAll(input.get(), object) || pipe2(ends, O_CLOEXEC) != 0) {
@@ -103,12 +74,9 @@ absl::StatusOr<std::string> LinkObject(const std::string& object) {
   const Descriptor out(ends[0]);
   Descriptor in(ends[1]);
   const std::string from = PathOf(input.get()), to = PathOf(in.get());
-  const char* args[] = {"ld.lld", "-shared", from.c_str(), "-o", to.c_str(),
-                        // Open symbols are the C library's, and are there when the object is loaded.
-                        "--unresolved-symbols=ignore-all", "-z", "now", "-Bsymbolic", "--gc-sections",
-                        // A kernel of such a name is not to be run when the object is loaded.
-                        "-init=", "-fini=", "--eh-frame-hdr", "--hash-style=gnu", "--no-dependent-libraries",
-                        "--build-id=none", "--threads=1"};
+  llvm::SmallVector<const char*> args = {"ld.lld", "-shared", from.c_str(), "-o", to.c_str()};
+  args.append({"--hash-style=gnu", "--no-dependent-libraries", "--build-id=none", "--threads=1"});
+  args.append(flags.begin(), flags.end());
   std::string log, linked;
   llvm::raw_string_ostream stream(log);
   std::thread reader([&] { linked = ReadAll(out.get()); });
@@ -121,4 +89,4 @@ absl::StatusOr<std::string> LinkObject(const std::string& object) {
   return linked;
 }
 
-}  // namespace tritond::compiler::host
+}  // namespace tritond::compiler

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels for AMD GPUs, from ttir to a code object: which instructions they come down to, and that nothing spills.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "compiler/driver/compile.h"
+
+namespace tritond::compiler {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+// A loop of dots of 64 x 64 x 64.
+constexpr char kMatmul[] = R"(
+module {
+  tt.func public @matmul(%a: !tt.ptr<TA> {tt.divisibility = 16 : i32}, %b: !tt.ptr<TB> {tt.divisibility = 16 : i32},
+                         %c: !tt.ptr<TC> {tt.divisibility = 16 : i32}, %n: i32) {
+    %i0 = arith.constant 0 : i32
+    %i1 = arith.constant 1 : i32
+    %stride = arith.constant dense<64> : tensor<64x1xi32>
+    %step = arith.constant dense<4096> : tensor<64x64xi32>
+    %zero = arith.constant dense<ZERO> : tensor<64x64xTC>
+    %m = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %r = tt.expand_dims %m {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %q = tt.expand_dims %m {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %rs = arith.muli %r, %stride : tensor<64x1xi32>
+    %rb = tt.broadcast %rs : tensor<64x1xi32> -> tensor<64x64xi32>
+    %qb = tt.broadcast %q : tensor<1x64xi32> -> tensor<64x64xi32>
+    %o = arith.addi %rb, %qb : tensor<64x64xi32>
+    %sa = tt.splat %a : !tt.ptr<TA> -> tensor<64x64x!tt.ptr<TA>>
+    %pa = tt.addptr %sa, %o : tensor<64x64x!tt.ptr<TA>>, tensor<64x64xi32>
+    %sb = tt.splat %b : !tt.ptr<TB> -> tensor<64x64x!tt.ptr<TB>>
+    %pb = tt.addptr %sb, %o : tensor<64x64x!tt.ptr<TB>>, tensor<64x64xi32>
+    %d:3 = scf.for %i = %i0 to %n step %i1 iter_args(%s = %zero, %x = %pa, %y = %pb)
+        -> (tensor<64x64xTC>, tensor<64x64x!tt.ptr<TA>>, tensor<64x64x!tt.ptr<TB>>) : i32 {
+      %u = tt.load %x : tensor<64x64x!tt.ptr<TA>>
+      %v = tt.load %y : tensor<64x64x!tt.ptr<TB>>
+      %w = tt.dot %u, %v, %s, inputPrecision = PRECISION : tensor<64x64xTA> * tensor<64x64xTB> -> tensor<64x64xTC>
+      %nx = tt.addptr %x, %step : tensor<64x64x!tt.ptr<TA>>, tensor<64x64xi32>
+      %ny = tt.addptr %y, %step : tensor<64x64x!tt.ptr<TB>>, tensor<64x64xi32>
+      scf.yield %w, %nx, %ny : tensor<64x64xTC>, tensor<64x64x!tt.ptr<TA>>, tensor<64x64x!tt.ptr<TB>>
+    }
+    %sc = tt.splat %c : !tt.ptr<TC> -> tensor<64x64x!tt.ptr<TC>>
+    %pc = tt.addptr %sc, %o : tensor<64x64x!tt.ptr<TC>>, tensor<64x64xi32>
+    tt.store %pc, %d#0 : tensor<64x64x!tt.ptr<TC>>
+    tt.return
+  }
+}
+)";
+
+struct Dot {
+  const char* arch;
+  const char *a, *b, *c, *precision;
+  const char* instruction;  // a regular expression
+};
+
+void PrintTo(const Dot& dot, std::ostream* os) { *os << dot.arch << " " << dot.a << " " << dot.b; }
+
+CompileResult Compile(const std::string& ir, absl::string_view arch, nlohmann::json options = {}) {
+  static auto* compiler = Compiler::Create().release();
+  CompileRequest request;
+  request.ir = ir;
+  request.target = absl::StrCat("hip:", arch);
+  request.options = std::move(options);
+  request.outputs = {Stage::kAsm, Stage::kBinary};
+  return compiler->Compile(request);
+}
+
+std::string MatmulOf(const Dot& dot) {
+  const bool integers = dot.c[0] == 'i';
+  return absl::StrReplaceAll(kMatmul, {{"TA", dot.a},
+                                       {"TB", dot.b},
+                                       {"TC", dot.c},
+                                       {"ZERO", integers ? "0" : "0.0"},
+                                       {"PRECISION", dot.precision}});
+}
+
+class HipDotTest : public testing::TestWithParam<Dot> {};
+
+TEST_P(HipDotTest, IsTheMatrixInstruction) {
+  const CompileResult result = Compile(MatmulOf(GetParam()), GetParam().arch);
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  const std::string& text = result.artifacts[0].bytes;
+  EXPECT_THAT(text, ContainsRegex(GetParam().instruction));
+  EXPECT_THAT(text, HasSubstr("\tds_"));
+  EXPECT_THAT(text, HasSubstr(".vgpr_spill_count: 0"));
+  EXPECT_THAT(text, HasSubstr(".private_segment_fixed_size: 0"));
+  EXPECT_EQ(result.artifacts[1].format, "hsaco");
+  EXPECT_EQ(result.artifacts[1].bytes.substr(0, 4), "\177ELF");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Formats, HipDotTest,
+    testing::Values(Dot{"gfx90a", "f16", "f16", "f32", "ieee", "v_mfma_f32_32x32x8f16"},
+                    Dot{"gfx90a", "bf16", "bf16", "f32", "ieee", "v_mfma_f32_32x32x8bf16_1k"},
+                    Dot{"gfx90a", "f32", "f32", "f32", "tf32", "v_mfma_f32_32x32x2f32"},
+                    Dot{"gfx90a", "f64", "f64", "f64", "ieee", "v_mfma_f64_16x16x4f64"},
+                    Dot{"gfx90a", "i8", "i8", "i32", "ieee", "v_mfma_i32_32x32x8i8"},
+                    Dot{"gfx90a", "f8E4M3FN", "f8E4M3FN", "f32", "ieee", "v_mfma_f32_32x32x8f16"},
+                    Dot{"gfx942", "f16", "f16", "f32", "ieee", "v_mfma_f32_32x32x8_f16"},
+                    Dot{"gfx942", "f16", "f16", "f16", "ieee", "v_mfma_f32_32x32x8_f16"},
+                    Dot{"gfx942", "bf16", "bf16", "f32", "ieee", "v_mfma_f32_32x32x8_bf16"},
+                    Dot{"gfx942", "f32", "f32", "f32", "ieee", "v_mfma_f32_32x32x2_f32"},
+                    Dot{"gfx942", "f32", "f32", "f32", "tf32", "v_mfma_f32_32x32x4_xf32"},
+                    Dot{"gfx942", "f64", "f64", "f64", "ieee", "v_mfma_f64_16x16x4_f64"},
+                    Dot{"gfx942", "i8", "i8", "i32", "ieee", "v_mfma_i32_32x32x16_i8"},
+                    Dot{"gfx942", "f8E4M3FNUZ", "f8E4M3FNUZ", "f32", "ieee", "v_mfma_f32_32x32x16_fp8_fp8"},
+                    Dot{"gfx942", "f8E5M2FNUZ", "f8E5M2FNUZ", "f32", "ieee", "v_mfma_f32_32x32x16_bf8_bf8"},
+                    Dot{"gfx942", "f8E4M3FN", "f8E4M3FN", "f32", "ieee", "v_mfma_f32_32x32x8_f16"},
+                    Dot{"gfx950", "f16", "f16", "f32", "ieee", "v_mfma_f32_32x32x16_f16"},
+                    Dot{"gfx950", "bf16", "bf16", "f32", "ieee", "v_mfma_f32_32x32x16_bf16"},
+                    Dot{"gfx950", "f32", "f32", "f32", "tf32", "v_mfma_f32_32x32x2_f32"},
+                    Dot{"gfx950", "i8", "i8", "i32", "ieee", "v_mfma_i32_32x32x32_i8"},
+                    Dot{"gfx950", "f8E4M3FN", "f8E4M3FN", "f32", "ieee", "v_mfma_f32_32x32x16_fp8_fp8"},
+                    // The operands of a transposed result change places.
+                    Dot{"gfx950", "f8E5M2", "f8E4M3FN", "f32", "ieee", "v_mfma_f32_32x32x16_fp8_bf8"},
+                    Dot{"gfx1030", "f16", "f16", "f32", "ieee", "v_fma(c|_mix|)_?f32|v_pk_fma|v_dot2"},
+                    Dot{"gfx1100", "f16", "f16", "f32", "ieee", "v_wmma_f32_16x16x16_f16"},
+                    Dot{"gfx1100", "bf16", "bf16", "f32", "ieee", "v_wmma_f32_16x16x16_bf16"},
+                    Dot{"gfx1100", "i8", "i8", "i32", "ieee", "v_wmma_i32_16x16x16_iu8"},
+                    Dot{"gfx1100", "f8E5M2", "f8E5M2", "f32", "ieee", "v_wmma_f32_16x16x16_f16"},
+                    Dot{"gfx1100", "f32", "f32", "f32", "tf32", "v_(dual_)?fma"},
+                    Dot{"gfx1201", "f16", "f16", "f32", "ieee", "v_wmma_f32_16x16x16_f16"},
+                    Dot{"gfx1201", "bf16", "bf16", "f32", "ieee", "v_wmma_f32_16x16x16_bf16"},
+                    Dot{"gfx1201", "i8", "i8", "i32", "ieee", "v_wmma_i32_16x16x16_iu8"},
+                    Dot{"gfx1201", "f8E4M3FN", "f8E4M3FN", "f32", "ieee", "v_wmma_f32_16x16x16_fp8_fp8"},
+                    Dot{"gfx1250", "f16", "f16", "f32", "ieee", "v_wmma_f32_16x16x32_f16"},
+                    Dot{"gfx1250", "bf16", "bf16", "f32", "ieee", "v_wmma_f32_16x16x32_bf16"},
+                    Dot{"gfx1250", "f32", "f32", "f32", "ieee", "v_wmma_f32_16x16x4_f32"},
+                    Dot{"gfx1250", "i8", "i8", "i32", "ieee", "v_wmma_i32_16x16x64_iu8"},
+                    Dot{"gfx1250", "f8E4M3FN", "f8E4M3FN", "f32", "ieee", "v_wmma_f32_16x16x64_fp8_fp8"}),
+    [](const auto& info) {
+      return absl::StrCat(info.param.arch, "_", info.param.a, "_", info.param.b, "_", info.param.c, "_",
+                          info.param.precision);
+    });
+
+constexpr Dot kDot = {"gfx942", "f16", "f16", "f32", "ieee", ""};
+
+TEST(Hip, OptionsChooseTheTile) {
+  const CompileResult result = Compile(MatmulOf(kDot), "gfx942", {{"matrix_instr_nonkdim", 16}, {"kpack", 2}});
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_THAT(result.artifacts[0].bytes, HasSubstr("v_mfma_f32_16x16x16_f16"));
+  EXPECT_EQ(Compile(MatmulOf(kDot), "gfx942", {{"matrix_instr_nonkdim", 8}}).status.code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+// The loads of the next round are made before the products of this one.
+TEST(Hip, LoadsAreARoundAhead) {
+  const CompileResult result = Compile(MatmulOf(kDot), "gfx942");
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  const std::string& text = result.artifacts[0].bytes;
+  const size_t loop = text.find("v_mfma");
+  EXPECT_NE(text.rfind("global_load_dwordx4", loop), std::string::npos);
+  EXPECT_NE(text.find("ds_read_b128"), std::string::npos);
+}
+
+TEST(Hip, MetadataIsForUpstreamsLauncher) {
+  const CompileResult result = Compile(MatmulOf(kDot), "gfx942", {{"waves_per_eu", 1}});
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_EQ(result.metadata["target"],
+            nlohmann::json({{"backend", "hip"}, {"arch", "gfx942"}, {"warp_size", 64}}));
+  EXPECT_EQ(result.metadata["warp_size"], 64);
+  EXPECT_EQ(result.metadata["num_stages"], 2);
+  EXPECT_EQ(result.metadata["waves_per_eu"], 1);
+  EXPECT_EQ(result.metadata["name"], "matmul");
+  EXPECT_GT(result.metadata["shared"], 0);
+}
+
+TEST(Hip, TakesNoAssembly) {
+  const std::string ir = R"(
+module {
+  tt.func public @k(%p: !tt.ptr<i32>, %x: i32) {
+    %y = tt.elementwise_inline_asm "v_mov_b32 $0, $1" {constraints = "=v,v", packed_element = 1 : i32, pure = true} %x : i32 -> i32
+    tt.store %p, %y : !tt.ptr<i32>
+    tt.return
+  }
+}
+)";
+  EXPECT_EQ(Compile(ir, "gfx942").status.code(), absl::StatusCode::kInvalidArgument);
+}
+
+// Functions of another vendor's library, by the one that AMD GPUs have.
+TEST(Hip, LibraryFunctionsAreTheGpusOwn) {
+  const std::string ir = R"(
+module {
+  tt.func public @k(%p: !tt.ptr<f32>, %x: f32) {
+    %y = tt.extern_elementwise %x {libname = "", libpath = "", pure = true, symbol = "SYMBOL"} : (f32) -> f32
+    tt.store %p, %y : !tt.ptr<f32>
+    tt.return
+  }
+}
+)";
+  // No library is needed for this one.
+  const CompileResult fast = Compile(absl::StrReplaceAll(ir, {{"SYMBOL", "__nv_exp2f"}}), "gfx942");
+  ASSERT_TRUE(fast.status.ok()) << fast.status;
+  EXPECT_THAT(fast.artifacts[0].bytes, HasSubstr("v_exp_f32"));
+  const CompileResult called = Compile(absl::StrReplaceAll(ir, {{"SYMBOL", "__nv_erff"}}), "gfx942");
+  if (called.status.code() == absl::StatusCode::kFailedPrecondition) {
+    EXPECT_THAT(std::string(called.status.message()), HasSubstr("__ocml_erf_f32"));
+  } else {
+    EXPECT_TRUE(called.status.ok()) << called.status;
+  }
+  EXPECT_FALSE(Compile(absl::StrReplaceAll(ir, {{"SYMBOL", "__nv_nothing"}}), "gfx942").status.ok());
+}
+
+}  // namespace
+}  // namespace tritond::compiler

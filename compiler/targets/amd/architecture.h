@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What differs between generations of AMD GPUs, as one table: the "Instruction Set Architecture" manuals of CDNA 2 to 4
+// and RDNA 2 to 4, and LLVM's "User Guide for AMDGPU Backend" (processors, e_flags).
+#ifndef COMPILER_TARGETS_AMD_ARCHITECTURE_H_
+#define COMPILER_TARGETS_AMD_ARCHITECTURE_H_
+
+#include <cstdint>
+
+namespace tritond::compiler::amd {
+
+// The matrix instructions of a generation. The kinds of MFMA and of WMMA each stand in their order in time.
+enum class MatrixUnit { kNone, kMfma2, kMfma3, kMfma4, kWmma1, kWmma2, kWmma3 };
+
+// Which formats the conversion and matrix instructions of 8-bit floats are for.
+enum class NarrowFloats { kNone, kFnuz, kOcp };
+
+struct Architecture {
+  const char* name;  // as LLVM and upstream have it
+  int lanes;         // of a wave
+  int64_t max_shared_bytes;
+  uint32_t machine;     // in the e_flags of its ELF files
+  int isa_version;      // as the device libraries count it
+  const char* features;  // of LLVM's, beside those that the processor has anyway
+  MatrixUnit matrix;
+  NarrowFloats narrow_floats;
+  bool has_row_xor;    // DPP: any exchange of lanes by xor within 16, and with the other 16 (v_permlanex16)
+  bool adds_bf16_pair;  // global_atomic_pk_add_bf16
+  bool adds_f16_pair;   // global_atomic_pk_add_f16
+};
+
+// RDNA: a block runs on one compute unit, not on two ("cumode"), so that a barrier need not wait for global memory.
+inline constexpr Architecture kArchitectures[] = {
+    {"gfx90a", 64, 64 << 10, 0x3f, 9010, "", MatrixUnit::kMfma2, NarrowFloats::kNone, false, false, true},
+    {"gfx942", 64, 64 << 10, 0x4c, 9402, "", MatrixUnit::kMfma3, NarrowFloats::kFnuz, false, true, true},
+    {"gfx950", 64, 160 << 10, 0x4f, 9500, "", MatrixUnit::kMfma4, NarrowFloats::kOcp, false, true, true},
+    {"gfx1030", 32, 64 << 10, 0x36, 10300, "+cumode", MatrixUnit::kNone, NarrowFloats::kNone, true, false, false},
+    {"gfx1100", 32, 64 << 10, 0x41, 11000, "+cumode", MatrixUnit::kWmma1, NarrowFloats::kNone, true, false, false},
+    {"gfx1201", 32, 64 << 10, 0x4e, 12001, "+cumode", MatrixUnit::kWmma2, NarrowFloats::kOcp, true, true, true},
+    {"gfx1250", 32, 320 << 10, 0x49, 12500, "", MatrixUnit::kWmma3, NarrowFloats::kOcp, true, true, true},
+};
+
+inline constexpr bool HasMfma(MatrixUnit unit) { return unit >= MatrixUnit::kMfma2 && unit <= MatrixUnit::kMfma4; }
+inline constexpr bool HasWmma(MatrixUnit unit) { return unit >= MatrixUnit::kWmma1; }
+
+// The version of the encodings amd_mfma and amd_wmma: the generation of the instruction.
+inline constexpr int EncodingVersion(MatrixUnit unit) {
+  const MatrixUnit first = HasWmma(unit) ? MatrixUnit::kWmma1 : MatrixUnit::kMfma2;
+  return static_cast<int>(unit) - static_cast<int>(first) + (HasWmma(unit) ? 1 : 2);
+}
+
+}  // namespace tritond::compiler::amd
+
+#endif  // COMPILER_TARGETS_AMD_ARCHITECTURE_H_

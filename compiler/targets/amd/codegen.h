@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM IR to a code object: the steps behind AmdTarget::Optimize, EmitAsm and Assemble.
+#ifndef COMPILER_TARGETS_AMD_CODEGEN_H_
+#define COMPILER_TARGETS_AMD_CODEGEN_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "compiler/targets/amd/architecture.h"
+#include "compiler/targets/amd/device_library.h"
+#include "compiler/targets/target.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace tritond::compiler::amd {
+
+// void (ptr format, ...): what a device print is until ExpandPrints. The same name as on the host, where it is a
+// function of the run-time.
+inline constexpr char kPrintFunction[] = "tritond.print";
+
+// target_machine.cc. LLVM's description of the device. Internal: this LLVM has no AMDGPU back end.
+absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Architecture& arch,
+                                                                       const KernelOptions& options);
+
+// optimize.cc. Sets the module's triple and data layout; gives functions with the attribute "tritond.kernel" the
+// calling convention and the launch bounds of a kernel, and everything else internal linkage; links the device library
+// when one of its functions is called; runs LLVM's O3. InvalidArgument: no kernel, or a call of an unknown function,
+// which the message names. FailedPrecondition: the device library is needed and not there.
+absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
+                            DeviceLibrary& library, const KernelOptions& options);
+
+// link_device_library.cc. Resolves the module's open functions of ocml and ockl. Ok at once when there are none.
+absl::Status LinkDeviceLibrary(llvm::Module& module, const Architecture& arch, DeviceLibrary& library);
+
+// expand_prints.cc. Calls of kPrintFunction become calls of ockl, which LinkDeviceLibrary then resolves. Whether there
+// were any. InvalidArgument: the format is no constant.
+absl::StatusOr<bool> ExpandPrints(llvm::Module& module);
+
+// expand_masked.cc. Masked loads and stores become accesses that the back end has.
+void ExpandMaskedAccesses(llvm::Module& module);
+
+// emit_amdgcn.cc. Assembly text of an optimised module. Internal: LLVM's back end rejects it. Others as OptimizeModule.
+absl::StatusOr<std::string> EmitAmdgcn(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
+                                       DeviceLibrary& library);
+
+// emit_amdgcn.cc. The code object of text that EmitAmdgcn wrote. As AssembleText and LinkSharedObject.
+absl::StatusOr<std::string> AssembleAmdgcn(const std::string& text, const Architecture& arch);
+
+// check_hsaco.cc. The name of the first kernel of assembly text; empty when there is none.
+std::string KernelOf(absl::string_view text);
+// Ok when the bytes are a code object of version 5 for `arch` that defines the kernel and its descriptor, with nothing
+// left open. Internal with what is wrong.
+absl::Status CheckHsaco(absl::string_view hsaco, const Architecture& arch, absl::string_view kernel);
+
+}  // namespace tritond::compiler::amd
+
+#endif  // COMPILER_TARGETS_AMD_CODEGEN_H_

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes of the AMD targets, in order.
+#ifndef COMPILER_TARGETS_AMD_PIPELINE_H_
+#define COMPILER_TARGETS_AMD_PIPELINE_H_
+
+#include "compiler/targets/amd/architecture.h"
+#include "compiler/targets/target.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace tritond::compiler::amd {
+
+void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
+void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
+                    const Architecture& arch);
+void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
+
+}  // namespace tritond::compiler::amd
+
+#endif  // COMPILER_TARGETS_AMD_PIPELINE_H_

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --ttg-allocate-shared-memory --lower-to-llvm=target=hip:gfx942 | FileCheck %s
+
+// The program's place, and the size of the grid from behind the kernel's arguments.
+// CHECK-LABEL: llvm.func @program
+//       CHECK:   llvm.call_intrinsic "llvm.amdgcn.workgroup.id.y"
+//       CHECK:   %[[HIDDEN:.*]] = llvm.call_intrinsic "llvm.amdgcn.implicitarg.ptr"
+//       CHECK:   %[[COUNT:.*]] = llvm.getelementptr %[[HIDDEN]][2]
+//       CHECK:   llvm.load %[[COUNT]] invariant
+//       CHECK:   llvm.fence syncscope("workgroup") release
+//       CHECK:   llvm.call_intrinsic "llvm.amdgcn.s.barrier"
+//       CHECK:   llvm.fence syncscope("workgroup") acquire
+//       CHECK:   llvm.fence syncscope("workgroup") release {llvm.mmra = #llvm.mmra_tag<"amdgpu-synchronize-as":"local">}
+//       CHECK:   llvm.call_intrinsic "llvm.amdgcn.s.barrier"
+//       CHECK:   llvm.fence syncscope("workgroup") acquire {llvm.mmra
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @program(%p: !tt.ptr<i32>) {
+    %y = tt.get_program_id y : i32
+    %n = tt.get_num_programs z : i32
+    ttg.barrier all
+    ttg.barrier local
+    %s = arith.addi %y, %n : i32
+    tt.store %p, %s : !tt.ptr<i32>
+    tt.return
+  }
+}
+
+// -----
+
+// A sum over the 64 lanes of a wave, from far to near: the halves by bpermute, rows of 16 by swizzle, then DPP: a
+// rotation of the row by 8, two shifts for 4, permutations of four for 2 and 1.
+// CHECK-LABEL: llvm.func @sum
+//   CHECK-DAG:   %[[SWIZZLE:.*]] = llvm.mlir.constant(16415 : i32)
+//   CHECK-DAG:   llvm.call_intrinsic "llvm.amdgcn.ds.bpermute"
+//       CHECK:   llvm.call_intrinsic "llvm.amdgcn.ds.swizzle"
+// CHECK-COUNT-5: llvm.call_intrinsic "llvm.amdgcn.update.dpp"
+//   CHECK-NOT:   llvm.amdgcn.update.dpp
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @sum(%p: !tt.ptr<i32>, %n: i32) {
+    %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #blocked>
+    %s = "tt.reduce"(%r) <{axis = 0 : i32}> ({
+    ^bb0(%a: i32, %b: i32):
+      %c = arith.addi %a, %b : i32
+      tt.reduce.return %c : i32
+    }) : (tensor<64xi32, #blocked>) -> i32
+    tt.store %p, %s : !tt.ptr<i32>
+    tt.return
+  }
+}
