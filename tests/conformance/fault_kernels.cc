@@ -184,10 +184,14 @@ std::vector<FaultKernel> FaultKernels() {
   count.target = "emulated:cuda:80";
   count.ir = kCount;
   count.arrays = {Moderate("i32", 1024, 1), Array::OfInts("i32", std::vector<int64_t>(64, 5))};
-  return {Products("mma", kProduct, "emulated:cuda:80", 256), Products("wgmma", kProduct, "emulated:cuda:90", 256),
-          Products("chain", kChain, "emulated:cuda:90", 64),  Tile("sum", kSum, "i32", 64),
-          Tile("column_sum", kColumnSum, "f32", 64),          Tile("scan", kScan, "i32", 4096),
-          Tile("transpose", kTranspose, "f32", 4096),         count};
+  std::vector<FaultKernel> all = HandwrittenKernels();
+  for (FaultKernel& kernel : std::vector<FaultKernel>{
+           Products("mma", kProduct, "emulated:cuda:80", 256), Products("wgmma", kProduct, "emulated:cuda:90", 256),
+           Products("chain", kChain, "emulated:cuda:90", 64), Tile("sum", kSum, "i32", 64),
+           Tile("column_sum", kColumnSum, "f32", 64), Tile("scan", kScan, "i32", 4096),
+           Tile("transpose", kTranspose, "f32", 4096), count})
+    all.push_back(std::move(kernel));
+  return all;
 }
 
 }  // namespace tritond::conformance

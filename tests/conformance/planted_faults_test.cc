@@ -22,6 +22,8 @@ struct Fault {
   int occurrence = kAll;    // from 0
 };
 
+// Of the kernels "mbarriers" and "some_lanes": the writers' wait comes first.
+constexpr char kWait[] = "mbarrier.try_wait", kSomeLanes[] = "i32 65535";
 constexpr char kBarrier[] = "call void @llvm.nvvm.barrier.cta.sync.aligned.all";
 constexpr char kFence[] = "call void @llvm.nvvm.fence.proxy.async.shared_cta";
 
@@ -71,6 +73,7 @@ constexpr Fault kFaults[] = {
     {"ChainNotWaitedFor", "chain", "wgmma.wait_group.sync.aligned 0", "wgmma.wait_group.sync.aligned 2", 0},
     // Fences.
     {"NoProxyFenceInChain", "chain", kFence, kDrop},
+    {"NoProxyFenceAfterCopies", "wgmma", kFence, kDrop},
     {"NoWgmmaFence", "wgmma", "wgmma.fence.sync.aligned;\\0A", ""},
     {"OneWgmmaFenceLeftOut", "chain", "wgmma.fence.sync.aligned;\\0A", "", 1},
     // Barriers.
@@ -91,6 +94,23 @@ constexpr Fault kFaults[] = {
     {"ReductionOfHalfTheWarp", "sum", ", i32 -1)", ", i32 65535)"},
     {"UpdateOfOtherKind", "count", "global.add.u32", "global.exch.b32"},
     {"StoreOfOneElementTooFew", "column_sum", ", 64", ", 63", kAll},
+    // Masks of some lanes.
+    {"SomeLanesWaitForAnother", "some_lanes", kSomeLanes, "i32 131071", 0},
+    {"SomeLanesWithoutOneOfThem", "some_lanes", kSomeLanes, "i32 32767", 1},
+    {"SomeLanesReadAnother", "some_lanes", "i32 1, i32 31)", "i32 16, i32 31)"},
+    {"SomeLanesAllVote", "some_lanes", kSomeLanes, "i32 -1", 2},
+    // mbarriers, and barriers of some threads.
+    {"NoWaitForTheWriters", "mbarriers", kWait, kDrop, 1},
+    {"NoWaitForTheReaders", "mbarriers", kWait, kDrop, 0},
+    {"WaitForTheOtherPhase", "mbarriers", "%r_parity = and i32 %r, 1", "%r_parity = xor i32 %r, 1"},
+    {"MbarrierOfTooFewThreads", "mbarriers", "b64 [$0], 64;", "b64 [$0], 32;"},
+    {"MbarrierOfTooManyThreads", "mbarriers", "b64 [$0], 64;", "b64 [$0], 65;"},
+    {"NoArrivalOfTheWriters", "mbarriers", "mbarrier.arrive", kDrop, 0},
+    {"NoPartBarrierForTheWriters", "part_barriers", "bar.sync 1, 128;", kDrop},
+    {"NoPartBarrierForTheReaders", "part_barriers", "bar.sync 2, 128;", kDrop},
+    {"OtherPartBarrier", "part_barriers", "bar.sync 1, 128;", "bar.sync 3, 128;"},
+    {"PartBarrierOfFewerThreads", "part_barriers", "bar.sync 1, 128;", "bar.sync 1, 64;"},
+    {"PartBarrierOfHalfAWarp", "part_barriers", ", 128;", ", 80;"},
     {"MisalignedMatrices", "mma", "xor i32 %27, 16", "xor i32 %27, 24"},
     {"CopyOfFewerBytes", "mma", "[$0], [$1], 8, $2", "[$0], [$1], 4, $2"},
 };
@@ -139,6 +159,12 @@ const Prepared& Prepare(const std::string& name) {
   if (all->empty()) {
     for (FaultKernel& kernel : FaultKernels()) {
       Prepared& prepared = (*all)[kernel.name];
+      if (kernel.ir.empty()) {
+        prepared.expected = kernel.expected;
+        prepared.llir = kernel.llir;
+        prepared.kernel = std::move(kernel);
+        continue;
+      }
       std::vector<Array> arrays = kernel.arrays;
       std::vector<Parameter> parameters(arrays.begin(), arrays.end());
       prepared.status = RunKernel({"host", "host", 4}, kernel.ir, {}, parameters, kernel.options);

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "compiler/driver/compile.h"
 #include "workers/device/devices.h"
 #include "workers/device/element_type.h"
@@ -37,7 +38,9 @@ workers::Device* DeviceNamed(const std::string& name) {
   if (!device) {
     workers::DeviceOptions options;
     options.launch_limit = absl::Seconds(60);
-    auto opened = workers::OpenDevice(name, options);
+    absl::string_view plain = name;
+    options.copies_need_fences = !absl::ConsumePrefix(&plain, "lenient ");
+    auto opened = workers::OpenDevice(plain, options);
     if (opened.ok()) device = *std::move(opened);
   }
   return device.get();

@@ -18,7 +18,7 @@ namespace tritond::conformance {
 
 // Where and with how many warps a kernel runs.
 struct Machine {
-  std::string device;  // "host", "cuda:0"
+  std::string device;  // "host", "cuda:0"; "lenient emulated:cuda:90": its DeviceOptions::copies_need_fences is off
   std::string target;  // "host", "host:64", "cuda:90"
   int num_warps = 4;
 };

@@ -16,8 +16,12 @@ constexpr int kInFlight = 0x5A;
 }  // namespace
 
 const char* HostProgram::WaitText(Wait wait) {
-  static const char* const kTexts[] = {"nothing", "a barrier", "a barrier of its warp", "a shuffle",
-                                       "an instruction of its warp"};
+  static const char* const kTexts[] = {"nothing",
+                                       "a barrier",
+                                       "a barrier of its warp",
+                                       "a shuffle",
+                                       "an instruction of its warp",
+                                       "a barrier of some threads"};
   return kTexts[static_cast<int>(wait)];
 }
 
@@ -30,7 +34,8 @@ void HostLaunch::Fail(absl::Status why) {
 HostProgram::HostProgram(HostLaunch& launch, StackPool& stacks)
     : launch_(launch),
       stacks_(stacks),
-      shared_(launch.shared_bytes, launch.threads, launch.warp_size, launch.check_uninitialized, launch.is_emulated),
+      shared_(launch.shared_bytes, launch.threads, launch.warp_size, launch.check_uninitialized, launch.is_emulated,
+              launch.copies_need_fences),
       ready_(launch.threads) {
   for (int first = 0; first < launch.threads; first += launch.warp_size) {
     Warp warp;
@@ -90,8 +95,12 @@ void HostProgram::RunProgram(uint64_t program) {
   program_[1] = program / launch_.grid.x % launch_.grid.y;
   program_[2] = program / launch_.grid.x / launch_.grid.y;
   shared_.StartProgram();
-  for (Warp& warp : warps_) warp.products.Clear();
+  for (Warp& warp : warps_) {
+    warp.products.Clear();
+    warp.partial.clear();
+  }
   copies_.Clear();
+  barriers_.clear();
   ended_ = 0;
   ready_begin_ = 0;
   ready_count_ = threads_.size();
@@ -191,7 +200,8 @@ bool HostProgram::Meet(Meeting& meeting, Wait wait, const TritondHostSite* site)
   }
   meeting.arrived = 0;
   polls_ = 0;
-  for (int i = meeting.first; i < meeting.first + meeting.count; ++i) {
+  for (int i = meeting.first; i < std::min(meeting.end(), launch_.threads); ++i) {
+    if (!meeting.Takes(i)) continue;
     threads_[i].wait = Wait::kNothing;
     if (i == current_) continue;
     ready_[(ready_begin_ + ready_count_) % ready_.size()] = i;

@@ -134,6 +134,14 @@ absl::Status ReplaceReflection(llvm::CallInst& call) {
   return absl::OkStatus();
 }
 
+// Barrier 0 of all threads, by a constant.
+bool IsBarrierOfAll(const llvm::CallInst& call) {
+  const llvm::StringRef name = call.getCalledFunction()->getName();
+  if (name != "llvm.nvvm.barrier.cta.sync.aligned.all" && name != "llvm.nvvm.barrier.cta.sync.all") return false;
+  auto* number = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
+  return number && number->isZero();
+}
+
 absl::Status ReplaceCall(llvm::CallInst& call, PtxCalls& calls) {
   if (auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand()))
     return calls.Replace(call, assembly->getAsmString().str(), assembly->getConstraintString().str());
@@ -148,6 +156,7 @@ absl::Status ReplaceCall(llvm::CallInst& call, PtxCalls& calls) {
     ReplaceTrap(call);
   else if (name == "vprintf")
     return ReplacePrint(call, calls);
+  if (IsBarrierOfAll(call)) return calls.Replace(call, "bar.sync 0;", ConstraintsFor(call.getFunctionType()));
   const std::string text = PtxOfIntrinsic(name);
   if (text.empty() && !name.starts_with("llvm.nvvm.")) return absl::OkStatus();
   if (text.empty()) return absl::InvalidArgumentError(absl::StrCat("the emulator has no intrinsic ", name.str()));

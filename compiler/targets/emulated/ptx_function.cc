@@ -289,18 +289,33 @@ absl::Status PtxFunction::EmitMove(const PtxStatement& statement) {
   return absl::OkStatus();
 }
 
-// Barrier 0 of all threads, and the warp's.
+// Of all threads or of some ("bar.sync 1, 64"), and of the warp.
 absl::Status PtxFunction::EmitBarrier(const PtxStatement& statement) {
-  const bool is_warp = statement.Has("warp");
-  for (const PtxOperand& operand : statement.operands) {
-    if (operand.kind == Kind::kImmediate && (is_warp ? operand.value == 0xffffffffu : operand.value == 0)) continue;
-    if (is_warp && operand.kind == Kind::kArgument) continue;  // a mask: checked where lanes gather
-    if (operand.kind == Kind::kArgument) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("the emulator has ", statement.Name(), " only for barrier 0 and all threads"));
+  const std::vector<PtxOperand>& operands = statement.operands;
+  const auto is = [&](uint64_t value) {
+    return operands.size() == 1 && operands[0].kind == Kind::kImmediate && operands[0].value == value;
+  };
+  if (statement.Has("warp")) {
+    const bool is_mask_checked_elsewhere = operands.size() == 1 && operands[0].kind == Kind::kArgument;
+    if (!statement.Has("sync")) return Unknown(statement);
+    if (!is(0xffffffffu) && !is_mask_checked_elsewhere)
+      return absl::InvalidArgumentError(
+          absl::StrCat("the emulator has ", statement.Name(), " only for all lanes of a warp"));
+    CallRuntime(RuntimeFunction::kWarpBarrier, {Site()});
+    return absl::OkStatus();
   }
-  if (!statement.Has("sync") || statement.operands.size() > 1) return Unknown(statement);
-  CallRuntime(is_warp ? RuntimeFunction::kWarpBarrier : RuntimeFunction::kBarrier, {Site()});
+  const bool waits = statement.Has("sync");
+  if (waits == statement.Has("arrive") || operands.empty() || operands.size() > 2) return Unknown(statement);
+  if (waits && is(0)) {
+    CallRuntime(RuntimeFunction::kBarrier, {Site()});
+    return absl::OkStatus();
+  }
+  auto number = Read(operands[0]);
+  if (!number.ok()) return number.status();
+  absl::StatusOr<llvm::Value*> threads = b_.getInt64(call_.threads);
+  if (operands.size() == 2) threads = Read(operands[1]);
+  if (!threads.ok()) return threads.status();
+  Execute(waits ? "ptx:barrier.sync 1 1" : "ptx:barrier.arrive 1 1", {*number, *threads}, 0);
   return absl::OkStatus();
 }
 

@@ -24,7 +24,12 @@ class FakeMachine final : public Machine {
     return reinterpret_cast<char*>(address);
   }
   char* ReceiveShared(const TritondHostSite*, uint64_t address, uint64_t, Fault*) override { return &memory[address]; }
+  char* StartReceiving(int, const TritondHostSite*, uint64_t address, uint64_t, Fault*) override {
+    return &memory[address];
+  }
   BulkCopies& Copies() override { return copies; }
+  void Release(int, ReleaseClocks::Times*) override {}
+  void Acquire(int, const ReleaseClocks::Times&) override {}
   void FenceAsyncProxy(int) override { ++fences; }
   AsynchronousProducts& ProductsOf(int thread) override { return products[thread / 32]; }
   void Print(absl::string_view text) override { printed += std::string(text); }
