@@ -73,11 +73,9 @@ CompileResult Compile(const std::string& ir, absl::string_view arch, nlohmann::j
 
 std::string MatmulOf(const Dot& dot) {
   const bool integers = dot.c[0] == 'i';
-  return absl::StrReplaceAll(kMatmul, {{"TA", dot.a},
-                                       {"TB", dot.b},
-                                       {"TC", dot.c},
-                                       {"ZERO", integers ? "0" : "0.0"},
-                                       {"PRECISION", dot.precision}});
+  return absl::StrReplaceAll(
+      kMatmul,
+      {{"TA", dot.a}, {"TB", dot.b}, {"TC", dot.c}, {"ZERO", integers ? "0" : "0.0"}, {"PRECISION", dot.precision}});
 }
 
 class HipDotTest : public testing::TestWithParam<Dot> {};
@@ -162,8 +160,7 @@ TEST(Hip, LoadsAreARoundAhead) {
 TEST(Hip, MetadataIsForUpstreamsLauncher) {
   const CompileResult result = Compile(MatmulOf(kDot), "gfx942", {{"waves_per_eu", 1}});
   ASSERT_TRUE(result.status.ok()) << result.status;
-  EXPECT_EQ(result.metadata["target"],
-            nlohmann::json({{"backend", "hip"}, {"arch", "gfx942"}, {"warp_size", 64}}));
+  EXPECT_EQ(result.metadata["target"], nlohmann::json({{"backend", "hip"}, {"arch", "gfx942"}, {"warp_size", 64}}));
   EXPECT_EQ(result.metadata["warp_size"], 64);
   EXPECT_EQ(result.metadata["num_stages"], 2);
   EXPECT_EQ(result.metadata["waves_per_eu"], 1);

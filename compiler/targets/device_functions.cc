@@ -15,12 +15,12 @@ constexpr absl::string_view kLibdevice = "__nv_", kOcml = "__ocml_";
 
 // Functions that are called alike everywhere: libdevice has them under this name, with an f behind for f32.
 constexpr absl::string_view kPlainNames[] = {
-    "acos",    "acosh", "asin",   "asinh", "atan",   "atan2",     "atanh",     "cbrt",   "ceil",  "copysign", "cos",
-    "cosh",    "cospi", "erf",    "erfc",  "erfcinv", "erfcx",    "erfinv",    "exp",    "exp10", "exp2",     "expm1",
-    "fabs",    "fdim",  "floor",  "fma",   "fmax",   "fmin",      "fmod",      "hypot",  "ilogb", "j0",       "j1",
-    "ldexp",   "log",   "log10",  "log1p", "log2",   "logb",      "lgamma",    "nextafter", "pow", "rcbrt",   "remainder",
-    "rhypot",  "rint",  "round",  "rsqrt", "scalbn", "sin",       "sinh",      "sinpi",  "sqrt",  "tan",      "tanh",
-    "tgamma",  "trunc", "y0",     "y1",    "nearbyint"};
+    "acos",      "acosh", "asin",  "asinh",     "atan",   "atan2",   "atanh", "cbrt",   "ceil",   "copysign",
+    "cos",       "cosh",  "cospi", "erf",       "erfc",   "erfcinv", "erfcx", "erfinv", "exp",    "exp10",
+    "exp2",      "expm1", "fabs",  "fdim",      "floor",  "fma",     "fmax",  "fmin",   "fmod",   "hypot",
+    "ilogb",     "j0",    "j1",    "ldexp",     "log",    "log10",   "log1p", "log2",   "logb",   "lgamma",
+    "nextafter", "pow",   "rcbrt", "remainder", "rhypot", "rint",    "round", "rsqrt",  "scalbn", "sin",
+    "sinh",      "sinpi", "sqrt",  "tan",       "tanh",   "tgamma",  "trunc", "y0",     "y1",     "nearbyint"};
 
 // Functions whose names differ. `f64` and `f32` are libdevice's, `ocml` is ocml's where it is not `name`.
 struct Spelling {
@@ -62,9 +62,8 @@ std::optional<DeviceFunction> FromOcml(absl::string_view name) {
   if (bits == 0) return std::nullopt;
   for (const Spelling& spelling : kSpellings)
     if (!spelling.ocml.empty() && name == spelling.ocml) return DeviceFunction{std::string(spelling.name), bits};
-  const bool known = IsPlain(name) || std::any_of(std::begin(kSpellings), std::end(kSpellings), [&](const Spelling& s) {
-    return s.ocml.empty() && s.name == name;
-  });
+  const bool known = IsPlain(name) || std::any_of(std::begin(kSpellings), std::end(kSpellings),
+                                                  [&](const Spelling& s) { return s.ocml.empty() && s.name == name; });
   return known ? std::optional(DeviceFunction{std::string(name), bits}) : std::nullopt;
 }
 

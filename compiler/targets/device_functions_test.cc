@@ -32,7 +32,8 @@ TEST(ReadDeviceFunction, TellsNamesFromTheirSuffixes) {
 }
 
 TEST(ReadDeviceFunction, LeavesOtherNamesAlone) {
-  for (const char* symbol : {"erff", "__nv_", "__nv_nothing", "__nv_fast_exp", "__ocml_erf_f16", "__ocml_erf", "__ocml_nothing_f32"})
+  for (const char* symbol :
+       {"erff", "__nv_", "__nv_nothing", "__nv_fast_exp", "__ocml_erf_f16", "__ocml_erf", "__ocml_nothing_f32"})
     EXPECT_FALSE(ReadDeviceFunction(symbol).has_value()) << symbol;
 }
 

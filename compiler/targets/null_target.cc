@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A target has two classes: TargetOps, the device's instructions as lowering asks for them, and Target, the way from
-// a parsed module to a binary. To add one, copy this file to <vendor>/<vendor>_target.cc and fill in, in this order:
+// a parsed module to a binary. docs/extending.md says how to add one: with a copy of this file. Fill in, in this order:
 //
 //   1. Info: what everybody else needs to know of the device, with the options that it alone has.
 //   2. Ops, until the lit tests of compiler/lowering pass with --lower-to-llvm=target=NAME. What the device cannot do
@@ -8,14 +8,13 @@
 //      of their own (memory_ops.cc, math_ops.cc).
 //   3. The pipeline, in <vendor>/pipeline.cc: a stretch that is equal for all devices is in neutral_pipeline.h.
 //   4. Optimize and EmitAsm, with LLVM's back end (assembly_text.h), then Assemble.
-//   5. One line each in targets.cc and CMakeLists.txt; the new target's row in the corpus and conformance tests.
 #include "compiler/targets/null_target.h"
 
 #include "compiler/passes/neutral_pipeline.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
-namespace tritond::compiler {
+namespace tritond::compiler::null {
 namespace {
 
 using mlir::FailureOr;
@@ -145,6 +144,10 @@ class NullTarget final : public Target {
 
 }  // namespace
 
-std::unique_ptr<Target> MakeNullTarget() { return std::make_unique<NullTarget>(); }
+std::vector<std::string> TargetNames() { return {"null"}; }
 
-}  // namespace tritond::compiler
+std::unique_ptr<Target> MakeTarget(absl::string_view name, const TargetConfig&) {
+  return name == "null" ? std::make_unique<NullTarget>() : nullptr;
+}
+
+}  // namespace tritond::compiler::null

@@ -3,15 +3,20 @@
 #define COMPILER_TARGETS_NULL_TARGET_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "absl/strings/string_view.h"
 #include "compiler/targets/target.h"
 
-namespace tritond::compiler {
+// The family without a device: its target takes kernels as far as ttgir, and says what is missing from there on. It is
+// the skeleton that new families are copied from, and not in the list of targets.
+namespace tritond::compiler::null {
 
-// The target without a device: it takes kernels as far as ttgir, and says what is missing from there on. It is the
-// skeleton that new targets are copied from, and not in the list of targets.
-std::unique_ptr<Target> MakeNullTarget();
+std::vector<std::string> TargetNames();
+// Null when `name` is none of them.
+std::unique_ptr<Target> MakeTarget(absl::string_view name, const TargetConfig& config);
 
-}  // namespace tritond::compiler
+}  // namespace tritond::compiler::null
 
 #endif  // COMPILER_TARGETS_NULL_TARGET_H_

@@ -26,7 +26,7 @@ constexpr char kSum[] = R"(module {
 
 class NullTargetTest : public testing::Test {
  protected:
-  NullTargetTest() : context_(MakeTestContext()), target_(MakeNullTarget()) {}
+  NullTargetTest() : context_(MakeTestContext()), target_(null::MakeTarget("null", {})) {}
 
   // Runs the target's three stretches of passes.
   mlir::OwningOpRef<mlir::ModuleOp> RunPasses() {

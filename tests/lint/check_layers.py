@@ -89,8 +89,8 @@ CODE = (".h", ".cc", ".td")
 NEEDS_SPDX = (".h", ".cc", ".td", ".py", ".proto", ".cmake", ".sh", ".yaml", ".yml", ".service")
 SIZE_STOP = {".cc": 800, ".td": 800, ".py": 800, ".h": 300}
 FORBIDDEN_WORDS = {"util", "utils", "helper", "helpers", "misc", "common", "manager", "base", "impl", "new"}
-# Folders below the second level that may hold code: a vendor's knowledge stays in its folder.
-DEEPER = re.compile(r"^compiler/targets/(nvidia|amd|intel|host|emulated)/[^/]+$|^workers/device/emulated/[^/]+$|^client/python/|^deploy/")
+# Folders below the second level that may hold code: what a family of targets knows stays in its folder.
+DEEPER = re.compile(r"^compiler/targets/[^/]+/[^/]+$|^workers/device/emulated/[^/]+$|^client/python/|^deploy/")
 ROOT_FOLDERS = {"timing", "proto", "compiler", "cache", "workers", "server", "client", "deploy", "tests"}
 NOT_OURS = {"cmake", "docs", "examples", "third_party_licenses"}
 MACHINE_PATH = re.compile(r"(?:^|[\s\"'`=(:<])/(?:work|root|farm|home/[a-z]+)/")

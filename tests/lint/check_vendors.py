@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """check_vendors.py ROOT: code that serves all devices names no vendor, none of its products and none of its instructions.
 
-Comments may: they say where a fact comes from. Tests may: they need some target. Exits with 1 and a line for each
-place where code does.
+A vendor is whoever has a folder in compiler/targets; words that its folder does not tell are listed here. Comments may
+name them: they say where a fact comes from. Tests may: they need some target. Exits with 1 and a line for each place
+where code does.
 """
 import pathlib
 import re
@@ -14,6 +15,17 @@ WORDS = re.compile(
     r"nvidia|cuda|nvvm|(?<![a-z])ptx|cubin|wgmma|nvmma|ldmatrix|stmatrix|(?<![a-z])sm_?\d\d|compute_?capability|"
     r"(?<![a-z])amd|rocm|(?<![a-z])hip(?![a-z])|hsaco|gfx\d|mfma|wmma|(?<![a-z])intel(?!l)|dpasencoding|xpu|"
     r"level_zero", re.IGNORECASE)
+# Folders of compiler/targets that belong to no vendor.
+NO_VENDORS = {"host", "emulated", "test"}
+
+
+def vendor_names(root):
+    """A pattern for the names of the folders of compiler/targets, as code spells names; None when there are none."""
+    folders = (root / "compiler/targets").iterdir()
+    names = sorted(path.name for path in folders if path.is_dir() and path.name not in NO_VENDORS)
+    forms = [rf"(?<![A-Za-z]){name}(?![a-z])|{name.capitalize()}(?![a-z])|(?<![A-Z]){name.upper()}(?![A-Za-z])"
+             for name in names]
+    return re.compile("|".join(forms)) if forms else None
 
 
 def without_comments(text):
@@ -25,12 +37,13 @@ def is_test(path):
 
 
 def findings(root):
+    vendors = vendor_names(root)
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
             if path.suffix not in (".cc", ".h", ".td") or is_test(path.relative_to(root)):
                 continue
             for number, line in enumerate(without_comments(path.read_text()).splitlines(), 1):
-                match = WORDS.search(line)
+                match = WORDS.search(line) or (vendors and vendors.search(line))
                 if match:
                     yield f"{path.relative_to(root)}:{number}: names '{match.group(0)}': {line.strip()}"
 

@@ -48,10 +48,10 @@ mlir::Value EmitOtherRow(mlir::OpBuilder& b, mlir::Location loc, mlir::Value val
   uint64_t selectors = 0;
   for (uint64_t lane = 0; lane < kRowLanes; ++lane) selectors |= (lane ^ mask) << (4 * lane);
   mlir::Value old = LLVM::PoisonOp::create(b, loc, b.getI32Type());
-  return EmitIntrinsic(b, loc, "llvm.amdgcn.permlanex16", b.getI32Type(),
-                       {old, value, EmitI32(b, loc, static_cast<int32_t>(selectors)),
-                        EmitI32(b, loc, static_cast<int32_t>(selectors >> 32)), EmitBool(b, loc, true),
-                        EmitBool(b, loc, false)});
+  return EmitIntrinsic(
+      b, loc, "llvm.amdgcn.permlanex16", b.getI32Type(),
+      {old, value, EmitI32(b, loc, static_cast<int32_t>(selectors)),
+       EmitI32(b, loc, static_cast<int32_t>(selectors >> 32)), EmitBool(b, loc, true), EmitBool(b, loc, false)});
 }
 
 }  // namespace

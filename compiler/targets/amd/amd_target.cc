@@ -6,6 +6,7 @@
 #include "compiler/targets/amd/architecture.h"
 #include "compiler/targets/amd/codegen.h"
 #include "compiler/targets/amd/own_options.h"
+#include "compiler/targets/amd/passes.h"
 #include "compiler/targets/amd/pipeline.h"
 #include "compiler/targets/work_process.h"
 #include "llvm/Config/llvm-config.h"
@@ -39,8 +40,8 @@ class AmdTarget final : public Target {
         ops_(arch),
         library_(DeviceLibrary::ForConfig(config)),
         // lld resets the options of all of LLVM, which other targets go by: it never runs in this process.
-        assembler_("the assembler", [&arch](absl::string_view text) { return AssembleAmdgcn(std::string(text), arch); }) {
-  }
+        assembler_("the assembler",
+                   [&arch](absl::string_view text) { return AssembleAmdgcn(std::string(text), arch); }) {}
 
   const TargetInfo& Info() const override { return info_; }
   const TargetOps& Ops() const override { return ops_; }
@@ -110,5 +111,7 @@ std::unique_ptr<Target> MakeTarget(absl::string_view name, const TargetConfig& c
   }
   return nullptr;
 }
+
+void RegisterPasses() { registerTritondAmdPasses(); }
 
 }  // namespace tritond::compiler::amd

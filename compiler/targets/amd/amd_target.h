@@ -14,6 +14,8 @@ namespace tritond::compiler::amd {
 std::vector<std::string> TargetNames();
 // Null when `name` is none of them.
 std::unique_ptr<Target> MakeTarget(absl::string_view name, const TargetConfig& config);
+// The family's own, passes.td.
+void RegisterPasses();
 
 }  // namespace tritond::compiler::amd
 

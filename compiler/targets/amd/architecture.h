@@ -18,12 +18,12 @@ struct Architecture {
   const char* name;  // as LLVM and upstream have it
   int lanes;         // of a wave
   int64_t max_shared_bytes;
-  uint32_t machine;     // in the e_flags of its ELF files
-  int isa_version;      // as the device libraries count it
+  uint32_t machine;      // in the e_flags of its ELF files
+  int isa_version;       // as the device libraries count it
   const char* features;  // of LLVM's, beside those that the processor has anyway
   MatrixUnit matrix;
   NarrowFloats narrow_floats;
-  bool has_row_xor;    // DPP: any exchange of lanes by xor within 16, and with the other 16 (v_permlanex16)
+  bool has_row_xor;     // DPP: any exchange of lanes by xor within 16, and with the other 16 (v_permlanex16)
   bool adds_bf16_pair;  // global_atomic_pk_add_bf16
   bool adds_f16_pair;   // global_atomic_pk_add_f16
 };

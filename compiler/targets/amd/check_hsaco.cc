@@ -42,7 +42,8 @@ absl::Status CheckHsaco(absl::string_view hsaco, const Architecture& arch, absl:
       return absl::InternalError(absl::StrCat("the code object leaves ", symbol.name, " open"));
     described |= symbol.name == descriptor && symbol.defined;
   }
-  if (!described) return absl::InternalError(absl::StrCat("the code object has no descriptor of kernel '", kernel, "'"));
+  if (!described)
+    return absl::InternalError(absl::StrCat("the code object has no descriptor of kernel '", kernel, "'"));
   return image->RequireFunction(kernel);
 }
 

@@ -70,9 +70,9 @@ void AmdOps::Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value conditio
                          << "' is something else in this module";
     return;
   }
-  const std::string text = (site.file + ":" + llvm::Twine(site.line) + ": " + site.function + ": assertion failed: " +
-                            site.message + "\n")
-                               .str();
+  const std::string text =
+      (site.file + ":" + llvm::Twine(site.line) + ": " + site.function + ": assertion failed: " + site.message + "\n")
+          .str();
   LLVM::CallOp::create(b, loc, func, mlir::ValueRange{condition, EmitString(b, loc, WithoutConversions(text))});
 }
 

@@ -102,7 +102,8 @@ llvm::SmallVector<Stores> FindStores(llvm::BasicBlock& block) {
 // All at the last one's place: what they store is known there.
 void ExpandStores(const Stores& stores) {
   llvm::IntrinsicInst* last = stores.calls.back();
-  llvm::Instruction* end = llvm::SplitBlockAndInsertIfThen(stores.condition, last->getIterator(), /*Unreachable=*/false);
+  llvm::Instruction* end =
+      llvm::SplitBlockAndInsertIfThen(stores.condition, last->getIterator(), /*Unreachable=*/false);
   llvm::IRBuilder<> b(end);
   for (llvm::IntrinsicInst* call : stores.calls) {
     b.SetCurrentDebugLocation(call->getDebugLoc());

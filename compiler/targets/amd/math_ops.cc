@@ -114,8 +114,7 @@ mlir::FailureOr<Value> AmdOps::Math(mlir::OpBuilder& b, mlir::Location loc, llvm
   if (op == "tt.precise_divf" || (op == "arith.divf" && type.isF64()))
     return LLVM::FDivOp::create(b, loc, args[0], args[1]).getResult();
   // What may be 2.5 ulp off is marked by the flag, which optimize.cc reads.
-  if (op == "arith.divf")
-    return LLVM::FDivOp::create(b, loc, args[0], args[1], LLVM::FastmathFlags::arcp).getResult();
+  if (op == "arith.divf") return LLVM::FDivOp::create(b, loc, args[0], args[1], LLVM::FastmathFlags::arcp).getResult();
   const std::string name = NameOf(op);
   if (name.empty()) return mlir::emitError(loc) << "no function " << op << " of " << type << " on " << arch_.name;
   if (Value value = EmitDirect(b, loc, name, args)) return value;

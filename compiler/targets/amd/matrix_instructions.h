@@ -14,12 +14,12 @@ namespace tritond::compiler::amd {
 
 // What an intrinsic takes beside the operands and the sums.
 enum class MatrixCall {
-  kMfma,        // three constants that permute blocks
-  kPlain,       // nothing
-  kSigned,      // before each operand whether it is signed; whether sums saturate
-  kModifiers,   // before each operand and the sums what to negate; whether operands stay in a cache
+  kMfma,         // three constants that permute blocks
+  kPlain,        // nothing
+  kSigned,       // before each operand whether it is signed; whether sums saturate
+  kModifiers,    // before each operand and the sums what to negate; whether operands stay in a cache
   kSumModifier,  // as above, of the sums alone
-  kSignedKept,  // kSigned, and whether operands stay in a cache
+  kSignedKept,   // kSigned, and whether operands stay in a cache
 };
 
 struct MatrixRow {

@@ -5,8 +5,8 @@
 //   w >= n: w / n instructions follow each other, each on n neighbouring registers;
 //   w < n:  one instruction takes runs of w registers, which lie w g apart along K.
 //
-// Either way K is permuted, in both operands alike. A transposed result is the product of the transposed operands, which
-// change places: a row of a is to the hardware what a column of b is.
+// Either way K is permuted, in both operands alike. A transposed result is the product of the transposed operands,
+// which change places: a row of a is to the hardware what a column of b is.
 #include "compiler/ir/encodings.h"
 #include "compiler/targets/amd/amd_ops.h"
 #include "compiler/targets/amd/matrix_instructions.h"
@@ -172,7 +172,8 @@ mlir::FailureOr<llvm::SmallVector<Value>> AmdOps::MultiplyMatrices(mlir::OpBuild
   mlir::Type y_type = instruction.float_b ? mlir::Type(instruction.float_b) : b.getI8Type();
   const size_t count = a_elements.size();
   const amd::MatrixRow* row = amd::FindMatrixRow(arch_, instruction.m, x_type, y_type, count);
-  if (!row) return mlir::emitError(loc) << arch_.name << " has no matrix instruction for " << x_type << " and " << y_type;
+  if (!row)
+    return mlir::emitError(loc) << arch_.name << " has no matrix instruction for " << x_type << " and " << y_type;
   mlir::ValueRange x = a_elements, y = b_elements;
   if (instruction.c[1].first == 0) {  // transposed
     std::swap(x, y);

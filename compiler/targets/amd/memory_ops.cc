@@ -72,13 +72,13 @@ llvm::SmallVector<mlir::Value> AmdOps::Load(mlir::OpBuilder& b, mlir::Location l
                                 IsNonTemporal(access));
   };
   if (!access.predicate) return FromWords(b, loc, access, words, plain());
-  mlir::Value other = others.empty() ? mlir::Value(LLVM::PoisonOp::create(b, loc, words.words))
-                                     : ToWords(b, loc, words, others);
+  mlir::Value other =
+      others.empty() ? mlir::Value(LLVM::PoisonOp::create(b, loc, words.words)) : ToWords(b, loc, words, others);
   if (access.is_volatile)
     return FromWords(b, loc, access, words, amd::EmitGuarded(b, loc, access.predicate, other, plain));
   mlir::Value mask = Splat(b, loc, access.predicate, words.count);
-  auto load = LLVM::MaskedLoadOp::create(b, loc, words.words, access.ptr, mask, other, words.bytes,
-                                         IsNonTemporal(access));
+  auto load =
+      LLVM::MaskedLoadOp::create(b, loc, words.words, access.ptr, mask, other, words.bytes, IsNonTemporal(access));
   return FromWords(b, loc, access, words, load);
 }
 
@@ -94,8 +94,7 @@ void AmdOps::Store(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& a
   } else if (access.is_volatile || IsNonTemporal(access)) {
     amd::EmitGuarded(b, loc, access.predicate, nullptr, plain);
   } else {
-    LLVM::MaskedStoreOp::create(b, loc, packed, access.ptr, Splat(b, loc, access.predicate, words.count),
-                                words.bytes);
+    LLVM::MaskedStoreOp::create(b, loc, packed, access.ptr, Splat(b, loc, access.predicate, words.count), words.bytes);
   }
 }
 

@@ -38,9 +38,9 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
   llvm::TargetOptions llvm_options;
   llvm_options.AllowFPOpFusion = options.enable_fp_fusion ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
   llvm_options.MCOptions.AsmVerbose = false;
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, processor.cpu, processor.features, llvm_options, llvm::Reloc::PIC_,
-                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, processor.cpu, processor.features,
+                                                                          llvm_options, llvm::Reloc::PIC_, std::nullopt,
+                                                                          llvm::CodeGenOptLevel::Aggressive));
 }
 
 }  // namespace tritond::compiler::amd

@@ -106,7 +106,7 @@ class HostTarget final : public Target {
 
 std::vector<std::string> TargetNames() { return {"host", "host:64"}; }
 
-std::unique_ptr<Target> MakeTarget(absl::string_view name) {
+std::unique_ptr<Target> MakeTarget(absl::string_view name, const TargetConfig&) {
   if (name == "host") return std::make_unique<HostTarget>("host", 32);
   if (name == "host:64") return std::make_unique<HostTarget>("host:64", 64);
   return nullptr;

@@ -15,7 +15,7 @@ namespace tritond::compiler::host {
 
 std::vector<std::string> TargetNames();
 // Null when `name` is none of them. Needs no tools.
-std::unique_ptr<Target> MakeTarget(absl::string_view name);
+std::unique_ptr<Target> MakeTarget(absl::string_view name, const TargetConfig& config = {});
 
 }  // namespace tritond::compiler::host
 

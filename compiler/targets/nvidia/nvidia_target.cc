@@ -10,6 +10,7 @@
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/own_options.h"
+#include "compiler/targets/nvidia/passes.h"
 #include "compiler/targets/nvidia/pipeline.h"
 #include "compiler/targets/nvidia/toolchain.h"
 #include "compiler/targets/nvidia/warp_group_dots.h"
@@ -148,5 +149,9 @@ std::unique_ptr<Target> MakeTarget(absl::string_view name, const TargetConfig& c
   }
   return nullptr;
 }
+
+void RegisterPasses() { registerTritondNvidiaPasses(); }
+
+void RegisterDialects(mlir::DialectRegistry& registry) { registry.insert<ttng::TTNGDialect>(); }
 
 }  // namespace tritond::compiler::nvidia

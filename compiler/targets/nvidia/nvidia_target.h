@@ -15,6 +15,9 @@ namespace tritond::compiler::nvidia {
 std::vector<std::string> TargetNames();
 // Null when `name` is none of them. Cheap: tools are searched when they are first needed.
 std::unique_ptr<Target> MakeTarget(absl::string_view name, const TargetConfig& config);
+// The family's own, passes.td and ttng_ops.td.
+void RegisterPasses();
+void RegisterDialects(mlir::DialectRegistry& registry);
 
 }  // namespace tritond::compiler::nvidia
 
