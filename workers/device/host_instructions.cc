@@ -62,6 +62,19 @@ class HostProgram::Registers final : public emulated::Machine {
   emulated::AsynchronousProducts& ProductsOf(int thread) override {
     return program_.warps_[thread / program_.launch_.warp_size].products;
   }
+  void StartCopy(int thread, const TritondHostSite* site, uint64_t to, uint64_t from, uint32_t bytes, uint32_t read,
+                 emulated::Fault* fault) override {
+    const Copy copy = {site, PointerTo(to), reinterpret_cast<const char*>(from), bytes, read};
+    *fault = program_.shared_.Access(thread, site, copy.to, bytes, SharedMemory::kCopied);
+    if (!*fault && to % 4 != 0) *fault = absl::StrCat("misaligned address: ", bytes, " bytes at 0x", absl::Hex(to));
+    if (!*fault && read > 0) AccessGlobal(site, from, read, TRITOND_HOST_READ, fault);
+    if (!*fault) program_.Start(program_.threads_[thread], copy);
+  }
+  void CommitCopies(int thread) override { Commit(program_.threads_[thread]); }
+  void WaitForCopies(int thread, uint32_t pending, emulated::Fault* fault) override {
+    *fault = program_.Finish(program_.threads_[thread], pending);
+  }
+  bool& HasSignalled(int thread) override { return program_.threads_[thread].has_signalled; }
   void Print(absl::string_view text) override { program_.Print(text); }
 
  private:
@@ -194,6 +207,7 @@ void HostProgram::Execute(const TritondHostSite* site, const char* name, const u
   if (instruction == nullptr) return Suspend();
   if (instruction->is_barrier) return ArriveAt(*instruction, site, name, in);
   const emulated::Lane lane = {current_, in, out};
+  if (instruction->order_slot >= 0) return Gather(*instruction, site, name, lane);
   if (!instruction->is_collective) {
     if (!MayExecute(*instruction, site, name, {&lane, 1})) return Suspend();
     if (instruction->is_poll && (out[0] & 1) == 0) return Poll(site);
@@ -207,6 +221,65 @@ void HostProgram::Execute(const TritondHostSite* site, const char* name, const u
   const bool is_last = Meet(*meeting, Wait::kInstruction, site);
   threads_[current_].instruction = nullptr;
   if (is_last && !MayExecuteTogether(*instruction, site, name, *meeting)) Suspend();
+}
+
+void HostProgram::Gather(const emulated::Instruction& instruction, const TritondHostSite* site, const char* name,
+                         const emulated::Lane& lane) {
+  if (!MaySettle()) return Suspend();
+  Warp& warp = CurrentWarp();
+  Thread& thread = threads_[current_];
+  warp.lanes[current_ - warp.meeting.first] = lane;
+  thread.wait = Wait::kOthersOfWarp;
+  thread.site = site;
+  thread.instruction = name;
+  thread.order = lane.in[instruction.order_slot];
+  if (++warp.gathered < warp.meeting.count || !HasGathered(warp)) return Suspend();
+  // It queues with the others, whether or not it is the first one of them, which is the current thread now.
+  RunGathered(warp);
+  thread.fiber->Suspend();
+}
+
+// Whether all lanes have come to one call.
+bool HostProgram::HasGathered(const Warp& warp) const {
+  const uint64_t order = threads_[warp.meeting.first].order;
+  for (int i = warp.meeting.first; i < warp.meeting.first + warp.meeting.count; ++i)
+    if (threads_[i].order != order) return false;
+  return true;
+}
+
+bool HostProgram::RunGathered(Warp& warp) {
+  const int first = warp.meeting.first;
+  const Thread* earliest = nullptr;
+  for (int i = first; i < first + warp.meeting.count; ++i)
+    if (threads_[i].wait == Wait::kOthersOfWarp && (!earliest || threads_[i].order < earliest->order))
+      earliest = &threads_[i];
+  const uint64_t order = earliest->order;
+  std::vector<emulated::Lane> lanes(warp.meeting.count);
+  for (int i = 0; i < warp.meeting.count; ++i) {
+    lanes[i].thread = first + i;
+    if (threads_[first + i].wait == Wait::kOthersOfWarp && threads_[first + i].order == order) lanes[i] = warp.lanes[i];
+  }
+  current_ = earliest->index;
+  polls_ = 0;
+  const char* const name = earliest->instruction;
+  const TritondHostSite* const site = earliest->site;
+  const emulated::Instruction* instruction = InstructionNamed(name);
+  if (instruction == nullptr || !MayExecute(*instruction, site, name, lanes)) return false;
+  for (int i = 0; i < warp.meeting.count; ++i) {
+    if (lanes[i].in == nullptr) continue;
+    threads_[first + i].wait = Wait::kNothing;
+    threads_[first + i].instruction = nullptr;
+    --warp.gathered;
+    ready_[(ready_begin_ + ready_count_) % ready_.size()] = first + i;
+    ++ready_count_;
+  }
+  return true;
+}
+
+bool HostProgram::RunAnyGathered() {
+  for (Warp& warp : warps_)
+    if (warp.gathered > 0 && RunGathered(warp)) return true;
+  return false;
 }
 
 }  // namespace tritond::workers

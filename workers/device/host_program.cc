@@ -21,7 +21,8 @@ const char* HostProgram::WaitText(Wait wait) {
                                        "a barrier of its warp",
                                        "a shuffle",
                                        "an instruction of its warp",
-                                       "a barrier of some threads"};
+                                       "a barrier of some threads",
+                                       "an instruction of its warp"};
   return kTexts[static_cast<int>(wait)];
 }
 
@@ -98,6 +99,8 @@ void HostProgram::RunProgram(uint64_t program) {
   for (Warp& warp : warps_) {
     warp.products.Clear();
     warp.partial.clear();
+    std::fill(warp.lanes.begin(), warp.lanes.end(), emulated::Lane());
+    warp.gathered = 0;
   }
   copies_.Clear();
   barriers_.clear();
@@ -109,15 +112,17 @@ void HostProgram::RunProgram(uint64_t program) {
     thread.copies.clear();
     thread.groups.clear();
     thread.uncommitted = 0;
+    thread.has_signalled = false;
     ready_[thread.index] = thread.index;
   }
-  while (ready_count_ > 0) {
+  while (ready_count_ > 0 || RunAnyGathered()) {
     current_ = ready_[ready_begin_];
     ready_begin_ = ready_begin_ + 1 == ready_.size() ? 0 : ready_begin_ + 1;
     --ready_count_;
     threads_[current_].fiber->Resume();
     if (launch_.has_failed.load(std::memory_order_relaxed)) return;
   }
+  if (launch_.has_failed.load(std::memory_order_relaxed)) return;
   if (ended_ < launch_.threads) Complain(absl::StatusCode::kInvalidArgument, Deadlock());
 }
 
@@ -159,31 +164,45 @@ void HostProgram::AsyncCopy(const TritondHostSite* site, void* to, const void* f
   if (bytes == 0) return;
   const Copy copy = {site, static_cast<char*>(to), static_cast<const char*>(from), bytes, read};
   if (!MayGoOn() || !MayCopy(copy)) Suspend();
-  std::memset(to, kInFlight, bytes);
-  threads_[current_].copies.push_back(copy);
-  ++threads_[current_].uncommitted;
+  Start(threads_[current_], copy);
 }
 
-void HostProgram::AsyncCommit() {
-  Thread& thread = threads_[current_];
+void HostProgram::AsyncCommit() { Commit(threads_[current_]); }
+
+void HostProgram::AsyncWait(const TritondHostSite* site, uint32_t num) {
+  if (!MayGoOn() || !MayFinish(num)) Suspend();
+}
+
+bool HostProgram::MayFinish(uint32_t num) {
+  const auto wrong = Finish(threads_[current_], num);
+  return !wrong.has_value() || Complain(absl::StatusCode::kInvalidArgument, *wrong);
+}
+
+void HostProgram::Start(Thread& thread, const Copy& copy) {
+  std::memset(copy.to, kInFlight, copy.bytes);
+  thread.copies.push_back(copy);
+  ++thread.uncommitted;
+}
+
+void HostProgram::Commit(Thread& thread) {
   thread.groups.push_back(thread.uncommitted);
   thread.uncommitted = 0;
 }
 
-void HostProgram::AsyncWait(const TritondHostSite* site, uint32_t num) {
-  if (!MayGoOn()) Suspend();
-  Thread& thread = threads_[current_];
-  while (thread.groups.size() > num) {
+absl::optional<std::string> HostProgram::Finish(Thread& thread, uint32_t pending) {
+  while (thread.groups.size() > pending) {
     for (size_t left = thread.groups.front(); left > 0; --left) {
       const Copy& copy = thread.copies.front();
       // Other threads see these bytes only from here on.
-      if (!MayAccess(copy.site, copy.to, copy.bytes, SharedMemory::kCopied)) Suspend();
+      auto wrong = shared_.Access(thread.index, copy.site, copy.to, copy.bytes, SharedMemory::kCopied);
+      if (wrong.has_value()) return wrong;
       std::memcpy(copy.to, copy.from, copy.read);
       std::memset(copy.to + copy.read, 0, copy.bytes - copy.read);
       thread.copies.pop_front();
     }
     thread.groups.pop_front();
   }
+  return absl::nullopt;
 }
 
 void HostProgram::Print(absl::string_view text) { (*launch_.print)(text); }

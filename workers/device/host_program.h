@@ -82,7 +82,7 @@ class HostProgram final {
   void Execute(const TritondHostSite* site, const char* name, const uint64_t* in, uint64_t* out);
 
  private:
-  enum class Wait { kNothing, kBarrier, kWarpBarrier, kShuffle, kInstruction, kPartBarrier };
+  enum class Wait { kNothing, kBarrier, kWarpBarrier, kShuffle, kInstruction, kPartBarrier, kOthersOfWarp };
   class Registers;  // what instructions see of the program
 
   struct Copy {
@@ -99,6 +99,8 @@ class HostProgram final {
     Wait wait = Wait::kNothing;
     const TritondHostSite* site = nullptr;  // where it waits
     const char* instruction = nullptr;      // that it waits at
+    uint64_t order = 0;                     // of that instruction in the code, when it waits for kOthersOfWarp
+    bool has_signalled = false;             // the first half of a split barrier
     bool has_ended = false;
     std::deque<Copy> copies;    // in flight
     std::deque<size_t> groups;  // how many of these each group has
@@ -128,6 +130,7 @@ class HostProgram final {
     int turn = 0;
     std::vector<emulated::Lane> lanes;    // of the instruction that they meet at
     std::map<uint64_t, Meeting> partial;  // of some lanes, by their mask
+    int gathered = 0;                     // lanes that wait for kOthersOfWarp
     emulated::AsynchronousProducts products;
   };
 
@@ -142,6 +145,10 @@ class HostProgram final {
   bool MayAccess(const TritondHostSite* site, const void* address, uint64_t bytes, uint32_t kind);
   bool IsAligned(const TritondHostSite* site, const void* address, uint64_t bytes);
   bool MayCopy(const Copy& copy);
+  bool MayFinish(uint32_t num);
+  static void Commit(Thread& thread);
+  void Start(Thread& thread, const Copy& copy);
+  absl::optional<std::string> Finish(Thread& thread, uint32_t pending);  // what is wrong, if anything
   bool MayShuffle(const TritondHostSite* site, uint32_t lane, int lanes);
   bool MayMeet(const Meeting& meeting, Wait wait, const TritondHostSite* site);
   std::unique_ptr<emulated::Machine> MakeRegisters();
@@ -159,6 +166,15 @@ class HostProgram final {
   // Where the lanes that take part meet; null when this one is not among those that it names.
   Meeting* MeetingFor(const emulated::Instruction& instruction, const TritondHostSite* site, const char* name,
                       const uint64_t* in);
+  // The same for an instruction that control flow may keep lanes away from. A lane waits until all others of its warp
+  // have come to the call, or until nobody can go on.
+  void Gather(const emulated::Instruction& instruction, const TritondHostSite* site, const char* name,
+              const emulated::Lane& lane);
+  bool HasGathered(const Warp& warp) const;
+  // The lanes of the earliest call that lanes of `warp` wait at execute it, without those that wait elsewhere.
+  bool RunGathered(Warp& warp);
+  // Whether some could go on so, when no thread can.
+  bool RunAnyGathered();
   bool Complain(absl::StatusCode code, absl::string_view what);  // false
   // Waits for the others of `meeting`; true in the thread that came last.
   bool Meet(Meeting& meeting, Wait wait, const TritondHostSite* site);

@@ -18,7 +18,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
+#include "compiler/targets/emulated/any_device.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace tritond::compiler::emulated {
@@ -206,24 +206,7 @@ llvm::CallInst* PtxFunction::CallRuntime(RuntimeFunction function, llvm::ArrayRe
 
 std::vector<llvm::Value*> PtxFunction::Execute(const std::string& name, llvm::ArrayRef<llvm::Value*> in,
                                                size_t results) {
-  llvm::BasicBlock& entry = function_->getEntryBlock();
-  llvm::IRBuilder<> slots(&entry, entry.begin());
-  llvm::Type* i64 = b_.getInt64Ty();
-  llvm::Value* inputs = slots.CreateAlloca(i64, slots.getInt32(std::max<size_t>(in.size(), 1)));
-  llvm::Value* outputs = slots.CreateAlloca(i64, slots.getInt32(std::max<size_t>(results, 1)));
-  for (size_t i = 0; i < in.size(); ++i) b_.CreateStore(in[i], b_.CreateConstGEP1_64(i64, inputs, i));
-  // Dots become slashes: the assembler refuses text that could spell some directives, ".rep" among them.
-  const std::string spelled = absl::StrReplaceAll(name, {{".", "/"}});
-  const std::string global = "tritond.name." + spelled;
-  llvm::GlobalVariable* text = module_.getGlobalVariable(global, /*AllowInternal=*/true);
-  if (!text) {
-    llvm::Constant* value = llvm::ConstantDataArray::getString(module_.getContext(), spelled);
-    text = new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value, global);
-  }
-  CallRuntime(RuntimeFunction::kExecute, {Site(), text, inputs, outputs});
-  std::vector<llvm::Value*> values;
-  for (size_t i = 0; i < results; ++i) values.push_back(b_.CreateLoad(i64, b_.CreateConstGEP1_64(i64, outputs, i)));
-  return values;
+  return EmitExecute(b_, Site(), name, in, results);
 }
 
 absl::Status PtxFunction::EmitPredicated(const PtxStatement& statement) {
