@@ -9,15 +9,22 @@
 #include <set>
 #include <sstream>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "tests/conformance/outcome_table.h"
 #include "tests/conformance/run_kernel.h"
 
 namespace tritond::conformance {
 namespace {
 
-constexpr char kUpstream[] = "upstream";
-constexpr char kEmulatedForUpstream[] = "emulated:cuda:90";
+// What Triton's own compiler has made of the kernels for these (upstream_llir.py) runs on the emulated devices too: it
+// models the machines, and not what our compiler makes of them.
+constexpr char kUpstream[] = "upstream:";
+constexpr const char* kUpstreamTargets[] = {"cuda:90",    "hip:gfx90a",  "hip:gfx942",
+                                            "hip:gfx950", "hip:gfx1100", "hip:gfx1201"};
 
 class Corpus : public testing::TestWithParam<std::string> {
  protected:
@@ -38,9 +45,11 @@ class Corpus : public testing::TestWithParam<std::string> {
     }
   }
 
-  // Runs the kernel as it was compiled upstream, on every kind of device.
+  // Runs the kernel on every kind of device; on some as upstream has compiled it.
   void Launch(const std::string& name, workers::Grid grid, const std::vector<Parameter>& parameters) {
-    if (GetParam() == kUpstream) return LaunchUpstreams(name, grid, parameters);
+    absl::string_view upstream = GetParam();
+    if (absl::ConsumePrefix(&upstream, kUpstream))
+      return LaunchUpstreams(std::string(upstream), name, grid, parameters);
     CorpusKernel kernel = ReadCorpusKernel(name);
     if (kernel.ir.empty()) GTEST_SKIP() << "../shared/corpus is not there";
     launched_.push_back(name);
@@ -50,18 +59,20 @@ class Corpus : public testing::TestWithParam<std::string> {
   }
 
  private:
-  // What Triton's own compiler has made of the kernel for cuda:90 (upstream_llir.py), on the emulated device: it models
-  // the machine, and not what our compiler makes of it.
-  void LaunchUpstreams(const std::string& name, workers::Grid grid, const std::vector<Parameter>& parameters) {
-    std::ifstream file("build/upstream/kernels/" + name + ".ll");
+  void LaunchUpstreams(const std::string& target, const std::string& name, workers::Grid grid,
+                       const std::vector<Parameter>& parameters) {
+    const std::string folder = "build/upstream/kernels/" + absl::StrReplaceAll(target, {{":", "_"}});
+    std::ifstream file(folder + "/" + name + ".ll");
     std::string first;
-    if (!std::getline(file, first)) GTEST_SKIP() << "no build/upstream/kernels: tests/conformance/upstream_llir.py";
+    if (!std::getline(file, first))
+      GTEST_SKIP() << "no " << folder << "/" << name
+                   << ".ll (tests/conformance/upstream_llir.py makes it, unless upstream "
+                   << "rejects the kernel)";
     std::ostringstream text;
     text << file.rdbuf();
     const std::vector<std::string> numbers = absl::StrSplit(first, ' ');
     const LlirKernel kernel = {text.str(), std::stoi(numbers.at(1)), std::stoi(numbers.at(3))};
-    const Machine machine = {std::string("lenient ") + kEmulatedForUpstream, kEmulatedForUpstream,
-                             std::stoi(numbers.at(2))};
+    const Machine machine = {"lenient emulated:" + target, "emulated:" + target, std::stoi(numbers.at(2))};
     absl::Status status = RunLlir(machine, kernel, grid, parameters);
     ASSERT_TRUE(status.ok()) << name << ": " << status;
   }
@@ -89,7 +100,9 @@ std::vector<std::string> Devices() {
   std::vector<std::string> devices;
   for (const Machine& machine : Machines({4}))
     if (std::find(devices.begin(), devices.end(), machine.device) == devices.end()) devices.push_back(machine.device);
-  if (std::find(devices.begin(), devices.end(), kEmulatedForUpstream) != devices.end()) devices.push_back(kUpstream);
+  // In one of the runs.
+  if (std::find(devices.begin(), devices.end(), "host") != devices.end())
+    for (const char* target : kUpstreamTargets) devices.push_back(absl::StrCat(kUpstream, target));
   return devices;
 }
 INSTANTIATE_TEST_SUITE_P(Devices, Corpus, testing::ValuesIn(Devices()), [](const auto& info) {

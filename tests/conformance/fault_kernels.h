@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small kernels that between them use every kind of instruction that lowering for NVIDIA emits, and some that other
-// compilers emit.
+// Small kernels that between them use every kind of instruction that lowering emits, and some that other compilers
+// emit.
 #ifndef TESTS_CONFORMANCE_FAULT_KERNELS_H_
 #define TESTS_CONFORMANCE_FAULT_KERNELS_H_
 
@@ -18,7 +18,8 @@ struct FaultKernel {
   std::string options;
   std::vector<Array> arrays;  // the parameters, the last one written
   double tolerance = 0;
-  // Not of Triton IR, but written as LLVM IR: `ir` is empty then, and the result is `expected`.
+  int num_warps = 4;
+  // Instead of `ir`: LLVM IR, and what it is to write.
   LlirKernel llir = {};
   Array expected = {};
 };
@@ -27,6 +28,10 @@ struct FaultKernel {
 std::vector<FaultKernel> FaultKernels();
 // handwritten_kernels.cc: what our compiler does not emit.
 std::vector<FaultKernel> HandwrittenKernels();
+// Those of LLVM IR for AMD's.
+std::vector<FaultKernel> AmdFaultKernels();
+// Those of Triton IR that every target takes.
+std::vector<FaultKernel> TritonFaultKernels(const std::string& target);
 
 }  // namespace tritond::conformance
 
