@@ -152,8 +152,9 @@ TEST(Hip, LoadsAreARoundAhead) {
   const CompileResult result = Compile(MatmulOf(kDot), "gfx942");
   ASSERT_TRUE(result.status.ok()) << result.status;
   const std::string& text = result.artifacts[0].bytes;
-  const size_t loop = text.find("v_mfma");
-  EXPECT_NE(text.rfind("global_load_dwordx4", loop), std::string::npos);
+  const size_t barrier = text.find("s_barrier"), ahead = text.find("global_load_dwordx", barrier);
+  EXPECT_LT(ahead, text.find("ds_write", barrier));
+  EXPECT_LT(ahead, text.find("v_mfma"));
   EXPECT_NE(text.find("ds_read_b128"), std::string::npos);
 }
 

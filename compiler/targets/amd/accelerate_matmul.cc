@@ -146,9 +146,10 @@ class AcceleratedDot final {
 
   Value Operand(Value value, unsigned index, ttg::DistributedEncoding parent, unsigned width, mlir::Type element) {
     if (auto convert = value.getDefiningOp<ttg::ConvertLayoutOp>()) value = convert.getSrc();
-    if (ElementOf(value) != element)
-      value = tt::FpToFpOp::create(b_, dot_.getLoc(), TypeOf(value).clone(element), value, tt::RoundingModeAttr());
-    return Convert(value, ttg::DotOperandEncodingAttr::get(dot_.getContext(), index, parent, width));
+    value = Convert(value, ttg::DotOperandEncodingAttr::get(dot_.getContext(), index, parent, width));
+    if (ElementOf(value) == element) return value;
+    // Behind the conversion, which then moves half as much through shared memory.
+    return tt::FpToFpOp::create(b_, dot_.getLoc(), TypeOf(value).clone(element), value, tt::RoundingModeAttr());
   }
 
   tt::DotOp dot_;

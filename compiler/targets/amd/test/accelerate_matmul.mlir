@@ -59,7 +59,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // 8-bit floats of a format that the GPU has no instructions for become f16.
 // CHECK-LABEL: @ocp
-//  GFX942: tt.fp_to_fp {{.*}} -> tensor<64x32xf16, #blocked>
+//  GFX942: tt.fp_to_fp {{.*}} -> tensor<64x32xf16, #ttg.dot_op
 //  GFX942: tt.dot {{.*}} tensor<64x32xf16
 // GFX1100: tt.dot {{.*}} tensor<64x32xf16
 // GFX1201-NOT: tt.fp_to_fp
