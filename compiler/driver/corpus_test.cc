@@ -65,7 +65,7 @@ TEST_P(CorpusTest, EveryKernelCompiles) {
     request.options = OptionsOf(path);
     request.options.erase("warp_size");  // of the GPU that the options were written for, as is the size of blocks
     if (request.options.contains("num_warps"))
-      request.options["num_warps"] = std::min<int64_t>(request.options["num_warps"], most_warps);
+      request.options["num_warps"] = std::min(request.options["num_warps"].get<int64_t>(), most_warps);
     request.outputs = {has_assembler ? Stage::kBinary : Stage::kAsm};
     CompileResult result = compiler->Compile(request);
     // A device library is not there, or the kernel's blocks are made for more shared memory than this GPU has.
