@@ -50,6 +50,10 @@ void DiagnosticCollector::Add(mlir::DiagnosticSeverity severity, TextPosition wh
   out_.push_back({SeverityOf(severity), stage_, where.line, where.column, std::move(message)});
 }
 
+bool DiagnosticCollector::HasError() const {
+  return llvm::any_of(out_, [](const Diagnostic& d) { return d.severity == Diagnostic::Severity::kError; });
+}
+
 absl::Status DiagnosticCollector::FirstError(absl::StatusCode code) const {
   for (const Diagnostic& diagnostic : out_) {
     if (diagnostic.severity != Diagnostic::Severity::kError) continue;

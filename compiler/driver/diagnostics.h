@@ -21,6 +21,7 @@ class DiagnosticCollector final {
   void SetStage(Stage stage) { stage_ = stage; }
   // A complaint that did not come through MLIR.
   void Add(mlir::DiagnosticSeverity severity, TextPosition where, std::string message);
+  bool HasError() const;
   // `code` with the first error as its message, "stage ttir, line 3, column 8: …".
   absl::Status FirstError(absl::StatusCode code) const;
 

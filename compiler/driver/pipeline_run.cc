@@ -277,7 +277,8 @@ absl::Status PipelineRun::MakeLlir() {
   lowering.source_locations = request_.debug_info || tells_places;
   lowering.debug = options_.debug;
   lowering.fp_fusion = options_.enable_fp_fusion;
-  if (failed(LowerToLlvm(*module_, target_.Ops(), lowering)))
+  // A target says by a diagnostic alone that it lacks an instruction whose emission cannot fail.
+  if (failed(LowerToLlvm(*module_, target_.Ops(), lowering)) || diagnostics_->HasError())
     return diagnostics_->FirstError(absl::StatusCode::kUnimplemented);
   if (request_.debug_info || tells_places) {
     // Debug locations need a scope for each function.

@@ -6,6 +6,7 @@ or a newer glibc.
     tritond/bin/{tritond,triton-worker,triton-client}   stripped; they find ../lib by $ORIGIN
     tritond/lib/*.so*                                    everything but glibc, which the machine brings
     tritond/cuda/…                                       NVIDIA's device library, where the build has it
+    tritond/amdgcn/bitcode/…                             AMD's device libraries and their licence, where Debian's package is installed
 
 The tarball is unpacked into a folder of its own and its programs are run there with an empty environment before this
 says that it is done.
@@ -22,6 +23,9 @@ import tempfile
 PROGRAMS = ("tritond", "triton-worker", "triton-client")
 GLIBC = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|anl|nsl|mvec|BrokenLocale)\.so\..*)$")
 LIMIT_MIB = 45
+AMD_DEVICE_LIBRARIES = [pathlib.Path(path) for path in (
+    "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ocml.bc", "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ockl.bc",
+    "/usr/share/doc/rocm-device-libs/copyright")]
 
 
 def run(*command, **kwargs):
@@ -61,6 +65,10 @@ def assemble(build, top):
         target = top / "cuda/nvvm/libdevice"
         target.mkdir(parents=True)
         shutil.copy(device_library, target)
+    if all(path.exists() for path in AMD_DEVICE_LIBRARIES):
+        (top / "amdgcn/bitcode").mkdir(parents=True)
+        for path in AMD_DEVICE_LIBRARIES:
+            shutil.copy(path, top / "amdgcn/bitcode")
 
 
 def pack(top, tarball):

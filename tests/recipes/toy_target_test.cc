@@ -84,6 +84,21 @@ TEST(ToyTarget, CompilesAKernel) {
   EXPECT_EQ(result.metadata["toy_gears"], 4);
 }
 
+TEST(ToyTarget, SaysWhatItLacks) {
+  const CompileResult result = CompileForToy(R"(module {
+  tt.func public @index(%p: !tt.ptr<i32>) {
+    %i = tt.get_program_id x : i32
+    tt.store %p, %i : !tt.ptr<i32>
+    tt.return
+  }
+}
+)",
+                                             {});
+  EXPECT_EQ(result.status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(result.status.message()), HasSubstr("stage llir, line 3, column 10: "));
+  EXPECT_THAT(std::string(result.status.message()), HasSubstr("program index"));
+}
+
 TEST(ToyTarget, HasAnOptionOfItsOwnWithARange) {
   for (const nlohmann::json& gears : {nlohmann::json(0), nlohmann::json(6), nlohmann::json("4")})
     EXPECT_EQ(

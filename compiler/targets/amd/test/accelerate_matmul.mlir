@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --amd-accelerate-matmul=arch=gfx942 | FileCheck %s --check-prefixes=CHECK,GFX942
-// RUN: triton-opt %s -split-input-file --amd-accelerate-matmul=arch=gfx1100 | FileCheck %s --check-prefixes=CHECK,GFX1100
-// RUN: triton-opt %s -split-input-file --amd-accelerate-matmul=arch=gfx1201 | FileCheck %s --check-prefixes=CHECK,GFX1201
-// RUN: triton-opt %s -split-input-file --amd-accelerate-matmul=arch=gfx1030 | FileCheck %s --check-prefixes=CHECK,GFX1030
+// RUN: sed -f %S/Inputs/wave32.sed %s | triton-opt -split-input-file --amd-accelerate-matmul=arch=gfx1100 | FileCheck %s --check-prefixes=CHECK,GFX1100
+// RUN: sed -f %S/Inputs/wave32.sed %s | triton-opt -split-input-file --amd-accelerate-matmul=arch=gfx1201 | FileCheck %s --check-prefixes=CHECK,GFX1201
+// RUN: sed -f %S/Inputs/wave32.sed %s | triton-opt -split-input-file --amd-accelerate-matmul=arch=gfx1030 | FileCheck %s --check-prefixes=CHECK,GFX1030
 
 // Operands come from before their conversion, 16 bytes of a row or column to a lane; each of the four warps holds a
 // tile. A GPU without matrix instructions keeps the dot as it is.

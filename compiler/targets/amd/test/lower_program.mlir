@@ -2,6 +2,7 @@
 // RUN: triton-opt %s -split-input-file --ttg-allocate-shared-memory --lower-to-llvm=target=hip:gfx942 | FileCheck %s
 
 // The program's place, and the size of the grid from behind the kernel's arguments.
+//       CHECK: #[[LOCAL:.*]] = #llvm.mmra_tag<"amdgpu-synchronize-as":"local">
 // CHECK-LABEL: llvm.func @program
 //       CHECK:   llvm.call_intrinsic "llvm.amdgcn.workgroup.id.y"
 //       CHECK:   %[[HIDDEN:.*]] = llvm.call_intrinsic "llvm.amdgcn.implicitarg.ptr"
@@ -10,9 +11,9 @@
 //       CHECK:   llvm.fence syncscope("workgroup") release
 //       CHECK:   llvm.call_intrinsic "llvm.amdgcn.s.barrier"
 //       CHECK:   llvm.fence syncscope("workgroup") acquire
-//       CHECK:   llvm.fence syncscope("workgroup") release {llvm.mmra = #llvm.mmra_tag<"amdgpu-synchronize-as":"local">}
+//       CHECK:   llvm.fence syncscope("workgroup") release {llvm.mmra = #[[LOCAL]]}
 //       CHECK:   llvm.call_intrinsic "llvm.amdgcn.s.barrier"
-//       CHECK:   llvm.fence syncscope("workgroup") acquire {llvm.mmra
+//       CHECK:   llvm.fence syncscope("workgroup") acquire {llvm.mmra = #[[LOCAL]]}
 module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 64 : i32} {
   tt.func public @program(%p: !tt.ptr<i32>) {
     %y = tt.get_program_id y : i32
