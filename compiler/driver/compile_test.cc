@@ -90,6 +90,17 @@ TEST(Compiler, StartsFromTtgirLlirAndAsmToo) {
   }
 }
 
+TEST(Compiler, RefusesLayoutsForOtherWarps) {
+  CompileRequest request = Request(Warm().Compile(Request(kScale, {Stage::kTtgir})).artifacts[0].bytes);
+  request.input = Stage::kTtgir;
+  for (const char* target : {"host:64", "hip:gfx942"}) {
+    request.target = target;
+    const CompileResult result = Warm().Compile(request);
+    EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(result.status.message()), HasSubstr("is for warps of 32 threads"));
+  }
+}
+
 TEST(Compiler, TwoCompilesGiveTheSameBytes) {
   EXPECT_EQ(Warm().Compile(Request(kScale)).artifacts[0].bytes,
             Compiler::Create()->Compile(Request(kScale)).artifacts[0].bytes);
@@ -206,13 +217,13 @@ TEST(Compiler, DescriptorParametersFollowTheAbiRecord) {
 
 TEST(Compiler, EchoesOptionsAndNamesTheIgnoredOnes) {
   CompileRequest request = Request(kScale);
-  request.options = {{"num_warps", 8}, {"waves_per_eu", 2}, {"maxnreg", nullptr}, {"shared", 12345}};
+  request.options = {{"num_warps", 8}, {"launch_style", 2}, {"maxnreg", nullptr}, {"shared", 12345}};
   CompileResult result = Warm().Compile(request);
   ASSERT_TRUE(result.status.ok()) << result.status;
-  EXPECT_EQ(result.metadata["waves_per_eu"], 2);
+  EXPECT_EQ(result.metadata["launch_style"], 2);
   EXPECT_EQ(result.metadata["num_warps"], 8);
   EXPECT_EQ(result.metadata["shared"], 0);
-  EXPECT_THAT(result.ignored_options, testing::Contains("waves_per_eu"));
+  EXPECT_THAT(result.ignored_options, testing::Contains("launch_style"));
   EXPECT_THAT(result.artifacts[0].bytes, HasSubstr("reqntid 256"));
 }
 

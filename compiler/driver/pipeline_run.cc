@@ -211,6 +211,10 @@ absl::Status PipelineRun::MakeTtgir() {
     if (!(*module_)->hasAttr(ttg::kNumWarpsAttr))
       return absl::InvalidArgumentError(absl::StrCat("a ttgir module needs the attribute ", ttg::kNumWarpsAttr.str()));
     options_.num_warps = ttg::NumWarps(*module_);
+    if (const int lanes = ttg::ThreadsPerWarp(*module_); lanes != target_.Info().lanes)
+      return absl::InvalidArgumentError(absl::StrCat("the ttgir module is for warps of ", lanes, " threads (",
+                                                     ttg::kThreadsPerWarpAttr.str(), "), but those of ",
+                                                     target_.Info().name, " have ", target_.Info().lanes));
     if (failed(CheckPlacements(*module_))) return diagnostics_->FirstError(absl::StatusCode::kInvalidArgument);
     return absl::OkStatus();
   }

@@ -99,6 +99,19 @@ std::vector<Machine> Machines(const std::vector<int>& num_warps) {
   return machines;
 }
 
+std::vector<Machine> MachinesOf32Lanes() {
+  static const auto* offers = new std::vector<compiler::Compiler::Offer>(compiler::Compiler::Create()->Targets());
+  const auto has_other_warps = [](const Machine& machine) {
+    for (const auto& offer : *offers)
+      for (const compiler::OptionRule& rule : offer.options)
+        if (offer.name == machine.target && rule.name == "warp_size") return rule.least != 32;
+    return false;
+  };
+  std::vector<Machine> machines = Machines({4});
+  machines.erase(std::remove_if(machines.begin(), machines.end(), has_other_warps), machines.end());
+  return machines;
+}
+
 Machine MachineFor(int turn) {
   static const auto* machines = new std::vector<Machine>(Machines({1, 2, 4, 8}));
   return (*machines)[turn % machines->size()];

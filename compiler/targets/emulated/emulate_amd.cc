@@ -118,6 +118,11 @@ class Emulation final {
       case llvm::Intrinsic::debugtrap:
         call.eraseFromParent();
         return absl::OkStatus();
+      // v_max_f32 and v_min_f32 order zeros by their signs; what llvm.maxnum makes of them is open.
+      case llvm::Intrinsic::maxnum:
+        return Rename(call, llvm::Intrinsic::maximumnum);
+      case llvm::Intrinsic::minnum:
+        return Rename(call, llvm::Intrinsic::minimumnum);
       case llvm::Intrinsic::readsteadycounter:
       case llvm::Intrinsic::readcyclecounter:
         return calls_.Replace(call, "s.memrealtime", 0);
@@ -129,6 +134,12 @@ class Emulation final {
     // Without the types that the intrinsic is overloaded for.
     if (callee->isIntrinsic()) name = llvm::Intrinsic::getBaseName(callee->getIntrinsicID()).drop_front(12);
     return ReplaceIntrinsic(call, name, order);
+  }
+
+  // Calls the intrinsic `id`, of the same type, instead.
+  static absl::Status Rename(llvm::CallInst& call, llvm::Intrinsic::ID id) {
+    call.setCalledFunction(llvm::Intrinsic::getOrInsertDeclaration(call.getModule(), id, {call.getType()}));
+    return absl::OkStatus();
   }
 
   absl::Status ReplaceIntrinsic(llvm::CallInst& call, llvm::StringRef name, unsigned order) {
