@@ -126,12 +126,16 @@ std::vector<OpRow> CastRows() {
       {"arith.scaling_extf",
        R"(%w = arith.truncf %f : $F to tensor<128xf8E5M2>
     %y = arith.scaling_extf %w, %w : tensor<128xf8E5M2>, tensor<128xf8E5M2> to $F)",
-       "f32", nullptr, "it has no lowering", "it has no lowering"},
+       "f32",
+       nullptr,
+       {{"", "it has no lowering"}}},
       {"arith.scaling_truncf",
        R"(%w = arith.truncf %f : $F to tensor<128xf8E5M2>
     %v = arith.scaling_truncf %f, %w : $F, tensor<128xf8E5M2> to tensor<128xf8E5M2>
     %y = arith.extf %v : tensor<128xf8E5M2> to $F)",
-       "f32", nullptr, "it has no lowering", "it has no lowering"},
+       "f32",
+       nullptr,
+       {{"", "it has no lowering"}}},
   };
 }
 

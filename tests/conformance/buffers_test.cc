@@ -10,14 +10,6 @@
 namespace tritond::conformance {
 namespace {
 
-// Four warps of 32 lanes: tests run on the machines that have them.
-std::vector<Machine> WarpsOf32() {
-  std::vector<Machine> machines;
-  for (const Machine& machine : Machines({4}))
-    if (machine.target != "host:64") machines.push_back(machine);
-  return machines;
-}
-
 // A kernel on in and out, M x N elements of T each, by a blocked encoding; BODY makes %y of %x. %rows, %columns and
 // %offsets are the elements' coordinates and offsets, %ins and %outs their addresses.
 constexpr char kKernel[] = R"(
@@ -78,7 +70,7 @@ std::string KernelOf(const Machine& machine, const Shape& shape, const std::stri
 // out[i] = in[from(i)]
 template <typename From>
 void ExpectMoved(const Shape& shape, const std::string& body, From from, const std::vector<Parameter>& more = {}) {
-  for (const Machine& machine : WarpsOf32()) {
+  for (const Machine& machine : MachinesOf32Lanes()) {
     Array in = Moderate(shape.type, shape.rows * shape.columns, 5), out(shape.type, in.size()), expected = out;
     for (size_t i = 0; i < in.size(); ++i) {
       int width = in.bytes.size() / in.size();
@@ -332,7 +324,7 @@ TEST(Buffers, CopiesArriveAfterTheWait) {
 // Masked elements become zero or what `other` has.
 TEST(Buffers, CopiesFillWhatTheMaskLeavesOut) {
   for (bool other : {false, true}) {
-    for (const Machine& machine : WarpsOf32()) {
+    for (const Machine& machine : MachinesOf32Lanes()) {
       Array in = Moderate("f32", 1024, 3), out("f32", 1024), expected = in;
       for (int i = 0; i < 1024; ++i)
         if (i % 32 >= 20) expected.SetFloat(i, other ? 7 : 0);
@@ -355,7 +347,7 @@ TEST(Buffers, CopiesFillWhatTheMaskLeavesOut) {
 
 // A ring of three buffers with two copies in flight, as a loop in stages has it: out = sum of eight tiles.
 TEST(Buffers, CopiesOverlapALoop) {
-  for (const Machine& machine : WarpsOf32()) {
+  for (const Machine& machine : MachinesOf32Lanes()) {
     Array in = Moderate("i32", 8 * 1024, 3), out("i32", 1024), expected("i32", 1024);
     for (int i = 0; i < 1024; ++i) {
       int64_t sum = 0;
@@ -441,7 +433,7 @@ TEST_P(Indexed, ScatterWritesAtIndices) {
 }
 
 TEST_P(Indexed, AtomicScatterCombinesWhatMeets) {
-  for (const Machine& machine : WarpsOf32()) {
+  for (const Machine& machine : MachinesOf32Lanes()) {
     // All rows go to rows 0 to 3; masked columns stay out. The results are the sums before, so each is a partial sum.
     Array in = Moderate("i32", 1024, 3), out("i32", 1024), expected("i32", 1024);
     for (int row = 0; row < 32; ++row) {
@@ -476,7 +468,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Every thread gets the value before, also those that hold copies: each element is incremented once.
 TEST(Buffers, AtomicScatterGivesTheValueBefore) {
-  for (const Machine& machine : WarpsOf32()) {
+  for (const Machine& machine : MachinesOf32Lanes()) {
     Array in = Moderate("i32", 64, 3), out("i32", 64), expected("i32", 64);
     for (int i = 0; i < 64; ++i) expected.SetInt(i, in.Int(i));
     // 8 x 8 elements on 128 threads: lanes hold copies.
@@ -492,7 +484,7 @@ TEST(Buffers, AtomicScatterGivesTheValueBefore) {
 
 TEST(Buffers, AllPairsOfFourBitFloatsUnpack) {
   const double values[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6};
-  for (const Machine& machine : WarpsOf32()) {
+  for (const Machine& machine : MachinesOf32Lanes()) {
     for (std::string type : {"f16", "bf16", "f32"}) {
       Array in("i8", 256), out(type, 512), expected(type, 512);
       for (int i = 0; i < 256; ++i) {
@@ -527,7 +519,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 
 // Programs write to their scratch, meet, and read what other threads wrote; a device function has a part of it.
 TEST(Buffers, ProgramsHaveGlobalScratchOfTheirOwn) {
-  for (const Machine& machine : WarpsOf32()) {
+  for (const Machine& machine : MachinesOf32Lanes()) {
     Array in = Moderate("i32", 6 * 128, 3), out("i32", in.size()), expected("i32", in.size());
     for (size_t i = 0; i < in.size(); ++i) expected.SetInt(i, in.Int(i / 128 * 128 + (127 - i % 128)) + 1);
     std::string ir = Substitute(R"(

@@ -140,8 +140,11 @@ std::vector<OpRow> CfRows() {
     ]
   ^next(%y: $I):)",
        "i32", X},
-      {"cf.assert", "%c = arith.cmpi eq, %one, %zero : i32\n    cf.assert %c, \"no\"\n    %y = arith.addi %x, %i : $I",
-       "i32", nullptr, kNone, kNone},
+      {"cf.assert",
+       "%c = arith.cmpi eq, %one, %zero : i32\n    cf.assert %c, \"no\"\n    %y = arith.addi %x, %i : $I",
+       "i32",
+       nullptr,
+       {{"", kNone}}},
       {"ub.poison",
        "%u = ub.poison : $I\n    %c = arith.cmpi eq, %i, %i : $I\n    %y = arith.select %c, %x, %u : $B, $I", "i32", X},
       {"ub.unreachable",

@@ -150,11 +150,12 @@ module {
 }
 )";
 
-FaultKernel Tile(const std::string& name, const std::string& body, const std::string& type, int results) {
+FaultKernel Tile(const std::string& name, const std::string& target, const std::string& body, const std::string& type,
+                 int results) {
   const bool is_float = type[0] == 'f';
   FaultKernel kernel;
   kernel.name = name;
-  kernel.target = "emulated:cuda:80";
+  kernel.target = target;
   kernel.ir = Substitute(kTileKernel, {{"BODY", body},
                                        {"T", type},
                                        {"ZERO", is_float ? "0.0" : "0"},
@@ -178,16 +179,28 @@ FaultKernel Products(const std::string& name, const std::string& ir, const std::
 
 }  // namespace
 
-std::vector<FaultKernel> FaultKernels() {
+std::vector<FaultKernel> TritonFaultKernels(const std::string& target) {
   FaultKernel count;
   count.name = "count";
-  count.target = "emulated:cuda:80";
+  count.target = target;
   count.ir = kCount;
   count.arrays = {Moderate("i32", 1024, 1), Array::OfInts("i32", std::vector<int64_t>(64, 5))};
-  return {Products("mma", kProduct, "emulated:cuda:80", 256), Products("wgmma", kProduct, "emulated:cuda:90", 256),
-          Products("chain", kChain, "emulated:cuda:90", 64),  Tile("sum", kSum, "i32", 64),
-          Tile("column_sum", kColumnSum, "f32", 64),          Tile("scan", kScan, "i32", 4096),
-          Tile("transpose", kTranspose, "f32", 4096),         count};
+  return {Products("mma", kProduct, target, 256),
+          Products("chain", kChain, target, 64),
+          Tile("sum", target, kSum, "i32", 64),
+          Tile("column_sum", target, kColumnSum, "f32", 64),
+          Tile("scan", target, kScan, "i32", 4096),
+          Tile("transpose", target, kTranspose, "f32", 4096),
+          count};
+}
+
+std::vector<FaultKernel> FaultKernels() {
+  std::vector<FaultKernel> kernels = TritonFaultKernels("emulated:cuda:80");
+  kernels.erase(kernels.begin() + 1);  // "chain" is of wgmma
+  kernels.push_back(Products("wgmma", kProduct, "emulated:cuda:90", 256));
+  kernels.push_back(Products("chain", kChain, "emulated:cuda:90", 64));
+  for (FaultKernel& kernel : HandwrittenKernels()) kernels.push_back(std::move(kernel));
+  return kernels;
 }
 
 }  // namespace tritond::conformance

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small kernels that between them use every kind of instruction that lowering for NVIDIA emits.
+// Small kernels that between them use every kind of instruction that lowering emits, and some that other compilers
+// emit.
 #ifndef TESTS_CONFORMANCE_FAULT_KERNELS_H_
 #define TESTS_CONFORMANCE_FAULT_KERNELS_H_
 
@@ -17,10 +18,20 @@ struct FaultKernel {
   std::string options;
   std::vector<Array> arrays;  // the parameters, the last one written
   double tolerance = 0;
+  int num_warps = 4;
+  // Instead of `ir`: LLVM IR, and what it is to write.
+  LlirKernel llir = {};
+  Array expected = {};
 };
 
 // All of them, for emulated devices.
 std::vector<FaultKernel> FaultKernels();
+// handwritten_kernels.cc: what our compiler does not emit.
+std::vector<FaultKernel> HandwrittenKernels();
+// Those of LLVM IR for AMD's.
+std::vector<FaultKernel> AmdFaultKernels();
+// Those of Triton IR that every target takes.
+std::vector<FaultKernel> TritonFaultKernels(const std::string& target);
 
 }  // namespace tritond::conformance
 

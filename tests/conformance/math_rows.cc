@@ -33,8 +33,8 @@ OpRow Small(const char* op, double (*fn)(double)) {
 constexpr char kNone[] = "it has no lowering", kRefused[] = "is not supported; ";
 // "%c = op %f : $F", an i1.
 OpRow IsKind(const char* op) {
-  return {op,      absl::StrCat("%c = ", op, " %f : $F\n    %y = arith.extui %c : $B to $I"), "i32", nullptr, kRefused,
-          kRefused};
+  return {
+      op, absl::StrCat("%c = ", op, " %f : $F\n    %y = arith.extui %c : $B to $I"), "i32", nullptr, {{"", kRefused}}};
 }
 OpRow OfInteger(const char* op, int (*fn)(uint32_t)) {
   return {op, absl::StrCat("%y = ", op, " %x : $I"), "i32",
@@ -87,11 +87,11 @@ std::vector<OpRow> MathRows() {
       {"math.powf", "%a = math.absf %f : $F\n    %c = arith.constant dense<1.5> : $F\n    %y = math.powf %a, %c : $F",
        "f32", [](In in, int i) { return std::pow(std::fabs(in.F(i)), 1.5); }},
       // No frontend makes integer powers.
-      {"math.fpowi", "%y = math.fpowi %f, %i : $F, $I", "f32", nullptr, kNone, kNone},
-      {"math.ipowi", "%y = math.ipowi %x, %i : $I", "i32", nullptr, kNone, kNone},
+      {"math.fpowi", "%y = math.fpowi %f, %i : $F, $I", "f32", nullptr, {{"", kNone}}},
+      {"math.ipowi", "%y = math.ipowi %x, %i : $I", "i32", nullptr, {{"", kNone}}},
       // Nor these, which Triton spells tt.clampf, comparisons, and two operations.
-      {"math.clampf", "%y = math.clampf %f to [%f, %f] : $F", "f32", nullptr, kRefused, kRefused},
-      {"math.sincos", "%y, %c = math.sincos %f : $F", "f32", nullptr, kRefused, kRefused},
+      {"math.clampf", "%y = math.clampf %f to [%f, %f] : $F", "f32", nullptr, {{"", kRefused}}},
+      {"math.sincos", "%y, %c = math.sincos %f : $F", "f32", nullptr, {{"", kRefused}}},
       IsKind("math.isfinite"),
       IsKind("math.isinf"),
       IsKind("math.isnan"),

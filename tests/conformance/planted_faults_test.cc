@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Does the emulator find what it is there for? Each row plants a fault into the LLVM IR that the compiler made of a
 // kernel, as a mistake in a pass or in lowering would: the run must then fail, or give other results than the host.
-#include <algorithm>
-#include <map>
-
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "tests/conformance/fault_kernels.h"
+#include "tests/conformance/planted_fault.h"
 
 namespace tritond::conformance {
 namespace {
 
-constexpr char kDrop[] = "(the whole line)";
-constexpr int kAll = -1;
-
-struct Fault {
-  const char* name;
-  const char* kernel;
-  const char* text;         // in the kernel's LLVM IR
-  const char* replacement;  // of it
-  int occurrence = kAll;    // from 0
-};
-
+// Of the kernels "mbarriers" and "some_lanes": the writers' wait comes first.
+constexpr char kWait[] = "mbarrier.try_wait", kSomeLanes[] = "i32 65535";
 constexpr char kBarrier[] = "call void @llvm.nvvm.barrier.cta.sync.aligned.all";
 constexpr char kFence[] = "call void @llvm.nvvm.fence.proxy.async.shared_cta";
 
@@ -71,6 +57,7 @@ constexpr Fault kFaults[] = {
     {"ChainNotWaitedFor", "chain", "wgmma.wait_group.sync.aligned 0", "wgmma.wait_group.sync.aligned 2", 0},
     // Fences.
     {"NoProxyFenceInChain", "chain", kFence, kDrop},
+    {"NoProxyFenceAfterCopies", "wgmma", kFence, kDrop},
     {"NoWgmmaFence", "wgmma", "wgmma.fence.sync.aligned;\\0A", ""},
     {"OneWgmmaFenceLeftOut", "chain", "wgmma.fence.sync.aligned;\\0A", "", 1},
     // Barriers.
@@ -91,102 +78,35 @@ constexpr Fault kFaults[] = {
     {"ReductionOfHalfTheWarp", "sum", ", i32 -1)", ", i32 65535)"},
     {"UpdateOfOtherKind", "count", "global.add.u32", "global.exch.b32"},
     {"StoreOfOneElementTooFew", "column_sum", ", 64", ", 63", kAll},
+    // Masks of some lanes.
+    {"SomeLanesWaitForAnother", "some_lanes", kSomeLanes, "i32 131071", 0},
+    {"SomeLanesWithoutOneOfThem", "some_lanes", kSomeLanes, "i32 32767", 1},
+    {"SomeLanesReadAnother", "some_lanes", "i32 1, i32 31)", "i32 16, i32 31)"},
+    {"SomeLanesAllVote", "some_lanes", kSomeLanes, "i32 -1", 2},
+    // mbarriers, and barriers of some threads.
+    {"NoWaitForTheWriters", "mbarriers", kWait, kDrop, 1},
+    {"NoWaitForTheReaders", "mbarriers", kWait, kDrop, 0},
+    {"WaitForTheOtherPhase", "mbarriers", "%r_parity = and i32 %r, 1", "%r_parity = xor i32 %r, 1"},
+    {"MbarrierOfTooFewThreads", "mbarriers", "b64 [$0], 64;", "b64 [$0], 32;"},
+    {"MbarrierOfTooManyThreads", "mbarriers", "b64 [$0], 64;", "b64 [$0], 65;"},
+    {"NoArrivalOfTheWriters", "mbarriers", "mbarrier.arrive", kDrop, 0},
+    {"NoPartBarrierForTheWriters", "part_barriers", "bar.sync 1, 128;", kDrop},
+    {"NoPartBarrierForTheReaders", "part_barriers", "bar.sync 2, 128;", kDrop},
+    {"OtherPartBarrier", "part_barriers", "bar.sync 1, 128;", "bar.sync 3, 128;"},
+    {"PartBarrierOfFewerThreads", "part_barriers", "bar.sync 1, 128;", "bar.sync 1, 64;"},
+    {"PartBarrierOfHalfAWarp", "part_barriers", ", 128;", ", 80;"},
     {"MisalignedMatrices", "mma", "xor i32 %27, 16", "xor i32 %27, 24"},
     {"CopyOfFewerBytes", "mma", "[$0], [$1], 8, $2", "[$0], [$1], 4, $2"},
 };
 
-void PrintTo(const Fault& fault, std::ostream* os) { *os << fault.name; }
-
-// The IR with the fault; the same as before when there is no such place.
-std::string Plant(std::string ir, const Fault& fault) {
-  const bool drops_line = absl::string_view(fault.replacement) == kDrop;
-  const std::string text = fault.text, replacement = drops_line ? "" : fault.replacement;
-  int occurrence = 0;
-  for (size_t at = ir.find(text); at != std::string::npos; at = ir.find(text, at)) {
-    if (absl::StrContains(ir.substr(ir.rfind('\n', at) + 1, at - ir.rfind('\n', at) - 1), "declare") ||
-        (fault.occurrence != kAll && fault.occurrence != occurrence)) {
-      occurrence += !absl::StartsWith(ir.substr(ir.rfind('\n', at) + 1), "declare");
-      at += text.size();
-      continue;
-    }
-    ++occurrence;
-    const size_t begin = drops_line ? ir.rfind('\n', at) : at;
-    const size_t end = drops_line ? ir.find('\n', at) : at + text.size();
-    ir.replace(begin, end - begin, replacement);
-    at = begin + replacement.size();
-  }
-  return ir;
-}
-
-// A kernel as its target compiles it, and what it should give.
-struct Prepared {
-  FaultKernel kernel;
-  LlirKernel llir;
-  Array expected;
-  absl::Status status;
-
-  absl::Status Run(const std::string& text, Array* result) const {
-    std::vector<Array> arrays = kernel.arrays;
-    std::vector<Parameter> parameters(arrays.begin(), arrays.end());
-    absl::Status run = RunLlir({kernel.target, kernel.target, 4}, {text, llir.shared, 0}, {}, parameters);
-    *result = arrays.back();
-    return run;
-  }
-};
-
-const Prepared& Prepare(const std::string& name) {
-  static auto* all = new std::map<std::string, Prepared>;
-  if (all->empty()) {
-    for (FaultKernel& kernel : FaultKernels()) {
-      Prepared& prepared = (*all)[kernel.name];
-      std::vector<Array> arrays = kernel.arrays;
-      std::vector<Parameter> parameters(arrays.begin(), arrays.end());
-      prepared.status = RunKernel({"host", "host", 4}, kernel.ir, {}, parameters, kernel.options);
-      prepared.expected = arrays.back();
-      auto llir = CompileToLlir({kernel.target, kernel.target, 4}, kernel.ir, kernel.options);
-      if (llir.ok())
-        prepared.llir = *std::move(llir);
-      else
-        prepared.status = llir.status();
-      prepared.kernel = std::move(kernel);
-    }
-  }
-  return (*all)[name];
-}
-
 class PlantedFault : public testing::TestWithParam<Fault> {};
 
-TEST_P(PlantedFault, IsFound) {
-  const Fault& fault = GetParam();
-  const Prepared& prepared = Prepare(fault.kernel);
-  ASSERT_TRUE(prepared.status.ok()) << prepared.status;
-  const std::string ir = Plant(prepared.llir.text, fault);
-  ASSERT_NE(ir, prepared.llir.text) << "the kernel has no " << fault.text;
-  Array result;
-  const absl::Status status = prepared.Run(ir, &result);
-  // A module that does not compile would say nothing about the emulator, unless that is where the fault shows.
-  if (!status.ok()) {
-    EXPECT_FALSE(absl::StrContains(status.message(), "stage llir")) << status;
-    EXPECT_FALSE(absl::StrContains(status.message(), "expected")) << status;
-    RecordProperty("found", std::string(status.message()));
-    return;
-  }
-  EXPECT_FALSE(Agree(result, prepared.expected, prepared.kernel.tolerance));
-}
+TEST_P(PlantedFault, IsFound) { ExpectFound(GetParam(), FaultKernels); }
 
 INSTANTIATE_TEST_SUITE_P(Faults, PlantedFault, testing::ValuesIn(kFaults),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST(FaultKernels, AreRightWithoutAFault) {
-  for (const FaultKernel& kernel : FaultKernels()) {
-    const Prepared& prepared = Prepare(kernel.name);
-    ASSERT_TRUE(prepared.status.ok()) << prepared.status;
-    Array result;
-    const absl::Status status = prepared.Run(prepared.llir.text, &result);
-    EXPECT_TRUE(status.ok()) << kernel.name << ": " << status;
-    EXPECT_TRUE(Agree(result, prepared.expected, kernel.tolerance)) << kernel.name;
-  }
-}
+TEST(FaultKernels, AreRightWithoutAFault) { ExpectRight(FaultKernels); }
 
 }  // namespace
 }  // namespace tritond::conformance

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "compiler/driver/compile.h"
 #include "workers/device/devices.h"
 #include "workers/device/element_type.h"
@@ -37,7 +38,9 @@ workers::Device* DeviceNamed(const std::string& name) {
   if (!device) {
     workers::DeviceOptions options;
     options.launch_limit = absl::Seconds(60);
-    auto opened = workers::OpenDevice(name, options);
+    absl::string_view plain = name;
+    options.copies_need_fences = !absl::ConsumePrefix(&plain, "lenient ");
+    auto opened = workers::OpenDevice(plain, options);
     if (opened.ok()) device = *std::move(opened);
   }
   return device.get();
@@ -93,6 +96,19 @@ std::vector<Machine> Machines(const std::vector<int>& num_warps) {
     // Warps of 64 lanes, as some GPUs have.
     if (device->Target() == "host") machines.push_back({name, "host:64", num_warps.front()});
   }
+  return machines;
+}
+
+std::vector<Machine> MachinesOf32Lanes() {
+  static const auto* offers = new std::vector<compiler::Compiler::Offer>(compiler::Compiler::Create()->Targets());
+  const auto has_other_warps = [](const Machine& machine) {
+    for (const auto& offer : *offers)
+      for (const compiler::OptionRule& rule : offer.options)
+        if (offer.name == machine.target && rule.name == "warp_size") return rule.least != 32;
+    return false;
+  };
+  std::vector<Machine> machines = Machines({4});
+  machines.erase(std::remove_if(machines.begin(), machines.end(), has_other_warps), machines.end());
   return machines;
 }
 

@@ -18,7 +18,7 @@ namespace tritond::conformance {
 
 // Where and with how many warps a kernel runs.
 struct Machine {
-  std::string device;  // "host", "cuda:0"
+  std::string device;  // "host", "cuda:0"; "lenient emulated:cuda:90": its DeviceOptions::copies_need_fences is off
   std::string target;  // "host", "host:64", "cuda:90"
   int num_warps = 4;
 };
@@ -29,6 +29,8 @@ void PrintTo(const Machine& machine, std::ostream* os);
 
 // The devices that are present, each with every number of warps given.
 std::vector<Machine> Machines(const std::vector<int>& num_warps);
+// Those with four warps of 32 lanes, for kernels that fix their layouts.
+std::vector<Machine> MachinesOf32Lanes();
 // One of all machines with 1, 2, 4 and 8 warps, another for each `turn`: spreads cases evenly without multiplying them.
 Machine MachineFor(int turn);
 

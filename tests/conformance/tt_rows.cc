@@ -42,7 +42,9 @@ std::vector<OpRow> ElementwiseRows() {
        "f32", [](In in, int i) { return std::fabs(F(in, i)); }},
       {"tt.elementwise_inline_asm",
        R"(%y = tt.elementwise_inline_asm "add.s32 $0, $1, $1;" {constraints = "=r,r", packed_element = 1 : i32, pure = true} %x : $I -> $I)",
-       "i32", nullptr, "assembly"},
+       "i32",
+       [](In in, int i) { return 2 * X(in, i); },
+       {{"host", "assembly"}}},
       {"tt.map_elementwise",
        R"(%y = "tt.map_elementwise"(%x, %i) <{pack = 1 : i32}> ({
     ^bb0(%a: i32, %b: i32):
@@ -214,10 +216,17 @@ std::vector<OpRow> ProgramRows() {
        "i32", [](In in, int i) { return X(in, i) + i; }},
       // Every kernel is a function that returns.
       {"tt.func", "%y = arith.addi %x, %i : $I", "i32", [](In in, int i) { return X(in, i) + i; }},
-      {"tt.return", "%y = tt.call @f(%x) : ($I) -> $I", "i32", X, "", "",
+      {"tt.return",
+       "%y = tt.call @f(%x) : ($I) -> $I",
+       "i32",
+       X,
+       {},
        "  tt.func private @f(%a: tensor<128xi32>) -> tensor<128xi32> {\n    tt.return %a : tensor<128xi32>\n  }\n"},
-      {"tt.call", "%y, %z = tt.call @f(%x, %one) : ($I, i32) -> ($I, i32)", "i32",
-       [](In in, int i) { return X(in, i) + 1; }, "", "",
+      {"tt.call",
+       "%y, %z = tt.call @f(%x, %one) : ($I, i32) -> ($I, i32)",
+       "i32",
+       [](In in, int i) { return X(in, i) + 1; },
+       {},
        R"(  tt.func private @f(%a: tensor<128xi32>, %b: i32) -> (tensor<128xi32>, i32) attributes {noinline = true} {
     %s = tt.splat %b : i32 -> tensor<128xi32>
     %c = arith.addi %a, %s : tensor<128xi32>

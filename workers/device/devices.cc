@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(absl::string_view name, const
     return OpenCudaDevice(index);
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", name, "\" is no device; expected host:0, cuda:N or emulated:cuda:90"));
+      absl::StrCat("\"", name, "\" is no device; expected host:0, cuda:N or emulated:TARGET"));
 }
 
 }  // namespace tritond::workers

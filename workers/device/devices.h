@@ -15,7 +15,7 @@
 
 namespace tritond::workers {
 
-// How a device runs kernels. The first three act on the host device alone: no driver offers them for a GPU.
+// How a device runs kernels. The first four act on the host device alone: no driver offers them for a GPU.
 struct DeviceOptions {
   // Wall-clock limit of a launch. Checked when the kernel accesses memory or waits for its other threads.
   absl::Duration launch_limit = absl::InfiniteDuration();
@@ -23,6 +23,9 @@ struct DeviceOptions {
   int threads = 1;
   // A read of shared memory that the program has not written is an error.
   bool check_uninitialized = false;
+  // On emulated devices, what cp.async has copied needs a proxy fence before asynchronous instructions read it, as the
+  // manual has it. Off: for the code of compilers that go without.
+  bool copies_need_fences = true;
   // Gets what kernels print, in whole lines where they print such; null: standard output.
   std::function<void(absl::string_view)> print;
 };

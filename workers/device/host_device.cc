@@ -182,6 +182,7 @@ absl::Status HostDevice::Launch(const Kernel& kernel, const Grid& grid, absl::Sp
   launch.shared_bytes = info.shared;
   launch.is_emulated = target_ != kHostTarget;
   launch.check_uninitialized = options_.check_uninitialized;
+  launch.copies_need_fences = options_.copies_need_fences;
   launch.deadline = timing::SteadyNow() + options_.launch_limit;
   launch.memory = &memory;
   launch.print = &options_.print;

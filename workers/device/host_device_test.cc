@@ -147,6 +147,40 @@ TEST_F(HostDevice, CopiesArriveWithTheWaitForTheirGroup) {
   }
 }
 
+TEST_F(HostDevice, LanesThatControlFlowKeepsAwayAreNotWaitedFor) {
+  const Buffer out = MakeBuffer(*device_, std::vector<int32_t>(4 * 64, 0));
+  const absl::Status status = Run("divergent_lanes", {Argument::Pointer(out)});
+  ASSERT_TRUE(status.ok()) << status;
+  const auto result = ReadBuffer<int32_t>(*device_, out, 4 * 64);
+  for (int i = 0; i < 64; ++i) {
+    const int first = i / 32 * 32, eighth = i % 32 / 8;
+    EXPECT_THAT(std::vector<int32_t>(result.begin() + 4 * i, result.begin() + 4 * i + 4),
+                testing::ElementsAre(eighth == 1 ? first + 8 : -1, eighth, first, first))
+        << i;
+  }
+}
+
+TEST_F(HostDevice, SomeInstructionsNeedAllLanes) {
+  ExpectFails(Run("matrix_of_some_lanes"), kInvalid, {"lane 5 does not take part", "wmma", "kernel.py:106"});
+}
+
+TEST_F(HostDevice, LoadsToSharedMemoryArriveWithTheWaitOfTheirWave) {
+  std::vector<int32_t> values(128);
+  for (int i = 0; i < 128; ++i) values[i] = 100 + i;
+  const Buffer in = MakeBuffer(*device_, values), out = MakeBuffer(*device_, std::vector<int32_t>(128, 0));
+  const auto kernel = Load("load_to_shared", 2, 512);
+  for (int num : {0, 1}) {
+    const absl::Status status = device_->Launch(
+        *kernel, Grid{1}, {Argument::Pointer(in), Argument::Pointer(out), Argument::Scalar(int32_t{num})});
+    ASSERT_TRUE(status.ok()) << status;
+    const auto result = ReadBuffer<int32_t>(*device_, out, 128);
+    for (int i = 0; i < 64; ++i) {
+      EXPECT_EQ(result[i], 100 + (i ^ 1)) << num;
+      if (i % 2) EXPECT_EQ(result[64 + i], num == 1 ? 0x5A5A5A5A : 164 + (i ^ 1));
+    }
+  }
+}
+
 TEST_F(HostDevice, ReadingTheCopiesOfOthersWithoutABarrierIsARace) {
   const Buffer in = MakeBuffer(*device_, std::vector<int32_t>(128, 7)),
                out = MakeBuffer(*device_, std::vector<int32_t>(128, 0));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -36,6 +37,7 @@ struct HostLaunch {
   uint64_t shared_bytes = 0;
   bool check_uninitialized = false;
   bool is_emulated = false;                      // code of an `emulated` target
+  bool copies_need_fences = true;                // DeviceOptions
   absl::Time deadline = absl::InfiniteFuture();  // by the steady clock
   const MemoryMap* memory = nullptr;
   const std::function<void(absl::string_view)>* print = nullptr;
@@ -80,7 +82,7 @@ class HostProgram final {
   void Execute(const TritondHostSite* site, const char* name, const uint64_t* in, uint64_t* out);
 
  private:
-  enum class Wait { kNothing, kBarrier, kWarpBarrier, kShuffle, kInstruction };
+  enum class Wait { kNothing, kBarrier, kWarpBarrier, kShuffle, kInstruction, kPartBarrier, kOthersOfWarp };
   class Registers;  // what instructions see of the program
 
   struct Copy {
@@ -97,6 +99,8 @@ class HostProgram final {
     Wait wait = Wait::kNothing;
     const TritondHostSite* site = nullptr;  // where it waits
     const char* instruction = nullptr;      // that it waits at
+    uint64_t order = 0;                     // of that instruction in the code, when it waits for kOthersOfWarp
+    bool has_signalled = false;             // the first half of a split barrier
     bool has_ended = false;
     std::deque<Copy> copies;    // in flight
     std::deque<size_t> groups;  // how many of these each group has
@@ -104,16 +108,29 @@ class HostProgram final {
   };
   // Threads that gather at one place until all have come.
   struct Meeting {
-    int first = 0;  // the threads that take part
+    int first = 0;  // the threads that take part: as many as `count`, from this one on
     int count = 0;
+    uint64_t lanes = 0;  // not 0: those of the warp that begins at `first`, and `count` is their number
     int arrived = 0;
     int first_arrived = 0;
+
+    int end() const { return lanes == 0 ? first + count : first + 64; }
+    bool Takes(int thread) const { return lanes == 0 || (lanes >> (thread - first) & 1) != 0; }
+  };
+  // A barrier of some threads, who need not wait once they have arrived.
+  struct PartBarrier {
+    uint64_t expected = 0;  // threads
+    uint64_t arrived = 0;
+    std::vector<int> waiting;
+    emulated::ReleaseClocks::Times told;  // by those that have arrived
   };
   struct Warp {
     Meeting meeting;
     std::vector<uint32_t> values[2];  // of this shuffle and the one before, which slow lanes still read
     int turn = 0;
-    std::vector<emulated::Lane> lanes;  // of the instruction that they meet at
+    std::vector<emulated::Lane> lanes;    // of the instruction that they meet at
+    std::map<uint64_t, Meeting> partial;  // of some lanes, by their mask
+    int gathered = 0;                     // lanes that wait for kOthersOfWarp
     emulated::AsynchronousProducts products;
   };
 
@@ -128,6 +145,10 @@ class HostProgram final {
   bool MayAccess(const TritondHostSite* site, const void* address, uint64_t bytes, uint32_t kind);
   bool IsAligned(const TritondHostSite* site, const void* address, uint64_t bytes);
   bool MayCopy(const Copy& copy);
+  bool MayFinish(uint32_t num);
+  static void Commit(Thread& thread);
+  void Start(Thread& thread, const Copy& copy);
+  absl::optional<std::string> Finish(Thread& thread, uint32_t pending);  // what is wrong, if anything
   bool MayShuffle(const TritondHostSite* site, uint32_t lane, int lanes);
   bool MayMeet(const Meeting& meeting, Wait wait, const TritondHostSite* site);
   std::unique_ptr<emulated::Machine> MakeRegisters();
@@ -136,6 +157,24 @@ class HostProgram final {
   const emulated::Instruction* InstructionNamed(const char* name);  // null as above
   bool MayExecute(const emulated::Instruction& instruction, const TritondHostSite* site, const char* name,
                   absl::Span<const emulated::Lane> lanes);
+  bool MayExecuteTogether(const emulated::Instruction& instruction, const TritondHostSite* site, const char* name,
+                          const Meeting& meeting);
+  void ArriveAt(const emulated::Instruction& instruction, const TritondHostSite* site, const char* name,
+                const uint64_t* in);
+  bool MayArriveAt(const PartBarrier& barrier, const TritondHostSite* site, const char* name, const uint64_t* in);
+  void Complete(PartBarrier& barrier);
+  // Where the lanes that take part meet; null when this one is not among those that it names.
+  Meeting* MeetingFor(const emulated::Instruction& instruction, const TritondHostSite* site, const char* name,
+                      const uint64_t* in);
+  // The same for an instruction that control flow may keep lanes away from. A lane waits until all others of its warp
+  // have come to the call, or until nobody can go on.
+  void Gather(const emulated::Instruction& instruction, const TritondHostSite* site, const char* name,
+              const emulated::Lane& lane);
+  bool HasGathered(const Warp& warp) const;
+  // The lanes of the earliest call that lanes of `warp` wait at execute it, without those that wait elsewhere.
+  bool RunGathered(Warp& warp);
+  // Whether some could go on so, when no thread can.
+  bool RunAnyGathered();
   bool Complain(absl::StatusCode code, absl::string_view what);  // false
   // Waits for the others of `meeting`; true in the thread that came last.
   bool Meet(Meeting& meeting, Wait wait, const TritondHostSite* site);
@@ -159,8 +198,9 @@ class HostProgram final {
   uint32_t ticks_ = 0;
   std::unordered_map<const char*, emulated::Instruction> instructions_;  // by the addresses of their names
   emulated::BulkCopies copies_;
-  int polls_ = 0;                            // in vain, since somebody last went on
-  const MemoryRange* last_range_ = nullptr;  // where the last access of global memory was
+  std::map<uint64_t, PartBarrier> barriers_;  // by their numbers
+  int polls_ = 0;                             // in vain, since somebody last went on
+  const MemoryRange* last_range_ = nullptr;   // where the last access of global memory was
 };
 
 // The functions that kernels call, on behalf of the program that the calling system thread runs.

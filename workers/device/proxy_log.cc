@@ -14,7 +14,9 @@ void ProxyLog::Clear() {
 }
 
 void ProxyLog::Wrote(int thread, const TritondHostSite* site, uint64_t offset, uint64_t bytes, uint32_t epoch) {
-  for (uint64_t i = offset; i < offset + bytes; ++i) bytes_[i] = {site, epoch, 0, 0, static_cast<uint16_t>(thread)};
+  const uint32_t mark = clocks_.Mark(WarpOf(thread));
+  for (uint64_t i = offset; i < offset + bytes; ++i)
+    bytes_[i] = {site, epoch, 0, 0, mark, 0, static_cast<uint16_t>(thread)};
   if (!unfenced_.empty() && unfenced_.back().offset + unfenced_.back().bytes == offset) {
     unfenced_.back().bytes += bytes;
   } else {
@@ -31,18 +33,22 @@ void ProxyLog::Fence(int thread, uint32_t epoch) {
   unfenced_.erase(std::remove_if(unfenced_.begin(), unfenced_.end(), done), unfenced_.end());
 }
 
-// A fence covers the thread's own writes, its warp's, and those before the last barrier.
+// A fence covers the thread's own writes, its warp's, those before the last barrier and those that were released to it.
 bool ProxyLog::FenceRange(const Range& range, int thread, uint32_t epoch) {
   bool is_done = true;
   for (uint64_t i = range.offset; i < range.offset + range.bytes; ++i) {
     Byte& byte = bytes_[i];
     if (byte.write_epoch == 0 || (byte.fence_epoch != 0 && byte.fence_epoch < epoch)) continue;
     is_done = false;
-    if (byte.writer / warp_size_ != thread / warp_size_ && byte.write_epoch >= epoch) continue;
+    const int warp = WarpOf(thread), writer = WarpOf(byte.writer);
+    const bool is_known =
+        byte.write_epoch < epoch || (writer != warp && clocks_.Knows(thread, writer, byte.write_mark));
+    if (writer != warp && !is_known) continue;
     if (byte.fence_epoch != epoch) byte.fence_warps = 0;
     byte.fence_epoch = epoch;
     // A write of this epoch is fenced for others by its own thread alone.
-    if (byte.writer == thread || byte.write_epoch < epoch) byte.fence_warps |= uint64_t{1} << (thread / warp_size_);
+    if (byte.writer == thread || is_known) byte.fence_warps |= uint64_t{1} << warp;
+    if (byte.writer == thread) byte.fence_mark = clocks_.Mark(warp);
     if (byte.fence_warps == 0) byte.fence_epoch = 0;
   }
   return is_done;
@@ -54,7 +60,9 @@ absl::optional<std::string> ProxyLog::Read(int thread, const TritondHostSite* si
     const Byte& byte = bytes_[i];
     if (byte.write_epoch == 0) continue;
     const bool by_all = byte.fence_epoch != 0 && byte.fence_epoch < epoch;
-    if (by_all || byte.fence_warps >> (thread / warp_size_) & 1) continue;
+    if (by_all || byte.fence_warps >> WarpOf(thread) & 1) continue;
+    const int writer = WarpOf(byte.writer);
+    if (byte.fence_mark != 0 && writer != WarpOf(thread) && clocks_.Knows(thread, writer, byte.fence_mark)) continue;
     return absl::StrCat("an asynchronous instruction reads byte ", i, " of shared memory at ", SiteText(site),
                         ", which thread ", byte.writer, " wrote at ", SiteText(byte.site),
                         ", with no fence.proxy.async between");

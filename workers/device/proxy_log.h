@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/types/optional.h"
+#include "workers/device/emulated/release_clocks.h"
 #include "workers/device/host_abi.h"
 
 namespace tritond::workers {
@@ -15,10 +16,12 @@ namespace tritond::workers {
 // proxy"). What a thread wrote is seen there only behind a fence that comes after the write, and before the read: by
 // the barriers that order the threads. This log knows of each byte who wrote it and which fences followed.
 //
-// `epoch` counts the barriers that all threads have passed.
+// `epoch` counts the barriers that all threads have passed; `clocks` know of the others.
 class ProxyLog final {
  public:
-  ProxyLog(uint64_t bytes, int warp_size) : warp_size_(warp_size), bytes_(bytes) {}
+  // Does not own `clocks`, which must outlive it.
+  ProxyLog(uint64_t bytes, int warp_size, const emulated::ReleaseClocks& clocks)
+      : warp_size_(warp_size), clocks_(clocks), bytes_(bytes) {}
 
   void Clear();
   void Wrote(int thread, const TritondHostSite* site, uint64_t offset, uint64_t bytes, uint32_t epoch);
@@ -35,6 +38,8 @@ class ProxyLog final {
     uint32_t write_epoch = 0;  // 0: not written
     uint32_t fence_epoch = 0;  // 0: not fenced since
     uint64_t fence_warps = 0;  // that have fenced in that epoch
+    uint32_t write_mark = 0;   // by the clock of the writer's warp
+    uint32_t fence_mark = 0;   // the same, of the writer's own fence; 0: none
     uint16_t writer = 0;
   };
   struct Range {
@@ -44,7 +49,10 @@ class ProxyLog final {
   // Whether the range needs fences of later threads no more.
   bool FenceRange(const Range& range, int thread, uint32_t epoch);
 
+  int WarpOf(int thread) const { return thread / warp_size_; }
+
   const int warp_size_;
+  const emulated::ReleaseClocks& clocks_;
   std::vector<Byte> bytes_;
   std::vector<Range> unfenced_;
 };

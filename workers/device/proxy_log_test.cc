@@ -11,7 +11,15 @@ namespace {
 class ProxyLogTest : public testing::Test {
  protected:
   bool MayRead(int thread, uint32_t epoch) { return !log_.Read(thread, nullptr, 16, 16, epoch).has_value(); }
-  ProxyLog log_{64, 32};
+  // What thread 0 has done is known to thread 40, as by an mbarrier.
+  void HandOver() {
+    emulated::ReleaseClocks::Times told;
+    clocks_.Release(0, &told);
+    clocks_.Acquire(40, told);
+  }
+
+  emulated::ReleaseClocks clocks_{64, 32};
+  ProxyLog log_{64, 32, clocks_};
 };
 
 TEST_F(ProxyLogTest, WhatNobodyWroteMayBeRead) { EXPECT_TRUE(MayRead(0, 1)); }
@@ -43,6 +51,24 @@ TEST_F(ProxyLogTest, AnotherThreadsFenceBeforeTheBarrierIsNone) {
   log_.Wrote(0, nullptr, 16, 16, 1);
   log_.Fence(40, 1);
   EXPECT_FALSE(MayRead(40, 2));
+}
+
+TEST_F(ProxyLogTest, AFenceBeforeTheHandOverIsEnough) {
+  log_.Wrote(0, nullptr, 16, 16, 1);
+  log_.Fence(0, 1);
+  EXPECT_FALSE(MayRead(40, 1));
+  HandOver();
+  EXPECT_TRUE(MayRead(40, 1));
+}
+
+TEST_F(ProxyLogTest, AFenceAfterTheHandOverIsTheReadersMatter) {
+  log_.Wrote(0, nullptr, 16, 16, 1);
+  HandOver();
+  EXPECT_FALSE(MayRead(40, 1));
+  log_.Fence(0, 1);
+  EXPECT_FALSE(MayRead(40, 1));
+  log_.Fence(40, 1);
+  EXPECT_TRUE(MayRead(40, 1));
 }
 
 TEST_F(ProxyLogTest, NewWritesNeedNewFences) {

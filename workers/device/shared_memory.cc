@@ -39,17 +39,20 @@ bool SameSite(const TritondHostSite* a, const TritondHostSite* b) {
          SameText(a->function, b->function);
 }
 
-SharedMemory::SharedMemory(uint64_t bytes, int threads, int warp_size, bool check_uninitialized, bool is_emulated)
+SharedMemory::SharedMemory(uint64_t bytes, int threads, int warp_size, bool check_uninitialized, bool is_emulated,
+                           bool copies_need_fences)
     : bytes_(bytes),
       warp_size_(warp_size),
       check_uninitialized_(check_uninitialized),
+      copies_need_fences_(copies_need_fences),
       storage_(is_emulated ? 0 : bytes + kAlignment),
       log_(bytes),
-      warp_epochs_(threads / warp_size + 1, 1) {
+      warp_epochs_(threads / warp_size + 1, 1),
+      clocks_(threads, warp_size) {
   if (is_emulated) {
     window_ = mmap(nullptr, 2 * kWindowBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
     if (window_ == MAP_FAILED) window_ = nullptr;
-    proxies_ = std::make_unique<ProxyLog>(bytes, warp_size);
+    proxies_ = std::make_unique<ProxyLog>(bytes, warp_size, clocks_);
   }
   char* const memory = is_emulated ? static_cast<char*>(window_) : storage_.data();
   const uintptr_t start = reinterpret_cast<uintptr_t>(memory), alignment = is_emulated ? kWindowBytes : kAlignment;
@@ -67,6 +70,7 @@ void SharedMemory::StartProgram() {
   }
   first_epoch_ = ++epoch_;
   suspicions_.clear();
+  clocks_.Clear();
   if (proxies_) proxies_->Clear();
   if (bytes_ > 0) std::memset(data_, kPoison, bytes_);
 }
@@ -84,7 +88,7 @@ absl::optional<std::string> SharedMemory::Access(int thread, const TritondHostSi
         what == TRITOND_HOST_READ ? Read(thread, site, i) : Write(thread, site, i, what == TRITOND_HOST_ATOMIC);
     if (wrong.has_value()) return wrong;
   }
-  if (proxies_ && kind == kCopied) {
+  if (proxies_ && (kind == kBulkCopied || (kind == kCopied && !copies_need_fences_))) {
     proxies_->Forget(offset, bytes);
   } else if (proxies_ && what != TRITOND_HOST_READ) {
     proxies_->Wrote(thread, site, offset, bytes, epoch_);
@@ -113,16 +117,34 @@ absl::optional<std::string> SharedMemory::Receive(const TritondHostSite* site, c
   return absl::nullopt;
 }
 
+void SharedMemory::Release(int thread, emulated::ReleaseClocks::Times* times) {
+  if (!has_released_) {
+    // Nobody has released anything: all accesses so far have the same marks.
+    marks_.resize(MarkIndex(bytes_, false, 0));
+    for (size_t i = 0; i < marks_.size(); ++i) marks_[i] = clocks_.Mark(static_cast<int>(i % clocks_.warps()));
+    has_released_ = true;
+  }
+  clocks_.Release(thread, times);
+}
+
 // Whether a thread other than `thread` is among those of the record since the last barrier that orders the two.
-bool SharedMemory::Unordered(const Touch& earlier, int thread) const {
+bool SharedMemory::Unordered(uint64_t offset, bool is_write, int thread) const {
+  const Touch& earlier = is_write ? log_[offset].write : log_[offset].read;
   if (earlier.epoch != epoch_) return false;
   const int warp = thread / warp_size_;
-  if (earlier.warps & ~(uint64_t{1} << warp)) return true;
+  const uint64_t others = earlier.warps & ~(uint64_t{1} << warp);
+  if (others != 0 && !has_released_) return true;
+  for (int other = 0; other < clocks_.warps() && others != 0; ++other)
+    if ((others >> other & 1) != 0 && !clocks_.Knows(thread, other, marks_[MarkIndex(offset, is_write, other)]))
+      return true;
+  if (earlier.thread / warp_size_ != warp) return false;
   return earlier.warp_epoch == warp_epochs_[warp] && (earlier.thread != thread || earlier.is_several);
 }
 
-void SharedMemory::Record(Touch& record, int thread, const TritondHostSite* site, bool is_atomic) {
+void SharedMemory::Record(uint64_t offset, bool is_write, int thread, const TritondHostSite* site, bool is_atomic) {
+  Touch& record = is_write ? log_[offset].write : log_[offset].read;
   const int warp = thread / warp_size_;
+  if (has_released_) marks_[MarkIndex(offset, is_write, warp)] = clocks_.Mark(warp);
   const bool is_first = record.epoch != epoch_;
   const bool is_near = !is_first && record.thread / warp_size_ == warp && record.warp_epoch == warp_epochs_[warp];
   record.warps = (is_first ? 0 : record.warps) | uint64_t{1} << warp;
@@ -142,7 +164,7 @@ absl::optional<std::string> SharedMemory::Read(int thread, const TritondHostSite
       return absl::StrCat("thread ", thread, " reads byte ", offset, " of shared memory at ", SiteText(site),
                           ", which the program has not written");
     }
-  } else if (Unordered(write, thread)) {
+  } else if (Unordered(offset, true, thread)) {
     // Where the reader's own warp has written too, the others wrote the same: only the order within the warp counts.
     const int warp = thread / warp_size_;
     const bool has_copy = write.warps >> warp & 1;
@@ -150,19 +172,19 @@ absl::optional<std::string> SharedMemory::Read(int thread, const TritondHostSite
                             (write.thread == thread && !write.is_several);
     if (!has_copy || !is_ordered) return Conflict(offset, "wrote", write.thread, write.site, "reads", thread, site);
   }
-  Record(byte.read, thread, site, false);
+  Record(offset, false, thread, site, false);
   return absl::nullopt;
 }
 
 absl::optional<std::string> SharedMemory::Write(int thread, const TritondHostSite* site, uint64_t offset,
                                                 bool is_atomic) {
   Byte& byte = log_[offset];
-  const bool after_write = Unordered(byte.write, thread) && !(is_atomic && byte.write.is_atomic);
-  if (after_write || Unordered(byte.read, thread)) {
+  const bool after_write = Unordered(offset, true, thread) && !(is_atomic && byte.write.is_atomic);
+  if (after_write || Unordered(offset, false, thread)) {
     const Touch& other = after_write ? byte.write : byte.read;
     suspicions_.push_back({offset, data_[offset], after_write, other.thread, other.site, site});
   }
-  Record(byte.write, thread, site, is_atomic);
+  Record(offset, true, thread, site, is_atomic);
   return absl::nullopt;
 }
 

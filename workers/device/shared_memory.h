@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/types/optional.h"
+#include "workers/device/emulated/release_clocks.h"
 #include "workers/device/host_abi.h"
 #include "workers/device/proxy_log.h"
 
@@ -25,17 +26,23 @@ bool SameSite(const TritondHostSite* a, const TritondHostSite* b);
 // several threads and lets each of them write its copy; such a write changes nothing, whatever the order. So a
 // conflicting write is held back as a suspicion until its thread next waits or ends: if the bytes are then as they were
 // before it, it was harmless.
+//
+// On emulated devices mbarriers and barriers of some threads order accesses, too (ReleaseClocks). From the first
+// release on, the mark of each warp's last access to each byte is kept.
 class SharedMemory final {
  public:
-  // `is_emulated`: the memory lies where host_abi.h says, and what asynchronous instructions read of it is checked.
-  SharedMemory(uint64_t bytes, int threads, int warp_size, bool check_uninitialized, bool is_emulated = false);
+  // `is_emulated`: the memory lies where host_abi.h says, and what asynchronous instructions read of it is checked;
+  // that includes what cp.async has written where `copies_need_fences`.
+  SharedMemory(uint64_t bytes, int threads, int warp_size, bool check_uninitialized, bool is_emulated = false,
+               bool copies_need_fences = true);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
-  // A kind of access: a write by an asynchronous copy. Other asynchronous instructions see what it wrote without a
-  // fence. The manual does not promise that; all compilers and libraries for the device go by it.
+  // Kinds of access: a write by cp.async, and by a bulk copy, which needs no fence before other asynchronous
+  // instructions. PTX ISA, "Async proxy": cp.async is of the ordinary path. Many compilers take it for the other.
   static constexpr uint32_t kCopied = TRITOND_HOST_WRITE | TRITOND_HOST_SHARED | 8;
+  static constexpr uint32_t kBulkCopied = TRITOND_HOST_WRITE | TRITOND_HOST_SHARED | 16;
 
   // The next program starts: the memory is filled with a pattern that no sane kernel makes.
   void StartProgram();
@@ -60,7 +67,13 @@ class SharedMemory final {
 
   // All threads, or all of a warp, have met.
   void PassBarrier() { ++epoch_; }
-  void PassWarpBarrier(int warp) { ++warp_epochs_[warp]; }
+  void PassWarpBarrier(int warp) {
+    ++warp_epochs_[warp];
+    if (has_released_) clocks_.PassWarpBarrier(warp);
+  }
+  // `thread` arrives where others wait: adds what it knows; has waited, and knows what was added.
+  void Release(int thread, emulated::ReleaseClocks::Times* times);
+  void Acquire(int thread, const emulated::ReleaseClocks::Times& times) { clocks_.Acquire(thread, times); }
 
  private:
   // The last access of one kind to a byte, and which warps made such since the last barrier.
@@ -86,8 +99,11 @@ class SharedMemory final {
     const TritondHostSite* site;
   };
 
-  bool Unordered(const Touch& earlier, int thread) const;
-  void Record(Touch& record, int thread, const TritondHostSite* site, bool is_atomic);
+  bool Unordered(uint64_t offset, bool is_write, int thread) const;
+  void Record(uint64_t offset, bool is_write, int thread, const TritondHostSite* site, bool is_atomic);
+  size_t MarkIndex(uint64_t offset, bool is_write, int warp) const {
+    return (2 * offset + is_write) * clocks_.warps() + warp;
+  }
   absl::optional<std::string> Read(int thread, const TritondHostSite* site, uint64_t offset);
   absl::optional<std::string> Write(int thread, const TritondHostSite* site, uint64_t offset, bool is_atomic);
   std::string Conflict(uint64_t offset, const char* first_did, int first, const TritondHostSite* first_site,
@@ -96,6 +112,7 @@ class SharedMemory final {
   const uint64_t bytes_;
   const int warp_size_;
   const bool check_uninitialized_;
+  const bool copies_need_fences_;
   std::vector<char> storage_;
   void* window_ = nullptr;  // instead of storage_, mapped
   char* data_;              // in one of them, aligned to 1024 or 256 Ki
@@ -105,6 +122,9 @@ class SharedMemory final {
   uint32_t epoch_ = 1;
   uint32_t first_epoch_ = 1;  // of this program
   std::vector<uint32_t> warp_epochs_;
+  emulated::ReleaseClocks clocks_;
+  bool has_released_ = false;          // since the launch has begun
+  std::vector<uint32_t> marks_;        // by byte, read or write, and warp; empty until then
   std::vector<Suspicion> suspicions_;  // of the running thread
 };
 

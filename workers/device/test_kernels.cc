@@ -2,6 +2,7 @@
 // Kernels written by hand as the host target would compile them (host_abi.h): a shared object that tests load.
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "workers/device/host_abi.h"
 
@@ -59,6 +60,15 @@ void AddShared(int index, int32_t value) {
   int32_t* slot = static_cast<int32_t*>(rt().shared_memory()) + index;
   rt().check_access(At<kLine>(), slot, sizeof(*slot), TRITOND_HOST_ATOMIC | TRITOND_HOST_SHARED);
   __atomic_fetch_add(slot, value, __ATOMIC_RELAXED);
+}
+
+// What the first lane that takes part has. `order`: how early in the code the call is.
+template <int kLine>
+int32_t FirstLane(int32_t value, uint64_t order) {
+  const uint64_t in[2] = {static_cast<uint32_t>(value), order};
+  uint64_t out[1] = {0};
+  rt().execute(At<kLine>(), "amdgcn:readfirstlane gfx1100 1x32 : 1x32", in, out);
+  return static_cast<int32_t>(out[0]);
 }
 
 int32_t Program() {
@@ -247,6 +257,53 @@ void use_stack(Parameters p) {
   for (int i = 0; i < (32 << 10); ++i) space[i] = i;
   rt().barrier(At<94>());
   if (rt().thread_id() == 0) Store<95>(Parameter<int32_t*>(p, 0), space[32767] + 0);
+}
+
+// ---- of emulated devices: instructions that control flow keeps lanes away from ----
+
+// Four numbers a thread: the first lane's in a branch that lanes 8 to 15 of the warp take (-1 elsewhere), in which turn
+// of a loop the thread leaves whose lanes of one eighth leave together, and the first lane's behind them and after a
+// barrier.
+void divergent_lanes(Parameters p) {
+  const int32_t id = rt().thread_id(), eighth = id % 32 / 8;
+  int32_t in_branch = -1, turn = 0;
+  if (eighth == 1) in_branch = FirstLane<100>(id, 1);
+  while (FirstLane<101>(eighth, 2) != eighth) ++turn;
+  const int32_t behind = FirstLane<102>(id, 3);
+  rt().barrier(At<103>());
+  const int32_t last = FirstLane<104>(id, 4);
+  for (auto [i, value] : {std::pair<int, int32_t>{0, in_branch}, {1, turn}, {2, behind}, {3, last}})
+    Store<105>(Parameter<int32_t*>(p, 0) + 4 * id + i, value);
+}
+
+// Lanes wait for those that never come where all must take part.
+void matrix_of_some_lanes(Parameters) {
+  if (rt().thread_id() % 32 == 5) return;
+  const uint64_t in[41] = {0};
+  uint64_t out[8];
+  rt().execute(At<106>(), "amdgcn:wmma.f32.16x16x16.f16 gfx1100 8x32 : 16x16 16x16 8x32", in, out);
+}
+
+// Each thread's word of `in` goes to shared memory by an instruction of the wave, and is read after a wait that leaves
+// parameter 2 loads in flight.
+void load_to_shared(Parameters p) {
+  const int32_t id = rt().thread_id();
+  int32_t* shared = static_cast<int32_t*>(rt().shared_memory());
+  for (uint64_t i : {0, 1}) {
+    const uint64_t in[6] = {reinterpret_cast<uint64_t>(Parameter<int32_t*>(p, 0) + 64 * i + id),
+                            reinterpret_cast<uint64_t>(shared + 64 * i + id / 32 * 32),
+                            4,
+                            0,
+                            0,
+                            i};
+    // The second load is of even lanes alone; the wave counts it for all.
+    if (i == 0 || id % 2 == 0)
+      rt().execute(At<107>(), "amdgcn:load.to.lds gfx1030 : 1x64 1x64 1x32 1x32 1x32", in, nullptr);
+  }
+  const uint64_t wait[2] = {static_cast<uint64_t>(Parameter<int32_t>(p, 2)), 2};
+  rt().execute(At<108>(), "amdgcn:s.waitcnt gfx1030 : 1x32", wait, nullptr);
+  rt().barrier(At<109>());
+  for (int i : {0, 1}) Store<110>(Parameter<int32_t*>(p, 1) + 64 * i + id, LoadShared<111>(64 * i + (id ^ 1)));
 }
 
 // ---- of workers/measure: kernels that all say they compute out[i] = 3 * i for i < 64 ----

@@ -32,7 +32,11 @@ std::string PtxOfIntrinsic(llvm::StringRef name);
 
 // emulate_nvidia.cc. Everything of NVIDIA's in a module that NvidiaTarget::Optimize has left becomes calls and code for
 // any machine; its kernels get the attribute "tritond.kernel". InvalidArgument as above.
-absl::Status EmulateNvidia(llvm::Module& module, const KernelOptions& options);
+absl::Status EmulateNvidia(llvm::Module& module, const KernelOptions& options, const TargetInfo& device = {});
+
+// emulate_amd.cc. The same for a module that AMD's back end would take: kernels by their calling convention, intrinsics
+// llvm.amdgcn.*, buffer descriptors, hidden arguments.
+absl::Status EmulateAmd(llvm::Module& module, const KernelOptions& options, const TargetInfo& device);
 
 }  // namespace tritond::compiler::emulated
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/lowering/lower_to_llvm.h"
+#include "compiler/targets/emulated/any_device.h"
 #include "compiler/targets/emulated/emulate.h"
 #include "compiler/targets/host/runtime.h"
 #include "llvm/IR/AttributeMask.h"
@@ -15,8 +16,6 @@
 
 namespace tritond::compiler::emulated {
 namespace {
-
-constexpr unsigned kSharedSpace = 3;
 
 // "-cpu" and the like are another processor's; a kernel's own attributes say how it is launched.
 void DropAttributes(llvm::Function& function) {
@@ -46,16 +45,6 @@ absl::StatusOr<int> MarkKernels(llvm::Module& module, const KernelOptions& optio
     DropAttributes(function);
   }
   return threads;
-}
-
-absl::Status CheckGlobals(llvm::Module& module) {
-  if (!module.getModuleInlineAsm().empty())
-    return absl::InvalidArgumentError("the emulator takes no assembly outside of functions");
-  for (llvm::GlobalVariable& variable : module.globals())
-    if (variable.getAddressSpace() == kSharedSpace && variable.getName() != kSharedMemorySymbol)
-      return absl::InvalidArgumentError(absl::StrCat("the emulator has no variable in shared memory but ",
-                                                     kSharedMemorySymbol.str(), ": ", variable.getName().str()));
-  return absl::OkStatus();
 }
 
 // The constraints of inline PTX with as many outputs and inputs as an intrinsic of this type.
@@ -108,14 +97,6 @@ void ReplaceAssertion(llvm::CallInst& call) {
   call.eraseFromParent();
 }
 
-void ReplaceTrap(llvm::CallInst& call) {
-  llvm::IRBuilder<> b(&call);
-  llvm::Value* nowhere = llvm::ConstantPointerNull::get(b.getPtrTy());
-  b.CreateCall(host::DeclareRuntime(*call.getModule(), host::RuntimeFunction::kFail),
-               {nowhere, b.CreateGlobalString("the kernel has stopped itself: trap")});
-  call.eraseFromParent();
-}
-
 // i32 vprintf(ptr format, ptr arguments)
 absl::Status ReplacePrint(llvm::CallInst& call, PtxCalls& calls) {
   return calls.Replace(call, "vprintf $0, $1, $2;", "=r,r,r");
@@ -134,6 +115,14 @@ absl::Status ReplaceReflection(llvm::CallInst& call) {
   return absl::OkStatus();
 }
 
+// Barrier 0 of all threads, by a constant.
+bool IsBarrierOfAll(const llvm::CallInst& call) {
+  const llvm::StringRef name = call.getCalledFunction()->getName();
+  if (name != "llvm.nvvm.barrier.cta.sync.aligned.all" && name != "llvm.nvvm.barrier.cta.sync.all") return false;
+  auto* number = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
+  return number && number->isZero();
+}
+
 absl::Status ReplaceCall(llvm::CallInst& call, PtxCalls& calls) {
   if (auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand()))
     return calls.Replace(call, assembly->getAsmString().str(), assembly->getConstraintString().str());
@@ -148,32 +137,16 @@ absl::Status ReplaceCall(llvm::CallInst& call, PtxCalls& calls) {
     ReplaceTrap(call);
   else if (name == "vprintf")
     return ReplacePrint(call, calls);
+  if (IsBarrierOfAll(call)) return calls.Replace(call, "bar.sync 0;", ConstraintsFor(call.getFunctionType()));
   const std::string text = PtxOfIntrinsic(name);
   if (text.empty() && !name.starts_with("llvm.nvvm.")) return absl::OkStatus();
   if (text.empty()) return absl::InvalidArgumentError(absl::StrCat("the emulator has no intrinsic ", name.str()));
   return calls.Replace(call, text, ConstraintsFor(call.getFunctionType()));
 }
 
-// The device clamps to the integer's range and gives 0 for NaN; integers of 8 bits go by those of 16.
-void ClampConversions(llvm::Module& module) {
-  for (llvm::Function& function : module) {
-    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-      const bool is_signed = llvm::isa<llvm::FPToSIInst>(instruction);
-      if (!is_signed && !llvm::isa<llvm::FPToUIInst>(instruction)) continue;
-      llvm::IRBuilder<> b(&instruction);
-      llvm::Type* type = instruction.getType();
-      llvm::Type* wide = type->getScalarSizeInBits() < 16 ? type->getWithNewBitWidth(16) : type;
-      llvm::Value* value = b.CreateIntrinsic(is_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
-                                             {wide, instruction.getOperand(0)->getType()}, {instruction.getOperand(0)});
-      instruction.replaceAllUsesWith(b.CreateTrunc(value, type));
-      instruction.eraseFromParent();
-    }
-  }
-}
-
 }  // namespace
 
-absl::Status EmulateNvidia(llvm::Module& module, const KernelOptions& options) {
+absl::Status EmulateNvidia(llvm::Module& module, const KernelOptions& options, const TargetInfo&) {
   if (absl::Status status = CheckGlobals(module); !status.ok()) return status;
   absl::StatusOr<int> threads = MarkKernels(module, options);
   if (!threads.ok()) return threads.status();
@@ -189,7 +162,8 @@ absl::Status EmulateNvidia(llvm::Module& module, const KernelOptions& options) {
   for (llvm::CallInst* call : all) {
     if (absl::Status status = ReplaceCall(*call, calls); !status.ok()) return status;
   }
-  ClampConversions(module);
+  // Integers of 8 bits go by those of 16.
+  ClampConversions(module, 16);
   return absl::OkStatus();
 }
 

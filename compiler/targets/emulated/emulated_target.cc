@@ -13,8 +13,20 @@ namespace {
 
 constexpr char kPrefix[] = "emulated:";
 
-// Vendors whose instructions there are tables of.
-bool IsKnown(absl::string_view target) { return absl::StartsWith(target, "cuda:"); }
+using Emulate = absl::Status (*)(llvm::Module& module, const KernelOptions& options, const TargetInfo& device);
+
+// Vendors whose instructions there are tables of, by how their targets' names begin.
+struct Family {
+  absl::string_view prefix;
+  Emulate emulate;
+};
+constexpr Family kFamilies[] = {{"cuda:", EmulateNvidia}, {"hip:", EmulateAmd}};
+
+const Family* FamilyOf(absl::string_view target) {
+  for (const Family& family : kFamilies)
+    if (absl::StartsWith(target, family.prefix)) return &family;
+  return nullptr;
+}
 
 TargetInfo Describe(const TargetInfo& device, const TargetInfo& host) {
   TargetInfo info = device;
@@ -56,7 +68,8 @@ class EmulatedTarget final : public Target {
 
   absl::StatusOr<std::string> EmitAsm(llvm::Module& module, const KernelOptions& options) override {
     std::unique_ptr<llvm::Module> clone = llvm::CloneModule(module);
-    if (absl::Status status = EmulateNvidia(*clone, options); !status.ok()) return status;
+    const Emulate emulate = FamilyOf(device_->Info().name)->emulate;
+    if (absl::Status status = emulate(*clone, options, device_->Info()); !status.ok()) return status;
     if (absl::Status status = host_->Optimize(*clone, options); !status.ok()) return status;
     return host_->EmitAsm(*clone, options);
   }
@@ -86,13 +99,13 @@ class EmulatedTarget final : public Target {
 std::vector<std::string> TargetNames(const std::vector<std::string>& names) {
   std::vector<std::string> emulated;
   for (const std::string& name : names)
-    if (IsKnown(name)) emulated.push_back(absl::StrCat(kPrefix, name));
+    if (FamilyOf(name)) emulated.push_back(absl::StrCat(kPrefix, name));
   return emulated;
 }
 
 std::unique_ptr<Target> MakeTarget(absl::string_view name,
                                    const std::function<std::unique_ptr<Target>(absl::string_view)>& find) {
-  if (!absl::ConsumePrefix(&name, kPrefix) || !IsKnown(name)) return nullptr;
+  if (!absl::ConsumePrefix(&name, kPrefix) || !FamilyOf(name)) return nullptr;
   std::unique_ptr<Target> device = find(name);
   return device ? std::make_unique<EmulatedTarget>(std::move(device)) : nullptr;
 }

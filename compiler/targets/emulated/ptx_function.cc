@@ -18,7 +18,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
+#include "compiler/targets/emulated/any_device.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace tritond::compiler::emulated {
@@ -206,24 +206,7 @@ llvm::CallInst* PtxFunction::CallRuntime(RuntimeFunction function, llvm::ArrayRe
 
 std::vector<llvm::Value*> PtxFunction::Execute(const std::string& name, llvm::ArrayRef<llvm::Value*> in,
                                                size_t results) {
-  llvm::BasicBlock& entry = function_->getEntryBlock();
-  llvm::IRBuilder<> slots(&entry, entry.begin());
-  llvm::Type* i64 = b_.getInt64Ty();
-  llvm::Value* inputs = slots.CreateAlloca(i64, slots.getInt32(std::max<size_t>(in.size(), 1)));
-  llvm::Value* outputs = slots.CreateAlloca(i64, slots.getInt32(std::max<size_t>(results, 1)));
-  for (size_t i = 0; i < in.size(); ++i) b_.CreateStore(in[i], b_.CreateConstGEP1_64(i64, inputs, i));
-  // Dots become slashes: the assembler refuses text that could spell some directives, ".rep" among them.
-  const std::string spelled = absl::StrReplaceAll(name, {{".", "/"}});
-  const std::string global = "tritond.name." + spelled;
-  llvm::GlobalVariable* text = module_.getGlobalVariable(global, /*AllowInternal=*/true);
-  if (!text) {
-    llvm::Constant* value = llvm::ConstantDataArray::getString(module_.getContext(), spelled);
-    text = new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value, global);
-  }
-  CallRuntime(RuntimeFunction::kExecute, {Site(), text, inputs, outputs});
-  std::vector<llvm::Value*> values;
-  for (size_t i = 0; i < results; ++i) values.push_back(b_.CreateLoad(i64, b_.CreateConstGEP1_64(i64, outputs, i)));
-  return values;
+  return EmitExecute(b_, Site(), name, in, results);
 }
 
 absl::Status PtxFunction::EmitPredicated(const PtxStatement& statement) {
@@ -289,18 +272,33 @@ absl::Status PtxFunction::EmitMove(const PtxStatement& statement) {
   return absl::OkStatus();
 }
 
-// Barrier 0 of all threads, and the warp's.
+// Of all threads or of some ("bar.sync 1, 64"), and of the warp.
 absl::Status PtxFunction::EmitBarrier(const PtxStatement& statement) {
-  const bool is_warp = statement.Has("warp");
-  for (const PtxOperand& operand : statement.operands) {
-    if (operand.kind == Kind::kImmediate && (is_warp ? operand.value == 0xffffffffu : operand.value == 0)) continue;
-    if (is_warp && operand.kind == Kind::kArgument) continue;  // a mask: checked where lanes gather
-    if (operand.kind == Kind::kArgument) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("the emulator has ", statement.Name(), " only for barrier 0 and all threads"));
+  const std::vector<PtxOperand>& operands = statement.operands;
+  const auto is = [&](uint64_t value) {
+    return operands.size() == 1 && operands[0].kind == Kind::kImmediate && operands[0].value == value;
+  };
+  if (statement.Has("warp")) {
+    const bool is_mask_checked_elsewhere = operands.size() == 1 && operands[0].kind == Kind::kArgument;
+    if (!statement.Has("sync")) return Unknown(statement);
+    if (!is(0xffffffffu) && !is_mask_checked_elsewhere)
+      return absl::InvalidArgumentError(
+          absl::StrCat("the emulator has ", statement.Name(), " only for all lanes of a warp"));
+    CallRuntime(RuntimeFunction::kWarpBarrier, {Site()});
+    return absl::OkStatus();
   }
-  if (!statement.Has("sync") || statement.operands.size() > 1) return Unknown(statement);
-  CallRuntime(is_warp ? RuntimeFunction::kWarpBarrier : RuntimeFunction::kBarrier, {Site()});
+  const bool waits = statement.Has("sync");
+  if (waits == statement.Has("arrive") || operands.empty() || operands.size() > 2) return Unknown(statement);
+  if (waits && is(0)) {
+    CallRuntime(RuntimeFunction::kBarrier, {Site()});
+    return absl::OkStatus();
+  }
+  auto number = Read(operands[0]);
+  if (!number.ok()) return number.status();
+  absl::StatusOr<llvm::Value*> threads = b_.getInt64(call_.threads);
+  if (operands.size() == 2) threads = Read(operands[1]);
+  if (!threads.ok()) return threads.status();
+  Execute(waits ? "ptx:barrier.sync 1 1" : "ptx:barrier.arrive 1 1", {*number, *threads}, 0);
   return absl::OkStatus();
 }
 

@@ -16,22 +16,28 @@ void BulkCopies::Settle(Barrier& barrier) {
   if (barrier.pending > 0 || barrier.bytes != 0) return;
   barrier.pending = barrier.expected;
   ++barrier.phase;
+  ReleaseClocks::Join(&barrier.told, barrier.arriving);
+  barrier.arriving.clear();
 }
 
-absl::optional<std::string> BulkCopies::Arrive(uint64_t address, uint64_t arrivals, int64_t expected_bytes) {
+absl::optional<std::string> BulkCopies::Arrive(uint64_t address, uint64_t arrivals, int64_t expected_bytes,
+                                               const ReleaseClocks::Times& released) {
   const auto it = barriers_.find(address);
   if (it == barriers_.end()) return NoBarrier(address);
   if (arrivals > it->second.pending) return std::string("more arrivals at an mbarrier than it expects");
   it->second.bytes += expected_bytes;
   it->second.pending -= arrivals;
+  ReleaseClocks::Join(&it->second.arriving, released);
   Settle(it->second);
   return absl::nullopt;
 }
 
-absl::optional<std::string> BulkCopies::Test(uint64_t address, uint64_t parity, bool* is_over) const {
+absl::optional<std::string> BulkCopies::Test(uint64_t address, uint64_t parity, bool* is_over,
+                                             ReleaseClocks::Times* told) const {
   const auto it = barriers_.find(address);
   if (it == barriers_.end()) return NoBarrier(address);
   *is_over = (it->second.phase & 1) != (parity & 1);
+  if (*is_over) *told = it->second.told;
   return absl::nullopt;
 }
 

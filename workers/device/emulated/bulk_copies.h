@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/types/optional.h"
+#include "workers/device/emulated/release_clocks.h"
 
 namespace tritond::workers::emulated {
 
@@ -21,11 +22,13 @@ class BulkCopies final {
   using Copy = std::function<absl::optional<std::string>()>;
 
   // PTX ISA, "mbarrier": `address` is that of the object, which has no other contents.
-  void Init(uint64_t address, uint64_t arrivals) { barriers_[address] = {arrivals, arrivals, 0, 0}; }
+  void Init(uint64_t address, uint64_t arrivals) { barriers_[address] = {arrivals, arrivals, 0, 0, {}, {}}; }
   void Invalidate(uint64_t address) { barriers_.erase(address); }
-  absl::optional<std::string> Arrive(uint64_t address, uint64_t arrivals, int64_t expected_bytes);
-  // Whether the phase of that parity is over.
-  absl::optional<std::string> Test(uint64_t address, uint64_t parity, bool* is_over) const;
+  // `released`: what the thread that arrives tells those that wait.
+  absl::optional<std::string> Arrive(uint64_t address, uint64_t arrivals, int64_t expected_bytes,
+                                     const ReleaseClocks::Times& released);
+  // Whether the phase of that parity is over, and then what the threads that arrived have told.
+  absl::optional<std::string> Test(uint64_t address, uint64_t parity, bool* is_over, ReleaseClocks::Times* told) const;
 
   // A copy whose `bytes` the mbarrier counts.
   void Load(uint64_t barrier, int64_t bytes, Copy copy) { loads_.push_back({barrier, bytes, std::move(copy)}); }
@@ -44,6 +47,7 @@ class BulkCopies final {
     uint64_t expected = 0, pending = 0;  // arrivals
     int64_t bytes = 0;                   // still to come
     uint64_t phase = 0;
+    ReleaseClocks::Times arriving, told;  // in this phase, in those before
   };
   struct PendingLoad {
     uint64_t barrier;

@@ -8,7 +8,8 @@ namespace {
 
 bool IsOver(const BulkCopies& copies, uint64_t barrier, uint64_t parity) {
   bool is_over = false;
-  EXPECT_FALSE(copies.Test(barrier, parity, &is_over).has_value());
+  ReleaseClocks::Times told;
+  EXPECT_FALSE(copies.Test(barrier, parity, &is_over, &told).has_value());
   return is_over;
 }
 
@@ -17,8 +18,8 @@ TEST(BulkCopies, PhaseEndsWithTheLastArrivalAndByte) {
   copies.Init(64, 2);
   EXPECT_FALSE(IsOver(copies, 64, 0));
   EXPECT_TRUE(IsOver(copies, 64, 1));  // the phase before the first
-  EXPECT_FALSE(copies.Arrive(64, 1, 128).has_value());
-  EXPECT_FALSE(copies.Arrive(64, 1, 0).has_value());
+  EXPECT_FALSE(copies.Arrive(64, 1, 128, {}).has_value());
+  EXPECT_FALSE(copies.Arrive(64, 1, 0, {}).has_value());
   EXPECT_FALSE(IsOver(copies, 64, 0));
   bool copied = false;
   copies.Load(64, 128, [&] {
@@ -37,19 +38,33 @@ TEST(BulkCopies, BytesThatNobodyExpectsKeepThePhaseOpen) {
   BulkCopies copies;
   copies.Init(64, 1);
   copies.Load(64, 128, [] { return absl::optional<std::string>(); });
-  EXPECT_FALSE(copies.Arrive(64, 1, 256).has_value());
+  EXPECT_FALSE(copies.Arrive(64, 1, 256, {}).has_value());
   EXPECT_FALSE(copies.FinishLoad().has_value());
   EXPECT_FALSE(IsOver(copies, 64, 0));
 }
 
 TEST(BulkCopies, NamesBarriersThatAreNone) {
   BulkCopies copies;
-  EXPECT_TRUE(copies.Arrive(8, 1, 0).has_value());
+  EXPECT_TRUE(copies.Arrive(8, 1, 0, {}).has_value());
   copies.Init(8, 1);
-  EXPECT_TRUE(copies.Arrive(8, 2, 0).has_value());
+  EXPECT_TRUE(copies.Arrive(8, 2, 0, {}).has_value());
   copies.Invalidate(8);
   bool is_over = false;
-  EXPECT_TRUE(copies.Test(8, 0, &is_over).has_value());
+  ReleaseClocks::Times told;
+  EXPECT_TRUE(copies.Test(8, 0, &is_over, &told).has_value());
+}
+
+TEST(BulkCopies, ThoseThatWaitAreToldByAllThatArrivedInTheirPhase) {
+  BulkCopies copies;
+  copies.Init(8, 2);
+  EXPECT_FALSE(copies.Arrive(8, 1, 0, {7, 0}).has_value());
+  EXPECT_FALSE(copies.Arrive(8, 1, 0, {1, 3}).has_value());
+  EXPECT_FALSE(copies.Arrive(8, 1, 0, {9, 9}).has_value());  // in the next phase
+  bool is_over = false;
+  ReleaseClocks::Times told;
+  EXPECT_FALSE(copies.Test(8, 0, &is_over, &told).has_value());
+  EXPECT_TRUE(is_over);
+  EXPECT_EQ(told, (ReleaseClocks::Times{7, 3}));
 }
 
 TEST(BulkCopies, StoresHappenAtTheWaitOfTheirThread) {

@@ -6,7 +6,9 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "workers/device/emulated/instruction.h"
 
@@ -24,9 +26,21 @@ class FakeMachine final : public Machine {
     return reinterpret_cast<char*>(address);
   }
   char* ReceiveShared(const TritondHostSite*, uint64_t address, uint64_t, Fault*) override { return &memory[address]; }
+  char* StartReceiving(int, const TritondHostSite*, uint64_t address, uint64_t, Fault*) override {
+    return &memory[address];
+  }
   BulkCopies& Copies() override { return copies; }
+  void Release(int, ReleaseClocks::Times*) override {}
+  void Acquire(int, const ReleaseClocks::Times&) override {}
   void FenceAsyncProxy(int) override { ++fences; }
   AsynchronousProducts& ProductsOf(int thread) override { return products[thread / 32]; }
+  void StartCopy(int thread, const TritondHostSite*, uint64_t to, uint64_t from, uint32_t bytes, uint32_t read,
+                 Fault*) override {
+    pending.push_back({thread, to, from, bytes, read});
+  }
+  void CommitCopies(int thread) override { ++groups[thread]; }
+  void WaitForCopies(int, uint32_t count, Fault*) override { waits.push_back(count); }
+  bool& HasSignalled(int thread) override { return signals[thread]; }
   void Print(absl::string_view text) override { printed += std::string(text); }
 
   // At an address in shared memory.
@@ -38,6 +52,15 @@ class FakeMachine final : public Machine {
   std::array<char, 1 << 18> memory = {};
   BulkCopies copies;
   std::array<AsynchronousProducts, 4> products;  // of each warp
+  struct Pending {
+    int thread;
+    uint64_t to, from;
+    uint32_t bytes, read;
+  };
+  std::vector<Pending> pending;
+  std::map<int, int> groups;  // by thread
+  std::vector<uint32_t> waits;
+  std::map<int, bool> signals;
   std::string printed;
   int fences = 0;
 };

@@ -22,12 +22,14 @@ absl::StatusOr<Instruction> FindPtx(absl::string_view text) {
     if (!absl::SimpleAtoi(parts[i], &count) || count < 0) return absl::InvalidArgumentError("operand sizes");
     name.slots.push_back(count);
   }
+  if (name.opcode() == "barrier" && name.words.size() == 2 && (name.Has("sync") || name.Has("arrive")))
+    return Instruction{false, false, nullptr, -1, /*is_barrier=*/true, /*waits=*/name.Has("sync")};
   for (auto find : {FindScalar, FindConversion, FindFence, FindBulk}) {
     const bool is_poll = name.opcode() == "mbarrier" && parts[0].find("_wait") != std::string::npos;
     if (Runner run = find(name)) return Instruction{false, is_poll, std::move(run)};
   }
   for (auto find : {FindWarp, FindMatrix, FindWgmma, FindTensorMapFence}) {
-    if (Runner run = find(name)) return Instruction{true, false, std::move(run)};
+    if (Runner run = find(name)) return Instruction{true, false, std::move(run), MaskSlot(name)};
   }
   return absl::InvalidArgumentError(absl::StrCat("the emulator has no PTX instruction ", parts[0]));
 }

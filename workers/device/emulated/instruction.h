@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "workers/device/emulated/asynchronous_products.h"
 #include "workers/device/emulated/bulk_copies.h"
+#include "workers/device/emulated/release_clocks.h"
 #include "workers/device/host_abi.h"
 
 namespace tritond::workers::emulated {
@@ -21,10 +22,11 @@ namespace tritond::workers::emulated {
 // What went wrong, or nothing.
 using Fault = absl::optional<std::string>;
 
-// One lane's side of an instruction: its operands, a value of at most 64 bits in each slot, as lowest bits.
+// One lane's side of an instruction: its operands, a value of at most 64 bits in each slot, as lowest bits. Null where
+// control flow keeps the lane away.
 struct Lane {
-  int thread = 0;  // of the program
-  const uint64_t* in = nullptr;
+  int thread = 0;                // of the program
+  const uint64_t* in = nullptr;  // null: the lane takes no part
   uint64_t* out = nullptr;
 };
 
@@ -44,13 +46,30 @@ class Machine {
   // Global memory, checked likewise.
   virtual char* AccessGlobal(const TritondHostSite* site, uint64_t address, uint64_t bytes, uint32_t kind,
                              Fault* fault) = 0;
-  // Shared memory that a bulk copy writes: an mbarrier orders it, and no fence is needed.
+  // Shared memory that a bulk copy, started by `thread`, is going to write: who still accesses it races with `thread`.
+  virtual char* StartReceiving(int thread, const TritondHostSite* site, uint64_t address, uint64_t bytes,
+                               Fault* fault) = 0;
+  // The same when the copy writes it: an mbarrier orders that, and no fence is needed.
   virtual char* ReceiveShared(const TritondHostSite* site, uint64_t address, uint64_t bytes, Fault* fault) = 0;
   // fence.proxy.async of `thread`.
   virtual void FenceAsyncProxy(int thread) = 0;
   // The matrix products in flight of the thread's warp.
   virtual AsynchronousProducts& ProductsOf(int thread) = 0;
   virtual BulkCopies& Copies() = 0;
+  // Adds to `times` what `thread` has seen and done so far; from now on it has seen what `times` says. Only the order
+  // of accesses depends on it.
+  virtual void Release(int thread, ReleaseClocks::Times* times) = 0;
+  virtual void Acquire(int thread, const ReleaseClocks::Times& times) = 0;
+  // A copy of `read` bytes and then zeros, `bytes` in all, from global to shared memory, by `thread`. Until a wait,
+  // what is there is undefined.
+  virtual void StartCopy(int thread, const TritondHostSite* site, uint64_t to, uint64_t from, uint32_t bytes,
+                         uint32_t read, Fault* fault) = 0;
+  // What `thread` has started since it last did this, nothing perhaps, becomes a group of copies.
+  virtual void CommitCopies(int thread) = 0;
+  // `thread` waits until at most `pending` of its groups have not been copied.
+  virtual void WaitForCopies(int thread, uint32_t pending, Fault* fault) = 0;
+  // Whether `thread` has told the barrier that it comes, and has not waited there.
+  virtual bool& HasSignalled(int thread) = 0;
   virtual void Print(absl::string_view text) = 0;
 };
 
@@ -68,10 +87,17 @@ struct Instruction {
   bool is_collective = false;  // all lanes of a warp execute it together
   bool is_poll = false;        // asked again until its first result is true
   Runner run;
+  int mask_slot = -1;  // the operand that says which lanes take part; -1: all of the warp
+  // A barrier of some threads, which the program runs itself: operands are its number and how many threads it is for.
+  bool is_barrier = false;
+  bool waits = false;  // at the barrier, after it has arrived
+  // The slot that says how early in the code the call is; -1: none. Of a collective instruction that some lanes of a
+  // warp may execute while control flow keeps the others away: those that are earliest come first.
+  int order_slot = -1;
 };
 
 // The instruction of `name`, its operands' sizes behind blanks: "ptx:mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32
-// 4 2 1 4", results first; "amdgcn:" and the name of LLVM's intrinsic for AMD's. InvalidArgument, naming it, when there
+// 4 2 1 4", results first; "amdgcn:" and what ParseAmdName takes for AMD's. InvalidArgument, naming it, when there
 // is none.
 // Slashes are as good as dots: the code has those.
 absl::StatusOr<Instruction> FindInstruction(absl::string_view name);

@@ -163,7 +163,7 @@ Fault StartTile(int rank, bool loads, const Call& call) {
   }
   const uint64_t bytes = copy.Elements() * copy.element();
   for (uint64_t i = 0; i < bytes; i += copy.element()) {
-    char* at = call.machine.ReceiveShared(call.site, copy.shared + i, copy.element(), &fault);
+    char* at = call.machine.StartReceiving(lane.thread, call.site, copy.shared + i, copy.element(), &fault);
     if (fault) return fault;
     std::memset(at, 0x5a, copy.element());
   }
@@ -190,14 +190,18 @@ Runner FindBarrier(const PtxName& name) {
       const Lane& lane = call.lanes[0];
       const uint64_t count = operands > 2 ? lane.in[1] & 0xffffffff : 0;
       lane.out[0] = 0;
-      return call.machine.Copies().Arrive(lane.in[0], expects || count == 0 ? 1 : count, expects ? count : 0);
+      ReleaseClocks::Times released;
+      call.machine.Release(lane.thread, &released);
+      return call.machine.Copies().Arrive(lane.in[0], expects || count == 0 ? 1 : count, expects ? count : 0, released);
     };
   }
   if ((what == "try_wait" || what == "test_wait") && name.Has("parity"))
     return [](const Call& call) -> Fault {
       const Lane& lane = call.lanes[0];
       bool is_over = false;
-      Fault fault = call.machine.Copies().Test(lane.in[0], lane.in[1], &is_over);
+      ReleaseClocks::Times told;
+      Fault fault = call.machine.Copies().Test(lane.in[0], lane.in[1], &is_over, &told);
+      if (!fault && is_over) call.machine.Acquire(lane.thread, told);
       lane.out[0] = is_over;
       return fault;
     };

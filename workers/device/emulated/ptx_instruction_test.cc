@@ -38,7 +38,7 @@ std::vector<Slots> RunWarp(const std::string& name, const std::function<Slots(in
   std::vector<Slots> inputs, outputs(32, Slots(128, 0));
   for (int l = 0; l < 32; ++l) inputs.push_back(in(l));
   std::vector<Lane> lanes;
-  for (int l = 0; l < 32; ++l) lanes.push_back({l, inputs[l].data(), outputs[l].data()});
+  for (int l = 0; l < 32; ++l) lanes.push_back({l, inputs[l].empty() ? nullptr : inputs[l].data(), outputs[l].data()});
   auto instruction = FindInstruction("ptx:" + name);
   EXPECT_TRUE(instruction.ok()) << instruction.status();
   if (!instruction.ok()) return outputs;
@@ -194,7 +194,7 @@ TEST(PtxWarp, VotesReducesMatches) {
   EXPECT_EQ(RunWarp("match.any.sync.b32 1 1 1", odd)[2][0], 0x55555555u);
 }
 
-TEST(PtxWarp, RefusesMasksOfSomeLanes) {
+TEST(PtxWarp, RefusesMasksOfOtherLanesThanTakePart) {
   FakeMachine machine;
   Fault fault;
   RunWarp(
@@ -204,7 +204,32 @@ TEST(PtxWarp, RefusesMasksOfSomeLanes) {
       },
       machine, &fault);
   ASSERT_TRUE(fault.has_value());
-  EXPECT_THAT(*fault, HasSubstr("member mask 0xffff"));
+  EXPECT_THAT(*fault, HasSubstr("member mask 0xffff by the lanes 0xffffffff"));
+}
+
+// Lanes 4 to 11 alone; lanes that take no part have no slots.
+TEST(PtxWarp, ExecutesForSomeLanes) {
+  constexpr uint64_t kMask = 0xff0;
+  const auto of = [](std::function<Slots(int)> in) { return [in](int l) { return kMask >> l & 1 ? in(l) : Slots(); }; };
+  const auto numbers = of([](int l) { return Slots{uint64_t(l), kMask}; });
+  const auto odd = of([](int l) { return Slots{uint64_t(l & 1), kMask}; });
+  const auto shuffle = of([](int l) { return Slots{uint64_t(l), 3, 31, kMask}; });
+  EXPECT_EQ(RunWarp("redux.sync.add.u32 1 1 1", numbers)[9][0], 60u);
+  EXPECT_EQ(RunWarp("redux.sync.min.u32 1 1 1", numbers)[9][0], 4u);
+  EXPECT_EQ(RunWarp("redux.sync.and.b32 1 1 1", odd)[4][0], 0u);
+  EXPECT_EQ(RunWarp("vote.sync.ballot.b32 1 1 1", odd)[4][0], 0xaa0u);
+  EXPECT_EQ(RunWarp("vote.sync.all.pred 1 1 1", of([](int) { return Slots{1, kMask}; }))[4][0], 1u);
+  EXPECT_EQ(RunWarp("match.any.sync.b32 1 1 1", odd)[4][0], 0x550u);
+  const auto elected = RunWarp("elect.sync 2 1", of([](int) { return Slots{kMask}; }));
+  for (int l = 4; l < 12; ++l) EXPECT_EQ(elected[l][0] * 2 + elected[l][1], 8u + (l == 4)) << l;
+  EXPECT_EQ(RunWarp("shfl.sync.bfly.b32 1 1 1 1 1", shuffle)[9][0], 10u);
+  EXPECT_EQ(RunWarp("shfl.sync.bfly.b32 1 1 1 1 1", shuffle)[20][0], 0u);
+
+  FakeMachine machine;
+  Fault fault;
+  RunWarp("shfl.sync.idx.b32 1 1 1 1 1", shuffle, machine, &fault);
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_THAT(*fault, HasSubstr("lane 4 reads lane 3, which takes no part"));
 }
 
 // "Matrix Fragments for mma.m16n8k16 with floating point type": a[m][k] = m + k / 64, b picks one k for each n.
