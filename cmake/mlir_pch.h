@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The precompiled header of every MLIR source: what nearly all of them include anyway, and slow to parse.
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "compiler/ir/encodings.h"
+#include "compiler/ir/tt_dialect.h"
+#include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
 #include "mlir/Analysis/DataFlowFramework.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

@@ -13,14 +13,16 @@ namespace {
 absl::Status WithRetryInfo(absl::Status status, int seconds) {
   google::rpc::RetryInfo info;
   info.mutable_retry_delay()->set_seconds(seconds);
-  status.SetPayload("type.googleapis.com/google.rpc.RetryInfo", absl::Cord(info.SerializeAsString()));
+  status.SetPayload("type.googleapis.com/google.rpc.RetryInfo",
+                    absl::Cord(absl::string_view(info.SerializeAsString())));
   return status;
 }
 
 absl::Status WithReason(absl::Status status, const std::string& reason) {
   google::rpc::ErrorInfo info;
   info.set_reason(reason);
-  status.SetPayload("type.googleapis.com/google.rpc.ErrorInfo", absl::Cord(info.SerializeAsString()));
+  status.SetPayload("type.googleapis.com/google.rpc.ErrorInfo",
+                    absl::Cord(absl::string_view(info.SerializeAsString())));
   return status;
 }
 
@@ -49,7 +51,8 @@ TEST(RetryDelay, WhatAServerThatEndsHasDroppedIsTriedAgain) {
   absl::Status answered = absl::CancelledError("the job was cancelled");
   google::rpc::ErrorInfo info;
   info.set_reason("CANCELLED");
-  answered.SetPayload("type.googleapis.com/google.rpc.ErrorInfo", absl::Cord(info.SerializeAsString()));
+  answered.SetPayload("type.googleapis.com/google.rpc.ErrorInfo",
+                      absl::Cord(absl::string_view(info.SerializeAsString())));
   EXPECT_EQ(RetryDelay({}, answered, 1, 0), absl::nullopt);
 }
 
@@ -87,7 +90,7 @@ TEST(IsAboutTheKernel, IsWhatWouldFailEverywhere) {
   absl::Status large = absl::ResourceExhaustedError("too much shared memory");
   EXPECT_FALSE(IsAboutTheKernel(large));
   large.SetPayload("type.googleapis.com/tritond.v1.CompileFailure",
-                   absl::Cord(v1::CompileFailure().SerializeAsString()));
+                   absl::Cord(absl::string_view(v1::CompileFailure().SerializeAsString())));
   EXPECT_TRUE(IsAboutTheKernel(large));
   EXPECT_FALSE(IsAboutTheKernel(WithReason(absl::UnimplementedError("no such op here"), "COMPILE_FAILED")));
 }

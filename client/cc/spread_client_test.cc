@@ -134,7 +134,8 @@ class FakeDaemon final : public Client {
 absl::Status WithReason(absl::Status status, const std::string& reason) {
   google::rpc::ErrorInfo info;
   info.set_reason(reason);
-  status.SetPayload("type.googleapis.com/google.rpc.ErrorInfo", absl::Cord(info.SerializeAsString()));
+  status.SetPayload("type.googleapis.com/google.rpc.ErrorInfo",
+                    absl::Cord(absl::string_view(info.SerializeAsString())));
   return status;
 }
 
@@ -221,7 +222,7 @@ TEST_F(SpreadClientTest, AFullDaemonIsReplacedToo) {
   google::rpc::RetryInfo info;
   Preferred(request)[0]->error = absl::ResourceExhaustedError("queue full");
   Preferred(request)[0]->error.SetPayload("type.googleapis.com/google.rpc.RetryInfo",
-                                          absl::Cord(info.SerializeAsString()));
+                                          absl::Cord(absl::string_view(info.SerializeAsString())));
   EXPECT_TRUE(client_->Compile(request, Soon()).ok());
   EXPECT_EQ(Preferred(request)[1]->calls, 1);
 }

@@ -237,7 +237,7 @@ TEST(Compiler, NamesABadOptionAndWhatIsAllowed) {
        {BadOption{{{"num_warps", 3}}, "num_warps = 3: must be a power of two from 1 to 32"},
         BadOption{{{"num_warps", "four"}}, "num_warps = \"four\""}, BadOption{{{"num_stages", -1}}, "num_stages = -1"},
         BadOption{{{"debug", 1}}, "debug = 1: must be true or false"},
-        BadOption{{{"warp_size", 64}}, "warp_size = 64"}}) {
+        BadOption{{{"warp_size", 48}}, "warp_size = 48: must be a power of two from 16 to 64"}}) {
     CompileRequest request = Request(kScale);
     request.options = bad.options;
     CompileResult result = Warm().Compile(request);

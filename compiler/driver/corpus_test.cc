@@ -63,7 +63,7 @@ TEST_P(CorpusTest, EveryKernelCompiles) {
     request.ir = ReadFile(path);
     request.target = GetParam().target;
     request.options = OptionsOf(path);
-    request.options.erase("warp_size");  // of the GPU that the options were written for, as is the size of blocks
+    // The options were written for another GPU, and with them the size of blocks.
     if (request.options.contains("num_warps"))
       request.options["num_warps"] = std::min(request.options["num_warps"].get<int64_t>(), most_warps);
     request.outputs = {has_assembler ? Stage::kBinary : Stage::kAsm};

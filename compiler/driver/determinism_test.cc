@@ -82,7 +82,6 @@ void AddCorpus(const fs::path& folder, std::vector<Case>* cases) {
       fs::path options = path;
       const nlohmann::json all = nlohmann::json::parse(ReadFile(options.replace_extension(".json")));
       added.request.options = all.contains("options") ? all["options"] : all;
-      added.request.options.erase("warp_size");
       added.request.debug_info = ++count % 5 == 0;
       cases->push_back(std::move(added));
     }

@@ -527,9 +527,7 @@ TEST(Host, AKernelIsOneBlock) {
 TEST(Host, WarpsOf64ThreadsAreATargetOfTheirOwn) {
   CompileRequest request = Request(kAdd);
   request.target = "host:64";
-  request.options["warp_size"] = 32;
-  EXPECT_THAT(std::string(Warm().Compile(request).status.message()), HasSubstr("warp_size = 32: must be 64"));
-  request.options["warp_size"] = 64;
+  request.options["warp_size"] = 32;  // of the frontend's GPU
   CompileResult result = Warm().Compile(request);
   ASSERT_TRUE(result.status.ok()) << result.status;
   EXPECT_EQ(result.metadata["warp_size"], 64);

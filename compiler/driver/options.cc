@@ -24,7 +24,7 @@ constexpr CommonOption kCommonOptions[] = {
     {"num_stages", &KernelOptions::num_stages},
     {"enable_fp_fusion", nullptr, &KernelOptions::enable_fp_fusion},
     {"debug", nullptr, &KernelOptions::debug},
-    {"warp_size"},  // Says what the request expects of the target: its rule is all there is to it.
+    {"warp_size"},  // Frontends send that of their own GPU. The target has its own, which the metadata tell.
 };
 
 void Keep(const std::string& name, const json& value, KernelOptions& options) {
@@ -94,7 +94,8 @@ absl::StatusOr<ParsedOptions> ParseOptions(const json& options, const Target& ta
   if (!options.is_object()) return absl::InvalidArgumentError("options must be an object of name: value");
   const std::vector<OptionRule> rules = OptionRulesOf(target.Info());
   for (const auto& [name, value] : options.items()) {
-    auto rule = std::find_if(rules.begin(), rules.end(), [&](const OptionRule& rule) { return rule.name == name; });
+    auto rule = std::find_if(rules.begin(), rules.end(),
+                             [&, &name = name](const OptionRule& rule) { return rule.name == name; });
     if (rule == rules.end()) {
       if (!AsksForNothing(name, value)) parsed.ignored.push_back(name);
       continue;

@@ -54,8 +54,10 @@ TEST(ParseOptions, RangesAreTheTargets) {
   EXPECT_TRUE(Parse({{"num_ctas", 2}, {"warp_size", 32}, {"maxnreg", 255}}).ok());
   EXPECT_EQ(Parse({{"num_ctas", 2}}, "cuda:80").status(),
             absl::InvalidArgumentError("option num_ctas = 2: must be 1 on cuda:80"));
-  EXPECT_FALSE(Parse({{"warp_size", 64}}).ok());
-  EXPECT_TRUE(Parse({{"warp_size", 64}, {"num_warps", 32}}, "host:64").ok());
+  EXPECT_FALSE(Parse({{"warp_size", 128}}).ok());
+  for (const char* target : {"cuda:90", "hip:gfx942", "host:64"})
+    for (int warp_size : {32, 64})
+      EXPECT_TRUE(Parse({{"warp_size", warp_size}, {"num_warps", 16}}, target).ok()) << target;
   EXPECT_FALSE(Parse({{"maxnreg", 256}}).ok());
 }
 

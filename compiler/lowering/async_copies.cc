@@ -20,8 +20,8 @@ struct Copy {
   SharedPlace place;
   mlir::Type element, in_global, in_shared;
   int vec = 1;
-  Value thread;      // the thread's part of the offset
-  Value first_copy;  // null: all threads act
+  Value thread = {};      // the thread's part of the offset
+  Value first_copy = {};  // null: all threads act
 };
 
 // Neighbours in memory that one copy may take.

@@ -140,9 +140,10 @@ Value FunctionLowering::IsFirstCopy(const LinearLayout& layout) {
   // Copies differ in free bits; the first has them all zero.
   auto masks = layout.FreeVariableMasks();
   Value first;
-  for (auto [dim, mask] : llvm::zip(layout.InDims(), masks)) {
-    if (mask == 0 || (dim.name != "lane" && dim.name != "warp")) continue;
+  for (auto [dim, free] : llvm::zip(layout.InDims(), masks)) {
+    if (free == 0 || (dim.name != "lane" && dim.name != "warp")) continue;
     Value x = dim.name == "lane" ? Lane() : Warp();
+    const int mask = free;
     Value here = e.Hoisted([&] { return e.Equal(e.And(x, e.Int(mask)), e.Int(0)); });
     first = first ? e.Hoisted([&] { return e.And(first, here); }) : here;
   }

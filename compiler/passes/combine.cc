@@ -184,7 +184,7 @@ class CombinePass : public impl::CombinePassBase<CombinePass> {
     patterns.add(CombineReshapeDescriptorLoad);
     patterns.add(CombineDotAdd<arith::AddFOp, tt::DotOp>).add(CombineDotAdd<arith::AddIOp, tt::DotOp>);
     patterns.add(CombineDotAdd<arith::AddFOp, tt::DotScaledOp>);
-    if (failed(mlir::applyPatternsAndFoldGreedily(getOperation(), std::move(patterns)))) signalPassFailure();
+    if (failed(mlir::applyPatternsGreedily(getOperation(), std::move(patterns)))) signalPassFailure();
   }
 };
 

@@ -22,7 +22,7 @@ bool IsFedByAnotherDot(tt::DotOp dot) {
   options.omitBlockArguments = true;
   options.filter = [&](mlir::Operation* op) { return op->getBlock() == dot->getBlock(); };
   llvm::SetVector<mlir::Operation*> slice;
-  mlir::getBackwardSlice(dot.getA(), &slice, options);
+  (void)mlir::getBackwardSlice(dot.getA(), &slice, options);
   return llvm::any_of(slice, [](mlir::Operation* op) { return llvm::isa<tt::DotOp>(op); });
 }
 

@@ -133,7 +133,7 @@ class ReorderBroadcastPass : public impl::ReorderBroadcastPassBase<ReorderBroadc
     patterns.add<MoveSplat, MoveBroadcast>(&getContext());
     for (auto name : {tt::BroadcastOp::getOperationName(), tt::ExpandDimsOp::getOperationName()})
       mlir::RegisteredOperationName::lookup(name, &getContext())->getCanonicalizationPatterns(patterns, &getContext());
-    if (failed(mlir::applyPatternsAndFoldGreedily(getOperation(), std::move(patterns)))) signalPassFailure();
+    if (failed(mlir::applyPatternsGreedily(getOperation(), std::move(patterns)))) signalPassFailure();
   }
 };
 

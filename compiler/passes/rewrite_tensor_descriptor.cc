@@ -355,7 +355,7 @@ class RewriteTensorDescriptorPass : public impl::RewriteTensorDescriptorPassBase
       tt::FuncOp func = kernels[i].func;
       llvm::BitVector erased(func.getNumArguments());
       for (; i < kernels.size() && kernels[i].func == func; ++i) FinishKernelParameter(kernels[i], erased);
-      func.eraseArguments(erased);
+      if (failed(func.eraseArguments(erased))) return signalPassFailure();
     }
   }
 };

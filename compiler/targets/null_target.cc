@@ -35,8 +35,8 @@ class NullOps final : public TargetOps {
     return Missing(b, loc, "grid size", b.getI32Type());
   }
 
-  void Barrier(OpBuilder& b, Location loc) const override { Refuse(loc, "barrier"); }
-  void WarpBarrier(OpBuilder& b, Location loc) const override { Refuse(loc, "barrier of a warp"); }
+  void Barrier(OpBuilder& b, Location loc) const override { (void)Refuse(loc, "barrier"); }
+  void WarpBarrier(OpBuilder& b, Location loc) const override { (void)Refuse(loc, "barrier of a warp"); }
   Value ShuffleXor(OpBuilder& b, Location loc, Value, int) const override {
     return Missing(b, loc, "shuffle", b.getI32Type());
   }
@@ -47,11 +47,11 @@ class NullOps final : public TargetOps {
   std::optional<Value> WarpReduce(OpBuilder&, Location, mlir::Operation*, Value) const override { return std::nullopt; }
 
   llvm::SmallVector<Value> Load(OpBuilder& b, Location loc, const MemoryAccess& access, ValueRange) const override {
-    Refuse(loc, "load");
+    (void)Refuse(loc, "load");
     Value element = mlir::LLVM::PoisonOp::create(b, loc, access.element);
     return llvm::SmallVector<Value>(access.count, element);
   }
-  void Store(OpBuilder&, Location loc, const MemoryAccess&, ValueRange) const override { Refuse(loc, "store"); }
+  void Store(OpBuilder&, Location loc, const MemoryAccess&, ValueRange) const override { (void)Refuse(loc, "store"); }
   FailureOr<Value> AtomicRmw(OpBuilder&, Location loc, const AtomicAccess&, tt::RmwOp, Value) const override {
     return Refuse(loc, "atomic operation");
   }
@@ -75,7 +75,7 @@ class NullOps final : public TargetOps {
     return Refuse(loc, "inline assembly");
   }
 
-  void Assert(OpBuilder&, Location loc, Value, const AssertSite&) const override { Refuse(loc, "assertion"); }
+  void Assert(OpBuilder&, Location loc, Value, const AssertSite&) const override { (void)Refuse(loc, "assertion"); }
   mlir::LogicalResult Print(OpBuilder&, Location loc, llvm::StringRef, ValueRange) const override {
     return Refuse(loc, "print");
   }

@@ -8,7 +8,7 @@ std::vector<OptionRule> OptionRulesOf(const TargetInfo& info) {
       {"num_warps", OptionKind::kPowerOfTwo, 1, info.max_threads / info.lanes},
       {"num_ctas", OptionKind::kPowerOfTwo, 1, info.max_ctas},
       {"num_stages", OptionKind::kInteger, 0, 64},
-      {"warp_size", OptionKind::kPowerOfTwo, info.lanes, info.lanes},
+      {"warp_size", OptionKind::kPowerOfTwo, 16, 64},  // of the GPU that a frontend wrote the kernel for
       {"enable_fp_fusion", OptionKind::kBoolean},
       {"debug", OptionKind::kBoolean},
   };

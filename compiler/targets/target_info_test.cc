@@ -28,8 +28,7 @@ TEST(OptionRulesOf, FollowTheTargetsLimits) {
     EXPECT_EQ(
         CheckOption(RuleOf(info, "num_warps"), warps),
         absl::InvalidArgumentError("option num_warps = " + warps.dump() + ": must be a power of two from 1 to 16"));
-  EXPECT_EQ(CheckOption(RuleOf(info, "warp_size"), 32),
-            absl::InvalidArgumentError("option warp_size = 32: must be 64"));
+  EXPECT_TRUE(CheckOption(RuleOf(info, "warp_size"), 32).ok());  // of another GPU
   EXPECT_FALSE(CheckOption(RuleOf(info, "num_ctas"), 2).ok());
   EXPECT_TRUE(CheckOption(RuleOf(info, "waves_per_eu"), 0).ok());
   EXPECT_THAT(std::string(CheckOption(RuleOf(info, "debug"), 1).message()), HasSubstr("true or false"));

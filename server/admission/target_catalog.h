@@ -25,7 +25,7 @@ struct KnownTarget {
   bool binary_available = false;
   std::string why_not;
   bool attached = false;  // false: remembered from before
-  std::vector<OptionRule> options;
+  std::vector<OptionRule> options = {};
 
   friend bool operator==(const KnownTarget& a, const KnownTarget& b) {
     return a.name == b.name && a.build_id == b.build_id && a.binary_format == b.binary_format &&

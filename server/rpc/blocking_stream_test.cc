@@ -118,6 +118,8 @@ TEST_F(BlockingStream, ACallerThatStopsTakingLosesItsSlot) {
 
 TEST_F(BlockingStream, ACallerThatGoesGivesItsSlotBack) {
   auto stream = stub->Export(&context, {});
+  v1::BundleChunk chunk;
+  EXPECT_TRUE(stream->Read(&chunk));  // the call has reached the service
   context.TryCancel();
   EXPECT_TRUE(service.export_ended.WaitFor(absl::Seconds(30)));
   EXPECT_TRUE(SlotComesBack());

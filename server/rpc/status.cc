@@ -43,7 +43,9 @@ void CopyDetails(const absl::Status& status, Details* details) {
 }  // namespace
 
 void AddDetail(const google::protobuf::Message& detail, absl::Status* status) {
-  status->SetPayload(UrlOf(detail), absl::Cord(detail.SerializeAsString()));
+  // From a view: compilers disagree about the symbol of the constructor from a string.
+  const std::string bytes = detail.SerializeAsString();
+  status->SetPayload(UrlOf(detail), absl::Cord(absl::string_view(bytes)));
 }
 
 absl::Status WithReason(absl::Status status, absl::string_view reason, absl::Duration retry_delay) {

@@ -26,7 +26,7 @@ struct StatusView {
     uint64_t resident_bytes = 0;
     uint32_t deaths = 0;
     absl::Time attached = absl::InfinitePast();  // InfinitePast: it is not
-    std::string confinement;                     // what keeps files out of its reach; "": nothing
+    std::string confinement = {};                // what keeps files out of its reach; "": nothing
   };
   struct Target {
     std::string name;  // "": all that no worker has offered

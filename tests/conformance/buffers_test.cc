@@ -50,7 +50,7 @@ $BODY
 struct Shape {
   int rows = 32, columns = 32;
   std::string type = "f32";
-  std::string aliases, parameters;
+  std::string aliases = {}, parameters = {};
 };
 
 std::string KernelOf(const Machine& machine, const Shape& shape, const std::string& body) {

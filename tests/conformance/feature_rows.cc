@@ -87,7 +87,8 @@ OpRow Clusters() {
   // The emulator runs blocks one after the other.
   row.refusals = {{"host", "option num_ctas = 2: must be 1"},
                   {"emulated:", "option num_ctas = 2: must be 1"},
-                  {"cuda:8", "option num_ctas = 2: must be 1"}};
+                  {"cuda:8", "option num_ctas = 2: must be 1"},
+                  {"cuda:", "num_ctas = 2 is not supported"}};
   return row;
 }
 

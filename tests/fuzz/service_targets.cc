@@ -89,11 +89,17 @@ server::Notary& Signer() {
   return *notary;
 }
 
+// Serialized once: the order of a map's fields differs from one serialization to the next.
+const std::string& SoundRequestBytes() {
+  static const auto* const bytes = new std::string(SoundRequest().SerializeAsString());
+  return *bytes;
+}
+
 v1::ActionResult BundledResult() {
   v1::ActionResult result;
   result.set_build_id("build");
   *result.add_artifacts() = Named("cubin", "binary");
-  *result.mutable_request() = Named("request", SoundRequest().SerializeAsString());
+  *result.mutable_request() = Named("request", SoundRequestBytes());
   return result;
 }
 
@@ -103,7 +109,7 @@ std::string SoundBundle() {
   record.set_signed_result(Signer().Sign(server::Purpose::kResult, *cache::Digest::FromHex(record.key()),
                                          BundledResult().SerializeAsString()));
   record.add_blobs()->set_data("binary");
-  record.add_blobs()->set_data(SoundRequest().SerializeAsString());
+  record.add_blobs()->set_data(SoundRequestBytes());
   std::string bundle;
   server::BundleWriter writer(Signer(), [&](absl::string_view part) {
     bundle.append(part.data(), part.size());

@@ -63,7 +63,6 @@ Element ConvertFloat(APFloat x, mlir::FloatType type, llvm::RoundingMode roundin
   const llvm::fltSemantics& semantics = type.getFloatSemantics();
   if (x.isNaN()) {
     bool negative = llvm::isa<mlir::Float8E4M3FNUZType, mlir::Float8E5M2FNUZType, mlir::Float8E4M3B11FNUZType>(type);
-    llvm::isa<mlir::Float8E4M3B11FNUZType>(type);
     return FromFloat(APFloat::getNaN(semantics, negative));
   }
   bool inexact;

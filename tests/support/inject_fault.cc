@@ -69,7 +69,7 @@ void InjectFault(compiler::Stage stage, const compiler::CompileRequest& request)
   while (fault == "loop") usleep(1000);
   while (fault == "eat_memory") {
     constexpr size_t kBlock = size_t{64} << 20;
-    char* block = new char[kBlock];
+    volatile char* block = new char[kBlock];  // volatile: else the compiler may leave it all out
     for (size_t i = 0; i < kBlock; i += 4096) block[i] = 1;
   }
 }

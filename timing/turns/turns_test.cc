@@ -46,7 +46,7 @@ TEST_F(TurnsTest, ShortTurnsAreInheritedAndEnd) {
 TEST_F(TurnsTest, WhoGivesWayDoesSoAlone) {
   const int before = getpriority(PRIO_PROCESS, 0);
   if (before > 10) GTEST_SKIP() << "this process is nearly as nice as can be";
-  OnThread([this, before] {
+  OnThread([before] {
     const uint64_t usual = TurnOfThisThread();
     AskForShortTurns();
     GiveWay();

@@ -148,12 +148,12 @@ void AddSignals(const SystemCallPolicy& policy, Filter* filter) {
     if (policy.may_signal) {
       filter->Add(SCMP_ACT_ALLOW, call, {});
     } else {
-      filter->Add(SCMP_ACT_ALLOW, call, {SCMP_A0_64(SCMP_CMP_EQ, static_cast<uint64_t>(getpid()))});
-      filter->Add(SCMP_ACT_ALLOW, call, {SCMP_A0_64(SCMP_CMP_EQ, 0)});
+      filter->Add(SCMP_ACT_ALLOW, call, {SCMP_A0_64(SCMP_CMP_EQ, static_cast<uint64_t>(getpid()), 0)});
+      filter->Add(SCMP_ACT_ALLOW, call, {SCMP_A0_64(SCMP_CMP_EQ, 0, 0)});
     }
   }
   // A group of its own, never somebody else's.
-  filter->Add(SCMP_ACT_ALLOW, "setpgid", {SCMP_A1_64(SCMP_CMP_EQ, 0)});
+  filter->Add(SCMP_ACT_ALLOW, "setpgid", {SCMP_A1_64(SCMP_CMP_EQ, 0, 0)});
 }
 
 }  // namespace
@@ -175,12 +175,13 @@ absl::Status AllowOnlyWorkersCalls(const SystemCallPolicy& policy) {
   // clone3 passes its flags in memory, where no filter sees them; without it libraries use clone.
   filter.Add(SCMP_ACT_ALLOW, "clone", {SCMP_A0_64(SCMP_CMP_MASKED_EQ, kNamespaces, 0)});
   for (const int control : kOwnControls)
-    filter.Add(SCMP_ACT_ALLOW, "prctl", {SCMP_A0_64(SCMP_CMP_EQ, static_cast<uint64_t>(control))});
+    filter.Add(SCMP_ACT_ALLOW, "prctl", {SCMP_A0_64(SCMP_CMP_EQ, static_cast<uint64_t>(control), 0)});
   for (const int control : kFileControls)
-    filter.Add(SCMP_ACT_ALLOW, "fcntl", {SCMP_A1_64(SCMP_CMP_EQ, static_cast<uint64_t>(control))});
-  filter.Add(SCMP_ACT_ALLOW, "fcntl", {SCMP_A1_64(SCMP_CMP_EQ, F_SETFL), SCMP_A2_64(SCMP_CMP_MASKED_EQ, kAsync, 0)});
-  for (const uint64_t request : kFileRequests) filter.Add(SCMP_ACT_ALLOW, "ioctl", {SCMP_A1_64(SCMP_CMP_EQ, request)});
-  filter.Add(SCMP_ACT_ALLOW, "prlimit64", {SCMP_A0_64(SCMP_CMP_EQ, 0)});
+    filter.Add(SCMP_ACT_ALLOW, "fcntl", {SCMP_A1_64(SCMP_CMP_EQ, static_cast<uint64_t>(control), 0)});
+  filter.Add(SCMP_ACT_ALLOW, "fcntl", {SCMP_A1_64(SCMP_CMP_EQ, F_SETFL, 0), SCMP_A2_64(SCMP_CMP_MASKED_EQ, kAsync, 0)});
+  for (const uint64_t request : kFileRequests)
+    filter.Add(SCMP_ACT_ALLOW, "ioctl", {SCMP_A1_64(SCMP_CMP_EQ, request, 0)});
+  filter.Add(SCMP_ACT_ALLOW, "prlimit64", {SCMP_A0_64(SCMP_CMP_EQ, 0, 0)});
   if (HasUnrunnableMemoryFiles()) {
     filter.Add(SCMP_ACT_ALLOW, "memfd_create", {SCMP_A1_64(SCMP_CMP_MASKED_EQ, MFD_NOEXEC_SEAL, MFD_NOEXEC_SEAL)});
   } else {

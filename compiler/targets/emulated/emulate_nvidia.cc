@@ -131,12 +131,15 @@ absl::Status ReplaceCall(llvm::CallInst& call, PtxCalls& calls) {
   call.setCallingConv(callee->getCallingConv());
   if (callee->getName() == "__nvvm_reflect" || callee->getName() == "llvm.nvvm.reflect") return ReplaceReflection(call);
   const llvm::StringRef name = callee->getName();
-  if (name == "__assertfail")
+  if (name == "__assertfail") {
     ReplaceAssertion(call);
-  else if (name == "llvm.trap")
+    return absl::OkStatus();
+  }
+  if (name == "llvm.trap") {
     ReplaceTrap(call);
-  else if (name == "vprintf")
-    return ReplacePrint(call, calls);
+    return absl::OkStatus();
+  }
+  if (name == "vprintf") return ReplacePrint(call, calls);
   if (IsBarrierOfAll(call)) return calls.Replace(call, "bar.sync 0;", ConstraintsFor(call.getFunctionType()));
   const std::string text = PtxOfIntrinsic(name);
   if (text.empty() && !name.starts_with("llvm.nvvm.")) return absl::OkStatus();

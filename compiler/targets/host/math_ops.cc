@@ -29,7 +29,7 @@ llvm::StringRef IntrinsicOf(llvm::StringRef op) {
       .Case("math.round", "llvm.round")
       .Case("math.roundeven", "llvm.roundeven")
       .Case("math.sin", "llvm.sin")
-      .Cases("math.sqrt", "tt.precise_sqrt", "llvm.sqrt")
+      .Cases({"math.sqrt", "tt.precise_sqrt"}, "llvm.sqrt")
       .Case("math.trunc", "llvm.trunc")
       .Default("");
 }

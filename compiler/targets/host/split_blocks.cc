@@ -33,7 +33,7 @@ llvm::Instruction* LastSlot(llvm::BasicBlock& block) {
 llvm::Instruction* CutOf(llvm::BasicBlock& block) {
   llvm::Instruction* slot = LastSlot(block);
   int count = 0;
-  for (llvm::Instruction* at = slot ? slot->getNextNode() : block.getFirstNonPHI(); at; at = at->getNextNode()) {
+  for (llvm::Instruction* at = slot ? slot->getNextNode() : &*block.getFirstNonPHIIt(); at; at = at->getNextNode()) {
     if (at->isTerminator()) break;
     if (++count > kMaxBlockInstructions) return at;
   }

@@ -28,7 +28,7 @@ using mlir::LogicalResult;
 using mlir::RankedTensorType;
 using mlir::Value;
 
-constexpr int kRows = 64, kWarpRows = 16, kGroupWarps = 4;
+constexpr int kWarpRows = 16, kGroupWarps = 4;
 
 llvm::StringRef WgmmaType(mlir::Type type) {
   if (type.isF16()) return "f16";

@@ -400,7 +400,7 @@ TEST(AmdgcnMatrix, SignsAndClamps) {
   };
   EXPECT_EQ(run(1, 1, 0, 0), 16u);
   EXPECT_EQ(run(0, 1, 0, 0), uint32_t(-255 * 16));
-  EXPECT_EQ(run(0, 0, 0, 0x7fffffff), uint32_t(0x7fffffff + 255 * 255 * 16));
+  EXPECT_EQ(run(0, 0, 0, 0x7fffffff), 0x7fffffffu + 255 * 255 * 16);
   EXPECT_EQ(run(0, 0, 1, 0x7fffffff), 0x7fffffffu);
 }
 

@@ -200,7 +200,8 @@ Runner FindProduct(const PtxName& name) {
   // wgmma.mma_async.sync.aligned.m64nNkK[.D].A.B, with .s32 for integers, too
   const size_t count = name.words.size();
   Wgmma shape;
-  absl::string_view text = count == 8 ? name.words[4] : "";
+  absl::string_view text;
+  if (count == 8) text = name.words[4];
   const size_t n = text.find('n'), k = text.find('k');
   if (text.substr(0, 3) != "m64" || n == text.npos || k == text.npos ||
       !absl::SimpleAtoi(text.substr(n + 1, k - n - 1), &shape.n) || !absl::SimpleAtoi(text.substr(k + 1), &shape.k))
