@@ -194,6 +194,7 @@ class Expander::FirstRoundContext final : public StepContext {
   FirstRoundContext(Expander& expander, int round, int stage)
       : x_(expander), round_(round), iteration_(round - stage) {}
   Value Get(Value value) override { return x_.InIteration(value, iteration_); }
+  Value OfRound(Value value) override { return x_.InIteration(value, round_ - x_.made_at_.lookup(value)); }
   Value Exists() override {
     auto [exists, is_new] = x_.first_values_.try_emplace({Value(), iteration_}, Value());
     if (is_new) {
@@ -218,6 +219,7 @@ class Expander::RoundContext final : public StepContext {
                const llvm::DenseMap<int, Value>& oldest)
       : x_(expander), stage_(stage), bounds_(bounds), places_(places), oldest_(oldest) {}
   Value Get(Value value) override { return x_.AtAge(value, stage_); }
+  Value OfRound(Value value) override { return x_.AtAge(value, x_.made_at_.lookup(value)); }
   Value Exists() override {
     if (stage_ == x_.max_stage_) return {};
     Value& exists = x_.round_values_[{Value(), stage_}];

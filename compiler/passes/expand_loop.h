@@ -15,6 +15,8 @@ class StepContext {
   virtual ~StepContext() = default;
   // A value of the old loop's body, as it is in the step's iteration; one of the step's `uses`.
   virtual mlir::Value Get(mlir::Value value) = 0;
+  // What this round has made for `value`, one of an earlier step's `defines`, whatever iteration that step is at.
+  virtual mlir::Value OfRound(mlir::Value value) = 0;
   // Whether the old loop has that iteration (i1); null: it has.
   virtual mlir::Value Exists() = 0;
   // Of a ring of `size` places that is advanced by one place a round: the place of this round, and of the next round,

@@ -85,6 +85,8 @@ void AddNeutralFinalPasses(mlir::OpPassManager& pm) {
 }
 
 void AddNeutralLlirPasses(mlir::OpPassManager& pm) {
+  // Copies are where they stay; loops still say what they carry.
+  pm.addPass(createCountAsyncGroupsPass());
   // Lowering takes blocks and branches only; the analyses of shared memory work on them too.
   pm.addPass(mlir::createSCFToControlFlowPass());
   // Its conversions may need shared memory.

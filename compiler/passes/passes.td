@@ -107,6 +107,9 @@ def PrefetchPass : Pass<"ttg-prefetch", "::mlir::ModuleOp"> {
 
 //===-- ttgir -> what lowering takes ------------------------------------------------------------------------------===//
 
+def CountAsyncGroupsPass : Pass<"ttg-count-async-groups", "::mlir::ModuleOp"> {
+  let summary = "lets waits for asynchronous copies leave no more groups in flight than their tokens allow";
+}
 def UntangleAxisPass : Pass<"ttg-untangle-axis", "::mlir::ModuleOp"> {
   let summary = "converts operands of reductions and scans whose encoding mixes the axis with other dimensions";
 }

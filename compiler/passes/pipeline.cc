@@ -3,19 +3,24 @@
 // shared memory that go on while the loop computes:
 //
 //   scf.for %i … iter_args(%p = …) {                     %ring = ttg.local_alloc : !ttg.memdesc<3x…>
-//     %a = tt.load %p, %m {tt.latency = 2}               // rounds 0 and 1: copies into places 0 and 1
-//     %x = ttg.convert_layout %a : … -> #dot_op     ->   scf.for %i … iter_args(%p = …, %place = 2) {
-//     %d = tt.dot %x, …                                    %next = %place + 1, or 0 after the last
-//                                                          ttg.async_wait {num = 1}
+//     %a = tt.load %p, %m {tt.latency = 2}               // rounds 0 and 1: copies into places 0 and 1, groups %g0, %g1
+//     %x = ttg.convert_layout %a : … -> #dot_op     ->   scf.for %i … iter_args(%p = …, %u = %g0, %v = %g1, %place = 2)
+//     { %d = tt.dot %x, …                                    %next = %place + 1, or 0 after the last
+//                                                          %done = ttg.async_wait %u {num = 1}
 //                                                          %w = ttg.memdesc_index %ring[%place]
-//                                                          ttg.async_copy_global_to_local %p, %w mask %m & %there
-//                                                          ttg.async_commit_group
+//                                                          %c = ttg.async_copy_global_to_local %p, %w mask %m & %there
+//                                                          %g = ttg.async_commit_group tokens %c
 //                                                          %r = ttg.memdesc_index %ring[%next]
-//                                                          %x = ttg.local_load %r : … -> #dot_op
+//                                                          %x = ttg.local_load %r token %done : … -> #dot_op
 //                                                          %d = tt.dot %x, …
+//                                                          scf.yield …, %v, %g, %next
 //                                                        }
 //                                                        ttg.async_wait {num = 0}
 //                                                        ttg.local_dealloc %ring
+//
+// The tokens say what waits for what: a group for its copies, a wait for the groups whose data it makes readable, a
+// read for its wait. All copies of a round are one group. A wait takes the token of the last group whose data the round
+// reads, which the loop carries from the round that committed it.
 //
 // Other loads in early stages stay loads, with a mask that leaves out iterations that are not there; what they load
 // waits in registers.
@@ -162,26 +167,28 @@ Value GuardedMask(OpBuilder& b, tt::LoadOp load, Value mask, Value exists) {
   return mask ? arith::AndIOp::create(b, load.getLoc(), mask, guard).getResult() : guard;
 }
 
-LoopStep CopyStep(const BufferedLoad& buffered) {
+// Appends its token to `tokens`.
+LoopStep CopyStep(const BufferedLoad& buffered, llvm::SmallVector<Value>& tokens) {
   LoopStep step;
   tt::LoadOp load = buffered.load;
   step.stage = buffered.stage;
   step.uses.push_back(load.getPtr());
   if (load.getMask()) step.uses.push_back(load.getMask());
-  step.emit = [load, ring = buffered.ring, size = buffered.Size()](OpBuilder& b, StepContext& context) mutable {
+  step.emit = [load, ring = buffered.ring, size = buffered.Size(), &tokens](OpBuilder& b,
+                                                                            StepContext& context) mutable {
     mlir::Location loc = load.getLoc();
     Value mask = load.getMask() ? context.Get(load.getMask()) : Value();
     mask = GuardedMask(b, load, mask, context.Exists());
     Value buffer = BufferAt(b, loc, ring, context.Place(size));
-    ttg::AsyncCopyGlobalToLocalOp::create(b, loc, ttg::AsyncTokenType::get(b.getContext()), context.Get(load.getPtr()),
-                                          buffer, mask, /*other=*/Value(), load.getCache(), load.getEvict(),
-                                          /*isVolatile=*/false, /*contiguity=*/1);
+    tokens.push_back(ttg::AsyncCopyGlobalToLocalOp::create(b, loc, context.Get(load.getPtr()), buffer, mask,
+                                                           /*other=*/Value(), load.getCache(), load.getEvict()));
     return llvm::SmallVector<Value>();
   };
   return step;
 }
 
-LoopStep ReadStep(const BufferedLoad& buffered, const BufferRead& read) {
+// `wait`: what the round's wait defines.
+LoopStep ReadStep(const BufferedLoad& buffered, const BufferRead& read, Value wait) {
   LoopStep step;
   tt::LoadOp load = buffered.load;
   step.stage = buffered.ReadStage();
@@ -191,7 +198,7 @@ LoopStep ReadStep(const BufferedLoad& buffered, const BufferRead& read) {
   step.emit = [=, ring = buffered.ring, size = buffered.Size()](OpBuilder& b, StepContext& context) mutable {
     mlir::Location loc = load.getLoc();
     Value buffer = Transposed(b, loc, BufferAt(b, loc, ring, context.OldestPlace(size)), read.order);
-    Value value = ttg::LocalLoadOp::create(b, loc, read.defines.getType(), buffer, /*token=*/Value());
+    Value value = ttg::LocalLoadOp::create(b, loc, read.defines.getType(), buffer, context.OfRound(wait));
     if (has_fill)
       value = arith::SelectOp::create(b, loc, context.Get(load.getMask()), value, context.Get(load.getOther()));
     return llvm::SmallVector<Value>{value};
@@ -249,15 +256,11 @@ class LoopPipeliner final {
     if (buffered_.empty()) return;
     b.setInsertionPointAfter(expanded);
     // The copies of iterations that are not there write zeros all the same.
-    Wait(b, expanded.getLoc(), 0);
+    ttg::AsyncWaitOp::create(b, expanded.getLoc(), mlir::ValueRange(), /*num=*/0);
     for (auto& [op, buffered] : buffered_) ttg::LocalDeallocOp::create(b, expanded.getLoc(), buffered.ring);
   }
 
  private:
-  static void Wait(OpBuilder& b, mlir::Location loc, int num) {
-    ttg::AsyncWaitOp::create(b, loc, ttg::AsyncTokenType::get(b.getContext()), mlir::ValueRange(), num);
-  }
-
   void FindBufferedLoads(OpBuilder& b) {
     for (Operation* op : schedule_.order()) {
       auto load = llvm::dyn_cast<tt::LoadOp>(op);
@@ -279,33 +282,50 @@ class LoopPipeliner final {
     for (Operation* op : schedule_.order()) {
       auto buffered = buffered_.find(op);
       if (buffered != buffered_.end()) {
-        steps.push_back(CopyStep(buffered->second));
+        steps.push_back(CopyStep(buffered->second, copies_));
         end_of_copies = steps.size();
       } else if (!absorbed_.contains(op)) {
         steps.push_back(PlainStep(op, schedule_.StageOf(op)));
       }
     }
     if (buffered_.empty()) return steps;
-    LoopStep commit;  // in every round from the first on, so that groups count rounds
-    commit.emit = [loc = loop_.getLoc()](OpBuilder& b, StepContext&) {
-      ttg::AsyncCommitGroupOp::create(b, loc, ttg::AsyncTokenType::get(b.getContext()), mlir::ValueRange());
-      return llvm::SmallVector<Value>();
-    };
-    steps.insert(steps.begin() + end_of_copies, commit);
-    LoopStep wait;
-    wait.stage = schedule_.max_stage();
-    int latency = wait.stage;
+    // In the old loop they only stand for what the steps define.
+    OpBuilder b(loop_.getBody()->getTerminator());
+    Value group = ttg::AsyncCommitGroupOp::create(b, loop_.getLoc(), mlir::ValueRange());
+    Value wait = ttg::AsyncWaitOp::create(b, loop_.getLoc(), mlir::ValueRange(), /*num=*/0);
+    steps.insert(steps.begin() + end_of_copies, CommitStep(group));
+    int latency = schedule_.max_stage();
     for (auto& [op, buffered] : buffered_) {
-      for (const BufferRead& read : buffered.reads) Insert(steps, ReadStep(buffered, read));
+      for (const BufferRead& read : buffered.reads) Insert(steps, ReadStep(buffered, read, wait));
       latency = std::min(latency, buffered.latency);
-      wait.stage = std::min(wait.stage, buffered.ReadStage());
     }
-    wait.emit = [loc = loop_.getLoc(), latency](OpBuilder& b, StepContext&) {
-      Wait(b, loc, latency - 1);
-      return llvm::SmallVector<Value>();
-    };
-    steps.insert(steps.begin(), wait);
+    steps.insert(steps.begin(), WaitStep(group, wait, latency));
     return steps;
+  }
+
+  // In every round from the first on, so that groups count rounds.
+  LoopStep CommitStep(Value group) {
+    LoopStep step;
+    step.defines.push_back(group);
+    step.emit = [this](OpBuilder& b, StepContext&) {
+      Value token = ttg::AsyncCommitGroupOp::create(b, loop_.getLoc(), copies_);
+      copies_.clear();
+      return llvm::SmallVector<Value>{token};
+    };
+    return step;
+  }
+
+  // For the group of `latency` rounds ago.
+  LoopStep WaitStep(Value group, Value wait, int latency) {
+    LoopStep step;
+    step.stage = latency;
+    step.uses.push_back(group);
+    step.defines.push_back(wait);
+    step.emit = [this, group, latency](OpBuilder& b, StepContext& context) {
+      return llvm::SmallVector<Value>{
+          ttg::AsyncWaitOp::create(b, loop_.getLoc(), context.Get(group), /*num=*/latency - 1)};
+    };
+    return step;
   }
 
   // Before the first step of its stage that uses what it defines, else at the end.
@@ -320,6 +340,7 @@ class LoopPipeliner final {
   const LoopSchedule& schedule_;
   llvm::MapVector<Operation*, BufferedLoad> buffered_;
   llvm::DenseSet<Operation*> absorbed_;
+  llvm::SmallVector<Value> copies_;  // tokens of the round's copies, while it is emitted
 };
 
 // Whether every load that shall go through a buffer can.

@@ -2,19 +2,19 @@
 // A loop whose dots read their operands from shared memory waits for that memory in each round, before the first
 // product. This pass cuts K into slices and loads the first slice of the next round at the end of this one:
 //
-//   scf.for … iter_args(%sum = %zero, %place = 2) {      ttg.async_wait {num = 1}
-//     ttg.async_wait {num = 1}                           %x0 = local_load (memdesc_subslice %ring[3][0, 0])
-//     … copies into %ring[%place] …                      scf.for … iter_args(%sum, %place, %x = %x0) {
-//     %next = …                                            … copies into %ring[%place] …
+//   scf.for … iter_args(%sum, %u = %g0, %v = %g1, …) {   %w0 = ttg.async_wait %g0 {num = 1}
+//     %w = ttg.async_wait %u {num = 1}                   %x0 = local_load (memdesc_subslice %ring[3][0, 0]) token %w0
+//     … copies into %ring[%place], group %g …            scf.for … iter_args(%sum, %u, %v, …, %x = %x0, %w = %w0) {
+//     %next = …                                            … copies into %ring[%place], group %g …
 //     %r = ttg.memdesc_index %ring[%next]                  %r = ttg.memdesc_index %ring[%next]
-//     %a = ttg.local_load %r : 64x64                  ->   %a1 = local_load (memdesc_subslice %r[0, 16]) : 64x16
+//     %a = ttg.local_load %r token %w : 64x64         ->   %a1 = local_load (memdesc_subslice %r[0, 16]) token %w
 //     %b = …                                               %s0 = tt.dot %x, …, %sum
-//     %d = tt.dot %a, %b, %sum                             %a2 = local_load (memdesc_subslice %r[0, 32]) : 64x32
-//     scf.yield %d, %next                                  %s1 = tt.dot %a1, …, %s0
+//     %d = tt.dot %a, %b, %sum                             %a2 = local_load (memdesc_subslice %r[0, 32]) token %w
+//     scf.yield %d, %v, %g, %next                          %s1 = tt.dot %a1, …, %s0
 //   }                                                      %d = tt.dot %a2, …, %s1
-//                                                          ttg.async_wait {num = 1}
-//                                                          %y = local_load (memdesc_subslice %ring[%next + 1][0, 0])
-//                                                          scf.yield %d, %next, %y
+//                                                          %n = ttg.async_wait %v {num = 1}
+//                                                          %y = local_load (memdesc_subslice %ring[%next + 1]) token %n
+//                                                          scf.yield %d, %v, %g, %next, %y, %n
 //                                                        }
 //
 // The slices after the first, each as thick as all before it together, are loaded while the product before runs. The
@@ -63,8 +63,8 @@ struct LoadedOperand {
     return !conversions.empty() || (llvm::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() == 8);
   }
 
-  // Elements [first, first + size) of K, from `buffer`.
-  Value Slice(mlir::OpBuilder& b, Value buffer, int64_t first, int64_t size) const {
+  // Elements [first, first + size) of K, from `buffer`, which can be read after `token` (null: at once).
+  Value Slice(mlir::OpBuilder& b, Value buffer, Value token, int64_t first, int64_t size) const {
     auto whole = llvm::cast<ttg::MemDescType>(buffer.getType());
     int k = DimOfK(whole.getShape().size(), index);
     llvm::SmallVector<int64_t> shape(whole.getShape());
@@ -76,7 +76,7 @@ struct LoadedOperand {
     ttg::LocalLoadOp old = load;
     mlir::Location loc = old.getLoc();
     Value part = ttg::MemDescSubsliceOp::create(b, loc, type, buffer, offsets);
-    Value value = ttg::LocalLoadOp::create(b, loc, SliceType(old.getType(), index, size), part, /*token=*/Value());
+    Value value = ttg::LocalLoadOp::create(b, loc, SliceType(old.getType(), index, size), part, token);
     for (Operation* conversion : conversions) {
       mlir::IRMapping mapping;
       mapping.map(conversion->getOperand(0), value);
@@ -95,7 +95,7 @@ std::optional<LoadedOperand> FindLoad(Value operand, int index, ForOp loop) {
     Operation* op = operand.getDefiningOp();
     if (!op || op->getBlock() != loop.getBody() || !operand.hasOneUse()) return std::nullopt;
     if (auto load = llvm::dyn_cast<ttg::LocalLoadOp>(op)) {
-      if (load.getToken() || !CanRotate(load.getSrc(), loop)) return std::nullopt;
+      if (!CanRotate(load.getSrc(), loop)) return std::nullopt;
       found.load = load;
       std::reverse(found.conversions.begin(), found.conversions.end());
       return found;
@@ -154,12 +154,12 @@ class LoopPrefetcher final {
   }
 
  private:
+  // How to say a value of the loop's body in another round.
+  using InRound = llvm::function_ref<Value(mlir::OpBuilder&, Value, ForOp)>;
+
   void Rewrite(ttg::AsyncWaitOp wait) {
     mlir::IRRewriter b(loop_);
-    if (wait) b.clone(*wait);
-    llvm::SmallVector<Value> first;
-    for (const SlicedDot& dot : dots_)
-      for (const LoadedOperand* operand : {&dot.a, &dot.b}) first.push_back(FirstSlice(b, dot, *operand, InFirstRound));
+    llvm::SmallVector<Value> first = AheadOfRound(b, wait, InFirstRound);
     size_t old_arguments = loop_.getNumRegionIterArgs();
     auto yields = [](mlir::OpBuilder&, mlir::Location, llvm::ArrayRef<mlir::BlockArgument> arguments) {
       return llvm::SmallVector<Value>(arguments);
@@ -168,12 +168,10 @@ class LoopPrefetcher final {
     loop_ = llvm::cast<ForOp>((*expanded).getOperation());
     Operation* yield = loop_.getBody()->getTerminator();
     b.setInsertionPoint(yield);
-    if (wait) b.clone(*wait);
+    llvm::SmallVector<Value> next = AheadOfRound(b, wait, InNextRound);
+    yield->setOperands(old_arguments, next.size(), next);
+    if (wait) wait.getToken().replaceAllUsesWith(loop_.getRegionIterArgs().back());
     size_t argument = old_arguments;
-    for (const SlicedDot& dot : dots_)
-      for (const LoadedOperand* operand : {&dot.a, &dot.b})
-        yield->setOperand(argument++, FirstSlice(b, dot, *operand, InNextRound));
-    argument = old_arguments;
     for (const SlicedDot& dot : dots_) {
       Multiply(dot, loop_.getRegionIterArg(argument), loop_.getRegionIterArg(argument + 1));
       argument += 2;
@@ -181,10 +179,23 @@ class LoopPrefetcher final {
     if (wait) wait.erase();
   }
 
-  Value FirstSlice(mlir::OpBuilder& b, const SlicedDot& dot, const LoadedOperand& operand,
-                   llvm::function_ref<Value(mlir::OpBuilder&, Value, ForOp)> in_round) {
-    ttg::LocalLoadOp load = operand.load;
-    return operand.Slice(b, in_round(b, load.getSrc(), loop_), 0, dot.thickness);
+  // What the round `in_round` is to find done: the first slices of all dots, and the token of the wait for them.
+  llvm::SmallVector<Value> AheadOfRound(mlir::OpBuilder& b, ttg::AsyncWaitOp wait, InRound in_round) {
+    llvm::SmallVector<Value> ahead;
+    Value token;
+    if (wait) {
+      llvm::SmallVector<Value> tokens;
+      for (Value each : wait.getTokens()) tokens.push_back(in_round(b, each, loop_));
+      token = ttg::AsyncWaitOp::create(b, wait.getLoc(), tokens, wait.getNum());
+    }
+    for (const SlicedDot& dot : dots_) {
+      for (const LoadedOperand* operand : {&dot.a, &dot.b}) {
+        ttg::LocalLoadOp load = operand->load;
+        ahead.push_back(operand->Slice(b, in_round(b, load.getSrc(), loop_), token, 0, dot.thickness));
+      }
+    }
+    if (token) ahead.push_back(token);
+    return ahead;
   }
 
   // In place of the dot: the products of all slices, of which `x` and `y` are the first.
@@ -198,8 +209,8 @@ class LoopPrefetcher final {
       int64_t next = first + size, next_size = next;
       Value next_x, next_y;
       if (next < k) {
-        next_x = sliced.a.Slice(b, load_a.getSrc(), next, next_size);
-        next_y = sliced.b.Slice(b, load_b.getSrc(), next, next_size);
+        next_x = sliced.a.Slice(b, load_a.getSrc(), load_a.getToken(), next, next_size);
+        next_y = sliced.b.Slice(b, load_b.getSrc(), load_b.getToken(), next, next_size);
       }
       sum = tt::DotOp::create(b, dot.getLoc(), sum.getType(), x, y, sum, dot.getInputPrecision(),
                               dot.getMaxNumImpreciseAcc());

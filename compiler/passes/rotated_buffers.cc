@@ -20,7 +20,8 @@
 // 2. The copies before, of round r and earlier. Those that filled p + 2 have ended where the wait of round r + 1 has
 //    passed. The wait counts groups, and no group is committed between the end of round r and the wait, if the wait
 //    stands before all commits of the body. So at the end of round r it waits for the same groups. It moves there,
-//    for loads that do not move too: they follow it all the same.
+//    for loads that do not move too: they follow it all the same. Its tokens are those that the loop carries; at the
+//    end of a round they are what the round yields for them.
 //
 // Barriers come later (see insert_barriers.cc): that analysis sees the wait, the load behind it, and the copy of the
 // next round, and puts a barrier between any two that touch the ring. So a thread never reads what others have yet to
@@ -133,8 +134,8 @@ class Body final {
  private:
   bool IsHarmless(Operation* op) {
     if (auto wait = llvm::dyn_cast<ttg::AsyncWaitOp>(op)) {
-      bool moves = !wait_ && !commits_ && wait->getBlock() == loop_.getBody() && wait.getTokens().empty() &&
-                   wait.getToken().use_empty();
+      bool moves = !wait_ && !commits_ && wait->getBlock() == loop_.getBody() &&
+                   llvm::all_of(wait.getTokens(), [&](Value token) { return IsOfRoundsBefore(token); });
       wait_ = wait;
       return moves;
     }
@@ -155,6 +156,11 @@ class Body final {
                  op->hasTrait<mlir::OpTrait::HasRecursiveMemoryEffects>() ||
                  op->hasTrait<mlir::OpTrait::IsTerminator>();
     return known && llvm::none_of(op->getOperands(), [&](Value operand) { return MayTouch(operand); });
+  }
+
+  bool IsOfRoundsBefore(Value token) {
+    auto argument = llvm::dyn_cast<mlir::BlockArgument>(token);
+    return loop_.isDefinedOutsideOfLoop(token) || (argument && argument.getOwner() == loop_.getBody());
   }
 
   // Whether `value` is a buffer that may be memory of the `buffers_`.
@@ -202,15 +208,15 @@ bool CanRotate(Value buffer, ForOp loop) {
   return true;
 }
 
-Value InFirstRound(mlir::OpBuilder& b, Value buffer, ForOp loop) {
-  return Repeat(b, buffer, loop, [&](Value argument) {
+Value InFirstRound(mlir::OpBuilder& b, Value value, ForOp loop) {
+  return Repeat(b, value, loop, [&](Value argument) {
     if (argument == loop.getInductionVar()) return loop.getLowerBound();
     return loop.getTiedLoopInit(llvm::cast<mlir::BlockArgument>(argument))->get();
   });
 }
 
-Value InNextRound(mlir::OpBuilder& b, Value buffer, ForOp loop) {
-  return Repeat(b, buffer, loop, [&](Value argument) {
+Value InNextRound(mlir::OpBuilder& b, Value value, ForOp loop) {
+  return Repeat(b, value, loop, [&](Value argument) {
     if (argument != loop.getInductionVar())
       return loop.getTiedLoopYieldedValue(llvm::cast<mlir::BlockArgument>(argument))->get();
     mlir::Location loc = loop.getLoc();

@@ -17,10 +17,10 @@ bool IsNextPlace(mlir::Value value, mlir::Value place, int64_t size);
 // constant bounds.
 bool CanRotate(mlir::Value buffer, mlir::scf::ForOp loop);
 
-// Such a view in the first round, made before `loop`, and in the round after the one in whose end `b` stands. Where
-// there is no next round, some buffer of the row.
-mlir::Value InFirstRound(mlir::OpBuilder& b, mlir::Value buffer, mlir::scf::ForOp loop);
-mlir::Value InNextRound(mlir::OpBuilder& b, mlir::Value buffer, mlir::scf::ForOp loop);
+// Such a view, or a token that the wait below takes, in the first round, made before `loop`, and in the round after the
+// one in whose end `b` stands. Where there is no next round, some buffer of the row.
+mlir::Value InFirstRound(mlir::OpBuilder& b, mlir::Value value, mlir::scf::ForOp loop);
+mlir::Value InNextRound(mlir::OpBuilder& b, mlir::Value value, mlir::scf::ForOp loop);
 
 // The only asynchronous wait in the body of `loop`, null if there is none, where everything in the loop allows that
 // loads of `buffers`, views as above, move from any place of a round to the end of the round before, behind that wait,

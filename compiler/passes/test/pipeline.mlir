@@ -10,25 +10,26 @@
 //       CHECK:   %[[ANY:.*]] = arith.cmpi sgt, %arg2, %c0_i32
 //       CHECK:   %[[MASK:.*]] = tt.splat %[[ANY]]
 //       CHECK:   %[[A0:.*]] = ttg.memdesc_index %[[A]][%c0_i32]
-//       CHECK:   ttg.async_copy_global_to_local %arg0, %[[A0]] mask %[[MASK]]
+//       CHECK:   %[[CA:.*]] = ttg.async_copy_global_to_local %arg0, %[[A0]] mask %[[MASK]]
 //       CHECK:   %[[B0:.*]] = ttg.memdesc_index %[[B]][%c0_i32]
-//       CHECK:   ttg.async_copy_global_to_local %arg1, %[[B0]] mask %[[MASK]]
-//       CHECK:   ttg.async_commit_group
+//       CHECK:   %[[CB:.*]] = ttg.async_copy_global_to_local %arg1, %[[B0]] mask %[[MASK]]
+//       CHECK:   %[[G0:.*]] = ttg.async_commit_group tokens %[[CA]], %[[CB]]
 //       CHECK:   ttg.memdesc_index %[[A]][%c1_i32]
-//       CHECK:   ttg.async_commit_group
-//       CHECK:   scf.for %[[I:.*]] = %c0_i32 to %arg2 {{.*}} %[[PLACE:.*]] = %c2_i32)
+//       CHECK:   %[[G1:.*]] = ttg.async_commit_group tokens
+//       CHECK:   scf.for %[[I:.*]] = %c0_i32 to %arg2 {{.*}} iter_args(%[[U:.*]] = %[[G0]], %[[V:.*]] = %[[G1]], {{.*}} %[[PLACE:.*]] = %c2_i32)
 //       CHECK:     %[[NEXT:.*]] = arith.select
-//       CHECK:     ttg.async_wait {num = 1 : i32}
+//       CHECK:     %[[DONE:.*]] = ttg.async_wait %[[U]] {num = 1 : i32}
 //       CHECK:     %[[MORE:.*]] = arith.cmpi slt, %[[I]]
 //       CHECK:     %[[THERE:.*]] = tt.splat %[[MORE]]
 //       CHECK:     %[[AW:.*]] = ttg.memdesc_index %[[A]][%[[PLACE]]]
 //       CHECK:     ttg.async_copy_global_to_local %{{.*}}, %[[AW]] mask %[[THERE]]
-//       CHECK:     ttg.async_commit_group
+//       CHECK:     %[[G:.*]] = ttg.async_commit_group tokens
 //       CHECK:     %[[AR:.*]] = ttg.memdesc_index %[[A]][%[[NEXT]]]
-//       CHECK:     %[[X:.*]] = ttg.local_load %[[AR]] {{.*}} -> tensor<64x64xf16, #ttg.dot_op<{opIdx = 0
+//       CHECK:     %[[X:.*]] = ttg.local_load %[[AR]] token %[[DONE]] {{.*}} -> tensor<64x64xf16, #ttg.dot_op<{opIdx = 0
 //       CHECK:     %[[BR:.*]] = ttg.memdesc_index %[[B]][%[[NEXT]]]
-//       CHECK:     %[[Y:.*]] = ttg.local_load %[[BR]] {{.*}} -> tensor<64x64xf16, #ttg.dot_op<{opIdx = 1
+//       CHECK:     %[[Y:.*]] = ttg.local_load %[[BR]] token %[[DONE]] {{.*}} -> tensor<64x64xf16, #ttg.dot_op<{opIdx = 1
 //       CHECK:     tt.dot %[[X]], %[[Y]]
+//       CHECK:     scf.yield %[[V]], %[[G]], {{.*}}, %[[NEXT]]
 //       CHECK:   ttg.async_wait {num = 0 : i32}
 //       CHECK:   ttg.local_dealloc %[[A]]
 //       CHECK:   ttg.local_dealloc %[[B]]

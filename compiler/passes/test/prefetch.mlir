@@ -6,19 +6,21 @@
 // CHECK-LABEL: @ring
 //       CHECK:   %[[RA:.*]] = ttg.local_alloc
 //       CHECK:   %[[RB:.*]] = ttg.local_alloc
-//       CHECK:   ttg.async_wait {num = 1 : i32}
+//       CHECK:   %[[G0:.*]] = ttg.async_commit_group
+//       CHECK:   %[[G1:.*]] = ttg.async_commit_group
+//       CHECK:   %[[W0:.*]] = ttg.async_wait %[[G0]] {num = 1 : i32}
 //       CHECK:   %[[FA:.*]] = ttg.memdesc_index %[[RA]][%c0_i32]
 //       CHECK:   %[[SA:.*]] = ttg.memdesc_subslice %[[FA]][0, 0] : {{.*}} -> !ttg.memdesc<64x16xf16, {{.*}}, 64x64>
-//       CHECK:   %[[A0:.*]] = ttg.local_load %[[SA]] {{.*}} -> tensor<64x16xf16, #ttg.dot_op<{opIdx = 0
+//       CHECK:   %[[A0:.*]] = ttg.local_load %[[SA]] token %[[W0]] {{.*}} -> tensor<64x16xf16, #ttg.dot_op<{opIdx = 0
 //       CHECK:   %[[B0:.*]] = ttg.local_load {{.*}} -> tensor<16x64xf16, #ttg.dot_op<{opIdx = 1
-//       CHECK:   scf.for {{.*}} iter_args(%[[ACC:.*]] = %cst, %[[PLACE:.*]] = %c2_i32, %[[X:.*]] = %[[A0]], %[[Y:.*]] = %[[B0]])
+//       CHECK:   scf.for {{.*}} iter_args(%[[ACC:.*]] = %cst, %[[PLACE:.*]] = %c2_i32, %[[V:.*]] = %[[G1]], %[[X:.*]] = %[[A0]], %[[Y:.*]] = %[[B0]], %[[W:.*]] = %[[W0]])
 //       CHECK:     %[[NEXT:.*]] = arith.select
 //   CHECK-NOT:     ttg.async_wait
-//       CHECK:     ttg.async_commit_group
+//       CHECK:     %[[G:.*]] = ttg.async_commit_group
 //       CHECK:     %[[VA:.*]] = ttg.memdesc_index %[[RA]][%[[NEXT]]]
 //       CHECK:     %[[VB:.*]] = ttg.memdesc_index %[[RB]][%[[NEXT]]]
 //       CHECK:     ttg.memdesc_subslice %[[VA]][0, 16] : {{.*}} -> !ttg.memdesc<64x16xf16
-//       CHECK:     %[[X1:.*]] = ttg.local_load
+//       CHECK:     %[[X1:.*]] = ttg.local_load %{{.*}} token %[[W]]
 //       CHECK:     ttg.memdesc_subslice %[[VB]][16, 0] : {{.*}} -> !ttg.memdesc<16x64xf16
 //       CHECK:     %[[Y1:.*]] = ttg.local_load
 //       CHECK:     %[[D0:.*]] = tt.dot %[[X]], %[[Y]], %[[ACC]]
@@ -28,15 +30,15 @@
 //       CHECK:     %[[Y2:.*]] = ttg.local_load
 //       CHECK:     %[[D1:.*]] = tt.dot %[[X1]], %[[Y1]], %[[D0]]
 //       CHECK:     %[[D:.*]] = tt.dot %[[X2]], %[[Y2]], %[[D1]]
-//       CHECK:     ttg.async_wait {num = 1 : i32}
+//       CHECK:     %[[N:.*]] = ttg.async_wait %[[V]] {num = 1 : i32}
 //       CHECK:     %[[BEHIND:.*]] = arith.addi %[[NEXT]], %c1_i32
 //       CHECK:     %[[END:.*]] = arith.cmpi eq, %[[BEHIND]], %c3_i32
 //       CHECK:     %[[AFTER:.*]] = arith.select %[[END]], %c0_i32, %[[BEHIND]]
 //       CHECK:     ttg.memdesc_index %[[RA]][%[[AFTER]]]
-//       CHECK:     %[[XN:.*]] = ttg.local_load {{.*}} -> tensor<64x16xf16
+//       CHECK:     %[[XN:.*]] = ttg.local_load %{{.*}} token %[[N]] {{.*}} -> tensor<64x16xf16
 //       CHECK:     ttg.memdesc_index %[[RB]][%[[AFTER]]]
 //       CHECK:     %[[YN:.*]] = ttg.local_load {{.*}} -> tensor<16x64xf16
-//       CHECK:     scf.yield %[[D]], %[[NEXT]], %[[XN]], %[[YN]]
+//       CHECK:     scf.yield %[[D]], %[[NEXT]], %[[G]], %[[XN]], %[[YN]], %[[N]]
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
@@ -52,22 +54,24 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %ra = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
     %rb = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+    %g0 = ttg.async_commit_group
+    %g1 = ttg.async_commit_group
+    %r:4 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c2, %u = %g0, %v = %g1) -> (tensor<64x64xf32, #mma>, i32, !ttg.async.token, !ttg.async.token) : i32 {
       %after = arith.addi %place, %c1 : i32
       %wraps = arith.cmpi eq, %after, %size : i32
       %next = arith.select %wraps, %c0, %after : i32
-      ttg.async_wait {num = 1 : i32}
+      %w = ttg.async_wait %u {num = 1 : i32}
       %wa = ttg.memdesc_index %ra[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t0 = ttg.async_copy_global_to_local %p, %wa : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
       %wb = ttg.memdesc_index %rb[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t1 = ttg.async_copy_global_to_local %q, %wb : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
-      %t2 = ttg.async_commit_group
+      %g = ttg.async_commit_group tokens %t0, %t1
       %va = ttg.memdesc_index %ra[%next] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
-      %x = ttg.local_load %va : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf16, #a>
+      %x = ttg.local_load %va token %w : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf16, #a>
       %vb = ttg.memdesc_index %rb[%next] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
-      %y = ttg.local_load %vb : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf16, #b>
+      %y = ttg.local_load %vb token %w : !ttg.memdesc<64x64xf16, #shared, #smem, mutable> -> tensor<64x64xf16, #b>
       %d = tt.dot %x, %y, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
-      scf.yield %d, %next : tensor<64x64xf32, #mma>, i32
+      scf.yield %d, %next, %v, %g : tensor<64x64xf32, #mma>, i32, !ttg.async.token, !ttg.async.token
     }
     tt.return %r#0 : tensor<64x64xf32, #mma>
   }
