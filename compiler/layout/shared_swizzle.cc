@@ -16,7 +16,8 @@
 // The vector part must not be touched by lanes or warps, or else registers would come in another order in each thread.
 // So it is independent of the span of all lanes and warps of both sides. Where a word is not filled, as with bytes that
 // lie in rows on one side and in columns on the other, the side that can fills it with registers of its own; the other
-// side then reads parts of words, which costs it more accesses, but no conflicts.
+// side then reads parts of words, which costs it more accesses, but no conflicts. Beyond a word one side's accesses
+// grow by registers that are lanes of the other side's phase: these lanes then stand side by side in a row anyway.
 //
 // After "Linear Layouts: Robust Code Generation of Efficient Tensor Computation Using F2"
 // (arXiv:2505.23819).
@@ -119,14 +120,14 @@ F2Span SpanOfThreads(const Side& src, const Side& dst) {
   return span;
 }
 
-// Up to `limit` registers of `side` alone that can extend the vector part `vector` for its accesses, without spoiling
-// those of the other side.
-Vectors TopUp(const Side& side, const F2Span& threads, const Vectors& vector, size_t limit) {
+// Up to `limit` of the `candidates`, registers of `side` alone, that can extend the vector part `vector` for its
+// accesses, without spoiling those of the other side.
+Vectors TopUp(const Side& side, const Vectors& candidates, const F2Span& threads, const Vectors& vector, size_t limit) {
   Vectors top;
   F2Span own;
   for (const Vectors* part : {&side.lanes, &side.warps, &vector}) InsertAll(own, *part);
   F2Span others = threads;
-  for (uint64_t candidate : side.registers) {
+  for (uint64_t candidate : candidates) {
     if (top.size() >= limit) break;
     if (own.Contains(candidate)) continue;
     F2Span grown = others;
@@ -145,6 +146,18 @@ Vectors TopUp(const Side& side, const F2Span& threads, const Vectors& vector, si
 Vectors PhaseLanes(const Side& side, int32_t vec, const Sizes& sizes) {
   const size_t count = std::max(0, sizes.row - std::max(vec, sizes.word));
   return Vectors(side.all_lanes.begin(), side.all_lanes.begin() + std::min(count, side.all_lanes.size()));
+}
+
+// Registers of `side` that widen its accesses beyond the vector part `vector`, which fills words, and are lanes of a
+// phase of the `other` side.
+Vectors Widening(const Side& side, const Side& other, const F2Span& threads, const Vectors& vector,
+                 const Sizes& sizes) {
+  const int32_t vec = static_cast<int32_t>(vector.size());
+  const Vectors lanes = PhaseLanes(other, vec, sizes);
+  Vectors candidates;
+  for (uint64_t candidate : side.registers)
+    if (std::find(lanes.begin(), lanes.end(), candidate) != lanes.end()) candidates.push_back(candidate);
+  return TopUp(side, candidates, threads, vector, sizes.access - vec);
 }
 
 // The bases of subword, bank and segment, in this order, in a space of `bits` dimensions; `p` and `q` are the lanes of
@@ -192,13 +205,19 @@ Vectors ChooseOffsetBasis(const Side& src, const Side& dst, const Sizes& sizes) 
 
   bool src_tops = true;
   if (common < sizes.word) {
-    Vectors top = TopUp(src, threads, basis, sizes.word - common);
-    Vectors other = TopUp(dst, threads, basis, sizes.word - common);
+    Vectors top = TopUp(src, src.registers, threads, basis, sizes.word - common);
+    Vectors other = TopUp(dst, dst.registers, threads, basis, sizes.word - common);
     if (other.size() > top.size()) {
       std::swap(top, other);
       src_tops = false;
     }
     basis.insert(basis.end(), top.begin(), top.end());
+  }
+  if (common >= sizes.word) {
+    Vectors top = Widening(src, dst, threads, basis, sizes), other = Widening(dst, src, threads, basis, sizes);
+    src_tops = top.size() > other.size();
+    const Vectors& more = src_tops ? top : other;
+    basis.insert(basis.end(), more.begin(), more.end());
   }
   const int32_t vec = static_cast<int32_t>(basis.size());
 

@@ -109,6 +109,19 @@ TEST(SharedSwizzle, CommonRegistersMakeTheVectors) {
   EXPECT_THAT(OrderByOffset(swizzle->store), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
+// As mma's sums of 16 bits on their way to a store by rows: the four lanes of a row hold what one lane reads at once.
+TEST(SharedSwizzle, LanesSideBySideMakeTheOtherSideWide) {
+  const LinearLayout tile =
+      Registers(2, "x") * Lanes(4, "x") * Lanes(8, "y") * Registers(2, "y") * Warps(4, "y") * Registers(8, "x");
+  const auto swizzle = ChooseSwizzle(tile, Blocked(64, 64, 8, "y", "x"), 16);
+  ASSERT_TRUE(swizzle.ok()) << swizzle.status();
+  EXPECT_EQ(swizzle->store_vec, 2);
+  EXPECT_EQ(swizzle->load_vec, 8);
+  EXPECT_EQ(CountBankConflicts(swizzle->store, 16, 2), 0);
+  EXPECT_EQ(CountBankConflicts(swizzle->load, 16, 8), 0);
+  RoundTrip(*swizzle, tile, Blocked(64, 64, 8, "y", "x"));
+}
+
 TEST(SharedSwizzle, BytesInRowsAndColumnsAreWordsOnOneSide) {
   const LinearLayout src = Registers(4, "dim1") * Lanes(8, "dim1") * Lanes(4, "dim0") * Warps(4, "dim0");
   const LinearLayout dst = Lanes(32, "dim1") * Registers(4, "dim0") * Warps(4, "dim0");

@@ -49,10 +49,8 @@ LogicalResult LowerLocalLoad(FunctionLowering& f, ttg::LocalLoadOp op) {
   if (failed(to_offset)) return mlir::failure();
   mlir::Type element = f.ConvertType(type.getElementType());
   SharedPlace place = PlaceOf(f, op.getSrc());
-  auto values = f.target.LoadTiles(f, *to_offset, place, element);
-  if (!values)
-    values = LoadShared(f, *to_offset, place, AccessSize(*to_offset, place, SharedType(f.e, element)), element);
-  f.Set(op.getResult(), *values);
+  f.Set(op.getResult(),
+        LoadShared(f, *to_offset, place, AccessSize(*to_offset, place, SharedType(f.e, element)), element));
   return mlir::success();
 }
 

@@ -8,6 +8,9 @@
 namespace tritond::compiler {
 namespace {
 
+// An access of so many bits moves as much as an instruction for a whole warp could.
+constexpr int kWideBits = 128;
+
 using mlir::Value;
 namespace LLVM = mlir::LLVM;
 
@@ -129,6 +132,8 @@ void StoreShared(FunctionLowering& f, const LinearLayout& to_offset, const Share
                  ValueList values) {
   Emitter& e = f.e;
   mlir::Type type = SharedType(e, values[0].getType());
+  bool is_wide = vec * type.getIntOrFloatBitWidth() >= kWideBits;
+  if (!is_wide && f.target.StoreTiles(f, to_offset, place, values)) return;
   Value thread = f.ThreadPart(to_offset, "offset");
   std::vector<int32_t> order = OrderByOffset(to_offset);
   for (size_t first = 0; first < order.size(); first += vec) {
@@ -142,6 +147,8 @@ Values LoadShared(FunctionLowering& f, const LinearLayout& to_offset, const Shar
                   mlir::Type type) {
   Emitter& e = f.e;
   mlir::Type stored = SharedType(e, type);
+  bool is_wide = vec * stored.getIntOrFloatBitWidth() >= kWideBits;
+  if (auto tiles = is_wide ? std::nullopt : f.target.LoadTiles(f, to_offset, place, type)) return *tiles;
   Value thread = f.ThreadPart(to_offset, "offset");
   std::vector<int32_t> order = OrderByOffset(to_offset);
   llvm::DenseMap<int, Value> at_offset;

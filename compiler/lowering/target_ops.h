@@ -169,6 +169,13 @@ class TargetOps {
     return std::nullopt;
   }
 
+  // Writes registers to shared memory as StoreShared does, by instructions that store for a whole warp. False, with
+  // nothing emitted, when the target has none that fits.
+  virtual bool StoreTiles(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place,
+                          llvm::ArrayRef<mlir::Value> values) const {
+    return false;
+  }
+
   // Waits for the grids that this one depends on; lets grids that depend on this one start. Nothing where launches do
   // not overlap.
   virtual void GridDependencyWait(mlir::OpBuilder& b, mlir::Location loc) const {}

@@ -20,7 +20,7 @@ inline constexpr Architecture kArchitectures[] = {
 };
 
 // Compute capabilities from which on there is more.
-inline constexpr int kFirstWithClusters = 90, kFirstWithVectorAtomics = 90;
+inline constexpr int kFirstWithClusters = 90, kFirstWithVectorAtomics = 90, kFirstWithMatrixStores = 90;
 
 // The newest PTX ISA that LLVM writes.
 inline constexpr int kMaxLlvmPtxVersion = 90;

@@ -72,6 +72,9 @@ class NvidiaOps final : public TargetOps {
   // ldmatrix (PTX ISA, "Warp-level matrix load instruction: ldmatrix").
   std::optional<llvm::SmallVector<mlir::Value>> LoadTiles(FunctionLowering& f, const LinearLayout& to_offset,
                                                           const SharedPlace& place, mlir::Type type) const override;
+  // stmatrix, from 9.0 on (PTX ISA, "Warp-level matrix store instruction: stmatrix").
+  bool StoreTiles(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place,
+                  llvm::ArrayRef<mlir::Value> values) const override;
   // griddepcontrol, from 9.0 on (PTX ISA, "Parallel synchronization: griddepcontrol").
   void GridDependencyWait(mlir::OpBuilder& b, mlir::Location loc) const override;
   void GridDependencyLaunchDependents(mlir::OpBuilder& b, mlir::Location loc) const override;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// ldmatrix: a warp reads up to four matrices of eight rows of 16 bytes each. Lane l
-// gives the address of row l % 8 of matrix l / 8. Of each matrix it gets one word of 32 bits:
+// ldmatrix and stmatrix: a warp reads or writes up to four matrices of eight rows of 16 bytes each. Lane l gives the
+// address of row l % 8 of matrix l / 8. Of each matrix it holds one word of 32 bits:
 //
 //   straight     the word (row l / 4, column l % 4)
 //   transposed   elements (rows 2 (l % 4) and 2 (l % 4) + 1, column l / 4) of a matrix of 16-bit elements
 //
-// Whether a layout can be read so is seen from the bases of register, lane -> offset alone. With w elements a word:
+// Whether a layout can be moved so is seen from the bases of register, lane -> offset alone. With w elements a word:
 //
 //   straight     the lowest register bits count the elements of a word, lane bits 0 and 1 the words of a row
 //   transposed   lane bits 2, 3, 4 count the elements of a row
@@ -14,7 +14,9 @@
 // bits name the matrix.
 #include "compiler/lowering/shared_access.h"
 #include "compiler/targets/llvm_emitters.h"
+#include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/nvidia_ops.h"
+#include "compiler/targets/nvidia/ptx_builder.h"
 
 namespace tritond::compiler {
 namespace {
@@ -109,11 +111,25 @@ llvm::SmallVector<Value> LoadMatrices(mlir::OpBuilder& b, mlir::Location loc, Va
   return values;
 }
 
-}  // namespace
+// Stores the words of this lane where the rows of LoadMatrices are read.
+void StoreMatrices(mlir::OpBuilder& b, mlir::Location loc, Value ptr, ValueList words, bool transposed) {
+  std::string name = "llvm.nvvm.stmatrix.sync.aligned.m8n8.x" + std::to_string(words.size()) +
+                     (transposed ? ".trans" : "") + ".b16.p3";
+  Values args{ptr};
+  llvm::append_range(args, words);
+  EmitIntrinsic(b, loc, name, mlir::Type(), args);
+}
 
-std::optional<Values> NvidiaOps::LoadTiles(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place,
-                                           mlir::Type type) const {
-  Emitter& e = f.e;
+// The registers of a tensor as words of matrices: `address` gives a row to each lane, for each group of
+// 2^group_bits matrices that one instruction moves.
+struct Tiles {
+  MatrixPlan plan;
+  int group_bits = 0;
+  LinearLayout address;
+};
+
+// Nullopt where no instruction moves (register, lane, warp, block) -> offset for elements of `type` in `place`.
+std::optional<Tiles> FindTiles(Emitter& e, const LinearLayout& to_offset, const SharedPlace& place, mlir::Type type) {
   mlir::Type stored = SharedType(e, type);
   int bits = stored.getIntOrFloatBitWidth();
   if (bits > 32 || stored != type || to_offset.InSize("lane") != 32 || !to_offset.HasOut("offset")) return std::nullopt;
@@ -125,13 +141,30 @@ std::optional<Values> NvidiaOps::LoadTiles(FunctionLowering& f, const LinearLayo
   if (!plan || !AreWholeRows(bases.warp, 0, row_elements) || place.run < row_elements) return std::nullopt;
   int group_bits = std::min<int>(2, plan->matrix.size());
   LinearLayout address = AddressLayout(to_offset, bases, *plan, group_bits);
-  Value thread = f.ThreadPart(address, "offset");
+  return Tiles{std::move(*plan), group_bits, std::move(address)};
+}
+
+// The address of the row that this lane gives for a group of matrices.
+Value RowAddress(FunctionLowering& f, const Tiles& tiles, const SharedPlace& place, Value thread, int group,
+                 mlir::Type type) {
+  int32_t constant = tiles.address.ApplyNamed({{"register", group}})[0];
+  return place.Address(f, tiles.address, thread, constant, type);
+}
+
+}  // namespace
+
+std::optional<Values> NvidiaOps::LoadTiles(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place,
+                                           mlir::Type type) const {
+  Emitter& e = f.e;
+  std::optional<Tiles> tiles = FindTiles(e, to_offset, place, type);
+  if (!tiles) return std::nullopt;
+  int bits = type.getIntOrFloatBitWidth();
+  Value thread = f.ThreadPart(tiles->address, "offset");
   mlir::Type word_type = mlir::VectorType::get({32 / bits}, type);
   Values results;
-  for (int32_t group = 0; group < address.InSize("register"); ++group) {
-    int32_t constant = address.ApplyNamed({{"register", group}})[0];
-    Value ptr = place.Address(f, address, thread, constant, type);
-    for (Value word : LoadMatrices(e.b, e.loc, ptr, 1 << group_bits, plan->transposed)) {
+  for (int32_t group = 0; group < tiles->address.InSize("register"); ++group) {
+    Value ptr = RowAddress(f, *tiles, place, thread, group, type);
+    for (Value word : LoadMatrices(e.b, e.loc, ptr, 1 << tiles->group_bits, tiles->plan.transposed)) {
       if (bits == 32) {
         results.push_back(e.Bitcast(word, type));
         continue;
@@ -142,6 +175,24 @@ std::optional<Values> NvidiaOps::LoadTiles(FunctionLowering& f, const LinearLayo
     }
   }
   return results;
+}
+
+bool NvidiaOps::StoreTiles(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place,
+                           ValueList values) const {
+  Emitter& e = f.e;
+  mlir::Type type = values[0].getType();
+  std::optional<Tiles> tiles;
+  if (compute_capability_ >= nvidia::kFirstWithMatrixStores) tiles = FindTiles(e, to_offset, place, type);
+  // Copies of elements in other registers, lanes or warps would be stored again.
+  if (!tiles || !to_offset.IsInjective()) return false;
+  Value thread = f.ThreadPart(tiles->address, "offset");
+  size_t per_group = (32 / type.getIntOrFloatBitWidth()) << tiles->group_bits;
+  for (int32_t group = 0; group < tiles->address.InSize("register"); ++group) {
+    Value ptr = RowAddress(f, *tiles, place, thread, group, type);
+    Values words = nvidia::Words(e.b, e.loc, mlir::ValueRange(values.slice(group * per_group, per_group)));
+    StoreMatrices(e.b, e.loc, ptr, words, tiles->plan.transposed);
+  }
+  return true;
 }
 
 }  // namespace tritond::compiler
