@@ -73,6 +73,7 @@ struct State {
 struct Effect {
   MemoryRanges reads, writes;
   MemoryRanges copies;       // writes that go on after the operation
+  MemoryRanges ongoing;      // reads that do; a later operation that waits for them reads the same
   bool ends_copies = false;  // of which some have ended after this
   bool ends_all = false;     // and all of them
   bool returns = false;      // from a device function
@@ -80,15 +81,15 @@ struct Effect {
   bool reads_after = false;  // `waits`, and reads what it wrote after that
 
   bool IsNone() const {
-    return reads.empty() && writes.empty() && copies.empty() && !waits && !ends_copies && !returns;
+    return reads.empty() && writes.empty() && copies.empty() && ongoing.empty() && !waits && !ends_copies && !returns;
   }
 
   bool ConflictsWith(const State& state) const {
     auto hits = [](const auto& ranges, const Bytes& bytes) {
       return llvm::any_of(ranges, [&](const MemoryRange& range) { return bytes.Overlaps(range); });
     };
-    return hits(reads, state.writes) || hits(writes, state.writes) || hits(writes, state.reads) ||
-           hits(copies, state.writes) || hits(copies, state.reads);
+    return hits(reads, state.writes) || hits(ongoing, state.writes) || hits(writes, state.writes) ||
+           hits(writes, state.reads) || hits(copies, state.writes) || hits(copies, state.reads);
   }
 
   void ApplyTo(State& state) const {
@@ -122,7 +123,10 @@ void AddBufferAccesses(Effect& effect, Operation* op, const BufferAliases& alias
   declared.getEffects(effects);
   bool is_copy = llvm::isa<ttg::AsyncCopyGlobalToLocalOp>(op);
   for (const auto& each : effects) {
-    if (llvm::isa<mlir::MemoryEffects::Read>(each.getEffect())) add(effect.reads, each.getValue());
+    if (!each.getValue() && each.getResource() != ttg::SharedMemory::get()) continue;
+    bool goes_on = each.getResource() == ttg::OngoingReads::get();
+    if (llvm::isa<mlir::MemoryEffects::Read>(each.getEffect()))
+      add(goes_on ? effect.ongoing : effect.reads, each.getValue());
     if (llvm::isa<mlir::MemoryEffects::Write>(each.getEffect()))
       add(is_copy ? effect.copies : effect.writes, each.getValue());
   }

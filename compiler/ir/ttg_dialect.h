@@ -31,6 +31,11 @@ struct Padding {
 compiler::LinearLayout SingleBlock(unsigned rank);
 
 // What operations on buffers read and write. Global memory is the default resource.
+// Of a read of a buffer that goes on after the operation: shared memory, until an operation that reads the same buffer
+// waits for its end.
+struct OngoingReads final : public mlir::SideEffects::Resource::Base<OngoingReads> {
+  llvm::StringRef getName() final { return "OngoingReads"; }
+};
 struct SharedMemory final : public mlir::SideEffects::Resource::Base<SharedMemory> {
   llvm::StringRef getName() final { return "SharedMemory"; }
 };

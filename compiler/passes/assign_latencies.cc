@@ -14,15 +14,17 @@
 // neighbouring bytes; loads that feed dots but are no such copies are started one iteration ahead, and what they load
 // waits in registers, if these are not too many.
 //
-// A load of latency n needs n + 1 buffers. Where they do not all fit into shared memory, beside what the loop itself
-// needs there, the loop gets fewer stages. Loops that write memory stay as they are: a load could overtake the write of
-// what it reads.
+// A load of latency n needs n + 1 buffers, and one more (loop.read_on) if a dot reads it that may run on while the next
+// round begins. That one is given up first where they do not all fit into shared memory, beside what the loop itself
+// needs there, or where a multiprocessor holds fewer blocks for it; then the loop gets fewer stages. Loads that could
+// overtake the write of what they read stay where they are.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/loop_effects.h"
 #include "compiler/passes/loop_schedule.h"
 #include "compiler/passes/matrix_buffers.h"
+#include "compiler/passes/outliving_dots.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -39,6 +41,9 @@ using mlir::Value;
 using mlir::scf::ForOp;
 
 constexpr int kAmbiguous = -1;  // level of a load that has several
+// What a thread of a loop with dots has in registers beside sums: addresses, operands on their way. As measured of real
+// kernels, in words.
+constexpr int64_t kOtherRegisters = 56;
 
 bool IsInnermost(ForOp loop) {
   auto result = loop.getBody()->walk([](Operation* op) {
@@ -52,11 +57,8 @@ int64_t BytesOf(RankedTensorType type) { return type.getNumElements() * ElementB
 
 class LatencyAssigner final {
  public:
-  LatencyAssigner(ForOp loop, bool all_loads, int least_copy_bytes, int max_waiting_elements)
-      : loop_(loop),
-        all_loads_(all_loads),
-        least_copy_bytes_(least_copy_bytes),
-        max_waiting_elements_(max_waiting_elements) {}
+  LatencyAssigner(ForOp loop, bool all_loads, const AssignLatenciesPassOptions& limits)
+      : loop_(loop), all_loads_(all_loads), limits_(limits) {}
 
   // Whether there is anything to do; cheap.
   bool Find() {
@@ -68,37 +70,64 @@ class LatencyAssigner final {
       for (Operation& op : llvm::reverse(loop_.getBody()->without_terminator()))
         if (auto load = llvm::dyn_cast<tt::LoadOp>(op); load && !levels_.count(load)) Follow(load.getResult(), 0);
     }
-    return !levels_.empty() && OnlyReads(loop_);
+    levels_.remove_if([&](const auto& entry) { return !MayStartEarly(entry.first, loop_); });
+    return !levels_.empty();
   }
 
-  void Assign(int num_stages, int64_t max_shared_bytes, const AxisInfoAnalysis& axes) {
+  void Assign(int num_stages, const AxisInfoAnalysis& axes) {
     llvm::SmallVector<tt::LoadOp> others;
     levels_.remove_if([&](const auto& entry) {
       if (entry.second != kAmbiguous && CanCopy(entry.first, axes)) return false;
       if (entry.second == 0) others.push_back(entry.first);
       return true;
     });
-    AssignBuffered(num_stages, max_shared_bytes);
+    AssignBuffered(num_stages);
     AssignInRegisters(others);
   }
 
  private:
-  void AssignBuffered(int num_stages, int64_t max_shared_bytes) {
+  void AssignBuffered(int num_stages) {
     if (levels_.empty()) return;
-    int64_t free_bytes = max_shared_bytes - BytesOfOthers();
+    int64_t others = BytesOfOthers();
     for (; num_stages > 1; --num_stages) {
       int max_level = 0;
       for (auto [load, level] : levels_)
         if (level < num_stages - 1) max_level = std::max(max_level, level);
       int latency = (num_stages - 1) / (max_level + 1);
-      int64_t bytes = 0;
-      for (auto [load, level] : levels_)
-        if (level <= max_level) bytes += (latency + 1) * BytesOf(llvm::cast<RankedTensorType>(load.getType()));
-      if (bytes > free_bytes) continue;
-      auto attr = mlir::IntegerAttr::get(mlir::IntegerType::get(loop_.getContext(), 32), latency);
-      for (auto [load, level] : levels_)
-        if (level <= max_level) load->setAttr(kLatencyAttr, attr);
-      return;
+      int64_t bytes = others + BytesOfBuffers(latency, max_level, /*read_on=*/false);
+      int64_t more_bytes = others + BytesOfBuffers(latency, max_level, /*read_on=*/true);
+      if (bytes > limits_.max_shared_bytes) continue;
+      return SetLatency(latency, max_level, /*read_on=*/ResidentBlocks(more_bytes) == ResidentBlocks(bytes));
+    }
+  }
+
+  // Blocks of so many bytes of shared memory that a multiprocessor holds at once, as far as is known here.
+  int64_t ResidentBlocks(int64_t shared_bytes) {
+    int64_t blocks = limits_.max_shared_bytes / std::max<int64_t>(shared_bytes, 1);
+    if (limits_.registers == 0) return std::min<int64_t>(blocks, 1);
+    int64_t words = kOtherRegisters;
+    for (tt::DotOp dot : loop_.getBody()->getOps<tt::DotOp>())
+      words += ttg::ToLinearLayout(llvm::cast<RankedTensorType>(dot.getType())).InSize("register");
+    int64_t threads = static_cast<int64_t>(ttg::NumWarps(loop_)) * ttg::ThreadsPerWarp(loop_);
+    return std::min(blocks, std::max<int64_t>(limits_.registers / (threads * words), 1));
+  }
+
+  int64_t BytesOfBuffers(int latency, int max_level, bool read_on) {
+    int64_t bytes = 0;
+    for (auto [load, level] : levels_) {
+      if (level > max_level) continue;
+      int buffers = latency + (read_on && IsReadOn(load, loop_) ? 2 : 1);
+      bytes += buffers * BytesOf(llvm::cast<RankedTensorType>(load.getType()));
+    }
+    return bytes;
+  }
+
+  void SetLatency(int latency, int max_level, bool read_on) {
+    mlir::Builder b(loop_.getContext());
+    for (auto [load, level] : levels_) {
+      if (level > max_level) continue;
+      load->setAttr(kLatencyAttr, b.getI32IntegerAttr(latency));
+      if (read_on && IsReadOn(load, loop_)) load->setAttr(kReadOnAttr, b.getUnitAttr());
     }
   }
 
@@ -109,7 +138,7 @@ class LatencyAssigner final {
       if (!type || !type.getElementType().isIntOrFloat() || load.getIsVolatile()) return;
       elements += ttg::ToLinearLayout(type).InSize("register");
     }
-    if (elements > max_waiting_elements_) return;
+    if (elements > limits_.max_waiting_elements) return;
     mlir::Builder b(loop_.getContext());
     for (tt::LoadOp load : loads) {
       load->setAttr(kLatencyAttr, b.getI32IntegerAttr(1));
@@ -131,7 +160,7 @@ class LatencyAssigner final {
 
   bool CanCopy(tt::LoadOp load, const AxisInfoAnalysis& axes) const {
     auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
-    if (least_copy_bytes_ == 0) return false;
+    if (limits_.least_copy_bytes == 0) return false;
     if (!type || load.getIsVolatile() || !type.getElementType().isIntOrFloat()) return false;
     auto blocked = llvm::dyn_cast_if_present<ttg::BlockedEncodingAttr>(type.getEncoding());
     int bits = type.getElementTypeBitWidth();
@@ -140,18 +169,18 @@ class LatencyAssigner final {
     int run = std::min(ttg::ToLinearLayout(type).NumConsecutive("register", ttg::DimNames(type.getRank())[fast]),
                        axes.PointerContiguity(load.getPtr(), fast));
     if (load.getMask()) run = std::min(run, axes.MaskConstancy(load.getMask(), fast));
-    return run * bits / 8 >= least_copy_bytes_;
+    return run * bits / 8 >= limits_.least_copy_bytes;
   }
 
   // Shared memory that the body needs for itself: no two scratch areas are in use at once, but neighbours may lie side
-  // by side; buffers of dots' operands, which later passes make, live together.
+  // by side; buffers of dots' operands, which later passes make, live together, two for a dot that outlives its round.
   int64_t BytesOfOthers() {
     int64_t buffers = 0, scratch = 0;
     loop_.getBody()->walk([&](Operation* op) {
       if (auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op); convert && IsCopied(convert.getSrc())) {
         if (!IsMatrixOperand(convert.getType())) buffers += BytesOf(convert.getType());
       } else if (convert && llvm::isa<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding())) {
-        buffers += BytesOf(convert.getType());
+        buffers += (FeedsOutlivingDot(convert, loop_) ? 2 : 1) * BytesOf(convert.getType());
       } else {
         scratch = std::max(scratch, ScratchBytes(op));
       }
@@ -169,7 +198,7 @@ class LatencyAssigner final {
 
   ForOp loop_;
   bool all_loads_;
-  const int least_copy_bytes_, max_waiting_elements_;
+  const AssignLatenciesPassOptions& limits_;
   llvm::MapVector<tt::LoadOp, int> levels_;
   llvm::DenseSet<std::pair<Operation*, int>> seen_;
 };
@@ -183,14 +212,16 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
     auto ctas = getOperation()->getAttrOfType<mlir::IntegerAttr>(ttg::kNumCtasAttr);
     if (ctas && ctas.getInt() > 1) return;
     std::optional<AxisInfoAnalysis> axes;
+    const AssignLatenciesPassOptions limits{num_stages, max_shared_bytes, least_copy_bytes, max_waiting_elements,
+                                            registers};
     getOperation().walk([&](ForOp loop) {
       auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
       auto stages = static_cast<int>(std::clamp<int64_t>(attr ? attr.getInt() : num_stages, 1, kMaxStages));
       if (stages < 2 || !IsInnermost(loop)) return;
-      LatencyAssigner assigner(loop, /*all_loads=*/static_cast<bool>(attr), least_copy_bytes, max_waiting_elements);
+      LatencyAssigner assigner(loop, /*all_loads=*/static_cast<bool>(attr), limits);
       if (!assigner.Find()) return;
       if (!axes) axes.emplace(getOperation());
-      assigner.Assign(stages, max_shared_bytes, *axes);
+      assigner.Assign(stages, *axes);
     });
   }
 };

@@ -16,10 +16,12 @@
 // - Accesses of one order share one width: the largest that any of them could use, so that 16-bit loads are not halved
 //   by the 32-bit loads beside them; neighbours of a wide load are cache hits anyway. Stores and atomics have no such
 //   cache: a width above their own leaves holes in each transaction, so they bound it, as do 32 bytes a thread.
+// - What goes to dots alone is converted anyway, so it shares a width with others of its element's size alone.
 // - A mask that changes from element to element makes accesses scalar. Then a width of one word keeps lanes together.
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <vector>
 
 #include "compiler/analysis/axis_info.h"
@@ -49,9 +51,10 @@ struct Access {
   RankedTensorType type;  // of the pointers, or of a descriptor's block
   int element_bytes = 1;
   Order order{};
-  int width = 1;         // elements of one thread that the access alone would take
-  bool prefers = false;  // an order of its own: neighbours in memory along order[0]
-  bool bounds = false;   // a width above its own hurts
+  int width = 1;            // elements of one thread that the access alone would take
+  bool prefers = false;     // an order of its own: neighbours in memory along order[0]
+  bool bounds = false;      // a width above its own hurts
+  bool is_operand = false;  // what it loads goes to dots alone
 };
 
 int BytesOf(mlir::Type element) {
@@ -131,10 +134,22 @@ struct Width {
 };
 
 using Shape = std::vector<int64_t>;
-using Group = std::pair<Shape, std::vector<unsigned>>;
+// Operands of dots by the bytes of their elements, 0 for all other accesses.
+using Group = std::tuple<Shape, std::vector<unsigned>, int>;
 
 Shape ShapeOf(const Access& access) { return access.type.getShape().vec(); }
-Group GroupOf(const Access& access) { return {ShapeOf(access), {access.order.begin(), access.order.end()}}; }
+Group GroupOf(const Access& access) {
+  return {ShapeOf(access), {access.order.begin(), access.order.end()}, access.is_operand ? access.element_bytes : 0};
+}
+
+// Whether `value` reaches the operands of dots, by way of conversions and transpositions, and nothing else.
+bool FeedsDotsAlone(Value value) {
+  return !value.use_empty() && llvm::all_of(value.getUses(), [](mlir::OpOperand& use) {
+    Operation* user = use.getOwner();
+    if (llvm::isa<tt::TransOp, ttg::ConvertLayoutOp>(user)) return FeedsDotsAlone(user->getResult(0));
+    return llvm::isa<tt::DotOp>(user) && use.getOperandNumber() < 2;
+  });
+}
 
 RankedTensorType WithEncoding(mlir::Type type, mlir::Attribute encoding) {
   auto tensor = llvm::cast<RankedTensorType>(type);
@@ -193,6 +208,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
     func.walk([&](Operation* op) {
       std::optional<Access> access = reader.Read(op);
       if (!access) return;
+      access->is_operand = llvm::isa<tt::LoadOp, tt::DescriptorLoadOp>(op) && FeedsDotsAlone(op->getResult(0));
       if (access->prefers) preferred.try_emplace(ShapeOf(*access), access->order);
       accesses.push_back(std::move(*access));
     });

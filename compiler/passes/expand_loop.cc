@@ -16,6 +16,7 @@
 // counter alone by few operations are made anew at each age, as carrying them would hold registers.
 #include "compiler/passes/expand_loop.h"
 
+#include <array>
 #include <limits>
 
 #include "compiler/ir/tt_dialect.h"
@@ -92,6 +93,8 @@ class Expander final {
 
  private:
   using Aged = std::pair<Value, int>;
+  // By the size of a ring: its place in this round, in the next one, and in the one after.
+  using Places = llvm::DenseMap<int, std::array<Value, 3>>;
   class FirstRoundContext;
   class RoundContext;
 
@@ -99,6 +102,13 @@ class Expander final {
   bool IsCounter(Value value) { return value == loop_.getInductionVar(); }
   Value YieldedFor(BlockArgument argument) { return loop_.getTiedLoopYieldedValue(argument)->get(); }
   Value I32(int value) { return arith::ConstantIntOp::create(b_, loc_, value, 32); }
+
+  // place + 1, or 0 after the last
+  Value NextPlace(Value place, int size) {
+    Value next = arith::AddIOp::create(b_, loc_, place, I32(1));
+    Value wraps = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, next, I32(size));
+    return arith::SelectOp::create(b_, loc_, wraps, I32(0), next);
+  }
 
   // counter + rounds * step
   Value Advanced(Value counter, int rounds) {
@@ -205,8 +215,8 @@ class Expander::FirstRoundContext final : public StepContext {
     }
     return exists->second;
   }
-  Value Place(int size) override { return x_.I32(round_ % size); }
-  Value OldestPlace(int size) override { return x_.I32((round_ + 1) % size); }
+  bool HasRun() const override { return false; }
+  Value Place(int size, int ahead) override { return x_.I32((round_ + ahead) % size); }
 
  private:
   Expander& x_;
@@ -215,9 +225,8 @@ class Expander::FirstRoundContext final : public StepContext {
 
 class Expander::RoundContext final : public StepContext {
  public:
-  RoundContext(Expander& expander, int stage, llvm::ArrayRef<Value> bounds, const llvm::DenseMap<int, Value>& places,
-               const llvm::DenseMap<int, Value>& oldest)
-      : x_(expander), stage_(stage), bounds_(bounds), places_(places), oldest_(oldest) {}
+  RoundContext(Expander& expander, int stage, llvm::ArrayRef<Value> bounds, const Places& places)
+      : x_(expander), stage_(stage), bounds_(bounds), places_(places) {}
   Value Get(Value value) override { return x_.AtAge(value, stage_); }
   Value OfRound(Value value) override { return x_.AtAge(value, x_.made_at_.lookup(value)); }
   Value Exists() override {
@@ -228,14 +237,14 @@ class Expander::RoundContext final : public StepContext {
                                      bounds_[x_.max_stage_ - stage_]);
     return exists;
   }
-  Value Place(int size) override { return places_.lookup(size); }
-  Value OldestPlace(int size) override { return oldest_.lookup(size); }
+  bool HasRun() const override { return true; }
+  Value Place(int size, int ahead) override { return places_.lookup(size)[ahead]; }
 
  private:
   Expander& x_;
   int stage_;
   llvm::ArrayRef<Value> bounds_;
-  const llvm::DenseMap<int, Value>&places_, &oldest_;
+  const Places& places_;
 };
 
 void Expander::EmitFirstRound(int round) {
@@ -259,15 +268,13 @@ ForOp Expander::EmitLoop() {
   b_.setInsertionPointToEnd(new_loop_.getBody());
   auto argument = new_loop_.getRegionIterArgs().begin();
   for (auto& [aged, carried] : carried_) round_values_[aged] = carried = *argument++;
-  llvm::DenseMap<int, Value> places, oldest;
+  Places places;
   for (int size : rings_) {
-    Value place = places[size] = *argument++;
-    Value next = arith::AddIOp::create(b_, loc_, place, I32(1));
-    Value wraps = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, next, I32(size));
-    oldest[size] = arith::SelectOp::create(b_, loc_, wraps, I32(0), next);
+    Value place = *argument++, next = NextPlace(place, size);
+    places[size] = {place, next, NextPlace(next, size)};
   }
   for (const LoopStep& step : steps_) {
-    RoundContext context(*this, step.stage, bounds, places, oldest);
+    RoundContext context(*this, step.stage, bounds, places);
     EmitStep(step, context, [&](Value old_value, Value made) { round_values_[{old_value, step.stage}] = made; });
   }
   for (auto& [aged, carried] : carried_) {
@@ -275,7 +282,7 @@ ForOp Expander::EmitLoop() {
     auto own = llvm::dyn_cast<BlockArgument>(value);
     yields.push_back(own ? AtAge(YieldedFor(own), age) : AtAge(value, age - 1));
   }
-  for (int size : rings_) yields.push_back(oldest[size]);
+  for (int size : rings_) yields.push_back(places[size][1]);
   mlir::scf::YieldOp::create(b_, loc_, yields);
   for (auto [index, old_argument] : llvm::enumerate(loop_.getRegionIterArgs())) {
     auto position = carried_.find({old_argument, max_stage_});

@@ -19,10 +19,11 @@ class StepContext {
   virtual mlir::Value OfRound(mlir::Value value) = 0;
   // Whether the old loop has that iteration (i1); null: it has.
   virtual mlir::Value Exists() = 0;
-  // Of a ring of `size` places that is advanced by one place a round: the place of this round, and of the next round,
-  // which is that of the round size - 1 rounds ago (i32).
-  virtual mlir::Value Place(int size) = 0;
-  virtual mlir::Value OldestPlace(int size) = 0;
+  // Whether the old loop has run an iteration, this one or one before it.
+  virtual bool HasRun() const = 0;
+  // Of a ring of `size` places that is advanced by one place a round: the place (i32) of the round `ahead` rounds from
+  // now, which is that of the round size - ahead rounds ago. `ahead` is less than 3.
+  virtual mlir::Value Place(int size, int ahead) = 0;
 };
 
 // Something done once in each iteration.

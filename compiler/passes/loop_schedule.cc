@@ -25,7 +25,8 @@ int LatencyOf(Operation* op) { return IntAttr(op, kLatencyAttr).value_or(0); }
 bool IsBuffered(Operation* op) { return LatencyOf(op) > 0 && !op->hasAttr(kInRegistersAttr); }
 
 void EraseScheduleAttrs(Operation* op) {
-  for (llvm::StringRef name : {kStageAttr, kClusterAttr, kLatencyAttr, kInRegistersAttr}) op->removeAttr(name);
+  for (llvm::StringRef name : {kStageAttr, kClusterAttr, kLatencyAttr, kInRegistersAttr, kReadOnAttr})
+    op->removeAttr(name);
 }
 
 llvm::SmallVector<Value> UsesOf(Operation* op) {

@@ -22,6 +22,8 @@ inline constexpr llvm::StringLiteral kMaxStageAttr = "tt.scheduled_max_stage";
 inline constexpr llvm::StringLiteral kLatencyAttr = "tt.latency";
 // Beside a latency: what is loaded waits in registers, not in a buffer.
 inline constexpr llvm::StringLiteral kInRegistersAttr = "loop.in_registers";
+// Beside a latency: the buffer has one place more, as a dot may read it until the next round's has begun.
+inline constexpr llvm::StringLiteral kReadOnAttr = "loop.read_on";
 // Of an operation of a loop's body: its stage, and its place among the operations of one iteration of the new loop:
 // lower clusters first, within a cluster in the old order.
 inline constexpr llvm::StringLiteral kStageAttr = "loop.stage";

@@ -58,14 +58,14 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   pm.addPass(createCombineTensorSelectAndIfPass());
 }
 
-void AddLoopPipeliningPasses(mlir::OpPassManager& pm, int num_stages, int64_t max_shared_bytes, int least_copy_bytes,
-                             int max_waiting_elements) {
+void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& limits) {
   // The buffers have to fit, so the number of stages is settled first.
   AssignLatenciesPassOptions latencies;
-  latencies.num_stages = num_stages;
-  latencies.max_shared_bytes = max_shared_bytes;
-  latencies.least_copy_bytes = least_copy_bytes;
-  latencies.max_waiting_elements = max_waiting_elements;
+  latencies.num_stages = limits.num_stages;
+  latencies.max_shared_bytes = limits.max_shared_bytes;
+  latencies.least_copy_bytes = limits.least_copy_bytes;
+  latencies.max_waiting_elements = limits.max_waiting_elements;
+  latencies.registers = limits.registers;
   pm.addPass(createAssignLatenciesPass(latencies));
   pm.addPass(createScheduleLoopsPass());
   pm.addPass(createPipelinePass());

@@ -15,12 +15,16 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags);
 // loops does so afterwards.
 void AddNeutralLoopPasses(mlir::OpPassManager& pm);
 
-// Overlaps the iterations of loops, `num_stages` of them where a loop does not say how many, as far as their buffers
-// fit into the shared memory of a block. A thread copies `least_copy_bytes` and more asynchronously; 0: it cannot. Up
-// to `max_waiting_elements` of a thread that are no such copies wait in registers. Once every tensor has its final
-// encoding, and while dots are still dots.
-void AddLoopPipeliningPasses(mlir::OpPassManager& pm, int num_stages, int64_t max_shared_bytes, int least_copy_bytes,
-                             int max_waiting_elements = 64);
+struct PipeliningLimits {
+  int num_stages = 3;             // iterations in flight, where a loop does not say how many
+  int64_t max_shared_bytes = 0;   // of a block, for the buffers
+  int least_copy_bytes = 0;       // that a thread copies asynchronously; 0: it cannot
+  int max_waiting_elements = 64;  // of a thread, that are no such copies and wait in registers
+  int64_t registers = 0;          // words that the blocks of a multiprocessor have together; 0: not known
+};
+
+// Overlaps the iterations of loops. Once every tensor has its final encoding, and while dots are still dots.
+void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& limits);
 
 // The end of ttgir, once loops are pipelined and dots tiled: little is left to compute, in the order in which it runs.
 void AddNeutralFinalPasses(mlir::OpPassManager& pm);

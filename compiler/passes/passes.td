@@ -87,7 +87,9 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
     Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "49152", "shared memory of a block">,
     Option<"least_copy_bytes", "least-copy-bytes", "int", "4",
            "neighbouring bytes that an asynchronous copy takes; 0: there is none">,
-    Option<"max_waiting_elements", "max-waiting-elements", "int", "64", "of a thread, that may wait in registers">];
+    Option<"max_waiting_elements", "max-waiting-elements", "int", "64", "of a thread, that may wait in registers">,
+    Option<"registers", "registers", "int64_t", "0",
+           "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">];
 }
 def ScheduleLoopsPass : Pass<"ttg-schedule-loops", "::mlir::ModuleOp"> {
   let summary = "spreads the operations of loops over stages by the latencies; sets loop.stage and loop.cluster";

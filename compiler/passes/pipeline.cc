@@ -61,7 +61,10 @@ struct BufferedLoad {
   Value ring;
 
   RankedTensorType Type() const { return llvm::cast<RankedTensorType>(tt::LoadOp(load).getType()); }
-  int Size() const { return latency + 1; }
+  bool IsReadOn() const { return tt::LoadOp(load)->hasAttr(kReadOnAttr); }
+  int Size() const { return latency + (IsReadOn() ? 2 : 1); }
+  // From the place that a round fills to the one that it reads, which was filled `latency` rounds ago.
+  int Ahead() const { return Size() - latency; }
   int ReadStage() const { return stage + latency; }
 };
 
@@ -179,7 +182,7 @@ LoopStep CopyStep(const BufferedLoad& buffered, llvm::SmallVector<Value>& tokens
     mlir::Location loc = load.getLoc();
     Value mask = load.getMask() ? context.Get(load.getMask()) : Value();
     mask = GuardedMask(b, load, mask, context.Exists());
-    Value buffer = BufferAt(b, loc, ring, context.Place(size));
+    Value buffer = BufferAt(b, loc, ring, context.Place(size, 0));
     tokens.push_back(ttg::AsyncCopyGlobalToLocalOp::create(b, loc, context.Get(load.getPtr()), buffer, mask,
                                                            /*other=*/Value(), load.getCache(), load.getEvict()));
     return llvm::SmallVector<Value>();
@@ -195,9 +198,10 @@ LoopStep ReadStep(const BufferedLoad& buffered, const BufferRead& read, Value wa
   step.defines.push_back(read.defines);
   bool has_fill = HasFill(load);
   if (has_fill) step.uses.append({load.getMask(), load.getOther()});
-  step.emit = [=, ring = buffered.ring, size = buffered.Size()](OpBuilder& b, StepContext& context) mutable {
+  step.emit = [=, ring = buffered.ring, size = buffered.Size(), ahead = buffered.Ahead()](
+                  OpBuilder& b, StepContext& context) mutable {
     mlir::Location loc = load.getLoc();
-    Value buffer = Transposed(b, loc, BufferAt(b, loc, ring, context.OldestPlace(size)), read.order);
+    Value buffer = Transposed(b, loc, BufferAt(b, loc, ring, context.Place(size, ahead)), read.order);
     Value value = ttg::LocalLoadOp::create(b, loc, read.defines.getType(), buffer, context.OfRound(wait));
     if (has_fill)
       value = arith::SelectOp::create(b, loc, context.Get(load.getMask()), value, context.Get(load.getOther()));
@@ -206,8 +210,14 @@ LoopStep ReadStep(const BufferedLoad& buffered, const BufferRead& read, Value wa
   return step;
 }
 
-// Whether the operation could do harm in an iteration that is not there.
-bool NeedsGuard(Operation* op) { return llvm::isa<tt::LoadOp>(op) || IsDivision(op); }
+// Whether the operation could do harm in an iteration that is not there. A division cannot by what divides in all
+// iterations, once the loop has run; a guard would hide which multiples the result has.
+bool NeedsGuard(Operation* op, ForOp loop, const StepContext& context) {
+  if (!IsDivision(op)) return llvm::isa<tt::LoadOp>(op);
+  mlir::Attribute divisor;
+  bool is_constant = mlir::matchPattern(op->getOperand(1), mlir::m_Constant(&divisor));
+  return !is_constant && !(context.HasRun() && loop.isDefinedOutsideOfLoop(op->getOperand(1)));
+}
 
 // Keeps `op` from that where `exists` (null: always) is false.
 void Guard(OpBuilder& b, Operation* op, Value exists) {
@@ -223,15 +233,15 @@ void Guard(OpBuilder& b, Operation* op, Value exists) {
   op->setOperand(1, arith::SelectOp::create(b, loc, condition, op->getOperand(1), one));
 }
 
-LoopStep PlainStep(Operation* op, int stage) {
+LoopStep PlainStep(Operation* op, ForOp loop, int stage) {
   LoopStep step;
   step.stage = stage;
   step.uses = UsesOf(op);
   step.defines.append(op->result_begin(), op->result_end());
-  step.emit = [op, uses = step.uses](OpBuilder& b, StepContext& context) {
+  step.emit = [op, loop, uses = step.uses](OpBuilder& b, StepContext& context) {
     mlir::IRMapping mapping;
     for (Value use : uses) mapping.map(use, context.Get(use));
-    Value exists = NeedsGuard(op) ? context.Exists() : Value();
+    Value exists = NeedsGuard(op, loop, context) ? context.Exists() : Value();
     Operation* clone = b.clone(*op, mapping);
     EraseScheduleAttrs(clone);
     Guard(b, clone, exists);
@@ -285,7 +295,7 @@ class LoopPipeliner final {
         steps.push_back(CopyStep(buffered->second, copies_));
         end_of_copies = steps.size();
       } else if (!absorbed_.contains(op)) {
-        steps.push_back(PlainStep(op, schedule_.StageOf(op)));
+        steps.push_back(PlainStep(op, loop_, schedule_.StageOf(op)));
       }
     }
     if (buffered_.empty()) return steps;

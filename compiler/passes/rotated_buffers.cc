@@ -197,6 +197,15 @@ class Body final {
 
 bool IsNextPlace(Value value, Value place, int64_t size) { return place && PlaceBefore(value, size) == place; }
 
+std::optional<RingPlace> PlaceInRing(Value value, ForOp loop, int64_t size) {
+  int64_t ahead = 0;
+  for (; !IsPlace(value, loop, size); ++ahead) {
+    value = PlaceBefore(value, size);
+    if (!value || ahead == size) return std::nullopt;
+  }
+  return RingPlace{llvm::cast<mlir::BlockArgument>(value), ahead};
+}
+
 bool CanRotate(Value buffer, ForOp loop) {
   while (!loop.isDefinedOutsideOfLoop(buffer)) {
     Operation* op = buffer.getDefiningOp();

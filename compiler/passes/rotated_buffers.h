@@ -11,6 +11,13 @@ namespace tritond::compiler {
 // Whether `value` is `place` + 1, or 0 where that is `size`: the next place of a ring.
 bool IsNextPlace(mlir::Value value, mlir::Value place, int64_t size);
 
+// `value` as so many places `ahead` of an argument of `loop` that advances by one place of a ring a round.
+struct RingPlace {
+  mlir::BlockArgument argument;
+  int64_t ahead = 0;
+};
+std::optional<RingPlace> PlaceInRing(mlir::Value value, mlir::scf::ForOp loop, int64_t size);
+
 // Whether the first round's and, at the end of each round, the next round's value of `buffer`, a view made in the body
 // of `loop`, can be had without leaving the memory behind it, even where there is no such round: it is made by views of
 // a buffer from outside, the indices in rows of buffers are constants, places of a ring, or the counter of a loop with

@@ -30,6 +30,7 @@ struct TargetInfo {
   int max_threads = 1024;        // of a block
   int max_ctas = 1;              // blocks of a cluster
   int64_t max_shared_bytes = 0;  // of a block
+  int64_t registers = 0;         // words that the blocks of a multiprocessor have together; 0: not known
   int max_add_bytes = 4;         // neighbouring floats in memory that one atomic addition changes
   AsyncCopies async_copies;
   int default_stages = 3;  // of software pipelines, where neither request nor loop says

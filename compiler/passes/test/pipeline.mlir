@@ -59,6 +59,41 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
+// A buffer that a dot may read on has one place more: it reads two places behind the one that is filled.
+// CHECK-LABEL: @read_on
+//       CHECK:   %[[A:.*]] = ttg.local_alloc : () -> !ttg.memdesc<4x64x64xf16,
+//       CHECK:   %[[B:.*]] = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16,
+//       CHECK:   scf.for {{.*}} iter_args({{.*}}%[[PA:[a-z0-9]+]] = %c2_i32, %[[PB:[a-z0-9]+]] = %c2_i32)
+//       CHECK:     %[[A1:.*]] = arith.addi %[[PA]], %c1_i32
+//       CHECK:     %[[A1W:.*]] = arith.select %{{.*}}, %c0_i32, %[[A1]]
+//       CHECK:     %[[A2:.*]] = arith.addi %[[A1W]], %c1_i32
+//       CHECK:     %[[A2W:.*]] = arith.select %{{.*}}, %c0_i32, %[[A2]]
+//       CHECK:     ttg.async_wait %{{.*}} {num = 1 : i32}
+//       CHECK:     ttg.memdesc_index %[[A]][%[[PA]]]
+//       CHECK:     ttg.memdesc_index %[[A]][%[[A2W]]]
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @read_on(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %q: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32, #mma>) : i32 {
+      %x = tt.load %p {loop.read_on, tt.latency = 2 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %y = tt.load %q {tt.latency = 2 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %xa = ttg.convert_layout %x : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #a>
+      %yb = ttg.convert_layout %y : tensor<64x64xf16, #blocked> -> tensor<64x64xf16, #b>
+      %d = tt.dot %xa, %yb, %acc : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf32, #mma>
+      scf.yield %d : tensor<64x64xf32, #mma>
+    }
+    tt.return %r : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
 // A transposed tile is read through a transposed view.
 // CHECK-DAG: #[[S:.*]] = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 // CHECK-DAG: #[[T:.*]] = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [0, 1]}>
@@ -166,13 +201,15 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// A divisor is replaced in iterations that are not there, and a load without latency gets a mask.
+// In iterations that are not there a load without latency gets a mask, and a divisor that the loop makes is replaced.
+// One from outside has divided in an iteration before.
 // CHECK-LABEL: @guarded
 //       CHECK:   scf.for
+//       CHECK:     arith.divsi %{{.*}}, %arg3 : i32
 //       CHECK:     %[[THERE:.*]] = arith.cmpi slt
-//       CHECK:     %[[D:.*]] = arith.select %[[THERE]], %arg3, %c1_i32
+//       CHECK:     %[[E:.*]] = tt.load %arg4, %[[THERE]] : !tt.ptr<i32>
+//       CHECK:     %[[D:.*]] = arith.select %[[THERE]], %[[E]], %c1_i32
 //       CHECK:     arith.divsi %{{.*}}, %[[D]]
-//       CHECK:     tt.load %arg4, %[[THERE]] : !tt.ptr<i32>
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
 #a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
@@ -186,7 +223,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%pa = %p, %acc = %zero) -> (tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xf32, #mma>) : i32 {
       %k = arith.divsi %i, %m : i32
       %e = tt.load %l : !tt.ptr<i32>
-      %o = arith.addi %k, %e : i32
+      %o = arith.divsi %k, %e : i32
       %os = tt.splat %o : i32 -> tensor<64x64xi32, #blocked>
       %px = tt.addptr %pa, %os : tensor<64x64x!tt.ptr<f16>, #blocked>, tensor<64x64xi32, #blocked>
       %x = tt.load %px {tt.latency = 1 : i32} : tensor<64x64x!tt.ptr<f16>, #blocked>

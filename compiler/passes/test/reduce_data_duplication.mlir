@@ -37,3 +37,19 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %x, %y : tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>, tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #blocked}>>
   }
 }
+
+// -----
+
+// Any placement of the source: the dimension of which a thread holds neighbours is the fast one.
+// CHECK-DAG: #[[S:.*]] = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [0, 1]}>
+// CHECK-LABEL: @linear
+//       CHECK:   ttg.local_alloc %{{.*}} -> !ttg.memdesc<64x32xf16, #[[S]], #smem>
+#linear = #ttg.linear<{register = [[1, 0], [2, 0], [4, 0], [0, 16]], lane = [[8, 0], [16, 0], [32, 0], [0, 1], [0, 2]], warp = [[0, 4], [0, 8]], block = []}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @linear(%b: tensor<64x32xf16, #linear>) -> tensor<64x32xf16, #b> {
+    %y = ttg.convert_layout %b : tensor<64x32xf16, #linear> -> tensor<64x32xf16, #b>
+    tt.return %y : tensor<64x32xf16, #b>
+  }
+}

@@ -29,7 +29,12 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   // What does not depend on the device: loops with as little in them as can be.
   AddNeutralLoopPasses(pm);
   // Copies to buffers are made at once here, but with the order of accesses and the barriers of a GPU.
-  AddLoopPipeliningPasses(pm, options.num_stages, info.max_shared_bytes, info.async_copies.least_bytes);
+  PipeliningLimits limits;
+  limits.num_stages = options.num_stages;
+  limits.max_shared_bytes = info.max_shared_bytes;
+  limits.least_copy_bytes = info.async_copies.least_bytes;
+  limits.registers = info.registers;
+  AddLoopPipeliningPasses(pm, limits);
   // The host has no matrix instructions: every dot becomes multiply-adds.
   pm.addPass(createTileDotsPass());
   // After both of the passes that let dots read shared memory; before the last cleaning, for it repeats arithmetic.

@@ -19,6 +19,9 @@ inline constexpr Architecture kArchitectures[] = {
     {90, "sm_90a", 81, 227 * 1024}, {100, "sm_100a", 86, 227 * 1024}, {120, "sm_120a", 87, 99 * 1024},
 };
 
+// Words of a multiprocessor; "CUDA C++ Programming Guide", compute capabilities 8.0 to 12.0.
+inline constexpr int64_t kRegisters = 64 * 1024;
+
 // Compute capabilities from which on there is more.
 inline constexpr int kFirstWithClusters = 90, kFirstWithVectorAtomics = 90, kFirstWithMatrixStores = 90;
 

@@ -27,7 +27,9 @@ void SinkSharedLoads(llvm::Module& module);
 // fuse_multiply_adds.cc. Fuses products with the sums that take them, in every block.
 void FuseMultiplyAdds(llvm::Module& module);
 
-// order_async_proxy.cc. Puts the fences that wgmma needs in front of barriers, if the module has any.
+// order_async_proxy.cc. Whether this is inline assembly that issues wgmma.
+bool IsWgmma(const llvm::Instruction& instruction);
+// Puts the fences that wgmma needs in front of barriers, if the module has any.
 void OrderAsyncProxy(llvm::Module& module);
 
 // optimize.cc. Sets the module's triple and data layout, gives functions with the attribute "tritond.kernel" an entry

@@ -29,6 +29,7 @@ TargetInfo Describe(const Architecture& arch) {
   info.binary_format = "cubin";
   info.max_ctas = arch.compute_capability >= kFirstWithClusters ? 16 : 1;
   info.max_shared_bytes = arch.max_shared_bytes;
+  info.registers = kRegisters;
   info.max_add_bytes = arch.compute_capability >= kFirstWithVectorAtomics ? 16 : 4;
   info.async_copies = {4, 16};
   // The assembler is NVIDIA's: PTX has no directive that reads a file, and the code runs on a GPU.

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "compiler/targets/nvidia/codegen.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/SourceMgr.h"
@@ -19,7 +21,8 @@ constexpr char kFenceName[] = "llvm.nvvm.fence.proxy.async.shared_cta";
 constexpr char kBarrierName[] = "llvm.nvvm.barrier.cta.sync.aligned.all";
 constexpr char kBarrier[] = "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n";
 
-// What @f's only block calls after the fences are placed: the first word of assembly, or the function's name.
+// What @f calls after the fences are placed, in the order of the text: the first word of assembly, or the function's
+// name.
 std::vector<std::string> Ordered(const std::string& body) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
@@ -30,7 +33,7 @@ std::vector<std::string> Ordered(const std::string& body) {
   OrderAsyncProxy(*module);
   if (llvm::verifyModule(*module)) return {"broken"};
   std::vector<std::string> calls;
-  for (llvm::Instruction& instruction : module->getFunction("f")->front()) {
+  for (llvm::Instruction& instruction : llvm::instructions(module->getFunction("f"))) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
     if (!call) continue;
     auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
@@ -40,9 +43,20 @@ std::vector<std::string> Ordered(const std::string& body) {
   return calls;
 }
 
-TEST(OrderAsyncProxy, FencesEveryBarrierOfAModuleWithWgmma) {
-  EXPECT_THAT(Ordered(std::string(kBarrier) + kWgmma + kBarrier),
-              ElementsAre(kFenceName, kBarrierName, "wgmma", kFenceName, kBarrierName));
+TEST(OrderAsyncProxy, FencesTheLastBarrierInFrontOfWgmma) {
+  EXPECT_THAT(Ordered(std::string(kBarrier) + kBarrier + kWgmma + kBarrier),
+              ElementsAre(kBarrierName, kFenceName, kBarrierName, "wgmma", kBarrierName));
+}
+
+TEST(OrderAsyncProxy, FollowsLoops) {
+  const std::string loop = absl::StrCat("  br label %loop\nloop:\n", kWgmma, kBarrier,
+                                        "  br i1 poison, label %loop, label %end\nend:\n", kBarrier);
+  EXPECT_THAT(Ordered(kBarrier + loop),
+              ElementsAre(kFenceName, kBarrierName, "wgmma", kFenceName, kBarrierName, kBarrierName));
+}
+
+TEST(OrderAsyncProxy, SupposesWgmmaInCalls) {
+  EXPECT_THAT(Ordered(std::string(kBarrier) + "  call void @f()\n"), ElementsAre(kFenceName, kBarrierName, "f"));
 }
 
 TEST(OrderAsyncProxy, LeavesOthersAlone) { EXPECT_THAT(Ordered(kBarrier), ElementsAre(kBarrierName)); }

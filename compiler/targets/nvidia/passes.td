@@ -16,4 +16,13 @@ def FormWarpGroupDotsPass : Pass<"nvidia-form-warp-group-dots", "::mlir::ModuleO
   let dependentDialects = ["::tritond::ttng::TTNGDialect"];
 }
 
+def OverlapWarpGroupDotsPass : Pass<"nvidia-overlap-warp-group-dots", "::mlir::ModuleOp"> {
+  let summary = "lets wgmma dots run on while threads do something else, and makes them wait before it would matter";
+  let dependentDialects = ["::tritond::ttng::TTNGDialect"];
+  let options = [
+    Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "232448", "of a block">,
+    Option<"registers", "registers", "int64_t", "65536",
+           "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">];
+}
+
 #endif  // COMPILER_TARGETS_NVIDIA_PASSES_TD_

@@ -37,7 +37,12 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   // What does not depend on the device: loops with as little in them as can be.
   AddNeutralLoopPasses(pm);
   // Loads that feed the dots become copies to buffers ahead of time.
-  AddLoopPipeliningPasses(pm, options.num_stages, info.max_shared_bytes, info.async_copies.least_bytes);
+  PipeliningLimits limits;
+  limits.num_stages = options.num_stages;
+  limits.max_shared_bytes = info.max_shared_bytes;
+  limits.least_copy_bytes = info.async_copies.least_bytes;
+  limits.registers = info.registers;
+  AddLoopPipeliningPasses(pm, limits);
   // The remaining operands that come from other threads: through a buffer that ldmatrix can read.
   pm.addPass(createReduceDataDuplicationPass());
   // Once all operands have their buffers: dots of wgmma read them there.
@@ -56,6 +61,11 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   }
   // What all that has left behind, and the order in which it runs.
   AddNeutralFinalPasses(pm);
+  // Last: until here the sums of a dot are there when it has been issued, as everybody believes.
+  OverlapWarpGroupDotsPassOptions overlap;
+  overlap.max_shared_bytes = info.max_shared_bytes;
+  overlap.registers = info.registers;
+  pm.addPass(createOverlapWarpGroupDotsPass(overlap));
 }
 
 void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {

@@ -46,9 +46,27 @@ bool IsReadable(ttg::MemDescType type, unsigned k) {
 
 void WarpGroupDotOp::getEffects(
     llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>& effects) {
+  // Of a dot in flight: ttg::OngoingReads, until the wait.
+  mlir::SideEffects::Resource* resource = ttg::SharedMemory::get();
+  if (getInFlight()) resource = ttg::OngoingReads::get();
   for (mlir::OpOperand* operand : {&getAMutable(), &getBMutable()})
     if (llvm::isa<ttg::MemDescType>(operand->get().getType()))
-      effects.emplace_back(mlir::MemoryEffects::Read::get(), operand, ttg::SharedMemory::get());
+      effects.emplace_back(mlir::MemoryEffects::Read::get(), operand, resource);
+  if (getInFlight()) effects.emplace_back(mlir::MemoryEffects::Write::get(), WarpGroupDots::get());
+}
+
+void WarpGroupWaitOp::getEffects(
+    llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>& effects) {
+  for (mlir::OpOperand& buffer : getBuffersMutable())
+    effects.emplace_back(mlir::MemoryEffects::Read::get(), &buffer, ttg::SharedMemory::get());
+  effects.emplace_back(mlir::MemoryEffects::Write::get(), WarpGroupDots::get());
+}
+
+mlir::LogicalResult WarpGroupWaitOp::verify() {
+  if (getSums().getTypes() != getResults().getTypes())
+    return emitOpError("yields results of other types than its sums");
+  return getPending() <= kMostPending ? mlir::success()
+                                      : emitOpError() << "can leave at most " << kMostPending << " dots in flight";
 }
 
 mlir::LogicalResult WarpGroupDotOp::verify() {
@@ -68,6 +86,8 @@ mlir::LogicalResult WarpGroupDotOp::verify() {
   if (auto buffer = llvm::dyn_cast<ttg::MemDescType>(a); buffer && !IsReadable(buffer, 1))
     return emitOpError() << "cannot read operand a from " << a;
   if (!IsReadable(llvm::cast<ttg::MemDescType>(b), 0)) return emitOpError() << "cannot read operand b from " << b;
+  if (getInFlight() && d.getElementTypeBitWidth() != kSumBits)
+    return emitOpError() << "stays in flight with sums of " << kSumBits << " bits alone";
   return mlir::success();
 }
 

@@ -8,11 +8,26 @@
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "compiler/targets/nvidia/ttng_dialect.h.inc"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tritond::ttng {
+
+// What dots in flight change: the order of the groups.
+struct WarpGroupDots : mlir::SideEffects::Resource::Base<WarpGroupDots> {
+  llvm::StringRef getName() final { return "WarpGroupDots"; }
+};
+
+}  // namespace tritond::ttng
 
 #define GET_OP_CLASSES
 #include "compiler/targets/nvidia/ttng_ops.h.inc"
 
 namespace tritond::ttng {
+
+// The bits of wgmma's sums as tritond uses it; narrower ones are rounded afterwards.
+inline constexpr unsigned kSumBits = 32;
+// PTX ISA, wgmma.wait_group: N.
+inline constexpr unsigned kMostPending = 7;
 
 // The element type of a tensor or a buffer.
 mlir::Type ElementOf(mlir::Type type);

@@ -10,8 +10,10 @@
 //
 // A column is as nvmma_shared has it, and a part of an operand that begins at a multiple of eight rows has the offset
 // of its first element there, whose group of 16 bytes no swizzle moves. A dot is one statement: the fence that lets
-// wgmma see the registers, all products, and the wait for them. Nothing can come between, so the compiler behind may
-// treat the sums as any registers.
+// wgmma see the registers, all products, and, unless it stays in flight, the wait for them. Nothing can come between,
+// so the compiler behind may treat the sums as any registers. Those of a dot in flight go to the wait, a statement that
+// takes them in and gives them out, and until then to nothing but other dots: the compiler behind has no reason to
+// touch them.
 #include "compiler/targets/nvidia/warp_group_dots.h"
 
 #include "compiler/layout/layout_algebra.h"
@@ -160,7 +162,9 @@ class WarpGroupDot final {
       int32_t element[] = {0, 0};
       element[dim] = layout_.Basis("warp", bit, ttg::DimNames(2)[dim]);
       if (element[dim] == 0) continue;
-      Value is_set = e_.And(e_.LShr(f_.Warp(), bit), e_.Int(1));
+      // By a shuffle the assembler sees that it is the same for all lanes: descriptors then need no vector registers.
+      Value warp = e_.Hoisted([&, own = f_.Warp()] { return f_.target.ShuffleIndex(e_.b, e_.loc, own, e_.Int(0)); });
+      Value is_set = e_.And(e_.LShr(warp, bit), e_.Int(1));
       bytes = e_.Add(bytes, e_.Mul(is_set, e_.Int(operand.OffsetOf(element))));
     }
     return bytes;
@@ -201,7 +205,8 @@ class WarpGroupDot final {
         text += name + sums + ", " + operand_a + ", b, " + (from_zero && k == 0 ? "set" : "add") + flags + ";\n";
       }
     }
-    text += "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n}";
+    text += "wgmma.commit_group.sync.aligned;\n";
+    text += op_.getInFlight() ? "}" : "wgmma.wait_group.sync.aligned 0;\n}";
     return mlir::success();
   }
 
@@ -239,12 +244,30 @@ class WarpGroupDot final {
 
 LogicalResult LowerWarpGroupDot(FunctionLowering& f, ttng::WarpGroupDotOp op) { return WarpGroupDot(f, op).Lower(); }
 
+LogicalResult LowerWarpGroupWait(FunctionLowering& f, ttng::WarpGroupWaitOp op) {
+  PtxBuilder ptx(f.e.b, f.e.loc);
+  Values sums;
+  for (Value operand : op.getSums()) llvm::append_range(sums, f.Get(operand));
+  for (Value sum : sums) ptx.AddOutput(sum.getType());
+  for (auto [index, sum] : llvm::enumerate(sums)) ptx.TieOutput(index, sum);
+  std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
+  llvm::SmallVector<Value> ended = ptx.Emit(text, /*touches_memory=*/true);
+  llvm::ArrayRef<Value> rest = ended;
+  for (auto [operand, result] : llvm::zip(op.getSums(), op.getResults())) {
+    size_t registers = f.Get(operand).size();
+    f.Set(result, rest.take_front(registers));
+    rest = rest.drop_front(registers);
+  }
+  return mlir::success();
+}
+
 }  // namespace
 
 const LoweringTable& TtngLowerings() {
   static const LoweringTable* table = [] {
     auto* t = new LoweringTable;
     t->Add<ttng::WarpGroupDotOp>(LowerWarpGroupDot);
+    t->Add<ttng::WarpGroupWaitOp>(LowerWarpGroupWait);
     return t;
   }();
   return *table;

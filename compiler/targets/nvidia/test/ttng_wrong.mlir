@@ -31,3 +31,30 @@ tt.func @order(%m: !ttg.memdesc<64x64xf32, #n, #smem>, %c: tensor<64x64xf32, #mm
   %d = ttng.warp_group_dot %m, %m, %c : !ttg.memdesc<64x64xf32, #n, #smem> * !ttg.memdesc<64x64xf32, #n, #smem> -> tensor<64x64xf32, #mma>
   tt.return
 }
+
+// -----
+
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#n = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+tt.func @narrow_sums(%m: !ttg.memdesc<64x64xf16, #n, #smem>, %c: tensor<64x64xf16, #mma>) {
+  // expected-error @below {{stays in flight with sums of 32 bits alone}}
+  %d = ttng.warp_group_dot %m, %m, %c {in_flight} : !ttg.memdesc<64x64xf16, #n, #smem> * !ttg.memdesc<64x64xf16, #n, #smem> -> tensor<64x64xf16, #mma>
+  tt.return
+}
+
+// -----
+
+tt.func @pending() {
+  // expected-error @below {{can leave at most 7 dots in flight}}
+  ttng.warp_group_wait {pending = 8 : i32}
+  tt.return
+}
+
+// -----
+
+tt.func @results(%c: tensor<64x64xf32>) {
+  // expected-error @below {{yields results of other types than its sums}}
+  %d = ttng.warp_group_wait %c : tensor<64x64xf32> -> tensor<64x64xi32> {pending = 0 : i32}
+  tt.return
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/analysis/pointer_roots.h"
+
+#include "compiler/ir/ttg_dialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::BlockArgument;
+using mlir::Operation;
+using mlir::Value;
+
+class RootFinder final {
+ public:
+  // False where something is not known.
+  bool Visit(Value pointer) {
+    if (!seen_.insert(pointer).second) return true;
+    if (auto argument = llvm::dyn_cast<BlockArgument>(pointer)) return VisitArgument(argument);
+    Operation* op = pointer.getDefiningOp();
+    if (llvm::isa<tt::AddPtrOp, tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp, tt::TransOp, tt::ReshapeOp,
+                  tt::BitcastOp, ttg::ConvertLayoutOp>(op))
+      return Visit(op->getOperand(0));
+    if (auto select = llvm::dyn_cast<mlir::arith::SelectOp>(op))
+      return Visit(select.getTrueValue()) && Visit(select.getFalseValue());
+    unsigned index = llvm::cast<mlir::OpResult>(pointer).getResultNumber();
+    if (auto loop = llvm::dyn_cast<mlir::scf::ForOp>(op))
+      return Visit(loop.getInitArgs()[index]) && Visit(loop.getYieldedValues()[index]);
+    if (auto branch = llvm::dyn_cast<mlir::scf::IfOp>(op))
+      return Visit(branch.thenYield().getOperand(index)) && Visit(branch.elseYield().getOperand(index));
+    return false;
+  }
+
+  PointerRoots TakeRoots() { return std::move(roots_); }
+
+ private:
+  bool VisitArgument(BlockArgument argument) {
+    Operation* parent = argument.getOwner()->getParentOp();
+    if (auto loop = llvm::dyn_cast<mlir::scf::ForOp>(parent))
+      return argument != loop.getInductionVar() && Visit(loop.getTiedLoopInit(argument)->get()) &&
+             Visit(loop.getTiedLoopYieldedValue(argument)->get());
+    auto function = llvm::dyn_cast<tt::FuncOp>(parent);
+    if (!function || !function.isPublic() || !argument.getOwner()->isEntryBlock()) return false;
+    roots_.insert(argument);
+    return true;
+  }
+
+  llvm::SmallPtrSet<Value, 16> seen_;
+  PointerRoots roots_;
+};
+
+}  // namespace
+
+std::optional<PointerRoots> RootsOfPointer(Value pointer) {
+  RootFinder finder;
+  if (!finder.Visit(pointer)) return std::nullopt;
+  return finder.TakeRoots();
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// wgmma runs beside the threads that issued it. This pass lets it, and makes the threads wait as late as they can:
+//
+//   scf.for … iter_args(%sum = %zero) {                 %r = scf.for … iter_args(%sum = %zero) {
+//     … copies …                                           … copies …
+//     %d = ttng.warp_group_dot %a, %b, %sum                ttng.warp_group_wait buffers %ring {pending = 0}
+//     scf.yield %d                                  ->      %d = ttng.warp_group_dot %a, %b, %sum {in_flight}
+//   }                                                      scf.yield %d
+//   use %r                                              }
+//                                                       %s = ttng.warp_group_wait %r buffers %ring {pending = 0}
+//                                                       use %s
+//
+// 1. Where none outlives its round, dots move up to before its copies (hoist_dots.cc).
+// 2. A dot must have ended before the first operation, in the order of execution, that
+//    - uses its sums, but as the c of another dot, which adds to the same registers;
+//    - may write a buffer that it reads. Two places of one ring are apart if they are as many places from each other as
+//      the ring does not divide, rounds counted;
+//    - makes the registers of its operand a anew, in the next round: the assembler would wait at once.
+//    Where there is none up to the end of the round, the search goes on in the next one, up to the dot itself: a warp
+//    that issues a dot behind another one of its own stands still until the first has ended, so that it may as well
+//    wait. Groups end in order, so a wait leaves in flight as many dots as have been issued since the one that it is
+//    for. Those in inner blocks do not count: fewer is safe.
+// 3. A dot that takes a from registers keeps these, and what it waits for keeps its own: where a multiprocessor would
+//    hold fewer blocks for that, it ends in its round. Other blocks overlap with it better.
+//
+// The buffers of a dot that outlives its round have to outlive it too: they are rings of the pipeline, those that
+// ring_operands.cc makes, or fixed. Barriers come later (insert_barriers.cc), and see that a wait ends reads of its
+// buffers: what a thread fills after its own wait, the others have ended to read, too.
+#include "compiler/analysis/alias.h"
+#include "compiler/analysis/scratch.h"
+#include "compiler/targets/nvidia/dot_buffers.h"
+#include "compiler/targets/nvidia/hoist_dots.h"
+#include "compiler/targets/nvidia/passes.h"
+#include "compiler/targets/nvidia/ring_operands.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_OVERLAPWARPGROUPDOTSPASS
+#include "compiler/targets/nvidia/passes.h.inc"
+
+namespace {
+
+using mlir::Block;
+using mlir::BlockArgument;
+using mlir::Operation;
+using mlir::Value;
+using mlir::scf::ForOp;
+using ttng::WarpGroupDotOp;
+
+// What a thread has in registers beside sums and operands, in words, as measured of real kernels; the most it can have.
+constexpr int64_t kOtherRegisters = 40, kMostRegisters = 255;
+
+bool CanBeInFlight(WarpGroupDotOp dot) {
+  return llvm::cast<mlir::RankedTensorType>(dot.getType()).getElementTypeBitWidth() == ttng::kSumBits;
+}
+
+// Whether the use adds to the sums where they are.
+bool IsAddition(mlir::OpOperand& use, const Block* block) {
+  auto dot = llvm::dyn_cast<WarpGroupDotOp>(use.getOwner());
+  return dot && dot->getBlock() == block && CanBeInFlight(dot) && &use == &dot.getCMutable() && use.get().hasOneUse();
+}
+
+// Where a dot has to have ended: before `op`, in its own round or in the next one.
+struct End {
+  Operation* op;
+  bool in_next_round = false;
+};
+
+// The dots of one block.
+class DotsOfBlock final {
+ public:
+  // `registers`: words of a multiprocessor; 0: how many blocks it holds does not count.
+  DotsOfBlock(Block& block, const BufferAliases& aliases, int64_t registers)
+      : block_(block),
+        aliases_(aliases),
+        registers_(registers),
+        loop_(llvm::dyn_cast_or_null<ForOp>(block.getParentOp())) {
+    for (auto dot : block.getOps<WarpGroupDotOp>())
+      if (CanBeInFlight(dot)) dots_.push_back(dot);
+  }
+
+  void Run() {
+    for (WarpGroupDotOp dot : dots_) {
+      End end = EndOf(dot);
+      if (!end.in_next_round && !IsAnythingBetween(dot, end.op)) continue;
+      in_flight_.insert(dot);
+      ends_.push_back({dot, end});
+    }
+    for (auto& [dot, end] : ends_) AddWait(dot, end);
+    for (WarpGroupDotOp dot : in_flight_) dot.setInFlight(true);
+    for (auto& [at, wait] : waits_) {
+      mlir::OpBuilder b(at.first);
+      Emit(b, at.first->getLoc(), wait);
+    }
+    EmitWaitBehindLoop();
+  }
+
+ private:
+  struct Wait {
+    llvm::SmallSetVector<Value, 2> sums, buffers;
+    size_t pending = ttng::kMostPending;
+  };
+
+  End EndOf(WarpGroupDotOp dot) {
+    Operation* terminator = block_.getTerminator();
+    for (Operation* op = dot->getNextNode(); op != terminator; op = op->getNextNode())
+      if (UsesSums(op, dot.getD()) || MayWrite(op, dot, /*rounds=*/0, aliases_)) return {op};
+    std::optional<BlockArgument> carried = CarriedSums(dot);
+    if (!carried || CostsBlocks(dot)) return {terminator};
+    for (Operation* op = &block_.front(); op != dot.getOperation(); op = op->getNextNode()) {
+      bool makes_a = !llvm::isa<ttg::MemDescType>(dot.getA().getType()) && op == dot.getA().getDefiningOp();
+      if (UsesSums(op, *carried) || makes_a || MayWrite(op, dot, /*rounds=*/1, aliases_))
+        return {op, /*in_next_round=*/true};
+    }
+    return {dot, /*in_next_round=*/true};
+  }
+
+  // Whether a multiprocessor holds fewer blocks if the dot outlives its round with its registers.
+  bool CostsBlocks(WarpGroupDotOp dot) {
+    auto a = llvm::dyn_cast<mlir::RankedTensorType>(dot.getA().getType());
+    if (!a || registers_ == 0) return false;
+    int64_t words = kOtherRegisters;
+    for (WarpGroupDotOp each : dots_) words += Registers(llvm::cast<mlir::RankedTensorType>(each.getType()));
+    int64_t held = Registers(a) * a.getElementTypeBitWidth() / 32;
+    int64_t threads = static_cast<int64_t>(ttg::NumWarps(dot)) * ttg::ThreadsPerWarp(dot);
+    auto blocks = [&](int64_t of_thread) { return registers_ / (threads * std::min(of_thread, kMostRegisters)); };
+    return blocks(words + held) < blocks(words);
+  }
+
+  static int64_t Registers(mlir::RankedTensorType type) { return ttg::ToLinearLayout(type).InSize("register"); }
+
+  // The argument that holds the sums in the next round. Nullopt where the dot cannot be in flight until then.
+  std::optional<BlockArgument> CarriedSums(WarpGroupDotOp dot) {
+    if (!loop_ || !dot->hasOneUse() || dot->use_begin()->getOwner() != block_.getTerminator()) return std::nullopt;
+    for (Value buffer : BuffersOf(dot))
+      if (!loop_.isDefinedOutsideOfLoop(RootOf(buffer))) return std::nullopt;
+    // Registers that the loop carries may be overwritten at the end of the round.
+    if (auto a = llvm::dyn_cast<BlockArgument>(dot.getA()); a && a.getOwner() == &block_) return std::nullopt;
+    return loop_.getRegionIterArg(dot->use_begin()->getOperandNumber());
+  }
+
+  bool UsesSums(Operation* op, Value sums) {
+    return llvm::any_of(sums.getUses(), [&](mlir::OpOperand& use) {
+      return op->isAncestor(use.getOwner()) && !IsAddition(use, &block_);
+    });
+  }
+
+  // Whether it pays to let `dot` go on until `op`: something other than views of buffers comes in between.
+  static bool IsAnythingBetween(WarpGroupDotOp dot, Operation* op) {
+    for (Operation* between = dot->getNextNode(); between != op; between = between->getNextNode())
+      if (!IsView(between) && !between->hasTrait<mlir::OpTrait::ConstantLike>()) return true;
+    return false;
+  }
+
+  // The dots in flight that are issued after `dot` and before its end.
+  size_t IssuedSince(WarpGroupDotOp dot, const End& end) const {
+    size_t issued = 0;
+    for (WarpGroupDotOp each : in_flight_) {
+      Operation *op = each, *self = dot;
+      bool behind = self->isBeforeInBlock(op), before = op->isBeforeInBlock(end.op);
+      issued += end.in_next_round ? behind + before : behind && before;
+    }
+    return issued;
+  }
+
+  void AddWait(WarpGroupDotOp dot, const End& end) {
+    Wait& wait = waits_[{end.op, end.in_next_round}];
+    wait.pending = std::min(wait.pending, IssuedSince(dot, end));
+    if (!end.in_next_round) {
+      wait.buffers.insert_range(BuffersOf(dot));
+      if (llvm::any_of(dot->getUses(), [&](mlir::OpOperand& use) { return !IsAddition(use, &block_); }))
+        wait.sums.insert(dot.getD());
+      return;
+    }
+    BlockArgument carried = *CarriedSums(dot);
+    for (Value buffer : BuffersOf(dot)) wait.buffers.insert(RootOf(buffer));
+    if (llvm::any_of(carried.getUses(), [&](mlir::OpOperand& use) { return !IsAddition(use, &block_); }))
+      wait.sums.insert(carried);
+    outliving_.push_back({dot, loop_.getTiedLoopResult(carried)});
+  }
+
+  void Emit(mlir::OpBuilder& b, mlir::Location loc, const Wait& wait) {
+    llvm::SmallVector<Value> sums(wait.sums.begin(), wait.sums.end());
+    auto made = ttng::WarpGroupWaitOp::create(b, loc, mlir::ValueRange(sums).getTypes(), sums,
+                                              wait.buffers.getArrayRef(), wait.pending);
+    for (auto [sum, ended] : llvm::zip(sums, made.getResults()))
+      sum.replaceUsesWithIf(ended, [&](mlir::OpOperand& use) {
+        return use.getOwner() != made && !IsAddition(use, use.getOwner()->getBlock());
+      });
+  }
+
+  void EmitWaitBehindLoop() {
+    if (outliving_.empty()) return;
+    Wait wait;
+    wait.pending = 0;
+    for (auto& [dot, result] : outliving_) {
+      for (Value buffer : BuffersOf(dot)) wait.buffers.insert(RootOf(buffer));
+      if (!result.use_empty()) wait.sums.insert(result);
+    }
+    mlir::OpBuilder b(block_.getParentOp());
+    b.setInsertionPointAfter(loop_);
+    Emit(b, loop_.getLoc(), wait);
+  }
+
+  Block& block_;
+  const BufferAliases& aliases_;
+  const int64_t registers_;
+  ForOp loop_;  // null: the block is no body of one
+  llvm::SmallVector<WarpGroupDotOp> dots_;
+  llvm::SmallSetVector<WarpGroupDotOp, 4> in_flight_;
+  llvm::SmallVector<std::pair<WarpGroupDotOp, End>> ends_;
+  llvm::MapVector<std::pair<Operation*, int>, Wait> waits_;        // by `op` and `in_next_round` of their end
+  llvm::SmallVector<std::pair<WarpGroupDotOp, Value>> outliving_;  // with the loop's result
+};
+
+// Shared memory that nothing in the function takes, if nothing shares its place.
+int64_t FreeBytes(tt::FuncOp function, int64_t all) {
+  int64_t scratch = 0;
+  function.walk([&](Operation* op) {
+    if (auto alloc = llvm::dyn_cast<ttg::LocalAllocOp>(op)) {
+      all -= BufferBytes(alloc.getType());
+    } else {
+      scratch = std::max(scratch, ScratchBytes(op));
+    }
+  });
+  return all - 2 * scratch;
+}
+
+class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<OverlapWarpGroupDotsPass> {
+ public:
+  using OverlapWarpGroupDotsPassBase::OverlapWarpGroupDotsPassBase;
+
+ private:
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<tt::FuncOp>()) {
+      if (!function->walk([](WarpGroupDotOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted()) continue;
+      int64_t free_bytes = FreeBytes(function, max_shared_bytes);
+      llvm::SmallVector<ForOp> loops;
+      function.walk([&](ForOp loop) { loops.push_back(loop); });
+      for (ForOp loop : loops) RingOperands(loop, free_bytes);
+      BufferAliases aliases(function);
+      llvm::SmallSetVector<Block*, 4> blocks;
+      function.walk([&](WarpGroupDotOp dot) { blocks.insert(dot->getBlock()); });
+      for (Block* block : blocks) HoistDots(*block, aliases);
+      for (Block* block : blocks) DotsOfBlock(*block, aliases, registers).Run();
+    }
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler

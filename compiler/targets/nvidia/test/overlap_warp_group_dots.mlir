@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots=registers=0 | FileCheck %s
+// RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots=registers=65536 | FileCheck %s --check-prefix=BLOCKS
+
+// The copies of a round fill another place than the dot before reads: it goes on until the next dot.
+// CHECK-LABEL: @place_to_spare
+//       CHECK:   %[[RING:.*]] = ttg.local_alloc
+//       CHECK:   %[[R:.*]]:2 = scf.for
+//       CHECK:     ttg.async_copy_global_to_local
+//       CHECK:     ttng.warp_group_wait buffers %[[RING]] : {{.*}} {pending = 0 : i32}
+//  CHECK-NEXT:     ttng.warp_group_dot {{.*}} {in_flight}
+//  CHECK-NEXT:     scf.yield
+//       CHECK:   %[[S:.*]] = ttng.warp_group_wait %[[R]]#0 : {{.*}} buffers %[[RING]] : {{.*}} {pending = 0 : i32}
+//       CHECK:   arith.addf %[[S]], %[[S]]
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @place_to_spare(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %x: tensor<64x64xf16, #a>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %size = arith.constant 3 : i32
+    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %next0 = arith.addi %place, %c1 : i32
+      %wraps = arith.cmpi eq, %next0, %size : i32
+      %next = arith.select %wraps, %c0, %next0 : i32
+      %after0 = arith.addi %next, %c1 : i32
+      %wraps2 = arith.cmpi eq, %after0, %size : i32
+      %after = arith.select %wraps2, %c0, %after0 : i32
+      %done = ttg.async_wait {num = 0 : i32}
+      %w = ttg.memdesc_index %ring[%place] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %copy = ttg.async_copy_global_to_local %p, %w : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %group = ttg.async_commit_group tokens %copy
+      %m = ttg.memdesc_index %ring[%after] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %d = ttng.warp_group_dot %m, %m, %acc : !ttg.memdesc<64x64xf16, #rows, #smem, mutable> * !ttg.memdesc<64x64xf16, #rows, #smem, mutable> -> tensor<64x64xf32, #mma>
+      scf.yield %d, %next : tensor<64x64xf32, #mma>, i32
+    }
+    %sum = arith.addf %r#0, %r#0 : tensor<64x64xf32, #mma>
+    tt.return %sum : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
+// They fill the very place: the dot has to have ended before.
+// CHECK-LABEL: @no_place_to_spare
+//       CHECK:   scf.for
+//       CHECK:     ttng.warp_group_wait buffers
+//  CHECK-NEXT:     ttg.async_copy_global_to_local
+//       CHECK:     ttng.warp_group_dot {{.*}} {in_flight}
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @no_place_to_spare(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %x: tensor<64x64xf16, #a>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %size = arith.constant 3 : i32
+    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %next0 = arith.addi %place, %c1 : i32
+      %wraps = arith.cmpi eq, %next0, %size : i32
+      %next = arith.select %wraps, %c0, %next0 : i32
+      %after0 = arith.addi %next, %c1 : i32
+      %wraps2 = arith.cmpi eq, %after0, %size : i32
+      %after = arith.select %wraps2, %c0, %after0 : i32
+      %done = ttg.async_wait {num = 0 : i32}
+      %w = ttg.memdesc_index %ring[%place] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %copy = ttg.async_copy_global_to_local %p, %w : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %group = ttg.async_commit_group tokens %copy
+      %m = ttg.memdesc_index %ring[%next] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %d = ttng.warp_group_dot %m, %m, %acc : !ttg.memdesc<64x64xf16, #rows, #smem, mutable> * !ttg.memdesc<64x64xf16, #rows, #smem, mutable> -> tensor<64x64xf32, #mma>
+      scf.yield %d, %next : tensor<64x64xf32, #mma>, i32
+    }
+    %sum = arith.addf %r#0, %r#0 : tensor<64x64xf32, #mma>
+    tt.return %sum : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
+// The round uses the sums: the dot comes before the copies, which go on beside it.
+// CHECK-LABEL: @sums_are_used
+//       CHECK:   scf.for
+//       CHECK:     ttg.async_wait
+//       CHECK:     %[[E:.*]] = ttng.warp_group_dot {{.*}} {in_flight}
+//       CHECK:     ttg.async_copy_global_to_local
+//       CHECK:     %[[S:.*]] = ttng.warp_group_wait %[[E]] : {{.*}} {pending = 0 : i32}
+//  CHECK-NEXT:     arith.addf %[[S]]
+//       CHECK:   tt.return
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @sums_are_used(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %x: tensor<64x64xf16, #a>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %size = arith.constant 3 : i32
+    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %next0 = arith.addi %place, %c1 : i32
+      %wraps = arith.cmpi eq, %next0, %size : i32
+      %next = arith.select %wraps, %c0, %next0 : i32
+      %after0 = arith.addi %next, %c1 : i32
+      %wraps2 = arith.cmpi eq, %after0, %size : i32
+      %after = arith.select %wraps2, %c0, %after0 : i32
+      %done = ttg.async_wait {num = 0 : i32}
+      %w = ttg.memdesc_index %ring[%place] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %copy = ttg.async_copy_global_to_local %p, %w : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %group = ttg.async_commit_group tokens %copy
+      %m = ttg.memdesc_index %ring[%next] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %e = ttng.warp_group_dot %m, %m, %zero : !ttg.memdesc<64x64xf16, #rows, #smem, mutable> * !ttg.memdesc<64x64xf16, #rows, #smem, mutable> -> tensor<64x64xf32, #mma>
+      %d = arith.addf %e, %acc : tensor<64x64xf32, #mma>
+      scf.yield %d, %next : tensor<64x64xf32, #mma>, i32
+    }
+    %sum = arith.addf %r#0, %r#0 : tensor<64x64xf32, #mma>
+    tt.return %sum : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
+// Operand a is made anew before the dot of the next round: there it ends. It ends in its round where its registers, kept
+// until then, would cost blocks.
+// CHECK-LABEL: @operand_in_registers
+//       CHECK:   scf.for
+//       CHECK:     ttng.warp_group_wait
+//  CHECK-NEXT:     arith.addf
+//       CHECK:     ttng.warp_group_dot {{.*}} {in_flight}
+// BLOCKS-LABEL: @operand_in_registers
+//   BLOCKS-NOT:   in_flight
+//       BLOCKS:   tt.return
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @operand_in_registers(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %x: tensor<64x64xf16, #a>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %size = arith.constant 3 : i32
+    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %next0 = arith.addi %place, %c1 : i32
+      %wraps = arith.cmpi eq, %next0, %size : i32
+      %next = arith.select %wraps, %c0, %next0 : i32
+      %after0 = arith.addi %next, %c1 : i32
+      %wraps2 = arith.cmpi eq, %after0, %size : i32
+      %after = arith.select %wraps2, %c0, %after0 : i32
+      %done = ttg.async_wait {num = 0 : i32}
+      %w = ttg.memdesc_index %ring[%place] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %copy = ttg.async_copy_global_to_local %p, %w : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %group = ttg.async_commit_group tokens %copy
+      %m = ttg.memdesc_index %ring[%after] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %y = arith.addf %x, %x : tensor<64x64xf16, #a>
+      %d = ttng.warp_group_dot %y, %m, %acc : tensor<64x64xf16, #a> * !ttg.memdesc<64x64xf16, #rows, #smem, mutable> -> tensor<64x64xf32, #mma>
+      scf.yield %d, %next : tensor<64x64xf32, #mma>, i32
+    }
+    %sum = arith.addf %r#0, %r#0 : tensor<64x64xf32, #mma>
+    tt.return %sum : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
+// A buffer that each round fills takes turns with a second one.
+// CHECK-LABEL: @filled_from_registers
+// BLOCKS-LABEL: @filled_from_registers
+//       BLOCKS:   in_flight
+//       CHECK:   %[[TWO:.*]] = ttg.local_alloc : () -> !ttg.memdesc<2x64x64xf16, {{.*}} mutable>
+//       CHECK:   scf.for {{.*}} %[[TURN:[a-z0-9]+]] = %c0_i32{{.*}})
+//       CHECK:     %[[B:.*]] = ttg.memdesc_index %[[TWO]][%[[TURN]]]
+//       CHECK:     ttg.local_store %{{.*}}, %[[B]]
+//       CHECK:     ttng.warp_group_wait buffers %{{.*}}, %[[TWO]]
+//  CHECK-NEXT:     ttng.warp_group_dot %{{.*}}, %[[B]], {{.*}} {in_flight}
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @filled_from_registers(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %x: tensor<64x64xf16, #a>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %size = arith.constant 3 : i32
+    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %next0 = arith.addi %place, %c1 : i32
+      %wraps = arith.cmpi eq, %next0, %size : i32
+      %next = arith.select %wraps, %c0, %next0 : i32
+      %after0 = arith.addi %next, %c1 : i32
+      %wraps2 = arith.cmpi eq, %after0, %size : i32
+      %after = arith.select %wraps2, %c0, %after0 : i32
+      %done = ttg.async_wait {num = 0 : i32}
+      %w = ttg.memdesc_index %ring[%place] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %copy = ttg.async_copy_global_to_local %p, %w : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %group = ttg.async_commit_group tokens %copy
+      %m = ttg.memdesc_index %ring[%after] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %v = tt.load %p : tensor<64x64x!tt.ptr<f16>, #blocked>
+      %b = ttg.local_alloc %v : (tensor<64x64xf16, #blocked>) -> !ttg.memdesc<64x64xf16, #rows, #smem>
+      %d = ttng.warp_group_dot %m, %b, %acc : !ttg.memdesc<64x64xf16, #rows, #smem, mutable> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+      scf.yield %d, %next : tensor<64x64xf32, #mma>, i32
+    }
+    %sum = arith.addf %r#0, %r#0 : tensor<64x64xf32, #mma>
+    tt.return %sum : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
+// Out of loops: nothing comes in between, so the dot waits for itself.
+// CHECK-LABEL: @alone
+//   CHECK-NOT:   in_flight
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @alone(%m: !ttg.memdesc<64x64xf16, #rows, #smem>, %c: tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #mma> {
+    %d = ttng.warp_group_dot %m, %m, %c : !ttg.memdesc<64x64xf16, #rows, #smem> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+    tt.return %d : tensor<64x64xf32, #mma>
+  }
+}
