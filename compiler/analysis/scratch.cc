@@ -59,15 +59,35 @@ Scratch OfConversion(ttg::ConvertLayoutOp op) {
   return scratch;
 }
 
-// For reductions and scans: the partial results of each warp.
-Scratch OfPartials(mlir::OperandRange operands, unsigned axis) {
+// The partial results of each warp.
+Scratch OfReduction(tt::ReduceOp op) {
   Scratch scratch;
+  mlir::OperandRange operands = op.getSrcs();
+  unsigned axis = op.getAxis();
   RankedTensorType type = TensorOf(operands.front());
   if (!HasPlacement(type)) return scratch;
   int64_t warps = int64_t{1} << llvm::popcount(uint32_t(WarpMaskAlongAxis(ttg::ToLinearLayout(type), axis)));
   if (warps == 1) return scratch;
   int64_t others = type.getNumElements() / type.getDimSize(axis);
   for (mlir::Value operand : operands) AddPart(scratch, warps * others, TensorOf(operand).getElementType());
+  return scratch;
+}
+
+// A scan exchanges a partial result for each position of the axis index above the bits that each warp has for itself:
+// of the warps, and of what their threads hold beyond them.
+Scratch OfScan(tt::ScanOp op) {
+  Scratch scratch;
+  RankedTensorType type = TensorOf(op.getSrcs().front());
+  if (!HasPlacement(type)) return scratch;
+  LinearLayout layout = ttg::ToLinearLayout(type);
+  int32_t mask = WarpMaskAlongAxis(layout, op.getAxis());
+  if (mask == 0) return scratch;
+  int64_t chunk = type.getDimSize(op.getAxis());
+  for (int bit = 0; mask >> bit; ++bit)
+    if (mask >> bit & 1)
+      chunk = std::min<int64_t>(chunk, layout.Basis("warp", bit, ttg::DimNames(type.getRank())[op.getAxis()]));
+  for (mlir::Value operand : op.getSrcs())
+    AddPart(scratch, type.getNumElements() / chunk, TensorOf(operand).getElementType());
   return scratch;
 }
 
@@ -100,8 +120,8 @@ int64_t BufferBytes(ttg::MemDescType type) { return ttg::BufferBits(type) / 8; }
 Scratch ScratchOf(Operation* op) {
   return llvm::TypeSwitch<Operation*, Scratch>(op)
       .Case([](ttg::ConvertLayoutOp convert) { return OfConversion(convert); })
-      .Case([](tt::ReduceOp reduce) { return OfPartials(reduce.getSrcs(), reduce.getAxis()); })
-      .Case([](tt::ScanOp scan) { return OfPartials(scan.getSrcs(), scan.getAxis()); })
+      .Case([](tt::ReduceOp reduce) { return OfReduction(reduce); })
+      .Case([](tt::ScanOp scan) { return OfScan(scan); })
       .Case([](tt::HistogramOp histogram) {
         auto type = TensorOf(histogram.getResult());
         return OnePart(type.getNumElements(), type.getElementType());

@@ -29,7 +29,8 @@ struct Scratch {
 // What `op` itself needs; buffers and the frames of called functions are no scratch.
 //   ttg.convert_layout   one part, when PlanConversion says kShared: the elements that one block holds, placed as
 //                        ChooseSwizzle says.
-//   tt.reduce, tt.scan   when W = WarpsAlongAxis > 1, a part an operand: W x (the shape without the axis) elements.
+//   tt.reduce            when W = WarpsAlongAxis > 1, a part an operand: W x (the shape without the axis) elements.
+//   tt.scan              likewise, and W times the registers of a thread that differ by axis bits above the warps'.
 //   tt.histogram         one part: a counter a bin.
 //   tt.gather            one part: the source, row-major.
 //   tt.atomic_rmw, tt.atomic_cas, tt.atomic_poll

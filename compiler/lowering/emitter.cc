@@ -135,12 +135,16 @@ Value Emitter::Trunc(Value x, unsigned bits) {
   return LLVM::TruncOp::create(b, loc, b.getIntegerType(bits), x);
 }
 
-Value Emitter::PackBits(Value x, int32_t mask) {
+Value Emitter::PackBits(Value x, llvm::ArrayRef<int> bits) {
   Value packed = Int(0);
-  int to = 0;
-  for (int bit = 0; mask >> bit; ++bit)
-    if (mask >> bit & 1) packed = Or(packed, Shl(And(LShr(x, bit), Int(1)), to++));
+  for (auto [to, bit] : llvm::enumerate(bits)) packed = Or(packed, Shl(And(LShr(x, bit), Int(1)), to));
   return packed;
+}
+
+Value Emitter::SpreadBits(Value x, llvm::ArrayRef<int> bits) {
+  Value spread = Int(0);
+  for (auto [from, bit] : llvm::enumerate(bits)) spread = Or(spread, Shl(And(LShr(x, from), Int(1)), bit));
+  return spread;
 }
 
 Value Emitter::Gep(Value ptr, mlir::Type element, Value index) {

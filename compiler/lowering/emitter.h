@@ -49,8 +49,10 @@ class Emitter {
   mlir::Value Bitcast(mlir::Value x, mlir::Type type);
   mlir::Value ZExt(mlir::Value x, unsigned bits);
   mlir::Value Trunc(mlir::Value x, unsigned bits);
-  // The bits of `x` that `mask` names, pushed together: of 0b1011 with the mask 0b1010 it is 0b11.
-  mlir::Value PackBits(mlir::Value x, int32_t mask);
+  // Bit i of the result is the bit bits[i] of `x`: of 0b1010 with the bits 3, 0 it is 0b01.
+  mlir::Value PackBits(mlir::Value x, llvm::ArrayRef<int> bits);
+  // The reverse: the bit bits[i] of the result is bit i of `x`, the others are 0.
+  mlir::Value SpreadBits(mlir::Value x, llvm::ArrayRef<int> bits);
   // The address `index` elements of `element` behind `ptr`.
   mlir::Value Gep(mlir::Value ptr, mlir::Type element, mlir::Value index);
 

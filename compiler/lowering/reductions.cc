@@ -162,7 +162,10 @@ class Reduction {
     int warps = 1 << llvm::popcount(static_cast<uint32_t>(mask));
     Scratch scratch = ScratchOf(op_);
     for (const std::string& name : others_) thread_parts_.push_back(f_.ThreadPart(layout_, name));
-    Value warp = e.Hoisted([&, index = f_.Warp()] { return e.PackBits(index, mask); });
+    llvm::SmallVector<int> bits;
+    for (int bit = 0; bit < layout_.InBits("warp"); ++bit)
+      if (mask >> bit & 1) bits.push_back(bit);
+    Value warp = e.Hoisted([&, index = f_.Warp()] { return e.PackBits(index, bits); });
     llvm::SmallVector<Value> indices;
     for (const Coordinates& at : results_at_) indices.push_back(e.Mul(ResultIndex(at), e.Int(warps)));
     auto slot = [&](size_t operand, Value index) {

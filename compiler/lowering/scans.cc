@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// tt.scan, bit by bit of the axis index.
+// tt.scan, run by run of the axis index.
 //
-// An aligned run of 2^k elements along the axis is a chunk. Invariant: every element holds the scan inside its chunk,
-// and every thread with a part of the chunk knows the chunk's total. The next bit of the index joins two chunks: the
-// elements of the later one take the earlier one's total in front, and the totals are combined. Where the bit lies
-// decides how:
-//   register   both chunks are in this thread: combine them here.
-//   lane       the other chunk's total comes by an xor shuffle; threads on the later side keep it.
-//   warp       all warp bits at once: totals go through scratch, each thread folds those of the warps before its own.
-// From the first lane bit on, the totals taken in front are gathered in a carry for each run of registers (segment),
-// and applied to the elements once at the end. A reverse scan is the same with the later side where the bit is 0.
+// Each bit of the axis index is a bit of the register, the lane or the warp. A run is a maximal sequence of neighbouring
+// bits of one kind. An aligned piece of the axis that all runs so far cover is a chunk; one thread holds a part of it.
+// From the least significant run on:
+//   registers, first    the thread combines its neighbouring elements to the total of its part, a segment.
+//   lanes               the totals are scanned over the lanes of the run: in step j each lane takes the value from the
+//                       lane 2^j positions before (Kogge-Stone). One more shuffle brings what comes in front of the
+//                       lane. The last lane has the chunk's total, which goes to the others where a later run needs it.
+//   registers, later    the thread has the totals of all chunks: it combines them one after the other.
+//   warps               with the registers above them, if any: each warp writes the totals of its chunks to scratch.
+//                       After one barrier each thread reads the totals of all warps, in axis order, and combines them.
+// What comes in front of a segment is gathered in its carry. At the end each thread scans its segments, from the carry
+// on. So a segment of n elements takes 2n - 1 combinations, whatever runs there are.
+//
+// Invariant: threads that hold copies of an element compute it from the same operands in the same order, so that copies
+// have the same bits. A reverse scan is the same with each run in descending order.
 #include <map>
 
 #include "compiler/analysis/scratch.h"
@@ -22,14 +28,15 @@ using mlir::FailureOr;
 using mlir::LogicalResult;
 using mlir::RankedTensorType;
 using mlir::Value;
+namespace LLVM = mlir::LLVM;
 
 using Tuple = Values;  // one value an operand
 
-// Registers of one thread that share what comes in front of them.
+// Registers of one thread that are neighbours on the axis, in the order of the scan.
 struct Segment {
   llvm::SmallVector<int> registers;
-  Tuple carry;      // empty: nothing in any thread
-  Value has_carry;  // i1: whether this thread has one
+  Tuple carry;      // what comes in front; empty: nothing in any thread
+  Value has_carry;  // i1: whether this thread has one; null: all threads have
 };
 
 // The part of a chunk that one thread holds.
@@ -38,10 +45,29 @@ struct Chunk {
   Tuple total;
 };
 
-// Where a bit of the axis index lies in the layout.
-struct AxisBit {
+// Neighbouring bits of the axis index, from the least significant, that are bits of `in`.
+struct Run {
   std::string in;
-  int bit = 0;
+  llvm::SmallVector<int> bits;
+
+  int Size() const { return 1 << bits.size(); }
+  int Mask() const {
+    int mask = 0;
+    for (int bit : bits) mask |= 1 << bit;
+    return mask;
+  }
+  // The index in `in` of the run's position `at`.
+  int IndexOf(int at) const {
+    int index = 0;
+    for (auto [i, bit] : llvm::enumerate(bits)) index |= (at >> i & 1) << bit;
+    return index;
+  }
+};
+
+// A lane some positions before, in the order of the scan.
+struct LaneBefore {
+  Value lane;   // i32; any lane of the run where there is none before
+  Value is_there;  // i1
 };
 
 class Scan {
@@ -54,30 +80,33 @@ class Scan {
         layout_(f.LayoutOf(type_)) {}
 
   LogicalResult Lower() {
-    if (failed(FindAxisBits())) return mlir::failure();
+    if (failed(FindRuns())) return mlir::failure();
     MakeChunks();
-    for (size_t i = 0; i < axis_bits_.size(); ++i) {
-      const AxisBit& bit = axis_bits_[i];
-      if (bit.in == "register" && failed(JoinRegisters(bit.bit))) return mlir::failure();
-      if (bit.in == "lane" && failed(JoinLanes(bit.bit))) return mlir::failure();
-      if (bit.in != "warp") continue;
-      while (i + 1 < axis_bits_.size() && axis_bits_[i + 1].in == "warp") ++i;
-      if (failed(JoinWarps())) return mlir::failure();
+    for (size_t i = 0; i < runs_.size(); ++i) {
+      const Run& run = runs_[i];
+      bool is_last = i + 1 == runs_.size();
+      LogicalResult joined = mlir::success();
+      if (run.in == "register") joined = i == 0 ? MakeSegments(run, is_last) : JoinRegisters(run, is_last);
+      if (run.in == "lane") joined = JoinLanes(run);
+      if (run.in == "warp") joined = JoinWarps(run, is_last ? Run{"register", {}} : runs_[++i]);
+      if (failed(joined)) return mlir::failure();
     }
-    return ApplyCarries();
+    return ScanSegments();
   }
 
  private:
-  // The axis bits from the least significant.
-  LogicalResult FindAxisBits() {
+  LogicalResult FindRuns() {
     if (!IsScannable(layout_, op_.getAxis()))
       return op_.emitOpError("has an encoding that interleaves the axis; ttg-untangle-axis converts it");
     std::string axis = ttg::DimNames(type_.getRank())[op_.getAxis()];
-    std::map<int32_t, AxisBit> found;
+    std::map<int32_t, std::pair<std::string, int>> bits;
     for (const char* in : {"register", "lane", "warp"})
       for (int bit = 0; bit < layout_.InBits(in); ++bit)
-        if (int32_t basis = layout_.Basis(in, bit, axis)) found[basis] = AxisBit{in, bit};
-    for (const auto& [basis, bit] : found) axis_bits_.push_back(bit);
+        if (int32_t basis = layout_.Basis(in, bit, axis)) bits[basis] = {in, bit};
+    for (const auto& [basis, place] : bits) {
+      if (runs_.empty() || runs_.back().in != place.first) runs_.push_back({place.first, {}});
+      runs_.back().bits.push_back(place.second);
+    }
     return mlir::success();
   }
 
@@ -120,164 +149,221 @@ class Scan {
     return mlir::success();
   }
 
-  LogicalResult JoinRegisters(int bit) {
+  // The positions of a run in the order of the scan.
+  llvm::SmallVector<int> PositionsOf(const Run& run) {
+    auto positions = llvm::to_vector(llvm::seq<int>(0, run.Size()));
+    if (op_.getReverse()) std::reverse(positions.begin(), positions.end());
+    return positions;
+  }
+
+  // The first registers of the chunks that `run`, of registers, joins, in the order of the scan; by the lowest of them.
+  std::map<int, llvm::SmallVector<int>> GroupsOf(const Run& run) {
+    std::map<int, llvm::SmallVector<int>> groups;
+    for (auto& [first, chunk] : chunks_)
+      if ((first & run.Mask()) == 0)
+        for (int at : PositionsOf(run)) groups[first].push_back(first | run.IndexOf(at));
+    return groups;
+  }
+
+  LogicalResult MakeSegments(const Run& run, bool is_last) {
     std::map<int, Chunk> joined;
-    for (auto& [first, chunk] : chunks_) {
-      if (first & (1 << bit)) continue;
-      Chunk& upper = chunks_[first | (1 << bit)];
-      Chunk& earlier = op_.getReverse() ? upper : chunk;
-      Chunk& later = op_.getReverse() ? chunk : upper;
-      if (!carries_) {
-        for (Segment& segment : later.segments)
-          for (int r : segment.registers) {
-            FailureOr<Tuple> value = Combine(earlier.total, values_[r]);
-            if (failed(value)) return mlir::failure();
-            values_[r] = *value;
-          }
-      } else {
-        for (Segment& segment : later.segments)
-          if (failed(Prepend(segment, earlier.total, Value()))) return mlir::failure();
+    for (auto& [first, registers] : GroupsOf(run)) {
+      Chunk& chunk = joined[first];
+      chunk.segments = {Segment{registers, {}, {}}};
+      if (is_last) continue;
+      chunk.total = values_[registers[0]];
+      for (int r : llvm::drop_begin(registers)) {
+        FailureOr<Tuple> total = Combine(chunk.total, values_[r]);
+        if (failed(total)) return mlir::failure();
+        chunk.total = *total;
       }
-      FailureOr<Tuple> total = Combine(earlier.total, later.total);
-      if (failed(total)) return mlir::failure();
-      Chunk& result = joined[first];
-      for (Chunk* part : {&earlier, &later})
-        for (Segment& segment : part->segments) result.segments.push_back(segment);
-      result.total = *total;
-      if (!carries_) MergeSegments(result);
     }
     chunks_ = std::move(joined);
     return mlir::success();
   }
 
-  // Without carries yet, what comes in front of a chunk comes in front of all its registers.
-  void MergeSegments(Chunk& chunk) {
-    Segment all;
-    for (Segment& segment : chunk.segments) all.registers.append(segment.registers);
-    chunk.segments = {all};
-  }
-
-  LogicalResult JoinLanes(int bit) {
-    carries_ = true;
-    Value lane = f_.Lane();
-    Value later = e_.Hoisted([&] {
-      auto predicate = op_.getReverse() ? mlir::LLVM::ICmpPredicate::eq : mlir::LLVM::ICmpPredicate::ne;
-      return e_.Compare(predicate, e_.And(lane, e_.Int(1 << bit)), e_.Int(0));
-    });
-    for (auto& [first, chunk] : chunks_) {
-      Tuple other;
-      for (Value v : chunk.total)
-        other.push_back(f_.Shuffle(v, [&](Value word) { return f_.target.ShuffleXor(e_.b, e_.loc, word, 1 << bit); }));
-      for (Segment& segment : chunk.segments)
-        if (failed(Prepend(segment, other, later))) return mlir::failure();
-      FailureOr<Tuple> total = Combine(Select(later, other, chunk.total), Select(later, chunk.total, other));
-      if (failed(total)) return mlir::failure();
-      chunk.total = *total;
+  LogicalResult JoinRegisters(const Run& run, bool is_last) {
+    std::map<int, Chunk> joined;
+    for (auto& [first, parts] : GroupsOf(run)) {
+      Chunk& result = joined[first];
+      for (int part : parts) {
+        for (Segment& segment : chunks_[part].segments) {
+          if (!result.total.empty() && failed(Prepend(segment, result.total, Value()))) return mlir::failure();
+          result.segments.push_back(segment);
+        }
+        if (is_last && part == parts.back()) break;
+        Tuple total = TotalOf(chunks_[part]);
+        if (result.total.empty()) {
+          result.total = total;
+          continue;
+        }
+        FailureOr<Tuple> sum = Combine(result.total, total);
+        if (failed(sum)) return mlir::failure();
+        result.total = *sum;
+      }
     }
+    chunks_ = std::move(joined);
+    total_lane_ = Value();
     return mlir::success();
   }
 
-  // The index of this chunk among those of the block that differ off the axis: row-major without the axis, times the
-  // axis positions that registers beyond the warps add.
-  Value SlotOf(int first) {
+  Tuple FromLane(const Tuple& values, Value lane) {
+    Tuple result;
+    for (Value v : values)
+      result.push_back(f_.Shuffle(v, [&](Value word) { return f_.target.ShuffleIndex(e_.b, e_.loc, word, lane); }));
+    return result;
+  }
+
+  // The chunk's total, in all threads that hold a part of it.
+  Tuple TotalOf(const Chunk& chunk) { return total_lane_ ? FromLane(chunk.total, total_lane_) : chunk.total; }
+
+  // The lane `distance` positions of the run before each lane.
+  LaneBefore Before(const Run& run, int distance) {
+    return e_.Hoisted([&, lane = f_.Lane()] {
+      Value at = e_.PackBits(lane, run.bits), last = e_.Int(run.Size() - 1);
+      Value before = op_.getReverse() ? e_.Add(at, e_.Int(distance)) : e_.Sub(at, e_.Int(distance));
+      Value source = e_.Or(e_.And(lane, e_.Int(~run.Mask())), e_.SpreadBits(e_.And(before, last), run.bits));
+      return op_.getReverse()
+                 ? LaneBefore{source, e_.Compare(LLVM::ICmpPredicate::ult, at, e_.Int(run.Size() - distance))}
+                 : LaneBefore{source, e_.Compare(LLVM::ICmpPredicate::uge, at, e_.Int(distance))};
+    });
+  }
+
+  LogicalResult JoinLanes(const Run& run) {
+    LaneBefore neighbour = Before(run, 1);
+    for (int distance = 1; distance < run.Size(); distance *= 2) {
+      LaneBefore before = distance == 1 ? neighbour : Before(run, distance);
+      for (auto& [first, chunk] : chunks_) {
+        FailureOr<Tuple> joined = Combine(FromLane(chunk.total, before.lane), chunk.total);
+        if (failed(joined)) return mlir::failure();
+        chunk.total = Select(before.is_there, *joined, chunk.total);
+      }
+    }
+    for (auto& [first, chunk] : chunks_) {
+      if (&run == &runs_.front()) {  // a chunk is a register
+        values_[first] = chunk.total;
+        continue;
+      }
+      Tuple in_front = FromLane(chunk.total, neighbour.lane);
+      for (Segment& segment : chunk.segments)
+        if (failed(Prepend(segment, in_front, neighbour.is_there))) return mlir::failure();
+    }
+    total_lane_ = e_.Hoisted([&, lane = f_.Lane()] {
+      return op_.getReverse() ? e_.And(lane, e_.Int(~run.Mask())) : e_.Or(lane, e_.Int(run.Mask()));
+    });
+    return mlir::success();
+  }
+
+  // The index of this thread's chunk at `first` among the lines of the block that differ off the axis, row-major.
+  Value LineOf(int first) {
     auto names = ttg::DimNames(type_.getRank());
     auto constant = layout_.ApplyNamed({{"register", first}});
-    Value slot = e_.Int(0);
+    Value line = e_.Int(0);
     for (auto [dim, name] : llvm::enumerate(names)) {
       if (dim == op_.getAxis()) continue;
       Value at = f_.Coordinate(layout_, name, f_.ThreadPart(layout_, name), constant[dim]);
-      slot = e_.Add(e_.Mul(slot, e_.Int(type_.getDimSize(dim))), at);
+      line = e_.Add(e_.Mul(line, e_.Int(type_.getDimSize(dim))), at);
     }
-    return slot;
+    return line;
   }
 
-  // Chunks that differ only in later register bits of the axis take turns in one scratch area.
-  // Where the order of operands decides about bits (which NaN, which zero), all lanes of a chunk take the total of
-  // their lowest one, as each of them writes it.
-  void TakeLowestLane() {
-    int all = 0;
-    for (const AxisBit& bit : axis_bits_)
-      if (bit.in == "lane") all |= 1 << bit.bit;
-    if (f_.target.FloatsCommute() || all == 0) return;
-    Value lowest = e_.Hoisted([&, lane = f_.Lane()] { return e_.And(lane, e_.Int(~all)); });
-    for (auto& [first, chunk] : chunks_)
-      for (auto [value, src] : llvm::zip(chunk.total, op_.getSrcs()))
-        if (llvm::isa<mlir::FloatType>(tt::ElementOf(src.getType())))
-          value = f_.Shuffle(value, [&](Value word) { return f_.target.ShuffleIndex(e_.b, e_.loc, word, lowest); });
+  // Emits what `emit` does for the threads where `condition` holds; null: for all.
+  void Where(Value condition, llvm::function_ref<void()> emit) {
+    if (!condition) return emit();
+    mlir::Block* here = e_.b.getInsertionBlock();
+    mlir::Block* after = here->splitBlock(e_.b.getInsertionPoint());
+    mlir::Block* taken = e_.b.createBlock(after);
+    e_.b.setInsertionPointToEnd(here);
+    LLVM::CondBrOp::create(e_.b, e_.loc, condition, taken, after);
+    e_.b.setInsertionPointToStart(taken);
+    emit();
+    LLVM::BrOp::create(e_.b, e_.loc, after);
+    e_.b.setInsertionPointToStart(after);
   }
 
-  LogicalResult JoinWarps() {
-    carries_ = true;
-    TakeLowestLane();
-    int32_t mask = WarpMaskAlongAxis(layout_, op_.getAxis());
-    Value warp = e_.Hoisted([&, index = f_.Warp()] { return e_.PackBits(index, mask); });
-    std::string axis = ttg::DimNames(type_.getRank())[op_.getAxis()];
-    std::map<int32_t, llvm::SmallVector<int>> rounds;
-    for (auto& [first, chunk] : chunks_) {
-      auto at = layout_.ApplyNamed({{"register", first}});
-      rounds[at[op_.getAxis()]].push_back(first);
-    }
-    bool is_first = true;
-    for (auto& [position, firsts] : rounds) {
-      if (!is_first) f_.target.SharedBarrier(e_.b, e_.loc);
-      is_first = false;
-      if (failed(ExchangeTotals(firsts, warp, 1 << llvm::popcount(static_cast<uint32_t>(mask)))))
-        return mlir::failure();
+  // Scratch holds the totals of a line in axis order: for each position of `rounds`, a total a warp. A vector of them
+  // is followed by that of the next line, so that neighbouring lanes read neighbouring vectors.
+  LogicalResult JoinWarps(const Run& warps, const Run& rounds) {
+    Value warp = e_.Hoisted([&, index = f_.Warp()] { return e_.PackBits(index, warps.bits); });
+    int count = warps.Size() * rounds.Size();
+    int64_t lines = type_.getNumElements() / type_.getDimSize(op_.getAxis());
+    Scratch scratch = ScratchOf(op_);
+    auto groups = GroupsOf(rounds);
+    auto stored_type = [&](size_t operand) { return SharedType(e_, f_.Get(op_.getSrcs()[operand])[0].getType()); };
+    auto vector_size = [&](size_t operand) {
+      return std::clamp<int>(128 / stored_type(operand).getIntOrFloatBitWidth(), 1, count);
+    };
+    // The address of the total number `at` and, if given, as many as `warp` after it.
+    auto address = [&](Value line, size_t operand, int at, Value warp) {
+      int vec = vector_size(operand);
+      Value vector = e_.Int(at / vec), within = e_.Int(at % vec);
+      if (warp) vector = e_.Add(vector, e_.LShr(warp, llvm::Log2_32(vec)));
+      if (warp) within = e_.Add(within, e_.And(warp, e_.Int(vec - 1)));
+      Value slot = e_.Add(e_.Mul(e_.Add(e_.Mul(vector, e_.Int(lines)), line), e_.Int(vec)), within);
+      return e_.Gep(f_.ScratchOf(op_, scratch.offsets[operand]), stored_type(operand), slot);
+    };
+    Value writes = total_lane_ ? e_.Hoisted([&, lane = f_.Lane()] { return e_.Equal(lane, total_lane_); }) : Value();
+    std::map<int, Value> line_of;
+    for (auto& [first, parts] : groups) line_of[first] = LineOf(first);
+    Where(writes, [&] {
+      for (auto& [first, parts] : groups)
+        for (auto [at, part] : llvm::zip(PositionsOf(rounds), parts))
+          for (auto [operand, value] : llvm::enumerate(chunks_[part].total))
+            StoreVector(e_, address(line_of[first], operand, at * warps.Size(), warp), {ToShared(e_, value)});
+    });
+    f_.target.SharedBarrier(e_.b, e_.loc);
+    for (auto& [first, parts] : groups) {
+      llvm::SmallVector<Tuple> totals(count);
+      for (auto [operand, src] : llvm::enumerate(op_.getSrcs())) {
+        int vec = vector_size(operand);
+        for (int i = 0; i < count; i += vec) {
+          Value from = address(line_of[first], operand, i, Value());
+          for (auto [k, v] : llvm::enumerate(LoadVector(e_, from, stored_type(operand), vec)))
+            totals[i + k].push_back(FromShared(e_, v, f_.Get(src)[0].getType()));
+        }
+      }
+      if (op_.getReverse()) std::reverse(totals.begin(), totals.end());
+      if (failed(PrependTotals(warps, warp, parts, totals))) return mlir::failure();
     }
     return mlir::success();
   }
 
-  LogicalResult ExchangeTotals(llvm::ArrayRef<int> firsts, Value warp, int warps) {
-    Scratch scratch = ScratchOf(op_);
-    auto address = [&](int first, size_t operand, Value index) {
-      Value slot = e_.Add(e_.Mul(SlotOf(first), e_.Int(warps)), index);
-      mlir::Type stored = SharedType(e_, chunks_[first].total[operand].getType());
-      return e_.Gep(f_.ScratchOf(op_, scratch.offsets[operand]), stored, slot);
-    };
-    for (int first : firsts)
-      for (auto [operand, value] : llvm::enumerate(chunks_[first].total))
-        StoreVector(e_, address(first, operand, warp), {ToShared(e_, value)});
-    f_.target.SharedBarrier(e_.b, e_.loc);
-    for (int first : firsts) {
-      Chunk& chunk = chunks_[first];
-      Tuple before, all;
-      // From the first warp of the scan's direction: `all` is the total so far, and `before` what this warp has in
-      // front of it, once its turn has come.
-      for (int i = 0; i < warps; ++i) {
-        int w = op_.getReverse() ? warps - 1 - i : i;
-        Tuple total;
-        for (size_t operand = 0; operand < chunk.total.size(); ++operand) {
-          mlir::Type type = chunk.total[operand].getType();
-          total.push_back(
-              FromShared(e_, LoadVector(e_, address(first, operand, e_.Int(w)), SharedType(e_, type), 1)[0], type));
-        }
-        if (i == 1) before = all;
-        if (i > 1) before = Select(e_.Equal(warp, e_.Int(w)), all, before);
-        if (i == 0) {
-          all = total;
-          continue;
-        }
-        FailureOr<Tuple> joined = Combine(all, total);
+  // Prepends to the chunks `parts` of one line what comes in front of them in `warp`, of the line's totals; all in the
+  // order of the scan.
+  LogicalResult PrependTotals(const Run& warps, Value warp, llvm::ArrayRef<int> parts, llvm::ArrayRef<Tuple> totals) {
+    Tuple all;  // the total so far
+    size_t next = 0;
+    for (int part : parts) {
+      bool is_first = all.empty();
+      Tuple before;  // `all` when this warp's turn has come
+      for (int at : PositionsOf(warps)) {
+        if (!all.empty()) before = before.empty() ? all : Select(e_.Equal(warp, e_.Int(at)), all, before);
+        const Tuple& total = totals[next++];
+        if (next == totals.size()) break;
+        FailureOr<Tuple> joined = all.empty() ? FailureOr<Tuple>(total) : Combine(all, total);
         if (failed(joined)) return mlir::failure();
         all = *joined;
       }
-      int first_warp = op_.getReverse() ? warps - 1 : 0;
-      Value later = e_.Compare(mlir::LLVM::ICmpPredicate::ne, warp, e_.Int(first_warp));
-      for (Segment& segment : chunk.segments)
+      Value later;
+      if (is_first) later = e_.Compare(LLVM::ICmpPredicate::ne, warp, e_.Int(PositionsOf(warps).front()));
+      for (Segment& segment : chunks_[part].segments)
         if (failed(Prepend(segment, before, later))) return mlir::failure();
-      chunk.total = all;
     }
     return mlir::success();
   }
 
-  LogicalResult ApplyCarries() {
+  LogicalResult ScanSegments() {
     for (auto& [first, chunk] : chunks_) {
       for (Segment& segment : chunk.segments) {
-        if (segment.carry.empty()) continue;
+        Tuple before = segment.carry;
         for (int r : segment.registers) {
-          FailureOr<Tuple> value = Combine(segment.carry, values_[r]);
-          if (failed(value)) return mlir::failure();
-          values_[r] = segment.has_carry ? Select(segment.has_carry, *value, values_[r]) : *value;
+          if (!before.empty()) {
+            FailureOr<Tuple> value = Combine(before, values_[r]);
+            if (failed(value)) return mlir::failure();
+            bool may_lack = segment.has_carry && r == segment.registers.front();
+            values_[r] = may_lack ? Select(segment.has_carry, *value, values_[r]) : *value;
+          }
+          before = values_[r];
         }
       }
     }
@@ -295,10 +381,10 @@ class Scan {
   RankedTensorType type_;
   const LinearLayout layout_;
   int copies_ = 0;
-  bool carries_ = false;  // whether a lane or warp bit has been joined
-  llvm::SmallVector<AxisBit> axis_bits_;
+  llvm::SmallVector<Run> runs_;
   llvm::SmallVector<Tuple> values_;  // by register
   std::map<int, Chunk> chunks_;      // by their first register
+  Value total_lane_;                 // i32: the lane that has a chunk's total; null: each lane has it
 };
 
 LogicalResult LowerScan(FunctionLowering& f, tt::ScanOp op) { return Scan(f, op).Lower(); }
