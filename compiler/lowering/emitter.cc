@@ -8,6 +8,20 @@ namespace tritond::compiler {
 using mlir::Value;
 namespace LLVM = mlir::LLVM;
 
+namespace {
+
+// Runs of bits that follow one another: the first bit and how many.
+llvm::SmallVector<std::pair<int, int>> Neighbours(llvm::ArrayRef<int> bits) {
+  llvm::SmallVector<std::pair<int, int>> runs;
+  for (int bit : bits) {
+    if (runs.empty() || runs.back().first + runs.back().second != bit) runs.push_back({bit, 0});
+    ++runs.back().second;
+  }
+  return runs;
+}
+
+}  // namespace
+
 void Emitter::StartFunction(mlir::Block* entry, mlir::Location at) {
   entry_ = entry;
   loc = at;
@@ -137,13 +151,21 @@ Value Emitter::Trunc(Value x, unsigned bits) {
 
 Value Emitter::PackBits(Value x, llvm::ArrayRef<int> bits) {
   Value packed = Int(0);
-  for (auto [to, bit] : llvm::enumerate(bits)) packed = Or(packed, Shl(And(LShr(x, bit), Int(1)), to));
+  int to = 0;
+  for (auto [from, count] : Neighbours(bits)) {
+    packed = Or(packed, Shl(And(LShr(x, from), Int((int64_t{1} << count) - 1)), to));
+    to += count;
+  }
   return packed;
 }
 
 Value Emitter::SpreadBits(Value x, llvm::ArrayRef<int> bits) {
   Value spread = Int(0);
-  for (auto [from, bit] : llvm::enumerate(bits)) spread = Or(spread, Shl(And(LShr(x, from), Int(1)), bit));
+  int from = 0;
+  for (auto [to, count] : Neighbours(bits)) {
+    spread = Or(spread, Shl(And(LShr(x, from), Int((int64_t{1} << count) - 1)), to));
+    from += count;
+  }
   return spread;
 }
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // tt.scan, run by run of the axis index.
 //
-// Each bit of the axis index is a bit of the register, the lane or the warp. A run is a maximal sequence of neighbouring
-// bits of one kind. An aligned piece of the axis that all runs so far cover is a chunk; one thread holds a part of it.
-// From the least significant run on:
+// Each bit of the axis index is a bit of the register, the lane or the warp. A run is a maximal sequence of
+// neighbouring bits of one kind. An aligned piece of the axis that all runs so far cover is a chunk; one thread holds a
+// part of it. From the least significant run on:
 //   registers, first    the thread combines its neighbouring elements to the total of its part, a segment.
 //   lanes               the totals are scanned over the lanes of the run: in step j each lane takes the value from the
-//                       lane 2^j positions before (Kogge-Stone). One more shuffle brings what comes in front of the
-//                       lane. The last lane has the chunk's total, which goes to the others where a later run needs it.
+//                       lane 2^j positions before (Kogge-Stone). The last lane then has the chunk's total, which goes
+//                       to the others where a later run needs it.
 //   registers, later    the thread has the totals of all chunks: it combines them one after the other.
 //   warps               with the registers above them, if any: each warp writes the totals of its chunks to scratch.
 //                       After one barrier each thread reads the totals of all warps, in axis order, and combines them.
-// What comes in front of a segment is gathered in its carry. At the end each thread scans its segments, from the carry
-// on. So a segment of n elements takes 2n - 1 combinations, whatever runs there are.
+// What comes in front of a segment is gathered in its carry: first what comes in front of its chunk, at the end, by one
+// more shuffle from the lane before, what the lanes in front of it have. Each thread then scans its segments, from the
+// carry on. So a segment of n elements takes 2n - 1 combinations, whatever runs there are.
 //
 // Invariant: threads that hold copies of an element compute it from the same operands in the same order, so that copies
 // have the same bits. A reverse scan is the same with each run in descending order.
@@ -32,11 +33,20 @@ namespace LLVM = mlir::LLVM;
 
 using Tuple = Values;  // one value an operand
 
+// A lane some positions before, in the order of the scan.
+struct LaneBefore {
+  Value lane;      // i32; any lane of the run where there is none before
+  Value is_there;  // i1
+};
+
 // Registers of one thread that are neighbours on the axis, in the order of the scan.
 struct Segment {
   llvm::SmallVector<int> registers;
-  Tuple carry;      // what comes in front; empty: nothing in any thread
+  Tuple carry;      // what comes in front of it, or of the lanes in front of it; empty: nothing in any thread
   Value has_carry;  // i1: whether this thread has one; null: all threads have
+  // Where lanes in front of this one have segments: the scan up to this lane's, and the lane before.
+  Tuple scanned;
+  LaneBefore neighbour;
 };
 
 // The part of a chunk that one thread holds.
@@ -62,12 +72,6 @@ struct Run {
     for (auto [i, bit] : llvm::enumerate(bits)) index |= (at >> i & 1) << bit;
     return index;
   }
-};
-
-// A lane some positions before, in the order of the scan.
-struct LaneBefore {
-  Value lane;   // i32; any lane of the run where there is none before
-  Value is_there;  // i1
 };
 
 class Scan {
@@ -117,7 +121,7 @@ class Scan {
     for (int r = 0; r < layout_.InSize("register"); ++r) {
       for (Value src : op_.getSrcs()) values_[r].push_back(f_.Get(src)[r]);
       if (r & copies_) continue;
-      chunks_[r] = Chunk{{Segment{{r}, {}, {}}}, values_[r]};
+      chunks_[r] = Chunk{{Segment{{r}, {}, {}, {}, {}}}, values_[r]};
     }
   }
 
@@ -169,7 +173,7 @@ class Scan {
     std::map<int, Chunk> joined;
     for (auto& [first, registers] : GroupsOf(run)) {
       Chunk& chunk = joined[first];
-      chunk.segments = {Segment{registers, {}, {}}};
+      chunk.segments = {Segment{registers, {}, {}, {}, {}}};
       if (is_last) continue;
       chunk.total = values_[registers[0]];
       for (int r : llvm::drop_begin(registers)) {
@@ -242,6 +246,11 @@ class Scan {
     for (auto& [first, chunk] : chunks_) {
       if (&run == &runs_.front()) {  // a chunk is a register
         values_[first] = chunk.total;
+        continue;
+      }
+      if (chunk.segments.size() == 1) {
+        chunk.segments[0].scanned = chunk.total;
+        chunk.segments[0].neighbour = neighbour;
         continue;
       }
       Tuple in_front = FromLane(chunk.total, neighbour.lane);
@@ -352,21 +361,46 @@ class Scan {
     return mlir::success();
   }
 
-  LogicalResult ScanSegments() {
-    for (auto& [first, chunk] : chunks_) {
-      for (Segment& segment : chunk.segments) {
-        Tuple before = segment.carry;
-        for (int r : segment.registers) {
-          if (!before.empty()) {
-            FailureOr<Tuple> value = Combine(before, values_[r]);
-            if (failed(value)) return mlir::failure();
-            bool may_lack = segment.has_carry && r == segment.registers.front();
-            values_[r] = may_lack ? Select(segment.has_carry, *value, values_[r]) : *value;
-          }
-          before = values_[r];
-        }
-      }
+  // Adds to the segment's carry what the lanes in front of it have.
+  LogicalResult TakeFromNeighbour(Segment& segment) {
+    if (segment.scanned.empty()) return mlir::success();
+    Value there = segment.neighbour.is_there;
+    Tuple scanned = segment.scanned;
+    if (!segment.carry.empty()) {
+      FailureOr<Tuple> joined = Combine(segment.carry, scanned);
+      if (failed(joined)) return mlir::failure();
+      scanned = segment.has_carry ? Select(segment.has_carry, *joined, scanned) : *joined;
     }
+    Tuple before = FromLane(scanned, segment.neighbour.lane);
+    if (segment.carry.empty()) {
+      segment.has_carry = there;
+      segment.carry = before;
+    } else {
+      if (segment.has_carry) segment.has_carry = e_.Or(segment.has_carry, there);
+      segment.carry = Select(there, before, segment.carry);
+    }
+    return mlir::success();
+  }
+
+  LogicalResult ScanSegment(Segment& segment) {
+    if (failed(TakeFromNeighbour(segment))) return mlir::failure();
+    Tuple before = segment.carry;
+    for (int r : segment.registers) {
+      if (!before.empty()) {
+        FailureOr<Tuple> value = Combine(before, values_[r]);
+        if (failed(value)) return mlir::failure();
+        bool may_lack = segment.has_carry && r == segment.registers.front();
+        values_[r] = may_lack ? Select(segment.has_carry, *value, values_[r]) : *value;
+      }
+      before = values_[r];
+    }
+    return mlir::success();
+  }
+
+  LogicalResult ScanSegments() {
+    for (auto& [first, chunk] : chunks_)
+      for (Segment& segment : chunk.segments)
+        if (failed(ScanSegment(segment))) return mlir::failure();
     for (auto [operand, result] : llvm::enumerate(op_.getResult())) {
       Values list;
       for (int r = 0; r < layout_.InSize("register"); ++r) list.push_back(values_[r & ~copies_][operand]);

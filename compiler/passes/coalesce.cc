@@ -18,6 +18,9 @@
 //   cache: a width above their own leaves holes in each transaction, so they bound it, as do 32 bytes a thread.
 // - What goes to dots alone is converted anyway, so it shares a width with others of its element's size alone.
 // - A mask that changes from element to element makes accesses scalar. Then a width of one word keeps lanes together.
+// - Where a tensor of the shape is scanned along another dimension than the fastest, a thread's elements are neighbours
+//   along that one too: what a thread scans by itself needs no exchange with others. Each row of the tensor is accessed
+//   as before.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -188,6 +191,11 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
     std::vector<Access> accesses = Collect(func, axes);
     std::map<Group, Width> widths;
     for (const Access& access : accesses) widths[GroupOf(access)].Join(access);
+    std::map<Shape, unsigned> scanned;
+    func.walk([&](tt::ScanOp scan) {
+      auto type = llvm::cast<RankedTensorType>(scan.getSrcs()[0].getType());
+      scanned.try_emplace(type.getShape().vec(), scan.getAxis());
+    });
     int num_warps = ttg::NumWarps(func), lanes = ttg::ThreadsPerWarp(func);
     for (const Access& access : accesses) {
       const Width& width = widths[GroupOf(access)];
@@ -195,6 +203,9 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
       int64_t share = std::max<int64_t>(1, access.type.getNumElements() / (num_warps * lanes));
       llvm::SmallVector<unsigned> size_per_thread(access.type.getRank(), 1);
       size_per_thread[fast] = std::min<int64_t>({width.wanted, width.bound, share, access.type.getDimSize(fast)});
+      if (auto scan = scanned.find(ShapeOf(access)); scan != scanned.end() && scan->second != fast)
+        size_per_thread[scan->second] =
+            std::min<int64_t>(share / size_per_thread[fast], access.type.getDimSize(scan->second));
       Encode(access.op, ttg::BlockedEncodingAttr::ForShape(&getContext(), access.type.getShape(), size_per_thread,
                                                            access.order, num_warps, lanes));
     }

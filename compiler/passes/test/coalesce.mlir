@@ -137,3 +137,65 @@ tt.func @atomic(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %p2: !tt.ptr<i32>
   tt.return
 }
 }
+
+// -----
+
+// Rows are contiguous and columns are scanned: a thread takes eight rows that are neighbours, not every eighth.
+#b = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#rows = #ttg.slice<{dim = 1, parent = #b}>
+#cols = #ttg.slice<{dim = 0, parent = #b}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+// CHECK: #[[W:.+]] = #ttg.blocked<{sizePerThread = [8, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+// CHECK: tt.load {{.*}} : tensor<64x64x!tt.ptr<f32>, #[[W]]>
+tt.func @scanned_columns(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibility = 16 : i32}) -> tensor<64x64xf32, #b> {
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #rows>
+  %j = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #cols>
+  %ei = tt.expand_dims %i {axis = 1 : i32} : tensor<64xi32, #rows> -> tensor<64x1xi32, #b>
+  %ej = tt.expand_dims %j {axis = 0 : i32} : tensor<64xi32, #cols> -> tensor<1x64xi32, #b>
+  %sn = tt.splat %n : i32 -> tensor<64x1xi32, #b>
+  %ni = arith.muli %ei, %sn : tensor<64x1xi32, #b>
+  %bi = tt.broadcast %ni : tensor<64x1xi32, #b> -> tensor<64x64xi32, #b>
+  %bj = tt.broadcast %ej : tensor<1x64xi32, #b> -> tensor<64x64xi32, #b>
+  %o = arith.addi %bi, %bj : tensor<64x64xi32, #b>
+  %s = tt.splat %p : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>, #b>
+  %q = tt.addptr %s, %o : tensor<64x64x!tt.ptr<f32>, #b>, tensor<64x64xi32, #b>
+  %v = tt.load %q : tensor<64x64x!tt.ptr<f32>, #b>
+  %r = "tt.scan"(%v) <{axis = 0 : i32, reverse = false}> ({
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    tt.scan.return %z : f32
+  }) : (tensor<64x64xf32, #b>) -> tensor<64x64xf32, #b>
+  tt.return %r : tensor<64x64xf32, #b>
+}
+}
+
+// -----
+
+// A scan along the rows changes nothing.
+#b = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#rows = #ttg.slice<{dim = 1, parent = #b}>
+#cols = #ttg.slice<{dim = 0, parent = #b}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+// CHECK: #[[W:.+]] = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+// CHECK: tt.load {{.*}} : tensor<64x64x!tt.ptr<f32>, #[[W]]>
+tt.func @scanned_rows(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibility = 16 : i32}) -> tensor<64x64xf32, #b> {
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #rows>
+  %j = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #cols>
+  %ei = tt.expand_dims %i {axis = 1 : i32} : tensor<64xi32, #rows> -> tensor<64x1xi32, #b>
+  %ej = tt.expand_dims %j {axis = 0 : i32} : tensor<64xi32, #cols> -> tensor<1x64xi32, #b>
+  %sn = tt.splat %n : i32 -> tensor<64x1xi32, #b>
+  %ni = arith.muli %ei, %sn : tensor<64x1xi32, #b>
+  %bi = tt.broadcast %ni : tensor<64x1xi32, #b> -> tensor<64x64xi32, #b>
+  %bj = tt.broadcast %ej : tensor<1x64xi32, #b> -> tensor<64x64xi32, #b>
+  %o = arith.addi %bi, %bj : tensor<64x64xi32, #b>
+  %s = tt.splat %p : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>, #b>
+  %q = tt.addptr %s, %o : tensor<64x64x!tt.ptr<f32>, #b>, tensor<64x64xi32, #b>
+  %v = tt.load %q : tensor<64x64x!tt.ptr<f32>, #b>
+  %r = "tt.scan"(%v) <{axis = 1 : i32, reverse = false}> ({
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    tt.scan.return %z : f32
+  }) : (tensor<64x64xf32, #b>) -> tensor<64x64xf32, #b>
+  tt.return %r : tensor<64x64xf32, #b>
+}
+}
