@@ -10,11 +10,13 @@
 #include <algorithm>
 
 #include "compiler/analysis/axis_transfer.h"
-#include "compiler/ir/tt_dialect.h"
+#include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -330,6 +332,31 @@ int AxisInfoAnalysis::PointerAlignment(Value ptr, unsigned dim) const {
 
 int AxisInfoAnalysis::MaskConstancy(Value mask, unsigned dim) const {
   return std::min(Get(mask).dims[dim].constancy, SizeOf(mask, dim));
+}
+
+int AxisInfoAnalysis::MaskSpan(Value mask, unsigned dim) const {
+  int constancy = MaskConstancy(mask, dim), size = SizeOf(mask, dim);
+  Operation* made = mask.getDefiningOp();
+  if (!made) return constancy;
+  int span = llvm::TypeSwitch<Operation*, int>(made)
+                 .Case([&](ttg::ConvertLayoutOp convert) { return MaskSpan(convert.getSrc(), dim); })
+                 .Case([&](tt::BroadcastOp broadcast) {
+                   return SizeOf(broadcast.getSrc(), dim) == size ? MaskSpan(broadcast.getSrc(), dim) : size;
+                 })
+                 .Case([&](tt::ExpandDimsOp expand) {
+                   return dim == expand.getAxis() ? 1 : MaskSpan(expand.getSrc(), dim - (dim > expand.getAxis()));
+                 })
+                 .Case([&](mlir::arith::AndIOp both) {
+                   return std::min(MaskSpan(both.getLhs(), dim), MaskSpan(both.getRhs(), dim));
+                 })
+                 .Case([&](mlir::arith::CmpIOp compare) {
+                   if (compare.getPredicate() == mlir::arith::CmpIPredicate::ne) return 1;
+                   AxisDim x = Get(compare.getLhs()).dims[dim], y = Get(compare.getRhs()).dims[dim];
+                   int64_t group = std::max(std::min(x.contiguity, y.constancy), std::min(x.constancy, y.contiguity));
+                   return static_cast<int>(std::min<int64_t>(group, size));
+                 })
+                 .Default([](Operation*) { return 1; });
+  return std::max(constancy, span);
 }
 
 }  // namespace tritond::compiler

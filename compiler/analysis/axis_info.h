@@ -58,6 +58,9 @@ class AxisInfoAnalysis final {
   int PointerAlignment(mlir::Value ptr, unsigned dim) const;
   // Groups of this many neighbours along `dim` have one value in the mask; at most the size of the dimension.
   int MaskConstancy(mlir::Value mask, unsigned dim) const;
+  // Groups of this many neighbours along `dim` hold in the mask all over, if the first and the last one of them do: an
+  // index that runs on, compared with one bound. At most the size of the dimension; at least MaskConstancy.
+  int MaskSpan(mlir::Value mask, unsigned dim) const;
 
  private:
   llvm::DenseMap<mlir::Value, AxisInfo> infos_;

@@ -51,6 +51,7 @@ class Program {
     AxisInfoAnalysis analysis(*module_);
     for (const Known& known : values_) {
       std::string violated = ViolatedClaim(analysis.Get(known.value), known);
+      if (violated.empty()) violated = ViolatedSpan(analysis, known);
       if (violated.empty()) continue;
       std::string text;
       llvm::raw_string_ostream stream(text);
@@ -281,6 +282,22 @@ class Program {
         if (value != known.data[i - in_constant * stride]) return "constancy" + where;
         if (in_run == 0 && value % dim.divisibility != 0) return "divisibility" + where;
         if (info.constant && value != *info.constant) return "constant";
+      }
+    }
+    return "";
+  }
+
+  // In a group of MaskSpan a mask that holds at both ends must hold in between.
+  static std::string ViolatedSpan(const AxisInfoAnalysis& analysis, const Known& known) {
+    if (known.kind != Kind::kBool || known.shape.empty()) return "";
+    int64_t stride = 1;
+    for (size_t d = known.shape.size(); d-- > 0; stride *= known.shape[d]) {
+      const int64_t span = analysis.MaskSpan(known.value, d);
+      if (span < analysis.MaskConstancy(known.value, d) || known.shape[d] % span != 0) return "size of the span";
+      for (size_t i = 0; i < known.data.size(); ++i) {
+        const int64_t in_group = static_cast<int64_t>(i) / stride % known.shape[d] % span;
+        const int64_t first = known.data[i - in_group * stride], last = known.data[i + (span - 1 - in_group) * stride];
+        if (first && last && !known.data[i]) return "span along " + std::to_string(d);
       }
     }
     return "";

@@ -4,6 +4,14 @@
 // Registers that hold neighbouring elements go together where axis info shows that their addresses are neighbours and
 // aligned, and that one mask covers them: up to 16 bytes an instruction. Threads that hold copies all load, but one
 // stores.
+//
+// A mask that is an index below a bound seldom cuts through the elements of a thread. Where it might, a branch chooses:
+//
+//   if (%mask[0] && %mask[last]) ld.v4 [%p]             // all inside, as almost everywhere
+//   else @%mask[0] ld [%p] ; @%mask[1] ld [%p + 1] ; …
+#include <map>
+
+#include "compiler/lowering/branches.h"
 #include "compiler/lowering/memory_groups.h"
 
 namespace tritond::compiler {
@@ -33,16 +41,13 @@ MemoryAccess AccessOf(Op op, mlir::Type element, Value ptr, int count, Value pre
   return access;
 }
 
-LogicalResult LowerLoad(FunctionLowering& f, tt::LoadOp op) {
+// Loads in groups of `groups`; `masks` is empty where all elements are loaded.
+Values LoadGroups(FunctionLowering& f, tt::LoadOp op, RegisterGroups groups, ValueList masks) {
   Emitter& e = f.e;
-  if (llvm::isa<RankedTensorType>(op.getType()) && !llvm::isa<RankedTensorType>(op.getPtr().getType()))
-    return op.emitOpError("through a block pointer reached lowering");
   mlir::Type type = f.ConvertType(tt::ElementOf(op.getType()));
   mlir::Type stored = type.isInteger(1) ? mlir::Type(e.b.getI8Type()) : type;
-  RegisterGroups groups = GroupRegisters(f, op.getPtr(), op.getMask(), stored);
-  ValueList ptrs = f.Get(op.getPtr());
-  ValueList masks = op.getMask() ? f.Get(op.getMask()) : ValueList(),
-            others = op.getOther() ? f.Get(op.getOther()) : ValueList();
+  ValueList ptrs = f.Get(op.getPtr()), others;
+  if (op.getOther() && !masks.empty()) others = f.Get(op.getOther());
   Values results(ptrs.size());
   llvm::DenseMap<std::pair<Value, std::pair<Value, Value>>, int> loaded;  // what a single element was loaded into
   for (int first = 0; first < static_cast<int>(ptrs.size()); first += groups.vec) {
@@ -63,20 +68,47 @@ LogicalResult LowerLoad(FunctionLowering& f, tt::LoadOp op) {
     auto values = f.target.Load(e.b, e.loc, access, fill);
     for (int i = 0; i < groups.vec; ++i) results[first + i] = FromMemory(e, values[i], type);
   }
-  f.Set(op, results);
+  return results;
+}
+
+// How a masked access is done: in groups of `masked`, or, where the mask holds for the whole thread, of `whole`.
+struct Versions {
+  RegisterGroups masked, whole;
+  Value holds;  // i1; null: there is one version, `masked`
+};
+
+template <typename Op>
+Versions VersionsOf(FunctionLowering& f, Op op, mlir::Type element) {
+  mlir::Type stored = element.isInteger(1) ? mlir::Type(f.e.b.getI8Type()) : element;
+  Versions versions{GroupRegisters(f, op.getPtr(), op.getMask(), stored), {}, {}};
+  if (!op.getMask()) return versions;
+  versions.whole = GroupRegisters(f, op.getPtr(), Value(), stored);
+  if (versions.whole.vec > versions.masked.vec)
+    versions.holds = HoldsThroughout(f, op.getMask(), f.Get(op.getMask()), versions.whole.vec);
+  return versions;
+}
+
+LogicalResult LowerLoad(FunctionLowering& f, tt::LoadOp op) {
+  if (llvm::isa<RankedTensorType>(op.getType()) && !llvm::isa<RankedTensorType>(op.getPtr().getType()))
+    return op.emitOpError("through a block pointer reached lowering");
+  Versions versions = VersionsOf(f, op, f.ConvertType(tt::ElementOf(op.getType())));
+  ValueList masks = op.getMask() ? f.Get(op.getMask()) : ValueList();
+  if (!versions.holds || op.getIsVolatile()) {
+    f.Set(op, LoadGroups(f, op, versions.masked, masks));
+    return mlir::success();
+  }
+  f.Set(op, IfElse(
+                f.e, versions.holds, [&] { return LoadGroups(f, op, versions.whole, {}); },
+                [&] { return LoadGroups(f, op, versions.masked, masks); }));
   return mlir::success();
 }
 
-LogicalResult LowerStore(FunctionLowering& f, tt::StoreOp op) {
+// Stores in groups of `groups`, in the threads that `first_copy` (null: all) names.
+void StoreGroups(FunctionLowering& f, tt::StoreOp op, RegisterGroups groups, ValueList masks, Value first_copy) {
   Emitter& e = f.e;
-  if (llvm::isa<RankedTensorType>(op.getValue().getType()) && !llvm::isa<RankedTensorType>(op.getPtr().getType()))
-    return op.emitOpError("through a block pointer reached lowering");
   mlir::Type type = f.ConvertType(tt::ElementOf(op.getValue().getType()));
   mlir::Type stored = type.isInteger(1) ? mlir::Type(e.b.getI8Type()) : type;
-  RegisterGroups groups = GroupRegisters(f, op.getPtr(), op.getMask(), stored);
   ValueList ptrs = f.Get(op.getPtr()), values = f.Get(op.getValue());
-  ValueList masks = op.getMask() ? f.Get(op.getMask()) : ValueList();
-  Value first_copy = FirstCopyOf(f, op.getPtr());
   for (int first = 0; first < static_cast<int>(ptrs.size()); first += groups.vec) {
     if (first & groups.copies) continue;
     Value predicate = first_copy;
@@ -85,7 +117,39 @@ LogicalResult LowerStore(FunctionLowering& f, tt::StoreOp op) {
     for (int i = 0; i < groups.vec; ++i) group.push_back(ToMemory(e, values[first + i]));
     f.target.Store(e.b, e.loc, AccessOf(op, stored, ptrs[first], groups.vec, predicate), group);
   }
+}
+
+LogicalResult LowerStore(FunctionLowering& f, tt::StoreOp op) {
+  if (llvm::isa<RankedTensorType>(op.getValue().getType()) && !llvm::isa<RankedTensorType>(op.getPtr().getType()))
+    return op.emitOpError("through a block pointer reached lowering");
+  Versions versions = VersionsOf(f, op, f.ConvertType(tt::ElementOf(op.getValue().getType())));
+  ValueList masks = op.getMask() ? f.Get(op.getMask()) : ValueList();
+  Value first_copy = FirstCopyOf(f, op.getPtr());
+  auto masked = [&] {
+    StoreGroups(f, op, versions.masked, masks, first_copy);
+    return Values();
+  };
+  auto whole = [&] {
+    StoreGroups(f, op, versions.whole, {}, first_copy);
+    return Values();
+  };
+  versions.holds ? IfElse(f.e, versions.holds, whole, masked) : masked();
   return mlir::success();
+}
+
+// Registers whose elements lie in one range along each dimension: those at its least and its greatest coordinates.
+struct Corners {
+  Coordinates least, greatest;
+};
+
+// Whether no bit of a coordinate depends on both registers and threads, so that the order of a thread's elements is
+// that of their registers' coordinates.
+bool ThreadsKeepOrder(const LinearLayout& layout, absl::string_view out) {
+  int32_t of_registers = 0, of_threads = 0;
+  for (const char* in : {"register", "lane", "warp"})
+    for (int bit = 0; bit < layout.InBits(in); ++bit)
+      (in == absl::string_view("register") ? of_registers : of_threads) |= layout.Basis(in, bit, out);
+  return (of_registers & of_threads) == 0;
 }
 
 }  // namespace
@@ -106,6 +170,38 @@ RegisterGroups GroupRegisters(FunctionLowering& f, Value ptr, Value mask, mlir::
     groups.vec = std::max(groups.vec, std::min(vec, 16 / bytes));
   }
   return groups;
+}
+
+Value HoldsThroughout(FunctionLowering& f, Value mask, ValueList masks, int vec) {
+  auto type = llvm::cast<RankedTensorType>(mask.getType());
+  const LinearLayout& layout = f.LayoutOf(type);
+  llvm::SmallVector<int> spans;
+  for (auto [dim, name] : llvm::enumerate(ttg::DimNames(type.getRank()))) {
+    if (!ThreadsKeepOrder(layout, name)) return {};
+    spans.push_back(f.axis.MaskSpan(mask, dim));
+  }
+  std::map<std::vector<int32_t>, Corners> ranges;
+  std::map<Coordinates, int> register_at;
+  for (int r = 0; r < layout.InSize("register"); ++r) {
+    Coordinates at = layout.ApplyNamed({{"register", r}});
+    if (!register_at.try_emplace(at, r).second) continue;
+    std::vector<int32_t> range;
+    for (auto [coordinate, span] : llvm::zip(at, spans)) range.push_back(coordinate / span);
+    auto [corners, is_new] = ranges.try_emplace(range, Corners{at, at});
+    for (size_t dim = 0; dim < at.size() && !is_new; ++dim) {
+      corners->second.least[dim] = std::min(corners->second.least[dim], at[dim]);
+      corners->second.greatest[dim] = std::max(corners->second.greatest[dim], at[dim]);
+    }
+  }
+  if (ranges.size() * vec > register_at.size()) return {};
+  Value holds;
+  for (const auto& [range, corners] : ranges)
+    for (const Coordinates& at : {corners.least, corners.greatest}) {
+      auto found = register_at.find(at);
+      if (found == register_at.end()) return {};
+      holds = holds ? f.e.And(holds, masks[found->second]) : masks[found->second];
+    }
+  return holds;
 }
 
 Value FirstCopyOf(FunctionLowering& f, Value v) {

@@ -20,6 +20,7 @@
 #include <map>
 
 #include "compiler/analysis/scratch.h"
+#include "compiler/lowering/branches.h"
 #include "compiler/lowering/shared_access.h"
 
 namespace tritond::compiler {
@@ -276,20 +277,6 @@ class Scan {
     return line;
   }
 
-  // Emits what `emit` does for the threads where `condition` holds; null: for all.
-  void Where(Value condition, llvm::function_ref<void()> emit) {
-    if (!condition) return emit();
-    mlir::Block* here = e_.b.getInsertionBlock();
-    mlir::Block* after = here->splitBlock(e_.b.getInsertionPoint());
-    mlir::Block* taken = e_.b.createBlock(after);
-    e_.b.setInsertionPointToEnd(here);
-    LLVM::CondBrOp::create(e_.b, e_.loc, condition, taken, after);
-    e_.b.setInsertionPointToStart(taken);
-    emit();
-    LLVM::BrOp::create(e_.b, e_.loc, after);
-    e_.b.setInsertionPointToStart(after);
-  }
-
   // Scratch holds the totals of a line in axis order: for each position of `rounds`, a total a warp. A vector of them
   // is followed by that of the next line, so that neighbouring lanes read neighbouring vectors.
   LogicalResult JoinWarps(const Run& warps, const Run& rounds) {
@@ -314,12 +301,13 @@ class Scan {
     Value writes = total_lane_ ? e_.Hoisted([&, lane = f_.Lane()] { return e_.Equal(lane, total_lane_); }) : Value();
     std::map<int, Value> line_of;
     for (auto& [first, parts] : groups) line_of[first] = LineOf(first);
-    Where(writes, [&] {
+    auto write = [&] {
       for (auto& [first, parts] : groups)
         for (auto [at, part] : llvm::zip(PositionsOf(rounds), parts))
           for (auto [operand, value] : llvm::enumerate(chunks_[part].total))
             StoreVector(e_, address(line_of[first], operand, at * warps.Size(), warp), {ToShared(e_, value)});
-    });
+    };
+    writes ? Where(e_, writes, write) : write();
     f_.target.SharedBarrier(e_.b, e_.loc);
     for (auto& [first, parts] : groups) {
       llvm::SmallVector<Tuple> totals(count);

@@ -17,7 +17,10 @@
 //   by the 32-bit loads beside them; neighbours of a wide load are cache hits anyway. Stores and atomics have no such
 //   cache: a width above their own leaves holes in each transaction, so they bound it, as do 32 bytes a thread.
 // - What goes to dots alone is converted anyway, so it shares a width with others of its element's size alone.
-// - A mask that changes from element to element makes accesses scalar. Then a width of one word keeps lanes together.
+// - A mask that is an index below a bound does not narrow an access: lowering takes the wide one where all is inside.
+//   Any other mask that changes from element to element makes accesses scalar, as does an unknown alignment. Then lanes
+//   are neighbours, so that an access asks for each sector once. Where a tensor has rows a thread takes a word of one:
+//   it computes the addresses of fewer rows.
 // - Where a tensor of the shape is scanned along another dimension than the fastest, a thread's elements are neighbours
 //   along that one too: what a thread scans by itself needs no exchange with others. Each row of the tensor is accessed
 //   as before.
@@ -79,20 +82,32 @@ class AccessReader final {
   // Nothing when `op` accesses no tensor in global memory.
   std::optional<Access> Read(Operation* op) const {
     return llvm::TypeSwitch<Operation*, std::optional<Access>>(op)
-        .Case([&](tt::LoadOp load) { return Pointers(load, load.getPtr(), load.getMask(), false, kMaxAccessBytes); })
-        .Case(
-            [&](tt::StoreOp store) { return Pointers(store, store.getPtr(), store.getMask(), true, kMaxAccessBytes); })
+        .Case([&](tt::LoadOp load) { return LoadOrStore(load, false); })
+        .Case([&](tt::StoreOp store) { return LoadOrStore(store, true); })
         .Case([&](tt::AtomicRMWOp rmw) {
           int bytes = rmw.getAtomicRmwOp() == tt::RmwOp::kFadd ? max_add_bytes_ : kWordBytes;
-          return Pointers(rmw, rmw.getPtr(), rmw.getMask(), true, bytes);
+          return Pointers(rmw, rmw.getPtr(), true, bytes, [&](unsigned dim) {
+            return rmw.getMask() ? axes_.MaskConstancy(rmw.getMask(), dim) : bytes;
+          });
         })
-        .Case([&](tt::AtomicCASOp cas) { return Pointers(cas, cas.getPtr(), Value(), true, kWordBytes); })
+        .Case([&](tt::AtomicCASOp cas) {
+          return Pointers(cas, cas.getPtr(), true, kWordBytes, [](unsigned) { return kWordBytes; });
+        })
         .Case([&](tt::DescriptorLoadOp load) { return Block(load); })
         .Default([](Operation*) { return std::nullopt; });
   }
 
  private:
-  std::optional<Access> Pointers(Operation* op, Value ptr, Value mask, bool writes, int max_bytes) const {
+  // Where all elements of a thread are inside the mask, an access is as wide as without one.
+  template <typename Op>
+  std::optional<Access> LoadOrStore(Op op, bool writes) const {
+    return Pointers(op, op.getPtr(), writes, kMaxAccessBytes,
+                    [&](unsigned dim) { return op.getMask() ? axes_.MaskSpan(op.getMask(), dim) : kMaxAccessBytes; });
+  }
+
+  // `mask_width` says how many elements along a dimension the mask lets an access take.
+  std::optional<Access> Pointers(Operation* op, Value ptr, bool writes, int max_bytes,
+                                 llvm::function_ref<int(unsigned)> mask_width) const {
     auto type = llvm::dyn_cast<RankedTensorType>(ptr.getType());
     if (!type || type.getRank() == 0) return std::nullopt;
     Access access{op, type, BytesOf(llvm::cast<tt::PtrType>(type.getElementType()).getPointeeType())};
@@ -105,8 +120,8 @@ class AccessReader final {
     access.prefers = info.dims[fast].contiguity > 1 && !repeats;
     access.bounds = writes && access.prefers;
     access.width = std::min(axes_.PointerContiguity(ptr, fast), std::max(1, max_bytes / access.element_bytes));
-    if (mask) access.width = std::min(access.width, axes_.MaskConstancy(mask, fast));
-    if (access.prefers)
+    access.width = std::min(access.width, mask_width(fast));
+    if (access.prefers && type.getRank() > 1)
       access.width = std::max<int64_t>(
           access.width, std::min<int64_t>(info.dims[fast].contiguity, kWordBytes / access.element_bytes));
     return access;

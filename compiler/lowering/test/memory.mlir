@@ -65,3 +65,53 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return
   }
 }
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // An index below a bound: if it holds for the first and the last of the thread's eight elements, two accesses take
+  // them all; else each has its own.
+  // CHECK-LABEL: llvm.func {{.*}}@bound
+  // CHECK: %[[ALL:.+]] = llvm.and %{{.*}}, %{{.*}} : i1
+  // CHECK: llvm.cond_br %[[ALL]]
+  // CHECK-COUNT-2: llvm.load {{.*}} : !llvm.ptr<1> -> vector<4xf32>
+  // CHECK-COUNT-8: ld.global.b32
+  // CHECK: llvm.cond_br
+  // CHECK-COUNT-2: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<1>
+  // CHECK-COUNT-8: st.global.b32
+  // CHECK: llvm.return
+  tt.func public @bound(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+    %range = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #blocked>
+    %bound = tt.splat %n : i32 -> tensor<1024xi32, #blocked>
+    %mask = arith.cmpi slt, %range, %bound : tensor<1024xi32, #blocked>
+    %base = tt.splat %p : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #blocked>
+    %ptr = tt.addptr %base, %range : tensor<1024x!tt.ptr<f32>, #blocked>, tensor<1024xi32, #blocked>
+    %v = tt.load %ptr, %mask : tensor<1024x!tt.ptr<f32>, #blocked>
+    tt.store %ptr, %v, %mask : tensor<1024x!tt.ptr<f32>, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // A mask that may change anywhere: no branch, no vector.
+  // CHECK-LABEL: llvm.func {{.*}}@any_mask
+  // CHECK-NOT: llvm.cond_br
+  // CHECK-COUNT-8: ld.global.b32
+  // CHECK-NOT: llvm.cond_br
+  // CHECK-NOT: vector<
+  // CHECK: llvm.return
+  tt.func public @any_mask(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+    %range = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #blocked>
+    %bound = tt.splat %n : i32 -> tensor<1024xi32, #blocked>
+    %mask = arith.cmpi ne, %range, %bound : tensor<1024xi32, #blocked>
+    %base = tt.splat %p : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #blocked>
+    %ptr = tt.addptr %base, %range : tensor<1024x!tt.ptr<f32>, #blocked>, tensor<1024xi32, #blocked>
+    %v = tt.load %ptr, %mask : tensor<1024x!tt.ptr<f32>, #blocked>
+    tt.store %ptr, %v, %mask : tensor<1024x!tt.ptr<f32>, #blocked>
+    tt.return
+  }
+}

@@ -63,11 +63,12 @@ tt.func @columns(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32 {tt.divi
 
 // -----
 
-// Without alignment an access is scalar; so it is under a mask that changes anywhere. Two halves still fill a word.
+// Without alignment an access is scalar. A mask that is an index below a bound leaves the width as it is, since lowering
+// takes the wide access where all elements are inside; one that may change anywhere does not.
 #b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
 // CHECK-DAG: #[[B:.+]] = #ttg.blocked<{sizePerThread = [1],
-// CHECK-DAG: #[[W:.+]] = #ttg.blocked<{sizePerThread = [2],
+// CHECK-DAG: #[[W:.+]] = #ttg.blocked<{sizePerThread = [8],
 // CHECK: tt.load {{.*}} : tensor<1024x!tt.ptr<f32>, #[[B]]>
 tt.func @unaligned(%p: !tt.ptr<f32>) -> tensor<1024xf32, #b> {
   %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #b>
@@ -86,6 +87,43 @@ tt.func @masked(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) -> tenso
   %q = tt.addptr %s, %r : tensor<1024x!tt.ptr<f16>, #b>, tensor<1024xi32, #b>
   %v = tt.load %q, %m : tensor<1024x!tt.ptr<f16>, #b>
   tt.return %v : tensor<1024xf16, #b>
+}
+// CHECK-LABEL: @any_mask
+// CHECK: tt.load {{.*}} : tensor<1024x!tt.ptr<f16>, #[[B]]>
+tt.func @any_mask(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) -> tensor<1024xf16, #b> {
+  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #b>
+  %sn = tt.splat %n : i32 -> tensor<1024xi32, #b>
+  %m = arith.cmpi ne, %r, %sn : tensor<1024xi32, #b>
+  %s = tt.splat %p : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>, #b>
+  %q = tt.addptr %s, %r : tensor<1024x!tt.ptr<f16>, #b>, tensor<1024xi32, #b>
+  %v = tt.load %q, %m : tensor<1024x!tt.ptr<f16>, #b>
+  tt.return %v : tensor<1024xf16, #b>
+}
+}
+
+// -----
+
+// Rows of unknown alignment: a thread takes a word of a row, so that it has fewer rows.
+#b = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#rows = #ttg.slice<{dim = 1, parent = #b}>
+#cols = #ttg.slice<{dim = 0, parent = #b}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+// CHECK: #[[W:.+]] = #ttg.blocked<{sizePerThread = [1, 2],
+// CHECK: tt.load {{.*}} : tensor<64x64x!tt.ptr<f16>, #[[W]]>
+tt.func @unaligned_rows(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) -> tensor<64x64xf16, #b> {
+  %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #rows>
+  %j = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #cols>
+  %ei = tt.expand_dims %i {axis = 1 : i32} : tensor<64xi32, #rows> -> tensor<64x1xi32, #b>
+  %ej = tt.expand_dims %j {axis = 0 : i32} : tensor<64xi32, #cols> -> tensor<1x64xi32, #b>
+  %sn = tt.splat %n : i32 -> tensor<64x1xi32, #b>
+  %ni = arith.muli %ei, %sn : tensor<64x1xi32, #b>
+  %bi = tt.broadcast %ni : tensor<64x1xi32, #b> -> tensor<64x64xi32, #b>
+  %bj = tt.broadcast %ej : tensor<1x64xi32, #b> -> tensor<64x64xi32, #b>
+  %o = arith.addi %bi, %bj : tensor<64x64xi32, #b>
+  %s = tt.splat %p : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>, #b>
+  %q = tt.addptr %s, %o : tensor<64x64x!tt.ptr<f16>, #b>, tensor<64x64xi32, #b>
+  %v = tt.load %q : tensor<64x64x!tt.ptr<f16>, #b>
+  tt.return %v : tensor<64x64xf16, #b>
 }
 }
 
