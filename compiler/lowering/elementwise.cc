@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic, comparisons, selects and integer casts: one LLVM operation an element.
+// Arithmetic, comparisons, selects and integer casts: one LLVM operation an element. Elements of a thread that are
+// known to be equal are computed once: those of equal operands, and those in a group of constancy, such as comparisons
+// and quotients of an index that runs on.
 //
 // bf16 has no arithmetic on older devices: it is computed in f32 and rounded back, which is exactly rounded bf16
 // arithmetic for +, -, *, / (f32 has more than twice its precision).
 #include "compiler/lowering/elementwise.h"
+
+#include <map>
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -15,15 +19,38 @@ using mlir::Value;
 namespace LLVM = mlir::LLVM;
 namespace arith = mlir::arith;
 
+// For each register of `value`, the first one that holds an equal element; empty where no group of constancy says so.
+static llvm::SmallVector<int> EqualRegisters(FunctionLowering& f, Value value) {
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  if (!type || !type.getElementType().isInteger()) return {};
+  AxisInfo info = f.axis.Get(value);
+  if (llvm::all_of(info.dims, [](const AxisDim& dim) { return dim.constancy == 1; })) return {};
+  const LinearLayout& layout = f.LayoutOf(type);
+  std::map<Coordinates, int> first_of;
+  llvm::SmallVector<int> first;
+  for (int r = 0; r < layout.InSize("register"); ++r) {
+    // Threads add to coordinates by XOR: registers of one group stay in one.
+    Coordinates group = layout.ApplyNamed({{"register", r}});
+    for (auto [at, dim] : llvm::zip(group, info.dims)) at /= std::min<int64_t>(dim.constancy, 1 << 30);
+    first.push_back(first_of.try_emplace(group, r).first->second);
+  }
+  return first;
+}
+
 LogicalResult LowerPerElement(FunctionLowering& f, mlir::Operation* op, ElementFn emit) {
   llvm::SmallVector<ValueList> operands;
   size_t count = 1;
   for (Value operand : op->getOperands()) operands.push_back(f.Get(operand));
   if (!operands.empty()) count = operands[0].size();
   llvm::DenseMap<std::pair<Value, std::pair<Value, Value>>, Value> done;
+  llvm::SmallVector<int> equal = count > 1 ? EqualRegisters(f, op->getResult(0)) : llvm::SmallVector<int>();
   bool few = operands.size() <= 3;
   Values results, element(operands.size());
   for (size_t i = 0; i < count; ++i) {
+    if (!equal.empty() && equal[i] < static_cast<int>(i)) {
+      results.push_back(results[equal[i]]);
+      continue;
+    }
     for (auto [slot, list] : llvm::zip(element, operands)) slot = list[i];
     auto at = [&](size_t k) { return k < element.size() ? element[k] : Value(); };
     Value* shared = few ? &done[{at(0), {at(1), at(2)}}] : nullptr;

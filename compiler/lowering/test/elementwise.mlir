@@ -58,3 +58,25 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %0 : f32
   }
 }
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // The four indices of a thread pass a multiple of four together: one comparison. They do not pass any other bound.
+  // CHECK-LABEL: llvm.func {{.*}}@equal_in_groups
+  // CHECK-COUNT-1: llvm.icmp "slt"
+  // CHECK-NOT: llvm.icmp "slt"
+  // CHECK-COUNT-4: llvm.icmp "sgt"
+  // CHECK: llvm.return
+  tt.func private @equal_in_groups(%n: i32, %m: i32) -> (tensor<128xi1, #blocked>, tensor<128xi1, #blocked>) {
+    %c4 = arith.constant -4 : i32
+    %low = arith.andi %n, %c4 : i32
+    %r = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #blocked>
+    %s = tt.splat %low : i32 -> tensor<128xi32, #blocked>
+    %a = arith.cmpi slt, %r, %s : tensor<128xi32, #blocked>
+    %t = tt.splat %m : i32 -> tensor<128xi32, #blocked>
+    %b = arith.cmpi sgt, %r, %t : tensor<128xi32, #blocked>
+    tt.return %a, %b : tensor<128xi1, #blocked>, tensor<128xi1, #blocked>
+  }
+}
