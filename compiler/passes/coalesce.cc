@@ -9,7 +9,8 @@
 //   %v = ttg.convert_layout %w : tensor<1024xf16, #blocked1> -> tensor<1024xf16, #blocked>
 //
 // An encoding has an order and a width (elements of a thread along the fastest dimension). Accesses of one function and
-// shape are decided together, because each disagreement costs a conversion through shared memory:
+// shape are decided together, because each disagreement costs a conversion through shared memory. A branch that no
+// tensor enters or leaves decides for itself, as the versions of a kernel do.
 //
 // - An access whose neighbours along no dimension are neighbours in memory (a gather, a scatter, one value for many
 //   elements) is as slow in any order. It takes the order of the first access of its shape that has a preference.
@@ -34,6 +35,7 @@
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tritond::compiler {
 
@@ -152,13 +154,11 @@ struct Width {
 };
 
 using Shape = std::vector<int64_t>;
+using Scope = std::pair<mlir::Region*, Shape>;  // accesses that are decided together, if they have one order
 // Operands of dots by the bytes of their elements, 0 for all other accesses.
-using Group = std::tuple<Shape, std::vector<unsigned>, int>;
+using Group = std::tuple<Scope, std::vector<unsigned>, int>;
 
 Shape ShapeOf(const Access& access) { return access.type.getShape().vec(); }
-Group GroupOf(const Access& access) {
-  return {ShapeOf(access), {access.order.begin(), access.order.end()}, access.is_operand ? access.element_bytes : 0};
-}
 
 // Whether `value` reaches the operands of dots, by way of conversions and transpositions, and nothing else.
 bool FeedsDotsAlone(Value value) {
@@ -168,6 +168,46 @@ bool FeedsDotsAlone(Value value) {
     return llvm::isa<tt::DotOp>(user) && use.getOperandNumber() < 2;
   });
 }
+
+// Whether no tensors but constants pass between the region, of an scf.if, and what is around it.
+bool IsApart(mlir::Region& region) {
+  auto is_tensor = [](mlir::Type type) { return llvm::isa<RankedTensorType>(type); };
+  if (llvm::any_of(region.getParentOp()->getResultTypes(), is_tensor)) return false;
+  auto stays = [&](Value operand) {
+    if (!is_tensor(operand.getType()) || region.isAncestor(operand.getParentRegion())) return true;
+    Operation* made = operand.getDefiningOp();
+    return made && made->hasTrait<mlir::OpTrait::ConstantLike>();
+  };
+  return !region
+              .walk([&](Operation* op) {
+                return llvm::all_of(op->getOperands(), stays) ? mlir::WalkResult::advance()
+                                                              : mlir::WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+// Finds the scopes of operations.
+class Scopes final {
+ public:
+  Scope Of(Operation* op, Shape shape) {
+    mlir::Region* outermost = nullptr;
+    for (mlir::Region* region = op->getParentRegion(); region; region = region->getParentRegion()) {
+      if (!llvm::isa_and_present<mlir::scf::IfOp>(region->getParentOp())) continue;
+      auto [apart, is_new] = apart_.try_emplace(region, false);
+      if (is_new) apart->second = IsApart(*region);
+      if (apart->second) outermost = region;
+    }
+    return {outermost, std::move(shape)};
+  }
+  Group GroupOf(const Access& access) {
+    return {Of(access.op, ShapeOf(access)),
+            {access.order.begin(), access.order.end()},
+            access.is_operand ? access.element_bytes : 0};
+  }
+
+ private:
+  llvm::DenseMap<mlir::Region*, bool> apart_;
+};
 
 RankedTensorType WithEncoding(mlir::Type type, mlir::Attribute encoding) {
   auto tensor = llvm::cast<RankedTensorType>(type);
@@ -203,9 +243,10 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
 
  private:
   void Coalesce(tt::FuncOp func, const AxisInfoAnalysis& axes) {
-    std::vector<Access> accesses = Collect(func, axes);
+    Scopes scopes;
+    std::vector<Access> accesses = Collect(func, axes, scopes);
     std::map<Group, Width> widths;
-    for (const Access& access : accesses) widths[GroupOf(access)].Join(access);
+    for (const Access& access : accesses) widths[scopes.GroupOf(access)].Join(access);
     std::map<Shape, unsigned> scanned;
     func.walk([&](tt::ScanOp scan) {
       auto type = llvm::cast<RankedTensorType>(scan.getSrcs()[0].getType());
@@ -213,7 +254,7 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
     });
     int num_warps = ttg::NumWarps(func), lanes = ttg::ThreadsPerWarp(func);
     for (const Access& access : accesses) {
-      const Width& width = widths[GroupOf(access)];
+      const Width& width = widths[scopes.GroupOf(access)];
       unsigned fast = access.order[0];
       int64_t share = std::max<int64_t>(1, access.type.getNumElements() / (num_warps * lanes));
       llvm::SmallVector<unsigned> size_per_thread(access.type.getRank(), 1);
@@ -227,19 +268,19 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
   }
 
   // The accesses of a function, those without a preference in the order of the first of their shape that has one.
-  std::vector<Access> Collect(tt::FuncOp func, const AxisInfoAnalysis& axes) {
+  std::vector<Access> Collect(tt::FuncOp func, const AxisInfoAnalysis& axes, Scopes& scopes) {
     AccessReader reader(axes, max_add_bytes);
     std::vector<Access> accesses;
-    std::map<Shape, Order> preferred;
+    std::map<Scope, Order> preferred;
     func.walk([&](Operation* op) {
       std::optional<Access> access = reader.Read(op);
       if (!access) return;
       access->is_operand = llvm::isa<tt::LoadOp, tt::DescriptorLoadOp>(op) && FeedsDotsAlone(op->getResult(0));
-      if (access->prefers) preferred.try_emplace(ShapeOf(*access), access->order);
+      if (access->prefers) preferred.try_emplace(scopes.Of(op, ShapeOf(*access)), access->order);
       accesses.push_back(std::move(*access));
     });
     for (Access& access : accesses) {
-      auto order = preferred.find(ShapeOf(access));
+      auto order = preferred.find(scopes.Of(access.op, ShapeOf(access)));
       if (!access.prefers && order != preferred.end() && order->second != access.order) {
         access.order = order->second;
         access.width = 1;

@@ -37,6 +37,8 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags) {
   // Index arithmetic of the copies.
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
+  // Last: it copies the whole kernel, as simple as it gets.
+  pm.addPass(createVersionDivisiblePass());
 }
 
 void AddNeutralLoopPasses(mlir::OpPassManager& pm) {

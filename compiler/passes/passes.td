@@ -36,6 +36,10 @@ def LoopAwareCsePass : Pass<"tt-loop-aware-cse", "::mlir::ModuleOp"> {
 def UnrollLoopPass : Pass<"tt-unroll-loop", "::mlir::ModuleOp"> {
   let summary = "unrolls loops by their tt.loop_unroll_factor";
 }
+def VersionDivisiblePass : Pass<"tt-version-divisible", "::mlir::ModuleOp"> {
+  let summary = "gives a kernel a second version for arguments whose multiples make its accesses wide";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
 
 //===-- ttir -> ttgir, ttgir -> ttgir -----------------------------------------------------------------------------===//
 

@@ -14,6 +14,8 @@ class EveryMachine : public testing::TestWithParam<Machine> {};
 INSTANTIATE_TEST_SUITE_P(Machines, EveryMachine, testing::ValuesIn(Machines({1, 2, 4, 8})),
                          [](const auto& info) { return NameOf(info.param); });
 
+constexpr char kSixteens[] = " {tt.divisibility = 16 : i32}";
+
 struct CopyCase {
   std::string type;
   int length;
@@ -32,8 +34,9 @@ TEST_P(Copy, MovesWhatTheMaskAllows) {
     bool is_wanted = i / 8 % 3 != 1;
     if (i < c.length) expected.SetInt(i, is_wanted ? in.Int(i) : in.Int(0));
   }
-  std::string ir = Substitute(R"(module {
-  tt.func public @kernel(%in: !tt.ptr<$T>$HINT, %out: !tt.ptr<$T>$HINT, %n: i32$HINT) {
+  std::string ir = Substitute(
+      R"(module {
+  tt.func public @kernel(%in: !tt.ptr<$T>$HINT, %out: !tt.ptr<$T>$HINT, %n: i32$LENGTH_HINT) {
     %first = tt.load %in : !tt.ptr<$T>
     %other = tt.splat %first : $T -> tensor<1024x$T>
     %pid = tt.get_program_id x : i32
@@ -61,7 +64,7 @@ TEST_P(Copy, MovesWhatTheMaskAllows) {
   }
 }
 )",
-                              {{"T", c.type}, {"HINT", c.aligned ? " {tt.divisibility = 16 : i32}" : ""}});
+      {{"T", c.type}, {"LENGTH_HINT", c.length % 16 == 0 ? kSixteens : ""}, {"HINT", c.aligned ? kSixteens : ""}});
   absl::Status status = RunKernel(c.machine, ir, {4}, {in, out, int32_t{c.length}});
   ASSERT_TRUE(status.ok()) << status << "\n" << ir;
   EXPECT_TRUE(out.bytes == expected.bytes) << Agree(out, expected).message() << "\n" << ir;
@@ -72,12 +75,45 @@ std::vector<CopyCase> CopyCases() {
   int turn = 0;
   for (const char* type : {"i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "i1"})
     for (int length : {1, 17, 1000, 1024, 3333, 4096})
-      cases.push_back({type, length, length % 16 == 0, MachineFor(turn++)});
+      for (bool aligned : {true, false})
+        if (aligned || length % 16 != 0) cases.push_back({type, length, aligned, MachineFor(turn++)});
   return cases;
 }
 INSTANTIATE_TEST_SUITE_P(All, Copy, testing::ValuesIn(CopyCases()), [](const auto& info) {
-  return absl::StrCat(info.param.type, "_", info.param.length, "_", NameOf(info.param.machine));
+  return absl::StrCat(info.param.type, "_", info.param.length, info.param.aligned ? "_" : "_Unaligned_",
+                      NameOf(info.param.machine));
 });
+
+// Rows of any length in a matrix without gaps: those of a multiple of eight elements are aligned, which shows only when
+// the kernel runs.
+TEST_P(EveryMachine, RowsAreOfAnyLength) {
+  constexpr char kIr[] = R"(module {
+  tt.func public @kernel(%in: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) {
+    %pid = tt.get_program_id x : i32
+    %start = arith.muli %pid, %n : i32
+    %r = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+    %limit = tt.splat %n : i32 -> tensor<512xi32>
+    %inside = arith.cmpi slt, %r, %limit : tensor<512xi32>
+    %a = tt.addptr %in, %start : !tt.ptr<f16>, i32
+    %b = tt.splat %a : !tt.ptr<f16> -> tensor<512x!tt.ptr<f16>>
+    %from = tt.addptr %b, %r : tensor<512x!tt.ptr<f16>>, tensor<512xi32>
+    %x = tt.load %from, %inside : tensor<512x!tt.ptr<f16>>
+    %c = tt.addptr %out, %start : !tt.ptr<f16>, i32
+    %d = tt.splat %c : !tt.ptr<f16> -> tensor<512x!tt.ptr<f16>>
+    %to = tt.addptr %d, %r : tensor<512x!tt.ptr<f16>>, tensor<512xi32>
+    tt.store %to, %x, %inside : tensor<512x!tt.ptr<f16>>
+    tt.return
+  }
+}
+)";
+  for (int32_t n : {1, 7, 8, 360, 361, 364, 508, 511, 512}) {
+    Array in = Values("f16", 3 * 512, 5), out("f16", 3 * 512), expected = out;
+    for (int i = 0; i < 3 * n; ++i) expected.SetInt(i, in.Int(i));
+    absl::Status status = RunKernel(GetParam(), kIr, {3}, {in, out, n});
+    ASSERT_TRUE(status.ok()) << n << ": " << status;
+    EXPECT_TRUE(out.bytes == expected.bytes) << n << ": " << Agree(out, expected).message();
+  }
+}
 
 // The metadata tells the device what the kernel takes.
 TEST_P(EveryMachine, LaunchesWithOtherArgumentsAreRefused) {

@@ -237,3 +237,52 @@ tt.func @scanned_rows(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32 {tt
   tt.return %r : tensor<64x64xf32, #b>
 }
 }
+
+// -----
+
+// Branches that share no tensor decide for themselves: the store of unknown alignment bounds the width in its own.
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+// CHECK-DAG: #[[B:.+]] = #ttg.blocked<{sizePerThread = [1],
+// CHECK-DAG: #[[W:.+]] = #ttg.blocked<{sizePerThread = [4],
+// CHECK-LABEL: @versions
+// CHECK: tt.store {{.*}} : tensor<1024x!tt.ptr<f32>, #[[W]]>
+// CHECK: } else {
+// CHECK: tt.store {{.*}} : tensor<1024x!tt.ptr<f32>, #[[B]]>
+tt.func @versions(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32, %c: i1) {
+  %zero = arith.constant dense<0.0> : tensor<1024xf32, #b>
+  scf.if %c {
+    %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #b>
+    %s = tt.splat %p : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #b>
+    %q = tt.addptr %s, %r : tensor<1024x!tt.ptr<f32>, #b>, tensor<1024xi32, #b>
+    tt.store %q, %zero : tensor<1024x!tt.ptr<f32>, #b>
+  } else {
+    %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #b>
+    %o = tt.addptr %p, %n : !tt.ptr<f32>, i32
+    %s = tt.splat %o : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #b>
+    %q = tt.addptr %s, %r : tensor<1024x!tt.ptr<f32>, #b>, tensor<1024xi32, #b>
+    tt.store %q, %zero : tensor<1024x!tt.ptr<f32>, #b>
+  }
+  tt.return
+}
+// A tensor that enters keeps both together.
+// CHECK-LABEL: @joined
+// CHECK: tt.store {{.*}} : tensor<1024x!tt.ptr<f32>, #[[B]]>
+// CHECK: } else {
+// CHECK: tt.store {{.*}} : tensor<1024x!tt.ptr<f32>, #[[B]]>
+tt.func @joined(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32, %c: i1) {
+  %zero = arith.constant dense<0.0> : tensor<1024xf32, #b>
+  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32, #b>
+  scf.if %c {
+    %s = tt.splat %p : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #b>
+    %q = tt.addptr %s, %r : tensor<1024x!tt.ptr<f32>, #b>, tensor<1024xi32, #b>
+    tt.store %q, %zero : tensor<1024x!tt.ptr<f32>, #b>
+  } else {
+    %o = tt.addptr %p, %n : !tt.ptr<f32>, i32
+    %s = tt.splat %o : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #b>
+    %q = tt.addptr %s, %r : tensor<1024x!tt.ptr<f32>, #b>, tensor<1024xi32, #b>
+    tt.store %q, %zero : tensor<1024x!tt.ptr<f32>, #b>
+  }
+  tt.return
+}
+}

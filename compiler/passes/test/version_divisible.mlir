@@ -1,0 +1,87 @@
+// RUN: triton-opt %s --split-input-file --tt-version-divisible | FileCheck %s
+
+// Rows of %n halves: sixteen bytes an access where %n is a multiple of 8. %m, which masks alone depend on, takes no part.
+// CHECK-LABEL: @rows
+// CHECK-SAME: %[[X:[a-z0-9]+]]: !tt.ptr<f16>
+// CHECK-SAME: %[[N:[a-z0-9]+]]: i32, %[[M:[a-z0-9]+]]: i32
+// CHECK: %[[LOW:.+]] = arith.andi %[[N]], %c7_i32 : i32
+// CHECK: %[[YES:.+]] = arith.cmpi eq, %[[LOW]], %c0_i32 : i32
+// CHECK: %[[SAME:.+]] = arith.andi %[[N]], %c-8_i32 : i32
+// CHECK: scf.if %[[YES]] {
+// CHECK: arith.muli %{{.*}}, %[[SAME]] : i32
+// CHECK: tt.splat %[[M]]
+// CHECK: tt.load
+// CHECK: tt.store
+// CHECK: } else {
+// CHECK: arith.muli %{{.*}}, %[[N]] : i32
+// CHECK: tt.load
+// CHECK: tt.store
+// CHECK: }
+// CHECK-NEXT: tt.return
+tt.func public @rows(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %m: i32) {
+  %pid = tt.get_program_id x : i32
+  %row = arith.muli %pid, %n : i32
+  %base = tt.addptr %x, %row : !tt.ptr<f16>, i32
+  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>
+  %bound = tt.splat %m : i32 -> tensor<1024xi32>
+  %mask = arith.cmpi slt, %r, %bound : tensor<1024xi32>
+  %s = tt.splat %base : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>>
+  %p = tt.addptr %s, %r : tensor<1024x!tt.ptr<f16>>, tensor<1024xi32>
+  %v = tt.load %p, %mask : tensor<1024x!tt.ptr<f16>>
+  tt.store %p, %v, %mask : tensor<1024x!tt.ptr<f16>>
+  tt.return
+}
+
+// -----
+
+// No argument would make this access wider: elements of a row are %n apart.
+// CHECK-LABEL: @columns
+// CHECK-NOT: scf.if
+// CHECK: tt.return
+tt.func public @columns(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>
+  %step = tt.splat %n : i32 -> tensor<1024xi32>
+  %at = arith.muli %r, %step : tensor<1024xi32>
+  %s = tt.splat %x : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %p = tt.addptr %s, %at : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  %v = tt.load %p : tensor<1024x!tt.ptr<f32>>
+  tt.store %p, %v : tensor<1024x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
+// All that is needed is known, or the pointer's own alignment is not.
+// CHECK-LABEL: @known
+// CHECK-NOT: scf.if
+// CHECK: tt.return
+tt.func public @known(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32>, %n: i32 {tt.divisibility = 16 : i32}, %m: i32) {
+  %r = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>
+  %base = tt.addptr %x, %n : !tt.ptr<f32>, i32
+  %s = tt.splat %base : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %p = tt.addptr %s, %r : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  %v = tt.load %p : tensor<1024x!tt.ptr<f32>>
+  %other = tt.addptr %y, %m : !tt.ptr<f32>, i32
+  %t = tt.splat %other : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %q = tt.addptr %t, %r : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  tt.store %q, %v : tensor<1024x!tt.ptr<f32>>
+  tt.return
+}
+
+// -----
+
+// A kernel with a dot stays as it is.
+// CHECK-LABEL: @dots
+// CHECK-NOT: scf.if
+// CHECK: tt.return
+tt.func public @dots(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32, %a: tensor<16x16xf16>) {
+  %zero = arith.constant dense<0.000000e+00> : tensor<16x16xf32>
+  %d = tt.dot %a, %a, %zero : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+  %v = tt.reshape %d : tensor<16x16xf32> -> tensor<256xf32>
+  %r = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32>
+  %base = tt.addptr %x, %n : !tt.ptr<f32>, i32
+  %s = tt.splat %base : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>
+  %p = tt.addptr %s, %r : tensor<256x!tt.ptr<f32>>, tensor<256xi32>
+  tt.store %p, %v : tensor<256x!tt.ptr<f32>>
+  tt.return
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The alignment of a row often depends on an argument of which nothing is known when the kernel is compiled:
+//
+//   tt.func @kernel(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) {   // row length, say 5000
+//     … tt.load (%x + %row * %n + [0, 1, …])                                    // two bytes an access
+//
+// Such a kernel gets two versions. One serves arguments that are multiples of as many elements as the widest access
+// takes, 16 bytes of them; there the argument is written so that the analysis of addresses sees it:
+//
+//   %low = arith.andi %n, 7 ; %divisible = arith.cmpi eq, %low, 0
+//   scf.if %divisible {
+//     %m = arith.andi %n, -8                                                    // %n
+//     … tt.load (%x + %row * %m + [0, 1, …])                                    // sixteen bytes an access
+//   } else { … as before … }
+//
+// Only arguments that make some access wider take part. A kernel with dots stays as it is: it is large, and its
+// registers bound both versions.
+#include <algorithm>
+
+#include "compiler/analysis/axis_info.h"
+#include "compiler/passes/passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_VERSIONDIVISIBLEPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+namespace arith = mlir::arith;
+using mlir::BlockArgument;
+using mlir::Operation;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+constexpr llvm::StringLiteral kDivisibility = "tt.divisibility";
+constexpr int kAccessBytes = 16;
+constexpr size_t kMaxArguments = 8;  // each costs an analysis
+
+// The accesses of a function to tensors in global memory.
+struct Access {
+  Value ptr, mask;
+  int element_bytes = 1;
+};
+
+std::vector<Access> AccessesOf(tt::FuncOp func) {
+  std::vector<Access> accesses;
+  auto add = [&](Value ptr, Value mask) {
+    auto type = llvm::dyn_cast<RankedTensorType>(ptr.getType());
+    auto pointer = type ? llvm::dyn_cast<tt::PtrType>(type.getElementType()) : tt::PtrType();
+    if (!pointer || type.getRank() == 0) return;
+    mlir::Type element = pointer.getPointeeType();
+    int bytes = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() / 8 : 8;
+    accesses.push_back({ptr, mask, std::max(1, bytes)});
+  };
+  func.walk([&](tt::LoadOp load) { add(load.getPtr(), load.getMask()); });
+  func.walk([&](tt::StoreOp store) { add(store.getPtr(), store.getMask()); });
+  return accesses;
+}
+
+// Elements that one access takes along the dimension where it takes most.
+int WidthOf(const AxisInfoAnalysis& axes, const Access& access) {
+  int width = 1;
+  for (unsigned dim = 0; dim < llvm::cast<RankedTensorType>(access.ptr.getType()).getRank(); ++dim) {
+    int along = std::min(axes.PointerContiguity(access.ptr, dim), kAccessBytes / access.element_bytes);
+    width = std::max(width, access.mask ? std::min(along, axes.MaskSpan(access.mask, dim)) : along);
+  }
+  return width;
+}
+
+// The widths of all accesses if `arguments` were multiples of `divisor`.
+std::vector<int> WidthsIf(tt::FuncOp func, llvm::ArrayRef<Access> accesses, llvm::ArrayRef<BlockArgument> arguments,
+                          int divisor) {
+  mlir::Builder b(func.getContext());
+  for (BlockArgument argument : arguments)
+    func.setArgAttr(argument.getArgNumber(), kDivisibility, b.getI32IntegerAttr(divisor));
+  AxisInfoAnalysis axes(func->getParentOfType<mlir::ModuleOp>());
+  for (BlockArgument argument : arguments) func.removeArgAttr(argument.getArgNumber(), kDivisibility);
+  std::vector<int> widths;
+  for (const Access& access : accesses) widths.push_back(WidthOf(axes, access));
+  return widths;
+}
+
+// Integer arguments of which nothing is known.
+llvm::SmallVector<BlockArgument> Candidates(tt::FuncOp func) {
+  llvm::SmallVector<BlockArgument> candidates;
+  for (BlockArgument argument : func.getArguments())
+    if ((argument.getType().isInteger(32) || argument.getType().isInteger(64)) && !argument.use_empty() &&
+        !func.getArgAttr(argument.getArgNumber(), kDivisibility))
+      candidates.push_back(argument);
+  return candidates;
+}
+
+bool MayHaveVersions(tt::FuncOp func) {
+  if (!func.isPublic() || !func.getBody().hasOneBlock() || func.getNumResults() != 0) return false;
+  return !func.walk([](Operation* op) {
+                bool refuses = llvm::isa<tt::DotOp, tt::DotScaledOp, tt::CallOp>(op);
+                return refuses ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+              }).wasInterrupted();
+}
+
+// Puts the body of `func` into both branches of a test whether all `arguments` are multiples of `divisor`.
+void MakeVersions(tt::FuncOp func, llvm::ArrayRef<BlockArgument> arguments, int divisor) {
+  mlir::Block& body = func.getBody().front();
+  auto b = mlir::OpBuilder::atBlockBegin(&body);
+  mlir::Location loc = func.getLoc();
+  auto constant = [&](mlir::Type type, int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
+  };
+  llvm::SmallVector<Operation*> moved;
+  for (Operation& op : body.without_terminator()) moved.push_back(&op);
+  mlir::IRMapping mapping;
+  Value divisible;
+  for (BlockArgument argument : arguments) {
+    mlir::Type type = argument.getType();
+    Value low = arith::AndIOp::create(b, loc, argument, constant(type, divisor - 1));
+    Value zero = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, low, constant(type, 0));
+    divisible = divisible ? arith::AndIOp::create(b, loc, divisible, zero).getResult() : zero;
+    mapping.map(argument, arith::AndIOp::create(b, loc, argument, constant(type, -divisor)));
+  }
+  auto versions = mlir::scf::IfOp::create(b, loc, divisible, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(versions.thenBlock());
+  for (Operation* op : moved) b.clone(*op, mapping);
+  for (Operation* op : moved) op->moveBefore(versions.elseBlock()->getTerminator());
+}
+
+struct VersionDivisiblePass final : impl::VersionDivisiblePassBase<VersionDivisiblePass> {
+  void runOnOperation() override {
+    for (auto func : llvm::to_vector(getOperation().getOps<tt::FuncOp>()))
+      if (MayHaveVersions(func)) Version(func);
+  }
+
+ private:
+  static void Version(tt::FuncOp func) {
+    llvm::SmallVector<BlockArgument> arguments = Candidates(func);
+    std::vector<Access> accesses = AccessesOf(func);
+    if (arguments.empty() || arguments.size() > kMaxArguments || accesses.empty()) return;
+    std::vector<int> now = WidthsIf(func, accesses, {}, 1), best = WidthsIf(func, accesses, arguments, kAccessBytes);
+    int divisor = 1;
+    for (auto [access, narrow, wide] : llvm::zip(accesses, now, best))
+      if (wide > narrow) divisor = std::max(divisor, kAccessBytes / access.element_bytes);
+    if (divisor == 1) return;
+    best = WidthsIf(func, accesses, arguments, divisor);
+    for (BlockArgument argument : Candidates(func)) {
+      llvm::SmallVector<BlockArgument> others(arguments);
+      llvm::erase(others, argument);
+      if (WidthsIf(func, accesses, others, divisor) == best) arguments = others;
+    }
+    MakeVersions(func, arguments, divisor);
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler
