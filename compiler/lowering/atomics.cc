@@ -39,9 +39,7 @@ LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask, int max_width,
   auto [vec, copies] = GroupRegisters(f, op.getPtr(), mask, element);
   int width = std::min(vec, max_width);
   Value acts = FirstCopyOf(f, op.getPtr());
-  // A scalar atomic that publishes is ordered behind what every thread of the program wrote.
-  bool releases = op.getSem() == tt::MemSemantic::kRelease || op.getSem() == tt::MemSemantic::kAcqRel;
-  if (!llvm::isa<RankedTensorType>(op.getPtr().getType()) && releases) f.target.Barrier(e.b, e.loc);
+  if (BeginsWithBarrier(op)) f.target.Barrier(e.b, e.loc);
   Values results(ptrs.size());
   for (size_t first = 0; first < ptrs.size(); first += width) {
     if (first & copies) {
@@ -120,7 +118,7 @@ LogicalResult EmitPolling(FunctionLowering& f, tt::AtomicPollOp op, mlir::Block*
 // one waits for all before, whatever the ordering: the word may be one that another thread is about to write.
 LogicalResult LowerPoll(FunctionLowering& f, tt::AtomicPollOp op) {
   Emitter& e = f.e;
-  f.target.Barrier(e.b, e.loc);
+  if (BeginsWithBarrier(op)) f.target.Barrier(e.b, e.loc);
   Value acts = FirstCopyOf(f, op.getPtr()), no = e.Bool(false);
   mlir::Block* here = e.b.getInsertionBlock();
   mlir::Block* after = here->splitBlock(e.b.getInsertionPoint());
@@ -142,6 +140,16 @@ LogicalResult LowerPoll(FunctionLowering& f, tt::AtomicPollOp op) {
 }
 
 }  // namespace
+
+bool BeginsWithBarrier(mlir::Operation* op) {
+  auto publishes = [](auto atomic) {
+    bool releases = atomic.getSem() == tt::MemSemantic::kRelease || atomic.getSem() == tt::MemSemantic::kAcqRel;
+    return releases && !llvm::isa<RankedTensorType>(atomic.getPtr().getType());
+  };
+  if (auto rmw = llvm::dyn_cast<tt::AtomicRMWOp>(op)) return publishes(rmw);
+  if (auto cas = llvm::dyn_cast<tt::AtomicCASOp>(op)) return publishes(cas);
+  return llvm::isa<tt::AtomicPollOp>(op);
+}
 
 Values ShareResults(FunctionLowering& f, mlir::Operation* op, Value acts, const Values& results) {
   Emitter& e = f.e;

@@ -2,6 +2,7 @@
 // The program's place in the grid, barriers, assertions and printing.
 #include "compiler/lowering/float_format.h"
 #include "compiler/lowering/function_lowering.h"
+#include "compiler/lowering/memory_groups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace tritond::compiler {
@@ -22,7 +23,16 @@ LogicalResult LowerNumPrograms(FunctionLowering& f, tt::GetNumProgramsOp op) {
   return mlir::success();
 }
 
+// The next operation that may access memory or wait; null at the end of the block.
+mlir::Operation* NextEffect(mlir::Operation* op) {
+  while ((op = op->getNextNode()) && mlir::isMemoryEffectFree(op) && !op->hasTrait<mlir::OpTrait::IsTerminator>()) {
+  }
+  return op;
+}
+
 LogicalResult LowerBarrier(FunctionLowering& f, ttg::BarrierOp op) {
+  mlir::Operation* next = NextEffect(op);
+  if (next && BeginsWithBarrier(next)) return mlir::success();
   op.getAddrSpace() == "local" ? f.target.SharedBarrier(f.e.b, f.e.loc) : f.target.Barrier(f.e.b, f.e.loc);
   return mlir::success();
 }

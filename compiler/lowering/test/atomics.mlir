@@ -43,3 +43,27 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return
   }
 }
+
+// -----
+
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // The atomic that publishes begins with a barrier: the one before it would be a second. A relaxed one has none.
+  // CHECK-LABEL: llvm.func {{.*}}@one_barrier
+  // CHECK-COUNT-1: barrier.cta.sync
+  // CHECK-NOT: barrier.cta.sync
+  // CHECK: atom.{{.*}}acq_rel
+  // CHECK-COUNT-1: barrier.cta.sync
+  // CHECK-NOT: barrier.cta.sync
+  // CHECK: atom.{{.*}}relaxed
+  // CHECK-NOT: barrier.cta.sync
+  // CHECK: llvm.return
+  tt.func public @one_barrier(%p: !tt.ptr<i32>, %x: i32) {
+    %true = arith.constant true
+    ttg.barrier local
+    %q = tt.addptr %p, %x : !tt.ptr<i32>, i32
+    %0 = tt.atomic_rmw exch, acq_rel, gpu, %q, %x, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    ttg.barrier local
+    %1 = tt.atomic_rmw exch, relaxed, gpu, %q, %x, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    tt.return
+  }
+}
