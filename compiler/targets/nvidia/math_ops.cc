@@ -67,13 +67,26 @@ mlir::Value EmitExp(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x) {
   return EmitIntrinsic(b, loc, "llvm.nvvm.ex2.approx.f32", b.getF32Type(), {LLVM::FMulOp::create(b, loc, x, log2e)});
 }
 
-// "div.full": 2 ulp over the whole range, several instructions fewer than the exact division.
+// x / y to 2 ulp over the whole range, as the assembler expands div.full. Written out, divisions by one divisor share
+// all but two multiplications, and the last one fuses with an addition behind it.
+//
+//   s = |y| > 2^126 ? 2^-2 : |y| < 2^-126 ? 2^24 : 1          // so that 1 / (y s) is a normal number
+//   x / y = (x s) (1 / (y s))
 mlir::Value EmitFastDivision(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value y) {
-  PtxBuilder ptx(b, loc);
-  std::string text = "div.full.f32 " + ptx.AddOutput(b.getF32Type()) + ", ";
-  text += ptx.AddInput(x) + ", ";
-  text += ptx.AddInput(y) + ";";
-  return ptx.Emit(text, /*touches_memory=*/false)[0];
+  mlir::Type f32 = b.getF32Type();
+  auto constant = [&](float value) -> mlir::Value {
+    return LLVM::ConstantOp::create(b, loc, f32, b.getF32FloatAttr(value));
+  };
+  auto choose = [&](LLVM::FCmpPredicate predicate, mlir::Value bound, mlir::Value yes, mlir::Value no) -> mlir::Value {
+    mlir::Value magnitude = LLVM::FAbsOp::create(b, loc, y);
+    mlir::Value chosen = LLVM::FCmpOp::create(b, loc, predicate, magnitude, bound);
+    return LLVM::SelectOp::create(b, loc, chosen, yes, no);
+  };
+  mlir::Value scale = choose(LLVM::FCmpPredicate::olt, constant(0x1p-126f), constant(0x1p24f), constant(1));
+  scale = choose(LLVM::FCmpPredicate::ogt, constant(0x1p126f), constant(0x1p-2f), scale);
+  mlir::Value inverse =
+      EmitIntrinsic(b, loc, "llvm.nvvm.rcp.approx.ftz.f", f32, {LLVM::FMulOp::create(b, loc, y, scale)});
+  return LLVM::FMulOp::create(b, loc, LLVM::FMulOp::create(b, loc, x, scale), inverse);
 }
 
 }  // namespace

@@ -297,7 +297,6 @@ TEST_F(NvidiaOpsTest, FastMathIsOneInstruction) {
                 {"math.exp2", "ex2.approx.ftz.f32", 1},
                 {"math.sqrt", "sqrt.approx.ftz.f32", 1},
                 {"math.rsqrt", "rsqrt.approx.ftz.f32", 1},
-                {"arith.divf", "div.full.f32", 2},
                 {"tt.precise_divf", "div.rn.f32", 2},
                 {"tt.precise_sqrt", "sqrt.rn.f32", 1},
                 {"math.floor", "cvt.rmi.f32.f32", 1},
@@ -314,6 +313,20 @@ TEST_F(NvidiaOpsTest, FastMathIsOneInstruction) {
     EXPECT_THAT(ptx, HasSubstr(test.text)) << test.op;
     EXPECT_THAT(ptx, Not(HasSubstr("call"))) << test.op;
   }
+}
+
+TEST_F(NvidiaOpsTest, DivisionsByOneDivisorShareItsInverse) {
+  TestKernel k("ppfff");
+  for (int i : {0, 1}) {
+    auto value = ops_.Math(k.builder(), k.loc(), "arith.divf", {k.arg(2 + i), k.arg(4)});
+    ASSERT_TRUE(mlir::succeeded(value));
+    k.Keep(i, *value);
+  }
+  const std::string ptx = Compile(k);
+  const size_t first = ptx.find("rcp.approx.ftz.f32");
+  ASSERT_NE(first, std::string::npos) << ptx;
+  EXPECT_EQ(ptx.find("rcp.approx.ftz.f32", first + 1), std::string::npos) << ptx;
+  EXPECT_THAT(ptx, Not(HasSubstr("div.")));
 }
 
 TEST_F(NvidiaOpsTest, OtherMathComesFromLibdevice) {
