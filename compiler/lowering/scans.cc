@@ -20,6 +20,7 @@
 #include <map>
 
 #include "compiler/analysis/scratch.h"
+#include "compiler/lowering/axis_runs.h"
 #include "compiler/lowering/branches.h"
 #include "compiler/lowering/shared_access.h"
 
@@ -56,25 +57,6 @@ struct Chunk {
   Tuple total;
 };
 
-// Neighbouring bits of the axis index, from the least significant, that are bits of `in`.
-struct Run {
-  std::string in;
-  llvm::SmallVector<int> bits;
-
-  int Size() const { return 1 << bits.size(); }
-  int Mask() const {
-    int mask = 0;
-    for (int bit : bits) mask |= 1 << bit;
-    return mask;
-  }
-  // The index in `in` of the run's position `at`.
-  int IndexOf(int at) const {
-    int index = 0;
-    for (auto [i, bit] : llvm::enumerate(bits)) index |= (at >> i & 1) << bit;
-    return index;
-  }
-};
-
 class Scan {
  public:
   Scan(FunctionLowering& f, tt::ScanOp op)
@@ -88,12 +70,12 @@ class Scan {
     if (failed(FindRuns())) return mlir::failure();
     MakeChunks();
     for (size_t i = 0; i < runs_.size(); ++i) {
-      const Run& run = runs_[i];
+      const AxisRun& run = runs_[i];
       bool is_last = i + 1 == runs_.size();
       LogicalResult joined = mlir::success();
       if (run.in == "register") joined = i == 0 ? MakeSegments(run, is_last) : JoinRegisters(run, is_last);
       if (run.in == "lane") joined = JoinLanes(run);
-      if (run.in == "warp") joined = JoinWarps(run, is_last ? Run{"register", {}} : runs_[++i]);
+      if (run.in == "warp") joined = JoinWarps(run, is_last ? AxisRun{"register", {}} : runs_[++i]);
       if (failed(joined)) return mlir::failure();
     }
     return ScanSegments();
@@ -103,15 +85,7 @@ class Scan {
   LogicalResult FindRuns() {
     if (!IsScannable(layout_, op_.getAxis()))
       return op_.emitOpError("has an encoding that interleaves the axis; ttg-untangle-axis converts it");
-    std::string axis = ttg::DimNames(type_.getRank())[op_.getAxis()];
-    std::map<int32_t, std::pair<std::string, int>> bits;
-    for (const char* in : {"register", "lane", "warp"})
-      for (int bit = 0; bit < layout_.InBits(in); ++bit)
-        if (int32_t basis = layout_.Basis(in, bit, axis)) bits[basis] = {in, bit};
-    for (const auto& [basis, place] : bits) {
-      if (runs_.empty() || runs_.back().in != place.first) runs_.push_back({place.first, {}});
-      runs_.back().bits.push_back(place.second);
-    }
+    runs_ = RunsAlong(layout_, ttg::DimNames(type_.getRank())[op_.getAxis()]);
     return mlir::success();
   }
 
@@ -155,14 +129,14 @@ class Scan {
   }
 
   // The positions of a run in the order of the scan.
-  llvm::SmallVector<int> PositionsOf(const Run& run) {
+  llvm::SmallVector<int> PositionsOf(const AxisRun& run) {
     auto positions = llvm::to_vector(llvm::seq<int>(0, run.Size()));
     if (op_.getReverse()) std::reverse(positions.begin(), positions.end());
     return positions;
   }
 
   // The first registers of the chunks that `run`, of registers, joins, in the order of the scan; by the lowest of them.
-  std::map<int, llvm::SmallVector<int>> GroupsOf(const Run& run) {
+  std::map<int, llvm::SmallVector<int>> GroupsOf(const AxisRun& run) {
     std::map<int, llvm::SmallVector<int>> groups;
     for (auto& [first, chunk] : chunks_)
       if ((first & run.Mask()) == 0)
@@ -170,7 +144,7 @@ class Scan {
     return groups;
   }
 
-  LogicalResult MakeSegments(const Run& run, bool is_last) {
+  LogicalResult MakeSegments(const AxisRun& run, bool is_last) {
     std::map<int, Chunk> joined;
     for (auto& [first, registers] : GroupsOf(run)) {
       Chunk& chunk = joined[first];
@@ -187,7 +161,7 @@ class Scan {
     return mlir::success();
   }
 
-  LogicalResult JoinRegisters(const Run& run, bool is_last) {
+  LogicalResult JoinRegisters(const AxisRun& run, bool is_last) {
     std::map<int, Chunk> joined;
     for (auto& [first, parts] : GroupsOf(run)) {
       Chunk& result = joined[first];
@@ -223,7 +197,7 @@ class Scan {
   Tuple TotalOf(const Chunk& chunk) { return total_lane_ ? FromLane(chunk.total, total_lane_) : chunk.total; }
 
   // The lane `distance` positions of the run before each lane.
-  LaneBefore Before(const Run& run, int distance) {
+  LaneBefore Before(const AxisRun& run, int distance) {
     return e_.Hoisted([&, lane = f_.Lane()] {
       Value at = e_.PackBits(lane, run.bits), last = e_.Int(run.Size() - 1);
       Value before = op_.getReverse() ? e_.Add(at, e_.Int(distance)) : e_.Sub(at, e_.Int(distance));
@@ -234,7 +208,7 @@ class Scan {
     });
   }
 
-  LogicalResult JoinLanes(const Run& run) {
+  LogicalResult JoinLanes(const AxisRun& run) {
     LaneBefore neighbour = Before(run, 1);
     for (int distance = 1; distance < run.Size(); distance *= 2) {
       LaneBefore before = distance == 1 ? neighbour : Before(run, distance);
@@ -279,7 +253,7 @@ class Scan {
 
   // Scratch holds the totals of a line in axis order: for each position of `rounds`, a total a warp. A vector of them
   // is followed by that of the next line, so that neighbouring lanes read neighbouring vectors.
-  LogicalResult JoinWarps(const Run& warps, const Run& rounds) {
+  LogicalResult JoinWarps(const AxisRun& warps, const AxisRun& rounds) {
     Value warp = e_.Hoisted([&, index = f_.Warp()] { return e_.PackBits(index, warps.bits); });
     int count = warps.Size() * rounds.Size();
     int64_t lines = type_.getNumElements() / type_.getDimSize(op_.getAxis());
@@ -327,7 +301,8 @@ class Scan {
 
   // Prepends to the chunks `parts` of one line what comes in front of them in `warp`, of the line's totals; all in the
   // order of the scan.
-  LogicalResult PrependTotals(const Run& warps, Value warp, llvm::ArrayRef<int> parts, llvm::ArrayRef<Tuple> totals) {
+  LogicalResult PrependTotals(const AxisRun& warps, Value warp, llvm::ArrayRef<int> parts,
+                              llvm::ArrayRef<Tuple> totals) {
     Tuple all;  // the total so far
     size_t next = 0;
     for (int part : parts) {
@@ -403,7 +378,7 @@ class Scan {
   RankedTensorType type_;
   const LinearLayout layout_;
   int copies_ = 0;
-  llvm::SmallVector<Run> runs_;
+  llvm::SmallVector<AxisRun> runs_;
   llvm::SmallVector<Tuple> values_;  // by register
   std::map<int, Chunk> chunks_;      // by their first register
   Value total_lane_;                 // i32: the lane that has a chunk's total; null: each lane has it
