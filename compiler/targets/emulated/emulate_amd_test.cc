@@ -140,6 +140,20 @@ TEST(EmulateAmd, MaskedAccessesBranchAndAreChecked) {
       {"@tritond.masked(ptr null, i1 %m", "i64 16, i32 0)", "i64 16, i32 1)"});
 }
 
+TEST(EmulateAmd, MasksOfOneConditionInAnyFormAreTaken) {
+  Expect(
+      "  %s = insertelement <4 x i1> poison, i1 %m, i64 0\n"
+      "  %all = shufflevector <4 x i1> %s, <4 x i1> poison, <4 x i32> zeroinitializer\n"
+      "  %none = xor <4 x i1> %all, splat (i1 true)\n"
+      "  call void @llvm.masked.store.v4i32.p1(<4 x i32> zeroinitializer, ptr addrspace(1) align 16 %p, <4 x i1> "
+      "%none)",
+      {"extractelement <4 x i1> %none", "@tritond.masked(ptr null, i1 "});
+  Expect(
+      "  %one = select i1 %m, <1 x i1> splat (i1 true), <1 x i1> zeroinitializer\n"
+      "  call void @llvm.masked.store.v1i32.p1(<1 x i32> zeroinitializer, ptr addrspace(1) align 4 %p, <1 x i1> %one)",
+      {"extractelement <1 x i1> %one", "@tritond.masked(ptr null, i1 "});
+}
+
 TEST(EmulateAmd, ConversionsClamp) { Expect("  %i = fptosi float %f to i8", {"llvm.fptosi.sat.i32.f32"}); }
 
 TEST(EmulateAmd, KnownAssembly) {

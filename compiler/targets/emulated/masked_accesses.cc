@@ -18,13 +18,22 @@ namespace {
 
 constexpr unsigned kSharedSpace = 3;
 
-// The one condition of a mask; null when its elements may differ.
-llvm::Value* ConditionOf(llvm::Value* mask) {
+// A mask that comes from several blocks has equal elements if all of these have.
+bool HasEqualElements(llvm::Value* mask) {
+  if (llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements() == 1 || llvm::isSplatValue(mask))
+    return true;
+  auto* phi = llvm::dyn_cast<llvm::PHINode>(mask);
+  return phi && llvm::all_of(phi->incoming_values(), [](llvm::Value* from) { return llvm::isSplatValue(from); });
+}
+
+// The one condition of a mask, for an access at `b`; null when its elements may differ.
+llvm::Value* ConditionOf(llvm::Value* mask, llvm::IRBuilder<>& b) {
   if (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(mask); cast && cast->getSrcTy()->isIntegerTy(1))
     return cast->getOperand(0);
   auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(mask);
   if (insert && llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements() == 1) return insert->getOperand(1);
-  return llvm::getSplatValue(mask);
+  if (llvm::Value* splat = llvm::getSplatValue(mask)) return splat;
+  return HasEqualElements(mask) ? b.CreateExtractElement(mask, uint64_t{0}) : nullptr;
 }
 
 // The function that reads (`other` is the result where the condition is false) or writes `value_type`.
@@ -72,12 +81,12 @@ absl::Status ExpandMaskedAccesses(llvm::Module& module) {
   for (llvm::IntrinsicInst* call : calls) {
     const bool is_load = call->getIntrinsicID() == llvm::Intrinsic::masked_load;
     llvm::Value* pointer = call->getArgOperand(is_load ? 0 : 1);
-    llvm::Value* condition = ConditionOf(call->getArgOperand(is_load ? 1 : 2));
+    llvm::IRBuilder<> b(call);
+    llvm::Value* condition = ConditionOf(call->getArgOperand(is_load ? 1 : 2), b);
     if (!condition) return absl::InvalidArgumentError("the emulator has no accesses with a mask of several conditions");
     llvm::Value* value = call->getArgOperand(is_load ? 2 : 0);
     llvm::Function*& function = functions[{pointer->getType(), value->getType(), is_load}];
     if (!function) function = Define(module, pointer->getType(), value->getType(), is_load);
-    llvm::IRBuilder<> b(call);
     llvm::CallInst* replaced =
         b.CreateCall(function, {llvm::ConstantPointerNull::get(b.getPtrTy()), condition, pointer, value});
     replaced->setDebugLoc(call->getDebugLoc());
