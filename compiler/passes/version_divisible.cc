@@ -99,7 +99,8 @@ bool MayHaveVersions(tt::FuncOp func) {
   return !func.walk([](Operation* op) {
                 bool refuses = llvm::isa<tt::DotOp, tt::DotScaledOp, tt::CallOp>(op);
                 return refuses ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
-              }).wasInterrupted();
+              })
+              .wasInterrupted();
 }
 
 // Puts the body of `func` into both branches of a test whether all `arguments` are multiples of `divisor`.

@@ -79,11 +79,12 @@ $BODY
 )";
 
 constexpr char kSum[] = R"(
-    %r = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+    %y = tt.reshape %x : tensor<64x64x$T> -> tensor<8x512x$T>
+    %r = "tt.reduce"(%y) <{axis = 1 : i32}> ({
     ^bb0(%u: $T, %v: $T):
       %w = arith.$ADD %u, %v : $T
       tt.reduce.return %w : $T
-    }) : (tensor<64x64x$T>) -> tensor<64x$T>)";
+    }) : (tensor<8x512x$T>) -> tensor<8x$T>)";
 
 constexpr char kColumnSum[] = R"(
     %r = "tt.reduce"(%x) <{axis = 0 : i32}> ({
@@ -187,7 +188,7 @@ std::vector<FaultKernel> TritonFaultKernels(const std::string& target) {
   count.arrays = {Moderate("i32", 1024, 1), Array::OfInts("i32", std::vector<int64_t>(64, 5))};
   return {Products("mma", kProduct, target, 256),
           Products("chain", kChain, target, 64),
-          Tile("sum", target, kSum, "i32", 64),
+          Tile("sum", target, kSum, "i32", 8),
           Tile("column_sum", target, kColumnSum, "f32", 64),
           Tile("scan", target, kScan, "i32", 4096),
           Tile("transpose", target, kTranspose, "f32", 4096),
