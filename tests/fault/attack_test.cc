@@ -22,16 +22,20 @@
 #include "tests/fault/daemon_process.h"
 #include "tests/support/program.h"
 #include "tests/support/sanitizer.h"
+#include "timing/turns/turns.h"
 
 namespace tritond::tests {
 namespace {
 
 constexpr uint64_t kHits = 20;
 constexpr uint64_t kMostResident = uint64_t{1} << 30;
-constexpr absl::Duration kQuiet = absl::Seconds(3);
+constexpr absl::Duration kQuiet = absl::Seconds(3), kQuietOfLong = absl::Seconds(20);
 // In the short form: attackers, daemon and honest callers share few CPUs with other tests.
 constexpr absl::Duration kNoise = absl::Milliseconds(500);
-constexpr absl::Duration kLong = absl::Minutes(10);
+constexpr absl::Duration kLong = absl::Seconds(60);
+// Between an honest answer and the next request. A caller that never pauses asks most often while answers are fast, so
+// its percentiles would hide the slow times.
+constexpr absl::Duration kPause = absl::Microseconds(300);
 
 struct Honest {
   std::vector<absl::Duration> hits;
@@ -84,12 +88,15 @@ class AttackTest : public testing::Test {
       const absl::Time asked = absl::Now();
       const grpc::Status status = Compile(stubs, request, &response);
       honest->hits.push_back(absl::Now() - asked);
-      absl::MutexLock lock(&mu_);
-      if (!status.ok()) {
-        ++honest->failed[absl::StrCat("hit: ", status.error_message())];
-      } else if (const std::string wrong = WrongWith(request, response); !wrong.empty()) {
-        ++honest->wrong[wrong];
+      {
+        absl::MutexLock lock(&mu_);
+        if (!status.ok()) {
+          ++honest->failed[absl::StrCat("hit: ", status.error_message())];
+        } else if (const std::string wrong = WrongWith(request, response); !wrong.empty()) {
+          ++honest->wrong[wrong];
+        }
       }
+      absl::SleepFor(kPause);
     }
     misses.join();
   }
@@ -122,8 +129,9 @@ class AttackTest : public testing::Test {
   void Run(const std::string& kind, absl::Duration time) {
     StartDaemon();
     if (HasFatalFailure()) return;
+    timing::AskForShortTurns();  // Honest callers would be on machines of their own.
     Honest quiet, honest;
-    LoadUntil(absl::Now() + kQuiet, &quiet);
+    LoadUntil(absl::Now() + (time < kLong ? kQuiet : kQuietOfLong), &quiet);
     const std::optional<size_t> descriptors = Descriptors();
     Program attackers({TRITOND_ATTACKERS, kind, daemon_.address(), absl::StrCat(daemon_.http_port), daemon_.folder(),
                        kSecret, Report()},
