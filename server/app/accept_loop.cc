@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "timing/turns/turns.h"
+
 namespace tritond::server {
 namespace {
 
@@ -28,6 +30,7 @@ AcceptLoop::~AcceptLoop() {
 }
 
 void AcceptLoop::Run() {
+  timing::GiveWay();
   std::vector<pollfd> events{{wake_.get(), POLLIN, 0}};
   for (const Descriptor& socket : listening_) events.push_back({socket.get(), POLLIN, 0});
   while (true) {

@@ -20,7 +20,7 @@ constexpr absl::Duration kRestartDelay = absl::Seconds(2);
 TextPool::TextPool(const Config& config) : config_(config) {
   for (int i = 0; i < std::max(config.threads, 1); ++i) {
     threads_.emplace_back([this] {
-      timing::AskForUsualTurns();
+      timing::GiveWay();
       Loop(&TextPool::small_);
     });
     threads_.emplace_back([this] {

@@ -20,7 +20,7 @@
 namespace tritond::server {
 
 // Threads that read texts. Callers take turns by bytes (TurnQueue). Small texts have threads of their own, so none
-// waits longer than another small one takes; those that read large texts give way to everything else on the machine.
+// waits longer than another small one takes. All of them give way to everything else on the machine.
 // Thread-safe.
 class TextPool final {
  public:
