@@ -24,6 +24,8 @@ struct ConnectionTable::Connection {
   std::optional<Kind> kind;  // nothing: a worker's
   std::list<Connection*>::iterator place;
   absl::Time used;
+  double resets = 0;  // those that time has not made up for, at `last_reset`
+  absl::Time last_reset = absl::InfinitePast();
 };
 
 ConnectionTable::ConnectionTable(size_t most, absl::Duration grace)
@@ -112,6 +114,20 @@ std::optional<ConnectionTable::Victim> ConnectionTable::Admit(absl::string_view 
   const Id goes = now - oldest.used >= grace_ ? oldest.id : connection->id;
   Remove(goes);
   return Victim{goes, Reason::kShare};
+}
+
+std::optional<ConnectionTable::Victim> ConnectionTable::NoteReset(absl::string_view name, absl::Time now) {
+  auto found = by_name_.find(name);
+  if (found == by_name_.end()) return std::nullopt;
+  Connection* connection = found->second;
+  if (!connection->kind.has_value()) return std::nullopt;  // a worker's
+  const double made_up_for = absl::ToDoubleSeconds(now - connection->last_reset) * kResetsPerSecond;
+  connection->resets = std::max(connection->resets - made_up_for, 0.0) + 1;
+  connection->last_reset = now;
+  if (connection->resets <= kMostResets) return std::nullopt;
+  const Victim victim{connection->id, Reason::kResets};
+  Remove(victim.id);
+  return victim;
 }
 
 void ConnectionTable::Remove(Id id) {

@@ -21,7 +21,8 @@ namespace tritond::server {
 // and always find a place: the silent connection that has waited longest goes, of the peer that has most of them.
 // Admitted connections share the rest by peer: the peer that has most of them loses the one that it has not used for
 // longest. A worker's connection is never displaced.
-// Pure bookkeeping: it closes nothing and reads no clock. Not thread-safe.
+// A connection may reset calls: a burst of kMostResets, and kResetsPerSecond in the long run. One that resets more
+// goes. Pure bookkeeping: it closes nothing and reads no clock. Not thread-safe.
 class ConnectionTable final {
  public:
   using Id = uint64_t;
@@ -29,11 +30,16 @@ class ConnectionTable final {
   enum class Reason {
     kSilent,  // It has made no call, and another one needs its place.
     kShare,   // Its peer has more connections than any other peer, and there is no room.
+    kResets,  // It has reset too many calls.
   };
   struct Victim {
     Id id = 0;
     Reason reason = Reason::kSilent;
   };
+
+  // Calls that are made only to be reset cost the daemon much and their caller little.
+  static constexpr double kMostResets = 100;
+  static constexpr double kResetsPerSecond = 100;
 
   // Room for `most` connections, at least 2. An admitted connection that was used less than `grace` ago does not make
   // room for another one of its own peer: the other one goes.
@@ -45,6 +51,8 @@ class ConnectionTable final {
   // A call over the connection `name` has been admitted; `worker`: it is a worker's stream. Unknown names are ignored.
   // Returns who has to go, which may be this connection.
   std::optional<Victim> Admit(absl::string_view name, bool worker, absl::Time now);
+  // A call over the connection `name` was reset as soon as it was made. Says whether the connection has to go.
+  std::optional<Victim> NoteReset(absl::string_view name, absl::Time now);
   // The connection is closed, or is being closed. Unknown ones are ignored.
   void Remove(Id id);
 

@@ -129,6 +129,33 @@ TEST_F(ConnectionTableTest, WorkersLeaveRoomForThoseWhoCome) {
   EXPECT_FALSE(victim_.has_value());
 }
 
+TEST_F(ConnectionTableTest, WhoResetsTooManyCallsGoesAlone) {
+  const Id resets = AddAdmitted("a");
+  const std::string name = last_;
+  const Id other = AddAdmitted("a");
+  for (int i = 0; i < ConnectionTable::kMostResets; ++i) ASSERT_FALSE(table_.NoteReset(name, now_).has_value()) << i;
+  const std::optional<ConnectionTable::Victim> victim = table_.NoteReset(name, now_);
+  ASSERT_TRUE(victim.has_value());
+  EXPECT_EQ(victim->id, resets);
+  EXPECT_NE(victim->id, other);
+  EXPECT_EQ(victim->reason, Reason::kResets);
+  EXPECT_EQ(table_.size(), 1);
+  EXPECT_FALSE(table_.NoteReset(name, now_).has_value()) << "it has gone";
+}
+
+TEST_F(ConnectionTableTest, ResetsThatComeSlowlyEnoughAreFree) {
+  AddAdmitted("a");
+  for (int i = 0; i < 10 * ConnectionTable::kMostResets; ++i) {
+    now_ += absl::Seconds(1 / ConnectionTable::kResetsPerSecond);
+    ASSERT_FALSE(table_.NoteReset(last_, now_).has_value()) << i;
+  }
+}
+
+TEST_F(ConnectionTableTest, AWorkersResetsAreNotCounted) {
+  AddAdmitted("fleet", /*worker=*/true);
+  for (int i = 0; i < 2 * ConnectionTable::kMostResets; ++i) ASSERT_FALSE(table_.NoteReset(last_, now_).has_value());
+}
+
 TEST_F(ConnectionTableTest, WhatIsRemovedMakesRoomAndItsNameMayComeAgain) {
   const Id first = table_.Add("name", "a", now_, &victim_);
   const Id second = table_.Add("name", "a", now_, &victim_);

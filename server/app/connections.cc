@@ -41,8 +41,9 @@ prometheus::Family<prometheus::Counter>& ClosedFamily(prometheus::Registry& regi
   return prometheus::BuildCounter()
       .Name("tritond_connections_closed_total")
       .Help(
-          "Connections closed for want of room, by why: silent, because they had made no call; share, because their "
-          "peer had most; refused, because too many were being closed.")
+          "Connections closed by the daemon, by why. For want of room: silent, because they had made no call; share, "
+          "because their peer had most; refused, because too many were being closed. And resets, because they reset "
+          "too many calls.")
       .Register(registry);
 }
 
@@ -67,6 +68,7 @@ Connections::Connections(size_t most, std::function<absl::Time()> clock, prometh
           GaugeFamily(registry, "tritond_open_descriptors", "Files and sockets that the daemon has open.").Add({})),
       closed_silent_(ClosedFamily(registry).Add({{"reason", "silent"}})),
       closed_share_(ClosedFamily(registry).Add({{"reason", "share"}})),
+      closed_resets_(ClosedFamily(registry).Add({{"reason", "resets"}})),
       refused_(ClosedFamily(registry).Add({{"reason", "refused"}})),
       exhaustions_(prometheus::BuildCounter()
                        .Name("tritond_descriptors_exhausted_total")
@@ -129,15 +131,43 @@ void Connections::Admit(absl::string_view name, bool worker) {
   CountLocked();
 }
 
+void Connections::NoteReset(absl::string_view name) {
+  absl::MutexLock lock(&mu_);
+  const absl::Time now = clock_();
+  const std::optional<ConnectionTable::Victim> victim = table_.NoteReset(name, now);
+  if (!victim.has_value()) return;
+  CloseVictim(*victim);
+  CountLocked();
+  if (now - told_of_resets_ < kTroubleLasts) return;
+  told_of_resets_ = now;
+  log_({LogEvent::Level::kWarning,
+        "message",
+        absl::StrCat("connection ", name,
+                     " is closed: it resets calls as soon as it has made them; block its address if it goes on"),
+        {}});
+}
+
+prometheus::Counter& Connections::ClosedCounter(ConnectionTable::Reason reason) {
+  switch (reason) {
+    case ConnectionTable::Reason::kSilent:
+      return closed_silent_;
+    case ConnectionTable::Reason::kShare:
+      return closed_share_;
+    case ConnectionTable::Reason::kResets:
+      break;
+  }
+  return closed_resets_;
+}
+
 void Connections::CloseVictim(const ConnectionTable::Victim& victim) {
-  (victim.reason == ConnectionTable::Reason::kSilent ? closed_silent_ : closed_share_).Increment();
+  ClosedCounter(victim.reason).Increment();
   auto found = sockets_.find(victim.id);
   if (found == sockets_.end()) return;
   const Socket socket = found->second;
   ForgetLocked(victim.id);
   if (ShutDown(socket.fd, socket.inode)) {
     leaving_.push_back(socket);
-    TurnedAwayLocked();
+    if (victim.reason != ConnectionTable::Reason::kResets) TurnedAwayLocked();
   }
 }
 

@@ -37,6 +37,8 @@ class Connections final {
                const std::function<void(int fd)>& hand_over);
   // A call over the connection `name` has been admitted.
   void Admit(absl::string_view name, bool worker);
+  // A call over the connection `name` was reset as soon as it was made.
+  void NoteReset(absl::string_view name);
   // There was no descriptor for a new connection.
   void NoteExhausted();
   // Forgets connections that have ended. To be called about once a second.
@@ -59,6 +61,7 @@ class Connections final {
 
   void CloseVictim(const ConnectionTable::Victim& victim) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ForgetLocked(Id id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  prometheus::Counter& ClosedCounter(ConnectionTable::Reason reason);
   void TurnedAwayLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void CountLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // False when too many are still being closed.
@@ -71,6 +74,7 @@ class Connections final {
   prometheus::Gauge& descriptors_;
   prometheus::Counter& closed_silent_;
   prometheus::Counter& closed_share_;
+  prometheus::Counter& closed_resets_;
   prometheus::Counter& refused_;
   prometheus::Counter& exhaustions_;
 
@@ -81,6 +85,7 @@ class Connections final {
   std::vector<Socket> leaving_ ABSL_GUARDED_BY(mu_);  // shut down, and perhaps not closed yet
   absl::Time turned_away_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
   absl::Time told_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  absl::Time told_of_resets_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
   absl::Time exhausted_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
 };
 

@@ -56,6 +56,19 @@ TEST_F(ConnectionsTest, ASilentOneMakesRoomAndThePageSaysSo) {
   EXPECT_EQ(connections_.Trouble(), "");
 }
 
+TEST_F(ConnectionsTest, OneThatResetsTooManyCallsIsClosedAndTheLogSaysSoOnce) {
+  const Descriptor first = Add("first"), second = Add("second"), honest = Add("honest");
+  for (const char* name : {"first", "second"})
+    for (int i = 0; i <= ConnectionTable::kMostResets; ++i) connections_.NoteReset(name);
+  EXPECT_TRUE(IsShutDown(first));
+  EXPECT_TRUE(IsShutDown(second));
+  EXPECT_FALSE(IsShutDown(honest));
+  EXPECT_EQ(connections_.size(), 1);
+  ASSERT_EQ(log_.size(), 1);
+  EXPECT_THAT(log_[0], HasSubstr("first is closed: it resets calls"));
+  EXPECT_EQ(connections_.Trouble(), "") << "there is room";
+}
+
 TEST_F(ConnectionsTest, ThoseThatGrpcHasClosedAreForgotten) {
   std::vector<Descriptor> others;
   for (int i = 0; i < 3; ++i) others.push_back(Add(absl::StrCat(i)));

@@ -185,9 +185,10 @@ absl::Status Server::OpenData() {
   auto access = AccessWatch::Open({config_.access_file, !config_.tls_client_ca.empty(), token_file}, sink_);
   if (!access.ok()) return access.status();
   access_ = *std::move(access);
-  gate_ = std::make_unique<Gate>(access_->policy(), unix_peers_, [this](absl::string_view connection, Need need) {
-    connections_->Admit(connection, need == Need::kWorker);
-  });
+  gate_ = std::make_unique<Gate>(
+      access_->policy(), unix_peers_,
+      [this](absl::string_view connection, Need need) { connections_->Admit(connection, need == Need::kWorker); },
+      [this](absl::string_view connection) { connections_->NoteReset(connection); });
   return absl::OkStatus();
 }
 

@@ -37,8 +37,16 @@ absl::StatusOr<Wanted> Read(Engine& engine, const Caller& caller, grpc::ByteBuff
 
 class CompileReactor final : public grpc::ServerUnaryReactor {
  public:
-  CompileReactor(Engine& engine, Caller caller, absl::Time deadline, grpc::ByteBuffer* response)
-      : engine_(engine), caller_(std::move(caller)), deadline_(deadline), response_(response), turn_(engine.texts()) {}
+  CompileReactor(Engine& engine, const Gate& gate, Caller caller, const grpc::CallbackServerContext& context,
+                 grpc::ByteBuffer* response)
+      : engine_(engine),
+        gate_(gate),
+        caller_(std::move(caller)),
+        connection_(context.peer()),
+        begun_(engine.Now()),
+        deadline_(DeadlineOf(context, begun_)),
+        response_(response),
+        turn_(engine.texts()) {}
 
   // Once, instead of Begin.
   void ReadLater(const std::string& whose, const grpc::ByteBuffer& bytes) {
@@ -72,6 +80,7 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
   }
 
   void OnCancel() override {
+    gate_.OnCancel(connection_, engine_.Now() - begun_);
     if (turn_.Leave()) return Drop();
     std::shared_ptr<CompileCall> call;
     {
@@ -124,7 +133,10 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
   }
 
   Engine& engine_;
+  const Gate& gate_;
   const Caller caller_;
+  const std::string connection_;
+  const absl::Time begun_;
   const absl::Time deadline_;
   grpc::ByteBuffer* const response_;
   v1::Delivery delivery_ = v1::DELIVERY_UNSPECIFIED;  // set before anybody may answer
@@ -137,11 +149,12 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* Compile(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
-                                  const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+grpc::ServerUnaryReactor* Compile(Engine& engine, const Gate& gate, const Caller& caller,
+                                  grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                  grpc::ByteBuffer* response) {
   grpc::ByteBuffer bytes = TakeRequest(request);
   const auto wait = [&] {  // Deletes itself.
-    return new CompileReactor(engine, caller, DeadlineOf(*context, engine.Now()), response);
+    return new CompileReactor(engine, gate, caller, *context, response);
   };
   if (bytes.Length() > TextPool::kInlineBytes) {
     CompileReactor* reactor = wait();

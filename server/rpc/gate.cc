@@ -11,6 +11,9 @@
 namespace tritond::server {
 namespace {
 
+// Nobody has waited for a call that lives no longer.
+constexpr absl::Duration kReset = absl::Milliseconds(100);
+
 std::vector<std::string> PropertyOf(const grpc::AuthContext& auth, const char* name) {
   std::vector<std::string> values;
   for (const grpc::string_ref& value : auth.FindPropertyValues(name)) values.emplace_back(value.data(), value.size());
@@ -56,6 +59,10 @@ absl::StatusOr<Caller> Gate::Check(const grpc::CallbackServerContext& context, N
     if (!small.ok()) return small;
   }
   const std::string connection = context.peer();
+  if (context.IsCancelled()) {
+    on_reset_(connection);
+    return WithReason(absl::CancelledError("the caller has gone"), "CANCELLED");
+  }
   absl::StatusOr<Caller> caller =
       everyone.has_value() ? *everyone : policy_.Identify(CredentialsOf(context, connection, peers_));
   if (!caller.ok()) return WithReason(caller.status(), "UNAUTHENTICATED");
@@ -63,6 +70,12 @@ absl::StatusOr<Caller> Gate::Check(const grpc::CallbackServerContext& context, N
   if (!allowed.ok()) return WithReason(allowed, "PERMISSION_DENIED");
   on_admitted_(connection, need);
   return caller;
+}
+
+void Gate::NoteReset(const grpc::CallbackServerContext& context) const { on_reset_(context.peer()); }
+
+void Gate::OnCancel(absl::string_view connection, absl::Duration after) const {
+  if (after < kReset) on_reset_(connection);
 }
 
 std::string TurnOf(const Caller& caller, const grpc::CallbackServerContext& context) {

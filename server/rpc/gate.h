@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "proto/v1/compile.pb.h"
 #include "server/admission/access.h"
 #include "server/jobs/job_book.h"
@@ -26,15 +27,22 @@ class Gate final {
 
   // Hears of each call that is let in, by the name of its connection, before it begins.
   using OnAdmitted = std::function<void(absl::string_view connection, Need need)>;
-  Gate(const AccessPolicy& policy, const UnixPeers& peers, OnAdmitted on_admitted)
-      : policy_(policy), peers_(peers), on_admitted_(std::move(on_admitted)) {}
-  // ResourceExhausted, Unauthenticated, PermissionDenied.
+  // Hears of each call that its caller reset as soon as it was made, by the name of its connection.
+  using OnReset = std::function<void(absl::string_view connection)>;
+  Gate(const AccessPolicy& policy, const UnixPeers& peers, OnAdmitted on_admitted, OnReset on_reset)
+      : policy_(policy), peers_(peers), on_admitted_(std::move(on_admitted)), on_reset_(std::move(on_reset)) {}
+  // Cancelled when the caller has gone already; ResourceExhausted, Unauthenticated, PermissionDenied.
   absl::StatusOr<Caller> Check(const grpc::CallbackServerContext& context, Need need) const;
+  // The call was reset before its message had come.
+  void NoteReset(const grpc::CallbackServerContext& context) const;
+  // A call over `connection` that was let in has been cancelled, `after` it began.
+  void OnCancel(absl::string_view connection, absl::Duration after) const;
 
  private:
   const AccessPolicy& policy_;
   const UnixPeers& peers_;
   const OnAdmitted on_admitted_;
+  const OnReset on_reset_;
 };
 
 // Whose turn it is where callers take turns: the tenant's of the credentials, else the machine's or local connection's

@@ -13,6 +13,7 @@
 #include "server/admission/access.h"
 #include "server/jobs/job_book.h"
 #include "server/rpc/engine.h"
+#include "server/rpc/gate.h"
 #include "server/rpc/stream_slots.h"
 #include "server/rpc/task_thread.h"
 #include "server/rpc/tuning_desk.h"
@@ -23,8 +24,9 @@ namespace tritond::server {
 // CompileService. Compile and Lookup take and give serialized messages, so that a hit is sent without being copied.
 grpc::ServerUnaryReactor* Describe(Engine& engine, grpc::CallbackServerContext* context,
                                    v1::DescribeResponse* response);
-grpc::ServerUnaryReactor* Compile(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
-                                  const grpc::ByteBuffer* request, grpc::ByteBuffer* response);
+grpc::ServerUnaryReactor* Compile(Engine& engine, const Gate& gate, const Caller& caller,
+                                  grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                  grpc::ByteBuffer* response);
 grpc::ServerUnaryReactor* Lookup(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
                                  const grpc::ByteBuffer* request, grpc::ByteBuffer* response);
 grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileBatch(Engine& engine, const Caller& caller,

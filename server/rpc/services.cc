@@ -117,6 +117,8 @@ grpc::ServerUnaryReactor* CompileServiceImpl::Compile(grpc::CallbackServerContex
                                                       const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
   absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kPrebuild);
   if (!caller.ok()) return FinishNow(context, caller.status());
+  // gRPC tells of a call that was reset before its message had come as of one without a message.
+  if (request->Length() == 0) gate_.NoteReset(*context);
   // What is this small cannot become much.
   if (request->Length() > kSmall.bytes) {
     const absl::Status fits = CheckWire(*request, *v1::CompileRequest::descriptor(), kKernel);
@@ -125,7 +127,7 @@ grpc::ServerUnaryReactor* CompileServiceImpl::Compile(grpc::CallbackServerContex
       return FinishNow(context, fits);
     }
   }
-  return server::Compile(engine_, *caller, context, request, response);
+  return server::Compile(engine_, gate_, *caller, context, request, response);
 }
 
 grpc::ServerUnaryReactor* CompileServiceImpl::Lookup(grpc::CallbackServerContext* context,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// More connections than there are file descriptors: callers are served, and the daemon says what is wrong.
+// More connections than there are file descriptors, and connections that reset their calls: callers are served, and the
+// daemon says what is wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
@@ -23,6 +24,7 @@ using testing::HasSubstr;
 
 constexpr int kDescriptors = 1024;
 constexpr int kFlood = 1500;
+constexpr uint8_t kReset = 3;  // RST_STREAM
 
 int DescriptorsOf(pid_t pid) {
   std::error_code error;
@@ -103,6 +105,30 @@ TEST_F(ConnectionsTest, OneAddressThatMakesCallsOnAllItsConnectionsLeavesRoomFor
   }
   EXPECT_LT(DescriptorsOf(daemon.pid()), kDescriptors);
   EXPECT_EQ(daemon.WorkerPids().size(), 2);
+}
+
+TEST_F(ConnectionsTest, OneThatResetsItsCallsIsClosedAndOthersStay) {
+  Stubs honest(daemon.address());
+  v1::CompileResponse response;
+  ASSERT_TRUE(Compile(honest, NumberedRequest(1), &response).ok());
+  RawConnection attacker;
+  ASSERT_TRUE(attacker.Dial(daemon.port()));
+  attacker.Send(http2::Preface());
+  const std::string cancel("\0\0\0\x8", 4);
+  const std::string message = http2::Message(NumberedRequest(2, 0, /*sleep_ms=*/60000).SerializeAsString());
+  int calls = 0;
+  for (; calls < 20000 && !attacker.Closed(); ++calls) {
+    const uint32_t stream = 2 * calls + 1;
+    attacker.Send(http2::Call(stream, "/tritond.v1.CompileService/Compile", message) +
+                  http2::Frame(kReset, 0, stream, cancel));
+  }
+  EXPECT_LT(calls, 20000) << "it is still open";
+  auto metrics = Get("/metrics");
+  ASSERT_TRUE(metrics != nullptr);
+  EXPECT_THAT(metrics->body, HasSubstr("tritond_connections_closed_total{reason=\"resets\"} 1"));
+  ASSERT_TRUE(Compile(honest, NumberedRequest(1), &response).ok());
+  EXPECT_EQ(response.cache(), v1::CACHE_STATUS_HIT);
+  EXPECT_EQ(honest.channel->GetState(false), GRPC_CHANNEL_READY);
 }
 
 TEST_F(ConnectionsTest, ItAcceptsAgainWhenThereAreDescriptorsAgain) {
