@@ -3,7 +3,7 @@
 // compare-and-swap where the GPU has no instruction; which float additions it has depends on the memory that they may
 // meet, which optimize.cc says.
 #include "compiler/targets/amd/amd_ops.h"
-#include "compiler/targets/amd/guarded.h"
+#include "compiler/targets/guarded.h"
 #include "compiler/targets/llvm_emitters.h"
 
 namespace tritond::compiler {
@@ -81,7 +81,7 @@ mlir::FailureOr<mlir::Value> AmdOps::AtomicRmw(mlir::OpBuilder& b, mlir::Locatio
     return mlir::emitError(loc) << "no atomic " << tt::stringifyRmwOp(op) << " of " << type << " on " << arch_.name;
   mlir::Value operand = op == tt::RmwOp::kFadd ? value : ToInteger(b, loc, value);
   mlir::Value none = LLVM::PoisonOp::create(b, loc, operand.getType());
-  mlir::Value old = amd::EmitGuarded(b, loc, access.predicate, none, [&]() -> mlir::Value {
+  mlir::Value old = EmitGuarded(b, loc, access.predicate, none, [&]() -> mlir::Value {
     return LLVM::AtomicRMWOp::create(b, loc, *bin_op, access.ptr, operand, OrderingOf(access.semantic),
                                      ScopeOf(access.scope));
   });
@@ -100,7 +100,7 @@ mlir::FailureOr<llvm::SmallVector<mlir::Value>> AmdOps::AtomicAdds(mlir::OpBuild
   mlir::Value none = LLVM::PoisonOp::create(b, loc, type), added = none;
   for (auto [i, value] : llvm::enumerate(values))
     added = LLVM::InsertElementOp::create(b, loc, added, value, EmitI32(b, loc, i));
-  mlir::Value old = amd::EmitGuarded(b, loc, access.predicate, none, [&]() -> mlir::Value {
+  mlir::Value old = EmitGuarded(b, loc, access.predicate, none, [&]() -> mlir::Value {
     return LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::fadd, access.ptr, added, OrderingOf(access.semantic),
                                      ScopeOf(access.scope));
   });
@@ -117,7 +117,7 @@ mlir::FailureOr<mlir::Value> AmdOps::AtomicCas(mlir::OpBuilder& b, mlir::Locatio
     return mlir::emitError(loc) << "no atomic compare and swap of " << type << " on " << arch_.name;
   mlir::Value expected = ToInteger(b, loc, compare), desired = ToInteger(b, loc, value);
   mlir::Value none = LLVM::PoisonOp::create(b, loc, expected.getType());
-  mlir::Value old = amd::EmitGuarded(b, loc, access.predicate, none, [&]() -> mlir::Value {
+  mlir::Value old = EmitGuarded(b, loc, access.predicate, none, [&]() -> mlir::Value {
     mlir::Value pair = LLVM::AtomicCmpXchgOp::create(b, loc, access.ptr, expected, desired, OrderingOf(access.semantic),
                                                      FailureOrderingOf(access.semantic), ScopeOf(access.scope));
     return LLVM::ExtractValueOp::create(b, loc, pair, 0);

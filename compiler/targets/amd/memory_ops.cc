@@ -7,7 +7,7 @@
 // Cache hints: what streams through ("cs") or is to go first is non-temporal. The others have no counterpart that keeps
 // the meaning of an ordinary access.
 #include "compiler/targets/amd/amd_ops.h"
-#include "compiler/targets/amd/guarded.h"
+#include "compiler/targets/guarded.h"
 #include "compiler/targets/llvm_emitters.h"
 
 namespace tritond::compiler {
@@ -74,8 +74,7 @@ llvm::SmallVector<mlir::Value> AmdOps::Load(mlir::OpBuilder& b, mlir::Location l
   if (!access.predicate) return FromWords(b, loc, access, words, plain());
   mlir::Value other =
       others.empty() ? mlir::Value(LLVM::PoisonOp::create(b, loc, words.words)) : ToWords(b, loc, words, others);
-  if (access.is_volatile)
-    return FromWords(b, loc, access, words, amd::EmitGuarded(b, loc, access.predicate, other, plain));
+  if (access.is_volatile) return FromWords(b, loc, access, words, EmitGuarded(b, loc, access.predicate, other, plain));
   mlir::Value mask = Splat(b, loc, access.predicate, words.count);
   auto load =
       LLVM::MaskedLoadOp::create(b, loc, words.words, access.ptr, mask, other, words.bytes, IsNonTemporal(access));
@@ -92,7 +91,7 @@ void AmdOps::Store(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& a
   if (!access.predicate) {
     plain();
   } else if (access.is_volatile || IsNonTemporal(access)) {
-    amd::EmitGuarded(b, loc, access.predicate, nullptr, plain);
+    EmitGuarded(b, loc, access.predicate, nullptr, plain);
   } else {
     LLVM::MaskedStoreOp::create(b, loc, packed, access.ptr, Splat(b, loc, access.predicate, words.count), words.bytes);
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef COMPILER_TARGETS_AMD_GUARDED_H_
-#define COMPILER_TARGETS_AMD_GUARDED_H_
+#ifndef COMPILER_TARGETS_GUARDED_H_
+#define COMPILER_TARGETS_GUARDED_H_
 
 #include "mlir/IR/Builders.h"
 
-namespace tritond::compiler::amd {
+namespace tritond::compiler {
 
 // Lets `act` emit what happens where `predicate` (i1; null: always) is true, in a block of its own, and leaves the
 // builder in the block behind. The result: what `act` returned, or `otherwise` where it did not happen. Null when
@@ -17,6 +17,6 @@ namespace tritond::compiler::amd {
 mlir::Value EmitGuarded(mlir::OpBuilder& b, mlir::Location loc, mlir::Value predicate, mlir::Value otherwise,
                         llvm::function_ref<mlir::Value()> act);
 
-}  // namespace tritond::compiler::amd
+}  // namespace tritond::compiler
 
-#endif  // COMPILER_TARGETS_AMD_GUARDED_H_
+#endif  // COMPILER_TARGETS_GUARDED_H_

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/targets/amd/guarded.h"
+#include "compiler/targets/guarded.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
-namespace tritond::compiler::amd {
+namespace tritond::compiler {
 namespace LLVM = mlir::LLVM;
 
 mlir::Value EmitGuarded(mlir::OpBuilder& b, mlir::Location loc, mlir::Value predicate, mlir::Value otherwise,
@@ -24,4 +24,4 @@ mlir::Value EmitGuarded(mlir::OpBuilder& b, mlir::Location loc, mlir::Value pred
   return otherwise ? after->addArgument(otherwise.getType(), loc) : mlir::Value();
 }
 
-}  // namespace tritond::compiler::amd
+}  // namespace tritond::compiler
