@@ -90,7 +90,7 @@ endfunction()
 # LLVM and MLIR are linked statically, so that programs carry only what they use of them. The targets of MLIR and lld
 # ask for all of LLVM as one shared library and get these components instead: two copies of LLVM in a process break it.
 set(TRITOND_LLVM_PREFIX /usr/lib/llvm-22 CACHE PATH "Prefix of LLVM and MLIR 22")
-set(TRITOND_LLVM_TARGETS AMDGPU NVPTX X86)
+set(TRITOND_LLVM_TARGETS AMDGPU NVPTX SPIRV X86)
 set(TRITOND_LLVM_COMPONENTS asmparser bitreader bitwriter core frontendopenmp irreader linker passes support target
     debuginfodwarf dtlto lto option)  # the second line: lld's
 macro(tritond_find_mlir)

@@ -77,7 +77,7 @@ void AddCorpus(const fs::path& folder, std::vector<Case>* cases) {
   std::sort(kernels.begin(), kernels.end());
   int count = 0;
   for (fs::path path : kernels) {
-    for (const char* target : {"cuda:80", "cuda:90", "cuda:120", "hip:gfx942", "hip:gfx1100", "host"}) {
+    for (const char* target : {"cuda:80", "cuda:90", "cuda:120", "hip:gfx942", "hip:gfx1100", "xpu:pvc", "host"}) {
       Case added{absl::StrCat(path.stem().string(), " for ", target), Request(ReadFile(path), target)};
       fs::path options = path;
       const nlohmann::json all = nlohmann::json::parse(ReadFile(options.replace_extension(".json")));

@@ -7,6 +7,7 @@
 #include "compiler/targets/amd/amd_target.h"
 #include "compiler/targets/emulated/emulated_target.h"
 #include "compiler/targets/host/host_target.h"
+#include "compiler/targets/intel/intel_target.h"
 #include "compiler/targets/nvidia/nvidia_target.h"
 #include "compiler/targets/target.h"
 
@@ -26,6 +27,7 @@ struct Family {
 constexpr Family kFamilies[] = {
     {nvidia::TargetNames, nvidia::MakeTarget, nvidia::RegisterPasses, nvidia::RegisterDialects},
     {amd::TargetNames, amd::MakeTarget, amd::RegisterPasses},
+    {intel::TargetNames, intel::MakeTarget, intel::RegisterPasses},
     {host::TargetNames, host::MakeTarget},
 };
 

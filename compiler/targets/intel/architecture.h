@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What differs between generations of Intel GPUs, as one table: the "Intel oneAPI GPU Optimization Guide" and the
+// device properties that the Level Zero driver reports.
+#ifndef COMPILER_TARGETS_INTEL_ARCHITECTURE_H_
+#define COMPILER_TARGETS_INTEL_ARCHITECTURE_H_
+
+#include <cstdint>
+
+namespace tritond::compiler::intel {
+
+struct Architecture {
+  const char* name;          // as the vendor's offline compiler and upstream have it
+  int64_t max_shared_bytes;  // of a work-group
+  bool has_f64;
+};
+
+// Xe HPC (Ponte Vecchio), Xe HPG (Alchemist), Xe2 (Battlemage, Lunar Lake), Xe3 (Panther Lake).
+inline constexpr Architecture kArchitectures[] = {
+    {"pvc", 128 << 10, true}, {"dg2", 64 << 10, false}, {"bmg", 128 << 10, true},
+    {"lnl", 128 << 10, true}, {"ptl", 128 << 10, true},
+};
+
+// Lanes of a sub-group that kernels may be made for. The first is the width of the matrix unit of most generations.
+inline constexpr int kSubGroupSizes[] = {16, 32};
+
+// An architecture and the sub-group size that its kernels are made for.
+struct Device {
+  const Architecture& arch;
+  int lanes;
+};
+
+}  // namespace tritond::compiler::intel
+
+#endif  // COMPILER_TARGETS_INTEL_ARCHITECTURE_H_

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/intel/intel_target.h"
+
+#include "absl/strings/str_cat.h"
+#include "compiler/targets/intel/architecture.h"
+#include "compiler/targets/intel/codegen.h"
+#include "compiler/targets/intel/intel_ops.h"
+#include "compiler/targets/intel/passes.h"
+#include "compiler/targets/intel/pipeline.h"
+#include "compiler/targets/intel/spirv_text.h"
+
+namespace tritond::compiler::intel {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+
+std::string TargetName(const Device& device) {
+  const std::string name = absl::StrCat("xpu:", device.arch.name);
+  return device.lanes == kSubGroupSizes[0] ? name : absl::StrCat(name, ":", device.lanes);
+}
+
+std::vector<Device> Devices() {
+  std::vector<Device> devices;
+  for (const Architecture& arch : kArchitectures)
+    for (const int lanes : kSubGroupSizes) devices.push_back({arch, lanes});
+  return devices;
+}
+
+TargetInfo Describe(const Device& device) {
+  TargetInfo info;
+  info.name = TargetName(device);
+  info.backend = "xpu";
+  info.arch = device.arch.name;
+  info.asm_format = "spirv";
+  info.binary_format = "spv";
+  info.lanes = device.lanes;
+  info.max_threads = kMaxThreads;
+  info.max_shared_bytes = device.arch.max_shared_bytes;
+  info.default_stages = 2;
+  return info;
+}
+
+class IntelTarget final : public Target {
+ public:
+  explicit IntelTarget(const Device& device) : device_(device), info_(Describe(device)), ops_(device) {}
+
+  const TargetInfo& Info() const override { return info_; }
+  const TargetOps& Ops() const override { return ops_; }
+
+  void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
+    intel::AddTtirPasses(pm, options);
+  }
+  void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
+    intel::AddTtgirPasses(pm, options, info_);
+  }
+  void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
+    intel::AddLlirPasses(pm, options);
+  }
+
+  absl::Status Optimize(llvm::Module& module, const KernelOptions& options) override {
+    absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = MakeTargetMachine();
+    if (!machine.ok()) return machine.status();
+    return OptimizeModule(module, **machine, device_, options);
+  }
+
+  absl::StatusOr<std::string> EmitAsm(llvm::Module& module, const KernelOptions& options) override {
+    absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = MakeTargetMachine();
+    if (!machine.ok()) return machine.status();
+    // Set already unless the caller's input is LLVM IR.
+    module.setTargetTriple((*machine)->getTargetTriple());
+    module.setDataLayout((*machine)->createDataLayout());
+    if (absl::Status status = RemoveBfloat(module); !status.ok()) return status;
+    if (absl::Status status = ExpandIntrinsics(module); !status.ok()) return status;
+    absl::StatusOr<std::string> binary = WriteSpirv(module);
+    if (!binary.ok()) return binary.status();
+    return TextOf(*binary);
+  }
+
+  std::string KernelName(const std::string& text) const override { return KernelOf(text); }
+
+  absl::Status CheckBinary(const std::string& binary, const std::string& kernel) const override {
+    return CheckSpirv(binary, device_, kernel);
+  }
+
+  absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) override {
+    return AssembleSpirv(text);
+  }
+
+  absl::Status AssemblerStatus() override { return absl::OkStatus(); }
+
+  // LLVM and nothing else, whose version every build id names.
+  std::string ToolsId() override { return ""; }
+  std::string AssemblyToolsId() override { return ""; }
+
+ private:
+  // The text is what is kept: it must give the back end's bytes again.
+  static absl::StatusOr<std::string> TextOf(const std::string& binary) {
+    absl::StatusOr<std::string> text = DisassembleSpirv(binary);
+    if (!text.ok()) return text.status();
+    absl::StatusOr<std::string> again = AssembleSpirv(*text);
+    if (!again.ok()) return again.status();
+    if (*again != binary) return absl::InternalError("the SPIR-V module is not what its text says");
+    return text;
+  }
+
+  const Device device_;
+  const TargetInfo info_;
+  const IntelOps ops_;
+};
+
+}  // namespace
+
+std::vector<std::string> TargetNames() {
+  std::vector<std::string> names;
+  for (const Device& device : Devices()) names.push_back(TargetName(device));
+  return names;
+}
+
+std::unique_ptr<Target> MakeTarget(absl::string_view name, const TargetConfig& config) {
+  for (const Device& device : Devices()) {
+    if (TargetName(device) == name) return std::make_unique<IntelTarget>(device);
+  }
+  return nullptr;
+}
+
+void RegisterPasses() { registerTritondIntelPasses(); }
+
+}  // namespace tritond::compiler::intel

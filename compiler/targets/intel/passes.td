@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes that only Intel's pipeline has.
+#ifndef COMPILER_TARGETS_INTEL_PASSES_TD_
+#define COMPILER_TARGETS_INTEL_PASSES_TD_
+
+include "mlir/Pass/PassBase.td"
+
+def IntelNoteSharedMemoryPass : Pass<"intel-note-shared-memory", "::mlir::ModuleOp"> {
+  let summary = "keeps the size of shared memory where LLVM IR shows it, too";
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif  // COMPILER_TARGETS_INTEL_PASSES_TD_
