@@ -61,11 +61,12 @@ bool IsBufferResource(const llvm::Type* type);
 // The descriptor that llvm.amdgcn.make.buffer.rsrc makes.
 llvm::Value* EmitBufferResource(llvm::IRBuilder<>& b, llvm::CallInst& call);
 
-// amdgcn_function.cc. Calls of the functions that execute intrinsics by name, one for each name and types.
+// amdgcn_function.cc. Calls of the functions that execute intrinsics by name, one for each name and types. `set`: what
+// the run-time calls the set of instructions, which may be another vendor's.
 class AmdCalls final {
  public:
-  AmdCalls(llvm::Module& module, std::string arch, BufferResources& resources)
-      : module_(module), arch_(std::move(arch)), resources_(resources) {}
+  AmdCalls(llvm::Module& module, std::string arch, BufferResources& resources, std::string set = "amdgcn")
+      : module_(module), set_(std::move(set)), arch_(std::move(arch)), resources_(resources) {}
 
   // Replaces `call` by one that does the instruction `name` with the operands. `order`: how early in the code it is,
   // for those that waves execute together; 0: it is none.
@@ -76,7 +77,7 @@ class AmdCalls final {
                          bool together);
 
   llvm::Module& module_;
-  const std::string arch_;
+  const std::string set_, arch_;
   BufferResources& resources_;
   std::map<std::tuple<std::string, llvm::FunctionType*, llvm::FunctionType*>, llvm::Function*> functions_;
 };

@@ -105,11 +105,11 @@ llvm::FunctionType* PassedFunction(llvm::FunctionType* declared) {
 
 llvm::Function* AmdCalls::Define(const std::string& name, llvm::FunctionType* type, llvm::FunctionType* declared,
                                  bool together) {
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "tritond.amdgcn", module_);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "tritond." + set_, module_);
   function->addFnAttr(host::kSiteAttr);
   function->addFnAttr(llvm::Attribute::NoInline);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(module_.getContext(), "", function));
-  std::string text = absl::StrCat("amdgcn:", name, " ", arch_);
+  std::string text = absl::StrCat(set_, ":", name, " ", arch_);
   const llvm::SmallVector<llvm::Type*> results = ResultsOf(declared->getReturnType());
   size_t result_slots = 0;
   for (llvm::Type* result : results) {

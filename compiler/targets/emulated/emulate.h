@@ -38,6 +38,10 @@ absl::Status EmulateNvidia(llvm::Module& module, const KernelOptions& options, c
 // llvm.amdgcn.*, buffer descriptors, hidden arguments.
 absl::Status EmulateAmd(llvm::Module& module, const KernelOptions& options, const TargetInfo& device);
 
+// emulate_intel.cc. The same for a module that IntelTarget::Optimize has left: kernels by their calling convention, and
+// the functions of OpenCL and SPIR-V that they call.
+absl::Status EmulateIntel(llvm::Module& module, const KernelOptions& options, const TargetInfo& device);
+
 }  // namespace tritond::compiler::emulated
 
 #endif  // COMPILER_TARGETS_EMULATED_EMULATE_H_

@@ -20,7 +20,7 @@ struct Family {
   absl::string_view prefix;
   Emulate emulate;
 };
-constexpr Family kFamilies[] = {{"cuda:", EmulateNvidia}, {"hip:", EmulateAmd}};
+constexpr Family kFamilies[] = {{"cuda:", EmulateNvidia}, {"hip:", EmulateAmd}, {"xpu:", EmulateIntel}};
 
 const Family* FamilyOf(absl::string_view target) {
   for (const Family& family : kFamilies)

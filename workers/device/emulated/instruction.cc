@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "workers/device/emulated/amdgcn_instruction.h"
 #include "workers/device/emulated/ptx_instruction.h"
+#include "workers/device/emulated/spirv_instruction.h"
 
 namespace tritond::workers::emulated {
 namespace {
@@ -41,6 +42,7 @@ absl::StatusOr<Instruction> FindInstruction(absl::string_view spelled) {
   absl::string_view name = with_dots;
   if (absl::ConsumePrefix(&name, "ptx:")) return FindPtx(name);
   if (absl::ConsumePrefix(&name, "amdgcn:")) return FindAmdgcn(name);
+  if (absl::ConsumePrefix(&name, "spirv:")) return FindSpirv(name);
   return absl::InvalidArgumentError(absl::StrCat("the emulator has no instruction ", name));
 }
 
