@@ -148,15 +148,23 @@ module {
 }
 )";
 
-TEST(Xpu, DotsAreMultiplyAdds) {
-  for (const char* type : {"f16", "bf16", "f32", "f8E5M2"}) {
-    for (const char* target : {"xpu:pvc", "xpu:dg2", "xpu:bmg", "xpu:lnl", "xpu:ptl", "xpu:bmg:32"}) {
-      SCOPED_TRACE(absl::StrCat(type, " ", target));
-      const CompileResult result = Compile(absl::StrReplaceAll(kDot, {{"TYPE", type}}), target);
-      ASSERT_TRUE(result.status.ok()) << result.status;
-      EXPECT_THAT(result.artifacts[0].bytes, AllOf(HasSubstr(" fma "), HasSubstr("OpControlBarrier")));
-      if (HasValidator()) EXPECT_EQ(Complaint("dot", result.artifacts[0].bytes), "");
-    }
+struct DotCase {
+  const char *target, *type;
+  const char* part;  // of the text
+};
+
+TEST(Xpu, DotsAreMatrixInstructionsWhereThereAreSome) {
+  constexpr char kHalves[] = "\"_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f\" Import";
+  constexpr char kBrain[] = "\"_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv8_sDv8_iDv8_f\" Import";
+  for (const DotCase& dot :
+       {DotCase{"xpu:pvc", "f16", kHalves}, DotCase{"xpu:bmg", "f16", kHalves}, DotCase{"xpu:lnl", "bf16", kBrain},
+        DotCase{"xpu:ptl", "bf16", kBrain}, DotCase{"xpu:pvc", "f8E5M2", kHalves}, DotCase{"xpu:pvc", "f32", " fma "},
+        DotCase{"xpu:dg2", "f16", " fma "}, DotCase{"xpu:bmg:32", "bf16", " fma "}}) {
+    SCOPED_TRACE(absl::StrCat(dot.target, " ", dot.type));
+    const CompileResult result = Compile(absl::StrReplaceAll(kDot, {{"TYPE", dot.type}}), dot.target);
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    EXPECT_THAT(result.artifacts[0].bytes, AllOf(HasSubstr(dot.part), HasSubstr("OpControlBarrier")));
+    if (HasValidator()) EXPECT_EQ(Complaint("dot", result.artifacts[0].bytes), "");
   }
 }
 

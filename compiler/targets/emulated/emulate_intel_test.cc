@@ -38,7 +38,8 @@ absl::StatusOr<std::string> Emulate(const std::string& text) {
 
 // `call` with the declaration of its function `callee`, in a kernel.
 std::string KernelOf(const std::string& declaration, const std::string& body) {
-  return absl::StrCat("declare spir_func ", declaration, "\n@text = internal addrspace(2) constant [3 x i8] c\"%f\\00\"\n",
+  return absl::StrCat("declare spir_func ", declaration,
+                      "\n@text = internal addrspace(2) constant [3 x i8] c\"%f\\00\"\n",
                       "define spir_kernel void @k(ptr addrspace(1) %p, i32 %x, float %f, ptr addrspace(3) %smem) {\n",
                       body, "\n  ret void\n}\n");
 }
@@ -60,8 +61,7 @@ TEST(EmulateIntel, IdsAndBarriers) {
   const std::string store = "\n  store i64 %i, ptr addrspace(1) %p";
   Expect("i64 @_Z12get_local_idj(i32)", "  %i = call spir_func i64 @_Z12get_local_idj(i32 0)" + store,
          {"@tritond.thread_id()", "zext i32"});
-  Expect("i64 @_Z12get_local_idj(i32)", "  %i = call spir_func i64 @_Z12get_local_idj(i32 1)" + store,
-         {"store i64 0"});
+  Expect("i64 @_Z12get_local_idj(i32)", "  %i = call spir_func i64 @_Z12get_local_idj(i32 1)" + store, {"store i64 0"});
   Expect("i64 @_Z12get_group_idj(i32)", "  %i = call spir_func i64 @_Z12get_group_idj(i32 2)" + store,
          {"@tritond.program_id(i32 2)"});
   Expect("i64 @_Z14get_num_groupsj(i32)", "  %i = call spir_func i64 @_Z14get_num_groupsj(i32 1)" + store,
@@ -88,8 +88,7 @@ TEST(EmulateIntel, MathIsTheCLibrarys) {
   Expect("float @_Z5rsqrtf(float)", "  %y = call spir_func float @_Z5rsqrtf(float %f)",
          {"@llvm.sqrt.f32(float %f)", "fdiv float 1.0"});
   Expect("i16 @_Z27__spirv_ConvertFToBF16INTELf(float)",
-         "  %y = call spir_func i16 @_Z27__spirv_ConvertFToBF16INTELf(float %f)",
-         {"fptrunc float %f to bfloat"});
+         "  %y = call spir_func i16 @_Z27__spirv_ConvertFToBF16INTELf(float %f)", {"fptrunc float %f to bfloat"});
 }
 
 TEST(EmulateIntel, PrintsPromoteAsCDoes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions are as exact as the C library's, whatever the GPU's own would round ("The OpenCL C Specification", 7.4, says
-// how far it may be off).
+// Functions are as exact as the C library's, whatever the GPU's own would round ("The OpenCL C Specification", 7.4,
+// says how far it may be off).
 #include "compiler/targets/emulated/opencl_functions.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -64,6 +64,7 @@ std::string PlainName(llvm::StringRef mangled) {
 OpenClUse OpenClUseOf(llvm::StringRef name) {
   for (const auto& row : kRows)
     if (row.name == name) return row.use;
+  if (name.starts_with("intel_sub_group_") && name.contains("_matrix_mad_k")) return OpenClUse::kRunTogether;
   const bool is_math = name == "pown" || name == "rsqrt" || NativeIntrinsic(name) != 0 || IsLibms(name);
   return is_math ? OpenClUse::kMath : OpenClUse::kUnknown;
 }

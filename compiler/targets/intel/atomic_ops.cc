@@ -183,7 +183,7 @@ mlir::FailureOr<Value> IntelOps::AtomicRmw(mlir::OpBuilder& b, mlir::Location lo
   const bool adds_floats = *bin_op == LLVM::AtomicBinOp::fadd;
   const bool is_native = adds_floats ? type.isF32() : bits >= kWordBits;
   Value operand = adds_floats && is_native ? value : ToInteger(b, loc, value);
-  Value none = LLVM::PoisonOp::create(b, loc, operand.getType());
+  Value none = LLVM::ZeroOp::create(b, loc, operand.getType());
   Value old = EmitGuarded(b, loc, access.predicate, none, [&]() -> Value {
     if (is_native)
       return LLVM::AtomicRMWOp::create(b, loc, *bin_op, access.ptr, operand, OrderingOf(access.semantic),
@@ -202,7 +202,7 @@ mlir::FailureOr<Value> IntelOps::AtomicCas(mlir::OpBuilder& b, mlir::Location lo
   if (!IsAtomicWidth(bits))
     return mlir::emitError(loc) << "no atomic compare and swap of " << type << " on " << device_.arch.name;
   Value expected = ToInteger(b, loc, compare), desired = ToInteger(b, loc, value);
-  Value none = LLVM::PoisonOp::create(b, loc, expected.getType());
+  Value none = LLVM::ZeroOp::create(b, loc, expected.getType());
   Value old = EmitGuarded(b, loc, access.predicate, none, [&]() -> Value {
     if (bits >= kWordBits) return EmitSwap(b, loc, access, access.ptr, expected, desired).first;
     // A value that is not the expected one is written as it is: the word may have changed beside it.

@@ -31,6 +31,9 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
 // that replaces `kernel`, which is gone. InvalidArgument: another function uses shared memory.
 absl::StatusOr<llvm::Function*> SetKernelSignature(llvm::Function* kernel);
 
+// guard_divisions.cc. Divisions by zero, and by values that are not defined, have some result.
+void GuardDivisions(llvm::Module& module);
+
 // remove_bfloat.cc. bf16 becomes i16, and arithmetic with it that of f32. InvalidArgument, naming the instruction,
 // where that is not the same.
 absl::Status RemoveBfloat(llvm::Module& module);
@@ -46,8 +49,8 @@ absl::StatusOr<std::string> WriteSpirv(llvm::Module& module);
 // check_spirv.cc. The name of the first entry point of SPIR-V text; empty when there is none.
 std::string KernelOf(absl::string_view text);
 // Ok when the bytes are a SPIR-V module of the version and for the capabilities that we write, with the entry point
-// `kernel` for sub-groups of the device's size, with no function left open, and as CheckValues wants it. Internal with
-// what is wrong.
+// `kernel` for sub-groups of the device's size, with no function left open that drivers do not provide, and as
+// CheckValues wants it. Internal with what is wrong.
 absl::Status CheckSpirv(absl::string_view binary, const Device& device, absl::string_view kernel);
 
 }  // namespace tritond::compiler::intel

@@ -175,6 +175,21 @@ TEST(Codegen, ANarrowedIndexKeepsItsBits) {
   EXPECT_THAT(text, ContainsRegex("OpUConvert %[0-9]+ %[0-9]+\n%[0-9]+ = OpBitwiseAnd"));
 }
 
+// A division must not tell the optimiser that the load before it happens.
+TEST(Codegen, ADivisionKeepsTheMaskOfItsOperands) {
+  const std::string text = TextOf(KernelWith(R"(
+  %there = icmp sgt i32 %n, 0
+  br i1 %there, label %load, label %after
+load:
+  %loaded = load i32, ptr addrspace(1) %p, align 4
+  br label %after
+after:
+  %value = phi i32 [ 0, %0 ], [ %loaded, %load ]
+  %quotient = sdiv i32 %n, %value
+  store i32 %quotient, ptr addrspace(1) %p, align 4)"));
+  EXPECT_THAT(text, AllOf(HasSubstr("OpBranchConditional"), HasSubstr("OpSDiv")));
+}
+
 TEST(Codegen, FusingIsTheDriversWhereItMayBe) {
   const std::string ir = KernelWith(R"(
   %a = fmul float %x, %y

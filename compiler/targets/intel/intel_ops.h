@@ -9,7 +9,7 @@
 namespace tritond::compiler {
 
 // Immutable, so usable from any thread. Families of methods live in files of their own: memory_ops.cc, atomic_ops.cc,
-// math_ops.cc, debug_ops.cc; the rest is in intel_ops.cc. A warp is a sub-group, a block a work-group.
+// math_ops.cc, matrix_ops.cc, debug_ops.cc; the rest is in intel_ops.cc. A warp is a sub-group, a block a work-group.
 class IntelOps final : public TargetOps {
  public:
   explicit IntelOps(const intel::Device& device) : device_(device) {}
@@ -54,6 +54,14 @@ class IntelOps final : public TargetOps {
                                               mlir::ValueRange values) const override {
     return {};
   }
+
+  // DPAS, for results of encoding dpas.
+  std::optional<MatrixInstruction> FindMatrixInstruction(tt::DotOp dot) const override;
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> MultiplyMatrices(mlir::OpBuilder& b, mlir::Location loc,
+                                                                   const MatrixInstruction& instruction,
+                                                                   mlir::ValueRange a_elements,
+                                                                   mlir::ValueRange b_elements,
+                                                                   mlir::ValueRange c_elements) const override;
 
   // A diagnostic: SPIR-V has no trap, and a program that goes on after a failed assertion would be wrong.
   void Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, const AssertSite& site) const override;

@@ -51,7 +51,7 @@ class IntelTarget final : public Target {
     intel::AddTtirPasses(pm, options);
   }
   void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
-    intel::AddTtgirPasses(pm, options, info_);
+    intel::AddTtgirPasses(pm, options, info_, device_.arch);
   }
   void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     intel::AddLlirPasses(pm, options);

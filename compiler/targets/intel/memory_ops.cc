@@ -67,9 +67,10 @@ bool IsNonTemporal(const MemoryAccess& access) {
 llvm::SmallVector<Value> IntelOps::Load(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
                                         mlir::ValueRange others) const {
   const Words words(b, access);
+  // Zero, where the value is undefined: from a branch on poison LLVM would conclude that the predicate holds.
   Value other;
   if (access.predicate) {
-    other = others.empty() ? Value(LLVM::PoisonOp::create(b, loc, words.words)) : ToWords(b, loc, words, others);
+    other = others.empty() ? Value(LLVM::ZeroOp::create(b, loc, words.words)) : ToWords(b, loc, words, others);
   }
   Value loaded = EmitGuarded(b, loc, access.predicate, other, [&]() -> Value {
     return LLVM::LoadOp::create(b, loc, words.words, access.ptr, words.bytes, access.is_volatile,

@@ -115,6 +115,8 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   if (absl::Status status = MarkKernels(module, device, options); !status.ok()) return status;
   Optimizer optimizer(machine);
   optimizer.Inline(module);
+  // Before the optimiser draws its conclusions from a division.
+  GuardDivisions(module);
   // Before LLVM computes with bf16, which it may where the source rounds to it.
   if (absl::Status status = RemoveBfloat(module); !status.ok()) return status;
   optimizer.RunO3(module);

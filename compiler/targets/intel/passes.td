@@ -10,4 +10,9 @@ def IntelNoteSharedMemoryPass : Pass<"intel-note-shared-memory", "::mlir::Module
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def IntelAccelerateMatmulPass : Pass<"intel-accelerate-matmul", "::mlir::ModuleOp"> {
+  let summary = "gives dots the encoding of the matrix instruction";
+  let options = [Option<"arch", "arch", "std::string", "\"pvc\"", "of the GPU">];
+}
+
 #endif  // COMPILER_TARGETS_INTEL_PASSES_TD_

@@ -18,7 +18,8 @@ void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
   AddNeutralTtirPasses(pm, options.descriptor_flags);
 }
 
-void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info) {
+void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
+                    const Architecture& arch) {
   // Every tensor gets the default encoding of its shape; from here on the module is ttg.
   ConvertToTtgPassOptions convert;
   convert.target = info.name;
@@ -32,6 +33,12 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createCoalescePass(coalesce));
   // Spreads the encodings that coalescing chose, so that most of those conversions vanish.
   pm.addPass(createRemoveLayoutConversionsPass());
+  // Once operands are seen without the conversions around them, dots go to the matrix unit.
+  IntelAccelerateMatmulPassOptions accelerate;
+  accelerate.arch = arch.name;
+  pm.addPass(createIntelAccelerateMatmulPass(accelerate));
+  // Carries the accumulators' encodings through the loops.
+  pm.addPass(createRemoveLayoutConversionsPass());
   // What does not depend on the device: loops with as little in them as can be.
   AddNeutralLoopPasses(pm);
   // Loads that feed the dots are made a round ahead and wait in registers; shared memory they reach at their use.
@@ -39,7 +46,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
                           kMaxWaitingElements);
   // The remaining operands that come from other threads: through a buffer.
   pm.addPass(createReduceDataDuplicationPass());
-  // Dots by multiply-adds.
+  // The dots that the matrix unit does not take, by multiply-adds.
   pm.addPass(createTileDotsPass());
   // What all that has left behind, and the order in which it runs.
   AddNeutralFinalPasses(pm);

@@ -3,13 +3,15 @@
 #ifndef COMPILER_TARGETS_INTEL_PIPELINE_H_
 #define COMPILER_TARGETS_INTEL_PIPELINE_H_
 
+#include "compiler/targets/intel/architecture.h"
 #include "compiler/targets/target.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace tritond::compiler::intel {
 
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
-void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info);
+void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
+                    const Architecture& arch);
 void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options);
 
 }  // namespace tritond::compiler::intel

@@ -191,7 +191,7 @@ absl::Status ChangeTypes(llvm::Function& function) {
 absl::Status RemoveBfloat(llvm::Module& module) {
   for (llvm::Function& function : module) {
     for (llvm::Type* type : function.getFunctionType()->params())
-      if (HoldsBfloat(type) && !function.use_empty()) return Refuse(function);
+      if (HoldsBfloat(type) && !function.isIntrinsic() && !function.use_empty()) return Refuse(function);
     if (function.isDeclaration()) continue;
     if (absl::Status status = ExpandArithmetic(function); !status.ok()) return status;
     if (absl::Status status = ChangeTypes(function); !status.ok()) return status;

@@ -6,13 +6,17 @@
 //   sub_group_shuffle       value, lane    from that lane
 //   sub_group_reduce_add, _max, _min       value; integers without sign
 //   __spirv_GroupSMax, GroupSMin           scope, 0, value; integers with sign
+//
+// cl_intel_subgroup_matrix_multiply_accumulate, sub-groups of 16: c += a b over 8 x 16 sums. Lane n has column n of c
+// and b, the elements of b in words of 32 bits; of a its element of each row, or two of i8, in words of 16 bits.
 #include "workers/device/emulated/spirv_instruction.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "workers/device/emulated/amdgcn_name.h"
+#include "workers/device/emulated/amdgcn_instruction.h"
 
 namespace tritond::workers::emulated {
 namespace {
@@ -56,6 +60,72 @@ Fault RunReduce(const SubGroup& group, Combine combine) {
   return absl::nullopt;
 }
 
+constexpr size_t kTileRows = 8, kColumns = 16;
+
+// Element `i` of the `bits` wide ones that lie in slots of `slot_bits`.
+uint64_t Element(const uint64_t* slots, size_t i, int bits, int slot_bits) {
+  const size_t at = i * bits;
+  return slots[at / slot_bits] >> at % slot_bits & ((uint64_t{1} << bits) - 1);
+}
+
+// `type`: of an element of a and b; integers are i8.
+Fault RunProduct(const SubGroup& group, const AmdOperand& type, bool is_float) {
+  if (group.lanes() != kColumns) return absl::StrCat("it is for sub-groups of 16 lanes, not of ", group.lanes());
+  for (size_t l = 0; l < kColumns; ++l)
+    if (!group.IsOn(l)) return absl::StrCat("lane ", l, " does not take part");
+  const AmdOperand &a = group.name.operands[0], &b = group.name.operands[1], &c = group.name.operands[2];
+  const size_t in_lane = 16 / type.bits, depth = kColumns * in_lane;  // elements of a row of a; of K
+  for (size_t n = 0; n < kColumns; ++n) {
+    for (size_t m = 0; m < kTileRows; ++m) {
+      const Lane& lane = group.call.lanes[n];
+      float sum = FloatOfBits(lane.in[c.first + m]);
+      int32_t total = Signed(lane.in[c.first + m]);
+      for (size_t k = 0; k < depth; ++k) {
+        const uint64_t x =
+            Element(group.call.lanes[k / in_lane].in + a.first, m * in_lane + k % in_lane, type.bits, a.bits);
+        const uint64_t y = Element(lane.in + b.first, k, type.bits, b.bits);
+        if (is_float) {
+          sum = std::fma(static_cast<float>(AmdFloatOf(x, type)), static_cast<float>(AmdFloatOf(y, type)), sum);
+        } else {
+          total = Signed(static_cast<uint32_t>(total) +
+                         static_cast<uint32_t>(static_cast<int8_t>(x) * static_cast<int8_t>(y)));
+        }
+      }
+      lane.out[m] = is_float ? BitsOfFloat(sum) : static_cast<uint32_t>(total);
+    }
+  }
+  return absl::nullopt;
+}
+
+struct Product {
+  const char* name;
+  int bits;
+  bool is_float, is_bf16;
+};
+
+constexpr Product kProducts[] = {{"intel_sub_group_f16_f16_matrix_mad_k16", 16, true, false},
+                                 {"intel_sub_group_bf16_bf16_matrix_mad_k16", 16, true, true},
+                                 {"intel_sub_group_i8_i8_matrix_mad_k32", 8, false, false}};
+
+Runner FindProduct(const AmdName& name) {
+  const auto is = [](const AmdOperand& operand, int count, int bits) {
+    return operand.count == count && operand.bits == bits;
+  };
+  if (name.results.size() != 1 || name.operands.size() != 3 || !is(name.results[0], 8, 32) ||
+      !is(name.operands[0], 8, 16) || !is(name.operands[1], 8, 32) || !is(name.operands[2], 8, 32))
+    return nullptr;
+  for (const Product& product : kProducts) {
+    if (name.name != product.name) continue;
+    AmdOperand type;
+    type.bits = product.bits;
+    type.is_bf16 = product.is_bf16;
+    return [name, type, is_float = product.is_float](const Call& call) {
+      return RunProduct({name, call}, type, is_float);
+    };
+  }
+  return nullptr;
+}
+
 struct Row {
   const char* name;
   size_t operands;
@@ -72,9 +142,13 @@ constexpr Row kRows[] = {
     {"sub_group_reduce_min", 1,
      [](const SubGroup& g) { return RunReduce(g, [](uint64_t x, uint64_t y) { return std::min(x, y); }); }},
     {"__spirv_GroupSMax", 3,
-     [](const SubGroup& g) { return RunReduce(g, [](uint64_t x, uint64_t y) { return Signed(x) > Signed(y) ? x : y; }); }},
+     [](const SubGroup& g) {
+       return RunReduce(g, [](uint64_t x, uint64_t y) { return Signed(x) > Signed(y) ? x : y; });
+     }},
     {"__spirv_GroupSMin", 3,
-     [](const SubGroup& g) { return RunReduce(g, [](uint64_t x, uint64_t y) { return Signed(x) < Signed(y) ? x : y; }); }},
+     [](const SubGroup& g) {
+       return RunReduce(g, [](uint64_t x, uint64_t y) { return Signed(x) < Signed(y) ? x : y; });
+     }},
 };
 
 // One result, and operands of one slot each, all of 32 bits.
@@ -89,11 +163,13 @@ bool HasWords(const AmdName& name) {
 absl::StatusOr<Instruction> FindSpirv(absl::string_view text) {
   const absl::optional<AmdName> name = ParseAmdName(text);
   if (!name) return absl::InvalidArgumentError(absl::StrCat("the emulator cannot read \"", text, "\""));
+  Instruction instruction;
+  instruction.is_collective = true;
+  instruction.order_slot = name->inputs();  // behind the operands
+  instruction.run = FindProduct(*name);
+  if (instruction.run) return instruction;
   for (const Row& row : kRows) {
     if (name->name != row.name || name->operands.size() != row.operands || !HasWords(*name)) continue;
-    Instruction instruction;
-    instruction.is_collective = true;
-    instruction.order_slot = name->inputs();  // behind the operands
     instruction.run = [name = *name, run = row.run](const Call& call) { return run({name, call}); };
     return instruction;
   }

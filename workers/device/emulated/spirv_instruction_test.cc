@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "workers/device/emulated/amdgcn_instruction.h"
 #include "workers/device/emulated/fake_machine.h"
 
 namespace tritond::workers::emulated {
@@ -39,9 +40,7 @@ Outcome Execute(const std::string& name, int lanes, const std::function<Slots(in
 
 TEST(SpirvInstruction, ShufflesReadOtherLanes) {
   for (const int lanes : {16, 32}) {
-    const auto own_and = [](uint64_t second) {
-      return [second](int l) { return Slots{uint64_t(100 + l), second}; };
-    };
+    const auto own_and = [](uint64_t second) { return [second](int l) { return Slots{uint64_t(100 + l), second}; }; };
     const Outcome flipped = Execute("sub_group_shuffle_xor pvc 1x32 : 1x32 1x32", lanes, own_and(5));
     EXPECT_FALSE(flipped.fault.has_value());
     for (int l = 0; l < lanes; ++l) EXPECT_EQ(flipped.results[l], 100u + (l ^ 5));
@@ -59,8 +58,9 @@ TEST(SpirvInstruction, ALaneThatTakesNoPartMustNotBeRead) {
   ASSERT_TRUE(outcome.fault.has_value());
   EXPECT_THAT(*outcome.fault, HasSubstr("lane 0 reads lane 1"));
   EXPECT_FALSE(Execute("sub_group_shuffle_xor pvc 1x32 : 1x32 1x32", 16, in, 0xfffc).fault.has_value());
-  const Outcome outside =
-      Execute("sub_group_shuffle pvc 1x32 : 1x32 1x32", 16, [](int l) { return Slots{uint64_t(l), 16}; });
+  const Outcome outside = Execute("sub_group_shuffle pvc 1x32 : 1x32 1x32", 16, [](int l) {
+    return Slots{uint64_t(l), 16};
+  });
   ASSERT_TRUE(outside.fault.has_value());
   EXPECT_THAT(*outside.fault, HasSubstr("reads lane 16"));
 }
@@ -79,7 +79,8 @@ TEST(SpirvInstruction, ReductionsAreOfAllLanes) {
                {"__spirv_GroupSMax", true, 7},
                {"__spirv_GroupSMin", true, static_cast<uint32_t>(-8)}};
   for (const auto& row : kRows) {
-    const std::string name = std::string(row.name) + (row.is_signed ? " pvc 1x32 : 1x32 1x32 1x32" : " pvc 1x32 : 1x32");
+    const std::string name =
+        std::string(row.name) + (row.is_signed ? " pvc 1x32 : 1x32 1x32 1x32" : " pvc 1x32 : 1x32");
     const Outcome outcome = row.is_signed ? Execute(name, 16, three) : Execute(name, 16, one);
     EXPECT_FALSE(outcome.fault.has_value()) << row.name;
     for (const uint64_t result : outcome.results) EXPECT_EQ(result, row.total) << row.name;
@@ -87,9 +88,62 @@ TEST(SpirvInstruction, ReductionsAreOfAllLanes) {
   const Outcome partial = Execute("sub_group_reduce_add pvc 1x32 : 1x32", 16, one, 0x7fff);
   ASSERT_TRUE(partial.fault.has_value());
   EXPECT_THAT(*partial.fault, HasSubstr("lane 15 does not take part"));
-  const Outcome scan =
-      Execute("__spirv_GroupSMax pvc 1x32 : 1x32 1x32 1x32", 16, [](int l) { return Slots{3, 1, uint64_t(l)}; });
+  const Outcome scan = Execute("__spirv_GroupSMax pvc 1x32 : 1x32 1x32 1x32", 16, [](int l) {
+    return Slots{3, 1, uint64_t(l)};
+  });
   EXPECT_TRUE(scan.fault.has_value());
+}
+
+// Integers, so that every sum is exact: A[m][k] = m + k - 9, B[k][n] = k - 2 n, C[m][n] = m - n.
+TEST(SpirvInstruction, ProductsPlaceElementsAsTheExtensionSays) {
+  struct Kind {
+    const char* name;
+    int bits, depth;
+    uint64_t (*encode)(int value);
+    bool is_float;
+  };
+  const Kind kKinds[] = {
+      {"intel_sub_group_f16_f16_matrix_mad_k16", 16, 16,
+       [](int value) {
+         return AmdBitsOf(value, AmdOperand{0, 1, 16, false});
+       },
+       true},
+      {"intel_sub_group_bf16_bf16_matrix_mad_k16", 16, 16, [](int value) { return BitsOfFloat(value) >> 16; }, true},
+      {"intel_sub_group_i8_i8_matrix_mad_k32", 8, 32, [](int value) { return uint64_t(value & 0xff); }, false}};
+  const auto a = [](int m, int k) { return m + k - 9; };
+  const auto b = [](int k, int n) { return k - 2 * n; };
+  const auto sum_bits = [](int value, bool is_float) {
+    return is_float ? BitsOfFloat(static_cast<float>(value)) : static_cast<uint32_t>(value);
+  };
+  for (const Kind& kind : kKinds) {
+    SCOPED_TRACE(kind.name);
+    auto instruction = FindInstruction(std::string("spirv:") + kind.name + " pvc 8x32 : 8x16 8x32 8x32");
+    ASSERT_TRUE(instruction.ok()) << instruction.status();
+    std::vector<Slots> in(16, Slots(24, 0)), out(16, Slots(8, 0));
+    const int in_half = 16 / kind.bits, in_word = 32 / kind.bits;
+    for (int n = 0; n < 16; ++n) {
+      for (int m = 0; m < 8; ++m) {
+        for (int part = 0; part < in_half; ++part)
+          in[n][m] |= kind.encode(a(m, n * in_half + part)) << (part * kind.bits);
+        in[n][16 + m] = sum_bits(m - n, kind.is_float);
+      }
+      for (int k = 0; k < kind.depth; ++k) in[n][8 + k / in_word] |= kind.encode(b(k, n)) << (k % in_word * kind.bits);
+    }
+    std::vector<Lane> lanes;
+    for (int n = 0; n < 16; ++n) lanes.push_back({n, in[n].data(), out[n].data()});
+    FakeMachine machine;
+    const Fault fault = instruction->run({machine, nullptr, lanes});
+    ASSERT_FALSE(fault.has_value()) << *fault;
+    for (int n = 0; n < 16; ++n) {
+      for (int m = 0; m < 8; ++m) {
+        int expected = m - n;
+        for (int k = 0; k < kind.depth; ++k) expected += a(m, k) * b(k, n);
+        EXPECT_EQ(out[n][m], sum_bits(expected, kind.is_float)) << m << " " << n;
+      }
+    }
+    lanes[7].in = nullptr;
+    EXPECT_TRUE(instruction->run({machine, nullptr, lanes}).has_value()) << "a lane takes no part";
+  }
 }
 
 TEST(SpirvInstruction, NamesWhatItLacks) {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products. Lane n of a sub-group of 16 holds
+//
+//   a   f16, bf16: column n of the tile of 8 x 16, an element a word of 16 bits; i8: columns 2n and 2n + 1, both in one
+//   b   column n, in words of 32 bits with two elements of K, or four of i8
+//   c   column n
+#include "compiler/ir/encodings.h"
+#include "compiler/targets/intel/builtins.h"
+#include "compiler/targets/intel/intel_ops.h"
+#include "compiler/targets/intel/matrix_instructions.h"
+#include "compiler/targets/llvm_emitters.h"
+
+namespace tritond::compiler {
+namespace LLVM = mlir::LLVM;
+namespace {
+
+using mlir::Value;
+
+constexpr intel::MatrixRow kRows[] = {
+    {"f16", "intel_sub_group_f16_f16_matrix_mad_k16", 2},
+    {"bf16", "intel_sub_group_bf16_bf16_matrix_mad_k16", 2},
+    {"i8", "intel_sub_group_i8_i8_matrix_mad_k32", 4},
+};
+
+llvm::StringRef NameOf(mlir::Type type) {
+  if (type.isF16()) return "f16";
+  if (type.isBF16()) return "bf16";
+  return type.isInteger(8) ? "i8" : "";
+}
+
+// Elements, the first in the lowest bits, as words of `bits`.
+Value ToWords(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange elements, int bits) {
+  mlir::Type word = b.getIntegerType(bits);
+  const int per_word = bits / BitsOf(elements[0].getType()), count = static_cast<int>(elements.size()) / per_word;
+  Value words = LLVM::PoisonOp::create(b, loc, LLVM::getVectorType(word, count));
+  for (int i = 0; i < count; ++i) {
+    Value one = ToInteger(b, loc, elements[i * per_word]);
+    if (per_word > 1) {
+      Value parts = LLVM::PoisonOp::create(b, loc, LLVM::getVectorType(one.getType(), per_word));
+      for (int j = 0; j < per_word; ++j)
+        parts = LLVM::InsertElementOp::create(b, loc, parts, ToInteger(b, loc, elements[i * per_word + j]),
+                                              EmitI32(b, loc, j));
+      one = LLVM::BitcastOp::create(b, loc, word, parts);
+    }
+    words = LLVM::InsertElementOp::create(b, loc, words, one, EmitI32(b, loc, i));
+  }
+  return words;
+}
+
+Value ToVector(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange values) {
+  Value vector = LLVM::PoisonOp::create(b, loc, LLVM::getVectorType(values[0].getType(), values.size()));
+  for (auto [i, value] : llvm::enumerate(values))
+    vector = LLVM::InsertElementOp::create(b, loc, vector, value, EmitI32(b, loc, i));
+  return vector;
+}
+
+}  // namespace
+
+const intel::MatrixRow* intel::FindMatrixRow(const Device& device, mlir::Type operand) {
+  if (device.lanes != device.arch.matrix_lanes) return nullptr;
+  for (const MatrixRow& row : kRows)
+    if (row.type == NameOf(operand)) return &row;
+  return nullptr;
+}
+
+std::optional<MatrixInstruction> IntelOps::FindMatrixInstruction(tt::DotOp dot) const {
+  auto type = llvm::cast<mlir::RankedTensorType>(dot.getType());
+  auto dpas = llvm::dyn_cast<ttg::DpasEncodingAttr>(type.getEncoding());
+  if (!dpas) return std::nullopt;
+  mlir::Type a = llvm::cast<mlir::RankedTensorType>(dot.getA().getType()).getElementType();
+  mlir::Type b = llvm::cast<mlir::RankedTensorType>(dot.getB().getType()).getElementType();
+  const intel::MatrixRow* row = a == b ? intel::FindMatrixRow(device_, a) : nullptr;
+  const int lanes = device_.lanes;
+  if (!row || static_cast<int>(dpas.getOpsPerChan()) != row->per_channel || dpas.getRepeatCount() != intel::kTileRows ||
+      dpas.getExecutionSize() != intel::kTileColumns || static_cast<int>(dpas.getThreadsPerWarp()) != lanes)
+    return std::nullopt;
+  MatrixInstruction instruction;
+  instruction.m = intel::kTileRows;
+  instruction.n = intel::kTileColumns;
+  instruction.k = row->depth();
+  instruction.float_a = llvm::dyn_cast<mlir::FloatType>(a);
+  instruction.float_b = llvm::dyn_cast<mlir::FloatType>(b);
+  for (int m = 0; m < instruction.m; ++m) {
+    for (int k = 0; k < instruction.k / lanes; ++k) instruction.a.push_back({m, k});
+    instruction.c.push_back({m, 0});
+  }
+  for (int k = 0; k < instruction.k; ++k) instruction.b.push_back({k, 0});
+  return instruction;
+}
+
+mlir::FailureOr<llvm::SmallVector<Value>> IntelOps::MultiplyMatrices(mlir::OpBuilder& b, mlir::Location loc,
+                                                                     const MatrixInstruction& instruction,
+                                                                     mlir::ValueRange a_elements,
+                                                                     mlir::ValueRange b_elements,
+                                                                     mlir::ValueRange c_elements) const {
+  mlir::Type operand = instruction.float_a ? mlir::Type(instruction.float_a) : b.getI8Type();
+  const intel::MatrixRow* row = intel::FindMatrixRow(device_, operand);
+  if (!row) return mlir::emitError(loc) << device_.arch.name << " has no matrix instruction for " << operand;
+  Value x = ToWords(b, loc, a_elements, 16), y = ToWords(b, loc, b_elements, 32), sums = ToVector(b, loc, c_elements);
+  mlir::FailureOr<Value> product = intel::EmitBuiltin(b, loc, row->function, sums.getType(), {x, y, sums},
+                                                      intel::Effect::kCrossLane, /*is_signed=*/true);
+  if (failed(product)) return mlir::failure();
+  llvm::SmallVector<Value> results;
+  for (size_t i = 0; i < c_elements.size(); ++i)
+    results.push_back(LLVM::ExtractElementOp::create(b, loc, *product, EmitI32(b, loc, i)));
+  return results;
+}
+
+}  // namespace tritond::compiler
