@@ -3,13 +3,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
+#include "server/app/accept_loop.h"
 #include "server/app/tcp_listener.h"
 
 namespace tritond::server {
@@ -113,6 +119,26 @@ TEST_F(ConnectionsTest, WithoutDescriptorsItIsNotReadyForAWhile) {
   EXPECT_THAT(connections_.Exhausted(), HasSubstr("file descriptors"));
   now_ += absl::Seconds(11);
   EXPECT_EQ(connections_.Exhausted(), "");
+}
+
+TEST(AcceptLoop, AcceptsAtALowerPriorityThanCallsAreServed) {
+  absl::StatusOr<TcpSockets> sockets = ListenOnTcp("127.0.0.1:0");
+  ASSERT_TRUE(sockets.ok()) << sockets.status();
+  absl::Notification accepted;
+  int priority = -1;
+  AcceptLoop loop(std::move(sockets->listening), {[&](Descriptor) {
+                                                    priority = getpriority(PRIO_PROCESS, 0);
+                                                    accepted.Notify();
+                                                  },
+                                                  [] {}});
+  const Descriptor caller(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(sockets->port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(connect(caller.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  accepted.WaitForNotification();
+  EXPECT_EQ(priority, std::min(getpriority(PRIO_PROCESS, 0) + 5, 19));
 }
 
 TEST(TcpListener, NamesPeersAsGrpcDoesAndGroupsThem) {
