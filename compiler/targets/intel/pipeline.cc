@@ -42,8 +42,13 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   // What does not depend on the device: loops with as little in them as can be.
   AddNeutralLoopPasses(pm);
   // Loads that feed the dots are made a round ahead and wait in registers; shared memory they reach at their use.
-  AddLoopPipeliningPasses(pm, options.num_stages, info.max_shared_bytes, info.async_copies.least_bytes,
-                          kMaxWaitingElements);
+  PipeliningLimits limits;
+  limits.num_stages = options.num_stages;
+  limits.max_shared_bytes = info.max_shared_bytes;
+  limits.least_copy_bytes = info.async_copies.least_bytes;
+  limits.max_waiting_elements = kMaxWaitingElements;
+  limits.registers = info.registers;
+  AddLoopPipeliningPasses(pm, limits);
   // The remaining operands that come from other threads: through a buffer.
   pm.addPass(createReduceDataDuplicationPass());
   // The dots that the matrix unit does not take, by multiply-adds.
