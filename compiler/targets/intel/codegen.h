@@ -22,8 +22,8 @@ inline constexpr char kSharedBytes[] = "tritond.shared_bytes";
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine();
 
 // optimize.cc. Gives functions with the attribute "tritond.kernel" the calling convention, the signature and the launch
-// bounds of a kernel, inlines everything else into them, and runs LLVM's O3. InvalidArgument: no kernel, or LLVM IR
-// that SPIR-V cannot express.
+// bounds of a kernel, inlines everything else into them, and runs LLVM's O3. InvalidArgument: no kernel, LLVM IR
+// that SPIR-V cannot express, or f64 where the device has none.
 absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, const Device& device,
                             const KernelOptions& options);
 
@@ -33,6 +33,9 @@ absl::StatusOr<llvm::Function*> SetKernelSignature(llvm::Function* kernel);
 
 // guard_divisions.cc. Divisions by zero, and by values that are not defined, have some result.
 void GuardDivisions(llvm::Module& module);
+
+// fused_bfloat.cc. Fused multiply-adds of bf16 are computed in f64, and round once.
+void ExpandFusedBfloat(llvm::Module& module);
 
 // remove_bfloat.cc. bf16 becomes i16, and arithmetic with it that of f32. InvalidArgument, naming the instruction,
 // where that is not the same.

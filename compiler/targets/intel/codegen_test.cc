@@ -114,12 +114,25 @@ after:
 TEST(Codegen, Bf16ArithmeticWithoutACounterpartIsRefused) {
   const absl::Status status = Compile(KernelWith(R"(
   %a = load bfloat, ptr addrspace(1) %p, align 2
-  %b = call bfloat @llvm.fma.bf16(bfloat %a, bfloat %a, bfloat %a)
+  %b = call bfloat @llvm.log.bf16(bfloat %a)
   store bfloat %b, ptr addrspace(1) %p, align 2)",
-                                                 "declare bfloat @llvm.fma.bf16(bfloat, bfloat, bfloat)"))
+                                                 "declare bfloat @llvm.log.bf16(bfloat)"))
                                   .status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("llvm.fma.bf16"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("llvm.log.bf16"));
+}
+
+TEST(Codegen, AFusedMultiplyAddOfBf16TakesF64) {
+  const std::string ir = KernelWith(R"(
+  %a = load bfloat, ptr addrspace(1) %p, align 2
+  %b = call bfloat @llvm.fma.bf16(bfloat %a, bfloat %a, bfloat %a)
+  store bfloat %b, ptr addrspace(1) %p, align 2)",
+                                    "declare bfloat @llvm.fma.bf16(bfloat, bfloat, bfloat)");
+  EXPECT_THAT(TextOf(ir), AllOf(HasSubstr("OpTypeFloat 64"), HasSubstr("OpConvertFToBF16INTEL")));
+  const Device dg2 = {kArchitectures[1], 16};
+  const absl::Status status = Compile(ir, dg2).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("dg2 has no f64"));
 }
 
 constexpr char kShared[] = R"(

@@ -100,6 +100,23 @@ void SetCallingConventions(llvm::Module& module) {
   }
 }
 
+// Drivers refuse modules with f64 where the device has none.
+absl::Status CheckNoDoubles(const llvm::Module& module, const Device& device) {
+  for (const llvm::Function& function : module) {
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+      const bool has_double = instruction.getType()->getScalarType()->isDoubleTy() ||
+                              llvm::any_of(instruction.operands(), [](const llvm::Use& use) {
+                                return use->getType()->getScalarType()->isDoubleTy();
+                              });
+      if (!has_double) continue;
+      std::string text;
+      llvm::raw_string_ostream(text) << instruction;
+      return absl::InvalidArgumentError(absl::StrCat(device.arch.name, " has no f64, as in", text));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, const Device& device,
@@ -117,10 +134,11 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   optimizer.Inline(module);
   // Before the optimiser draws its conclusions from a division.
   GuardDivisions(module);
+  ExpandFusedBfloat(module);
   // Before LLVM computes with bf16, which it may where the source rounds to it.
   if (absl::Status status = RemoveBfloat(module); !status.ok()) return status;
   optimizer.RunO3(module);
-  return absl::OkStatus();
+  return device.arch.has_f64 ? absl::OkStatus() : CheckNoDoubles(module, device);
 }
 
 }  // namespace tritond::compiler::intel
