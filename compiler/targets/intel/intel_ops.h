@@ -26,6 +26,8 @@ class IntelOps final : public TargetOps {
   // Sums, minima and maxima.
   std::optional<mlir::Value> WarpReduce(mlir::OpBuilder& b, mlir::Location loc, mlir::Operation* combiner,
                                         mlir::Value value) const override;
+  // OpenCL's fmax and fmin may give either of two zeros.
+  bool FloatsCommute() const override { return false; }
   // Always a failure: the target takes no assembly (TargetInfo::takes_foreign_assembly).
   mlir::FailureOr<mlir::Value> InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
                                          mlir::ValueRange args, llvm::StringRef text, llvm::StringRef constraints,
