@@ -5,14 +5,13 @@
 // aligned, and that one mask covers them: up to 16 bytes an instruction. Threads that hold copies all load, but one
 // stores.
 //
-// A mask that is an index below a bound seldom cuts through the elements of a thread. Where it might, a branch chooses:
+// A mask that is an index below a bound seldom cuts through neighbours. Where it might, a branch chooses:
 //
-//   if (%mask[0] && %mask[last]) ld.v4 [%p]             // all inside, as almost everywhere
+//   if (%mask[0] == %mask[3] && …) @%mask[0] ld.v4 [%p] ; …    // as almost everywhere
 //   else @%mask[0] ld [%p] ; @%mask[1] ld [%p + 1] ; …
-#include <map>
-
 #include "compiler/lowering/branches.h"
 #include "compiler/lowering/memory_groups.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace tritond::compiler {
 namespace {
@@ -71,10 +70,10 @@ Values LoadGroups(FunctionLowering& f, tt::LoadOp op, RegisterGroups groups, Val
   return results;
 }
 
-// How a masked access is done: in groups of `masked`, or, where the mask holds for the whole thread, of `whole`.
+// How a masked access is done: in groups of `narrow`, or, where the mask is the same for each of them, of `wide`.
 struct Versions {
-  RegisterGroups masked, whole;
-  Value holds;  // i1; null: there is one version, `masked`
+  RegisterGroups narrow, wide;
+  Value is_uniform;  // i1; null: there is one version, `narrow`
 };
 
 template <typename Op>
@@ -82,9 +81,9 @@ Versions VersionsOf(FunctionLowering& f, Op op, mlir::Type element) {
   mlir::Type stored = element.isInteger(1) ? mlir::Type(f.e.b.getI8Type()) : element;
   Versions versions{GroupRegisters(f, op.getPtr(), op.getMask(), stored), {}, {}};
   if (!op.getMask()) return versions;
-  versions.whole = GroupRegisters(f, op.getPtr(), Value(), stored);
-  if (versions.whole.vec > versions.masked.vec)
-    versions.holds = HoldsThroughout(f, op.getMask(), f.Get(op.getMask()), versions.whole.vec);
+  versions.wide = GroupRegisters(f, op.getPtr(), Value(), stored);
+  if (versions.wide.vec > versions.narrow.vec)
+    versions.is_uniform = UniformInGroups(f, op.getMask(), f.Get(op.getMask()), versions.wide);
   return versions;
 }
 
@@ -93,13 +92,13 @@ LogicalResult LowerLoad(FunctionLowering& f, tt::LoadOp op) {
     return op.emitOpError("through a block pointer reached lowering");
   Versions versions = VersionsOf(f, op, f.ConvertType(tt::ElementOf(op.getType())));
   ValueList masks = op.getMask() ? f.Get(op.getMask()) : ValueList();
-  if (!versions.holds || op.getIsVolatile()) {
-    f.Set(op, LoadGroups(f, op, versions.masked, masks));
+  if (!versions.is_uniform || op.getIsVolatile()) {
+    f.Set(op, LoadGroups(f, op, versions.narrow, masks));
     return mlir::success();
   }
   f.Set(op, IfElse(
-                f.e, versions.holds, [&] { return LoadGroups(f, op, versions.whole, {}); },
-                [&] { return LoadGroups(f, op, versions.masked, masks); }));
+                f.e, versions.is_uniform, [&] { return LoadGroups(f, op, versions.wide, masks); },
+                [&] { return LoadGroups(f, op, versions.narrow, masks); }));
   return mlir::success();
 }
 
@@ -125,22 +124,39 @@ LogicalResult LowerStore(FunctionLowering& f, tt::StoreOp op) {
   Versions versions = VersionsOf(f, op, f.ConvertType(tt::ElementOf(op.getValue().getType())));
   ValueList masks = op.getMask() ? f.Get(op.getMask()) : ValueList();
   Value first_copy = FirstCopyOf(f, op.getPtr());
-  auto masked = [&] {
-    StoreGroups(f, op, versions.masked, masks, first_copy);
+  auto narrow = [&] {
+    StoreGroups(f, op, versions.narrow, masks, first_copy);
     return Values();
   };
-  auto whole = [&] {
-    StoreGroups(f, op, versions.whole, {}, first_copy);
+  auto wide = [&] {
+    StoreGroups(f, op, versions.wide, masks, first_copy);
     return Values();
   };
-  versions.holds ? IfElse(f.e, versions.holds, whole, masked) : masked();
+  versions.is_uniform ? IfElse(f.e, versions.is_uniform, wide, narrow) : narrow();
   return mlir::success();
 }
 
-// Registers whose elements lie in one range along each dimension: those at its least and its greatest coordinates.
-struct Corners {
-  Coordinates least, greatest;
-};
+// How many of the conditions that `mask` joins change within groups of `vec` neighbours along `dim`.
+int CountVarying(FunctionLowering& f, Value mask, unsigned dim, int vec) {
+  if (auto both = mask.getDefiningOp<mlir::arith::AndIOp>())
+    return CountVarying(f, both.getLhs(), dim, vec) + CountVarying(f, both.getRhs(), dim, vec);
+  return f.axis.MaskConstancy(mask, dim) < vec;
+}
+
+// The dimension along which registers `first` to `last` hold neighbours, in their order; nullopt: there is none.
+std::optional<unsigned> RunAlong(const LinearLayout& layout, int first, int last) {
+  Coordinates begin = layout.ApplyNamed({{"register", first}});
+  std::optional<unsigned> along;
+  for (int r = first + 1; r <= last; ++r) {
+    Coordinates at = layout.ApplyNamed({{"register", r}});
+    for (size_t dim = 0; dim < at.size(); ++dim) {
+      if (at[dim] == begin[dim]) continue;
+      if (along.value_or(dim) != dim || at[dim] != begin[dim] + r - first) return std::nullopt;
+      along = dim;
+    }
+  }
+  return along;
+}
 
 // Whether no bit of a coordinate depends on both registers and threads, so that the order of a thread's elements is
 // that of their registers' coordinates.
@@ -172,36 +188,25 @@ RegisterGroups GroupRegisters(FunctionLowering& f, Value ptr, Value mask, mlir::
   return groups;
 }
 
-Value HoldsThroughout(FunctionLowering& f, Value mask, ValueList masks, int vec) {
+Value UniformInGroups(FunctionLowering& f, Value mask, ValueList masks, const RegisterGroups& groups) {
   auto type = llvm::cast<RankedTensorType>(mask.getType());
   const LinearLayout& layout = f.LayoutOf(type);
-  llvm::SmallVector<int> spans;
-  for (auto [dim, name] : llvm::enumerate(ttg::DimNames(type.getRank()))) {
-    if (!ThreadsKeepOrder(layout, name)) return {};
-    spans.push_back(f.axis.MaskSpan(mask, dim));
+  auto names = ttg::DimNames(type.getRank());
+  Value uniform;
+  for (int first = 0; first < layout.InSize("register"); first += groups.vec) {
+    if (first & groups.copies) continue;
+    int last = first + groups.vec - 1;
+    std::optional<unsigned> dim = RunAlong(layout, first, last);
+    if (!dim || !ThreadsKeepOrder(layout, names[*dim])) return {};
+    int32_t begin = layout.ApplyNamed({{"register", first}})[*dim], span = f.axis.MaskSpan(mask, *dim);
+    if (begin / span != (begin + groups.vec - 1) / span) return {};
+    // Of one comparison that changes along a group both ends tell all; of several they do where both hold.
+    bool turns_once = CountVarying(f, mask, *dim, groups.vec) <= 1;
+    Value same = turns_once ? f.e.Compare(mlir::LLVM::ICmpPredicate::eq, masks[first], masks[last])
+                            : f.e.And(masks[first], masks[last]);
+    uniform = uniform ? f.e.And(uniform, same) : same;
   }
-  std::map<std::vector<int32_t>, Corners> ranges;
-  std::map<Coordinates, int> register_at;
-  for (int r = 0; r < layout.InSize("register"); ++r) {
-    Coordinates at = layout.ApplyNamed({{"register", r}});
-    if (!register_at.try_emplace(at, r).second) continue;
-    std::vector<int32_t> range;
-    for (auto [coordinate, span] : llvm::zip(at, spans)) range.push_back(coordinate / span);
-    auto [corners, is_new] = ranges.try_emplace(range, Corners{at, at});
-    for (size_t dim = 0; dim < at.size() && !is_new; ++dim) {
-      corners->second.least[dim] = std::min(corners->second.least[dim], at[dim]);
-      corners->second.greatest[dim] = std::max(corners->second.greatest[dim], at[dim]);
-    }
-  }
-  if (ranges.size() * vec > register_at.size()) return {};
-  Value holds;
-  for (const auto& [range, corners] : ranges)
-    for (const Coordinates& at : {corners.least, corners.greatest}) {
-      auto found = register_at.find(at);
-      if (found == register_at.end()) return {};
-      holds = holds ? f.e.And(holds, masks[found->second]) : masks[found->second];
-    }
-  return holds;
+  return uniform;
 }
 
 Value FirstCopyOf(FunctionLowering& f, Value v) {

@@ -17,10 +17,9 @@ struct RegisterGroups {
 // memory. One group of one for a scalar.
 RegisterGroups GroupRegisters(FunctionLowering& f, mlir::Value ptr, mlir::Value mask, mlir::Type element);
 
-// i1: whether `mask`, whose registers are `masks`, holds for all elements of the thread, told by a few of them: the
-// first and the last one of each range that AxisInfoAnalysis::MaskSpan knows. Null where that would take each group of
-// `vec` registers apart.
-mlir::Value HoldsThroughout(FunctionLowering& f, mlir::Value mask, ValueList masks, int vec);
+// i1: whether `mask`, whose registers are `masks`, is the same for all elements of each group, told by the first and
+// the last one of each (AxisInfoAnalysis::MaskSpan). Null where they do not tell.
+mlir::Value UniformInGroups(FunctionLowering& f, mlir::Value mask, ValueList masks, const RegisterGroups& groups);
 
 // i1, true in the one thread that acts for an element of `v`: the first of those with copies, thread 0 for a scalar.
 // Null when no thread holds copies.

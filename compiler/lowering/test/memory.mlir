@@ -70,15 +70,18 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 
 #blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  // An index below a bound: if it holds for the first and the last of the thread's eight elements, two accesses take
-  // them all; else each has its own.
+  // An index below a bound: where the first and the last element of each group of four agree, an access takes the four
+  // under their common mask; else each has its own.
   // CHECK-LABEL: llvm.func {{.*}}@bound
-  // CHECK: %[[ALL:.+]] = llvm.and %{{.*}}, %{{.*}} : i1
+  // CHECK: %[[FIRST:.+]] = llvm.icmp "eq" %[[MASK0:.+]], %{{.*}} : i1
+  // CHECK: %[[SECOND:.+]] = llvm.icmp "eq" %[[MASK4:.+]], %{{.*}} : i1
+  // CHECK: %[[ALL:.+]] = llvm.and %[[FIRST]], %[[SECOND]] : i1
   // CHECK: llvm.cond_br %[[ALL]]
-  // CHECK-COUNT-2: llvm.load {{.*}} : !llvm.ptr<1> -> vector<4xf32>
+  // CHECK: ld.global.v4.b32 {{.*}} %{{.*}}, %[[MASK0]] :
+  // CHECK: ld.global.v4.b32 {{.*}} %{{.*}}, %[[MASK4]] :
   // CHECK-COUNT-8: ld.global.b32
   // CHECK: llvm.cond_br
-  // CHECK-COUNT-2: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<1>
+  // CHECK-COUNT-2: st.global.v4.b32
   // CHECK-COUNT-8: st.global.b32
   // CHECK: llvm.return
   tt.func public @bound(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
@@ -112,6 +115,42 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     %ptr = tt.addptr %base, %range : tensor<1024x!tt.ptr<f32>, #blocked>, tensor<1024xi32, #blocked>
     %v = tt.load %ptr, %mask : tensor<1024x!tt.ptr<f32>, #blocked>
     tt.store %ptr, %v, %mask : tensor<1024x!tt.ptr<f32>, #blocked>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>
+#rows = #ttg.slice<{dim = 1, parent = #blocked}>
+#columns = #ttg.slice<{dim = 0, parent = #blocked}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // Below the diagonal: the mask of a thread's second row says nothing of its first, so both groups are compared.
+  // CHECK-LABEL: llvm.func {{.*}}@triangle
+  // CHECK: %[[FIRST:.+]] = llvm.icmp "eq" %[[MASK0:.+]], %{{.*}} : i1
+  // CHECK: %[[SECOND:.+]] = llvm.icmp "eq" %[[MASK4:.+]], %{{.*}} : i1
+  // CHECK: %[[ALL:.+]] = llvm.and %[[FIRST]], %[[SECOND]] : i1
+  // CHECK: llvm.cond_br %[[ALL]]
+  // CHECK: st.global.v4.b32 {{.*}}, %[[MASK0]] :
+  // CHECK: st.global.v4.b32 {{.*}}, %[[MASK4]] :
+  // CHECK-COUNT-8: st.global.b32
+  // CHECK: llvm.return
+  tt.func public @triangle(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+    %stride = arith.constant dense<16> : tensor<16x1xi32, #blocked>
+    %value = arith.constant dense<1.0> : tensor<16x16xf32, #blocked>
+    %row = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32, #rows>
+    %column = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32, #columns>
+    %rows = tt.expand_dims %row {axis = 1 : i32} : tensor<16xi32, #rows> -> tensor<16x1xi32, #blocked>
+    %columns = tt.expand_dims %column {axis = 0 : i32} : tensor<16xi32, #columns> -> tensor<1x16xi32, #blocked>
+    %rows_all = tt.broadcast %rows : tensor<16x1xi32, #blocked> -> tensor<16x16xi32, #blocked>
+    %columns_all = tt.broadcast %columns : tensor<1x16xi32, #blocked> -> tensor<16x16xi32, #blocked>
+    %mask = arith.cmpi slt, %columns_all, %rows_all : tensor<16x16xi32, #blocked>
+    %start = arith.muli %rows, %stride : tensor<16x1xi32, #blocked>
+    %starts = tt.broadcast %start : tensor<16x1xi32, #blocked> -> tensor<16x16xi32, #blocked>
+    %offset = arith.addi %starts, %columns_all : tensor<16x16xi32, #blocked>
+    %base = tt.splat %p : !tt.ptr<f32> -> tensor<16x16x!tt.ptr<f32>, #blocked>
+    %ptr = tt.addptr %base, %offset : tensor<16x16x!tt.ptr<f32>, #blocked>, tensor<16x16xi32, #blocked>
+    tt.store %ptr, %value, %mask : tensor<16x16x!tt.ptr<f32>, #blocked>
     tt.return
   }
 }

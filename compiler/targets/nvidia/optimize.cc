@@ -105,8 +105,8 @@ absl::Status CheckResolved(const llvm::Module& module) {
 // which makes ptxas wait for each product (its warning C7515).
 constexpr char kInlining[] = "nvvm-reflect,always-inline,";
 constexpr char kFolding[] =
-    "sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),early-cse<memssa>,"
-    "instcombine<no-verify-fixpoint>,simplifycfg";
+    "infer-alignment,sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "loop-mssa(licm),early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg";
 // Brings sums of indices into one order, so that code generation sees what they share, and parts of them leave loops.
 // These parts take registers, which sums of wgmma leave none of.
 constexpr char kSharing[] = ",reassociate,loop-mssa(licm),early-cse";
