@@ -84,37 +84,6 @@ INSTANTIATE_TEST_SUITE_P(All, Copy, testing::ValuesIn(CopyCases()), [](const aut
                       NameOf(info.param.machine));
 });
 
-// Rows of any length in a matrix without gaps: those of a multiple of eight elements are aligned, which shows only when
-// the kernel runs.
-TEST_P(EveryMachine, RowsAreOfAnyLength) {
-  constexpr char kIr[] = R"(module {
-  tt.func public @kernel(%in: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) {
-    %pid = tt.get_program_id x : i32
-    %start = arith.muli %pid, %n : i32
-    %r = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
-    %limit = tt.splat %n : i32 -> tensor<512xi32>
-    %inside = arith.cmpi slt, %r, %limit : tensor<512xi32>
-    %a = tt.addptr %in, %start : !tt.ptr<f16>, i32
-    %b = tt.splat %a : !tt.ptr<f16> -> tensor<512x!tt.ptr<f16>>
-    %from = tt.addptr %b, %r : tensor<512x!tt.ptr<f16>>, tensor<512xi32>
-    %x = tt.load %from, %inside : tensor<512x!tt.ptr<f16>>
-    %c = tt.addptr %out, %start : !tt.ptr<f16>, i32
-    %d = tt.splat %c : !tt.ptr<f16> -> tensor<512x!tt.ptr<f16>>
-    %to = tt.addptr %d, %r : tensor<512x!tt.ptr<f16>>, tensor<512xi32>
-    tt.store %to, %x, %inside : tensor<512x!tt.ptr<f16>>
-    tt.return
-  }
-}
-)";
-  for (int32_t n : {1, 7, 8, 360, 361, 364, 508, 511, 512}) {
-    Array in = Values("f16", 3 * 512, 5), out("f16", 3 * 512), expected = out;
-    for (int i = 0; i < 3 * n; ++i) expected.SetInt(i, in.Int(i));
-    absl::Status status = RunKernel(GetParam(), kIr, {3}, {in, out, n});
-    ASSERT_TRUE(status.ok()) << n << ": " << status;
-    EXPECT_TRUE(out.bytes == expected.bytes) << n << ": " << Agree(out, expected).message();
-  }
-}
-
 // The metadata tells the device what the kernel takes.
 TEST_P(EveryMachine, LaunchesWithOtherArgumentsAreRefused) {
   const std::string ir = R"(module {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Masks of loads and stores whose bounds are not where a thread's elements end.
+#include <algorithm>
+#include <utility>
+
+#include "tests/conformance/run_kernel.h"
+
+namespace tritond::conformance {
+namespace {
+
+class EveryMachine : public testing::TestWithParam<Machine> {};
+INSTANTIATE_TEST_SUITE_P(Machines, EveryMachine, testing::ValuesIn(Machines({1, 2, 4, 8})),
+                         [](const auto& info) { return NameOf(info.param); });
+
+// Rows of any length in a matrix without gaps: those of a multiple of eight elements are aligned, which shows only when
+// the kernel runs.
+TEST_P(EveryMachine, RowsAreOfAnyLength) {
+  constexpr char kIr[] = R"(module {
+  tt.func public @kernel(%in: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) {
+    %pid = tt.get_program_id x : i32
+    %start = arith.muli %pid, %n : i32
+    %r = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
+    %limit = tt.splat %n : i32 -> tensor<512xi32>
+    %inside = arith.cmpi slt, %r, %limit : tensor<512xi32>
+    %a = tt.addptr %in, %start : !tt.ptr<f16>, i32
+    %b = tt.splat %a : !tt.ptr<f16> -> tensor<512x!tt.ptr<f16>>
+    %from = tt.addptr %b, %r : tensor<512x!tt.ptr<f16>>, tensor<512xi32>
+    %x = tt.load %from, %inside : tensor<512x!tt.ptr<f16>>
+    %c = tt.addptr %out, %start : !tt.ptr<f16>, i32
+    %d = tt.splat %c : !tt.ptr<f16> -> tensor<512x!tt.ptr<f16>>
+    %to = tt.addptr %d, %r : tensor<512x!tt.ptr<f16>>, tensor<512xi32>
+    tt.store %to, %x, %inside : tensor<512x!tt.ptr<f16>>
+    tt.return
+  }
+}
+)";
+  for (int32_t n : {1, 7, 8, 360, 361, 364, 508, 511, 512}) {
+    Array in = Values("f16", 3 * 512, 5), out("f16", 3 * 512), expected = out;
+    for (int i = 0; i < 3 * n; ++i) expected.SetInt(i, in.Int(i));
+    absl::Status status = RunKernel(GetParam(), kIr, {3}, {in, out, n});
+    ASSERT_TRUE(status.ok()) << n << ": " << status;
+    EXPECT_TRUE(out.bytes == expected.bytes) << n << ": " << Agree(out, expected).message();
+  }
+}
+
+// A band along the diagonal of a matrix: two bounds, whose places in a thread's rows differ, and which meet inside a
+// group of neighbours where the band is narrow.
+TEST_P(EveryMachine, MasksFollowADiagonal) {
+  constexpr char kIr[] = R"(module {
+  tt.func public @kernel(%in: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %below: i32, %above: i32) {
+    %width = arith.constant dense<64> : tensor<32x1xi32>
+    %r = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+    %c = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %row = tt.expand_dims %r {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+    %column = tt.expand_dims %c {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %below_all = tt.splat %below : i32 -> tensor<32x1xi32>
+    %above_all = tt.splat %above : i32 -> tensor<32x1xi32>
+    %low = arith.subi %row, %below_all : tensor<32x1xi32>
+    %high = arith.addi %row, %above_all : tensor<32x1xi32>
+    %columns = tt.broadcast %column : tensor<1x64xi32> -> tensor<32x64xi32>
+    %lows = tt.broadcast %low : tensor<32x1xi32> -> tensor<32x64xi32>
+    %highs = tt.broadcast %high : tensor<32x1xi32> -> tensor<32x64xi32>
+    %from_low = arith.cmpi sge, %columns, %lows : tensor<32x64xi32>
+    %to_high = arith.cmpi slt, %columns, %highs : tensor<32x64xi32>
+    %inside = arith.andi %from_low, %to_high : tensor<32x64xi1>
+    %start = arith.muli %row, %width : tensor<32x1xi32>
+    %starts = tt.broadcast %start : tensor<32x1xi32> -> tensor<32x64xi32>
+    %at = arith.addi %starts, %columns : tensor<32x64xi32>
+    %ins = tt.splat %in : !tt.ptr<f32> -> tensor<32x64x!tt.ptr<f32>>
+    %from = tt.addptr %ins, %at : tensor<32x64x!tt.ptr<f32>>, tensor<32x64xi32>
+    %x = tt.load %from, %inside : tensor<32x64x!tt.ptr<f32>>
+    %outs = tt.splat %out : !tt.ptr<f32> -> tensor<32x64x!tt.ptr<f32>>
+    %to = tt.addptr %outs, %at : tensor<32x64x!tt.ptr<f32>>, tensor<32x64xi32>
+    tt.store %to, %x, %inside : tensor<32x64x!tt.ptr<f32>>
+    tt.return
+  }
+}
+)";
+  for (auto [below, above] : {std::pair<int32_t, int32_t>{0, 1}, {1, 1}, {64, 0}, {-1, 64}, {3, 7}, {64, 64}, {-5, 2}}) {
+    Array in = Values("f32", 32 * 64, 5), out("f32", 32 * 64), expected = out;
+    for (int row = 0; row < 32; ++row)
+      for (int column = std::max(0, row - below); column < std::min(64, row + above); ++column)
+        expected.SetFloat(row * 64 + column, in.Float(row * 64 + column));
+    absl::Status status = RunKernel(GetParam(), kIr, {}, {in, out, below, above});
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_TRUE(out.bytes == expected.bytes) << below << ", " << above << ": " << Agree(out, expected).message();
+  }
+}
+
+}  // namespace
+}  // namespace tritond::conformance
