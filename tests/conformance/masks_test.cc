@@ -76,7 +76,8 @@ TEST_P(EveryMachine, MasksFollowADiagonal) {
   }
 }
 )";
-  for (auto [below, above] : {std::pair<int32_t, int32_t>{0, 1}, {1, 1}, {64, 0}, {-1, 64}, {3, 7}, {64, 64}, {-5, 2}}) {
+  for (auto [below, above] :
+       {std::pair<int32_t, int32_t>{0, 1}, {1, 1}, {64, 0}, {-1, 64}, {3, 7}, {64, 64}, {-5, 2}}) {
     Array in = Values("f32", 32 * 64, 5), out("f32", 32 * 64), expected = out;
     for (int row = 0; row < 32; ++row)
       for (int column = std::max(0, row - below); column < std::min(64, row + above); ++column)
