@@ -129,14 +129,14 @@ class MetricsTest(unittest.TestCase):
         except ImportError:
             self.skipTest("no PyYAML (Debian: apt-get install python3-yaml)")
         rules = yaml.safe_load((ROOT / "deploy/prometheus/alerts.yaml").read_text(encoding="utf-8"))
-        operations = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+        runbook = (ROOT / "docs/runbook.md").read_text(encoding="utf-8")
         named = set()
         for group in rules["groups"]:
             for rule in group["rules"]:
                 self.assertEqual(set(rule) - {"for"}, {"alert", "expr", "labels", "annotations"}, rule)
                 self.assertIn(rule["labels"]["severity"], ("critical", "warning", "info"))
-                self.assertEqual(rule["annotations"]["runbook"], "docs/operations.md#" + rule["alert"].lower())
-                self.assertIn(f"### {rule['alert']}\n", operations, "what to do about it")
+                self.assertEqual(rule["annotations"]["runbook"], "docs/runbook.md#" + rule["alert"].lower())
+                self.assertIn(f"### {rule['alert']}\n", runbook, "what to do about it")
                 named |= names_in(rule["expr"])
         self.assertGreater(len(named), 8)
         self.assertEqual(named - self.samples, set())
