@@ -141,6 +141,12 @@ class MetricsTest(unittest.TestCase):
         self.assertGreater(len(named), 8)
         self.assertEqual(named - self.samples, set())
 
+    def test_the_reference_names_every_metric_and_no_other_one(self):
+        reference = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+        documented = set(re.findall(r"`(tritond_\w+)", reference))
+        self.assertEqual(set(self.families) - documented, set(), "a line in docs/reference.md")
+        self.assertEqual(documented - set(self.families), set(), "the daemon has none of that name")
+
     def test_what_a_kernel_or_a_caller_is_to_blame_for_alarms_nobody(self):
         rules = (ROOT / "deploy/prometheus/alerts.yaml").read_text(encoding="utf-8")
         counted = re.search(r"alert: TritondCompilesFail.*?outcome!~\"([a-z_|]+)\"", rules, re.DOTALL).group(1).split("|")
