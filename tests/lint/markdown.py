@@ -54,8 +54,9 @@ def blocks(text):
 
 
 def plain(line):
-    """The line as a reader sees it: a link is its text, a code span one word."""
-    return re.sub(r"[*_]{2}", "", LINK.sub(r"\1", re.sub(r"`[^`]*`", "code", line)))
+    """The line as a reader sees it: a link is its text, a code span one word, and so is a number in groups of three digits."""
+    line = re.sub(r"(?<=\d) (?=\d{3}\b)", "", re.sub(r"`[^`]*`", "code", line))
+    return re.sub(r"[*_]{2}", "", LINK.sub(r"\1", line))
 
 
 def anchors(text):
