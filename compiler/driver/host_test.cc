@@ -243,7 +243,8 @@ TEST(Host, PrintsWithVariableArguments) {
   launch.program[0] = 3;
   object.Run("show", 1, {&x, &h, &b, &i}, launch);
   EXPECT_EQ(launch.printed,
-            "pid (3, 0, 0) x: 1.500000\npid (3, 0, 0) h: 2.000000\npid (3, 0, 0) b: 3.000000\npid (3, 0, 0) i: -5\n");
+            "pid (3, 0, 0) idx () x: 1.500000\npid (3, 0, 0) idx () h: 2.000000\npid (3, 0, 0) idx () b: 3.000000\n"
+            "pid (3, 0, 0) idx () i: -5\n");
 }
 
 // A kernel that applies one operation to scalars: `body` computes %r of `result` from the arguments.

@@ -109,7 +109,7 @@ class ConversionMover final {
     std::optional<double> element = op ? CostModel::ElementCost(op) : std::nullopt;
     if (!element || !MayRetype(op, encoding)) return std::nullopt;
     RankedTensorType type = TensorType(value);
-    if (*element > 0 && IsReadByMany(type, encoding)) return std::nullopt;
+    if (*element > 0 && IsComputedOnce(op, encoding)) return std::nullopt;
     double cost = *element * costs_.Registers(type, encoding);
     if (dies) cost -= CostOf(op, *element);
     cost *= Frequency(op->getBlock());
@@ -147,18 +147,25 @@ class ConversionMover final {
     return llvm::isa<tt::LoadOp>(op) ? element : element * costs_.Registers(type, type.getEncoding());
   }
 
-  // Whether `encoding` stands for an operand in shared memory: one of multiply-adds, of which every thread reads rows
-  // or columns, or operand b of a unit that reads it by itself. What is computed for it is computed where it is loaded,
-  // once, and not in every warp.
-  static bool IsReadByMany(RankedTensorType type, Attribute encoding) {
+  // Whether `op` is to be computed where its operands are loaded, because `encoding` stands for an operand in shared
+  // memory that every thread or warp would compute for itself: one of multiply-adds, which may only become wider on its
+  // way from there, or operand b of a unit that reads it by itself.
+  static bool IsComputedOnce(Operation* op, Attribute encoding) {
     auto operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(encoding);
     if (!operand) return false;
+    RankedTensorType type = TensorType(op->getResult(0));
     auto unit = llvm::dyn_cast<ttg::MatrixEncoding>(operand.getParent());
-    if (!unit) return true;
+    if (!unit) return !llvm::isa<tt::LoadOp>(op) && !Widens(op);
     const unsigned rank = type.getRank(), k = rank - 2;
     llvm::SmallVector<unsigned> k_first{k, rank - 1}, k_last{rank - 1, k};
     return operand.getOpIdx() == 1 && rank == 2 &&
            (unit.OperandBuffer(type, k_first, k) || unit.OperandBuffer(type, k_last, k));
+  }
+
+  static bool Widens(Operation* op) {
+    if (!llvm::isa<mlir::CastOpInterface>(op)) return false;
+    mlir::Type from = tt::ElementOf(op->getOperand(0).getType()), to = tt::ElementOf(op->getResult(0).getType());
+    return from.isIntOrFloat() && to.isIntOrFloat() && from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
   }
 
   static bool MayRetype(Operation* op, Attribute encoding) {

@@ -41,6 +41,9 @@ void ExpandFusedBfloat(llvm::Module& module);
 // where that is not the same.
 absl::Status RemoveBfloat(llvm::Module& module);
 
+// widen_integers.cc. Integers of odd widths become i32 where their bits only change places.
+void WidenIntegers(llvm::Function& function);
+
 // expand_intrinsics.cc. What the back end lacks, or makes something else of, in terms of what it has. InvalidArgument,
 // naming it, for what cannot be expressed.
 absl::Status ExpandIntrinsics(llvm::Module& module);

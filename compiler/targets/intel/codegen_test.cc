@@ -188,6 +188,21 @@ TEST(Codegen, ANarrowedIndexKeepsItsBits) {
   EXPECT_THAT(text, ContainsRegex("OpUConvert %[0-9]+ %[0-9]+\n%[0-9]+ = OpBitwiseAnd"));
 }
 
+TEST(Codegen, BitsInAnotherOrderAreWide) {
+  const std::string text =
+      TextOf(KernelWith(R"(
+    %id = call i64 @_Z12get_local_idj(i32 0)
+    %few = trunc i64 %id to i5
+    %some = and i5 %few, 3
+    %turned = call i5 @llvm.bitreverse.i5(i5 %some)
+    %wide = zext i5 %turned to i32
+    store i32 %wide, ptr addrspace(1) %p, align 4)",
+                        "declare i64 @_Z12get_local_idj(i32)\ndeclare i5 @llvm.bitreverse.i5(i5)\n"));
+  EXPECT_THAT(text, HasSubstr("OpShiftLeftLogical"));
+  EXPECT_THAT(text, Not(HasSubstr("OpBitReverse")));
+  EXPECT_THAT(text, Not(HasSubstr("OpTypeInt 5 ")));
+}
+
 // A division must not tell the optimiser that the load before it happens.
 TEST(Codegen, ADivisionKeepsTheMaskOfItsOperands) {
   const std::string text = TextOf(KernelWith(R"(

@@ -114,6 +114,7 @@ absl::Status ExpandIntrinsics(llvm::Module& module) {
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) calls.push_back(call);
     for (llvm::IntrinsicInst* call : calls) ExpandOne(*call);
+    WidenIntegers(function);
     llvm::SmallVector<llvm::ZExtInst*> extensions;
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (auto* extension = llvm::dyn_cast<llvm::ZExtInst>(&instruction)) extensions.push_back(extension);
@@ -121,6 +122,8 @@ absl::Status ExpandIntrinsics(llvm::Module& module) {
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (absl::Status status = CheckTypes(instruction); !status.ok()) return status;
   }
+  for (llvm::Function& function : llvm::make_early_inc_range(module))
+    if (function.isIntrinsic() && function.use_empty()) function.eraseFromParent();
   return absl::OkStatus();
 }
 
