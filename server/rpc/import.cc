@@ -9,10 +9,12 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "server/bundle/bundle.h"
 #include "server/rpc/blocking_stream.h"
-#include "server/rpc/bundle.h"
 #include "server/rpc/reactors.h"
+#include "server/rpc/result_store.h"
 #include "server/rpc/rpcs.h"
+#include "server/rpc/status.h"
 
 namespace tritond::server {
 namespace {
@@ -61,6 +63,22 @@ absl::Status Receive(ChunkReader& in, const std::string& path, v1::ImportRespons
   return file.flush() ? absl::OkStatus() : absl::ResourceExhaustedError(absl::StrCat("cannot write ", path));
 }
 
+// The parts of a record that BundleVerifier has visited, to be kept.
+absl::StatusOr<FreshResult> TakeResult(v1::BundleRecord record) {
+  const absl::StatusOr<cache::Digest> key = cache::Digest::FromHex(record.key());
+  if (!key.ok()) return key.status();
+  StoredResult result;
+  absl::Status read = ReadResult(*key, cache::Blob(std::move(*record.mutable_signed_result())), &result);
+  if (!read.ok()) return read;
+  FreshResult fresh;
+  fresh.record = std::move(result.record);
+  fresh.action = std::move(result.action);
+  const int artifacts = fresh.action.artifacts_size();
+  for (int i = 0; i < artifacts; ++i) fresh.artifacts.emplace_back(std::move(*record.mutable_blobs(i)->mutable_data()));
+  fresh.request = std::move(*record.mutable_blobs(artifacts)->mutable_data());
+  return fresh;
+}
+
 absl::Status Store(Engine& engine, v1::BundleRecord record, v1::ImportResponse* response) {
   if (!record.signed_manifest().empty()) return absl::OkStatus();
   const std::string key = record.key();
@@ -89,6 +107,7 @@ absl::Status ImportFrom(Engine& engine, ChunkReader& in, v1::ImportResponse* res
   BundleVerifier verifier(engine.notary());
   status = read([&verifier](const v1::BundleRecord& record) { return verifier.Visit(record); });
   if (status.ok()) status = verifier.Finish();
+  if (absl::IsFailedPrecondition(status)) return WithReason(status, "BUNDLE_REFUSED");
   if (!status.ok()) return status;
   return read([&](v1::BundleRecord record) { return Store(engine, std::move(record), response); });
 }

@@ -20,7 +20,7 @@
 #include "server/admission/check_request.h"
 #include "server/app/access_file.h"
 #include "server/jobs/job_book.h"
-#include "server/rpc/bundle.h"
+#include "server/bundle/bundle.h"
 #include "server/rpc/result_store.h"
 
 namespace tritond::tests {

@@ -46,9 +46,10 @@ LAYERS = {
     "server/jobs": ["proto", "cache/api", "server/scheduler"],
     "server/history": ["server/scheduler"],
     "server/provenance": ["cache/api"],
+    "server/bundle": ["proto", "cache/api", "server/provenance"],
     "server/tunings": ["proto/v1", "cache/api", "server/admission"],
     "server/rpc": ["proto", "cache/api", "workers/pool", "server/scheduler", "server/admission", "server/autotune",
-                   "server/cluster", "server/history", "server/jobs", "server/provenance", "server/retention",
+                   "server/bundle", "server/cluster", "server/history", "server/jobs", "server/provenance", "server/retention",
                    "server/tunings"],
     "server/web": ["cache/api", "server/scheduler", "server/history", "server/admission", "workers/pool"],
     # The wiring also names what it hands from one folder to another: the cache, the pool, the configuration's messages.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/bundle.h"
+#include "server/bundle/bundle.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/request_key/request_key.h"
-#include "server/rpc/status.h"
 
 namespace tritond::server {
 namespace {
@@ -173,7 +172,7 @@ TEST(Bundle, ARecordThatDoesNotFitIsNotBelieved) {
 
   v1::BundleRecord unsigned_result = good;
   unsigned_result.set_signed_result(std::string(ReadRecord(good.signed_result())->payload));
-  EXPECT_EQ(ReasonOf(Verify({unsigned_result})), "BUNDLE_REFUSED");
+  EXPECT_TRUE(absl::IsFailedPrecondition(Verify({unsigned_result})));
 }
 
 TEST(Bundle, OfAnAuthorWhoIsNotTrustedIsRefusedByName) {
@@ -181,7 +180,6 @@ TEST(Bundle, OfAnAuthorWhoIsNotTrustedIsRefusedByName) {
       *SigningKey::Generate(), {}, [](const std::string&) {}, absl::Now);
   const std::vector<v1::BundleRecord> records = Bundled({Record("one", "binary")});
   const absl::Status refused = Verify(records, reader);
-  EXPECT_EQ(ReasonOf(refused), "BUNDLE_REFUSED");
   EXPECT_TRUE(absl::IsFailedPrecondition(refused));
   EXPECT_THAT(std::string(refused.message()), HasSubstr(ShortId(Author().public_key().id())));
   EXPECT_EQ(reader.refused(Origin::kBundle, Refusal::kUnknownSigner), 1u);
@@ -198,7 +196,7 @@ TEST(Bundle, OfAnAuthorWhoIsNotTrustedIsRefusedByName) {
 TEST(Bundle, WithTrustedResultsAndAnUntrustedManifestIsRefused) {
   const Notary stranger(
       *SigningKey::Generate(), {}, [](const std::string&) {}, absl::Now);
-  EXPECT_EQ(ReasonOf(Verify(Bundled({Record("one", "binary")}, stranger))), "BUNDLE_REFUSED");
+  EXPECT_TRUE(absl::IsFailedPrecondition(Verify(Bundled({Record("one", "binary")}, stranger))));
 }
 
 TEST(Bundle, NoResultIsTakenOutOrAddedUnnoticed) {
@@ -208,7 +206,7 @@ TEST(Bundle, NoResultIsTakenOutOrAddedUnnoticed) {
   EXPECT_TRUE(absl::IsDataLoss(Verify({whole[1], whole[0], whole[2]})));
   EXPECT_TRUE(absl::IsDataLoss(Verify({whole[0], whole[1], Record("three", "3"), whole[2]})));
   EXPECT_TRUE(absl::IsDataLoss(Verify({whole[0], whole[1], whole[2], Record("three", "3")})));
-  EXPECT_EQ(ReasonOf(Verify({whole[0], whole[1]})), "BUNDLE_REFUSED");
+  EXPECT_TRUE(absl::IsFailedPrecondition(Verify({whole[0], whole[1]})));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles: results that travel as one file. The format is described at v1.BundleRecord.
-#ifndef SERVER_RPC_BUNDLE_H_
-#define SERVER_RPC_BUNDLE_H_
+#ifndef SERVER_BUNDLE_BUNDLE_H_
+#define SERVER_BUNDLE_BUNDLE_H_
 
 #include <functional>
 #include <istream>
@@ -11,9 +11,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "cache/api/digest.h"
 #include "proto/v1/artifact.pb.h"
 #include "server/provenance/notary.h"
-#include "server/rpc/result_store.h"
 
 struct ZSTD_CCtx_s;
 
@@ -54,8 +54,8 @@ class BundleVerifier final {
   explicit BundleVerifier(Notary& notary) : notary_(notary) {}
 
   // Whether a record can be believed: a trusted daemon has signed its result for its key, its request has that key, and
-  // every byte string is what its digest says. DataLoss names what does not fit; FailedPrecondition (BUNDLE_REFUSED)
-  // the signer that does not count.
+  // every byte string is what its digest says. DataLoss names what does not fit; FailedPrecondition the
+  // signer that does not count.
   absl::Status Visit(const v1::BundleRecord& record);
   // After the last record: whether a trusted daemon has signed the bundle, and it is whole. Errors as above.
   absl::Status Finish() const;
@@ -69,9 +69,6 @@ class BundleVerifier final {
   bool whole_ = false;  // the manifest was there
 };
 
-// The parts of a record that BundleVerifier has visited, to be kept.
-absl::StatusOr<FreshResult> TakeResult(v1::BundleRecord record);
-
 }  // namespace tritond::server
 
-#endif  // SERVER_RPC_BUNDLE_H_
+#endif  // SERVER_BUNDLE_BUNDLE_H_
