@@ -26,9 +26,8 @@ absl::Status Refused(absl::string_view what, const Notary::Answer& read) {
   if (damaged)
     return Damaged(absl::StrCat("holds ", what, " whose signature does not fit (", RefusalName(*read.refusal), ")"));
   if (*read.refusal == Refusal::kUnsigned) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the bundle holds ", what,
-                     " that no daemon has signed: earlier versions made such bundles. Export it again"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the bundle holds ", what, " that no daemon has signed: earlier versions made such bundles. Export it again"));
   }
   std::string signers = ShortId(read.record.facts.signer);
   for (const cache::Digest& source : read.record.facts.sources) absl::StrAppend(&signers, ", ", ShortId(source));
@@ -174,8 +173,7 @@ absl::Status ReadBundle(std::istream& in, const std::function<absl::Status(v1::B
 }
 
 absl::Status BundleVerifier::VisitManifest(const v1::BundleRecord& record) {
-  const Notary::Answer read =
-      notary_.Read(Origin::kBundle, {Purpose::kManifest, results_.Finish()}, record.signed_manifest());
+  const Notary::Answer read = read_({Purpose::kManifest, results_.Finish()}, record.signed_manifest());
   if (read.refusal.has_value()) return Refused("a manifest", read);
   v1::BundleManifest manifest;
   if (!manifest.ParseFromString(std::string(read.record.payload)) || manifest.results() != count_)
@@ -191,7 +189,7 @@ absl::Status BundleVerifier::Visit(const v1::BundleRecord& record) {
   ++count_;
   const absl::StatusOr<cache::Digest> key = cache::Digest::FromHex(record.key());
   if (!key.ok()) return Damaged("holds a result under something that is no key");
-  const Notary::Answer read = notary_.Read(Origin::kBundle, {Purpose::kResult, *key}, record.signed_result());
+  const Notary::Answer read = read_({Purpose::kResult, *key}, record.signed_result());
   if (read.refusal.has_value()) return Refused(absl::StrCat("a result of ", record.key()), read);
   v1::ActionResult result;
   if (!result.ParseFromArray(read.record.payload.data(), static_cast<int>(read.record.payload.size())))

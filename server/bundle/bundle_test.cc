@@ -193,6 +193,26 @@ TEST(Bundle, OfAnAuthorWhoIsNotTrustedIsRefusedByName) {
   EXPECT_THAT(std::string(Verify(records, reader).message()), HasSubstr("revoked"));
 }
 
+TEST(Bundle, WithoutTrustedKeysEverythingButTheSignaturesIsVerified) {
+  const auto verify = [](const std::vector<v1::BundleRecord>& records) {
+    BundleVerifier verifier(Notary::TakeApart);
+    absl::Status status;
+    for (const v1::BundleRecord& record : records)
+      if (status.ok()) status = verifier.Visit(record);
+    return status.ok() ? verifier.Finish() : status;
+  };
+  const std::vector<v1::BundleRecord> whole = Bundled({Record("one", "1"), Record("two", "2")});
+  EXPECT_EQ(verify(whole), absl::OkStatus());
+  EXPECT_TRUE(absl::IsDataLoss(verify({whole[0], whole[2]})));
+  EXPECT_TRUE(absl::IsFailedPrecondition(verify({whole[0], whole[1]})));
+  v1::BundleRecord other_bytes = whole[0];
+  other_bytes.mutable_blobs(0)->set_data("other");
+  EXPECT_TRUE(absl::IsDataLoss(verify({other_bytes, whole[1], whole[2]})));
+  v1::BundleRecord other_key = whole[0];
+  other_key.set_key(whole[1].key());
+  EXPECT_TRUE(absl::IsDataLoss(verify({other_key, whole[1], whole[2]})));
+}
+
 TEST(Bundle, WithTrustedResultsAndAnUntrustedManifestIsRefused) {
   const Notary stranger(
       *SigningKey::Generate(), {}, [](const std::string&) {}, absl::Now);
