@@ -25,7 +25,8 @@ namespace tritond::client {
 // triton-client against a server of echo_services.h, with a folder for its files.
 class CommandLine : public testing::Test {
  protected:
-  CommandLine() : folder_(std::filesystem::path(testing::TempDir()) / absl::StrCat("command_line_", getpid(), "_", TestName())) {
+  CommandLine()
+      : folder_(std::filesystem::path(testing::TempDir()) / absl::StrCat("command_line_", getpid(), "_", TestName())) {
     std::filesystem::create_directories(folder_);
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
@@ -55,8 +56,15 @@ class CommandLine : public testing::Test {
     for (const std::string& word : words) argv.push_back(word.c_str());
     out_.str("");
     err_.str("");
-    return RunCommandLine(static_cast<int>(argv.size()), argv.data(), absl::StrCat("127.0.0.1:", port_),
-                          Console{out_, err_});
+    return RunCommandLine(static_cast<int>(argv.size()), argv.data(), absl::StrCat("127.0.0.1:", port_), console_);
+  }
+
+  // The objects that were printed, one a line.
+  std::vector<nlohmann::json> Objects() const {
+    std::vector<nlohmann::json> objects;
+    for (const auto& line : absl::StrSplit(out_.str(), '\n', absl::SkipEmpty()))
+      objects.push_back(nlohmann::json::parse(line));
+    return objects;
   }
 
   std::filesystem::path folder_;
@@ -67,6 +75,7 @@ class CommandLine : public testing::Test {
   std::unique_ptr<grpc::Server> server_;
   std::ostringstream out_;
   std::ostringstream err_;
+  Console console_{out_, err_};
 };
 
 }  // namespace tritond::client

@@ -288,10 +288,10 @@ TEST_F(CommandLine, PrebuildGivesABinaryAndMetadataForEachKernel) {
   EXPECT_EQ(Read("out/a.cubin"), "a");
   EXPECT_EQ(Read("out/b.cubin"), "b");
   EXPECT_EQ(nlohmann::json::parse(Read("out/b.json"))["name"], "kernel");
-  EXPECT_THAT(err_.str(), HasSubstr("2 kernels: 2 compiled, 0 hits, 0 joined, 0 failed"));
+  EXPECT_THAT(out_.str(), HasSubstr("2 kernels: 2 compiled, 0 hits, 0 joined, 0 failed"));
   EXPECT_EQ(compile_.Last().priority(), v1::PRIORITY_PREBUILD);
   EXPECT_EQ(Run({"prebuild", Path("in"), "--target", "cuda:90", "--out-dir", Path("out")}), kDone);
-  EXPECT_THAT(err_.str(), HasSubstr("2 hits"));
+  EXPECT_THAT(out_.str(), HasSubstr("2 hits"));
 }
 
 TEST_F(CommandLine, PrebuildGoesOnAfterAKernelThatFails) {

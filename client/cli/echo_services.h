@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -29,7 +30,7 @@ class EchoCompileService final : public v1::CompileService::Service {
       absl::SleepFor(absl::Milliseconds(5));
     }
     const std::lock_guard<std::mutex> lock(mutex_);
-    last_ = *request;
+    asked_.push_back(*request);
     if (!refusal.ok()) return refusal;
     if (request->ir().rfind("bad", 0) == 0) return Failure();
     const std::string key = proto::Prepare(*request)->Key("test");
@@ -40,7 +41,7 @@ class EchoCompileService final : public v1::CompileService::Service {
     for (const int kind : request->outputs()) {
       v1::Artifact* artifact = response->mutable_result()->add_artifacts();
       artifact->set_kind(static_cast<v1::Stage>(kind));
-      artifact->set_format(kind == v1::STAGE_BINARY ? "cubin" : "ptx");
+      artifact->set_format(kind == v1::STAGE_BINARY ? "cubin" : kind == v1::STAGE_TTIR ? "ttir" : "ptx");
       artifact->set_digest(proto::Sha256Hex(request->ir()));
       artifact->set_size_bytes(request->ir().size());
     }
@@ -81,7 +82,7 @@ class EchoCompileService final : public v1::CompileService::Service {
   }
 
   grpc::Status Submit(grpc::ServerContext* context, const v1::SubmitRequest* request, v1::Job* response) override {
-    last_ = request->request();
+    asked_.push_back(request->request());
     response->set_id(request->idempotency_key().empty() ? "job without a key" : "job-3");
     return grpc::Status::OK;
   }
@@ -109,10 +110,15 @@ class EchoCompileService final : public v1::CompileService::Service {
   absl::Duration delay = absl::ZeroDuration();  // before a compile answers
   grpc::Status refusal;                         // of every compile, unless OK
 
-  // The last request to compile.
-  v1::CompileRequest Last() {
+  // Requests to compile, in the order in which they came.
+  std::vector<v1::CompileRequest> All() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return last_;
+    return asked_;
+  }
+  v1::CompileRequest Last() { return All().back(); }
+  void Forget() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    asked_.clear();
   }
 
  private:
@@ -130,7 +136,7 @@ class EchoCompileService final : public v1::CompileService::Service {
     return {grpc::StatusCode::INVALID_ARGUMENT, "the IR does not parse", rich.SerializeAsString()};
   }
 
-  v1::CompileRequest last_;
+  std::vector<v1::CompileRequest> asked_;
   std::mutex mutex_;
   std::map<std::string, v1::CompileResponse> stored_;
 };
