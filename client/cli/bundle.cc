@@ -59,7 +59,7 @@ int Import(const Session& session, const BundleFlags& flags) {
 Command AddBundleExport(CLI::App* parent) {
   auto flags = std::make_shared<BundleFlags>();
   CLI::App* app = parent->add_subcommand("export", "Write results and their artifacts into one file");
-  app->add_option("FILE", flags->file, "The bundle, for example kernels.tar.zst")->required();
+  app->add_option("FILE", flags->file, "The bundle, for example kernels.bundle")->required();
   app->add_option("KEY", flags->keys, "Request keys; none: everything stored");
   return {app, [flags](const Session& session) { return Export(session, *flags); }};
 }

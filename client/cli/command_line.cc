@@ -42,7 +42,7 @@ int RunCommandLine(int argc, const char* const* argv, const std::string& default
   server.address = default_server;
   AddServerFlags(&app, &server);
 
-  CLI::App* bundle = app.add_subcommand("bundle", "Results for a machine that cannot reach this daemon");
+  CLI::App* bundle = app.add_subcommand("bundle", "Results in a file, for machines that cannot reach this daemon");
   bundle->require_subcommand(1);
   CLI::App* quarantine = app.add_subcommand("quarantine", "Kernels that killed workers");
   quarantine->require_subcommand(1);
@@ -64,7 +64,9 @@ int RunCommandLine(int argc, const char* const* argv, const std::string& default
                                          AddQuarantineList(quarantine),
                                          AddQuarantineRelease(quarantine),
                                          AddBundleExport(bundle),
-                                         AddBundleImport(bundle)};
+                                         AddBundleImport(bundle),
+                                         AddBundleList(bundle),
+                                         AddBundleExtract(bundle)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {  // CLI11 reports bad flags, and --help, by throwing

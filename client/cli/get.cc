@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // triton-client get: a stored result by its request key, or an artifact by its digest.
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/name_prefix.h"
 #include "client/cli/output_file.h"
 #include "client/cli/report.h"
 #include "client/cli/stage_names.h"
@@ -21,11 +20,6 @@ struct GetFlags {
   std::string metadata;
   bool json = false;
 };
-
-bool IsDigest(const std::string& word) {
-  return word.size() == 64 &&
-         std::all_of(word.begin(), word.end(), [](char c) { return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f'); });
-}
 
 // Also as an object on standard output, where one was asked for.
 int Fail(const Session& session, const GetFlags& flags, const absl::Status& status) {

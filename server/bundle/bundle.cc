@@ -35,7 +35,7 @@ absl::Status Refused(absl::string_view what, const Notary::Answer& read) {
       absl::StrCat("the bundle holds ", what, " that is signed by or made from results of ", signers, ": ",
                    *read.refusal == Refusal::kRevoked
                        ? "a key is revoked. Export it again without that result"
-                       : "a key is not trusted. Add it to this daemon's list of trusted keys (--trusted-keys)"));
+                       : "a key is not trusted. Add it to the list of trusted keys (--trusted-keys)"));
 }
 
 // The bytes in a zstd frame.

@@ -55,7 +55,9 @@ LAYERS = {
     # The wiring also names what it hands from one folder to another: the cache, the pool, the configuration's messages.
     "server/app": ["server", "cache/open", "cache/api", "workers/pool", "proto"],
     "client/cc": ["proto"],
-    "client/cli": ["proto", "client/cc", "workers/device", "workers/launch"],
+    # What a bundle holds is read here as the daemon reads it.
+    "client/cli": ["proto", "client/cc", "workers/device", "workers/launch", "cache/api", "server/bundle",
+                   "server/provenance"],
     "client/python": ["proto"],
 }
 EVERYBODY_MAY_INCLUDE = ["timing/steady", "timing/turns"]
