@@ -24,7 +24,22 @@ constexpr int kMaxMessageBytes = 256 << 20;
 // How long a connection attempt may hang where nobody even refuses it.
 constexpr int kDialMs = 2000;
 
+// Says what to write instead. The status page has another port than calls.
+absl::Status RefuseUrl(const std::string& address) {
+  const size_t begin = address.find("://") + 3;
+  std::string host = address.substr(begin, address.find('/', begin) - begin);
+  const bool names_port = host.find(':') != std::string::npos && !absl::EndsWith(host, "]");
+  if (!names_port) absl::StrAppend(&host, ":7433");
+  if (absl::EndsWith(host, ":7434")) host.back() = '3';
+  const bool tls = absl::ascii_tolower(address[begin - 4]) == 's';
+  return absl::InvalidArgumentError(
+      absl::StrCat("server address \"", address, "\" is a URL: write ", host, tls ? ", and --tls or --tls-ca" : ""));
+}
+
 absl::Status CheckAddress(const std::string& address, const ClientOptions& options) {
+  for (const char* scheme : {"http://", "https://", "grpc://", "grpcs://", "tcp://"}) {
+    if (absl::StartsWithIgnoreCase(address, scheme)) return RefuseUrl(address);
+  }
   const size_t colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == address.size()) {
     return absl::InvalidArgumentError(

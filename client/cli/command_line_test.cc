@@ -466,11 +466,12 @@ TEST_F(CommandLine, CancelSaysWhatBecameOfTheJob) {
 }
 
 TEST_F(CommandLine, ExplainPrintsWhatDiffers) {
-  EXPECT_EQ(Run({"explain", "a", "b"}), kDone) << err_.str();
+  const std::string a(64, 'a'), b(64, 'b');
+  EXPECT_EQ(Run({"explain", a, b}), kDone) << err_.str();
   EXPECT_EQ(out_.str(), "options.num_warps: 4 | 8\n");
-  EXPECT_EQ(Run({"explain", "a", "b", "--all"}), kDone);
+  EXPECT_EQ(Run({"explain", a, b, "--all"}), kDone);
   EXPECT_EQ(out_.str(), "target: cuda:90\noptions.num_warps: 4 | 8\n");
-  EXPECT_EQ(Run({"explain", "a", "a"}), kDone);
+  EXPECT_EQ(Run({"explain", a, a}), kDone);
   EXPECT_EQ(out_.str(), "nothing differs\n");
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/compile_kernel.h"
 #include "client/cli/kernel_request.h"
 #include "client/cli/output_file.h"
 #include "client/cli/report.h"
@@ -73,7 +74,7 @@ int Run(const Session& session, const CompileFlags& flags) {
   const bool wants_bytes = !flags.output.empty();
   request->set_delivery(wants_bytes ? v1::DELIVERY_INLINE : v1::DELIVERY_DIGESTS);
   const absl::Time start = timing::SteadyNow();
-  Outcome outcome{kernel->name, kernel->path, (*client)->Compile(*request, session.Deadline()), {}, request->ir()};
+  Outcome outcome{kernel->name, kernel->path, CompileKernel(**client, *request, session.Deadline()), {}, request->ir()};
   outcome.elapsed = timing::SteadyNow() - start;
 
   absl::Status written = absl::OkStatus();

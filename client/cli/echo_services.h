@@ -21,6 +21,9 @@
 
 namespace tritond::client {
 
+inline const std::string kJobKey = "abcd1" + std::string(59, '0');     // of every job
+inline const std::string kRecentKey = "abcd2" + std::string(59, '0');  // of the latest compile
+
 // Remembers what it compiled. IR that begins with "bad" fails at line 3, column 14.
 class EchoCompileService final : public v1::CompileService::Service {
  public:
@@ -71,11 +74,18 @@ class EchoCompileService final : public v1::CompileService::Service {
     return grpc::Status::OK;
   }
 
+  grpc::Status Describe(grpc::ServerContext* context, const v1::DescribeRequest* request,
+                        v1::DescribeResponse* response) override {
+    for (const char* target : {"cuda:80", "cuda:90", "host"}) response->add_targets()->set_name(target);
+    return grpc::Status::OK;
+  }
+
   // Two pages of one job each.
   grpc::Status ListJobs(grpc::ServerContext* context, const v1::ListJobsRequest* request,
                         v1::ListJobsResponse* response) override {
     v1::Job* job = response->add_jobs();
     job->set_id(request->page_token().empty() ? "job-2" : "job-1");
+    job->set_key(kJobKey);
     job->set_state(v1::JOB_STATE_RUNNING);
     if (request->page_token().empty()) response->set_next_page_token("more");
     return grpc::Status::OK;
@@ -186,6 +196,7 @@ class FixedAdminService final : public v1::AdminService::Service {
     response->set_misses(1);
     v1::RecentJob& job = *response->add_recent();
     job.set_label("softmax");
+    job.set_key(kRecentKey);
     job.set_cpu_seconds(0.25);
     job.set_peak_memory_bytes(96 << 20);
     job.set_daemon("red");
@@ -249,8 +260,11 @@ class FixedAdminService final : public v1::AdminService::Service {
     other->set_a("4");
     other->set_b("8");
     other->set_differs(request->key_a() != request->key_b());
+    explained = {request->key_a(), request->key_b()};
     return grpc::Status::OK;
   }
+
+  std::vector<std::string> explained;  // the last two keys
 };
 
 // An answer of the service, with its reason; "": of something else in between.

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
-#include "client/cli/name_prefix.h"
+#include "client/cli/known_names.h"
 #include "client/cli/output_file.h"
 #include "client/cli/report.h"
 #include "client/cli/stage_names.h"
@@ -75,16 +75,16 @@ int GetArtifact(const Session& session, const GetFlags& flags, const absl::Statu
   return kDone;
 }
 
-int Run(const Session& session, const GetFlags& flags) {
-  if (!IsDigest(flags.key)) {
-    return session.Usage(
-        absl::InvalidArgumentError(absl::StrCat("\"", flags.key, "\" is not 64 lowercase hex digits")));
-  }
+int Run(const Session& session, GetFlags flags) {
   auto stage = ParseStage(flags.emit);
   if (!stage.ok()) return session.Usage(stage.status());
   auto client = session.Connect();
   if (!client.ok() && !absl::IsInvalidArgument(client.status())) return Fail(session, flags, client.status());
   if (!client.ok()) return session.NotConnected(client.status());
+  auto key = FindKey(session, **client, flags.key);
+  if (absl::IsInvalidArgument(key.status())) return session.Usage(key.status());
+  if (!key.ok()) return Fail(session, flags, key.status());
+  flags.key = *std::move(key);
   auto response = (*client)->Lookup(flags.key, session.Deadline());
   if (response.ok()) return GetResult(session, flags, *stage, *std::move(response));
   // A result that a daemon out of reach may have; an artifact of this name may be in reach all the same.
@@ -99,7 +99,9 @@ Command AddGet(CLI::App* parent) {
   auto flags = std::make_shared<GetFlags>();
   CLI::App* app =
       parent->add_subcommand("get", "Show or download what is stored under a request key or an artifact's digest");
-  app->add_option("KEY", flags->key, "64 hex digits")->required();
+  app->add_option("KEY", flags->key,
+                  "64 hex digits; of keys of the latest compiles and of submitted jobs the first four or more do")
+      ->required();
   app->add_option("--emit", flags->emit, "Which artifact of a result -o takes")->capture_default_str();
   app->add_option("-o,--output", flags->output, "Where the artifact goes; - is standard output")->type_name("FILE");
   app->add_option("--metadata", flags->metadata, "Where the kernel's metadata goes, as JSON")->type_name("FILE");

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "client/cli/commands.h"
+#include "client/cli/compile_kernel.h"
 #include "client/cli/kernel_list.h"
 #include "client/cli/output_file.h"
 #include "client/cli/prebuild_plan.h"
@@ -102,7 +103,7 @@ class Prebuild {
       v1::CompileRequest request = requests_[jobs_[i].kernel];
       request.set_target(jobs_[i].target);
       const absl::Time start = timing::SteadyNow();
-      Outcome outcome = OutcomeOf(jobs_[i], client_.Compile(std::move(request), session_.Deadline()));
+      Outcome outcome = OutcomeOf(jobs_[i], CompileKernel(client_, request, session_.Deadline()));
       outcome.elapsed = timing::SteadyNow() - start;
       if (outcome.response.ok()) {
         absl::Status written = WriteKernel(jobs_[i].stem, *outcome.response, session_.console.out);

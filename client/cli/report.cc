@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/report.h"
 
-#include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/time_util.h>
 
 #include <nlohmann/json.hpp>
@@ -184,16 +183,6 @@ std::string Details(const Outcome& outcome) {
 std::string PrettyMetadata(const v1::ActionResult& result) {
   const auto metadata = nlohmann::json::parse(result.metadata_json(), nullptr, /*allow_exceptions=*/false);
   return metadata.is_discarded() ? absl::StrCat(result.metadata_json(), "\n") : absl::StrCat(metadata.dump(1), "\n");
-}
-
-std::string MessageJson(const google::protobuf::Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  options.always_print_primitive_fields = true;
-  std::string text;
-  // Fails only for Any messages of unknown types, which then have no text.
-  if (!google::protobuf::util::MessageToJsonString(message, &text, options).ok()) text = "{}";
-  return text;
 }
 
 std::string HumanBytes(uint64_t bytes) {

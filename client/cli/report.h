@@ -3,8 +3,6 @@
 #ifndef CLIENT_CLI_REPORT_H_
 #define CLIENT_CLI_REPORT_H_
 
-#include <google/protobuf/message.h>
-
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -42,9 +40,6 @@ std::string Complaints(const Outcome& outcome, bool colour = false);
 
 // The metadata of a kernel, indented, with a newline at its end.
 std::string PrettyMetadata(const v1::ActionResult& result);
-
-// A protocol message as one line of JSON, with the field names of proto/v1.
-std::string MessageJson(const google::protobuf::Message& message);
 
 // "7.2 KiB"
 std::string HumanBytes(uint64_t bytes);

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/compile_kernel.h"
 #include "client/cli/kernel_places.h"
 #include "client/cli/output_file.h"
 #include "client/cli/report.h"
@@ -78,7 +79,7 @@ int Compile(const Session& session, const RunFlags& flags, const workers::Device
   }
   const absl::Time start = timing::SteadyNow();
   Outcome outcome{
-      spec.kernel.name, spec.kernel.path, (*client)->Compile(*request, session.Deadline()), {}, request->ir()};
+      spec.kernel.name, spec.kernel.path, CompileKernel(**client, *request, session.Deadline()), {}, request->ir()};
   outcome.elapsed = timing::SteadyNow() - start;
   if (flags.json && !outcome.response.ok()) session.console.out << JsonLine(outcome) << std::endl;
   if (!flags.json || outcome.response.ok()) session.console.err << Complaints(outcome, session.console.err_has_colour);
