@@ -28,6 +28,7 @@ constexpr int kDialMs = 2000;
 absl::Status RefuseUrl(const std::string& address) {
   const size_t begin = address.find("://") + 3;
   std::string host = address.substr(begin, address.find('/', begin) - begin);
+  if (host.empty()) host = "HOST";
   const bool names_port = host.find(':') != std::string::npos && !absl::EndsWith(host, "]");
   if (!names_port) absl::StrAppend(&host, ":7433");
   if (absl::EndsWith(host, ":7434")) host.back() = '3';

@@ -33,7 +33,11 @@ class HttpServer final {
       for (int peer; (peer = accept(socket_, nullptr, nullptr)) >= 0; close(peer)) {
         char buffer[4096];
         constexpr char kAnswer[] = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-        if (read(peer, buffer, sizeof(buffer)) > 0) send(peer, kAnswer, sizeof(kAnswer) - 1, MSG_NOSIGNAL);
+        if (read(peer, buffer, sizeof(buffer)) <= 0) continue;
+        send(peer, kAnswer, sizeof(kAnswer) - 1, MSG_NOSIGNAL);
+        // Unread bytes would reset the connection, and the answer might be lost.
+        shutdown(peer, SHUT_WR);
+        while (read(peer, buffer, sizeof(buffer)) > 0) continue;
       }
     });
   }
@@ -107,7 +111,7 @@ TEST_F(FriendlyErrors, AUrlIsNoAddress) {
       {"HTTP://gpu:9000/api?a=b:7434", "write gpu:9000"},
       {"https://gpu:7433", "write gpu:7433, and --tls or --tls-ca"},
       {"grpc://[::1]", "write [::1]:7433"},
-      {"http://", "write :7433"},
+      {"http://", "write HOST:7433"},
   };
   for (const auto& [address, advice] : cases) {
     EXPECT_EQ(Run({"--server", address, "stats"}), kUsage) << address;
