@@ -65,7 +65,9 @@ CommandTree::CommandTree(const std::string& default_server)
               AddBundleExport(bundle),
               AddBundleImport(bundle),
               AddBundleList(bundle),
-              AddBundleExtract(bundle)};
+              AddBundleExtract(bundle),
+              AddCompletion(&app),
+              AddMan(&app)};
 }
 
 int RunCommandLine(int argc, const char* const* argv, const std::string& default_server, const Console& console) {

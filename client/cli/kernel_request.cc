@@ -50,7 +50,7 @@ void KernelFlags::AddEmitTo(CLI::App* command) {
   command->add_option("--emit", emit, "What to return: binary, asm, llir, ttgir, ttir (comma-separated)")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->type_name("KIND,…");
+      ->type_name("binary|asm|llir|ttgir|ttir,…");
 }
 
 void KernelFlags::AddOptionsTo(CLI::App* command) {
@@ -61,10 +61,11 @@ void KernelFlags::AddOptionsTo(CLI::App* command) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   command->add_option("--input", input, "What the input is, where the file's extension does not tell")
-      ->type_name("KIND");
+      ->type_name("ttir|ttgir|llir|asm");
   command
       ->add_option("--launch-abi", launch_abi,
                    "Scratch pointers that follow the kernel's parameters: none, global or both (Triton 3.5 and later)")
+      ->type_name("none|global|both")
       ->capture_default_str();
   command
       ->add_option(
