@@ -47,7 +47,7 @@ class Completion : public CommandLine {
   }
 
   // What bash makes of lines whose last words are being typed.
-  std::vector<Words> CompleteInBash(const std::vector<Words>& lines) {
+  std::vector<Words> CompleteAll(const std::vector<Words>& lines) {
     std::string script = Print({"completion", "bash"}) +
                          "try() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _triton_client; "
                          "for reply in \"${COMPREPLY[@]}\"; do echo \"$reply\"; done; echo .; }\n";
@@ -61,7 +61,7 @@ class Completion : public CommandLine {
     replies.resize(lines.size());
     return replies;
   }
-  Words CompleteInBash(const Words& line) { return CompleteInBash(std::vector<Words>{line})[0]; }
+  Words Complete(const Words& line) { return CompleteAll(std::vector<Words>{line})[0]; }
 
   static Words NamesOf(const std::vector<OptionInfo>& options) {
     Words names;
@@ -97,7 +97,7 @@ TEST_F(Completion, BashOffersEveryOptionOfEachCommand) {
     lines.push_back(absl::StrSplit(command->path, ' ', absl::SkipEmpty()));
     lines.back().push_back("-");
   }
-  const std::vector<Words> replies = CompleteInBash(lines);
+  const std::vector<Words> replies = CompleteAll(lines);
   for (size_t i = 0; i < lines.size(); ++i) {
     Words expected = NamesOf(program_.options);
     const CommandInfo& command = *Flatten(program_)[i];
@@ -119,7 +119,7 @@ TEST_F(Completion, BashOffersEveryCommand) {
     lines.back().push_back("");
   }
   EXPECT_EQ(lines.size(), 3u);  // triton-client, bundle, quarantine
-  const std::vector<Words> replies = CompleteInBash(lines);
+  const std::vector<Words> replies = CompleteAll(lines);
   for (size_t i = 0; i < lines.size(); ++i) {
     Words names;
     for (const CommandInfo& command : parents[i]->commands) names.push_back(command.name());
@@ -128,34 +128,32 @@ TEST_F(Completion, BashOffersEveryCommand) {
 }
 
 TEST_F(Completion, BashCompletesWhatIsBeingTyped) {
-  EXPECT_THAT(CompleteInBash({"comp"}), UnorderedElementsAre("compile", "completion"));
-  EXPECT_THAT(CompleteInBash({"bundle", "e"}), UnorderedElementsAre("export", "extract"));
-  EXPECT_THAT(CompleteInBash({"bundle", "list", "--tr"}), ElementsAre("--trusted-keys"));
-  EXPECT_THAT(CompleteInBash({"compile", "--launch-abi", "n"}), ElementsAre("none"));
-  EXPECT_THAT(CompleteInBash({"compile", "--emit", ""}),
-              UnorderedElementsAre("binary", "asm", "llir", "ttgir", "ttir"));
-  EXPECT_THAT(CompleteInBash({"compile", "--emit", "=", "b"}), ElementsAre("binary"));
-  EXPECT_THAT(CompleteInBash({"compile", "--emit", "="}), testing::SizeIs(5));
-  EXPECT_THAT(CompleteInBash({"completion", ""}), UnorderedElementsAre("bash", "zsh", "fish"));
-  EXPECT_THAT(CompleteInBash({"compile", "--target", ""}), IsEmpty());
-  EXPECT_THAT(CompleteInBash({"frobnicate"}), IsEmpty());
+  EXPECT_THAT(Complete({"comp"}), UnorderedElementsAre("compile", "completion"));
+  EXPECT_THAT(Complete({"bundle", "e"}), UnorderedElementsAre("export", "extract"));
+  EXPECT_THAT(Complete({"bundle", "list", "--tr"}), ElementsAre("--trusted-keys"));
+  EXPECT_THAT(Complete({"compile", "--launch-abi", "n"}), ElementsAre("none"));
+  EXPECT_THAT(Complete({"compile", "--emit", ""}), UnorderedElementsAre("binary", "asm", "llir", "ttgir", "ttir"));
+  EXPECT_THAT(Complete({"compile", "--emit", "=", "b"}), ElementsAre("binary"));
+  EXPECT_THAT(Complete({"compile", "--emit", "="}), testing::SizeIs(5));
+  EXPECT_THAT(Complete({"completion", ""}), UnorderedElementsAre("bash", "zsh", "fish"));
+  EXPECT_THAT(Complete({"compile", "--target", ""}), IsEmpty());
+  EXPECT_THAT(Complete({"frobnicate"}), IsEmpty());
 }
 
 TEST_F(Completion, BashTakesNoValueForACommand) {
-  EXPECT_THAT(CompleteInBash({"--server", "stats", "comp"}), UnorderedElementsAre("compile", "completion"));
-  EXPECT_THAT(CompleteInBash({"--server", "=", "stats", "comp"}), UnorderedElementsAre("compile", "completion"));
-  EXPECT_THAT(CompleteInBash({"--json", "bundle", "--server", "import", "e"}),
-              UnorderedElementsAre("export", "extract"));
+  EXPECT_THAT(Complete({"--server", "stats", "comp"}), UnorderedElementsAre("compile", "completion"));
+  EXPECT_THAT(Complete({"--server", "=", "stats", "comp"}), UnorderedElementsAre("compile", "completion"));
+  EXPECT_THAT(Complete({"--json", "bundle", "--server", "import", "e"}), UnorderedElementsAre("export", "extract"));
 }
 
 TEST_F(Completion, BashOffersFilesWhereTheyBelong) {
   Write("a kernel.ttir", "");
   Write("folder/k.ttir", "");
-  EXPECT_THAT(CompleteInBash({"compile", Path("a")}), ElementsAre(Path("a kernel.ttir")));
-  EXPECT_THAT(CompleteInBash({"compile", "-o", Path("fol")}), ElementsAre(Path("folder")));
-  EXPECT_THAT(CompleteInBash({"prebuild", "--out-dir", Path("")}), ElementsAre(Path("folder")));
-  EXPECT_THAT(CompleteInBash({"bundle", "extract", Path("folder/")}), ElementsAre(Path("folder/k.ttir")));
-  EXPECT_THAT(CompleteInBash({"stats", Path("a")}), IsEmpty());
+  EXPECT_THAT(Complete({"compile", Path("a")}), ElementsAre(Path("a kernel.ttir")));
+  EXPECT_THAT(Complete({"compile", "-o", Path("fol")}), ElementsAre(Path("folder")));
+  EXPECT_THAT(Complete({"prebuild", "--out-dir", Path("")}), ElementsAre(Path("folder")));
+  EXPECT_THAT(Complete({"bundle", "extract", Path("folder/")}), ElementsAre(Path("folder/k.ttir")));
+  EXPECT_THAT(Complete({"stats", Path("a")}), IsEmpty());
 }
 
 TEST_F(Completion, ZshFishAndTheManualPageHaveEveryCommandAndOption) {
@@ -200,7 +198,7 @@ TEST_F(Completion, ShellsAndRoffFindNoFault) {
   if (!IsInstalled("groff")) GTEST_SKIP() << "no groff here";
   EXPECT_EQ(Shell("groff -man -ww -z -Tascii " + Write("t.1", Print({"man"}))), "");
   const std::string read = Shell("groff -man -Tascii -P-cbou " + Path("t.1"));
-  EXPECT_THAT(read, HasSubstr("triton-client bundle extract [OPTIONS] FILE [KEY]... "));
+  EXPECT_THAT(read, HasSubstr("triton-client bundle extract [OPTIONS] FILE [KEY]..."));
   EXPECT_THAT(read, HasSubstr("Exit status: 0 done"));
 }
 
