@@ -38,6 +38,7 @@ std::string TargetOf(const nlohmann::json& file) {
   if (!target.contains("backend") || !target["backend"].is_string() || !target.contains("arch")) return "";
   const nlohmann::json& arch = target["arch"];
   if (!arch.is_string() && !arch.is_number_integer()) return "";
+  if (arch == 0) return target["backend"].get<std::string>();  // host
   return absl::StrCat(target["backend"].get<std::string>(), ":",
                       arch.is_string() ? arch.get<std::string>() : arch.dump());
 }

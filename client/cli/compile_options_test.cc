@@ -36,6 +36,7 @@ TEST(OptionsFile, OfTritonsMetadataOnlyWhatMayActInACompilerIsTaken) {
   EXPECT_EQ(options->dump(), R"({"enable_fp_fusion":true,"num_stages":3,"num_warps":4})");
   EXPECT_EQ(MetadataTarget(metadata), "cuda:90");
   EXPECT_EQ(MetadataTarget(R"({"target": {"backend": "hip", "arch": "gfx942"}})"), "hip:gfx942");
+  EXPECT_EQ(MetadataTarget(R"({"target": {"backend": "host", "arch": 0, "warp_size": 32}})"), "host");
 }
 
 TEST(OptionsFile, OtherTextsNameNoTarget) {
