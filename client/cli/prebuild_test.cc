@@ -132,6 +132,10 @@ TEST_F(Prebuild, NoFileOfTheSourceIsOverwritten) {
   EXPECT_THAT(err_.str(), HasSubstr("must not lead into a folder of the kernels"));
   fs::create_directory_symlink(Path("in"), Path("link"));
   EXPECT_EQ(Run({"prebuild", Path("in"), "--target", "cuda:90", "--out-dir", Path("link")}), kUsage);
+  fs::create_directories(Path("linked"));
+  fs::create_symlink(Path("in/a.ttir"), Path("linked/a.ttir"));
+  Write("linked/a.json", R"({"num_warps": 2})");
+  EXPECT_EQ(Run({"prebuild", Path("linked"), "--target", "cuda:90", "--out-dir", Path("linked")}), kUsage);
   EXPECT_EQ(Read("in/x/a.json"), R"({"num_warps": 2})");
   EXPECT_THAT(compile_.All(), IsEmpty());
 }
