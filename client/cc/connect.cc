@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "client/cc/client.h"
 #include "client/cc/grpc_client.h"
+#include "client/cc/http_probe.h"
 #include "client/cc/spread_client.h"
 #include "client/cc/status.h"
 #include "proto/v1/compile.grpc.pb.h"
@@ -93,8 +94,10 @@ absl::Status NoServer(const Channels& channels, const ClientOptions& options) {
   std::string text;
   for (size_t i = 0; i < channels.size(); ++i) {
     const bool failed = channels[i]->GetState(/*try_to_connect=*/false) == GRPC_CHANNEL_TRANSIENT_FAILURE;
-    const std::string why = failed ? WhyNot(channels[i], options) : "no answer in time";
+    std::string why = failed ? WhyNot(channels[i], options) : "no answer in time";
     if (why.empty()) return absl::OkStatus();
+    // A web server that closes the connection at once leaves gRPC no answer to read.
+    if (why == kHangsUp && AnswersHttp(addresses[i])) why = kTalksHttp;
     absl::StrAppend(&text, i == 0 ? "no server at " : "; at ", addresses[i], ": ", why);
   }
   return absl::UnavailableError(text);

@@ -36,8 +36,8 @@ absl::StatusOr<std::map<std::string, std::string>> TargetFolders(const std::vect
   return folders;
 }
 
-// Of the file, with links to folders resolved, also where it is not there yet. The file itself may be a link: its options
-// lie beside the link.
+// Of the file, with links to folders resolved, also where it is not there yet. The file itself may be a link: its
+// options lie beside the link.
 fs::path FolderOf(const std::string& file) {
   std::error_code ignored;
   return fs::weakly_canonical(fs::absolute(file, ignored).parent_path(), ignored);

@@ -12,9 +12,9 @@
 #include "server/bundle/bundle.h"
 #include "server/rpc/blocking_stream.h"
 #include "server/rpc/reactors.h"
-#include "server/rpc/result_store.h"
 #include "server/rpc/rpcs.h"
 #include "server/rpc/status.h"
+#include "server/rpc/take_result.h"
 
 namespace tritond::server {
 namespace {
@@ -61,22 +61,6 @@ absl::Status Receive(ChunkReader& in, const std::string& path, v1::ImportRespons
   }
   if (in.idle() || in.cancelled()) return absl::CancelledError("the caller has gone");
   return file.flush() ? absl::OkStatus() : absl::ResourceExhaustedError(absl::StrCat("cannot write ", path));
-}
-
-// The parts of a record that BundleVerifier has visited, to be kept.
-absl::StatusOr<FreshResult> TakeResult(v1::BundleRecord record) {
-  const absl::StatusOr<cache::Digest> key = cache::Digest::FromHex(record.key());
-  if (!key.ok()) return key.status();
-  StoredResult result;
-  absl::Status read = ReadResult(*key, cache::Blob(std::move(*record.mutable_signed_result())), &result);
-  if (!read.ok()) return read;
-  FreshResult fresh;
-  fresh.record = std::move(result.record);
-  fresh.action = std::move(result.action);
-  const int artifacts = fresh.action.artifacts_size();
-  for (int i = 0; i < artifacts; ++i) fresh.artifacts.emplace_back(std::move(*record.mutable_blobs(i)->mutable_data()));
-  fresh.request = std::move(*record.mutable_blobs(artifacts)->mutable_data());
-  return fresh;
 }
 
 absl::Status Store(Engine& engine, v1::BundleRecord record, v1::ImportResponse* response) {

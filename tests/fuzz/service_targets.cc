@@ -22,6 +22,7 @@
 #include "server/bundle/bundle.h"
 #include "server/jobs/job_book.h"
 #include "server/rpc/result_store.h"
+#include "server/rpc/take_result.h"
 
 namespace tritond::tests {
 namespace {
