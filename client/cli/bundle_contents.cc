@@ -63,8 +63,9 @@ absl::Status ReadRecords(const std::string& path, const std::function<absl::Stat
   std::error_code ignored;
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (fs::is_directory(path, ignored)) errno = EISDIR;
-  if (!file || errno == EISDIR) return absl::InvalidArgumentError(absl::StrCat(path, ": ", std::strerror(errno)));
+  if (!file) return absl::InvalidArgumentError(absl::StrCat(path, ": ", std::strerror(errno)));
+  if (!fs::is_regular_file(path, ignored))
+    return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file; a bundle is read twice"));
   return server::ReadBundle(file, visit);
 }
 

@@ -164,7 +164,7 @@ TEST_F(BundleContents, AFileThatCannotBeReadIsAMistakeOfUsage) {
   EXPECT_EQ(RunAlone({"bundle", "list", Path("none.bundle")}), kUsage);
   EXPECT_THAT(err_.str(), HasSubstr("none.bundle: No such file or directory"));
   EXPECT_EQ(RunAlone({"bundle", "list", folder_.string()}), kUsage);
-  EXPECT_THAT(err_.str(), HasSubstr("Is a directory"));
+  EXPECT_THAT(err_.str(), HasSubstr("not a regular file"));
   EXPECT_EQ(RunAlone({"bundle", "extract", Bundle({})}), kUsage);  // Without --out-dir.
 }
 

@@ -11,15 +11,18 @@ void AddServerFlags(CLI::App* app, ServerFlags* flags) {
                   "HOST:PORT or unix:PATH, several separated by commas; also the environment's TRITOND_SERVER")
       ->type_name("ADDRESS")
       ->capture_default_str();
-  app->add_option("--timeout", flags->timeout_seconds, "Seconds that one kernel or call may take")
+  app->add_option("--timeout", flags->timeout_seconds, "Time that one kernel or call may take")
+      ->type_name("SECONDS")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app->add_option("--wait", flags->wait_seconds, "Seconds to wait for a server that is not up yet")
+  app->add_option("--wait", flags->wait_seconds, "Wait so long for a server that is not up yet")
+      ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
-  app->add_option(
-         "--fallback", flags->fallback_seconds,
-         "Seconds after which you will rather compile by yourself: ends with status 3 then, and at once when no "
-         "server can help")
+  app->add_option("--fallback", flags->fallback_seconds,
+                  "Give up after SECONDS, or at once when no server can help, and exit with status 3, so that a script "
+                  "can compile "
+                  "locally")
+      ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
   app->add_flag("--tls", flags->tls, "Talk TLS with the system's certificate authorities");
   app->add_option("--tls-ca", flags->ca_file, "Talk TLS; the server's certificate authority, PEM")->type_name("FILE");

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import pty
 import shutil
 import signal
 import subprocess
@@ -307,6 +308,18 @@ class EndToEnd(unittest.TestCase):
         self.assertIn("abacus:9000", done.stderr)
         done = self.daemon.client("compile", EXAMPLES / "softmax.ttir", "--target", "sm_90")
         self.assertIn("did you mean --target cuda:90?", done.stderr)
+
+    def test_colour_is_for_terminals_without_no_color(self):
+        command = self.daemon.client_command("compile", self.write("broken.ttir", BROKEN), "--target", self.target)
+        variables = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        for more, coloured in (({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)):
+            reader, terminal = pty.openpty()
+            subprocess.run(command, stderr=terminal, env={**variables, "TERM": "xterm", **more}, timeout=60, check=False)
+            os.close(terminal)
+            said = os.read(reader, 65536)
+            os.close(reader)
+            self.assertIn(b":3:", said)
+            self.assertEqual(b"\x1b[" in said, coloured, more)
 
     def test_the_status_pages_port_is_recognised(self):
         self.daemon.address, grpc = self.daemon.http, self.daemon.address
