@@ -61,11 +61,12 @@ absl::StatusOr<Reader> MakeReader(const std::string& trusted_keys) {
 
 absl::Status ReadRecords(const std::string& path, const std::function<absl::Status(v1::BundleRecord)>& visit) {
   std::error_code ignored;
+  // Others may block, or are at their end when they are read again.
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored))
+    return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return absl::InvalidArgumentError(absl::StrCat(path, ": ", std::strerror(errno)));
-  if (!fs::is_regular_file(path, ignored))
-    return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file; a bundle is read twice"));
   return server::ReadBundle(file, visit);
 }
 

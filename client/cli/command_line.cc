@@ -20,8 +20,7 @@ void AddServerFlags(CLI::App* app, ServerFlags* flags) {
       ->check(CLI::NonNegativeNumber);
   app->add_option("--fallback", flags->fallback_seconds,
                   "Give up after SECONDS, or at once when no server can help, and exit with status 3, so that a script "
-                  "can compile "
-                  "locally")
+                  "can compile locally")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
   app->add_flag("--tls", flags->tls, "Talk TLS with the system's certificate authorities");
