@@ -427,7 +427,7 @@ void PipelineRun::FillMetadata() {
   metadata["profile_scratch_size"] = 0;
   metadata["profile_scratch_align"] = 1;
   metadata["tensordesc_meta"] = nlohmann::json::array();
-  metadata["cluster_dims"] = {1, 1, 1};
+  metadata["cluster_dims"] = {options_.num_ctas, 1, 1};
   // Not of upstream's: lets a launch be refused that gives other arguments.
   if (parameter_bytes_) metadata["parameter_bytes"] = *parameter_bytes_;
   result_.metadata = std::move(metadata);

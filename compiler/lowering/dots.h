@@ -13,9 +13,11 @@ namespace tritond::compiler {
 using RegisterAt = std::map<Coordinates, int>;
 RegisterAt RegistersByCoordinates(const LinearLayout& layout);
 
-// The registers of lane 0 of warp 0 that hold the elements `fragment` of the tile at `origin`; empty if some are
-// elsewhere. Fragments and tiles lie in the last two dimensions.
-llvm::SmallVector<int> RegistersOf(const RegisterAt& at, Coordinates origin, ElementList fragment);
+// The registers of lane 0 of warp 0 that hold the elements `fragment` of the tile at `origin`, of a tensor of `shape`;
+// empty if some are elsewhere. Fragments and tiles lie in the last two dimensions. What a tile has beyond a tensor that
+// is smaller is the tensor again.
+llvm::SmallVector<int> RegistersOf(const RegisterAt& at, Coordinates origin, ElementList fragment,
+                                   llvm::ArrayRef<int64_t> shape);
 Values Pick(ValueList values, llvm::ArrayRef<int> registers);
 
 struct MatrixTile {
@@ -23,8 +25,9 @@ struct MatrixTile {
   llvm::SmallVector<int> registers;  // that hold the fragment
 };
 // The tiles of m x n elements in which lane 0 of warp 0 holds a fragment, in the order of their first registers;
-// together they are all its registers, or the result is empty.
-std::vector<MatrixTile> TilesOf(const LinearLayout& layout, int m, int n, ElementList fragment);
+// together they are all its registers but copies, or the result is empty.
+std::vector<MatrixTile> TilesOf(const LinearLayout& layout, int m, int n, ElementList fragment,
+                                llvm::ArrayRef<int64_t> shape);
 
 // The type in which products are summed, for a result of elements `result`: f32 for narrower floats.
 mlir::Type DotSumType(mlir::OpBuilder& b, mlir::Type result);

@@ -161,17 +161,21 @@ Value FunctionLowering::ScratchOf(mlir::Operation* op, int64_t extra_bytes) {
   return e.Gep(base, e.b.getI8Type(), e.Int(offset.getInt() + extra_bytes));
 }
 
+namespace {
+
+// 0 where there is no such attribute.
+int64_t IntAttr(mlir::Operation* holder, llvm::StringRef name) {
+  auto value = holder->getAttrOfType<mlir::IntegerAttr>(name);
+  return value ? value.getInt() : 0;
+}
+
+}  // namespace
+
 mlir::FailureOr<Value> FunctionLowering::GlobalScratchOf(mlir::Operation* op) {
   auto module = func_->getParentOfType<mlir::ModuleOp>();
-  auto int_of = [](mlir::Operation* holder, llvm::StringRef name) -> int64_t {
-    auto value = holder->getAttrOfType<mlir::IntegerAttr>(name);
-    return value ? value.getInt() : 0;
-  };
   if (!op->hasAttr(kGlobalScratchOffsetAttr)) return op->emitOpError("has no place in global scratch");
   if (is_kernel_ && !options.global_scratch)
     return op->emitOpError("needs global scratch memory, which this kernel's callers do not give it");
-  if (int_of(module, ttg::kNumCtasAttr) > 1)
-    return op->emitOpError("needs global scratch memory, which is not supported in clusters");
   if (!global_scratch_ && !is_kernel_) global_scratch_ = hidden_[1];
   if (!global_scratch_) {
     global_scratch_ = e.Hoisted([&] {
@@ -180,10 +184,10 @@ mlir::FailureOr<Value> FunctionLowering::GlobalScratchOf(mlir::Operation* op) {
       for (auto axis : {tt::ProgramDim::kY, tt::ProgramDim::kX})
         program = e.Add(e.Mul(program, e.ZExt(target.NumPrograms(e.b, e.loc, axis), 64)),
                         e.ZExt(target.ProgramId(e.b, e.loc, axis), 64));
-      return e.Gep(hidden_[0], e.b.getI8Type(), e.Mul(program, e.Int(int_of(module, kGlobalScratchSizeAttr), 64)));
+      return e.Gep(hidden_[0], e.b.getI8Type(), e.Mul(program, e.Int(IntAttr(module, kGlobalScratchSizeAttr), 64)));
     });
   }
-  return e.Gep(global_scratch_, e.b.getI8Type(), e.Int(int_of(op, kGlobalScratchOffsetAttr)));
+  return e.Gep(global_scratch_, e.b.getI8Type(), e.Int(IntAttr(op, kGlobalScratchOffsetAttr)));
 }
 
 mlir::FailureOr<Values> FunctionLowering::InlineRegion(mlir::Region& region, ValueList arguments) {
@@ -239,10 +243,11 @@ Value FunctionLowering::Shuffle(Value value, llvm::function_ref<Value(Value)> sh
   return e.FromInt(e.Or(e.ZExt(low, 64), e.Shl(e.ZExt(high, 64), 32)), type);
 }
 
-// 8-bit floats are stored, moved and converted; no device computes with single ones.
+// 8-bit floats are stored, moved, converted and stripped of their signs; no device computes with single ones.
 static bool ComputesWithNarrowFloats(mlir::Operation* op) {
   if (!llvm::isa<mlir::arith::ArithDialect, mlir::math::MathDialect>(op->getDialect())) return false;
-  if (op->hasTrait<mlir::OpTrait::ConstantLike>() || llvm::isa<mlir::CastOpInterface, mlir::arith::SelectOp>(op))
+  if (op->hasTrait<mlir::OpTrait::ConstantLike>() ||
+      llvm::isa<mlir::CastOpInterface, mlir::arith::SelectOp, mlir::math::AbsFOp>(op))
     return false;
   return llvm::any_of(op->getOperandTypes(), [](mlir::Type type) {
     auto number = llvm::dyn_cast<mlir::FloatType>(tt::ElementOf(type));
@@ -306,6 +311,22 @@ void FunctionLowering::CreateBlocks() {
   }
 }
 
+// A program of several blocks is computed by the first of them, for its tensors all lie there: the others end at once.
+// Their threads are free for other programs before these need them.
+mlir::LogicalResult FunctionLowering::LeaveToFirstBlock() {
+  mlir::Block* entry = &lowered_.getBody().front();
+  e.b.setInsertionPointToEnd(entry);
+  Value block = target.BlockInCluster(e.b, e.loc);
+  if (!block) return func_.emitOpError("is of a program of several blocks, which the target does not have");
+  mlir::Block* body = e.b.createBlock(&lowered_.getBody(), std::next(entry->getIterator()));
+  mlir::Block* leave = e.b.createBlock(&lowered_.getBody(), lowered_.getBody().end());
+  LLVM::ReturnOp::create(e.b, e.loc, mlir::ValueRange());
+  e.b.setInsertionPointToEnd(entry);
+  LLVM::CondBrOp::create(e.b, e.loc, e.Equal(block, e.Int(0)), body, leave);
+  blocks_[&func_.getBody().front()] = body;
+  return mlir::success();
+}
+
 mlir::LogicalResult FunctionLowering::Run() {
   for (mlir::Block& block : func_.getBody())
     for (mlir::Type type : block.getArgumentTypes())
@@ -315,6 +336,8 @@ mlir::LogicalResult FunctionLowering::Run() {
   CreateBlocks();
   mlir::Block* entry = blocks_[&func_.getBody().front()];
   e.StartFunction(entry, func_.getLoc());
+  const bool is_cluster = IntAttr(func_->getParentOfType<mlir::ModuleOp>(), ttg::kNumCtasAttr) > 1;
+  if (is_cluster && is_kernel_ && failed(LeaveToFirstBlock())) return mlir::failure();
   llvm::ReversePostOrderTraversal<mlir::Region*> order(&func_.getBody());
   for (mlir::Block* block : order) {
     e.b.setInsertionPointToEnd(blocks_[block]);

@@ -79,6 +79,7 @@ class FunctionLowering final {
   mlir::FailureOr<Values> InlineBlocks(mlir::Region& region, ValueList arguments);
   void CreateFunction();
   void CreateBlocks();
+  mlir::LogicalResult LeaveToFirstBlock();
 
   tt::FuncOp func_;
   const LoweringTable& table_;

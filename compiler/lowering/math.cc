@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include "compiler/lowering/elementwise.h"
+#include "compiler/lowering/float_format.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace tritond::compiler {
@@ -54,12 +55,21 @@ LogicalResult LowerFma(FunctionLowering& f, math::FmaOp op) {
   });
 }
 
-// |x| clears the sign bit: right for every format, and for NaN.
+// |x| of f32 and f64 is a modifier of other instructions on many devices. Of narrower formats it clears the sign bit,
+// which is right for every one of them, and for NaN, but where that is the sign bit alone.
 LogicalResult LowerAbsF(FunctionLowering& f, math::AbsFOp op) {
+  Emitter& e = f.e;
+  auto number = llvm::cast<mlir::FloatType>(tt::ElementOf(op.getType()));
+  if (number.isF32() || number.isF64()) return LowerUnary<LLVM::FAbsOp>(f, op);
+  const unsigned width = number.getWidth();
+  const bool keeps_nan = width == 8 && FloatFormat::Of(number).nan_is_negative_zero;
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
-    Value bits = f.e.ToInt(x[0]);
-    unsigned width = bits.getType().getIntOrFloatBitWidth();
-    return f.e.FromInt(f.e.And(bits, f.e.Int((uint64_t{1} << (width - 1)) - 1, width)), x[0].getType());
+    Value bits = e.ToInt(x[0]), positive = e.And(bits, e.Int((uint64_t{1} << (width - 1)) - 1, width));
+    if (keeps_nan) {
+      Value nan = e.Int(int64_t{1} << (width - 1), width);
+      positive = e.Select(e.Compare(LLVM::ICmpPredicate::eq, bits, nan), nan, positive);
+    }
+    return e.FromInt(positive, x[0].getType());
   });
 }
 

@@ -16,13 +16,14 @@ using mlir::LogicalResult;
 using mlir::RankedTensorType;
 using mlir::Value;
 
-llvm::SmallVector<int> RegistersOf(const RegisterAt& at, Coordinates origin, ElementList fragment) {
+llvm::SmallVector<int> RegistersOf(const RegisterAt& at, Coordinates origin, ElementList fragment,
+                                   llvm::ArrayRef<int64_t> shape) {
   llvm::SmallVector<int> registers;
   size_t row = origin.size() - 2, column = origin.size() - 1;
   for (auto [i, j] : fragment) {
     Coordinates element(origin);
-    element[row] += i;
-    element[column] += j;
+    element[row] = (element[row] + i) % shape[row];
+    element[column] = (element[column] + j) % shape[column];
     auto it = at.find(element);
     if (it == at.end()) return {};
     registers.push_back(it->second);
@@ -36,19 +37,21 @@ Values Pick(ValueList values, llvm::ArrayRef<int> registers) {
   return picked;
 }
 
-std::vector<MatrixTile> TilesOf(const LinearLayout& layout, int m, int n, ElementList fragment) {
+std::vector<MatrixTile> TilesOf(const LinearLayout& layout, int m, int n, ElementList fragment,
+                                llvm::ArrayRef<int64_t> shape) {
   RegisterAt at = RegistersByCoordinates(layout);
   std::vector<MatrixTile> tiles;
-  size_t covered = 0;
+  llvm::SmallDenseSet<int> covered;
   for (int32_t r = 0; r < layout.InSize("register"); ++r) {
     Coordinates origin = layout.ApplyNamed({{"register", r}});
-    if (origin[origin.size() - 2] % m || origin[origin.size() - 1] % n) continue;
-    MatrixTile tile{origin, RegistersOf(at, origin, fragment)};
+    const bool is_copy = at.at(origin) != r;
+    if (is_copy || origin[origin.size() - 2] % m || origin[origin.size() - 1] % n) continue;
+    MatrixTile tile{origin, RegistersOf(at, origin, fragment, shape)};
     if (tile.registers.empty()) return {};
-    covered += tile.registers.size();
+    covered.insert(tile.registers.begin(), tile.registers.end());
     tiles.push_back(std::move(tile));
   }
-  return covered == at.size() ? tiles : std::vector<MatrixTile>();
+  return covered.size() == at.size() ? tiles : std::vector<MatrixTile>();
 }
 
 LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInstruction& instruction) {
@@ -56,8 +59,10 @@ LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInst
   auto type_a = llvm::cast<RankedTensorType>(op.getA().getType());
   auto type = llvm::cast<RankedTensorType>(op.getType());
   RegisterAt at_a = RegistersByCoordinates(f.LayoutOf(type_a));
-  RegisterAt at_b = RegistersByCoordinates(f.LayoutOf(llvm::cast<RankedTensorType>(op.getB().getType())));
-  std::vector<MatrixTile> tiles = TilesOf(f.LayoutOf(type), instruction.m, instruction.n, instruction.c);
+  auto type_b = llvm::cast<RankedTensorType>(op.getB().getType());
+  RegisterAt at_b = RegistersByCoordinates(f.LayoutOf(type_b));
+  const LinearLayout& layout = f.LayoutOf(type);
+  std::vector<MatrixTile> tiles = TilesOf(layout, instruction.m, instruction.n, instruction.c, type.getShape());
   if (tiles.empty()) return op.emitOpError("has a result encoding that the matrix instruction's tiles do not fit");
   int rank = type.getRank();
   mlir::Type sum_type = DotSumType(e.b, type.getElementType());
@@ -68,7 +73,8 @@ LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInst
       Coordinates origin_a(tile.origin), origin_b(tile.origin);
       origin_a[rank - 1] = k;
       origin_b[rank - 2] = k;
-      auto a = RegistersOf(at_a, origin_a, instruction.a), b = RegistersOf(at_b, origin_b, instruction.b);
+      auto a = RegistersOf(at_a, origin_a, instruction.a, type_a.getShape());
+      auto b = RegistersOf(at_b, origin_b, instruction.b, type_b.getShape());
       if (a.empty() || b.empty())
         return op.emitOpError("has operand encodings that are not those of its result's matrix instruction");
       FailureOr<Values> c = f.target.MultiplyMatrices(e.b, e.loc, instruction, Pick(f.Get(op.getA()), a),
@@ -77,8 +83,11 @@ LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInst
       for (auto [r, value] : llvm::zip(tile.registers, *c)) sums[r] = value;
     }
   }
+  // Copies of an element have its sum.
+  RegisterAt at = RegistersByCoordinates(layout);
   Values results;
-  for (Value sum : sums) results.push_back(NarrowDotSum(e, sum, type.getElementType()));
+  for (int32_t r = 0; r < layout.InSize("register"); ++r)
+    results.push_back(NarrowDotSum(e, sums[at.at(layout.ApplyNamed({{"register", r}}))], type.getElementType()));
   f.Set(op, results);
   return mlir::success();
 }

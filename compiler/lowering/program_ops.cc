@@ -91,7 +91,15 @@ std::string FormatOf(Emitter& e, Value& value, bool hex, bool is_signed) {
   return std::string("%") + length + (is_signed ? "i" : "u");
 }
 
-// "pid (1, 0, 0) idx (3, 5)prefix: 4.25" for each element that a thread holds.
+// printf's conversion for an index below `size`, as wide as the greatest of them. Upstream's texts, which tests compare
+// letter by letter, have width 0 for a dimension of size 1.
+std::string IndexFormat(int64_t size) {
+  const size_t width = size == 1 ? 0 : std::to_string(size - 1).size();
+  return "%" + std::to_string(width) + "u";
+}
+
+// "pid (1, 0, 0) idx (3, 5)prefix: 4.25" for each element that a thread holds; of several operands
+// "pid (1, 0, 0) idx (3, 5)prefix: (operand 1) 4.25". A scalar has no indices: "idx ()".
 LogicalResult LowerPrint(FunctionLowering& f, tt::PrintOp op) {
   Emitter& e = f.e;
   Values pid;
@@ -106,22 +114,22 @@ LogicalResult LowerPrint(FunctionLowering& f, tt::PrintOp op) {
     bool sign = k < is_signed.size() ? is_signed[k] != 0 : true;
     for (auto [r, element] : llvm::enumerate(f.Get(arg))) {
       Values args(pid);
-      std::string format = place;
+      std::string format = place + " idx (";
       if (type) {
-        format += " idx (";
         const LinearLayout& layout = f.LayoutOf(type);
         auto names = ttg::DimNames(type.getRank());
         auto constant = layout.ApplyNamed({{"register", static_cast<int32_t>(r)}});
         for (auto [dim, name] : llvm::enumerate(names)) {
           args.push_back(f.Coordinate(layout, name, f.ThreadPart(layout, name), constant[dim]));
-          format += dim ? ", %u" : "%u";
+          format += (dim ? ", " : "") + IndexFormat(type.getDimSize(dim));
         }
-        format += ")";
       }
+      format += ")" + prefix;
+      if (op.getArgs().size() > 1) format += "(operand " + std::to_string(k) + ") ";
       Value value = element;
       auto number = llvm::dyn_cast<mlir::FloatType>(tt::ElementOf(arg.getType()));
       if (number && number.getWidth() == 8 && !op.getHex()) value = DecodeFloat(e, FloatFormat::Of(number), value);
-      format += prefix + FormatOf(e, value, op.getHex(), sign) + "\n";
+      format += FormatOf(e, value, op.getHex(), sign) + "\n";
       args.push_back(value);
       if (failed(f.target.Print(e.b, e.loc, format, args))) return mlir::failure();
     }

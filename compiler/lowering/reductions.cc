@@ -95,6 +95,9 @@ class Reduction {
       if (layout_.Basis("lane", bit, axis_) != 0) masks.push_back(1 << bit);
     bool whole_warp = (1 << masks.size()) == f_.target.WarpSize();
     mlir::Operation* combiner = op_.SingleCombiner();
+    const bool commutes = combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>();
+    // One shuffle at the end is cheaper than two choices at each of several steps.
+    const bool lowest_alone = !commutes && masks.size() > 1;
     for (Tuple& partial : partials_) {
       if (whole_warp && combiner && partial.size() == 1 && partial[0].getType().isInteger(32)) {
         if (auto sum = f_.target.WarpReduce(f_.e.b, f_.e.loc, combiner, partial[0])) {
@@ -107,20 +110,19 @@ class Reduction {
         for (Value v : partial)
           other.push_back(
               f_.Shuffle(v, [&](Value word) { return f_.target.ShuffleXor(f_.e.b, f_.e.loc, word, mask); }));
-        FailureOr<Tuple> sum = CombineInLaneOrder(partial, other, mask);
+        FailureOr<Tuple> sum =
+            commutes || lowest_alone ? Combine(partial, other) : CombineInLaneOrder(partial, other, mask);
         if (failed(sum)) return mlir::failure();
         partial = *sum;
       }
-      TakeLowestLane(partial, masks);
+      if (lowest_alone || !f_.target.FloatsCommute()) TakeLowestLane(partial, masks, /*floats_alone=*/!lowest_alone);
     }
     return mlir::success();
   }
 
   // A region of one commutative operation combines the same either way round. Any other is given the lower lane's part
-  // first in both lanes, so that both compute the same bits.
+  // first: in both lanes, so that both compute the same bits, or in the lower one, whose results all take in the end.
   FailureOr<Tuple> CombineInLaneOrder(const Tuple& mine, const Tuple& other, int mask) {
-    mlir::Operation* combiner = op_.SingleCombiner();
-    if (combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>()) return Combine(mine, other);
     Value upper = f_.e.Hoisted([&, lane = f_.Lane()] {
       return f_.e.Compare(mlir::LLVM::ICmpPredicate::ne, f_.e.And(lane, f_.e.Int(mask)), f_.e.Int(0));
     });
@@ -132,15 +134,15 @@ class Reduction {
     return Combine(first, second);
   }
 
-  // Where the order of operands decides about bits (which NaN, which zero), all lanes take those of the lowest one:
-  // copies of a value are equal.
-  void TakeLowestLane(Tuple& values, llvm::ArrayRef<int> masks) {
-    if (f_.target.FloatsCommute() || masks.empty()) return;
+  // Where the order of operands decides about bits (of floats alone: which NaN, which zero), all lanes take those of
+  // the lowest one: copies of a value are equal.
+  void TakeLowestLane(Tuple& values, llvm::ArrayRef<int> masks, bool floats_alone) {
+    if (masks.empty()) return;
     int all = 0;
     for (int mask : masks) all |= mask;
     Value lowest = f_.e.Hoisted([&, lane = f_.Lane()] { return f_.e.And(lane, f_.e.Int(~all)); });
     for (auto [value, src] : llvm::zip(values, op_.getSrcs()))
-      if (llvm::isa<mlir::FloatType>(tt::ElementOf(src.getType())))
+      if (!floats_alone || llvm::isa<mlir::FloatType>(tt::ElementOf(src.getType())))
         value = f_.Shuffle(value, [&](Value word) { return f_.target.ShuffleIndex(f_.e.b, f_.e.loc, word, lowest); });
   }
 

@@ -73,6 +73,9 @@ class TargetOps {
   virtual mlir::Value ProgramId(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const = 0;
   virtual mlir::Value NumPrograms(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const = 0;
 
+  // i32: the number of this block in its cluster, which is one program. Null: the target has no clusters.
+  virtual mlir::Value BlockInCluster(mlir::OpBuilder& b, mlir::Location loc) const { return {}; }
+
   // All threads of the block (of the warp) wait; shared and global memory is then visible among them.
   virtual void Barrier(mlir::OpBuilder& b, mlir::Location loc) const = 0;
   // Barrier where shared memory alone has to be visible: accesses to global memory may still be under way.

@@ -209,8 +209,6 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
 
  private:
   void runOnOperation() override {
-    auto ctas = getOperation()->getAttrOfType<mlir::IntegerAttr>(ttg::kNumCtasAttr);
-    if (ctas && ctas.getInt() > 1) return;
     std::optional<AxisInfoAnalysis> axes;
     const AssignLatenciesPassOptions limits{num_stages, max_shared_bytes, least_copy_bytes, max_waiting_elements,
                                             registers};

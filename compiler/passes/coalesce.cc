@@ -25,9 +25,12 @@
 // - Where a tensor of the shape is scanned along another dimension than the fastest, a thread's elements are neighbours
 //   along that one too: what a thread scans by itself needs no exchange with others. Each row of the tensor is accessed
 //   as before.
+// - Where a tensor of the shape is reduced along another dimension than the fastest, threads spread over that one last,
+//   for the same reason.
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -252,6 +255,11 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
       auto type = llvm::cast<RankedTensorType>(scan.getSrcs()[0].getType());
       scanned.try_emplace(type.getShape().vec(), scan.getAxis());
     });
+    std::map<Shape, std::set<unsigned>> reduced;
+    func.walk([&](tt::ReduceOp reduce) {
+      auto type = llvm::cast<RankedTensorType>(reduce.getSrcs()[0].getType());
+      reduced[type.getShape().vec()].insert(reduce.getAxis());
+    });
     int num_warps = ttg::NumWarps(func), lanes = ttg::ThreadsPerWarp(func);
     for (const Access& access : accesses) {
       const Width& width = widths[scopes.GroupOf(access)];
@@ -262,8 +270,12 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
       if (auto scan = scanned.find(ShapeOf(access)); scan != scanned.end() && scan->second != fast)
         size_per_thread[scan->second] =
             std::min<int64_t>(share / size_per_thread[fast], access.type.getDimSize(scan->second));
+      Order order = access.order;
+      if (auto found = reduced.find(ShapeOf(access)); found != reduced.end())
+        std::stable_partition(order.begin() + 1, order.end(),
+                              [&](unsigned dim) { return found->second.count(dim) == 0; });
       Encode(access.op, ttg::BlockedEncodingAttr::ForShape(&getContext(), access.type.getShape(), size_per_thread,
-                                                           access.order, num_warps, lanes));
+                                                           order, num_warps, lanes));
     }
   }
 

@@ -2,8 +2,9 @@
 // Gives every tensor of a module an encoding, and the module its launch shape.
 //
 // A tensor's encoding depends on its shape alone: lanes, then warps, spread over the fastest dimensions, one element a
-// thread. So all values of one type keep one type, and types are changed in place: results, block arguments of every
-// region, function signatures and constants. Later passes choose better encodings; this one only has to be right.
+// thread; all of it in one block, also where a program has several (FunctionLowering::LeaveToFirstBlock). So all values
+// of one type keep one type, and types are changed in place: results, block arguments of every region, function
+// signatures and constants. Later passes choose better encodings; this one only has to be right.
 //
 // Some operations tie the encodings of their operands and results. They are repaired after the walk, with conversions
 // to or from the default:
@@ -181,8 +182,8 @@ struct ConvertToTtgPass final : impl::ConvertToTtgPassBase<ConvertToTtgPass> {
 
  private:
   LogicalResult CheckLaunch() {
-    if (num_ctas != 1)
-      return getOperation().emitError() << "num_ctas = " << num_ctas.getValue() << " is not supported; only 1 is";
+    if (num_ctas < 1 || num_ctas > 16 || !llvm::isPowerOf2_32(num_ctas))
+      return getOperation().emitError() << "num_ctas = " << num_ctas.getValue() << " is no power of two from 1 to 16";
     if (num_warps < 1 || num_warps > 32 || !llvm::isPowerOf2_32(num_warps))
       return getOperation().emitError() << "num_warps = " << num_warps.getValue() << " is no power of two from 1 to 32";
     if (threads_per_warp < 1 || threads_per_warp > 128 || !llvm::isPowerOf2_32(threads_per_warp))

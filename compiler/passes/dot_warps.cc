@@ -26,15 +26,16 @@ bool IsFedByAnotherDot(tt::DotOp dot) {
   return llvm::any_of(slice, [](mlir::Operation* op) { return llvm::isa<tt::DotOp>(op); });
 }
 
-llvm::SmallVector<unsigned> SplitWarps(llvm::ArrayRef<int64_t> shape, unsigned num_warps, bool rows_only,
+llvm::SmallVector<unsigned> SplitWarps(llvm::ArrayRef<int64_t> shape, unsigned num_warps, bool rows_first,
                                        int64_t tile_rows, int64_t tile_columns) {
   int rank = shape.size();
   llvm::SmallVector<unsigned> warps(rank, 1);
   int64_t rows = shape[rank - 2], columns = shape[rank - 1];
   for (unsigned used = 1; used < num_warps; used *= 2) {
+    const bool more_rows = rows > tile_rows, more_columns = columns > tile_columns;
     if (rank == 3 && warps[0] < shape[0]) {
       warps[0] *= 2;
-    } else if (rows_only || (rows >= columns && rows > tile_rows) || columns <= tile_columns) {
+    } else if (more_rows ? rows_first || rows >= columns || !more_columns : !more_columns) {
       warps[rank - 2] *= 2;
       rows /= 2;
     } else {

@@ -109,6 +109,7 @@ class ConversionMover final {
     std::optional<double> element = op ? CostModel::ElementCost(op) : std::nullopt;
     if (!element || !MayRetype(op, encoding)) return std::nullopt;
     RankedTensorType type = TensorType(value);
+    if (*element > 0 && IsReadByMany(type, encoding)) return std::nullopt;
     double cost = *element * costs_.Registers(type, encoding);
     if (dies) cost -= CostOf(op, *element);
     cost *= Frequency(op->getBlock());
@@ -144,6 +145,20 @@ class ConversionMover final {
       return ConversionCost(convert.getSrc(), convert.getType().getEncoding());
     RankedTensorType type = TensorType(op->getResult(0));
     return llvm::isa<tt::LoadOp>(op) ? element : element * costs_.Registers(type, type.getEncoding());
+  }
+
+  // Whether `encoding` stands for an operand in shared memory: one of multiply-adds, of which every thread reads rows
+  // or columns, or operand b of a unit that reads it by itself. What is computed for it is computed where it is loaded,
+  // once, and not in every warp.
+  static bool IsReadByMany(RankedTensorType type, Attribute encoding) {
+    auto operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(encoding);
+    if (!operand) return false;
+    auto unit = llvm::dyn_cast<ttg::MatrixEncoding>(operand.getParent());
+    if (!unit) return true;
+    const unsigned rank = type.getRank(), k = rank - 2;
+    llvm::SmallVector<unsigned> k_first{k, rank - 1}, k_last{rank - 1, k};
+    return operand.getOpIdx() == 1 && rank == 2 &&
+           (unit.OperandBuffer(type, k_first, k) || unit.OperandBuffer(type, k_last, k));
   }
 
   static bool MayRetype(Operation* op, Attribute encoding) {

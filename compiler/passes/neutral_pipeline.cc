@@ -41,6 +41,26 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags) {
   pm.addPass(createVersionDivisiblePass());
 }
 
+void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& choices) {
+  // While tensors have no encodings: the parts get theirs like everything else.
+  SplitDotOperandsPassOptions split;
+  split.matrix_operands.assign(choices.matrix_operands.begin(), choices.matrix_operands.end());
+  pm.addPass(createSplitDotOperandsPass(split));
+  // Every tensor gets the default encoding of its shape; from here on the module is ttg.
+  ConvertToTtgPassOptions convert;
+  convert.target = choices.target;
+  convert.num_warps = choices.num_warps;
+  convert.threads_per_warp = choices.threads_per_warp;
+  convert.num_ctas = choices.num_ctas;
+  pm.addPass(createConvertToTtgPass(convert));
+  // Memory operations come first, as their encodings matter most; each pays with conversions around it.
+  CoalescePassOptions coalesce;
+  coalesce.max_add_bytes = choices.max_add_bytes;
+  pm.addPass(createCoalescePass(coalesce));
+  // Spreads the encodings that coalescing chose, so that most of those conversions vanish.
+  pm.addPass(createRemoveLayoutConversionsPass());
+}
+
 void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   // Conversions at the ends of branches meet those behind them.
   pm.addPass(createSinkLayoutConversionsPass());

@@ -4,12 +4,27 @@
 #ifndef COMPILER_PASSES_NEUTRAL_PIPELINE_H_
 #define COMPILER_PASSES_NEUTRAL_PIPELINE_H_
 
+#include <string>
+#include <vector>
+
 #include "mlir/Pass/PassManager.h"
 
 namespace tritond::compiler {
 
 // From parsed to canonical ttir. `descriptor_flags`: see LaunchAbi.
 void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags);
+
+// What the first encodings depend on.
+struct EncodingChoices {
+  std::string target;                        // as clients write it: "cuda:90"
+  int num_warps = 4, threads_per_warp = 32;  // of a block, of a warp
+  int num_ctas = 1;                          // blocks of a cluster
+  int max_add_bytes = 4;                     // that one atomic addition of floats changes
+  std::vector<std::string> matrix_operands;  // element types that the matrix unit multiplies; TargetInfo has the list
+};
+
+// From canonical ttir to ttgir in which memory operations have the encodings that suit them.
+void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& choices);
 
 // For ttgir whose encodings are chosen: canonical loops, with as little in them as can be. A target that pipelines its
 // loops does so afterwards.

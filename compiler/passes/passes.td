@@ -43,6 +43,12 @@ def VersionDivisiblePass : Pass<"tt-version-divisible", "::mlir::ModuleOp"> {
 
 //===-- ttir -> ttgir, ttgir -> ttgir -----------------------------------------------------------------------------===//
 
+def SplitDotOperandsPass : Pass<"tt-split-dot-operands", "::mlir::ModuleOp"> {
+  let summary = "replaces dots of f32 by several dots of narrower parts: tf32x3, bf16x3, bf16x6";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [ListOption<"matrix_operands", "matrix-operands", "std::string",
+                            "element types that the matrix unit multiplies: tf32, bf16">];
+}
 def ConvertToTtgPass : Pass<"convert-tt-to-ttg", "::mlir::ModuleOp"> {
   let summary = "gives every tensor its default encoding";
   let dependentDialects = ["::tritond::ttg::TTGDialect"];
@@ -78,6 +84,10 @@ def SinkLayoutConversionsPass : Pass<"ttg-sink-layout-conversions", "::mlir::Mod
 }
 def ReorderInstructionsPass : Pass<"ttg-reorder-instructions", "::mlir::ModuleOp"> {
   let summary = "moves operations to where they hold fewer registers";
+}
+def SquareDotTilesPass : Pass<"ttg-square-dot-tiles", "::mlir::ModuleOp"> {
+  let summary = "gives each thread a square tile of the sums of dots by multiply-adds";
+  let dependentDialects = ["::tritond::ttg::TTGDialect"];
 }
 def TileDotsPass : Pass<"ttg-tile-dots", "::mlir::ModuleOp"> {
   let summary = "loops over slices of K for dots by multiply-adds";

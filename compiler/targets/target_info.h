@@ -33,6 +33,8 @@ struct TargetInfo {
   int64_t registers = 0;         // words that the blocks of a multiprocessor have together; 0: not known
   int max_add_bytes = 4;         // neighbouring floats in memory that one atomic addition changes
   AsyncCopies async_copies;
+  // Element types of operands that the matrix unit multiplies, as MLIR spells them; of 8-bit floats "f8" alone.
+  std::vector<std::string> matrix_operands;
   int default_stages = 3;  // of software pipelines, where neither request nor loop says
   // Whether the code names places to the device, so that LowerToLlvm and Optimize need the location of every operation:
   // a place in the source where the request keeps them, else in the text of its IR.

@@ -35,14 +35,24 @@ struct Case {
   int batch, m, n, k;
   std::string a, c;  // element types of operands and result
   Machine machine;
-  std::string attributes = "";
+  std::string precision = "";  // as in tt.dot
+  std::string b = a;
 };
 
 void PrintTo(const Case& c, std::ostream* os) { *os << c.m << "x" << c.n << "x" << c.k << " " << c.a; }
 std::string NameCase(const testing::TestParamInfo<Case>& info) {
   const Case& c = info.param;
-  return absl::StrCat(c.a, "_", c.c, "_", c.batch, "x", c.m, "x", c.n, "x", c.k, c.attributes.empty() ? "_" : "_tf32_",
-                      NameOf(c.machine));
+  return absl::StrCat(c.a, "_", c.b == c.a ? "" : c.b + "_", c.c, "_", c.batch, "x", c.m, "x", c.n, "x", c.k, "_",
+                      c.precision.empty() ? "" : c.precision + "_", NameOf(c.machine));
+}
+
+// Of results, in relation to those greater than 1.
+double ToleranceOf(const Case& c) {
+  if (c.precision == "tf32") return 2e-2;
+  if (c.precision == "bf16x3") return 1e-3;
+  if (!c.precision.empty()) return 2e-5;
+  if (c.c[0] == 'i') return 0;
+  return c.c == "f64" ? 1e-12 : c.c == "f16" ? 2e-2 : c.c == "bf16" ? 5e-2 : 1e-4;
 }
 
 class Dot : public testing::TestWithParam<Case> {};
@@ -52,7 +62,9 @@ TEST_P(Dot, MultipliesMatrices) {
   auto shape = [&](int rows, int columns) {
     return absl::StrCat(c.batch > 1 ? absl::StrCat(c.batch, "x") : "", rows, "x", columns);
   };
-  Array a = Moderate(c.a, c.batch * c.m * c.k, 1), b = Moderate(c.a, c.batch * c.k * c.n, 2);
+  Array a = Moderate(c.a, c.batch * c.m * c.k, 1), b = Moderate(c.b, c.batch * c.k * c.n, 2);
+  // Splitting an infinity into parts must not make a NaN of it.
+  if (!c.precision.empty()) a.SetFloat(0, INFINITY);
   Array initial = Moderate(c.c, c.batch * c.m * c.n, 3), actual(c.c, initial.size()), expected = actual;
   for (int g = 0; g < c.batch; ++g)
     for (int i = 0; i < c.m; ++i)
@@ -66,17 +78,16 @@ TEST_P(Dot, MultipliesMatrices) {
         initial.is_float() ? expected.SetFloat(at, sum) : expected.SetInt(at, static_cast<int64_t>(sum));
       }
   std::string ir =
-      absl::StrCat("module {\n  tt.func public @kernel(%a: !tt.ptr<", c.a, ">, %b: !tt.ptr<", c.a, ">, %c: !tt.ptr<",
+      absl::StrCat("module {\n  tt.func public @kernel(%a: !tt.ptr<", c.a, ">, %b: !tt.ptr<", c.b, ">, %c: !tt.ptr<",
                    c.c, ">, %out: !tt.ptr<", c.c, ">) {\n", Load("a", c.a, a.size(), shape(c.m, c.k)),
-                   Load("b", c.a, b.size(), shape(c.k, c.n)), Load("c", c.c, initial.size(), shape(c.m, c.n)),
-                   "    %d = tt.dot %a_x, %b_x, %c_x", c.attributes, " : tensor<", shape(c.m, c.k), "x", c.a,
-                   "> * tensor<", shape(c.k, c.n), "x", c.a, "> -> tensor<", shape(c.m, c.n), "x", c.c, ">\n",
+                   Load("b", c.b, b.size(), shape(c.k, c.n)), Load("c", c.c, initial.size(), shape(c.m, c.n)),
+                   "    %d = tt.dot %a_x, %b_x, %c_x", c.precision.empty() ? "" : ", inputPrecision = " + c.precision,
+                   c.b == c.a ? "" : " {maxNumImpreciseAcc = 1073741824 : i32}", " : tensor<", shape(c.m, c.k), "x",
+                   c.a, "> * tensor<", shape(c.k, c.n), "x", c.b, "> -> tensor<", shape(c.m, c.n), "x", c.c, ">\n",
                    Store(c.c, initial.size(), shape(c.m, c.n)), "  }\n}\n");
   absl::Status status = RunKernel(c.machine, ir, {}, {a, b, initial, actual});
   ASSERT_TRUE(status.ok()) << status << "\n" << ir;
-  double tolerance = !initial.is_float() ? 0 : c.c == "f64" ? 1e-12 : c.c == "f16" ? 2e-2 : c.c == "bf16" ? 5e-2 : 1e-4;
-  if (!c.attributes.empty()) tolerance = 2e-2;
-  EXPECT_TRUE(Agree(actual, expected, tolerance)) << ir;
+  EXPECT_TRUE(Agree(actual, expected, ToleranceOf(c))) << ir;
 }
 
 std::vector<Case> Cases() {
@@ -88,10 +99,14 @@ std::vector<Case> Cases() {
   for (const auto& [a, c] : types)
     for (auto [batch, m, n, k] :
          {std::array{1, 16, 16, 16}, std::array{1, 32, 16, 64}, std::array{1, 16, 64, 32}, std::array{1, 64, 64, 32},
-          std::array{1, 128, 32, 16}, std::array{4, 16, 16, 32}, std::array{2, 32, 32, 16}})
+          std::array{1, 128, 32, 16}, std::array{4, 16, 16, 32}, std::array{2, 32, 32, 16}, std::array{1, 1, 64, 32},
+          std::array{1, 8, 16, 64}, std::array{1, 32, 4, 32}, std::array{2, 4, 2, 32}})
       cases.push_back({batch, m, n, k, a, c, MachineFor(turn++)});
   for (const Machine& machine : Machines({1, 2, 4, 8})) {
-    cases.push_back({1, 32, 32, 32, "f32", "f32", machine, ", inputPrecision = tf32"});
+    for (const char* precision : {"tf32", "tf32x3", "bf16x3", "bf16x6"})
+      cases.push_back({1, 32, 32, 32, "f32", "f32", machine, precision});
+    cases.push_back({1, 64, 32, 64, "f8E4M3FN", "f32", machine, "", "f8E5M2"});
+    cases.push_back({1, 64, 32, 64, "f8E5M2", "f32", machine, "", "f8E4M3FN"});
     cases.push_back({1, 128, 64, 128, "f16", "f32", machine});
   }
   return cases;

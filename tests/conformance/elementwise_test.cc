@@ -196,14 +196,17 @@ std::vector<Case> FloatCases() {
            [fn](const auto& in, size_t i, Array& out) { out.SetFloat(i, fn(in[0].Float(i), in[1].Float(i))); },
            tolerance});
     }
+  std::vector<std::string> all_floats(std::begin(kFloats), std::end(kFloats));
+  for (const char* narrow : {"f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ"}) all_floats.push_back(narrow);
+  for (const std::string& type : all_floats)
+    cases.push_back(
+        {"math.absf_" + type, "    %y = math.absf %x0 : $T0", {type}, type, [](const auto& in, size_t i, Array& out) {
+           out.SetFloat(i, std::fabs(in[0].Float(i)));
+         }});
   for (const std::string& type : kFloats) {
     cases.push_back(
         {"arith.negf_" + type, "    %y = arith.negf %x0 : $T0", {type}, type, [](const auto& in, size_t i, Array& out) {
            out.SetFloat(i, -in[0].Float(i));
-         }});
-    cases.push_back(
-        {"math.absf_" + type, "    %y = math.absf %x0 : $T0", {type}, type, [](const auto& in, size_t i, Array& out) {
-           out.SetFloat(i, std::fabs(in[0].Float(i)));
          }});
     cases.push_back({"select_" + type,
                      "    %y = arith.select %x0, %x1, %x2 : tensor<$Bxi1>, $TO",

@@ -33,52 +33,52 @@ Lines Times(int count, const std::string& line) { return Lines(count, line); }
 
 TEST(Print, SignedAndUnsignedNumbers) {
   EXPECT_EQ(Printed(R"(    tt.print " x: " {hex = false, isSigned = array<i32: 1>} : %x : i32)", -5, 0),
-            Times(32, "pid (0, 0, 0) x: -5"));
+            Times(32, "pid (0, 0, 0) idx () x: -5"));
   EXPECT_EQ(Printed(R"(    tt.print " x: " {hex = false, isSigned = array<i32: 0>} : %x : i32)", -5, 0),
-            Times(32, "pid (0, 0, 0) x: 4294967291"));
+            Times(32, "pid (0, 0, 0) idx () x: 4294967291"));
 }
 
 TEST(Print, NarrowNumbersAndBits) {
   EXPECT_EQ(Printed(R"(    %b = arith.trunci %x : i32 to i8
     tt.print " b: " {hex = false, isSigned = array<i32: 1>} : %b : i8)",
                     200, 0),
-            Times(32, "pid (0, 0, 0) b: -56"));
+            Times(32, "pid (0, 0, 0) idx () b: -56"));
   EXPECT_EQ(Printed(R"(    %b = arith.trunci %x : i32 to i1
     tt.print " b: " {hex = false, isSigned = array<i32: 0>} : %b : i1)",
                     3, 0),
-            Times(32, "pid (0, 0, 0) b: 1"));
+            Times(32, "pid (0, 0, 0) idx () b: 1"));
   EXPECT_EQ(Printed(R"(    %w = arith.extsi %x : i32 to i64
     tt.print " w: " {hex = false, isSigned = array<i32: 1>} : %w : i64)",
                     -7, 0),
-            Times(32, "pid (0, 0, 0) w: -7"));
+            Times(32, "pid (0, 0, 0) idx () w: -7"));
 }
 
 TEST(Print, FloatsOfEveryWidth) {
   EXPECT_EQ(Printed(R"(    tt.print " f: " {hex = false, isSigned = array<i32: 0>} : %f : f32)", 0, 1.5f),
-            Times(32, "pid (0, 0, 0) f: 1.500000"));
+            Times(32, "pid (0, 0, 0) idx () f: 1.500000"));
   for (const char* type : {"f16", "bf16"})
     EXPECT_EQ(Printed(absl::StrCat("    %h = arith.truncf %f : f32 to ", type,
                                    "\n    tt.print \" h: \" {hex = false, isSigned = array<i32: 0>} : %h : ", type),
                       0, -0.25f),
-              Times(32, "pid (0, 0, 0) h: -0.250000"));
+              Times(32, "pid (0, 0, 0) idx () h: -0.250000"));
   EXPECT_EQ(Printed(R"(    %d = arith.extf %f : f32 to f64
     tt.print " d: " {hex = false, isSigned = array<i32: 0>} : %d : f64)",
                     0, 4.0f),
-            Times(32, "pid (0, 0, 0) d: 4.000000"));
+            Times(32, "pid (0, 0, 0) idx () d: 4.000000"));
 }
 
 TEST(Print, EightBitFloatsAsNumbers) {
   EXPECT_EQ(Printed(R"(    %e = tt.fp_to_fp %f, rounding = rtne : f32 -> f8E4M3FN
     tt.print " e: " {hex = false, isSigned = array<i32: 0>} : %e : f8E4M3FN)",
                     0, 3.5f),
-            Times(32, "pid (0, 0, 0) e: 3.500000"));
+            Times(32, "pid (0, 0, 0) idx () e: 3.500000"));
 }
 
 TEST(Print, Hexadecimals) {
   EXPECT_EQ(Printed(R"(    tt.print " x: " {hex = true, isSigned = array<i32: 1>} : %x : i32)", 0xbeef, 0),
-            Times(32, "pid (0, 0, 0) x: 0x0000beef"));
+            Times(32, "pid (0, 0, 0) idx () x: 0x0000beef"));
   EXPECT_EQ(Printed(R"(    tt.print " f: " {hex = true, isSigned = array<i32: 0>} : %f : f32)", 0, 1.0f),
-            Times(32, "pid (0, 0, 0) f: 0x3f800000"));
+            Times(32, "pid (0, 0, 0) idx () f: 0x3f800000"));
 }
 
 TEST(Print, NothingButItsPrefixFromEveryProgram) {
@@ -97,10 +97,21 @@ TEST(Print, TensorsElementByElement) {
                         -1, 0);
   Lines expected;
   for (int i = 0; i < 32; ++i)
-    for (int value : {i + 7, -1})
-      expected.push_back(absl::StrCat("pid (0, 0, 0) idx (", i / 8, ", ", i % 8, ") t: ", value));
+    for (int operand : {0, 1})
+      expected.push_back(absl::StrCat("pid (0, 0, 0) idx (", i / 8, ", ", i % 8, ") t: (operand ", operand, ") ",
+                                      operand == 0 ? i + 7 : -1));
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(lines, expected);
+}
+
+TEST(Print, IndicesAsWideAsTheGreatest) {
+  Lines lines = Printed(R"(    %i = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32>
+    %t = tt.expand_dims %i {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    tt.print " t: " {hex = false, isSigned = array<i32: 1>} : %t : tensor<1x32xi32>)",
+                        0, 0);
+  ASSERT_EQ(lines.size(), 32u);
+  EXPECT_EQ(lines[3], "pid (0, 0, 0) idx (0,  3) t: 3");
+  EXPECT_EQ(lines[31], "pid (0, 0, 0) idx (0, 31) t: 31");
 }
 
 }  // namespace

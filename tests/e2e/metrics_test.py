@@ -129,17 +129,23 @@ class MetricsTest(unittest.TestCase):
         except ImportError:
             self.skipTest("no PyYAML (Debian: apt-get install python3-yaml)")
         rules = yaml.safe_load((ROOT / "deploy/prometheus/alerts.yaml").read_text(encoding="utf-8"))
-        operations = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+        runbook = (ROOT / "docs/runbook.md").read_text(encoding="utf-8")
         named = set()
         for group in rules["groups"]:
             for rule in group["rules"]:
                 self.assertEqual(set(rule) - {"for"}, {"alert", "expr", "labels", "annotations"}, rule)
                 self.assertIn(rule["labels"]["severity"], ("critical", "warning", "info"))
-                self.assertEqual(rule["annotations"]["runbook"], "docs/operations.md#" + rule["alert"].lower())
-                self.assertIn(f"### {rule['alert']}\n", operations, "what to do about it")
+                self.assertEqual(rule["annotations"]["runbook"], "docs/runbook.md#" + rule["alert"].lower())
+                self.assertIn(f"### {rule['alert']}\n", runbook, "what to do about it")
                 named |= names_in(rule["expr"])
         self.assertGreater(len(named), 8)
         self.assertEqual(named - self.samples, set())
+
+    def test_the_reference_names_every_metric_and_no_other_one(self):
+        reference = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+        documented = set(re.findall(r"`(tritond_\w+)", reference))
+        self.assertEqual(set(self.families) - documented, set(), "a line in docs/reference.md")
+        self.assertEqual(documented - set(self.families), set(), "the daemon has none of that name")
 
     def test_what_a_kernel_or_a_caller_is_to_blame_for_alarms_nobody(self):
         rules = (ROOT / "deploy/prometheus/alerts.yaml").read_text(encoding="utf-8")

@@ -88,6 +88,22 @@ Symbol KernelFrame::Scalar(int32_t value) {
   return symbol;
 }
 
+Symbol KernelFrame::IndexAlong(const Shape& shape, size_t dim) {
+  const int size = shape[dim];
+  Symbol range = w_.EmitHidden(
+      "i32", {size},
+      absl::StrCat("tt.make_range {start = 0 : i32, end = ", size, " : i32} : ", TypeText("i32", {size})));
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (axis == dim) continue;
+    Shape expanded = range.shape;
+    expanded.insert(expanded.begin() + axis, 1);
+    range = w_.EmitHidden("i32", expanded,
+                          absl::StrCat("tt.expand_dims ", range.name, " {axis = ", axis, " : i32} : ", range.type(),
+                                       " -> ", TypeText("i32", expanded)));
+  }
+  return range;
+}
+
 Symbol KernelFrame::Pointers(const std::string& buffer, const std::string& element, const Shape& shape, int offset,
                              bool shared) {
   const std::string pointer = Pointer(element);
@@ -113,20 +129,7 @@ Symbol KernelFrame::Pointers(const std::string& buffer, const std::string& eleme
   for (int i = static_cast<int>(order.size()) - 1; i >= 0; stride *= shape[order[i--]]) strides[order[i]] = stride;
   absl::optional<Symbol> index;
   for (size_t dim = 0; dim < shape.size(); ++dim) {
-    int size = shape[dim];
-    Symbol range = w_.EmitHidden(
-        "i32", {size},
-        absl::StrCat("tt.make_range {start = 0 : i32, end = ", size, " : i32} : ", TypeText("i32", {size})));
-    Shape line(shape.size(), 1);
-    line[dim] = size;
-    for (size_t axis = 0; axis < shape.size(); ++axis) {
-      if (axis == dim) continue;
-      Shape expanded = range.shape;
-      expanded.insert(expanded.begin() + axis, 1);
-      range = w_.EmitHidden("i32", expanded,
-                            absl::StrCat("tt.expand_dims ", range.name, " {axis = ", axis, " : i32} : ", range.type(),
-                                         " -> ", TypeText("i32", expanded)));
-    }
+    Symbol range = IndexAlong(shape, dim);
     if (strides[dim] != 1) {
       Symbol factor = w_.Constant("i32", range.shape, strides[dim]);
       range = w_.EmitHidden("i32", range.shape,
@@ -150,9 +153,23 @@ Symbol KernelFrame::Pointers(const std::string& buffer, const std::string& eleme
       absl::StrCat("tt.addptr ", splat.name, ", ", offsets.name, " : ", splat.type(), ", ", offsets.type()));
 }
 
+// Triangles and diagonals: an index and a distance compared with the index along another dimension.
+Symbol KernelFrame::MaskOfTwoDimensions(const Shape& shape) {
+  const int rank = static_cast<int>(shape.size());
+  const int one = w_.Below(rank), other = (one + 1 + w_.Below(rank - 1)) % rank;
+  Symbol x = IndexAlong(shape, one), y = IndexAlong(shape, other);
+  Symbol distance = *w_.Conform(Scalar(w_.Below(9) - 4), x.shape);
+  x = w_.EmitHidden("i32", x.shape, absl::StrCat("arith.addi ", x.name, ", ", distance.name, " : ", x.type()));
+  x = *w_.Conform(x, shape);
+  y = *w_.Conform(y, shape);
+  const std::string predicate = w_.OneOf<std::string>({"slt", "sle", "sgt", "sge", "ult", "ne"});
+  return w_.Emit("i1", shape, absl::StrCat("arith.cmpi ", predicate, ", ", x.name, ", ", y.name, " : ", x.type()));
+}
+
 absl::optional<Symbol> KernelFrame::Mask(const Shape& shape, const Symbol& like) {
   if (shape.empty() || !w_.OneIn(3)) return absl::nullopt;
   if (auto known = w_.Pick([&](const Symbol& s) { return s.element == "i1" && s.shape == shape; })) return known;
+  if (shape.size() > 1 && w_.OneIn(2)) return MaskOfTwoDimensions(shape);
   auto index = w_.Pick([&](const Symbol& s) { return s.element == "i32" && s.shape == shape; });
   if (!index) return absl::nullopt;
   Symbol limit = Scalar(w_.Below(ElementsOf(shape) + 2));

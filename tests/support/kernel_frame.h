@@ -40,7 +40,10 @@ class KernelFrame {
   std::string AddBuffer(const std::string& element, int count, Contents contents, double tolerance = 0);
   // Pointers to one element for each of `shape`, all different; `shared`: the same ones in all programs.
   Symbol Pointers(const std::string& buffer, const std::string& element, const Shape& shape, int offset, bool shared);
+  // 0, 1, … along one dimension of `shape`; its other dimensions have size 1.
+  Symbol IndexAlong(const Shape& shape, size_t dim);
   absl::optional<Symbol> Mask(const Shape& shape, const Symbol& like);
+  Symbol MaskOfTwoDimensions(const Shape& shape);
 
   KernelWriter& w_;
   GeneratedKernel& kernel_;

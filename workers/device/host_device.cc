@@ -88,7 +88,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> HostDevice::Load(absl::string_view binar
                                                    " threads; a program has at most 64 warps and ", kMaxThreads,
                                                    " threads"));
   }
-  if (info.num_ctas != 1) return absl::InvalidArgumentError("the host device knows no clusters: num_ctas must be 1");
   if (info.shared > kMaxSharedBytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat(info.name, ": ", info.shared, " bytes of shared memory; there are ", kMaxSharedBytes));

@@ -302,9 +302,6 @@ TEST_F(HostDevice, LoadSaysWhyAKernelCannotRun) {
   info.num_warps = 64;
   EXPECT_EQ(device_->Load(TestKernels(), info).status().code(), kInvalid);
   info.num_warps = 4;
-  info.num_ctas = 2;
-  EXPECT_EQ(device_->Load(TestKernels(), info).status().code(), kInvalid);
-  info.num_ctas = 1;
   info.shared = 1 << 20;
   EXPECT_EQ(device_->Load(TestKernels(), info).status().code(), absl::StatusCode::kResourceExhausted);
   info.shared = 0;

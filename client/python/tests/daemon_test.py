@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The installed Triton through the package and a real daemon, without a GPU. The programs are those of TRITOND_BUILD."""
+import importlib.metadata
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -76,6 +78,18 @@ class DaemonTest(unittest.TestCase):
         code = "import kernels; print(kernels.DESCRIPTORS)"
         done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], cwd=HERE, capture_output=True, text=True, check=True)
         return done.stdout.strip() == "True"
+
+    def test_the_program_of_the_first_steps_gets_its_kernel_from_the_daemon(self):
+        if importlib.metadata.version("triton").startswith(("3.0.", "3.1.", "3.2.")):
+            self.skipTest("it is written for Triton 3.3 and later")
+        page = (HERE.parents[2] / "docs" / "start" / "python.md").read_text(encoding="utf-8")
+        program = self.folder / "add.py"
+        program.write_text(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], encoding="utf-8")
+        environment = {**os.environ, "TRITON_CACHE_DIR": str(self.folder / "cache"), "TRITOND_SERVER": self.daemon.address}
+        done = subprocess.run([sys.executable, program], capture_output=True, text=True, env=environment, timeout=300, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("'cubin'", done.stdout)
+        self.assertRegex(done.stdout, r"hits=0, compiled=1, joined=0, local=\{\}")
 
     def test_another_process_has_hits_only(self):
         self.run_kernels(*KERNELS, cache="one")

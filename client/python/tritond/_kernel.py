@@ -18,7 +18,8 @@ if typing.TYPE_CHECKING:
 StageFunction = typing.Callable[[typing.Any, dict[str, typing.Any]], typing.Any]
 
 _TTIR, _TTGIR, _LLIR, _ASM, _BINARY = 1, 2, 3, 4, 5  # tritond.v1.Stage
-_STAGES = {"ttir": _TTIR, "ttgir": _TTGIR, "llir": _LLIR, "ptx": _ASM, "amdgcn": _ASM, "cubin": _BINARY, "hsaco": _BINARY}
+_STAGES = {"ttir": _TTIR, "ttgir": _TTGIR, "llir": _LLIR, "ptx": _ASM, "amdgcn": _ASM, "cubin": _BINARY, "hsaco": _BINARY,
+           "spv": _BINARY}
 _AUTOTUNE = 2  # tritond.v1.Priority
 _KERNEL_NAME = re.compile(r'tt\.func public @"?([^"(\s]+)')
 

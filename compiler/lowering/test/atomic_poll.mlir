@@ -51,7 +51,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 
 // A load cannot publish: an atomic that changes nothing does.
 // CHECK-LABEL: llvm.func @release
-//       CHECK:   atom.release.cta.global.or.b32
+//       CHECK:   atom.global.cta.release.or.b32
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @release(%p: !tt.ptr<i32>, %x: i32) {
     %0 = tt.atomic_poll release, cta, %p, %x : !tt.ptr<i32>, i32 -> i1

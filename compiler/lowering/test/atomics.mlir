@@ -5,9 +5,9 @@
 // Neighbours that a thread adds to are one instruction where there is one for them; a mask that is the same for them
 // guards it.
 // CHECK-LABEL: llvm.func @adds
-//       SM90:   llvm.inline_asm {{.*}}"@$9 atom.relaxed.gpu.global.add.v4.f32 {$0, $1, $2, $3}, [$4], {$5, $6, $7, $8};"
+//       SM90:   llvm.inline_asm {{.*}}"@$9 atom.global.gpu.relaxed.add.v4.f32 {$0, $1, $2, $3}, [$4], {$5, $6, $7, $8};"
 //   SM90-NOT:   atom
-// SM80-COUNT-4: atom.relaxed.gpu.global.add.f32
+// SM80-COUNT-4: atom.global.gpu.relaxed.add.f32
 #b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
 module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @adds(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %v: f32, %m: i1) {
@@ -25,8 +25,8 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // Addresses that are not known to be aligned, and other operations: one by one.
 // CHECK-LABEL: llvm.func @by_element
-// CHECK-COUNT-2: atom.relaxed.gpu.global.add.f32
-// CHECK-COUNT-2: atom.relaxed.gpu.global.add.u32
+// CHECK-COUNT-2: atom.global.gpu.relaxed.add.f32
+// CHECK-COUNT-2: atom.global.gpu.relaxed.add.u32
 //     CHECK-NOT: atom
 #b = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
 module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {

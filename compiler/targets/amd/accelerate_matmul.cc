@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives dots the encodings of the matrix instructions, amd_mfma on CDNA and amd_wmma on RDNA:
-//
-//   %d = tt.dot %a, %b, %c : tensor<64x32xf16, #dot_op<0, #blocked>> * … -> tensor<64x64xf32, #blocked>
-//   ->
-//   %x = ttg.convert_layout %a : … -> #dot_op<0, #mfma, kWidth = 8>      (from before its conversion to #blocked's)
-//   %y = ttg.convert_layout %b : … -> #dot_op<1, #mfma, kWidth = 8>
-//   %z = ttg.convert_layout %c : #blocked -> #mfma
-//   %e = tt.dot %x, %y, %z     : … -> tensor<64x64xf32, #mfma>
-//   %d = ttg.convert_layout %e : #mfma -> #blocked
-//
-// The conversions of accumulators vanish in the next removal of conversions, which carries the encoding through loops.
+// Gives dots the encodings of the matrix instructions, amd_mfma on CDNA and amd_wmma on RDNA (ReformDot,
+// passes/dot_form.h).
 //
 // Results are transposed where the encoding knows it: a lane then holds neighbours of a row, which are neighbours in
 // memory, and which are what it needs as operand a of another dot. For that dot kWidth is as many as those neighbours;
 // for others it is what 16 bytes hold, the widest access to shared memory, whatever the instruction takes at once.
 //
 // Which dots: all for whose operands there is an instruction. Floats of 8 bits that the GPU has none for become f16.
-#include "compiler/ir/encodings.h"
+#include "compiler/passes/dot_form.h"
 #include "compiler/passes/dot_warps.h"
 #include "compiler/targets/amd/matrix_instructions.h"
 #include "compiler/targets/amd/passes.h"
@@ -68,13 +59,7 @@ class AcceleratedDot final {
     const bool is_fed = IsFedByAnotherDot(dot_);
     ttg::DistributedEncoding encoding = Encoding(plan, is_fed || FeedsAnotherDot(dot_));
     const unsigned width = KWidth(plan, is_fed);
-    Value a = Operand(dot_.getA(), 0, encoding, width, plan.a), b = Operand(dot_.getB(), 1, encoding, width, plan.b);
-    Value c = Convert(dot_.getC(), encoding);
-    auto made = tt::DotOp::create(b_, dot_.getLoc(), c.getType(), a, b, c, dot_.getInputPrecision(),
-                                  dot_.getMaxNumImpreciseAcc());
-    Value back = ttg::ConvertLayoutOp::create(b_, dot_.getLoc(), dot_.getType(), made);
-    dot_.replaceAllUsesWith(back);
-    dot_.erase();
+    ReformDot(dot_, {encoding, plan.a, plan.b, width, width});
   }
 
  private:
@@ -91,7 +76,8 @@ class AcceleratedDot final {
     for (int tile : {kLargeTile, kSmallTile}) {
       if (tile_rows_ == 0 && tile == kLargeTile && large < ttg::NumWarps(dot_)) continue;
       if (tile_rows_ != 0 && amd::HasMfma(arch_.matrix) && tile != tile_rows_) continue;
-      if (rows < tile || columns < tile) continue;
+      // A tile of which some rows or columns are nobody's is still faster than multiply-adds.
+      if (tile == kLargeTile && (rows < tile || columns < tile)) continue;
       const int most = static_cast<int>(depth_) / amd::LanesAlongK(arch_, tile);
       plan.tile = tile;
       plan.row = amd::FindMatrixRow(arch_, tile, plan.a, plan.b, most);
@@ -119,10 +105,10 @@ class AcceleratedDot final {
     return std::min(width, most);
   }
 
-  ttg::DistributedEncoding Encoding(const Plan& plan, bool rows_only) {
+  ttg::DistributedEncoding Encoding(const Plan& plan, bool rows_first) {
     mlir::MLIRContext* context = dot_.getContext();
     const unsigned rank = shape_.size(), version = amd::EncodingVersion(arch_.matrix), tile = plan.tile;
-    auto warps = SplitWarps(shape_, ttg::NumWarps(dot_), rows_only, tile, tile);
+    auto warps = SplitWarps(shape_, ttg::NumWarps(dot_), rows_first, tile, tile);
     if (amd::HasMfma(arch_.matrix)) {
       const bool is_double = plan.a.isF64();
       return ttg::AmdMfmaEncodingAttr::get(context, version, warps, {tile, tile}, /*isTransposed=*/!is_double,
@@ -136,20 +122,6 @@ class AcceleratedDot final {
     const unsigned depth = plan.row->per_lane * amd::LanesAlongK(arch_, tile);
     return ttg::AmdWmmaEncodingAttr::get(context, version, /*isTransposed=*/version > 1, tiles, {tile, tile, depth},
                                          ttg::SingleBlock(rank));
-  }
-
-  Value Convert(Value value, mlir::Attribute encoding) {
-    RankedTensorType type = TypeOf(value);
-    return ttg::ConvertLayoutOp::create(b_, dot_.getLoc(),
-                                        RankedTensorType::get(type.getShape(), type.getElementType(), encoding), value);
-  }
-
-  Value Operand(Value value, unsigned index, ttg::DistributedEncoding parent, unsigned width, mlir::Type element) {
-    if (auto convert = value.getDefiningOp<ttg::ConvertLayoutOp>()) value = convert.getSrc();
-    value = Convert(value, ttg::DotOperandEncodingAttr::get(dot_.getContext(), index, parent, width));
-    if (ElementOf(value) == element) return value;
-    // Behind the conversion, which then moves half as much through shared memory.
-    return tt::FpToFpOp::create(b_, dot_.getLoc(), TypeOf(value).clone(element), value, tt::RoundingModeAttr());
   }
 
   tt::DotOp dot_;

@@ -5,6 +5,7 @@
 #include "compiler/targets/amd/amd_ops.h"
 #include "compiler/targets/amd/architecture.h"
 #include "compiler/targets/amd/codegen.h"
+#include "compiler/targets/amd/matrix_instructions.h"
 #include "compiler/targets/amd/own_options.h"
 #include "compiler/targets/amd/passes.h"
 #include "compiler/targets/amd/pipeline.h"
@@ -27,6 +28,7 @@ TargetInfo Describe(const Architecture& arch) {
   info.binary_format = "hsaco";
   info.lanes = arch.lanes;
   info.max_shared_bytes = arch.max_shared_bytes;
+  info.matrix_operands = MatrixOperands(arch);
   info.default_stages = 2;
   info.own_options = OwnRules();
   return info;

@@ -69,6 +69,15 @@ const MatrixRow* FindMatrixRow(const Architecture& arch, int tile, mlir::Type a,
   return nullptr;
 }
 
+std::vector<std::string> MatrixOperands(const Architecture& arch) {
+  std::vector<std::string> kinds;
+  for (const MatrixRow& row : kRows) {
+    const bool is_there = arch.matrix >= row.first && arch.matrix <= row.last;
+    if (is_there && !llvm::is_contained(kinds, row.kind)) kinds.push_back(row.kind);
+  }
+  return kinds;
+}
+
 int LanesAlongK(const Architecture& arch, int tile) {
   // Both halves of a wave give the same in the first WMMA.
   return arch.matrix == MatrixUnit::kWmma1 ? 1 : arch.lanes / tile;

@@ -7,6 +7,9 @@
 #ifndef COMPILER_TARGETS_AMD_MATRIX_INSTRUCTIONS_H_
 #define COMPILER_TARGETS_AMD_MATRIX_INSTRUCTIONS_H_
 
+#include <string>
+#include <vector>
+
 #include "compiler/targets/amd/architecture.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -36,6 +39,9 @@ struct MatrixRow {
 // The row that takes most elements a lane, at most `most_per_lane`; null: no such instruction. f32 operands that may be
 // rounded have the type tf32.
 const MatrixRow* FindMatrixRow(const Architecture& arch, int tile, mlir::Type a, mlir::Type b, int most_per_lane);
+
+// The kinds of operands that the generation has instructions for, each once.
+std::vector<std::string> MatrixOperands(const Architecture& arch);
 
 // Lanes that hold the same row of a, at different K.
 int LanesAlongK(const Architecture& arch, int tile);

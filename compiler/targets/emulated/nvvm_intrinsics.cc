@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "compiler/targets/emulated/emulate.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -194,7 +195,8 @@ std::string PtxOfIntrinsic(llvm::StringRef name) {
   llvm::StringRef special = name;
   if (special.consume_front("read.ptx.sreg.")) {
     const bool is_wide = special == "globaltimer" || special == "clock64";
-    return absl::StrCat(is_wide ? "mov.u64" : "mov.u32", " $0, %", special.str(), ";");
+    const std::string reg = absl::StrReplaceAll(special.str(), {{"cluster.", "cluster_"}});
+    return absl::StrCat(is_wide ? "mov.u64" : "mov.u32", " $0, %", reg, ";");
   }
   if (std::string text = Matrices(name); !text.empty()) return text;
   const std::vector<std::string> words = absl::StrSplit(name.str(), '.');

@@ -5,6 +5,7 @@
 #include "compiler/targets/intel/architecture.h"
 #include "compiler/targets/intel/codegen.h"
 #include "compiler/targets/intel/intel_ops.h"
+#include "compiler/targets/intel/matrix_instructions.h"
 #include "compiler/targets/intel/passes.h"
 #include "compiler/targets/intel/pipeline.h"
 #include "compiler/targets/intel/spirv_text.h"
@@ -36,6 +37,7 @@ TargetInfo Describe(const Device& device) {
   info.lanes = device.lanes;
   info.max_threads = kMaxThreads;
   info.max_shared_bytes = device.arch.max_shared_bytes;
+  info.matrix_operands = MatrixOperands(device);
   info.default_stages = 2;
   return info;
 }

@@ -4,6 +4,9 @@
 #ifndef COMPILER_TARGETS_INTEL_MATRIX_INSTRUCTIONS_H_
 #define COMPILER_TARGETS_INTEL_MATRIX_INSTRUCTIONS_H_
 
+#include <string>
+#include <vector>
+
 #include "compiler/targets/intel/architecture.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -21,6 +24,9 @@ struct MatrixRow {
 
 // The row for operands of this type; null: there is none, or the device's sub-groups are not those of its matrix unit.
 const MatrixRow* FindMatrixRow(const Device& device, mlir::Type operand);
+
+// The element types that FindMatrixRow has rows for.
+std::vector<std::string> MatrixOperands(const Device& device);
 
 }  // namespace tritond::compiler::intel
 

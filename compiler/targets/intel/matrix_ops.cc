@@ -63,6 +63,13 @@ const intel::MatrixRow* intel::FindMatrixRow(const Device& device, mlir::Type op
   return nullptr;
 }
 
+std::vector<std::string> intel::MatrixOperands(const Device& device) {
+  std::vector<std::string> types;
+  if (device.lanes != device.arch.matrix_lanes) return types;
+  for (const MatrixRow& row : kRows) types.push_back(row.type);
+  return types;
+}
+
 std::optional<MatrixInstruction> IntelOps::FindMatrixInstruction(tt::DotOp dot) const {
   auto type = llvm::cast<mlir::RankedTensorType>(dot.getType());
   auto dpas = llvm::dyn_cast<ttg::DpasEncodingAttr>(type.getEncoding());

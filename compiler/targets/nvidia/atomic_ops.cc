@@ -10,32 +10,36 @@ using nvidia::PtxBuilder;
 
 namespace {
 
-// ".acq_rel.gpu"
-std::string Ordering(const AtomicAccess& access) {
-  std::string text;
+std::string Semantic(const AtomicAccess& access) {
   switch (access.semantic) {
     case tt::MemSemantic::kRelaxed:
-      text = ".relaxed";
-      break;
+      return ".relaxed";
     case tt::MemSemantic::kAcquire:
-      text = ".acquire";
-      break;
+      return ".acquire";
     case tt::MemSemantic::kRelease:
-      text = ".release";
-      break;
+      return ".release";
     case tt::MemSemantic::kAcqRel:
-      text = ".acq_rel";
-      break;
+      return ".acq_rel";
   }
+  return "";
+}
+
+std::string Scope(const AtomicAccess& access) {
   switch (access.scope) {
     case tt::MemSyncScope::kGpu:
-      return text + ".gpu";
+      return ".gpu";
     case tt::MemSyncScope::kCta:
-      return text + ".cta";
+      return ".cta";
     case tt::MemSyncScope::kSys:
-      return text + ".sys";
+      return ".sys";
   }
-  return text;
+  return "";
+}
+
+// The assembler takes qualifiers in any order. Both are in upstream's, which users' tests look for.
+std::string Rmw(const AtomicAccess& access) { return "atom.global" + Scope(access) + Semantic(access); }
+std::string Cas(const AtomicAccess& access, int bits) {
+  return "atom.global" + Semantic(access) + Scope(access) + ".cas.b" + std::to_string(bits);
 }
 
 // The operation and type of one "atom" instruction, such as ".add.u32"; empty when there is none.
@@ -115,8 +119,8 @@ mlir::Value EmitSwapLoop(mlir::OpBuilder& b, mlir::Location loc, const AtomicAcc
   // Names and labels are local to the braces, so that several copies of this text live in one function.
   const std::string text = "{\n.reg .pred again;\n.reg .b16 old, next, seen;\nmov.b16 old, 0;\n" + skip +
                            "ld.relaxed.gpu.global.b16 old, [" + ptr + "];\n" + "retry:\n" +
-                           NextOf16Bits(op, value.getType(), operand) + "\n" + "atom" + Ordering(access) +
-                           ".global.cas.b16 seen, [" + ptr + "], old, next;\n" +
+                           NextOf16Bits(op, value.getType(), operand) + "\n" + Cas(access, 16) + " seen, [" + ptr +
+                           "], old, next;\n" +
                            "setp.ne.u16 again, seen, old;\nmov.b16 old, seen;\n@again bra retry;\n" +
                            "done:\nmov.b16 " + result + ", old;\n}";
   return FromInteger(b, loc, value.getType(), ptx.Emit(text, /*touches_memory=*/true)[0]);
@@ -137,7 +141,7 @@ mlir::FailureOr<mlir::Value> NvidiaOps::AtomicRmw(mlir::OpBuilder& b, mlir::Loca
   PtxBuilder ptx(b, loc);
   const bool is_float_add = op == tt::RmwOp::kFadd && (type.isF32() || type.isF64());
   mlir::Value operand = is_float_add ? value : ToInteger(b, loc, value);
-  std::string text = "atom" + Ordering(access) + ".global" + kind + " " + ptx.AddOutput(operand.getType());
+  std::string text = Rmw(access) + kind + " " + ptx.AddOutput(operand.getType());
   text += ", [" + ptx.AddInput(access.ptr) + "], ";
   text += ptx.AddInput(operand) + ";";
   if (access.predicate) text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
@@ -162,8 +166,7 @@ mlir::FailureOr<llvm::SmallVector<mlir::Value>> NvidiaOps::AtomicAdds(mlir::OpBu
     added += (added.empty() ? "" : ", ") + ptx.AddInput(type.isF32() ? value : ToInteger(b, loc, value));
   const std::string width = ".v" + std::to_string(values.size());
   const std::string kind = type.isF32() ? width + ".f32" : ".noftz" + width + (type.isF16() ? ".f16" : ".bf16");
-  std::string text =
-      "atom" + Ordering(access) + ".global.add" + kind + " {" + before + "}, [" + ptr + "], {" + added + "};";
+  std::string text = Rmw(access) + ".add" + kind + " {" + before + "}, [" + ptr + "], {" + added + "};";
   if (access.predicate) text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
   llvm::SmallVector<mlir::Value> results;
   for (mlir::Value result : ptx.Emit(text, /*touches_memory=*/true))
@@ -180,7 +183,7 @@ mlir::FailureOr<mlir::Value> NvidiaOps::AtomicCas(mlir::OpBuilder& b, mlir::Loca
     return mlir::failure();
   }
   PtxBuilder ptx(b, loc);
-  std::string text = "atom" + Ordering(access) + ".global.cas.b" + std::to_string(bits) + " ";
+  std::string text = Cas(access, bits) + " ";
   text += ptx.AddOutput(b.getIntegerType(bits)) + ", ";
   text += "[" + ptx.AddInput(access.ptr) + "], ";
   text += ptx.AddInput(ToInteger(b, loc, compare)) + ", ";
@@ -199,7 +202,8 @@ mlir::FailureOr<mlir::Value> NvidiaOps::AtomicLoad(mlir::OpBuilder& b, mlir::Loc
     return mlir::failure();
   }
   PtxBuilder ptx(b, loc);
-  std::string text = "ld" + Ordering(access) + ".global.b" + std::to_string(bits) + " " + ptx.AddOutput(type);
+  std::string text =
+      "ld" + Semantic(access) + Scope(access) + ".global.b" + std::to_string(bits) + " " + ptx.AddOutput(type);
   text += ", [" + ptx.AddInput(access.ptr) + "];";
   if (access.predicate) text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
   return ptx.Emit(text, /*touches_memory=*/true)[0];

@@ -6,7 +6,11 @@
 //   a (16 x 8w): words (g, t w), (g + 8, t w), (g, t w + 4w), (g + 8, t w + 4w)
 //   b (8w x 8):  words (t w, g), (t w + 4w, g)
 //   c (16 x 8):  (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1), a register each
+//
+// Operands of 64 bits fill two registers and have the form of those of 32. Before sm_90 there is m8n8k4 alone for them:
+// a quarter of m16n8k8, with the registers of one half of the rows and of one half of K.
 #include "compiler/ir/encodings.h"
+#include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 
@@ -15,7 +19,6 @@ namespace {
 
 using mlir::Value;
 using nvidia::Words;
-namespace LLVM = mlir::LLVM;
 
 // The type as mma spells it; empty: there is no mma for it.
 llvm::StringRef MmaType(mlir::Type type, int compute_capability) {
@@ -23,13 +26,41 @@ llvm::StringRef MmaType(mlir::Type type, int compute_capability) {
   if (type.isBF16()) return "bf16";
   if (type.isF32()) return "tf32";
   if (type.isInteger(8)) return "s8";
-  if (compute_capability < 89) return "";
+  if (type.isF64()) return "f64";
+  if (compute_capability < nvidia::kFirstWithNarrowDots) return "";
   if (llvm::isa<mlir::Float8E4M3FNType>(type)) return "e4m3";
   if (llvm::isa<mlir::Float8E5M2Type>(type)) return "e5m2";
   return "";
 }
 
 std::string Braces(llvm::ArrayRef<std::string> operands) { return "{" + llvm::join(operands, ", ") + "}"; }
+
+// One instruction: `shape` and `types` are its words; operands are registers' values.
+llvm::SmallVector<Value> EmitMma(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef shape, llvm::StringRef types,
+                                 mlir::ValueRange a_words, mlir::ValueRange b_words, mlir::ValueRange sums) {
+  nvidia::PtxBuilder ptx(b, loc);
+  llvm::SmallVector<std::string> d, a, bb;
+  for (Value sum : sums) d.push_back(ptx.AddOutput(sum.getType()));
+  for (Value word : a_words) a.push_back(ptx.AddInput(word));
+  for (Value word : b_words) bb.push_back(ptx.AddInput(word));
+  for (auto [i, sum] : llvm::enumerate(sums)) ptx.TieOutput(i, sum);
+  std::string text = "mma.sync.aligned." + shape.str() + ".row.col." + types.str();
+  text += " " + Braces(d) + ", " + Braces(a) + ", " + Braces(bb) + ", " + Braces(d) + ";";
+  return ptx.Emit(text, /*touches_memory=*/false);
+}
+
+// m16n8k8 of f64 by m8n8k4: halves of the rows, each over both halves of K.
+llvm::SmallVector<Value> EmitF64Quarters(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef types,
+                                         mlir::ValueRange a, mlir::ValueRange bb, mlir::ValueRange sums) {
+  llvm::SmallVector<Value> results(sums);
+  for (int half = 0; half < 2; ++half) {
+    for (int k = 0; k < 2; ++k) {
+      auto made = EmitMma(b, loc, "m8n8k4", types, a[2 * k + half], bb[k], llvm::ArrayRef(results).slice(2 * half, 2));
+      llvm::copy(made, results.begin() + 2 * half);
+    }
+  }
+  return results;
+}
 
 }  // namespace
 
@@ -43,7 +74,7 @@ std::optional<MatrixInstruction> NvidiaOps::FindMatrixInstruction(tt::DotOp dot)
   if (type_a.empty() || type_b.empty() || bits != b.getIntOrFloatBitWidth() || (bits != 8 && a != b))
     return std::nullopt;
   if (a.isInteger(8) != b.isInteger(8)) return std::nullopt;
-  int w = 32 / bits;
+  int w = std::max(1u, 32 / bits);
   MatrixInstruction instruction{16,
                                 8,
                                 8 * w,
@@ -68,20 +99,15 @@ mlir::FailureOr<llvm::SmallVector<Value>> NvidiaOps::MultiplyMatrices(mlir::OpBu
   auto type_of = [&](mlir::FloatType type) {
     return MmaType(type ? mlir::Type(type) : b.getI8Type(), compute_capability_);
   };
-  const char* sum = instruction.float_a ? "f32" : "s32";
-  nvidia::PtxBuilder ptx(b, loc);
-  llvm::SmallVector<std::string> d, a, bb, c;
-  for (Value element : c_elements) d.push_back(ptx.AddOutput(element.getType()));
-  for (Value word : Words(b, loc, a_elements)) a.push_back(ptx.AddInput(word));
-  for (Value word : Words(b, loc, b_elements)) bb.push_back(ptx.AddInput(word));
-  for (auto [i, element] : llvm::enumerate(c_elements)) {
-    ptx.TieOutput(i, element);
-    c.push_back(d[i]);
-  }
-  std::string text = "mma.sync.aligned.m16n8k" + std::to_string(instruction.k) + ".row.col." + sum + "." +
-                     type_of(instruction.float_a).str() + "." + type_of(instruction.float_b).str() + "." + sum;
-  text += " " + Braces(d) + ", " + Braces(a) + ", " + Braces(bb) + ", " + Braces(c) + ";";
-  return ptx.Emit(text, /*touches_memory=*/false);
+  const bool is_double = instruction.float_a && instruction.float_a.isF64();
+  const std::string sum = is_double ? "f64" : instruction.float_a ? "f32" : "s32";
+  const std::string types =
+      sum + "." + type_of(instruction.float_a).str() + "." + type_of(instruction.float_b).str() + "." + sum;
+  if (is_double && compute_capability_ < nvidia::kFirstWithLargeF64Dots)
+    return EmitF64Quarters(b, loc, types, a_elements, b_elements, c_elements);
+  const std::string shape = "m16n8k" + std::to_string(instruction.k);
+  if (is_double) return EmitMma(b, loc, shape, types, a_elements, b_elements, c_elements);
+  return EmitMma(b, loc, shape, types, Words(b, loc, a_elements), Words(b, loc, b_elements), c_elements);
 }
 
 }  // namespace tritond::compiler

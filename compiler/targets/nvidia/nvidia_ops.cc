@@ -42,6 +42,10 @@ mlir::Value NvidiaOps::NumPrograms(mlir::OpBuilder& b, mlir::Location loc, tt::P
   return EmitSpecialRegister(b, loc, HasClusters(b) ? "nclusterid" : "nctaid", axis);
 }
 
+mlir::Value NvidiaOps::BlockInCluster(mlir::OpBuilder& b, mlir::Location loc) const {
+  return EmitIntrinsic(b, loc, "llvm.nvvm.read.ptx.sreg.cluster.ctarank", b.getI32Type(), {});
+}
+
 void NvidiaOps::Barrier(mlir::OpBuilder& b, mlir::Location loc) const {
   EmitIntrinsic(b, loc, "llvm.nvvm.barrier.cta.sync.aligned.all", nullptr, {EmitI32(b, loc, 0)});
 }

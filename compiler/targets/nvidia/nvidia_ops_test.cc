@@ -226,7 +226,7 @@ TEST_F(NvidiaOpsTest, AtomicsAreOneInstructionWhereThereIsOne) {
   for (const auto& test : kCases) {
     TestKernel k(std::string("p") + test.type + "b");
     ASSERT_EQ(AtomicPtx(this, k, ops_, test.op, true), "");
-    EXPECT_THAT(Compile(k), ContainsRegex(std::string("@%p[0-9]+ atom.acq_rel.gpu.global") + test.text + " "));
+    EXPECT_THAT(Compile(k), ContainsRegex(std::string("@%p[0-9]+ atom.global.gpu.acq_rel") + test.text + " "));
   }
 }
 
@@ -245,7 +245,7 @@ TEST_F(NvidiaOpsTest, AtomicAdditionsOfFloatsTakeUpToSixteenBytes) {
     ASSERT_EQ(before->size(), static_cast<size_t>(width));
     k.Keep(0, before->back());
     const std::string ptx = Compile(k);
-    EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ atom.acq_rel.gpu.global.add.*" + std::string(text)));
+    EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ atom.global.gpu.acq_rel.add.*" + std::string(text)));
   }
 }
 
@@ -256,11 +256,11 @@ TEST_F(NvidiaOpsTest, AtomicsWithoutAnInstructionLoopOverASwap) {
   ASSERT_EQ(AtomicPtx(this, bf16, ampere, tt::RmwOp::kFadd, false), "");
   std::string ptx = Compile(bf16, 80);
   EXPECT_THAT(ptx, HasSubstr("fma.rn.bf16"));
-  EXPECT_THAT(ptx, HasSubstr("atom.acq_rel.gpu.global.cas.b16"));
+  EXPECT_THAT(ptx, HasSubstr("atom.global.acq_rel.gpu.cas.b16"));
   for (tt::RmwOp op : {tt::RmwOp::kAdd, tt::RmwOp::kMax, tt::RmwOp::kUmin, tt::RmwOp::kXor, tt::RmwOp::kXchg}) {
     TestKernel i16("phb");
     ASSERT_EQ(AtomicPtx(this, i16, ops_, op, true), "");
-    EXPECT_THAT(Compile(i16), HasSubstr("global.cas.b16"));
+    EXPECT_THAT(Compile(i16), HasSubstr(".cas.b16"));
   }
 }
 
@@ -281,7 +281,7 @@ TEST_F(NvidiaOpsTest, CompareAndSwapTakesThreeWidths) {
     auto old = ops_.AtomicCas(k.builder(), k.loc(), access, k.arg(1), k.arg(1));
     ASSERT_TRUE(mlir::succeeded(old));
     k.Keep(0, *old);
-    EXPECT_THAT(Compile(k), HasSubstr(std::string("atom.relaxed.sys.global.") + text));
+    EXPECT_THAT(Compile(k), HasSubstr(std::string("atom.global.relaxed.sys.") + text));
   }
   TestKernel k("pc");
   AtomicAccess access;

@@ -32,6 +32,8 @@ TargetInfo Describe(const Architecture& arch) {
   info.registers = kRegisters;
   info.max_add_bytes = arch.compute_capability >= kFirstWithVectorAtomics ? 16 : 4;
   info.async_copies = {4, 16};
+  info.matrix_operands = {"f16", "bf16", "tf32", "f64", "i8"};
+  if (arch.compute_capability >= kFirstWithNarrowDots) info.matrix_operands.push_back("f8");
   // The assembler is NVIDIA's: PTX has no directive that reads a file, and the code runs on a GPU.
   info.takes_foreign_assembly = info.takes_assembly_text = true;
   info.own_options = OwnRules();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/nvidia/pipeline.h"
 
-#include "compiler/passes/neutral_pipeline.h"
 #include "compiler/passes/passes.h"
 #include "compiler/targets/nvidia/own_options.h"
 #include "compiler/targets/nvidia/passes.h"
+#include "compiler/targets/pass_options.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace tritond::compiler::nvidia {
@@ -15,34 +15,19 @@ void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
 
 void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info,
                     const Architecture& arch) {
-  // Every tensor gets the default encoding of its shape; from here on the module is ttg.
-  ConvertToTtgPassOptions convert;
-  convert.target = info.name;
-  convert.num_warps = options.num_warps;
-  convert.threads_per_warp = info.lanes;
-  convert.num_ctas = options.num_ctas;
-  pm.addPass(createConvertToTtgPass(convert));
-  // Memory operations come first, as their encodings matter most; each pays with conversions around it.
-  CoalescePassOptions coalesce;
-  coalesce.max_add_bytes = info.max_add_bytes;
-  pm.addPass(createCoalescePass(coalesce));
-  // Spreads the encodings that coalescing chose, so that most of those conversions vanish.
-  pm.addPass(createRemoveLayoutConversionsPass());
+  AddNeutralEncodingPasses(pm, EncodingChoicesFor(info, options));
   // Once operands are seen without the conversions around them, dots go to the tensor cores.
   AccelerateMatmulPassOptions accelerate;
   accelerate.compute_capability = arch.compute_capability;
   pm.addPass(createAccelerateMatmulPass(accelerate));
+  // The other dots, now that it is known which they are.
+  pm.addPass(createSquareDotTilesPass());
   // Carries the accumulators' encodings through the loops.
   pm.addPass(createRemoveLayoutConversionsPass());
   // What does not depend on the device: loops with as little in them as can be.
   AddNeutralLoopPasses(pm);
   // Loads that feed the dots become copies to buffers ahead of time.
-  PipeliningLimits limits;
-  limits.num_stages = options.num_stages;
-  limits.max_shared_bytes = info.max_shared_bytes;
-  limits.least_copy_bytes = info.async_copies.least_bytes;
-  limits.registers = info.registers;
-  AddLoopPipeliningPasses(pm, limits);
+  AddLoopPipeliningPasses(pm, PipeliningLimitsFor(info, options));
   // The remaining operands that come from other threads: through a buffer that ldmatrix can read.
   pm.addPass(createReduceDataDuplicationPass());
   // Once all operands have their buffers: dots of wgmma read them there.

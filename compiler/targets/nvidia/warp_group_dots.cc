@@ -100,7 +100,7 @@ class WarpGroupDot final {
   }
 
   LogicalResult Lower() {
-    std::vector<MatrixTile> tiles = TilesOf(layout_, kWarpRows, n_, SumsOfLane());
+    std::vector<MatrixTile> tiles = TilesOf(layout_, kWarpRows, n_, SumsOfLane(), type_.getShape());
     if (tiles.empty() || !GroupsAreRows())
       return op_.emitOpError("has a result encoding that wgmma's tiles do not fit");
     mlir::Type element = type_.getElementType(), sum_type = DotSumType(e_.b, element);
@@ -220,7 +220,7 @@ class WarpGroupDot final {
   LogicalResult AddRegisters(Coordinates origin, std::string& operand) {
     auto type = llvm::cast<RankedTensorType>(op_.getA().getType());
     if (at_a_.empty()) at_a_ = RegistersByCoordinates(f_.LayoutOf(type));
-    llvm::SmallVector<int> registers = RegistersOf(at_a_, origin, OperandOfLane());
+    llvm::SmallVector<int> registers = RegistersOf(at_a_, origin, OperandOfLane(), type.getShape());
     if (registers.empty()) return op_.emitOpError("has an operand encoding that is not that of its result's wgmma");
     Values elements = Pick(f_.Get(op_.getA()), registers);
     std::string list;

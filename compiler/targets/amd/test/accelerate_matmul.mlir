@@ -95,15 +95,22 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Too little of K, or of the result, for any instruction.
+// Too little of K for any instruction. Of rows there may be fewer than it computes.
+//  GFX942: instrShape = [16, 16]
 // CHECK-LABEL: @small
-//   CHECK-NOT: amd_
-//       CHECK: tt.dot {{.*}} -> tensor<8x64xf32, #blocked>
+//       CHECK: tt.dot {{.*}} -> tensor<16x64xf32, #blocked>
+// CHECK-LABEL: @few_rows
+//  GFX942: tt.dot {{.*}}kWidth = 8
+// GFX1030: tt.dot {{.*}} -> tensor<8x64xf32, #blocked>
 #blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 16], warpsPerCTA = [2, 2], order = [1, 0]}>
 #a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
 #b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 64 : i32} {
-  tt.func @small(%a: tensor<8x32xf16, #a>, %b: tensor<32x64xf16, #b>, %c: tensor<8x64xf32, #blocked>) -> tensor<8x64xf32, #blocked> {
+  tt.func @small(%a: tensor<16x4xf16, #a>, %b: tensor<4x64xf16, #b>, %c: tensor<16x64xf32, #blocked>) -> tensor<16x64xf32, #blocked> {
+    %d = tt.dot %a, %b, %c : tensor<16x4xf16, #a> * tensor<4x64xf16, #b> -> tensor<16x64xf32, #blocked>
+    tt.return %d : tensor<16x64xf32, #blocked>
+  }
+  tt.func @few_rows(%a: tensor<8x32xf16, #a>, %b: tensor<32x64xf16, #b>, %c: tensor<8x64xf32, #blocked>) -> tensor<8x64xf32, #blocked> {
     %d = tt.dot %a, %b, %c : tensor<8x32xf16, #a> * tensor<32x64xf16, #b> -> tensor<8x64xf32, #blocked>
     tt.return %d : tensor<8x64xf32, #blocked>
   }

@@ -71,7 +71,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// f32 operands are rounded to tf32 only where the dot allows it; tiles smaller than the instruction's stay.
+// f32 operands are rounded to tf32 only where the dot allows it; those with less of K than the instruction takes stay.
 // CHECK-LABEL: @ieee
 //   CHECK-NOT:   kWidth
 // CHECK-LABEL: @small
@@ -93,5 +93,61 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
   tt.func @tf32(%a: tensor<64x64xf32, #a>, %b: tensor<64x64xf32, #b>, %c: tensor<64x64xf32, #blocked>) -> tensor<64x64xf32, #blocked> {
     %d = tt.dot %a, %b, %c, inputPrecision = tf32 : tensor<64x64xf32, #a> * tensor<64x64xf32, #b> -> tensor<64x64xf32, #blocked>
     tt.return %d : tensor<64x64xf32, #blocked>
+  }
+}
+
+// -----
+
+// Rows of tiles for two warps alone: the others share them, column by column.
+// CHECK: warpsPerCTA = [2, 2]
+// CHECK-LABEL: @chained_few_rows
+#blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @chained_few_rows(%a: tensor<32x64xf16, #a>, %b: tensor<64x64xf16, #b>, %c: tensor<32x64xf32, #blocked>) -> tensor<32x64xf32, #blocked> {
+    %d = tt.dot %a, %b, %c : tensor<32x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<32x64xf32, #blocked>
+    %t = arith.truncf %d : tensor<32x64xf32, #blocked> to tensor<32x64xf16, #blocked>
+    %x = ttg.convert_layout %t : tensor<32x64xf16, #blocked> -> tensor<32x64xf16, #a>
+    %e = tt.dot %x, %b, %c : tensor<32x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<32x64xf32, #blocked>
+    tt.return %e : tensor<32x64xf32, #blocked>
+  }
+}
+
+// -----
+
+// Doubles, whose registers are pairs; two formats of fp8.
+// CHECK-LABEL: @doubles
+//       CHECK:   tt.dot {{.*}} : tensor<64x64xf64, {{.*}}kWidth = 1
+// CHECK-LABEL: @two_formats
+//        SM80:   tt.dot {{.*}} : tensor<64x64xf16, {{.*}}kWidth = 2{{.*}} * tensor<64x64xf16
+//        SM89:   tt.dot {{.*}} : tensor<64x64xf8E4M3FN, {{.*}}kWidth = 4{{.*}} * tensor<64x64xf8E5M2
+#blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @doubles(%a: tensor<64x64xf64, #a>, %b: tensor<64x64xf64, #b>, %c: tensor<64x64xf64, #blocked>) -> tensor<64x64xf64, #blocked> {
+    %d = tt.dot %a, %b, %c : tensor<64x64xf64, #a> * tensor<64x64xf64, #b> -> tensor<64x64xf64, #blocked>
+    tt.return %d : tensor<64x64xf64, #blocked>
+  }
+  tt.func @two_formats(%a: tensor<64x64xf8E4M3FN, #a>, %b: tensor<64x64xf8E5M2, #b>, %c: tensor<64x64xf32, #blocked>) -> tensor<64x64xf32, #blocked> {
+    %d = tt.dot %a, %b, %c {maxNumImpreciseAcc = 1073741824 : i32} : tensor<64x64xf8E4M3FN, #a> * tensor<64x64xf8E5M2, #b> -> tensor<64x64xf32, #blocked>
+    tt.return %d : tensor<64x64xf32, #blocked>
+  }
+}
+
+// -----
+
+// A few rows of a large matrix: the instruction computes them, and others that nobody wants.
+// CHECK: #[[MMA:.*]] = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 4], instrShape = [16, 8]}>
+// CHECK-LABEL: @few_rows
+//       CHECK:   tt.dot {{.*}} -> tensor<4x64xf32, #[[MMA]]>
+#blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @few_rows(%a: tensor<4x32xf16, #a>, %b: tensor<32x64xf16, #b>, %c: tensor<4x64xf32, #blocked>) -> tensor<4x64xf32, #blocked> {
+    %d = tt.dot %a, %b, %c : tensor<4x32xf16, #a> * tensor<32x64xf16, #b> -> tensor<4x64xf32, #blocked>
+    tt.return %d : tensor<4x64xf32, #blocked>
   }
 }

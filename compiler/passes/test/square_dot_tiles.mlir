@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --ttg-square-dot-tiles | FileCheck %s
+
+// 32 sums a thread: 4 rows and 8 columns of them. Operands come from before their conversions.
+//       CHECK: #[[OLD:.*]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32]
+//       CHECK: #[[SQUARE:.*]] = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [8, 4], warpsPerCTA = [2, 2], order = [1, 0]}>
+// CHECK-LABEL: @square
+//  CHECK-SAME: (%[[A:.*]]: tensor<64x16xf32, #[[OLD]]>, %[[B:.*]]: tensor<16x64xf32, #[[OLD]]>, %[[C:.*]]: tensor<64x64xf32, #[[OLD]]>)
+//   CHECK-DAG:   %[[X:.*]] = ttg.convert_layout %[[A]] : {{.*}} -> tensor<64x16xf32, #ttg.dot_op<{opIdx = 0, parent = #[[SQUARE]]}>>
+//   CHECK-DAG:   %[[Y:.*]] = ttg.convert_layout %[[B]] : {{.*}} -> tensor<16x64xf32, #ttg.dot_op<{opIdx = 1, parent = #[[SQUARE]]}>>
+//   CHECK-DAG:   %[[Z:.*]] = ttg.convert_layout %[[C]] : {{.*}} -> tensor<64x64xf32, #[[SQUARE]]>
+//       CHECK:   %[[D:.*]] = tt.dot %[[X]], %[[Y]], %[[Z]]
+//       CHECK:   ttg.convert_layout %[[D]] : tensor<64x64xf32, #[[SQUARE]]> -> tensor<64x64xf32, #[[OLD]]>
+#blocked = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [2, 2], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @square(%a: tensor<64x16xf32, #blocked>, %b: tensor<16x64xf32, #blocked>, %c: tensor<64x64xf32, #blocked>) -> tensor<64x64xf32, #blocked> {
+    %x = ttg.convert_layout %a : tensor<64x16xf32, #blocked> -> tensor<64x16xf32, #a>
+    %y = ttg.convert_layout %b : tensor<16x64xf32, #blocked> -> tensor<16x64xf32, #b>
+    %d = tt.dot %x, %y, %c : tensor<64x16xf32, #a> * tensor<16x64xf32, #b> -> tensor<64x64xf32, #blocked>
+    tt.return %d : tensor<64x64xf32, #blocked>
+  }
+}
+
+// -----
+
+// Warps share the batches; fewer sums than threads are computed more than once.
+//   CHECK-DAG: #[[BATCH:.*]] = #ttg.blocked<{sizePerThread = [1, 2, 4], threadsPerWarp = [1, 8, 4], warpsPerCTA = [4, 1, 1], order = [2, 1, 0]}>
+//   CHECK-DAG: #[[FEW:.*]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [8, 4], warpsPerCTA = [2, 2], order = [1, 0]}>
+// CHECK-LABEL: @batch
+//       CHECK:   tt.dot {{.*}} -> tensor<4x16x16xf32, #[[BATCH]]>
+// CHECK-LABEL: @few
+//       CHECK:   tt.dot {{.*}} -> tensor<8x8xf32, #[[FEW]]>
+#three = #ttg.blocked<{sizePerThread = [1, 1, 1], threadsPerWarp = [1, 2, 16], warpsPerCTA = [1, 4, 1], order = [2, 1, 0]}>
+#two = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #three}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #three}>
+#x = #ttg.dot_op<{opIdx = 0, parent = #two}>
+#y = #ttg.dot_op<{opIdx = 1, parent = #two}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @batch(%a: tensor<4x16x16xf32, #a>, %b: tensor<4x16x16xf32, #b>, %c: tensor<4x16x16xf32, #three>) -> tensor<4x16x16xf32, #three> {
+    %d = tt.dot %a, %b, %c : tensor<4x16x16xf32, #a> * tensor<4x16x16xf32, #b> -> tensor<4x16x16xf32, #three>
+    tt.return %d : tensor<4x16x16xf32, #three>
+  }
+  tt.func @few(%a: tensor<8x16xf32, #x>, %b: tensor<16x8xf32, #y>, %c: tensor<8x8xf32, #two>) -> tensor<8x8xf32, #two> {
+    %d = tt.dot %a, %b, %c : tensor<8x16xf32, #x> * tensor<16x8xf32, #y> -> tensor<8x8xf32, #two>
+    tt.return %d : tensor<8x8xf32, #two>
+  }
+}
+
+// -----
+
+// A matrix unit's dot stays.
+// CHECK-LABEL: @matrix_unit
+//   CHECK-NOT:   ttg.convert_layout
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @matrix_unit(%a: tensor<64x16xf16, #a>, %b: tensor<16x64xf16, #b>, %c: tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #mma> {
+    %d = tt.dot %a, %b, %c : tensor<64x16xf16, #a> * tensor<16x64xf16, #b> -> tensor<64x64xf32, #mma>
+    tt.return %d : tensor<64x64xf32, #mma>
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/pass_options.h"
+
+namespace tritond::compiler {
+
+EncodingChoices EncodingChoicesFor(const TargetInfo& info, const KernelOptions& options) {
+  EncodingChoices choices;
+  choices.target = info.name;
+  choices.num_warps = options.num_warps;
+  choices.threads_per_warp = info.lanes;
+  choices.num_ctas = options.num_ctas;
+  choices.max_add_bytes = info.max_add_bytes;
+  choices.matrix_operands = info.matrix_operands;
+  return choices;
+}
+
+PipeliningLimits PipeliningLimitsFor(const TargetInfo& info, const KernelOptions& options) {
+  PipeliningLimits limits;
+  limits.num_stages = options.num_stages;
+  limits.max_shared_bytes = info.max_shared_bytes;
+  limits.least_copy_bytes = info.async_copies.least_bytes;
+  limits.registers = info.registers;
+  return limits;
+}
+
+}  // namespace tritond::compiler

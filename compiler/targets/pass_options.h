@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the neutral stretches of a pipeline take from a target's description and a request's options.
+#ifndef COMPILER_TARGETS_PASS_OPTIONS_H_
+#define COMPILER_TARGETS_PASS_OPTIONS_H_
+
+#include "compiler/passes/neutral_pipeline.h"
+#include "compiler/targets/target.h"
+
+namespace tritond::compiler {
+
+EncodingChoices EncodingChoicesFor(const TargetInfo& info, const KernelOptions& options);
+PipeliningLimits PipeliningLimitsFor(const TargetInfo& info, const KernelOptions& options);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_TARGETS_PASS_OPTIONS_H_
