@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "client/cc/client.h"
 #include "client/cc/grpc_client.h"
+#include "client/cc/http_probe.h"
 #include "client/cc/spread_client.h"
 #include "client/cc/status.h"
 #include "proto/v1/compile.grpc.pb.h"
@@ -24,7 +25,23 @@ constexpr int kMaxMessageBytes = 256 << 20;
 // How long a connection attempt may hang where nobody even refuses it.
 constexpr int kDialMs = 2000;
 
+// Says what to write instead. The status page has another port than calls.
+absl::Status RefuseUrl(const std::string& address) {
+  const size_t begin = address.find("://") + 3;
+  std::string host = address.substr(begin, address.find('/', begin) - begin);
+  if (host.empty()) host = "HOST";
+  const bool names_port = host.find(':') != std::string::npos && !absl::EndsWith(host, "]");
+  if (!names_port) absl::StrAppend(&host, ":7433");
+  if (absl::EndsWith(host, ":7434")) host.back() = '3';
+  const bool tls = absl::ascii_tolower(address[begin - 4]) == 's';
+  return absl::InvalidArgumentError(
+      absl::StrCat("server address \"", address, "\" is a URL: write ", host, tls ? ", and --tls or --tls-ca" : ""));
+}
+
 absl::Status CheckAddress(const std::string& address, const ClientOptions& options) {
+  for (const char* scheme : {"http://", "https://", "grpc://", "grpcs://", "tcp://"}) {
+    if (absl::StartsWithIgnoreCase(address, scheme)) return RefuseUrl(address);
+  }
   const size_t colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == address.size()) {
     return absl::InvalidArgumentError(
@@ -77,8 +94,10 @@ absl::Status NoServer(const Channels& channels, const ClientOptions& options) {
   std::string text;
   for (size_t i = 0; i < channels.size(); ++i) {
     const bool failed = channels[i]->GetState(/*try_to_connect=*/false) == GRPC_CHANNEL_TRANSIENT_FAILURE;
-    const std::string why = failed ? WhyNot(channels[i], options) : "no answer in time";
+    std::string why = failed ? WhyNot(channels[i], options) : "no answer in time";
     if (why.empty()) return absl::OkStatus();
+    // A web server that closes the connection at once leaves gRPC no answer to read.
+    if (why == kHangsUp && AnswersHttp(addresses[i])) why = kTalksHttp;
     absl::StrAppend(&text, i == 0 ? "no server at " : "; at ", addresses[i], ": ", why);
   }
   return absl::UnavailableError(text);

@@ -84,9 +84,9 @@ std::string WhyUnavailable(absl::string_view message, bool tls) {
     return absl::StrCat("the TLS handshake failed",
                         says("alert") ? ": the server refused this client's certificate" : "");
   }
+  if (says("http1.x server") || says("Failed parsing HTTP/2")) return kTalksHttp;
   if (says("Socket closed") || says("SETTINGS") || says("reset by peer") || says("Broken pipe")) {
-    return tls ? "the connection was closed during the TLS handshake"
-               : "something listens there, but hangs up on plain text: does it want TLS (--tls, --tls-ca)?";
+    return tls ? "the connection was closed during the TLS handshake" : kHangsUp;
   }
   if (says("timed out") || says("Timeout")) return "no answer in time";
   const size_t last = message.rfind("last error: ");

@@ -30,6 +30,14 @@ absl::optional<Message> Detail(const absl::Status& status) {
   return message;
 }
 
+// What WhyUnavailable says of a peer that closes the connection at once, and of a web server.
+inline constexpr char kHangsUp[] =
+    "something listens there, but hangs up on plain text: does it want TLS (--tls, --tls-ca)?";
+inline constexpr char kTalksHttp[] =
+    "an HTTP server listens there, such as the daemon's status page; calls go to the daemon's --listen address, port "
+    "7433 "
+    "unless it says otherwise";
+
 // Why no connection came about, in a few words, from gRPC's message; the end of that message where it is none of those
 // that are known. `tls`: this side talked TLS.
 std::string WhyUnavailable(absl::string_view message, bool tls);

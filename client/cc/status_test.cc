@@ -62,6 +62,8 @@ TEST(WhyUnavailable, TellsARefusalFromAClosedDoorAndFromTls) {
                 .find("does not verify"),
             std::string::npos);
   EXPECT_NE(WhyUnavailable(prefix + "Socket closed", false).find("does it want TLS"), std::string::npos);
+  for (const char* message : {"Trying to connect an http1.x server", "Failed parsing HTTP/2"})
+    EXPECT_NE(WhyUnavailable(prefix + message, false).find("port 7433"), std::string::npos) << message;
   EXPECT_EQ(WhyUnavailable("connections fail; last error: something new", false), "something new");
 }
 

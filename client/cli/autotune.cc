@@ -9,7 +9,7 @@
 #include "client/cc/status.h"
 #include "client/cli/autotune_spec.h"
 #include "client/cli/commands.h"
-#include "client/cli/report.h"
+#include "client/cli/message_json.h"
 #include "client/cli/stage_names.h"
 #include "client/cli/tuning_view.h"
 

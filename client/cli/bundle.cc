@@ -2,9 +2,11 @@
 // triton-client bundle export, import: results for a machine that cannot reach this daemon.
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/message_json.h"
 #include "client/cli/output_file.h"
 #include "client/cli/report.h"
 
@@ -16,6 +18,7 @@ constexpr size_t kPartBytes = 1 << 20;
 struct BundleFlags {
   std::string file;
   std::vector<std::string> keys;
+  bool json = false;
 };
 
 int Export(const Session& session, const BundleFlags& flags) {
@@ -31,7 +34,10 @@ int Export(const Session& session, const BundleFlags& flags) {
   if (status.ok()) status = (*client)->ExportBundle(flags.keys, sink, session.Deadline());
   if (status.ok()) status = file.Commit();
   if (!status.ok()) return session.Fail(status);
-  session.console.out << flags.file << "  " << HumanBytes(total) << std::endl;
+  const nlohmann::ordered_json line = {{"file", flags.file}, {"size_bytes", total}};
+  session.console.out << (flags.json ? line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+                                     : absl::StrCat(flags.file, "  ", HumanBytes(total)))
+                      << std::endl;
   return kDone;
 }
 
@@ -49,8 +55,10 @@ int Import(const Session& session, const BundleFlags& flags) {
   };
   const auto imported = (*client)->ImportBundle(source, session.Deadline());
   if (!imported.ok()) return session.Fail(imported.status());
-  session.console.out << imported->results() << " results, " << imported->artifacts() << " artifacts, "
-                      << HumanBytes(imported->bytes()) << std::endl;
+  session.console.out << (flags.json ? MessageJson(*imported)
+                                     : absl::StrCat(imported->results(), " results, ", imported->artifacts(),
+                                                    " artifacts, ", HumanBytes(imported->bytes())))
+                      << std::endl;
   return kDone;
 }
 
@@ -59,8 +67,9 @@ int Import(const Session& session, const BundleFlags& flags) {
 Command AddBundleExport(CLI::App* parent) {
   auto flags = std::make_shared<BundleFlags>();
   CLI::App* app = parent->add_subcommand("export", "Write results and their artifacts into one file");
-  app->add_option("FILE", flags->file, "The bundle, for example kernels.tar.zst")->required();
-  app->add_option("KEY", flags->keys, "Request keys; none: everything stored");
+  app->add_option("FILE", flags->file, "The bundle, for example kernels.bundle")->required();
+  app->add_option("KEY", flags->keys, "Request keys, all 64 digits of each; none: everything stored");
+  app->add_flag("--json", flags->json, "Print one JSON object: file, size_bytes");
   return {app, [flags](const Session& session) { return Export(session, *flags); }};
 }
 
@@ -68,6 +77,7 @@ Command AddBundleImport(CLI::App* parent) {
   auto flags = std::make_shared<BundleFlags>();
   CLI::App* app = parent->add_subcommand("import", "Store what a bundle holds");
   app->add_option("FILE", flags->file, "What export wrote")->required();
+  app->add_flag("--json", flags->json, "Print one JSON object: results, artifacts, bytes");
   return {app, [flags](const Session& session) { return Import(session, *flags); }};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <vector>
+#include "client/cli/command_line.h"
 
-#include "client/cli/commands.h"
+#include "client/cli/usage_error.h"
 
 namespace tritond::client {
 namespace {
@@ -11,15 +11,17 @@ void AddServerFlags(CLI::App* app, ServerFlags* flags) {
                   "HOST:PORT or unix:PATH, several separated by commas; also the environment's TRITOND_SERVER")
       ->type_name("ADDRESS")
       ->capture_default_str();
-  app->add_option("--timeout", flags->timeout_seconds, "Seconds that one kernel or call may take")
+  app->add_option("--timeout", flags->timeout_seconds, "Time that one kernel or call may take")
+      ->type_name("SECONDS")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app->add_option("--wait", flags->wait_seconds, "Seconds to wait for a server that is not up yet")
+  app->add_option("--wait", flags->wait_seconds, "Wait so long for a server that is not up yet")
+      ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
-  app->add_option(
-         "--fallback", flags->fallback_seconds,
-         "Seconds after which you will rather compile by yourself: ends with status 3 then, and at once when no "
-         "server can help")
+  app->add_option("--fallback", flags->fallback_seconds,
+                  "Give up after SECONDS, or at once when no server can help, and exit with status 3, so that a script "
+                  "can compile locally")
+      ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
   app->add_flag("--tls", flags->tls, "Talk TLS with the system's certificate authorities");
   app->add_option("--tls-ca", flags->ca_file, "Talk TLS; the server's certificate authority, PEM")->type_name("FILE");
@@ -30,51 +32,60 @@ void AddServerFlags(CLI::App* app, ServerFlags* flags) {
 
 }  // namespace
 
-int RunCommandLine(int argc, const char* const* argv, const std::string& default_server, const Console& console) {
-  CLI::App app("Asks a tritond daemon for compiled GPU kernels.", "triton-client");
+CommandTree::CommandTree(const std::string& default_server)
+    : app("Asks a tritond daemon for compiled GPU kernels.", "triton-client") {
   app.require_subcommand(1);
   app.fallthrough();  // --server may stand after the command too
   app.set_version_flag("--version", std::string("triton-client ") + TRITOND_VERSION);
   app.footer(
       "Exit status: 0 done, 1 some kernel failed to compile or to run, 2 usage, 3 no server (or it drains) or, with "
       "--fallback, one that cannot help with this kernel now.");
-  ServerFlags server;
   server.address = default_server;
   AddServerFlags(&app, &server);
 
-  CLI::App* bundle = app.add_subcommand("bundle", "Results for a machine that cannot reach this daemon");
+  CLI::App* bundle = app.add_subcommand("bundle", "Results in a file, for machines that cannot reach this daemon");
   bundle->require_subcommand(1);
   CLI::App* quarantine = app.add_subcommand("quarantine", "Kernels that killed workers");
   quarantine->require_subcommand(1);
-  const std::vector<Command> commands = {AddCompile(&app),
-                                         AddPrebuild(&app),
-                                         AddRun(&app),
-                                         AddAutotune(&app),
-                                         AddGet(&app),
-                                         AddStats(&app),
-                                         AddWorkers(&app),
-                                         AddSubmit(&app),
-                                         AddWatch(&app),
-                                         AddJobs(&app),
-                                         AddCancel(&app),
-                                         AddExplain(&app),
-                                         AddDrain(&app),
-                                         AddResume(&app),
-                                         AddEvict(&app),
-                                         AddQuarantineList(quarantine),
-                                         AddQuarantineRelease(quarantine),
-                                         AddBundleExport(bundle),
-                                         AddBundleImport(bundle)};
+  commands = {AddCompile(&app),
+              AddPrebuild(&app),
+              AddRun(&app),
+              AddAutotune(&app),
+              AddGet(&app),
+              AddStats(&app),
+              AddWorkers(&app),
+              AddSubmit(&app),
+              AddWatch(&app),
+              AddJobs(&app),
+              AddCancel(&app),
+              AddExplain(&app),
+              AddDrain(&app),
+              AddResume(&app),
+              AddEvict(&app),
+              AddQuarantineList(quarantine),
+              AddQuarantineRelease(quarantine),
+              AddBundleExport(bundle),
+              AddBundleImport(bundle),
+              AddBundleList(bundle),
+              AddBundleExtract(bundle),
+              AddCompletion(&app),
+              AddMan(&app)};
+}
+
+int RunCommandLine(int argc, const char* const* argv, const std::string& default_server, const Console& console) {
+  CommandTree tree(default_server);
   try {
-    app.parse(argc, argv);
+    tree.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {  // CLI11 reports bad flags, and --help, by throwing
-    return app.exit(error, console.out, console.err) == 0 ? kDone : kUsage;
+    if (error.get_exit_code() == 0) return tree.app.exit(error, console.out, console.err) == 0 ? kDone : kUsage;
+    console.err << UsageError(tree.app, error) << std::flush;
+    return kUsage;
   }
-  for (const Command& command : commands) {
+  for (const Command& command : tree.commands) {
     if (!command.app->parsed()) continue;
-    const int code = command.run(Session{console, server});
+    const int code = command.run(Session{console, tree.server});
     if (console.out.flush() || code != kDone) return code;
-    return Session{console, server}.Fail(absl::InternalError("standard output: cannot be written"));
+    return Session{console, tree.server}.Fail(absl::InternalError("standard output: cannot be written"));
   }
   return kUsage;
 }

@@ -37,6 +37,12 @@ Command AddQuarantineRelease(CLI::App* parent);
 // Below the command "bundle".
 Command AddBundleExport(CLI::App* parent);
 Command AddBundleImport(CLI::App* parent);
+Command AddBundleList(CLI::App* parent);
+Command AddBundleExtract(CLI::App* parent);
+
+// They describe `root` and all that is below it.
+Command AddCompletion(CLI::App* root);
+Command AddMan(CLI::App* root);
 
 // Parses the command line and runs one command. `default_server` is used unless --server is given.
 int RunCommandLine(int argc, const char* const* argv, const std::string& default_server, const Console& console);

@@ -5,9 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/compile_kernel.h"
 #include "client/cli/kernel_request.h"
 #include "client/cli/output_file.h"
 #include "client/cli/report.h"
+#include "client/cli/stage_names.h"
 #include "timing/steady/steady_time.h"
 
 namespace tritond::client {
@@ -41,6 +43,18 @@ absl::Status WriteArtifacts(const v1::CompileRequest& request, const v1::Compile
   return absl::OkStatus();
 }
 
+// Says where the result is when no file was asked for.
+void PrintWhereabouts(const v1::CompileRequest& request, const Outcome& outcome, std::ostream& out) {
+  for (const v1::Artifact& artifact : outcome.response->result().artifacts()) {
+    if (artifact.kind() != request.outputs(0)) continue;
+    const std::string emit =
+        artifact.kind() == v1::STAGE_BINARY ? "" : absl::StrCat(" --emit ", StageName(artifact.kind()));
+    out << "the server keeps the result: triton-client get " << outcome.response->key() << emit << " -o "
+        << outcome.name << "." << artifact.format() << "\n";
+    return;
+  }
+}
+
 int Run(const Session& session, const CompileFlags& flags) {
   auto kernel = ReadKernel(flags.file, flags.options_file);
   if (!kernel.ok()) return session.Usage(kernel.status());
@@ -60,7 +74,7 @@ int Run(const Session& session, const CompileFlags& flags) {
   const bool wants_bytes = !flags.output.empty();
   request->set_delivery(wants_bytes ? v1::DELIVERY_INLINE : v1::DELIVERY_DIGESTS);
   const absl::Time start = timing::SteadyNow();
-  Outcome outcome{kernel->name, kernel->path, (*client)->Compile(*request, session.Deadline()), {}};
+  Outcome outcome{kernel->name, kernel->path, CompileKernel(**client, *request, session.Deadline()), {}, request->ir()};
   outcome.elapsed = timing::SteadyNow() - start;
 
   absl::Status written = absl::OkStatus();
@@ -75,9 +89,10 @@ int Run(const Session& session, const CompileFlags& flags) {
   if (flags.json) {
     session.console.out << JsonLine(outcome, flags.verbose) << std::endl;
   } else {
-    session.console.err << Complaints(outcome);
+    session.console.err << Complaints(outcome, session.console.err_has_colour);
     if (outcome.response.ok())
       (out_is_taken ? session.console.err : session.console.out) << TextLine(outcome) << std::endl;
+    if (outcome.response.ok() && !wants_bytes) PrintWhereabouts(*request, outcome, session.console.err);
   }
   if (flags.verbose && !flags.json) session.console.err << Details(outcome);
   return outcome.response.ok() ? kDone : session.CodeOf(outcome.response.status());

@@ -3,6 +3,10 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 namespace tritond::client {
@@ -21,7 +25,39 @@ constexpr const char* kOutputNames[] = {"hash",
                                         "parameter_bytes",
                                         "target"};
 
+// Of Triton's metadata: they acted before the IR was made, or name files of the machine that made it.
+constexpr const char* kFrontEndNames[] = {
+    "allow_fp8e4b15",        "allow_fp8e4nv",       "allowed_dot_input_precisions", "arch",
+    "backend_name",          "cluster_dims",        "default_dot_input_precision",  "deprecated_fp8_dot_operand_dtypes",
+    "deprecated_fp8_dtypes", "extern_libs",         "instrumentation_mode",         "ir_override",
+    "sanitize_overflow",     "supported_fp8_dtypes"};
+
+std::string TargetOf(const nlohmann::json& file) {
+  if (!file.is_object() || !file.contains("target") || !file["target"].is_object()) return "";
+  const nlohmann::json& target = file["target"];
+  if (!target.contains("backend") || !target["backend"].is_string() || !target.contains("arch")) return "";
+  const nlohmann::json& arch = target["arch"];
+  if (!arch.is_string() && !arch.is_number_integer()) return "";
+  if (arch == 0) return target["backend"].get<std::string>();  // host
+  return absl::StrCat(target["backend"].get<std::string>(), ":",
+                      arch.is_string() ? arch.get<std::string>() : arch.dump());
+}
+
+// Variables of the environment stand among the options in Triton's metadata, in capitals.
+bool IsVariable(const std::string& name) { return std::none_of(name.begin(), name.end(), absl::ascii_islower); }
+
+void KeepCompilersOptions(nlohmann::json* options) {
+  for (const char* name : kFrontEndNames) options->erase(name);
+  for (auto entry = options->begin(); entry != options->end();) {
+    entry = entry->is_null() || IsVariable(entry.key()) ? options->erase(entry) : std::next(entry);
+  }
+}
+
 }  // namespace
+
+std::string MetadataTarget(const std::string& text) {
+  return TargetOf(nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false));
+}
 
 absl::StatusOr<nlohmann::json> ParseOptionsFile(const std::string& text) {
   nlohmann::json file = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -29,6 +65,7 @@ absl::StatusOr<nlohmann::json> ParseOptionsFile(const std::string& text) {
   if (!file.is_object()) return absl::InvalidArgumentError("expected a JSON object of options");
   nlohmann::json options = file.contains("options") && file["options"].is_object() ? file["options"] : file;
   for (const char* name : kOutputNames) options.erase(name);
+  if (!TargetOf(file).empty()) KeepCompilersOptions(&options);
   return options;
 }
 

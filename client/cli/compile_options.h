@@ -15,8 +15,13 @@ namespace tritond::client {
 
 // The options in the text of an options file: a flat JSON object, or an object whose "options" is one (what Triton's
 // own metadata dumps look like). Names that only a compiler's output has (hash, name, shared, …) are dropped: they are
-// results, and must neither split the cache nor override what this compiler finds. InvalidArgument for anything else.
+// results, and must neither split the cache nor override what this compiler finds. Of the metadata in a cache folder of
+// Triton's only what may act in a compiler is taken. InvalidArgument for anything else.
 absl::StatusOr<nlohmann::json> ParseOptionsFile(const std::string& text);
+
+// "cuda:90", from the metadata in a cache folder of Triton's, whose "target" is {"backend": "cuda", "arch": 90, …}; ""
+// for any other text.
+std::string MetadataTarget(const std::string& text);
 
 // Sets an entry from "NAME=VALUE"; the value is JSON, else a string. InvalidArgument without a name.
 absl::Status SetOption(const std::string& assignment, nlohmann::json* options);

@@ -26,6 +26,29 @@ TEST(OptionsFile, ResultsOfAnEarlierCompileAreDropped) {
   EXPECT_EQ(options->dump(), R"({"num_warps":4})");
 }
 
+TEST(OptionsFile, OfTritonsMetadataOnlyWhatMayActInACompilerIsTaken) {
+  const std::string metadata =
+      R"({"hash": "ab", "target": {"backend": "cuda", "arch": 90, "warp_size": 32}, "num_warps": 4, "num_stages": 3,
+          "maxnreg": null, "extern_libs": [["libdevice", "/opt/libdevice.10.bc"]], "backend_name": "cuda", "arch": "sm90",
+          "TRITON_DEFAULT_FP_FUSION": "1", "enable_fp_fusion": true, "triton_version": "3.6.0", "shared": 0})";
+  const auto options = ParseOptionsFile(metadata);
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->dump(), R"({"enable_fp_fusion":true,"num_stages":3,"num_warps":4})");
+  EXPECT_EQ(MetadataTarget(metadata), "cuda:90");
+  EXPECT_EQ(MetadataTarget(R"({"target": {"backend": "hip", "arch": "gfx942"}})"), "hip:gfx942");
+  EXPECT_EQ(MetadataTarget(R"({"target": {"backend": "host", "arch": 0, "warp_size": 32}})"), "host");
+}
+
+TEST(OptionsFile, OtherTextsNameNoTarget) {
+  for (const char* text :
+       {"", "[]", "{}", R"({"target": "cuda:90"})", R"({"target": {"backend": "cuda"}})",
+        R"({"target": {"backend": 1, "arch": 90}})", R"({"target": {"backend": "xpu", "arch": {"name": "pvc"}}})"})
+    EXPECT_EQ(MetadataTarget(text), "") << text;
+  const auto options = ParseOptionsFile(R"({"maxnreg": null, "arch": "sm90", "target": "cuda:90"})");
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->dump(), R"({"arch":"sm90","maxnreg":null})");
+}
+
 TEST(OptionsFile, AnythingButAnObjectIsRefused) {
   EXPECT_EQ(ParseOptionsFile("[1]").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ParseOptionsFile("{").status().code(), absl::StatusCode::kInvalidArgument);

@@ -3,7 +3,8 @@
 #include <memory>
 
 #include "client/cli/commands.h"
-#include "client/cli/report.h"
+#include "client/cli/known_names.h"
+#include "client/cli/message_json.h"
 
 namespace tritond::client {
 namespace {
@@ -18,7 +19,11 @@ struct ExplainFlags {
 int Run(const Session& session, const ExplainFlags& flags) {
   auto client = session.Connect();
   if (!client.ok()) return session.NotConnected(client.status());
-  const auto explained = (*client)->Explain(flags.a, flags.b, session.Deadline());
+  const auto a = FindKey(session, **client, flags.a);
+  if (!a.ok()) return session.NotConnected(a.status());
+  const auto b = FindKey(session, **client, flags.b);
+  if (!b.ok()) return session.NotConnected(b.status());
+  const auto explained = (*client)->Explain(*a, *b, session.Deadline());
   if (!explained.ok()) return session.Fail(explained.status());
   std::ostream& out = session.console.out;
   if (flags.json) {
@@ -44,7 +49,9 @@ int Run(const Session& session, const ExplainFlags& flags) {
 Command AddExplain(CLI::App* parent) {
   auto flags = std::make_shared<ExplainFlags>();
   CLI::App* app = parent->add_subcommand("explain", "Which parts of two requests' keys differ");
-  app->add_option("A", flags->a, "A request key")->required();
+  app->add_option("A", flags->a,
+                  "A request key; of those of the latest compiles and of submitted jobs a beginning does")
+      ->required();
   app->add_option("B", flags->b, "Another")->required();
   app->add_flag("--all", flags->all, "Print equal parts too");
   app->add_flag("--json", flags->json, "Print one JSON object");

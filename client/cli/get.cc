@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // triton-client get: a stored result by its request key, or an artifact by its digest.
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/known_names.h"
 #include "client/cli/output_file.h"
 #include "client/cli/report.h"
 #include "client/cli/stage_names.h"
@@ -21,11 +20,6 @@ struct GetFlags {
   std::string metadata;
   bool json = false;
 };
-
-bool IsDigest(const std::string& word) {
-  return word.size() == 64 &&
-         std::all_of(word.begin(), word.end(), [](char c) { return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f'); });
-}
 
 // Also as an object on standard output, where one was asked for.
 int Fail(const Session& session, const GetFlags& flags, const absl::Status& status) {
@@ -81,16 +75,16 @@ int GetArtifact(const Session& session, const GetFlags& flags, const absl::Statu
   return kDone;
 }
 
-int Run(const Session& session, const GetFlags& flags) {
-  if (!IsDigest(flags.key)) {
-    return session.Usage(
-        absl::InvalidArgumentError(absl::StrCat("\"", flags.key, "\" is not 64 lowercase hex digits")));
-  }
+int Run(const Session& session, GetFlags flags) {
   auto stage = ParseStage(flags.emit);
   if (!stage.ok()) return session.Usage(stage.status());
   auto client = session.Connect();
   if (!client.ok() && !absl::IsInvalidArgument(client.status())) return Fail(session, flags, client.status());
   if (!client.ok()) return session.NotConnected(client.status());
+  auto key = FindKey(session, **client, flags.key);
+  if (absl::IsInvalidArgument(key.status())) return session.Usage(key.status());
+  if (!key.ok()) return Fail(session, flags, key.status());
+  flags.key = *std::move(key);
   auto response = (*client)->Lookup(flags.key, session.Deadline());
   if (response.ok()) return GetResult(session, flags, *stage, *std::move(response));
   // A result that a daemon out of reach may have; an artifact of this name may be in reach all the same.
@@ -105,8 +99,12 @@ Command AddGet(CLI::App* parent) {
   auto flags = std::make_shared<GetFlags>();
   CLI::App* app =
       parent->add_subcommand("get", "Show or download what is stored under a request key or an artifact's digest");
-  app->add_option("KEY", flags->key, "64 hex digits")->required();
-  app->add_option("--emit", flags->emit, "Which artifact of a result -o takes")->capture_default_str();
+  app->add_option("KEY", flags->key,
+                  "64 hex digits; of keys of the latest compiles and of submitted jobs the first four or more do")
+      ->required();
+  app->add_option("--emit", flags->emit, "Which artifact of a result -o takes")
+      ->type_name("binary|asm|llir|ttgir|ttir")
+      ->capture_default_str();
   app->add_option("-o,--output", flags->output, "Where the artifact goes; - is standard output")->type_name("FILE");
   app->add_option("--metadata", flags->metadata, "Where the kernel's metadata goes, as JSON")->type_name("FILE");
   app->add_flag("--json", flags->json,

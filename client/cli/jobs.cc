@@ -4,10 +4,13 @@
 #include <memory>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/cli/commands.h"
 #include "client/cli/each_server.h"
 #include "client/cli/kernel_request.h"
+#include "client/cli/known_names.h"
+#include "client/cli/message_json.h"
 #include "client/cli/report.h"
 
 namespace tritond::client {
@@ -45,6 +48,7 @@ struct SubmitFlags {
   KernelFlags kernel;
   std::string options_file;
   std::string idempotency_key;
+  bool json = false;
 };
 
 int Submit(const Session& session, const SubmitFlags& flags) {
@@ -56,12 +60,12 @@ int Submit(const Session& session, const SubmitFlags& flags) {
   if (!client.ok()) return session.NotConnected(client.status());
   const auto job = (*client)->SubmitJob(*request, flags.idempotency_key, session.Deadline());
   if (!job.ok()) return session.Fail(job.status());
-  session.console.out << job->id() << std::endl;
+  session.console.out << (flags.json ? MessageJson(*job) : job->id()) << std::endl;
   return kDone;
 }
 
 struct WatchFlags {
-  std::string id;
+  std::string id;  // or its beginning
   bool json = false;
 };
 
@@ -70,7 +74,9 @@ int Watch(const Session& session, const WatchFlags& flags) {
   if (!client.ok()) return session.NotConnected(client.status());
   std::ostream& out = session.console.out;
   const auto print = [&](const v1::Job& job) { out << (flags.json ? MessageJson(job) : JobLine(job)) << std::endl; };
-  const auto job = (*client)->WatchJob(flags.id, print, session.Deadline());
+  const auto id = FindJob(session, **client, flags.id);
+  if (!id.ok()) return session.NotConnected(id.status());
+  const auto job = (*client)->WatchJob(*id, print, session.Deadline());
   if (!job.ok()) return session.Fail(job.status());
   return job->state() == v1::JOB_STATE_SUCCEEDED ? kDone : kFailed;
 }
@@ -94,12 +100,15 @@ int List(const Session& session, bool json) {
   return kDone;
 }
 
-int Cancel(const Session& session, const std::string& id) {
+int Cancel(const Session& session, const WatchFlags& flags) {
   auto client = session.Connect();
   if (!client.ok()) return session.NotConnected(client.status());
-  const auto job = (*client)->CancelJob(id, session.Deadline());
+  const auto id = FindJob(session, **client, flags.id);
+  if (!id.ok()) return session.NotConnected(id.status());
+  const auto job = (*client)->CancelJob(*id, session.Deadline());
   if (!job.ok()) return session.Fail(job.status());
-  session.console.out << job->id() << "  " << StateName(job->state()) << std::endl;
+  session.console.out << (flags.json ? MessageJson(*job) : absl::StrCat(job->id(), "  ", StateName(job->state())))
+                      << std::endl;
   return kDone;
 }
 
@@ -112,13 +121,14 @@ Command AddSubmit(CLI::App* parent) {
   flags->kernel.AddTo(app);
   app->add_option("--options", flags->options_file, "JSON with the kernel's options")->type_name("FILE");
   app->add_option("--idempotency-key", flags->idempotency_key, "The same key gives the same job")->type_name("KEY");
+  app->add_flag("--json", flags->json, "Print the job as one JSON object");
   return {app, [flags](const Session& session) { return Submit(session, *flags); }};
 }
 
 Command AddWatch(CLI::App* parent) {
   auto flags = std::make_shared<WatchFlags>();
   CLI::App* app = parent->add_subcommand("watch", "Follow a submitted job until it ends");
-  app->add_option("ID", flags->id, "As submit and jobs print it")->required();
+  app->add_option("ID", flags->id, "As submit and jobs print it, or its beginning")->required();
   app->add_flag("--json", flags->json, "Print one JSON object a change and line");
   return {app, [flags](const Session& session) { return Watch(session, *flags); }};
 }
@@ -131,10 +141,11 @@ Command AddJobs(CLI::App* parent) {
 }
 
 Command AddCancel(CLI::App* parent) {
-  auto id = std::make_shared<std::string>();
+  auto flags = std::make_shared<WatchFlags>();
   CLI::App* app = parent->add_subcommand("cancel", "Cancel a submitted job");
-  app->add_option("ID", *id, "As jobs prints it")->required();
-  return {app, [id](const Session& session) { return Cancel(session, *id); }};
+  app->add_option("ID", flags->id, "As submit and jobs print it, or its beginning")->required();
+  app->add_flag("--json", flags->json, "Print the job as one JSON object");
+  return {app, [flags](const Session& session) { return Cancel(session, *flags); }};
 }
 
 }  // namespace tritond::client

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 absl::Status LoadOptions(const fs::path& path, Kernel* kernel) {
   auto text = ReadFile(path.string());
   if (!text.ok()) return text.status();
+  kernel->made_for = MetadataTarget(*text);
   auto options = ParseOptionsFile(*text);
   if (!options.ok()) return absl::InvalidArgumentError(absl::StrCat(path.string(), ": ", options.status().message()));
   kernel->options = *std::move(options);
@@ -33,19 +34,33 @@ absl::Status LoadOptionsBeside(Kernel* kernel) {
   return fs::exists(path, ignored) ? LoadOptions(path, kernel) : absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Kernel>> ListFolder(const std::string& path) {
+// Triton keeps the TTGIR of each kernel beside its TTIR; kernels that begin as TTGIR have no TTIR.
+bool IsKernel(const fs::path& file) {
+  std::error_code ignored;
+  if (file.extension() == ".ttgir") return !fs::exists(fs::path(file).replace_extension(".ttir"), ignored);
+  return file.extension() == ".ttir";
+}
+
+absl::StatusOr<std::vector<Kernel>> ListFolder(const std::string& path, const std::string& skip) {
   std::vector<Kernel> kernels;
-  std::error_code error;
-  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().extension() != ".ttir") continue;
+  const size_t prefix = (fs::path(path) / "").string().size();
+  std::string last = path;
+  std::error_code error, ignored;
+  for (fs::recursive_directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+    last = at->path().string();
+    if (at->is_directory(ignored)) {
+      if (fs::equivalent(last, skip, ignored)) at.disable_recursion_pending();
+      continue;
+    }
+    if (!IsKernel(last)) continue;
     Kernel kernel;
-    kernel.path = at->path().string();
-    kernel.name = KernelName(kernel.path);
+    kernel.path = last;
+    kernel.name = fs::path(last.substr(prefix)).replace_extension().string();
     if (absl::Status status = LoadOptionsBeside(&kernel); !status.ok()) return status;
     kernels.push_back(std::move(kernel));
   }
-  if (error) return absl::InvalidArgumentError(absl::StrCat(path, ": ", error.message()));
-  if (kernels.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": no *.ttir in this folder"));
+  if (error) return absl::InvalidArgumentError(absl::StrCat(last, ": ", error.message()));
+  if (kernels.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": no *.ttir in this folder or below it"));
   std::sort(kernels.begin(), kernels.end(), [](const Kernel& a, const Kernel& b) { return a.name < b.name; });
   return kernels;
 }
@@ -134,9 +149,9 @@ absl::StatusOr<std::vector<Kernel>> ListManifest(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Kernel>> ListKernels(const std::string& path) {
+absl::StatusOr<std::vector<Kernel>> ListKernels(const std::string& path, const std::string& skip) {
   std::error_code ignored;
-  auto kernels = fs::is_directory(path, ignored) ? ListFolder(path) : ListManifest(path);
+  auto kernels = fs::is_directory(path, ignored) ? ListFolder(path, skip) : ListManifest(path);
   if (!kernels.ok()) return kernels;
   std::set<std::string> names;
   for (const Kernel& kernel : *kernels) {

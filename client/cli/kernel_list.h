@@ -10,7 +10,11 @@
 
 namespace tritond::client {
 
-// The kernels of a folder: every NAME.ttir, with the options in NAME.json where that file is there; sorted by name.
+// The kernels of a folder and the folders in it: every NAME.ttir, and every NAME.ttgir without a NAME.ttir beside it,
+// with the options in NAME.json where that file is there; sorted by name. A kernel's name is its path in the folder,
+// without the extension. So a TRITON_CACHE_DIR of Triton's is such a folder: its JSON files name the kernels' targets
+// too. `skip`, if it lies in the folder, is passed over; links to folders are not followed.
+//
 // Or those of a manifest, a file with one JSON object a line:
 //
 //   {"file": "softmax.ttir", "name": "softmax", "options": {"num_warps": 8}, "target": "cuda:90"}
@@ -20,7 +24,7 @@ namespace tritond::client {
 //
 // InvalidArgument, naming the file and line, when something cannot be read, nothing is found, or two kernels share a
 // name.
-absl::StatusOr<std::vector<Kernel>> ListKernels(const std::string& path);
+absl::StatusOr<std::vector<Kernel>> ListKernels(const std::string& path, const std::string& skip);
 
 }  // namespace tritond::client
 

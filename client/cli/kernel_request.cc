@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/compile_options.h"
+#include "client/cli/mlir_stage.h"
 #include "client/cli/session.h"
 #include "client/cli/stage_names.h"
 
@@ -18,11 +19,13 @@ absl::Status SetLaunchAbi(const std::string& word, v1::LaunchAbi* abi) {
   return absl::InvalidArgumentError(absl::StrCat("--launch-abi \"", word, "\": expected none, global or both"));
 }
 
-absl::StatusOr<v1::Stage> InputStage(const std::string& path, const std::string& flag) {
+// `text` tells TTIR and TTGIR apart where the extension misleads.
+absl::StatusOr<v1::Stage> InputStage(const std::string& path, const std::string& text, const std::string& flag) {
   if (!flag.empty()) return ParseStage(flag);
   std::string extension = std::filesystem::path(path).extension().string();
-  if (extension.empty() || extension == ".mlir") return v1::STAGE_TTIR;
+  if (extension.empty() || extension == ".mlir") return MlirStage(text, v1::STAGE_TTIR);
   auto stage = ParseStage(extension.substr(1));
+  if (stage.ok() && (*stage == v1::STAGE_TTIR || *stage == v1::STAGE_TTGIR)) return MlirStage(text, *stage);
   if (!stage.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": cannot tell what this is; say --input ttir (or ttgir, llir, asm)"));
@@ -33,16 +36,24 @@ absl::StatusOr<v1::Stage> InputStage(const std::string& path, const std::string&
 }  // namespace
 
 void KernelFlags::AddTo(CLI::App* command) {
+  AddTargetTo(command);
   AddOptionsTo(command);
+  AddEmitTo(command);
+}
+
+void KernelFlags::AddTargetTo(CLI::App* command) {
+  command->add_option("--target", target, "What to compile for: cuda:90, host; stats lists what the workers have")
+      ->type_name("TARGET");
+}
+
+void KernelFlags::AddEmitTo(CLI::App* command) {
   command->add_option("--emit", emit, "What to return: binary, asm, llir, ttgir, ttir (comma-separated)")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->type_name("KIND,…");
+      ->type_name("binary|asm|llir|ttgir|ttir,…");
 }
 
 void KernelFlags::AddOptionsTo(CLI::App* command) {
-  command->add_option("--target", target, "What to compile for: cuda:90, host; stats lists what the workers have")
-      ->type_name("TARGET");
   command->add_option("--num-warps", num_warps, "Warps of one program");
   command->add_option("--num-stages", num_stages, "Depth of software pipelines");
   command->add_option("--num-ctas", num_ctas, "Thread blocks of one cluster");
@@ -50,10 +61,11 @@ void KernelFlags::AddOptionsTo(CLI::App* command) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   command->add_option("--input", input, "What the input is, where the file's extension does not tell")
-      ->type_name("KIND");
+      ->type_name("ttir|ttgir|llir|asm");
   command
       ->add_option("--launch-abi", launch_abi,
                    "Scratch pointers that follow the kernel's parameters: none, global or both (Triton 3.5 and later)")
+      ->type_name("none|global|both")
       ->capture_default_str();
   command
       ->add_option(
@@ -83,15 +95,17 @@ absl::StatusOr<Kernel> ReadKernel(const std::string& file, const std::string& op
 
 absl::StatusOr<v1::CompileRequest> MakeRequest(const Kernel& kernel, const KernelFlags& flags) {
   v1::CompileRequest request;
-  request.set_target(kernel.target.empty() ? flags.target : kernel.target);
+  for (const std::string& target : {kernel.target, flags.target, kernel.made_for}) {
+    if (request.target().empty()) request.set_target(target);
+  }
   if (request.target().empty()) return absl::InvalidArgumentError("--target is missing; for example --target cuda:90");
 
-  auto stage = InputStage(kernel.path, flags.input);
-  if (!stage.ok()) return stage.status();
-  request.set_input(*stage);
   auto ir = ReadFile(kernel.path);
   if (!ir.ok()) return ir.status();
   if (ir->empty()) return absl::InvalidArgumentError(absl::StrCat(kernel.path, ": empty file"));
+  auto stage = InputStage(kernel.path, *ir, flags.input);
+  if (!stage.ok()) return stage.status();
+  request.set_input(*stage);
   request.set_ir(*std::move(ir));
 
   nlohmann::json options = kernel.options;
@@ -116,7 +130,7 @@ absl::StatusOr<v1::CompileRequest> MakeRequest(const Kernel& kernel, const Kerne
   request.set_debug_info(kernel.debug_info.value_or(flags.debug_info));
   request.set_cache_mode(flags.no_cache ? v1::CACHE_MODE_REFRESH : v1::CACHE_MODE_USE);
   request.set_tenant(flags.tenant);
-  request.set_label(kernel.name);
+  request.set_label(std::filesystem::path(kernel.name).filename().string());
   return request;
 }
 

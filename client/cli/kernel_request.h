@@ -14,7 +14,7 @@
 
 namespace tritond::client {
 
-// The flags that `compile`, `prebuild` and `run` share.
+// The flags that `compile`, `prebuild`, `submit` and `run` share.
 struct KernelFlags {
   std::string target;
   absl::optional<int> num_warps;
@@ -22,15 +22,17 @@ struct KernelFlags {
   absl::optional<int> num_ctas;
   std::vector<std::string> options;  // NAME=VALUE
   std::vector<std::string> emit = {"binary"};
-  std::string input;  // a stage; empty: by the file's extension
+  std::string input;  // a stage; empty: by the file's extension and its text
   std::string launch_abi = "both";
   int descriptor_flags = 1;
   bool debug_info = false;
   bool no_cache = false;
   std::string tenant;
 
-  void AddTo(CLI::App* command);         // all
-  void AddOptionsTo(CLI::App* command);  // all but --emit
+  void AddTo(CLI::App* command);  // all
+  void AddTargetTo(CLI::App* command);
+  void AddEmitTo(CLI::App* command);
+  void AddOptionsTo(CLI::App* command);  // the others
 };
 
 // One kernel to compile.
@@ -38,6 +40,7 @@ struct Kernel {
   std::string name;
   std::string path;                                   // of its IR
   nlohmann::json options = nlohmann::json::object();  // from its options file
+  std::string made_for;                               // the target in Triton's metadata, where nothing names another
   // What follows overrides the flags unless empty; a manifest's line may have it.
   std::string target;
   std::vector<std::string> emit;

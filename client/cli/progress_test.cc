@@ -11,30 +11,33 @@ namespace {
 
 using testing::EndsWith;
 using testing::HasSubstr;
-using testing::Not;
 
-TEST(Progress, IntoAFileWritesANumberedLineForEach) {
-  std::ostringstream out;
+TEST(Progress, ResultsGoToStandardOutputAndComplaintsToStandardError) {
+  std::ostringstream out, err;
   {
-    Progress progress(2, /*terminal=*/false, out);
-    progress.Done("softmax  hit", false);
-    progress.Done("matmul   failed", true);
+    Progress progress(2, Console{out, err});
+    progress.Done("softmax  hit", "");
+    progress.Done("", "matmul   failed");
   }
-  EXPECT_EQ(out.str(), "[1/2] softmax  hit\n[2/2] matmul   failed\n");
+  EXPECT_EQ(out.str(), "softmax  hit\n");
+  EXPECT_EQ(err.str(), "matmul   failed\n");
 }
 
-TEST(Progress, OnATerminalKeepsABarOnTheLastLineAndWhatIsNotableAboveIt) {
-  std::ostringstream out;
+TEST(Progress, OnATerminalKeepsABarOnTheLastLineAndWhatIsPrintedAboveIt) {
+  std::ostringstream terminal;
+  Console console{terminal, terminal};
+  console.err_is_terminal = true;
   {
-    Progress progress(4, /*terminal=*/true, out);
-    progress.Done("softmax  hit", false);
-    EXPECT_EQ(out.str(), "\r\x1b[K[##########..............................] 1/4");
-    progress.Done("matmul   failed", true);
-    EXPECT_THAT(out.str(), Not(HasSubstr("softmax")));
-    EXPECT_THAT(out.str(), HasSubstr("\r\x1b[Kmatmul   failed\n"));
-    EXPECT_THAT(out.str(), EndsWith("[####################....................] 2/4"));
+    Progress progress(4, console);
+    progress.Done("", "");
+    EXPECT_EQ(terminal.str(), "\r\x1b[K[##########..............................] 1/4");
+    progress.Done("", "matmul   failed");
+    EXPECT_THAT(terminal.str(), HasSubstr("1/4\r\x1b[Kmatmul   failed\n"));
+    EXPECT_THAT(terminal.str(), EndsWith("[####################....................] 2/4"));
+    progress.Done("softmax  hit", "");
+    EXPECT_THAT(terminal.str(), HasSubstr("2/4\r\x1b[Ksoftmax  hit\n"));
   }
-  EXPECT_THAT(out.str(), EndsWith("2/4\r\x1b[K"));  // The bar is gone at the end.
+  EXPECT_THAT(terminal.str(), EndsWith("3/4\r\x1b[K"));  // The bar is gone at the end.
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/report.h"
 
-#include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/time_util.h>
 
 #include <nlohmann/json.hpp>
@@ -11,31 +10,48 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "client/cc/status.h"
+#include "client/cli/source_excerpt.h"
 #include "client/cli/stage_names.h"
 
 namespace tritond::client {
 namespace {
 
-std::string Describe(const std::string& path, const v1::Diagnostic& diagnostic) {
-  const char* severity = "error";
-  if (diagnostic.severity() == v1::Diagnostic::SEVERITY_WARNING) severity = "warning";
-  if (diagnostic.severity() == v1::Diagnostic::SEVERITY_REMARK) severity = "remark";
+// The word of a severity, and its colour on terminals: red, magenta, cyan.
+std::string Severity(v1::Diagnostic::Severity severity, bool colour) {
+  const bool warning = severity == v1::Diagnostic::SEVERITY_WARNING,
+             remark = severity == v1::Diagnostic::SEVERITY_REMARK;
+  const char* word = warning ? "warning:" : remark ? "remark:" : "error:";
+  const char* code = warning ? "35" : remark ? "36" : "31";
+  return colour ? absl::StrCat("\x1b[1;", code, "m", word, "\x1b[0m") : word;
+}
+
+std::string Describe(const std::string& path, const v1::Diagnostic& diagnostic, bool colour) {
   std::string place = path;
   if (diagnostic.line() > 0) absl::StrAppend(&place, ":", diagnostic.line(), ":", diagnostic.column());
-  std::string text = absl::StrCat(place, ": ", severity, ": ", diagnostic.message());
+  std::string text = absl::StrCat(place, ": ", Severity(diagnostic.severity(), colour), " ", diagnostic.message());
   if (diagnostic.stage() != v1::STAGE_UNSPECIFIED) absl::StrAppend(&text, " [", StageName(diagnostic.stage()), "]");
   return text;
 }
 
 // The first error that the compiler gave a place for, else the status itself.
-std::string FirstError(const Outcome& outcome) {
+std::string FirstError(const Outcome& outcome, bool colour = false) {
   const absl::Status& status = outcome.response.status();
   if (const auto failure = Detail<v1::CompileFailure>(status)) {
     for (const v1::Diagnostic& diagnostic : failure->diagnostics()) {
-      if (diagnostic.severity() <= v1::Diagnostic::SEVERITY_ERROR) return Describe(outcome.path, diagnostic);
+      if (diagnostic.severity() <= v1::Diagnostic::SEVERITY_ERROR) return Describe(outcome.path, diagnostic, colour);
     }
   }
-  return absl::StrCat(outcome.path, ": error: ", ErrorText(status));
+  return absl::StrCat(outcome.path, ": ", Severity(v1::Diagnostic::SEVERITY_ERROR, colour), " ", ErrorText(status));
+}
+
+template <typename Diagnostics>
+std::string DescribeAll(const Outcome& outcome, const Diagnostics& diagnostics, bool colour) {
+  std::string text;
+  for (const v1::Diagnostic& diagnostic : diagnostics) {
+    absl::StrAppend(&text, Describe(outcome.path, diagnostic, colour), "\n",
+                    SourceExcerpt(outcome.ir, diagnostic.line(), diagnostic.column(), colour));
+  }
+  return text;
 }
 
 template <typename Times>
@@ -97,12 +113,13 @@ void AddUsage(const Usage& usage, nlohmann::ordered_json* line) {
 }  // namespace
 
 std::string JsonLine(const Outcome& outcome, bool details) {
-  nlohmann::ordered_json line = {{"name", outcome.name},
-                                 {"key", ""},
-                                 {"cache", ""},
-                                 {"artifacts", nlohmann::json::object()},
-                                 {"stages_ms", nlohmann::json::object()},
-                                 {"error", nullptr}};
+  nlohmann::ordered_json line = {{"name", outcome.name}};
+  if (!outcome.target.empty()) line["target"] = outcome.target;
+  line["key"] = "";
+  line["cache"] = "";
+  line["artifacts"] = nlohmann::json::object();
+  line["stages_ms"] = nlohmann::json::object();
+  line["error"] = nullptr;
   if (details) AddUsage(UsageOf(outcome), &line);
   if (outcome.response.ok()) {
     const v1::CompileResponse& response = *outcome.response;
@@ -123,9 +140,10 @@ std::string JsonLine(const Outcome& outcome, bool details) {
 }
 
 std::string TextLine(const Outcome& outcome) {
-  if (!outcome.response.ok()) return absl::StrCat(outcome.name, "  failed: ", FirstError(outcome));
+  const std::string name = absl::StrCat(outcome.name, outcome.target.empty() ? "" : "  ", outcome.target);
+  if (!outcome.response.ok()) return absl::StrCat(name, "  failed");
   const v1::CompileResponse& response = *outcome.response;
-  std::string line = absl::StrCat(outcome.name, "  ", CacheName(response.cache()), "  ", HumanTime(outcome.elapsed));
+  std::string line = absl::StrCat(name, "  ", CacheName(response.cache()), "  ", HumanTime(outcome.elapsed));
   for (const v1::Artifact& artifact : response.result().artifacts()) {
     absl::StrAppend(&line, "  ", artifact.format(), " ", HumanBytes(artifact.size_bytes()));
   }
@@ -135,21 +153,12 @@ std::string TextLine(const Outcome& outcome) {
   return line;
 }
 
-std::string Complaints(const Outcome& outcome) {
+std::string Complaints(const Outcome& outcome, bool colour) {
+  if (outcome.response.ok()) return DescribeAll(outcome, outcome.response->result().diagnostics(), colour);
   std::string text;
-  if (outcome.response.ok()) {
-    for (const v1::Diagnostic& diagnostic : outcome.response->result().diagnostics()) {
-      absl::StrAppend(&text, Describe(outcome.path, diagnostic), "\n");
-    }
-    return text;
-  }
-  if (const auto failure = Detail<v1::CompileFailure>(outcome.response.status())) {
-    for (const v1::Diagnostic& diagnostic : failure->diagnostics()) {
-      absl::StrAppend(&text, Describe(outcome.path, diagnostic), "\n");
-    }
-  }
-  if (text.empty()) text = absl::StrCat(FirstError(outcome), "\n");
-  return text;
+  if (const auto failure = Detail<v1::CompileFailure>(outcome.response.status()))
+    text = DescribeAll(outcome, failure->diagnostics(), colour);
+  return text.empty() ? absl::StrCat(FirstError(outcome, colour), "\n") : text;
 }
 
 std::string Details(const Outcome& outcome) {
@@ -174,16 +183,6 @@ std::string Details(const Outcome& outcome) {
 std::string PrettyMetadata(const v1::ActionResult& result) {
   const auto metadata = nlohmann::json::parse(result.metadata_json(), nullptr, /*allow_exceptions=*/false);
   return metadata.is_discarded() ? absl::StrCat(result.metadata_json(), "\n") : absl::StrCat(metadata.dump(1), "\n");
-}
-
-std::string MessageJson(const google::protobuf::Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  options.always_print_primitive_fields = true;
-  std::string text;
-  // Fails only for Any messages of unknown types, which then have no text.
-  if (!google::protobuf::util::MessageToJsonString(message, &text, options).ok()) text = "{}";
-  return text;
 }
 
 std::string HumanBytes(uint64_t bytes) {

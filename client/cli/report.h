@@ -3,11 +3,10 @@
 #ifndef CLIENT_CLI_REPORT_H_
 #define CLIENT_CLI_REPORT_H_
 
-#include <google/protobuf/message.h>
-
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/v1/compile.pb.h"
 
@@ -18,29 +17,29 @@ struct Outcome {
   std::string path;  // of its IR, for places in it
   absl::StatusOr<v1::CompileResponse> response;
   absl::Duration elapsed;
+  absl::string_view ir = {};  // as it was sent, for lines of it; borrowed. Empty: not at hand
+  std::string target = {};    // where a run has several for a kernel
 };
 
 // {"name", "key", "cache", "artifacts": {kind: digest}, "stages_ms": {stage: ms}, "error"} on one line. "error" is null
 // on success; "key" and "cache" are empty where the server did not get that far. `details` adds "cpu_s" and
-// "peak_memory_bytes", null where they are not known, "worker" and "daemon".
+// "peak_memory_bytes", null where they are not known, "worker" and "daemon". Where the outcome names its target,
+// "target" is the second entry.
 std::string JsonLine(const Outcome& outcome, bool details = false);
 
 // A line for each stage with its time, then CPU time, peak memory and who made it: what the compile took when it ran,
 // which may be long ago. Empty where nothing is known.
 std::string Details(const Outcome& outcome);
 
-// "softmax  miss  84.1 ms  cubin 7.2 KiB  key 3f2a9c0de411"; the error of a failure.
+// "softmax  miss  84.1 ms  cubin 7.2 KiB  key 3f2a9c0de411", "softmax  cuda:90  miss  …"; "softmax  failed".
 std::string TextLine(const Outcome& outcome);
 
-// One line for each complaint of the compiler, "softmax.ttir:12:5: error: …"; for a failure without one, the error
-// itself. Ends with a newline unless empty.
-std::string Complaints(const Outcome& outcome);
+// Each complaint of the compiler, "softmax.ttir:12:5: error: …", with the line of the IR and a caret where they are at
+// hand; for a failure without one, the error itself. Ends with a newline unless empty.
+std::string Complaints(const Outcome& outcome, bool colour = false);
 
 // The metadata of a kernel, indented, with a newline at its end.
 std::string PrettyMetadata(const v1::ActionResult& result);
-
-// A protocol message as one line of JSON, with the field names of proto/v1.
-std::string MessageJson(const google::protobuf::Message& message);
 
 // "7.2 KiB"
 std::string HumanBytes(uint64_t bytes);

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/compile_kernel.h"
 #include "client/cli/kernel_places.h"
 #include "client/cli/output_file.h"
 #include "client/cli/report.h"
@@ -77,10 +78,11 @@ int Compile(const Session& session, const RunFlags& flags, const workers::Device
     return code;
   }
   const absl::Time start = timing::SteadyNow();
-  Outcome outcome{spec.kernel.name, spec.kernel.path, (*client)->Compile(*request, session.Deadline()), {}};
+  Outcome outcome{
+      spec.kernel.name, spec.kernel.path, CompileKernel(**client, *request, session.Deadline()), {}, request->ir()};
   outcome.elapsed = timing::SteadyNow() - start;
   if (flags.json && !outcome.response.ok()) session.console.out << JsonLine(outcome) << std::endl;
-  if (!flags.json || outcome.response.ok()) session.console.err << Complaints(outcome);
+  if (!flags.json || outcome.response.ok()) session.console.err << Complaints(outcome, session.console.err_has_colour);
   if (!outcome.response.ok()) return session.CodeOf(outcome.response.status());
   const std::string* binary = FindBlob(*outcome.response, v1::STAGE_BINARY);
   if (binary == nullptr) return session.Fail(absl::DataLossError("the server sent no binary"));
@@ -189,6 +191,7 @@ Command AddRun(CLI::App* parent) {
   app->add_flag("--check-uninitialized", flags->check_uninitialized,
                 "On the host device, reading shared memory that was not written is an error");
   app->add_flag("--json", flags->json, "Print one JSON object");
+  flags->kernel.AddTargetTo(app);
   flags->kernel.AddOptionsTo(app);
   return {app, [flags](const Session& session) { return Run(session, *flags); }};
 }

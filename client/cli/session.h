@@ -20,7 +20,9 @@ enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kNoServer = 3 };
 struct Console {
   std::ostream& out;
   std::ostream& err;
+  bool out_is_terminal = false;
   bool err_is_terminal = false;
+  bool err_has_colour = false;
 };
 
 // Flags that stand for every command.

@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "client/cli/commands.h"
 #include "client/cli/each_server.h"
+#include "client/cli/message_json.h"
 #include "client/cli/report.h"
 
 namespace tritond::client {

@@ -117,13 +117,20 @@ std::optional<Refusal> Notary::JudgeSigners(const RecordFacts& facts, const Trus
 
 bool Notary::Believes(const RecordFacts& facts) const { return !JudgeSigners(facts, *trusted()).has_value(); }
 
-std::optional<Refusal> Notary::Judge(const Use& use, absl::string_view record, RecordView* view) const {
-  if (!LooksSigned(record)) return Refusal::kUnsigned;
+Notary::Answer Notary::TakeApart(const Use& use, absl::string_view record) {
+  if (!LooksSigned(record)) return {Refusal::kUnsigned, {}};
   absl::StatusOr<RecordView> read = ReadRecord(record);
-  if (!read.ok()) return Refusal::kMalformed;
-  *view = *std::move(read);
+  if (!read.ok()) return {Refusal::kMalformed, {}};
+  const RecordFacts& facts = read->facts;
+  const bool fits = facts.purpose == use.purpose && facts.key == use.key && facts.scope == use.scope;
+  return {fits ? std::nullopt : std::optional<Refusal>(Refusal::kWrongKey), *std::move(read)};
+}
+
+std::optional<Refusal> Notary::Judge(const Use& use, absl::string_view record, RecordView* view) const {
+  Answer apart = TakeApart(use, record);
+  *view = std::move(apart.record);
+  if (apart.refusal.has_value()) return apart.refusal;
   const RecordFacts& facts = view->facts;
-  if (facts.purpose != use.purpose || facts.key != use.key || facts.scope != use.scope) return Refusal::kWrongKey;
   const std::shared_ptr<const TrustedKeys> trusted = this->trusted();
   const TrustedKeys::Entry* signer = trusted->Find(facts.signer);
   if (signer == nullptr) return Refusal::kUnknownSigner;

@@ -9,10 +9,12 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "server/bundle/bundle.h"
 #include "server/rpc/blocking_stream.h"
-#include "server/rpc/bundle.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
+#include "server/rpc/status.h"
+#include "server/rpc/take_result.h"
 
 namespace tritond::server {
 namespace {
@@ -89,6 +91,7 @@ absl::Status ImportFrom(Engine& engine, ChunkReader& in, v1::ImportResponse* res
   BundleVerifier verifier(engine.notary());
   status = read([&verifier](const v1::BundleRecord& record) { return verifier.Visit(record); });
   if (status.ok()) status = verifier.Finish();
+  if (absl::IsFailedPrecondition(status)) return WithReason(status, "BUNDLE_REFUSED");
   if (!status.ok()) return status;
   return read([&](v1::BundleRecord record) { return Store(engine, std::move(record), response); });
 }

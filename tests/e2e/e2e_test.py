@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The real programs, from a shell's point of view: e2e_test.py BIN_FOLDER [unittest arguments]"""
+import hashlib
 import json
 import os
 import pathlib
+import pty
 import shutil
 import signal
 import subprocess
@@ -226,11 +228,29 @@ class EndToEnd(unittest.TestCase):
             code, report = self.daemon.compile(kernel, self.target)
             self.assertEqual((code, report["cache"]), (0, "hit"))
 
+    def look_into(self, bundle, made):
+        """What a bundle of softmax alone holds, without a daemon."""
+        def client(*words):
+            return subprocess.run([str(BINARIES / "triton-client"), "--server", "unix:/none", "bundle", *map(str, words)], text=True,
+                                  capture_output=True, timeout=60, check=False)
+        shown = subprocess.run([str(BINARIES / "tritond"), "keys", "show", str(self.folder / "data" / "signing.key")], text=True, check=True,
+                               stdout=subprocess.PIPE).stdout
+        listed = client("list", bundle, "--json", "--trusted-keys", self.write("keys", shown))
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        result = json.loads(listed.stdout)
+        self.assertEqual((result["key"], result["name"], result["artifacts"]), (made["key"], "softmax", made["artifacts"]))
+        self.assertTrue(result["signature_verified"])
+        extracted = client("extract", bundle, made["key"][:8], "--out-dir", self.folder / "extracted", "--json")
+        self.assertEqual(extracted.returncode, 0, extracted.stderr)
+        digests = {hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest() for path in json.loads(extracted.stdout)["files"]}
+        self.assertIn(made["artifacts"]["binary"], digests)
+
     def test_a_bundle_brings_results_to_another_daemon(self):
         code, made = self.daemon.compile(EXAMPLES / "softmax.ttir", self.target)
         self.assertEqual(code, 0)
         bundle = self.folder / "kernels.bundle"
         self.assertEqual(self.daemon.client("bundle", "export", str(bundle)).returncode, 0)
+        self.look_into(bundle, made)
         with Daemon(BINARIES) as stranger:
             stranger.start()
             done = stranger.client("bundle", "import", str(bundle))
@@ -286,6 +306,27 @@ class EndToEnd(unittest.TestCase):
         done = self.daemon.client("compile", EXAMPLES / "softmax.ttir", "--target", "abacus:9000")
         self.assertEqual(done.returncode, 1)
         self.assertIn("abacus:9000", done.stderr)
+        done = self.daemon.client("compile", EXAMPLES / "softmax.ttir", "--target", "sm_90")
+        self.assertIn("did you mean --target cuda:90?", done.stderr)
+
+    def test_colour_is_for_terminals_without_no_color(self):
+        command = self.daemon.client_command("compile", self.write("broken.ttir", BROKEN), "--target", self.target)
+        variables = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        for more, coloured in (({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)):
+            reader, terminal = pty.openpty()
+            subprocess.run(command, stderr=terminal, env={**variables, "TERM": "xterm", **more}, timeout=60, check=False)
+            os.close(terminal)
+            said = os.read(reader, 65536)
+            os.close(reader)
+            self.assertIn(b":3:", said)
+            self.assertEqual(b"\x1b[" in said, coloured, more)
+
+    def test_the_status_pages_port_is_recognised(self):
+        self.daemon.address, grpc = self.daemon.http, self.daemon.address
+        done = self.daemon.client("stats")
+        self.daemon.address = grpc
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("an HTTP server listens there", done.stderr)
 
     def test_usage_exits_two_and_no_server_three(self):
         self.assertEqual(self.daemon.client("compile", self.folder / "none.ttir", "--target", self.target).returncode, 2)
@@ -314,6 +355,15 @@ class EndToEnd(unittest.TestCase):
             self.assertEqual(json.loads((out / f"{name}.json").read_text())["name"], name)
             binaries = [path for path in out.glob(f"{name}.*") if path.suffix != ".json"]
             self.assertEqual(len(binaries), 1)
+
+    def test_prebuild_keeps_several_targets_apart(self):
+        if self.target == "host":
+            self.skipTest("the host is the only target with binaries here")
+        done = self.daemon.client("prebuild", EXAMPLES, "--target", f"{self.target},host", "--out-dir", self.folder / "out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for target in (self.target, "host"):
+            metadata = json.loads((self.folder / "out" / target.replace(":", "-") / "softmax.json").read_text())
+            self.assertEqual(metadata["target"]["backend"], target.split(":")[0])
 
     def test_the_host_target_needs_no_tools(self):
         out = self.folder / "out"

@@ -20,7 +20,7 @@ from pages import agree, program_commands, split_commands, steps  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs/start").glob("*.md"))
 PORTS = ("127.0.0.1:7433", "127.0.0.1:7434", "127.0.0.1:8433")
-REFUSED = "Run with --help"  # how the programs' parsers end their complaints
+REFUSED = "--help for more information"  # how the programs' parsers end their complaints
 # tritond as on a page, but on this run's ports.
 DAEMON = """#!/bin/sh
 case " $* " in

@@ -19,9 +19,10 @@
 #include "proto/v1/compile.pb.h"
 #include "server/admission/check_request.h"
 #include "server/app/access_file.h"
+#include "server/bundle/bundle.h"
 #include "server/jobs/job_book.h"
-#include "server/rpc/bundle.h"
 #include "server/rpc/result_store.h"
+#include "server/rpc/take_result.h"
 
 namespace tritond::tests {
 namespace {

@@ -46,15 +46,18 @@ LAYERS = {
     "server/jobs": ["proto", "cache/api", "server/scheduler"],
     "server/history": ["server/scheduler"],
     "server/provenance": ["cache/api"],
+    "server/bundle": ["proto", "cache/api", "server/provenance"],
     "server/tunings": ["proto/v1", "cache/api", "server/admission"],
     "server/rpc": ["proto", "cache/api", "workers/pool", "server/scheduler", "server/admission", "server/autotune",
-                   "server/cluster", "server/history", "server/jobs", "server/provenance", "server/retention",
+                   "server/bundle", "server/cluster", "server/history", "server/jobs", "server/provenance", "server/retention",
                    "server/tunings"],
     "server/web": ["cache/api", "server/scheduler", "server/history", "server/admission", "workers/pool"],
     # The wiring also names what it hands from one folder to another: the cache, the pool, the configuration's messages.
     "server/app": ["server", "cache/open", "cache/api", "workers/pool", "proto"],
     "client/cc": ["proto"],
-    "client/cli": ["proto", "client/cc", "workers/device", "workers/launch"],
+    # What a bundle holds is read here as the daemon reads it.
+    "client/cli": ["proto", "client/cc", "workers/device", "workers/launch", "cache/api", "server/bundle",
+                   "server/provenance"],
     "client/python": ["proto"],
 }
 EVERYBODY_MAY_INCLUDE = ["timing/steady", "timing/turns"]

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles: results that travel as one file. The format is described at v1.BundleRecord.
-#ifndef SERVER_RPC_BUNDLE_H_
-#define SERVER_RPC_BUNDLE_H_
+#ifndef SERVER_BUNDLE_BUNDLE_H_
+#define SERVER_BUNDLE_BUNDLE_H_
 
 #include <functional>
 #include <istream>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "cache/api/digest.h"
 #include "proto/v1/artifact.pb.h"
 #include "server/provenance/notary.h"
-#include "server/rpc/result_store.h"
 
 struct ZSTD_CCtx_s;
 
@@ -48,14 +49,23 @@ class BundleWriter final {
 // came before have been visited. Otherwise the visitor's first error, which ends the reading.
 absl::Status ReadBundle(std::istream& in, const std::function<absl::Status(v1::BundleRecord)>& visit);
 
-// Decides about a whole bundle: every record, then the manifest. Not thread-safe. Borrows the notary.
+// Decides about a whole bundle: every record, then the manifest. Not thread-safe.
 class BundleVerifier final {
  public:
-  explicit BundleVerifier(Notary& notary) : notary_(notary) {}
+  // Takes a signed record apart, or says why it does not count: Notary::Read, or Notary::TakeApart where there is no
+  // list of trusted keys.
+  using Reader = std::function<Notary::Answer(const Notary::Use& use, absl::string_view record)>;
+
+  explicit BundleVerifier(Reader read) : read_(std::move(read)) {}
+  // What the notary trusts counts. Borrows it.
+  explicit BundleVerifier(Notary& notary)
+      : BundleVerifier([&notary](const Notary::Use& use, absl::string_view record) {
+          return notary.Read(Origin::kBundle, use, record);
+        }) {}
 
   // Whether a record can be believed: a trusted daemon has signed its result for its key, its request has that key, and
-  // every byte string is what its digest says. DataLoss names what does not fit; FailedPrecondition (BUNDLE_REFUSED)
-  // the signer that does not count.
+  // every byte string is what its digest says. DataLoss names what does not fit; FailedPrecondition the signer that
+  // does not count.
   absl::Status Visit(const v1::BundleRecord& record);
   // After the last record: whether a trusted daemon has signed the bundle, and it is whole. Errors as above.
   absl::Status Finish() const;
@@ -63,15 +73,12 @@ class BundleVerifier final {
  private:
   absl::Status VisitManifest(const v1::BundleRecord& record);
 
-  Notary& notary_;
+  const Reader read_;
   cache::DigestHasher results_;  // of all signed results so far
   uint64_t count_ = 0;
   bool whole_ = false;  // the manifest was there
 };
 
-// The parts of a record that BundleVerifier has visited, to be kept.
-absl::StatusOr<FreshResult> TakeResult(v1::BundleRecord record);
-
 }  // namespace tritond::server
 
-#endif  // SERVER_RPC_BUNDLE_H_
+#endif  // SERVER_BUNDLE_BUNDLE_H_

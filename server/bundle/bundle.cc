@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/bundle.h"
+#include "server/bundle/bundle.h"
 
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/util/delimited_message_util.h>
@@ -11,7 +11,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/request_key/request_key.h"
-#include "server/rpc/status.h"
 
 namespace tritond::server {
 namespace {
@@ -27,19 +26,16 @@ absl::Status Refused(absl::string_view what, const Notary::Answer& read) {
   if (damaged)
     return Damaged(absl::StrCat("holds ", what, " whose signature does not fit (", RefusalName(*read.refusal), ")"));
   if (*read.refusal == Refusal::kUnsigned) {
-    return WithReason(absl::FailedPreconditionError(absl::StrCat(
-                          "the bundle holds ", what,
-                          " that no daemon has signed: earlier versions made such bundles. Export it again")),
-                      "BUNDLE_REFUSED");
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the bundle holds ", what, " that no daemon has signed: earlier versions made such bundles. Export it again"));
   }
   std::string signers = ShortId(read.record.facts.signer);
   for (const cache::Digest& source : read.record.facts.sources) absl::StrAppend(&signers, ", ", ShortId(source));
-  return WithReason(absl::FailedPreconditionError(absl::StrCat(
-                        "the bundle holds ", what, " that is signed by or made from results of ", signers, ": ",
-                        *read.refusal == Refusal::kRevoked
-                            ? "a key is revoked. Export it again without that result"
-                            : "a key is not trusted. Add it to this daemon's list of trusted keys (--trusted-keys)")),
-                    "BUNDLE_REFUSED");
+  return absl::FailedPreconditionError(
+      absl::StrCat("the bundle holds ", what, " that is signed by or made from results of ", signers, ": ",
+                   *read.refusal == Refusal::kRevoked
+                       ? "a key is revoked. Export it again without that result"
+                       : "a key is not trusted. Add it to the list of trusted keys (--trusted-keys)"));
 }
 
 // The bytes in a zstd frame.
@@ -177,8 +173,7 @@ absl::Status ReadBundle(std::istream& in, const std::function<absl::Status(v1::B
 }
 
 absl::Status BundleVerifier::VisitManifest(const v1::BundleRecord& record) {
-  const Notary::Answer read =
-      notary_.Read(Origin::kBundle, {Purpose::kManifest, results_.Finish()}, record.signed_manifest());
+  const Notary::Answer read = read_({Purpose::kManifest, results_.Finish()}, record.signed_manifest());
   if (read.refusal.has_value()) return Refused("a manifest", read);
   v1::BundleManifest manifest;
   if (!manifest.ParseFromString(std::string(read.record.payload)) || manifest.results() != count_)
@@ -194,7 +189,7 @@ absl::Status BundleVerifier::Visit(const v1::BundleRecord& record) {
   ++count_;
   const absl::StatusOr<cache::Digest> key = cache::Digest::FromHex(record.key());
   if (!key.ok()) return Damaged("holds a result under something that is no key");
-  const Notary::Answer read = notary_.Read(Origin::kBundle, {Purpose::kResult, *key}, record.signed_result());
+  const Notary::Answer read = read_({Purpose::kResult, *key}, record.signed_result());
   if (read.refusal.has_value()) return Refused(absl::StrCat("a result of ", record.key()), read);
   v1::ActionResult result;
   if (!result.ParseFromArray(read.record.payload.data(), static_cast<int>(read.record.payload.size())))
@@ -204,25 +199,8 @@ absl::Status BundleVerifier::Visit(const v1::BundleRecord& record) {
 
 absl::Status BundleVerifier::Finish() const {
   if (whole_) return absl::OkStatus();
-  return WithReason(
-      absl::FailedPreconditionError(
-          "the bundle has no manifest that a daemon has signed: earlier versions made such bundles. Export it again"),
-      "BUNDLE_REFUSED");
-}
-
-absl::StatusOr<FreshResult> TakeResult(v1::BundleRecord record) {
-  const absl::StatusOr<cache::Digest> key = cache::Digest::FromHex(record.key());
-  if (!key.ok()) return key.status();
-  StoredResult result;
-  absl::Status read = ReadResult(*key, cache::Blob(std::move(*record.mutable_signed_result())), &result);
-  if (!read.ok()) return read;
-  FreshResult fresh;
-  fresh.record = std::move(result.record);
-  fresh.action = std::move(result.action);
-  const int artifacts = fresh.action.artifacts_size();
-  for (int i = 0; i < artifacts; ++i) fresh.artifacts.emplace_back(std::move(*record.mutable_blobs(i)->mutable_data()));
-  fresh.request = std::move(*record.mutable_blobs(artifacts)->mutable_data());
-  return fresh;
+  return absl::FailedPreconditionError(
+      "the bundle has no manifest that a daemon has signed: earlier versions made such bundles. Export it again");
 }
 
 }  // namespace tritond::server
