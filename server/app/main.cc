@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "google/protobuf/stubs/logging.h"
 #include "server/app/config.h"
+#include "server/app/config_files.h"
 #include "server/app/descriptor_limit.h"
 #include "server/app/keys_command.h"
 #include "server/app/log_line.h"
@@ -67,11 +68,16 @@ int main(int argc, char** argv) {
   // Protobuf would write a line to stderr for each broken message that anybody sends.
   google::protobuf::SetLogHandler(nullptr);
   if (argc > 1 && absl::string_view(argv[1]) == "keys") return tritond::server::RunKeysCommand(argc - 1, argv + 1);
-  absl::StatusOr<tritond::server::ServerConfig> config = tritond::server::ParseCommandLine(argc, argv);
-  if (absl::IsCancelled(config.status())) return config.status().message() == "0" ? 0 : kExitUsage;
-  if (!config.ok()) {
-    fprintf(stderr, "tritond: %s\n", std::string(config.status().message()).c_str());
-    return kExitUsage;
+  absl::StatusOr<tritond::server::CommandLine> line = tritond::server::ParseCommandLine(argc, argv);
+  if (!line.ok()) return line.status().message() == "0" ? 0 : kExitUsage;
+  const tritond::server::ServerConfig& config = line->config;
+  if (line->check_only)
+    for (std::string& problem : tritond::server::FileProblems(config)) line->problems.push_back(std::move(problem));
+  for (const std::string& problem : line->problems) fprintf(stderr, "tritond: %s\n", problem.c_str());
+  if (!line->problems.empty()) return kExitUsage;
+  if (line->check_only) {
+    puts("tritond: the configuration is valid");
+    return 0;
   }
   tritond::server::RaiseDescriptorLimit();
   tritond::timing::AskForShortTurns();  // Of all threads from here on, but those that ask for others.
@@ -80,7 +86,7 @@ int main(int argc, char** argv) {
       spdlog::stderr_logger_mt("tritond");  // Shared: spdlog's registry has it too.
   logger->set_pattern("%v");                // Lines come whole.
   const auto format =
-      config->log_format == "json" ? tritond::server::LogFormat::kJson : tritond::server::LogFormat::kText;
+      config.log_format == "json" ? tritond::server::LogFormat::kJson : tritond::server::LogFormat::kText;
   const tritond::server::LogSink log = [logger, format](const LogEvent& event) {
     logger->info("{}", tritond::server::FormatLogLine(event, absl::Now(), format));
   };
@@ -88,7 +94,7 @@ int main(int argc, char** argv) {
     log({LogEvent::Level::kInfo, std::move(event), std::move(message), {}});
   };
 
-  auto server = tritond::server::Server::Start(*config, log);
+  auto server = tritond::server::Server::Start(config, log);
   if (!server.ok()) {
     fprintf(stderr, "tritond: %s\n", std::string(server.status().message()).c_str());
     return kExitFailure;
@@ -105,7 +111,7 @@ int main(int argc, char** argv) {
   signal(SIGTERM, SIG_DFL);
   signal(SIGINT, SIG_DFL);
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-  (*server)->Shutdown(absl::Seconds(config->drain_grace_seconds));
+  (*server)->Shutdown(absl::Seconds(config.drain_grace_seconds));
   say("stopped", "done");
   return 0;
 }

@@ -7,7 +7,6 @@
 #include <prometheus/text_serializer.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +24,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "server/app/config_files.h"
 #include "server/app/daemon_name.h"
 #include "server/app/key_files.h"
 #include "server/app/live_metrics.h"
@@ -58,15 +58,6 @@ constexpr int kHandshakeMs = 10000;
 // Of one connection; more calls wait at the caller.
 constexpr int kMaxStreams = 1000;
 constexpr absl::Duration kReload = absl::Seconds(1);
-
-std::string BesideThisProgram(const std::string& name) {
-  std::error_code error;
-  return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / name).string();
-}
-
-int LocalWorkers(const ServerConfig& config) {
-  return config.workers >= 0 ? config.workers : static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u));
-}
 
 constexpr absl::string_view kUnix = "unix:";
 bool IsUnix(const std::string& address) { return absl::StartsWith(address, kUnix); }
@@ -148,11 +139,7 @@ absl::Status Server::OpenData() {
         "data folder ", config_.data_dir, ": ", strerror(why), ": the daemon reads and writes it. ",
         why == EROFS ? "Mount it writable" : "Give it to the daemon's user", ", or name another one with --data-dir"));
   }
-  const std::string socket = std::filesystem::absolute(config_.data_dir).lexically_normal() / "tritond.sock";
-  if (socket.size() >= sizeof(sockaddr_un::sun_path)) {
-    return absl::InvalidArgumentError(absl::StrCat("the data folder's path is too long for a Unix socket: ", socket));
-  }
-  local_address_ = absl::StrCat("unix:", socket);
+  local_address_ = absl::StrCat("unix:", LocalSocketPath(config_));
   if (absl::Status keys = OpenKeys(); !keys.ok()) return keys;
   cache::CacheConfig cache_config;
   cache_config.own_guard = &keys_->notary().own_guard();
@@ -165,11 +152,9 @@ absl::Status Server::OpenData() {
   cache_config.cluster.nodes = config_.cluster;
   cache_config.cluster.user = config_.cluster_user;
   cache_config.cluster.lifetime = absl::Hours(config_.cluster_keep_hours);
-  if (!config_.cluster_password_file.empty()) {
-    std::ifstream file(config_.cluster_password_file);
-    if (!std::getline(file, cache_config.cluster.password))
-      return absl::InvalidArgumentError(absl::StrCat("cannot read ", config_.cluster_password_file));
-  }
+  absl::StatusOr<std::string> password = ReadClusterPassword(config_);
+  if (!password.ok()) return password.status();
+  cache_config.cluster.password = *std::move(password);
   absl::StatusOr<cache::OpenedCache> opened = cache::OpenCache(cache_config, registry_);
   if (!opened.ok()) {
     return absl::Status(opened.status().code(), absl::StrCat("open cache: ", opened.status().message()));
@@ -215,11 +200,9 @@ absl::Status Server::OpenKeys() {
 absl::Status Server::BuildEngine() {
   workers::PoolConfig pool;
   pool.children.count = LocalWorkers(config_);
-  const std::string binary = config_.worker_binary.empty() ? BesideThisProgram("triton-worker") : config_.worker_binary;
-  if (pool.children.count > 0 && !std::filesystem::exists(binary)) {
-    return absl::InvalidArgumentError(absl::StrCat("no worker program at ", binary, " (--worker-binary)"));
-  }
-  pool.children.command = {std::filesystem::absolute(binary),
+  const absl::StatusOr<std::string> program = FindWorkerProgram(config_);
+  if (!program.ok()) return program.status();
+  pool.children.command = {*program,
                            "--server",
                            local_address_,
                            "--once",
