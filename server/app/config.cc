@@ -270,7 +270,9 @@ std::string Comment(absl::string_view text) {
 
 std::string ToYaml(const std::string& value) { return value.empty() ? "\"\"" : value; }
 std::string ToYaml(bool value) { return value ? "true" : "false"; }
-std::string ToYaml(const std::vector<std::string>& values) { return absl::StrCat("[", absl::StrJoin(values, ", "), "]"); }
+std::string ToYaml(const std::vector<std::string>& values) {
+  return absl::StrCat("[", absl::StrJoin(values, ", "), "]");
+}
 template <typename Number>
 std::string ToYaml(Number value) {
   return absl::StrCat(value);

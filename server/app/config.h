@@ -69,8 +69,8 @@ struct ServerConfig {
   std::string trusted_keys;         // public keys whose records count; empty: DATA_DIR/trusted.keys, if it is there
 };
 
-// Adds what a YAML file says to `config`. InvalidArgument has a line for each entry that is unknown, of the wrong type or
-// set twice, with the file and its line; NotFound when there is no such file.
+// Adds what a YAML file says to `config`. InvalidArgument has a line for each entry that is unknown, of the wrong type
+// or set twice, with the file and its line; NotFound when there is no such file.
 absl::Status ReadConfigFile(const std::string& path, ServerConfig* config);
 
 // What a command line asks for.

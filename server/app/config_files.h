@@ -20,8 +20,8 @@ absl::StatusOr<std::string> FindWorkerProgram(const ServerConfig& config);
 // The first line of cluster_password_file; "" when none is named. InvalidArgument when it cannot be read.
 absl::StatusOr<std::string> ReadClusterPassword(const ServerConfig& config);
 
-// What a start would refuse in these files, a line each: the worker program, the password, the TLS set, the access file,
-// the signing key and the list of trusted keys. Opens no port, and neither reads nor writes the data folder.
+// What a start would refuse in these files, a line each: the worker program, the password, the TLS set, the access
+// file, the signing key and the list of trusted keys. Opens no port, and neither reads nor writes the data folder.
 std::vector<std::string> FileProblems(const ServerConfig& config);
 
 }  // namespace tritond::server

@@ -436,16 +436,40 @@ void Server::TickLoop() {
     jobs_->Tick();
     program_tunings_->Tick();
     UpdateHealth();
+    ++ticks_;
     const absl::Time now = timing::SteadyNow();
     if (now < reload) continue;
     reload = now + kReload;
     connections_->Sweep();
-    access_->Reload();
-    if (keys_->Reload()) engine_->OnLessTrust();
-    if (tls_ != nullptr) tls_->Reload();
+    ReloadFiles(/*again=*/false);
     WatchEngine();
     WatchIdleness(&idle);
   }
+}
+
+void Server::ReloadFiles(bool again) {
+  absl::MutexLock lock(&reloading_);
+  access_->Reload(again);
+  if (keys_->Reload()) engine_->OnLessTrust();
+  if (tls_ != nullptr) tls_->Reload();
+}
+
+void Server::Reload() {
+  ReloadFiles(/*again=*/true);
+  std::vector<std::string> files{"the signing key", "the trusted keys"};
+  if (!config_.access_file.empty()) files.push_back("the access file");
+  if (tls_ != nullptr) files.push_back("the TLS files");
+  std::vector<std::string> problems{keys_->problem(), tls_ == nullptr ? "" : tls_->problem()};
+  {
+    absl::MutexLock lock(&reloading_);
+    problems.push_back(access_->problem());
+  }
+  problems.erase(std::remove(problems.begin(), problems.end(), ""), problems.end());
+  sink_({problems.empty() ? LogEvent::Level::kInfo : LogEvent::Level::kWarning,
+         "reloaded",
+         absl::StrCat("reloaded ", absl::StrJoin(files, ", "), problems.empty() ? "" : ", but ",
+                      absl::StrJoin(problems, "; "), "; other settings take a restart"),
+         {}});
 }
 
 std::string Server::NotReady() {
