@@ -8,6 +8,7 @@
 #include "client/cli/kernel_request.h"
 #include "client/cli/output_file.h"
 #include "client/cli/report.h"
+#include "client/cli/wait_notice.h"
 #include "timing/steady/steady_time.h"
 
 namespace tritond::client {
@@ -60,7 +61,7 @@ int Run(const Session& session, const CompileFlags& flags) {
   const bool wants_bytes = !flags.output.empty();
   request->set_delivery(wants_bytes ? v1::DELIVERY_INLINE : v1::DELIVERY_DIGESTS);
   const absl::Time start = timing::SteadyNow();
-  Outcome outcome{kernel->name, kernel->path, (*client)->Compile(*request, session.Deadline()), {}};
+  Outcome outcome{kernel->name, kernel->path, CompileWithNotice(session, **client, *request), {}};
   outcome.elapsed = timing::SteadyNow() - start;
 
   absl::Status written = absl::OkStatus();

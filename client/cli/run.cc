@@ -13,6 +13,7 @@
 #include "client/cli/run_kernel.h"
 #include "client/cli/run_spec.h"
 #include "client/cli/stage_names.h"
+#include "client/cli/wait_notice.h"
 #include "proto/request_key/request_key.h"
 #include "timing/steady/steady_time.h"
 #include "workers/device/devices.h"
@@ -77,7 +78,7 @@ int Compile(const Session& session, const RunFlags& flags, const workers::Device
     return code;
   }
   const absl::Time start = timing::SteadyNow();
-  Outcome outcome{spec.kernel.name, spec.kernel.path, (*client)->Compile(*request, session.Deadline()), {}};
+  Outcome outcome{spec.kernel.name, spec.kernel.path, CompileWithNotice(session, **client, *request), {}};
   outcome.elapsed = timing::SteadyNow() - start;
   if (flags.json && !outcome.response.ok()) session.console.out << JsonLine(outcome) << std::endl;
   if (!flags.json || outcome.response.ok()) session.console.err << Complaints(outcome);

@@ -235,6 +235,8 @@ absl::Status Server::BuildEngine() {
       config_.hedge_after_seconds > 0 ? absl::Seconds(config_.hedge_after_seconds) : absl::InfiniteDuration();
   engine.scheduler.quarantine_kills = config_.quarantine_kills;
   engine.targets.expected_workers = pool.children.count;
+  engine.targets.worker_wait = absl::Seconds(config_.worker_wait_seconds);
+  engine.scheduler.no_worker_timeout = engine.targets.worker_wait;
   engine.error_lifetime = absl::Seconds(config_.error_lifetime_seconds);
   engine.store.stored_bytes = config_.max_stored_mb << 20;
   engine.spool_dir = config_.data_dir;

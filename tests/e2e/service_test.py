@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from daemon import Daemon, wait_until
@@ -118,6 +119,38 @@ class ServiceTest(unittest.TestCase):
         self.assertEqual(self.daemon.client("stats").returncode, 1)
         self.assertIn(f"{self.access} has changed and is in force", self.daemon.log())
         self.assertIsNone(self.daemon.process.poll())
+
+
+class WithoutWorkersTest(unittest.TestCase):
+    def setUp(self):
+        self.maker, self.server = Daemon(BINARIES, worker=WORKER), Daemon(BINARIES, worker=WORKER)
+        for daemon in (self.maker, self.server):
+            self.addCleanup(daemon.__exit__)
+        self.kernels = [self.maker.folder / name for name in ("one.ttir", "two.ttir")]
+        for kernel in self.kernels:
+            kernel.write_text(f"module {{}} {kernel.stem}", encoding="utf-8")
+
+    def test_an_imported_bundle_answers_and_the_rest_is_refused_in_time(self):
+        self.maker.start()
+        self.assertEqual(self.maker.compile(self.kernels[0], "cuda:90")[1]["cache"], "miss")
+        bundle = self.maker.folder / "bundle"
+        self.assertEqual(self.maker.client("bundle", "export", bundle).returncode, 0)
+        self.server.trust(self.maker)
+        self.server.arguments = ["--worker-wait-seconds", "4"]
+        self.server.start(workers=0)
+        done = self.server.client("bundle", "import", bundle)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        status, line = self.server.compile(self.kernels[0], "cuda:90")
+        self.assertEqual((status, line["cache"]), (0, "hit"))
+        self.assertIn("stored results alone", self.server.client("stats").stdout)
+
+        start = time.monotonic()
+        done = self.server.client("compile", self.kernels[1], "--target", "cuda:90")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertLess(time.monotonic() - start, 40)  # Of which four are the limit.
+        notice = f"triton-client: waits for a worker: none for cuda:90 is attached to {self.server.address}"
+        self.assertEqual(done.stderr.count(notice), 1, done.stderr)
+        self.assertIn("no worker for cuda:90 is attached", done.stdout + done.stderr)
 
 
 if __name__ == "__main__":
