@@ -45,10 +45,10 @@ struct KnownTarget {
 class TargetCatalog final {
  public:
   struct Config {
-    int expected_workers = 0;                         // local ones, which will surely come
-    absl::Duration start_grace = absl::Seconds(15);   // until then an unknown target may still be offered
-    absl::Duration worker_wait = absl::Seconds(30);   // how long callers wait for a worker of their target
-    absl::Duration build_grace = absl::Seconds(10);   // the same, while workers of another build are here
+    int expected_workers = 0;                        // local ones, which will surely come
+    absl::Duration start_grace = absl::Seconds(15);  // until then an unknown target may still be offered
+    absl::Duration worker_wait = absl::Seconds(30);  // how long callers wait for a worker of their target
+    absl::Duration build_grace = absl::Seconds(10);  // the same, while workers of another build are here
   };
   enum class Arrival {
     kAttached,  // a worker offers the target

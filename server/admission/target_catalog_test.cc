@@ -208,7 +208,9 @@ TEST_F(TargetCatalogTest, TheConfigurationBoundsTheWaitForAWorker) {
   TargetCatalog::Config config;
   config.worker_wait = absl::Seconds(3);
   TargetCatalog catalog(config, [this] { return now_; });
-  const auto wait = [&] { catalog.WhenAttached("cuda:75", absl::InfiniteFuture(), [this](Arrival a) { arrival_ = a; }); };
+  const auto wait = [&] {
+    catalog.WhenAttached("cuda:75", absl::InfiniteFuture(), [this](Arrival a) { arrival_ = a; });
+  };
   wait();
   now_ += absl::Seconds(2);
   catalog.Tick();

@@ -28,6 +28,7 @@
 #include "server/app/daemon_name.h"
 #include "server/app/key_files.h"
 #include "server/app/live_metrics.h"
+#include "server/app/missing_assembler.h"
 #include "server/app/provenance_metrics.h"
 #include "server/app/side_services.h"
 #include "server/app/tls_watch.h"
@@ -445,6 +446,7 @@ void Server::TickLoop() {
     connections_->Sweep();
     ReloadFiles(/*again=*/false);
     WatchEngine();
+    WatchAssemblers();
     WatchIdleness(&idle);
   }
 }
@@ -546,6 +548,7 @@ std::string Server::Degraded() {
                                  cache_.trouble(),
                                  journal_->Trouble(),
                                  EngineTrouble(),
+                                 MissingAssemblers(),
                                  tls_ == nullptr ? "" : tls_->problem(),
                                  keys_->problem()};
   parts.erase(std::remove(parts.begin(), parts.end(), ""), parts.end());
@@ -561,6 +564,15 @@ void Server::WatchEngine() {
          "message",
          absl::StrCat("cluster: ", well ? "all is well again" : trouble),
          {}});
+}
+
+std::string Server::MissingAssemblers() const { return DescribeMissingAssemblers(engine_->targets().List()); }
+
+void Server::WatchAssemblers() {
+  const std::string missing = MissingAssemblers();
+  if (missing == missing_assemblers_) return;
+  missing_assemblers_ = missing;
+  if (!missing.empty()) sink_({LogEvent::Level::kWarning, "message", missing, {}});
 }
 
 void Server::UpdateHealth() {

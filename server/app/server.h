@@ -93,8 +93,10 @@ class Server final {
   std::string NotReady();
   std::string EngineTrouble();
   std::string Degraded();
-  // Logs what becomes of the cluster's engine; the ticker's.
+  std::string MissingAssemblers() const;
+  // Log what becomes of the cluster's engine, and of assemblers that workers lack; the ticker's.
   void WatchEngine();
+  void WatchAssemblers();
   void WatchIdleness(IdleWatch* watch);
   std::string MetricsText(const WebCaller& caller);
   // A compile has ended: it goes into the history, the metrics and the log.
@@ -142,7 +144,8 @@ class Server final {
   std::vector<int> ports_;
   bool tunes_ = false;           // whether they were told that tunings are served; likewise
   std::optional<bool> healthy_;  // what health checks were told last; the ticker's
-  std::string engine_trouble_;   // what the log was told last; the ticker's
+  // What the log was told last; the ticker's.
+  std::string engine_trouble_, missing_assemblers_;
   std::atomic<bool> idle_{false};
   std::atomic<uint64_t> ticks_{0};
   absl::Mutex reloading_;  // Files are read by one thread at a time.

@@ -70,7 +70,7 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   JobClass job_class_ = JobClass::kInteractive;
   const absl::Time deadline_;
   std::string key_;
-  std::string build_for_others_;  // "": SubmitToOthers was not called
+  std::string build_for_others_;          // "": SubmitToOthers was not called
   std::vector<std::string> stored_keys_;  // what AnswerStored looks for
 
   absl::Mutex mu_;

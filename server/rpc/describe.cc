@@ -16,7 +16,8 @@ std::vector<KnownTarget> TargetsOf(const Engine& engine) {
   const auto add_stored = [&](const std::string& name, const std::string& in_force) {
     for (const std::string& build : engine.store().index().Builds(name)) {
       if (build == in_force) continue;
-      targets.push_back({name, build, "", /*binary_available=*/false, "stored results alone: no worker has this build"});
+      targets.push_back(
+          {name, build, "", /*binary_available=*/false, "stored results alone: no worker has this build"});
     }
   };
   std::set<std::string> known;

@@ -180,7 +180,8 @@ class Engine final : public Executor, public workers::PoolListener {
   std::optional<absl::StatusOr<CompileAnswer>> FindAnswer(const std::string& key, absl::string_view tenant,
                                                           absl::Time start);
   // The first of these that is stored.
-  std::optional<absl::StatusOr<CompileAnswer>> FindFirst(const std::vector<std::string>& keys, absl::string_view tenant);
+  std::optional<absl::StatusOr<CompileAnswer>> FindFirst(const std::vector<std::string>& keys,
+                                                         absl::string_view tenant);
   // A stored outcome as it is answered, and counted.
   absl::StatusOr<CompileAnswer> ToAnswer(const std::string& key, absl::string_view tenant, const Outcome& outcome);
   // Has those that the cluster has here too. Blocks.
