@@ -11,13 +11,15 @@ KnownTarget Target(const std::string& name, const std::string& why_not, bool att
 }
 
 TEST(DescribeMissingAssemblers, NamesFamiliesWithoutAnyBinary) {
-  EXPECT_EQ(DescribeMissingAssemblers({Target("toy:1", "install toyas"), Target("toy:2", "install toyas"),
-                                       Target("host", ""), Target("pet:1", "set PET_HOME")}),
-            "no worker makes a bin for pet targets: set PET_HOME; no worker makes a bin for toy targets: install toyas");
+  EXPECT_EQ(
+      DescribeMissingAssemblers({Target("toy:1", "install toyas"), Target("toy:2", "install toyas"), Target("host", ""),
+                                 Target("pet:1", "set PET_HOME")}),
+      "no worker makes a bin for pet targets: set PET_HOME; no worker makes a bin for toy targets: install toyas");
 }
 
 TEST(DescribeMissingAssemblers, SaysNothingWhereOneTargetOfTheFamilyHasABinaryOrNoWorkerIsThere) {
-  EXPECT_EQ(DescribeMissingAssemblers({Target("toy:1", "too new"), Target("toy:2", ""), Target("toy:3", "too new")}), "");
+  EXPECT_EQ(DescribeMissingAssemblers({Target("toy:1", "too new"), Target("toy:2", ""), Target("toy:3", "too new")}),
+            "");
   EXPECT_EQ(DescribeMissingAssemblers({Target("toy:1", "install toyas", /*attached=*/false)}), "");
   EXPECT_EQ(DescribeMissingAssemblers({}), "");
 }

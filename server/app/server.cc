@@ -544,12 +544,8 @@ void Server::OnCallEnd(const CallRecord& call) {
 std::string Server::EngineTrouble() { return cache::DescribeTrouble(cache_.engine_nodes()); }
 
 std::string Server::Degraded() {
-  std::vector<std::string> parts{connections_->Trouble(),
-                                 cache_.trouble(),
-                                 journal_->Trouble(),
-                                 EngineTrouble(),
-                                 MissingAssemblers(),
-                                 tls_ == nullptr ? "" : tls_->problem(),
+  std::vector<std::string> parts{connections_->Trouble(), cache_.trouble(),    journal_->Trouble(),
+                                 EngineTrouble(),         MissingAssemblers(), tls_ == nullptr ? "" : tls_->problem(),
                                  keys_->problem()};
   parts.erase(std::remove(parts.begin(), parts.end(), ""), parts.end());
   return absl::StrJoin(parts, "; ");
