@@ -303,6 +303,7 @@ TEST_F(OperationsTest, AWorkerWhoseNamesAreBeyondReasonIsNotTaken) {
 
 TEST_F(OperationsTest, ReadinessTellsWhichTargetsLackAnAssembler) {
   config.workers = 0;
+  config.heartbeat_seconds = 30;  // This worker sends none.
   Start(/*wait=*/false);
   auto stub = v1::WorkerService::NewStub(channel);
   grpc::ClientContext context;
