@@ -56,7 +56,7 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
       "Connections of clients and workers; of more, silent ones are closed, then those of peers that have most; 0: as "
       "many as the limit of open files allows, at most 16384",
       config->max_connections);
-  visit("max_ir_bytes", "Largest IR taken", config->max_ir_bytes);
+  visit("max_ir_bytes", "Largest IR taken, in bytes", config->max_ir_bytes);
   visit("max_message_mb",
         "Largest message taken, of clients and of workers, whose results come in one; at least that of the largest IR",
         config->max_message_mb);
@@ -83,7 +83,7 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
         config->cluster_lease_seconds);
   visit("sync_writes", "Flush each stored result to disk before it is answered", config->sync_writes);
   visit("max_queued", "Compiles that may wait; further ones are refused with a delay", config->max_queued);
-  visit("max_queued_per_tenant", "Of one tenant's", config->max_queued_per_tenant);
+  visit("max_queued_per_tenant", "Compiles of one tenant that may wait", config->max_queued_per_tenant);
   visit("max_queued_mb",
         "Memory of the requests that wait or run; further ones are refused with a delay; at least that of the largest "
         "IR; 0: no limit",
@@ -92,7 +92,7 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
         "A compile that has run this long, and far longer than usual, is begun on a second worker too, "
         "if another idle one is left; 0: never",
         config->hedge_after_seconds);
-  visit("job_time_limit_seconds", "Wall time of one compile", config->job_time_limit_seconds);
+  visit("job_time_limit_seconds", "Most wall time of one compile", config->job_time_limit_seconds);
   visit("tuning_ticket_seconds",
         "How soon another program may measure a tuning when the one that measures is not heard of",
         config->tuning_ticket_seconds);
@@ -104,7 +104,7 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
         config->exit_when_idle_seconds);
   visit("error_lifetime_seconds", "How long compile errors are remembered", config->error_lifetime_seconds);
   visit("max_jobs", "Submitted jobs that have not ended; further ones are refused", config->max_jobs);
-  visit("max_jobs_per_tenant", "Of one tenant's", config->max_jobs_per_tenant);
+  visit("max_jobs_per_tenant", "Submitted jobs of one tenant that have not ended", config->max_jobs_per_tenant);
   visit("keep_jobs_hours", "How long submitted jobs that have ended are listed", config->keep_jobs_hours);
   visit("tls_certificate",
         "This server's certificate chain, PEM: TCP is then TLS; renewed files are taken as they come",
