@@ -25,6 +25,7 @@
 #include "absl/strings/str_split.h"
 #include "cache/open/open_cache.h"
 #include "server/app/closest_name.h"
+#include "server/app/key_files.h"
 
 namespace tritond::server {
 namespace {
@@ -281,9 +282,11 @@ std::string ToYaml(Number value) {
 }  // namespace
 
 absl::Status ReadConfigFile(const std::string& path, ServerConfig* config) {
+  const absl::StatusOr<std::string> text = ReadSmallFile(path);
+  if (!text.ok()) return text.status();
   Problems problems;
   try {
-    const YAML::Node root = YAML::LoadFile(path);
+    const YAML::Node root = YAML::Load(*text);
     if (!root.IsMap() && !root.IsNull())
       return absl::InvalidArgumentError(absl::StrCat(path, ": must be a map of settings"));
     std::set<std::string> seen;
@@ -293,8 +296,6 @@ absl::Status ReadConfigFile(const std::string& path, ServerConfig* config) {
       if (problem.empty() && !seen.insert(name).second) problem = absl::StrCat(name, ": is set twice");
       if (!problem.empty()) problems.push_back(absl::StrCat(path, ":", pair.first.Mark().line + 1, ": ", problem));
     }
-  } catch (const YAML::BadFile&) {
-    return absl::NotFoundError(absl::StrCat("cannot read ", path));
   } catch (const YAML::Exception& error) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": ", error.what()));
   }

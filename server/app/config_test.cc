@@ -107,7 +107,7 @@ TEST(ParseCommandLine, NamesEveryProblemOfFileAndValues) {
                           HasSubstr("--data-dir"), HasSubstr("--listen nowhere"), HasSubstr("--http nowhere"),
                           HasSubstr("--max-jobs")));
   const absl::Status missing = Parse({"--config", "/nonexistent.yaml"}).status();
-  EXPECT_EQ(missing.message(), "cannot read /nonexistent.yaml");
+  EXPECT_EQ(missing.message(), "/nonexistent.yaml: No such file or directory");
 }
 
 TEST(SampleConfig, ChangesNothingWhenItsLinesAreTaken) {
@@ -216,6 +216,7 @@ TEST(ReadConfigFile, NamesWhatIsWrong) {
   EXPECT_THAT(ReadConfigFile(WriteFile("- 1\n"), &config).message(), HasSubstr("map"));
   EXPECT_THAT(ReadConfigFile(WriteFile("a: [\n"), &config).message(), HasSubstr(".yaml"));
   EXPECT_EQ(ReadConfigFile("/nonexistent.yaml", &config).code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(ReadConfigFile(testing::TempDir(), &config).message(), HasSubstr("cannot be read"));
 }
 
 TEST(ReadConfigFile, AnEmptyFileChangesNothing) {
