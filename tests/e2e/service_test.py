@@ -122,33 +122,40 @@ class ServiceTest(unittest.TestCase):
 
 
 class WithoutWorkersTest(unittest.TestCase):
-    def setUp(self):
-        self.maker, self.server = Daemon(BINARIES, worker=WORKER), Daemon(BINARIES, worker=WORKER)
-        for daemon in (self.maker, self.server):
-            self.addCleanup(daemon.__exit__)
-        self.kernels = [self.maker.folder / name for name in ("one.ttir", "two.ttir")]
-        for kernel in self.kernels:
-            kernel.write_text(f"module {{}} {kernel.stem}", encoding="utf-8")
+    def make_daemon(self, *arguments):
+        daemon = Daemon(BINARIES, worker=WORKER, arguments=arguments)
+        self.addCleanup(daemon.__exit__)
+        return daemon
 
-    def test_an_imported_bundle_answers_and_the_rest_is_refused_in_time(self):
-        self.maker.start()
-        self.assertEqual(self.maker.compile(self.kernels[0], "cuda:90")[1]["cache"], "miss")
-        bundle = self.maker.folder / "bundle"
-        self.assertEqual(self.maker.client("bundle", "export", bundle).returncode, 0)
-        self.server.trust(self.maker)
-        self.server.arguments = ["--worker-wait-seconds", "4"]
-        self.server.start(workers=0)
-        done = self.server.client("bundle", "import", bundle)
+    def write_kernel(self, daemon):
+        path = daemon.folder / "kernel.ttir"
+        path.write_text("module {}", encoding="utf-8")
+        return path
+
+    def test_an_imported_bundle_answers(self):
+        maker, server = self.make_daemon(), self.make_daemon()
+        maker.start()
+        kernel, bundle = self.write_kernel(maker), maker.folder / "bundle"
+        made = maker.compile(kernel, "cuda:90")[1]
+        self.assertEqual(maker.client("bundle", "export", bundle).returncode, 0)
+        server.trust(maker)
+        server.start(workers=0)
+        done = server.client("bundle", "import", bundle)
         self.assertEqual(done.returncode, 0, done.stderr)
-        status, line = self.server.compile(self.kernels[0], "cuda:90")
-        self.assertEqual((status, line["cache"]), (0, "hit"))
-        self.assertIn("stored results alone", self.server.client("stats").stdout)
+        status, line = server.compile(kernel, "cuda:90")
+        self.assertEqual((status, line["cache"], line["key"]), (0, "hit", made["key"]))
+        self.assertIn("stored results alone", server.client("stats").stdout)
 
+    def test_a_wait_for_a_worker_is_said_and_ends(self):
+        daemon = self.make_daemon("--worker-wait-seconds", "4")
+        daemon.start(workers=1)
+        self.assertEqual(daemon.stop(), 0)
+        daemon.start(workers=0)
         start = time.monotonic()
-        done = self.server.client("compile", self.kernels[1], "--target", "cuda:90")
-        self.assertEqual(done.returncode, 1, done.stdout)
+        done = daemon.client("compile", self.write_kernel(daemon), "--target", "cuda:90")
         self.assertLess(time.monotonic() - start, 40)  # Of which four are the limit.
-        notice = f"triton-client: waits for a worker: none for cuda:90 is attached to {self.server.address}"
+        self.assertEqual(done.returncode, 1, done.stdout)
+        notice = f"triton-client: waits for a worker: none for cuda:90 is attached to {daemon.address}"
         self.assertEqual(done.stderr.count(notice), 1, done.stderr)
         self.assertIn("no worker for cuda:90 is attached", done.stdout + done.stderr)
 
