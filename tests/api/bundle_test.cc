@@ -191,7 +191,8 @@ TEST_F(BundleTest, IsNotServedInPlaceOfABuildThatIsAttached) {
   const v1::CompileResponse new_one = CompileOk("one");
   EXPECT_EQ(new_one.cache(), v1::CACHE_STATUS_MISS);
   EXPECT_NE(new_one.result().build_id(), old_one.result().build_id());
-  for (const auto& target : Describe().targets()) EXPECT_EQ(target.build_id(), new_one.result().build_id());
+  v1::DescribeResponse description = Describe();
+  for (const auto& target : description.targets()) EXPECT_EQ(target.build_id(), new_one.result().build_id());
   grpc::ClientContext context;
   v1::LookupRequest lookup;
   lookup.set_key(old_one.key());
@@ -208,7 +209,8 @@ TEST_F(BundleTest, IsNotServedInPlaceOfABuildThatIsAttached) {
   EXPECT_EQ(two.cache(), v1::CACHE_STATUS_HIT);
   EXPECT_EQ(two.key(), old_two.key());
   std::vector<std::string> builds;
-  for (const auto& target : Describe().targets()) {
+  description = Describe();
+  for (const auto& target : description.targets()) {
     if (target.name() == "cuda:90") builds.push_back(target.build_id());
   }
   EXPECT_THAT(builds, testing::ElementsAre(new_one.result().build_id(), old_one.result().build_id()));
