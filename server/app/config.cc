@@ -242,6 +242,8 @@ void ReadField(const YAML::Node& node, std::vector<std::string>* field) {
 
 // What is wrong with an entry of the file; "" when `config` has it.
 std::string ReadEntry(const std::string& name, const YAML::Node& node, ServerConfig* config) {
+  if (name.empty()) return "an entry has no name";
+  if (node.IsNull()) return absl::StrCat(name, ": has no value");
   std::string problem = absl::StrCat("unknown setting ", name, Suggestion(name, SettingNames()));
   ForEachSetting(config, [&](const char* setting, const char*, auto& field) {
     if (name != setting) return;

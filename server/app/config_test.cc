@@ -219,6 +219,13 @@ TEST(ReadConfigFile, NamesWhatIsWrong) {
   EXPECT_THAT(ReadConfigFile(testing::TempDir(), &config).message(), HasSubstr("cannot be read"));
 }
 
+TEST(ReadConfigFile, AnEntryHasANameAndAValue) {
+  ServerConfig config;
+  EXPECT_THAT(ReadConfigFile(WriteFile("access_file:\n"), &config).message(), HasSubstr("access_file: has no value"));
+  EXPECT_THAT(ReadConfigFile(WriteFile("? [a, b]\n: 1\n"), &config).message(), HasSubstr(":1: an entry has no name"));
+  EXPECT_TRUE(ReadConfigFile(WriteFile("access_file: \"\"\n"), &config).ok());
+}
+
 TEST(ReadConfigFile, AnEmptyFileChangesNothing) {
   ServerConfig config;
   EXPECT_TRUE(ReadConfigFile(WriteFile(""), &config).ok());
