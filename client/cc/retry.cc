@@ -14,7 +14,8 @@ bool DroppedByServer(const absl::Status& error) {
 }
 
 bool MayAskAgain(const absl::Status& error) {
-  return DroppedByServer(error) || (absl::IsResourceExhausted(error) && Detail<google::rpc::RetryInfo>(error));
+  if (DroppedByServer(error)) return ReasonOf(error) != "NO_WORKER";
+  return absl::IsResourceExhausted(error) && Detail<google::rpc::RetryInfo>(error);
 }
 
 std::string ReasonOf(const absl::Status& error) {

@@ -46,6 +46,12 @@ TEST(RetryDelay, NeverRepeatsWhatTheUserGotWrong) {
   EXPECT_EQ(RetryDelay({}, absl::DeadlineExceededError("late"), 1, 0), absl::nullopt);
 }
 
+TEST(RetryDelay, AServerThatHasWaitedForAWorkerIsNotAskedAgain) {
+  const absl::Status no_worker = WithReason(WithRetryInfo(absl::UnavailableError("no worker"), 5), "NO_WORKER");
+  EXPECT_EQ(RetryDelay({}, no_worker, 1, 0), absl::nullopt);
+  EXPECT_NE(RetryDelay({}, WithReason(absl::UnavailableError("ends"), "DRAINING"), 1, 0), absl::nullopt);
+}
+
 TEST(RetryDelay, WhatAServerThatEndsHasDroppedIsTriedAgain) {
   EXPECT_NE(RetryDelay({}, absl::CancelledError("CANCELLED"), 1, 0), absl::nullopt);
   absl::Status answered = absl::CancelledError("the job was cancelled");

@@ -10,6 +10,7 @@
 #include "client/cli/output_file.h"
 #include "client/cli/report.h"
 #include "client/cli/stage_names.h"
+#include "client/cli/wait_notice.h"
 #include "timing/steady/steady_time.h"
 
 namespace tritond::client {
@@ -74,7 +75,7 @@ int Run(const Session& session, const CompileFlags& flags) {
   const bool wants_bytes = !flags.output.empty();
   request->set_delivery(wants_bytes ? v1::DELIVERY_INLINE : v1::DELIVERY_DIGESTS);
   const absl::Time start = timing::SteadyNow();
-  Outcome outcome{kernel->name, kernel->path, CompileKernel(**client, *request, session.Deadline()), {}, request->ir()};
+  Outcome outcome{kernel->name, kernel->path, CompileWithNotice(session, **client, *request), {}, request->ir()};
   outcome.elapsed = timing::SteadyNow() - start;
 
   absl::Status written = absl::OkStatus();

@@ -79,7 +79,7 @@ int Compile(const Session& session, const RunFlags& flags, const workers::Device
   }
   const absl::Time start = timing::SteadyNow();
   Outcome outcome{
-      spec.kernel.name, spec.kernel.path, CompileKernel(**client, *request, session.Deadline()), {}, request->ir()};
+      spec.kernel.name, spec.kernel.path, CompileWithNotice(session, **client, *request), {}, request->ir()};
   outcome.elapsed = timing::SteadyNow() - start;
   if (flags.json && !outcome.response.ok()) session.console.out << JsonLine(outcome) << std::endl;
   if (!flags.json || outcome.response.ok()) session.console.err << Complaints(outcome, session.console.err_has_colour);

@@ -117,6 +117,17 @@ std::optional<KnownTarget> TargetCatalog::Find(absl::string_view target) const {
   return it->second.target;
 }
 
+bool TargetCatalog::IsAwaited(absl::string_view target) const {
+  absl::MutexLock lock(&mu_);
+  const absl::Time now = clock_();
+  auto it = known_.find(target);
+  if (it != known_.end() && it->second.target.attached) return true;
+  if (stopped_) return false;
+  if (it == known_.end()) return !SettledLocked(now) && (config_.expected_workers > 0 || !known_.empty());
+  const absl::Time fit = it->second.fit;
+  return fit == absl::InfinitePast() ? now - started_ < config_.start_grace : now - fit < config_.build_grace;
+}
+
 std::vector<KnownTarget> TargetCatalog::List() const {
   absl::MutexLock lock(&mu_);
   std::vector<KnownTarget> targets;
@@ -150,12 +161,9 @@ std::optional<TargetCatalog::Arrival> TargetCatalog::ArrivalLocked(const Waiter&
   if (stopped_) return Arrival::kNoWorker;
   const absl::Time now = clock_();
   if (now >= waiter.deadline) return Arrival::kDeadline;
-  if (it == known_.end()) {
-    // Where no worker has ever been nobody can say that a target is none.
-    if (SettledLocked(now)) return known_.empty() ? Arrival::kNoWorker : Arrival::kUnknown;
-    return std::nullopt;
-  }
-  if (now - waiter.since >= config_.return_grace) return Arrival::kNoWorker;
+  // Where no worker has ever been nobody can say that a target is none.
+  if (it == known_.end() && SettledLocked(now)) return known_.empty() ? Arrival::kNoWorker : Arrival::kUnknown;
+  if (now - waiter.since >= config_.worker_wait) return Arrival::kNoWorker;
   return std::nullopt;
 }
 

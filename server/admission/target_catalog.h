@@ -45,15 +45,15 @@ struct KnownTarget {
 class TargetCatalog final {
  public:
   struct Config {
-    int expected_workers = 0;                         // local ones, which will surely come
-    absl::Duration start_grace = absl::Seconds(15);   // until then an unknown target may still be offered
-    absl::Duration return_grace = absl::Seconds(30);  // how long to wait for the return of a target's last worker
-    absl::Duration build_grace = absl::Seconds(10);   // the same, while workers of another build are here
+    int expected_workers = 0;                        // local ones, which will surely come
+    absl::Duration start_grace = absl::Seconds(15);  // until then an unknown target may still be offered
+    absl::Duration worker_wait = absl::Seconds(30);  // how long callers wait for a worker of their target
+    absl::Duration build_grace = absl::Seconds(10);  // the same, while workers of another build are here
   };
   enum class Arrival {
     kAttached,  // a worker offers the target
     kUnknown,   // none does or did, and those that were expected are here
-    kNoWorker,  // one did, but it has not come back
+    kNoWorker,  // one did, but it has not come back; or none has ever been here
     kDeadline,
   };
   using WaiterId = uint64_t;
@@ -75,6 +75,9 @@ class TargetCatalog final {
   void WorkerGone(const std::string& worker);
 
   std::optional<KnownTarget> Find(absl::string_view target) const;
+  // Whether a worker of the target is attached, or may be soon: its last one has just gone, it was offered before a
+  // restart, or the first workers of this run are still to come.
+  bool IsAwaited(absl::string_view target) const;
   // Sorted by name.
   std::vector<KnownTarget> List() const;
   // The same order; what is not known comes first, and only while somebody waits for it.

@@ -198,12 +198,58 @@ TEST_F(TargetCatalogTest, ATargetIsUnknownAfterTheGracePeriod) {
 
 TEST_F(TargetCatalogTest, WhereNoWorkerHasEverBeenNoTargetIsCalledUnknown) {
   Wait("cuda:90");
-  now_ += absl::Seconds(14);
-  catalog_.Tick();
+  Pass(absl::Seconds(14));
+  EXPECT_FALSE(arrival_.has_value());
+  Pass(absl::Seconds(1));
+  EXPECT_EQ(arrival_, Arrival::kNoWorker);
+}
+
+TEST_F(TargetCatalogTest, TheConfigurationBoundsTheWaitForAWorker) {
+  TargetCatalog::Config config;
+  config.worker_wait = absl::Seconds(3);
+  TargetCatalog catalog(config, [this] { return now_; });
+  const auto wait = [&] {
+    catalog.WhenAttached("cuda:75", absl::InfiniteFuture(), [this](Arrival a) { arrival_ = a; });
+  };
+  wait();
+  now_ += absl::Seconds(2);
+  catalog.Tick();
   EXPECT_FALSE(arrival_.has_value());
   now_ += absl::Seconds(1);
-  catalog_.Tick();
+  catalog.Tick();
   EXPECT_EQ(arrival_, Arrival::kNoWorker);
+  arrival_.reset();
+  catalog.WorkerAttached("w1", "b1", {Target("cuda:90")});  // Others may follow.
+  wait();
+  now_ += absl::Seconds(3);
+  catalog.Tick();
+  EXPECT_EQ(arrival_, Arrival::kNoWorker);
+}
+
+TEST_F(TargetCatalogTest, AWorkerIsAwaitedThatIsHereOrMayComeSoon) {
+  EXPECT_TRUE(catalog_.IsAwaited("cuda:90")) << "the daemon's own has not attached yet";
+  catalog_.WorkerAttached("w1", "b1", {Target("cuda:90")});
+  EXPECT_TRUE(catalog_.IsAwaited("cuda:90"));
+  EXPECT_FALSE(catalog_.IsAwaited("cuda:75")) << "all that were expected are here";
+  Pass(absl::Hours(1));
+  EXPECT_TRUE(catalog_.IsAwaited("cuda:90"));
+  catalog_.WorkerGone("w1");
+  Pass(absl::Seconds(9));
+  EXPECT_TRUE(catalog_.IsAwaited("cuda:90")) << "it may restart";
+  Pass(absl::Seconds(1));
+  EXPECT_FALSE(catalog_.IsAwaited("cuda:90"));
+}
+
+TEST_F(TargetCatalogTest, AWorkerThatWasHereBeforeARestartIsAwaitedForAWhile) {
+  catalog_.WorkerAttached("w1", "b1", {Target("cuda:90")});
+  TargetCatalog next({/*expected_workers=*/0}, [this] { return now_; });
+  EXPECT_FALSE(next.IsAwaited("cuda:90")) << "no worker has ever been here";
+  ASSERT_TRUE(next.Restore(catalog_.Remembered()).ok());
+  EXPECT_TRUE(next.IsAwaited("cuda:90"));
+  EXPECT_TRUE(next.IsAwaited("cuda:75"));
+  now_ += absl::Seconds(15);
+  EXPECT_FALSE(next.IsAwaited("cuda:90"));
+  EXPECT_FALSE(next.IsAwaited("cuda:75"));
 }
 
 TEST_F(TargetCatalogTest, AWaitEndsAtItsDeadline) {

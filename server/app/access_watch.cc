@@ -91,23 +91,29 @@ absl::StatusOr<AccessRules> AccessWatch::Read() {
   return rules;
 }
 
-void AccessWatch::Reload() {
+void AccessWatch::Reload(bool again) {
   if (files_.access.empty()) return;
   const auto keep = [this](absl::string_view why) {
-    log_({LogEvent::Level::kWarning, "message", absl::StrCat("the access rules from before stay in force: ", why), {}});
+    problem_ = absl::StrCat("the access rules from before stay in force: ", why);
+    log_({LogEvent::Level::kWarning, "message", problem_, {}});
   };
   std::error_code error;
   const std::filesystem::file_time_type written = std::filesystem::last_write_time(files_.access, error);
   if (error) {
-    if (read_ != std::filesystem::file_time_type()) keep(absl::StrCat(files_.access, ": ", error.message()));
+    if (again || read_ != std::filesystem::file_time_type()) keep(absl::StrCat(files_.access, ": ", error.message()));
     read_ = {};
     return;
   }
-  if (written == read_) return;
+  const bool changed = written != read_;
+  if (!changed && !again) return;
   absl::StatusOr<AccessRules> rules = Read();
   if (!rules.ok()) return keep(rules.status().message());
+  problem_.clear();
   policy_.Replace(*std::move(rules));
-  log_({LogEvent::Level::kInfo, "message", absl::StrCat(files_.access, " has changed and is in force"), {}});
+  log_({LogEvent::Level::kInfo,
+        "message",
+        absl::StrCat(files_.access, changed ? " has changed and" : "", " is in force"),
+        {}});
 }
 
 }  // namespace tritond::server

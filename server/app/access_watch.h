@@ -27,9 +27,11 @@ class AccessWatch final {
 
   const AccessPolicy& policy() const { return policy_; }
   const std::string& worker_token_file() const { return files_.worker_token; }
-  // Takes a changed access file. One that is wrong or gone is reported, once, and the rules from before stay. Not
-  // thread-safe.
-  void Reload();
+  // Takes a changed access file. One that is wrong or gone is reported, once, and the rules from before stay. With
+  // `again` it takes and reports the file also when it has not changed. Not thread-safe.
+  void Reload(bool again = false);
+  // That the file as it was read last is not in force, and why; "": it is. Not thread-safe.
+  const std::string& problem() const { return problem_; }
 
  private:
   AccessWatch(Files files, std::string token, LogSink log);
@@ -39,6 +41,7 @@ class AccessWatch final {
   const std::string token_digest_;
   const LogSink log_;
   std::filesystem::file_time_type read_{};  // the time of the file that was read last; none: it is gone
+  std::string problem_;
   AccessPolicy policy_{AccessRules()};
 };
 

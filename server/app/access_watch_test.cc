@@ -83,5 +83,30 @@ TEST_F(AccessWatchTest, AFileThatIsGoneIsReportedOnceAndTakenWhenItIsBack) {
   EXPECT_EQ(RoleOnTheSocket(**watch), Role::kCompile);
 }
 
+TEST_F(AccessWatchTest, AFileThatSeemsUnchangedIsTakenWhenItIsReadAgain) {
+  Write("unix: read\n");
+  auto watch = Open();
+  ASSERT_TRUE(watch.ok()) << watch.status();
+  const auto replace = [this](const std::string& text) {  // Its time stays.
+    const auto time = std::filesystem::last_write_time(file_);
+    std::ofstream(file_) << text;
+    std::filesystem::last_write_time(file_, time);
+  };
+  replace("unix: compile\n");
+  (*watch)->Reload();
+  EXPECT_EQ(RoleOnTheSocket(**watch), Role::kRead);
+  (*watch)->Reload(/*again=*/true);
+  EXPECT_EQ(RoleOnTheSocket(**watch), Role::kCompile);
+  EXPECT_EQ((*watch)->problem(), "");
+  replace("unix: emperor\n");
+  for (size_t times = 1; times <= 2; ++times) {
+    log_.clear();
+    (*watch)->Reload(/*again=*/true);
+    EXPECT_EQ(RoleOnTheSocket(**watch), Role::kCompile);
+    EXPECT_EQ(log_.size(), 1u);
+    EXPECT_THAT((*watch)->problem(), HasSubstr("emperor"));
+  }
+}
+
 }  // namespace
 }  // namespace tritond::server

@@ -3,22 +3,34 @@
 // file.
 #include "server/app/config.h"
 
+#include <sys/un.h>
 #include <yaml-cpp/yaml.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
+#include <set>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "cache/open/open_cache.h"
+#include "server/app/closest_name.h"
+#include "server/app/key_files.h"
 
 namespace tritond::server {
 namespace {
+
+using Problems = std::vector<std::string>;
 
 // gRPC counts a message's bytes in an int.
 constexpr uint64_t kMostMessageMb = 2047;
@@ -45,7 +57,7 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
       "Connections of clients and workers; of more, silent ones are closed, then those of peers that have most; 0: as "
       "many as the limit of open files allows, at most 16384",
       config->max_connections);
-  visit("max_ir_bytes", "Largest IR taken", config->max_ir_bytes);
+  visit("max_ir_bytes", "Largest IR taken, in bytes", config->max_ir_bytes);
   visit("max_message_mb",
         "Largest message taken, of clients and of workers, whose results come in one; at least that of the largest IR",
         config->max_message_mb);
@@ -72,7 +84,7 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
         config->cluster_lease_seconds);
   visit("sync_writes", "Flush each stored result to disk before it is answered", config->sync_writes);
   visit("max_queued", "Compiles that may wait; further ones are refused with a delay", config->max_queued);
-  visit("max_queued_per_tenant", "Of one tenant's", config->max_queued_per_tenant);
+  visit("max_queued_per_tenant", "Compiles of one tenant that may wait", config->max_queued_per_tenant);
   visit("max_queued_mb",
         "Memory of the requests that wait or run; further ones are refused with a delay; at least that of the largest "
         "IR; 0: no limit",
@@ -81,7 +93,7 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
         "A compile that has run this long, and far longer than usual, is begun on a second worker too, "
         "if another idle one is left; 0: never",
         config->hedge_after_seconds);
-  visit("job_time_limit_seconds", "Wall time of one compile", config->job_time_limit_seconds);
+  visit("job_time_limit_seconds", "Most wall time of one compile", config->job_time_limit_seconds);
   visit("tuning_ticket_seconds",
         "How soon another program may measure a tuning when the one that measures is not heard of",
         config->tuning_ticket_seconds);
@@ -93,7 +105,7 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
         config->exit_when_idle_seconds);
   visit("error_lifetime_seconds", "How long compile errors are remembered", config->error_lifetime_seconds);
   visit("max_jobs", "Submitted jobs that have not ended; further ones are refused", config->max_jobs);
-  visit("max_jobs_per_tenant", "Of one tenant's", config->max_jobs_per_tenant);
+  visit("max_jobs_per_tenant", "Submitted jobs of one tenant that have not ended", config->max_jobs_per_tenant);
   visit("keep_jobs_hours", "How long submitted jobs that have ended are listed", config->keep_jobs_hours);
   visit("tls_certificate",
         "This server's certificate chain, PEM: TCP is then TLS; renewed files are taken as they come",
@@ -122,6 +134,8 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("log_calls", "Calls that have a line of their own in the log: none, failed, all", config->log_calls);
   visit("quarantine_kills", "A kernel that killed so many workers is not compiled again for an hour",
         config->quarantine_kills);
+  visit("worker_wait_seconds", "How long a compile waits for a worker of its target to attach; 0: it does not wait",
+        config->worker_wait_seconds);
 }
 
 // The most that a size in MiB may be: counted in bytes it still fits.
@@ -130,6 +144,20 @@ constexpr uint64_t kMostMb = uint64_t{1} << 40;
 std::string FlagName(std::string name) {
   for (char& c : name) c = c == '_' ? '-' : c;
   return "--" + name;
+}
+
+// As the file has them.
+std::vector<std::string> SettingNames() {
+  std::vector<std::string> names;
+  ServerConfig config;
+  ForEachSetting(&config, [&names](const char* name, const char*, const auto&) { names.emplace_back(name); });
+  return names;
+}
+
+// "; did you mean X?", or nothing.
+std::string Suggestion(absl::string_view word, const std::vector<std::string>& names) {
+  const std::string closest = ClosestName(word, names);
+  return closest.empty() ? "" : absl::StrCat("; did you mean ", closest, "?");
 }
 
 // HOST:PORT with a port of digits: gRPC would take the port of HTTPS where there is none.
@@ -143,51 +171,64 @@ bool IsHostAndPort(absl::string_view address) {
          port <= 65535 && absl::ascii_isdigit(address[colon + 1]);
 }
 
-absl::Status CheckAddresses(const ServerConfig& config) {
+void CheckAddresses(const ServerConfig& config, Problems* problems) {
   for (const std::string& address : config.listen) {
     const bool is_unix = absl::StartsWith(address, "unix:") && address.size() > 5;
-    if (is_unix || IsHostAndPort(address)) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("--listen ", address, ": must be HOST:PORT, an IPv6 address in brackets, or unix:PATH"));
+    if (is_unix && address.size() - 5 >= sizeof(sockaddr_un::sun_path)) {
+      problems->push_back(absl::StrCat("--listen ", address, ": the path is too long for a Unix socket"));
+    } else if (!is_unix && !IsHostAndPort(address)) {
+      problems->push_back(
+          absl::StrCat("--listen ", address, ": must be HOST:PORT, an IPv6 address in brackets, or unix:PATH"));
+    }
   }
   if (!config.http.empty() && config.http != "none" && !IsHostAndPort(config.http))
-    return absl::InvalidArgumentError(absl::StrCat("--http ", config.http, ": must be HOST:PORT, or none"));
-  return UnixSocketMode(config).status();
+    problems->push_back(absl::StrCat("--http ", config.http, ": must be HOST:PORT, or none"));
+  if (absl::Status mode = UnixSocketMode(config).status(); !mode.ok()) problems->emplace_back(mode.message());
+  for (const std::string& node : config.cluster) {
+    const absl::Status status = cache::CheckEngineNode(node);
+    if (!status.ok()) problems->push_back(absl::StrCat("--cluster: ", status.message()));
+  }
 }
 
 // A certificate and its key, with or without a client authority, or none of the three.
-absl::Status CheckTls(const ServerConfig& config) {
-  const auto missing = [](absl::string_view set, absl::string_view absent, absl::string_view what) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(set, " is set without ", absent, ": TLS takes both. Set ", absent, " to ", what));
+void CheckTls(const ServerConfig& config, Problems* problems) {
+  const auto missing = [problems](absl::string_view set, absl::string_view absent, absl::string_view what) {
+    problems->push_back(absl::StrCat(set, " is set without ", absent, ": TLS takes both. Set ", absent, " to ", what));
   };
   if (!config.tls_client_ca.empty() && config.tls_certificate.empty() && config.tls_key.empty()) {
-    return absl::InvalidArgumentError(
+    problems->emplace_back(
         "--tls-client-ca is set without --tls-certificate and --tls-key: client certificates come over TLS only. Set "
         "these two to the server's certificate and key");
   }
   if (config.tls_certificate.empty() && !config.tls_key.empty())
-    return missing("--tls-key", "--tls-certificate", "the certificate chain of this key");
+    missing("--tls-key", "--tls-certificate", "the certificate chain of this key");
   if (config.tls_key.empty() && !config.tls_certificate.empty())
-    return missing("--tls-certificate", "--tls-key", "the private key of this certificate");
-  return absl::OkStatus();
+    missing("--tls-certificate", "--tls-key", "the private key of this certificate");
 }
 
 // Times that are no numbers or negative, and sizes too large to be counted in bytes.
-absl::Status CheckNumbers(ServerConfig config) {
-  absl::Status status;
-  ForEachSetting(&config, [&status](const char* name, const char*, const auto& field) {
+void CheckNumbers(ServerConfig config, Problems* problems) {
+  ForEachSetting(&config, [problems](const char* name, const char*, const auto& field) {
     using Field = std::decay_t<decltype(field)>;
     if constexpr (std::is_same_v<Field, double>) {
       if (!std::isfinite(field) || field < 0)
-        status.Update(
-            absl::InvalidArgumentError(absl::StrCat(FlagName(name), " must be a number that is not negative")));
+        problems->push_back(absl::StrCat(FlagName(name), " must be a number that is not negative"));
     } else if constexpr (std::is_same_v<Field, uint64_t>) {
       if (absl::EndsWith(name, "_mb") && field > kMostMb)
-        status.Update(absl::InvalidArgumentError(absl::StrCat(FlagName(name), " must be at most ", kMostMb)));
+        problems->push_back(absl::StrCat(FlagName(name), " must be at most ", kMostMb));
     }
   });
-  return status;
+}
+
+// What a setting takes.
+template <typename Field>
+const char* TypeText() {
+  if constexpr (std::is_same_v<Field, bool>) return "true or false";
+  if constexpr (std::is_same_v<Field, double>) return "a number";
+  if constexpr (std::is_same_v<Field, int>) return "a whole number";
+  if constexpr (std::is_same_v<Field, uint64_t>) return "a whole number that is not negative";
+  if constexpr (std::is_same_v<Field, std::string>) return "one value";
+  return "a value or a list of values";
 }
 
 template <typename Field>
@@ -199,39 +240,87 @@ void ReadField(const YAML::Node& node, std::vector<std::string>* field) {
   *field = node.IsSequence() ? node.as<std::vector<std::string>>() : std::vector<std::string>{node.as<std::string>()};
 }
 
-absl::Status ReadEntry(const std::string& name, const YAML::Node& node, ServerConfig* config) {
-  bool known = false;
+// What is wrong with an entry of the file; "" when `config` has it.
+std::string ReadEntry(const std::string& name, const YAML::Node& node, ServerConfig* config) {
+  if (name.empty()) return "an entry has no name";
+  if (node.IsNull()) return absl::StrCat(name, ": has no value");
+  std::string problem = absl::StrCat("unknown setting ", name, Suggestion(name, SettingNames()));
   ForEachSetting(config, [&](const char* setting, const char*, auto& field) {
     if (name != setting) return;
-    known = true;
-    ReadField(node, &field);
+    try {
+      ReadField(node, &field);
+      problem.clear();
+    } catch (const YAML::Exception&) {
+      problem = absl::StrCat(name, ": must be ", TypeText<std::decay_t<decltype(field)>>());
+    }
   });
-  return known ? absl::OkStatus() : absl::InvalidArgumentError(absl::StrCat("unknown setting ", name));
+  return problem;
+}
+
+// Words of a text, in lines of a comment.
+std::string Comment(absl::string_view text) {
+  constexpr size_t kMostColumns = 100;
+  std::string comment, line = "#";
+  for (absl::string_view word : absl::StrSplit(text, ' ')) {
+    if (line.size() + 1 + word.size() > kMostColumns) {
+      absl::StrAppend(&comment, line, "\n");
+      line = "#";
+    }
+    absl::StrAppend(&line, " ", word);
+  }
+  return absl::StrCat(comment, line, "\n");
+}
+
+std::string ToYaml(const std::string& value) { return value.empty() ? "\"\"" : value; }
+std::string ToYaml(bool value) { return value ? "true" : "false"; }
+std::string ToYaml(const std::vector<std::string>& values) {
+  return absl::StrCat("[", absl::StrJoin(values, ", "), "]");
+}
+template <typename Number>
+std::string ToYaml(Number value) {
+  return absl::StrCat(value);
 }
 
 }  // namespace
 
 absl::Status ReadConfigFile(const std::string& path, ServerConfig* config) {
-  std::string entry;
+  const absl::StatusOr<std::string> text = ReadSmallFile(path);
+  if (!text.ok()) return text.status();
+  Problems problems;
   try {
-    const YAML::Node root = YAML::LoadFile(path);
+    const YAML::Node root = YAML::Load(*text);
     if (!root.IsMap() && !root.IsNull())
       return absl::InvalidArgumentError(absl::StrCat(path, ": must be a map of settings"));
+    std::set<std::string> seen;
     for (const auto& pair : root) {
-      entry = pair.first.as<std::string>();
-      absl::Status status = ReadEntry(entry, pair.second, config);
-      if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat(path, ": ", status.message()));
+      const std::string name = pair.first.as<std::string>("");
+      std::string problem = ReadEntry(name, pair.second, config);
+      if (problem.empty() && !seen.insert(name).second) problem = absl::StrCat(name, ": is set twice");
+      if (!problem.empty()) problems.push_back(absl::StrCat(path, ":", pair.first.Mark().line + 1, ": ", problem));
     }
-  } catch (const YAML::BadFile&) {
-    return absl::NotFoundError(absl::StrCat("cannot read ", path));
   } catch (const YAML::Exception& error) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", entry, entry.empty() ? "" : ": ", error.what()));
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", error.what()));
   }
-  return absl::OkStatus();
+  return problems.empty() ? absl::OkStatus() : absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
 }
 
-absl::StatusOr<ServerConfig> ParseCommandLine(int argc, char** argv) {
-  ServerConfig config;
+std::string SampleConfig() {
+  std::vector<std::pair<std::string, std::string>> names;  // Help speaks of flags.
+  for (const std::string& name : SettingNames()) names.emplace_back(FlagName(name), name);
+  std::string text =
+      "# SPDX-License-Identifier: Apache-2.0\n"
+      "# Every setting of tritond with its default. Remove the # in front of a name to change it. Then run\n"
+      "# tritond --check-config --config FILE, and restart the daemon. `tritond --sample-config` prints this file.\n";
+  ServerConfig defaults;
+  ForEachSetting(&defaults, [&](const char* name, const char* help, const auto& field) {
+    absl::StrAppend(&text, "\n", Comment(absl::StrReplaceAll(help, names)), "#", name, ": ", ToYaml(field), "\n");
+  });
+  return text;
+}
+
+absl::StatusOr<CommandLine> ParseCommandLine(int argc, char** argv) {
+  CommandLine line;
+  bool read = true;
   // The file first, so that flags prevail.
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -239,32 +328,55 @@ absl::StatusOr<ServerConfig> ParseCommandLine(int argc, char** argv) {
     if (argument == "--config" && i + 1 < argc) path = argv[i + 1];
     if (argument.rfind("--config=", 0) == 0) path = argument.substr(9);
     if (path.empty()) continue;
-    absl::Status status = ReadConfigFile(path, &config);
-    if (!status.ok()) return status;
+    const absl::Status status = ReadConfigFile(path, &line.config);
+    read = read && !absl::IsNotFound(status);
+    if (status.ok()) continue;
+    for (absl::string_view problem : absl::StrSplit(status.message(), '\n')) line.problems.emplace_back(problem);
   }
   CLI::App app("tritond compiles GPU kernels for a cluster, each once.");
+  std::vector<std::string> flags{"--config", "--check-config", "--sample-config", "--help", "--version"};
   std::string config_path;
   app.add_option("--config", config_path, "YAML file with any of these settings, underscores in their names");
-  ForEachSetting(&config, [&](const char* name, const char* help, auto& field) {
+  app.add_flag("--check-config", line.check_only,
+               "Check the settings and the files that they name, print a line for each problem, and end with status 0 "
+               "or 2; nothing is started");
+  app.add_flag_callback(
+      "--sample-config",
+      [] {
+        std::cout << SampleConfig();
+        throw CLI::Success();
+      },
+      "Print a configuration file with every setting and its default");
+  ForEachSetting(&line.config, [&](const char* name, const char* help, auto& field) {
     using Field = std::decay_t<decltype(field)>;
+    flags.push_back(FlagName(name));
     if constexpr (std::is_same_v<Field, bool>) {
       app.add_flag(FlagName(name), field, help);
     } else {
       CLI::Option* option = app.add_option(FlagName(name), field, help);
       // One value each time: "--worker-arguments --fake" must not swallow what follows.
-      if constexpr (std::is_same_v<Field, std::vector<std::string>>)
+      if constexpr (std::is_same_v<Field, std::vector<std::string>>) {
         option->expected(1)->allow_extra_args(false)->take_all();
+      } else {
+        option->capture_default_str();
+      }
     }
   });
   app.set_version_flag("--version", std::string(TRITOND_VERSION));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return absl::CancelledError(app.exit(error) == 0 ? "0" : "2");
+    const int status = app.exit(error);
+    for (const std::string& word : app.remaining()) {
+      const std::string name = word.substr(0, word.find('='));
+      const std::string suggestion = absl::StartsWith(name, "-") ? Suggestion(name, flags) : "";
+      if (!suggestion.empty()) std::cerr << name << " is no setting" << suggestion << "\n";
+    }
+    return absl::CancelledError(status == 0 ? "0" : "2");
   }
-  absl::Status status = CheckConfig(config);
-  if (!status.ok()) return status;
-  return config;
+  if (!read) return line;  // What the file would have set must not be called missing.
+  for (std::string& problem : ConfigProblems(line.config)) line.problems.push_back(std::move(problem));
+  return line;
 }
 
 absl::StatusOr<mode_t> UnixSocketMode(const ServerConfig& config) {
@@ -279,40 +391,48 @@ absl::StatusOr<mode_t> UnixSocketMode(const ServerConfig& config) {
   return static_cast<mode_t>(mode);
 }
 
+std::string LocalSocketPath(const ServerConfig& config) {
+  return std::filesystem::absolute(config.data_dir).lexically_normal() / "tritond.sock";
+}
+
+std::vector<std::string> ConfigProblems(const ServerConfig& config) {
+  Problems problems;
+  const auto require = [&problems](bool holds, std::string problem) {
+    if (!holds) problems.push_back(std::move(problem));
+  };
+  const auto one_of = [&](absl::string_view flag, const std::string& value, const std::vector<std::string>& values) {
+    require(std::find(values.begin(), values.end(), value) != values.end(),
+            absl::StrCat(flag, " must be one of ", absl::StrJoin(values, ", "), ", not ", value));
+  };
+  require(!config.data_dir.empty(), "--data-dir must name a folder");
+  require(config.data_dir.empty() || LocalSocketPath(config).size() < sizeof(sockaddr_un::sun_path),
+          absl::StrCat("--data-dir ", config.data_dir, ": the path is too long for a Unix socket in this folder"));
+  CheckAddresses(config, &problems);
+  CheckNumbers(config, &problems);
+  CheckTls(config, &problems);
+  require(config.max_ir_bytes > 0, "--max-ir-bytes must be positive");
+  require(config.max_queued > 0, "--max-queued must be positive");
+  require(config.max_queued_per_tenant > 0, "--max-queued-per-tenant must be positive");
+  require(config.max_jobs > 0, "--max-jobs must be positive");
+  require(config.max_jobs_per_tenant > 0, "--max-jobs-per-tenant must be positive");
+  require(config.max_message_mb >= 1 && config.max_message_mb <= kMostMessageMb,
+          absl::StrCat("--max-message-mb must be from 1 to ", kMostMessageMb));
+  require(config.cluster_keep_hours != 0, "--cluster-keep-hours must be positive");
+  require(!(config.cluster_lease_seconds < 0.1), "--cluster-lease-seconds must be at least 0.1");
+  require(config.quarantine_kills >= 1, "--quarantine-kills must be positive");
+  require(config.job_time_limit_seconds != 0, "--job-time-limit-seconds must be positive");
+  require(!(config.tuning_ticket_seconds < 0.1), "--tuning-ticket-seconds must be at least 0.1");
+  require(config.heartbeat_seconds != 0, "--heartbeat-seconds must be positive");
+  one_of("--log-format", config.log_format, {"text", "json"});
+  one_of("--log-calls", config.log_calls, {"none", "failed", "all"});
+  one_of("--reflection", config.reflection, {"auto", "on", "off"});
+  one_of("--health", config.health, {"on", "off"});
+  return problems;
+}
+
 absl::Status CheckConfig(const ServerConfig& config) {
-  if (absl::Status status = CheckAddresses(config); !status.ok()) return status;
-  if (absl::Status status = CheckNumbers(config); !status.ok()) return status;
-  if (config.data_dir.empty()) return absl::InvalidArgumentError("--data-dir must name a folder");
-  if (config.max_ir_bytes == 0) return absl::InvalidArgumentError("--max-ir-bytes must be positive");
-  if (config.max_queued == 0) return absl::InvalidArgumentError("--max-queued must be positive");
-  if (config.max_queued_per_tenant == 0) return absl::InvalidArgumentError("--max-queued-per-tenant must be positive");
-  if (config.max_jobs == 0) return absl::InvalidArgumentError("--max-jobs must be positive");
-  if (config.max_jobs_per_tenant == 0) return absl::InvalidArgumentError("--max-jobs-per-tenant must be positive");
-  for (const std::string& node : config.cluster) {
-    const absl::Status status = cache::CheckEngineNode(node);
-    if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("--cluster: ", status.message()));
-  }
-  if (config.cluster_keep_hours <= 0) return absl::InvalidArgumentError("--cluster-keep-hours must be positive");
-  if (config.cluster_lease_seconds < 0.1)
-    return absl::InvalidArgumentError("--cluster-lease-seconds must be at least 0.1");
-  if (absl::Status status = CheckTls(config); !status.ok()) return status;
-  if (config.log_format != "text" && config.log_format != "json")
-    return absl::InvalidArgumentError(absl::StrCat("--log-format must be text or json, not ", config.log_format));
-  if (config.log_calls != "none" && config.log_calls != "failed" && config.log_calls != "all")
-    return absl::InvalidArgumentError(absl::StrCat("--log-calls must be none, failed or all, not ", config.log_calls));
-  if (config.reflection != "auto" && config.reflection != "on" && config.reflection != "off")
-    return absl::InvalidArgumentError(absl::StrCat("--reflection must be auto, on or off, not ", config.reflection));
-  if (config.health != "on" && config.health != "off")
-    return absl::InvalidArgumentError(absl::StrCat("--health must be on or off, not ", config.health));
-  if (config.max_message_mb < 1 || config.max_message_mb > kMostMessageMb)
-    return absl::InvalidArgumentError(absl::StrCat("--max-message-mb must be from 1 to ", kMostMessageMb));
-  if (config.quarantine_kills < 1) return absl::InvalidArgumentError("--quarantine-kills must be positive");
-  if (config.job_time_limit_seconds <= 0)
-    return absl::InvalidArgumentError("--job-time-limit-seconds must be positive");
-  if (config.tuning_ticket_seconds < 0.1)
-    return absl::InvalidArgumentError("--tuning-ticket-seconds must be at least 0.1");
-  if (config.heartbeat_seconds <= 0) return absl::InvalidArgumentError("--heartbeat-seconds must be positive");
-  return absl::OkStatus();
+  const std::vector<std::string> problems = ConfigProblems(config);
+  return problems.empty() ? absl::OkStatus() : absl::InvalidArgumentError(absl::StrJoin(problems, "\n"));
 }
 
 }  // namespace tritond::server

@@ -55,6 +55,7 @@ struct ServerConfig {
   uint64_t max_jobs_per_tenant = 50000;
   double keep_jobs_hours = 24;
   int quarantine_kills = 2;
+  double worker_wait_seconds = 30;    // 0: nobody waits
   std::string log_format = "text";    // or "json"
   bool metrics_show_tenants = false;  // to callers too who may not see every tenant
   std::string log_calls = "none";     // or "failed" or "all": calls with a line of their own
@@ -68,18 +69,33 @@ struct ServerConfig {
   std::string trusted_keys;         // public keys whose records count; empty: DATA_DIR/trusted.keys, if it is there
 };
 
-// Adds what a YAML file says to `config`. InvalidArgument names the file, and the entry that is unknown or of the wrong
-// type; NotFound when there is no such file.
+// Adds what a YAML file says to `config`. InvalidArgument has a line for each entry that is unknown, of the wrong type
+// or set twice, with the file and its line; NotFound when there is no such file.
 absl::Status ReadConfigFile(const std::string& path, ServerConfig* config);
 
-// The configuration of a command line; flags prevail over the file of --config. On --help, --version and usage errors
-// prints what is due, and returns Cancelled with the exit status as its message.
-absl::StatusOr<ServerConfig> ParseCommandLine(int argc, char** argv);
+// What a command line asks for.
+struct CommandLine {
+  ServerConfig config;
+  std::vector<std::string> problems;  // of the file and the values, a line each; with any of them `config` cannot work
+  bool check_only = false;            // --check-config
+};
+
+// Flags prevail over the file of --config. On --help, --version, --sample-config and usage errors prints what is due,
+// and returns Cancelled with the exit status as its message.
+absl::StatusOr<CommandLine> ParseCommandLine(int argc, char** argv);
+
+// A configuration file with every setting, commented out, with its help and its default.
+std::string SampleConfig();
 
 // The permissions that unix_socket_mode asks for; 0: none. InvalidArgument when it is no octal mode.
 absl::StatusOr<mode_t> UnixSocketMode(const ServerConfig& config);
 
-// InvalidArgument for what cannot work.
+// The path of the Unix socket in the data folder, which the daemon's own workers use.
+std::string LocalSocketPath(const ServerConfig& config);
+
+// What cannot work in the values alone, a line each.
+std::vector<std::string> ConfigProblems(const ServerConfig& config);
+// InvalidArgument with these lines, when there are any.
 absl::Status CheckConfig(const ServerConfig& config);
 
 }  // namespace tritond::server

@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 
 namespace tritond::server {
 namespace {
@@ -25,7 +27,10 @@ absl::StatusOr<ServerConfig> Parse(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "tritond");
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
-  return ParseCommandLine(static_cast<int>(argv.size()), argv.data());
+  absl::StatusOr<CommandLine> line = ParseCommandLine(static_cast<int>(argv.size()), argv.data());
+  if (!line.ok()) return line.status();
+  if (!line->problems.empty()) return absl::InvalidArgumentError(absl::StrJoin(line->problems, "\n"));
+  return line->config;
 }
 
 TEST(ParseCommandLine, TakesEachFlag) {
@@ -73,6 +78,57 @@ TEST(ParseCommandLine, ANodeOfTheEngineIsAHostAndAPort) {
 
 TEST(ParseCommandLine, AnUnknownFlagIsAUsageError) {
   EXPECT_EQ(Parse({"--data-dir", "/tmp/x", "--nonsense"}).status(), absl::CancelledError("2"));
+}
+
+TEST(ParseCommandLine, SuggestsTheFlagThatWasMeant) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Parse({"--data-dir", "/tmp/x", "--wokers=3", "--zzz"}).status(), absl::CancelledError("2"));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("--wokers is no setting; did you mean --workers?"));
+  EXPECT_THAT(said, testing::Not(HasSubstr("--zzz is")));
+}
+
+TEST(ParseCommandLine, HelpShowsDefaults) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(Parse({"--help"}).status(), absl::CancelledError("0"));
+  const std::string help = testing::internal::GetCapturedStdout();
+  for (const char* text : {"--memory-cache-mb UINT=512", "--http TEXT=127.0.0.1:7434", "--heartbeat-seconds FLOAT=1",
+                           "--log-format TEXT=text", "--workers INT=-1"})
+    EXPECT_THAT(help, HasSubstr(text));
+}
+
+TEST(ParseCommandLine, NamesEveryProblemOfFileAndValues) {
+  const std::string path = WriteFile("wokers: 3\nhttp: nowhere\nworkers: many\nworkers: 2\nworkers: 3\n");
+  const absl::Status status = Parse({"--config", path, "--listen", "nowhere", "--max-jobs", "0"}).status();
+  EXPECT_EQ(absl::IsInvalidArgument(status), true) << status;
+  EXPECT_THAT(std::vector<std::string>(absl::StrSplit(status.message(), '\n')),
+              ElementsAre(path + ":1: unknown setting wokers; did you mean workers?",
+                          path + ":3: workers: must be a whole number", path + ":5: workers: is set twice",
+                          HasSubstr("--data-dir"), HasSubstr("--listen nowhere"), HasSubstr("--http nowhere"),
+                          HasSubstr("--max-jobs")));
+  const absl::Status missing = Parse({"--config", "/nonexistent.yaml"}).status();
+  EXPECT_EQ(missing.message(), "/nonexistent.yaml: No such file or directory");
+}
+
+TEST(SampleConfig, ChangesNothingWhenItsLinesAreTaken) {
+  const std::string sample = SampleConfig();
+  std::string taken;
+  for (absl::string_view line : absl::StrSplit(sample, '\n')) {
+    if (line.size() > 1 && line[0] == '#' && line[1] != ' ') absl::StrAppend(&taken, line.substr(1), "\n");
+  }
+  ServerConfig config;
+  const absl::Status read = ReadConfigFile(WriteFile(taken), &config);
+  ASSERT_TRUE(read.ok()) << read << taken;
+  config.data_dir = "/tmp/x";
+  EXPECT_EQ(CheckConfig(config), absl::OkStatus());
+  const ServerConfig defaults;
+  EXPECT_EQ(config.http, defaults.http);
+  EXPECT_EQ(config.name, "");
+  EXPECT_TRUE(config.listen.empty());
+  EXPECT_EQ(config.memory_cache_mb, defaults.memory_cache_mb);
+  EXPECT_EQ(config.health, "on");
+  EXPECT_EQ(config.hedge_after_seconds, defaults.hedge_after_seconds);
+  EXPECT_FALSE(config.sync_writes);
 }
 
 TEST(CheckConfig, AnAddressWithoutItsPortIsRefused) {
@@ -160,6 +216,14 @@ TEST(ReadConfigFile, NamesWhatIsWrong) {
   EXPECT_THAT(ReadConfigFile(WriteFile("- 1\n"), &config).message(), HasSubstr("map"));
   EXPECT_THAT(ReadConfigFile(WriteFile("a: [\n"), &config).message(), HasSubstr(".yaml"));
   EXPECT_EQ(ReadConfigFile("/nonexistent.yaml", &config).code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(ReadConfigFile(testing::TempDir(), &config).message(), HasSubstr("cannot be read"));
+}
+
+TEST(ReadConfigFile, AnEntryHasANameAndAValue) {
+  ServerConfig config;
+  EXPECT_THAT(ReadConfigFile(WriteFile("access_file:\n"), &config).message(), HasSubstr("access_file: has no value"));
+  EXPECT_THAT(ReadConfigFile(WriteFile("? [a, b]\n: 1\n"), &config).message(), HasSubstr(":1: an entry has no name"));
+  EXPECT_TRUE(ReadConfigFile(WriteFile("access_file: \"\"\n"), &config).ok());
 }
 
 TEST(ReadConfigFile, AnEmptyFileChangesNothing) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "proto/plain_text/plain_text.h"
@@ -18,17 +19,18 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 
 class Families {
  public:
-  // The metric's values follow.
+  // The metric's values follow. It is a counter if its name ends in _total, else a gauge.
   void Begin(const char* name, const char* help) {
     list_.emplace_back();
     list_.back().name = name;
     list_.back().help = help;
-    list_.back().type = prometheus::MetricType::Gauge;
+    list_.back().type =
+        absl::EndsWith(name, "_total") ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
   }
   void Value(double value, const Labels& labels = {}) {
     prometheus::ClientMetric& metric = list_.back().metric.emplace_back();
     for (const auto& [name, text] : labels) metric.label.push_back({name, text});
-    metric.gauge.value = value;
+    (list_.back().type == prometheus::MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
   }
   std::vector<prometheus::MetricFamily> Take() {
     std::vector<prometheus::MetricFamily> filled;
@@ -113,7 +115,7 @@ void AddWorkers(const StatusView& view, Families* out) {
       view, "tritond_worker_resident_bytes", "Memory of a worker, as its last heartbeat said.",
       [](const StatusView::Worker& worker) { return static_cast<double>(worker.resident_bytes); }, out);
   AddWorkerValues(
-      view, "tritond_worker_jobs_done", "Compiles that a worker has ended since it attached.",
+      view, "tritond_worker_jobs_total", "Compiles that a worker has ended since it attached.",
       [](const StatusView::Worker& worker) { return static_cast<double>(worker.jobs_done); }, out);
   AddWorkerValues(
       view, "tritond_worker_busy", "1: the worker compiles.",
@@ -168,7 +170,7 @@ void AddEngine(const StatusView& view, Families* out) {
   out->Begin("tritond_cluster_nodes", "Nodes of the cluster's engine, by state.");
   out->Value(static_cast<double>(nodes.size() - away), {{"state", "up"}});
   out->Value(static_cast<double>(away), {{"state", "away"}});
-  out->Begin("tritond_cluster_publish_failures", "Results that the engine did not take, since the start.");
+  out->Begin("tritond_cluster_publish_failures_total", "Results that the engine did not take.");
   out->Value(view.cluster.has_value() ? static_cast<double>(view.cluster->publish_failures) : 0);
   AddNodeValues(
       nodes, "tritond_cluster_node_up", "1: the node answers as it should.",
@@ -177,10 +179,10 @@ void AddEngine(const StatusView& view, Families* out) {
       nodes, "tritond_cluster_node_latency_seconds", "What a round trip to a node took, lately.",
       [](const cache::EngineNode& node) { return absl::ToDoubleSeconds(node.latency); }, out);
   AddNodeValues(
-      nodes, "tritond_cluster_node_calls", "Calls to a node, since the start.",
+      nodes, "tritond_cluster_node_calls_total", "Calls to a node.",
       [](const cache::EngineNode& node) { return static_cast<double>(node.calls); }, out);
   AddNodeValues(
-      nodes, "tritond_cluster_node_failures", "Calls that a node did not answer, since the start.",
+      nodes, "tritond_cluster_node_failures_total", "Calls that a node did not answer.",
       [](const cache::EngineNode& node) { return static_cast<double>(node.failures); }, out);
 }
 

@@ -71,8 +71,9 @@ TEST(LiveMetrics, TellWhichNodesOfTheEngineAreAway) {
   for (const char* line :
        {"tritond_cluster_nodes{state=\"up\"} 1\n", "tritond_cluster_nodes{state=\"away\"} 1\n",
         "tritond_cluster_node_up{node=\"a:1\"} 1\n", "tritond_cluster_node_up{node=\"b:1\"} 0\n",
-        "tritond_cluster_node_latency_seconds{node=\"a:1\"} 0.002\n", "tritond_cluster_node_calls{node=\"b:1\"} 7\n",
-        "tritond_cluster_node_failures{node=\"b:1\"} 3\n", "tritond_cluster_publish_failures 4\n"})
+        "tritond_cluster_node_latency_seconds{node=\"a:1\"} 0.002\n",
+        "tritond_cluster_node_calls_total{node=\"b:1\"} 7\n", "tritond_cluster_node_failures_total{node=\"b:1\"} 3\n",
+        "tritond_cluster_publish_failures_total 4\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 

@@ -7,7 +7,6 @@
 #include <prometheus/text_serializer.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,9 +24,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "server/app/config_files.h"
 #include "server/app/daemon_name.h"
 #include "server/app/key_files.h"
 #include "server/app/live_metrics.h"
+#include "server/app/missing_assembler.h"
 #include "server/app/provenance_metrics.h"
 #include "server/app/side_services.h"
 #include "server/app/tls_watch.h"
@@ -58,15 +59,6 @@ constexpr int kHandshakeMs = 10000;
 // Of one connection; more calls wait at the caller.
 constexpr int kMaxStreams = 1000;
 constexpr absl::Duration kReload = absl::Seconds(1);
-
-std::string BesideThisProgram(const std::string& name) {
-  std::error_code error;
-  return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / name).string();
-}
-
-int LocalWorkers(const ServerConfig& config) {
-  return config.workers >= 0 ? config.workers : static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u));
-}
 
 constexpr absl::string_view kUnix = "unix:";
 bool IsUnix(const std::string& address) { return absl::StartsWith(address, kUnix); }
@@ -148,11 +140,7 @@ absl::Status Server::OpenData() {
         "data folder ", config_.data_dir, ": ", strerror(why), ": the daemon reads and writes it. ",
         why == EROFS ? "Mount it writable" : "Give it to the daemon's user", ", or name another one with --data-dir"));
   }
-  const std::string socket = std::filesystem::absolute(config_.data_dir).lexically_normal() / "tritond.sock";
-  if (socket.size() >= sizeof(sockaddr_un::sun_path)) {
-    return absl::InvalidArgumentError(absl::StrCat("the data folder's path is too long for a Unix socket: ", socket));
-  }
-  local_address_ = absl::StrCat("unix:", socket);
+  local_address_ = absl::StrCat("unix:", LocalSocketPath(config_));
   if (absl::Status keys = OpenKeys(); !keys.ok()) return keys;
   cache::CacheConfig cache_config;
   cache_config.own_guard = &keys_->notary().own_guard();
@@ -165,11 +153,9 @@ absl::Status Server::OpenData() {
   cache_config.cluster.nodes = config_.cluster;
   cache_config.cluster.user = config_.cluster_user;
   cache_config.cluster.lifetime = absl::Hours(config_.cluster_keep_hours);
-  if (!config_.cluster_password_file.empty()) {
-    std::ifstream file(config_.cluster_password_file);
-    if (!std::getline(file, cache_config.cluster.password))
-      return absl::InvalidArgumentError(absl::StrCat("cannot read ", config_.cluster_password_file));
-  }
+  absl::StatusOr<std::string> password = ReadClusterPassword(config_);
+  if (!password.ok()) return password.status();
+  cache_config.cluster.password = *std::move(password);
   absl::StatusOr<cache::OpenedCache> opened = cache::OpenCache(cache_config, registry_);
   if (!opened.ok()) {
     return absl::Status(opened.status().code(), absl::StrCat("open cache: ", opened.status().message()));
@@ -215,11 +201,9 @@ absl::Status Server::OpenKeys() {
 absl::Status Server::BuildEngine() {
   workers::PoolConfig pool;
   pool.children.count = LocalWorkers(config_);
-  const std::string binary = config_.worker_binary.empty() ? BesideThisProgram("triton-worker") : config_.worker_binary;
-  if (pool.children.count > 0 && !std::filesystem::exists(binary)) {
-    return absl::InvalidArgumentError(absl::StrCat("no worker program at ", binary, " (--worker-binary)"));
-  }
-  pool.children.command = {std::filesystem::absolute(binary),
+  const absl::StatusOr<std::string> program = FindWorkerProgram(config_);
+  if (!program.ok()) return program.status();
+  pool.children.command = {*program,
                            "--server",
                            local_address_,
                            "--once",
@@ -252,6 +236,8 @@ absl::Status Server::BuildEngine() {
       config_.hedge_after_seconds > 0 ? absl::Seconds(config_.hedge_after_seconds) : absl::InfiniteDuration();
   engine.scheduler.quarantine_kills = config_.quarantine_kills;
   engine.targets.expected_workers = pool.children.count;
+  engine.targets.worker_wait = absl::Seconds(config_.worker_wait_seconds);
+  engine.scheduler.no_worker_timeout = engine.targets.worker_wait;
   engine.error_lifetime = absl::Seconds(config_.error_lifetime_seconds);
   engine.store.stored_bytes = config_.max_stored_mb << 20;
   engine.spool_dir = config_.data_dir;
@@ -453,16 +439,41 @@ void Server::TickLoop() {
     jobs_->Tick();
     program_tunings_->Tick();
     UpdateHealth();
+    ++ticks_;
     const absl::Time now = timing::SteadyNow();
     if (now < reload) continue;
     reload = now + kReload;
     connections_->Sweep();
-    access_->Reload();
-    if (keys_->Reload()) engine_->OnLessTrust();
-    if (tls_ != nullptr) tls_->Reload();
+    ReloadFiles(/*again=*/false);
     WatchEngine();
+    WatchAssemblers();
     WatchIdleness(&idle);
   }
+}
+
+void Server::ReloadFiles(bool again) {
+  absl::MutexLock lock(&reloading_);
+  access_->Reload(again);
+  if (keys_->Reload()) engine_->OnLessTrust();
+  if (tls_ != nullptr) tls_->Reload();
+}
+
+void Server::Reload() {
+  ReloadFiles(/*again=*/true);
+  std::vector<std::string> files{"the signing key", "the trusted keys"};
+  if (!config_.access_file.empty()) files.push_back("the access file");
+  if (tls_ != nullptr) files.push_back("the TLS files");
+  std::vector<std::string> problems{keys_->problem(), tls_ == nullptr ? "" : tls_->problem()};
+  {
+    absl::MutexLock lock(&reloading_);
+    problems.push_back(access_->problem());
+  }
+  problems.erase(std::remove(problems.begin(), problems.end(), ""), problems.end());
+  sink_({problems.empty() ? LogEvent::Level::kInfo : LogEvent::Level::kWarning,
+         "reloaded",
+         absl::StrCat("reloaded ", absl::StrJoin(files, ", "), problems.empty() ? "" : ", but ",
+                      absl::StrJoin(problems, "; "), "; other settings take a restart"),
+         {}});
 }
 
 std::string Server::NotReady() {
@@ -533,11 +544,8 @@ void Server::OnCallEnd(const CallRecord& call) {
 std::string Server::EngineTrouble() { return cache::DescribeTrouble(cache_.engine_nodes()); }
 
 std::string Server::Degraded() {
-  std::vector<std::string> parts{connections_->Trouble(),
-                                 cache_.trouble(),
-                                 journal_->Trouble(),
-                                 EngineTrouble(),
-                                 tls_ == nullptr ? "" : tls_->problem(),
+  std::vector<std::string> parts{connections_->Trouble(), cache_.trouble(),    journal_->Trouble(),
+                                 EngineTrouble(),         MissingAssemblers(), tls_ == nullptr ? "" : tls_->problem(),
                                  keys_->problem()};
   parts.erase(std::remove(parts.begin(), parts.end(), ""), parts.end());
   return absl::StrJoin(parts, "; ");
@@ -552,6 +560,15 @@ void Server::WatchEngine() {
          "message",
          absl::StrCat("cluster: ", well ? "all is well again" : trouble),
          {}});
+}
+
+std::string Server::MissingAssemblers() const { return DescribeMissingAssemblers(engine_->targets().List()); }
+
+void Server::WatchAssemblers() {
+  const std::string missing = MissingAssemblers();
+  if (missing == missing_assemblers_) return;
+  missing_assemblers_ = missing;
+  if (!missing.empty()) sink_({LogEvent::Level::kWarning, "message", missing, {}});
 }
 
 void Server::UpdateHealth() {

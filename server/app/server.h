@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "cache/open/open_cache.h"
@@ -64,6 +65,12 @@ class Server final {
   Engine& engine() { return *engine_; }
   // Whether nobody has asked for a kernel for as long as the configuration says.
   bool idle() const { return idle_; }
+  // Grows while the daemon's clock runs, fifty times a second.
+  uint64_t ticks() const { return ticks_; }
+
+  // Reads the access file, the TLS files and the keys now, takes those that are sound, and logs what it did. They are
+  // taken within seconds without this call too. Blocks for the disk.
+  void Reload();
 
  private:
   Server(const ServerConfig& config, LogSink sink);
@@ -80,13 +87,16 @@ class Server final {
   absl::Status ListenOnSockets(const std::vector<std::string>& addresses);
   absl::Status StartHttp();
   void TickLoop();
+  void ReloadFiles(bool again);
   void UpdateHealth();
   void RememberTargets(const std::string& text);
   std::string NotReady();
   std::string EngineTrouble();
   std::string Degraded();
-  // Logs what becomes of the cluster's engine; the ticker's.
+  std::string MissingAssemblers() const;
+  // Log what becomes of the cluster's engine, and of assemblers that workers lack; the ticker's.
   void WatchEngine();
+  void WatchAssemblers();
   void WatchIdleness(IdleWatch* watch);
   std::string MetricsText(const WebCaller& caller);
   // A compile has ended: it goes into the history, the metrics and the log.
@@ -134,8 +144,11 @@ class Server final {
   std::vector<int> ports_;
   bool tunes_ = false;           // whether they were told that tunings are served; likewise
   std::optional<bool> healthy_;  // what health checks were told last; the ticker's
-  std::string engine_trouble_;   // what the log was told last; the ticker's
+  // What the log was told last; the ticker's.
+  std::string engine_trouble_, missing_assemblers_;
   std::atomic<bool> idle_{false};
+  std::atomic<uint64_t> ticks_{0};
+  absl::Mutex reloading_;  // Files are read by one thread at a time.
   timing::Event stop_ticking_;
   std::thread ticker_;
 };

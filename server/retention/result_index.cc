@@ -42,6 +42,7 @@ void ResultIndex::RemoveLocked(const cache::Digest& key, Removal* removal) {
   } else {
     ++removal->asked_for;
   }
+  if (entry.build != builds_.end() && --entry.build->second.results == 0) builds_.erase(entry.build);
   entries_.erase(it);
 }
 
@@ -72,6 +73,12 @@ Removal ResultIndex::Add(const IndexedResult& result) {
   entry.size_bytes = result.size_bytes;
   entry.worth = WorthOf(result);
   entry.derived = result.derived;
+  entry.build = builds_.end();
+  if (!result.derived && !result.target.empty() && !result.build_id.empty()) {
+    entry.build = builds_.try_emplace({result.target, result.build_id}).first;
+    ++entry.build->second.results;
+    entry.build->second.newest = std::max(entry.build->second.newest, result.created);
+  }
   entry.value = entry.queued = ValueOf(entry);
   order_.emplace(entry.queued, result.key);
   latest_.erase(std::remove(latest_.begin(), latest_.end(), result.key), latest_.end());
@@ -168,6 +175,28 @@ std::vector<cache::Digest> ResultIndex::Keys() const {
   for (const auto& [key, entry] : entries_) keys.push_back(key);
   std::sort(keys.begin(), keys.end());
   return keys;
+}
+
+std::vector<std::string> ResultIndex::Builds(absl::string_view target) const {
+  absl::MutexLock lock(&mu_);
+  std::vector<BuildMap::const_iterator> found;
+  for (auto it = builds_.lower_bound({std::string(target), ""}); it != builds_.end() && it->first.first == target; ++it)
+    found.push_back(it);
+  std::stable_sort(found.begin(), found.end(), [](BuildMap::const_iterator a, BuildMap::const_iterator b) {
+    return a->second.newest > b->second.newest;
+  });
+  std::vector<std::string> builds;
+  for (const auto& it : found) builds.push_back(it->first.second);
+  return builds;
+}
+
+std::vector<std::string> ResultIndex::Targets() const {
+  absl::MutexLock lock(&mu_);
+  std::vector<std::string> targets;
+  for (const auto& [name, build] : builds_) {
+    if (targets.empty() || targets.back() != name.first) targets.push_back(name.first);
+  }
+  return targets;
 }
 
 }  // namespace tritond::server

@@ -4,14 +4,18 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "cache/api/digest.h"
 
 namespace tritond::server {
@@ -29,6 +33,9 @@ struct IndexedResult {
   std::vector<StoredPiece> pieces;
   double cost_cpu_seconds = 0;  // to make it again
   bool derived = false;         // another name or a part of a result, not one that was asked for
+  // Of a result that was asked for: what it is for, the compiler build that made it, and when. Empty: not known.
+  std::string target = {}, build_id = {};
+  absl::Time created = absl::InfinitePast();
 };
 
 // What is to be removed from the caches.
@@ -65,7 +72,18 @@ class ResultIndex final {
   uint64_t deduplicated() const;
   std::vector<cache::Digest> Keys() const;  // sorted
 
+  // The compiler builds that made results of the target. The build of the newest result comes first.
+  std::vector<std::string> Builds(absl::string_view target) const;
+  // The targets that have such builds, sorted.
+  std::vector<std::string> Targets() const;
+
  private:
+  // The results of one build for one target.
+  struct Build {
+    size_t results = 0;
+    absl::Time newest = absl::InfinitePast();  // of those that are stored, or were
+  };
+  using BuildMap = std::map<std::pair<std::string, std::string>, Build>;  // by target and build id
   struct Entry {
     std::vector<cache::Digest> pieces;
     uint64_t size_bytes = 0;  // of the record itself
@@ -74,6 +92,7 @@ class ResultIndex final {
     double value = 0;   // as of the last use
     double queued = 0;  // the value it stands in `order_` with
     double uses = 1;
+    BuildMap::iterator build;  // the end: not known
   };
   struct Piece {
     uint64_t size_bytes = 0;
@@ -93,6 +112,7 @@ class ResultIndex final {
   uint64_t size_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   size_t derived_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t deduplicated_ ABSL_GUARDED_BY(mu_) = 0;
+  BuildMap builds_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace tritond::server

@@ -129,6 +129,44 @@ TEST(ResultIndex, AllCanGo) {
   EXPECT_EQ(index.size(), 0u);
 }
 
+IndexedResult ResultOf(const std::string& key, const std::string& target, const std::string& build, int64_t created) {
+  IndexedResult result = Result(key, 1);
+  result.target = target;
+  result.build_id = build;
+  result.created = absl::FromUnixSeconds(created);
+  return result;
+}
+
+TEST(ResultIndex, BuildsComeInTheOrderOfTheirNewestResults) {
+  ResultIndex index;
+  index.Add(ResultOf("a", "cuda:90", "old", 10));
+  index.Add(ResultOf("b", "cuda:90", "new", 20));
+  index.Add(ResultOf("c", "cuda:90", "old", 5));
+  index.Add(ResultOf("d", "cuda:80", "third", 30));
+  EXPECT_THAT(index.Builds("cuda:90"), ElementsAre("new", "old"));
+  EXPECT_THAT(index.Builds("cuda:9"), IsEmpty());
+  EXPECT_THAT(index.Targets(), ElementsAre("cuda:80", "cuda:90"));
+  index.Add(ResultOf("e", "cuda:90", "old", 21));
+  EXPECT_THAT(index.Builds("cuda:90"), ElementsAre("old", "new"));
+}
+
+TEST(ResultIndex, ABuildGoesWithItsLastResult) {
+  ResultIndex index;
+  index.Add(ResultOf("a", "cuda:90", "one", 10));
+  index.Add(ResultOf("b", "cuda:90", "one", 11));
+  index.Add(ResultOf("a", "cuda:90", "two", 12));  // In place of the first.
+  EXPECT_THAT(index.Builds("cuda:90"), ElementsAre("two", "one"));
+  index.Remove({Name("b")});
+  EXPECT_THAT(index.Builds("cuda:90"), ElementsAre("two"));
+  IndexedResult derived = ResultOf("step", "cuda:90", "three", 13);
+  derived.derived = true;
+  index.Add(derived);
+  index.Add(Result("of an earlier version", 1));
+  EXPECT_THAT(index.Builds("cuda:90"), ElementsAre("two"));
+  index.RemoveAll();
+  EXPECT_THAT(index.Targets(), IsEmpty());
+}
+
 TEST(ResultIndex, NothingGoesWhileThereIsRoom) {
   ResultIndex index;
   index.Add(Result("a", 1));

@@ -115,7 +115,18 @@ void CompileCall::SubmitToOthers() {
   request_ = kept;
 }
 
+bool CompileCall::AnswerStored() {
+  std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.FindFirst(stored_keys_, tenant_);
+  if (stored.has_value()) Answer(*std::move(stored));
+  return stored.has_value();
+}
+
 void CompileCall::AwaitWorker() {
+  const v1::CompileRequest& request = request_->prepared.message();
+  const std::optional<KnownTarget> target = engine_.targets().Find(request.target());
+  const bool attached = target.has_value() && target->attached;
+  if (!attached && request.cache_mode() != v1::CACHE_MODE_REFRESH)
+    stored_keys_ = engine_.StoredKeys(request_->prepared);
   SubmitToOthers();
   {
     absl::MutexLock lock(&mu_);
@@ -152,11 +163,11 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
   }
   switch (arrival) {
     case TargetCatalog::Arrival::kUnknown:
-      return Refuse(UnknownTarget());
+      if (!AnswerStored()) Refuse(UnknownTarget());
+      return;
     case TargetCatalog::Arrival::kNoWorker:
-      return Refuse(WithReason(
-          absl::UnavailableError(absl::StrCat("no worker for ", request_->prepared.message().target(), " is attached")),
-          "NO_WORKER", absl::Seconds(5)));
+      if (!AnswerStored()) Refuse(NoWorker());
+      return;
     case TargetCatalog::Arrival::kDeadline:
       return Refuse(
           WithReason(absl::DeadlineExceededError(absl::StrCat("the deadline passed before a worker for ",
@@ -202,6 +213,7 @@ void CompileCall::SubmitSpec(JobSpec spec, Scheduler::Recheck recheck) {
 }
 
 void CompileCall::OnOutcome(const Outcome& outcome, bool joined) {
+  if (outcome.reason == "NO_WORKER" && AnswerStored()) return;
   joined |= outcome.elsewhere;
   Count(outcome, joined);
   if (!outcome.status.ok()) return Answer(FromOutcome(key_, outcome));
@@ -272,6 +284,16 @@ void CompileCall::Answer(absl::StatusOr<CompileAnswer> answer) {
   }
   if (arrival != 0) engine_.targets().Leave(arrival);
   if (answered) answered(ToSource(std::move(answer), source_));
+}
+
+absl::Status CompileCall::NoWorker() const {
+  if (engine_.scheduler().draining()) {
+    return WithReason(absl::UnavailableError("this server is draining; ask another, or this one later"), "DRAINING",
+                      absl::Seconds(5));
+  }
+  return WithReason(
+      absl::UnavailableError(absl::StrCat("no worker for ", request_->prepared.message().target(), " is attached")),
+      "NO_WORKER", absl::Seconds(5));
 }
 
 absl::Status CompileCall::UnknownTarget() const {

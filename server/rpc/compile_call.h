@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -40,6 +41,8 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   std::shared_ptr<const v1::CompileRequest> Message() const;
   // False when there is no room.
   bool TakeMemory();
+  // Answers with a result of any build, where no worker comes; false when none is stored.
+  bool AnswerStored();
   // Waits for the job in flight under the key, and fails when there is none.
   void JoinOnly();
   void AwaitWorker();
@@ -55,6 +58,7 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   void Answer(absl::StatusOr<CompileAnswer> answer);
   // Counts the refusal too.
   void Refuse(const absl::Status& status);
+  absl::Status NoWorker() const;
   absl::Status UnknownTarget() const;
 
   Engine& engine_;
@@ -66,7 +70,8 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   JobClass job_class_ = JobClass::kInteractive;
   const absl::Time deadline_;
   std::string key_;
-  std::string build_for_others_;  // "": SubmitToOthers was not called
+  std::string build_for_others_;          // "": SubmitToOthers was not called
+  std::vector<std::string> stored_keys_;  // what AnswerStored looks for
 
   absl::Mutex mu_;
   Engine::Answered answered_ ABSL_GUARDED_BY(mu_);  // null once called

@@ -18,6 +18,8 @@ namespace tritond::server {
 namespace {
 
 constexpr size_t kMaxRememberedErrors = 10000;
+// Of one request: each costs a look into the cache.
+constexpr size_t kMostStoredKeys = 8;
 
 std::vector<OptionRule> RulesOf(const v1::Hello::Target& target) {
   std::vector<OptionRule> rules;
@@ -156,10 +158,31 @@ std::optional<absl::StatusOr<CompileAnswer>> Engine::TryStored(const proto::Prep
   if (request.message().cache_mode() == v1::CACHE_MODE_REFRESH) return std::nullopt;
   const absl::Time start = clock_();
   const std::string key = KeyOf(request);
-  if (key.empty()) return std::nullopt;
-  std::optional<absl::StatusOr<CompileAnswer>> answer = FindAnswer(key, request.message().tenant(), start);
+  std::optional<absl::StatusOr<CompileAnswer>> answer;
+  if (!key.empty()) answer = FindAnswer(key, request.message().tenant(), start);
+  if (!answer.has_value() && cluster_ == nullptr && !targets_.IsAwaited(request.message().target()))
+    answer = FindFirst(StoredKeys(request), request.message().tenant());
   if (!answer.has_value()) return std::nullopt;
   return ToSource(*std::move(answer), request.source());
+}
+
+std::vector<std::string> Engine::StoredKeys(const proto::PreparedRequest& request) const {
+  std::vector<std::string> keys;
+  if (std::string key = KeyOf(request); !key.empty()) keys.push_back(std::move(key));
+  for (const std::string& build : store_.index().Builds(request.message().target())) {
+    if (keys.size() == kMostStoredKeys) break;
+    std::string key = request.Key(build);
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+std::optional<absl::StatusOr<CompileAnswer>> Engine::FindFirst(const std::vector<std::string>& keys,
+                                                               absl::string_view tenant) {
+  for (const std::string& key : keys) {
+    if (auto answer = FindAnswer(key, tenant, clock_()); answer.has_value()) return answer;
+  }
+  return std::nullopt;
 }
 
 std::string Engine::KeyOf(const proto::PreparedRequest& request) const {

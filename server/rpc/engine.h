@@ -70,7 +70,8 @@ class Engine final : public Executor, public workers::PoolListener {
   void JoinCluster(const ClusterAccess& access);
 
   // What needs no worker: the stored result or the remembered error of this request; nothing when it must be compiled.
-  // Does not block but for the reads of its own cache.
+  // Does not block but for the reads of its own cache. Where no worker of the target is attached or awaited, here or in
+  // the cluster, results of other builds count too, in the order of StoredKeys.
   std::optional<absl::StatusOr<CompileAnswer>> TryStored(const proto::PreparedRequest& request);
   // The stored result under a key, this daemon's or the cluster's. NotFound, InvalidArgument. `answered` is called
   // once, perhaps before this returns.
@@ -124,6 +125,7 @@ class Engine final : public Executor, public workers::PoolListener {
   // Null without a cluster.
   const ClusterLink* cluster() const { return cluster_.get(); }
   ResultStore& store() { return store_; }
+  const ResultStore& store() const { return store_; }
   Notary& notary() { return store_.notary(); }
   // Hears of the keys that workers begin (STAGE_UNSPECIFIED) and the stages that they reach, without locks; before the
   // first request.
@@ -131,6 +133,9 @@ class Engine final : public Executor, public workers::PoolListener {
   void ListenToProgress(ProgressListener listener) { progress_ = std::move(listener); }
   // The request's key; "" while its target is unknown.
   std::string KeyOf(const proto::PreparedRequest& request) const;
+  // The keys under which a result of the request may be stored: that of the build in force, if there is one, then those
+  // of other builds that made results of the target, the build of the newest result first.
+  std::vector<std::string> StoredKeys(const proto::PreparedRequest& request) const;
   absl::Time Now() const { return clock_(); }
   absl::Time started() const { return started_; }
 
@@ -174,6 +179,9 @@ class Engine final : public Executor, public workers::PoolListener {
   std::optional<Outcome> FindOutcome(const std::string& key);
   std::optional<absl::StatusOr<CompileAnswer>> FindAnswer(const std::string& key, absl::string_view tenant,
                                                           absl::Time start);
+  // The first of these that is stored.
+  std::optional<absl::StatusOr<CompileAnswer>> FindFirst(const std::vector<std::string>& keys,
+                                                         absl::string_view tenant);
   // A stored outcome as it is answered, and counted.
   absl::StatusOr<CompileAnswer> ToAnswer(const std::string& key, absl::string_view tenant, const Outcome& outcome);
   // Has those that the cluster has here too. Blocks.

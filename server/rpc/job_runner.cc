@@ -89,9 +89,9 @@ void EngineJobRunner::Read(const std::string& id, const absl::Status& status, Pe
   const std::string target = pending.request.target();
   absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(std::move(pending.request), engine_.config().limits);
   if (!prepared.ok()) return End(id, pending.done, ToEnd(prepared.status()));
-  const std::string key = engine_.KeyOf(*prepared);
-  if (!key.empty()) pending.keyed(key);
   std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(*prepared);
+  const std::string key = stored.has_value() && stored->ok() ? (*stored)->key : engine_.KeyOf(*prepared);
+  if (!key.empty()) pending.keyed(key);
   if (stored.has_value()) return End(id, pending.done, ToEnd(*stored));
   // It waits in the journal, where it holds nothing that others want.
   if (!MayRun(target)) return End(id, pending.done, NoWorker(target));

@@ -89,12 +89,10 @@ Metrics::Metrics(prometheus::Registry& registry)
                                 "Time to find a stored answer, its key included, in the cache.", .00001)),
       compile_seconds(MakeHistogram(registry, "tritond_compile_cpu_seconds", "CPU time of successful compiles.")),
       tenants(registry),
-      leases_(MakeGauge(registry, "tritond_leases", "Leases given to workers since the start.")),
-      rejected_(
-          MakeGauge(registry, "tritond_rejected", "Requests refused because the queue was full, since the start.")),
-      hedged_(MakeGauge(registry, "tritond_hedged", "Stuck compiles begun on a second worker, since the start.")),
-      flaked_(MakeGauge(registry, "tritond_flaked",
-                        "Compiles that ended in INTERNAL and were run again, since the start.")),
+      leases_(MakeCounter(registry, "tritond_leases_total", "Leases given to workers.")),
+      rejected_(MakeCounter(registry, "tritond_rejected_total", "Requests refused because the queue was full.")),
+      hedged_(MakeCounter(registry, "tritond_hedged_total", "Stuck compiles begun on a second worker.")),
+      flaked_(MakeCounter(registry, "tritond_flaked_total", "Compiles that ended in INTERNAL and were run again.")),
       waiting_bytes_(MakeGauge(registry, "tritond_waiting_bytes", "Memory of the requests that wait or run, now.")),
       waiting_limit_(
           MakeGauge(registry, "tritond_waiting_limit_bytes", "Most memory of requests that wait or run; 0: no limit.")),
@@ -105,21 +103,21 @@ Metrics::Metrics(prometheus::Registry& registry)
       cluster_held_(
           MakeGauge(registry, "tritond_cluster_leases_held", "Keys compiled here for the whole cluster, now.")),
       cluster_following_(MakeGauge(registry, "tritond_cluster_following", "Jobs that another daemon compiles, now.")),
-      cluster_granted_(MakeGauge(registry, "tritond_cluster_leases", "Leases of keys had since the start.")),
-      cluster_lost_(MakeGauge(registry, "tritond_cluster_leases_lost",
-                              "Leases that another daemon got while the compile ran, since the start.")),
-      cluster_followed_(MakeGauge(registry, "tritond_cluster_followed",
-                                  "Jobs answered by the compile of another daemon, since the start.")),
-      cluster_unleased_(MakeGauge(registry, "tritond_cluster_unleased",
-                                  "Compiles without a lease, as the engine was away or slow, since the start.")),
-      cluster_offered_(MakeGauge(registry, "tritond_cluster_jobs",
-                                 "Waiting jobs moved between daemons, since the start.", {{"event", "offered"}})),
-      cluster_taken_(MakeGauge(registry, "tritond_cluster_jobs", "Waiting jobs moved between daemons, since the start.",
-                               {{"event", "taken"}})),
+      cluster_granted_(MakeCounter(registry, "tritond_cluster_leases_total", "Leases of keys had.")),
+      cluster_lost_(MakeCounter(registry, "tritond_cluster_leases_lost_total",
+                                "Leases that another daemon got while the compile ran.")),
+      cluster_followed_(
+          MakeCounter(registry, "tritond_cluster_followed_total", "Jobs answered by the compile of another daemon.")),
+      cluster_unleased_(MakeCounter(registry, "tritond_cluster_unleased_total",
+                                    "Compiles without a lease, as the engine was away or slow.")),
+      cluster_offered_(MakeCounter(registry, "tritond_cluster_jobs_total", "Waiting jobs moved between daemons.",
+                                   {{"event", "offered"}})),
+      cluster_taken_(MakeCounter(registry, "tritond_cluster_jobs_total", "Waiting jobs moved between daemons.",
+                                 {{"event", "taken"}})),
       stored_bytes_(MakeGauge(registry, "tritond_stored_bytes", "Results and artifacts kept, before compression.")),
       stored_results_(MakeGauge(registry, "tritond_stored_results", "Results kept.")),
-      deduplicated_(MakeGauge(registry, "tritond_deduplicated",
-                              "Artifacts of new results that were stored already, by content, since the start.")) {
+      deduplicated_(MakeCounter(registry, "tritond_deduplicated_total",
+                                "Artifacts of new results that were stored already, by content.")) {
   std::vector<absl::string_view> reasons(std::begin(kReasons), std::end(kReasons));
   reasons.insert(reasons.end(), std::begin(kNotNow), std::end(kNotNow));
   reasons.push_back(kOther);
@@ -129,12 +127,12 @@ Metrics::Metrics(prometheus::Registry& registry)
                      {{"reason", absl::AsciiStrToLower(reason)}});
   }
   for (const char* event : {"shared", "granted", "measured", "lost", "refused"}) {
-    tunings_[event] = &MakeGauge(registry, "tritond_program_tunings",
-                                 "Tunings of programs that tune themselves, by what came of them, since the start.",
-                                 {{"event", event}});
+    tuning_events_[event] =
+        &MakeCounter(registry, "tritond_program_tuning_events_total",
+                     "Tunings of programs that tune themselves, by what came of them.", {{"event", event}});
   }
   for (const char* state : {"measuring", "waiting", "stored"}) {
-    tunings_[state] = &MakeGauge(registry, "tritond_program_tunings_now",
+    tunings_[state] = &MakeGauge(registry, "tritond_program_tunings",
                                  "Tunings of programs: measured, waited for, and kept, now.", {{"state", state}});
   }
   for (int i = 0; i < kJobClasses; ++i) {
@@ -164,19 +162,24 @@ void Metrics::Cancel(absl::string_view tenant) {
   tenants.Of(tenant).cancelled->Increment();
 }
 
+void Metrics::Raise(uint64_t total, prometheus::Counter* counter) {
+  absl::MutexLock lock(&mu_);
+  counter->Increment(static_cast<double>(total) - counter->Value());  // A negative amount changes nothing.
+}
+
 void Metrics::SetStored(const ResultIndex& index) {
   stored_results_.Set(static_cast<double>(index.asked_for()));
   stored_bytes_.Set(static_cast<double>(index.size_bytes()));
-  deduplicated_.Set(static_cast<double>(index.deduplicated()));
+  Raise(index.deduplicated(), &deduplicated_);
 }
 
 void Metrics::SetTunings(const ProgramTuningDesk::Stats& stats, size_t stored) {
   const auto set = [this](const char* name, uint64_t value) { tunings_.at(name)->Set(static_cast<double>(value)); };
-  set("shared", stats.shared);
-  set("granted", stats.granted);
-  set("measured", stats.measured);
-  set("lost", stats.lost);
-  set("refused", stats.refused);
+  Raise(stats.shared, tuning_events_.at("shared"));
+  Raise(stats.granted, tuning_events_.at("granted"));
+  Raise(stats.measured, tuning_events_.at("measured"));
+  Raise(stats.lost, tuning_events_.at("lost"));
+  Raise(stats.refused, tuning_events_.at("refused"));
   set("measuring", stats.measuring);
   set("waiting", stats.waiting);
   set("stored", stored);
@@ -195,19 +198,19 @@ void Metrics::SetTexts(size_t waiting, uint64_t waiting_bytes) {
 void Metrics::SetSharing(const SingleFlight::Stats& flights, const WorkSharing::Stats& sharing) {
   cluster_held_.Set(static_cast<double>(flights.held));
   cluster_following_.Set(static_cast<double>(flights.following));
-  cluster_granted_.Set(static_cast<double>(flights.granted));
-  cluster_lost_.Set(static_cast<double>(flights.lost));
-  cluster_followed_.Set(static_cast<double>(flights.followed));
-  cluster_unleased_.Set(static_cast<double>(flights.alone));
-  cluster_offered_.Set(static_cast<double>(sharing.offered));
-  cluster_taken_.Set(static_cast<double>(sharing.taken));
+  Raise(flights.granted, &cluster_granted_);
+  Raise(flights.lost, &cluster_lost_);
+  Raise(flights.followed, &cluster_followed_);
+  Raise(flights.alone, &cluster_unleased_);
+  Raise(sharing.offered, &cluster_offered_);
+  Raise(sharing.taken, &cluster_taken_);
 }
 
 void Metrics::SetQueues(const Scheduler::Stats& stats) {
-  leases_.Set(static_cast<double>(stats.started));
-  rejected_.Set(static_cast<double>(stats.rejected));
-  hedged_.Set(static_cast<double>(stats.hedged));
-  flaked_.Set(static_cast<double>(stats.flaked));
+  Raise(stats.started, &leases_);
+  Raise(stats.rejected, &rejected_);
+  Raise(stats.hedged, &hedged_);
+  Raise(stats.flaked, &flaked_);
   for (int i = 0; i < kJobClasses; ++i) {
     queued_[i]->Set(static_cast<double>(stats.classes[i].queued));
     running_[i]->Set(static_cast<double>(stats.classes[i].running));

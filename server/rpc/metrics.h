@@ -12,6 +12,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
 #include "server/cluster/single_flight.h"
 #include "server/cluster/work_sharing.h"
 #include "server/retention/result_index.h"
@@ -69,11 +70,15 @@ class Metrics final {
   void SetStored(const ResultIndex& index);
 
  private:
+  // Brings a counter to the total that somebody else has counted.
+  void Raise(uint64_t total, prometheus::Counter* counter);
+
+  absl::Mutex mu_;                                                     // Two scrapes may raise a counter at once.
   std::map<std::string, prometheus::Counter*, std::less<>> refusals_;  // by reason
-  prometheus::Gauge& leases_;
-  prometheus::Gauge& rejected_;
-  prometheus::Gauge& hedged_;
-  prometheus::Gauge& flaked_;
+  prometheus::Counter& leases_;
+  prometheus::Counter& rejected_;
+  prometheus::Counter& hedged_;
+  prometheus::Counter& flaked_;
   prometheus::Gauge& waiting_bytes_;
   prometheus::Gauge& waiting_limit_;
   prometheus::Gauge& waiting_texts_;
@@ -81,16 +86,17 @@ class Metrics final {
   prometheus::Gauge& cluster_up_;
   prometheus::Gauge& cluster_held_;
   prometheus::Gauge& cluster_following_;
-  prometheus::Gauge& cluster_granted_;
-  prometheus::Gauge& cluster_lost_;
-  prometheus::Gauge& cluster_followed_;
-  prometheus::Gauge& cluster_unleased_;
-  prometheus::Gauge& cluster_offered_;
-  prometheus::Gauge& cluster_taken_;
+  prometheus::Counter& cluster_granted_;
+  prometheus::Counter& cluster_lost_;
+  prometheus::Counter& cluster_followed_;
+  prometheus::Counter& cluster_unleased_;
+  prometheus::Counter& cluster_offered_;
+  prometheus::Counter& cluster_taken_;
   prometheus::Gauge& stored_bytes_;
   prometheus::Gauge& stored_results_;
-  prometheus::Gauge& deduplicated_;
-  std::map<std::string, prometheus::Gauge*> tunings_;  // by event or state
+  prometheus::Counter& deduplicated_;
+  std::map<std::string, prometheus::Counter*> tuning_events_;
+  std::map<std::string, prometheus::Gauge*> tunings_;  // by state
   std::array<prometheus::Gauge*, kJobClasses> queued_;
   std::array<prometheus::Gauge*, kJobClasses> running_;
 };

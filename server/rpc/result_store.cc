@@ -27,6 +27,10 @@ IndexedResult ToIndexed(const cache::Digest& key, const v1::ActionResult& action
   };
   for (const v1::Artifact& artifact : action.artifacts()) add(artifact.digest(), artifact.size_bytes());
   if (action.has_request()) add(action.request().digest(), action.request().size_bytes());
+  indexed.target = action.target();
+  indexed.build_id = action.build_id();
+  if (action.has_created())
+    indexed.created = absl::FromUnixSeconds(action.created().seconds()) + absl::Nanoseconds(action.created().nanos());
   return indexed;
 }
 

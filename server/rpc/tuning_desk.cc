@@ -16,8 +16,6 @@ namespace {
 
 constexpr char kFormat[] = "tuning";
 
-// How long a tuning waits for a worker whose compiler its key is to name.
-constexpr absl::Duration kAwaitTarget = absl::Seconds(30);
 // How long a caller's departure goes unnoticed.
 constexpr absl::Duration kLook = absl::Milliseconds(50);
 
@@ -31,7 +29,7 @@ v1::AutotuneResponse LastEvent(v1::CacheStatus cache, v1::Tuning tuning) {
 // The keys of the kernels, once a worker tells its compiler's build.
 absl::StatusOr<std::vector<std::string>> KeysOf(Engine& engine, const std::vector<proto::PreparedRequest>& kernels,
                                                 const DeviceDesk::Gone& gone) {
-  const absl::Time until = engine.Now() + kAwaitTarget;
+  const absl::Time until = engine.Now() + engine.config().targets.worker_wait;
   while (engine.KeyOf(kernels[0]).empty()) {
     if (gone()) return absl::CancelledError("the caller has gone");
     if (engine.Now() >= until) {

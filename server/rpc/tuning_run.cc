@@ -153,6 +153,9 @@ absl::Status TuningRun::CompileAll() {
 
 void TuningRun::OnCompiled(size_t index, const absl::StatusOr<CompileAnswer>& answer) {
   if (!answer.ok()) return Drop(index, v1::CandidateReport::STATE_FAILED, std::string(answer.status().message()));
+  // Without workers a result of another build may be served, but the tuning's own key names the build in force.
+  if (answer->key != entries_[index].report.key())
+    return Drop(index, v1::CandidateReport::STATE_FAILED, "no worker of this tuning's compiler build is attached");
   const StoredResult& result = *answer->result;
   for (int i = 0; i < result.action.artifacts_size(); ++i) {
     const v1::Artifact& artifact = result.action.artifacts(i);
@@ -165,7 +168,6 @@ void TuningRun::OnCompiled(size_t index, const absl::StatusOr<CompileAnswer>& an
     entries_[index].binary = std::string(bytes.bytes());
   }
   entries_[index].metadata_json = result.action.metadata_json();
-  entries_[index].report.set_key(answer->key);
   if (entries_[index].binary.empty())
     return Drop(index, v1::CandidateReport::STATE_FAILED, "its compile gave no binary");
   Tell(index, v1::CandidateReport::STATE_COMPILED);

@@ -2,7 +2,10 @@
 // Results that travel from one daemon to another in a file.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "server/app/key_files.h"
 #include "tests/support/daemon_fixture.h"
 
@@ -39,6 +42,12 @@ class BundleTest : public DaemonTest {
     request.set_everything(true);
     v1::EvictResponse response;
     return admin->Evict(&context, request, &response);
+  }
+  v1::DescribeResponse Describe() {
+    grpc::ClientContext context;
+    v1::DescribeResponse response;
+    EXPECT_TRUE(compile->Describe(&context, {}, &response).ok());
+    return response;
   }
   v1::CompileResponse CompileOk(const std::string& ir) {
     v1::CompileRequest request = Request(ir);
@@ -131,6 +140,83 @@ TEST_F(BundleTest, OfADamagedBundleNothingIsStored) {
   EXPECT_EQ(Import(bundle, &imported).error_code(), grpc::StatusCode::DATA_LOSS);
   EXPECT_EQ(Import("", &imported).error_code(), grpc::StatusCode::DATA_LOSS);
   EXPECT_NE(CompileOk("one").cache(), v1::CACHE_STATUS_HIT);
+}
+
+TEST_F(BundleTest, AnswersWithoutAnyWorker) {
+  Start();
+  const v1::CompileResponse made = CompileOk("one");
+  std::string bundle;
+  ASSERT_TRUE(Export({}, &bundle).ok());
+  Stop();
+  config.signing_key = Path("data/signing.key");
+  config.data_dir = Path("other");
+  config.workers = 0;
+  config.worker_wait_seconds = 1;
+  Start(/*wait=*/false);
+  v1::ImportResponse imported;
+  ASSERT_TRUE(Import(bundle, &imported).ok());
+  const v1::CompileResponse answered = CompileOk("one");
+  EXPECT_EQ(answered.cache(), v1::CACHE_STATUS_HIT);
+  EXPECT_EQ(answered.key(), made.key());
+  EXPECT_EQ(answered.result().build_id(), made.result().build_id());
+  EXPECT_EQ(answered.blobs(1).data(), made.blobs(1).data());
+  const v1::DescribeResponse description = Describe();
+  ASSERT_EQ(description.targets_size(), 1);
+  EXPECT_EQ(description.targets(0).name(), "cuda:90");
+  EXPECT_EQ(description.targets(0).build_id(), made.result().build_id());
+  EXPECT_FALSE(description.targets(0).attached());
+
+  v1::CompileResponse response;
+  const absl::Time start = absl::Now();
+  const grpc::Status refused = Compile(Request("not stored"), &response);
+  EXPECT_EQ(ReasonOf(refused), "NO_WORKER") << refused.error_message();
+  EXPECT_LT(absl::Now() - start, absl::Seconds(15));  // Of which one is the limit.
+  ASSERT_TRUE(Evict().ok());
+  EXPECT_EQ(Describe().targets_size(), 0);
+}
+
+TEST_F(BundleTest, IsNotServedInPlaceOfABuildThatIsAttached) {
+  Start();
+  const v1::CompileResponse old_one = CompileOk("one"), old_two = CompileOk("two");
+  std::string bundle;
+  ASSERT_TRUE(Export({}, &bundle).ok());
+  Stop();
+  config.signing_key = Path("data/signing.key");
+  config.data_dir = Path("other");
+  std::filesystem::create_symlink(config.worker_binary, Path("newer"));
+  config.worker_binary = Path("newer");
+  Start();
+  v1::ImportResponse imported;
+  ASSERT_TRUE(Import(bundle, &imported).ok());
+  const v1::CompileResponse new_one = CompileOk("one");
+  EXPECT_EQ(new_one.cache(), v1::CACHE_STATUS_MISS);
+  EXPECT_NE(new_one.result().build_id(), old_one.result().build_id());
+  v1::DescribeResponse description = Describe();
+  for (const auto& target : description.targets()) EXPECT_EQ(target.build_id(), new_one.result().build_id());
+  grpc::ClientContext context;
+  v1::LookupRequest lookup;
+  lookup.set_key(old_one.key());
+  v1::CompileResponse found;
+  EXPECT_TRUE(compile->Lookup(&context, lookup, &found).ok()) << "whoever asks for it gets it";
+
+  // Without that worker the build in force comes first, and others where it made no result.
+  Stop();
+  config.workers = 0;
+  config.worker_wait_seconds = 1;
+  Start(/*wait=*/false);
+  EXPECT_EQ(CompileOk("one").key(), new_one.key());
+  const v1::CompileResponse two = CompileOk("two");
+  EXPECT_EQ(two.cache(), v1::CACHE_STATUS_HIT);
+  EXPECT_EQ(two.key(), old_two.key());
+  std::vector<std::string> builds;
+  description = Describe();
+  for (const auto& target : description.targets()) {
+    if (target.name() == "cuda:90") builds.push_back(target.build_id());
+  }
+  EXPECT_THAT(builds, testing::ElementsAre(new_one.result().build_id(), old_one.result().build_id()));
+  v1::CompileRequest refresh = Request("two");
+  refresh.set_cache_mode(v1::CACHE_MODE_REFRESH);
+  EXPECT_EQ(ReasonOf(Compile(refresh, &found)), "NO_WORKER");
 }
 
 TEST_F(BundleTest, OfAnotherDaemonIsTakenOnlyWhenItsKeyIsTrusted) {

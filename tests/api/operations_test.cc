@@ -301,6 +301,27 @@ TEST_F(OperationsTest, AWorkerWhoseNamesAreBeyondReasonIsNotTaken) {
   EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
+TEST_F(OperationsTest, ReadinessTellsWhichTargetsLackAnAssembler) {
+  config.workers = 0;
+  config.heartbeat_seconds = 30;  // This worker sends none.
+  Start(/*wait=*/false);
+  auto stub = v1::WorkerService::NewStub(channel);
+  grpc::ClientContext context;
+  auto stream = stub->Attach(&context);
+  v1::WorkerMessage message;
+  v1::Hello& hello = *message.mutable_hello();
+  hello.set_name("by hand");
+  hello.set_build_id("toy-build");
+  v1::Hello::Target& target = *hello.add_targets();
+  target.set_name("toy:1");
+  target.set_binary_format("tbin");
+  target.set_why_not("no toyas: install it");
+  ASSERT_TRUE(stream->Write(message));
+  Await([&] { return Get("/readyz")->status == 200; });
+  EXPECT_EQ(Get("/readyz")->body, "ok, but no worker makes a tbin for toy targets: no toyas: install it\n");
+  context.TryCancel();
+}
+
 // The real program, told to end while it compiles.
 TEST_F(OperationsTest, SigtermEndsTheProgramInOrder) {
   const std::vector<std::string> words{TRITOND_PROGRAM,

@@ -246,8 +246,8 @@ TEST_F(ProgramTuningTest, MetricsCountThem) {
   const httplib::Result page = httplib::Client("127.0.0.1", daemon().http_port()).Get("/metrics");
   ASSERT_TRUE(page);
   for (const char* line :
-       {"tritond_program_tunings{event=\"shared\"} 1", "tritond_program_tunings{event=\"measured\"} 1",
-        "tritond_program_tunings_now{state=\"stored\"} 1"})
+       {"tritond_program_tuning_events_total{event=\"shared\"} 1",
+        "tritond_program_tuning_events_total{event=\"measured\"} 1", "tritond_program_tunings{state=\"stored\"} 1"})
     EXPECT_THAT(page->body, testing::HasSubstr(line));
 }
 

@@ -15,6 +15,8 @@ from daemon import Daemon
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NAME = re.compile(r"^[a-zA-Z_:][a-zA-Z0-9_:]*$")
 SAMPLE = re.compile(r'^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\n"])*",?)*\})? (\S+)( \d+)?$')
+UNITS = {"seconds", "bytes"}
+WRONG_UNITS = {"ms", "us", "milliseconds", "microseconds", "minutes", "hours", "kb", "mb", "gb", "kib", "mib", "gib", "percent"}
 LABEL = re.compile(r'([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\n"])*)"')
 SUFFIXES = {"histogram": ("_bucket", "_sum", "_count"), "summary": ("", "_sum", "_count"), "counter": ("",), "gauge": ("",),
             "untyped": ("",)}
@@ -50,11 +52,28 @@ def parse(text):
         seen.add((name, labels))
         families[current][1].setdefault(name, []).append((dict(labels), float(match.group(3))))
     for name, (kind, samples) in families.items():
-        if kind == "counter" and not name.endswith("_total"):
-            raise ValueError(f"the counter {name} does not end in _total")
+        check_name(name, kind)
+        if kind == "counter" and name[:-len("_total")] in families:
+            raise ValueError(f"{name} and {name[:-len('_total')]} are one name in OpenMetrics")
         if kind == "histogram":
             check_histogram(name, samples)
     return families
+
+
+def check_name(name, kind):
+    """ValueError when the name is not one that OpenMetrics has for such a metric."""
+    if (kind == "counter") != name.endswith("_total"):
+        raise ValueError(f"the {kind} {name}: counters end in _total, and nothing else does")
+    if name.endswith(("_bucket", "_sum", "_count", "_created")):
+        raise ValueError(f"the {kind} {name} ends as a series of another metric")
+    words = name.split("_")
+    if WRONG_UNITS & set(words):
+        raise ValueError(f"{name}: units are seconds and bytes")
+    unit = words[-2] if kind == "counter" else words[-1]
+    if kind == "histogram" and unit not in ("seconds", "bytes"):
+        raise ValueError(f"the histogram {name} does not end in its unit")
+    if not UNITS.isdisjoint(words) and unit not in UNITS:
+        raise ValueError(f"{name}: the unit comes last")
 
 
 def check_histogram(name, samples):
@@ -88,7 +107,14 @@ class ParseTest(unittest.TestCase):
         self.refuse("# TYPE a gauge\n# TYPE a gauge\n", "two types")
         self.refuse("# TYPE a gauge\nb 1\n", "outside")
         self.refuse("# TYPE a counter\na 1\n", "_total")
-        self.refuse('# TYPE a histogram\na_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\na_sum 1\na_count 1\n', "add up")
+        self.refuse("# TYPE a_total gauge\na_total 1\n", "_total")
+        self.refuse("# TYPE a gauge\n# TYPE a_total counter\n", "one name")
+        self.refuse("# TYPE a_count gauge\na_count 1\n", "another metric")
+        self.refuse("# TYPE a_ms gauge\na_ms 1\n", "units are")
+        self.refuse("# TYPE a_seconds_lately gauge\na_seconds_lately 1\n", "comes last")
+        self.refuse("# TYPE a histogram\n", "its unit")
+        self.refuse('# TYPE a_bytes histogram\na_bytes_bucket{le="1"} 2\na_bytes_bucket{le="+Inf"} 1\n'
+                    "a_bytes_sum 1\na_bytes_count 1\n", "add up")
 
     def test_names_are_told_from_labels(self):
         self.assertEqual(names_in('sum(rate(tritond_a_total{job="tritond_b"}[5m])) / tritond_c'), {"tritond_a_total", "tritond_c"})
@@ -116,6 +142,20 @@ class MetricsTest(unittest.TestCase):
         for name in self.families:
             self.assertRegex(name, r"^tritond_[a-z_]+$")
             self.assertIn(f"# HELP {name} ", self.text)
+
+    def test_what_is_counted_is_a_counter(self):
+        for line in self.text.splitlines():
+            if line.startswith("# HELP ") and re.search(r"\bsince (the|it)\b|\bso far\b", line):
+                self.assertEqual(self.families[line.split()[2]][0], "counter", line)
+        status, later = self.daemon.get("/metrics")
+        self.assertEqual(status, 200)
+        before, counters = self.families, parse(later)
+        for name, (kind, samples) in before.items():
+            if kind != "counter":
+                continue
+            now = {tuple(sorted(labels.items())): value for labels, value in counters[name][1].get(name, [])}
+            for labels, value in samples.get(name, []):
+                self.assertGreaterEqual(now[tuple(sorted(labels.items()))], value, name)
 
     def test_requests_are_counted(self):
         answers = {labels["answer"]: value for labels, value in self.families["tritond_requests_total"][1]["tritond_requests_total"]}

@@ -40,7 +40,7 @@ TEST(Hedge, AStuckCompileIsAnsweredByAnotherWorker) {
   Stubs stubs(daemon.address());
   v1::CompileResponse usual, response;
   ASSERT_TRUE(Compile(stubs, NumberedRequest(1), &usual).ok());  // Says how long compiles take.
-  EXPECT_TRUE(absl::StrContains(MetricsOf(daemon), "\ntritond_hedged 0\n"));
+  EXPECT_TRUE(absl::StrContains(MetricsOf(daemon), "\ntritond_hedged_total 0\n"));
 
   const v1::CompileRequest request = StickyRequest(daemon);
   const absl::Time begun = absl::Now();
@@ -50,7 +50,7 @@ TEST(Hedge, AStuckCompileIsAnsweredByAnotherWorker) {
   EXPECT_GE(absl::Now() - begun, absl::Seconds(1));
   EXPECT_LE(absl::Now() - begun, WithinReason(absl::Seconds(5)));
   EXPECT_EQ(daemon.Stats().compiles(), 3u);
-  EXPECT_TRUE(absl::StrContains(MetricsOf(daemon), "\ntritond_hedged 1\n"));
+  EXPECT_TRUE(absl::StrContains(MetricsOf(daemon), "\ntritond_hedged_total 1\n"));
   // The stuck one is replaced, which is nobody's loss.
   EXPECT_TRUE(Await([&] { return IdleWorkers(daemon) == 3; }));
   EXPECT_EQ(daemon.Stats().workers_lost(), 0u);

@@ -124,9 +124,10 @@ class SearchingToolchain final : public Toolchain {
         try_all(OpenNvJitLink, Libraries("libnvJitLink.so", {".13", ".12", ""}))) {
       return assembler_.get();
     }
-    no_assembler_ = absl::FailedPreconditionError(
-        absl::StrCat("no assembler for PTX: neither libnvptxcompiler.so, ptxas nor libnvJitLink.so in ",
-                     absl::StrJoin(roots_, ", "), problems.empty() ? "" : "; ", absl::StrJoin(problems, "; ")));
+    no_assembler_ = absl::FailedPreconditionError(absl::StrCat(
+        "no assembler for PTX: install CUDA's nvcc, which has ptxas, or set CUDA_HOME to where it is; neither "
+        "libnvptxcompiler.so, ptxas nor libnvJitLink.so is in ",
+        absl::StrJoin(roots_, ", "), problems.empty() ? "" : "; ", absl::StrJoin(problems, "; ")));
     return *no_assembler_;
   }
 
