@@ -22,6 +22,8 @@ namespace {
 
 // gRPC counts a message's bytes in an int.
 constexpr uint64_t kMostMessageMb = 2047;
+// Redis itself takes no larger string.
+constexpr uint64_t kMostRedisRequestMb = 512;
 
 // Calls `visit(name, help, field)` for each setting.
 template <typename Visit>
@@ -36,6 +38,17 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("name", "What results and the status pages of other daemons call this one (default: this host and port)",
         config->name);
   visit("http", "HOST:PORT of the status page and /metrics, or none", config->http);
+  visit("redis_listen",
+        "HOST:PORT on which clients of the Redis protocol share values of their own (default: none), under the TLS and "
+        "access rules of --listen",
+        config->redis_listen);
+  visit("redis_max_request_mb", "Largest request taken there, 1 to 512", config->redis_max_request_mb);
+  visit("redis_memory_mb",
+        "Memory of the requests and answers that are under way there; further ones wait. At least that of two of the "
+        "largest",
+        config->redis_memory_mb);
+  visit("redis_max_stored_mb", "Values kept there, before compression; those that are used least go first; 0: no limit",
+        config->redis_max_stored_mb);
   visit("workers", "Worker processes on this machine; negative: one per CPU", config->workers);
   visit("worker_binary", "Their program (default: triton-worker beside this one)", config->worker_binary);
   visit("worker_arguments", "More of their command line; may be repeated", config->worker_arguments);
@@ -152,6 +165,8 @@ absl::Status CheckAddresses(const ServerConfig& config) {
   }
   if (!config.http.empty() && config.http != "none" && !IsHostAndPort(config.http))
     return absl::InvalidArgumentError(absl::StrCat("--http ", config.http, ": must be HOST:PORT, or none"));
+  if (!config.redis_listen.empty() && !IsHostAndPort(config.redis_listen))
+    return absl::InvalidArgumentError(absl::StrCat("--redis-listen ", config.redis_listen, ": must be HOST:PORT"));
   return UnixSocketMode(config).status();
 }
 
@@ -306,6 +321,8 @@ absl::Status CheckConfig(const ServerConfig& config) {
     return absl::InvalidArgumentError(absl::StrCat("--health must be on or off, not ", config.health));
   if (config.max_message_mb < 1 || config.max_message_mb > kMostMessageMb)
     return absl::InvalidArgumentError(absl::StrCat("--max-message-mb must be from 1 to ", kMostMessageMb));
+  if (config.redis_max_request_mb < 1 || config.redis_max_request_mb > kMostRedisRequestMb)
+    return absl::InvalidArgumentError(absl::StrCat("--redis-max-request-mb must be from 1 to ", kMostRedisRequestMb));
   if (config.quarantine_kills < 1) return absl::InvalidArgumentError("--quarantine-kills must be positive");
   if (config.job_time_limit_seconds <= 0)
     return absl::InvalidArgumentError("--job-time-limit-seconds must be positive");

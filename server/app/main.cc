@@ -99,6 +99,8 @@ int main(int argc, char** argv) {
   say("listening", absl::StrCat("listens on ", (*server)->local_address()));
   if ((*server)->http_port() != 0) say("listening", absl::StrCat("status page on port ", (*server)->http_port()));
 
+  if ((*server)->redis_port() != 0) say("listening", absl::StrCat("Redis protocol on port ", (*server)->redis_port()));
+
   AwaitEnd(signals, **server);
   say("draining", "shuts down: running compiles may finish; another signal ends them");
   // The second signal kills as usual.
