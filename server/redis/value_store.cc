@@ -85,8 +85,6 @@ absl::StatusOr<ValueStore::Entry> ValueStore::Find(const cache::Digest& key) {
 }
 
 absl::StatusOr<cache::Blob> ValueStore::Get(const cache::Digest& key) {
-  const absl::StatusOr<Entry> entry = Find(key);
-  if (!entry.ok()) return entry.status();
   absl::StatusOr<cache::Blob> value = values_.Get(key);
   if (value.ok()) index_.Touch(key);
   if (!IsMiss(value.status())) return value;

@@ -47,7 +47,8 @@ class ValueStore final {
 
   // NotFound when there is no entry, or it has ended. Other errors as the cache has them.
   absl::StatusOr<Entry> Find(const cache::Digest& key);
-  // The value. NotFound as above, and when the value was damaged; other errors as the cache has them.
+  // The value of an entry that Find has just found. NotFound when it has gone since or was damaged; other errors as the
+  // cache has them.
   absl::StatusOr<cache::Blob> Get(const cache::Digest& key);
   // Stores a value in place of any earlier one, for `lifetime`. False when the condition does not hold. Errors are the
   // cache's: then the key has no value, or the one from before.

@@ -28,7 +28,8 @@ class ValueStoreTest : public testing::Test {
   }
   // "-" when there is none.
   static std::string Get(ValueStore& store, const std::string& name) {
-    const absl::StatusOr<cache::Blob> value = store.Get(Key(name));
+    const absl::StatusOr<ValueStore::Entry> entry = store.Find(Key(name));
+    const absl::StatusOr<cache::Blob> value = entry.ok() ? store.Get(Key(name)) : entry.status();
     EXPECT_TRUE(value.ok() || absl::IsNotFound(value.status())) << value.status();
     return value.ok() ? std::string(value->bytes()) : "-";
   }
