@@ -26,6 +26,8 @@ namespace {
 constexpr char kResults[] = "results";
 constexpr char kBlobs[] = "blobs";
 constexpr char kTunings[] = "tunings";
+constexpr char kClientRecords[] = "client_records";
+constexpr char kClientValues[] = "client_values";
 // Of tunings that are kept in memory where there is no disk.
 constexpr uint64_t kTuningBytes = uint64_t{16} << 20;
 
@@ -38,7 +40,8 @@ using StatsSource = std::function<StoreStats()>;
 struct Tier {
   std::unique_ptr<Cache> results;
   std::unique_ptr<Cache> blobs;
-  std::unique_ptr<Cache> tunings;  // null: not here
+  std::unique_ptr<Cache> tunings;                        // null: not here
+  std::unique_ptr<Cache> client_records, client_values;  // likewise
   StatsSource results_stats;
   StatsSource blobs_stats;
   std::function<std::string()> trouble;  // null: it has none
@@ -81,7 +84,9 @@ absl::StatusOr<Tier> OpenRocksdb(const CacheConfig& config, prometheus::Registry
   options.sync_writes = config.sync_writes;
   options.log = config.log;
   options.open_files = config.open_files;
-  auto stores = RocksdbStore::Open(absl::StrCat(config.data_dir, "/cache"), {kResults, kBlobs, kTunings}, options);
+  std::vector<std::string> keyspaces{kResults, kBlobs, kTunings};
+  if (config.client_values) keyspaces.insert(keyspaces.end(), {kClientRecords, kClientValues});
+  auto stores = RocksdbStore::Open(absl::StrCat(config.data_dir, "/cache"), keyspaces, options);
   if (!stores.ok()) return stores.status();
   Tier tier;
   tier.trouble = [store = (*stores)[0].get()] { return store->Trouble(); };
@@ -94,6 +99,14 @@ absl::StatusOr<Tier> OpenRocksdb(const CacheConfig& config, prometheus::Registry
   tier.blobs = std::make_unique<MeteredCache>(std::make_unique<VerifiedCache>(std::move((*stores)[1])),
                                               absl::StrCat(kBlobs, "/rocksdb"), registry);
   tier.tunings = std::make_unique<SealedCache>(std::move((*stores)[2]));
+  if (config.client_values) {
+    const auto open = [&registry](std::unique_ptr<RocksdbStore> store, const char* name) {
+      return std::make_unique<MeteredCache>(std::make_unique<SealedCache>(std::move(store)),
+                                            absl::StrCat(name, "/rocksdb"), registry);
+    };
+    tier.client_records = open(std::move((*stores)[3]), kClientRecords);
+    tier.client_values = open(std::move((*stores)[4]), kClientValues);
+  }
   return tier;
 }
 
@@ -154,6 +167,8 @@ absl::Status CheckEngineNode(const std::string& node) { return RedisCluster::Che
 absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Registry& registry) {
   const std::vector<StoreKind> kinds = WantedStores(config);
   if (kinds.empty()) return absl::InvalidArgumentError("open cache: neither a data folder nor memory to keep it in");
+  if (config.client_values && config.data_dir.empty())
+    return absl::InvalidArgumentError("open cache: what clients store takes a data folder");
 
   for (const std::string& node : config.cluster.nodes) {
     const absl::Status named = CheckEngineNode(node);
@@ -170,6 +185,8 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
     opened.results = Before(std::move(tier->results), std::move(opened.results));
     opened.blobs = Before(std::move(tier->blobs), std::move(opened.blobs));
     if (tier->tunings != nullptr) opened.tunings = std::move(tier->tunings);
+    if (tier->client_records != nullptr) opened.client_records = std::move(tier->client_records);
+    if (tier->client_values != nullptr) opened.client_values = std::move(tier->client_values);
     if (tier->trouble) opened.trouble = std::move(tier->trouble);
     if (tier->unguarded_results != nullptr) opened.stored_results = tier->unguarded_results;
     sources.emplace_back(kBlobs, std::move(tier->blobs_stats));

@@ -43,6 +43,8 @@ struct CacheConfig {
   // owned; must outlive the caches.
   RecordGuard* own_guard = nullptr;
   RecordGuard* engine_guard = nullptr;
+  // Open what clients store by themselves too: OpenedCache::client_records and client_values. Takes a data folder.
+  bool client_values = false;
   // Hears of damaged files, and of what was saved from them. May be null; from any thread.
   std::function<void(const std::string&)> log;
 };
@@ -68,6 +70,9 @@ struct OpenedCache {
   std::unique_ptr<Cache> tunings;
   std::unique_ptr<LeaseTable> tuning_leases;
   std::unique_ptr<JobStream> jobs;
+  // What clients store by themselves, in two keyspaces of their own on this daemon's disk: small records, and the
+  // values that they tell of, each under keys of the caller's choice; sealed. Null unless CacheConfig::client_values.
+  std::unique_ptr<Cache> client_records, client_values;
   // Why nothing new is kept now, for people; "" when it is. Thread-safe, as below.
   std::function<std::string()> trouble;
   // What each store holds now, fastest first. Thread-safe; callable as long as both caches live.
@@ -80,9 +85,9 @@ struct OpenedCache {
 absl::Status CheckEngineNode(const std::string& node);
 
 // Opens the stores that `config` asks for and registers their metrics; `registry` must outlive the result.
-// InvalidArgument when the configuration leaves no store, or a node is no HOST:PORT; Unavailable when the folder cannot
-// be used, with the process that has it open if one does. What is damaged there is dropped. On a full disk what is
-// there is read, and OpenedCache::trouble tells.
+// InvalidArgument when the configuration leaves no store, none for client_values, or a node is no HOST:PORT;
+// Unavailable when the folder cannot be used, with the process that has it open if one does. What is damaged there is
+// dropped. On a full disk what is there is read, and OpenedCache::trouble tells.
 absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Registry& registry);
 
 // Opens the journal in the folder `journal` below `data_dir`. `log` and Unavailable as above; Journal::Trouble tells of

@@ -119,6 +119,30 @@ TEST_F(OpenCacheTest, StatsNameEveryStoreFastestFirst) {
   EXPECT_EQ(stats[0].capacity_bytes + stats[1].capacity_bytes, int64_t{512} << 20);
 }
 
+TEST_F(OpenCacheTest, WhatClientsStoreLiesApartFromResults) {
+  const Digest key = Digest::Of("request");
+  CacheConfig config;
+  config.data_dir = dir_.path();
+  config.client_values = true;
+  {
+    const absl::StatusOr<OpenedCache> opened = OpenCache(config, registry_);
+    ASSERT_EQ(opened.status(), absl::OkStatus());
+    ASSERT_EQ(opened->client_records->Put(key, Blob("record")), absl::OkStatus());
+    ASSERT_EQ(opened->client_values->Put(key, Blob("value")), absl::OkStatus());
+    for (Cache* other : {opened->results.get(), opened->blobs.get(), opened->tunings.get()})
+      EXPECT_TRUE(absl::IsNotFound(other->Get(key).status())) << "the same key, and nothing of it elsewhere";
+    ASSERT_EQ(opened->results->Put(key, Blob("result")), absl::OkStatus());
+    EXPECT_EQ(opened->client_values->Get(key)->bytes(), "value");
+  }
+  EXPECT_EQ(Open().client_values, nullptr) << "nobody asked for it";
+  const absl::StatusOr<OpenedCache> again = OpenCache(config, registry_);
+  ASSERT_EQ(again.status(), absl::OkStatus());
+  EXPECT_EQ(again->client_values->Get(key)->bytes(), "value") << "kept while nobody asks for it";
+  EXPECT_EQ(again->client_records->Get(key)->bytes(), "record");
+  config.data_dir = "";
+  EXPECT_TRUE(absl::IsInvalidArgument(OpenCache(config, registry_).status()));
+}
+
 TEST_F(OpenCacheTest, FolderInUseIsNamed) {
   const OpenedCache opened = Open();
   CacheConfig config;

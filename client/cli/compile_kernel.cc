@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/cc/retry.h"
-#include "client/cli/nearest_word.h"
+#include "proto/plain_text/nearest_word.h"
 
 namespace tritond::client {
 namespace {
@@ -20,7 +20,7 @@ std::string LikelyTarget(Client& client, const std::string& target) {
   if (!described.ok()) return "";
   std::vector<std::string> names;
   for (const auto& known : described->targets()) names.push_back(known.name());
-  return NearestTarget(target, names);
+  return proto::NearestTarget(target, names);
 }
 
 }  // namespace

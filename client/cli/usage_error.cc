@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/cli/nearest_word.h"
+#include "proto/plain_text/nearest_word.h"
 #include "proto/plain_text/plain_text.h"
 
 namespace tritond::client {
@@ -47,9 +47,9 @@ std::string Unknown(const CLI::App& root, const CLI::App& command, const std::st
   const bool wants_command = !CommandNames(command).empty();
   std::string near;
   if (is_option) {
-    near = NearestWord(word.substr(0, word.find('=')), OptionNames(&command));
+    near = proto::NearestWord(word.substr(0, word.find('=')), OptionNames(&command));
   } else if (wants_command) {
-    near = NearestWord(word, CommandNames(command));
+    near = proto::NearestWord(word, CommandNames(command));
     if (near.empty()) near = DeeperCommand(root, word);
   }
   const char* kind = is_option ? "unknown option " : wants_command ? "unknown command " : "unexpected argument ";

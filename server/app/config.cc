@@ -24,7 +24,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "cache/open/open_cache.h"
-#include "server/app/closest_name.h"
+#include "proto/plain_text/nearest_word.h"
 #include "server/app/key_files.h"
 
 namespace tritond::server {
@@ -34,6 +34,8 @@ using Problems = std::vector<std::string>;
 
 // gRPC counts a message's bytes in an int.
 constexpr uint64_t kMostMessageMb = 2047;
+// Redis itself takes no larger string.
+constexpr uint64_t kMostRedisRequestMb = 512;
 
 // Calls `visit(name, help, field)` for each setting.
 template <typename Visit>
@@ -48,6 +50,17 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("name", "What results and the status pages of other daemons call this one (default: this host and port)",
         config->name);
   visit("http", "HOST:PORT of the status page and /metrics, or none", config->http);
+  visit("redis_listen",
+        "HOST:PORT on which clients of the Redis protocol share values of their own (default: none), under the TLS and "
+        "access rules of --listen",
+        config->redis_listen);
+  visit("redis_max_request_mb", "Largest request taken there, 1 to 512", config->redis_max_request_mb);
+  visit("redis_memory_mb",
+        "Memory of the requests and answers that are under way there; further ones wait. At least that of two of the "
+        "largest",
+        config->redis_memory_mb);
+  visit("redis_max_stored_mb", "Values kept there, before compression; those that are used least go first; 0: no limit",
+        config->redis_max_stored_mb);
   visit("workers", "Worker processes on this machine; negative: one per CPU", config->workers);
   visit("worker_binary", "Their program (default: triton-worker beside this one)", config->worker_binary);
   visit("worker_arguments", "More of their command line; may be repeated", config->worker_arguments);
@@ -156,7 +169,7 @@ std::vector<std::string> SettingNames() {
 
 // "; did you mean X?", or nothing.
 std::string Suggestion(absl::string_view word, const std::vector<std::string>& names) {
-  const std::string closest = ClosestName(word, names);
+  const std::string closest = proto::NearestWord(word, names);
   return closest.empty() ? "" : absl::StrCat("; did you mean ", closest, "?");
 }
 
@@ -183,6 +196,8 @@ void CheckAddresses(const ServerConfig& config, Problems* problems) {
   }
   if (!config.http.empty() && config.http != "none" && !IsHostAndPort(config.http))
     problems->push_back(absl::StrCat("--http ", config.http, ": must be HOST:PORT, or none"));
+  if (!config.redis_listen.empty() && !IsHostAndPort(config.redis_listen))
+    problems->push_back(absl::StrCat("--redis-listen ", config.redis_listen, ": must be HOST:PORT"));
   if (absl::Status mode = UnixSocketMode(config).status(); !mode.ok()) problems->emplace_back(mode.message());
   for (const std::string& node : config.cluster) {
     const absl::Status status = cache::CheckEngineNode(node);
@@ -417,6 +432,8 @@ std::vector<std::string> ConfigProblems(const ServerConfig& config) {
   require(config.max_jobs_per_tenant > 0, "--max-jobs-per-tenant must be positive");
   require(config.max_message_mb >= 1 && config.max_message_mb <= kMostMessageMb,
           absl::StrCat("--max-message-mb must be from 1 to ", kMostMessageMb));
+  require(config.redis_max_request_mb >= 1 && config.redis_max_request_mb <= kMostRedisRequestMb,
+          absl::StrCat("--redis-max-request-mb must be from 1 to ", kMostRedisRequestMb));
   require(config.cluster_keep_hours != 0, "--cluster-keep-hours must be positive");
   require(!(config.cluster_lease_seconds < 0.1), "--cluster-lease-seconds must be at least 0.1");
   require(config.quarantine_kills >= 1, "--quarantine-kills must be positive");

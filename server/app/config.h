@@ -24,6 +24,10 @@ struct ServerConfig {
   std::string unix_socket_mode;               // of the sockets of `listen`, octal; empty: what the umask leaves
   std::string name;                           // what other daemons call this one; empty: HOST:PORT
   std::string http = "127.0.0.1:7434";        // "none": no HTTP
+  std::string redis_listen;                   // HOST:PORT; empty: no port for the Redis protocol
+  uint64_t redis_max_request_mb = 64;         // of one request
+  uint64_t redis_memory_mb = 512;             // of its requests and answers under way
+  uint64_t redis_max_stored_mb = 8192;        // of what its clients store; 0: no limit
   int workers = -1;                           // local workers; negative: one per CPU
   std::string worker_binary;                  // empty: triton-worker beside this program
   std::vector<std::string> worker_arguments;  // more of its command line

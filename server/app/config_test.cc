@@ -144,6 +144,20 @@ TEST(CheckConfig, AnAddressWithoutItsPortIsRefused) {
   EXPECT_TRUE(Parse({"--data-dir", "/tmp/x", "--http", "none"}).ok());
 }
 
+TEST(CheckConfig, ARedisPortTakesAnAddressAndASizeWithinRedisOwn) {
+  for (const auto& [flag, value] : {std::pair("--redis-listen", "6379"), std::pair("--redis-listen", "unix:/tmp/s"),
+                                    std::pair("--redis-listen", "host:redis"), std::pair("--redis-max-request-mb", "0"),
+                                    std::pair("--redis-max-request-mb", "513")}) {
+    const absl::Status status = Parse({"--data-dir", "/tmp/x", flag, value}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << flag << " " << value;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(flag));
+  }
+  const auto config = Parse({"--data-dir", "/tmp/x", "--redis-listen", "[::1]:6379", "--redis-max-request-mb", "512"});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->redis_listen, "[::1]:6379");
+  EXPECT_EQ(ServerConfig().redis_listen, "") << "there is no port that nobody asked for";
+}
+
 TEST(CheckConfig, TimesAndSizesThatMakeNoSenseAreRefused) {
   for (const char* flag :
        {"--drain-grace-seconds", "--error-lifetime-seconds", "--exit-when-idle-seconds", "--hedge-after-seconds",

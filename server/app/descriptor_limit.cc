@@ -43,14 +43,15 @@ uint64_t DescriptorLimit() {
 }
 
 absl::StatusOr<DescriptorPlan> PlanDescriptors(uint64_t limit, uint64_t workers, uint64_t engine_nodes,
-                                               uint64_t max_connections) {
+                                               uint64_t max_connections, bool redis) {
   DescriptorPlan plan;
   plan.limit = limit;
   plan.rocksdb_files = static_cast<int>(std::clamp<uint64_t>(limit / 8, 32, 1024));
   plan.http_sessions = static_cast<int>(std::clamp<uint64_t>(limit / 8, 32, 256));
+  plan.redis_sessions = redis ? std::clamp<uint64_t>(limit / 8, 32, 1024) : 0;
   const uint64_t reserved = kOwn + kLeaving + kPerWorker * workers + kPerNode * engine_nodes +
                             kDatabases * static_cast<uint64_t>(plan.rocksdb_files) +
-                            static_cast<uint64_t>(plan.http_sessions);
+                            static_cast<uint64_t>(plan.http_sessions) + plan.redis_sessions;
   const uint64_t wanted = std::max(max_connections, std::max(kFewest, 2 * workers));
   if (limit < reserved + wanted) {
     return absl::FailedPreconditionError(absl::StrCat(

@@ -13,20 +13,22 @@ namespace {
 using testing::HasSubstr;
 
 TEST(DescriptorLimit, EverythingTogetherStaysBelowTheLimit) {
-  for (uint64_t limit : {1024, 4096, 65536, 1 << 20}) {
-    const absl::StatusOr<DescriptorPlan> plan = PlanDescriptors(limit, 16, 0, 0);
+  for (const auto& [limit, redis] : std::initializer_list<std::pair<uint64_t, bool>>{
+           {1024, false}, {1024, true}, {4096, false}, {4096, true}, {65536, true}, {1 << 20, true}}) {
+    const absl::StatusOr<DescriptorPlan> plan = PlanDescriptors(limit, 16, 0, 0, redis);
     ASSERT_TRUE(plan.ok()) << plan.status();
-    EXPECT_LT(plan->connections + plan->http_sessions + 2 * plan->rocksdb_files, limit);
+    EXPECT_EQ(plan->redis_sessions > 0, redis);
+    EXPECT_LT(plan->connections + plan->http_sessions + plan->redis_sessions + 2 * plan->rocksdb_files, limit);
     EXPECT_GE(plan->connections, limit / 4 < 16384 ? limit / 4 : 16384);
   }
 }
 
 TEST(DescriptorLimit, WhatIsAskedForIsGivenOrRefusedWithTheLimitThatItTakes) {
-  EXPECT_EQ(PlanDescriptors(65536, 2, 0, 5000)->connections, 5000);
-  const absl::Status refused = PlanDescriptors(1024, 2, 0, 5000).status();
+  EXPECT_EQ(PlanDescriptors(65536, 2, 0, 5000, false)->connections, 5000);
+  const absl::Status refused = PlanDescriptors(1024, 2, 0, 5000, false).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(refused.message()), HasSubstr("--max-connections"));
-  EXPECT_FALSE(PlanDescriptors(256, 2, 0, 0).ok());
+  EXPECT_FALSE(PlanDescriptors(256, 2, 0, 0, false).ok());
 }
 
 TEST(DescriptorLimit, TheSoftLimitIsRaisedToTheHardOne) {

@@ -124,6 +124,8 @@ int main(int argc, char** argv) {
   say("listening", absl::StrCat("listens on ", (*server)->local_address()));
   if ((*server)->http_port() != 0) say("listening", absl::StrCat("status page on port ", (*server)->http_port()));
 
+  if ((*server)->redis_port() != 0) say("listening", absl::StrCat("Redis protocol on port ", (*server)->redis_port()));
+
   const tritond::server::ServiceNotifier notifier(std::getenv("NOTIFY_SOCKET"));
   notifier.Tell("READY=1");
   Serve(signals, **server, notifier);

@@ -113,6 +113,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerConfig& config
   if (status = server->BuildEngine(); !status.ok()) return status;
   if (status = server->jobs_->Load(server->log_); !status.ok()) return status;
   if (status = server->Listen(); !status.ok()) return status;
+  if (status = server->StartRedis(); !status.ok()) return status;
   server->pool_->StartChildren();
   server->ticker_ = std::thread([s = server.get()] { s->TickLoop(); });
   if (status = server->StartHttp(); !status.ok()) return status;
@@ -120,8 +121,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerConfig& config
 }
 
 absl::Status Server::PlanDescriptorsOfParts() {
-  absl::StatusOr<DescriptorPlan> plan = PlanDescriptors(DescriptorLimit(), static_cast<uint64_t>(LocalWorkers(config_)),
-                                                        config_.cluster.size(), config_.max_connections);
+  absl::StatusOr<DescriptorPlan> plan =
+      PlanDescriptors(DescriptorLimit(), static_cast<uint64_t>(LocalWorkers(config_)), config_.cluster.size(),
+                      config_.max_connections, !config_.redis_listen.empty());
   if (!plan.ok()) return plan.status();
   descriptors_ = *plan;
   connections_ = std::make_unique<Connections>(descriptors_.connections, timing::SteadyNow, registry_, sink_);
@@ -149,6 +151,7 @@ absl::Status Server::OpenData() {
   cache_config.memory_bytes = config_.memory_cache_mb << 20;
   cache_config.log = log_;
   cache_config.sync_writes = config_.sync_writes;
+  cache_config.client_values = !config_.redis_listen.empty();
   cache_config.open_files = descriptors_.rocksdb_files;
   cache_config.cluster.nodes = config_.cluster;
   cache_config.cluster.user = config_.cluster_user;
@@ -423,12 +426,23 @@ absl::Status Server::StartHttp() {
   return absl::OkStatus();
 }
 
+absl::Status Server::StartRedis() {
+  if (config_.redis_listen.empty()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<RedisPort>> redis =
+      RedisPort::Open(config_, {cache_, access_->policy(), registry_, tls_.get(), descriptors_.redis_sessions,
+                                [this] { connections_->NoteExhausted(); }, log_});
+  if (!redis.ok()) return redis.status();
+  redis_ = *std::move(redis);
+  return absl::OkStatus();
+}
+
 void Server::WatchIdleness(IdleWatch* watch) {
   if (config_.exit_when_idle_seconds == 0) return;
   const Scheduler::Stats stats = engine_->scheduler().GetStats();
   bool busy = jobs_->open() > 0;
   for (const auto& job_class : stats.classes) busy = busy || job_class.queued + job_class.running > 0;
-  idle_ = watch->Observe(Requests(engine_->metrics()), busy, timing::SteadyNow());
+  const uint64_t redis_requests = redis_ == nullptr ? 0 : redis_->requests();
+  idle_ = watch->Observe(Requests(engine_->metrics()) + redis_requests, busy, timing::SteadyNow());
 }
 
 void Server::TickLoop() {
@@ -456,6 +470,7 @@ void Server::ReloadFiles(bool again) {
   access_->Reload(again);
   if (keys_->Reload()) engine_->OnLessTrust();
   if (tls_ != nullptr) tls_->Reload();
+  if (redis_ != nullptr) redis_->ReloadTls().IgnoreError();  // Served files are sound.
 }
 
 void Server::Reload() {
@@ -493,6 +508,7 @@ std::string Server::MetricsText(const WebCaller& caller) {
   metrics_->SetCluster(cache::SomeAnswer(cache_.engine_nodes()));
   if (const ClusterLink* link = engine_->cluster()) metrics_->SetSharing(link->flight_stats(), link->sharing_stats());
   metrics_->SetStored(engine_->store().index());
+  if (redis_ != nullptr) redis_->ShowState();
   metrics_->SetTunings(program_tunings_->GetStats(), tuning_store_->size());
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   for (prometheus::MetricFamily& family : LiveMetrics(status_->Status())) families.push_back(std::move(family));
@@ -621,6 +637,7 @@ void Server::Shutdown(absl::Duration grace) {
   grpc_->Wait();
   stop_ticking_.Set();
   ticker_.join();
+  redis_.reset();
   tuning_threads_.Stop();
   engine_->Stop();
   job_tasks_.Stop();

@@ -23,6 +23,7 @@
 #include "server/app/idle_watch.h"
 #include "server/app/key_watch.h"
 #include "server/app/log_line.h"
+#include "server/app/redis_port.h"
 #include "server/app/status_source.h"
 #include "server/app/tcp_listener.h"
 #include "server/app/tls_watch.h"
@@ -60,6 +61,8 @@ class Server final {
   // The port of each TCP address in ServerConfig::listen, in order; 0 for Unix sockets.
   const std::vector<int>& ports() const { return ports_; }
   int http_port() const { return http_ == nullptr ? 0 : http_->port(); }
+  // Of the Redis protocol; 0: there is none.
+  int redis_port() const { return redis_ == nullptr ? 0 : redis_->port(); }
   // "unix:…" of the socket that local workers use; clients may too.
   const std::string& local_address() const { return local_address_; }
   Engine& engine() { return *engine_; }
@@ -86,6 +89,7 @@ class Server final {
   void LimitCalls(grpc::ServerBuilder* builder) const;
   absl::Status ListenOnSockets(const std::vector<std::string>& addresses);
   absl::Status StartHttp();
+  absl::Status StartRedis();
   void TickLoop();
   void ReloadFiles(bool again);
   void UpdateHealth();
@@ -141,6 +145,7 @@ class Server final {
   std::vector<std::unique_ptr<TcpListener>> tcp_listeners_;
   std::vector<std::unique_ptr<UnixListener>> unix_listeners_;
   std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<RedisPort> redis_;  // none: the configuration wants none
   std::vector<int> ports_;
   bool tunes_ = false;           // whether they were told that tunings are served; likewise
   std::optional<bool> healthy_;  // what health checks were told last; the ticker's

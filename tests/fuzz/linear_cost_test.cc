@@ -236,6 +236,26 @@ std::vector<Family> RecordFamilies() {
   };
 }
 
+std::string Words(int count, const std::string& word) {
+  return absl::StrCat("*", count, "\r\n", Repeat(absl::StrCat("$", word.size(), "\r\n", word, "\r\n"), count));
+}
+
+std::vector<Family> RedisFamilies() {
+  const Feed run = Target("redis");
+  return {
+      {"redis_many_requests", 5000, [](int n) { return Repeat(Words(1, "PING"), n); }, run},
+      // The largest has as many words as a request may have.
+      {"redis_many_words", 4000, [](int n) { return Words(n, "EXISTS"); }, run},
+      {"redis_many_empty_words", 8000, [](int n) { return Words(n, ""); }, run},
+      {"redis_one_long_word", 1 << 15, [](int n) { return Words(1, std::string(n, 'x')); }, run},
+      {"redis_empty_lines", 1 << 17, [](int n) { return Repeat("\r\n", n); }, run},
+      {"redis_empty_arrays", 1 << 15, [](int n) { return Repeat("*0\r\n", n); }, run},
+      // A line without an end is cut off at its limit; these are as long as they may be.
+      {"redis_long_lines", 4, [](int n) { return Repeat("PING" + std::string(16000, ' ') + "\r\n", n); }, run},
+      {"redis_lines_of_many_words", 4, [](int n) { return Repeat("EXISTS " + Repeat("k ", 8000) + "\r\n", n); }, run},
+  };
+}
+
 std::vector<Family> CallerFamilies() {
   static const auto* const kPolicy = [] {
     server::AccessRules rules;
@@ -289,7 +309,8 @@ std::vector<Family> CallerFamilies() {
 
 std::vector<Family> AllFamilies() {
   std::vector<Family> all;
-  for (const auto& families : {RequestFamilies(), TextFamilies(), WireFamilies(), RecordFamilies(), CallerFamilies()})
+  for (const auto& families :
+       {RequestFamilies(), TextFamilies(), WireFamilies(), RecordFamilies(), RedisFamilies(), CallerFamilies()})
     all.insert(all.end(), families.begin(), families.end());
   return all;
 }

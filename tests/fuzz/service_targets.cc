@@ -304,6 +304,7 @@ std::vector<ServiceTarget> ServiceTargets() {
       {"journal", {SoundJob().SerializeAsString(), ended.SerializeAsString()}, RunJournal},
       {"access", {kAccess}, RunAccess},
       WorkerTarget(),
+      RedisTarget(),
   };
 }
 

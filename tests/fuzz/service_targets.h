@@ -23,6 +23,9 @@ std::vector<ServiceTarget> ServiceTargets();
 // The messages of a worker's stream as one input, each behind its length in two bytes.
 ServiceTarget WorkerTarget();
 
+// What a client of the Redis port sends.
+ServiceTarget RedisTarget();
+
 // Ends the process unless it holds.
 void Require(bool holds, const char* what);
 

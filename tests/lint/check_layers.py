@@ -51,6 +51,7 @@ LAYERS = {
     "server/rpc": ["proto", "cache/api", "workers/pool", "server/scheduler", "server/admission", "server/autotune",
                    "server/bundle", "server/cluster", "server/history", "server/jobs", "server/provenance", "server/retention",
                    "server/tunings"],
+    "server/redis": ["cache/api", "server/admission", "server/retention"],
     "server/web": ["cache/api", "server/scheduler", "server/history", "server/admission", "workers/pool"],
     # The wiring also names what it hands from one folder to another: the cache, the pool, the configuration's messages.
     "server/app": ["server", "cache/open", "cache/api", "workers/pool", "proto"],
@@ -80,6 +81,7 @@ BANNED_LIBRARIES = {
     "server/cluster": RPC_LIBRARIES,
     "server/autotune": RPC_LIBRARIES,
     "server/provenance": RPC_LIBRARIES,
+    "server/redis": RPC_LIBRARIES,
     "server/retention": RPC_LIBRARIES,
     "workers/device": COMPILER_LIBRARIES,
     "workers/measure": COMPILER_LIBRARIES + ("grpc", "grpcpp"),

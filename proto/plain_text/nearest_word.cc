@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/nearest_word.h"
+#include "proto/plain_text/nearest_word.h"
 
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 
-namespace tritond::client {
+namespace tritond::proto {
 namespace {
 
 constexpr size_t kLongest = 64;     // of a word that is looked at: the distance takes quadratic time
@@ -62,4 +62,4 @@ std::string NearestTarget(absl::string_view target, const std::vector<std::strin
   return nearest == nullptr ? NearestWord(lower, targets) : *nearest;
 }
 
-}  // namespace tritond::client
+}  // namespace tritond::proto

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/nearest_word.h"
+#include "proto/plain_text/nearest_word.h"
 
 #include <gtest/gtest.h>
 
-namespace tritond::client {
+namespace tritond::proto {
 namespace {
 
 TEST(NearestWord, ForgivesAFewMistakes) {
@@ -34,4 +34,4 @@ TEST(NearestTarget, KnowsArchitecturesInOtherSpellings) {
 }
 
 }  // namespace
-}  // namespace tritond::client
+}  // namespace tritond::proto

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CLIENT_CLI_NEAREST_WORD_H_
-#define CLIENT_CLI_NEAREST_WORD_H_
+#ifndef PROTO_PLAIN_TEXT_NEAREST_WORD_H_
+#define PROTO_PLAIN_TEXT_NEAREST_WORD_H_
 
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 
-namespace tritond::client {
+namespace tritond::proto {
 
 // The one of `words` that a mistyped `word` most likely stands for: at most a third of its characters are wrong, left
 // out, added or swapped with their neighbours, or it is the beginning of just one. "" when there is none.
@@ -17,6 +17,6 @@ std::string NearestWord(absl::string_view word, const std::vector<std::string>& 
 // architecture, cuda:90 for "sm_90". "" when there is none.
 std::string NearestTarget(absl::string_view target, const std::vector<std::string>& targets);
 
-}  // namespace tritond::client
+}  // namespace tritond::proto
 
-#endif  // CLIENT_CLI_NEAREST_WORD_H_
+#endif  // PROTO_PLAIN_TEXT_NEAREST_WORD_H_
