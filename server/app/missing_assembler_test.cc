@@ -13,7 +13,7 @@ KnownTarget Target(const std::string& name, const std::string& why_not, bool att
 TEST(DescribeMissingAssemblers, NamesFamiliesWithoutAnyBinary) {
   EXPECT_EQ(
       DescribeMissingAssemblers({Target("toy:1", "install toyas"), Target("toy:2", "install toyas"), Target("host", ""),
-                                 Target("pet:1", "set PET_HOME")}),
+                                 Target("pet:1", "set PET_HOME; nothing is in /pet, /usr/pet")}),
       "no worker makes a bin for pet targets: set PET_HOME; no worker makes a bin for toy targets: install toyas");
 }
 
