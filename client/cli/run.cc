@@ -14,6 +14,7 @@
 #include "client/cli/run_kernel.h"
 #include "client/cli/run_spec.h"
 #include "client/cli/stage_names.h"
+#include "client/cli/wait_notice.h"
 #include "proto/request_key/request_key.h"
 #include "timing/steady/steady_time.h"
 #include "workers/device/devices.h"

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "absl/time/clock.h"
+#include "client/cli/compile_kernel.h"
 #include "client/cli/each_server.h"
 #include "timing/steady/event.h"
 
@@ -20,7 +21,7 @@ constexpr absl::Duration kPatience = absl::Seconds(1);
 absl::StatusOr<v1::CompileResponse> CompileWithNotice(const Session& session, Client& client,
                                                       const v1::CompileRequest& request) {
   // Of several servers it is not known here which one was asked.
-  if (HasSeveralServers(session)) return client.Compile(request, session.Deadline());
+  if (HasSeveralServers(session)) return CompileKernel(client, request, session.Deadline());
   timing::Event answered;
   std::thread notice([&] {
     if (answered.WaitFor(kSilence)) return;
@@ -34,7 +35,7 @@ absl::StatusOr<v1::CompileResponse> CompileWithNotice(const Session& session, Cl
     session.console.err << "triton-client: waits for a worker: none for " << request.target() << " is attached to "
                         << session.server.address << std::endl;
   });
-  auto response = client.Compile(request, session.Deadline());
+  auto response = CompileKernel(client, request, session.Deadline());
   answered.Set();
   notice.join();  // It uses the console, as the caller will.
   return response;

@@ -8,7 +8,7 @@
 
 namespace tritond::client {
 
-// Client::Compile with the session's deadline. When no answer has come within two seconds, and no worker of the target
+// CompileKernel with the session's deadline. When no answer has come within two seconds, and no worker of the target
 // is attached to the server, it says so on the console, once.
 absl::StatusOr<v1::CompileResponse> CompileWithNotice(const Session& session, Client& client,
                                                       const v1::CompileRequest& request);
