@@ -5,8 +5,10 @@
 // registers, lanes and warps that move along the axis hold parts of one result, the others hold different results.
 //   1. Registers of one result are combined pairwise, neighbours first.
 //   2. For each lane bit on the axis, lanes exchange their partial results (xor shuffle) and combine.
-//   3. Where W warps hold parts, each writes its partial results to scratch, slot (result element) * W + warp; after a
-//      barrier every thread reads the W partials of its results and combines them.
+//   3. Where W warps hold parts, each writes its partial results to scratch; after a barrier every thread reads the W
+//      partials of its results and combines them. Accesses are vectors: of results where a thread holds neighbouring
+//      ones (slot warp * results + result), else of the partials of one result (slot result * W + warp). With the
+//      latter, lanes that hold several results each would be so many words apart, and meet in few banks.
 // All threads that hold copies of a result then hold the same bits: every step combines in one order in all of them.
 // Operands with several values (argmax) travel as tuples.
 #include "compiler/analysis/scratch.h"
@@ -22,6 +24,8 @@ using mlir::Value;
 
 // The partial result of every operand, for one result element.
 using Tuple = Values;
+
+constexpr int kVectorBits = 128;  // of one access
 
 class Reduction {
  public:
@@ -168,30 +172,63 @@ class Reduction {
     for (int bit = 0; bit < layout_.InBits("warp"); ++bit)
       if (mask >> bit & 1) bits.push_back(bit);
     Value warp = e.Hoisted([&, index = f_.Warp()] { return e.PackBits(index, bits); });
-    llvm::SmallVector<Value> indices;
-    for (const Coordinates& at : results_at_) indices.push_back(e.Mul(ResultIndex(at), e.Int(warps)));
-    auto slot = [&](size_t operand, Value index) {
-      mlir::Type type = SharedType(e, partials_[0][operand].getType());
-      return e.Gep(f_.ScratchOf(op_, scratch.offsets[operand]), type, index);
+    const int run = others_.empty() ? 1 : layout_.NumConsecutive("register", others_.back());
+    int64_t results = 1;
+    for (const std::string& name : others_) results *= layout_.OutSize(name);
+    auto stored_type = [&](size_t operand) { return SharedType(e, partials_[0][operand].getType()); };
+    auto vector_of = [&](size_t operand, int most) {
+      return std::max<int>(1, std::min<int>(most, kVectorBits / stored_type(operand).getIntOrFloatBitWidth()));
     };
-    for (auto [partial, index] : llvm::zip(partials_, indices))
-      for (auto [operand, value] : llvm::enumerate(partial))
-        StoreVector(e, slot(operand, e.Add(index, warp)), {ToShared(e, value)});
-    f_.target.SharedBarrier(e.b, e.loc);
-    for (auto [partial, index] : llvm::zip(partials_, indices)) {
-      llvm::SmallVector<Tuple> parts(warps);
-      for (size_t operand = 0; operand < partial.size(); ++operand) {
-        mlir::Type type = partial[operand].getType(), stored = SharedType(e, type);
-        int vec = std::max(1, std::min<int>(warps, 128 / stored.getIntOrFloatBitWidth()));
-        for (int first = 0; first < warps; first += vec)
-          for (auto [i, v] : llvm::enumerate(LoadVector(e, slot(operand, e.Add(index, e.Int(first))), stored, vec)))
-            parts[first + i].push_back(FromShared(e, v, type));
+    auto slot = [&](size_t operand, size_t result, Value of_warp) {
+      Value index = ResultIndex(results_at_[result]);
+      index = run > 1 ? e.Add(e.Mul(of_warp, e.Int(results)), index) : e.Add(e.Mul(index, e.Int(warps)), of_warp);
+      return e.Gep(f_.ScratchOf(op_, scratch.offsets[operand]), stored_type(operand), index);
+    };
+    const size_t operands = partials_[0].size();
+    const auto runs = ResultsInRuns(run);
+    for (size_t operand = 0; operand < operands; ++operand) {
+      const int vec = vector_of(operand, run);
+      for (const auto& list : runs) {
+        for (int first = 0; first < run; first += vec) {
+          Values values;
+          for (int i = first; i < first + vec; ++i) values.push_back(ToShared(e, partials_[list[i]][operand]));
+          StoreVector(e, slot(operand, list[first], warp), values);
+        }
       }
-      FailureOr<Tuple> sum = CombineTree(parts);
+    }
+    f_.target.SharedBarrier(e.b, e.loc);
+    llvm::SmallVector<llvm::SmallVector<Tuple>> parts(partials_.size(), llvm::SmallVector<Tuple>(warps));
+    for (size_t operand = 0; operand < operands; ++operand) {
+      mlir::Type type = partials_[0][operand].getType(), stored = stored_type(operand);
+      // A vector begins at a result and a warp, and goes on along one of them.
+      const int vec = vector_of(operand, run > 1 ? run : warps), along_run = run > 1 ? vec : 1,
+                along_warps = run > 1 ? 1 : vec;
+      for (const auto& list : runs)
+        for (int first = 0; first < run; first += along_run)
+          for (int w = 0; w < warps; w += along_warps)
+            for (auto [i, v] : llvm::enumerate(LoadVector(e, slot(operand, list[first], e.Int(w)), stored, vec)))
+              parts[list[run > 1 ? first + i : first]][run > 1 ? w : w + i].push_back(FromShared(e, v, type));
+    }
+    for (auto [partial, of_warps] : llvm::zip(partials_, parts)) {
+      FailureOr<Tuple> sum = CombineTree(of_warps);
       if (failed(sum)) return mlir::failure();
       partial = *sum;
     }
     return mlir::success();
+  }
+
+  // The results of this thread, as places in results_at_, in runs of `run` neighbours.
+  llvm::SmallVector<llvm::SmallVector<size_t>> ResultsInRuns(int run) {
+    llvm::SmallVector<llvm::SmallVector<size_t>> runs;
+    for (auto [first, at] : llvm::enumerate(results_at_)) {
+      if (run > 1 && at.back() % run != 0) continue;
+      runs.push_back({first});
+      for (Coordinates next = at; static_cast<int>(runs.back().size()) < run;) {
+        ++next.back();
+        runs.back().push_back(llvm::find(results_at_, next) - results_at_.begin());
+      }
+    }
+    return runs;
   }
 
   LogicalResult SetResults() {
