@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/layout/exchange.h"
 #include "compiler/layout/random_layout.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -79,6 +80,32 @@ void Execute(const ConversionPlan& plan, const LinearLayout& src, const LinearLa
       }
     }
   }
+}
+
+bool IsOdd(int bits) { return __builtin_popcount(bits) % 2 != 0; }
+
+// Does what the exchange says: each lane sends what it chooses, each reader takes it from one lane. True if there is
+// one.
+bool ExecuteExchange(const ConversionPlan& plan, const LinearLayout& src, const LinearLayout& dst) {
+  const std::optional<Exchange> exchange = FindExchange(plan);
+  if (!exchange.has_value()) return false;
+  const ConversionPlan::SelectBit& select = plan.select_bits[0];
+  for (const Thread& t : Threads(dst)) {
+    const bool choice = IsOdd(t.lane & select.lane_mask) != IsOdd(t.warp & select.warp_mask);
+    for (int r = 0; r < dst.InSize("register"); ++r) {
+      // r is member 0 of its pair, or of a pair that is told the other way round.
+      const bool step = exchange->in_pairs && choice;
+      const int constant = plan.src_lane[r] ^ (step ? exchange->pair_lane_xor : 0);
+      const int lane = XorOver(t.lane, exchange->lane_from_lane) ^ XorOver(t.warp, plan.lane_from_warp) ^ constant;
+      const bool odd = IsOdd(lane & exchange->lane_mask) != IsOdd(t.warp & exchange->warp_mask);
+      const bool senders = odd != IsOdd(constant & exchange->lane_mask);
+      EXPECT_EQ(senders, choice);
+      const bool other = exchange->pair_register_xor != 0 ? step : senders;
+      const int sent = plan.src_register[r] ^ (other ? select.register_xor : 0);
+      EXPECT_EQ(src.Apply({sent, lane, t.warp, t.block}), At(dst, r, t));
+    }
+  }
+  return true;
 }
 
 // The narrowest scope that holds a copy of every element, by trying all copies.
@@ -190,6 +217,13 @@ TEST(Conversion, OneRegisterBitAgainstOneLaneBitIsAShuffleWithOneSelect) {
   EXPECT_EQ(plan->select_bits[0].register_xor, 1);
   EXPECT_EQ(plan->select_bits[0].lane_mask, 1);
   EXPECT_THAT(plan->src_lane, ElementsAre(0, 1));
+  // One of both registers stays, the other one goes to the neighbour.
+  const std::optional<Exchange> exchange = FindExchange(*plan);
+  ASSERT_TRUE(exchange.has_value());
+  EXPECT_TRUE(exchange->in_pairs);
+  EXPECT_THAT(exchange->lane_from_lane, ElementsAre(1, 2, 4, 8, 16));
+  EXPECT_EQ(exchange->pair_lane_xor, 1);
+  EXPECT_EQ(exchange->lane_mask, 1);
 }
 
 TEST(Conversion, TwoMixedBitsGoThroughMemoryWithinTheWarp) {
@@ -271,6 +305,7 @@ TEST(Conversion, MovesEveryElementByTheCheapestMeans) {
   std::mt19937 rng(41);
   std::map<Kind, int> kinds;
   std::map<Scope, int> scopes;
+  int exchanges = 0;
   for (int round = 0; round < kRounds; ++round) {
     const int lanes = RandomInt(rng, 0, 3), warps = RandomInt(rng, 0, 2), blocks = RandomInt(rng, 0, 1);
     const int dim0 = RandomInt(rng, 0, 3), dim1 = RandomInt(rng, 0, 3);
@@ -281,7 +316,8 @@ TEST(Conversion, MovesEveryElementByTheCheapestMeans) {
     const auto plan = PlanConversion(src, dst.TransposeOuts({"dim1", "dim0"}));
     ASSERT_TRUE(plan.ok()) << plan.status();
     Execute(*plan, src, dst);
-    if (HasFatalFailure()) FAIL() << src.ToString() << "\n" << dst.ToString();
+    exchanges += ExecuteExchange(*plan, src, dst) ? 1 : 0;
+    if (HasFailure()) FAIL() << src.ToString() << "\n" << dst.ToString();
     const bool permutation = IsRegisterPermutation(src, dst);
     ASSERT_EQ(plan->kind == Kind::kNone || plan->kind == Kind::kRegister, permutation);
     const Scope narrowest = NarrowestScope(src, dst);
@@ -297,6 +333,7 @@ TEST(Conversion, MovesEveryElementByTheCheapestMeans) {
     ++scopes[plan->scope];
   }
   for (Kind kind : {Kind::kNone, Kind::kRegister, Kind::kShuffle, Kind::kShared}) EXPECT_GT(kinds[kind], 50);
+  EXPECT_GT(exchanges, 50);
   for (Scope scope : {Scope::kThread, Scope::kWarp, Scope::kBlock, Scope::kCluster}) EXPECT_GT(scopes[scope], 50);
 }
 

@@ -3,6 +3,7 @@
 // trip through swizzled shared memory.
 #include "compiler/analysis/scratch.h"
 #include "compiler/layout/conversion.h"
+#include "compiler/layout/exchange.h"
 #include "compiler/layout/shared_swizzle.h"
 #include "compiler/lowering/shared_access.h"
 
@@ -32,13 +33,92 @@ Value Parity(Emitter& e, Value x, int32_t mask) {
   return e.Trunc(ones, 1);
 }
 
+// i1: whether an odd number of this thread's index bits under the masks is set.
+Value ThreadParity(FunctionLowering& f, int32_t lane_mask, int32_t warp_mask) {
+  Emitter& e = f.e;
+  return e.Hoisted([&] {
+    Value odd = Parity(e, f.Lane(), lane_mask);
+    return warp_mask ? e.Xor(odd, Parity(e, f.Warp(), warp_mask)) : odd;
+  });
+}
+
+// The lane from which each thread reads, but for a constant.
+Value SourceLane(FunctionLowering& f, llvm::ArrayRef<int32_t> from_lane, llvm::ArrayRef<int32_t> from_warp) {
+  Emitter& e = f.e;
+  return e.Hoisted([&] {
+    Value lane = XorOfBits(e, f.Lane(), from_lane);
+    bool warp_moves = llvm::any_of(from_warp, [](int32_t v) { return v != 0; });
+    return warp_moves ? e.Xor(lane, XorOfBits(e, f.Warp(), from_warp)) : lane;
+  });
+}
+
+// The threads choose what they send: see layout/exchange.h.
+class LaneExchange {
+ public:
+  LaneExchange(FunctionLowering& f, const ConversionPlan& plan, const Exchange& exchange, ValueList src)
+      : f_(f),
+        plan_(plan),
+        exchange_(exchange),
+        src_(src),
+        lane_(SourceLane(f, exchange.lane_from_lane, plan.lane_from_warp)),
+        senders_choice_(ThreadParity(f, exchange.lane_mask, exchange.warp_mask)) {}
+
+  Values Run() {
+    const ConversionPlan::SelectBit& select = plan_.select_bits[0];
+    llvm::DenseMap<std::pair<int, int>, Value> done;
+    Values results;
+    for (auto [reg, lane] : llvm::zip(plan_.src_register, plan_.src_lane)) {
+      if (!done[{reg, lane}] && !exchange_.in_pairs) done[{reg, lane}] = Receive(reg, lane, 0);
+      if (!done[{reg, lane}]) {
+        Value even = Receive(reg, lane, 0), odd = Receive(reg, lane, 1);
+        Value choice = ThreadParity(f_, select.lane_mask, select.warp_mask);
+        done[{reg, lane}] = f_.e.Select(choice, odd, even);
+        done[{reg ^ exchange_.pair_register_xor, lane ^ exchange_.pair_lane_xor}] = f_.e.Select(choice, even, odd);
+      }
+      results.push_back(done[{reg, lane}]);
+    }
+    return results;
+  }
+
+ private:
+  // Shuffle `step` for the register that is read from `reg`, or its neighbour, and from `lane`.
+  Value Receive(int reg, int lane, int step) {
+    Emitter& e = f_.e;
+    const int other = reg ^ plan_.select_bits[0].register_xor;
+    const int constant = lane ^ (step ? exchange_.pair_lane_xor : 0);
+    Value sent;
+    if (exchange_.pair_register_xor) {
+      sent = src_[step ? other : reg];
+    } else {
+      bool flips = llvm::popcount(static_cast<uint32_t>(constant & exchange_.lane_mask)) % 2;
+      sent = e.Select(senders_choice_, src_[flips ? reg : other], src_[flips ? other : reg]);
+    }
+    if (StaysInLane()) {
+      if (constant == 0) return sent;
+      return f_.Shuffle(sent, [&](Value word) { return f_.target.ShuffleXor(e.b, e.loc, word, constant); });
+    }
+    Value from = e.Hoisted([&] { return e.Xor(lane_, e.Int(constant)); });
+    return f_.Shuffle(sent, [&](Value word) { return f_.target.ShuffleIndex(e.b, e.loc, word, from); });
+  }
+
+  // But for the constants.
+  bool StaysInLane() const {
+    for (auto [bit, lane] : llvm::enumerate(exchange_.lane_from_lane))
+      if (lane != 1 << bit) return false;
+    return llvm::all_of(plan_.lane_from_warp, [](int32_t lane) { return lane == 0; });
+  }
+
+  FunctionLowering& f_;
+  const ConversionPlan& plan_;
+  const Exchange& exchange_;
+  ValueList src_;
+  Value lane_, senders_choice_;
+};
+
 Values ConvertByShuffle(FunctionLowering& f, const ConversionPlan& plan, ValueList src) {
   Emitter& e = f.e;
-  Value lane = e.Hoisted([&] {
-    Value from_lane = XorOfBits(e, f.Lane(), plan.lane_from_lane);
-    bool warp_moves = llvm::any_of(plan.lane_from_warp, [](int32_t v) { return v != 0; });
-    return warp_moves ? e.Xor(from_lane, XorOfBits(e, f.Warp(), plan.lane_from_warp)) : from_lane;
-  });
+  if (auto exchange = FindExchange(plan)) return LaneExchange(f, plan, *exchange, src).Run();
+  Value lane = SourceLane(f, plan.lane_from_lane, plan.lane_from_warp);
   bool same_lane = plan.scope == ConversionPlan::Scope::kThread;
   auto fetch = [&](int src_register, int lane_xor) {
     if (same_lane) return src[src_register];
@@ -46,11 +126,7 @@ Values ConvertByShuffle(FunctionLowering& f, const ConversionPlan& plan, ValueLi
     return f.Shuffle(src[src_register], [&](Value word) { return f.target.ShuffleIndex(e.b, e.loc, word, from); });
   };
   Values selectors;
-  for (const auto& bit : plan.select_bits)
-    selectors.push_back(e.Hoisted([&] {
-      Value odd = Parity(e, f.Lane(), bit.lane_mask);
-      return bit.warp_mask ? e.Xor(odd, Parity(e, f.Warp(), bit.warp_mask)) : odd;
-    }));
+  for (const auto& bit : plan.select_bits) selectors.push_back(ThreadParity(f, bit.lane_mask, bit.warp_mask));
   llvm::DenseMap<std::pair<int, int>, Value> done;
   Values results;
   for (auto [src_register, src_lane] : llvm::zip(plan.src_register, plan.src_lane)) {

@@ -6,6 +6,7 @@
 #include "absl/types/span.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/conversion.h"
+#include "compiler/layout/exchange.h"
 #include "compiler/layout/f2_span.h"
 #include "compiler/passes/encoding_rules.h"
 #include "compiler/passes/matrix_buffers.h"
@@ -106,7 +107,7 @@ double CostModel::Conversion(RankedTensorType type, Attribute encoding) {
   if (distance == Distance::kFar) return entry->second;
   auto plan = PlanConversion(src, dst);
   if (plan.ok() && plan->kind == ConversionPlan::Kind::kShuffle)
-    entry->second = kShuffledWord * std::max(to, 1.0) * (1 + plan->num_select_bits());
+    entry->second = kShuffledWord * std::max(to, 1.0) * (FindExchange(*plan) ? 1 : 1 + plan->num_select_bits());
   return entry->second;
 }
 
