@@ -14,6 +14,10 @@
 // neighbouring bytes; loads that feed dots but are no such copies are started one iteration ahead, and what they load
 // waits in registers, if these are not too many.
 //
+// In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
+// min_stream_words a round. A round that loads less is unrolled by the assembler, which then starts several loads at
+// once; one that loads as much runs as it is, and waits for memory in each round.
+//
 // A load of latency n needs n + 1 buffers, and one more (loop.read_on) if a dot reads it that may run on while the next
 // round begins. That one is given up first where they do not all fit into shared memory, beside what the loop itself
 // needs there, or where a multiprocessor holds fewer blocks for it; then the loop gets fewer stages. Loads that could
@@ -44,6 +48,8 @@ constexpr int kAmbiguous = -1;  // level of a load that has several
 // What a thread of a loop with dots has in registers beside sums: addresses, operands on their way. As measured of real
 // kernels, in words.
 constexpr int64_t kOtherRegisters = 56;
+// That wait for the next round in a loop without dots: more of them would cost resident blocks.
+constexpr int64_t kMostStreamWords = 32;
 
 bool IsInnermost(ForOp loop) {
   auto result = loop.getBody()->walk([](Operation* op) {
@@ -71,7 +77,8 @@ class LatencyAssigner final {
         if (auto load = llvm::dyn_cast<tt::LoadOp>(op); load && !levels_.count(load)) Follow(load.getResult(), 0);
     }
     levels_.remove_if([&](const auto& entry) { return !MayStartEarly(entry.first, loop_); });
-    return !levels_.empty();
+    FindStreams();
+    return !levels_.empty() || !streams_.empty();
   }
 
   void Assign(int num_stages, const AxisInfoAnalysis& axes) {
@@ -83,6 +90,7 @@ class LatencyAssigner final {
     });
     AssignBuffered(num_stages);
     AssignInRegisters(others);
+    for (tt::LoadOp load : streams_) WaitInRegisters(load);
   }
 
  private:
@@ -139,11 +147,27 @@ class LatencyAssigner final {
       elements += ttg::ToLinearLayout(type).InSize("register");
     }
     if (elements > limits_.max_waiting_elements) return;
-    mlir::Builder b(loop_.getContext());
-    for (tt::LoadOp load : loads) {
-      load->setAttr(kLatencyAttr, b.getI32IntegerAttr(1));
-      load->setAttr(kInRegistersAttr, b.getUnitAttr());
+    for (tt::LoadOp load : loads) WaitInRegisters(load);
+  }
+
+  static void WaitInRegisters(tt::LoadOp load) {
+    mlir::Builder b(load.getContext());
+    load->setAttr(kLatencyAttr, b.getI32IntegerAttr(1));
+    load->setAttr(kInRegistersAttr, b.getUnitAttr());
+  }
+
+  void FindStreams() {
+    if (limits_.min_stream_words == 0 || !levels_.empty() || !loop_.getBody()->getOps<tt::DotOp>().empty()) return;
+    int64_t words = 0;
+    for (tt::LoadOp load : loop_.getBody()->getOps<tt::LoadOp>()) {
+      auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
+      if (!type || !type.getElementType().isIntOrFloat() || load.getIsVolatile() || !MayStartEarly(load, loop_))
+        continue;
+      int64_t elements = ttg::ToLinearLayout(type).InSize("register");
+      words += (elements * type.getElementTypeBitWidth() + 31) / 32;
+      streams_.push_back(load);
     }
+    if (words < limits_.min_stream_words || words > kMostStreamWords) streams_.clear();
   }
 
   void Follow(Value value, int level) {
@@ -200,6 +224,7 @@ class LatencyAssigner final {
   bool all_loads_;
   const AssignLatenciesPassOptions& limits_;
   llvm::MapVector<tt::LoadOp, int> levels_;
+  llvm::SmallVector<tt::LoadOp> streams_;  // of a loop without dots
   llvm::DenseSet<std::pair<Operation*, int>> seen_;
 };
 
@@ -210,8 +235,8 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
  private:
   void runOnOperation() override {
     std::optional<AxisInfoAnalysis> axes;
-    const AssignLatenciesPassOptions limits{num_stages, max_shared_bytes, least_copy_bytes, max_waiting_elements,
-                                            registers};
+    const AssignLatenciesPassOptions limits{num_stages,           max_shared_bytes, least_copy_bytes,
+                                            max_waiting_elements, registers,        min_stream_words};
     getOperation().walk([&](ForOp loop) {
       auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
       auto stages = static_cast<int>(std::clamp<int64_t>(attr ? attr.getInt() : num_stages, 1, kMaxStages));

@@ -103,7 +103,9 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
            "neighbouring bytes that an asynchronous copy takes; 0: there is none">,
     Option<"max_waiting_elements", "max-waiting-elements", "int", "64", "of a thread, that may wait in registers">,
     Option<"registers", "registers", "int64_t", "0",
-           "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">];
+           "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">,
+    Option<"min_stream_words", "min-stream-words", "int64_t", "0",
+           "that a thread loads in a round without dots for the loads to start a round early; 0: they never do">];
 }
 def ScheduleLoopsPass : Pass<"ttg-schedule-loops", "::mlir::ModuleOp"> {
   let summary = "spreads the operations of loops over stages by the latencies; sets loop.stage and loop.cluster";

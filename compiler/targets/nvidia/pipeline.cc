@@ -8,6 +8,13 @@
 #include "mlir/Transforms/Passes.h"
 
 namespace tritond::compiler::nvidia {
+namespace {
+
+// ptxas unrolls loops of few loads to four of 16 bytes. A round that has as many is left as it is.
+constexpr int64_t kMinStreamWords = 16;
+
+}  // namespace
+
 void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
   // Until tensors have encodings, nothing depends on the device.
   AddNeutralTtirPasses(pm, options.descriptor_flags);
@@ -27,7 +34,9 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   // What does not depend on the device: loops with as little in them as can be.
   AddNeutralLoopPasses(pm);
   // Loads that feed the dots become copies to buffers ahead of time.
-  AddLoopPipeliningPasses(pm, PipeliningLimitsFor(info, options));
+  PipeliningLimits limits = PipeliningLimitsFor(info, options);
+  limits.min_stream_words = kMinStreamWords;
+  AddLoopPipeliningPasses(pm, limits);
   // The remaining operands that come from other threads: through a buffer that ldmatrix can read.
   pm.addPass(createReduceDataDuplicationPass());
   // Once all operands have their buffers: dots of wgmma read them there.

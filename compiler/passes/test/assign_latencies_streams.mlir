@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: triton-opt %s -split-input-file --ttg-assign-latencies="min-stream-words=16" | FileCheck %s
+
+// A thread loads 16 words a round: the next round's are under way meanwhile, and wait in registers.
+// CHECK-LABEL: @wide
+//       CHECK:   tt.load %{{.*}} {loop.in_registers, tt.latency = 1 : i32}
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @wide(%p: tensor<2048x!tt.ptr<f32>, #blocked>, %n: i32) -> tensor<2048xf32, #blocked> {
+    %zero = arith.constant dense<0.0> : tensor<2048xf32, #blocked>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<2048xf32, #blocked>) : i32 {
+      %offsets = tt.splat %i : i32 -> tensor<2048xi32, #blocked>
+      %pi = tt.addptr %p, %offsets : tensor<2048x!tt.ptr<f32>, #blocked>, tensor<2048xi32, #blocked>
+      %x = tt.load %pi : tensor<2048x!tt.ptr<f32>, #blocked>
+      %sum = arith.addf %acc, %x : tensor<2048xf32, #blocked>
+      scf.yield %sum : tensor<2048xf32, #blocked>
+    }
+    tt.return %r : tensor<2048xf32, #blocked>
+  }
+}
+
+// -----
+
+// Half as many, and more than may wait: both stay.
+// CHECK-LABEL: @narrow
+//   CHECK-NOT:   tt.latency
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @narrow(%p: tensor<2048x!tt.ptr<f16>, #blocked>, %q: tensor<8192x!tt.ptr<f32>, #blocked>, %n: i32) -> (tensor<2048xf16, #blocked>, tensor<8192xf32, #blocked>) {
+    %x0 = arith.constant dense<0.0> : tensor<2048xf16, #blocked>
+    %y0 = arith.constant dense<0.0> : tensor<8192xf32, #blocked>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %x0) -> (tensor<2048xf16, #blocked>) : i32 {
+      %offsets = tt.splat %i : i32 -> tensor<2048xi32, #blocked>
+      %pi = tt.addptr %p, %offsets : tensor<2048x!tt.ptr<f16>, #blocked>, tensor<2048xi32, #blocked>
+      %x = tt.load %pi : tensor<2048x!tt.ptr<f16>, #blocked>
+      %sum = arith.addf %acc, %x : tensor<2048xf16, #blocked>
+      scf.yield %sum : tensor<2048xf16, #blocked>
+    }
+    %s = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %y0) -> (tensor<8192xf32, #blocked>) : i32 {
+      %offsets = tt.splat %i : i32 -> tensor<8192xi32, #blocked>
+      %qi = tt.addptr %q, %offsets : tensor<8192x!tt.ptr<f32>, #blocked>, tensor<8192xi32, #blocked>
+      %y = tt.load %qi : tensor<8192x!tt.ptr<f32>, #blocked>
+      %sum = arith.addf %acc, %y : tensor<8192xf32, #blocked>
+      scf.yield %sum : tensor<8192xf32, #blocked>
+    }
+    tt.return %r, %s : tensor<2048xf16, #blocked>, tensor<8192xf32, #blocked>
+  }
+}
