@@ -42,7 +42,7 @@ def site():
         for wheel in sorted((HERE / "wheel").glob("*.whl")):
             with zipfile.ZipFile(wheel) as archive:
                 archive.extractall(path)
-        shutil.copy(HERE / "sitecustomize.py", path / "sitecustomize.py")
+        shutil.copy(HERE / "in_each_process.py", path / "sitecustomize.py")
     return path
 
 
@@ -165,7 +165,7 @@ class Daemon:
     def counts(self):
         """The numbers of stats() that the proofs show."""
         stats = self.stats()
-        numbers = {name: int(stats.get(name, 0)) for name in ("requests", "hits", "misses", "joined", "compiles", "failures")}
+        numbers = {name: int(stats.get(name, 0)) for name in ("requests", "hits", "misses", "joined", "compiles", "hedged", "failures")}
         numbers["program_tunings"] = {name: int(value) for name, value in stats.get("program_tunings", {}).items()}
         return numbers
 
@@ -191,9 +191,10 @@ def machine_cpu_seconds():
 
 
 def statuses(folder):
-    """What the processes that told of themselves said, together."""
-    total = {"processes": 0, "hits": 0, "compiled": 0, "joined": 0, "local": collections.Counter(), "tuned": collections.Counter(),
-             "last_failures": []}
+    """What the processes that told of themselves said, together. `made_here`: binaries of Triton's own compiler, in all processes."""
+    here = pathlib.Path(folder) / "made_here"
+    total = {"made_here": len(here.read_text().splitlines()) if here.exists() else 0, "processes": 0, "hits": 0, "compiled": 0,
+             "joined": 0, "local": collections.Counter(), "tuned": collections.Counter(), "last_failures": []}
     for path in pathlib.Path(folder).glob("*.json"):
         said = json.loads(path.read_text())
         total["processes"] += 1

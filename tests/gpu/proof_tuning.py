@@ -4,7 +4,7 @@
     proof_tuning.py [--total 570] [--size 4096] [--ranks 8] [--alone]
 
 Told: seconds of the first call and how many configurations were measured, alone, with a cold daemon, in a later process, and in eight
-processes at once; and how fast the winner is beside the best of all sixty, measured one by one.
+processes at once; and how fast the winner is beside the best of all sixty, timed in random order.
 """
 import argparse
 import math

@@ -130,8 +130,8 @@ class SearchTest(unittest.TestCase):
         self.assertEqual(self.tuned(), {"measured": 1, "shared": 1})
         self.assertEqual(list(second.function.configs_timings.values()), list(first.function.configs_timings.values()))
 
-    def default_program(self):
-        program = Program(default_benchmark=True)
+    def default_program(self, **settings):
+        program = Program(default_benchmark=True, **settings)
         if "_do_bench" not in vars(program.function):
             self.skipTest("this Triton does not say whether its benchmark is the program's own")
         return program
@@ -157,8 +157,42 @@ class SearchTest(unittest.TestCase):
     def test_a_device_that_slows_down_does_not_favour_the_first(self):
         self.install()
         program = self.default_program()
-        program.device.slows_by = 0.0002  # of each launch's time, beyond what the configurations differ by
+        program.device.slowness = lambda launches: 1 + 0.0002 * launches  # beyond what the configurations differ by
         self.assertEqual(program.run(), [8, 2])
+
+    def staged_program(self, *stages, **settings):
+        return self.default_program(configs=[triton.Config({"BLOCK": 128}, num_warps=8, num_stages=s) for s in stages], **settings)
+
+    def test_what_has_left_cannot_win_when_the_device_slows_down_later(self):
+        self.install()
+        program = self.staged_program(1, 199, 200)
+        program.device.slowness = lambda launches: 1.0 if launches <= 16 else 1.5
+        self.assertEqual(program.run(), [8, 200])
+        times = {config.num_stages: time[0] for config, time in program.function.configs_timings.items()}
+        self.assertAlmostEqual(times[1] / times[200], milliseconds(8, 1) / milliseconds(8, 200), 2)
+
+    def test_a_clock_that_goes_up_and_down_decides_nothing(self):
+        self.install()
+        for period in (16, 40):
+            with self.subTest(period=period):
+                program = self.staged_program(200, 150, 100, 1, model=f"GPU {period}")
+                program.device.slowness = lambda launches, period=period: 1.0 if launches // period % 2 else 1.3
+                self.assertEqual(program.run(), [8, 200])
+
+    def test_slow_kernels_have_fewer_rounds(self):
+        self.install()
+        for slowness, runs in ((1.0, 18), (10.0, 10)):
+            program = self.staged_program(1, 2, model=f"GPU {slowness}")
+            program.device.slowness = lambda launches, slowness=slowness: slowness
+            self.assertEqual(program.run(), [8, 2])
+            self.assertEqual(program.device.launches.count((8, 1)), runs)
+
+    def test_times_are_leveled_round_by_round(self):
+        leveled = _turns.leveled({"a": [[9.0], [1.0, 1.0], [2.0, 2.0]], "b": [[5.0], [2.0, 2.2], [4.0, 4.0]]})
+        ratios = [b / a for a, b in zip(leveled["a"], leveled["b"])]
+        for ratio, expected in zip(ratios, (2.0, 2.2, 2.0, 2.0)):
+            self.assertAlmostEqual(ratio, expected)
+        self.assertEqual(_turns.leveled({"a": [[3.0, 3.0]], "b": [[6.0]]}), {"a": [3.0, 3.0], "b": [6.0]})
 
     def test_a_configuration_that_does_not_run_cannot_win_in_turns(self):
         self.install()
@@ -168,14 +202,14 @@ class SearchTest(unittest.TestCase):
 
     def test_a_visit_takes_several_runs(self):
         Program(default_benchmark=True)  # its device
-        takes = iter([0.9, 2.0, 5.0, 1.2, 1.1])
+        takes = iter([0.9, 0.4, 0.5, 0.3, 0.2])
         device = triton.runtime.driver.active
 
         def call():
             device.clock_ms += next(takes)
 
         times = _turns.visit(call)
-        self.assertEqual([round(time, 3) for time in times], [2.0, 5.0, 1.2, 1.1])
+        self.assertEqual([round(time, 3) for time in times], [0.4, 0.5, 0.3, 0.2])
         self.assertEqual(_turns.quantiles_of([3, 1, 2], (0.5, 0, 1)), [2, 1, 3])
 
     def test_each_part_of_the_name_counts(self):

@@ -2,22 +2,25 @@
 """Measures the configurations of a search in turns, in place of Triton's own benchmark.
 
 Triton measures one configuration after the other, an eighth of a second each, however slow it is beside the others. A GPU that
-gets hot clocks down meanwhile, so that later configurations look slower than they are. Here a visit takes a few milliseconds, and
-each round visits all configurations that may still win. Only where the program leaves the benchmark to Triton: a benchmark of its
-own may mean something else by "fast".
+gets hot clocks down meanwhile, so that later configurations look slower than they are. Here a visit takes a millisecond or two, and
+each round visits all configurations that may still win. They are compared within rounds. Only where the program leaves the
+benchmark to Triton: a benchmark of its own may mean something else by "fast".
 """
 from __future__ import annotations
 
 import contextlib
 import math
+import statistics
 import typing
 
-_VISIT_MS = 5.0
+_VISIT_MS = 1.0
 _MOST_RUNS = 10  # of a visit
-_ROUNDS = 6
-# A configuration leaves when its median is so many times the best one's: behind the first round, whose clocks are any, and behind
-# the others.
-_LEAVES = (1.25, 1.1)
+_ROUNDS = 12  # beyond the first one
+_FEWEST_ROUNDS = 4  # where kernels are so slow that each configuration then has had _ENOUGH_MS, about what Triton gives it
+_ENOUGH_MS = 100.0
+# A configuration leaves when its median is so many times the best one's: behind the first round, the second one, and so on. The
+# last number holds from then on. A clock that a power limit sets goes up and down by a third within a round.
+_LEAVES = (1.5, 1.25, 1.25, 1.1)
 
 
 def fits(autotuner: typing.Any) -> bool:
@@ -63,6 +66,19 @@ def quantiles_of(times: typing.Sequence[float], quantiles: typing.Sequence[float
     return [ordered[round(quantile * (len(ordered) - 1))] for quantile in quantiles]
 
 
+def leveled(visits: typing.Mapping[str, typing.Sequence[typing.Sequence[float]]]) -> dict[str, list[float]]:
+    """All times of each configuration, from equally many rounds, as if the device had been equally fast in all of them.
+
+    How fast it was in a round, the round's configurations tell together. The first round only counts alone: it wakes the device.
+    """
+    rounds = {name: [statistics.median(visit) for visit in there[1:] or there] for name, there in visits.items()}
+    usual = {name: statistics.median(medians) or 1.0 for name, medians in rounds.items()}
+    levels = [statistics.median(shares) or 1.0
+              for shares in zip(*([median / usual[name] for median in medians] for name, medians in rounds.items()))]
+    return {name: [time / level for level, visit in zip(levels, there[1:] or there) for time in visit]
+            for name, there in visits.items()}
+
+
 class Turns:
     """One search of an autotuner. `measure` asks it for one configuration's time."""
 
@@ -75,23 +91,36 @@ class Turns:
     def run(self, configs: typing.Mapping[str, typing.Any]) -> dict[str, typing.Any]:
         """What the benchmark gives for each configuration, by the names that they have here."""
         results: dict[str, typing.Any] = {}
-        times: dict[str, list[float]] = {}
-        left = list(configs)
+        behind: dict[str, list[float]] = {}  # of those that have left: times as multiples of the best one's median then
+        visits: dict[str, list[list[float]]] = {name: [] for name in configs}
+        left, best = list(configs), 0.0
         with self._hearing():
             for number in range(1 + _ROUNDS):
                 for name in left if number % 2 == 0 else list(reversed(left)):
                     self._heard = []
-                    result = self._measure(configs[name])
-                    # Beyond the first round only the others count: until then no clock is what it will be. Without times the
-                    # autotuner has found that the configuration does not run.
-                    times[name] = self._heard if number <= 1 else times[name] + self._heard
-                    results[name] = quantiles_of(times[name], self._quantiles) if self._heard else result
-                medians = {name: quantiles_of(times[name], (0.5,))[0] for name in left if times[name]}
-                limit = min(medians.values(), default=math.inf) * _LEAVES[0 if number == 0 else 1]
-                left = [name for name, median in medians.items() if median <= limit]
+                    results[name] = self._measure(configs[name])
+                    visits[name].append(self._heard)
+                # Without times the autotuner has found that the configuration does not run.
+                times = leveled({name: visits[name] for name in left if self._answered(visits[name])})
+                medians = {name: statistics.median(times[name]) for name in times}
+                best = min(medians.values(), default=best)
+                limit = best * _LEAVES[min(number, len(_LEAVES) - 1)]
+                for name in times:
+                    behind[name] = [time / best if best > 0 else 1.0 for time in times[name]]
+                left = [name for name in times if medians[name] <= limit]
                 if len(left) < 2:
                     break
+                if number >= _FEWEST_ROUNDS and best * sum(map(len, visits[left[0]])) >= _ENOUGH_MS:
+                    break
+        # Whoever has left does so many times worse than the best one, whatever the clock did since.
+        for name, multiples in behind.items():
+            if self._answered(visits[name]):
+                results[name] = quantiles_of([multiple * best for multiple in multiples], self._quantiles)
         return results
+
+    @staticmethod
+    def _answered(visits: list[list[float]]) -> bool:
+        return bool(visits) and bool(visits[-1])
 
     def _bench(self, call: typing.Callable[[], typing.Any], quantiles: typing.Sequence[float]) -> list[float]:
         self._quantiles, self._heard = quantiles, visit(call)
