@@ -52,14 +52,11 @@ using ttng::WarpGroupDotOp;
 // What a thread has in registers beside sums and operands, in words, as measured of real kernels; the most it can have.
 constexpr int64_t kOtherRegisters = 40, kMostRegisters = 255;
 
-bool CanBeInFlight(WarpGroupDotOp dot) {
-  return llvm::cast<mlir::RankedTensorType>(dot.getType()).getElementTypeBitWidth() == ttng::kSumBits;
-}
-
 // Whether the use adds to the sums where they are.
 bool IsAddition(mlir::OpOperand& use, const Block* block) {
   auto dot = llvm::dyn_cast<WarpGroupDotOp>(use.getOwner());
-  return dot && dot->getBlock() == block && CanBeInFlight(dot) && &use == &dot.getCMutable() && use.get().hasOneUse();
+  return dot && dot->getBlock() == block && ttng::AddsToResult(dot) && &use == &dot.getCMutable() &&
+         use.get().hasOneUse();
 }
 
 // Where a dot has to have ended: before `op`, in its own round or in the next one.
@@ -78,7 +75,7 @@ class DotsOfBlock final {
         registers_(registers),
         loop_(llvm::dyn_cast_or_null<ForOp>(block.getParentOp())) {
     for (auto dot : block.getOps<WarpGroupDotOp>())
-      if (CanBeInFlight(dot)) dots_.push_back(dot);
+      if (ttng::AddsToResult(dot)) dots_.push_back(dot);
   }
 
   void Run() {
@@ -122,14 +119,16 @@ class DotsOfBlock final {
     auto a = llvm::dyn_cast<mlir::RankedTensorType>(dot.getA().getType());
     if (!a || registers_ == 0) return false;
     int64_t words = kOtherRegisters;
-    for (WarpGroupDotOp each : dots_) words += Registers(llvm::cast<mlir::RankedTensorType>(each.getType()));
-    int64_t held = Registers(a) * a.getElementTypeBitWidth() / 32;
+    for (WarpGroupDotOp each : dots_) words += Words(llvm::cast<mlir::RankedTensorType>(each.getType()));
+    int64_t held = Words(a);
     int64_t threads = static_cast<int64_t>(ttg::NumWarps(dot)) * ttg::ThreadsPerWarp(dot);
     auto blocks = [&](int64_t of_thread) { return registers_ / (threads * std::min(of_thread, kMostRegisters)); };
     return blocks(words + held) < blocks(words);
   }
 
-  static int64_t Registers(mlir::RankedTensorType type) { return ttg::ToLinearLayout(type).InSize("register"); }
+  static int64_t Words(mlir::RankedTensorType type) {
+    return ttg::ToLinearLayout(type).InSize("register") * type.getElementTypeBitWidth() / 32;
+  }
 
   // The argument that holds the sums in the next round. Nullopt where the dot cannot be in flight until then.
   std::optional<BlockArgument> CarriedSums(WarpGroupDotOp dot) {
