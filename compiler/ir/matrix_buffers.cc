@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers in shared memory for matrix units: which they read by themselves, and what a transposed one is.
+// What matrix units do by themselves: which buffers in shared memory they read, what a transposed one is, and to which
+// sums they add.
 #include "compiler/ir/encodings.h"
 
 namespace tritond::ttg {
@@ -8,6 +9,8 @@ namespace {
 // PTX ISA, "Shared memory matrix layout": rows of at most 128 bytes, in groups of eight; each of at least two times 16
 // bytes, since less is no swizzle.
 constexpr int64_t kSwizzleBytes = 128, kLeastRowBytes = 32, kGroupRows = 8;
+
+bool HasWideSums(mlir::Type result) { return result.getIntOrFloatBitWidth() >= 32; }
 
 }  // namespace
 
@@ -23,6 +26,12 @@ mlir::Attribute NvidiaMmaEncodingAttr::OperandBuffer(mlir::RankedTensorType type
                                       /*fp4Padded=*/false, SingleBlock(2));
 }
 
+// Sums have 32 bits, or 64 for operands of 64. Those of wgmma may also be f16 (PTX ISA, "wgmma.mma_async", .dtype).
+bool NvidiaMmaEncodingAttr::AddsToResult(mlir::Type operand, mlir::Type result) const {
+  if (getVersionMajor() == 3 && operand.isF16() && result.isF16()) return true;
+  return HasWideSums(result);
+}
+
 // These units read registers.
 mlir::Attribute AmdMfmaEncodingAttr::OperandBuffer(mlir::RankedTensorType, llvm::ArrayRef<unsigned>, unsigned) const {
   return {};
@@ -33,6 +42,10 @@ mlir::Attribute AmdWmmaEncodingAttr::OperandBuffer(mlir::RankedTensorType, llvm:
 mlir::Attribute DpasEncodingAttr::OperandBuffer(mlir::RankedTensorType, llvm::ArrayRef<unsigned>, unsigned) const {
   return {};
 }
+
+bool AmdMfmaEncodingAttr::AddsToResult(mlir::Type, mlir::Type result) const { return HasWideSums(result); }
+bool AmdWmmaEncodingAttr::AddsToResult(mlir::Type, mlir::Type result) const { return HasWideSums(result); }
+bool DpasEncodingAttr::AddsToResult(mlir::Type, mlir::Type result) const { return HasWideSums(result); }
 
 mlir::Attribute TransBufferEncoding(mlir::Attribute src, llvm::ArrayRef<int32_t> order) {
   if (auto nvmma = llvm::dyn_cast<NvmmaSharedEncodingAttr>(src)) {

@@ -38,7 +38,11 @@ def TTG_MatrixEncoding : AttrInterface<"MatrixEncoding"> {
       dimension first, and from which the unit reads it by itself; dimension `k` is the one that is summed over. Null
       where it takes such operands from registers alone.}],
       "::mlir::Attribute", "OperandBuffer", (ins "::mlir::RankedTensorType":$type, "::llvm::ArrayRef<unsigned>":$order,
-      "unsigned":$k)>];
+      "unsigned":$k)>,
+    InterfaceMethod<[{
+      Whether the unit adds the products of elements `operand` to elements `result` where these are. Otherwise threads
+      round its sums, in 32 bits, to them.}],
+      "bool", "AddsToResult", (ins "::mlir::Type":$operand, "::mlir::Type":$result)>];
 }
 def TTG_SharedEncoding : AttrInterface<"SharedEncoding"> {
   let cppNamespace = "::tritond::ttg";

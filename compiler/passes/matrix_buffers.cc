@@ -4,17 +4,18 @@
 namespace tritond::compiler {
 namespace {
 
-constexpr int64_t kGroupBytes = 16, kBankRowBytes = 128;
-// Rows of a group that one phase of the memory serves.
-constexpr int64_t kRows = 8;
+// The memory serves 128 bytes at a time. Eight rows of 16 bytes are what a matrix load reads, and what lanes read of
+// words: four neighbours of a row each. Elements of 64 bits are served to half a warp: four neighbours of four rows.
+constexpr int64_t kGroupBytes = 16, kGroupElements = 4, kBankRowBytes = 128;
 
 ttg::SwizzledSharedEncodingAttr SwizzledGroups(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order) {
   int64_t bits = type.getElementTypeBitWidth();
-  if (bits < 8 || bits > 32) return {};
+  if (bits < 8 || bits > 64) return {};
+  int64_t group_bytes = std::max(kGroupBytes, kGroupElements * bits / 8), rows = kBankRowBytes / group_bytes;
   int64_t row_bytes = type.getDimSize(order[0]) * bits / 8;
-  int64_t vec = std::min(kGroupBytes, row_bytes) * 8 / bits;
+  int64_t vec = std::min(group_bytes, row_bytes) * 8 / bits;
   int64_t per_phase = std::max<int64_t>(1, kBankRowBytes / row_bytes);
-  int64_t max_phase = std::max<int64_t>(1, std::min(kRows / std::min(kRows, per_phase), row_bytes / kGroupBytes));
+  int64_t max_phase = std::max<int64_t>(1, std::min(rows / std::min(rows, per_phase), row_bytes / group_bytes));
   return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), vec, per_phase, max_phase, order);
 }
 

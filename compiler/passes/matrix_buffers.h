@@ -8,11 +8,11 @@
 namespace tritond::compiler {
 
 // The encoding of a buffer that holds `type` in `order`, fastest dimension first, for an operand of encoding `operand`,
-// whose dimension d is dimension `dims[d]` of the buffer. Null when the elements are narrower than a byte or wider than
-// a word of the unit.
+// whose dimension d is dimension `dims[d]` of the buffer. Null when the elements are narrower than a byte.
 //
 // The one that the operand's unit reads by itself, where it has such (MatrixEncoding::OperandBuffer). Else
-// swizzled_shared: groups of 16 bytes, swizzled such that eight neighbouring rows of one group lie in different banks.
+// swizzled_shared: groups of 16 bytes, of 32 for elements of 64 bits. They are swizzled such that neighbouring rows of
+// one group lie in different banks: eight of 16 bytes, four of 32.
 mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
                                      ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims = {});
 

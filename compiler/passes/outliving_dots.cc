@@ -38,9 +38,11 @@ bool IsReadOn(Value value, RankedTensorType type, llvm::ArrayRef<unsigned> order
 
 bool OutlivesRound(tt::DotOp dot, ForOp loop) {
   auto type = llvm::cast<RankedTensorType>(dot.getType());
-  // Narrow sums are rounded as soon as they are there.
-  if (dot->getBlock() != loop.getBody() || type.getElementTypeBitWidth() != 32) return false;
   auto b = llvm::cast<RankedTensorType>(dot.getB().getType());
+  auto unit = llvm::dyn_cast_if_present<ttg::MatrixEncoding>(type.getEncoding());
+  if (dot->getBlock() != loop.getBody() || !unit) return false;
+  // Others are rounded as soon as they are there.
+  if (!unit.AddsToResult(b.getElementType(), type.getElementType())) return false;
   auto operand = llvm::dyn_cast_if_present<ttg::DotOperandEncodingAttr>(b.getEncoding());
   if (!operand || !ReadsBuffer(b, {0, 1}, operand, /*is_transposed=*/false)) return false;
   Operation* yield = loop.getBody()->getTerminator();

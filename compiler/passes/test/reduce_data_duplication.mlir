@@ -25,6 +25,27 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
+// Of 64 bits a group has four elements, and half a warp reads it from four rows.
+// CHECK-DAG: #[[S:.*]] = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 4, order = [1, 0]}>
+// CHECK-DAG: #[[T:.*]] = #ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 2, order = [1, 0]}>
+// CHECK-LABEL: @doubles
+//       CHECK:   ttg.local_alloc %{{.*}} -> !ttg.memdesc<64x16xf64, #[[S]], #smem>
+//       CHECK:   ttg.local_alloc %{{.*}} -> !ttg.memdesc<16x8xf64, #[[T]], #smem>
+#blocked = #ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 1}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 1}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @doubles(%a: tensor<64x16xf64, #blocked>, %b: tensor<16x8xf64, #blocked>, %c: tensor<64x8xf64, #mma>) -> tensor<64x8xf64, #mma> {
+    %x = ttg.convert_layout %a : tensor<64x16xf64, #blocked> -> tensor<64x16xf64, #a>
+    %y = ttg.convert_layout %b : tensor<16x8xf64, #blocked> -> tensor<16x8xf64, #b>
+    %d = tt.dot %x, %y, %c : tensor<64x16xf64, #a> * tensor<16x8xf64, #b> -> tensor<64x8xf64, #mma>
+    tt.return %d : tensor<64x8xf64, #mma>
+  }
+}
+
+// -----
+
 // A dot's result becomes an operand within its thread; operands of multiply-adds are the business of ttg-tile-dots.
 // CHECK-LABEL: @stay
 //   CHECK-NOT:   ttg.local_alloc

@@ -25,7 +25,7 @@ inline constexpr int64_t kRegisters = 64 * 1024;
 // Compute capabilities from which on there is more.
 inline constexpr int kFirstWithNarrowDots = 89;  // of 8-bit floats
 inline constexpr int kFirstWithClusters = 90, kFirstWithVectorAtomics = 90, kFirstWithMatrixStores = 90;
-inline constexpr int kFirstWithLargeF64Dots = 90;  // m16n8k8
+inline constexpr int kFirstWithLargeF64Dots = 90;  // m16n8k8 and m16n8k16
 
 // The newest PTX ISA that LLVM writes.
 inline constexpr int kMaxLlvmPtxVersion = 90;

@@ -30,6 +30,9 @@ void PackPhis(llvm::Module& module);
 // fuse_multiply_adds.cc. Fuses products with the sums that take them, in every block.
 void FuseMultiplyAdds(llvm::Module& module);
 
+// carry_words.cc. Where wgmma adds to f16 sums, two a register, loops carry the registers instead of their halves.
+void CarryWords(llvm::Module& module);
+
 // order_async_proxy.cc. Whether this is inline assembly that issues wgmma.
 bool IsWgmma(const llvm::Instruction& instruction);
 // Puts the fences that wgmma needs in front of barriers, if the module has any.

@@ -5,6 +5,7 @@
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "mlir/IR/Matchers.h"
 
 namespace tritond::compiler {
 namespace LLVM = mlir::LLVM;
@@ -61,10 +62,32 @@ llvm::StringRef LibdeviceName(llvm::StringRef op) {
       .Default("");
 }
 
+constexpr float kLeastNormal = 0x1p-126f;
+
 // e^x = 2^(x log2 e). Subnormal results survive, unlike in exp2.
 mlir::Value EmitExp(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x) {
   mlir::Value log2e = LLVM::ConstantOp::create(b, loc, b.getF32Type(), b.getF32FloatAttr(1.44269504088896340736f));
   return EmitIntrinsic(b, loc, "llvm.nvvm.ex2.approx.f32", b.getF32Type(), {LLVM::FMulOp::create(b, loc, x, log2e)});
+}
+
+// A power of e or 2, or an absolute value; or NaN.
+bool IsNotNegative(mlir::Value value) {
+  if (auto call = value.getDefiningOp<LLVM::CallIntrinsicOp>())
+    return call.getIntrin().starts_with("llvm.nvvm.ex2.approx") || call.getIntrin() == "llvm.fabs.f32";
+  auto call = value.getDefiningOp<LLVM::CallOp>();
+  return call && call.getCallee() == "__nv_exp2f";
+}
+
+// Whether it is a sum of a normal number above zero and of what is not negative, as 1 + e^x of a logistic function is:
+// such a sum is no subnormal number.
+bool IsNormalSum(mlir::Value value) {
+  auto sum = value.getDefiningOp<LLVM::FAddOp>();
+  auto is_normal = [](mlir::Value term) {
+    llvm::APFloat number(0.0f);
+    return mlir::matchPattern(term, mlir::m_ConstantFloat(&number)) && number.convertToFloat() >= kLeastNormal;
+  };
+  return sum && ((is_normal(sum.getLhs()) && IsNotNegative(sum.getRhs())) ||
+                 (is_normal(sum.getRhs()) && IsNotNegative(sum.getLhs())));
 }
 
 // x / y to 2 ulp over the whole range, as the assembler expands div.full. Written out, divisions by one divisor share
@@ -72,6 +95,8 @@ mlir::Value EmitExp(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x) {
 //
 //   s = |y| > 2^126 ? 2^-2 : |y| < 2^-126 ? 2^24 : 1          // so that 1 / (y s) is a normal number
 //   x / y = (x s) (1 / (y s))
+//
+// The second comparison falls where y is known to be a normal number.
 mlir::Value EmitFastDivision(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value y) {
   mlir::Type f32 = b.getF32Type();
   auto constant = [&](float value) -> mlir::Value {
@@ -82,7 +107,8 @@ mlir::Value EmitFastDivision(mlir::OpBuilder& b, mlir::Location loc, mlir::Value
     mlir::Value chosen = LLVM::FCmpOp::create(b, loc, predicate, magnitude, bound);
     return LLVM::SelectOp::create(b, loc, chosen, yes, no);
   };
-  mlir::Value scale = choose(LLVM::FCmpPredicate::olt, constant(0x1p-126f), constant(0x1p24f), constant(1));
+  mlir::Value scale = constant(1);
+  if (!IsNormalSum(y)) scale = choose(LLVM::FCmpPredicate::olt, constant(kLeastNormal), constant(0x1p24f), scale);
   scale = choose(LLVM::FCmpPredicate::ogt, constant(0x1p126f), constant(0x1p-2f), scale);
   mlir::Value inverse =
       EmitIntrinsic(b, loc, "llvm.nvvm.rcp.approx.ftz.f", f32, {LLVM::FMulOp::create(b, loc, y, scale)});

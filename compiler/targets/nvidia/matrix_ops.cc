@@ -8,7 +8,8 @@
 //   c (16 x 8):  (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1), a register each
 //
 // Operands of 64 bits fill two registers and have the form of those of 32. Before sm_90 there is m8n8k4 alone for them:
-// a quarter of m16n8k8, with the registers of one half of the rows and of one half of K.
+// a quarter of m16n8k8, with the registers of one half of the rows and of one half of K. From sm_90 on there is also
+// m16n8k16: two of m16n8k8 along K, one after the other in a and b. Half as many instructions wait for their sums.
 #include "compiler/ir/encodings.h"
 #include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/nvidia_ops.h"
@@ -75,15 +76,17 @@ std::optional<MatrixInstruction> NvidiaOps::FindMatrixInstruction(tt::DotOp dot)
     return std::nullopt;
   if (a.isInteger(8) != b.isInteger(8)) return std::nullopt;
   int w = std::max(1u, 32 / bits);
+  const bool is_long = bits == 64 && compute_capability_ >= nvidia::kFirstWithLargeF64Dots &&
+                       llvm::cast<mlir::RankedTensorType>(dot.getA().getType()).getShape().back() % 16 == 0;
   MatrixInstruction instruction{16,
                                 8,
-                                8 * w,
+                                is_long ? 16 : 8 * w,
                                 {},
                                 {},
                                 {{0, 0}, {0, 1}, {8, 0}, {8, 1}},
                                 llvm::dyn_cast<mlir::FloatType>(a),
                                 llvm::dyn_cast<mlir::FloatType>(b)};
-  for (int k : {0, 4 * w}) {
+  for (int k = 0; k < instruction.k; k += 4 * w) {
     for (int row : {0, 8})
       for (int i = 0; i < w; ++i) instruction.a.push_back({row, k + i});
     for (int i = 0; i < w; ++i) instruction.b.push_back({k + i, 0});

@@ -158,21 +158,12 @@ std::optional<Values> NvidiaOps::LoadTiles(FunctionLowering& f, const LinearLayo
   Emitter& e = f.e;
   std::optional<Tiles> tiles = FindTiles(e, to_offset, place, type);
   if (!tiles) return std::nullopt;
-  int bits = type.getIntOrFloatBitWidth();
   Value thread = f.ThreadPart(tiles->address, "offset");
-  mlir::Type word_type = mlir::VectorType::get({32 / bits}, type);
   Values results;
   for (int32_t group = 0; group < tiles->address.InSize("register"); ++group) {
     Value ptr = RowAddress(f, *tiles, place, thread, group, type);
-    for (Value word : LoadMatrices(e.b, e.loc, ptr, 1 << tiles->group_bits, tiles->plan.transposed)) {
-      if (bits == 32) {
-        results.push_back(e.Bitcast(word, type));
-        continue;
-      }
-      Value vector = e.Bitcast(word, word_type);
-      for (int i = 0; i < 32 / bits; ++i)
-        results.push_back(mlir::LLVM::ExtractElementOp::create(e.b, e.loc, vector, e.Int(i)));
-    }
+    Values words = LoadMatrices(e.b, e.loc, ptr, 1 << tiles->group_bits, tiles->plan.transposed);
+    llvm::append_range(results, nvidia::ElementsOfWords(e.b, e.loc, words, type));
   }
   return results;
 }

@@ -329,6 +329,23 @@ TEST_F(NvidiaOpsTest, DivisionsByOneDivisorShareItsInverse) {
   EXPECT_THAT(ptx, Not(HasSubstr("div.")));
 }
 
+TEST_F(NvidiaOpsTest, DivisorsKnownToBeNormalAreNotComparedWithSubnormals) {
+  for (bool is_logistic : {true, false}) {
+    TestKernel k("pff");
+    auto power = ops_.Math(k.builder(), k.loc(), "math.exp", {k.arg(1)});
+    ASSERT_TRUE(mlir::succeeded(power));
+    mlir::Value one =
+        mlir::LLVM::ConstantOp::create(k.builder(), k.loc(), k.builder().getF32Type(), k.builder().getF32FloatAttr(1));
+    mlir::Value sum = mlir::LLVM::FAddOp::create(k.builder(), k.loc(), one, is_logistic ? *power : k.arg(1));
+    auto value = ops_.Math(k.builder(), k.loc(), "arith.divf", {k.arg(2), sum});
+    ASSERT_TRUE(mlir::succeeded(value));
+    k.Keep(0, *value);
+    const std::string ptx = Compile(k);
+    EXPECT_THAT(ptx, HasSubstr("setp.gt.f32"));
+    EXPECT_EQ(ptx.find("setp.lt.f32") == std::string::npos, is_logistic) << ptx;
+  }
+}
+
 TEST_F(NvidiaOpsTest, OtherMathComesFromLibdevice) {
   if (!toolchain_->GetLibdevice().ok()) GTEST_SKIP() << "no libdevice";
   const char* kUnary[] = {"math.acos",  "math.acosh", "math.asin",     "math.asinh", "math.atan", "math.atanh",

@@ -18,8 +18,9 @@
 //    - makes the registers of its operand a anew, in the next round: the assembler would wait at once.
 //    Where there is none up to the end of the round, the search goes on in the next one, up to the dot itself: a warp
 //    that issues a dot behind another one of its own stands still until the first has ended, so that it may as well
-//    wait. Groups end in order, so a wait leaves in flight as many dots as have been issued since the one that it is
-//    for. Those in inner blocks do not count: fewer is safe.
+//    wait. Where the next thing to do is a copy to the first one's buffers, it waits in front of that copy. Groups end
+//    in order, so a wait leaves in flight as many dots as have been issued since the one that it is for. Those in inner
+//    blocks do not count: fewer is safe.
 // 3. A dot that takes a from registers keeps these, and what it waits for keeps its own: where a multiprocessor would
 //    hold fewer blocks for that, it ends in its round. Other blocks overlap with it better.
 //
@@ -52,14 +53,11 @@ using ttng::WarpGroupDotOp;
 // What a thread has in registers beside sums and operands, in words, as measured of real kernels; the most it can have.
 constexpr int64_t kOtherRegisters = 40, kMostRegisters = 255;
 
-bool CanBeInFlight(WarpGroupDotOp dot) {
-  return llvm::cast<mlir::RankedTensorType>(dot.getType()).getElementTypeBitWidth() == ttng::kSumBits;
-}
-
 // Whether the use adds to the sums where they are.
 bool IsAddition(mlir::OpOperand& use, const Block* block) {
   auto dot = llvm::dyn_cast<WarpGroupDotOp>(use.getOwner());
-  return dot && dot->getBlock() == block && CanBeInFlight(dot) && &use == &dot.getCMutable() && use.get().hasOneUse();
+  return dot && dot->getBlock() == block && ttng::AddsToResult(dot) && &use == &dot.getCMutable() &&
+         use.get().hasOneUse();
 }
 
 // Where a dot has to have ended: before `op`, in its own round or in the next one.
@@ -78,7 +76,7 @@ class DotsOfBlock final {
         registers_(registers),
         loop_(llvm::dyn_cast_or_null<ForOp>(block.getParentOp())) {
     for (auto dot : block.getOps<WarpGroupDotOp>())
-      if (CanBeInFlight(dot)) dots_.push_back(dot);
+      if (ttng::AddsToResult(dot)) dots_.push_back(dot);
   }
 
   void Run() {
@@ -114,7 +112,17 @@ class DotsOfBlock final {
       if (UsesSums(op, *carried) || makes_a || MayWrite(op, dot, /*rounds=*/1, aliases_))
         return {op, /*in_next_round=*/true};
     }
-    return {dot, /*in_next_round=*/true};
+    Operation* refill = FirstCopyBehind(dot);
+    return {refill ? refill : dot, /*in_next_round=*/true};
+  }
+
+  // The copy that has to wait for the dot of the round before, where `dot` has moved up to before it.
+  Operation* FirstCopyBehind(WarpGroupDotOp dot) {
+    for (Operation* op = dot->getNextNode(); op; op = op->getNextNode()) {
+      if (llvm::isa<WarpGroupDotOp>(op)) return nullptr;
+      if (llvm::isa<ttg::AsyncCopyGlobalToLocalOp>(op) && MayWrite(op, dot, /*rounds=*/1, aliases_)) return op;
+    }
+    return nullptr;
   }
 
   // Whether a multiprocessor holds fewer blocks if the dot outlives its round with its registers.
@@ -122,14 +130,16 @@ class DotsOfBlock final {
     auto a = llvm::dyn_cast<mlir::RankedTensorType>(dot.getA().getType());
     if (!a || registers_ == 0) return false;
     int64_t words = kOtherRegisters;
-    for (WarpGroupDotOp each : dots_) words += Registers(llvm::cast<mlir::RankedTensorType>(each.getType()));
-    int64_t held = Registers(a) * a.getElementTypeBitWidth() / 32;
+    for (WarpGroupDotOp each : dots_) words += Words(llvm::cast<mlir::RankedTensorType>(each.getType()));
+    int64_t held = Words(a);
     int64_t threads = static_cast<int64_t>(ttg::NumWarps(dot)) * ttg::ThreadsPerWarp(dot);
     auto blocks = [&](int64_t of_thread) { return registers_ / (threads * std::min(of_thread, kMostRegisters)); };
     return blocks(words + held) < blocks(words);
   }
 
-  static int64_t Registers(mlir::RankedTensorType type) { return ttg::ToLinearLayout(type).InSize("register"); }
+  static int64_t Words(mlir::RankedTensorType type) {
+    return ttg::ToLinearLayout(type).InSize("register") * type.getElementTypeBitWidth() / 32;
+  }
 
   // The argument that holds the sums in the next round. Nullopt where the dot cannot be in flight until then.
   std::optional<BlockArgument> CarriedSums(WarpGroupDotOp dot) {

@@ -36,6 +36,22 @@ llvm::SmallVector<mlir::Value> Words(mlir::OpBuilder& b, mlir::Location loc, mli
   return words;
 }
 
+llvm::SmallVector<mlir::Value> ElementsOfWords(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange words,
+                                               mlir::Type type) {
+  llvm::SmallVector<mlir::Value> elements;
+  unsigned per_word = 32 / type.getIntOrFloatBitWidth();
+  for (mlir::Value word : words) {
+    if (per_word == 1) {
+      elements.push_back(LLVM::BitcastOp::create(b, loc, type, word));
+      continue;
+    }
+    mlir::Value vector = LLVM::BitcastOp::create(b, loc, LLVM::getVectorType(type, per_word), word);
+    for (unsigned i = 0; i < per_word; ++i)
+      elements.push_back(LLVM::ExtractElementOp::create(b, loc, vector, EmitI32(b, loc, i)));
+  }
+  return elements;
+}
+
 std::string PtxBuilder::AddOutput(mlir::Type type) {
   if (!constraints_.empty()) constraints_ += ',';
   constraints_ += {'=', RegisterConstraint(type)};

@@ -39,6 +39,10 @@ class PtxBuilder {
 // Packs elements of 8, 16 or 32 bits into words (i32), the first one lowest.
 llvm::SmallVector<mlir::Value> Words(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange elements);
 
+// The elements of `type` (8, 16 or 32 bits) that lie in words so.
+llvm::SmallVector<mlir::Value> ElementsOfWords(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange words,
+                                               mlir::Type type);
+
 // The letter of LLVM's NVPTX back end for a register of `type`.
 char RegisterConstraint(mlir::Type type);
 

@@ -47,7 +47,7 @@ Value NextPlace(mlir::OpBuilder& b, mlir::Location loc, Value place) {
 bool SumsOutliveRound(Operation* op, ForOp loop) {
   auto dot = llvm::dyn_cast<ttng::WarpGroupDotOp>(op);
   if (!dot || dot->getBlock() != loop.getBody() || dot->use_empty()) return false;
-  if (llvm::cast<mlir::RankedTensorType>(dot.getType()).getElementTypeBitWidth() != ttng::kSumBits) return false;
+  if (!ttng::AddsToResult(dot)) return false;
   Operation* yield = loop.getBody()->getTerminator();
   return llvm::all_of(dot->getUsers(), [&](Operation* user) { return user == yield; });
 }

@@ -32,6 +32,12 @@ mlir::Type ElementOf(mlir::Type type) {
   return llvm::cast<RankedTensorType>(type).getElementType();
 }
 
+bool AddsToResult(WarpGroupDotOp dot) {
+  auto type = llvm::cast<RankedTensorType>(dot.getD().getType());
+  auto mma = llvm::cast<ttg::NvidiaMmaEncodingAttr>(type.getEncoding());
+  return mma.AddsToResult(ElementOf(dot.getB().getType()), type.getElementType());
+}
+
 int64_t InstructionK(mlir::Type operand) { return kInstructionBytesOfK * 8 / operand.getIntOrFloatBitWidth(); }
 
 bool IsReadable(ttg::MemDescType type, unsigned k) {
@@ -86,8 +92,8 @@ mlir::LogicalResult WarpGroupDotOp::verify() {
   if (auto buffer = llvm::dyn_cast<ttg::MemDescType>(a); buffer && !IsReadable(buffer, 1))
     return emitOpError() << "cannot read operand a from " << a;
   if (!IsReadable(llvm::cast<ttg::MemDescType>(b), 0)) return emitOpError() << "cannot read operand b from " << b;
-  if (getInFlight() && d.getElementTypeBitWidth() != kSumBits)
-    return emitOpError() << "stays in flight with sums of " << kSumBits << " bits alone";
+  if (getInFlight() && !AddsToResult(*this))
+    return emitOpError() << "stays in flight with sums that wgmma has alone, not with " << d.getElementType();
   return mlir::success();
 }
 

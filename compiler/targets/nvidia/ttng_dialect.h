@@ -24,13 +24,15 @@ struct WarpGroupDots : mlir::SideEffects::Resource::Base<WarpGroupDots> {
 
 namespace tritond::ttng {
 
-// The bits of wgmma's sums as tritond uses it; narrower ones are rounded afterwards.
-inline constexpr unsigned kSumBits = 32;
 // PTX ISA, wgmma.wait_group: N.
 inline constexpr unsigned kMostPending = 7;
 
 // The element type of a tensor or a buffer.
 mlir::Type ElementOf(mlir::Type type);
+
+// Whether wgmma adds to the dot's result where it is, so that the dot can stay in flight; others are rounded
+// afterwards.
+bool AddsToResult(WarpGroupDotOp dot);
 
 // The elements along K that one wgmma multiplies: 32 bytes.
 int64_t InstructionK(mlir::Type operand);

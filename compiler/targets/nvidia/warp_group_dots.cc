@@ -14,6 +14,8 @@
 // so the compiler behind may treat the sums as any registers. Those of a dot in flight go to the wait, a statement that
 // takes them in and gives them out, and until then to nothing but other dots: the compiler behind has no reason to
 // touch them.
+//
+// Sums are f32 or i32, one a register, or f16, two neighbours of a row in one.
 #include "compiler/targets/nvidia/warp_group_dots.h"
 
 #include "compiler/layout/layout_algebra.h"
@@ -39,6 +41,14 @@ llvm::StringRef WgmmaType(mlir::Type type) {
   if (type.isInteger(8)) return "s8";
   if (llvm::isa<mlir::Float8E4M3FNType>(type)) return "e4m3";
   return llvm::isa<mlir::Float8E5M2Type>(type) ? "e5m2" : "";
+}
+
+// The registers in which wgmma has sums, in its order or a tensor's.
+Values SumRegisters(Emitter& e, ValueList sums) {
+  return sums[0].getType().isF16() ? Values(Words(e.b, e.loc, sums)) : Values(sums);
+}
+Values SumElements(Emitter& e, ValueList registers, mlir::Type type) {
+  return type.isF16() ? Values(ElementsOfWords(e.b, e.loc, registers, type)) : Values(registers);
 }
 
 // An operand in shared memory.
@@ -95,6 +105,7 @@ class WarpGroupDot final {
         type_b_(llvm::cast<ttg::MemDescType>(op.getB().getType())),
         n_(llvm::cast<ttg::NvidiaMmaEncodingAttr>(type_.getEncoding()).getInstrShape()[1]),
         step_k_(ttng::InstructionK(type_b_.getElementType())),
+        sum_type_(ttng::AddsToResult(op) ? type_.getElementType() : DotSumType(e_.b, type_.getElementType())),
         ptx_(e_.b, e_.loc) {
     if (llvm::isa<ttg::MemDescType>(op.getA().getType())) a_.emplace(f, op.getA(), /*k=*/1);
   }
@@ -103,22 +114,20 @@ class WarpGroupDot final {
     std::vector<MatrixTile> tiles = TilesOf(layout_, kWarpRows, n_, SumsOfLane(), type_.getShape());
     if (tiles.empty() || !GroupsAreRows())
       return op_.emitOpError("has a result encoding that wgmma's tiles do not fit");
-    mlir::Type element = type_.getElementType(), sum_type = DotSumType(e_.b, element);
+    mlir::Type element = type_.getElementType();
     bool from_zero = IsZero(op_.getC());
     Values sums;
-    for (Value initial : f_.Get(op_.getC())) sums.push_back(WidenForDot(e_, initial, element, sum_type));
-    for (const MatrixTile& tile : tiles)
-      for (size_t i = 0; i < tile.registers.size(); ++i) ptx_.AddOutput(sum_type);
-    int output = 0;
-    if (!from_zero)
-      for (const MatrixTile& tile : tiles)
-        for (int r : tile.registers) ptx_.TieOutput(output++, sums[r]);
+    for (Value initial : f_.Get(op_.getC())) sums.push_back(WidenForDot(e_, initial, element, sum_type_));
+    llvm::SmallVector<int> registers;
+    for (const MatrixTile& tile : tiles) llvm::append_range(registers, tile.registers);
+    Values initial = SumRegisters(e_, Pick(sums, registers));
+    for (Value sum : initial) ptx_.AddOutput(sum.getType());
+    for (auto [output, sum] : llvm::enumerate(initial))
+      if (!from_zero) ptx_.TieOutput(output, sum);
     std::string text;
     if (failed(AddProducts(tiles, from_zero, text))) return mlir::failure();
-    llvm::SmallVector<Value> values = ptx_.Emit(text, /*touches_memory=*/true);
-    size_t next = 0;
-    for (const MatrixTile& tile : tiles)
-      for (int r : tile.registers) sums[r] = values[next++];
+    Values added = SumElements(e_, ptx_.Emit(text, /*touches_memory=*/true), sum_type_);
+    for (auto [r, sum] : llvm::zip(registers, added)) sums[r] = sum;
     Values results;
     for (Value sum : sums) results.push_back(NarrowDotSum(e_, sum, element));
     f_.Set(op_.getD(), results);
@@ -181,8 +190,9 @@ class WarpGroupDot final {
                     name_b = WgmmaType(type_b_.getElementType());
     if (name_a.empty() || name_b.empty()) return op_.emitOpError("has operands of a type that wgmma does not take");
     bool integers = name_b == "s8", has_transposition = type_b_.getElementType().getIntOrFloatBitWidth() == 16;
+    const char* sum_name = integers ? ".s32." : sum_type_.isF16() ? ".f16." : ".f32.";
     std::string name = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n_) + "k" + std::to_string(step_k_) +
-                       (integers ? ".s32." : ".f32.") + name_a.str() + "." + name_b.str() + " ";
+                       sum_name + name_a.str() + "." + name_b.str() + " ";
     std::string flags = integers ? "" : ", 1, 1";
     if (has_transposition && a_) flags += a_->IsTransposed() ? ", 1" : ", 0";
     if (has_transposition) flags += b_.IsTransposed() ? ", 1" : ", 0";
@@ -192,8 +202,9 @@ class WarpGroupDot final {
     text += "wgmma.fence.sync.aligned;\n";
     int first_sum = 0;
     for (const MatrixTile& tile : tiles) {
-      std::string sums = Registers(first_sum, tile.registers.size());
-      first_sum += tile.registers.size();
+      int count = tile.registers.size() / (sum_type_.isF16() ? 2 : 1);
+      std::string sums = Registers(first_sum, count);
+      first_sum += count;
       for (int32_t k = 0; k < type_b_.getShape()[0]; k += step_k_) {
         std::string operand_a = "a";
         if (a_) {
@@ -238,6 +249,7 @@ class WarpGroupDot final {
   BufferOperand b_;
   ttg::MemDescType type_b_;
   int n_, step_k_;
+  mlir::Type sum_type_;  // in which wgmma adds
   RegisterAt at_a_;
   PtxBuilder ptx_;
 };
@@ -246,17 +258,18 @@ LogicalResult LowerWarpGroupDot(FunctionLowering& f, ttng::WarpGroupDotOp op) { 
 
 LogicalResult LowerWarpGroupWait(FunctionLowering& f, ttng::WarpGroupWaitOp op) {
   PtxBuilder ptx(f.e.b, f.e.loc);
+  llvm::SmallVector<Values> lists;
+  for (Value operand : op.getSums()) lists.push_back(SumRegisters(f.e, f.Get(operand)));
   Values sums;
-  for (Value operand : op.getSums()) llvm::append_range(sums, f.Get(operand));
+  for (const Values& list : lists) llvm::append_range(sums, list);
   for (Value sum : sums) ptx.AddOutput(sum.getType());
   for (auto [index, sum] : llvm::enumerate(sums)) ptx.TieOutput(index, sum);
   std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
   llvm::SmallVector<Value> ended = ptx.Emit(text, /*touches_memory=*/true);
   llvm::ArrayRef<Value> rest = ended;
-  for (auto [operand, result] : llvm::zip(op.getSums(), op.getResults())) {
-    size_t registers = f.Get(operand).size();
-    f.Set(result, rest.take_front(registers));
-    rest = rest.drop_front(registers);
+  for (auto [list, result] : llvm::zip(lists, op.getResults())) {
+    f.Set(result, SumElements(f.e, rest.take_front(list.size()), ttng::ElementOf(result.getType())));
+    rest = rest.drop_front(list.size());
   }
   return mlir::success();
 }

@@ -61,6 +61,11 @@ uint64_t F32(float value) {
   std::memcpy(&bits, &value, 4);
   return bits;
 }
+uint64_t F64(double value) {
+  uint64_t bits;
+  std::memcpy(&bits, &value, 8);
+  return bits;
+}
 
 TEST(PtxScalar, FollowsTheManual) {
   struct Row {
@@ -257,6 +262,24 @@ TEST(PtxMatrix, MmaHasTheManualsFragments) {
     }
 }
 
+// "Matrix Fragments for mma.m16n8k16 with .f64": rows g and g + 8 in turn, columns t, t + 4, t + 8 and t + 12.
+TEST(PtxMatrix, MmaOfDoublesTakesFourFourthsOfK) {
+  const auto a = [](int m, int k) { return m + k / 64.0; };
+  const auto out = RunWarp("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 4 8 4 4", [&](int l) {
+    const int g = l / 4, t = l % 4;
+    Slots in;
+    for (int i = 0; i < 8; ++i) in.push_back(F64(a(g + 8 * (i % 2), t + 4 * (i / 2))));
+    for (int i = 0; i < 4; ++i) in.push_back(F64(t + 4 * i == 2 * g + 1 ? 1.0 : 0.0));
+    for (int i = 0; i < 4; ++i) in.push_back(F64(1000.0));
+    return in;
+  });
+  for (int l = 0; l < 32; ++l)
+    for (int i = 0; i < 4; ++i) {
+      const int m = l / 4 + 8 * (i / 2), n = 2 * (l % 4) + i % 2;
+      EXPECT_EQ(out[l][i], F64(1000 + a(m, 2 * n + 1))) << l << " " << i;
+    }
+}
+
 TEST(PtxMatrix, LoadsAndStoresMatrices) {
   FakeMachine machine;
   for (int i = 0; i < 4; ++i)
@@ -319,6 +342,37 @@ TEST(PtxWgmma, ReadsSharedMemoryAtItsWait) {
   for (int l = 0; l < 32; ++l)
     for (int i = 0; i < 4; ++i)
       EXPECT_EQ(out[l][i], F32(1 + (l / 4 + 8 * (i / 2)) * (2 * (l % 4) + i % 2))) << l << " " << i;
+}
+
+TEST(PtxWgmma, KeepsTwoSumsOfF16InARegister) {
+  FakeMachine machine;
+  const auto f16 = [](double value) { return Encode(value, kF16); };
+  for (int m = 0; m < 64; ++m) machine.Set<uint16_t>(m / 8 * 256 + m % 8 * 16, f16(m));
+  for (int n = 0; n < 8; ++n) machine.Set<uint16_t>(4096 + n * 16, f16(n));
+  RunWarp(
+      "wgmma.fence.sync.aligned", [](int) { return Slots{}; }, machine);
+  const auto tags = RunWarp(
+      "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 2 1 1 1 1 1 1 1",
+      [&](int) {
+        Slots in = Descriptors(0, 4096);
+        in.erase(in.begin(), in.begin() + 4);
+        in.insert(in.begin(), 2, f16(1) | f16(2) << 16);
+        return in;
+      },
+      machine);
+  RunWarp(
+      "wgmma.commit_group.sync.aligned", [](int) { return Slots{}; }, machine);
+  const auto out = RunWarp(
+      "wgmma.wait_group.sync.aligned 2 1 2",
+      [&](int l) {
+        return Slots{0, tags[l][0], tags[l][1]};
+      },
+      machine);
+  for (int l = 0; l < 32; ++l)
+    for (int i = 0; i < 2; ++i) {
+      const int m = l / 4 + 8 * i, n = 2 * (l % 4);
+      EXPECT_EQ(out[l][i], f16(1 + m * n) | f16(2 + m * (n + 1)) << 16) << l << " " << i;
+    }
 }
 
 TEST(PtxWgmma, WaitsForGroupsInOrder) {

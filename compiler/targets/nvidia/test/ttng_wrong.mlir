@@ -37,9 +37,9 @@ tt.func @order(%m: !ttg.memdesc<64x64xf32, #n, #smem>, %c: tensor<64x64xf32, #mm
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 #n = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 #smem = #ttg.shared_memory
-tt.func @narrow_sums(%m: !ttg.memdesc<64x64xf16, #n, #smem>, %c: tensor<64x64xf16, #mma>) {
-  // expected-error @below {{stays in flight with sums of 32 bits alone}}
-  %d = ttng.warp_group_dot %m, %m, %c {in_flight} : !ttg.memdesc<64x64xf16, #n, #smem> * !ttg.memdesc<64x64xf16, #n, #smem> -> tensor<64x64xf16, #mma>
+tt.func @narrow_sums(%m: !ttg.memdesc<64x64xbf16, #n, #smem>, %c: tensor<64x64xbf16, #mma>) {
+  // expected-error @below {{stays in flight with sums that wgmma has alone, not with 'bf16'}}
+  %d = ttng.warp_group_dot %m, %m, %c {in_flight} : !ttg.memdesc<64x64xbf16, #n, #smem> * !ttg.memdesc<64x64xbf16, #n, #smem> -> tensor<64x64xbf16, #mma>
   tt.return
 }
 

@@ -56,3 +56,29 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return
   }
 }
+
+// -----
+
+// Sums of f16, two neighbours a register; also where a wait passes them on.
+// CHECK-LABEL: llvm.func @halves
+//       CHECK:   llvm.inline_asm has_side_effects
+//  CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {$0, $1}, a, b, add, 1, 1, 0, 0;
+//  CHECK-SAME: "=r,=r,0,1,l,l,~{memory}"
+//       CHECK:   llvm.inline_asm has_side_effects
+//  CHECK-SAME: "wgmma.wait_group.sync.aligned 0;", "=r,=r,0,1,~{memory}"
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8, 16]}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = false, elementBitWidth = 16}>
+#columns = #ttg.nvmma_shared<{swizzlingByteWidth = 32, transposed = true, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @halves(%p: !tt.ptr<f16>) {
+    %m = ttg.local_alloc : () -> !ttg.memdesc<64x16xf16, #rows, #smem, mutable>
+    %n = ttg.local_alloc : () -> !ttg.memdesc<16x8xf16, #columns, #smem, mutable>
+    %c = arith.constant dense<3.0> : tensor<64x8xf16, #mma>
+    %d = ttng.warp_group_dot %m, %n, %c {in_flight} : !ttg.memdesc<64x16xf16, #rows, #smem, mutable> * !ttg.memdesc<16x8xf16, #columns, #smem, mutable> -> tensor<64x8xf16, #mma>
+    %e = ttng.warp_group_wait %d : tensor<64x8xf16, #mma> -> tensor<64x8xf16, #mma> buffers %m, %n : !ttg.memdesc<64x16xf16, #rows, #smem, mutable>, !ttg.memdesc<16x8xf16, #columns, #smem, mutable> {pending = 0 : i32}
+    %q = tt.splat %p : !tt.ptr<f16> -> tensor<64x8x!tt.ptr<f16>, #mma>
+    tt.store %q, %e : tensor<64x8x!tt.ptr<f16>, #mma>
+    tt.return
+  }
+}
