@@ -8,13 +8,19 @@ constexpr int64_t kGroupBytes = 16, kBankRowBytes = 128;
 // Rows of a group that one phase of the memory serves.
 constexpr int64_t kRows = 8;
 
-ttg::SwizzledSharedEncodingAttr SwizzledGroups(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order) {
+// `run`: rows that a lane reads one after the other, its neighbour those behind them.
+ttg::SwizzledSharedEncodingAttr SwizzledGroups(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
+                                               int64_t run) {
   int64_t bits = type.getElementTypeBitWidth();
   if (bits < 8 || bits > 32) return {};
   int64_t row_bytes = type.getDimSize(order[0]) * bits / 8;
   int64_t vec = std::min(kGroupBytes, row_bytes) * 8 / bits;
   int64_t per_phase = std::max<int64_t>(1, kBankRowBytes / row_bytes);
   int64_t max_phase = std::max<int64_t>(1, std::min(kRows / std::min(kRows, per_phase), row_bytes / kGroupBytes));
+  if (run > per_phase) {
+    per_phase = run;
+    max_phase = std::max<int64_t>(1, std::min(kRows, row_bytes / kGroupBytes));
+  }
   return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), vec, per_phase, max_phase, order);
 }
 
@@ -22,11 +28,13 @@ ttg::SwizzledSharedEncodingAttr SwizzledGroups(mlir::RankedTensorType type, llvm
 
 mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
                                      ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims) {
-  if (auto unit = llvm::dyn_cast<ttg::MatrixEncoding>(operand.getParent())) {
-    unsigned k = operand.getOpIdx() == 0 ? 1 : 0;
-    if (mlir::Attribute own = unit.OperandBuffer(type, order, dims.empty() ? k : dims[k])) return own;
-  }
-  return SwizzledGroups(type, order);
+  unsigned k = operand.getOpIdx() == 0 ? 1 : 0;
+  if (!dims.empty()) k = dims[k];
+  auto unit = llvm::dyn_cast<ttg::MatrixEncoding>(operand.getParent());
+  if (mlir::Attribute own = unit ? unit.OperandBuffer(type, order, k) : mlir::Attribute()) return own;
+  // No instruction loads tiles of bytes across their rows.
+  bool across = unit && order[0] != k && type.getElementTypeBitWidth() == 8;
+  return SwizzledGroups(type, order, across ? operand.getKWidth() : 1);
 }
 
 bool IsMatrixOperand(mlir::RankedTensorType type) {

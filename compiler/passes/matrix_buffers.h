@@ -13,6 +13,7 @@ namespace tritond::compiler {
 //
 // The one that the operand's unit reads by itself, where it has such (MatrixEncoding::OperandBuffer). Else
 // swizzled_shared: groups of 16 bytes, swizzled such that eight neighbouring rows of one group lie in different banks.
+// Of bytes with K not contiguous, of which a lane reads kWidth neighbouring rows, it is eight times so many rows.
 mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
                                      ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims = {});
 
