@@ -73,7 +73,8 @@ struct State {
 struct Effect {
   MemoryRanges reads, writes;
   MemoryRanges copies;       // writes that go on after the operation
-  MemoryRanges ongoing;      // reads that do; a later operation that waits for them reads the same
+  MemoryRanges ongoing;      // reads that do
+  MemoryRanges ended;        // such reads of earlier operations that are over with this one
   bool ends_copies = false;  // of which some have ended after this
   bool ends_all = false;     // and all of them
   bool returns = false;      // from a device function
@@ -81,7 +82,8 @@ struct Effect {
   bool reads_after = false;  // `waits`, and reads what it wrote after that
 
   bool IsNone() const {
-    return reads.empty() && writes.empty() && copies.empty() && ongoing.empty() && !waits && !ends_copies && !returns;
+    return reads.empty() && writes.empty() && copies.empty() && ongoing.empty() && ended.empty() && !waits &&
+           !ends_copies && !returns;
   }
 
   bool ConflictsWith(const State& state) const {
@@ -97,7 +99,8 @@ struct Effect {
     if (ends_copies) state.writes.Add(state.copies);
     if (ends_all) state.copies = Bytes();
     for (const MemoryRange& range : copies) state.copies.Add(range);
-    for (const MemoryRange& range : reads) state.reads.Add(range);
+    for (const MemoryRanges& ranges : {reads, ended})
+      for (const MemoryRange& range : ranges) state.reads.Add(range);
     if (waits && reads_after) {
       for (const MemoryRange& range : writes) state.reads.Add(range);
     } else {
@@ -124,9 +127,9 @@ void AddBufferAccesses(Effect& effect, Operation* op, const BufferAliases& alias
   bool is_copy = llvm::isa<ttg::AsyncCopyGlobalToLocalOp>(op);
   for (const auto& each : effects) {
     if (!each.getValue() && each.getResource() != ttg::SharedMemory::get()) continue;
-    bool goes_on = each.getResource() == ttg::OngoingReads::get();
+    bool goes_on = each.getResource() == ttg::OngoingReads::get(), ends = each.getResource() == EndedReads::get();
     if (llvm::isa<mlir::MemoryEffects::Read>(each.getEffect()))
-      add(goes_on ? effect.ongoing : effect.reads, each.getValue());
+      add(goes_on ? effect.ongoing : ends ? effect.ended : effect.reads, each.getValue());
     if (llvm::isa<mlir::MemoryEffects::Write>(each.getEffect()))
       add(is_copy ? effect.copies : effect.writes, each.getValue());
   }

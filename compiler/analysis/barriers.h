@@ -5,8 +5,15 @@
 
 #include "compiler/ir/tt_dialect.h"
 #include "llvm/ADT/SmallVector.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
+
+// The resource of a declared read of a buffer that earlier operations began (ttg::OngoingReads) and that is over with
+// this one. Nothing is read anew, so earlier writes do not matter; later ones need a barrier.
+struct EndedReads final : public mlir::SideEffects::Resource::Base<EndedReads> {
+  llvm::StringRef getName() final { return "EndedReads"; }
+};
 
 // The operations of `function` that need a barrier right before them, in its order. Expects what AllocateSharedMemory
 // has placed, and cf control flow: scf operations that hold accesses fail, with a diagnostic.

@@ -216,6 +216,21 @@ Attribute Fp4ToFpEncoding(Attribute src, llvm::ArrayRef<int64_t> shape, unsigned
   return Linear(layout.TransposeOuts(Views(names)), src.getContext());
 }
 
+Attribute Fp4FromFpEncoding(Attribute dst, llvm::ArrayRef<int64_t> shape, unsigned axis) {
+  if (shape[axis] < 2) return {};
+  // The halves of a byte as a dimension of their own, the last one.
+  llvm::SmallVector<int64_t> pairs(shape);
+  pairs[axis] /= 2;
+  pairs.insert(pairs.begin() + axis + 1, 2);
+  auto order = llvm::to_vector(llvm::seq<int32_t>(0, pairs.size()));
+  order.erase(order.begin() + axis + 1);
+  order.push_back(axis + 1);
+  Attribute split = TransEncoding(ReshapeEncoding(dst, shape, pairs), pairs, order);
+  pairs.erase(pairs.begin() + axis + 1);
+  pairs.push_back(2);
+  return SplitEncoding(split, pairs);
+}
+
 bool IsFp4ToFpEncoding(Attribute src, Attribute dst, llvm::ArrayRef<int64_t> shape, unsigned axis) {
   llvm::SmallVector<int64_t> unpacked(shape);
   unpacked[axis] *= 2;
@@ -243,6 +258,7 @@ Attribute OperandEncodingFor(mlir::Operation* op, Attribute result) {
       .Case([&](tt::ReshapeOp reshape) { return ReshapeEncoding(result, ShapeOf(reshape), ShapeOf(reshape.getSrc())); })
       .Case([&](tt::JoinOp join) { return SplitEncoding(result, ShapeOf(join)); })
       .Case([&](tt::SplitOp split) { return JoinEncoding(result, ShapeOf(split.getOutLHS())); })
+      .Case([&](Fp4ToFpOp unpack) { return Fp4FromFpEncoding(result, ShapeOf(unpack), unpack.getAxis()); })
       .Default([&](mlir::Operation*) { return KeepsEncoding(op) ? result : Attribute(); });
 }
 
@@ -261,6 +277,7 @@ Attribute ResultEncodingFor(mlir::Operation* op, Attribute operand) {
           [&](tt::ReshapeOp reshape) { return ReshapeEncoding(operand, ShapeOf(reshape.getSrc()), ShapeOf(reshape)); })
       .Case([&](tt::JoinOp join) { return JoinEncoding(operand, ShapeOf(join.getLhs())); })
       .Case([&](tt::SplitOp split) { return SplitEncoding(operand, ShapeOf(split.getSrc())); })
+      .Case([&](Fp4ToFpOp unpack) { return Fp4ToFpEncoding(operand, ShapeOf(unpack.getSrc()), unpack.getAxis()); })
       .Default([&](mlir::Operation*) { return KeepsEncoding(op) ? operand : Attribute(); });
 }
 

@@ -65,12 +65,15 @@ mlir::Attribute JoinEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape)
 mlir::Attribute SplitEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape);
 // An encoding of fp4_to_fp's result: both halves of a byte in neighbouring registers.
 mlir::Attribute Fp4ToFpEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape, unsigned axis);
+// The reverse: an encoding of fp4_to_fp's source from the result's of `shape`; null where threads do not hold both
+// halves of a byte in neighbouring registers.
+mlir::Attribute Fp4FromFpEncoding(mlir::Attribute dst, llvm::ArrayRef<int64_t> shape, unsigned axis);
 // Whether `dst` is one too, registers in any order: threads hold both halves of the bytes that they have under `src`.
 // `shape` is the source's.
 bool IsFp4ToFpEncoding(mlir::Attribute src, mlir::Attribute dst, llvm::ArrayRef<int64_t> shape, unsigned axis);
 
 // For an encoding that a result should get, the operand's that yields it without moving an element; null if none.
-// `op` is trans, reshape, expand_dims, broadcast, reduce, join, split or elementwise.
+// `op` is trans, reshape, expand_dims, broadcast, reduce, join, split, fp4_to_fp or elementwise.
 mlir::Attribute OperandEncodingFor(mlir::Operation* op, mlir::Attribute result_encoding);
 // The reverse: what the result's encoding is when the operands have `operand_encoding`.
 mlir::Attribute ResultEncodingFor(mlir::Operation* op, mlir::Attribute operand_encoding);

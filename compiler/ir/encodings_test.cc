@@ -215,6 +215,9 @@ TEST_F(Encodings, ShapeOperationsMoveNoElement) {
   EXPECT_EQ(At(joined, 1, 0, 0), (Coordinates{0, 0, 1}));
   EXPECT_EQ(At(joined, 2, 0, 0), (Coordinates{0, 1, 0}));
   EXPECT_TRUE(SamePlacement({16, 16}, SplitEncoding(JoinEncoding(blocked, {16, 16}), {16, 16, 2}), blocked));
+  // Bytes of two floats: along dimension 1 threads hold both, along dimension 0 they do not.
+  EXPECT_TRUE(SamePlacement({16, 8}, Fp4FromFpEncoding(blocked, {16, 16}, 1), Blocked({1, 1}, {4, 8}, {4, 1}, {1, 0})));
+  EXPECT_FALSE(Fp4FromFpEncoding(blocked, {16, 16}, 0));
   auto flat = llvm::cast<DistributedEncoding>(ReshapeEncoding(blocked, {16, 16}, {256})).ToLinearLayout({256});
   for (int lane = 0; lane < 32; ++lane)
     EXPECT_EQ(At(flat, 1, lane, 2), (Coordinates{(8 + lane / 8) * 16 + lane % 8 * 2 + 1}));
@@ -311,6 +314,12 @@ TEST_F(RandomEncodings, ShapeOperationsUndoEachOther) {
     mlir::Attribute split = SplitEncoding(JoinEncoding(encoding, shape), joined);
     ASSERT_TRUE(split);
     EXPECT_TRUE(SamePlacement(shape, split, encoding));
+    for (unsigned axis = 0; axis < rank; ++axis) {
+      auto unpacked = shape;
+      unpacked[axis] *= 2;
+      mlir::Attribute floats = Fp4ToFpEncoding(encoding, shape, axis);
+      EXPECT_TRUE(SamePlacement(shape, Fp4FromFpEncoding(floats, unpacked, axis), encoding));
+    }
     if (testing::Test::HasFailure()) return;
   }
 }

@@ -116,6 +116,18 @@ LogicalResult LowerIntToFloat(FunctionLowering& f, mlir::Operation* op) {
   });
 }
 
+LogicalResult LowerSignedToFloat(FunctionLowering& f, mlir::Operation* op) {
+  auto to = llvm::cast<FloatType>(tt::ElementOf(op->getResult(0).getType()));
+  ValueList values = f.Get(op->getOperand(0));
+  llvm::SmallDenseSet<Value> distinct(values.begin(), values.end());
+  // Equal registers are converted once, which is best done one by one.
+  if (values[0].getType().isInteger(8) && distinct.size() == values.size()) {
+    Values native = f.target.ConvertSignedBytes(f.e.b, f.e.loc, to, values);
+    if (!native.empty()) return f.Set(op->getResult(0), native), mlir::success();
+  }
+  return LowerIntToFloat<LLVM::SIToFPOp>(f, op);
+}
+
 template <typename Llvm>
 LogicalResult LowerFloatToInt(FunctionLowering& f, mlir::Operation* op) {
   auto from = llvm::cast<FloatType>(tt::ElementOf(op->getOperand(0).getType()));
@@ -148,7 +160,7 @@ void AddConversions(LoweringTable& table) {
   table.Add<tt::FpToFpOp>(LowerFpToFp);
   table.AddAll<arith::ExtFOp>(LowerNearest);
   table.Add<arith::TruncFOp>(LowerTruncF);
-  table.AddAll<arith::SIToFPOp>(LowerIntToFloat<LLVM::SIToFPOp>);
+  table.AddAll<arith::SIToFPOp>(LowerSignedToFloat);
   table.AddAll<arith::UIToFPOp>(LowerIntToFloat<LLVM::UIToFPOp>);
   table.AddAll<arith::FPToSIOp>(LowerFloatToInt<LLVM::FPToSIOp>);
   table.AddAll<arith::FPToUIOp>(LowerFloatToInt<LLVM::FPToUIOp>);

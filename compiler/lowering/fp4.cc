@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ttg.fp4_to_fp: bytes of two 4-bit floats (e2m1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives) become wider floats.
 // Every such number is one of the wider format, so bits are moved and the exponent's bias is changed; 0.5, a subnormal
-// number, is the one that needs another mantissa.
+// number, is the one that needs another mantissa. Targets may have better instructions (TargetOps::UnpackFp4).
 #include <map>
 
 #include "compiler/lowering/function_lowering.h"
@@ -26,18 +26,46 @@ Value WidenFp4(Emitter& e, Value nibble, mlir::FloatType type) {
   return e.FromInt(e.Or(e.Select(is_small, small, normal), sign), type);
 }
 
-LogicalResult LowerFp4ToFp(FunctionLowering& f, ttg::Fp4ToFpOp op) {
+// Both floats of each byte, one after the other.
+Values UnpackBytes(FunctionLowering& f, ValueList bytes, mlir::FloatType type) {
   Emitter& e = f.e;
+  Values floats;
+  for (Value byte : bytes) {
+    Value wide = e.ZExt(byte, type.getWidth());
+    floats.push_back(WidenFp4(e, wide, type));
+    floats.push_back(WidenFp4(e, e.LShr(wide, 4), type));
+  }
+  return floats;
+}
+
+// The same by the target's instructions, which take four bytes at a time; empty where there are none.
+Values UnpackWords(FunctionLowering& f, ValueList bytes, mlir::FloatType type) {
+  Emitter& e = f.e;
+  mlir::Type vector = mlir::VectorType::get({4}, e.b.getI8Type());
+  Values words;
+  for (size_t first = 0; first < bytes.size(); first += 4) {
+    Value word = e.Zero(vector);
+    for (size_t i = first; i < std::min(first + 4, bytes.size()); ++i)
+      word = LLVM::InsertElementOp::create(e.b, e.loc, word, bytes[i], e.Int(i - first));
+    words.push_back(e.Bitcast(word, e.b.getI32Type()));
+  }
+  return f.target.UnpackFp4(e.b, e.loc, type, words);
+}
+
+LogicalResult LowerFp4ToFp(FunctionLowering& f, ttg::Fp4ToFpOp op) {
   auto src_type = llvm::cast<RankedTensorType>(op.getSrc().getType());
   auto dst_type = llvm::cast<RankedTensorType>(op.getType());
   const LinearLayout src = f.LayoutOf(src_type), dst = f.LayoutOf(dst_type);
   auto type = llvm::cast<mlir::FloatType>(dst_type.getElementType());
   unsigned axis = op.getAxis();
-  // Both layouts differ in registers alone, which is verified.
+  // Both layouts differ in registers alone, which is verified. Each byte counts once.
   std::map<Coordinates, int> byte_at;
-  for (int r = 0; r < src.InSize("register"); ++r) byte_at.try_emplace(src.ApplyNamed({{"register", r}}), r);
-  ValueList bytes = f.Get(op.getSrc());
-  std::map<std::pair<int, int>, Value> done;
+  Values bytes;
+  for (int r = 0; r < src.InSize("register"); ++r)
+    if (byte_at.try_emplace(src.ApplyNamed({{"register", r}}), bytes.size()).second)
+      bytes.push_back(f.Get(op.getSrc())[r]);
+  Values floats = UnpackWords(f, bytes, type);
+  if (floats.empty()) floats = UnpackBytes(f, bytes, type);
   Values results;
   for (int r = 0; r < dst.InSize("register"); ++r) {
     Coordinates at = dst.ApplyNamed({{"register", r}});
@@ -45,12 +73,7 @@ LogicalResult LowerFp4ToFp(FunctionLowering& f, ttg::Fp4ToFpOp op) {
     at[axis] /= 2;
     auto byte = byte_at.find(at);
     if (byte == byte_at.end()) return op.emitOpError("has pairs that lie in different threads");
-    Value& value = done[{byte->second, high}];
-    if (!value) {
-      Value wide = e.ZExt(bytes[byte->second], type.getWidth());
-      value = WidenFp4(e, high ? e.LShr(wide, 4) : wide, type);
-    }
-    results.push_back(value);
+    results.push_back(floats[2 * byte->second + high]);
   }
   f.Set(op, results);
   return mlir::success();

@@ -135,6 +135,16 @@ class TargetOps {
   virtual llvm::SmallVector<mlir::Value> ConvertFloat(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType from,
                                                       mlir::FloatType to, tt::RoundingMode rounding,
                                                       mlir::ValueRange values) const = 0;
+  // The e2m1 floats of `words` (i32), eight a word, the lowest bits first, as `to` (f16, bf16 or f32); empty as above.
+  virtual llvm::SmallVector<mlir::Value> UnpackFp4(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
+                                                   mlir::ValueRange words) const {
+    return {};
+  }
+  // Signed integers of 8 bits as `to`; empty: by LLVM's operations.
+  virtual llvm::SmallVector<mlir::Value> ConvertSignedBytes(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
+                                                            mlir::ValueRange values) const {
+    return {};
+  }
   // Inline assembly: operands in registers, results as a struct or a single value of `result`.
   virtual mlir::FailureOr<mlir::Value> InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
                                                  mlir::ValueRange args, llvm::StringRef text,

@@ -133,7 +133,7 @@ std::optional<double> CostModel::ElementCost(mlir::Operation* op) {
       .Case<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp, arith::RemSIOp, arith::RemUIOp,
             arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, tt::PreciseDivFOp, tt::PreciseSqrtOp>(
           [](Operation*) { return Cost(10); })
-      .Case<tt::FpToFpOp>([](Operation*) { return Cost(3); })
+      .Case<tt::FpToFpOp, ttg::Fp4ToFpOp>([](Operation*) { return Cost(3); })
       .Case<tt::AddPtrOp>([](Operation*) { return Cost(2); })
       .Default([](Operation* other) {
         if (!isPure(other) || other->getNumRegions() || !other->hasTrait<OpTrait::Elementwise>())

@@ -15,7 +15,8 @@
 //   #blocked1}>> %e = tt.expand_dims %y {axis = 1 : i32} : … -> tensor<128x1xi32, #blocked1>
 //
 // - broadcast, expand_dims and split convert their operand to what yields the default result;
-// - reduce, trans, reshape, join and cat get the result that their operand's encoding yields, converted to the default;
+// - reduce, trans, reshape, join, cat and fp4_to_fp get the result that their operand's encoding yields, converted to
+// the default;
 // - dot converts a and b to operand encodings of the result's.
 //
 // The result of cat is its operand's placement with one more register bit, the highest: first all registers of lhs,
@@ -155,7 +156,8 @@ LogicalResult TieResults(Operation* op) {
 // Restores the ties between the encodings of an operation's operands and results.
 LogicalResult Tie(Operation* op) {
   return llvm::TypeSwitch<Operation*, LogicalResult>(op)
-      .Case<tt::ReduceOp, tt::TransOp, tt::ReshapeOp, tt::JoinOp>([](Operation* tied) { return TieResults(tied); })
+      .Case<tt::ReduceOp, tt::TransOp, tt::ReshapeOp, tt::JoinOp, ttg::Fp4ToFpOp>(
+          [](Operation* tied) { return TieResults(tied); })
       .Case<tt::BroadcastOp, tt::ExpandDimsOp, tt::SplitOp>([](Operation* tied) {
         ConvertOperand(tied->getOpOperand(0),
                        ttg::OperandEncodingFor(tied, TensorType(tied->getResult(0)).getEncoding()));

@@ -12,7 +12,8 @@
 // - The operands become bf16, in which every fp8 and fp4 number and every scale but the two smallest is a normal number
 //   and the products are exact. With an fp16 operand both become f32 and the dot is tf32, which holds fp16 as it is.
 // - A scale is i8 (e8m0: a power of two; 255 is NaN) or a float. 2^-127, code 0, is subnormal.
-// - e2m1 comes two a byte, the low half first, along K or along the other dimension.
+// - e2m1 comes two a byte, the low half first, along K or along the other dimension: ttg.fp4_to_fp takes them apart.
+#include "compiler/ir/ttg_dialect.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -90,34 +91,11 @@ class Decomposer final {
   }
   int MantissaBits() { return float_.getFPMantissaWidth() - 1; }
 
-  // e2m1 codes (sign, two bits of exponent, one of mantissa) to floats: 0, 0.5, 1, 1.5, 2, 3, 4, 6.
-  Value DecodeE2m1(Value nibbles) {
-    Value bits = AsBits(nibbles);
-    Value magnitude = arith::AndIOp::create(b_, loc_, bits, Constant(bits, 7));
-    Value sign = ShiftLeft(arith::ShRUIOp::create(b_, loc_, bits, Constant(bits, 3)), float_.getWidth() - 1);
-    // The exponent's bias is 1 there and 127 here; the codes 0 and 1 are subnormal.
-    Value normal = arith::AddIOp::create(b_, loc_, ShiftLeft(magnitude, MantissaBits() - 1),
-                                         Constant(bits, int64_t{126} << MantissaBits()));
-    Value half =
-        arith::SelectOp::create(b_, loc_, Equals(magnitude, 1), Constant(bits, int64_t{126} << MantissaBits()), normal);
-    Value any = arith::SelectOp::create(b_, loc_, Equals(magnitude, 0), Constant(bits, 0), half);
-    return AsFloat(arith::OrIOp::create(b_, loc_, any, sign));
-  }
-
   // Bytes of two e2m1 codes each to twice as many floats along dimension `dim`.
   Value UnpackE2m1(Value bytes, int dim) {
-    Value low = arith::AndIOp::create(b_, loc_, bytes, Constant(bytes, 15));
-    Value high = arith::ShRUIOp::create(b_, loc_, bytes, Constant(bytes, 4));
-    llvm::SmallVector<int64_t> shape(TypeOf(bytes).getShape()), pair_shape(shape);
-    pair_shape.push_back(2);
-    Value pairs =
-        tt::JoinOp::create(b_, loc_, RankedTensorType::get(pair_shape, float_), DecodeE2m1(low), DecodeE2m1(high));
-    // The new dimension goes right behind the one that grows.
-    auto order = llvm::to_vector(llvm::seq<int32_t>(0, shape.size()));
-    order.insert(order.begin() + dim + 1, shape.size());
-    if (dim + 1 != static_cast<int>(shape.size())) pairs = Transpose(pairs, order);
+    llvm::SmallVector<int64_t> shape(TypeOf(bytes).getShape());
     shape[dim] *= 2;
-    return Reshape(pairs, shape);
+    return ttg::Fp4ToFpOp::create(b_, loc_, RankedTensorType::get(shape, float_), bytes, dim);
   }
 
   Value Transpose(Value value, llvm::ArrayRef<int32_t> order) {

@@ -27,7 +27,9 @@ bool IsIdentity(Operation* op) {
 }
 
 // Only their linear layouts matter, to the verifier and to lowering.
-bool IsReordering(Operation* op) { return llvm::isa<tt::TransOp, tt::ReshapeOp, tt::JoinOp, tt::SplitOp>(op); }
+bool IsReordering(Operation* op) {
+  return llvm::isa<tt::TransOp, tt::ReshapeOp, tt::JoinOp, tt::SplitOp, ttg::Fp4ToFpOp>(op);
+}
 
 }  // namespace
 
@@ -46,7 +48,8 @@ EncodingRule EncodingRuleOf(Operation* op) {
       .Case([](tt::HistogramOp) { return Rule::kUniform; })
       .Case([](tt::GatherOp gather) { return gather.getEfficientLayout() ? Rule::kFixed : Rule::kTied; })
       .Case([](tt::ReshapeOp reshape) { return reshape.getEfficientLayout() ? Rule::kFixed : Rule::kTied; })
-      .Case<tt::ExpandDimsOp, tt::TransOp, tt::JoinOp, tt::SplitOp>([](Operation*) { return Rule::kTied; })
+      .Case<tt::ExpandDimsOp, tt::TransOp, tt::JoinOp, tt::SplitOp, ttg::Fp4ToFpOp>(
+          [](Operation*) { return Rule::kTied; })
       .Case<tt::PrintOp, tt::AssertOp, tt::UnsplatOp, ttg::LocalAllocOp, ttg::LocalStoreOp, tt::DescriptorStoreOp,
             tt::DescriptorReduceOp>([](Operation*) { return Rule::kAny; })
       .Case<tt::SplatOp, tt::MakeRangeOp, mlir::arith::ConstantOp, mlir::ub::PoisonOp>(

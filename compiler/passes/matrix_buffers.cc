@@ -8,7 +8,9 @@ namespace {
 // words: four neighbours of a row each. Elements of 64 bits are served to half a warp: four neighbours of four rows.
 constexpr int64_t kGroupBytes = 16, kGroupElements = 4, kBankRowBytes = 128;
 
-ttg::SwizzledSharedEncodingAttr SwizzledGroups(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order) {
+// `run`: rows that a lane reads one after the other, its neighbour those behind them.
+ttg::SwizzledSharedEncodingAttr SwizzledGroups(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
+                                               int64_t run) {
   int64_t bits = type.getElementTypeBitWidth();
   if (bits < 8 || bits > 64) return {};
   int64_t group_bytes = std::max(kGroupBytes, kGroupElements * bits / 8), rows = kBankRowBytes / group_bytes;
@@ -16,6 +18,10 @@ ttg::SwizzledSharedEncodingAttr SwizzledGroups(mlir::RankedTensorType type, llvm
   int64_t vec = std::min(group_bytes, row_bytes) * 8 / bits;
   int64_t per_phase = std::max<int64_t>(1, kBankRowBytes / row_bytes);
   int64_t max_phase = std::max<int64_t>(1, std::min(rows / std::min(rows, per_phase), row_bytes / group_bytes));
+  if (run > per_phase) {
+    per_phase = run;
+    max_phase = std::max<int64_t>(1, std::min(rows, row_bytes / group_bytes));
+  }
   return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), vec, per_phase, max_phase, order);
 }
 
@@ -23,11 +29,13 @@ ttg::SwizzledSharedEncodingAttr SwizzledGroups(mlir::RankedTensorType type, llvm
 
 mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
                                      ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims) {
-  if (auto unit = llvm::dyn_cast<ttg::MatrixEncoding>(operand.getParent())) {
-    unsigned k = operand.getOpIdx() == 0 ? 1 : 0;
-    if (mlir::Attribute own = unit.OperandBuffer(type, order, dims.empty() ? k : dims[k])) return own;
-  }
-  return SwizzledGroups(type, order);
+  unsigned k = operand.getOpIdx() == 0 ? 1 : 0;
+  if (!dims.empty()) k = dims[k];
+  auto unit = llvm::dyn_cast<ttg::MatrixEncoding>(operand.getParent());
+  if (mlir::Attribute own = unit ? unit.OperandBuffer(type, order, k) : mlir::Attribute()) return own;
+  // No instruction loads tiles of bytes across their rows.
+  bool across = unit && order[0] != k && type.getElementTypeBitWidth() == 8;
+  return SwizzledGroups(type, order, across ? operand.getKWidth() : 1);
 }
 
 bool IsMatrixOperand(mlir::RankedTensorType type) {

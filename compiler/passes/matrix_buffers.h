@@ -12,7 +12,8 @@ namespace tritond::compiler {
 //
 // The one that the operand's unit reads by itself, where it has such (MatrixEncoding::OperandBuffer). Else
 // swizzled_shared: groups of 16 bytes, of 32 for elements of 64 bits. They are swizzled such that neighbouring rows of
-// one group lie in different banks: eight of 16 bytes, four of 32.
+// one group lie in different banks: eight of 16 bytes, four of 32. Of bytes with K not contiguous, of which a lane reads
+// kWidth neighbouring rows, it is eight times so many rows.
 mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
                                      ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims = {});
 

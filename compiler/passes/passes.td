@@ -25,7 +25,7 @@ def RewriteTensorDescriptorPass : Pass<"tt-rewrite-tensor-descriptor", "::mlir::
 }
 def DecomposeScaledDotPass : Pass<"tt-decompose-scaled-dot", "::mlir::ModuleOp"> {
   let summary = "replaces dots of microscaled operands by dots of wider floats";
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::tritond::ttg::TTGDialect"];
 }
 def HoistInvariantsPass : Pass<"tt-hoist-invariants", "::mlir::ModuleOp"> {
   let summary = "loop-invariant code motion, loads included where memory and trip count allow";

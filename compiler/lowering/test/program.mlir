@@ -50,14 +50,12 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, "ttg.thr
 
 // -----
 
-// Halves of a byte, the low one first; the bias is moved, 0.5 is looked up.
+// Halves of a byte, the low one first. Magnitudes choose bytes of floats.
 // CHECK-LABEL: llvm.func internal @fp4
-//       CHECK:   %[[LOW:.*]] = llvm.zext %arg0 : i8 to i16
-//       CHECK:   llvm.and %[[LOW]]
-//       CHECK:   llvm.bitcast %{{.*}} : i16 to f16
-//       CHECK:   %[[HIGH:.*]] = llvm.zext %arg0 : i8 to i16
-//       CHECK:   llvm.lshr %[[HIGH]]
-//       CHECK:   llvm.bitcast %{{.*}} : i16 to f16
+//       CHECK:   %[[WORD:.*]] = llvm.bitcast %{{.*}} : vector<4xi8> to i32
+//       CHECK:   %[[MAGNITUDES:.*]] = llvm.and %[[WORD]]
+//       CHECK:   llvm.call_intrinsic "llvm.nvvm.prmt"(%{{.*}}, %{{.*}}, %[[MAGNITUDES]])
+//       CHECK:   llvm.bitcast %{{.*}} : i32 to vector<2xf16>
 #bytes = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
 #floats = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {

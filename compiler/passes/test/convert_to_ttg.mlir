@@ -82,6 +82,17 @@ tt.func @scalar(%x: tensor<64xf32>) -> f32 {
 
 // -----
 
+// Both floats of a byte lie in its thread.
+// CHECK-LABEL: @halves
+tt.func @halves(%x: tensor<128x8xi8>) -> tensor<256x8xf16> {
+  // CHECK: ttg.fp4_to_fp {{.*}} : tensor<128x8xi8, #[[B:.+]]> -> tensor<256x8xf16, #[[L:.+]]>
+  // CHECK-NEXT: ttg.convert_layout %{{.*}} : tensor<256x8xf16, #[[L]]>
+  %y = ttg.fp4_to_fp %x {axis = 0 : i32} : tensor<128x8xi8> -> tensor<256x8xf16>
+  tt.return %y : tensor<256x8xf16>
+}
+
+// -----
+
 // split takes an operand whose pairs lie in one thread, join yields such a result, cat appends registers.
 // CHECK-LABEL: @pairs
 tt.func @pairs(%x: tensor<128x2xf32>) -> (tensor<128x2xf32>, tensor<256xf32>) {

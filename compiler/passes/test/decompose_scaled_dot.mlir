@@ -32,10 +32,8 @@ tt.func @scale_of_b(%a: tensor<16x64xbf16>, %b: tensor<64x8xf8E5M2>, %s: tensor<
 
 // Two e2m1 a byte: along K for a; along N for b, whose K is not packed.
 // CHECK-LABEL: @packed
-//       CHECK:   tt.join %{{.*}} : tensor<16x32xbf16> -> tensor<16x32x2xbf16>
-//       CHECK:   tt.reshape %{{.*}} : tensor<16x32x2xbf16> -> tensor<16x64xbf16>
-//       CHECK:   tt.join %{{.*}} : tensor<64x8xbf16> -> tensor<64x8x2xbf16>
-//       CHECK:   tt.reshape %{{.*}} : tensor<64x8x2xbf16> -> tensor<64x16xbf16>
+//       CHECK:   ttg.fp4_to_fp %{{.*}} {axis = 1 : i32} : tensor<16x32xi8> -> tensor<16x64xbf16>
+//       CHECK:   ttg.fp4_to_fp %{{.*}} {axis = 1 : i32} : tensor<64x8xi8> -> tensor<64x16xbf16>
 tt.func @packed(%a: tensor<16x32xi8>, %b: tensor<64x8xi8>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = tt.dot_scaled %a, %b, %c lhs = e2m1 rhs = e2m1 {rhs_k_pack = false} : tensor<16x32xi8> * tensor<64x8xi8> -> tensor<16x16xf32>
   tt.return %0 : tensor<16x16xf32>
@@ -45,9 +43,7 @@ tt.func @packed(%a: tensor<16x32xi8>, %b: tensor<64x8xi8>, %c: tensor<16x16xf32>
 
 // b packed along K, its first dimension.
 // CHECK-LABEL: @packed_k
-//       CHECK:   %[[J:.*]] = tt.join %{{.*}} : tensor<32x16xbf16> -> tensor<32x16x2xbf16>
-//       CHECK:   %[[T:.*]] = tt.trans %[[J]] {order = array<i32: 0, 2, 1>} : tensor<32x16x2xbf16> -> tensor<32x2x16xbf16>
-//       CHECK:   tt.reshape %[[T]] : tensor<32x2x16xbf16> -> tensor<64x16xbf16>
+//       CHECK:   ttg.fp4_to_fp %{{.*}} {axis = 0 : i32} : tensor<32x16xi8> -> tensor<64x16xbf16>
 tt.func @packed_k(%a: tensor<16x64xbf16>, %b: tensor<32x16xi8>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = tt.dot_scaled %a, %b, %c lhs = bf16 rhs = e2m1 : tensor<16x64xbf16> * tensor<32x16xi8> -> tensor<16x16xf32>
   tt.return %0 : tensor<16x16xf32>

@@ -4,6 +4,7 @@
 //
 // Version 3 is wgmma of sm_90: four warps together, whose operands form_warp_group_dots.cc then leaves in shared
 // memory. It is taken where its tiles fill the result, and where operands that are not of 16 bits have K contiguous.
+// Bytes of b may have N contiguous: threads turn them on their way to the buffer.
 //
 // Which dots: those of f16, bf16, f64, s8 and fp8 operands, and of f32 operands that may be rounded to tf32; the others
 // stay with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them or where the dot asks for
@@ -25,7 +26,8 @@ using mlir::Value;
 
 constexpr int64_t kTileM = 16, kTileN = 8;
 // wgmma: rows of a tile, the most columns, bytes of K, warps of a group; the bytes that stand together in a buffer.
-constexpr int64_t kGroupTileM = 64, kMaxGroupTileN = 256, kGroupTileKBytes = 32, kGroupWarps = 4, kMinRowBytes = 32;
+constexpr int64_t kGroupTileM = 64, kGroupTileN = 16, kMaxGroupTileN = 256, kGroupTileKBytes = 32, kGroupWarps = 4,
+                  kMinRowBytes = 32;
 // Sums of a thread: with more there is no room for what else it needs.
 constexpr int64_t kMaxGroupSums = 128;
 constexpr int kFirstWithWarpGroups = 90, kLastWithWarpGroups = 90;
@@ -100,12 +102,14 @@ class AcceleratedDot final {
         {static_cast<unsigned>(kTileM), n, static_cast<unsigned>(kGroupTileKBytes * 8 / bits)});
   }
 
-  // Whether wgmma can read the operand, whose K is dimension `k`, from a buffer that keeps its order.
+  // Whether wgmma can read the operand, whose K is dimension `k`, from a buffer that keeps its order; bytes of b may
+  // change theirs.
   bool CanStandInBuffer(Value value, unsigned k, int64_t bits) {
     if (auto convert = value.getDefiningOp<ttg::ConvertLayoutOp>()) value = convert.getSrc();
     RankedTensorType type = TypeOf(value);
     auto blocked = llvm::dyn_cast<ttg::BlockedEncodingAttr>(type.getEncoding());
     unsigned contiguous = blocked ? blocked.getOrder()[0] : k;
+    if (contiguous != k && bits == 8 && k == 0 && type.getDimSize(contiguous) >= kGroupTileN) contiguous = k;
     return (bits == 16 || contiguous == k) && type.getDimSize(contiguous) * bits / 8 >= kMinRowBytes;
   }
 

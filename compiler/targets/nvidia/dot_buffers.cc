@@ -30,10 +30,10 @@ bool AreApart(Value written, Value read, int rounds, mlir::scf::ForOp loop, cons
 }
 
 // The same of `op` alone.
-bool MayWriteItself(Operation* op, WarpGroupDotOp dot, int rounds, const BufferAliases& aliases) {
+bool MayWriteItself(Operation* op, llvm::ArrayRef<Value> buffers, mlir::scf::ForOp loop, int rounds,
+                    const BufferAliases& aliases) {
   auto declared = llvm::dyn_cast<mlir::MemoryEffectOpInterface>(op);
   if (!declared) return true;
-  auto loop = llvm::dyn_cast<mlir::scf::ForOp>(dot->getParentOp());
   llvm::SmallVector<mlir::MemoryEffects::EffectInstance> effects;
   declared.getEffects(effects);
   return llvm::any_of(effects, [&](const mlir::MemoryEffects::EffectInstance& effect) {
@@ -41,7 +41,7 @@ bool MayWriteItself(Operation* op, WarpGroupDotOp dot, int rounds, const BufferA
     if (!written || !llvm::isa<ttg::MemDescType>(written.getType())) return false;
     bool changes = llvm::isa<mlir::MemoryEffects::Write, mlir::MemoryEffects::Free>(effect.getEffect());
     return changes &&
-           llvm::any_of(BuffersOf(dot), [&](Value read) { return !AreApart(written, read, rounds, loop, aliases); });
+           llvm::any_of(buffers, [&](Value read) { return !AreApart(written, read, rounds, loop, aliases); });
   });
 }
 
@@ -65,12 +65,17 @@ llvm::SmallVector<Value> BuffersOf(WarpGroupDotOp dot) {
 }
 
 bool MayWrite(Operation* op, WarpGroupDotOp dot, int rounds, const BufferAliases& aliases) {
+  return MayWrite(op, BuffersOf(dot), llvm::dyn_cast<mlir::scf::ForOp>(dot->getParentOp()), rounds, aliases);
+}
+
+bool MayWrite(Operation* op, llvm::ArrayRef<Value> buffers, mlir::scf::ForOp loop, int rounds,
+              const BufferAliases& aliases) {
   auto result = op->walk([&](Operation* inner) {
     bool harmless = mlir::isMemoryEffectFree(inner) ||
                     llvm::isa<ttg::AsyncWaitOp, ttg::AsyncCommitGroupOp, WarpGroupDotOp>(inner) ||
                     (inner->getNumRegions() != 0 && inner->hasTrait<mlir::OpTrait::HasRecursiveMemoryEffects>());
-    return harmless || !MayWriteItself(inner, dot, rounds, aliases) ? mlir::WalkResult::advance()
-                                                                    : mlir::WalkResult::interrupt();
+    return harmless || !MayWriteItself(inner, buffers, loop, rounds, aliases) ? mlir::WalkResult::advance()
+                                                                              : mlir::WalkResult::interrupt();
   });
   return result.wasInterrupted();
 }

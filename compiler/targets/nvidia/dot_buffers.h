@@ -5,6 +5,7 @@
 
 #include "compiler/analysis/alias.h"
 #include "compiler/targets/nvidia/ttng_dialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tritond::compiler {
 
@@ -19,6 +20,9 @@ llvm::SmallVector<mlir::Value> BuffersOf(ttng::WarpGroupDotOp dot);
 // Whether `op`, what is in its regions included, may write what `dot` reads; it runs `rounds` rounds after the dot of
 // the loop whose body holds both. Calls may write anything.
 bool MayWrite(mlir::Operation* op, ttng::WarpGroupDotOp dot, int rounds, const BufferAliases& aliases);
+// The same of what another operation in the body of `loop` accesses: `buffers`. Null: it is in no loop.
+bool MayWrite(mlir::Operation* op, llvm::ArrayRef<mlir::Value> buffers, mlir::scf::ForOp loop, int rounds,
+              const BufferAliases& aliases);
 
 }  // namespace tritond::compiler
 

@@ -8,6 +8,14 @@
 //   ->
 //   %d = ttng.warp_group_dot %m, %n, %c
 //
+// Bytes whose K is not contiguous are turned on their way to that buffer: a thread reads a word of each of four rows,
+// and writes four words along K.
+//
+//   %y = ttg.local_load %n : !ttg.memdesc<64x128xi8, #swizzled> -> tensor<64x128xi8, #dot_op<1, #mma>>
+//   ->
+//   %t = ttg.local_load %n : … -> tensor<64x128xi8, #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [8, 4], …}>>
+//   %m = ttg.local_alloc %t : … -> !ttg.memdesc<64x128xi8, #ttg.nvmma_shared<{transposed = true, …}>>
+//
 // Until here they are dots as all others, so that layouts and pipelining need to know nothing of it. An operand that is
 // not read from a buffer that wgmma can read, or from one that is written before the dot: a stays in registers, b goes
 // through a buffer of its own.
@@ -24,6 +32,9 @@ namespace {
 
 using mlir::Operation;
 using mlir::Value;
+
+// Sides of a square of bytes whose rows and columns are words; lanes of a warp along K.
+constexpr unsigned kSide = 4, kLanesAlongK = 8;
 
 bool MayWriteBuffers(Operation* op) {
   if (mlir::isMemoryEffectFree(op) || llvm::isa<tt::LoadOp, ttg::LocalLoadOp, ttg::LocalAllocOp>(op)) return false;
@@ -46,6 +57,27 @@ Value BufferOf(Value operand, unsigned k, Operation* dot) {
   return load && ttng::IsReadable(load.getSrc().getType(), k) && HoldsUntil(load, dot) ? load.getSrc() : Value();
 }
 
+// Threads that hold squares of bytes. The lanes of a warp lie so that they read and write different banks: a warp reads
+// 16 bytes of neighbouring groups of four rows, each in another place for the buffer's swizzle, and writes 32 bytes
+// along K of four rows.
+ttg::BlockedEncodingAttr SquaresOfBytes(mlir::RankedTensorType type, unsigned num_warps, unsigned threads_per_warp) {
+  unsigned squares = type.getDimSize(0) / kSide;
+  unsigned lanes = std::min(squares, kLanesAlongK), warps = std::min(squares / lanes, num_warps);
+  return ttg::BlockedEncodingAttr::get(type.getContext(), {kSide, kSide}, {lanes, threads_per_warp / lanes},
+                                       {warps, num_warps / warps}, /*order=*/{0, 1});
+}
+
+// `operand`, or as it was read from a buffer with another order of bytes: under an encoding that turns them fast.
+Value Turned(tt::DotOp dot, Value operand) {
+  auto type = llvm::cast<mlir::RankedTensorType>(operand.getType());
+  auto load = operand.getDefiningOp<ttg::LocalLoadOp>();
+  if (!load || type.getElementTypeBitWidth() != 8) return operand;
+  mlir::OpBuilder b(load);
+  auto squares = mlir::RankedTensorType::get(type.getShape(), type.getElementType(),
+                                             SquaresOfBytes(type, ttg::NumWarps(dot), ttg::ThreadsPerWarp(dot)));
+  return ttg::LocalLoadOp::create(b, load.getLoc(), squares, load.getSrc(), load.getToken());
+}
+
 Value BufferWith(mlir::OpBuilder& b, tt::DotOp dot, Value operand) {
   auto type = llvm::cast<mlir::RankedTensorType>(operand.getType());
   mlir::Attribute encoding =
@@ -53,7 +85,7 @@ Value BufferWith(mlir::OpBuilder& b, tt::DotOp dot, Value operand) {
   auto buffer =
       ttg::MemDescType::get(b.getContext(), type.getShape(), type.getElementType(), encoding,
                             ttg::SharedMemorySpaceAttr::get(b.getContext()), /*mutableMemory=*/false, type.getShape());
-  return ttg::LocalAllocOp::create(b, dot.getLoc(), buffer, operand);
+  return ttg::LocalAllocOp::create(b, dot.getLoc(), buffer, Turned(dot, operand));
 }
 
 void Rewrite(tt::DotOp dot) {

@@ -9,7 +9,7 @@
 namespace tritond::compiler {
 
 // Immutable, so usable from any thread. Families of methods live in files of their own: memory_ops.cc, copy_ops.cc,
-// atomic_ops.cc, math_ops.cc, matrix_ops.cc, convert_ops.cc, debug_ops.cc; the rest is in nvidia_ops.cc.
+// atomic_ops.cc, math_ops.cc, matrix_ops.cc, byte_ops.cc, convert_ops.cc, debug_ops.cc; the rest is in nvidia_ops.cc.
 class NvidiaOps final : public TargetOps {
  public:
   // `compute_capability`: 80 for 8.0. `own_lowerings` as OwnLowerings has it; must outlive this.
@@ -62,6 +62,12 @@ class NvidiaOps final : public TargetOps {
   llvm::SmallVector<mlir::Value> ConvertFloat(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType from,
                                               mlir::FloatType to, tt::RoundingMode rounding,
                                               mlir::ValueRange values) const override;
+
+  // By choices of bytes: byte_ops.cc.
+  llvm::SmallVector<mlir::Value> UnpackFp4(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
+                                           mlir::ValueRange words) const override;
+  llvm::SmallVector<mlir::Value> ConvertSignedBytes(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
+                                                    mlir::ValueRange values) const override;
 
   // mma.sync for results of encoding nvidia_mma, version 2: f16, bf16, tf32 (f32), s8, and fp8 from 8.9 on.
   std::optional<MatrixInstruction> FindMatrixInstruction(tt::DotOp dot) const override;

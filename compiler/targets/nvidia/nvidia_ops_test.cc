@@ -3,6 +3,7 @@
 #include "compiler/targets/nvidia/nvidia_ops.h"
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 #include "compiler/targets/nvidia/test_kernel.h"
 #include "gmock/gmock.h"
@@ -416,6 +417,35 @@ TEST_F(NvidiaOpsTest, ConversionsWithoutAnInstructionAreLeftToLowering) {
   EXPECT_TRUE(ops_.ConvertFloat(b, k.loc(), b.getF64Type(), b.getBF16Type(), rtne, k.arg(2)).empty());
   EXPECT_TRUE(
       ops_.ConvertFloat(b, k.loc(), b.getType<mlir::Float8E4M3B11FNUZType>(), b.getF16Type(), rtne, k.arg(3)).empty());
+}
+
+TEST_F(NvidiaOpsTest, FourBitFloatsAreChoicesOfBytes) {
+  // Eight at a time: upper bytes, signs and pairs of four; bf16 has lower bytes, too.
+  for (auto [type, permutes] : {std::pair('e', 8), std::pair('g', 10), std::pair('f', 10)}) {
+    TestKernel k("pi");
+    auto floats = ops_.UnpackFp4(k.builder(), k.loc(), mlir::cast<mlir::FloatType>(k.TypeOf(type)), k.arg(1));
+    ASSERT_EQ(floats.size(), 8u);
+    for (mlir::Value value : floats) k.Keep(0, value);
+    std::vector<std::string> parts = absl::StrSplit(Compile(k), "prmt.b32");
+    EXPECT_EQ(parts.size() - 1, static_cast<size_t>(permutes)) << type;
+  }
+}
+
+TEST_F(NvidiaOpsTest, BytesAreLowBitsOfSignificands) {
+  for (auto [type, subtraction] : {std::pair('e', "sub.f16x2"), std::pair('g', "sub.bf16x2")}) {
+    TestKernel k("pcccc");
+    auto to = mlir::cast<mlir::FloatType>(k.TypeOf(type));
+    auto floats = ops_.ConvertSignedBytes(k.builder(), k.loc(), to, {k.arg(1), k.arg(2), k.arg(3), k.arg(4)});
+    ASSERT_EQ(floats.size(), 4u);
+    for (mlir::Value value : floats) k.Keep(0, value);
+    const std::string ptx = Compile(k);
+    EXPECT_THAT(ptx, HasSubstr(subtraction));
+    EXPECT_THAT(ptx, Not(HasSubstr("cvt.rn")));
+  }
+  TestKernel k("pc");
+  auto& b = k.builder();
+  EXPECT_TRUE(ops_.ConvertSignedBytes(b, k.loc(), b.getF16Type(), k.arg(1)).empty());
+  EXPECT_TRUE(ops_.ConvertSignedBytes(b, k.loc(), b.getF64Type(), {k.arg(1), k.arg(1), k.arg(1), k.arg(1)}).empty());
 }
 
 TEST_F(NvidiaOpsTest, InlineAssemblyChecksItsConstraints) {

@@ -10,7 +10,9 @@
 //                                                       %s = ttng.warp_group_wait %r buffers %ring {pending = 0}
 //                                                       use %s
 //
-// 1. Where none outlives its round, dots move up to before its copies (hoist_dots.cc).
+// 1. Where none outlives its round, dots move up to before its copies (hoist_dots.cc). Where all do, copies that have
+// to
+//    wait for one move down behind what threads compute (delay_copies.cc).
 // 2. A dot must have ended before the first operation, in the order of execution, that
 //    - uses its sums, but as the c of another dot, which adds to the same registers;
 //    - may write a buffer that it reads. Two places of one ring are apart if they are as many places from each other as
@@ -29,6 +31,7 @@
 // buffers: what a thread fills after its own wait, the others have ended to read, too.
 #include "compiler/analysis/alias.h"
 #include "compiler/analysis/scratch.h"
+#include "compiler/targets/nvidia/delay_copies.h"
 #include "compiler/targets/nvidia/dot_buffers.h"
 #include "compiler/targets/nvidia/hoist_dots.h"
 #include "compiler/targets/nvidia/passes.h"
@@ -254,6 +257,7 @@ class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<Overl
       llvm::SmallSetVector<Block*, 4> blocks;
       function.walk([&](WarpGroupDotOp dot) { blocks.insert(dot->getBlock()); });
       for (Block* block : blocks) HoistDots(*block, aliases);
+      for (Block* block : blocks) DelayCopies(*block, aliases);
       for (Block* block : blocks) DotsOfBlock(*block, aliases, registers).Run();
     }
   }

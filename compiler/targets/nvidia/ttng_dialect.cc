@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/nvidia/ttng_dialect.h"
 
+#include "compiler/analysis/barriers.h"
 #include "compiler/targets/nvidia/ttng_dialect.cc.inc"
 
 #define GET_OP_CLASSES
@@ -9,6 +10,7 @@
 namespace tritond::ttng {
 namespace {
 
+using compiler::EndedReads;
 using mlir::RankedTensorType;
 
 constexpr int64_t kInstructionRows = 64, kInstructionBytesOfK = 32, kCoreRows = 8;
@@ -64,7 +66,7 @@ void WarpGroupDotOp::getEffects(
 void WarpGroupWaitOp::getEffects(
     llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>& effects) {
   for (mlir::OpOperand& buffer : getBuffersMutable())
-    effects.emplace_back(mlir::MemoryEffects::Read::get(), &buffer, ttg::SharedMemory::get());
+    effects.emplace_back(mlir::MemoryEffects::Read::get(), &buffer, EndedReads::get());
   effects.emplace_back(mlir::MemoryEffects::Write::get(), WarpGroupDots::get());
 }
 

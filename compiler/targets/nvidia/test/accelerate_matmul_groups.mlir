@@ -45,13 +45,14 @@ module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Too few rows; too many sums for a thread; 8-bit elements whose K is not contiguous: mma.sync.
+// Too few rows; too many sums for a thread; 8-bit elements of a whose K is not contiguous: mma.sync.
 //       CHECK: versionMajor = 2
 //   CHECK-NOT: versionMajor = 3
 // CHECK-LABEL: @few_rows
 // CHECK-LABEL: @many_sums
 // CHECK-LABEL: @bytes_by_columns
 #rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#columns = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [4, 8], warpsPerCTA = [1, 4], order = [0, 1]}>
 #a = #ttg.dot_op<{opIdx = 0, parent = #rows}>
 #b = #ttg.dot_op<{opIdx = 1, parent = #rows}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
@@ -63,7 +64,24 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %d = tt.dot %a, %b, %c : tensor<128x32xf16, #a> * tensor<32x256xf16, #b> -> tensor<128x256xf32, #rows>
     tt.return %d : tensor<128x256xf32, #rows>
   }
-  tt.func @bytes_by_columns(%a: tensor<64x32xi8, #rows>, %b: tensor<32x64xi8, #rows>, %c: tensor<64x64xi32, #rows>) -> tensor<64x64xi32, #rows> {
+  tt.func @bytes_by_columns(%a: tensor<64x32xi8, #columns>, %b: tensor<32x64xi8, #rows>, %c: tensor<64x64xi32, #rows>) -> tensor<64x64xi32, #rows> {
+    %x = ttg.convert_layout %a : tensor<64x32xi8, #columns> -> tensor<64x32xi8, #a>
+    %y = ttg.convert_layout %b : tensor<32x64xi8, #rows> -> tensor<32x64xi8, #b>
+    %d = tt.dot %x, %y, %c : tensor<64x32xi8, #a> * tensor<32x64xi8, #b> -> tensor<64x64xi32, #rows>
+    tt.return %d : tensor<64x64xi32, #rows>
+  }
+}
+
+// -----
+
+// With N contiguous bytes of b fit, too: they are turned later.
+//       CHECK: versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 32]
+// CHECK-LABEL: @bytes_to_turn
+#rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #rows}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #rows}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @bytes_to_turn(%a: tensor<64x32xi8, #rows>, %b: tensor<32x64xi8, #rows>, %c: tensor<64x64xi32, #rows>) -> tensor<64x64xi32, #rows> {
     %x = ttg.convert_layout %a : tensor<64x32xi8, #rows> -> tensor<64x32xi8, #a>
     %y = ttg.convert_layout %b : tensor<32x64xi8, #rows> -> tensor<32x64xi8, #b>
     %d = tt.dot %x, %y, %c : tensor<64x32xi8, #a> * tensor<32x64xi8, #b> -> tensor<64x64xi32, #rows>

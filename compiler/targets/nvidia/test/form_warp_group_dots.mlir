@@ -58,3 +58,27 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %d : tensor<64x64xf32, #mma>
   }
 }
+
+// -----
+
+// Bytes of b with N contiguous: squares of four by four bytes go from one buffer to the other.
+//   CHECK-DAG: #[[SQUARES:.*]] = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [8, 4], warpsPerCTA = [2, 2], order = [0, 1]}>
+//   CHECK-DAG: #[[TURNED:.*]] = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 8}>
+// CHECK-LABEL: @turned
+//       CHECK:   %[[Y:.*]] = ttg.local_load %{{.*}} -> tensor<64x64xi8, #[[SQUARES]]>
+//       CHECK:   %[[N:.*]] = ttg.local_alloc %[[Y]] : {{.*}} -> !ttg.memdesc<64x64xi8, #[[TURNED]], #smem>
+//       CHECK:   ttng.warp_group_dot %{{.*}}, %[[N]], %{{.*}}
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 32]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 4}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 4}>
+#k_first = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 8}>
+#n_first = #ttg.swizzled_shared<{vec = 16, perPhase = 4, maxPhase = 4, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @turned(%m: !ttg.memdesc<64x64xi8, #k_first, #smem>, %n: !ttg.memdesc<64x64xi8, #n_first, #smem>, %c: tensor<64x64xi32, #mma>) -> tensor<64x64xi32, #mma> {
+    %x = ttg.local_load %m : !ttg.memdesc<64x64xi8, #k_first, #smem> -> tensor<64x64xi8, #a>
+    %y = ttg.local_load %n : !ttg.memdesc<64x64xi8, #n_first, #smem> -> tensor<64x64xi8, #b>
+    %d = tt.dot %x, %y, %c : tensor<64x64xi8, #a> * tensor<64x64xi8, #b> -> tensor<64x64xi32, #mma>
+    tt.return %d : tensor<64x64xi32, #mma>
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversions of narrow numbers to floats by "prmt" (PTX ISA, "Data Movement and Conversion Instructions: prmt"), which
+// picks four of eight bytes, each by four bits of a word. "cvt" does a quarter as many numbers in a cycle.
+//
+// Codes of fp4 are such choices themselves: eight magnitudes, of which one prmt finds the upper bytes of four and
+// another one the lower bytes.
+//
+// Integers become the low bits of a float's significand, and the float is too large by a power of two:
+//
+//   word      = | x3 | x2 | x1 | x0 | ^ 0x80808080            x + 128, which is not negative
+//   two f16   = | 64 | x1 | 64 | x0 |                         1024 + (x + 128)
+//   result    = two f16 - 1152                                exact
+#include "compiler/targets/nvidia/nvidia_ops.h"
+#include "compiler/targets/nvidia/ptx_builder.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace tritond::compiler {
+namespace LLVM = mlir::LLVM;
+
+namespace {
+
+using mlir::Value;
+using Values = llvm::SmallVector<Value>;
+
+class Bytes final {
+ public:
+  Bytes(mlir::OpBuilder& b, mlir::Location loc) : b_(b), loc_(loc) {}
+
+  Value Int(uint32_t value) { return EmitI32(b_, loc_, static_cast<int32_t>(value)); }
+  Value And(Value x, uint32_t mask) { return LLVM::AndOp::create(b_, loc_, x, Int(mask)); }
+  Value Or(Value x, Value y) { return LLVM::OrOp::create(b_, loc_, x, y); }
+  Value Xor(Value x, uint32_t mask) { return LLVM::XOrOp::create(b_, loc_, x, Int(mask)); }
+  Value ShiftLeft(Value x, int bits) { return LLVM::ShlOp::create(b_, loc_, x, Int(bits)); }
+  Value ShiftRight(Value x, int bits) { return LLVM::LShrOp::create(b_, loc_, x, Int(bits)); }
+
+  // Byte i of the result is the byte of (high, low) that the bits 4i … 4i + 2 of `choice` name; bit 4i + 3 is 0.
+  Value Permute(Value low, Value high, Value choice) {
+    return EmitIntrinsic(b_, loc_, "llvm.nvvm.prmt", b_.getI32Type(), {low, high, choice});
+  }
+  Value Permute(Value low, Value high, uint32_t choice) { return Permute(low, high, Int(choice)); }
+
+  // The first two bytes of `low`, each below the one of `high` at its place; the last two.
+  Value InterleaveFirst(Value low, Value high) { return Permute(low, high, 0x5140); }
+  Value InterleaveLast(Value low, Value high) { return Permute(low, high, 0x7362); }
+
+  Value AsPair(Value word, mlir::Type element) {
+    return LLVM::BitcastOp::create(b_, loc_, LLVM::getVectorType(element, 2), word);
+  }
+  // `pair` - `offset` in both elements.
+  Value Minus(Value pair, Value offset) { return LLVM::FSubOp::create(b_, loc_, pair, offset); }
+  void Split(Value pair, Values& elements) {
+    for (int i : {0, 1}) elements.push_back(LLVM::ExtractElementOp::create(b_, loc_, pair, Int(i)));
+  }
+
+ private:
+  mlir::OpBuilder& b_;
+  mlir::Location loc_;
+};
+
+// The bytes of the magnitudes 0, 0.5, 1, 1.5, 2, 3, 4, 6 in a format of 16 bits; four in a word, the first one lowest.
+struct Fp4Table {
+  uint32_t low[2], high[2];
+};
+constexpr Fp4Table kFp4AsBf16 = {{0xc0800000, 0xc0804000}, {0x3f3f3f00, 0x40404040}};
+constexpr Fp4Table kFp4AsF16 = {{0, 0}, {0x3e3c3800, 0x46444240}};
+
+// Half a word, four codes, as two pairs of floats.
+//   code = | s m m m |: the sign comes from the code's last bit, moved to the last bit of a byte.
+void UnpackFour(Bytes& e, const Fp4Table& table, Value magnitudes, Value signs, mlir::FloatType to, Values& results) {
+  Value high = e.Permute(e.Int(table.high[0]), e.Int(table.high[1]), magnitudes);
+  high = e.Or(high, e.And(signs, 0x80808080));
+  Value low = e.Int(0);
+  if (table.low[1] != 0) low = e.Permute(e.Int(table.low[0]), e.Int(table.low[1]), magnitudes);
+  e.Split(e.AsPair(e.InterleaveFirst(low, high), to), results);
+  e.Split(e.AsPair(e.InterleaveLast(low, high), to), results);
+}
+
+// Four integers of 8 bits as bf16, whose significand has 8 bits: the sign counts apart from the other bits.
+//   (128 + low bits) - (the sign is set ? 256 : 128)
+void BytesToBf16(Bytes& e, Value word, mlir::FloatType to, Values& results) {
+  Value rest = e.And(word, 0x7f7f7f7f), sign = e.And(word, 0x80808080), exponent = e.Int(0x43434343);
+  e.Split(e.Minus(e.AsPair(e.InterleaveFirst(rest, exponent), to), e.AsPair(e.InterleaveFirst(sign, exponent), to)),
+          results);
+  e.Split(e.Minus(e.AsPair(e.InterleaveLast(rest, exponent), to), e.AsPair(e.InterleaveLast(sign, exponent), to)),
+          results);
+}
+
+void BytesToF16(Bytes& e, Value word, mlir::FloatType to, Values& results) {
+  Value positive = e.Xor(word, 0x80808080), exponent = e.Int(0x64646464);
+  Value offset = e.AsPair(e.Int(0x64806480), to);  // 1152
+  e.Split(e.Minus(e.AsPair(e.InterleaveFirst(positive, exponent), to), offset), results);
+  e.Split(e.Minus(e.AsPair(e.InterleaveLast(positive, exponent), to), offset), results);
+}
+
+}  // namespace
+
+Values NvidiaOps::UnpackFp4(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to, mlir::ValueRange words) const {
+  Bytes e(b, loc);
+  // An f32 is its bf16 and 16 zeros.
+  mlir::FloatType half = to.isF16() ? to : mlir::FloatType(b.getBF16Type());
+  const Fp4Table& table = to.isF16() ? kFp4AsF16 : kFp4AsBf16;
+  Values results;
+  for (Value word : words) {
+    Value magnitudes = e.And(word, 0x77777777);
+    // Codes of even places end in the middle of a byte, those of odd places with it.
+    Value even = e.ShiftLeft(word, 4);
+    UnpackFour(e, table, magnitudes, e.InterleaveFirst(even, word), half, results);
+    UnpackFour(e, table, e.ShiftRight(magnitudes, 16), e.InterleaveLast(even, word), half, results);
+  }
+  return half == to ? results : ConvertFloat(b, loc, half, to, tt::RoundingMode::kRtne, results);
+}
+
+Values NvidiaOps::ConvertSignedBytes(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
+                                     mlir::ValueRange values) const {
+  if (values.size() % 4 != 0 || !(to.isF16() || (to.isBF16() && compute_capability_ >= 90))) return {};
+  Bytes e(b, loc);
+  Values results;
+  for (Value word : nvidia::Words(b, loc, values)) (to.isF16() ? BytesToF16 : BytesToBf16)(e, word, to, results);
+  return results;
+}
+
+}  // namespace tritond::compiler
