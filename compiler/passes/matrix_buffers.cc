@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/passes/matrix_buffers.h"
 
+#include "compiler/passes/dot_slices.h"
+
 namespace tritond::compiler {
 namespace {
 
@@ -20,12 +22,27 @@ ttg::SwizzledSharedEncodingAttr SwizzledGroups(mlir::RankedTensorType type, llvm
 
 }  // namespace
 
+llvm::SmallVector<unsigned> OrderInThread(mlir::RankedTensorType type) {
+  if (auto blocked = llvm::dyn_cast<ttg::BlockedEncodingAttr>(type.getEncoding()))
+    return llvm::SmallVector<unsigned>(blocked.getOrder());
+  LinearLayout layout = ttg::ToLinearLayout(type);
+  llvm::SmallVector<unsigned> order;
+  for (unsigned dim = type.getRank(); dim-- > 0;) order.push_back(dim);
+  auto run = [&](unsigned dim) { return layout.NumConsecutive("register", ttg::DimNames(type.getRank())[dim]); };
+  llvm::stable_sort(order, [&](unsigned x, unsigned y) { return run(x) > run(y); });
+  return order;
+}
+
 mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
                                      ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims) {
   if (auto unit = llvm::dyn_cast<ttg::MatrixEncoding>(operand.getParent())) {
     unsigned k = operand.getOpIdx() == 0 ? 1 : 0;
     if (mlir::Attribute own = unit.OperandBuffer(type, order, dims.empty() ? k : dims[k])) return own;
   }
+  const int k = DimOfK(type.getRank(), operand.getOpIdx());
+  const bool is_row_of_k = static_cast<int>(order[0]) != (dims.empty() ? k : dims[k]);
+  if (llvm::isa<ttg::BlockedEncodingAttr>(operand.getParent()) && is_row_of_k)
+    return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), 1, 1, 1, order);
   return SwizzledGroups(type, order);
 }
 

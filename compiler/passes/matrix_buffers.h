@@ -13,8 +13,12 @@ namespace tritond::compiler {
 //
 // The one that the operand's unit reads by itself, where it has such (MatrixEncoding::OperandBuffer). Else
 // swizzled_shared: groups of 16 bytes, swizzled such that eight neighbouring rows of one group lie in different banks.
+// Threads that multiply and add read neighbours of one row at a time where K does not run along rows: no swizzle then.
 mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
                                      ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims = {});
+
+// The dimensions of `type` by how many neighbours along them a thread holds, most first.
+llvm::SmallVector<unsigned> OrderInThread(mlir::RankedTensorType type);
 
 // Whether `type` is an operand of a matrix unit's dot, not of one by multiply-adds.
 bool IsMatrixOperand(mlir::RankedTensorType type);
