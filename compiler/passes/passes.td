@@ -88,6 +88,9 @@ def ReorderInstructionsPass : Pass<"ttg-reorder-instructions", "::mlir::ModuleOp
 def SquareDotTilesPass : Pass<"ttg-square-dot-tiles", "::mlir::ModuleOp"> {
   let summary = "gives each thread a square tile of the sums of dots by multiply-adds";
   let dependentDialects = ["::tritond::ttg::TTGDialect"];
+  let options = [
+    Option<"pairs_share_reads", "pairs-share-reads", "bool", "false",
+           "a wide access takes half as long where each two lanes, next to each other or two apart, read the same">];
 }
 def TileDotsPass : Pass<"ttg-tile-dots", "::mlir::ModuleOp"> {
   let summary = "loops over slices of K for dots by multiply-adds";

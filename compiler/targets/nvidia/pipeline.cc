@@ -21,7 +21,9 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   accelerate.compute_capability = arch.compute_capability;
   pm.addPass(createAccelerateMatmulPass(accelerate));
   // The other dots, now that it is known which they are.
-  pm.addPass(createSquareDotTilesPass());
+  SquareDotTilesPassOptions tiles;
+  tiles.pairs_share_reads = true;
+  pm.addPass(createSquareDotTilesPass(tiles));
   // Carries the accumulators' encodings through the loops.
   pm.addPass(createRemoveLayoutConversionsPass());
   // What does not depend on the device: loops with as little in them as can be.
