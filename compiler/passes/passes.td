@@ -96,6 +96,12 @@ def TileDotsPass : Pass<"ttg-tile-dots", "::mlir::ModuleOp"> {
   let summary = "loops over slices of K for dots by multiply-adds";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
+def ShareKPass : Pass<"ttg-share-k", "::mlir::ModuleOp"> {
+  let summary = "lets warps share K of dots by multiply-adds whose threads have few sums";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"pairs_share_reads", "pairs-share-reads", "bool", "false", "as of ttg-square-dot-tiles">];
+}
 
 def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
   let summary = "chooses the loads of innermost loops that shall be started iterations ahead; sets tt.latency";

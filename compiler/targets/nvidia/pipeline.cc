@@ -36,6 +36,10 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createFormWarpGroupDotsPass());
   // The dots that the tensor cores do not take.
   pm.addPass(createTileDotsPass());
+  // Once their operands come from buffers: the sums of these dots may be in parts.
+  ShareKPassOptions share;
+  share.pairs_share_reads = tiles.pairs_share_reads;
+  pm.addPass(createShareKPass(share));
   // After all passes that let dots read shared memory; before the last cleaning, for it repeats arithmetic. It costs a
   // second barrier a round: large dots of several slices gain by it, small ones lose. Conversions between the buffer
   // and the tensor cores, as of fp8 on sm_90, already take the registers that waiting slices would need.
