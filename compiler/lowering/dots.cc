@@ -80,20 +80,22 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
   };
   Values wide_a = widen_all(op.getA(), type_a.getElementType()), wide_b = widen_all(op.getB(), type_b.getElementType());
   bool is_float = llvm::isa<mlir::FloatType>(sum_type);
-  Values results;
-  for (auto [r, initial] : llvm::enumerate(f.Get(op.getC()))) {
-    Coordinates at = c.ApplyNamed({{"register", static_cast<int32_t>(r)}});
-    Value sum = is_float ? WidenForDot(e, initial, type.getElementType(), sum_type) : initial;
-    for (int32_t k = 0; k < k_size; ++k) {
-      Coordinates row(at), column(at);
+  Values sums;
+  for (Value initial : f.Get(op.getC()))
+    sums.push_back(is_float ? WidenForDot(e, initial, type.getElementType(), sum_type) : initial);
+  // One k after another: what has been read of the operands is used up before more is needed.
+  for (int32_t k = 0; k < k_size; ++k) {
+    for (auto [r, sum] : llvm::enumerate(sums)) {
+      Coordinates row = c.ApplyNamed({{"register", static_cast<int32_t>(r)}}), column(row);
       row[n] = k;
       column[m] = k;
       Value x = wide_a[at_a.at(row)], y = wide_b[at_b.at(column)];
       sum = is_float ? Value(LLVM::FMAOp::create(e.b, e.loc, x, y, sum))
                      : Value(LLVM::AddOp::create(e.b, e.loc, LLVM::MulOp::create(e.b, e.loc, x, y), sum));
     }
-    results.push_back(NarrowDotSum(e, sum, type.getElementType()));
   }
+  Values results;
+  for (Value sum : sums) results.push_back(NarrowDotSum(e, sum, type.getElementType()));
   f.Set(op, results);
   return mlir::success();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/passes/matrix_buffers.h"
 
+#include "compiler/passes/dot_slices.h"
+
 namespace tritond::compiler {
 namespace {
 
@@ -27,15 +29,29 @@ ttg::SwizzledSharedEncodingAttr SwizzledGroups(mlir::RankedTensorType type, llvm
 
 }  // namespace
 
+llvm::SmallVector<unsigned> OrderInThread(mlir::RankedTensorType type) {
+  if (auto blocked = llvm::dyn_cast<ttg::BlockedEncodingAttr>(type.getEncoding()))
+    return llvm::SmallVector<unsigned>(blocked.getOrder());
+  LinearLayout layout = ttg::ToLinearLayout(type);
+  llvm::SmallVector<unsigned> order;
+  for (unsigned dim = type.getRank(); dim-- > 0;) order.push_back(dim);
+  auto run = [&](unsigned dim) { return layout.NumConsecutive("register", ttg::DimNames(type.getRank())[dim]); };
+  llvm::stable_sort(order, [&](unsigned x, unsigned y) { return run(x) > run(y); });
+  return order;
+}
+
 mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
                                      ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims) {
-  unsigned k = operand.getOpIdx() == 0 ? 1 : 0;
+  unsigned k = DimOfK(type.getRank(), operand.getOpIdx());
   if (!dims.empty()) k = dims[k];
+  const bool is_across = order[0] != k;
   auto unit = llvm::dyn_cast<ttg::MatrixEncoding>(operand.getParent());
   if (mlir::Attribute own = unit ? unit.OperandBuffer(type, order, k) : mlir::Attribute()) return own;
+  if (is_across && llvm::isa<ttg::BlockedEncodingAttr>(operand.getParent()))
+    return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), 1, 1, 1, order);
   // No instruction loads tiles of bytes across their rows.
-  bool across = unit && order[0] != k && type.getElementTypeBitWidth() == 8;
-  return SwizzledGroups(type, order, across ? operand.getKWidth() : 1);
+  bool is_read_by_run = is_across && unit && type.getElementTypeBitWidth() == 8;
+  return SwizzledGroups(type, order, is_read_by_run ? operand.getKWidth() : 1);
 }
 
 bool IsMatrixOperand(mlir::RankedTensorType type) {

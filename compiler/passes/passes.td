@@ -88,10 +88,19 @@ def ReorderInstructionsPass : Pass<"ttg-reorder-instructions", "::mlir::ModuleOp
 def SquareDotTilesPass : Pass<"ttg-square-dot-tiles", "::mlir::ModuleOp"> {
   let summary = "gives each thread a square tile of the sums of dots by multiply-adds";
   let dependentDialects = ["::tritond::ttg::TTGDialect"];
+  let options = [
+    Option<"pairs_share_reads", "pairs-share-reads", "bool", "false",
+           "a wide access takes half as long where each two lanes, next to each other or two apart, read the same">];
 }
 def TileDotsPass : Pass<"ttg-tile-dots", "::mlir::ModuleOp"> {
   let summary = "loops over slices of K for dots by multiply-adds";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+def ShareKPass : Pass<"ttg-share-k", "::mlir::ModuleOp"> {
+  let summary = "lets warps share K of dots by multiply-adds whose threads have few sums";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"pairs_share_reads", "pairs-share-reads", "bool", "false", "as of ttg-square-dot-tiles">];
 }
 
 def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {

@@ -23,18 +23,6 @@ namespace {
 
 using mlir::RankedTensorType;
 
-// The dimensions of `type` by how many neighbours along them a thread holds, most first.
-llvm::SmallVector<unsigned> OrderInThread(RankedTensorType type) {
-  if (auto blocked = llvm::dyn_cast<ttg::BlockedEncodingAttr>(type.getEncoding()))
-    return llvm::SmallVector<unsigned>(blocked.getOrder());
-  LinearLayout layout = ttg::ToLinearLayout(type);
-  llvm::SmallVector<unsigned> order;
-  for (unsigned dim = type.getRank(); dim-- > 0;) order.push_back(dim);
-  auto run = [&](unsigned dim) { return layout.NumConsecutive("register", ttg::DimNames(type.getRank())[dim]); };
-  llvm::stable_sort(order, [&](unsigned x, unsigned y) { return run(x) > run(y); });
-  return order;
-}
-
 bool GoesThroughSharedMemory(RankedTensorType from, RankedTensorType to) {
   auto plan = PlanConversion(ttg::ToLinearLayout(from), ttg::ToLinearLayout(to));
   return plan.ok() && plan->kind == ConversionPlan::Kind::kShared;

@@ -8,11 +8,15 @@
 //
 // A thread reads a row of a and a column of b for each row and column of its tile, so it reads least for a square one.
 // The default encoding would have a thread read 33 elements for 32 multiply-adds, more than shared memory gives: a
-// square tile takes 12. Four neighbours of a row and of a column lie together, so that one access reads 16 bytes.
+// square tile takes 12.
 //
-// The warps share batches first, if there are any, then halve the larger side of what is left; then lanes do.
+// How lanes and warps share the sums follows from the cycles that it takes (sum_sharing.h). Batches, if there are any,
+// are shared first, by warps.
 #include "compiler/passes/dot_form.h"
+#include "compiler/passes/dot_slices.h"
+#include "compiler/passes/matrix_buffers.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/sum_sharing.h"
 
 namespace tritond::compiler {
 
@@ -25,42 +29,43 @@ using mlir::RankedTensorType;
 
 RankedTensorType TypeOf(mlir::Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
-constexpr int64_t kRun = 4;  // neighbours in a thread
-
-// Shares `threads`, a power of two, among the dimensions of `left`, which become a thread's part; returns their counts.
-llvm::SmallVector<unsigned> Share(llvm::SmallVectorImpl<int64_t>& left, unsigned threads, bool batches_first) {
-  const size_t rank = left.size(), row = rank - 2, column = rank - 1;
-  llvm::SmallVector<unsigned> shares(rank, 1);
-  for (unsigned used = 1; used < threads; used *= 2) {
-    const bool has_batches = rank == 3 && left[0] > 1, is_single = left[row] == 1 && left[column] == 1;
-    size_t dim = left[row] >= left[column] ? row : column;
-    if (has_batches && (batches_first || is_single)) dim = 0;
-    shares[dim] *= 2;
-    left[dim] = std::max<int64_t>(1, left[dim] / 2);
-  }
-  return shares;
+SumOperand OperandOf(tt::DotOp dot, int index) {
+  mlir::Value value = dot->getOperand(index);
+  if (auto convert = value.getDefiningOp<ttg::ConvertLayoutOp>()) value = convert.getSrc();
+  RankedTensorType type = TypeOf(value);
+  const bool is_operand = llvm::isa<ttg::DotOperandEncodingAttr>(type.getEncoding());
+  const unsigned fastest = is_operand ? type.getRank() - 1 : OrderInThread(type).front();
+  return {type.getElementType(), static_cast<int>(fastest) == DimOfK(type.getRank(), index)};
 }
 
-ttg::BlockedEncodingAttr SquareEncoding(RankedTensorType type, unsigned num_warps, unsigned threads_per_warp) {
-  llvm::SmallVector<int64_t> left(type.getShape());
-  auto warps = Share(left, num_warps, /*batches_first=*/true);
-  auto lanes = Share(left, threads_per_warp, /*batches_first=*/false);
-  llvm::SmallVector<unsigned> run(left.size(), 1), order;
-  for (size_t dim = left.size(); dim-- > 0;) order.push_back(dim);
-  for (size_t dim = left.size() - 2; dim < left.size(); ++dim) run[dim] = std::min(kRun, left[dim]);
-  return ttg::BlockedEncodingAttr::get(type.getContext(), run, lanes, warps, order);
+ttg::BlockedEncodingAttr SquareEncoding(tt::DotOp dot, unsigned num_warps, unsigned threads_per_warp, bool pairs) {
+  RankedTensorType type = TypeOf(dot.getD());
+  const int64_t rank = type.getRank(), rows = type.getDimSize(rank - 2), columns = type.getDimSize(rank - 1);
+  // Warps take batches, and so do the lanes that find no sum in one.
+  const unsigned batches = rank == 3 ? type.getDimSize(0) : 1, batch_warps = std::min(batches, num_warps);
+  const unsigned warps = num_warps / batch_warps;
+  const unsigned sums = std::max<int64_t>(1, rows * columns / warps);
+  const unsigned batch_lanes = std::min(batches / batch_warps, std::max(1U, threads_per_warp / sums));
+  const SumOperand operands[] = {OperandOf(dot, 0), OperandOf(dot, 1)};
+  const SumSharing sharing = ShareSums(rows, columns, threads_per_warp / batch_lanes, warps, operands, pairs).sharing;
+  return rank == 3 ? sharing.BatchEncoding(type.getContext(), operands, batch_lanes, batch_warps)
+                   : sharing.Encoding(type.getContext(), operands);
 }
 
 class SquareDotTilesPass : public impl::SquareDotTilesPassBase<SquareDotTilesPass> {
+ public:
+  using SquareDotTilesPassBase::SquareDotTilesPassBase;
+
+ private:
   void runOnOperation() override {
     llvm::SmallVector<tt::DotOp> dots;
     getOperation().walk([&](tt::DotOp dot) {
       if (llvm::isa<ttg::BlockedEncodingAttr>(TypeOf(dot.getD()).getEncoding())) dots.push_back(dot);
     });
     for (tt::DotOp dot : dots) {
-      RankedTensorType type = TypeOf(dot.getD());
-      ttg::BlockedEncodingAttr encoding = SquareEncoding(type, ttg::NumWarps(dot), ttg::ThreadsPerWarp(getOperation()));
-      if (encoding == type.getEncoding()) continue;
+      ttg::BlockedEncodingAttr encoding =
+          SquareEncoding(dot, ttg::NumWarps(dot), ttg::ThreadsPerWarp(getOperation()), pairs_share_reads);
+      if (encoding == TypeOf(dot.getD()).getEncoding()) continue;
       ReformDot(dot, {encoding, TypeOf(dot.getA()).getElementType(), TypeOf(dot.getB()).getElementType()});
     }
   }

@@ -17,6 +17,7 @@
 // the loop's body below a limit. Dots small enough, and those of a matrix unit, stay.
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/dot_slices.h"
+#include "compiler/passes/matrix_buffers.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -63,6 +64,7 @@ class TiledDot final {
  private:
   // A buffer with the slices of `operand` along dimension `k`, the number of the slice as first dimension.
   mlir::FailureOr<Value> Slices(Value operand, int k) {
+    const RankedTensorType read = TypeOf(operand);
     if (auto convert = operand.getDefiningOp<ttg::ConvertLayoutOp>()) operand = convert.getSrc();
     RankedTensorType type = TypeOf(operand);
     llvm::SmallVector<int64_t> shape(type.getShape()), sliced(shape);
@@ -78,28 +80,33 @@ class TiledDot final {
     order.insert(order.begin(), k);
     encoding = ttg::TransEncoding(encoding, shape, order);
     if (!encoding) return dot_.emitOpError("has an operand encoding that cannot be transposed"), mlir::failure();
+    mlir::Attribute buffer = BufferEncoding(type, sliced, read);
     sliced.insert(sliced.begin(), shape[k]);
     Value slices =
         tt::TransOp::create(b_, loc_, RankedTensorType::get(sliced, type.getElementType(), encoding), split, order);
-    return Value(ttg::LocalAllocOp::create(b_, loc_, BufferType(sliced, type.getElementType()), slices,
+    return Value(ttg::LocalAllocOp::create(b_, loc_, BufferType(sliced, buffer, type.getElementType()), slices,
                                            /*alignment=*/mlir::IntegerAttr()));
   }
 
-  // Rows of row-major matrices. No swizzle: in a multiply-add the lanes of a warp read few different addresses.
-  ttg::MemDescType BufferType(llvm::ArrayRef<int64_t> shape, mlir::Type element) {
-    size_t rank = TypeOf(dot_.getD()).getRank();
-    llvm::SmallVector<unsigned> order;
-    for (unsigned d = rank; d-- > 0;) order.push_back(d);
-    mlir::MLIRContext* context = dot_.getContext();
-    return ttg::MemDescType::get(context, shape, element, ttg::SwizzledSharedEncodingAttr::get(context, 1, 1, 1, order),
-                                 ttg::SharedMemorySpaceAttr::get(context), /*mutableMemory=*/false, shape);
+  // The buffers of slices of `shape`, or of one, in the order in which threads hold `operand`: they store groups.
+  static ttg::MemDescType BufferType(llvm::ArrayRef<int64_t> shape, mlir::Attribute encoding, mlir::Type element) {
+    return ttg::MemDescType::get(encoding.getContext(), shape, element, encoding,
+                                 ttg::SharedMemorySpaceAttr::get(encoding.getContext()), /*mutableMemory=*/false,
+                                 shape);
+  }
+  mlir::Attribute BufferEncoding(RankedTensorType source, llvm::ArrayRef<int64_t> slice, RankedTensorType operand) {
+    auto order = OrderInThread(source);
+    auto encoding = llvm::cast<ttg::DotOperandEncodingAttr>(operand.getEncoding());
+    if (auto made = MatrixBufferEncoding(source.clone(slice), order, encoding)) return made;
+    return ttg::SwizzledSharedEncodingAttr::get(dot_.getContext(), 1, 1, 1, order);
   }
 
   // Slice `i` as an operand of type `whole` but for K.
   Value Load(mlir::OpBuilder& b, Value slices, Value i, RankedTensorType whole) {
     auto type = llvm::cast<ttg::MemDescType>(slices.getType());
     auto shape = type.getShape().drop_front();
-    Value slice = ttg::MemDescIndexOp::create(b, loc_, BufferType(shape, type.getElementType()), slices, i);
+    Value slice =
+        ttg::MemDescIndexOp::create(b, loc_, BufferType(shape, type.getEncoding(), type.getElementType()), slices, i);
     return ttg::LocalLoadOp::create(b, loc_, RankedTensorType::get(shape, whole.getElementType(), whole.getEncoding()),
                                     slice, /*token=*/Value());
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops whose dots read slices of their operands a round ahead: the results are those of the loop as it was written,
-// and the loops here are such that the pass acts.
+// Loops whose dots read slices of their operands a round ahead, or whose warps share K: the results are those of the
+// loop as it was written, and the loops here are such that the passes act.
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -207,6 +207,19 @@ TEST(PrefetchForNvidia, StaysAwayWhereItDoesNotPay) {
     ASSERT_TRUE(ttgir.ok()) << ttgir.status();
     EXPECT_FALSE(absl::StrContains(*ttgir, "ttg.memdesc_subslice")) << ir << *ttgir;
   }
+}
+
+// Multiply-adds of few sums: the warps share K, so that the tests above are tests of that too. Many sums stay whole.
+TEST(ShareKForNvidia, Acts) {
+  for (const char* target : {"cuda:80", "cuda:90"})
+    for (int size : {32, 64})
+      for (int transposed = 0; transposed < 4; ++transposed) {
+        Product product{"f32", size, 32, (transposed & 1) != 0, (transposed & 2) != 0};
+        std::string ir = KernelOf(product, /*divisible=*/true);
+        auto ttgir = CompileToTtgir({"", target, 4}, ir);
+        ASSERT_TRUE(ttgir.ok()) << ttgir.status();
+        EXPECT_EQ(absl::StrContains(*ttgir, "tt.reduce"), size == 32) << ir << *ttgir;
+      }
 }
 
 // wgmma reads its operands by itself.

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-tile-dots | FileCheck %s
 
-// 32 sums a thread: slices of 16 keep 512 multiply-adds in the loop's body.
+// 32 sums a thread: slices of 16 keep 512 multiply-adds in the loop's body. Threads read groups along K
+// of the rows of a, whose buffer is swizzled; they read rows of b along.
+//       CHECK: #[[SWIZZLED:.*]] = #ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>
+//       CHECK: #[[PLAIN:.*]] = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
 // CHECK-LABEL: @sliced
 //  CHECK-SAME: (%[[A:.*]]: tensor<64x64xf32, #blocked>, %[[B:.*]]: tensor<64x64xf32, #blocked>, %[[C:.*]]: tensor<64x64xf32, #blocked>)
 //       CHECK:   %[[RA:.*]] = tt.reshape %[[A]] : tensor<64x64xf32, #blocked> -> tensor<64x4x16xf32
 //       CHECK:   %[[TA:.*]] = tt.trans %[[RA]] {order = array<i32: 1, 0, 2>} : {{.*}} -> tensor<4x64x16xf32
-//       CHECK:   %[[X:.*]] = ttg.local_alloc %[[TA]] : {{.*}} -> !ttg.memdesc<4x64x16xf32
+//       CHECK:   %[[X:.*]] = ttg.local_alloc %[[TA]] : {{.*}} -> !ttg.memdesc<4x64x16xf32, #[[SWIZZLED]]
 //       CHECK:   tt.reshape %[[B]] : tensor<64x64xf32, #blocked> -> tensor<4x16x64xf32
-//       CHECK:   %[[Y:.*]] = ttg.local_alloc %{{.*}} -> !ttg.memdesc<4x16x64xf32
+//       CHECK:   %[[Y:.*]] = ttg.local_alloc %{{.*}} -> !ttg.memdesc<4x16x64xf32, #[[PLAIN]]
 //       CHECK:   %[[D:.*]] = scf.for %[[I:.*]] = %c0_i32 to %c4_i32 step %c1_i32 iter_args(%[[SUM:.*]] = %[[C]])
 //       CHECK:     %[[XI:.*]] = ttg.memdesc_index %[[X]][%[[I]]]
 //       CHECK:     %[[U:.*]] = ttg.local_load %[[XI]] : {{.*}} -> tensor<64x16xf32, #ttg.dot_op<{opIdx = 0, parent = #blocked}>>
@@ -23,6 +26,24 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
   tt.func @sliced(%a: tensor<64x64xf32, #blocked>, %b: tensor<64x64xf32, #blocked>, %c: tensor<64x64xf32, #blocked>) -> tensor<64x64xf32, #blocked> {
     %x = ttg.convert_layout %a : tensor<64x64xf32, #blocked> -> tensor<64x64xf32, #a>
     %y = ttg.convert_layout %b : tensor<64x64xf32, #blocked> -> tensor<64x64xf32, #b>
+    %d = tt.dot %x, %y, %c : tensor<64x64xf32, #a> * tensor<64x64xf32, #b> -> tensor<64x64xf32, #blocked>
+    tt.return %d : tensor<64x64xf32, #blocked>
+  }
+}
+
+// -----
+
+// Columns of b come in groups along K: its buffer keeps them together, and is swizzled too.
+//       CHECK: #[[COLUMNS:.*]] = #ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [0, 1]}>
+// CHECK-LABEL: @columns
+//       CHECK:   ttg.local_alloc {{.*}} -> !ttg.memdesc<4x16x64xf32, #[[COLUMNS]]
+#blocked = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [0, 1]}>
+#columns = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 4], order = [0, 1]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @columns(%x: tensor<64x64xf32, #a>, %b: tensor<64x64xf32, #columns>, %c: tensor<64x64xf32, #blocked>) -> tensor<64x64xf32, #blocked> {
+    %y = ttg.convert_layout %b : tensor<64x64xf32, #columns> -> tensor<64x64xf32, #b>
     %d = tt.dot %x, %y, %c : tensor<64x64xf32, #a> * tensor<64x64xf32, #b> -> tensor<64x64xf32, #blocked>
     tt.return %d : tensor<64x64xf32, #blocked>
   }

@@ -28,7 +28,9 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   accelerate.compute_capability = arch.compute_capability;
   pm.addPass(createAccelerateMatmulPass(accelerate));
   // The other dots, now that it is known which they are.
-  pm.addPass(createSquareDotTilesPass());
+  SquareDotTilesPassOptions tiles;
+  tiles.pairs_share_reads = true;
+  pm.addPass(createSquareDotTilesPass(tiles));
   // Carries the accumulators' encodings through the loops.
   pm.addPass(createRemoveLayoutConversionsPass());
   // What does not depend on the device: loops with as little in them as can be.
@@ -43,6 +45,10 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createFormWarpGroupDotsPass());
   // The dots that the tensor cores do not take.
   pm.addPass(createTileDotsPass());
+  // Once their operands come from buffers: the sums of these dots may be in parts.
+  ShareKPassOptions share;
+  share.pairs_share_reads = tiles.pairs_share_reads;
+  pm.addPass(createShareKPass(share));
   // After all passes that let dots read shared memory; before the last cleaning, for it repeats arithmetic. It costs a
   // second barrier a round: large dots of several slices gain by it, small ones lose. Conversions between the buffer
   // and the tensor cores, as of fp8 on sm_90, already take the registers that waiting slices would need.
