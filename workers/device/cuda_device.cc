@@ -78,7 +78,7 @@ class CudaDevice final : public GpuDevice {
   const CudaDeviceId id_;
   CudaContext context_ = nullptr;
   CudaEvent events_[2] = {nullptr, nullptr};  // around a timed launch
-  std::unique_ptr<GpuMonitor> monitor_;  // null where there is none
+  std::unique_ptr<GpuMonitor> monitor_;       // null where there is none
   std::string model_;
   int major_ = 0;
   int minor_ = 0;
@@ -210,7 +210,8 @@ absl::Status CudaDevice::AllowShared(CudaFunction function, const KernelInfo& in
   int declared = 0;
   const CudaResult result = driver_->function_get(&declared, CudaDriver::kStaticSharedBytes, function);
   if (result != 0) return driver_->Check(result, info.name);
-  const absl::Status fits = CheckShared(info, static_cast<uint64_t>(declared), static_cast<uint64_t>(max_shared_bytes_));
+  const absl::Status fits =
+      CheckShared(info, static_cast<uint64_t>(declared), static_cast<uint64_t>(max_shared_bytes_));
   if (!fits.ok()) return fits;
   if (info.shared + declared <= 48 << 10) return absl::OkStatus();
   return driver_->Check(
@@ -277,7 +278,8 @@ absl::Status CudaDevice::Run(const GpuKernel& kernel, const Grid& blocks, absl::
                              absl::Duration* time) {
   const auto& cuda_kernel = static_cast<const CudaKernel&>(kernel);
   const auto record = [&](CudaEvent event) {
-    return time == nullptr ? absl::OkStatus() : driver_->Check(driver_->event_record(event, nullptr), "record an event");
+    return time == nullptr ? absl::OkStatus()
+                           : driver_->Check(driver_->event_record(event, nullptr), "record an event");
   };
   absl::Status status = record(events_[0]);
   if (status.ok()) status = Start(cuda_kernel, blocks, arguments);

@@ -29,7 +29,8 @@ class GpuKernel : public Kernel {
   const Device* const device_;
 };
 
-// Where the arguments' values lie, for drivers that read them from there. `arguments` must outlive the call to the driver.
+// Where the arguments' values lie, for drivers that read them from there. `arguments` must outlive the call to the
+// driver.
 std::vector<void*> PointersTo(absl::Span<const Argument> arguments);
 
 // What the GPUs of all vendors share: checks, the scratch memory that a launch's ABI adds, and the order of fills and
