@@ -240,7 +240,7 @@ ZeResult zeKernelSetArgumentValue(ZeKernel handle, uint32_t index, size_t bytes,
 }
 ZeResult zeKernelGetProperties(ZeKernel kernel, ZeKernelProperties* properties) {
   properties->parameters = static_cast<uint32_t>(reinterpret_cast<Kernel*>(kernel)->is_set.size());
-  properties->spill_bytes = 64;
+  properties->spill_bytes = 2048;
   return properties->type == 0x1e ? 0 : kInvalidArgument;
 }
 }

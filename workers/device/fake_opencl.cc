@@ -128,11 +128,15 @@ ClResult clGetDeviceInfo(ClDeviceId device, uint32_t name, size_t most, void* va
     case OpenClDriver::kIlVersion:
       return Answer(is_other ? "" : "SPIR-V_1.2 SPIR-V_1.4 ", most, value, bytes);
     case OpenClDriver::kExtensions:
-      return Answer("cl_khr_fp16 cl_intel_required_subgroup_size cl_intel_unified_shared_memory ", most, value, bytes);
+      return Answer("cl_khr_fp16 cl_intel_unified_shared_memory ", most, value, bytes);
     case OpenClDriver::kDriverVersion:
       return Answer("25.18.33578", most, value, bytes);
     case OpenClDriver::kPciDeviceId:
       return Answer(uint32_t{0xe20b}, most, value, bytes);
+    case OpenClDriver::kSubgroupSizes: {
+      constexpr size_t kSizes[] = {16, 32};
+      return Answer(kSizes, sizeof(kSizes), most, value, bytes);
+    }
     case OpenClDriver::kClockMhz:
       return Answer(uint32_t{2850}, most, value, bytes);
     case OpenClDriver::kMaxGroupSize:
@@ -203,7 +207,7 @@ ClResult clGetKernelInfo(ClKernel kernel, uint32_t name, size_t most, void* valu
   return Answer(static_cast<uint32_t>(reinterpret_cast<Kernel*>(kernel)->is_set.size()), most, value, bytes);
 }
 ClResult clGetKernelWorkGroupInfo(ClKernel, ClDeviceId, uint32_t name, size_t most, void* value, size_t* bytes) {
-  return Answer(uint64_t{name == OpenClDriver::kKernelSpillBytes ? 64u : 0u}, most, value, bytes);
+  return Answer(uint64_t{name == OpenClDriver::kKernelSpillBytes ? 2048u : 0u}, most, value, bytes);
 }
 ClResult clSetKernelArg(ClKernel handle, uint32_t index, size_t bytes, const void* value) {
   auto& kernel = *reinterpret_cast<Kernel*>(handle);

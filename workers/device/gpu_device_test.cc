@@ -281,7 +281,7 @@ TEST_P(FakeIntelGpu, ArgumentsMustMatchTheBinarysParameters) {
   EXPECT_THAT(std::string(wrong_size.message()), HasSubstr("vector_add: argument 3"));
 }
 
-TEST_P(FakeIntelGpu, TellsTheSpillsOfAKernel) {
+TEST_P(FakeIntelGpu, TellsTheSpillsOfAThread) {
   EXPECT_EQ(device_->FactsOf(Load(Info("count_programs"))).spill_bytes, 64u);
 }
 

@@ -128,7 +128,6 @@ DeviceFacts HipDevice::Facts() const {
   facts.threads = Attribute(HipDriver::kMaxThreadsOfMultiprocessor);
   facts.programs = Attribute(HipDriver::kMaxBlocksOfMultiprocessor);
   facts.shared_bytes = Attribute(HipDriver::kSharedBytesOfMultiprocessor);
-  facts.registers = Attribute(HipDriver::kRegistersOfMultiprocessor);
   return facts;
 }
 

@@ -38,7 +38,6 @@ struct HipDriver {
     kMaxThreads = 56,
     kMaxThreadsOfMultiprocessor = 57,
     kMemoryClockKhz = 60,
-    kRegistersOfMultiprocessor = 72,
     kMaxSharedBytes = 74,
     kSharedBytesOfMultiprocessor = 10002,
   };

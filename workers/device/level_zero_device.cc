@@ -143,8 +143,9 @@ KernelFacts LevelZeroDevice::FactsOf(const Kernel& kernel) const {
   const auto* loaded = dynamic_cast<const LevelZeroKernel*>(&kernel);
   KernelFacts facts;
   if (loaded == nullptr) return facts;
-  facts.spill_bytes = loaded->properties.spill_bytes;
-  facts.shared_bytes = uint64_t{kernel.info().shared} + loaded->properties.shared_bytes;
+  const KernelInfo& info = kernel.info();
+  facts.spill_bytes = loaded->properties.spill_bytes / info.warp_size;  // they are a sub-group's
+  facts.shared_bytes = uint64_t{info.shared} + loaded->properties.shared_bytes;
   return facts;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -54,6 +55,14 @@ T NumberOf(const OpenClDriver& driver, ClDeviceId device, uint32_t name) {
   return driver.device_info(device, name, sizeof(value), &value, nullptr) == 0 ? value : T{0};
 }
 
+bool HasSubgroupsOf(size_t lanes, const OpenClDriver& driver, ClDeviceId device) {
+  size_t bytes = 0;
+  if (driver.device_info(device, OpenClDriver::kSubgroupSizes, 0, nullptr, &bytes) != 0) return false;
+  std::vector<size_t> sizes(bytes / sizeof(size_t));
+  return driver.device_info(device, OpenClDriver::kSubgroupSizes, bytes, sizes.data(), nullptr) == 0 &&
+         absl::c_linear_search(sizes, lanes);
+}
+
 // Everything goes through one queue, in order.
 class OpenClDevice final : public GpuDevice {
  public:
@@ -64,7 +73,7 @@ class OpenClDevice final : public GpuDevice {
   absl::Status Start();
 
   std::string Name() const override { return absl::StrCat("cl:", index_); }
-  std::string Target() const override { return TargetOfIntelDevice(Number<uint32_t>(OpenClDriver::kPciDeviceId)); }
+  std::string Target() const override;
   std::string Model() const override { return TextOf(*driver_, id_, OpenClDriver::kName); }
   std::string Driver() const override { return TextOf(*driver_, id_, OpenClDriver::kDriverVersion); }
   DeviceFacts Facts() const override;
@@ -122,6 +131,14 @@ absl::Status OpenClDevice::Start() {
   return driver_->Check(result, absl::StrCat(Name(), ": create a queue"));
 }
 
+// A processor, say, runs code that takes no matrix unit and nothing else of a GPU's: sub-groups of 32 have none.
+std::string OpenClDevice::Target() const {
+  const auto pci_device_id = Number<uint32_t>(OpenClDriver::kPciDeviceId);
+  const bool has_f64 = Number<uint64_t>(OpenClDriver::kF64) != 0;
+  if (pci_device_id == 0 && has_f64 && HasSubgroupsOf(32, *driver_, id_)) return "xpu:pvc:32";
+  return TargetOfIntelDevice(pci_device_id);
+}
+
 DeviceFacts OpenClDevice::Facts() const {
   DeviceFacts facts;
   facts.memory_bytes = Number<uint64_t>(OpenClDriver::kMemoryBytes);
@@ -140,8 +157,9 @@ KernelFacts OpenClDevice::FactsOf(const Kernel& kernel) const {
     uint64_t value = 0;
     return driver_->kernel_group_info(loaded->handle(), id_, name, sizeof(value), &value, nullptr) == 0 ? value : 0;
   };
-  facts.spill_bytes = static_cast<uint32_t>(number(OpenClDriver::kKernelSpillBytes));
-  facts.shared_bytes = kernel.info().shared + number(OpenClDriver::kKernelLocalBytes);
+  const KernelInfo& info = kernel.info();
+  facts.spill_bytes = static_cast<uint32_t>(number(OpenClDriver::kKernelSpillBytes) / info.warp_size);  // a sub-group's
+  facts.shared_bytes = info.shared + number(OpenClDriver::kKernelLocalBytes);
   return facts;
 }
 
@@ -280,11 +298,10 @@ absl::Status OpenClDevice::Run(const GpuKernel& kernel, const Grid& blocks, absl
 // What a device lacks for running kernels; empty: nothing.
 std::string LackOf(OpenClDriver& driver, const Found& found) {
   if (!absl::StrContains(TextOf(driver, found.device, OpenClDriver::kIlVersion), "SPIR-V")) return "SPIR-V";
-  const std::string extensions = TextOf(driver, found.device, OpenClDriver::kExtensions);
-  for (const char* name : {"cl_intel_unified_shared_memory", "cl_intel_required_subgroup_size"}) {
-    if (!absl::StrContains(extensions, name)) return name;
-  }
-  return driver.FindExtension(found.platform) ? "" : "functions of cl_intel_unified_shared_memory";
+  if (!HasSubgroupsOf(16, driver, found.device)) return "sub-groups of 16 (cl_intel_required_subgroup_size)";
+  constexpr char kExtension[] = "cl_intel_unified_shared_memory";
+  const bool has_memory = absl::StrContains(TextOf(driver, found.device, OpenClDriver::kExtensions), kExtension);
+  return has_memory && driver.FindExtension(found.platform) ? "" : kExtension;
 }
 
 absl::StatusOr<std::vector<Found>> FindDevices(OpenClDriver& driver) {

@@ -13,8 +13,8 @@ namespace tritond::workers {
 // The usual library of the OpenCL loader.
 inline constexpr char kOpenClLibrary[] = "libOpenCL.so.1";
 
-// How many devices can run kernels: they take SPIR-V, and have cl_intel_unified_shared_memory and
-// cl_intel_required_subgroup_size. The loader counts others too. FailedPrecondition: there is no loader, or none of its
+// How many devices can run kernels: they take SPIR-V, and have sub-groups of 16 (cl_intel_required_subgroup_size) and
+// cl_intel_unified_shared_memory. The loader counts others too. FailedPrecondition: there is no loader, or none of its
 // devices can; the message names what each lacks.
 absl::StatusOr<int> CountOpenClDevices(const std::string& library = kOpenClLibrary);
 

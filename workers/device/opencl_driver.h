@@ -37,8 +37,10 @@ struct OpenClDriver {
     kName = 0x102B,
     kDriverVersion = 0x102D,
     kExtensions = 0x1030,
+    kF64 = 0x1032,
     kIlVersion = 0x105B,
-    kPciDeviceId = 0x4251  // cl_intel_device_attribute_query
+    kSubgroupSizes = 0x4108,  // cl_intel_required_subgroup_size
+    kPciDeviceId = 0x4251     // cl_intel_device_attribute_query
   };
   enum OtherInfo : uint32_t {
     kBuildLog = 0x1183,
