@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -218,6 +219,39 @@ class Gpu final {
   std::map<uint64_t, Allocation> allocations_;
   std::string log_;
 };
+
+// What waits until something synchronises, as late as it may.
+class Stream final {
+ public:
+  explicit Stream(Gpu& gpu) : gpu_(gpu) {}
+
+  void Add(std::function<void()> work) { waiting_.push_back(std::move(work)); }
+  Fault Synchronize() {
+    for (const auto& work : std::exchange(waiting_, {})) work();
+    return gpu_.fault();
+  }
+
+ private:
+  Gpu& gpu_;
+  std::vector<std::function<void()>> waiting_;
+};
+
+// A moment that a stream has reached, or not yet.
+struct Event {
+  bool is_recorded = false;
+  uint64_t ns = 0;
+};
+
+// Of a driver that reads each parameter where `parameters` point to.
+inline Launch LaunchOf(const void* function, const uint32_t (&grid)[3], uint32_t threads, uint64_t shared_bytes,
+                       void* const* parameters) {
+  Launch launch{static_cast<const KernelEntry*>(function), {grid[0], grid[1], grid[2]}, threads, shared_bytes, {}};
+  for (size_t i = 0; i < launch.kernel->count(); ++i) {
+    launch.arguments.push_back(0);
+    std::memcpy(&launch.arguments.back(), parameters[i], launch.kernel->bytes(i));
+  }
+  return launch;
+}
 
 }  // namespace tritond::fake_gpu
 

@@ -3,10 +3,6 @@
 // something that synchronises, as late as they may.
 #include <elf.h>
 
-#include <algorithm>
-#include <functional>
-#include <vector>
-
 #include "workers/device/fake_gpu.h"
 #include "workers/device/hip_driver.h"
 
@@ -27,24 +23,16 @@ enum Result : HipResult {
   kUnknown = 999
 };
 
-struct Event {
-  bool recorded = false;
-  uint64_t ns = 0;
-};
-
 fake_gpu::Gpu gpu;
 size_t objects = 0;
-std::vector<std::function<void()>> stream;
+fake_gpu::Stream stream(gpu);
 
 HipResult ResultOf(fake_gpu::Fault fault) {
   if (fault == fake_gpu::Fault::kNone) return 0;
   return fault == fake_gpu::Fault::kLost ? kUnknown : kIllegalAddress;
 }
 
-HipResult Synchronize() {
-  for (const auto& work : std::exchange(stream, {})) work();
-  return ResultOf(gpu.fault());
-}
+HipResult Synchronize() { return ResultOf(stream.Synchronize()); }
 
 }  // namespace
 
@@ -104,7 +92,7 @@ HipResult hipMemcpyDtoH(void* to, void* from, size_t bytes) {
   return ResultOf(gpu.Copy(to, from, bytes));
 }
 HipResult hipMemsetD8(void* to, unsigned char value, size_t bytes) {
-  stream.push_back([=] { gpu.Fill(to, value, bytes); });
+  stream.Add([=] { gpu.Fill(to, value, bytes); });
   return 0;
 }
 HipResult hipHostRegister(void*, size_t, unsigned int) { return ++objects, 0; }
@@ -133,12 +121,8 @@ HipResult hipModuleLaunchKernel(HipFunction function, unsigned int x, unsigned i
                                 unsigned int threads, unsigned int block_y, unsigned int block_z, unsigned int shared,
                                 HipStream, void** parameters, void** extra) {
   if (block_y != 1 || block_z != 1 || extra != nullptr) return kInvalidValue;
-  fake_gpu::Launch launch{reinterpret_cast<const fake_gpu::KernelEntry*>(function), {x, y, z}, threads, shared, {}};
-  for (size_t i = 0; i < launch.kernel->count(); ++i) {
-    launch.arguments.push_back(0);
-    std::memcpy(&launch.arguments.back(), parameters[i], launch.kernel->bytes(i));
-  }
-  stream.push_back([launch] { gpu.Run(launch); });
+  const fake_gpu::Launch launch = fake_gpu::LaunchOf(function, {x, y, z}, threads, shared, parameters);
+  stream.Add([launch] { gpu.Run(launch); });
   return 0;
 }
 HipResult hipModuleLaunchCooperativeKernel(HipFunction function, unsigned int x, unsigned int y, unsigned int z,
@@ -149,24 +133,24 @@ HipResult hipModuleLaunchCooperativeKernel(HipFunction function, unsigned int x,
 
 HipResult hipEventCreate(HipEvent* event) {
   ++objects;
-  *event = reinterpret_cast<HipEvent>(new Event);
+  *event = reinterpret_cast<HipEvent>(new fake_gpu::Event);
   return 0;
 }
 HipResult hipEventDestroy(HipEvent event) {
   --objects;
-  delete reinterpret_cast<Event*>(event);
+  delete reinterpret_cast<fake_gpu::Event*>(event);
   return 0;
 }
 HipResult hipEventRecord(HipEvent event, HipStream) {
-  auto* recorded = reinterpret_cast<Event*>(event);
-  recorded->recorded = false;
-  stream.push_back([recorded] { *recorded = {true, gpu.now_ns()}; });
+  auto* recorded = reinterpret_cast<fake_gpu::Event*>(event);
+  *recorded = fake_gpu::Event();
+  stream.Add([recorded] { *recorded = {true, gpu.now_ns()}; });
   return 0;
 }
 HipResult hipEventElapsedTime(float* milliseconds, HipEvent start, HipEvent end) {
-  const auto &from = *reinterpret_cast<Event*>(start), &to = *reinterpret_cast<Event*>(end);
+  const auto &from = *reinterpret_cast<fake_gpu::Event*>(start), &to = *reinterpret_cast<fake_gpu::Event*>(end);
   *milliseconds = static_cast<float>(to.ns - from.ns) / 1e6f;
-  return from.recorded && to.recorded ? 0 : kNotReady;
+  return from.is_recorded && to.is_recorded ? 0 : kNotReady;
 }
 const char* hipGetErrorName(HipResult) { return "hipErrorOfTheFake"; }
 const char* hipGetErrorString(HipResult result) {

@@ -3,7 +3,6 @@
 // wait in the queue until something blocks, as late as they may. Memory has the alignment of OpenCL's largest type
 // alone.
 #include <cstring>
-#include <functional>
 #include <vector>
 
 #include "workers/device/fake_gpu.h"
@@ -43,7 +42,7 @@ struct Kernel {
 fake_gpu::Gpu gpu;
 int other_device = 0;
 size_t objects = 0;
-std::vector<std::function<void()>> queue;
+fake_gpu::Stream queue(gpu);
 bool is_spirv_whole = true;  // of the last program
 
 ClResult ResultOf(fake_gpu::Fault fault) {
@@ -51,10 +50,7 @@ ClResult ResultOf(fake_gpu::Fault fault) {
   return fault == fake_gpu::Fault::kLost ? kNotAvailable : kClOutOfResources;
 }
 
-ClResult Finish() {
-  for (const auto& work : std::exchange(queue, {})) work();
-  return ResultOf(gpu.fault());
-}
+ClResult Finish() { return ResultOf(queue.Synchronize()); }
 
 template <typename Handle>
 Handle Make(ClResult* result, void* object) {
@@ -236,7 +232,7 @@ ClResult clEnqueueNDRangeKernel(ClQueue, ClKernel handle, uint32_t dimensions, c
     ++objects;
     *signal = reinterpret_cast<ClEvent>(event);
   }
-  queue.push_back([launch, event] {
+  queue.Add([launch, event] {
     const uint64_t start = gpu.now_ns();
     gpu.Run(launch);
     if (event != nullptr) *event = {true, start, gpu.now_ns()};
@@ -271,13 +267,13 @@ static ClResult SetPointer(ClKernel kernel, uint32_t index, const void* value) {
 }
 static ClResult Copy(ClQueue, uint32_t blocking, void* to, const void* from, size_t bytes, uint32_t, const ClEvent*,
                      ClEvent*) {
-  queue.push_back([=] { gpu.Copy(to, from, bytes); });
+  queue.Add([=] { gpu.Copy(to, from, bytes); });
   return blocking != 0 ? Finish() : 0;
 }
 static ClResult Fill(ClQueue, void* to, const void* pattern, size_t pattern_bytes, size_t bytes, uint32_t,
                      const ClEvent*, ClEvent*) {
   const int value = *static_cast<const char*>(pattern);
-  queue.push_back([=] { gpu.Fill(to, value, bytes); });
+  queue.Add([=] { gpu.Fill(to, value, bytes); });
   return pattern_bytes == 1 ? 0 : kInvalidValue;
 }
 void* clGetExtensionFunctionAddressForPlatform(ClPlatform, const char* name) {

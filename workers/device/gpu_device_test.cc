@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMD's and Intel's devices: the contract on real ones, where they are present, and on libraries that fake the drivers.
-// The fakes also play what no real device does on demand: faults, lost devices, a clock that is known.
+// Devices of all GPU drivers: the contract on real ones of AMD and Intel, where they are present (cuda_device_test has
+// NVIDIA's), and on libraries that fake the drivers. The fakes also play what no real device does on demand: faults,
+// lost devices, a clock that is known.
 #include "workers/device/gpu_device.h"
 
 #include <dlfcn.h>
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "tests/support/device_contract.h"
@@ -76,6 +78,11 @@ struct Fake {
   friend std::ostream& operator<<(std::ostream& out, const Fake& fake) { return out << fake.kind; }
 };
 
+const Fake& CudaFake() {
+  static const auto* fake =
+      new Fake{"cuda", TRITOND_FAKE_CUDA, [] { return ".version 7.8"; }, "cuda:90", "Fake Hopper", "12.8", 1980};
+  return *fake;
+}
 const Fake& HipFake() {
   static const auto* fake =
       new Fake{"hip", TRITOND_FAKE_HIP, HsacoHeader, "hip:gfx942", "Fake Instinct", "6.3.42134", 2100};
@@ -97,7 +104,8 @@ DeviceMaker MakerOf(const Fake& fake) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fake, DeviceContract,
-                         testing::Values(MakerOf(HipFake()), MakerOf(LevelZeroFake()), MakerOf(OpenClFake())),
+                         testing::Values(MakerOf(CudaFake()), MakerOf(HipFake()), MakerOf(LevelZeroFake()),
+                                         MakerOf(OpenClFake())),
                          testing::PrintToStringParamName());
 
 class FakeGpu : public testing::TestWithParam<Fake> {
@@ -150,7 +158,7 @@ class FakeGpu : public testing::TestWithParam<Fake> {
   std::vector<std::unique_ptr<Kernel>> kernels_;
 };
 
-INSTANTIATE_TEST_SUITE_P(All, FakeGpu, testing::Values(HipFake(), LevelZeroFake(), OpenClFake()),
+INSTANTIATE_TEST_SUITE_P(All, FakeGpu, testing::Values(CudaFake(), HipFake(), LevelZeroFake(), OpenClFake()),
                          testing::PrintToStringParamName());
 
 TEST_P(FakeGpu, TellsWhatItsDriverTells) {
@@ -166,7 +174,7 @@ TEST_P(FakeGpu, TellsWhatItsDriverTells) {
 
 TEST_P(FakeGpu, CopiesAndLaunchesRunInTheirOrderBeforeTheCallsReturn) {
   KernelInfo info = Info("use_shared");
-  info.shared = 1024;
+  info.shared = 50 << 10;
   info.global_scratch_size = 48;
   const Kernel& kernel = Load(info);
   const Buffer out = MakeBuffer(*device_, std::vector<int32_t>(400, 0));
@@ -174,7 +182,7 @@ TEST_P(FakeGpu, CopiesAndLaunchesRunInTheirOrderBeforeTheCallsReturn) {
   const std::string scratch = GetParam().kind == "cl" ? "544" : "288";
   EXPECT_EQ(TakeLog(), absl::StrCat("allocate ", allocated, "\ncopy in 1600\n"));
   ASSERT_TRUE(device_->Launch(kernel, Grid{2, 3, 1}, {Argument::Pointer(out)}).ok());
-  EXPECT_EQ(TakeLog(), absl::StrCat("allocate ", scratch, "\nrun use_shared 2x3x1 of 64 threads, shared 1024\nfree ",
+  EXPECT_EQ(TakeLog(), absl::StrCat("allocate ", scratch, "\nrun use_shared 2x3x1 of 64 threads, shared 51200\nfree ",
                                     scratch, "\n"));
   EXPECT_THAT(ReadBuffer<int32_t>(*device_, out, 1), ElementsAre(63));
   EXPECT_EQ(TakeLog(), "copy out 4\n");
@@ -241,6 +249,10 @@ TEST_P(FakeGpu, CooperativeLaunchesRunWhereTheDriverHasThem) {
   if (GetParam().kind == "cl") EXPECT_EQ(launched.code(), absl::StatusCode::kFailedPrecondition);
 }
 
+TEST_P(FakeGpu, CallsMayComeFromAnotherThread) {
+  std::thread([&] { EXPECT_EQ(Launch(Load(Info("count_programs"))), absl::OkStatus()); }).join();
+}
+
 TEST_P(FakeGpu, TheNextIndexIsNotFound) { EXPECT_EQ(GetParam().Open(1).status().code(), absl::StatusCode::kNotFound); }
 
 TEST_P(FakeGpu, WithoutItsLibraryThereIsNoDevice) {
@@ -252,7 +264,7 @@ TEST_P(FakeGpu, WithoutItsLibraryThereIsNoDevice) {
   EXPECT_THAT(std::string(wrong.status().message()), HasSubstr("libm.so.6 is too old: it has no "));
 }
 
-// What Level Zero and OpenCL can tell of a kernel, and HIP cannot.
+// What Level Zero and OpenCL can tell of a kernel, and CUDA and HIP cannot.
 class FakeIntelGpu : public FakeGpu {};
 
 INSTANTIATE_TEST_SUITE_P(All, FakeIntelGpu, testing::Values(LevelZeroFake(), OpenClFake()),
