@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Level Zero loader with one driver and one GPU (fake_gpu.h), a Ponte Vecchio. Timestamps have 32 bits, of which the
-// clock has used up nearly all.
+// A Level Zero loader with one driver and one GPU (fake_gpu.h), a Ponte Vecchio. Timestamps have 32 bits, and begin
+// again at 0 soon.
 #include <cstring>
 #include <map>
 #include <vector>
@@ -27,7 +27,8 @@ enum Result : ZeResult {
 };
 
 constexpr uint64_t kHertz = 20000000;
-constexpr uint64_t kFirstTick = UINT32_MAX - 50;
+// After two fills of 2000 cycles and a launch of 100, the clock begins again within the next launch.
+constexpr uint64_t kFirstTick = UINT32_MAX - 4150;
 
 struct Event {
   bool signalled = false;

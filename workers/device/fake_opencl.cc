@@ -127,6 +127,8 @@ ClResult clGetDeviceInfo(ClDeviceId device, uint32_t name, size_t most, void* va
       return Answer("cl_khr_fp16 cl_intel_unified_shared_memory ", most, value, bytes);
     case OpenClDriver::kDriverVersion:
       return Answer("25.18.33578", most, value, bytes);
+    case OpenClDriver::kTypes:
+      return Answer(OpenClDriver::kGpu, most, value, bytes);
     case OpenClDriver::kPciDeviceId:
       return Answer(uint32_t{0xe20b}, most, value, bytes);
     case OpenClDriver::kSubgroupSizes: {

@@ -133,10 +133,10 @@ absl::Status OpenClDevice::Start() {
 
 // A processor, say, runs code that takes no matrix unit and nothing else of a GPU's: sub-groups of 32 have none.
 std::string OpenClDevice::Target() const {
-  const auto pci_device_id = Number<uint32_t>(OpenClDriver::kPciDeviceId);
+  const bool is_gpu = (Number<uint64_t>(OpenClDriver::kTypes) & OpenClDriver::kGpu) != 0;
+  if (is_gpu) return TargetOfIntelDevice(Number<uint32_t>(OpenClDriver::kPciDeviceId));
   const bool has_f64 = Number<uint64_t>(OpenClDriver::kF64) != 0;
-  if (pci_device_id == 0 && has_f64 && HasSubgroupsOf(32, *driver_, id_)) return "xpu:pvc:32";
-  return TargetOfIntelDevice(pci_device_id);
+  return has_f64 && HasSubgroupsOf(32, *driver_, id_) ? "xpu:pvc:32" : TargetOfIntelDevice(0);
 }
 
 DeviceFacts OpenClDevice::Facts() const {

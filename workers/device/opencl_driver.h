@@ -29,6 +29,7 @@ inline constexpr ClResult kClOutOfResources = -5;
 
 struct OpenClDriver {
   enum DeviceInfo : uint32_t {
+    kTypes = 0x1000,
     kMaxGroupSize = 0x1004,
     kClockMhz = 0x100C,
     kCacheBytes = 0x101E,
@@ -52,6 +53,7 @@ struct OpenClDriver {
     kEnded = 0x1283
   };
   static constexpr uint64_t kAllDevices = 0xFFFFFFFF;
+  static constexpr uint64_t kGpu = 4;
   static constexpr uint64_t kProfiling = 2;
 
   // Opens the loader. FailedPrecondition: there is none.
