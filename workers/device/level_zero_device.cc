@@ -17,16 +17,18 @@ class LevelZeroDevice;
 
 class LevelZeroKernel final : public GpuKernel {
  public:
-  LevelZeroKernel(KernelInfo info, const LevelZeroDevice* device, ZeModule module, ZeKernel kernel);
+  LevelZeroKernel(KernelInfo info, const LevelZeroDevice* device, ZeModule module, ZeKernel kernel,
+                  const ZeKernelProperties& properties);
   ~LevelZeroKernel() override;
 
   ZeKernel handle() const { return kernel_; }
-  ZeKernelProperties properties = {};
+  const ZeKernelProperties& properties() const { return properties_; }
 
  private:
   const LevelZeroDevice* const owner_;
   const ZeModule module_;
   const ZeKernel kernel_;
+  const ZeKernelProperties properties_;
 };
 
 // A GPU, and the driver that has it.
@@ -87,8 +89,9 @@ class LevelZeroDevice final : public GpuDevice {
   uint32_t version_ = 0;
 };
 
-LevelZeroKernel::LevelZeroKernel(KernelInfo info, const LevelZeroDevice* device, ZeModule module, ZeKernel kernel)
-    : GpuKernel(std::move(info), device), owner_(device), module_(module), kernel_(kernel) {}
+LevelZeroKernel::LevelZeroKernel(KernelInfo info, const LevelZeroDevice* device, ZeModule module, ZeKernel kernel,
+                                 const ZeKernelProperties& properties)
+    : GpuKernel(std::move(info), device), owner_(device), module_(module), kernel_(kernel), properties_(properties) {}
 
 LevelZeroKernel::~LevelZeroKernel() { owner_->Unload(module_, kernel_); }
 
@@ -144,8 +147,8 @@ KernelFacts LevelZeroDevice::FactsOf(const Kernel& kernel) const {
   KernelFacts facts;
   if (loaded == nullptr) return facts;
   const KernelInfo& info = kernel.info();
-  facts.spill_bytes = loaded->properties.spill_bytes / info.warp_size;  // they are a sub-group's
-  facts.shared_bytes = uint64_t{info.shared} + loaded->properties.shared_bytes;
+  facts.spill_bytes = loaded->properties().spill_bytes / info.warp_size;  // they are a sub-group's
+  facts.shared_bytes = uint64_t{info.shared} + loaded->properties().shared_bytes;
   return facts;
 }
 
@@ -177,18 +180,15 @@ absl::StatusOr<std::unique_ptr<Kernel>> LevelZeroDevice::Load(absl::string_view 
   ZeKernelDesc desc;
   desc.name = info.name.c_str();
   ZeKernel handle = nullptr;
+  ZeKernelProperties properties = {};
   absl::Status status =
       driver_->Check(driver_->kernel_create(*module, &desc, &handle), absl::StrCat("find kernel \"", info.name, "\""));
-  if (!status.ok()) {
-    Unload(*module, nullptr);
-    return status;
-  }
-  auto kernel = std::make_unique<LevelZeroKernel>(info, this, *module, handle);
-  status = driver_->Check(driver_->kernel_properties(handle, &kernel->properties), info.name);
+  if (status.ok()) status = driver_->Check(driver_->kernel_properties(handle, &properties), info.name);
   if (status.ok())
     status = driver_->Check(driver_->kernel_group_size(handle, info.num_warps * info.warp_size, 1, 1), info.name);
-  if (!status.ok()) return status;
-  return kernel;
+  if (status.ok()) return std::make_unique<LevelZeroKernel>(info, this, *module, handle, properties);
+  Unload(*module, handle);
+  return status;
 }
 
 absl::StatusOr<uint64_t> LevelZeroDevice::AllocateBytes(uint64_t bytes) {
@@ -230,7 +230,7 @@ uint64_t LevelZeroDevice::CacheBytes() const {
 
 absl::Status LevelZeroDevice::SetArguments(const LevelZeroKernel& kernel, absl::Span<const Argument> arguments) const {
   const KernelInfo& info = kernel.info();
-  absl::Status status = CheckParameterCount(info, kernel.properties.parameters, arguments);
+  absl::Status status = CheckParameterCount(info, kernel.properties().parameters, arguments);
   uint32_t index = 0;
   const auto set = [&](size_t bytes, const void* value) {
     if (!status.ok()) return;
