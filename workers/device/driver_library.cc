@@ -9,7 +9,10 @@ namespace tritond::workers {
 
 absl::StatusOr<DriverLibrary> DriverLibrary::Open(absl::string_view driver, const std::string& path) {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle == nullptr) return absl::FailedPreconditionError(absl::StrCat("no ", driver, ": ", dlerror()));
+  if (handle == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("no ", driver, ": ", dlerror(), ". Install it, or name it with --device-library"));
+  }
   return DriverLibrary(driver, path, handle);
 }
 

@@ -258,7 +258,8 @@ TEST_P(FakeGpu, TheNextIndexIsNotFound) { EXPECT_EQ(GetParam().Open(1).status().
 TEST_P(FakeGpu, WithoutItsLibraryThereIsNoDevice) {
   const auto absent = GetParam().OpenWith("libno_such_driver.so.1");
   EXPECT_EQ(absent.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(absent.status().message()), HasSubstr("libno_such_driver.so.1"));
+  EXPECT_THAT(std::string(absent.status().message()),
+              AllOf(HasSubstr("libno_such_driver.so.1"), HasSubstr("--device-library")));
   const auto wrong = GetParam().OpenWith("libm.so.6");
   EXPECT_EQ(wrong.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(wrong.status().message()), HasSubstr("libm.so.6 is too old: it has no "));

@@ -38,7 +38,7 @@ constexpr Meaning kMeanings[] = {
     {-59, "INVALID_OPERATION", absl::StatusCode::kInvalidArgument},
     {-61, "INVALID_BUFFER_SIZE", absl::StatusCode::kResourceExhausted},
     {-63, "INVALID_GLOBAL_WORK_SIZE", absl::StatusCode::kInvalidArgument},
-    {-1001, "PLATFORM_NOT_FOUND", absl::StatusCode::kFailedPrecondition},
+    {-1001, "no driver is installed, PLATFORM_NOT_FOUND", absl::StatusCode::kFailedPrecondition},
 };
 
 }  // namespace
