@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -26,6 +28,7 @@ struct RunFlags {
   std::string spec;
   KernelFlags kernel;
   std::string device;
+  std::vector<std::string> device_libraries;
   std::string save;
   int repeat = 1;
   int head = 8;
@@ -46,8 +49,13 @@ struct Report {
   absl::StatusOr<RunResult> result = absl::UnknownError("");
 };
 
-workers::DeviceOptions OptionsOf(const Session& session, const RunFlags& flags) {
+// InvalidArgument when a flag is wrong.
+absl::StatusOr<workers::DeviceOptions> OptionsOf(const Session& session, const RunFlags& flags) {
   workers::DeviceOptions options;
+  for (const std::string& library : flags.device_libraries) {
+    if (absl::Status added = workers::AddDeviceLibrary(library, &options.libraries); !added.ok())
+      return absl::InvalidArgumentError(absl::StrCat("--device-library: ", added.message()));
+  }
   options.launch_limit = absl::Seconds(session.server.timeout_seconds);
   options.threads = flags.threads;
   options.check_uninitialized = flags.check_uninitialized;
@@ -147,7 +155,9 @@ int Run(const Session& session, const RunFlags& flags) {
   auto spec = ReadRunSpec(flags.spec);
   if (!spec.ok()) return session.Usage(spec.status());
   const std::string name = flags.device.empty() ? spec->device : flags.device;
-  auto device = workers::OpenDevice(name, OptionsOf(session, flags));
+  const auto options = OptionsOf(session, flags);
+  if (!options.ok()) return session.Usage(options.status());
+  auto device = workers::OpenDevice(name, *options);
   if (!device.ok()) {
     const bool is_usage = device.status().code() == absl::StatusCode::kInvalidArgument;
     return is_usage ? session.Usage(device.status()) : session.Fail(device.status());
@@ -177,8 +187,11 @@ Command AddRun(CLI::App* parent) {
   auto flags = std::make_shared<RunFlags>();
   CLI::App* app = parent->add_subcommand("run", "Compile one kernel and launch it on a device of this machine");
   app->add_option("SPEC", flags->spec, "JSON: kernel, grid, arguments (docs/api.md)")->required();
-  app->add_option("--device", flags->device, "Where to run, instead of the spec's: host:0, cuda:0")
+  app->add_option("--device", flags->device, "Where to run, instead of the spec's: host:0, cuda:0, hip:0, ze:0, cl:0")
       ->type_name("DEVICE");
+  app->add_option("--device-library", flags->device_libraries,
+                  "The library of a kind of device, instead of the usual one; may be repeated")
+      ->type_name("KIND=PATH");
   app->add_option("--repeat", flags->repeat, "Launches, each from the same contents")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -27,7 +27,7 @@ std::string NameOf(const Machine& machine);
 
 void PrintTo(const Machine& machine, std::ostream* os);
 
-// The devices that are present, each with every number of warps given.
+// The devices that are present, each with every number of warps given. Of OpenCL's, those that are asked for.
 std::vector<Machine> Machines(const std::vector<int>& num_warps);
 // Those with four warps of 32 lanes, for kernels that fix their layouts.
 std::vector<Machine> MachinesOf32Lanes();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tunings with the real programs, on the host device: tuning_test.py BIN_FOLDER [unittest arguments]"""
+"""Tunings with the real programs, on the host device and on GPUs whose drivers are faked: tuning_test.py BIN_FOLDER [unittest arguments]"""
 import json
 import os
 import pathlib
@@ -116,6 +116,79 @@ class Tuning(unittest.TestCase):
         done = subprocess.run(command, text=True, stderr=subprocess.PIPE, timeout=60, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("no device opens. cuda:77: ", done.stderr)
+
+
+COUNT_PROGRAMS = """module {
+  tt.func public @count_programs(%out: !tt.ptr<i32>) {
+    %one = arith.constant 1 : i32
+    %program = tt.get_program_id x : i32
+    %element = tt.addptr %out, %program : !tt.ptr<i32>, i32
+    %before = tt.load %element : !tt.ptr<i32>
+    %more = arith.addi %before, %program : i32
+    %after = arith.addi %more, %one : i32
+    tt.store %element, %after : !tt.ptr<i32>
+    tt.return
+  }
+}
+"""
+
+
+class FakeGpus(unittest.TestCase):
+    """GPUs of AMD and Intel whose drivers are faked (workers/device/fake_gpu.h): they run kernels by their names."""
+
+    GPUS = {"hip": ("fake_hip", "hip:gfx942", "Fake Instinct"), "ze": ("fake_level_zero", "xpu:pvc", "Fake Ponte Vecchio"),
+            "cl": ("fake_opencl", "xpu:bmg", "Fake Battlemage")}
+
+    def setUp(self):
+        self.daemon = self.enterContext(Daemon(BINARIES)).start()
+        (self.daemon.folder / "kernel.ttir").write_text(COUNT_PROGRAMS, encoding="utf-8")
+        self.args = [{"name": "out", "type": "*i32", "shape": [3], "role": "inout", "fill": "zeros", "expect": [1, 2, 3]}]
+
+    def library(self, kind):
+        path = BINARIES.parent / "workers" / "device" / f"libtritond_device_{self.GPUS[kind][0]}.so"
+        return f"--device-library={kind}={path}"
+
+    def write(self, spec):
+        path = self.daemon.folder / "spec.json"
+        path.write_text(json.dumps(spec), encoding="utf-8")
+        return path
+
+    def test_run_launches_on_each(self):
+        for kind in self.GPUS:
+            spec = self.write({"kernel": "kernel.ttir", "device": kind + ":0", "grid": [3], "args": self.args})
+            done = self.daemon.client("run", spec, self.library(kind))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_worker_measures_on_each(self):
+        token = self.daemon.folder / "data" / "worker.token"
+        worker = subprocess.Popen(
+            [str(BINARIES / "triton-worker"), "--server", self.daemon.address, "--once", "--token-file", str(token),
+             "--devices", "hip:0,ze:0,cl:0,hip:1", *map(self.library, self.GPUS)], stderr=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        wait_until(lambda: "Fake Battlemage" in self.daemon.client("workers").stdout, 30, "the device worker attaches")
+        workers = self.daemon.client("workers").stdout
+        self.assertRegex(workers, r"hip:1 \(out of service: hip:1: .*101")
+        for _, target, model in self.GPUS.values():
+            self.assertIn(model, workers)
+            spec = self.write({"candidates": [{"name": f"num_warps={n}", "file": "kernel.ttir", "options": {"num_warps": n},
+                                               "grid": [3]} for n in (1, 2)],
+                               "args": [{key: value for key, value in self.args[0].items() if key != "expect"}],
+                               "device": {"target": target}, "budget": "5s"})
+            done = self.daemon.client("autotune", spec, "--json")
+            self.assertEqual(done.returncode, 0, done.stderr + self.daemon.log())
+            for candidate in json.loads(done.stdout)["candidates"]:
+                self.assertEqual(candidate["state"], "STATE_TIMED")
+                self.assertAlmostEqual(candidate["median_us"], 5, delta=0.05)
+
+    def test_a_wrong_library_is_a_usage_error(self):
+        for library in ("abacus=/lib/a.so", "hip", "hip="):
+            done = subprocess.run([str(BINARIES / "triton-worker"), "--server", self.daemon.address, "--devices", "hip:0",
+                                   "--device-library", library], text=True, stderr=subprocess.PIPE, timeout=60, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f'"{library}" is no device library', done.stderr)
+            spec = self.write({"kernel": "kernel.ttir", "device": "hip:0", "grid": [3], "args": self.args})
+            self.assertEqual(self.daemon.client("run", spec, "--device-library", library).returncode, 2)
 
 
 if __name__ == "__main__":

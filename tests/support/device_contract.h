@@ -23,6 +23,8 @@
 //   store_scalars(out: pointer to f64, i8, i16, i32, i64, f32, f64)   out[0…5] = the scalars
 //   use_scratch(out: pointer to i32)                 out[program] = 100 * program + 15, by way of 64 bytes of its
 //   scratch
+//   use_shared(out: pointer to i32)                  out[64 * program + i] = 100 * program + 63 - i for its threads i,
+//   by way of 256 bytes of shared memory
 //
 // in one binary, each for 2 warps of 32 threads and with both scratch pointers behind its parameters. Where the device
 // is absent, `open` gives a status that is not Ok, and the tests are skipped with it.
@@ -32,6 +34,7 @@ struct DeviceMaker {
   std::string name;  // for the tests' names
   std::function<absl::StatusOr<std::unique_ptr<Device>>()> open;
   std::function<std::string()> kernels;  // the binary
+  std::string target;                    // what Target() begins with
 
   friend std::ostream& operator<<(std::ostream& out, const DeviceMaker& maker) { return out << maker.name; }
 };
@@ -82,7 +85,7 @@ class DeviceContract : public testing::TestWithParam<DeviceMaker> {
 
 TEST_P(DeviceContract, SaysWhatItIs) {
   EXPECT_THAT(device_->Name(), testing::MatchesRegex("[a-z_]+:[0-9]+"));
-  EXPECT_EQ(device_->Target().substr(0, 4), device_->Name().substr(0, 4));
+  EXPECT_THAT(device_->Target(), testing::StartsWith(GetParam().target));
   EXPECT_NE(device_->Model(), "");
   EXPECT_NE(device_->Driver(), "");
 }
@@ -199,6 +202,18 @@ TEST_P(DeviceContract, EveryProgramHasScratchOfItsOwn) {
   const absl::Status launched = device_->Launch(*kernel, Grid{3}, {Argument::Pointer(out)});
   ASSERT_TRUE(launched.ok()) << launched;
   EXPECT_THAT(ReadBuffer<int32_t>(*device_, out, 3), testing::ElementsAre(15, 115, 215));
+}
+
+TEST_P(DeviceContract, EveryProgramHasSharedMemoryOfItsOwn) {
+  KernelInfo info = Info("use_shared");
+  info.shared = 256;
+  const auto kernel = Load(info);
+  ASSERT_NE(kernel, nullptr);
+  const Buffer out = MakeBuffer(*device_, std::vector<int32_t>(128, 0));
+  const absl::Status launched = device_->Launch(*kernel, Grid{2}, {Argument::Pointer(out)});
+  ASSERT_TRUE(launched.ok()) << launched;
+  const std::vector<int32_t> values = ReadBuffer<int32_t>(*device_, out, 128);
+  for (int i = 0; i < 128; ++i) EXPECT_EQ(values[i], i / 64 * 100 + 63 - i % 64) << i;
 }
 
 TEST_P(DeviceContract, AnEmptyGridIsInvalid) {

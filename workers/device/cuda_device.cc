@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "workers/device/cuda_driver.h"
+#include "workers/device/gpu_device.h"
 #include "workers/device/gpu_monitor.h"
 
 namespace tritond::workers {
@@ -13,36 +14,25 @@ namespace {
 
 class CudaDevice;
 
-class CudaKernel final : public Kernel {
+class CudaKernel final : public GpuKernel {
  public:
-  CudaKernel(KernelInfo info, CudaDevice* device, CudaModule module, CudaFunction function)
-      : Kernel(std::move(info)), device_(device), module_(module), function_(function) {}
+  CudaKernel(KernelInfo info, CudaDevice* device, CudaModule module, CudaFunction function);
   ~CudaKernel() override;
 
-  const CudaDevice* device() const { return device_; }
   CudaFunction function() const { return function_; }
 
  private:
-  CudaDevice* const device_;
+  CudaDevice* const owner_;
   const CudaModule module_;
   const CudaFunction function_;
 };
 
-// A kernel's arguments, with the scratch memory that its ABI adds.
-struct LaunchArguments {
-  std::vector<Argument> all;
-  std::vector<void*> parameters;  // into `all`
-  Buffer scratch[2];
-};
-
 // Everything runs on the default stream, in order.
-class CudaDevice final : public Device {
+class CudaDevice final : public GpuDevice {
  public:
   CudaDevice(std::unique_ptr<CudaDriver> driver, int index, CudaDeviceId id)
       : driver_(std::move(driver)), index_(index), id_(id) {}
-  ~CudaDevice() override {
-    if (context_ != nullptr) driver_->context_release(id_);
-  }
+  ~CudaDevice() override;
 
   absl::Status Start();
 
@@ -56,14 +46,7 @@ class CudaDevice final : public Device {
   KernelFacts FactsOf(const Kernel& kernel) const override;
 
   absl::StatusOr<std::unique_ptr<Kernel>> Load(absl::string_view binary, const KernelInfo& info) override;
-  absl::StatusOr<Buffer> Allocate(uint64_t bytes) override;
-  absl::Status CopyIn(const Buffer& buffer, uint64_t offset, absl::Span<const char> bytes) override;
-  absl::Status CopyOut(const Buffer& buffer, uint64_t offset, absl::Span<char> bytes) override;
   PinnedBytes Pin(absl::Span<const char> bytes) override;
-  absl::Status Launch(const Kernel& kernel, const Grid& grid, absl::Span<const Argument> arguments) override;
-  absl::StatusOr<std::vector<absl::Duration>> Time(const Kernel& kernel, const Grid& grid,
-                                                   absl::Span<const Argument> arguments,
-                                                   const TimingOptions& options) override;
 
   void Unload(CudaModule module) {
     if (Enter().ok()) driver_->module_unload(module);
@@ -77,19 +60,25 @@ class CudaDevice final : public Device {
     if (Enter().ok()) driver_->host_unregister(const_cast<char*>(bytes));
   }
   // Contexts belong to threads; ours may be called from another one now.
-  absl::Status Enter() const { return driver_->Check(driver_->context_set(context_), Name()); }
+  absl::Status Enter() const override { return driver_->Check(driver_->context_set(context_), Name()); }
+  absl::StatusOr<uint64_t> AllocateBytes(uint64_t bytes) override;
+  absl::Status CopyToDevice(uint64_t to, absl::Span<const char> from) override;
+  absl::Status CopyFromDevice(absl::Span<char> to, uint64_t from) override;
+  absl::Status Fill(uint64_t to, unsigned char value, uint64_t bytes) override;
+  uint64_t CacheBytes() const override { return static_cast<uint64_t>(l2_bytes_); }
+  absl::Status Run(const GpuKernel& kernel, const Grid& blocks, absl::Span<const Argument> arguments,
+                   absl::Duration* time) override;
+
   absl::StatusOr<int> Attribute(int attribute) const;
   absl::Status AllowShared(CudaFunction function, const KernelInfo& info) const;
-  absl::StatusOr<LaunchArguments> Prepare(const Kernel& kernel, const Grid& grid, absl::Span<const Argument> arguments);
-  absl::Status Start(const Kernel& kernel, const Grid& grid, LaunchArguments& arguments) const;
-  absl::Status Sample(const Kernel& kernel, const Grid& grid, LaunchArguments& arguments, CudaEvent start,
-                      CudaEvent end, absl::Duration* time) const;
+  absl::Status Start(const CudaKernel& kernel, const Grid& blocks, absl::Span<const Argument> arguments) const;
 
   const std::unique_ptr<CudaDriver> driver_;
   const int index_;
   const CudaDeviceId id_;
   CudaContext context_ = nullptr;
-  std::unique_ptr<GpuMonitor> monitor_;  // null where there is none
+  CudaEvent events_[2] = {nullptr, nullptr};  // around a timed launch
+  std::unique_ptr<GpuMonitor> monitor_;       // null where there is none
   std::string model_;
   int major_ = 0;
   int minor_ = 0;
@@ -98,7 +87,18 @@ class CudaDevice final : public Device {
   int l2_bytes_ = 0;
 };
 
-CudaKernel::~CudaKernel() { device_->Unload(module_); }
+CudaKernel::CudaKernel(KernelInfo info, CudaDevice* device, CudaModule module, CudaFunction function)
+    : GpuKernel(std::move(info), device), owner_(device), module_(module), function_(function) {}
+
+CudaKernel::~CudaKernel() { owner_->Unload(module_); }
+
+CudaDevice::~CudaDevice() {
+  if (context_ == nullptr) return;
+  for (const CudaEvent event : events_) {
+    if (event != nullptr && Enter().ok()) driver_->event_destroy(event);
+  }
+  driver_->context_release(id_);
+}
 
 absl::StatusOr<int> CudaDevice::Attribute(int attribute) const {
   int value = 0;
@@ -123,6 +123,10 @@ absl::Status CudaDevice::Start() {
   }
   if (status.ok()) status = driver_->Check(driver_->context_retain(&context_, id_), Name());
   if (!status.ok()) context_ = nullptr;
+  if (status.ok()) status = Enter();
+  for (CudaEvent& event : events_) {
+    if (status.ok()) status = driver_->Check(driver_->event_create(&event, 0), "create an event");
+  }
   char bus_id[32] = {};
   if (status.ok() && driver_->device_bus_id(bus_id, sizeof(bus_id), id_) == 0) monitor_ = GpuMonitor::Open(bus_id);
   return status;
@@ -206,71 +210,41 @@ absl::Status CudaDevice::AllowShared(CudaFunction function, const KernelInfo& in
   int declared = 0;
   const CudaResult result = driver_->function_get(&declared, CudaDriver::kStaticSharedBytes, function);
   if (result != 0) return driver_->Check(result, info.name);
-  if (int64_t{info.shared} + declared > max_shared_bytes_) {
-    return absl::ResourceExhaustedError(absl::StrCat(info.name, ": ", int64_t{info.shared} + declared,
-                                                     " bytes of shared memory; ", Name(), " has ", max_shared_bytes_));
-  }
+  const absl::Status fits =
+      CheckShared(info, static_cast<uint64_t>(declared), static_cast<uint64_t>(max_shared_bytes_));
+  if (!fits.ok()) return fits;
   if (info.shared + declared <= 48 << 10) return absl::OkStatus();
   return driver_->Check(
       driver_->function_set(function, CudaDriver::kMaxDynamicSharedBytes, static_cast<int>(info.shared)), info.name);
 }
 
-absl::StatusOr<Buffer> CudaDevice::Allocate(uint64_t bytes) {
-  if (absl::Status status = Enter(); !status.ok()) return status;
+absl::StatusOr<uint64_t> CudaDevice::AllocateBytes(uint64_t bytes) {
   CudaPointer pointer = 0;
-  // The driver has no empty allocations.
-  const CudaResult result = driver_->memory_allocate(&pointer, std::max<uint64_t>(bytes, 1));
+  const CudaResult result = driver_->memory_allocate(&pointer, bytes);
   if (result != 0) return driver_->Check(result, absl::StrCat("allocate ", bytes, " bytes on ", Name()));
-  return Buffer(this, pointer, bytes);
+  return pointer;
 }
 
-absl::Status CudaDevice::CopyIn(const Buffer& buffer, uint64_t offset, absl::Span<const char> bytes) {
-  if (absl::Status status = CheckCopy(buffer, offset, bytes.size()); !status.ok() || bytes.empty()) return status;
-  if (absl::Status status = Enter(); !status.ok()) return status;
-  return driver_->Check(driver_->copy_in(buffer.address() + offset, bytes.data(), bytes.size()), "copy to the device");
+absl::Status CudaDevice::CopyToDevice(uint64_t to, absl::Span<const char> from) {
+  return driver_->Check(driver_->copy_in(to, from.data(), from.size()), "copy to the device");
 }
 
-absl::Status CudaDevice::CopyOut(const Buffer& buffer, uint64_t offset, absl::Span<char> bytes) {
-  if (absl::Status status = CheckCopy(buffer, offset, bytes.size()); !status.ok() || bytes.empty()) return status;
-  if (absl::Status status = Enter(); !status.ok()) return status;
-  return driver_->Check(driver_->copy_out(bytes.data(), buffer.address() + offset, bytes.size()),
-                        "copy from the device");
+absl::Status CudaDevice::CopyFromDevice(absl::Span<char> to, uint64_t from) {
+  return driver_->Check(driver_->copy_out(to.data(), from, to.size()), "copy from the device");
 }
 
-// Copies of pageable memory go through a small buffer of the driver's, at a fraction of the bus's speed.
+absl::Status CudaDevice::Fill(uint64_t to, unsigned char value, uint64_t bytes) {
+  return driver_->Check(driver_->memory_set(to, value, bytes), "fill memory");
+}
+
 PinnedBytes CudaDevice::Pin(absl::Span<const char> bytes) {
-  constexpr size_t kLeast = size_t{1} << 20;  // below, pinning costs more than it saves
-  if (bytes.size() < kLeast || !Enter().ok()) return {};
+  if (bytes.size() < kLeastPinnedBytes || !Enter().ok()) return {};
   const bool pinned = driver_->host_register(const_cast<char*>(bytes.data()), bytes.size(), 0) == 0;
   return pinned ? PinnedBytes(this, bytes.data()) : PinnedBytes();
 }
 
-absl::StatusOr<LaunchArguments> CudaDevice::Prepare(const Kernel& kernel, const Grid& grid,
-                                                    absl::Span<const Argument> arguments) {
-  const auto* cuda_kernel = dynamic_cast<const CudaKernel*>(&kernel);
-  if (cuda_kernel == nullptr || cuda_kernel->device() != this) {
-    return absl::InvalidArgumentError(absl::StrCat(kernel.info().name, " was loaded on another device"));
-  }
-  const KernelInfo& info = kernel.info();
-  if (absl::Status status = CheckLaunch(info, grid, arguments); !status.ok()) return status;
-  if (absl::Status status = Enter(); !status.ok()) return status;
-  LaunchArguments made;
-  made.all.assign(arguments.begin(), arguments.end());
-  const uint64_t bytes[2] = {info.global_scratch_size, info.profile_scratch_size};
-  const bool is_passed[2] = {info.has_global_scratch, info.has_profile_scratch};
-  for (int i = 0; i < 2; ++i) {
-    if (bytes[i] > 0) {
-      auto buffer = Allocate(bytes[i] * grid.Programs() * info.num_ctas);
-      if (!buffer.ok()) return buffer.status();
-      made.scratch[i] = *std::move(buffer);
-    }
-    if (is_passed[i]) made.all.push_back(Argument::Pointer(made.scratch[i]));
-  }
-  for (const Argument& argument : made.all) made.parameters.push_back(const_cast<void*>(argument.data()));
-  return made;
-}
-
-absl::Status CudaDevice::Start(const Kernel& kernel, const Grid& grid, LaunchArguments& arguments) const {
+absl::Status CudaDevice::Start(const CudaKernel& kernel, const Grid& blocks,
+                               absl::Span<const Argument> arguments) const {
   const KernelInfo& info = kernel.info();
   CudaLaunchAttribute attributes[3] = {};
   unsigned int count = 0;
@@ -286,72 +260,36 @@ absl::Status CudaDevice::Start(const Kernel& kernel, const Grid& grid, LaunchArg
     attributes[count].id = CudaLaunchAttribute::kClusterScheduling;
     attributes[count++].values[0] = 1;
   }
-  const uint64_t blocks = uint64_t{grid.x} * info.num_ctas;
-  if (blocks > INT32_MAX) return absl::InvalidArgumentError(absl::StrCat("a grid of ", blocks, " blocks in x"));
   CudaLaunchConfig config = {};
-  config.grid[0] = static_cast<unsigned int>(blocks);
-  config.grid[1] = grid.y;
-  config.grid[2] = grid.z;
+  config.grid[0] = blocks.x;
+  config.grid[1] = blocks.y;
+  config.grid[2] = blocks.z;
   config.block[0] = info.num_warps * info.warp_size;
   config.block[1] = config.block[2] = 1;
   config.shared_bytes = info.shared;
   config.attributes = attributes;
   config.attribute_count = count;
-  const CudaFunction function = static_cast<const CudaKernel&>(kernel).function();
-  return driver_->Check(driver_->launch(&config, function, arguments.parameters.data(), nullptr),
+  std::vector<void*> parameters = PointersTo(arguments);
+  return driver_->Check(driver_->launch(&config, kernel.function(), parameters.data(), nullptr),
                         absl::StrCat("launch ", info.name));
 }
 
-absl::Status CudaDevice::Launch(const Kernel& kernel, const Grid& grid, absl::Span<const Argument> arguments) {
-  auto prepared = Prepare(kernel, grid, arguments);
-  if (!prepared.ok()) return prepared.status();
-  if (absl::Status status = Start(kernel, grid, *prepared); !status.ok()) return status;
-  return driver_->Check(driver_->context_synchronize(), absl::StrCat("run ", kernel.info().name));
-}
-
-absl::Status CudaDevice::Sample(const Kernel& kernel, const Grid& grid, LaunchArguments& arguments, CudaEvent start,
-                                CudaEvent end, absl::Duration* time) const {
-  absl::Status status = driver_->Check(driver_->event_record(start, nullptr), "record an event");
-  if (status.ok()) status = Start(kernel, grid, arguments);
-  if (status.ok()) status = driver_->Check(driver_->event_record(end, nullptr), "record an event");
-  if (status.ok()) {
-    status = driver_->Check(driver_->event_synchronize(end), absl::StrCat("run ", kernel.info().name));
-  }
+absl::Status CudaDevice::Run(const GpuKernel& kernel, const Grid& blocks, absl::Span<const Argument> arguments,
+                             absl::Duration* time) {
+  const auto& cuda_kernel = static_cast<const CudaKernel&>(kernel);
+  const auto record = [&](CudaEvent event) {
+    return time == nullptr ? absl::OkStatus()
+                           : driver_->Check(driver_->event_record(event, nullptr), "record an event");
+  };
+  absl::Status status = record(events_[0]);
+  if (status.ok()) status = Start(cuda_kernel, blocks, arguments);
+  if (status.ok()) status = record(events_[1]);
+  if (status.ok()) status = driver_->Check(driver_->context_synchronize(), absl::StrCat("run ", kernel.info().name));
+  if (!status.ok() || time == nullptr) return status;
   float milliseconds = 0;
-  if (status.ok()) status = driver_->Check(driver_->event_elapsed(&milliseconds, start, end), "read an event");
+  status = driver_->Check(driver_->event_elapsed(&milliseconds, events_[0], events_[1]), "read an event");
   *time = absl::Milliseconds(milliseconds);
   return status;
-}
-
-absl::StatusOr<std::vector<absl::Duration>> CudaDevice::Time(const Kernel& kernel, const Grid& grid,
-                                                             absl::Span<const Argument> arguments,
-                                                             const TimingOptions& options) {
-  auto prepared = Prepare(kernel, grid, arguments);
-  if (!prepared.ok()) return prepared.status();
-  Buffer flush;
-  if (options.flush_l2) {
-    auto buffer = Allocate(2 * static_cast<uint64_t>(l2_bytes_));
-    if (!buffer.ok()) return buffer.status();
-    flush = *std::move(buffer);
-  }
-  CudaEvent events[2] = {nullptr, nullptr};
-  absl::Status status = driver_->Check(driver_->event_create(&events[0], 0), "create an event");
-  status.Update(driver_->Check(driver_->event_create(&events[1], 0), "create an event"));
-  std::vector<absl::Duration> samples;
-  for (int i = 0; i < options.warmup + options.samples && status.ok(); ++i) {
-    if (flush.size() > 0) {
-      status = driver_->Check(driver_->memory_set(flush.address(), static_cast<unsigned char>(i), flush.size()),
-                              "flush the cache");
-    }
-    absl::Duration time;
-    if (status.ok()) status = Sample(kernel, grid, *prepared, events[0], events[1], &time);
-    if (i >= options.warmup) samples.push_back(time);
-  }
-  for (const CudaEvent event : events) {
-    if (event != nullptr) driver_->event_destroy(event);
-  }
-  if (!status.ok()) return status;
-  return samples;
 }
 
 }  // namespace

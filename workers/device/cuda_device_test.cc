@@ -26,6 +26,7 @@ std::string ContractKernels() {
   return absl::StrCat(R"(.version 7.8
 .target sm_75
 .address_size 64
+.extern .shared .align 16 .b8 smem[];
 .visible .entry vector_add(.param .u64 a, .param .u64 b, .param .u64 out, .param .u32 n, .param .u64 g, .param .u64 p) {)",
                       kRegisters, R"(
   mad.lo.s32 %r10, %r1, 64, %r4; ld.param.u32 %r11, [n]; setp.ge.s32 %p1, %r10, %r11; @%p1 ret;
@@ -53,11 +54,18 @@ std::string ContractKernels() {
   rem.s32 %r10, %r4, 16; mul.wide.s32 %l4, %r10, 4; add.s64 %l4, %l2, %l4; mad.lo.s32 %r11, %r9, 100, %r10;
   st.global.u32 [%l4], %r11; bar.sync 0; setp.ne.s32 %p1, %r4, 0; @%p1 ret;
   ld.global.u32 %r12, [%l2+60]; mul.wide.s32 %l5, %r9, 4; add.s64 %l1, %l1, %l5; st.global.u32 [%l1], %r12; ret; }
+.visible .entry use_shared(.param .u64 out, .param .u64 g, .param .u64 p) {)",
+                      kRegisters, R"(
+  mov.u32 %r10, smem; mad.lo.s32 %r11, %r4, 4, %r10; mad.lo.s32 %r12, %r9, 100, %r4; st.shared.u32 [%r11], %r12;
+  bar.sync 0; sub.s32 %r13, 63, %r4; mad.lo.s32 %r13, %r13, 4, %r10; ld.shared.u32 %r14, [%r13];
+  ld.param.u64 %l1, [out]; mad.lo.s32 %r15, %r9, 64, %r4; mul.wide.s32 %l2, %r15, 4; add.s64 %l1, %l1, %l2;
+  st.global.u32 [%l1], %r14; ret; }
 )");
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, DeviceContract,
-                         testing::Values(DeviceMaker{"cuda", [] { return OpenDevice("cuda:0"); }, ContractKernels}));
+                         testing::Values(DeviceMaker{"cuda", [] { return OpenDevice("cuda:0"); }, ContractKernels,
+                                                     "cuda:"}));
 
 TEST(CudaDevice, WithoutADriverThereIsNone) {
   const auto device = OpenCudaDevice(0, "libno_such_driver.so.1");

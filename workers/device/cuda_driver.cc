@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/device/cuda_driver.h"
 
-#include <dlfcn.h>
-
-#include <type_traits>
-
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "workers/device/driver_library.h"
 
 namespace tritond::workers {
 namespace {
@@ -49,61 +46,46 @@ absl::StatusCode CodeOf(CudaResult result) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CudaDriver>> CudaDriver::Open(const std::string& library) {
-  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle == nullptr) return absl::FailedPreconditionError(absl::StrCat("no CUDA driver: ", dlerror()));
+  absl::StatusOr<DriverLibrary> opened = DriverLibrary::Open("CUDA driver", library);
+  if (!opened.ok()) return opened.status();
   auto driver = absl::WrapUnique(new CudaDriver());
-  driver->library_ = handle;
-  std::string missing;
-  const auto find = [&](const char* name, auto& function) {
-    using Function = std::remove_reference_t<decltype(function)>;
-    function = reinterpret_cast<Function>(dlsym(handle, name));
-    if (function == nullptr && missing.empty()) missing = name;
-  };
-  find("cuInit", driver->init);
-  find("cuDriverGetVersion", driver->driver_version);
-  find("cuDeviceGetCount", driver->device_count);
-  find("cuDeviceGet", driver->device_get);
-  find("cuDeviceGetName", driver->device_name);
-  find("cuDeviceGetAttribute", driver->device_attribute);
-  find("cuDeviceTotalMem_v2", driver->device_memory);
-  find("cuDeviceGetPCIBusId", driver->device_bus_id);
-  find("cuDevicePrimaryCtxRetain", driver->context_retain);
-  find("cuDevicePrimaryCtxRelease_v2", driver->context_release);
-  find("cuCtxSetCurrent", driver->context_set);
-  find("cuCtxSynchronize", driver->context_synchronize);
-  find("cuMemAlloc_v2", driver->memory_allocate);
-  find("cuMemFree_v2", driver->memory_free);
-  find("cuMemcpyHtoD_v2", driver->copy_in);
-  find("cuMemcpyDtoH_v2", driver->copy_out);
-  find("cuMemHostRegister_v2", driver->host_register);
-  find("cuMemHostUnregister", driver->host_unregister);
-  find("cuMemsetD8_v2", driver->memory_set);
-  find("cuModuleLoadDataEx", driver->module_load);
-  find("cuModuleUnload", driver->module_unload);
-  find("cuModuleGetFunction", driver->module_function);
-  find("cuFuncGetAttribute", driver->function_get);
-  find("cuFuncSetAttribute", driver->function_set);
-  find("cuOccupancyMaxActiveBlocksPerMultiprocessor", driver->occupancy);
-  find("cuLaunchKernelEx", driver->launch);
-  find("cuEventCreate", driver->event_create);
-  find("cuEventDestroy_v2", driver->event_destroy);
-  find("cuEventRecord", driver->event_record);
-  find("cuEventSynchronize", driver->event_synchronize);
-  find("cuEventElapsedTime", driver->event_elapsed);
-  find("cuGetErrorName", driver->error_name);
-  find("cuGetErrorString", driver->error_text);
-  if (!missing.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the CUDA driver in ", library, " is too old: it has no ", missing, " (CUDA 11.8 and later do)"));
-  }
+  opened->Find("cuInit", driver->init);
+  opened->Find("cuDriverGetVersion", driver->driver_version);
+  opened->Find("cuDeviceGetCount", driver->device_count);
+  opened->Find("cuDeviceGet", driver->device_get);
+  opened->Find("cuDeviceGetName", driver->device_name);
+  opened->Find("cuDeviceGetAttribute", driver->device_attribute);
+  opened->Find("cuDeviceTotalMem_v2", driver->device_memory);
+  opened->Find("cuDeviceGetPCIBusId", driver->device_bus_id);
+  opened->Find("cuDevicePrimaryCtxRetain", driver->context_retain);
+  opened->Find("cuDevicePrimaryCtxRelease_v2", driver->context_release);
+  opened->Find("cuCtxSetCurrent", driver->context_set);
+  opened->Find("cuCtxSynchronize", driver->context_synchronize);
+  opened->Find("cuMemAlloc_v2", driver->memory_allocate);
+  opened->Find("cuMemFree_v2", driver->memory_free);
+  opened->Find("cuMemcpyHtoD_v2", driver->copy_in);
+  opened->Find("cuMemcpyDtoH_v2", driver->copy_out);
+  opened->Find("cuMemHostRegister_v2", driver->host_register);
+  opened->Find("cuMemHostUnregister", driver->host_unregister);
+  opened->Find("cuMemsetD8_v2", driver->memory_set);
+  opened->Find("cuModuleLoadDataEx", driver->module_load);
+  opened->Find("cuModuleUnload", driver->module_unload);
+  opened->Find("cuModuleGetFunction", driver->module_function);
+  opened->Find("cuFuncGetAttribute", driver->function_get);
+  opened->Find("cuFuncSetAttribute", driver->function_set);
+  opened->Find("cuOccupancyMaxActiveBlocksPerMultiprocessor", driver->occupancy);
+  opened->Find("cuLaunchKernelEx", driver->launch);
+  opened->Find("cuEventCreate", driver->event_create);
+  opened->Find("cuEventDestroy_v2", driver->event_destroy);
+  opened->Find("cuEventRecord", driver->event_record);
+  opened->Find("cuEventElapsedTime", driver->event_elapsed);
+  opened->Find("cuGetErrorName", driver->error_name);
+  opened->Find("cuGetErrorString", driver->error_text);
+  if (absl::Status complete = opened->Complete("CUDA 11.8"); !complete.ok()) return complete;
   if (absl::Status status = driver->Check(driver->init(0), "start the CUDA driver"); !status.ok()) {
     return absl::FailedPreconditionError(status.message());
   }
   return driver;
-}
-
-CudaDriver::~CudaDriver() {
-  if (library_ != nullptr) dlclose(library_);
 }
 
 absl::Status CudaDriver::Check(CudaResult result, absl::string_view what) const {

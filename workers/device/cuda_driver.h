@@ -63,7 +63,6 @@ struct CudaDriver {
 
   // Opens the driver's library and starts the driver. FailedPrecondition: there is none, or it does not work here.
   static absl::StatusOr<std::unique_ptr<CudaDriver>> Open(const std::string& library);
-  ~CudaDriver();
 
   // Ok, or what the driver says about `result`, behind `what`; with the code that Device promises.
   absl::Status Check(CudaResult result, absl::string_view what) const;
@@ -97,14 +96,12 @@ struct CudaDriver {
   CudaResult (*event_create)(CudaEvent* event, unsigned int flags);
   CudaResult (*event_destroy)(CudaEvent event);
   CudaResult (*event_record)(CudaEvent event, CudaStream stream);
-  CudaResult (*event_synchronize)(CudaEvent event);
   CudaResult (*event_elapsed)(float* milliseconds, CudaEvent start, CudaEvent end);
   CudaResult (*error_name)(CudaResult result, const char** name);
   CudaResult (*error_text)(CudaResult result, const char** text);
 
  private:
   CudaDriver() = default;
-  void* library_ = nullptr;
 };
 
 }  // namespace tritond::workers

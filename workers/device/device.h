@@ -66,8 +66,12 @@ class PinnedBytes final {
 class Argument final {
  public:
   // A pointer `offset` bytes into the buffer, which must outlive the launch.
-  static Argument Pointer(const Buffer& buffer, int64_t offset = 0) { return Scalar(buffer.address() + offset); }
-  static Argument NullPointer() { return Scalar(uint64_t{0}); }
+  static Argument Pointer(const Buffer& buffer, int64_t offset = 0) {
+    Argument argument = Scalar(buffer.address() + offset);
+    argument.is_pointer_ = true;
+    return argument;
+  }
+  static Argument NullPointer() { return Pointer(Buffer()); }
   // The bytes of `value`: int32_t for i32, float for f32, uint16_t with the bits of an f16 or bf16, uint8_t for i1 …
   template <typename T>
   static Argument Scalar(T value) {
@@ -80,10 +84,18 @@ class Argument final {
 
   const void* data() const { return bytes_; }
   int size() const { return size_; }
+  bool is_pointer() const { return is_pointer_; }
+  // The address that a pointer holds.
+  void* address() const {
+    void* address;
+    std::memcpy(&address, bytes_, sizeof(address));
+    return address;
+  }
 
  private:
   alignas(8) unsigned char bytes_[8] = {};
   int size_ = 0;
+  bool is_pointer_ = false;
 };
 
 // A loaded kernel. Its device must outlive it.

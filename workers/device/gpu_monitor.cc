@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workers/device/gpu_monitor.h"
 
-#include <dlfcn.h>
-
-#include <type_traits>
-
 #include "absl/memory/memory.h"
 
 namespace tritond::workers {
 
 std::unique_ptr<GpuMonitor> GpuMonitor::Open(const std::string& bus_id, const std::string& library) {
-  // Never closed: drivers' libraries leave threads behind.
-  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle == nullptr) return nullptr;
+  absl::StatusOr<DriverLibrary> opened = DriverLibrary::Open("management library", library);
+  if (!opened.ok()) return nullptr;
   auto monitor = absl::WrapUnique(new GpuMonitor());
-  if (!monitor->Find(handle) || monitor->init_() != 0) return nullptr;
+  if (!monitor->Find(*opened) || monitor->init_() != 0) return nullptr;
   monitor->started_ = true;
   return monitor->gpu_of_(bus_id.c_str(), &monitor->gpu_) == 0 ? std::move(monitor) : nullptr;
 }
@@ -23,20 +18,15 @@ GpuMonitor::~GpuMonitor() {
   if (started_) shutdown_();
 }
 
-bool GpuMonitor::Find(void* library) {
-  bool all = true;
-  const auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    all &= function != nullptr;
-  };
-  find("nvmlInit_v2", init_);
-  find("nvmlShutdown", shutdown_);
-  find("nvmlDeviceGetHandleByPciBusId_v2", gpu_of_);
-  find("nvmlSystemGetDriverVersion", driver_version_);
-  find("nvmlDeviceGetClockInfo", clock_);
-  find("nvmlDeviceGetTemperature", temperature_);
-  find("nvmlDeviceGetPowerUsage", power_);
-  return all;
+bool GpuMonitor::Find(DriverLibrary& library) {
+  library.Find("nvmlInit_v2", init_);
+  library.Find("nvmlShutdown", shutdown_);
+  library.Find("nvmlDeviceGetHandleByPciBusId_v2", gpu_of_);
+  library.Find("nvmlSystemGetDriverVersion", driver_version_);
+  library.Find("nvmlDeviceGetClockInfo", clock_);
+  library.Find("nvmlDeviceGetTemperature", temperature_);
+  library.Find("nvmlDeviceGetPowerUsage", power_);
+  return library.Complete("R450").ok();
 }
 
 std::string GpuMonitor::DriverVersion() const {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "workers/device/device.h"
+#include "workers/device/driver_library.h"
 
 namespace tritond::workers {
 
@@ -31,7 +32,7 @@ class GpuMonitor final {
   static constexpr int kDie = 0;  // the temperature sensor
 
   GpuMonitor() = default;
-  bool Find(void* library);
+  bool Find(DriverLibrary& library);
 
   Result (*init_)();
   Result (*shutdown_)();

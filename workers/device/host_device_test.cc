@@ -23,7 +23,7 @@ std::string TestKernels() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Host, DeviceContract,
-                         testing::Values(DeviceMaker{"host", [] { return OpenDevice("host"); }, TestKernels}));
+                         testing::Values(DeviceMaker{"host", [] { return OpenDevice("host"); }, TestKernels, "host"}));
 
 DeviceOptions TwoSystemThreads() {
   DeviceOptions options;
@@ -33,7 +33,7 @@ DeviceOptions TwoSystemThreads() {
 
 INSTANTIATE_TEST_SUITE_P(HostOnTwoThreads, DeviceContract,
                          testing::Values(DeviceMaker{"host2", [] { return OpenDevice("host", TwoSystemThreads()); },
-                                                     TestKernels}));
+                                                     TestKernels, "host"}));
 
 class HostDevice : public testing::Test {
  protected:

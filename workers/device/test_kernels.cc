@@ -116,6 +116,14 @@ void use_scratch(Parameters p) {
   if (rt().thread_id() == 0) Store<3>(Parameter<int32_t*>(p, 0) + Program(), Load<3>(mine + 15));
 }
 
+// out[i] = what the program's thread 63 - i wrote to shared memory.
+void use_shared(Parameters p) {
+  const int thread = rt().thread_id();
+  StoreShared<1>(thread, Program() * 100 + thread);
+  rt().barrier(At<2>());
+  Store<3>(Parameter<int32_t*>(p, 0) + Program() * 64 + thread, LoadShared<3>(63 - thread));
+}
+
 // ---- of the host device's own tests ----
 
 // out[program] = the sum of the indices of the program's 128 threads: shuffles, then shared memory.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "workers/device/devices.h"
 #include "workers/measure/launch_buffers.h"
@@ -179,9 +180,17 @@ v1::Hello::Device DescribeDevice(const Device& device) {
   return description;
 }
 
-int RunKernelProcess(const std::string& name, int descriptor) {
+int RunKernelProcess(absl::Span<char* const> arguments) {
+  constexpr int kWrongArguments = 2;
+  int descriptor = -1;
+  if (arguments.size() < 2 || !absl::SimpleAtoi(arguments.back(), &descriptor)) return kWrongArguments;
+  arguments.remove_suffix(1);
+  DeviceOptions options;
+  for (const char* library : arguments.first(arguments.size() - 1)) {
+    if (!AddDeviceLibrary(library, &options.libraries).ok()) return kWrongArguments;
+  }
   MessagePipe pipe(descriptor);
-  absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice(name);
+  absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice(arguments.back(), options);
   v1::DeviceReply greeting;
   SetStatus(device.status(), &greeting);
   if (device.ok()) *greeting.mutable_device() = DescribeDevice(**device);

@@ -2,8 +2,7 @@
 #ifndef WORKERS_MEASURE_KERNEL_PROCESS_H_
 #define WORKERS_MEASURE_KERNEL_PROCESS_H_
 
-#include <string>
-
+#include "absl/types/span.h"
 #include "proto/v1/worker.pb.h"
 #include "workers/device/device.h"
 
@@ -12,13 +11,14 @@ namespace tritond::workers {
 // What a device says of itself, for Hello.
 v1::Hello::Device DescribeDevice(const Device& device);
 
-// The first argument of triton-worker by which it becomes such a process; the device and the descriptor follow.
+// The first argument of triton-worker by which it becomes such a process; those of RunKernelProcess follow.
 inline constexpr char kKernelProcessFlag[] = "--kernel-process";
 
 // The main of the process that runs kernels on one device: opens it, says what it is, and answers commands on the
 // descriptor until the other end closes. Whatever a kernel does to the process or to the device's context ends here.
-// Returns the exit status: 0 the other end closed, 1 the device does not open.
-int RunKernelProcess(const std::string& device, int descriptor);
+// Arguments: any number of drivers' libraries (KIND=PATH, AddDeviceLibrary), the device, the descriptor.
+// Returns the exit status: 0 the other end closed, 1 the device does not open, 2 the arguments are wrong.
+int RunKernelProcess(absl::Span<char* const> arguments);
 
 }  // namespace tritond::workers
 

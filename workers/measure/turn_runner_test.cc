@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns on the host device, with kernels that crash, hang and lie.
+// Turns on the host device, with kernels that crash, hang and lie; and on GPUs whose drivers are faked.
 #include "workers/measure/turn_runner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -205,6 +207,103 @@ TEST_F(TurnRunnerTest, ADeviceProcessThatIsNoneIsLostWithItsExitStatus) {
   DeviceSession broken({{"/bin/false"}}, "host:0");
   const auto opened = broken.Open();
   EXPECT_THAT(std::string(opened.status().message()), HasSubstr("exited with status 1"));
+}
+
+// A GPU whose driver is faked (workers/device/fake_gpu.h). Binaries are as little as its driver takes.
+struct FakeGpu {
+  std::string kind;
+  std::string library;
+  std::string binary;
+  std::string model;
+};
+
+class TurnsOnAGpu : public testing::TestWithParam<FakeGpu> {
+ protected:
+  TurnsOnAGpu()
+      : lost_(absl::StrCat(testing::TempDir(), "lost_of_turns_", GetParam().kind)),
+        session_({{TRITOND_KERNEL_PROCESS, absl::StrCat(GetParam().kind, "=", GetParam().library)}},
+                 absl::StrCat(GetParam().kind, ":0")),
+        runner_(session_, {kHang, absl::Seconds(60)}) {
+    std::filesystem::remove(lost_);
+    setenv("TRITOND_FAKE_GPU_LOST", lost_.c_str(), 1);
+    job_.set_device(session_.device());
+    job_.set_tuning("a tuning");
+    job_.set_rounds(2);
+    job_.set_samples(2);
+    v1::Buffer& out = *job_.mutable_launch()->add_arguments()->mutable_buffer();
+    out.set_type("i32");
+    out.set_elements(64);
+    out.set_role(v1::Buffer::ROLE_OUTPUT);
+  }
+  ~TurnsOnAGpu() override {
+    session_.End();
+    unsetenv("TRITOND_FAKE_GPU_LOST");
+    std::filesystem::remove(lost_);
+  }
+
+  void Add(const std::string& kernel) {
+    v1::MeasureJob::Candidate& candidate = *job_.add_candidates();
+    candidate.set_index(job_.candidates_size() - 1);
+    candidate.set_binary(GetParam().binary);
+    const int shared = kernel == "use_shared" ? 256 : 0;
+    candidate.set_metadata_json(absl::StrCat(R"({"name": ")", kernel, R"(", "num_warps": 2, "shared": )", shared, "}"));
+    for (auto set : {&v1::Grid::set_x, &v1::Grid::set_y, &v1::Grid::set_z}) (candidate.mutable_grid()->*set)(1);
+  }
+
+  const std::string lost_;
+  v1::MeasureJob job_;
+  DeviceSession session_;
+  TurnRunner runner_;
+};
+
+std::string SpirvHeader() { return std::string("\x03\x02\x23\x07\x00\x04\x01\x00", 8) + std::string(12, '\0'); }
+
+std::string HsacoHeader() {
+  std::string header(64, '\0');
+  header.replace(0, 5, "\x7f\x45\x4c\x46\x02");
+  header[18] = static_cast<char>(224);  // the machine
+  return header;
+}
+
+INSTANTIATE_TEST_SUITE_P(Fake, TurnsOnAGpu,
+                         testing::Values(FakeGpu{"hip", TRITOND_FAKE_HIP, HsacoHeader(), "Fake Instinct"},
+                                         FakeGpu{"ze", TRITOND_FAKE_LEVEL_ZERO, SpirvHeader(), "Fake Ponte Vecchio"},
+                                         FakeGpu{"cl", TRITOND_FAKE_OPENCL, SpirvHeader(), "Fake Battlemage"}),
+                         [](const auto& info) { return info.param.kind; });
+
+TEST_P(TurnsOnAGpu, TimesAreTheDevicesAndItsDescriptionIsWhole) {
+  Add("use_shared");
+  const auto device = session_.Open();
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_EQ(device->model(), GetParam().model);
+  EXPECT_NE(device->target(), "");
+  EXPECT_GT(device->limits().shared_bytes_per_program(), 0u);
+  const v1::MeasureOutcome outcome = runner_.Run(job_);
+  ASSERT_EQ(outcome.code(), 0) << outcome.message();
+  ASSERT_EQ(outcome.visits_size(), 2) << outcome.candidates(0).message();
+  for (const double sample : outcome.visits(0).samples_us()) EXPECT_NEAR(sample, 5, 0.05);
+}
+
+TEST_P(TurnsOnAGpu, AFaultOrAHangCostsItsCandidateAndItsProcess) {
+  for (const char* kernel : {"use_shared", "fault", "hang", "no_such_kernel", "use_shared"}) Add(kernel);
+  const v1::MeasureOutcome outcome = runner_.Run(job_);
+  ASSERT_EQ(outcome.code(), 0) << outcome.message();
+  EXPECT_THAT(outcome.candidates(1).message(), HasSubstr("run fault"));
+  EXPECT_THAT(outcome.candidates(2).message(), HasSubstr("ran longer than 500ms"));
+  EXPECT_THAT(outcome.candidates(3).message(), HasSubstr("no_such_kernel"));
+  for (const int good : {0, 4}) EXPECT_EQ(outcome.candidates(good).code(), 0) << outcome.candidates(good).message();
+  EXPECT_EQ(outcome.candidates(0).output_group(), outcome.candidates(4).output_group());
+  EXPECT_FALSE(outcome.device_lost());
+}
+
+TEST_P(TurnsOnAGpu, ALostDeviceEndsTheJobWithItsReason) {
+  Add("lose_device");
+  Add("use_shared");
+  const v1::MeasureOutcome outcome = runner_.Run(job_);
+  EXPECT_THAT(outcome.candidates(0).message(), HasSubstr("the device is lost"));
+  EXPECT_NE(outcome.code(), 0);
+  EXPECT_NE(outcome.message(), "");
+  EXPECT_TRUE(outcome.device_lost());
 }
 
 }  // namespace

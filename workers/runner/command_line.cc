@@ -23,6 +23,7 @@
 #include "absl/time/time.h"
 #include "timing/steady/steady_time.h"
 #include "timing/turns/turns.h"
+#include "workers/device/devices.h"
 #include "workers/measure/kernel_process.h"
 #include "workers/runner/device_runner.h"
 #include "workers/runner/handover.h"
@@ -185,7 +186,7 @@ int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
   uint64_t recycle_mb = 4096;
   options.max_jobs = 1000;
   bool once = false;
-  std::vector<std::string> devices, labels;
+  std::vector<std::string> devices, device_libraries, labels;
   bool no_sandbox = false;
   app.add_option("--server", options.server, "The daemon: HOST:PORT or unix:PATH; one of several behind one name")
       ->required();
@@ -201,10 +202,13 @@ int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
   app.add_option("--recycle-mb", recycle_mb, "And with more resident memory than this after a job; 0: never")
       ->capture_default_str();
   app.add_option("--devices", devices,
-                 "Measure kernels on these devices instead of compiling: cuda:0,cuda:1 or host:0. Kernels run with the "
-                 "rights of this user")
+                 "Measure kernels on these devices instead of compiling: cuda:0,cuda:1, hip:0, ze:0 (Level Zero), cl:0 "
+                 "(OpenCL) or host:0. Kernels run with the rights of this user")
       ->delimiter(',')
       ->type_name("DEVICE,…");
+  app.add_option("--device-library", device_libraries,
+                 "With --devices: the library of a kind of device, instead of the usual one; may be repeated")
+      ->type_name("KIND=PATH");
   app.add_option("--label", labels, "With --devices: a label by which tunings choose this worker; may be repeated")
       ->type_name("NAME=VALUE");
   app.add_flag("--once", once, "End when the connection ends, instead of connecting again");
@@ -219,6 +223,13 @@ int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
     const int code = app.exit(error);
     return code == 0 ? 0 : kExitUsage;
   }
+  std::map<std::string, std::string> libraries;
+  for (const std::string& library : device_libraries) {
+    if (absl::Status added = AddDeviceLibrary(library, &libraries); !added.ok()) {
+      fprintf(stderr, "triton-worker: --device-library: %s\n", std::string(added.message()).c_str());
+      return kExitUsage;
+    }
+  }
   const absl::StatusOr<std::map<std::string, std::string>> named = ParseLabels(labels);
   if (!named.ok()) {
     fprintf(stderr, "triton-worker: %s\n", std::string(named.status().message()).c_str());
@@ -229,16 +240,12 @@ int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
 
   HoldStopSignals();
   auto measure = [&] {
+    std::vector<std::string> kernel_process = {"/proc/self/exe", kKernelProcessFlag};
+    kernel_process.insert(kernel_process.end(), device_libraries.begin(), device_libraries.end());
     absl::Status status = PrepareToDial(credentials, &options);
     if (status.ok()) {
-      status = RunDeviceWorker({options.server,
-                                options.dial,
-                                options.credentials,
-                                options.name,
-                                options.version,
-                                *named,
-                                devices,
-                                {"/proc/self/exe", kKernelProcessFlag}});
+      status = RunDeviceWorker({options.server, options.dial, options.credentials, options.name, options.version,
+                                *named, devices, kernel_process});
     }
     if (status.ok()) return kExitStopped;
     fprintf(stderr, "%s\n", std::string(status.message()).c_str());

@@ -9,8 +9,8 @@
 #include "workers/runner/find_tools.h"
 
 int main(int argc, char** argv) {
-  if (argc == 4 && std::strcmp(argv[1], tritond::workers::kKernelProcessFlag) == 0)
-    return tritond::workers::RunKernelProcess(argv[2], std::atoi(argv[3]));
+  if (argc > 1 && std::strcmp(argv[1], tritond::workers::kKernelProcessFlag) == 0)
+    return tritond::workers::RunKernelProcess(absl::MakeSpan(argv + 2, argc - 2));
   auto make_compiler = [] {
     return tritond::compiler::Compiler::Create(tritond::workers::FindTools(
         tritond::workers::ThisExecutable(), {std::getenv("CUDA_HOME"), std::getenv("PATH")}));

@@ -29,6 +29,11 @@ constexpr const char* kNames[] = {"CUDA_HOME",
                                   "UBSAN_OPTIONS",
                                   "LANG",
                                   "CUDA_VISIBLE_DEVICES",
+                                  "HIP_VISIBLE_DEVICES",
+                                  "ROCR_VISIBLE_DEVICES",
+                                  "HSA_OVERRIDE_GFX_VERSION",
+                                  "ZE_AFFINITY_MASK",
+                                  "OCL_ICD_VENDORS",
                                   "TZ",
                                   "TMPDIR"};
 constexpr const char* kPrefixes[] = {"MALLOC_", "GRPC_", "LC_"};
