@@ -16,7 +16,7 @@ constexpr Fault kFaults[] = {
     {"DpasOfOtherType", "mma", kDpas, "@_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv8_sDv8_iDv8_f"},
     {"RowsOfASwapped", "mma", "<8 x i16> %784, i16 %553, i64 7", "<8 x i16> %784, i16 %552, i64 7"},
     {"HalvesOfBSwapped", "mma", "<2 x i16> poison, i16 %650, i64 0", "<2 x i16> poison, i16 %652, i64 0"},
-    {"WordsOfBSwapped", "mma", "<8 x i32> %793, i32 %796, i64 2", "<8 x i32> %793, i32 %792, i64 2"},
+    {"WordsOfBSwapped", "mma", "<8 x i32> %811, i32 %794, i64 2", "<8 x i32> %811, i32 %791, i64 2"},
     {"SumsSwapped", "mma", "<8 x float> %818, float %459, i64 1", "<8 x float> %818, float %458, i64 1"},
     {"DpasOfSomeLanes", "mma", "%8 = and i32 %7, 15", "%8 = and i32 %7, 7"},
     // Offsets and swizzles of shared memory.
