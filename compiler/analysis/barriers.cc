@@ -5,17 +5,18 @@
 // barriers of the rounds before, and sweeps over the blocks to the fixpoint. A barrier that only a later sweep finds is
 // news for what flowed past its place before, so the round starts anew; else stale states would ask for barriers that
 // nothing needs. Bytes that asynchronous copies write stay apart, whatever barriers there are, until the wait that
-// makes them written.
+// makes them written. Accesses to global memory that conflict with others are kept one by one.
 #include "compiler/analysis/barriers.h"
 
 #include <algorithm>
 
 #include "compiler/analysis/alias.h"
 #include "compiler/analysis/buffer_ranges.h"
+#include "compiler/analysis/global_accesses.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/ADT/PostOrderIterator.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SetVector.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
@@ -61,12 +62,24 @@ struct State {
   Bytes reads;
   Bytes writes;
   Bytes copies;  // being written by asynchronous copies
+  llvm::SmallSetVector<Operation*, 4> global_reads, global_writes;
 
   bool Add(const State& other) {
     bool reads_added = reads.Add(other.reads), copies_added = copies.Add(other.copies);
-    return writes.Add(other.writes) || reads_added || copies_added;
+    const size_t globals = global_reads.size() + global_writes.size();
+    global_reads.insert(other.global_reads.begin(), other.global_reads.end());
+    global_writes.insert(other.global_writes.begin(), other.global_writes.end());
+    return writes.Add(other.writes) || reads_added || copies_added ||
+           globals != global_reads.size() + global_writes.size();
   }
-  void Barrier() { reads = writes = Bytes(); }
+  void Barrier() {
+    reads = writes = Bytes();
+    global_reads.clear();
+  }
+  void GlobalBarrier() {
+    global_reads.clear();
+    global_writes.clear();
+  }
 };
 
 // What one operation does to shared memory.
@@ -80,10 +93,11 @@ struct Effect {
   bool returns = false;      // from a device function
   bool waits = false;        // holds a barrier between its writes and its reads, or is one
   bool reads_after = false;  // `waits`, and reads what it wrote after that
+  bool orders_global = false;
 
   bool IsNone() const {
     return reads.empty() && writes.empty() && copies.empty() && ongoing.empty() && ended.empty() && !waits &&
-           !ends_copies && !returns;
+           !ends_copies && !returns && !orders_global;
   }
 
   bool ConflictsWith(const State& state) const {
@@ -96,6 +110,7 @@ struct Effect {
 
   void ApplyTo(State& state) const {
     if (waits) state.Barrier();
+    if (orders_global) state.GlobalBarrier();
     if (ends_copies) state.writes.Add(state.copies);
     if (ends_all) state.copies = Bytes();
     for (const MemoryRange& range : copies) state.copies.Add(range);
@@ -135,20 +150,18 @@ void AddBufferAccesses(Effect& effect, Operation* op, const BufferAliases& alias
   }
 }
 
-bool IsSharedBarrier(Operation* op) {
-  auto barrier = llvm::dyn_cast<ttg::BarrierOp>(op);
-  if (!barrier) return false;
+Effect EffectOf(ttg::BarrierOp barrier) {
   llvm::SmallVector<llvm::StringRef> spaces;
   barrier.getAddrSpace().split(spaces, '|');
-  return llvm::is_contained(spaces, "local") || llvm::is_contained(spaces, "all");
+  Effect effect;
+  effect.waits = llvm::is_contained(spaces, "local") || llvm::is_contained(spaces, "all");
+  effect.orders_global = barrier.getAddrSpace() != "local";
+  return effect;
 }
 
 Effect EffectOf(Operation* op, const BufferAliases& aliases) {
+  if (auto barrier = llvm::dyn_cast<ttg::BarrierOp>(op)) return EffectOf(barrier);
   Effect effect;
-  if (IsSharedBarrier(op)) {
-    effect.waits = true;
-    return effect;
-  }
   if (auto wait = llvm::dyn_cast<ttg::AsyncWaitOp>(op)) {
     effect.ends_copies = true;
     effect.ends_all = wait.getNum() == 0;
@@ -178,33 +191,59 @@ class Analysis final {
 
   mlir::LogicalResult Prepare() {
     BufferAliases aliases(function_);
+    FindGlobalConflicts();
     for (Block& block : function_.getBody()) {
       for (Operation& op : block) {
         Effect effect = EffectOf(&op, aliases);
-        if (!effect.IsNone()) accesses_[&block].push_back({&op, std::move(effect)});
+        if (!effect.IsNone() || globals_.contains(&op)) accesses_[&block].push_back({&op, std::move(effect)});
         if (failed(CheckRegions(op, aliases))) return mlir::failure();
       }
     }
     return mlir::success();
   }
 
-  mlir::FailureOr<llvm::SmallVector<Operation*>> Run() {
-    if (accesses_.empty()) return llvm::SmallVector<Operation*>();
+  mlir::FailureOr<llvm::SmallVector<MissingBarrier>> Run() {
+    if (accesses_.empty()) return llvm::SmallVector<MissingBarrier>();
     llvm::ReversePostOrderTraversal<mlir::Region*> order(&function_.getBody());
     while (!Round(order)) {
     }
     if (returns_early_)
       return returns_early_->emitError("returns from a device function while asynchronous copies may be in flight");
-    llvm::SmallVector<Operation*> result;
+    llvm::SmallVector<MissingBarrier> result;
     for (Block& block : function_.getBody()) {
       for (const auto& access : accesses_.lookup(&block)) {
-        if (barriers_.contains(access.first)) result.push_back(access.first);
+        auto found = barriers_.find(access.first);
+        if (found != barriers_.end()) result.push_back({found->first, found->second});
       }
     }
     return result;
   }
 
  private:
+  // Most kernels have none: then nothing is followed.
+  void FindGlobalConflicts() {
+    llvm::SmallVector<std::pair<Operation*, GlobalAccess>> all;
+    for (Block& block : function_.getBody())
+      for (Operation& op : block)
+        if (auto access = GlobalAccessOf(&op)) all.emplace_back(&op, *std::move(access));
+    for (const auto& each : all)
+      if (llvm::any_of(all, [&](const auto& other) { return each.second.ConflictsWith(other.second); }))
+        globals_.insert(each);
+  }
+
+  bool ConflictsGlobally(Operation* op, const State& state) const {
+    auto found = globals_.find(op);
+    if (found == globals_.end()) return false;
+    const auto conflicts = [&](Operation* other) { return found->second.ConflictsWith(globals_.find(other)->second); };
+    return llvm::any_of(state.global_writes, conflicts) || llvm::any_of(state.global_reads, conflicts);
+  }
+
+  void AddGlobal(Operation* op, State& state) const {
+    auto found = globals_.find(op);
+    if (found == globals_.end()) return;
+    (found->second.writes ? state.global_writes : state.global_reads).insert(op);
+  }
+
   // Accesses may not hide in regions, where no path is followed.
   static mlir::LogicalResult CheckRegions(Operation& op, const BufferAliases& aliases) {
     mlir::LogicalResult result = mlir::success();
@@ -236,25 +275,36 @@ class Analysis final {
     return true;
   }
 
-  // True when this found a new barrier.
+  // True when this found a new barrier, or that one has to order more.
   bool Step(Operation* op, const Effect& effect, State& state) {
-    bool found = effect.ConflictsWith(state) && barriers_.insert(op).second;
-    if (barriers_.contains(op)) state.Barrier();
+    const bool is_global = ConflictsGlobally(op, state);
+    bool found = false;
+    if (is_global || effect.ConflictsWith(state)) {
+      auto [barrier, is_new] = barriers_.try_emplace(op, is_global);
+      found = is_new || (is_global && !barrier->second);
+      barrier->second |= is_global;
+    }
+    if (auto barrier = barriers_.find(op); barrier != barriers_.end()) {
+      state.Barrier();
+      if (barrier->second) state.GlobalBarrier();
+    }
     if (effect.returns && !state.copies.empty()) returns_early_ = op;
     effect.ApplyTo(state);
+    AddGlobal(op, state);
     return found;
   }
 
   tt::FuncOp function_;
   llvm::DenseMap<Block*, llvm::SmallVector<std::pair<Operation*, Effect>, 0>> accesses_;
-  llvm::SmallPtrSet<Operation*, 8> barriers_;
+  llvm::DenseMap<Operation*, GlobalAccess> globals_;  // those that conflict with others
+  llvm::DenseMap<Operation*, bool> barriers_;         // whether they order global memory, too
   Operation* returns_early_ = nullptr;
 };
 
 }  // namespace
 
-mlir::FailureOr<llvm::SmallVector<Operation*>> FindMissingBarriers(tt::FuncOp function) {
-  if (function.isExternal()) return llvm::SmallVector<Operation*>();
+mlir::FailureOr<llvm::SmallVector<MissingBarrier>> FindMissingBarriers(tt::FuncOp function) {
+  if (function.isExternal()) return llvm::SmallVector<MissingBarrier>();
   Analysis analysis(function);
   if (failed(analysis.Prepare())) return mlir::failure();
   return analysis.Run();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the threads of a block have to wait for each other's accesses to shared memory.
+// Where the threads of a block have to wait for each other's accesses to memory.
 #ifndef COMPILER_ANALYSIS_BARRIERS_H_
 #define COMPILER_ANALYSIS_BARRIERS_H_
 
@@ -15,7 +15,12 @@ struct EndedReads final : public mlir::SideEffects::Resource::Base<EndedReads> {
   llvm::StringRef getName() final { return "EndedReads"; }
 };
 
-// The operations of `function` that need a barrier right before them, in its order. Expects what AllocateSharedMemory
+struct MissingBarrier {
+  mlir::Operation* before;
+  bool orders_global = false;  // memory, too
+};
+
+// Where `function` needs barriers, in its order. Expects what AllocateSharedMemory
 // has placed, and cf control flow: scf operations that hold accesses fail, with a diagnostic.
 //
 // Two accesses to overlapping bytes conflict unless both read. On every path from one to a conflicting other lies a
@@ -23,7 +28,11 @@ struct EndedReads final : public mlir::SideEffects::Resource::Base<EndedReads> {
 // ScratchOf: they write their area, wait, and read it). A call counts as an access to the whole frame of its callee.
 // What an asynchronous copy writes counts as written by the wait for it: until then no barrier would help, and reading
 // it is the program's mistake. Device functions that may return before their copies have ended fail, with a diagnostic.
-mlir::FailureOr<llvm::SmallVector<mlir::Operation*>> FindMissingBarriers(tt::FuncOp function);
+//
+// Accesses to global memory by different threads are in the program's order, too, where GlobalAccess::ConflictsWith.
+// After a write that takes a barrier that orders global memory; after a read any barrier does. Accesses in regions and
+// in device functions are not looked at.
+mlir::FailureOr<llvm::SmallVector<MissingBarrier>> FindMissingBarriers(tt::FuncOp function);
 
 }  // namespace tritond::compiler
 

@@ -4,6 +4,7 @@
 #include "compiler/ir/ttg_dialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 namespace tritond::compiler {
 namespace {
@@ -41,8 +42,24 @@ class RootFinder final {
       return argument != loop.getInductionVar() && Visit(loop.getTiedLoopInit(argument)->get()) &&
              Visit(loop.getTiedLoopYieldedValue(argument)->get());
     auto function = llvm::dyn_cast<tt::FuncOp>(parent);
-    if (!function || !function.isPublic() || !argument.getOwner()->isEntryBlock()) return false;
+    if (!function) return false;
+    if (!argument.getOwner()->isEntryBlock()) return VisitBranches(argument);
+    if (!function.isPublic()) return false;
     roots_.insert(argument);
+    return true;
+  }
+
+  // What branches pass.
+  bool VisitBranches(BlockArgument argument) {
+    for (mlir::Block* from : argument.getOwner()->getPredecessors()) {
+      auto branch = llvm::dyn_cast<mlir::BranchOpInterface>(from->getTerminator());
+      if (!branch) return false;
+      for (unsigned i = 0; i < branch->getNumSuccessors(); ++i) {
+        if (branch->getSuccessor(i) != argument.getOwner()) continue;
+        Value passed = branch.getSuccessorOperands(i)[argument.getArgNumber()];
+        if (!passed || !Visit(passed)) return false;
+      }
+    }
     return true;
   }
 

@@ -13,9 +13,9 @@ namespace tritond::compiler {
 // Pointers of a kernel's launch.
 using PointerRoots = llvm::SmallPtrSet<mlir::Value, 2>;
 
-// The arguments of the kernel that `pointer`, or an element of it, may be an offset from, through arithmetic, scf.for
-// and scf.if. Nullopt: also something else, or not known. Arguments of functions that are called are not known: two of
-// them may be one pointer.
+// The arguments of the kernel that `pointer`, or an element of it, may be an offset from, through arithmetic, scf.for,
+// scf.if and branches. Nullopt: also something else, or not known. Arguments of functions that are called are not
+// known: two of them may be one pointer.
 std::optional<PointerRoots> RootsOfPointer(mlir::Value pointer);
 
 }  // namespace tritond::compiler

@@ -44,8 +44,8 @@ class Program {
     if (failed(mlir::verify(*module_)) || failed(AllocateSharedMemory(*module_))) return false;
     auto places = FindMissingBarriers(function_);
     if (failed(places)) return false;
-    for (mlir::Operation* op : *places) {
-      mlir::OpBuilder b(op);
+    for (const MissingBarrier& barrier : *places) {
+      mlir::OpBuilder b(barrier.before);
       ttg::BarrierOp::create(b, Loc(), "local");
     }
     num_barriers_ = places->size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of LLVM IR for AMD's emulated devices: instructions that kernels may hold, whether or not lowering emits
-// them.
+// Kernels for AMD's emulated devices: of LLVM IR, with instructions that kernels may hold whether or not lowering emits
+// them, and compiled ones.
+#include "absl/strings/str_cat.h"
 #include "tests/conformance/fault_kernels.h"
 
 namespace tritond::conformance {
@@ -159,6 +160,15 @@ FaultKernel Split() {
 
 }  // namespace
 
-std::vector<FaultKernel> AmdFaultKernels() { return {Copies(), Buffers(), Split()}; }
+std::vector<FaultKernel> AmdFaultKernels() {
+  std::vector<FaultKernel> kernels = {Copies(), Buffers(), Split()};
+  for (const char* arch : {"gfx942", "gfx1100"}) {
+    for (FaultKernel& kernel : TritonFaultKernels(absl::StrCat("emulated:hip:", arch))) {
+      absl::StrAppend(&kernel.name, " ", arch);
+      kernels.push_back(std::move(kernel));
+    }
+  }
+  return kernels;
+}
 
 }  // namespace tritond::conformance

@@ -2,6 +2,7 @@
 // Loops, branches, calls and regions of scalars; assertions and prints. Tensors are carried through all of them.
 #include <cmath>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tests/conformance/run_kernel.h"
 
@@ -47,7 +48,8 @@ $BODY
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Machines, ControlFlow, testing::ValuesIn(Machines({1, 2, 4, 8})),
+// With 16 warps more threads than elements: several hold copies of each.
+INSTANTIATE_TEST_SUITE_P(Machines, ControlFlow, testing::ValuesIn(Machines({1, 2, 4, 8, 16})),
                          [](const auto& info) { return NameOf(info.param); });
 
 TEST_P(ControlFlow, ForCarriesTensors) {
@@ -326,7 +328,12 @@ TEST_P(ControlFlow, AssertionsAndPrintsActWhereTheyAreAsked) {
     tt.assert %fine, "x is too large" : tensor<256xi1>
     %y = arith.addi %x, %i : tensor<256xi32>)";
   Array in = Moderate("i32", 256, 4), out("i32", 256);
-  EXPECT_TRUE(Run(body, in, out, 1000, "", "\"debug\": true").ok());
+  const absl::Status checked = Run(body, in, out, 1000, "", "\"debug\": true");
+  if (absl::StrContains(GetParam().target, "xpu")) {  // SPIR-V has nothing that ends a kernel
+    EXPECT_EQ(checked.code(), absl::StatusCode::kUnimplemented) << checked;
+  } else {
+    EXPECT_TRUE(checked.ok()) << checked;
+  }
   EXPECT_TRUE(Run(body, in, out, -1000).ok());      // without debug nothing is checked
   if (GetParam().device.find("host") != 0) return;  // a failed assertion would lose the GPU's context
   absl::Status failed = Run(body, in, out, -1000, "", "\"debug\": true");

@@ -57,13 +57,24 @@ double ToleranceOf(const Case& c) {
   return c.c == "f64" ? 1e-12 : c.c == "bf16" ? 5e-2 : 1e-4;
 }
 
+std::string KernelOf(const Case& c, int a_size, int b_size, int c_size) {
+  const auto shape = [&](int rows, int columns) {
+    return absl::StrCat(c.batch > 1 ? absl::StrCat(c.batch, "x") : "", rows, "x", columns);
+  };
+  const std::string shape_a = shape(c.m, c.k), shape_b = shape(c.k, c.n), shape_c = shape(c.m, c.n);
+  return absl::StrCat(
+      "module {\n  tt.func public @kernel(%a: !tt.ptr<", c.a, ">, %b: !tt.ptr<", c.b, ">, %c: !tt.ptr<", c.c,
+      ">, %out: !tt.ptr<", c.c, ">) {\n", Load("a", c.a, a_size, shape_a), Load("b", c.b, b_size, shape_b),
+      Load("c", c.c, c_size, shape_c), "    %d = tt.dot %a_x, %b_x, %c_x",
+      c.precision.empty() ? "" : ", inputPrecision = " + c.precision,
+      c.b == c.a ? "" : " {maxNumImpreciseAcc = 1073741824 : i32}", " : tensor<", shape_a, "x", c.a, "> * tensor<",
+      shape_b, "x", c.b, "> -> tensor<", shape_c, "x", c.c, ">\n", Store(c.c, c_size, shape_c), "  }\n}\n");
+}
+
 class Dot : public testing::TestWithParam<Case> {};
 
 TEST_P(Dot, MultipliesMatrices) {
   const Case& c = GetParam();
-  auto shape = [&](int rows, int columns) {
-    return absl::StrCat(c.batch > 1 ? absl::StrCat(c.batch, "x") : "", rows, "x", columns);
-  };
   Array a = Moderate(c.a, c.batch * c.m * c.k, 1), b = Moderate(c.b, c.batch * c.k * c.n, 2);
   // Splitting an infinity into parts must not make a NaN of it.
   if (!c.precision.empty()) a.SetFloat(0, INFINITY);
@@ -79,14 +90,7 @@ TEST_P(Dot, MultipliesMatrices) {
         }
         initial.is_float() ? expected.SetFloat(at, sum) : expected.SetInt(at, static_cast<int64_t>(sum));
       }
-  std::string ir =
-      absl::StrCat("module {\n  tt.func public @kernel(%a: !tt.ptr<", c.a, ">, %b: !tt.ptr<", c.b, ">, %c: !tt.ptr<",
-                   c.c, ">, %out: !tt.ptr<", c.c, ">) {\n", Load("a", c.a, a.size(), shape(c.m, c.k)),
-                   Load("b", c.b, b.size(), shape(c.k, c.n)), Load("c", c.c, initial.size(), shape(c.m, c.n)),
-                   "    %d = tt.dot %a_x, %b_x, %c_x", c.precision.empty() ? "" : ", inputPrecision = " + c.precision,
-                   c.b == c.a ? "" : " {maxNumImpreciseAcc = 1073741824 : i32}", " : tensor<", shape(c.m, c.k), "x",
-                   c.a, "> * tensor<", shape(c.k, c.n), "x", c.b, "> -> tensor<", shape(c.m, c.n), "x", c.c, ">\n",
-                   Store(c.c, initial.size(), shape(c.m, c.n)), "  }\n}\n");
+  const std::string ir = KernelOf(c, a.size(), b.size(), initial.size());
   absl::Status status = RunKernel(c.machine, ir, {}, {a, b, initial, actual});
   ASSERT_TRUE(status.ok()) << status << "\n" << ir;
   EXPECT_TRUE(Agree(actual, expected, ToleranceOf(c))) << ir;
@@ -102,11 +106,12 @@ std::vector<Case> Cases() {
     for (auto [batch, m, n, k] :
          {std::array{1, 16, 16, 16}, std::array{1, 32, 16, 64}, std::array{1, 16, 64, 32}, std::array{1, 64, 64, 32},
           std::array{1, 128, 32, 16}, std::array{4, 16, 16, 32}, std::array{2, 32, 32, 16}, std::array{1, 1, 64, 32},
-          std::array{1, 8, 16, 64}, std::array{1, 32, 4, 32}, std::array{2, 4, 2, 32}})
+          std::array{1, 8, 16, 64}, std::array{1, 32, 4, 32}, std::array{2, 4, 2, 32}, std::array{1, 2, 16, 64}})
       cases.push_back({batch, m, n, k, a, c, MachineFor(turn++)});
   for (const Machine& machine : Machines({1, 2, 4, 8})) {
     for (const char* precision : {"tf32", "tf32x3", "bf16x3", "bf16x6"})
       cases.push_back({1, 32, 32, 32, "f32", "f32", machine, precision});
+    for (int rows : {1, 4, 8}) cases.push_back({1, rows, 16, 32, "f32", "f32", machine, "tf32"});
     cases.push_back({1, 64, 32, 64, "f8E4M3FN", "f32", machine, "", "f8E5M2"});
     cases.push_back({1, 64, 32, 64, "f8E5M2", "f32", machine, "", "f8E4M3FN"});
     cases.push_back({1, 128, 64, 128, "f16", "f32", machine});
@@ -117,6 +122,17 @@ std::vector<Case> Cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Dot, testing::ValuesIn(Cases()), NameCase);
+
+// To the binary, whose check knows the device's functions.
+TEST(SmallDots, CompileForMatrixUnits) {
+  for (const char* target : {"xpu:pvc", "xpu:bmg"})
+    for (int rows : {1, 2, 4, 8})
+      for (const auto& [type, precision] : {std::pair("f16", ""), {"bf16", ""}, {"i8", ""}, {"f32", "tf32"}}) {
+        const Case c = {1, rows, 16, 32, type, type[0] == 'i' ? "i32" : "f32", {}, precision};
+        const absl::Status status = CompileKernel(target, KernelOf(c, rows * 32, 32 * 16, rows * 16));
+        EXPECT_TRUE(status.ok()) << target << " " << rows << " " << type << ": " << status;
+      }
+}
 
 struct ScaledCase {
   std::string a, b;  // as in tt.dot_scaled

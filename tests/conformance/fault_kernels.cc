@@ -105,7 +105,7 @@ constexpr char kTranspose[] = R"(
     %q = tt.trans %x {order = array<i32: 1, 0>} : tensor<64x64x$T> -> tensor<64x64x$T>
     %r = tt.reshape %q : tensor<64x64x$T> -> tensor<4096x$T>)";
 
-// Each element is added to one of 64 counters; what was there before does not matter.
+// Each element is added to one of 64 counters by two programs.
 constexpr char kCount[] = R"(
 module {
   tt.func public @kernel(%in: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
@@ -185,6 +185,7 @@ std::vector<FaultKernel> TritonFaultKernels(const std::string& target) {
   count.name = "count";
   count.target = target;
   count.ir = kCount;
+  count.grid = {2};
   count.arrays = {Moderate("i32", 1024, 1), Array::OfInts("i32", std::vector<int64_t>(64, 5))};
   return {Products("mma", kProduct, target, 256),
           Products("chain", kChain, target, 64),
@@ -194,6 +195,8 @@ std::vector<FaultKernel> TritonFaultKernels(const std::string& target) {
           Tile("transpose", target, kTranspose, "f32", 4096),
           count};
 }
+
+std::vector<FaultKernel> IntelFaultKernels() { return TritonFaultKernels("emulated:xpu:pvc"); }
 
 std::vector<FaultKernel> FaultKernels() {
   std::vector<FaultKernel> kernels = TritonFaultKernels("emulated:cuda:80");

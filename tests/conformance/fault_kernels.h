@@ -19,6 +19,7 @@ struct FaultKernel {
   std::vector<Array> arrays;  // the parameters, the last one written
   double tolerance = 0;
   int num_warps = 4;
+  workers::Grid grid = {};
   // Instead of `ir`: LLVM IR, and what it is to write.
   LlirKernel llir = {};
   Array expected = {};
@@ -28,8 +29,10 @@ struct FaultKernel {
 std::vector<FaultKernel> FaultKernels();
 // handwritten_kernels.cc: what our compiler does not emit.
 std::vector<FaultKernel> HandwrittenKernels();
-// Those of LLVM IR for AMD's.
+// Those of LLVM IR for AMD's, and of Triton IR: "mma gfx942", "mma gfx1100".
 std::vector<FaultKernel> AmdFaultKernels();
+// Those of Triton IR for Intel's.
+std::vector<FaultKernel> IntelFaultKernels();
 // Those of Triton IR that every target takes.
 std::vector<FaultKernel> TritonFaultKernels(const std::string& target);
 

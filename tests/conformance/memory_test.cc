@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tests/conformance/run_kernel.h"
 
@@ -391,6 +392,10 @@ TEST_P(EveryMachine, PollingWaitsForAWordOrUntilItsTimeout) {
       std::string ir = Substitute(kPoll, {{"T", type}, {"SEM", semantics[turn]}, {"SCOPE", turn % 2 ? "gpu" : "sys"}});
       Parameter unseen = type == std::string("i32") ? Parameter(int32_t{7}) : Parameter(int64_t{7});
       absl::Status status = RunKernel(GetParam(), ir, {2}, {words, unseen, int64_t{1000}, out});
+      if (absl::StrContains(GetParam().target, "xpu")) {
+        EXPECT_TRUE(absl::StrContains(status.message(), "the target has no clock")) << status;
+        continue;
+      }
       ASSERT_TRUE(status.ok()) << status << "\n" << ir;
       EXPECT_TRUE(Agree(out, expected)) << ir;
     }

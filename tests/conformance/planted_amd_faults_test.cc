@@ -6,6 +6,8 @@ namespace tritond::conformance {
 namespace {
 
 constexpr char kBarrier[] = "call void @llvm.amdgcn.s.barrier()";
+constexpr char kRelease[] = "fence syncscope(\"workgroup\") release";
+constexpr char kAcquire[] = "fence syncscope(\"workgroup\") acquire";
 
 constexpr Fault kFaults[] = {
     // Waits for loads to LDS.
@@ -46,6 +48,69 @@ constexpr Fault kFaults[] = {
     // Split barriers.
     {"NoSplitBarrier", "split", "call void @llvm.amdgcn.s.barrier.", kDrop},
     {"SignalLeftOut", "split", "call void @llvm.amdgcn.s.barrier.signal(", kDrop},
+    {"NoReleaseBeforeASignal", "split", kRelease, kDrop},
+    {"NoAcquireBehindAWait", "split", kAcquire, kDrop},
+    // Compiled kernels. Operands of MFMA and WMMA.
+    {"MfmaSwapsOperands", "mma gfx942", "<4 x half> %396, <4 x half> %397", "<4 x half> %397, <4 x half> %396"},
+    {"MfmaRepeatsAStep", "mma gfx942", "<4 x half> %402, <4 x half> %403", "<4 x half> %396, <4 x half> %403"},
+    {"MfmaForgetsSums", "mma gfx942", "<16 x float> %404, i32 0", "<16 x float> zeroinitializer, i32 0"},
+    {"MfmaSwapsElementsOfA", "mma gfx942", "half> %315, <4 x i32> <i32 0, i32 1",
+     "half> %315, <4 x i32> <i32 1, i32 0"},
+    {"MfmaSwapsSums", "mma gfx942", "<16 x float> %377, float %155, i64 1", "<16 x float> %377, float %154, i64 1"},
+    {"MfmaBroadcastsA", "mma gfx942", "%392, i32 0, i32 0, i32 0)", "%392, i32 1, i32 0, i32 0)"},
+    {"MfmaSwapsRowsOfAProduct", "chain gfx942", "fptrunc float %265 to half", "fptrunc float %266 to half"},
+    {"WmmaSwapsOperands", "mma gfx1100", "<16 x half> %959, <16 x half> %975", "<16 x half> %975, <16 x half> %959"},
+    {"WmmaRepeatsAColumn", "mma gfx1100", "<16 x half> %959, <16 x half> %1000", "<16 x half> %959, <16 x half> %975"},
+    {"WmmaForgetsSums", "mma gfx1100", "<16 x half> %975, <8 x float> %952",
+     "<16 x half> %975, <8 x float> zeroinitializer"},
+    {"WmmaSwapsElementsOfA", "mma gfx1100", "<16 x half> %962, half %823, i64 3", "<16 x half> %962, half %826, i64 3"},
+    {"WmmaSwapsSums", "mma gfx1100", "<8 x float> %945, float %327, i64 1", "<8 x float> %945, float %326, i64 1"},
+    // The other 16 lanes hold the same operands as the first.
+    {"WmmaOfDifferentHalves", "mma gfx1100", "%9 = and i32 %6, 15", "%9 = and i32 %6, 31"},
+    // Offsets and swizzles of LDS.
+    {"SwizzleOfWrites", "mma gfx942", "%21 = xor i32 %20, %9", "%21 = or i32 %20, %9"},
+    {"SwizzleOfReads", "mma gfx942", "= xor i32 %30, 32", "= xor i32 %30, 16"},
+    {"SwizzleLeftOut", "mma gfx942", "= xor i32 %32, 8", "= add i32 %32, 0"},
+    {"OffsetOfReads", "mma gfx942", "ptr addrspace(3) %96, i32 128", "ptr addrspace(3) %96, i32 256"},
+    {"MisalignedReads", "mma gfx942", "= xor i32 %30, 32", "= xor i32 %30, 36"},
+    {"TileOfTheOtherOperand", "mma gfx942", "(i8, ptr addrspace(3) @global_smem, i32 8192), i32 %23",
+     "(i8, ptr addrspace(3) @global_smem, i32 4096), i32 %23"},
+    {"SwizzleOfWritesInWave32", "mma gfx1100", "= xor i32 %21, %10", "= or i32 %21, %10"},
+    {"SwizzleOfReadsInWave32", "mma gfx1100", "= xor i32 %26, 40", "= xor i32 %26, 24"},
+    // Barriers, and the fences that make them order LDS.
+    {"NoBarrierMfma", "mma gfx942", kBarrier, kDrop},
+    {"NoBarrierInLoop", "mma gfx942", kBarrier, kDrop, 0},
+    {"NoBarrierBehindLoop", "mma gfx942", kBarrier, kDrop, 2},
+    {"NoBarrierWmma", "mma gfx1100", kBarrier, kDrop, 1},
+    {"NoBarrierOfASum", "sum gfx942", kBarrier, kDrop},
+    {"NoBarrierOfAColumn", "column_sum gfx1100", kBarrier, kDrop},
+    {"NoReleaseBeforeABarrier", "mma gfx942", kRelease, kDrop, 1},
+    {"NoReleaseBeforeASum", "sum gfx1100", kRelease, kDrop},
+    {"NoAcquireBehindABarrier", "mma gfx1100", kAcquire, kDrop, 1},
+    {"ReleaseOfAWave", "sum gfx942", kRelease, "fence syncscope(\"wavefront\") release"},
+    {"FencesOfGlobalMemory", "sum gfx942", "\"local\"", "\"global\""},
+    // What lanes exchange.
+    {"SwizzleOfOtherLanes", "sum gfx942", "i32 16415)", "i32 8223)", 0},
+    {"PermuteByLanesNotBytes", "sum gfx942", "%166 = xor i32 %7, 128", "%166 = xor i32 %6, 32"},
+    {"DppOfOddBanksOnly", "sum gfx942", "i32 276, i32 15, i32 10", "i32 276, i32 15, i32 5", 0},
+    {"DppRotatesTooFar", "sum gfx942", "i32 296,", "i32 292,", 2},
+    {"QuadsPermuted", "sum gfx942", "i32 177,", "i32 228,", 1},
+    {"PermLaneOfTheSameRow", "sum gfx1100", "llvm.amdgcn.permlanex16.i32", "llvm.amdgcn.permlane16.i32"},
+    {"PermLaneReversed", "column_sum gfx1100", "i32 1985229328, i32 -19088744", "i32 -19088744, i32 1985229328", 0},
+    {"XorOfOtherLanes", "sum gfx1100", "i32 360,", "i32 356,", 0},
+    {"ScanFromTheWrongLane", "scan gfx942", "%5, 14", "%5, 13"},
+    {"ScanTakesOneLaneTooMany", "scan gfx1100", "samesign ugt i32 %259, 1", "samesign ugt i32 %259, 0"},
+    // Masks, and operations on memory.
+    {"MaskOneTooFew", "transpose gfx942", ", 3843", ", 3842"},
+    {"MaskOneTooMany", "scan gfx1100", "%5, 104", "%5, 105"},
+    {"MaskOfUpdates", "count gfx942", "%5, 235", "%5, 236"},
+    {"UpdateOfOtherKind", "count gfx1100", "atomicrmw add", "atomicrmw xchg"},
+    {"UpdateOfAWorkGroup", "count gfx942", "\"agent\"", "\"workgroup\""},
+    {"UpdateOfAWorkGroupOnce", "count gfx1100", "\"agent\"", "\"workgroup\"", 0},
+    {"UpdateNotAtomic", "count gfx942",
+     "atomicrmw add ptr addrspace(1) %26, i32 %28 syncscope(\"agent\") acq_rel, align 4",
+     "load i32, ptr addrspace(1) %26, align 4"},
+    {"StoreToOtherRows", "transpose gfx942", "%75, i64 4096", "%75, i64 8192"},
 };
 
 class PlantedAmdFault : public testing::TestWithParam<Fault> {};

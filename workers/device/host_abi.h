@@ -46,7 +46,9 @@ enum {
   TRITOND_HOST_READ = 0,
   TRITOND_HOST_WRITE = 1,
   TRITOND_HOST_ATOMIC = 2, /* ordered among atomics, so no race with another atomic */
-  TRITOND_HOST_SHARED = 4  /* flag: shared memory; without it, global memory */
+  TRITOND_HOST_SHARED = 4, /* flag: shared memory; without it, global memory */
+  TRITOND_HOST_WORK_GROUP =
+      32 /* flag: an atomic update of global memory, in the scope of the program's threads alone */
 };
 
 /* The functions that the code calls, all on behalf of the running thread. Those that find an error do not return. */

@@ -92,6 +92,7 @@ void HostProgram::RunThread(void* argument) {
 }
 
 void HostProgram::RunProgram(uint64_t program) {
+  program_index_ = program;
   program_[0] = program % launch_.grid.x;
   program_[1] = program / launch_.grid.x % launch_.grid.y;
   program_[2] = program / launch_.grid.x / launch_.grid.y;
@@ -248,15 +249,26 @@ bool HostProgram::MayAccess(const TritondHostSite* site, const void* address, ui
     return !wrong.has_value() || Complain(absl::StatusCode::kInvalidArgument, *wrong);
   }
   const uint64_t at = reinterpret_cast<uint64_t>(address);
-  if (last_range_ != nullptr && last_range_->Holds(at, bytes)) return true;
-  if (const MemoryRange* range = launch_.memory->Find(at, bytes)) {
+  const bool is_near = last_range_ != nullptr && last_range_->Holds(at, bytes);
+  if (const MemoryRange* range = is_near ? last_range_ : launch_.memory->Find(at, bytes)) {
     last_range_ = range;
-    return true;
+    return MayUpdate(site, at, kind);
   }
   const char* const verbs[] = {"reads ", "writes ", "updates "};
   return Complain(absl::StatusCode::kInvalidArgument,
                   absl::StrCat("out of bounds: ", verbs[kind & 3], bytes, " bytes ",
                                launch_.memory->Describe(at, bytes), ", at ", SiteText(site)));
+}
+
+bool HostProgram::MayUpdate(const TritondHostSite* site, uint64_t address, uint32_t kind) {
+  if (!launch_.is_emulated || (kind & 3) != TRITOND_HOST_ATOMIC) return true;
+  const bool of_work_group = (kind & TRITOND_HOST_WORK_GROUP) != 0;
+  return launch_.atomic_scopes.Update(address, program_index_, of_work_group) ||
+         Complain(
+             absl::StatusCode::kInvalidArgument,
+             absl::StrCat("programs update the same place in global memory, and not all by atomic operations of the "
+                          "device's scope, at ",
+                          SiteText(site)));
 }
 
 bool HostProgram::MayCopy(const Copy& copy) {

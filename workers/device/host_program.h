@@ -18,6 +18,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "workers/device/device.h"
+#include "workers/device/emulated/atomic_scopes.h"
 #include "workers/device/emulated/instruction.h"
 #include "workers/device/fiber.h"
 #include "workers/device/host_abi.h"
@@ -38,6 +39,7 @@ struct HostLaunch {
   bool check_uninitialized = false;
   bool is_emulated = false;                      // code of an `emulated` target
   bool copies_need_fences = true;                // DeviceOptions
+  emulated::AtomicScopes atomic_scopes;          // of emulated code
   absl::Time deadline = absl::InfiniteFuture();  // by the steady clock
   const MemoryMap* memory = nullptr;
   const std::function<void(absl::string_view)>* print = nullptr;
@@ -143,6 +145,7 @@ class HostProgram final {
   bool MayGoOn();
   bool MaySettle();
   bool MayAccess(const TritondHostSite* site, const void* address, uint64_t bytes, uint32_t kind);
+  bool MayUpdate(const TritondHostSite* site, uint64_t address, uint32_t kind);
   bool IsAligned(const TritondHostSite* site, const void* address, uint64_t bytes);
   bool MayCopy(const Copy& copy);
   bool MayFinish(uint32_t num);
@@ -193,6 +196,7 @@ class HostProgram final {
   size_t ready_begin_ = 0;
   size_t ready_count_ = 0;
   uint32_t program_[3] = {0, 0, 0};
+  uint64_t program_index_ = 0;  // in the grid
   int current_ = 0;
   int ended_ = 0;
   uint32_t ticks_ = 0;

@@ -255,3 +255,90 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.return
   }
 }
+
+// -----
+
+#one = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#other = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+
+module attributes {"ttg.num-warps" = 4 : i32} {
+  // Four warps read what one has stored, and may read on while it stores again.
+  // CHECK-LABEL: tt.func public @copies
+  // CHECK: tt.store
+  // CHECK-NEXT: ttg.barrier all
+  // CHECK-NEXT: tt.load
+  // CHECK-NEXT: ttg.barrier all
+  // CHECK-NEXT: tt.store
+  tt.func public @copies(%p: tensor<32x!tt.ptr<f32>, #one>, %q: !tt.ptr<f32>, %x: tensor<32xf32, #one>) {
+    %ps = tt.splat %q : !tt.ptr<f32> -> tensor<32x!tt.ptr<f32>, #one>
+    tt.store %ps, %x : tensor<32x!tt.ptr<f32>, #one>
+    %y = tt.load %ps : tensor<32x!tt.ptr<f32>, #one>
+    tt.store %ps, %y : tensor<32x!tt.ptr<f32>, #one>
+    tt.return
+  }
+
+  // Each thread reads its own again; and other arguments are other data.
+  // CHECK-LABEL: tt.func public @own
+  // CHECK-NOT: ttg.barrier
+  // CHECK: tt.return
+  tt.func public @own(%q: !tt.ptr<f32>, %r: !tt.ptr<f32>, %x: tensor<128xf32, #one>) {
+    %qs = tt.splat %q : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #one>
+    %rs = tt.splat %r : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #other>
+    tt.store %qs, %x : tensor<128x!tt.ptr<f32>, #one>
+    %y = tt.load %qs : tensor<128x!tt.ptr<f32>, #one>
+    %z = tt.load %rs : tensor<128x!tt.ptr<f32>, #other>
+    tt.store %qs, %y : tensor<128x!tt.ptr<f32>, #one>
+    tt.return
+  }
+
+  // Other addresses of one argument. What has been read is settled at any barrier, what has been written is not.
+  // CHECK-LABEL: tt.func public @others
+  // CHECK: tt.load
+  // CHECK-NEXT: ttg.barrier local
+  // CHECK-NEXT: tt.store
+  // CHECK-NEXT: ttg.barrier local
+  // CHECK-NEXT: ttg.barrier all
+  // CHECK-NEXT: tt.load
+  tt.func public @others(%q: !tt.ptr<f32>, %i: tensor<512xi32, #other>, %x: tensor<512xf32, #other>) {
+    %qs = tt.splat %q : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #other>
+    %at = tt.addptr %qs, %i : tensor<512x!tt.ptr<f32>, #other>, tensor<512xi32, #other>
+    %y = tt.load %at : tensor<512x!tt.ptr<f32>, #other>
+    ttg.barrier local
+    tt.store %qs, %x : tensor<512x!tt.ptr<f32>, #other>
+    ttg.barrier local
+    %z = tt.load %at : tensor<512x!tt.ptr<f32>, #other>
+    tt.return
+  }
+
+  // Around a loop, through the arguments of its blocks; and a scalar, which one thread writes and all read.
+  // CHECK-LABEL: tt.func public @loop
+  // CHECK: ^bb1
+  // CHECK: ttg.barrier all
+  // CHECK-NEXT: tt.load
+  // CHECK: ttg.barrier all
+  // CHECK-NEXT: tt.store
+  tt.func public @loop(%q: !tt.ptr<i32>, %c: i1, %one: i32) {
+    cf.br ^bb1(%q : !tt.ptr<i32>)
+  ^bb1(%p: !tt.ptr<i32>):
+    %x = tt.load %p : !tt.ptr<i32>
+    %next = tt.addptr %p, %one : !tt.ptr<i32>, i32
+    tt.store %p, %x : !tt.ptr<i32>
+    cf.cond_br %c, ^bb1(%next : !tt.ptr<i32>), ^bb2
+  ^bb2:
+    tt.return
+  }
+
+  // Atomic operations do not conflict with each other, but with a load.
+  // CHECK-LABEL: tt.func public @atomics
+  // CHECK: tt.atomic_rmw
+  // CHECK-NEXT: tt.atomic_rmw
+  // CHECK-NEXT: ttg.barrier all
+  // CHECK-NEXT: tt.load
+  tt.func public @atomics(%q: !tt.ptr<i32>, %x: tensor<32xi32, #one>, %m: tensor<32xi1, #one>) {
+    %qs = tt.splat %q : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>, #one>
+    %a = tt.atomic_rmw add, relaxed, gpu, %qs, %x, %m : (tensor<32x!tt.ptr<i32>, #one>, tensor<32xi32, #one>, tensor<32xi1, #one>) -> tensor<32xi32, #one>
+    %b = tt.atomic_rmw max, relaxed, gpu, %qs, %x, %m : (tensor<32x!tt.ptr<i32>, #one>, tensor<32xi32, #one>, tensor<32xi1, #one>) -> tensor<32xi32, #one>
+    %y = tt.load %qs : tensor<32x!tt.ptr<i32>, #one>
+    tt.return
+  }
+}

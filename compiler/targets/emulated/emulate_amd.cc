@@ -77,6 +77,9 @@ class Emulation final {
   absl::Status Run() {
     llvm::SmallVector<llvm::CallInst*> calls;
     if (absl::Status status = CollectCalls(&calls); !status.ok()) return status;
+    // While all calls are there to be seen.
+    for (llvm::CallInst* call : calls)
+      if (IsBarrier(*call) && OrdersShared(*call, arch_)) ordering_.insert(call);
     unsigned order = 0;
     for (llvm::CallInst* call : calls)
       if (absl::Status status = Replace(*call, ++order); !status.ok()) return status;
@@ -85,6 +88,11 @@ class Emulation final {
   }
 
  private:
+  static bool IsBarrier(const llvm::CallInst& call) {
+    const llvm::Intrinsic::ID id = call.getIntrinsicID();
+    return id == llvm::Intrinsic::amdgcn_s_barrier || id == llvm::Intrinsic::amdgcn_s_barrier_wait;
+  }
+
   // In the order of the code, inline assembly replaced.
   absl::Status CollectCalls(llvm::SmallVectorImpl<llvm::CallInst*>* calls) {
     for (llvm::Function& function : module_) {
@@ -165,7 +173,7 @@ class Emulation final {
       case AmdUse::kWaveSize:
         return Become(call, b.getInt32(lanes_));
       case AmdUse::kBarrier:
-        Runtime(b, RuntimeFunction::kBarrier, {Nowhere(b)});
+        EmitBarrier(b, call);
         return Become(call, nullptr);
       case AmdUse::kWaveBarrier:
         Runtime(b, RuntimeFunction::kWarpBarrier, {Nowhere(b)});
@@ -203,6 +211,12 @@ class Emulation final {
 
   static llvm::Value* Nowhere(llvm::IRBuilder<>& b) { return llvm::ConstantPointerNull::get(b.getPtrTy()); }
 
+  // One that orders nothing may as well not hold other waves up: what they access then shows.
+  void EmitBarrier(llvm::IRBuilder<>& b, const llvm::CallInst& barrier) {
+    const bool orders = ordering_.contains(&barrier);
+    Runtime(b, orders ? RuntimeFunction::kBarrier : RuntimeFunction::kWarpBarrier, {Nowhere(b)});
+  }
+
   // The two halves: each thread says that it comes, which the run-time remembers; it waits as at a whole barrier.
   absl::Status ReplaceSplitBarrier(llvm::CallInst& call, llvm::StringRef name) {
     auto* which = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
@@ -212,7 +226,7 @@ class Emulation final {
     if (name.ends_with("wait")) {
       llvm::IRBuilder<> b(call.getNextNode());
       b.SetCurrentDebugLocation(call.getDebugLoc());
-      Runtime(b, RuntimeFunction::kBarrier, {Nowhere(b)});
+      EmitBarrier(b, call);
     }
     return calls_.Replace(call, name.str(), 0);
   }
@@ -244,6 +258,7 @@ class Emulation final {
   BufferResources resources_;
   AmdCalls calls_;
   llvm::SmallVector<llvm::CallInst*> hidden_;
+  llvm::SmallPtrSet<const llvm::CallInst*, 8> ordering_;  // barriers that order accesses to shared memory
 };
 
 }  // namespace

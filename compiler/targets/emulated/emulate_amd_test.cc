@@ -47,6 +47,12 @@ std::string Kernel(const std::string& body) {
       body, "\n  ret void\n}\n");
 }
 
+// A barrier that orders accesses to shared memory.
+std::string Fenced(const std::string& barrier) {
+  return absl::StrCat("  fence syncscope(\"workgroup\") release\n  ", barrier,
+                      "\n  fence syncscope(\"workgroup\") acquire");
+}
+
 void Expect(const std::string& body, const std::vector<std::string>& parts, const std::string& arch = "gfx942") {
   const auto out = Emulate(Kernel(body), arch);
   ASSERT_TRUE(out.ok()) << body << ": " << out.status();
@@ -82,12 +88,34 @@ TEST(EmulateAmd, IdsBarriersAndNoOperations) {
   Expect("  %t = call i32 @llvm.amdgcn.workitem.id.x()\n  store i32 %t, ptr addrspace(1) %p", {"@tritond.thread_id()"});
   Expect("  %t = call i32 @llvm.amdgcn.workgroup.id.z()\n  store i32 %t, ptr addrspace(1) %p",
          {"@tritond.program_id(i32 2)"});
-  Expect("  call void @llvm.amdgcn.s.barrier()", {"call void @tritond.barrier(ptr null)"});
+  Expect(Fenced("call void @llvm.amdgcn.s.barrier()"), {"call void @tritond.barrier(ptr null)"});
   Expect("  call void @llvm.amdgcn.wave.barrier()", {"call void @tritond.warp_barrier(ptr null)"});
-  Expect("  call void @llvm.amdgcn.s.barrier.signal(i32 -1)\n  call void @llvm.amdgcn.s.barrier.wait(i16 -1)",
+  Expect(Fenced("call void @llvm.amdgcn.s.barrier.signal(i32 -1)\n  call void @llvm.amdgcn.s.barrier.wait(i16 -1)"),
          {"amdgcn:s/barrier/signal", "amdgcn:s/barrier/wait", "@tritond.barrier(ptr null)"}, "gfx1201");
   Expect("  call void @llvm.amdgcn.sched.barrier(i32 0)\n  call void @llvm.amdgcn.s.setprio(i16 1)", {"ret void"});
   Expect("  call void @llvm.amdgcn.s.waitcnt(i32 3952)", {"amdgcn:s/waitcnt gfx942 : 1x32"});
+}
+
+TEST(EmulateAmd, BarriersOrderSharedMemoryBetweenFences) {
+  const std::string barrier = "  call void @llvm.amdgcn.s.barrier()\n";
+  const std::string release = "  fence syncscope(\"workgroup\") release\n";
+  const std::string acquire = "  fence syncscope(\"workgroup\") acquire\n";
+  const std::string store = "  store i32 %x, ptr addrspace(3) @global_smem\n";
+  const std::string yes = "call void @tritond.barrier(", no = "call void @tritond.warp_barrier(";
+  for (const auto& [body, expected] : std::vector<std::pair<std::string, std::string>>{
+           {release + barrier + acquire, yes},
+           {"  fence release\n" + barrier + "  fence acquire\n", yes},
+           {"  fence seq_cst\n" + barrier + "  fence seq_cst\n", yes},
+           {"  call void @llvm.amdgcn.s.waitcnt(i32 49279)\n" + barrier, yes},
+           {"  call void @llvm.amdgcn.s.waitcnt(i32 3952)\n" + barrier, no},
+           {barrier + acquire, no},
+           {release + barrier, no},
+           {acquire + barrier + release, no},
+           {release + store + barrier + acquire, no},
+           {release + barrier + store + acquire, no},
+           {"  fence syncscope(\"wavefront\") release\n" + barrier + acquire, no}}) {
+    Expect(body, {expected});
+  }
 }
 
 TEST(EmulateAmd, MaskedCountsGoByTheLane) {

@@ -25,7 +25,9 @@ namespace {
 using host::RuntimeFunction;
 
 constexpr unsigned kSharedSpace = 3;
+// "SPIR-V Specification", 3.27 "Scope" and 3.25 "Memory Semantics".
 constexpr uint64_t kWorkgroupScope = 2, kSubgroupScope = 3;
+constexpr uint64_t kAcquireRelease = 0x8, kSequentiallyConsistent = 0x10, kWorkgroupMemory = 0x100;
 
 // Launches of the host device pass no pointer to shared memory: it is the symbol again.
 llvm::Function* WithoutSharedParameter(llvm::Function* kernel) {
@@ -158,9 +160,20 @@ class Emulation final {
     if (value != kWorkgroupScope && value != kSubgroupScope)
       return absl::InvalidArgumentError("the emulator has barriers of work-groups and of sub-groups alone");
     llvm::IRBuilder<> b(&call);
-    Runtime(b, value == kWorkgroupScope ? RuntimeFunction::kBarrier : RuntimeFunction::kWarpBarrier,
+    // One that orders nothing may as well not hold other sub-groups up: what they access then shows.
+    const bool orders = value == kWorkgroupScope && OrdersShared(call);
+    Runtime(b, orders ? RuntimeFunction::kBarrier : RuntimeFunction::kWarpBarrier,
             {llvm::ConstantPointerNull::get(b.getPtrTy())});
     return Become(call, nullptr);
+  }
+
+  // Whether the barrier's memory scope and semantics order a work-group's accesses to shared memory.
+  static bool OrdersShared(const llvm::CallInst& barrier) {
+    auto* scope = llvm::dyn_cast<llvm::ConstantInt>(barrier.getArgOperand(1));
+    auto* semantics = llvm::dyn_cast<llvm::ConstantInt>(barrier.getArgOperand(2));
+    if (!scope || !semantics || scope->getZExtValue() > kWorkgroupScope) return false;
+    const uint64_t bits = semantics->getZExtValue();
+    return (bits & (kAcquireRelease | kSequentiallyConsistent)) != 0 && (bits & kWorkgroupMemory) != 0;
   }
 
   // As C promotes the arguments, and with the format in the address space that the host has.

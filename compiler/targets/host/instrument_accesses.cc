@@ -85,8 +85,16 @@ struct Access {
   llvm::Value* pointer;
   llvm::Type* type;
   llvm::Value* bytes;
-  AccessKind kind;
+  uint32_t kind;
 };
+
+// Scopes of a part of the device, as LLVM's back ends name them; other threads of the device may not see the update.
+uint32_t ScopeOf(const llvm::Instruction& atomic, llvm::SyncScope::ID id) {
+  const llvm::StringRef scope = atomic.getContext().getSyncScopeName(id).value_or("");
+  for (const char* part : {"singlethread", "wavefront", "subgroup", "workgroup"})
+    if (scope.starts_with(part)) return kWorkGroupAccess;
+  return 0;
+}
 
 llvm::SmallVector<Access, 2> AccessesOf(llvm::Instruction& instruction) {
   if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
@@ -95,9 +103,10 @@ llvm::SmallVector<Access, 2> AccessesOf(llvm::Instruction& instruction) {
     return {{store->getPointerOperand(), store->getValueOperand()->getType(), nullptr,
              store->isAtomic() ? kAtomicAccess : kWriteAccess}};
   if (auto* rmw = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction))
-    return {{rmw->getPointerOperand(), rmw->getType(), nullptr, kAtomicAccess}};
+    return {{rmw->getPointerOperand(), rmw->getType(), nullptr, kAtomicAccess | ScopeOf(*rmw, rmw->getSyncScopeID())}};
   if (auto* cas = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction))
-    return {{cas->getPointerOperand(), cas->getNewValOperand()->getType(), nullptr, kAtomicAccess}};
+    return {{cas->getPointerOperand(), cas->getNewValOperand()->getType(), nullptr,
+             kAtomicAccess | ScopeOf(*cas, cas->getSyncScopeID())}};
   llvm::SmallVector<Access, 2> accesses;
   if (auto* transfer = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction)) {
     if (auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(transfer))
@@ -114,7 +123,7 @@ void CheckBefore(llvm::Instruction& instruction, const Access& access, Sites& si
   if (llvm::isa<llvm::GlobalVariable>(llvm::getUnderlyingObject(access.pointer))) return;
   llvm::Module& module = *instruction.getModule();
   llvm::IRBuilder<> b(&instruction);
-  const uint32_t kind = access.kind | (space == 3 ? kSharedAccess : 0);
+  const uint32_t kind = space == 3 ? (access.kind & ~kWorkGroupAccess) | kSharedAccess : access.kind;
   llvm::Value* bytes = access.type ? b.getInt64(module.getDataLayout().getTypeStoreSize(access.type).getFixedValue())
                                    : b.CreateZExtOrTrunc(access.bytes, b.getInt64Ty());
   b.CreateCall(

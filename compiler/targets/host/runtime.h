@@ -43,7 +43,14 @@ inline constexpr RuntimeFunction kRuntimeFunctions[] = {
     RuntimeFunction::kAsyncWait,    RuntimeFunction::kExecute};
 
 // The kinds of check_access; address space 3 adds kSharedAccess.
-enum AccessKind : uint32_t { kReadAccess = 0, kWriteAccess = 1, kAtomicAccess = 2, kSharedAccess = 4 };
+// kWorkGroupAccess: an atomic update of global memory whose scope is smaller than the device.
+enum AccessKind : uint32_t {
+  kReadAccess = 0,
+  kWriteAccess = 1,
+  kAtomicAccess = 2,
+  kSharedAccess = 4,
+  kWorkGroupAccess = 32
+};
 
 // Functions with this attribute take a pointer to the place of the call first. Calls pass null, until
 // InstrumentAccesses fills in the place that their debug location names. Accesses inside them are checked already.

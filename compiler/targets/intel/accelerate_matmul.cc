@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives dots the encoding of the matrix instruction (ReformDot, passes/dot_form.h).
 //
-// Which dots: all for whose operands there is an instruction, and whose shape holds a tile. Floats of 8 bits become
-// f16, which holds all their values.
+// Which dots: all for whose operands there is an instruction, and whose K is as long as it. Floats of 8 bits become
+// f16, which holds all their values. Tiles have as few rows as the dot; of fewer columns than a tile has, several lanes
+// compute each.
 #include "compiler/passes/dot_form.h"
 #include "compiler/passes/dot_warps.h"
 #include "compiler/targets/intel/matrix_instructions.h"
@@ -32,7 +33,7 @@ class AcceleratedDot final {
 
   void Rewrite() {
     mlir::Type operand = OperandType();
-    const intel::MatrixRow* row = operand ? intel::FindMatrixRow(device_, operand) : nullptr;
+    const intel::MatrixRow* row = operand ? intel::FindMatrixRow(device_, intel::MatrixTypeOf(dot_, operand)) : nullptr;
     if (!row || !Fits(*row, operand)) return;
     ttg::DpasEncodingAttr encoding = Encoding(*row);
     ReformDot(dot_, {encoding, operand, operand, ttg::DpasKWidth(encoding, 0), ttg::DpasKWidth(encoding, 1)});
@@ -51,16 +52,15 @@ class AcceleratedDot final {
     if (!llvm::isa_and_present<ttg::BlockedEncodingAttr>(type.getEncoding())) return false;
     mlir::Type sum = type.getElementType();
     if (operand.isInteger(8) ? !sum.isInteger(32) : !sum.isF32() && !sum.isF16() && !sum.isBF16()) return false;
-    const int64_t rows = type.getDimSize(type.getRank() - 2), columns = type.getShape().back();
-    return rows >= intel::kTileRows && columns >= intel::kTileColumns &&
-           TypeOf(dot_.getA()).getShape().back() >= row.depth();
+    return TypeOf(dot_.getA()).getShape().back() >= row.depth();
   }
 
   ttg::DpasEncodingAttr Encoding(const intel::MatrixRow& row) {
     RankedTensorType type = TypeOf(dot_.getD());
     const bool rows_first = FeedsAnotherDot(dot_) || IsFedByAnotherDot(dot_);
-    auto warps = SplitWarps(type.getShape(), ttg::NumWarps(dot_), rows_first, intel::kTileRows, intel::kTileColumns);
-    return ttg::DpasEncodingAttr::get(dot_.getContext(), intel::kTileRows, intel::kSystolicDepth, intel::kTileColumns,
+    const int tile_rows = row.TileRows(type.getDimSize(type.getRank() - 2));
+    auto warps = SplitWarps(type.getShape(), ttg::NumWarps(dot_), rows_first, tile_rows, intel::kTileColumns);
+    return ttg::DpasEncodingAttr::get(dot_.getContext(), tile_rows, intel::kSystolicDepth, intel::kTileColumns,
                                       row.per_channel, device_.lanes, warps,
                                       llvm::SmallVector<unsigned>(type.getRank(), 1), ttg::SingleBlock(type.getRank()));
   }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // DPAS, "dot product accumulate systolic", by the functions of OpenCL's extension
-// cl_intel_subgroup_matrix_multiply_accumulate: 8 rows and 16 columns of sums.
+// cl_intel_subgroup_matrix_multiply_accumulate: up to 8 rows and 16 columns of sums.
 #ifndef COMPILER_TARGETS_INTEL_MATRIX_INSTRUCTIONS_H_
 #define COMPILER_TARGETS_INTEL_MATRIX_INSTRUCTIONS_H_
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "compiler/ir/tt_dialect.h"
 #include "compiler/targets/intel/architecture.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace tritond::compiler::intel {
 
-inline constexpr int kTileRows = 8, kTileColumns = 16, kSystolicDepth = 8;
+inline constexpr int kMaxTileRows = 8, kTileColumns = 16, kSystolicDepth = 8;
 
 struct MatrixRow {
   const char* type;      // of both operands
@@ -20,10 +22,18 @@ struct MatrixRow {
   int per_channel;       // elements of a word of b
 
   int depth() const { return kSystolicDepth * per_channel; }
+  // Rows of a that lie side by side in the lanes.
+  int rows_of_lanes() const { return std::max(1, kTileColumns / depth()); }
+  // Rows of the smallest tile for so many rows of sums.
+  int TileRows(int64_t rows) const { return std::clamp<int64_t>(rows, rows_of_lanes(), kMaxTileRows); }
 };
 
-// The row for operands of this type; null: there is none, or the device's sub-groups are not those of its matrix unit.
+// The row for operands of this type, which is the tf32 type where f32 may be rounded to it; null: there is none, or the
+// device's sub-groups are not those of its matrix unit.
 const MatrixRow* FindMatrixRow(const Device& device, mlir::Type operand);
+
+// The type that FindMatrixRow takes, of an operand of `dot`.
+mlir::Type MatrixTypeOf(tt::DotOp dot, mlir::Type element);
 
 // The element types that FindMatrixRow has rows for.
 std::vector<std::string> MatrixOperands(const Device& device);

@@ -7,8 +7,10 @@
 //   sub_group_reduce_add, _max, _min       value; integers without sign
 //   __spirv_GroupSMax, GroupSMin           scope, 0, value; integers with sign
 //
-// cl_intel_subgroup_matrix_multiply_accumulate, sub-groups of 16: c += a b over 8 x 16 sums. Lane n has column n of c
-// and b, the elements of b in words of 32 bits; of a its element of each row, or two of i8, in words of 16 bits.
+// cl_intel_subgroup_matrix_multiply_accumulate, sub-groups of 16: c += a b over 8 x 16 sums, or 4, 2 or 1 x 16. Lane n
+// has column n of c and b, the elements of b in words of 32 bits; of a its element of each row, or two of i8, in words
+// of 16 bits. The extension's …_tf32: words of f32, whose lower bits do not count; eight lanes have a row of a, and the
+// others the next one.
 #include "workers/device/emulated/spirv_instruction.h"
 
 #include <algorithm>
@@ -60,7 +62,8 @@ Fault RunReduce(const SubGroup& group, Combine combine) {
   return absl::nullopt;
 }
 
-constexpr size_t kTileRows = 8, kColumns = 16;
+constexpr size_t kMaxRows = 8, kColumns = 16;
+constexpr uint64_t kTf32Bits = 0xffffe000;
 
 // Element `i` of the `bits` wide ones that lie in slots of `slot_bits`.
 uint64_t Element(const uint64_t* slots, size_t i, int bits, int slot_bits) {
@@ -74,17 +77,22 @@ Fault RunProduct(const SubGroup& group, const AmdOperand& type, bool is_float) {
   for (size_t l = 0; l < kColumns; ++l)
     if (!group.IsOn(l)) return absl::StrCat("lane ", l, " does not take part");
   const AmdOperand &a = group.name.operands[0], &b = group.name.operands[1], &c = group.name.operands[2];
-  const size_t in_lane = 16 / type.bits, depth = kColumns * in_lane;  // elements of a row of a; of K
+  const bool is_tf32 = type.bits == 32;
+  const size_t in_lane = is_tf32 ? 1 : 16 / type.bits;      // elements of a row of a
+  const size_t depth = is_tf32 ? 8 : kColumns * in_lane;    // of K
+  const size_t rows_of_lanes = kColumns * in_lane / depth;  // of a, side by side
   for (size_t n = 0; n < kColumns; ++n) {
-    for (size_t m = 0; m < kTileRows; ++m) {
+    for (size_t m = 0; m < static_cast<size_t>(c.count); ++m) {
       const Lane& lane = group.call.lanes[n];
       float sum = FloatOfBits(lane.in[c.first + m]);
       int32_t total = Signed(lane.in[c.first + m]);
       for (size_t k = 0; k < depth; ++k) {
-        const uint64_t x =
-            Element(group.call.lanes[k / in_lane].in + a.first, m * in_lane + k % in_lane, type.bits, a.bits);
+        const Lane& left = group.call.lanes[m % rows_of_lanes * depth + k / in_lane];
+        const uint64_t x = Element(left.in + a.first, m / rows_of_lanes * in_lane + k % in_lane, type.bits, a.bits);
         const uint64_t y = Element(lane.in + b.first, k, type.bits, b.bits);
-        if (is_float) {
+        if (is_tf32) {
+          sum = std::fma(FloatOfBits(x & kTf32Bits), FloatOfBits(y & kTf32Bits), sum);
+        } else if (is_float) {
           sum = std::fma(static_cast<float>(AmdFloatOf(x, type)), static_cast<float>(AmdFloatOf(y, type)), sum);
         } else {
           total = Signed(static_cast<uint32_t>(total) +
@@ -105,17 +113,22 @@ struct Product {
 
 constexpr Product kProducts[] = {{"intel_sub_group_f16_f16_matrix_mad_k16", 16, true, false},
                                  {"intel_sub_group_bf16_bf16_matrix_mad_k16", 16, true, true},
+                                 {"intel_sub_group_tf32_tf32_matrix_mad_k8", 32, true, false},
                                  {"intel_sub_group_i8_i8_matrix_mad_k32", 8, false, false}};
 
 Runner FindProduct(const AmdName& name) {
   const auto is = [](const AmdOperand& operand, int count, int bits) {
     return operand.count == count && operand.bits == bits;
   };
-  if (name.results.size() != 1 || name.operands.size() != 3 || !is(name.results[0], 8, 32) ||
-      !is(name.operands[0], 8, 16) || !is(name.operands[1], 8, 32) || !is(name.operands[2], 8, 32))
+  if (name.results.size() != 1 || name.operands.size() != 3) return nullptr;
+  const int rows = name.results[0].count;
+  if (rows > static_cast<int>(kMaxRows) || !is(name.results[0], rows, 32) || !is(name.operands[1], 8, 32) ||
+      !is(name.operands[2], rows, 32))
     return nullptr;
   for (const Product& product : kProducts) {
     if (name.name != product.name) continue;
+    const bool is_tf32 = product.bits == 32;
+    if (!is(name.operands[0], is_tf32 ? std::max(1, rows / 2) : rows, is_tf32 ? 32 : 16)) return nullptr;
     AmdOperand type;
     type.bits = product.bits;
     type.is_bf16 = product.is_bf16;

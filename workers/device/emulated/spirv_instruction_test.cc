@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
+#include "absl/strings/str_cat.h"
 #include "workers/device/emulated/amdgcn_instruction.h"
 #include "workers/device/emulated/fake_machine.h"
 
@@ -102,7 +104,9 @@ TEST(SpirvInstruction, ProductsPlaceElementsAsTheExtensionSays) {
     uint64_t (*encode)(int value);
     bool is_float;
   };
+  // Of tf32 the bits that do not count are set.
   const Kind kKinds[] = {
+      {"intel_sub_group_tf32_tf32_matrix_mad_k8", 32, 8, [](int value) { return BitsOfFloat(value) | 0x1fff; }, true},
       {"intel_sub_group_f16_f16_matrix_mad_k16", 16, 16,
        [](int value) {
          return AmdBitsOf(value, AmdOperand{0, 1, 16, false});
@@ -115,19 +119,26 @@ TEST(SpirvInstruction, ProductsPlaceElementsAsTheExtensionSays) {
   const auto sum_bits = [](int value, bool is_float) {
     return is_float ? BitsOfFloat(static_cast<float>(value)) : static_cast<uint32_t>(value);
   };
-  for (const Kind& kind : kKinds) {
-    SCOPED_TRACE(kind.name);
-    auto instruction = FindInstruction(std::string("spirv:") + kind.name + " pvc 8x32 : 8x16 8x32 8x32");
+  for (int turn = 0; turn < 16; ++turn) {
+    const Kind& kind = kKinds[turn % 4];
+    const int rows = 8 >> turn / 4;
+    SCOPED_TRACE(absl::StrCat(kind.name, " ", rows));
+    const bool is_tf32 = kind.bits == 32;
+    const int words = is_tf32 ? std::max(1, rows / 2) : rows;  // of a, in a lane
+    auto instruction = FindInstruction(absl::StrCat("spirv:", kind.name, " pvc ", rows, "x32 : ", words,
+                                                    is_tf32 ? "x32" : "x16", " 8x32 ", rows, "x32"));
     ASSERT_TRUE(instruction.ok()) << instruction.status();
-    std::vector<Slots> in(16, Slots(24, 0)), out(16, Slots(8, 0));
-    const int in_half = 16 / kind.bits, in_word = 32 / kind.bits;
-    for (int n = 0; n < 16; ++n) {
-      for (int m = 0; m < 8; ++m) {
-        for (int part = 0; part < in_half; ++part)
-          in[n][m] |= kind.encode(a(m, n * in_half + part)) << (part * kind.bits);
-        in[n][16 + m] = sum_bits(m - n, kind.is_float);
+    std::vector<Slots> in(16, Slots(words + 8 + rows, 0)), out(16, Slots(rows, 0));
+    const int in_half = is_tf32 ? 1 : 16 / kind.bits, in_word = 32 / kind.bits;
+    for (int m = 0; m < rows; ++m)
+      for (int k = 0; k < kind.depth; ++k) {
+        Slots& lane = in[is_tf32 ? m % 2 * 8 + k : k / in_half];
+        lane[is_tf32 ? m / 2 : m] |= kind.encode(a(m, k)) << (k % in_half * kind.bits);
       }
-      for (int k = 0; k < kind.depth; ++k) in[n][8 + k / in_word] |= kind.encode(b(k, n)) << (k % in_word * kind.bits);
+    for (int n = 0; n < 16; ++n) {
+      for (int m = 0; m < rows; ++m) in[n][words + 8 + m] = sum_bits(m - n, kind.is_float);
+      for (int k = 0; k < kind.depth; ++k)
+        in[n][words + k / in_word] |= kind.encode(b(k, n)) << (k % in_word * kind.bits);
     }
     std::vector<Lane> lanes;
     for (int n = 0; n < 16; ++n) lanes.push_back({n, in[n].data(), out[n].data()});
@@ -135,7 +146,7 @@ TEST(SpirvInstruction, ProductsPlaceElementsAsTheExtensionSays) {
     const Fault fault = instruction->run({machine, nullptr, lanes});
     ASSERT_FALSE(fault.has_value()) << *fault;
     for (int n = 0; n < 16; ++n) {
-      for (int m = 0; m < 8; ++m) {
+      for (int m = 0; m < rows; ++m) {
         int expected = m - n;
         for (int k = 0; k < kind.depth; ++k) expected += a(m, k) * b(k, n);
         EXPECT_EQ(out[n][m], sum_bits(expected, kind.is_float)) << m << " " << n;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/analysis/global_accesses.h"
+
+#include "compiler/ir/encodings.h"
+#include "compiler/ir/ttg_dialect.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::RankedTensorType;
+using mlir::Value;
+
+// Scalars are in all threads.
+bool HasCopies(Value pointer) {
+  auto type = llvm::dyn_cast<RankedTensorType>(pointer.getType());
+  if (!type) return true;
+  const LinearLayout layout = ttg::ToLinearLayout(type);
+  const Coordinates masks = layout.FreeVariableMasks();
+  for (auto [dim, mask] : llvm::zip_equal(layout.InDims(), masks))
+    if (mask != 0 && dim.name != "register") return true;
+  return false;
+}
+
+bool HaveCommonRoot(const std::optional<PointerRoots>& a, const std::optional<PointerRoots>& b) {
+  if (!a || !b) return !a && !b;
+  return llvm::any_of(*a, [&](Value root) { return b->contains(root); });
+}
+
+}  // namespace
+
+bool GlobalAccess::ConflictsWith(const GlobalAccess& other) const {
+  if ((!writes && !other.writes) || (is_atomic && other.is_atomic)) return false;
+  // The first of the threads that hold copies of an element writes it; of scalars that is always the same thread.
+  const bool is_scalar = !llvm::isa<RankedTensorType>(pointer.getType());
+  const bool both_write = writes && other.writes;
+  if (pointer == other.pointer && (both_write || !has_copies)) return false;
+  if (both_write && is_scalar && !llvm::isa<RankedTensorType>(other.pointer.getType())) return false;
+  return HaveCommonRoot(roots, other.roots);
+}
+
+std::optional<GlobalAccess> GlobalAccessOf(mlir::Operation* op) {
+  GlobalAccess access;
+  llvm::TypeSwitch<mlir::Operation*>(op)
+      .Case([&](tt::LoadOp load) { access.pointer = load.getPtr(); })
+      .Case([&](ttg::AsyncCopyGlobalToLocalOp copy) { access.pointer = copy.getSrc(); })
+      .Case([&](tt::StoreOp store) {
+        access.pointer = store.getPtr();
+        access.writes = true;
+      })
+      .Case<tt::AtomicRMWOp, tt::AtomicCASOp>([&](auto atomic) {
+        access.pointer = atomic.getPtr();
+        access.writes = access.is_atomic = true;
+      });
+  if (!access.pointer) return std::nullopt;
+  access.roots = RootsOfPointer(access.pointer);
+  access.has_copies = HasCopies(access.pointer);
+  return access;
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the threads of a block do to each other's data in global memory.
+#ifndef COMPILER_ANALYSIS_GLOBAL_ACCESSES_H_
+#define COMPILER_ANALYSIS_GLOBAL_ACCESSES_H_
+
+#include <optional>
+
+#include "compiler/analysis/pointer_roots.h"
+
+namespace tritond::compiler {
+
+// An access through a pointer or a tensor of pointers.
+struct GlobalAccess {
+  mlir::Value pointer;
+  std::optional<PointerRoots> roots;
+  bool writes = false;
+  bool is_atomic = false;
+  bool has_copies = false;  // an element belongs to several threads
+
+  // Whether a thread may access here what another accesses by `other`, one of them writes, and nothing orders the two.
+  // Pointers that come from different arguments of the kernel, or one from an argument and one from elsewhere, point to
+  // different data. One value for both is taken to give each thread its own elements, also in later iterations of a
+  // loop, unless it has copies. Those are read by all threads that hold them and written by the first of these.
+  bool ConflictsWith(const GlobalAccess& other) const;
+};
+
+// Of loads, stores, atomic operations and asynchronous copies; nullopt for all other operations.
+std::optional<GlobalAccess> GlobalAccessOf(mlir::Operation* op);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_ANALYSIS_GLOBAL_ACCESSES_H_
