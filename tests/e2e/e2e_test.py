@@ -302,6 +302,23 @@ class EndToEnd(unittest.TestCase):
         self.assertRegex(line["error"], r":3:\d+: error: ")
         self.assertEqual(int(self.daemon.stats()["compiles"]), 1)
 
+    def test_ir_of_a_newer_release_is_for_a_local_compiler(self):
+        text = (EXAMPLES / "softmax.ttir").read_text(encoding="utf-8")
+        metadata = self.write("metadata.json", '{"num_warps": 12, "shared": 0}')
+        for old, new, said, words in (("math.exp %", "tt.new_thing %", "'tt.new_thing'", []),
+                                      ("math.exp %", "fresh.exp %", "'fresh.exp'", []),
+                                      ("<{axis", "<{new_field = 1 : i32, axis", "'new_field'", []),
+                                      ("%columns : i32", "%columns {new_flag} : i32", "'new_flag'", []),
+                                      ("", "", "num_warps = 12", ["--options", metadata])):
+            self.assertIn(old, text)
+            path = self.write("newer.ttir", text.replace(old, new, 1))
+            for fallback, status in (([], 1), (["--fallback", "30"], 3)):
+                done = self.daemon.client("compile", path, "--target", self.target, *words, *fallback)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertIn(said, done.stderr)
+        done = self.daemon.client("compile", self.write("broken.ttir", BROKEN), "--target", self.target, "--fallback", "30")
+        self.assertEqual(done.returncode, 1, done.stderr)
+
     def test_an_unknown_target_is_refused_by_name(self):
         done = self.daemon.client("compile", EXAMPLES / "softmax.ttir", "--target", "abacus:9000")
         self.assertEqual(done.returncode, 1)
