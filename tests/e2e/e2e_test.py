@@ -13,7 +13,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from daemon import Daemon, is_running, wait_until  # noqa: E402
+from daemon import Daemon, assembler_program, is_running, wait_until  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -47,15 +47,6 @@ def program_of(pid):
         return os.readlink(f"/proc/{pid}/exe")
     except OSError:
         return ""
-
-
-def assembler_program():
-    """The first `ptxas` that is a program: workers refuse a script, because what it runs is not known."""
-    folders = [*os.environ.get("PATH", "").split(os.pathsep), "/usr/local/cuda/bin"]
-    for path in (pathlib.Path(folder, "ptxas") for folder in folders):
-        if path.is_file() and path.open("rb").read(4) == b"\x7fELF":
-            return path
-    return None
 
 
 def pick_target(stats):
