@@ -44,7 +44,8 @@ bool RedisNodes::TlsAvailable() {
   return Available() && absl::StrContains(Output("redis-cli --tls --version 2>/dev/null"), "redis-cli");
 }
 
-RedisNodes::RedisNodes(int count, const std::vector<std::string>& options, Tls tls) : tls_(std::move(tls)) {
+RedisNodes::RedisNodes(int count, const std::vector<std::string>& options, Tls tls, int replicas)
+    : tls_(std::move(tls)), replicas_(replicas) {
   std::string pattern = (std::filesystem::temp_directory_path() / "tritond-redis-XXXXXX").string();
   folder_ = mkdtemp(pattern.data());
   // A port that was free may be another's by the time that it is used, and so may the one of the cluster's own bus.
@@ -149,6 +150,7 @@ bool RedisNodes::Start(const std::vector<std::string>& options) {
   if (!cluster) return true;
   std::string create = "--cluster create";
   for (const std::string& address : addresses_) absl::StrAppend(&create, " ", address);
+  absl::StrAppend(&create, " --cluster-replicas ", replicas_);
   // It waits for ever for nodes that do not find each other.
   const std::string created = Output(absl::StrCat("timeout 20 ", Client(0), " ", create, " --cluster-yes 2>&1"));
   if (!absl::StrContains(created, "All 16384 slots covered")) {

@@ -24,8 +24,9 @@ class RedisNodes final {
     std::string ca, certificate, key;
   };
 
-  // `count` nodes, 1: no cluster mode. Ready when this returns; ok() says whether.
-  explicit RedisNodes(int count, const std::vector<std::string>& options = {}, Tls tls = {});
+  // `count` nodes, 1: no cluster mode. With `replicas` each master has so many, among the `count`. Ready when this
+  // returns; ok() says whether.
+  explicit RedisNodes(int count, const std::vector<std::string>& options = {}, Tls tls = {}, int replicas = 0);
   ~RedisNodes();
   RedisNodes(const RedisNodes&) = delete;
   RedisNodes& operator=(const RedisNodes&) = delete;
@@ -46,6 +47,7 @@ class RedisNodes final {
   bool AwaitAll(const std::string& command, const std::string& expected) const;
 
   const Tls tls_;
+  const int replicas_;
   std::string folder_;
   std::vector<int> ports_;
   std::vector<std::string> addresses_;
