@@ -133,6 +133,7 @@ void JoinCluster(const CacheConfig::Cluster& config, RecordGuard* guard, prometh
   options.nodes = config.nodes;
   options.user = config.user;
   options.password = config.password;
+  options.tls = config.tls;
   // Shared by what is built here.
   const auto engine = std::make_shared<RedisCluster>(options);
   auto sealed = std::make_unique<SealedCache>(ShareKeyspace(engine, config, kResults));
@@ -164,6 +165,8 @@ std::unique_ptr<Cache> Before(std::unique_ptr<Cache> fast, std::unique_ptr<Cache
 
 absl::Status CheckEngineNode(const std::string& node) { return RedisCluster::CheckAddress(node); }
 
+absl::Status CheckEngineTls(const RedisTls& tls) { return RedisConnection::CheckTls(tls); }
+
 absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Registry& registry) {
   const std::vector<StoreKind> kinds = WantedStores(config);
   if (kinds.empty()) return absl::InvalidArgumentError("open cache: neither a data folder nor memory to keep it in");
@@ -174,6 +177,7 @@ absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Reg
     const absl::Status named = CheckEngineNode(node);
     if (!named.ok()) return named;
   }
+  if (absl::Status tls = CheckEngineTls(config.cluster.tls); !tls.ok()) return tls;
 
   OpenedCache opened;
   opened.trouble = [] { return std::string(); };

@@ -16,6 +16,7 @@
 #include "cache/api/lease_table.h"
 #include "cache/api/record_guard.h"
 #include "cache/api/stats.h"
+#include "cache/store/redis_connection.h"
 
 namespace prometheus {
 class Registry;
@@ -32,6 +33,7 @@ struct CacheConfig {
   struct Cluster {
     std::vector<std::string> nodes;  // HOST:PORT
     std::string user, password;
+    RedisTls tls;
     absl::Duration lifetime = absl::Hours(24 * 30);  // of an entry there
   } cluster;
   // Put returns only when the disk has the entry. Without it a crash of the daemon loses nothing, a crash of the
@@ -83,11 +85,13 @@ struct OpenedCache {
 
 // InvalidArgument when a node of an engine is not named as HOST:PORT.
 absl::Status CheckEngineNode(const std::string& node);
+// InvalidArgument when these files cannot be used for TLS to an engine, or one that belongs to another is missing.
+absl::Status CheckEngineTls(const RedisTls& tls);
 
 // Opens the stores that `config` asks for and registers their metrics; `registry` must outlive the result.
-// InvalidArgument when the configuration leaves no store, none for client_values, or a node is no HOST:PORT;
-// Unavailable when the folder cannot be used, with the process that has it open if one does. What is damaged there is
-// dropped. On a full disk what is there is read, and OpenedCache::trouble tells.
+// InvalidArgument when the configuration leaves no store, none for client_values, a node is no HOST:PORT, or the TLS
+// files of the engine cannot be used; Unavailable when the folder cannot be used, with the process that has it open if
+// one does. What is damaged there is dropped. On a full disk what is there is read, and OpenedCache::trouble tells.
 absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Registry& registry);
 
 // Opens the journal in the folder `journal` below `data_dir`. `log` and Unavailable as above; Journal::Trouble tells of

@@ -5,7 +5,6 @@
 #include "cache/store/redis_cluster.h"
 
 #include <hiredis/hiredis.h>
-#include <sys/time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -26,8 +25,6 @@ constexpr int kMaxHops = 6;
 constexpr absl::Duration kTryAgain = absl::Milliseconds(20);
 constexpr char kScanCount[] = "1000";
 constexpr size_t kMaxIdle = 8;  // connections kept for each node
-
-void FreeReply(redisReply* reply) { freeReplyObject(reply); }
 
 absl::StatusOr<std::pair<std::string, int>> SplitAddress(const std::string& node) {
   const size_t colon = node.rfind(':');
@@ -78,20 +75,15 @@ RedisCluster::~RedisCluster() = default;
 absl::StatusOr<RedisCluster::Connection> RedisCluster::Dial(const std::string& node) const {
   absl::StatusOr<std::pair<std::string, int>> address = SplitAddress(node);
   if (!address.ok()) return address.status();
-  const timeval dial_timeout = absl::ToTimeval(options_.connect_timeout);
-  Connection connection(redisConnectWithTimeout(address->first.c_str(), address->second, dial_timeout), redisFree);
-  if (connection == nullptr) return absl::UnavailableError("redis: out of memory");
-  if (connection->err != 0) return absl::UnavailableError(absl::StrCat("redis ", node, ": ", connection->errstr));
-  redisSetTimeout(connection.get(), absl::ToTimeval(options_.call_timeout));
-  redisEnableKeepAlive(connection.get());
-  if (options_.password.empty()) return connection;
-  std::vector<const char*> auth = {"AUTH"};
-  if (!options_.user.empty()) auth.push_back(options_.user.c_str());
-  auth.push_back(options_.password.c_str());
-  RedisReply reply(
-      static_cast<redisReply*>(redisCommandArgv(connection.get(), static_cast<int>(auth.size()), auth.data(), nullptr)),
-      FreeReply);
-  if (reply == nullptr) return absl::UnavailableError(absl::StrCat("redis ", node, ": ", connection->errstr));
+  absl::StatusOr<Connection> connection = RedisConnection::Dial(node, address->first, address->second, options_.tls,
+                                                                options_.connect_timeout, options_.call_timeout);
+  if (!connection.ok() || options_.password.empty()) return connection;
+  Command auth = {"AUTH"};
+  if (!options_.user.empty()) auth.push_back(options_.user);
+  auth.push_back(options_.password);
+  const absl::StatusOr<std::vector<RedisReply>> replies = (*connection)->Exchange({auth});
+  if (!replies.ok()) return replies.status();
+  const RedisReply& reply = replies->front();
   if (reply->type == REDIS_REPLY_ERROR) return LoginRefusalIn(TextOf(*reply));
   return connection;
 }
@@ -151,25 +143,11 @@ absl::StatusOr<std::vector<RedisReply>> RedisCluster::Exchange(const std::string
                                                                absl::Span<const Command> commands) {
   absl::StatusOr<Connection> connection = Take(node);
   if (!connection.ok()) return connection.status();
-  redisContext* context = connection->get();
-  for (const Command& command : commands) {
-    std::vector<const char*> words;
-    std::vector<size_t> sizes;
-    for (absl::string_view word : command) {
-      words.push_back(word.data());
-      sizes.push_back(word.size());
-    }
-    redisAppendCommandArgv(context, static_cast<int>(words.size()), words.data(), sizes.data());
-  }
-  std::vector<RedisReply> replies;
-  while (replies.size() < commands.size()) {
-    void* answer = nullptr;
-    if (redisGetReply(context, &answer) != REDIS_OK) {
-      absl::MutexLock lock(&mu_);
-      idle_.erase(node);  // What else is open to this node is no better.
-      return absl::UnavailableError(absl::StrCat("redis ", node, ": ", context->errstr));
-    }
-    replies.emplace_back(static_cast<redisReply*>(answer), FreeReply);
+  absl::StatusOr<std::vector<RedisReply>> replies = (*connection)->Exchange(commands);
+  if (!replies.ok()) {
+    absl::MutexLock lock(&mu_);
+    idle_.erase(node);  // What else is open to this node is no better.
+    return replies;
   }
   GiveBack(node, *std::move(connection));
   return replies;

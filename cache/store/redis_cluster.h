@@ -19,23 +19,20 @@
 #include "cache/api/stats.h"
 #include "cache/store/circuit_breaker.h"
 #include "cache/store/node_health.h"
+#include "cache/store/redis_connection.h"
 #include "cache/store/redis_slots.h"
-
-struct redisContext;
-struct redisReply;
 
 namespace tritond::cache {
 
 struct RedisOptions {
   std::vector<std::string> nodes;  // HOST:PORT, any of the cluster's; the others are learnt from them
   std::string user, password;      // of the engine's ACL; password empty: none
+  RedisTls tls;
   absl::Duration connect_timeout = absl::Milliseconds(300);
   absl::Duration call_timeout = absl::Milliseconds(500);  // of one round trip
   CircuitBreaker::Config breaker;                         // of each node
   absl::Duration relearn = absl::Seconds(1);  // how often to ask the others who has the slots of a node that is away
 };
-
-using RedisReply = std::unique_ptr<redisReply, void (*)(redisReply*)>;
 
 // A client of an engine that speaks the Redis protocol, with hash slots (Redis or Valkey Cluster, Apache Kvrocks) or
 // alone. Learns which node has which slot, follows MOVED and ASK, and dials again what broke. Connections are kept and
@@ -65,12 +62,12 @@ class RedisCluster final {
   std::vector<EngineNode> Nodes() const;
 
  private:
-  using Connection = std::unique_ptr<redisContext, void (*)(redisContext*)>;
+  using Connection = std::unique_ptr<RedisConnection>;
+  using Command = RedisConnection::Command;
 
   absl::StatusOr<Connection> Dial(const std::string& node) const;
   absl::StatusOr<Connection> Take(const std::string& node);
   void GiveBack(const std::string& node, Connection connection);
-  using Command = std::vector<absl::string_view>;
   // One round trip, with a reply for each command. The connection is kept only when it is still good.
   absl::StatusOr<std::vector<RedisReply>> Exchange(const std::string& node, absl::Span<const Command> commands);
   // The same unless the node is left alone. `judge` says what the last reply tells of the node, as NodeHealth wants it.

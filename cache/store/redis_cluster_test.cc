@@ -108,6 +108,29 @@ TEST_F(RedisClusterTest, SlotsThatAnotherNodeTookOverAreFoundWhileTheirOldNodeIs
   EXPECT_FALSE(Find(0).answers);
 }
 
+TEST(RedisClusterFailover, AReplicaThatTakesOverIsFoundAndTakesWrites) {
+  if (!RedisNodes::Available()) GTEST_SKIP() << "redis-server and redis-cli are not installed";
+  RedisNodes nodes(6, {}, {}, /*replicas=*/1);
+  ASSERT_TRUE(nodes.ok());
+  RedisOptions options;
+  options.nodes = nodes.addresses();
+  RedisCluster engine(options);
+  ASSERT_TRUE(engine.Call("k", {"SET", "k", "v"}).ok());
+  // Node 0 is a master, as redis-cli deals roles out; a key of its slots.
+  std::string key = "k";
+  for (int i = 0; nodes.Command(0, absl::StrCat("get ", key)).find("MOVED") != std::string::npos; ++i)
+    key = absl::StrCat("key", i);
+  ASSERT_TRUE(engine.Call(key, {"SET", key, "before"}).ok());
+  EXPECT_EQ(nodes.Command(0, "wait 1 10000"), "1");
+  nodes.Signal(0, SIGKILL);
+  const absl::Time give_up = absl::Now() + absl::Seconds(30);
+  while (!engine.Call(key, {"SET", key, "after"}).ok() && absl::Now() < give_up) absl::SleepFor(absl::Milliseconds(50));
+  EXPECT_TRUE(engine.Call(key, {"GET", key}).ok());
+  const std::vector<EngineNode> serving = engine.Nodes();
+  EXPECT_EQ(serving.size(), 3u);
+  for (const EngineNode& node : serving) EXPECT_NE(node.address, nodes.addresses()[0]);
+}
+
 // One node that is set up in a way of its own, and a client of it.
 class OddEngineTest : public testing::Test {
  protected:

@@ -80,8 +80,10 @@ void PrintTargets(const v1::GetStatsResponse& stats, std::ostream& out) {
   out << absl::StrFormat("\n%-16s %-8s %s\n", "target", "binary", "state");
   for (const auto& target : stats.daemon().targets()) {
     const char* state = target.attached() ? "ready" : "no worker";
+    // After the sentence, where the worker has looked: --json has that too.
+    const std::string why_not = target.why_not().substr(0, target.why_not().find(';'));
     out << absl::StrFormat("%-16s %-8s %s\n", target.name(), target.binary_format(),
-                           target.binary_available() ? state : "no binary: " + target.why_not());
+                           target.binary_available() ? state : "no binary: " + why_not);
   }
 }
 

@@ -272,6 +272,15 @@ TEST(Compiler, WrongIrIsADiagnosticWithLineAndColumn) {
   EXPECT_THAT(std::string(result.status.message()), HasSubstr("line 9"));
 }
 
+TEST(Compiler, IrOfANewerReleaseIsBeyondItAndNoMistake) {
+  const std::string load = "tt.load %ptr, %mask ";
+  for (const char* newer : {"tt.new_thing %ptr, %mask ", "tt.load %ptr, %mask {new_thing = 1 : i32} "}) {
+    CompileRequest request = Request(kScale);
+    request.ir.replace(request.ir.find(load), load.size(), newer);
+    EXPECT_TRUE(absl::IsUnimplemented(Warm().Compile(request).status)) << newer;
+  }
+}
+
 TEST(Compiler, AModuleWithoutAKernelIsRefused) {
   CompileResult result = Warm().Compile(Request("module {}"));
   EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument);

@@ -85,6 +85,13 @@ bool AsksForNothing(const std::string& name, const json& value) {
          (value == false && switches->count(name) > 0);
 }
 
+// Whether `value`, which breaks its rule, may come from the metadata of a warp-specialised kernel. Their num_warps
+// counts the warps of all partitions, in groups of four.
+bool IsTotalOfPartitions(const OptionRule& rule, const json& value) {
+  return rule.name == "num_warps" && value.is_number_integer() && value >= rule.least && value <= rule.most &&
+         value.get<int64_t>() % 4 == 0;
+}
+
 }  // namespace
 
 absl::StatusOr<ParsedOptions> ParseOptions(const json& options, const Target& target) {
@@ -101,8 +108,14 @@ absl::StatusOr<ParsedOptions> ParseOptions(const json& options, const Target& ta
       continue;
     }
     if (value.is_null()) continue;
-    if (absl::Status status = CheckOption(*rule, value); !status.ok())
+    if (absl::Status status = CheckOption(*rule, value); !status.ok()) {
+      if (IsTotalOfPartitions(*rule, value))
+        return absl::UnimplementedError(
+            absl::StrCat("option num_warps = ", value.dump(),
+                         ": the total of a warp-specialised kernel, which this compiler does not make; set num_warps "
+                         "as the kernel's launch has it, a power of two"));
       return absl::InvalidArgumentError(absl::StrCat(status.message(), " on ", target.Info().name));
+    }
     Keep(name, value, parsed.kernel);
   }
   if (absl::Status status = target.FinishOptions(parsed.kernel.own); !status.ok()) return status;

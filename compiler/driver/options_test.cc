@@ -50,6 +50,14 @@ TEST(ParseOptions, NamesTheOptionThatIsWrong) {
   EXPECT_THAT(std::string(parsed.status().message()), HasSubstr("num_warps"));
 }
 
+TEST(ParseOptions, TheTotalOfAWarpSpecialisedKernelIsNoMistake) {
+  const auto parsed = Parse({{"num_warps", 12}});
+  EXPECT_TRUE(absl::IsUnimplemented(parsed.status())) << parsed.status();
+  EXPECT_THAT(std::string(parsed.status().message()), HasSubstr("num_warps = 12"));
+  for (const nlohmann::json& wrong : {nlohmann::json(48), nlohmann::json(-12), nlohmann::json(6), nlohmann::json("12")})
+    EXPECT_TRUE(absl::IsInvalidArgument(Parse({{"num_warps", wrong}}).status())) << wrong;
+}
+
 TEST(ParseOptions, RangesAreTheTargets) {
   EXPECT_TRUE(Parse({{"num_ctas", 2}, {"warp_size", 32}, {"maxnreg", 255}}).ok());
   EXPECT_EQ(Parse({{"num_ctas", 2}}, "cuda:80").status(),

@@ -165,7 +165,8 @@ absl::Status PipelineRun::Parse() {
   for (const IrDiagnostic& d : parsed_.diagnostics()) diagnostics_->Add(d.severity, d.where, d.message);
   module_ = parsed_.TakeModule();
   if (!module_ || (!target_.Info().takes_foreign_assembly && failed(CheckNoAssembly(*module_, target_.Info().name))))
-    return diagnostics_->FirstError(absl::StatusCode::kInvalidArgument);
+    return diagnostics_->FirstError(parsed_.NamesUnknown() ? absl::StatusCode::kUnimplemented
+                                                           : absl::StatusCode::kInvalidArgument);
   return CheckKernel();
 }
 

@@ -23,14 +23,6 @@
 namespace tritond::compiler {
 namespace {
 
-TextPosition PositionAt(absl::string_view text, size_t offset) {
-  absl::string_view before = text.substr(0, offset);
-  size_t newline = before.rfind('\n');
-  size_t line_begin = newline == absl::string_view::npos ? 0 : newline + 1;
-  return {static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
-          static_cast<int>(offset - line_begin) + 1};
-}
-
 // %x of %x and %x#1.
 absl::string_view WithoutIndex(absl::string_view name) { return name.substr(0, name.find('#')); }
 // %x#70000; the parser takes spaces before the # too.

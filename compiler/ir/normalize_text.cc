@@ -51,16 +51,15 @@ std::optional<size_t> OffsetOf(const std::string& text, TextPosition position) {
   return offset <= text.size() ? std::optional<size_t>(offset) : std::nullopt;
 }
 
-TextPosition PositionOf(const std::string& text, size_t offset) {
-  TextPosition position{1, 1};
-  for (size_t i = 0; i < offset && i < text.size(); ++i) {
-    ++position.column;
-    if (text[i] == '\n') position = {position.line + 1, 1};
-  }
-  return position;
-}
-
 }  // namespace
+
+TextPosition PositionAt(absl::string_view text, size_t offset) {
+  const absl::string_view before = text.substr(0, offset);
+  const size_t newline = before.rfind('\n');
+  const size_t line_begin = newline == absl::string_view::npos ? 0 : newline + 1;
+  return {static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
+          static_cast<int>(before.size() - line_begin) + 1};
+}
 
 NormalizedText::NormalizedText(std::string original, std::vector<TextEdit> edits) : edits_(std::move(edits)) {
   if (edits_.empty()) {
@@ -85,11 +84,11 @@ TextPosition NormalizedText::ToOriginal(TextPosition position) const {
   for (const TextEdit& edit : edits_) {
     size_t kept = edit.begin - from;
     if (*target < built + kept) break;
-    if (*target < built + kept + edit.text.size()) return PositionOf(original_, edit.begin);
+    if (*target < built + kept + edit.text.size()) return PositionAt(original_, edit.begin);
     built += kept + edit.text.size();
     from = edit.end;
   }
-  return PositionOf(original_, from + (*target - built));
+  return PositionAt(original_, from + (*target - built));
 }
 
 NormalizeResult NormalizeText(std::string ir, NormalizeOptions options) {
@@ -97,7 +96,7 @@ NormalizeResult NormalizeText(std::string ir, NormalizeOptions options) {
   rules.Run();
   NormalizeResult result;
   if (rules.error())
-    result.error = TextError{PositionOf(ir, rules.error()->offset), rules.error()->message};
+    result.error = TextError{PositionAt(ir, rules.error()->offset), rules.error()->message, rules.error()->is_unknown};
   else
     result.text = NormalizedText(std::move(ir), rules.TakeEdits());
   return result;

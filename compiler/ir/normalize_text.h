@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+
 namespace tritond::compiler {
 
 // Line and column of a byte, both from 1. {0, 0}: unknown.
@@ -16,6 +18,9 @@ struct TextPosition {
   int column = 0;
   friend bool operator==(TextPosition a, TextPosition b) { return a.line == b.line && a.column == b.column; }
 };
+
+// Where byte `offset` of `text` stands.
+TextPosition PositionAt(absl::string_view text, size_t offset);
 
 // Bytes [begin, end) of the original become `text`.
 struct TextEdit {
@@ -27,6 +32,7 @@ struct TextEdit {
 struct TextError {
   TextPosition where;  // in the original
   std::string message;
+  bool is_unknown = false;  // the text may well be right: it names what this compiler does not have
 };
 
 // A text and where each of its bytes comes from. Immutable.

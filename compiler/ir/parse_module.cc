@@ -2,6 +2,7 @@
 #include "compiler/ir/parse_module.h"
 
 #include "compiler/ir/check_text.h"
+#include "compiler/ir/unknown_names.h"
 #include "mlir/Parser/Parser.h"
 
 namespace tritond::compiler {
@@ -27,25 +28,48 @@ std::string WithNotes(mlir::Diagnostic& diagnostic) {
   return message;
 }
 
+IrDiagnostic ToDiagnostic(const TextError& error) {
+  return {mlir::DiagnosticSeverity::Error, error.where, error.message, error.is_unknown};
+}
+
 // Each diagnostic's position is one of the normalised text.
 mlir::OwningOpRef<mlir::ModuleOp> Parse(const std::string& text, mlir::MLIRContext* context,
                                         std::vector<IrDiagnostic>& diagnostics) {
   if (auto error = CheckText(text)) {
-    diagnostics.push_back({mlir::DiagnosticSeverity::Error, error->where, error->message});
+    diagnostics.push_back(ToDiagnostic(*error));
     return {};
   }
   mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic& diagnostic) {
-    diagnostics.push_back(
-        {diagnostic.getSeverity(), PositionInBuffer(diagnostic.getLocation()), WithNotes(diagnostic)});
+    std::string message = WithNotes(diagnostic);
+    const bool is_unknown = IsAboutUnknownName(message);
+    diagnostics.push_back({diagnostic.getSeverity(), PositionInBuffer(diagnostic.getLocation()),
+                           is_unknown ? WithoutAdvice(std::move(message)) : std::move(message), is_unknown});
     return mlir::success();
   });
-  return mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(context), kBufferName);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(context), kBufferName);
+  if (!module) return {};
+  if (auto property = FindUnknownProperty(text, context)) {
+    diagnostics.push_back(ToDiagnostic(*property));
+    return {};
+  }
+  if (auto attribute = FindUnknownAttribute(*module)) {
+    diagnostics.push_back({mlir::DiagnosticSeverity::Error, PositionInBuffer(attribute->where), attribute->message,
+                           /*is_unknown=*/true});
+    return {};
+  }
+  return module;
 }
 
 }  // namespace
 
 TextPosition ParsedModule::PositionOf(mlir::Location location) const {
   return text_.ToOriginal(PositionInBuffer(location));
+}
+
+bool ParsedModule::NamesUnknown() const {
+  auto first = llvm::find_if(diagnostics_,
+                             [](const IrDiagnostic& one) { return one.severity == mlir::DiagnosticSeverity::Error; });
+  return first != diagnostics_.end() && first->is_unknown;
 }
 
 ParsedModule ParseModule(std::string ir, mlir::MLIRContext* context, bool keep_locations) {
@@ -62,8 +86,7 @@ ParsedModule ParseModule(std::string ir, mlir::MLIRContext* context, bool keep_l
   ParsedModule parsed;
   NormalizeResult normalized = NormalizeText(std::move(ir), NormalizeOptions{/*strip_locations=*/true});
   if (normalized.error) {
-    parsed.diagnostics_.push_back(
-        {mlir::DiagnosticSeverity::Error, normalized.error->where, normalized.error->message});
+    parsed.diagnostics_.push_back(ToDiagnostic(*normalized.error));
     return parsed;
   }
   parsed.text_ = std::move(normalized.text);

@@ -18,6 +18,7 @@ struct IrDiagnostic {
   mlir::DiagnosticSeverity severity = mlir::DiagnosticSeverity::Error;
   TextPosition where;
   std::string message;
+  bool is_unknown = false;  // about a name that this compiler does not have; a newer release may have written it
 };
 
 class ParsedModule {
@@ -26,6 +27,8 @@ class ParsedModule {
   mlir::ModuleOp module() const { return module_ ? *module_ : mlir::ModuleOp(); }
   mlir::OwningOpRef<mlir::ModuleOp> TakeModule() { return std::move(module_); }
   const std::vector<IrDiagnostic>& diagnostics() const { return diagnostics_; }
+  // Whether the first error is about a name that this compiler does not have: the text may well be right.
+  bool NamesUnknown() const;
   // Where in the original text an operation of this location stands; {0, 0} if the location is one of a source
   // program. Valid for any location that comes from this module, also after passes.
   TextPosition PositionOf(mlir::Location location) const;

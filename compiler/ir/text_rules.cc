@@ -93,7 +93,7 @@ void TextRules::Run() {
 // The parser recurses into brackets; its stack is finite.
 void TextRules::OnBracket(const TextToken& token) {
   if (absl::string_view("<([{").find(token.text) != absl::string_view::npos && ++depth_ > kMaxNesting)
-    Fail(token.begin, absl::StrCat("brackets nest deeper than ", kMaxNesting));
+    Fail(token.begin, absl::StrCat("brackets nest deeper than ", kMaxNesting), /*is_unknown=*/false);
   if (absl::string_view(">)]}").find(token.text) != absl::string_view::npos) --depth_;
 }
 
@@ -115,9 +115,9 @@ void TextRules::Drop(size_t begin, size_t end) {
   Replace(begin, end, "");
 }
 
-void TextRules::Fail(size_t offset, std::string message) {
+void TextRules::Fail(size_t offset, std::string message, bool is_unknown) {
   edits_.clear();
-  if (!error_) error_ = Error{offset, std::move(message)};
+  if (!error_) error_ = Error{offset, std::move(message), is_unknown};
 }
 
 void TextRules::OnWord(const TextToken& word, TextCursor after) {

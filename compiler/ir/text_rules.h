@@ -26,6 +26,7 @@ class TextRules {
   struct Error {
     size_t offset;
     std::string message;
+    bool is_unknown;
   };
   const std::optional<Error>& error() const { return error_; }
 
@@ -61,7 +62,8 @@ class TextRules {
   void Insert(size_t at, std::string text) { Replace(at, at, std::move(text)); }
   // Deletes [begin, end) and the spaces before it.
   void Drop(size_t begin, size_t end);
-  void Fail(size_t offset, std::string message);
+  // `is_unknown`: as in TextError.
+  void Fail(size_t offset, std::string message, bool is_unknown = true);
 
   absl::string_view text_;
   NormalizeOptions options_;

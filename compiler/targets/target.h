@@ -80,11 +80,13 @@ class Target {
 
 // Where targets look for tools, besides the vendors' usual places; first match wins.
 struct TargetConfig {
-  std::vector<std::string> tool_roots;  // folders laid out as a CUDA toolkit (bin/, lib64/ or lib/, nvvm/libdevice/)
-                                        // or as ROCm (amdgcn/bitcode/)
-  std::vector<std::string> path_dirs;   // the entries of PATH, as the caller read it; searched for programs last
-  bool search_usual_places = true;      // off: the two lists above alone, for tests
-  int assembler_cpu_seconds = 100;      // what an assembler that is a program may take for a kernel
+  // Folders laid out as a CUDA toolkit (bin/, lib64/ or lib/, nvvm/libdevice/), or into which pip has put NVIDIA's
+  // wheels. Messages propose to install what is missing into the last one.
+  std::vector<std::string> tool_roots;
+  // or as ROCm (amdgcn/bitcode/)
+  std::vector<std::string> path_dirs;  // the entries of PATH, as the caller read it; searched for programs last
+  bool search_usual_places = true;     // off: the two lists above alone, for tests
+  int assembler_cpu_seconds = 100;     // what an assembler that is a program may take for a kernel
 };
 
 // All targets that the compiler has, by name, with no tool looked for yet.

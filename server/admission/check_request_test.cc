@@ -41,6 +41,16 @@ TEST(CheckRequest, NamesEveryWrongOption) {
                                                                 "options.num_ctas", "options.debug", "options.name"));
 }
 
+TEST(CheckRequest, TheCompilerAnswersForWarpsOfPartitions) {
+  RequestFacts facts = Good();
+  facts.options["num_warps"] = 12;
+  EXPECT_THAT(WrongFields(facts), IsEmpty());
+  for (const nlohmann::json& wrong : {nlohmann::json(6), nlohmann::json(48), nlohmann::json(0), nlohmann::json("12")}) {
+    facts.options["num_warps"] = wrong;
+    EXPECT_THAT(WrongFields(facts), ElementsAre("options.num_warps")) << wrong;
+  }
+}
+
 TEST(CheckRequest, WithoutTheTargetsRulesItsWorkerChecks) {
   RequestFacts facts = Good();
   facts.rules.clear();

@@ -23,9 +23,11 @@ struct KnownTarget {
   std::string build_id;
   std::string binary_format;
   bool binary_available = false;
-  std::string why_not;
+  std::string why_not;    // a sentence; after a semicolon, where the worker has looked
   bool attached = false;  // false: remembered from before
   std::vector<OptionRule> options = {};
+
+  absl::string_view WhyNotInOneSentence() const { return absl::string_view(why_not).substr(0, why_not.find(';')); }
 
   friend bool operator==(const KnownTarget& a, const KnownTarget& b) {
     return a.name == b.name && a.build_id == b.build_id && a.binary_format == b.binary_format &&

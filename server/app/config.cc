@@ -92,6 +92,15 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
         config->cluster);
   visit("cluster_user", "The engine's user", config->cluster_user);
   visit("cluster_password_file", "A file with the password", config->cluster_password_file);
+  visit("cluster_tls_ca",
+        "Authorities of the engine's certificates, PEM: connections to it are then TLS; renewed files count from the "
+        "next connection on, here and below",
+        config->cluster_tls_ca);
+  visit("cluster_tls_certificate", "This daemon's certificate chain for the engine, PEM, where it asks for one",
+        config->cluster_tls_certificate);
+  visit("cluster_tls_key", "Its private key, PEM", config->cluster_tls_key);
+  visit("cluster_tls_name", "The name that every node's certificate must have (default: each node's own host)",
+        config->cluster_tls_name);
   visit("cluster_keep_hours", "How long results stay in the engine", config->cluster_keep_hours);
   visit("cluster_lease_seconds", "How soon another daemon takes over what a lost one compiled",
         config->cluster_lease_seconds);

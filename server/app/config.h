@@ -42,6 +42,10 @@ struct ServerConfig {
   std::vector<std::string> cluster;  // HOST:PORT of a shared engine's nodes; none: this daemon keeps to itself
   std::string cluster_user;
   std::string cluster_password_file;
+  std::string cluster_tls_ca;  // PEM; not empty: connections to the engine are TLS
+  std::string cluster_tls_certificate;
+  std::string cluster_tls_key;
+  std::string cluster_tls_name;  // in the certificates of all nodes; empty: each node's own host
   double cluster_keep_hours = 720;
   double cluster_lease_seconds = 5;
   bool sync_writes = false;

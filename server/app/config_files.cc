@@ -47,6 +47,10 @@ absl::StatusOr<std::string> ReadClusterPassword(const ServerConfig& config) {
   return password;
 }
 
+cache::RedisTls ClusterTls(const ServerConfig& config) {
+  return {config.cluster_tls_ca, config.cluster_tls_certificate, config.cluster_tls_key, config.cluster_tls_name};
+}
+
 std::vector<std::string> FileProblems(const ServerConfig& config) {
   std::vector<std::string> problems;
   const auto add = [&problems](absl::string_view what, const absl::Status& status) {
@@ -55,6 +59,7 @@ std::vector<std::string> FileProblems(const ServerConfig& config) {
   };
   add("", FindWorkerProgram(config).status());
   add("", ReadClusterPassword(config).status());
+  add("--cluster-tls-…: ", cache::CheckEngineTls(ClusterTls(config)));
   if (!config.tls_certificate.empty() && !config.tls_key.empty())
     add("", TlsWatch::Open({config.tls_certificate, config.tls_key, config.tls_client_ca}, Log).status());
   if (!config.access_file.empty()) add("", ReadAccessFile(config.access_file).status());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cache/open/open_cache.h"
 #include "server/app/config.h"
 
 namespace tritond::server {
@@ -20,7 +21,10 @@ absl::StatusOr<std::string> FindWorkerProgram(const ServerConfig& config);
 // The first line of cluster_password_file; "" when none is named. InvalidArgument when it cannot be read.
 absl::StatusOr<std::string> ReadClusterPassword(const ServerConfig& config);
 
-// What a start would refuse in these files, a line each: the worker program, the password, the TLS set, the access
+// The TLS files and the name of the engine.
+cache::RedisTls ClusterTls(const ServerConfig& config);
+
+// What a start would refuse in these files, a line each: the worker program, the password, both TLS sets, the access
 // file, the signing key and the list of trusted keys. Opens no port, and neither reads nor writes the data folder.
 std::vector<std::string> FileProblems(const ServerConfig& config);
 

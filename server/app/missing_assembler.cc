@@ -25,9 +25,7 @@ std::string DescribeMissingAssemblers(const std::vector<KnownTarget>& targets) {
   std::string sentence;
   for (const auto& [family, target] : families) {
     if (target == nullptr) continue;
-    // A worker's words, up to where it was looked for: the target's description has all of them.
-    const absl::string_view words = absl::string_view(target->why_not).substr(0, target->why_not.find(';'));
-    const std::string reason = proto::EscapeToPlain(words.substr(0, kMostReasonBytes));
+    const std::string reason = proto::EscapeToPlain(target->WhyNotInOneSentence().substr(0, kMostReasonBytes));
     absl::StrAppend(&sentence, sentence.empty() ? "" : "; ", "no worker makes a ", target->binary_format, " for ",
                     family, " targets: ", reason);
   }

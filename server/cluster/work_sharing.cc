@@ -31,13 +31,17 @@ WorkSharing::WorkSharing(Config config, Clock clock, cache::JobStream& streams, 
     : config_(std::move(config)), clock_(std::move(clock)), streams_(streams), hooks_(std::move(hooks)) {}
 
 void WorkSharing::Begin() {
+  last_work_ = clock_();
   hooks_.run_after(config_.round, [this] { Round(); });
 }
 
 void WorkSharing::Round() {
-  OfferNext();
+  const bool offers = OfferNext();
   const bool took = TakeSome();
-  hooks_.run_after(took ? kSoon : config_.round, [this] { Round(); });
+  const absl::Time now = clock_();
+  if (offers || took) last_work_ = now;
+  const absl::Duration pause = now - last_work_ > config_.idle_after ? config_.idle_round : config_.round;
+  hooks_.run_after(took ? kSoon : pause, [this] { Round(); });
 }
 
 OfferFilter WorkSharing::Filter() {
@@ -84,7 +88,7 @@ std::vector<Scheduler::WaitingJob> WorkSharing::Reconcile(std::vector<Scheduler:
   return next;
 }
 
-void WorkSharing::OfferNext() {
+bool WorkSharing::OfferNext() {
   {
     absl::MutexLock lock(&mu_);
     settled_.clear();
@@ -103,6 +107,7 @@ void WorkSharing::OfferNext() {
     for (const auto& [job, offer] : offers_) open.push_back(job);
   }
   for (const uint64_t job : open) hooks_.watch(job);
+  return !open.empty();
 }
 
 bool WorkSharing::OfferOne(const Scheduler::WaitingJob& job) {

@@ -37,6 +37,10 @@ class WorkSharing final {
   struct Config {
     std::string taker;  // of this run of this daemon, as SingleFlight names it: no other has it
     absl::Duration round = absl::Milliseconds(50);
+    // Rounds of a daemon that has neither offered nor taken anything for `idle_after`: all daemons of a cluster look at
+    // the same few streams.
+    absl::Duration idle_round = absl::Milliseconds(400);
+    absl::Duration idle_after = absl::Seconds(10);
     absl::Duration offer_after = absl::Milliseconds(50);  // of waiting
     absl::Duration offer_again = absl::Seconds(10);       // when nobody has taken it
     OfferWindow::Config window;                           // of one compiler and target
@@ -89,7 +93,8 @@ class WorkSharing final {
   };
 
   void Round();
-  void OfferNext();
+  // Whether anything is on offer.
+  bool OfferNext();
   // Withdraws what is not among these any more; gives those that are not on offer, the most urgent first.
   std::vector<Scheduler::WaitingJob> Reconcile(std::vector<Scheduler::WaitingJob> next);
   OfferFilter Filter();
@@ -107,6 +112,7 @@ class WorkSharing final {
   cache::JobStream& streams_;
   const Hooks hooks_;
   absl::Time next_take_over_;  // of the round's thread
+  absl::Time last_work_;       // of the round's thread
   uint64_t refused_ = 0;       // of the round's thread: the job that the engine did not take the last time; 0: none
   uint64_t takes_ = 0;         // of the round's thread
 

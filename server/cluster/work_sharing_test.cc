@@ -114,6 +114,24 @@ TEST_F(WorkSharingTest, AnIdleDaemonTakesWhatWaitsAtABusyOne) {
   EXPECT_EQ(streams.size(), 0u);
 }
 
+TEST_F(WorkSharingTest, IdleDaemonsLookLessOftenUntilThereIsWork) {
+  idle.idle[kNeeds] = 1;
+  time.Pass(absl::Seconds(10));
+  const int before = streams.takes;
+  time.Pass(absl::Seconds(10));
+  EXPECT_LE(streams.takes - before, 26);  // Each 400 ms, not each 50.
+  busy.Queue(1, "kernel");
+  time.Pass(absl::Seconds(1));
+  EXPECT_THAT(idle.taken, ElementsAre("kernel"));
+  idle.finish(true);
+  busy.waiting.clear();
+  busy.sharing->Settled(1, /*taken=*/true);
+  idle.idle[kNeeds] = 1;
+  busy.Queue(2, "next");
+  time.Pass(kRound);
+  EXPECT_THAT(idle.taken, ElementsAre("kernel", "next"));
+}
+
 TEST_F(WorkSharingTest, ADaemonWithoutIdleWorkersOfThatKindTakesNothing) {
   busy.Queue(1, "kernel");
   idle.idle[{"cuda:90", kNeeds.build_id, false}] = 1;

@@ -179,10 +179,10 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
   const std::optional<KnownTarget> target = engine_.targets().Find(request_->prepared.message().target());
   if (!target.has_value()) return Refuse(UnknownTarget());
   if (WantsBinary(request_->prepared.message()) && !target->binary_available) {
-    return Refuse(
-        WithReason(absl::FailedPreconditionError(absl::StrCat("no attached worker can make a ", target->binary_format,
-                                                              " for ", target->name, ": ", target->why_not)),
-                   "BINARY_UNAVAILABLE"));
+    return Refuse(WithReason(
+        absl::FailedPreconditionError(absl::StrCat("no attached worker can make a ", target->binary_format, " for ",
+                                                   target->name, ": ", target->WhyNotInOneSentence())),
+        "BINARY_UNAVAILABLE"));
   }
   Submit(*target);
 }

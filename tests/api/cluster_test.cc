@@ -15,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tests/support/browser.h"
+#include "tests/support/certificates.h"
 #include "tests/support/cluster_fixture.h"
 
 namespace tritond::tests {
@@ -211,6 +212,53 @@ class CoveredClusterTest : public ClusterTest {
     config.signing_key = NewSigningKey("cluster.key");
   }
 };
+
+// An engine of one node that speaks TLS alone and asks daemons for a certificate.
+class TlsClusterTest : public ClusterTest {
+ protected:
+  void SetUp() override {
+    if (!RedisNodes::TlsAvailable()) GTEST_SKIP() << "there is no redis-server with TLS";
+    const CertificateAuthority authority("engine authority");
+    const KeyPair node = authority.Issue("engine.example"), own = authority.Issue("daemon");
+    config.cluster_tls_ca = WriteFile("ca.pem", authority.certificate());
+    config.cluster_tls_certificate = WriteFile("own.pem", own.certificate);
+    config.cluster_tls_key = WriteFile("own.key", own.key);
+    nodes = std::make_unique<RedisNodes>(1, std::vector<std::string>{},
+                                         RedisNodes::Tls{config.cluster_tls_ca, WriteFile("node.pem", node.certificate),
+                                                         WriteFile("node.key", node.key)});
+    ASSERT_TRUE(nodes->ok());
+    config.cluster = nodes->addresses();
+    config.signing_key = NewSigningKey("cluster.key");
+  }
+  std::string WriteFile(const std::string& name, const std::string& text) {
+    std::ofstream(Path(name)) << text;
+    return Path(name);
+  }
+};
+
+TEST_F(TlsClusterTest, DaemonsShareOverTls) {
+  config.cluster_tls_name = "engine.example";
+  Start();
+  StartOther();
+  EXPECT_EQ(CompileOk(*compile, Request("a")).cache(), v1::CACHE_STATUS_MISS);
+  Await([&] { return nodes->Command(0, "keys *blob*") != ""; });
+  Await([&] { return CompileOk(*other_compile, Request("a")).cache() == v1::CACHE_STATUS_HIT; });
+  EXPECT_EQ(other->engine().scheduler().GetStats().started, 0u);
+  EXPECT_EQ(Get("/readyz"), "ok\n");
+}
+
+TEST_F(TlsClusterTest, AnEngineWhoseCertificateIsForAnotherNameIsNotBelieved) {
+  config.cluster_tls_name = "another.example";
+  Start();
+  EXPECT_EQ(CompileOk(*compile, Request("a")).cache(), v1::CACHE_STATUS_MISS);
+  EXPECT_EQ(nodes->Command(0, "dbsize"), "0");
+  int i = 0;
+  Await([&] {
+    CompileOk(*compile, Request(absl::StrCat("until it is noticed ", i++)));
+    return Get("/readyz") != "ok\n";
+  });
+  EXPECT_THAT(Get("/readyz"), HasSubstr("TLS: the certificate is not good for another.example"));
+}
 
 TEST_F(CoveredClusterTest, OneStalledNodeIsNamedAndSoonCostsNothing) {
   Start();

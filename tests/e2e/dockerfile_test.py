@@ -116,12 +116,22 @@ def inside(plan):
 class DockerfileTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.build, cls.final = read_stages()
+        cls.build, cls.final, cls.cuda, cls.default = read_stages()
 
     def test_both_stages_begin_with_debian_12_and_copy_from_named_ones(self):
         self.assertEqual([self.build["from"], self.final["from"]], ["debian:12", "debian:12-slim"])
         for copy in steps_of(self.final, "COPY"):
             self.assertTrue(copy.startswith(f"--from={self.build['name']} "), copy)
+
+    def test_the_image_with_an_assembler_adds_what_the_build_fetched_where_workers_look(self):
+        self.assertEqual([self.cuda["from"], self.cuda["name"]], [self.final["name"], "cuda"])
+        self.assertEqual((self.default["from"], self.default["steps"]), (self.final["name"], []))
+        source, target = steps_of(self.cuda, "COPY")[0].split()[1:]
+        self.assertEqual(source, steps_of(self.build, "WORKDIR")[0] + "/build/cuda")
+        program = pathlib.PurePath(json.loads(steps_of(self.final, "ENTRYPOINT")[-1])[0])
+        self.assertEqual(target, str(program.parent.parent / "cuda"))
+        self.assertEqual(steps_of(self.cuda, "RUN"), [f"{target}/bin/ptxas --version"])
+        self.assertIn('mv "$temporary/all/nvidia/cu13/$file" "$build/cuda/$file"', (ROOT / "dev").read_text(encoding="utf-8"))
 
     def test_the_commands_of_the_build_are_there(self):
         usage = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout

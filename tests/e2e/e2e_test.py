@@ -13,7 +13,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from daemon import Daemon, is_running, wait_until  # noqa: E402
+from daemon import Daemon, assembler_program, is_running, wait_until  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -47,15 +47,6 @@ def program_of(pid):
         return os.readlink(f"/proc/{pid}/exe")
     except OSError:
         return ""
-
-
-def assembler_program():
-    """The first `ptxas` that is a program: workers refuse a script, because what it runs is not known."""
-    folders = [*os.environ.get("PATH", "").split(os.pathsep), "/usr/local/cuda/bin"]
-    for path in (pathlib.Path(folder, "ptxas") for folder in folders):
-        if path.is_file() and path.open("rb").read(4) == b"\x7fELF":
-            return path
-    return None
 
 
 def pick_target(stats):
@@ -301,6 +292,23 @@ class EndToEnd(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertRegex(line["error"], r":3:\d+: error: ")
         self.assertEqual(int(self.daemon.stats()["compiles"]), 1)
+
+    def test_ir_of_a_newer_release_is_for_a_local_compiler(self):
+        text = (EXAMPLES / "softmax.ttir").read_text(encoding="utf-8")
+        metadata = self.write("metadata.json", '{"num_warps": 12, "shared": 0}')
+        for old, new, said, words in (("math.exp %", "tt.new_thing %", "'tt.new_thing'", []),
+                                      ("math.exp %", "fresh.exp %", "'fresh.exp'", []),
+                                      ("<{axis", "<{new_field = 1 : i32, axis", "'new_field'", []),
+                                      ("%columns : i32", "%columns {new_flag} : i32", "'new_flag'", []),
+                                      ("", "", "num_warps = 12", ["--options", metadata])):
+            self.assertIn(old, text)
+            path = self.write("newer.ttir", text.replace(old, new, 1))
+            for fallback, status in (([], 1), (["--fallback", "30"], 3)):
+                done = self.daemon.client("compile", path, "--target", self.target, *words, *fallback)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertIn(said, done.stderr)
+        done = self.daemon.client("compile", self.write("broken.ttir", BROKEN), "--target", self.target, "--fallback", "30")
+        self.assertEqual(done.returncode, 1, done.stderr)
 
     def test_an_unknown_target_is_refused_by_name(self):
         done = self.daemon.client("compile", EXAMPLES / "softmax.ttir", "--target", "abacus:9000")

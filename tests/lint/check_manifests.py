@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """check_manifests.py [--schemas FOLDER] [ROOT]: holds deploy/kubernetes against the fields that Kubernetes knows
-(kubernetes_fields.py), against each other, and against the daemon's settings. One line a problem; exit status 1 when there is
-any, 77 without PyYAML.
+(kubernetes_fields.py), against each other, and against the daemon's settings. The chart deploy/helm/tritond gives the same objects
+without values of one's own, and sound ones with all of its options; helm renders it where it is installed, else render_chart.py.
+One line a problem; exit status 1 when there is any, 77 without PyYAML.
 
 FOLDER, or KUBERNETES_SCHEMAS in the environment, holds full JSON schemas under names such as statefulset-apps-v1.json, as the Python
 package kubernetes-validate brings them (it is found by itself where it is installed); with the package jsonschema the manifests are
@@ -21,6 +22,7 @@ import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kubernetes_fields import ROOTS, TYPES  # noqa: E402
+from render_chart import render_chart  # noqa: E402
 
 QUANTITY = re.compile(r"^\d+(\.\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$")
 FULL_RELEASE = "v1.31.0-local-strict"
@@ -161,6 +163,23 @@ def check_selectors(documents):
                 yield f"{where}: a rule is open to everybody"
 
 
+def check_monitors(documents):
+    """Monitors choose services, and ports that these have; autoscalers choose what somebody makes."""
+    services = [document for _, document in documents if document["kind"] == "Service"]
+    for where, document in documents:
+        spec = document.get("spec") or {}
+        if document["kind"] == "ServiceMonitor":
+            chosen = [one for one in services if fits(spec["selector"], one["metadata"].get("labels", {}))]
+            for endpoint in spec["endpoints"]:
+                having = [one for one in chosen if endpoint["port"] in {port.get("name") for port in one["spec"]["ports"]}]
+                if len(having) != 1:
+                    yield f"{where}: {len(having)} services have the port {endpoint['port']}; each daemon is scraped once"
+        if document["kind"] in ("HorizontalPodAutoscaler", "ScaledObject"):
+            target = spec["scaleTargetRef"]
+            if not any(one["kind"] == target["kind"] and one["metadata"]["name"] == target["name"] for _, one in documents):
+                yield f"{where}: there is no {target['kind']} {target['name']}"
+
+
 def check_drain(folder, documents, yaml):
     """Kubernetes waits longer than the daemon drains; the settings are ones that the daemon has."""
     settings = yaml.safe_load((folder / "tritond.yaml").read_text(encoding="utf-8"))
@@ -284,7 +303,67 @@ def check_documents(documents):
         return problems  # What follows takes the fields' types for granted.
     for where, document in documents:
         problems += check_pod(document, where)
-    return problems + list(check_selectors(documents))
+    return problems + list(check_selectors(documents)) + list(check_monitors(documents))
+
+
+# Each way to use the chart; the first is as it comes.
+CHART_VALUES = (
+    {},
+    {"daemon": {"replicas": 3, "podAnnotations": None, "storage": {"className": "fast"}, "nodeSelector": {"disk": "ssd"}},
+     "imagePullSecrets": [{"name": "registry"}], "gpuWorkers": {"enabled": False}, "networkPolicy": {"enabled": False},
+     "settings": {"cluster": ["kv-0:6379"]}, "serviceMonitor": {"enabled": True, "labels": {"release": "prometheus"}},
+     "workers": {"autoscaling": {"kind": "hpa"}, "tolerations": [{"key": "compile", "operator": "Exists"}]}},
+    {"workers": {"autoscaling": {"kind": "keda"}}},
+)
+
+
+def rendered_chart(folder, values, yaml):
+    """[(where, document)] of the chart, by helm where it is installed. ValueError when it cannot be rendered."""
+    values = {**values, "image": {"repository": "tritond", "tag": ""}}
+    if not shutil.which("helm"):
+        try:
+            files = render_chart(folder, values, yaml)
+        except KeyError as missing:
+            raise ValueError(f"values.yaml has no {missing}") from None
+        documents = [document for one in files.values() for document in one]
+    else:
+        done = subprocess.run(["helm", "template", "tritond", str(folder), "--namespace", "tritond", "--values", "-"], text=True,
+                              input=yaml.safe_dump(values), capture_output=True, check=False)
+        if done.returncode != 0:
+            raise ValueError(done.stderr.strip())
+        documents = [document for document in yaml.safe_load_all(done.stdout) if document]
+    return [(f"helm/tritond: {one.get('kind')} {(one.get('metadata') or {}).get('name', '')}", one) for one in documents]
+
+
+def without_checksum(document):
+    """A copy without the annotation that only the chart has: kustomize renames a changed ConfigMap."""
+    document = json.loads(json.dumps(document))
+    if document["kind"] == "StatefulSet":
+        document["spec"]["template"]["metadata"]["annotations"].pop("checksum/settings", None)
+    return document
+
+
+def check_chart(root, documents, yaml):
+    """As it comes the chart is what `kubectl apply -k` makes; with its options it is sound, too."""
+    folder = root / "deploy/helm/tritond"
+    plain = {(one["kind"], one["metadata"]["name"]): one for where, one in documents
+             if "/" not in where.split(":")[0] and one["kind"] not in ("Kustomization", "Namespace")}
+    for number, values in enumerate(CHART_VALUES):
+        try:
+            rendered = rendered_chart(folder, values, yaml)
+        except ValueError as error:
+            yield f"helm/tritond: {error}"
+            return
+        yield from check_documents(rendered)
+        if number > 0:
+            continue
+        made = {(one["kind"], one["metadata"]["name"]): without_checksum(one) for _, one in rendered}
+        settings = made.pop(("ConfigMap", "tritond-config"))["data"]["tritond.yaml"]
+        for kind, name in sorted(set(made) | set(plain)):
+            if made.get((kind, name)) != plain.get((kind, name)):
+                yield f"helm/tritond: {kind} {name} differs from that of deploy/kubernetes"
+        if yaml.safe_load(settings) != yaml.safe_load((root / "deploy/kubernetes/tritond.yaml").read_text(encoding="utf-8")):
+            yield "helm/tritond: the settings differ from those of deploy/kubernetes/tritond.yaml"
 
 
 def main():
@@ -308,6 +387,7 @@ def main():
         problems += check_drain(folder, documents, yaml)
         problems += check_secrets(documents, (folder / "README.md").read_text(encoding="utf-8"))
         problems += check_rendered(folder, yaml)
+        problems += check_chart(root, documents, yaml)
     if schemas:
         problems += check_full(documents, schemas)
     print("\n".join(problems) if problems else f"manifests: {len(documents)} ok" + ("" if schemas else ", without full schemas"))

@@ -4,7 +4,11 @@
 import copy
 import os
 import pathlib
+import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -119,6 +123,48 @@ class CheckManifestsTest(unittest.TestCase):
         self.assertEqual(list(check_manifests.check_secrets(self.documents, (FOLDER / "README.md").read_text(encoding="utf-8"))), [])
         problems = list(check_manifests.check_secrets(self.documents, "kubectl create secret generic tritond-access --from-file"))
         self.assertEqual(len(problems), 4, problems)
+
+    def test_a_monitor_of_a_port_that_no_service_has(self):
+        self.one("ServiceMonitor", "tritond")["spec"]["endpoints"][0]["port"] = "metrics"
+        self.expect("0 services have the port metrics")
+
+    def test_a_monitor_that_scrapes_each_daemon_twice(self):
+        self.one("Service", "tritond-workers")["spec"]["ports"].append({"name": "http", "port": 7434, "targetPort": "http"})
+        self.expect("2 services have the port http")
+
+    def test_an_autoscaler_of_nothing(self):
+        self.one("ScaledObject", "tritond-compile-workers")["spec"]["scaleTargetRef"]["name"] = "workers"
+        self.expect("there is no Deployment workers")
+
+    def check_chart(self, name, old, new):
+        """Problems of the chart with one change."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            shutil.copytree(FOLDER.parent, root / "deploy")
+            path = root / "deploy/helm/tritond" / name
+            text = path.read_text(encoding="utf-8")
+            self.assertIn(old, text)
+            path.write_text(text.replace(old, new, 1), encoding="utf-8")
+            return "\n".join(check_manifests.check_chart(root, self.documents, yaml))
+
+    def test_a_chart_that_makes_something_else(self):
+        self.assertEqual(self.check_chart("values.yaml", "replicas: 4", "replicas: 4"), "")
+        self.assertIn("Deployment tritond-compile-workers differs", self.check_chart("values.yaml", "replicas: 4", "replicas: 5"))
+        self.assertIn("the settings differ", self.check_chart("values.yaml", "workers: 2", "workers: 3"))
+        self.assertIn("no field metric", self.check_chart("templates/autoscaling.yaml", "metrics:", "metric:"))
+
+    def test_a_chart_that_cannot_be_rendered(self):
+        self.assertTrue(self.check_chart("templates/daemon.yaml", "nindent 12", "indentation 12"))
+        self.assertTrue(self.check_chart("templates/workers.yaml", "{{- end }}", ""))
+        if not shutil.which("helm"):
+            self.assertIn("values.yaml has no 'sizes'", self.check_chart("templates/daemon.yaml", "storage.size", "storage.sizes"))
+
+    def test_the_alerts_become_a_rule_of_the_operator(self):
+        line = re.search(r"^(\{ printf .*)$", (FOLDER / "README.md").read_text(encoding="utf-8"), re.MULTILINE).group(1)
+        done = subprocess.run(["sh", "-c", line.partition(" | kubectl")[0]], cwd=FOLDER.parents[1], capture_output=True, text=True, check=True)
+        rule = yaml.safe_load(done.stdout)
+        self.assertEqual((rule["kind"], rule["metadata"]["name"]), ("PrometheusRule", "tritond"))
+        self.assertEqual(rule["spec"], yaml.safe_load((FOLDER.parent / "prometheus/alerts.yaml").read_text(encoding="utf-8")))
 
     def test_a_flag_that_the_daemon_does_not_have(self):
         pod = next(d for _, d in self.documents if d["kind"] == "Pod")

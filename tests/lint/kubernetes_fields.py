@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fields of the Kubernetes objects that deploy/kubernetes uses, from the API reference of Kubernetes 1.31.
+"""The fields of the Kubernetes objects that deploy/kubernetes uses, from the API reference of Kubernetes 1.31; of ServiceMonitor and
+ScaledObject, from those of the Prometheus operator and KEDA.
 
 A type is a dictionary from field to kind; a kind is
     str int bool          a scalar (an integer is no string: quote it)
@@ -17,6 +18,8 @@ ROOTS = {
     ("v1", "ConfigMap"): "ConfigMap", ("v1", "Pod"): "Pod", ("apps/v1", "Deployment"): "Deployment", ("apps/v1", "StatefulSet"): "StatefulSet",
     ("apps/v1", "DaemonSet"): "DaemonSet", ("networking.k8s.io/v1", "NetworkPolicy"): "NetworkPolicy",
     ("policy/v1", "PodDisruptionBudget"): "PodDisruptionBudget",
+    ("autoscaling/v2", "HorizontalPodAutoscaler"): "HorizontalPodAutoscaler",
+    ("monitoring.coreos.com/v1", "ServiceMonitor"): "ServiceMonitor", ("keda.sh/v1alpha1", "ScaledObject"): "ScaledObject",
     ("kustomize.config.k8s.io/v1beta1", "Kustomization"): "Kustomization",
 }
 
@@ -57,7 +60,7 @@ TYPES = {
                 "terminationGracePeriodSeconds": "int", "securityContext": "PodSecurityContext", "nodeSelector": "{str}",
                 "tolerations": "[Toleration]", "topologySpreadConstraints": "[TopologySpread]",
                 "initContainers": "[InitContainer]", "containers": "[Container]!", "volumes": "[Volume]",
-                "priorityClassName": "str", "hostNetwork": "bool", "hostPID": "bool", "hostIPC": "bool"},
+                "priorityClassName": "str", "imagePullSecrets": "[LocalReference]", "hostNetwork": "bool", "hostPID": "bool", "hostIPC": "bool"},
     "PodSecurityContext": {"runAsNonRoot": "bool", "runAsUser": "int", "runAsGroup": "int", "fsGroup": "int",
                            "fsGroupChangePolicy": "OnRootMismatch|Always", "seccompProfile": "SeccompProfile"},
     "SeccompProfile": {"type": "RuntimeDefault|Localhost|Unconfined!", "localhostProfile": "str"},
@@ -102,6 +105,24 @@ TYPES = {
     "PolicyPort": {"protocol": "TCP|UDP|SCTP", "port": "int-or-str", "endPort": "int"},
     "PodDisruptionBudget": {**OBJECT, "spec": "BudgetSpec!"},
     "BudgetSpec": {"selector": "LabelSelector!", "minAvailable": "int-or-str", "maxUnavailable": "int-or-str"},
+    "LocalReference": {"name": "str!"},
+    "HorizontalPodAutoscaler": {**OBJECT, "spec": "AutoscalerSpec!"},
+    "AutoscalerSpec": {"scaleTargetRef": "ScaleTarget!", "minReplicas": "int", "maxReplicas": "int!", "metrics": "[Metric]",
+                       "behavior": "ScaleBehavior"},
+    "ScaleTarget": {"apiVersion": "str", "kind": "str!", "name": "str!"},
+    "Metric": {"type": "Resource!", "resource": "ResourceMetric"},
+    "ResourceMetric": {"name": "cpu|memory!", "target": "MetricTarget!"},
+    "MetricTarget": {"type": "Utilization|AverageValue!", "averageUtilization": "int", "averageValue": "quantity"},
+    "ScaleBehavior": {"scaleUp": "ScalingRules", "scaleDown": "ScalingRules"},
+    "ScalingRules": {"stabilizationWindowSeconds": "int"},
+    "ServiceMonitor": {**OBJECT, "spec": "ServiceMonitorSpec!"},
+    "ServiceMonitorSpec": {"jobLabel": "str", "selector": "LabelSelector!", "endpoints": "[Endpoint]!"},
+    "Endpoint": {"port": "str", "path": "str", "interval": "str", "scheme": "http|https"},
+    "ScaledObject": {**OBJECT, "spec": "ScaledObjectSpec!"},
+    "ScaledObjectSpec": {"scaleTargetRef": "ScaleTarget!", "minReplicaCount": "int", "maxReplicaCount": "int",
+                         "pollingInterval": "int", "cooldownPeriod": "int", "triggers": "[Trigger]!"},
+    "Trigger": {"type": "prometheus!", "metadata": "PrometheusTrigger!"},
+    "PrometheusTrigger": {"serverAddress": "str!", "query": "str!", "threshold": "str!"},
     "Kustomization": {"apiVersion": "str!", "kind": "str!", "namespace": "str", "resources": "[str]",
                       "configMapGenerator": "[ConfigMapGenerator]", "images": "[ImageTag]"},
     "ConfigMapGenerator": {"name": "str!", "files": "[str]", "literals": "[str]"},

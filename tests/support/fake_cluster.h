@@ -149,6 +149,7 @@ class FakeStreams final : public cache::JobStream {
   explicit FakeStreams(const FakeTime& time) : time_(time) {}
 
   bool away = false;
+  int takes = 0;        // calls of Take
   std::string refused;  // a body that is not taken; "": none
   size_t size() const { return entries_.size(); }
   void Lose() { entries_.clear(); }
@@ -172,6 +173,7 @@ class FakeStreams final : public cache::JobStream {
   }
   absl::StatusOr<std::vector<cache::StreamEntry>> Take(absl::Span<const cache::StreamName> streams, const std::string&,
                                                        int count) override {
+    ++takes;
     if (away) return absl::UnavailableError("away");
     std::vector<cache::StreamEntry> taken;
     int left = count;

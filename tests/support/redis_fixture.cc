@@ -9,6 +9,8 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -38,7 +40,12 @@ std::string Output(const std::string& command) {
 
 bool RedisNodes::Available() { return !Output("command -v redis-server && command -v redis-cli").empty(); }
 
-RedisNodes::RedisNodes(int count, const std::vector<std::string>& options) {
+bool RedisNodes::TlsAvailable() {
+  return Available() && absl::StrContains(Output("redis-cli --tls --version 2>/dev/null"), "redis-cli");
+}
+
+RedisNodes::RedisNodes(int count, const std::vector<std::string>& options, Tls tls, int replicas)
+    : tls_(std::move(tls)), replicas_(replicas) {
   std::string pattern = (std::filesystem::temp_directory_path() / "tritond-redis-XXXXXX").string();
   folder_ = mkdtemp(pattern.data());
   // A port that was free may be another's by the time that it is used, and so may the one of the cluster's own bus.
@@ -69,7 +76,13 @@ RedisNodes::~RedisNodes() {
 void RedisNodes::Signal(int index, int signal) const { kill(pids_[index], signal); }
 
 std::string RedisNodes::Command(int index, const std::string& command) const {
-  return Output(absl::StrCat("redis-cli -p ", ports_[index], " ", command, " 2>&1"));
+  return Output(absl::StrCat(Client(index), " ", command, " 2>&1"));
+}
+
+std::string RedisNodes::Client(int index) const {
+  const std::string client = absl::StrCat("redis-cli -p ", ports_[index]);
+  if (tls_.ca.empty()) return client;
+  return absl::StrCat(client, " --tls --cacert ", tls_.ca, " --cert ", tls_.certificate, " --key ", tls_.key);
 }
 
 bool RedisNodes::AwaitAll(const std::string& command, const std::string& expected) const {
@@ -92,7 +105,7 @@ bool RedisNodes::Start(const std::vector<std::string>& options) {
     const std::string folder = absl::StrCat(folder_, "/", port);
     std::filesystem::create_directory(folder);
     std::vector<std::string> command = {"redis-server",
-                                        "--port",
+                                        tls_.ca.empty() ? "--port" : "--tls-port",
                                         absl::StrCat(port),
                                         "--bind",
                                         "127.0.0.1",
@@ -106,6 +119,21 @@ bool RedisNodes::Start(const std::vector<std::string>& options) {
                                         cluster ? "yes" : "no",
                                         "--cluster-node-timeout",
                                         "1000"};
+    if (!tls_.ca.empty()) {
+      const std::string files[] = {"--port",
+                                   "0",
+                                   "--tls-cluster",
+                                   "yes",
+                                   "--tls-replication",
+                                   "yes",
+                                   "--tls-ca-cert-file",
+                                   tls_.ca,
+                                   "--tls-cert-file",
+                                   tls_.certificate,
+                                   "--tls-key-file",
+                                   tls_.key};
+      command.insert(command.end(), std::begin(files), std::end(files));
+    }
     command.insert(command.end(), options.begin(), options.end());
     std::vector<char*> argv;
     for (std::string& word : command) argv.push_back(word.data());
@@ -122,9 +150,9 @@ bool RedisNodes::Start(const std::vector<std::string>& options) {
   if (!cluster) return true;
   std::string create = "--cluster create";
   for (const std::string& address : addresses_) absl::StrAppend(&create, " ", address);
+  absl::StrAppend(&create, " --cluster-replicas ", replicas_);
   // It waits for ever for nodes that do not find each other.
-  const std::string created =
-      Output(absl::StrCat("timeout 20 redis-cli -p ", ports_[0], " ", create, " --cluster-yes 2>&1"));
+  const std::string created = Output(absl::StrCat("timeout 20 ", Client(0), " ", create, " --cluster-yes 2>&1"));
   if (!absl::StrContains(created, "All 16384 slots covered")) {
     fprintf(stderr, "%s\n", created.c_str());
     return false;

@@ -16,8 +16,17 @@ class RedisNodes final {
   // Whether redis-server and redis-cli are installed.
   static bool Available();
 
-  // `count` nodes, 1: no cluster mode. Ready when this returns; ok() says whether.
-  explicit RedisNodes(int count, const std::vector<std::string>& options = {});
+  // Whether they speak TLS.
+  static bool TlsAvailable();
+
+  // Files of nodes that speak TLS alone, with each other too; redis-cli shows the same certificate. No files: no TLS.
+  struct Tls {
+    std::string ca, certificate, key;
+  };
+
+  // `count` nodes, 1: no cluster mode. With `replicas` each master has so many, among the `count`. Ready when this
+  // returns; ok() says whether.
+  explicit RedisNodes(int count, const std::vector<std::string>& options = {}, Tls tls = {}, int replicas = 0);
   ~RedisNodes();
   RedisNodes(const RedisNodes&) = delete;
   RedisNodes& operator=(const RedisNodes&) = delete;
@@ -33,8 +42,12 @@ class RedisNodes final {
  private:
   bool Start(const std::vector<std::string>& options);
   void Stop();
+  // redis-cli and its arguments up to the command.
+  std::string Client(int index) const;
   bool AwaitAll(const std::string& command, const std::string& expected) const;
 
+  const Tls tls_;
+  const int replicas_;
   std::string folder_;
   std::vector<int> ports_;
   std::vector<std::string> addresses_;

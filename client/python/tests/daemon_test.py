@@ -125,6 +125,12 @@ class DaemonTest(unittest.TestCase):
         self.assertEqual((out["status"]["hits"], out["status"]["compiled"]), (2, 0))
 
 
+    def test_what_only_a_newer_triton_prints_stays_local_for_that_kernel_alone(self):
+        out, err = self.run_kernels("add:32", "newer:softmax", "matmul:32", cache="newer")
+        self.assertEqual([k["error"] for k in out["kernels"].values()], [None, None, None])
+        self.assertEqual((out["status"]["hits"] + out["status"]["compiled"], out["status"]["local"]), (2, {"unimplemented": 1}))
+        self.assertIn("custom op 'tt.load_of_a_newer_release' is unknown", err)
+
     def test_a_bundle_answers_on_another_machine(self):
         self.run_kernels("add:64", "softmax:64")
         self.assertEqual(self.daemon.client("bundle", "export", self.folder / "all.bundle").returncode, 0)

@@ -157,7 +157,11 @@ TEST_F(EmptyRoot, ToolchainSaysWhereItLooked) {
   auto toolchain = Toolchain::ForConfig(Config());
   auto assembler = toolchain->GetAssembler();
   ASSERT_EQ(assembler.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(assembler.status().message()), HasSubstr(root_.string()));
+  const std::string missing(assembler.status().message());
+  EXPECT_THAT(missing, StartsWith("no assembler for PTX: run `python3 -m pip install --target " + root_.string() +
+                                  " nvidia-cuda-nvcc`"));
+  EXPECT_THAT(missing.substr(missing.find(';')), HasSubstr(root_.string()));
+  EXPECT_THAT(std::string(toolchain->GetLibdevice().status().message()), HasSubstr(root_.string() + " nvidia-nvvm`"));
   EXPECT_EQ(toolchain->GetLibdevice().status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(toolchain->Id(), "none; libdevice none");
 }
@@ -170,10 +174,20 @@ TEST_F(EmptyRoot, ALibraryThatIsNoneIsSkipped) {
   EXPECT_THAT(std::string(assembler.status().message()), HasSubstr("libnvJitLink.so.13"));
 }
 
+void WritePtxas(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "ptxas") << "#!/bin/sh\necho 'Cuda compilation tools, release 12.8, V12.8.93'\n";
+  std::filesystem::permissions(folder / "ptxas", std::filesystem::perms::owner_all);
+}
+
+TEST_F(EmptyRoot, PtxasIsFoundWherePipPutsIt) {
+  WritePtxas(root_ / "nvidia/cu13/bin");
+  auto toolchain = Toolchain::ForConfig(Config());
+  EXPECT_TRUE(toolchain->GetAssembler().ok()) << toolchain->GetAssembler().status();
+}
+
 TEST_F(EmptyRoot, PtxasIsFoundInThePathToo) {
-  std::filesystem::create_directories(root_ / "bin");
-  std::ofstream(root_ / "bin" / "ptxas") << "#!/bin/sh\necho 'Cuda compilation tools, release 12.8, V12.8.93'\n";
-  std::filesystem::permissions(root_ / "bin" / "ptxas", std::filesystem::perms::owner_all);
+  WritePtxas(root_ / "bin");
   TargetConfig config;
   config.search_usual_places = false;
   config.path_dirs = {(root_ / "bin").string()};

@@ -20,21 +20,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The folders in `parent` whose names begin with `prefix`, newest first.
+std::vector<std::string> Versions(const std::string& parent, const std::string& prefix) {
+  std::vector<std::string> versions;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(parent, error)) {
+    if (entry.path().filename().string().rfind(prefix, 0) == 0) versions.push_back(entry.path().string());
+  }
+  std::sort(versions.rbegin(), versions.rend());
+  return versions;
+}
+
 // The folders that may hold a CUDA toolkit, most wanted first.
 std::vector<std::string> ToolkitRoots(const TargetConfig& config) {
-  std::vector<std::string> roots = config.tool_roots;
+  std::vector<std::string> roots;
+  for (const std::string& root : config.tool_roots) {
+    roots.push_back(root);
+    const std::vector<std::string> wheels = Versions(root + "/nvidia", "cu");
+    roots.insert(roots.end(), wheels.begin(), wheels.end());
+  }
   if (!config.search_usual_places) return roots;
   // What was built or bundled with this program lies in lib/ beside its bin/.
   std::error_code no_proc;
   const fs::path program = fs::read_symlink("/proc/self/exe", no_proc);
   if (!no_proc) roots.push_back(program.parent_path().parent_path().string());
   roots.push_back("/usr/local/cuda");
-  std::vector<std::string> versions;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator("/usr/local", error)) {
-    if (entry.path().filename().string().rfind("cuda-", 0) == 0) versions.push_back(entry.path().string());
-  }
-  std::sort(versions.rbegin(), versions.rend());
+  const std::vector<std::string> versions = Versions("/usr/local", "cuda-");
   roots.insert(roots.end(), versions.begin(), versions.end());
   roots.insert(roots.end(), {"/opt/cuda", "/usr/lib/cuda", "/usr/lib/nvidia-cuda-toolkit"});
   return roots;
@@ -124,10 +135,10 @@ class SearchingToolchain final : public Toolchain {
         try_all(OpenNvJitLink, Libraries("libnvJitLink.so", {".13", ".12", ""}))) {
       return assembler_.get();
     }
-    no_assembler_ = absl::FailedPreconditionError(absl::StrCat(
-        "no assembler for PTX: install CUDA's nvcc, which has ptxas, or set CUDA_HOME to where it is; neither "
-        "libnvptxcompiler.so, ptxas nor libnvJitLink.so is in ",
-        absl::StrJoin(roots_, ", "), problems.empty() ? "" : "; ", absl::StrJoin(problems, "; ")));
+    no_assembler_ = absl::FailedPreconditionError(
+        absl::StrCat("no assembler for PTX: ", HowToInstall("nvidia-cuda-nvcc"),
+                     "; neither libnvptxcompiler.so, ptxas nor libnvJitLink.so is in ", absl::StrJoin(roots_, ", "),
+                     problems.empty() ? "" : "; ", absl::StrJoin(problems, "; ")));
     return *no_assembler_;
   }
 
@@ -165,7 +176,15 @@ class SearchingToolchain final : public Toolchain {
       return libdevice_.get();
     }
     return absl::FailedPreconditionError(
-        absl::StrCat("no libdevice.10.bc in nvvm/libdevice of ", absl::StrJoin(roots_, ", ")));
+        absl::StrCat("no libdevice.10.bc, CUDA's device library: ", HowToInstall("nvidia-nvvm"),
+                     "; nvvm/libdevice has none in ", absl::StrJoin(roots_, ", ")));
+  }
+
+  // A wheel of NVIDIA's on PyPI, unpacked into the last of the folders that were configured, is found.
+  std::string HowToInstall(absl::string_view wheel) const {
+    return absl::StrCat("run `python3 -m pip install --target ",
+                        config_.tool_roots.empty() ? "FOLDER" : config_.tool_roots.back(), " ", wheel,
+                        "` on the worker's machine, or set CUDA_HOME to a CUDA toolkit");
   }
 
   const TargetConfig config_;
