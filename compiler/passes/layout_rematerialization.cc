@@ -16,6 +16,9 @@
 //   %w = arith.extf %v : f16 to f32, #a                  %c = ttg.convert_layout %v : f16, #a -> #b
 //   %c = ttg.convert_layout %w : f32, #a -> #b     =>    %w = arith.extf %c : f16 to f32, #b
 //
+// There is a next round as long as something moves. What earlier rounds have made is there: of parts of one value the
+// last ones move first, and what is left of the others is then cheap to compute again.
+//
 // Copies stand beside their originals, conversions beside the value's definition: what dominated the old conversion
 // dominates them. The search visits a bounded number of operations for each conversion, so the pass stays linear.
 #include "compiler/passes/layout_rematerialization.h"
@@ -304,8 +307,18 @@ class ConversionMover final {
   }
 
   void EraseDead() {
+    auto dies = [&](Value value) {
+      Operation* op = value.getDefiningOp();
+      for (op = op ? op : value.getParentBlock()->getParentOp(); op; op = op->getParentOp())
+        if (dead_.contains(op)) return true;
+      return false;
+    };
+    for (auto [placed, value] : made_)
+      if (dies(placed.first) || dies(value)) made_.erase(placed);
     for (Operation* op : dead_) op->dropAllUses();
     for (Operation* op : dead_) op->erase();
+    dead_.clear();
+    frequencies_.clear();
   }
 
   tt::FuncOp func_;
@@ -322,7 +335,8 @@ class ConversionMover final {
 
 void MoveConversions(tt::FuncOp func) {
   CostModel costs;
-  for (int round = 0; round < kMaxRounds && ConversionMover(func, costs).Run(); ++round) continue;
+  ConversionMover mover(func, costs);
+  for (int round = 0; round < kMaxRounds && mover.Run(); ++round) continue;
 }
 
 }  // namespace tritond::compiler
