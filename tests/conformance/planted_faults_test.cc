@@ -51,8 +51,6 @@ constexpr Fault kFaults[] = {
     {"CommitLeftOut", "mma", "call void @llvm.nvvm.cp.async.commit.group(", kDrop},
     {"FirstCommitLeftOut", "mma", "call void @llvm.nvvm.cp.async.commit.group(", kDrop, 0},
     {"WgmmaNotWaitedFor", "wgmma", "wgmma.wait_group.sync.aligned 0", "wgmma.wait_group.sync.aligned 1"},
-    {"WgmmaOfTheRoundBeforeNotWaitedFor", "wgmma", "wgmma.wait_group.sync.aligned 1",
-     "wgmma.wait_group.sync.aligned 2"},
     {"WgmmaNotCommitted", "wgmma", "wgmma.commit_group.sync.aligned;", ""},
     {"WgmmaWaitBeforeCommit", "chain", "wgmma.commit_group.sync.aligned;\\0Awgmma.wait_group.sync.aligned 0;",
      "wgmma.wait_group.sync.aligned 0;\\0Awgmma.commit_group.sync.aligned;"},

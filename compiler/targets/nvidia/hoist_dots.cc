@@ -10,8 +10,7 @@
 // memory, and what only reads; it stays behind all else, and behind what it needs.
 //
 // Where a dot of the round before may still run, the copies stay in front: a warp cannot go on while its next products
-// wait for the tensor cores. Not if the copies fill what that dot reads, for they have to wait for its end themselves.
-// In front of them the next products wait where the tensor cores find them, and not on a barrier and the copies.
+// wait for the tensor cores.
 #include "compiler/targets/nvidia/hoist_dots.h"
 
 #include "compiler/targets/nvidia/dot_buffers.h"
@@ -67,22 +66,13 @@ void Hoist(WarpGroupDotOp dot, const BufferAliases& aliases) {
     if (op != first) op->moveBefore(first);
 }
 
-// Whether copies in front of `dot` fill what it has read in the round before.
-bool IsRefilledBefore(WarpGroupDotOp dot, const BufferAliases& aliases) {
-  return llvm::any_of(dot->getBlock()->getOps<ttg::AsyncCopyGlobalToLocalOp>(), [&](Operation* copy) {
-    return copy->isBeforeInBlock(dot) && MayWrite(copy, dot, /*rounds=*/1, aliases);
-  });
-}
-
 }  // namespace
 
 void HoistDots(mlir::Block& block, const BufferAliases& aliases) {
   llvm::SmallVector<WarpGroupDotOp> dots(block.getOps<WarpGroupDotOp>());
   auto loop = llvm::dyn_cast_or_null<mlir::scf::ForOp>(block.getParentOp());
-  auto outlives = [&](WarpGroupDotOp dot) { return loop && SumsOutliveRound(dot, loop); };
-  const bool some_outlive = llvm::any_of(dots, outlives);
-  for (WarpGroupDotOp dot : dots)
-    if (!some_outlive || (outlives(dot) && IsRefilledBefore(dot, aliases))) Hoist(dot, aliases);
+  if (loop && llvm::any_of(dots, [&](WarpGroupDotOp dot) { return SumsOutliveRound(dot, loop); })) return;
+  for (WarpGroupDotOp dot : dots) Hoist(dot, aliases);
 }
 
 }  // namespace tritond::compiler

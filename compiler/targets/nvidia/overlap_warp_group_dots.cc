@@ -20,9 +20,8 @@
 //    - makes the registers of its operand a anew, in the next round: the assembler would wait at once.
 //    Where there is none up to the end of the round, the search goes on in the next one, up to the dot itself: a warp
 //    that issues a dot behind another one of its own stands still until the first has ended, so that it may as well
-//    wait. Where the next thing to do is a copy to the first one's buffers, it waits in front of that copy. Groups end
-//    in order, so a wait leaves in flight as many dots as have been issued since the one that it is for. Those in inner
-//    blocks do not count: fewer is safe.
+//    wait. Groups end in order, so a wait leaves in flight as many dots as have been issued since the one that it is
+//    for. Those in inner blocks do not count: fewer is safe.
 // 3. A dot that takes a from registers keeps these, and what it waits for keeps its own: where a multiprocessor would
 //    hold fewer blocks for that, it ends in its round. Other blocks overlap with it better.
 //
@@ -115,17 +114,7 @@ class DotsOfBlock final {
       if (UsesSums(op, *carried) || makes_a || MayWrite(op, dot, /*rounds=*/1, aliases_))
         return {op, /*in_next_round=*/true};
     }
-    Operation* refill = FirstCopyBehind(dot);
-    return {refill ? refill : dot, /*in_next_round=*/true};
-  }
-
-  // The copy that has to wait for the dot of the round before, where `dot` has moved up to before it.
-  Operation* FirstCopyBehind(WarpGroupDotOp dot) {
-    for (Operation* op = dot->getNextNode(); op; op = op->getNextNode()) {
-      if (llvm::isa<WarpGroupDotOp>(op)) return nullptr;
-      if (llvm::isa<ttg::AsyncCopyGlobalToLocalOp>(op) && MayWrite(op, dot, /*rounds=*/1, aliases_)) return op;
-    }
-    return nullptr;
+    return {dot, /*in_next_round=*/true};
   }
 
   // Whether a multiprocessor holds fewer blocks if the dot outlives its round with its registers.

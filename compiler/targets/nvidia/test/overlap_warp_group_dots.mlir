@@ -46,14 +46,12 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// They fill the very place: the dot of the round before has to have ended, and that of this round is issued before.
+// They fill the very place: the dot has to have ended before.
 // CHECK-LABEL: @no_place_to_spare
 //       CHECK:   scf.for
-//       CHECK:     ttg.async_wait
-//       CHECK:     ttng.warp_group_dot {{.*}} {in_flight}
-//       CHECK:     ttng.warp_group_wait buffers {{.*}} {pending = 1 : i32}
+//       CHECK:     ttng.warp_group_wait buffers
 //  CHECK-NEXT:     ttg.async_copy_global_to_local
-//       CHECK:     scf.yield
+//       CHECK:     ttng.warp_group_dot {{.*}} {in_flight}
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 #a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
 #rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
