@@ -43,11 +43,10 @@ class Bytes final {
   Value InterleaveFirst(Value low, Value high) { return Permute(low, high, 0x5140); }
   Value InterleaveLast(Value low, Value high) { return Permute(low, high, 0x7362); }
 
-  Value AsPair(Value word, mlir::Type element) {
-    return LLVM::BitcastOp::create(b_, loc_, LLVM::getVectorType(element, 2), word);
-  }
-  // `pair` - `offset` in both elements.
-  Value Minus(Value pair, Value offset) { return LLVM::FSubOp::create(b_, loc_, pair, offset); }
+  Value As(Value word, mlir::Type type) { return LLVM::BitcastOp::create(b_, loc_, type, word); }
+  Value AsPair(Value word, mlir::Type element) { return As(word, LLVM::getVectorType(element, 2)); }
+  // Of pairs in both elements.
+  Value Minus(Value x, Value y) { return LLVM::FSubOp::create(b_, loc_, x, y); }
   void Split(Value pair, Values& elements) {
     for (int i : {0, 1}) elements.push_back(LLVM::ExtractElementOp::create(b_, loc_, pair, Int(i)));
   }
@@ -92,6 +91,14 @@ void BytesToF16(Bytes& e, Value word, mlir::FloatType to, Values& results) {
   e.Split(e.Minus(e.AsPair(e.InterleaveLast(positive, exponent), to), offset), results);
 }
 
+// In f32 the significand has room for the byte alone in its word: 2^23 + (x + 128), minus as much.
+void BytesToF32(Bytes& e, Value word, mlir::FloatType to, Values& results) {
+  constexpr uint32_t kUpper = 0x4b000000, kChoice = 0x7440, kOffset = 0x4b000080;
+  Value positive = e.Xor(word, 0x80808080);
+  for (uint32_t byte = 0; byte < 4; ++byte)
+    results.push_back(e.Minus(e.As(e.Permute(positive, e.Int(kUpper), kChoice | byte), to), e.As(e.Int(kOffset), to)));
+}
+
 }  // namespace
 
 Values NvidiaOps::UnpackFp4(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to, mlir::ValueRange words) const {
@@ -112,10 +119,13 @@ Values NvidiaOps::UnpackFp4(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatT
 
 Values NvidiaOps::ConvertSignedBytes(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
                                      mlir::ValueRange values) const {
-  if (values.size() % 4 != 0 || !(to.isF16() || (to.isBF16() && compute_capability_ >= 90))) return {};
+  // bf16 has a subtraction of its own from 9.0 on.
+  const bool can = to.isF16() || to.isF32() || (to.isBF16() && compute_capability_ >= 90);
+  if (!can || values.size() % 4 != 0) return {};
   Bytes e(b, loc);
   Values results;
-  for (Value word : nvidia::Words(b, loc, values)) (to.isF16() ? BytesToF16 : BytesToBf16)(e, word, to, results);
+  auto* convert = to.isF16() ? BytesToF16 : to.isF32() ? BytesToF32 : BytesToBf16;
+  for (Value word : nvidia::Words(b, loc, values)) convert(e, word, to, results);
   return results;
 }
 

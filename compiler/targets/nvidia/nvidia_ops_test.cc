@@ -415,14 +415,15 @@ TEST_F(NvidiaOpsTest, FourBitFloatsAreChoicesOfBytes) {
 }
 
 TEST_F(NvidiaOpsTest, BytesAreLowBitsOfSignificands) {
-  for (auto [type, subtraction] : {std::pair('e', "sub.f16x2"), std::pair('g', "sub.bf16x2")}) {
+  for (auto [type, instruction] :
+       {std::pair('e', "add.rn.f16x2"), std::pair('g', "sub.rn.bf16x2"), std::pair('f', "add.rn.f32")}) {
     TestKernel k("pcccc");
     auto to = mlir::cast<mlir::FloatType>(k.TypeOf(type));
     auto floats = ops_.ConvertSignedBytes(k.builder(), k.loc(), to, {k.arg(1), k.arg(2), k.arg(3), k.arg(4)});
     ASSERT_EQ(floats.size(), 4u);
     for (mlir::Value value : floats) k.Keep(0, value);
     const std::string ptx = Compile(k);
-    EXPECT_THAT(ptx, HasSubstr(subtraction));
+    EXPECT_THAT(ptx, HasSubstr(instruction));
     EXPECT_THAT(ptx, Not(HasSubstr("cvt.rn")));
   }
   TestKernel k("pc");
