@@ -403,14 +403,14 @@ TEST_F(NvidiaOpsTest, ConversionsWithoutAnInstructionAreLeftToLowering) {
 }
 
 TEST_F(NvidiaOpsTest, FourBitFloatsAreChoicesOfBytes) {
-  // Eight at a time: upper bytes, signs and pairs of four; bf16 has lower bytes, too.
-  for (auto [type, permutes] : {std::pair('e', 8), std::pair('g', 10), std::pair('f', 10)}) {
+  // Eight at a time, by halves: codes in bytes, bytes of floats, two pairs.
+  for (char type : {'e', 'g', 'f'}) {
     TestKernel k("pi");
     auto floats = ops_.UnpackFp4(k.builder(), k.loc(), mlir::cast<mlir::FloatType>(k.TypeOf(type)), k.arg(1));
     ASSERT_EQ(floats.size(), 8u);
     for (mlir::Value value : floats) k.Keep(0, value);
     std::vector<std::string> parts = absl::StrSplit(Compile(k), "prmt.b32");
-    EXPECT_EQ(parts.size() - 1, static_cast<size_t>(permutes)) << type;
+    EXPECT_EQ(parts.size() - 1, 8u) << type;
   }
 }
 
