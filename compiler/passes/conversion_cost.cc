@@ -21,6 +21,7 @@ using mlir::RankedTensorType;
 
 constexpr double kBarrier = 40;      // two barriers and the addresses of a trip through shared memory
 constexpr double kSharedWord = 6;    // a word stored or loaded there
+constexpr double kLoneByte = 1;      // putting a byte that was loaded alone into its word
 constexpr double kShuffledWord = 4;  // a word sent to another lane, with its selects
 constexpr double kMatrixWord = 2;    // a word of a matrix unit's operand, loaded there four at a time
 constexpr double kLoad = 8;          // an element loaded again, most likely from a cache
@@ -41,6 +42,16 @@ double MatrixRead(RankedTensorType from, RankedTensorType to, double registers) 
   unsigned run = blocked && blocked.getOrder()[0] == k ? std::max(1u, operand.getKWidth()) : 1;
   bool in_words = Words(to) == 0.5 || run * Words(to) >= 1;
   return in_words ? kMatrixWord * Words(to) * registers : kSharedWord * registers / run;
+}
+
+// Reading registers of any other encoding: bytes that do not stand together come one by one.
+double PlainRead(RankedTensorType type, const LinearLayout& layout) {
+  const int registers = layout.InSize("register");
+  mlir::Type element = type.getElementType();
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() != 8) return kSharedWord * Words(type) * registers;
+  int run = 1;
+  for (const LayoutDim& dim : layout.OutDims()) run = std::max(run, layout.NumConsecutive("register", dim.name));
+  return run < 4 ? (kSharedWord + kLoneByte * run) * registers / run : kSharedWord * registers / 4;
 }
 
 // The images of the bits of one hardware dimension.
@@ -113,8 +124,8 @@ double CostModel::Conversion(RankedTensorType type, Attribute encoding) {
 
 double CostModel::Read(RankedTensorType type, Attribute encoding) {
   auto result = RankedTensorType::get(type.getShape(), type.getElementType(), encoding);
-  double registers = Registers(type, encoding);
-  return IsMatrixOperand(result) ? MatrixRead(type, result, registers) : kSharedWord * Words(type) * registers;
+  return IsMatrixOperand(result) ? MatrixRead(type, result, Registers(type, encoding))
+                                 : PlainRead(type, Layout(type, encoding));
 }
 
 std::optional<double> CostModel::ElementCost(mlir::Operation* op) {

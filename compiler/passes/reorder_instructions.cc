@@ -17,11 +17,15 @@
 // 2. A buffer that is filled from registers moves up to where these are made, as far as only light operations come in
 //    between. A load from global memory should be on its way before the buffer waits for its own; a conversion would
 //    find less shared memory free.
+// 3. A conversion through shared memory holds a barrier. What reads copies behind an asynchronous wait needs one, too:
+//    the conversion moves up to the wait, if its source is there, so that one barrier serves both.
 //
 // Operations with effects keep their order, except that a new buffer is filled earlier, which nobody else sees.
 #include "compiler/analysis/scratch.h"
 #include "compiler/passes/conversion_cost.h"
 #include "compiler/passes/passes.h"
+#include "llvm/ADT/SetVector.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 
 namespace tritond::compiler {
 
@@ -147,11 +151,47 @@ void HoistFilledBuffer(ttg::LocalAllocOp alloc) {
   if (place != alloc.getOperation()) alloc->moveBefore(place);
 }
 
+// The operations behind `wait` in its block that `convert` needs, itself last; empty where these are not light, or
+// where the result would take many registers for long.
+llvm::SetVector<Operation*> SliceBehind(ttg::AsyncWaitOp wait, ttg::ConvertLayoutOp convert) {
+  constexpr int kMostRegisters = 16;
+  llvm::SetVector<Operation*> slice;
+  if (ttg::ToLinearLayout(convert.getType()).InSize("register") > kMostRegisters) return slice;
+  mlir::BackwardSliceOptions options;
+  options.inclusive = true;
+  options.omitBlockArguments = true;
+  options.filter = [&](Operation* op) { return op->getBlock() == wait->getBlock() && wait->isBeforeInBlock(op); };
+  (void)mlir::getBackwardSlice(convert.getOperation(), &slice, options);
+  if (!llvm::all_of(slice, [&](Operation* op) { return op == convert.getOperation() || IsLight(op); })) slice.clear();
+  return slice;
+}
+
+void AdvanceConversion(ttg::AsyncWaitOp wait) {
+  Operation* reader = nullptr;
+  for (Operation* user : wait->getUsers())
+    if (user->getBlock() == wait->getBlock() && (!reader || user->isBeforeInBlock(reader))) reader = user;
+  if (!reader || reader->hasTrait<mlir::OpTrait::IsTerminator>()) return;
+  for (auto convert : wait->getBlock()->getOps<ttg::ConvertLayoutOp>()) {
+    if (!reader->isBeforeInBlock(convert)) continue;
+    Scratch scratch = ScratchOf(convert);
+    if (scratch.bytes == 0 || scratch.stays_in_warp) continue;
+    llvm::SetVector<Operation*> slice = SliceBehind(wait, convert);
+    if (slice.empty()) continue;
+    Operation* place = wait;
+    for (Operation* op : slice) {
+      op->moveAfter(place);
+      place = op;
+    }
+    return;
+  }
+}
+
 class ReorderInstructionsPass : public impl::ReorderInstructionsPassBase<ReorderInstructionsPass> {
   void runOnOperation() override {
     for (auto func : getOperation().getOps<tt::FuncOp>()) {
       Sinker().RunAll(func.getBody());
       func.walk([](ttg::LocalAllocOp alloc) { HoistFilledBuffer(alloc); });
+      func.walk([](ttg::AsyncWaitOp wait) { AdvanceConversion(wait); });
     }
   }
 };

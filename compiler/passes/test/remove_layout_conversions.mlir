@@ -308,3 +308,26 @@ tt.func @dequantises(%q: tensor<32x128x!tt.ptr<i8>, #a>, %a: tensor<128x32xf16, 
   tt.return %r : tensor<128x128xf32, #mma>
 }
 }
+
+// -----
+
+// Four-bit floats for operand a of a unit that reads memory: bytes of the unit's encoding would be read one by one, so
+// that the numbers are converted, not the bytes.
+//   CHECK-DAG: #[[BYTES:.*]] = #ttg.blocked<{sizePerThread = [1, 8]
+// CHECK-LABEL: @bytes_of_operand
+//       CHECK:   %[[Y:.*]] = ttg.fp4_to_fp %{{.*}} {axis = 1 : i32} : tensor<64x64xi8, #[[BYTES]]>
+//       CHECK:   ttg.convert_layout %[[Y]] : {{.*}} -> tensor<64x128xbf16, #ttg.dot_op<{opIdx = 0
+#bytes = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#floats = #ttg.blocked<{sizePerThread = [1, 16], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @bytes_of_operand(%p: tensor<64x64x!tt.ptr<i8>, #bytes>, %y: tensor<128x64xbf16, #b>, %c: tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #mma> {
+    %x = tt.load %p : tensor<64x64x!tt.ptr<i8>, #bytes>
+    %w = ttg.fp4_to_fp %x {axis = 1 : i32} : tensor<64x64xi8, #bytes> -> tensor<64x128xbf16, #floats>
+    %v = ttg.convert_layout %w : tensor<64x128xbf16, #floats> -> tensor<64x128xbf16, #a>
+    %d = tt.dot %v, %y, %c : tensor<64x128xbf16, #a> * tensor<128x64xbf16, #b> -> tensor<64x64xf32, #mma>
+    tt.return %d : tensor<64x64xf32, #mma>
+  }
+}

@@ -146,3 +146,37 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %s, %l : tensor<32x32xf16, #opb>, tensor<32x32xf16, #a>
   }
 }
+
+// -----
+
+// A conversion that needs a barrier stands at the wait, whose readers need one, too; with what makes its source. One of
+// what is read there stays.
+#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#b = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // CHECK-LABEL: @at_the_wait
+  //       CHECK:   ttg.async_wait
+  //  CHECK-NEXT:   %[[E:.*]] = arith.extui
+  //  CHECK-NEXT:   ttg.convert_layout %[[E]]
+  //       CHECK:   ttg.local_load
+  // CHECK-LABEL: @of_what_is_read
+  //       CHECK:   ttg.async_wait
+  //  CHECK-NEXT:   %[[X:.*]] = ttg.local_load
+  //       CHECK:   ttg.convert_layout %[[X]]
+  tt.func @at_the_wait(%m: !ttg.memdesc<256xi32, #shared, #smem, mutable>, %s: tensor<256xi8, #a>) -> tensor<256xi32, #b> {
+    %t = ttg.async_wait {num = 0 : i32}
+    %x = ttg.local_load %m token %t : !ttg.memdesc<256xi32, #shared, #smem, mutable> -> tensor<256xi32, #b>
+    %e = arith.extui %s : tensor<256xi8, #a> to tensor<256xi32, #a>
+    %y = ttg.convert_layout %e : tensor<256xi32, #a> -> tensor<256xi32, #b>
+    %z = arith.addi %x, %y : tensor<256xi32, #b>
+    tt.return %z : tensor<256xi32, #b>
+  }
+  tt.func @of_what_is_read(%m: !ttg.memdesc<256xi32, #shared, #smem, mutable>) -> tensor<256xi32, #b> {
+    %t = ttg.async_wait {num = 0 : i32}
+    %x = ttg.local_load %m token %t : !ttg.memdesc<256xi32, #shared, #smem, mutable> -> tensor<256xi32, #a>
+    %y = ttg.convert_layout %x : tensor<256xi32, #a> -> tensor<256xi32, #b>
+    tt.return %y : tensor<256xi32, #b>
+  }
+}

@@ -2,8 +2,7 @@
 // Conversions of narrow numbers to floats by "prmt" (PTX ISA, "Data Movement and Conversion Instructions: prmt"), which
 // picks four of eight bytes, each by four bits of a word. "cvt" does a quarter as many numbers in a cycle.
 //
-// Codes of fp4 are such choices themselves: eight magnitudes, of which one prmt finds the upper bytes of four and
-// another one the lower bytes.
+// Codes of fp4 are such choices themselves: one prmt finds bytes of four of the eight magnitudes.
 //
 // Integers become the low bits of a float's significand, and the float is too large by a power of two:
 //
@@ -43,11 +42,19 @@ class Bytes final {
   Value InterleaveFirst(Value low, Value high) { return Permute(low, high, 0x5140); }
   Value InterleaveLast(Value low, Value high) { return Permute(low, high, 0x7362); }
 
-  Value AsPair(Value word, mlir::Type element) {
-    return LLVM::BitcastOp::create(b_, loc_, LLVM::getVectorType(element, 2), word);
+  Value As(Value word, mlir::Type type) { return LLVM::BitcastOp::create(b_, loc_, type, word); }
+  // "lop3" of (x, y, mask), by the table of its eight cases.
+  Value Logic(Value x, Value y, uint32_t mask, llvm::StringRef table) {
+    nvidia::PtxBuilder ptx(b_, loc_);
+    std::string text = "lop3.b32 " + ptx.AddOutput(b_.getI32Type()) + ", ";
+    text += ptx.AddInput(x) + ", ";
+    text += ptx.AddInput(y) + ", " + std::to_string(mask) + ", " + table.str() + ";";
+    return ptx.Emit(text, /*touches_memory=*/false)[0];
   }
-  // `pair` - `offset` in both elements.
-  Value Minus(Value pair, Value offset) { return LLVM::FSubOp::create(b_, loc_, pair, offset); }
+
+  Value AsPair(Value word, mlir::Type element) { return As(word, LLVM::getVectorType(element, 2)); }
+  // Of pairs in both elements.
+  Value Minus(Value x, Value y) { return LLVM::FSubOp::create(b_, loc_, x, y); }
   void Split(Value pair, Values& elements) {
     for (int i : {0, 1}) elements.push_back(LLVM::ExtractElementOp::create(b_, loc_, pair, Int(i)));
   }
@@ -57,20 +64,29 @@ class Bytes final {
   mlir::Location loc_;
 };
 
-// The bytes of the magnitudes 0, 0.5, 1, 1.5, 2, 3, 4, 6 in a format of 16 bits; four in a word, the first one lowest.
-struct Fp4Table {
-  uint32_t low[2], high[2];
-};
-constexpr Fp4Table kFp4AsBf16 = {{0xc0800000, 0xc0804000}, {0x3f3f3f00, 0x40404040}};
-constexpr Fp4Table kFp4AsF16 = {{0, 0}, {0x3e3c3800, 0x46444240}};
+// Half a word of fp4, four codes | s m m m |, as two pairs of floats. `choice`: the four m in the lower half of a word,
+// in bf16 7 - m. `codes`: each code in the upper half of a byte.
+using UnpackFour = void(Bytes& e, Value choice, Value codes, mlir::FloatType to, Values& results);
 
-// Half a word, four codes, as two pairs of floats.
-//   code = | s m m m |: the sign comes from the code's last bit, moved to the last bit of a byte.
-void UnpackFour(Bytes& e, const Fp4Table& table, Value magnitudes, Value signs, mlir::FloatType to, Values& results) {
-  Value high = e.Permute(e.Int(table.high[0]), e.Int(table.high[1]), magnitudes);
-  high = e.Or(high, e.And(signs, 0x80808080));
-  Value low = e.Int(0);
-  if (table.low[1] != 0) low = e.Permute(e.Int(table.low[0]), e.Int(table.low[1]), magnitudes);
+// In f16 the lower byte is zero. The upper one is looked up, but for the sign.
+void FourToF16(Bytes& e, Value choice, Value codes, mlir::FloatType to, Values& results) {
+  // Of 0, 0.5, 1, 1.5, and of 2, 3, 4, 6, the first one lowest.
+  Value high = e.Permute(e.Int(0x3e3c3800), e.Int(0x46444240), choice);
+  high = e.Or(high, e.And(codes, 0x80808080));
+  e.Split(e.AsPair(e.InterleaveFirst(e.Int(0), high), to), results);
+  e.Split(e.AsPair(e.InterleaveLast(e.Int(0), high), to), results);
+}
+
+// In bf16, where m0 is the code's last bit, and 7 - m chooses the byte c:
+//   m               0    1    2    3    4    5    6    7
+//   upper byte     00   3f   3f   3f   40   40   40   40      s, m2, six bits of c
+//   lower byte     00   00   80   c0   00   40   80   c0      m1, m0, but for m = 1
+//   c              00   ff   3f   3f   00   00   00   00      the upper bits: which ones the lower byte does not have
+// A word of c is zero, so that the assembler needs no register for it.
+void FourToBf16(Bytes& e, Value choice, Value codes, mlir::FloatType to, Values& results) {
+  Value chosen = e.Permute(e.Int(0), e.Int(0x00ff3f3f), choice);
+  Value high = e.Logic(codes, chosen, 0xc0c0c0c0, "0xe4");                 // the mask's bits of codes, others of chosen
+  Value low = e.Logic(e.ShiftLeft(codes, 2), chosen, 0xc0c0c0c0, "0x20");  // the mask's bits, without those of chosen
   e.Split(e.AsPair(e.InterleaveFirst(low, high), to), results);
   e.Split(e.AsPair(e.InterleaveLast(low, high), to), results);
 }
@@ -92,30 +108,42 @@ void BytesToF16(Bytes& e, Value word, mlir::FloatType to, Values& results) {
   e.Split(e.Minus(e.AsPair(e.InterleaveLast(positive, exponent), to), offset), results);
 }
 
+// In f32 the significand has room for the byte alone in its word: 2^23 + (x + 128), minus as much.
+void BytesToF32(Bytes& e, Value word, mlir::FloatType to, Values& results) {
+  constexpr uint32_t kUpper = 0x4b000000, kChoice = 0x7440, kOffset = 0x4b000080;
+  Value positive = e.Xor(word, 0x80808080);
+  for (uint32_t byte = 0; byte < 4; ++byte)
+    results.push_back(e.Minus(e.As(e.Permute(positive, e.Int(kUpper), kChoice | byte), to), e.As(e.Int(kOffset), to)));
+}
+
 }  // namespace
 
 Values NvidiaOps::UnpackFp4(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to, mlir::ValueRange words) const {
   Bytes e(b, loc);
   // An f32 is its bf16 and 16 zeros.
   mlir::FloatType half = to.isF16() ? to : mlir::FloatType(b.getBF16Type());
-  const Fp4Table& table = to.isF16() ? kFp4AsF16 : kFp4AsBf16;
+  UnpackFour* unpack = to.isF16() ? FourToF16 : FourToBf16;
   Values results;
   for (Value word : words) {
-    Value magnitudes = e.And(word, 0x77777777);
+    Value choice = e.And(word, 0x77777777);
+    if (!to.isF16()) choice = e.Xor(choice, 0x77777777);
     // Codes of even places end in the middle of a byte, those of odd places with it.
     Value even = e.ShiftLeft(word, 4);
-    UnpackFour(e, table, magnitudes, e.InterleaveFirst(even, word), half, results);
-    UnpackFour(e, table, e.ShiftRight(magnitudes, 16), e.InterleaveLast(even, word), half, results);
+    unpack(e, choice, e.InterleaveFirst(even, word), half, results);
+    unpack(e, e.ShiftRight(choice, 16), e.InterleaveLast(even, word), half, results);
   }
   return half == to ? results : ConvertFloat(b, loc, half, to, tt::RoundingMode::kRtne, results);
 }
 
 Values NvidiaOps::ConvertSignedBytes(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType to,
                                      mlir::ValueRange values) const {
-  if (values.size() % 4 != 0 || !(to.isF16() || (to.isBF16() && compute_capability_ >= 90))) return {};
+  // bf16 has a subtraction of its own from 9.0 on.
+  const bool can = to.isF16() || to.isF32() || (to.isBF16() && compute_capability_ >= 90);
+  if (!can || values.size() % 4 != 0) return {};
   Bytes e(b, loc);
   Values results;
-  for (Value word : nvidia::Words(b, loc, values)) (to.isF16() ? BytesToF16 : BytesToBf16)(e, word, to, results);
+  auto* convert = to.isF16() ? BytesToF16 : to.isF32() ? BytesToF32 : BytesToBf16;
+  for (Value word : nvidia::Words(b, loc, values)) convert(e, word, to, results);
   return results;
 }
 
