@@ -3,6 +3,7 @@
 #define SERVER_HISTORY_JOB_RECORD_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,10 +31,11 @@ struct JobRecord {
   std::vector<std::string> diagnostics;  // may quote the kernel
   std::string reason;                    // of a failure: "COMPILE_FAILED", "QUARANTINED", …
   std::string build_id;
-  std::string signer;              // id of the key that signed its result; "": no result, or not known
-  bool recalled = false;           // the worker found that it was made before, in another spelling
-  double cpu_seconds = 0;          // 0: not known
-  uint64_t peak_memory_bytes = 0;  // of its worker; 0: not known
+  std::string signer;                    // id of the key that signed its result; "": no result, or not known
+  bool recalled = false;                 // the worker found that it was made before, in another spelling
+  double cpu_seconds = 0;                // 0: not known
+  uint64_t peak_memory_bytes = 0;        // of its worker; 0: not known
+  std::optional<uint64_t> shared_bytes;  // shared memory of a block of the kernel; nothing: not known
   // Another daemon of the cluster that compiled it; stages, times, memory and the worker are what it was there.
   std::string followed;
 };

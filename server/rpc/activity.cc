@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/activity.h"
 
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -31,6 +33,14 @@ void AddDiagnostics(const Diagnostics& diagnostics, JobRecord* record) {
   }
 }
 
+// What the kernel's metadata, which its worker wrote, says of shared memory.
+std::optional<uint64_t> SharedBytes(const std::string& metadata_json) {
+  const nlohmann::json metadata = nlohmann::json::parse(metadata_json, nullptr, /*allow_exceptions=*/false);
+  if (!metadata.is_object() || !metadata.contains("shared") || !metadata["shared"].is_number_unsigned())
+    return std::nullopt;
+  return metadata["shared"].get<uint64_t>();
+}
+
 // `recalled`: the times and the cost are those of the compile that made it.
 void AddResult(const v1::ActionResult& action, bool recalled, JobRecord* record) {
   record->recalled = recalled;
@@ -42,6 +52,7 @@ void AddResult(const v1::ActionResult& action, bool recalled, JobRecord* record)
   record->input = StageName(action.request().kind());
   record->build_id = action.build_id();
   record->signer = action.signer();
+  record->shared_bytes = SharedBytes(action.metadata_json());
   if (recalled) return;
   record->cpu_seconds = action.cost_cpu_seconds();
   record->peak_memory_bytes = action.peak_memory_bytes();

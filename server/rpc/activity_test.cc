@@ -66,6 +66,21 @@ TEST_F(ActivityTest, ASuccessIsRecordedWithWhatItsWorkerSaid) {
   EXPECT_EQ(activity_.runs().Points().back().count, 1u);
 }
 
+TEST_F(ActivityTest, SharedMemoryIsWhatTheMetadataSays) {
+  Outcome outcome = Success();
+  const auto shared = [&](const std::string& metadata) {
+    auto result = std::make_shared<StoredResult>(static_cast<const StoredResult&>(*outcome.value));
+    result->action.set_metadata_json(metadata);
+    outcome.value = result;
+    activity_.OnEnd(Job(), outcome);
+    return activity_.jobs().Find("id")->shared_bytes;
+  };
+  EXPECT_EQ(shared(R"({"shared": 4096})"), std::optional<uint64_t>(4096));
+  EXPECT_EQ(shared(R"({"shared": 0})"), std::optional<uint64_t>(0));
+  for (const char* none : {"", "{", "[]", "{}", R"({"shared": "many"})", R"({"shared": -1})"})
+    EXPECT_EQ(shared(none), std::nullopt) << none;
+}
+
 TEST_F(ActivityTest, ARecalledResultsTimesAreNotThisJobs) {
   Outcome outcome = Success();
   outcome.stored = true;

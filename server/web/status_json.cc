@@ -253,6 +253,7 @@ std::string JobJson(const JobView& view, const PageAccess& access) {
   json["signer"] = view.ended->signer;
   json["cpu_s"] = view.ended->cpu_seconds > 0 ? Json(view.ended->cpu_seconds) : Json();
   json["peak_memory_bytes"] = view.ended->peak_memory_bytes > 0 ? Json(view.ended->peak_memory_bytes) : Json();
+  json["shared_bytes"] = view.ended->shared_bytes.has_value() ? Json(*view.ended->shared_bytes) : Json();
   json["making"] = MakingJson(view.making);
   json["request"] = view.request_json.empty() ? Json() : Json::parse(view.request_json, nullptr, false);
   return Dump(json);

@@ -84,6 +84,8 @@ TEST_F(StatusPageTest, AJobsPageShowsItsStagesSideBySideAndHowToGetTheOthers) {
   EXPECT_THAT(page, HasSubstr("<span>ttgir for cuda:90 with"));       // as it is stored
   EXPECT_THAT(page, HasSubstr("<span>ptx for cuda:90 with"));
   EXPECT_THAT(page, Not(HasSubstr("<span>llir for cuda:90 with")));  // not asked for, so not made up
+  EXPECT_THAT(page, HasSubstr("<dt>Shared memory</dt><dd>1 KiB</dd>"));
+  EXPECT_THAT(page, HasSubstr("<dt>Options</dt><dd>num_warps=4</dd>"));
   EXPECT_THAT(page, HasSubstr("--option num_warps=4 --emit llir -o softmax.llir"));
   EXPECT_THAT(page, HasSubstr(">Make the other stages</button>"));
   EXPECT_THAT(page, HasSubstr("binary <b>10 µs</b>"));  // the time of a stage

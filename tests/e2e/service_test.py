@@ -63,12 +63,14 @@ trusted_keys: {self.folder}/trusted.keys
 tls_certificate: {self.folder}/cert.pem
 tls_key: {self.folder}/key.pem
 cluster_password_file: {self.folder}/password
+cluster_tls_ca: {self.folder}/engine.pem
 """, "--data-dir", self.folder / "data")
         self.assertEqual(status, 2)
         for part in ("tritond.yaml:2: unknown setting wokers; did you mean workers?", "--http nowhere", "access.yaml: ", "key.pem: ",
-                     "trusted.keys: ", "cert.pem: ", "cannot read " + str(self.folder / "password")):
+                     "trusted.keys: ", "cert.pem: ", "cannot read " + str(self.folder / "password"),
+                     f"--cluster-tls-…: TLS to the engine: the authorities of {self.folder}/engine.pem: "):
             self.assertEqual(len([line for line in lines if part in line]), 1, (part, lines))
-        self.assertEqual(len(lines), 7, lines)
+        self.assertEqual(len(lines), 8, lines)
         self.assertTrue(all(line.startswith("tritond: ") for line in lines), lines)
 
     def test_a_daemon_does_not_start_with_them(self):
