@@ -85,6 +85,12 @@ def SinkLayoutConversionsPass : Pass<"ttg-sink-layout-conversions", "::mlir::Mod
 def ReorderInstructionsPass : Pass<"ttg-reorder-instructions", "::mlir::ModuleOp"> {
   let summary = "moves operations to where they hold fewer registers";
 }
+def SinkOperandReadsPass : Pass<"ttg-sink-operand-reads", "::mlir::ModuleOp"> {
+  let summary = "reads operands that a loop does not change again in each iteration, where the loop lacks registers";
+  let options = [
+    Option<"registers", "registers", "int64_t", "256", "words of a thread">,
+    Option<"max_buffer_bytes", "max-buffer-bytes", "int64_t", "49152", "of all buffers of a function together">];
+}
 def SquareDotTilesPass : Pass<"ttg-square-dot-tiles", "::mlir::ModuleOp"> {
   let summary = "gives each thread a square tile of the sums of dots by multiply-adds";
   let dependentDialects = ["::tritond::ttg::TTGDialect"];

@@ -249,6 +249,13 @@ absl::Status CompileKernel(const std::string& target, const std::string& ir, con
   return result.status.ok() ? result.status : WithDiagnostics(result);
 }
 
+absl::Status CompileForGpuOf(const Machine& machine, const std::string& ir, const std::string& options) {
+  absl::string_view gpu = machine.target;
+  if (!absl::ConsumePrefix(&gpu, "emulated:")) return absl::OkStatus();
+  const std::string all = absl::StrCat("\"num_warps\": ", machine.num_warps, options.empty() ? "" : ", ", options);
+  return CompileKernel(std::string(gpu), ir, all);
+}
+
 absl::StatusOr<std::string> CompileToTtgir(const Machine& machine, const std::string& ir, const std::string& options) {
   compiler::CompileResult result = Compile(machine, ir, compiler::Stage::kTtir, options, compiler::Stage::kTtgir);
   if (!result.status.ok()) return WithDiagnostics(result);

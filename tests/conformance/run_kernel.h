@@ -83,6 +83,9 @@ absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::G
 // Compiles only, to the binary where the target has its assembler here: for targets whose devices are elsewhere.
 absl::Status CompileKernel(const std::string& target, const std::string& ir, const std::string& options = "");
 
+// The same for the GPU that an emulated device stands for; ok for other devices.
+absl::Status CompileForGpuOf(const Machine& machine, const std::string& ir, const std::string& options = "");
+
 // The module as it goes into lowering, for tests that want to see that a pass has acted.
 absl::StatusOr<std::string> CompileToTtgir(const Machine& machine, const std::string& ir,
                                            const std::string& options = "");

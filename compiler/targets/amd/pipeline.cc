@@ -12,6 +12,8 @@ namespace {
 
 // Elements of a thread that may wait for a round in registers, of which a thread has 256 and more.
 constexpr int kMaxWaitingElements = 128;
+// Vector registers that an instruction can name, of 32 bits a lane.
+constexpr int kRegisters = 256;
 
 }  // namespace
 
@@ -41,6 +43,11 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   AddLoopPipeliningPasses(pm, limits);
   // The remaining operands that come from other threads: through a buffer.
   pm.addPass(createReduceDataDuplicationPass());
+  // Now that operands have buffers: those that would only stand in the way of others are read at their use.
+  SinkOperandReadsPassOptions sink;
+  sink.registers = kRegisters;
+  sink.max_buffer_bytes = info.max_shared_bytes / 4 * 3;
+  pm.addPass(createSinkOperandReadsPass(sink));
   // The dots that the matrix unit does not take.
   pm.addPass(createTileDotsPass());
   // What all that has left behind, and the order in which it runs.
