@@ -116,12 +116,18 @@ LogicalResult LowerIntToFloat(FunctionLowering& f, mlir::Operation* op) {
   });
 }
 
+// Whether the values lie in words as they are: what threads compute is a register each, and packing it costs more than
+// is won.
+bool AreInWords(ValueList values) {
+  return llvm::all_of(values, [](Value value) { return value.getDefiningOp<LLVM::ExtractElementOp>() != nullptr; });
+}
+
 LogicalResult LowerSignedToFloat(FunctionLowering& f, mlir::Operation* op) {
   auto to = llvm::cast<FloatType>(tt::ElementOf(op->getResult(0).getType()));
   ValueList values = f.Get(op->getOperand(0));
   llvm::SmallDenseSet<Value> distinct(values.begin(), values.end());
   // Equal registers are converted once, which is best done one by one.
-  if (values[0].getType().isInteger(8) && distinct.size() == values.size()) {
+  if (values[0].getType().isInteger(8) && distinct.size() == values.size() && AreInWords(values)) {
     Values native = f.target.ConvertSignedBytes(f.e.b, f.e.loc, to, values);
     if (!native.empty()) return f.Set(op->getResult(0), native), mlir::success();
   }
