@@ -12,9 +12,9 @@ namespace tritond::compiler {
 //
 // The one that the operand's unit reads by itself, where it has such (MatrixEncoding::OperandBuffer). Else
 // swizzled_shared: groups of 16 bytes, of 32 for elements of 64 bits. They are swizzled such that neighbouring rows of
-// one group lie in different banks: eight of 16 bytes, four of 32. Of bytes with K not contiguous, of which a lane reads
-// kWidth neighbouring rows, it is eight times so many rows.
-// Threads that multiply and add read neighbours of one row at a time where K does not run along rows: no swizzle then.
+// one group lie in different banks: eight of 16 bytes, four of 32. Of bytes with K not contiguous, of which a lane
+// reads kWidth neighbouring rows, it is eight times so many rows. Threads that multiply and add read neighbours of one
+// row at a time where K does not run along rows: no swizzle then.
 mlir::Attribute MatrixBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order,
                                      ttg::DotOperandEncodingAttr operand, llvm::ArrayRef<int32_t> dims = {});
 
