@@ -24,14 +24,12 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
 // Moves loads from shared memory to their first uses, so that fewer registers are live. Keeps what the module means.
 void SinkSharedLoads(llvm::Module& module);
 
-// pack_phis.cc. Lets loops carry whole vectors of a register's size instead of their elements.
+// pack_phis.cc. Lets loops carry whole vectors of a register's size instead of their elements: of loaded words, and
+// of the f16 sums of wgmma.
 void PackPhis(llvm::Module& module);
 
 // fuse_multiply_adds.cc. Fuses products with the sums that take them, in every block.
 void FuseMultiplyAdds(llvm::Module& module);
-
-// carry_words.cc. Where wgmma adds to f16 sums, two a register, loops carry the registers instead of their halves.
-void CarryWords(llvm::Module& module);
 
 // order_async_proxy.cc. Whether this is inline assembly that issues wgmma.
 bool IsWgmma(const llvm::Instruction& instruction);

@@ -157,8 +157,6 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   if (absl::Status status = CheckResolved(module); !status.ok()) return status;
   MarkPureAssembly(module);
   if (absl::Status status = RunPasses(module, machine); !status.ok()) return status;
-  // Once halves that are put together again have been folded.
-  CarryWords(module);
   // The passes above would take the vectors apart again.
   PackPhis(module);
   // Last: the passes above move loads up where they can.

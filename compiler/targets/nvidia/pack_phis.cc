@@ -4,67 +4,171 @@
 //   %x = phi half [ %a0, … ], [ %b0, … ]          %v = phi <2 x half> [ %a, … ], [ %b, … ]
 //   %y = phi half [ %a1, … ], [ %b1, … ]    ->    %x = extractelement %v, 0
 //   (%a0 and %a1 are elements of %a, …)           %y = extractelement %v, 1
+//
+// wgmma holds two f16 sums in a register, which must not be put together again while the product that adds to them
+// runs. So halves that are used together go together in functions with wgmma, wherever they come from. Vectors of
+// elements of one vector, in order, are that vector.
+#include <map>
+
 #include "compiler/targets/nvidia/codegen.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/Instructions.h"
-#include "llvm/IR/Module.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
 
 constexpr unsigned kRegisterBits = 32;
 
-// The vectors of which `phi` takes one element, by its incoming blocks; empty: it is not of that kind.
-using Vectors = std::vector<llvm::Value*>;
+// By the index of their element; null: nobody carries it.
+using Lanes = std::vector<llvm::PHINode*>;
+using Elements = llvm::SmallVector<llvm::Value*>;  // likewise
 
-struct Element {
-  llvm::PHINode* phi;
-  uint64_t index;
-};
-
-Vectors VectorsOf(llvm::PHINode& phi, llvm::ArrayRef<llvm::BasicBlock*> blocks, uint64_t& index) {
-  Vectors vectors;
-  for (llvm::BasicBlock* block : blocks) {
-    auto* extract = llvm::dyn_cast<llvm::ExtractElementInst>(phi.getIncomingValueForBlock(block));
-    auto* place = extract ? llvm::dyn_cast<llvm::ConstantInt>(extract->getIndexOperand()) : nullptr;
-    if (!place || (!vectors.empty() && place->getZExtValue() != index)) return {};
-    index = place->getZExtValue();
-    llvm::Type* type = extract->getVectorOperandType();
-    if (!vectors.empty() && vectors.front()->getType() != type) return {};
-    if (type->getPrimitiveSizeInBits() != kRegisterBits) return {};
-    vectors.push_back(extract->getVectorOperand());
-  }
-  return vectors;
+bool IsRegister(llvm::Type* type) {
+  return llvm::isa<llvm::FixedVectorType>(type) && type->getPrimitiveSizeInBits() == kRegisterBits;
 }
 
-void PackInBlock(llvm::BasicBlock& block) {
-  if (block.phis().empty()) return;
-  llvm::SmallVector<llvm::BasicBlock*> blocks(block.phis().begin()->blocks());
-  llvm::MapVector<Vectors, llvm::SmallVector<Element>, std::map<Vectors, unsigned>> groups;
-  for (llvm::PHINode& phi : block.phis()) {
+// The vector of a register's size of which `value` is element `index`; null: it is none.
+llvm::Value* VectorOf(llvm::Value* value, uint64_t& index) {
+  auto* extract = llvm::dyn_cast<llvm::ExtractElementInst>(value);
+  auto* place = extract ? llvm::dyn_cast<llvm::ConstantInt>(extract->getIndexOperand()) : nullptr;
+  if (!place || !IsRegister(extract->getVectorOperandType())) return nullptr;
+  index = place->getZExtValue();
+  return extract->getVectorOperand();
+}
+
+// The vector that has these elements; null: none is known.
+llvm::Value* KnownVector(const Elements& elements, llvm::Type* type) {
+  llvm::Value* vector = nullptr;
+  for (auto [at, element] : llvm::enumerate(elements)) {
     uint64_t index = 0;
-    if (Vectors vectors = VectorsOf(phi, blocks, index); !vectors.empty()) groups[vectors].push_back({&phi, index});
+    llvm::Value* of = element ? VectorOf(element, index) : nullptr;
+    if (element && (!of || index != at || of->getType() != type || (vector && vector != of))) return nullptr;
+    if (of) vector = of;
   }
-  for (auto& [vectors, elements] : groups) {
-    if (elements.size() < 2) continue;
-    llvm::PHINode* packed =
-        llvm::PHINode::Create(vectors.front()->getType(), static_cast<unsigned>(blocks.size()), "", block.begin());
-    for (auto [from, vector] : llvm::zip(blocks, vectors)) packed->addIncoming(vector, from);
-    llvm::IRBuilder<> b(&block, block.getFirstInsertionPt());
-    for (const Element& element : elements) {
-      element.phi->replaceAllUsesWith(b.CreateExtractElement(packed, element.index));
-      element.phi->eraseFromParent();
+  return vector;
+}
+
+// The elements that a chain of insertions puts together; empty: `last` is no such chain, or leaves some out.
+Elements ElementsOf(llvm::InsertElementInst& last) {
+  Elements elements(llvm::cast<llvm::FixedVectorType>(last.getType())->getNumElements());
+  llvm::Value* value = &last;
+  while (auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(value)) {
+    auto* place = llvm::dyn_cast<llvm::ConstantInt>(insert->getOperand(2));
+    if (!place) return {};
+    llvm::Value*& element = elements[place->getZExtValue()];
+    if (!element) element = insert->getOperand(1);
+    value = insert->getOperand(0);
+  }
+  return llvm::is_contained(elements, nullptr) ? Elements() : elements;
+}
+
+void Pack(const Lanes& lanes, llvm::Type* type) {
+  llvm::PHINode* first = *llvm::find_if(lanes, [](llvm::PHINode* lane) { return lane != nullptr; });
+  llvm::BasicBlock* block = first->getParent();
+  auto* packed = llvm::PHINode::Create(type, first->getNumIncomingValues(), "", block->begin());
+  for (llvm::BasicBlock* from : first->blocks()) {
+    // Of a block that branches here twice.
+    if (int known = packed->getBasicBlockIndex(from); known >= 0) {
+      packed->addIncoming(packed->getIncomingValue(known), from);
+      continue;
     }
+    Elements elements;
+    for (llvm::PHINode* lane : lanes) elements.push_back(lane ? lane->getIncomingValueForBlock(from) : nullptr);
+    llvm::Value* vector = KnownVector(elements, type);
+    if (!vector) {
+      llvm::IRBuilder<> b(from->getTerminator());
+      vector = llvm::PoisonValue::get(type);
+      for (auto [at, element] : llvm::enumerate(elements))
+        if (element) vector = b.CreateInsertElement(vector, element, uint64_t{at});
+    }
+    packed->addIncoming(vector, from);
   }
+  llvm::IRBuilder<> b(block, block->getFirstInsertionPt());
+  llvm::SmallVector<llvm::WeakTrackingVH> unused;
+  for (auto [at, lane] : llvm::enumerate(lanes)) {
+    if (!lane) continue;
+    lane->replaceAllUsesWith(b.CreateExtractElement(packed, uint64_t{at}));
+    for (llvm::Value* incoming : lane->incoming_values())
+      if (llvm::isa<llvm::Instruction>(incoming)) unused.push_back(incoming);
+    lane->eraseFromParent();
+  }
+  llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(unused);
+}
+
+// Elements of the same vectors, whichever way control came.
+void PackByDefinitions(llvm::BasicBlock& block) {
+  using Vectors = std::vector<llvm::Value*>;
+  llvm::MapVector<Vectors, Lanes, std::map<Vectors, unsigned>> groups;
+  for (llvm::PHINode& phi : block.phis()) {
+    Vectors vectors;
+    uint64_t index = 0;
+    bool fits = true;
+    // All phis of a block list the blocks before it; those of the first one give the order.
+    for (llvm::BasicBlock* from : block.phis().begin()->blocks()) {
+      uint64_t at = 0;
+      llvm::Value* vector = VectorOf(phi.getIncomingValueForBlock(from), at);
+      if (vectors.empty()) index = at;
+      fits = fits && vector && at == index && (vectors.empty() || vectors[0]->getType() == vector->getType());
+      vectors.push_back(vector);
+    }
+    if (!fits) continue;
+    Lanes& lanes = groups[vectors];
+    lanes.resize(llvm::cast<llvm::FixedVectorType>(vectors[0]->getType())->getNumElements());
+    if (!lanes[index]) lanes[index] = &phi;
+  }
+  for (auto& [vectors, lanes] : groups)
+    if (llvm::count_if(lanes, [](llvm::PHINode* lane) { return lane != nullptr; }) > 1)
+      Pack(lanes, vectors[0]->getType());
+}
+
+// Halves from one block that something uses as one register.
+void PackByUses(llvm::Function& function) {
+  llvm::SmallVector<llvm::InsertElementInst*> words;
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    if (auto* word = llvm::dyn_cast<llvm::InsertElementInst>(&instruction);
+        word && IsRegister(word->getType()) && word->getType()->getScalarType()->isHalfTy())
+      words.push_back(word);
+  for (llvm::InsertElementInst* word : words) {
+    Lanes lanes;
+    for (llvm::Value* element : ElementsOf(*word)) {
+      auto* lane = llvm::dyn_cast<llvm::PHINode>(element);
+      bool fits =
+          lane && !llvm::is_contained(lanes, lane) && (lanes.empty() || lanes[0]->getParent() == lane->getParent());
+      if (!fits) lanes.clear();
+      if (!fits) break;
+      lanes.push_back(lane);
+    }
+    if (!lanes.empty()) Pack(lanes, word->getType());
+  }
+}
+
+void FoldWords(llvm::Function& function) {
+  llvm::SmallVector<llvm::WeakTrackingVH> replaced;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* word = llvm::dyn_cast<llvm::InsertElementInst>(&instruction);
+    if (!word || !IsRegister(word->getType())) continue;
+    Elements elements = ElementsOf(*word);
+    llvm::Value* vector = elements.empty() ? nullptr : KnownVector(elements, word->getType());
+    if (!vector) continue;
+    word->replaceAllUsesWith(vector);
+    replaced.push_back(word);
+  }
+  llvm::RecursivelyDeleteTriviallyDeadInstructions(replaced);
 }
 
 }  // namespace
 
 void PackPhis(llvm::Module& module) {
-  for (llvm::Function& function : module)
-    for (llvm::BasicBlock& block : function) PackInBlock(block);
+  for (llvm::Function& function : module) {
+    for (llvm::BasicBlock& block : function)
+      if (!block.phis().empty()) PackByDefinitions(block);
+    if (llvm::any_of(llvm::instructions(function), IsWgmma)) {
+      PackByUses(function);
+      FoldWords(function);
+    }
+  }
 }
 
 }  // namespace tritond::compiler::nvidia
