@@ -26,11 +26,18 @@ enum Result : CudaResult {
 
 constexpr int kSharedBytesWithoutAsking = 48 << 10;
 
-fake_gpu::Gpu gpu;
+using fake_gpu::gpu;
+using fake_gpu::objects;
 fake_gpu::Stream stream(gpu);
-size_t objects = 0;
 int allowed_shared_bytes = kSharedBytesWithoutAsking;
 thread_local bool has_context = false;
+const bool resets = (
+    fake_gpu::on_reset =
+        [] {
+          allowed_shared_bytes = kSharedBytesWithoutAsking;
+          has_context = false;
+        },
+    true);
 
 CudaResult ResultOf(fake_gpu::Fault fault) {
   if (!has_context) return kInvalidContext;
@@ -53,19 +60,6 @@ CudaResult Drop() { return has_context ? (--objects, 0) : kInvalidContext; }
 }  // namespace
 
 extern "C" {
-
-const char* FakeGpuTakeLog() {
-  static std::string log;
-  log = gpu.TakeLog();
-  return log.c_str();
-}
-size_t FakeGpuObjects() { return objects + gpu.count(); }
-void FakeGpuReset() {
-  gpu.Reset();
-  objects = 0;
-  allowed_shared_bytes = kSharedBytesWithoutAsking;
-  has_context = false;
-}
 
 CudaResult cuInit(unsigned int) { return gpu.IsPresent() ? 0 : kNoDevice; }
 CudaResult cuDriverGetVersion(int* version) { return *version = 12080, 0; }

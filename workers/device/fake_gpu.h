@@ -220,6 +220,12 @@ class Gpu final {
   std::string log_;
 };
 
+// Of this library alone. `objects`: those of the driver that live, allocations apart. `on_reset` puts back what else
+// the library keeps; null: nothing.
+extern __attribute__((visibility("hidden"))) Gpu gpu;
+extern __attribute__((visibility("hidden"))) size_t objects;
+extern __attribute__((visibility("hidden"))) void (*on_reset)();
+
 // What waits until something synchronises, as late as it may.
 class Stream final {
  public:

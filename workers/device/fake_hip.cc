@@ -23,8 +23,8 @@ enum Result : HipResult {
   kUnknown = 999
 };
 
-fake_gpu::Gpu gpu;
-size_t objects = 0;
+using fake_gpu::gpu;
+using fake_gpu::objects;
 fake_gpu::Stream stream(gpu);
 
 HipResult ResultOf(fake_gpu::Fault fault) {
@@ -37,17 +37,6 @@ HipResult Synchronize() { return ResultOf(stream.Synchronize()); }
 }  // namespace
 
 extern "C" {
-
-const char* FakeGpuTakeLog() {
-  static std::string log;
-  log = gpu.TakeLog();
-  return log.c_str();
-}
-size_t FakeGpuObjects() { return objects + gpu.count(); }
-void FakeGpuReset() {
-  gpu.Reset();
-  objects = 0;
-}
 
 HipResult hipInit(unsigned int) { return gpu.IsPresent() ? 0 : kNoDevice; }
 HipResult hipDriverGetVersion(int* version) { return *version = 60342134, 0; }

@@ -40,8 +40,8 @@ struct Kernel {
   std::vector<bool> is_set;
 };
 
-fake_gpu::Gpu gpu;
-size_t objects = 0;
+using fake_gpu::gpu;
+using fake_gpu::objects;
 bool started = false;
 
 ZeResult ResultOf(fake_gpu::Fault fault) { return fault == fake_gpu::Fault::kNone ? 0 : kZeDeviceLost; }
@@ -60,17 +60,6 @@ ZeResult Drop() { return --objects, 0; }
 }  // namespace
 
 extern "C" {
-
-const char* FakeGpuTakeLog() {
-  static std::string log;
-  log = gpu.TakeLog();
-  return log.c_str();
-}
-size_t FakeGpuObjects() { return objects + gpu.count(); }
-void FakeGpuReset() {
-  gpu.Reset();
-  objects = 0;
-}
 
 ZeResult zeInit(uint32_t flags) {
   if (flags != 1 || !gpu.IsPresent()) return kUninitialized;

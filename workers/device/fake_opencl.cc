@@ -39,9 +39,9 @@ struct Kernel {
   std::vector<bool> is_set;
 };
 
-fake_gpu::Gpu gpu;
+using fake_gpu::gpu;
+using fake_gpu::objects;
 int other_device = 0;
-size_t objects = 0;
 fake_gpu::Stream queue(gpu);
 bool is_spirv_whole = true;  // of the last program
 
@@ -92,17 +92,6 @@ uint64_t* ArgumentOf(ClKernel handle, uint32_t index, bool is_pointer, size_t by
 }  // namespace
 
 extern "C" {
-
-const char* FakeGpuTakeLog() {
-  static std::string log;
-  log = gpu.TakeLog();
-  return log.c_str();
-}
-size_t FakeGpuObjects() { return objects + gpu.count(); }
-void FakeGpuReset() {
-  gpu.Reset();
-  objects = 0;
-}
 
 ClResult clGetPlatformIDs(uint32_t most, ClPlatform* platforms, uint32_t* count) {
   if (!gpu.IsPresent()) return kNoPlatform;
