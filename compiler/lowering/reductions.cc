@@ -165,50 +165,15 @@ class Reduction {
     Emitter& e = f_.e;
     int32_t mask = WarpMaskAlongAxis(layout_, op_.getAxis());
     if (mask == 0) return mlir::success();
-    int warps = 1 << llvm::popcount(static_cast<uint32_t>(mask));
-    Scratch scratch = ScratchOf(op_);
+    scratch_ = ScratchOf(op_);
+    warps_ = 1 << llvm::popcount(static_cast<uint32_t>(mask));
+    if (!others_.empty()) run_ = layout_.NumConsecutive("register", others_.back());
     for (const std::string& name : others_) thread_parts_.push_back(f_.ThreadPart(layout_, name));
-    llvm::SmallVector<int> bits;
-    for (int bit = 0; bit < layout_.InBits("warp"); ++bit)
-      if (mask >> bit & 1) bits.push_back(bit);
-    Value warp = e.Hoisted([&, index = f_.Warp()] { return e.PackBits(index, bits); });
-    const int run = others_.empty() ? 1 : layout_.NumConsecutive("register", others_.back());
-    int64_t results = 1;
-    for (const std::string& name : others_) results *= layout_.OutSize(name);
-    auto stored_type = [&](size_t operand) { return SharedType(e, partials_[0][operand].getType()); };
-    auto vector_of = [&](size_t operand, int most) {
-      return std::max<int>(1, std::min<int>(most, kVectorBits / stored_type(operand).getIntOrFloatBitWidth()));
-    };
-    auto slot = [&](size_t operand, size_t result, Value of_warp) {
-      Value index = ResultIndex(results_at_[result]);
-      index = run > 1 ? e.Add(e.Mul(of_warp, e.Int(results)), index) : e.Add(e.Mul(index, e.Int(warps)), of_warp);
-      return e.Gep(f_.ScratchOf(op_, scratch.offsets[operand]), stored_type(operand), index);
-    };
-    const size_t operands = partials_[0].size();
-    const auto runs = ResultsInRuns(run);
-    for (size_t operand = 0; operand < operands; ++operand) {
-      const int vec = vector_of(operand, run);
-      for (const auto& list : runs) {
-        for (int first = 0; first < run; first += vec) {
-          Values values;
-          for (int i = first; i < first + vec; ++i) values.push_back(ToShared(e, partials_[list[i]][operand]));
-          StoreVector(e, slot(operand, list[first], warp), values);
-        }
-      }
-    }
+    const auto runs = ResultsInRuns(run_);
+    for (size_t operand = 0; operand < partials_[0].size(); ++operand) StorePartials(operand, mask, runs);
     f_.target.SharedBarrier(e.b, e.loc);
-    llvm::SmallVector<llvm::SmallVector<Tuple>> parts(partials_.size(), llvm::SmallVector<Tuple>(warps));
-    for (size_t operand = 0; operand < operands; ++operand) {
-      mlir::Type type = partials_[0][operand].getType(), stored = stored_type(operand);
-      // A vector begins at a result and a warp, and goes on along one of them.
-      const int vec = vector_of(operand, run > 1 ? run : warps), along_run = run > 1 ? vec : 1,
-                along_warps = run > 1 ? 1 : vec;
-      for (const auto& list : runs)
-        for (int first = 0; first < run; first += along_run)
-          for (int w = 0; w < warps; w += along_warps)
-            for (auto [i, v] : llvm::enumerate(LoadVector(e, slot(operand, list[first], e.Int(w)), stored, vec)))
-              parts[list[run > 1 ? first + i : first]][run > 1 ? w : w + i].push_back(FromShared(e, v, type));
-    }
+    llvm::SmallVector<llvm::SmallVector<Tuple>> parts(partials_.size(), llvm::SmallVector<Tuple>(warps_));
+    for (size_t operand = 0; operand < partials_[0].size(); ++operand) LoadPartials(operand, runs, parts);
     for (auto [partial, of_warps] : llvm::zip(partials_, parts)) {
       FailureOr<Tuple> sum = CombineTree(of_warps);
       if (failed(sum)) return mlir::failure();
@@ -217,9 +182,58 @@ class Reduction {
     return mlir::success();
   }
 
+  using Runs = llvm::SmallVector<llvm::SmallVector<size_t>>;
+
+  void StorePartials(size_t operand, int32_t warp_mask, const Runs& runs) {
+    Emitter& e = f_.e;
+    llvm::SmallVector<int> bits;
+    for (int bit = 0; bit < layout_.InBits("warp"); ++bit)
+      if (warp_mask >> bit & 1) bits.push_back(bit);
+    Value warp = e.Hoisted([&, index = f_.Warp()] { return e.PackBits(index, bits); });
+    const int vec = VectorOf(operand, run_);
+    for (const auto& run : runs) {
+      for (int first = 0; first < run_; first += vec) {
+        Values values;
+        for (int i = first; i < first + vec; ++i) values.push_back(ToShared(e, partials_[run[i]][operand]));
+        StoreVector(e, Slot(operand, run[first], warp), values);
+      }
+    }
+  }
+
+  // Appends to `parts`, by results and warps.
+  void LoadPartials(size_t operand, const Runs& runs, llvm::SmallVector<llvm::SmallVector<Tuple>>& parts) {
+    const mlir::Type type = partials_[0][operand].getType();
+    const bool along_run = run_ > 1;  // or along the warps
+    const int vec = VectorOf(operand, along_run ? run_ : warps_);
+    for (const auto& run : runs)
+      for (int first = 0; first < run_; first += along_run ? vec : 1)
+        for (int warp = 0; warp < warps_; warp += along_run ? 1 : vec) {
+          Value slot = Slot(operand, run[first], f_.e.Int(warp));
+          for (auto [i, v] : llvm::enumerate(LoadVector(f_.e, slot, StoredType(operand), vec)))
+            parts[run[along_run ? first + i : first]][along_run ? warp : warp + i].push_back(FromShared(f_.e, v, type));
+        }
+  }
+
+  mlir::Type StoredType(size_t operand) { return SharedType(f_.e, partials_[0][operand].getType()); }
+
+  // Of at most `most` values.
+  int VectorOf(size_t operand, int most) {
+    return std::max<int>(1, std::min<int>(most, kVectorBits / StoredType(operand).getIntOrFloatBitWidth()));
+  }
+
+  // Where the partial of a warp is; `result` is a place in results_at_.
+  Value Slot(size_t operand, size_t result, Value warp) {
+    Emitter& e = f_.e;
+    int64_t results = 1;
+    for (const std::string& name : others_) results *= layout_.OutSize(name);
+    Value index = ResultIndex(results_at_[result]);
+    index = run_ > 1 ? e.Add(e.Mul(warp, e.Int(results)), index) : e.Add(e.Mul(index, e.Int(warps_)), warp);
+    return e.Gep(f_.ScratchOf(op_, scratch_.offsets[operand]), StoredType(operand), index);
+  }
+
   // The results of this thread, as places in results_at_, in runs of `run` neighbours.
-  llvm::SmallVector<llvm::SmallVector<size_t>> ResultsInRuns(int run) {
-    llvm::SmallVector<llvm::SmallVector<size_t>> runs;
+  Runs ResultsInRuns(int run) {
+    Runs runs;
     for (auto [first, at] : llvm::enumerate(results_at_)) {
       if (run > 1 && at.back() % run != 0) continue;
       runs.push_back({first});
@@ -267,6 +281,9 @@ class Reduction {
   llvm::SmallVector<Coordinates> results_at_;  // for each result of this thread, its registers' coordinates
   llvm::SmallVector<Tuple> partials_;          // in the same order
   llvm::SmallVector<Value> thread_parts_;
+  Scratch scratch_;
+  int warps_ = 1;  // that hold parts of a result
+  int run_ = 1;    // neighbouring results that a thread holds
 };
 
 LogicalResult LowerReduce(FunctionLowering& f, tt::ReduceOp op) { return Reduction(f, op).Lower(); }
