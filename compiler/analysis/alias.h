@@ -10,7 +10,7 @@
 
 namespace tritond::compiler {
 
-// The buffers behind the !ttg.memdesc values of one function, through views, scf and cf. A view is the result of an
+// The buffers that the !ttg.memdesc values of one function view, through views, scf and cf. A view is the result of an
 // operation that takes a buffer and yields one. Holds while the function does not change.
 class BufferAliases final {
  public:

@@ -89,7 +89,7 @@ LogicalResult AllocateGlobalScratch(mlir::ModuleOp module) {
     bytes = std::max(bytes, frame.bytes);
     alignment = std::max(alignment, frame.alignment);
   }
-  // Programs have theirs one behind the other.
+  // Programs have theirs one after the other.
   bytes = llvm::alignTo(bytes, alignment);
   if (bytes > INT32_MAX) return module.emitError() << "needs " << bytes << " bytes of global scratch";
   SetOrRemove(module, kGlobalScratchSizeAttr, bytes, bytes > 0);

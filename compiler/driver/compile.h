@@ -28,9 +28,9 @@ absl::StatusOr<Stage> ParseStage(const std::string& name);
 
 // Which hidden parameters the client's launcher passes. The defaults are Triton 3.6's.
 struct LaunchAbi {
-  bool global_scratch = true;   // behind the kernel's own
-  bool profile_scratch = true;  // behind that
-  int descriptor_flags = 1;     // 0, 1 or 2 parameters of i1 behind the strides of a tensor descriptor
+  bool global_scratch = true;   // after the kernel's own
+  bool profile_scratch = true;  // after that
+  int descriptor_flags = 1;     // 0, 1 or 2 parameters of i1 after the strides of a tensor descriptor
 };
 
 struct CompileRequest {
@@ -64,9 +64,9 @@ struct StageTime {
   std::chrono::nanoseconds wall{0};
 };
 
-// Names of what a compile makes, whatever the spelling of its kernel: SHA-256 over the kernel as it stands behind its
+// Names of what a compile makes, whatever the spelling of its kernel: SHA-256 over the kernel as it stands after its
 // first stage, printed, and everything else that counts. 64 lowercase hex digits; empty where the kernel has no such
-// name, because the source's places are part of what is made or because the compile starts behind ttgir.
+// name, because the source's places are part of what is made or because the compile starts after ttgir.
 struct StepKeys {
   std::string result;    // of everything: artifacts, metadata; made by this compiler with all its tools
   std::string assembly;  // of the assembly text alone: other assemblers have the same. Empty when the request wants
@@ -133,7 +133,7 @@ class Compiler {
   // Called at the start of each stage. An error ends the compile with it. Null removes the listener.
   virtual void OnStage(StageListener listener) = 0;
 
-  // Asked at most once in a compile, by its thread, behind the first stage. Null removes it.
+  // Asked at most once in a compile, by its thread, after the first stage. Null removes it.
   virtual void UseMemory(StepMemory memory) = 0;
 
   // Names everything outside the request that can change the bytes: our version, LLVM's version, the digests of

@@ -20,7 +20,7 @@ struct InlineAssembly {
 
 // The piece that a back end's complaint is about, or null when it is about the compiler's own text. `assembly` is what
 // the back end was given, in which LLVM marks each inline assembly, its own and the compiler's, with a comment before
-// and one behind it; "" when LLVM itself has refused to write it.
+// and one after it; "" when LLVM itself has refused to write it.
 //
 // A complaint is about a piece when it names a line of the piece; when it names none and quotes a word of the piece; or
 // when a piece leaves something open, an error then comes anywhere behind it. Linear in the texts, times the pieces.

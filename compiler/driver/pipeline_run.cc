@@ -94,7 +94,7 @@ absl::Status PipelineRun::RunTimed(Stage stage) {
   return status;
 }
 
-// Behind the first stage: names what is being made and asks whether it was made before. The stage that is done then,
+// After the first stage: names what is being made and asks whether it was made before. The stage that is done then,
 // which is a later one when its text was recalled. Diagnostics speak of this request's text, so that a compile that has
 // some neither takes nor leaves anything.
 Stage PipelineRun::RecallSteps(Stage done) {
@@ -345,7 +345,7 @@ absl::Status PipelineRun::CheckHasKernel() const {
   return BackEndError(absl::InternalError(absl::StrCat("the ", target_.Info().asm_format, " text has no kernel")));
 }
 
-// Behind ttgir, what a back end cannot make sense of is its own caller's fault: ours, unless the request began there or
+// After ttgir, what a back end cannot make sense of is its own caller's fault: ours, unless the request began there or
 // the trouble is in assembly that the request brought along.
 absl::Status PipelineRun::BackEndError(const absl::Status& status) const {
   if (!absl::IsInternal(status)) return status;
@@ -368,7 +368,7 @@ absl::Status PipelineRun::MakeBinary() {
                                                        " text cannot be launched: ", sound.message())));
 }
 
-// Compiles that start behind ttgir do not compute it: it is read off the assembly.
+// Compiles that start after ttgir do not compute it: it is read off the assembly.
 std::string PipelineRun::KernelName() const { return kernel_name_.empty() ? target_.KernelName(asm_) : kernel_name_; }
 
 std::string PipelineRun::Text(Stage stage) const {
@@ -409,7 +409,7 @@ absl::Status PipelineRun::Emit(Stage stage) {
 }
 
 // Upstream's names, for its launcher. What the compiler computes overrides an option of the same name. Compiles that
-// start behind ttgir compute neither name nor shared memory: the one is read off the assembly, the other is the option.
+// start after ttgir compute neither name nor shared memory: the one is read off the assembly, the other is the option.
 void PipelineRun::FillMetadata() {
   nlohmann::json metadata = request_.options.is_object() ? request_.options : nlohmann::json::object();
   const TargetInfo& info = target_.Info();

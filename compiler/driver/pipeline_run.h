@@ -88,7 +88,7 @@ class PipelineRun final {
   std::string kernel_name_;
   int64_t shared_bytes_ = 0;
   int64_t global_scratch_bytes_ = 0, global_scratch_alignment_ = 1;
-  std::optional<std::vector<int64_t>> parameter_bytes_;  // nullopt: the request began behind ttgir
+  std::optional<std::vector<int64_t>> parameter_bytes_;  // nullopt: the request began after ttgir
   std::string asm_;
   std::string binary_;
 };

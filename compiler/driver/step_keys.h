@@ -19,7 +19,7 @@ struct CompilerIdentity {
 // without locations. The operations' own syntax may leave some out.
 std::string CanonicalModule(mlir::ModuleOp module);
 
-// The names of what `request` gives when `canonical` is the text of its module behind the first stage. Options count
+// The names of what `request` gives when `canonical` is the text of its module after the first stage. Options count
 // whether they act or not, because the metadata echoes them.
 StepKeys NameSteps(const std::string& canonical, const CompileRequest& request, const CompilerIdentity& identity);
 

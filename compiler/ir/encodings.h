@@ -28,7 +28,7 @@ llvm::SmallVector<std::string> DimNames(unsigned rank);
 // The layout of a tensor: (register, lane, warp, block) -> (dim0, …). CHECK-fails without a distributed encoding.
 compiler::LinearLayout ToLinearLayout(mlir::RankedTensorType type);
 // The layout of a buffer: (offset, block) -> (dim0, …), of all that was allocated where the type is a part of it.
-// Offsets count elements, without padding. A dimension in front of the encoding's counts buffers, one behind the other;
+// Offsets count elements, without padding. A dimension in front of the encoding's counts buffers, one after the other;
 // where their number is no power of two, the layout goes on to the next one.
 compiler::LinearLayout ToLinearLayout(MemDescType type);
 // Whether the type is a whole buffer, not a part of one.

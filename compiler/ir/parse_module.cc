@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/ir/parse_module.h"
 
-#include "compiler/ir/check_text.h"
 #include "compiler/ir/unknown_names.h"
+#include "compiler/text/check_text.h"
 #include "mlir/Parser/Parser.h"
 
 namespace tritond::compiler {

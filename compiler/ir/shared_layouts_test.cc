@@ -40,7 +40,7 @@ TEST_F(SharedLayouts, SwizzleOfSixteenRowsXorsGroupsWithThePhase) {
       EXPECT_EQ(AtOffset(layout, row * 16 + place), (Coordinates{row, ((place / 2) ^ (row / 2 % 8)) * 2 + place % 2}));
 }
 
-// 16x128 bytes swizzled in rows of 64: column 64 begins behind all rows.
+// 16x128 bytes swizzled in rows of 64: column 64 begins after all rows.
 TEST_F(SharedLayouts, NvmmaHasThePublishedLeadingOffset) {
   EXPECT_EQ(AtOffset(Nvmma(64, false, 8).ToLinearLayout({16, 128}), 16 * 64), (Coordinates{0, 64}));
 }
@@ -104,7 +104,7 @@ TEST_F(SharedLayouts, PaddingCountsTheGapsBefore) {
       LinearLayout::Identity1D(64, "offset", "dim1") * LinearLayout::Identity1D(8, "offset", "dim0") * SingleBlock(2);
   rows = rows.TransposeOuts({"dim0", "dim1"});
   auto encoding = PaddedSharedEncodingAttr::get(context_.get(), {{64, 8}}, rows);
-  // Seven gaps: there is none behind the last row.
+  // Seven gaps: there is none after the last row.
   EXPECT_EQ(BufferBits(Buffer({8, 64}, f16, encoding, {8, 64})), (8 * 64 + 7 * 8) * 16);
 }
 

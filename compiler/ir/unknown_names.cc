@@ -3,8 +3,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "compiler/ir/text_cursor.h"
 #include "compiler/ir/tt_dialect.h"
+#include "compiler/text/text_cursor.h"
 #include "mlir/IR/OperationSupport.h"
 
 namespace tritond::compiler {
@@ -23,7 +23,7 @@ bool HasAttribute(mlir::RegisteredOperationName operation, absl::string_view nam
                       [&](mlir::StringAttr known) { return absl::string_view(known.data(), known.size()) == name; });
 }
 
-// The first name of the map that `cursor` stands in, behind its brace, that the operation does not have.
+// The first name of the map that `cursor` stands in, after its brace, that the operation does not have.
 std::optional<TextToken> FindUnknownKey(mlir::RegisteredOperationName operation, TextCursor cursor) {
   while (true) {
     const TextToken key = cursor.Next();

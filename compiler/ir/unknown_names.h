@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "compiler/ir/normalize_text.h"
+#include "compiler/text/normalize_text.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tritond::compiler {

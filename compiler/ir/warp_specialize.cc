@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Syntax and verification of ttg.warp_specialize. What the partitions capture is written behind the operation's name,
+// Syntax and verification of ttg.warp_specialize. What the partitions capture is written after the operation's name,
 // and held by the terminator of its second region, which isolates them from above.
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/Support/MathExtras.h"

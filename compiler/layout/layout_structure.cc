@@ -24,7 +24,7 @@ bool Contains(DimNames names, absl::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Appends a dimension behind those in `dims`.
+// Appends a dimension after those in `dims`.
 void Append(Dims& dims, absl::string_view name, int32_t bits) {
   const int32_t shift = dims.empty() ? 0 : dims.back().shift + dims.back().bits;
   dims.push_back({std::string(name), bits, shift});

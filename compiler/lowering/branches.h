@@ -6,7 +6,7 @@
 
 namespace tritond::compiler {
 
-// Emits what `emit` does for the threads where `condition` (i1) holds. Emission goes on behind the branch.
+// Emits what `emit` does for the threads where `condition` (i1) holds. Emission goes on after the branch.
 void Where(Emitter& e, mlir::Value condition, llvm::function_ref<void()> emit);
 
 // The values of `yes` in threads where `condition` holds, in the others those of `no`: as many, of the same types.

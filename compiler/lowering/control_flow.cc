@@ -68,7 +68,7 @@ LogicalResult LowerReturn(FunctionLowering& f, tt::ReturnOp op) {
 LogicalResult LowerCall(FunctionLowering& f, tt::CallOp op) {
   Emitter& e = f.e;
   Values arguments = Expand(f, op.getOperands());
-  // A device function takes the shared memory behind its caller's, and both scratch pointers.
+  // A device function takes the shared memory after its caller's, and both scratch pointers.
   auto global = LLVM::LLVMPointerType::get(op.getContext(), 1);
   auto hidden = f.HiddenArguments();
   bool from_device_function = !hidden.empty() && hidden[0].getType() != global;

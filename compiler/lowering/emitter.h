@@ -19,7 +19,7 @@ class Emitter {
   Emitter(const Emitter&) = delete;
   Emitter& operator=(const Emitter&) = delete;
 
-  // Constants and what else is computed once goes to the front of `entry`, behind what Hoisted has put there.
+  // Constants and what else is computed once goes to the front of `entry`, after what Hoisted has put there.
   void StartFunction(mlir::Block* entry, mlir::Location loc);
   // Runs `emit` with the insertion point in that place.
   template <typename Fn>
@@ -53,7 +53,7 @@ class Emitter {
   mlir::Value PackBits(mlir::Value x, llvm::ArrayRef<int> bits);
   // The reverse: the bit bits[i] of the result is bit i of `x`, the others are 0.
   mlir::Value SpreadBits(mlir::Value x, llvm::ArrayRef<int> bits);
-  // The address `index` elements of `element` behind `ptr`.
+  // The address `index` elements of `element` after `ptr`.
   mlir::Value Gep(mlir::Value ptr, mlir::Type element, mlir::Value index);
 
   // The integer of as many bits as `type` (integer, float or pointer of 64 bits), and values under it and back.

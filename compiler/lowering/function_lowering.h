@@ -27,7 +27,7 @@ class FunctionLowering final {
   FunctionLowering(tt::FuncOp func, const TargetOps& target, const LoweringOptions& options, AxisInfoAnalysis& axis,
                    const LoweringTable& table);
 
-  // Emits the llvm.func behind the tt.func. Failure: a diagnostic at the operation without a lowering.
+  // Emits the llvm.func after the tt.func. Failure: a diagnostic at the operation without a lowering.
   mlir::LogicalResult Run();
 
   // The values of `v`, which has been lowered already.
@@ -60,7 +60,7 @@ class FunctionLowering final {
   mlir::FailureOr<mlir::Value> GlobalScratchOf(mlir::Operation* op);
 
   // Lowers the operations of a region of scalars with `arguments` for its arguments; the operands of its terminator. Of
-  // a region of several blocks come blocks of the function; emission goes on behind them.
+  // a region of several blocks come blocks of the function; emission goes on after them.
   mlir::FailureOr<Values> InlineRegion(mlir::Region& region, ValueList arguments);
 
   // Another lane's value of any type: `shuffle` moves an i32.

@@ -6,7 +6,7 @@
 //
 //   %p = ttg.memdesc_subslice %b[8, 0]         {base of %b, offset of element (8, 0)}
 //   %t = ttg.memdesc_trans %p                  the same; only the type's layout changes
-//   %i = ttg.memdesc_index %b[%n]              {base + n * stride}: buffers of a row stand one behind the other
+//   %i = ttg.memdesc_index %b[%n]              {base + n * stride}: buffers of a row stand one after the other
 #include "compiler/layout/layout_algebra.h"
 #include "compiler/layout/shared_swizzle.h"
 #include "compiler/lowering/shared_access.h"

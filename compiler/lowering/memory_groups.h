@@ -26,7 +26,7 @@ mlir::Value UniformInGroups(FunctionLowering& f, mlir::Value mask, ValueList mas
 mlir::Value FirstCopyOf(FunctionLowering& f, mlir::Value v);
 
 // Whether lowering `op` begins with a barrier of all threads and all memory: a scalar atomic that publishes is ordered
-// behind what every thread of the program wrote, and so is polling.
+// after what every thread of the program wrote, and so is polling.
 bool BeginsWithBarrier(mlir::Operation* op);
 
 // Gives every thread the result of `op`'s atomic operations that the acting thread got: where `acts` that one writes it

@@ -195,7 +195,7 @@ LogicalResult LowerUndef(FunctionLowering& f, LLVM::UndefOp op) {
   return mlir::success();
 }
 
-// Elements may take any order: each thread's of the second tensor come behind its of the first.
+// Elements may take any order: each thread's of the second tensor come after its of the first.
 LogicalResult LowerCat(FunctionLowering& f, tt::CatOp op) {
   auto half = llvm::cast<RankedTensorType>(op.getLhs().getType());
   const LinearLayout one = f.LayoutOf(half), both = f.LayoutOf(llvm::cast<RankedTensorType>(op.getType()));

@@ -24,12 +24,12 @@
 // overtake the write of what they read stay where they are.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/scratch.h"
+#include "compiler/dots/matrix_buffers.h"
+#include "compiler/dots/outliving_dots.h"
 #include "compiler/ir/encodings.h"
-#include "compiler/passes/loop_effects.h"
-#include "compiler/passes/loop_schedule.h"
-#include "compiler/passes/matrix_buffers.h"
-#include "compiler/passes/outliving_dots.h"
 #include "compiler/passes/passes.h"
+#include "compiler/pipelining/loop_effects.h"
+#include "compiler/pipelining/loop_schedule.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace tritond::compiler {

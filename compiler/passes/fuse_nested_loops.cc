@@ -31,9 +31,9 @@
 // Loads are made rounds ahead only in loops that write no memory, as they may read what is written there. If the inner
 // loop is one whose loads would be made ahead and the outer one writes what the inner computed, the inner loop is worth
 // more alone, and the nest stays.
-#include "compiler/passes/loop_effects.h"
-#include "compiler/passes/loop_rounds.h"
 #include "compiler/passes/passes.h"
+#include "compiler/pipelining/loop_effects.h"
+#include "compiler/pipelining/loop_iterations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -103,7 +103,7 @@ IfOp CreateBranch(OpBuilder& b, Location loc, mlir::ValueRange results, Value co
   return branch;
 }
 
-// Moves behind the inner loop what is in front of it for the epilogue's sake alone, unless that takes larger tensors
+// Moves after the inner loop what is in front of it for the epilogue's sake alone, unless that takes larger tensors
 // than it gives: these would be carried instead.
 void SinkIntoEpilogue(ForOp outer, ForOp inner) {
   auto elements = [](mlir::TypeRange types) {
@@ -180,7 +180,7 @@ class FusedLoop final {
     return CountRounds(b_, inner_);
   }
 
-  // What is computed in front of the inner loop and used in it, behind it or in its control.
+  // What is computed in front of the inner loop and used in it, after it or in its control.
   void FindLiveOut(Value inner_rounds) {
     for (Operation& op : *outer_.getBody()) {
       if (&op == inner_.getOperation()) break;

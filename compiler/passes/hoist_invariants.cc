@@ -10,9 +10,9 @@
 // A loop that runs no round must not load: unless its bounds show that it runs, the load gets the loop's own condition
 // as a mask. Volatile loads stay, as do loads under a condition inside the loop. A loop with `licm = <disable = true>`
 // in its llvm.loop_annotation is left alone.
-#include "compiler/passes/loop_effects.h"
-#include "compiler/passes/loop_rounds.h"
 #include "compiler/passes/passes.h"
+#include "compiler/pipelining/loop_effects.h"
+#include "compiler/pipelining/loop_iterations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

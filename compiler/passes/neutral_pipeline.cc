@@ -62,7 +62,7 @@ void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& ch
 }
 
 void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
-  // Conversions at the ends of branches meet those behind them.
+  // Conversions at the ends of branches meet those after them.
   pm.addPass(createSinkLayoutConversionsPass());
   // Folds what changing encodings left: conversions of splats, constants, conversions there and back.
   pm.addPass(mlir::createCanonicalizerPass());

@@ -24,12 +24,12 @@
 //
 // Other loads in early stages stay loads, with a mask that leaves out iterations that are not there; what they load
 // waits in registers.
+#include "compiler/dots/dot_slices.h"
+#include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/encodings.h"
-#include "compiler/passes/dot_slices.h"
-#include "compiler/passes/expand_loop.h"
-#include "compiler/passes/loop_schedule.h"
-#include "compiler/passes/matrix_buffers.h"
 #include "compiler/passes/passes.h"
+#include "compiler/pipelining/expand_loop.h"
+#include "compiler/pipelining/loop_schedule.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"

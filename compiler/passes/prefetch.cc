@@ -20,7 +20,7 @@
 // The slices after the first, each as thick as all before it together, are loaded while the product before runs. The
 // elements of a sum are added in the same order as before.
 //
-// That the load may move to the end of the round before, with the wait, is shown in rotated_buffers.cc. A dot is left
+// That the load may move to the end of the round before, with the wait, is shown in multibuffers.cc. A dot is left
 // alone where one of its operands
 //   - does not come from a load in the same block that nobody else uses, through conversions of single elements at
 //   most;
@@ -28,10 +28,10 @@
 //   - is loaded from memory that this round makes, or that anything but the copies of the pipeline writes;
 // and where the sums are narrow floats that multiply-adds round once, at the end: of slices they would be rounded more
 // often.
+#include "compiler/dots/dot_slices.h"
 #include "compiler/ir/encodings.h"
-#include "compiler/passes/dot_slices.h"
 #include "compiler/passes/passes.h"
-#include "compiler/passes/rotated_buffers.h"
+#include "compiler/pipelining/multibuffers.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace tritond::compiler {
@@ -51,7 +51,7 @@ constexpr int64_t kMaxWaitingRegisters = 64;
 
 RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
-// From the load to the dot: the load, and the conversions of elements behind it.
+// From the load to the dot: the load, and the conversions of elements after it.
 struct LoadedOperand {
   int index = 0;
   ttg::LocalLoadOp load;

@@ -9,9 +9,9 @@
 //
 // #shared keeps the source's fastest dimension together, in groups of 16 bytes, and swizzles the groups such that eight
 // neighbouring rows of one group lie in different banks. A conversion inside a thread or a warp stays.
+#include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/conversion.h"
-#include "compiler/passes/matrix_buffers.h"
 #include "compiler/passes/passes.h"
 
 namespace tritond::compiler {

@@ -15,8 +15,8 @@
 //
 // Encodings never change what a program computes, so whatever these steps choose is right; they are only faster or
 // slower. A device function's parameters and results keep their encodings, so functions are treated one by one.
-#include "compiler/passes/layout_propagation.h"
-#include "compiler/passes/layout_rematerialization.h"
+#include "compiler/encoding/layout_propagation.h"
+#include "compiler/encoding/layout_rematerialization.h"
 #include "compiler/passes/passes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"

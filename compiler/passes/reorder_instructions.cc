@@ -17,12 +17,12 @@
 // 2. A buffer that is filled from registers moves up to where these are made, as far as only light operations come in
 //    between. A load from global memory should be on its way before the buffer waits for its own; a conversion would
 //    find less shared memory free.
-// 3. A conversion through shared memory holds a barrier. What reads copies behind an asynchronous wait needs one, too:
+// 3. A conversion through shared memory holds a barrier. What reads copies after an asynchronous wait needs one, too:
 //    the conversion moves up to the wait, if its source is there, so that one barrier serves both.
 //
 // Operations with effects keep their order, except that a new buffer is filled earlier, which nobody else sees.
 #include "compiler/analysis/scratch.h"
-#include "compiler/passes/conversion_cost.h"
+#include "compiler/encoding/conversion_cost.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -106,7 +106,7 @@ class Sinker final {
     return nullptr;
   }
 
-  // Words of the operands of `op` that nothing at or behind `place` uses anyway.
+  // Words of the operands of `op` that nothing at or after `place` uses anyway.
   double WordsHeldUntil(Operation* op, Operation* place) {
     double words = 0;
     llvm::SmallPtrSet<Value, 4> seen;
@@ -151,7 +151,7 @@ void HoistFilledBuffer(ttg::LocalAllocOp alloc) {
   if (place != alloc.getOperation()) alloc->moveBefore(place);
 }
 
-// The operations behind `wait` in its block that `convert` needs, itself last; empty where these are not light, or
+// The operations after `wait` in its block that `convert` needs, itself last; empty where these are not light, or
 // where the result would take many registers for long.
 llvm::SetVector<Operation*> SliceBehind(ttg::AsyncWaitOp wait, ttg::ConvertLayoutOp convert) {
   constexpr int kMostRegisters = 16;

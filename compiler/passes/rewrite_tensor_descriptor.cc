@@ -21,7 +21,7 @@
 // that has no hardware form: base, sizes, strides, then `flags` flags (their number depends on the launcher's release).
 // The launcher has checked that the base and all strides but the last are multiples of 16 bytes and that the last
 // stride is one; the kernel is compiled for that.
-#include "compiler/passes/block_access.h"
+#include "compiler/encoding/block_access.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/BitVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

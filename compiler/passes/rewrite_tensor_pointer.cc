@@ -15,7 +15,7 @@
 //
 // A block pointer that goes through a loop, a branch or a call goes through as its parts; canonicalisation then drops
 // those that never change. An advance moves the offsets alone. `order` is a hint that coalescing does not need.
-#include "compiler/passes/block_access.h"
+#include "compiler/encoding/block_access.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

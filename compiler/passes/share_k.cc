@@ -20,13 +20,13 @@
 //   }
 //   %r = %init + tt.reduce<add, axis 0>(ttg.convert_layout %p)                     a thread has all parts of its sums
 //
-// The reshapes and transpositions move nothing: each thread loads what it needs. The cycles of sum_sharing.h decide how
-// many parts there are: as few as possible, none where they save less than an eighth of a round. In a loop whose rounds
-// are known they must also pay for the reduction. Nothing but the dot may see the sum in the loop.
+// The reshapes and transpositions move nothing: each thread loads what it needs. The cycles of accumulator_sharing.h
+// decide how many parts there are: as few as possible, none where they save less than an eighth of a round. In a loop
+// whose rounds are known they must also pay for the reduction. Nothing but the dot may see the sum in the loop.
+#include "compiler/dots/accumulator_sharing.h"
+#include "compiler/dots/dot_slices.h"
 #include "compiler/ir/encodings.h"
-#include "compiler/passes/dot_slices.h"
 #include "compiler/passes/passes.h"
-#include "compiler/passes/sum_sharing.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where both branches of an scf.if end in the same conversion, there is one conversion behind it:
+// Where both branches of an scf.if end in the same conversion, there is one conversion after it:
 //
 //   %r = scf.if %c {                                      %s = scf.if %c {
 //     …                                                     …
@@ -11,7 +11,7 @@
 //
 // There it may meet its inverse, or another one that goes on to a third encoding. A branch that yields a constant, a
 // splat or poison takes any encoding; at least one must convert, and no other use may want the converted tensor. The
-// conversion is done either way, so it costs as much behind as inside.
+// conversion is done either way, so it costs as much after as inside.
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -10,13 +10,13 @@
 // The default encoding would have a thread read 33 elements for 32 multiply-adds, more than shared memory gives: a
 // square tile takes 12.
 //
-// How lanes and warps share the sums follows from the cycles that it takes (sum_sharing.h). Batches, if there are any,
-// are shared first, by warps.
-#include "compiler/passes/dot_form.h"
-#include "compiler/passes/dot_slices.h"
-#include "compiler/passes/matrix_buffers.h"
+// How lanes and warps share the sums follows from the cycles that it takes (accumulator_sharing.h). Batches, if there
+// are any, are shared first, by warps.
+#include "compiler/dots/accumulator_sharing.h"
+#include "compiler/dots/dot_form.h"
+#include "compiler/dots/dot_slices.h"
+#include "compiler/dots/matrix_buffers.h"
 #include "compiler/passes/passes.h"
-#include "compiler/passes/sum_sharing.h"
 
 namespace tritond::compiler {
 

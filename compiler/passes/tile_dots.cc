@@ -15,9 +15,9 @@
 // Otherwise a thread would hold its rows of a and columns of b with all of K in registers, and its code would be
 // one multiply-add after another: thousands, which spill, and take the back end minutes. Slices are as thick as keeps
 // the loop's body below a limit. Dots small enough, and those of a matrix unit, stay.
+#include "compiler/dots/dot_slices.h"
+#include "compiler/dots/matrix_buffers.h"
 #include "compiler/ir/encodings.h"
-#include "compiler/passes/dot_slices.h"
-#include "compiler/passes/matrix_buffers.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr absl::string_view kLibdevice = "__nv_", kOcml = "__ocml_";
 
-// Functions that are called alike everywhere: libdevice has them under this name, with an f behind for f32.
+// Functions that are called alike everywhere: libdevice has them under this name, with an f after for f32.
 constexpr absl::string_view kPlainNames[] = {
     "acos",      "acosh", "asin",  "asinh",     "atan",   "atan2",   "atanh", "cbrt",   "ceil",   "copysign",
     "cos",       "cosh",  "cospi", "erf",       "erfc",   "erfcinv", "erfcx", "erfinv", "exp",    "exp10",

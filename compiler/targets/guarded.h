@@ -7,7 +7,7 @@
 namespace tritond::compiler {
 
 // Lets `act` emit what happens where `predicate` (i1; null: always) is true, in a block of its own, and leaves the
-// builder in the block behind. The result: what `act` returned, or `otherwise` where it did not happen. Null when
+// builder in the block after. The result: what `act` returned, or `otherwise` where it did not happen. Null when
 // `otherwise` is null.
 //
 //   here:  llvm.cond_br %predicate, ^act, ^after(%otherwise)

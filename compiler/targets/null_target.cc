@@ -101,7 +101,7 @@ class NullTarget final : public Target {
     AddNeutralTtirPasses(pm, options.descriptor_flags);
   }
   void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
-    // Every tensor gets the default encoding of its shape. Passes that choose better ones for this device come behind.
+    // Every tensor gets the default encoding of its shape. Passes that choose better ones for this device come after.
     ConvertToTtgPassOptions convert;
     convert.target = info_.name;
     convert.num_warps = options.num_warps;

@@ -31,7 +31,7 @@ struct KernelOptions {
   bool debug = false;        // device assertions act
   bool debug_info = false;   // line tables in the binary
   bool foreign_asm = false;  // the assembly text is a caller's, not EmitAsm's
-  int descriptor_flags = 1;  // of the launch ABI: i1 parameters behind the strides of a tensor descriptor
+  int descriptor_flags = 1;  // of the launch ABI: i1 parameters after the strides of a tensor descriptor
   OwnOptions own;            // those of TargetInfo::own_options
 };
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <tuple>
 
-#include "compiler/ir/normalize_text.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "compiler/targets/target.h"
+#include "compiler/text/normalize_text.h"
 #include "compiler/tools/register_passes.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"

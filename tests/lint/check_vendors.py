@@ -10,7 +10,8 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ["compiler/layout", "compiler/analysis", "compiler/passes", "compiler/lowering", "compiler/driver"]
+FOLDERS = ["compiler/layout", "compiler/analysis", "compiler/dots", "compiler/encoding",
+           "compiler/pipelining", "compiler/passes", "compiler/lowering", "compiler/driver"]
 WORDS = re.compile(
     r"nvidia|cuda|nvvm|(?<![a-z])ptx|cubin|wgmma|nvmma|ldmatrix|stmatrix|(?<![a-z])sm_?\d\d|compute_?capability|"
     r"(?<![a-z])amd|rocm|(?<![a-z])hip(?![a-z])|hsaco|gfx\d|mfma|wmma|(?<![a-z])intel(?!l)|dpasencoding|xpu|"

@@ -58,7 +58,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 // -----
 
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  // A kernel has two hidden pointers behind its own parameters and is marked for the target.
+  // A kernel has two hidden pointers after its own parameters and is marked for the target.
   // CHECK: llvm.mlir.global external @global_smem() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
   // CHECK: llvm.func @kernel(%{{[^,]*}}: !llvm.ptr<1>, %{{[^,]*}}: i32, %{{[^,]*}}: !llvm.ptr<1>, %{{[^,]*}}: !llvm.ptr<1>) attributes {passthrough = ["tritond.kernel"]}
   tt.func public @kernel(%p: !tt.ptr<f32>, %n: i32) {

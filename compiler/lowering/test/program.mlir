@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file -verify-diagnostics --ttg-allocate-shared-memory --ttg-allocate-global-scratch --lower-to-llvm=target=cuda:90 | FileCheck %s
 
-// Global scratch: programs have theirs one behind the other, numbered from x on; a call passes its part on.
+// Global scratch: programs have theirs one after the other, numbered from x on; a call passes its part on.
 // CHECK-LABEL: llvm.func @scratch(%arg0: !llvm.ptr<1>, %arg1: !llvm.ptr<1>)
 //   CHECK-DAG:   %[[SIZE:.*]] = llvm.mlir.constant(128 : i64)
 //       CHECK:   %[[PLACE:.*]] = llvm.mul %{{.*}}, %[[SIZE]]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file -verify-diagnostics --ttg-allocate-global-scratch | FileCheck %s
 
-// Buffers one behind the other, aligned; a frame for each call; programs' memories are multiples of the alignment.
+// Buffers one after the other, aligned; a frame for each call; programs' memories are multiples of the alignment.
 //       CHECK: module attributes {ttg.global_scratch_memory_alignment = 128 : i32, ttg.global_scratch_memory_size = 512 : i32}
 // CHECK-LABEL: tt.func public @kernel
 //  CHECK-SAME:   attributes {ttg.global_scratch_memory_size = 400 : i32}

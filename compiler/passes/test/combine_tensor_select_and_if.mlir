@@ -47,7 +47,7 @@ tt.func @store(%c: i1, %p: tensor<8x!tt.ptr<f32>>, %a: tensor<8xf32>, %b: tensor
 
 // -----
 
-// A select behind the branch may choose the branch's own result: each side yields its own.
+// A select after the branch may choose the branch's own result: each side yields its own.
 // CHECK-LABEL: @behind
 //  CHECK-SAME:   %{{.*}}, %[[A:.*]]: tensor<8xf32>, %[[B:.*]]: tensor<8xf32>
 //       CHECK:   %[[R:.*]]:2 = scf.if
@@ -68,7 +68,7 @@ tt.func @behind(%c: i1, %a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// Stays: used before the branch; chosen from what is computed behind it; another condition; a scalar; a condition for
+// Stays: used before the branch; chosen from what is computed after it; another condition; a scalar; a condition for
 // each element.
 // CHECK-LABEL: @stays
 // CHECK-COUNT-5: arith.select

@@ -59,7 +59,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// A buffer that a dot may read on has one place more: it reads two places behind the one that is filled.
+// A buffer that a dot may read on has one place more: it reads two places after the one that is filled.
 // CHECK-LABEL: @read_on
 //       CHECK:   %[[A:.*]] = ttg.local_alloc : () -> !ttg.memdesc<4x64x64xf16,
 //       CHECK:   %[[B:.*]] = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16,
@@ -164,7 +164,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Loads into registers: the first round's come before the loop, the next round's behind the conversions of this round's.
+// Loads into registers: the first round's come before the loop, the next round's after the conversions of this round's.
 // CHECK-LABEL: @in_registers
 //   CHECK-NOT:   ttg.local_alloc
 //       CHECK:   %[[X0:.*]] = tt.load %arg0, %{{.*}} : tensor
@@ -269,7 +269,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Nor is one whose buffers would be read behind the last stage.
+// Nor is one whose buffers would be read after the last stage.
 // CHECK-LABEL: @behind
 //   CHECK-NOT:   ttg.local_alloc
 //   CHECK-NOT:   loop.stage

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-reorder-instructions | FileCheck %s
 
-// What grows goes down to its user: an extension behind the load, with the constant it is added to.
+// What grows goes down to its user: an extension after the load, with the constant it is added to.
 #a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // CHECK-LABEL: @grows

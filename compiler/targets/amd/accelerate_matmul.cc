@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives dots the encodings of the matrix instructions, amd_mfma on CDNA and amd_wmma on RDNA (ReformDot,
-// passes/dot_form.h).
+// dots/dot_form.h).
 //
 // Results are transposed where the encoding knows it: a lane then holds neighbours of a row, which are neighbours in
 // memory, and which are what it needs as operand a of another dot. For that dot kWidth is as many as those neighbours;
 // for others it is what 16 bytes hold, the widest access to shared memory, whatever the instruction takes at once.
 //
 // Which dots: all for whose operands there is an instruction. Floats of 8 bits that the GPU has none for become f16.
-#include "compiler/passes/dot_form.h"
-#include "compiler/passes/dot_warps.h"
+#include "compiler/dots/dot_form.h"
+#include "compiler/dots/dot_warps.h"
 #include "compiler/targets/amd/matrix_instructions.h"
 #include "compiler/targets/amd/passes.h"
 

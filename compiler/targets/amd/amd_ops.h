@@ -18,7 +18,7 @@ class AmdOps final : public TargetOps {
   int WarpSize() const override { return arch_.lanes; }
   mlir::Value ThreadId(mlir::OpBuilder& b, mlir::Location loc) const override;
   mlir::Value ProgramId(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const override;
-  // What the launch writes behind the kernel's arguments ("Kernarg Segment", hidden_block_count_x).
+  // What the launch writes after the kernel's arguments ("Kernarg Segment", hidden_block_count_x).
   mlir::Value NumPrograms(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const override;
   void Barrier(mlir::OpBuilder& b, mlir::Location loc) const override;
   // Loads of the next round go on across it.

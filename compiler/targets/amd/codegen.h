@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM IR to a code object: the steps behind AmdTarget::Optimize, EmitAsm and Assemble.
+// LLVM IR to a code object: the steps after AmdTarget::Optimize, EmitAsm and Assemble.
 #ifndef COMPILER_TARGETS_AMD_CODEGEN_H_
 #define COMPILER_TARGETS_AMD_CODEGEN_H_
 

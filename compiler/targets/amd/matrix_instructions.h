@@ -33,7 +33,7 @@ struct MatrixRow {
   int count;               // how it gives them: so many …
   char word;               // … e f16, g bf16, h i16, f f32, d f64, i i32, l i64
   MatrixCall call;
-  const char* name;  // of the intrinsic, behind "llvm.amdgcn."; of f8 without the formats
+  const char* name;  // of the intrinsic, after "llvm.amdgcn."; of f8 without the formats
 };
 
 // The row that takes most elements a lane, at most `most_per_lane`; null: no such instruction. f32 operands that may be

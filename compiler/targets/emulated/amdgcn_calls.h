@@ -82,7 +82,7 @@ class AmdCalls final {
   std::map<std::tuple<std::string, llvm::FunctionType*, llvm::FunctionType*>, llvm::Function*> functions_;
 };
 
-// call_order.cc. The function's blocks, each behind those that lead to it, and all of a loop before what follows it.
+// call_order.cc. The function's blocks, each after those that lead to it, and all of a loop before what follows it.
 llvm::SmallVector<llvm::BasicBlock*> BlocksInOrder(llvm::Function& function);
 
 // amdgcn_fences.cc. Whether accesses to shared memory on both sides of the barrier, or of the split barrier's wait, are

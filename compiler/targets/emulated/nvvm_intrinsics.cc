@@ -14,7 +14,7 @@ namespace tritond::compiler::emulated {
 namespace {
 
 struct Row {
-  const char* intrinsic;  // behind "llvm.nvvm."
+  const char* intrinsic;  // after "llvm.nvvm."
   const char* ptx;
 };
 

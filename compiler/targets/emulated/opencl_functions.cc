@@ -42,7 +42,7 @@ llvm::Intrinsic::ID NativeIntrinsic(llvm::StringRef name) {
       .Default(llvm::Intrinsic::not_intrinsic);
 }
 
-// Functions that libm has under the same name, with an f behind for f32.
+// Functions that libm has under the same name, with an f after for f32.
 bool IsLibms(llvm::StringRef name) {
   return llvm::StringSwitch<bool>(name)
       .Cases({"acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt"}, true)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accesses to memory (PTX ISA, "Data Movement and Conversion Instructions", "Parallel Synchronization: atom, red").
-// They become LLVM's own, behind a check. Orders and scopes are the strongest; cache operators mean nothing here.
+// They become LLVM's own, after a check. Orders and scopes are the strongest; cache operators mean nothing here.
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

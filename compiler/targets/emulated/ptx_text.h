@@ -21,7 +21,7 @@ struct PtxOperand {
     kFloat,      // a decimal one: `number`
     kSpecial,    // "%tid.x"; `name`
     kSink,       // "_"
-    kAddress,    // "[base + offset]", more `parts` behind the base of tensor copies
+    kAddress,    // "[base + offset]", more `parts` after the base of tensor copies
     kVector,     // "{a, b}"
     kPair,       // "d|p"
     kLabel,      // of a branch; `index`

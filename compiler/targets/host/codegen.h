@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM IR to a shared object: the steps behind HostTarget::Optimize, EmitAsm and Assemble.
+// LLVM IR to a shared object: the steps after HostTarget::Optimize, EmitAsm and Assemble.
 #ifndef COMPILER_TARGETS_HOST_CODEGEN_H_
 #define COMPILER_TARGETS_HOST_CODEGEN_H_
 

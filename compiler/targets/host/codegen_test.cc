@@ -184,7 +184,7 @@ TEST_F(CodegenTest, WhatIsNoKernelIsRefused) {
       HasSubstr("calls nobody, which no library has"));
 }
 
-// The names in the dynamic symbol table, open ones with a question mark behind.
+// The names in the dynamic symbol table, open ones with a question mark after.
 std::vector<std::string> DynamicSymbols(const std::string& object) {
   std::vector<std::string> names;
   auto file = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(object, "so"));

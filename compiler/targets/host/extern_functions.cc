@@ -37,7 +37,7 @@ struct Call {
 
 using Emit = Value (*)(const Call&);
 
-// libm's functions under their own names, f64's here and f32's with an f behind.
+// libm's functions under their own names, f64's here and f32's with an f after.
 struct LibmRow {
   const char* name;
   const char* signature;

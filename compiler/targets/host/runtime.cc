@@ -112,7 +112,7 @@ void SetAttributes(llvm::Function& declared, RuntimeFunction function) {
       declared.setConvergent();
       break;
     case RuntimeFunction::kCheckAccess:
-      // It keeps its books elsewhere; that it need not return holds accesses in their place behind it.
+      // It keeps its books elsewhere; that it need not return holds accesses in their place after it.
       declared.setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
       break;
     case RuntimeFunction::kFail:

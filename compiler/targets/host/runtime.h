@@ -76,7 +76,7 @@ mlir::Value EmitSharedCall(mlir::OpBuilder& b, mlir::Location loc, llvm::StringR
                            mlir::ValueRange args, llvm::function_ref<void(mlir::Block* entry)> body);
 
 // From `entry` of such a function, whose argument 1 is the predicate: where it is true, `act` emits the action. Returns
-// the block behind, where the builder then stands; its argument, when `type` is not null, is what `act` returned or
+// the block after, where the builder then stands; its argument, when `type` is not null, is what `act` returned or
 // `otherwise`.
 mlir::Block* EmitBranch(mlir::OpBuilder& b, mlir::Location loc, mlir::Block* entry, mlir::Type type,
                         mlir::Value otherwise, llvm::function_ref<mlir::Value()> act);

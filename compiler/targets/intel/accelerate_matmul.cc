@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives dots the encoding of the matrix instruction (ReformDot, passes/dot_form.h).
+// Gives dots the encoding of the matrix instruction (ReformDot, dots/dot_form.h).
 //
 // Which dots: all for whose operands there is an instruction, and whose K is as long as it. Floats of 8 bits become
 // f16, which holds all their values. Tiles have as few rows as the dot; of fewer columns than a tile has, several lanes
 // compute each.
-#include "compiler/passes/dot_form.h"
-#include "compiler/passes/dot_warps.h"
+#include "compiler/dots/dot_form.h"
+#include "compiler/dots/dot_warps.h"
 #include "compiler/targets/intel/matrix_instructions.h"
 #include "compiler/targets/intel/passes.h"
 

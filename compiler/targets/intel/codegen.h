@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM IR to SPIR-V: the steps behind IntelTarget::Optimize, EmitAsm and Assemble.
+// LLVM IR to SPIR-V: the steps after IntelTarget::Optimize, EmitAsm and Assemble.
 #ifndef COMPILER_TARGETS_INTEL_CODEGEN_H_
 #define COMPILER_TARGETS_INTEL_CODEGEN_H_
 

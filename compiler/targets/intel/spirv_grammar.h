@@ -13,7 +13,7 @@ namespace tritond::compiler::intel {
 //   t  the result's type    r  the result    i  an id    n  a number of one word    s  a string
 //   w  the words of a number, whose type says how many    x  a number of an OpenCL instruction
 //   others: an enumerant of that kind
-// "?" behind a letter: at most one; "*": any number.
+// "?" after a letter: at most one; "*": any number.
 struct Instruction {
   uint32_t opcode;
   const char* name;  // without Op

@@ -30,7 +30,7 @@ struct SpirvWords {
 
 inline uint32_t OpcodeOf(Words instruction) { return instruction[0] & 0xffff; }
 
-// The string that begins at `at`, and behind its last word; NotFound when there is no end.
+// The string that begins at `at`, and after its last word; NotFound when there is no end.
 absl::StatusOr<std::string> ReadString(Words instruction, size_t& at);
 // The words of a string with its final zero.
 void AppendString(absl::string_view text, std::vector<uint32_t>& words);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives dots the encodings of the matrix instructions (ReformDot, passes/dot_form.h). nvidia_mma version 2 is mma.sync,
+// Gives dots the encodings of the matrix instructions (ReformDot, dots/dot_form.h). nvidia_mma version 2 is mma.sync,
 // which a warp does by itself.
 //
 // Version 3 is wgmma of sm_90: four warps together, whose operands form_warp_group_dots.cc then leaves in shared
@@ -9,8 +9,8 @@
 // Which dots: those of f16, bf16, f64, s8 and fp8 operands, and of f32 operands that may be rounded to tf32; the others
 // stay with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them or where the dot asks for
 // sums of full precision, which the fp8 instruction does not keep, be it after some elements of K (maxNumImpreciseAcc).
-#include "compiler/passes/dot_form.h"
-#include "compiler/passes/dot_warps.h"
+#include "compiler/dots/dot_form.h"
+#include "compiler/dots/dot_warps.h"
 #include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/passes.h"
 

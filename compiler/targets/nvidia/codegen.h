@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM IR to PTX: the steps behind NvidiaTarget::Optimize and EmitAsm.
+// LLVM IR to PTX: the steps after NvidiaTarget::Optimize and EmitAsm.
 #ifndef COMPILER_TARGETS_NVIDIA_CODEGEN_H_
 #define COMPILER_TARGETS_NVIDIA_CODEGEN_H_
 

@@ -6,7 +6,7 @@
 
 namespace tritond::compiler {
 
-// Moves asynchronous copies of `block` down, behind what the threads compute for its ttng.warp_group_dots.
+// Moves asynchronous copies of `block` down, after what the threads compute for its ttng.warp_group_dots.
 void DelayCopies(mlir::Block& block, const BufferAliases& aliases);
 
 }  // namespace tritond::compiler

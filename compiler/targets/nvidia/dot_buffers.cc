@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/nvidia/dot_buffers.h"
 
-#include "compiler/passes/rotated_buffers.h"
+#include "compiler/pipelining/multibuffers.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tritond::compiler {

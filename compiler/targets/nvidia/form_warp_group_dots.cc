@@ -19,7 +19,7 @@
 // Until here they are dots as all others, so that layouts and pipelining need to know nothing of it. An operand that is
 // not read from a buffer that wgmma can read, or from one that is written before the dot: a stays in registers, b goes
 // through a buffer of its own.
-#include "compiler/passes/matrix_buffers.h"
+#include "compiler/dots/matrix_buffers.h"
 #include "compiler/targets/nvidia/passes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 

@@ -7,7 +7,7 @@
 //   %d = ttng.warp_group_dot %ring[%j], …               ttg.async_commit_group
 //
 // With a dot goes what its operands are made of, as far as it has no effects. The dot passes copies that fill other
-// memory, and what only reads; it stays behind all else, and behind what it needs.
+// memory, and what only reads; it stays after all else, and after what it needs.
 //
 // Where a dot of the round before may still run, the copies stay in front: a warp cannot go on while its next products
 // wait for the tensor cores.

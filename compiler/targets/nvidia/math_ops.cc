@@ -91,7 +91,7 @@ bool IsNormalSum(mlir::Value value) {
 }
 
 // x / y to 2 ulp over the whole range, as the assembler expands div.full. Written out, divisions by one divisor share
-// all but two multiplications, and the last one fuses with an addition behind it.
+// all but two multiplications, and the last one fuses with an addition after it.
 //
 //   s = |y| > 2^126 ? 2^-2 : |y| < 2^-126 ? 2^24 : 1          // so that 1 / (y s) is a normal number
 //   x / y = (x s) (1 / (y s))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma reads shared memory through another path ("proxy") than loads, stores and cp.async. What a thread has written
-// reaches that path only behind a fence (PTX ISA, "Async proxy"), and other threads' wgmma only behind a barrier after
+// reaches that path only after a fence (PTX ISA, "Async proxy"), and other threads' wgmma only after a barrier after
 // the fence:
 //
 //   st.shared …                        st.shared …
@@ -33,7 +33,7 @@ bool MayIssueWgmma(const llvm::Instruction& instruction) {
   return IsWgmma(instruction) || (callee && !callee->isDeclaration());
 }
 
-// Appends the barriers of `function` behind which wgmma may come before another barrier.
+// Appends the barriers of `function` after which wgmma may come before another barrier.
 void FindLastBarriers(llvm::Function& function, llvm::SmallVectorImpl<llvm::Instruction*>& barriers) {
   llvm::SmallPtrSet<llvm::BasicBlock*, 8> begins;  // blocks at whose beginning such a wgmma is ahead
   auto is_ahead_at_end = [&](llvm::BasicBlock& block) {

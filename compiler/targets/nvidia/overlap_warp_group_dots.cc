@@ -12,14 +12,14 @@
 //
 // 1. Where none outlives its round, dots move up to before its copies (hoist_dots.cc). Where all do, copies that have
 // to
-//    wait for one move down behind what threads compute (delay_copies.cc).
+//    wait for one move down after what threads compute (delay_copies.cc).
 // 2. A dot must have ended before the first operation, in the order of execution, that
 //    - uses its sums, but as the c of another dot, which adds to the same registers;
 //    - may write a buffer that it reads. Two places of one ring are apart if they are as many places from each other as
 //      the ring does not divide, rounds counted;
 //    - makes the registers of its operand a anew, in the next round: the assembler would wait at once.
 //    Where there is none up to the end of the round, the search goes on in the next one, up to the dot itself: a warp
-//    that issues a dot behind another one of its own stands still until the first has ended, so that it may as well
+//    that issues a dot after another one of its own stands still until the first has ended, so that it may as well
 //    wait. Groups end in order, so a wait leaves in flight as many dots as have been issued since the one that it is
 //    for. Those in inner blocks do not count: fewer is safe.
 // 3. A dot that takes a from registers keeps these, and what it waits for keeps its own: where a multiprocessor would

@@ -73,7 +73,7 @@ class BufferOperand final {
     return offset * type_.getElementType().getIntOrFloatBitWidth() / 8;
   }
 
-  // The descriptor of what begins `bytes` (i32, a multiple of 16) behind the buffer's first element.
+  // The descriptor of what begins `bytes` (i32, a multiple of 16) after the buffer's first element.
   Value Descriptor(Emitter& e, Value bytes) const {
     Value address = e.Add(mlir::LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI32Type(), base_), bytes);
     uint64_t width = nvmma_.getSwizzlingByteWidth(), rows = type_.getShape()[1 - Contiguous()];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-allocate-shared-memory --lower-to-llvm=target=hip:gfx942 | FileCheck %s
 
-// The program's place, and the size of the grid from behind the kernel's arguments.
+// The program's place, and the size of the grid from after the kernel's arguments.
 //       CHECK: #[[LOCAL:.*]] = #llvm.mmra_tag<"amdgpu-synchronize-as":"local">
 // CHECK-LABEL: llvm.func @program
 //       CHECK:   llvm.call_intrinsic "llvm.amdgcn.workgroup.id.y"

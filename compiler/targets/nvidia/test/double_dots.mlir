@@ -26,7 +26,7 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// From sm_90 on an instruction takes 16 of K where there are so many: two slices of 8 behind each other.
+// From sm_90 on an instruction takes 16 of K where there are so many: two slices of 8 after each other.
 //     SMALL-LABEL: @longer
 //   SMALL-COUNT-8: mma.sync.aligned.m8n8k4
 //       SMALL-NOT: mma.sync

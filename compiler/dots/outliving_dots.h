@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dots that run on after the round of a loop that issued them.
+#ifndef COMPILER_DOTS_OUTLIVING_DOTS_H_
+#define COMPILER_DOTS_OUTLIVING_DOTS_H_
+
+#include "compiler/ir/ttg_dialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tritond::compiler {
+
+// Whether the next round of `loop` may begin while `dot` runs: its unit reads a buffer by itself (see
+// MatrixEncoding::OperandBuffer), so that threads go on beside it, and this round does not use its sums.
+bool OutlivesRound(tt::DotOp dot, mlir::scf::ForOp loop);
+
+// Whether such a dot reads, from a buffer, what `load` loads, by way of conversions and transpositions alone.
+bool IsReadOn(tt::LoadOp load, mlir::scf::ForOp loop);
+
+// Whether such a dot takes the operand that `convert` makes.
+bool FeedsOutlivingDot(ttg::ConvertLayoutOp convert, mlir::scf::ForOp loop);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_DOTS_OUTLIVING_DOTS_H_

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accesses to a block of a tensor in memory, spelled out as tensors of pointers and masks.
+#ifndef COMPILER_ENCODING_BLOCK_ACCESS_H_
+#define COMPILER_ENCODING_BLOCK_ACCESS_H_
+
+#include "compiler/ir/tt_dialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace tritond::compiler {
+
+// Elements of a tensor at `base`: one entry for each dimension in each list. Counted in elements.
+struct BlockAccess {
+  mlir::Value base;                        // pointer to an element
+  llvm::SmallVector<mlir::Value> shape;    // i64
+  llvm::SmallVector<mlir::Value> strides;  // i64
+  llvm::SmallVector<mlir::Value> indices;  // tensor<n x i64>: which elements along this dimension
+};
+
+// Each function creates operations at the builder's insertion point.
+
+// `values` (integers or tensors of them), sign-extended to i64.
+llvm::SmallVector<mlir::Value> ExtendToI64(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange values);
+// offset, offset + 1, … as tensor<size x i64>; `offset` is i64.
+mlir::Value BlockIndices(mlir::OpBuilder& b, mlir::Location loc, mlir::Value offset, int64_t size);
+// Pointers to the elements: a tensor whose sizes are those of the indices.
+mlir::Value BlockPointers(mlir::OpBuilder& b, mlir::Location loc, const BlockAccess& access);
+// 0 <= index < shape along each of `dims`, as a tensor of i1; null without dims.
+mlir::Value BlockMask(mlir::OpBuilder& b, mlir::Location loc, const BlockAccess& access, llvm::ArrayRef<int32_t> dims);
+// The value that an operand of a type that stays as it is has become.
+inline mlir::Value OnlyPart(mlir::ValueRange parts) { return llvm::getSingleElement(parts); }
+llvm::SmallVector<mlir::Value> OnlyParts(llvm::ArrayRef<mlir::ValueRange> operands);
+// Replaces the values whose types `converter` takes apart by their parts: accesses by `patterns`, and by patterns of
+// its own the operations through which pointers and descriptors pass: scf loops and branches, calls, returns, function
+// signatures, selects. Fails, with a diagnostic, where an operation has no pattern.
+mlir::LogicalResult TakeApart(mlir::Operation* root, const mlir::TypeConverter& converter,
+                              mlir::RewritePatternSet patterns);
+// Fails, with a diagnostic, if a value whose type satisfies `is_carried` goes through anything but those operations
+// and the ones for which `is_access` holds.
+mlir::LogicalResult CheckCarriers(mlir::Operation* root, llvm::StringRef what,
+                                  llvm::function_ref<bool(mlir::Type)> is_carried,
+                                  llvm::function_ref<bool(mlir::Operation*)> is_access);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_ENCODING_BLOCK_ACCESS_H_

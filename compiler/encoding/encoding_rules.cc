@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/encoding/encoding_rules.h"
+
+#include "compiler/ir/encodings.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::Attribute;
+using mlir::Operation;
+using mlir::RankedTensorType;
+
+bool HasTensor(mlir::TypeRange types) {
+  return llvm::any_of(types, [](mlir::Type type) { return llvm::isa<RankedTensorType>(type); });
+}
+
+bool IsGatherTable(mlir::OpOperand& operand) {
+  return llvm::isa<tt::GatherOp>(operand.getOwner()) && operand.getOperandNumber() == 0;
+}
+
+// Operands and results have one encoding.
+bool IsIdentity(Operation* op) {
+  return op->hasTrait<mlir::OpTrait::Elementwise>() || op->hasTrait<tt::SameTensorEncoding>() ||
+         llvm::isa<ttg::ConvertLayoutOp, tt::GatherOp>(op);
+}
+
+// Only their linear layouts matter, to the verifier and to lowering.
+bool IsReordering(Operation* op) {
+  return llvm::isa<tt::TransOp, tt::ReshapeOp, tt::JoinOp, tt::SplitOp, ttg::Fp4ToFpOp>(op);
+}
+
+}  // namespace
+
+bool IsWideAccess(Operation* op) {
+  auto pointers = llvm::dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  return pointers && pointers.getNumElements() >= ttg::NumWarps(op) * ttg::ThreadsPerWarp(op);
+}
+
+EncodingRule EncodingRuleOf(Operation* op) {
+  using Rule = EncodingRule;
+  return llvm::TypeSwitch<Operation*, Rule>(op)
+      .Case([](tt::LoadOp load) { return IsWideAccess(load) || load.getIsVolatile() ? Rule::kFixed : Rule::kTied; })
+      .Case([](tt::StoreOp store) { return IsWideAccess(store) ? Rule::kFixed : Rule::kUniform; })
+      .Case<tt::AtomicRMWOp, tt::AtomicCASOp>([](Operation*) { return Rule::kFixed; })
+      .Case([](tt::ReduceOp reduce) { return HasTensor(reduce->getResultTypes()) ? Rule::kTied : Rule::kUniform; })
+      .Case([](tt::HistogramOp) { return Rule::kUniform; })
+      .Case([](tt::GatherOp gather) { return gather.getEfficientLayout() ? Rule::kFixed : Rule::kTied; })
+      .Case([](tt::ReshapeOp reshape) { return reshape.getEfficientLayout() ? Rule::kFixed : Rule::kTied; })
+      .Case<tt::ExpandDimsOp, tt::TransOp, tt::JoinOp, tt::SplitOp, ttg::Fp4ToFpOp>(
+          [](Operation*) { return Rule::kTied; })
+      .Case<tt::PrintOp, tt::AssertOp, tt::UnsplatOp, ttg::LocalAllocOp, ttg::LocalStoreOp, tt::DescriptorStoreOp,
+            tt::DescriptorReduceOp>([](Operation*) { return Rule::kAny; })
+      .Case<tt::SplatOp, tt::MakeRangeOp, mlir::arith::ConstantOp, mlir::ub::PoisonOp>(
+          [](Operation*) { return Rule::kFree; })
+      .Default([](Operation* other) { return IsIdentity(other) ? Rule::kTied : Rule::kFixed; });
+}
+
+bool TakesAnyEncoding(mlir::OpOperand& operand) { return IsGatherTable(operand); }
+
+Attribute TiedResultEncoding(mlir::OpOperand& operand, Attribute encoding) {
+  if (IsIdentity(operand.getOwner())) return encoding;
+  return ttg::ResultEncodingFor(operand.getOwner(), encoding);
+}
+
+Attribute TiedOperandEncoding(mlir::OpOperand& operand, Attribute encoding) {
+  if (IsIdentity(operand.getOwner())) return encoding;
+  return ttg::OperandEncodingFor(operand.getOwner(), encoding);
+}
+
+bool AreTied(mlir::OpOperand& operand, Attribute encoding, Attribute result) {
+  Operation* op = operand.getOwner();
+  // Both operands have one type, so the result alone decides what it is.
+  if (llvm::isa<tt::JoinOp>(op)) return TiedOperandEncoding(operand, result) == encoding;
+  Attribute yields = TiedResultEncoding(operand, encoding);
+  if (yields == result) return true;
+  if (!yields || !IsReordering(op)) return false;
+  return ttg::SamePlacement(llvm::cast<RankedTensorType>(op->getResult(0).getType()).getShape(), yields, result);
+}
+
+int LoopDepth(mlir::Block* block) {
+  int depth = 0;
+  for (Operation* op = block->getParentOp(); op; op = op->getParentOp())
+    depth += llvm::isa<mlir::LoopLikeOpInterface>(op);
+  return depth;
+}
+
+}  // namespace tritond::compiler

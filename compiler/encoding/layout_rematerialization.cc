@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves conversions to where they cost least.
+//
+// To have a value under another encoding one may convert it, or compute it again from operands under the encodings that
+// this takes, and so on upwards. The best way to have %v under X is the cheapest of
+//
+//   Best(v, X) = 0                                                  if it is there already
+//              = Conversion(v, X)
+//              = Cost(op of v under X) + sum of Best(operand, X of the operand)
+//
+// each weighted by how often its block runs. An operation whose only user moves away dies, which its copy gets credit
+// for; so a conversion climbs over an extension or a broadcast to the smaller tensor, out of a loop, or dissolves in
+// constants and ranges. A value that a loop carries may be carried twice, if what it starts from and what it becomes
+// are cheap to have under X; a row of pointers that advances by a constant is.
+//
+//   %w = arith.extf %v : f16 to f32, #a                  %c = ttg.convert_layout %v : f16, #a -> #b
+//   %c = ttg.convert_layout %w : f32, #a -> #b     =>    %w = arith.extf %c : f16 to f32, #b
+//
+// There is a next round as long as something moves. What earlier rounds have made is there: of parts of one value the
+// last ones move first, and what is left of the others is then cheap to compute again.
+//
+// Copies stand beside their originals, conversions beside the value's definition: what dominated the old conversion
+// dominates them. The search visits a bounded number of operations for each conversion, so the pass stays linear.
+#include "compiler/encoding/layout_rematerialization.h"
+
+#include <utility>
+#include <vector>
+
+#include "compiler/encoding/conversion_cost.h"
+#include "compiler/encoding/encoding_rules.h"
+#include "compiler/ir/encodings.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::Attribute;
+using mlir::Operation;
+using mlir::OpOperand;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+constexpr int kMaxRounds = 4;
+constexpr int kMaxVisits = 400;
+constexpr int kMaxDepth = 200;
+constexpr double kCarriedRegister = 2;  // for a loop to carry one more
+
+using Placed = std::pair<Value, Attribute>;
+
+RankedTensorType TensorType(Value value) { return llvm::dyn_cast<RankedTensorType>(value.getType()); }
+
+RankedTensorType WithEncoding(Value value, Attribute encoding) {
+  RankedTensorType type = TensorType(value);
+  return RankedTensorType::get(type.getShape(), type.getElementType(), encoding);
+}
+
+class ConversionMover final {
+ public:
+  ConversionMover(tt::FuncOp func, CostModel& costs) : func_(func), costs_(costs) {}
+
+  bool Run() {
+    llvm::SmallVector<ttg::ConvertLayoutOp> converts;
+    func_.walk([&](ttg::ConvertLayoutOp convert) { converts.push_back(convert); });
+    bool changed = false;
+    for (ttg::ConvertLayoutOp convert : converts) changed |= Move(convert);
+    EraseDead();
+    return changed;
+  }
+
+ private:
+  struct Choice {
+    double cost = 0;
+    bool recompute = false;
+  };
+
+  bool Move(ttg::ConvertLayoutOp convert) {
+    Value src = convert.getSrc();
+    Attribute encoding = convert.getType().getEncoding();
+    if (dead_.contains(convert)) return false;
+    choices_.clear();
+    search_.clear();
+    visits_ = 0;
+    Choice choice = Best(src, encoding, OnlyUse(src), 0);
+    double stay = ConversionCost(src, encoding) * Frequency(convert->getBlock());
+    bool leaves_loop = LoopDepth(convert->getBlock()) > LoopDepth(src.getParentBlock());
+    if (!leaves_loop && (!choice.recompute || choice.cost >= stay) && !Made(src, encoding)) return false;
+    Value moved = Make(src, encoding);
+    if (moved == convert.getResult()) return false;
+    convert.getResult().replaceAllUsesWith(moved);
+    Kill(convert);
+    return true;
+  }
+
+  // `dies`: nothing but what moves away uses `value`.
+  Choice Best(Value value, Attribute encoding, bool dies, int depth) {
+    if (Made(value, encoding)) return {};
+    auto known = choices_.find({value, encoding});
+    if (known != choices_.end()) return known->second;
+    mlir::Block* block = value.getParentBlock();
+    Choice best{ConversionCost(value, encoding) * Frequency(block), false};
+    choices_[{value, encoding}] = best;
+    search_.push_back({value, encoding});
+    if (++visits_ > kMaxVisits || depth > kMaxDepth) return best;
+    std::optional<double> recompute = RecomputeCost(value, encoding, dies, depth);
+    if (recompute && *recompute < best.cost) best = {*recompute, true};
+    return choices_[{value, encoding}] = best;
+  }
+
+  std::optional<double> RecomputeCost(Value value, Attribute encoding, bool dies, int depth) {
+    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return CarriedCost(argument, encoding, depth);
+    Operation* op = value.getDefiningOp();
+    std::optional<double> element = op ? CostModel::ElementCost(op) : std::nullopt;
+    if (!element || !MayRetype(op, encoding)) return std::nullopt;
+    RankedTensorType type = TensorType(value);
+    if (*element > 0 && IsComputedOnce(op, encoding)) return std::nullopt;
+    double cost = *element * costs_.Registers(type, encoding);
+    if (dies) cost -= CostOf(op, *element);
+    cost *= Frequency(op->getBlock());
+    for (OpOperand& operand : op->getOpOperands()) {
+      if (!TensorType(operand.get())) continue;
+      Attribute needed = TiedOperandEncoding(operand, encoding);
+      if (!needed) return std::nullopt;
+      cost += Best(operand.get(), needed, dies && OnlyUse(operand.get()), depth + 1).cost;
+    }
+    return cost;
+  }
+
+  // Carrying the value through its loop a second time: the copy of what the loop yields starts from the copy.
+  std::optional<double> CarriedCost(mlir::BlockArgument argument, Attribute encoding, int depth) {
+    auto loop = llvm::dyn_cast<mlir::scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument.getArgNumber() == 0) return std::nullopt;
+    unsigned index = argument.getArgNumber() - 1;
+    size_t before = search_.size();
+    Choice assumed = std::exchange(choices_[{argument, encoding}], Choice{0, true});
+    double cost = costs_.Registers(TensorType(argument), encoding) * kCarriedRegister;
+    cost += Best(loop.getInitArgs()[index], encoding, false, depth + 1).cost;
+    cost += Best(loop.getYieldedValues()[index], encoding, false, depth + 1).cost;
+    if (cost < assumed.cost) return cost;
+    // Choices made on the assumption that it is there fall with it.
+    for (const Placed& placed : llvm::ArrayRef(search_).drop_front(before)) choices_.erase(placed);
+    search_.resize(before);
+    return std::nullopt;
+  }
+
+  // What goes when `op` dies. A wide load is cheap for its elements.
+  double CostOf(Operation* op, double element) {
+    if (auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op))
+      return ConversionCost(convert.getSrc(), convert.getType().getEncoding());
+    RankedTensorType type = TensorType(op->getResult(0));
+    return llvm::isa<tt::LoadOp>(op) ? element : element * costs_.Registers(type, type.getEncoding());
+  }
+
+  // Whether `op` is to be computed where its operands are loaded, because `encoding` stands for an operand in shared
+  // memory that every thread or warp would compute for itself: one of multiply-adds, which may only become wider on its
+  // way from there, or operand b of a unit that reads it by itself.
+  static bool IsComputedOnce(Operation* op, Attribute encoding) {
+    auto operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(encoding);
+    if (!operand) return false;
+    RankedTensorType type = TensorType(op->getResult(0));
+    auto unit = llvm::dyn_cast<ttg::MatrixEncoding>(operand.getParent());
+    if (!unit) return !llvm::isa<tt::LoadOp>(op) && !Widens(op);
+    const unsigned rank = type.getRank(), k = rank - 2;
+    llvm::SmallVector<unsigned> k_first{k, rank - 1}, k_last{rank - 1, k};
+    return operand.getOpIdx() == 1 && rank == 2 &&
+           (unit.OperandBuffer(type, k_first, k) || unit.OperandBuffer(type, k_last, k));
+  }
+
+  static bool Widens(Operation* op) {
+    if (!llvm::isa<mlir::CastOpInterface>(op)) return false;
+    mlir::Type from = tt::ElementOf(op->getOperand(0).getType()), to = tt::ElementOf(op->getResult(0).getType());
+    return from.isIntOrFloat() && to.isIntOrFloat() && from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
+  }
+
+  static bool MayRetype(Operation* op, Attribute encoding) {
+    if (auto load = llvm::dyn_cast<tt::LoadOp>(op)) return CostModel::MayLoadUnder(load, encoding);
+    EncodingRule rule = EncodingRuleOf(op);
+    return rule == EncodingRule::kTied || rule == EncodingRule::kFree;
+  }
+
+  double ConversionCost(Value value, Attribute encoding) {
+    // A load in a loop that feeds a dot becomes an asynchronous copy to shared memory, which the dot reads.
+    bool streams = value.getDefiningOp<tt::LoadOp>() && LoopDepth(value.getParentBlock()) > 0 &&
+                   llvm::isa<ttg::DotOperandEncodingAttr>(encoding);
+    return streams ? costs_.Read(TensorType(value), encoding) : costs_.Conversion(TensorType(value), encoding);
+  }
+
+  double Frequency(mlir::Block* block) {
+    auto [entry, is_new] = frequencies_.try_emplace(block, 1);
+    if (!is_new) return entry->second;
+    double frequency = 1;
+    for (Operation* op = block->getParentOp(); op; op = op->getParentOp()) {
+      if (llvm::isa<mlir::LoopLikeOpInterface>(op)) frequency *= 8;
+      if (llvm::isa<mlir::scf::IfOp>(op)) frequency /= 2;
+    }
+    return entry->second = frequency;
+  }
+
+  bool LiveUse(Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation* user) { return !dead_.contains(user); });
+  }
+
+  // One live operation uses the result, and the operation has no other.
+  bool OnlyUse(Value value) {
+    Operation* op = value.getDefiningOp();
+    if (!op || op->getNumResults() != 1) return false;
+    Operation* only = nullptr;
+    for (Operation* user : value.getUsers()) {
+      if (dead_.contains(user) || user == only) continue;
+      if (only) return false;
+      only = user;
+    }
+    return true;
+  }
+
+  // `value` under `encoding` if that is there; available wherever `value` is.
+  Value Made(Value value, Attribute encoding) {
+    if (TensorType(value).getEncoding() == encoding) return value;
+    auto made = made_.find({value, encoding});
+    if (made == made_.end()) return {};
+    Operation* op = made->second.getDefiningOp();
+    return op && dead_.contains(op) ? Value() : made->second;
+  }
+
+  // The same, made as chosen if it is not.
+  Value Make(Value value, Attribute encoding) {
+    if (Value made = Made(value, encoding)) return made;
+    mlir::OpBuilder builder(func_.getContext());
+    builder.setInsertionPointAfterValue(value);
+    auto choice = choices_.find({value, encoding});
+    if (choice == choices_.end() || !choice->second.recompute)
+      return made_[{value, encoding}] =
+                 ttg::ConvertLayoutOp::create(builder, value.getLoc(), WithEncoding(value, encoding), value);
+    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return Carry(argument, encoding);
+    return Recompute(value, encoding, builder);
+  }
+
+  // Adds to the argument's loop a copy of it under `encoding`.
+  Value Carry(mlir::BlockArgument argument, Attribute encoding) {
+    mlir::Block* body = argument.getOwner();
+    unsigned index = argument.getArgNumber() - 1;
+    Value init = Make(llvm::cast<mlir::scf::ForOp>(body->getParentOp()).getInitArgs()[index], encoding);
+    auto old_loop = llvm::cast<mlir::scf::ForOp>(body->getParentOp());
+    llvm::SmallVector<Value> inits(old_loop.getInitArgs());
+    unsigned added = inits.size();
+    inits.push_back(init);
+    mlir::OpBuilder builder(old_loop);
+    auto loop = mlir::scf::ForOp::create(builder, old_loop.getLoc(), old_loop.getLowerBound(), old_loop.getUpperBound(),
+                                         old_loop.getStep(), inits);
+    loop->setDiscardableAttrs(old_loop->getDiscardableAttrDictionary());
+    loop.getRegion().takeBody(old_loop.getRegion());
+    Retire(old_loop, loop);
+    Value copy = body->addArgument(init.getType(), argument.getLoc());
+    made_[{argument, encoding}] = copy;
+    // The copy yields itself for a moment: what it really yields may be made from it.
+    Operation* yield = body->getTerminator();
+    yield->insertOperands(added, copy);
+    yield->setOperand(added, Make(yield->getOperand(index), encoding));
+    return copy;
+  }
+
+  // `loop`, with more results, takes the place of `old_loop`, which is erased with the dead.
+  void Retire(mlir::scf::ForOp old_loop, mlir::scf::ForOp loop) {
+    llvm::DenseMap<Value, Value> renamed;
+    for (auto [from, to] : llvm::zip(old_loop.getResults(), loop.getResults())) renamed[from] = to;
+    old_loop.replaceAllUsesWith(loop.getResults().take_front(old_loop.getNumResults()));
+    old_loop->dropAllReferences();
+    dead_.insert(old_loop);
+    llvm::SmallVector<std::pair<Placed, Value>> moved;
+    for (auto& [placed, value] : made_) {
+      if (Value to = renamed.lookup(value)) value = to;
+      if (Value to = renamed.lookup(placed.first)) moved.push_back({{to, placed.second}, value});
+    }
+    for (auto& [placed, value] : moved) made_[placed] = value;
+  }
+
+  Value Recompute(Value value, Attribute encoding, mlir::OpBuilder& builder) {
+    Operation* op = value.getDefiningOp();
+    if (llvm::isa<ttg::ConvertLayoutOp>(op)) return made_[{value, encoding}] = Make(op->getOperand(0), encoding);
+    mlir::IRMapping mapping;
+    for (OpOperand& operand : op->getOpOperands())
+      if (TensorType(operand.get()))
+        mapping.map(operand.get(), Make(operand.get(), TiedOperandEncoding(operand, encoding)));
+    Operation* copy = builder.clone(*op, mapping);
+    for (auto [result, copied] : llvm::zip(op->getResults(), copy->getResults())) {
+      copied.setType(WithEncoding(result, encoding));
+      made_[{result, encoding}] = copied;
+    }
+    if (auto constant = llvm::dyn_cast<mlir::arith::ConstantOp>(copy))
+      constant.setValueAttr(llvm::cast<mlir::DenseElementsAttr>(constant.getValue())
+                                .reshape(llvm::cast<RankedTensorType>(constant.getType())));
+    return made_[{value, encoding}];
+  }
+
+  // Marks an unused operation and what it alone used.
+  void Kill(Operation* op) {
+    llvm::SmallVector<Operation*> work{op};
+    while (!work.empty()) {
+      Operation* next = work.pop_back_val();
+      if (!dead_.insert(next)) continue;
+      for (Value operand : next->getOperands()) {
+        Operation* def = operand.getDefiningOp();
+        if (def && mlir::wouldOpBeTriviallyDead(def) &&
+            llvm::none_of(def->getResults(), [&](Value result) { return LiveUse(result); }))
+          work.push_back(def);
+      }
+    }
+  }
+
+  void EraseDead() {
+    auto dies = [&](Value value) {
+      Operation* op = value.getDefiningOp();
+      for (op = op ? op : value.getParentBlock()->getParentOp(); op; op = op->getParentOp())
+        if (dead_.contains(op)) return true;
+      return false;
+    };
+    for (auto [placed, value] : made_)
+      if (dies(placed.first) || dies(value)) made_.erase(placed);
+    for (Operation* op : dead_) op->dropAllUses();
+    for (Operation* op : dead_) op->erase();
+    dead_.clear();
+    frequencies_.clear();
+  }
+
+  tt::FuncOp func_;
+  CostModel& costs_;
+  llvm::DenseMap<Placed, Choice> choices_;  // for the conversion at hand
+  std::vector<Placed> search_;              // their keys in the order they were reached
+  llvm::DenseMap<Placed, Value> made_;
+  llvm::DenseMap<mlir::Block*, double> frequencies_;
+  llvm::SetVector<Operation*> dead_;
+  int visits_ = 0;
+};
+
+}  // namespace
+
+void MoveConversions(tt::FuncOp func) {
+  CostModel costs;
+  ConversionMover mover(func, costs);
+  for (int round = 0; round < kMaxRounds && mover.Run(); ++round) continue;
+}
+
+}  // namespace tritond::compiler

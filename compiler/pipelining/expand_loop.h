@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes a loop in which iterations overlap out of one in which they follow each other.
+#ifndef COMPILER_PIPELINING_EXPAND_LOOP_H_
+#define COMPILER_PIPELINING_EXPAND_LOOP_H_
+
+#include <functional>
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tritond::compiler {
+
+// What a step may ask while it is emitted for one iteration.
+class StepContext {
+ public:
+  virtual ~StepContext() = default;
+  // A value of the old loop's body, as it is in the step's iteration; one of the step's `uses`.
+  virtual mlir::Value Get(mlir::Value value) = 0;
+  // What this round has made for `value`, one of an earlier step's `defines`, whatever iteration that step is at.
+  virtual mlir::Value OfRound(mlir::Value value) = 0;
+  // Whether the old loop has that iteration (i1); null: it has.
+  virtual mlir::Value Exists() = 0;
+  // Whether the old loop has run an iteration, this one or one before it.
+  virtual bool HasRun() const = 0;
+  // Of a ring of `size` places that is advanced by one place a round: the place (i32) of the round `ahead` rounds from
+  // now, which is that of the round size - ahead rounds ago. `ahead` is less than 3.
+  virtual mlir::Value Place(int size, int ahead) = 0;
+};
+
+// Something done once in each iteration.
+struct LoopStep {
+  int stage = 0;
+  llvm::SmallVector<mlir::Value> uses;     // values of the old loop's body or from outside
+  llvm::SmallVector<mlir::Value> defines;  // values of the old loop's body
+  // Emits code; the result stands for `defines`.
+  std::function<llvm::SmallVector<mlir::Value>(mlir::OpBuilder&, StepContext&)> emit;
+};
+
+// Whether the bounds are such that ExpandLoop can tell which iterations there are without overflow.
+bool CanExpand(mlir::scf::ForOp loop);
+
+// Replaces `loop` by one with the same bounds in whose round t each step runs for iteration t - stage, in the order of
+// `steps`. The first `max_stage` rounds, of those steps that have an iteration already, come before the new loop; in
+// its last `max_stage` rounds steps run for iterations that are not there. `rings`: sizes that steps ask places of.
+// The new loop has the old one's attributes. Every value must be made by a step before its uses: see
+// LoopSchedule::IsLegal.
+mlir::scf::ForOp ExpandLoop(mlir::scf::ForOp loop, int max_stage, llvm::ArrayRef<LoopStep> steps,
+                            llvm::ArrayRef<int> rings);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_PIPELINING_EXPAND_LOOP_H_

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/pipelining/loop_effects.h"
+
+#include "compiler/analysis/pointer_roots.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::Operation;
+
+// Whether `op`, what is in its regions left out, does nothing but read.
+bool OnlyReadsItself(Operation* op) {
+  if (op->hasTrait<mlir::OpTrait::HasRecursiveMemoryEffects>() || llvm::isa<mlir::LLVM::AssumeOp>(op) ||
+      mlir::isMemoryEffectFree(op))
+    return true;
+  auto effects = llvm::dyn_cast<mlir::MemoryEffectOpInterface>(op);
+  return effects && effects.onlyHasEffect<mlir::MemoryEffects::Read>();
+}
+
+// Whether `holds` for all operations in the loop that do more than read.
+bool AllEffects(mlir::scf::ForOp loop, llvm::function_ref<bool(Operation*)> holds) {
+  auto result = loop.getBody()->walk([&](Operation* op) {
+    return OnlyReadsItself(op) || holds(op) ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+  });
+  return !result.wasInterrupted();
+}
+
+}  // namespace
+
+bool OnlyReads(mlir::scf::ForOp loop) {
+  return AllEffects(loop, [](Operation*) { return false; });
+}
+
+bool MayStartEarly(tt::LoadOp load, mlir::scf::ForOp loop) {
+  std::optional<PointerRoots> read;
+  return AllEffects(loop, [&](Operation* op) {
+    auto store = llvm::dyn_cast<tt::StoreOp>(op);
+    if (!store) return false;
+    if (!read) read = RootsOfPointer(load.getPtr());
+    std::optional<PointerRoots> written = RootsOfPointer(store.getPtr());
+    return read && written && llvm::none_of(*written, [&](mlir::Value root) { return read->contains(root); });
+  });
+}
+
+}  // namespace tritond::compiler

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef COMPILER_PIPELINING_LOOP_EFFECTS_H_
+#define COMPILER_PIPELINING_LOOP_EFFECTS_H_
+
+#include "compiler/ir/tt_dialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tritond::compiler {
+
+// Whether nothing in the loop writes memory, synchronises or has an effect that is not known, so that its loads may be
+// made earlier.
+bool OnlyReads(mlir::scf::ForOp loop);
+
+// Whether a pipeline may start `load` in an earlier iteration: beside reading, the loop only stores, and all its stores
+// go by other pointer arguments of the kernel than the load. Two arguments count as different memory, as for Triton's
+// own pipeliner, which starts any load before any store.
+bool MayStartEarly(tt::LoadOp load, mlir::scf::ForOp loop);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_PIPELINING_LOOP_EFFECTS_H_
