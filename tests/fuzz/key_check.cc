@@ -2,8 +2,8 @@
 #include "tests/fuzz/key_check.h"
 
 #include "compiler/driver/step_keys.h"
-#include "compiler/ir/check_text.h"
 #include "compiler/ir/test_context.h"
+#include "compiler/text/check_text.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Parser/Parser.h"
 #include "proto/request_key/canonical_text.h"

@@ -10,9 +10,8 @@
 //                                                       %s = ttng.warp_group_wait %r buffers %ring {pending = 0}
 //                                                       use %s
 //
-// 1. Where none outlives its round, dots move up to before its copies (hoist_dots.cc). Where all do, copies that have
-// to
-//    wait for one move down after what threads compute (delay_copies.cc).
+// 1. Where none outlives its round, dots move up to before its copies (hoist_dots.cc). Where all do, copies that wait
+//    for one move down after what threads compute (delay_copies.cc).
 // 2. A dot must have ended before the first operation, in the order of execution, that
 //    - uses its sums, but as the c of another dot, which adds to the same registers;
 //    - may write a buffer that it reads. Two places of one ring are apart if they are as many places from each other as
