@@ -503,14 +503,15 @@ std::string Server::NotReady() {
 
 std::string Server::MetricsText(const WebCaller& caller) {
   connections_->CountDescriptors();
-  metrics_->SetQueues(engine_->scheduler().GetStats());
-  metrics_->SetWaiting(engine_->budget().held(), engine_->budget().limit());
-  metrics_->SetTexts(engine_->texts().waiting(), engine_->texts().waiting_bytes());
-  metrics_->SetCluster(cache::SomeAnswer(cache_.engine_nodes()));
-  if (const ClusterLink* link = engine_->cluster()) metrics_->SetSharing(link->flight_stats(), link->sharing_stats());
-  metrics_->SetStored(engine_->store().index());
+  state_metrics_.SetQueues(engine_->scheduler().GetStats());
+  state_metrics_.SetWaiting(engine_->budget().held(), engine_->budget().limit());
+  state_metrics_.SetTexts(engine_->texts().waiting(), engine_->texts().waiting_bytes());
+  state_metrics_.SetCluster(cache::SomeAnswer(cache_.engine_nodes()));
+  if (const ClusterLink* link = engine_->cluster())
+    state_metrics_.SetSharing(link->flight_stats(), link->sharing_stats());
+  state_metrics_.SetStored(engine_->store().index());
   if (redis_ != nullptr) redis_->ShowState();
-  metrics_->SetTunings(program_tunings_->GetStats(), tuning_store_->size());
+  state_metrics_.SetTunings(program_tunings_->GetStats(), tuning_store_->size());
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   for (prometheus::MetricFamily& family : LiveMetrics(status_->Status())) families.push_back(std::move(family));
   families.push_back(RefusedRecords(keys_->notary()));

@@ -24,17 +24,18 @@
 #include "server/app/key_watch.h"
 #include "server/app/log_line.h"
 #include "server/app/redis_port.h"
+#include "server/app/state_metrics.h"
 #include "server/app/status_source.h"
 #include "server/app/tcp_listener.h"
 #include "server/app/tls_watch.h"
 #include "server/app/unix_listener.h"
 #include "server/cluster/timed_threads.h"
+#include "server/compile/engine.h"
+#include "server/compile/job_runner.h"
+#include "server/compile/job_texts.h"
 #include "server/provenance/notarized_cache.h"
 #include "server/rpc/call_log.h"
-#include "server/rpc/engine.h"
 #include "server/rpc/gate.h"
-#include "server/rpc/job_runner.h"
-#include "server/rpc/job_texts.h"
 #include "server/rpc/services.h"
 #include "server/tunings/program_tuning_desk.h"
 #include "server/web/http_server.h"
@@ -116,6 +117,7 @@ class Server final {
   std::unique_ptr<KeyWatch> keys_;  // Before the caches, which ask its notary.
   cache::OpenedCache cache_;
   std::unique_ptr<Metrics> metrics_;
+  StateMetrics state_metrics_{registry_};
   CompileMetrics compile_metrics_{registry_};
   std::unique_ptr<cache::Journal> journal_;
   std::unique_ptr<AccessWatch> access_;

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/util/time_util.h"
 #include "proto/request_key/request_key.h"
-#include "server/rpc/stage_name.h"
+#include "server/compile/stage_name.h"
 #include "timing/steady/steady_time.h"
 
 namespace tritond::server {

@@ -10,10 +10,10 @@
 
 #include "cache/open/open_cache.h"
 #include "server/app/tls_watch.h"
+#include "server/compile/engine.h"
+#include "server/compile/job_texts.h"
 #include "server/jobs/job_book.h"
-#include "server/rpc/engine.h"
-#include "server/rpc/job_texts.h"
-#include "server/rpc/tuning_desk.h"
+#include "server/tunings/tuning_desk.h"
 #include "server/web/status_api.h"
 #include "server/web/status_view.h"
 

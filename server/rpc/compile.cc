@@ -3,11 +3,12 @@
 // waits in a reactor of its own, which the caller's cancellation or deadline reaches.
 #include <grpcpp/impl/codegen/proto_utils.h>
 
-#include "server/rpc/compile_call.h"
+#include "server/compile/compile_call.h"
+#include "server/compile/source_places.h"
 #include "server/rpc/gate.h"
 #include "server/rpc/reactors.h"
+#include "server/rpc/response.h"
 #include "server/rpc/rpcs.h"
-#include "server/rpc/source_places.h"
 
 namespace tritond::server {
 namespace {

@@ -7,11 +7,11 @@
 #include <map>
 #include <set>
 
-#include "server/rpc/compile_call.h"
+#include "server/compile/compile_call.h"
+#include "server/compile/source_places.h"
 #include "server/rpc/gate.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
-#include "server/rpc/source_places.h"
 
 namespace tritond::server {
 namespace {

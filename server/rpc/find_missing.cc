@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/strings/str_cat.h"
-#include "server/rpc/parse_digest.h"
+#include "server/errors/parse_digest.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "google/protobuf/util/time_util.h"
+#include "server/compile/stage_name.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
-#include "server/rpc/stage_name.h"
 #include "timing/steady/steady_time.h"
 
 namespace tritond::server {

@@ -10,11 +10,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/bundle/bundle.h"
+#include "server/results/take_result.h"
 #include "server/rpc/blocking_stream.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 #include "server/rpc/status.h"
-#include "server/rpc/take_result.h"
 
 namespace tritond::server {
 namespace {

@@ -2,6 +2,7 @@
 #include <grpcpp/impl/codegen/proto_utils.h>
 
 #include "server/rpc/reactors.h"
+#include "server/rpc/response.h"
 #include "server/rpc/rpcs.h"
 
 namespace tritond::server {

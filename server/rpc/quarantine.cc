@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/util/time_util.h"
-#include "server/rpc/parse_digest.h"
+#include "server/errors/parse_digest.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 #include "timing/steady/steady_time.h"

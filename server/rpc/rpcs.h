@@ -11,13 +11,13 @@
 #include "proto/v1/autotune.pb.h"
 #include "proto/v1/compile.pb.h"
 #include "server/admission/access.h"
+#include "server/compile/engine.h"
+#include "server/compile/task_thread.h"
 #include "server/jobs/job_book.h"
-#include "server/rpc/engine.h"
 #include "server/rpc/gate.h"
 #include "server/rpc/stream_slots.h"
-#include "server/rpc/task_thread.h"
-#include "server/rpc/tuning_desk.h"
 #include "server/tunings/program_tuning_desk.h"
+#include "server/tunings/tuning_desk.h"
 
 namespace tritond::server {
 

@@ -10,11 +10,11 @@
 #include "proto/v1/artifact.grpc.pb.h"
 #include "proto/v1/autotune.grpc.pb.h"
 #include "proto/v1/compile.grpc.pb.h"
-#include "server/rpc/engine.h"
+#include "server/compile/engine.h"
 #include "server/rpc/gate.h"
 #include "server/rpc/rpcs.h"
 #include "server/rpc/stream_slots.h"
-#include "server/rpc/tuning_desk.h"
+#include "server/tunings/tuning_desk.h"
 
 namespace tritond::server {
 

@@ -3,7 +3,7 @@
 #include "google/protobuf/util/time_util.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
-#include "server/rpc/tuning_name.h"
+#include "server/tunings/tuning_name.h"
 
 namespace tritond::server {
 

@@ -21,8 +21,8 @@
 #include "server/app/access_file.h"
 #include "server/bundle/bundle.h"
 #include "server/jobs/job_book.h"
-#include "server/rpc/result_store.h"
-#include "server/rpc/take_result.h"
+#include "server/results/result_store.h"
+#include "server/results/take_result.h"
 
 namespace tritond::tests {
 namespace {
