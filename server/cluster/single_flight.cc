@@ -34,8 +34,8 @@ Verdict Of(Verdict::Kind kind) {
 
 }  // namespace
 
-SingleFlight::SingleFlight(Config config, LeaseTable& table, Hooks hooks)
-    : config_(std::move(config)), table_(table), hooks_(std::move(hooks)) {}
+SingleFlight::SingleFlight(Config config, LeaseTable& table, const Timers& timers, Host& host)
+    : config_(std::move(config)), table_(table), timers_(timers), host_(host) {}
 
 std::string SingleFlight::OwnerOf(const std::string& daemon, uint64_t job) { return absl::StrCat(daemon, "/", job); }
 
@@ -77,16 +77,16 @@ void SingleFlight::EraseLocked(uint64_t job) {
 void SingleFlight::After(absl::Duration delay, Action action, uint64_t job, const Flight& flight) {
   // The job's worker waits for its claim, and so does its lease for being renewed.
   const bool first = flight.step == Step::kClaiming || flight.step == Step::kHolding;
-  (first ? hooks_.run_first_after : hooks_.run_after)(
-      delay, [this, action, job, turn = flight.turn] { (this->*action)(job, turn); });
+  (first ? timers_.claims : timers_.looks)
+      .RunAfter(delay, [this, action, job, turn = flight.turn] { (this->*action)(job, turn); });
 }
 
 void SingleFlight::RemindToDecide(uint64_t job, uint64_t turn) {
-  hooks_.remind_after(config_.patience, [this, job, turn] { LosePatience(job, turn); });
+  timers_.reminders.RunAfter(config_.patience, [this, job, turn] { LosePatience(job, turn); });
 }
 
 void SingleFlight::DecideLater(uint64_t job, Verdict::Kind kind) {
-  hooks_.remind_after(absl::ZeroDuration(), [this, job, kind] { hooks_.decide(job, Of(kind)); });
+  timers_.reminders.RunAfter(absl::ZeroDuration(), [this, job, kind] { host_.Decide(job, Of(kind)); });
 }
 
 void SingleFlight::Look(uint64_t job, const JobSpec& spec) {
@@ -119,7 +119,7 @@ void SingleFlight::Watch(uint64_t job) {
 
 void SingleFlight::Ended(uint64_t job) {
   absl::MutexLock lock(&mu_);
-  hooks_.settled(job, /*taken=*/false);
+  host_.OnSettled(job, /*taken=*/false);
   auto it = flights_.find(job);
   if (it == flights_.end()) return;
   if (it->second.publishing > 0) {
@@ -133,18 +133,18 @@ void SingleFlight::Ended(uint64_t job) {
 
 void SingleFlight::ReleaseLater(const cache::Lease& lease) {
   // A lease that cannot be released runs out.
-  hooks_.run_after(absl::ZeroDuration(), [this, lease] { table_.Release(lease).IgnoreError(); });
+  timers_.looks.RunAfter(absl::ZeroDuration(), [this, lease] { table_.Release(lease).IgnoreError(); });
 }
 
 void SingleFlight::UnfollowLater(const cache::Digest& key) {
   // Where it stays, the mark runs out.
-  hooks_.run_after(absl::ZeroDuration(), [this, key] { table_.Unfollow(key).IgnoreError(); });
+  timers_.looks.RunAfter(absl::ZeroDuration(), [this, key] { table_.Unfollow(key).IgnoreError(); });
 }
 
 std::optional<Outcome> SingleFlight::Read(const std::string& key, const std::string& owner,
                                           const LeaseTable::Answer& answer) {
-  if (answer.state == State::kDone) return hooks_.fetch(key);
-  if (answer.state == State::kFailed) return hooks_.read_error(key, owner, answer.error);
+  if (answer.state == State::kDone) return host_.Fetch(key);
+  if (answer.state == State::kFailed) return host_.ReadError(key, owner, answer.error);
   return std::nullopt;
 }
 
@@ -169,7 +169,7 @@ void SingleFlight::Ask(uint64_t job, uint64_t turn) {
     if (flight == nullptr) return HearLateLocked(job, answer);
     verdict = HearLocked(job, flight, answer, std::move(outcome));
   }
-  if (verdict.has_value()) hooks_.decide(job, *std::move(verdict));
+  if (verdict.has_value()) host_.Decide(job, *std::move(verdict));
 }
 
 std::optional<Verdict> SingleFlight::HearLocked(uint64_t job, Flight* flight,
@@ -217,7 +217,7 @@ std::optional<Verdict> SingleFlight::HearHeldLocked(uint64_t job, Flight* flight
   EnterLocked(flight, Step::kFollowing);
   flight->pause = config_.first_poll;
   ++stats_.waited;
-  hooks_.settled(job, /*taken=*/true);
+  host_.OnSettled(job, /*taken=*/true);
   After(flight->pause, &SingleFlight::Ask, job, *flight);
   return Of(Verdict::Kind::kFollow);
 }
@@ -270,7 +270,7 @@ Verdict SingleFlight::HoldLocked(uint64_t job, Flight* flight, const cache::Leas
   EnterLocked(flight, Step::kHolding);
   flight->lease = lease;
   ++stats_.granted;
-  hooks_.settled(job, /*taken=*/false);
+  host_.OnSettled(job, /*taken=*/false);
   After(config_.lease / 4, &SingleFlight::Renew, job, *flight);
   return Of(Verdict::Kind::kRun);
 }
@@ -278,7 +278,7 @@ Verdict SingleFlight::HoldLocked(uint64_t job, Flight* flight, const cache::Leas
 Verdict SingleFlight::GoAloneLocked(uint64_t job, Flight* flight) {
   EnterLocked(flight, Step::kAlone);
   ++stats_.alone;
-  hooks_.settled(job, /*taken=*/false);
+  host_.OnSettled(job, /*taken=*/false);
   return Of(Verdict::Kind::kRun);
 }
 
@@ -305,7 +305,7 @@ void SingleFlight::LosePatience(uint64_t job, uint64_t turn) {
       verdict = Of(Verdict::Kind::kQueue);
     }
   }
-  hooks_.decide(job, std::move(verdict));
+  host_.Decide(job, std::move(verdict));
 }
 
 void SingleFlight::Renew(uint64_t job, uint64_t turn) {
@@ -330,7 +330,7 @@ void SingleFlight::Renew(uint64_t job, uint64_t turn) {
     }
     After(config_.lease / 4, &SingleFlight::Renew, job, it->second);
   }
-  if (renewal.ok()) hooks_.heard(key, renewal->followed);
+  if (renewal.ok()) host_.OnRenewed(key, renewal->followed);
 }
 
 void SingleFlight::Publish(const std::string& key, std::function<absl::Status()> upload, cache::Blob value,
@@ -347,7 +347,7 @@ void SingleFlight::Tell(const std::string& key, const std::string& owner, const 
                         std::function<void(bool)> then) {
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
   if (!digest.ok()) return then(false);
-  hooks_.publish_later([this, key = *digest, owner, error, then = std::move(then)] {
+  timers_.uploads.RunAfter(absl::ZeroDuration(), [this, key = *digest, owner, error, then = std::move(then)] {
     const absl::Status told = table_.Tell(key, owner, error, config_.told_lifetime);
     if (!told.ok()) CountUnpublished();
     then(told.ok());
@@ -382,7 +382,7 @@ void SingleFlight::WriteLater(const std::string& key, Write write, std::function
       }
     }
   }
-  hooks_.publish_later([this, job, lease, write = std::move(write), then = std::move(then)] {
+  timers_.uploads.RunAfter(absl::ZeroDuration(), [this, job, lease, write = std::move(write), then = std::move(then)] {
     const absl::StatusOr<bool> written = write(lease);
     if (then) then(written.ok());
     absl::MutexLock lock(&mu_);

@@ -80,7 +80,7 @@ void CompileCall::Begin() {
   const bool no_job = engine_.scheduler().draining();
   if (engine_.cluster() == nullptr || !no_job || request.cache_mode() == v1::CACHE_MODE_REFRESH) return AwaitWorker();
   engine_.RunBlocking([self = shared_from_this(), key = engine_.KeyOf(request_->prepared)] {
-    const std::optional<Outcome> stored = self->engine_.cluster_->Find(key);
+    const std::optional<Outcome> stored = self->engine_.cluster()->Find(key);
     if (stored.has_value()) return self->Answer(self->engine_.ToAnswer(key, self->tenant_, *stored));
     self->AwaitWorker();
   });
@@ -195,7 +195,7 @@ void CompileCall::Submit(const KnownTarget& target) {
   request_ = nullptr;
   Scheduler::Recheck recheck;
   if (!spec.refresh) {
-    recheck = [this, self = shared_from_this()] { return engine_.FindOutcome(key_); };
+    recheck = [this, self = shared_from_this()] { return engine_.outcomes().Find(key_); };
   }
   SubmitSpec(std::move(spec), std::move(recheck));
 }

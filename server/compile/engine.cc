@@ -99,6 +99,8 @@ Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::C
       store_(results, blobs, notary, config_.store),
       steps_(store_),
       errors_(config_.error_lifetime, kMaxRememberedErrors, clock_),
+      outcomes_(store_, errors_, log_),
+      offers_(*this),
       targets_(config_.targets, clock_,
                [this](const std::string& line) {
                  log_(line);
@@ -111,24 +113,9 @@ Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::C
 
 Engine::~Engine() = default;
 
-std::optional<Outcome> Engine::FindOutcome(const std::string& key) {
-  Outcome outcome;
-  if (std::optional<absl::Status> error = errors_.Find(key)) {
-    outcome.status = *std::move(error);
-    return outcome;
-  }
-  absl::StatusOr<std::shared_ptr<const StoredResult>> stored = store_.Find(key);
-  if (!stored.ok()) {
-    if (!absl::IsNotFound(stored.status())) log_(absl::StrCat("cache: ", stored.status().ToString()));
-    return std::nullopt;
-  }
-  outcome.value = *std::move(stored);
-  return outcome;
-}
-
 std::optional<absl::StatusOr<CompileAnswer>> Engine::FindAnswer(const std::string& key, absl::string_view tenant,
                                                                 absl::Time start) {
-  std::optional<Outcome> outcome = FindOutcome(key);
+  std::optional<Outcome> outcome = outcomes_.Find(key);
   if (!outcome.has_value()) return std::nullopt;
   activity_.OnHit(clock_() - start);
   return ToAnswer(key, tenant, *outcome);
@@ -243,7 +230,8 @@ absl::StatusOr<std::shared_ptr<const StoredResult>> Engine::FindStored(const std
 }
 
 void Engine::JoinCluster(const ClusterAccess& access) {
-  cluster_ = std::make_unique<ClusterLink>(*this, access);
+  ClusterLink::Local local{clock_, scheduler_, store_, outcomes_, offers_, config_.error_lifetime};
+  cluster_ = std::make_unique<ClusterLink>(std::move(local), access);
   scheduler_.SetPeers(&cluster_->peers());
   cluster_->Begin();
 }

@@ -20,15 +20,17 @@
 #include "server/admission/check_request.h"
 #include "server/admission/target_catalog.h"
 #include "server/compile/activity.h"
-#include "server/compile/cluster_link.h"
+#include "server/cluster/cluster_link.h"
 #include "server/compile/compile_answer.h"
 #include "server/compile/device_desk.h"
 #include "server/compile/metrics.h"
+#include "server/compile/request_offers.h"
 #include "server/compile/task_thread.h"
 #include "server/compile/text_pool.h"
 #include "server/results/error_memory.h"
 #include "server/results/result_store.h"
 #include "server/results/step_shelf.h"
+#include "server/results/stored_outcomes.h"
 #include "server/scheduler/scheduler.h"
 #include "workers/pool/worker_pool.h"
 
@@ -84,6 +86,11 @@ class Engine final : public Executor, public workers::PoolListener {
   absl::StatusOr<v1::EvictResponse> EvictAll();
   // Fewer keys are trusted than before: what was taken into memory is looked at anew.
   void OnLessTrust();
+  // The first of these that is stored.
+  std::optional<absl::StatusOr<CompileAnswer>> FindFirst(const std::vector<std::string>& keys,
+                                                         absl::string_view tenant);
+  // A stored outcome as it is answered, and counted.
+  absl::StatusOr<CompileAnswer> ToAnswer(const std::string& key, absl::string_view tenant, const Outcome& outcome);
   // Compiles what TryStored did not find. `answered` is called exactly once, perhaps before this returns; errors are
   // those of CompileService.Compile. The call may be cancelled at any time.
   // `job_id` names the compile if this call begins it; "": a new name. `memory` is what MemoryOf(request) takes of the
@@ -123,7 +130,9 @@ class Engine final : public Executor, public workers::PoolListener {
   cache::Cache& blobs() { return cluster_ == nullptr ? blobs_ : cluster_->blobs(); }
   cache::Cache& own_blobs() { return blobs_; }
   // Null without a cluster.
-  const ClusterLink* cluster() const { return cluster_.get(); }
+  ClusterLink* cluster() { return cluster_.get(); }
+  // What is stored here, or remembered, under a key.
+  StoredOutcomes& outcomes() { return outcomes_; }
   ResultStore& store() { return store_; }
   const ResultStore& store() const { return store_; }
   Notary& notary() { return store_.notary(); }
@@ -164,8 +173,6 @@ class Engine final : public Executor, public workers::PoolListener {
   void OnFailedStart() override;
 
  private:
-  friend class ClusterLink;
-  friend class CompileCall;
   struct LeasedJob {
     std::string id;
     std::string key;
@@ -175,15 +182,8 @@ class Engine final : public Executor, public workers::PoolListener {
     std::vector<cache::Digest> sources;                 // Signers of what the worker was told.
   };
 
-  // What is stored under the key: a result or a remembered error.
-  std::optional<Outcome> FindOutcome(const std::string& key);
   std::optional<absl::StatusOr<CompileAnswer>> FindAnswer(const std::string& key, absl::string_view tenant,
                                                           absl::Time start);
-  // The first of these that is stored.
-  std::optional<absl::StatusOr<CompileAnswer>> FindFirst(const std::vector<std::string>& keys,
-                                                         absl::string_view tenant);
-  // A stored outcome as it is answered, and counted.
-  absl::StatusOr<CompileAnswer> ToAnswer(const std::string& key, absl::string_view tenant, const Outcome& outcome);
   // Has those that the cluster has here too. Blocks.
   void FetchSteps(const v1::StepKeys& keys);
   void Report(const std::string& key, v1::Stage stage);
@@ -204,6 +204,8 @@ class Engine final : public Executor, public workers::PoolListener {
   ResultStore store_;
   StepShelf steps_;
   ErrorMemory errors_;
+  StoredOutcomes outcomes_;
+  RequestOffers offers_;
   TargetCatalog targets_;
   DeviceDesk devices_;
   Scheduler scheduler_;

@@ -14,14 +14,17 @@
 #include "absl/time/time.h"
 #include "cache/api/job_stream.h"
 #include "cache/api/lease_table.h"
+#include "server/cluster/task_timer.h"
 
 namespace tritond::tests {
 
 // Runs tasks at their times, in one thread.
-class FakeTime final {
+class FakeTime final : public server::TaskTimer {
  public:
   absl::Time Now() const { return now_; }
-  void RunAfter(absl::Duration delay, std::function<void()> task) { tasks_.emplace(now_ + delay, std::move(task)); }
+  void RunAfter(absl::Duration delay, std::function<void()> task) override {
+    tasks_.emplace(now_ + delay, std::move(task));
+  }
   // Lets time pass, and runs what comes due in it; ZeroDuration runs what is due now.
   void Pass(absl::Duration duration) {
     const absl::Time end = now_ + duration;

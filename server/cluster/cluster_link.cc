@@ -3,7 +3,7 @@
 // for the key and the use that they are read for; artifacts are what their digests say; and an offered job must have
 // the key that it was offered under. What is neither signed nor verified (leases, marks of followers) decides only who
 // compiles when.
-#include "server/compile/cluster_link.h"
+#include "server/cluster/cluster_link.h"
 
 #include <unistd.h>
 
@@ -11,9 +11,6 @@
 
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
-#include "proto/request_key/request_key.h"
-#include "server/compile/compile_call.h"
-#include "server/compile/engine.h"
 #include "server/errors/error_details.h"
 #include "server/results/outcome_error.h"
 
@@ -58,8 +55,8 @@ bool IsForOthers(const std::string& reason) {
 
 }  // namespace
 
-ClusterLink::ClusterLink(Engine& engine, const ClusterAccess& access)
-    : engine_(engine),
+ClusterLink::ClusterLink(Local local, const ClusterAccess& access)
+    : local_(std::move(local)),
       access_(access),
       name_(NameThisRun()),
       threads_(kThreads),
@@ -67,11 +64,9 @@ ClusterLink::ClusterLink(Engine& engine, const ClusterAccess& access)
       uploads_(kUploadThreads),
       reminders_(1),
       upload_bytes_(kMostUploadBytes),
-      remote_(
-          {access.lease}, [&engine] { return engine.Now(); }, RemoteHooks()),
-      flights_(FlightConfig(name_), access.leases, FlightHooks()),
-      sharing_(
-          SharingConfig(name_), [&engine] { return engine.Now(); }, access.jobs, SharingHooks()) {}
+      remote_({access.lease}, local_.clock, *this),
+      flights_(FlightConfig(name_), access.leases, {threads_, claims_, reminders_, uploads_}, *this),
+      sharing_(SharingConfig(name_), local_.clock, access.jobs, threads_, *this) {}
 
 ClusterLink::~ClusterLink() { Stop(); }
 
@@ -79,42 +74,8 @@ SingleFlight::Config ClusterLink::FlightConfig(const std::string& name) const {
   SingleFlight::Config config;
   config.owner = name;
   config.lease = access_.lease;
-  config.error_lifetime = engine_.config().error_lifetime;
+  config.error_lifetime = local_.error_lifetime;
   return config;
-}
-
-SingleFlight::Hooks ClusterLink::FlightHooks() {
-  SingleFlight::Hooks hooks;
-  hooks.run_after = [this](absl::Duration delay, std::function<void()> task) {
-    threads_.RunAfter(delay, std::move(task));
-  };
-  hooks.run_first_after = [this](absl::Duration delay, std::function<void()> task) {
-    claims_.RunAfter(delay, std::move(task));
-  };
-  hooks.remind_after = [this](absl::Duration delay, std::function<void()> task) {
-    reminders_.RunAfter(delay, std::move(task));
-  };
-  hooks.publish_later = [this](std::function<void()> task) {
-    uploads_.RunAfter(absl::ZeroDuration(), std::move(task));
-  };
-  hooks.fetch = [this](const std::string& key) { return Fetch(key); };
-  hooks.read_error = [this](const std::string& key, const std::string& owner, const std::string& error) {
-    return ReadError(key, owner, error);
-  };
-  hooks.decide = [this](uint64_t job, Verdict verdict) { engine_.scheduler().Decide(job, std::move(verdict)); };
-  hooks.settled = [this](uint64_t job, bool taken) { sharing_.Settled(job, taken); };
-  hooks.heard = [this](const std::string& key, bool followed) { remote_.Heard(key, followed); };
-  return hooks;
-}
-
-RemoteWaiters::Hooks ClusterLink::RemoteHooks() {
-  RemoteWaiters::Hooks hooks;
-  hooks.join = [this](const std::string& key, absl::Time deadline, std::function<void()> ended) {
-    return engine_.scheduler().Join(key, deadline, [ended = std::move(ended)](const Outcome&, bool) { ended(); });
-  };
-  hooks.leave = [this](uint64_t waiter) { return engine_.scheduler().Leave(waiter); };
-  hooks.extend = [this](uint64_t waiter, absl::Time deadline) { engine_.scheduler().Extend(waiter, deadline); };
-  return hooks;
 }
 
 WorkSharing::Config ClusterLink::SharingConfig(const std::string& name) const {
@@ -124,24 +85,16 @@ WorkSharing::Config ClusterLink::SharingConfig(const std::string& name) const {
   return config;
 }
 
-WorkSharing::Hooks ClusterLink::SharingHooks() {
-  WorkSharing::Hooks hooks;
-  hooks.run_after = [this](absl::Duration delay, std::function<void()> task) {
-    threads_.RunAfter(delay, std::move(task));
-  };
-  hooks.next_waiting = [this](absl::Duration at_least, const OfferFilter& filter) {
-    return engine_.scheduler().NextWaiting(at_least, filter);
-  };
-  hooks.idle_slots = [this] { return engine_.scheduler().IdleSlots(); };
-  hooks.write = [this](const JobSpec& spec, const std::string& asker) -> std::optional<std::string> {
-    const std::string request = static_cast<const CompilePayload&>(*spec.payload).request->SerializeAsString();
-    return Signed(engine_.notary(), Purpose::kOffer, spec.key, request, asker);
-  };
-  hooks.run = [this](const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done) {
-    RunOffered(entry, needs, std::move(done));
-  };
-  hooks.watch = [this](uint64_t job) { flights_.Watch(job); };
-  return hooks;
+std::vector<Scheduler::WaitingJob> ClusterLink::NextWaiting(absl::Duration at_least, const OfferFilter& filter) {
+  return local_.scheduler.NextWaiting(at_least, filter);
+}
+
+std::optional<std::string> ClusterLink::WriteOffer(const JobSpec& spec, const std::string& asker) {
+  return Signed(notary(), Purpose::kOffer, spec.key, local_.offers.Write(spec), asker);
+}
+
+uint64_t ClusterLink::JoinJob(const std::string& key, absl::Time deadline, std::function<void()> ended) {
+  return local_.scheduler.Join(key, deadline, [ended = std::move(ended)](const Outcome&, bool) { ended(); });
 }
 
 std::optional<Outcome> ClusterLink::ReadError(const std::string& key, const std::string& owner,
@@ -149,11 +102,11 @@ std::optional<Outcome> ClusterLink::ReadError(const std::string& key, const std:
   const absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
   if (!digest.ok()) return std::nullopt;
   // An error of the key, or one that was told to this owner alone.
-  Notary::Use use{Purpose::kError, *digest, "", engine_.config().error_lifetime};
+  Notary::Use use{Purpose::kError, *digest, "", local_.error_lifetime};
   const absl::StatusOr<RecordView> view = ReadRecord(error);
   if (view.ok() && view->facts.purpose == Purpose::kToldError)
     use = {Purpose::kToldError, *digest, owner, SingleFlight::Config().told_lifetime};
-  const Notary::Answer read = engine_.notary().Read(Origin::kEngine, use, error);
+  const Notary::Answer read = notary().Read(Origin::kEngine, use, error);
   v1::Failure failure;
   if (read.refusal.has_value() || !failure.ParseFromString(std::string(read.record.payload)) || failure.code() == 0)
     return std::nullopt;
@@ -164,7 +117,7 @@ std::optional<Outcome> ClusterLink::ReadError(const std::string& key, const std:
 
 bool ClusterLink::IsQuick() {
   absl::MutexLock lock(&pace_mu_);
-  const absl::Time now = engine_.Now();
+  const absl::Time now = local_.clock();
   if (now - judged_ < kJudgeEvery && now >= judged_) return quick_;
   judged_ = now;
   quick_ = true;
@@ -175,7 +128,7 @@ bool ClusterLink::IsQuick() {
 absl::StatusOr<cache::Blob> ClusterLink::FetchBlob(const std::string& hex) {
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(hex);
   if (!digest.ok()) return digest.status();
-  absl::StatusOr<cache::Blob> own = engine_.own_blobs().Get(*digest);
+  absl::StatusOr<cache::Blob> own = local_.store.blobs().Get(*digest);
   return own.ok() ? own : access_.shared_blobs.Get(*digest);
 }
 
@@ -198,7 +151,7 @@ std::optional<Outcome> ClusterLink::Fetch(const std::string& key) {
     if (bytes.ok()) fresh.request = std::string(bytes->bytes());  // Only explanations and bundles want it.
   }
   absl::Status kept;  // A result that cannot be kept here is good all the same.
-  absl::StatusOr<std::shared_ptr<const StoredResult>> stored = engine_.store().Keep(key, std::move(fresh), &kept);
+  absl::StatusOr<std::shared_ptr<const StoredResult>> stored = local_.store.Keep(key, std::move(fresh), &kept);
   if (!stored.ok()) return std::nullopt;
   Outcome outcome;
   outcome.value = *std::move(stored);
@@ -210,13 +163,13 @@ absl::Status ClusterLink::Upload(const StoredResult& result) {
     absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(result.action.artifacts(i).digest());
     if (!digest.ok()) return digest.status();
     absl::StatusOr<cache::Blob> bytes = result.artifacts[i];
-    if (bytes->size() != result.action.artifacts(i).size_bytes()) bytes = engine_.own_blobs().Get(*digest);
+    if (bytes->size() != result.action.artifacts(i).size_bytes()) bytes = local_.store.blobs().Get(*digest);
     absl::Status put = bytes.ok() ? access_.shared_blobs.Put(*digest, *std::move(bytes)) : bytes.status();
     if (!put.ok()) return put;
   }
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(result.action.request().digest());
   if (!digest.ok()) return absl::OkStatus();
-  absl::StatusOr<cache::Blob> request = engine_.own_blobs().Get(*digest);
+  absl::StatusOr<cache::Blob> request = local_.store.blobs().Get(*digest);
   return request.ok() ? access_.shared_blobs.Put(*digest, *std::move(request)) : absl::OkStatus();
 }
 
@@ -235,7 +188,7 @@ void ClusterLink::Share(const std::string& key, std::shared_ptr<const StoredResu
 }
 
 void ClusterLink::ShareError(const std::string& key, const absl::Status& error) {
-  flights_.PublishError(key, Signed(engine_.notary(), Purpose::kError, key, ToFailure(error).SerializeAsString()));
+  flights_.PublishError(key, Signed(notary(), Purpose::kError, key, ToFailure(error).SerializeAsString()));
 }
 
 std::unique_ptr<ClusterTurn> ClusterLink::TurnFor(const std::string& key) {
@@ -259,7 +212,7 @@ std::vector<cache::Digest> ClusterLink::NamesOf(const std::string& key) {
   add(key);
   if (names.empty()) return names;
   StoredResult result;
-  if (const auto own = engine_.store().Find(key); own.ok()) {
+  if (const auto own = local_.store.Find(key); own.ok()) {
     result.action = (*own)->action;
   } else if (auto shared = access_.shared_results.Get(names[0]); shared.ok()) {
     if (!ReadResult(names[0], *std::move(shared), &result).ok()) return names;
@@ -294,29 +247,21 @@ absl::StatusOr<ClusterLink::Forgotten> ClusterLink::ForgetAll() {
   return Forgotten{*results, *blobs};
 }
 
-void ClusterLink::RunOffered(const cache::StreamEntry& entry, const Requirement& needs,
-                             std::function<void(bool)> done) {
+void ClusterLink::RunOffer(const cache::StreamEntry& entry, const Requirement& needs,
+                           std::function<void(bool)> done) {
   const absl::StatusOr<cache::Digest> key = cache::Digest::FromHex(entry.key);
   if (!key.ok()) return done(true);
   const Notary::Answer read =
-      engine_.notary().Read(Origin::kEngine, {Purpose::kOffer, *key, entry.asker, kOfferLifetime}, entry.body);
+      notary().Read(Origin::kEngine, {Purpose::kOffer, *key, entry.asker, kOfferLifetime}, entry.body);
   // Another daemon may trust its signer.
   if (read.refusal == Refusal::kUnknownSigner) return done(false);
-  v1::CompileRequest offered;
-  if (read.refusal.has_value() || !offered.ParseFromString(std::string(read.record.payload)) ||
-      offered.target() != needs.target)
-    return done(true);
-  if (!CheckCompileRequest(offered, engine_).empty()) return done(true);
-  absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(std::move(offered));
-  if (!prepared.ok() || prepared->Key(needs.build_id) != entry.key) return done(true);
-  // Shared with the job that it becomes.
-  auto request = std::make_shared<const v1::CompileRequest>((*std::move(prepared)).TakeMessage());
-  JobSpec spec = SpecOf(request, entry.key, needs.build_id);
-  spec.id = engine_.activity().NewJobId();
-  spec.offerable = false;
+  if (read.refusal.has_value()) return done(true);
+  std::optional<JobSpec> spec = local_.offers.Read(read.record.payload, entry.key, needs);
+  if (!spec.has_value()) return done(true);
+  spec->offerable = false;
   const uint64_t remote = remote_.Begin(entry.key, [done] { done(true); });
-  const Scheduler::WaiterId waiter = engine_.scheduler().Submit(
-      std::move(spec), engine_.Now() + entry.remaining, [this, key = entry.key] { return engine_.FindOutcome(key); },
+  const Scheduler::WaiterId waiter = local_.scheduler.Submit(
+      *std::move(spec), local_.clock() + entry.remaining, [this, key = entry.key] { return local_.outcomes.Find(key); },
       [this, remote, key = entry.key, asker = entry.asker, done](const Outcome& outcome, bool) {
         remote_.Ended(key, remote);
         AnswerOffer(key, asker, outcome, done);
@@ -334,7 +279,7 @@ void ClusterLink::AnswerOffer(const std::string& key, const std::string& asker, 
   }
   if (asker.empty()) return done(true);
   const std::string error = ToFailure(FromOutcome(key, outcome)).SerializeAsString();
-  flights_.Tell(key, asker, Signed(engine_.notary(), Purpose::kToldError, key, error, asker), std::move(done));
+  flights_.Tell(key, asker, Signed(notary(), Purpose::kToldError, key, error, asker), std::move(done));
 }
 
 }  // namespace tritond::server

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef SERVER_COMPILE_CLUSTER_LINK_H_
-#define SERVER_COMPILE_CLUSTER_LINK_H_
+#ifndef SERVER_CLUSTER_CLUSTER_LINK_H_
+#define SERVER_CLUSTER_CLUSTER_LINK_H_
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -19,15 +21,16 @@
 #include "cache/api/stats.h"
 #include "server/admission/byte_budget.h"
 #include "server/cluster/cluster_turn.h"
+#include "server/cluster/offer_format.h"
 #include "server/cluster/remote_waiters.h"
 #include "server/cluster/single_flight.h"
 #include "server/cluster/timed_threads.h"
 #include "server/cluster/work_sharing.h"
 #include "server/results/result_store.h"
+#include "server/results/stored_outcomes.h"
+#include "server/scheduler/scheduler.h"
 
 namespace tritond::server {
-
-class Engine;
 
 // What a daemon has of its cluster. Not owned.
 struct ClusterAccess {
@@ -40,12 +43,21 @@ struct ClusterAccess {
   absl::Duration lease = absl::Seconds(5);
 };
 
-// The engine's side of the cluster: shares what is compiled here, keeps what others compiled, takes offered jobs. What
-// waits for the network runs on threads of its own. Thread-safe. Does not own the engine.
-class ClusterLink final {
+// A daemon's part in its cluster: shares what is compiled here, keeps what others compiled, takes offered jobs. What
+// waits for the network runs on threads of its own. Thread-safe.
+class ClusterLink final : SingleFlight::Host, WorkSharing::Host, RemoteWaiters::Host {
  public:
-  ClusterLink(Engine& engine, const ClusterAccess& access);
-  ~ClusterLink();
+  // What it links. Not owned.
+  struct Local {
+    Clock clock;
+    Scheduler& scheduler;
+    ResultStore& store;
+    StoredOutcomes& outcomes;
+    OfferFormat& offers;
+    absl::Duration error_lifetime;
+  };
+  ClusterLink(Local local, const ClusterAccess& access);
+  ~ClusterLink() override;
   // Begins to offer and to take jobs.
   void Begin() { sharing_.Begin(); }
   // Waits for what is to be published; nothing runs afterwards. Idempotent.
@@ -93,24 +105,35 @@ class ClusterLink final {
 
  private:
   SingleFlight::Config FlightConfig(const std::string& name) const;
-  SingleFlight::Hooks FlightHooks();
   WorkSharing::Config SharingConfig(const std::string& name) const;
-  WorkSharing::Hooks SharingHooks();
-  RemoteWaiters::Hooks RemoteHooks();
 
-  // The cluster's result, kept here.
-  std::optional<Outcome> Fetch(const std::string& key);
-  // A failure that the engine has for this key or this owner; nothing when it does not count.
-  std::optional<Outcome> ReadError(const std::string& key, const std::string& owner, const std::string& error);
+  // SingleFlight::Host. A result that is fetched is kept here.
+  std::optional<Outcome> Fetch(const std::string& key) override;
+  std::optional<Outcome> ReadError(const std::string& key, const std::string& owner, const std::string& error) override;
+  void Decide(uint64_t job, Verdict verdict) override { local_.scheduler.Decide(job, std::move(verdict)); }
+  void OnSettled(uint64_t job, bool taken) override { sharing_.Settled(job, taken); }
+  void OnRenewed(const std::string& key, bool followed) override { remote_.Heard(key, followed); }
+
+  // WorkSharing::Host.
+  std::vector<Scheduler::WaitingJob> NextWaiting(absl::Duration at_least, const OfferFilter& filter) override;
+  std::map<Requirement, int> IdleSlots() override { return local_.scheduler.IdleSlots(); }
+  std::optional<std::string> WriteOffer(const JobSpec& spec, const std::string& asker) override;
+  void RunOffer(const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done) override;
+  void WatchJob(uint64_t job) override { flights_.Watch(job); }
+
+  // RemoteWaiters::Host.
+  uint64_t JoinJob(const std::string& key, absl::Time deadline, std::function<void()> ended) override;
+  bool LeaveJob(uint64_t waiter) override { return local_.scheduler.Leave(waiter); }
+  void ExtendWait(uint64_t waiter, absl::Time deadline) override { local_.scheduler.Extend(waiter, deadline); }
+
+  Notary& notary() const { return local_.store.notary(); }
   absl::StatusOr<cache::Blob> FetchBlob(const std::string& hex);
   absl::Status Upload(const StoredResult& result);
-  // Runs a job that another daemon offers.
-  void RunOffered(const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done);
   // Has the offer's asker find how its job ended here; `done` then hears whether it can.
   void AnswerOffer(const std::string& key, const std::string& asker, const Outcome& outcome,
                    std::function<void(bool)> done);
 
-  Engine& engine_;
+  const Local local_;
   const ClusterAccess access_;
   const std::string name_;  // of this run of this daemon
   TimedThreads threads_;    // which wait for the network
@@ -129,4 +152,4 @@ class ClusterLink final {
 
 }  // namespace tritond::server
 
-#endif  // SERVER_COMPILE_CLUSTER_LINK_H_
+#endif  // SERVER_CLUSTER_CLUSTER_LINK_H_
