@@ -11,11 +11,11 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "cache/api/cache.h"
-#include "cache/api/job_stream.h"
 #include "cache/api/journal.h"
-#include "cache/api/lease_table.h"
 #include "cache/api/record_guard.h"
 #include "cache/api/stats.h"
+#include "cache/coordination/job_stream.h"
+#include "cache/coordination/lease_table.h"
 #include "cache/store/redis_connection.h"
 
 namespace prometheus {

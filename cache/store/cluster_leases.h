@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "cache/api/lease_table.h"
+#include "cache/coordination/lease_table.h"
 #include "cache/store/redis_cluster.h"
 
 namespace tritond::cache {

@@ -247,8 +247,7 @@ absl::StatusOr<ClusterLink::Forgotten> ClusterLink::ForgetAll() {
   return Forgotten{*results, *blobs};
 }
 
-void ClusterLink::RunOffer(const cache::StreamEntry& entry, const Requirement& needs,
-                           std::function<void(bool)> done) {
+void ClusterLink::RunOffer(const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done) {
   const absl::StatusOr<cache::Digest> key = cache::Digest::FromHex(entry.key);
   if (!key.ok()) return done(true);
   const Notary::Answer read =

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
-#include "cache/api/lease_table.h"
+#include "cache/coordination/lease_table.h"
 
 namespace tritond::server {
 

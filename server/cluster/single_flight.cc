@@ -77,8 +77,9 @@ void SingleFlight::EraseLocked(uint64_t job) {
 void SingleFlight::After(absl::Duration delay, Action action, uint64_t job, const Flight& flight) {
   // The job's worker waits for its claim, and so does its lease for being renewed.
   const bool first = flight.step == Step::kClaiming || flight.step == Step::kHolding;
-  (first ? timers_.claims : timers_.looks)
-      .RunAfter(delay, [this, action, job, turn = flight.turn] { (this->*action)(job, turn); });
+  (first ? timers_.claims : timers_.looks).RunAfter(delay, [this, action, job, turn = flight.turn] {
+    (this->*action)(job, turn);
+  });
 }
 
 void SingleFlight::RemindToDecide(uint64_t job, uint64_t turn) {

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "cache/api/lease_table.h"
+#include "cache/coordination/lease_table.h"
 #include "server/cluster/task_timer.h"
 #include "server/scheduler/peers.h"
 

@@ -14,7 +14,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "cache/api/job_stream.h"
+#include "cache/coordination/job_stream.h"
 #include "server/cluster/offer_window.h"
 #include "server/cluster/task_timer.h"
 #include "server/scheduler/scheduler.h"

@@ -169,8 +169,7 @@ class SimulatedDaemon final : public server::Executor, server::SingleFlight::Hos
             {}, [this] { return world_.time.Now(); }, *this),
         flights_(FlightConfig(name), world.leases, {engine_calls_, engine_calls_, reminders_, engine_calls_}, *this),
         sharing_(
-            SharingConfig(name), [this] { return world_.time.Now(); }, world.streams, engine_calls_,
-            *this) {
+            SharingConfig(name), [this] { return world_.time.Now(); }, world.streams, engine_calls_, *this) {
     scheduler_.SetPeers(&flights_);
     server::WorkerOffer offer;
     offer.build_id = "build";

@@ -12,8 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "cache/api/job_stream.h"
-#include "cache/api/lease_table.h"
+#include "cache/coordination/job_stream.h"
+#include "cache/coordination/lease_table.h"
 #include "server/cluster/task_timer.h"
 
 namespace tritond::tests {

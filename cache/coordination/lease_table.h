@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CACHE_API_LEASE_TABLE_H_
-#define CACHE_API_LEASE_TABLE_H_
+#ifndef CACHE_COORDINATION_LEASE_TABLE_H_
+#define CACHE_COORDINATION_LEASE_TABLE_H_
 
 #include <cstdint>
 #include <string>
@@ -74,4 +74,4 @@ class LeaseTable {
 
 }  // namespace tritond::cache
 
-#endif  // CACHE_API_LEASE_TABLE_H_
+#endif  // CACHE_COORDINATION_LEASE_TABLE_H_

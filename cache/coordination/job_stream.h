@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CACHE_API_JOB_STREAM_H_
-#define CACHE_API_JOB_STREAM_H_
+#ifndef CACHE_COORDINATION_JOB_STREAM_H_
+#define CACHE_COORDINATION_JOB_STREAM_H_
 
 #include <string>
 #include <vector>
@@ -52,4 +52,4 @@ class JobStream {
 
 }  // namespace tritond::cache
 
-#endif  // CACHE_API_JOB_STREAM_H_
+#endif  // CACHE_COORDINATION_JOB_STREAM_H_
