@@ -22,7 +22,7 @@ struct StreamEntry {
   std::string id;  // the engine's
   StreamName stream;
   std::string key;
-  std::string asker;  // who offers it, as the LeaseTable knows that one; "": not known
+  std::string asker;  // who offers it, as the KeyLeaseTable knows that one; "": not known
   // How long anybody goes on to want it, when it is added; what is left of that when it is taken. The machines' clocks
   // need not agree.
   absl::Duration remaining = absl::InfiniteDuration();

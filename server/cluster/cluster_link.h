@@ -18,7 +18,7 @@
 #include "cache/api/cache.h"
 #include "cache/api/stats.h"
 #include "cache/coordination/job_stream.h"
-#include "cache/coordination/lease_table.h"
+#include "cache/coordination/key_lease_table.h"
 #include "server/admission/byte_budget.h"
 #include "server/cluster/cluster_turn.h"
 #include "server/cluster/offer_format.h"
@@ -37,7 +37,7 @@ struct ClusterAccess {
   cache::Cache& blobs;  // this daemon's and the cluster's
   cache::Cache& shared_results;
   cache::Cache& shared_blobs;
-  cache::LeaseTable& leases;
+  cache::KeyLeaseTable& leases;
   cache::JobStream& jobs;
   std::function<std::vector<cache::EngineNode>()> nodes;  // of the engine
   absl::Duration lease = absl::Seconds(5);

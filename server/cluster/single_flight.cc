@@ -20,8 +20,8 @@
 namespace tritond::server {
 namespace {
 
-using cache::LeaseTable;
-using State = LeaseTable::State;
+using cache::KeyLeaseTable;
+using State = KeyLeaseTable::State;
 
 // How often a job is looked at whose holder has ended: how it ended there may come just behind the lease's end.
 constexpr int kLooksBehind = 20;
@@ -34,7 +34,7 @@ Verdict Of(Verdict::Kind kind) {
 
 }  // namespace
 
-SingleFlight::SingleFlight(Config config, LeaseTable& table, const Timers& timers, Host& host)
+SingleFlight::SingleFlight(Config config, KeyLeaseTable& table, const Timers& timers, Host& host)
     : config_(std::move(config)), table_(table), timers_(timers), host_(host) {}
 
 std::string SingleFlight::OwnerOf(const std::string& daemon, uint64_t job) { return absl::StrCat(daemon, "/", job); }
@@ -132,7 +132,7 @@ void SingleFlight::Ended(uint64_t job) {
   EraseLocked(job);
 }
 
-void SingleFlight::ReleaseLater(const cache::Lease& lease) {
+void SingleFlight::ReleaseLater(const cache::KeyLease& lease) {
   // A lease that cannot be released runs out.
   timers_.looks.RunAfter(absl::ZeroDuration(), [this, lease] { table_.Release(lease).IgnoreError(); });
 }
@@ -143,7 +143,7 @@ void SingleFlight::UnfollowLater(const cache::Digest& key) {
 }
 
 std::optional<Outcome> SingleFlight::Read(const std::string& key, const std::string& owner,
-                                          const LeaseTable::Answer& answer) {
+                                          const KeyLeaseTable::Answer& answer) {
   if (answer.state == State::kDone) return host_.Fetch(key);
   if (answer.state == State::kFailed) return host_.ReadError(key, owner, answer.error);
   return std::nullopt;
@@ -157,11 +157,12 @@ void SingleFlight::Ask(uint64_t job, uint64_t turn) {
     if (flight == nullptr) return;
     asked = *flight;
   }
-  LeaseTable::Wish wish;
+  KeyLeaseTable::Wish wish;
   wish.take = asked.step == Step::kClaiming;
   wish.ignore_outcome = asked.refresh || asked.unreadable;
   wish.follow = !asked.refresh;
-  const absl::StatusOr<LeaseTable::Answer> answer = table_.Ask(asked.lease.key, asked.lease.owner, config_.lease, wish);
+  const absl::StatusOr<KeyLeaseTable::Answer> answer =
+      table_.Ask(asked.lease.key, asked.lease.owner, config_.lease, wish);
   std::optional<Outcome> outcome = answer.ok() ? Read(asked.key, asked.lease.owner, *answer) : std::nullopt;
   std::optional<Verdict> verdict;
   {
@@ -174,7 +175,7 @@ void SingleFlight::Ask(uint64_t job, uint64_t turn) {
 }
 
 std::optional<Verdict> SingleFlight::HearLocked(uint64_t job, Flight* flight,
-                                                const absl::StatusOr<LeaseTable::Answer>& answer,
+                                                const absl::StatusOr<KeyLeaseTable::Answer>& answer,
                                                 std::optional<Outcome> outcome) {
   if (!answer.ok()) return HearAwayLocked(job, flight);
   if (outcome.has_value()) {
@@ -267,7 +268,7 @@ std::optional<Verdict> SingleFlight::HearUnreadableLocked(uint64_t job, Flight* 
   return std::nullopt;
 }
 
-Verdict SingleFlight::HoldLocked(uint64_t job, Flight* flight, const cache::Lease& lease) {
+Verdict SingleFlight::HoldLocked(uint64_t job, Flight* flight, const cache::KeyLease& lease) {
   EnterLocked(flight, Step::kHolding);
   flight->lease = lease;
   ++stats_.granted;
@@ -283,7 +284,7 @@ Verdict SingleFlight::GoAloneLocked(uint64_t job, Flight* flight) {
   return Of(Verdict::Kind::kRun);
 }
 
-void SingleFlight::HearLateLocked(uint64_t job, const absl::StatusOr<LeaseTable::Answer>& answer) {
+void SingleFlight::HearLateLocked(uint64_t job, const absl::StatusOr<KeyLeaseTable::Answer>& answer) {
   if (!answer.ok() || answer->state != State::kGranted) return;
   auto it = flights_.find(job);
   if (it != flights_.end() && !it->second.ended && it->second.step == Step::kAlone) {
@@ -310,7 +311,7 @@ void SingleFlight::LosePatience(uint64_t job, uint64_t turn) {
 }
 
 void SingleFlight::Renew(uint64_t job, uint64_t turn) {
-  cache::Lease lease;
+  cache::KeyLease lease;
   std::string key;
   {
     absl::MutexLock lock(&mu_);
@@ -320,7 +321,7 @@ void SingleFlight::Renew(uint64_t job, uint64_t turn) {
     lease = it->second.lease;
     key = it->second.key;
   }
-  const absl::StatusOr<LeaseTable::Renewal> renewal = table_.Renew(lease, config_.lease);
+  const absl::StatusOr<KeyLeaseTable::Renewal> renewal = table_.Renew(lease, config_.lease);
   {
     absl::MutexLock lock(&mu_);
     auto it = flights_.find(job);
@@ -336,7 +337,7 @@ void SingleFlight::Renew(uint64_t job, uint64_t turn) {
 
 void SingleFlight::Publish(const std::string& key, std::function<absl::Status()> upload, cache::Blob value,
                            std::function<void(bool)> then) {
-  Write write = [this, upload = std::move(upload), value](const cache::Lease& lease) -> absl::StatusOr<bool> {
+  Write write = [this, upload = std::move(upload), value](const cache::KeyLease& lease) -> absl::StatusOr<bool> {
     absl::Status uploaded = upload();
     if (!uploaded.ok()) return uploaded;
     return table_.Publish(lease, value);
@@ -356,7 +357,7 @@ void SingleFlight::Tell(const std::string& key, const std::string& owner, const 
 }
 
 void SingleFlight::PublishError(const std::string& key, const std::string& error) {
-  WriteLater(key, [this, error](const cache::Lease& lease) {
+  WriteLater(key, [this, error](const cache::KeyLease& lease) {
     return table_.PublishError(lease, error, config_.error_lifetime);
   });
 }
@@ -369,7 +370,7 @@ void SingleFlight::CountUnpublished() {
 void SingleFlight::WriteLater(const std::string& key, Write write, std::function<void(bool)> then) {
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
   if (!digest.ok()) return then ? then(false) : void();
-  cache::Lease lease{*digest, config_.owner, 0};
+  cache::KeyLease lease{*digest, config_.owner, 0};
   uint64_t job = 0;
   {
     absl::MutexLock lock(&mu_);
@@ -404,7 +405,7 @@ void SingleFlight::WriteLater(const std::string& key, Write write, std::function
 std::optional<Outcome> SingleFlight::Find(const std::string& key) {
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
   if (!digest.ok()) return std::nullopt;
-  const absl::StatusOr<LeaseTable::Answer> answer =
+  const absl::StatusOr<KeyLeaseTable::Answer> answer =
       table_.Ask(*digest, config_.owner, config_.lease, {/*take=*/false, /*ignore_outcome=*/false});
   return answer.ok() ? Read(key, config_.owner, *answer) : std::nullopt;
 }

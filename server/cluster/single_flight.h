@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "cache/coordination/lease_table.h"
+#include "cache/coordination/key_lease_table.h"
 #include "server/cluster/task_timer.h"
 #include "server/scheduler/peers.h"
 
@@ -72,7 +72,7 @@ class SingleFlight final : public Peers {
     uint64_t publish_failures = 0;
   };
 
-  SingleFlight(Config config, cache::LeaseTable& table, const Timers& timers, Host& host);
+  SingleFlight(Config config, cache::KeyLeaseTable& table, const Timers& timers, Host& host);
 
   void Look(uint64_t job, const JobSpec& spec) override;
   void Claim(uint64_t job, const JobSpec& spec) override;
@@ -106,7 +106,7 @@ class SingleFlight final : public Peers {
   enum class Step { kLooking, kQueued, kClaiming, kFollowing, kHolding, kAlone };
   struct Flight {
     std::string key;
-    cache::Lease lease;  // token 0: none
+    cache::KeyLease lease;  // token 0: none
     Step step = Step::kLooking;
     uint64_t turn = 0;  // grows with every step: answers of an earlier one are late
     absl::Duration pause;
@@ -119,7 +119,7 @@ class SingleFlight final : public Peers {
     bool ended = false;
   };
   using Action = void (SingleFlight::*)(uint64_t job, uint64_t turn);
-  using Write = std::function<absl::StatusOr<bool>(const cache::Lease& lease)>;
+  using Write = std::function<absl::StatusOr<bool>(const cache::KeyLease& lease)>;
 
   // Null when the key is no digest: such a job has no peers.
   Flight* MakeLocked(uint64_t job, const JobSpec& spec) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -133,10 +133,10 @@ class SingleFlight final : public Peers {
 
   void Ask(uint64_t job, uint64_t turn);
   std::optional<Outcome> Read(const std::string& key, const std::string& owner,
-                              const cache::LeaseTable::Answer& answer);
+                              const cache::KeyLeaseTable::Answer& answer);
   // What an answer means for a job; nothing: it goes on waiting.
   std::optional<Verdict> HearLocked(uint64_t job, Flight* flight,
-                                    const absl::StatusOr<cache::LeaseTable::Answer>& answer,
+                                    const absl::StatusOr<cache::KeyLeaseTable::Answer>& answer,
                                     std::optional<Outcome> outcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<Verdict> HearAwayLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<Verdict> HearHeldLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -144,18 +144,18 @@ class SingleFlight final : public Peers {
   std::optional<Verdict> FollowOnLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<Verdict> HearFreeLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<Verdict> HearUnreadableLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  Verdict HoldLocked(uint64_t job, Flight* flight, const cache::Lease& lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Verdict HoldLocked(uint64_t job, Flight* flight, const cache::KeyLease& lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Verdict GoAloneLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void HearLateLocked(uint64_t job, const absl::StatusOr<cache::LeaseTable::Answer>& answer)
+  void HearLateLocked(uint64_t job, const absl::StatusOr<cache::KeyLeaseTable::Answer>& answer)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void LosePatience(uint64_t job, uint64_t turn);
   void Renew(uint64_t job, uint64_t turn);
   void UnfollowLater(const cache::Digest& key);
-  void ReleaseLater(const cache::Lease& lease);
+  void ReleaseLater(const cache::KeyLease& lease);
   void WriteLater(const std::string& key, Write write, std::function<void(bool)> then = nullptr);
 
   const Config config_;
-  cache::LeaseTable& table_;
+  cache::KeyLeaseTable& table_;
   const Timers timers_;
   Host& host_;
 

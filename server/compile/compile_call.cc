@@ -21,7 +21,7 @@ bool WantsBinary(const v1::CompileRequest& request) {
 
 }  // namespace
 
-std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const Engine& engine) {
+std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const CompileBroker& broker) {
   RequestFacts facts;
   facts.target = request.target();
   facts.tenant = request.tenant();
@@ -31,8 +31,8 @@ std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, co
   facts.outputs.assign(request.outputs().begin(), request.outputs().end());
   facts.options =
       nlohmann::json::parse(proto::CanonicalOptions(request.options()), nullptr, /*allow_exceptions=*/false);
-  if (std::optional<KnownTarget> target = engine.targets().Find(facts.target)) facts.rules = std::move(target->options);
-  return CheckRequest(facts, engine.config().limits);
+  if (std::optional<KnownTarget> target = broker.targets().Find(facts.target)) facts.rules = std::move(target->options);
+  return CheckRequest(facts, broker.config().limits);
 }
 
 JobSpec SpecOf(const std::shared_ptr<const v1::CompileRequest>& request, const std::string& key,
@@ -49,9 +49,9 @@ JobSpec SpecOf(const std::shared_ptr<const v1::CompileRequest>& request, const s
   return spec;
 }
 
-CompileCall::CompileCall(Engine& engine, proto::PreparedRequest request, absl::Time deadline, std::string id,
-                         Engine::Answered answered, ByteBudget::Hold memory)
-    : engine_(engine),
+CompileCall::CompileCall(CompileBroker& broker, proto::PreparedRequest request, absl::Time deadline, std::string id,
+                         CompileBroker::Answered answered, ByteBudget::Hold memory)
+    : broker_(broker),
       id_(std::move(id)),
       source_(request.source()),
       memory_(std::move(memory)),
@@ -63,7 +63,8 @@ CompileCall::CompileCall(Engine& engine, proto::PreparedRequest request, absl::T
 
 bool CompileCall::TakeMemory() {
   if (memory_.bytes() == 0) {
-    std::optional<ByteBudget::Hold> taken = engine_.budget().Take(Engine::MemoryOf(request_->prepared.message()));
+    std::optional<ByteBudget::Hold> taken =
+        broker_.budget().Take(CompileBroker::MemoryOf(request_->prepared.message()));
     if (!taken.has_value()) return false;
     memory_ = *std::move(taken);
   }
@@ -73,25 +74,25 @@ bool CompileCall::TakeMemory() {
 
 void CompileCall::Begin() {
   const v1::CompileRequest& request = request_->prepared.message();
-  std::vector<Violation> violations = CheckCompileRequest(request, engine_);
+  std::vector<Violation> violations = CheckCompileRequest(request, broker_);
   if (!violations.empty()) return Refuse(InvalidRequest(violations));
   if (!TakeMemory()) return JoinOnly();
   // A job looks into the cluster by itself; where there will be none, a stored result is worth a look all the same.
-  const bool no_job = engine_.scheduler().draining();
-  if (engine_.cluster() == nullptr || !no_job || request.cache_mode() == v1::CACHE_MODE_REFRESH) return AwaitWorker();
-  engine_.RunBlocking([self = shared_from_this(), key = engine_.KeyOf(request_->prepared)] {
-    const std::optional<Outcome> stored = self->engine_.cluster()->Find(key);
-    if (stored.has_value()) return self->Answer(self->engine_.ToAnswer(key, self->tenant_, *stored));
+  const bool no_job = broker_.scheduler().draining();
+  if (broker_.cluster() == nullptr || !no_job || request.cache_mode() == v1::CACHE_MODE_REFRESH) return AwaitWorker();
+  broker_.RunBlocking([self = shared_from_this(), key = broker_.KeyOf(request_->prepared)] {
+    const std::optional<Outcome> stored = self->broker_.cluster()->Find(key);
+    if (stored.has_value()) return self->Answer(self->broker_.ToAnswer(key, self->tenant_, *stored));
     self->AwaitWorker();
   });
 }
 
 void CompileCall::JoinOnly() {
-  std::optional<ByteBudget::Hold> taken = engine_.budget().Take(kCallBytes);
-  const std::optional<KnownTarget> target = engine_.targets().Find(request_->prepared.message().target());
+  std::optional<ByteBudget::Hold> taken = broker_.budget().Take(kCallBytes);
+  const std::optional<KnownTarget> target = broker_.targets().Find(request_->prepared.message().target());
   // A refresh brings a request of its own into the job that it joins.
   const bool refresh = request_->prepared.message().cache_mode() == v1::CACHE_MODE_REFRESH;
-  if (!taken.has_value() || !target.has_value() || refresh) return Refuse(engine_.MemoryFull());
+  if (!taken.has_value() || !target.has_value() || refresh) return Refuse(broker_.MemoryFull());
   memory_ = *std::move(taken);
   key_ = request_->prepared.Key(target->build_id);
   JobSpec spec = SpecOf(Message(), key_, target->build_id);
@@ -107,8 +108,8 @@ std::shared_ptr<const v1::CompileRequest> CompileCall::Message() const {
 
 void CompileCall::SubmitToOthers() {
   const v1::CompileRequest& request = request_->prepared.message();
-  if (engine_.cluster() == nullptr || request.cache_mode() == v1::CACHE_MODE_REFRESH) return;
-  const std::optional<KnownTarget> target = engine_.targets().Find(request.target());
+  if (broker_.cluster() == nullptr || request.cache_mode() == v1::CACHE_MODE_REFRESH) return;
+  const std::optional<KnownTarget> target = broker_.targets().Find(request.target());
   if (!target.has_value() || target->attached) return;
   build_for_others_ = target->build_id;
   const std::shared_ptr<HeldRequest> kept = request_;  // A worker of another build wants another job.
@@ -117,23 +118,23 @@ void CompileCall::SubmitToOthers() {
 }
 
 bool CompileCall::AnswerStored() {
-  std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.FindFirst(stored_keys_, tenant_);
+  std::optional<absl::StatusOr<CompileAnswer>> stored = broker_.FindFirst(stored_keys_, tenant_);
   if (stored.has_value()) Answer(*std::move(stored));
   return stored.has_value();
 }
 
 void CompileCall::AwaitWorker() {
   const v1::CompileRequest& request = request_->prepared.message();
-  const std::optional<KnownTarget> target = engine_.targets().Find(request.target());
+  const std::optional<KnownTarget> target = broker_.targets().Find(request.target());
   const bool attached = target.has_value() && target->attached;
   if (!attached && request.cache_mode() != v1::CACHE_MODE_REFRESH)
-    stored_keys_ = engine_.StoredKeys(request_->prepared);
+    stored_keys_ = broker_.StoredKeys(request_->prepared);
   SubmitToOthers();
   {
     absl::MutexLock lock(&mu_);
     if (!answered_) return;
   }
-  auto id = engine_.targets().WhenAttached(
+  auto id = broker_.targets().WhenAttached(
       request_->prepared.message().target(), deadline_,
       [self = shared_from_this()](TargetCatalog::Arrival arrival) { self->OnArrival(arrival); });
   bool cancelled;
@@ -149,7 +150,7 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
   if (!build_for_others_.empty()) {
     // The job that is queued ends by itself.
     if (arrival != TargetCatalog::Arrival::kAttached) return;
-    const std::optional<KnownTarget> attached = engine_.targets().Find(request_->prepared.message().target());
+    const std::optional<KnownTarget> attached = broker_.targets().Find(request_->prepared.message().target());
     if (!attached.has_value()) return;
     if (attached->build_id == build_for_others_) {
       request_ = nullptr;
@@ -160,7 +161,7 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
       absl::MutexLock lock(&mu_);
       job = job_waiter_;
     }
-    if (!engine_.scheduler().Leave(job)) return;
+    if (!broker_.scheduler().Leave(job)) return;
   }
   switch (arrival) {
     case TargetCatalog::Arrival::kUnknown:
@@ -177,7 +178,7 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
     case TargetCatalog::Arrival::kAttached:
       break;
   }
-  const std::optional<KnownTarget> target = engine_.targets().Find(request_->prepared.message().target());
+  const std::optional<KnownTarget> target = broker_.targets().Find(request_->prepared.message().target());
   if (!target.has_value()) return Refuse(UnknownTarget());
   if (WantsBinary(request_->prepared.message()) && !target->binary_available) {
     return Refuse(WithReason(
@@ -191,17 +192,17 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
 void CompileCall::Submit(const KnownTarget& target) {
   key_ = request_->prepared.Key(target.build_id);
   JobSpec spec = SpecOf(Message(), key_, target.build_id);
-  spec.id = id_.empty() ? engine_.activity().NewJobId() : id_;
+  spec.id = id_.empty() ? broker_.activity().NewJobId() : id_;
   request_ = nullptr;
   Scheduler::Recheck recheck;
   if (!spec.refresh) {
-    recheck = [this, self = shared_from_this()] { return engine_.outcomes().Find(key_); };
+    recheck = [this, self = shared_from_this()] { return broker_.outcomes().Find(key_); };
   }
   SubmitSpec(std::move(spec), std::move(recheck));
 }
 
 void CompileCall::SubmitSpec(JobSpec spec, Scheduler::Recheck recheck) {
-  auto id = engine_.scheduler().Submit(
+  auto id = broker_.scheduler().Submit(
       std::move(spec), deadline_, std::move(recheck),
       [self = shared_from_this()](const Outcome& outcome, bool joined) { self->OnOutcome(outcome, joined); });
   bool cancelled;
@@ -230,7 +231,7 @@ void CompileCall::OnOutcome(const Outcome& outcome, bool joined) {
 }
 
 void CompileCall::Count(const Outcome& outcome, bool joined) {
-  Metrics& metrics = engine_.metrics();
+  Metrics& metrics = broker_.metrics();
   const TenantMeter& tenant = metrics.tenants.Of(tenant_);
   if (!outcome.status.ok()) {
     if (outcome.reason == "MEMORY_FULL") metrics.memory_refusals.Increment();
@@ -248,7 +249,7 @@ void CompileCall::Count(const Outcome& outcome, bool joined) {
   if (!outcome.stored && !joined) return;
   const double saved = static_cast<const StoredResult&>(*outcome.value).action.cost_cpu_seconds();
   tenant.saved_cpu_seconds->Increment(saved);
-  // What a worker was told to end with is counted where it was told (Engine::OnQuery).
+  // What a worker was told to end with is counted where it was told (CompileBroker::OnQuery).
   const bool recalled = outcome.stored && outcome.attempts > 0 && !joined;
   if (!recalled) metrics.saved_cpu_seconds.Increment(saved);
 }
@@ -264,31 +265,31 @@ void CompileCall::Cancel() {
     job = job_waiter_;
   }
   // Whoever takes the waiter away answers. A waiter whose id is not known yet is taken away when it is.
-  const bool left = (job != 0 && engine_.scheduler().Leave(job)) || (arrival != 0 && engine_.targets().Leave(arrival));
+  const bool left = (job != 0 && broker_.scheduler().Leave(job)) || (arrival != 0 && broker_.targets().Leave(arrival));
   if (!left) return;
-  engine_.metrics().Cancel(tenant_);
+  broker_.metrics().Cancel(tenant_);
   Answer(WithReason(absl::CancelledError("the caller has gone"), "CANCELLED"));
 }
 
 void CompileCall::Refuse(const absl::Status& status) {
-  engine_.metrics().Refuse(ReasonOf(status), tenant_);
+  broker_.metrics().Refuse(ReasonOf(status), tenant_);
   Answer(status);
 }
 
 void CompileCall::Answer(absl::StatusOr<CompileAnswer> answer) {
-  Engine::Answered answered;
+  CompileBroker::Answered answered;
   TargetCatalog::WaiterId arrival;
   {
     absl::MutexLock lock(&mu_);
     answered = std::exchange(answered_, nullptr);
     arrival = arrival_waiter_;
   }
-  if (arrival != 0) engine_.targets().Leave(arrival);
+  if (arrival != 0) broker_.targets().Leave(arrival);
   if (answered) answered(ToSource(std::move(answer), source_));
 }
 
 absl::Status CompileCall::NoWorker() const {
-  if (engine_.scheduler().draining()) {
+  if (broker_.scheduler().draining()) {
     return WithReason(absl::UnavailableError("this server is draining; ask another, or this one later"), "DRAINING",
                       absl::Seconds(5));
   }
@@ -299,7 +300,7 @@ absl::Status CompileCall::NoWorker() const {
 
 absl::Status CompileCall::UnknownTarget() const {
   std::vector<std::string> names;
-  for (const KnownTarget& target : engine_.targets().List()) names.push_back(target.name);
+  for (const KnownTarget& target : broker_.targets().List()) names.push_back(target.name);
   return WithReason(
       InvalidRequest({{"target", absl::StrCat("is unknown to this server: ", request_->prepared.message().target(),
                                               "; known are ", absl::StrJoin(names, ", "))}}),

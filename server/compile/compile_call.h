@@ -9,25 +9,25 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "server/compile/engine.h"
+#include "server/compile/compile_broker.h"
 
 namespace tritond::server {
 
 // One caller's wait for one compile: first for a worker that offers the target, then for the job, or for both at once.
 // Thread-safe; kept alive by whatever it waits for.
 //
-// It takes the memory of its request from the engine's budget and hands both to the job that it makes; one that joins a
+// It takes the memory of its request from the broker's budget and hands both to the job that it makes; one that joins a
 // job keeps neither. Where the budget has no room it may still join.
 class CompileCall final : public std::enable_shared_from_this<CompileCall> {
  public:
   // What a call costs besides its request: gRPC's part, and ours.
   static constexpr uint64_t kCallBytes = uint64_t{16} << 10;
 
-  // `id` names the job if this call makes it; "": a new name. `memory`: see Engine::Compile.
-  CompileCall(Engine& engine, proto::PreparedRequest request, absl::Time deadline, std::string id,
-              Engine::Answered answered, ByteBudget::Hold memory);
+  // `id` names the job if this call makes it; "": a new name. `memory`: see CompileBroker::Compile.
+  CompileCall(CompileBroker& broker, proto::PreparedRequest request, absl::Time deadline, std::string id,
+              CompileBroker::Answered answered, ByteBudget::Hold memory);
 
-  // Called once, by Engine::Compile.
+  // Called once, by CompileBroker::Compile.
   void Begin();
   // The caller has gone; it is answered with Cancelled unless it has been answered.
   void Cancel();
@@ -61,7 +61,7 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   absl::Status NoWorker() const;
   absl::Status UnknownTarget() const;
 
-  Engine& engine_;
+  CompileBroker& broker_;
   const std::string id_;
   const proto::SourceMap source_;
   ByteBudget::Hold memory_;               // of the call itself
@@ -74,14 +74,14 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   std::vector<std::string> stored_keys_;  // what AnswerStored looks for
 
   absl::Mutex mu_;
-  Engine::Answered answered_ ABSL_GUARDED_BY(mu_);  // null once called
+  CompileBroker::Answered answered_ ABSL_GUARDED_BY(mu_);  // null once called
   bool cancelled_ ABSL_GUARDED_BY(mu_) = false;
   TargetCatalog::WaiterId arrival_waiter_ ABSL_GUARDED_BY(mu_) = 0;
   Scheduler::WaiterId job_waiter_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 // The violations of a request, as admission sees them.
-std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const Engine& engine);
+std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const CompileBroker& broker);
 
 // The job of a canonical request.
 JobSpec SpecOf(const std::shared_ptr<const v1::CompileRequest>& request, const std::string& key,

@@ -53,24 +53,24 @@ JobEnd NoWorker(const std::string& target) {
 }  // namespace
 
 // A job whose text waits to be read. Shared because std::function wants to copy.
-struct EngineJobRunner::Pending {
+struct BrokerJobRunner::Pending {
   v1::CompileRequest request;
   Keyed keyed;
   Done done;
 };
 
-bool EngineJobRunner::HasRoom(uint64_t request_bytes) {
-  return engine_.scheduler().HasRoom() && engine_.budget().HasRoom(request_bytes + CompileCall::kCallBytes) &&
+bool BrokerJobRunner::HasRoom(uint64_t request_bytes) {
+  return broker_.scheduler().HasRoom() && broker_.budget().HasRoom(request_bytes + CompileCall::kCallBytes) &&
          share_.HasRoom(request_bytes);
 }
 
-bool EngineJobRunner::MayRun(const std::string& target) {
-  const std::optional<KnownTarget> known = engine_.targets().Find(target);
+bool BrokerJobRunner::MayRun(const std::string& target) {
+  const std::optional<KnownTarget> known = broker_.targets().Find(target);
   // Another daemon of the cluster may have the worker.
-  return engine_.cluster() != nullptr || (known.has_value() && known->attached);
+  return broker_.cluster() != nullptr || (known.has_value() && known->attached);
 }
 
-void EngineJobRunner::Start(const std::string& id, v1::CompileRequest request, Keyed keyed, Done done) {
+void BrokerJobRunner::Start(const std::string& id, v1::CompileRequest request, Keyed keyed, Done done) {
   const std::string turn = absl::StrCat("jobs of tenant:", request.tenant());
   const uint64_t bytes = request.ByteSizeLong();
   // Others may have come since there was room: the call is refused then, and the job comes again.
@@ -80,22 +80,22 @@ void EngineJobRunner::Start(const std::string& id, v1::CompileRequest request, K
     absl::MutexLock lock(&mu_);
     calls_[id].part = part.has_value() ? *std::move(part) : ByteBudget::Hold();
   }
-  engine_.texts().Run(turn, bytes, [this, id, pending](const absl::Status& status) { Read(id, status, *pending); });
+  broker_.texts().Run(turn, bytes, [this, id, pending](const absl::Status& status) { Read(id, status, *pending); });
 }
 
-void EngineJobRunner::Read(const std::string& id, const absl::Status& status, Pending& pending) {
+void BrokerJobRunner::Read(const std::string& id, const absl::Status& status, Pending& pending) {
   if (!status.ok()) return End(id, pending.done, ToEnd(status));
   if (IsStopped(id)) return End(id, pending.done, ToEnd(absl::CancelledError("cancelled")));
   const std::string target = pending.request.target();
-  absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(std::move(pending.request), engine_.config().limits);
+  absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(std::move(pending.request), broker_.config().limits);
   if (!prepared.ok()) return End(id, pending.done, ToEnd(prepared.status()));
-  std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(*prepared);
-  const std::string key = stored.has_value() && stored->ok() ? (*stored)->key : engine_.KeyOf(*prepared);
+  std::optional<absl::StatusOr<CompileAnswer>> stored = broker_.TryStored(*prepared);
+  const std::string key = stored.has_value() && stored->ok() ? (*stored)->key : broker_.KeyOf(*prepared);
   if (!key.empty()) pending.keyed(key);
   if (stored.has_value()) return End(id, pending.done, ToEnd(*stored));
   // It waits in the journal, where it holds nothing that others want.
   if (!MayRun(target)) return End(id, pending.done, NoWorker(target));
-  std::shared_ptr<CompileCall> call = engine_.Compile(
+  std::shared_ptr<CompileCall> call = broker_.Compile(
       *std::move(prepared), absl::InfiniteFuture(),
       [this, id, done = std::move(pending.done)](const absl::StatusOr<CompileAnswer>& answer) {
         End(id, done, ToEnd(answer));
@@ -112,7 +112,7 @@ void EngineJobRunner::Read(const std::string& id, const absl::Status& status, Pe
   if (stopped) call->Cancel();
 }
 
-void EngineJobRunner::End(const std::string& id, const Done& done, JobEnd end) {
+void BrokerJobRunner::End(const std::string& id, const Done& done, JobEnd end) {
   {
     absl::MutexLock lock(&mu_);
     calls_.erase(id);
@@ -120,14 +120,14 @@ void EngineJobRunner::End(const std::string& id, const Done& done, JobEnd end) {
   done(std::move(end));
 }
 
-bool EngineJobRunner::IsStopped(const std::string& id) {
+bool BrokerJobRunner::IsStopped(const std::string& id) {
   absl::MutexLock lock(&mu_);
   auto it = calls_.find(id);
   return it != calls_.end() && it->second.stopped;
 }
 
 // A text that waits keeps its turn, and is not read when it comes.
-void EngineJobRunner::Stop(const std::string& id) {
+void BrokerJobRunner::Stop(const std::string& id) {
   std::shared_ptr<CompileCall> call;
   {
     absl::MutexLock lock(&mu_);

@@ -8,17 +8,17 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
-#include "server/compile/engine.h"
-#include "server/jobs/job_book.h"
+#include "server/compile/compile_broker.h"
+#include "server/jobs/job_store.h"
 
 namespace tritond::server {
 
-// Runs submitted jobs as calls of the engine without a deadline. That the queue is full, that the daemon drains, or
+// Runs submitted jobs as calls of the broker without a deadline. That the queue is full, that the daemon drains, or
 // that no worker is there that can do it, as yet or any more, decides nothing about a job. Of the memory for what
 // waits, such jobs have at most half, so that callers find room beside them. Thread-safe.
-class EngineJobRunner final : public JobRunner {
+class BrokerJobRunner final : public JobRunner {
  public:
-  explicit EngineJobRunner(Engine& engine) : engine_(engine), share_(engine.budget().limit() / 2) {}
+  explicit BrokerJobRunner(CompileBroker& broker) : broker_(broker), share_(broker.budget().limit() / 2) {}
 
   bool HasRoom(uint64_t request_bytes) override;
   bool MayRun(const std::string& target) override;
@@ -39,7 +39,7 @@ class EngineJobRunner final : public JobRunner {
   // True when Stop was called.
   bool IsStopped(const std::string& id);
 
-  Engine& engine_;
+  CompileBroker& broker_;
   ByteBudget share_;
   absl::Mutex mu_;
   absl::flat_hash_map<std::string, Call> calls_ ABSL_GUARDED_BY(mu_);

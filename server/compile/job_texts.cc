@@ -26,7 +26,7 @@ void JobTexts::Makes::Set(const std::string& job, absl::Status status) {
 absl::StatusOr<std::string> JobTexts::ReadBlob(const std::string& digest) const {
   absl::StatusOr<cache::Digest> key = cache::Digest::FromHex(digest);
   if (!key.ok()) return key.status();
-  absl::StatusOr<cache::Blob> blob = engine_.blobs().Get(*key);
+  absl::StatusOr<cache::Blob> blob = broker_.blobs().Get(*key);
   if (absl::IsNotFound(blob.status())) return absl::NotFoundError("it is not stored any more");
   if (!blob.ok()) return blob.status();
   return std::string(blob->data(), blob->size());
@@ -68,7 +68,7 @@ absl::StatusOr<std::string> JobTexts::Read(const JobRecord& record, absl::string
   }
   absl::StatusOr<Wanted> wanted = EveryText(record, /*tenant=*/"");
   if (!wanted.ok()) return wanted.status();
-  absl::StatusOr<std::shared_ptr<const StoredResult>> made = engine_.FindStored(wanted->key);
+  absl::StatusOr<std::shared_ptr<const StoredResult>> made = broker_.FindStored(wanted->key);
   if (made.ok()) {
     for (const v1::Artifact& artifact : (*made)->action.artifacts()) {
       if (StageName(artifact.kind()) == stage) return ReadBlob(artifact.digest());
@@ -81,7 +81,7 @@ absl::Status JobTexts::Make(const JobRecord& record, const std::string& tenant) 
   if (absl::IsUnavailable(Making(record.job.id))) return absl::OkStatus();
   absl::StatusOr<Wanted> wanted = EveryText(record, tenant);
   if (!wanted.ok()) return wanted.status();
-  if (engine_.KeyOf(wanted->request) != wanted->key) {
+  if (broker_.KeyOf(wanted->request) != wanted->key) {
     return absl::FailedPreconditionError(
         absl::StrCat("no worker has the compiler of this job any more (", record.build_id, ")"));
   }
@@ -90,11 +90,11 @@ absl::Status JobTexts::Make(const JobRecord& record, const std::string& tenant) 
     makes->Set(job,
                absl::IsUnavailable(answer.status()) ? absl::AbortedError(answer.status().message()) : answer.status());
   };
-  std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(wanted->request);
+  std::optional<absl::StatusOr<CompileAnswer>> stored = broker_.TryStored(wanted->request);
   if (stored.has_value()) {
     answered(*stored);
   } else {
-    engine_.Compile(std::move(wanted->request), engine_.Now() + kPatience, answered);
+    broker_.Compile(std::move(wanted->request), broker_.Now() + kPatience, answered);
   }
   return absl::OkStatus();
 }

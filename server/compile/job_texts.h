@@ -12,17 +12,17 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/v1/compile.pb.h"
-#include "server/compile/engine.h"
+#include "server/compile/compile_broker.h"
 #include "server/history/job_record.h"
 
 namespace tritond::server {
 
 // The kernel of a job that has ended, stage by stage. Kept are the IR that came with its request and those stages that
 // the request asked for; the others are made when somebody wants to see them, by a compile of the same request with the
-// same compiler for texts alone, which is stored like any other result. Thread-safe. Borrows the engine.
+// same compiler for texts alone, which is stored like any other result. Thread-safe. Borrows the broker.
 class JobTexts final {
  public:
-  explicit JobTexts(Engine& engine) : engine_(engine), makes_(std::make_shared<Makes>()) {}
+  explicit JobTexts(CompileBroker& broker) : broker_(broker), makes_(std::make_shared<Makes>()) {}
 
   // The request that the job compiled, as it is stored: what belongs to the key. NotFound when none is kept, or no
   // more.
@@ -54,7 +54,7 @@ class JobTexts final {
   absl::StatusOr<Wanted> EveryText(const JobRecord& record, const std::string& tenant) const;
   absl::StatusOr<std::string> ReadBlob(const std::string& digest) const;
 
-  Engine& engine_;
+  CompileBroker& broker_;
   const std::shared_ptr<Makes> makes_;
 };
 

@@ -9,17 +9,17 @@
 
 namespace tritond::server {
 
-class Engine;
+class CompileBroker;
 
-// Offers compiles as serialized canonical requests. Does not own the engine.
+// Offers compiles as serialized canonical requests. Does not own the broker.
 class RequestOffers final : public OfferFormat {
  public:
-  explicit RequestOffers(Engine& engine) : engine_(engine) {}
+  explicit RequestOffers(CompileBroker& broker) : broker_(broker) {}
   std::string Write(const JobSpec& spec) const override;
   std::optional<JobSpec> Read(absl::string_view text, const std::string& key, const Requirement& needs) override;
 
  private:
-  Engine& engine_;
+  CompileBroker& broker_;
 };
 
 }  // namespace tritond::server

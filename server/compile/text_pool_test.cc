@@ -20,7 +20,7 @@ constexpr uint64_t kSmall = TextPool::kSmallBytes;
 constexpr uint64_t kLarge = TextPool::kSmallBytes + 1;
 
 // A task that goes on when it is told to.
-struct Gate {
+struct Authorizer {
   absl::Notification begun, go_on;
   TextPool::Task Task() {
     return [this](const absl::Status&) {
@@ -52,7 +52,7 @@ class Seen {
 };
 
 TEST(TextPool, SmallTextsDoNotWaitForLargeOnes) {
-  Gate large;
+  Authorizer large;
   Seen seen;
   TextPool pool({1, 0});
   pool.Run("flood", kLarge, large.Task());
@@ -65,7 +65,7 @@ TEST(TextPool, SmallTextsDoNotWaitForLargeOnes) {
 }
 
 TEST(TextPool, CallersTakeTurns) {
-  Gate first;
+  Authorizer first;
   Seen seen;
   TextPool pool({1, 0});
   pool.Run("flood", kSmall, first.Task());
@@ -77,7 +77,7 @@ TEST(TextPool, CallersTakeTurns) {
 }
 
 TEST(TextPool, TextsWithoutBytesCostTurnsToo) {
-  Gate first;
+  Authorizer first;
   Seen seen;
   TextPool pool({1, 0});
   pool.Run("flood", 0, first.Task());
@@ -89,7 +89,7 @@ TEST(TextPool, TextsWithoutBytesCostTurnsToo) {
 }
 
 TEST(TextPool, ATextThatIsDroppedIsNeverRead) {
-  Gate first;
+  Authorizer first;
   Seen seen;
   TextPool pool({1, 0});
   const TextPool::Ticket running = pool.Run("a", kSmall, first.Task());
@@ -107,7 +107,7 @@ TEST(TextPool, ATextThatIsDroppedIsNeverRead) {
 }
 
 TEST(TextPool, MemoryIsBoundedForAllAndForOneCaller) {
-  Gate first;
+  Authorizer first;
   Seen seen;
   TextPool pool({1, 4 * kLarge});
   pool.Run("a", kLarge, first.Task());
@@ -140,7 +140,7 @@ TEST(TextPool, TheLargestTextIsTakenWhenNothingWaits) {
 }
 
 TEST(TextPool, AtTheEndWhatWaitsHearsWhy) {
-  Gate first, large;
+  Authorizer first, large;
   Seen seen;
   TextPool pool({1, 0});
   pool.Run("a", kSmall, first.Task());
@@ -182,7 +182,7 @@ TEST(TextPool, TextsGiveWayToAllElse) {
 }
 
 TEST(TextTurn, LeavingBeforeThePlaceIsKnownGivesItBack) {
-  Gate first;
+  Authorizer first;
   TextPool pool({1, 0});
   pool.Run("a", kSmall, first.Task());
   first.begun.WaitForNotification();
@@ -196,7 +196,7 @@ TEST(TextTurn, LeavingBeforeThePlaceIsKnownGivesItBack) {
 }
 
 TEST(TextTurn, LeavingGivesThePlaceBackUnlessItsTurnHasCome) {
-  Gate first;
+  Authorizer first;
   TextPool pool({1, 0});
   TextTurn running(pool), waiting(pool);
   EXPECT_FALSE(running.Hold(pool.Run("a", kSmall, first.Task())));

@@ -27,19 +27,20 @@ v1::AutotuneResponse LastEvent(v1::CacheStatus cache, v1::Tuning tuning) {
 }
 
 // The keys of the kernels, once a worker tells its compiler's build.
-absl::StatusOr<std::vector<std::string>> KeysOf(Engine& engine, const std::vector<proto::PreparedRequest>& kernels,
+absl::StatusOr<std::vector<std::string>> KeysOf(CompileBroker& broker,
+                                                const std::vector<proto::PreparedRequest>& kernels,
                                                 const DeviceDesk::Gone& gone) {
-  const absl::Time until = engine.Now() + engine.config().targets.worker_wait;
-  while (engine.KeyOf(kernels[0]).empty()) {
+  const absl::Time until = broker.Now() + broker.config().targets.worker_wait;
+  while (broker.KeyOf(kernels[0]).empty()) {
     if (gone()) return absl::CancelledError("the caller has gone");
-    if (engine.Now() >= until) {
+    if (broker.Now() >= until) {
       return WithReason(absl::UnavailableError(absl::StrCat("no worker compiles for ", kernels[0].message().target())),
                         "NO_WORKER", absl::Seconds(5));
     }
     absl::SleepFor(kLook);
   }
   std::vector<std::string> keys;
-  for (const proto::PreparedRequest& kernel : kernels) keys.push_back(engine.KeyOf(kernel));
+  for (const proto::PreparedRequest& kernel : kernels) keys.push_back(broker.KeyOf(kernel));
   return keys;
 }
 
@@ -98,7 +99,7 @@ bool TuningProgress::IsFollowed() const {
 absl::StatusOr<v1::Tuning> TuningDesk::Find(const std::string& key) {
   if (absl::Status status = ParseDigest("key", key).status(); !status.ok()) return status;
   const auto missing = [&] { return absl::NotFoundError(absl::StrCat("no tuning is stored under ", key)); };
-  absl::StatusOr<std::shared_ptr<const StoredResult>> stored = engine_.FindStored(key);
+  absl::StatusOr<std::shared_ptr<const StoredResult>> stored = broker_.FindStored(key);
   if (absl::IsNotFound(stored.status())) return missing();
   if (!stored.ok()) return stored.status();
   const v1::ActionResult& action = (*stored)->action;
@@ -106,7 +107,7 @@ absl::StatusOr<v1::Tuning> TuningDesk::Find(const std::string& key) {
   cache::Blob bytes = (*stored)->artifacts[0];
   if (bytes.size() != action.artifacts(0).size_bytes()) {
     const absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(action.artifacts(0).digest());
-    absl::StatusOr<cache::Blob> found = digest.ok() ? engine_.blobs().Get(*digest) : digest.status();
+    absl::StatusOr<cache::Blob> found = digest.ok() ? broker_.blobs().Get(*digest) : digest.status();
     if (!found.ok()) return missing();
     bytes = *std::move(found);
   }
@@ -131,17 +132,17 @@ absl::StatusOr<std::vector<proto::PreparedRequest>> TuningDesk::ReadCandidates(v
                                                                                const DeviceDesk::Gone& gone) {
   absl::StatusOr<std::vector<proto::PreparedRequest>> kernels = absl::CancelledError("the caller has gone");
   absl::Notification read;
-  const TextPool::Ticket ticket = engine_.texts().Run(
+  const TextPool::Ticket ticket = broker_.texts().Run(
       absl::StrCat("tunings of tenant:", request->tenant()), request->ByteSizeLong(), [&](const absl::Status& status) {
         if (status.ok()) {
-          kernels = PrepareCandidates(request, target, engine_.config().limits);
+          kernels = PrepareCandidates(request, target, broker_.config().limits);
         } else {
           kernels = status;
         }
         read.Notify();
       });
   while (!read.WaitForNotificationWithTimeout(kLook)) {
-    if (gone() && engine_.texts().Drop(ticket)) break;
+    if (gone() && broker_.texts().Drop(ticket)) break;
   }
   return kernels;
 }
@@ -149,14 +150,14 @@ absl::StatusOr<std::vector<proto::PreparedRequest>> TuningDesk::ReadCandidates(v
 absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRequest request,
                                                                   const DeviceDesk::Gone& gone, bool* joined) {
   if (absl::Status status = CheckTuningRequest(request); !status.ok()) return status;
-  std::optional<ByteBudget::Hold> memory = engine_.budget().Take(request.ByteSizeLong());
-  if (!memory.has_value()) return engine_.MemoryFull();
-  absl::StatusOr<DeviceDesk::Choice> device = engine_.devices().Choose(request.device());
+  std::optional<ByteBudget::Hold> memory = broker_.budget().Take(request.ByteSizeLong());
+  if (!memory.has_value()) return broker_.MemoryFull();
+  absl::StatusOr<DeviceDesk::Choice> device = broker_.devices().Choose(request.device());
   if (!device.ok()) return device.status();
   absl::StatusOr<std::vector<proto::PreparedRequest>> kernels =
       ReadCandidates(&request, device->device.target(), [&] { return stopped_ || gone(); });
   if (!kernels.ok()) return kernels.status();
-  absl::StatusOr<std::vector<std::string>> keys = KeysOf(engine_, *kernels, [&] { return stopped_ || gone(); });
+  absl::StatusOr<std::vector<std::string>> keys = KeysOf(broker_, *kernels, [&] { return stopped_ || gone(); });
   if (!keys.ok()) return keys.status();
   const std::string key = TuningKey(request, *keys, device->device);
 
@@ -189,7 +190,7 @@ absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRe
                        request.label(),
                        request.tenant(),
                        absl::StrCat(device->device.name(), " ", device->device.model()),
-                       engine_.Now(),
+                       broker_.Now(),
                        std::nullopt,
                        std::nullopt,
                        {}},
@@ -211,7 +212,7 @@ absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRe
 absl::Status TuningDesk::Tune(TuningRun::Task task, TuningProgress& progress) {
   const std::string key = task.key, target = task.device.device.target();
   bool anew = task.request.cache_mode() == v1::CACHE_MODE_REFRESH;
-  const std::unique_ptr<ClusterTurn> turn = engine_.TurnFor(key);
+  const std::unique_ptr<ClusterTurn> turn = broker_.TurnFor(key);
   ClusterTurn::Hooks hooks;
   hooks.gone = [&] { return stopped_ || !progress.IsFollowed(); };
   hooks.waiting = [&] {
@@ -232,14 +233,14 @@ absl::Status TuningDesk::Tune(TuningRun::Task task, TuningProgress& progress) {
   absl::StatusOr<v1::Tuning> tuning = Measure(std::move(task), progress);
   if (!tuning.ok()) return tuning.status();
   // Who waits has it all the same.
-  if (!Keep(*tuning, target, turn.get()).ok()) engine_.metrics().store_failures.Increment();
+  if (!Keep(*tuning, target, turn.get()).ok()) broker_.metrics().store_failures.Increment();
   progress.Say(LastEvent(v1::CACHE_STATUS_MISS, *std::move(tuning)));
   return absl::OkStatus();
 }
 
 absl::StatusOr<v1::Tuning> TuningDesk::Measure(TuningRun::Task task, TuningProgress& progress) {
   TuningRun run(
-      engine_, std::move(task),
+      broker_, std::move(task),
       [&](const v1::CandidateReport& report) {
         v1::AutotuneResponse event;
         *event.mutable_candidate() = report;
@@ -263,9 +264,9 @@ absl::Status TuningDesk::Keep(const v1::Tuning& tuning, const std::string& targe
   fresh.artifacts.emplace_back(bytes);
   absl::Status kept;
   const absl::StatusOr<std::shared_ptr<const StoredResult>> stored =
-      engine_.store().Keep(tuning.key(), std::move(fresh), &kept);
+      broker_.store().Keep(tuning.key(), std::move(fresh), &kept);
   if (!stored.ok()) return stored.status();
-  if (turn != nullptr) engine_.ShareNow(*turn, **stored);
+  if (turn != nullptr) broker_.ShareNow(*turn, **stored);
   return kept;
 }
 

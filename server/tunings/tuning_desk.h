@@ -18,7 +18,7 @@
 #include "absl/time/time.h"
 #include "proto/v1/autotune.pb.h"
 #include "server/cluster/cluster_turn.h"
-#include "server/compile/engine.h"
+#include "server/compile/compile_broker.h"
 #include "server/tunings/tuning_run.h"
 
 namespace tritond::server {
@@ -66,7 +66,7 @@ class TuningDesk final {
  public:
   static constexpr int kMostTunings = 16;  // at once, each with a thread
 
-  explicit TuningDesk(Engine& engine) : engine_(engine) {}
+  explicit TuningDesk(CompileBroker& broker) : broker_(broker) {}
   ~TuningDesk() { Stop(); }
 
   // Begins a tuning, joins the one under the same key, or finds the stored one; followed already, until Leave.
@@ -80,8 +80,8 @@ class TuningDesk final {
   // Those that ran here last, the newest first.
   std::vector<TuningGlimpse> Latest() const;
   // Runs the task where it may block on the network.
-  void RunBlocking(std::function<void()> task) { engine_.RunBlocking(std::move(task)); }
-  // Ends all tunings, and waits for their threads. Before the engine's end.
+  void RunBlocking(std::function<void()> task) { broker_.RunBlocking(std::move(task)); }
+  // Ends all tunings, and waits for their threads. Before the broker's end.
   void Stop();
 
  private:
@@ -109,7 +109,7 @@ class TuningDesk final {
   absl::Status Keep(const v1::Tuning& tuning, const std::string& target, ClusterTurn* turn);
   void Sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  Engine& engine_;
+  CompileBroker& broker_;
   std::atomic<bool> stopped_{false};
   mutable absl::Mutex mu_;
   std::deque<Seen> latest_ ABSL_GUARDED_BY(mu_);  // the newest first

@@ -63,8 +63,8 @@ StrategyKind KindOf(v1::SearchStrategy::Kind kind) {
 
 }  // namespace
 
-TuningRun::TuningRun(Engine& engine, Task task, Say say, DeviceDesk::Gone gone)
-    : engine_(engine),
+TuningRun::TuningRun(CompileBroker& broker, Task task, Say say, DeviceDesk::Gone gone)
+    : broker_(broker),
       task_(std::move(task)),
       say_(std::move(say)),
       gone_(std::move(gone)),
@@ -73,7 +73,7 @@ TuningRun::TuningRun(Engine& engine, Task task, Say say, DeviceDesk::Gone gone)
   for (size_t i = 0; i < entries_.size(); ++i) {
     entries_[i].report.set_index(static_cast<uint32_t>(i));
     entries_[i].report.set_name(task_.request.candidates(static_cast<int>(i)).name());
-    entries_[i].report.set_key(engine_.KeyOf(task_.kernels[i]));
+    entries_[i].report.set_key(broker_.KeyOf(task_.kernels[i]));
   }
 }
 
@@ -92,13 +92,13 @@ absl::StatusOr<v1::Tuning> TuningRun::Run() {
   DropImpossible();
   if (absl::Status status = CompileAll(); !status.ok()) return status;
   if (absl::Status status = ResolveDigests(); !status.ok()) return status;
-  if (absl::Status status = engine_.devices().Borrow(task_.device, gone_); !status.ok()) return status;
+  if (absl::Status status = broker_.devices().Borrow(task_.device, gone_); !status.ok()) return status;
   absl::Status status = LoadAll();
   if (status.ok()) {
     DropUnpromising();
     status = Measure();
   }
-  engine_.devices().GiveBack(task_.device);
+  broker_.devices().GiveBack(task_.device);
   if (!status.ok()) return status;
   return Conclude(*search_);
 }
@@ -121,11 +121,11 @@ absl::Status TuningRun::CompileAll() {
       absl::MutexLock lock(&compiles->mu);
       compiles->answers.emplace_back(index, std::move(answer));
     };
-    if (auto stored = engine_.TryStored(task_.kernels[index]); stored.has_value()) {
+    if (auto stored = broker_.TryStored(task_.kernels[index]); stored.has_value()) {
       calls[index] = nullptr;
       return answered(*std::move(stored));
     }
-    calls[index] = engine_.Compile(task_.kernels[index], absl::InfiniteFuture(), answered);
+    calls[index] = broker_.Compile(task_.kernels[index], absl::InfiniteFuture(), answered);
   };
   while (true) {
     for (; next < entries_.size() && calls.size() < kCompilesAtOnce; ++next) {
@@ -163,7 +163,7 @@ void TuningRun::OnCompiled(size_t index, const absl::StatusOr<CompileAnswer>& an
     cache::Blob bytes = result.artifacts[i];
     if (bytes.size() != artifact.size_bytes()) {
       const auto digest = cache::Digest::FromHex(artifact.digest());
-      if (auto found = digest.ok() ? engine_.blobs().Get(*digest) : digest.status(); found.ok()) bytes = *found;
+      if (auto found = digest.ok() ? broker_.blobs().Get(*digest) : digest.status(); found.ok()) bytes = *found;
     }
     entries_[index].binary = std::string(bytes.bytes());
   }
@@ -179,7 +179,7 @@ absl::Status TuningRun::ResolveDigests() {
     if (fill->kind_case() != v1::Fill::kDigest) return absl::OkStatus();
     const absl::StatusOr<cache::Digest> digest = ParseDigest(field, fill->digest());
     if (!digest.ok()) return digest.status();
-    const absl::StatusOr<cache::Blob> blob = engine_.blobs().Get(*digest);
+    const absl::StatusOr<cache::Blob> blob = broker_.blobs().Get(*digest);
     if (!blob.ok()) return InvalidRequest({{field, absl::StrCat("no artifact ", fill->digest(), " is stored")}});
     bytes += blob->size();
     if (bytes > kMostFillBytes)
@@ -224,7 +224,7 @@ absl::StatusOr<v1::MeasureOutcome> TuningRun::Ask(const std::vector<size_t>& can
   }
   *job.mutable_budget() = FromSeconds(seconds);
   if (gone_()) return absl::CancelledError("nobody waits for the tuning any more");
-  absl::StatusOr<v1::MeasureOutcome> outcome = engine_.devices().Measure(task_.device, std::move(job));
+  absl::StatusOr<v1::MeasureOutcome> outcome = broker_.devices().Measure(task_.device, std::move(job));
   if (outcome.ok() && outcome->has_state()) state_ = outcome->state();
   return outcome;
 }

@@ -17,9 +17,9 @@
 #include "proto/v1/autotune.pb.h"
 #include "server/autotune/agreement.h"
 #include "server/autotune/search.h"
+#include "server/compile/compile_broker.h"
 #include "server/compile/compile_call.h"
 #include "server/compile/device_desk.h"
-#include "server/compile/engine.h"
 
 namespace tritond::server {
 
@@ -41,7 +41,7 @@ class TuningRun final {
   using Say = std::function<void(const v1::CandidateReport&)>;
 
   // `say` hears each step of a candidate. `gone`: nobody waits any more.
-  TuningRun(Engine& engine, Task task, Say say, DeviceDesk::Gone gone);
+  TuningRun(CompileBroker& broker, Task task, Say say, DeviceDesk::Gone gone);
 
   // Cancelled: gone. NotFound: no candidate compiled, ran and was right. InvalidArgument: the launch is malformed.
   // Unavailable: the device was lost.
@@ -77,7 +77,7 @@ class TuningRun final {
   absl::StatusOr<v1::Tuning> Conclude(const Search& search);
   SearchConfig ConfigOf() const;
 
-  Engine& engine_;
+  CompileBroker& broker_;
   Task task_;
   const Say say_;
   const DeviceDesk::Gone gone_;

@@ -51,7 +51,7 @@ class Meter final {
 };
 
 // The engine's leases and values: each call is counted, and fails while its key's shard is lost.
-class ShardedLeases final : public cache::LeaseTable {
+class ShardedLeases final : public cache::KeyLeaseTable {
  public:
   ShardedLeases(FakeTime& time, int shards) : shards_(shards), table_(time), meter(time) {}
 
@@ -60,20 +60,20 @@ class ShardedLeases final : public cache::LeaseTable {
     if (!Reaches(key)) return Lost();
     return table_.Ask(key, owner, lifetime, wish);
   }
-  absl::StatusOr<Renewal> Renew(const cache::Lease& lease, absl::Duration lifetime) override {
+  absl::StatusOr<Renewal> Renew(const cache::KeyLease& lease, absl::Duration lifetime) override {
     if (!Reaches(lease.key)) return Lost();
     return table_.Renew(lease, lifetime);
   }
   absl::Status Unfollow(const cache::Digest& key) override { return Reaches(key) ? table_.Unfollow(key) : Lost(); }
-  absl::Status Release(const cache::Lease& lease) override {
+  absl::Status Release(const cache::KeyLease& lease) override {
     return Reaches(lease.key) ? table_.Release(lease) : Lost();
   }
-  absl::StatusOr<bool> Publish(const cache::Lease& lease, cache::Blob value) override {
+  absl::StatusOr<bool> Publish(const cache::KeyLease& lease, cache::Blob value) override {
     if (!Reaches(lease.key)) return Lost();
     meter.Count();  // The artifact goes before its result.
     return table_.Publish(lease, std::move(value));
   }
-  absl::StatusOr<bool> PublishError(const cache::Lease& lease, const std::string& error,
+  absl::StatusOr<bool> PublishError(const cache::KeyLease& lease, const std::string& error,
                                     absl::Duration lifetime) override {
     if (!Reaches(lease.key)) return Lost();
     return table_.PublishError(lease, error, lifetime);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/gate.h"
+#include "server/rpc/authorizer.h"
 
 #include <utility>
 
@@ -42,17 +42,17 @@ Credentials CredentialsOf(const grpc::CallbackServerContext& context, absl::stri
 absl::Status CheckHeaders(const grpc::CallbackServerContext& context) {
   size_t bytes = 0;
   for (const auto& [name, value] : context.client_metadata()) bytes += name.size() + value.size();
-  if (bytes <= Gate::kMaxHeaderBytes) return absl::OkStatus();
+  if (bytes <= Authorizer::kMaxHeaderBytes) return absl::OkStatus();
   return WithReason(
       absl::ResourceExhaustedError(absl::StrCat(
           "headers of ", bytes, " bytes, tokens included (--token-file of triton-client), are more than the ",
-          Gate::kMaxHeaderBytes, " that this server takes")),
+          Authorizer::kMaxHeaderBytes, " that this server takes")),
       "HEADERS_TOO_LARGE");
 }
 
 }  // namespace
 
-absl::StatusOr<Caller> Gate::Check(const grpc::CallbackServerContext& context, Need need) const {
+absl::StatusOr<Caller> Authorizer::Check(const grpc::CallbackServerContext& context, Need need) const {
   const std::optional<Caller> everyone = policy_.Everyone();
   if (!everyone.has_value()) {
     absl::Status small = CheckHeaders(context);
@@ -72,9 +72,9 @@ absl::StatusOr<Caller> Gate::Check(const grpc::CallbackServerContext& context, N
   return caller;
 }
 
-void Gate::NoteReset(const grpc::CallbackServerContext& context) const { on_reset_(context.peer()); }
+void Authorizer::NoteReset(const grpc::CallbackServerContext& context) const { on_reset_(context.peer()); }
 
-void Gate::OnCancel(absl::string_view connection, absl::Duration after) const {
+void Authorizer::OnCancel(absl::string_view connection, absl::Duration after) const {
   if (after < kReset) on_reset_(connection);
 }
 
@@ -89,7 +89,7 @@ void ServeFor(const Caller& caller, v1::CompileRequest* request) {
   if (caller.role == Role::kPrebuild) request->set_priority(v1::PRIORITY_PREBUILD);
 }
 
-absl::StatusOr<v1::Job> FindJob(const JobBook& book, const Caller& caller, absl::string_view id) {
+absl::StatusOr<v1::Job> FindJob(const JobStore& book, const Caller& caller, absl::string_view id) {
   absl::StatusOr<v1::Job> job = book.Get(id);
   if (job.ok() && !Sees(caller, job->tenant()))
     return absl::NotFoundError(absl::StrCat("there is no job ", id, ", or it ended too long ago"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CACHE_COORDINATION_LEASE_TABLE_H_
-#define CACHE_COORDINATION_LEASE_TABLE_H_
+#ifndef CACHE_COORDINATION_KEY_LEASE_TABLE_H_
+#define CACHE_COORDINATION_KEY_LEASE_TABLE_H_
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ namespace tritond::cache {
 
 // Somebody's right to make the value of a key, for a while. The token grows with every lease of the key: it fences
 // writes, so that whoever lost a lease without noticing cannot replace what a later holder wrote.
-struct Lease {
+struct KeyLease {
   Digest key;
   std::string owner;   // of this one attempt: no two attempts share it
   uint64_t token = 0;  // 0: no lease; what is written under it gives way to everything else
@@ -25,7 +25,7 @@ struct Lease {
 // protects nothing: it may be lost at any time, and the same value made twice must do no harm.
 //
 // Thread-safe. Calls may block on a network; each may fail with Unavailable (the engine is away) and Internal.
-class LeaseTable {
+class KeyLeaseTable {
  public:
   enum class State {
     kGranted,  // the lease is the caller's
@@ -36,7 +36,7 @@ class LeaseTable {
   };
   struct Answer {
     State state = State::kFree;
-    Lease lease;        // with kGranted
+    KeyLease lease;     // with kGranted
     std::string error;  // with kFailed: what PublishError or Tell was given
   };
   struct Wish {
@@ -49,22 +49,23 @@ class LeaseTable {
     bool followed = false;  // somebody does
   };
 
-  virtual ~LeaseTable() = default;
+  virtual ~KeyLeaseTable() = default;
 
   // Looks for the value, then for the lease. Asking again as the same owner gives the same lease.
   virtual absl::StatusOr<Answer> Ask(const Digest& key, const std::string& owner, absl::Duration lifetime,
                                      const Wish& wish) = 0;
   // Whether the lease is still, or again, its owner's, for another `lifetime`.
-  virtual absl::StatusOr<Renewal> Renew(const Lease& lease, absl::Duration lifetime) = 0;
+  virtual absl::StatusOr<Renewal> Renew(const KeyLease& lease, absl::Duration lifetime) = 0;
   // One follower is gone: the holder hears of none, until another asks again. Ok when there was none.
   virtual absl::Status Unfollow(const Digest& key) = 0;
   // Ok when it was lost before.
-  virtual absl::Status Release(const Lease& lease) = 0;
+  virtual absl::Status Release(const KeyLease& lease) = 0;
   // Stores the value made under the lease, and releases it. False, and nothing changes, when a later holder's value is
   // there, or any value when the token is 0.
-  virtual absl::StatusOr<bool> Publish(const Lease& lease, Blob value) = 0;
+  virtual absl::StatusOr<bool> Publish(const KeyLease& lease, Blob value) = 0;
   // The same for a failure that would come again, kept for `lifetime`. A value that is there stays.
-  virtual absl::StatusOr<bool> PublishError(const Lease& lease, const std::string& error, absl::Duration lifetime) = 0;
+  virtual absl::StatusOr<bool> PublishError(const KeyLease& lease, const std::string& error,
+                                            absl::Duration lifetime) = 0;
   // Has `owner`, and nobody else, find that making it failed, also when it ignores outcomes; for `lifetime`.
   virtual absl::Status Tell(const Digest& key, const std::string& owner, const std::string& error,
                             absl::Duration lifetime) = 0;
@@ -74,4 +75,4 @@ class LeaseTable {
 
 }  // namespace tritond::cache
 
-#endif  // CACHE_COORDINATION_LEASE_TABLE_H_
+#endif  // CACHE_COORDINATION_KEY_LEASE_TABLE_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef SERVER_JOBS_JOB_BOOK_H_
-#define SERVER_JOBS_JOB_BOOK_H_
+#ifndef SERVER_JOBS_JOB_STORE_H_
+#define SERVER_JOBS_JOB_STORE_H_
 
 #include <cstdint>
 #include <deque>
@@ -28,7 +28,7 @@
 
 namespace tritond::server {
 
-struct JobBookConfig {
+struct JobStoreConfig {
   size_t max_open = 100000;  // jobs that have not ended; more are refused
   size_t max_open_per_tenant = 50000;
   size_t max_started = 1000;  // of these, handed to the runner at once
@@ -77,15 +77,15 @@ class JobRunner {
 //
 // Thread-safe. What writes the journal runs one after the other on `executor`; Submit, Cancel and Load are to be called
 // there too. The rest never blocks. Watchers are called without locks, on any thread.
-class JobBook final {
+class JobStore final {
  public:
   using Clock = std::function<absl::Time()>;
   using Executor = std::function<void(std::function<void()>)>;
   using Watcher = JobWatch::Watcher;
 
   // `clock` for what lasts, `wall_clock` for what is written down: times of records mean something to another run.
-  JobBook(JobBookConfig config, Clock clock, Clock wall_clock, cache::Journal& journal, JobRunner& runner,
-          Executor executor);
+  JobStore(JobStoreConfig config, Clock clock, Clock wall_clock, cache::Journal& journal, JobRunner& runner,
+           Executor executor);
 
   // Reads the journal; jobs that had not ended begin again. Records that cannot be read are reported and left alone.
   absl::Status Load(const std::function<void(const std::string&)>& log);
@@ -162,7 +162,7 @@ class JobBook final {
   void ForgetOld();
   absl::Status Write(const v1::Job& job);
 
-  const JobBookConfig config_;
+  const JobStoreConfig config_;
   const Clock clock_, wall_clock_;
   cache::Journal& journal_;
   JobRunner& runner_;
@@ -191,4 +191,4 @@ class JobBook final {
 
 }  // namespace tritond::server
 
-#endif  // SERVER_JOBS_JOB_BOOK_H_
+#endif  // SERVER_JOBS_JOB_STORE_H_

@@ -2,7 +2,7 @@
 // Two records a job: "job/ID", the v1::Job as clients see it, and "request/ID", the v1::CompileRequest, until it has
 // ended. The request is written first and the job is removed last, so a job in the journal that has not ended has its
 // request.
-#include "server/jobs/job_book.h"
+#include "server/jobs/job_store.h"
 
 #include <algorithm>
 #include <utility>
@@ -47,18 +47,18 @@ absl::Status UnknownJob(absl::string_view id) {
 absl::Status NotWritten(const absl::Status& status) {
   absl::Status refusal(status.code(),
                        absl::StrCat("the job cannot be written down now, so it is not accepted: ", status.message()));
-  refusal.SetPayload(JobBook::kNotWritten, absl::Cord());
+  refusal.SetPayload(JobStore::kNotWritten, absl::Cord());
   return refusal;
 }
 
 }  // namespace
 
-bool JobBook::HasEnded(v1::JobState state) {
+bool JobStore::HasEnded(v1::JobState state) {
   return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED || state == v1::JOB_STATE_CANCELLED;
 }
 
-JobBook::JobBook(JobBookConfig config, Clock clock, Clock wall_clock, cache::Journal& journal, JobRunner& runner,
-                 Executor executor)
+JobStore::JobStore(JobStoreConfig config, Clock clock, Clock wall_clock, cache::Journal& journal, JobRunner& runner,
+                   Executor executor)
     : config_(config),
       clock_(std::move(clock)),
       wall_clock_(std::move(wall_clock)),
@@ -67,11 +67,11 @@ JobBook::JobBook(JobBookConfig config, Clock clock, Clock wall_clock, cache::Jou
       executor_(std::move(executor)),
       queue_(kPatience) {}
 
-absl::Status JobBook::Write(const v1::Job& job) {
+absl::Status JobStore::Write(const v1::Job& job) {
   return journal_.Put(absl::StrCat(kJobPrefix, job.id()), job.SerializeAsString());
 }
 
-absl::Status JobBook::Load(const std::function<void(const std::string&)>& log) {
+absl::Status JobStore::Load(const std::function<void(const std::string&)>& log) {
   struct Request {
     uint64_t bytes = 0;  // Sizes alone: together they may be more than memory holds.
     std::string digest;
@@ -111,7 +111,7 @@ absl::Status JobBook::Load(const std::function<void(const std::string&)>& log) {
   return absl::OkStatus();
 }
 
-void JobBook::InsertLocked(v1::Job job, uint64_t request_bytes, std::string digest) {
+void JobStore::InsertLocked(v1::Job job, uint64_t request_bytes, std::string digest) {
   const std::string id = job.id();
   if (!job.idempotency_key().empty()) by_idempotency_key_[{job.tenant(), job.idempotency_key()}] = id;
   Record& record = records_[id];
@@ -129,7 +129,7 @@ void JobBook::InsertLocked(v1::Job job, uint64_t request_bytes, std::string dige
   EnqueueLocked(record);
 }
 
-void JobBook::EnqueueLocked(const Record& record) {
+void JobStore::EnqueueLocked(const Record& record) {
   JobQueue::Entry entry;
   entry.id = record.number;
   entry.job_class = ClassOf(record.job.priority());
@@ -138,7 +138,7 @@ void JobBook::EnqueueLocked(const Record& record) {
   queue_.Push(entry);
 }
 
-absl::Status JobBook::RefusalLocked(const std::string& tenant) const {
+absl::Status JobStore::RefusalLocked(const std::string& tenant) const {
   if (closed_) return absl::UnavailableError("this server is shutting down");
   if (open_ >= config_.max_open)
     return absl::ResourceExhaustedError(absl::StrCat("there are ", open_, " open jobs, as many as this server takes"));
@@ -149,7 +149,7 @@ absl::Status JobBook::RefusalLocked(const std::string& tenant) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request, const JobIdentity& identity) {
+absl::StatusOr<v1::Job> JobStore::Submit(const v1::SubmitRequest& request, const JobIdentity& identity) {
   v1::Job job;
   {
     absl::MutexLock lock(&mu_);
@@ -191,15 +191,15 @@ absl::StatusOr<v1::Job> JobBook::Submit(const v1::SubmitRequest& request, const 
   return job;
 }
 
-absl::StatusOr<v1::Job> JobBook::Get(absl::string_view id) const {
+absl::StatusOr<v1::Job> JobStore::Get(absl::string_view id) const {
   absl::MutexLock lock(&mu_);
   auto it = records_.find(id);
   if (it == records_.end()) return UnknownJob(id);
   return it->second.job;
 }
 
-std::vector<v1::Job> JobBook::List(const std::set<v1::JobState>& states, absl::string_view tenant,
-                                   absl::string_view after, size_t limit) const {
+std::vector<v1::Job> JobStore::List(const std::set<v1::JobState>& states, absl::string_view tenant,
+                                    absl::string_view after, size_t limit) const {
   absl::MutexLock lock(&mu_);
   std::vector<v1::Job> jobs;
   auto it = after.empty() ? records_.end() : records_.lower_bound(after);
@@ -212,7 +212,7 @@ std::vector<v1::Job> JobBook::List(const std::set<v1::JobState>& states, absl::s
   return jobs;
 }
 
-absl::StatusOr<v1::Job> JobBook::Cancel(absl::string_view id) {
+absl::StatusOr<v1::Job> JobStore::Cancel(absl::string_view id) {
   const std::string name(id);
   bool started = false;
   {
@@ -230,18 +230,18 @@ absl::StatusOr<v1::Job> JobBook::Cancel(absl::string_view id) {
   return Get(id);
 }
 
-void JobBook::Run(const Calls& calls) {
+void JobStore::Run(const Calls& calls) {
   for (const auto& watch : calls) watch->Deliver();
 }
 
-void JobBook::NotifyLocked(Record& record, Calls* calls) {
+void JobStore::NotifyLocked(Record& record, Calls* calls) {
   for (uint64_t watch : record.watches) {
     calls->push_back(watches_[watch].second);
     calls->back()->Push(record.job);
   }
 }
 
-absl::StatusOr<uint64_t> JobBook::Watch(absl::string_view id, Watcher watcher) {
+absl::StatusOr<uint64_t> JobStore::Watch(absl::string_view id, Watcher watcher) {
   auto watch = std::make_shared<JobWatch>(std::move(watcher));
   uint64_t number = 0;
   {
@@ -257,7 +257,7 @@ absl::StatusOr<uint64_t> JobBook::Watch(absl::string_view id, Watcher watcher) {
   return number;
 }
 
-void JobBook::Unwatch(uint64_t watch) {
+void JobStore::Unwatch(uint64_t watch) {
   absl::MutexLock lock(&mu_);
   auto it = watches_.find(watch);
   if (it == watches_.end()) return;
@@ -270,7 +270,7 @@ void JobBook::Unwatch(uint64_t watch) {
   watches_.erase(it);
 }
 
-void JobBook::OnProgress(absl::string_view key, v1::Stage stage) {
+void JobStore::OnProgress(absl::string_view key, v1::Stage stage) {
   Calls calls;
   {
     absl::MutexLock lock(&mu_);
@@ -290,7 +290,7 @@ void JobBook::OnProgress(absl::string_view key, v1::Stage stage) {
   Run(calls);
 }
 
-void JobBook::EndPausesLocked(absl::Time now) {
+void JobStore::EndPausesLocked(absl::Time now) {
   while (!delayed_.empty() && delayed_.begin()->first <= now) {
     std::string id = std::move(delayed_.begin()->second);
     delayed_.erase(delayed_.begin());
@@ -304,7 +304,7 @@ void JobBook::EndPausesLocked(absl::Time now) {
   }
 }
 
-void JobBook::SetWaitsLocked(Record& record, bool waits) {
+void JobStore::SetWaitsLocked(Record& record, bool waits) {
   if (record.waits_for_worker == waits) return;
   record.waits_for_worker = waits;
   auto count = waiting_for_workers_.try_emplace(record.job.target(), 0).first;
@@ -312,12 +312,12 @@ void JobBook::SetWaitsLocked(Record& record, bool waits) {
   if (count->second == 0) waiting_for_workers_.erase(count);
 }
 
-std::map<std::string, size_t> JobBook::WaitingForWorkers() const {
+std::map<std::string, size_t> JobStore::WaitingForWorkers() const {
   absl::MutexLock lock(&mu_);
   return waiting_for_workers_;
 }
 
-std::optional<std::string> JobBook::NextLocked() {
+std::optional<std::string> JobStore::NextLocked() {
   if (closed_ || started_ >= config_.max_started) return std::nullopt;
   const absl::Time now = clock_();
   EndPausesLocked(now);
@@ -329,7 +329,7 @@ std::optional<std::string> JobBook::NextLocked() {
   return id;
 }
 
-void JobBook::StartSome() {
+void JobStore::StartSome() {
   while (true) {
     std::string id;
     {
@@ -356,7 +356,7 @@ void JobBook::StartSome() {
   }
 }
 
-void JobBook::SetKey(const std::string& id, const std::string& key) {
+void JobStore::SetKey(const std::string& id, const std::string& key) {
   absl::MutexLock lock(&mu_);
   auto it = records_.find(id);
   if (it == records_.end() || HasEnded(it->second.job.state())) return;
@@ -364,7 +364,7 @@ void JobBook::SetKey(const std::string& id, const std::string& key) {
   by_key_[key].insert(id);
 }
 
-std::optional<v1::CompileRequest> JobBook::ReadRequest(const std::string& id) {
+std::optional<v1::CompileRequest> JobStore::ReadRequest(const std::string& id) {
   absl::StatusOr<std::string> bytes = journal_.Get(absl::StrCat(kRequestPrefix, id));
   if (!bytes.ok() && !absl::IsNotFound(bytes.status()) && !absl::IsDataLoss(bytes.status())) {
     absl::MutexLock lock(&mu_);
@@ -382,7 +382,7 @@ std::optional<v1::CompileRequest> JobBook::ReadRequest(const std::string& id) {
   return std::nullopt;
 }
 
-void JobBook::PauseLocked(Record& record, const JobEnd& end) {
+void JobStore::PauseLocked(Record& record, const JobEnd& end) {
   const std::string id = record.job.id();
   record.started = false;
   --started_;
@@ -405,7 +405,7 @@ void JobBook::PauseLocked(Record& record, const JobEnd& end) {
   delayed_.emplace(clock_() + pause, id);
 }
 
-void JobBook::OnDone(const std::string& id, JobEnd end) {
+void JobStore::OnDone(const std::string& id, JobEnd end) {
   bool again = false;
   Calls calls;
   {
@@ -424,7 +424,7 @@ void JobBook::OnDone(const std::string& id, JobEnd end) {
   StartSome();
 }
 
-void JobBook::End(const std::string& id, const JobEnd& end) {
+void JobStore::End(const std::string& id, const JobEnd& end) {
   v1::Job job;
   {
     absl::MutexLock lock(&mu_);
@@ -472,7 +472,7 @@ void JobBook::End(const std::string& id, const JobEnd& end) {
   Run(calls);
 }
 
-void JobBook::ForgetOld() {
+void JobStore::ForgetOld() {
   while (true) {
     std::string id;
     {
@@ -492,7 +492,7 @@ void JobBook::ForgetOld() {
   }
 }
 
-void JobBook::Tick() {
+void JobStore::Tick() {
   bool due;
   {
     absl::MutexLock lock(&mu_);
@@ -511,12 +511,12 @@ void JobBook::Tick() {
   });
 }
 
-void JobBook::Close() {
+void JobStore::Close() {
   absl::MutexLock lock(&mu_);
   closed_ = true;
 }
 
-size_t JobBook::open() const {
+size_t JobStore::open() const {
   absl::MutexLock lock(&mu_);
   return open_;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where calls are let in: who a gRPC call comes from, and what that allows.
-#ifndef SERVER_RPC_GATE_H_
-#define SERVER_RPC_GATE_H_
+#ifndef SERVER_RPC_AUTHORIZER_H_
+#define SERVER_RPC_AUTHORIZER_H_
 
 #include <grpcpp/grpcpp.h>
 
@@ -14,12 +14,12 @@
 #include "absl/time/time.h"
 #include "proto/v1/compile.pb.h"
 #include "server/admission/access.h"
-#include "server/jobs/job_book.h"
+#include "server/jobs/job_store.h"
 #include "server/rpc/unix_peers.h"
 
 namespace tritond::server {
 
-class Gate final {
+class Authorizer final {
  public:
   // Most that a call's headers may have together where they are read, which is where rules ask for credentials. gRPC's
   // own limit is to be above: a call beyond that one costs the whole connection, with all other calls on it.
@@ -29,7 +29,7 @@ class Gate final {
   using OnAdmitted = std::function<void(absl::string_view connection, Need need)>;
   // Hears of each call that its caller reset as soon as it was made, by the name of its connection.
   using OnReset = std::function<void(absl::string_view connection)>;
-  Gate(const AccessPolicy& policy, const UnixPeers& peers, OnAdmitted on_admitted, OnReset on_reset)
+  Authorizer(const AccessPolicy& policy, const UnixPeers& peers, OnAdmitted on_admitted, OnReset on_reset)
       : policy_(policy), peers_(peers), on_admitted_(std::move(on_admitted)), on_reset_(std::move(on_reset)) {}
   // Cancelled when the caller has gone already; ResourceExhausted, Unauthenticated, PermissionDenied.
   absl::StatusOr<Caller> Check(const grpc::CallbackServerContext& context, Need need) const;
@@ -53,8 +53,8 @@ std::string TurnOf(const Caller& caller, const grpc::CallbackServerContext& cont
 void ServeFor(const Caller& caller, v1::CompileRequest* request);
 
 // NotFound for an unknown id, and for another tenant's job.
-absl::StatusOr<v1::Job> FindJob(const JobBook& book, const Caller& caller, absl::string_view id);
+absl::StatusOr<v1::Job> FindJob(const JobStore& book, const Caller& caller, absl::string_view id);
 
 }  // namespace tritond::server
 
-#endif  // SERVER_RPC_GATE_H_
+#endif  // SERVER_RPC_AUTHORIZER_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef SERVER_COMPILE_ENGINE_H_
-#define SERVER_COMPILE_ENGINE_H_
+#ifndef SERVER_COMPILE_COMPILE_BROKER_H_
+#define SERVER_COMPILE_COMPILE_BROKER_H_
 
 #include <functional>
 #include <memory>
@@ -29,14 +29,14 @@
 #include "server/compile/text_pool.h"
 #include "server/results/error_memory.h"
 #include "server/results/result_store.h"
-#include "server/results/step_shelf.h"
+#include "server/results/step_cache.h"
 #include "server/results/stored_outcomes.h"
 #include "server/scheduler/scheduler.h"
 #include "workers/pool/worker_pool.h"
 
 namespace tritond::server {
 
-struct EngineConfig {
+struct BrokerConfig {
   AdmissionLimits limits;
   SchedulerConfig scheduler;
   TargetCatalog::Config targets;
@@ -53,21 +53,22 @@ class CompileCall;
 
 // The life of a compile: key, cache, wait for a worker, queue, worker, cache, answer. Ties the scheduler to the worker
 // pool and to the caches; every RPC is a thin function over it. Thread-safe. Does not own what it is given.
-class Engine final : public Executor, public workers::PoolListener {
+class CompileBroker final : public Executor, public workers::PoolListener {
  public:
   using Answered = std::function<void(absl::StatusOr<CompileAnswer>)>;
 
   // `notary` signs what is made here, and says what counts. `log` takes lines for the operator. `targets_changed` gets
   // what is to be remembered over a restart.
-  Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::Cache& blobs, Notary& notary, Metrics& metrics,
-         std::function<void(const std::string&)> log, std::function<void(const std::string&)> targets_changed);
-  ~Engine() override;
+  CompileBroker(BrokerConfig config, Clock clock, cache::Cache& results, cache::Cache& blobs, Notary& notary,
+                Metrics& metrics, std::function<void(const std::string&)> log,
+                std::function<void(const std::string&)> targets_changed);
+  ~CompileBroker() override;
   // The pool that runs the jobs; before the first request, and for life.
   void Connect(workers::WorkerPool& pool) {
     pool_ = &pool;
     devices_.Connect(pool);
   }
-  // Other daemons to share work and results with; before the first request, and for life. The engine's own caches hold
+  // Other daemons to share work and results with; before the first request, and for life. The broker's own caches hold
   // what this daemon has.
   void JoinCluster(const ClusterAccess& access);
 
@@ -115,7 +116,7 @@ class Engine final : public Executor, public workers::PoolListener {
   Metrics& metrics() { return metrics_; }
   Activity& activity() { return activity_; }
   DeviceDesk& devices() { return devices_; }
-  const EngineConfig& config() const { return config_; }
+  const BrokerConfig& config() const { return config_; }
   // Hands a result that this daemon has got to its cluster, in the background.
   void Share(const std::string& key, std::shared_ptr<const StoredResult> result) {
     if (cluster_ != nullptr) cluster_->Share(key, std::move(result));
@@ -187,12 +188,12 @@ class Engine final : public Executor, public workers::PoolListener {
   // Has those that the cluster has here too. Blocks.
   void FetchSteps(const v1::StepKeys& keys);
   void Report(const std::string& key, v1::Stage stage);
-  // Leaves of the outcome what StepShelf remembers.
+  // Leaves of the outcome what StepCache remembers.
   Outcome Settle(const LeasedJob& job, v1::CompileOutcome* outcome);
   void Complain(const std::string& key, const absl::Status& kept);
   Outcome SettleFailure(const LeasedJob& job, const v1::CompileOutcome& outcome);
 
-  const EngineConfig config_;
+  const BrokerConfig config_;
   const Clock clock_;
   const absl::Time started_;
   cache::Cache& blobs_;
@@ -202,7 +203,7 @@ class Engine final : public Executor, public workers::PoolListener {
   const std::function<void(const std::string&)> targets_changed_;
   ByteBudget budget_;  // Before all that holds requests.
   ResultStore store_;
-  StepShelf steps_;
+  StepCache steps_;
   ErrorMemory errors_;
   StoredOutcomes outcomes_;
   RequestOffers offers_;
@@ -222,4 +223,4 @@ class Engine final : public Executor, public workers::PoolListener {
 
 }  // namespace tritond::server
 
-#endif  // SERVER_COMPILE_ENGINE_H_
+#endif  // SERVER_COMPILE_COMPILE_BROKER_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/compile/engine.h"
+#include "server/compile/compile_broker.h"
 
 #include <algorithm>
 #include <set>
@@ -84,9 +84,9 @@ std::string RecordRequest(v1::CompileRequest request, v1::ActionResult* action) 
 
 }  // namespace
 
-Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::Cache& blobs, Notary& notary,
-               Metrics& metrics, std::function<void(const std::string&)> log,
-               std::function<void(const std::string&)> targets_changed)
+CompileBroker::CompileBroker(BrokerConfig config, Clock clock, cache::Cache& results, cache::Cache& blobs,
+                             Notary& notary, Metrics& metrics, std::function<void(const std::string&)> log,
+                             std::function<void(const std::string&)> targets_changed)
     : config_(std::move(config)),
       clock_(std::move(clock)),
       started_(clock_()),
@@ -111,18 +111,18 @@ Engine::Engine(EngineConfig config, Clock clock, cache::Cache& results, cache::C
   store_.ListenToFinds([&metrics](bool hot) { (hot ? metrics.parsed_hits : metrics.parsed_misses).Increment(); });
 }
 
-Engine::~Engine() = default;
+CompileBroker::~CompileBroker() = default;
 
-std::optional<absl::StatusOr<CompileAnswer>> Engine::FindAnswer(const std::string& key, absl::string_view tenant,
-                                                                absl::Time start) {
+std::optional<absl::StatusOr<CompileAnswer>> CompileBroker::FindAnswer(const std::string& key, absl::string_view tenant,
+                                                                       absl::Time start) {
   std::optional<Outcome> outcome = outcomes_.Find(key);
   if (!outcome.has_value()) return std::nullopt;
   activity_.OnHit(clock_() - start);
   return ToAnswer(key, tenant, *outcome);
 }
 
-absl::StatusOr<CompileAnswer> Engine::ToAnswer(const std::string& key, absl::string_view tenant,
-                                               const Outcome& outcome) {
+absl::StatusOr<CompileAnswer> CompileBroker::ToAnswer(const std::string& key, absl::string_view tenant,
+                                                      const Outcome& outcome) {
   const TenantMeter& meter = metrics_.tenants.Of(tenant);
   if (!outcome.status.ok()) {
     metrics_.error_hits.Increment();
@@ -141,7 +141,7 @@ absl::StatusOr<CompileAnswer> Engine::ToAnswer(const std::string& key, absl::str
   return answer;
 }
 
-std::optional<absl::StatusOr<CompileAnswer>> Engine::TryStored(const proto::PreparedRequest& request) {
+std::optional<absl::StatusOr<CompileAnswer>> CompileBroker::TryStored(const proto::PreparedRequest& request) {
   if (request.message().cache_mode() == v1::CACHE_MODE_REFRESH) return std::nullopt;
   const absl::Time start = clock_();
   const std::string key = KeyOf(request);
@@ -153,7 +153,7 @@ std::optional<absl::StatusOr<CompileAnswer>> Engine::TryStored(const proto::Prep
   return ToSource(*std::move(answer), request.source());
 }
 
-std::vector<std::string> Engine::StoredKeys(const proto::PreparedRequest& request) const {
+std::vector<std::string> CompileBroker::StoredKeys(const proto::PreparedRequest& request) const {
   std::vector<std::string> keys;
   if (std::string key = KeyOf(request); !key.empty()) keys.push_back(std::move(key));
   for (const std::string& build : store_.index().Builds(request.message().target())) {
@@ -164,20 +164,20 @@ std::vector<std::string> Engine::StoredKeys(const proto::PreparedRequest& reques
   return keys;
 }
 
-std::optional<absl::StatusOr<CompileAnswer>> Engine::FindFirst(const std::vector<std::string>& keys,
-                                                               absl::string_view tenant) {
+std::optional<absl::StatusOr<CompileAnswer>> CompileBroker::FindFirst(const std::vector<std::string>& keys,
+                                                                      absl::string_view tenant) {
   for (const std::string& key : keys) {
     if (auto answer = FindAnswer(key, tenant, clock_()); answer.has_value()) return answer;
   }
   return std::nullopt;
 }
 
-std::string Engine::KeyOf(const proto::PreparedRequest& request) const {
+std::string CompileBroker::KeyOf(const proto::PreparedRequest& request) const {
   const std::optional<KnownTarget> target = targets_.Find(request.message().target());
   return target.has_value() ? request.Key(target->build_id) : "";
 }
 
-absl::StatusOr<v1::EvictResponse> Engine::Evict(const std::vector<std::string>& keys) {
+absl::StatusOr<v1::EvictResponse> CompileBroker::Evict(const std::vector<std::string>& keys) {
   std::set<cache::Digest> names;  // that the engine may have
   for (const std::string& key : keys) {
     errors_.Forget(key);
@@ -194,19 +194,19 @@ absl::StatusOr<v1::EvictResponse> Engine::Evict(const std::vector<std::string>& 
   return ToResponse(*removal, cluster_->Forget({names.begin(), names.end()}, removal->digests));
 }
 
-absl::StatusOr<v1::EvictResponse> Engine::EvictAll() {
+absl::StatusOr<v1::EvictResponse> CompileBroker::EvictAll() {
   errors_.ForgetAll();
   const absl::StatusOr<Removal> removal = store_.EvictAll();
   if (!removal.ok()) return removal.status();
   return ToResponse(*removal, cluster_ == nullptr ? ClusterLink::Forgotten() : cluster_->ForgetAll());
 }
 
-void Engine::OnLessTrust() {
+void CompileBroker::OnLessTrust() {
   store_.OnLessTrust();
   errors_.ForgetAll();
 }
 
-void Engine::Lookup(const std::string& key, const std::string& tenant, Answered answered) {
+void CompileBroker::Lookup(const std::string& key, const std::string& tenant, Answered answered) {
   if (absl::Status status = ParseDigest("key", key).status(); !status.ok()) return answered(std::move(status));
   if (std::optional<absl::StatusOr<CompileAnswer>> stored = FindAnswer(key, tenant, clock_()))
     return answered(*std::move(stored));
@@ -221,7 +221,7 @@ void Engine::Lookup(const std::string& key, const std::string& tenant, Answered 
   });
 }
 
-absl::StatusOr<std::shared_ptr<const StoredResult>> Engine::FindStored(const std::string& key) {
+absl::StatusOr<std::shared_ptr<const StoredResult>> CompileBroker::FindStored(const std::string& key) {
   absl::StatusOr<std::shared_ptr<const StoredResult>> own = store_.Find(key);
   if (!absl::IsNotFound(own.status()) || cluster_ == nullptr) return own;
   std::optional<Outcome> outcome = cluster_->Find(key);
@@ -229,57 +229,57 @@ absl::StatusOr<std::shared_ptr<const StoredResult>> Engine::FindStored(const std
   return std::static_pointer_cast<const StoredResult>(outcome->value);
 }
 
-void Engine::JoinCluster(const ClusterAccess& access) {
+void CompileBroker::JoinCluster(const ClusterAccess& access) {
   ClusterLink::Local local{clock_, scheduler_, store_, outcomes_, offers_, config_.error_lifetime};
   cluster_ = std::make_unique<ClusterLink>(std::move(local), access);
   scheduler_.SetPeers(&cluster_->peers());
   cluster_->Begin();
 }
 
-void Engine::RunBlocking(std::function<void()> task) {
+void CompileBroker::RunBlocking(std::function<void()> task) {
   if (cluster_ == nullptr) return tasks_.Run(std::move(task));
   cluster_->Run(std::move(task));
 }
 
-void Engine::Stop() {
+void CompileBroker::Stop() {
   texts_.Stop();
   tasks_.Stop();
   if (cluster_ != nullptr) cluster_->Stop();
 }
 
-std::shared_ptr<CompileCall> Engine::Compile(proto::PreparedRequest request, absl::Time deadline, Answered answered,
-                                             std::string job_id, ByteBudget::Hold memory) {
+std::shared_ptr<CompileCall> CompileBroker::Compile(proto::PreparedRequest request, absl::Time deadline,
+                                                    Answered answered, std::string job_id, ByteBudget::Hold memory) {
   auto call = std::make_shared<CompileCall>(*this, std::move(request), deadline, std::move(job_id), std::move(answered),
                                             std::move(memory));
   call->Begin();
   return call;
 }
 
-uint64_t Engine::MemoryOf(const v1::CompileRequest& request) {
+uint64_t CompileBroker::MemoryOf(const v1::CompileRequest& request) {
   return CompileCall::kCallBytes + request.ByteSizeLong();
 }
 
-absl::Status Engine::MemoryFull() {
+absl::Status CompileBroker::MemoryFull() {
   metrics_.memory_refusals.Increment();
   return WithReason(absl::ResourceExhaustedError(absl::StrCat("the requests that wait hold ", budget_.held() >> 20,
                                                               " of ", budget_.limit() >> 20, " MiB (--max-queued-mb)")),
                     "MEMORY_FULL", scheduler_.RetryDelay());
 }
 
-absl::Status Engine::TextsFull() const {
+absl::Status CompileBroker::TextsFull() const {
   return WithReason(absl::ResourceExhaustedError(absl::StrCat(
                         "the requests that wait to be read hold ", texts_.waiting_bytes() >> 20, " of ",
                         config_.texts.waiting_bytes >> 20, " MiB, of which one caller gets half (--max-incoming-mb)")),
                     "TEXTS_FULL", scheduler_.RetryDelay());
 }
 
-void Engine::Tick() {
+void CompileBroker::Tick() {
   pool_->Tick();
   targets_.Tick();
   scheduler_.Tick();
 }
 
-void Engine::Start(const std::string& worker, uint64_t lease, const JobSpec& job, absl::Time deadline) {
+void CompileBroker::Start(const std::string& worker, uint64_t lease, const JobSpec& job, absl::Time deadline) {
   const auto& payload = static_cast<const CompilePayload&>(*job.payload);
   {
     absl::MutexLock lock(&mu_);
@@ -294,17 +294,17 @@ void Engine::Start(const std::string& worker, uint64_t lease, const JobSpec& job
   Report(job.key, v1::STAGE_UNSPECIFIED);
 }
 
-void Engine::Report(const std::string& key, v1::Stage stage) {
+void CompileBroker::Report(const std::string& key, v1::Stage stage) {
   if (progress_) tasks_.Run([this, key, stage] { progress_(key, stage); });
 }
 
-void Engine::Extend(const std::string& worker, uint64_t lease, absl::Time deadline) {
+void CompileBroker::Extend(const std::string& worker, uint64_t lease, absl::Time deadline) {
   pool_->Extend(worker, lease, deadline);
 }
 
-void Engine::Cancel(const std::string& worker, uint64_t lease) { pool_->Cancel(worker, lease); }
+void CompileBroker::Cancel(const std::string& worker, uint64_t lease) { pool_->Cancel(worker, lease); }
 
-void Engine::OnAttached(const std::string& worker, const v1::Hello& hello) {
+void CompileBroker::OnAttached(const std::string& worker, const v1::Hello& hello) {
   {
     absl::MutexLock lock(&mu_);
     hellos_[worker] = hello;
@@ -327,7 +327,7 @@ void Engine::OnAttached(const std::string& worker, const v1::Hello& hello) {
   tasks_.Run([this] { targets_changed_(targets_.Remembered()); });
 }
 
-void Engine::OnProgress(const std::string& worker, uint64_t lease, v1::Stage stage) {
+void CompileBroker::OnProgress(const std::string& worker, uint64_t lease, v1::Stage stage) {
   scheduler_.Reached(lease, StageName(stage));
   if (stage == v1::STAGE_BINARY) scheduler_.NearlyDone(lease);
   std::string key;
@@ -340,7 +340,7 @@ void Engine::OnProgress(const std::string& worker, uint64_t lease, v1::Stage sta
   Report(key, stage);
 }
 
-void Engine::OnQuery(const std::string& worker, v1::StepQuery query) {
+void CompileBroker::OnQuery(const std::string& worker, v1::StepQuery query) {
   auto shared = std::make_shared<v1::StepQuery>(std::move(query));  // Shared because std::function wants to copy.
   RunBlocking([this, worker, shared] {
     const uint64_t lease = shared->lease();
@@ -350,12 +350,12 @@ void Engine::OnQuery(const std::string& worker, v1::StepQuery query) {
       auto it = leased_.find(lease);
       if (it != leased_.end()) refresh = it->second.request->cache_mode() == v1::CACHE_MODE_REFRESH;
     }
-    StepShelf::Recalled recalled;
+    StepCache::Recalled recalled;
     if (!refresh) {
       FetchSteps(shared->keys());
       recalled = steps_.Recall(shared->keys());
-      if (recalled.step == StepShelf::Step::kSemantic) metrics_.semantic_hits.Increment();
-      if (recalled.step == StepShelf::Step::kAssembly) metrics_.assembly_hits.Increment();
+      if (recalled.step == StepCache::Step::kSemantic) metrics_.semantic_hits.Increment();
+      if (recalled.step == StepCache::Step::kAssembly) metrics_.assembly_hits.Increment();
       metrics_.saved_cpu_seconds.Increment(recalled.saved_cpu_seconds);
     }
     recalled.answer.set_lease(lease);
@@ -371,7 +371,7 @@ void Engine::OnQuery(const std::string& worker, v1::StepQuery query) {
   });
 }
 
-void Engine::OnOutcome(const std::string& worker, v1::CompileOutcome outcome) {
+void CompileBroker::OnOutcome(const std::string& worker, v1::CompileOutcome outcome) {
   // Shared because std::function wants to copy.
   auto shared = std::make_shared<v1::CompileOutcome>(std::move(outcome));
   tasks_.Run([this, shared] {
@@ -385,7 +385,7 @@ void Engine::OnOutcome(const std::string& worker, v1::CompileOutcome outcome) {
     }
     const auto code = static_cast<absl::StatusCode>(shared->code());
     if (code == absl::StatusCode::kCancelled || code == absl::StatusCode::kDeadlineExceeded)
-      return scheduler_.GaveUp(shared->lease(), shared->message());
+      return scheduler_.RunStopped(shared->lease(), shared->message());
     Outcome settled = Settle(job, shared.get());
     auto stored = std::static_pointer_cast<const StoredResult>(settled.value);
     scheduler_.Finish(shared->lease(), std::move(settled));
@@ -399,20 +399,20 @@ void Engine::OnOutcome(const std::string& worker, v1::CompileOutcome outcome) {
   });
 }
 
-void Engine::FetchSteps(const v1::StepKeys& keys) {
+void CompileBroker::FetchSteps(const v1::StepKeys& keys) {
   // A worker waits for this.
   if (cluster_ == nullptr || !cluster_->IsQuick()) return;
   for (const std::string& step : {keys.semantic_key(), keys.assembly_key()})
     if (!step.empty() && FindStored(step).ok()) return;
 }
 
-void Engine::Complain(const std::string& key, const absl::Status& kept) {
+void CompileBroker::Complain(const std::string& key, const absl::Status& kept) {
   if (kept.ok()) return;
   metrics_.store_failures.Increment();
   log_(absl::StrCat("cache: cannot keep ", key, ": ", kept.ToString()));
 }
 
-Outcome Engine::Settle(const LeasedJob& job, v1::CompileOutcome* outcome) {
+Outcome CompileBroker::Settle(const LeasedJob& job, v1::CompileOutcome* outcome) {
   v1::ActionResult& action = *outcome->mutable_result();
   {
     absl::MutexLock lock(&mu_);
@@ -434,7 +434,7 @@ Outcome Engine::Settle(const LeasedJob& job, v1::CompileOutcome* outcome) {
         google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(absl::Now()));
     for (v1::Blob& blob : *outcome->mutable_blobs()) fresh.artifacts.emplace_back(std::move(*blob.mutable_data()));
     fresh.action = std::move(action);
-    StepShelf::Name(*outcome, &fresh.action);
+    StepCache::Name(*outcome, &fresh.action);
   }
   fresh.request = RecordRequest(*job.request, &fresh.action);
   fresh.sources = job.sources;
@@ -451,7 +451,7 @@ Outcome Engine::Settle(const LeasedJob& job, v1::CompileOutcome* outcome) {
   return settled;
 }
 
-Outcome Engine::SettleFailure(const LeasedJob& job, const v1::CompileOutcome& outcome) {
+Outcome CompileBroker::SettleFailure(const LeasedJob& job, const v1::CompileOutcome& outcome) {
   const v1::ActionResult& action = outcome.result();
   v1::CompileFailure failure;
   failure.set_key(job.key);
@@ -475,15 +475,17 @@ Outcome Engine::SettleFailure(const LeasedJob& job, const v1::CompileOutcome& ou
   return settled;
 }
 
-void Engine::OnMeasured(const std::string&, v1::MeasureOutcome outcome) { devices_.OnMeasured(std::move(outcome)); }
+void CompileBroker::OnMeasured(const std::string&, v1::MeasureOutcome outcome) {
+  devices_.OnMeasured(std::move(outcome));
+}
 
-void Engine::OnRetire(const std::string& worker) { scheduler_.RetireWorker(worker); }
+void CompileBroker::OnRetire(const std::string& worker) { scheduler_.RetireWorker(worker); }
 
-void Engine::OnKilled(uint64_t lease, const std::string& report) { scheduler_.Blame(lease, report); }
+void CompileBroker::OnKilled(uint64_t lease, const std::string& report) { scheduler_.Blame(lease, report); }
 
-void Engine::OnFailedStart() { metrics_.workers_lost.Increment(); }
+void CompileBroker::OnFailedStart() { metrics_.workers_lost.Increment(); }
 
-void Engine::OnEnded(const std::string& worker, const workers::WorkerEnd& end) {
+void CompileBroker::OnEnded(const std::string& worker, const workers::WorkerEnd& end) {
   // Behind the outcomes that the worker sent before it ended.
   tasks_.Run([this, worker, end] {
     if (end.kind != workers::WorkerEnd::Kind::kStopped) metrics_.workers_lost.Increment();

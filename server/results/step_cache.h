@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef SERVER_RESULTS_STEP_SHELF_H_
-#define SERVER_RESULTS_STEP_SHELF_H_
+#ifndef SERVER_RESULTS_STEP_CACHE_H_
+#define SERVER_RESULTS_STEP_CACHE_H_
 
 #include <memory>
 #include <string>
@@ -16,9 +16,9 @@ namespace tritond::server {
 // its semantic key, and its assembly as a result of its own under the assembly key; workers name both. They are records
 // without a request, so that bundles and Explain pass over them, and are evicted like any other. Thread-safe. Borrows
 // the store.
-class StepShelf final {
+class StepCache final {
  public:
-  explicit StepShelf(ResultStore& store) : store_(store) {}
+  explicit StepCache(ResultStore& store) : store_(store) {}
 
   enum class Step { kNone, kSemantic, kAssembly };
   // What a worker is told. With `known`, `result` is what it need not make; a result whose artifacts are too large to
@@ -49,4 +49,4 @@ class StepShelf final {
 
 }  // namespace tritond::server
 
-#endif  // SERVER_RESULTS_STEP_SHELF_H_
+#endif  // SERVER_RESULTS_STEP_CACHE_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/jobs/job_book.h"
+#include "server/jobs/job_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ class JobBookTest : public testing::Test {
   // A daemon that starts over what the last one left.
   void Open() {
     runner = std::make_unique<FakeRunner>();
-    book = std::make_unique<JobBook>(
+    book = std::make_unique<JobStore>(
         config, [this] { return now; }, [this] { return now + ahead; }, journal, *runner,
         [](std::function<void()> task) { task(); });
     EXPECT_TRUE(book->Load([this](const std::string& line) { log.push_back(line); }).ok());
@@ -119,12 +119,12 @@ class JobBookTest : public testing::Test {
     return job.ok() ? job->state() : v1::JOB_STATE_UNSPECIFIED;
   }
 
-  JobBookConfig config;
+  JobStoreConfig config;
   absl::Time now = absl::FromUnixSeconds(1700000000);
   absl::Duration ahead;  // of the wall clock
   MapJournal journal;
   std::unique_ptr<FakeRunner> runner;
-  std::unique_ptr<JobBook> book;
+  std::unique_ptr<JobStore> book;
   std::vector<std::string> log;
 };
 
@@ -541,7 +541,7 @@ TEST_F(JobBookTest, ManyThreadsNeverMixUpAWatchersStates) {
     other.join();
     book->Unwatch(watch.value());
     EXPECT_TRUE(std::is_sorted(stages.begin(), stages.end()));
-    if (!stages.empty() && JobBook::HasEnded(last)) continue;
+    if (!stages.empty() && JobStore::HasEnded(last)) continue;
     ADD_FAILURE() << "the end was not told last, but " << v1::JobState_Name(last);
   }
 }

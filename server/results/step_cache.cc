@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/results/step_shelf.h"
+#include "server/results/step_cache.h"
 
 #include <algorithm>
 #include <utility>
@@ -19,14 +19,14 @@ double CostOfAssembly(const v1::ActionResult& action) {
 
 }  // namespace
 
-std::shared_ptr<const StoredResult> StepShelf::Find(const std::string& key, std::vector<cache::Digest>* sources) {
+std::shared_ptr<const StoredResult> StepCache::Find(const std::string& key, std::vector<cache::Digest>* sources) {
   absl::StatusOr<std::shared_ptr<const StoredResult>> stored = store_.Find(key);
   if (!stored.ok() || !(*stored)->IsWhole()) return nullptr;
   *sources = store_.notary().SourcesOf((*stored)->facts);
   return sources->size() <= kMostSources ? *std::move(stored) : nullptr;
 }
 
-StepShelf::Recalled StepShelf::Recall(const v1::StepKeys& keys) {
+StepCache::Recalled StepCache::Recall(const v1::StepKeys& keys) {
   Recalled recalled;
   recalled.result = Find(keys.semantic_key(), &recalled.sources);
   if (recalled.result != nullptr) {
@@ -48,12 +48,12 @@ StepShelf::Recalled StepShelf::Recall(const v1::StepKeys& keys) {
   return recalled;
 }
 
-void StepShelf::Name(const v1::CompileOutcome& outcome, v1::ActionResult* action) {
+void StepCache::Name(const v1::CompileOutcome& outcome, v1::ActionResult* action) {
   action->set_semantic_key(outcome.semantic_key());
   action->set_assembly_key(outcome.assembly().key());
 }
 
-absl::Status StepShelf::Remember(const StoredResult& result, v1::CompileOutcome outcome) {
+absl::Status StepCache::Remember(const StoredResult& result, v1::CompileOutcome outcome) {
   absl::Status kept;
   const std::vector<cache::Digest> sources = store_.notary().SourcesOf(result.facts);
   if (!outcome.semantic_key().empty()) {
