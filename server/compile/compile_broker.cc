@@ -60,7 +60,7 @@ absl::StatusOr<v1::EvictResponse> ToResponse(const Removal& removal,
   if (!shared.ok()) {
     return WithReason(absl::UnavailableError(absl::StrCat(
                           "evicted from this daemon, but not from the cluster's engine: ", shared.status().message())),
-                      "ENGINE_UNAVAILABLE");
+                      Reason::kEngineUnavailable);
   }
   v1::EvictResponse response;
   response.set_results(removal.asked_for);
@@ -263,14 +263,14 @@ absl::Status CompileBroker::MemoryFull() {
   metrics_.memory_refusals.Increment();
   return WithReason(absl::ResourceExhaustedError(absl::StrCat("the requests that wait hold ", budget_.held() >> 20,
                                                               " of ", budget_.limit() >> 20, " MiB (--max-queued-mb)")),
-                    "MEMORY_FULL", scheduler_.RetryDelay());
+                    Reason::kMemoryFull, scheduler_.RetryDelay());
 }
 
 absl::Status CompileBroker::TextsFull() const {
   return WithReason(absl::ResourceExhaustedError(absl::StrCat(
                         "the requests that wait to be read hold ", texts_.waiting_bytes() >> 20, " of ",
                         config_.texts.waiting_bytes >> 20, " MiB, of which one caller gets half (--max-incoming-mb)")),
-                    "TEXTS_FULL", scheduler_.RetryDelay());
+                    Reason::kTextsFull, scheduler_.RetryDelay());
 }
 
 void CompileBroker::Tick() {
@@ -464,8 +464,8 @@ Outcome CompileBroker::SettleFailure(const LeasedJob& job, const v1::CompileOutc
   failure.set_peak_memory_bytes(action.peak_memory_bytes());
   failure.set_daemon(action.daemon());
   Outcome settled;
-  settled.status =
-      WithReason(absl::Status(static_cast<absl::StatusCode>(outcome.code()), outcome.message()), "COMPILE_FAILED");
+  settled.status = WithReason(absl::Status(static_cast<absl::StatusCode>(outcome.code()), outcome.message()),
+                              Reason::kCompileFailed);
   AddDetail(failure, &settled.status);
   settled.status = WithJob(std::move(settled.status), job.id);
   if (IsDeterministic(settled.status.code())) {

@@ -174,7 +174,7 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
       return Refuse(
           WithReason(absl::DeadlineExceededError(absl::StrCat("the deadline passed before a worker for ",
                                                               request_->prepared.message().target(), " attached")),
-                     "DEADLINE"));
+                     Reason::kDeadline));
     case TargetCatalog::Arrival::kAttached:
       break;
   }
@@ -184,7 +184,7 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
     return Refuse(WithReason(
         absl::FailedPreconditionError(absl::StrCat("no attached worker can make a ", target->binary_format, " for ",
                                                    target->name, ": ", target->WhyNotInOneSentence())),
-        "BINARY_UNAVAILABLE"));
+        Reason::kBinaryUnavailable));
   }
   Submit(*target);
 }
@@ -215,7 +215,7 @@ void CompileCall::SubmitSpec(JobSpec spec, Scheduler::Recheck recheck) {
 }
 
 void CompileCall::OnOutcome(const Outcome& outcome, bool joined) {
-  if (outcome.reason == "NO_WORKER" && AnswerStored()) return;
+  if (outcome.reason == Reason::kNoWorker && AnswerStored()) return;
   joined |= outcome.elsewhere;
   Count(outcome, joined);
   if (!outcome.status.ok()) return Answer(FromOutcome(key_, outcome));
@@ -234,9 +234,9 @@ void CompileCall::Count(const Outcome& outcome, bool joined) {
   Metrics& metrics = broker_.metrics();
   const TenantMeter& tenant = metrics.tenants.Of(tenant_);
   if (!outcome.status.ok()) {
-    if (outcome.reason == "MEMORY_FULL") metrics.memory_refusals.Increment();
-    if (outcome.reason == "CANCELLED") return metrics.Cancel(tenant_);
-    if (!outcome.stored && !outcome.reason.empty()) return metrics.Refuse(outcome.reason, tenant_);
+    if (outcome.reason == Reason::kMemoryFull) metrics.memory_refusals.Increment();
+    if (outcome.reason == Reason::kCancelled) return metrics.Cancel(tenant_);
+    if (!outcome.stored && outcome.reason != Reason::kNone) return metrics.Refuse(outcome.reason, tenant_);
     (outcome.stored ? metrics.error_hits : metrics.failures).Increment();
     tenant.failed->Increment();
     return;
@@ -268,7 +268,7 @@ void CompileCall::Cancel() {
   const bool left = (job != 0 && broker_.scheduler().Leave(job)) || (arrival != 0 && broker_.targets().Leave(arrival));
   if (!left) return;
   broker_.metrics().Cancel(tenant_);
-  Answer(WithReason(absl::CancelledError("the caller has gone"), "CANCELLED"));
+  Answer(WithReason(absl::CancelledError("the caller has gone"), Reason::kCancelled));
 }
 
 void CompileCall::Refuse(const absl::Status& status) {
@@ -290,12 +290,12 @@ void CompileCall::Answer(absl::StatusOr<CompileAnswer> answer) {
 
 absl::Status CompileCall::NoWorker() const {
   if (broker_.scheduler().draining()) {
-    return WithReason(absl::UnavailableError("this server is draining; ask another, or this one later"), "DRAINING",
-                      absl::Seconds(5));
+    return WithReason(absl::UnavailableError("this server is draining; ask another, or this one later"),
+                      Reason::kDraining, absl::Seconds(5));
   }
   return WithReason(
       absl::UnavailableError(absl::StrCat("no worker for ", request_->prepared.message().target(), " is attached")),
-      "NO_WORKER", absl::Seconds(5));
+      Reason::kNoWorker, absl::Seconds(5));
 }
 
 absl::Status CompileCall::UnknownTarget() const {
@@ -304,7 +304,7 @@ absl::Status CompileCall::UnknownTarget() const {
   return WithReason(
       InvalidRequest({{"target", absl::StrCat("is unknown to this server: ", request_->prepared.message().target(),
                                               "; known are ", absl::StrJoin(names, ", "))}}),
-      "UNKNOWN_TARGET");
+      Reason::kUnknownTarget);
 }
 
 }  // namespace tritond::server

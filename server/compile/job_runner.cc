@@ -16,16 +16,17 @@ namespace {
 constexpr absl::Duration kPause = absl::Seconds(5);
 constexpr absl::Duration kLookAgain = absl::Seconds(2);
 
-bool WantsRoom(const std::string& reason) {
-  return reason == "DRAINING" || reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "MEMORY_FULL";
+bool WantsRoom(Reason reason) {
+  return reason == Reason::kDraining || reason == Reason::kQueueFull || reason == Reason::kTenantQueueFull ||
+         reason == Reason::kMemoryFull;
 }
 
 // What is missing today may be there tomorrow. Workers that a kernel killed are none of these: the second one
 // quarantines it.
 bool WantsWorker(const absl::Status& status) {
-  const std::string reason = ReasonOf(status);
-  return reason == "NO_WORKER" || reason == "BINARY_UNAVAILABLE" || reason == "WORKER_LOST" ||
-         reason == "UNKNOWN_TARGET";
+  const Reason reason = ReasonOf(status);
+  return reason == Reason::kNoWorker || reason == Reason::kBinaryUnavailable || reason == Reason::kWorkerLost ||
+         reason == Reason::kUnknownTarget;
 }
 
 JobEnd ToEnd(const absl::StatusOr<CompileAnswer>& answer) {
@@ -44,8 +45,8 @@ JobEnd ToEnd(const absl::StatusOr<CompileAnswer>& answer) {
 
 // What a job ends with for now whose target nobody can make.
 JobEnd NoWorker(const std::string& target) {
-  JobEnd end =
-      ToEnd(WithReason(absl::UnavailableError(absl::StrCat("no worker for ", target, " is attached")), "NO_WORKER"));
+  JobEnd end = ToEnd(
+      WithReason(absl::UnavailableError(absl::StrCat("no worker for ", target, " is attached")), Reason::kNoWorker));
   end.retry_after = kLookAgain;
   return end;
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/util/time_util.h"
 #include "proto/request_key/request_key.h"
+#include "server/errors/error_details.h"
 #include "server/jobs/job_class.h"
 
 namespace tritond::server {
@@ -25,6 +26,8 @@ constexpr absl::Duration kLeastRetry = absl::Seconds(1);
 constexpr absl::Duration kMostRetry = absl::Minutes(1);
 constexpr int kMostDoublings = 5;
 constexpr absl::Duration kLookAgain = absl::Seconds(2);
+// For those whose jobs are not accepted now.
+constexpr absl::Duration kRetryDelay = absl::Seconds(5);
 
 google::protobuf::Timestamp ToProto(absl::Time time) {
   return google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(time));
@@ -45,10 +48,14 @@ absl::Status UnknownJob(absl::string_view id) {
 }
 
 absl::Status NotWritten(const absl::Status& status) {
-  absl::Status refusal(status.code(),
-                       absl::StrCat("the job cannot be written down now, so it is not accepted: ", status.message()));
-  refusal.SetPayload(JobStore::kNotWritten, absl::Cord());
-  return refusal;
+  return WithReason(
+      absl::Status(status.code(),
+                   absl::StrCat("the job cannot be written down now, so it is not accepted: ", status.message())),
+      Reason::kNotWritten, kRetryDelay);
+}
+
+absl::Status TooManyJobs(const std::string& message) {
+  return WithReason(absl::ResourceExhaustedError(message), Reason::kTooManyJobs, kRetryDelay);
 }
 
 }  // namespace
@@ -139,13 +146,13 @@ void JobStore::EnqueueLocked(const Record& record) {
 }
 
 absl::Status JobStore::RefusalLocked(const std::string& tenant) const {
-  if (closed_) return absl::UnavailableError("this server is shutting down");
+  if (closed_)
+    return WithReason(absl::UnavailableError("this server is shutting down"), Reason::kNotWritten, kRetryDelay);
   if (open_ >= config_.max_open)
-    return absl::ResourceExhaustedError(absl::StrCat("there are ", open_, " open jobs, as many as this server takes"));
+    return TooManyJobs(absl::StrCat("there are ", open_, " open jobs, as many as this server takes"));
   auto own = open_of_.find(tenant);
   if (own != open_of_.end() && own->second >= config_.max_open_per_tenant)
-    return absl::ResourceExhaustedError(
-        absl::StrCat("tenant \"", tenant, "\" has ", own->second, " open jobs, as many as it may"));
+    return TooManyJobs(absl::StrCat("tenant \"", tenant, "\" has ", own->second, " open jobs, as many as it may"));
   return absl::OkStatus();
 }
 
@@ -160,9 +167,10 @@ absl::StatusOr<v1::Job> JobStore::Submit(const v1::SubmitRequest& request, const
         const bool same = record.digest.empty() ? record.job.target() == request.request().target()
                                                 : record.digest == identity.digest;
         if (same) return record.job;
-        return absl::AlreadyExistsError(absl::StrCat("the idempotency key \"", request.idempotency_key(),
-                                                     "\" is that of the job ", record.job.id(),
-                                                     ", which compiles something else"));
+        return WithReason(absl::AlreadyExistsError(absl::StrCat("the idempotency key \"", request.idempotency_key(),
+                                                                "\" is that of the job ", record.job.id(),
+                                                                ", which compiles something else")),
+                          Reason::kIdempotencyKeyReused);
       }
     }
     absl::Status refusal = RefusalLocked(request.request().tenant());

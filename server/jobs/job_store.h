@@ -90,12 +90,10 @@ class JobStore final {
   // Reads the journal; jobs that had not ended begin again. Records that cannot be read are reported and left alone.
   absl::Status Load(const std::function<void(const std::string&)>& log);
 
-  static constexpr char kNotWritten[] = "tritond/not_written";
-
   // The job, queued, as it is in the journal now; the same one for the same tenant's idempotency key while it is kept,
   // or AlreadyExists when that job is for something else. Of a job that had ended before the daemon began only the
   // target is known. ResourceExhausted when there are too many open jobs, of all or of this tenant, or the disk is
-  // full; Unavailable after Close. Where the journal is at fault the error has the payload kNotWritten.
+  // full; Unavailable after Close. Errors have their Reason.
   absl::StatusOr<v1::Job> Submit(const v1::SubmitRequest& request, const JobIdentity& identity);
   // NotFound for an unknown id.
   absl::StatusOr<v1::Job> Get(absl::string_view id) const;

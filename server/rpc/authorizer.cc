@@ -47,7 +47,7 @@ absl::Status CheckHeaders(const grpc::CallbackServerContext& context) {
       absl::ResourceExhaustedError(absl::StrCat(
           "headers of ", bytes, " bytes, tokens included (--token-file of triton-client), are more than the ",
           Authorizer::kMaxHeaderBytes, " that this server takes")),
-      "HEADERS_TOO_LARGE");
+      Reason::kHeadersTooLarge);
 }
 
 }  // namespace
@@ -61,13 +61,13 @@ absl::StatusOr<Caller> Authorizer::Check(const grpc::CallbackServerContext& cont
   const std::string connection = context.peer();
   if (context.IsCancelled()) {
     on_reset_(connection);
-    return WithReason(absl::CancelledError("the caller has gone"), "CANCELLED");
+    return WithReason(absl::CancelledError("the caller has gone"), Reason::kCancelled);
   }
   absl::StatusOr<Caller> caller =
       everyone.has_value() ? *everyone : policy_.Identify(CredentialsOf(context, connection, peers_));
-  if (!caller.ok()) return WithReason(caller.status(), "UNAUTHENTICATED");
+  if (!caller.ok()) return WithReason(caller.status(), Reason::kUnauthenticated);
   absl::Status allowed = CheckAccess(*caller, need);
-  if (!allowed.ok()) return WithReason(allowed, "PERMISSION_DENIED");
+  if (!allowed.ok()) return WithReason(allowed, Reason::kPermissionDenied);
   on_admitted_(connection, need);
   return caller;
 }

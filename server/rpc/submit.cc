@@ -9,7 +9,6 @@ namespace tritond::server {
 namespace {
 
 constexpr size_t kMaxIdempotencyKeyBytes = 256;
-constexpr absl::Duration kRetryDelay = absl::Seconds(5);
 
 // What waits to be read, then to be written. Shared because std::function wants to copy.
 struct Pending {
@@ -27,13 +26,6 @@ absl::StatusOr<JobIdentity> Identify(const CompileBroker& broker, const v1::Subm
     violations.push_back({"idempotency_key", "must have at most 256 bytes"});
   if (!violations.empty()) return InvalidRequest(violations);
   return JobIdentity{prepared->Key(/*build_id=*/""), broker.KeyOf(*prepared)};
-}
-
-absl::Status WithReasons(absl::Status status) {
-  if (status.ErasePayload(JobStore::kNotWritten)) return WithReason(std::move(status), "NOT_WRITTEN", kRetryDelay);
-  if (absl::IsAlreadyExists(status)) return WithReason(status, "IDEMPOTENCY_KEY_REUSED");
-  if (absl::IsResourceExhausted(status)) return WithReason(status, "TOO_MANY_JOBS", kRetryDelay);
-  return absl::IsUnavailable(status) ? WithReason(status, "NOT_WRITTEN", kRetryDelay) : status;
 }
 
 // Reads the text in its turn, then writes the job down.
@@ -68,13 +60,13 @@ class SubmitReactor final : public grpc::ServerUnaryReactor {
     jobs_.tasks.Run([this, pending] {
       absl::StatusOr<v1::Job> job = jobs_.book.Submit(pending->request, pending->identity);
       if (job.ok()) *response_ = *std::move(job);
-      Finish(ToGrpc(WithReasons(job.status())));
+      Finish(ToGrpc(job.status()));
     });
   }
 
   // The caller has gone before its turn came.
   void Drop() {
-    Finish(ToGrpc(WithReason(absl::CancelledError("the caller has gone"), "CANCELLED")));
+    Finish(ToGrpc(WithReason(absl::CancelledError("the caller has gone"), Reason::kCancelled)));
     Release();  // In the task's place.
   }
 

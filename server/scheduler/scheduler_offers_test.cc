@@ -150,7 +150,7 @@ TEST_F(SchedulerOffersTest, TheTimeThatAnotherDaemonCompilesIsNotQueueTime) {
 }
 
 TEST_F(SchedulerOffersTest, ABacklogThatOthersWorkOffIsNotStranded) {
-  std::vector<std::string> reasons;
+  std::vector<Reason> reasons;
   for (int i = 0; i < 10; ++i) {
     scheduler_.Submit(Spec(absl::StrCat(i)), absl::InfiniteFuture(), nullptr,
                       [&](const Outcome& outcome, bool) { reasons.push_back(outcome.reason); });
@@ -170,7 +170,7 @@ TEST_F(SchedulerOffersTest, ABacklogThatOthersWorkOffIsNotStranded) {
     now_ += absl::Seconds(1);
     scheduler_.Tick();
   }
-  EXPECT_THAT(reasons, ElementsAre("NO_WORKER"));  // The last one, to which nobody has come.
+  EXPECT_THAT(reasons, ElementsAre(Reason::kNoWorker));  // The last one, to which nobody has come.
 }
 
 TEST_F(SchedulerOffersTest, OthersJoinAJobInItsTenantsName) {
