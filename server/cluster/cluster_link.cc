@@ -149,7 +149,7 @@ std::optional<Outcome> ClusterLink::Fetch(const std::string& key) {
   }
   if (fresh.action.has_request()) {
     absl::StatusOr<cache::Blob> bytes = FetchBlob(fresh.action.request().digest());
-    if (bytes.ok()) fresh.request = std::string(bytes->bytes());  // Only explanations and bundles want it.
+    if (bytes.ok()) fresh.request = *std::move(bytes);  // Only explanations and bundles want it.
   }
   absl::Status kept;  // A result that cannot be kept here is good all the same.
   absl::StatusOr<std::shared_ptr<const StoredResult>> stored = local_.store.Keep(key, std::move(fresh), &kept);

@@ -71,13 +71,13 @@ absl::StatusOr<v1::EvictResponse> ToResponse(const Removal& removal,
 }
 
 // The request as it is stored beside its result, which is told of it.
-std::string RecordRequest(v1::CompileRequest request, v1::ActionResult* action) {
+cache::Blob RecordRequest(v1::CompileRequest request, v1::ActionResult* action) {
   proto::KeepKeyFields(&request);
-  std::string bytes = request.SerializeAsString();
+  cache::Blob bytes = cache::Blob(request.SerializeAsString()).WithDigest();
   v1::Artifact& record = *action->mutable_request();
   record.set_kind(request.input());
   record.set_format("request");
-  record.set_digest(cache::Digest::Of(bytes).ToHex());
+  record.set_digest(bytes.digest()->ToHex());
   record.set_size_bytes(bytes.size());
   return bytes;
 }

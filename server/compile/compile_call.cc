@@ -21,7 +21,8 @@ bool WantsBinary(const v1::CompileRequest& request) {
 
 }  // namespace
 
-std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const CompileBroker& broker) {
+std::vector<Violation> CheckCompileRequest(const proto::PreparedRequest& prepared, const CompileBroker& broker) {
+  const v1::CompileRequest& request = prepared.message();
   RequestFacts facts;
   facts.target = request.target();
   facts.tenant = request.tenant();
@@ -29,23 +30,23 @@ std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, co
   facts.ir_bytes = request.ir().size();
   facts.input = request.input();
   facts.outputs.assign(request.outputs().begin(), request.outputs().end());
-  facts.options =
-      nlohmann::json::parse(proto::CanonicalOptions(request.options()), nullptr, /*allow_exceptions=*/false);
+  facts.options = nlohmann::json::parse(prepared.options(), nullptr, /*allow_exceptions=*/false);
   if (std::optional<KnownTarget> target = broker.targets().Find(facts.target)) facts.rules = std::move(target->options);
   return CheckRequest(facts, broker.config().limits);
 }
 
-JobSpec SpecOf(const std::shared_ptr<const v1::CompileRequest>& request, const std::string& key,
+JobSpec SpecOf(const std::shared_ptr<const proto::PreparedRequest>& prepared, const std::string& key,
                const std::string& build_id) {
+  const v1::CompileRequest& request = prepared->message();
   JobSpec spec;
   spec.key = key;
-  spec.needs = {request->target(), build_id, WantsBinary(*request)};
-  spec.job_class = ClassOf(request->priority());
-  spec.tenant = request->tenant();
-  spec.label = request->label();
-  spec.refresh = request->cache_mode() == v1::CACHE_MODE_REFRESH;
-  spec.bytes = request->ByteSizeLong();
-  spec.payload = std::make_shared<CompilePayload>(request);
+  spec.needs = {request.target(), build_id, WantsBinary(request)};
+  spec.job_class = ClassOf(request.priority());
+  spec.tenant = request.tenant();
+  spec.label = request.label();
+  spec.refresh = request.cache_mode() == v1::CACHE_MODE_REFRESH;
+  spec.bytes = prepared->size_bytes();
+  spec.payload = std::make_shared<CompilePayload>(std::shared_ptr<const v1::CompileRequest>(prepared, &request));
   return spec;
 }
 
@@ -63,8 +64,7 @@ CompileCall::CompileCall(CompileBroker& broker, proto::PreparedRequest request, 
 
 bool CompileCall::TakeMemory() {
   if (memory_.bytes() == 0) {
-    std::optional<ByteBudget::Hold> taken =
-        broker_.budget().Take(CompileBroker::MemoryOf(request_->prepared.message()));
+    std::optional<ByteBudget::Hold> taken = broker_.budget().Take(kCallBytes + request_->prepared.size_bytes());
     if (!taken.has_value()) return false;
     memory_ = *std::move(taken);
   }
@@ -74,7 +74,7 @@ bool CompileCall::TakeMemory() {
 
 void CompileCall::Begin() {
   const v1::CompileRequest& request = request_->prepared.message();
-  std::vector<Violation> violations = CheckCompileRequest(request, broker_);
+  std::vector<Violation> violations = CheckCompileRequest(request_->prepared, broker_);
   if (!violations.empty()) return Refuse(InvalidRequest(violations));
   if (!TakeMemory()) return JoinOnly();
   // A job looks into the cluster by itself; where there will be none, a stored result is worth a look all the same.
@@ -95,16 +95,14 @@ void CompileCall::JoinOnly() {
   if (!taken.has_value() || !target.has_value() || refresh) return Refuse(broker_.MemoryFull());
   memory_ = *std::move(taken);
   key_ = request_->prepared.Key(target->build_id);
-  JobSpec spec = SpecOf(Message(), key_, target->build_id);
+  JobSpec spec = SpecOf(Prepared(), key_, target->build_id);
   spec.payload = nullptr;
   spec.may_queue = false;
   request_ = nullptr;
   SubmitSpec(std::move(spec), nullptr);
 }
 
-std::shared_ptr<const v1::CompileRequest> CompileCall::Message() const {
-  return {request_, &request_->prepared.message()};
-}
+std::shared_ptr<const proto::PreparedRequest> CompileCall::Prepared() const { return {request_, &request_->prepared}; }
 
 void CompileCall::SubmitToOthers() {
   const v1::CompileRequest& request = request_->prepared.message();
@@ -191,7 +189,7 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
 
 void CompileCall::Submit(const KnownTarget& target) {
   key_ = request_->prepared.Key(target.build_id);
-  JobSpec spec = SpecOf(Message(), key_, target.build_id);
+  JobSpec spec = SpecOf(Prepared(), key_, target.build_id);
   spec.id = id_.empty() ? broker_.activity().NewJobId() : id_;
   request_ = nullptr;
   Scheduler::Recheck recheck;
