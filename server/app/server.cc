@@ -175,10 +175,7 @@ absl::Status Server::OpenData() {
   auto access = AccessWatch::Open({config_.access_file, !config_.tls_client_ca.empty(), token_file}, sink_);
   if (!access.ok()) return access.status();
   access_ = *std::move(access);
-  authorizer_ = std::make_unique<Authorizer>(
-      access_->policy(), unix_peers_,
-      [this](absl::string_view connection, Need need) { connections_->Admit(connection, need == Need::kWorker); },
-      [this](absl::string_view connection) { connections_->NoteReset(connection); });
+  authorizer_ = std::make_unique<Authorizer>(access_->policy(), unix_peers_, *connections_);
   return absl::OkStatus();
 }
 
@@ -280,7 +277,7 @@ void Server::BuildJobs() {
   job_runner_ = std::make_unique<BrokerJobRunner>(*broker_);
   jobs_ = std::make_unique<JobStore>(config, timing::SteadyNow, absl::Now, *journal_, *job_runner_,
                                      [this](std::function<void()> task) { job_tasks_.Run(std::move(task)); });
-  broker_->ListenToProgress([this](const std::string& key, v1::Stage stage) { jobs_->OnProgress(key, stage); });
+  broker_->ListenToProgress(*jobs_);
 }
 
 void Server::BuildTunings() {
@@ -291,14 +288,8 @@ void Server::BuildTunings() {
   ProgramTuningDesk::Config config;
   config.owner = MakeTicket();  // No other run of a daemon has it.
   config.ticket_lifetime = absl::Seconds(config_.tuning_ticket_seconds);
-  ProgramTuningDesk::Hooks hooks;
-  hooks.now = timing::SteadyNow;
-  hooks.run_after = [this](absl::Duration delay, std::function<void()> task) {
-    tuning_threads_.RunAfter(delay, std::move(task));
-  };
-  hooks.make_ticket = MakeTicket;
-  program_tunings_ =
-      std::make_unique<ProgramTuningDesk>(config, std::move(hooks), *tuning_store_, cache_.tuning_leases.get());
+  program_tunings_ = std::make_unique<ProgramTuningDesk>(config, timing::SteadyNow, tuning_threads_, MakeTicket,
+                                                         *tuning_store_, cache_.tuning_leases.get());
 }
 
 absl::Status Server::Listen() {

@@ -295,7 +295,7 @@ void CompileBroker::Start(const std::string& worker, uint64_t lease, const JobSp
 }
 
 void CompileBroker::Report(const std::string& key, v1::Stage stage) {
-  if (progress_) tasks_.Run([this, key, stage] { progress_(key, stage); });
+  if (progress_ != nullptr) tasks_.Run([this, key, stage] { progress_->OnProgress(key, stage); });
 }
 
 void CompileBroker::Extend(const std::string& worker, uint64_t lease, absl::Time deadline) {

@@ -27,6 +27,7 @@
 #include "server/compile/request_offers.h"
 #include "server/compile/task_thread.h"
 #include "server/compile/text_pool.h"
+#include "server/jobs/progress_listener.h"
 #include "server/results/error_memory.h"
 #include "server/results/result_store.h"
 #include "server/results/step_cache.h"
@@ -137,10 +138,8 @@ class CompileBroker final : public Executor, public workers::PoolListener {
   ResultStore& store() { return store_; }
   const ResultStore& store() const { return store_; }
   Notary& notary() { return store_.notary(); }
-  // Hears of the keys that workers begin (STAGE_UNSPECIFIED) and the stages that they reach, without locks; before the
-  // first request.
-  using ProgressListener = std::function<void(const std::string& key, v1::Stage stage)>;
-  void ListenToProgress(ProgressListener listener) { progress_ = std::move(listener); }
+  // Who hears how compiles go on, and outlives them; before the first request.
+  void ListenToProgress(ProgressListener& listener) { progress_ = &listener; }
   // The request's key; "" while its target is unknown.
   std::string KeyOf(const proto::PreparedRequest& request) const;
   // The keys under which a result of the request may be stored: that of the build in force, if there is one, then those
@@ -211,7 +210,7 @@ class CompileBroker final : public Executor, public workers::PoolListener {
   DeviceDesk devices_;
   Scheduler scheduler_;
   workers::WorkerPool* pool_ = nullptr;
-  ProgressListener progress_;
+  ProgressListener* progress_ = nullptr;
 
   absl::Mutex mu_;
   absl::flat_hash_map<uint64_t, LeasedJob> leased_ ABSL_GUARDED_BY(mu_);

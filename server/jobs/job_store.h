@@ -26,6 +26,7 @@
 #include "server/jobs/job_id.h"
 #include "server/jobs/job_request.h"
 #include "server/jobs/job_watch.h"
+#include "server/jobs/progress_listener.h"
 #include "server/scheduler/job_queue.h"
 
 namespace tritond::server {
@@ -73,7 +74,7 @@ class JobRunner {
 //
 // Thread-safe. What writes the journal runs one after the other on `executor`; Submit, Cancel and Load are to be called
 // there too. The rest never blocks. Watchers are called without locks, on any thread.
-class JobStore final {
+class JobStore final : public ProgressListener {
  public:
   using Clock = std::function<absl::Time()>;
   using Executor = std::function<void(std::function<void()>)>;
@@ -105,8 +106,7 @@ class JobStore final {
   absl::StatusOr<uint64_t> Watch(absl::string_view id, Watcher watcher);
   void Unwatch(uint64_t watch);
 
-  // A worker has begun the compile of this key (STAGE_UNSPECIFIED), or reached a stage.
-  void OnProgress(absl::string_view key, v1::Stage stage);
+  void OnProgress(absl::string_view key, v1::Stage stage) override;
   // Starts jobs whose turn has come, and forgets old ones.
   void Tick();
   // Starts and records nothing more: open jobs are left in the journal for the next run.

@@ -60,7 +60,7 @@ absl::StatusOr<Caller> Authorizer::Check(const grpc::CallbackServerContext& cont
   }
   const std::string connection = context.peer();
   if (context.IsCancelled()) {
-    on_reset_(connection);
+    listener_.OnReset(connection);
     return WithReason(absl::CancelledError("the caller has gone"), Reason::kCancelled);
   }
   absl::StatusOr<Caller> caller =
@@ -68,14 +68,14 @@ absl::StatusOr<Caller> Authorizer::Check(const grpc::CallbackServerContext& cont
   if (!caller.ok()) return WithReason(caller.status(), Reason::kUnauthenticated);
   absl::Status allowed = CheckAccess(*caller, need);
   if (!allowed.ok()) return WithReason(allowed, Reason::kPermissionDenied);
-  on_admitted_(connection, need);
+  listener_.OnAdmitted(connection, need);
   return caller;
 }
 
-void Authorizer::NoteReset(const grpc::CallbackServerContext& context) const { on_reset_(context.peer()); }
+void Authorizer::NoteReset(const grpc::CallbackServerContext& context) const { listener_.OnReset(context.peer()); }
 
 void Authorizer::OnCancel(absl::string_view connection, absl::Duration after) const {
-  if (after < kReset) on_reset_(connection);
+  if (after < kReset) listener_.OnReset(connection);
 }
 
 std::string TurnOf(const Caller& caller, const grpc::CallbackServerContext& context) {
