@@ -56,6 +56,7 @@ struct ServerConfig {
   double job_time_limit_seconds = 120;
   double heartbeat_seconds = 1;
   double tuning_ticket_seconds = 15;
+  double least_ping_seconds = 5;  // peers may ask no more often whether the daemon is there; no setting changes it
   double drain_grace_seconds = 30;
   double exit_when_idle_seconds = 0;  // 0: never
   double error_lifetime_seconds = 60;

@@ -50,10 +50,9 @@ constexpr uint64_t kRestOfRequestBytes = uint64_t{1} << 20;
 constexpr int kMostHeaderBytes = 8 * Authorizer::kMaxHeaderBytes;
 
 // A peer that is gone without a word (a cut cable, a caller that no longer reads) is noticed within fifteen seconds,
-// and what it holds is given back. Peers may ask as often as every five.
+// and what it holds is given back.
 constexpr int kKeepaliveMs = 10000;
 constexpr int kKeepaliveTimeoutMs = 5000;
-constexpr int kMinPingMs = 5000;
 // Within it a connection has shown that it speaks TLS and HTTP/2.
 constexpr int kHandshakeMs = 10000;
 // Of one connection; more calls wait at the caller.
@@ -372,7 +371,8 @@ void Server::LimitCalls(grpc::ServerBuilder* builder) const {
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingMs);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                              static_cast<int>(config_.least_ping_seconds * 1000));
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
 }
 
