@@ -486,7 +486,7 @@ void CompileBroker::OnKilled(uint64_t lease, const std::string& report) { schedu
 void CompileBroker::OnFailedStart() { metrics_.workers_lost.Increment(); }
 
 void CompileBroker::OnEnded(const std::string& worker, const workers::WorkerEnd& end) {
-  // Behind the outcomes that the worker sent before it ended.
+  // After the outcomes that the worker sent before it ended.
   tasks_.Run([this, worker, end] {
     if (end.kind != workers::WorkerEnd::Kind::kStopped) metrics_.workers_lost.Increment();
     targets_.WorkerGone(worker);

@@ -262,7 +262,7 @@ void CompileCall::Cancel() {
     arrival = arrival_waiter_;
     job = job_waiter_;
   }
-  // Whoever takes the waiter away answers. A waiter whose id is not known yet is taken away when it is.
+  // The thread that removes the waiter answers. A waiter without a known id is removed once its id is known.
   const bool left = (job != 0 && broker_.scheduler().Leave(job)) || (arrival != 0 && broker_.targets().Leave(arrival));
   if (!left) return;
   broker_.metrics().Cancel(tenant_);

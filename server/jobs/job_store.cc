@@ -442,8 +442,7 @@ void JobStore::PauseLocked(Record& record, const JobEnd& end) {
   absl::Duration pause = std::max(end.retry_after, kLeastRetry);
   if (end.waits_for_worker) {
     pause = std::min(pause * (1 << std::min(record.tries_without++, kMostDoublings)), kMostRetry);
-    // Behind the others: as many as may be started at once could else keep those from their turn whose workers are
-    // there.
+    // The job goes to the end of the line. Otherwise jobs without workers could take all starts from the others.
     by_number_.erase(record.number);
     record.number = next_number_++;
     by_number_[record.number] = id;

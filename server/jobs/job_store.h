@@ -95,7 +95,7 @@ class JobStore final : public ProgressListener {
                                  const std::string& key);
   // NotFound for an unknown id.
   absl::StatusOr<v1::Job> Get(absl::string_view id) const;
-  // Newest first, those behind `after` (a job's id, or ""), at most `limit`; `states` empty and tenant "": all.
+  // Newest first, those older than `after` (a job's id, or ""), at most `limit`; `states` empty and tenant "": all.
   std::vector<v1::Job> List(const std::set<v1::JobState>& states, absl::string_view tenant, absl::string_view after,
                             size_t limit) const;
   // A job that has ended stays as it is. NotFound for an unknown id.

@@ -94,7 +94,7 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
 
   void OnDone() override { Release(); }
 
-  // The RPC may be over before those who work for it return; whoever is last deletes.
+  // The RPC may be over before those who work for it return; the last one deletes.
   void Release() {
     if (users_.fetch_sub(1) == 1) delete this;
   }

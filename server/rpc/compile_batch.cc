@@ -113,7 +113,7 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
     if (cancelled) Leave(index, ticket);
   }
 
-  // The caller has gone. Whoever takes the ticket away answers in the task's place.
+  // The caller has gone. The thread that takes the ticket away answers in the task's place.
   void Leave(int index, TextPool::Ticket ticket) {
     if (!broker_.texts().Drop(ticket)) return;
     OnAnswer(index, WithReason(absl::CancelledError("the caller has gone"), Reason::kCancelled));

@@ -324,7 +324,7 @@ void Scheduler::DepartLocked(uint64_t id, const std::string& tenant) {
   job.tenants.erase(tenant);
   if (tenant != job.spec.tenant) return queue_.Quit(id, tenant);
   if (job.tenants.empty()) return;
-  // Whoever made it no longer waits: it is somebody else's, in the line and in the count.
+  // Its maker no longer waits: it is another caller's, in the line and in the count.
   job.spec.tenant = job.tenants.begin()->first;
   if (queue_.Remove(id)) EnqueueLocked(id);
 }

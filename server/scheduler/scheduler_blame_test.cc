@@ -76,7 +76,7 @@ TEST_F(BlameTest, TheRunThatHasBegunMeanwhileIsCancelledAndOthersGoOn) {
   EXPECT_TRUE(other.outcome.status.ok());
 }
 
-TEST_F(BlameTest, KillsCountWhoeverAskedAndAfterTheJobHasEndedToo) {
+TEST_F(BlameTest, KillsCountForAllCallersAndAfterTheJobHasEndedToo) {
   Seen seen;
   Submit("k", &seen);
   std::vector<uint64_t> lost;

@@ -69,7 +69,7 @@ class SchedulerOffersTest : public testing::Test {
   int asked_ = 0;
 };
 
-TEST_F(SchedulerOffersTest, SmallJobsBehindManyLargeOnesAreShown) {
+TEST_F(SchedulerOffersTest, SmallJobsAfterManyLargeOnesAreShown) {
   for (int i = 0; i < 500; ++i) Queue(Spec(absl::StrCat("large ", i), JobClass::kInteractive, 11));
   for (int i = 0; i < 4; ++i) Queue(Spec(absl::StrCat("small ", i)));
   EXPECT_THAT(List(), ElementsAre("small 0", "small 1", "small 2", "small 3"));

@@ -141,7 +141,7 @@ TEST_F(EvictTest, EverythingGoesFromTheEngineThoughOtherDaemonsPutItThere) {
   EXPECT_EQ(evicted.shared_artifacts(), 4u);  // A binary and a request each.
   for (const char* glob : {"*:results", "*:error", "*:blobs*"}) EXPECT_EQ(EngineHolds(glob), 0) << glob;
   EXPECT_EQ(other->broker().FindStored(key).status().code(), absl::StatusCode::kNotFound);
-  // Whoever has its own copy keeps it until it is asked too, and nothing is counted twice.
+  // A daemon with a copy keeps it until it is asked too, and nothing is counted twice.
   EXPECT_EQ(CompileOk(*compile, large).cache(), v1::CACHE_STATUS_HIT);
   const v1::EvictResponse own = EvictOk(*admin);
   EXPECT_EQ(own.results(), 2u);
@@ -434,7 +434,7 @@ TEST_F(ClusterTest, ADaemonEndsInTimeThoughItsEngineHangs) {
   for (std::thread& caller : callers) caller.join();
 }
 
-TEST_F(ClusterTest, SmallJobsBehindManyLargeOnesMoveToAnIdleDaemon) {
+TEST_F(ClusterTest, SmallJobsAfterManyLargeOnesMoveToAnIdleDaemon) {
   config.workers = 1;
   Start();
   StartOther();
