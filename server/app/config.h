@@ -48,6 +48,7 @@ struct ServerConfig {
   std::string cluster_tls_name;  // in the certificates of all nodes; empty: each node's own host
   double cluster_keep_hours = 720;
   double cluster_lease_seconds = 5;
+  double cluster_remember_seconds = 10;  // refusals of the engine, at least; no setting changes it
   bool sync_writes = false;
   uint64_t max_queued = 10000;
   uint64_t max_queued_per_tenant = 5000;

@@ -155,6 +155,7 @@ absl::Status Server::OpenData() {
   cache_config.cluster.nodes = config_.cluster;
   cache_config.cluster.user = config_.cluster_user;
   cache_config.cluster.tls = ClusterTls(config_);
+  cache_config.cluster.remember_refusals = absl::Seconds(config_.cluster_remember_seconds);
   cache_config.cluster.lifetime = absl::Hours(config_.cluster_keep_hours);
   absl::StatusOr<std::string> password = ReadClusterPassword(config_);
   if (!password.ok()) return password.status();

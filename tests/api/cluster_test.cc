@@ -206,7 +206,8 @@ class CoveredClusterTest : public ClusterTest {
  protected:
   void SetUp() override {
     if (!RedisNodes::Available()) GTEST_SKIP() << "redis-server and redis-cli are not installed";
-    nodes = std::make_unique<RedisNodes>(3, std::vector<std::string>{"--cluster-require-full-coverage", "no"});
+    own_nodes = std::make_unique<RedisNodes>(3, std::vector<std::string>{"--cluster-require-full-coverage", "no"});
+    nodes = own_nodes.get();
     ASSERT_TRUE(nodes->ok());
     config.cluster = nodes->addresses();
     config.signing_key = NewSigningKey("cluster.key");
@@ -223,9 +224,11 @@ class TlsClusterTest : public ClusterTest {
     config.cluster_tls_ca = WriteFile("ca.pem", authority.certificate());
     config.cluster_tls_certificate = WriteFile("own.pem", own.certificate);
     config.cluster_tls_key = WriteFile("own.key", own.key);
-    nodes = std::make_unique<RedisNodes>(1, std::vector<std::string>{},
-                                         RedisNodes::Tls{config.cluster_tls_ca, WriteFile("node.pem", node.certificate),
-                                                         WriteFile("node.key", node.key)});
+    own_nodes =
+        std::make_unique<RedisNodes>(1, std::vector<std::string>{},
+                                     RedisNodes::Tls{config.cluster_tls_ca, WriteFile("node.pem", node.certificate),
+                                                     WriteFile("node.key", node.key)});
+    nodes = own_nodes.get();
     ASSERT_TRUE(nodes->ok());
     config.cluster = nodes->addresses();
     config.signing_key = NewSigningKey("cluster.key");
