@@ -20,7 +20,7 @@ prometheus::Histogram& MakeHistogram(prometheus::Registry& registry, const std::
 }
 
 constexpr char kRequests[] = "tritond_requests_total";
-constexpr char kRequestsHelp[] = "Compile requests and successful look-ups, by how they were answered.";
+constexpr char kRequestsHelp[] = "Compile requests and successful look-ups, by answer.";
 
 // The reasons that say nothing about the request, then the others that have a label of their own.
 constexpr Reason kNotNow[] = {Reason::kDraining,  Reason::kQueueFull, Reason::kTenantQueueFull, Reason::kMemoryFull,
@@ -69,20 +69,19 @@ Metrics::Metrics(prometheus::Registry& registry)
       semantic_hits(MakeCounter(registry, kStepHits, kStepHitsHelp, {{"step", "semantic"}})),
       assembly_hits(MakeCounter(registry, kStepHits, kStepHitsHelp, {{"step", "assembly"}})),
       workers_lost(MakeCounter(registry, "tritond_workers_lost_total",
-                               "Workers that died, before they attached too, hung or disconnected.")),
+                               "Workers that crashed, hung, disconnected or failed to start.")),
       saved_cpu_seconds(MakeCounter(registry, "tritond_saved_cpu_seconds_total",
-                                    "Recorded compile cost of the results that were returned without a compile.")),
-      store_failures(MakeCounter(registry, "tritond_store_failures_total", "Results that the cache did not take.")),
+                                    "Compile cost that results returned without a compile have saved.")),
+      store_failures(MakeCounter(registry, "tritond_store_failures_total", "Results that could not be stored.")),
       memory_refusals(MakeCounter(registry, "tritond_memory_refusals_total",
-                                  "Requests refused because those that wait held as much memory as they may.")),
-      hit_seconds(MakeHistogram(registry, "tritond_hit_seconds",
-                                "Time to find a stored answer, its key included, in the cache.", .00001)),
+                                  "Requests refused because waiting requests held all memory of --max-queued-mb.")),
+      hit_seconds(
+          MakeHistogram(registry, "tritond_hit_seconds", "Time to compute the key and find a stored answer.", .00001)),
       compile_seconds(MakeHistogram(registry, "tritond_compile_cpu_seconds", "CPU time of successful compiles.")),
       tenants(registry) {
   const auto count = [&](Reason reason, const std::string& label) {
-    refusals_[reason] =
-        &MakeCounter(registry, "tritond_refusals_total", "Requests refused before or instead of a compile, by reason.",
-                     {{"reason", label}});
+    refusals_[reason] = &MakeCounter(registry, "tritond_refusals_total",
+                                     "Requests refused without a compile, by reason.", {{"reason", label}});
   };
   for (Reason reason : kOfRequest) count(reason, absl::AsciiStrToLower(ReasonName(reason)));
   for (Reason reason : kNotNow) count(reason, absl::AsciiStrToLower(ReasonName(reason)));
