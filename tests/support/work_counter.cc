@@ -64,9 +64,9 @@ WorkCounts WorkDone() {
 
 // The linker leads calls of CanonicalizeText here (--wrap, tests/support/CMakeLists.txt).
 absl::StatusOr<proto::CanonicalText> RealCanonicalizeText(absl::string_view text, proto::SourceLocations locations) asm(
-    "__real__ZN7tritond5proto16CanonicalizeTextESt17basic_string_viewIcSt11char_traitsIcEENS0_15SourceLocationsE");
+    "__real_" TRITOND_CANONICALIZE_TEXT);
 absl::StatusOr<proto::CanonicalText> WrapCanonicalizeText(absl::string_view text, proto::SourceLocations locations) asm(
-    "__wrap__ZN7tritond5proto16CanonicalizeTextESt17basic_string_viewIcSt11char_traitsIcEENS0_15SourceLocationsE");
+    "__wrap_" TRITOND_CANONICALIZE_TEXT);
 absl::StatusOr<proto::CanonicalText> WrapCanonicalizeText(absl::string_view text, proto::SourceLocations locations) {
   Tally& tally = TheTally();
   {
