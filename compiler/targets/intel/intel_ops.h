@@ -50,6 +50,10 @@ class IntelOps final : public TargetOps {
   mlir::FailureOr<mlir::Value> CallExtern(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef symbol,
                                           mlir::Type result, mlir::ValueRange args) const override;
 
+  // OpenCL's mul_hi for i64, as SPIR-V has no wider integers; null for others.
+  mlir::FailureOr<mlir::Value> MultiplyHigh(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value y,
+                                            bool is_signed) const override;
+
   // None: bf16 is LLVM's type until remove_bfloat.cc, the 8-bit formats are integer arithmetic.
   llvm::SmallVector<mlir::Value> ConvertFloat(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType from,
                                               mlir::FloatType to, tt::RoundingMode rounding,
