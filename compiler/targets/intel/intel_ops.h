@@ -12,7 +12,11 @@ namespace tritond::compiler {
 // math_ops.cc, matrix_ops.cc, debug_ops.cc; the rest is in intel_ops.cc. A warp is a sub-group, a block a work-group.
 class IntelOps final : public TargetOps {
  public:
-  explicit IntelOps(const intel::Device& device) : device_(device) {}
+  // `own_lowerings` as OwnLowerings has it; must outlive this.
+  explicit IntelOps(const intel::Device& device, const LoweringTable* own_lowerings = nullptr)
+      : device_(device), own_lowerings_(own_lowerings) {}
+
+  const LoweringTable* OwnLowerings() const override { return own_lowerings_; }
 
   int WarpSize() const override { return device_.lanes; }
   mlir::Value ThreadId(mlir::OpBuilder& b, mlir::Location loc) const override;
@@ -77,6 +81,7 @@ class IntelOps final : public TargetOps {
 
  private:
   const intel::Device device_;
+  const LoweringTable* const own_lowerings_;
 };
 
 }  // namespace tritond::compiler
