@@ -11,11 +11,11 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "cache/api/cache.h"
-#include "cache/api/job_stream.h"
 #include "cache/api/journal.h"
-#include "cache/api/lease_table.h"
 #include "cache/api/record_guard.h"
 #include "cache/api/stats.h"
+#include "cache/coordination/job_stream.h"
+#include "cache/coordination/key_lease_table.h"
 #include "cache/store/redis_connection.h"
 
 namespace prometheus {
@@ -66,11 +66,11 @@ struct OpenedCache {
   // What the cluster shares; null where there is none. Parts of the first two, or beside them.
   Cache* shared_results = nullptr;
   Cache* shared_blobs = nullptr;
-  std::unique_ptr<LeaseTable> leases;
+  std::unique_ptr<KeyLeaseTable> leases;
   // Small records under a key of the caller's choice (tunings of programs), of this daemon and the cluster; sealed. The
   // leases are of their keys, null without a cluster.
   std::unique_ptr<Cache> tunings;
-  std::unique_ptr<LeaseTable> tuning_leases;
+  std::unique_ptr<KeyLeaseTable> tuning_leases;
   std::unique_ptr<JobStream> jobs;
   // What clients store by themselves, in two keyspaces of their own on this daemon's disk: small records, and the
   // values that they tell of, each under keys of the caller's choice; sealed. Null unless CacheConfig::client_values.

@@ -127,7 +127,7 @@ absl::StatusOr<RedisReply> ClusterLeases::Run(absl::string_view script, const Di
   return cluster_->Call(name, command);
 }
 
-absl::StatusOr<bool> ClusterLeases::RunForTruth(absl::string_view script, const Lease& lease,
+absl::StatusOr<bool> ClusterLeases::RunForTruth(absl::string_view script, const KeyLease& lease,
                                                 absl::Span<const absl::string_view> arguments) {
   absl::StatusOr<RedisReply> reply = Run(script, lease.key, lease.owner, arguments);
   if (!reply.ok()) return reply.status();
@@ -135,8 +135,8 @@ absl::StatusOr<bool> ClusterLeases::RunForTruth(absl::string_view script, const 
   return (*reply)->integer == 1;
 }
 
-absl::StatusOr<LeaseTable::Answer> ClusterLeases::Ask(const Digest& key, const std::string& owner,
-                                                      absl::Duration lifetime, const Wish& wish) {
+absl::StatusOr<KeyLeaseTable::Answer> ClusterLeases::Ask(const Digest& key, const std::string& owner,
+                                                         absl::Duration lifetime, const Wish& wish) {
   absl::StatusOr<RedisReply> reply =
       Run(kAsk, key, owner,
           {owner, Milliseconds(lifetime), wish.take ? "1" : "0", wish.ignore_outcome ? "1" : "0",
@@ -163,7 +163,7 @@ absl::StatusOr<LeaseTable::Answer> ClusterLeases::Ask(const Digest& key, const s
   return answer;
 }
 
-absl::StatusOr<LeaseTable::Renewal> ClusterLeases::Renew(const Lease& lease, absl::Duration lifetime) {
+absl::StatusOr<KeyLeaseTable::Renewal> ClusterLeases::Renew(const KeyLease& lease, absl::Duration lifetime) {
   absl::StatusOr<RedisReply> reply =
       Run(kRenew, lease.key, lease.owner, {absl::StrCat(lease.token), lease.owner, Milliseconds(lifetime)});
   if (!reply.ok()) return reply.status();
@@ -177,17 +177,17 @@ absl::Status ClusterLeases::Unfollow(const Digest& key) {
   return cluster_->Call(name, {"DEL", absl::StrCat(name, ":wanted")}).status();
 }
 
-absl::Status ClusterLeases::Release(const Lease& lease) {
+absl::Status ClusterLeases::Release(const KeyLease& lease) {
   return Run(kRelease, lease.key, lease.owner, {absl::StrCat(lease.token), lease.owner}).status();
 }
 
-absl::StatusOr<bool> ClusterLeases::Publish(const Lease& lease, Blob value) {
+absl::StatusOr<bool> ClusterLeases::Publish(const KeyLease& lease, Blob value) {
   const std::string stored = absl::StrCat("v", seal_(lease.key, value).bytes());
   return RunForTruth(kPublish, lease,
                      {absl::StrCat(lease.token), lease.owner, stored, lifetime_ms_, absl::string_view(kFenceMs)});
 }
 
-absl::StatusOr<bool> ClusterLeases::PublishError(const Lease& lease, const std::string& error,
+absl::StatusOr<bool> ClusterLeases::PublishError(const KeyLease& lease, const std::string& error,
                                                  absl::Duration lifetime) {
   return RunForTruth(
       kPublishError, lease,

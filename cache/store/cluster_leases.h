@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "cache/api/lease_table.h"
+#include "cache/coordination/key_lease_table.h"
 #include "cache/store/redis_cluster.h"
 
 namespace tritond::cache {
@@ -18,7 +18,7 @@ namespace tritond::cache {
 //   tritond:{HEX}:KEYSPACE:lease   "TOKEN OWNER", expires
 //   tritond:{HEX}:KEYSPACE:fence   granted: the last token; written: that of the value or failure that is there
 //   tritond:{HEX}:KEYSPACE:told:OWNER   a failure for one owner, expires
-class ClusterLeases final : public LeaseTable {
+class ClusterLeases final : public KeyLeaseTable {
  public:
   // Makes a value's stored form, that of the layers above the ClusterStore.
   using Seal = std::function<Blob(const Digest& key, const Blob& value)>;
@@ -28,11 +28,11 @@ class ClusterLeases final : public LeaseTable {
 
   absl::StatusOr<Answer> Ask(const Digest& key, const std::string& owner, absl::Duration lifetime,
                              const Wish& wish) override;
-  absl::StatusOr<Renewal> Renew(const Lease& lease, absl::Duration lifetime) override;
+  absl::StatusOr<Renewal> Renew(const KeyLease& lease, absl::Duration lifetime) override;
   absl::Status Unfollow(const Digest& key) override;
-  absl::Status Release(const Lease& lease) override;
-  absl::StatusOr<bool> Publish(const Lease& lease, Blob value) override;
-  absl::StatusOr<bool> PublishError(const Lease& lease, const std::string& error, absl::Duration lifetime) override;
+  absl::Status Release(const KeyLease& lease) override;
+  absl::StatusOr<bool> Publish(const KeyLease& lease, Blob value) override;
+  absl::StatusOr<bool> PublishError(const KeyLease& lease, const std::string& error, absl::Duration lifetime) override;
   absl::Status Tell(const Digest& key, const std::string& owner, const std::string& error,
                     absl::Duration lifetime) override;
   absl::Status ForgetError(const Digest& key) override;
@@ -42,7 +42,7 @@ class ClusterLeases final : public LeaseTable {
   // Runs a script on the five keys of a name and an owner.
   absl::StatusOr<RedisReply> Run(absl::string_view script, const Digest& key, absl::string_view owner,
                                  absl::Span<const absl::string_view> arguments);
-  absl::StatusOr<bool> RunForTruth(absl::string_view script, const Lease& lease,
+  absl::StatusOr<bool> RunForTruth(absl::string_view script, const KeyLease& lease,
                                    absl::Span<const absl::string_view> arguments);
 
   const std::shared_ptr<RedisCluster> cluster_;  // Shared by the stores of one engine.

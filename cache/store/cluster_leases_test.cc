@@ -15,7 +15,7 @@ namespace tritond::cache {
 namespace {
 
 using tests::RedisNodes;
-using State = LeaseTable::State;
+using State = KeyLeaseTable::State;
 
 constexpr absl::Duration kLong = absl::Minutes(10);
 constexpr absl::Duration kShort = absl::Milliseconds(60);
@@ -40,17 +40,17 @@ class ClusterLeasesTest : public testing::Test {
     key = Digest::Of(absl::StrCat(testing::UnitTest::GetInstance()->current_test_info()->name()));
   }
 
-  LeaseTable::Answer Ask(const std::string& owner, LeaseTable::Wish wish = {}, absl::Duration lifetime = kLong) {
-    absl::StatusOr<LeaseTable::Answer> answer = table->Ask(key, owner, lifetime, wish);
+  KeyLeaseTable::Answer Ask(const std::string& owner, KeyLeaseTable::Wish wish = {}, absl::Duration lifetime = kLong) {
+    absl::StatusOr<KeyLeaseTable::Answer> answer = table->Ask(key, owner, lifetime, wish);
     EXPECT_TRUE(answer.ok()) << answer.status();
-    return answer.ok() ? *answer : LeaseTable::Answer();
+    return answer.ok() ? *answer : KeyLeaseTable::Answer();
   }
   std::string Stored() {
     absl::StatusOr<Blob> value = store->Get(key);
     return value.ok() ? std::string(value->bytes()) : std::string(value.status().message());
   }
-  bool Renew(const Lease& lease) { return table->Renew(lease, kLong)->kept; }
-  bool IsFollowed(const Lease& lease, absl::Duration lifetime = kLong) {
+  bool Renew(const KeyLease& lease) { return table->Renew(lease, kLong)->kept; }
+  bool IsFollowed(const KeyLease& lease, absl::Duration lifetime = kLong) {
     return table->Renew(lease, lifetime)->followed;
   }
 
@@ -64,13 +64,13 @@ class ClusterLeasesTest : public testing::Test {
 
 TEST_F(ClusterLeasesTest, OneOwnerHasTheLeaseAndItsTokenGrowsWithEveryOne) {
   EXPECT_EQ(Ask("a", {/*take=*/false}).state, State::kFree);
-  const LeaseTable::Answer first = Ask("a");
+  const KeyLeaseTable::Answer first = Ask("a");
   ASSERT_EQ(first.state, State::kGranted);
   EXPECT_EQ(first.lease.token, 1u);
   EXPECT_EQ(Ask("b").state, State::kHeld);
   EXPECT_EQ(Ask("b", {/*take=*/false}).state, State::kHeld);
   ASSERT_TRUE(table->Release(first.lease).ok());
-  const LeaseTable::Answer second = Ask("b");
+  const KeyLeaseTable::Answer second = Ask("b");
   ASSERT_EQ(second.state, State::kGranted);
   EXPECT_EQ(second.lease.token, 2u);
 }
@@ -84,7 +84,7 @@ TEST_F(ClusterLeasesTest, WhatOneClientHoldsOnAnyNodeEveryOtherClientSees) {
   for (int i = 0; i < 60; ++i) {
     key = Digest::Of(absl::StrCat("spread ", i));
     ASSERT_EQ(Ask("a").state, State::kGranted);
-    const absl::StatusOr<LeaseTable::Answer> seen = others.Ask(key, "b", kLong, {});
+    const absl::StatusOr<KeyLeaseTable::Answer> seen = others.Ask(key, "b", kLong, {});
     ASSERT_TRUE(seen.ok()) << seen.status();
     EXPECT_EQ(seen->state, State::kHeld);
   }
@@ -99,9 +99,9 @@ TEST_F(ClusterLeasesTest, AskingAgainAsTheSameOwnerGivesTheSameLease) {
 }
 
 TEST_F(ClusterLeasesTest, ALeaseRunsOutAndTheNextOwnerHasAHigherToken) {
-  const Lease lost = Ask("a", {}, kShort).lease;
+  const KeyLease lost = Ask("a", {}, kShort).lease;
   while (Ask("b", {/*take=*/false}).state == State::kHeld) absl::SleepFor(absl::Milliseconds(5));
-  const LeaseTable::Answer taken = Ask("b");
+  const KeyLeaseTable::Answer taken = Ask("b");
   ASSERT_EQ(taken.state, State::kGranted);
   EXPECT_GT(taken.lease.token, lost.token);
   EXPECT_FALSE(Renew(lost));
@@ -112,15 +112,15 @@ TEST_F(ClusterLeasesTest, ALeaseRunsOutAndTheNextOwnerHasAHigherToken) {
 }
 
 TEST_F(ClusterLeasesTest, ALeaseThatRanOutUnnoticedIsItsOwnersAgainWhenItRenews) {
-  const Lease lease = Ask("a", {}, kShort).lease;
+  const KeyLease lease = Ask("a", {}, kShort).lease;
   while (Ask("b", {/*take=*/false}).state == State::kHeld) absl::SleepFor(absl::Milliseconds(5));
   EXPECT_TRUE(Renew(lease));
   EXPECT_EQ(Ask("b").state, State::kHeld);
 }
 
 TEST_F(ClusterLeasesTest, AHolderHearsThatSomebodyFollowsUntilNobodyDoes) {
-  const LeaseTable::Wish look{/*take=*/false, false, false}, follow{/*take=*/false, false, /*follow=*/true};
-  const Lease lease = Ask("a", {}, kLong).lease;
+  const KeyLeaseTable::Wish look{/*take=*/false, false, false}, follow{/*take=*/false, false, /*follow=*/true};
+  const KeyLease lease = Ask("a", {}, kLong).lease;
   EXPECT_FALSE(IsFollowed(lease));
   EXPECT_EQ(Ask("b", look).state, State::kHeld);
   EXPECT_FALSE(IsFollowed(lease));
@@ -135,7 +135,7 @@ TEST_F(ClusterLeasesTest, AHolderHearsThatSomebodyFollowsUntilNobodyDoes) {
 }
 
 TEST_F(ClusterLeasesTest, PublishingReleasesTheLeaseAndTheValueIsFound) {
-  const Lease lease = Ask("a").lease;
+  const KeyLease lease = Ask("a").lease;
   EXPECT_TRUE(*table->Publish(lease, Blob("value")));
   EXPECT_EQ(Stored(), "value");
   EXPECT_EQ(Ask("b").state, State::kDone);
@@ -143,9 +143,9 @@ TEST_F(ClusterLeasesTest, PublishingReleasesTheLeaseAndTheValueIsFound) {
 }
 
 TEST_F(ClusterLeasesTest, AnOlderTokenDoesNotReplaceALaterValue) {
-  const Lease old = Ask("a", {}, kShort).lease;
+  const KeyLease old = Ask("a", {}, kShort).lease;
   while (Ask("b", {/*take=*/false}).state == State::kHeld) absl::SleepFor(absl::Milliseconds(5));
-  const Lease later = Ask("b").lease;
+  const KeyLease later = Ask("b").lease;
   EXPECT_TRUE(*table->Publish(later, Blob("later")));
   EXPECT_FALSE(*table->Publish(old, Blob("old")));
   EXPECT_FALSE(*table->PublishError(old, "old", kLong));
@@ -154,9 +154,9 @@ TEST_F(ClusterLeasesTest, AnOlderTokenDoesNotReplaceALaterValue) {
 }
 
 TEST_F(ClusterLeasesTest, ALostLeasesValueCountsWhileThereIsNoLaterOne) {
-  const Lease old = Ask("a", {}, kShort).lease;
+  const KeyLease old = Ask("a", {}, kShort).lease;
   while (Ask("b", {/*take=*/false}).state == State::kHeld) absl::SleepFor(absl::Milliseconds(5));
-  const Lease later = Ask("b").lease;
+  const KeyLease later = Ask("b").lease;
   EXPECT_TRUE(*table->Publish(old, Blob("old")));
   EXPECT_EQ(Stored(), "old");
   EXPECT_TRUE(*table->Publish(later, Blob("later")));
@@ -164,13 +164,13 @@ TEST_F(ClusterLeasesTest, ALostLeasesValueCountsWhileThereIsNoLaterOne) {
 }
 
 TEST_F(ClusterLeasesTest, AFailureIsKeptForAWhileAndAValueReplacesIt) {
-  const Lease lease = Ask("a").lease;
+  const KeyLease lease = Ask("a").lease;
   EXPECT_TRUE(*table->PublishError(lease, "it is wrong", kLong));
-  const LeaseTable::Answer failed = Ask("b");
+  const KeyLeaseTable::Answer failed = Ask("b");
   EXPECT_EQ(failed.state, State::kFailed);
   EXPECT_EQ(failed.error, "it is wrong");
   ASSERT_TRUE(table->ForgetError(key).ok());
-  const LeaseTable::Answer again = Ask("b");
+  const KeyLeaseTable::Answer again = Ask("b");
   ASSERT_EQ(again.state, State::kGranted);
   EXPECT_TRUE(*table->PublishError(again.lease, "it is wrong", kShort));
   while (Ask("c", {/*take=*/false}).state == State::kFailed) absl::SleepFor(absl::Milliseconds(5));
@@ -179,9 +179,9 @@ TEST_F(ClusterLeasesTest, AFailureIsKeptForAWhileAndAValueReplacesIt) {
 }
 
 TEST_F(ClusterLeasesTest, WhatOneOwnerIsToldOnlyThatOneFindsForAWhile) {
-  const LeaseTable::Answer lease = Ask("holder");
+  const KeyLeaseTable::Answer lease = Ask("holder");
   ASSERT_TRUE(table->Tell(key, "a", "crashed", kLong).ok());
-  const LeaseTable::Answer told = Ask("a", {/*take=*/false});
+  const KeyLeaseTable::Answer told = Ask("a", {/*take=*/false});
   EXPECT_EQ(told.state, State::kFailed);
   EXPECT_EQ(told.error, "crashed");
   EXPECT_EQ(Ask("a", {/*take=*/true, /*ignore_outcome=*/true}).state, State::kFailed);
@@ -204,7 +204,7 @@ TEST_F(ClusterLeasesTest, FollowsASlotThatHasMoved) {
   const std::string id = nodes_->Command(to, "cluster myid");
   for (int node = 0; node < 3; ++node)
     EXPECT_EQ(nodes_->Command(node, absl::StrCat("cluster setslot ", slot, " node ", id)), "OK");
-  const LeaseTable::Answer answer = Ask("a");
+  const KeyLeaseTable::Answer answer = Ask("a");
   EXPECT_EQ(answer.state, State::kGranted);
   EXPECT_TRUE(Renew(answer.lease));
   EXPECT_TRUE(*table->Publish(answer.lease, Blob("value")));

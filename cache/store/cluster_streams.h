@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/api/job_stream.h"
+#include "cache/coordination/job_stream.h"
 #include "cache/store/redis_cluster.h"
 
 namespace tritond::cache {

@@ -58,23 +58,43 @@ class Bytes final {
   llvm::SmallVector<MemoryRange, 4> ranges_;
 };
 
-struct State {
+// Bytes that some thread may have read or written.
+struct Accesses {
   Bytes reads;
   Bytes writes;
   Bytes copies;  // being written by asynchronous copies
+
+  bool Add(const Accesses& other) {
+    bool reads_added = reads.Add(other.reads), copies_added = copies.Add(other.copies);
+    return writes.Add(other.writes) || reads_added || copies_added;
+  }
+  void Barrier() { reads = writes = Bytes(); }
+  void EndCopies(bool all) {
+    writes.Add(copies);
+    if (all) copies = Bytes();
+  }
+};
+
+struct State {
+  Accesses others;
+  Accesses ordered;  // by operations with kOrderedAttr
   llvm::SmallSetVector<Operation*, 4> global_reads, global_writes;
 
   bool Add(const State& other) {
-    bool reads_added = reads.Add(other.reads), copies_added = copies.Add(other.copies);
+    const bool ordered_added = ordered.Add(other.ordered);
     const size_t globals = global_reads.size() + global_writes.size();
     global_reads.insert(other.global_reads.begin(), other.global_reads.end());
     global_writes.insert(other.global_writes.begin(), other.global_writes.end());
-    return writes.Add(other.writes) || reads_added || copies_added ||
-           globals != global_reads.size() + global_writes.size();
+    return others.Add(other.others) || ordered_added || globals != global_reads.size() + global_writes.size();
   }
   void Barrier() {
-    reads = writes = Bytes();
+    others.Barrier();
+    ordered.Barrier();
     global_reads.clear();
+  }
+  void EndOrder() {
+    others.Add(ordered);
+    ordered = Accesses();
   }
   void GlobalBarrier() {
     global_reads.clear();
@@ -94,33 +114,43 @@ struct Effect {
   bool waits = false;        // holds a barrier between its writes and its reads, or is one
   bool reads_after = false;  // `waits`, and reads what it wrote after that
   bool orders_global = false;
+  bool is_ordered = false;  // with others that are
+  bool ends_order = false;  // of those before
 
   bool IsNone() const {
     return reads.empty() && writes.empty() && copies.empty() && ongoing.empty() && ended.empty() && !waits &&
-           !ends_copies && !returns && !orders_global;
+           !ends_copies && !returns && !orders_global && !ends_order;
   }
 
   bool ConflictsWith(const State& state) const {
+    return ConflictsWith(state.others) || (!is_ordered && ConflictsWith(state.ordered));
+  }
+
+  bool ConflictsWith(const Accesses& before) const {
     auto hits = [](const auto& ranges, const Bytes& bytes) {
       return llvm::any_of(ranges, [&](const MemoryRange& range) { return bytes.Overlaps(range); });
     };
-    return hits(reads, state.writes) || hits(ongoing, state.writes) || hits(writes, state.writes) ||
-           hits(writes, state.reads) || hits(copies, state.writes) || hits(copies, state.reads);
+    return hits(reads, before.writes) || hits(ongoing, before.writes) || hits(writes, before.writes) ||
+           hits(writes, before.reads) || hits(copies, before.writes) || hits(copies, before.reads);
   }
 
   void ApplyTo(State& state) const {
     if (waits) state.Barrier();
     if (orders_global) state.GlobalBarrier();
-    if (ends_copies) state.writes.Add(state.copies);
-    if (ends_all) state.copies = Bytes();
-    for (const MemoryRange& range : copies) state.copies.Add(range);
-    for (const MemoryRanges& ranges : {reads, ended})
-      for (const MemoryRange& range : ranges) state.reads.Add(range);
-    if (waits && reads_after) {
-      for (const MemoryRange& range : writes) state.reads.Add(range);
-    } else {
-      for (const MemoryRange& range : writes) state.writes.Add(range);
+    if (ends_order) state.EndOrder();
+    if (ends_copies) {
+      state.others.EndCopies(ends_all);
+      state.ordered.EndCopies(ends_all);
     }
+    AddTo(is_ordered ? state.ordered : state.others);
+  }
+
+  void AddTo(Accesses& accesses) const {
+    for (const MemoryRange& range : copies) accesses.copies.Add(range);
+    for (const MemoryRanges& ranges : {reads, ended})
+      for (const MemoryRange& range : ranges) accesses.reads.Add(range);
+    Bytes& written = waits && reads_after ? accesses.reads : accesses.writes;
+    for (const MemoryRange& range : writes) written.Add(range);
   }
 };
 
@@ -141,6 +171,7 @@ void AddBufferAccesses(Effect& effect, Operation* op, const BufferAliases& alias
   declared.getEffects(effects);
   bool is_copy = llvm::isa<ttg::AsyncCopyGlobalToLocalOp>(op);
   for (const auto& each : effects) {
+    effect.ends_order |= each.getResource() == OrderedAccesses::get();
     if (!each.getValue() && each.getResource() != ttg::SharedMemory::get()) continue;
     bool goes_on = each.getResource() == ttg::OngoingReads::get(), ends = each.getResource() == EndedReads::get();
     if (llvm::isa<mlir::MemoryEffects::Read>(each.getEffect()))
@@ -172,6 +203,7 @@ Effect EffectOf(Operation* op, const BufferAliases& aliases) {
     return effect;
   }
   AddBufferAccesses(effect, op, aliases);
+  effect.is_ordered = op->hasAttr(kOrderedAttr);
   if (llvm::isa<ttg::LocalAllocOp>(op)) return effect;
   if (llvm::isa<tt::CallOp>(op)) {
     if (auto frame = AllocatedRange(op)) effect.writes.push_back(*frame);
@@ -288,7 +320,7 @@ class Analysis final {
       state.Barrier();
       if (barrier->second) state.GlobalBarrier();
     }
-    if (effect.returns && !state.copies.empty()) returns_early_ = op;
+    if (effect.returns && !(state.others.copies.empty() && state.ordered.copies.empty())) returns_early_ = op;
     effect.ApplyTo(state);
     AddGlobal(op, state);
     return found;

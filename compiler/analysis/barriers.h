@@ -15,6 +15,15 @@ struct EndedReads final : public mlir::SideEffects::Resource::Base<EndedReads> {
   llvm::StringRef getName() final { return "EndedReads"; }
 };
 
+// Operations with this unit attribute access buffers in an order, among themselves, that something other than barriers
+// of the block keeps. Whoever sets it has proved that.
+inline constexpr llvm::StringLiteral kOrderedAttr = "ttg.ordered";
+
+// The resource of a declared write by an operation that ends such an order: accesses before it are like others'.
+struct OrderedAccesses final : public mlir::SideEffects::Resource::Base<OrderedAccesses> {
+  llvm::StringRef getName() final { return "OrderedAccesses"; }
+};
+
 struct MissingBarrier {
   mlir::Operation* before;
   bool orders_global = false;  // memory, too

@@ -12,17 +12,12 @@
 
 #include "absl/strings/string_view.h"
 #include "server/admission/option_rule.h"
+#include "server/errors/violation.h"
 
 namespace tritond::server {
 
 inline constexpr size_t kMaxTenantBytes = 128;
 inline constexpr size_t kMaxLabelBytes = 1024;
-
-// A field that is wrong, and what to do.
-struct Violation {
-  std::string field;  // "options.num_warps"
-  std::string description;
-};
 
 struct RequestFacts {
   std::string target;

@@ -3,7 +3,7 @@
 
 #include "absl/strings/ascii.h"
 #include "server/admission/check_request.h"
-#include "server/rpc/metrics.h"
+#include "server/compile/metrics.h"
 
 namespace tritond::server {
 namespace {

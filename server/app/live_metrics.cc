@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "proto/plain_text/plain_text.h"
-#include "server/rpc/metrics.h"
+#include "server/compile/metrics.h"
 
 namespace tritond::server {
 namespace {

@@ -46,8 +46,8 @@ constexpr const char* kHealthOfCache[] = {"", "cache", "tritond.v1.ArtifactServi
 
 // Around the largest IR of one request.
 constexpr uint64_t kRestOfRequestBytes = uint64_t{1} << 20;
-// Beyond it gRPC ends the connection; the gate refuses a call long before.
-constexpr int kMostHeaderBytes = 8 * Gate::kMaxHeaderBytes;
+// Beyond it gRPC ends the connection; the authorizer refuses a call long before.
+constexpr int kMostHeaderBytes = 8 * Authorizer::kMaxHeaderBytes;
 
 // A peer that is gone without a word (a cut cable, a caller that no longer reads) is noticed within fifteen seconds,
 // and what it holds is given back. Peers may ask as often as every five.
@@ -94,7 +94,7 @@ Server::Server(const ServerConfig& config, LogSink sink)
 
 Server::~Server() {
   if (ticker_.joinable()) Shutdown(absl::ZeroDuration());
-  if (engine_ != nullptr) engine_->texts().Stop();  // It may read jobs' texts since the journal was loaded.
+  if (broker_ != nullptr) broker_->texts().Stop();  // It may read jobs' texts since the journal was loaded.
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerConfig& config,
@@ -110,7 +110,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerConfig& config
   std::unique_ptr<Server> server(new Server(config, std::move(log)));
   if (status = server->PlanDescriptorsOfParts(); !status.ok()) return status;
   if (status = server->OpenData(); !status.ok()) return status;
-  if (status = server->BuildEngine(); !status.ok()) return status;
+  if (status = server->BuildBroker(); !status.ok()) return status;
   if (status = server->jobs_->Load(server->log_); !status.ok()) return status;
   if (status = server->Listen(); !status.ok()) return status;
   if (status = server->StartRedis(); !status.ok()) return status;
@@ -175,7 +175,7 @@ absl::Status Server::OpenData() {
   auto access = AccessWatch::Open({config_.access_file, !config_.tls_client_ca.empty(), token_file}, sink_);
   if (!access.ok()) return access.status();
   access_ = *std::move(access);
-  gate_ = std::make_unique<Gate>(
+  authorizer_ = std::make_unique<Authorizer>(
       access_->policy(), unix_peers_,
       [this](absl::string_view connection, Need need) { connections_->Admit(connection, need == Need::kWorker); },
       [this](absl::string_view connection) { connections_->NoteReset(connection); });
@@ -202,7 +202,7 @@ absl::Status Server::OpenKeys() {
   return absl::OkStatus();
 }
 
-absl::Status Server::BuildEngine() {
+absl::Status Server::BuildBroker() {
   workers::PoolConfig pool;
   pool.children.count = LocalWorkers(config_);
   const absl::StatusOr<std::string> program = FindWorkerProgram(config_);
@@ -216,7 +216,7 @@ absl::Status Server::BuildEngine() {
                            "--token-file",
                            access_->worker_token_file()};
   pool.admit = [this](const grpc::CallbackServerContext& context) {
-    return ToGrpc(gate_->Check(context, Need::kWorker).status());
+    return ToGrpc(authorizer_->Check(context, Need::kWorker).status());
   };
   pool.children.command.insert(pool.children.command.end(), config_.worker_arguments.begin(),
                                config_.worker_arguments.end());
@@ -225,47 +225,47 @@ absl::Status Server::BuildEngine() {
   pool.job_time_limit = absl::Seconds(config_.job_time_limit_seconds);
   pool.max_ir_bytes = config_.max_ir_bytes;
 
-  EngineConfig engine;
-  engine.limits.max_ir_bytes = config_.max_ir_bytes;
-  engine.texts.threads =
+  BrokerConfig broker;
+  broker.limits.max_ir_bytes = config_.max_ir_bytes;
+  broker.texts.threads =
       config_.text_threads > 0 ? config_.text_threads : static_cast<int>(std::thread::hardware_concurrency() / 4);
   if (config_.max_incoming_mb > 0)
-    engine.texts.waiting_bytes =
+    broker.texts.waiting_bytes =
         std::max(config_.max_incoming_mb << 18, 2 * (config_.max_ir_bytes + kRestOfRequestBytes));
-  engine.scheduler.max_queued = config_.max_queued;
-  engine.scheduler.max_queued_per_tenant = config_.max_queued_per_tenant;
+  broker.scheduler.max_queued = config_.max_queued;
+  broker.scheduler.max_queued_per_tenant = config_.max_queued_per_tenant;
   if (config_.max_queued_mb > 0)
-    engine.waiting_bytes = std::max(config_.max_queued_mb << 20, config_.max_ir_bytes + kRestOfRequestBytes);
-  engine.scheduler.hedge_after =
+    broker.waiting_bytes = std::max(config_.max_queued_mb << 20, config_.max_ir_bytes + kRestOfRequestBytes);
+  broker.scheduler.hedge_after =
       config_.hedge_after_seconds > 0 ? absl::Seconds(config_.hedge_after_seconds) : absl::InfiniteDuration();
-  engine.scheduler.quarantine_kills = config_.quarantine_kills;
-  engine.targets.expected_workers = pool.children.count;
-  engine.targets.worker_wait = absl::Seconds(config_.worker_wait_seconds);
-  engine.scheduler.no_worker_timeout = engine.targets.worker_wait;
-  engine.error_lifetime = absl::Seconds(config_.error_lifetime_seconds);
-  engine.store.stored_bytes = config_.max_stored_mb << 20;
-  engine.spool_dir = config_.data_dir;
-  engine.version = TRITOND_VERSION;
-  engine.name = NameOfDaemon(config_);
+  broker.scheduler.quarantine_kills = config_.quarantine_kills;
+  broker.targets.expected_workers = pool.children.count;
+  broker.targets.worker_wait = absl::Seconds(config_.worker_wait_seconds);
+  broker.scheduler.no_worker_timeout = broker.targets.worker_wait;
+  broker.error_lifetime = absl::Seconds(config_.error_lifetime_seconds);
+  broker.store.stored_bytes = config_.max_stored_mb << 20;
+  broker.spool_dir = config_.data_dir;
+  broker.version = TRITOND_VERSION;
+  broker.name = NameOfDaemon(config_);
   metrics_ = std::make_unique<Metrics>(registry_);
-  engine_ = std::make_unique<Engine>(std::move(engine), timing::SteadyNow, *cache_.own_results, *cache_.own_blobs,
-                                     keys_->notary(), *metrics_, log_,
-                                     [this](const std::string& text) { RememberTargets(text); });
-  engine_->scheduler().ListenToEnds(
+  broker_ = std::make_unique<CompileBroker>(std::move(broker), timing::SteadyNow, *cache_.own_results,
+                                            *cache_.own_blobs, keys_->notary(), *metrics_, log_,
+                                            [this](const std::string& text) { RememberTargets(text); });
+  broker_->scheduler().ListenToEnds(
       [this](const FinishedJob& job, const Outcome& outcome) { OnCompileEnd(job, outcome); });
   std::ifstream remembered(std::filesystem::path(config_.data_dir) / "targets.json");
   if (remembered.is_open()) {
     const std::string text{std::istreambuf_iterator<char>(remembered), std::istreambuf_iterator<char>()};
-    absl::Status restored = engine_->targets().Restore(text);
+    absl::Status restored = broker_->targets().Restore(text);
     if (!restored.ok()) log_(std::string(restored.message()));
   }
-  pool_ = std::make_unique<workers::WorkerPool>(std::move(pool), timing::SteadyNow, log_, *engine_);
-  engine_->Connect(*pool_);
+  pool_ = std::make_unique<workers::WorkerPool>(std::move(pool), timing::SteadyNow, log_, *broker_);
+  broker_->Connect(*pool_);
   if (cache_.leases != nullptr) {
-    engine_->JoinCluster({*cache_.blobs, *cache_.shared_results, *cache_.shared_blobs, *cache_.leases, *cache_.jobs,
+    broker_->JoinCluster({*cache_.blobs, *cache_.shared_results, *cache_.shared_blobs, *cache_.leases, *cache_.jobs,
                           cache_.engine_nodes, absl::Seconds(config_.cluster_lease_seconds)});
   }
-  absl::Status stock = engine_->store().TakeStock(*cache_.stored_results);
+  absl::Status stock = broker_->store().TakeStock(*cache_.stored_results);
   if (!stock.ok()) log_(absl::StrCat("cache: cannot take stock: ", stock.ToString()));
   BuildJobs();
   BuildTunings();
@@ -273,14 +273,14 @@ absl::Status Server::BuildEngine() {
 }
 
 void Server::BuildJobs() {
-  JobBookConfig config;
+  JobStoreConfig config;
   config.max_open = config_.max_jobs;
   config.max_open_per_tenant = config_.max_jobs_per_tenant;
   config.keep_ended = absl::Hours(config_.keep_jobs_hours);
-  job_runner_ = std::make_unique<EngineJobRunner>(*engine_);
-  jobs_ = std::make_unique<JobBook>(config, timing::SteadyNow, absl::Now, *journal_, *job_runner_,
-                                    [this](std::function<void()> task) { job_tasks_.Run(std::move(task)); });
-  engine_->ListenToProgress([this](const std::string& key, v1::Stage stage) { jobs_->OnProgress(key, stage); });
+  job_runner_ = std::make_unique<BrokerJobRunner>(*broker_);
+  jobs_ = std::make_unique<JobStore>(config, timing::SteadyNow, absl::Now, *journal_, *job_runner_,
+                                     [this](std::function<void()> task) { job_tasks_.Run(std::move(task)); });
+  broker_->ListenToProgress([this](const std::string& key, v1::Stage stage) { jobs_->OnProgress(key, stage); });
 }
 
 void Server::BuildTunings() {
@@ -303,12 +303,12 @@ void Server::BuildTunings() {
 
 absl::Status Server::Listen() {
   grpc_init();  // Never undone: the last grpc_shutdown of a process may wait 10 s for a poller of gRPC 1.51.
-  compile_service_ = std::make_unique<CompileServiceImpl>(*engine_, JobDesk{*jobs_, job_tasks_}, *gate_);
-  artifact_service_ = std::make_unique<ArtifactServiceImpl>(*engine_, *gate_);
-  tunings_ = std::make_unique<TuningDesk>(*engine_);
-  autotune_service_ = std::make_unique<AutotuneServiceImpl>(*engine_, *tunings_, *program_tunings_, *gate_);
-  admin_service_ = std::make_unique<AdminServiceImpl>(*engine_, JobDesk{*jobs_, job_tasks_},
-                                                      TuningParts{*program_tunings_, *tuning_store_}, *gate_);
+  compile_service_ = std::make_unique<CompileServiceImpl>(*broker_, JobDesk{*jobs_, job_tasks_}, *authorizer_);
+  artifact_service_ = std::make_unique<ArtifactServiceImpl>(*broker_, *authorizer_);
+  tunings_ = std::make_unique<TuningDesk>(*broker_);
+  autotune_service_ = std::make_unique<AutotuneServiceImpl>(*broker_, *tunings_, *program_tunings_, *authorizer_);
+  admin_service_ = std::make_unique<AdminServiceImpl>(*broker_, JobDesk{*jobs_, job_tasks_},
+                                                      TuningParts{*program_tunings_, *tuning_store_}, *authorizer_);
   grpc::ServerBuilder builder;
   AddSideServices(config_, &builder);
   std::vector<std::string> addresses = config_.listen;
@@ -409,8 +409,8 @@ absl::Status Server::StartHttp() {
   pages.metrics = [this](const WebCaller& caller) { return MetricsText(caller); };
   pages.not_ready = [this] { return NotReady(); };
   pages.degraded = [this] { return Degraded(); };
-  texts_ = std::make_unique<JobTexts>(*engine_);
-  status_ = std::make_unique<StatusSource>(StatusSource::Parts{*engine_, *jobs_, cache_, registry_, *texts_, *tunings_,
+  texts_ = std::make_unique<JobTexts>(*broker_);
+  status_ = std::make_unique<StatusSource>(StatusSource::Parts{*broker_, *jobs_, cache_, registry_, *texts_, *tunings_,
                                                                tls_.get(), pages.not_ready, pages.degraded});
   StatusApi::Sources sources;
   sources.status = [this] { return status_->Status(); };
@@ -439,18 +439,18 @@ absl::Status Server::StartRedis() {
 
 void Server::WatchIdleness(IdleWatch* watch) {
   if (config_.exit_when_idle_seconds == 0) return;
-  const Scheduler::Stats stats = engine_->scheduler().GetStats();
+  const Scheduler::Stats stats = broker_->scheduler().GetStats();
   bool busy = jobs_->open() > 0;
   for (const auto& job_class : stats.classes) busy = busy || job_class.queued + job_class.running > 0;
   const uint64_t redis_requests = redis_ == nullptr ? 0 : redis_->requests();
-  idle_ = watch->Observe(Requests(engine_->metrics()) + redis_requests, busy, timing::SteadyNow());
+  idle_ = watch->Observe(Requests(broker_->metrics()) + redis_requests, busy, timing::SteadyNow());
 }
 
 void Server::TickLoop() {
   IdleWatch idle(absl::Seconds(config_.exit_when_idle_seconds), timing::SteadyNow());
   absl::Time reload = timing::SteadyNow() + kReload;
   while (!stop_ticking_.WaitFor(kTick)) {
-    engine_->Tick();
+    broker_->Tick();
     jobs_->Tick();
     program_tunings_->Tick();
     UpdateHealth();
@@ -469,7 +469,7 @@ void Server::TickLoop() {
 void Server::ReloadFiles(bool again) {
   absl::MutexLock lock(&reloading_);
   access_->Reload(again);
-  if (keys_->Reload()) engine_->OnLessTrust();
+  if (keys_->Reload()) broker_->OnLessTrust();
   if (tls_ != nullptr) tls_->Reload();
   if (redis_ != nullptr) redis_->ReloadTls().IgnoreError();  // Served files are sound.
 }
@@ -493,9 +493,9 @@ void Server::Reload() {
 }
 
 std::string Server::NotReady() {
-  if (engine_->scheduler().draining()) return "draining";
+  if (broker_->scheduler().draining()) return "draining";
   if (std::string exhausted = connections_->Exhausted(); !exhausted.empty()) return exhausted;
-  for (const KnownTarget& target : engine_->targets().List()) {
+  for (const KnownTarget& target : broker_->targets().List()) {
     if (target.attached) return "";
   }
   return "no worker is attached";
@@ -503,14 +503,15 @@ std::string Server::NotReady() {
 
 std::string Server::MetricsText(const WebCaller& caller) {
   connections_->CountDescriptors();
-  metrics_->SetQueues(engine_->scheduler().GetStats());
-  metrics_->SetWaiting(engine_->budget().held(), engine_->budget().limit());
-  metrics_->SetTexts(engine_->texts().waiting(), engine_->texts().waiting_bytes());
-  metrics_->SetCluster(cache::SomeAnswer(cache_.engine_nodes()));
-  if (const ClusterLink* link = engine_->cluster()) metrics_->SetSharing(link->flight_stats(), link->sharing_stats());
-  metrics_->SetStored(engine_->store().index());
+  state_metrics_.SetQueues(broker_->scheduler().GetStats());
+  state_metrics_.SetWaiting(broker_->budget().held(), broker_->budget().limit());
+  state_metrics_.SetTexts(broker_->texts().waiting(), broker_->texts().waiting_bytes());
+  state_metrics_.SetCluster(cache::SomeAnswer(cache_.engine_nodes()));
+  if (const ClusterLink* link = broker_->cluster())
+    state_metrics_.SetSharing(link->flight_stats(), link->sharing_stats());
+  state_metrics_.SetStored(broker_->store().index());
   if (redis_ != nullptr) redis_->ShowState();
-  metrics_->SetTunings(program_tunings_->GetStats(), tuning_store_->size());
+  state_metrics_.SetTunings(program_tunings_->GetStats(), tuning_store_->size());
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   for (prometheus::MetricFamily& family : LiveMetrics(status_->Status())) families.push_back(std::move(family));
   families.push_back(RefusedRecords(keys_->notary()));
@@ -520,8 +521,8 @@ std::string Server::MetricsText(const WebCaller& caller) {
 }
 
 void Server::OnCompileEnd(const FinishedJob& job, const Outcome& outcome) {
-  engine_->activity().OnEnd(job, outcome);
-  const std::shared_ptr<const JobRecord> record = engine_->activity().jobs().Find(job.id);
+  broker_->activity().OnEnd(job, outcome);
+  const std::shared_ptr<const JobRecord> record = broker_->activity().jobs().Find(job.id);
   if (record == nullptr) return;
   compile_metrics_.OnEnd(*record);
   const std::string name = OutcomeName(*record);
@@ -579,7 +580,7 @@ void Server::WatchEngine() {
          {}});
 }
 
-std::string Server::MissingAssemblers() const { return DescribeMissingAssemblers(engine_->targets().List()); }
+std::string Server::MissingAssemblers() const { return DescribeMissingAssemblers(broker_->targets().List()); }
 
 void Server::WatchAssemblers() {
   const std::string missing = MissingAssemblers();
@@ -591,7 +592,7 @@ void Server::WatchAssemblers() {
 void Server::UpdateHealth() {
   grpc::HealthCheckServiceInterface* health = grpc_->GetHealthCheckService();
   const bool ready = NotReady().empty();
-  const bool tunes = ready && engine_->devices().IsAnyInService();
+  const bool tunes = ready && broker_->devices().IsAnyInService();
   if (healthy_ == ready && tunes_ == tunes) return;  // Watchers hear of changes alone.
   healthy_ = ready;
   tunes_ = tunes;
@@ -615,12 +616,12 @@ void Server::RememberTargets(const std::string& text) {
 }
 
 void Server::Shutdown(absl::Duration grace) {
-  engine_->scheduler().SetDraining(true);
-  engine_->devices().Stop();
-  engine_->targets().StopWaiting();  // No compile of theirs would begin.
+  broker_->scheduler().SetDraining(true);
+  broker_->devices().Stop();
+  broker_->targets().StopWaiting();  // No compile of theirs would begin.
   absl::Notification idle;
   size_t left = 0;
-  engine_->scheduler().WhenIdle(engine_->Now() + grace, [&](size_t remaining) {
+  broker_->scheduler().WhenIdle(broker_->Now() + grace, [&](size_t remaining) {
     left = remaining;
     idle.Notify();
   });
@@ -628,8 +629,8 @@ void Server::Shutdown(absl::Duration grace) {
   tunings_->Stop();
   jobs_->Close();  // What has not ended goes on in the next run.
   if (left != 0) log_(absl::StrCat("gives up ", left, " compiles that did not finish in time"));
-  engine_->texts().Refuse();
-  engine_->scheduler().GiveUp();  // Their callers hear why while the connections are open.
+  broker_->texts().Refuse();
+  broker_->scheduler().AbandonAll();  // Their callers hear why while the connections are open.
   http_.reset();
   pool_->StopChildren(absl::Seconds(2));
   tcp_listeners_.clear();
@@ -640,7 +641,7 @@ void Server::Shutdown(absl::Duration grace) {
   ticker_.join();
   redis_.reset();
   tuning_threads_.Stop();
-  engine_->Stop();
+  broker_->Stop();
   job_tasks_.Stop();
 }
 

@@ -24,17 +24,18 @@
 #include "server/app/key_watch.h"
 #include "server/app/log_line.h"
 #include "server/app/redis_port.h"
+#include "server/app/state_metrics.h"
 #include "server/app/status_source.h"
 #include "server/app/tcp_listener.h"
 #include "server/app/tls_watch.h"
 #include "server/app/unix_listener.h"
 #include "server/cluster/timed_threads.h"
+#include "server/compile/compile_broker.h"
+#include "server/compile/job_runner.h"
+#include "server/compile/job_texts.h"
 #include "server/provenance/notarized_cache.h"
+#include "server/rpc/authorizer.h"
 #include "server/rpc/call_log.h"
-#include "server/rpc/engine.h"
-#include "server/rpc/gate.h"
-#include "server/rpc/job_runner.h"
-#include "server/rpc/job_texts.h"
 #include "server/rpc/services.h"
 #include "server/tunings/program_tuning_desk.h"
 #include "server/web/http_server.h"
@@ -65,7 +66,7 @@ class Server final {
   int redis_port() const { return redis_ == nullptr ? 0 : redis_->port(); }
   // "unix:…" of the socket that local workers use; clients may too.
   const std::string& local_address() const { return local_address_; }
-  Engine& engine() { return *engine_; }
+  CompileBroker& broker() { return *broker_; }
   // Whether nobody has asked for a kernel for as long as the configuration says.
   bool idle() const { return idle_; }
   // Grows while the daemon's clock runs, fifty times a second.
@@ -82,7 +83,7 @@ class Server final {
   absl::Status PlanDescriptorsOfParts();
   absl::Status OpenData();
   absl::Status OpenKeys();
-  absl::Status BuildEngine();
+  absl::Status BuildBroker();
   void BuildJobs();
   void BuildTunings();
   absl::Status Listen();
@@ -116,15 +117,16 @@ class Server final {
   std::unique_ptr<KeyWatch> keys_;  // Before the caches, which ask its notary.
   cache::OpenedCache cache_;
   std::unique_ptr<Metrics> metrics_;
+  StateMetrics state_metrics_{registry_};
   CompileMetrics compile_metrics_{registry_};
   std::unique_ptr<cache::Journal> journal_;
   std::unique_ptr<AccessWatch> access_;
   UnixPeers unix_peers_;
   std::unique_ptr<Connections> connections_;
-  std::unique_ptr<Gate> gate_;
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<EngineJobRunner> job_runner_;
-  std::unique_ptr<JobBook> jobs_;
+  std::unique_ptr<Authorizer> authorizer_;
+  std::unique_ptr<CompileBroker> broker_;
+  std::unique_ptr<BrokerJobRunner> job_runner_;
+  std::unique_ptr<JobStore> jobs_;
   TaskThread job_tasks_;
   std::unique_ptr<workers::WorkerPool> pool_;
   std::unique_ptr<NotarizedCache> signed_tunings_;

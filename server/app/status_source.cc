@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/util/time_util.h"
 #include "proto/request_key/request_key.h"
-#include "server/rpc/stage_name.h"
+#include "server/compile/stage_name.h"
 #include "timing/steady/steady_time.h"
 
 namespace tritond::server {
@@ -137,10 +137,10 @@ StatusView::Cluster ToCluster(const std::string& name, const ClusterLink& link) 
   return out;
 }
 
-std::vector<StatusView::Target> Targets(Engine& engine, const JobBook& jobs) {
+std::vector<StatusView::Target> Targets(CompileBroker& broker, const JobStore& jobs) {
   std::map<std::string, StatusView::Target> targets;
   targets[""];
-  for (const TargetCatalog::Standing& standing : engine.targets().Standings())
+  for (const TargetCatalog::Standing& standing : broker.targets().Standings())
     targets[standing.target] = {"", standing.ready, standing.waiting, standing.workers, standing.of_others};
   for (const auto& [name, waiting] : jobs.WaitingForWorkers())
     targets[targets.count(name) > 0 ? name : ""].waiting += waiting;
@@ -161,18 +161,18 @@ std::string RequestJson(const v1::CompileRequest& request) {
 }  // namespace
 
 StatusView StatusSource::Status() const {
-  Engine& engine = parts_.engine;
-  const Metrics& metrics = engine.metrics();
+  CompileBroker& broker = parts_.broker;
+  const Metrics& metrics = broker.metrics();
   StatusView view;
-  view.version = engine.config().version;
-  view.now = engine.Now();
+  view.version = broker.config().version;
+  view.now = broker.Now();
   view.wall_ahead = timing::ToWallTime(view.now, view.now) - view.now;
-  view.started = engine.started();
-  view.draining = engine.scheduler().draining();
+  view.started = broker.started();
+  view.draining = broker.scheduler().draining();
   view.not_ready = parts_.not_ready();
   view.degraded = parts_.degraded();
   view.tls_refused = parts_.tls != nullptr && !parts_.tls->problem().empty();
-  view.scheduler = engine.scheduler().GetStats();
+  view.scheduler = broker.scheduler().GetStats();
   view.requests = {{"hit", Count(metrics.hits)},
                    {"miss", Count(metrics.misses)},
                    {"joined", Count(metrics.joined)},
@@ -185,33 +185,33 @@ StatusView StatusSource::Status() const {
   view.saved_cpu_seconds = metrics.saved_cpu_seconds.Value();
   view.workers_lost = Count(metrics.workers_lost);
   view.open_jobs = parts_.jobs.open();
-  view.quarantined = engine.scheduler().Quarantined().size();
-  view.stored_results = engine.store().index().size();
-  view.stored_bytes = engine.store().index().size_bytes();
-  view.stored_limit_bytes = engine.config().store.stored_bytes;
-  for (v1::Worker& worker : engine.pool().List()) {
-    engine.devices().Describe(&worker);
+  view.quarantined = broker.scheduler().Quarantined().size();
+  view.stored_results = broker.store().index().size();
+  view.stored_bytes = broker.store().index().size_bytes();
+  view.stored_limit_bytes = broker.config().store.stored_bytes;
+  for (v1::Worker& worker : broker.pool().List()) {
+    broker.devices().Describe(&worker);
     view.workers.push_back(ToWorker(worker, view.scheduler, view.now));
   }
-  view.targets = Targets(engine, parts_.jobs);
+  view.targets = Targets(broker, parts_.jobs);
   view.levels = Levels(parts_.registry);
   view.stores = parts_.cache.stats();
-  view.latency = {{"hit", engine.activity().hits().Points()},
-                  {"queue", engine.activity().waits().Points()},
-                  {"compile", engine.activity().runs().Points()}};
+  view.latency = {{"hit", broker.activity().hits().Points()},
+                  {"queue", broker.activity().waits().Points()},
+                  {"compile", broker.activity().runs().Points()}};
   for (const TuningGlimpse& glimpse : parts_.tunings.Latest()) view.tunings.push_back(ToTuning(glimpse));
-  if (engine.cluster() != nullptr) view.cluster = ToCluster(engine.config().name, *engine.cluster());
-  view.jobs = engine.activity().jobs().Latest(kJobsShown);
+  if (broker.cluster() != nullptr) view.cluster = ToCluster(broker.config().name, *broker.cluster());
+  view.jobs = broker.activity().jobs().Latest(kJobsShown);
   return view;
 }
 
 std::optional<JobView> StatusSource::Job(const std::string& id) const {
   JobView view;
-  view.now = parts_.engine.Now();
+  view.now = parts_.broker.Now();
   view.wall_ahead = timing::ToWallTime(view.now, view.now) - view.now;
-  view.open = parts_.engine.scheduler().FindOpen(id);
+  view.open = parts_.broker.scheduler().FindOpen(id);
   if (view.open.has_value()) return view;
-  view.ended = parts_.engine.activity().jobs().Find(id);
+  view.ended = parts_.broker.activity().jobs().Find(id);
   if (view.ended == nullptr) return std::nullopt;
   absl::StatusOr<v1::CompileRequest> request = parts_.texts.Request(*view.ended);
   if (request.ok()) view.request_json = RequestJson(*request);

@@ -10,10 +10,10 @@
 
 #include "cache/open/open_cache.h"
 #include "server/app/tls_watch.h"
-#include "server/jobs/job_book.h"
-#include "server/rpc/engine.h"
-#include "server/rpc/job_texts.h"
-#include "server/rpc/tuning_desk.h"
+#include "server/compile/compile_broker.h"
+#include "server/compile/job_texts.h"
+#include "server/jobs/job_store.h"
+#include "server/tunings/tuning_desk.h"
 #include "server/web/status_api.h"
 #include "server/web/status_view.h"
 
@@ -23,8 +23,8 @@ namespace tritond::server {
 class StatusSource final {
  public:
   struct Parts {
-    Engine& engine;
-    const JobBook& jobs;
+    CompileBroker& broker;
+    const JobStore& jobs;
     const cache::OpenedCache& cache;
     const prometheus::Registry& registry;  // where the caches count
     const JobTexts& texts;

@@ -22,15 +22,15 @@ ClusterTurn::~ClusterTurn() {
 }
 
 absl::StatusOr<ClusterTurn::State> ClusterTurn::Await(bool anew, const Hooks& hooks) {
-  cache::LeaseTable::Wish wish;
+  cache::KeyLeaseTable::Wish wish;
   wish.ignore_outcome = anew;
   const absl::Time give_up = timing::SteadyNow() + config_.longest_wait;
   absl::Duration pause = config_.first_poll;
   for (bool told = false; timing::SteadyNow() < give_up; told = true) {
-    const absl::StatusOr<cache::LeaseTable::Answer> answer = table_.Ask(key_, config_.owner, config_.lease, wish);
+    const absl::StatusOr<cache::KeyLeaseTable::Answer> answer = table_.Ask(key_, config_.owner, config_.lease, wish);
     if (!answer.ok()) return State::kMine;
-    if (answer->state == cache::LeaseTable::State::kDone) return State::kDone;
-    if (answer->state != cache::LeaseTable::State::kHeld) {
+    if (answer->state == cache::KeyLeaseTable::State::kDone) return State::kDone;
+    if (answer->state != cache::KeyLeaseTable::State::kHeld) {
       lease_ = answer->lease;
       if (lease_.token != 0) keeper_ = std::thread([this] { Keep(); });
       return State::kMine;
@@ -60,7 +60,7 @@ void ClusterTurn::StopKeeping() {
 
 bool ClusterTurn::Publish(cache::Blob value) {
   StopKeeping();
-  cache::Lease lease = lease_;
+  cache::KeyLease lease = lease_;
   lease.key = key_;
   lease.owner = config_.owner;
   const absl::StatusOr<bool> published = table_.Publish(lease, std::move(value));

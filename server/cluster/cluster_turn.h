@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
-#include "cache/api/lease_table.h"
+#include "cache/coordination/key_lease_table.h"
 
 namespace tritond::server {
 
@@ -35,7 +35,7 @@ class ClusterTurn final {
     kDone,  // another daemon has made it
   };
 
-  ClusterTurn(Config config, cache::LeaseTable& table, const cache::Digest& key)
+  ClusterTurn(Config config, cache::KeyLeaseTable& table, const cache::Digest& key)
       : config_(std::move(config)), table_(table), key_(key) {}
   // Gives the turn back.
   ~ClusterTurn();
@@ -53,9 +53,9 @@ class ClusterTurn final {
   void StopKeeping();
 
   const Config config_;
-  cache::LeaseTable& table_;
+  cache::KeyLeaseTable& table_;
   const cache::Digest key_;
-  cache::Lease lease_;  // token 0: none
+  cache::KeyLease lease_;  // token 0: none
   absl::Notification end_;
   std::thread keeper_;  // renews the lease
 };

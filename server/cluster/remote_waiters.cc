@@ -6,8 +6,8 @@
 
 namespace tritond::server {
 
-RemoteWaiters::RemoteWaiters(Config config, Clock clock, Hooks hooks)
-    : config_(config), clock_(std::move(clock)), hooks_(std::move(hooks)) {}
+RemoteWaiters::RemoteWaiters(Config config, Clock clock, Host& host)
+    : config_(config), clock_(std::move(clock)), host_(host) {}
 
 uint64_t RemoteWaiters::Begin(const std::string& key, std::function<void()> left) {
   absl::MutexLock lock(&mu_);
@@ -34,7 +34,7 @@ void RemoteWaiters::Ended(const std::string& key, uint64_t id) {
 
 void RemoteWaiters::Join(const std::string& key) {
   const uint64_t id = Begin(key, [] {});
-  const uint64_t waiter = hooks_.join(key, clock_() + 2 * config_.lease, [this, key, id] { Ended(key, id); });
+  const uint64_t waiter = host_.JoinJob(key, clock_() + 2 * config_.lease, [this, key, id] { Ended(key, id); });
   if (waiter == 0) return Ended(key, id);
   Waits(key, id, waiter);
 }
@@ -58,8 +58,8 @@ void RemoteWaiters::Heard(const std::string& name, bool followed) {
   if (waiters.empty() && followed) return Join(name);
   for (const auto& [id, remote] : waiters) {
     if (remote.waiter == 0) continue;
-    if (followed) hooks_.extend(remote.waiter, clock_() + 2 * config_.lease);
-    if (!forgotten || !hooks_.leave(remote.waiter)) continue;
+    if (followed) host_.ExtendWait(remote.waiter, clock_() + 2 * config_.lease);
+    if (!forgotten || !host_.LeaveJob(remote.waiter)) continue;
     Ended(name, id);
     remote.left();
   }

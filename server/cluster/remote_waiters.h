@@ -20,7 +20,7 @@ namespace tritond::server {
 // anybody follows. As long as somebody does, the job's time does not run out, and it goes on when its own callers have
 // left; when nobody does, since all have left or their daemons are lost, these waiters leave.
 //
-// Thread-safe. Hooks are called without a lock.
+// Thread-safe. Does not own the host.
 class RemoteWaiters final {
  public:
   struct Config {
@@ -28,15 +28,18 @@ class RemoteWaiters final {
     int silences =
         2;  // renewals in a row at which nobody follows, once somebody did: it takes a moment to say so again
   };
-  struct Hooks {
+  // The scheduler's waiters. Called without a lock. Thread-safe.
+  class Host {
+   public:
+    virtual ~Host() = default;
     // Makes a waiter for the job in flight under the key; 0 when there is none. `ended` runs with its outcome.
-    std::function<uint64_t(const std::string& key, absl::Time deadline, std::function<void()> ended)> join;
+    virtual uint64_t JoinJob(const std::string& key, absl::Time deadline, std::function<void()> ended) = 0;
     // False when it had not to wait any more.
-    std::function<bool(uint64_t waiter)> leave;
-    std::function<void(uint64_t waiter, absl::Time deadline)> extend;
+    virtual bool LeaveJob(uint64_t waiter) = 0;
+    virtual void ExtendWait(uint64_t waiter, absl::Time deadline) = 0;
   };
 
-  RemoteWaiters(Config config, Clock clock, Hooks hooks);
+  RemoteWaiters(Config config, Clock clock, Host& host);
 
   // A job is taken; the number names it among those of its key. `left` runs if its waiter is made to leave.
   uint64_t Begin(const std::string& key, std::function<void()> left);
@@ -63,7 +66,7 @@ class RemoteWaiters final {
 
   const Config config_;
   const Clock clock_;
-  const Hooks hooks_;
+  Host& host_;
   absl::Mutex mu_;
   uint64_t next_ ABSL_GUARDED_BY(mu_) = 1;
   absl::flat_hash_map<std::string, Key> keys_ ABSL_GUARDED_BY(mu_);

@@ -13,24 +13,19 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class RemoteWaitersTest : public testing::Test {
+class RemoteWaitersTest : public testing::Test, public RemoteWaiters::Host {
  protected:
-  RemoteWaitersTest() {
-    RemoteWaiters::Hooks hooks;
-    hooks.join = [this](const std::string& key, absl::Time deadline, std::function<void()> ended) -> uint64_t {
-      joined_.push_back(key);
-      deadlines_[100] = deadline;
-      ended_ = std::move(ended);
-      return in_flight_ ? 100 : 0;
-    };
-    hooks.leave = [this](uint64_t waiter) {
-      left_.push_back(waiter);
-      return waits_;
-    };
-    hooks.extend = [this](uint64_t waiter, absl::Time deadline) { deadlines_[waiter] = deadline; };
-    remote_ = std::make_unique<RemoteWaiters>(
-        config_, [this] { return now_; }, hooks);
+  uint64_t JoinJob(const std::string& key, absl::Time deadline, std::function<void()> ended) override {
+    joined_.push_back(key);
+    deadlines_[100] = deadline;
+    ended_ = std::move(ended);
+    return in_flight_ ? 100 : 0;
   }
+  bool LeaveJob(uint64_t waiter) override {
+    left_.push_back(waiter);
+    return waits_;
+  }
+  void ExtendWait(uint64_t waiter, absl::Time deadline) override { deadlines_[waiter] = deadline; }
   uint64_t Take(const std::string& key, uint64_t waiter) {
     const uint64_t id = remote_->Begin(key, [this] { ++settled_; });
     remote_->Waits(key, id, waiter);
@@ -52,7 +47,8 @@ class RemoteWaitersTest : public testing::Test {
   bool in_flight_ = true;
   std::vector<std::string> joined_;
   std::function<void()> ended_;
-  std::unique_ptr<RemoteWaiters> remote_;
+  std::unique_ptr<RemoteWaiters> remote_ = std::make_unique<RemoteWaiters>(
+      config_, [this] { return now_; }, *this);
 };
 
 TEST_F(RemoteWaitersTest, OneThatIsWantedIsKeptAndItsTimeDoesNotRunOut) {

@@ -20,8 +20,8 @@
 namespace tritond::server {
 namespace {
 
-using cache::LeaseTable;
-using State = LeaseTable::State;
+using cache::KeyLeaseTable;
+using State = KeyLeaseTable::State;
 
 // How often a job is looked at whose holder has ended: how it ended there may come just behind the lease's end.
 constexpr int kLooksBehind = 20;
@@ -34,8 +34,8 @@ Verdict Of(Verdict::Kind kind) {
 
 }  // namespace
 
-SingleFlight::SingleFlight(Config config, LeaseTable& table, Hooks hooks)
-    : config_(std::move(config)), table_(table), hooks_(std::move(hooks)) {}
+SingleFlight::SingleFlight(Config config, KeyLeaseTable& table, const Timers& timers, Host& host)
+    : config_(std::move(config)), table_(table), timers_(timers), host_(host) {}
 
 std::string SingleFlight::OwnerOf(const std::string& daemon, uint64_t job) { return absl::StrCat(daemon, "/", job); }
 
@@ -77,16 +77,17 @@ void SingleFlight::EraseLocked(uint64_t job) {
 void SingleFlight::After(absl::Duration delay, Action action, uint64_t job, const Flight& flight) {
   // The job's worker waits for its claim, and so does its lease for being renewed.
   const bool first = flight.step == Step::kClaiming || flight.step == Step::kHolding;
-  (first ? hooks_.run_first_after : hooks_.run_after)(
-      delay, [this, action, job, turn = flight.turn] { (this->*action)(job, turn); });
+  (first ? timers_.claims : timers_.looks).RunAfter(delay, [this, action, job, turn = flight.turn] {
+    (this->*action)(job, turn);
+  });
 }
 
 void SingleFlight::RemindToDecide(uint64_t job, uint64_t turn) {
-  hooks_.remind_after(config_.patience, [this, job, turn] { LosePatience(job, turn); });
+  timers_.reminders.RunAfter(config_.patience, [this, job, turn] { LosePatience(job, turn); });
 }
 
 void SingleFlight::DecideLater(uint64_t job, Verdict::Kind kind) {
-  hooks_.remind_after(absl::ZeroDuration(), [this, job, kind] { hooks_.decide(job, Of(kind)); });
+  timers_.reminders.RunAfter(absl::ZeroDuration(), [this, job, kind] { host_.Decide(job, Of(kind)); });
 }
 
 void SingleFlight::Look(uint64_t job, const JobSpec& spec) {
@@ -119,7 +120,7 @@ void SingleFlight::Watch(uint64_t job) {
 
 void SingleFlight::Ended(uint64_t job) {
   absl::MutexLock lock(&mu_);
-  hooks_.settled(job, /*taken=*/false);
+  host_.OnSettled(job, /*taken=*/false);
   auto it = flights_.find(job);
   if (it == flights_.end()) return;
   if (it->second.publishing > 0) {
@@ -131,20 +132,20 @@ void SingleFlight::Ended(uint64_t job) {
   EraseLocked(job);
 }
 
-void SingleFlight::ReleaseLater(const cache::Lease& lease) {
+void SingleFlight::ReleaseLater(const cache::KeyLease& lease) {
   // A lease that cannot be released runs out.
-  hooks_.run_after(absl::ZeroDuration(), [this, lease] { table_.Release(lease).IgnoreError(); });
+  timers_.looks.RunAfter(absl::ZeroDuration(), [this, lease] { table_.Release(lease).IgnoreError(); });
 }
 
 void SingleFlight::UnfollowLater(const cache::Digest& key) {
   // Where it stays, the mark runs out.
-  hooks_.run_after(absl::ZeroDuration(), [this, key] { table_.Unfollow(key).IgnoreError(); });
+  timers_.looks.RunAfter(absl::ZeroDuration(), [this, key] { table_.Unfollow(key).IgnoreError(); });
 }
 
 std::optional<Outcome> SingleFlight::Read(const std::string& key, const std::string& owner,
-                                          const LeaseTable::Answer& answer) {
-  if (answer.state == State::kDone) return hooks_.fetch(key);
-  if (answer.state == State::kFailed) return hooks_.read_error(key, owner, answer.error);
+                                          const KeyLeaseTable::Answer& answer) {
+  if (answer.state == State::kDone) return host_.Fetch(key);
+  if (answer.state == State::kFailed) return host_.ReadError(key, owner, answer.error);
   return std::nullopt;
 }
 
@@ -156,11 +157,12 @@ void SingleFlight::Ask(uint64_t job, uint64_t turn) {
     if (flight == nullptr) return;
     asked = *flight;
   }
-  LeaseTable::Wish wish;
+  KeyLeaseTable::Wish wish;
   wish.take = asked.step == Step::kClaiming;
   wish.ignore_outcome = asked.refresh || asked.unreadable;
   wish.follow = !asked.refresh;
-  const absl::StatusOr<LeaseTable::Answer> answer = table_.Ask(asked.lease.key, asked.lease.owner, config_.lease, wish);
+  const absl::StatusOr<KeyLeaseTable::Answer> answer =
+      table_.Ask(asked.lease.key, asked.lease.owner, config_.lease, wish);
   std::optional<Outcome> outcome = answer.ok() ? Read(asked.key, asked.lease.owner, *answer) : std::nullopt;
   std::optional<Verdict> verdict;
   {
@@ -169,11 +171,11 @@ void SingleFlight::Ask(uint64_t job, uint64_t turn) {
     if (flight == nullptr) return HearLateLocked(job, answer);
     verdict = HearLocked(job, flight, answer, std::move(outcome));
   }
-  if (verdict.has_value()) hooks_.decide(job, *std::move(verdict));
+  if (verdict.has_value()) host_.Decide(job, *std::move(verdict));
 }
 
 std::optional<Verdict> SingleFlight::HearLocked(uint64_t job, Flight* flight,
-                                                const absl::StatusOr<LeaseTable::Answer>& answer,
+                                                const absl::StatusOr<KeyLeaseTable::Answer>& answer,
                                                 std::optional<Outcome> outcome) {
   if (!answer.ok()) return HearAwayLocked(job, flight);
   if (outcome.has_value()) {
@@ -217,7 +219,7 @@ std::optional<Verdict> SingleFlight::HearHeldLocked(uint64_t job, Flight* flight
   EnterLocked(flight, Step::kFollowing);
   flight->pause = config_.first_poll;
   ++stats_.waited;
-  hooks_.settled(job, /*taken=*/true);
+  host_.OnSettled(job, /*taken=*/true);
   After(flight->pause, &SingleFlight::Ask, job, *flight);
   return Of(Verdict::Kind::kFollow);
 }
@@ -266,11 +268,11 @@ std::optional<Verdict> SingleFlight::HearUnreadableLocked(uint64_t job, Flight* 
   return std::nullopt;
 }
 
-Verdict SingleFlight::HoldLocked(uint64_t job, Flight* flight, const cache::Lease& lease) {
+Verdict SingleFlight::HoldLocked(uint64_t job, Flight* flight, const cache::KeyLease& lease) {
   EnterLocked(flight, Step::kHolding);
   flight->lease = lease;
   ++stats_.granted;
-  hooks_.settled(job, /*taken=*/false);
+  host_.OnSettled(job, /*taken=*/false);
   After(config_.lease / 4, &SingleFlight::Renew, job, *flight);
   return Of(Verdict::Kind::kRun);
 }
@@ -278,11 +280,11 @@ Verdict SingleFlight::HoldLocked(uint64_t job, Flight* flight, const cache::Leas
 Verdict SingleFlight::GoAloneLocked(uint64_t job, Flight* flight) {
   EnterLocked(flight, Step::kAlone);
   ++stats_.alone;
-  hooks_.settled(job, /*taken=*/false);
+  host_.OnSettled(job, /*taken=*/false);
   return Of(Verdict::Kind::kRun);
 }
 
-void SingleFlight::HearLateLocked(uint64_t job, const absl::StatusOr<LeaseTable::Answer>& answer) {
+void SingleFlight::HearLateLocked(uint64_t job, const absl::StatusOr<KeyLeaseTable::Answer>& answer) {
   if (!answer.ok() || answer->state != State::kGranted) return;
   auto it = flights_.find(job);
   if (it != flights_.end() && !it->second.ended && it->second.step == Step::kAlone) {
@@ -305,11 +307,11 @@ void SingleFlight::LosePatience(uint64_t job, uint64_t turn) {
       verdict = Of(Verdict::Kind::kQueue);
     }
   }
-  hooks_.decide(job, std::move(verdict));
+  host_.Decide(job, std::move(verdict));
 }
 
 void SingleFlight::Renew(uint64_t job, uint64_t turn) {
-  cache::Lease lease;
+  cache::KeyLease lease;
   std::string key;
   {
     absl::MutexLock lock(&mu_);
@@ -319,7 +321,7 @@ void SingleFlight::Renew(uint64_t job, uint64_t turn) {
     lease = it->second.lease;
     key = it->second.key;
   }
-  const absl::StatusOr<LeaseTable::Renewal> renewal = table_.Renew(lease, config_.lease);
+  const absl::StatusOr<KeyLeaseTable::Renewal> renewal = table_.Renew(lease, config_.lease);
   {
     absl::MutexLock lock(&mu_);
     auto it = flights_.find(job);
@@ -330,12 +332,12 @@ void SingleFlight::Renew(uint64_t job, uint64_t turn) {
     }
     After(config_.lease / 4, &SingleFlight::Renew, job, it->second);
   }
-  if (renewal.ok()) hooks_.heard(key, renewal->followed);
+  if (renewal.ok()) host_.OnRenewed(key, renewal->followed);
 }
 
 void SingleFlight::Publish(const std::string& key, std::function<absl::Status()> upload, cache::Blob value,
                            std::function<void(bool)> then) {
-  Write write = [this, upload = std::move(upload), value](const cache::Lease& lease) -> absl::StatusOr<bool> {
+  Write write = [this, upload = std::move(upload), value](const cache::KeyLease& lease) -> absl::StatusOr<bool> {
     absl::Status uploaded = upload();
     if (!uploaded.ok()) return uploaded;
     return table_.Publish(lease, value);
@@ -347,7 +349,7 @@ void SingleFlight::Tell(const std::string& key, const std::string& owner, const 
                         std::function<void(bool)> then) {
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
   if (!digest.ok()) return then(false);
-  hooks_.publish_later([this, key = *digest, owner, error, then = std::move(then)] {
+  timers_.uploads.RunAfter(absl::ZeroDuration(), [this, key = *digest, owner, error, then = std::move(then)] {
     const absl::Status told = table_.Tell(key, owner, error, config_.told_lifetime);
     if (!told.ok()) CountUnpublished();
     then(told.ok());
@@ -355,7 +357,7 @@ void SingleFlight::Tell(const std::string& key, const std::string& owner, const 
 }
 
 void SingleFlight::PublishError(const std::string& key, const std::string& error) {
-  WriteLater(key, [this, error](const cache::Lease& lease) {
+  WriteLater(key, [this, error](const cache::KeyLease& lease) {
     return table_.PublishError(lease, error, config_.error_lifetime);
   });
 }
@@ -368,7 +370,7 @@ void SingleFlight::CountUnpublished() {
 void SingleFlight::WriteLater(const std::string& key, Write write, std::function<void(bool)> then) {
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
   if (!digest.ok()) return then ? then(false) : void();
-  cache::Lease lease{*digest, config_.owner, 0};
+  cache::KeyLease lease{*digest, config_.owner, 0};
   uint64_t job = 0;
   {
     absl::MutexLock lock(&mu_);
@@ -382,7 +384,7 @@ void SingleFlight::WriteLater(const std::string& key, Write write, std::function
       }
     }
   }
-  hooks_.publish_later([this, job, lease, write = std::move(write), then = std::move(then)] {
+  timers_.uploads.RunAfter(absl::ZeroDuration(), [this, job, lease, write = std::move(write), then = std::move(then)] {
     const absl::StatusOr<bool> written = write(lease);
     if (then) then(written.ok());
     absl::MutexLock lock(&mu_);
@@ -403,7 +405,7 @@ void SingleFlight::WriteLater(const std::string& key, Write write, std::function
 std::optional<Outcome> SingleFlight::Find(const std::string& key) {
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(key);
   if (!digest.ok()) return std::nullopt;
-  const absl::StatusOr<LeaseTable::Answer> answer =
+  const absl::StatusOr<KeyLeaseTable::Answer> answer =
       table_.Ask(*digest, config_.owner, config_.lease, {/*take=*/false, /*ignore_outcome=*/false});
   return answer.ok() ? Read(key, config_.owner, *answer) : std::nullopt;
 }

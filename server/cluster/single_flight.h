@@ -12,7 +12,8 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "cache/api/lease_table.h"
+#include "cache/coordination/key_lease_table.h"
+#include "server/cluster/task_timer.h"
 #include "server/scheduler/peers.h"
 
 namespace tritond::server {
@@ -21,8 +22,8 @@ namespace tritond::server {
 // the outcome is there or the lease is free again. When the engine is away, or takes longer than `patience` over an
 // answer, a job runs without a lease. A lost lease costs a second run and nothing else.
 //
-// Pure logic: time passes in `run_after`, what blocks runs there too. Thread-safe. The scheduler's calls neither block
-// nor call back; verdicts are given without a lock. Does not own the table.
+// Pure logic: time passes in the timers, what blocks runs there too. Thread-safe. The scheduler's calls neither block
+// nor call back; verdicts are given without a lock. Does not own what it is given.
 class SingleFlight final : public Peers {
  public:
   struct Config {
@@ -36,27 +37,29 @@ class SingleFlight final : public Peers {
     absl::Duration error_lifetime = absl::Seconds(60);
     absl::Duration told_lifetime = absl::Seconds(60);
   };
-  struct Hooks {
-    // Runs the task after the delay, where it may block.
-    std::function<void(absl::Duration delay, std::function<void()> task)> run_after;
-    // The same for what a worker or a lease waits for, so that it is never late behind the looks of jobs that wait.
-    std::function<void(absl::Duration delay, std::function<void()> task)> run_first_after;
-    // The same for what does not block, so that it is never late behind what does.
-    std::function<void(absl::Duration delay, std::function<void()> task)> remind_after;
-    // Runs what is published, which may be large, where it holds up nothing else.
-    std::function<void(std::function<void()> task)> publish_later;
+  // Where its tasks run. They are apart so that no kind is late because of another one.
+  struct Timers {
+    TaskTimer& looks;      // on behalf of jobs that wait; may block
+    TaskTimer& claims;     // for which a worker or a lease waits; may block
+    TaskTimer& reminders;  // do not block
+    TaskTimer& uploads;    // of what is published, which may be large; block
+  };
+  // The daemon whose jobs these are. Called without a lock unless said otherwise. Thread-safe.
+  class Host {
+   public:
+    virtual ~Host() = default;
     // The value that the cluster has under the key; nothing when it cannot be had whole. May block.
-    std::function<std::optional<Outcome>(const std::string& key)> fetch;
+    virtual std::optional<Outcome> Fetch(const std::string& key) = 0;
     // A failure as PublishError was given it for the key, or Tell for the key and the owner; nothing when it cannot be
     // read or is not to be believed.
-    std::function<std::optional<Outcome>(const std::string& key, const std::string& owner, const std::string& error)>
-        read_error;
-    std::function<void(uint64_t job, Verdict verdict)> decide;
-    // What was offered of the job is not for other daemons to take any more; `taken`: since one has it. Called with
-    // locks held: must neither block nor call back.
-    std::function<void(uint64_t job, bool taken)> settled;
-    // Whether other daemons follow the job of a key whose lease this one has; at every renewal.
-    std::function<void(const std::string& key, bool followed)> heard;
+    virtual std::optional<Outcome> ReadError(const std::string& key, const std::string& owner,
+                                             const std::string& error) = 0;
+    virtual void Decide(uint64_t job, Verdict verdict) = 0;
+    // Other daemons must not take the job any more; `taken`: since one has it. Called with locks held: must neither
+    // block nor call back.
+    virtual void OnSettled(uint64_t job, bool taken) = 0;
+    // A renewal of the key's lease, which this daemon holds, told whether other daemons follow its job.
+    virtual void OnRenewed(const std::string& key, bool followed) = 0;
   };
   struct Stats {
     uint64_t held = 0;       // leases, now
@@ -69,7 +72,7 @@ class SingleFlight final : public Peers {
     uint64_t publish_failures = 0;
   };
 
-  SingleFlight(Config config, cache::LeaseTable& table, Hooks hooks);
+  SingleFlight(Config config, cache::KeyLeaseTable& table, const Timers& timers, Host& host);
 
   void Look(uint64_t job, const JobSpec& spec) override;
   void Claim(uint64_t job, const JobSpec& spec) override;
@@ -103,7 +106,7 @@ class SingleFlight final : public Peers {
   enum class Step { kLooking, kQueued, kClaiming, kFollowing, kHolding, kAlone };
   struct Flight {
     std::string key;
-    cache::Lease lease;  // token 0: none
+    cache::KeyLease lease;  // token 0: none
     Step step = Step::kLooking;
     uint64_t turn = 0;  // grows with every step: answers of an earlier one are late
     absl::Duration pause;
@@ -116,7 +119,7 @@ class SingleFlight final : public Peers {
     bool ended = false;
   };
   using Action = void (SingleFlight::*)(uint64_t job, uint64_t turn);
-  using Write = std::function<absl::StatusOr<bool>(const cache::Lease& lease)>;
+  using Write = std::function<absl::StatusOr<bool>(const cache::KeyLease& lease)>;
 
   // Null when the key is no digest: such a job has no peers.
   Flight* MakeLocked(uint64_t job, const JobSpec& spec) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -130,10 +133,10 @@ class SingleFlight final : public Peers {
 
   void Ask(uint64_t job, uint64_t turn);
   std::optional<Outcome> Read(const std::string& key, const std::string& owner,
-                              const cache::LeaseTable::Answer& answer);
+                              const cache::KeyLeaseTable::Answer& answer);
   // What an answer means for a job; nothing: it goes on waiting.
   std::optional<Verdict> HearLocked(uint64_t job, Flight* flight,
-                                    const absl::StatusOr<cache::LeaseTable::Answer>& answer,
+                                    const absl::StatusOr<cache::KeyLeaseTable::Answer>& answer,
                                     std::optional<Outcome> outcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<Verdict> HearAwayLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<Verdict> HearHeldLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -141,19 +144,20 @@ class SingleFlight final : public Peers {
   std::optional<Verdict> FollowOnLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<Verdict> HearFreeLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<Verdict> HearUnreadableLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  Verdict HoldLocked(uint64_t job, Flight* flight, const cache::Lease& lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Verdict HoldLocked(uint64_t job, Flight* flight, const cache::KeyLease& lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Verdict GoAloneLocked(uint64_t job, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void HearLateLocked(uint64_t job, const absl::StatusOr<cache::LeaseTable::Answer>& answer)
+  void HearLateLocked(uint64_t job, const absl::StatusOr<cache::KeyLeaseTable::Answer>& answer)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void LosePatience(uint64_t job, uint64_t turn);
   void Renew(uint64_t job, uint64_t turn);
   void UnfollowLater(const cache::Digest& key);
-  void ReleaseLater(const cache::Lease& lease);
+  void ReleaseLater(const cache::KeyLease& lease);
   void WriteLater(const std::string& key, Write write, std::function<void(bool)> then = nullptr);
 
   const Config config_;
-  cache::LeaseTable& table_;
-  const Hooks hooks_;
+  cache::KeyLeaseTable& table_;
+  const Timers timers_;
+  Host& host_;
 
   mutable absl::Mutex mu_;
   absl::flat_hash_map<uint64_t, Flight> flights_ ABSL_GUARDED_BY(mu_);

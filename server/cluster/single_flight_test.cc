@@ -26,12 +26,14 @@ struct Text final : Payload {
 };
 
 // A daemon with one worker, which does what the test says.
-class Daemon final : public Executor {
+class Daemon final : public Executor, public SingleFlight::Host {
  public:
   Daemon(const std::string& name, tests::FakeTime& time, tests::FakeLeases& leases)
       : scheduler(
             {}, [&time] { return time.Now(); }, *this),
-        flights(ConfigOf(name), leases, Hooks(time, leases)) {
+        claims_(time, *this),
+        leases_(leases),
+        flights(ConfigOf(name), leases, {time, claims_, time, time}, *this) {
     scheduler.SetPeers(&flights);
     WorkerOffer offer;
     offer.build_id = "build";
@@ -84,7 +86,42 @@ class Daemon final : public Executor {
   }
   void Cancel(const std::string&, uint64_t) override { ++cancelled; }
 
+  std::optional<Outcome> Fetch(const std::string& key) override {
+    if (!readable) return std::nullopt;
+    Outcome outcome;
+    outcome.value = std::make_shared<Text>(leases_.ValueOf(*cache::Digest::FromHex(key)));
+    return outcome;
+  }
+  std::optional<Outcome> ReadError(const std::string&, const std::string&, const std::string& error) override {
+    if (error == "forged") return std::nullopt;
+    Outcome outcome;
+    outcome.status = absl::InvalidArgumentError(error);
+    return outcome;
+  }
+  void Decide(uint64_t job, Verdict verdict) override { scheduler.Decide(job, std::move(verdict)); }
+  void OnSettled(uint64_t, bool elsewhere) override {
+    ++settled;
+    taken += elsewhere;
+  }
+  void OnRenewed(const std::string&, bool wanted) override { heard.push_back(wanted); }
+
+  // Counts the tasks for which a worker or a lease waits.
+  class Claims final : public TaskTimer {
+   public:
+    Claims(tests::FakeTime& time, Daemon& daemon) : time_(time), daemon_(daemon) {}
+    void RunAfter(absl::Duration delay, std::function<void()> task) override {
+      ++daemon_.first;
+      time_.RunAfter(delay, std::move(task));
+    }
+
+   private:
+    tests::FakeTime& time_;
+    Daemon& daemon_;
+  };
+
   Scheduler scheduler;
+  Claims claims_;
+  tests::FakeLeases& leases_;
   SingleFlight flights;
   std::vector<std::string> started, answers;
   uint64_t running = 0;
@@ -100,37 +137,6 @@ class Daemon final : public Executor {
     SingleFlight::Config config;
     config.owner = name;
     return config;
-  }
-  SingleFlight::Hooks Hooks(tests::FakeTime& time, tests::FakeLeases& leases) {
-    SingleFlight::Hooks hooks;
-    hooks.run_after = [&time](absl::Duration delay, std::function<void()> task) {
-      time.RunAfter(delay, std::move(task));
-    };
-    hooks.run_first_after = [this, &time](absl::Duration delay, std::function<void()> task) {
-      ++first;
-      time.RunAfter(delay, std::move(task));
-    };
-    hooks.remind_after = hooks.run_after;
-    hooks.publish_later = [&time](std::function<void()> task) { time.RunAfter(absl::ZeroDuration(), std::move(task)); };
-    hooks.fetch = [this, &leases](const std::string& key) -> std::optional<Outcome> {
-      if (!readable) return std::nullopt;
-      Outcome outcome;
-      outcome.value = std::make_shared<Text>(leases.ValueOf(*cache::Digest::FromHex(key)));
-      return outcome;
-    };
-    hooks.read_error = [](const std::string&, const std::string&, const std::string& error) -> std::optional<Outcome> {
-      if (error == "forged") return std::nullopt;
-      Outcome outcome;
-      outcome.status = absl::InvalidArgumentError(error);
-      return outcome;
-    };
-    hooks.decide = [this](uint64_t job, Verdict verdict) { scheduler.Decide(job, std::move(verdict)); };
-    hooks.settled = [this](uint64_t, bool elsewhere) {
-      ++settled;
-      taken += elsewhere;
-    };
-    hooks.heard = [this](const std::string&, bool wanted) { heard.push_back(wanted); };
-    return hooks;
   }
   void Finish(const Outcome& outcome) { scheduler.Finish(std::exchange(running, 0), outcome); }
 };

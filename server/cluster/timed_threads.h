@@ -10,20 +10,21 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "server/cluster/task_timer.h"
 #include "timing/steady/event.h"
 
 namespace tritond::server {
 
 // A few threads for tasks that may block on a network, now or after a delay. Tasks that are due run in the order of
 // their times, as threads get free. Thread-safe.
-class TimedThreads final {
+class TimedThreads final : public TaskTimer {
  public:
   explicit TimedThreads(int threads);
   // Stops.
-  ~TimedThreads();
+  ~TimedThreads() override;
 
   // Dropped after Stop.
-  void RunAfter(absl::Duration delay, std::function<void()> task);
+  void RunAfter(absl::Duration delay, std::function<void()> task) override;
   // Runs what is due, drops what is not, and ends. Idempotent; not from a task.
   void Stop();
 

@@ -27,12 +27,12 @@ cache::StreamName StreamOf(const Requirement& needs, JobClass job_class) {
 
 }  // namespace
 
-WorkSharing::WorkSharing(Config config, Clock clock, cache::JobStream& streams, Hooks hooks)
-    : config_(std::move(config)), clock_(std::move(clock)), streams_(streams), hooks_(std::move(hooks)) {}
+WorkSharing::WorkSharing(Config config, Clock clock, cache::JobStream& streams, TaskTimer& timer, Host& host)
+    : config_(std::move(config)), clock_(std::move(clock)), streams_(streams), timer_(timer), host_(host) {}
 
 void WorkSharing::Begin() {
   last_work_ = clock_();
-  hooks_.run_after(config_.round, [this] { Round(); });
+  timer_.RunAfter(config_.round, [this] { Round(); });
 }
 
 void WorkSharing::Round() {
@@ -41,7 +41,7 @@ void WorkSharing::Round() {
   const absl::Time now = clock_();
   if (offers || took) last_work_ = now;
   const absl::Duration pause = now - last_work_ > config_.idle_after ? config_.idle_round : config_.round;
-  hooks_.run_after(took ? kSoon : pause, [this] { Round(); });
+  timer_.RunAfter(took ? kSoon : pause, [this] { Round(); });
 }
 
 OfferFilter WorkSharing::Filter() {
@@ -93,7 +93,7 @@ bool WorkSharing::OfferNext() {
     absl::MutexLock lock(&mu_);
     settled_.clear();
   }
-  const std::vector<Scheduler::WaitingJob> jobs = Reconcile(hooks_.next_waiting(config_.offer_after, Filter()));
+  const std::vector<Scheduler::WaitingJob> jobs = Reconcile(host_.NextWaiting(config_.offer_after, Filter()));
   refused_ = 0;
   for (const Scheduler::WaitingJob& job : jobs) {
     if (OfferOne(job)) continue;
@@ -106,13 +106,13 @@ bool WorkSharing::OfferNext() {
     absl::MutexLock lock(&mu_);
     for (const auto& [job, offer] : offers_) open.push_back(job);
   }
-  for (const uint64_t job : open) hooks_.watch(job);
+  for (const uint64_t job : open) host_.WatchJob(job);
   return !open.empty();
 }
 
 bool WorkSharing::OfferOne(const Scheduler::WaitingJob& job) {
   const std::string asker = SingleFlight::OwnerOf(config_.taker, job.id);
-  std::optional<std::string> body = hooks_.write(job.spec, asker);
+  std::optional<std::string> body = host_.WriteOffer(job.spec, asker);
   if (!body.has_value() || body->size() > config_.max_body_bytes) {
     absl::MutexLock lock(&mu_);
     if (!settled_.contains(job.id)) unwritable_.insert(job.id);
@@ -165,11 +165,11 @@ void WorkSharing::Settled(uint64_t job, bool taken) {
 
 void WorkSharing::RemoveLater(const cache::StreamName& stream, const std::string& id) {
   // An offer that stays goes with its stream; whoever takes it finds the outcome.
-  hooks_.run_after(absl::ZeroDuration(), [this, stream, id] { streams_.Remove(stream, id).IgnoreError(); });
+  timer_.RunAfter(absl::ZeroDuration(), [this, stream, id] { streams_.Remove(stream, id).IgnoreError(); });
 }
 
 std::map<std::string, WorkSharing::Choice> WorkSharing::Choices() {
-  const std::map<Requirement, int> idle = hooks_.idle_slots();
+  const std::map<Requirement, int> idle = host_.IdleSlots();
   const bool yields = ++takes_ % config_.yield_every == 0;
   std::map<std::string, Choice> choices;
   for (int i = 0; i < kJobClasses; ++i) {
@@ -225,7 +225,7 @@ void WorkSharing::Start(const cache::StreamEntry& entry, const Requirement& need
     ++stats_.taken;
   }
   if (entry.remaining <= absl::ZeroDuration()) return RemoveLater(entry.stream, entry.id);
-  hooks_.run(entry, needs, [this, stream = entry.stream, id = entry.id](bool settled) {
+  host_.RunOffer(entry, needs, [this, stream = entry.stream, id = entry.id](bool settled) {
     if (settled) RemoveLater(stream, id);
   });
 }

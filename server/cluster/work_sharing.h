@@ -14,8 +14,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "cache/api/job_stream.h"
+#include "cache/coordination/job_stream.h"
 #include "server/cluster/offer_window.h"
+#include "server/cluster/task_timer.h"
 #include "server/scheduler/scheduler.h"
 
 namespace tritond::server {
@@ -31,7 +32,7 @@ namespace tritond::server {
 //
 // An offer is a hint and may be lost; a job never is, since its origin keeps it. What a taker that died had is taken
 // over by another, but not by its origin, which would wait for itself. Pure logic: time is injected. Thread-safe. Does
-// not own the stream.
+// not own what it is given.
 class WorkSharing final {
  public:
   struct Config {
@@ -50,17 +51,20 @@ class WorkSharing final {
     absl::Duration take_over_every = absl::Seconds(5);
     absl::Duration take_over_after = absl::Seconds(15);
   };
-  struct Hooks {
-    // Runs the task after the delay, where it may block.
-    std::function<void(absl::Duration delay, std::function<void()> task)> run_after;
-    std::function<std::vector<Scheduler::WaitingJob>(absl::Duration at_least, const OfferFilter& filter)> next_waiting;
-    std::function<std::map<Requirement, int>()> idle_slots;
+  // The daemon whose jobs are offered, and which runs those that it takes. Called without a lock. Thread-safe.
+  class Host {
+   public:
+    virtual ~Host() = default;
+    // As Scheduler has them.
+    virtual std::vector<Scheduler::WaitingJob> NextWaiting(absl::Duration at_least, const OfferFilter& filter) = 0;
+    virtual std::map<Requirement, int> IdleSlots() = 0;
     // A job as another daemon can read it, in the name of its asker; nothing when it cannot.
-    std::function<std::optional<std::string>(const JobSpec& spec, const std::string& asker)> write;
+    virtual std::optional<std::string> WriteOffer(const JobSpec& spec, const std::string& asker) = 0;
     // Runs an offered job. `done` is called once; false: another daemon should have it.
-    std::function<void(const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done)> run;
+    virtual void RunOffer(const cache::StreamEntry& entry, const Requirement& needs,
+                          std::function<void(bool)> done) = 0;
     // Another daemon may have a job of this one's now.
-    std::function<void(uint64_t job)> watch;
+    virtual void WatchJob(uint64_t job) = 0;
   };
   struct Stats {
     uint64_t offered = 0;
@@ -68,9 +72,10 @@ class WorkSharing final {
     uint64_t open_offers = 0;  // now
   };
 
-  WorkSharing(Config config, Clock clock, cache::JobStream& streams, Hooks hooks);
+  // `timer` may block.
+  WorkSharing(Config config, Clock clock, cache::JobStream& streams, TaskTimer& timer, Host& host);
 
-  // Begins; it goes on for as long as `run_after` runs tasks.
+  // Begins; it goes on for as long as the timer runs tasks.
   void Begin();
   // The job has ended, or runs here or (`taken`) elsewhere: what was offered is withdrawn. Neither blocks nor calls
   // back.
@@ -110,7 +115,8 @@ class WorkSharing final {
   const Config config_;
   const Clock clock_;
   cache::JobStream& streams_;
-  const Hooks hooks_;
+  TaskTimer& timer_;
+  Host& host_;
   absl::Time next_take_over_;  // of the round's thread
   absl::Time last_work_;       // of the round's thread
   uint64_t refused_ = 0;       // of the round's thread: the job that the engine did not take the last time; 0: none

@@ -21,38 +21,36 @@ using testing::IsEmpty;
 const Requirement kNeeds{"cuda:90", "build {1}", true};
 
 // What a daemon shows of its queue and its workers; the test sets it.
-class Daemon {
+class Daemon final : public WorkSharing::Host, public TaskTimer {
  public:
-  Daemon(tests::FakeTime& time, cache::JobStream& streams, const std::string& name = "daemon") {
+  Daemon(tests::FakeTime& time, cache::JobStream& streams, const std::string& name = "daemon") : time_(time) {
     WorkSharing::Config config;
     config.taker = name;
-    WorkSharing::Hooks hooks;
-    hooks.run_after = [this, &time](absl::Duration delay, std::function<void()> task) {
-      time.RunAfter(delay, [this, task = std::move(task)] {
-        if (!lost) task();
-      });
-    };
-    hooks.next_waiting = [this](absl::Duration, const OfferFilter& filter) { return Next(filter); };
-    hooks.idle_slots = [this] { return idle; };
-    hooks.write = [this](const JobSpec& spec, const std::string&) -> std::optional<std::string> {
-      ++writes;
-      if (on_write) on_write();
-      if (spec.label == "unwritable") return std::nullopt;
-      return spec.label;
-    };
-    hooks.run = [this](const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done) {
-      EXPECT_TRUE(any_needs || !(needs < kNeeds || kNeeds < needs));
-      taken.push_back(entry.body);
-      if (--idle[kNeeds] == 0) idle.clear();
-      finish = std::move(done);
-    };
-    hooks.watch = [this](uint64_t job) { watched.push_back(job); };
     sharing = std::make_unique<WorkSharing>(
-        config, [&time] { return time.Now(); }, streams, std::move(hooks));
+        config, [&time] { return time.Now(); }, streams, *this, *this);
     sharing->Begin();
   }
+  void RunAfter(absl::Duration delay, std::function<void()> task) override {
+    time_.RunAfter(delay, [this, task = std::move(task)] {
+      if (!lost) task();
+    });
+  }
+  std::map<Requirement, int> IdleSlots() override { return idle; }
+  std::optional<std::string> WriteOffer(const JobSpec& spec, const std::string&) override {
+    ++writes;
+    if (on_write) on_write();
+    if (spec.label == "unwritable") return std::nullopt;
+    return spec.label;
+  }
+  void RunOffer(const cache::StreamEntry& entry, const Requirement& needs, std::function<void(bool)> done) override {
+    EXPECT_TRUE(any_needs || !(needs < kNeeds || kNeeds < needs));
+    taken.push_back(entry.body);
+    if (--idle[kNeeds] == 0) idle.clear();
+    finish = std::move(done);
+  }
+  void WatchJob(uint64_t job) override { watched.push_back(job); }
   // As the scheduler does it, with `waiting` in the order in which it would serve them.
-  std::vector<Scheduler::WaitingJob> Next(const OfferFilter& filter) {
+  std::vector<Scheduler::WaitingJob> NextWaiting(absl::Duration, const OfferFilter& filter) override {
     std::map<Requirement, size_t> room;
     std::vector<Scheduler::WaitingJob> chosen;
     for (const Scheduler::WaitingJob& job : waiting) {
@@ -89,6 +87,9 @@ class Daemon {
   std::function<void()> on_write;
   std::function<void(bool)> finish;
   std::unique_ptr<WorkSharing> sharing;
+
+ private:
+  tests::FakeTime& time_;
 };
 
 class WorkSharingTest : public testing::Test {

@@ -6,7 +6,7 @@
 #include "google/protobuf/util/time_util.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
-#include "server/rpc/tuning_name.h"
+#include "server/tunings/tuning_name.h"
 
 namespace tritond::server {
 namespace {
@@ -74,7 +74,7 @@ class AcquireReactor final : public grpc::ServerUnaryReactor {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* AcquireProgramTuning(Engine& engine, ProgramTuningDesk& desk, const Caller& caller,
+grpc::ServerUnaryReactor* AcquireProgramTuning(CompileBroker& broker, ProgramTuningDesk& desk, const Caller& caller,
                                                grpc::CallbackServerContext* context,
                                                const v1::AcquireProgramTuningRequest* request,
                                                v1::AcquireProgramTuningResponse* response) {
@@ -83,7 +83,7 @@ grpc::ServerUnaryReactor* AcquireProgramTuning(Engine& engine, ProgramTuningDesk
   if (wait.seconds() < 0 || wait.nanos() < 0) wrong.push_back({"wait", "is negative"});
   if (!wrong.empty()) return FinishNow(context, InvalidRequest(wrong));
   auto* reactor = new AcquireReactor(desk, response);  // Deletes itself.
-  reactor->Begin(NameTuning(engine, caller, request->key()),
+  reactor->Begin(NameTuning(broker, caller, request->key()),
                  absl::Seconds(wait.seconds()) + absl::Nanoseconds(wait.nanos()), Allows(caller.role, Need::kCompile));
   return reactor;
 }

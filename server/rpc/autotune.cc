@@ -2,8 +2,8 @@
 #include <memory>
 #include <optional>
 
+#include "server/rpc/authorizer.h"
 #include "server/rpc/blocking_stream.h"
-#include "server/rpc/gate.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 

@@ -3,11 +3,12 @@
 // waits in a reactor of its own, which the caller's cancellation or deadline reaches.
 #include <grpcpp/impl/codegen/proto_utils.h>
 
-#include "server/rpc/compile_call.h"
-#include "server/rpc/gate.h"
+#include "server/compile/compile_call.h"
+#include "server/compile/source_places.h"
+#include "server/rpc/authorizer.h"
 #include "server/rpc/reactors.h"
+#include "server/rpc/response.h"
 #include "server/rpc/rpcs.h"
-#include "server/rpc/source_places.h"
 
 namespace tritond::server {
 namespace {
@@ -18,18 +19,18 @@ struct Wanted {
 };
 
 // Counts what it refuses.
-absl::StatusOr<Wanted> Read(Engine& engine, const Caller& caller, grpc::ByteBuffer bytes) {
+absl::StatusOr<Wanted> Read(CompileBroker& broker, const Caller& caller, grpc::ByteBuffer bytes) {
   v1::CompileRequest message;
   if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, v1::CompileRequest>(&bytes, &message).ok()) {
-    engine.metrics().Refuse("BAD_REQUEST", TenantOf(caller));
+    broker.metrics().Refuse("BAD_REQUEST", TenantOf(caller));
     return WithReason(absl::InvalidArgumentError("the request is no CompileRequest"), "BAD_MESSAGE");
   }
   bytes.Clear();
   ServeFor(caller, &message);
   const v1::Delivery delivery = message.delivery();
-  absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(std::move(message), engine.config().limits);
+  absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(std::move(message), broker.config().limits);
   if (!prepared.ok()) {
-    engine.metrics().Refuse(ReasonOf(prepared.status()), TenantOf(caller));
+    broker.metrics().Refuse(ReasonOf(prepared.status()), TenantOf(caller));
     return prepared.status();
   }
   return Wanted{delivery, *std::move(prepared)};
@@ -37,27 +38,27 @@ absl::StatusOr<Wanted> Read(Engine& engine, const Caller& caller, grpc::ByteBuff
 
 class CompileReactor final : public grpc::ServerUnaryReactor {
  public:
-  CompileReactor(Engine& engine, const Gate& gate, Caller caller, const grpc::CallbackServerContext& context,
-                 grpc::ByteBuffer* response)
-      : engine_(engine),
-        gate_(gate),
+  CompileReactor(CompileBroker& broker, const Authorizer& authorizer, Caller caller,
+                 const grpc::CallbackServerContext& context, grpc::ByteBuffer* response)
+      : broker_(broker),
+        authorizer_(authorizer),
         caller_(std::move(caller)),
         connection_(context.peer()),
-        begun_(engine.Now()),
+        begun_(broker.Now()),
         deadline_(DeadlineOf(context, begun_)),
         response_(response),
-        turn_(engine.texts()) {}
+        turn_(broker.texts()) {}
 
   // Once, instead of Begin.
   void ReadLater(const std::string& whose, const grpc::ByteBuffer& bytes) {
     users_.fetch_add(1);
     const std::optional<TextPool::Ticket> ticket =
-        engine_.texts().TryRun(whose, bytes.Length(), [this, bytes](const absl::Status& status) mutable {
+        broker_.texts().TryRun(whose, bytes.Length(), [this, bytes](const absl::Status& status) mutable {
           OnTurn(status, std::move(bytes));
           Release();
         });
     if (!ticket.has_value()) {
-      Refuse(engine_.TextsFull());
+      Refuse(broker_.TextsFull());
       Release();
     } else if (turn_.Hold(*ticket)) {
       Drop();
@@ -68,7 +69,7 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
   void Begin(Wanted wanted) {
     delivery_ = wanted.delivery;
     std::shared_ptr<CompileCall> call =
-        engine_.Compile(std::move(wanted.request), deadline_,
+        broker_.Compile(std::move(wanted.request), deadline_,
                         [this](absl::StatusOr<CompileAnswer> answer) { OnAnswer(std::move(answer)); });
     bool cancelled;
     {
@@ -80,7 +81,7 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
   }
 
   void OnCancel() override {
-    gate_.OnCancel(connection_, engine_.Now() - begun_);
+    authorizer_.OnCancel(connection_, broker_.Now() - begun_);
     if (turn_.Leave()) return Drop();
     std::shared_ptr<CompileCall> call;
     {
@@ -102,10 +103,10 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
   void OnTurn(const absl::Status& status, grpc::ByteBuffer bytes) {
     if (!status.ok()) return Refuse(status);
     if (turn_.left()) return FinishCancelled();
-    absl::StatusOr<Wanted> wanted = Read(engine_, caller_, std::move(bytes));
+    absl::StatusOr<Wanted> wanted = Read(broker_, caller_, std::move(bytes));
     if (!wanted.ok()) return Finish(ToGrpc(wanted.status()));
     delivery_ = wanted->delivery;
-    std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(wanted->request);
+    std::optional<absl::StatusOr<CompileAnswer>> stored = broker_.TryStored(wanted->request);
     if (stored.has_value()) return OnAnswer(*std::move(stored));
     Begin(*std::move(wanted));
   }
@@ -117,23 +118,23 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
   }
 
   void FinishCancelled() {
-    engine_.metrics().Cancel(TenantOf(caller_));
+    broker_.metrics().Cancel(TenantOf(caller_));
     Finish(ToGrpc(WithReason(absl::CancelledError("the caller has gone"), "CANCELLED")));
   }
 
   void Refuse(const absl::Status& status) {
-    engine_.metrics().Refuse(ReasonOf(status), TenantOf(caller_));
+    broker_.metrics().Refuse(ReasonOf(status), TenantOf(caller_));
     Finish(ToGrpc(status));
   }
 
   void OnAnswer(absl::StatusOr<CompileAnswer> answer) {
     if (!answer.ok()) return Finish(ToGrpc(answer.status()));
-    *response_ = EncodeResponse(*answer, delivery_, engine_.config().store.inline_bytes);
+    *response_ = EncodeResponse(*answer, delivery_, broker_.config().store.inline_bytes);
     Finish(grpc::Status::OK);
   }
 
-  Engine& engine_;
-  const Gate& gate_;
+  CompileBroker& broker_;
+  const Authorizer& authorizer_;
   const Caller caller_;
   const std::string connection_;
   const absl::Time begun_;
@@ -149,23 +150,23 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* Compile(Engine& engine, const Gate& gate, const Caller& caller,
+grpc::ServerUnaryReactor* Compile(CompileBroker& broker, const Authorizer& authorizer, const Caller& caller,
                                   grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                   grpc::ByteBuffer* response) {
   grpc::ByteBuffer bytes = TakeRequest(request);
   const auto wait = [&] {  // Deletes itself.
-    return new CompileReactor(engine, gate, caller, *context, response);
+    return new CompileReactor(broker, authorizer, caller, *context, response);
   };
   if (bytes.Length() > TextPool::kInlineBytes) {
     CompileReactor* reactor = wait();
     reactor->ReadLater(TurnOf(caller, *context), bytes);
     return reactor;
   }
-  absl::StatusOr<Wanted> wanted = Read(engine, caller, std::move(bytes));
+  absl::StatusOr<Wanted> wanted = Read(broker, caller, std::move(bytes));
   if (!wanted.ok()) return FinishNow(context, wanted.status());
-  std::optional<absl::StatusOr<CompileAnswer>> stored = engine.TryStored(wanted->request);
+  std::optional<absl::StatusOr<CompileAnswer>> stored = broker.TryStored(wanted->request);
   if (stored.has_value()) {
-    if (stored->ok()) *response = EncodeResponse(**stored, wanted->delivery, engine.config().store.inline_bytes);
+    if (stored->ok()) *response = EncodeResponse(**stored, wanted->delivery, broker.config().store.inline_bytes);
     return FinishNow(context, stored->status());
   }
   CompileReactor* reactor = wait();

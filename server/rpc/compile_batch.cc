@@ -7,11 +7,11 @@
 #include <map>
 #include <set>
 
-#include "server/rpc/compile_call.h"
-#include "server/rpc/gate.h"
+#include "server/compile/compile_call.h"
+#include "server/compile/source_places.h"
+#include "server/rpc/authorizer.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
-#include "server/rpc/source_places.h"
 
 namespace tritond::server {
 namespace {
@@ -20,14 +20,14 @@ constexpr size_t kMaxInFlight = 64;  // answers that wait to be sent included
 
 class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchResponse> {
  public:
-  BatchReactor(Engine& engine, std::string turn, absl::Time deadline, v1::CompileBatchRequest batch)
-      : engine_(engine), turn_(std::move(turn)), deadline_(deadline), batch_(std::move(batch)) {
+  BatchReactor(CompileBroker& broker, std::string turn, absl::Time deadline, v1::CompileBatchRequest batch)
+      : broker_(broker), turn_(std::move(turn)), deadline_(deadline), batch_(std::move(batch)) {
     uint64_t bytes = 0;
     for (const v1::CompileRequest& request : batch_.requests()) {
       deliveries_.push_back(request.delivery());
-      bytes += Engine::MemoryOf(request);
+      bytes += CompileBroker::MemoryOf(request);
     }
-    memory_ = engine_.budget().Take(bytes);
+    memory_ = broker_.budget().Take(bytes);
   }
 
   // Starts what may be started, and holds the reactor while it does.
@@ -96,10 +96,10 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
   void StartOne(int index) {
     auto pending = std::make_shared<Pending>();
     pending->request.Swap(batch_.mutable_requests(index));
-    if (memory_.has_value()) pending->memory = memory_->Split(Engine::MemoryOf(pending->request));
+    if (memory_.has_value()) pending->memory = memory_->Split(CompileBroker::MemoryOf(pending->request));
     users_.fetch_add(1);
     const TextPool::Ticket ticket =
-        engine_.texts().Run(turn_, pending->request.ir().size(), [this, index, pending](const absl::Status& status) {
+        broker_.texts().Run(turn_, pending->request.ir().size(), [this, index, pending](const absl::Status& status) {
           OnTurn(index, status, *pending);
           Pump();
           Release();
@@ -115,7 +115,7 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
 
   // The caller has gone. Whoever takes the ticket away answers in the task's place.
   void Leave(int index, TextPool::Ticket ticket) {
-    if (!engine_.texts().Drop(ticket)) return;
+    if (!broker_.texts().Drop(ticket)) return;
     OnAnswer(index, WithReason(absl::CancelledError("the caller has gone"), "CANCELLED"));
     Release();
   }
@@ -124,17 +124,17 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
   std::optional<absl::StatusOr<CompileAnswer>> BeginCompile(int index, Pending pending) {
     const std::string tenant = pending.request.tenant();
     const auto refuse = [&](const absl::Status& status) {
-      engine_.metrics().Refuse(ReasonOf(status), tenant);
+      broker_.metrics().Refuse(ReasonOf(status), tenant);
       return status;
     };
     absl::StatusOr<proto::PreparedRequest> prepared =
-        PrepareRequest(std::move(pending.request), engine_.config().limits);
+        PrepareRequest(std::move(pending.request), broker_.config().limits);
     if (!prepared.ok()) return refuse(prepared.status());
-    std::optional<absl::StatusOr<CompileAnswer>> stored = engine_.TryStored(*prepared);
+    std::optional<absl::StatusOr<CompileAnswer>> stored = broker_.TryStored(*prepared);
     if (stored.has_value()) return stored;
-    if (!pending.memory.has_value()) return refuse(engine_.MemoryFull());
+    if (!pending.memory.has_value()) return refuse(broker_.MemoryFull());
     users_.fetch_add(1);
-    std::shared_ptr<CompileCall> call = engine_.Compile(
+    std::shared_ptr<CompileCall> call = broker_.Compile(
         *std::move(prepared), deadline_,
         [this, index](absl::StatusOr<CompileAnswer> answer) {
           OnAnswer(index, std::move(answer));
@@ -170,7 +170,7 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
     v1::CompileBatchResponse response;
     response.set_index(index);
     if (answer.ok()) {
-      *response.mutable_response() = ToMessage(*answer, deliveries_[index], engine_.config().store.inline_bytes);
+      *response.mutable_response() = ToMessage(*answer, deliveries_[index], broker_.config().store.inline_bytes);
     } else {
       *response.mutable_failure() = ToFailure(answer.status());
     }
@@ -198,7 +198,7 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
     if (users_.fetch_sub(1) == 1) delete this;
   }
 
-  Engine& engine_;
+  CompileBroker& broker_;
   const std::string turn_;
   const absl::Time deadline_;
   v1::CompileBatchRequest batch_;           // Requests leave it as they are started, one thread at a time.
@@ -222,14 +222,14 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileBatch(Engine& engine, const Caller& caller,
+grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileBatch(CompileBroker& broker, const Caller& caller,
                                                                  grpc::CallbackServerContext* context,
                                                                  const v1::CompileBatchRequest* request) {
   v1::CompileBatchRequest batch = TakeRequest(request);
   for (v1::CompileRequest& one : *batch.mutable_requests()) ServeFor(caller, &one);
   // Deletes itself.
   auto* reactor =
-      new BatchReactor(engine, TurnOf(caller, *context), DeadlineOf(*context, engine.Now()), std::move(batch));
+      new BatchReactor(broker, TurnOf(caller, *context), DeadlineOf(*context, broker.Now()), std::move(batch));
   reactor->Pump();
   return reactor;
 }

@@ -11,22 +11,22 @@ namespace tritond::server {
 namespace {
 
 // Those that the catalog knows. Where no worker is attached, the other builds that made stored results follow.
-std::vector<KnownTarget> TargetsOf(const Engine& engine) {
+std::vector<KnownTarget> TargetsOf(const CompileBroker& broker) {
   std::vector<KnownTarget> targets;
   const auto add_stored = [&](const std::string& name, const std::string& in_force) {
-    for (const std::string& build : engine.store().index().Builds(name)) {
+    for (const std::string& build : broker.store().index().Builds(name)) {
       if (build == in_force) continue;
       targets.push_back(
           {name, build, "", /*binary_available=*/false, "stored results alone: no worker has this build"});
     }
   };
   std::set<std::string> known;
-  for (const KnownTarget& target : engine.targets().List()) {
+  for (const KnownTarget& target : broker.targets().List()) {
     known.insert(target.name);
     targets.push_back(target);
     if (!target.attached) add_stored(target.name, target.build_id);
   }
-  for (const std::string& name : engine.store().index().Targets()) {
+  for (const std::string& name : broker.store().index().Targets()) {
     if (known.count(name) == 0) add_stored(name, "");
   }
   return targets;
@@ -34,12 +34,12 @@ std::vector<KnownTarget> TargetsOf(const Engine& engine) {
 
 }  // namespace
 
-void FillDescription(Engine& engine, v1::DescribeResponse* response) {
-  response->set_version(engine.config().version);
+void FillDescription(CompileBroker& broker, v1::DescribeResponse* response) {
+  response->set_version(broker.config().version);
   response->set_key_schema_version(proto::kKeySchemaVersion);
-  response->set_max_ir_bytes(engine.config().limits.max_ir_bytes);
-  response->set_max_inline_bytes(engine.config().store.inline_bytes);
-  for (const KnownTarget& target : TargetsOf(engine)) {
+  response->set_max_ir_bytes(broker.config().limits.max_ir_bytes);
+  response->set_max_inline_bytes(broker.config().store.inline_bytes);
+  for (const KnownTarget& target : TargetsOf(broker)) {
     v1::DescribeResponse::Target& out = *response->add_targets();
     out.set_name(target.name);
     out.set_build_id(target.build_id);
@@ -57,9 +57,9 @@ void FillDescription(Engine& engine, v1::DescribeResponse* response) {
   }
 }
 
-grpc::ServerUnaryReactor* Describe(Engine& engine, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* Describe(CompileBroker& broker, grpc::CallbackServerContext* context,
                                    v1::DescribeResponse* response) {
-  FillDescription(engine, response);
+  FillDescription(broker, response);
   return FinishNow(context, absl::OkStatus());
 }
 

@@ -10,13 +10,13 @@ constexpr absl::Duration kMargin = absl::Milliseconds(200);
 
 }  // namespace
 
-grpc::ServerUnaryReactor* Drain(Engine& engine, grpc::CallbackServerContext* context, const v1::DrainRequest* request,
-                                v1::DrainResponse* response) {
-  engine.scheduler().SetDraining(!request->resume());
+grpc::ServerUnaryReactor* Drain(CompileBroker& broker, grpc::CallbackServerContext* context,
+                                const v1::DrainRequest* request, v1::DrainResponse* response) {
+  broker.scheduler().SetDraining(!request->resume());
   response->set_draining(!request->resume());
   if (request->resume()) return FinishNow(context, absl::OkStatus());
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  engine.scheduler().WhenIdle(DeadlineOf(*context, engine.Now()) - kMargin, [reactor, response](size_t remaining) {
+  broker.scheduler().WhenIdle(DeadlineOf(*context, broker.Now()) - kMargin, [reactor, response](size_t remaining) {
     response->set_remaining(remaining);
     reactor->Finish(grpc::Status::OK);
   });

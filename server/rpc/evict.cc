@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/parse_digest.h"
+#include "server/errors/parse_digest.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 
 namespace tritond::server {
 
-grpc::ServerUnaryReactor* Evict(Engine& engine, TuningStore& tunings, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* Evict(CompileBroker& broker, TuningStore& tunings, grpc::CallbackServerContext* context,
                                 const v1::EvictRequest* request, v1::EvictResponse* response) {
   if (request->everything() == (request->keys_size() > 0))
     return FinishNow(context, InvalidRequest({{"keys", "name either keys or everything"}}));
   if (const absl::Status keys = CheckDigests("keys", request->keys()); !keys.ok()) return FinishNow(context, keys);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  engine.RunBlocking([&engine, &tunings, request, response, reactor] {
+  broker.RunBlocking([&broker, &tunings, request, response, reactor] {
     absl::StatusOr<v1::EvictResponse> evicted =
-        request->everything() ? engine.EvictAll() : engine.Evict({request->keys().begin(), request->keys().end()});
+        request->everything() ? broker.EvictAll() : broker.Evict({request->keys().begin(), request->keys().end()});
     if (evicted.ok()) *response = *evicted;
     absl::Status status = evicted.status();
     if (request->everything()) status.Update(tunings.ForgetAll());

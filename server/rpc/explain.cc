@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "proto/request_key/request_key.h"
-#include "server/rpc/gate.h"
-#include "server/rpc/parse_digest.h"
+#include "server/errors/parse_digest.h"
+#include "server/rpc/authorizer.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 
@@ -29,13 +29,13 @@ absl::Status NotKept(const std::string& key) {
 }
 
 // May block on the network.
-absl::StatusOr<StoredRequest> Find(Engine& engine, const std::string& key) {
-  absl::StatusOr<std::shared_ptr<const StoredResult>> result = engine.FindStored(key);
+absl::StatusOr<StoredRequest> Find(CompileBroker& broker, const std::string& key) {
+  absl::StatusOr<std::shared_ptr<const StoredResult>> result = broker.FindStored(key);
   if (!result.ok()) return absl::NotFoundError(absl::StrCat("no result is stored under ", key));
   const v1::ActionResult& action = (*result)->action;
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(action.request().digest());
   if (!digest.ok()) return NotKept(key);
-  absl::StatusOr<cache::Blob> bytes = engine.blobs().Get(*digest);
+  absl::StatusOr<cache::Blob> bytes = broker.blobs().Get(*digest);
   if (!bytes.ok()) return NotKept(key);
   return StoredRequest{key, *std::move(bytes), action.build_id()};
 }
@@ -105,19 +105,19 @@ absl::Status Compare(const StoredRequest& stored_a, const StoredRequest& stored_
 }  // namespace
 
 // Requests come from the stores, where reading may block, and are compared where texts are read.
-grpc::ServerUnaryReactor* Explain(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* Explain(CompileBroker& broker, const Caller& caller, grpc::CallbackServerContext* context,
                                   const v1::ExplainRequest* request, v1::ExplainResponse* response) {
   absl::Status keys = ParseDigest("key_a", request->key_a()).status();
   keys.Update(ParseDigest("key_b", request->key_b()).status());
   if (!keys.ok()) return FinishNow(context, keys);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  engine.RunBlocking([&engine, reactor, request, response, whose = TurnOf(caller, *context)] {
-    absl::StatusOr<StoredRequest> a = Find(engine, request->key_a());
+  broker.RunBlocking([&broker, reactor, request, response, whose = TurnOf(caller, *context)] {
+    absl::StatusOr<StoredRequest> a = Find(broker, request->key_a());
     if (!a.ok()) return reactor->Finish(ToGrpc(a.status()));
-    absl::StatusOr<StoredRequest> b = Find(engine, request->key_b());
+    absl::StatusOr<StoredRequest> b = Find(broker, request->key_b());
     if (!b.ok()) return reactor->Finish(ToGrpc(b.status()));
     const uint64_t bytes = a->bytes.size() + b->bytes.size();
-    engine.texts().Run(whose, bytes,
+    broker.texts().Run(whose, bytes,
                        [reactor, response, a = *std::move(a), b = *std::move(b)](const absl::Status& status) {
                          reactor->Finish(ToGrpc(status.ok() ? Compare(a, b, response) : status));
                        });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/strings/str_cat.h"
 #include "server/bundle/bundle.h"
+#include "server/errors/parse_digest.h"
 #include "server/rpc/blocking_stream.h"
-#include "server/rpc/parse_digest.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 
@@ -11,10 +11,10 @@ namespace {
 
 using ChunkWriter = BlockingWriter<v1::BundleChunk>;
 
-absl::Status AddBlob(Engine& engine, const v1::Artifact& artifact, v1::BundleRecord* record) {
+absl::Status AddBlob(CompileBroker& broker, const v1::Artifact& artifact, v1::BundleRecord* record) {
   absl::StatusOr<cache::Digest> digest = cache::Digest::FromHex(artifact.digest());
   if (!digest.ok()) return absl::NotFoundError(absl::StrCat("the request of ", record->key(), " was not stored"));
-  absl::StatusOr<cache::Blob> bytes = engine.blobs().Get(*digest);
+  absl::StatusOr<cache::Blob> bytes = broker.blobs().Get(*digest);
   if (!bytes.ok()) return bytes.status();
   v1::Blob& blob = *record->add_blobs();
   blob.set_digest(artifact.digest());
@@ -22,42 +22,42 @@ absl::Status AddBlob(Engine& engine, const v1::Artifact& artifact, v1::BundleRec
   return absl::OkStatus();
 }
 
-absl::StatusOr<v1::BundleRecord> RecordOf(Engine& engine, const std::string& key) {
-  absl::StatusOr<std::shared_ptr<const StoredResult>> result = engine.FindStored(key);
+absl::StatusOr<v1::BundleRecord> RecordOf(CompileBroker& broker, const std::string& key) {
+  absl::StatusOr<std::shared_ptr<const StoredResult>> result = broker.FindStored(key);
   if (!result.ok()) return result.status();
   v1::BundleRecord record;
   record.set_key(key);
   record.set_signed_result((*result)->record.data(), (*result)->record.size());
   const v1::ActionResult& action = (*result)->action;
   absl::Status status;
-  for (const v1::Artifact& artifact : action.artifacts()) status.Update(AddBlob(engine, artifact, &record));
-  status.Update(AddBlob(engine, action.request(), &record));
+  for (const v1::Artifact& artifact : action.artifacts()) status.Update(AddBlob(broker, artifact, &record));
+  status.Update(AddBlob(broker, action.request(), &record));
   if (!status.ok()) return status;
   return record;
 }
 
-absl::Status MissingOf(Engine& engine, const std::vector<std::string>& keys) {
+absl::Status MissingOf(CompileBroker& broker, const std::vector<std::string>& keys) {
   std::string missing;
   for (const std::string& key : keys)
-    if (!engine.FindStored(key).ok()) absl::StrAppend(&missing, missing.empty() ? "" : ", ", key);
+    if (!broker.FindStored(key).ok()) absl::StrAppend(&missing, missing.empty() ? "" : ", ", key);
   return missing.empty() ? absl::OkStatus() : absl::NotFoundError(absl::StrCat("no result is stored under ", missing));
 }
 
 // Of everything, results that vanish or were stored without their request are left out; of named keys nothing is.
-absl::Status ExportTo(Engine& engine, std::vector<std::string> keys, ChunkWriter& out) {
+absl::Status ExportTo(CompileBroker& broker, std::vector<std::string> keys, ChunkWriter& out) {
   const bool everything = keys.empty();
   if (everything) {
-    for (const cache::Digest& key : engine.store().index().Keys()) keys.push_back(key.ToHex());
+    for (const cache::Digest& key : broker.store().index().Keys()) keys.push_back(key.ToHex());
   }
-  absl::Status status = everything ? absl::OkStatus() : MissingOf(engine, keys);
+  absl::Status status = everything ? absl::OkStatus() : MissingOf(broker, keys);
   if (!status.ok()) return status;
-  BundleWriter bundle(engine.notary(), [&](absl::string_view part) {
+  BundleWriter bundle(broker.notary(), [&](absl::string_view part) {
     v1::BundleChunk chunk;
     chunk.set_data(part.data(), part.size());
     return out.Write(chunk) ? absl::OkStatus() : absl::CancelledError("the caller has gone");
   });
   for (const std::string& key : keys) {
-    absl::StatusOr<v1::BundleRecord> record = RecordOf(engine, key);
+    absl::StatusOr<v1::BundleRecord> record = RecordOf(broker, key);
     if (everything && absl::IsNotFound(record.status())) continue;
     status = record.ok() ? bundle.Add(*record) : record.status();
     if (!status.ok()) return status;
@@ -67,7 +67,7 @@ absl::Status ExportTo(Engine& engine, std::vector<std::string> keys, ChunkWriter
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::BundleChunk>* Export(Engine& engine, StreamSlots& slots,
+grpc::ServerWriteReactor<v1::BundleChunk>* Export(CompileBroker& broker, StreamSlots& slots,
                                                   grpc::CallbackServerContext* context,
                                                   const v1::ExportRequest* request) {
   if (const absl::Status status = CheckDigests("keys", request->keys()); !status.ok())
@@ -75,7 +75,7 @@ grpc::ServerWriteReactor<v1::BundleChunk>* Export(Engine& engine, StreamSlots& s
   std::vector<std::string> keys(request->keys().begin(), request->keys().end());
   if (!slots.Take()) return new FailedWriter<v1::BundleChunk>(slots.Full());
   return new ChunkWriter(slots, *context,
-                         [&engine, keys = std::move(keys)](ChunkWriter& out) { return ExportTo(engine, keys, out); });
+                         [&broker, keys = std::move(keys)](ChunkWriter& out) { return ExportTo(broker, keys, out); });
 }
 
 }  // namespace tritond::server

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "server/rpc/parse_digest.h"
+#include "server/errors/parse_digest.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 
@@ -54,19 +54,19 @@ class FetchReactor final : public grpc::ServerWriteReactor<v1::FetchResponse> {
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::FetchResponse>* Fetch(Engine& engine, grpc::CallbackServerContext* context,
+grpc::ServerWriteReactor<v1::FetchResponse>* Fetch(CompileBroker& broker, grpc::CallbackServerContext* context,
                                                    const v1::FetchRequest* request) {
   absl::StatusOr<cache::Digest> digest = ParseDigest("digest", request->digest());
   if (!digest.ok()) return new FailedWriter<v1::FetchResponse>(digest.status());
   auto* reactor = new FetchReactor;  // Deletes itself.
-  absl::StatusOr<cache::Blob> own = engine.own_blobs().Get(*digest);
+  absl::StatusOr<cache::Blob> own = broker.own_blobs().Get(*digest);
   if (absl::IsNotFound(own.status()) || absl::IsDataLoss(own.status()))
-    engine.store().OnLostArtifact(request->digest());
-  if (own.ok() || engine.cluster() == nullptr) {
+    broker.store().OnLostArtifact(request->digest());
+  if (own.ok() || broker.cluster() == nullptr) {
     reactor->Begin(*request, own);
   } else {
-    engine.RunBlocking(
-        [&engine, reactor, request, digest = *digest] { reactor->Begin(*request, engine.blobs().Get(digest)); });
+    broker.RunBlocking(
+        [&broker, reactor, request, digest = *digest] { reactor->Begin(*request, broker.blobs().Get(digest)); });
   }
   return reactor;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/strings/str_cat.h"
-#include "server/rpc/parse_digest.h"
+#include "server/errors/parse_digest.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 
 namespace tritond::server {
 
-grpc::ServerUnaryReactor* FindMissing(Engine& engine, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* FindMissing(CompileBroker& broker, grpc::CallbackServerContext* context,
                                       const v1::FindMissingRequest* request, v1::FindMissingResponse* response) {
   std::vector<cache::Digest> digests;
   for (int i = 0; i < request->digests_size(); ++i) {
@@ -18,11 +18,11 @@ grpc::ServerUnaryReactor* FindMissing(Engine& engine, grpc::CallbackServerContex
     for (size_t i = 0; missing.ok() && i < missing->size(); ++i) response->add_missing((*missing)[i].ToHex());
     return missing.status();
   };
-  absl::StatusOr<std::vector<cache::Digest>> missing = engine.own_blobs().FindMissing(digests);
-  if (engine.cluster() == nullptr || (missing.ok() && missing->empty())) return FinishNow(context, answer(missing));
+  absl::StatusOr<std::vector<cache::Digest>> missing = broker.own_blobs().FindMissing(digests);
+  if (broker.cluster() == nullptr || (missing.ok() && missing->empty())) return FinishNow(context, answer(missing));
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  engine.RunBlocking([&engine, reactor, answer, digests = std::move(digests)] {
-    reactor->Finish(ToGrpc(answer(engine.blobs().FindMissing(digests))));
+  broker.RunBlocking([&broker, reactor, answer, digests = std::move(digests)] {
+    reactor->Finish(ToGrpc(answer(broker.blobs().FindMissing(digests))));
   });
   return reactor;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/gate.h"
+#include "server/rpc/authorizer.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "google/protobuf/util/time_util.h"
+#include "server/compile/stage_name.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
-#include "server/rpc/stage_name.h"
 #include "timing/steady/steady_time.h"
 
 namespace tritond::server {
@@ -87,14 +87,14 @@ void FillTunings(const TuningParts& tunings, v1::ProgramTuningStats* out) {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const TuningParts& tunings,
+grpc::ServerUnaryReactor* GetStats(CompileBroker& broker, const JobDesk& jobs, const TuningParts& tunings,
                                    const Caller& caller, grpc::CallbackServerContext* context,
                                    const v1::GetStatsRequest* request, v1::GetStatsResponse* response) {
-  const Scheduler::Stats stats = engine.scheduler().GetStats();
-  const Metrics& metrics = engine.metrics();
-  FillDescription(engine, response->mutable_daemon());
-  *response->mutable_started() = ToProto(timing::ToWallTime(engine.started(), engine.Now()));
-  response->set_draining(engine.scheduler().draining());
+  const Scheduler::Stats stats = broker.scheduler().GetStats();
+  const Metrics& metrics = broker.metrics();
+  FillDescription(broker, response->mutable_daemon());
+  *response->mutable_started() = ToProto(timing::ToWallTime(broker.started(), broker.Now()));
+  response->set_draining(broker.scheduler().draining());
   response->set_hits(Count(metrics.hits));
   response->set_misses(Count(metrics.misses));
   response->set_joined(Count(metrics.joined));
@@ -107,9 +107,9 @@ grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const Tu
   response->set_rejected(stats.rejected);
   response->set_hedged(stats.hedged);
   response->set_open_jobs(jobs.book.open());
-  response->set_stored_results(engine.store().index().asked_for());
-  response->set_stored_bytes(engine.store().index().size_bytes());
-  response->set_quarantined(engine.scheduler().Quarantined().size());
+  response->set_stored_results(broker.store().index().asked_for());
+  response->set_stored_bytes(broker.store().index().size_bytes());
+  response->set_quarantined(broker.scheduler().Quarantined().size());
   response->set_saved_cpu_seconds(metrics.saved_cpu_seconds.Value());
   for (int i = 0; i < kJobClasses; ++i) {
     v1::QueueStats& queue = *response->add_queues();
@@ -118,12 +118,12 @@ grpc::ServerUnaryReactor* GetStats(Engine& engine, const JobDesk& jobs, const Tu
     queue.set_running(stats.classes[i].running);
     *queue.mutable_oldest_wait() = ToProto(stats.classes[i].oldest_wait);
   }
-  if (engine.cluster() != nullptr) FillCluster(*engine.cluster(), response->mutable_cluster());
+  if (broker.cluster() != nullptr) FillCluster(*broker.cluster(), response->mutable_cluster());
   FillTunings(tunings, response->mutable_program_tunings());
   const int wanted = static_cast<int>(std::min<uint32_t>(request->recent_jobs(), INT_MAX));
-  for (const auto& record : engine.activity().jobs().Latest(wanted == 0 ? 0 : SIZE_MAX)) {
+  for (const auto& record : broker.activity().jobs().Latest(wanted == 0 ? 0 : SIZE_MAX)) {
     if (response->recent_size() == wanted) break;
-    if (Sees(caller, record->job.tenant)) FillRecent(*record, engine.Now(), response->add_recent());
+    if (Sees(caller, record->job.tenant)) FillRecent(*record, broker.Now(), response->add_recent());
   }
   return FinishNow(context, absl::OkStatus());
 }

@@ -10,11 +10,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/bundle/bundle.h"
+#include "server/results/take_result.h"
 #include "server/rpc/blocking_stream.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 #include "server/rpc/status.h"
-#include "server/rpc/take_result.h"
 
 namespace tritond::server {
 namespace {
@@ -63,24 +63,24 @@ absl::Status Receive(ChunkReader& in, const std::string& path, v1::ImportRespons
   return file.flush() ? absl::OkStatus() : absl::ResourceExhaustedError(absl::StrCat("cannot write ", path));
 }
 
-absl::Status Store(Engine& engine, v1::BundleRecord record, v1::ImportResponse* response) {
+absl::Status Store(CompileBroker& broker, v1::BundleRecord record, v1::ImportResponse* response) {
   if (!record.signed_manifest().empty()) return absl::OkStatus();
   const std::string key = record.key();
   absl::StatusOr<FreshResult> fresh = TakeResult(std::move(record));
   if (!fresh.ok()) return fresh.status();
   absl::Status kept;
-  auto stored = engine.store().Keep(key, *std::move(fresh), &kept);
+  auto stored = broker.store().Keep(key, *std::move(fresh), &kept);
   absl::Status status = stored.status();
   status.Update(kept);
   if (!status.ok()) return status;
-  engine.Share(key, *stored);
+  broker.Share(key, *stored);
   response->set_results(response->results() + 1);
   response->set_artifacts(response->artifacts() + (*stored)->artifacts.size());
   return absl::OkStatus();
 }
 
-absl::Status ImportFrom(Engine& engine, ChunkReader& in, v1::ImportResponse* response) {
-  SpoolFile spool(engine.config().spool_dir);
+absl::Status ImportFrom(CompileBroker& broker, ChunkReader& in, v1::ImportResponse* response) {
+  SpoolFile spool(broker.config().spool_dir);
   if (!spool.status().ok()) return spool.status();
   absl::Status status = Receive(in, spool.path(), response);
   if (!status.ok()) return status;
@@ -88,20 +88,20 @@ absl::Status ImportFrom(Engine& engine, ChunkReader& in, v1::ImportResponse* res
     std::ifstream file(spool.path(), std::ios::binary);
     return ReadBundle(file, visit);
   };
-  BundleVerifier verifier(engine.notary());
+  BundleVerifier verifier(broker.notary());
   status = read([&verifier](const v1::BundleRecord& record) { return verifier.Visit(record); });
   if (status.ok()) status = verifier.Finish();
   if (absl::IsFailedPrecondition(status)) return WithReason(status, "BUNDLE_REFUSED");
   if (!status.ok()) return status;
-  return read([&](v1::BundleRecord record) { return Store(engine, std::move(record), response); });
+  return read([&](v1::BundleRecord record) { return Store(broker, std::move(record), response); });
 }
 
 }  // namespace
 
-grpc::ServerReadReactor<v1::BundleChunk>* Import(Engine& engine, StreamSlots& slots,
+grpc::ServerReadReactor<v1::BundleChunk>* Import(CompileBroker& broker, StreamSlots& slots,
                                                  grpc::CallbackServerContext* context, v1::ImportResponse* response) {
   if (!slots.Take()) return new FailedReader<v1::BundleChunk>(slots.Full());
-  return new ChunkReader(slots, [&engine, response](ChunkReader& in) { return ImportFrom(engine, in, response); });
+  return new ChunkReader(slots, [&broker, response](ChunkReader& in) { return ImportFrom(broker, in, response); });
 }
 
 }  // namespace tritond::server

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 
-#include "server/rpc/gate.h"
+#include "server/rpc/authorizer.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 

@@ -4,13 +4,13 @@
 
 namespace tritond::server {
 
-grpc::ServerUnaryReactor* ListWorkers(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* ListWorkers(CompileBroker& broker, const Caller& caller, grpc::CallbackServerContext* context,
                                       v1::ListWorkersResponse* response) {
-  const Scheduler::Stats stats = engine.scheduler().GetStats();
-  for (v1::Worker& worker : engine.pool().List()) {
+  const Scheduler::Stats stats = broker.scheduler().GetStats();
+  for (v1::Worker& worker : broker.pool().List()) {
     v1::Worker& out = *response->add_workers();
     out = std::move(worker);
-    engine.devices().Describe(&out);
+    broker.devices().Describe(&out);
     auto running = stats.running.find(out.id());
     if (running != stats.running.end()) {
       for (const OpenJob& job : running->second) {

@@ -2,11 +2,12 @@
 #include <grpcpp/impl/codegen/proto_utils.h>
 
 #include "server/rpc/reactors.h"
+#include "server/rpc/response.h"
 #include "server/rpc/rpcs.h"
 
 namespace tritond::server {
 
-grpc::ServerUnaryReactor* Lookup(Engine& engine, const Caller& caller, grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* Lookup(CompileBroker& broker, const Caller& caller, grpc::CallbackServerContext* context,
                                  const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
   v1::LookupRequest message;
   grpc::ByteBuffer copy(*request);
@@ -14,8 +15,8 @@ grpc::ServerUnaryReactor* Lookup(Engine& engine, const Caller& caller, grpc::Cal
     return FinishNow(context, WithReason(absl::InvalidArgumentError("the request is no LookupRequest"), "BAD_MESSAGE"));
   }
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  const uint64_t inline_bytes = engine.config().store.inline_bytes;
-  engine.Lookup(message.key(), caller.tenant, [=, delivery = message.delivery()](absl::StatusOr<CompileAnswer> answer) {
+  const uint64_t inline_bytes = broker.config().store.inline_bytes;
+  broker.Lookup(message.key(), caller.tenant, [=, delivery = message.delivery()](absl::StatusOr<CompileAnswer> answer) {
     if (answer.ok()) *response = EncodeResponse(*answer, delivery, inline_bytes);
     reactor->Finish(ToGrpc(answer.status()));
   });

@@ -67,20 +67,6 @@ class Pieces {
   std::vector<grpc::Slice> slices_;
 };
 
-// Calls `add` for each artifact that is to be sent along.
-template <typename Add>
-void ForEachInlined(const CompileAnswer& answer, v1::Delivery delivery, uint64_t inline_bytes, Add add) {
-  if (delivery == v1::DELIVERY_DIGESTS) return;
-  uint64_t sum = 0;
-  for (int i = 0; i < answer.result->action.artifacts_size(); ++i) {
-    const v1::Artifact& artifact = answer.result->action.artifacts(i);
-    const cache::Blob& blob = answer.result->artifacts[i];
-    if (blob.size() != artifact.size_bytes() || sum + blob.size() > inline_bytes) continue;
-    sum += blob.size();
-    add(artifact.digest(), blob);
-  }
-}
-
 }  // namespace
 
 grpc::ByteBuffer EncodeResponse(const CompileAnswer& answer, v1::Delivery delivery, uint64_t inline_bytes) {
@@ -96,32 +82,16 @@ grpc::ByteBuffer EncodeResponse(const CompileAnswer& answer, v1::Delivery delive
   if (!answer.job.empty()) AppendField(v1::CompileResponse::kJobFieldNumber, answer.job, pieces.text());
   AppendHeader(v1::CompileResponse::kResultFieldNumber, answer.result->serialized.size(), pieces.text());
   pieces.Add(answer.result->serialized);
-  ForEachInlined(answer, delivery, inline_bytes, [&](const std::string& digest, const cache::Blob& blob) {
+  for (int i : InlinedArtifacts(answer, delivery, inline_bytes)) {
+    const std::string& digest = answer.result->action.artifacts(i).digest();
+    const cache::Blob& blob = answer.result->artifacts[i];
     const size_t size = 1 + VarintSize(digest.size()) + digest.size() + 1 + VarintSize(blob.size()) + blob.size();
     AppendHeader(v1::CompileResponse::kBlobsFieldNumber, size, pieces.text());
     AppendField(v1::Blob::kDigestFieldNumber, digest, pieces.text());
     AppendHeader(v1::Blob::kDataFieldNumber, blob.size(), pieces.text());
     pieces.Add(blob);
-  });
-  return pieces.Take();
-}
-
-v1::CompileResponse ToMessage(const CompileAnswer& answer, v1::Delivery delivery, uint64_t inline_bytes) {
-  v1::CompileResponse response;
-  response.set_key(answer.key);
-  response.set_cache(answer.cache);
-  response.set_job(answer.job);
-  *response.mutable_result() = answer.result->action;
-  if (answer.queue_time > absl::ZeroDuration()) {
-    *response.mutable_queue_time() =
-        google::protobuf::util::TimeUtil::NanosecondsToDuration(absl::ToInt64Nanoseconds(answer.queue_time));
   }
-  ForEachInlined(answer, delivery, inline_bytes, [&](const std::string& digest, const cache::Blob& blob) {
-    v1::Blob& out = *response.add_blobs();
-    out.set_digest(digest);
-    out.set_data(blob.data(), blob.size());
-  });
-  return response;
+  return pieces.Take();
 }
 
 }  // namespace tritond::server

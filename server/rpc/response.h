@@ -6,28 +6,15 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <memory>
-#include <string>
+#include <cstdint>
 
-#include "absl/time/time.h"
 #include "proto/v1/compile.pb.h"
-#include "server/rpc/result_store.h"
+#include "server/compile/compile_answer.h"
 
 namespace tritond::server {
 
-struct CompileAnswer {
-  std::string key;
-  v1::CacheStatus cache = v1::CACHE_STATUS_UNSPECIFIED;
-  std::shared_ptr<const StoredResult> result;  // Shared with the cache and other callers.
-  absl::Duration queue_time;
-  std::string job;  // the id of the compile; "": there was none
-};
-
 // The bytes of a CompileResponse. Artifacts are included while their sum is at most `inline_bytes`.
 grpc::ByteBuffer EncodeResponse(const CompileAnswer& answer, v1::Delivery delivery, uint64_t inline_bytes);
-
-// The same as a message, for answers inside other messages.
-v1::CompileResponse ToMessage(const CompileAnswer& answer, v1::Delivery delivery, uint64_t inline_bytes);
 
 }  // namespace tritond::server
 

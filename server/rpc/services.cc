@@ -53,8 +53,8 @@ grpc::internal::MethodHandler* Bounded(
 }  // namespace
 
 // Compile and Lookup measure their own.
-CompileServiceImpl::CompileServiceImpl(Engine& engine, const JobDesk& jobs, const Gate& gate)
-    : engine_(engine), jobs_(jobs), gate_(gate) {
+CompileServiceImpl::CompileServiceImpl(CompileBroker& broker, const JobDesk& jobs, const Authorizer& authorizer)
+    : broker_(broker), jobs_(jobs), authorizer_(authorizer) {
   const auto bound = [this](const char* name, const WireLimits& limits, auto method) {
     MarkMethodCallback(IndexOf("tritond.v1.CompileService", name), Bounded(this, limits, method));
   };
@@ -67,7 +67,8 @@ CompileServiceImpl::CompileServiceImpl(Engine& engine, const JobDesk& jobs, cons
   bound("Cancel", kSmall, &CompileServiceImpl::Cancel);
 }
 
-ArtifactServiceImpl::ArtifactServiceImpl(Engine& engine, const Gate& gate) : engine_(engine), gate_(gate) {
+ArtifactServiceImpl::ArtifactServiceImpl(CompileBroker& broker, const Authorizer& authorizer)
+    : broker_(broker), authorizer_(authorizer) {
   const auto bound = [this](const char* name, const WireLimits& limits, auto method) {
     MarkMethodCallback(IndexOf("tritond.v1.ArtifactService", name), Bounded(this, limits, method));
   };
@@ -76,9 +77,9 @@ ArtifactServiceImpl::ArtifactServiceImpl(Engine& engine, const Gate& gate) : eng
   bound("Export", kList, &ArtifactServiceImpl::Export);
 }
 
-AutotuneServiceImpl::AutotuneServiceImpl(Engine& engine, TuningDesk& tunings, ProgramTuningDesk& program_tunings,
-                                         const Gate& gate)
-    : engine_(engine), tunings_(tunings), program_tunings_(program_tunings), gate_(gate) {
+AutotuneServiceImpl::AutotuneServiceImpl(CompileBroker& broker, TuningDesk& tunings, ProgramTuningDesk& program_tunings,
+                                         const Authorizer& authorizer)
+    : broker_(broker), tunings_(tunings), program_tunings_(program_tunings), authorizer_(authorizer) {
   const auto bound = [this](const char* name, const WireLimits& limits, auto method) {
     MarkMethodCallback(IndexOf("tritond.v1.AutotuneService", name), Bounded(this, limits, method));
   };
@@ -90,8 +91,9 @@ AutotuneServiceImpl::AutotuneServiceImpl(Engine& engine, TuningDesk& tunings, Pr
   bound("AbandonProgramTuning", kSmall, &AutotuneServiceImpl::AbandonProgramTuning);
 }
 
-AdminServiceImpl::AdminServiceImpl(Engine& engine, const JobDesk& jobs, const TuningParts& tunings, const Gate& gate)
-    : engine_(engine), jobs_(jobs), program_tunings_(tunings), gate_(gate) {
+AdminServiceImpl::AdminServiceImpl(CompileBroker& broker, const JobDesk& jobs, const TuningParts& tunings,
+                                   const Authorizer& authorizer)
+    : broker_(broker), jobs_(jobs), program_tunings_(tunings), authorizer_(authorizer) {
   const auto bound = [this](const char* name, const WireLimits& limits, auto method) {
     MarkMethodCallback(IndexOf("tritond.v1.AdminService", name), Bounded(this, limits, method));
   };
@@ -108,61 +110,61 @@ AdminServiceImpl::AdminServiceImpl(Engine& engine, const JobDesk& jobs, const Tu
 grpc::ServerUnaryReactor* CompileServiceImpl::Describe(grpc::CallbackServerContext* context,
                                                        const v1::DescribeRequest* request,
                                                        v1::DescribeResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::Describe(engine_, context, response);
+  return server::Describe(broker_, context, response);
 }
 
 grpc::ServerUnaryReactor* CompileServiceImpl::Compile(grpc::CallbackServerContext* context,
                                                       const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kPrebuild);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kPrebuild);
   if (!caller.ok()) return FinishNow(context, caller.status());
   // gRPC tells of a call that was reset before its message had come as of one without a message.
-  if (request->Length() == 0) gate_.NoteReset(*context);
+  if (request->Length() == 0) authorizer_.NoteReset(*context);
   // What is this small cannot become much.
   if (request->Length() > kSmall.bytes) {
     const absl::Status fits = CheckWire(*request, *v1::CompileRequest::descriptor(), kKernel);
     if (!fits.ok()) {
-      engine_.metrics().Refuse("BAD_REQUEST", TenantOf(*caller));
+      broker_.metrics().Refuse("BAD_REQUEST", TenantOf(*caller));
       return FinishNow(context, fits);
     }
   }
-  return server::Compile(engine_, gate_, *caller, context, request, response);
+  return server::Compile(broker_, authorizer_, *caller, context, request, response);
 }
 
 grpc::ServerUnaryReactor* CompileServiceImpl::Lookup(grpc::CallbackServerContext* context,
                                                      const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
   const absl::Status fits = CheckWire(*request, *v1::LookupRequest::descriptor(), kSmall);
   if (!fits.ok()) return FinishNow(context, fits);
-  return server::Lookup(engine_, *caller, context, request, response);
+  return server::Lookup(broker_, *caller, context, request, response);
 }
 
 grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileServiceImpl::CompileBatch(
     grpc::CallbackServerContext* context, const v1::CompileBatchRequest* request) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kPrebuild);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kPrebuild);
   if (!caller.ok()) return new FailedWriter<v1::CompileBatchResponse>(caller.status());
-  return server::CompileBatch(engine_, *caller, context, request);
+  return server::CompileBatch(broker_, *caller, context, request);
 }
 
 grpc::ServerUnaryReactor* CompileServiceImpl::Submit(grpc::CallbackServerContext* context,
                                                      const v1::SubmitRequest* request, v1::Job* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kPrebuild);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kPrebuild);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::Submit(engine_, jobs_, *caller, context, request, response);
+  return server::Submit(broker_, jobs_, *caller, context, request, response);
 }
 
 grpc::ServerWriteReactor<v1::Job>* CompileServiceImpl::Watch(grpc::CallbackServerContext* context,
                                                              const v1::WatchRequest* request) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kRead);
   if (!caller.ok()) return new FailedWriter<v1::Job>(caller.status());
   return server::Watch(jobs_, *caller, context, request);
 }
 
 grpc::ServerUnaryReactor* CompileServiceImpl::GetJob(grpc::CallbackServerContext* context,
                                                      const v1::GetJobRequest* request, v1::Job* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
   return server::GetJob(jobs_, *caller, context, request, response);
 }
@@ -170,14 +172,14 @@ grpc::ServerUnaryReactor* CompileServiceImpl::GetJob(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* CompileServiceImpl::ListJobs(grpc::CallbackServerContext* context,
                                                        const v1::ListJobsRequest* request,
                                                        v1::ListJobsResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
   return server::ListJobs(jobs_, *caller, context, request, response);
 }
 
 grpc::ServerUnaryReactor* CompileServiceImpl::Cancel(grpc::CallbackServerContext* context,
                                                      const v1::CancelRequest* request, v1::Job* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kPrebuild);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kPrebuild);
   if (!caller.ok()) return FinishNow(context, caller.status());
   return server::Cancel(jobs_, *caller, context, request, response);
 }
@@ -185,47 +187,47 @@ grpc::ServerUnaryReactor* CompileServiceImpl::Cancel(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* ArtifactServiceImpl::FindMissing(grpc::CallbackServerContext* context,
                                                            const v1::FindMissingRequest* request,
                                                            v1::FindMissingResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::FindMissing(engine_, context, request, response);
+  return server::FindMissing(broker_, context, request, response);
 }
 
 grpc::ServerWriteReactor<v1::FetchResponse>* ArtifactServiceImpl::Fetch(grpc::CallbackServerContext* context,
                                                                         const v1::FetchRequest* request) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kRead);
   if (!caller.ok()) return new FailedWriter<v1::FetchResponse>(caller.status());
-  return server::Fetch(engine_, context, request);
+  return server::Fetch(broker_, context, request);
 }
 
 grpc::ServerWriteReactor<v1::BundleChunk>* ArtifactServiceImpl::Export(grpc::CallbackServerContext* context,
                                                                        const v1::ExportRequest* request) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kPrebuild);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kPrebuild);
   if (!caller.ok()) return new FailedWriter<v1::BundleChunk>(caller.status());
   if (request->keys().empty() && !TenantOf(*caller).empty()) {
     return new FailedWriter<v1::BundleChunk>(WithReason(
         absl::PermissionDeniedError("everything is everybody's: a caller of one tenant names the keys to export"),
         "PERMISSION_DENIED"));
   }
-  return server::Export(engine_, transfers_, context, request);
+  return server::Export(broker_, transfers_, context, request);
 }
 
 grpc::ServerReadReactor<v1::BundleChunk>* ArtifactServiceImpl::Import(grpc::CallbackServerContext* context,
                                                                       v1::ImportResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kAdmin);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kAdmin);
   if (!caller.ok()) return new FailedReader<v1::BundleChunk>(caller.status());
-  return server::Import(engine_, transfers_, context, response);
+  return server::Import(broker_, transfers_, context, response);
 }
 
 grpc::ServerWriteReactor<v1::AutotuneResponse>* AutotuneServiceImpl::Autotune(grpc::CallbackServerContext* context,
                                                                               const v1::AutotuneRequest* request) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kCompile);  // Its kernels run.
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kCompile);  // Its kernels run.
   if (!caller.ok()) return new FailedWriter<v1::AutotuneResponse>(caller.status());
   return server::Autotune(tunings_, *caller, callers_, context, request);
 }
 
 grpc::ServerUnaryReactor* AutotuneServiceImpl::GetTuning(grpc::CallbackServerContext* context,
                                                          const v1::GetTuningRequest* request, v1::Tuning* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
   return server::GetTuning(tunings_, context, request, response);
 }
@@ -233,15 +235,15 @@ grpc::ServerUnaryReactor* AutotuneServiceImpl::GetTuning(grpc::CallbackServerCon
 grpc::ServerUnaryReactor* AutotuneServiceImpl::AcquireProgramTuning(grpc::CallbackServerContext* context,
                                                                     const v1::AcquireProgramTuningRequest* request,
                                                                     v1::AcquireProgramTuningResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::AcquireProgramTuning(engine_, program_tunings_, *caller, context, request, response);
+  return server::AcquireProgramTuning(broker_, program_tunings_, *caller, context, request, response);
 }
 
 grpc::ServerUnaryReactor* AutotuneServiceImpl::RenewProgramTuning(grpc::CallbackServerContext* context,
                                                                   const v1::RenewProgramTuningRequest* request,
                                                                   v1::RenewProgramTuningResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kCompile);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kCompile);
   if (!caller.ok()) return FinishNow(context, caller.status());
   return server::RenewProgramTuning(program_tunings_, context, request, response);
 }
@@ -249,15 +251,15 @@ grpc::ServerUnaryReactor* AutotuneServiceImpl::RenewProgramTuning(grpc::Callback
 grpc::ServerUnaryReactor* AutotuneServiceImpl::StoreProgramTuning(grpc::CallbackServerContext* context,
                                                                   const v1::StoreProgramTuningRequest* request,
                                                                   v1::StoreProgramTuningResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kCompile);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kCompile);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::StoreProgramTuning(engine_, program_tunings_, *caller, context, request);
+  return server::StoreProgramTuning(broker_, program_tunings_, *caller, context, request);
 }
 
 grpc::ServerUnaryReactor* AutotuneServiceImpl::AbandonProgramTuning(grpc::CallbackServerContext* context,
                                                                     const v1::AbandonProgramTuningRequest* request,
                                                                     v1::AbandonProgramTuningResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kCompile);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kCompile);
   if (!caller.ok()) return FinishNow(context, caller.status());
   return server::AbandonProgramTuning(program_tunings_, context, request);
 }
@@ -265,61 +267,61 @@ grpc::ServerUnaryReactor* AutotuneServiceImpl::AbandonProgramTuning(grpc::Callba
 grpc::ServerUnaryReactor* AdminServiceImpl::ListWorkers(grpc::CallbackServerContext* context,
                                                         const v1::ListWorkersRequest* request,
                                                         v1::ListWorkersResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::ListWorkers(engine_, *caller, context, response);
+  return server::ListWorkers(broker_, *caller, context, response);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::GetStats(grpc::CallbackServerContext* context,
                                                      const v1::GetStatsRequest* request,
                                                      v1::GetStatsResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::GetStats(engine_, jobs_, program_tunings_, *caller, context, request, response);
+  return server::GetStats(broker_, jobs_, program_tunings_, *caller, context, request, response);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::Drain(grpc::CallbackServerContext* context, const v1::DrainRequest* request,
                                                   v1::DrainResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kAdmin);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kAdmin);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::Drain(engine_, context, request, response);
+  return server::Drain(broker_, context, request, response);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::Evict(grpc::CallbackServerContext* context, const v1::EvictRequest* request,
                                                   v1::EvictResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kAdmin);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kAdmin);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::Evict(engine_, program_tunings_.store, context, request, response);
+  return server::Evict(broker_, program_tunings_.store, context, request, response);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::ListQuarantine(grpc::CallbackServerContext* context,
                                                            const v1::ListQuarantineRequest* request,
                                                            v1::ListQuarantineResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::ListQuarantine(engine_, *caller, context, response);
+  return server::ListQuarantine(broker_, *caller, context, response);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::Quarantine(grpc::CallbackServerContext* context,
                                                        const v1::QuarantineRequest* request,
                                                        v1::QuarantineResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kAdmin);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kAdmin);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::Quarantine(engine_, context, request);
+  return server::Quarantine(broker_, context, request);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::Release(grpc::CallbackServerContext* context,
                                                     const v1::ReleaseRequest* request, v1::ReleaseResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kAdmin);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kAdmin);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::Release(engine_, context, request);
+  return server::Release(broker_, context, request);
 }
 
 grpc::ServerUnaryReactor* AdminServiceImpl::Explain(grpc::CallbackServerContext* context,
                                                     const v1::ExplainRequest* request, v1::ExplainResponse* response) {
-  absl::StatusOr<Caller> caller = gate_.Check(*context, Need::kRead);
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kRead);
   if (!caller.ok()) return FinishNow(context, caller.status());
-  return server::Explain(engine_, *caller, context, request, response);
+  return server::Explain(broker_, *caller, context, request, response);
 }
 
 }  // namespace tritond::server

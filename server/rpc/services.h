@@ -10,11 +10,11 @@
 #include "proto/v1/artifact.grpc.pb.h"
 #include "proto/v1/autotune.grpc.pb.h"
 #include "proto/v1/compile.grpc.pb.h"
-#include "server/rpc/engine.h"
-#include "server/rpc/gate.h"
+#include "server/compile/compile_broker.h"
+#include "server/rpc/authorizer.h"
 #include "server/rpc/rpcs.h"
 #include "server/rpc/stream_slots.h"
-#include "server/rpc/tuning_desk.h"
+#include "server/tunings/tuning_desk.h"
 
 namespace tritond::server {
 
@@ -28,7 +28,7 @@ using RawCompileService =
 
 class CompileServiceImpl final : public RawCompileService {
  public:
-  CompileServiceImpl(Engine& engine, const JobDesk& jobs, const Gate& gate);
+  CompileServiceImpl(CompileBroker& broker, const JobDesk& jobs, const Authorizer& authorizer);
 
   grpc::ServerUnaryReactor* Describe(grpc::CallbackServerContext* context, const v1::DescribeRequest* request,
                                      v1::DescribeResponse* response) override;
@@ -50,14 +50,14 @@ class CompileServiceImpl final : public RawCompileService {
                                    v1::Job* response) override;
 
  private:
-  Engine& engine_;
+  CompileBroker& broker_;
   const JobDesk jobs_;
-  const Gate& gate_;
+  const Authorizer& authorizer_;
 };
 
 class ArtifactServiceImpl final : public v1::ArtifactService::CallbackService {
  public:
-  ArtifactServiceImpl(Engine& engine, const Gate& gate);
+  ArtifactServiceImpl(CompileBroker& broker, const Authorizer& authorizer);
 
   grpc::ServerUnaryReactor* FindMissing(grpc::CallbackServerContext* context, const v1::FindMissingRequest* request,
                                         v1::FindMissingResponse* response) override;
@@ -71,14 +71,15 @@ class ArtifactServiceImpl final : public v1::ArtifactService::CallbackService {
  private:
   static constexpr int kTransfers = 16;  // bundles on their way at once, each with a thread
 
-  Engine& engine_;
-  const Gate& gate_;
+  CompileBroker& broker_;
+  const Authorizer& authorizer_;
   StreamSlots transfers_{kTransfers};
 };
 
 class AutotuneServiceImpl final : public v1::AutotuneService::CallbackService {
  public:
-  AutotuneServiceImpl(Engine& engine, TuningDesk& tunings, ProgramTuningDesk& program_tunings, const Gate& gate);
+  AutotuneServiceImpl(CompileBroker& broker, TuningDesk& tunings, ProgramTuningDesk& program_tunings,
+                      const Authorizer& authorizer);
 
   grpc::ServerWriteReactor<v1::AutotuneResponse>* Autotune(grpc::CallbackServerContext* context,
                                                            const v1::AutotuneRequest* request) override;
@@ -100,16 +101,17 @@ class AutotuneServiceImpl final : public v1::AutotuneService::CallbackService {
  private:
   static constexpr int kCallers = 64;  // that wait for tunings, each with a thread
 
-  Engine& engine_;
+  CompileBroker& broker_;
   TuningDesk& tunings_;
   ProgramTuningDesk& program_tunings_;
-  const Gate& gate_;
+  const Authorizer& authorizer_;
   StreamSlots callers_{kCallers};
 };
 
 class AdminServiceImpl final : public v1::AdminService::CallbackService {
  public:
-  AdminServiceImpl(Engine& engine, const JobDesk& jobs, const TuningParts& tunings, const Gate& gate);
+  AdminServiceImpl(CompileBroker& broker, const JobDesk& jobs, const TuningParts& tunings,
+                   const Authorizer& authorizer);
 
   grpc::ServerUnaryReactor* ListWorkers(grpc::CallbackServerContext* context, const v1::ListWorkersRequest* request,
                                         v1::ListWorkersResponse* response) override;
@@ -130,10 +132,10 @@ class AdminServiceImpl final : public v1::AdminService::CallbackService {
                                     v1::ExplainResponse* response) override;
 
  private:
-  Engine& engine_;
+  CompileBroker& broker_;
   const JobDesk jobs_;
   const TuningParts program_tunings_;
-  const Gate& gate_;
+  const Authorizer& authorizer_;
 };
 
 }  // namespace tritond::server

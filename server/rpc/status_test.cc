@@ -34,7 +34,7 @@ TEST(ToGrpc, OkHasNoDetails) {
   EXPECT_EQ(ToGrpc(absl::OkStatus()).error_details(), "");
 }
 
-TEST(InvalidRequest, NamesEachField) {
+TEST(ToGrpc, DetailsReachTheCaller) {
   const grpc::Status status = ToGrpc(InvalidRequest({{"options.num_warps", "must be 4"}, {"ir", "is empty"}}));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(status.error_message(), "options.num_warps must be 4; ir is empty");
@@ -42,41 +42,6 @@ TEST(InvalidRequest, NamesEachField) {
   ASSERT_TRUE(Find(status, &bad));
   ASSERT_EQ(bad.field_violations_size(), 2);
   EXPECT_EQ(bad.field_violations(1).field(), "ir");
-}
-
-TEST(FromOutcome, OverloadSaysWhenToComeBack) {
-  Outcome outcome;
-  outcome.status = absl::ResourceExhaustedError("full");
-  outcome.reason = "QUEUE_FULL";
-  outcome.retry_delay = absl::Milliseconds(1500);
-  const grpc::Status status = ToGrpc(FromOutcome("k", outcome));
-  google::rpc::RetryInfo retry;
-  ASSERT_TRUE(Find(status, &retry));
-  EXPECT_EQ(retry.retry_delay().seconds(), 1);
-  EXPECT_EQ(retry.retry_delay().nanos(), 500000000);
-  google::rpc::ErrorInfo info;
-  ASSERT_TRUE(Find(status, &info));
-  EXPECT_EQ(info.reason(), "QUEUE_FULL");
-}
-
-TEST(FromOutcome, ACrashHasItsReports) {
-  Outcome outcome;
-  outcome.status = absl::FailedPreconditionError("killed");
-  outcome.reason = "QUARANTINED";
-  outcome.reports = {"signal 6", std::string(10000, 'x')};
-  outcome.quarantined = true;
-  v1::CrashReport crash;
-  ASSERT_TRUE(Find(ToGrpc(FromOutcome("k", outcome)), &crash));
-  EXPECT_EQ(crash.key(), "k");
-  EXPECT_TRUE(crash.quarantined());
-  EXPECT_EQ(crash.reports(0), "signal 6");
-  EXPECT_LT(crash.reports(1).size(), 5000u);
-}
-
-TEST(ToFailure, CarriesTheSameDetails) {
-  const v1::Failure failure = ToFailure(InvalidRequest({{"ir", "is empty"}}));
-  EXPECT_EQ(failure.code(), 3);
-  EXPECT_EQ(failure.details_size(), 2);
 }
 
 }  // namespace

@@ -3,11 +3,11 @@
 #include "google/protobuf/util/time_util.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
-#include "server/rpc/tuning_name.h"
+#include "server/tunings/tuning_name.h"
 
 namespace tritond::server {
 
-grpc::ServerUnaryReactor* StoreProgramTuning(Engine& engine, ProgramTuningDesk& desk, const Caller& caller,
+grpc::ServerUnaryReactor* StoreProgramTuning(CompileBroker& broker, ProgramTuningDesk& desk, const Caller& caller,
                                              grpc::CallbackServerContext* context,
                                              const v1::StoreProgramTuningRequest* request) {
   std::vector<Violation> wrong = CheckTuningKey(request->key());
@@ -17,7 +17,7 @@ grpc::ServerUnaryReactor* StoreProgramTuning(Engine& engine, ProgramTuningDesk& 
   tuning.DiscardUnknownFields();
   *tuning.mutable_created() = google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(absl::Now()));
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  desk.Store(request->ticket(), NameTuning(engine, caller, request->key()), std::move(tuning),
+  desk.Store(request->ticket(), NameTuning(broker, caller, request->key()), std::move(tuning),
              [reactor](absl::Status stored) {
                if (absl::IsNotFound(stored)) stored = WithReason(stored, "TICKET_LOST");
                if (absl::IsInvalidArgument(stored))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/compile_call.h"
-#include "server/rpc/gate.h"
+#include "server/compile/compile_call.h"
+#include "server/compile/source_places.h"
+#include "server/rpc/authorizer.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
-#include "server/rpc/source_places.h"
 
 namespace tritond::server {
 namespace {
@@ -19,18 +19,18 @@ struct Pending {
 };
 
 // Finds out what is asked for, or what is wrong with it.
-absl::StatusOr<JobIdentity> Identify(const Engine& engine, const v1::SubmitRequest& request) {
-  const absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(request.request(), engine.config().limits);
+absl::StatusOr<JobIdentity> Identify(const CompileBroker& broker, const v1::SubmitRequest& request) {
+  const absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(request.request(), broker.config().limits);
   if (!prepared.ok()) return prepared.status();
-  std::vector<Violation> violations = CheckCompileRequest(prepared->message(), engine);
+  std::vector<Violation> violations = CheckCompileRequest(prepared->message(), broker);
   if (request.idempotency_key().size() > kMaxIdempotencyKeyBytes)
     violations.push_back({"idempotency_key", "must have at most 256 bytes"});
   if (!violations.empty()) return InvalidRequest(violations);
-  return JobIdentity{prepared->Key(/*build_id=*/""), engine.KeyOf(*prepared)};
+  return JobIdentity{prepared->Key(/*build_id=*/""), broker.KeyOf(*prepared)};
 }
 
 absl::Status WithReasons(absl::Status status) {
-  if (status.ErasePayload(JobBook::kNotWritten)) return WithReason(std::move(status), "NOT_WRITTEN", kRetryDelay);
+  if (status.ErasePayload(JobStore::kNotWritten)) return WithReason(std::move(status), "NOT_WRITTEN", kRetryDelay);
   if (absl::IsAlreadyExists(status)) return WithReason(status, "IDEMPOTENCY_KEY_REUSED");
   if (absl::IsResourceExhausted(status)) return WithReason(status, "TOO_MANY_JOBS", kRetryDelay);
   return absl::IsUnavailable(status) ? WithReason(status, "NOT_WRITTEN", kRetryDelay) : status;
@@ -39,13 +39,13 @@ absl::Status WithReasons(absl::Status status) {
 // Reads the text in its turn, then writes the job down.
 class SubmitReactor final : public grpc::ServerUnaryReactor {
  public:
-  SubmitReactor(Engine& engine, const JobDesk& jobs, v1::Job* response)
-      : engine_(engine), jobs_(jobs), response_(response), turn_(engine.texts()) {}
+  SubmitReactor(CompileBroker& broker, const JobDesk& jobs, v1::Job* response)
+      : broker_(broker), jobs_(jobs), response_(response), turn_(broker.texts()) {}
 
   void Begin(const std::string& whose, std::shared_ptr<Pending> pending) {
     const uint64_t bytes = pending->request.request().ir().size();
     const TextPool::Ticket ticket =
-        engine_.texts().Run(whose, bytes, [this, pending = std::move(pending)](const absl::Status& status) {
+        broker_.texts().Run(whose, bytes, [this, pending = std::move(pending)](const absl::Status& status) {
           Read(status, pending);
           Release();
         });
@@ -62,7 +62,7 @@ class SubmitReactor final : public grpc::ServerUnaryReactor {
  private:
   void Read(const absl::Status& status, const std::shared_ptr<Pending>& pending) {
     if (!status.ok()) return Finish(ToGrpc(status));
-    absl::StatusOr<JobIdentity> identity = Identify(engine_, pending->request);
+    absl::StatusOr<JobIdentity> identity = Identify(broker_, pending->request);
     if (!identity.ok()) return Finish(ToGrpc(identity.status()));
     pending->identity = *std::move(identity);
     jobs_.tasks.Run([this, pending] {
@@ -82,7 +82,7 @@ class SubmitReactor final : public grpc::ServerUnaryReactor {
     if (users_.fetch_sub(1) == 1) delete this;
   }
 
-  Engine& engine_;
+  CompileBroker& broker_;
   const JobDesk jobs_;
   v1::Job* const response_;
   std::atomic<int> users_{3};  // gRPC, who began it and the task that reads
@@ -91,16 +91,16 @@ class SubmitReactor final : public grpc::ServerUnaryReactor {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* Submit(Engine& engine, const JobDesk& jobs, const Caller& caller,
+grpc::ServerUnaryReactor* Submit(CompileBroker& broker, const JobDesk& jobs, const Caller& caller,
                                  grpc::CallbackServerContext* context, const v1::SubmitRequest* request,
                                  v1::Job* response) {
   auto pending = std::make_shared<Pending>();
   pending->request = TakeRequest(request);
   ServeFor(caller, pending->request.mutable_request());
-  std::optional<ByteBudget::Hold> memory = engine.budget().Take(Engine::MemoryOf(pending->request.request()));
-  if (!memory.has_value()) return FinishNow(context, engine.MemoryFull());
+  std::optional<ByteBudget::Hold> memory = broker.budget().Take(CompileBroker::MemoryOf(pending->request.request()));
+  if (!memory.has_value()) return FinishNow(context, broker.MemoryFull());
   pending->memory = *std::move(memory);
-  auto* reactor = new SubmitReactor(engine, jobs, response);  // Deletes itself.
+  auto* reactor = new SubmitReactor(broker, jobs, response);  // Deletes itself.
   reactor->Begin(TurnOf(caller, *context), std::move(pending));
   return reactor;
 }

@@ -2,7 +2,7 @@
 #include <memory>
 #include <optional>
 
-#include "server/rpc/gate.h"
+#include "server/rpc/authorizer.h"
 #include "server/rpc/reactors.h"
 #include "server/rpc/rpcs.h"
 
@@ -13,7 +13,7 @@ namespace {
 // by the RPC and by the book's calls, which may come while the RPC ends.
 class WatchReactor final : public grpc::ServerWriteReactor<v1::Job>, public std::enable_shared_from_this<WatchReactor> {
  public:
-  explicit WatchReactor(JobBook& book) : book_(book) {}
+  explicit WatchReactor(JobStore& book) : book_(book) {}
 
   // Before the RPC's handler returns, so before any reaction.
   void Begin(const std::string& id) {
@@ -32,7 +32,7 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::Job>, public std:
       FinishLocked(absl::CancelledError("the caller has gone"));
     } else if (next_.has_value()) {
       WriteLocked();
-    } else if (JobBook::HasEnded(sent_.state())) {
+    } else if (JobStore::HasEnded(sent_.state())) {
       FinishLocked(absl::OkStatus());
     }
   }
@@ -67,7 +67,7 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::Job>, public std:
     Finish(ToGrpc(status));
   }
 
-  JobBook& book_;
+  JobStore& book_;
   uint64_t watch_ = 0;
   std::shared_ptr<WatchReactor> self_;  // Shared until the RPC is over.
   absl::Mutex mu_;

@@ -646,7 +646,7 @@ void Scheduler::Finish(uint64_t lease, Outcome outcome) {
   Run(calls);
 }
 
-void Scheduler::GaveUp(uint64_t lease, const std::string& why) {
+void Scheduler::RunStopped(uint64_t lease, const std::string& why) {
   Calls calls;
   {
     absl::MutexLock lock(&mu_);
@@ -748,7 +748,7 @@ void Scheduler::WhenIdle(absl::Time deadline, std::function<void(size_t)> callba
   Run(calls);
 }
 
-void Scheduler::GiveUp() {
+void Scheduler::AbandonAll() {
   Calls calls;
   {
     absl::MutexLock lock(&mu_);

@@ -111,7 +111,7 @@ class Scheduler final {
   void Finish(uint64_t lease, Outcome outcome);
   // The worker has stopped for want of time, or as it was told to. It may be that somebody has come since who has time:
   // then the job begins again, as often as after a loss.
-  void GaveUp(uint64_t lease, const std::string& why);
+  void RunStopped(uint64_t lease, const std::string& why);
   // Whether a result under this lease is still wanted.
   bool Holds(uint64_t lease) const;
 
@@ -139,7 +139,7 @@ class Scheduler final {
   // Calls back with the number of jobs left, once nothing is queued or runs or `deadline` has passed.
   void WhenIdle(absl::Time deadline, std::function<void(size_t)> callback);
   // Ends every job that has not ended, Unavailable: its callers may ask elsewhere. While draining.
-  void GiveUp();
+  void AbandonAll();
 
   bool Release(const std::string& key);
   void Lock(const std::string& key, const std::string& reason);

@@ -220,7 +220,7 @@ TEST_F(SchedulerTest, AJobThatItsWorkerGaveUpBeginsAgainForThoseWhoCameLater) {
   now_ += absl::Seconds(5);
   scheduler_.Tick();
   EXPECT_EQ(first.outcome.reason, "DEADLINE");
-  scheduler_.GaveUp(lease, "no time");
+  scheduler_.RunStopped(lease, "no time");
   ASSERT_EQ(executor_.started.size(), 2u);
   EXPECT_EQ(executor_.started[1].deadline, now_ + absl::Seconds(55));
   EXPECT_EQ(second.calls, 0);
@@ -233,7 +233,7 @@ TEST_F(SchedulerTest, AWorkerThatAlwaysGivesUpIsNotAskedForEver) {
   Attach("w1");
   Seen seen;
   Submit(Spec("k"), &seen);
-  for (int i = 0; i < 10 && seen.calls == 0; ++i) scheduler_.GaveUp(executor_.started.back().lease, "no time");
+  for (int i = 0; i < 10 && seen.calls == 0; ++i) scheduler_.RunStopped(executor_.started.back().lease, "no time");
   EXPECT_EQ(seen.outcome.reason, "WORKER_LOST");
   EXPECT_EQ(executor_.started.size(), 4u);
 }
@@ -244,7 +244,7 @@ TEST_F(SchedulerTest, AWorkerThatGivesUpWhatNobodyWantsIsFree) {
   const auto waiter = Submit(Spec("k"), &first);
   scheduler_.Leave(waiter);
   Submit(Spec("l"), &second);
-  scheduler_.GaveUp(executor_.started[0].lease, "cancelled");
+  scheduler_.RunStopped(executor_.started[0].lease, "cancelled");
   EXPECT_EQ(executor_.started.size(), 2u);
   EXPECT_EQ(executor_.started.back().key, "l");
 }
@@ -550,7 +550,7 @@ TEST_F(SchedulerTest, WhatIsGivenUpIsAnsweredSoThatCallersAskElsewhere) {
   Submit(Spec("k1"), &running);
   Submit(Spec("k2"), &queued);
   scheduler_.SetDraining(true);
-  scheduler_.GiveUp();
+  scheduler_.AbandonAll();
   for (const Seen* seen : {&running, &queued}) {
     EXPECT_EQ(seen->calls, 1);
     EXPECT_EQ(seen->outcome.status.code(), absl::StatusCode::kUnavailable);

@@ -17,13 +17,13 @@
 namespace tritond::server {
 namespace {
 
-using cache::LeaseTable;
+using cache::KeyLeaseTable;
 
 absl::Status Lost() { return absl::NotFoundError("the ticket has ended: ask again with AcquireProgramTuning"); }
 
 }  // namespace
 
-ProgramTuningDesk::ProgramTuningDesk(Config config, Hooks hooks, TuningStore& store, LeaseTable* leases)
+ProgramTuningDesk::ProgramTuningDesk(Config config, Hooks hooks, TuningStore& store, KeyLeaseTable* leases)
     : config_(std::move(config)), hooks_(std::move(hooks)), store_(store), leases_(leases) {}
 
 void ProgramTuningDesk::Send(Replies replies) {
@@ -77,8 +77,8 @@ void ProgramTuningDesk::Look(const cache::Digest& key) {
     AnswerAllLocked(key, *stored, &replies);
     flights_.erase(key);
   } else if (const Wanted wanted = WhatIsWanted(key, &replies); wanted != Wanted::kNothing) {
-    const absl::StatusOr<LeaseTable::Answer> answer = AskCluster(key, wanted == Wanted::kTicket);
-    const bool done = answer.ok() && answer->state == LeaseTable::State::kDone;
+    const absl::StatusOr<KeyLeaseTable::Answer> answer = AskCluster(key, wanted == Wanted::kTicket);
+    const bool done = answer.ok() && answer->state == KeyLeaseTable::State::kDone;
     if (done) stored = store_.Find(key);  // It came meanwhile. One that cannot be read is measured anew.
     absl::MutexLock lock(&mu_);
     if (stored.has_value()) {
@@ -106,17 +106,17 @@ bool ProgramTuningDesk::MayGrantLocked(const Flight& flight) const {
          std::any_of(flight.waiters.begin(), flight.waiters.end(), [](const Waiter& w) { return w.may_measure; });
 }
 
-absl::StatusOr<LeaseTable::Answer> ProgramTuningDesk::AskCluster(const cache::Digest& key, bool take) {
+absl::StatusOr<KeyLeaseTable::Answer> ProgramTuningDesk::AskCluster(const cache::Digest& key, bool take) {
   if (leases_ == nullptr) return absl::UnavailableError("no cluster");
-  LeaseTable::Wish wish;
+  KeyLeaseTable::Wish wish;
   wish.take = take;
   const uint64_t attempt = attempts_.fetch_add(1);
   return leases_->Ask(key, absl::StrCat(config_.owner, "/", attempt), config_.ticket_lifetime, wish);
 }
 
-void ProgramTuningDesk::HearLocked(const cache::Digest& key, const absl::StatusOr<LeaseTable::Answer>& answer,
+void ProgramTuningDesk::HearLocked(const cache::Digest& key, const absl::StatusOr<KeyLeaseTable::Answer>& answer,
                                    Replies* replies) {
-  if (answer.ok() && answer->state == LeaseTable::State::kHeld) {
+  if (answer.ok() && answer->state == KeyLeaseTable::State::kHeld) {
     Flight& flight = flights_.at(key);
     flight.state = Flight::State::kHeldElsewhere;
     flight.pause = std::clamp(flight.pause * 2, config_.first_poll, config_.longest_poll);
@@ -128,11 +128,11 @@ void ProgramTuningDesk::HearLocked(const cache::Digest& key, const absl::StatusO
     }
     return;
   }
-  const bool leased = answer.ok() && answer->state == LeaseTable::State::kGranted;
-  GrantLocked(key, leased ? answer->lease : cache::Lease(), replies);
+  const bool leased = answer.ok() && answer->state == KeyLeaseTable::State::kGranted;
+  GrantLocked(key, leased ? answer->lease : cache::KeyLease(), replies);
 }
 
-void ProgramTuningDesk::GrantLocked(const cache::Digest& key, const cache::Lease& lease, Replies* replies) {
+void ProgramTuningDesk::GrantLocked(const cache::Digest& key, const cache::KeyLease& lease, Replies* replies) {
   Flight& flight = flights_.at(key);
   if (!MayGrantLocked(flight)) {
     ReleaseLater(lease);
@@ -257,7 +257,7 @@ void ProgramTuningDesk::FreeLocked(const cache::Digest& key, Flight* flight) {
   LookLater(key, absl::ZeroDuration());
 }
 
-void ProgramTuningDesk::ReleaseLater(const cache::Lease& lease) {
+void ProgramTuningDesk::ReleaseLater(const cache::KeyLease& lease) {
   // A lease that cannot be released runs out.
   if (lease.token != 0)
     hooks_.run_after(absl::ZeroDuration(), [this, lease] { leases_->Release(lease).IgnoreError(); });

@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "cache/api/lease_table.h"
+#include "cache/coordination/key_lease_table.h"
 #include "server/tunings/tuning_store.h"
 
 namespace tritond::server {
@@ -59,7 +59,7 @@ class ProgramTuningDesk final {
   };
 
   // `leases` is null without a cluster.
-  ProgramTuningDesk(Config config, Hooks hooks, TuningStore& store, cache::LeaseTable* leases);
+  ProgramTuningDesk(Config config, Hooks hooks, TuningStore& store, cache::KeyLeaseTable* leases);
 
   // `answered` is called once, perhaps before this returns, and at the latest a moment after `wait`; never when Leave
   // was in time. The result is for Leave; 0: answered already.
@@ -96,7 +96,7 @@ class ProgramTuningDesk final {
     std::string ticket;
     absl::Time expires, ends;
     bool storing = false;
-    cache::Lease lease;  // token 0: none
+    cache::KeyLease lease;  // token 0: none
   };
   // Answers that are given once the lock is released.
   using Replies = std::vector<std::pair<Answered, Answer>>;
@@ -108,10 +108,10 @@ class ProgramTuningDesk final {
   enum class Wanted { kNothing, kTuning, kTicket };
   Wanted WhatIsWanted(const cache::Digest& key, Replies* replies);
   bool MayGrantLocked(const Flight& flight) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
-  absl::StatusOr<cache::LeaseTable::Answer> AskCluster(const cache::Digest& key, bool take);
-  void HearLocked(const cache::Digest& key, const absl::StatusOr<cache::LeaseTable::Answer>& answer, Replies* replies)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void GrantLocked(const cache::Digest& key, const cache::Lease& lease, Replies* replies)
+  absl::StatusOr<cache::KeyLeaseTable::Answer> AskCluster(const cache::Digest& key, bool take);
+  void HearLocked(const cache::Digest& key, const absl::StatusOr<cache::KeyLeaseTable::Answer>& answer,
+                  Replies* replies) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void GrantLocked(const cache::Digest& key, const cache::KeyLease& lease, Replies* replies)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void AnswerAllLocked(const cache::Digest& key, const v1::ProgramTuning& tuning, Replies* replies)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -120,14 +120,14 @@ class ProgramTuningDesk final {
   void RefuseLateLocked(Flight* flight, absl::Time now, Replies* replies) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The ticket ends without a tuning.
   void FreeLocked(const cache::Digest& key, Flight* flight) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void ReleaseLater(const cache::Lease& lease);
+  void ReleaseLater(const cache::KeyLease& lease);
   void EndStoring(const std::string& ticket, const cache::Digest& key, const v1::ProgramTuning& tuning,
                   const absl::Status& kept);
 
   const Config config_;
   const Hooks hooks_;
   TuningStore& store_;
-  cache::LeaseTable* const leases_;
+  cache::KeyLeaseTable* const leases_;
   std::atomic<uint64_t> attempts_{1};
 
   mutable absl::Mutex mu_;

@@ -23,7 +23,7 @@ v1::ProgramTuning Tuning(const std::string& winner) {
 
 // One daemon's desk.
 struct Desk {
-  Desk(FakeTime& time, cache::Cache& records, cache::LeaseTable* leases, const std::string& name,
+  Desk(FakeTime& time, cache::Cache& records, cache::KeyLeaseTable* leases, const std::string& name,
        ProgramTuningDesk::Config config = {})
       : store(records, 100) {
     config.owner = name;

@@ -403,7 +403,7 @@ TEST_F(AccessTest, AUserOfTheMachineHasItsOwnRoleAndTenantOnTheSocket) {
 
   WriteAccess(absl::StrCat("unix: none\nusers:\n  - {user: ", getuid(), ", role: compile, tenant: local-team}\n"));
   Await([&]() -> bool { return call(&response).ok(); });
-  EXPECT_EQ(daemon().engine().activity().jobs().Latest(1).at(0)->job.tenant, "local-team");
+  EXPECT_EQ(daemon().broker().activity().jobs().Latest(1).at(0)->job.tenant, "local-team");
 }
 
 TEST_F(AccessTest, ATenantSeesNamesAndReportsOfItsOwnJobsAlone) {

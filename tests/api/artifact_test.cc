@@ -54,7 +54,7 @@ TEST_F(ArtifactTest, WhoeverHadItMadeCanFetchWhatIsMoreThanMayBeStored) {
   v1::CompileResponse response, next;
   ASSERT_TRUE(Compile(request, &response).ok());
   const std::string digest = response.result().artifacts(0).digest();
-  const server::ResultIndex& index = daemon().engine().store().index();
+  const server::ResultIndex& index = daemon().broker().store().index();
   Await([&] { return index.size() == 3; });  // Its steps are kept after the answer.
   std::string bytes;
   ASSERT_TRUE(Fetch(digest, 0, 0, &bytes).ok());

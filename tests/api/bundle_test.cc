@@ -222,7 +222,7 @@ TEST_F(BundleTest, IsNotServedInPlaceOfABuildThatIsAttached) {
 TEST_F(BundleTest, OfAnotherDaemonIsTakenOnlyWhenItsKeyIsTrusted) {
   Start();
   const v1::CompileResponse made = CompileOk("one");
-  const std::string line = server::TrustedKeys::FormatLine({daemon().engine().notary().public_key(), "author", false});
+  const std::string line = server::TrustedKeys::FormatLine({daemon().broker().notary().public_key(), "author", false});
   std::string bundle;
   ASSERT_TRUE(Export({}, &bundle).ok());
   Stop();
@@ -233,8 +233,8 @@ TEST_F(BundleTest, OfAnotherDaemonIsTakenOnlyWhenItsKeyIsTrusted) {
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_EQ(ReasonOf(refused), "BUNDLE_REFUSED");
   EXPECT_THAT(refused.error_message(), HasSubstr("--trusted-keys"));
-  EXPECT_EQ(daemon().engine().notary().refused(server::Origin::kBundle, server::Refusal::kUnknownSigner), 1u);
-  EXPECT_EQ(daemon().engine().store().index().size(), 0u);
+  EXPECT_EQ(daemon().broker().notary().refused(server::Origin::kBundle, server::Refusal::kUnknownSigner), 1u);
+  EXPECT_EQ(daemon().broker().store().index().size(), 0u);
   ASSERT_EQ(server::ReplaceFile(config.data_dir + "/trusted.keys", line + "\n", 0644), absl::OkStatus());
   Await([&] { return Import(bundle, &imported).ok(); });
   const v1::CompileResponse taken = CompileOk("one");

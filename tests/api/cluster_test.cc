@@ -33,14 +33,14 @@ TEST_F(ClusterTest, WhatOneDaemonHasCompiledTheOtherDoesNot) {
   EXPECT_EQ(first.cache(), v1::CACHE_STATUS_MISS);
   // The other one hears of its target from its worker first.
   Await([&] { return CompileOk(*other_compile, Request("kernel")).cache() == v1::CACHE_STATUS_HIT; });
-  EXPECT_GE(other->engine().metrics().saved_cpu_seconds.Value(), first.result().cost_cpu_seconds() * 0.99);
+  EXPECT_GE(other->broker().metrics().saved_cpu_seconds.Value(), first.result().cost_cpu_seconds() * 0.99);
   const v1::CompileResponse again = CompileOk(*other_compile, Request("kernel"));
   EXPECT_EQ(again.key(), first.key());
   ASSERT_EQ(again.blobs_size(), 1);
   EXPECT_EQ(again.blobs(0).data(), first.blobs(0).data());
   // It may be on its way there still.
   EXPECT_NE(CompileOk(*other_compile, large).cache(), v1::CACHE_STATUS_MISS);
-  EXPECT_EQ(other->engine().scheduler().GetStats().started, 0u);
+  EXPECT_EQ(other->broker().scheduler().GetStats().started, 0u);
 }
 
 class EvictTest : public ClusterTest {
@@ -78,7 +78,7 @@ class EvictTest : public ClusterTest {
     return request;
   }
   void AwaitShared() {
-    Await([&] { return daemon().engine().cluster()->flight_stats().held == 0; });
+    Await([&] { return daemon().broker().cluster()->flight_stats().held == 0; });
   }
   int EngineHolds(const std::string& glob) {
     int keys = 0;
@@ -99,7 +99,7 @@ TEST_F(EvictTest, AKeyGoesFromTheEngineThoughOnlyTheEngineHasIt) {
   AwaitShared();
   // The other one never had it.
   EXPECT_EQ(EvictOk(*other_admin, key).results(), 1u);
-  EXPECT_EQ(other->engine().FindStored(key).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(other->broker().FindStored(key).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(EvictOk(*admin, key).results(), 1u);
   EXPECT_EQ(CompileOk(*compile, request).cache(), v1::CACHE_STATUS_MISS);
 }
@@ -110,7 +110,7 @@ TEST_F(EvictTest, AKeyGoesFromTheEngineUnderAllItsNames) {
   EXPECT_EQ(EvictOk(*other_admin, key).shared_results(), 3u);
   EXPECT_EQ(EngineHolds("*:results"), 0);
   EXPECT_EQ(CompileOk(*other_compile, Request("spelling respelled\nkernel")).cache(), v1::CACHE_STATUS_MISS);
-  EXPECT_EQ(other->engine().metrics().semantic_hits.Value(), 0);
+  EXPECT_EQ(other->broker().metrics().semantic_hits.Value(), 0);
 }
 
 TEST_F(EvictTest, AKeyGoesFromTheEngineThoughItsArtifactIsMissingThere) {
@@ -140,7 +140,7 @@ TEST_F(EvictTest, EverythingGoesFromTheEngineThoughOtherDaemonsPutItThere) {
   EXPECT_EQ(evicted.shared_results(), 2u);
   EXPECT_EQ(evicted.shared_artifacts(), 4u);  // A binary and a request each.
   for (const char* glob : {"*:results", "*:error", "*:blobs*"}) EXPECT_EQ(EngineHolds(glob), 0) << glob;
-  EXPECT_EQ(other->engine().FindStored(key).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(other->broker().FindStored(key).status().code(), absl::StatusCode::kNotFound);
   // Whoever has its own copy keeps it until it is asked too, and nothing is counted twice.
   EXPECT_EQ(CompileOk(*compile, large).cache(), v1::CACHE_STATUS_HIT);
   const v1::EvictResponse own = EvictOk(*admin);
@@ -171,14 +171,14 @@ TEST_F(ClusterTest, AJobThatAnotherDaemonCompiledShowsItsStagesAndThatDaemonsNam
   Start();
   config.name = "blue";
   StartOther();
-  Await([&] { return other->engine().targets().Find("cuda:90").has_value(); });
+  Await([&] { return other->broker().targets().Find("cuda:90").has_value(); });
   v1::CompileRequest request = Request("kernel");
   SetOption(&request, "wait_for_file", Path("go"));
   std::thread here([&] { CompileOk(*compile, request); });
-  Await([&] { return daemon().engine().cluster()->flight_stats().held == 1; });
+  Await([&] { return daemon().broker().cluster()->flight_stats().held == 1; });
   v1::CompileResponse response;
   std::thread there([&] { response = CompileOk(*other_compile, request); });
-  Await([&] { return other->engine().cluster()->flight_stats().following == 1; });
+  Await([&] { return other->broker().cluster()->flight_stats().following == 1; });
   Touch("go");
   here.join();
   there.join();
@@ -243,7 +243,7 @@ TEST_F(TlsClusterTest, DaemonsShareOverTls) {
   EXPECT_EQ(CompileOk(*compile, Request("a")).cache(), v1::CACHE_STATUS_MISS);
   Await([&] { return nodes->Command(0, "keys *blob*") != ""; });
   Await([&] { return CompileOk(*other_compile, Request("a")).cache() == v1::CACHE_STATUS_HIT; });
-  EXPECT_EQ(other->engine().scheduler().GetStats().started, 0u);
+  EXPECT_EQ(other->broker().scheduler().GetStats().started, 0u);
   EXPECT_EQ(Get("/readyz"), "ok\n");
 }
 
@@ -342,7 +342,7 @@ TEST_F(ClusterTest, AnEngineThatWantsAPasswordStopsNobodyAndIsNotCalledUp) {
   other = *std::move(started);
   other_compile = v1::CompileService::NewStub(
       grpc::CreateChannel(absl::StrCat("127.0.0.1:", other->ports()[0]), grpc::InsecureChannelCredentials()));
-  Await([&] { return other->engine().targets().Find("cuda:90").has_value(); });
+  Await([&] { return other->broker().targets().Find("cuda:90").has_value(); });
   httplib::Client http("127.0.0.1", other->http_port());
   const std::string degraded =
       "the cluster's engine does not answer as it should (NOAUTH: it wants a password); what is compiled here is not "
@@ -356,7 +356,7 @@ TEST_F(ClusterTest, AnEngineThatWantsAPasswordStopsNobodyAndIsNotCalledUp) {
   EXPECT_THAT(metrics, HasSubstr("tritond_cluster_up 0"));
   for (const std::string& node : nodes->addresses())
     EXPECT_THAT(metrics, HasSubstr(absl::StrCat("tritond_cluster_node_up{node=\"", node, "\"} 0")));
-  EXPECT_GT(other->engine().cluster()->flight_stats().publish_failures, 0u);
+  EXPECT_GT(other->broker().cluster()->flight_stats().publish_failures, 0u);
   for (int n = 0; n < 3; ++n) nodes->Command(n, "-a hush config set requirepass \"\"");
   Await([&] {
     CompileOk(*other_compile, Request(absl::StrCat("kernel ", i++)));
@@ -387,9 +387,9 @@ TEST_F(ClusterTest, ADaemonWithoutWorkersGivesItsJobsAway) {
   EXPECT_EQ(response.cache(), v1::CACHE_STATUS_JOINED);
   EXPECT_EQ(CompileOk(*compile, Request("after")).cache(), v1::CACHE_STATUS_JOINED);
   EXPECT_EQ(CompileOk(*compile, Request("so that the target is known")).cache(), v1::CACHE_STATUS_HIT);
-  EXPECT_GE(other->engine().cluster()->sharing_stats().taken, 2u);
+  EXPECT_GE(other->broker().cluster()->sharing_stats().taken, 2u);
   SubmitAndAwait(Request("submitted"), v1::JOB_STATE_SUCCEEDED);
-  EXPECT_EQ(daemon().engine().scheduler().GetStats().started, 0u);
+  EXPECT_EQ(daemon().broker().scheduler().GetStats().started, 0u);
 }
 
 // One daemon without workers gives its jobs to another one.
@@ -438,14 +438,14 @@ TEST_F(ClusterTest, SmallJobsBehindManyLargeOnesMoveToAnIdleDaemon) {
   config.workers = 1;
   Start();
   StartOther();
-  Await([&] { return other->engine().targets().Find("cuda:90").has_value(); });
+  Await([&] { return other->broker().targets().Find("cuda:90").has_value(); });
   // The other daemon's worker is kept busy while the jobs come.
   v1::CompileRequest blocker = Request("blocker"), job = Request("job");
   SetOption(&blocker, "wait_for_file", Path("free"));
   SetOption(&job, "wait_for_file", Path("go"));
   std::vector<std::thread> callers;
   callers.emplace_back([&] { CompileOk(*other_compile, blocker); });
-  Await([&] { return other->engine().scheduler().GetStats().classes[0].running == 1; });
+  Await([&] { return other->broker().scheduler().GetStats().classes[0].running == 1; });
   v1::CompileBatchRequest batch;
   for (int i = 0; i < 66; ++i) {  // One of them runs here.
     *batch.add_requests() = job;
@@ -468,8 +468,8 @@ TEST_F(ClusterTest, SmallJobsBehindManyLargeOnesMoveToAnIdleDaemon) {
   for (int i = 0; i < 4; ++i) callers.emplace_back([&, i] { CompileOk(*compile, Request(absl::StrCat("small ", i))); });
   Await([&] { return Stats().queues(0).queued() == 69; });
   Touch("free");
-  Await([&] { return other->engine().scheduler().GetStats().done.begin()->second >= 5; });
-  EXPECT_EQ(other->engine().cluster()->sharing_stats().taken, 4u);
+  Await([&] { return other->broker().scheduler().GetStats().done.begin()->second >= 5; });
+  EXPECT_EQ(other->broker().cluster()->sharing_stats().taken, 4u);
   Touch("go");
   for (std::thread& caller : callers) caller.join();
 }

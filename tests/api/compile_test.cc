@@ -227,7 +227,7 @@ TEST_F(CompileTest, ALostArtifactIsBuiltAgain) {
   request.set_debug_info(true);  // Else the artifact is kept once more, under the compile's steps and somewhat later.
   ASSERT_TRUE(Compile(request, &first).ok());
   const auto digest = cache::Digest::FromHex(first.result().artifacts(0).digest());
-  ASSERT_TRUE(daemon().engine().blobs().Remove(*digest).ok());
+  ASSERT_TRUE(daemon().broker().blobs().Remove(*digest).ok());
   // The result is still at hand; whoever asks for the lost bytes finds out.
   ASSERT_TRUE(Compile(request, &second).ok());
   EXPECT_EQ(second.blobs(0).data(), first.blobs(0).data());

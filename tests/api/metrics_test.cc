@@ -70,7 +70,7 @@ TEST_F(MetricsTest, RequestsCountForTheirTenantByOutcome) {
   v1::CompileResponse response;
   EXPECT_FALSE(Compile(Of("blue", "error invalid wrong"), &response).ok());
   EXPECT_EQ(Requests("blue", "failed"), 1);
-  daemon().engine().scheduler().SetDraining(true);
+  daemon().broker().scheduler().SetDraining(true);
   EXPECT_FALSE(Compile(Of("blue", "module {} late"), &response).ok());
   EXPECT_EQ(Requests("blue", "rejected"), 1);
   EXPECT_EQ(Requests("blue", "failed"), 1);
@@ -86,7 +86,7 @@ TEST_F(MetricsTest, WhoJoinsACompileSavesItsCost) {
   Await([&] { return Stats().queues(0).running() == 1; });
   std::thread second([&] { Cost(request); });
   Await([&] {
-    for (const auto& [worker, jobs] : daemon().engine().scheduler().GetStats().running) {
+    for (const auto& [worker, jobs] : daemon().broker().scheduler().GetStats().running) {
       if (!jobs.empty() && jobs[0].waiters == 2) return true;
     }
     return false;
@@ -125,9 +125,9 @@ TEST_F(MetricsTest, EveryAnswerIsCountedOnceWithItsReason) {
   EXPECT_EQ(refusals("binary_unavailable"), 1);
   EXPECT_EQ(refusals("bad_request"), 1);
   EXPECT_EQ(Requests("blue", "failed"), 3);
-  daemon().engine().scheduler().SetDraining(true);
+  daemon().broker().scheduler().SetDraining(true);
   EXPECT_FALSE(Compile(Of("blue", "module {} late"), &response).ok());
-  daemon().engine().scheduler().SetDraining(false);
+  daemon().broker().scheduler().SetDraining(false);
   EXPECT_EQ(refusals("draining"), 1);
   EXPECT_EQ(Requests("blue", "rejected"), 1);
   EXPECT_EQ(answers(), 5);

@@ -81,7 +81,7 @@ TEST_F(OperationsTest, TheHealthServiceTellsOfEachService) {
   Await([&] { return health("compile") == kServing; });
   EXPECT_EQ(health("tritond.v1.ArtifactService"), kServing);
   EXPECT_EQ(health("tritond.v1.AutotuneService"), kNotServing);
-  daemon().engine().scheduler().SetDraining(true);
+  daemon().broker().scheduler().SetDraining(true);
   Await([&] { return health("tritond.v1.CompileService") == kNotServing; });
   EXPECT_EQ(health("cache"), kServing);
 }
@@ -207,7 +207,7 @@ TEST_F(OperationsTest, ShuttingDownLetsARunningCompileFinish) {
     EXPECT_TRUE(status.ok()) << status.error_message();
   });
   Await([&] { return Stats().queues(0).running() == 1; });
-  server::Scheduler& scheduler = daemon().engine().scheduler();
+  server::Scheduler& scheduler = daemon().broker().scheduler();
   std::thread finishing([&] {
     Await([&] { return scheduler.draining(); });
     Touch("go");

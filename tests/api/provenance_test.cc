@@ -45,9 +45,9 @@ class ProvenanceTest : public ClusterTest {
     return request;
   }
   uint64_t RefusedBy(server::Server& at, Refusal refusal) {
-    return at.engine().notary().refused(Origin::kEngine, refusal);
+    return at.broker().notary().refused(Origin::kEngine, refusal);
   }
-  void EvictAll(server::Server& at) { ASSERT_TRUE(at.engine().EvictAll().ok()); }
+  void EvictAll(server::Server& at) { ASSERT_TRUE(at.broker().EvictAll().ok()); }
   static void TrustOnly(const std::string& path, const std::vector<server::TrustedKeys::Entry>& entries) {
     std::string text;
     for (const server::TrustedKeys::Entry& entry : entries)
@@ -76,9 +76,9 @@ TEST_F(ProvenanceTest, WhatIsPlantedAtTheEngineIsRefusedCountedAndCompiledAgain)
   Start();
   const v1::CompileResponse good = CompileOk(*compile, WholeRequest("kernel"));
   const std::string another = CompileOk(*compile, WholeRequest("another kernel")).key();
-  Await([&] { return daemon().engine().cluster()->flight_stats().held == 0; });
+  Await([&] { return daemon().broker().cluster()->flight_stats().held == 0; });
   StartOther();
-  Await([&] { return other->engine().targets().Find("cuda:90").has_value(); });
+  Await([&] { return other->broker().targets().Find("cuda:90").has_value(); });
   const std::string key = good.key();
   const cache::Digest digest = *cache::Digest::FromHex(key);
   const std::string evil = EvilResult(good.result());
@@ -104,7 +104,7 @@ TEST_F(ProvenanceTest, WhatIsPlantedAtTheEngineIsRefusedCountedAndCompiledAgain)
     EXPECT_EQ(answer.blobs(0).data(), good.blobs(0).data());
     EXPECT_GT(RefusedBy(*other, refusal), refused);
     // What it compiled takes the forgery's place.
-    Await([&] { return other->engine().cluster()->flight_stats().held == 0; });
+    Await([&] { return other->broker().cluster()->flight_stats().held == 0; });
     const auto shared = thief.shared_results->Get(digest);
     ASSERT_TRUE(shared.ok());
     EXPECT_NE(shared->bytes(), forgery);
@@ -134,18 +134,18 @@ TEST_F(ProvenanceTest, AnErrorThatIsPlantedAtTheEngineStopsNoCompile) {
   };
   for (const auto& [forgery, refusal] : forgeries) {
     SCOPED_TRACE(server::RefusalName(refusal));
-    Await([&] { return daemon().engine().cluster()->flight_stats().held == 0; });
+    Await([&] { return daemon().broker().cluster()->flight_stats().held == 0; });
     EvictAll(daemon());
     const uint64_t refused = RefusedBy(daemon(), refusal);
-    const cache::Lease lease{*cache::Digest::FromHex(key), "thief", 0};
+    const cache::KeyLease lease{*cache::Digest::FromHex(key), "thief", 0};
     ASSERT_TRUE(*thief.leases->PublishError(lease, forgery, absl::Hours(1)));
     EXPECT_EQ(CompileOk(*compile, WholeRequest("kernel")).cache(), v1::CACHE_STATUS_MISS);
     EXPECT_GT(RefusedBy(daemon(), refusal), refused);
   }
   // The same error, soundly signed and fresh, is believed.
-  Await([&] { return daemon().engine().cluster()->flight_stats().held == 0; });
+  Await([&] { return daemon().broker().cluster()->flight_stats().held == 0; });
   EvictAll(daemon());
-  const cache::Lease lease{*cache::Digest::FromHex(key), "daemon", 0};
+  const cache::KeyLease lease{*cache::Digest::FromHex(key), "daemon", 0};
   ASSERT_TRUE(*thief.leases->PublishError(lease, Sign(cluster_key(), Purpose::kError, key, text), absl::Hours(1)));
   v1::CompileResponse response;
   EXPECT_THAT(Compile(WholeRequest("kernel"), &response).error_message(), HasSubstr("planted"));
@@ -154,7 +154,7 @@ TEST_F(ProvenanceTest, AnErrorThatIsPlantedAtTheEngineStopsNoCompile) {
 TEST_F(ProvenanceTest, AnOfferThatNoDaemonSignedIsNotRun) {
   Start();
   const v1::CompileResponse made = CompileOk(*compile, WholeRequest("kernel"));
-  const uint64_t started = daemon().engine().scheduler().GetStats().started;
+  const uint64_t started = daemon().broker().scheduler().GetStats().started;
   EvictAll(daemon());
   v1::CompileRequest request = WholeRequest("kernel");
   request.add_outputs(v1::STAGE_BINARY);
@@ -169,16 +169,16 @@ TEST_F(ProvenanceTest, AnOfferThatNoDaemonSignedIsNotRun) {
   offer.body = Sign(cluster_key(), Purpose::kOffer, made.key(), offer.body);
   ASSERT_TRUE(thief.jobs->Add(offer).ok());
   Await([&] { return RefusedBy(daemon(), Refusal::kWrongKey) == 1; });
-  EXPECT_EQ(daemon().engine().scheduler().GetStats().started, started);
+  EXPECT_EQ(daemon().broker().scheduler().GetStats().started, started);
 }
 
 TEST_F(ProvenanceTest, DaemonsThatDoNotTrustEachOtherCompileForThemselvesAndSayWhy) {
   Start();
   const v1::CompileResponse first = CompileOk(*compile, WholeRequest("kernel"));
-  Await([&] { return daemon().engine().cluster()->flight_stats().held == 0; });
+  Await([&] { return daemon().broker().cluster()->flight_stats().held == 0; });
   config.signing_key = NewSigningKey("other.key");
   StartOther();
-  Await([&] { return other->engine().targets().Find("cuda:90").has_value(); });
+  Await([&] { return other->broker().targets().Find("cuda:90").has_value(); });
   const v1::CompileResponse second = CompileOk(*other_compile, WholeRequest("kernel"));
   EXPECT_EQ(second.cache(), v1::CACHE_STATUS_MISS);
   EXPECT_NE(second.result().signer(), first.result().signer());
@@ -201,10 +201,10 @@ class TwoKeysTest : public ProvenanceTest {
     TrustOnly(Path("list"), {one, two});
     Start();
     made = CompileOk(*compile, Request("kernel"));
-    Await([&] { return daemon().engine().cluster()->flight_stats().held == 0; });
+    Await([&] { return daemon().broker().cluster()->flight_stats().held == 0; });
     config.signing_key = Path("two.key");
     StartOther();
-    Await([&] { return other->engine().targets().Find("cuda:90").has_value(); });
+    Await([&] { return other->broker().targets().Find("cuda:90").has_value(); });
   }
 
   server::TrustedKeys::Entry one{stolen_nothing.public_key(), ""}, two = one;
@@ -225,16 +225,16 @@ TEST_F(TwoKeysTest, WhenAKeyIsRevokedItsResultsAndWhatWasMadeOfThemCountNoMore) 
   const v1::CompileRequest respelled = Request("spelling respelled\nkernel");
   const v1::CompileResponse derived = CompileOk(*other_compile, respelled);
   EXPECT_EQ(derived.result().signer(), two.key.id().ToHex());
-  ASSERT_EQ(other->engine().metrics().semantic_hits.Value(), 1);
+  ASSERT_EQ(other->broker().metrics().semantic_hits.Value(), 1);
   EXPECT_EQ(CompileOk(*other_compile, respelled).cache(), v1::CACHE_STATUS_HIT);
   one.revoked = true;
   TrustOnly(Path("list"), {one, two});
-  Await([&] { return !other->engine().notary().Trusts(one.key.id()); });
+  Await([&] { return !other->broker().notary().Trusts(one.key.id()); });
   const v1::CompileResponse again = CompileOk(*other_compile, Request("kernel"));
   EXPECT_EQ(again.cache(), v1::CACHE_STATUS_MISS);
   EXPECT_EQ(again.result().signer(), two.key.id().ToHex());
-  EXPECT_EQ(other->engine().scheduler().GetStats().started, 2u) << "the respelled one, and this one";
-  EXPECT_TRUE(absl::IsNotFound(other->engine().store().Find(derived.key()).status()));
+  EXPECT_EQ(other->broker().scheduler().GetStats().started, 2u) << "the respelled one, and this one";
+  EXPECT_TRUE(absl::IsNotFound(other->broker().store().Find(derived.key()).status()));
 }
 
 TEST_F(TwoKeysTest, ARolledKeySignsWithoutARestartAndLosesNothing) {
@@ -246,7 +246,7 @@ TEST_F(TwoKeysTest, ARolledKeySignsWithoutARestartAndLosesNothing) {
   three = {key.public_key(), "three", false};
   TrustOnly(Path("list"), {one, two, three});
   ASSERT_EQ(server::WriteSigningKey(Path("two.key"), key, /*replace=*/true), absl::OkStatus());
-  Await([&] { return other->engine().notary().public_key().id() == three.key.id(); });
+  Await([&] { return other->broker().notary().public_key().id() == three.key.id(); });
   EXPECT_EQ(CompileOk(*other_compile, Request("signed before")).cache(), v1::CACHE_STATUS_HIT);
   EXPECT_EQ(CompileOk(*other_compile, Request("signed later")).result().signer(), three.key.id().ToHex());
 }
@@ -270,7 +270,7 @@ TEST_F(OwnKeyTest, WithoutConfigurationAKeyIsMadeAndResultsSurviveARestart) {
   struct stat info;
   ASSERT_EQ(stat((config.data_dir + "/signing.key").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
-  EXPECT_EQ(first.result().signer(), daemon().engine().notary().public_key().id().ToHex());
+  EXPECT_EQ(first.result().signer(), daemon().broker().notary().public_key().id().ToHex());
   EXPECT_FALSE(first.result().daemon().empty());
   EXPECT_FALSE(first.result().worker().empty());
   Stop();
@@ -287,7 +287,7 @@ TEST_F(OwnKeyTest, WithAnotherKeyWhatIsStoredIsAMissAndNoError) {
   ASSERT_EQ(unlink((config.data_dir + "/signing.key").c_str()), 0);
   Start();
   EXPECT_EQ(CompileOk("kernel").cache(), v1::CACHE_STATUS_MISS);
-  EXPECT_GE(daemon().engine().notary().refused(Origin::kOwn, Refusal::kUnknownSigner), 1u);
+  EXPECT_GE(daemon().broker().notary().refused(Origin::kOwn, Refusal::kUnknownSigner), 1u);
   EXPECT_EQ(CompileOk("kernel").cache(), v1::CACHE_STATUS_HIT);
 }
 

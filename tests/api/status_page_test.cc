@@ -122,7 +122,7 @@ TEST_F(StatusPageTest, StagesThatCannotBeMadeAreSaidSo) {
   Start();
   const v1::CompileResponse response = Compiled(Named("softmax"));
   const std::string job = "/api/jobs/" + response.job();
-  daemon().engine().scheduler().SetDraining(true);
+  daemon().broker().scheduler().SetDraining(true);
   httplib::Client client("127.0.0.1", daemon().http_port());
   ASSERT_EQ(client.Post(job + "/ir", {{"X-Tritond-Intent", "test"}}, "", "text/plain")->status, 202);
   Await([&] { return !json::parse(Get(job)->body)["making"].value("under_way", true); });

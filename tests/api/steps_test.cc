@@ -77,7 +77,7 @@ TEST_F(StepsTest, ARefreshThatJoinsACompileWhichTurnsOutToBeStoredIsCompiled) {
   std::thread normal_caller([&] { normal_response = Compiled(other); });
   Await([&] { return Stats().queues(0).running() == 1; });
   std::thread refresh_caller([&] { refresh_response = Compiled(refresh); });
-  Await([&] { return daemon().engine().scheduler().GetStats().running.begin()->second.at(0).waiters == 2; });
+  Await([&] { return daemon().broker().scheduler().GetStats().running.begin()->second.at(0).waiters == 2; });
   Touch("go");
   normal_caller.join();
   refresh_caller.join();

@@ -30,8 +30,8 @@ class TakenJobTest : public ClusterTest {
   void ForgetAllInTheEngine() {
     for (int node = 0; node < 3; ++node) EXPECT_EQ(nodes->Command(node, "flushall"), "OK");
   }
-  uint64_t Taken() { return other->engine().cluster()->sharing_stats().taken; }
-  server::Scheduler::Stats AtTheTaker() { return other->engine().scheduler().GetStats(); }
+  uint64_t Taken() { return other->broker().cluster()->sharing_stats().taken; }
+  server::Scheduler::Stats AtTheTaker() { return other->broker().scheduler().GetStats(); }
   size_t RunningAtTheTaker() { return AtTheTaker().classes[0].running; }
   // As many of one tenant as a batch may have in flight, which take a while each, in a class. The number of answers so
   // far is counted.
@@ -74,11 +74,11 @@ TEST_F(TakenJobTest, ACrashOrAnInternalErrorAtTheTakerEndsTheJob) {
 TEST_F(TakenJobTest, WhatTheEngineHasLostTheTakerSharesAgain) {
   CompileOk(*other_compile, Request("kept by the taker"));
   EXPECT_EQ(StatusAt(*other_compile, Request("error invalid wrong")).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  const uint64_t started = other->engine().scheduler().GetStats().started;
+  const uint64_t started = other->broker().scheduler().GetStats().started;
   ForgetAllInTheEngine();
   EXPECT_EQ(CompileOk(*compile, Request("kept by the taker")).cache(), v1::CACHE_STATUS_JOINED);
   EXPECT_EQ(StatusAt(*compile, Request("error invalid wrong")).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_EQ(other->engine().scheduler().GetStats().started, started);
+  EXPECT_EQ(other->broker().scheduler().GetStats().started, started);
 }
 
 TEST_F(TakenJobTest, ABacklogOfOneTenantDoesNotKeepAnotherWaiting) {
@@ -145,10 +145,10 @@ TEST_F(ClusterTest, AJobGoesOnForOtherDaemonsCallersWhenItsOwnHaveLeft) {
     v1::CompileResponse response;
     EXPECT_EQ(compile->Compile(&context, request, &response).error_code(), grpc::StatusCode::CANCELLED);
   });
-  const auto here = [&] { return daemon().engine().scheduler().GetStats(); };
+  const auto here = [&] { return daemon().broker().scheduler().GetStats(); };
   Await([&] { return here().classes[0].running == 1; });
   std::thread follower([&] { EXPECT_EQ(CompileOk(*other_compile, request).cache(), v1::CACHE_STATUS_JOINED); });
-  Await([&] { return other->engine().cluster()->flight_stats().following == 1; });
+  Await([&] { return other->broker().cluster()->flight_stats().following == 1; });
   absl::SleepFor(absl::Seconds(config.cluster_lease_seconds) / 2);  // It is told as the lease is renewed.
   context.TryCancel();
   caller.join();
@@ -157,7 +157,7 @@ TEST_F(ClusterTest, AJobGoesOnForOtherDaemonsCallersWhenItsOwnHaveLeft) {
   Touch("go");
   follower.join();
   EXPECT_EQ(here().started, 1u);
-  EXPECT_EQ(other->engine().scheduler().GetStats().started, 0u);
+  EXPECT_EQ(other->broker().scheduler().GetStats().started, 0u);
 }
 
 }  // namespace

@@ -213,6 +213,9 @@ std::vector<FaultKernel> FaultKernels() {
   kernels.erase(kernels.begin() + 1);  // "chain" is of wgmma
   kernels.push_back(Products("wgmma", kProduct, "emulated:cuda:90", 256));
   kernels.push_back(Products("chain", kChain, "emulated:cuda:90", 64));
+  // Of two warp groups, which run apart.
+  kernels.push_back(Products("groups", kProduct, "emulated:cuda:90", 256));
+  kernels.back().num_warps = 8;
   for (FaultKernel& kernel : HandwrittenKernels()) kernels.push_back(std::move(kernel));
   return kernels;
 }

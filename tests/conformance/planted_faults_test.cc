@@ -95,6 +95,16 @@ constexpr Fault kFaults[] = {
     {"OtherPartBarrier", "part_barriers", "bar.sync 1, 128;", "bar.sync 3, 128;"},
     {"PartBarrierOfFewerThreads", "part_barriers", "bar.sync 1, 128;", "bar.sync 1, 64;"},
     {"PartBarrierOfHalfAWarp", "part_barriers", ", 128;", ", 80;"},
+    // The split barrier of warp groups.
+    {"SplitBarrierOfTooFewWarps", "groups", "b64 [$0], 8;", "b64 [$0], 7;"},
+    {"SplitBarrierOfTooManyWarps", "groups", "b64 [$0], 8;", "b64 [$0], 9;"},
+    {"SplitBarrierOfTheOtherPhase", "groups", "p, [$1], $2;", "p, [$1], 0;"},
+    {"NoWaitAtTheSplitBarrier", "groups", "selp.b32 $0, 1, 0, p;", "mov.b32 $0, 1;", 0},
+    {"NoArrivalInTheLoop", "groups", "mbarrier.arrive", kDrop, 1},
+    {"ArrivalBeforeCopiesHaveLanded", "groups", "cp.async.wait.group(i32 1)", "cp.async.wait.group(i32 2)"},
+    {"NoFenceBeforeTheArrival", "groups", kFence, kDrop},
+    {"LanesArriveBeforeOthersOfTheirWarp", "groups", "bar.warp.sync 0xffffffff;\\0A", ""},
+    {"NoBarrierAfterTheSplitBarrierIsMade", "groups", kBarrier, kDrop, 0},
     {"MisalignedMatrices", "mma", "xor i32 %30, 16", "xor i32 %30, 24"},
     {"CopyOfFewerBytes", "mma", "[$0], [$1], 16, $2", "[$0], [$1], 8, $2"},
 };

@@ -20,9 +20,9 @@
 #include "server/admission/check_request.h"
 #include "server/app/access_file.h"
 #include "server/bundle/bundle.h"
-#include "server/jobs/job_book.h"
-#include "server/rpc/result_store.h"
-#include "server/rpc/take_result.h"
+#include "server/jobs/job_store.h"
+#include "server/results/result_store.h"
+#include "server/results/take_result.h"
 
 namespace tritond::tests {
 namespace {
@@ -240,7 +240,7 @@ void RunJournal(const std::string& bytes) {
   OneRecordJournal journal(bytes);
   SilentRunner runner;
   absl::Time now = absl::FromUnixSeconds(1800000000);
-  server::JobBook book(
+  server::JobStore book(
       {}, [&] { return now; }, [&] { return now; }, journal, runner, [](std::function<void()> task) { task(); });
   if (!book.Load([](const std::string&) {}).ok()) return;
   book.Tick();

@@ -51,7 +51,7 @@ class Meter final {
 };
 
 // The engine's leases and values: each call is counted, and fails while its key's shard is lost.
-class ShardedLeases final : public cache::LeaseTable {
+class ShardedLeases final : public cache::KeyLeaseTable {
  public:
   ShardedLeases(FakeTime& time, int shards) : shards_(shards), table_(time), meter(time) {}
 
@@ -60,20 +60,20 @@ class ShardedLeases final : public cache::LeaseTable {
     if (!Reaches(key)) return Lost();
     return table_.Ask(key, owner, lifetime, wish);
   }
-  absl::StatusOr<Renewal> Renew(const cache::Lease& lease, absl::Duration lifetime) override {
+  absl::StatusOr<Renewal> Renew(const cache::KeyLease& lease, absl::Duration lifetime) override {
     if (!Reaches(lease.key)) return Lost();
     return table_.Renew(lease, lifetime);
   }
   absl::Status Unfollow(const cache::Digest& key) override { return Reaches(key) ? table_.Unfollow(key) : Lost(); }
-  absl::Status Release(const cache::Lease& lease) override {
+  absl::Status Release(const cache::KeyLease& lease) override {
     return Reaches(lease.key) ? table_.Release(lease) : Lost();
   }
-  absl::StatusOr<bool> Publish(const cache::Lease& lease, cache::Blob value) override {
+  absl::StatusOr<bool> Publish(const cache::KeyLease& lease, cache::Blob value) override {
     if (!Reaches(lease.key)) return Lost();
     meter.Count();  // The artifact goes before its result.
     return table_.Publish(lease, std::move(value));
   }
-  absl::StatusOr<bool> PublishError(const cache::Lease& lease, const std::string& error,
+  absl::StatusOr<bool> PublishError(const cache::KeyLease& lease, const std::string& error,
                                     absl::Duration lifetime) override {
     if (!Reaches(lease.key)) return Lost();
     return table_.PublishError(lease, error, lifetime);
@@ -158,7 +158,7 @@ struct World {
 };
 
 // One run of a daemon. After Kill it does nothing any more.
-class SimulatedDaemon final : public server::Executor {
+class SimulatedDaemon final : public server::Executor, server::SingleFlight::Host, server::WorkSharing::Host {
  public:
   using Done = std::function<void(bool)>;
 
@@ -167,9 +167,9 @@ class SimulatedDaemon final : public server::Executor {
         world_(world),
         scheduler_(
             {}, [this] { return world_.time.Now(); }, *this),
-        flights_(FlightConfig(name), world.leases, FlightHooks()),
+        flights_(FlightConfig(name), world.leases, {engine_calls_, engine_calls_, reminders_, engine_calls_}, *this),
         sharing_(
-            SharingConfig(name), [this] { return world_.time.Now(); }, world.streams, SharingHooks()) {
+            SharingConfig(name), [this] { return world_.time.Now(); }, world.streams, engine_calls_, *this) {
     scheduler_.SetPeers(&flights_);
     server::WorkerOffer offer;
     offer.build_id = "build";
@@ -241,47 +241,47 @@ class SimulatedDaemon final : public server::Executor {
                         done(outcome.status.ok());
                       });
   }
-  server::SingleFlight::Hooks FlightHooks() {
-    server::SingleFlight::Hooks hooks;
-    const auto reach = [this](absl::Duration delay, std::function<void()> task) {
-      After(delay + world_.scenario.round_trip, std::move(task));
-    };
-    hooks.run_after = reach;
-    hooks.run_first_after = reach;
-    hooks.remind_after = [this](absl::Duration delay, std::function<void()> task) { After(delay, std::move(task)); };
-    hooks.publish_later = [reach](std::function<void()> task) { reach(absl::ZeroDuration(), std::move(task)); };
-    hooks.fetch = [this](const std::string& key) -> std::optional<Outcome> {
-      if (!world_.leases.Fetch(world_.kernels[world_.by_key[key]].digest)) return std::nullopt;
-      return Outcome();
-    };
-    hooks.read_error = [](const std::string&, const std::string&, const std::string&) { return std::nullopt; };
-    hooks.decide = [this](uint64_t job, server::Verdict verdict) { scheduler_.Decide(job, std::move(verdict)); };
-    hooks.settled = [this](uint64_t job, bool taken) { sharing_.Settled(job, taken); };
-    hooks.heard = [](const std::string&, bool) {};
-    return hooks;
+  // Each task begins so much later: what it asks the engine takes a round trip.
+  class Timer final : public server::TaskTimer {
+   public:
+    Timer(SimulatedDaemon& daemon, absl::Duration later) : daemon_(daemon), later_(later) {}
+    void RunAfter(absl::Duration delay, std::function<void()> task) override {
+      daemon_.After(delay + later_, std::move(task));
+    }
+
+   private:
+    SimulatedDaemon& daemon_;
+    const absl::Duration later_;
+  };
+
+  std::optional<Outcome> Fetch(const std::string& key) override {
+    if (!world_.leases.Fetch(world_.kernels[world_.by_key[key]].digest)) return std::nullopt;
+    return Outcome();
   }
-  server::WorkSharing::Hooks SharingHooks() {
-    server::WorkSharing::Hooks hooks;
-    hooks.run_after = [this](absl::Duration delay, std::function<void()> task) {
-      After(delay + world_.scenario.round_trip, std::move(task));
-    };
-    hooks.next_waiting = [this](absl::Duration at_least, const server::OfferFilter& filter) {
-      return scheduler_.NextWaiting(at_least, filter);
-    };
-    hooks.idle_slots = [this] { return scheduler_.IdleSlots(); };
-    hooks.write = [](const server::JobSpec& spec, const std::string&) { return std::make_optional(spec.key); };
-    hooks.run = [this](const cache::StreamEntry& entry, const server::Requirement&, Done done) {
-      Submit(entry.key, [done = std::move(done)](bool) { done(true); });
-    };
-    hooks.watch = [this](uint64_t job) { flights_.Watch(job); };
-    return hooks;
+  std::optional<Outcome> ReadError(const std::string&, const std::string&, const std::string&) override {
+    return std::nullopt;
   }
+  void Decide(uint64_t job, server::Verdict verdict) override { scheduler_.Decide(job, std::move(verdict)); }
+  void OnSettled(uint64_t job, bool taken) override { sharing_.Settled(job, taken); }
+  void OnRenewed(const std::string&, bool) override {}
+  std::vector<server::Scheduler::WaitingJob> NextWaiting(absl::Duration at_least,
+                                                         const server::OfferFilter& filter) override {
+    return scheduler_.NextWaiting(at_least, filter);
+  }
+  std::map<server::Requirement, int> IdleSlots() override { return scheduler_.IdleSlots(); }
+  std::optional<std::string> WriteOffer(const server::JobSpec& spec, const std::string&) override { return spec.key; }
+  void RunOffer(const cache::StreamEntry& entry, const server::Requirement&, Done done) override {
+    Submit(entry.key, [done = std::move(done)](bool) { done(true); });
+  }
+  void WatchJob(uint64_t job) override { flights_.Watch(job); }
 
   World& world_;
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::map<uint64_t, Done> waiting_;  // clients' requests
   uint64_t next_request_ = 0;
   int running_ = 0;
+  Timer engine_calls_{*this, world_.scenario.round_trip};
+  Timer reminders_{*this, absl::ZeroDuration()};
   server::Scheduler scheduler_;
   server::SingleFlight flights_;
   server::WorkSharing sharing_;

@@ -12,16 +12,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "cache/api/job_stream.h"
-#include "cache/api/lease_table.h"
+#include "cache/coordination/job_stream.h"
+#include "cache/coordination/key_lease_table.h"
+#include "server/cluster/task_timer.h"
 
 namespace tritond::tests {
 
 // Runs tasks at their times, in one thread.
-class FakeTime final {
+class FakeTime final : public server::TaskTimer {
  public:
   absl::Time Now() const { return now_; }
-  void RunAfter(absl::Duration delay, std::function<void()> task) { tasks_.emplace(now_ + delay, std::move(task)); }
+  void RunAfter(absl::Duration delay, std::function<void()> task) override {
+    tasks_.emplace(now_ + delay, std::move(task));
+  }
   // Lets time pass, and runs what comes due in it; ZeroDuration runs what is due now.
   void Pass(absl::Duration duration) {
     const absl::Time end = now_ + duration;
@@ -39,7 +42,7 @@ class FakeTime final {
   std::multimap<absl::Time, std::function<void()>> tasks_;
 };
 
-class FakeLeases final : public cache::LeaseTable {
+class FakeLeases final : public cache::KeyLeaseTable {
  public:
   explicit FakeLeases(const FakeTime& time) : time_(time) {}
 
@@ -78,7 +81,7 @@ class FakeLeases final : public cache::LeaseTable {
     if (before_answer) std::exchange(before_answer, nullptr)();
     return answer;
   }
-  absl::StatusOr<Renewal> Renew(const cache::Lease& lease, absl::Duration lifetime) override {
+  absl::StatusOr<Renewal> Renew(const cache::KeyLease& lease, absl::Duration lifetime) override {
     if (away) return absl::UnavailableError("away");
     Entry& entry = entries_[lease.key];
     if (entry.token != lease.token) return Renewal{};
@@ -89,13 +92,13 @@ class FakeLeases final : public cache::LeaseTable {
     entries_[key].wanted_until = absl::InfinitePast();
     return absl::OkStatus();
   }
-  absl::Status Release(const cache::Lease& lease) override {
+  absl::Status Release(const cache::KeyLease& lease) override {
     Entry& entry = entries_[lease.key];
     if (away) return absl::UnavailableError("away");
     if (entry.token == lease.token) entry.until = absl::InfinitePast();
     return absl::OkStatus();
   }
-  absl::StatusOr<bool> Publish(const cache::Lease& lease, cache::Blob value) override {
+  absl::StatusOr<bool> Publish(const cache::KeyLease& lease, cache::Blob value) override {
     absl::Status released = Release(lease);
     if (!released.ok()) return released;
     Entry& entry = entries_[lease.key];
@@ -105,7 +108,7 @@ class FakeLeases final : public cache::LeaseTable {
     entry.written = lease.token;
     return true;
   }
-  absl::StatusOr<bool> PublishError(const cache::Lease& lease, const std::string& error,
+  absl::StatusOr<bool> PublishError(const cache::KeyLease& lease, const std::string& error,
                                     absl::Duration lifetime) override {
     absl::Status released = Release(lease);
     if (!released.ok()) return released;

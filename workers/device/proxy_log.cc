@@ -48,7 +48,8 @@ bool ProxyLog::FenceRange(const Range& range, int thread, uint32_t epoch) {
     byte.fence_epoch = epoch;
     // A write of this epoch is fenced for others by its own thread alone.
     if (byte.writer == thread || is_known) byte.fence_warps |= uint64_t{1} << warp;
-    if (byte.writer == thread) byte.fence_mark = clocks_.Mark(warp);
+    // The first one counts: whoever knows of it need not know of later ones.
+    if (byte.writer == thread && byte.fence_mark == 0) byte.fence_mark = clocks_.Mark(warp);
     if (byte.fence_warps == 0) byte.fence_epoch = 0;
   }
   return is_done;

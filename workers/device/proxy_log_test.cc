@@ -71,6 +71,14 @@ TEST_F(ProxyLogTest, AFenceAfterTheHandOverIsTheReadersMatter) {
   EXPECT_TRUE(MayRead(40, 1));
 }
 
+TEST_F(ProxyLogTest, ALaterFenceTakesNothingBack) {
+  log_.Wrote(0, nullptr, 16, 16, 1);
+  log_.Fence(0, 1);
+  HandOver();
+  log_.Fence(0, 1);
+  EXPECT_TRUE(MayRead(40, 1));
+}
+
 TEST_F(ProxyLogTest, NewWritesNeedNewFences) {
   log_.Wrote(0, nullptr, 16, 16, 1);
   log_.Fence(0, 1);

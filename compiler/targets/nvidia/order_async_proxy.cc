@@ -21,9 +21,17 @@
 namespace tritond::compiler::nvidia {
 namespace {
 
+bool IsAssembly(const llvm::Instruction& instruction, llvm::StringRef text) {
+  auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  auto* assembly = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+  return assembly && llvm::StringRef(assembly->getAsmString()).contains(text);
+}
+
+// What tells other threads that they may read: also the arrival at an mbarrier.
 bool IsBarrier(const llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  return call && call->getIntrinsicID() == llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all;
+  return (call && call->getIntrinsicID() == llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all) ||
+         IsAssembly(instruction, "mbarrier.arrive");
 }
 
 // Calls may hold wgmma.
@@ -62,11 +70,7 @@ void FindLastBarriers(llvm::Function& function, llvm::SmallVectorImpl<llvm::Inst
 
 }  // namespace
 
-bool IsWgmma(const llvm::Instruction& instruction) {
-  auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  auto* assembly = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
-  return assembly && llvm::StringRef(assembly->getAsmString()).contains("wgmma.mma_async");
-}
+bool IsWgmma(const llvm::Instruction& instruction) { return IsAssembly(instruction, "wgmma.mma_async"); }
 
 void OrderAsyncProxy(llvm::Module& module) {
   llvm::SmallVector<llvm::Instruction*> barriers;

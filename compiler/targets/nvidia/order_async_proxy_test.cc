@@ -48,6 +48,12 @@ TEST(OrderAsyncProxy, FencesTheLastBarrierInFrontOfWgmma) {
               ElementsAre(kBarrierName, kFenceName, kBarrierName, "wgmma", kBarrierName));
 }
 
+TEST(OrderAsyncProxy, FencesArrivalsAtMbarriers) {
+  const std::string arrival = "  call void asm sideeffect \"mbarrier.arrive.shared::cta.b64 _, [$0];\", \"r\"(i32 0)\n";
+  EXPECT_THAT(Ordered(std::string(kBarrier) + arrival + kWgmma),
+              ElementsAre(kBarrierName, kFenceName, "mbarrier", "wgmma"));
+}
+
 TEST(OrderAsyncProxy, FollowsLoops) {
   const std::string loop = absl::StrCat("  br label %loop\nloop:\n", kWgmma, kBarrier,
                                         "  br i1 poison, label %loop, label %end\nend:\n", kBarrier);

@@ -25,4 +25,9 @@ def OverlapWarpGroupDotsPass : Pass<"nvidia-overlap-warp-group-dots", "::mlir::M
            "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">];
 }
 
+def SplitBarriersPass : Pass<"nvidia-split-barriers", "::mlir::ModuleOp"> {
+  let summary = "lets warps arrive early at the barrier of a loop's iterations, so that warp groups run apart";
+  let dependentDialects = ["::tritond::ttng::TTNGDialect"];
+}
+
 #endif  // COMPILER_TARGETS_NVIDIA_PASSES_TD_

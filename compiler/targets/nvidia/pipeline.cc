@@ -61,11 +61,13 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   }
   // What all that has left behind, and the order in which it runs.
   AddNeutralFinalPasses(pm);
-  // Last: until here the sums of a dot are there when it has been issued, as everybody believes.
+  // Until here the sums of a dot are there when it has been issued, as everybody believes.
   OverlapWarpGroupDotsPassOptions overlap;
   overlap.max_shared_bytes = info.max_shared_bytes;
   overlap.registers = info.registers;
   pm.addPass(createOverlapWarpGroupDotsPass(overlap));
+  // Once it is known where dots end.
+  pm.addPass(createSplitBarriersPass());
 }
 
 void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {

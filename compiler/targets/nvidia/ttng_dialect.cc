@@ -20,6 +20,13 @@ llvm::ArrayRef<int64_t> ShapeOf(mlir::Type type) {
   return llvm::cast<RankedTensorType>(type).getShape();
 }
 
+template <typename Op>
+mlir::LogicalResult VerifySplitBarrier(Op op) {
+  ttg::MemDescType type = llvm::cast<ttg::MemDescType>(op.getBarrier().getType());
+  const bool is_word = type.getElementType().isInteger(64) && type.getShape() == llvm::ArrayRef<int64_t>{1};
+  return is_word && type.getMutableMemory() ? mlir::success() : op.emitOpError("takes a mutable buffer of one i64");
+}
+
 }  // namespace
 
 void TTNGDialect::initialize() {
@@ -76,6 +83,17 @@ mlir::LogicalResult WarpGroupWaitOp::verify() {
   return getPending() <= kMostPending ? mlir::success()
                                       : emitOpError() << "can leave at most " << kMostPending << " dots in flight";
 }
+
+void SplitBarrierEndOp::getEffects(
+    llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>& effects) {
+  effects.emplace_back(mlir::MemoryEffects::Write::get(), &getBarrierMutable(), ttg::SharedMemory::get());
+  effects.emplace_back(mlir::MemoryEffects::Write::get(), compiler::OrderedAccesses::get());
+}
+
+mlir::LogicalResult SplitBarrierInitOp::verify() { return VerifySplitBarrier(*this); }
+mlir::LogicalResult SplitBarrierArriveOp::verify() { return VerifySplitBarrier(*this); }
+mlir::LogicalResult SplitBarrierWaitOp::verify() { return VerifySplitBarrier(*this); }
+mlir::LogicalResult SplitBarrierEndOp::verify() { return VerifySplitBarrier(*this); }
 
 mlir::LogicalResult WarpGroupDotOp::verify() {
   mlir::Type a = getA().getType(), b = getB().getType();

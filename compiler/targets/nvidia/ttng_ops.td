@@ -40,4 +40,33 @@ def TTNG_WarpGroupWaitOp : Op<TTNG_Dialect, "warp_group_wait", [AttrSizedOperand
   let hasVerifier = 1;
 }
 
+def TTNG_Shared : Resource<"::tritond::ttg::SharedMemory">;
+
+// A split barrier lets warps run apart by up to one use of it: each warp says that it has arrived, goes on with what
+// needs no other warp, and waits later. `barrier` is a buffer of one i64 that holds nothing else.
+class TTNG_SplitBarrierOp<string mnemonic, list<Trait> traits = []> : Op<TTNG_Dialect, mnemonic, traits> {
+  let assemblyFormat = "$barrier attr-dict `:` qualified(type($barrier))";
+  let hasVerifier = 1;
+}
+
+def TTNG_SplitBarrierInitOp : TTNG_SplitBarrierOp<"split_barrier_init"> {
+  let summary = "makes `barrier` a split barrier of all warps of the block, which none has arrived at";
+  let arguments = (ins Arg<TTG_MemDescType, "", [MemWrite<TTNG_Shared>]>:$barrier);
+}
+def TTNG_SplitBarrierArriveOp : TTNG_SplitBarrierOp<"split_barrier_arrive"> {
+  let summary = "the warp has arrived; what its threads did so far is ordered before what others do after their wait";
+  let arguments = (ins Arg<TTG_MemDescType, "", [MemRead<TTNG_Shared>]>:$barrier);
+}
+def TTNG_SplitBarrierWaitOp : TTNG_SplitBarrierOp<"split_barrier_wait"> {
+  let summary = "waits until all warps have arrived once more";
+  let description = [{`phase`: 0 for the first wait, 1 for the second, 0 for the third, and so on.}];
+  let arguments = (ins Arg<TTG_MemDescType, "", [MemRead<TTNG_Shared>]>:$barrier, I32:$phase);
+  let assemblyFormat = "$barrier `,` $phase attr-dict `:` qualified(type($barrier))";
+}
+def TTNG_SplitBarrierEndOp : TTNG_SplitBarrierOp<"split_barrier_end",
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "`barrier` is none any more, and the accesses that it ordered need other barriers from here on";
+  let arguments = (ins TTG_MemDescType:$barrier);
+}
+
 #endif  // COMPILER_TARGETS_NVIDIA_TTNG_OPS_TD_

@@ -23,6 +23,7 @@
 #include "compiler/lowering/shared_access.h"
 #include "compiler/lowering/zero_constants.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
+#include "compiler/targets/nvidia/split_barrier_ops.h"
 #include "compiler/targets/nvidia/ttng_dialect.h"
 
 namespace tritond::compiler::nvidia {
@@ -281,6 +282,7 @@ const LoweringTable& TtngLowerings() {
     auto* t = new LoweringTable;
     t->Add<ttng::WarpGroupDotOp>(LowerWarpGroupDot);
     t->Add<ttng::WarpGroupWaitOp>(LowerWarpGroupWait);
+    AddSplitBarrierOps(*t);
     return t;
   }();
   return *table;

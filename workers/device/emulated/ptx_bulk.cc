@@ -171,12 +171,21 @@ Fault StartTile(int rank, bool loads, const Call& call) {
   return absl::nullopt;
 }
 
+// Making an mbarrier, and ending it, is a write to its word for other threads; using it is a read.
+Fault AccessBarrier(const Call& call, uint64_t address, uint32_t kind) {
+  constexpr uint64_t kBarrierBytes = 8;
+  Fault fault;
+  call.machine.AccessShared(call.lanes[0].thread, call.site, address, kBarrierBytes, kind, &fault);
+  return fault;
+}
+
 Runner FindBarrier(const PtxName& name) {
   if (name.words.size() < 3 || name.last() != "b64") return nullptr;
   const std::string& what = name.words[1];
   if (what == "init" || what == "inval")
     return [is_init = what == "init"](const Call& call) -> Fault {
       const uint64_t* in = call.lanes[0].in;
+      if (Fault fault = AccessBarrier(call, in[0], TRITOND_HOST_WRITE)) return fault;
       if (is_init)
         call.machine.Copies().Init(in[0], in[1]);
       else
@@ -190,6 +199,7 @@ Runner FindBarrier(const PtxName& name) {
       const Lane& lane = call.lanes[0];
       const uint64_t count = operands > 2 ? lane.in[1] & 0xffffffff : 0;
       lane.out[0] = 0;
+      if (Fault fault = AccessBarrier(call, lane.in[0], TRITOND_HOST_READ)) return fault;
       ReleaseClocks::Times released;
       call.machine.Release(lane.thread, &released);
       return call.machine.Copies().Arrive(lane.in[0], expects || count == 0 ? 1 : count, expects ? count : 0, released);
@@ -200,6 +210,7 @@ Runner FindBarrier(const PtxName& name) {
       const Lane& lane = call.lanes[0];
       bool is_over = false;
       ReleaseClocks::Times told;
+      if (Fault fault = AccessBarrier(call, lane.in[0], TRITOND_HOST_READ)) return fault;
       Fault fault = call.machine.Copies().Test(lane.in[0], lane.in[1], &is_over, &told);
       if (!fault && is_over) call.machine.Acquire(lane.thread, told);
       lane.out[0] = is_over;

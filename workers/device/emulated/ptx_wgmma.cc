@@ -82,6 +82,21 @@ Fault ReadMatrix(Machine& machine, int thread, const TritondHostSite* site, cons
   return absl::nullopt;
 }
 
+// Whether the same may be read already now: the unit reads at some time between the instruction and its wait.
+Fault CheckMatrix(Machine& machine, int thread, const TritondHostSite* site, const Descriptor& descriptor, int first,
+                  int rows, int k, const PtxType& type, bool along_k) {
+  constexpr int kPieceBytes = 16;  // which no swizzle takes apart
+  const int bytes = type.bits / 8, piece = kPieceBytes / bytes;
+  for (int r = 0; r < rows; r += along_k ? 1 : piece) {
+    for (int c = 0; c < k; c += along_k ? piece : 1) {
+      Fault fault;
+      machine.ReadSharedAsync(thread, site, descriptor.AddressOf(first + r, c, bytes, along_k), kPieceBytes, &fault);
+      if (fault) return fault;
+    }
+  }
+  return absl::nullopt;
+}
+
 // What a product was issued with, besides the sums.
 struct Issued {
   Wgmma shape;
@@ -93,14 +108,22 @@ struct Issued {
   bool adds = false, a_along_k = true, b_along_k = true;
   double sign = 1;
 
+  Fault CheckOperands() const;
   Fault Compute(AsynchronousProducts::Registers& sums) const;
+  int FirstRow() const { return 16 * (thread / kLanes % 4); }
   Fault ReadA(std::vector<double>* numbers) const;
 };
 
-Fault Issued::ReadA(std::vector<double>* numbers) const {
-  const int first = 16 * (thread / kLanes % 4);
+Fault Issued::CheckOperands() const {
   if (!shape.a_in_registers)
-    return ReadMatrix(*machine, thread, site, Descriptor(a), first, 16, shape.k, shape.a, a_along_k, numbers);
+    if (Fault fault = CheckMatrix(*machine, thread, site, Descriptor(a), FirstRow(), 16, shape.k, shape.a, a_along_k))
+      return fault;
+  return CheckMatrix(*machine, thread, site, Descriptor(b), 0, shape.n, shape.k, shape.b, b_along_k);
+}
+
+Fault Issued::ReadA(std::vector<double>* numbers) const {
+  if (!shape.a_in_registers)
+    return ReadMatrix(*machine, thread, site, Descriptor(a), FirstRow(), 16, shape.k, shape.a, a_along_k, numbers);
   numbers->resize(16 * shape.k);
   const int w = 32 / shape.a.bits;
   for (int l = 0; l < kLanes; ++l) {
@@ -175,6 +198,7 @@ Fault RunProduct(const Wgmma& shape, const std::vector<int>& slots, const Call& 
     issued.sign = (static_cast<int32_t>(in[at]) < 0 ? -1.0 : 1.0) * (static_cast<int32_t>(in[at + 1]) < 0 ? -1.0 : 1.0);
   if (flags == 4) issued.a_along_k = in[at + 2] == 0;
   if (flags >= 3) issued.b_along_k = in[at + flags - 1] == 0;
+  if (Fault fault = issued.CheckOperands()) return fault;
   AsynchronousProducts::Registers sums;
   for (const Lane& lane : call.lanes) sums.emplace_back(lane.in, lane.in + shape.d_slots);
   products.Issue(sums, [issued](AsynchronousProducts::Registers& registers) { return issued.Compute(registers); });

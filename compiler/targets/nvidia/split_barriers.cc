@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets the warp groups of a block run apart. The copies of a pipelined loop go to all warps' buffers, so that each
+// iteration has a barrier of the block, at which all groups start their dots at once: the tensor cores then stand still
+// while all compute. Here warps arrive early in an iteration for the wait at the beginning of the next one:
+//
+//                                                      %b = ttg.local_alloc, ttng.split_barrier_init %b
+//                                                      ttg.async_wait %g0
+//                                                      ttng.split_barrier_arrive %b
+//   scf.for … iter_args(%u = %g0) {                    scf.for … iter_args(%u = %g0, %phase = 0) {
+//     ttg.async_wait %u                                  ttng.split_barrier_wait %b, %phase
+//     (a barrier, by insert_barriers.cc)                 ttg.async_copy_global_to_local …, %ring[%i + 1] {ordered}
+//     ttg.async_copy_global_to_local …, %ring[%i + 1]    %g = ttg.async_commit_group
+//     %g = ttg.async_commit_group                  ->    ttng.warp_group_dot %ring[%i] {ordered}
+//     ttng.warp_group_dot %ring[%i]                      ttg.async_wait %g
+//     … what threads compute                             ttng.split_barrier_arrive %b
+//     scf.yield %g                                       … what threads compute
+//   }                                                    scf.yield %g, %phase ^ 1
+//                                                      }
+//                                                      ttng.split_barrier_wait, ttng.split_barrier_end
+//
+// Between the arrival P(i) and the wait W(i + 1) other warps may be anywhere from P(i) to W(i + 2). What makes that
+// safe:
+// - What is read after W(i + 1) was there before P(i): the wait for the copies moves there.
+// - A copy of iteration i + 1 goes to another slot of its multibuffer than any read of iterations i - 1 to i + 1, but
+//   for reads that have ended before P(i).
+// - Nothing else in the loop touches shared memory: it would need a barrier of the block anyway.
+#include "compiler/analysis/barriers.h"
+#include "compiler/analysis/scratch.h"
+#include "compiler/targets/nvidia/dot_buffers.h"
+#include "compiler/targets/nvidia/passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_SPLITBARRIERSPASS
+#include "compiler/targets/nvidia/passes.h.inc"
+
+namespace {
+
+namespace arith = mlir::arith;
+using mlir::BlockArgument;
+using mlir::Operation;
+using mlir::Value;
+using mlir::scf::ForOp;
+using ttng::WarpGroupDotOp;
+
+constexpr int kGroupWarps = 4;
+
+// An access to buffers that goes on until `end`, in its own iteration or in the next one.
+struct Read {
+  Operation* op;
+  llvm::SmallVector<Value> buffers;
+  Operation* end;
+  bool ends_in_next = false;
+};
+
+bool Touches(Operation* op) {
+  auto result = op->walk([](Operation* inner) {
+    auto is_buffer = [](mlir::Type type) { return llvm::isa<ttg::MemDescType>(type); };
+    const bool touches = llvm::isa<tt::CallOp, ttg::BarrierOp>(inner) || ScratchBytes(inner) > 0 ||
+                         (!IsView(inner) && (llvm::any_of(inner->getOperandTypes(), is_buffer) ||
+                                             llvm::any_of(inner->getResultTypes(), is_buffer)));
+    return touches ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+class LoopBarrier final {
+ public:
+  LoopBarrier(ForOp loop, const BufferAliases& aliases) : loop_(loop), aliases_(aliases) {}
+
+  // Whether the loop can have a split barrier, and gains by it.
+  bool Find() { return FindAccesses() && FindEnds() && FindFirstCopies() && FindArrival(); }
+
+  void Apply();
+
+ private:
+  bool FindAccesses();
+  bool FindEnds();
+  bool FindFirstCopies();
+  bool FindArrival();
+  bool MayArrive(Operation* before);
+  bool Overlap(Operation* copy, const Read& read, int iterations) {
+    return MayWrite(copy, read.buffers, loop_, iterations, aliases_);
+  }
+  bool IsOfMultibuffer(Value buffer) const { return llvm::is_contained(multibuffers_, RootOf(buffer)); }
+  // Of the group that the next iteration's wait is for.
+  Value NextToken() { return loop_.getTiedLoopYieldedValue(llvm::cast<BlockArgument>(wait_.getTokens()[0]))->get(); }
+
+  ForOp loop_;
+  const BufferAliases& aliases_;
+  ttg::AsyncWaitOp wait_;
+  llvm::SmallVector<Operation*> copies_, dot_waits_;  // of the body
+  llvm::SmallVector<Operation*> first_copies_;        // before the loop
+  llvm::SmallVector<Value> multibuffers_;
+  llvm::SmallVector<Read> reads_;
+  Operation* arrival_ = nullptr;  // in front of which warps arrive
+};
+
+bool LoopBarrier::FindAccesses() {
+  mlir::Block* body = loop_.getBody();
+  bool has_dot = false;
+  for (Operation& op : body->without_terminator()) {
+    if (auto wait = llvm::dyn_cast<ttg::AsyncWaitOp>(op)) {
+      auto token = wait.getTokens().size() == 1 ? llvm::dyn_cast<BlockArgument>(wait.getTokens()[0]) : BlockArgument();
+      if (wait_ || !token || token.getOwner() != body || !copies_.empty() || !reads_.empty()) return false;
+      wait_ = wait;
+    } else if (auto copy = llvm::dyn_cast<ttg::AsyncCopyGlobalToLocalOp>(op)) {
+      multibuffers_.push_back(RootOf(copy.getResult()));
+      copies_.push_back(copy);
+    } else if (auto dot = llvm::dyn_cast<WarpGroupDotOp>(op)) {
+      reads_.push_back({dot, BuffersOf(dot), dot});
+      has_dot = true;
+    } else if (auto load = llvm::dyn_cast<ttg::LocalLoadOp>(op)) {
+      reads_.push_back({load, {load.getSrc()}, load});
+    } else if (llvm::isa<ttng::WarpGroupWaitOp>(op)) {
+      dot_waits_.push_back(&op);
+    } else if (!llvm::isa<ttg::AsyncCommitGroupOp>(op) && Touches(&op)) {
+      return false;
+    }
+  }
+  return wait_ && has_dot && !copies_.empty() && llvm::all_of(multibuffers_, [&](Value buffer) {
+           return buffer.getDefiningOp<ttg::LocalAllocOp>() && loop_.isDefinedOutsideOfLoop(buffer);
+         });
+}
+
+// Dots that are not in flight end all dots before them. Of waits that name a dot's buffers, the last one counts.
+bool LoopBarrier::FindEnds() {
+  for (Read& read : reads_) {
+    auto dot = llvm::dyn_cast<WarpGroupDotOp>(read.op);
+    if (!dot || !dot.getInFlight()) continue;
+    read.end = nullptr;
+    auto names = [&](ttng::WarpGroupWaitOp wait) {
+      return llvm::any_of(wait.getBuffers(), [&](Value buffer) {
+        return llvm::any_of(read.buffers, [&](Value own) { return RootOf(own) == RootOf(buffer); });
+      });
+    };
+    Operation* const terminator = loop_.getBody()->getTerminator();
+    for (Operation* op = dot->getNextNode(); op != dot.getOperation(); op = op->getNextNode()) {
+      if (op == terminator) op = &loop_.getBody()->front();
+      auto other = llvm::dyn_cast<WarpGroupDotOp>(op);
+      auto wait = llvm::dyn_cast<ttng::WarpGroupWaitOp>(op);
+      const bool ends_all = other && !other.getInFlight();
+      if (!ends_all && !(wait && names(wait))) continue;
+      read.end = op;
+      read.ends_in_next = op->isBeforeInBlock(dot);
+      if (ends_all) break;
+    }
+    if (!read.end) return false;
+  }
+  return true;
+}
+
+// The copies of the first iterations are in order with the loop's reads, too.
+bool LoopBarrier::FindFirstCopies() {
+  bool all_before = true;
+  loop_->getParentOfType<tt::FuncOp>().walk([&](ttg::AsyncCopyGlobalToLocalOp copy) {
+    if (!IsOfMultibuffer(copy.getResult()) || llvm::is_contained(copies_, copy)) return;
+    all_before &= copy->getBlock() == loop_->getBlock() && copy->isBeforeInBlock(loop_);
+    first_copies_.push_back(copy);
+  });
+  return all_before;
+}
+
+// Whether warps may arrive in front of `before`.
+bool LoopBarrier::MayArrive(Operation* before) {
+  for (const Read& read : reads_) {
+    if (!llvm::any_of(read.buffers, [&](Value buffer) { return IsOfMultibuffer(buffer); })) continue;
+    const bool ended = read.end->isBeforeInBlock(before);
+    for (Operation* copy : copies_) {
+      if (Overlap(copy, read, 0)) return false;
+      if ((read.ends_in_next || !ended) && Overlap(copy, read, 1)) return false;
+      if (read.ends_in_next && !ended && Overlap(copy, read, 2)) return false;
+    }
+  }
+  return true;
+}
+
+// As early as can be, so that groups may run far apart; but the first dot of the iteration does not wait for it.
+bool LoopBarrier::FindArrival() {
+  Operation* begin = llvm::find_if(reads_, [](const Read& read) { return llvm::isa<WarpGroupDotOp>(read.op); })->op;
+  if (Operation* commit = NextToken().getDefiningOp(); commit && commit->getBlock() == loop_.getBody())
+    if (begin->isBeforeInBlock(commit)) begin = commit;
+  for (Operation* op = begin->getNextNode(); op; op = op->getNextNode()) {
+    if (!MayArrive(op)) continue;
+    arrival_ = op;
+    return true;
+  }
+  return false;
+}
+
+void LoopBarrier::Apply() {
+  mlir::IRRewriter b(loop_);
+  mlir::Location loc = loop_.getLoc();
+  mlir::MLIRContext* context = b.getContext();
+  auto encoding = ttg::SwizzledSharedEncodingAttr::get(context, 1, 1, 1, {0});
+  auto type = ttg::MemDescType::get(context, {1}, b.getI64Type(), encoding, ttg::SharedMemorySpaceAttr::get(context),
+                                    /*mutableMemory=*/true, /*allocShape=*/{1});
+  Value barrier = ttg::LocalAllocOp::create(b, loc, type, Value());
+  ttng::SplitBarrierInitOp::create(b, loc, barrier);
+  Value token = loop_.getTiedLoopInit(llvm::cast<BlockArgument>(wait_.getTokens()[0]))->get();
+  Value first = ttg::AsyncWaitOp::create(b, loc, token, static_cast<int>(wait_.getNum()));
+  ttng::SplitBarrierArriveOp::create(b, loc, barrier);
+  Value zero = arith::ConstantIntOp::create(b, loc, 0, 32);
+  Value next = NextToken();
+  auto yields = [&](mlir::OpBuilder& inner, mlir::Location at, llvm::ArrayRef<BlockArgument> arguments) {
+    mlir::OpBuilder before(arrival_);
+    auto moved = ttg::AsyncWaitOp::create(before, wait_.getLoc(), next, static_cast<int>(wait_.getNum()));
+    ttng::SplitBarrierArriveOp::create(before, wait_.getLoc(), barrier);
+    Value one = arith::ConstantIntOp::create(inner, at, 1, 32);
+    Value phase = arith::XOrIOp::create(inner, at, arguments[0], one);
+    return llvm::SmallVector<Value>{phase, moved.getToken()};
+  };
+  auto loop = llvm::cast<ForOp>(
+      (*loop_.replaceWithAdditionalYields(b, {zero, first}, /*replaceInitOperandUsesInLoop=*/false, yields))
+          .getOperation());
+  auto arguments = loop.getRegionIterArgs().take_back(2);
+  b.setInsertionPoint(wait_);
+  ttng::SplitBarrierWaitOp::create(b, loc, barrier, arguments[0]);
+  b.replaceOp(wait_, arguments[1]);
+  b.setInsertionPointAfter(loop);
+  ttng::SplitBarrierWaitOp::create(b, loc, barrier, loop.getResults().take_back(2)[0]);
+  ttng::SplitBarrierEndOp::create(b, loc, barrier);
+  for (const Read& read : reads_) read.op->setAttr(kOrderedAttr, b.getUnitAttr());
+  for (const auto& ops : {copies_, first_copies_, dot_waits_})
+    for (Operation* op : ops) op->setAttr(kOrderedAttr, b.getUnitAttr());
+}
+
+class SplitBarriersPass : public impl::SplitBarriersPassBase<SplitBarriersPass> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<tt::FuncOp>()) {
+      llvm::SmallVector<ForOp> loops;
+      function.walk([&](WarpGroupDotOp dot) {
+        auto loop = llvm::dyn_cast<ForOp>(dot->getParentOp());
+        if (loop && !llvm::is_contained(loops, loop) && ttg::NumWarps(loop) > kGroupWarps) loops.push_back(loop);
+      });
+      for (ForOp loop : loops) {
+        BufferAliases aliases(function);
+        LoopBarrier barrier(loop, aliases);
+        if (barrier.Find()) barrier.Apply();
+      }
+    }
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler
