@@ -275,26 +275,37 @@ LogicalResult LowerIndexCast(FunctionLowering& f, mlir::Operation* op) {
   });
 }
 
+// The low and the high half of a product. The high one is the target's, or both are those of a product of twice the
+// width.
+template <typename Extend>
+FailureOr<std::pair<Value, Value>> EmitHalves(FunctionLowering& f, Value x, Value y) {
+  Emitter& e = f.e;
+  FailureOr<Value> high = f.target.MultiplyHigh(e.b, e.loc, x, y, std::is_same_v<Extend, LLVM::SExtOp>);
+  if (failed(high)) return mlir::failure();
+  if (*high) return std::make_pair(Value(LLVM::MulOp::create(e.b, e.loc, x, y)), *high);
+  unsigned width = x.getType().getIntOrFloatBitWidth();
+  mlir::Type wide = e.b.getIntegerType(2 * width);
+  Value product =
+      LLVM::MulOp::create(e.b, e.loc, Extend::create(e.b, e.loc, wide, x), Extend::create(e.b, e.loc, wide, y));
+  return std::make_pair(e.Trunc(product, width), e.Trunc(e.LShr(product, width), width));
+}
+
 LogicalResult LowerMulHigh(FunctionLowering& f, tt::MulhiUIOp op) {
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
-    unsigned width = x[0].getType().getIntOrFloatBitWidth();
-    Value product = LLVM::MulOp::create(f.e.b, f.e.loc, f.e.ZExt(x[0], 2 * width), f.e.ZExt(x[1], 2 * width));
-    return f.e.Trunc(f.e.LShr(product, width), width);
+    auto halves = EmitHalves<LLVM::ZExtOp>(f, x[0], x[1]);
+    if (failed(halves)) return mlir::failure();
+    return halves->second;
   });
 }
 
-// (low, high) of the double-width product.
 template <typename Extend>
 LogicalResult LowerMulExtended(FunctionLowering& f, mlir::Operation* op) {
-  Emitter& e = f.e;
   Values low, high;
   for (auto [x, y] : llvm::zip(f.Get(op->getOperand(0)), f.Get(op->getOperand(1)))) {
-    unsigned width = x.getType().getIntOrFloatBitWidth();
-    mlir::Type wide = e.b.getIntegerType(2 * width);
-    Value product =
-        LLVM::MulOp::create(e.b, e.loc, Extend::create(e.b, e.loc, wide, x), Extend::create(e.b, e.loc, wide, y));
-    low.push_back(e.Trunc(product, width));
-    high.push_back(e.Trunc(e.LShr(product, width), width));
+    auto halves = EmitHalves<Extend>(f, x, y);
+    if (failed(halves)) return mlir::failure();
+    low.push_back(halves->first);
+    high.push_back(halves->second);
   }
   f.Set(op->getResult(0), low);
   f.Set(op->getResult(1), high);

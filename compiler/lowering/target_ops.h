@@ -130,6 +130,11 @@ class TargetOps {
   // A call of `symbol` from the target's device library.
   virtual mlir::FailureOr<mlir::Value> CallExtern(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef symbol,
                                                   mlir::Type result, mlir::ValueRange args) const = 0;
+  // The upper half of the product of two integers; null: lowering extends them to twice their width.
+  virtual mlir::FailureOr<mlir::Value> MultiplyHigh(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x,
+                                                    mlir::Value y, bool is_signed) const {
+    return mlir::Value();
+  }
   // Float conversions that the target has instructions for: `values` of format `from` (MLIR float type) to `to`, both
   // as LLVM values; empty when it has none and lowering shall do it in integer arithmetic.
   virtual llvm::SmallVector<mlir::Value> ConvertFloat(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType from,

@@ -91,6 +91,10 @@ def SinkOperandReadsPass : Pass<"ttg-sink-operand-reads", "::mlir::ModuleOp"> {
     Option<"registers", "registers", "int64_t", "256", "words of a thread">,
     Option<"max_buffer_bytes", "max-buffer-bytes", "int64_t", "49152", "of all buffers of a function together">];
 }
+def SkipFullMasksPass : Pass<"ttg-skip-full-masks", "::mlir::ModuleOp"> {
+  let summary = "takes blocks of loops as they are where scalars tell that a mask holds everywhere";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
 def SquareDotTilesPass : Pass<"ttg-square-dot-tiles", "::mlir::ModuleOp"> {
   let summary = "gives each thread a square tile of the sums of dots by multiply-adds";
   let dependentDialects = ["::tritond::ttg::TTGDialect"];

@@ -27,7 +27,7 @@ struct Family {
 constexpr Family kFamilies[] = {
     {nvidia::TargetNames, nvidia::MakeTarget, nvidia::RegisterPasses, nvidia::RegisterDialects},
     {amd::TargetNames, amd::MakeTarget, amd::RegisterPasses},
-    {intel::TargetNames, intel::MakeTarget, intel::RegisterPasses},
+    {intel::TargetNames, intel::MakeTarget, intel::RegisterPasses, intel::RegisterDialects},
     {host::TargetNames, host::MakeTarget},
 };
 

@@ -196,7 +196,17 @@ std::vector<FaultKernel> TritonFaultKernels(const std::string& target) {
           count};
 }
 
-std::vector<FaultKernel> IntelFaultKernels() { return TritonFaultKernels("emulated:xpu:pvc"); }
+// The product is read by blocks. Loads that ask for a cache are not, and go through shared memory.
+std::vector<FaultKernel> IntelFaultKernels() {
+  const char* target = "emulated:xpu:pvc";
+  std::vector<FaultKernel> kernels = TritonFaultKernels(target);
+  kernels[0].name = "blocks";
+  std::string cached = kProduct;
+  for (const char* load : {"%in_a, %fill", "%in_b, %fill"})
+    cached.insert(cached.find(load) + std::string(load).size(), " cacheModifier = cg");
+  kernels.push_back(Products("mma", cached, target, 256));
+  return kernels;
+}
 
 std::vector<FaultKernel> FaultKernels() {
   std::vector<FaultKernel> kernels = TritonFaultKernels("emulated:cuda:80");

@@ -8,6 +8,8 @@ namespace {
 constexpr char kBarrier[] = "call spir_func void @_Z22__spirv_ControlBarrierjjj(";
 constexpr char kDpas[] = "@_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f";
 
+constexpr char kTransform[] = "@_Z52intel_sub_group_2d_block_read_transform_16b_32r16x1cPU3AS1viiiDv2_iPj";
+
 constexpr Fault kFaults[] = {
     // Operands of DPAS, and how they are packed.
     {"DpasRepeatsRows", "mma", "(<8 x i16> %875, <8 x i32> %817", "(<8 x i16> %785, <8 x i32> %817"},
@@ -19,6 +21,17 @@ constexpr Fault kFaults[] = {
     {"WordsOfBSwapped", "mma", "<8 x i32> %811, i32 %794, i64 2", "<8 x i32> %811, i32 %791, i64 2"},
     {"SumsSwapped", "mma", "<8 x float> %818, float %459, i64 1", "<8 x float> %818, float %458, i64 1"},
     {"DpasOfSomeLanes", "mma", "%8 = and i32 %7, 15", "%8 = and i32 %7, 7"},
+    // Blocks: where they begin, and the surfaces that they belong to.
+    {"BlocksOfOtherRows", "blocks", "<2 x i32> %101, i32 16, i64 1", "<2 x i32> %101, i32 8, i64 1"},
+    {"BlocksOfOtherColumns", "blocks", "<2 x i32> poison, i32 %100, i64 0", "<2 x i32> poison, i32 4, i64 0"},
+    {"BlocksOfOneSubGroup", "blocks", "(i32 %8, i32 0)", "(i32 0, i32 0)"},
+    {"BlocksWithoutTransform", "blocks", kTransform,
+     "@_Z43intel_sub_group_2d_block_read_32b_16r16x1cPU3AS1viiiDv2_iPj"},
+    {"SurfaceOfAnotherPitch", "blocks", "i32 56, i32 512", "i32 56, i32 528"},
+    {"SurfaceOfTooShortAPitch", "blocks", "i32 56, i32 512", "i32 56, i32 64"},
+    {"SurfaceOfTooFewRows", "blocks", "i32 56, i32 512", "i32 40, i32 512"},
+    {"SurfaceOfAnOddWidth", "blocks", "i32 %96, i32 56", "i32 66, i32 56"},
+    {"SurfaceBetweenLines", "blocks", "%gep, i64 %98", "%gep, i64 16"},
     // Offsets and swizzles of shared memory.
     {"SwizzleOfWrites", "mma", "%20 = xor i32 %19, %17", "%20 = or i32 %19, %17"},
     {"SwizzleOfReads", "mma", "= xor i32 %22, 8", "= xor i32 %22, 16"},

@@ -125,6 +125,8 @@ class Emulation final {
         return ReplaceBarrier(call);
       case OpenClUse::kRunTogether:
         return calls_.Replace(call, name, order);
+      case OpenClUse::kReadBlock:
+        return ReplaceBlockRead(call, name, order);
       case OpenClUse::kPrint:
         return ReplacePrint(call);
       case OpenClUse::kToBf16:
@@ -174,6 +176,25 @@ class Emulation final {
     if (!scope || !semantics || scope->getZExtValue() > kWorkgroupScope) return false;
     const uint64_t bits = semantics->getZExtValue();
     return (bits & (kAcquireRelease | kSequentiallyConsistent)) != 0 && (bits & kWorkgroupMemory) != 0;
+  }
+
+  // void f(…, ptr %words)  ->  %v = f(…) as a vector ; store %v, ptr %words
+  absl::Status ReplaceBlockRead(llvm::CallInst& call, const std::string& name, unsigned order) {
+    const unsigned last = call.arg_size() - 1;
+    auto* words = llvm::dyn_cast<llvm::AllocaInst>(call.getArgOperand(last)->stripPointerCasts());
+    if (!words) return absl::InvalidArgumentError("the emulator reads blocks to variables of the kernel alone");
+    const llvm::ArrayType* array = llvm::dyn_cast<llvm::ArrayType>(words->getAllocatedType());
+    if (!array) return absl::InvalidArgumentError("the emulator reads blocks to arrays alone");
+    auto* vector = llvm::FixedVectorType::get(array->getElementType(), array->getNumElements());
+    llvm::SmallVector<llvm::Value*> arguments(call.arg_begin(), call.arg_begin() + last);
+    llvm::SmallVector<llvm::Type*> types;
+    for (llvm::Value* argument : arguments) types.push_back(argument->getType());
+    llvm::IRBuilder<> b(&call);
+    auto* type = llvm::FunctionType::get(vector, types, false);
+    llvm::CallInst* read = b.CreateCall(module_.getOrInsertFunction("tritond." + name, type), arguments);
+    b.CreateAlignedStore(read, words, llvm::Align(2));
+    call.eraseFromParent();
+    return calls_.Replace(*read, name, order);
   }
 
   // As C promotes the arguments, and with the format in the address space that the host has.

@@ -52,6 +52,16 @@ bool IsLibms(llvm::StringRef name) {
       .Default(false);
 }
 
+// The upper half of the product; "_Z6mul_hill" is of integers with sign, "_Z6mul_himm" without.
+llvm::Value* EmitMulHigh(llvm::IRBuilder<>& b, llvm::CallInst& call) {
+  llvm::Type* type = call.getType();
+  const unsigned bits = type->getIntegerBitWidth();
+  const llvm::StringRef mangled = call.getCalledFunction()->getName();
+  const bool is_signed = llvm::StringRef("csil").contains(mangled.back());
+  auto widen = [&](unsigned i) { return b.CreateIntCast(call.getArgOperand(i), b.getIntNTy(2 * bits), is_signed); };
+  return b.CreateTrunc(b.CreateLShr(b.CreateMul(widen(0), widen(1)), bits), type);
+}
+
 }  // namespace
 
 std::string PlainName(llvm::StringRef mangled) {
@@ -65,13 +75,16 @@ OpenClUse OpenClUseOf(llvm::StringRef name) {
   for (const auto& row : kRows)
     if (row.name == name) return row.use;
   if (name.starts_with("intel_sub_group_") && name.contains("_matrix_mad_k")) return OpenClUse::kRunTogether;
-  const bool is_math = name == "pown" || name == "rsqrt" || NativeIntrinsic(name) != 0 || IsLibms(name);
+  if (name.starts_with("intel_sub_group_2d_block_read_")) return OpenClUse::kReadBlock;
+  const bool is_math =
+      name == "mul_hi" || name == "pown" || name == "rsqrt" || NativeIntrinsic(name) != 0 || IsLibms(name);
   return is_math ? OpenClUse::kMath : OpenClUse::kUnknown;
 }
 
 llvm::Value* EmitOpenClMath(llvm::IRBuilder<>& b, llvm::CallInst& call, llvm::StringRef name) {
   llvm::Value* x = call.getArgOperand(0);
   llvm::Type* type = x->getType();
+  if (name == "mul_hi") return EmitMulHigh(b, call);
   if (llvm::Intrinsic::ID id = NativeIntrinsic(name)) return b.CreateUnaryIntrinsic(id, x);
   if (name == "rsqrt")
     return b.CreateFDiv(llvm::ConstantFP::get(type, 1), b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));

@@ -21,6 +21,7 @@ enum class OpenClUse {
   kGroups,       // and how many there are
   kBarrier,      // of a scope
   kRunTogether,  // the run-time knows it by its name, with all lanes of the sub-group
+  kReadBlock,    // the same, and the result goes to where the last operand points
   kPrint,
   kToBf16,
   kMath,  // EmitOpenClMath

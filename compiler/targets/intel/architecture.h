@@ -12,14 +12,16 @@ struct Architecture {
   const char* name;          // as the vendor's offline compiler and upstream have it
   int64_t max_shared_bytes;  // of a work-group
   bool has_f64;
-  int matrix_lanes;  // of the sub-groups that the functions of the matrix unit are for
-  bool has_tf32;     // in the matrix unit
+  int matrix_lanes;      // of the sub-groups that the functions of the matrix unit are for
+  bool has_tf32;         // in the matrix unit
+  bool has_block_reads;  // of matrices in memory
 };
 
 // Xe HPC (Ponte Vecchio), Xe HPG (Alchemist), Xe2 (Battlemage, Lunar Lake), Xe3 (Panther Lake).
 inline constexpr Architecture kArchitectures[] = {
-    {"pvc", 128 << 10, true, 16, true},  {"dg2", 64 << 10, false, 8, false},  {"bmg", 128 << 10, true, 16, false},
-    {"lnl", 128 << 10, true, 16, false}, {"ptl", 128 << 10, true, 16, false},
+    {"pvc", 128 << 10, true, 16, true, true},  {"dg2", 64 << 10, false, 8, false, false},
+    {"bmg", 128 << 10, true, 16, false, true}, {"lnl", 128 << 10, true, 16, false, true},
+    {"ptl", 128 << 10, true, 16, false, true},
 };
 
 // Lanes of a sub-group that kernels may be made for. The first is the width of the matrix unit of most generations.

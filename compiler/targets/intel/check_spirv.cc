@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/intel/check_values.h"
 #include "compiler/targets/intel/codegen.h"
+#include "compiler/targets/intel/plan_block_reads.h"
 #include "compiler/targets/intel/spirv_grammar.h"
 #include "compiler/targets/intel/spirv_words.h"
 
@@ -18,7 +19,8 @@ constexpr uint32_t kEntryPoint = 15, kExecutionMode = 16, kCapability = 17, kFun
                    kDecorate = 71;
 constexpr uint32_t kKernel = 6, kSubgroupSize = 35, kLinkageAttributes = 41, kImport = 1;
 
-// Functions that drivers provide: those of cl_intel_subgroup_matrix_multiply_accumulate and its …_tf32, as mangled. Of
+// Functions that drivers provide, besides those that read blocks: those of cl_intel_subgroup_matrix_multiply_accumulate
+// and its …_tf32, as mangled. Of
 // 8, 4, 2 and 1 rows; one row of tf32 is not used.
 constexpr absl::string_view kMatrixFunctions[] = {
     "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f",
@@ -68,7 +70,8 @@ absl::Status CheckCapability(uint32_t capability) {
 }
 
 bool IsProvided(absl::string_view function) {
-  return std::find(std::begin(kMatrixFunctions), std::end(kMatrixFunctions), function) != std::end(kMatrixFunctions);
+  return std::find(std::begin(kMatrixFunctions), std::end(kMatrixFunctions), function) != std::end(kMatrixFunctions) ||
+         IsBlockFunction(llvm::StringRef(function.data(), function.size()));
 }
 
 // What CheckSpirv gathers.

@@ -12,7 +12,11 @@ namespace tritond::compiler {
 // math_ops.cc, matrix_ops.cc, debug_ops.cc; the rest is in intel_ops.cc. A warp is a sub-group, a block a work-group.
 class IntelOps final : public TargetOps {
  public:
-  explicit IntelOps(const intel::Device& device) : device_(device) {}
+  // `own_lowerings` as OwnLowerings has it; must outlive this.
+  explicit IntelOps(const intel::Device& device, const LoweringTable* own_lowerings = nullptr)
+      : device_(device), own_lowerings_(own_lowerings) {}
+
+  const LoweringTable* OwnLowerings() const override { return own_lowerings_; }
 
   int WarpSize() const override { return device_.lanes; }
   mlir::Value ThreadId(mlir::OpBuilder& b, mlir::Location loc) const override;
@@ -50,6 +54,10 @@ class IntelOps final : public TargetOps {
   mlir::FailureOr<mlir::Value> CallExtern(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef symbol,
                                           mlir::Type result, mlir::ValueRange args) const override;
 
+  // OpenCL's mul_hi for i64, as SPIR-V has no wider integers; null for others.
+  mlir::FailureOr<mlir::Value> MultiplyHigh(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value y,
+                                            bool is_signed) const override;
+
   // None: bf16 is LLVM's type until remove_bfloat.cc, the 8-bit formats are integer arithmetic.
   llvm::SmallVector<mlir::Value> ConvertFloat(mlir::OpBuilder& b, mlir::Location loc, mlir::FloatType from,
                                               mlir::FloatType to, tt::RoundingMode rounding,
@@ -73,6 +81,7 @@ class IntelOps final : public TargetOps {
 
  private:
   const intel::Device device_;
+  const LoweringTable* const own_lowerings_;
 };
 
 }  // namespace tritond::compiler

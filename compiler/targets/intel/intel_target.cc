@@ -3,12 +3,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/intel/architecture.h"
+#include "compiler/targets/intel/block_reads.h"
 #include "compiler/targets/intel/codegen.h"
 #include "compiler/targets/intel/intel_ops.h"
 #include "compiler/targets/intel/matrix_instructions.h"
+#include "compiler/targets/intel/own_options.h"
 #include "compiler/targets/intel/passes.h"
 #include "compiler/targets/intel/pipeline.h"
 #include "compiler/targets/intel/spirv_text.h"
+#include "compiler/targets/intel/ttig_dialect.h"
 
 namespace tritond::compiler::intel {
 namespace {
@@ -39,12 +42,14 @@ TargetInfo Describe(const Device& device) {
   info.max_shared_bytes = device.arch.max_shared_bytes;
   info.matrix_operands = MatrixOperands(device);
   info.default_stages = 2;
+  info.own_options = OwnRules();
   return info;
 }
 
 class IntelTarget final : public Target {
  public:
-  explicit IntelTarget(const Device& device) : device_(device), info_(Describe(device)), ops_(device) {}
+  explicit IntelTarget(const Device& device)
+      : device_(device), info_(Describe(device)), ops_(device, &TtigLowerings()) {}
 
   const TargetInfo& Info() const override { return info_; }
   const TargetOps& Ops() const override { return ops_; }
@@ -126,5 +131,7 @@ std::unique_ptr<Target> MakeTarget(absl::string_view name, const TargetConfig& c
 }
 
 void RegisterPasses() { registerTritondIntelPasses(); }
+
+void RegisterDialects(mlir::DialectRegistry& registry) { registry.insert<ttig::TTIGDialect>(); }
 
 }  // namespace tritond::compiler::intel

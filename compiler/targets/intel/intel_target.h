@@ -14,8 +14,9 @@ namespace tritond::compiler::intel {
 std::vector<std::string> TargetNames();
 // Null when `name` is none of them.
 std::unique_ptr<Target> MakeTarget(absl::string_view name, const TargetConfig& config);
-// The family's own, passes.td.
+// The family's own, passes.td and ttig_ops.td.
 void RegisterPasses();
+void RegisterDialects(mlir::DialectRegistry& registry);
 
 }  // namespace tritond::compiler::intel
 

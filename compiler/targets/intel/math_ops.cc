@@ -167,6 +167,12 @@ FailureOr<Value> IntelOps::Math(mlir::OpBuilder& b, mlir::Location loc, llvm::St
   return mlir::emitError(loc) << "no function " << op << " of " << type << " on " << device_.arch.name;
 }
 
+FailureOr<Value> IntelOps::MultiplyHigh(mlir::OpBuilder& b, mlir::Location loc, Value x, Value y,
+                                        bool is_signed) const {
+  if (!x.getType().isInteger(64)) return Value();
+  return intel::EmitBuiltin(b, loc, "mul_hi", x.getType(), {x, y}, intel::Effect::kNone, is_signed);
+}
+
 FailureOr<Value> IntelOps::CallExtern(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef symbol, mlir::Type result,
                                       mlir::ValueRange args) const {
   std::optional<DeviceFunction> function = ReadDeviceFunction(symbol.str());

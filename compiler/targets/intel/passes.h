@@ -3,7 +3,10 @@
 #ifndef COMPILER_TARGETS_INTEL_PASSES_H_
 #define COMPILER_TARGETS_INTEL_PASSES_H_
 
+#include "compiler/targets/intel/ttig_dialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

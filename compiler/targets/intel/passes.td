@@ -15,4 +15,9 @@ def IntelAccelerateMatmulPass : Pass<"intel-accelerate-matmul", "::mlir::ModuleO
   let options = [Option<"arch", "arch", "std::string", "\"pvc\"", "of the GPU">];
 }
 
+def IntelReadBlocksPass : Pass<"intel-read-blocks", "::mlir::ModuleOp"> {
+  let summary = "reads operands of dots from memory by blocks, into the registers that the dots take them from";
+  let dependentDialects = ["::tritond::ttig::TTIGDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
 #endif  // COMPILER_TARGETS_INTEL_PASSES_TD_

@@ -2,6 +2,7 @@
 #include "compiler/targets/intel/pipeline.h"
 
 #include "compiler/passes/passes.h"
+#include "compiler/targets/intel/own_options.h"
 #include "compiler/targets/intel/passes.h"
 #include "compiler/targets/pass_options.h"
 
@@ -31,6 +32,8 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createRemoveLayoutConversionsPass());
   // What does not depend on the device: loops with as little in them as can be.
   AddNeutralLoopPasses(pm);
+  // Operands that lie in memory as matrices: before pipelining, which has nothing to do for them.
+  if (arch.has_block_reads && options.own.Boolean(kBlockReads, true)) pm.addPass(createIntelReadBlocksPass());
   // Loads that feed the dots are made a round ahead and wait in registers; shared memory they reach at their use.
   PipeliningLimits limits = PipeliningLimitsFor(info, options);
   limits.max_waiting_elements = kMaxWaitingElements;

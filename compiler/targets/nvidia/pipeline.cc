@@ -59,6 +59,8 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
     prefetch.converts = false;
     pm.addPass(createPrefetchPass(prefetch));
   }
+  // Once no pass looks any more for what a body does in one block: this adds branches.
+  pm.addPass(createSkipFullMasksPass());
   // What all that has left behind, and the order in which it runs.
   AddNeutralFinalPasses(pm);
   // Until here the sums of a dot are there when it has been issued, as everybody believes.

@@ -37,3 +37,24 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 16 : i32}
     tt.return
   }
 }
+
+// -----
+
+// Upper halves of products: by twice the width, but of i64 by a function.
+// CHECK-LABEL: llvm.func @upper_halves
+//       CHECK:   llvm.mul {{.*}} : i64
+//       CHECK:   llvm.call @_Z6mul_himm(
+//       CHECK:   llvm.mul {{.*}} : i64
+//       CHECK:   llvm.call @_Z6mul_hill(
+//   CHECK-NOT:   i128
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 16 : i32} {
+  tt.func public @upper_halves(%p: !tt.ptr<i32>, %q: !tt.ptr<i64>, %x: i32, %y: i64) {
+    %a = tt.mulhiui %x, %x : i32
+    %b = tt.mulhiui %y, %y : i64
+    %low, %high = arith.mulsi_extended %b, %y : i64
+    tt.store %p, %a : !tt.ptr<i32>
+    tt.store %q, %low : !tt.ptr<i64>
+    tt.store %q, %high : !tt.ptr<i64>
+    tt.return
+  }
+}

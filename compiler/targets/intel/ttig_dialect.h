@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ttig dialect (ttig_ops.td).
+#ifndef COMPILER_TARGETS_INTEL_TTIG_DIALECT_H_
+#define COMPILER_TARGETS_INTEL_TTIG_DIALECT_H_
+
+#include "compiler/ir/encodings.h"
+#include "compiler/ir/ttg_dialect.h"
+#include "compiler/targets/intel/ttig_dialect.h.inc"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "compiler/targets/intel/ttig_ops.h.inc"
+
+#endif  // COMPILER_TARGETS_INTEL_TTIG_DIALECT_H_
