@@ -88,6 +88,7 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
   latencies.least_copy_bytes = limits.least_copy_bytes;
   latencies.max_waiting_elements = limits.max_waiting_elements;
   latencies.registers = limits.registers;
+  latencies.multiprocessors = limits.multiprocessors;
   latencies.min_stream_words = limits.min_stream_words;
   pm.addPass(createAssignLatenciesPass(latencies));
   pm.addPass(createScheduleLoopsPass());

@@ -36,6 +36,7 @@ struct PipeliningLimits {
   int least_copy_bytes = 0;       // that a thread copies asynchronously; 0: it cannot
   int max_waiting_elements = 64;  // of a thread, that are no such copies and wait in registers
   int64_t registers = 0;          // words that the blocks of a multiprocessor have together; 0: not known
+  int64_t multiprocessors = 0;    // of the device; 0: not known
   int64_t min_stream_words = 0;  // of a thread and round, from which on loads without dots start a round early; 0: none
 };
 

@@ -123,6 +123,7 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
     Option<"max_waiting_elements", "max-waiting-elements", "int", "64", "of a thread, that may wait in registers">,
     Option<"registers", "registers", "int64_t", "0",
            "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">,
+    Option<"multiprocessors", "multiprocessors", "int64_t", "0", "of the device; 0: not known">,
     Option<"min_stream_words", "min-stream-words", "int64_t", "0",
            "that a thread loads in a round without dots for the loads to start a round early; 0: they never do">];
 }

@@ -20,6 +20,7 @@ PipeliningLimits PipeliningLimitsFor(const TargetInfo& info, const KernelOptions
   limits.max_shared_bytes = info.max_shared_bytes;
   limits.least_copy_bytes = info.async_copies.least_bytes;
   limits.registers = info.registers;
+  limits.multiprocessors = info.multiprocessors;
   return limits;
 }
 

@@ -31,6 +31,7 @@ struct TargetInfo {
   int max_ctas = 1;              // blocks of a cluster
   int64_t max_shared_bytes = 0;  // of a block
   int64_t registers = 0;         // words that the blocks of a multiprocessor have together; 0: not known
+  int64_t multiprocessors = 0;   // of the largest device of this architecture; 0: not known
   int max_add_bytes = 4;         // neighbouring floats in memory that one atomic addition changes
   AsyncCopies async_copies;
   // Element types of operands that the matrix unit multiplies, as MLIR spells them; of 8-bit floats "f8" alone.

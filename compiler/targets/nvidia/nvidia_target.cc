@@ -30,6 +30,7 @@ TargetInfo Describe(const Architecture& arch) {
   info.max_ctas = arch.compute_capability >= kFirstWithClusters ? 16 : 1;
   info.max_shared_bytes = arch.max_shared_bytes;
   info.registers = kRegisters;
+  info.multiprocessors = arch.multiprocessors;
   info.max_add_bytes = arch.compute_capability >= kFirstWithVectorAtomics ? 16 : 4;
   info.async_copies = {4, 16};
   info.matrix_operands = {"f16", "bf16", "tf32", "f64", "i8"};
