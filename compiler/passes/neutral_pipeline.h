@@ -46,8 +46,15 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
 // The end of ttgir, once loops are pipelined and dots tiled: little is left to compute, in the order in which it runs.
 void AddNeutralFinalPasses(mlir::OpPassManager& pm);
 
+// What the partitions of warp-specialised kernels are made of.
+struct WarpGroups {
+  int warps = 1;            // that the device takes together
+  int64_t registers = 0;    // words of a multiprocessor, where warps can give each other some; 0: they cannot
+  int entry_registers = 0;  // that a thread has when a kernel starts; 0: as many as fit
+};
+
 // From final ttgir to what LowerToLlvm takes.
-void AddNeutralLlirPasses(mlir::OpPassManager& pm);
+void AddNeutralLlirPasses(mlir::OpPassManager& pm, const WarpGroups& groups = {});
 
 }  // namespace tritond::compiler
 

@@ -24,4 +24,8 @@ PipeliningLimits PipeliningLimitsFor(const TargetInfo& info, const KernelOptions
   return limits;
 }
 
+WarpGroups WarpGroupsFor(const TargetInfo& info) {
+  return {info.warps_of_group, info.exchanges_registers ? info.registers : 0};
+}
+
 }  // namespace tritond::compiler

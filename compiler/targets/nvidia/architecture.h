@@ -23,9 +23,13 @@ inline constexpr Architecture kArchitectures[] = {
 // Words of a multiprocessor; "CUDA C++ Programming Guide", compute capabilities 8.0 to 12.0.
 inline constexpr int64_t kRegisters = 64 * 1024;
 
+// Warps of a group; PTX ISA, "warpgroup".
+inline constexpr int kWarpsOfGroup = 4;
+
 // Compute capabilities from which on there is more.
 inline constexpr int kFirstWithNarrowDots = 89;  // of 8-bit floats
 inline constexpr int kFirstWithClusters = 90, kFirstWithVectorAtomics = 90, kFirstWithMatrixStores = 90;
+inline constexpr int kFirstWithWarpGroups = 90;    // that exchange registers
 inline constexpr int kFirstWithLargeF64Dots = 90;  // m16n8k8 and m16n8k16
 
 // The newest PTX ISA that LLVM writes.
