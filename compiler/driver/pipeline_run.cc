@@ -164,7 +164,7 @@ absl::Status PipelineRun::Parse() {
   parsed_ = ParseModule(request_.ir, &context_, /*keep_locations=*/request_.debug_info);
   for (const IrDiagnostic& d : parsed_.diagnostics()) diagnostics_->Add(d.severity, d.where, d.message);
   module_ = parsed_.TakeModule();
-  if (!module_ || (!target_.Info().takes_foreign_assembly && failed(CheckNoAssembly(*module_, target_.Info().name))))
+  if (!module_ || (!target_.Info().takes_foreign_assembly && failed(CheckNoAssembly(*module_, target_))))
     return diagnostics_->FirstError(parsed_.NamesUnknown() ? absl::StatusCode::kUnimplemented
                                                            : absl::StatusCode::kInvalidArgument);
   return CheckKernel();
@@ -317,7 +317,7 @@ void PipelineRun::CollectInlineAssembly() {
 absl::Status PipelineRun::CheckAssembly() {
   if (target_.Info().takes_foreign_assembly) return absl::OkStatus();
   const bool is_text = request_.input == Stage::kLlir;
-  const std::optional<AssemblyPlace> found = FindAssembly(*llvm_module_, is_text ? request_.ir : "");
+  const std::optional<AssemblyPlace> found = FindAssembly(*llvm_module_, is_text ? request_.ir : "", target_);
   if (!found) return absl::OkStatus();
   diagnostics_->Add(mlir::DiagnosticSeverity::Error, found->where,
                     absl::StrCat(found->what, ": target ", target_.Info().name, " takes no assembly; write it as IR"));

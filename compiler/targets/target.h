@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "compiler/lowering/target_ops.h"
 #include "compiler/targets/target_info.h"
@@ -44,6 +45,12 @@ class Target {
   // Constant.
   virtual const TargetInfo& Info() const = 0;
   virtual const TargetOps& Ops() const = 0;
+  // Ok when this text of inline assembly may become part of the code though the target takes no other foreign assembly
+  // (TargetInfo::takes_foreign_assembly). InvalidArgument with the reason, which follows the word "assembly".
+  virtual absl::Status CheckInlineAssembly(absl::string_view text) const {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "which target ", Info().name, " does not take; write it as operations, or compile for another target"));
+  }
   // Completes the target's own options, each of which keeps its rule. InvalidArgument: what no rule can tell is wrong.
   virtual absl::Status FinishOptions(OwnOptions& own) const { return absl::OkStatus(); }
 
