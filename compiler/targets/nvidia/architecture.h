@@ -8,19 +8,26 @@
 namespace tritond::compiler::nvidia {
 
 struct Architecture {
-  int compute_capability;    // 90 for 9.0
-  const char* name;          // "sm_90a", as LLVM, PTX and cubin have it
-  int min_ptx_version;       // the first PTX ISA that knows it and what is emitted for it, 78 for 7.8
-  int64_t max_shared_bytes;  // of one block, after opting in; "CUDA C++ Programming Guide", compute capabilities
+  int compute_capability;  // 90 for 9.0
+  const char* name;        // "sm_90a", as LLVM, PTX and cubin have it
+  int min_ptx_version;     // the first PTX ISA that knows it and what is emitted for it, 78 for 7.8
+  // "CUDA C++ Programming Guide", compute capabilities:
+  int64_t max_shared_bytes;  // of one block, after opting in
+  int max_warps;             // of a multiprocessor
+  int max_blocks;            // of a multiprocessor
 };
 
 inline constexpr Architecture kArchitectures[] = {
-    {80, "sm_80", 70, 163 * 1024},  {86, "sm_86", 71, 99 * 1024},     {89, "sm_89", 78, 99 * 1024},
-    {90, "sm_90a", 81, 227 * 1024}, {100, "sm_100a", 86, 227 * 1024}, {120, "sm_120a", 87, 99 * 1024},
+    {80, "sm_80", 70, 163 * 1024, 64, 32},    {86, "sm_86", 71, 99 * 1024, 48, 16},
+    {89, "sm_89", 78, 99 * 1024, 48, 24},     {90, "sm_90a", 81, 227 * 1024, 64, 32},
+    {100, "sm_100a", 86, 227 * 1024, 64, 32}, {120, "sm_120a", 87, 99 * 1024, 48, 24},
 };
 
 // Words of a multiprocessor; "CUDA C++ Programming Guide", compute capabilities 8.0 to 12.0.
 inline constexpr int64_t kRegisters = 64 * 1024;
+// Words in which a warp gets registers, and bytes in which a block gets shared memory; what the system has of each
+// block's shared memory. A multiprocessor has shared memory for one block that takes the most.
+inline constexpr int64_t kRegisterUnit = 256, kSharedUnit = 128, kReservedSharedBytes = 1024;
 
 // Compute capabilities from which on there is more.
 inline constexpr int kFirstWithNarrowDots = 89;  // of 8-bit floats
