@@ -3,8 +3,8 @@ const lines = text => text.replace(/^\n/, '').split('\n');
 
 test('an operation has the place that its location names', () => {
   const places = placesOf('ttgir', lines(`
-#loc = loc("/home/me/k.py":3:0)
-#loc2 = loc("/home/me/k.py":7:12)
+#loc = loc("/src/k.py":3:0)
+#loc2 = loc("/src/k.py":7:12)
 #loc5 = loc("x"(#loc2))
   %0 = tt.load %p : tensor<4x!tt.ptr<f32>> loc(#loc2)
   %1 = tt.load %p : tensor<4x!tt.ptr<f32>> loc(#loc5)
@@ -53,7 +53,7 @@ test('a debug location leads to its file', () => {
   br label %2, !dbg !12
   store i32 %1, ptr %0
   ret void, !dbg !13
-!1 = !DIFile(filename: "k.py", directory: "/home/me")
+!1 = !DIFile(filename: "k.py", directory: "/src")
 !4 = distinct !DISubprogram(name: "k", scope: !1, file: !1, line: 2)
 !5 = !DILexicalBlockFile(scope: !4, discriminator: 0)
 !10 = !DILocation(line: 7, column: 12, scope: !4)
@@ -73,14 +73,14 @@ $L__tmp0:
 	bar.sync 0;
 	.section .debug
 	.b8 1;
-	.file	1 "/home/me" "k.py"
+	.file	1 "/src" "k.py"
 	.file	2 "in.py"`), false).slice(0, 11),
   [[], ['k.py:7'], ['k.py:7'], [], ['k.py:7'], [], [], ['in.py:4'], ['in.py:4'], [], []]);
 });
 test('of the comments before an instruction the first is the innermost', () => {
   equal(placesOf('disassembly', lines(`
 	.section	.text.k
-	//## File "/home/me/k.py", line 7
+	//## File "/src/k.py", line 7
         /*0000*/                   LDC R1, c[0x0][0x28] ;
         /*0010*/                   NOP ;
 	//## File "in.py", line 3 inlined at "k.py", line 9
