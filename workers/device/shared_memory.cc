@@ -16,8 +16,8 @@ constexpr uint64_t kAlignment = 1024;
 constexpr uint64_t kWindowBytes = 256 << 10;
 constexpr char kPoison = static_cast<char>(0xA5);
 
-// Fresh memory below 4 GiB; null when there is none. Linux takes a flag for that on x86-64 alone. Elsewhere it follows a
-// hint where the place is free.
+// Fresh memory below 4 GiB; null when there is none. Linux takes a flag for that on x86-64 alone. Elsewhere it follows
+// a hint where the place is free.
 void* MapLow(uint64_t bytes) {
 #ifdef MAP_32BIT
   void* const hint = nullptr;
