@@ -18,7 +18,11 @@ using testing::HasSubstr;
 
 class DisassemblerTest : public testing::Test {
  protected:
-  ~DisassemblerTest() override { unlink(path_.c_str()); }
+  DisassemblerTest() { mkdir(folder_.c_str(), 0700); }
+  ~DisassemblerTest() override {
+    unlink(path_.c_str());
+    rmdir(folder_.c_str());
+  }
   // A program that behaves as nvdisasm, as far as this text of a shell does.
   std::unique_ptr<Disassembler> Fake(const std::string& text) {
     std::ofstream(path_) << "#!/bin/sh\n[ \"$1\" = --version ] && echo 'tools, release 13.2, V13.2.78' && exit\n"
@@ -29,7 +33,8 @@ class DisassemblerTest : public testing::Test {
     return *std::move(opened);
   }
 
-  const std::string path_ = absl::StrCat(testing::TempDir(), "/nvdisasm", getpid());
+  const std::string folder_ = absl::StrCat(testing::TempDir(), "/disassembler", getpid());
+  const std::string path_ = folder_ + "/nvdisasm";
 };
 
 TEST_F(DisassemblerTest, GivesWhatTheProgramPrints) {
@@ -55,6 +60,17 @@ TEST_F(DisassemblerTest, AnEndlessProgramIsStopped) {
 TEST_F(DisassemblerTest, WhatIsNoProgramIsNotFound) {
   EXPECT_TRUE(absl::IsNotFound(Disassembler::Open("/nonexistent").status()));
   EXPECT_TRUE(absl::IsNotFound(Disassembler::Open("/bin/true").status()));
+}
+
+// A worker would end at a tool that it cannot confine.
+TEST_F(DisassemblerTest, AScriptIsNotTakenForOne) {
+  Fake("echo text");
+  TargetConfig config;
+  config.search_usual_places = false;
+  config.path_dirs = {folder_};
+  const std::shared_ptr<Toolchain> toolchain = Toolchain::ForConfig(config);
+  EXPECT_TRUE(absl::IsFailedPrecondition(toolchain->GetDisassembler().status()));
+  EXPECT_THAT(toolchain->Id(), testing::Not(HasSubstr("nvdisasm")));
 }
 
 TEST(Toolchain, NamesTheWheelThatHasADisassembler) {

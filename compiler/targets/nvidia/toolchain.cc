@@ -67,6 +67,12 @@ std::vector<std::string> Candidates(const std::vector<std::string>& roots, const
   return found;
 }
 
+// Whether the file is a program and no script: of a script a worker does not know what it runs, and cannot allow that.
+bool IsElf(const std::string& path) {
+  auto head = llvm::MemoryBuffer::getFileSlice(path, /*MapSize=*/4, /*Offset=*/0);
+  return head && (*head)->getBuffer() == "\177ELF";
+}
+
 // The bytes' digest in hex; "unreadable" when the file cannot be read.
 std::string Sha256OfFile(const std::string& path) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -153,7 +159,8 @@ class SearchingToolchain final : public Toolchain {
     if (disassembler_) return disassembler_.get();
     if (no_disassembler_) return *no_disassembler_;
     for (const std::string& path : Programs("nvdisasm")) {
-      absl::StatusOr<std::unique_ptr<Disassembler>> opened = Disassembler::Open(path);
+      absl::StatusOr<std::unique_ptr<Disassembler>> opened =
+          IsElf(path) ? Disassembler::Open(path) : absl::NotFoundError("a script");
       if (!opened.ok()) continue;
       disassembler_ = *std::move(opened);
       return disassembler_.get();
