@@ -151,7 +151,7 @@ TEST_F(ActivityTest, AFailureIsRecordedWithItsDiagnostics) {
   AddDetail(failure, &outcome.status);
   activity_.OnEnd(Job(outcome.status), outcome);
   const auto record = activity_.jobs().Find("id");
-  EXPECT_EQ(record->reason, ReasonName(Reason::kCompileFailed));
+  EXPECT_EQ(record->reason, "COMPILE_FAILED");
   EXPECT_THAT(record->diagnostics, testing::ElementsAre("ttir:3:7: no such op"));
   EXPECT_TRUE(record->request.empty());
   EXPECT_EQ(record->cpu_seconds, 0.5);
@@ -166,7 +166,7 @@ TEST_F(ActivityTest, AJobThatNeverRanHasNoRunTime) {
   outcome.status = job.status;
   outcome.reason = Reason::kCancelled;
   activity_.OnEnd(job, outcome);
-  EXPECT_EQ(activity_.jobs().Find("id")->reason, ReasonName(Reason::kCancelled));
+  EXPECT_EQ(activity_.jobs().Find("id")->reason, "CANCELLED");
   EXPECT_EQ(activity_.runs().Points().back().count, 0u);
 }
 

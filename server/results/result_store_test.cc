@@ -177,7 +177,7 @@ TEST_F(ResultStoreTest, ARecordOfAnotherDaemonIsKeptAsItWasSigned) {
   FreshResult fresh = Fresh("binary", "request");
   fresh.record =
       cache::Blob(other.Sign(Purpose::kResult, cache::Digest::Of("key of a"), fresh.action.SerializeAsString()));
-  fresh.request.clear();  // It is not to be had, and only explanations want it.
+  fresh.request = cache::Blob();  // It is not to be had, and only explanations want it.
   const std::string record(fresh.record.bytes());
   ResultStore store(results, blobs, notary, {});
   Keep(store, "a", std::move(fresh));

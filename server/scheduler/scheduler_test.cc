@@ -625,7 +625,7 @@ TEST_F(SchedulerTest, ATenantsPartOfTheQueueIsBounded) {
                      [&](const Outcome& outcome, bool) { reasons.push_back(outcome.reason); });
   };
   for (const char* key : {"k1", "k2", "k3"}) submit(key, "greedy");
-  EXPECT_EQ(reasons, std::vector<std::string>{Reason::kTenantQueueFull});
+  EXPECT_EQ(reasons, std::vector<Reason>{Reason::kTenantQueueFull});
   submit("k4", "modest");
   EXPECT_EQ(reasons.size(), 1u);
   scheduler.WorkerAttached("w1", {"w1", "b1", {{"cuda:90", true}}, 1});  // Takes one out of the queue.

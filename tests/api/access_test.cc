@@ -223,7 +223,7 @@ TEST_F(AccessTest, AChangedAccessFileIsTakenAndAWrongOneIsNot) {
   const Caller reader = OverTls("reader");
   EXPECT_TRUE(reader.Describe().ok());
   Write("access.yaml", "anonymous: [");
-  absl::SleepFor(absl::Milliseconds(1500));
+  daemon().Reload();
   EXPECT_TRUE(reader.Describe().ok());
   Write("access.yaml", "anonymous: read\n");
   Await([&] { return OverTls("").Describe().ok(); });
@@ -267,7 +267,7 @@ TEST_F(AccessTest, RenewedCertificatesAreTakenOnEveryPort) {
 TEST_F(AccessTest, AKeyThatIsEmptiedIsNotTaken) {
   StartSecured();
   Write("server.key", "");
-  absl::SleepFor(absl::Seconds(3));  // The daemon looks every second.
+  daemon().Reload();
   EXPECT_TRUE(OverTls("reader").Describe().ok());
   EXPECT_TRUE(OverTls("reader", authority.Issue("anew")).Describe().ok());
 }
