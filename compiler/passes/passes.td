@@ -123,6 +123,7 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
     Option<"max_waiting_elements", "max-waiting-elements", "int", "64", "of a thread, that may wait in registers">,
     Option<"registers", "registers", "int64_t", "0",
            "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">,
+    Option<"multiprocessors", "multiprocessors", "int64_t", "0", "of the device; 0: not known">,
     Option<"min_stream_words", "min-stream-words", "int64_t", "0",
            "that a thread loads in a round without dots for the loads to start a round early; 0: they never do">];
 }
@@ -146,6 +147,19 @@ def PrefetchPass : Pass<"ttg-prefetch", "::mlir::ModuleOp"> {
 
 def CountAsyncGroupsPass : Pass<"ttg-count-async-groups", "::mlir::ModuleOp"> {
   let summary = "lets waits for asynchronous copies leave no more groups in flight than their tokens allow";
+}
+def AllocateWarpGroupsPass : Pass<"ttg-allocate-warp-groups", "::mlir::ModuleOp"> {
+  let summary = "gives partitions of warp-specialised kernels their warps and registers; sets ttg.total-num-warps";
+  let options = [
+    Option<"group_warps", "group-warps", "int", "1", "that the device takes together">,
+    Option<"registers", "registers", "int64_t", "0",
+           "words of a multiprocessor, where its warps can give each other registers; 0: they cannot">,
+    Option<"entry_registers", "entry-registers", "int", "0",
+           "that a thread has when a kernel starts; 0: what the module says, or as many as fit">];
+}
+def SplitWarpSpecializePass : Pass<"ttg-split-warp-specialize", "::mlir::ModuleOp"> {
+  let summary = "makes default regions of warp-specialised kernels blocks of their functions";
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect"];
 }
 def UntangleAxisPass : Pass<"ttg-untangle-axis", "::mlir::ModuleOp"> {
   let summary = "converts operands of reductions and scans whose encoding mixes the axis with other dimensions";

@@ -43,7 +43,10 @@ struct TargetInfo {
   int64_t max_shared_bytes = 0;    // of a block
   int64_t registers = 0;           // words that the blocks of a multiprocessor have together; 0: not known
   Multiprocessor multiprocessor;
-  int max_add_bytes = 4;  // neighbouring floats in memory that one atomic addition changes
+  int64_t multiprocessors = 0;       // of the largest device of this architecture; 0: not known
+  int warps_of_group = 1;            // that matrix instructions or the exchange of registers take together
+  bool exchanges_registers = false;  // groups of warps can give each other some while they run
+  int max_add_bytes = 4;             // neighbouring floats in memory that one atomic addition changes
   AsyncCopies async_copies;
   // Element types of operands that the matrix unit multiplies, as MLIR spells them; of 8-bit floats "f8" alone.
   std::vector<std::string> matrix_operands;

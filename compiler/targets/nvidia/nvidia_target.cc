@@ -34,6 +34,9 @@ TargetInfo Describe(const Architecture& arch) {
   info.multiprocessor = {arch.max_warps, arch.max_blocks,
                          kRegisterUnit,  arch.max_shared_bytes + kReservedSharedBytes,
                          kSharedUnit,    kReservedSharedBytes};
+  info.multiprocessors = arch.multiprocessors;
+  info.warps_of_group = arch.compute_capability >= kFirstWithWarpGroups ? kWarpsOfGroup : 1;
+  info.exchanges_registers = arch.compute_capability >= kFirstWithWarpGroups;
   info.max_add_bytes = arch.compute_capability >= kFirstWithVectorAtomics ? 16 : 4;
   info.async_copies = {4, 16};
   info.matrix_operands = {"f16", "bf16", "tf32", "f64", "i8"};
@@ -64,7 +67,7 @@ class NvidiaTarget final : public Target {
     nvidia::AddTtgirPasses(pm, options, info_, arch_);
   }
   void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
-    nvidia::AddLlirPasses(pm, options);
+    nvidia::AddLlirPasses(pm, options, info_);
   }
 
   absl::Status Optimize(llvm::Module& module, const KernelOptions& options) override {

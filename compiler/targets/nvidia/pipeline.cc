@@ -72,9 +72,11 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createSplitBarriersPass());
 }
 
-void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
+void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info) {
+  WarpGroups groups = WarpGroupsFor(info);
+  groups.entry_registers = options.own.Integer(kMaxRegisters, 0);
   // Buffers, offsets and barriers are the same on every device.
-  AddNeutralLlirPasses(pm);
+  AddNeutralLlirPasses(pm, groups);
 }
 
 }  // namespace tritond::compiler::nvidia
