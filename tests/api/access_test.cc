@@ -181,6 +181,19 @@ TEST_F(AccessTest, ATokenCountsOverAUnixSocketAndIsRefusedOverPlainTcp) {
   EXPECT_EQ(plain.Describe().error_code(), grpc::StatusCode::UNAUTHENTICATED);
 }
 
+TEST_F(AccessTest, ACallerOfOneTenantFindsNoKeysByTheirFirstDigits) {
+  StartSecured();
+  v1::FindKeysRequest request;
+  request.set_prefix("abcd");
+  for (const auto& [token, code] :
+       {std::pair("reader", grpc::StatusCode::OK), std::pair("boss", grpc::StatusCode::OK),
+        std::pair("compiler", grpc::StatusCode::PERMISSION_DENIED), std::pair("", grpc::StatusCode::UNAUTHENTICATED)}) {
+    const Caller caller = OverTls(token);
+    v1::FindKeysResponse response;
+    EXPECT_EQ(caller.artifacts->FindKeys(caller.Context().get(), request, &response).error_code(), code) << token;
+  }
+}
+
 TEST_F(AccessTest, TheTenantOfTheCredentialPrevailsAndItsJobsAreItsOwn) {
   StartSecured();
   const Caller mine = OverTls("compiler"), theirs = OverTls("other"), boss = OverTls("boss");
