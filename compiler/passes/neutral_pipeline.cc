@@ -72,7 +72,7 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   pm.addPass(createOptimizeThreadLocalityPass());
   // Loops over loops that ask for it become one, which pipelines better.
   pm.addPass(createFuseNestedLoopsPass());
-  // Folds the counting of rounds; drops what the one loop need not carry.
+  // Folds the counting of iterations; drops what the one loop need not carry.
   pm.addPass(mlir::createCanonicalizerPass());
   // Conversions of loop-invariant tensors leave the loops.
   pm.addPass(createHoistInvariantsPass());
@@ -97,7 +97,7 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
 }
 
 void AddNeutralFinalPasses(mlir::OpPassManager& pm) {
-  // Index arithmetic of the first rounds and of the places in buffers; equal in many of them.
+  // Index arithmetic of the first iterations and of the places in buffers; equal in many of them.
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(createLoopAwareCsePass());
   // What the slices of a dot, or the places of a loop inside another one, have in common.

@@ -127,7 +127,7 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
            "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">,
     Option<"multiprocessors", "multiprocessors", "int64_t", "0", "of the device; 0: not known">,
     Option<"min_stream_words", "min-stream-words", "int64_t", "0",
-           "that a thread loads in a round without dots for the loads to start a round early; 0: they never do">];
+           "that a thread loads in an iteration without dots for the loads to start an iteration early; 0: they never do">];
 }
 def ScheduleLoopsPass : Pass<"ttg-schedule-loops", "::mlir::ModuleOp"> {
   let summary = "spreads the operations of loops over stages by the latencies; sets loop.stage and loop.cluster";
@@ -137,11 +137,11 @@ def PipelinePass : Pass<"ttg-pipeline", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 def PrefetchPass : Pass<"ttg-prefetch", "::mlir::ModuleOp"> {
-  let summary = "loads the first slices of a dot's operands from shared memory at the end of the round before";
+  let summary = "loads the first slices of a dot's operands from shared memory at the end of the iteration before";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let options = [
     Option<"min_slices", "min-slices", "int", "2", "of K that a dot must have, as thick as the first">,
-    Option<"min_sums", "min-sums", "int", "0", "of a thread of such a dot">,
+    Option<"min_accumulators", "min-accumulators", "int", "0", "of a thread of such a dot">,
     Option<"converts", "converts", "bool", "true", "slices may go through conversions, or be floats of 8 bits">];
 }
 

@@ -8,7 +8,8 @@
 //
 // Which dots: those of f16, bf16, f64, s8 and fp8 operands, and of f32 operands that may be rounded to tf32; the others
 // stay with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them or where the dot asks for
-// sums of full precision, which the fp8 instruction does not keep, be it after some elements of K (maxNumImpreciseAcc).
+// accumulators of full precision, which the fp8 instruction does not keep, be it after some elements of K
+// (maxNumImpreciseAcc).
 #include "compiler/dots/dot_form.h"
 #include "compiler/dots/dot_warps.h"
 #include "compiler/targets/nvidia/architecture.h"
@@ -28,8 +29,8 @@ constexpr int64_t kTileM = 16, kTileN = 8;
 // wgmma: rows of a tile, the most columns, bytes of K, warps of a group; the bytes that stand together in a buffer.
 constexpr int64_t kGroupTileM = 64, kGroupTileN = 16, kMaxGroupTileN = 256, kGroupTileKBytes = 32, kGroupWarps = 4,
                   kMinRowBytes = 32;
-// Sums of a thread: with more there is no room for what else it needs.
-constexpr int64_t kMaxGroupSums = 128;
+// Accumulators of a thread: with more there is no room for what else it needs.
+constexpr int64_t kMaxGroupAccumulators = 128;
 constexpr int kFirstWithWarpGroups = 90, kLastWithWarpGroups = 90;
 
 RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
@@ -91,7 +92,7 @@ class AcceleratedDot final {
     if (shape_.size() != 2 || num_warps % kGroupWarps != 0 || shape_[0] % kGroupTileM != 0) return {};
     if (TypeOf(dot_.getA()).getShape().back() * bits < kGroupTileKBytes * 8) return {};
     if (!CanStandInBuffer(dot_.getA(), 1, bits) || !CanStandInBuffer(dot_.getB(), 0, bits)) return {};
-    if (shape_[0] * shape_[1] > kMaxGroupSums * num_warps * 32) return {};
+    if (shape_[0] * shape_[1] > kMaxGroupAccumulators * num_warps * 32) return {};
     // Groups below each other, as far as there are rows; then side by side.
     int64_t rows = kGroupWarps, columns = 1;
     while (rows * columns < num_warps) rows* kTileM < shape_[0] ? rows *= 2 : columns *= 2;

@@ -154,7 +154,7 @@ mlir::LogicalResult AsyncTMACopyLocalToGlobalOp::verify() {
 }
 
 mlir::LogicalResult WarpGroupWaitOp::verify() {
-  if (getSums().getTypes() != getResults().getTypes())
+  if (getAccumulators().getTypes() != getResults().getTypes())
     return emitOpError("yields results of other types than its sums");
   return getPending() <= kMostPending ? mlir::success()
                                       : emitOpError() << "can leave at most " << kMostPending << " dots in flight";

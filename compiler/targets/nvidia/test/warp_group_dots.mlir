@@ -2,7 +2,7 @@
 // RUN: triton-opt %s -split-input-file --ttg-allocate-shared-memory --lower-to-llvm=target=cuda:90 | FileCheck %s
 
 // Two slices of K, 32 bytes and so two units of a descriptor apart in a row of 64; in b, whose rows are K, 16 rows of 128
-// bytes. Sums that begin with zero are not read. One statement from the fence to the wait.
+// bytes. Accumulators that begin with zero are not read. One statement from the fence to the wait.
 // CHECK-LABEL: llvm.func @slices
 //       CHECK:   llvm.inline_asm has_side_effects
 //  CHECK-SAME: wgmma.fence.sync.aligned;
@@ -33,7 +33,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Operand a from registers, four words a slice; bytes have no transposition and their sums are i32, added to those that
+// Operand a from registers, four words a slice; bytes have no transposition and their accumulators are i32, added to those that
 // are there.
 // CHECK-LABEL: llvm.func @registers
 //       CHECK:   llvm.inline_asm has_side_effects
@@ -59,7 +59,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Sums of f16, two neighbours a register; also where a wait passes them on.
+// Accumulators of f16, two neighbours a register; also where a wait passes them on.
 // CHECK-LABEL: llvm.func @halves
 //       CHECK:   llvm.inline_asm has_side_effects
 //  CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {$0, $1}, a, b, add, 1, 1, 0, 0;
