@@ -3,7 +3,7 @@
 //
 // Registers that hold neighbouring elements go together where axis info shows that their addresses are neighbours and
 // aligned, and that one mask covers them: up to 16 bytes an instruction. Threads that hold copies all load, but one
-// stores.
+// stores. What a mask leaves out is zero where the operation does not say what else.
 //
 // A mask that is an index below a bound seldom cuts through neighbours. Where it might, a branch chooses:
 //
@@ -47,11 +47,12 @@ Values LoadGroups(FunctionLowering& f, tt::LoadOp op, RegisterGroups groups, Val
   mlir::Type stored = type.isInteger(1) ? mlir::Type(e.b.getI8Type()) : type;
   ValueList ptrs = f.Get(op.getPtr()), others;
   if (op.getOther() && !masks.empty()) others = f.Get(op.getOther());
+  const Value zero = masks.empty() || op.getOther() ? Value() : e.Zero(type);
   Values results(ptrs.size());
   llvm::DenseMap<std::pair<Value, std::pair<Value, Value>>, int> loaded;  // what a single element was loaded into
   for (int first = 0; first < static_cast<int>(ptrs.size()); first += groups.vec) {
     int original = first & ~groups.copies;
-    Value mask = masks.empty() ? Value() : masks[first], other = others.empty() ? Value() : others[first];
+    Value mask = masks.empty() ? Value() : masks[first], other = others.empty() ? zero : others[first];
     if (groups.vec == 1 && original == first && !op.getIsVolatile()) {
       auto [it, is_new] = loaded.try_emplace({ptrs[first], {mask, other}}, first);
       if (!is_new) original = it->second;
@@ -63,7 +64,7 @@ Values LoadGroups(FunctionLowering& f, tt::LoadOp op, RegisterGroups groups, Val
     MemoryAccess access = AccessOf(op, stored, ptrs[first], groups.vec, mask);
     access.is_volatile = op.getIsVolatile();
     Values fill;
-    for (int i = 0; i < groups.vec && other; ++i) fill.push_back(ToMemory(e, others[first + i]));
+    for (int i = 0; i < groups.vec && other; ++i) fill.push_back(ToMemory(e, others.empty() ? zero : others[first + i]));
     auto values = f.target.Load(e.b, e.loc, access, fill);
     for (int i = 0; i < groups.vec; ++i) results[first + i] = FromMemory(e, values[i], type);
   }
