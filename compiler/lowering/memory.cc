@@ -64,7 +64,8 @@ Values LoadGroups(FunctionLowering& f, tt::LoadOp op, RegisterGroups groups, Val
     MemoryAccess access = AccessOf(op, stored, ptrs[first], groups.vec, mask);
     access.is_volatile = op.getIsVolatile();
     Values fill;
-    for (int i = 0; i < groups.vec && other; ++i) fill.push_back(ToMemory(e, others.empty() ? zero : others[first + i]));
+    for (int i = 0; i < groups.vec && other; ++i)
+      fill.push_back(ToMemory(e, others.empty() ? zero : others[first + i]));
     auto values = f.target.Load(e.b, e.loc, access, fill);
     for (int i = 0; i < groups.vec; ++i) results[first + i] = FromMemory(e, values[i], type);
   }

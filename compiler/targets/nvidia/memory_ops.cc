@@ -6,9 +6,9 @@
 //
 //   @p ld.global.L1::evict_last.v4.b32 {$0, $1, $2, $3}, [$4];   // $0 … $3 hold `others` before
 //
-// Constant `others` are moved there by the same statement. LLVM would share the register of a constant with the start of
-// a loop's counter, which then is set before this instruction. Past a predicated instruction ptxas does not look for it:
-// it would not know how often the loop runs, and not unroll it.
+// Constant `others` are moved there by the same statement. LLVM would share the register of a constant with the start
+// of a loop's counter, which then is set before this instruction. Past a predicated instruction ptxas does not look for
+// it: it would not know how often the loop runs, and not unroll it.
 //
 // Elements narrower than 32 bits travel packed in words of 32 bits, the first element in the low bits.
 #include "compiler/targets/nvidia/nvidia_ops.h"
