@@ -30,7 +30,7 @@ constexpr int kLanes = 32;
 constexpr int kMultiprocessorRegisters = 65536;
 constexpr int kMostRegisters = 256;       // of a thread
 constexpr int kStreamWarps = 32;          // with 64 registers a thread
-constexpr int kMostStreamBlockWarps = 8;  // of a block: four blocks or more make up those warps
+constexpr int kMostStreamBlockWarps = 4;  // of a block: eight blocks or more make up those warps
 // LLVM's order starts all loads of a round first. The assembler gets along with two thirds of the words live in it.
 constexpr int64_t kMostStreamWords = 64 * 3 / 2;
 constexpr unsigned kGlobalAddressSpace = 1;

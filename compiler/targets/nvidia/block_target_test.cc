@@ -40,11 +40,11 @@ constexpr char kSum[] =
 constexpr char kNoLoad[] = "  %next = fadd float %s, %x\n";
 
 TEST(BlockTarget, LoopsThatLoadNeedHalfOfTheWarps) {
+  EXPECT_EQ(Target(kSum, 2), "16");
   EXPECT_EQ(Target(kSum, 4), "8");
-  EXPECT_EQ(Target(kSum, 8), "4");
 }
 
-TEST(BlockTarget, LargeBlocksKeepTheirPlaces) { EXPECT_EQ(Target(kSum, 16), ""); }
+TEST(BlockTarget, LargeBlocksKeepTheirPlaces) { EXPECT_EQ(Target(kSum, 8), ""); }
 
 TEST(BlockTarget, LoadsOutsideOfLoopsWaitOnce) {
   EXPECT_EQ(Target(kNoLoad, 4, "  %v = load float, ptr addrspace(1) %p\n"), "");
