@@ -115,10 +115,10 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 
 #blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  // A mask that may change anywhere: no branch, no vector.
+  // A mask that may change anywhere: no branch, no vector. What it leaves out is not stored either: no zeros.
   // CHECK-LABEL: llvm.func {{.*}}@any_mask
   // CHECK-NOT: llvm.cond_br
-  // CHECK-COUNT-8: ld.global.b32
+  // CHECK-COUNT-8: "@$2 ld.global.b32 $0, [$1];"
   // CHECK-NOT: llvm.cond_br
   // CHECK-NOT: vector<
   // CHECK: llvm.return
