@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "compiler/ir/tt_dialect.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstrTypes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -36,22 +37,32 @@ TextPosition FirstAsm(absl::string_view text) {
 
 }  // namespace
 
-mlir::LogicalResult CheckNoAssembly(mlir::ModuleOp module, absl::string_view target) {
+mlir::LogicalResult CheckNoAssembly(mlir::ModuleOp module, const Target& target) {
   auto walked = module.walk([&](mlir::Operation* op) -> mlir::WalkResult {
-    if (!mlir::isa<tt::ElementwiseInlineAsmOp, mlir::LLVM::InlineAsmOp>(op)) return mlir::WalkResult::advance();
-    return op->emitOpError("holds assembly, which target ")
-           << llvm::StringRef(target.data(), target.size())
-           << " does not take; write it as operations, or compile for another target";
+    llvm::StringRef text;
+    if (auto assembly = mlir::dyn_cast<tt::ElementwiseInlineAsmOp>(op)) {
+      text = assembly.getAsmString();
+    } else if (auto assembly = mlir::dyn_cast<mlir::LLVM::InlineAsmOp>(op)) {
+      text = assembly.getAsmString();
+    } else {
+      return mlir::WalkResult::advance();
+    }
+    const absl::Status status = target.CheckInlineAssembly({text.data(), text.size()});
+    if (status.ok()) return mlir::WalkResult::advance();
+    const std::string reason(status.message());
+    return op->emitOpError("holds assembly, ") << reason;
   });
   return mlir::failure(walked.wasInterrupted());
 }
 
-std::optional<AssemblyPlace> FindAssembly(const llvm::Module& module, absl::string_view text) {
+std::optional<AssemblyPlace> FindAssembly(const llvm::Module& module, absl::string_view text, const Target& target) {
   if (!module.getModuleInlineAsm().empty()) return AssemblyPlace{"module asm", FirstAsm(text)};
   for (const llvm::Function& function : module) {
     for (const llvm::Instruction& instruction : llvm::instructions(function)) {
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       if (call == nullptr || !call->isInlineAsm()) continue;
+      const llvm::StringRef assembly = llvm::cast<llvm::InlineAsm>(call->getCalledOperand())->getAsmString();
+      if (target.CheckInlineAssembly({assembly.data(), assembly.size()}).ok()) continue;
       return AssemblyPlace{absl::StrCat("inline asm in function ", function.getName().str()), FirstAsm(text)};
     }
   }

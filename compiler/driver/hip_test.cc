@@ -88,6 +88,8 @@ TEST_P(HipDotTest, IsTheMatrixInstruction) {
   EXPECT_THAT(text, HasSubstr("\tds_"));
   EXPECT_THAT(text, HasSubstr(".vgpr_spill_count: 0"));
   EXPECT_THAT(text, HasSubstr(".private_segment_fixed_size: 0"));
+  EXPECT_THAT(text, ContainsRegex(".vgpr_count: +" + result.metadata["resources"]["registers"].dump() + "\n"));
+  EXPECT_EQ(result.metadata["resources"]["local_bytes"], 0);
   EXPECT_EQ(result.artifacts[1].format, "hsaco");
   EXPECT_EQ(result.artifacts[1].bytes.substr(0, 4), "\177ELF");
 }
@@ -169,19 +171,6 @@ TEST(Hip, MetadataIsForUpstreamsLauncher) {
   EXPECT_GT(result.metadata["shared"], 0);
 }
 
-TEST(Hip, TakesNoAssembly) {
-  const std::string ir = R"(
-module {
-  tt.func public @k(%p: !tt.ptr<i32>, %x: i32) {
-    %y = tt.elementwise_inline_asm "v_mov_b32 $0, $1" {constraints = "=v,v", packed_element = 1 : i32, pure = true} %x : i32 -> i32
-    tt.store %p, %y : !tt.ptr<i32>
-    tt.return
-  }
-}
-)";
-  EXPECT_EQ(Compile(ir, "gfx942").status.code(), absl::StatusCode::kInvalidArgument);
-}
-
 // Functions of another vendor's library, by the one that AMD GPUs have.
 TEST(Hip, LibraryFunctionsAreTheGpusOwn) {
   const std::string ir = R"(
@@ -204,6 +193,46 @@ module {
     EXPECT_TRUE(called.status.ok()) << called.status;
   }
   EXPECT_FALSE(Compile(absl::StrReplaceAll(ir, {{"SYMBOL", "__nv_nothing"}}), "gfx942").status.ok());
+}
+
+std::string AssemblyOf(const std::string& text, const std::string& constraints) {
+  return absl::StrCat(R"(module {
+  tt.func public @k(%p: !tt.ptr<i32>, %x: i32) {
+    %y = tt.elementwise_inline_asm ")",
+                      text, "\" {constraints = \"", constraints,
+                      R"(", packed_element = 1 : i32, pure = true} %x : i32 -> i32
+    tt.store %p, %y : !tt.ptr<i32>
+    tt.return
+  }
+}
+)");
+}
+
+TEST(Hip, InstructionsOfACallersAreTaken) {
+  for (const char* arch : {"gfx942", "gfx1100"}) {
+    const CompileResult result = Compile(AssemblyOf("v_bfrev_b32 $0, $1", "=v,v"), arch);
+    ASSERT_TRUE(result.status.ok()) << arch << ": " << result.status;
+    EXPECT_THAT(result.artifacts[0].bytes, ContainsRegex("v_bfrev_b32(_e32)? v[0-9]+, ")) << arch;
+  }
+}
+
+TEST(Hip, OtherAssemblyIsRefusedWithItsPlace) {
+  struct Case {
+    const char *text, *constraints, *says;
+  };
+  for (const Case& c :
+       {Case{"add.s32 $0, $1, 1;", "=r,r",
+             "line 3, column 10: 'tt.elementwise_inline_asm' op holds assembly, in which 'add.s32 $0, $1, 1'"},
+        {".incbin \\22/etc/hostname\\22", "=v,v", "in which '.incbin"},
+
+        {"v_bfrev_b32 $0, $1, $1", "=v,v", "assembly text: line"},
+        {"v_nothing_b32 $0, $1", "=v,v", "assembly text: line"}}) {
+    const CompileResult result = Compile(AssemblyOf(c.text, c.constraints), "gfx942");
+    EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument) << result.status;
+    EXPECT_THAT(std::string(result.status.message()), HasSubstr(c.says)) << c.text;
+  }
+  EXPECT_THAT(std::string(Compile(AssemblyOf("v_bfrev_b32 $0, $1", "=v"), "gfx942").status.message()),
+              HasSubstr("inline assembly has 1 outputs and 0 inputs"));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 // that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that feed no dot take
 // part too. A load of different levels is left out. Asynchronous copies, where there are any, move at least so many
 // neighbouring bytes; loads that feed dots but are no such copies are started one iteration ahead, and what they load
-// waits in registers, if these are not too many.
+// waits in registers, if these are not too many and a thread has them beside those of the dots.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words a round. A round that loads less is unrolled by the assembler, which then starts several loads at
@@ -25,6 +25,7 @@
 // that could overtake the write of what they read stay where they are.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/scratch.h"
+#include "compiler/dots/loop_registers.h"
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/dots/outliving_dots.h"
 #include "compiler/ir/encodings.h"
@@ -50,6 +51,8 @@ constexpr int kAmbiguous = -1;  // level of a load that has several
 // What a thread of a loop with dots has in registers beside sums: addresses, operands on their way. As measured of real
 // kernels, in words.
 constexpr int64_t kOtherRegisters = 56;
+// Of these, addresses alone.
+constexpr int64_t kAddressRegisters = 32;
 // That wait for the next round in a loop without dots: more of them would cost resident blocks.
 constexpr int64_t kMostStreamWords = 32;
 
@@ -152,13 +155,16 @@ class LatencyAssigner final {
   }
 
   void AssignInRegisters(llvm::ArrayRef<tt::LoadOp> loads) {
-    int64_t elements = 0;
+    int64_t elements = 0, words = 0;
     for (tt::LoadOp load : loads) {
       auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
       if (!type || !type.getElementType().isIntOrFloat() || load.getIsVolatile()) return;
       elements += ttg::ToLinearLayout(type).InSize("register");
+      words += RegistersOf(load.getResult());
     }
     if (elements > limits_.max_waiting_elements) return;
+    if (limits_.thread_registers > 0 && RegistersOfDots(loop_) + words + kAddressRegisters > limits_.thread_registers)
+      return;
     for (tt::LoadOp load : loads) WaitInRegisters(load);
   }
 
@@ -247,8 +253,8 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
  private:
   void runOnOperation() override {
     std::optional<AxisInfoAnalysis> axes;
-    const AssignLatenciesPassOptions limits{num_stages, max_shared_bytes, least_copy_bytes, max_waiting_elements,
-                                            registers,  multiprocessors,  min_stream_words};
+    const AssignLatenciesPassOptions limits{num_stages,       max_shared_bytes, least_copy_bytes, max_waiting_elements,
+                                            thread_registers, registers,        multiprocessors,  min_stream_words};
     getOperation().walk([&](ForOp loop) {
       auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
       auto stages = static_cast<int>(std::clamp<int64_t>(attr ? attr.getInt() : num_stages, 1, kMaxStages));

@@ -87,6 +87,7 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
   latencies.max_shared_bytes = limits.max_shared_bytes;
   latencies.least_copy_bytes = limits.least_copy_bytes;
   latencies.max_waiting_elements = limits.max_waiting_elements;
+  latencies.thread_registers = limits.thread_registers;
   latencies.registers = limits.registers;
   latencies.multiprocessors = limits.multiprocessors;
   latencies.min_stream_words = limits.min_stream_words;

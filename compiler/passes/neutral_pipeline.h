@@ -35,6 +35,7 @@ struct PipeliningLimits {
   int64_t max_shared_bytes = 0;   // of a block, for the buffers
   int least_copy_bytes = 0;       // that a thread copies asynchronously; 0: it cannot
   int max_waiting_elements = 64;  // of a thread, that are no such copies and wait in registers
+  int thread_registers = 0;       // words that a thread has; 0: as many as it takes
   int64_t registers = 0;          // words that the blocks of a multiprocessor have together; 0: not known
   int64_t multiprocessors = 0;    // of the device; 0: not known
   int64_t min_stream_words = 0;  // of a thread and round, from which on loads without dots start a round early; 0: none

@@ -121,6 +121,8 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
     Option<"least_copy_bytes", "least-copy-bytes", "int", "4",
            "neighbouring bytes that an asynchronous copy takes; 0: there is none">,
     Option<"max_waiting_elements", "max-waiting-elements", "int", "64", "of a thread, that may wait in registers">,
+    Option<"thread_registers", "thread-registers", "int", "0",
+           "words that a thread has, for what loops with dots need and what waits; 0: any">,
     Option<"registers", "registers", "int64_t", "0",
            "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">,
     Option<"multiprocessors", "multiprocessors", "int64_t", "0", "of the device; 0: not known">,

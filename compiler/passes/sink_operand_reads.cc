@@ -15,6 +15,7 @@
 //
 // A loop needs what it carries, the operands that it does not change, and the other operands and the sums of its
 // largest dot. The buffer then lives as long as the loop; nothing is done where that could take too much shared memory.
+#include "compiler/dots/loop_registers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -29,21 +30,11 @@ namespace {
 using mlir::RankedTensorType;
 using mlir::Value;
 
-constexpr int kWordBits = 32;
-
-int64_t BitsOf(mlir::Type element) { return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64; }
-
-// Words of a thread that hold the value.
-int64_t RegistersOf(Value value) {
-  auto type = llvm::dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.getEncoding()) return 1;
-  return (ttg::ToLinearLayout(type).InSize("register") * BitsOf(type.getElementType()) + kWordBits - 1) / kWordBits;
-}
-
 int64_t BytesOf(ttg::MemDescType type) {
   int64_t elements = 1;
   for (int64_t size : type.getAllocShape()) elements *= size;
-  return elements * BitsOf(type.getElementType()) / 8;
+  mlir::Type element = type.getElementType();
+  return elements * (element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64) / 8;
 }
 
 struct SinkOperandReadsPass : impl::SinkOperandReadsPassBase<SinkOperandReadsPass> {

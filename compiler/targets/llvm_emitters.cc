@@ -2,6 +2,7 @@
 #include "compiler/targets/llvm_emitters.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/Support/SHA256.h"
 
 namespace tritond::compiler {
@@ -75,6 +76,33 @@ mlir::Value EmitString(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef t
                            /*alignment=*/1);
   }
   return LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), name);
+}
+
+mlir::FailureOr<mlir::Value> EmitInlineAssembly(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
+                                                mlir::ValueRange args, llvm::StringRef text,
+                                                llvm::StringRef constraints, bool has_side_effects) {
+  // A constraint string that does not parse would abort in LLVM much later, without a location.
+  llvm::InlineAsm::ConstraintInfoVector parsed = llvm::InlineAsm::ParseConstraints(constraints);
+  if (parsed.empty() && !constraints.empty()) {
+    mlir::emitError(loc) << "inline assembly has malformed constraints '" << constraints << "'";
+    return mlir::failure();
+  }
+  size_t inputs = 0, outputs = 0;
+  for (const llvm::InlineAsm::ConstraintInfo& info : parsed) {
+    if (info.Type == llvm::InlineAsm::isInput) ++inputs;
+    if (info.Type == llvm::InlineAsm::isOutput) ++outputs;
+  }
+  auto as_struct = mlir::dyn_cast_or_null<LLVM::LLVMStructType>(result);
+  size_t expected = as_struct ? as_struct.getBody().size() : result ? 1 : 0;
+  if (inputs != args.size() || outputs != expected) {
+    mlir::emitError(loc) << "inline assembly has " << outputs << " outputs and " << inputs << " inputs in '"
+                         << constraints << "', but " << expected << " results and " << args.size() << " operands";
+    return mlir::failure();
+  }
+  auto op = LLVM::InlineAsmOp::create(b, loc, result, args, text, constraints, has_side_effects,
+                                      /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
+                                      mlir::ArrayAttr());
+  return result ? op.getRes() : mlir::Value();
 }
 
 }  // namespace tritond::compiler

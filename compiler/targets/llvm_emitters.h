@@ -21,6 +21,12 @@ int BitsOf(mlir::Type type);
 mlir::Value ToInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value);
 mlir::Value FromInteger(mlir::OpBuilder& b, mlir::Location loc, mlir::Type type, mlir::Value value);
 
+// Inline assembly in LLVM's form, as TargetOps::InlineAsm has it. Failure: a diagnostic, where the constraints are not
+// those of the operands and results.
+mlir::FailureOr<mlir::Value> EmitInlineAssembly(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
+                                                mlir::ValueRange args, llvm::StringRef text,
+                                                llvm::StringRef constraints, bool has_side_effects);
+
 // The function `name`, declared in the module around the builder's insertion point if it is not there yet. Null when
 // the module has something else of that name.
 mlir::LLVM::LLVMFuncOp DeclareFunction(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef name,

@@ -11,8 +11,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "compiler/lowering/target_ops.h"
+#include "compiler/targets/residency.h"
 #include "compiler/targets/target_info.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -44,6 +46,12 @@ class Target {
   // Constant.
   virtual const TargetInfo& Info() const = 0;
   virtual const TargetOps& Ops() const = 0;
+  // Ok when this text of inline assembly may become part of the code though the target takes no other foreign assembly
+  // (TargetInfo::takes_foreign_assembly). InvalidArgument with the reason, which follows the word "assembly".
+  virtual absl::Status CheckInlineAssembly(absl::string_view text) const {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "which target ", Info().name, " does not take; write it as operations, or compile for another target"));
+  }
   // Completes the target's own options, each of which keeps its rule. InvalidArgument: what no rule can tell is wrong.
   virtual absl::Status FinishOptions(OwnOptions& own) const { return absl::OkStatus(); }
 
@@ -66,6 +74,18 @@ class Target {
   // The binary. FailedPrecondition: no assembler on this machine. ResourceExhausted: the kernel does not fit the
   // device. Otherwise Internal with the assembler's log.
   virtual absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) = 0;
+  // What the binary of this kernel takes of the device, as far as it and its assembly text tell.
+  virtual BinaryResources ResourcesOf(const std::string& text, const std::string& binary,
+                                      const std::string& kernel) const {
+    return {};
+  }
+  // The binary's instructions as text, with source lines where it has line tables. FailedPrecondition: no disassembler
+  // on this machine. Unimplemented: the target has none (TargetInfo::disassembly_format is empty).
+  virtual absl::StatusOr<std::string> Disassemble(const std::string& binary) {
+    return absl::UnimplementedError("the target has no disassembler");
+  }
+  // Ok when Disassemble can work on this machine, else what it would return.
+  virtual absl::Status DisassemblerStatus() { return Disassemble("").status(); }
   // Ok when Assemble can work on this machine, else what it would return.
   virtual absl::Status AssemblerStatus() = 0;
 

@@ -44,7 +44,7 @@ std::vector<OpRow> ElementwiseRows() {
        R"(%y = tt.elementwise_inline_asm "add.s32 $0, $1, $1;" {constraints = "=r,r", packed_element = 1 : i32, pure = true} %x : $I -> $I)",
        "i32",
        [](In in, int i) { return 2 * X(in, i); },
-       {{"host", "assembly"}, {"hip", "assembly"}, {"xpu", "assembly"}}},
+       {{"host", "assembly"}, {"hip", "'add.s32 $0, $1, $1'"}, {"xpu", "assembly"}}},
       {"tt.map_elementwise",
        R"(%y = "tt.map_elementwise"(%x, %i) <{pack = 1 : i32}> ({
     ^bb0(%a: i32, %b: i32):

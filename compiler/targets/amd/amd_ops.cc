@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/amd/amd_ops.h"
 
+#include "compiler/targets/amd/inline_assembly.h"
 #include "compiler/targets/llvm_emitters.h"
 
 namespace tritond::compiler {
@@ -132,8 +133,9 @@ mlir::FailureOr<mlir::Value> AmdOps::Nanoseconds(mlir::OpBuilder& b, mlir::Locat
 mlir::FailureOr<mlir::Value> AmdOps::InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
                                                mlir::ValueRange args, llvm::StringRef text, llvm::StringRef constraints,
                                                bool has_side_effects) const {
-  return mlir::emitError(loc) << "target " << arch_.name << " takes no assembly: '"
-                              << text.take_until([](char c) { return c == '\n'; }) << "'";
+  const absl::Status status = amd::CheckInlineAssembly({text.data(), text.size()});
+  if (!status.ok()) return mlir::emitError(loc) << "assembly, " << std::string(status.message());
+  return EmitInlineAssembly(b, loc, result, args, text, constraints, has_side_effects);
 }
 
 }  // namespace tritond::compiler

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions of AMD GPUs, as LLVM's own operations and its amdgcn intrinsics; no inline assembly.
+// The instructions of AMD GPUs, as LLVM's own operations and its amdgcn intrinsics.
 #ifndef COMPILER_TARGETS_AMD_AMD_OPS_H_
 #define COMPILER_TARGETS_AMD_AMD_OPS_H_
 
@@ -32,7 +32,7 @@ class AmdOps final : public TargetOps {
                                         mlir::Value value) const override {
     return std::nullopt;
   }
-  // Always a failure: the target takes no assembly (TargetInfo::takes_foreign_assembly).
+  // Of instructions alone (CheckInlineAssembly).
   mlir::FailureOr<mlir::Value> InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
                                          mlir::ValueRange args, llvm::StringRef text, llvm::StringRef constraints,
                                          bool has_side_effects) const override;

@@ -5,6 +5,7 @@
 #include "compiler/targets/amd/amd_ops.h"
 #include "compiler/targets/amd/architecture.h"
 #include "compiler/targets/amd/codegen.h"
+#include "compiler/targets/amd/inline_assembly.h"
 #include "compiler/targets/amd/matrix_instructions.h"
 #include "compiler/targets/amd/own_options.h"
 #include "compiler/targets/amd/passes.h"
@@ -47,6 +48,7 @@ class AmdTarget final : public Target {
 
   const TargetInfo& Info() const override { return info_; }
   const TargetOps& Ops() const override { return ops_; }
+  absl::Status CheckInlineAssembly(absl::string_view text) const override { return amd::CheckInlineAssembly(text); }
   absl::Status FinishOptions(OwnOptions& own) const override { return CheckTileRows(own); }
 
   void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
@@ -75,6 +77,11 @@ class AmdTarget final : public Target {
 
   absl::Status CheckBinary(const std::string& binary, const std::string& kernel) const override {
     return CheckHsaco(binary, arch_, kernel);
+  }
+
+  BinaryResources ResourcesOf(const std::string& text, const std::string& binary,
+                              const std::string& kernel) const override {
+    return ResourcesOfAssembly(text);
   }
 
   absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) override {

@@ -40,6 +40,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   // Loads that feed the dots are made a round ahead and wait in registers; shared memory they reach at their use.
   PipeliningLimits limits = PipeliningLimitsFor(info, options);
   limits.max_waiting_elements = kMaxWaitingElements;
+  limits.thread_registers = kRegisters;
   AddLoopPipeliningPasses(pm, limits);
   // The remaining operands that come from other threads: through a buffer.
   pm.addPass(createReduceDataDuplicationPass());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inline assembly that is known: no text, which only keeps LLVM from looking through a value, and instructions that
-// wait or steer the device's scheduling.
+// Inline assembly that is known: no text, which only keeps LLVM from looking through a value; instructions that wait or
+// steer the device's scheduling; and one instruction of few that compute a word, whose operands are those of the
+// assembly in their order.
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/emulated/amdgcn_calls.h"
 #include "llvm/IR/InlineAsm.h"
@@ -51,6 +52,41 @@ bool ReplaceStatement(llvm::StringRef text, llvm::CallInst& assembly, llvm::Stri
   return false;
 }
 
+llvm::Value* EmitWord(llvm::IRBuilder<>& b, llvm::StringRef name, llvm::Value* x, llvm::Value* y) {
+  const auto as_float = [&](llvm::Value* value) { return b.CreateBitCast(value, b.getFloatTy()); };
+  if (name == "v_mov_b32" && !y) return x;
+  if (!y) return nullptr;
+  if (name == "v_add_u32" || name == "v_add_nc_u32") return b.CreateAdd(x, y);
+  if (name == "v_sub_u32" || name == "v_sub_nc_u32") return b.CreateSub(x, y);
+  if (name == "v_and_b32") return b.CreateAnd(x, y);
+  if (name == "v_or_b32") return b.CreateOr(x, y);
+  if (name == "v_xor_b32") return b.CreateXor(x, y);
+  if (name == "v_lshlrev_b32") return b.CreateShl(y, b.CreateAnd(x, 31));
+  if (name == "v_add_f32") return b.CreateFAdd(as_float(x), as_float(y));
+  if (name == "v_mul_f32") return b.CreateFMul(as_float(x), as_float(y));
+  return nullptr;
+}
+
+// "v_add_f32 $0, $1, $2". False when it is unknown.
+bool ReplaceWord(llvm::StringRef text, llvm::CallInst& assembly) {
+  auto [name, operands] = text.split(' ');
+  name.consume_back("_e32") || name.consume_back("_e64");
+  const unsigned count = assembly.arg_size();
+  if (count < 1 || count > 2 || operands.trim() != (count == 1 ? "$0, $1" : "$0, $1, $2")) return false;
+  llvm::IRBuilder<> b(&assembly);
+  llvm::SmallVector<llvm::Value*> words = {nullptr, nullptr};
+  for (unsigned i = 0; i < count; ++i) {
+    llvm::Type* type = assembly.getArgOperand(i)->getType();
+    if (!type->isIntegerTy(32) && !type->isFloatTy()) return false;
+    words[i] = b.CreateBitCast(assembly.getArgOperand(i), b.getInt32Ty());
+  }
+  if (!assembly.getType()->isIntegerTy(32) && !assembly.getType()->isFloatTy()) return false;
+  llvm::Value* word = EmitWord(b, name, words[0], words[1]);
+  if (!word) return false;
+  assembly.replaceAllUsesWith(b.CreateBitCast(word, assembly.getType()));
+  return true;
+}
+
 // Without text a result is the operand that is tied to it; one that is not has no value in particular.
 absl::Status ReplaceEmpty(llvm::CallInst& assembly) {
   const auto constraints = llvm::cast<llvm::InlineAsm>(assembly.getCalledOperand())->ParseConstraints();
@@ -81,6 +117,7 @@ absl::Status ReplaceAmdAssembly(llvm::CallInst& call, llvm::StringRef arch,
   if (statements.empty()) return ReplaceEmpty(call);
   for (llvm::StringRef statement : statements) {
     if (call.getType()->isVoidTy() && ReplaceStatement(statement.trim(" \t;"), call, arch, calls)) continue;
+    if (statements.size() == 1 && ReplaceWord(statement.trim(" \t;"), call)) continue;
     return absl::InvalidArgumentError(absl::StrCat("the emulator has no AMD instruction ", statement.trim().str()));
   }
   call.eraseFromParent();

@@ -44,6 +44,19 @@ absl::Status MarkKernels(llvm::Module& module) {
   return absl::OkStatus();
 }
 
+// Constants of 0 for both scales select the instruction without scales ("User Guide for AMDGPU Backend",
+// llvm.amdgcn.mfma.scale).
+void DropZeroScales(llvm::CallInst& call) {
+  constexpr unsigned kScales[] = {6, 8};
+  constexpr uint64_t kOne = 127;  // an exponent
+  for (unsigned scale : kScales) {
+    auto* constant = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(scale));
+    if (!constant || !constant->isZero()) return;
+  }
+  for (unsigned scale : kScales)
+    call.setArgOperand(scale, llvm::ConstantInt::get(call.getArgOperand(scale)->getType(), kOne));
+}
+
 // A function's stack is private memory where the code runs.
 void MovePrivateMemory(llvm::Module& module) {
   llvm::SmallVector<llvm::AllocaInst*> slots;
@@ -161,6 +174,7 @@ class Emulation final {
       case AmdUse::kRun:
         return calls_.Replace(call, name.str(), 0);
       case AmdUse::kRunTogether:
+        if (name.starts_with("mfma.scale")) DropZeroScales(call);
         return calls_.Replace(call, name.str(), order);
       case AmdUse::kWorkitemX:
         return Become(call, Runtime(b, RuntimeFunction::kThreadId, {}));

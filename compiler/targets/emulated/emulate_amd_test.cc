@@ -118,6 +118,15 @@ TEST(EmulateAmd, BarriersOrderSharedMemoryBetweenFences) {
   }
 }
 
+TEST(EmulateAmd, ConstantScalesOfZeroAreNone) {
+  const std::string product =
+      "  %d = call <4 x float> @llvm.amdgcn.mfma.scale.f32.16x16x128.f8f6f4.v8i32.v8i32(<8 x i32> zeroinitializer, "
+      "<8 x i32> zeroinitializer, <4 x float> zeroinitializer, i32 0, i32 0, i32 0, i32 ";
+  const std::string store = ")\n  store <4 x float> %d, ptr addrspace(1) %p";
+  Expect(product + "0, i32 0, i32 0" + store, {"i32 0, i32 127, i32 0, i32 127)"}, "gfx950");
+  Expect(product + "0, i32 0, i32 %x" + store, {"i32 0, i32 0, i32 0, i32 %x)"}, "gfx950");
+}
+
 TEST(EmulateAmd, MaskedCountsGoByTheLane) {
   Expect(
       "  %l = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)\n  %h = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %l)\n"
@@ -191,6 +200,14 @@ TEST(EmulateAmd, KnownAssembly) {
          {"store i32 %x", "amdgcn:s/waitcnt", "i32 2)", "@tritond.barrier"});
 }
 
+TEST(EmulateAmd, KnownAssemblyOfAWord) {
+  Expect(R"(  %a = call i32 asm "v_xor_b32 $0, $1, $2", "=v,v,v"(i32 %x, i32 7)
+  %b = call i32 asm "v_lshlrev_b32_e32 $0, $1, $2;", "=v,v,v"(i32 %x, i32 %a)
+  %c = call float asm "v_mul_f32 $0, $1, $2", "=v,v,v"(i32 %b, float %f)
+  store float %c, ptr addrspace(1) %p)",
+         {"xor i32 %x, 7", "and i32 %x, 31", "shl i32", "fmul float"});
+}
+
 TEST(EmulateAmd, NamesWhatItDoesNotKnow) {
   const std::pair<std::string, const char*> kRows[] = {
       {Kernel("  call void @llvm.amdgcn.s.sethalt(i32 1)"), "llvm.amdgcn.s.sethalt"},
@@ -199,7 +216,7 @@ TEST(EmulateAmd, NamesWhatItDoesNotKnow) {
               "i32 0)"),
        "llvm.amdgcn.tensor.load.to.lds.d2"},
       {Kernel("  call void @llvm.amdgcn.s.barrier.signal(i32 1)"), "barrier -1 alone"},
-      {Kernel(R"(  %y = call i32 asm "v_mov_b32 $0, $1", "=v,v"(i32 %x))"), "v_mov_b32"},
+      {Kernel(R"(  %y = call i32 asm "v_bfrev_b32 $0, $1", "=v,v"(i32 %x))"), "v_bfrev_b32"},
       {Kernel("  %b = call ptr addrspace(7) @llvm.amdgcn.make.buffer.rsrc.p7.p1(ptr addrspace(1) %p, i16 0, i64 4, i32 "
               "0)"),
        "addrspace(8)"},

@@ -47,6 +47,7 @@ class EmulatedTarget final : public Target {
 
   const TargetInfo& Info() const override { return info_; }
   const TargetOps& Ops() const override { return device_->Ops(); }
+  absl::Status CheckInlineAssembly(absl::string_view text) const override { return device_->CheckInlineAssembly(text); }
   absl::Status FinishOptions(OwnOptions& own) const override { return device_->FinishOptions(own); }
 
   void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {

@@ -2,11 +2,11 @@
 #include "compiler/targets/nvidia/nvidia_ops.h"
 
 #include "compiler/ir/encodings.h"
+#include "compiler/targets/llvm_emitters.h"
 #include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/DerivedTypes.h"
-#include "llvm/IR/InlineAsm.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tritond::compiler {
@@ -110,28 +110,7 @@ void NvidiaOps::GridDependencyLaunchDependents(mlir::OpBuilder& b, mlir::Locatio
 mlir::FailureOr<mlir::Value> NvidiaOps::InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
                                                   mlir::ValueRange args, llvm::StringRef text,
                                                   llvm::StringRef constraints, bool has_side_effects) const {
-  // A constraint string that does not parse would abort in LLVM much later, without a location.
-  llvm::InlineAsm::ConstraintInfoVector parsed = llvm::InlineAsm::ParseConstraints(constraints);
-  if (parsed.empty() && !constraints.empty()) {
-    mlir::emitError(loc) << "inline assembly has malformed constraints '" << constraints << "'";
-    return mlir::failure();
-  }
-  size_t inputs = 0, outputs = 0;
-  for (const llvm::InlineAsm::ConstraintInfo& info : parsed) {
-    if (info.Type == llvm::InlineAsm::isInput) ++inputs;
-    if (info.Type == llvm::InlineAsm::isOutput) ++outputs;
-  }
-  auto as_struct = mlir::dyn_cast_or_null<LLVM::LLVMStructType>(result);
-  size_t expected = as_struct ? as_struct.getBody().size() : result ? 1 : 0;
-  if (inputs != args.size() || outputs != expected) {
-    mlir::emitError(loc) << "inline assembly has " << outputs << " outputs and " << inputs << " inputs in '"
-                         << constraints << "', but " << expected << " results and " << args.size() << " operands";
-    return mlir::failure();
-  }
-  auto op = LLVM::InlineAsmOp::create(b, loc, result, args, text, constraints, has_side_effects,
-                                      /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
-                                      mlir::ArrayAttr());
-  return result ? op.getRes() : mlir::Value();
+  return EmitInlineAssembly(b, loc, result, args, text, constraints, has_side_effects);
 }
 
 }  // namespace tritond::compiler

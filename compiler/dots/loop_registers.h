@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many registers of 32 bits a thread needs for tensors.
+#ifndef COMPILER_DOTS_LOOP_REGISTERS_H_
+#define COMPILER_DOTS_LOOP_REGISTERS_H_
+
+#include <cstdint>
+
+#include "compiler/ir/tt_dialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tritond::compiler {
+
+// For a tensor, or a scalar, which takes one.
+int64_t RegistersOf(mlir::Value value);
+
+// For the dots of a loop at its fullest: the numbers that it carries, operands that it does not change, and of the
+// largest dot its sums, unless the loop carries them, and the operands of one step along K.
+int64_t RegistersOfDots(mlir::scf::ForOp loop);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_DOTS_LOOP_REGISTERS_H_
