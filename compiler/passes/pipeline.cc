@@ -31,6 +31,7 @@
 #include "compiler/pipelining/expand_loop.h"
 #include "compiler/pipelining/loop_schedule.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
@@ -224,8 +225,13 @@ void Guard(OpBuilder& b, Operation* op, Value exists) {
   if (!exists) return;
   OpBuilder::InsertionGuard at_end(b);
   b.setInsertionPoint(op);
-  if (auto load = llvm::dyn_cast<tt::LoadOp>(op))
+  if (auto load = llvm::dyn_cast<tt::LoadOp>(op)) {
+    // Nobody looks at what an iteration that there is not has loaded.
+    if (!load.getMask())
+      load.getOtherMutable().assign(
+          mlir::ub::PoisonOp::create(b, load.getLoc(), load.getType(), mlir::ub::PoisonAttr()));
     return load.getMaskMutable().assign(GuardedMask(b, load, load.getMask(), exists));
+  }
   mlir::Location loc = op->getLoc();
   mlir::Type type = op->getResult(0).getType();
   Value one = arith::ConstantOp::create(b, loc, b.getOneAttr(type));
