@@ -5,8 +5,6 @@ namespace tritond::compiler {
 namespace {
 
 constexpr int64_t kGroupBits = 128;  // the widest access of a thread
-// What shared memory moves in a cycle, and how many warps issue an instruction in a cycle.
-constexpr int64_t kBankRowBits = 1024, kIssuedWarps = 4;
 
 // Whether bit 0 or 1 of the lane's number does not count along `side`.
 bool PairsReadTheSame(const AccumulatorSharing& sharing, int side) {
@@ -14,7 +12,8 @@ bool PairsReadTheSame(const AccumulatorSharing& sharing, int side) {
   return is_first ? sharing.lanes[side] <= 2 : sharing.lanes[1 - side] >= 2;
 }
 
-AccumulatorCost CostOf(const AccumulatorSharing& sharing, llvm::ArrayRef<SumOperand> operands, bool pairs_share_reads) {
+AccumulatorCost CostOf(const AccumulatorSharing& sharing, llvm::ArrayRef<SumOperand> operands,
+                       const SharingRates& rates) {
   AccumulatorCost cost;
   const int64_t group = std::max(operands[0].group, operands[1].group), lanes = sharing.lanes[0] * sharing.lanes[1];
   int64_t accesses = 0;
@@ -23,14 +22,14 @@ AccumulatorCost CostOf(const AccumulatorSharing& sharing, llvm::ArrayRef<SumOper
     const int64_t left = sharing.Left(side);
     const int64_t elements = operand.k_is_contiguous ? operand.group : sharing.Run(side, operand);
     const int64_t count = left * group / elements;
-    int64_t reads = std::max<int64_t>(1, elements * (kGroupBits / operand.group) * lanes / kBankRowBits);
-    if (pairs_share_reads && PairsReadTheSame(sharing, side)) reads = std::max<int64_t>(1, reads / 2);
+    int64_t reads = std::max<int64_t>(1, elements * (kGroupBits / operand.group) * lanes / (rates.shared_bytes * 8));
+    if (rates.pairs_share_reads && PairsReadTheSame(sharing, side)) reads = std::max<int64_t>(1, reads / 2);
     accesses += count;
     cost.reads += count * reads;
     cost.registers += left * (operand.k_is_contiguous ? operand.group : 1);
   }
   const int64_t issued = sharing.Left(0) * sharing.Left(1) * group + accesses;
-  cost.cycles = std::max(issued, kIssuedWarps * cost.reads);
+  cost.cycles = std::max(issued, rates.issued_warps * cost.reads);
   return cost;
 }
 
@@ -71,7 +70,7 @@ ttg::BlockedEncodingAttr AccumulatorSharing::BatchEncoding(mlir::MLIRContext* co
 }
 
 SharedAccumulators ShareAccumulators(int64_t rows, int64_t columns, unsigned lanes, unsigned warps,
-                                     llvm::ArrayRef<SumOperand> operands, bool pairs_share_reads) {
+                                     llvm::ArrayRef<SumOperand> operands, const SharingRates& rates) {
   SharedAccumulators best;
   std::optional<std::tuple<int64_t, int64_t, int64_t, int64_t>> least;
   for (int64_t down = 1; down <= lanes; down *= 2) {
@@ -79,7 +78,7 @@ SharedAccumulators ShareAccumulators(int64_t rows, int64_t columns, unsigned lan
       for (bool columns_first : {true, false}) {
         const AccumulatorSharing sharing = {
             {rows, columns}, {down, lanes / down}, {warps_down, warps / warps_down}, columns_first};
-        const AccumulatorCost cost = CostOf(sharing, operands, pairs_share_reads);
+        const AccumulatorCost cost = CostOf(sharing, operands, rates);
         const int64_t longer_side = std::max(down, lanes / down);
         auto key = std::tuple_cat(cost.Key(), std::tie(longer_side));
         if (least && key >= *least) continue;

@@ -21,6 +21,13 @@
 
 namespace tritond::compiler {
 
+// What the device does in a cycle.
+struct SharingRates {
+  int64_t shared_bytes = 128;      // that shared memory moves
+  int64_t issued_warps = 4;        // that issue an instruction
+  bool pairs_share_reads = false;  // a wide access serves a half of the warp where lanes read the same as above
+};
+
 // An operand as its buffer in shared memory holds it. "Rows" are columns for operand b.
 struct SumOperand {
   SumOperand(mlir::Type element, bool k_is_contiguous);
@@ -59,9 +66,8 @@ struct SharedAccumulators {
 };
 
 // The best of all ways; of equals the one whose lanes are the most nearly square, first along columns.
-// `pairs_share_reads`: a wide access serves a half of the warp where lanes read the same as above.
 SharedAccumulators ShareAccumulators(int64_t rows, int64_t columns, unsigned lanes, unsigned warps,
-                                     llvm::ArrayRef<SumOperand> operands, bool pairs_share_reads);
+                                     llvm::ArrayRef<SumOperand> operands, const SharingRates& rates);
 
 }  // namespace tritond::compiler
 

@@ -114,6 +114,9 @@ void AddNeutralLlirPasses(mlir::OpPassManager& pm, const WarpGroups& groups) {
   AllocateWarpGroupsPassOptions warps;
   warps.group_warps = groups.warps;
   warps.registers = groups.registers;
+  warps.register_step = groups.register_step;
+  warps.least_registers = groups.least_registers;
+  warps.most_registers = groups.most_registers;
   warps.entry_registers = groups.entry_registers;
   pm.addPass(createAllocateWarpGroupsPass(warps));
   // Copies are where they stay; loops still say what they carry.

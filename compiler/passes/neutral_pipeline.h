@@ -50,8 +50,9 @@ void AddNeutralFinalPasses(mlir::OpPassManager& pm);
 
 // What the partitions of warp-specialised kernels are made of.
 struct WarpGroups {
-  int warps = 1;            // that the device takes together
-  int64_t registers = 0;    // words of a multiprocessor, where warps can give each other some; 0: they cannot
+  int warps = 1;          // that the device takes together
+  int64_t registers = 0;  // words of a multiprocessor, where warps can give each other some; 0: they cannot
+  int register_step = 1, least_registers = 0, most_registers = 0;  // that a thread can have then
   int entry_registers = 0;  // that a thread has when a kernel starts; 0: as many as fit
 };
 

@@ -99,6 +99,8 @@ def SquareDotTilesPass : Pass<"ttg-square-dot-tiles", "::mlir::ModuleOp"> {
   let summary = "gives each thread a square tile of the sums of dots by multiply-adds";
   let dependentDialects = ["::tritond::ttg::TTGDialect"];
   let options = [
+    Option<"shared_bytes", "shared-bytes", "int64_t", "128", "that shared memory moves in a cycle">,
+    Option<"issued_warps", "issued-warps", "int64_t", "4", "that issue an instruction in a cycle">,
     Option<"pairs_share_reads", "pairs-share-reads", "bool", "false",
            "a wide access takes half as long where each two lanes, next to each other or two apart, read the same">];
 }
@@ -110,6 +112,8 @@ def ShareKPass : Pass<"ttg-share-k", "::mlir::ModuleOp"> {
   let summary = "lets warps share K of dots by multiply-adds whose threads have few sums";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let options = [
+    Option<"shared_bytes", "shared-bytes", "int64_t", "128", "as of ttg-square-dot-tiles">,
+    Option<"issued_warps", "issued-warps", "int64_t", "4", "as of ttg-square-dot-tiles">,
     Option<"pairs_share_reads", "pairs-share-reads", "bool", "false", "as of ttg-square-dot-tiles">];
 }
 
@@ -156,6 +160,9 @@ def AllocateWarpGroupsPass : Pass<"ttg-allocate-warp-groups", "::mlir::ModuleOp"
     Option<"group_warps", "group-warps", "int", "1", "that the device takes together">,
     Option<"registers", "registers", "int64_t", "0",
            "words of a multiprocessor, where its warps can give each other registers; 0: they cannot">,
+    Option<"register_step", "register-step", "int", "8", "a thread has a multiple of so many">,
+    Option<"least_registers", "least-registers", "int", "24", "that a thread can have left">,
+    Option<"most_registers", "most-registers", "int", "256", "that a thread can have">,
     Option<"entry_registers", "entry-registers", "int", "0",
            "that a thread has when a kernel starts; 0: what the module says, or as many as fit">];
 }

@@ -100,15 +100,14 @@ struct PartedAccumulators {
 };
 
 PartedAccumulators BestParts(CarriedDot& carried, ForOp loop, llvm::ArrayRef<SumOperand> operands, unsigned lanes,
-                             bool pairs_share_reads) {
+                             const SharingRates& rates) {
   const unsigned warps = ttg::NumWarps(carried.dot);
   const int64_t rows = carried.Type().getDimSize(0), columns = carried.Type().getDimSize(1);
   const int64_t group = std::max(operands[0].group, operands[1].group);
   const std::optional<llvm::APInt> iterations = loop.getStaticTripCount();
   PartedAccumulators best;
   for (unsigned parts = 1; parts <= warps && carried.K() % (parts * group) == 0; parts *= 2) {
-    const SharedAccumulators shared =
-        ShareAccumulators(rows, columns, lanes, warps / parts, operands, pairs_share_reads);
+    const SharedAccumulators shared = ShareAccumulators(rows, columns, lanes, warps / parts, operands, rates);
     const int64_t cycles = shared.cost.cycles * (carried.K() / (parts * group));
     const int64_t gain = best.cycles - cycles;
     const int64_t reduction = kReductionCycles * shared.sharing.Left(0) * shared.sharing.Left(1);
@@ -230,8 +229,8 @@ class ShareKPass : public impl::ShareKPassBase<ShareKPass> {
     std::optional<CarriedDot> carried = FindCarriedDot(loop, index);
     if (!carried) return loop;
     llvm::SmallVector<SumOperand> operands = OperandsOf(*carried);
-    const PartedAccumulators best =
-        BestParts(*carried, loop, operands, ttg::ThreadsPerWarp(getOperation()), pairs_share_reads);
+    const PartedAccumulators best = BestParts(*carried, loop, operands, ttg::ThreadsPerWarp(getOperation()),
+                                              {shared_bytes, issued_warps, pairs_share_reads});
     if (best.parts == 1) return loop;
     auto encoding = best.sharing.BatchEncoding(&getContext(), operands, /*batch_lanes=*/1, best.parts);
     return PartedDot(*carried, best.parts, encoding).Rewrite(loop);

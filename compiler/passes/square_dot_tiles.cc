@@ -38,7 +38,8 @@ SumOperand OperandOf(tt::DotOp dot, int index) {
   return {type.getElementType(), static_cast<int>(fastest) == DimOfK(type.getRank(), index)};
 }
 
-ttg::BlockedEncodingAttr SquareEncoding(tt::DotOp dot, unsigned num_warps, unsigned threads_per_warp, bool pairs) {
+ttg::BlockedEncodingAttr SquareEncoding(tt::DotOp dot, unsigned num_warps, unsigned threads_per_warp,
+                                        const SharingRates& rates) {
   RankedTensorType type = TypeOf(dot.getD());
   const int64_t rank = type.getRank(), rows = type.getDimSize(rank - 2), columns = type.getDimSize(rank - 1);
   // Warps take batches, and so do the lanes that find no sum in one.
@@ -48,7 +49,7 @@ ttg::BlockedEncodingAttr SquareEncoding(tt::DotOp dot, unsigned num_warps, unsig
   const unsigned batch_lanes = std::min(batches / batch_warps, std::max(1U, threads_per_warp / sums));
   const SumOperand operands[] = {OperandOf(dot, 0), OperandOf(dot, 1)};
   const AccumulatorSharing sharing =
-      ShareAccumulators(rows, columns, threads_per_warp / batch_lanes, warps, operands, pairs).sharing;
+      ShareAccumulators(rows, columns, threads_per_warp / batch_lanes, warps, operands, rates).sharing;
   return rank == 3 ? sharing.BatchEncoding(type.getContext(), operands, batch_lanes, batch_warps)
                    : sharing.Encoding(type.getContext(), operands);
 }
@@ -64,8 +65,8 @@ class SquareDotTilesPass : public impl::SquareDotTilesPassBase<SquareDotTilesPas
       if (llvm::isa<ttg::BlockedEncodingAttr>(TypeOf(dot.getD()).getEncoding())) dots.push_back(dot);
     });
     for (tt::DotOp dot : dots) {
-      ttg::BlockedEncodingAttr encoding =
-          SquareEncoding(dot, ttg::NumWarps(dot), ttg::ThreadsPerWarp(getOperation()), pairs_share_reads);
+      ttg::BlockedEncodingAttr encoding = SquareEncoding(dot, ttg::NumWarps(dot), ttg::ThreadsPerWarp(getOperation()),
+                                                         {shared_bytes, issued_warps, pairs_share_reads});
       if (encoding == TypeOf(dot.getD()).getEncoding()) continue;
       ReformDot(dot, {encoding, TypeOf(dot.getA()).getElementType(), TypeOf(dot.getB()).getElementType()});
     }

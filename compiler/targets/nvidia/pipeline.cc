@@ -29,7 +29,9 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createAccelerateMatmulPass(accelerate));
   // The other dots, now that it is known which they are.
   SquareDotTilesPassOptions tiles;
-  tiles.pairs_share_reads = true;
+  tiles.shared_bytes = info.rates.shared_bytes;
+  tiles.issued_warps = info.rates.issued_warps;
+  tiles.pairs_share_reads = info.rates.pairs_share_reads;
   pm.addPass(createSquareDotTilesPass(tiles));
   // Carries the accumulators' encodings through the loops.
   pm.addPass(createRemoveLayoutConversionsPass());
@@ -47,7 +49,9 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createTileDotsPass());
   // Once their operands come from buffers: the accumulators of these dots may be in parts.
   ShareKPassOptions share;
-  share.pairs_share_reads = tiles.pairs_share_reads;
+  share.shared_bytes = info.rates.shared_bytes;
+  share.issued_warps = info.rates.issued_warps;
+  share.pairs_share_reads = info.rates.pairs_share_reads;
   pm.addPass(createShareKPass(share));
   // After all passes that let dots read shared memory; before the last cleaning, for it repeats arithmetic. It costs a
   // second barrier an iteration: large dots of several slices gain by it, small ones lose. Conversions between the

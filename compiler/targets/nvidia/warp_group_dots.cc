@@ -257,7 +257,26 @@ class WarpGroupDot final {
   PtxBuilder ptx_;
 };
 
-LogicalResult LowerWarpGroupDot(FunctionLowering& f, ttng::WarpGroupDotOp op) { return WarpGroupDot(f, op).Lower(); }
+// Whether upstream's dot asks for accumulators of 8-bit floats that registers add up after some elements of K, zero:
+// after each instruction.
+bool AsksForPreciseSums(ttng::WarpGroupDotOp op) {
+  if (!op->hasAttr("isAsync") && !op->hasAttr("inputPrecision")) return false;
+  auto most = op->getAttrOfType<mlir::IntegerAttr>("maxNumImpreciseAcc");
+  const int64_t k = llvm::cast<ttg::MemDescType>(op.getB().getType()).getShape()[0];
+  mlir::Type element = ttng::ElementOf(op.getB().getType());
+  return llvm::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() == 8 && (!most || most.getInt() <= k);
+}
+
+LogicalResult LowerWarpGroupDot(FunctionLowering& f, ttng::WarpGroupDotOp op) {
+  if (AsksForPreciseSums(op)) return op.emitOpError("with precise sums of 8-bit floats is not supported yet");
+  return WarpGroupDot(f, op).Lower();
+}
+
+// The dots have ended.
+LogicalResult LowerWarpGroupDotWait(FunctionLowering& f, ttng::WarpGroupDotWaitOp op) {
+  for (auto [input, output] : llvm::zip(op.getInputs(), op.getOutputs())) f.Set(output, f.Get(input));
+  return mlir::success();
+}
 
 LogicalResult LowerWarpGroupWait(FunctionLowering& f, ttng::WarpGroupWaitOp op) {
   PtxBuilder ptx(f.e.b, f.e.loc);
@@ -283,6 +302,7 @@ const LoweringTable& TtngLowerings() {
   static const LoweringTable* table = [] {
     auto* t = new LoweringTable;
     t->Add<ttng::WarpGroupDotOp>(LowerWarpGroupDot);
+    t->Add<ttng::WarpGroupDotWaitOp>(LowerWarpGroupDotWait);
     t->Add<ttng::WarpGroupWaitOp>(LowerWarpGroupWait);
     AddMbarriers(*t);
     AddTensorMaps(*t);
