@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "cache/api/digest.h"
 
 namespace tritond::cache {
 
@@ -36,8 +38,19 @@ class Blob final {
   // At most `count` bytes from `offset` on, fewer at the end, none past it. Shares, and keeps alive, the whole.
   Blob Slice(size_t offset, size_t count) const {
     Blob slice = *this;
+    slice.digest_.reset();
     slice.bytes_ = offset < bytes_.size() ? bytes_.substr(offset, count) : absl::string_view();
     return slice;
+  }
+
+  // The SHA-256 of the bytes where it is known: since it was computed here, by WithDigest. Copies know it too, slices
+  // do not.
+  const absl::optional<Digest>& digest() const { return digest_; }
+  // The same bytes with their digest, which is computed where it is not known.
+  Blob WithDigest() const {
+    Blob named = *this;
+    if (!named.digest_.has_value()) named.digest_ = Digest::Of(bytes_);
+    return named;
   }
 
   friend bool operator==(const Blob& a, const Blob& b) { return a.bytes_ == b.bytes_; }
@@ -46,6 +59,7 @@ class Blob final {
  private:
   std::shared_ptr<const std::string> owner_;  // Shared: the bytes live as long as the last copy or slice.
   absl::string_view bytes_;
+  absl::optional<Digest> digest_;
 };
 
 }  // namespace tritond::cache

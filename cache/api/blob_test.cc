@@ -56,5 +56,15 @@ TEST(Blob, EqualityIsOfBytes) {
   EXPECT_NE(Blob("one"), Blob("two"));
 }
 
+TEST(Blob, CopiesKnowTheDigestAndSlicesDoNot) {
+  const Blob blob = Blob("bytes").WithDigest();
+  EXPECT_EQ(blob.digest(), Digest::Of("bytes"));
+  const Blob copy = blob;
+  EXPECT_EQ(copy.digest(), blob.digest());
+  EXPECT_FALSE(blob.Slice(0, 3).digest().has_value());
+  EXPECT_EQ(*blob.Slice(0, 3).WithDigest().digest(), Digest::Of("byt"));
+  EXPECT_FALSE(Blob("bytes").digest().has_value());
+}
+
 }  // namespace
 }  // namespace tritond::cache

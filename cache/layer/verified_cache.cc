@@ -12,8 +12,9 @@ VerifiedCache::VerifiedCache(std::unique_ptr<Cache> next) : next_(std::move(next
 absl::StatusOr<Blob> VerifiedCache::Get(const Digest& key) {
   absl::StatusOr<Blob> value = next_->Get(key);
   if (value.ok()) {
-    const Digest actual = Digest::Of(value->bytes());
-    if (actual == key) return value;
+    Blob named = value->WithDigest();
+    const Digest actual = *named.digest();
+    if (actual == key) return named;
     value = absl::DataLossError(
         absl::StrCat("entry ", key.ToHex(), " held ", value->size(), " bytes with digest ", actual.ToHex()));
   }
@@ -23,7 +24,8 @@ absl::StatusOr<Blob> VerifiedCache::Get(const Digest& key) {
 }
 
 absl::Status VerifiedCache::Put(const Digest& key, Blob value) {
-  const Digest actual = Digest::Of(value.bytes());
+  value = value.WithDigest();
+  const Digest actual = *value.digest();
   if (actual != key) {
     return absl::InvalidArgumentError(
         absl::StrCat("put under ", key.ToHex(), " of bytes with digest ", actual.ToHex()));

@@ -134,6 +134,7 @@ void JoinCluster(const CacheConfig::Cluster& config, RecordGuard* guard, prometh
   options.user = config.user;
   options.password = config.password;
   options.tls = config.tls;
+  options.remember_refusals = config.remember_refusals;
   // Shared by what is built here.
   const auto engine = std::make_shared<RedisCluster>(options);
   auto sealed = std::make_unique<SealedCache>(ShareKeyspace(engine, config, kResults));

@@ -34,7 +34,8 @@ struct CacheConfig {
     std::vector<std::string> nodes;  // HOST:PORT
     std::string user, password;
     RedisTls tls;
-    absl::Duration lifetime = absl::Hours(24 * 30);  // of an entry there
+    absl::Duration lifetime = absl::Hours(24 * 30);        // of an entry there
+    absl::Duration remember_refusals = absl::Seconds(10);  // that its state tells, at least
   } cluster;
   // Put returns only when the disk has the entry. Without it a crash of the daemon loses nothing, a crash of the
   // machine may lose the last few entries.

@@ -19,8 +19,9 @@ bool IsPartial(const absl::Status& status) {
 
 }  // namespace
 
-NodeHealth::NodeHealth(std::string address, CircuitBreaker::Config config, CircuitBreaker::Clock clock)
-    : address_(std::move(address)), clock_(clock), breaker_(config, std::move(clock)) {}
+NodeHealth::NodeHealth(std::string address, CircuitBreaker::Config config, CircuitBreaker::Clock clock,
+                       absl::Duration remember)
+    : address_(std::move(address)), clock_(clock), remember_(remember), breaker_(config, std::move(clock)) {}
 
 absl::Status NodeHealth::Guard(absl::string_view command, const std::function<absl::Status()>& call, bool* called) {
   *called = false;
@@ -48,7 +49,7 @@ absl::Status NodeHealth::Guard(absl::string_view command, const std::function<ab
 void NodeHealth::NoteTroubleLocked(absl::string_view command, const absl::Status& status) {
   const absl::Duration now = clock_();
   if (status.ok()) {
-    if (figures_.trouble.empty() || now - refused_at_ < kRemember) return;
+    if (figures_.trouble.empty() || now - refused_at_ < remember_) return;
     // Reads go through where writes do not: they prove nothing.
     if (refused_.empty() || refused_ == command || now - refused_at_ >= kForget) figures_.trouble.clear();
     return;

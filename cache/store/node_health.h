@@ -23,15 +23,16 @@ namespace tritond::cache {
 // serves other commands, but not this one (the same).
 class NodeHealth final {
  public:
-  // A refusal is remembered at least so long, and one of some commands until one of that name is served again, or for
-  // kForget.
+  // A refusal is remembered for `remember` at least; one of some commands until one of that name is served again, or
+  // for kForget.
   static constexpr absl::Duration kRemember = absl::Seconds(10);
   static constexpr absl::Duration kForget = absl::Minutes(5);
   // A node is slow when its round trips have taken longer than kSlow for kSlowAfter, until they take half of that.
   static constexpr absl::Duration kSlow = absl::Milliseconds(100);
   static constexpr absl::Duration kSlowAfter = absl::Seconds(5);
 
-  NodeHealth(std::string address, CircuitBreaker::Config config, CircuitBreaker::Clock clock);
+  NodeHealth(std::string address, CircuitBreaker::Config config, CircuitBreaker::Clock clock,
+             absl::Duration remember = kRemember);
 
   // What `call` of a command gives, or Unavailable without a call while the node is left alone. `called` tells which.
   absl::Status Guard(absl::string_view command, const std::function<absl::Status()>& call, bool* called);
@@ -46,6 +47,7 @@ class NodeHealth final {
 
   const std::string address_;
   const CircuitBreaker::Clock clock_;
+  const absl::Duration remember_;
   CircuitBreaker breaker_;
   mutable absl::Mutex mu_;
   EngineNode figures_ ABSL_GUARDED_BY(mu_);

@@ -110,7 +110,8 @@ void RedisCluster::GiveBack(const std::string& node, Connection connection) {
 std::shared_ptr<NodeHealth> RedisCluster::HealthOf(const std::string& node) {
   absl::MutexLock lock(&mu_);
   std::shared_ptr<NodeHealth>& health = health_[node];
-  if (health == nullptr) health = std::make_shared<NodeHealth>(node, options_.breaker, SteadyTime);
+  if (health == nullptr)
+    health = std::make_shared<NodeHealth>(node, options_.breaker, SteadyTime, options_.remember_refusals);
   return health;
 }
 

@@ -31,6 +31,7 @@ struct RedisOptions {
   absl::Duration connect_timeout = absl::Milliseconds(300);
   absl::Duration call_timeout = absl::Milliseconds(500);  // of one round trip
   CircuitBreaker::Config breaker;                         // of each node
+  absl::Duration remember_refusals = NodeHealth::kRemember;
   absl::Duration relearn = absl::Seconds(1);  // how often to ask the others who has the slots of a node that is away
 };
 

@@ -68,6 +68,10 @@ bool BufferAliases::FlowThroughAll(llvm::ArrayRef<Operation*> carriers) {
   for (Operation* op : carriers) {
     if (llvm::isa<mlir::RegionBranchOpInterface>(op)) {
       news |= FlowThroughRegions(op);
+    } else if (auto start = llvm::dyn_cast<ttg::StartPartitionsOp>(op)) {
+      for (mlir::Region& region : start.getPartitionRegions())
+        for (auto [capture, argument] : llvm::zip(start.getCaptures(), region.getArguments()))
+          news |= Flow(capture, argument);
     } else if (llvm::isa<mlir::BranchOpInterface>(op)) {
       news |= FlowThroughBranch(op);
     } else {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions are laid out before those that call them. In a function, buffers live as BufferLifetimes says, scratch
 // areas and callees' frames during their operation; PlaceBuffers then packs them.
+//
+// Partitions of a warp-specialised kernel run at the same time as each other and as what follows their start. So each
+// has a frame of its own, which is packed likewise and lives from the start of the partitions to their join.
 #include "compiler/analysis/allocation.h"
 
 #include <algorithm>
+#include <climits>
 #include <vector>
 
 #include "compiler/analysis/alias.h"
@@ -11,6 +15,7 @@
 #include "compiler/analysis/place_buffers.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/ir/encodings.h"
+#include "llvm/ADT/MapVector.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -41,14 +46,32 @@ void SetOrRemove(Operation* op, llvm::StringRef name, std::optional<int64_t> val
   }
 }
 
+// The shared memory of the threads that run one region.
+struct Frame {
+  std::vector<TimedBuffer> buffers;
+  std::vector<Operation*> owners;
+
+  void Add(Operation* owner, TimedBuffer buffer, Steps steps) {
+    buffer.first = steps.first;
+    buffer.last = steps.last;
+    buffers.push_back(buffer);
+    owners.push_back(owner);
+  }
+  int64_t Alignment() const {
+    int64_t alignment = 1;
+    for (const TimedBuffer& buffer : buffers) alignment = std::max(alignment, buffer.alignment);
+    return alignment;
+  }
+};
+
 // Keeps the places of neighbours in a row of small scratch areas apart.
-void SeparateNeighbours(std::vector<TimedBuffer>& buffers, const std::vector<Operation*>& owners) {
+void SeparateNeighbours(Frame& frame) {
   TimedBuffer* before = nullptr;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    if (llvm::isa<ttg::LocalAllocOp, tt::CallOp>(owners[i])) continue;
-    bool small = buffers[i].bytes <= kSmallScratch;
-    if (before && small) before->last = std::max(before->last, buffers[i].first + 1);
-    before = small ? &buffers[i] : nullptr;
+  for (auto [buffer, owner] : llvm::zip_equal(frame.buffers, frame.owners)) {
+    if (llvm::isa<ttg::LocalAllocOp, tt::CallOp, ttg::StartPartitionsOp, tt::FuncOp>(owner)) continue;
+    bool small = buffer.bytes <= kSmallScratch;
+    if (before && small) before->last = std::max(before->last, buffer.first + 1);
+    before = small ? &buffer : nullptr;
   }
 }
 
@@ -85,38 +108,72 @@ class Allocator final {
 
   tt::FuncOp CalleeOf(tt::CallOp call) { return symbols_.lookup<tt::FuncOp>(call.getCallee()); }
 
+  using Frames = llvm::MapVector<mlir::Region*, Frame>;  // by partition; null: of the function
+
   LogicalResult LayOut(tt::FuncOp function) {
-    std::vector<TimedBuffer> buffers;
-    std::vector<Operation*> owners;
-    if (!function.isExternal()) {
-      mlir::WalkResult groups = function.walk([](ttg::WarpSpecializeOp op) {
-        op.emitOpError("is not supported by this compiler yet");
-        return mlir::WalkResult::interrupt();
-      });
-      if (groups.wasInterrupted()) return mlir::failure();
-      BufferAliases aliases(function);
-      BufferLifetimes lifetimes(function, aliases);
-      function.walk([&](Operation* op) {
-        if (op == function) return;
-        TimedBuffer buffer = Needed(op);
-        SetOrRemove(op, kAllocationOffsetAttr, std::nullopt);
-        if (buffer.bytes == 0) return;
-        auto allocation = llvm::dyn_cast<ttg::LocalAllocOp>(op);
-        Steps steps = allocation ? lifetimes.Of(allocation) : lifetimes.Of(op);
-        buffer.first = steps.first;
-        buffer.last = steps.last;
-        buffers.push_back(buffer);
-        owners.push_back(op);
-      });
-    }
-    SeparateNeighbours(buffers, owners);
-    int64_t total = PlaceBuffers(absl::MakeSpan(buffers));
+    Frames frames;
+    frames[nullptr];
+    mlir::WalkResult whole_groups = function.walk([](ttg::WarpSpecializeOp op) {
+      op.emitOpError("is whole; its default region has to become blocks of the function first");
+      return mlir::WalkResult::interrupt();
+    });
+    if (whole_groups.wasInterrupted()) return mlir::failure();
+    if (!function.isExternal()) FindBuffers(function, frames);
+    Frame& whole = frames[nullptr];
+    int64_t total = PlaceBuffers(absl::MakeSpan(whole.buffers));
     if (total > INT32_MAX) return function.emitError() << "needs " << total << " bytes of shared memory";
-    for (size_t i = 0; i < owners.size(); ++i) SetOrRemove(owners[i], kAllocationOffsetAttr, buffers[i].offset);
+    for (auto [buffer, owner] : llvm::zip_equal(whole.buffers, whole.owners))
+      if (!PlacePartition(owner, buffer, frames)) SetOrRemove(owner, kAllocationOffsetAttr, buffer.offset);
     SetOrRemove(function, kFrameBytesAttr, total == 0 ? std::nullopt : std::optional<int64_t>(total));
-    int64_t& alignment = alignments_[function];
-    for (const TimedBuffer& buffer : buffers) alignment = std::max(alignment, buffer.alignment);
+    alignments_[function] = whole.Alignment();
     return mlir::success();
+  }
+
+  void FindBuffers(tt::FuncOp function, Frames& frames) {
+    BufferAliases aliases(function);
+    BufferLifetimes lifetimes(function, aliases);
+    llvm::SmallVector<ttg::StartPartitionsOp> starts;
+    function.walk([&](Operation* op) {
+      SetOrRemove(op, kAllocationOffsetAttr, std::nullopt);
+      if (op == function) return;
+      if (auto start = llvm::dyn_cast<ttg::StartPartitionsOp>(op)) starts.push_back(start);
+      TimedBuffer buffer = Needed(op);
+      if (buffer.bytes == 0) return;
+      frames[ttg::PartitionAround(op->getParentRegion())].Add(op, buffer, StepsOf(op, lifetimes));
+    });
+    for (auto& [partition, frame] : frames) SeparateNeighbours(frame);
+    if (starts.empty()) return;
+    frames[nullptr].Add(function, {kPartitionsStateBytes, kSmallAlignment}, {0, INT_MAX});
+    for (ttg::StartPartitionsOp start : starts)
+      for (mlir::Region& partition : start.getPartitionRegions()) AddPartition(partition, lifetimes.Of(start), frames);
+  }
+
+  static Steps StepsOf(Operation* op, const BufferLifetimes& lifetimes) {
+    if (auto allocation = llvm::dyn_cast<ttg::LocalAllocOp>(op)) return lifetimes.Of(allocation);
+    if (auto start = llvm::dyn_cast<ttg::StartPartitionsOp>(op)) return lifetimes.Of(start);
+    return lifetimes.Of(op);
+  }
+
+  // Packs the frame of a partition, and makes it a buffer of the function's. Its owner is the partition's terminator,
+  // which needs no memory of its own.
+  void AddPartition(mlir::Region& partition, Steps steps, Frames& frames) {
+    auto own = frames.find(&partition);
+    if (own == frames.end()) return;
+    Frame& frame = own->second;
+    TimedBuffer all;
+    all.bytes = PlaceBuffers(absl::MakeSpan(frame.buffers));
+    all.alignment = frame.Alignment();
+    frames[nullptr].Add(partition.back().getTerminator(), all, steps);
+  }
+
+  // False where `owner` does not stand for a partition, whose frame `place` is.
+  static bool PlacePartition(Operation* owner, const TimedBuffer& place, Frames& frames) {
+    mlir::Region* partition = ttg::PartitionAround(owner->getParentRegion());
+    if (!partition) return false;
+    Frame& frame = frames[partition];
+    for (auto [buffer, inner] : llvm::zip_equal(frame.buffers, frame.owners))
+      SetOrRemove(inner, kAllocationOffsetAttr, place.offset + buffer.offset);
+    return true;
   }
 
   TimedBuffer Needed(Operation* op) {

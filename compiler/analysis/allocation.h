@@ -12,8 +12,9 @@ namespace tritond::compiler {
 
 // i32 attribute: the byte offset, from the beginning of its function's frame, of the buffer that a ttg.local_alloc
 // makes, of the scratch area of any other operation, or of the callee's frame for a tt.call. Absent where nothing is
-// needed.
+// needed. Of a tt.func that starts partitions: the place of a word that tells them which to run.
 inline constexpr llvm::StringLiteral kAllocationOffsetAttr = "allocation.offset";
+inline constexpr int64_t kPartitionsStateBytes = 4;
 // i32 attribute of a tt.func: the size of its frame, those of the functions it calls included; absent when zero.
 inline constexpr llvm::StringLiteral kFrameBytesAttr = "allocation.bytes";
 

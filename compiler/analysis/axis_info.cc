@@ -187,6 +187,8 @@ class Solver final {
         VisitRegions(branch);
       } else if (auto call = llvm::dyn_cast<mlir::CallOpInterface>(&op)) {
         VisitCall(call);
+      } else if (auto start = llvm::dyn_cast<ttg::StartPartitionsOp>(&op)) {
+        VisitPartitions(start);
       } else if (op.getNumResults() != 0) {
         VisitPlain(op);
       }
@@ -216,6 +218,14 @@ class Solver final {
       }
     }
     for (Value result : call->getResults()) Set(result, UnknownOf(result.getType()));
+  }
+
+  void VisitPartitions(ttg::StartPartitionsOp op) {
+    for (Region& region : op.getPartitionRegions()) {
+      for (auto [argument, capture] : llvm::zip(region.getArguments(), op.getCaptures()))
+        Meet(argument, Lookup(capture));
+      VisitRegion(region);
+    }
   }
 
   void VisitRegions(mlir::RegionBranchOpInterface op) {

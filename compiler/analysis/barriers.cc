@@ -62,13 +62,18 @@ class Bytes final {
 struct Accesses {
   Bytes reads;
   Bytes writes;
-  Bytes copies;  // being written by asynchronous copies
+  Bytes signals;  // used since
+  Bytes sent;     // may be read by copies that go on
+  Bytes copies;   // being written by asynchronous copies
 
   bool Add(const Accesses& other) {
-    bool reads_added = reads.Add(other.reads), copies_added = copies.Add(other.copies);
-    return writes.Add(other.writes) || reads_added || copies_added;
+    bool added = reads.Add(other.reads);
+    added |= writes.Add(other.writes);
+    added |= signals.Add(other.signals);
+    added |= sent.Add(other.sent);
+    return copies.Add(other.copies) || added;
   }
-  void Barrier() { reads = writes = Bytes(); }
+  void Barrier() { reads = writes = signals = Bytes(); }
   void EndCopies(bool all) {
     writes.Add(copies);
     if (all) copies = Bytes();
@@ -114,12 +119,18 @@ struct Effect {
   bool waits = false;        // holds a barrier between its writes and its reads, or is one
   bool reads_after = false;  // `waits`, and reads what it wrote after that
   bool orders_global = false;
+  MemoryRanges signals;     // used
+  MemoryRanges sent;        // read by a copy that goes on
+  MemoryRanges delivered;   // written by none of the threads
+  bool ends_sent = false;   // copies that read
+  bool arrives = false;     // for all threads
   bool is_ordered = false;  // with others that are
   bool ends_order = false;  // of those before
 
   bool IsNone() const {
     return reads.empty() && writes.empty() && copies.empty() && ongoing.empty() && ended.empty() && !waits &&
-           !ends_copies && !returns && !orders_global && !ends_order;
+           !ends_copies && !returns && !orders_global && signals.empty() && sent.empty() && delivered.empty() &&
+           !ends_sent && !arrives && !ends_order;
   }
 
   bool ConflictsWith(const State& state) const {
@@ -130,8 +141,12 @@ struct Effect {
     auto hits = [](const auto& ranges, const Bytes& bytes) {
       return llvm::any_of(ranges, [&](const MemoryRange& range) { return bytes.Overlaps(range); });
     };
-    return hits(reads, before.writes) || hits(ongoing, before.writes) || hits(writes, before.writes) ||
-           hits(writes, before.reads) || hits(copies, before.writes) || hits(copies, before.reads);
+    if (arrives && !(before.reads.empty() && before.writes.empty())) return true;
+    if (hits(signals, before.writes) || hits(writes, before.signals)) return true;
+    if (hits(delivered, before.reads) || hits(delivered, before.writes)) return true;
+    return hits(reads, before.writes) || hits(sent, before.writes) || hits(ongoing, before.writes) ||
+           hits(writes, before.writes) || hits(writes, before.reads) || hits(copies, before.writes) ||
+           hits(copies, before.reads);
   }
 
   void ApplyTo(State& state) const {
@@ -142,11 +157,17 @@ struct Effect {
       state.others.EndCopies(ends_all);
       state.ordered.EndCopies(ends_all);
     }
+    if (ends_sent) {
+      state.others.reads.Add(state.others.sent);
+      state.ordered.reads.Add(state.ordered.sent);
+    }
     AddTo(is_ordered ? state.ordered : state.others);
   }
 
   void AddTo(Accesses& accesses) const {
     for (const MemoryRange& range : copies) accesses.copies.Add(range);
+    for (const MemoryRange& range : signals) accesses.signals.Add(range);
+    for (const MemoryRange& range : sent) accesses.sent.Add(range);
     for (const MemoryRanges& ranges : {reads, ended})
       for (const MemoryRange& range : ranges) accesses.reads.Add(range);
     Bytes& written = waits && reads_after ? accesses.reads : accesses.writes;
@@ -154,12 +175,35 @@ struct Effect {
   }
 };
 
+// Those of `effect` that reads of a resource belong to.
+MemoryRanges& ReadsOf(Effect& effect, mlir::SideEffects::Resource* resource) {
+  if (resource == Signals::get()) return effect.signals;
+  if (resource == SentReads::get()) return effect.sent;
+  if (resource == ttg::OngoingReads::get()) return effect.ongoing;
+  return resource == EndedReads::get() ? effect.ended : effect.reads;
+}
+
+MemoryRanges& WritesOf(Effect& effect, mlir::SideEffects::Resource* resource, bool is_copy) {
+  if (resource == Deliveries::get()) return effect.delivered;
+  return is_copy ? effect.copies : effect.writes;
+}
+
+// Whether `op` declares an effect on `resource` itself, not on what lies in it.
+bool Touches(Operation* op, mlir::SideEffects::Resource* resource) {
+  auto declared = llvm::dyn_cast<mlir::MemoryEffectOpInterface>(op);
+  if (!declared) return false;
+  llvm::SmallVector<mlir::MemoryEffects::EffectInstance> effects;
+  declared.getEffects(effects);
+  return llvm::any_of(effects, [&](const auto& each) { return each.getResource() == resource && !each.getValue(); });
+}
+
 // Reads and writes of an operation on buffers, by its declared effects; both of all buffers if it declares none.
 void AddBufferAccesses(Effect& effect, Operation* op, const BufferAliases& aliases) {
   llvm::SmallVector<Value> buffers;
   for (mlir::ValueRange values : {mlir::ValueRange(op->getOperands()), mlir::ValueRange(op->getResults())})
     for (Value value : values)
       if (llvm::isa<ttg::MemDescType>(value.getType())) buffers.push_back(value);
+  if (buffers.empty()) effect.ends_sent = Touches(op, SentReads::get());
   if (buffers.empty() || op->hasTrait<mlir::OpTrait::IsTerminator>()) return;
   auto add = [&](MemoryRanges& ranges, Value only) {
     for (Value buffer : buffers)
@@ -171,13 +215,13 @@ void AddBufferAccesses(Effect& effect, Operation* op, const BufferAliases& alias
   declared.getEffects(effects);
   bool is_copy = llvm::isa<ttg::AsyncCopyGlobalToLocalOp>(op);
   for (const auto& each : effects) {
+    effect.arrives |= each.getResource() == Arrivals::get();
     effect.ends_order |= each.getResource() == OrderedAccesses::get();
     if (!each.getValue() && each.getResource() != ttg::SharedMemory::get()) continue;
-    bool goes_on = each.getResource() == ttg::OngoingReads::get(), ends = each.getResource() == EndedReads::get();
     if (llvm::isa<mlir::MemoryEffects::Read>(each.getEffect()))
-      add(goes_on ? effect.ongoing : ends ? effect.ended : effect.reads, each.getValue());
+      add(ReadsOf(effect, each.getResource()), each.getValue());
     if (llvm::isa<mlir::MemoryEffects::Write>(each.getEffect()))
-      add(is_copy ? effect.copies : effect.writes, each.getValue());
+      add(WritesOf(effect, each.getResource(), is_copy), each.getValue());
   }
 }
 
@@ -190,8 +234,18 @@ Effect EffectOf(ttg::BarrierOp barrier) {
   return effect;
 }
 
+// All threads of the block wait, those of partitions too. What is captured lies in scratch, which partitions read at
+// once and nobody writes before they are joined.
+Effect EffectOfPartitions(Operation* op) {
+  Effect effect;
+  if (auto scratch = AllocatedRange(op)) effect.writes.push_back(*scratch);
+  effect.waits = effect.reads_after = effect.orders_global = true;
+  return effect;
+}
+
 Effect EffectOf(Operation* op, const BufferAliases& aliases) {
   if (auto barrier = llvm::dyn_cast<ttg::BarrierOp>(op)) return EffectOf(barrier);
+  if (llvm::isa<ttg::StartPartitionsOp, ttg::JoinPartitionsOp>(op)) return EffectOfPartitions(op);
   Effect effect;
   if (auto wait = llvm::dyn_cast<ttg::AsyncWaitOp>(op)) {
     effect.ends_copies = true;
@@ -217,18 +271,18 @@ Effect EffectOf(Operation* op, const BufferAliases& aliases) {
   return effect;
 }
 
+// What the threads do that run one region: the body of a function, or a partition, which starts after a barrier of all.
 class Analysis final {
  public:
-  explicit Analysis(tt::FuncOp function) : function_(function) {}
+  Analysis(mlir::Region& body, const BufferAliases& aliases) : body_(body), aliases_(aliases) {}
 
   mlir::LogicalResult Prepare() {
-    BufferAliases aliases(function_);
     FindGlobalConflicts();
-    for (Block& block : function_.getBody()) {
+    for (Block& block : body_) {
       for (Operation& op : block) {
-        Effect effect = EffectOf(&op, aliases);
+        Effect effect = EffectOf(&op, aliases_);
         if (!effect.IsNone() || globals_.contains(&op)) accesses_[&block].push_back({&op, std::move(effect)});
-        if (failed(CheckRegions(op, aliases))) return mlir::failure();
+        if (failed(CheckRegions(op))) return mlir::failure();
       }
     }
     return mlir::success();
@@ -236,13 +290,13 @@ class Analysis final {
 
   mlir::FailureOr<llvm::SmallVector<MissingBarrier>> Run() {
     if (accesses_.empty()) return llvm::SmallVector<MissingBarrier>();
-    llvm::ReversePostOrderTraversal<mlir::Region*> order(&function_.getBody());
+    llvm::ReversePostOrderTraversal<mlir::Region*> order(&body_);
     while (!Round(order)) {
     }
     if (returns_early_)
       return returns_early_->emitError("returns from a device function while asynchronous copies may be in flight");
     llvm::SmallVector<MissingBarrier> result;
-    for (Block& block : function_.getBody()) {
+    for (Block& block : body_) {
       for (const auto& access : accesses_.lookup(&block)) {
         auto found = barriers_.find(access.first);
         if (found != barriers_.end()) result.push_back({found->first, found->second});
@@ -255,7 +309,7 @@ class Analysis final {
   // Most kernels have none: then nothing is followed.
   void FindGlobalConflicts() {
     llvm::SmallVector<std::pair<Operation*, GlobalAccess>> all;
-    for (Block& block : function_.getBody())
+    for (Block& block : body_)
       for (Operation& op : block)
         if (auto access = GlobalAccessOf(&op)) all.emplace_back(&op, *std::move(access));
     for (const auto& each : all)
@@ -277,11 +331,12 @@ class Analysis final {
   }
 
   // Accesses may not hide in regions, where no path is followed.
-  static mlir::LogicalResult CheckRegions(Operation& op, const BufferAliases& aliases) {
+  mlir::LogicalResult CheckRegions(Operation& op) const {
     mlir::LogicalResult result = mlir::success();
+    if (llvm::isa<ttg::StartPartitionsOp>(op)) return result;  // other threads, who have an analysis of their own
     for (mlir::Region& region : op.getRegions()) {
       region.walk([&](Operation* inner) {
-        if (EffectOf(inner, aliases).IsNone()) return mlir::WalkResult::advance();
+        if (EffectOf(inner, aliases_).IsNone()) return mlir::WalkResult::advance();
         result = inner->emitError("accesses shared memory within structured control flow; barriers need cf");
         return mlir::WalkResult::interrupt();
       });
@@ -326,7 +381,8 @@ class Analysis final {
     return found;
   }
 
-  tt::FuncOp function_;
+  mlir::Region& body_;
+  const BufferAliases& aliases_;
   llvm::DenseMap<Block*, llvm::SmallVector<std::pair<Operation*, Effect>, 0>> accesses_;
   llvm::DenseMap<Operation*, GlobalAccess> globals_;  // those that conflict with others
   llvm::DenseMap<Operation*, bool> barriers_;         // whether they order global memory, too
@@ -336,10 +392,21 @@ class Analysis final {
 }  // namespace
 
 mlir::FailureOr<llvm::SmallVector<MissingBarrier>> FindMissingBarriers(tt::FuncOp function) {
-  if (function.isExternal()) return llvm::SmallVector<MissingBarrier>();
-  Analysis analysis(function);
-  if (failed(analysis.Prepare())) return mlir::failure();
-  return analysis.Run();
+  llvm::SmallVector<MissingBarrier> all;
+  if (function.isExternal()) return all;
+  llvm::SmallVector<mlir::Region*> regions = {&function.getBody()};
+  function.walk([&](ttg::StartPartitionsOp start) {
+    for (mlir::Region& partition : start.getPartitionRegions()) regions.push_back(&partition);
+  });
+  BufferAliases aliases(function);
+  for (mlir::Region* region : regions) {
+    Analysis analysis(*region, aliases);
+    if (failed(analysis.Prepare())) return mlir::failure();
+    auto missing = analysis.Run();
+    if (failed(missing)) return mlir::failure();
+    all.append(*missing);
+  }
+  return all;
 }
 
 }  // namespace tritond::compiler

@@ -24,6 +24,30 @@ struct OrderedAccesses final : public mlir::SideEffects::Resource::Base<OrderedA
   llvm::StringRef getName() final { return "OrderedAccesses"; }
 };
 
+// The resource of a declared read of a buffer that is a signal between threads. Of its own accord it orders them, so it
+// only has to come after the signal was made, and before its memory is used otherwise.
+struct Signals final : public mlir::SideEffects::Resource::Base<Signals> {
+  llvm::StringRef getName() final { return "Signals"; }
+};
+
+// The resource of a declared write by which one thread tells others, who wait for it elsewhere, that all threads have
+// done what they do before: accesses to memory that others may still make are waited for.
+struct Arrivals final : public mlir::SideEffects::Resource::Base<Arrivals> {
+  llvm::StringRef getName() final { return "Arrivals"; }
+};
+
+// The resource of a declared read of a buffer by a copy that one thread has started for all, and that goes on until an
+// operation that reads the resource alone: from then on other threads need a barrier before they write the buffer.
+struct SentReads final : public mlir::SideEffects::Resource::Base<SentReads> {
+  llvm::StringRef getName() final { return "SentReads"; }
+};
+
+// The resource of a declared write of a buffer by none of the threads. Who reads it waits for a signal, so no barrier
+// is needed after it; but all threads have done with the buffer before.
+struct Deliveries final : public mlir::SideEffects::Resource::Base<Deliveries> {
+  llvm::StringRef getName() final { return "Deliveries"; }
+};
+
 struct MissingBarrier {
   mlir::Operation* before;
   bool orders_global = false;  // memory, too
@@ -41,6 +65,9 @@ struct MissingBarrier {
 // Accesses to global memory by different threads are in the program's order, too, where GlobalAccess::ConflictsWith.
 // After a write that takes a barrier that orders global memory; after a read any barrier does. Accesses in regions and
 // in device functions are not looked at.
+//
+// A barrier is one of the threads that run the operation after it. Partitions of a warp-specialised kernel have theirs,
+// which come after the function's in the result. What threads of several partitions do is the program's to order.
 mlir::FailureOr<llvm::SmallVector<MissingBarrier>> FindMissingBarriers(tt::FuncOp function);
 
 }  // namespace tritond::compiler

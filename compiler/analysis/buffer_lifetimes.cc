@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "mlir/IR/Dominance.h"
 
@@ -56,6 +57,7 @@ Steps BufferLifetimes::Compute(ttg::LocalAllocOp allocation) const {
   llvm::SmallVector<Value> views = aliases_.Views(allocation);
   llvm::SmallVector<Operation*> uses{allocation};
   for (Value view : views) uses.append(view.user_begin(), view.user_end());
+  AddEndsOfPartitions(uses);
   AddEndsOfCopies(uses);
   // Where the views and their users are.
   Region* region = allocation->getParentRegion();
@@ -72,22 +74,41 @@ Steps BufferLifetimes::Compute(ttg::LocalAllocOp allocation) const {
   return InBlocks(region, uses, begin, /*fresh=*/!carried);
 }
 
+// What a partition may use is in use until the partition is waited for.
+void BufferLifetimes::AddEndsOfPartitions(llvm::SmallVectorImpl<Operation*>& uses) const {
+  for (size_t i = 0, count = uses.size(); i < count; ++i)
+    if (auto start = llvm::dyn_cast<ttg::StartPartitionsOp>(uses[i]))
+      uses.append(start.getToken().user_begin(), start.getToken().user_end());
+}
+
+Steps BufferLifetimes::Of(ttg::StartPartitionsOp start) const {
+  Steps steps = WithRegions(start);
+  for (Operation* join : start.getToken().getUsers()) steps.last = std::max(steps.last, end_.lookup(join));
+  return steps;
+}
+
 void BufferLifetimes::AddEndsOfCopies(llvm::SmallVectorImpl<Operation*>& uses) const {
-  llvm::SmallVector<Operation*> copies;
+  llvm::MapVector<Region*, llvm::SmallVector<Operation*>> copies;
   for (Operation* use : uses)
-    if (llvm::isa<ttg::AsyncCopyGlobalToLocalOp>(use)) copies.push_back(use);
-  if (copies.empty()) return;
+    if (llvm::isa<ttg::AsyncCopyGlobalToLocalOp>(use))
+      copies[ttg::PartitionAround(use->getParentRegion())].push_back(use);
+  for (auto& [partition, of_partition] : copies) AddEndOfCopies(partition, of_partition, uses);
+}
+
+void BufferLifetimes::AddEndOfCopies(Region* partition, llvm::ArrayRef<Operation*> copies,
+                                     llvm::SmallVectorImpl<Operation*>& uses) const {
   mlir::FunctionOpInterface function = function_;
   mlir::PostDominanceInfo dominance(function);
   Operation* end = nullptr;
   function->walk([&](ttg::AsyncWaitOp wait) {
-    bool ends_all = wait.getNum() == 0 &&
+    bool ends_all = wait.getNum() == 0 && ttg::PartitionAround(wait->getParentRegion()) == partition &&
                     llvm::all_of(copies, [&](Operation* copy) { return dominance.properlyPostDominates(wait, copy); });
     if (ends_all) end = wait;
     return ends_all ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
   });
   if (end) return uses.push_back(end);
-  for (Block& block : function.getFunctionBody()) uses.push_back(block.getTerminator());
+  // A partition returns when its copies have ended.
+  for (Block& block : partition ? *partition : function.getFunctionBody()) uses.push_back(block.getTerminator());
 }
 
 Steps BufferLifetimes::InBlocks(Region* region, llvm::ArrayRef<Operation*> uses, Operation* begin, bool fresh) const {

@@ -17,7 +17,9 @@ struct Steps {
 // Numbers the operations of a function in textual order, one step each, and gives every buffer one interval of steps
 // that covers all points where its content may still be read: from allocation to last use of any view, and all of a
 // loop that carries it around. A buffer that asynchronous copies fill lives until a wait for all copies that none of
-// them passes by; to the end of the function without one. The function may hold cf or scf control flow.
+// them passes by; to the end of the function without one. A buffer that partitions capture lives until they are waited
+// for. Steps of a partition count for its own buffers: while it runs, other code runs too. The function may hold cf or
+// scf control flow.
 class BufferLifetimes final {
  public:
   BufferLifetimes(mlir::FunctionOpInterface function, const BufferAliases& aliases);
@@ -25,10 +27,16 @@ class BufferLifetimes final {
   // `op` alone, without its regions: when scratch is in use.
   Steps Of(mlir::Operation* op) const { return {first_.lookup(op), first_.lookup(op) + 1}; }
   Steps Of(ttg::LocalAllocOp allocation) const { return lifetimes_.lookup(allocation); }
+  // From the start of the partitions to where the last of the ways from there waits for their end.
+  Steps Of(ttg::StartPartitionsOp start) const;
 
  private:
   Steps Compute(ttg::LocalAllocOp allocation) const;
+  void AddEndsOfPartitions(llvm::SmallVectorImpl<mlir::Operation*>& uses) const;
   void AddEndsOfCopies(llvm::SmallVectorImpl<mlir::Operation*>& uses) const;
+  // The same of the copies that the threads of one region have started.
+  void AddEndOfCopies(mlir::Region* region, llvm::ArrayRef<mlir::Operation*> copies,
+                      llvm::SmallVectorImpl<mlir::Operation*>& uses) const;
   Steps WithRegions(mlir::Operation* op) const { return {first_.lookup(op), end_.lookup(op)}; }
   // The interval among the blocks of `region`, where `begin` holds the allocation. `fresh`: no use after `begin` reads
   // what was written before it.

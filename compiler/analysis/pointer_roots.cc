@@ -41,9 +41,11 @@ class RootFinder final {
     if (auto loop = llvm::dyn_cast<mlir::scf::ForOp>(parent))
       return argument != loop.getInductionVar() && Visit(loop.getTiedLoopInit(argument)->get()) &&
              Visit(loop.getTiedLoopYieldedValue(argument)->get());
+    auto start = llvm::dyn_cast<ttg::StartPartitionsOp>(parent);
     auto function = llvm::dyn_cast<tt::FuncOp>(parent);
-    if (!function) return false;
+    if (!function && !start) return false;
     if (!argument.getOwner()->isEntryBlock()) return VisitBranches(argument);
+    if (start) return Visit(start.getCaptures()[argument.getArgNumber()]);
     if (!function.isPublic()) return false;
     roots_.insert(argument);
     return true;

@@ -107,6 +107,15 @@ Scratch OfAtomic(mlir::Value result) {
   return {};
 }
 
+// A word for each of the values that a capture is lowered to: a buffer's are its address and an offset.
+Scratch OfCaptures(ttg::StartPartitionsOp op) {
+  constexpr int64_t kWords = 2, kWordBytes = 8;
+  Scratch scratch;
+  for (size_t i = 0; i < op.getCaptures().size(); ++i) scratch.offsets.push_back(i * kWords * kWordBytes);
+  scratch.bytes = op.getCaptures().size() * kWords * kWordBytes;
+  return scratch;
+}
+
 }  // namespace
 
 int64_t ElementBytes(mlir::Type element) {
@@ -132,6 +141,7 @@ Scratch ScratchOf(Operation* op) {
       })
       .Case<tt::AtomicRMWOp, tt::AtomicCASOp, tt::AtomicPollOp, ttg::LocalAtomicScatterRMWOp>(
           [](auto atomic) { return OfAtomic(atomic.getResult()); })
+      .Case([](ttg::StartPartitionsOp start) { return OfCaptures(start); })
       .Default([](Operation*) { return Scratch(); });
 }
 

@@ -38,6 +38,7 @@ struct Scratch {
 //                        element for a scalar, the whole tensor, row-major, where lanes or warps hold copies.
 //   ttg.local_atomic_scatter_rmw
 //                        as tt.atomic_rmw.
+//   ttg.start_partitions a part of two words of 8 bytes a capture.
 // Within the area an operation writes, waits for all threads, and reads; see also ScratchScope.
 Scratch ScratchOf(mlir::Operation* op);
 inline int64_t ScratchBytes(mlir::Operation* op) { return ScratchOf(op).bytes; }

@@ -20,6 +20,7 @@ bool FeedsAnotherDot(tt::DotOp dot) {
 bool IsFedByAnotherDot(tt::DotOp dot) {
   mlir::BackwardSliceOptions options;
   options.omitBlockArguments = true;
+  options.omitUsesFromAbove = false;
   options.filter = [&](mlir::Operation* op) { return op->getBlock() == dot->getBlock(); };
   llvm::SetVector<mlir::Operation*> slice;
   (void)mlir::getBackwardSlice(dot.getA(), &slice, options);

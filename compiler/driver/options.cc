@@ -94,7 +94,7 @@ bool IsTotalOfPartitions(const OptionRule& rule, const json& value) {
 
 }  // namespace
 
-absl::StatusOr<ParsedOptions> ParseOptions(const json& options, const Target& target) {
+absl::StatusOr<ParsedOptions> ParseOptions(const json& options, const Target& target, bool has_partitions) {
   ParsedOptions parsed;
   parsed.kernel.num_stages = target.Info().default_stages;
   if (options.is_null()) return parsed;
@@ -108,12 +108,13 @@ absl::StatusOr<ParsedOptions> ParseOptions(const json& options, const Target& ta
       continue;
     }
     if (value.is_null()) continue;
-    if (absl::Status status = CheckOption(*rule, value); !status.ok()) {
+    absl::Status status = CheckOption(*rule, value);
+    if (!status.ok() && !(has_partitions && IsTotalOfPartitions(*rule, value))) {
       if (IsTotalOfPartitions(*rule, value))
         return absl::UnimplementedError(
             absl::StrCat("option num_warps = ", value.dump(),
-                         ": the total of a warp-specialised kernel, which this compiler does not make; set num_warps "
-                         "as the kernel's launch has it, a power of two"));
+                         ": the total of a warp-specialised kernel, which this compiler does not make of ttir; set "
+                         "num_warps as the kernel's source has it, a power of two"));
       return absl::InvalidArgumentError(absl::StrCat(status.message(), " on ", target.Info().name));
     }
     Keep(name, value, parsed.kernel);

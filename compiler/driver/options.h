@@ -18,8 +18,10 @@ struct ParsedOptions {
 };
 
 // Reads the flat object of a request by the rules of `target`; null entries keep their defaults. InvalidArgument,
-// naming the option, its value and what is allowed, when one breaks its rule.
-absl::StatusOr<ParsedOptions> ParseOptions(const nlohmann::json& options, const Target& target);
+// naming the option, its value and what is allowed, when one breaks its rule. `has_partitions`: the request is for IR
+// that may be warp-specialised, whose num_warps may be the total of all partitions.
+absl::StatusOr<ParsedOptions> ParseOptions(const nlohmann::json& options, const Target& target,
+                                           bool has_partitions = false);
 
 }  // namespace tritond::compiler
 

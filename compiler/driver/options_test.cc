@@ -54,6 +54,9 @@ TEST(ParseOptions, TheTotalOfAWarpSpecialisedKernelIsNoMistake) {
   const auto parsed = Parse({{"num_warps", 12}});
   EXPECT_TRUE(absl::IsUnimplemented(parsed.status())) << parsed.status();
   EXPECT_THAT(std::string(parsed.status().message()), HasSubstr("num_warps = 12"));
+  const auto of_partitions = ParseOptions({{"num_warps", 12}}, **FindTarget("cuda:90", {}), /*has_partitions=*/true);
+  ASSERT_TRUE(of_partitions.ok()) << of_partitions.status();
+  EXPECT_EQ(of_partitions->kernel.num_warps, 12);
   for (const nlohmann::json& wrong : {nlohmann::json(48), nlohmann::json(-12), nlohmann::json(6), nlohmann::json("12")})
     EXPECT_TRUE(absl::IsInvalidArgument(Parse({{"num_warps", wrong}}).status())) << wrong;
 }

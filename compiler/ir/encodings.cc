@@ -52,7 +52,10 @@ bool KeepsEncoding(mlir::Operation* op) {
 
 }  // namespace
 
-int NumWarps(mlir::Operation* op) { return ModuleInt(op, kNumWarpsAttr, 4); }
+int NumWarps(mlir::Operation* op) {
+  if (auto warps = PartitionWarps(op->getParentRegion())) return *warps;
+  return ModuleInt(op, kNumWarpsAttr, 4);
+}
 int ThreadsPerWarp(mlir::Operation* op) { return ModuleInt(op, kThreadsPerWarpAttr, 32); }
 
 llvm::SmallVector<std::string> DimNames(unsigned rank) {

@@ -13,12 +13,17 @@ namespace tritond::ttg {
 
 // Names of the module attributes that say how a kernel is launched.
 inline constexpr llvm::StringLiteral kNumWarpsAttr = "ttg.num-warps";
+// Of a module with warp-specialised kernels: the warps to launch, those of all partitions and groups included.
+inline constexpr llvm::StringLiteral kTotalNumWarpsAttr = "ttg.total-num-warps";
+// The registers that a thread has when a kernel starts; absent where the target decides.
+inline constexpr llvm::StringLiteral kMaxRegistersAttr = "ttg.maxnreg";
 inline constexpr llvm::StringLiteral kNumCtasAttr = "ttg.num-ctas";
 inline constexpr llvm::StringLiteral kThreadsPerWarpAttr = "ttg.threads-per-warp";
 inline constexpr llvm::StringLiteral kTargetAttr = "ttg.target";
 inline constexpr llvm::StringLiteral kSharedAttr = "ttg.shared";
 
-// The launch shape of the module around `op`. Modules of ttg always carry it.
+// The warps that run `op`: those of the partition around it, else those that the module around it says. Modules of ttg
+// always do.
 int NumWarps(mlir::Operation* op);
 int ThreadsPerWarp(mlir::Operation* op);
 

@@ -15,6 +15,13 @@ using mlir::Type;
 // The launch shape of the module around a function; 0 where the module does not say.
 struct LaunchShape {
   int64_t warps = 0, lanes = 0;
+  bool of_partition = false;
+
+  // What holds in `region`.
+  LaunchShape In(mlir::Region* region) const {
+    auto of_partition = ttg::PartitionWarps(region);
+    return of_partition ? LaunchShape{*of_partition, lanes, true} : *this;
+  }
 };
 
 LaunchShape LaunchShapeOf(mlir::Operation* op) {
@@ -40,8 +47,8 @@ LogicalResult VerifyLaunchShape(mlir::Operation* op, RankedTensorType type, cons
   compiler::LinearLayout layout = encoding.ToLinearLayout(type.getShape());
   int64_t warps = layout.InSize("warp"), lanes = layout.InSize("lane");
   if (launch.warps && warps != launch.warps)
-    return op->emitOpError() << "tensor " << type << " lies on " << warps << " warps, but the module has "
-                             << launch.warps;
+    return op->emitOpError() << "tensor " << type << " lies on " << warps << " warps, but "
+                             << (launch.of_partition ? "its partition" : "the module") << " has " << launch.warps;
   if (launch.lanes && lanes != launch.lanes)
     return op->emitOpError() << "tensor " << type << " lies on " << lanes << " lanes, but a warp has " << launch.lanes;
   return mlir::success();
@@ -103,10 +110,10 @@ LogicalResult internal::VerifyTensorSizes(mlir::Operation* op) {
 }
 
 LogicalResult FuncOp::verifyRegions() {
-  LaunchShape launch = LaunchShapeOf(*this);
-  llvm::DenseSet<Type> seen;
-  auto check = [&](mlir::Operation* op, Type type) -> LogicalResult {
-    if (!seen.insert(type).second) return mlir::success();
+  LaunchShape of_module = LaunchShapeOf(*this);
+  llvm::DenseSet<std::pair<Type, int64_t>> seen;
+  auto check = [&](mlir::Operation* op, Type type, const LaunchShape& launch) -> LogicalResult {
+    if (!seen.insert({type, launch.warps}).second) return mlir::success();
     if (Type number = NumberIn(type); !IsNumber(number))
       return op->emitOpError() << "has a value of " << type << ", but there are no numbers of type " << number;
     if (!llvm::isa<RankedTensorType, mlir::UnrankedTensorType>(type)) return mlir::success();
@@ -119,12 +126,15 @@ LogicalResult FuncOp::verifyRegions() {
     auto constant = llvm::dyn_cast<mlir::arith::ConstantOp>(op);
     if (constant && llvm::isa<mlir::DenseStringElementsAttr>(constant.getValue()))
       return mlir::WalkResult(op->emitOpError() << "has no number for each element of " << constant.getType());
+    LaunchShape launch = of_module.In(op->getParentRegion());
     for (Type type : op->getResultTypes())
-      if (failed(check(op, type))) return mlir::WalkResult::interrupt();
-    for (mlir::Region& region : op->getRegions())
+      if (failed(check(op, type, launch))) return mlir::WalkResult::interrupt();
+    for (mlir::Region& region : op->getRegions()) {
+      LaunchShape inside = of_module.In(&region);
       for (mlir::Block& block : region)
         for (Type type : block.getArgumentTypes())
-          if (failed(check(op, type))) return mlir::WalkResult::interrupt();
+          if (failed(check(op, type, inside))) return mlir::WalkResult::interrupt();
+    }
     return mlir::WalkResult::advance();
   });
   return mlir::failure(result.wasInterrupted());

@@ -3,6 +3,8 @@
 #ifndef COMPILER_IR_TTG_DIALECT_H_
 #define COMPILER_IR_TTG_DIALECT_H_
 
+#include <optional>
+
 #include "compiler/ir/tt_dialect.h"
 #include "compiler/layout/linear_layout.h"
 #include "llvm/ADT/Hashing.h"
@@ -53,5 +55,15 @@ struct SharedMemory final : public mlir::SideEffects::Resource::Base<SharedMemor
 
 #define GET_OP_CLASSES
 #include "compiler/ir/ttg_ops.h.inc"
+
+namespace tritond::ttg {
+
+// The region of a partition of a warp-specialised kernel that is or holds `region`; null where there is none. The
+// default region of a ttg.warp_specialize is no partition.
+mlir::Region* PartitionAround(mlir::Region* region);
+// The warps of that partition.
+std::optional<int> PartitionWarps(mlir::Region* region);
+
+}  // namespace tritond::ttg
 
 #endif  // COMPILER_IR_TTG_DIALECT_H_

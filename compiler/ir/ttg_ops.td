@@ -255,7 +255,28 @@ def TTG_WarpYieldOp : TTG_Op<"warp_yield", [Pure, Terminator, ReturnLike, HasPar
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^)? attr-dict (`:` type($values)^)?";
 }
-def TTG_WarpReturnOp : TTG_Op<"warp_return", [Pure, Terminator, ReturnLike, HasParent<"WarpSpecializePartitionsOp">]> {
+def TTG_WarpReturnOp : TTG_Op<"warp_return", [Pure, Terminator, ReturnLike,
+    ParentOneOf<["WarpSpecializePartitionsOp", "StartPartitionsOp"]>]> {
   let summary = "the end of a partition";
   let assemblyFormat = "attr-dict";
+}
+
+// What ttg-split-warp-specialize makes of a warp_specialize: the default region becomes blocks of the function between
+// these two.
+def TTG_StartPartitionsOp : TTG_Op<"start_partitions", [IsolatedFromAbove]> {
+  let summary = "partitions begin on their warps; the warps that are here go on";
+  let description = [{
+    Partition i runs on `partitionNumWarps[i]` warps from warp `warpGroupStartIds[i]` of the block on. The captures are
+    its arguments. `actualRegisters`, where given, is how many registers a thread has meanwhile, here and in each
+    partition.}];
+  let arguments = (ins Variadic<AnyType>:$captures, DenseI32ArrayAttr:$partitionNumWarps,
+      DenseI32ArrayAttr:$warpGroupStartIds, OptionalAttr<DenseI32ArrayAttr>:$actualRegisters);
+  let results = (outs TTG_AsyncTokenType:$token);
+  let regions = (region VariadicRegion<MinSizedRegion<1>>:$partitionRegions);
+  let hasVerifier = 1;
+}
+def TTG_JoinPartitionsOp : TTG_Op<"join_partitions"> {
+  let summary = "waits until all partitions that were started with `token` have returned";
+  let arguments = (ins TTG_AsyncTokenType:$token);
+  let assemblyFormat = "$token attr-dict";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Syntax and verification of ttg.warp_specialize. What the partitions capture is written after the operation's name,
-// and held by the terminator of its second region, which isolates them from above.
+// Syntax and verification of ttg.warp_specialize and of the operations that it becomes. What the partitions capture is
+// written after the operation's name, and held by the terminator of its second region, which isolates them from above.
 #include "compiler/ir/ttg_dialect.h"
 #include "llvm/Support/MathExtras.h"
 #include "mlir/IR/Builders.h"
@@ -93,12 +93,49 @@ LogicalResult WarpSpecializeOp::verifyRegions() {
   return mlir::success();
 }
 
-LogicalResult WarpSpecializePartitionsOp::verify() {
-  for (auto [i, region] : llvm::enumerate(getPartitionRegions())) {
-    if (region.getArgumentTypes() != getOperandTypes())
-      return emitOpError() << "partition " << i << " has arguments of other types than the captures";
+namespace {
+
+// Each partition takes all captures.
+template <typename Op>
+LogicalResult VerifyArguments(Op op) {
+  for (auto [i, region] : llvm::enumerate(op.getPartitionRegions())) {
+    if (region.getArgumentTypes() != op->getOperandTypes())
+      return op.emitOpError() << "partition " << i << " has arguments of other types than the captures";
   }
   return mlir::success();
+}
+
+}  // namespace
+
+LogicalResult WarpSpecializePartitionsOp::verify() { return VerifyArguments(*this); }
+
+LogicalResult StartPartitionsOp::verify() {
+  size_t partitions = getPartitionRegions().size();
+  if (getPartitionNumWarps().size() != partitions || getWarpGroupStartIds().size() != partitions)
+    return emitOpError("needs a number of warps and a first warp for each partition");
+  if (getActualRegisters() && getActualRegisters()->size() != partitions + 1)
+    return emitOpError("needs one of actualRegisters for the warps that go on and for each partition");
+  return VerifyArguments(*this);
+}
+
+mlir::Region* PartitionAround(mlir::Region* region) {
+  while (region && !llvm::isa<WarpSpecializePartitionsOp, StartPartitionsOp>(region->getParentOp()))
+    region = region->getParentRegion();
+  return region;
+}
+
+std::optional<int> PartitionWarps(mlir::Region* region) {
+  mlir::Region* partition = PartitionAround(region);
+  if (!partition) return std::nullopt;
+  llvm::ArrayRef<int32_t> warps;
+  if (auto start = llvm::dyn_cast<StartPartitionsOp>(partition->getParentOp())) {
+    warps = start.getPartitionNumWarps();
+  } else if (auto specialize = llvm::dyn_cast_or_null<WarpSpecializeOp>(partition->getParentOp()->getParentOp())) {
+    warps = specialize.getPartitionNumWarps();
+  }
+  // Of what a verifier will refuse nothing is known.
+  if (partition->getRegionNumber() >= warps.size()) return std::nullopt;
+  return warps[partition->getRegionNumber()];
 }
 
 }  // namespace tritond::ttg

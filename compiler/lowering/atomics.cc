@@ -39,7 +39,7 @@ LogicalResult LowerAtomic(FunctionLowering& f, Op op, Value mask, int max_width,
   auto [vec, copies] = GroupRegisters(f, op.getPtr(), mask, element);
   int width = std::min(vec, max_width);
   Value acts = FirstCopyOf(f, op.getPtr());
-  if (BeginsWithBarrier(op)) f.target.Barrier(e.b, e.loc);
+  if (BeginsWithBarrier(op)) f.Barrier();
   Values results(ptrs.size());
   for (size_t first = 0; first < ptrs.size(); first += width) {
     if (first & copies) {
@@ -118,7 +118,7 @@ LogicalResult EmitPolling(FunctionLowering& f, tt::AtomicPollOp op, mlir::Block*
 // one waits for all before, whatever the ordering: the word may be one that another thread is about to write.
 LogicalResult LowerPoll(FunctionLowering& f, tt::AtomicPollOp op) {
   Emitter& e = f.e;
-  if (BeginsWithBarrier(op)) f.target.Barrier(e.b, e.loc);
+  if (BeginsWithBarrier(op)) f.Barrier();
   Value acts = FirstCopyOf(f, op.getPtr()), no = e.Bool(false);
   mlir::Block* here = e.b.getInsertionBlock();
   mlir::Block* after = here->splitBlock(e.b.getInsertionPoint());
@@ -133,7 +133,7 @@ LogicalResult LowerPoll(FunctionLowering& f, tt::AtomicPollOp op) {
   if (ScratchBytes(op) > 0) {
     results = ShareResults(f, op, acts, results);
   } else {
-    f.target.Barrier(e.b, e.loc);
+    f.Barrier();
   }
   f.Set(op, results);
   return mlir::success();
@@ -167,7 +167,7 @@ Values ShareResults(FunctionLowering& f, mlir::Operation* op, Value acts, const 
   for (auto [result, slot] : llvm::zip(results, slots)) StoreVector(e, slot, {ToShared(e, result)});
   mlir::LLVM::BrOp::create(e.b, e.loc, after);
   e.b.setInsertionPointToEnd(after);
-  f.target.Barrier(e.b, e.loc);
+  f.Barrier();
   Values shared;
   for (Value slot : slots) shared.push_back(FromShared(e, LoadVector(e, slot, stored, 1)[0], element));
   return shared;

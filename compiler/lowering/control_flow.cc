@@ -52,6 +52,7 @@ LogicalResult LowerUnreachable(FunctionLowering& f, mlir::ub::UnreachableOp op) 
 
 LogicalResult LowerReturn(FunctionLowering& f, tt::ReturnOp op) {
   Emitter& e = f.e;
+  f.DismissPartitions();
   Values values = Expand(f, op.getSrcs());
   if (values.size() > 1) {
     llvm::SmallVector<mlir::Type> types;

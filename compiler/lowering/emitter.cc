@@ -23,17 +23,17 @@ llvm::SmallVector<std::pair<int, int>> Neighbours(llvm::ArrayRef<int> bits) {
 }  // namespace
 
 void Emitter::StartFunction(mlir::Block* entry, mlir::Location at) {
-  entry_ = entry;
+  scope_ = Scope();
+  scope_.entry = entry;
   loc = at;
-  constants_.clear();
   // A marker that hoisted code is put before; the function's lowering removes it with FinishFunction's clean-up of
   // unused operations.
   b.setInsertionPointToStart(entry);
-  hoist_anchor_ = LLVM::UndefOp::create(b, loc, b.getI1Type());
+  scope_.hoist_anchor = LLVM::UndefOp::create(b, loc, b.getI1Type());
   b.setInsertionPointToEnd(entry);
 }
 
-void Emitter::SetHoistPoint() { b.setInsertionPoint(hoist_anchor_); }
+void Emitter::SetHoistPoint() { b.setInsertionPoint(scope_.hoist_anchor); }
 
 std::optional<int64_t> Emitter::ConstantOf(Value value) {
   llvm::APInt constant;
@@ -49,10 +49,10 @@ Value Emitter::Int(int64_t value, unsigned bits) {
 }
 
 Value Emitter::Constant(mlir::Type type, mlir::Attribute value) {
-  Value& cached = constants_[{type, value}];
+  Value& cached = scope_.constants[{type, value}];
   if (cached) return cached;
   mlir::OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(entry_);
+  b.setInsertionPointToStart(scope_.entry);
   return cached = LLVM::ConstantOp::create(b, loc, type, value);
 }
 

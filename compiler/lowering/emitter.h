@@ -21,6 +21,14 @@ class Emitter {
 
   // Constants and what else is computed once goes to the front of `entry`, after what Hoisted has put there.
   void StartFunction(mlir::Block* entry, mlir::Location loc);
+  // What StartFunction begins. A function has several where control comes to parts of it by separate ways.
+  struct Scope {
+    mlir::Block* entry = nullptr;
+    mlir::Operation* hoist_anchor = nullptr;  // hoisted operations go before it
+    llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, mlir::Value> constants;
+  };
+  // Goes on in `scope`, which gets the one of before.
+  void Exchange(Scope& scope) { std::swap(scope_, scope); }
   // Runs `emit` with the insertion point in that place.
   template <typename Fn>
   auto Hoisted(Fn emit) {
@@ -69,9 +77,7 @@ class Emitter {
  private:
   void SetHoistPoint();
 
-  mlir::Block* entry_ = nullptr;
-  mlir::Operation* hoist_anchor_ = nullptr;  // hoisted operations go before it
-  llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, mlir::Value> constants_;
+  Scope scope_;
 };
 
 }  // namespace tritond::compiler

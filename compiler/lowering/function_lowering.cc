@@ -21,10 +21,27 @@ namespace tritond::compiler {
 using mlir::Value;
 namespace LLVM = mlir::LLVM;
 
+namespace {
+
+// 0 where there is no such attribute.
+int64_t IntAttr(mlir::Operation* holder, llvm::StringRef name) {
+  auto value = holder->getAttrOfType<mlir::IntegerAttr>(name);
+  return value ? value.getInt() : 0;
+}
+
+}  // namespace
+
 FunctionLowering::FunctionLowering(tt::FuncOp func, const TargetOps& target, const LoweringOptions& options,
                                    AxisInfoAnalysis& axis, const LoweringTable& table)
     : e(func.getContext()), target(target), options(options), axis(axis), func_(func), table_(table) {
   is_kernel_ = func.isPublic();
+  context_.num_warps = ttg::NumWarps(func);
+  auto module = func->getParentOfType<mlir::ModuleOp>();
+  total_warps_ = static_cast<int>(IntAttr(module, ttg::kTotalNumWarpsAttr));
+  entry_registers_ = static_cast<int>(IntAttr(module, ttg::kMaxRegistersAttr));
+  has_workers_ = total_warps_ > context_.num_warps;
+  if (has_workers_) context_.barrier = kBarrierOfFunction;
+  func.walk([&](ttg::StartPartitionsOp start) { starts_.push_back(start); });
 }
 
 ValueList FunctionLowering::Get(Value v) const {
@@ -44,6 +61,8 @@ mlir::Type FunctionLowering::ConvertType(mlir::Type element) const {
   if (auto ptr = llvm::dyn_cast<tt::PtrType>(element))
     return LLVM::LLVMPointerType::get(context, ptr.getAddressSpace());
   if (llvm::isa<ttg::MemDescType>(element)) return LLVM::LLVMPointerType::get(context, 3);
+  // It lies in global memory.
+  if (llvm::isa<tt::TensorDescType>(element)) return LLVM::LLVMPointerType::get(context, 1);
   if (auto f = llvm::dyn_cast<mlir::FloatType>(element); f && f.getWidth() == 8)
     return mlir::IntegerType::get(context, 8);
   if (llvm::isa<mlir::IndexType>(element)) return mlir::IntegerType::get(context, 64);
@@ -72,22 +91,38 @@ const LinearLayout& FunctionLowering::LayoutOf(mlir::RankedTensorType type) {
   return layouts_[key] = ttg::ToLinearLayout(type);
 }
 
-Value FunctionLowering::Lane() {
-  if (lane_) return lane_;
-  return lane_ = e.Hoisted([&] {
-    if (!thread_id_) thread_id_ = target.ThreadId(e.b, e.loc);
-    return e.And(thread_id_, e.Int(target.WarpSize() - 1));
+Value FunctionLowering::ThreadOfBlock() {
+  if (context_.thread_id) return context_.thread_id;
+  return context_.thread_id = e.Hoisted([&] {
+    Value thread = target.ThreadId(e.b, e.loc);
+    if (!context_.leave) return thread;
+    // Of a lane its own, which LLVM does not know: it would compute what a partition needs before the partition begins,
+    // where registers are held for all of them.
+    return target.ShuffleIndex(e.b, e.loc, thread, e.And(thread, e.Int(target.WarpSize() - 1)));
   });
 }
 
-Value FunctionLowering::Warp() {
-  if (warp_) return warp_;
-  return warp_ = e.Hoisted([&]() -> Value {
-    if (ttg::NumWarps(func_) == 1) return e.Int(0);
-    if (!thread_id_) thread_id_ = target.ThreadId(e.b, e.loc);
-    return e.LShr(thread_id_, llvm::Log2_32(target.WarpSize()));
-  });
+Value FunctionLowering::Lane() {
+  if (context_.lane) return context_.lane;
+  Value thread = ThreadOfBlock();
+  return context_.lane = e.Hoisted([&] { return e.And(thread, e.Int(target.WarpSize() - 1)); });
 }
+
+Value FunctionLowering::Warp() {
+  if (context_.warp) return context_.warp;
+  if (context_.num_warps == 1) return context_.warp = e.Int(0);
+  Value thread = ThreadOfBlock();
+  return context_.warp = e.Hoisted(
+             [&] { return e.Sub(e.LShr(thread, llvm::Log2_32(target.WarpSize())), e.Int(context_.first_warp)); });
+}
+
+void FunctionLowering::Barrier() {
+  if (!context_.barrier) return target.Barrier(e.b, e.loc);
+  if (context_.num_warps == 1) return WarpBarrier();
+  target.PartBarrier(e.b, e.loc, *context_.barrier, NumThreads());
+}
+
+void FunctionLowering::SharedBarrier() { context_.barrier ? Barrier() : target.SharedBarrier(e.b, e.loc); }
 
 // Bits whose images are the bit itself shifted by one distance go
 // together: one mask and one shift for a whole run.
@@ -161,24 +196,15 @@ Value FunctionLowering::ScratchOf(mlir::Operation* op, int64_t extra_bytes) {
   return e.Gep(base, e.b.getI8Type(), e.Int(offset.getInt() + extra_bytes));
 }
 
-namespace {
-
-// 0 where there is no such attribute.
-int64_t IntAttr(mlir::Operation* holder, llvm::StringRef name) {
-  auto value = holder->getAttrOfType<mlir::IntegerAttr>(name);
-  return value ? value.getInt() : 0;
-}
-
-}  // namespace
-
 mlir::FailureOr<Value> FunctionLowering::GlobalScratchOf(mlir::Operation* op) {
   auto module = func_->getParentOfType<mlir::ModuleOp>();
   if (!op->hasAttr(kGlobalScratchOffsetAttr)) return op->emitOpError("has no place in global scratch");
   if (is_kernel_ && !options.global_scratch)
     return op->emitOpError("needs global scratch memory, which this kernel's callers do not give it");
-  if (!global_scratch_ && !is_kernel_) global_scratch_ = hidden_[1];
-  if (!global_scratch_) {
-    global_scratch_ = e.Hoisted([&] {
+  Value& global_scratch = context_.global_scratch;
+  if (!global_scratch && !is_kernel_) global_scratch = hidden_[1];
+  if (!global_scratch) {
+    global_scratch = e.Hoisted([&] {
       // Programs are numbered from x on.
       Value program = e.ZExt(target.ProgramId(e.b, e.loc, tt::ProgramDim::kZ), 64);
       for (auto axis : {tt::ProgramDim::kY, tt::ProgramDim::kX})
@@ -187,7 +213,7 @@ mlir::FailureOr<Value> FunctionLowering::GlobalScratchOf(mlir::Operation* op) {
       return e.Gep(hidden_[0], e.b.getI8Type(), e.Mul(program, e.Int(IntAttr(module, kGlobalScratchSizeAttr), 64)));
     });
   }
-  return e.Gep(global_scratch_, e.b.getI8Type(), e.Int(IntAttr(op, kGlobalScratchOffsetAttr)));
+  return e.Gep(global_scratch, e.b.getI8Type(), e.Int(IntAttr(op, kGlobalScratchOffsetAttr)));
 }
 
 mlir::FailureOr<Values> FunctionLowering::InlineRegion(mlir::Region& region, ValueList arguments) {
@@ -285,7 +311,10 @@ void FunctionLowering::CreateFunction() {
       LLVM::LLVMFuncOp::create(e.b, func_.getLoc(), func_.getName(), LLVM::LLVMFunctionType::get(result, arguments),
                                is_kernel_ ? LLVM::Linkage::External : LLVM::Linkage::Internal);
   if (is_kernel_) {
-    lowered_.setPassthroughAttr(e.b.getArrayAttr({e.b.getStringAttr(kKernelAttr)}));
+    llvm::SmallVector<mlir::Attribute> attributes = {e.b.getStringAttr(kKernelAttr)};
+    if (int64_t registers = IntAttr(func_->getParentOfType<mlir::ModuleOp>(), ttg::kMaxRegistersAttr))
+      attributes.push_back(e.b.getStrArrayAttr({kEntryRegistersAttr, std::to_string(registers)}));
+    lowered_.setPassthroughAttr(e.b.getArrayAttr(attributes));
   } else {
     lowered_.setPassthroughAttr(e.b.getArrayAttr({e.b.getStringAttr("noinline")}));
   }
@@ -300,15 +329,21 @@ void FunctionLowering::CreateBlocks() {
     } else {
       for (mlir::Type type : ConvertTypes(block.getArgumentTypes())) lowered->addArgument(type, func_.getLoc());
     }
-    size_t next = 0;
-    for (mlir::BlockArgument argument : block.getArguments()) {
-      size_t count = ConvertTypes(argument.getType()).size();
-      Values values(lowered->getArguments().begin() + next, lowered->getArguments().begin() + next + count);
-      Set(argument, values);
-      next += count;
-    }
+    size_t next = SetArguments(block);
     if (block.isEntryBlock()) hidden_.assign(lowered->getArguments().begin() + next, lowered->getArguments().end());
   }
+}
+
+size_t FunctionLowering::SetArguments(mlir::Block& block) {
+  mlir::Block* lowered = blocks_[&block];
+  size_t next = 0;
+  for (mlir::BlockArgument argument : block.getArguments()) {
+    size_t count = ConvertTypes(argument.getType()).size();
+    Values values(lowered->getArguments().begin() + next, lowered->getArguments().begin() + next + count);
+    Set(argument, values);
+    next += count;
+  }
+  return next;
 }
 
 // A program of several blocks is computed by the first of them, for its tensors all lie there: the others end at once.
@@ -327,23 +362,32 @@ mlir::LogicalResult FunctionLowering::LeaveToFirstBlock() {
   return mlir::success();
 }
 
+mlir::LogicalResult FunctionLowering::LowerBlocks(mlir::Region& region) {
+  llvm::ReversePostOrderTraversal<mlir::Region*> order(&region);
+  for (mlir::Block* block : order) {
+    e.b.setInsertionPointToEnd(blocks_[block]);
+    for (mlir::Operation& op : *block)
+      if (failed(LowerOp(&op))) return mlir::failure();
+  }
+  return mlir::success();
+}
+
 mlir::LogicalResult FunctionLowering::Run() {
   for (mlir::Block& block : func_.getBody())
     for (mlir::Type type : block.getArgumentTypes())
-      if (!llvm::isa<ttg::AsyncTokenType>(type) && !ConvertType(tt::ElementOf(type)))
+      if ((!llvm::isa<ttg::AsyncTokenType>(type) && !ConvertType(tt::ElementOf(type))) ||
+          (block.isEntryBlock() && llvm::isa<tt::TensorDescType>(type)))
         return func_.emitOpError() << "has an argument of type " << type << ", which this compiler cannot lower yet";
+  if (failed(CheckPartitions())) return mlir::failure();
   CreateFunction();
   CreateBlocks();
   mlir::Block* entry = blocks_[&func_.getBody().front()];
   e.StartFunction(entry, func_.getLoc());
   const bool is_cluster = IntAttr(func_->getParentOfType<mlir::ModuleOp>(), ttg::kNumCtasAttr) > 1;
   if (is_cluster && is_kernel_ && failed(LeaveToFirstBlock())) return mlir::failure();
-  llvm::ReversePostOrderTraversal<mlir::Region*> order(&func_.getBody());
-  for (mlir::Block* block : order) {
-    e.b.setInsertionPointToEnd(blocks_[block]);
-    for (mlir::Operation& op : *block)
-      if (failed(LowerOp(&op))) return mlir::failure();
-  }
+  if (has_workers_ && is_kernel_) KeepPartitionsApart();
+  if (failed(LowerBlocks(func_.getBody()))) return mlir::failure();
+  if (workers_ && failed(LowerPartitions())) return mlir::failure();
   // Blocks that nothing reaches have no terminator yet.
   for (mlir::Block& block : llvm::make_early_inc_range(lowered_.getBody()))
     if (block.empty()) block.erase();

@@ -8,6 +8,7 @@
 #include "compiler/ir/encodings.h"
 #include "compiler/lowering/emitter.h"
 #include "compiler/lowering/lower_to_llvm.h"
+#include "compiler/lowering/warp_context.h"
 #include "llvm/Support/Allocator.h"
 
 namespace tritond::compiler {
@@ -43,9 +44,16 @@ class FunctionLowering final {
   // The layout of a tensor, computed once per type.
   const LinearLayout& LayoutOf(mlir::RankedTensorType type);
   int NumRegisters(mlir::RankedTensorType type) { return LayoutOf(type).InSize("register"); }
-  // Lane in the warp and warp in the block, i32.
+  // Lane in the warp, and warp among those that run this region, i32.
   mlir::Value Lane();
   mlir::Value Warp();
+  // Those that run this region.
+  int NumThreads() const { return context_.num_warps * target.WarpSize(); }
+  // They wait for each other, and see what they have written: all of it, or in shared memory alone.
+  void Barrier();
+  void SharedBarrier();
+  // The same for the threads of a warp.
+  void WarpBarrier() { target.WarpBarrier(e.b, e.loc); }
   // The i32 that (lane, warp) contribute to output `out` of `layout`: the coordinate is this XOR the registers' part.
   mlir::Value ThreadPart(const LinearLayout& layout, absl::string_view out);
   // ThreadPart and a register's constant, whose bits that no thread reaches are added: addressing modes like that.
@@ -70,6 +78,13 @@ class FunctionLowering final {
   llvm::ArrayRef<mlir::Value> HiddenArguments() const { return hidden_; }
   mlir::Block* BlockFor(mlir::Block* source) const { return blocks_.lookup(source); }
 
+  // partitions.cc. Of a kernel that starts partitions: their warps wait from the kernel's entry on.
+  const WarpContext& Context() const { return context_; }
+  void StartPartitions(ttg::StartPartitionsOp op);
+  void JoinPartitions(ttg::JoinPartitionsOp op);
+  // Before a kernel returns: lets the warps of partitions do so.
+  void DismissPartitions();
+
   Emitter e;
   const TargetOps& target;
   const LoweringOptions& options;
@@ -77,8 +92,25 @@ class FunctionLowering final {
 
  private:
   mlir::FailureOr<Values> InlineBlocks(mlir::Region& region, ValueList arguments);
+  mlir::Value ThreadOfBlock();
   void CreateFunction();
   void CreateBlocks();
+  size_t SetArguments(mlir::Block& block);  // to those of its lowered block; how many of these
+  mlir::LogicalResult LowerBlocks(mlir::Region& region);
+  // partitions.cc
+  mlir::LogicalResult CheckPartitions();
+  void KeepPartitionsApart();
+  mlir::LogicalResult LowerPartitions();
+  mlir::LogicalResult LowerPartitionsOf(ttg::StartPartitionsOp start, mlir::Value warp, mlir::Block* wait);
+  mlir::LogicalResult LowerPartition(ttg::StartPartitionsOp start, unsigned index, mlir::Block* leave);
+  mlir::Block* CreateBlocksOf(mlir::Region& partition);
+  void LoadCaptures(ttg::StartPartitionsOp start, mlir::Region& partition);
+  mlir::Value PlaceOfCapture(ttg::StartPartitionsOp start, unsigned capture, unsigned word);
+  mlir::Value StateOfPartitions();
+  mlir::Value WarpOfBlock();
+  void TellPartitions(ttg::StartPartitionsOp start, int what);
+  void MeetPartitions();
+  void ExchangeRegisters(int from, int to);
   mlir::LogicalResult LeaveToFirstBlock();
 
   tt::FuncOp func_;
@@ -89,9 +121,12 @@ class FunctionLowering final {
   llvm::DenseMap<mlir::Value, ValueList> values_;
   llvm::DenseMap<mlir::Block*, mlir::Block*> blocks_;
   llvm::DenseMap<mlir::Type, LinearLayout> layouts_;
-  llvm::DenseMap<std::pair<mlir::Type, unsigned>, mlir::Value> thread_parts_;
   Values hidden_;  // shared (device functions), global and profile scratch
-  mlir::Value thread_id_, lane_, warp_, global_scratch_;
+  WarpContext context_;
+  llvm::SmallVector<ttg::StartPartitionsOp> starts_;
+  int total_warps_ = 0, entry_registers_ = 0;  // of a launch, of a thread
+  bool has_workers_ = false;                   // warps of partitions
+  mlir::Block* workers_ = nullptr;             // where they begin
 };
 
 // The i32 with which input `in` of `layout`, given by `x`, contributes to output `out`: the XOR of the bases of its set
@@ -140,6 +175,7 @@ void AddMappedRegions(LoweringTable& table);  // map_elementwise, elementwise_in
 void AddMath(LoweringTable& table);
 void AddMemDescOps(LoweringTable& table);  // buffers, their loads, stores and views
 void AddMemory(LoweringTable& table);
+void AddPartitions(LoweringTable& table);  // start_partitions, join_partitions, warp_return
 void AddProgramOps(LoweringTable& table);  // program_id, barrier, assert, print
 void AddReductions(LoweringTable& table);
 void AddScans(LoweringTable& table);

@@ -26,7 +26,7 @@ LogicalResult LowerGather(FunctionLowering& f, tt::GatherOp op) {
   Value base = f.ScratchOf(op);
   LinearLayout to_offset = RowMajorOffsets(f.LayoutOf(src_type));
   StoreShared(f, to_offset, base, LargestAccess(to_offset, stored.getIntOrFloatBitWidth(), 128), f.Get(op.getSrc()));
-  f.target.SharedBarrier(e.b, e.loc);
+  f.SharedBarrier();
   const LinearLayout& layout = f.LayoutOf(type);
   auto names = ttg::DimNames(type.getRank());
   ValueList indices = f.Get(op.getIndices());

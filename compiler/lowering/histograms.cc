@@ -33,8 +33,8 @@ LogicalResult LowerHistogram(FunctionLowering& f, tt::HistogramOp op) {
   if (width != 32 && width != 64)
     return op.emitOpError() << "counts in " << counter << "; only i32 and i64 are supported";
   Value base = f.ScratchOf(op);
-  ClearCounters(f, base, bins, ttg::NumWarps(op) * f.target.WarpSize(), counter);
-  f.target.SharedBarrier(e.b, e.loc);
+  ClearCounters(f, base, bins, f.NumThreads(), counter);
+  f.SharedBarrier();
   int copies = GroupRegisters(f, op.getSrc(), Value(), e.IntOf(src_type.getElementType())).copies;
   Value first_copy = FirstCopyOf(f, op.getSrc());
   ValueList values = f.Get(op.getSrc()), masks = op.getMask() ? f.Get(op.getMask()) : ValueList();
@@ -52,7 +52,7 @@ LogicalResult LowerHistogram(FunctionLowering& f, tt::HistogramOp op) {
     LLVM::AtomicRMWOp::create(e.b, e.loc, LLVM::AtomicBinOp::add, slot, e.ZExt(counts, width),
                               LLVM::AtomicOrdering::monotonic);
   }
-  f.target.SharedBarrier(e.b, e.loc);
+  f.SharedBarrier();
   const LinearLayout& layout = f.LayoutOf(type);
   Values results;
   for (int r = 0; r < layout.InSize("register"); ++r) {

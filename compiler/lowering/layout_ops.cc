@@ -177,9 +177,9 @@ LogicalResult LowerConvertLayout(FunctionLowering& f, ttg::ConvertLayoutOp op) {
   Value base = f.ScratchOf(op);
   StoreShared(f, swizzle->store, base, swizzle->store_vec, values);
   if (ScratchStaysInWarp(op))
-    f.target.WarpBarrier(f.e.b, f.e.loc);
+    f.WarpBarrier();
   else
-    f.target.SharedBarrier(f.e.b, f.e.loc);
+    f.SharedBarrier();
   f.Set(op, LoadShared(f, swizzle->load, base, swizzle->load_vec, values[0].getType()));
   return mlir::success();
 }

@@ -27,6 +27,7 @@ const LoweringTable& AllLowerings() {
     AddMappedRegions(*t);
     AddMemDescOps(*t);
     AddMemory(*t);
+    AddPartitions(*t);
     AddProgramOps(*t);
     AddReductions(*t);
     AddScans(*t);

@@ -22,6 +22,9 @@ struct LoweringOptions {
 inline constexpr llvm::StringLiteral kSharedMemorySymbol = "global_smem";
 // Unit attribute on the llvm.func of a kernel (as opposed to a device function).
 inline constexpr llvm::StringLiteral kKernelAttr = "tritond.kernel";
+// Attribute there: the registers that a thread has when the kernel starts, in decimal digits. Absent: as many as it
+// needs.
+inline constexpr llvm::StringLiteral kEntryRegistersAttr = "tritond.registers";
 
 // Replaces every tt.func of `module` by an llvm.func. Expects cf control flow (no scf), shared memory allocated and
 // barriers placed. The module keeps its ttg.* attributes. Failure: a diagnostic at the operation that has no lowering;

@@ -33,7 +33,7 @@ mlir::Operation* NextEffect(mlir::Operation* op) {
 LogicalResult LowerBarrier(FunctionLowering& f, ttg::BarrierOp op) {
   mlir::Operation* next = NextEffect(op);
   if (next && BeginsWithBarrier(next)) return mlir::success();
-  op.getAddrSpace() == "local" ? f.target.SharedBarrier(f.e.b, f.e.loc) : f.target.Barrier(f.e.b, f.e.loc);
+  op.getAddrSpace() == "local" ? f.SharedBarrier() : f.Barrier();
   return mlir::success();
 }
 

@@ -171,7 +171,7 @@ class Reduction {
     for (const std::string& name : others_) thread_parts_.push_back(f_.ThreadPart(layout_, name));
     const auto runs = ResultsInRuns(run_);
     for (size_t operand = 0; operand < partials_[0].size(); ++operand) StorePartials(operand, mask, runs);
-    f_.target.SharedBarrier(e.b, e.loc);
+    f_.SharedBarrier();
     llvm::SmallVector<llvm::SmallVector<Tuple>> parts(partials_.size(), llvm::SmallVector<Tuple>(warps_));
     for (size_t operand = 0; operand < partials_[0].size(); ++operand) LoadPartials(operand, runs, parts);
     for (auto [partial, of_warps] : llvm::zip(partials_, parts)) {

@@ -282,7 +282,7 @@ class Scan {
             StoreVector(e_, address(line_of[first], operand, at * warps.Size(), warp), {ToShared(e_, value)});
     };
     writes ? Where(e_, writes, write) : write();
-    f_.target.SharedBarrier(e_.b, e_.loc);
+    f_.SharedBarrier();
     for (auto& [first, parts] : groups) {
       llvm::SmallVector<Tuple> totals(count);
       for (auto [operand, src] : llvm::enumerate(op_.getSrcs())) {

@@ -81,6 +81,15 @@ class TargetOps {
   // Barrier where shared memory alone has to be visible: accesses to global memory may still be under way.
   virtual void SharedBarrier(mlir::OpBuilder& b, mlir::Location loc) const { Barrier(b, loc); }
   virtual void WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const = 0;
+  // Barriers by number, at which some whole warps of the block wait: how many there are; `threads` threads come to
+  // number `number` and wait as at Barrier. Both are constants.
+  virtual int NumPartBarriers() const { return 0; }
+  virtual void PartBarrier(mlir::OpBuilder& b, mlir::Location loc, int number, int threads) const {}
+  // Warps that exchange registers together: they come to one place of the code.
+  virtual int WarpsOfGroup() const { return 1; }
+  // The threads of such warps had `from` registers each and now have `to`; waits for
+  // others to give theirs. Nothing where warps cannot.
+  virtual void ExchangeRegisters(mlir::OpBuilder& b, mlir::Location loc, int from, int to) const {}
 
   // The i32 of lane (own lane xor `mask`), or of lane `lane` (i32). All lanes take part.
   virtual mlir::Value ShuffleXor(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const = 0;

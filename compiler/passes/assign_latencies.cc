@@ -20,8 +20,9 @@
 //
 // A load of latency n needs n + 1 buffers, and one more (loop.read_on) if a dot reads it that may run on while the next
 // round begins. That one is given up first where they do not all fit into shared memory, beside what the loop itself
-// needs there, or where a multiprocessor holds fewer blocks for it; then the loop gets fewer stages. Loads that could
-// overtake the write of what they read stay where they are.
+// needs there, or where a multiprocessor holds fewer blocks for it; then the loop gets fewer stages. Of a persistent
+// kernel, whose programs take turns with the tiles, the grid is known: it is the step of the loop over tiles. Loads
+// that could overtake the write of what they read stay where they are.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/dots/loop_registers.h"
@@ -32,6 +33,7 @@
 #include "compiler/pipelining/loop_effects.h"
 #include "compiler/pipelining/loop_schedule.h"
 #include "llvm/ADT/MapVector.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 namespace tritond::compiler {
 
@@ -63,6 +65,14 @@ bool IsInnermost(ForOp loop) {
 }
 
 int64_t BytesOf(RankedTensorType type) { return type.getNumElements() * ElementBytes(type.getElementType()); }
+
+// The programs of the kernel if they take turns with the iterations of a loop around `loop`, which each begins at its
+// own number; nullopt where they do not, or where their number is not known.
+std::optional<int64_t> ProgramsOf(ForOp loop) {
+  for (auto outer = loop->getParentOfType<ForOp>(); outer; outer = outer->getParentOfType<ForOp>())
+    if (outer.getLowerBound().getDefiningOp<tt::GetProgramIdOp>()) return mlir::getConstantIntValue(outer.getStep());
+  return std::nullopt;
+}
 
 class LatencyAssigner final {
  public:
@@ -115,6 +125,8 @@ class LatencyAssigner final {
   // Blocks of so many bytes of shared memory that a multiprocessor holds at once, as far as is known here.
   int64_t ResidentBlocks(int64_t shared_bytes) {
     int64_t blocks = limits_.max_shared_bytes / std::max<int64_t>(shared_bytes, 1);
+    if (std::optional<int64_t> programs = ProgramsOf(loop_); programs && limits_.multiprocessors > 0)
+      blocks = std::min(blocks, std::max<int64_t>(*programs / limits_.multiprocessors, 1));
     if (limits_.registers == 0) return std::min<int64_t>(blocks, 1);
     int64_t words = kOtherRegisters;
     for (tt::DotOp dot : loop_.getBody()->getOps<tt::DotOp>())
@@ -242,7 +254,7 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
   void runOnOperation() override {
     std::optional<AxisInfoAnalysis> axes;
     const AssignLatenciesPassOptions limits{num_stages,       max_shared_bytes, least_copy_bytes, max_waiting_elements,
-                                            thread_registers, registers,        min_stream_words};
+                                            thread_registers, registers,        multiprocessors,  min_stream_words};
     getOperation().walk([&](ForOp loop) {
       auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
       auto stages = static_cast<int>(std::clamp<int64_t>(attr ? attr.getInt() : num_stages, 1, kMaxStages));

@@ -89,6 +89,7 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
   latencies.max_waiting_elements = limits.max_waiting_elements;
   latencies.thread_registers = limits.thread_registers;
   latencies.registers = limits.registers;
+  latencies.multiprocessors = limits.multiprocessors;
   latencies.min_stream_words = limits.min_stream_words;
   pm.addPass(createAssignLatenciesPass(latencies));
   pm.addPass(createScheduleLoopsPass());
@@ -108,11 +109,19 @@ void AddNeutralFinalPasses(mlir::OpPassManager& pm) {
   pm.addPass(createReorderInstructionsPass());
 }
 
-void AddNeutralLlirPasses(mlir::OpPassManager& pm) {
+void AddNeutralLlirPasses(mlir::OpPassManager& pm, const WarpGroups& groups) {
+  // Everything after it asks how many warps run an operation, and which.
+  AllocateWarpGroupsPassOptions warps;
+  warps.group_warps = groups.warps;
+  warps.registers = groups.registers;
+  warps.entry_registers = groups.entry_registers;
+  pm.addPass(createAllocateWarpGroupsPass(warps));
   // Copies are where they stay; loops still say what they carry.
   pm.addPass(createCountAsyncGroupsPass());
   // Lowering takes blocks and branches only; the analyses of shared memory work on them too.
   pm.addPass(mlir::createSCFToControlFlowPass());
+  // Between blocks there is room for those of default regions.
+  pm.addPass(createSplitWarpSpecializePass());
   // Its conversions may need shared memory.
   pm.addPass(createUntangleAxisPass());
   // Offsets first: whether two accesses can meet depends on where their buffers lie.

@@ -37,6 +37,7 @@ struct PipeliningLimits {
   int max_waiting_elements = 64;  // of a thread, that are no such copies and wait in registers
   int thread_registers = 0;       // words that a thread has; 0: as many as it takes
   int64_t registers = 0;          // words that the blocks of a multiprocessor have together; 0: not known
+  int64_t multiprocessors = 0;    // of the device; 0: not known
   int64_t min_stream_words = 0;  // of a thread and round, from which on loads without dots start a round early; 0: none
 };
 
@@ -46,8 +47,15 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
 // The end of ttgir, once loops are pipelined and dots tiled: little is left to compute, in the order in which it runs.
 void AddNeutralFinalPasses(mlir::OpPassManager& pm);
 
+// What the partitions of warp-specialised kernels are made of.
+struct WarpGroups {
+  int warps = 1;            // that the device takes together
+  int64_t registers = 0;    // words of a multiprocessor, where warps can give each other some; 0: they cannot
+  int entry_registers = 0;  // that a thread has when a kernel starts; 0: as many as fit
+};
+
 // From final ttgir to what LowerToLlvm takes.
-void AddNeutralLlirPasses(mlir::OpPassManager& pm);
+void AddNeutralLlirPasses(mlir::OpPassManager& pm, const WarpGroups& groups = {});
 
 }  // namespace tritond::compiler
 

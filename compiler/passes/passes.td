@@ -91,6 +91,10 @@ def SinkOperandReadsPass : Pass<"ttg-sink-operand-reads", "::mlir::ModuleOp"> {
     Option<"registers", "registers", "int64_t", "256", "words of a thread">,
     Option<"max_buffer_bytes", "max-buffer-bytes", "int64_t", "49152", "of all buffers of a function together">];
 }
+def SkipFullMasksPass : Pass<"ttg-skip-full-masks", "::mlir::ModuleOp"> {
+  let summary = "takes blocks of loops as they are where scalars tell that a mask holds everywhere";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
 def SquareDotTilesPass : Pass<"ttg-square-dot-tiles", "::mlir::ModuleOp"> {
   let summary = "gives each thread a square tile of the sums of dots by multiply-adds";
   let dependentDialects = ["::tritond::ttg::TTGDialect"];
@@ -121,6 +125,7 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
            "words that a thread has, for what loops with dots need and what waits; 0: any">,
     Option<"registers", "registers", "int64_t", "0",
            "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">,
+    Option<"multiprocessors", "multiprocessors", "int64_t", "0", "of the device; 0: not known">,
     Option<"min_stream_words", "min-stream-words", "int64_t", "0",
            "that a thread loads in a round without dots for the loads to start a round early; 0: they never do">];
 }
@@ -144,6 +149,19 @@ def PrefetchPass : Pass<"ttg-prefetch", "::mlir::ModuleOp"> {
 
 def CountAsyncGroupsPass : Pass<"ttg-count-async-groups", "::mlir::ModuleOp"> {
   let summary = "lets waits for asynchronous copies leave no more groups in flight than their tokens allow";
+}
+def AllocateWarpGroupsPass : Pass<"ttg-allocate-warp-groups", "::mlir::ModuleOp"> {
+  let summary = "gives partitions of warp-specialised kernels their warps and registers; sets ttg.total-num-warps";
+  let options = [
+    Option<"group_warps", "group-warps", "int", "1", "that the device takes together">,
+    Option<"registers", "registers", "int64_t", "0",
+           "words of a multiprocessor, where its warps can give each other registers; 0: they cannot">,
+    Option<"entry_registers", "entry-registers", "int", "0",
+           "that a thread has when a kernel starts; 0: what the module says, or as many as fit">];
+}
+def SplitWarpSpecializePass : Pass<"ttg-split-warp-specialize", "::mlir::ModuleOp"> {
+  let summary = "makes default regions of warp-specialised kernels blocks of their functions";
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect"];
 }
 def UntangleAxisPass : Pass<"ttg-untangle-axis", "::mlir::ModuleOp"> {
   let summary = "converts operands of reductions and scans whose encoding mixes the axis with other dimensions";

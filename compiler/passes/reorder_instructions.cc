@@ -160,6 +160,7 @@ llvm::SetVector<Operation*> SliceBehind(ttg::AsyncWaitOp wait, ttg::ConvertLayou
   mlir::BackwardSliceOptions options;
   options.inclusive = true;
   options.omitBlockArguments = true;
+  options.omitUsesFromAbove = false;
   options.filter = [&](Operation* op) { return op->getBlock() == wait->getBlock() && wait->isBeforeInBlock(op); };
   (void)mlir::getBackwardSlice(convert.getOperation(), &slice, options);
   if (!llvm::all_of(slice, [&](Operation* op) { return op == convert.getOperation() || IsLight(op); })) slice.clear();

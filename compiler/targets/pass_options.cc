@@ -20,7 +20,12 @@ PipeliningLimits PipeliningLimitsFor(const TargetInfo& info, const KernelOptions
   limits.max_shared_bytes = info.max_shared_bytes;
   limits.least_copy_bytes = info.async_copies.least_bytes;
   limits.registers = info.registers;
+  limits.multiprocessors = info.multiprocessors;
   return limits;
+}
+
+WarpGroups WarpGroupsFor(const TargetInfo& info) {
+  return {info.warps_of_group, info.exchanges_registers ? info.registers : 0};
 }
 
 }  // namespace tritond::compiler

@@ -10,6 +10,7 @@ namespace tritond::compiler {
 
 EncodingChoices EncodingChoicesFor(const TargetInfo& info, const KernelOptions& options);
 PipeliningLimits PipeliningLimitsFor(const TargetInfo& info, const KernelOptions& options);
+WarpGroups WarpGroupsFor(const TargetInfo& info);
 
 }  // namespace tritond::compiler
 

@@ -21,17 +21,20 @@ struct AsyncCopies {
 };
 
 struct TargetInfo {
-  std::string name;              // as clients write it: "cuda:90"
-  std::string backend;           // what upstream Triton calls the family: "cuda", "hip"
-  nlohmann::json arch;           // and the generation: 90, "gfx942"
-  std::string asm_format;        // "ptx"; also the extension of files that hold it
-  std::string binary_format;     // "cubin"
-  int lanes = 32;                // threads of a warp, a power of two
-  int max_threads = 1024;        // of a block
-  int max_ctas = 1;              // blocks of a cluster
-  int64_t max_shared_bytes = 0;  // of a block
-  int64_t registers = 0;         // words that the blocks of a multiprocessor have together; 0: not known
-  int max_add_bytes = 4;         // neighbouring floats in memory that one atomic addition changes
+  std::string name;                  // as clients write it: "cuda:90"
+  std::string backend;               // what upstream Triton calls the family: "cuda", "hip"
+  nlohmann::json arch;               // and the generation: 90, "gfx942"
+  std::string asm_format;            // "ptx"; also the extension of files that hold it
+  std::string binary_format;         // "cubin"
+  int lanes = 32;                    // threads of a warp, a power of two
+  int max_threads = 1024;            // of a block
+  int max_ctas = 1;                  // blocks of a cluster
+  int64_t max_shared_bytes = 0;      // of a block
+  int64_t registers = 0;             // words that the blocks of a multiprocessor have together; 0: not known
+  int64_t multiprocessors = 0;       // of the largest device of this architecture; 0: not known
+  int warps_of_group = 1;            // that matrix instructions or the exchange of registers take together
+  bool exchanges_registers = false;  // groups of warps can give each other some while they run
+  int max_add_bytes = 4;             // neighbouring floats in memory that one atomic addition changes
   AsyncCopies async_copies;
   // Element types of operands that the matrix unit multiplies, as MLIR spells them; of 8-bit floats "f8" alone.
   std::vector<std::string> matrix_operands;

@@ -158,18 +158,23 @@ absl::StatusOr<PreparedRequest> Prepare(v1::CompileRequest request) {
   FillDefaults(&request);
   CanonicalizeOutputs(&request);
   CanonicalizeOptions(request.mutable_options());
-  PreparedRequest prepared;
+  SourceMap source;
   if (IsMlir(request)) {
     const SourceLocations locations = request.debug_info() ? SourceLocations::kKeep : SourceLocations::kDrop;
     absl::StatusOr<CanonicalText> canonical = CanonicalizeText(request.ir(), locations);
     if (!canonical.ok()) return canonical.status();
     request.set_ir(std::move(canonical->text));
-    prepared.source_ = std::move(canonical->source);
+    source = std::move(canonical->source);
   }
-  prepared.ir_digest_ = Sha256Hex(request.ir());
-  prepared.message_ = std::move(request);
-  return prepared;
+  return PreparedRequest(std::move(request), std::move(source));
 }
+
+PreparedRequest::PreparedRequest(v1::CompileRequest canonical, SourceMap source)
+    : message_(std::move(canonical)),
+      options_(CanonicalOptions(message_.options())),
+      ir_digest_(Sha256Hex(message_.ir())),
+      size_bytes_(message_.ByteSizeLong()),
+      source_(std::move(source)) {}
 
 void KeepKeyFields(v1::CompileRequest* request) {
   request->clear_priority();
@@ -186,7 +191,7 @@ std::vector<KeyPart> PreparedRequest::KeyParts(absl::string_view build_id) const
       {"schema", absl::StrCat(kKeySchemaVersion)},
       {"build_id", std::string(build_id)},
       {"target", message_.target()},
-      {"options", CanonicalOptions(message_.options())},
+      {"options", options_},
       {"outputs", absl::StrJoin(message_.outputs(), ",")},
       {"abi.global_scratch", abi.global_scratch() ? "1" : "0"},
       {"abi.profile_scratch", abi.profile_scratch() ? "1" : "0"},

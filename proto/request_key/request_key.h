@@ -4,7 +4,9 @@
 #ifndef PROTO_REQUEST_KEY_REQUEST_KEY_H_
 #define PROTO_REQUEST_KEY_REQUEST_KEY_H_
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -28,11 +30,19 @@ struct KeyPart {
 // fields that say how to serve them: whoever compiles `message()` compiles what was hashed. Immutable.
 class PreparedRequest final {
  public:
+  // Of a message that Prepare has made, and its map: for those who stored both. Prepare alone makes other requests
+  // canonical.
+  PreparedRequest(v1::CompileRequest canonical, SourceMap source);
+
   // Canonical: defaults are filled in, outputs sorted, unknown fields gone, and IR that is MLIR is a canonical text
   // (canonical_text.h) with its source locations when `debug_info` is set, else without.
   const v1::CompileRequest& message() const { return message_; }
   v1::CompileRequest TakeMessage() && { return std::move(message_); }
 
+  // CanonicalOptions of the message.
+  const std::string& options() const { return options_; }
+  // Of the message, serialized.
+  uint64_t size_bytes() const { return size_bytes_; }
   // From places of message().ir() to those of the IR as sent.
   const SourceMap& source() const { return source_; }
 
@@ -41,9 +51,10 @@ class PreparedRequest final {
   std::vector<KeyPart> KeyParts(absl::string_view build_id) const;
 
  private:
-  friend absl::StatusOr<PreparedRequest> Prepare(v1::CompileRequest request);
   v1::CompileRequest message_;
+  std::string options_;
   std::string ir_digest_;
+  uint64_t size_bytes_ = 0;
   SourceMap source_;
 };
 

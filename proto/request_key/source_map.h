@@ -3,7 +3,11 @@
 #define PROTO_REQUEST_KEY_SOURCE_MAP_H_
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
+
+#include "absl/strings/string_view.h"
 
 namespace tritond::proto {
 
@@ -24,6 +28,10 @@ class SourceMap final {
 
   // The place in the text as sent; {0, 0} stays {0, 0}.
   TextPlace ToSource(TextPlace canonical) const;
+
+  // The map as bytes, and back; Parse gives nothing for other bytes than Serialize's.
+  std::string Serialize() const;
+  static std::optional<SourceMap> Parse(absl::string_view bytes);
 
   bool empty() const { return lines_.empty() && columns_.empty(); }
 

@@ -42,5 +42,28 @@ TEST(SourceMap, ColumnsStayAheadUntilTheEndOfTheLine) {
   EXPECT_EQ(map.ToSource({2, 21}), (TextPlace{2, 21}));
 }
 
+TEST(SourceMap, BytesGiveTheSameMap) {
+  SourceMap map;
+  map.Add({1, 1}, {1, 1});
+  map.Add({1, 10}, {1, 30});
+  map.Add({2, 1}, {40000000, 1});
+  const std::optional<SourceMap> read = SourceMap::Parse(map.Serialize());
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->ToSource({1, 12}), (TextPlace{1, 32}));
+  EXPECT_EQ(read->ToSource({3, 7}), (TextPlace{40000001, 7}));
+  EXPECT_EQ(read->Serialize(), map.Serialize());
+  EXPECT_TRUE(SourceMap::Parse(SourceMap().Serialize())->empty());
+}
+
+TEST(SourceMap, OtherBytesGiveNone) {
+  SourceMap map;
+  map.Add({2, 1}, {4, 1});
+  const std::string bytes = map.Serialize();
+  EXPECT_FALSE(SourceMap::Parse("").has_value());
+  EXPECT_FALSE(SourceMap::Parse(bytes.substr(0, bytes.size() - 1)).has_value());
+  EXPECT_FALSE(SourceMap::Parse(bytes.substr(0, bytes.size() - 4)).has_value());
+  EXPECT_FALSE(SourceMap::Parse("\xff\xff\xff\xff").has_value());
+}
+
 }  // namespace
 }  // namespace tritond::proto

@@ -48,6 +48,7 @@ struct ServerConfig {
   std::string cluster_tls_name;  // in the certificates of all nodes; empty: each node's own host
   double cluster_keep_hours = 720;
   double cluster_lease_seconds = 5;
+  double cluster_remember_seconds = 10;  // refusals of the engine, at least; no setting changes it
   bool sync_writes = false;
   uint64_t max_queued = 10000;
   uint64_t max_queued_per_tenant = 5000;
@@ -56,6 +57,7 @@ struct ServerConfig {
   double job_time_limit_seconds = 120;
   double heartbeat_seconds = 1;
   double tuning_ticket_seconds = 15;
+  double least_ping_seconds = 5;  // peers may ask no more often whether the daemon is there; no setting changes it
   double drain_grace_seconds = 30;
   double exit_when_idle_seconds = 0;  // 0: never
   double error_lifetime_seconds = 60;

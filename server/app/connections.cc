@@ -123,15 +123,15 @@ bool Connections::HasRoomForOneMore() {
   return leaving_.size() < kMostLeaving;
 }
 
-void Connections::Admit(absl::string_view name, bool worker) {
+void Connections::OnAdmitted(absl::string_view name, Need need) {
   absl::MutexLock lock(&mu_);
-  const std::optional<ConnectionTable::Victim> victim = table_.Admit(name, worker, clock_());
+  const std::optional<ConnectionTable::Victim> victim = table_.Admit(name, need == Need::kWorker, clock_());
   if (!victim.has_value()) return;
   CloseVictim(*victim);
   CountLocked();
 }
 
-void Connections::NoteReset(absl::string_view name) {
+void Connections::OnReset(absl::string_view name) {
   absl::MutexLock lock(&mu_);
   const absl::Time now = clock_();
   const std::optional<ConnectionTable::Victim> victim = table_.NoteReset(name, now);

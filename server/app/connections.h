@@ -18,6 +18,7 @@
 #include "server/admission/connection_table.h"
 #include "server/app/descriptor.h"
 #include "server/app/log_line.h"
+#include "server/rpc/authorizer.h"
 
 namespace tritond::server {
 
@@ -25,7 +26,7 @@ namespace tritond::server {
 // it has it and does not tell when it closes one, so a socket is known by its descriptor and inode: where another file
 // has the descriptor, the connection has ended. A connection that has to go is shut down, and gRPC then closes it.
 // Thread-safe. Must outlive the listeners.
-class Connections final {
+class Connections final : public CallListener {
  public:
   // `clock` only counts. `registry` gets the metrics and must outlive this.
   Connections(size_t most, std::function<absl::Time()> clock, prometheus::Registry& registry, LogSink log);
@@ -35,10 +36,8 @@ class Connections final {
   // closes the connection when that does not help: the listener's thread is the one that waits.
   void Welcome(Descriptor connection, const std::string& name, const std::string& peer,
                const std::function<void(int fd)>& hand_over);
-  // A call over the connection `name` has been admitted.
-  void Admit(absl::string_view name, bool worker);
-  // A call over the connection `name` was reset as soon as it was made.
-  void NoteReset(absl::string_view name);
+  void OnAdmitted(absl::string_view name, Need need) override;
+  void OnReset(absl::string_view name) override;
   // There was no descriptor for a new connection.
   void NoteExhausted();
   // Forgets connections that have ended. To be called about once a second.

@@ -51,7 +51,7 @@ TEST_F(ConnectionsTest, ASilentOneMakesRoomAndThePageSaysSo) {
   std::vector<Descriptor> others;
   for (int i = 0; i < 16; ++i) others.push_back(Add(absl::StrCat(i)));
   EXPECT_EQ(connections_.Trouble(), "");
-  connections_.Admit("0", false);
+  connections_.OnAdmitted("0", Need::kCompile);
   others.push_back(Add("16"));
   EXPECT_FALSE(IsShutDown(others[0]));
   EXPECT_TRUE(IsShutDown(others[1]));
@@ -65,7 +65,7 @@ TEST_F(ConnectionsTest, ASilentOneMakesRoomAndThePageSaysSo) {
 TEST_F(ConnectionsTest, OneThatResetsTooManyCallsIsClosedAndTheLogSaysSoOnce) {
   const Descriptor first = Add("first"), second = Add("second"), honest = Add("honest");
   for (const char* name : {"first", "second"})
-    for (int i = 0; i <= ConnectionTable::kMostResets; ++i) connections_.NoteReset(name);
+    for (int i = 0; i <= ConnectionTable::kMostResets; ++i) connections_.OnReset(name);
   EXPECT_TRUE(IsShutDown(first));
   EXPECT_TRUE(IsShutDown(second));
   EXPECT_FALSE(IsShutDown(honest));

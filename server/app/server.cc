@@ -50,10 +50,9 @@ constexpr uint64_t kRestOfRequestBytes = uint64_t{1} << 20;
 constexpr int kMostHeaderBytes = 8 * Authorizer::kMaxHeaderBytes;
 
 // A peer that is gone without a word (a cut cable, a caller that no longer reads) is noticed within fifteen seconds,
-// and what it holds is given back. Peers may ask as often as every five.
+// and what it holds is given back.
 constexpr int kKeepaliveMs = 10000;
 constexpr int kKeepaliveTimeoutMs = 5000;
-constexpr int kMinPingMs = 5000;
 // Within it a connection has shown that it speaks TLS and HTTP/2.
 constexpr int kHandshakeMs = 10000;
 // Of one connection; more calls wait at the caller.
@@ -156,6 +155,7 @@ absl::Status Server::OpenData() {
   cache_config.cluster.nodes = config_.cluster;
   cache_config.cluster.user = config_.cluster_user;
   cache_config.cluster.tls = ClusterTls(config_);
+  cache_config.cluster.remember_refusals = absl::Seconds(config_.cluster_remember_seconds);
   cache_config.cluster.lifetime = absl::Hours(config_.cluster_keep_hours);
   absl::StatusOr<std::string> password = ReadClusterPassword(config_);
   if (!password.ok()) return password.status();
@@ -175,10 +175,7 @@ absl::Status Server::OpenData() {
   auto access = AccessWatch::Open({config_.access_file, !config_.tls_client_ca.empty(), token_file}, sink_);
   if (!access.ok()) return access.status();
   access_ = *std::move(access);
-  authorizer_ = std::make_unique<Authorizer>(
-      access_->policy(), unix_peers_,
-      [this](absl::string_view connection, Need need) { connections_->Admit(connection, need == Need::kWorker); },
-      [this](absl::string_view connection) { connections_->NoteReset(connection); });
+  authorizer_ = std::make_unique<Authorizer>(access_->policy(), unix_peers_, *connections_);
   return absl::OkStatus();
 }
 
@@ -280,7 +277,7 @@ void Server::BuildJobs() {
   job_runner_ = std::make_unique<BrokerJobRunner>(*broker_);
   jobs_ = std::make_unique<JobStore>(config, timing::SteadyNow, absl::Now, *journal_, *job_runner_,
                                      [this](std::function<void()> task) { job_tasks_.Run(std::move(task)); });
-  broker_->ListenToProgress([this](const std::string& key, v1::Stage stage) { jobs_->OnProgress(key, stage); });
+  broker_->ListenToProgress(*jobs_);
 }
 
 void Server::BuildTunings() {
@@ -291,14 +288,8 @@ void Server::BuildTunings() {
   ProgramTuningDesk::Config config;
   config.owner = MakeTicket();  // No other run of a daemon has it.
   config.ticket_lifetime = absl::Seconds(config_.tuning_ticket_seconds);
-  ProgramTuningDesk::Hooks hooks;
-  hooks.now = timing::SteadyNow;
-  hooks.run_after = [this](absl::Duration delay, std::function<void()> task) {
-    tuning_threads_.RunAfter(delay, std::move(task));
-  };
-  hooks.make_ticket = MakeTicket;
-  program_tunings_ =
-      std::make_unique<ProgramTuningDesk>(config, std::move(hooks), *tuning_store_, cache_.tuning_leases.get());
+  program_tunings_ = std::make_unique<ProgramTuningDesk>(config, timing::SteadyNow, tuning_threads_, MakeTicket,
+                                                         *tuning_store_, cache_.tuning_leases.get());
 }
 
 absl::Status Server::Listen() {
@@ -381,7 +372,8 @@ void Server::LimitCalls(grpc::ServerBuilder* builder) const {
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingMs);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                              static_cast<int>(config_.least_ping_seconds * 1000));
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
 }
 

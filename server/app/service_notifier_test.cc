@@ -50,10 +50,15 @@ TEST(ServiceNotifier, HearsOfEachState) {
   }
 }
 
-TEST(ServiceNotifier, NeedNotBeThere) {
+TEST(ServiceNotifier, WithoutAManagerNothingIsSentAndNoFileStaysOpen) {
+  const int before = dup(0);
+  close(before);
   for (const char* name : {static_cast<const char*>(nullptr), "", "/nonexistent/socket"})
     ServiceNotifier(name).Tell("READY=1");
   ServiceNotifier(std::string(4096, 'x').c_str()).Tell("READY=1");
+  const int after = dup(0);
+  close(after);
+  EXPECT_EQ(after, before) << "the lowest free descriptor";
 }
 
 }  // namespace

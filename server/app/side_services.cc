@@ -14,7 +14,8 @@
 namespace tritond::server {
 namespace {
 
-// Whoever links gRPC's reflection has it in every server of the process, through a plugin that a static object adds.
+// A program that links gRPC's reflection has it in every server of the process, through a plugin that a static object
+// adds.
 class ReflectionOption final : public grpc::ServerBuilderOption {
  public:
   explicit ReflectionOption(bool wanted) : wanted_(wanted) {}

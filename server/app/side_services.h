@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gRPC's own services beside tritond's: health checks and reflection. They know no roles: whoever reaches the port may
+// gRPC's own services beside tritond's: health checks and reflection. They know no roles: all who reach the port may
 // call them, so the configuration says whether they are there.
 #ifndef SERVER_APP_SIDE_SERVICES_H_
 #define SERVER_APP_SIDE_SERVICES_H_

@@ -9,41 +9,42 @@ namespace tritond::server {
 StateMetrics::StateMetrics(prometheus::Registry& registry)
     : leases_(MakeCounter(registry, "tritond_leases_total", "Leases given to workers.")),
       rejected_(MakeCounter(registry, "tritond_rejected_total", "Requests refused because the queue was full.")),
-      hedged_(MakeCounter(registry, "tritond_hedged_total", "Stuck compiles begun on a second worker.")),
-      flaked_(MakeCounter(registry, "tritond_flaked_total", "Compiles that ended in INTERNAL and were run again.")),
-      waiting_bytes_(MakeGauge(registry, "tritond_waiting_bytes", "Memory of the requests that wait or run, now.")),
-      waiting_limit_(
-          MakeGauge(registry, "tritond_waiting_limit_bytes", "Most memory of requests that wait or run; 0: no limit.")),
-      waiting_texts_(MakeGauge(registry, "tritond_waiting_texts", "Requests whose IR waits to be read, now.")),
-      waiting_text_bytes_(MakeGauge(registry, "tritond_waiting_text_bytes",
-                                    "Memory of the Compile requests that wait to be read, now.")),
-      cluster_up_(MakeGauge(registry, "tritond_cluster_up", "1: the cluster's engine answers, or there is none.")),
-      cluster_held_(
-          MakeGauge(registry, "tritond_cluster_leases_held", "Keys compiled here for the whole cluster, now.")),
-      cluster_following_(MakeGauge(registry, "tritond_cluster_following", "Jobs that another daemon compiles, now.")),
-      cluster_granted_(MakeCounter(registry, "tritond_cluster_leases_total", "Leases of keys had.")),
+      hedged_(MakeCounter(registry, "tritond_hedged_total", "Slow compiles that were started on a second worker too.")),
+      flaked_(MakeCounter(registry, "tritond_flaked_total", "Compiles that failed with INTERNAL and were run again.")),
+      waiting_bytes_(MakeGauge(registry, "tritond_waiting_bytes", "Memory of requests that wait or run.")),
+      waiting_limit_(MakeGauge(registry, "tritond_waiting_limit_bytes",
+                               "Limit of the memory of requests that wait or run; 0: no limit.")),
+      waiting_texts_(MakeGauge(registry, "tritond_waiting_texts", "Requests whose IR waits to be read.")),
+      waiting_text_bytes_(
+          MakeGauge(registry, "tritond_waiting_text_bytes", "Memory of Compile requests that wait to be read.")),
+      cluster_up_(
+          MakeGauge(registry, "tritond_cluster_up", "1: the cluster's engine answers, or the daemon has no engine.")),
+      cluster_held_(MakeGauge(registry, "tritond_cluster_leases_held", "Key leases that this daemon holds.")),
+      cluster_following_(
+          MakeGauge(registry, "tritond_cluster_following", "Jobs that follow the compile of another daemon.")),
+      cluster_granted_(MakeCounter(registry, "tritond_cluster_leases_total", "Key leases granted to this daemon.")),
       cluster_lost_(MakeCounter(registry, "tritond_cluster_leases_lost_total",
-                                "Leases that another daemon got while the compile ran.")),
+                                "Key leases lost to another daemon while the compile ran.")),
       cluster_followed_(
           MakeCounter(registry, "tritond_cluster_followed_total", "Jobs answered by the compile of another daemon.")),
       cluster_unleased_(MakeCounter(registry, "tritond_cluster_unleased_total",
-                                    "Compiles without a lease, as the engine was away or slow.")),
+                                    "Compiles without a key lease because the engine did not answer in time.")),
       cluster_offered_(MakeCounter(registry, "tritond_cluster_jobs_total", "Waiting jobs moved between daemons.",
                                    {{"event", "offered"}})),
       cluster_taken_(MakeCounter(registry, "tritond_cluster_jobs_total", "Waiting jobs moved between daemons.",
                                  {{"event", "taken"}})),
-      stored_bytes_(MakeGauge(registry, "tritond_stored_bytes", "Results and artifacts kept, before compression.")),
-      stored_results_(MakeGauge(registry, "tritond_stored_results", "Results kept.")),
-      deduplicated_(MakeCounter(registry, "tritond_deduplicated_total",
-                                "Artifacts of new results that were stored already, by content.")) {
+      stored_bytes_(
+          MakeGauge(registry, "tritond_stored_bytes", "Bytes of stored results and artifacts before compression.")),
+      stored_results_(MakeGauge(registry, "tritond_stored_results", "Stored results.")),
+      deduplicated_(
+          MakeCounter(registry, "tritond_deduplicated_total", "Artifacts of new results that were already stored.")) {
   for (const char* event : {"shared", "granted", "measured", "lost", "refused"}) {
-    tuning_events_[event] =
-        &MakeCounter(registry, "tritond_program_tuning_events_total",
-                     "Tunings of programs that tune themselves, by what came of them.", {{"event", event}});
+    tuning_events_[event] = &MakeCounter(registry, "tritond_program_tuning_events_total",
+                                         "Tunings of programs that tune themselves, by event.", {{"event", event}});
   }
   for (const char* state : {"measuring", "waiting", "stored"}) {
     tunings_[state] = &MakeGauge(registry, "tritond_program_tunings",
-                                 "Tunings of programs: measured, waited for, and kept, now.", {{"state", state}});
+                                 "Tunings of programs that are measured, awaited or stored.", {{"state", state}});
   }
   for (int i = 0; i < kJobClasses; ++i) {
     const std::string name = JobClassName(static_cast<JobClass>(i));

@@ -48,9 +48,10 @@ std::string Signed(const Notary& notary, Purpose purpose, const std::string& key
 }
 
 // Nobody compiled it, and that is not the job's fault.
-bool IsForOthers(const std::string& reason) {
-  return reason == "DRAINING" || reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "MEMORY_FULL" ||
-         reason == "NO_WORKER" || reason == "WORKER_LOST" || reason == "CANCELLED" || reason == "DEADLINE";
+bool IsForOthers(Reason reason) {
+  return reason == Reason::kDraining || reason == Reason::kQueueFull || reason == Reason::kTenantQueueFull ||
+         reason == Reason::kMemoryFull || reason == Reason::kNoWorker || reason == Reason::kWorkerLost ||
+         reason == Reason::kCancelled || reason == Reason::kDeadline;
 }
 
 }  // namespace
@@ -148,7 +149,7 @@ std::optional<Outcome> ClusterLink::Fetch(const std::string& key) {
   }
   if (fresh.action.has_request()) {
     absl::StatusOr<cache::Blob> bytes = FetchBlob(fresh.action.request().digest());
-    if (bytes.ok()) fresh.request = std::string(bytes->bytes());  // Only explanations and bundles want it.
+    if (bytes.ok()) fresh.request = *std::move(bytes);  // Only explanations and bundles want it.
   }
   absl::Status kept;  // A result that cannot be kept here is good all the same.
   absl::StatusOr<std::shared_ptr<const StoredResult>> stored = local_.store.Keep(key, std::move(fresh), &kept);

@@ -77,7 +77,7 @@ TEST_F(RemoteWaitersTest, ASilenceThatIsBrokenCountsForNothing) {
   EXPECT_THAT(left_, IsEmpty());
 }
 
-TEST_F(RemoteWaitersTest, WhoeverOfferedItHasAWhileToFindThatItRuns) {
+TEST_F(RemoteWaitersTest, TheOfferingDaemonHasTimeToFindThatTheJobRuns) {
   Take("key", 7);
   Hear("key", false, 7);
   EXPECT_THAT(left_, IsEmpty());

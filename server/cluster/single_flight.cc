@@ -8,8 +8,8 @@
 //                    └───┘
 //
 // A follower never takes a lease by itself: the job goes back to the queue and claims when a worker is free for it, so
-// whoever holds a lease has a worker at work. Every step has a turn number; an answer that comes for an earlier turn is
-// late, and at most gives back the lease that it brought.
+// each holder of a lease has a worker at work. Every step has a turn number; an answer that comes for an earlier turn
+// is late, and at most gives back the lease that it brought.
 #include "server/cluster/single_flight.h"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace {
 using cache::KeyLeaseTable;
 using State = KeyLeaseTable::State;
 
-// How often a job is looked at whose holder has ended: how it ended there may come just behind the lease's end.
-constexpr int kLooksBehind = 20;
+// Looks at a job whose holder has ended: the outcome may arrive just after the lease's end.
+constexpr int kLooksAfterEnd = 20;
 
 Verdict Of(Verdict::Kind kind) {
   Verdict verdict;
@@ -238,7 +238,7 @@ std::optional<Verdict> SingleFlight::FollowOnLocked(uint64_t job, Flight* flight
 
 std::optional<Verdict> SingleFlight::HearFreeLocked(uint64_t job, Flight* flight) {
   if (flight->step == Step::kQueued) {
-    // Whoever takes the job's offer may have the value, and makes it whole again.
+    // The taker of the job's offer may have the value, and then publishes it again.
     const bool unreadable = std::exchange(flight->unreadable, false);
     flight->looks = std::max(flight->looks - 1, unreadable ? 1 : 0);
     if (flight->looks == 0) return std::nullopt;
@@ -248,7 +248,7 @@ std::optional<Verdict> SingleFlight::HearFreeLocked(uint64_t job, Flight* flight
   const bool followed = flight->step == Step::kFollowing;
   EnterLocked(flight, Step::kQueued);
   if (followed) {
-    flight->looks = kLooksBehind;
+    flight->looks = kLooksAfterEnd;
     After(config_.longest_poll / 2, &SingleFlight::Ask, job, *flight);
   }
   return Of(Verdict::Kind::kQueue);

@@ -376,7 +376,7 @@ TEST_F(SingleFlightTest, AFollowerTakesOverWhenTheLeaseRunsOut) {
   EXPECT_THAT(b.answers, ElementsAre("result"));
 }
 
-TEST_F(SingleFlightTest, TheLeasesOfWhoeverLeavesAreFreeAtOnce) {
+TEST_F(SingleFlightTest, ADaemonThatLeavesFreesItsLeasesAtOnce) {
   const Scheduler::WaiterId waiter = a.Submit(key);
   b.Submit(key);
   Settle();

@@ -164,7 +164,7 @@ void WorkSharing::Settled(uint64_t job, bool taken) {
 }
 
 void WorkSharing::RemoveLater(const cache::StreamName& stream, const std::string& id) {
-  // An offer that stays goes with its stream; whoever takes it finds the outcome.
+  // An offer that stays goes with its stream; its taker finds the outcome.
   timer_.RunAfter(absl::ZeroDuration(), [this, stream, id] { streams_.Remove(stream, id).IgnoreError(); });
 }
 

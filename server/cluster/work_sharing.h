@@ -23,9 +23,9 @@ namespace tritond::server {
 
 // Gives jobs that wait for a worker to daemons that have an idle one. On offer, for each compiler and target, is always
 // what the queue would serve next; what no longer is that is withdrawn, so that tenants and classes have their turns
-// whoever runs their jobs. An offered job stays in the queue: whoever has a worker first runs it, under the key's
-// lease, which SingleFlight takes. Its origin sees that another daemon has the lease, and gets the outcome as any
-// follower does.
+// whichever daemon runs their jobs. An offered job stays in the queue: the daemon with the first free worker runs it,
+// under the key's lease, which SingleFlight takes. Its origin sees that another daemon has the lease, and gets the
+// outcome as any follower does.
 //
 // How much is on offer follows how fast it is taken: each daemon's offers stand before what another one offers later.
 // Every class has a stream of its own, and takers serve the most urgent one, but now and then the others first.

@@ -109,7 +109,7 @@ TEST_F(WorkSharingTest, AnIdleDaemonTakesWhatWaitsAtABusyOne) {
   EXPECT_THAT(idle.taken, ElementsAre("kernel"));
   EXPECT_THAT(busy.taken, IsEmpty());
   EXPECT_THAT(busy.watched, testing::Contains(1u));
-  EXPECT_EQ(streams.size(), 1u);  // Until it is done: whoever takes over finds it.
+  EXPECT_EQ(streams.size(), 1u);  // Until it is done: a daemon that takes over finds it.
   idle.finish(true);
   time.Pass(kRound);
   EXPECT_EQ(streams.size(), 0u);

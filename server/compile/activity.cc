@@ -60,7 +60,8 @@ void AddResult(const v1::ActionResult& action, bool recalled, JobRecord* record)
 }
 
 void AddFailure(const Outcome& outcome, JobRecord* record) {
-  record->reason = outcome.reason.empty() ? ReasonOf(outcome.status) : outcome.reason;
+  record->reason =
+      outcome.reason == Reason::kNone ? ReasonTextOf(outcome.status) : std::string(ReasonName(outcome.reason));
   v1::CompileFailure failure;
   if (!ReadDetail(outcome.status, &failure)) return;
   AddStages(failure.stage_times(), record);

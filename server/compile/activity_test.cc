@@ -120,7 +120,7 @@ TEST_F(ActivityTest, AFailureIsRecordedWithItsDiagnostics) {
   failure.set_daemon("blue");
   Outcome outcome;
   outcome.elsewhere = true;
-  outcome.status = WithReason(absl::InvalidArgumentError("no"), "COMPILE_FAILED");
+  outcome.status = WithReason(absl::InvalidArgumentError("no"), Reason::kCompileFailed);
   AddDetail(failure, &outcome.status);
   activity_.OnEnd(Job(outcome.status), outcome);
   const auto record = activity_.jobs().Find("id");
@@ -137,7 +137,7 @@ TEST_F(ActivityTest, AJobThatNeverRanHasNoRunTime) {
   job.attempts = 0;
   Outcome outcome;
   outcome.status = job.status;
-  outcome.reason = "CANCELLED";
+  outcome.reason = Reason::kCancelled;
   activity_.OnEnd(job, outcome);
   EXPECT_EQ(activity_.jobs().Find("id")->reason, "CANCELLED");
   EXPECT_EQ(activity_.runs().Points().back().count, 0u);

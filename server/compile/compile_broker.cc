@@ -60,7 +60,7 @@ absl::StatusOr<v1::EvictResponse> ToResponse(const Removal& removal,
   if (!shared.ok()) {
     return WithReason(absl::UnavailableError(absl::StrCat(
                           "evicted from this daemon, but not from the cluster's engine: ", shared.status().message())),
-                      "ENGINE_UNAVAILABLE");
+                      Reason::kEngineUnavailable);
   }
   v1::EvictResponse response;
   response.set_results(removal.asked_for);
@@ -71,13 +71,13 @@ absl::StatusOr<v1::EvictResponse> ToResponse(const Removal& removal,
 }
 
 // The request as it is stored beside its result, which is told of it.
-std::string RecordRequest(v1::CompileRequest request, v1::ActionResult* action) {
+cache::Blob RecordRequest(v1::CompileRequest request, v1::ActionResult* action) {
   proto::KeepKeyFields(&request);
-  std::string bytes = request.SerializeAsString();
+  cache::Blob bytes = cache::Blob(request.SerializeAsString()).WithDigest();
   v1::Artifact& record = *action->mutable_request();
   record.set_kind(request.input());
   record.set_format("request");
-  record.set_digest(cache::Digest::Of(bytes).ToHex());
+  record.set_digest(bytes.digest()->ToHex());
   record.set_size_bytes(bytes.size());
   return bytes;
 }
@@ -263,14 +263,14 @@ absl::Status CompileBroker::MemoryFull() {
   metrics_.memory_refusals.Increment();
   return WithReason(absl::ResourceExhaustedError(absl::StrCat("the requests that wait hold ", budget_.held() >> 20,
                                                               " of ", budget_.limit() >> 20, " MiB (--max-queued-mb)")),
-                    "MEMORY_FULL", scheduler_.RetryDelay());
+                    Reason::kMemoryFull, scheduler_.RetryDelay());
 }
 
 absl::Status CompileBroker::TextsFull() const {
   return WithReason(absl::ResourceExhaustedError(absl::StrCat(
                         "the requests that wait to be read hold ", texts_.waiting_bytes() >> 20, " of ",
                         config_.texts.waiting_bytes >> 20, " MiB, of which one caller gets half (--max-incoming-mb)")),
-                    "TEXTS_FULL", scheduler_.RetryDelay());
+                    Reason::kTextsFull, scheduler_.RetryDelay());
 }
 
 void CompileBroker::Tick() {
@@ -295,7 +295,7 @@ void CompileBroker::Start(const std::string& worker, uint64_t lease, const JobSp
 }
 
 void CompileBroker::Report(const std::string& key, v1::Stage stage) {
-  if (progress_) tasks_.Run([this, key, stage] { progress_(key, stage); });
+  if (progress_ != nullptr) tasks_.Run([this, key, stage] { progress_->OnProgress(key, stage); });
 }
 
 void CompileBroker::Extend(const std::string& worker, uint64_t lease, absl::Time deadline) {
@@ -464,8 +464,8 @@ Outcome CompileBroker::SettleFailure(const LeasedJob& job, const v1::CompileOutc
   failure.set_peak_memory_bytes(action.peak_memory_bytes());
   failure.set_daemon(action.daemon());
   Outcome settled;
-  settled.status =
-      WithReason(absl::Status(static_cast<absl::StatusCode>(outcome.code()), outcome.message()), "COMPILE_FAILED");
+  settled.status = WithReason(absl::Status(static_cast<absl::StatusCode>(outcome.code()), outcome.message()),
+                              Reason::kCompileFailed);
   AddDetail(failure, &settled.status);
   settled.status = WithJob(std::move(settled.status), job.id);
   if (IsDeterministic(settled.status.code())) {
@@ -486,7 +486,7 @@ void CompileBroker::OnKilled(uint64_t lease, const std::string& report) { schedu
 void CompileBroker::OnFailedStart() { metrics_.workers_lost.Increment(); }
 
 void CompileBroker::OnEnded(const std::string& worker, const workers::WorkerEnd& end) {
-  // Behind the outcomes that the worker sent before it ended.
+  // After the outcomes that the worker sent before it ended.
   tasks_.Run([this, worker, end] {
     if (end.kind != workers::WorkerEnd::Kind::kStopped) metrics_.workers_lost.Increment();
     targets_.WorkerGone(worker);

@@ -27,6 +27,7 @@
 #include "server/compile/request_offers.h"
 #include "server/compile/task_thread.h"
 #include "server/compile/text_pool.h"
+#include "server/jobs/progress_listener.h"
 #include "server/results/error_memory.h"
 #include "server/results/result_store.h"
 #include "server/results/step_cache.h"
@@ -51,62 +52,63 @@ struct BrokerConfig {
 
 class CompileCall;
 
-// The life of a compile: key, cache, wait for a worker, queue, worker, cache, answer. Ties the scheduler to the worker
-// pool and to the caches; every RPC is a thin function over it. Thread-safe. Does not own what it is given.
+// Takes a compile from its prepared request to its answer: key, cache, wait for a worker, queue, worker, cache. Ties
+// the scheduler to the worker pool and to the caches. Every RPC is a thin function over it. Thread-safe. Does not own
+// what it is given.
 class CompileBroker final : public Executor, public workers::PoolListener {
  public:
   using Answered = std::function<void(absl::StatusOr<CompileAnswer>)>;
 
-  // `notary` signs what is made here, and says what counts. `log` takes lines for the operator. `targets_changed` gets
-  // what is to be remembered over a restart.
+  // `notary` signs results of this daemon, and verifies others. `log` takes lines for the operator. `targets_changed`
+  // gets the text that TargetCatalog::Restore takes after a restart.
   CompileBroker(BrokerConfig config, Clock clock, cache::Cache& results, cache::Cache& blobs, Notary& notary,
                 Metrics& metrics, std::function<void(const std::string&)> log,
                 std::function<void(const std::string&)> targets_changed);
   ~CompileBroker() override;
-  // The pool that runs the jobs; before the first request, and for life.
+  // The pool that runs the jobs. Call it before the first request. The pool must outlive the broker's last request.
   void Connect(workers::WorkerPool& pool) {
     pool_ = &pool;
     devices_.Connect(pool);
   }
-  // Other daemons to share work and results with; before the first request, and for life. The broker's own caches hold
-  // what this daemon has.
+  // Shares work and results with other daemons from now on. Call it before the first request. The broker's own caches
+  // then hold this daemon's entries alone.
   void JoinCluster(const ClusterAccess& access);
 
-  // What needs no worker: the stored result or the remembered error of this request; nothing when it must be compiled.
-  // Does not block but for the reads of its own cache. Where no worker of the target is attached or awaited, here or in
-  // the cluster, results of other builds count too, in the order of StoredKeys.
+  // The stored result or the remembered error of this request; nothing when it must be compiled. Reads this daemon's
+  // own caches and does not block otherwise. Results of other builds count, in the order of StoredKeys, when no worker
+  // of the target is attached or awaited and there is no cluster.
   std::optional<absl::StatusOr<CompileAnswer>> TryStored(const proto::PreparedRequest& request);
-  // The stored result under a key, this daemon's or the cluster's. NotFound, InvalidArgument. `answered` is called
-  // once, perhaps before this returns.
+  // The stored result under a key, from this daemon or the cluster. NotFound, InvalidArgument. Calls `answered` once,
+  // perhaps before it returns.
   void Lookup(const std::string& key, const std::string& tenant, Answered answered);
-  // The same without a count, for those who may block.
+  // The same, but it counts nothing and may block.
   absl::StatusOr<std::shared_ptr<const StoredResult>> FindStored(const std::string& key);
-  // Forgets stored results, errors included, this daemon's and the cluster's. Errors are those of the caches;
-  // Unavailable (ENGINE_UNAVAILABLE) when the cluster has not forgotten all.
+  // Removes stored results and remembered errors from this daemon and the cluster. Fails as the caches do;
+  // Unavailable (ENGINE_UNAVAILABLE) when the cluster still has some of them.
   absl::StatusOr<v1::EvictResponse> Evict(const std::vector<std::string>& keys);
   absl::StatusOr<v1::EvictResponse> EvictAll();
-  // Fewer keys are trusted than before: what was taken into memory is looked at anew.
+  // Fewer keys are trusted than before. Results in memory are verified again, remembered errors are dropped.
   void OnLessTrust();
   // The first of these that is stored.
   std::optional<absl::StatusOr<CompileAnswer>> FindFirst(const std::vector<std::string>& keys,
                                                          absl::string_view tenant);
   // A stored outcome as it is answered, and counted.
   absl::StatusOr<CompileAnswer> ToAnswer(const std::string& key, absl::string_view tenant, const Outcome& outcome);
-  // Compiles what TryStored did not find. `answered` is called exactly once, perhaps before this returns; errors are
-  // those of CompileService.Compile. The call may be cancelled at any time.
-  // `job_id` names the compile if this call begins it; "": a new name. `memory` is what MemoryOf(request) takes of the
-  // budget; an empty one: the call takes it, or fails when it cannot join a compile that is under way.
+  // Compiles what TryStored did not find. Calls `answered` exactly once, perhaps before it returns, with the errors of
+  // CompileService.Compile. The call can be cancelled at any time.
+  // `job_id` names the compile if this call starts it; "": a new name. `memory` holds MemoryOf(request) of the budget.
+  // With an empty one the call takes the memory itself; where there is no room it can only join a running compile.
   std::shared_ptr<CompileCall> Compile(proto::PreparedRequest request, absl::Time deadline, Answered answered,
                                        std::string job_id = "", ByteBudget::Hold memory = {});
-  // Of everything that waits.
+  // The memory of all requests that wait.
   ByteBudget& budget() { return budget_; }
-  // What a call with this request is counted as.
+  // How much of the budget a call with this request takes.
   static uint64_t MemoryOf(const v1::CompileRequest& request);
-  // The answer where the budget has no room; counts it.
+  // The error for a call that finds no room in the budget. Counts it.
   absl::Status MemoryFull();
   // Reads texts off gRPC's threads.
   TextPool& texts() { return texts_; }
-  // The answer where too many texts wait to be read.
+  // The error for a call when too many texts wait to be read.
   absl::Status TextsFull() const;
 
   Scheduler& scheduler() { return scheduler_; }
@@ -117,44 +119,42 @@ class CompileBroker final : public Executor, public workers::PoolListener {
   Activity& activity() { return activity_; }
   DeviceDesk& devices() { return devices_; }
   const BrokerConfig& config() const { return config_; }
-  // Hands a result that this daemon has got to its cluster, in the background.
+  // Shares a result of this daemon with its cluster, in the background.
   void Share(const std::string& key, std::shared_ptr<const StoredResult> result) {
     if (cluster_ != nullptr) cluster_->Share(key, std::move(result));
   }
-  // The turn to make what no worker makes, such as a tuning; null without a cluster.
+  // The cluster-wide turn to make a value that no worker makes, such as a tuning. Null without a cluster.
   std::unique_ptr<ClusterTurn> TurnFor(const std::string& key) {
     return cluster_ == nullptr ? nullptr : cluster_->TurnFor(key);
   }
   // Ends the turn with its result, in this cluster. Blocks.
   void ShareNow(ClusterTurn& turn, const StoredResult& result) { cluster_->ShareNow(turn, result); }
-  // Artifacts and requests, the cluster's too: may block on the network.
+  // Artifacts and requests of this daemon and the cluster. Calls may block on the network.
   cache::Cache& blobs() { return cluster_ == nullptr ? blobs_ : cluster_->blobs(); }
   cache::Cache& own_blobs() { return blobs_; }
   // Null without a cluster.
   ClusterLink* cluster() { return cluster_.get(); }
-  // What is stored here, or remembered, under a key.
+  // Results and errors of this daemon by key.
   StoredOutcomes& outcomes() { return outcomes_; }
   ResultStore& store() { return store_; }
   const ResultStore& store() const { return store_; }
   Notary& notary() { return store_.notary(); }
-  // Hears of the keys that workers begin (STAGE_UNSPECIFIED) and the stages that they reach, without locks; before the
-  // first request.
-  using ProgressListener = std::function<void(const std::string& key, v1::Stage stage)>;
-  void ListenToProgress(ProgressListener listener) { progress_ = std::move(listener); }
+  // Reports the progress of compiles to `listener`, which must outlive them. Call it before the first request.
+  void ListenToProgress(ProgressListener& listener) { progress_ = &listener; }
   // The request's key; "" while its target is unknown.
   std::string KeyOf(const proto::PreparedRequest& request) const;
-  // The keys under which a result of the request may be stored: that of the build in force, if there is one, then those
-  // of other builds that made results of the target, the build of the newest result first.
+  // The keys under which a result of the request may be stored: first that of the active build, then those of other
+  // builds that made results of the target, newest first.
   std::vector<std::string> StoredKeys(const proto::PreparedRequest& request) const;
   absl::Time Now() const { return clock_(); }
   absl::Time started() const { return started_; }
 
-  // Runs the task where disk writes are waited for, behind those under way.
+  // Runs the task on the thread that waits for disk writes, after the tasks that are queued there.
   void RunLater(std::function<void()> task) { tasks_.Run(std::move(task)); }
-  // Runs the task where it may block on the network.
+  // Runs the task on a thread that may block on the network.
   void RunBlocking(std::function<void()> task);
   void Tick();
-  // Finishes what is under way in the background; after the pool's last call and before its end.
+  // Finishes the background work. Call it after the pool's last call and before the pool is destroyed.
   void Stop();
 
   // Executor, for the scheduler.
@@ -185,10 +185,10 @@ class CompileBroker final : public Executor, public workers::PoolListener {
 
   std::optional<absl::StatusOr<CompileAnswer>> FindAnswer(const std::string& key, absl::string_view tenant,
                                                           absl::Time start);
-  // Has those that the cluster has here too. Blocks.
+  // Copies the steps that the cluster has to this daemon. Blocks.
   void FetchSteps(const v1::StepKeys& keys);
   void Report(const std::string& key, v1::Stage stage);
-  // Leaves of the outcome what StepCache remembers.
+  // Stores the result of an outcome. Leaves in `outcome` the parts that StepCache stores.
   Outcome Settle(const LeasedJob& job, v1::CompileOutcome* outcome);
   void Complain(const std::string& key, const absl::Status& kept);
   Outcome SettleFailure(const LeasedJob& job, const v1::CompileOutcome& outcome);
@@ -211,7 +211,7 @@ class CompileBroker final : public Executor, public workers::PoolListener {
   DeviceDesk devices_;
   Scheduler scheduler_;
   workers::WorkerPool* pool_ = nullptr;
-  ProgressListener progress_;
+  ProgressListener* progress_ = nullptr;
 
   absl::Mutex mu_;
   absl::flat_hash_map<uint64_t, LeasedJob> leased_ ABSL_GUARDED_BY(mu_);

@@ -21,7 +21,8 @@ bool WantsBinary(const v1::CompileRequest& request) {
 
 }  // namespace
 
-std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const CompileBroker& broker) {
+std::vector<Violation> CheckCompileRequest(const proto::PreparedRequest& prepared, const CompileBroker& broker) {
+  const v1::CompileRequest& request = prepared.message();
   RequestFacts facts;
   facts.target = request.target();
   facts.tenant = request.tenant();
@@ -29,23 +30,23 @@ std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, co
   facts.ir_bytes = request.ir().size();
   facts.input = request.input();
   facts.outputs.assign(request.outputs().begin(), request.outputs().end());
-  facts.options =
-      nlohmann::json::parse(proto::CanonicalOptions(request.options()), nullptr, /*allow_exceptions=*/false);
+  facts.options = nlohmann::json::parse(prepared.options(), nullptr, /*allow_exceptions=*/false);
   if (std::optional<KnownTarget> target = broker.targets().Find(facts.target)) facts.rules = std::move(target->options);
   return CheckRequest(facts, broker.config().limits);
 }
 
-JobSpec SpecOf(const std::shared_ptr<const v1::CompileRequest>& request, const std::string& key,
+JobSpec SpecOf(const std::shared_ptr<const proto::PreparedRequest>& prepared, const std::string& key,
                const std::string& build_id) {
+  const v1::CompileRequest& request = prepared->message();
   JobSpec spec;
   spec.key = key;
-  spec.needs = {request->target(), build_id, WantsBinary(*request)};
-  spec.job_class = ClassOf(request->priority());
-  spec.tenant = request->tenant();
-  spec.label = request->label();
-  spec.refresh = request->cache_mode() == v1::CACHE_MODE_REFRESH;
-  spec.bytes = request->ByteSizeLong();
-  spec.payload = std::make_shared<CompilePayload>(request);
+  spec.needs = {request.target(), build_id, WantsBinary(request)};
+  spec.job_class = ClassOf(request.priority());
+  spec.tenant = request.tenant();
+  spec.label = request.label();
+  spec.refresh = request.cache_mode() == v1::CACHE_MODE_REFRESH;
+  spec.bytes = prepared->size_bytes();
+  spec.payload = std::make_shared<CompilePayload>(std::shared_ptr<const v1::CompileRequest>(prepared, &request));
   return spec;
 }
 
@@ -63,8 +64,7 @@ CompileCall::CompileCall(CompileBroker& broker, proto::PreparedRequest request, 
 
 bool CompileCall::TakeMemory() {
   if (memory_.bytes() == 0) {
-    std::optional<ByteBudget::Hold> taken =
-        broker_.budget().Take(CompileBroker::MemoryOf(request_->prepared.message()));
+    std::optional<ByteBudget::Hold> taken = broker_.budget().Take(kCallBytes + request_->prepared.size_bytes());
     if (!taken.has_value()) return false;
     memory_ = *std::move(taken);
   }
@@ -74,7 +74,7 @@ bool CompileCall::TakeMemory() {
 
 void CompileCall::Begin() {
   const v1::CompileRequest& request = request_->prepared.message();
-  std::vector<Violation> violations = CheckCompileRequest(request, broker_);
+  std::vector<Violation> violations = CheckCompileRequest(request_->prepared, broker_);
   if (!violations.empty()) return Refuse(InvalidRequest(violations));
   if (!TakeMemory()) return JoinOnly();
   // A job looks into the cluster by itself; where there will be none, a stored result is worth a look all the same.
@@ -95,16 +95,14 @@ void CompileCall::JoinOnly() {
   if (!taken.has_value() || !target.has_value() || refresh) return Refuse(broker_.MemoryFull());
   memory_ = *std::move(taken);
   key_ = request_->prepared.Key(target->build_id);
-  JobSpec spec = SpecOf(Message(), key_, target->build_id);
+  JobSpec spec = SpecOf(Prepared(), key_, target->build_id);
   spec.payload = nullptr;
   spec.may_queue = false;
   request_ = nullptr;
   SubmitSpec(std::move(spec), nullptr);
 }
 
-std::shared_ptr<const v1::CompileRequest> CompileCall::Message() const {
-  return {request_, &request_->prepared.message()};
-}
+std::shared_ptr<const proto::PreparedRequest> CompileCall::Prepared() const { return {request_, &request_->prepared}; }
 
 void CompileCall::SubmitToOthers() {
   const v1::CompileRequest& request = request_->prepared.message();
@@ -174,7 +172,7 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
       return Refuse(
           WithReason(absl::DeadlineExceededError(absl::StrCat("the deadline passed before a worker for ",
                                                               request_->prepared.message().target(), " attached")),
-                     "DEADLINE"));
+                     Reason::kDeadline));
     case TargetCatalog::Arrival::kAttached:
       break;
   }
@@ -184,14 +182,14 @@ void CompileCall::OnArrival(TargetCatalog::Arrival arrival) {
     return Refuse(WithReason(
         absl::FailedPreconditionError(absl::StrCat("no attached worker can make a ", target->binary_format, " for ",
                                                    target->name, ": ", target->WhyNotInOneSentence())),
-        "BINARY_UNAVAILABLE"));
+        Reason::kBinaryUnavailable));
   }
   Submit(*target);
 }
 
 void CompileCall::Submit(const KnownTarget& target) {
   key_ = request_->prepared.Key(target.build_id);
-  JobSpec spec = SpecOf(Message(), key_, target.build_id);
+  JobSpec spec = SpecOf(Prepared(), key_, target.build_id);
   spec.id = id_.empty() ? broker_.activity().NewJobId() : id_;
   request_ = nullptr;
   Scheduler::Recheck recheck;
@@ -215,7 +213,7 @@ void CompileCall::SubmitSpec(JobSpec spec, Scheduler::Recheck recheck) {
 }
 
 void CompileCall::OnOutcome(const Outcome& outcome, bool joined) {
-  if (outcome.reason == "NO_WORKER" && AnswerStored()) return;
+  if (outcome.reason == Reason::kNoWorker && AnswerStored()) return;
   joined |= outcome.elsewhere;
   Count(outcome, joined);
   if (!outcome.status.ok()) return Answer(FromOutcome(key_, outcome));
@@ -234,9 +232,9 @@ void CompileCall::Count(const Outcome& outcome, bool joined) {
   Metrics& metrics = broker_.metrics();
   const TenantMeter& tenant = metrics.tenants.Of(tenant_);
   if (!outcome.status.ok()) {
-    if (outcome.reason == "MEMORY_FULL") metrics.memory_refusals.Increment();
-    if (outcome.reason == "CANCELLED") return metrics.Cancel(tenant_);
-    if (!outcome.stored && !outcome.reason.empty()) return metrics.Refuse(outcome.reason, tenant_);
+    if (outcome.reason == Reason::kMemoryFull) metrics.memory_refusals.Increment();
+    if (outcome.reason == Reason::kCancelled) return metrics.Cancel(tenant_);
+    if (!outcome.stored && outcome.reason != Reason::kNone) return metrics.Refuse(outcome.reason, tenant_);
     (outcome.stored ? metrics.error_hits : metrics.failures).Increment();
     tenant.failed->Increment();
     return;
@@ -264,11 +262,11 @@ void CompileCall::Cancel() {
     arrival = arrival_waiter_;
     job = job_waiter_;
   }
-  // Whoever takes the waiter away answers. A waiter whose id is not known yet is taken away when it is.
+  // The thread that removes the waiter answers. A waiter without a known id is removed once its id is known.
   const bool left = (job != 0 && broker_.scheduler().Leave(job)) || (arrival != 0 && broker_.targets().Leave(arrival));
   if (!left) return;
   broker_.metrics().Cancel(tenant_);
-  Answer(WithReason(absl::CancelledError("the caller has gone"), "CANCELLED"));
+  Answer(WithReason(absl::CancelledError("the caller has gone"), Reason::kCancelled));
 }
 
 void CompileCall::Refuse(const absl::Status& status) {
@@ -290,12 +288,12 @@ void CompileCall::Answer(absl::StatusOr<CompileAnswer> answer) {
 
 absl::Status CompileCall::NoWorker() const {
   if (broker_.scheduler().draining()) {
-    return WithReason(absl::UnavailableError("this server is draining; ask another, or this one later"), "DRAINING",
-                      absl::Seconds(5));
+    return WithReason(absl::UnavailableError("this server is draining; ask another, or this one later"),
+                      Reason::kDraining, absl::Seconds(5));
   }
   return WithReason(
       absl::UnavailableError(absl::StrCat("no worker for ", request_->prepared.message().target(), " is attached")),
-      "NO_WORKER", absl::Seconds(5));
+      Reason::kNoWorker, absl::Seconds(5));
 }
 
 absl::Status CompileCall::UnknownTarget() const {
@@ -304,7 +302,7 @@ absl::Status CompileCall::UnknownTarget() const {
   return WithReason(
       InvalidRequest({{"target", absl::StrCat("is unknown to this server: ", request_->prepared.message().target(),
                                               "; known are ", absl::StrJoin(names, ", "))}}),
-      "UNKNOWN_TARGET");
+      Reason::kUnknownTarget);
 }
 
 }  // namespace tritond::server

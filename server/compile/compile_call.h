@@ -38,7 +38,7 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
     ByteBudget::Hold memory;
   };
 
-  std::shared_ptr<const v1::CompileRequest> Message() const;
+  std::shared_ptr<const proto::PreparedRequest> Prepared() const;
   // False when there is no room.
   bool TakeMemory();
   // Answers with a result of any build, where no worker comes; false when none is stored.
@@ -81,10 +81,10 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
 };
 
 // The violations of a request, as admission sees them.
-std::vector<Violation> CheckCompileRequest(const v1::CompileRequest& request, const CompileBroker& broker);
+std::vector<Violation> CheckCompileRequest(const proto::PreparedRequest& prepared, const CompileBroker& broker);
 
-// The job of a canonical request.
-JobSpec SpecOf(const std::shared_ptr<const v1::CompileRequest>& request, const std::string& key,
+// The job of a request, which its payload shares.
+JobSpec SpecOf(const std::shared_ptr<const proto::PreparedRequest>& prepared, const std::string& key,
                const std::string& build_id);
 
 // What the scheduler carries for a compile.

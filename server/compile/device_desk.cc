@@ -15,7 +15,7 @@ namespace {
 constexpr absl::Duration kLook = absl::Milliseconds(100);
 
 absl::Status Lost(const std::string& why) {
-  return WithReason(absl::UnavailableError(why), "DEVICE_LOST", absl::Seconds(1));
+  return WithReason(absl::UnavailableError(why), Reason::kDeviceLost, absl::Seconds(1));
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ absl::StatusOr<DeviceDesk::Choice> DeviceDesk::Choose(const v1::DeviceSelector& 
   const std::string there = others.empty() ? "No device is attached. Start a worker with --devices"
                                            : absl::StrCat("Attached are ", absl::StrJoin(others, "; "));
   return WithReason(absl::FailedPreconditionError(absl::StrCat("no device matches the selector. ", there)),
-                    "NO_DEVICE");
+                    Reason::kNoDevice);
 }
 
 bool DeviceDesk::IsAnyInService() const {

@@ -16,16 +16,17 @@ namespace {
 constexpr absl::Duration kPause = absl::Seconds(5);
 constexpr absl::Duration kLookAgain = absl::Seconds(2);
 
-bool WantsRoom(const std::string& reason) {
-  return reason == "DRAINING" || reason == "QUEUE_FULL" || reason == "TENANT_QUEUE_FULL" || reason == "MEMORY_FULL";
+bool WantsRoom(Reason reason) {
+  return reason == Reason::kDraining || reason == Reason::kQueueFull || reason == Reason::kTenantQueueFull ||
+         reason == Reason::kMemoryFull;
 }
 
 // What is missing today may be there tomorrow. Workers that a kernel killed are none of these: the second one
 // quarantines it.
 bool WantsWorker(const absl::Status& status) {
-  const std::string reason = ReasonOf(status);
-  return reason == "NO_WORKER" || reason == "BINARY_UNAVAILABLE" || reason == "WORKER_LOST" ||
-         reason == "UNKNOWN_TARGET";
+  const Reason reason = ReasonOf(status);
+  return reason == Reason::kNoWorker || reason == Reason::kBinaryUnavailable || reason == Reason::kWorkerLost ||
+         reason == Reason::kUnknownTarget;
 }
 
 JobEnd ToEnd(const absl::StatusOr<CompileAnswer>& answer) {
@@ -42,10 +43,15 @@ JobEnd ToEnd(const absl::StatusOr<CompileAnswer>& answer) {
   return end;
 }
 
+absl::StatusOr<proto::PreparedRequest> Prepared(JobRequest request, const AdmissionLimits& limits) {
+  if (!request.source.has_value()) return PrepareRequest(std::move(request.message), limits);
+  return proto::PreparedRequest(std::move(request.message), *std::move(request.source));
+}
+
 // What a job ends with for now whose target nobody can make.
 JobEnd NoWorker(const std::string& target) {
-  JobEnd end =
-      ToEnd(WithReason(absl::UnavailableError(absl::StrCat("no worker for ", target, " is attached")), "NO_WORKER"));
+  JobEnd end = ToEnd(
+      WithReason(absl::UnavailableError(absl::StrCat("no worker for ", target, " is attached")), Reason::kNoWorker));
   end.retry_after = kLookAgain;
   return end;
 }
@@ -54,7 +60,7 @@ JobEnd NoWorker(const std::string& target) {
 
 // A job whose text waits to be read. Shared because std::function wants to copy.
 struct BrokerJobRunner::Pending {
-  v1::CompileRequest request;
+  JobRequest request;
   Keyed keyed;
   Done done;
 };
@@ -70,9 +76,9 @@ bool BrokerJobRunner::MayRun(const std::string& target) {
   return broker_.cluster() != nullptr || (known.has_value() && known->attached);
 }
 
-void BrokerJobRunner::Start(const std::string& id, v1::CompileRequest request, Keyed keyed, Done done) {
-  const std::string turn = absl::StrCat("jobs of tenant:", request.tenant());
-  const uint64_t bytes = request.ByteSizeLong();
+void BrokerJobRunner::Start(const std::string& id, JobRequest request, Keyed keyed, Done done) {
+  const std::string turn = absl::StrCat("jobs of tenant:", request.message.tenant());
+  const uint64_t bytes = request.message.ByteSizeLong();
   // Others may have come since there was room: the call is refused then, and the job comes again.
   std::optional<ByteBudget::Hold> part = share_.Take(bytes);
   auto pending = std::make_shared<Pending>(Pending{std::move(request), std::move(keyed), std::move(done)});
@@ -86,8 +92,8 @@ void BrokerJobRunner::Start(const std::string& id, v1::CompileRequest request, K
 void BrokerJobRunner::Read(const std::string& id, const absl::Status& status, Pending& pending) {
   if (!status.ok()) return End(id, pending.done, ToEnd(status));
   if (IsStopped(id)) return End(id, pending.done, ToEnd(absl::CancelledError("cancelled")));
-  const std::string target = pending.request.target();
-  absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(std::move(pending.request), broker_.config().limits);
+  const std::string target = pending.request.message.target();
+  absl::StatusOr<proto::PreparedRequest> prepared = Prepared(std::move(pending.request), broker_.config().limits);
   if (!prepared.ok()) return End(id, pending.done, ToEnd(prepared.status()));
   std::optional<absl::StatusOr<CompileAnswer>> stored = broker_.TryStored(*prepared);
   const std::string key = stored.has_value() && stored->ok() ? (*stored)->key : broker_.KeyOf(*prepared);

@@ -22,7 +22,7 @@ class BrokerJobRunner final : public JobRunner {
 
   bool HasRoom(uint64_t request_bytes) override;
   bool MayRun(const std::string& target) override;
-  void Start(const std::string& id, v1::CompileRequest request, Keyed keyed, Done done) override;
+  void Start(const std::string& id, JobRequest request, Keyed keyed, Done done) override;
   void Stop(const std::string& id) override;
 
  private:

@@ -46,7 +46,7 @@ class JobTexts final {
     void Set(const std::string& job, absl::Status status);
   };
 
-  // What asks for the text of every stage behind the input, and its key.
+  // A request for the text of every stage after the input, and its key.
   struct Wanted {
     proto::PreparedRequest request;
     std::string key;

@@ -20,14 +20,14 @@ prometheus::Histogram& MakeHistogram(prometheus::Registry& registry, const std::
 }
 
 constexpr char kRequests[] = "tritond_requests_total";
-constexpr char kRequestsHelp[] = "Compile requests and successful look-ups, by how they were answered.";
+constexpr char kRequestsHelp[] = "Compile requests and successful look-ups, by answer.";
 
-// Why requests are refused, and the label of any other reason. The first ones say nothing about the request.
-constexpr absl::string_view kNotNow[] = {"DRAINING",   "QUEUE_FULL", "TENANT_QUEUE_FULL", "MEMORY_FULL",
-                                         "TEXTS_FULL", "NO_WORKER",  "WORKER_LOST"};
-constexpr absl::string_view kReasons[] = {"BAD_REQUEST", "UNKNOWN_TARGET", "BINARY_UNAVAILABLE",
-                                          "QUARANTINED", "DEADLINE",       "TIME_LIMIT"};
-constexpr char kOther[] = "OTHER";
+// The reasons that say nothing about the request, then the others that have a label of their own.
+constexpr Reason kNotNow[] = {Reason::kDraining,  Reason::kQueueFull, Reason::kTenantQueueFull, Reason::kMemoryFull,
+                              Reason::kTextsFull, Reason::kNoWorker,  Reason::kWorkerLost};
+constexpr Reason kOfRequest[] = {Reason::kBadRequest,  Reason::kUnknownTarget, Reason::kBinaryUnavailable,
+                                 Reason::kQuarantined, Reason::kDeadline,      Reason::kTimeLimit};
+constexpr char kOther[] = "other";
 
 // One family with what the caches themselves count (cache/layer/metered_cache.cc).
 constexpr char kCalls[] = "tritond_cache_requests_total";
@@ -39,8 +39,7 @@ prometheus::Labels ParsedGets(const std::string& outcome) {
 constexpr char kStepHits[] = "tritond_step_hits_total";
 constexpr char kStepHitsHelp[] =
     "Compiles that ended early: semantic, because the kernel was stored in another spelling; assembly, because only "
-    "the "
-    "last step was missing.";
+    "the last step was missing.";
 
 }  // namespace
 
@@ -70,24 +69,23 @@ Metrics::Metrics(prometheus::Registry& registry)
       semantic_hits(MakeCounter(registry, kStepHits, kStepHitsHelp, {{"step", "semantic"}})),
       assembly_hits(MakeCounter(registry, kStepHits, kStepHitsHelp, {{"step", "assembly"}})),
       workers_lost(MakeCounter(registry, "tritond_workers_lost_total",
-                               "Workers that died, before they attached too, hung or disconnected.")),
+                               "Workers that crashed, hung, disconnected or failed to start.")),
       saved_cpu_seconds(MakeCounter(registry, "tritond_saved_cpu_seconds_total",
-                                    "Recorded compile cost of the results that were returned without a compile.")),
-      store_failures(MakeCounter(registry, "tritond_store_failures_total", "Results that the cache did not take.")),
+                                    "Compile cost that results returned without a compile have saved.")),
+      store_failures(MakeCounter(registry, "tritond_store_failures_total", "Results that could not be stored.")),
       memory_refusals(MakeCounter(registry, "tritond_memory_refusals_total",
-                                  "Requests refused because those that wait held as much memory as they may.")),
-      hit_seconds(MakeHistogram(registry, "tritond_hit_seconds",
-                                "Time to find a stored answer, its key included, in the cache.", .00001)),
+                                  "Requests refused because waiting requests held all memory of --max-queued-mb.")),
+      hit_seconds(
+          MakeHistogram(registry, "tritond_hit_seconds", "Time to compute the key and find a stored answer.", .00001)),
       compile_seconds(MakeHistogram(registry, "tritond_compile_cpu_seconds", "CPU time of successful compiles.")),
       tenants(registry) {
-  std::vector<absl::string_view> reasons(std::begin(kReasons), std::end(kReasons));
-  reasons.insert(reasons.end(), std::begin(kNotNow), std::end(kNotNow));
-  reasons.push_back(kOther);
-  for (absl::string_view reason : reasons) {
-    refusals_[std::string(reason)] =
-        &MakeCounter(registry, "tritond_refusals_total", "Requests refused before or instead of a compile, by reason.",
-                     {{"reason", absl::AsciiStrToLower(reason)}});
-  }
+  const auto count = [&](Reason reason, const std::string& label) {
+    refusals_[reason] = &MakeCounter(registry, "tritond_refusals_total",
+                                     "Requests refused without a compile, by reason.", {{"reason", label}});
+  };
+  for (Reason reason : kOfRequest) count(reason, absl::AsciiStrToLower(ReasonName(reason)));
+  for (Reason reason : kNotNow) count(reason, absl::AsciiStrToLower(ReasonName(reason)));
+  count(Reason::kNone, kOther);
   for (int i = 0; i < kJobClasses; ++i) {
     const std::string name = JobClassName(static_cast<JobClass>(i));
     queue_seconds[i] =
@@ -96,10 +94,10 @@ Metrics::Metrics(prometheus::Registry& registry)
   }
 }
 
-void Metrics::Refuse(absl::string_view reason, absl::string_view tenant) {
+void Metrics::Refuse(Reason reason, absl::string_view tenant) {
   refused.Increment();
   auto it = refusals_.find(reason);
-  (it != refusals_.end() ? it : refusals_.find(kOther))->second->Increment();
+  (it != refusals_.end() ? it : refusals_.find(Reason::kNone))->second->Increment();
   const bool not_now = std::find(std::begin(kNotNow), std::end(kNotNow), reason) != std::end(kNotNow);
   // Those without room come from tenants that ask as they should; the rest may be anything.
   if (not_now) return tenants.Of(tenant).rejected->Increment();

@@ -12,6 +12,7 @@
 
 #include "absl/strings/string_view.h"
 #include "server/compile/tenant_metrics.h"
+#include "server/errors/reason.h"
 #include "server/scheduler/job.h"
 
 namespace tritond::server {
@@ -42,14 +43,13 @@ class Metrics final {
   TenantMetrics tenants;
   std::array<prometheus::Histogram*, kJobClasses> queue_seconds;  // by class
 
-  // Counts a request that was answered with this reason (ErrorInfo's, or UNKNOWN_TARGET) before or instead of a
-  // compile.
-  void Refuse(absl::string_view reason, absl::string_view tenant);
+  // Counts a request that was answered with this reason before or instead of a compile.
+  void Refuse(Reason reason, absl::string_view tenant);
   // Counts one whose caller has gone.
   void Cancel(absl::string_view tenant);
 
  private:
-  std::map<std::string, prometheus::Counter*, std::less<>> refusals_;  // by reason
+  std::map<Reason, prometheus::Counter*> refusals_;  // kNone: any reason that is not here
 };
 
 // "interactive", "autotune", "prebuild".

@@ -24,7 +24,7 @@ v1::Diagnostic At(int line, int column) {
 }
 
 absl::Status FailureAt(int line, const std::string& message) {
-  absl::Status status = WithReason(absl::InvalidArgumentError(message), "COMPILE_FAILED");
+  absl::Status status = WithReason(absl::InvalidArgumentError(message), Reason::kCompileFailed);
   v1::CompileFailure failure;
   *failure.add_diagnostics() = At(0, 0);
   *failure.add_diagnostics() = At(line, 7);
@@ -39,11 +39,11 @@ TEST(ToSource, LeadsFailuresAndTheirMessages) {
   ASSERT_TRUE(ReadDetail(led, &failure));
   EXPECT_EQ(failure.diagnostics(0).line(), 0);
   EXPECT_EQ(failure.diagnostics(1).line(), 7);
-  EXPECT_EQ(ReasonOf(led), "COMPILE_FAILED");
+  EXPECT_EQ(ReasonOf(led), Reason::kCompileFailed);
 }
 
 TEST(ToSource, LeavesOtherErrorsAlone) {
-  const absl::Status other = WithReason(absl::UnavailableError("line 5, column 7: no"), "DRAINING");
+  const absl::Status other = WithReason(absl::UnavailableError("line 5, column 7: no"), Reason::kDraining);
   EXPECT_EQ(ToSource(other, TwoLinesFurtherDown()).status(), other);
   const absl::Status failure = FailureAt(5, "stage ttir, line 5, column 7: no");
   EXPECT_EQ(ToSource(failure, proto::SourceMap()).status(), failure);

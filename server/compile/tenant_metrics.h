@@ -41,7 +41,7 @@ class TenantMetrics final {
   explicit TenantMetrics(prometheus::Registry& registry);
   // For as long as this lives. "other" for what is no tenant's name.
   const TenantMeter& Of(absl::string_view tenant);
-  // The same, but a tenant that has no meter yet gets none of its own: whoever is refused adds no series.
+  // The same, but a tenant that has no meter yet gets none of its own: refused callers add no series.
   const TenantMeter& OfRefused(absl::string_view tenant);
 
  private:
@@ -62,7 +62,7 @@ class TenantMetrics final {
   prometheus::Family<prometheus::Counter>& saved_;
   std::array<std::atomic<const Known*>, kPlaces> places_{};  // filled, never emptied
   std::atomic<const TenantMeter*> other_{nullptr};           // once there are kMaxTenants
-  absl::Mutex mu_;                                           // held by whoever fills a place
+  absl::Mutex mu_;                                           // held while a place is filled
   std::vector<std::unique_ptr<const Known>> known_ ABSL_GUARDED_BY(mu_);
 };
 

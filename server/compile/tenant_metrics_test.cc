@@ -33,7 +33,7 @@ TEST(TenantMetrics, TheRestCountTogether) {
   EXPECT_NE(&metrics.Of("t0"), &metrics.Of("t299"));
 }
 
-TEST(TenantMetrics, WhoeverIsRefusedAddsNoSeries) {
+TEST(TenantMetrics, RefusedCallersAddNoSeries) {
   prometheus::Registry registry;
   TenantMetrics metrics(registry);
   const TenantMeter& blue = metrics.Of("blue");

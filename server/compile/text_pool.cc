@@ -100,8 +100,8 @@ void TextPool::Loop(TurnQueue TextPool::*turns) {
 
 void TextPool::Refuse() {
   const absl::Status refusal =
-      WithReason(absl::UnavailableError("this server is shutting down; ask another, or this one later"), "DRAINING",
-                 kRestartDelay);
+      WithReason(absl::UnavailableError("this server is shutting down; ask another, or this one later"),
+                 Reason::kDraining, kRestartDelay);
   std::vector<Waiting> refused;
   {
     absl::MutexLock lock(&mu_);

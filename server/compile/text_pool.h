@@ -24,7 +24,7 @@ namespace tritond::server {
 // Thread-safe.
 class TextPool final {
  public:
-  // Whoever has so little to read does it on the thread that it is on: about 0.3 ms.
+  // Smaller texts are read on the calling thread, which takes about 0.3 ms.
   static constexpr uint64_t kInlineBytes = uint64_t{64} << 10;
   static constexpr uint64_t kSmallBytes = uint64_t{1} << 20;
 

@@ -36,7 +36,7 @@ class Seen {
   TextPool::Task Task(std::string name) {
     return [this, name = std::move(name)](const absl::Status& status) {
       absl::MutexLock lock(&mu_);
-      names_.push_back(status.ok() ? name : name + " " + ReasonOf(status));
+      names_.push_back(status.ok() ? name : absl::StrCat(name, " ", ReasonName(ReasonOf(status))));
     };
   }
   std::vector<std::string> Await(size_t count) {

@@ -19,9 +19,17 @@ std::string UrlOf(const google::protobuf::Message& detail) {
 
 constexpr size_t kMaxMessageBytes = 4096;
 
+absl::Status WithInfo(absl::Status status, std::string reason) {
+  google::rpc::ErrorInfo info;
+  info.set_reason(std::move(reason));
+  info.set_domain(kDomain);
+  AddDetail(info, &status);
+  return status;
+}
+
 absl::Status WithErrorInfo(const absl::Status& status) {
   if (status.GetPayload(UrlOf(google::rpc::ErrorInfo::default_instance())).has_value()) return status;
-  return WithReason(status, absl::StatusCodeToString(status.code()));
+  return WithInfo(status, absl::StatusCodeToString(status.code()));
 }
 
 }  // namespace
@@ -32,11 +40,8 @@ void AddDetail(const google::protobuf::Message& detail, absl::Status* status) {
   status->SetPayload(UrlOf(detail), absl::Cord(absl::string_view(bytes)));
 }
 
-absl::Status WithReason(absl::Status status, absl::string_view reason, absl::Duration retry_delay) {
-  google::rpc::ErrorInfo info;
-  info.set_reason(std::string(reason));
-  info.set_domain(kDomain);
-  AddDetail(info, &status);
+absl::Status WithReason(absl::Status status, Reason reason, absl::Duration retry_delay) {
+  status = WithInfo(std::move(status), std::string(ReasonName(reason)));
   if (retry_delay > absl::ZeroDuration()) {
     google::rpc::RetryInfo retry;
     *retry.mutable_retry_delay() =
@@ -62,11 +67,13 @@ bool ReadDetail(const absl::Status& status, google::protobuf::Message* detail) {
   return payload.has_value() && detail->ParseFromString(std::string(*payload));
 }
 
-std::string ReasonOf(const absl::Status& status) {
+std::string ReasonTextOf(const absl::Status& status) {
   google::rpc::ErrorInfo info;
   ReadDetail(status, &info);
   return info.reason();
 }
+
+Reason ReasonOf(const absl::Status& status) { return ReasonOfName(ReasonTextOf(status)); }
 
 absl::Duration RetryDelayOf(const absl::Status& status) {
   google::rpc::RetryInfo retry;
@@ -83,7 +90,7 @@ absl::Status InvalidRequest(const std::vector<Violation>& violations) {
     out.set_description(violation.description);
     absl::StrAppend(&text, text.empty() ? "" : "; ", violation.field, " ", violation.description);
   }
-  absl::Status status = WithReason(absl::InvalidArgumentError(text), "BAD_REQUEST");
+  absl::Status status = WithReason(absl::InvalidArgumentError(text), Reason::kBadRequest);
   AddDetail(bad, &status);
   return status;
 }

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "google/protobuf/message.h"
 #include "proto/v1/compile.pb.h"
+#include "server/errors/reason.h"
 #include "server/errors/violation.h"
 
 namespace tritond::server {
@@ -23,12 +24,13 @@ void AddDetail(const google::protobuf::Message& detail, absl::Status* status);
 bool ReadDetail(const absl::Status& status, google::protobuf::Message* detail);
 
 // `status` with google.rpc.ErrorInfo of this reason and, unless the delay is zero, google.rpc.RetryInfo.
-absl::Status WithReason(absl::Status status, absl::string_view reason,
-                        absl::Duration retry_delay = absl::ZeroDuration());
+absl::Status WithReason(absl::Status status, Reason reason, absl::Duration retry_delay = absl::ZeroDuration());
 
-// What WithReason attached; "" and zero where nothing is.
-std::string ReasonOf(const absl::Status& status);
+// What WithReason attached; kNone and zero where nothing is.
+Reason ReasonOf(const absl::Status& status);
 absl::Duration RetryDelayOf(const absl::Status& status);
+// The ErrorInfo's reason as it was sent, one of another daemon included; "" where there is none.
+std::string ReasonTextOf(const absl::Status& status);
 
 // InvalidArgument with google.rpc.BadRequest, naming each field. `violations` is not empty.
 absl::Status InvalidRequest(const std::vector<Violation>& violations);

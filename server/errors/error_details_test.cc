@@ -11,7 +11,7 @@ namespace {
 TEST(InvalidRequest, NamesEachField) {
   const absl::Status status = InvalidRequest({{"options.num_warps", "must be 4"}, {"ir", "is empty"}});
   EXPECT_EQ(status.message(), "options.num_warps must be 4; ir is empty");
-  EXPECT_EQ(ReasonOf(status), "BAD_REQUEST");
+  EXPECT_EQ(ReasonOf(status), Reason::kBadRequest);
   google::rpc::BadRequest bad;
   ASSERT_TRUE(ReadDetail(status, &bad));
   ASSERT_EQ(bad.field_violations_size(), 2);
@@ -19,8 +19,8 @@ TEST(InvalidRequest, NamesEachField) {
 }
 
 TEST(WithReason, ADelayIsReadAsItWasGiven) {
-  const absl::Status status = WithReason(absl::UnavailableError("later"), "DRAINING", absl::Milliseconds(1500));
-  EXPECT_EQ(ReasonOf(status), "DRAINING");
+  const absl::Status status = WithReason(absl::UnavailableError("later"), Reason::kDraining, absl::Milliseconds(1500));
+  EXPECT_EQ(ReasonOf(status), Reason::kDraining);
   EXPECT_EQ(RetryDelayOf(status), absl::Milliseconds(1500));
 }
 
@@ -35,7 +35,7 @@ TEST(ToFailure, CarriesTheSameDetails) {
   const v1::Failure failure = ToFailure(InvalidRequest({{"ir", "is empty"}}));
   EXPECT_EQ(failure.code(), 3);
   EXPECT_EQ(failure.details_size(), 2);
-  EXPECT_EQ(ReasonOf(FromFailure(failure)), "BAD_REQUEST");
+  EXPECT_EQ(ReasonOf(FromFailure(failure)), Reason::kBadRequest);
 }
 
 }  // namespace

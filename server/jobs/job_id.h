@@ -19,7 +19,7 @@ class JobIdMaker final {
 
  private:
   absl::BitGen random_;
-  uint64_t last_ = 0;  // milliseconds and the 12 bits behind them
+  uint64_t last_ = 0;  // milliseconds and the 12 bits after them
 };
 
 // Whether the text has the form of an id: 36 characters, lowercase.

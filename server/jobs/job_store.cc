@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two records a job: "job/ID", the v1::Job as clients see it, and "request/ID", the v1::CompileRequest, until it has
-// ended. The request is written first and the job is removed last, so a job in the journal that has not ended has its
-// request.
+// Two records a job: "job/ID", the v1::Job as clients see it, and "prepared/ID", the request (job_request.h), until it
+// has ended. The request is written first and the job is removed last, so a job in the journal that has not ended has
+// its request. Earlier versions wrote "request/ID" in its place, the v1::CompileRequest as it was sent.
 #include "server/jobs/job_store.h"
 
 #include <algorithm>
@@ -10,13 +10,15 @@
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/util/time_util.h"
 #include "proto/request_key/request_key.h"
+#include "server/errors/error_details.h"
 #include "server/jobs/job_class.h"
 
 namespace tritond::server {
 namespace {
 
 constexpr absl::string_view kJobPrefix = "job/";
-constexpr absl::string_view kRequestPrefix = "request/";
+constexpr absl::string_view kPreparedPrefix = "prepared/";
+constexpr absl::string_view kAsSentPrefix = "request/";
 constexpr absl::Duration kPatience = absl::Seconds(30);
 constexpr absl::Duration kReadAgain = absl::Seconds(5);
 // Each try reads the request anew.
@@ -25,6 +27,8 @@ constexpr absl::Duration kLeastRetry = absl::Seconds(1);
 constexpr absl::Duration kMostRetry = absl::Minutes(1);
 constexpr int kMostDoublings = 5;
 constexpr absl::Duration kLookAgain = absl::Seconds(2);
+// For those whose jobs are not accepted now.
+constexpr absl::Duration kRetryDelay = absl::Seconds(5);
 
 google::protobuf::Timestamp ToProto(absl::Time time) {
   return google::protobuf::util::TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(time));
@@ -34,9 +38,23 @@ absl::Time FromProto(const google::protobuf::Timestamp& time) {
   return absl::FromUnixNanos(google::protobuf::util::TimeUtil::TimestampToNanoseconds(time));
 }
 
-// JobIdentity::digest.
-std::string DigestOf(const v1::CompileRequest& request) {
-  const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(request);
+std::string RequestName(const std::string& id, bool as_sent) {
+  return absl::StrCat(as_sent ? kAsSentPrefix : kPreparedPrefix, id);
+}
+
+// The request in a record; nothing where it cannot be read.
+std::optional<JobRequest> Decode(absl::string_view record, bool as_sent) {
+  if (!as_sent) return DecodeJobRequest(record);
+  JobRequest request;
+  if (!request.message.ParseFromArray(record.data(), static_cast<int>(record.size()))) return std::nullopt;
+  return request;
+}
+
+// What an idempotency key stands for, whatever the build; "" for a request that cannot be prepared.
+std::string DigestOf(JobRequest request) {
+  if (request.source.has_value())
+    return proto::PreparedRequest(std::move(request.message), *std::move(request.source)).Key(/*build_id=*/"");
+  const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(std::move(request.message));
   return prepared.ok() ? prepared->Key(/*build_id=*/"") : "";
 }
 
@@ -45,10 +63,14 @@ absl::Status UnknownJob(absl::string_view id) {
 }
 
 absl::Status NotWritten(const absl::Status& status) {
-  absl::Status refusal(status.code(),
-                       absl::StrCat("the job cannot be written down now, so it is not accepted: ", status.message()));
-  refusal.SetPayload(JobStore::kNotWritten, absl::Cord());
-  return refusal;
+  return WithReason(
+      absl::Status(status.code(),
+                   absl::StrCat("the job cannot be written down now, so it is not accepted: ", status.message())),
+      Reason::kNotWritten, kRetryDelay);
+}
+
+absl::Status TooManyJobs(const std::string& message) {
+  return WithReason(absl::ResourceExhaustedError(message), Reason::kTooManyJobs, kRetryDelay);
 }
 
 }  // namespace
@@ -71,36 +93,48 @@ absl::Status JobStore::Write(const v1::Job& job) {
   return journal_.Put(absl::StrCat(kJobPrefix, job.id()), job.SerializeAsString());
 }
 
+absl::Status JobStore::LoadRequests(const std::set<std::string>& idempotent, std::map<std::string, Stored>* requests,
+                                    const std::function<void(const std::string&)>& log) {
+  absl::Status status;
+  for (bool as_sent : {true, false}) {
+    const absl::string_view prefix = as_sent ? kAsSentPrefix : kPreparedPrefix;
+    status.Update(journal_.Visit(prefix, [&](absl::string_view name, absl::string_view value) {
+      std::optional<JobRequest> request = Decode(value, as_sent);
+      if (!request.has_value()) return log(absl::StrCat("jobs: the record ", name, " cannot be read"));
+      const std::string id(name.substr(prefix.size()));
+      (*requests)[id] = {value.size(), as_sent, idempotent.count(id) > 0 ? DigestOf(*std::move(request)) : ""};
+    }));
+  }
+  return status;
+}
+
 absl::Status JobStore::Load(const std::function<void(const std::string&)>& log) {
-  struct Request {
-    uint64_t bytes = 0;  // Sizes alone: together they may be more than memory holds.
-    std::string digest;
-  };
-  std::map<std::string, Request> requests;
-  absl::Status status = journal_.Visit(kRequestPrefix, [&](absl::string_view name, absl::string_view value) {
-    v1::CompileRequest request;
-    if (!request.ParseFromArray(value.data(), static_cast<int>(value.size())))
-      return log(absl::StrCat("jobs: the record ", name, " cannot be read"));
-    requests[std::string(name.substr(kRequestPrefix.size()))] = {value.size(), DigestOf(request)};
-  });
-  if (!status.ok()) return status;
   std::vector<v1::Job> jobs;
-  status = journal_.Visit(kJobPrefix, [&](absl::string_view name, absl::string_view value) {
+  std::set<std::string> idempotent;
+  absl::Status status = journal_.Visit(kJobPrefix, [&](absl::string_view name, absl::string_view value) {
     v1::Job job;
     const absl::string_view id = name.substr(kJobPrefix.size());
-    if (!job.ParseFromArray(value.data(), static_cast<int>(value.size())) || job.id() != id ||
-        (!HasEnded(job.state()) && requests.find(job.id()) == requests.end()))
+    if (!job.ParseFromArray(value.data(), static_cast<int>(value.size())) || job.id() != id)
       return log(absl::StrCat("jobs: the record ", name, " cannot be read"));
+    if (!job.idempotency_key().empty()) idempotent.insert(job.id());
     jobs.push_back(std::move(job));
   });
   if (!status.ok()) return status;
+  std::map<std::string, Stored> requests;
+  if (status = LoadRequests(idempotent, &requests, log); !status.ok()) return status;
+  const auto is_lost = [&](const v1::Job& job) {
+    if (HasEnded(job.state()) || requests.count(job.id()) > 0) return false;
+    log(absl::StrCat("jobs: the request of ", job.id(), " cannot be read"));
+    return true;
+  };
+  jobs.erase(std::remove_if(jobs.begin(), jobs.end(), is_lost), jobs.end());
   // In the order in which they were submitted.
   std::sort(jobs.begin(), jobs.end(), [](const v1::Job& a, const v1::Job& b) { return a.id() < b.id(); });
   {
     absl::MutexLock lock(&mu_);
     for (v1::Job& job : jobs) {
-      Request request = std::move(requests[job.id()]);
-      InsertLocked(std::move(job), request.bytes, std::move(request.digest));
+      Stored request = std::move(requests[job.id()]);
+      InsertLocked(std::move(job), std::move(request));
     }
     std::sort(ended_.begin(), ended_.end(),
               [&](const std::string& a, const std::string& b) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -111,17 +145,18 @@ absl::Status JobStore::Load(const std::function<void(const std::string&)>& log) 
   return absl::OkStatus();
 }
 
-void JobStore::InsertLocked(v1::Job job, uint64_t request_bytes, std::string digest) {
+void JobStore::InsertLocked(v1::Job job, Stored request) {
   const std::string id = job.id();
   if (!job.idempotency_key().empty()) by_idempotency_key_[{job.tenant(), job.idempotency_key()}] = id;
   Record& record = records_[id];
   record.job = std::move(job);
-  record.digest = std::move(digest);
+  record.digest = std::move(request.digest);
+  record.as_sent = request.as_sent;
   if (HasEnded(record.job.state())) {
     ended_.push_back(id);
     return;
   }
-  record.request_bytes = request_bytes;
+  record.request_bytes = request.bytes;
   record.number = next_number_++;
   by_number_[record.number] = id;
   ++open_;
@@ -139,53 +174,57 @@ void JobStore::EnqueueLocked(const Record& record) {
 }
 
 absl::Status JobStore::RefusalLocked(const std::string& tenant) const {
-  if (closed_) return absl::UnavailableError("this server is shutting down");
+  if (closed_)
+    return WithReason(absl::UnavailableError("this server is shutting down"), Reason::kNotWritten, kRetryDelay);
   if (open_ >= config_.max_open)
-    return absl::ResourceExhaustedError(absl::StrCat("there are ", open_, " open jobs, as many as this server takes"));
+    return TooManyJobs(absl::StrCat("there are ", open_, " open jobs, as many as this server takes"));
   auto own = open_of_.find(tenant);
   if (own != open_of_.end() && own->second >= config_.max_open_per_tenant)
-    return absl::ResourceExhaustedError(
-        absl::StrCat("tenant \"", tenant, "\" has ", own->second, " open jobs, as many as it may"));
+    return TooManyJobs(absl::StrCat("tenant \"", tenant, "\" has ", own->second, " open jobs, as many as it may"));
   return absl::OkStatus();
 }
 
-absl::StatusOr<v1::Job> JobStore::Submit(const v1::SubmitRequest& request, const JobIdentity& identity) {
+absl::StatusOr<v1::Job> JobStore::Submit(const proto::PreparedRequest& request, const std::string& idempotency_key,
+                                         const std::string& key) {
+  const v1::CompileRequest& message = request.message();
+  const std::string digest = idempotency_key.empty() ? "" : request.Key(/*build_id=*/"");
   v1::Job job;
   {
     absl::MutexLock lock(&mu_);
-    if (!closed_ && !request.idempotency_key().empty()) {
-      auto known = by_idempotency_key_.find({request.request().tenant(), request.idempotency_key()});
+    if (!closed_ && !idempotency_key.empty()) {
+      auto known = by_idempotency_key_.find({message.tenant(), idempotency_key});
       if (known != by_idempotency_key_.end()) {
         const Record& record = records_[known->second];
-        const bool same = record.digest.empty() ? record.job.target() == request.request().target()
-                                                : record.digest == identity.digest;
+        const bool same = record.digest.empty() ? record.job.target() == message.target() : record.digest == digest;
         if (same) return record.job;
-        return absl::AlreadyExistsError(absl::StrCat("the idempotency key \"", request.idempotency_key(),
-                                                     "\" is that of the job ", record.job.id(),
-                                                     ", which compiles something else"));
+        return WithReason(
+            absl::AlreadyExistsError(absl::StrCat("the idempotency key \"", idempotency_key, "\" is that of the job ",
+                                                  record.job.id(), ", which compiles something else")),
+            Reason::kIdempotencyKeyReused);
       }
     }
-    absl::Status refusal = RefusalLocked(request.request().tenant());
+    absl::Status refusal = RefusalLocked(message.tenant());
     if (!refusal.ok()) return refusal;
     job.set_id(ids_.Next(wall_clock_()));
   }
   job.set_state(v1::JOB_STATE_QUEUED);
-  job.set_key(identity.key);
-  job.set_target(request.request().target());
-  job.set_label(request.request().label());
-  job.set_tenant(request.request().tenant());
-  job.set_priority(request.request().priority());
-  job.set_idempotency_key(request.idempotency_key());
+  job.set_key(key);
+  job.set_target(message.target());
+  job.set_label(message.label());
+  job.set_tenant(message.tenant());
+  job.set_priority(message.priority());
+  job.set_idempotency_key(idempotency_key);
   *job.mutable_created() = ToProto(wall_clock_());
-  absl::Status status = journal_.Put(absl::StrCat(kRequestPrefix, job.id()), request.request().SerializeAsString());
+  const std::string record = EncodeJobRequest(request);
+  absl::Status status = journal_.Put(RequestName(job.id(), /*as_sent=*/false), record);
   if (status.ok()) status = Write(job);
   if (!status.ok()) {
-    journal_.Remove(absl::StrCat(kRequestPrefix, job.id())).IgnoreError();
+    RemoveRequest(job.id(), /*as_sent=*/false);
     return NotWritten(status);
   }
   {
     absl::MutexLock lock(&mu_);
-    InsertLocked(job, request.request().ByteSizeLong(), request.idempotency_key().empty() ? "" : identity.digest);
+    InsertLocked(job, {record.size(), /*as_sent=*/false, digest});
   }
   executor_([this] { StartSome(); });
   return job;
@@ -338,7 +377,7 @@ void JobStore::StartSome() {
       if (!next.has_value()) return;
       id = *std::move(next);
     }
-    std::optional<v1::CompileRequest> request = ReadRequest(id);
+    std::optional<JobRequest> request = ReadRequest(id);
     if (!request.has_value()) continue;
     {
       absl::MutexLock lock(&mu_);
@@ -364,15 +403,25 @@ void JobStore::SetKey(const std::string& id, const std::string& key) {
   by_key_[key].insert(id);
 }
 
-std::optional<v1::CompileRequest> JobStore::ReadRequest(const std::string& id) {
-  absl::StatusOr<std::string> bytes = journal_.Get(absl::StrCat(kRequestPrefix, id));
+void JobStore::RemoveRequest(const std::string& id, bool as_sent) {
+  journal_.Remove(RequestName(id, as_sent)).IgnoreError();
+}
+
+std::optional<JobRequest> JobStore::ReadRequest(const std::string& id) {
+  bool as_sent;
+  {
+    absl::MutexLock lock(&mu_);
+    as_sent = records_[id].as_sent;
+  }
+  absl::StatusOr<std::string> bytes = journal_.Get(RequestName(id, as_sent));
   if (!bytes.ok() && !absl::IsNotFound(bytes.status()) && !absl::IsDataLoss(bytes.status())) {
     absl::MutexLock lock(&mu_);
     delayed_.emplace(clock_() + kReadAgain, id);
     return std::nullopt;
   }
-  v1::CompileRequest request;
-  if (bytes.ok() && request.ParseFromString(*bytes)) return request;
+  if (bytes.ok()) {
+    if (std::optional<JobRequest> request = Decode(*bytes, as_sent)) return request;
+  }
   JobEnd end;
   end.status =
       absl::DataLossError(absl::StrCat("the job's request cannot be read any more: ", bytes.status().message()));
@@ -393,8 +442,7 @@ void JobStore::PauseLocked(Record& record, const JobEnd& end) {
   absl::Duration pause = std::max(end.retry_after, kLeastRetry);
   if (end.waits_for_worker) {
     pause = std::min(pause * (1 << std::min(record.tries_without++, kMostDoublings)), kMostRetry);
-    // Behind the others: as many as may be started at once could else keep those from their turn whose workers are
-    // there.
+    // The job goes to the end of the line. Otherwise jobs without workers could take all starts from the others.
     by_number_.erase(record.number);
     record.number = next_number_++;
     by_number_[record.number] = id;
@@ -426,11 +474,13 @@ void JobStore::OnDone(const std::string& id, JobEnd end) {
 
 void JobStore::End(const std::string& id, const JobEnd& end) {
   v1::Job job;
+  bool as_sent;
   {
     absl::MutexLock lock(&mu_);
     auto it = records_.find(id);
     if (closed_ || it == records_.end() || HasEnded(it->second.job.state())) return;
     job = it->second.job;
+    as_sent = it->second.as_sent;
   }
   job.clear_failure();  // Why it waited.
   *job.mutable_finished() = ToProto(wall_clock_());
@@ -445,7 +495,7 @@ void JobStore::End(const std::string& id, const JobEnd& end) {
     *job.mutable_failure() = end.failure;
   }
   // A job whose end cannot be written runs again after a restart, and finds its result in the cache.
-  if (Write(job).ok()) journal_.Remove(absl::StrCat(kRequestPrefix, id)).IgnoreError();
+  if (Write(job).ok()) RemoveRequest(id, as_sent);
   Calls calls;
   {
     absl::MutexLock lock(&mu_);
@@ -475,6 +525,7 @@ void JobStore::End(const std::string& id, const JobEnd& end) {
 void JobStore::ForgetOld() {
   while (true) {
     std::string id;
+    bool as_sent;
     {
       absl::MutexLock lock(&mu_);
       if (closed_ || ended_.empty()) return;
@@ -485,9 +536,10 @@ void JobStore::ForgetOld() {
       ended_.pop_front();
       auto known = by_idempotency_key_.find({oldest.tenant(), oldest.idempotency_key()});
       if (known != by_idempotency_key_.end() && known->second == id) by_idempotency_key_.erase(known);
+      as_sent = records_[id].as_sent;
       records_.erase(id);
     }
-    journal_.Remove(absl::StrCat(kRequestPrefix, id)).IgnoreError();
+    RemoveRequest(id, as_sent);
     journal_.Remove(absl::StrCat(kJobPrefix, id)).IgnoreError();
   }
 }

@@ -21,9 +21,12 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "cache/api/journal.h"
+#include "proto/request_key/request_key.h"
 #include "proto/v1/compile.pb.h"
 #include "server/jobs/job_id.h"
+#include "server/jobs/job_request.h"
 #include "server/jobs/job_watch.h"
+#include "server/jobs/progress_listener.h"
 #include "server/scheduler/job_queue.h"
 
 namespace tritond::server {
@@ -46,12 +49,6 @@ struct JobEnd {
   uint32_t attempts = 0;
 };
 
-// What a submitted request asks for.
-struct JobIdentity {
-  std::string digest;  // PreparedRequest::Key of no build: what an idempotency key stands for
-  std::string key;     // of the build that is here now; "": not known yet
-};
-
 // What compiles.
 class JobRunner {
  public:
@@ -66,7 +63,7 @@ class JobRunner {
   virtual bool MayRun(const std::string& target) = 0;
   // Begins. `keyed` is called at most once, and before `done`, which is called once: on any thread, perhaps before this
   // returns; with Cancelled after Stop, unless the compile was faster. Does not block.
-  virtual void Start(const std::string& id, v1::CompileRequest request, Keyed keyed, Done done) = 0;
+  virtual void Start(const std::string& id, JobRequest request, Keyed keyed, Done done) = 0;
   virtual void Stop(const std::string& id) = 0;
 };
 
@@ -77,7 +74,7 @@ class JobRunner {
 //
 // Thread-safe. What writes the journal runs one after the other on `executor`; Submit, Cancel and Load are to be called
 // there too. The rest never blocks. Watchers are called without locks, on any thread.
-class JobStore final {
+class JobStore final : public ProgressListener {
  public:
   using Clock = std::function<absl::Time()>;
   using Executor = std::function<void(std::function<void()>)>;
@@ -90,16 +87,15 @@ class JobStore final {
   // Reads the journal; jobs that had not ended begin again. Records that cannot be read are reported and left alone.
   absl::Status Load(const std::function<void(const std::string&)>& log);
 
-  static constexpr char kNotWritten[] = "tritond/not_written";
-
   // The job, queued, as it is in the journal now; the same one for the same tenant's idempotency key while it is kept,
   // or AlreadyExists when that job is for something else. Of a job that had ended before the daemon began only the
-  // target is known. ResourceExhausted when there are too many open jobs, of all or of this tenant, or the disk is
-  // full; Unavailable after Close. Where the journal is at fault the error has the payload kNotWritten.
-  absl::StatusOr<v1::Job> Submit(const v1::SubmitRequest& request, const JobIdentity& identity);
+  // target is known. `key`: of the build that is here now; "": not known yet. ResourceExhausted when there are too many
+  // open jobs, of all or of this tenant, or the disk is full; Unavailable after Close. Errors have their Reason.
+  absl::StatusOr<v1::Job> Submit(const proto::PreparedRequest& request, const std::string& idempotency_key,
+                                 const std::string& key);
   // NotFound for an unknown id.
   absl::StatusOr<v1::Job> Get(absl::string_view id) const;
-  // Newest first, those behind `after` (a job's id, or ""), at most `limit`; `states` empty and tenant "": all.
+  // Newest first, those older than `after` (a job's id, or ""), at most `limit`; `states` empty and tenant "": all.
   std::vector<v1::Job> List(const std::set<v1::JobState>& states, absl::string_view tenant, absl::string_view after,
                             size_t limit) const;
   // A job that has ended stays as it is. NotFound for an unknown id.
@@ -110,8 +106,7 @@ class JobStore final {
   absl::StatusOr<uint64_t> Watch(absl::string_view id, Watcher watcher);
   void Unwatch(uint64_t watch);
 
-  // A worker has begun the compile of this key (STAGE_UNSPECIFIED), or reached a stage.
-  void OnProgress(absl::string_view key, v1::Stage stage);
+  void OnProgress(absl::string_view key, v1::Stage stage) override;
   // Starts jobs whose turn has come, and forgets old ones.
   void Tick();
   // Starts and records nothing more: open jobs are left in the journal for the next run.
@@ -129,18 +124,28 @@ class JobStore final {
     uint64_t number = 0;  // in the queue, by order of submission
     v1::Job job;
     uint64_t request_bytes = 0;  // in the journal
+    bool as_sent = false;        // so is the request in the journal
     bool started = false;        // the runner has it
     bool cancelled = false;
     bool waits_for_worker = false;  // the latest try ended so
     int tries_without = 0;          // how many did in a row
-    std::string digest;             // of what is asked for, whatever the build; "": not known
+    std::string digest;             // PreparedRequest::Key of no build, with an idempotency key; "": not known
     std::vector<uint64_t> watches;
   };
   using Calls = std::vector<std::shared_ptr<JobWatch>>;        // that have states to deliver
   using IdempotencyKey = std::pair<std::string, std::string>;  // tenant and key
 
   absl::Status RefusalLocked(const std::string& tenant) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void InsertLocked(v1::Job job, uint64_t request_bytes, std::string digest) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  struct Stored {
+    uint64_t bytes = 0;  // Sizes alone: together they may be more than memory holds.
+    bool as_sent = false;
+    std::string digest;  // as Record's
+  };
+  // The requests that the journal has, by their jobs' ids; digests of those that `idempotent` names.
+  absl::Status LoadRequests(const std::set<std::string>& idempotent, std::map<std::string, Stored>* requests,
+                            const std::function<void(const std::string&)>& log);
+  void InsertLocked(v1::Job job, Stored request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void RemoveRequest(const std::string& id, bool as_sent);
   void EnqueueLocked(const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Puts those whose pause is over into the queue.
   void EndPausesLocked(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -156,7 +161,7 @@ class JobStore final {
   void SetKey(const std::string& id, const std::string& key);
   // The job's request, from the journal. When it is not to be had, the job has ended with that, or waits for another
   // try.
-  std::optional<v1::CompileRequest> ReadRequest(const std::string& id);
+  std::optional<JobRequest> ReadRequest(const std::string& id);
   void OnDone(const std::string& id, JobEnd end);
   void End(const std::string& id, const JobEnd& end);
   void ForgetOld();

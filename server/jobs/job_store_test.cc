@@ -54,10 +54,11 @@ class FakeRunner final : public JobRunner {
  public:
   bool HasRoom(uint64_t request_bytes) override { return request_bytes <= room; }
   bool MayRun(const std::string& target) override { return without_worker.count(target) == 0; }
-  void Start(const std::string& id, v1::CompileRequest request, Keyed keyed, Done done) override {
-    started.push_back(request.ir());
+  void Start(const std::string& id, JobRequest request, Keyed keyed, Done done) override {
+    started.push_back(request.message.ir());
+    as_sent += request.source.has_value() ? 0 : 1;
     running[id] = std::move(done);
-    keyed(absl::StrCat("key of ", request.ir()));
+    keyed(absl::StrCat("key of ", request.message.ir()));
   }
   void Stop(const std::string& id) override {
     stopped.insert(id);
@@ -74,21 +75,22 @@ class FakeRunner final : public JobRunner {
   }
 
   std::vector<std::string> started;  // the requests' IR
+  int as_sent = 0;                   // requests that have to be prepared
   std::map<std::string, Done> running;
   std::set<std::string> stopped;
   std::set<std::string> without_worker;  // targets
   uint64_t room = UINT64_MAX;
 };
 
-JobIdentity IdentityOf(const v1::SubmitRequest& request) {
+absl::StatusOr<v1::Job> SubmitTo(JobStore& book, const v1::SubmitRequest& request) {
   const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(request.request());
   EXPECT_TRUE(prepared.ok()) << prepared.status();
-  return {prepared->Key(""), absl::StrCat("key of ", request.request().ir())};
+  return book.Submit(*prepared, request.idempotency_key(), absl::StrCat("key of ", request.request().ir()));
 }
 
-class JobBookTest : public testing::Test {
+class JobStoreTest : public testing::Test {
  protected:
-  JobBookTest() { Open(); }
+  JobStoreTest() { Open(); }
 
   // A daemon that starts over what the last one left.
   void Open() {
@@ -105,7 +107,7 @@ class JobBookTest : public testing::Test {
     request.mutable_request()->set_tenant(tenant);
     request.mutable_request()->set_priority(priority);
     request.set_idempotency_key(idempotency_key);
-    absl::StatusOr<v1::Job> job = book->Submit(request, IdentityOf(request));
+    absl::StatusOr<v1::Job> job = SubmitTo(*book, request);
     EXPECT_TRUE(job.ok()) << job.status();
     return job.ok() ? job->id() : "";
   }
@@ -128,7 +130,7 @@ class JobBookTest : public testing::Test {
   std::vector<std::string> log;
 };
 
-TEST_F(JobBookTest, AJobRunsAndKeepsItsResponse) {
+TEST_F(JobStoreTest, AJobRunsAndKeepsItsResponse) {
   const std::string id = Submit("kernel");
   EXPECT_TRUE(IsJobId(id)) << id;
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
@@ -143,7 +145,7 @@ TEST_F(JobBookTest, AJobRunsAndKeepsItsResponse) {
   EXPECT_EQ(book->open(), 0u);
 }
 
-TEST_F(JobBookTest, OpenJobsGoOnAfterARestartAndEndedOnesStay) {
+TEST_F(JobStoreTest, OpenJobsGoOnAfterARestartAndEndedOnesStay) {
   const std::string done = Submit("done");
   Succeed(done);
   const std::string open = Submit("open");
@@ -158,15 +160,15 @@ TEST_F(JobBookTest, OpenJobsGoOnAfterARestartAndEndedOnesStay) {
   EXPECT_THAT(runner->started, IsEmpty());
 }
 
-TEST_F(JobBookTest, AJobThatCannotBeWrittenIsRefused) {
+TEST_F(JobStoreTest, AJobThatCannotBeWrittenIsRefused) {
   journal.put_status = absl::ResourceExhaustedError("disk full");
   v1::SubmitRequest request;
-  EXPECT_TRUE(absl::IsResourceExhausted(book->Submit(request, IdentityOf(request)).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(SubmitTo(*book, request).status()));
   EXPECT_THAT(runner->started, IsEmpty());
   EXPECT_THAT(journal.records, IsEmpty());
 }
 
-TEST_F(JobBookTest, AJobWhoseEndCannotBeWrittenRunsAgain) {
+TEST_F(JobStoreTest, AJobWhoseEndCannotBeWrittenRunsAgain) {
   const std::string id = Submit("kernel");
   journal.put_status = absl::ResourceExhaustedError("disk full");
   Succeed(id);
@@ -176,7 +178,7 @@ TEST_F(JobBookTest, AJobWhoseEndCannotBeWrittenRunsAgain) {
   EXPECT_THAT(runner->started, ElementsAre("kernel"));
 }
 
-TEST_F(JobBookTest, WhatIsNotDecidedIsTriedAgainLater) {
+TEST_F(JobStoreTest, WhatIsNotDecidedIsTriedAgainLater) {
   const std::string id = Submit("kernel");
   JobEnd end;
   end.status = absl::UnavailableError("no worker");
@@ -193,7 +195,7 @@ TEST_F(JobBookTest, WhatIsNotDecidedIsTriedAgainLater) {
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
 }
 
-TEST_F(JobBookTest, AWallClockThatIsSteppedChangesNoPause) {
+TEST_F(JobStoreTest, AWallClockThatIsSteppedChangesNoPause) {
   JobEnd end;
   end.status = absl::UnavailableError("no worker");
   end.retry_after = absl::Seconds(5);
@@ -220,7 +222,7 @@ JobEnd WithoutWorker() {
   return end;
 }
 
-TEST_F(JobBookTest, AJobWithoutAWorkerSaysSoAndIsLookedAtUntilOneIsThere) {
+TEST_F(JobStoreTest, AJobWithoutAWorkerSaysSoAndIsLookedAtUntilOneIsThere) {
   runner->without_worker = {""};
   const std::string id = Submit("kernel");
   runner->Finish(id, WithoutWorker());
@@ -242,7 +244,7 @@ TEST_F(JobBookTest, AJobWithoutAWorkerSaysSoAndIsLookedAtUntilOneIsThere) {
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
 }
 
-TEST_F(JobBookTest, AJobThatLosesItsWorkersIsTriedAgainWithGrowingPauses) {
+TEST_F(JobStoreTest, AJobThatLosesItsWorkersIsTriedAgainWithGrowingPauses) {
   const std::string id = Submit("kernel");
   JobEnd end;
   end.status = absl::UnavailableError("lost 4 workers in a row");
@@ -260,7 +262,7 @@ TEST_F(JobBookTest, AJobThatLosesItsWorkersIsTriedAgainWithGrowingPauses) {
   }
 }
 
-TEST_F(JobBookTest, AJobThatWaitsForAWorkerCanBeCancelled) {
+TEST_F(JobStoreTest, AJobThatWaitsForAWorkerCanBeCancelled) {
   const std::string id = Submit("kernel");
   runner->Finish(id, WithoutWorker());
   ASSERT_TRUE(book->Cancel(id).ok());
@@ -272,7 +274,7 @@ TEST_F(JobBookTest, AJobThatWaitsForAWorkerCanBeCancelled) {
   EXPECT_EQ(runner->started.size(), 1u);
 }
 
-TEST_F(JobBookTest, JobsWithoutWorkersDoNotKeepOthersFromTheirTurn) {
+TEST_F(JobStoreTest, JobsWithoutWorkersDoNotKeepOthersFromTheirTurn) {
   config.max_started = 1;
   Open();
   const std::string without = Submit("without");
@@ -289,29 +291,28 @@ TEST_F(JobBookTest, JobsWithoutWorkersDoNotKeepOthersFromTheirTurn) {
   EXPECT_THAT(runner->started, ElementsAre("without", "first", "second"));
 }
 
-TEST_F(JobBookTest, AnIdempotencyKeyIsForOneKernel) {
+TEST_F(JobStoreTest, AnIdempotencyKeyIsForOneKernel) {
   const std::string id = Submit("kernel", "once");
   v1::SubmitRequest other;
   other.mutable_request()->set_tenant("tenant");
   other.mutable_request()->set_ir("another kernel");
   other.set_idempotency_key("once");
-  const absl::Status status = book->Submit(other, IdentityOf(other)).status();
+  const absl::Status status = SubmitTo(*book, other).status();
   EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
   EXPECT_NE(status.message().find(id), std::string::npos) << status;
   Open();
-  EXPECT_TRUE(absl::IsAlreadyExists(book->Submit(other, IdentityOf(other)).status()))
-      << "an open job's is known after a restart";
+  EXPECT_TRUE(absl::IsAlreadyExists(SubmitTo(*book, other).status())) << "an open job's is known after a restart";
   EXPECT_EQ(Submit("kernel", "once"), id);
   Succeed(id);
-  EXPECT_TRUE(absl::IsAlreadyExists(book->Submit(other, IdentityOf(other)).status()));
+  EXPECT_TRUE(absl::IsAlreadyExists(SubmitTo(*book, other).status()));
   EXPECT_EQ(Submit("kernel", "once"), id);
   Open();
   other.mutable_request()->set_target("cuda:80");
-  EXPECT_TRUE(absl::IsAlreadyExists(book->Submit(other, IdentityOf(other)).status()));
+  EXPECT_TRUE(absl::IsAlreadyExists(SubmitTo(*book, other).status()));
   EXPECT_EQ(Submit("kernel", "once"), id);
 }
 
-TEST_F(JobBookTest, AJobWaitsInTheJournalUntilItsRequestHasRoom) {
+TEST_F(JobStoreTest, AJobWaitsInTheJournalUntilItsRequestHasRoom) {
   runner->room = 100;
   const std::string large = Submit(std::string(200, 'x'));
   book->Tick();
@@ -324,25 +325,40 @@ TEST_F(JobBookTest, AJobWaitsInTheJournalUntilItsRequestHasRoom) {
   EXPECT_EQ(StateOf(large), v1::JOB_STATE_SUCCEEDED);
 }
 
-TEST_F(JobBookTest, AJobIsRunWithTheRequestThatTheJournalHas) {
+TEST_F(JobStoreTest, AJobIsRunWithTheRequestThatTheJournalHas) {
   runner->room = 0;
   Submit("kernel");
-  v1::CompileRequest request;
   for (auto& [name, value] : journal.records) {
-    if (!absl::StartsWith(name, "request/")) continue;
-    ASSERT_TRUE(request.ParseFromString(value));
-    request.set_ir("as it is on disk");
-    value = request.SerializeAsString();
+    if (!absl::StartsWith(name, "prepared/")) continue;
+    std::optional<JobRequest> request = DecodeJobRequest(value);
+    ASSERT_TRUE(request.has_value());
+    request->message.set_ir("as it is on disk");
+    value = EncodeJobRequest(proto::PreparedRequest(request->message, *request->source));
   }
   runner->room = UINT64_MAX;
   book->Tick();
   EXPECT_THAT(runner->started, ElementsAre("as it is on disk"));
 }
 
-TEST_F(JobBookTest, AJobWhoseRequestIsLostFailsAndOneThatCannotBeReadNowWaits) {
+TEST_F(JobStoreTest, ARequestOfAnEarlierVersionIsPreparedWhenItsJobRuns) {
+  runner->room = 0;
+  const std::string id = Submit("kernel", "idempotency key");
+  std::optional<JobRequest> request = DecodeJobRequest(journal.records["prepared/" + id]);
+  ASSERT_TRUE(request.has_value());
+  journal.records.erase("prepared/" + id);
+  journal.records["request/" + id] = request->message.SerializeAsString();
+  Open();
+  EXPECT_THAT(runner->started, ElementsAre("kernel"));
+  EXPECT_EQ(runner->as_sent, 1);
+  EXPECT_EQ(Submit("kernel", "idempotency key"), id);
+  Succeed(id);
+  EXPECT_EQ(journal.records.count("request/" + id), 0u);
+}
+
+TEST_F(JobStoreTest, AJobWhoseRequestIsLostFailsAndOneThatCannotBeReadNowWaits) {
   runner->room = 0;
   const std::string id = Submit("kernel"), lost = Submit("lost");
-  journal.records.erase("request/" + lost);
+  journal.records.erase("prepared/" + lost);
   runner->room = UINT64_MAX;
   journal.get_status = absl::UnavailableError("disk trouble");
   book->Tick();
@@ -358,7 +374,7 @@ TEST_F(JobBookTest, AJobWhoseRequestIsLostFailsAndOneThatCannotBeReadNowWaits) {
   Succeed(id);
 }
 
-TEST_F(JobBookTest, CancelledJobsStayCancelled) {
+TEST_F(JobStoreTest, CancelledJobsStayCancelled) {
   const std::string running = Submit("running");
   EXPECT_EQ(book->Cancel(running)->state(), v1::JOB_STATE_CANCELLED);
   EXPECT_EQ(runner->stopped.count(running), 1u);
@@ -372,7 +388,7 @@ TEST_F(JobBookTest, CancelledJobsStayCancelled) {
   EXPECT_THAT(runner->started, IsEmpty());
 }
 
-TEST_F(JobBookTest, FailuresKeepTheirDetails) {
+TEST_F(JobStoreTest, FailuresKeepTheirDetails) {
   const std::string id = Submit("kernel");
   JobEnd end;
   end.status = absl::InvalidArgumentError("wrong");
@@ -383,7 +399,7 @@ TEST_F(JobBookTest, FailuresKeepTheirDetails) {
   EXPECT_EQ(book->Get(id)->failure().message(), "wrong");
 }
 
-TEST_F(JobBookTest, AnIdempotencyKeyGivesTheSameJobAlsoAfterARestart) {
+TEST_F(JobStoreTest, AnIdempotencyKeyGivesTheSameJobAlsoAfterARestart) {
   const std::string id = Submit("kernel", "deploy 7");
   EXPECT_EQ(Submit("kernel", "deploy 7"), id);
   Open();
@@ -392,7 +408,7 @@ TEST_F(JobBookTest, AnIdempotencyKeyGivesTheSameJobAlsoAfterARestart) {
   EXPECT_NE(Submit("kernel"), Submit("kernel"));
 }
 
-TEST_F(JobBookTest, OnlySoManyAreHandedOverAtOnce) {
+TEST_F(JobStoreTest, OnlySoManyAreHandedOverAtOnce) {
   config.max_started = 2;
   Open();
   std::vector<std::string> ids;
@@ -402,7 +418,7 @@ TEST_F(JobBookTest, OnlySoManyAreHandedOverAtOnce) {
   EXPECT_THAT(runner->started, ElementsAre("a", "b", "c"));
 }
 
-TEST_F(JobBookTest, AFloodOfOneTenantIsPassedByOthersAndByMoreUrgentJobs) {
+TEST_F(JobStoreTest, AFloodOfOneTenantIsPassedByOthersAndByMoreUrgentJobs) {
   config.max_started = 1;
   Open();
   std::string running = Submit("running", "", "flood", v1::PRIORITY_PREBUILD);
@@ -417,7 +433,7 @@ TEST_F(JobBookTest, AFloodOfOneTenantIsPassedByOthersAndByMoreUrgentJobs) {
   EXPECT_THAT(runner->started, ElementsAre("running", "urgent", "h1", "f1", "h2", "f2", "f3"));
 }
 
-TEST_F(JobBookTest, TheOrderIsTheSameAfterARestart) {
+TEST_F(JobStoreTest, TheOrderIsTheSameAfterARestart) {
   config.max_started = 1;
   Open();
   for (const char* ir : {"f1", "f2", "f3"}) Submit(ir, "", "flood", v1::PRIORITY_PREBUILD);
@@ -428,7 +444,7 @@ TEST_F(JobBookTest, TheOrderIsTheSameAfterARestart) {
   EXPECT_THAT(runner->started, ElementsAre("urgent", "f1", "h1", "f2", "h2", "f3"));
 }
 
-TEST_F(JobBookTest, AJobThatIsCancelledWhileItWaitsIsNotHandedOver) {
+TEST_F(JobStoreTest, AJobThatIsCancelledWhileItWaitsIsNotHandedOver) {
   config.max_started = 1;
   Open();
   const std::string running = Submit("a");
@@ -439,7 +455,7 @@ TEST_F(JobBookTest, AJobThatIsCancelledWhileItWaitsIsNotHandedOver) {
   EXPECT_THAT(runner->started, ElementsAre("a", "c"));
 }
 
-TEST_F(JobBookTest, ATenantsOpenJobsAreBoundedAlsoAfterARestart) {
+TEST_F(JobStoreTest, ATenantsOpenJobsAreBoundedAlsoAfterARestart) {
   config.max_open_per_tenant = 2;
   Open();
   const std::string id = Submit("a", "", "greedy");
@@ -447,23 +463,23 @@ TEST_F(JobBookTest, ATenantsOpenJobsAreBoundedAlsoAfterARestart) {
   Open();
   v1::SubmitRequest request;
   request.mutable_request()->set_tenant("greedy");
-  EXPECT_TRUE(absl::IsResourceExhausted(book->Submit(request, IdentityOf(request)).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(SubmitTo(*book, request).status()));
   EXPECT_NE(Submit("c", "", "modest"), "");
   Succeed(id);
   EXPECT_NE(Submit("d", "", "greedy"), "");
 }
 
-TEST_F(JobBookTest, TooManyOpenJobsAreRefused) {
+TEST_F(JobStoreTest, TooManyOpenJobsAreRefused) {
   config.max_open = 1;
   Open();
   const std::string id = Submit("a");
   v1::SubmitRequest request;
-  EXPECT_TRUE(absl::IsResourceExhausted(book->Submit(request, IdentityOf(request)).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(SubmitTo(*book, request).status()));
   Succeed(id);
   EXPECT_NE(Submit("b"), "");
 }
 
-TEST_F(JobBookTest, ListsNewestFirstInPages) {
+TEST_F(JobStoreTest, ListsNewestFirstInPages) {
   std::vector<std::string> ids;
   for (int i = 0; i < 5; ++i) ids.push_back(Submit(absl::StrCat("kernel ", i)));
   Succeed(ids[1]);
@@ -479,7 +495,7 @@ TEST_F(JobBookTest, ListsNewestFirstInPages) {
   EXPECT_TRUE(book->List({}, "another", "", 9).empty());
 }
 
-TEST_F(JobBookTest, WatchersSeeEveryChangeUntilTheEnd) {
+TEST_F(JobStoreTest, WatchersSeeEveryChangeUntilTheEnd) {
   const std::string id = Submit("kernel");
   std::vector<v1::JobState> seen, left;
   ASSERT_TRUE(book->Watch(id, [&](const v1::Job& job) { seen.push_back(job.state()); }).ok());
@@ -496,7 +512,7 @@ TEST_F(JobBookTest, WatchersSeeEveryChangeUntilTheEnd) {
   EXPECT_TRUE(absl::IsNotFound(book->Watch("unknown", [](const v1::Job&) {}).status()));
 }
 
-TEST_F(JobBookTest, AnEndThatComesDuringAWatchersCallIsToldAfterIt) {
+TEST_F(JobStoreTest, AnEndThatComesDuringAWatchersCallIsToldAfterIt) {
   const std::string id = Submit("kernel");
   book->OnProgress("key of kernel", v1::STAGE_UNSPECIFIED);
   std::vector<v1::JobState> seen;
@@ -510,7 +526,7 @@ TEST_F(JobBookTest, AnEndThatComesDuringAWatchersCallIsToldAfterIt) {
   EXPECT_THAT(seen, ElementsAre(v1::JOB_STATE_RUNNING, v1::JOB_STATE_SUCCEEDED));
 }
 
-TEST_F(JobBookTest, NoCallBeginsAfterUnwatch) {
+TEST_F(JobStoreTest, NoCallBeginsAfterUnwatch) {
   const std::string id = Submit("kernel");
   std::vector<v1::JobState> seen;
   uint64_t watch = 0;
@@ -525,7 +541,7 @@ TEST_F(JobBookTest, NoCallBeginsAfterUnwatch) {
   EXPECT_THAT(seen, ElementsAre(v1::JOB_STATE_QUEUED, v1::JOB_STATE_RUNNING));
 }
 
-TEST_F(JobBookTest, ManyThreadsNeverMixUpAWatchersStates) {
+TEST_F(JobStoreTest, ManyThreadsNeverMixUpAWatchersStates) {
   for (int round = 0; round < 200; ++round) {
     const std::string id = Submit("kernel", absl::StrCat(round));
     std::vector<v1::Stage> stages;
@@ -546,7 +562,7 @@ TEST_F(JobBookTest, ManyThreadsNeverMixUpAWatchersStates) {
   }
 }
 
-TEST_F(JobBookTest, EndedJobsAreForgottenInTime) {
+TEST_F(JobStoreTest, EndedJobsAreForgottenInTime) {
   config.max_ended = 2;
   Open();
   std::vector<std::string> ids;
@@ -561,23 +577,24 @@ TEST_F(JobBookTest, EndedJobsAreForgottenInTime) {
   EXPECT_NE(Submit("kernel", "2"), ids[2]);
 }
 
-TEST_F(JobBookTest, AClosedBookLeavesOpenJobsForTheNextRun) {
+TEST_F(JobStoreTest, AClosedBookLeavesOpenJobsForTheNextRun) {
   const std::string id = Submit("kernel");
   book->Close();
   Succeed(id);
   v1::SubmitRequest request;
-  EXPECT_TRUE(absl::IsUnavailable(book->Submit(request, IdentityOf(request)).status()));
+  EXPECT_TRUE(absl::IsUnavailable(SubmitTo(*book, request).status()));
   Open();
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
   EXPECT_THAT(runner->started, ElementsAre("kernel"));
 }
 
-TEST_F(JobBookTest, RecordsThatCannotBeReadAreReportedAndKept) {
+TEST_F(JobStoreTest, RecordsThatCannotBeReadAreReportedAndKept) {
   journal.records["job/broken"] = "\xff\xff";
   journal.records["request/orphan"] = "\xff\xff";
+  journal.records["prepared/orphan"] = "\xff\xff";
   Open();
-  EXPECT_EQ(log.size(), 2u);
-  EXPECT_EQ(journal.records.size(), 2u);
+  EXPECT_EQ(log.size(), 3u);
+  EXPECT_EQ(journal.records.size(), 3u);
 }
 
 TEST(JobIdMaker, IdsOfOneMakerGrowEvenWhenTheClockStepsBack) {

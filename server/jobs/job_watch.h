@@ -23,7 +23,7 @@ class JobWatch final {
   // To be called under the lock that orders the states; delivers nothing yet.
   void Push(v1::Job job);
   // Calls the watcher with what has been pushed, without locks. Where a call is under way, on another thread or on
-  // this one, whoever makes it goes on with the rest.
+  // this one, the thread that makes it goes on with the rest.
   void Deliver();
   // No call begins from now on.
   void Leave();

@@ -9,7 +9,7 @@
 namespace tritond::server {
 
 absl::Status FromOutcome(const std::string& key, const Outcome& outcome) {
-  if (outcome.status.ok() || outcome.reason.empty()) return WithJob(outcome.status, outcome.job);
+  if (outcome.status.ok() || outcome.reason == Reason::kNone) return WithJob(outcome.status, outcome.job);
   absl::Status status = WithReason(outcome.status, outcome.reason, outcome.retry_delay);
   if (!outcome.reports.empty()) {
     v1::CrashReport crash;

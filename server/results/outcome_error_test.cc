@@ -12,17 +12,17 @@ namespace {
 TEST(FromOutcome, OverloadSaysWhenToComeBack) {
   Outcome outcome;
   outcome.status = absl::ResourceExhaustedError("full");
-  outcome.reason = "QUEUE_FULL";
+  outcome.reason = Reason::kQueueFull;
   outcome.retry_delay = absl::Milliseconds(1500);
   const absl::Status status = FromOutcome("k", outcome);
   EXPECT_EQ(RetryDelayOf(status), absl::Milliseconds(1500));
-  EXPECT_EQ(ReasonOf(status), "QUEUE_FULL");
+  EXPECT_EQ(ReasonOf(status), Reason::kQueueFull);
 }
 
 TEST(FromOutcome, ACrashHasItsReports) {
   Outcome outcome;
   outcome.status = absl::FailedPreconditionError("killed");
-  outcome.reason = "QUARANTINED";
+  outcome.reason = Reason::kQuarantined;
   outcome.reports = {"signal 6", std::string(10000, 'x')};
   outcome.quarantined = true;
   v1::CrashReport crash;

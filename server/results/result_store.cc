@@ -10,10 +10,10 @@ namespace {
 // of tiny results fill the memory.
 constexpr uint64_t kBytesBesideRecord = 512;
 
-// Whether the bytes are what `artifact` says, and under which key they are stored.
-absl::StatusOr<cache::Digest> Check(const v1::Artifact& artifact, const cache::Blob& bytes) {
-  const cache::Digest digest = cache::Digest::Of(bytes.bytes());
-  if (digest.ToHex() == artifact.digest() && bytes.size() == artifact.size_bytes()) return digest;
+// The bytes with their digest, where they are what `artifact` says.
+absl::StatusOr<cache::Blob> Check(const v1::Artifact& artifact, const cache::Blob& bytes) {
+  cache::Blob named = bytes.WithDigest();
+  if (named.digest()->ToHex() == artifact.digest() && named.size() == artifact.size_bytes()) return named;
   return absl::InternalError(absl::StrCat("the bytes of ", artifact.format(), " are not those that the result names"));
 }
 
@@ -137,19 +137,18 @@ absl::Status ResultStore::KeepPieces(FreshResult& fresh, StoredResult* result, a
   if (static_cast<size_t>(action.artifacts_size()) != fresh.artifacts.size())
     return absl::InternalError("there are more or fewer artifacts than the result names");
   for (int i = 0; i < action.artifacts_size(); ++i) {
-    cache::Blob blob = std::move(fresh.artifacts[i]);
+    const cache::Blob blob = std::move(fresh.artifacts[i]);
     if (blob.empty())
       return absl::InternalError(absl::StrCat("the artifact ", action.artifacts(i).format(), " is empty"));
-    absl::StatusOr<cache::Digest> digest = Check(action.artifacts(i), blob);
-    if (!digest.ok()) return digest.status();
-    if (!fresh.pieces_stored) kept->Update(blobs_.Put(*digest, blob));
-    result->artifacts.push_back(std::move(blob));
+    absl::StatusOr<cache::Blob> named = Check(action.artifacts(i), blob);
+    if (!named.ok()) return named.status();
+    if (!fresh.pieces_stored) kept->Update(blobs_.Put(*named->digest(), *named));
+    result->artifacts.push_back(*std::move(named));
   }
   if (!action.has_request() || (fresh.request.empty() && !fresh.record.empty())) return absl::OkStatus();
-  const cache::Blob request(std::move(fresh.request));
-  absl::StatusOr<cache::Digest> digest = Check(action.request(), request);
-  if (digest.ok()) kept->Update(blobs_.Put(*digest, request));
-  return digest.status();
+  absl::StatusOr<cache::Blob> request = Check(action.request(), fresh.request);
+  if (request.ok()) kept->Update(blobs_.Put(*request->digest(), *request));
+  return request.status();
 }
 
 absl::Status ResultStore::Sign(const cache::Digest& key, FreshResult& fresh, StoredResult* result) {

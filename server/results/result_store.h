@@ -37,7 +37,7 @@ struct StoredResult final : Payload {
 struct FreshResult {
   v1::ActionResult action;
   std::vector<cache::Blob> artifacts;  // as action.artifacts
-  std::string request;                 // as action.request; empty: none
+  cache::Blob request;                 // as action.request; empty: none
   bool pieces_stored = false;          // by a result of before, with the same artifacts
   std::vector<cache::Digest> sources;  // signers of the records that it was made from, as Notary::SourcesOf gives them
   // The result as another daemon signed it for this key, verified; `action` is parsed from it. Empty: this daemon

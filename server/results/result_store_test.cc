@@ -29,7 +29,7 @@ class ResultStoreTest : public testing::Test {
     Name(request, fresh.action.mutable_request());
     fresh.action.set_cost_cpu_seconds(cost);
     fresh.artifacts = {cache::Blob(binary)};
-    fresh.request = request;
+    fresh.request = cache::Blob(request);
     return fresh;
   }
   static void Keep(ResultStore& store, const std::string& name, FreshResult fresh) {
@@ -153,7 +153,7 @@ TEST_F(ResultStoreTest, WrongBytesAreNotKept) {
   absl::Status kept;
   EXPECT_TRUE(absl::IsInternal(store.Keep(Key("a"), fresh, &kept).status()));
   fresh = Fresh("binary", "request");
-  fresh.request = "Request";
+  fresh.request = cache::Blob("Request");
   EXPECT_TRUE(absl::IsInternal(store.Keep(Key("a"), fresh, &kept).status()));
   EXPECT_TRUE(absl::IsNotFound(store.Find(Key("a")).status()));
 }
@@ -177,7 +177,7 @@ TEST_F(ResultStoreTest, ARecordOfAnotherDaemonIsKeptAsItWasSigned) {
   FreshResult fresh = Fresh("binary", "request");
   fresh.record =
       cache::Blob(other.Sign(Purpose::kResult, cache::Digest::Of("key of a"), fresh.action.SerializeAsString()));
-  fresh.request.clear();  // It is not to be had, and only explanations want it.
+  fresh.request = cache::Blob();  // It is not to be had, and only explanations want it.
   const std::string record(fresh.record.bytes());
   ResultStore store(results, blobs, notary, {});
   Keep(store, "a", std::move(fresh));

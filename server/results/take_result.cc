@@ -16,7 +16,7 @@ absl::StatusOr<FreshResult> TakeResult(v1::BundleRecord record) {
   fresh.action = std::move(result.action);
   const int artifacts = fresh.action.artifacts_size();
   for (int i = 0; i < artifacts; ++i) fresh.artifacts.emplace_back(std::move(*record.mutable_blobs(i)->mutable_data()));
-  fresh.request = std::move(*record.mutable_blobs(artifacts)->mutable_data());
+  fresh.request = cache::Blob(std::move(*record.mutable_blobs(artifacts)->mutable_data()));
   return fresh;
 }
 

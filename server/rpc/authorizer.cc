@@ -47,7 +47,7 @@ absl::Status CheckHeaders(const grpc::CallbackServerContext& context) {
       absl::ResourceExhaustedError(absl::StrCat(
           "headers of ", bytes, " bytes, tokens included (--token-file of triton-client), are more than the ",
           Authorizer::kMaxHeaderBytes, " that this server takes")),
-      "HEADERS_TOO_LARGE");
+      Reason::kHeadersTooLarge);
 }
 
 }  // namespace
@@ -60,22 +60,22 @@ absl::StatusOr<Caller> Authorizer::Check(const grpc::CallbackServerContext& cont
   }
   const std::string connection = context.peer();
   if (context.IsCancelled()) {
-    on_reset_(connection);
-    return WithReason(absl::CancelledError("the caller has gone"), "CANCELLED");
+    listener_.OnReset(connection);
+    return WithReason(absl::CancelledError("the caller has gone"), Reason::kCancelled);
   }
   absl::StatusOr<Caller> caller =
       everyone.has_value() ? *everyone : policy_.Identify(CredentialsOf(context, connection, peers_));
-  if (!caller.ok()) return WithReason(caller.status(), "UNAUTHENTICATED");
+  if (!caller.ok()) return WithReason(caller.status(), Reason::kUnauthenticated);
   absl::Status allowed = CheckAccess(*caller, need);
-  if (!allowed.ok()) return WithReason(allowed, "PERMISSION_DENIED");
-  on_admitted_(connection, need);
+  if (!allowed.ok()) return WithReason(allowed, Reason::kPermissionDenied);
+  listener_.OnAdmitted(connection, need);
   return caller;
 }
 
-void Authorizer::NoteReset(const grpc::CallbackServerContext& context) const { on_reset_(context.peer()); }
+void Authorizer::NoteReset(const grpc::CallbackServerContext& context) const { listener_.OnReset(context.peer()); }
 
 void Authorizer::OnCancel(absl::string_view connection, absl::Duration after) const {
-  if (after < kReset) on_reset_(connection);
+  if (after < kReset) listener_.OnReset(connection);
 }
 
 std::string TurnOf(const Caller& caller, const grpc::CallbackServerContext& context) {

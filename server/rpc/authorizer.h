@@ -5,9 +5,7 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <functional>
 #include <string>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -19,18 +17,25 @@
 
 namespace tritond::server {
 
+// Hears of calls by the names of their connections. Thread-safe.
+class CallListener {
+ public:
+  virtual ~CallListener() = default;
+  // The call is let in; it has not begun.
+  virtual void OnAdmitted(absl::string_view connection, Need need) = 0;
+  // Its caller reset the call as soon as it was made.
+  virtual void OnReset(absl::string_view connection) = 0;
+};
+
+// Thread-safe. Does not own what it is given.
 class Authorizer final {
  public:
   // Most that a call's headers may have together where they are read, which is where rules ask for credentials. gRPC's
   // own limit is to be above: a call beyond that one costs the whole connection, with all other calls on it.
   static constexpr size_t kMaxHeaderBytes = size_t{16} << 10;
 
-  // Hears of each call that is let in, by the name of its connection, before it begins.
-  using OnAdmitted = std::function<void(absl::string_view connection, Need need)>;
-  // Hears of each call that its caller reset as soon as it was made, by the name of its connection.
-  using OnReset = std::function<void(absl::string_view connection)>;
-  Authorizer(const AccessPolicy& policy, const UnixPeers& peers, OnAdmitted on_admitted, OnReset on_reset)
-      : policy_(policy), peers_(peers), on_admitted_(std::move(on_admitted)), on_reset_(std::move(on_reset)) {}
+  Authorizer(const AccessPolicy& policy, const UnixPeers& peers, CallListener& listener)
+      : policy_(policy), peers_(peers), listener_(listener) {}
   // Cancelled when the caller has gone already; ResourceExhausted, Unauthenticated, PermissionDenied.
   absl::StatusOr<Caller> Check(const grpc::CallbackServerContext& context, Need need) const;
   // The call was reset before its message had come.
@@ -41,8 +46,7 @@ class Authorizer final {
  private:
   const AccessPolicy& policy_;
   const UnixPeers& peers_;
-  const OnAdmitted on_admitted_;
-  const OnReset on_reset_;
+  CallListener& listener_;
 };
 
 // Whose turn it is where callers take turns: the tenant's of the credentials, else the machine's or local connection's

@@ -37,7 +37,7 @@ grpc::ServerWriteReactor<v1::AutotuneResponse>* Autotune(TuningDesk& tunings, co
                                                          const v1::AutotuneRequest* request) {
   if (!slots.Take()) {
     return new FailedWriter<v1::AutotuneResponse>(WithReason(
-        absl::ResourceExhaustedError("too many callers wait for tunings"), "TUNINGS_FULL", absl::Seconds(10)));
+        absl::ResourceExhaustedError("too many callers wait for tunings"), Reason::kTuningsFull, absl::Seconds(10)));
   }
   auto message = std::make_shared<v1::AutotuneRequest>(TakeRequest(request));  // Shared because std::function copies.
   if (!TenantOf(caller).empty()) message->set_tenant(TenantOf(caller));

@@ -22,8 +22,8 @@ struct Wanted {
 absl::StatusOr<Wanted> Read(CompileBroker& broker, const Caller& caller, grpc::ByteBuffer bytes) {
   v1::CompileRequest message;
   if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, v1::CompileRequest>(&bytes, &message).ok()) {
-    broker.metrics().Refuse("BAD_REQUEST", TenantOf(caller));
-    return WithReason(absl::InvalidArgumentError("the request is no CompileRequest"), "BAD_MESSAGE");
+    broker.metrics().Refuse(Reason::kBadRequest, TenantOf(caller));
+    return WithReason(absl::InvalidArgumentError("the request is no CompileRequest"), Reason::kBadMessage);
   }
   bytes.Clear();
   ServeFor(caller, &message);
@@ -94,7 +94,7 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
 
   void OnDone() override { Release(); }
 
-  // The RPC may be over before those who work for it return; whoever is last deletes.
+  // The RPC may be over before those who work for it return; the last one deletes.
   void Release() {
     if (users_.fetch_sub(1) == 1) delete this;
   }
@@ -119,7 +119,7 @@ class CompileReactor final : public grpc::ServerUnaryReactor {
 
   void FinishCancelled() {
     broker_.metrics().Cancel(TenantOf(caller_));
-    Finish(ToGrpc(WithReason(absl::CancelledError("the caller has gone"), "CANCELLED")));
+    Finish(ToGrpc(WithReason(absl::CancelledError("the caller has gone"), Reason::kCancelled)));
   }
 
   void Refuse(const absl::Status& status) {

@@ -113,10 +113,10 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
     if (cancelled) Leave(index, ticket);
   }
 
-  // The caller has gone. Whoever takes the ticket away answers in the task's place.
+  // The caller has gone. The thread that takes the ticket away answers in the task's place.
   void Leave(int index, TextPool::Ticket ticket) {
     if (!broker_.texts().Drop(ticket)) return;
-    OnAnswer(index, WithReason(absl::CancelledError("the caller has gone"), "CANCELLED"));
+    OnAnswer(index, WithReason(absl::CancelledError("the caller has gone"), Reason::kCancelled));
     Release();
   }
 
@@ -160,7 +160,7 @@ class BatchReactor final : public grpc::ServerWriteReactor<v1::CompileBatchRespo
       begun_.insert(index);
       cancelled = cancelled_;
     }
-    if (cancelled) return OnAnswer(index, WithReason(absl::CancelledError("the caller has gone"), "CANCELLED"));
+    if (cancelled) return OnAnswer(index, WithReason(absl::CancelledError("the caller has gone"), Reason::kCancelled));
     if (!status.ok()) return OnAnswer(index, status);
     std::optional<absl::StatusOr<CompileAnswer>> answer = BeginCompile(index, std::move(pending));
     if (answer.has_value()) OnAnswer(index, *std::move(answer));

@@ -91,7 +91,7 @@ absl::Status ImportFrom(CompileBroker& broker, ChunkReader& in, v1::ImportRespon
   BundleVerifier verifier(broker.notary());
   status = read([&verifier](const v1::BundleRecord& record) { return verifier.Visit(record); });
   if (status.ok()) status = verifier.Finish();
-  if (absl::IsFailedPrecondition(status)) return WithReason(status, "BUNDLE_REFUSED");
+  if (absl::IsFailedPrecondition(status)) return WithReason(status, Reason::kBundleRefused);
   if (!status.ok()) return status;
   return read([&](v1::BundleRecord record) { return Store(broker, std::move(record), response); });
 }

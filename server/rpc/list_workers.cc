@@ -17,7 +17,7 @@ grpc::ServerUnaryReactor* ListWorkers(CompileBroker& broker, const Caller& calle
         if (Sees(caller, job.tenant)) out.add_running(job.key);
       }
     }
-    // The last lines of a worker that died may quote a kernel, whoever's.
+    // The last lines of a worker that died may quote a kernel of any tenant.
     if (!TenantOf(caller).empty()) out.clear_last_death();
     auto done = stats.done.find(out.id());
     if (done != stats.done.end()) out.set_jobs_done(done->second);

@@ -12,7 +12,8 @@ grpc::ServerUnaryReactor* Lookup(CompileBroker& broker, const Caller& caller, gr
   v1::LookupRequest message;
   grpc::ByteBuffer copy(*request);
   if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, v1::LookupRequest>(&copy, &message).ok()) {
-    return FinishNow(context, WithReason(absl::InvalidArgumentError("the request is no LookupRequest"), "BAD_MESSAGE"));
+    return FinishNow(context,
+                     WithReason(absl::InvalidArgumentError("the request is no LookupRequest"), Reason::kBadMessage));
   }
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   const uint64_t inline_bytes = broker.config().store.inline_bytes;

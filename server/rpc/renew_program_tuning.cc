@@ -9,7 +9,7 @@ grpc::ServerUnaryReactor* RenewProgramTuning(ProgramTuningDesk& desk, grpc::Call
                                              const v1::RenewProgramTuningRequest* request,
                                              v1::RenewProgramTuningResponse* response) {
   const absl::Status renewed = desk.Renew(request->ticket());
-  if (!renewed.ok()) return FinishNow(context, WithReason(renewed, "TICKET_LOST"));
+  if (!renewed.ok()) return FinishNow(context, WithReason(renewed, Reason::kTicketLost));
   *response->mutable_ticket_lifetime() = google::protobuf::util::TimeUtil::MillisecondsToDuration(
       absl::ToInt64Milliseconds(desk.config().ticket_lifetime));
   return FinishNow(context, absl::OkStatus());

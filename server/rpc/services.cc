@@ -125,7 +125,7 @@ grpc::ServerUnaryReactor* CompileServiceImpl::Compile(grpc::CallbackServerContex
   if (request->Length() > kSmall.bytes) {
     const absl::Status fits = CheckWire(*request, *v1::CompileRequest::descriptor(), kKernel);
     if (!fits.ok()) {
-      broker_.metrics().Refuse("BAD_REQUEST", TenantOf(*caller));
+      broker_.metrics().Refuse(Reason::kBadRequest, TenantOf(*caller));
       return FinishNow(context, fits);
     }
   }
@@ -206,7 +206,7 @@ grpc::ServerWriteReactor<v1::BundleChunk>* ArtifactServiceImpl::Export(grpc::Cal
   if (request->keys().empty() && !TenantOf(*caller).empty()) {
     return new FailedWriter<v1::BundleChunk>(WithReason(
         absl::PermissionDeniedError("everything is everybody's: a caller of one tenant names the keys to export"),
-        "PERMISSION_DENIED"));
+        Reason::kPermissionDenied));
   }
   return server::Export(broker_, transfers_, context, request);
 }

@@ -19,7 +19,7 @@ grpc::ServerUnaryReactor* StoreProgramTuning(CompileBroker& broker, ProgramTunin
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   desk.Store(request->ticket(), NameTuning(broker, caller, request->key()), std::move(tuning),
              [reactor](absl::Status stored) {
-               if (absl::IsNotFound(stored)) stored = WithReason(stored, "TICKET_LOST");
+               if (absl::IsNotFound(stored)) stored = WithReason(stored, Reason::kTicketLost);
                if (absl::IsInvalidArgument(stored))
                  stored = InvalidRequest({{"ticket", std::string(stored.message())}});
                reactor->Finish(ToGrpc(stored));

@@ -30,7 +30,7 @@ class StreamSlots final {
   // What is answered when none is free.
   absl::Status Full() const {
     return WithReason(absl::ResourceExhaustedError(absl::StrCat(slots_, " bundles are on their way already")),
-                      "TRANSFERS_FULL", absl::Seconds(5));
+                      Reason::kTransfersFull, absl::Seconds(5));
   }
 
  private:

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
 #include "server/compile/compile_call.h"
 #include "server/compile/source_places.h"
 #include "server/rpc/authorizer.h"
@@ -9,31 +11,23 @@ namespace tritond::server {
 namespace {
 
 constexpr size_t kMaxIdempotencyKeyBytes = 256;
-constexpr absl::Duration kRetryDelay = absl::Seconds(5);
 
 // What waits to be read, then to be written. Shared because std::function wants to copy.
 struct Pending {
-  v1::SubmitRequest request;  // as sent: its places are those that its caller reads
+  v1::SubmitRequest request;
   ByteBudget::Hold memory;
-  JobIdentity identity;
+  std::optional<proto::PreparedRequest> prepared;  // once it is read
 };
 
-// Finds out what is asked for, or what is wrong with it.
-absl::StatusOr<JobIdentity> Identify(const CompileBroker& broker, const v1::SubmitRequest& request) {
-  const absl::StatusOr<proto::PreparedRequest> prepared = PrepareRequest(request.request(), broker.config().limits);
-  if (!prepared.ok()) return prepared.status();
-  std::vector<Violation> violations = CheckCompileRequest(prepared->message(), broker);
+absl::StatusOr<proto::PreparedRequest> PrepareSubmitted(v1::SubmitRequest& request, const CompileBroker& broker) {
+  absl::StatusOr<proto::PreparedRequest> prepared =
+      PrepareRequest(std::move(*request.mutable_request()), broker.config().limits);
+  if (!prepared.ok()) return prepared;
+  std::vector<Violation> violations = CheckCompileRequest(*prepared, broker);
   if (request.idempotency_key().size() > kMaxIdempotencyKeyBytes)
     violations.push_back({"idempotency_key", "must have at most 256 bytes"});
   if (!violations.empty()) return InvalidRequest(violations);
-  return JobIdentity{prepared->Key(/*build_id=*/""), broker.KeyOf(*prepared)};
-}
-
-absl::Status WithReasons(absl::Status status) {
-  if (status.ErasePayload(JobStore::kNotWritten)) return WithReason(std::move(status), "NOT_WRITTEN", kRetryDelay);
-  if (absl::IsAlreadyExists(status)) return WithReason(status, "IDEMPOTENCY_KEY_REUSED");
-  if (absl::IsResourceExhausted(status)) return WithReason(status, "TOO_MANY_JOBS", kRetryDelay);
-  return absl::IsUnavailable(status) ? WithReason(status, "NOT_WRITTEN", kRetryDelay) : status;
+  return prepared;
 }
 
 // Reads the text in its turn, then writes the job down.
@@ -62,19 +56,20 @@ class SubmitReactor final : public grpc::ServerUnaryReactor {
  private:
   void Read(const absl::Status& status, const std::shared_ptr<Pending>& pending) {
     if (!status.ok()) return Finish(ToGrpc(status));
-    absl::StatusOr<JobIdentity> identity = Identify(broker_, pending->request);
-    if (!identity.ok()) return Finish(ToGrpc(identity.status()));
-    pending->identity = *std::move(identity);
+    absl::StatusOr<proto::PreparedRequest> prepared = PrepareSubmitted(pending->request, broker_);
+    if (!prepared.ok()) return Finish(ToGrpc(prepared.status()));
+    pending->prepared = *std::move(prepared);
     jobs_.tasks.Run([this, pending] {
-      absl::StatusOr<v1::Job> job = jobs_.book.Submit(pending->request, pending->identity);
+      absl::StatusOr<v1::Job> job =
+          jobs_.book.Submit(*pending->prepared, pending->request.idempotency_key(), broker_.KeyOf(*pending->prepared));
       if (job.ok()) *response_ = *std::move(job);
-      Finish(ToGrpc(WithReasons(job.status())));
+      Finish(ToGrpc(job.status()));
     });
   }
 
   // The caller has gone before its turn came.
   void Drop() {
-    Finish(ToGrpc(WithReason(absl::CancelledError("the caller has gone"), "CANCELLED")));
+    Finish(ToGrpc(WithReason(absl::CancelledError("the caller has gone"), Reason::kCancelled)));
     Release();  // In the task's place.
   }
 

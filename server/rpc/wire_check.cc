@@ -131,7 +131,7 @@ class Walk {
 }  // namespace
 
 absl::Status NotParsed(const Descriptor& type) {
-  return WithReason(absl::InvalidArgumentError(absl::StrCat("the request is no ", type.name())), "BAD_MESSAGE");
+  return WithReason(absl::InvalidArgumentError(absl::StrCat("the request is no ", type.name())), Reason::kBadMessage);
 }
 
 absl::Status CheckWire(google::protobuf::io::ZeroCopyInputStream* input, uint64_t size, const Descriptor& type,
@@ -140,7 +140,7 @@ absl::Status CheckWire(google::protobuf::io::ZeroCopyInputStream* input, uint64_
     return WithReason(
         absl::ResourceExhaustedError(absl::StrCat("a ", type.name(), " of ", size, " bytes is larger than the ",
                                                   limits.bytes, " that this method takes: send less at once")),
-        "MESSAGE_TOO_LARGE");
+        Reason::kMessageTooLarge);
   }
   CodedInputStream coded(input);
   coded.SetTotalBytesLimit(INT_MAX);
@@ -153,11 +153,11 @@ absl::Status CheckWire(google::protobuf::io::ZeroCopyInputStream* input, uint64_
       return WithReason(
           absl::ResourceExhaustedError(absl::StrCat("this ", type.name(), " has more than ", limits.fields,
                                                     " fields, those of its parts included: send less at once")),
-          "TOO_MANY_FIELDS");
+          Reason::kTooManyFields);
     case Walk::Outcome::kTooDeep:
       return WithReason(absl::InvalidArgumentError(absl::StrCat("this ", type.name(), " is nested more than ",
                                                                 limits.depth, " messages deep")),
-                        "BAD_MESSAGE");
+                        Reason::kBadMessage);
   }
   return absl::InternalError("a walk without an outcome");
 }

@@ -52,7 +52,7 @@ TEST(WireCheck, WhatIsMeantPasses) {
 TEST(WireCheck, SizeIsBounded) {
   const absl::Status large = Check<v1::CompileRequest>(std::string((1 << 20) + 1, 'x'));
   EXPECT_EQ(large.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(ReasonOf(large), "MESSAGE_TOO_LARGE");
+  EXPECT_EQ(ReasonOf(large), Reason::kMessageTooLarge);
   EXPECT_THAT(std::string(large.message()), HasSubstr("1048576"));
 }
 
@@ -60,7 +60,7 @@ TEST(WireCheck, ManyEmptyMessagesAreTooMany) {
   const std::string empty_request("\x0a\x00", 2);
   EXPECT_TRUE(Check<v1::CompileBatchRequest>(Repeat(empty_request, 1000)).ok());
   const absl::Status many = Check<v1::CompileBatchRequest>(Repeat(empty_request, 1001));
-  EXPECT_EQ(ReasonOf(many), "TOO_MANY_FIELDS");
+  EXPECT_EQ(ReasonOf(many), Reason::kTooManyFields);
   EXPECT_THAT(std::string(many.message()), HasSubstr("1000"));
 }
 
@@ -70,24 +70,24 @@ TEST(WireCheck, ManyKeysOrValuesOfOptionsAreTooMany) {
     (*keys.mutable_options()->mutable_fields())[std::to_string(i)];
     (*values.mutable_options()->mutable_fields())["list"].mutable_list_value()->add_values();
   }
-  EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(keys.SerializeAsString())), "TOO_MANY_FIELDS");
-  EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(values.SerializeAsString())), "TOO_MANY_FIELDS");
+  EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(keys.SerializeAsString())), Reason::kTooManyFields);
+  EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(values.SerializeAsString())), Reason::kTooManyFields);
 }
 
 TEST(WireCheck, PackedListsAndUnknownFieldsCount) {
   v1::CompileRequest packed;
   for (int i = 0; i < 10000; ++i) packed.add_outputs(v1::STAGE_UNSPECIFIED);
-  EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(packed.SerializeAsString())), "TOO_MANY_FIELDS");
-  EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(Repeat("\xf8\x7f\x01", 1001))), "TOO_MANY_FIELDS");
+  EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(packed.SerializeAsString())), Reason::kTooManyFields);
+  EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(Repeat("\xf8\x7f\x01", 1001))), Reason::kTooManyFields);
 }
 
 TEST(WireCheck, DeepNestingIsRefused) {
   v1::CompileRequest request;
   google::protobuf::Value* value = &(*request.mutable_options()->mutable_fields())["deep"];
   for (int i = 0; i < 20; ++i) value = value->mutable_list_value()->add_values();
-  EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(request.SerializeAsString())), "BAD_MESSAGE");
+  EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(request.SerializeAsString())), Reason::kBadMessage);
   // Groups of unknown fields, too.
-  EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(Repeat("\xfb\x7f", 500))), "BAD_MESSAGE");
+  EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(Repeat("\xfb\x7f", 500))), Reason::kBadMessage);
 }
 
 TEST(WireCheck, WhatIsCutOffOrLiesAboutItsLengthIsRefused) {
@@ -98,7 +98,7 @@ TEST(WireCheck, WhatIsCutOffOrLiesAboutItsLengthIsRefused) {
   }
   for (const std::string& bytes : std::vector<std::string>{"\x0a\x7f", "\x0a\xff\xff\xff\xff\x7f", "\x0c", "\x0f",
                                                            std::string("\x00\x01", 2), "\x80"}) {
-    EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(bytes)), "BAD_MESSAGE");
+    EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(bytes)), Reason::kBadMessage);
   }
 }
 

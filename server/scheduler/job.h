@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "server/errors/reason.h"
 
 namespace tritond::server {
 
@@ -72,7 +73,7 @@ struct Outcome {
   std::string job;  // the id of the job that ended; "": there was none
   absl::Status status;
   std::shared_ptr<const Payload> value;  // Shared by all waiters.
-  std::string reason;                    // "QUEUE_FULL"; empty when the job itself failed
+  Reason reason = Reason::kNone;         // kNone when the job itself failed
   absl::Duration retry_delay;            // zero: do not retry
   std::vector<std::string> reports;      // of the workers that died of it
   bool quarantined = false;

@@ -241,7 +241,7 @@ std::vector<uint64_t> JobQueue::Next(const Requirement& needs, size_t count, abs
     ranks[i].erase(ranks[i].begin());
     const std::set<uint64_t>& jobs = lane->second[i].offerable.at(tenant);
     const auto following = jobs.upper_bound(id);
-    // Those behind one that is too young are younger.
+    // Those after one that is too young are younger.
     if (following != jobs.end() && entries_.at(id).enqueued <= before) ranks[i].emplace(turn, *following, tenant);
   };
   for (uint64_t starts = starts_ + 1; next.size() < count; ++starts) {

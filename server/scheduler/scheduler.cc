@@ -17,16 +17,16 @@ namespace {
 // About what a restart takes.
 constexpr absl::Duration kRestartDelay = absl::Seconds(2);
 
-Outcome Refuse(absl::Status status, std::string reason, absl::Duration retry_delay = absl::ZeroDuration()) {
+Outcome Refuse(absl::Status status, Reason reason, absl::Duration retry_delay = absl::ZeroDuration()) {
   Outcome outcome;
   outcome.status = std::move(status);
-  outcome.reason = std::move(reason);
+  outcome.reason = reason;
   outcome.retry_delay = retry_delay;
   return outcome;
 }
 
 Outcome QuarantinedOutcome(const Quarantine::Entry& entry) {
-  Outcome outcome = Refuse(absl::FailedPreconditionError(entry.Why()), "QUARANTINED");
+  Outcome outcome = Refuse(absl::FailedPreconditionError(entry.Why()), Reason::kQuarantined);
   outcome.reports = entry.reports;
   outcome.quarantined = true;
   return outcome;
@@ -55,24 +55,24 @@ absl::Duration Scheduler::RetryDelayLocked() const {
 std::optional<Outcome> Scheduler::RefusalLocked(const JobSpec& spec) {
   if (const Quarantine::Entry* entry = quarantine_.Find(spec.key, clock_())) return QuarantinedOutcome(*entry);
   if (draining_) {
-    return Refuse(absl::UnavailableError("this server is draining; ask another, or this one later"), "DRAINING",
+    return Refuse(absl::UnavailableError("this server is draining; ask another, or this one later"), Reason::kDraining,
                   absl::Seconds(5));
   }
   if (!spec.may_queue) {
     return Refuse(
         absl::ResourceExhaustedError("the requests that wait hold as much memory as they may (--max-queued-mb)"),
-        "MEMORY_FULL", RetryDelayLocked());
+        Reason::kMemoryFull, RetryDelayLocked());
   }
   if (queue_.size() >= config_.max_queued) {
     ++rejected_;
     return Refuse(absl::ResourceExhaustedError(absl::StrCat("the queue is full (", queue_.size(), " jobs)")),
-                  "QUEUE_FULL", RetryDelayLocked());
+                  Reason::kQueueFull, RetryDelayLocked());
   }
   if (const size_t own = queue_.CountOf(spec.tenant); own >= config_.max_queued_per_tenant) {
     ++rejected_;
     return Refuse(absl::ResourceExhaustedError(
                       absl::StrCat("tenant \"", spec.tenant, "\" has ", own, " jobs in the queue, as many as it may")),
-                  "TENANT_QUEUE_FULL", RetryDelayLocked());
+                  Reason::kTenantQueueFull, RetryDelayLocked());
   }
   return std::nullopt;
 }
@@ -324,7 +324,7 @@ void Scheduler::DepartLocked(uint64_t id, const std::string& tenant) {
   job.tenants.erase(tenant);
   if (tenant != job.spec.tenant) return queue_.Quit(id, tenant);
   if (job.tenants.empty()) return;
-  // Whoever made it no longer waits: it is somebody else's, in the line and in the count.
+  // Its maker no longer waits: it is another caller's, in the line and in the count.
   job.spec.tenant = job.tenants.begin()->first;
   if (queue_.Remove(id)) EnqueueLocked(id);
 }
@@ -357,7 +357,7 @@ void Scheduler::CancelOverdueLocked(absl::Time now, Calls* calls) {
 
 void Scheduler::CancelLocked(uint64_t id, Calls* calls) {
   Job& job = *jobs_[id];
-  Outcome outcome = Refuse(absl::CancelledError("nobody waits for it"), "CANCELLED");
+  Outcome outcome = Refuse(absl::CancelledError("nobody waits for it"), Reason::kCancelled);
   outcome.job = job.spec.id;
   ReportEndLocked(job, std::make_shared<const Outcome>(std::move(outcome)), calls);
   by_key_.erase(job.spec.key);
@@ -478,7 +478,7 @@ void Scheduler::RetryOrFailLocked(uint64_t id, const Loss& loss, bool begun, Cal
   Job& job = *jobs_[id];
   ++job.losses;
   if (job.waiters.empty()) {
-    FinishLocked(id, Refuse(absl::CancelledError("nobody waits for it"), "CANCELLED"), calls);
+    FinishLocked(id, Refuse(absl::CancelledError("nobody waits for it"), Reason::kCancelled), calls);
     return;
   }
   const bool blamed = begun && (loss.kind == Loss::Kind::kCrashed || loss.kind == Loss::Kind::kTimeLimit);
@@ -488,13 +488,13 @@ void Scheduler::RetryOrFailLocked(uint64_t id, const Loss& loss, bool begun, Cal
   } else if (!job.runs.empty()) {
     return;  // The other run goes on.
   } else if (blamed && loss.kind == Loss::Kind::kTimeLimit) {
-    Outcome outcome = Refuse(absl::DeadlineExceededError(loss.report), "TIME_LIMIT");
+    Outcome outcome = Refuse(absl::DeadlineExceededError(loss.report), Reason::kTimeLimit);
     outcome.reports = {loss.report};
     FinishLocked(id, std::move(outcome), calls);
   } else if (job.losses > config_.max_losses) {
     FinishLocked(id,
                  Refuse(absl::UnavailableError(absl::StrCat("lost ", job.losses, " workers in a row: ", loss.report)),
-                        "WORKER_LOST", RetryDelayLocked()),
+                        Reason::kWorkerLost, RetryDelayLocked()),
                  calls);
   } else {
     EnqueueLocked(id);
@@ -675,7 +675,7 @@ void Scheduler::Tick() {
                                              : state == State::kFollowing
                                                  ? "the deadline passed while another daemon compiled"
                                                  : "the deadline passed while the job waited in the queue"),
-                 "DEADLINE");
+                 Reason::kDeadline);
       calls.push_back(
           [outcome = std::move(outcome), done = waiter.done, joined = waiter.joined] { done(outcome, joined); });
       LeaveLocked(*id, &calls);
@@ -721,7 +721,7 @@ void Scheduler::FailStrandedLocked(absl::Time now, Calls* calls) {
       if (now - jobs_[id]->queued < config_.no_worker_timeout) continue;
       FinishLocked(id,
                    Refuse(absl::UnavailableError(absl::StrCat("no worker for ", needs.target, " is attached")),
-                          "NO_WORKER", absl::Seconds(5)),
+                          Reason::kNoWorker, absl::Seconds(5)),
                    calls);
     }
   }
@@ -758,7 +758,7 @@ void Scheduler::AbandonAll() {
       FinishLocked(id,
                    Refuse(absl::UnavailableError("this server ended before the compile did; ask another, or this one "
                                                  "when it is back"),
-                          "DRAINING", kRestartDelay),
+                          Reason::kDraining, kRestartDelay),
                    &calls);
     }
     CheckIdleLocked(clock_(), &calls);

@@ -50,11 +50,11 @@ TEST_F(BlameTest, TwoKillsQuarantineTheKeyAndEndItsJob) {
   scheduler_.Blame(second, "signal 11");
   ASSERT_EQ(seen.calls, 1);
   EXPECT_EQ(seen.outcome.status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(seen.outcome.reason, "QUARANTINED");
+  EXPECT_EQ(seen.outcome.reason, Reason::kQuarantined);
   EXPECT_EQ(seen.outcome.reports, (std::vector<std::string>{"signal 6", "signal 11"}));
   Attach("w3");
   Submit("k", &seen);
-  EXPECT_EQ(seen.outcome.reason, "QUARANTINED");
+  EXPECT_EQ(seen.outcome.reason, Reason::kQuarantined);
   EXPECT_EQ(executor_.started.size(), 2u);
 }
 
@@ -70,13 +70,13 @@ TEST_F(BlameTest, TheRunThatHasBegunMeanwhileIsCancelledAndOthersGoOn) {
   Submit("other", &other);
   scheduler_.Blame(first, "signal 6");
   scheduler_.Blame(second, "signal 6");
-  EXPECT_EQ(killer.outcome.reason, "QUARANTINED");
+  EXPECT_EQ(killer.outcome.reason, Reason::kQuarantined);
   EXPECT_EQ(executor_.cancelled, std::vector<uint64_t>{executor_.started[2].lease});
   scheduler_.Finish(executor_.started[3].lease, Outcome{});
   EXPECT_TRUE(other.outcome.status.ok());
 }
 
-TEST_F(BlameTest, KillsCountWhoeverAskedAndAfterTheJobHasEndedToo) {
+TEST_F(BlameTest, KillsCountForAllCallersAndAfterTheJobHasEndedToo) {
   Seen seen;
   Submit("k", &seen);
   std::vector<uint64_t> lost;
@@ -84,11 +84,11 @@ TEST_F(BlameTest, KillsCountWhoeverAskedAndAfterTheJobHasEndedToo) {
     Attach("w");
     lost.push_back(LoseLatest());
   }
-  EXPECT_EQ(seen.outcome.reason, "WORKER_LOST");
+  EXPECT_EQ(seen.outcome.reason, Reason::kWorkerLost);
   scheduler_.Blame(lost[0], "signal 6");
   scheduler_.Blame(lost[1], "signal 6");
   Submit("k", &seen);
-  EXPECT_EQ(seen.outcome.reason, "QUARANTINED");
+  EXPECT_EQ(seen.outcome.reason, Reason::kQuarantined);
 }
 
 TEST_F(BlameTest, ALossIsBlamedOnceAndUnknownLeasesAreIgnored) {
@@ -121,7 +121,7 @@ TEST_F(BlameTest, MayOvertakeTheLoss) {
   EXPECT_EQ(seen.calls, 0);
   Attach("w2");
   scheduler_.Blame(executor_.started.back().lease, "signal 6");
-  EXPECT_EQ(seen.outcome.reason, "QUARANTINED");
+  EXPECT_EQ(seen.outcome.reason, Reason::kQuarantined);
   LoseLatest();
   EXPECT_EQ(seen.calls, 1);
 }

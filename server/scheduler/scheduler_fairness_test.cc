@@ -90,7 +90,7 @@ TEST_F(SchedulerFairnessTest, TenantsShareAnOldBacklogFairly) {
   EXPECT_FALSE(Started("greedy180"));
 }
 
-TEST_F(SchedulerFairnessTest, NeitherAClassNorATenantStarvesBehindEndlessUrgentWork) {
+TEST_F(SchedulerFairnessTest, NeitherAClassNorATenantStarvesWhileUrgentWorkIsEndless) {
   Submit("urgent", 100, "urgent", JobClass::kInteractive);
   Submit("flood", 500, "flood", JobClass::kPrebuild);
   Submit("tune", "human", JobClass::kAutotune);

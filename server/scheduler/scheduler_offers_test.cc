@@ -69,7 +69,7 @@ class SchedulerOffersTest : public testing::Test {
   int asked_ = 0;
 };
 
-TEST_F(SchedulerOffersTest, SmallJobsBehindManyLargeOnesAreShown) {
+TEST_F(SchedulerOffersTest, SmallJobsAfterManyLargeOnesAreShown) {
   for (int i = 0; i < 500; ++i) Queue(Spec(absl::StrCat("large ", i), JobClass::kInteractive, 11));
   for (int i = 0; i < 4; ++i) Queue(Spec(absl::StrCat("small ", i)));
   EXPECT_THAT(List(), ElementsAre("small 0", "small 1", "small 2", "small 3"));
@@ -150,7 +150,7 @@ TEST_F(SchedulerOffersTest, TheTimeThatAnotherDaemonCompilesIsNotQueueTime) {
 }
 
 TEST_F(SchedulerOffersTest, ABacklogThatOthersWorkOffIsNotStranded) {
-  std::vector<std::string> reasons;
+  std::vector<Reason> reasons;
   for (int i = 0; i < 10; ++i) {
     scheduler_.Submit(Spec(absl::StrCat(i)), absl::InfiniteFuture(), nullptr,
                       [&](const Outcome& outcome, bool) { reasons.push_back(outcome.reason); });
@@ -170,7 +170,7 @@ TEST_F(SchedulerOffersTest, ABacklogThatOthersWorkOffIsNotStranded) {
     now_ += absl::Seconds(1);
     scheduler_.Tick();
   }
-  EXPECT_THAT(reasons, ElementsAre("NO_WORKER"));  // The last one, to which nobody has come.
+  EXPECT_THAT(reasons, ElementsAre(Reason::kNoWorker));  // The last one, to which nobody has come.
 }
 
 TEST_F(SchedulerOffersTest, OthersJoinAJobInItsTenantsName) {

@@ -219,7 +219,7 @@ TEST_F(SchedulerTest, AJobThatItsWorkerGaveUpBeginsAgainForThoseWhoCameLater) {
   Submit(Spec("k"), &second, now_ + absl::Minutes(1));
   now_ += absl::Seconds(5);
   scheduler_.Tick();
-  EXPECT_EQ(first.outcome.reason, "DEADLINE");
+  EXPECT_EQ(first.outcome.reason, Reason::kDeadline);
   scheduler_.RunStopped(lease, "no time");
   ASSERT_EQ(executor_.started.size(), 2u);
   EXPECT_EQ(executor_.started[1].deadline, now_ + absl::Seconds(55));
@@ -234,7 +234,7 @@ TEST_F(SchedulerTest, AWorkerThatAlwaysGivesUpIsNotAskedForEver) {
   Seen seen;
   Submit(Spec("k"), &seen);
   for (int i = 0; i < 10 && seen.calls == 0; ++i) scheduler_.RunStopped(executor_.started.back().lease, "no time");
-  EXPECT_EQ(seen.outcome.reason, "WORKER_LOST");
+  EXPECT_EQ(seen.outcome.reason, Reason::kWorkerLost);
   EXPECT_EQ(executor_.started.size(), 4u);
 }
 
@@ -277,7 +277,7 @@ TEST_F(SchedulerTest, LosingWorkerAfterWorkerEndsInUnavailable) {
   }
   ASSERT_EQ(seen.calls, 1);
   EXPECT_EQ(seen.outcome.status.code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(seen.outcome.reason, "WORKER_LOST");
+  EXPECT_EQ(seen.outcome.reason, Reason::kWorkerLost);
   EXPECT_GT(seen.outcome.retry_delay, absl::ZeroDuration());
 }
 
@@ -386,7 +386,7 @@ TEST_F(SchedulerTest, AKeyThatKillsWorkersIsQuarantinedWithItsReports) {
   EXPECT_EQ(first.outcome.reports.size(), 2u);
   Attach("w3");
   Submit(Spec("k"), &second);
-  EXPECT_EQ(second.outcome.reason, "QUARANTINED");
+  EXPECT_EQ(second.outcome.reason, Reason::kQuarantined);
   EXPECT_EQ(executor_.started.size(), 2u);
   EXPECT_EQ(scheduler_.Quarantined().size(), 1u);
   EXPECT_TRUE(scheduler_.Release("k"));
@@ -413,12 +413,12 @@ TEST_F(SchedulerTest, AJobThatOverrunsItsLimitFailsAtOnceAndCountsAsAKill) {
   loss.kind = Loss::Kind::kTimeLimit;
   scheduler_.WorkerLost("w1", loss);
   EXPECT_EQ(seen.outcome.status.code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_EQ(seen.outcome.reason, "TIME_LIMIT");
+  EXPECT_EQ(seen.outcome.reason, Reason::kTimeLimit);
   Attach("w2");
   Submit(Spec("k"), &seen);
   scheduler_.WorkerLost("w2", {Loss::Kind::kTimeLimit, "overran", {executor_.started.back().lease}});
   Submit(Spec("k"), &seen);
-  EXPECT_EQ(seen.outcome.reason, "QUARANTINED");
+  EXPECT_EQ(seen.outcome.reason, Reason::kQuarantined);
 }
 
 TEST_F(SchedulerTest, AFullQueueRefusesWithADelay) {
@@ -426,7 +426,7 @@ TEST_F(SchedulerTest, AFullQueueRefusesWithADelay) {
   for (int i = 0; i < 3; ++i) Submit(Spec("k" + std::to_string(i)), &queued[i]);
   EXPECT_EQ(Submit(Spec("k3"), &refused), 0u);
   EXPECT_EQ(refused.outcome.status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(refused.outcome.reason, "QUEUE_FULL");
+  EXPECT_EQ(refused.outcome.reason, Reason::kQueueFull);
   EXPECT_GT(refused.outcome.retry_delay, absl::ZeroDuration());
   EXPECT_EQ(scheduler_.GetStats().rejected, 1u);
   Submit(Spec("k0"), &joined);  // Joining costs nothing.
@@ -443,7 +443,7 @@ TEST_F(SchedulerTest, AJobWithoutMemoryJoinsOrIsRefusedWithADelay) {
   Submit(other, &refused);
   ASSERT_EQ(refused.calls, 1);
   EXPECT_TRUE(absl::IsResourceExhausted(refused.outcome.status));
-  EXPECT_EQ(refused.outcome.reason, "MEMORY_FULL");
+  EXPECT_EQ(refused.outcome.reason, Reason::kMemoryFull);
   EXPECT_GT(refused.outcome.retry_delay, absl::ZeroDuration());
   FinishLast();
   EXPECT_EQ(first.calls, 1);
@@ -462,7 +462,7 @@ TEST_F(SchedulerTest, ADeadlineEndsTheWaitOfItsCallerOnly) {
   scheduler_.Tick();
   EXPECT_EQ(hasty.calls, 1);
   EXPECT_EQ(hasty.outcome.status.code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_EQ(hasty.outcome.reason, "DEADLINE");
+  EXPECT_EQ(hasty.outcome.reason, Reason::kDeadline);
   EXPECT_TRUE(executor_.cancelled.empty());
   FinishLast();
   EXPECT_EQ(hasty.calls, 1);
@@ -485,8 +485,8 @@ TEST_F(SchedulerTest, WhoJoinsOrLeavesDoesNotProlongTheWaitForAWorker) {
   scheduler_.Tick();
   now_ += absl::Seconds(11);
   scheduler_.Tick();
-  EXPECT_EQ(seen[1].outcome.reason, "NO_WORKER");
-  EXPECT_EQ(seen[2].outcome.reason, "NO_WORKER");
+  EXPECT_EQ(seen[1].outcome.reason, Reason::kNoWorker);
+  EXPECT_EQ(seen[2].outcome.reason, Reason::kNoWorker);
 }
 
 TEST_F(SchedulerTest, JobsThatNoWorkerCanRunFailAfterAWhile) {
@@ -498,7 +498,7 @@ TEST_F(SchedulerTest, JobsThatNoWorkerCanRunFailAfterAWhile) {
   EXPECT_EQ(seen.calls, 0);
   now_ += absl::Seconds(1);
   scheduler_.Tick();
-  EXPECT_EQ(seen.outcome.reason, "NO_WORKER");
+  EXPECT_EQ(seen.outcome.reason, Reason::kNoWorker);
 }
 
 TEST_F(SchedulerTest, EachJobWaitsAsLongForAWorker) {
@@ -509,11 +509,11 @@ TEST_F(SchedulerTest, EachJobWaitsAsLongForAWorker) {
   Submit(Spec("k2"), &second);
   now_ += absl::Seconds(10);
   scheduler_.Tick();
-  EXPECT_EQ(first.outcome.reason, "NO_WORKER");
+  EXPECT_EQ(first.outcome.reason, Reason::kNoWorker);
   EXPECT_EQ(second.calls, 0);
   now_ += absl::Seconds(20);
   scheduler_.Tick();
-  EXPECT_EQ(second.outcome.reason, "NO_WORKER");
+  EXPECT_EQ(second.outcome.reason, Reason::kNoWorker);
 }
 
 TEST_F(SchedulerTest, DrainingRefusesNewJobsAndFinishesTheOldOnes) {
@@ -526,7 +526,7 @@ TEST_F(SchedulerTest, DrainingRefusesNewJobsAndFinishesTheOldOnes) {
   scheduler_.WhenIdle(absl::InfiniteFuture(), [&](size_t n) { left = n; });
   Submit(Spec("k3"), &refused);
   EXPECT_EQ(refused.outcome.status.code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(refused.outcome.reason, "DRAINING");
+  EXPECT_EQ(refused.outcome.reason, Reason::kDraining);
   FinishLast();
   EXPECT_EQ(left, 99u);
   FinishLast();
@@ -554,7 +554,7 @@ TEST_F(SchedulerTest, WhatIsGivenUpIsAnsweredSoThatCallersAskElsewhere) {
   for (const Seen* seen : {&running, &queued}) {
     EXPECT_EQ(seen->calls, 1);
     EXPECT_EQ(seen->outcome.status.code(), absl::StatusCode::kUnavailable);
-    EXPECT_EQ(seen->outcome.reason, "DRAINING");
+    EXPECT_EQ(seen->outcome.reason, Reason::kDraining);
     EXPECT_GT(seen->outcome.retry_delay, absl::ZeroDuration());
   }
   EXPECT_EQ(executor_.cancelled.size(), 1u);
@@ -619,13 +619,13 @@ TEST_F(SchedulerTest, ATenantsPartOfTheQueueIsBounded) {
   config.max_queued_per_tenant = 2;
   Scheduler scheduler(
       config, [this] { return now_; }, executor_);
-  std::vector<std::string> reasons;
+  std::vector<Reason> reasons;
   const auto submit = [&](const std::string& key, const std::string& tenant) {
     scheduler.Submit(Spec(key, tenant), absl::InfiniteFuture(), nullptr,
                      [&](const Outcome& outcome, bool) { reasons.push_back(outcome.reason); });
   };
   for (const char* key : {"k1", "k2", "k3"}) submit(key, "greedy");
-  EXPECT_EQ(reasons, std::vector<std::string>{"TENANT_QUEUE_FULL"});
+  EXPECT_EQ(reasons, std::vector<Reason>{Reason::kTenantQueueFull});
   submit("k4", "modest");
   EXPECT_EQ(reasons.size(), 1u);
   scheduler.WorkerAttached("w1", {"w1", "b1", {{"cuda:90", true}}, 1});  // Takes one out of the queue.

@@ -18,7 +18,7 @@
 
 namespace tritond::server {
 
-// Not thread-safe. Jobs are numbers other than 0; leases are named by whoever makes them, each name once.
+// Not thread-safe. Jobs are numbers other than 0; leases are named by their makers, each name once.
 class WorkerTable final {
  public:
   struct Worker {

@@ -7,7 +7,7 @@
 //      └─ granted ─▶ held here ── stored ─▶ all are answered, over
 //                        └─ given back, ran out ─▶ looking, for the next that waits
 //
-// Only a task of the hooks looks, one a flight, so nothing that blocks holds a lock.
+// Only a task of the timer looks, one a flight, so nothing that blocks holds a lock.
 #include "server/tunings/program_tuning_desk.h"
 
 #include <algorithm>
@@ -23,8 +23,14 @@ absl::Status Lost() { return absl::NotFoundError("the ticket has ended: ask agai
 
 }  // namespace
 
-ProgramTuningDesk::ProgramTuningDesk(Config config, Hooks hooks, TuningStore& store, KeyLeaseTable* leases)
-    : config_(std::move(config)), hooks_(std::move(hooks)), store_(store), leases_(leases) {}
+ProgramTuningDesk::ProgramTuningDesk(Config config, Clock clock, TaskTimer& timer, MakeTicket make_ticket,
+                                     TuningStore& store, KeyLeaseTable* leases)
+    : config_(std::move(config)),
+      clock_(std::move(clock)),
+      timer_(timer),
+      make_ticket_(std::move(make_ticket)),
+      store_(store),
+      leases_(leases) {}
 
 void ProgramTuningDesk::Send(Replies replies) {
   for (auto& [answered, answer] : replies) answered(std::move(answer));
@@ -36,8 +42,7 @@ uint64_t ProgramTuningDesk::Acquire(const cache::Digest& key, absl::Duration wai
   uint64_t id = 0;
   {
     absl::MutexLock lock(&mu_);
-    Waiter waiter{++last_waiter_, hooks_.now() + std::min(wait, config_.longest_wait), may_measure,
-                  std::move(answered)};
+    Waiter waiter{++last_waiter_, clock_() + std::min(wait, config_.longest_wait), may_measure, std::move(answered)};
     const auto [it, fresh] = flights_.try_emplace(key);
     Flight& flight = it->second;
     const bool full = waiters_.size() >= config_.max_waiters;
@@ -66,7 +71,7 @@ bool ProgramTuningDesk::Leave(uint64_t waiter) {
 }
 
 void ProgramTuningDesk::LookLater(const cache::Digest& key, absl::Duration delay) {
-  hooks_.run_after(delay, [this, key] { Look(key); });
+  timer_.RunAfter(delay, [this, key] { Look(key); });
 }
 
 void ProgramTuningDesk::Look(const cache::Digest& key) {
@@ -120,7 +125,7 @@ void ProgramTuningDesk::HearLocked(const cache::Digest& key, const absl::StatusO
     Flight& flight = flights_.at(key);
     flight.state = Flight::State::kHeldElsewhere;
     flight.pause = std::clamp(flight.pause * 2, config_.first_poll, config_.longest_poll);
-    RefuseLateLocked(&flight, hooks_.now(), replies);
+    RefuseLateLocked(&flight, clock_(), replies);
     if (flight.waiters.empty()) {
       flights_.erase(key);
     } else {
@@ -142,9 +147,9 @@ void ProgramTuningDesk::GrantLocked(const cache::Digest& key, const cache::KeyLe
   }
   auto first =
       std::find_if(flight.waiters.begin(), flight.waiters.end(), [](const Waiter& w) { return w.may_measure; });
-  const absl::Time now = hooks_.now();
+  const absl::Time now = clock_();
   flight.state = Flight::State::kHeldHere;
-  flight.ticket = hooks_.make_ticket();
+  flight.ticket = make_ticket_();
   flight.lease = lease;
   flight.storing = false;
   flight.expires = now + config_.ticket_lifetime;
@@ -189,13 +194,13 @@ absl::Status ProgramTuningDesk::Renew(const std::string& ticket) {
   auto it = tickets_.find(ticket);
   if (it == tickets_.end()) return Lost();
   Flight& flight = flights_.at(it->second);
-  const absl::Time now = hooks_.now();
+  const absl::Time now = clock_();
   if (flight.ends <= now) return Lost();  // The next tick ends it.
   flight.expires = std::min(now + config_.ticket_lifetime, flight.ends);
   // A lease that cannot be renewed runs out: another daemon may measure too.
   if (flight.lease.token != 0) {
-    hooks_.run_after(absl::ZeroDuration(),
-                     [this, lease = flight.lease] { leases_->Renew(lease, config_.ticket_lifetime).IgnoreError(); });
+    timer_.RunAfter(absl::ZeroDuration(),
+                    [this, lease = flight.lease] { leases_->Renew(lease, config_.ticket_lifetime).IgnoreError(); });
   }
   return absl::OkStatus();
 }
@@ -212,7 +217,7 @@ void ProgramTuningDesk::Store(const std::string& ticket, const cache::Digest& ke
       status = absl::InvalidArgumentError("the ticket is for another key");
     } else {
       flights_.at(key).storing = true;
-      hooks_.run_after(absl::ZeroDuration(), [this, ticket, key, tuning = std::move(tuning), done] {
+      timer_.RunAfter(absl::ZeroDuration(), [this, ticket, key, tuning = std::move(tuning), done] {
         const absl::Status kept = store_.Keep(key, tuning);
         EndStoring(ticket, key, tuning, kept);
         done(kept.ok() ? kept : absl::UnavailableError(absl::StrCat("cannot keep the tuning: ", kept.message())));
@@ -259,15 +264,14 @@ void ProgramTuningDesk::FreeLocked(const cache::Digest& key, Flight* flight) {
 
 void ProgramTuningDesk::ReleaseLater(const cache::KeyLease& lease) {
   // A lease that cannot be released runs out.
-  if (lease.token != 0)
-    hooks_.run_after(absl::ZeroDuration(), [this, lease] { leases_->Release(lease).IgnoreError(); });
+  if (lease.token != 0) timer_.RunAfter(absl::ZeroDuration(), [this, lease] { leases_->Release(lease).IgnoreError(); });
 }
 
 void ProgramTuningDesk::Tick() {
   Replies replies;
   {
     absl::MutexLock lock(&mu_);
-    const absl::Time now = hooks_.now();
+    const absl::Time now = clock_();
     std::vector<cache::Digest> lost;
     for (auto& [key, flight] : flights_) {
       if (flight.state != Flight::State::kLooking) RefuseLateLocked(&flight, now, &replies);

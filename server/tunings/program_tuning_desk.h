@@ -18,6 +18,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "cache/coordination/key_lease_table.h"
+#include "server/cluster/task_timer.h"
 #include "server/tunings/tuning_store.h"
 
 namespace tritond::server {
@@ -41,12 +42,8 @@ class ProgramTuningDesk final {
     size_t max_tickets = 1024;
     size_t max_waiters = 4096;
   };
-  struct Hooks {
-    std::function<absl::Time()> now;
-    // Runs the task after the delay, where it may block.
-    std::function<void(absl::Duration delay, std::function<void()> task)> run_after;
-    std::function<std::string()> make_ticket;  // that nobody can guess
-  };
+  using Clock = std::function<absl::Time()>;
+  using MakeTicket = std::function<std::string()>;
   // Neither: the caller measures by itself.
   struct Answer {
     std::optional<v1::ProgramTuning> stored;
@@ -58,8 +55,9 @@ class ProgramTuningDesk final {
     uint64_t measuring = 0, waiting = 0;                                    // now
   };
 
-  // `leases` is null without a cluster.
-  ProgramTuningDesk(Config config, Hooks hooks, TuningStore& store, cache::KeyLeaseTable* leases);
+  // `timer` runs what may block. `make_ticket` gives what nobody can guess. `leases` is null without a cluster.
+  ProgramTuningDesk(Config config, Clock clock, TaskTimer& timer, MakeTicket make_ticket, TuningStore& store,
+                    cache::KeyLeaseTable* leases);
 
   // `answered` is called once, perhaps before this returns, and at the latest a moment after `wait`; never when Leave
   // was in time. The result is for Leave; 0: answered already.
@@ -125,7 +123,9 @@ class ProgramTuningDesk final {
                   const absl::Status& kept);
 
   const Config config_;
-  const Hooks hooks_;
+  const Clock clock_;
+  TaskTimer& timer_;
+  const MakeTicket make_ticket_;
   TuningStore& store_;
   cache::KeyLeaseTable* const leases_;
   std::atomic<uint64_t> attempts_{1};

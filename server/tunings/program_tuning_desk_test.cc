@@ -27,13 +27,9 @@ struct Desk {
        ProgramTuningDesk::Config config = {})
       : store(records, 100) {
     config.owner = name;
-    ProgramTuningDesk::Hooks hooks;
-    hooks.now = [&time] { return time.Now(); };
-    hooks.run_after = [&time](absl::Duration delay, std::function<void()> task) {
-      time.RunAfter(delay, std::move(task));
-    };
-    hooks.make_ticket = [this, name] { return absl::StrCat(name, ++tickets); };
-    desk = std::make_unique<ProgramTuningDesk>(config, std::move(hooks), store, leases);
+    desk = std::make_unique<ProgramTuningDesk>(
+        config, [&time] { return time.Now(); }, time, [this, name] { return absl::StrCat(name, ++tickets); }, store,
+        leases);
   }
   TuningStore store;
   int tickets = 0;

@@ -35,7 +35,7 @@ absl::StatusOr<std::vector<std::string>> KeysOf(CompileBroker& broker,
     if (gone()) return absl::CancelledError("the caller has gone");
     if (broker.Now() >= until) {
       return WithReason(absl::UnavailableError(absl::StrCat("no worker compiles for ", kernels[0].message().target())),
-                        "NO_WORKER", absl::Seconds(5));
+                        Reason::kNoWorker, absl::Seconds(5));
     }
     absl::SleepFor(kLook);
   }
@@ -172,7 +172,7 @@ absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRe
   }
   absl::MutexLock lock(&mu_);
   Sweep();
-  if (stopped_) return WithReason(absl::UnavailableError("the daemon shuts down"), "DRAINING");
+  if (stopped_) return WithReason(absl::UnavailableError("the daemon shuts down"), Reason::kDraining);
   for (Running& running : running_) {
     if (running.key != key || running.progress->Ended().has_value() || !running.progress->IsFollowed()) continue;
     running.progress->Follow();
@@ -181,7 +181,7 @@ absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRe
   }
   if (running_.size() >= kMostTunings) {
     return WithReason(absl::ResourceExhaustedError(absl::StrCat(kMostTunings, " tunings are under way already")),
-                      "TUNINGS_FULL", absl::Seconds(10));
+                      Reason::kTuningsFull, absl::Seconds(10));
   }
   Running& running = running_.emplace_back();
   running.key = key;
@@ -202,7 +202,7 @@ absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRe
   running.thread = std::thread([this, task, progress, slot = &running] {
     const absl::Status end = Tune(std::move(*task), *progress);
     const bool cut_short = stopped_ && !end.ok();
-    progress->End(cut_short ? WithReason(absl::UnavailableError("the daemon shuts down"), "DRAINING") : end);
+    progress->End(cut_short ? WithReason(absl::UnavailableError("the daemon shuts down"), Reason::kDraining) : end);
     absl::MutexLock done(&mu_);
     slot->over = true;
   });

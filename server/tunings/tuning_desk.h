@@ -59,7 +59,7 @@ struct TuningGlimpse {
   std::vector<v1::CandidateReport> candidates;
 };
 
-// The tunings of this daemon: one at a time under a key in the whole cluster, whoever asks; stored ones are found. A
+// The tunings of this daemon: one at a time under a key in the whole cluster; stored ones are found. A
 // tuning is stored as a result whose one artifact is the message, so that it is kept, shared in the cluster, evicted
 // and bundled as compiles are. Thread-safe.
 class TuningDesk final {

@@ -350,7 +350,7 @@ absl::StatusOr<v1::Tuning> TuningRun::Conclude(const Search& search) {
         first = absl::StrCat(" (", entry.report.name(), ": ", entry.report.reason(), ")");
     }
     return WithReason(absl::NotFoundError(absl::StrCat("no candidate compiled, ran and gave right outputs", first)),
-                      "NO_WINNER");
+                      Reason::kNoWinner);
   }
   v1::Tuning tuning;
   tuning.set_key(task_.key);

@@ -46,7 +46,7 @@ TEST_F(ArtifactTest, ALargeArtifactIsNotInlinedButFetched) {
   EXPECT_EQ(proto::Sha256Hex(bytes), artifact.digest());
 }
 
-TEST_F(ArtifactTest, WhoeverHadItMadeCanFetchWhatIsMoreThanMayBeStored) {
+TEST_F(ArtifactTest, TheFirstCallerCanFetchAResultThatIsLargerThanTheLimit) {
   config.max_stored_mb = 1;
   Start();
   v1::CompileRequest request = Request();

@@ -141,7 +141,7 @@ TEST_F(EvictTest, EverythingGoesFromTheEngineThoughOtherDaemonsPutItThere) {
   EXPECT_EQ(evicted.shared_artifacts(), 4u);  // A binary and a request each.
   for (const char* glob : {"*:results", "*:error", "*:blobs*"}) EXPECT_EQ(EngineHolds(glob), 0) << glob;
   EXPECT_EQ(other->broker().FindStored(key).status().code(), absl::StatusCode::kNotFound);
-  // Whoever has its own copy keeps it until it is asked too, and nothing is counted twice.
+  // A daemon with a copy keeps it until it is asked too, and nothing is counted twice.
   EXPECT_EQ(CompileOk(*compile, large).cache(), v1::CACHE_STATUS_HIT);
   const v1::EvictResponse own = EvictOk(*admin);
   EXPECT_EQ(own.results(), 2u);
@@ -206,7 +206,8 @@ class CoveredClusterTest : public ClusterTest {
  protected:
   void SetUp() override {
     if (!RedisNodes::Available()) GTEST_SKIP() << "redis-server and redis-cli are not installed";
-    nodes = std::make_unique<RedisNodes>(3, std::vector<std::string>{"--cluster-require-full-coverage", "no"});
+    own_nodes = std::make_unique<RedisNodes>(3, std::vector<std::string>{"--cluster-require-full-coverage", "no"});
+    nodes = own_nodes.get();
     ASSERT_TRUE(nodes->ok());
     config.cluster = nodes->addresses();
     config.signing_key = NewSigningKey("cluster.key");
@@ -223,9 +224,11 @@ class TlsClusterTest : public ClusterTest {
     config.cluster_tls_ca = WriteFile("ca.pem", authority.certificate());
     config.cluster_tls_certificate = WriteFile("own.pem", own.certificate);
     config.cluster_tls_key = WriteFile("own.key", own.key);
-    nodes = std::make_unique<RedisNodes>(1, std::vector<std::string>{},
-                                         RedisNodes::Tls{config.cluster_tls_ca, WriteFile("node.pem", node.certificate),
-                                                         WriteFile("node.key", node.key)});
+    own_nodes =
+        std::make_unique<RedisNodes>(1, std::vector<std::string>{},
+                                     RedisNodes::Tls{config.cluster_tls_ca, WriteFile("node.pem", node.certificate),
+                                                     WriteFile("node.key", node.key)});
+    nodes = own_nodes.get();
     ASSERT_TRUE(nodes->ok());
     config.cluster = nodes->addresses();
     config.signing_key = NewSigningKey("cluster.key");
@@ -434,7 +437,7 @@ TEST_F(ClusterTest, ADaemonEndsInTimeThoughItsEngineHangs) {
   for (std::thread& caller : callers) caller.join();
 }
 
-TEST_F(ClusterTest, SmallJobsBehindManyLargeOnesMoveToAnIdleDaemon) {
+TEST_F(ClusterTest, SmallJobsAfterManyLargeOnesMoveToAnIdleDaemon) {
   config.workers = 1;
   Start();
   StartOther();

@@ -228,7 +228,7 @@ TEST_F(CompileTest, ALostArtifactIsBuiltAgain) {
   ASSERT_TRUE(Compile(request, &first).ok());
   const auto digest = cache::Digest::FromHex(first.result().artifacts(0).digest());
   ASSERT_TRUE(daemon().broker().blobs().Remove(*digest).ok());
-  // The result is still at hand; whoever asks for the lost bytes finds out.
+  // The result is still at hand; a request for the lost bytes finds out.
   ASSERT_TRUE(Compile(request, &second).ok());
   EXPECT_EQ(second.blobs(0).data(), first.blobs(0).data());
   v1::FetchRequest fetch;

@@ -98,7 +98,7 @@ class LeaseTest : public testing::Test {
   std::vector<Stage> seen_;
 };
 
-TEST_F(LeaseTest, BehindItsDeadlineTheNextStageDoesNotBegin) {
+TEST_F(LeaseTest, AfterTheDeadlineTheNextStageDoesNotBegin) {
   *daemon_.lease.mutable_remaining() = Milliseconds(1000);
   ASSERT_TRUE(Work([](Stage stage) {
                 if (stage == Stage::kTtgir) absl::SleepFor(absl::Milliseconds(1100));
@@ -108,7 +108,7 @@ TEST_F(LeaseTest, BehindItsDeadlineTheNextStageDoesNotBegin) {
   EXPECT_EQ(seen_.back(), Stage::kTtgir);
 }
 
-TEST_F(LeaseTest, WhoeverJoinsLaterGetsTheResult) {
+TEST_F(LeaseTest, ACallerThatJoinsLaterGetsTheResult) {
   *daemon_.lease.mutable_remaining() = Milliseconds(1000);
   daemon_.extension.emplace();
   daemon_.extension->set_lease(7);

@@ -87,7 +87,7 @@ class MemoryTest : public DaemonTest {
 TEST_F(MemoryTest, WhatDoesNotFitIsToldWhenToComeBackAndHitsAreServed) {
   Start();
   ASSERT_TRUE(Try(Large("stored", /*waits=*/false)).ok());
-  Await([&] { return Metric("tritond_waiting_bytes") == 0; });  // It may be given back just behind the answer.
+  Await([&] { return Metric("tritond_waiting_bytes") == 0; });  // It may be given back just after the answer.
   Fill();
   EXPECT_GE(Metric("tritond_waiting_bytes"), 3.0 * kIrBytes);
   EXPECT_EQ(Metric("tritond_waiting_limit_bytes"), 4 << 20);

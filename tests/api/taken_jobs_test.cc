@@ -16,6 +16,7 @@ class TakenJobTest : public ClusterTest {
   void SetUp() override {
     ClusterTest::SetUp();
     if (IsSkipped()) return;
+    config.cluster_lease_seconds = 1;
     Start();
     CompileOk(*compile, Request("so that the target is known"));
     Stop();
@@ -136,6 +137,7 @@ TEST_F(TakenJobTest, ALaterDeadlineReachesTheTaker) {
 }
 
 TEST_F(ClusterTest, AJobGoesOnForOtherDaemonsCallersWhenItsOwnHaveLeft) {
+  config.cluster_lease_seconds = 1;
   Start();
   StartOther();
   v1::CompileRequest request = Request("followed");

@@ -23,12 +23,16 @@ struct FaultKernel {
   // Instead of `ir`: LLVM IR, and what it is to write.
   LlirKernel llir = {};
   Array expected = {};
+  bool is_ttgir =
+      false;  // `ir`, which writes `expected` and is launched with `num_warps` warps, those of partitions too
 };
 
 // All of them, for emulated devices.
 std::vector<FaultKernel> FaultKernels();
 // handwritten_kernels.cc: what our compiler does not emit.
 std::vector<FaultKernel> HandwrittenKernels();
+// partition_kernels.cc: warp-specialised ones, for emulated:cuda:90.
+std::vector<FaultKernel> PartitionKernels();
 // Those of LLVM IR for AMD's, and of Triton IR: "mma gfx942", "mma gfx1100".
 std::vector<FaultKernel> AmdFaultKernels();
 // Those of Triton IR for Intel's.

@@ -43,8 +43,8 @@ struct Prepared {
   absl::Status Run(const std::string& text, Array* result) const {
     std::vector<Array> arrays = kernel.arrays;
     std::vector<Parameter> parameters(arrays.begin(), arrays.end());
-    absl::Status run =
-        RunLlir({kernel.target, kernel.target, kernel.num_warps}, {text, llir.shared, 0}, kernel.grid, parameters);
+    absl::Status run = RunLlir({kernel.target, kernel.target, kernel.num_warps},
+                               {text, llir.shared, llir.global_scratch}, kernel.grid, parameters);
     *result = arrays.back();
     return run;
   }
@@ -52,7 +52,7 @@ struct Prepared {
 
 Prepared PrepareKernel(FaultKernel kernel) {
   Prepared prepared;
-  if (kernel.llir.text.empty()) {
+  if (kernel.llir.text.empty() && !kernel.is_ttgir) {
     std::vector<Array> arrays = kernel.arrays;
     std::vector<Parameter> parameters(arrays.begin(), arrays.end());
     prepared.status = RunKernel({"host", "host", 4}, kernel.ir, kernel.grid, parameters, kernel.options);
@@ -62,6 +62,13 @@ Prepared PrepareKernel(FaultKernel kernel) {
       prepared.llir = *std::move(llir);
     else
       prepared.status = llir.status();
+  } else if (kernel.llir.text.empty()) {
+    auto llir = CompileTtgirToLlir({kernel.target, kernel.target, kernel.num_warps}, kernel.ir);
+    if (llir.ok())
+      prepared.llir = *std::move(llir);
+    else
+      prepared.status = llir.status();
+    prepared.expected = kernel.expected;
   } else {
     prepared.llir = kernel.llir;
     prepared.expected = kernel.expected;

@@ -237,9 +237,13 @@ absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::G
   return Run(machine, ir, compiler::Stage::kTtir, grid, parameters, options);
 }
 
-absl::Status CompileKernel(const std::string& target, const std::string& ir, const std::string& options) {
+namespace {
+
+absl::Status CompileOnly(const std::string& target, const std::string& ir, compiler::Stage input,
+                         const std::string& options) {
   compiler::CompileRequest request;
   request.ir = ir;
+  request.input = input;
   request.target = target;
   request.options = nlohmann::json::parse(absl::StrCat("{", options, "}"));
   request.outputs = {compiler::Stage::kAsm};
@@ -247,6 +251,16 @@ absl::Status CompileKernel(const std::string& target, const std::string& ir, con
     if (known.name == target && known.binary_available) request.outputs = {compiler::Stage::kBinary};
   compiler::CompileResult result = Warm().Compile(request);
   return result.status.ok() ? result.status : WithDiagnostics(result);
+}
+
+}  // namespace
+
+absl::Status CompileKernel(const std::string& target, const std::string& ir, const std::string& options) {
+  return CompileOnly(target, ir, compiler::Stage::kTtir, options);
+}
+
+absl::Status CompileTtgirKernel(const std::string& target, const std::string& ir) {
+  return CompileOnly(target, ir, compiler::Stage::kTtgir, "");
 }
 
 absl::Status CompileForGpuOf(const Machine& machine, const std::string& ir, const std::string& options) {
@@ -267,10 +281,22 @@ absl::Status RunTtgir(const Machine& machine, const std::string& ir, workers::Gr
   return Run(machine, ir, compiler::Stage::kTtgir, grid, parameters, "");
 }
 
-absl::StatusOr<LlirKernel> CompileToLlir(const Machine& machine, const std::string& ir, const std::string& options) {
-  compiler::CompileResult result = Compile(machine, ir, compiler::Stage::kTtir, options, compiler::Stage::kLlir);
+namespace {
+
+absl::StatusOr<LlirKernel> LlirOf(const compiler::CompileResult& result) {
   if (!result.status.ok()) return WithDiagnostics(result);
-  return LlirKernel{result.artifacts[0].bytes, result.metadata["shared"].get<int>()};
+  return LlirKernel{result.artifacts[0].bytes, result.metadata["shared"].get<int>(),
+                    result.metadata["global_scratch_size"].get<int>()};
+}
+
+}  // namespace
+
+absl::StatusOr<LlirKernel> CompileToLlir(const Machine& machine, const std::string& ir, const std::string& options) {
+  return LlirOf(Compile(machine, ir, compiler::Stage::kTtir, options, compiler::Stage::kLlir));
+}
+
+absl::StatusOr<LlirKernel> CompileTtgirToLlir(const Machine& machine, const std::string& ir) {
+  return LlirOf(Compile(machine, ir, compiler::Stage::kTtgir, "", compiler::Stage::kLlir));
 }
 
 absl::Status RunLlir(const Machine& machine, const LlirKernel& kernel, workers::Grid grid,

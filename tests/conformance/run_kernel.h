@@ -83,6 +83,8 @@ absl::Status RunKernel(const Machine& machine, const std::string& ir, workers::G
 // Compiles only, to the binary where the target has its assembler here: for targets whose devices are elsewhere.
 absl::Status CompileKernel(const std::string& target, const std::string& ir, const std::string& options = "");
 
+absl::Status CompileTtgirKernel(const std::string& target, const std::string& ir);
+
 // The same for the GPU that an emulated device stands for; ok for other devices.
 absl::Status CompileForGpuOf(const Machine& machine, const std::string& ir, const std::string& options = "");
 
@@ -102,6 +104,7 @@ struct LlirKernel {
 };
 absl::StatusOr<LlirKernel> CompileToLlir(const Machine& machine, const std::string& ir,
                                          const std::string& options = "");
+absl::StatusOr<LlirKernel> CompileTtgirToLlir(const Machine& machine, const std::string& ir);
 absl::Status RunLlir(const Machine& machine, const LlirKernel& kernel, workers::Grid grid,
                      const std::vector<Parameter>& parameters);
 

@@ -68,7 +68,7 @@ class ClusterTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!RedisNodes::Available()) GTEST_SKIP() << "redis-server and redis-cli are not installed";
-    nodes = std::make_unique<RedisNodes>(3);
+    nodes = &RedisNodes::Shared();
     ASSERT_TRUE(nodes->ok());
   }
   // `workers` of each daemon.
@@ -113,7 +113,7 @@ class ClusterTest : public testing::Test {
     }
   }
 
-  std::unique_ptr<RedisNodes> nodes;
+  RedisNodes* nodes = nullptr;
   std::vector<std::unique_ptr<DaemonProcess>> daemons;
   std::vector<std::unique_ptr<Stubs>> stubs;
 };

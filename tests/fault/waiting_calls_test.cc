@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that wait for long: they cost their daemon no threads, and nobody hangs up on them.
+// Calls that wait for long cost their daemon no threads.
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "absl/synchronization/notification.h"
-#include "absl/time/clock.h"
-#include "client/cc/client.h"
 #include "tests/fault/daemon_process.h"
 
 namespace tritond::tests {
@@ -103,28 +100,6 @@ TEST(WaitingCalls, CostNoThreads) {
     EXPECT_TRUE(call->status.ok()) << call->status.error_message();
   }
   for (const auto& watcher : watchers) EXPECT_EQ(watcher->Wait(), v1::JOB_STATE_SUCCEEDED);
-}
-
-// A caller that asks for signs of life as often as it may, which a gRPC server takes for abuse unless told otherwise.
-TEST(WaitingCalls, AreNotCutOffForAskingWhetherTheDaemonIsThere) {
-  DaemonProcess daemon;
-  daemon.workers = 1;
-  ASSERT_TRUE(daemon.Start());
-  client::ClientOptions options;
-  options.address = daemon.address();
-  options.keepalive = absl::Milliseconds(5100);
-  options.retry.max_attempts = 1;
-  auto client = client::Client::Connect(options);
-  ASSERT_TRUE(client.ok()) << client.status();
-  std::thread later([&] {
-    absl::SleepFor(absl::Seconds(27));  // The fifth question would be one too many.
-    LetGo(daemon);
-  });
-  const v1::CompileRequest request = WaitingRequest(daemon, 1);
-  const auto response = (*client)->Compile(request, absl::Now() + absl::Seconds(60));
-  later.join();
-  ASSERT_TRUE(response.ok()) << response.status();
-  EXPECT_EQ(WrongWith(request, *response), "");
 }
 
 }  // namespace

@@ -201,7 +201,8 @@ class OneRecordJournal final : public cache::Journal {
  public:
   explicit OneRecordJournal(const std::string& bytes) {
     // The same bytes as a job, as its request, and as whatever else a name may stand for.
-    for (const char* name : {"job/", "job/1", "request/1", "request/", "job/01J", "x"}) records_[name] = bytes;
+    for (const char* name : {"job/", "job/1", "request/1", "request/", "prepared/1", "prepared/", "job/01J", "x"})
+      records_[name] = bytes;
     v1::Job job;
     if (job.ParseFromString(bytes)) records_[absl::StrCat("job/", job.id())] = bytes;
   }
@@ -232,7 +233,7 @@ class SilentRunner final : public server::JobRunner {
  public:
   bool HasRoom(uint64_t) override { return true; }
   bool MayRun(const std::string&) override { return true; }
-  void Start(const std::string&, v1::CompileRequest, Keyed, Done done) override { done({}); }
+  void Start(const std::string&, server::JobRequest, Keyed, Done done) override { done({}); }
   void Stop(const std::string&) override {}
 };
 
@@ -250,8 +251,7 @@ void RunJournal(const std::string& bytes) {
   }
   now += absl::Hours(100);
   book.Tick();
-  v1::SubmitRequest submit;
-  Require(book.Submit(submit, {}).ok(), "after any journal a job can be submitted");
+  Require(book.Submit(*proto::Prepare({}), "", "").ok(), "after any journal a job can be submitted");
 }
 
 v1::Job SoundJob() {

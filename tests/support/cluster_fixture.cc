@@ -13,9 +13,10 @@ namespace tritond::tests {
 
 void ClusterTest::SetUp() {
   if (!RedisNodes::Available()) GTEST_SKIP() << "redis-server and redis-cli are not installed";
-  nodes = std::make_unique<RedisNodes>(3);
+  nodes = &RedisNodes::Shared();
   ASSERT_TRUE(nodes->ok());
   config.cluster = nodes->addresses();
+  config.cluster_remember_seconds = 1;
   config.signing_key = NewSigningKey("cluster.key");
 }
 

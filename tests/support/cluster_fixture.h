@@ -31,7 +31,8 @@ class ClusterTest : public DaemonTest {
   // A page of the first daemon.
   std::string Get(const char* path);
 
-  std::unique_ptr<RedisNodes> nodes;
+  std::unique_ptr<RedisNodes> own_nodes;  // of a test that does not share RedisNodes::Shared
+  RedisNodes* nodes = nullptr;
   std::unique_ptr<server::Server> other;
   std::unique_ptr<v1::CompileService::Stub> other_compile;
 };

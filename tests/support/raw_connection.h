@@ -37,7 +37,7 @@ namespace http2 {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-inline constexpr uint8_t kData = 0, kHeaders = 1, kSettings = 4, kContinuation = 9;
+inline constexpr uint8_t kData = 0, kHeaders = 1, kSettings = 4, kPing = 6, kContinuation = 9;
 inline constexpr uint8_t kEndStream = 1, kEndHeaders = 4;
 
 // What a client sends first: the preface and empty settings.

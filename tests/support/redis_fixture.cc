@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -73,9 +74,25 @@ RedisNodes::~RedisNodes() {
   std::filesystem::remove_all(folder_, error);
 }
 
-void RedisNodes::Signal(int index, int signal) const { kill(pids_[index], signal); }
+RedisNodes& RedisNodes::Shared() {
+  static std::unique_ptr<RedisNodes> nodes;
+  const auto is_empty = [] {
+    for (size_t i = 0; i < nodes->ports_.size(); ++i) {
+      if (nodes->Command(static_cast<int>(i), "flushall") != "OK") return false;
+    }
+    return true;
+  };
+  if (nodes == nullptr || !nodes->ok() || !nodes->as_started_ || !is_empty()) nodes = std::make_unique<RedisNodes>(3);
+  return *nodes;
+}
+
+void RedisNodes::Signal(int index, int signal) const {
+  as_started_ = false;
+  kill(pids_[index], signal);
+}
 
 std::string RedisNodes::Command(int index, const std::string& command) const {
+  if (absl::StrContains(command, "config set")) as_started_ = false;
   return Output(absl::StrCat(Client(index), " ", command, " 2>&1"));
 }
 

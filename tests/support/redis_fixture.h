@@ -31,6 +31,10 @@ class RedisNodes final {
   RedisNodes(const RedisNodes&) = delete;
   RedisNodes& operator=(const RedisNodes&) = delete;
 
+  // Three nodes that tests of this process share, without entries: new ones where a test has sent them a signal or
+  // changed how they are set up. They live until the next call, or the end of the process.
+  static RedisNodes& Shared();
+
   bool ok() const { return ok_; }
   // "127.0.0.1:PORT" of each node.
   const std::vector<std::string>& addresses() const { return addresses_; }
@@ -53,6 +57,7 @@ class RedisNodes final {
   std::vector<std::string> addresses_;
   std::vector<pid_t> pids_;
   bool ok_ = false;
+  mutable bool as_started_ = true;  // no Signal, and no command that sets anything up
 };
 
 }  // namespace tritond::tests

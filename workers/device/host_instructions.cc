@@ -75,6 +75,14 @@ class HostProgram::Registers final : public emulated::Machine {
     *fault = program_.Finish(program_.threads_[thread], pending);
   }
   bool& HasSignalled(int thread) override { return program_.threads_[thread].has_signalled; }
+  uint64_t StartedCopies(int thread) override { return program_.threads_[thread].started; }
+  emulated::Fault FinishCopies(int thread, uint64_t started) override {
+    return program_.FinishFirst(program_.threads_[thread], started);
+  }
+  void StartWithRegisters(uint32_t registers) override { program_.exchange_.StartWith(registers); }
+  emulated::Fault SetRegisters(int thread, uint32_t registers, bool more) override {
+    return program_.exchange_.Set(thread / program_.launch_.warp_size, registers, more);
+  }
   void Print(absl::string_view text) override { program_.Print(text); }
 
  private:
@@ -146,7 +154,7 @@ bool HostProgram::MayArriveAt(const PartBarrier& barrier, const TritondHostSite*
     wrong = absl::StrCat("there is no barrier ", number);
   else if (threads == 0 || threads % launch_.warp_size != 0 || threads > static_cast<uint64_t>(launch_.threads))
     wrong = absl::StrCat("a barrier for ", threads, " threads, of a program with ", launch_.threads);
-  else if (barrier.arrived > 0 && barrier.expected != threads)
+  else if ((barrier.arrived > 0 || !barrier.lanes.empty()) && barrier.expected != threads)
     wrong = absl::StrCat("barrier ", number, " is for ", barrier.expected, " threads, and here for ", threads);
   return wrong.empty() || Complain(absl::StatusCode::kInvalidArgument,
                                    absl::StrCat(wrong, ", in ", Mnemonic(name), " at ", SiteText(site)));
@@ -159,13 +167,27 @@ void HostProgram::ArriveAt(const emulated::Instruction& instruction, const Trito
   PartBarrier& barrier = barriers_[in[0] & 0xffffffffu];
   if (!MaySettle() || !MayArriveAt(barrier, site, name, in)) return Suspend();
   barrier.expected = in[1] & 0xffffffffu;
-  shared_.Release(current_, &barrier.told);
-  if (instruction.waits) barrier.waiting.push_back(current_);
-  if (++barrier.arrived == barrier.expected) return Complete(barrier);
+  const int warp = current_ / launch_.warp_size;
+  PartBarrier::Lanes& lanes = barrier.lanes[warp];
+  shared_.Release(current_, &lanes.told);
+  if (instruction.waits) lanes.waiting.push_back(current_);
+  if (++lanes.count == warps_[warp].meeting.count && Arrive(barrier, warp)) return;
   if (!instruction.waits) return;
   threads_[current_].wait = Wait::kPartBarrier;
   threads_[current_].site = site;
   Suspend();
+}
+
+// The warp's lanes have all come. True where it was the last one.
+bool HostProgram::Arrive(PartBarrier& barrier, int warp) {
+  const PartBarrier::Lanes lanes = std::move(barrier.lanes[warp]);
+  barrier.lanes.erase(warp);
+  emulated::ReleaseClocks::Join(&barrier.told, lanes.told);
+  barrier.waiting.insert(barrier.waiting.end(), lanes.waiting.begin(), lanes.waiting.end());
+  barrier.arrived += launch_.warp_size;
+  if (barrier.arrived < barrier.expected) return false;
+  Complete(barrier);
+  return true;
 }
 
 void HostProgram::Complete(PartBarrier& barrier) {
@@ -180,7 +202,10 @@ void HostProgram::Complete(PartBarrier& barrier) {
   }
   for (int warp = 0; warp < static_cast<int>(warps_.size()); ++warp)
     if ((warps >> warp & 1) != 0) shared_.PassWarpBarrier(warp);
-  barrier = PartBarrier();
+  PartBarrier next;
+  next.expected = barrier.expected;
+  next.lanes = std::move(barrier.lanes);
+  barrier = std::move(next);
   polls_ = 0;
 }
 
@@ -211,7 +236,7 @@ void HostProgram::Execute(const TritondHostSite* site, const char* name, const u
   if (!instruction->is_collective) {
     if (!MayExecute(*instruction, site, name, {&lane, 1})) return Suspend();
     if (instruction->is_poll && (out[0] & 1) == 0) return Poll(site);
-    polls_ = 0;
+    if (!instruction->is_arithmetic) polls_ = 0;
     return;
   }
   Meeting* meeting = MeetingFor(*instruction, site, name, in);

@@ -37,7 +37,8 @@ HostProgram::HostProgram(HostLaunch& launch, StackPool& stacks)
       stacks_(stacks),
       shared_(launch.shared_bytes, launch.threads, launch.warp_size, launch.check_uninitialized, launch.is_emulated,
               launch.copies_need_fences),
-      ready_(launch.threads) {
+      ready_(launch.threads),
+      exchange_((launch.threads + launch.warp_size - 1) / launch.warp_size) {
   for (int first = 0; first < launch.threads; first += launch.warp_size) {
     Warp warp;
     warp.meeting.first = first;
@@ -104,6 +105,7 @@ void HostProgram::RunProgram(uint64_t program) {
     warp.gathered = 0;
   }
   copies_.Clear();
+  exchange_.Clear();
   barriers_.clear();
   ended_ = 0;
   ready_begin_ = 0;
@@ -113,6 +115,7 @@ void HostProgram::RunProgram(uint64_t program) {
     thread.copies.clear();
     thread.groups.clear();
     thread.uncommitted = 0;
+    thread.started = 0;
     thread.has_signalled = false;
     ready_[thread.index] = thread.index;
   }
@@ -124,7 +127,11 @@ void HostProgram::RunProgram(uint64_t program) {
     if (launch_.has_failed.load(std::memory_order_relaxed)) return;
   }
   if (launch_.has_failed.load(std::memory_order_relaxed)) return;
-  if (ended_ < launch_.threads) Complain(absl::StatusCode::kInvalidArgument, Deadlock());
+  if (ended_ < launch_.threads) {
+    Complain(absl::StatusCode::kInvalidArgument, Deadlock());
+  } else if (const auto wrong = exchange_.End()) {
+    Complain(absl::StatusCode::kInvalidArgument, *wrong);
+  }
 }
 
 int32_t HostProgram::ProgramId(int axis) const { return static_cast<int32_t>(program_[axis]); }
@@ -183,6 +190,7 @@ void HostProgram::Start(Thread& thread, const Copy& copy) {
   std::memset(copy.to, kInFlight, copy.bytes);
   thread.copies.push_back(copy);
   ++thread.uncommitted;
+  ++thread.started;
 }
 
 void HostProgram::Commit(Thread& thread) {
@@ -192,16 +200,30 @@ void HostProgram::Commit(Thread& thread) {
 
 absl::optional<std::string> HostProgram::Finish(Thread& thread, uint32_t pending) {
   while (thread.groups.size() > pending) {
-    for (size_t left = thread.groups.front(); left > 0; --left) {
-      const Copy& copy = thread.copies.front();
-      // Other threads see these bytes only from here on.
-      auto wrong = shared_.Access(thread.index, copy.site, copy.to, copy.bytes, SharedMemory::kCopied);
-      if (wrong.has_value()) return wrong;
-      std::memcpy(copy.to, copy.from, copy.read);
-      std::memset(copy.to + copy.read, 0, copy.bytes - copy.read);
-      thread.copies.pop_front();
-    }
+    for (size_t left = thread.groups.front(); left > 0; --left)
+      if (auto wrong = FinishOne(thread)) return wrong;
     thread.groups.pop_front();
+  }
+  return absl::nullopt;
+}
+
+absl::optional<std::string> HostProgram::FinishOne(Thread& thread) {
+  const Copy& copy = thread.copies.front();
+  // Other threads see these bytes only from here on.
+  auto wrong = shared_.Access(thread.index, copy.site, copy.to, copy.bytes, SharedMemory::kCopied);
+  if (wrong.has_value()) return wrong;
+  std::memcpy(copy.to, copy.from, copy.read);
+  std::memset(copy.to + copy.read, 0, copy.bytes - copy.read);
+  thread.copies.pop_front();
+  return absl::nullopt;
+}
+
+// The groups that they are of lose them.
+absl::optional<std::string> HostProgram::FinishFirst(Thread& thread, uint64_t started) {
+  while (thread.started - thread.copies.size() < started) {
+    const auto group = std::find_if(thread.groups.begin(), thread.groups.end(), [](size_t size) { return size > 0; });
+    --(group == thread.groups.end() ? thread.uncommitted : *group);
+    if (auto wrong = FinishOne(thread)) return wrong;
   }
   return absl::nullopt;
 }

@@ -20,6 +20,7 @@
 #include "workers/device/device.h"
 #include "workers/device/emulated/atomic_scopes.h"
 #include "workers/device/emulated/instruction.h"
+#include "workers/device/emulated/register_exchange.h"
 #include "workers/device/fiber.h"
 #include "workers/device/host_abi.h"
 #include "workers/device/memory_map.h"
@@ -107,6 +108,7 @@ class HostProgram final {
     std::deque<Copy> copies;    // in flight
     std::deque<size_t> groups;  // how many of these each group has
     size_t uncommitted = 0;
+    uint64_t started = 0;  // copies, in this program
   };
   // Threads that gather at one place until all have come.
   struct Meeting {
@@ -119,12 +121,19 @@ class HostProgram final {
     int end() const { return lanes == 0 ? first + count : first + 64; }
     bool Takes(int thread) const { return lanes == 0 || (lanes >> (thread - first) & 1) != 0; }
   };
-  // A barrier of some threads, who need not wait once they have arrived.
+  // A barrier of some warps, whose threads need not wait once they have arrived. A warp arrives with the last of its
+  // lanes.
   struct PartBarrier {
     uint64_t expected = 0;  // threads
     uint64_t arrived = 0;
     std::vector<int> waiting;
     emulated::ReleaseClocks::Times told;  // by those that have arrived
+    struct Lanes {
+      int count = 0;
+      std::vector<int> waiting;
+      emulated::ReleaseClocks::Times told;
+    };
+    std::map<int, Lanes> lanes;  // of warps that have not arrived yet
   };
   struct Warp {
     Meeting meeting;
@@ -152,6 +161,8 @@ class HostProgram final {
   static void Commit(Thread& thread);
   void Start(Thread& thread, const Copy& copy);
   absl::optional<std::string> Finish(Thread& thread, uint32_t pending);  // what is wrong, if anything
+  absl::optional<std::string> FinishOne(Thread& thread);
+  absl::optional<std::string> FinishFirst(Thread& thread, uint64_t started);
   bool MayShuffle(const TritondHostSite* site, uint32_t lane, int lanes);
   bool MayMeet(const Meeting& meeting, Wait wait, const TritondHostSite* site);
   std::unique_ptr<emulated::Machine> MakeRegisters();
@@ -165,6 +176,7 @@ class HostProgram final {
   void ArriveAt(const emulated::Instruction& instruction, const TritondHostSite* site, const char* name,
                 const uint64_t* in);
   bool MayArriveAt(const PartBarrier& barrier, const TritondHostSite* site, const char* name, const uint64_t* in);
+  bool Arrive(PartBarrier& barrier, int warp);
   void Complete(PartBarrier& barrier);
   // Where the lanes that take part meet; null when this one is not among those that it names.
   Meeting* MeetingFor(const emulated::Instruction& instruction, const TritondHostSite* site, const char* name,
@@ -202,6 +214,7 @@ class HostProgram final {
   uint32_t ticks_ = 0;
   std::unordered_map<const char*, emulated::Instruction> instructions_;  // by the addresses of their names
   emulated::BulkCopies copies_;
+  emulated::RegisterExchange exchange_;
   std::map<uint64_t, PartBarrier> barriers_;  // by their numbers
   int polls_ = 0;                             // in vain, since somebody last went on
   const MemoryRange* last_range_ = nullptr;   // where the last access of global memory was

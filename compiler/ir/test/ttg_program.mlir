@@ -39,6 +39,21 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return
   }
 
+  // CHECK-LABEL: @started_warp_groups
+  //       CHECK:   %[[T:.*]] = "ttg.start_partitions"(%arg0) <{partitionNumWarps = array<i32: 2>, warpGroupStartIds = array<i32: 4>}> ({
+  //  CHECK-NEXT:   ^bb0(%{{.*}}: i32):
+  //  CHECK-NEXT:     ttg.warp_return
+  //  CHECK-NEXT:   }) : (i32) -> !ttg.async.token
+  //  CHECK-NEXT:   ttg.join_partitions %[[T]]
+  tt.func @started_warp_groups(%i: i32) {
+    %0 = "ttg.start_partitions"(%i) <{partitionNumWarps = array<i32: 2>, warpGroupStartIds = array<i32: 4>}> ({
+    ^bb0(%a: i32):
+      ttg.warp_return
+    }) : (i32) -> !ttg.async.token
+    ttg.join_partitions %0
+    tt.return
+  }
+
   // CHECK-LABEL: @warp_groups
   //       CHECK:   %{{.*}} = ttg.warp_specialize(%arg0, %arg1) attributes {warpGroupStartIds = array<i32: 4, 8>}
   //  CHECK-NEXT:   default {

@@ -182,6 +182,33 @@ tt.func @three_warps(%i: i32) {
 
 // -----
 
+#four = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @warps_of_a_partition() {
+    ttg.warp_specialize()
+    default { ttg.warp_yield }
+    partition0() num_warps(2) {
+      // expected-error @+1 {{lies on 4 warps, but its partition has 2}}
+      %0 = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #four>
+      ttg.warp_return
+    } : () -> ()
+    tt.return
+  }
+}
+
+// -----
+
+tt.func @start_without_warps(%i: i32) {
+  // expected-error @+1 {{needs a number of warps and a first warp for each partition}}
+  %0 = "ttg.start_partitions"(%i) <{partitionNumWarps = array<i32: 4>, warpGroupStartIds = array<i32>}> ({
+  ^bb0(%a: i32):
+    ttg.warp_return
+  }) : (i32) -> !ttg.async.token
+  tt.return
+}
+
+// -----
+
 tt.func @partition_arguments(%i: i32) {
   // expected-error @+1 {{partition 0 has arguments of other types than the captures}}
   ttg.warp_specialize(%i)

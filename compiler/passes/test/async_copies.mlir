@@ -115,7 +115,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @groups() {
-    // expected-error @+1 {{'ttg.warp_specialize' op is not supported by this compiler yet}}
+    // expected-error @+1 {{'ttg.warp_specialize' op is whole; its default region has to become blocks}}
     ttg.warp_specialize()
     default {
       ttg.warp_yield

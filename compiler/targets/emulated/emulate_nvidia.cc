@@ -29,13 +29,22 @@ void DropAttributes(llvm::Function& function) {
   function.setCallingConv(llvm::CallingConv::C);
 }
 
+// The directive .maxnreg: setmaxnreg changes what it says.
+void TellRegisters(llvm::Function& kernel, int registers) {
+  llvm::BasicBlock& entry = kernel.getEntryBlock();
+  llvm::IRBuilder<> b(&entry, entry.getFirstInsertionPt());
+  EmitExecute(b, llvm::ConstantPointerNull::get(b.getPtrTy()), "ptx:maxnreg 1", {b.getInt64(registers)}, 0);
+}
+
 // The threads of a program: what the kernel says, else the option.
 absl::StatusOr<int> MarkKernels(llvm::Module& module, const KernelOptions& options) {
   int threads = 32 * options.num_warps;
   for (llvm::Function& function : module) {
     if (function.getCallingConv() == llvm::CallingConv::PTX_Kernel) {
       function.addFnAttr(kKernelAttr);
-      int said = 0;
+      int said = 0, registers = 0;
+      if (!function.getFnAttribute("nvvm.maxnreg").getValueAsString().consumeInteger(10, registers) && registers > 0)
+        TellRegisters(function, registers);
       if (!function.getFnAttribute("nvvm.reqntid").getValueAsString().consumeInteger(10, said) && said > 0)
         threads = said;
       for (llvm::Argument& argument : function.args())

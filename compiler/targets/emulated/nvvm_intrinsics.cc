@@ -103,6 +103,8 @@ constexpr Row kRows[] = {
     {"div.full", "div.full.f32 $0, $1, $2;"},
     {"div.full.ftz", "div.full.ftz.f32 $0, $1, $2;"},
     {"griddepcontrol.wait", "griddepcontrol.wait;"},
+    {"setmaxnreg.inc.sync.aligned.u32", "setmaxnreg.inc.sync.aligned.u32 $0;"},
+    {"setmaxnreg.dec.sync.aligned.u32", "setmaxnreg.dec.sync.aligned.u32 $0;"},
     {"griddepcontrol.launch.dependents", "griddepcontrol.launch_dependents;"},
 };
 

@@ -12,19 +12,24 @@ struct Architecture {
   const char* name;          // "sm_90a", as LLVM, PTX and cubin have it
   int min_ptx_version;       // the first PTX ISA that knows it and what is emitted for it, 78 for 7.8
   int64_t max_shared_bytes;  // of one block, after opting in; "CUDA C++ Programming Guide", compute capabilities
+  int multiprocessors;       // of the largest device: A100, RTX A6000, L40S, H100 and H200, B200, RTX PRO 6000
 };
 
 inline constexpr Architecture kArchitectures[] = {
-    {80, "sm_80", 70, 163 * 1024},  {86, "sm_86", 71, 99 * 1024},     {89, "sm_89", 78, 99 * 1024},
-    {90, "sm_90a", 81, 227 * 1024}, {100, "sm_100a", 86, 227 * 1024}, {120, "sm_120a", 87, 99 * 1024},
+    {80, "sm_80", 70, 163 * 1024, 108},  {86, "sm_86", 71, 99 * 1024, 84},      {89, "sm_89", 78, 99 * 1024, 142},
+    {90, "sm_90a", 81, 227 * 1024, 132}, {100, "sm_100a", 86, 227 * 1024, 148}, {120, "sm_120a", 87, 99 * 1024, 188},
 };
 
 // Words of a multiprocessor; "CUDA C++ Programming Guide", compute capabilities 8.0 to 12.0.
 inline constexpr int64_t kRegisters = 64 * 1024;
 
+// Warps of a group; PTX ISA, "warpgroup".
+inline constexpr int kWarpsOfGroup = 4;
+
 // Compute capabilities from which on there is more.
 inline constexpr int kFirstWithNarrowDots = 89;  // of 8-bit floats
 inline constexpr int kFirstWithClusters = 90, kFirstWithVectorAtomics = 90, kFirstWithMatrixStores = 90;
+inline constexpr int kFirstWithWarpGroups = 90;    // that exchange registers
 inline constexpr int kFirstWithLargeF64Dots = 90;  // m16n8k8 and m16n8k16
 
 // The newest PTX ISA that LLVM writes.

@@ -30,6 +30,7 @@ using Slice = llvm::SetVector<Operation*>;
 Slice SliceOf(WarpGroupDotOp dot) {
   mlir::BackwardSliceOptions options;
   options.omitBlockArguments = true;
+  options.omitUsesFromAbove = false;
   options.filter = [&](Operation* op) { return op->getBlock() == dot->getBlock(); };
   Slice slice;
   (void)mlir::getBackwardSlice(dot.getOperation(), &slice, options);

@@ -3,6 +3,7 @@
 
 #include "compiler/ir/encodings.h"
 #include "compiler/targets/llvm_emitters.h"
+#include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/DerivedTypes.h"
@@ -48,6 +49,21 @@ mlir::Value NvidiaOps::BlockInCluster(mlir::OpBuilder& b, mlir::Location loc) co
 
 void NvidiaOps::Barrier(mlir::OpBuilder& b, mlir::Location loc) const {
   EmitIntrinsic(b, loc, "llvm.nvvm.barrier.cta.sync.aligned.all", nullptr, {EmitI32(b, loc, 0)});
+}
+
+void NvidiaOps::PartBarrier(mlir::OpBuilder& b, mlir::Location loc, int number, int threads) const {
+  EmitIntrinsic(b, loc, "llvm.nvvm.barrier.cta.sync.aligned.count", nullptr,
+                {EmitI32(b, loc, number), EmitI32(b, loc, threads)});
+}
+
+int NvidiaOps::WarpsOfGroup() const {
+  return compute_capability_ >= nvidia::kFirstWithWarpGroups ? nvidia::kWarpsOfGroup : 1;
+}
+
+void NvidiaOps::ExchangeRegisters(mlir::OpBuilder& b, mlir::Location loc, int from, int to) const {
+  EmitIntrinsic(b, loc,
+                to > from ? "llvm.nvvm.setmaxnreg.inc.sync.aligned.u32" : "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32",
+                nullptr, {EmitI32(b, loc, to)});
 }
 
 void NvidiaOps::WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const {

@@ -30,6 +30,9 @@ TargetInfo Describe(const Architecture& arch) {
   info.max_ctas = arch.compute_capability >= kFirstWithClusters ? 16 : 1;
   info.max_shared_bytes = arch.max_shared_bytes;
   info.registers = kRegisters;
+  info.multiprocessors = arch.multiprocessors;
+  info.warps_of_group = arch.compute_capability >= kFirstWithWarpGroups ? kWarpsOfGroup : 1;
+  info.exchanges_registers = arch.compute_capability >= kFirstWithWarpGroups;
   info.max_add_bytes = arch.compute_capability >= kFirstWithVectorAtomics ? 16 : 4;
   info.async_copies = {4, 16};
   info.matrix_operands = {"f16", "bf16", "tf32", "f64", "i8"};
@@ -60,7 +63,7 @@ class NvidiaTarget final : public Target {
     nvidia::AddTtgirPasses(pm, options, info_, arch_);
   }
   void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
-    nvidia::AddLlirPasses(pm, options);
+    nvidia::AddLlirPasses(pm, options, info_);
   }
 
   absl::Status Optimize(llvm::Module& module, const KernelOptions& options) override {

@@ -29,8 +29,10 @@ absl::Status MarkKernels(llvm::Module& module, const KernelOptions& options) {
       function.setLinkage(llvm::GlobalValue::ExternalLinkage);
       function.setCallingConv(llvm::CallingConv::PTX_Kernel);
       function.addFnAttr("nvvm.reqntid", absl::StrCat(32 * options.num_warps));
-      if (const int most = options.own.Integer(kMaxRegisters, 0); most > 0)
-        function.addFnAttr("nvvm.maxnreg", absl::StrCat(most));
+      int most = options.own.Integer(kMaxRegisters, 0);
+      function.getFnAttribute(kEntryRegistersAttr).getValueAsString().getAsInteger(10, most);
+      function.removeFnAttr(kEntryRegistersAttr);
+      if (most > 0) function.addFnAttr("nvvm.maxnreg", absl::StrCat(most));
     } else if (function.getCallingConv() != llvm::CallingConv::PTX_Kernel) {
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
       continue;

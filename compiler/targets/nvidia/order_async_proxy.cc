@@ -10,6 +10,9 @@
 //
 // There is a barrier between each write and its wgmma (insert_barriers.cc). The last barrier in front of a wgmma, on
 // each way to it, gets the fence: whatever a thread has written before, it has written before that. Others need none.
+//
+// Warps of partitions come to a barrier at other places of the code than those that it orders them with. So what holds
+// for one place holds for all with the barrier's number.
 #include "compiler/targets/nvidia/codegen.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -21,18 +24,33 @@
 namespace tritond::compiler::nvidia {
 namespace {
 
+bool IsCallOf(const llvm::Instruction& instruction, llvm::Intrinsic::ID id) {
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return call && call->getIntrinsicID() == id;
+}
+
 bool IsAssembly(const llvm::Instruction& instruction, llvm::StringRef text) {
   auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   auto* assembly = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
   return assembly && llvm::StringRef(assembly->getAsmString()).contains(text);
 }
 
-// What tells other threads that they may read: also the arrival at an mbarrier.
-bool IsBarrier(const llvm::Instruction& instruction) {
-  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  return (call && call->getIntrinsicID() == llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all) ||
-         IsAssembly(instruction, "mbarrier.arrive");
+// All lanes of a warp wait for each other, and one tells other warps that they may read.
+bool IsArrivalOfAWarp(const llvm::Instruction& instruction) {
+  return IsAssembly(instruction, "bar.warp.sync") && IsAssembly(instruction, "mbarrier.arrive");
 }
+
+bool IsOfSomeWarps(const llvm::Instruction& instruction) {
+  return IsCallOf(instruction, llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_count);
+}
+
+// What tells other threads that they may read.
+bool IsBarrier(const llvm::Instruction& instruction) {
+  return IsCallOf(instruction, llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all) || IsOfSomeWarps(instruction) ||
+         IsArrivalOfAWarp(instruction);
+}
+
+llvm::Value* NumberOf(const llvm::Instruction& barrier) { return llvm::cast<llvm::CallInst>(barrier).getArgOperand(0); }
 
 // Calls may hold wgmma.
 bool MayIssueWgmma(const llvm::Instruction& instruction) {
@@ -73,9 +91,17 @@ void FindLastBarriers(llvm::Function& function, llvm::SmallVectorImpl<llvm::Inst
 bool IsWgmma(const llvm::Instruction& instruction) { return IsAssembly(instruction, "wgmma.mma_async"); }
 
 void OrderAsyncProxy(llvm::Module& module) {
-  llvm::SmallVector<llvm::Instruction*> barriers;
-  for (llvm::Function& function : module) FindLastBarriers(function, barriers);
-  if (barriers.empty()) return;
+  llvm::SmallVector<llvm::Instruction*> last, barriers;
+  for (llvm::Function& function : module) FindLastBarriers(function, last);
+  if (last.empty()) return;
+  llvm::SmallPtrSet<llvm::Value*, 4> numbers;
+  llvm::SmallPtrSet<llvm::Instruction*, 8> is_last(last.begin(), last.end());
+  for (llvm::Instruction* barrier : last)
+    if (IsOfSomeWarps(*barrier)) numbers.insert(NumberOf(*barrier));
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (is_last.contains(&instruction) || (IsOfSomeWarps(instruction) && numbers.contains(NumberOf(instruction))))
+        barriers.push_back(&instruction);
   llvm::Function* fence =
       llvm::Intrinsic::getOrInsertDeclaration(&module, llvm::Intrinsic::nvvm_fence_proxy_async_shared_cta);
   for (llvm::Instruction* barrier : barriers) llvm::CallInst::Create(fence, "", barrier->getIterator());

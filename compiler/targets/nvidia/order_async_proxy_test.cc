@@ -27,7 +27,9 @@ std::vector<std::string> Ordered(const std::string& body) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
   auto module = llvm::parseAssemblyString(
-      "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\ndefine void @f() {\n" + body + "  ret void\n}\n",
+      "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n"
+      "declare void @llvm.nvvm.barrier.cta.sync.aligned.count(i32, i32)\ndefine void @f() {\n" +
+          body + "  ret void\n}\n",
       error, context);
   if (!module) return {error.getMessage().str()};
   OrderAsyncProxy(*module);
@@ -48,10 +50,13 @@ TEST(OrderAsyncProxy, FencesTheLastBarrierInFrontOfWgmma) {
               ElementsAre(kBarrierName, kFenceName, kBarrierName, "wgmma", kBarrierName));
 }
 
-TEST(OrderAsyncProxy, FencesArrivalsAtMbarriers) {
-  const std::string arrival = "  call void asm sideeffect \"mbarrier.arrive.shared::cta.b64 _, [$0];\", \"r\"(i32 0)\n";
-  EXPECT_THAT(Ordered(std::string(kBarrier) + arrival + kWgmma),
-              ElementsAre(kBarrierName, kFenceName, "mbarrier", "wgmma"));
+TEST(OrderAsyncProxy, FencesArrivalsOfWarpsAtMbarriers) {
+  const std::string arrive = "mbarrier.arrive.shared::cta.b64 _, [$0];\", \"r\"(i32 0)\n";
+  EXPECT_THAT(Ordered(kBarrier + ("  call void asm sideeffect \"bar.warp.sync 0xffffffff; " + arrive) + kWgmma),
+              ElementsAre(kBarrierName, kFenceName, "bar", "wgmma"));
+  // One thread arrives for others: they have met before.
+  EXPECT_THAT(Ordered(kBarrier + ("  call void asm sideeffect \"" + arrive) + kWgmma),
+              ElementsAre(kFenceName, kBarrierName, "mbarrier", "wgmma"));
 }
 
 TEST(OrderAsyncProxy, FollowsLoops) {
@@ -63,6 +68,16 @@ TEST(OrderAsyncProxy, FollowsLoops) {
 
 TEST(OrderAsyncProxy, SupposesWgmmaInCalls) {
   EXPECT_THAT(Ordered(std::string(kBarrier) + "  call void @f()\n"), ElementsAre(kFenceName, kBarrierName, "f"));
+}
+
+// Warps that write come to the barrier at another place than those that read, and to none before wgmma.
+TEST(OrderAsyncProxy, FencesAllBarriersOfSomeWarpsByNumber) {
+  constexpr char kName[] = "llvm.nvvm.barrier.cta.sync.aligned.count";
+  const std::string one = absl::StrCat("  call void @", kName, "(i32 1, i32 256)\n");
+  const std::string two = absl::StrCat("  call void @", kName, "(i32 2, i32 128)\n");
+  const std::string body = absl::StrCat("  br i1 poison, label %reads, label %writes\nreads:\n", one, kWgmma,
+                                        "  ret void\nwrites:\n", two, one);
+  EXPECT_THAT(Ordered(body), ElementsAre(kFenceName, kName, "wgmma", kName, kFenceName, kName));
 }
 
 TEST(OrderAsyncProxy, LeavesOthersAlone) { EXPECT_THAT(Ordered(kBarrier), ElementsAre(kBarrierName)); }

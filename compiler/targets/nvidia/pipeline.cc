@@ -59,6 +59,8 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
     prefetch.converts = false;
     pm.addPass(createPrefetchPass(prefetch));
   }
+  // Once no pass looks any more for what a body does in one block: this adds branches.
+  pm.addPass(createSkipFullMasksPass());
   // What all that has left behind, and the order in which it runs.
   AddNeutralFinalPasses(pm);
   // Until here the sums of a dot are there when it has been issued, as everybody believes.
@@ -70,9 +72,11 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createSplitBarriersPass());
 }
 
-void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options) {
+void AddLlirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const TargetInfo& info) {
+  WarpGroups groups = WarpGroupsFor(info);
+  groups.entry_registers = options.own.Integer(kMaxRegisters, 0);
   // Buffers, offsets and barriers are the same on every device.
-  AddNeutralLlirPasses(pm);
+  AddNeutralLlirPasses(pm, groups);
 }
 
 }  // namespace tritond::compiler::nvidia

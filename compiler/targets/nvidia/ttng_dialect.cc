@@ -77,6 +77,82 @@ void WarpGroupWaitOp::getEffects(
   effects.emplace_back(mlir::MemoryEffects::Write::get(), WarpGroupDots::get());
 }
 
+namespace {
+
+// One object of 64 bits.
+mlir::LogicalResult VerifyMbarrier(mlir::Operation* op, ttg::MemDescType type) {
+  if (type.getElementType().isInteger(64) && ttg::Product(type.getShape()) == 1) return mlir::success();
+  return op->emitOpError() << "takes a mbarrier, a buffer of one i64, not " << type;
+}
+
+// An arrival by one thread for all: they have done what they do before.
+template <typename Effects>
+void AddArrival(mlir::OpOperand& barrier, Effects& effects) {
+  effects.emplace_back(mlir::MemoryEffects::Read::get(), &barrier, compiler::Signals::get());
+  effects.emplace_back(mlir::MemoryEffects::Write::get(), compiler::Arrivals::get());
+}
+
+}  // namespace
+
+using EffectList = llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>;
+void BarrierExpectOp::getEffects(EffectList& effects) { AddArrival(getAllocMutable(), effects); }
+void ArriveBarrierOp::getEffects(EffectList& effects) { AddArrival(getAllocMutable(), effects); }
+
+mlir::LogicalResult InitBarrierOp::verify() {
+  if (static_cast<int32_t>(getCount()) < 1) return emitOpError("needs a count of at least 1");
+  return VerifyMbarrier(*this, getAlloc().getType());
+}
+mlir::LogicalResult InvalBarrierOp::verify() { return VerifyMbarrier(*this, getAlloc().getType()); }
+mlir::LogicalResult BarrierExpectOp::verify() { return VerifyMbarrier(*this, getAlloc().getType()); }
+mlir::LogicalResult ArriveBarrierOp::verify() {
+  if (static_cast<int32_t>(getCount()) < 1) return emitOpError("needs a count of at least 1");
+  return VerifyMbarrier(*this, getAlloc().getType());
+}
+mlir::LogicalResult WaitBarrierOp::verify() { return VerifyMbarrier(*this, getAlloc().getType()); }
+mlir::LogicalResult AsyncCopyMbarrierArriveOp::verify() { return VerifyMbarrier(*this, getBarrier().getType()); }
+
+mlir::LogicalResult TensormapCreateOp::verify() {
+  size_t rank = getGlobalDim().size();
+  if (rank < 1 || rank > 5) return emitOpError() << "describes tensors of 1 to 5 dimensions, not of " << rank;
+  if (getBoxDim().size() != rank || getElementStride().size() != rank || getGlobalStride().size() + 1 != rank)
+    return emitOpError("has other numbers of box sizes or strides than of dimensions");
+  return mlir::success();
+}
+
+namespace {
+
+// Of a whole block at so many coordinates.
+mlir::LogicalResult VerifyTileCopy(mlir::Operation* op, tt::TensorDescType desc, size_t coordinates,
+                                   ttg::MemDescType buffer) {
+  RankedTensorType block = desc.getBlockType();
+  if (coordinates != static_cast<size_t>(block.getRank()))
+    return op->emitOpError() << "has " << coordinates << " coordinates in blocks of " << block.getRank()
+                             << " dimensions";
+  if (buffer.getElementType() != block.getElementType() ||
+      ttg::Product(buffer.getShape()) != ttg::Product(block.getShape()))
+    return op->emitOpError() << "copies blocks of " << block << " and a buffer of " << buffer;
+  return mlir::success();
+}
+
+}  // namespace
+
+void AsyncTMACopyGlobalToLocalOp::getEffects(EffectList& effects) {
+  effects.emplace_back(mlir::MemoryEffects::Write::get(), &getResultMutable(), compiler::Deliveries::get());
+  effects.emplace_back(mlir::MemoryEffects::Read::get(), &getBarrierMutable(), compiler::Signals::get());
+}
+
+void TMAStoreWaitOp::getEffects(EffectList& effects) {
+  effects.emplace_back(mlir::MemoryEffects::Read::get(), compiler::SentReads::get());
+}
+
+mlir::LogicalResult AsyncTMACopyGlobalToLocalOp::verify() {
+  if (failed(VerifyMbarrier(*this, getBarrier().getType()))) return mlir::failure();
+  return VerifyTileCopy(*this, getDesc().getType(), getCoord().size(), getResult().getType());
+}
+mlir::LogicalResult AsyncTMACopyLocalToGlobalOp::verify() {
+  return VerifyTileCopy(*this, getDesc().getType(), getCoord().size(), getSrc().getType());
+}
+
 mlir::LogicalResult WarpGroupWaitOp::verify() {
   if (getSums().getTypes() != getResults().getTypes())
     return emitOpError("yields results of other types than its sums");

@@ -69,4 +69,106 @@ def TTNG_SplitBarrierEndOp : TTNG_SplitBarrierOp<"split_barrier_end",
   let arguments = (ins TTG_MemDescType:$barrier);
 }
 
+//===-- mbarriers -------------------------------------------------------------------------------------------------===//
+
+// Objects in shared memory that count arrivals (PTX ISA, "mbarrier"). One thread acts for all that run the operation;
+// all of them wait. Names and syntax are upstream's.
+def TTNG_Signals : Resource<"::tritond::compiler::Signals">;
+class TTNG_MbarrierOp<string mnemonic, list<Trait> traits = []> : Op<TTNG_Dialect, mnemonic, traits> {
+  let hasVerifier = 1;
+}
+// What its first and its last use say of a mbarrier, and those between.
+def TTNG_MadeMbarrier : Arg<TTG_MemDescType, "", [MemWrite<TTNG_Shared>]>;
+def TTNG_UsedMbarrier : Arg<TTG_MemDescType, "", [MemRead<TTNG_Signals>]>;
+
+def TTNG_InitBarrierOp : TTNG_MbarrierOp<"init_barrier"> {
+  let summary = "makes a mbarrier whose phases take `count` arrivals each";
+  let arguments = (ins TTNG_MadeMbarrier:$alloc, I32Attr:$count);
+  let assemblyFormat = "$alloc `,` $count attr-dict `:` qualified(type($alloc))";
+}
+def TTNG_InvalBarrierOp : TTNG_MbarrierOp<"inval_barrier"> {
+  let summary = "ends a mbarrier: its memory is free for other data";
+  let arguments = (ins TTNG_MadeMbarrier:$alloc);
+  let assemblyFormat = "$alloc attr-dict `:` qualified(type($alloc))";
+}
+def TTNG_BarrierExpectOp : TTNG_MbarrierOp<"barrier_expect", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "an arrival, where `pred` holds, with which the phase waits for `size` bytes of copies besides";
+  let arguments = (ins TTG_MemDescType:$alloc, I32Attr:$size, I1:$pred, OptionalAttr<I32Attr>:$fromCTA);
+  let assemblyFormat = "$alloc `,` $size attr-dict `,` $pred `:` qualified(type($alloc))";
+}
+def TTNG_ArriveBarrierOp : TTNG_MbarrierOp<"arrive_barrier", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "`count` arrivals, where `pred` holds";
+  let description = "What threads have read and written before is over for those who wait for the phase.";
+  let arguments = (ins TTG_MemDescType:$alloc, I32Attr:$count, Optional<I1>:$pred, OptionalAttr<I32Attr>:$fromCTA,
+      DefaultValuedAttr<I32Attr, "0">:$multicastCTA);
+  let assemblyFormat = "$alloc `,` $count (`,` $pred^)? attr-dict `:` qualified(type($alloc))";
+}
+def TTNG_WaitBarrierOp : TTNG_MbarrierOp<"wait_barrier", [AttrSizedOperandSegments]> {
+  let summary = "waits, where `pred` holds, until the phase of parity `phase` is over";
+  let description = "`deps`: buffers that the wait is for. They live until here at least.";
+  let arguments = (ins TTNG_UsedMbarrier:$alloc, I32:$phase, Optional<I1>:$pred, Variadic<TTG_MemDescType>:$deps);
+  let assemblyFormat = [{$alloc `,` $phase (`,` $pred^)? (`deps` $deps^)? attr-dict `:` qualified(type($alloc))
+      (`,` qualified(type($deps))^)?}];
+}
+def TTNG_AsyncCopyMbarrierArriveOp : TTNG_MbarrierOp<"async_copy_mbarrier_arrive"> {
+  let summary = "each thread arrives once the asynchronous copies that it has started are over";
+  let description = [{
+    Without `noIncrement` the phase expects one arrival more for each, so that its count does not change.}];
+  let arguments = (ins TTNG_UsedMbarrier:$barrier, UnitAttr:$noIncrement);
+  let assemblyFormat = "$barrier attr-dict `:` qualified(type($barrier))";
+}
+def TTNG_FenceAsyncSharedOp : Op<TTNG_Dialect, "fence_async_shared"> {
+  let summary = "what threads wrote to shared memory before is seen by asynchronous instructions after";
+  let arguments = (ins DefaultValuedAttr<BoolAttr, "false">:$bCluster);
+  let assemblyFormat = "attr-dict";
+}
+
+//===-- Tensor maps -----------------------------------------------------------------------------------------------===//
+
+// Descriptors of tensors for bulk copies of tiles (PTX ISA, "Tensors"), which a kernel makes in global memory itself.
+// Sizes, strides and coordinates of a tensor map go from the innermost dimension on; of a copy from the outermost.
+def TTNG_SentReads : Resource<"::tritond::compiler::SentReads">;
+def TTNG_TensormapCreateOp : Op<TTNG_Dialect, "tensormap_create", [AttrSizedOperandSegments]> {
+  let summary = "writes a tensor map of 128 bytes to `desc_ptr`";
+  let description = [{
+    `global_stride` is in bytes, of dimensions 1 …; the numbers of types, swizzles and so on are those of PTX.}];
+  let arguments = (ins Arg<TT_Ptr, "", [MemWrite]>:$desc_ptr, TT_Ptr:$global_address, Variadic<I32>:$box_dim,
+      Variadic<I32>:$global_dim, Variadic<I64>:$global_stride, Variadic<I32>:$element_stride, I32Attr:$elem_type,
+      I32Attr:$interleave_layout, I32Attr:$swizzle_mode, I32Attr:$fill_mode);
+  let assemblyFormat = [{$desc_ptr `,` $global_address `,` `[` $box_dim `]` `,` `[` $global_dim `]` `,`
+      `[` $global_stride `]` `,` `[` $element_stride `]` attr-dict `:` functional-type(operands, results)}];
+  let hasVerifier = 1;
+}
+def TTNG_TensormapFenceproxyAcquireOp : Op<TTNG_Dialect, "tensormap_fenceproxy_acquire"> {
+  let summary = "copies after it see the tensor map as it was written";
+  let arguments = (ins Arg<TT_Ptr, "", [MemRead, MemWrite]>:$desc_ptr);
+  let assemblyFormat = "$desc_ptr attr-dict `:` qualified(type($desc_ptr))";
+}
+def TTNG_ReinterpretTensorDescOp : Op<TTNG_Dialect, "reinterpret_tensor_descriptor", [Pure]> {
+  let summary = "the tensor map at a pointer as a descriptor of blocks";
+  let arguments = (ins TT_Ptr:$rawDesc);
+  let results = (outs TT_TensorDesc:$result);
+  let assemblyFormat = "$rawDesc attr-dict `:` qualified(type($rawDesc)) `to` qualified(type($result))";
+}
+def TTNG_AsyncTMACopyGlobalToLocalOp : Op<TTNG_Dialect, "async_tma_copy_global_to_local",
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "starts to fill a buffer with the block at `coord`; `barrier` waits for its bytes";
+  let arguments = (ins TT_TensorDesc:$desc, Variadic<I32>:$coord, TTG_MemDescType:$result, TTG_MemDescType:$barrier,
+      I1:$pred, UnitAttr:$multicast);
+  let assemblyFormat = [{$desc `[` $coord `]` $result `,` $barrier `,` $pred attr-dict `:` qualified(type($desc)) `,`
+      qualified(type($barrier)) `->` qualified(type($result))}];
+  let hasVerifier = 1;
+}
+def TTNG_AsyncTMACopyLocalToGlobalOp : Op<TTNG_Dialect, "async_tma_copy_local_to_global"> {
+  let summary = "starts to write a buffer to the block at `coord`";
+  let arguments = (ins TT_TensorDesc:$desc, Variadic<I32>:$coord, Arg<TTG_MemDescType, "", [MemRead<TTNG_SentReads>]>:$src);
+  let assemblyFormat = "$desc `[` $coord `]` $src attr-dict `:` qualified(type($desc)) `,` qualified(type($src))";
+  let hasVerifier = 1;
+}
+def TTNG_TMAStoreWaitOp : Op<TTNG_Dialect, "async_tma_store_wait", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "waits until at most `pendings` of the copies to global memory go on; `read_only`: until they have read";
+  let arguments = (ins I32Attr:$pendings, UnitAttr:$read_only);
+  let assemblyFormat = "attr-dict";
+}
+
 #endif  // COMPILER_TARGETS_NVIDIA_TTNG_OPS_TD_

@@ -22,8 +22,10 @@
 #include "compiler/lowering/dots.h"
 #include "compiler/lowering/shared_access.h"
 #include "compiler/lowering/zero_constants.h"
+#include "compiler/targets/nvidia/mbarriers.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 #include "compiler/targets/nvidia/split_barrier_ops.h"
+#include "compiler/targets/nvidia/tensor_maps.h"
 #include "compiler/targets/nvidia/ttng_dialect.h"
 
 namespace tritond::compiler::nvidia {
@@ -282,6 +284,8 @@ const LoweringTable& TtngLowerings() {
     auto* t = new LoweringTable;
     t->Add<ttng::WarpGroupDotOp>(LowerWarpGroupDot);
     t->Add<ttng::WarpGroupWaitOp>(LowerWarpGroupWait);
+    AddMbarriers(*t);
+    AddTensorMaps(*t);
     AddSplitBarrierOps(*t);
     return t;
   }();

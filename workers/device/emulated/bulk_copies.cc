@@ -32,6 +32,13 @@ absl::optional<std::string> BulkCopies::Arrive(uint64_t address, uint64_t arriva
   return absl::nullopt;
 }
 
+absl::optional<std::string> BulkCopies::Expect(uint64_t address, uint64_t arrivals) {
+  const auto it = barriers_.find(address);
+  if (it == barriers_.end()) return NoBarrier(address);
+  it->second.pending += arrivals;
+  return absl::nullopt;
+}
+
 absl::optional<std::string> BulkCopies::Test(uint64_t address, uint64_t parity, bool* is_over,
                                              ReleaseClocks::Times* told) const {
   const auto it = barriers_.find(address);

@@ -23,6 +23,8 @@ class BulkCopies final {
 
   // PTX ISA, "mbarrier": `address` is that of the object, which has no other contents.
   void Init(uint64_t address, uint64_t arrivals) { barriers_[address] = {arrivals, arrivals, 0, 0, {}, {}}; }
+  // The current phase takes `arrivals` more.
+  absl::optional<std::string> Expect(uint64_t address, uint64_t arrivals);
   void Invalidate(uint64_t address) { barriers_.erase(address); }
   // `released`: what the thread that arrives tells those that wait.
   absl::optional<std::string> Arrive(uint64_t address, uint64_t arrivals, int64_t expected_bytes,

@@ -41,6 +41,16 @@ class FakeMachine final : public Machine {
   void CommitCopies(int thread) override { ++groups[thread]; }
   void WaitForCopies(int, uint32_t count, Fault*) override { waits.push_back(count); }
   bool& HasSignalled(int thread) override { return signals[thread]; }
+  uint64_t StartedCopies(int) override { return pending.size(); }
+  Fault FinishCopies(int, uint64_t started) override {
+    finished = started;
+    return absl::nullopt;
+  }
+  void StartWithRegisters(uint32_t) override {}
+  Fault SetRegisters(int thread, uint32_t registers, bool) override {
+    registers_of_warp[thread / 32] = registers;
+    return absl::nullopt;
+  }
   void Print(absl::string_view text) override { printed += std::string(text); }
 
   // At an address in shared memory.
@@ -58,7 +68,9 @@ class FakeMachine final : public Machine {
     uint32_t bytes, read;
   };
   std::vector<Pending> pending;
-  std::map<int, int> groups;  // by thread
+  uint64_t finished = 0;                      // of them
+  std::map<int, uint32_t> registers_of_warp;  // that it asked for
+  std::map<int, int> groups;                  // by thread
   std::vector<uint32_t> waits;
   std::map<int, bool> signals;
   std::string printed;

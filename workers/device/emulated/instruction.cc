@@ -25,7 +25,14 @@ absl::StatusOr<Instruction> FindPtx(absl::string_view text) {
   }
   if (name.opcode() == "barrier" && name.words.size() == 2 && (name.Has("sync") || name.Has("arrive")))
     return Instruction{false, false, nullptr, -1, /*is_barrier=*/true, /*waits=*/name.Has("sync")};
-  for (auto find : {FindScalar, FindConversion, FindFence, FindBulk}) {
+  for (auto find : {FindScalar, FindConversion}) {
+    if (Runner run = find(name)) {
+      Instruction arithmetic{false, false, std::move(run)};
+      arithmetic.is_arithmetic = true;
+      return arithmetic;
+    }
+  }
+  for (auto find : {FindFence, FindBulk}) {
     const bool is_poll = name.opcode() == "mbarrier" && parts[0].find("_wait") != std::string::npos;
     if (Runner run = find(name)) return Instruction{false, is_poll, std::move(run)};
   }

@@ -70,6 +70,13 @@ class Machine {
   virtual void WaitForCopies(int thread, uint32_t pending, Fault* fault) = 0;
   // Whether `thread` has told the barrier that it comes, and has not waited there.
   virtual bool& HasSignalled(int thread) = 0;
+  // How many copies `thread` has started in this program; the first `started` of them happen, if they have not.
+  virtual uint64_t StartedCopies(int thread) = 0;
+  virtual Fault FinishCopies(int thread, uint64_t started) = 0;
+  // With which every thread of the program starts, where the kernel says so.
+  virtual void StartWithRegisters(uint32_t registers) = 0;
+  // The warp of `thread` asks for `registers` a thread, more than it had or less.
+  virtual Fault SetRegisters(int thread, uint32_t registers, bool more) = 0;
   virtual void Print(absl::string_view text) = 0;
 };
 
@@ -94,6 +101,8 @@ struct Instruction {
   // The slot that says how early in the code the call is; -1: none. Of a collective instruction that some lanes of a
   // warp may execute while control flow keeps the others away: those that are earliest come first.
   int order_slot = -1;
+  // Touches registers alone: whoever waits for something in a loop gets no nearer by it.
+  bool is_arithmetic = false;
 };
 
 // The instruction of `name`, its operands' sizes behind blanks: "ptx:mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32

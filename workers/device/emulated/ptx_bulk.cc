@@ -60,13 +60,16 @@ void FindField(absl::string_view word, uint64_t ordinal, uint64_t* at, uint64_t*
     *bytes = 0;
 }
 
-Fault Replace(const std::string& field, size_t operands, const Call& call) {
+// In shared or global memory.
+Fault Replace(const std::string& field, bool in_global, size_t operands, const Call& call) {
   const Lane& lane = call.lanes[0];
   const bool has_ordinal = operands == 3;
   uint64_t at = 0, bytes = 0;
   FindField(field, has_ordinal ? lane.in[1] : 0, &at, &bytes);
   Fault fault;
-  char* map = call.machine.AccessShared(lane.thread, call.site, lane.in[0] + at, bytes, TRITOND_HOST_WRITE, &fault);
+  const uint64_t address = lane.in[0] + at;
+  char* map = in_global ? call.machine.AccessGlobal(call.site, address, bytes, TRITOND_HOST_WRITE, &fault)
+                        : call.machine.AccessShared(lane.thread, call.site, address, bytes, TRITOND_HOST_WRITE, &fault);
   if (!fault) std::memcpy(map, &lane.in[has_ordinal ? 2 : 1], bytes);
   return fault;
 }
@@ -219,7 +222,26 @@ Runner FindBarrier(const PtxName& name) {
   return nullptr;
 }
 
+// "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [barrier]": the thread arrives when the copies that it has started
+// are over, which is as late as with bulk copies. Without "noinc" the phase takes an arrival more.
+Fault ArriveAfterCopies(bool increments, const Call& call) {
+  Machine& machine = call.machine;
+  const int thread = call.lanes[0].thread;
+  const uint64_t barrier = call.lanes[0].in[0], started = machine.StartedCopies(thread);
+  if (Fault fault = increments ? machine.Copies().Expect(barrier, 1) : absl::nullopt) return fault;
+  machine.Copies().Load(barrier, 0, [&machine, thread, barrier, started]() -> Fault {
+    if (Fault fault = machine.FinishCopies(thread, started)) return fault;
+    ReleaseClocks::Times released;
+    machine.Release(thread, &released);
+    return machine.Copies().Arrive(barrier, 1, 0, released);
+  });
+  return absl::nullopt;
+}
+
 Runner FindCopy(const PtxName& name) {
+  if (name.words.size() > 4 && name.words[1] == "async" && name.words[2] == "mbarrier" && name.words[3] == "arrive" &&
+      name.last() == "b64")
+    return [increments = !name.Has("noinc")](const Call& call) { return ArriveAfterCopies(increments, call); };
   if (name.words.size() < 4 || name.words[1] != "async" || name.words[2] != "bulk") return nullptr;
   if (name.words[3] == "commit_group")
     return [](const Call& call) -> Fault {
@@ -247,8 +269,8 @@ Runner FindBulk(const PtxName& name) {
   uint64_t at = 0, bytes = 0;
   FindField(name.words[3], 0, &at, &bytes);
   if (bytes == 0) return nullptr;
-  return [field = name.words[3], operands = name.slots.size()](const Call& call) {
-    return Replace(field, operands, call);
+  return [field = name.words[3], in_global = name.Has("global"), operands = name.slots.size()](const Call& call) {
+    return Replace(field, in_global, operands, call);
   };
 }
 

@@ -40,7 +40,7 @@ uint64_t SlotOf(double value, const PtxType& type, Rounding rounding = Rounding:
 
 Runner FindScalar(const PtxName& name);          // ptx_scalar.cc: arithmetic of one lane
 Runner FindConversion(const PtxName& name);      // ptx_convert.cc: cvt
-Runner FindWarp(const PtxName& name);            // ptx_warp.cc: shfl, vote, redux, match, elect
+Runner FindWarp(const PtxName& name);            // ptx_warp.cc: shfl, vote, redux, match, elect, setmaxnreg
 int MaskSlot(const PtxName& name);               // the slot of their member mask; -1 of other instructions
 Runner FindMatrix(const PtxName& name);          // ptx_matrix.cc: mma, ldmatrix, stmatrix
 Runner FindWgmma(const PtxName& name);           // ptx_wgmma.cc: wgmma

@@ -386,8 +386,7 @@ Runner FindFence(const PtxName& name) {
     };
   }
   // Every access is made at once and in order, and no other kernel runs.
-  if (op == "fence" || op == "membar" || op == "griddepcontrol" || op == "prefetch" || op == "nanosleep" ||
-      op == "setmaxnreg")
+  if (op == "fence" || op == "membar" || op == "griddepcontrol" || op == "prefetch" || op == "nanosleep")
     return nothing;
   return nullptr;
 }

@@ -131,6 +131,17 @@ Fault RunActive(const PtxName&, const Call& call) {
   return absl::nullopt;
 }
 
+Fault RunSetRegisters(const PtxName& name, const Call& call) {
+  const Lane& lane = call.lanes[0];
+  return call.machine.SetRegisters(lane.thread, static_cast<uint32_t>(lane.in[0]), name.words[1] == "inc");
+}
+
+// What the directive says, when the kernel starts.
+Fault RunMaxRegisters(const PtxName&, const Call& call) {
+  call.machine.StartWithRegisters(static_cast<uint32_t>(call.lanes[0].in[0]));
+  return absl::nullopt;
+}
+
 bool IsOneOf(absl::string_view word, std::initializer_list<absl::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -163,6 +174,9 @@ Runner FindWarp(const PtxName& name) {
   if (name.opcode() == "match" && words == 4) return with(RunMatch);
   if (name.opcode() == "elect" && words == 2) return with(RunElect);
   if (name.opcode() == "activemask") return with(RunActive);
+  if (name.opcode() == "maxnreg") return with(RunMaxRegisters);
+  if (name.opcode() == "setmaxnreg" && words > 2 && IsOneOf(name.words[1], {"inc", "dec"}))
+    return with(RunSetRegisters);
   return nullptr;
 }
 

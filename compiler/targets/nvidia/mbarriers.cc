@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// mbarriers (PTX ISA, "mbarrier"). One thread of those that run an operation makes a mbarrier or arrives at it, for all
+// of them; barriers order the others with it (insert_barriers.cc). All of them wait.
+//
+//   ttng.arrive_barrier %b, 2   ->   @%is_first mbarrier.arrive.shared::cta.b64 _, [%b], 2;
+#include "compiler/targets/nvidia/mbarriers.h"
+
+#include "compiler/targets/nvidia/first_thread.h"
+#include "compiler/targets/nvidia/ttng_dialect.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+using mlir::LogicalResult;
+using mlir::Value;
+
+// `before` [address] `after`, by the first thread where `predicate` (null: always) holds.
+void EmitByFirstThread(FunctionLowering& f, Value buffer, Value predicate, const std::string& before,
+                       const std::string& after) {
+  Value acts = IsFirstThread(f, predicate);
+  PtxBuilder ptx(f.e.b, f.e.loc);
+  std::string address = AddSharedAddress(f, ptx, buffer);
+  ptx.Emit("@" + ptx.AddPredicate(acts) + " " + before + address + after, /*touches_memory=*/true);
+}
+
+// Other blocks of a cluster.
+LogicalResult RefuseClusters(mlir::Operation* op, bool asks) {
+  return asks ? op->emitOpError("is not supported for other blocks of a cluster") : mlir::success();
+}
+
+LogicalResult LowerInit(FunctionLowering& f, ttng::InitBarrierOp op) {
+  EmitByFirstThread(f, op.getAlloc(), {}, "mbarrier.init.shared::cta.b64 ", ", " + std::to_string(op.getCount()) + ";");
+  // Copies that arrive at it take the other path to shared memory.
+  PtxBuilder(f.e.b, f.e.loc).Emit("fence.mbarrier_init.release.cluster;", /*touches_memory=*/true);
+  return mlir::success();
+}
+
+LogicalResult LowerInval(FunctionLowering& f, ttng::InvalBarrierOp op) {
+  EmitByFirstThread(f, op.getAlloc(), {}, "mbarrier.inval.shared::cta.b64 ", ";");
+  return mlir::success();
+}
+
+LogicalResult LowerExpect(FunctionLowering& f, ttng::BarrierExpectOp op) {
+  if (failed(RefuseClusters(op, op.getFromCTA().has_value()))) return mlir::failure();
+  EmitByFirstThread(f, op.getAlloc(), f.Scalar(op.getPred()), "mbarrier.arrive.expect_tx.shared::cta.b64 _, ",
+                    ", " + std::to_string(op.getSize()) + ";");
+  return mlir::success();
+}
+
+LogicalResult LowerArrive(FunctionLowering& f, ttng::ArriveBarrierOp op) {
+  if (failed(RefuseClusters(op, op.getFromCTA() || op.getMulticastCTA()))) return mlir::failure();
+  EmitByFirstThread(f, op.getAlloc(), op.getPred() ? f.Scalar(op.getPred()) : Value(),
+                    "mbarrier.arrive.shared::cta.b64 _, ", ", " + std::to_string(op.getCount()) + ";");
+  return mlir::success();
+}
+
+LogicalResult LowerWait(FunctionLowering& f, ttng::WaitBarrierOp op) {
+  PtxBuilder ptx(f.e.b, f.e.loc);
+  std::string address = AddSharedAddress(f, ptx, op.getAlloc()), phase = ptx.AddInput(f.Scalar(op.getPhase()));
+  std::string text = "{\n.reg .pred over;\n";
+  if (op.getPred()) text += "@!" + ptx.AddPredicate(f.Scalar(op.getPred())) + " bra.uni done;\n";
+  text += "wait:\nmbarrier.try_wait.parity.shared::cta.b64 over, " + address + ", " + phase + ";\n";
+  text += "@!over bra.uni wait;\n";
+  ptx.Emit(text + (op.getPred() ? "done:\n}" : "}"), /*touches_memory=*/true);
+  return mlir::success();
+}
+
+LogicalResult LowerCopyArrive(FunctionLowering& f, ttng::AsyncCopyMbarrierArriveOp op) {
+  PtxBuilder ptx(f.e.b, f.e.loc);
+  std::string name = std::string("cp.async.mbarrier.arrive") + (op.getNoIncrement() ? ".noinc" : "");
+  ptx.Emit(name + ".shared::cta.b64 " + AddSharedAddress(f, ptx, op.getBarrier()) + ";", /*touches_memory=*/true);
+  return mlir::success();
+}
+
+LogicalResult LowerFence(FunctionLowering& f, ttng::FenceAsyncSharedOp op) {
+  if (failed(RefuseClusters(op, op.getBCluster()))) return mlir::failure();
+  EmitIntrinsic(f.e.b, f.e.loc, "llvm.nvvm.fence.proxy.async.shared_cta", nullptr, {});
+  return mlir::success();
+}
+
+}  // namespace
+
+void AddMbarriers(LoweringTable& table) {
+  table.Add<ttng::InitBarrierOp>(LowerInit);
+  table.Add<ttng::InvalBarrierOp>(LowerInval);
+  table.Add<ttng::BarrierExpectOp>(LowerExpect);
+  table.Add<ttng::ArriveBarrierOp>(LowerArrive);
+  table.Add<ttng::WaitBarrierOp>(LowerWait);
+  table.Add<ttng::AsyncCopyMbarrierArriveOp>(LowerCopyArrive);
+  table.Add<ttng::FenceAsyncSharedOp>(LowerFence);
+}
+
+}  // namespace tritond::compiler::nvidia

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Warp-specialised kernels: on the emulated GPU always, and on GPUs that have their instructions.
+#include "absl/strings/match.h"
+#include "tests/conformance/fault_kernels.h"
+
+namespace tritond::conformance {
+namespace {
+
+std::vector<Machine> MachinesWithPartitions() {
+  std::vector<Machine> machines = {{"emulated:cuda:90", "emulated:cuda:90", 4}};
+  for (const Machine& machine : MachinesOf32Lanes())
+    if (absl::StartsWith(machine.device, "cuda:") && absl::StartsWith(machine.target, "cuda:90"))
+      machines.push_back(machine);
+  return machines;
+}
+
+class Partitions : public testing::TestWithParam<FaultKernel> {};
+
+TEST_P(Partitions, AreRight) {
+  for (const Machine& machine : MachinesWithPartitions()) {
+    std::vector<Array> arrays = GetParam().arrays;
+    const absl::Status status =
+        RunTtgir(machine, GetParam().ir, GetParam().grid, std::vector<Parameter>(arrays.begin(), arrays.end()));
+    ASSERT_TRUE(status.ok()) << machine.device << ": " << status;
+    EXPECT_TRUE(Agree(arrays.back(), GetParam().expected, GetParam().tolerance)) << machine.device;
+  }
+}
+
+// ptxas takes what is emitted.
+TEST_P(Partitions, CompileForTheGpu) {
+  const absl::Status status = CompileTtgirKernel("cuda:90", GetParam().ir);
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Partitions, testing::ValuesIn(PartitionKernels()),
+                         [](const auto& info) { return info.param.name; });
+
+// A target without barriers of some warps says so, at the operation.
+TEST(PartitionsElsewhere, AreRefused) {
+  std::vector<Array> arrays = PartitionKernels()[0].arrays;
+  for (const char* target : {"host", "emulated:hip:gfx1100"}) {
+    const absl::Status status = RunTtgir({target, target, 4}, PartitionKernels()[0].ir, {},
+                                         std::vector<Parameter>(arrays.begin(), arrays.end()));
+    EXPECT_TRUE(absl::IsUnimplemented(status)) << target << ": " << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "barriers of some warps")) << status;
+  }
+}
+
+}  // namespace
+}  // namespace tritond::conformance

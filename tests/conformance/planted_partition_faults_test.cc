@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults in warp-specialised kernels, as planted_faults_test.cc has them.
+#include "tests/conformance/planted_fault.h"
+
+namespace tritond::conformance {
+namespace {
+
+// Of all, in "rounds" and "ring"; the default region's; those of the partitions. Calls come in the order of the text:
+// at the start, at the join, before the return, where workers wait, and where they are done.
+constexpr char kOfAll[] = "aligned.count(i32 1, i32 256)", kOfFunction[] = "aligned.count(i32 0, i32 128)";
+constexpr char kOfReduction[] = "aligned.count(i32 3, i32 64)";
+constexpr char kWait[] = "mbarrier.try_wait", kArrive[] = "mbarrier.arrive";
+
+constexpr Fault kFaults[] = {
+    // Starting and joining.
+    {"StartedWithoutWaiting", "rounds", kOfAll, kDrop, 0},
+    {"NotWaitedForAtTheJoin", "rounds", kOfAll, kDrop, 1},
+    {"NotDismissed", "rounds", "store i32 0, ptr addrspace(3)", kDrop},
+    {"OtherPartitionsStarted", "rounds", "store i32 1, ptr addrspace(3)", "store i32 2, ptr addrspace(3)"},
+    {"SecondStartedAsFirst", "transposes", "store i32 2, ptr addrspace(3)", "store i32 1, ptr addrspace(3)"},
+    {"FewerThreadsAtTheStart", "rounds", kOfAll, "aligned.count(i32 1, i32 224)", 0},
+    {"WaitForOtherBarrierAtTheJoin", "rounds", kOfAll, "aligned.count(i32 2, i32 256)", 1},
+    {"WorkersDoNotWait", "ring", kOfAll, kDrop, 3},
+    // Captures.
+    {"LostCapture", "rounds", "store i32 %20, ptr addrspace(3)", kDrop},
+    {"OtherCapture", "rounds",
+     "%51 = load i32, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @global_smem, i32 544)",
+     "%51 = load i32, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @global_smem, i32 576)"},
+    {"CaptureOverlapsABuffer", "rounds", "@global_smem, i32 576)", "@global_smem, i32 256)"},
+    // Which warps do what.
+    {"WorkersBeginOneWarpLater", "rounds", "icmp ult i32 %7, 4", "icmp ult i32 %7, 5"},
+    {"PartitionOnNoWarp", "rounds", "icmp eq i32 %32, 6", "icmp eq i32 %32, 9"},
+    {"PartitionOnTooFewWarps", "rounds", "icmp ult i32 %33, 2", "icmp ult i32 %33, 1"},
+    {"ThreadsFromAnotherBase", "rounds", "%78 = add nsw i32 %77, -4", "%78 = add nsw i32 %77, -5"},
+    {"LaneOfAnotherThread", "rounds", "(i32 -1, i32 %5, i32 %37, i32 31)", "(i32 -1, i32 %5, i32 0, i32 31)", 0},
+    // Barriers of partitions.
+    {"NoBarrierInAPartition", "rounds", kOfReduction, kDrop},
+    {"BarrierOfAnotherPartition", "transposes", "aligned.count(i32 3, i32 64)", "aligned.count(i32 2, i32 64)", 0},
+    {"BarrierOfTooManyThreads", "rounds", kOfReduction, "aligned.count(i32 3, i32 96)"},
+    {"BarrierOfTooFewThreads", "rounds", kOfReduction, "aligned.count(i32 3, i32 32)"},
+    {"BarrierOfAllThreads", "ring", kOfFunction, "aligned.count(i32 0, i32 256)"},
+    {"NoBarrierOfTheFunction", "transposes", kOfFunction, kDrop, 0},
+    // Shared memory.
+    {"ScratchOverlapsABuffer", "rounds", "@global_smem, i32 592)", "@global_smem, i32 0)"},
+    // Registers.
+    {"MoreIsLess", "products", "setmaxnreg.dec.sync.aligned.u32(i32 40)", "setmaxnreg.inc.sync.aligned.u32(i32 40)", 0},
+    {"LessIsMore", "products", "setmaxnreg.inc.sync.aligned.u32(i32 232)", "setmaxnreg.dec.sync.aligned.u32(i32 232)",
+     1},
+    // mbarriers: the default region waits for the producer, and the producer for it.
+    {"NoWaitForTheProducer", "ring", kWait, kDrop, 0},
+    {"NoWaitForTheConsumer", "ring", kWait, kDrop, 1},
+    {"NoArrivalOfTheConsumer", "ring", kArrive, kDrop, 0},
+    {"NoArrivalOfTheProducer", "ring", kArrive, kDrop, 1},
+    {"ArrivalBeforeAllHaveRead", "ring", kOfFunction, kDrop},
+    {"ArrivalByNobody", "ring", "%12 = icmp eq i32 %11, 0", "%12 = icmp eq i32 %11, -1"},
+    {"WaitForAnotherSlot", "ring",
+     "getelementptr i64, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @global_smem, i32 1104), i32 %24",
+     "getelementptr i64, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @global_smem, i32 1104), i32 0"},
+    {"CopiesNotWaitedFor", "copies", "cp.async.mbarrier.arrive", kDrop},
+    {"ArrivalBeforeTheCopies", "copies", "cp.async.mbarrier.arrive.noinc", "mbarrier.arrive"},
+    {"CopiesCountTwice", "copies", "arrive.noinc.shared", "arrive.shared"},
+    {"UsedBeforeItIsMade", "ring", "mbarrier.init.shared::cta.b64", kDrop, 0},
+    // Bulk copies of tiles.
+    {"NoWaitForTheTile", "tiles", kWait, kDrop, 0},
+    {"FewerBytesThanTheTile", "tiles", "16384;", "8192;"},
+    {"MoreBytesThanTheTile", "tiles", "16384;", "32768;"},
+    {"NoFenceBeforeTheStore", "tiles", "call void @llvm.nvvm.fence.proxy.async.shared_cta", kDrop},
+    {"NoWaitForTheStore", "tiles", "call void @llvm.nvvm.cp.async.bulk.wait.group", kDrop},
+    {"StoreBeforeAllHaveWritten", "tiles", kOfFunction, kDrop, 3},
+    {"BoxOfMoreRows", "tiles", "box_dim.global.b1024.b32 [$0], 1, $4;", "box_dim.global.b1024.b32 [$0], 1, $5;"},
+    {"TileWithoutSwizzle", "tiles", "swizzle_mode.global.b1024.b32 [$0], 3;", "swizzle_mode.global.b1024.b32 [$0], 0;",
+     0},
+    // The path of wgmma to shared memory.
+    {"NoFenceOfTheProducer", "products", "call void @llvm.nvvm.fence.proxy.async.shared_cta", kDrop, 4},
+    {"NoWaitBeforeProducts", "products", kWait, kDrop, 1},
+};
+
+class PlantedPartitionFault : public testing::TestWithParam<Fault> {};
+
+TEST_P(PlantedPartitionFault, IsFound) { ExpectFound(GetParam(), PartitionKernels); }
+
+INSTANTIATE_TEST_SUITE_P(Faults, PlantedPartitionFault, testing::ValuesIn(kFaults),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(PartitionKernels, AreRightWithoutAFault) { ExpectRight(PartitionKernels); }
+
+}  // namespace
+}  // namespace tritond::conformance
