@@ -64,6 +64,9 @@ class Client {
   // The stored result of a request key, with bytes. NotFound when nothing is stored.
   virtual absl::StatusOr<v1::CompileResponse> Lookup(absl::string_view key, absl::Time deadline) = 0;
 
+  // The keys of stored results that begin so, sorted; of many the first ones. InvalidArgument, PermissionDenied.
+  virtual absl::StatusOr<std::vector<std::string>> FindKeys(absl::string_view prefix, absl::Time deadline) = 0;
+
   // The bytes of an artifact, verified against the digest. Resumes broken transfers. NotFound, DataLoss.
   virtual absl::StatusOr<std::string> Fetch(absl::string_view digest, absl::Time deadline) = 0;
 

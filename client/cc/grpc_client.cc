@@ -152,6 +152,17 @@ class GrpcClient final : public Client {
         deadline, [&](grpc::ClientContext* context, v1::Job* out) { return compile_->Cancel(context, request, out); });
   }
 
+  absl::StatusOr<std::vector<std::string>> FindKeys(absl::string_view prefix, absl::Time deadline) override {
+    v1::FindKeysRequest request;
+    request.set_prefix(std::string(prefix));
+    const auto found =
+        Unary<v1::FindKeysResponse>(deadline, [&](grpc::ClientContext* context, v1::FindKeysResponse* out) {
+          return artifact_->FindKeys(context, request, out);
+        });
+    if (!found.ok()) return found.status();
+    return std::vector<std::string>(found->keys().begin(), found->keys().end());
+  }
+
   absl::StatusOr<v1::ExplainResponse> Explain(absl::string_view key_a, absl::string_view key_b,
                                               absl::Time deadline) override {
     v1::ExplainRequest request;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "absl/random/random.h"
@@ -113,6 +114,17 @@ class SpreadClient final : public Client {
 
   absl::StatusOr<v1::ListWorkersResponse> ListWorkers(absl::Time deadline) override {
     return Ask(AsListed(), deadline, [&](Client& daemon) { return daemon.ListWorkers(deadline); });
+  }
+
+  absl::StatusOr<std::vector<std::string>> FindKeys(absl::string_view prefix, absl::Time deadline) override {
+    std::set<std::string> all;
+    const absl::Status status = TellAll([&](Client& daemon) {
+      const auto one = daemon.FindKeys(prefix, deadline);
+      if (one.ok()) all.insert(one->begin(), one->end());
+      return one.status();
+    });
+    if (all.empty() && !status.ok()) return status;  // What one daemon has is found while another one is away.
+    return std::vector<std::string>(all.begin(), all.end());
   }
 
   absl::StatusOr<v1::ExplainResponse> Explain(absl::string_view key_a, absl::string_view key_b,

@@ -90,6 +90,7 @@ class FakeDaemon final : public Client {
   absl::Status Release(absl::string_view, absl::Time) override {
     return holds ? absl::OkStatus() : absl::NotFoundError("not in");
   }
+  absl::StatusOr<std::vector<std::string>> FindKeys(absl::string_view, absl::Time) override { return Other(); }
   absl::StatusOr<v1::ExplainResponse> Explain(absl::string_view, absl::string_view, absl::Time) override {
     return Other();
   }

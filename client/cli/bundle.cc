@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/known_names.h"
 #include "client/cli/message_json.h"
 #include "client/cli/output_file.h"
 #include "client/cli/report.h"
@@ -24,6 +25,12 @@ struct BundleFlags {
 int Export(const Session& session, const BundleFlags& flags) {
   auto client = session.Connect();
   if (!client.ok()) return session.NotConnected(client.status());
+  std::vector<std::string> keys;
+  for (const std::string& word : flags.keys) {
+    auto key = FindKey(session, **client, word);
+    if (!key.ok()) return session.NotConnected(key.status());
+    keys.push_back(*std::move(key));
+  }
   OutputFile file(flags.file);
   uint64_t total = 0;
   const auto sink = [&](absl::string_view part) {
@@ -31,7 +38,7 @@ int Export(const Session& session, const BundleFlags& flags) {
     return file.Write(part);
   };
   absl::Status status = sink("");
-  if (status.ok()) status = (*client)->ExportBundle(flags.keys, sink, session.Deadline());
+  if (status.ok()) status = (*client)->ExportBundle(keys, sink, session.Deadline());
   if (status.ok()) status = file.Commit();
   if (!status.ok()) return session.Fail(status);
   const nlohmann::ordered_json line = {{"file", flags.file}, {"size_bytes", total}};
@@ -68,7 +75,7 @@ Command AddBundleExport(CLI::App* parent) {
   auto flags = std::make_shared<BundleFlags>();
   CLI::App* app = parent->add_subcommand("export", "Write results and their artifacts into one file");
   app->add_option("FILE", flags->file, "The bundle, for example kernels.bundle")->required();
-  app->add_option("KEY", flags->keys, "Request keys, all 64 digits of each; none: everything stored");
+  app->add_option("KEY", flags->keys, "Request keys, or the first digits of each; none: everything stored");
   app->add_flag("--json", flags->json, "Print one JSON object: file, size_bytes");
   return {app, [flags](const Session& session) { return Export(session, *flags); }};
 }

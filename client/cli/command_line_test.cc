@@ -476,19 +476,21 @@ TEST_F(CommandLine, ExplainPrintsWhatDiffers) {
 }
 
 TEST_F(CommandLine, ABundleGoesOutAndIn) {
-  EXPECT_EQ(Run({"bundle", "export", Path("b.zst"), "k1", "k2"}), kDone) << err_.str();
+  EXPECT_EQ(Run({"bundle", "export", Path("b.zst"), "abcd1", kRecentKey}), kDone) << err_.str();
   EXPECT_EQ(Read("b.zst"), "bundle of 2");
   EXPECT_EQ(Run({"bundle", "import", Path("b.zst")}), kDone) << err_.str();
   EXPECT_EQ(out_.str(), "2 results, 3 artifacts, 11 B\n");
 }
 
 TEST_F(CommandLine, ABrokenBundleLeavesNothingBehind) {
-  EXPECT_EQ(Run({"bundle", "export", Path("b.zst"), "unknown"}), kFailed);
+  EXPECT_EQ(Run({"bundle", "export", Path("b.zst"), kUnknownKey}), kFailed);
   EXPECT_FALSE(fs::exists(Path("b.zst")));
   EXPECT_FALSE(fs::exists(Path("b.zst.partial")));
   EXPECT_EQ(Run({"bundle", "import", Write("bad.zst", "something else")}), kFailed);
   EXPECT_THAT(err_.str(), HasSubstr("damaged"));
   EXPECT_EQ(Run({"bundle", "import", Path("none.zst")}), kUsage);
+  EXPECT_EQ(Run({"bundle", "export", Path("b.zst"), "k1"}), kUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("\"k1\" is not 64 lowercase hex digits"));
   EXPECT_EQ(Run({"bundle"}), kUsage);
 }
 

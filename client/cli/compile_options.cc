@@ -23,6 +23,7 @@ constexpr const char* kOutputNames[] = {"hash",
                                         "profile_scratch_align",
                                         "tensordesc_meta",
                                         "parameter_bytes",
+                                        "resources",
                                         "target"};
 
 // Of Triton's metadata: they acted before the IR was made, or name files of the machine that made it.

@@ -19,8 +19,8 @@ TEST(OptionsFile, TheOptionsOfAMetadataDumpAreTaken) {
 }
 
 TEST(OptionsFile, ResultsOfAnEarlierCompileAreDropped) {
-  const auto options =
-      ParseOptionsFile(R"({"num_warps": 4, "hash": "ab", "name": "k", "shared": 32, "triton_version": "3.6.0",
+  const auto options = ParseOptionsFile(
+      R"({"num_warps": 4, "hash": "ab", "name": "k", "shared": 32, "resources": {"registers": 40}, "triton_version": "3.6.0",
                                             "global_scratch_size": 0, "profile_scratch_align": 1, "tmem_size": 0})");
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_EQ(options->dump(), R"({"num_warps":4})");

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "google/rpc/error_details.pb.h"
@@ -23,6 +24,7 @@ namespace tritond::client {
 
 inline const std::string kJobKey = "abcd1" + std::string(59, '0');     // of every job
 inline const std::string kRecentKey = "abcd2" + std::string(59, '0');  // of the latest compile
+inline const std::string kUnknownKey(64, 'e');                         // of nothing
 
 // Remembers what it compiled. IR that begins with "bad" fails at line 3, column 14.
 class EchoCompileService final : public v1::CompileService::Service {
@@ -40,7 +42,10 @@ class EchoCompileService final : public v1::CompileService::Service {
     const bool stored = stored_.count(key) > 0 && request->cache_mode() != v1::CACHE_MODE_REFRESH;
     response->set_key(key);
     response->set_cache(stored ? v1::CACHE_STATUS_HIT : v1::CACHE_STATUS_MISS);
-    response->mutable_result()->set_metadata_json(R"({"name": "kernel", "shared": 0})");
+    response->mutable_result()->set_metadata_json(R"({"name": "kernel", "shared": 0, "num_warps": 4})");
+    for (const auto& option : request->options().fields()) {
+      if (absl::StrContains(option.first, "wraps")) response->mutable_result()->add_ignored_options(option.first);
+    }
     for (const int kind : request->outputs()) {
       v1::Artifact* artifact = response->mutable_result()->add_artifacts();
       artifact->set_kind(static_cast<v1::Stage>(kind));
@@ -165,7 +170,7 @@ class BundleService final : public v1::ArtifactService::Service {
 
   grpc::Status Export(grpc::ServerContext* context, const v1::ExportRequest* request,
                       grpc::ServerWriter<v1::BundleChunk>* writer) override {
-    if (request->keys_size() == 1 && request->keys(0) == "unknown") return {grpc::StatusCode::NOT_FOUND, "unknown"};
+    if (request->keys_size() == 1 && request->keys(0) == kUnknownKey) return {grpc::StatusCode::NOT_FOUND, "unknown"};
     v1::BundleChunk chunk;
     for (const std::string& part : {std::string("bundle "), absl::StrCat("of ", request->keys_size())}) {
       chunk.set_data(part);

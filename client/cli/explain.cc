@@ -49,9 +49,7 @@ int Run(const Session& session, const ExplainFlags& flags) {
 Command AddExplain(CLI::App* parent) {
   auto flags = std::make_shared<ExplainFlags>();
   CLI::App* app = parent->add_subcommand("explain", "Which parts of two requests' keys differ");
-  app->add_option("A", flags->a,
-                  "A request key; of those of the latest compiles and of submitted jobs a beginning does")
-      ->required();
+  app->add_option("A", flags->a, "A request key, or its first four or more digits")->required();
   app->add_option("B", flags->b, "Another")->required();
   app->add_flag("--all", flags->all, "Print equal parts too");
   app->add_flag("--json", flags->json, "Print one JSON object");

@@ -157,6 +157,13 @@ TEST_F(FriendlyErrors, ColourIsForTerminals) {
   EXPECT_THAT(out_.str(), Not(HasSubstr("\\u001b")));
 }
 
+TEST_F(FriendlyErrors, AnIgnoredOptionThatIsLikelyMistypedIsSaidSo) {
+  const std::string file = Write("k.ttir", "module {}");
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--option", "num_wraps=4", "--option", "wraps_of_another=1"}),
+            kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("ignored options: num_wraps (did you mean num_warps?), wraps_of_another"));
+}
+
 TEST_F(FriendlyErrors, KeysMayBeGivenByTheirBeginnings) {
   EXPECT_EQ(Run({"explain", "abcd1", "abcd2"}), kDone) << err_.str();
   EXPECT_THAT(admin_.explained, ElementsAre(kJobKey, kRecentKey));
@@ -167,7 +174,7 @@ TEST_F(FriendlyErrors, KeysMayBeGivenByTheirBeginnings) {
     EXPECT_THAT(Complaint({"get", word}), HasSubstr("is not 64 lowercase hex digits, nor the beginning of a key"))
         << word;
   EXPECT_EQ(Run({"get", "0123"}), kFailed);
-  EXPECT_THAT(err_.str(), HasSubstr("older results and artifacts need all 64 digits"));
+  EXPECT_THAT(err_.str(), HasSubstr("artifacts need all 64 digits"));
   EXPECT_EQ(Run({"get", "abcd2"}), kFailed);  // Found, but the echo service has not stored it.
   EXPECT_THAT(err_.str(), HasSubstr(kRecentKey + ": neither a result nor an artifact"));
 }

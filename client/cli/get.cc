@@ -99,11 +99,9 @@ Command AddGet(CLI::App* parent) {
   auto flags = std::make_shared<GetFlags>();
   CLI::App* app =
       parent->add_subcommand("get", "Show or download what is stored under a request key or an artifact's digest");
-  app->add_option("KEY", flags->key,
-                  "64 hex digits; of keys of the latest compiles and of submitted jobs the first four or more do")
-      ->required();
+  app->add_option("KEY", flags->key, "64 hex digits, or the first four or more of a request key")->required();
   app->add_option("--emit", flags->emit, "Which artifact of a result -o takes")
-      ->type_name("binary|asm|llir|ttgir|ttir")
+      ->type_name("binary|asm|llir|ttgir|ttir|disassembly")
       ->capture_default_str();
   app->add_option("-o,--output", flags->output, "Where the artifact goes; - is standard output")->type_name("FILE");
   app->add_option("--metadata", flags->metadata, "Where the kernel's metadata goes, as JSON")->type_name("FILE");

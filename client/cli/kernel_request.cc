@@ -47,10 +47,10 @@ void KernelFlags::AddTargetTo(CLI::App* command) {
 }
 
 void KernelFlags::AddEmitTo(CLI::App* command) {
-  command->add_option("--emit", emit, "What to return: binary, asm, llir, ttgir, ttir (comma-separated)")
+  command->add_option("--emit", emit, "What to return: binary, asm, llir, ttgir, ttir, disassembly (comma-separated)")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->type_name("binary|asm|llir|ttgir|ttir,…");
+      ->type_name("binary|asm|llir|ttgir|ttir|disassembly,…");
 }
 
 void KernelFlags::AddOptionsTo(CLI::App* command) {

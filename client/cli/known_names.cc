@@ -35,10 +35,14 @@ absl::StatusOr<std::string> FindKey(const Session& session, Client& client, cons
   const auto jobs = client.ListJobs({}, session.Deadline());
   if (!jobs.ok()) return jobs.status();
   for (const v1::Job& job : *jobs) keys.push_back(job.key());
+  // Of everything that is stored; a caller of one tenant, or an earlier daemon, goes by what is remembered alone.
+  const auto stored = client.FindKeys(word, session.Deadline());
+  if (stored.ok()) keys.insert(keys.end(), stored->begin(), stored->end());
   auto key = ExpandPrefix(word, keys);
   if (!absl::IsNotFound(key.status())) return key;
-  return absl::NotFoundError(absl::StrCat("no compile or job that the server remembers has a key that begins with ",
-                                          word, "; older results and artifacts need all 64 digits"));
+  return absl::NotFoundError(absl::StrCat("no stored result, compile or job has a key that begins with ", word,
+                                          stored.ok() ? "" : ", as far as this caller may see",
+                                          "; artifacts need all 64 digits"));
 }
 
 absl::StatusOr<std::string> FindJob(const Session& session, Client& client, const std::string& word) {

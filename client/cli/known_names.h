@@ -10,9 +10,9 @@
 
 namespace tritond::client {
 
-// The request key that begins with `word`, of the server's latest compiles and its submitted jobs. A whole key stays as
-// it is, and nobody is asked. InvalidArgument for what is no key or the beginning of several; NotFound when the server
-// remembers none: results are not listed by key, so older ones need all 64 digits.
+// The request key that begins with `word`, of the server's stored results, latest compiles and submitted jobs. A whole
+// key stays as it is, and nobody is asked. InvalidArgument for what is no key or the beginning of several; NotFound
+// when the server has none.
 absl::StatusOr<std::string> FindKey(const Session& session, Client& client, const std::string& word);
 
 // The id of the submitted job that begins with `word`; `word` itself where no job does, for the server to answer.

@@ -4,6 +4,7 @@
 #include <google/protobuf/util/time_util.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,7 @@
 #include "client/cc/status.h"
 #include "client/cli/source_excerpt.h"
 #include "client/cli/stage_names.h"
+#include "proto/plain_text/nearest_word.h"
 
 namespace tritond::client {
 namespace {
@@ -110,6 +112,23 @@ void AddUsage(const Usage& usage, nlohmann::ordered_json* line) {
   (*line)["created"] = usage.created;
 }
 
+// Their names; behind one that is likely a mistake the option that was meant, of those that the metadata echoes.
+std::vector<std::string> IgnoredOptions(const v1::ActionResult& result) {
+  const nlohmann::json metadata = nlohmann::json::parse(result.metadata_json(), nullptr, /*allow_exceptions=*/false);
+  const std::set<std::string> ignored(result.ignored_options().begin(), result.ignored_options().end());
+  std::vector<std::string> known, names;
+  if (metadata.is_object()) {
+    for (const auto& entry : metadata.items()) {
+      if (ignored.count(entry.key()) == 0) known.push_back(entry.key());
+    }
+  }
+  for (const std::string& name : ignored) {
+    const std::string meant = proto::NearestWord(name, known);
+    names.push_back(meant.empty() ? name : absl::StrCat(name, " (did you mean ", meant, "?)"));
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string JsonLine(const Outcome& outcome, bool details) {
@@ -148,7 +167,7 @@ std::string TextLine(const Outcome& outcome) {
     absl::StrAppend(&line, "  ", artifact.format(), " ", HumanBytes(artifact.size_bytes()));
   }
   absl::StrAppend(&line, "  key ", response.key().substr(0, 12));
-  const auto& ignored = response.result().ignored_options();
+  const std::vector<std::string> ignored = IgnoredOptions(response.result());
   if (!ignored.empty()) absl::StrAppend(&line, "  ignored options: ", absl::StrJoin(ignored, ", "));
   return line;
 }

@@ -13,10 +13,14 @@ struct NamedStage {
 
 // The first word of a stage is its name.
 constexpr NamedStage kStages[] = {
-    {"ttir", v1::STAGE_TTIR},     {"ttgir", v1::STAGE_TTGIR},  {"llir", v1::STAGE_LLIR},    {"ll", v1::STAGE_LLIR},
-    {"asm", v1::STAGE_ASM},       {"ptx", v1::STAGE_ASM},      {"amdgcn", v1::STAGE_ASM},   {"spirv", v1::STAGE_ASM},
-    {"binary", v1::STAGE_BINARY}, {"cubin", v1::STAGE_BINARY}, {"hsaco", v1::STAGE_BINARY}, {"spv", v1::STAGE_BINARY},
-    {"so", v1::STAGE_BINARY},
+    {"ttir", v1::STAGE_TTIR},        {"ttgir", v1::STAGE_TTGIR},
+    {"llir", v1::STAGE_LLIR},        {"ll", v1::STAGE_LLIR},
+    {"asm", v1::STAGE_ASM},          {"ptx", v1::STAGE_ASM},
+    {"amdgcn", v1::STAGE_ASM},       {"spirv", v1::STAGE_ASM},
+    {"binary", v1::STAGE_BINARY},    {"cubin", v1::STAGE_BINARY},
+    {"hsaco", v1::STAGE_BINARY},     {"spv", v1::STAGE_BINARY},
+    {"so", v1::STAGE_BINARY},        {"disassembly", v1::STAGE_DISASSEMBLY},
+    {"sass", v1::STAGE_DISASSEMBLY},
 };
 
 }  // namespace
@@ -32,7 +36,8 @@ absl::StatusOr<v1::Stage> ParseStage(const std::string& word) {
   for (const NamedStage& named : kStages) {
     if (word == named.word) return named.stage;
   }
-  return absl::InvalidArgumentError(absl::StrCat("\"", word, "\" is none of binary, asm, llir, ttgir, ttir"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", word, "\" is none of binary, asm, llir, ttgir, ttir, disassembly"));
 }
 
 const char* CacheName(v1::CacheStatus cache) {

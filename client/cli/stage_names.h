@@ -10,10 +10,10 @@
 
 namespace tritond::client {
 
-// "ttir", "ttgir", "llir", "asm", "binary"; "unknown" for anything else.
+// "ttir", "ttgir", "llir", "asm", "binary", "disassembly"; "unknown" for anything else.
 const char* StageName(v1::Stage stage);
 
-// The inverse; also takes the formats' own names (ptx, amdgcn, spirv, cubin, hsaco, spv, so, ll). InvalidArgument
+// The inverse; also takes the formats' own names (ptx, amdgcn, spirv, cubin, hsaco, spv, so, ll, sass). InvalidArgument
 // otherwise.
 absl::StatusOr<v1::Stage> ParseStage(const std::string& word);
 

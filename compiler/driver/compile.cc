@@ -82,8 +82,8 @@ class WarmCompiler final : public Compiler {
       if (!target.ok()) continue;
       absl::Status assembler = (*target)->AssemblerStatus();
       const TargetInfo& info = (*target)->Info();
-      offers.push_back(
-          {name, info.binary_format, OptionRulesOf(info), assembler.ok(), std::string(assembler.message())});
+      offers.push_back({name, info.binary_format, OptionRulesOf(info), assembler.ok(), std::string(assembler.message()),
+                        assembler.ok() && (*target)->DisassemblerStatus().ok()});
     }
     return offers;
   }
@@ -139,14 +139,17 @@ const char* StageName(Stage stage) {
       return "asm";
     case Stage::kBinary:
       return "binary";
+    case Stage::kDisassembly:
+      return "disassembly";
   }
   return "?";
 }
 
 absl::StatusOr<Stage> ParseStage(const std::string& name) {
-  for (Stage stage : {Stage::kTtir, Stage::kTtgir, Stage::kLlir, Stage::kAsm, Stage::kBinary})
+  for (Stage stage : {Stage::kTtir, Stage::kTtgir, Stage::kLlir, Stage::kAsm, Stage::kBinary, Stage::kDisassembly})
     if (name == StageName(stage)) return stage;
-  return absl::InvalidArgumentError(absl::StrCat("no stage '", name, "'; there are ttir, ttgir, llir, asm, binary"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("no stage '", name, "'; there are ttir, ttgir, llir, asm, binary, disassembly"));
 }
 
 std::unique_ptr<Compiler> Compiler::Create(CompilerConfig config) {

@@ -19,9 +19,9 @@
 namespace tritond::compiler {
 
 // The representations of a kernel, in pipeline order. A compile starts at one and ends at a later one.
-enum class Stage { kTtir, kTtgir, kLlir, kAsm, kBinary };
+enum class Stage { kTtir, kTtgir, kLlir, kAsm, kBinary, kDisassembly };
 
-// "ttir", "ttgir", "llir", "asm", "binary".
+// "ttir", "ttgir", "llir", "asm", "binary", "disassembly".
 const char* StageName(Stage stage);
 // InvalidArgument for any other word.
 absl::StatusOr<Stage> ParseStage(const std::string& name);
@@ -45,7 +45,7 @@ struct CompileRequest {
 
 struct Artifact {
   Stage stage;
-  std::string format;  // "ttir", "ttgir", "llir", "ptx", "cubin"
+  std::string format;  // "ttir", "ttgir", "llir", "ptx", "cubin", "sass"
   std::string bytes;
 };
 
@@ -147,6 +147,7 @@ class Compiler {
     std::vector<OptionRule> options;
     bool binary_available;
     std::string why_not;  // empty when available
+    bool disassembly_available = false;
   };
   virtual std::vector<Offer> Targets() const = 0;
 

@@ -77,6 +77,43 @@ TEST(Compiler, ReturnsEveryStageInTheOrderAskedFor) {
   EXPECT_EQ(result.stages.size(), 4);
 }
 
+TEST(Compiler, MetadataTellsWhatABinaryTakes) {
+  CompileResult result = Warm().Compile(Request(kScale, {Stage::kBinary}));
+  if (absl::IsFailedPrecondition(result.status)) GTEST_SKIP() << result.status;
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  const nlohmann::json& resources = result.metadata["resources"];
+  EXPECT_GT(resources["registers"], 4);
+  EXPECT_LT(resources["registers"], 64);
+  EXPECT_EQ(resources["local_bytes"], 0);
+  EXPECT_EQ(resources["blocks"], 16);  // of four warps each
+  EXPECT_EQ(resources["warps"], 64);
+  EXPECT_EQ(resources["limit"], "warps");
+  EXPECT_FALSE(Warm().Compile(Request(kScale)).metadata.contains("resources")) << "there is no binary";
+}
+
+TEST(Compiler, ADisassemblyIsAnOutputLikeOthers) {
+  CompileRequest request = Request(kScale, {Stage::kDisassembly, Stage::kBinary});
+  request.debug_info = true;
+  CompileResult result = Warm().Compile(request);
+  if (absl::IsFailedPrecondition(result.status)) GTEST_SKIP() << result.status;
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  ASSERT_EQ(result.artifacts.size(), 2);
+  EXPECT_EQ(result.artifacts[0].format, "sass");
+  EXPECT_THAT(result.artifacts[0].bytes, HasSubstr("STG.E"));
+  EXPECT_THAT(result.artifacts[0].bytes, HasSubstr("//## File \""));
+  EXPECT_EQ(result.artifacts[1].format, "cubin");
+}
+
+TEST(Compiler, ADisassemblyIsNoInputAndNotOfEveryTarget) {
+  CompileRequest request = Request(kScale, {Stage::kDisassembly});
+  request.target = "hip:gfx942";
+  CompileResult result = Warm().Compile(request);
+  EXPECT_TRUE(absl::IsInvalidArgument(result.status));
+  EXPECT_THAT(std::string(result.status.message()), HasSubstr("target hip:gfx942 has none; ask for asm"));
+  request.input = Stage::kDisassembly;
+  EXPECT_TRUE(absl::IsInvalidArgument(Warm().Compile(request).status));
+}
+
 TEST(Compiler, StartsFromTtgirLlirAndAsmToo) {
   CompileResult first = Warm().Compile(Request(kScale, {Stage::kTtgir, Stage::kLlir, Stage::kAsm}));
   ASSERT_TRUE(first.status.ok()) << first.status;

@@ -88,6 +88,8 @@ TEST_P(HipDotTest, IsTheMatrixInstruction) {
   EXPECT_THAT(text, HasSubstr("\tds_"));
   EXPECT_THAT(text, HasSubstr(".vgpr_spill_count: 0"));
   EXPECT_THAT(text, HasSubstr(".private_segment_fixed_size: 0"));
+  EXPECT_THAT(text, ContainsRegex(".vgpr_count: +" + result.metadata["resources"]["registers"].dump() + "\n"));
+  EXPECT_EQ(result.metadata["resources"]["local_bytes"], 0);
   EXPECT_EQ(result.artifacts[1].format, "hsaco");
   EXPECT_EQ(result.artifacts[1].bytes.substr(0, 4), "\177ELF");
 }

@@ -79,6 +79,7 @@ absl::Status PipelineRun::Run() {
                    [&](const Artifact& a, const Artifact& b) { return position(a) < position(b); });
   if (result_.metadata.is_null()) FillMetadata();
   RememberSteps();
+  AddResources();
   return absl::OkStatus();
 }
 
@@ -129,7 +130,12 @@ absl::Status PipelineRun::CheckRequest() {
           absl::StrCat("output ", StageName(stage), " lies before the input, which is ", StageName(request_.input)));
     last_ = std::max(last_, stage);
   }
-  if (request_.input == Stage::kBinary) return absl::InvalidArgumentError("a binary is no input");
+  if (request_.input >= Stage::kBinary)
+    return absl::InvalidArgumentError(
+        absl::StrCat("input ", StageName(request_.input), ": a compile begins before it"));
+  if (last_ == Stage::kDisassembly && target_.Info().disassembly_format.empty())
+    return absl::InvalidArgumentError(absl::StrCat("output disassembly: target ", target_.Info().name,
+                                                   " has none; ask for asm, its text before the binary"));
   if (request_.input == Stage::kAsm && !target_.Info().takes_assembly_text)
     return absl::InvalidArgumentError(
         absl::StrCat("input asm: target ", target_.Info().name, " takes no assembly; begin at ttir, ttgir or llir"));
@@ -155,6 +161,8 @@ absl::Status PipelineRun::RunStage(Stage stage) {
       return MakeAsm();
     case Stage::kBinary:
       return MakeBinary();
+    case Stage::kDisassembly:
+      return MakeDisassembly();
   }
   return absl::InternalError("no such stage");
 }
@@ -376,6 +384,13 @@ absl::Status PipelineRun::MakeBinary() {
                                                        " text cannot be launched: ", sound.message())));
 }
 
+absl::Status PipelineRun::MakeDisassembly() {
+  auto text = target_.Disassemble(binary_);
+  if (!text.ok()) return text.status();
+  disassembly_ = *std::move(text);
+  return absl::OkStatus();
+}
+
 // Compiles that start after ttgir do not compute it: it is read off the assembly.
 std::string PipelineRun::KernelName() const { return kernel_name_.empty() ? target_.KernelName(asm_) : kernel_name_; }
 
@@ -397,12 +412,15 @@ std::string PipelineRun::Text(Stage stage) const {
       return asm_;
     case Stage::kBinary:
       return binary_;
+    case Stage::kDisassembly:
+      return disassembly_;
   }
   return text;
 }
 
 std::string PipelineRun::FormatOf(Stage stage) const {
   if (stage == Stage::kAsm) return target_.Info().asm_format;
+  if (stage == Stage::kDisassembly) return target_.Info().disassembly_format;
   return stage == Stage::kBinary ? target_.Info().binary_format : StageName(stage);
 }
 
@@ -440,6 +458,27 @@ void PipelineRun::FillMetadata() {
   // Not of upstream's: lets a launch be refused that gives other arguments.
   if (parameter_bytes_) metadata["parameter_bytes"] = *parameter_bytes_;
   result_.metadata = std::move(metadata);
+}
+
+// For people, and not for the launcher: what the binary takes, under one name that upstream does not have.
+void PipelineRun::AddResources() {
+  if (binary_.empty()) return;
+  const BinaryResources taken = target_.ResourcesOf(asm_, binary_, KernelName());
+  nlohmann::json resources = nlohmann::json::object();
+  if (taken.registers.has_value()) resources["registers"] = *taken.registers;
+  if (taken.local_bytes.has_value()) resources["local_bytes"] = *taken.local_bytes;
+  const nlohmann::json& shared = result_.metadata["shared"];  // Of a compile that starts late it is the caller's.
+  const int64_t shared_bytes = shared.is_number_integer() ? shared.get<int64_t>() : 0;
+  const nlohmann::json& warps = result_.metadata["num_warps"];  // those of all partitions
+  const auto residency =
+      ResidencyOf(taken, shared_bytes, warps.is_number_integer() ? warps.get<int64_t>() : 0, target_.Info());
+  if (residency.has_value()) {
+    resources["blocks"] = residency->blocks;
+    resources["warps"] = residency->warps;
+    resources["most_warps"] = residency->most_warps;
+    resources["limit"] = residency->limit;
+  }
+  if (!resources.empty()) result_.metadata["resources"] = std::move(resources);
 }
 
 }  // namespace tritond::compiler

@@ -65,11 +65,13 @@ class PipelineRun final {
   absl::Status CheckHasKernel() const;
   absl::Status BackEndError(const absl::Status& status) const;
   absl::Status MakeBinary();
+  absl::Status MakeDisassembly();
   absl::Status Emit(Stage stage);
   std::string KernelName() const;
   std::string Text(Stage stage) const;
   std::string FormatOf(Stage stage) const;
   void FillMetadata();
+  void AddResources();
 
   mlir::MLIRContext& context_;
   Target& target_;
@@ -90,7 +92,7 @@ class PipelineRun final {
   int64_t global_scratch_bytes_ = 0, global_scratch_alignment_ = 1;
   std::optional<std::vector<int64_t>> parameter_bytes_;  // nullopt: the request began after ttgir
   std::string asm_;
-  std::string binary_;
+  std::string binary_, disassembly_;
 };
 
 }  // namespace tritond::compiler

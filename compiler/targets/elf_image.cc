@@ -72,6 +72,18 @@ absl::string_view StringAt(absl::string_view table, uint64_t offset) {
   return end == absl::string_view::npos ? absl::string_view() : rest.substr(0, end);
 }
 
+std::vector<ElfImage::Section> NamedSections(absl::string_view bytes, const Elf64_Ehdr& header,
+                                             const std::vector<Elf64_Shdr>& sections) {
+  const auto bytes_of = [&](const Elf64_Shdr& section) {
+    return HasBytes(section) ? bytes.substr(section.sh_offset, section.sh_size) : absl::string_view();
+  };
+  const absl::string_view names =
+      header.e_shstrndx < sections.size() ? bytes_of(sections[header.e_shstrndx]) : absl::string_view();
+  std::vector<ElfImage::Section> named;
+  for (const Elf64_Shdr& section : sections) named.push_back({StringAt(names, section.sh_name), bytes_of(section)});
+  return named;
+}
+
 // A relocatable file counts a symbol's value from the start of its section, any other one from its address.
 bool IsDefined(const Elf64_Sym& symbol, const Elf64_Ehdr& header, const std::vector<Elf64_Shdr>& sections) {
   if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= sections.size()) return false;
@@ -111,6 +123,7 @@ absl::StatusOr<ElfImage> ElfImage::Parse(absl::string_view bytes) {
   image.machine_ = header->e_machine;
   image.flags_ = header->e_flags;
   image.abi_version_ = header->e_ident[EI_ABIVERSION];
+  image.sections_ = NamedSections(bytes, *header, *sections);
   for (const uint32_t kind : {SHT_SYMTAB, SHT_DYNSYM}) {
     for (const Elf64_Shdr& section : *sections) {
       if (section.sh_type != kind) continue;

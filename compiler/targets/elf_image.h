@@ -28,6 +28,10 @@ class ElfImage {
     bool undefined = false;  // in no section: left to another file
   };
 
+  struct Section {
+    absl::string_view name, bytes;  // no bytes where the file holds none
+  };
+
   // Internal, with what is wrong: not such a file, cut off, or with a part that lies outside it.
   static absl::StatusOr<ElfImage> Parse(absl::string_view bytes);
 
@@ -36,6 +40,7 @@ class ElfImage {
   uint32_t flags() const { return flags_; }
   uint8_t abi_version() const { return abi_version_; }
   const std::vector<Symbol>& symbols() const { return symbols_; }  // of the static table, then of the dynamic one
+  const std::vector<Section>& sections() const { return sections_; }
 
   // Internal unless the file defines a function of this name.
   absl::Status RequireFunction(absl::string_view name) const;
@@ -47,6 +52,7 @@ class ElfImage {
   uint32_t flags_ = 0;
   uint8_t abi_version_ = 0;
   std::vector<Symbol> symbols_;
+  std::vector<Section> sections_;
 };
 
 }  // namespace tritond::compiler

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "compiler/lowering/target_ops.h"
+#include "compiler/targets/residency.h"
 #include "compiler/targets/target_info.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -73,6 +74,18 @@ class Target {
   // The binary. FailedPrecondition: no assembler on this machine. ResourceExhausted: the kernel does not fit the
   // device. Otherwise Internal with the assembler's log.
   virtual absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) = 0;
+  // What the binary of this kernel takes of the device, as far as it and its assembly text tell.
+  virtual BinaryResources ResourcesOf(const std::string& text, const std::string& binary,
+                                      const std::string& kernel) const {
+    return {};
+  }
+  // The binary's instructions as text, with source lines where it has line tables. FailedPrecondition: no disassembler
+  // on this machine. Unimplemented: the target has none (TargetInfo::disassembly_format is empty).
+  virtual absl::StatusOr<std::string> Disassemble(const std::string& binary) {
+    return absl::UnimplementedError("the target has no disassembler");
+  }
+  // Ok when Disassemble can work on this machine, else what it would return.
+  virtual absl::Status DisassemblerStatus() { return Disassemble("").status(); }
   // Ok when Assemble can work on this machine, else what it would return.
   virtual absl::Status AssemblerStatus() = 0;
 

@@ -20,17 +20,29 @@ struct AsyncCopies {
   bool any() const { return least_bytes > 0; }
 };
 
+// What blocks share on the unit that runs them, beside its registers. All of it is 0 where it is not known.
+struct Multiprocessor {
+  int warps = 0;                      // at once
+  int blocks = 0;                     // at once
+  int64_t register_unit = 1;          // words, in which a warp gets its registers
+  int64_t shared_bytes = 0;           // of all blocks together
+  int64_t shared_unit = 1;            // bytes, in which a block gets its shared memory
+  int64_t reserved_shared_bytes = 0;  // of each block, beside what the kernel asks for
+};
+
 struct TargetInfo {
-  std::string name;                  // as clients write it: "cuda:90"
-  std::string backend;               // what upstream Triton calls the family: "cuda", "hip"
-  nlohmann::json arch;               // and the generation: 90, "gfx942"
-  std::string asm_format;            // "ptx"; also the extension of files that hold it
-  std::string binary_format;         // "cubin"
-  int lanes = 32;                    // threads of a warp, a power of two
-  int max_threads = 1024;            // of a block
-  int max_ctas = 1;                  // blocks of a cluster
-  int64_t max_shared_bytes = 0;      // of a block
-  int64_t registers = 0;             // words that the blocks of a multiprocessor have together; 0: not known
+  std::string name;                // as clients write it: "cuda:90"
+  std::string backend;             // what upstream Triton calls the family: "cuda", "hip"
+  nlohmann::json arch;             // and the generation: 90, "gfx942"
+  std::string asm_format;          // "ptx"; also the extension of files that hold it
+  std::string binary_format;       // "cubin"
+  std::string disassembly_format;  // of the binary's instructions as text: "sass"; "": the target makes none
+  int lanes = 32;                  // threads of a warp, a power of two
+  int max_threads = 1024;          // of a block
+  int max_ctas = 1;                // blocks of a cluster
+  int64_t max_shared_bytes = 0;    // of a block
+  int64_t registers = 0;           // words that the blocks of a multiprocessor have together; 0: not known
+  Multiprocessor multiprocessor;
   int64_t multiprocessors = 0;       // of the largest device of this architecture; 0: not known
   int warps_of_group = 1;            // that matrix instructions or the exchange of registers take together
   bool exchanges_registers = false;  // groups of warps can give each other some while they run

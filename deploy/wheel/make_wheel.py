@@ -31,6 +31,7 @@ License: Apache-2.0
 Requires-Python: >=3.9
 Provides-Extra: cuda
 Requires-Dist: nvidia-cuda-nvcc<14,>=13.0; extra == "cuda"
+Requires-Dist: nvidia-cuda-nvdisasm<14,>=13.2; extra == "cuda"
 Requires-Dist: nvidia-nvjitlink<14,>=13.0; extra == "cuda"
 Requires-Dist: nvidia-nvvm<14,>=13.0; extra == "cuda"
 """

@@ -29,11 +29,11 @@ bool ByteBudget::HasRoomLocked(uint64_t bytes) const {
   return limit_ == 0 || held_ == 0 || (bytes <= limit_ && held_ <= limit_ - bytes);
 }
 
-std::optional<ByteBudget::Hold> ByteBudget::Take(uint64_t bytes) {
-  absl::MutexLock lock(&mu_);
-  if (!HasRoomLocked(bytes)) return std::nullopt;
-  held_ += bytes;
-  return Hold(this, bytes);
+std::optional<ByteBudget::Hold> ByteBudget::Hold::Of(ByteBudget& budget, uint64_t bytes) {
+  absl::MutexLock lock(&budget.mu_);
+  if (!budget.HasRoomLocked(bytes)) return std::nullopt;
+  budget.held_ += bytes;
+  return Hold(&budget, bytes);
 }
 
 bool ByteBudget::HasRoom(uint64_t bytes) const {

@@ -11,14 +11,16 @@
 
 namespace tritond::server {
 
-// Bounds the memory of what waits: who keeps something takes its bytes, and gives them back with the hold. Calls nobody
-// and never blocks, so it may be used under any lock. Thread-safe; outlives its holds.
+// Bounds the memory of what waits. A keeper takes bytes, and gives them back when it destroys the hold. Calls nothing
+// and never blocks, so it may be used under any lock. Thread-safe. Must outlive its holds.
 class ByteBudget final {
  public:
   // Bytes that are taken until its end. Movable; an empty one holds nothing.
   class Hold final {
    public:
     Hold() = default;
+    // See ByteBudget::Take.
+    static std::optional<Hold> Of(ByteBudget& budget, uint64_t bytes);
     Hold(Hold&& other) noexcept : budget_(other.budget_), bytes_(std::exchange(other.bytes_, 0)) {}
     Hold& operator=(Hold&& other) noexcept;
     ~Hold() { Release(); }
@@ -28,7 +30,6 @@ class ByteBudget final {
     Hold Split(uint64_t bytes);
 
    private:
-    friend class ByteBudget;
     Hold(ByteBudget* budget, uint64_t bytes) : budget_(budget), bytes_(bytes) {}
     void Release();
 
@@ -39,8 +40,8 @@ class ByteBudget final {
   // 0: no limit; what is held is counted all the same.
   explicit ByteBudget(uint64_t limit) : limit_(limit) {}
 
-  // Nothing when it would be too much. Whatever comes while nothing is held has room, or it never would.
-  std::optional<Hold> Take(uint64_t bytes);
+  // Nothing when it would be too much. While nothing is held there is room for any number of bytes.
+  std::optional<Hold> Take(uint64_t bytes) { return Hold::Of(*this, bytes); }
   bool HasRoom(uint64_t bytes) const;
 
   uint64_t limit() const { return limit_; }

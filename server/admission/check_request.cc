@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr int kTtir = 1;
 constexpr int kAsm = 4;
-constexpr int kBinary = 5;
+constexpr int kDisassembly = 6;
 
 // Of options that ask nothing of a compiler and that launchers or people read.
 const std::vector<OptionRule>& CommonRules() {
@@ -62,7 +62,7 @@ void CheckStages(const RequestFacts& facts, std::vector<Violation>* violations) 
   for (size_t i = 0; i < facts.outputs.size(); ++i) {
     const int output = facts.outputs[i];
     const std::string field = absl::StrCat("outputs[", i, "]");
-    if (output < kTtir || output > kBinary) {
+    if (output < kTtir || output > kDisassembly) {
       violations->push_back({field, "is no stage that this server knows"});
     } else if (output < facts.input || (output == facts.input && output != kTtir)) {
       // Of ttir there is a canonical form.

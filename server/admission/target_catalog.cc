@@ -226,6 +226,7 @@ std::string TargetCatalog::Remembered() const {
                     {"binary_format", target.binary_format},
                     {"binary_available", target.binary_available},
                     {"why_not", target.why_not},
+                    {"disassembly_available", target.disassembly_available},
                     {"options", RulesToJson(target.options)}});
   }
   return text.dump(1) + "\n";
@@ -246,6 +247,7 @@ absl::Status TargetCatalog::Restore(const std::string& text) {
       *field = entry[name].get<std::string>();
     }
     target.binary_available = entry.contains("binary_available") && entry["binary_available"] == true;
+    target.disassembly_available = entry.contains("disassembly_available") && entry["disassembly_available"] == true;
     if (entry.contains("options")) target.options = RulesFromJson(entry["options"]);
     known[target.name] = target;
   }

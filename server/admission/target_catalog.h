@@ -26,13 +26,14 @@ struct KnownTarget {
   std::string why_not;    // a sentence; after a semicolon, where the worker has looked
   bool attached = false;  // false: remembered from before
   std::vector<OptionRule> options = {};
+  bool disassembly_available = false;
 
   absl::string_view WhyNotInOneSentence() const { return absl::string_view(why_not).substr(0, why_not.find(';')); }
 
   friend bool operator==(const KnownTarget& a, const KnownTarget& b) {
     return a.name == b.name && a.build_id == b.build_id && a.binary_format == b.binary_format &&
            a.binary_available == b.binary_available && a.why_not == b.why_not && a.attached == b.attached &&
-           a.options == b.options;
+           a.options == b.options && a.disassembly_available == b.disassembly_available;
   }
 };
 

@@ -61,6 +61,10 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
         config->redis_memory_mb);
   visit("redis_max_stored_mb", "Values kept there, before compression; those that are used least go first; 0: no limit",
         config->redis_max_stored_mb);
+  visit("redis_max_tenant_mb",
+        "Values kept there of one tenant; 0: no limit of its own. When all tenants together have too much, those that "
+        "store most give",
+        config->redis_max_tenant_mb);
   visit("workers", "Worker processes on this machine; negative: one per CPU", config->workers);
   visit("worker_binary", "Their program (default: triton-worker beside this one)", config->worker_binary);
   visit("worker_arguments", "More of their command line; may be repeated", config->worker_arguments);

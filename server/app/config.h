@@ -28,6 +28,7 @@ struct ServerConfig {
   uint64_t redis_max_request_mb = 64;         // of one request
   uint64_t redis_memory_mb = 512;             // of its requests and answers under way
   uint64_t redis_max_stored_mb = 8192;        // of what its clients store; 0: no limit
+  uint64_t redis_max_tenant_mb = 0;           // of what the clients of one tenant store; 0: no limit but that of all
   int workers = -1;                           // local workers; negative: one per CPU
   std::string worker_binary;                  // empty: triton-worker beside this program
   std::vector<std::string> worker_arguments;  // more of its command line

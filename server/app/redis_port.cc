@@ -37,8 +37,9 @@ absl::StatusOr<std::unique_ptr<RedisPort>> RedisPort::Open(const ServerConfig& c
     return absl::Status(sockets.status().code(), absl::StrCat("--redis-listen: ", sockets.status().message()));
   std::unique_ptr<RedisPort> port(new RedisPort(parts.tls));
   port->port_ = sockets->port;
-  port->values_ = std::make_unique<ValueStore>(*parts.cache.client_records, *parts.cache.client_values,
-                                               config.redis_max_stored_mb << 20, absl::Now);
+  port->values_ = std::make_unique<ValueStore>(
+      *parts.cache.client_records, *parts.cache.client_values,
+      TenantIndex::Limits{config.redis_max_stored_mb << 20, config.redis_max_tenant_mb << 20}, absl::Now);
   const absl::Status stock = port->values_->TakeStock();
   if (!stock.ok()) parts.log(absl::StrCat("redis: cannot take stock: ", stock.ToString()));
   port->server_ = std::make_unique<RedisServer>(*port->values_, parts.access, parts.registry, TRITOND_VERSION,

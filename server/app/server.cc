@@ -392,6 +392,16 @@ absl::Status Server::ListenOnSockets(const std::vector<std::string>& addresses) 
   return status;
 }
 
+std::vector<std::string> Server::Addresses() const {
+  std::vector<std::string> addresses = config_.listen;
+  if (addresses.empty()) addresses.push_back(kDefaultListen);
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const size_t colon = addresses[i].rfind(':');
+    if (!IsUnix(addresses[i])) addresses[i] = absl::StrCat(addresses[i].substr(0, colon + 1), ports_[i]);
+  }
+  return addresses;
+}
+
 absl::Status Server::StartHttp() {
   if (config_.http.empty() || config_.http == "none") return absl::OkStatus();
   HttpServer::Pages pages;
@@ -402,8 +412,9 @@ absl::Status Server::StartHttp() {
   pages.not_ready = [this] { return NotReady(); };
   pages.degraded = [this] { return Degraded(); };
   texts_ = std::make_unique<JobTexts>(*broker_);
-  status_ = std::make_unique<StatusSource>(StatusSource::Parts{*broker_, *jobs_, cache_, registry_, *texts_, *tunings_,
-                                                               tls_.get(), pages.not_ready, pages.degraded});
+  status_ =
+      std::make_unique<StatusSource>(StatusSource::Parts{*broker_, *jobs_, cache_, registry_, *texts_, *tunings_,
+                                                         tls_.get(), pages.not_ready, pages.degraded, Addresses()});
   StatusApi::Sources sources;
   sources.status = [this] { return status_->Status(); };
   sources.job = [this](const std::string& id) { return status_->Job(id); };

@@ -89,6 +89,8 @@ class Server final {
   absl::Status Listen();
   void LimitCalls(grpc::ServerBuilder* builder) const;
   absl::Status ListenOnSockets(const std::vector<std::string>& addresses);
+  // Where the RPCs are served, with the ports that were taken.
+  std::vector<std::string> Addresses() const;
   absl::Status StartHttp();
   absl::Status StartRedis();
   void TickLoop();

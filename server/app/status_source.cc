@@ -154,6 +154,11 @@ std::vector<StatusView::Target> Targets(CompileBroker& broker, const JobStore& j
 
 std::string RequestJson(const v1::CompileRequest& request) {
   nlohmann::json json{{"target", request.target()}, {"input", StageName(request.input())}};
+  const v1::LaunchAbi& abi = request.abi();
+  json["launch_abi"] = !abi.global_scratch() ? "none" : abi.profile_scratch() ? "both" : "global";
+  json["descriptor_flags"] = abi.descriptor_flags();
+  json["debug_info"] = request.debug_info();
+  for (int output : request.outputs()) json["outputs"].push_back(StageName(static_cast<v1::Stage>(output)));
   json["options"] = nlohmann::json::parse(proto::CanonicalOptions(request.options()), nullptr, false);
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -165,6 +170,7 @@ StatusView StatusSource::Status() const {
   const Metrics& metrics = broker.metrics();
   StatusView view;
   view.version = broker.config().version;
+  view.addresses = parts_.addresses;
   view.now = broker.Now();
   view.wall_ahead = timing::ToWallTime(view.now, view.now) - view.now;
   view.started = broker.started();
@@ -215,6 +221,7 @@ std::optional<JobView> StatusSource::Job(const std::string& id) const {
   if (view.ended == nullptr) return std::nullopt;
   absl::StatusOr<v1::CompileRequest> request = parts_.texts.Request(*view.ended);
   if (request.ok()) view.request_json = RequestJson(*request);
+  view.made = parts_.texts.Made(*view.ended);
   view.making = parts_.texts.Making(id);
   return view;
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cache/open/open_cache.h"
 #include "server/app/tls_watch.h"
@@ -31,6 +32,7 @@ class StatusSource final {
     const TuningDesk& tunings;
     const TlsWatch* tls;  // null: TCP is plain
     std::function<std::string()> not_ready, degraded;
+    std::vector<std::string> addresses;  // where the RPCs are served
   };
   explicit StatusSource(Parts parts) : parts_(std::move(parts)) {}
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "server/compile/compile_call.h"
 #include "server/compile/stage_name.h"
 #include "server/errors/error_details.h"
 #include "server/results/result_store.h"
@@ -15,6 +16,7 @@ namespace tritond::server {
 namespace {
 
 constexpr size_t kJobsKept = 500;
+constexpr size_t kFailedRequestBytes = 16 << 20;
 constexpr absl::Duration kInterval = absl::Seconds(10);
 constexpr size_t kIntervals = 90;  // a quarter of an hour
 
@@ -33,12 +35,26 @@ void AddDiagnostics(const Diagnostics& diagnostics, JobRecord* record) {
   }
 }
 
-// What the kernel's metadata, which its worker wrote, says of shared memory.
-std::optional<uint64_t> SharedBytes(const std::string& metadata_json) {
+// The member of the object; nothing where it is no such number, or there is no object.
+std::optional<uint64_t> NumberIn(const nlohmann::json& object, const char* name) {
+  if (!object.is_object() || !object.contains(name) || !object[name].is_number_unsigned()) return std::nullopt;
+  return object[name].get<uint64_t>();
+}
+
+// What the kernel's metadata, which its worker wrote, says of the device.
+KernelResources ResourcesOf(const std::string& metadata_json) {
   const nlohmann::json metadata = nlohmann::json::parse(metadata_json, nullptr, /*allow_exceptions=*/false);
-  if (!metadata.is_object() || !metadata.contains("shared") || !metadata["shared"].is_number_unsigned())
-    return std::nullopt;
-  return metadata["shared"].get<uint64_t>();
+  KernelResources resources;
+  resources.shared_bytes = NumberIn(metadata, "shared");
+  if (!metadata.is_object() || !metadata.contains("resources")) return resources;
+  const nlohmann::json& taken = metadata["resources"];
+  resources.registers = NumberIn(taken, "registers");
+  resources.local_bytes = NumberIn(taken, "local_bytes");
+  resources.warps = NumberIn(taken, "warps");
+  resources.most_warps = NumberIn(taken, "most_warps");
+  if (taken.is_object() && taken.contains("limit") && taken["limit"].is_string())
+    resources.limit = taken["limit"].get<std::string>();
+  return resources;
 }
 
 // `recalled`: the times and the cost are those of the compile that made it.
@@ -52,7 +68,7 @@ void AddResult(const v1::ActionResult& action, bool recalled, JobRecord* record)
   record->input = StageName(action.request().kind());
   record->build_id = action.build_id();
   record->signer = action.signer();
-  record->shared_bytes = SharedBytes(action.metadata_json());
+  record->resources = ResourcesOf(action.metadata_json());
   if (recalled) return;
   record->cpu_seconds = action.cost_cpu_seconds();
   record->peak_memory_bytes = action.peak_memory_bytes();
@@ -90,6 +106,7 @@ Activity::Activity(Clock clock, Metrics& metrics)
     : clock_(clock),
       metrics_(metrics),
       jobs_(kJobsKept),
+      failed_requests_(kFailedRequestBytes),
       hits_(clock, kInterval, kIntervals),
       waits_(clock, kInterval, kIntervals),
       runs_(clock, kInterval, kIntervals) {}
@@ -106,13 +123,22 @@ void Activity::OnEnd(const FinishedJob& job, const Outcome& outcome) {
   }
   JobRecord record;
   record.job = job;
+  record.job.payload = nullptr;  // The record may stay for long.
   if (outcome.status.ok() && outcome.value != nullptr) {
     AddResult(static_cast<const StoredResult&>(*outcome.value).action, outcome.stored, &record);
   } else {
     AddFailure(outcome, &record);
+    KeepRequest(job, &record);
   }
   if (outcome.elsewhere) record.followed = DaemonOf(outcome);
   jobs_.Add(std::move(record));
+}
+
+void Activity::KeepRequest(const FinishedJob& job, JobRecord* record) {
+  if (job.payload == nullptr || absl::IsCancelled(job.status)) return;
+  const v1::CompileRequest& request = *static_cast<const CompilePayload&>(*job.payload).request;
+  record->input = StageName(request.input());
+  failed_requests_.Add(job.id, request.SerializeAsString());
 }
 
 void Activity::OnHit(absl::Duration took) {

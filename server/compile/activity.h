@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "server/compile/metrics.h"
 #include "server/history/job_history.h"
+#include "server/history/kept_texts.h"
 #include "server/history/latency_series.h"
 #include "server/jobs/job_id.h"
 #include "server/scheduler/job.h"
@@ -29,14 +30,20 @@ class Activity final {
   void OnHit(absl::Duration took);
 
   const JobHistory& jobs() const { return jobs_; }
+  // The serialized requests of compiles that failed, by job: what is made has its request in the store.
+  const KeptTexts& failed_requests() const { return failed_requests_; }
   const LatencySeries& hits() const { return hits_; }
   const LatencySeries& waits() const { return waits_; }
   const LatencySeries& runs() const { return runs_; }
 
  private:
+  // So that a failure can be looked at, and had again.
+  void KeepRequest(const FinishedJob& job, JobRecord* record);
+
   const Clock clock_;
   Metrics& metrics_;
   JobHistory jobs_;
+  KeptTexts failed_requests_;
   LatencySeries hits_, waits_, runs_;
   absl::Mutex mu_;
   JobIdMaker ids_ ABSL_GUARDED_BY(mu_);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/compile/compile_call.h"
 #include "server/errors/error_details.h"
 #include "server/results/result_store.h"
 
@@ -66,19 +67,45 @@ TEST_F(ActivityTest, ASuccessIsRecordedWithWhatItsWorkerSaid) {
   EXPECT_EQ(activity_.runs().Points().back().count, 1u);
 }
 
-TEST_F(ActivityTest, SharedMemoryIsWhatTheMetadataSays) {
+TEST_F(ActivityTest, ResourcesAreWhatTheMetadataSays) {
   Outcome outcome = Success();
-  const auto shared = [&](const std::string& metadata) {
+  const auto resources = [&](const std::string& metadata) {
     auto result = std::make_shared<StoredResult>(static_cast<const StoredResult&>(*outcome.value));
     result->action.set_metadata_json(metadata);
     outcome.value = result;
     activity_.OnEnd(Job(), outcome);
-    return activity_.jobs().Find("id")->shared_bytes;
+    return activity_.jobs().Find("id")->resources;
   };
-  EXPECT_EQ(shared(R"({"shared": 4096})"), std::optional<uint64_t>(4096));
-  EXPECT_EQ(shared(R"({"shared": 0})"), std::optional<uint64_t>(0));
+  EXPECT_EQ(resources(R"({"shared": 4096})").shared_bytes, std::optional<uint64_t>(4096));
+  EXPECT_EQ(resources(R"({"shared": 0})").shared_bytes, std::optional<uint64_t>(0));
   for (const char* none : {"", "{", "[]", "{}", R"({"shared": "many"})", R"({"shared": -1})"})
-    EXPECT_EQ(shared(none), std::nullopt) << none;
+    EXPECT_EQ(resources(none).shared_bytes, std::nullopt) << none;
+  const KernelResources all = resources(
+      R"({"resources": {"registers": 40, "local_bytes": 0, "warps": 48, "most_warps": 64, "limit": "registers"}})");
+  EXPECT_EQ(all.registers, std::optional<uint64_t>(40));
+  EXPECT_EQ(all.local_bytes, std::optional<uint64_t>(0));
+  EXPECT_EQ(all.warps, std::optional<uint64_t>(48));
+  EXPECT_EQ(all.most_warps, std::optional<uint64_t>(64));
+  EXPECT_EQ(all.limit, "registers");
+  for (const char* none : {R"({"resources": 3})", R"({"resources": {"registers": [], "limit": 4}})"})
+    EXPECT_EQ(resources(none).registers, std::nullopt) << none;
+}
+
+TEST_F(ActivityTest, TheRequestOfAFailureIsKeptAndThatOfACancelledOneIsNot) {
+  auto request = std::make_shared<v1::CompileRequest>();
+  request->set_ir("module {}");
+  request->set_input(v1::STAGE_TTIR);
+  FinishedJob job = Job();
+  job.payload = std::make_shared<CompilePayload>(request);
+  for (const absl::Status& status : {absl::CancelledError("left"), absl::InvalidArgumentError("bad")}) {
+    EXPECT_EQ(activity_.failed_requests().Find("id"), std::nullopt);
+    Outcome outcome;
+    job.status = outcome.status = status;
+    activity_.OnEnd(job, outcome);
+  }
+  EXPECT_EQ(activity_.failed_requests().Find("id"), request->SerializeAsString());
+  EXPECT_EQ(activity_.jobs().Find("id")->input, "ttir");
+  EXPECT_EQ(activity_.jobs().Find("id")->job.payload, nullptr) << "the memory of the request is given back";
 }
 
 TEST_F(ActivityTest, ARecalledResultsTimesAreNotThisJobs) {

@@ -317,7 +317,7 @@ void CompileBroker::OnAttached(const std::string& worker, const v1::Hello& hello
   for (const v1::Hello::Target& target : hello.targets()) {
     offer.targets[target.name()] = target.binary_available();
     targets.push_back({target.name(), hello.build_id(), target.binary_format(), target.binary_available(),
-                       target.why_not(), /*attached=*/true, RulesOf(target)});
+                       target.why_not(), /*attached=*/true, RulesOf(target), target.disassembly_available()});
   }
   devices_.OnAttached(worker, hello);
   scheduler_.WorkerAttached(worker, std::move(offer));

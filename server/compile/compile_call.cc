@@ -16,7 +16,8 @@ namespace tritond::server {
 namespace {
 
 bool WantsBinary(const v1::CompileRequest& request) {
-  return std::find(request.outputs().begin(), request.outputs().end(), v1::STAGE_BINARY) != request.outputs().end();
+  return std::any_of(request.outputs().begin(), request.outputs().end(),
+                     [](int output) { return output >= v1::STAGE_BINARY; });
 }
 
 }  // namespace

@@ -33,8 +33,12 @@ absl::StatusOr<std::string> JobTexts::ReadBlob(const std::string& digest) const 
 }
 
 absl::StatusOr<v1::CompileRequest> JobTexts::Request(const JobRecord& record) const {
-  if (record.request.empty()) return absl::NotFoundError("the request of a compile that failed is not kept");
-  absl::StatusOr<std::string> bytes = ReadBlob(record.request);
+  absl::StatusOr<std::string> bytes = absl::NotFoundError("the request of this job is not kept any more");
+  if (!record.request.empty()) {
+    bytes = ReadBlob(record.request);
+  } else if (std::optional<std::string> kept = broker_.activity().failed_requests().Find(record.job.id)) {
+    bytes = *std::move(kept);
+  }
   if (!bytes.ok()) return bytes.status();
   v1::CompileRequest request;
   if (!request.ParseFromString(*bytes)) return absl::DataLossError("the stored request cannot be read");
@@ -48,6 +52,9 @@ absl::StatusOr<JobTexts::Wanted> JobTexts::EveryText(const JobRecord& record, co
   for (v1::Stage stage : {v1::STAGE_TTIR, v1::STAGE_TTGIR, v1::STAGE_LLIR, v1::STAGE_ASM}) {
     if (stage > StageOfName(record.input)) request->add_outputs(stage);
   }
+  const std::optional<KnownTarget> target = broker_.targets().Find(record.job.target);
+  if (target.has_value() && target->disassembly_available) request->add_outputs(v1::STAGE_DISASSEMBLY);
+  request->set_debug_info(true);
   request->set_tenant(tenant);
   request->set_label(record.job.label);
   absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(*std::move(request));
@@ -63,18 +70,23 @@ absl::StatusOr<std::string> JobTexts::Read(const JobRecord& record, absl::string
     if (!request.ok()) return request.status();
     return std::move(*request->mutable_ir());
   }
-  for (const JobRecord::Text& text : record.texts) {
-    if (text.stage == stage) return ReadBlob(text.digest);
-  }
-  absl::StatusOr<Wanted> wanted = EveryText(record, /*tenant=*/"");
-  if (!wanted.ok()) return wanted.status();
-  absl::StatusOr<std::shared_ptr<const StoredResult>> made = broker_.FindStored(wanted->key);
-  if (made.ok()) {
-    for (const v1::Artifact& artifact : (*made)->action.artifacts()) {
-      if (StageName(artifact.kind()) == stage) return ReadBlob(artifact.digest());
+  for (const std::vector<JobRecord::Text>& texts : {Made(record), record.texts}) {
+    for (const JobRecord::Text& text : texts) {
+      if (text.stage == stage) return ReadBlob(text.digest);
     }
   }
   return absl::NotFoundError(absl::StrCat("stage ", stage, " was not asked for, so it is not kept"));
+}
+
+std::vector<JobRecord::Text> JobTexts::Made(const JobRecord& record) const {
+  std::vector<JobRecord::Text> texts;
+  absl::StatusOr<Wanted> wanted = EveryText(record, /*tenant=*/"");
+  if (!wanted.ok()) return texts;
+  absl::StatusOr<std::shared_ptr<const StoredResult>> made = broker_.FindStored(wanted->key);
+  if (!made.ok()) return texts;
+  for (const v1::Artifact& artifact : (*made)->action.artifacts())
+    texts.push_back({StageName(artifact.kind()), artifact.format(), artifact.digest(), artifact.size_bytes()});
+  return texts;
 }
 
 absl::Status JobTexts::Make(const JobRecord& record, const std::string& tenant) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -18,19 +19,23 @@
 namespace tritond::server {
 
 // The kernel of a job that has ended, stage by stage. Kept are the IR that came with its request and those stages that
-// the request asked for; the others are made when somebody wants to see them, by a compile of the same request with the
-// same compiler for texts alone, which is stored like any other result. Thread-safe. Borrows the broker.
+// the request asked for. When somebody wants to see more, all stages are made by a compile of the same request with the
+// same compiler for texts alone, with source locations, which is stored like any other result; these texts go before
+// the kept ones. Thread-safe. Borrows the broker.
 class JobTexts final {
  public:
   explicit JobTexts(CompileBroker& broker) : broker_(broker), makes_(std::make_shared<Makes>()) {}
 
-  // The request that the job compiled, as it is stored: what belongs to the key. NotFound when none is kept, or no
-  // more.
+  // The request that the job compiled, as it is stored: what belongs to the key. Of a job that failed it stays in
+  // memory for a while. NotFound when none is kept, or no more.
   absl::StatusOr<v1::CompileRequest> Request(const JobRecord& record) const;
   // The kernel at a stage. NotFound when it is not kept, or no more; InvalidArgument for a stage that is no text.
   absl::StatusOr<std::string> Read(const JobRecord& record, absl::string_view stage) const;
 
-  // Begins to make the stages that are not kept, as this tenant's caller; nothing while it is under way. Errors:
+  // The stages that were made, with their digests; none before.
+  std::vector<JobRecord::Text> Made(const JobRecord& record) const;
+
+  // Begins to make all stages, as this tenant's caller; nothing while it is under way. Errors:
   // NotFound as Request's; FailedPrecondition when another compiler has taken the place of the job's.
   absl::Status Make(const JobRecord& record, const std::string& tenant);
   // Of the job's last Make: Ok when it is done or there was none, Unavailable while it is under way; else why it

@@ -15,13 +15,16 @@ const char* StageName(v1::Stage stage) {
       return "asm";
     case v1::STAGE_BINARY:
       return "binary";
+    case v1::STAGE_DISASSEMBLY:
+      return "disassembly";
     default:
       return "";
   }
 }
 
 v1::Stage StageOfName(absl::string_view name) {
-  for (const v1::Stage stage : {v1::STAGE_TTIR, v1::STAGE_TTGIR, v1::STAGE_LLIR, v1::STAGE_ASM, v1::STAGE_BINARY})
+  for (const v1::Stage stage :
+       {v1::STAGE_TTIR, v1::STAGE_TTGIR, v1::STAGE_LLIR, v1::STAGE_ASM, v1::STAGE_BINARY, v1::STAGE_DISASSEMBLY})
     if (name == StageName(stage)) return stage;
   return v1::STAGE_UNSPECIFIED;
 }

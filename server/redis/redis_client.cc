@@ -339,7 +339,7 @@ RedisClient::Progress RedisClient::Exists(Words& words, RedisAnswer* answer) {
 
 RedisClient::Progress RedisClient::StoreValue(Words& words, size_t value, absl::Duration lifetime,
                                               ValueStore::Condition condition, RedisAnswer* answer) {
-  const absl::StatusOr<bool> stored = parts_.values.Put(ValueStore::KeyOf(caller_.tenant, words[1]),
+  const absl::StatusOr<bool> stored = parts_.values.Put(caller_.tenant, ValueStore::KeyOf(caller_.tenant, words[1]),
                                                         cache::Blob(std::move(words[value])), lifetime, condition);
   if (!stored.ok()) return Fail(absl::StrCat("ERR ", stored.status().message()), answer);
   if (*stored) {

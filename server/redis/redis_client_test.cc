@@ -80,7 +80,7 @@ class RedisClientTest : public testing::Test {
 
   tests::FakeCache records_, values_;
   absl::Time now_ = absl::FromUnixSeconds(1800000000);
-  ValueStore store_{records_, values_, 0, [this] { return now_; }};
+  ValueStore store_{records_, values_, TenantIndex::Limits(), [this] { return now_; }};
   AccessPolicy access_{AccessRules()};
   prometheus::Registry registry_;
   RedisMetrics metrics_{registry_, RedisClient::CommandNames()};

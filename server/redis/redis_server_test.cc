@@ -142,7 +142,7 @@ class RedisServerTest : public testing::Test {
   }
 
   LockedCache records_, values_;
-  ValueStore store_{records_, values_, 0, absl::Now};
+  ValueStore store_{records_, values_, TenantIndex::Limits(), absl::Now};
   AccessPolicy access_{AccessRules()};
   prometheus::Registry registry_;
   RedisLimits limits_;

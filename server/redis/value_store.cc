@@ -15,22 +15,24 @@
 namespace tritond::server {
 namespace {
 
-constexpr char kRecordVersion[] = "1";
+constexpr char kRecordVersion[] = "2";
+constexpr char kWithoutTenant[] = "1";  // an earlier version; nobody knows whose values these are
 
-// "1 SIZE EXPIRY": bytes, and milliseconds since 1970; 0: it does not end.
+// "2 SIZE EXPIRY TENANT": bytes, and milliseconds since 1970; 0: it does not end.
 std::string RecordOf(const ValueStore::Entry& entry) {
   const int64_t expiry = entry.expires == absl::InfiniteFuture() ? 0 : absl::ToUnixMillis(entry.expires);
-  return absl::StrCat(kRecordVersion, " ", entry.size_bytes, " ", expiry);
+  return absl::StrCat(kRecordVersion, " ", entry.size_bytes, " ", expiry, " ", entry.tenant);
 }
 
 std::optional<ValueStore::Entry> ReadRecord(absl::string_view record) {
-  const std::vector<absl::string_view> parts = absl::StrSplit(record, ' ');
+  const std::vector<absl::string_view> parts = absl::StrSplit(record, absl::MaxSplits(' ', 3));
   ValueStore::Entry entry;
   int64_t expiry = 0;
-  if (parts.size() != 3 || parts[0] != kRecordVersion || !absl::SimpleAtoi(parts[1], &entry.size_bytes) ||
-      !absl::SimpleAtoi(parts[2], &expiry) || expiry < 0)
+  const bool known = parts[0] == kRecordVersion ? parts.size() == 4 : parts[0] == kWithoutTenant && parts.size() == 3;
+  if (!known || !absl::SimpleAtoi(parts[1], &entry.size_bytes) || !absl::SimpleAtoi(parts[2], &expiry) || expiry < 0)
     return std::nullopt;
   if (expiry > 0) entry.expires = absl::FromUnixMillis(expiry);
+  if (parts.size() == 4) entry.tenant = std::string(parts[3]);
   return entry;
 }
 
@@ -62,7 +64,7 @@ absl::Status ValueStore::TakeStock() {
   absl::Status status;
   for (const cache::Digest& key : *keys) {
     const absl::StatusOr<Entry> entry = Find(key);
-    if (entry.ok()) index_.Add(ToIndexed(key, entry->size_bytes));
+    if (entry.ok()) index_.Add(entry->tenant, ToIndexed(key, entry->size_bytes));
     if (!entry.ok() && !absl::IsNotFound(entry.status())) status.Update(entry.status());
   }
   MakeRoom();
@@ -110,12 +112,12 @@ void ValueStore::DropIfUseless(const cache::Digest& key) {
 absl::Status ValueStore::Drop(const cache::Digest& key) {
   absl::Status status = values_.Remove(key);
   if (status.ok()) status = records_.Remove(key);  // While the value may be there its record stays.
-  if (status.ok()) index_.Remove({key});
+  if (status.ok()) index_.Remove(key);
   return status;
 }
 
-absl::StatusOr<bool> ValueStore::Put(const cache::Digest& key, cache::Blob value, absl::Duration lifetime,
-                                     Condition condition) {
+absl::StatusOr<bool> ValueStore::Put(const std::string& tenant, const cache::Digest& key, cache::Blob value,
+                                     absl::Duration lifetime, Condition condition) {
   const uint64_t size_bytes = value.size();
   {
     absl::MutexLock lock(&LockOf(key));
@@ -124,14 +126,14 @@ absl::StatusOr<bool> ValueStore::Put(const cache::Digest& key, cache::Blob value
       if (!there.ok()) return there.status();
       if (*there != (condition == Condition::kIfPresent)) return false;
     }
-    absl::Status status = records_.Put(key, cache::Blob(RecordOf({size_bytes, wall_clock_() + lifetime})));
+    absl::Status status = records_.Put(key, cache::Blob(RecordOf({size_bytes, wall_clock_() + lifetime, tenant})));
     if (!status.ok()) return status;
     status = values_.Put(key, std::move(value));
     if (!status.ok()) {
       Drop(key).IgnoreError();
       return status;
     }
-    index_.Add(ToIndexed(key, size_bytes));
+    index_.Add(tenant, ToIndexed(key, size_bytes));
   }
   MakeRoom();
   return true;
@@ -148,11 +150,10 @@ absl::StatusOr<bool> ValueStore::Remove(const cache::Digest& key) {
 }
 
 void ValueStore::MakeRoom() {
-  if (limit_bytes_ == 0) return;
-  for (const cache::Digest& key : index_.Shrink(limit_bytes_, /*spare_latest=*/true).keys) {
+  for (const cache::Digest& key : index_.Shrink()) {
     absl::MutexLock lock(&LockOf(key));
     // Somebody may have stored it again meanwhile.
-    if (!index_.Names(key)) Drop(key).IgnoreError();
+    if (!index_.Has(key)) Drop(key).IgnoreError();
   }
 }
 

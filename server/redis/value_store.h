@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -15,14 +16,15 @@
 #include "absl/time/time.h"
 #include "cache/api/blob.h"
 #include "cache/api/cache.h"
-#include "server/retention/result_index.h"
+#include "server/redis/tenant_index.h"
 
 namespace tritond::server {
 
 // What clients store by themselves: values under keys of their choice, some of them for a while. They lie in caches of
 // their own and never mix with results of compiles. Each entry is a value, and a small record that tells its size and
-// when it ends; an entry counts when both are there. Beyond a limit of bytes the entries go that are used least. Like
-// any cache it may forget an entry at any time. Thread-safe; calls may block on a disk. Does not own the caches.
+// when it ends; an entry counts when both are there. Beyond a limit of bytes, of a tenant's or of all, the entries go
+// that are used least (TenantIndex). Like any cache it may forget an entry at any time. Thread-safe; calls may block on
+// a disk. Does not own the caches.
 class ValueStore final {
  public:
   // What an entry counts besides its value, in bytes: what records and index take, generously.
@@ -31,13 +33,15 @@ class ValueStore final {
   struct Entry {
     uint64_t size_bytes = 0;                      // of the value
     absl::Time expires = absl::InfiniteFuture();  // by the wall clock
+    std::string tenant;
   };
   // When a Put stores its value.
   enum class Condition { kAlways, kIfAbsent, kIfPresent };
 
-  // `limit_bytes` 0: no limit. `wall_clock` tells when entries end.
-  ValueStore(cache::Cache& records, cache::Cache& values, uint64_t limit_bytes, std::function<absl::Time()> wall_clock)
-      : records_(records), values_(values), limit_bytes_(limit_bytes), wall_clock_(std::move(wall_clock)) {}
+  // `wall_clock` tells when entries end.
+  ValueStore(cache::Cache& records, cache::Cache& values, TenantIndex::Limits limits,
+             std::function<absl::Time()> wall_clock)
+      : records_(records), values_(values), index_(limits), wall_clock_(std::move(wall_clock)) {}
 
   // Under what a tenant's key is stored: other tenants' keys never share it.
   static cache::Digest KeyOf(absl::string_view tenant, absl::string_view key);
@@ -50,9 +54,10 @@ class ValueStore final {
   // The value of an entry that Find has just found. NotFound when it has gone since or was damaged; other errors as the
   // cache has them.
   absl::StatusOr<cache::Blob> Get(const cache::Digest& key);
-  // Stores a value in place of any earlier one, for `lifetime`. False when the condition does not hold. Errors are the
-  // cache's: then the key has no value, or the one from before.
-  absl::StatusOr<bool> Put(const cache::Digest& key, cache::Blob value, absl::Duration lifetime, Condition condition);
+  // Stores a value of `tenant`'s, whose key it is, in place of any earlier one, for `lifetime`. False when the
+  // condition does not hold. Errors are the cache's: then the key has no value, or the one from before.
+  absl::StatusOr<bool> Put(const std::string& tenant, const cache::Digest& key, cache::Blob value,
+                           absl::Duration lifetime, Condition condition);
   // Whether there was an entry. Errors are the cache's.
   absl::StatusOr<bool> Remove(const cache::Digest& key);
 
@@ -74,9 +79,8 @@ class ValueStore final {
 
   cache::Cache& records_;
   cache::Cache& values_;
-  const uint64_t limit_bytes_;
+  TenantIndex index_;  // An entry names one piece: its key.
   const std::function<absl::Time()> wall_clock_;
-  ResultIndex index_;  // An entry names one piece: its key.
   // Whoever changes an entry holds the lock of its key, so that record, value and index agree. Readers take none.
   std::array<absl::Mutex, 64> locks_;
 };

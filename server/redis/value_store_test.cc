@@ -17,12 +17,13 @@ using Condition = ValueStore::Condition;
 class ValueStoreTest : public testing::Test {
  protected:
   std::unique_ptr<ValueStore> Make(uint64_t limit_bytes = 0) {
-    return std::make_unique<ValueStore>(records_, values_, limit_bytes, [this] { return now_; });
+    return std::make_unique<ValueStore>(records_, values_, TenantIndex::Limits{limit_bytes, 0},
+                                        [this] { return now_; });
   }
   static cache::Digest Key(const std::string& name) { return ValueStore::KeyOf("", name); }
   static bool Put(ValueStore& store, const std::string& name, const std::string& value,
                   absl::Duration lifetime = absl::InfiniteDuration(), Condition condition = Condition::kAlways) {
-    const absl::StatusOr<bool> stored = store.Put(Key(name), cache::Blob(value), lifetime, condition);
+    const absl::StatusOr<bool> stored = store.Put("", Key(name), cache::Blob(value), lifetime, condition);
     EXPECT_TRUE(stored.ok()) << stored.status();
     return stored.ok() && *stored;
   }
@@ -130,12 +131,44 @@ TEST_F(ValueStoreTest, ARestartGoesOnWithWhatIsThere) {
   EXPECT_EQ(values_.entries.size(), smaller->size());
 }
 
+TEST_F(ValueStoreTest, ATenantThatStoresMuchPushesOutNobodyElse) {
+  const std::string value(60000, 'v');
+  const auto put = [&](ValueStore& store, const std::string& tenant, int i) {
+    ASSERT_TRUE(store
+                    .Put(tenant, ValueStore::KeyOf(tenant, absl::StrCat(i)), cache::Blob(value),
+                         absl::InfiniteDuration(), Condition::kAlways)
+                    .ok());
+  };
+  const auto there = [&](ValueStore& store, const std::string& tenant) {
+    int count = 0;
+    for (int i = 0; i < 50; ++i) count += store.Find(ValueStore::KeyOf(tenant, absl::StrCat(i))).ok();
+    return count;
+  };
+  const uint64_t limit = 20 * (value.size() + ValueStore::kBytesBesideValue);
+  const auto store = Make(limit);
+  for (int i = 0; i < 5; ++i) put(*store, "small", i);
+  for (int i = 0; i < 50; ++i) put(*store, "large", i);
+  EXPECT_EQ(there(*store, "small"), 5);
+  EXPECT_LE(there(*store, "large"), 15);
+  // The records tell whose values they are.
+  const auto again = Make(limit);
+  ASSERT_TRUE(again->TakeStock().ok());
+  for (int i = 0; i < 50; ++i) put(*again, "large", i);
+  EXPECT_EQ(there(*again, "small"), 5);
+}
+
+TEST_F(ValueStoreTest, ARecordOfAnEarlierVersionCounts) {
+  Put(*store_, "a", "value");
+  records_.entries[Key("a")] = cache::Blob("1 5 0");
+  EXPECT_EQ(Get(*store_, "a"), "value");
+}
+
 TEST_F(ValueStoreTest, HalfAnEntryIsNone) {
   for (const char* name : {"no value", "no record", "odd record", "other version"}) Put(*store_, name, "value");
   values_.entries.erase(Key("no value"));
   records_.entries.erase(Key("no record"));
   records_.entries[Key("odd record")] = cache::Blob("1 2");
-  records_.entries[Key("other version")] = cache::Blob("2 5 0");
+  records_.entries[Key("other version")] = cache::Blob("3 5 0 ");
   EXPECT_TRUE(Put(*store_, "no value", "new", absl::InfiniteDuration(), Condition::kIfAbsent));
   EXPECT_EQ(Get(*store_, "no value"), "new");
   values_.entries.erase(Key("no value"));
@@ -147,11 +180,11 @@ TEST_F(ValueStoreTest, AFullDiskLosesNothingThatIsThere) {
   Put(*store_, "a", "one");
   records_.full = true;
   EXPECT_TRUE(absl::IsResourceExhausted(
-      store_->Put(Key("a"), cache::Blob("two"), absl::InfiniteDuration(), Condition::kAlways).status()));
+      store_->Put("", Key("a"), cache::Blob("two"), absl::InfiniteDuration(), Condition::kAlways).status()));
   EXPECT_EQ(Get(*store_, "a"), "one");
   records_.full = false;
   values_.full = true;
-  EXPECT_FALSE(store_->Put(Key("b"), cache::Blob("two"), absl::InfiniteDuration(), Condition::kAlways).ok());
+  EXPECT_FALSE(store_->Put("", Key("b"), cache::Blob("two"), absl::InfiniteDuration(), Condition::kAlways).ok());
   EXPECT_EQ(Get(*store_, "b"), "-");
   EXPECT_EQ(records_.entries.size(), 1u) << "no record without a value";
   EXPECT_EQ(store_->size(), 1u);

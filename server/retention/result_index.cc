@@ -4,6 +4,9 @@
 #include "server/retention/result_index.h"
 
 #include <algorithm>
+#include <iterator>
+
+#include "absl/strings/match.h"
 
 namespace tritond::server {
 namespace {
@@ -175,6 +178,19 @@ std::vector<cache::Digest> ResultIndex::Keys() const {
   for (const auto& [key, entry] : entries_) keys.push_back(key);
   std::sort(keys.begin(), keys.end());
   return keys;
+}
+
+std::vector<std::string> ResultIndex::KeysWithPrefix(absl::string_view prefix, size_t limit) const {
+  absl::MutexLock lock(&mu_);
+  std::set<std::string> found;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.derived) continue;
+    std::string hex = key.ToHex();
+    if (!absl::StartsWith(hex, prefix)) continue;
+    found.insert(std::move(hex));
+    if (found.size() > limit) found.erase(std::prev(found.end()));
+  }
+  return {found.begin(), found.end()};
 }
 
 std::vector<std::string> ResultIndex::Builds(absl::string_view target) const {

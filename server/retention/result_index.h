@@ -71,6 +71,9 @@ class ResultIndex final {
   // Pieces of results asked for that another result had brought already, since the start.
   uint64_t deduplicated() const;
   std::vector<cache::Digest> Keys() const;  // sorted
+  // The first `limit` keys whose hexadecimal form begins with `prefix`, sorted; derived results are left out. Looks at
+  // every key.
+  std::vector<std::string> KeysWithPrefix(absl::string_view prefix, size_t limit) const;
 
   // The compiler builds that made results of the target. The build of the newest result comes first.
   std::vector<std::string> Builds(absl::string_view target) const;

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -21,6 +24,23 @@ IndexedResult Result(const std::string& key, double cost, const std::map<std::st
   IndexedResult result{Name(key), 100, {}, cost};
   for (const auto& [piece, size_bytes] : pieces) result.pieces.push_back({Name(piece), size_bytes});
   return result;
+}
+
+TEST(ResultIndex, KeysAreFoundByTheirFirstDigits) {
+  ResultIndex index;
+  std::vector<std::string> all;
+  for (int i = 0; i < 300; ++i) {
+    IndexedResult result = Result(absl::StrCat(i), 1);
+    result.derived = i % 3 == 0;  // other names of results, which nobody asks for
+    index.Add(result);
+    if (!result.derived) all.push_back(result.key.ToHex());
+  }
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(index.KeysWithPrefix("", 1000), all);
+  EXPECT_EQ(index.KeysWithPrefix("", 7), std::vector<std::string>(all.begin(), all.begin() + 7));
+  EXPECT_THAT(index.KeysWithPrefix(all[40], 2), ElementsAre(all[40]));
+  for (const std::string& key : index.KeysWithPrefix("a", 1000)) EXPECT_EQ(key[0], 'a');
+  EXPECT_THAT(index.KeysWithPrefix("x", 1000), IsEmpty());
 }
 
 TEST(ResultIndex, SharedPiecesCountOnce) {

@@ -51,6 +51,8 @@ grpc::ServerUnaryReactor* Cancel(const JobDesk& jobs, const Caller& caller, grpc
                                  const v1::CancelRequest* request, v1::Job* response);
 
 // ArtifactService.
+grpc::ServerUnaryReactor* FindKeys(CompileBroker& broker, grpc::CallbackServerContext* context,
+                                   const v1::FindKeysRequest* request, v1::FindKeysResponse* response);
 grpc::ServerUnaryReactor* FindMissing(CompileBroker& broker, grpc::CallbackServerContext* context,
                                       const v1::FindMissingRequest* request, v1::FindMissingResponse* response);
 grpc::ServerWriteReactor<v1::FetchResponse>* Fetch(CompileBroker& broker, grpc::CallbackServerContext* context,

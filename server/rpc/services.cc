@@ -72,6 +72,7 @@ ArtifactServiceImpl::ArtifactServiceImpl(CompileBroker& broker, const Authorizer
   const auto bound = [this](const char* name, const WireLimits& limits, auto method) {
     MarkMethodCallback(IndexOf("tritond.v1.ArtifactService", name), Bounded(this, limits, method));
   };
+  bound("FindKeys", kSmall, &ArtifactServiceImpl::FindKeys);
   bound("FindMissing", kList, &ArtifactServiceImpl::FindMissing);
   bound("Fetch", kSmall, &ArtifactServiceImpl::Fetch);
   bound("Export", kList, &ArtifactServiceImpl::Export);
@@ -182,6 +183,19 @@ grpc::ServerUnaryReactor* CompileServiceImpl::Cancel(grpc::CallbackServerContext
   absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kPrebuild);
   if (!caller.ok()) return FinishNow(context, caller.status());
   return server::Cancel(jobs_, *caller, context, request, response);
+}
+
+grpc::ServerUnaryReactor* ArtifactServiceImpl::FindKeys(grpc::CallbackServerContext* context,
+                                                        const v1::FindKeysRequest* request,
+                                                        v1::FindKeysResponse* response) {
+  absl::StatusOr<Caller> caller = authorizer_.Check(*context, Need::kRead);
+  if (!caller.ok()) return FinishNow(context, caller.status());
+  if (!TenantOf(*caller).empty())
+    return FinishNow(
+        context,
+        WithReason(absl::PermissionDeniedError("keys are everybody's: a caller of one tenant names whole keys"),
+                   Reason::kPermissionDenied));
+  return server::FindKeys(broker_, context, request, response);
 }
 
 grpc::ServerUnaryReactor* ArtifactServiceImpl::FindMissing(grpc::CallbackServerContext* context,

@@ -59,6 +59,8 @@ class ArtifactServiceImpl final : public v1::ArtifactService::CallbackService {
  public:
   ArtifactServiceImpl(CompileBroker& broker, const Authorizer& authorizer);
 
+  grpc::ServerUnaryReactor* FindKeys(grpc::CallbackServerContext* context, const v1::FindKeysRequest* request,
+                                     v1::FindKeysResponse* response) override;
   grpc::ServerUnaryReactor* FindMissing(grpc::CallbackServerContext* context, const v1::FindMissingRequest* request,
                                         v1::FindMissingResponse* response) override;
   grpc::ServerWriteReactor<v1::FetchResponse>* Fetch(grpc::CallbackServerContext* context,

@@ -116,7 +116,8 @@ struct FinishedJob {
   absl::Duration queue_time, run_time;
   absl::Time finished;
   int attempts = 0;
-  size_t callers = 0;  // all that ever waited for it
+  size_t callers = 0;                      // all that ever waited for it
+  std::shared_ptr<const Payload> payload;  // what it was about; null where the job never had it
 };
 
 }  // namespace tritond::server

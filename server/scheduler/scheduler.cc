@@ -602,6 +602,7 @@ void Scheduler::ReportEndLocked(const Job& job, const std::shared_ptr<const Outc
   end.finished = now;
   end.attempts = job.attempts;
   end.callers = job.callers;
+  end.payload = job.spec.payload;
   calls->push_back([this, end = std::move(end), outcome] { end_listener_(end, *outcome); });
 }
 

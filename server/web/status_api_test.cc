@@ -157,18 +157,18 @@ TEST_F(StatusApiTest, AJobTellsWhatItTookAndWhoseItWas) {
   record.cpu_seconds = 0.5;
   record.peak_memory_bytes = 3 << 20;
   record.followed = "red";
-  record.shared_bytes = 0;
+  record.resources.shared_bytes = 0;
   record.signer = "0123";
   view_.jobs[0] = std::make_shared<const JobRecord>(std::move(record));
   const json job = json::parse(Get("/api/jobs/one").body);
   EXPECT_EQ(job["cpu_s"], 0.5);
   EXPECT_EQ(job["peak_memory_bytes"], 3 << 20);
   EXPECT_EQ(job["followed"], "red");
-  EXPECT_EQ(job["shared_bytes"], 0);
+  EXPECT_EQ(job["resources"]["shared_bytes"], 0);
   EXPECT_EQ(job["signer"], "0123");
   EXPECT_EQ(json::parse(Get("/api/status").body)["jobs"][0]["followed"], "red");
   EXPECT_TRUE(json::parse(Get("/api/jobs/two").body)["peak_memory_bytes"].is_null());
-  EXPECT_TRUE(json::parse(Get("/api/jobs/two").body)["shared_bytes"].is_null());
+  EXPECT_TRUE(json::parse(Get("/api/jobs/two").body)["resources"]["shared_bytes"].is_null());
 }
 
 TEST_F(StatusApiTest, TextsAreServedAsTexts) {

@@ -4,7 +4,7 @@
 
 namespace tritond::server {
 
-// status.html, which lies beside this file.
+// The status page, joined from the files of page/.
 extern const char kStatusHtml[];
 
 }  // namespace tritond::server

@@ -195,6 +195,26 @@ Json AccessJson(const PageAccess& access) {
           {"why_not", access.why_not}};
 }
 
+template <typename T>
+Json OrNull(const std::optional<T>& value) {
+  return value.has_value() ? Json(*value) : Json();
+}
+
+Json ResourcesJson(const KernelResources& resources) {
+  return {{"shared_bytes", OrNull(resources.shared_bytes)}, {"registers", OrNull(resources.registers)},
+          {"local_bytes", OrNull(resources.local_bytes)},   {"warps", OrNull(resources.warps)},
+          {"most_warps", OrNull(resources.most_warps)},     {"limit", resources.limit}};
+}
+
+Json TextsJson(const std::vector<JobRecord::Text>& texts) {
+  Json json = Json::array();
+  for (const JobRecord::Text& text : texts) {
+    json.push_back(
+        {{"stage", text.stage}, {"format", text.format}, {"digest", text.digest}, {"size_bytes", text.size_bytes}});
+  }
+  return json;
+}
+
 Json MakingJson(const absl::Status& making) {
   if (making.ok()) return Json();
   if (absl::IsUnavailable(making)) return {{"under_way", true}};
@@ -207,6 +227,7 @@ std::string ErrorJson(const std::string& message) { return Dump({{"error", messa
 
 std::string StatusJson(const StatusView& view, const PageAccess& access) {
   Json json{{"version", view.version},
+            {"addresses", access.details ? view.addresses : std::vector<std::string>()},
             {"now_unix_ms", Unix(view, view.now)},
             {"started_unix_ms", Unix(view, view.started)},
             {"draining", view.draining},
@@ -238,22 +259,19 @@ std::string JobJson(const JobView& view, const PageAccess& access) {
   json["now_unix_ms"] = Unix(view, view.now);
   json["access"] = AccessJson(access);
   if (view.ended == nullptr) return Dump(json);
-  Json stages = Json::array(), texts = Json::array();
+  Json stages = Json::array();
   for (const JobRecord::Stage& stage : view.ended->stages)
     stages.push_back({{"stage", stage.name}, {"ms", Millis(stage.wall)}});
-  for (const JobRecord::Text& text : view.ended->texts) {
-    texts.push_back(
-        {{"stage", text.stage}, {"format", text.format}, {"digest", text.digest}, {"size_bytes", text.size_bytes}});
-  }
   json["stages"] = std::move(stages);
-  json["artifacts"] = std::move(texts);
+  json["artifacts"] = TextsJson(view.ended->texts);
+  json["made"] = TextsJson(view.made);
   json["input"] = view.ended->input;
   json["diagnostics"] = view.ended->diagnostics;
   json["build_id"] = view.ended->build_id;
   json["signer"] = view.ended->signer;
   json["cpu_s"] = view.ended->cpu_seconds > 0 ? Json(view.ended->cpu_seconds) : Json();
   json["peak_memory_bytes"] = view.ended->peak_memory_bytes > 0 ? Json(view.ended->peak_memory_bytes) : Json();
-  json["shared_bytes"] = view.ended->shared_bytes.has_value() ? Json(*view.ended->shared_bytes) : Json();
+  json["resources"] = ResourcesJson(view.ended->resources);
   json["making"] = MakingJson(view.making);
   json["request"] = view.request_json.empty() ? Json() : Json::parse(view.request_json, nullptr, false);
   return Dump(json);

@@ -65,6 +65,7 @@ struct StatusView {
     uint64_t publish_failures = 0;
   };
   std::string version;
+  std::vector<std::string> addresses;  // where the RPCs are served, HOST:PORT or unix:PATH
   absl::Time now, started;
   absl::Duration wall_ahead;  // of what the wall clock shows before `now`; all times here are by the clock of `now`
   std::string not_ready, degraded;  // "" when all is well
@@ -91,11 +92,11 @@ struct JobView {
   absl::Duration wall_ahead;  // as in StatusView
   std::shared_ptr<const JobRecord> ended;
   std::optional<OpenJob> open;
-  // The request that it compiled, where that is stored: a JSON object {"target", "input", "options"}; "" where it is
-  // not.
+  // The request that it compiled, where that is kept: a JSON object {"target", "input", "options", "launch_abi",
+  // "descriptor_flags", "debug_info", "outputs"}, in the words of the command line; "" where it is not.
   std::string request_json;
-  // Of the texts that were not kept and that somebody asked for: Unavailable while they are being made; else why they
-  // could not be.
+  std::vector<JobRecord::Text> made;  // the stages that were made since, with source locations
+  // Of these: Unavailable while they are being made; else why they could not be.
   absl::Status making;
 };
 

@@ -120,6 +120,29 @@ TEST_F(KeysTest, ExplainNamesWhatDiffers) {
   EXPECT_EQ(Explain(a, "nonsense", &response).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
+TEST_F(KeysTest, AKeyIsFoundByItsFirstDigitsHoweverOldItIs) {
+  Start();
+  std::vector<std::string> keys;
+  for (int i = 0; i < 20; ++i) keys.push_back(CompileOk(Request(absl::StrCat("module { ", i, " }"))).key());
+  const auto find = [&](const std::string& prefix, v1::FindKeysResponse* response) {
+    v1::FindKeysRequest request;
+    request.set_prefix(prefix);
+    grpc::ClientContext context;
+    return artifacts->FindKeys(&context, request, response);
+  };
+  for (const std::string& key : keys) {
+    v1::FindKeysResponse response;
+    ASSERT_TRUE(find(key.substr(0, 12), &response).ok());
+    EXPECT_THAT(response.keys(), testing::ElementsAre(key));
+    EXPECT_FALSE(response.more());
+  }
+  v1::FindKeysResponse response;
+  EXPECT_TRUE(find(std::string(64, 'f'), &response).ok());
+  EXPECT_TRUE(response.keys().empty());
+  for (const char* prefix : {"", "abc", "ABCD", "xyzw"})
+    EXPECT_EQ(find(prefix, &response).error_code(), grpc::StatusCode::INVALID_ARGUMENT) << prefix;
+}
+
 TEST_F(KeysTest, AKeyHasOneSpellingWhereverItIsNamed) {
   Start();
   const v1::CompileResponse stored = CompileOk(Request("one"));

@@ -80,18 +80,21 @@ TEST_F(StatusPageTest, AJobsPageShowsItsStagesSideBySideAndHowToGetTheOthers) {
   ASSERT_FALSE(response.job().empty());
   const std::string page = browser_.Dump(Url("#job/" + response.job()));
   EXPECT_THAT(page, HasSubstr(response.key()));
-  EXPECT_THAT(page, HasSubstr("<span>module { the input }</span>"));  // ttir, as it was sent
-  EXPECT_THAT(page, HasSubstr("<span>ttgir for cuda:90 with"));       // as it is stored
+  EXPECT_THAT(page, HasSubstr(">module { the input }</span>"));  // ttir, as it was sent
+  EXPECT_THAT(page, HasSubstr("<span>ttgir for cuda:90 with"));  // as it is stored
   EXPECT_THAT(page, HasSubstr("<span>ptx for cuda:90 with"));
   EXPECT_THAT(page, Not(HasSubstr("<span>llir for cuda:90 with")));  // not asked for, so not made up
   EXPECT_THAT(page, HasSubstr("<dt>Shared memory</dt><dd>1 KiB</dd>"));
   EXPECT_THAT(page, HasSubstr("<dt>Options</dt><dd>num_warps=4</dd>"));
+  EXPECT_THAT(page, HasSubstr("<dt>Registers</dt><dd>40 a thread</dd>"));
+  EXPECT_THAT(page, HasSubstr("<dt>Spills</dt><dd>none</dd>"));
+  EXPECT_THAT(page, HasSubstr("<dt>Occupancy</dt><dd>75.0 %: 48 of 64 warps, limited by registers</dd>"));
   EXPECT_THAT(page, HasSubstr("--option num_warps=4 --emit llir -o softmax.llir"));
-  EXPECT_THAT(page, HasSubstr(">Make the other stages</button>"));
+  EXPECT_THAT(page, HasSubstr(">Make all stages</button>"));
   EXPECT_THAT(page, HasSubstr("binary <b>10 µs</b>"));  // the time of a stage
 }
 
-TEST_F(StatusPageTest, TheStagesThatNobodyAskedForAreMadeWhenSomebodyLooks) {
+TEST_F(StatusPageTest, AllStagesAreMadeWhenSomebodyWantsToLook) {
   Start();
   v1::CompileRequest request = Named("softmax", "module { the input }");
   request.set_tenant("team-a");
@@ -105,6 +108,7 @@ TEST_F(StatusPageTest, TheStagesThatNobodyAskedForAreMadeWhenSomebodyLooks) {
   EXPECT_THAT(Get(ir + "/ttgir")->body, HasSubstr("ttgir for cuda:90 with"));
   EXPECT_THAT(Get(ir + "/llir")->body, HasSubstr("llir for cuda:90 with"));
   EXPECT_THAT(Get(ir + "/asm")->body, HasSubstr("ptx for cuda:90 with"));
+  EXPECT_THAT(Get(ir + "/disassembly")->body, HasSubstr("sass for cuda:90 with"));
   EXPECT_EQ(Get(ir + "/ttir")->body, "module { the input }");
   EXPECT_EQ(Stats().recent(0).tenant(), "team-a");  // Whose job it was pays for it,
   EXPECT_EQ(Stats().misses(), 2u);                  // once:
@@ -114,8 +118,9 @@ TEST_F(StatusPageTest, TheStagesThatNobodyAskedForAreMadeWhenSomebodyLooks) {
   if (!browser_.available()) return;
   const std::string page = browser_.Dump(Url("#job/" + response.job()));
   EXPECT_THAT(page, HasSubstr("<span>llir for cuda:90 with"));
-  EXPECT_THAT(page, HasSubstr("made since, 2 lines"));
-  EXPECT_THAT(page, Not(HasSubstr(">Make the other stages</button>")));
+  EXPECT_THAT(page, HasSubstr("<span>sass for cuda:90 with"));
+  EXPECT_THAT(page, HasSubstr("made again, 2 lines"));
+  EXPECT_THAT(page, Not(HasSubstr(">Make all stages</button>")));
 }
 
 TEST_F(StatusPageTest, StagesThatCannotBeMadeAreSaidSo) {
@@ -129,7 +134,7 @@ TEST_F(StatusPageTest, StagesThatCannotBeMadeAreSaidSo) {
   EXPECT_THAT(json::parse(Get(job)->body)["making"]["error"], HasSubstr("drain"));
   if (!browser_.available()) return;
   EXPECT_THAT(browser_.Dump(Url("#job/" + response.job())),
-              HasSubstr("The other stages could not be made: this server is draining"));
+              HasSubstr("The stages could not be made: this server is draining"));
 }
 
 TEST_F(StatusPageTest, AJobsPageShowsWhatItsWorkerUsed) {
@@ -160,6 +165,46 @@ TEST_F(StatusPageTest, AFailedJobShowsItsMessage) {
   EXPECT_THAT(page, HasSubstr("invalid argument"));
   EXPECT_THAT(page, HasSubstr("no such op"));
   EXPECT_THAT(page, HasSubstr("COMPILE_FAILED"));
+  // What was sent, and how to have the failure again.
+  const std::string ir = "/api/jobs/" + info->metadata().at("job") + "/ir/ttir";
+  EXPECT_EQ(Get(ir)->body, "error invalid no such op");
+  EXPECT_THAT(page, HasSubstr(">error invalid no such op</span>"));
+  EXPECT_THAT(page, HasSubstr(absl::StrCat("curl -sf ", Url().substr(0, Url().size() - 1), ir,
+                                           " -o broken.ttir &amp;&amp; triton-client ")));
+  EXPECT_THAT(page, HasSubstr("compile broken.ttir --target cuda:90 --option num_warps=4 --emit binary -o broken.bin"));
+}
+
+// The line that the address names is marked in every stage that has a line from the same place.
+TEST_F(StatusPageTest, AnAddressNamesALineWhosePlacesAreMarkedInAllStages) {
+  SKIP_WITHOUT_BROWSER();
+  Start();
+  v1::CompileRequest request = Named("placed", "  %0 = tt.load %p loc(\"k.py\":7:3)\n  tt.return loc(\"k.py\":8:1)");
+  request.set_debug_info(true);
+  request.add_outputs(v1::STAGE_TTGIR);
+  const v1::CompileResponse response = Compiled(request);
+  const std::string page = browser_.Dump(Url("#job/" + response.job() + "/ttir/1"));
+  // The fake compiler's ttgir repeats the text that it was given.
+  EXPECT_THAT(page, testing::ContainsRegex("placed linked\">  %0 = tt.load(.|\n)*placed linked\">  %0 = tt.load"));
+  EXPECT_THAT(page, HasSubstr("k.py:7: 1 line of ttir, 1 line of ttgir"));
+  EXPECT_THAT(page, HasSubstr("Open it here to see it beside its stages"));
+}
+
+TEST_F(StatusPageTest, TwoCompilesAreComparedSideBySide) {
+  SKIP_WITHOUT_BROWSER();
+  Start();
+  std::vector<std::string> jobs;
+  for (int warps : {4, 8}) {
+    v1::CompileRequest request = Named("softmax", "module { the input }");
+    SetOption(&request, "num_warps", warps);
+    request.add_outputs(v1::STAGE_ASM);
+    jobs.push_back(Compiled(request).job());
+  }
+  EXPECT_THAT(browser_.Dump(Url("#job/" + jobs[0])), HasSubstr("<option value=\"" + jobs[1]));
+  const std::string page = browser_.Dump(Url("#compare/" + jobs[0] + "/" + jobs[1] + "/asm"));
+  EXPECT_THAT(page, HasSubstr("<td>Option num_warps</td><td class=\"differs\">4</td><td class=\"differs\">8</td>"));
+  EXPECT_THAT(page, HasSubstr("<td>Registers</td><td>40 a thread</td><td>40 a thread</td>"));
+  EXPECT_THAT(page, HasSubstr("1 lines differ"));
+  EXPECT_THAT(page, HasSubstr("<td class=\"code\">module { the input }</td>"));
 }
 
 TEST_F(StatusPageTest, AHostileKernelIsShownAndNotRun) {

@@ -27,6 +27,15 @@ def code_blocks(text):
     return found
 
 
+def named_files(text):
+    """{name: content} of the ```python blocks that begin with "# NAME"."""
+    found = {}
+    for language, _, lines in code_blocks(text):
+        if language == "python" and lines and re.fullmatch(r"# \w+\.py", lines[0]):
+            found[lines[0][2:]] = "\n".join(lines) + "\n"
+    return found
+
+
 def steps(text):
     """[(line number, command, expected lines)] of a page's ```console blocks."""
     found = []

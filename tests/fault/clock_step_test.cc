@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/fault/daemon_process.h"
 #include "tests/fault/remote_worker.h"
@@ -13,6 +14,9 @@
 
 namespace tritond::tests {
 namespace {
+
+// Three of them without a word count as a loss.
+constexpr absl::Duration kHeartbeat = absl::Milliseconds(700);
 
 class ClockStep : public testing::Test {
  protected:
@@ -38,14 +42,14 @@ class ClockStep : public testing::Test {
     return absl::AbsDuration(absl::Now() + ahead_ - absl::FromUnixSeconds(time.seconds()));
   }
 
-  // Steps the clock under a compile, whose worker falls silent behind it.
+  // Steps the clock under a compile, whose worker falls silent afterwards.
   void ExpectThatWorkGoesOn(absl::Duration ahead, uint64_t number) {
     const v1::GetStatsResponse before = daemon.Stats();
     const std::string go = daemon.folder() + "/go" + std::to_string(number);
     StuckCompile compile(daemon, go, number);
     ASSERT_TRUE(Await([&] { return Running(daemon); }));
     StepTo(ahead);
-    absl::SleepFor(absl::Seconds(5));  // more than the silence that counts as a loss
+    absl::SleepFor(4 * kHeartbeat);  // more than the silence that counts as a loss
     EXPECT_EQ(daemon.Stats().workers_lost(), before.workers_lost()) << daemon.Log();
     EXPECT_EQ(daemon.Stats().compiles(), before.compiles() + 1);
     const v1::ListWorkersResponse list = daemon.Workers();
@@ -66,7 +70,7 @@ class ClockStep : public testing::Test {
     EXPECT_LE(Off(stats.started()), absl::Minutes(2));
   }
 
-  DaemonProcess daemon;
+  DaemonProcess daemon{{"--heartbeat-seconds", absl::StrCat(absl::ToDoubleSeconds(kHeartbeat))}};
   absl::Duration ahead_;
 };
 

@@ -62,7 +62,7 @@ class Limits : public testing::Test {
 TEST_F(Limits, HoldForAWorkerOnAnotherMachineWithoutBeingAskedFor) {
   auto worker = RemoteWorker(daemon.port(), "far");
   ASSERT_TRUE(Await([&] { return Attached(daemon, "far"); }));
-  EXPECT_TRUE(CompileWith(daemon, "socket").ok());  // Behind this the sockets are forbidden too.
+  EXPECT_TRUE(CompileWith(daemon, "socket").ok());  // After this the sockets are forbidden too.
   ExpectLimits(ChildrenOf(worker->pid()).at(0));
   EXPECT_TRUE(CompileWith(daemon, "many_files").ok());
 }

@@ -14,7 +14,7 @@ namespace {
 
 const absl::Duration kNoticed = WithinReason(absl::Seconds(5));
 
-TEST(LostWorker, BehindACutCableIsNoticedAndItsJobRunsElsewhere) {
+TEST(LostWorker, WithACutCableIsNoticedAndItsJobRunsElsewhere) {
   DaemonProcess daemon;
   daemon.workers = 0;
   ASSERT_TRUE(daemon.Start());
@@ -41,7 +41,7 @@ TEST(LostWorker, BehindACutCableIsNoticedAndItsJobRunsElsewhere) {
   EXPECT_EQ(daemon.Stats().compiles(), 2u);
 }
 
-TEST(LostWorker, ThatIsStoppedBehindTcpIsNoticedAndMayGoOnLater) {
+TEST(LostWorker, ThatIsStoppedOverTcpIsNoticedAndMayGoOnLater) {
   DaemonProcess daemon;
   daemon.workers = 0;
   ASSERT_TRUE(daemon.Start());

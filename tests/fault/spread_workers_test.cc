@@ -51,7 +51,7 @@ class SpreadWorkers : public testing::Test {
   }
 };
 
-TEST_F(SpreadWorkers, BehindOneNameEachDaemonHasSomeAndALivingOneIsFound) {
+TEST_F(SpreadWorkers, WithOneNameForAllDaemonsEachHasSomeAndALivingOneIsFound) {
   ExpectThatBothHaveSome(absl::StrCat("daemons.test:", port_));
 }
 

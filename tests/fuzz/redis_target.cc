@@ -53,7 +53,8 @@ bool IsSame(const Read& a, const Read& b) {
 // Lives as long as the process: making its metrics costs more than most inputs.
 struct Door {
   cache::MemoryStore records{kStoreBytes}, values{kStoreBytes};
-  server::ValueStore store{records, values, kStoreBytes, [] { return absl::FromUnixSeconds(1800000000); }};
+  server::ValueStore store{records, values, server::TenantIndex::Limits{kStoreBytes, 0},
+                           [] { return absl::FromUnixSeconds(1800000000); }};
   server::AccessPolicy access{server::AccessRules()};
   prometheus::Registry registry;
   server::RedisMetrics metrics{registry, server::RedisClient::CommandNames()};

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """check_contrast.py [FILE]: every text of the status page has a contrast of at least 4.5 to 1 (WCAG 2.2, 1.4.3), in the light
-and in the dark colours. Computed from the CSS variables and rules of server/web/status.html. One line a problem; exit status 1
+and in the dark colours. Computed from the CSS variables and rules of server/web/page/page.css. One line a problem; exit status 1
 when there is any.
 
 A rule with a colour is held against each background that it may lie on: its own, over each surface, where it has one; else each
@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "server/web/status.html"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "server/web/page/page.css"
 LEAST = 4.5
 SURFACES = ("page", "card", "hover")  # what text lies on
 KEPT = {"inherit", "transparent", "none"}
@@ -75,8 +75,7 @@ def may_be_marked(selector, css):
     return selector == "body" or selector.startswith("pre span") and (".hit" in selector or "pre span.hit::before" not in css)
 
 
-def problems_of(html):
-    css = re.search(r"<style>(.*?)</style>", html, re.DOTALL).group(1)
+def problems_of(css):
     for scheme, colours in schemes(css).items():
         known = {name: channels(value) for name, value in colours.items()}
         for selector, text, ground, opacity in texts(css):

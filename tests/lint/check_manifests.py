@@ -312,6 +312,7 @@ CHART_VALUES = (
     {"daemon": {"replicas": 3, "podAnnotations": None, "storage": {"className": "fast"}, "nodeSelector": {"disk": "ssd"}},
      "imagePullSecrets": [{"name": "registry"}], "gpuWorkers": {"enabled": False}, "networkPolicy": {"enabled": False},
      "settings": {"cluster": ["kv-0:6379"]}, "serviceMonitor": {"enabled": True, "labels": {"release": "prometheus"}},
+     "prometheusRule": {"enabled": True, "labels": {"release": "prometheus"}},
      "workers": {"autoscaling": {"kind": "hpa"}, "tolerations": [{"key": "compile", "operator": "Exists"}]}},
     {"workers": {"autoscaling": {"kind": "keda"}}},
 )
@@ -355,6 +356,9 @@ def check_chart(root, documents, yaml):
             yield f"helm/tritond: {error}"
             return
         yield from check_documents(rendered)
+        alerts = yaml.safe_load((root / "deploy/prometheus/alerts.yaml").read_text(encoding="utf-8"))
+        yield from (f"{where}: its rules are not deploy/prometheus/alerts.yaml" for where, one in rendered
+                    if one["kind"] == "PrometheusRule" and one["spec"] != alerts)
         if number > 0:
             continue
         made = {(one["kind"], one["metadata"]["name"]): without_checksum(one) for _, one in rendered}

@@ -159,6 +159,10 @@ class CheckManifestsTest(unittest.TestCase):
         if not shutil.which("helm"):
             self.assertIn("values.yaml has no 'sizes'", self.check_chart("templates/daemon.yaml", "storage.size", "storage.sizes"))
 
+    def test_a_chart_with_other_alerts(self):
+        self.assertTrue(self.check_chart("templates/prometheus-rule.yaml", '"alerts.yaml"', '"values.yaml"'))
+        self.assertIn("its rules are not", self.check_chart("templates/prometheus-rule.yaml", "spec:", "spec:\n  limit: 1"))
+
     def test_the_alerts_become_a_rule_of_the_operator(self):
         line = re.search(r"^(\{ printf .*)$", (FOLDER / "README.md").read_text(encoding="utf-8"), re.MULTILINE).group(1)
         done = subprocess.run(["sh", "-c", line.partition(" | kubectl")[0]], cwd=FOLDER.parents[1], capture_output=True, text=True, check=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fields of the Kubernetes objects that deploy/kubernetes uses, from the API reference of Kubernetes 1.31; of ServiceMonitor and
-ScaledObject, from those of the Prometheus operator and KEDA.
+"""The fields of the Kubernetes objects that deploy/kubernetes uses, from the API reference of Kubernetes 1.31; of ServiceMonitor, PrometheusRule
+and ScaledObject, from those of the Prometheus operator and KEDA.
 
 A type is a dictionary from field to kind; a kind is
     str int bool          a scalar (an integer is no string: quote it)
@@ -19,7 +19,8 @@ ROOTS = {
     ("apps/v1", "DaemonSet"): "DaemonSet", ("networking.k8s.io/v1", "NetworkPolicy"): "NetworkPolicy",
     ("policy/v1", "PodDisruptionBudget"): "PodDisruptionBudget",
     ("autoscaling/v2", "HorizontalPodAutoscaler"): "HorizontalPodAutoscaler",
-    ("monitoring.coreos.com/v1", "ServiceMonitor"): "ServiceMonitor", ("keda.sh/v1alpha1", "ScaledObject"): "ScaledObject",
+    ("monitoring.coreos.com/v1", "ServiceMonitor"): "ServiceMonitor", ("monitoring.coreos.com/v1", "PrometheusRule"): "PrometheusRule",
+    ("keda.sh/v1alpha1", "ScaledObject"): "ScaledObject",
     ("kustomize.config.k8s.io/v1beta1", "Kustomization"): "Kustomization",
 }
 
@@ -118,6 +119,10 @@ TYPES = {
     "ServiceMonitor": {**OBJECT, "spec": "ServiceMonitorSpec!"},
     "ServiceMonitorSpec": {"jobLabel": "str", "selector": "LabelSelector!", "endpoints": "[Endpoint]!"},
     "Endpoint": {"port": "str", "path": "str", "interval": "str", "scheme": "http|https"},
+    "PrometheusRule": {**OBJECT, "spec": "PrometheusRuleSpec!"},
+    "PrometheusRuleSpec": {"groups": "[RuleGroup]!"},
+    "RuleGroup": {"name": "str!", "interval": "str", "rules": "[Rule]!"},
+    "Rule": {"alert": "str!", "expr": "str!", "for": "str", "labels": "{str}", "annotations": "{str}"},
     "ScaledObject": {**OBJECT, "spec": "ScaledObjectSpec!"},
     "ScaledObjectSpec": {"scaleTargetRef": "ScaleTarget!", "minReplicaCount": "int", "maxReplicaCount": "int",
                          "pollingInterval": "int", "cooldownPeriod": "int", "triggers": "[Trigger]!"},

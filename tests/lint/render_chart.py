@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Renders a Helm chart without helm, as far as deploy/helm goes: `if`, `with`, pipelines, and the functions below.
+"""Renders a Helm chart without helm, as far as deploy/helm goes: `if`, `with`, pipelines, `.Files.Get`, and the functions below.
 What it does not know is a ValueError, so that a template cannot use it unseen."""
 import copy
 import hashlib
@@ -31,8 +31,9 @@ def merge(values, changes):
 class Renderer:
     """Renders the templates of one chart with one set of values."""
 
-    def __init__(self, yaml, values, namespace):
+    def __init__(self, yaml, values, namespace, folder=None):
         self._yaml = yaml
+        self._folder = folder
         self._root = {"Values": values, "Release": {"Namespace": namespace}}
 
     def render(self, template):
@@ -93,6 +94,8 @@ class Renderer:
         if words[0] == "toYaml":
             given = [self._atom(word, dot) for word in words[1:]] + piped
             return self._yaml.safe_dump(given[0], default_flow_style=False).rstrip("\n")
+        if words[0] == ".Files.Get":
+            return (self._folder / self._atom(words[1], dot)).read_text(encoding="utf-8")
         if words[0] in FUNCTIONS:
             return FUNCTIONS[words[0]](*[self._atom(word, dot) for word in words[1:]], *piped)
         if len(words) > 1 or piped:
@@ -115,6 +118,6 @@ class Renderer:
 def render_chart(folder, changes, yaml, namespace="tritond"):
     """{file: [document]} of the chart in `folder`, with `changes` to its values."""
     values = merge(yaml.safe_load((folder / "values.yaml").read_text(encoding="utf-8")), changes)
-    renderer = Renderer(yaml, values, namespace)
+    renderer = Renderer(yaml, values, namespace, folder)
     return {path.name: [one for one in yaml.safe_load_all(renderer.render(path.read_text(encoding="utf-8"))) if one]
             for path in sorted((folder / "templates").glob("*.yaml"))}

@@ -24,16 +24,20 @@ std::vector<Row> Rows(int divisor) {
     base.daemons /= divisor;
     base.clients /= divisor;
     base.by_key = by_key;
-    ClusterScenario warm = base, parallel = base, restart = base, shard = base;
+    ClusterScenario warm = base, parallel = base, restart = base, upgrade = base, shard = base;
     warm.warm = true;
     parallel.parallel = 64;
     restart.restart_every = absl::Milliseconds(500);
     restart.restart_takes = absl::Milliseconds(500);
+    upgrade.restart_every = upgrade.restart_takes = absl::Milliseconds(500);
+    upgrade.start_spread = absl::Seconds(3 * base.daemons);  // Most clients start after the upgrade.
+    upgrade.upgrade = true;
     shard.shard_lost_at = absl::Seconds(60);
     rows.insert(rows.end(), {{"cold, one kernel after the other", base},
                              {"cold, 64 kernels at once", parallel},
                              {"warm", warm},
                              {"cold, daemons restarted one after the other", restart},
+                             {"cold, daemons upgraded to a new compiler build one after the other", upgrade},
                              {"cold, a shard of the engine lost for 15 s", shard}});
   }
   return rows;

@@ -27,6 +27,9 @@ using server::Outcome;
 constexpr absl::Duration kLimit = absl::Hours(1);
 constexpr absl::Duration kAskAgain = absl::Milliseconds(500);
 constexpr char kTarget[] = "cuda:90";
+constexpr int kBuilds = 2;  // of the compiler: before and after an upgrade
+
+std::string BuildId(int build) { return absl::StrCat("build-", build); }
 
 // Counts what happens at one time, and the most within a second.
 class Meter final {
@@ -139,6 +142,7 @@ class MeteredStreams final : public cache::JobStream {
 struct Kernel {
   cache::Digest digest;
   std::string key;
+  std::string build;  // of the compiler, which is part of the key
   absl::Duration compile;
   std::vector<size_t> order;  // of the daemons, as clients that name all of them prefer these
   int compiles = 0;
@@ -152,6 +156,7 @@ struct World {
   FakeTime time;
   ShardedLeases leases;
   MeteredStreams streams;
+  // All kernels by the first build, then by the next one.
   std::vector<Kernel> kernels;
   std::map<std::string, int> by_key;
   ClusterFigures figures;
@@ -162,8 +167,10 @@ class SimulatedDaemon final : public server::Executor, server::SingleFlight::Hos
  public:
   using Done = std::function<void(bool)>;
 
-  SimulatedDaemon(World& world, const std::string& name, std::unordered_set<std::string> stored)
+  // `build` counts the compiler's builds from 0.
+  SimulatedDaemon(World& world, const std::string& name, int build, std::unordered_set<std::string> stored)
       : stored(std::move(stored)),
+        build(build),
         world_(world),
         scheduler_(
             {}, [this] { return world_.time.Now(); }, *this),
@@ -172,7 +179,7 @@ class SimulatedDaemon final : public server::Executor, server::SingleFlight::Hos
             SharingConfig(name), [this] { return world_.time.Now(); }, world.streams, engine_calls_, *this) {
     scheduler_.SetPeers(&flights_);
     server::WorkerOffer offer;
-    offer.build_id = "build";
+    offer.build_id = BuildId(build);
     offer.targets[kTarget] = true;
     for (int i = 0; i < world.scenario.workers; ++i) scheduler_.WorkerAttached(absl::StrCat("w", i), offer);
     sharing_.Begin();
@@ -214,6 +221,7 @@ class SimulatedDaemon final : public server::Executor, server::SingleFlight::Hos
   void Cancel(const std::string&, uint64_t) override {}
 
   std::unordered_set<std::string> stored;  // on its disk
+  const int build;
 
  private:
   static server::SingleFlight::Config FlightConfig(const std::string& name) {
@@ -234,7 +242,7 @@ class SimulatedDaemon final : public server::Executor, server::SingleFlight::Hos
   void Submit(const std::string& key, Done done) {
     server::JobSpec spec;
     spec.key = key;
-    spec.needs = {kTarget, "build", true};
+    spec.needs = {kTarget, world_.kernels[world_.by_key[key]].build, true};
     scheduler_.Submit(spec, absl::InfiniteFuture(), nullptr,
                       [this, key, done = std::move(done)](const Outcome& outcome, bool) {
                         if (outcome.status.ok()) stored.insert(key);
@@ -293,14 +301,15 @@ class Simulation final {
     std::vector<std::string> names;
     for (int i = 0; i < scenario.daemons; ++i) {
       names.push_back(absl::StrCat("daemon-", i));
-      daemons_.push_back(std::make_unique<SimulatedDaemon>(world_, names.back(), std::unordered_set<std::string>()));
+      daemons_.push_back(std::make_unique<SimulatedDaemon>(world_, names.back(), 0, std::unordered_set<std::string>()));
     }
     std::mt19937_64 random(1);
     std::lognormal_distribution<double> factor(0, 0.5);
-    for (int i = 0; i < scenario.kernels; ++i) {
+    for (int i = 0; i < kBuilds * scenario.kernels; ++i) {
       Kernel& kernel = world_.kernels.emplace_back();
       kernel.digest = cache::Digest::Of(absl::StrCat("kernel ", i));
       kernel.key = kernel.digest.ToHex();
+      kernel.build = BuildId(i / scenario.kernels);
       kernel.compile = scenario.median_compile * factor(random);
       kernel.order = client::RendezvousOrder(kernel.key, names);
       world_.by_key[kernel.key] = i;
@@ -365,8 +374,10 @@ class Simulation final {
     return *daemons_[0];  // At most one is down at a time.
   }
   void Ask(size_t group, int index) {
-    const Kernel& kernel = world_.kernels[index];
-    DaemonFor(group, kernel).Ask(kernel.key, [this, group, index](bool ok) {
+    // Which daemon is asked does not depend on its build; the key does.
+    SimulatedDaemon& daemon = DaemonFor(group, world_.kernels[index]);
+    const Kernel& kernel = world_.kernels[index + daemon.build * world_.scenario.kernels];
+    daemon.Ask(kernel.key, [this, group, index](bool ok) {
       if (!ok) return Ask(group, index);
       Group& one = groups_[group];
       --one.open;
@@ -380,10 +391,12 @@ class Simulation final {
     world_.time.RunAfter(world_.scenario.restart_every, [this, index] {
       daemons_[index]->Kill();
       world_.time.RunAfter(world_.scenario.restart_takes, [this, index] {
+        const int build = world_.scenario.upgrade ? 1 : 0;
         auto again = std::make_unique<SimulatedDaemon>(world_, absl::StrCat("daemon-", index, "-again-", dead_.size()),
-                                                       daemons_[index]->stored);
+                                                       build, daemons_[index]->stored);
         dead_.push_back(std::exchange(daemons_[index], std::move(again)));
-        RestartLater((index + 1) % daemons_.size());
+        const bool done = world_.scenario.upgrade && index + 1 == daemons_.size();
+        if (!done) RestartLater((index + 1) % daemons_.size());
       });
     });
   }

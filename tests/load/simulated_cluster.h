@@ -24,6 +24,7 @@ struct ClusterScenario {
   absl::Duration median_compile = absl::Milliseconds(250);
   absl::Duration restart_every = absl::InfiniteDuration();  // one daemon after the other is killed …
   absl::Duration restart_takes = absl::Seconds(5);          // … and comes back with its disk
+  bool upgrade = false;                                     // … and with a newer compiler build, once
   int shards = 6;                                           // of the engine
   absl::Duration shard_lost_at = absl::InfiniteDuration();  // one of them …
   absl::Duration shard_lost_for = absl::Seconds(15);        // … until its replica takes over
@@ -32,7 +33,7 @@ struct ClusterScenario {
 struct ClusterFigures {
   uint64_t requests = 0;         // of clients, answered
   uint64_t compiles = 0;         // begun
-  int most_of_a_key = 0;         // compiles of the kernel that was compiled most often
+  int most_of_a_key = 0;         // compiles of the key that was compiled most often: of one kernel, by one build
   uint64_t lost = 0;             // compiles that a killed daemon had begun
   uint64_t operations = 0;       // of the engine, for leases and values
   uint64_t peak_operations = 0;  // within a second

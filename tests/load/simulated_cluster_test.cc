@@ -61,6 +61,20 @@ TEST_P(Clients, AreAnsweredThroughARollingRestartAndOnlyLostCompilesComeAgain) {
   EXPECT_LT(figures.last_answer, absl::Minutes(2));
 }
 
+TEST_P(Clients, AreAnsweredThroughAnUpgradeOfTheCompilerThatCompilesEachKernelOnceMore) {
+  ClusterScenario scenario = Small(GetParam());
+  scenario.start_spread = absl::Seconds(30);  // Half of them start after the upgrade.
+  scenario.restart_every = absl::Milliseconds(200);
+  scenario.restart_takes = absl::Milliseconds(300);
+  scenario.upgrade = true;
+  const ClusterFigures figures = SimulateCluster(scenario);
+  ExpectAllAnswered(scenario, figures);
+  // Kernels of daemons that are upgraded before anybody asks for them are compiled by the new build alone.
+  EXPECT_GE(figures.compiles, uint64_t{1} * scenario.kernels + scenario.kernels / 2);
+  EXPECT_LE(figures.compiles, 2 * scenario.kernels + 2 * figures.lost + 2);
+  EXPECT_LE(figures.most_of_a_key, 2) << "a compile that a killed daemon had begun comes again";
+}
+
 TEST_P(Clients, AreAnsweredThoughAShardOfTheEngineIsLost) {
   ClusterScenario scenario = Small(GetParam());
   scenario.shards = 3;

@@ -22,11 +22,8 @@ struct StageFormat {
   Stage stage;
   const char* format;
 };
-constexpr StageFormat kStages[] = {{Stage::kTtir, "ttir"},
-                                   {Stage::kTtgir, "ttgir"},
-                                   {Stage::kLlir, "llir"},
-                                   {Stage::kAsm, "ptx"},
-                                   {Stage::kBinary, "cubin"}};
+constexpr StageFormat kStages[] = {{Stage::kTtir, "ttir"}, {Stage::kTtgir, "ttgir"},  {Stage::kLlir, "llir"},
+                                   {Stage::kAsm, "ptx"},   {Stage::kBinary, "cubin"}, {Stage::kDisassembly, "sass"}};
 
 absl::Status FailureOf(const std::string& ir) {
   const std::vector<std::string> words = absl::StrSplit(ir.substr(0, ir.find('\n')), absl::MaxSplits(' ', 2));
@@ -79,8 +76,8 @@ std::string Lengthened(std::string text, size_t size_bytes) {
 std::vector<compiler::Compiler::Offer> FakeCompiler::Targets() const {
   const std::vector<compiler::OptionRule> options = {{"num_warps", compiler::OptionKind::kPowerOfTwo, 1, 32},
                                                      {"num_stages", compiler::OptionKind::kInteger, 0, 64}};
-  return {{"cuda:80", "cubin", options, true, ""},
-          {"cuda:90", "cubin", options, true, ""},
+  return {{"cuda:80", "cubin", options, true, "", true},
+          {"cuda:90", "cubin", options, true, "", true},
           {"cuda:100", "cubin", options, false, "no assembler here"}};
 }
 
@@ -90,6 +87,8 @@ compiler::CompileResult FakeCompiler::Compile(const compiler::CompileRequest& re
   result.metadata["name"] = "kernel";
   result.metadata["target"] = request.target;
   result.metadata["shared"] = 1024;
+  result.metadata["resources"] = {{"registers", 40}, {"local_bytes", 0}, {"blocks", 12},
+                                  {"warps", 48},     {"most_warps", 64}, {"limit", "registers"}};
   for (const auto& option : request.options.items()) {
     if (absl::StartsWith(option.key(), "unknown")) result.ignored_options.push_back(option.key());
   }

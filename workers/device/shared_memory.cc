@@ -16,6 +16,23 @@ constexpr uint64_t kAlignment = 1024;
 constexpr uint64_t kWindowBytes = 256 << 10;
 constexpr char kPoison = static_cast<char>(0xA5);
 
+// Fresh memory below 4 GiB; null when there is none. Linux takes a flag for that on x86-64 alone. Elsewhere it follows
+// a hint where the place is free.
+void* MapLow(uint64_t bytes) {
+#ifdef MAP_32BIT
+  void* const hint = nullptr;
+  constexpr int kLow = MAP_32BIT;
+#else
+  void* const hint = reinterpret_cast<void*>(uintptr_t{1} << 30);
+  constexpr int kLow = 0;
+#endif
+  void* const memory = mmap(hint, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | kLow, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  if (reinterpret_cast<uintptr_t>(memory) + bytes <= uint64_t{1} << 32) return memory;
+  munmap(memory, bytes);
+  return nullptr;
+}
+
 bool SameText(const char* a, const char* b) {
   if (a == nullptr || b == nullptr) return a == b;
   return a == b || std::strcmp(a, b) == 0;
@@ -50,8 +67,7 @@ SharedMemory::SharedMemory(uint64_t bytes, int threads, int warp_size, bool chec
       warp_epochs_(threads / warp_size + 1, 1),
       clocks_(threads, warp_size) {
   if (is_emulated) {
-    window_ = mmap(nullptr, 2 * kWindowBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
-    if (window_ == MAP_FAILED) window_ = nullptr;
+    window_ = MapLow(2 * kWindowBytes);
     proxies_ = std::make_unique<ProxyLog>(bytes, warp_size, clocks_);
   }
   char* const memory = is_emulated ? static_cast<char*>(window_) : storage_.data();

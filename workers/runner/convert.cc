@@ -20,6 +20,8 @@ absl::StatusOr<compiler::Stage> FromProto(int stage) {
       return compiler::Stage::kAsm;
     case v1::STAGE_BINARY:
       return compiler::Stage::kBinary;
+    case v1::STAGE_DISASSEMBLY:
+      return compiler::Stage::kDisassembly;
     default:
       return absl::InvalidArgumentError("a stage that this worker does not know");
   }
@@ -56,6 +58,8 @@ v1::Stage ToProto(compiler::Stage stage) {
       return v1::STAGE_ASM;
     case compiler::Stage::kBinary:
       return v1::STAGE_BINARY;
+    case compiler::Stage::kDisassembly:
+      return v1::STAGE_DISASSEMBLY;
   }
   return v1::STAGE_UNSPECIFIED;
 }
@@ -178,6 +182,7 @@ void DescribeCompiler(const compiler::Compiler& compiler, v1::Hello* hello) {
     out.set_binary_format(target.binary_format);
     out.set_binary_available(target.binary_available);
     out.set_why_not(target.why_not);
+    out.set_disassembly_available(target.disassembly_available);
     for (const compiler::OptionRule& option : target.options) {
       v1::OptionRule& rule = *out.add_options();
       rule.set_name(option.name);

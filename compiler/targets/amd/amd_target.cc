@@ -79,6 +79,11 @@ class AmdTarget final : public Target {
     return CheckHsaco(binary, arch_, kernel);
   }
 
+  BinaryResources ResourcesOf(const std::string& text, const std::string& binary,
+                              const std::string& kernel) const override {
+    return ResourcesOfAssembly(text);
+  }
+
   absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) override {
     return assembler_.Run(text, kAssembleSeconds);
   }

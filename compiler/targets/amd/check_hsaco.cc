@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "compiler/targets/amd/codegen.h"
@@ -23,6 +27,20 @@ std::string KernelOf(absl::string_view text) {
   // Unusual names are quoted.
   if (name.size() > 2 && absl::ConsumePrefix(&name, "\"")) absl::ConsumeSuffix(&name, "\"");
   return std::string(name);
+}
+
+BinaryResources ResourcesOfAssembly(absl::string_view text) {
+  // LLVM writes what a code object's notes say, one field a line.
+  const absl::string_view notes = text.substr(std::min(text.size(), text.find("\t.amdgpu_metadata")));
+  const auto field = [notes](absl::string_view name) -> std::optional<int64_t> {
+    const size_t at = notes.find(absl::StrCat(" ", name, ":"));
+    if (at == absl::string_view::npos) return std::nullopt;
+    const absl::string_view rest = notes.substr(at + name.size() + 2);
+    int64_t value = 0;
+    if (!absl::SimpleAtoi(absl::StripAsciiWhitespace(rest.substr(0, rest.find('\n'))), &value)) return std::nullopt;
+    return value;
+  };
+  return {field(".vgpr_count"), field(".private_segment_fixed_size")};
 }
 
 absl::Status CheckHsaco(absl::string_view hsaco, const Architecture& arch, absl::string_view kernel) {

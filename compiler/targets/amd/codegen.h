@@ -48,6 +48,9 @@ absl::StatusOr<std::string> EmitAmdgcn(llvm::Module& module, llvm::TargetMachine
 // emit_amdgcn.cc. The code object of text that EmitAmdgcn wrote. As AssembleText and LinkSharedObject.
 absl::StatusOr<std::string> AssembleAmdgcn(const std::string& text, const Architecture& arch);
 
+// check_hsaco.cc. The vector registers of a thread, accumulators included, and its private memory, as the text's
+// metadata has them; nothing where it has none.
+BinaryResources ResourcesOfAssembly(absl::string_view text);
 // check_hsaco.cc. The name of the first kernel of assembly text; empty when there is none.
 std::string KernelOf(absl::string_view text);
 // Ok when the bytes are a code object of version 5 for `arch` that defines the kernel and its descriptor, with nothing

@@ -8,20 +8,27 @@
 namespace tritond::compiler::nvidia {
 
 struct Architecture {
-  int compute_capability;    // 90 for 9.0
-  const char* name;          // "sm_90a", as LLVM, PTX and cubin have it
-  int min_ptx_version;       // the first PTX ISA that knows it and what is emitted for it, 78 for 7.8
-  int64_t max_shared_bytes;  // of one block, after opting in; "CUDA C++ Programming Guide", compute capabilities
+  int compute_capability;  // 90 for 9.0
+  const char* name;        // "sm_90a", as LLVM, PTX and cubin have it
+  int min_ptx_version;     // the first PTX ISA that knows it and what is emitted for it, 78 for 7.8
+  // "CUDA C++ Programming Guide", compute capabilities:
+  int64_t max_shared_bytes;  // of one block, after opting in
+  int max_warps;             // of a multiprocessor
+  int max_blocks;            // of a multiprocessor
   int multiprocessors;       // of the largest device: A100, RTX A6000, L40S, H100 and H200, B200, RTX PRO 6000
 };
 
 inline constexpr Architecture kArchitectures[] = {
-    {80, "sm_80", 70, 163 * 1024, 108},  {86, "sm_86", 71, 99 * 1024, 84},      {89, "sm_89", 78, 99 * 1024, 142},
-    {90, "sm_90a", 81, 227 * 1024, 132}, {100, "sm_100a", 86, 227 * 1024, 148}, {120, "sm_120a", 87, 99 * 1024, 188},
+    {80, "sm_80", 70, 163 * 1024, 64, 32, 108},    {86, "sm_86", 71, 99 * 1024, 48, 16, 84},
+    {89, "sm_89", 78, 99 * 1024, 48, 24, 142},     {90, "sm_90a", 81, 227 * 1024, 64, 32, 132},
+    {100, "sm_100a", 86, 227 * 1024, 64, 32, 148}, {120, "sm_120a", 87, 99 * 1024, 48, 24, 188},
 };
 
 // Words of a multiprocessor; "CUDA C++ Programming Guide", compute capabilities 8.0 to 12.0.
 inline constexpr int64_t kRegisters = 64 * 1024;
+// Words in which a warp gets registers, and bytes in which a block gets shared memory; what the system has of each
+// block's shared memory. A multiprocessor has shared memory for one block that takes the most.
+inline constexpr int64_t kRegisterUnit = 256, kSharedUnit = 128, kReservedSharedBytes = 1024;
 
 // Warps of a group; PTX ISA, "warpgroup".
 inline constexpr int kWarpsOfGroup = 4;

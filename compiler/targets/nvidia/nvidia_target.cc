@@ -27,9 +27,13 @@ TargetInfo Describe(const Architecture& arch) {
   info.arch = arch.compute_capability;
   info.asm_format = "ptx";
   info.binary_format = "cubin";
+  info.disassembly_format = "sass";
   info.max_ctas = arch.compute_capability >= kFirstWithClusters ? 16 : 1;
   info.max_shared_bytes = arch.max_shared_bytes;
   info.registers = kRegisters;
+  info.multiprocessor = {arch.max_warps, arch.max_blocks,
+                         kRegisterUnit,  arch.max_shared_bytes + kReservedSharedBytes,
+                         kSharedUnit,    kReservedSharedBytes};
   info.multiprocessors = arch.multiprocessors;
   info.warps_of_group = arch.compute_capability >= kFirstWithWarpGroups ? kWarpsOfGroup : 1;
   info.exchanges_registers = arch.compute_capability >= kFirstWithWarpGroups;
@@ -96,6 +100,19 @@ class NvidiaTarget final : public Target {
     return (*assembler)->Assemble(text, assemble);
   }
 
+  BinaryResources ResourcesOf(const std::string& text, const std::string& binary,
+                              const std::string& kernel) const override {
+    return ResourcesOfCubin(binary, kernel);
+  }
+
+  absl::StatusOr<std::string> Disassemble(const std::string& binary) override {
+    absl::StatusOr<const Disassembler*> disassembler = toolchain_->GetDisassembler();
+    if (!disassembler.ok()) return disassembler.status();
+    return (*disassembler)->Disassemble(binary, assembler_cpu_seconds_);
+  }
+
+  absl::Status DisassemblerStatus() override { return toolchain_->GetDisassembler().status(); }
+
   absl::Status AssemblerStatus() override {
     absl::StatusOr<const Assembler*> assembler = toolchain_->GetAssembler();
     if (!assembler.ok()) return assembler.status();
@@ -105,9 +122,12 @@ class NvidiaTarget final : public Target {
 
   std::vector<std::string> LoadTools() override {
     toolchain_->Id();  // It reads them all.
-    absl::StatusOr<const Assembler*> assembler = toolchain_->GetAssembler();
-    if (!assembler.ok() || !(*assembler)->IsProgram()) return {};
-    return {std::filesystem::absolute((*assembler)->Path()).string()};
+    std::vector<std::string> programs;
+    if (absl::StatusOr<const Assembler*> found = toolchain_->GetAssembler(); found.ok() && (*found)->IsProgram())
+      programs.push_back(std::filesystem::absolute((*found)->Path()).string());
+    if (absl::StatusOr<const Disassembler*> found = toolchain_->GetDisassembler(); found.ok())
+      programs.push_back(std::filesystem::absolute((*found)->path()).string());
+    return programs;
   }
 
   std::string ToolsId() override { return toolchain_->Id(); }

@@ -67,6 +67,12 @@ std::vector<std::string> Candidates(const std::vector<std::string>& roots, const
   return found;
 }
 
+// Whether the file is a program and no script: of a script a worker does not know what it runs, and cannot allow that.
+bool IsElf(const std::string& path) {
+  auto head = llvm::MemoryBuffer::getFileSlice(path, /*MapSize=*/4, /*Offset=*/0);
+  return head && (*head)->getBuffer() == "\177ELF";
+}
+
 // The bytes' digest in hex; "unreadable" when the file cannot be read.
 std::string Sha256OfFile(const std::string& path) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -91,6 +97,11 @@ class SearchingToolchain final : public Toolchain {
     return FindLibdevice();
   }
 
+  absl::StatusOr<const Disassembler*> GetDisassembler() override {
+    absl::MutexLock lock(&mu_);
+    return FindDisassembler();
+  }
+
   std::string Id() override {
     absl::MutexLock lock(&mu_);
     if (id_.empty()) {
@@ -102,6 +113,8 @@ class SearchingToolchain final : public Toolchain {
         tool = absl::StrCat(name.substr(0, name.find(" (")), " ", Sha256OfFile((*assembler)->Path()));
       }
       id_ = absl::StrCat(tool, "; ", FindLibdeviceId());
+      if (absl::StatusOr<const Disassembler*> found = FindDisassembler(); found.ok())
+        absl::StrAppend(&id_, "; ", (*found)->name(), " ", Sha256OfFile((*found)->path()));
     }
     return id_;
   }
@@ -131,7 +144,7 @@ class SearchingToolchain final : public Toolchain {
     // nvJitLink, although in-process, comes after the program: it compiles as for separate linking, which knows nothing
     // of occupancy. A reduction kernel of 512 threads takes 96 registers a thread with it and 40 with the other two.
     if (try_all(OpenNvPtxCompiler, Libraries("libnvptxcompiler.so", {"", ".13", ".12"})) ||
-        try_all(OpenPtxas, PtxasPrograms()) ||
+        try_all(OpenPtxas, Programs("ptxas")) ||
         try_all(OpenNvJitLink, Libraries("libnvJitLink.so", {".13", ".12", ""}))) {
       return assembler_.get();
     }
@@ -140,6 +153,22 @@ class SearchingToolchain final : public Toolchain {
                      "; neither libnvptxcompiler.so, ptxas nor libnvJitLink.so is in ", absl::StrJoin(roots_, ", "),
                      problems.empty() ? "" : "; ", absl::StrJoin(problems, "; ")));
     return *no_assembler_;
+  }
+
+  absl::StatusOr<const Disassembler*> FindDisassembler() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    if (disassembler_) return disassembler_.get();
+    if (no_disassembler_) return *no_disassembler_;
+    for (const std::string& path : Programs("nvdisasm")) {
+      absl::StatusOr<std::unique_ptr<Disassembler>> opened =
+          IsElf(path) ? Disassembler::Open(path) : absl::NotFoundError("a script");
+      if (!opened.ok()) continue;
+      disassembler_ = *std::move(opened);
+      return disassembler_.get();
+    }
+    no_disassembler_ =
+        absl::FailedPreconditionError(absl::StrCat("no disassembler for cubins: ", HowToInstall("nvidia-cuda-nvdisasm"),
+                                                   "; nvdisasm is not in ", absl::StrJoin(roots_, ", ")));
+    return *no_disassembler_;
   }
 
   std::string FindLibdeviceId() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -158,9 +187,9 @@ class SearchingToolchain final : public Toolchain {
     return paths;
   }
 
-  std::vector<std::string> PtxasPrograms() const {
-    std::vector<std::string> paths = Candidates(roots_, {"bin"}, {"ptxas"});
-    std::vector<std::string> more = Candidates(config_.path_dirs, {""}, {"ptxas"});
+  std::vector<std::string> Programs(const std::string& name) const {
+    std::vector<std::string> paths = Candidates(roots_, {"bin"}, {name});
+    std::vector<std::string> more = Candidates(config_.path_dirs, {""}, {name});
     paths.insert(paths.end(), more.begin(), more.end());
     return paths;
   }
@@ -192,6 +221,8 @@ class SearchingToolchain final : public Toolchain {
   absl::Mutex mu_;
   std::unique_ptr<Assembler> assembler_ ABSL_GUARDED_BY(mu_);
   std::optional<absl::Status> no_assembler_ ABSL_GUARDED_BY(mu_);
+  std::unique_ptr<Disassembler> disassembler_ ABSL_GUARDED_BY(mu_);
+  std::optional<absl::Status> no_disassembler_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<llvm::MemoryBuffer> libdevice_ ABSL_GUARDED_BY(mu_);
   std::string libdevice_path_ ABSL_GUARDED_BY(mu_);
   std::string id_ ABSL_GUARDED_BY(mu_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the NVIDIA target borrows from a CUDA toolkit: an assembler and libdevice.
+// What the NVIDIA target borrows from a CUDA toolkit: an assembler, libdevice and a disassembler.
 #ifndef COMPILER_TARGETS_NVIDIA_TOOLCHAIN_H_
 #define COMPILER_TARGETS_NVIDIA_TOOLCHAIN_H_
 
@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/targets/nvidia/assembler.h"
+#include "compiler/targets/nvidia/disassembler.h"
 #include "compiler/targets/target.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -22,9 +23,12 @@ class Toolchain {
 
   // Of nvPTXCompiler, ptxas and nvJitLink the first that there is. FailedPrecondition: none; the message lists where.
   virtual absl::StatusOr<const Assembler*> GetAssembler() = 0;
+  // FailedPrecondition as above.
+  virtual absl::StatusOr<const Disassembler*> GetDisassembler() = 0;
   // The bitcode of libdevice.10.bc. FailedPrecondition as above.
   virtual absl::StatusOr<const llvm::MemoryBuffer*> GetLibdevice() = 0;
-  // "nvJitLink 13.0 <sha256>; libdevice <sha256>", or "none" in place of what is missing.
+  // "nvJitLink 13.0 <sha256>; libdevice <sha256>", or "none" in place of what is missing. A disassembler adds
+  // "; nvdisasm 13.2 <sha256>".
   virtual std::string Id() = 0;
   // "libdevice <sha256>": the second half of it.
   virtual std::string LibdeviceId() = 0;
