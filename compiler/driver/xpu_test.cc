@@ -261,5 +261,18 @@ module {
   }
 }
 
+TEST(Xpu, RegisterModesAreChecked) {
+  const std::string ir =
+      "module {\n  tt.func public @k(%p: !tt.ptr<i32>, %x: i32) {\n    tt.store %p, %x : !tt.ptr<i32>\n    tt.return\n "
+      " }\n}\n";
+  const CompileResult good = Compile(ir, "xpu:pvc", {{"grf_mode", "256"}, {"block_reads", false}});
+  ASSERT_TRUE(good.status.ok()) << good.status;
+  EXPECT_EQ(good.metadata["grf_mode"], "256");
+  EXPECT_TRUE(good.ignored_options.empty());
+  const CompileResult bad = Compile(ir, "xpu:pvc", {{"grf_mode", "512"}});
+  EXPECT_EQ(bad.status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(bad.status.message()), HasSubstr("option grf_mode is default, 128, 256 or auto, not 512"));
+}
+
 }  // namespace
 }  // namespace tritond::compiler

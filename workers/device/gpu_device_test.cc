@@ -298,6 +298,21 @@ TEST_P(FakeIntelGpu, TellsTheSpillsOfAThread) {
   EXPECT_EQ(device_->FactsOf(Load(Info("count_programs"))).spill_bytes, 64u);
 }
 
+// A kernel that spills is built once more, with twice the registers, and stays so where that helps.
+TEST_P(FakeIntelGpu, RegistersAreAsTheKernelNeedsThem) {
+  if (GetParam().kind != std::string("ze")) GTEST_SKIP() << "Level Zero alone builds modules with flags";
+  const auto spills = [&](const char* name, const char* mode) {
+    KernelInfo info = Info(name);
+    info.grf_mode = mode;
+    return device_->FactsOf(Load(info)).spill_bytes;
+  };
+  EXPECT_EQ(spills("vector_add", "default"), 16u);
+  EXPECT_EQ(spills("vector_add", "256"), 16u);
+  EXPECT_EQ(spills("vector_add", "128"), 64u);
+  EXPECT_EQ(spills("vector_add", "auto"), 64u);
+  EXPECT_EQ(spills("count_programs", "default"), 64u);
+}
+
 TEST(HipDevice, RefusesAnHsacoThatIsCutOff) {
   const auto device = HipFake().Open();
   ASSERT_TRUE(device.ok()) << device.status();

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace tritond::workers {
 namespace {
@@ -37,6 +38,14 @@ class Entries {
       return Complain(name, "a name");
     }
     *to = entry->get<std::string>();
+  }
+
+  void Choice(const char* name, std::initializer_list<const char*> choices, std::string* to) {
+    const auto entry = object_.find(name);
+    if (entry == object_.end() || entry->is_null()) return;
+    for (const char* choice : choices)
+      if (entry->is_string() && entry->get_ref<const std::string&>() == choice) return to->assign(choice), void();
+    Complain(name, absl::StrCat("one of ", absl::StrJoin(choices, ", ")));
   }
 
   // Non-negative integers below 2^31; nullopt when there is no such entry.
@@ -83,6 +92,7 @@ absl::StatusOr<KernelInfo> ParseKernelInfo(absl::string_view metadata_json) {
   entries.Number("global_scratch_align", 1, 1 << 20, &info.global_scratch_align);
   entries.Number("profile_scratch_size", 0, uint64_t{1} << 40, &info.profile_scratch_size);
   entries.Number("profile_scratch_align", 1, 1 << 20, &info.profile_scratch_align);
+  entries.Choice("grf_mode", {"default", "128", "256", "auto"}, &info.grf_mode);
   entries.Flag("launch_cooperative_grid", &info.launch_cooperative_grid);
   info.parameter_bytes = entries.Numbers("parameter_bytes");
   if (!entries.status().ok()) return entries.status();

@@ -29,6 +29,9 @@ struct KernelInfo {
   bool has_global_scratch = true;
   bool has_profile_scratch = true;
 
+  // Registers of a thread of an Intel GPU: "128", "256", "auto"; "default": 128, or 256 where the kernel spills.
+  std::string grf_mode = "default";
+
   bool launch_cooperative_grid = false;  // all programs must be resident at once
 
   // The size of each of the kernel's own parameters, where known: arguments are checked against it.

@@ -28,6 +28,7 @@ TEST(ParseKernelInfo, WhatIsNotNamedKeepsItsDefault) {
   ASSERT_TRUE(info.ok()) << info.status();
   EXPECT_EQ(info->num_warps, 4u);
   EXPECT_EQ(info->warp_size, 32u);
+  EXPECT_EQ(info->grf_mode, "default");
   EXPECT_FALSE(info->parameter_bytes.has_value());
 }
 
@@ -42,6 +43,8 @@ TEST(ParseKernelInfo, NamesTheEntryThatIsWrong) {
       {R"({"name": "k", "num_warps": 0})", "\"num_warps\""},
       {R"({"name": "k", "num_warps": 18446744073709551615})", "\"num_warps\""},
       {R"({"name": "k", "parameter_bytes": [8, "4"]})", "\"parameter_bytes\""},
+      {R"({"name": "k", "grf_mode": "512"})", "\"grf_mode\": expected one of default, 128, 256, auto"},
+      {R"({"name": "k", "grf_mode": 128})", "\"grf_mode\""},
       {R"({"name": "k", "launch_cooperative_grid": 1})", "\"launch_cooperative_grid\""},
   };
   for (const auto& [text, word] : cases) {

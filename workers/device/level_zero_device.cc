@@ -73,7 +73,9 @@ class LevelZeroDevice final : public GpuDevice {
   absl::Status Run(const GpuKernel& kernel, const Grid& blocks, absl::Span<const Argument> arguments,
                    absl::Duration* time) override;
 
-  absl::StatusOr<ZeModule> LoadModule(absl::string_view binary, const KernelInfo& info) const;
+  absl::StatusOr<ZeModule> LoadModule(absl::string_view binary, const KernelInfo& info, const char* build_flags) const;
+  absl::StatusOr<std::unique_ptr<LevelZeroKernel>> LoadKernel(absl::string_view binary, const KernelInfo& info,
+                                                              const char* build_flags);
   absl::Status SetArguments(const LevelZeroKernel& kernel, absl::Span<const Argument> arguments) const;
   absl::Duration TimeBetween(uint64_t start, uint64_t end) const;
 
@@ -152,11 +154,21 @@ KernelFacts LevelZeroDevice::FactsOf(const Kernel& kernel) const {
   return facts;
 }
 
-absl::StatusOr<ZeModule> LevelZeroDevice::LoadModule(absl::string_view binary, const KernelInfo& info) const {
+// Of the driver's compiler, for SPIR-V ("Intel oneAPI GPU Optimization Guide", "Small Register Mode vs. Large Register
+// Mode").
+const char* BuildFlagsOf(absl::string_view grf_mode) {
+  if (grf_mode == "128") return "-cl-intel-128-GRF-per-thread";
+  if (grf_mode == "256") return "-cl-intel-256-GRF-per-thread";
+  return grf_mode == "auto" ? "-cl-intel-enable-auto-large-GRF-mode" : "";
+}
+
+absl::StatusOr<ZeModule> LevelZeroDevice::LoadModule(absl::string_view binary, const KernelInfo& info,
+                                                     const char* build_flags) const {
   ZeModuleDesc desc;
   desc.format = IsSpirv(binary) ? ZeModuleDesc::kSpirv : ZeModuleDesc::kNative;
   desc.bytes = binary.size();
   desc.module = reinterpret_cast<const uint8_t*>(binary.data());
+  desc.build_flags = build_flags;
   ZeModule module = nullptr;
   ZeBuildLog log = nullptr;
   absl::Status loaded = driver_->Check(driver_->module_create(context_, found_.device, &desc, &module, &log),
@@ -175,7 +187,18 @@ absl::StatusOr<ZeModule> LevelZeroDevice::LoadModule(absl::string_view binary, c
 absl::StatusOr<std::unique_ptr<Kernel>> LevelZeroDevice::Load(absl::string_view binary, const KernelInfo& info) {
   if (binary.empty()) return absl::InvalidArgumentError("an empty binary");
   if (absl::Status fits = CheckShared(info, 0, compute_.max_shared_bytes); !fits.ok()) return fits;
-  const absl::StatusOr<ZeModule> module = LoadModule(binary, info);
+  absl::StatusOr<std::unique_ptr<LevelZeroKernel>> kernel = LoadKernel(binary, info, BuildFlagsOf(info.grf_mode));
+  const bool may_grow = IsSpirv(binary) && info.grf_mode == "default";
+  if (!kernel.ok() || !may_grow || (*kernel)->properties().spill_bytes == 0) return kernel;
+  absl::StatusOr<std::unique_ptr<LevelZeroKernel>> large = LoadKernel(binary, info, BuildFlagsOf("256"));
+  if (large.ok() && (*large)->properties().spill_bytes < (*kernel)->properties().spill_bytes) return large;
+  return kernel;
+}
+
+absl::StatusOr<std::unique_ptr<LevelZeroKernel>> LevelZeroDevice::LoadKernel(absl::string_view binary,
+                                                                             const KernelInfo& info,
+                                                                             const char* build_flags) {
+  const absl::StatusOr<ZeModule> module = LoadModule(binary, info, build_flags);
   if (!module.ok()) return module.status();
   ZeKernelDesc desc;
   desc.name = info.name.c_str();

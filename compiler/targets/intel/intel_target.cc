@@ -53,6 +53,7 @@ class IntelTarget final : public Target {
 
   const TargetInfo& Info() const override { return info_; }
   const TargetOps& Ops() const override { return ops_; }
+  absl::Status FinishOptions(OwnOptions& own) const override { return CheckRegisterMode(own); }
 
   void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     intel::AddTtirPasses(pm, options);

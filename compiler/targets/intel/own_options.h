@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "absl/status/status.h"
 #include "compiler/targets/option_rules.h"
 
 namespace tritond::compiler::intel {
@@ -13,7 +14,12 @@ namespace tritond::compiler::intel {
 // default true.
 inline constexpr char kBlockReads[] = "block_reads";
 
+// Registers of a thread, which the driver goes by when it compiles the module: "default", "128", "256" or "auto".
+inline constexpr char kRegisterMode[] = "grf_mode";
+
 std::vector<OptionRule> OwnRules();
+// InvalidArgument: there is no such register mode.
+absl::Status CheckRegisterMode(const OwnOptions& own);
 
 }  // namespace tritond::compiler::intel
 
