@@ -259,12 +259,12 @@ class Program {
     bool ok = true;
     if (llvm::isa<ttg::BarrierOp>(op)) Wait();
     if (llvm::isa<ttg::LocalAllocOp>(op)) {
-      contents_[op->getResult(0)] = {ranges_[op], op, ++rounds_[op]};
+      contents_[op->getResult(0)] = {ranges_[op], op, ++iterations_[op]};
       ok = Write(ranges_[op], latest_[op] = ++tags_, op);
     }
     if (auto load = llvm::dyn_cast<ttg::LocalLoadOp>(op)) {
       const Content& content = contents_[load.getSrc()];
-      bool gone = content.round != rounds_[content.allocation];
+      bool gone = content.round != iterations_[content.allocation];
       ok = Read(content.range, gone ? kGone : latest_[content.allocation], content.allocation);
     }
     if (auto store = llvm::dyn_cast<ttg::LocalStoreOp>(op)) {
@@ -303,7 +303,8 @@ class Program {
   std::vector<Unit> memory_;
   int tags_ = 0;
   llvm::DenseMap<mlir::Value, Content> contents_;
-  llvm::DenseMap<mlir::Operation*, int> rounds_, latest_;  // of an allocation: times it ran, tag of its last content
+  llvm::DenseMap<mlir::Operation*, int> iterations_,
+      latest_;  // of an allocation: times it ran, tag of its last content
 };
 
 TEST(SharedMemory, RandomProgramsKeepTheirDataAndWait) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the threads of a block share the sums of a dot that is computed by multiply-adds, and what that costs.
+// How the threads of a block share the accumulators of a dot that is computed by multiply-adds, and what that costs.
 //
 // Operands come from shared memory in groups of 16 bytes:
 //   - K contiguous: a group is some k of one row of a. Rows of a thread lie apart, those of neighbouring lanes
@@ -21,6 +21,13 @@
 
 namespace tritond::compiler {
 
+// What the device does in a cycle.
+struct SharingRates {
+  int64_t shared_bytes = 128;      // that shared memory moves
+  int64_t issued_warps = 4;        // that issue an instruction
+  bool pairs_share_reads = false;  // a wide access serves a half of the warp where lanes read the same as above
+};
+
 // An operand as its buffer in shared memory holds it. "Rows" are columns for operand b.
 struct SumOperand {
   SumOperand(mlir::Type element, bool k_is_contiguous);
@@ -29,12 +36,12 @@ struct SumOperand {
   bool k_is_contiguous = false;
 };
 
-// One way to share the sums: of rows (0) and columns (1).
-struct SumSharing {
+// One way to share the accumulators: of rows (0) and columns (1).
+struct AccumulatorSharing {
   // Rows or columns of a thread, and how many of them lie together.
   int64_t Left(int side) const;
   int64_t Run(int side, const SumOperand& operand) const;
-  // The encoding of a matrix of sums.
+  // The encoding of a matrix of accumulators.
   ttg::BlockedEncodingAttr Encoding(mlir::MLIRContext* context, llvm::ArrayRef<SumOperand> operands) const;
   // The same for batches, which so many lanes and warps share.
   ttg::BlockedEncodingAttr BatchEncoding(mlir::MLIRContext* context, llvm::ArrayRef<SumOperand> operands,
@@ -45,7 +52,7 @@ struct SumSharing {
 };
 
 // Of the multiply-adds of one thread with one group of K. A cycle is one in which a warp issues an instruction.
-struct SumCost {
+struct AccumulatorCost {
   auto Key() const { return std::tie(cycles, reads, registers); }
 
   int64_t cycles = 0;     // by what takes longer: to issue instructions, or to read shared memory
@@ -53,15 +60,14 @@ struct SumCost {
   int64_t registers = 0;  // that hold operands
 };
 
-struct SharedSums {
-  SumSharing sharing;
-  SumCost cost;
+struct SharedAccumulators {
+  AccumulatorSharing sharing;
+  AccumulatorCost cost;
 };
 
 // The best of all ways; of equals the one whose lanes are the most nearly square, first along columns.
-// `pairs_share_reads`: a wide access serves a half of the warp where lanes read the same as above.
-SharedSums ShareSums(int64_t rows, int64_t columns, unsigned lanes, unsigned warps, llvm::ArrayRef<SumOperand> operands,
-                     bool pairs_share_reads);
+SharedAccumulators ShareAccumulators(int64_t rows, int64_t columns, unsigned lanes, unsigned warps,
+                                     llvm::ArrayRef<SumOperand> operands, const SharingRates& rates);
 
 }  // namespace tritond::compiler
 

@@ -10,7 +10,7 @@ namespace tritond::compiler {
 
 // How a dot is to be computed.
 struct DotForm {
-  ttg::DistributedEncoding encoding;      // of the sums
+  ttg::DistributedEncoding encoding;      // of the accumulators
   mlir::Type a, b;                        // element types of the operands
   unsigned k_width_a = 0, k_width_b = 0;  // of the operands' encodings
   bool casts_first = false;               // cast an operand before it changes its encoding, not after
@@ -26,7 +26,7 @@ struct DotForm {
 //   %e = tt.dot %x, %y, %z     : … -> tensor<64x64xf32, #form>
 //   %d = ttg.convert_layout %e : #form -> #old
 //
-// The next removal of layout conversions carries #form through loops, and the conversions of the sums vanish.
+// The next removal of layout conversions carries #form through loops, and the conversions of the accumulators vanish.
 void ReformDot(tt::DotOp dot, const DotForm& form);
 
 // Converts a tensor to an encoding.

@@ -7,8 +7,8 @@
 
 namespace tritond::compiler {
 
-// Of a dot by multiply-adds: elements of K in each round of the loop that ttg-tile-dots makes of it; all of K when it
-// stays as it is.
+// Of a dot by multiply-adds: elements of K in each iteration of the loop that ttg-tile-dots makes of it; all of K when
+// it stays as it is.
 int64_t TileThickness(tt::DotOp dot);
 
 // The elements of K that ttg-prefetch loads at once: so few that no thread holds an element of a slice more often than

@@ -14,7 +14,7 @@ namespace tritond::compiler {
 int64_t RegistersOf(mlir::Value value);
 
 // For the dots of a loop at its fullest: the numbers that it carries, operands that it does not change, and of the
-// largest dot its sums, unless the loop carries them, and the operands of one step along K.
+// largest dot its accumulators, unless the loop carries them, and the operands of one step along K.
 int64_t RegistersOfDots(mlir::scf::ForOp loop);
 
 }  // namespace tritond::compiler

@@ -22,7 +22,7 @@ bool ReadsBuffer(RankedTensorType type, llvm::ArrayRef<unsigned> order, ttg::Dot
   return unit.OperandBuffer(type, order, is_transposed ? 1 - k : k) != mlir::Attribute();
 }
 
-// Whether a dot that outlives its round reads `value`, the tile of `load` or its transposition.
+// Whether a dot that outlives its iteration reads `value`, the tile of `load` or its transposition.
 bool IsReadOn(Value value, RankedTensorType type, llvm::ArrayRef<unsigned> order, bool is_transposed, ForOp loop) {
   return llvm::any_of(value.getUsers(), [&](Operation* user) {
     if (auto trans = llvm::dyn_cast<tt::TransOp>(user); trans && !is_transposed)
@@ -36,7 +36,7 @@ bool IsReadOn(Value value, RankedTensorType type, llvm::ArrayRef<unsigned> order
 
 }  // namespace
 
-bool OutlivesRound(tt::DotOp dot, ForOp loop) {
+bool OutlivesIteration(tt::DotOp dot, ForOp loop) {
   auto type = llvm::cast<RankedTensorType>(dot.getType());
   auto b = llvm::cast<RankedTensorType>(dot.getB().getType());
   auto unit = llvm::dyn_cast_if_present<ttg::MatrixEncoding>(type.getEncoding());
@@ -53,7 +53,7 @@ bool FeedsOutlivingDot(ttg::ConvertLayoutOp convert, ForOp loop) {
   return llvm::any_of(convert->getUsers(), [&](Operation* op) {
     auto dot = llvm::dyn_cast<tt::DotOp>(op);
     bool is_operand = dot && (dot.getA() == convert.getResult() || dot.getB() == convert.getResult());
-    return is_operand && OutlivesRound(dot, loop);
+    return is_operand && OutlivesIteration(dot, loop);
   });
 }
 

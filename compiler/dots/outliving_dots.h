@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dots that run on after the round of a loop that issued them.
+// Dots that run on after the iteration of a loop that issued them.
 #ifndef COMPILER_DOTS_OUTLIVING_DOTS_H_
 #define COMPILER_DOTS_OUTLIVING_DOTS_H_
 
@@ -8,9 +8,9 @@
 
 namespace tritond::compiler {
 
-// Whether the next round of `loop` may begin while `dot` runs: its unit reads a buffer by itself (see
-// MatrixEncoding::OperandBuffer), so that threads go on beside it, and this round does not use its sums.
-bool OutlivesRound(tt::DotOp dot, mlir::scf::ForOp loop);
+// Whether the next iteration of `loop` may begin while `dot` runs: its unit reads a buffer by itself (see
+// MatrixEncoding::OperandBuffer), so that threads go on beside it, and this iteration does not use its accumulators.
+bool OutlivesIteration(tt::DotOp dot, mlir::scf::ForOp loop);
 
 // Whether such a dot reads, from a buffer, what `load` loads, by way of conversions and transpositions alone.
 bool IsReadOn(tt::LoadOp load, mlir::scf::ForOp loop);

@@ -40,7 +40,7 @@ using mlir::OpOperand;
 using mlir::RankedTensorType;
 using mlir::Value;
 
-constexpr int kMaxRounds = 4;
+constexpr int kMaxPasses = 4;
 constexpr int kMaxVisits = 400;
 constexpr int kMaxDepth = 200;
 constexpr double kCarriedRegister = 2;  // for a loop to carry one more
@@ -336,7 +336,7 @@ class ConversionMover final {
 void MoveConversions(tt::FuncOp func) {
   CostModel costs;
   ConversionMover mover(func, costs);
-  for (int round = 0; round < kMaxRounds && mover.Run(); ++round) continue;
+  for (int round = 0; round < kMaxPasses && mover.Run(); ++round) continue;
 }
 
 }  // namespace tritond::compiler

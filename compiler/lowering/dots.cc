@@ -20,7 +20,7 @@ RegisterAt RegistersByCoordinates(const LinearLayout& layout) {
   return at;
 }
 
-mlir::Type DotSumType(mlir::OpBuilder& b, mlir::Type result) {
+mlir::Type DotAccumulatorType(mlir::OpBuilder& b, mlir::Type result) {
   return result.isF16() || result.isBF16() ? mlir::Type(b.getF32Type()) : result;
 }
 
@@ -32,7 +32,7 @@ Value WidenForDot(Emitter& e, Value x, mlir::Type element, mlir::Type sum) {
   return x.getType() == sum ? x : Value(LLVM::SExtOp::create(e.b, e.loc, sum, x));
 }
 
-Value NarrowDotSum(Emitter& e, Value sum, mlir::Type result) {
+Value NarrowDotAccumulator(Emitter& e, Value sum, mlir::Type result) {
   return llvm::isa<mlir::FloatType>(result) ? TruncFromF32(e, sum, result) : sum;
 }
 
@@ -57,7 +57,7 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
   auto sum_float = llvm::dyn_cast<mlir::FloatType>(type.getElementType());
   if (sum_float && sum_float.getWidth() == 8) return op.emitOpError() << "sums up in 8-bit floats: " << type;
   for (RankedTensorType operand : {type_a, type_b})
-    if (operand.getElementTypeBitWidth() > DotSumType(e.b, type.getElementType()).getIntOrFloatBitWidth())
+    if (operand.getElementTypeBitWidth() > DotAccumulatorType(e.b, type.getElementType()).getIntOrFloatBitWidth())
       return op.emitOpError() << "sums up in less bits than its operands have: " << operand << " in " << type;
   if (auto instruction = f.target.FindMatrixInstruction(op)) return LowerMatrixDot(f, op, *instruction);
   const LinearLayout a = f.LayoutOf(type_a), b = f.LayoutOf(type_b), c = f.LayoutOf(type);
@@ -72,7 +72,7 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
     return op.emitOpError() << "takes " << count << " multiply-adds a thread without a matrix unit; at most "
                             << kMaxMultiplyAdds << " are supported";
   RegisterAt at_a = RegistersByCoordinates(a), at_b = RegistersByCoordinates(b);
-  mlir::Type sum_type = DotSumType(e.b, type.getElementType());
+  mlir::Type sum_type = DotAccumulatorType(e.b, type.getElementType());
   auto widen_all = [&](Value operand, mlir::Type element) {
     Values wide;
     for (Value x : f.Get(operand)) wide.push_back(WidenForDot(e, x, element, sum_type));
@@ -95,7 +95,7 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
     }
   }
   Values results;
-  for (Value sum : sums) results.push_back(NarrowDotSum(e, sum, type.getElementType()));
+  for (Value sum : sums) results.push_back(NarrowDotAccumulator(e, sum, type.getElementType()));
   f.Set(op, results);
   return mlir::success();
 }

@@ -30,11 +30,11 @@ std::vector<MatrixTile> TilesOf(const LinearLayout& layout, int m, int n, Elemen
                                 llvm::ArrayRef<int64_t> shape);
 
 // The type in which products are summed, for a result of elements `result`: f32 for narrower floats.
-mlir::Type DotSumType(mlir::OpBuilder& b, mlir::Type result);
+mlir::Type DotAccumulatorType(mlir::OpBuilder& b, mlir::Type result);
 // The LLVM value `x`, an element of MLIR type `element`, as `sum`; integers are signed.
 mlir::Value WidenForDot(Emitter& e, mlir::Value x, mlir::Type element, mlir::Type sum);
 // A sum as an element of the result.
-mlir::Value NarrowDotSum(Emitter& e, mlir::Value sum, mlir::Type result);
+mlir::Value NarrowDotAccumulator(Emitter& e, mlir::Value sum, mlir::Type result);
 
 // Failure: a diagnostic at `op` when its encodings do not fit the instruction.
 mlir::LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInstruction& instruction);

@@ -65,7 +65,7 @@ LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInst
   std::vector<MatrixTile> tiles = TilesOf(layout, instruction.m, instruction.n, instruction.c, type.getShape());
   if (tiles.empty()) return op.emitOpError("has a result encoding that the matrix instruction's tiles do not fit");
   int rank = type.getRank();
-  mlir::Type sum_type = DotSumType(e.b, type.getElementType());
+  mlir::Type sum_type = DotAccumulatorType(e.b, type.getElementType());
   Values sums;
   for (Value initial : f.Get(op.getC())) sums.push_back(WidenForDot(e, initial, type.getElementType(), sum_type));
   for (int64_t k = 0; k < type_a.getDimSize(rank - 1); k += instruction.k) {
@@ -87,7 +87,8 @@ LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInst
   RegisterAt at = RegistersByCoordinates(layout);
   Values results;
   for (int32_t r = 0; r < layout.InSize("register"); ++r)
-    results.push_back(NarrowDotSum(e, sums[at.at(layout.ApplyNamed({{"register", r}}))], type.getElementType()));
+    results.push_back(
+        NarrowDotAccumulator(e, sums[at.at(layout.ApplyNamed({{"register", r}}))], type.getElementType()));
   f.Set(op, results);
   return mlir::success();
 }

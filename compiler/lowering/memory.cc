@@ -3,7 +3,7 @@
 //
 // Registers that hold neighbouring elements go together where axis info shows that their addresses are neighbours and
 // aligned, and that one mask covers them: up to 16 bytes an instruction. Threads that hold copies all load, but one
-// stores.
+// stores. What a mask leaves out is zero where the operation names no other value and something may see it.
 //
 // A mask that is an index below a bound seldom cuts through neighbours. Where it might, a branch chooses:
 //
@@ -12,6 +12,7 @@
 #include "compiler/lowering/branches.h"
 #include "compiler/lowering/memory_groups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 
 namespace tritond::compiler {
 namespace {
@@ -40,18 +41,40 @@ MemoryAccess AccessOf(Op op, mlir::Type element, Value ptr, int count, Value pre
   return access;
 }
 
+// Whether anything may see the elements of `value` that `mask` leaves out. What is computed from them one by one, and
+// stored under that mask alone, is seen by none.
+bool ShowsLeftOut(Value value, Value mask) {
+  llvm::SmallVector<Value> pending{value};
+  llvm::DenseSet<Value> seen{value};
+  while (!pending.empty())
+    for (mlir::OpOperand& use : pending.pop_back_val().getUses()) {
+      mlir::Operation* user = use.getOwner();
+      if (auto store = llvm::dyn_cast<tt::StoreOp>(user)) {
+        if (use.getOperandNumber() == 1 && store.getMask() == mask) continue;
+        return true;
+      }
+      if (!user->hasTrait<mlir::OpTrait::Elementwise>() || !mlir::isPure(user)) return true;
+      for (Value result : user->getResults())
+        if (seen.insert(result).second) pending.push_back(result);
+    }
+  return false;
+}
+
 // Loads in groups of `groups`; `masks` is empty where all elements are loaded.
 Values LoadGroups(FunctionLowering& f, tt::LoadOp op, RegisterGroups groups, ValueList masks) {
   Emitter& e = f.e;
   mlir::Type type = f.ConvertType(tt::ElementOf(op.getType()));
   mlir::Type stored = type.isInteger(1) ? mlir::Type(e.b.getI8Type()) : type;
   ValueList ptrs = f.Get(op.getPtr()), others;
-  if (op.getOther() && !masks.empty()) others = f.Get(op.getOther());
+  const bool has_other = op.getOther() && !op.getOther().getDefiningOp<mlir::ub::PoisonOp>();
+  if (has_other && !masks.empty()) others = f.Get(op.getOther());
+  const bool fills = !masks.empty() && !op.getOther() && ShowsLeftOut(op.getResult(), op.getMask());
+  const Value zero = fills ? e.Zero(type) : Value();
   Values results(ptrs.size());
   llvm::DenseMap<std::pair<Value, std::pair<Value, Value>>, int> loaded;  // what a single element was loaded into
   for (int first = 0; first < static_cast<int>(ptrs.size()); first += groups.vec) {
     int original = first & ~groups.copies;
-    Value mask = masks.empty() ? Value() : masks[first], other = others.empty() ? Value() : others[first];
+    Value mask = masks.empty() ? Value() : masks[first], other = others.empty() ? zero : others[first];
     if (groups.vec == 1 && original == first && !op.getIsVolatile()) {
       auto [it, is_new] = loaded.try_emplace({ptrs[first], {mask, other}}, first);
       if (!is_new) original = it->second;
@@ -63,7 +86,8 @@ Values LoadGroups(FunctionLowering& f, tt::LoadOp op, RegisterGroups groups, Val
     MemoryAccess access = AccessOf(op, stored, ptrs[first], groups.vec, mask);
     access.is_volatile = op.getIsVolatile();
     Values fill;
-    for (int i = 0; i < groups.vec && other; ++i) fill.push_back(ToMemory(e, others[first + i]));
+    for (int i = 0; i < groups.vec && other; ++i)
+      fill.push_back(ToMemory(e, others.empty() ? zero : others[first + i]));
     auto values = f.target.Load(e.b, e.loc, access, fill);
     for (int i = 0; i < groups.vec; ++i) results[first + i] = FromMemory(e, values[i], type);
   }

@@ -36,9 +36,6 @@ using llvm::alignTo;
 using Counts = llvm::SmallVector<int32_t>;
 using ttg::WarpSpecializeOp;
 
-// Of a thread: PTX ISA, "setmaxnreg". Other devices have no such instruction.
-constexpr int kRegisterStep = 8, kLeastRegisters = 24, kMostRegisters = 256;
-
 struct AllocateWarpGroupsPass : impl::AllocateWarpGroupsPassBase<AllocateWarpGroupsPass> {
   using AllocateWarpGroupsPassBase::AllocateWarpGroupsPassBase;
 
@@ -97,13 +94,18 @@ struct AllocateWarpGroupsPass : impl::AllocateWarpGroupsPassBase<AllocateWarpGro
     return mlir::success();
   }
 
+  // A thread that has all that it can address would need no more; and the compilers of devices keep some for
+  // themselves.
+  int MostToStartWith() const { return most_registers - register_step; }
+
   // With which a kernel starts.
   int EntryRegisters() {
-    if (entry_registers > 0) return entry_registers;
-    if (auto given = getOperation()->getAttrOfType<mlir::IntegerAttr>(ttg::kMaxRegistersAttr))
-      return static_cast<int>(given.getInt());
-    int64_t share = registers / (int64_t{total_} * lanes_) / kRegisterStep * kRegisterStep;
-    return static_cast<int>(std::min<int64_t>(share, kMostRegisters - kRegisterStep));
+    int64_t share = registers / (int64_t{total_} * lanes_);
+    auto given = getOperation()->getAttrOfType<mlir::IntegerAttr>(ttg::kMaxRegistersAttr);
+    if (given) share = given.getInt();
+    if (entry_registers > 0) share = entry_registers;
+    share = std::clamp<int64_t>(share, least_registers, MostToStartWith());
+    return static_cast<int>(share / register_step * register_step);
   }
 
   // Whether warps of `op` change their registers.
@@ -117,16 +119,16 @@ struct AllocateWarpGroupsPass : impl::AllocateWarpGroupsPassBase<AllocateWarpGro
       return llvm::MutableArrayRef(of_group).slice(first / group_warps,
                                                    llvm::divideCeil(first % group_warps + warps, group_warps));
     };
-    int32_t fewest = kMostRegisters;
+    int32_t fewest = most_registers;
     for (auto [i, request] : llvm::enumerate(*op.getRequestedRegisters())) {
-      int32_t asked = alignTo(std::clamp(request, kLeastRegisters, kMostRegisters), kRegisterStep);
+      int32_t asked = alignTo(std::clamp<int32_t>(request, least_registers, most_registers), register_step);
       for (int32_t& of_one : groups_of(i)) of_one = std::max(of_one, asked);
       fewest = std::min(fewest, groups_of(i).front());
     }
     for (int32_t& of_one : of_group) of_one = std::max(of_one, fewest);
     int left = EntryRegisters() * total_ - std::accumulate(of_group.begin(), of_group.end(), 0) * group_warps;
-    int of_default = std::min(left / base_ / kRegisterStep * kRegisterStep, kMostRegisters - kRegisterStep);
-    if (of_default < kLeastRegisters) return false;
+    int of_default = std::min(left / base_ / register_step * register_step, MostToStartWith());
+    if (of_default < least_registers) return false;
     Counts actual = {of_default};
     for (size_t i = 0; i < op.getPartitionNumWarps().size(); ++i) actual.push_back(groups_of(i).front());
     op.setActualRegisters(actual);

@@ -15,14 +15,14 @@
 // waits in registers, if these are not too many and a thread has them beside those of the dots.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
-// min_stream_words a round. A round that loads less is unrolled by the assembler, which then starts several loads at
-// once; one that loads as much runs as it is, and waits for memory in each round.
+// min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
+// loads at once; one that loads as much runs as it is, and waits for memory in each iteration.
 //
 // A load of latency n needs n + 1 buffers, and one more (loop.read_on) if a dot reads it that may run on while the next
-// round begins. That one is given up first where they do not all fit into shared memory, beside what the loop itself
-// needs there, or where a multiprocessor holds fewer blocks for it; then the loop gets fewer stages. Of a persistent
-// kernel, whose programs take turns with the tiles, the grid is known: it is the step of the loop over tiles. Loads
-// that could overtake the write of what they read stay where they are.
+// iteration begins. That one is given up first where they do not all fit into shared memory, beside what the loop
+// itself needs there, or where a multiprocessor holds fewer blocks for it; then the loop gets fewer stages. Of a
+// persistent kernel, whose programs take turns with the tiles, the grid is known: it is the step of the loop over
+// tiles. Loads that could overtake the write of what they read stay where they are.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/dots/loop_registers.h"
@@ -48,12 +48,12 @@ using mlir::Value;
 using mlir::scf::ForOp;
 
 constexpr int kAmbiguous = -1;  // level of a load that has several
-// What a thread of a loop with dots has in registers beside sums: addresses, operands on their way. As measured of real
-// kernels, in words.
+// What a thread of a loop with dots has in registers beside accumulators: addresses, operands on their way. As measured
+// of real kernels, in words.
 constexpr int64_t kOtherRegisters = 56;
 // Of these, addresses alone.
 constexpr int64_t kAddressRegisters = 32;
-// That wait for the next round in a loop without dots: more of them would cost resident blocks.
+// That wait for the next iteration in a loop without dots: more of them would cost resident blocks.
 constexpr int64_t kMostStreamWords = 32;
 
 bool IsInnermost(ForOp loop) {
@@ -215,7 +215,8 @@ class LatencyAssigner final {
   }
 
   // Shared memory that the body needs for itself: no two scratch areas are in use at once, but neighbours may lie side
-  // by side; buffers of dots' operands, which later passes make, live together, two for a dot that outlives its round.
+  // by side; buffers of dots' operands, which later passes make, live together, two for a dot that outlives its
+  // iteration.
   int64_t BytesOfOthers() {
     int64_t buffers = 0, scratch = 0;
     loop_.getBody()->walk([&](Operation* op) {

@@ -14,6 +14,9 @@
 //
 // - An access whose neighbours along no dimension are neighbours in memory (a gather, a scatter, one value for many
 //   elements) is as slow in any order. It takes the order of the first access of its shape that has a preference.
+// - A store of that kind whose addresses the program computes, from ranges alone, may still have near addresses: every
+//   third element. Each instruction writes to the sectors between its first and last address, and no cache gathers
+//   writes of several. So a thread takes one element, and lanes are neighbours. Loaded addresses are anywhere.
 // - Accesses of one order share one width: the largest that any of them could use, so that 16-bit loads are not halved
 //   by the 32-bit loads beside them; neighbours of a wide load are cache hits anyway. Stores and atomics have no such
 //   cache: a width above their own leaves holes in each transaction, so they bound it, as do 32 bytes a thread.
@@ -66,7 +69,29 @@ struct Access {
   bool prefers = false;     // an order of its own: neighbours in memory along order[0]
   bool bounds = false;      // a width above its own hurts
   bool is_operand = false;  // what it loads goes to dots alone
+  bool is_strided = false;  // a store to computed addresses that are no neighbours
 };
+
+// Whether `address` is computed from ranges and scalars, by way of no values in memory.
+bool IsComputed(Value address) {
+  llvm::SmallVector<Value> pending{address};
+  llvm::DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    if (!llvm::isa<RankedTensorType>(value.getType()) || !seen.insert(value).second) continue;
+    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
+      auto loop = llvm::dyn_cast<mlir::scf::ForOp>(argument.getOwner()->getParentOp());
+      if (!loop) return false;
+      pending.push_back(loop.getTiedLoopInit(argument)->get());
+      pending.push_back(loop.getTiedLoopYieldedValue(argument)->get());
+      continue;
+    }
+    Operation* op = value.getDefiningOp();
+    if (!mlir::isPure(op) || op->getNumRegions() != 0) return false;
+    llvm::append_range(pending, op->getOperands());
+  }
+  return true;
+}
 
 int BytesOf(mlir::Type element) {
   if (llvm::isa<tt::PtrType>(element)) return 8;
@@ -88,7 +113,11 @@ class AccessReader final {
   std::optional<Access> Read(Operation* op) const {
     return llvm::TypeSwitch<Operation*, std::optional<Access>>(op)
         .Case([&](tt::LoadOp load) { return LoadOrStore(load, false); })
-        .Case([&](tt::StoreOp store) { return LoadOrStore(store, true); })
+        .Case([&](tt::StoreOp store) {
+          std::optional<Access> access = LoadOrStore(store, true);
+          if (access) access->is_strided = !access->prefers && IsComputed(store.getPtr());
+          return access;
+        })
         .Case([&](tt::AtomicRMWOp rmw) {
           int bytes = rmw.getAtomicRmwOp() == tt::RmwOp::kFadd ? max_add_bytes_ : kWordBytes;
           return Pointers(rmw, rmw.getPtr(), true, bytes, [&](unsigned dim) {
@@ -266,7 +295,8 @@ struct CoalescePass final : impl::CoalescePassBase<CoalescePass> {
       unsigned fast = access.order[0];
       int64_t share = std::max<int64_t>(1, access.type.getNumElements() / (num_warps * lanes));
       llvm::SmallVector<unsigned> size_per_thread(access.type.getRank(), 1);
-      size_per_thread[fast] = std::min<int64_t>({width.wanted, width.bound, share, access.type.getDimSize(fast)});
+      if (!access.is_strided)
+        size_per_thread[fast] = std::min<int64_t>({width.wanted, width.bound, share, access.type.getDimSize(fast)});
       if (auto scan = scanned.find(ShapeOf(access)); scan != scanned.end() && scan->second != fast)
         size_per_thread[scan->second] =
             std::min<int64_t>(share / size_per_thread[fast], access.type.getDimSize(scan->second));

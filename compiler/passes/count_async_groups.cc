@@ -66,7 +66,7 @@ class GroupCounts final {
     Block* block = token.getParentBlock();
     if (!block->findAncestorOpInBlock(*at)) return 0;
     int64_t count = tokens_.lookup(token);
-    // From the beginning of each region around `at`: of a loop's, the first round has the fewest.
+    // From the beginning of each region around `at`: of a loop's, the first iteration has the fewest.
     for (; at->getBlock() != block; at = at->getParentOp()) count += before_.lookup(at);
     count += before_.lookup(at);
     if (Operation* made = token.getDefiningOp()) count -= before_.lookup(made) + of_.lookup(made);

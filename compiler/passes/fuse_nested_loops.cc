@@ -3,13 +3,13 @@
 // over tiles, and for each over K; pipelining the inner loop alone drains and fills the pipeline once a tile, while a
 // pipeline of the one loop goes on from tile to tile.
 //
-//   %r = scf.for %i = %l to %u step %s              %rounds = outer rounds * inner rounds
-//       iter_args(%a = %x) {                        %r = scf.for %t = 0 to %rounds step 1
+//   %r = scf.for %i = %l to %u step %s              %iterations = outer iterations * inner iterations
+//       iter_args(%a = %x) {                        %r = scf.for %t = 0 to %iterations step 1
 //     prologue                                          iter_args(%a = %x, %b, %p, %i = %l, %n = 0) {
 //     %y = scf.for %j = %m to %v step %w              %c, %q = scf.if (%n == 0) { prologue } else { %b, %p }
 //         iter_args(%b = %z) {               ->       %j = %m + %n * %w
 //       body                                          body
-//       scf.yield %d                                  %last = (%n + 1 == inner rounds)
+//       scf.yield %d                                  %last = (%n + 1 == inner iterations)
 //     }                                               %e = scf.if %last { epilogue } else { %a }
 //     epilogue                                        scf.yield %e, %d, %q, (%last ? %i + %s : %i), (%last ? 0 : %n +
 //     1) scf.yield %e                                  }
@@ -18,19 +18,19 @@
 // What the prologue (all in front of the inner loop) computes and others use, the loop carries: %p. Until the first
 // prologue has run, that is poison, as is %b; nobody reads it. What only the epilogue needs moves there if it is cheap.
 //
-// An inner loop may run no round. Where its bounds are known outside, this is decided once, in front:
+// An inner loop may run no iteration. Where its bounds are known outside, this is decided once, in front:
 //
-//   scf.if (inner rounds > 0) { the fused loop } else { the outer loop without the inner one }
+//   scf.if (inner iterations > 0) { the fused loop } else { the outer loop without the inner one }
 //
-// Bounds that depend on %i alone are computed for all %i in a loop of their own, which counts the rounds; each outer
-// round then counts as one at least, and the body stands under (inner rounds > 0). With bounds that depend on anything
-// else, or with several inner loops, the loop stays as it is.
+// Bounds that depend on %i alone are computed for all %i in a loop of their own, which counts the iterations; each
+// outer iteration then counts as one at least, and the body stands under (inner iterations > 0). With bounds that
+// depend on anything else, or with several inner loops, the loop stays as it is.
 //
-// Rounds are counted in 64 bits. Nothing moves across anything else: effects keep their order.
+// Iterations are counted in 64 bits. Nothing moves across anything else: effects keep their order.
 //
-// Loads are made rounds ahead only in loops that write no memory, as they may read what is written there. If the inner
-// loop is one whose loads would be made ahead and the outer one writes what the inner computed, the inner loop is worth
-// more alone, and the nest stays.
+// Loads are made iterations ahead only in loops that write no memory, as they may read what is written there. If the
+// inner loop is one whose loads would be made ahead and the outer one writes what the inner computed, the inner loop is
+// worth more alone, and the nest stays.
 #include "compiler/passes/passes.h"
 #include "compiler/pipelining/loop_effects.h"
 #include "compiler/pipelining/loop_iterations.h"
@@ -127,11 +127,11 @@ class FusedLoop final {
  public:
   FusedLoop(ForOp outer, ForOp inner) : outer_(outer), inner_(inner), loc_(outer.getLoc()), b_(outer) {}
 
-  // `total`: all rounds; `inner_rounds`: those of the inner loop, null if they change. Gives the results of the outer
-  // loop, which it empties.
-  mlir::ValueRange Create(Value total, Value inner_rounds) {
-    if (!inner_rounds) inner_rounds = CountInnerRounds();
-    FindLiveOut(inner_rounds);
+  // `total`: all iterations; `inner_iterations`: those of the inner loop, null if they change. Gives the results of the
+  // outer loop, which it empties.
+  mlir::ValueRange Create(Value total, Value inner_iterations) {
+    if (!inner_iterations) inner_iterations = CountInnerIterations();
+    FindLiveOut(inner_iterations);
     Type i64 = b_.getI64Type();
     b_.setInsertionPoint(outer_);
     llvm::SmallVector<Value> inits(outer_.getInitArgs());
@@ -153,11 +153,11 @@ class FusedLoop final {
 
     b_.setInsertionPointToEnd(fused.getBody());
     MovePrologue(Compare(b_, loc_, arith::CmpIPredicate::eq, n, zero));
-    if (Value renamed = renamed_rounds_) inner_rounds = renamed;
-    llvm::SmallVector<Value> inner_next = MoveBody(n, inner_rounds);
+    if (Value renamed = renamed_iterations_) inner_iterations = renamed;
+    llvm::SmallVector<Value> inner_next = MoveBody(n, inner_iterations);
     for (auto [from, to] : llvm::zip(inner_.getResults(), inner_next)) from.replaceAllUsesWith(to);
     Value next = arith::AddIOp::create(b_, loc_, n, one);
-    Value end = is_counted_ ? arith::MaxUIOp::create(b_, loc_, inner_rounds, one).getResult() : inner_rounds;
+    Value end = is_counted_ ? arith::MaxUIOp::create(b_, loc_, inner_iterations, one).getResult() : inner_iterations;
     Value last = Compare(b_, loc_, arith::CmpIPredicate::eq, next, end);
     llvm::SmallVector<Value> yields = MoveEpilogue(last);
     llvm::append_range(yields, inner_next);
@@ -173,19 +173,19 @@ class FusedLoop final {
  private:
   Value Poison(Type type) { return mlir::ub::PoisonOp::create(b_, loc_, type, mlir::ub::PoisonAttr()); }
 
-  // Puts the number of the inner rounds at the end of the prologue, with the bounds that change.
-  Value CountInnerRounds() {
+  // Puts the number of the inner iterations at the end of the prologue, with the bounds that change.
+  Value CountInnerIterations() {
     is_counted_ = true;
     b_.setInsertionPoint(inner_);
-    return CountRounds(b_, inner_);
+    return CountIterations(b_, inner_);
   }
 
   // What is computed in front of the inner loop and used in it, after it or in its control.
-  void FindLiveOut(Value inner_rounds) {
+  void FindLiveOut(Value inner_iterations) {
     for (Operation& op : *outer_.getBody()) {
       if (&op == inner_.getOperation()) break;
       for (Value result : op.getResults()) {
-        bool used = result == inner_rounds || result == inner_.getLowerBound() || result == inner_.getStep();
+        bool used = result == inner_iterations || result == inner_.getLowerBound() || result == inner_.getStep();
         for (Operation* user : result.getUsers()) {
           Operation* here = outer_.getBody()->findAncestorOpInBlock(*user);
           used |= inner_->isProperAncestor(user) || inner_->isBeforeInBlock(here);
@@ -193,7 +193,7 @@ class FusedLoop final {
         if (used) live_out_.push_back(result);
       }
     }
-    rounds_ = inner_rounds;
+    iterations_ = inner_iterations;
   }
 
   void SetAttributes(ForOp fused) {
@@ -220,14 +220,14 @@ class FusedLoop final {
     inner_start_ = llvm::to_vector(mlir::ValueRange(branch.getResults()).take_front(num_inner));
     for (auto [value, result] : llvm::zip(live_out_, branch.getResults().drop_front(num_inner))) {
       value.replaceUsesWithIf(result, [&](mlir::OpOperand& use) { return !branch->isAncestor(use.getOwner()); });
-      if (value == rounds_) renamed_rounds_ = result;
+      if (value == iterations_) renamed_iterations_ = result;
       value = result;
     }
     b_.setInsertionPointAfter(branch);
   }
 
   // Gives what the inner loop carries on.
-  llvm::SmallVector<Value> MoveBody(Value n, Value inner_rounds) {
+  llvm::SmallVector<Value> MoveBody(Value n, Value inner_iterations) {
     Location loc = inner_.getLoc();
     Value distance = arith::MulIOp::create(b_, loc, Narrow(b_, loc, inner_.getStep().getType(), n), inner_.getStep());
     Value counter = arith::AddIOp::create(b_, loc, inner_.getLowerBound(), distance);
@@ -239,7 +239,7 @@ class FusedLoop final {
       b_.getInsertionBlock()->getOperations().splice(b_.getInsertionPoint(), body->getOperations());
       return yielded;
     }
-    Value runs = Compare(b_, loc, arith::CmpIPredicate::ne, inner_rounds, Constant(b_, loc, b_.getI64Type(), 0));
+    Value runs = Compare(b_, loc, arith::CmpIPredicate::ne, inner_iterations, Constant(b_, loc, b_.getI64Type(), 0));
     IfOp branch = CreateBranch(b_, loc, yielded, runs);
     mlir::Block* then = branch.thenBlock();
     then->getOperations().splice(then->end(), body->getOperations());
@@ -271,13 +271,13 @@ class FusedLoop final {
   ForOp outer_, inner_;
   Location loc_;
   OpBuilder b_;
-  bool is_counted_ = false;            // each outer round counts the inner ones
-  llvm::SmallVector<Value> live_out_;  // of the prologue; once that has moved, as its branch gives them
-  Value rounds_, renamed_rounds_;      // of the inner loop, where it is among live_out_
+  bool is_counted_ = false;                // each outer iteration counts the inner ones
+  llvm::SmallVector<Value> live_out_;      // of the prologue; once that has moved, as its branch gives them
+  Value iterations_, renamed_iterations_;  // of the inner loop, where it is among live_out_
   llvm::SmallVector<Value> outer_carried_, inner_carried_, live_out_carried_, inner_start_;
 };
 
-// A copy of the outer loop whose inner one runs no round.
+// A copy of the outer loop whose inner one runs no iteration.
 mlir::ValueRange CloneWithoutInner(OpBuilder& b, ForOp outer) {
   auto copy = llvm::cast<ForOp>(b.clone(*outer));
   copy->removeAttr(kFlattenAttr);
@@ -288,15 +288,16 @@ mlir::ValueRange CloneWithoutInner(OpBuilder& b, ForOp outer) {
 }
 
 // Under the condition that the inner loop runs.
-void FuseIfRuns(OpBuilder& b, ForOp outer, ForOp inner, Value total, Value inner_rounds) {
+void FuseIfRuns(OpBuilder& b, ForOp outer, ForOp inner, Value total, Value inner_iterations) {
   Location loc = outer.getLoc();
-  Value runs = Compare(b, loc, arith::CmpIPredicate::ne, inner_rounds, Constant(b, loc, inner_rounds.getType(), 0));
+  Value runs =
+      Compare(b, loc, arith::CmpIPredicate::ne, inner_iterations, Constant(b, loc, inner_iterations.getType(), 0));
   IfOp branch = CreateBranch(b, loc, outer.getResults(), runs);
   outer.replaceAllUsesWith(branch.getResults());
   b.setInsertionPointToEnd(branch.elseBlock());
   YieldOp::create(b, loc, CloneWithoutInner(b, outer));
   outer->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
-  mlir::ValueRange results = FusedLoop(outer, inner).Create(total, inner_rounds);
+  mlir::ValueRange results = FusedLoop(outer, inner).Create(total, inner_iterations);
   outer.erase();
   b.setInsertionPointToEnd(branch.thenBlock());
   YieldOp::create(b, loc, results);
@@ -311,17 +312,17 @@ void Fuse(ForOp outer) {
   if (!slice) return;
   OpBuilder b(outer);
   if (!HoistBounds(outer, *slice, inner)) {
-    Value total = CountAllRounds(b, outer, inner, *slice);
+    Value total = CountAllIterations(b, outer, inner, *slice);
     SinkIntoEpilogue(outer, inner);
     outer.replaceAllUsesWith(FusedLoop(outer, inner).Create(total, {}));
     outer.erase();
     return;
   }
   SinkIntoEpilogue(outer, inner);
-  Value inner_rounds = CountRounds(b, inner);
-  Value total = arith::MulIOp::create(b, outer.getLoc(), CountRounds(b, outer), inner_rounds);
-  if (!CertainlyRuns(inner)) return FuseIfRuns(b, outer, inner, total, inner_rounds);
-  outer.replaceAllUsesWith(FusedLoop(outer, inner).Create(total, inner_rounds));
+  Value inner_iterations = CountIterations(b, inner);
+  Value total = arith::MulIOp::create(b, outer.getLoc(), CountIterations(b, outer), inner_iterations);
+  if (!CertainlyRuns(inner)) return FuseIfRuns(b, outer, inner, total, inner_iterations);
+  outer.replaceAllUsesWith(FusedLoop(outer, inner).Create(total, inner_iterations));
   outer.erase();
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves what a loop computes anew in each round, with the same result, in front of it. MLIR's own motion does this for
-// operations without effects. Here loads follow, where nothing in the loop writes memory or synchronises:
+// Moves what a loop computes anew in each iteration, with the same result, in front of it. MLIR's own motion does this
+// for operations without effects. Here loads follow, where nothing in the loop writes memory or synchronises:
 //
 //   scf.for %i = %lb to %ub step %s {                    %enter = arith.cmpi slt, %lb, %ub : i32
 //     %v = tt.load %p, %m : tensor<128x!tt.ptr<f32>>  -> %k = arith.andi %m, (splat %enter)
 //     use %v                                             %v = tt.load %p, %k : tensor<128x!tt.ptr<f32>>
 //   }                                                    scf.for … { use %v }
 //
-// A loop that runs no round must not load: unless its bounds show that it runs, the load gets the loop's own condition
-// as a mask. Volatile loads stay, as do loads under a condition inside the loop. A loop with `licm = <disable = true>`
-// in its llvm.loop_annotation is left alone.
+// A loop that runs no iteration must not load: unless its bounds show that it runs, the load gets the loop's own
+// condition as a mask. Volatile loads stay, as do loads under a condition inside the loop. A loop with `licm = <disable
+// = true>` in its llvm.loop_annotation is left alone.
 #include "compiler/passes/passes.h"
 #include "compiler/pipelining/loop_effects.h"
 #include "compiler/pipelining/loop_iterations.h"

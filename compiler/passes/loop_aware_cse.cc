@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that a loop carries and that are equal in every round become one:
+// Values that a loop carries and that are equal in every iteration become one:
 //
 //   %r:2 = scf.for … iter_args(%a = %x, %b = %x) {         %r = scf.for … iter_args(%a = %x) {
 //     %c = arith.addi %a, %s                                 %c = arith.addi %a, %s

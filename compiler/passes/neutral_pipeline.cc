@@ -72,7 +72,7 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   pm.addPass(createOptimizeThreadLocalityPass());
   // Loops over loops that ask for it become one, which pipelines better.
   pm.addPass(createFuseNestedLoopsPass());
-  // Folds the counting of rounds; drops what the one loop need not carry.
+  // Folds the counting of iterations; drops what the one loop need not carry.
   pm.addPass(mlir::createCanonicalizerPass());
   // Conversions of loop-invariant tensors leave the loops.
   pm.addPass(createHoistInvariantsPass());
@@ -97,7 +97,7 @@ void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& li
 }
 
 void AddNeutralFinalPasses(mlir::OpPassManager& pm) {
-  // Index arithmetic of the first rounds and of the places in buffers; equal in many of them.
+  // Index arithmetic of the first iterations and of the places in buffers; equal in many of them.
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(createLoopAwareCsePass());
   // What the slices of a dot, or the places of a loop inside another one, have in common.
@@ -114,6 +114,9 @@ void AddNeutralLlirPasses(mlir::OpPassManager& pm, const WarpGroups& groups) {
   AllocateWarpGroupsPassOptions warps;
   warps.group_warps = groups.warps;
   warps.registers = groups.registers;
+  warps.register_step = groups.register_step;
+  warps.least_registers = groups.least_registers;
+  warps.most_registers = groups.most_registers;
   warps.entry_registers = groups.entry_registers;
   pm.addPass(createAllocateWarpGroupsPass(warps));
   // Copies are where they stay; loops still say what they carry.

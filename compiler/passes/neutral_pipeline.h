@@ -38,7 +38,8 @@ struct PipeliningLimits {
   int thread_registers = 0;       // words that a thread has; 0: as many as it takes
   int64_t registers = 0;          // words that the blocks of a multiprocessor have together; 0: not known
   int64_t multiprocessors = 0;    // of the device; 0: not known
-  int64_t min_stream_words = 0;  // of a thread and round, from which on loads without dots start a round early; 0: none
+  int64_t min_stream_words =
+      0;  // of a thread and iteration, from which on loads without dots start an iteration early; 0: none
 };
 
 // Overlaps the iterations of loops. Once every tensor has its final encoding, and while dots are still dots.
@@ -49,8 +50,9 @@ void AddNeutralFinalPasses(mlir::OpPassManager& pm);
 
 // What the partitions of warp-specialised kernels are made of.
 struct WarpGroups {
-  int warps = 1;            // that the device takes together
-  int64_t registers = 0;    // words of a multiprocessor, where warps can give each other some; 0: they cannot
+  int warps = 1;          // that the device takes together
+  int64_t registers = 0;  // words of a multiprocessor, where warps can give each other some; 0: they cannot
+  int register_step = 1, least_registers = 0, most_registers = 0;  // that a thread can have then
   int entry_registers = 0;  // that a thread has when a kernel starts; 0: as many as fit
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop that reduces a tensor in each round and adds the result to a sum sends data between threads in each round. The
-// sum may as well be kept by each thread for itself, until the loop ends:
+// A loop that reduces a tensor in each iteration and adds the result to a sum sends data between threads in each
+// iteration. The sum may as well be kept by each thread for itself, until the loop ends:
 //
 //   %r = scf.for … iter_args(%a = %x) {                 %p = scf.for … iter_args(%b = neutral : tensor<64x32>) {
 //     %s = tt.reduce<add, axis 1>(%v : tensor<64x128>)    %t = what a thread holds of a row of %v, added up
@@ -76,7 +76,7 @@ mlir::TypedAttr NeutralElement(Operation* op) {
       .Default([](Operation*) { return nullptr; });
 }
 
-// A value that the loop carries at `index`, and that in each round becomes op(itself, reduction).
+// A value that the loop carries at `index`, and that in each iteration becomes op(itself, reduction).
 struct Accumulation {
   unsigned index;
   Operation* op;

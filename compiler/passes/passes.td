@@ -99,6 +99,8 @@ def SquareDotTilesPass : Pass<"ttg-square-dot-tiles", "::mlir::ModuleOp"> {
   let summary = "gives each thread a square tile of the sums of dots by multiply-adds";
   let dependentDialects = ["::tritond::ttg::TTGDialect"];
   let options = [
+    Option<"shared_bytes", "shared-bytes", "int64_t", "128", "that shared memory moves in a cycle">,
+    Option<"issued_warps", "issued-warps", "int64_t", "4", "that issue an instruction in a cycle">,
     Option<"pairs_share_reads", "pairs-share-reads", "bool", "false",
            "a wide access takes half as long where each two lanes, next to each other or two apart, read the same">];
 }
@@ -110,6 +112,8 @@ def ShareKPass : Pass<"ttg-share-k", "::mlir::ModuleOp"> {
   let summary = "lets warps share K of dots by multiply-adds whose threads have few sums";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let options = [
+    Option<"shared_bytes", "shared-bytes", "int64_t", "128", "as of ttg-square-dot-tiles">,
+    Option<"issued_warps", "issued-warps", "int64_t", "4", "as of ttg-square-dot-tiles">,
     Option<"pairs_share_reads", "pairs-share-reads", "bool", "false", "as of ttg-square-dot-tiles">];
 }
 
@@ -127,7 +131,7 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
            "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">,
     Option<"multiprocessors", "multiprocessors", "int64_t", "0", "of the device; 0: not known">,
     Option<"min_stream_words", "min-stream-words", "int64_t", "0",
-           "that a thread loads in a round without dots for the loads to start a round early; 0: they never do">];
+           "that a thread loads in an iteration without dots for the loads to start an iteration early; 0: they never do">];
 }
 def ScheduleLoopsPass : Pass<"ttg-schedule-loops", "::mlir::ModuleOp"> {
   let summary = "spreads the operations of loops over stages by the latencies; sets loop.stage and loop.cluster";
@@ -137,11 +141,11 @@ def PipelinePass : Pass<"ttg-pipeline", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 def PrefetchPass : Pass<"ttg-prefetch", "::mlir::ModuleOp"> {
-  let summary = "loads the first slices of a dot's operands from shared memory at the end of the round before";
+  let summary = "loads the first slices of a dot's operands from shared memory at the end of the iteration before";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let options = [
     Option<"min_slices", "min-slices", "int", "2", "of K that a dot must have, as thick as the first">,
-    Option<"min_sums", "min-sums", "int", "0", "of a thread of such a dot">,
+    Option<"min_accumulators", "min-accumulators", "int", "0", "of a thread of such a dot">,
     Option<"converts", "converts", "bool", "true", "slices may go through conversions, or be floats of 8 bits">];
 }
 
@@ -156,6 +160,9 @@ def AllocateWarpGroupsPass : Pass<"ttg-allocate-warp-groups", "::mlir::ModuleOp"
     Option<"group_warps", "group-warps", "int", "1", "that the device takes together">,
     Option<"registers", "registers", "int64_t", "0",
            "words of a multiprocessor, where its warps can give each other registers; 0: they cannot">,
+    Option<"register_step", "register-step", "int", "8", "a thread has a multiple of so many">,
+    Option<"least_registers", "least-registers", "int", "24", "that a thread can have left">,
+    Option<"most_registers", "most-registers", "int", "256", "that a thread can have">,
     Option<"entry_registers", "entry-registers", "int", "0",
            "that a thread has when a kernel starts; 0: what the module says, or as many as fit">];
 }

@@ -2,25 +2,25 @@
 // Overlaps the iterations of scheduled loops (see schedule_loops.cc). Loads with a latency become copies to buffers in
 // shared memory that go on while the loop computes:
 //
-//   scf.for %i … iter_args(%p = …) {                     %ring = ttg.local_alloc : !ttg.memdesc<3x…>
-//     %a = tt.load %p, %m {tt.latency = 2}               // rounds 0 and 1: copies into places 0 and 1, groups %g0, %g1
-//     %x = ttg.convert_layout %a : … -> #dot_op     ->   scf.for %i … iter_args(%p = …, %u = %g0, %v = %g1, %place = 2)
-//     { %d = tt.dot %x, …                                    %next = %place + 1, or 0 after the last
+//   scf.for %i … iter_args(%p = …) {                     %bufs = ttg.local_alloc : !ttg.memdesc<3x…>
+//     %a = tt.load %p, %m {tt.latency = 2}               // iterations 0 and 1: copies into slots 0 and 1, groups %g0,
+//     %g1 %x = ttg.convert_layout %a : … -> #dot_op     ->   scf.for %i … iter_args(%p = …, %u = %g0, %v = %g1, %slot =
+//     2) { %d = tt.dot %x, …                                    %next = %slot + 1, or 0 after the last
 //                                                          %done = ttg.async_wait %u {num = 1}
-//                                                          %w = ttg.memdesc_index %ring[%place]
+//                                                          %w = ttg.memdesc_index %bufs[%slot]
 //                                                          %c = ttg.async_copy_global_to_local %p, %w mask %m & %there
 //                                                          %g = ttg.async_commit_group tokens %c
-//                                                          %r = ttg.memdesc_index %ring[%next]
+//                                                          %r = ttg.memdesc_index %bufs[%next]
 //                                                          %x = ttg.local_load %r token %done : … -> #dot_op
 //                                                          %d = tt.dot %x, …
 //                                                          scf.yield …, %v, %g, %next
 //                                                        }
 //                                                        ttg.async_wait {num = 0}
-//                                                        ttg.local_dealloc %ring
+//                                                        ttg.local_dealloc %bufs
 //
 // The tokens say what waits for what: a group for its copies, a wait for the groups whose data it makes readable, a
-// read for its wait. All copies of a round are one group. A wait takes the token of the last group whose data the round
-// reads, which the loop carries from the round that committed it.
+// read for its wait. All copies of an iteration of the new loop are one group. A wait takes the token of the last group
+// whose data the iteration reads, which the loop carries from the iteration that committed it.
 //
 // Other loads in early stages stay loads, with a mask that leaves out iterations that are not there; what they load
 // waits in registers.
@@ -31,6 +31,7 @@
 #include "compiler/pipelining/expand_loop.h"
 #include "compiler/pipelining/loop_schedule.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
@@ -58,12 +59,12 @@ struct BufferedLoad {
   tt::LoadOp load;
   int stage = 0, latency = 0;
   llvm::SmallVector<BufferRead> reads;
-  Value ring;
+  Value multibuffer;
 
   RankedTensorType Type() const { return llvm::cast<RankedTensorType>(tt::LoadOp(load).getType()); }
   bool IsReadOn() const { return tt::LoadOp(load)->hasAttr(kReadOnAttr); }
   int Size() const { return latency + (IsReadOn() ? 2 : 1); }
-  // From the place that a round fills to the one that it reads, which was filled `latency` rounds ago.
+  // From the slot that an iteration fills to the one that it reads, which was filled `latency` iterations ago.
   int Ahead() const { return Size() - latency; }
   int ReadStage() const { return stage + latency; }
 };
@@ -135,7 +136,7 @@ ttg::MemDescType BufferType(llvm::ArrayRef<int64_t> shape, mlir::Type element, m
                                /*mutableMemory=*/true, shape);
 }
 
-Value MakeRing(OpBuilder& b, mlir::Location loc, const BufferedLoad& buffered) {
+Value MakeMultibuffer(OpBuilder& b, mlir::Location loc, const BufferedLoad& buffered) {
   RankedTensorType type = buffered.Type();
   llvm::SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin(), buffered.Size());
@@ -143,10 +144,10 @@ Value MakeRing(OpBuilder& b, mlir::Location loc, const BufferedLoad& buffered) {
                                    /*src=*/Value(), /*alignment=*/mlir::IntegerAttr());
 }
 
-Value BufferAt(OpBuilder& b, mlir::Location loc, Value ring, Value place) {
-  auto type = llvm::cast<ttg::MemDescType>(ring.getType());
+Value BufferAt(OpBuilder& b, mlir::Location loc, Value multibuffer, Value slot) {
+  auto type = llvm::cast<ttg::MemDescType>(multibuffer.getType());
   return ttg::MemDescIndexOp::create(
-      b, loc, BufferType(type.getShape().drop_front(), type.getElementType(), type.getEncoding()), ring, place);
+      b, loc, BufferType(type.getShape().drop_front(), type.getElementType(), type.getEncoding()), multibuffer, slot);
 }
 
 Value Transposed(OpBuilder& b, mlir::Location loc, Value buffer, llvm::ArrayRef<int32_t> order) {
@@ -177,12 +178,12 @@ LoopStep CopyStep(const BufferedLoad& buffered, llvm::SmallVector<Value>& tokens
   step.stage = buffered.stage;
   step.uses.push_back(load.getPtr());
   if (load.getMask()) step.uses.push_back(load.getMask());
-  step.emit = [load, ring = buffered.ring, size = buffered.Size(), &tokens](OpBuilder& b,
-                                                                            StepContext& context) mutable {
+  step.emit = [load, multibuffer = buffered.multibuffer, size = buffered.Size(), &tokens](
+                  OpBuilder& b, StepContext& context) mutable {
     mlir::Location loc = load.getLoc();
     Value mask = load.getMask() ? context.Get(load.getMask()) : Value();
     mask = GuardedMask(b, load, mask, context.Exists());
-    Value buffer = BufferAt(b, loc, ring, context.Place(size, 0));
+    Value buffer = BufferAt(b, loc, multibuffer, context.Slot(size, 0));
     tokens.push_back(ttg::AsyncCopyGlobalToLocalOp::create(b, loc, context.Get(load.getPtr()), buffer, mask,
                                                            /*other=*/Value(), load.getCache(), load.getEvict()));
     return llvm::SmallVector<Value>();
@@ -190,7 +191,7 @@ LoopStep CopyStep(const BufferedLoad& buffered, llvm::SmallVector<Value>& tokens
   return step;
 }
 
-// `wait`: what the round's wait defines.
+// `wait`: what the iteration's wait defines.
 LoopStep ReadStep(const BufferedLoad& buffered, const BufferRead& read, Value wait) {
   LoopStep step;
   tt::LoadOp load = buffered.load;
@@ -198,11 +199,11 @@ LoopStep ReadStep(const BufferedLoad& buffered, const BufferRead& read, Value wa
   step.defines.push_back(read.defines);
   bool has_fill = HasFill(load);
   if (has_fill) step.uses.append({load.getMask(), load.getOther()});
-  step.emit = [=, ring = buffered.ring, size = buffered.Size(), ahead = buffered.Ahead()](
+  step.emit = [=, multibuffer = buffered.multibuffer, size = buffered.Size(), ahead = buffered.Ahead()](
                   OpBuilder& b, StepContext& context) mutable {
     mlir::Location loc = load.getLoc();
-    Value buffer = Transposed(b, loc, BufferAt(b, loc, ring, context.Place(size, ahead)), read.order);
-    Value value = ttg::LocalLoadOp::create(b, loc, read.defines.getType(), buffer, context.OfRound(wait));
+    Value buffer = Transposed(b, loc, BufferAt(b, loc, multibuffer, context.Slot(size, ahead)), read.order);
+    Value value = ttg::LocalLoadOp::create(b, loc, read.defines.getType(), buffer, context.OfNewIteration(wait));
     if (has_fill)
       value = arith::SelectOp::create(b, loc, context.Get(load.getMask()), value, context.Get(load.getOther()));
     return llvm::SmallVector<Value>{value};
@@ -224,8 +225,13 @@ void Guard(OpBuilder& b, Operation* op, Value exists) {
   if (!exists) return;
   OpBuilder::InsertionGuard at_end(b);
   b.setInsertionPoint(op);
-  if (auto load = llvm::dyn_cast<tt::LoadOp>(op))
+  if (auto load = llvm::dyn_cast<tt::LoadOp>(op)) {
+    // Nobody looks at what an iteration that there is not has loaded.
+    if (!load.getMask())
+      load.getOtherMutable().assign(
+          mlir::ub::PoisonOp::create(b, load.getLoc(), load.getType(), mlir::ub::PoisonAttr()));
     return load.getMaskMutable().assign(GuardedMask(b, load, load.getMask(), exists));
+  }
   mlir::Location loc = op->getLoc();
   mlir::Type type = op->getResult(0).getType();
   Value one = arith::ConstantOp::create(b, loc, b.getOneAttr(type));
@@ -257,17 +263,17 @@ class LoopPipeliner final {
   void Run() {
     OpBuilder b(loop_);
     FindBufferedLoads(b);
-    llvm::SmallVector<int> rings;
+    llvm::SmallVector<int> multibuffers;
     for (auto& [op, buffered] : buffered_)
-      if (!llvm::is_contained(rings, buffered.Size())) rings.push_back(buffered.Size());
+      if (!llvm::is_contained(multibuffers, buffered.Size())) multibuffers.push_back(buffered.Size());
     llvm::SmallVector<LoopStep> steps = Steps();
-    ForOp expanded = ExpandLoop(loop_, schedule_.max_stage(), steps, rings);
+    ForOp expanded = ExpandLoop(loop_, schedule_.max_stage(), steps, multibuffers);
     for (llvm::StringRef name : {kMaxStageAttr, kNumStagesAttr}) expanded->removeAttr(name);
     if (buffered_.empty()) return;
     b.setInsertionPointAfter(expanded);
     // The copies of iterations that are not there write zeros all the same.
     ttg::AsyncWaitOp::create(b, expanded.getLoc(), mlir::ValueRange(), /*num=*/0);
-    for (auto& [op, buffered] : buffered_) ttg::LocalDeallocOp::create(b, expanded.getLoc(), buffered.ring);
+    for (auto& [op, buffered] : buffered_) ttg::LocalDeallocOp::create(b, expanded.getLoc(), buffered.multibuffer);
   }
 
  private:
@@ -276,7 +282,7 @@ class LoopPipeliner final {
       auto load = llvm::dyn_cast<tt::LoadOp>(op);
       if (!load || !IsBuffered(load)) continue;
       BufferedLoad buffered{load, schedule_.StageOf(load), LatencyOf(load), ReadsOf(load, loop_.getBody()), Value()};
-      buffered.ring = MakeRing(b, load.getLoc(), buffered);
+      buffered.multibuffer = MakeMultibuffer(b, load.getLoc(), buffered);
       for (const BufferRead& read : buffered.reads)
         for (Operation* user = read.defines.getDefiningOp(); user != op; user = user->getOperand(0).getDefiningOp())
           absorbed_.insert(user);
@@ -284,8 +290,8 @@ class LoopPipeliner final {
     }
   }
 
-  // The steps in the order of a round: wait, the program's own with the copies, a commit after the last copy; reads
-  // just before the first use.
+  // The steps in the order of an iteration: wait, the program's own with the copies, a commit after the last copy;
+  // reads just before the first use.
   llvm::SmallVector<LoopStep> Steps() {
     llvm::SmallVector<LoopStep> steps;
     size_t end_of_copies = 0;
@@ -313,7 +319,7 @@ class LoopPipeliner final {
     return steps;
   }
 
-  // In every round from the first on, so that groups count rounds.
+  // In every iteration from the first on, so that groups count iterations.
   LoopStep CommitStep(Value group) {
     LoopStep step;
     step.defines.push_back(group);
@@ -325,7 +331,7 @@ class LoopPipeliner final {
     return step;
   }
 
-  // For the group of `latency` rounds ago.
+  // For the group of `latency` iterations ago.
   LoopStep WaitStep(Value group, Value wait, int latency) {
     LoopStep step;
     step.stage = latency;
@@ -350,7 +356,7 @@ class LoopPipeliner final {
   const LoopSchedule& schedule_;
   llvm::MapVector<Operation*, BufferedLoad> buffered_;
   llvm::DenseSet<Operation*> absorbed_;
-  llvm::SmallVector<Value> copies_;  // tokens of the round's copies, while it is emitted
+  llvm::SmallVector<Value> copies_;  // tokens of the iteration's copies, while it is emitted
 };
 
 // Whether every load that shall go through a buffer can.

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop whose dots read their operands from shared memory waits for that memory in each round, before the first
-// product. This pass cuts K into slices and loads the first slice of the next round at the end of this one:
+// A loop whose dots read their operands from shared memory waits for that memory in each iteration, before the first
+// product. This pass cuts K into slices and loads the first slice of the next iteration at the end of this one:
 //
 //   scf.for … iter_args(%sum, %u = %g0, %v = %g1, …) {   %w0 = ttg.async_wait %g0 {num = 1}
-//     %w = ttg.async_wait %u {num = 1}                   %x0 = local_load (memdesc_subslice %ring[3][0, 0]) token %w0
-//     … copies into %ring[%place], group %g …            scf.for … iter_args(%sum, %u, %v, …, %x = %x0, %w = %w0) {
-//     %next = …                                            … copies into %ring[%place], group %g …
-//     %r = ttg.memdesc_index %ring[%next]                  %r = ttg.memdesc_index %ring[%next]
+//     %w = ttg.async_wait %u {num = 1}                   %x0 = local_load (memdesc_subslice %bufs[3][0, 0]) token %w0
+//     … copies into %bufs[%slot], group %g …             scf.for … iter_args(%sum, %u, %v, …, %x = %x0, %w = %w0) {
+//     %next = …                                            … copies into %bufs[%slot], group %g …
+//     %r = ttg.memdesc_index %bufs[%next]                  %r = ttg.memdesc_index %bufs[%next]
 //     %a = ttg.local_load %r token %w : 64x64         ->   %a1 = local_load (memdesc_subslice %r[0, 16]) token %w
 //     %b = …                                               %s0 = tt.dot %x, …, %sum
 //     %d = tt.dot %a, %b, %sum                             %a2 = local_load (memdesc_subslice %r[0, 32]) token %w
 //     scf.yield %d, %v, %g, %next                          %s1 = tt.dot %a1, …, %s0
 //   }                                                      %d = tt.dot %a2, …, %s1
 //                                                          %n = ttg.async_wait %v {num = 1}
-//                                                          %y = local_load (memdesc_subslice %ring[%next + 1]) token %n
+//                                                          %y = local_load (memdesc_subslice %bufs[%next + 1]) token %n
 //                                                          scf.yield %d, %v, %g, %next, %y, %n
 //                                                        }
 //
 // The slices after the first, each as thick as all before it together, are loaded while the product before runs. The
 // elements of a sum are added in the same order as before.
 //
-// That the load may move to the end of the round before, with the wait, is shown in multibuffers.cc. A dot is left
+// That the load may move to the end of the iteration before, with the wait, is shown in multibuffers.cc. A dot is left
 // alone where one of its operands
 //   - does not come from a load in the same block that nobody else uses, through conversions of single elements at
 //   most;
 //   - has too few elements of K for two slices, or the slices that wait would take too many registers;
-//   - is loaded from memory that this round makes, or that anything but the copies of the pipeline writes;
-// and where the sums are narrow floats that multiply-adds round once, at the end: of slices they would be rounded more
-// often.
+//   - is loaded from memory that this iteration makes, or that anything but the copies of the pipeline writes;
+// and where the accumulators are narrow floats that multiply-adds round once, at the end: of slices they would be
+// rounded more often.
 #include "compiler/dots/dot_slices.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
@@ -46,7 +46,7 @@ using mlir::RankedTensorType;
 using mlir::Value;
 using mlir::scf::ForOp;
 
-// Registers of a thread that may hold slices of the next round.
+// Registers of a thread that may hold slices of the next iteration.
 constexpr int64_t kMaxWaitingRegisters = 64;
 
 RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
@@ -124,7 +124,7 @@ std::optional<SlicedDot> FindSlices(tt::DotOp dot, ForOp loop, int64_t max_regis
                                     const PrefetchPassOptions& options) {
   auto encoding = TypeOf(dot.getD()).getEncoding();
   if (!encoding || RoundsPartialSums(dot)) return std::nullopt;
-  if (ttg::ToLinearLayout(TypeOf(dot.getD())).InSize("register") < options.min_sums) return std::nullopt;
+  if (ttg::ToLinearLayout(TypeOf(dot.getD())).InSize("register") < options.min_accumulators) return std::nullopt;
   auto a = FindLoad(dot.getA(), 0, loop), b = FindLoad(dot.getB(), 1, loop);
   if (!a || !b) return std::nullopt;
   if (!options.converts && (a->IsConverted() || b->IsConverted())) return std::nullopt;
@@ -154,12 +154,12 @@ class LoopPrefetcher final {
   }
 
  private:
-  // How to say a value of the loop's body in another round.
-  using InRound = llvm::function_ref<Value(mlir::OpBuilder&, Value, ForOp)>;
+  // How to say a value of the loop's body in another iteration.
+  using InIteration = llvm::function_ref<Value(mlir::OpBuilder&, Value, ForOp)>;
 
   void Rewrite(ttg::AsyncWaitOp wait) {
     mlir::IRRewriter b(loop_);
-    llvm::SmallVector<Value> first = AheadOfRound(b, wait, InFirstRound);
+    llvm::SmallVector<Value> first = AheadOfIteration(b, wait, InFirstIteration);
     size_t old_arguments = loop_.getNumRegionIterArgs();
     auto yields = [](mlir::OpBuilder&, mlir::Location, llvm::ArrayRef<mlir::BlockArgument> arguments) {
       return llvm::SmallVector<Value>(arguments);
@@ -168,7 +168,7 @@ class LoopPrefetcher final {
     loop_ = llvm::cast<ForOp>((*expanded).getOperation());
     Operation* yield = loop_.getBody()->getTerminator();
     b.setInsertionPoint(yield);
-    llvm::SmallVector<Value> next = AheadOfRound(b, wait, InNextRound);
+    llvm::SmallVector<Value> next = AheadOfIteration(b, wait, InNextIteration);
     yield->setOperands(old_arguments, next.size(), next);
     if (wait) wait.getToken().replaceAllUsesWith(loop_.getRegionIterArgs().back());
     size_t argument = old_arguments;
@@ -179,19 +179,20 @@ class LoopPrefetcher final {
     if (wait) wait.erase();
   }
 
-  // What the round `in_round` is to find done: the first slices of all dots, and the token of the wait for them.
-  llvm::SmallVector<Value> AheadOfRound(mlir::OpBuilder& b, ttg::AsyncWaitOp wait, InRound in_round) {
+  // What the iteration `in_iteration` is to find done: the first slices of all dots, and the token of the wait for
+  // them.
+  llvm::SmallVector<Value> AheadOfIteration(mlir::OpBuilder& b, ttg::AsyncWaitOp wait, InIteration in_iteration) {
     llvm::SmallVector<Value> ahead;
     Value token;
     if (wait) {
       llvm::SmallVector<Value> tokens;
-      for (Value each : wait.getTokens()) tokens.push_back(in_round(b, each, loop_));
+      for (Value each : wait.getTokens()) tokens.push_back(in_iteration(b, each, loop_));
       token = ttg::AsyncWaitOp::create(b, wait.getLoc(), tokens, wait.getNum());
     }
     for (const SlicedDot& dot : dots_) {
       for (const LoadedOperand* operand : {&dot.a, &dot.b}) {
         ttg::LocalLoadOp load = operand->load;
-        ahead.push_back(operand->Slice(b, in_round(b, load.getSrc(), loop_), token, 0, dot.thickness));
+        ahead.push_back(operand->Slice(b, in_iteration(b, load.getSrc(), loop_), token, 0, dot.thickness));
       }
     }
     if (token) ahead.push_back(token);
@@ -238,7 +239,7 @@ class PrefetchPass : public impl::PrefetchPassBase<PrefetchPass> {
   void runOnOperation() override {
     llvm::SmallVector<ForOp> loops;
     getOperation().walk([&](ForOp loop) { loops.push_back(loop); });
-    for (ForOp loop : loops) LoopPrefetcher(loop, {min_slices, min_sums, converts}).Run();
+    for (ForOp loop : loops) LoopPrefetcher(loop, {min_slices, min_accumulators, converts}).Run();
   }
 };
 

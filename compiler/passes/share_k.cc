@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets the warps of a block share K where each thread would have few sums of a dot by multiply-adds. Operands are read
-// from shared memory for each row and column of a thread's tile, which a small tile uses too seldom:
+// Lets the warps of a block share K where each thread would have few accumulators of a dot by multiply-adds. Operands
+// are read from shared memory for each row and column of a thread's tile, which a small tile uses too seldom:
 //
-//   16x64 sums, 4 warps        a thread: 2 x 4 sums, 32 of K:  48 reads of 16 bytes for 256 multiply-adds
-//   the same, 2 parts of K     a thread: 4 x 4 sums, 16 of K:  32 reads
+//   16x64 of them, 4 warps     a thread: 2 x 4 accumulators, 32 of K:  48 reads of 16 bytes for 256 multiply-adds
+//   the same, 2 parts of K     a thread: 4 x 4 accumulators, 16 of K:  32 reads
 //
 //   %r = scf.for … iter_args(%sum = %init) {
 //     %x = ttg.local_load %a : … -> tensor<16x32xf32, #dot_op<0, #old>>
@@ -18,11 +18,12 @@
 //     %d = tt.dot %x, %y, %sums
 //     scf.yield %d
 //   }
-//   %r = %init + tt.reduce<add, axis 0>(ttg.convert_layout %p)                     a thread has all parts of its sums
+//   %r = %init + tt.reduce<add, axis 0>(ttg.convert_layout %p)                     a thread has all parts of its own
 //
 // The reshapes and transpositions move nothing: each thread loads what it needs. The cycles of accumulator_sharing.h
-// decide how many parts there are: as few as possible, none where they save less than an eighth of a round. In a loop
-// whose rounds are known they must also pay for the reduction. Nothing but the dot may see the sum in the loop.
+// decide how many parts there are: as few as possible, none where they save less than an eighth of an iteration. In a
+// loop whose iterations are known they must also pay for the reduction. Nothing but the dot may see the sum in the
+// loop.
 #include "compiler/dots/accumulator_sharing.h"
 #include "compiler/dots/dot_slices.h"
 #include "compiler/ir/encodings.h"
@@ -43,7 +44,7 @@ using mlir::RankedTensorType;
 using mlir::Value;
 using mlir::scf::ForOp;
 
-// The least part of a round's cycles that is worth more registers.
+// The least part of an iteration's cycles that is worth more registers.
 constexpr int64_t kLeastGain = 8;
 // Of a sum: it is written to shared memory and read again, a quarter of a wide access each time.
 constexpr int64_t kReductionCycles = 8;
@@ -91,26 +92,26 @@ llvm::SmallVector<SumOperand> OperandsOf(CarriedDot& carried) {
   return operands;
 }
 
-// How the sums are shared when K is in so many parts.
-struct PartedSums {
+// How the accumulators are shared when K is in so many parts.
+struct PartedAccumulators {
   unsigned parts = 1;
-  SumSharing sharing;
-  int64_t cycles = 0;  // of a round
+  AccumulatorSharing sharing;
+  int64_t cycles = 0;  // of an iteration
 };
 
-PartedSums BestParts(CarriedDot& carried, ForOp loop, llvm::ArrayRef<SumOperand> operands, unsigned lanes,
-                     bool pairs_share_reads) {
+PartedAccumulators BestParts(CarriedDot& carried, ForOp loop, llvm::ArrayRef<SumOperand> operands, unsigned lanes,
+                             const SharingRates& rates) {
   const unsigned warps = ttg::NumWarps(carried.dot);
   const int64_t rows = carried.Type().getDimSize(0), columns = carried.Type().getDimSize(1);
   const int64_t group = std::max(operands[0].group, operands[1].group);
-  const std::optional<llvm::APInt> rounds = loop.getStaticTripCount();
-  PartedSums best;
+  const std::optional<llvm::APInt> iterations = loop.getStaticTripCount();
+  PartedAccumulators best;
   for (unsigned parts = 1; parts <= warps && carried.K() % (parts * group) == 0; parts *= 2) {
-    const SharedSums shared = ShareSums(rows, columns, lanes, warps / parts, operands, pairs_share_reads);
+    const SharedAccumulators shared = ShareAccumulators(rows, columns, lanes, warps / parts, operands, rates);
     const int64_t cycles = shared.cost.cycles * (carried.K() / (parts * group));
     const int64_t gain = best.cycles - cycles;
     const int64_t reduction = kReductionCycles * shared.sharing.Left(0) * shared.sharing.Left(1);
-    const bool pays = !rounds || gain * rounds->getSExtValue() > reduction;
+    const bool pays = !iterations || gain * iterations->getSExtValue() > reduction;
     if (parts == 1 || (gain * kLeastGain >= best.cycles && pays)) best = {parts, shared.sharing, cycles};
   }
   return best;
@@ -182,7 +183,7 @@ class PartedDot final {
     return value;
   }
 
-  // The parts added up, under the encoding of `type`, in which a thread has all parts of its sums.
+  // The parts added up, under the encoding of `type`, in which a thread has all parts of its accumulators.
   Value Sum(mlir::OpBuilder& b, mlir::Location loc, Value value, RankedTensorType type) {
     auto old = llvm::cast<ttg::BlockedEncodingAttr>(type.getEncoding());
     auto with_parts = [](unsigned count, llvm::ArrayRef<unsigned> values) {
@@ -228,7 +229,8 @@ class ShareKPass : public impl::ShareKPassBase<ShareKPass> {
     std::optional<CarriedDot> carried = FindCarriedDot(loop, index);
     if (!carried) return loop;
     llvm::SmallVector<SumOperand> operands = OperandsOf(*carried);
-    const PartedSums best = BestParts(*carried, loop, operands, ttg::ThreadsPerWarp(getOperation()), pairs_share_reads);
+    const PartedAccumulators best = BestParts(*carried, loop, operands, ttg::ThreadsPerWarp(getOperation()),
+                                              {shared_bytes, issued_warps, pairs_share_reads});
     if (best.parts == 1) return loop;
     auto encoding = best.sharing.BatchEncoding(&getContext(), operands, /*batch_lanes=*/1, best.parts);
     return PartedDot(*carried, best.parts, encoding).Rewrite(loop);

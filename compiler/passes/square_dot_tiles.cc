@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives dots that are computed by multiply-adds an encoding in which each thread has a square tile of the sums
+// Gives dots that are computed by multiply-adds an encoding in which each thread has a square tile of the accumulators
 // (ReformDot, dot_form.h):
 //
-//   %d = tt.dot %a, %b, %c : … -> tensor<64x64xf32, #blocked>     #blocked:  32 x 1 sums in each of 128 threads
+//   %d = tt.dot %a, %b, %c : … -> tensor<64x64xf32, #blocked>     #blocked:  32 x 1 accumulators in each of 128 threads
 //   ->
-//   %e = tt.dot %x, %y, %z : … -> tensor<64x64xf32, #square>      #square:   4 x 8 sums
+//   %e = tt.dot %x, %y, %z : … -> tensor<64x64xf32, #square>      #square:   4 x 8 accumulators
 //
 // A thread reads a row of a and a column of b for each row and column of its tile, so it reads least for a square one.
 // The default encoding would have a thread read 33 elements for 32 multiply-adds, more than shared memory gives: a
 // square tile takes 12.
 //
-// How lanes and warps share the sums follows from the cycles that it takes (accumulator_sharing.h). Batches, if there
-// are any, are shared first, by warps.
+// How lanes and warps share the accumulators follows from the cycles that it takes (accumulator_sharing.h). Batches, if
+// there are any, are shared first, by warps.
 #include "compiler/dots/accumulator_sharing.h"
 #include "compiler/dots/dot_form.h"
 #include "compiler/dots/dot_slices.h"
@@ -38,7 +38,8 @@ SumOperand OperandOf(tt::DotOp dot, int index) {
   return {type.getElementType(), static_cast<int>(fastest) == DimOfK(type.getRank(), index)};
 }
 
-ttg::BlockedEncodingAttr SquareEncoding(tt::DotOp dot, unsigned num_warps, unsigned threads_per_warp, bool pairs) {
+ttg::BlockedEncodingAttr SquareEncoding(tt::DotOp dot, unsigned num_warps, unsigned threads_per_warp,
+                                        const SharingRates& rates) {
   RankedTensorType type = TypeOf(dot.getD());
   const int64_t rank = type.getRank(), rows = type.getDimSize(rank - 2), columns = type.getDimSize(rank - 1);
   // Warps take batches, and so do the lanes that find no sum in one.
@@ -47,7 +48,8 @@ ttg::BlockedEncodingAttr SquareEncoding(tt::DotOp dot, unsigned num_warps, unsig
   const unsigned sums = std::max<int64_t>(1, rows * columns / warps);
   const unsigned batch_lanes = std::min(batches / batch_warps, std::max(1U, threads_per_warp / sums));
   const SumOperand operands[] = {OperandOf(dot, 0), OperandOf(dot, 1)};
-  const SumSharing sharing = ShareSums(rows, columns, threads_per_warp / batch_lanes, warps, operands, pairs).sharing;
+  const AccumulatorSharing sharing =
+      ShareAccumulators(rows, columns, threads_per_warp / batch_lanes, warps, operands, rates).sharing;
   return rank == 3 ? sharing.BatchEncoding(type.getContext(), operands, batch_lanes, batch_warps)
                    : sharing.Encoding(type.getContext(), operands);
 }
@@ -63,8 +65,8 @@ class SquareDotTilesPass : public impl::SquareDotTilesPassBase<SquareDotTilesPas
       if (llvm::isa<ttg::BlockedEncodingAttr>(TypeOf(dot.getD()).getEncoding())) dots.push_back(dot);
     });
     for (tt::DotOp dot : dots) {
-      ttg::BlockedEncodingAttr encoding =
-          SquareEncoding(dot, ttg::NumWarps(dot), ttg::ThreadsPerWarp(getOperation()), pairs_share_reads);
+      ttg::BlockedEncodingAttr encoding = SquareEncoding(dot, ttg::NumWarps(dot), ttg::ThreadsPerWarp(getOperation()),
+                                                         {shared_bytes, issued_warps, pairs_share_reads});
       if (encoding == TypeOf(dot.getD()).getEncoding()) continue;
       ReformDot(dot, {encoding, TypeOf(dot.getA()).getElementType(), TypeOf(dot.getB()).getElementType()});
     }

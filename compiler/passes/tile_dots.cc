@@ -49,7 +49,7 @@ class TiledDot final {
                                     dot_.getMaxNumImpreciseAcc());
       mlir::scf::YieldOp::create(b, loc_, sum);
     };
-    // Sums of narrow floats are rounded once, at the end.
+    // Accumulators of narrow floats are rounded once, at the end.
     RankedTensorType type = TypeOf(dot_.getD());
     bool narrow = type.getElementType().isF16() || type.getElementType().isBF16();
     Value sum = dot_.getC();

@@ -5,9 +5,9 @@
 //     body(%i)                          ->  scf.for %i = %ub4 to %ub step %s { body(%i) }
 //   } {tt.loop_unroll_factor = 4 : i32}
 //
-// %ub4 = %lb + %s * (rounds - rounds mod 4), where rounds = (%ub - %lb - 1) / %s + 1 if %lb < %ub, and 0 if not. The
-// difference is taken without a sign: it may exceed the largest signed number. The remainder is never worth pipelining:
-// it gets tt.num_stages = 1. It is left out when the rounds are known and divisible.
+// %ub4 = %lb + %s * (iterations - iterations mod 4), where iterations = (%ub - %lb - 1) / %s + 1 if %lb < %ub, and 0 if
+// not. The difference is taken without a sign: it may exceed the largest signed number. The remainder is never worth
+// pipelining: it gets tt.num_stages = 1. It is left out when the iterations are known and divisible.
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -37,8 +37,8 @@ int64_t CountOps(ForOp loop) {
   return count;
 }
 
-// The number of rounds, if the bounds are constants.
-std::optional<uint64_t> KnownRounds(ForOp loop) {
+// The number of iterations, if the bounds are constants.
+std::optional<uint64_t> KnownIterations(ForOp loop) {
   auto lower = mlir::getConstantIntValue(loop.getLowerBound()), upper = mlir::getConstantIntValue(loop.getUpperBound());
   auto step = mlir::getConstantIntValue(loop.getStep());
   if (!lower || !upper || !step || *step <= 0) return std::nullopt;
@@ -51,20 +51,20 @@ Value Constant(OpBuilder& b, ForOp loop, int64_t value) {
   return arith::ConstantOp::create(b, loop.getLoc(), b.getIntegerAttr(loop.getInductionVar().getType(), value));
 }
 
-// The bound of the rounds that come `factor` at a time: %ub4 above.
+// The bound of the iterations that come `factor` at a time: %ub4 above.
 Value MainUpperBound(OpBuilder& b, ForOp loop, int64_t factor) {
   mlir::Location loc = loop.getLoc();
   Value lower = loop.getLowerBound(), upper = loop.getUpperBound(), step = loop.getStep();
   Value one = Constant(b, loop, 1);
   Value last = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), one);
-  Value rounds = arith::AddIOp::create(b, loc, arith::DivUIOp::create(b, loc, last, step), one);
-  Value rest = arith::RemUIOp::create(b, loc, rounds, Constant(b, loop, factor));
-  Value span = arith::MulIOp::create(b, loc, arith::SubIOp::create(b, loc, rounds, rest), step);
+  Value iterations = arith::AddIOp::create(b, loc, arith::DivUIOp::create(b, loc, last, step), one);
+  Value rest = arith::RemUIOp::create(b, loc, iterations, Constant(b, loop, factor));
+  Value span = arith::MulIOp::create(b, loc, arith::SubIOp::create(b, loc, iterations, rest), step);
   Value runs = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, lower, upper);
   return arith::SelectOp::create(b, loc, runs, arith::AddIOp::create(b, loc, lower, span), lower);
 }
 
-// The loop whose round is `factor` rounds of `loop`, up to `upper`.
+// The loop whose iteration is `factor` iterations of `loop`, up to `upper`.
 ForOp CreateMainLoop(OpBuilder& b, ForOp loop, Value upper, int64_t factor) {
   Value step = arith::MulIOp::create(b, loop.getLoc(), loop.getStep(), Constant(b, loop, factor));
   auto main = ForOp::create(b, loop.getLoc(), loop.getLowerBound(), upper, step, loop.getInitArgs());
@@ -95,9 +95,9 @@ mlir::LogicalResult Unroll(ForOp loop) {
   if (copies <= 1 || (type && type.getWidth() < 32)) return mlir::success();
   if (copies > kMaxUnrolledOps || CountOps(loop) * copies > kMaxUnrolledOps)
     return loop.emitError() << "unrolling " << copies << " times makes more than " << kMaxUnrolledOps << " operations";
-  std::optional<uint64_t> rounds = KnownRounds(loop);
-  if (rounds && *rounds < static_cast<uint64_t>(copies)) return mlir::success();
-  bool divisible = rounds && *rounds % copies == 0;
+  std::optional<uint64_t> iterations = KnownIterations(loop);
+  if (iterations && *iterations < static_cast<uint64_t>(copies)) return mlir::success();
+  bool divisible = iterations && *iterations % copies == 0;
   OpBuilder b(loop);
   Value upper = divisible ? loop.getUpperBound() : MainUpperBound(b, loop, copies);
   ForOp main = CreateMainLoop(b, loop, upper, copies);

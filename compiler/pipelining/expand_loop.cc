@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // With two steps, A in stage 0 that makes %x from the loop's %p and yields the next %p, and B in stage 2 that uses %x:
 //
-//   scf.for %i … iter_args(%p = %p0) {         %x0, %p1 = A(%p0)             round 0 (if there is an iteration 0)
-//     %x, %q = A(%p)                           %x1, %p2 = A(%p1)             round 1 (if there is an iteration 1)
+//   scf.for %i … iter_args(%p = %p0) {         %x0, %p1 = A(%p0)             (if there is an iteration 0)
+//     %x, %q = A(%p)                           %x1, %p2 = A(%p1)             (if there is an iteration 1)
 //     B(%x)                              ->    scf.for %i … iter_args(%u = %x0, %v = %x1, %p = %p2) {
 //     yield %q                                   %x, %q = A(%p)              (if there is an iteration %i + 2)
 //   }                                            B(%u)
 //                                                yield %v, %x, %q
 //                                              }
 //
-// In each round of the new loop a value has an age: the rounds since its iteration began. A step of stage s sees all
-// values at age s; a step's result comes into being at the age of its stage. Values that are needed at a higher age are
-// carried from round to round, one argument of the new loop for each age. The loop's own arguments are carried
-// likewise: at age a, the next round sees what the yielded value is at age a in this one. Values that follow from the
-// counter alone by few operations are made anew at each age, as carrying them would hold registers.
+// In each iteration of the new loop a value has an age: the new loop's iterations since its own began. A step of stage
+// s sees all values at age s; a step's result comes into being at the age of its stage. Values that are needed at a
+// higher age are carried on, one argument of the new loop for each age. The loop's own arguments are carried likewise:
+// at age a, the next iteration sees what the yielded value is at age a in this one. Values that follow from the counter
+// alone by few operations are made anew at each age, as carrying them would hold registers.
 #include "compiler/pipelining/expand_loop.h"
 
 #include <array>
@@ -45,14 +45,15 @@ unsigned WidthOf(mlir::Type counter) {
   return llvm::isa<mlir::IndexType>(counter) ? 64 : counter.getIntOrFloatBitWidth();
 }
 
-// Upper bounds for the counter's value `rounds` iterations before: clamped where they would lie below all numbers.
+// Upper bounds for the counter's value `iterations` iterations before: clamped where they would lie below all
+// numbers.
 class EarlyBounds final {
  public:
   explicit EarlyBounds(ForOp loop) : loop_(loop) {}
 
-  Value Get(mlir::OpBuilder& b, int rounds) {
+  Value Get(mlir::OpBuilder& b, int iterations) {
     Value upper = loop_.getUpperBound(), step = loop_.getStep();
-    if (rounds == 0) return upper;
+    if (iterations == 0) return upper;
     mlir::Location loc = loop_.getLoc();
     mlir::Type type = upper.getType();
     unsigned width = WidthOf(type);
@@ -61,13 +62,13 @@ class EarlyBounds final {
     };
     int64_t lowest = -(int64_t{1} << (width - 1));
     if (width == 64) {
-      int64_t distance = *mlir::getConstantIntValue(step) * rounds;
+      int64_t distance = *mlir::getConstantIntValue(step) * iterations;
       Value clamped = b.createOrFold<arith::MaxSIOp>(loc, upper, constant(type, lowest + distance));
       return b.createOrFold<arith::SubIOp>(loc, clamped, constant(type, distance));
     }
     mlir::Type wide = b.getI64Type();
     Value distance =
-        b.createOrFold<arith::MulIOp>(loc, b.createOrFold<arith::ExtSIOp>(loc, wide, step), constant(wide, rounds));
+        b.createOrFold<arith::MulIOp>(loc, b.createOrFold<arith::ExtSIOp>(loc, wide, step), constant(wide, iterations));
     Value bound = b.createOrFold<arith::SubIOp>(loc, b.createOrFold<arith::ExtSIOp>(loc, wide, upper), distance);
     bound = b.createOrFold<arith::MaxSIOp>(loc, bound, constant(wide, lowest));
     return b.createOrFold<arith::TruncIOp>(loc, type, bound);
@@ -79,41 +80,47 @@ class EarlyBounds final {
 
 class Expander final {
  public:
-  Expander(ForOp loop, int max_stage, llvm::ArrayRef<LoopStep> steps, llvm::ArrayRef<int> rings)
-      : loop_(loop), b_(loop), loc_(loop.getLoc()), max_stage_(max_stage), steps_(steps), rings_(rings), bounds_(loop) {
+  Expander(ForOp loop, int max_stage, llvm::ArrayRef<LoopStep> steps, llvm::ArrayRef<int> multibuffers)
+      : loop_(loop),
+        b_(loop),
+        loc_(loop.getLoc()),
+        max_stage_(max_stage),
+        steps_(steps),
+        multibuffers_(multibuffers),
+        bounds_(loop) {
     for (const LoopStep& step : steps)
       for (Value value : step.defines) made_at_[value] = step.stage;
   }
 
   ForOp Run() {
-    for (int round = 0; round < max_stage_; ++round) EmitFirstRound(round);
+    for (int new_iteration = 0; new_iteration < max_stage_; ++new_iteration) EmitPrologue(new_iteration);
     Demand();
     return EmitLoop();
   }
 
  private:
   using Aged = std::pair<Value, int>;
-  // By the size of a ring: its place in this round, in the next one, and in the one after.
-  using Places = llvm::DenseMap<int, std::array<Value, 3>>;
-  class FirstRoundContext;
-  class RoundContext;
+  // By the size of a multibuffer: its slot in this new iteration, in the next one, and in the one after.
+  using Slots = llvm::DenseMap<int, std::array<Value, 3>>;
+  class PrologueContext;
+  class LoopContext;
 
   bool IsOutside(Value value) { return loop_.isDefinedOutsideOfLoop(value); }
   bool IsCounter(Value value) { return value == loop_.getInductionVar(); }
   Value YieldedFor(BlockArgument argument) { return loop_.getTiedLoopYieldedValue(argument)->get(); }
   Value I32(int value) { return arith::ConstantIntOp::create(b_, loc_, value, 32); }
 
-  // place + 1, or 0 after the last
-  Value NextPlace(Value place, int size) {
-    Value next = arith::AddIOp::create(b_, loc_, place, I32(1));
+  // slot + 1, or 0 after the last
+  Value NextSlot(Value slot, int size) {
+    Value next = arith::AddIOp::create(b_, loc_, slot, I32(1));
     Value wraps = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, next, I32(size));
     return arith::SelectOp::create(b_, loc_, wraps, I32(0), next);
   }
 
-  // counter + rounds * step
-  Value Advanced(Value counter, int rounds) {
-    if (rounds == 0) return counter;
-    Value factor = arith::ConstantOp::create(b_, loc_, b_.getIntegerAttr(counter.getType(), rounds));
+  // counter + iterations * step
+  Value Advanced(Value counter, int iterations) {
+    if (iterations == 0) return counter;
+    Value factor = arith::ConstantOp::create(b_, loc_, b_.getIntegerAttr(counter.getType(), iterations));
     Value distance = b_.createOrFold<arith::MulIOp>(loc_, loop_.getStep(), factor);
     return b_.createOrFold<arith::AddIOp>(loc_, counter, distance);
   }
@@ -128,7 +135,7 @@ class Expander final {
     return InIteration(YieldedFor(argument), iteration - 1);
   }
 
-  void EmitFirstRound(int round);
+  void EmitPrologue(int new_iteration);
   void EmitStep(const LoopStep& step, StepContext& context, llvm::function_ref<void(Value, Value)> define) {
     llvm::SmallVector<Value> made = step.emit(b_, context);
     for (auto [old_value, new_value] : llvm::zip_equal(step.defines, made)) define(old_value, new_value);
@@ -171,16 +178,16 @@ class Expander final {
     argument ? Demand(YieldedFor(argument), age) : Demand(value, age - 1);
   }
 
-  // The value in this round of the new loop.
+  // The value in this new iteration of the new loop.
   Value AtAge(Value value, int age) {
     if (IsOutside(value)) return value;
-    if (auto made = round_values_.find({value, age}); made != round_values_.end()) return made->second;
-    if (IsCounter(value)) return round_values_[{value, age}] = Advanced(new_loop_.getInductionVar(), max_stage_ - age);
+    if (auto made = new_values_.find({value, age}); made != new_values_.end()) return made->second;
+    if (IsCounter(value)) return new_values_[{value, age}] = Advanced(new_loop_.getInductionVar(), max_stage_ - age);
     Operation* op = value.getDefiningOp();
     assert(IsRepeatable(value) && "the schedule is not legal");
     mlir::IRMapping mapping;
     for (Value operand : op->getOperands()) mapping.map(operand, AtAge(operand, age));
-    return round_values_[{value, age}] = b_.clone(*op, mapping)->getResult(0);
+    return new_values_[{value, age}] = b_.clone(*op, mapping)->getResult(0);
   }
 
   ForOp EmitLoop();
@@ -190,21 +197,23 @@ class Expander final {
   mlir::Location loc_;
   int max_stage_;
   llvm::ArrayRef<LoopStep> steps_;
-  llvm::ArrayRef<int> rings_;
+  llvm::ArrayRef<int> multibuffers_;
   EarlyBounds bounds_;
   llvm::DenseMap<Value, int> made_at_;
   llvm::DenseMap<Value, bool> repeatable_;
   llvm::DenseMap<Aged, Value> first_values_;  // by iteration
-  llvm::DenseMap<Aged, Value> round_values_;  // by age
+  llvm::DenseMap<Aged, Value> new_values_;    // by age
   llvm::MapVector<Aged, Value> carried_;      // the arguments of the new loop
 };
 
-class Expander::FirstRoundContext final : public StepContext {
+class Expander::PrologueContext final : public StepContext {
  public:
-  FirstRoundContext(Expander& expander, int round, int stage)
-      : x_(expander), round_(round), iteration_(round - stage) {}
+  PrologueContext(Expander& expander, int new_iteration, int stage)
+      : x_(expander), new_iteration_(new_iteration), iteration_(new_iteration - stage) {}
   Value Get(Value value) override { return x_.InIteration(value, iteration_); }
-  Value OfRound(Value value) override { return x_.InIteration(value, round_ - x_.made_at_.lookup(value)); }
+  Value OfNewIteration(Value value) override {
+    return x_.InIteration(value, new_iteration_ - x_.made_at_.lookup(value));
+  }
   Value Exists() override {
     auto [exists, is_new] = x_.first_values_.try_emplace({Value(), iteration_}, Value());
     if (is_new) {
@@ -216,43 +225,43 @@ class Expander::FirstRoundContext final : public StepContext {
     return exists->second;
   }
   bool HasRun() const override { return false; }
-  Value Place(int size, int ahead) override { return x_.I32((round_ + ahead) % size); }
+  Value Slot(int size, int ahead) override { return x_.I32((new_iteration_ + ahead) % size); }
 
  private:
   Expander& x_;
-  int round_, iteration_;
+  int new_iteration_, iteration_;
 };
 
-class Expander::RoundContext final : public StepContext {
+class Expander::LoopContext final : public StepContext {
  public:
-  RoundContext(Expander& expander, int stage, llvm::ArrayRef<Value> bounds, const Places& places)
-      : x_(expander), stage_(stage), bounds_(bounds), places_(places) {}
+  LoopContext(Expander& expander, int stage, llvm::ArrayRef<Value> bounds, const Slots& slots)
+      : x_(expander), stage_(stage), bounds_(bounds), slots_(slots) {}
   Value Get(Value value) override { return x_.AtAge(value, stage_); }
-  Value OfRound(Value value) override { return x_.AtAge(value, x_.made_at_.lookup(value)); }
+  Value OfNewIteration(Value value) override { return x_.AtAge(value, x_.made_at_.lookup(value)); }
   Value Exists() override {
     if (stage_ == x_.max_stage_) return {};
-    Value& exists = x_.round_values_[{Value(), stage_}];
+    Value& exists = x_.new_values_[{Value(), stage_}];
     if (!exists)
       exists = arith::CmpIOp::create(x_.b_, x_.loc_, arith::CmpIPredicate::slt, x_.new_loop_.getInductionVar(),
                                      bounds_[x_.max_stage_ - stage_]);
     return exists;
   }
   bool HasRun() const override { return true; }
-  Value Place(int size, int ahead) override { return places_.lookup(size)[ahead]; }
+  Value Slot(int size, int ahead) override { return slots_.lookup(size)[ahead]; }
 
  private:
   Expander& x_;
   int stage_;
   llvm::ArrayRef<Value> bounds_;
-  const Places& places_;
+  const Slots& slots_;
 };
 
-void Expander::EmitFirstRound(int round) {
+void Expander::EmitPrologue(int new_iteration) {
   for (const LoopStep& step : steps_) {
-    if (step.stage > round) continue;
-    FirstRoundContext context(*this, round, step.stage);
+    if (step.stage > new_iteration) continue;
+    PrologueContext context(*this, new_iteration, step.stage);
     EmitStep(step, context, [&](Value old_value, Value made) {
-      first_values_[{old_value, round - step.stage}] = made;
+      first_values_[{old_value, new_iteration - step.stage}] = made;
     });
   }
 }
@@ -260,29 +269,29 @@ void Expander::EmitFirstRound(int round) {
 ForOp Expander::EmitLoop() {
   llvm::SmallVector<Value> inits, bounds, yields;
   for (auto& [aged, argument] : carried_) inits.push_back(InIteration(aged.first, max_stage_ - aged.second));
-  for (int size : rings_) inits.push_back(I32(max_stage_ % size));
-  for (int rounds = 0; rounds <= max_stage_; ++rounds) bounds.push_back(bounds_.Get(b_, rounds));
+  for (int size : multibuffers_) inits.push_back(I32(max_stage_ % size));
+  for (int iterations = 0; iterations <= max_stage_; ++iterations) bounds.push_back(bounds_.Get(b_, iterations));
   new_loop_ = ForOp::create(b_, loc_, loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep(), inits);
   new_loop_->setAttrs(loop_->getAttrs());
   if (inits.empty()) new_loop_.getBody()->getTerminator()->erase();
   b_.setInsertionPointToEnd(new_loop_.getBody());
   auto argument = new_loop_.getRegionIterArgs().begin();
-  for (auto& [aged, carried] : carried_) round_values_[aged] = carried = *argument++;
-  Places places;
-  for (int size : rings_) {
-    Value place = *argument++, next = NextPlace(place, size);
-    places[size] = {place, next, NextPlace(next, size)};
+  for (auto& [aged, carried] : carried_) new_values_[aged] = carried = *argument++;
+  Slots slots;
+  for (int size : multibuffers_) {
+    Value slot = *argument++, next = NextSlot(slot, size);
+    slots[size] = {slot, next, NextSlot(next, size)};
   }
   for (const LoopStep& step : steps_) {
-    RoundContext context(*this, step.stage, bounds, places);
-    EmitStep(step, context, [&](Value old_value, Value made) { round_values_[{old_value, step.stage}] = made; });
+    LoopContext context(*this, step.stage, bounds, slots);
+    EmitStep(step, context, [&](Value old_value, Value made) { new_values_[{old_value, step.stage}] = made; });
   }
   for (auto& [aged, carried] : carried_) {
     auto [value, age] = aged;
     auto own = llvm::dyn_cast<BlockArgument>(value);
     yields.push_back(own ? AtAge(YieldedFor(own), age) : AtAge(value, age - 1));
   }
-  for (int size : rings_) yields.push_back(places[size][1]);
+  for (int size : multibuffers_) yields.push_back(slots[size][1]);
   mlir::scf::YieldOp::create(b_, loc_, yields);
   for (auto [index, old_argument] : llvm::enumerate(loop_.getRegionIterArgs())) {
     auto position = carried_.find({old_argument, max_stage_});
@@ -302,8 +311,8 @@ bool CanExpand(ForOp loop) {
   return width == 64 && step && *step > 0 && *step < kMaxWideStep;
 }
 
-ForOp ExpandLoop(ForOp loop, int max_stage, llvm::ArrayRef<LoopStep> steps, llvm::ArrayRef<int> rings) {
-  return Expander(loop, max_stage, steps, rings).Run();
+ForOp ExpandLoop(ForOp loop, int max_stage, llvm::ArrayRef<LoopStep> steps, llvm::ArrayRef<int> multibuffers) {
+  return Expander(loop, max_stage, steps, multibuffers).Run();
 }
 
 }  // namespace tritond::compiler

@@ -15,15 +15,17 @@ class StepContext {
   virtual ~StepContext() = default;
   // A value of the old loop's body, as it is in the step's iteration; one of the step's `uses`.
   virtual mlir::Value Get(mlir::Value value) = 0;
-  // What this round has made for `value`, one of an earlier step's `defines`, whatever iteration that step is at.
-  virtual mlir::Value OfRound(mlir::Value value) = 0;
+  // What this new iteration has made for `value`, one of an earlier step's `defines`, whatever iteration that step is
+  // at.
+  virtual mlir::Value OfNewIteration(mlir::Value value) = 0;
   // Whether the old loop has that iteration (i1); null: it has.
   virtual mlir::Value Exists() = 0;
   // Whether the old loop has run an iteration, this one or one before it.
   virtual bool HasRun() const = 0;
-  // Of a ring of `size` places that is advanced by one place a round: the place (i32) of the round `ahead` rounds from
-  // now, which is that of the round size - ahead rounds ago. `ahead` is less than 3.
-  virtual mlir::Value Place(int size, int ahead) = 0;
+  // Of a multibuffer of `size` slots that is advanced by one slot a new iteration: the slot (i32) of the new
+  // iteration `ahead` new iterations from now, which is that of the new iteration size - ahead new iterations ago.
+  // `ahead` is less than 3.
+  virtual mlir::Value Slot(int size, int ahead) = 0;
 };
 
 // Something done once in each iteration.
@@ -38,13 +40,13 @@ struct LoopStep {
 // Whether the bounds are such that ExpandLoop can tell which iterations there are without overflow.
 bool CanExpand(mlir::scf::ForOp loop);
 
-// Replaces `loop` by one with the same bounds in whose round t each step runs for iteration t - stage, in the order of
-// `steps`. The first `max_stage` rounds, of those steps that have an iteration already, come before the new loop; in
-// its last `max_stage` rounds steps run for iterations that are not there. `rings`: sizes that steps ask places of.
-// The new loop has the old one's attributes. Every value must be made by a step before its uses: see
-// LoopSchedule::IsLegal.
+// Replaces `loop` by one with the same bounds in whose new iteration t each step runs for iteration t - stage, in the
+// order of `steps`. The first `max_stage` new iterations, of those steps that have an iteration already, come before
+// the new loop; in its last `max_stage` new iterations steps run for iterations that are not there. `multibuffers`:
+// sizes that steps ask slots of. The new loop has the old one's attributes. Every value must be made by a step before
+// its uses: see LoopSchedule::IsLegal.
 mlir::scf::ForOp ExpandLoop(mlir::scf::ForOp loop, int max_stage, llvm::ArrayRef<LoopStep> steps,
-                            llvm::ArrayRef<int> rings);
+                            llvm::ArrayRef<int> multibuffers);
 
 }  // namespace tritond::compiler
 

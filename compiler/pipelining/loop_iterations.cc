@@ -24,22 +24,22 @@ Value Constant(OpBuilder& b, Location loc, Type type, int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
 }
 
-// The rounds of a loop between these bounds, as i64.
-Value Rounds(OpBuilder& b, Location loc, Value lower, Value upper, Value step) {
+// The iterations of a loop between these bounds, as i64.
+Value Iterations(OpBuilder& b, Location loc, Value lower, Value upper, Value step) {
   Type type = lower.getType();
   Value one = Constant(b, loc, type, 1);
   // A loop that runs never may have any step.
   if (!mlir::getConstantIntValue(step)) step = arith::MaxSIOp::create(b, loc, step, one);
   Value last = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), one);
-  Value rounds = arith::DivUIOp::create(b, loc, last, step);
+  Value iterations = arith::DivUIOp::create(b, loc, last, step);
   if (type.isIndex()) {
-    rounds = arith::IndexCastUIOp::create(b, loc, b.getI64Type(), rounds);
+    iterations = arith::IndexCastUIOp::create(b, loc, b.getI64Type(), iterations);
   } else if (type.getIntOrFloatBitWidth() < 64) {
-    rounds = arith::ExtUIOp::create(b, loc, b.getI64Type(), rounds);
+    iterations = arith::ExtUIOp::create(b, loc, b.getI64Type(), iterations);
   }
-  rounds = arith::AddIOp::create(b, loc, rounds, Constant(b, loc, b.getI64Type(), 1));
+  iterations = arith::AddIOp::create(b, loc, iterations, Constant(b, loc, b.getI64Type(), 1));
   Value runs = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, lower, upper);
-  return arith::SelectOp::create(b, loc, runs, rounds, Constant(b, loc, b.getI64Type(), 0));
+  return arith::SelectOp::create(b, loc, runs, iterations, Constant(b, loc, b.getI64Type(), 0));
 }
 
 }  // namespace
@@ -49,8 +49,8 @@ bool CertainlyRuns(ForOp loop) {
   return lower && upper && *lower < *upper;
 }
 
-Value CountRounds(OpBuilder& b, ForOp loop) {
-  return Rounds(b, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
+Value CountIterations(OpBuilder& b, ForOp loop) {
+  return Iterations(b, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
 }
 
 std::optional<llvm::SmallVector<Operation*>> BoundsSlice(ForOp outer, ForOp inner) {
@@ -79,7 +79,7 @@ bool HoistBounds(ForOp outer, llvm::ArrayRef<Operation*> slice, ForOp inner) {
   return true;
 }
 
-Value CountAllRounds(OpBuilder& b, ForOp outer, ForOp inner, llvm::ArrayRef<Operation*> slice) {
+Value CountAllIterations(OpBuilder& b, ForOp outer, ForOp inner, llvm::ArrayRef<Operation*> slice) {
   Location loc = outer.getLoc();
   Value zero = Constant(b, loc, b.getI64Type(), 0), one = Constant(b, loc, b.getI64Type(), 1);
   auto count = ForOp::create(b, loc, outer.getLowerBound(), outer.getUpperBound(), outer.getStep(), zero);
@@ -89,9 +89,10 @@ Value CountAllRounds(OpBuilder& b, ForOp outer, ForOp inner, llvm::ArrayRef<Oper
   mapping.map(outer.getInductionVar(), count.getInductionVar());
   for (Operation* op : slice) b.clone(*op, mapping);
   auto mapped = [&](Value value) { return mapping.lookupOrDefault(value); };
-  Value rounds = Rounds(b, loc, mapped(inner.getLowerBound()), mapped(inner.getUpperBound()), mapped(inner.getStep()));
-  rounds = arith::MaxUIOp::create(b, loc, rounds, one);
-  YieldOp::create(b, loc, arith::AddIOp::create(b, loc, count.getRegionIterArg(0), rounds).getResult());
+  Value iterations =
+      Iterations(b, loc, mapped(inner.getLowerBound()), mapped(inner.getUpperBound()), mapped(inner.getStep()));
+  iterations = arith::MaxUIOp::create(b, loc, iterations, one);
+  YieldOp::create(b, loc, arith::AddIOp::create(b, loc, count.getRegionIterArg(0), iterations).getResult());
   return count.getResult(0);
 }
 

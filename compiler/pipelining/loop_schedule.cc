@@ -66,11 +66,11 @@ bool LoopSchedule::IsLegal(ForOp loop) const {
                       [&](Value value) { return IsThere(loop, value, max_stage_, nullptr, 0); });
 }
 
-// `user` is null where the value is needed only at the end of the round.
+// `user` is null where the value is needed only at the end of the new iteration.
 bool LoopSchedule::IsThere(ForOp loop, Value value, int stage, Operation* user, int depth) const {
   if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
     if (argument.getOwner() != loop.getBody() || argument == loop.getInductionVar()) return true;
-    // What the iteration before has yielded. A ring of arguments that only move is followed once.
+    // What the iteration before has yielded. A multibuffer of arguments that only move is followed once.
     if (depth > static_cast<int>(loop.getNumRegionIterArgs())) return true;
     return IsThere(loop, loop.getTiedLoopYieldedValue(argument)->get(), stage, nullptr, depth + 1);
   }

@@ -22,7 +22,7 @@ inline constexpr llvm::StringLiteral kMaxStageAttr = "tt.scheduled_max_stage";
 inline constexpr llvm::StringLiteral kLatencyAttr = "tt.latency";
 // Beside a latency: what is loaded waits in registers, not in a buffer.
 inline constexpr llvm::StringLiteral kInRegistersAttr = "loop.in_registers";
-// Beside a latency: the buffer has one place more, as a dot may read it until the next round's has begun.
+// Beside a latency: the buffer has one slot more, as a dot may read it until that of the next iteration has begun.
 inline constexpr llvm::StringLiteral kReadOnAttr = "loop.read_on";
 // Of an operation of a loop's body: its stage, and its place among the operations of one iteration of the new loop:
 // lower clusters first, within a cluster in the old order.
@@ -39,7 +39,7 @@ void EraseScheduleAttrs(mlir::Operation* op);
 // The values that `op` takes from outside, those that its regions capture included, each once.
 llvm::SmallVector<mlir::Value> UsesOf(mlir::Operation* op);
 
-// An operation of iteration i in stage s runs in round i + s of the new loop.
+// An operation of iteration i in stage s runs in iteration i + s of the new loop.
 class LoopSchedule final {
  public:
   // Of the loop's attributes; nullopt when it has none, or such that make no sense. Operations without attributes are
@@ -47,7 +47,7 @@ class LoopSchedule final {
   static std::optional<LoopSchedule> Read(mlir::scf::ForOp loop);
 
   int max_stage() const { return max_stage_; }
-  // The body's operations but for the terminator, in the order of one round.
+  // The body's operations but for the terminator, in the order of one iteration.
   llvm::ArrayRef<mlir::Operation*> order() const { return order_; }
   int StageOf(mlir::Operation* op) const { return stages_.lookup(op); }
   // The stage from which on the results of `op` are there.

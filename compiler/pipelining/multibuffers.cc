@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a load of round r + 1 may run at the end of round r. The loads that the pipeline makes read a ring of n buffers,
-// of which each round fills one and reads the next:
+// When a load of iteration r + 1 may run at the end of iteration r. The loads that the pipeline makes read a
+// multibuffer of n slots, of which each iteration fills one and reads the next:
 //
-//   scf.for … iter_args(%place = p) {
+//   scf.for … iter_args(%slot = p) {
 //     ttg.async_wait {num = n - 2}
-//     ttg.async_copy_global_to_local …, (ttg.memdesc_index %ring[%place])        fills place p of round r
+//     ttg.async_copy_global_to_local …, (ttg.memdesc_index %bufs[%slot])     fills slot p of iteration r
 //     ttg.async_commit_group
-//     %next = %place + 1, or 0 after the last
-//     %x = ttg.local_load (ttg.memdesc_index %ring[%next])                       reads p + 1, filled n - 1 rounds ago
+//     %next = %slot + 1, or 0 after the last
+//     %x = ttg.local_load (ttg.memdesc_index %bufs[%next])                   reads p + 1, filled n - 1 iterations ago
 //     yield %next
 //   }
 //
-// A load for round r + 1 at the end of round r reads place p + 2. What may change that buffer in between:
+// A load for iteration r + 1 at the end of iteration r reads slot p + 2. What may change that buffer in between:
 //
-// 1. The copy of round r + 1, which comes before the load as written, and after it as rotated. It fills p + 1. As n is
-//    at least 2, p + 1 and p + 2 are different places of the ring, so the load sees the same either way. This is the
-//    one write that is let through, and only in this form: the load's index is the next place of the copy's, or the
-//    copy's that of the load's. Any other write to the same allocation in the loop is a reason to decline.
-// 2. The copies before, of round r and earlier. Those that filled p + 2 have ended where the wait of round r + 1 has
-//    passed. The wait counts groups, and no group is committed between the end of round r and the wait, if the wait
-//    stands before all commits of the body. So at the end of round r it waits for the same groups. It moves there,
-//    for loads that do not move too: they follow it all the same. Its tokens are those that the loop carries; at the
-//    end of a round they are what the round yields for them.
+// 1. The copy of iteration r + 1, which comes before the load as written, and after it as rotated. It fills p + 1. As
+//    n is at least 2, p + 1 and p + 2 are different slots, so the load sees the same either way. This is the one write
+//    that is let through, and only in this form: the load's index is the next slot of the copy's, or the copy's that
+//    of the load's. Any other write to the same allocation in the loop is a reason to decline.
+// 2. The copies before, of iteration r and earlier. Those that filled p + 2 have ended where the wait of the next
+//    iteration has passed. The wait counts groups, and no group is committed between the end of iteration r and the
+//    wait, if the wait stands before all commits of the body. So at the end of iteration r it waits for the same
+//    groups. It moves there, for loads that do not move too: they follow it all the same. Its tokens are those that
+//    the loop carries; at the end of an iteration they are what the iteration yields for them.
 //
 // Barriers come later (see insert_barriers.cc): that analysis sees the wait, the load after it, and the copy of the
-// next round, and puts a barrier between any two that touch the ring. So a thread never reads what others have yet to
-// see written, nor fills what others still read.
+// next iteration, and puts a barrier between any two that touch the multibuffer. So a thread never reads what others
+// have yet to see written, nor fills what others still read.
 //
-// After the last round the load reads a buffer once more, and before a loop without rounds it does too. What it reads
-// is used by nobody; but it has to lie in the ring. A place does by induction: it begins as a constant below n, and
-// each round it becomes the next one. The counter is replaced by its first value where it would leave its bounds.
+// After the last iteration the load reads a buffer once more, and before a loop without iterations it does too. What it
+// reads is used by nobody; but it has to lie in the multibuffer. A slot does by induction: it begins as a constant
+// below n, and each iteration it becomes the next one. The counter is replaced by its first value where it would leave
+// its bounds.
 #include "compiler/pipelining/multibuffers.h"
 
 #include <limits>
@@ -58,8 +59,8 @@ bool IsWithin(Value value, int64_t size) {
   return constant && *constant >= 0 && *constant < size;
 }
 
-// The place that `value` is the next one of; null where it is none.
-Value PlaceBefore(Value value, int64_t size) {
+// The slot that `value` is the next one of; null where it is none.
+Value SlotBefore(Value value, int64_t size) {
   auto select = value.getDefiningOp<arith::SelectOp>();
   auto compare = select ? select.getCondition().getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
   if (!compare) return {};
@@ -77,11 +78,11 @@ Value PlaceBefore(Value value, int64_t size) {
   return sum.getLhs();
 }
 
-bool IsPlace(Value value, ForOp loop, int64_t size) {
+bool IsSlot(Value value, ForOp loop, int64_t size) {
   auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
   if (!argument || argument.getOwner() != loop.getBody() || argument == loop.getInductionVar()) return false;
   return IsWithin(loop.getTiedLoopInit(argument)->get(), size) &&
-         IsNextPlace(loop.getTiedLoopYieldedValue(argument)->get(), argument, size);
+         IsNextSlot(loop.getTiedLoopYieldedValue(argument)->get(), argument, size);
 }
 
 bool IsCounter(Value value, ForOp loop, int64_t size) {
@@ -93,9 +94,9 @@ bool IsCounter(Value value, ForOp loop, int64_t size) {
 }
 
 bool IsIndex(Value index, ForOp loop, int64_t size) {
-  if (IsWithin(index, size) || IsPlace(index, loop, size) || IsCounter(index, loop, size)) return true;
-  Value place = PlaceBefore(index, size);
-  return place && IsPlace(place, loop, size);
+  if (IsWithin(index, size) || IsSlot(index, loop, size) || IsCounter(index, loop, size)) return true;
+  Value slot = SlotBefore(index, size);
+  return slot && IsSlot(slot, loop, size);
 }
 
 bool IsView(Operation* op) {
@@ -103,7 +104,7 @@ bool IsView(Operation* op) {
       op);
 }
 
-// Makes `value` anew for another round, in which the arguments of the body are as `argument_of` says.
+// Makes `value` anew for another iteration, in which the arguments of the body are as `argument_of` says.
 Value Repeat(mlir::OpBuilder& b, Value value, ForOp loop, llvm::function_ref<Value(Value)> argument_of) {
   if (loop.isDefinedOutsideOfLoop(value)) return value;
   Operation* op = value.getDefiningOp();
@@ -135,7 +136,7 @@ class Body final {
   bool IsHarmless(Operation* op) {
     if (auto wait = llvm::dyn_cast<ttg::AsyncWaitOp>(op)) {
       bool moves = !wait_ && !commits_ && wait->getBlock() == loop_.getBody() &&
-                   llvm::all_of(wait.getTokens(), [&](Value token) { return IsOfRoundsBefore(token); });
+                   llvm::all_of(wait.getTokens(), [&](Value token) { return IsOfIterationsBefore(token); });
       wait_ = wait;
       return moves;
     }
@@ -158,7 +159,7 @@ class Body final {
     return known && llvm::none_of(op->getOperands(), [&](Value operand) { return MayTouch(operand); });
   }
 
-  bool IsOfRoundsBefore(Value token) {
+  bool IsOfIterationsBefore(Value token) {
     auto argument = llvm::dyn_cast<mlir::BlockArgument>(token);
     return loop_.isDefinedOutsideOfLoop(token) || (argument && argument.getOwner() == loop_.getBody());
   }
@@ -171,7 +172,7 @@ class Body final {
            llvm::any_of(buffers_, [&](Value buffer) { return llvm::is_contained(owners, aliases_.Of(buffer)[0]); });
   }
 
-  // Whether they are never the same memory in one round.
+  // Whether they are never the same memory in one iteration.
   bool AreApart(Value filled, Value read) {
     llvm::ArrayRef<Operation*> owners = aliases_.Of(filled);
     if (!owners.empty() && !llvm::is_contained(owners, aliases_.Of(read)[0])) return true;
@@ -182,8 +183,8 @@ class Body final {
     auto reads = source.getDefiningOp<ttg::MemDescIndexOp>();
     if (!fills || !reads || fills.getSrc() != reads.getSrc()) return false;
     int64_t size = fills.getSrc().getType().getShape()[0];
-    return size >= 2 && (IsNextPlace(reads.getIndex(), fills.getIndex(), size) ||
-                         IsNextPlace(fills.getIndex(), reads.getIndex(), size));
+    return size >= 2 && (IsNextSlot(reads.getIndex(), fills.getIndex(), size) ||
+                         IsNextSlot(fills.getIndex(), reads.getIndex(), size));
   }
 
   ForOp loop_;
@@ -195,15 +196,15 @@ class Body final {
 
 }  // namespace
 
-bool IsNextPlace(Value value, Value place, int64_t size) { return place && PlaceBefore(value, size) == place; }
+bool IsNextSlot(Value value, Value slot, int64_t size) { return slot && SlotBefore(value, size) == slot; }
 
-std::optional<RingPlace> PlaceInRing(Value value, ForOp loop, int64_t size) {
+std::optional<MultibufferSlot> SlotOf(Value value, ForOp loop, int64_t size) {
   int64_t ahead = 0;
-  for (; !IsPlace(value, loop, size); ++ahead) {
-    value = PlaceBefore(value, size);
+  for (; !IsSlot(value, loop, size); ++ahead) {
+    value = SlotBefore(value, size);
     if (!value || ahead == size) return std::nullopt;
   }
-  return RingPlace{llvm::cast<mlir::BlockArgument>(value), ahead};
+  return MultibufferSlot{llvm::cast<mlir::BlockArgument>(value), ahead};
 }
 
 bool CanRotate(Value buffer, ForOp loop) {
@@ -217,14 +218,14 @@ bool CanRotate(Value buffer, ForOp loop) {
   return true;
 }
 
-Value InFirstRound(mlir::OpBuilder& b, Value value, ForOp loop) {
+Value InFirstIteration(mlir::OpBuilder& b, Value value, ForOp loop) {
   return Repeat(b, value, loop, [&](Value argument) {
     if (argument == loop.getInductionVar()) return loop.getLowerBound();
     return loop.getTiedLoopInit(llvm::cast<mlir::BlockArgument>(argument))->get();
   });
 }
 
-Value InNextRound(mlir::OpBuilder& b, Value value, ForOp loop) {
+Value InNextIteration(mlir::OpBuilder& b, Value value, ForOp loop) {
   return Repeat(b, value, loop, [&](Value argument) {
     if (argument != loop.getInductionVar())
       return loop.getTiedLoopYieldedValue(llvm::cast<mlir::BlockArgument>(argument))->get();

@@ -10,7 +10,7 @@ EncodingChoices EncodingChoicesFor(const TargetInfo& info, const KernelOptions& 
   choices.threads_per_warp = info.lanes;
   choices.num_ctas = options.num_ctas;
   choices.max_add_bytes = info.max_add_bytes;
-  choices.matrix_operands = info.matrix_operands;
+  choices.matrix_operands = MatrixOperandsOf(info);
   return choices;
 }
 
@@ -25,7 +25,14 @@ PipeliningLimits PipeliningLimitsFor(const TargetInfo& info, const KernelOptions
 }
 
 WarpGroups WarpGroupsFor(const TargetInfo& info) {
-  return {info.warps_of_group, info.exchanges_registers ? info.registers : 0};
+  WarpGroups groups;
+  groups.warps = info.warps_of_group;
+  if (!info.register_exchange.any()) return groups;
+  groups.registers = info.registers;
+  groups.register_step = info.register_exchange.step;
+  groups.least_registers = info.register_exchange.least;
+  groups.most_registers = info.register_exchange.most;
+  return groups;
 }
 
 }  // namespace tritond::compiler

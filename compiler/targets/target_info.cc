@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/target_info.h"
 
+#include <algorithm>
+
 namespace tritond::compiler {
+
+std::vector<std::string> MatrixOperandsOf(const TargetInfo& info) {
+  std::vector<std::string> operands;
+  for (const MatrixShape& shape : info.matrix_instructions)
+    if (std::find(operands.begin(), operands.end(), shape.operands) == operands.end())
+      operands.push_back(shape.operands);
+  return operands;
+}
 
 std::vector<OptionRule> OptionRulesOf(const TargetInfo& info) {
   std::vector<OptionRule> rules = {

@@ -20,6 +20,31 @@ struct AsyncCopies {
   bool any() const { return least_bytes > 0; }
 };
 
+// An instruction by which the lanes of a warp, or of a group of warps, add a * b to sums of m x n elements.
+struct MatrixShape {
+  std::string operands;        // both element types, as MLIR spells them; of 8-bit floats "f8" alone
+  std::string sums;            // "f32", "i32", "f64"
+  int m = 0, n = 0, k = 0;     // n: the most columns, where it may have several numbers of them
+  int warps = 1;               // that execute it together
+  bool reads_buffers = false;  // operands come from shared memory
+};
+
+// Groups of warps that give each other registers while they run: how many a thread can have.
+struct RegisterExchange {
+  int step = 1;  // a multiple of so many
+  int least = 0;
+  int most = 0;  // 0: warps keep theirs
+
+  bool any() const { return most > 0; }
+};
+
+// How fast a multiprocessor does what cost models weigh against each other.
+struct Rates {
+  int issued_warps = 4;            // that issue an instruction in a cycle
+  int shared_bytes = 128;          // that shared memory moves in a cycle
+  bool pairs_share_reads = false;  // see dots/accumulator_sharing.h
+};
+
 // What blocks share on the unit that runs them, beside its registers. All of it is 0 where it is not known.
 struct Multiprocessor {
   int warps = 0;                      // at once
@@ -43,13 +68,13 @@ struct TargetInfo {
   int64_t max_shared_bytes = 0;    // of a block
   int64_t registers = 0;           // words that the blocks of a multiprocessor have together; 0: not known
   Multiprocessor multiprocessor;
-  int64_t multiprocessors = 0;       // of the largest device of this architecture; 0: not known
-  int warps_of_group = 1;            // that matrix instructions or the exchange of registers take together
-  bool exchanges_registers = false;  // groups of warps can give each other some while they run
-  int max_add_bytes = 4;             // neighbouring floats in memory that one atomic addition changes
+  int64_t multiprocessors = 0;  // of the largest device of this architecture; 0: not known
+  int warps_of_group = 1;       // that matrix instructions or the exchange of registers take together
+  RegisterExchange register_exchange;
+  int max_add_bytes = 4;  // neighbouring floats in memory that one atomic addition changes
   AsyncCopies async_copies;
-  // Element types of operands that the matrix unit multiplies, as MLIR spells them; of 8-bit floats "f8" alone.
-  std::vector<std::string> matrix_operands;
+  std::vector<MatrixShape> matrix_instructions;
+  Rates rates;
   int default_stages = 3;  // of software pipelines, where neither request nor loop says
   // Whether the code names places to the device, so that LowerToLlvm and Optimize need the location of every operation:
   // a place in the source where the request keeps them, else in the text of its IR.
@@ -62,6 +87,9 @@ struct TargetInfo {
   // Options that this target has beside those of all (OptionRulesOf).
   std::vector<OptionRule> own_options;
 };
+
+// The element types of operands that the matrix unit multiplies, each once.
+std::vector<std::string> MatrixOperandsOf(const TargetInfo& info);
 
 // The rules of all options that the target takes: those that every target has, in its limits, then its own.
 std::vector<OptionRule> OptionRulesOf(const TargetInfo& info);

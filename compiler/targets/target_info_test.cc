@@ -34,6 +34,13 @@ TEST(OptionRulesOf, FollowTheTargetsLimits) {
   EXPECT_THAT(std::string(CheckOption(RuleOf(info, "debug"), 1).message()), HasSubstr("true or false"));
 }
 
+TEST(MatrixOperandsOf, NamesEachTypeOnce) {
+  TargetInfo info;
+  info.matrix_instructions = {
+      {"f16", "f32", 16, 8, 16}, {"f16", "f32", 64, 256, 16, 4, true}, {"i8", "i32", 16, 8, 32}};
+  EXPECT_THAT(MatrixOperandsOf(info), testing::ElementsAre("f16", "i8"));
+}
+
 TEST(OwnOptions, HaveTheDefaultsOfWhoReadsThem) {
   OwnOptions own;
   EXPECT_EQ(own.Integer("n", 7), 7);

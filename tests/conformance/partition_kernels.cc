@@ -212,7 +212,8 @@ constexpr char kProducts[] = R"(
       %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
       %sum = scf.for %i = %c0 to %c2 step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32, #mma>) : i32 {
         ttng.wait_barrier %f, %i : !ttg.memdesc<1xi64, #flat, #smem, mutable>
-        %d = ttng.warp_group_dot %x, %y, %acc : !ttg.memdesc<64x64xf16, #tile, #smem, mutable> * !ttg.memdesc<64x64xf16, #tile, #smem, mutable> -> tensor<64x64xf32, #mma>
+        %started = ttng.warp_group_dot %x, %y, %acc {inputPrecision = 0 : i32, isAsync = true} : !ttg.memdesc<64x64xf16, #tile, #smem, mutable> * !ttg.memdesc<64x64xf16, #tile, #smem, mutable> -> tensor<64x64xf32, #mma>
+        %d = ttng.warp_group_dot_wait %started {pendings = 0 : i32} : tensor<64x64xf32, #mma>
         ttng.arrive_barrier %e, 1 : !ttg.memdesc<1xi64, #flat, #smem, mutable>
         scf.yield %d : tensor<64x64xf32, #mma>
       }

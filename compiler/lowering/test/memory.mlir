@@ -100,10 +100,25 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 
 #blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  // A mask that may change anywhere: no branch, no vector.
+  // What a mask leaves out is zero, also where the load does not say so: kernels add up what they loaded.
+  // CHECK-LABEL: llvm.func {{.*}}@left_out
+  // CHECK: "mov.b32 $0, 0x0; @$2 ld.global.b32 $0, [$1];", "=r,l,b,~{memory}" %{{.*}}, %{{.*}} :
+  // CHECK: llvm.return
+  tt.func public @left_out(%p: !tt.ptr<f32>, %q: !tt.ptr<f32>, %mask: i1) {
+    %v = tt.load %p, %mask : !tt.ptr<f32>
+    tt.store %q, %v : !tt.ptr<f32>
+    tt.return
+  }
+}
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // A mask that may change anywhere: no branch, no vector. What it leaves out is not stored either: no zeros.
   // CHECK-LABEL: llvm.func {{.*}}@any_mask
   // CHECK-NOT: llvm.cond_br
-  // CHECK-COUNT-8: ld.global.b32
+  // CHECK-COUNT-8: "@$2 ld.global.b32 $0, [$1];"
   // CHECK-NOT: llvm.cond_br
   // CHECK-NOT: vector<
   // CHECK: llvm.return

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-assign-latencies="num-stages=3 max-shared-bytes=65536" | FileCheck %s
 
-// Both operands, two rounds ahead: three buffers of 8 KiB each.
+// Both operands, two iterations ahead: three buffers of 8 KiB each.
 // CHECK-LABEL: @operands
 //       CHECK:   tt.load %{{.*}} {tt.latency = 2 : i32}
 //       CHECK:   tt.load %{{.*}} {tt.latency = 2 : i32}
@@ -145,7 +145,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// The write could be of what a later round loads: by the same argument, not by another one.
+// The write could be of what a later iteration loads: by the same argument, not by another one.
 // CHECK-LABEL: @writes
 //       CHECK:   tt.load %{{.*}} : tensor
 //       CHECK:   tt.load %arg1 {tt.latency = 2 : i32}
@@ -175,7 +175,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// An address that is loaded: each of the two levels gets one round.
+// An address that is loaded: each of the two levels gets one iteration.
 // CHECK-LABEL: @indirect
 //       CHECK:   tt.load %{{.*}} {tt.latency = 1 : i32} : tensor<64x64x!tt.ptr<i32>
 //       CHECK:   tt.load %{{.*}} {tt.latency = 1 : i32} : tensor<64x64x!tt.ptr<f16>

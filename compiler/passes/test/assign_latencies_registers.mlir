@@ -2,7 +2,7 @@
 // RUN: triton-opt %s --ttg-assign-latencies="num-stages=2 least-copy-bytes=0 thread-registers=112" | FileCheck %s --check-prefixes=CHECK,FITS
 // RUN: triton-opt %s --ttg-assign-latencies="num-stages=2 least-copy-bytes=0 thread-registers=111" | FileCheck %s --check-prefixes=CHECK,FULL
 
-// What waits stands beside 32 registers of sums that the loop carries, 8 and 32 of a step along K of the operands, and 32
+// What waits stands beside 32 registers of accumulators that the loop carries, 8 and 32 of a step along K of the operands, and 32
 // of addresses: the 8 of the load make 112.
 // CHECK-LABEL: tt.func @waits
 //        FITS:   tt.load %arg{{[0-9]+}} {loop.in_registers, tt.latency = 1 : i32}

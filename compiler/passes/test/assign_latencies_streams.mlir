@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-assign-latencies="min-stream-words=16" | FileCheck %s
 
-// A thread loads 16 words a round: the next round's are under way meanwhile, and wait in registers.
+// A thread loads 16 words an iteration: the next iteration's are under way meanwhile, and wait in registers.
 // CHECK-LABEL: @wide
 //       CHECK:   tt.load %{{.*}} {loop.in_registers, tt.latency = 1 : i32}
 #blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>

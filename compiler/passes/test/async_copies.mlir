@@ -28,7 +28,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return
   }
 
-  // A loop in stages needs one barrier a round: after the wait.
+  // A loop in stages needs one barrier an iteration: after the wait.
   // CHECK-LABEL: @ring
   //       CHECK: ^bb2:
   //       CHECK:   ttg.async_wait

@@ -222,7 +222,7 @@ tt.func @dot_scaled_add(%a: tensor<64x64xi8>, %x: tensor<64x2xi8>, %b: tensor<64
 
 // -----
 
-// A dot in front of a loop must not be computed in each of its rounds.
+// A dot in front of a loop must not be computed in each of its iterations.
 // CHECK-LABEL: @dot_add_loop
 //       CHECK:   tt.dot
 //       CHECK:   scf.for

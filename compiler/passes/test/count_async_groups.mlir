@@ -51,7 +51,7 @@ module {
 
 // -----
 
-// Of a branch the smaller side counts, of a loop inside nothing; a wait inside a loop counts for the first round.
+// Of a branch the smaller side counts, of a loop inside nothing; a wait inside a loop counts for the first iteration.
 // CHECK-LABEL: @nested
 //       CHECK:   ttg.async_wait %{{.*}} {num = 1 : i32}
 //       CHECK:     ttg.async_wait %{{.*}} {num = 2 : i32}

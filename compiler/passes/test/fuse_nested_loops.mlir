@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-fuse-nested-loops --canonicalize | FileCheck %s
 
-// Known rounds: one loop of 4 * 8, the prologue in the first round of eight and the epilogue in the last.
+// Known iterations: one loop of 4 * 8, the prologue in the first iteration of eight and the epilogue in the last.
 // CHECK-LABEL: @known
 //  CHECK-SAME:   %[[X:[a-z0-9]+]]: i32, %[[P:[a-z0-9]+]]: !tt.ptr<i32>
 //   CHECK-DAG:   %[[POISON:.*]] = ub.poison : i32
@@ -43,7 +43,7 @@ tt.func @known(%x: i32, %p: !tt.ptr<i32>) -> i32 {
 
 // -----
 
-// Rounds that may be none: the choice is made in front, without them only prologue and epilogue are left.
+// Iterations that may be none: the choice is made in front, without them only prologue and epilogue are left.
 // CHECK-LABEL: @dynamic
 //       CHECK:   %[[RUNS:.*]] = arith.cmpi ne, %{{.*}}, %{{.*}} : i64
 //       CHECK:   scf.if %[[RUNS]]
@@ -70,7 +70,7 @@ tt.func @dynamic(%p: !tt.ptr<i32>, %n: i32, %k: i32) {
 
 // -----
 
-// Bounds that change with the outer counter: a loop counts the rounds, the body has a condition.
+// Bounds that change with the outer counter: a loop counts the iterations, the body has a condition.
 // CHECK-LABEL: @triangle
 //       CHECK:   %[[ALL:.*]] = scf.for %{{.*}} iter_args(%{{.*}}) -> (i64)
 //       CHECK:     arith.maxui

@@ -76,7 +76,7 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.return
   }
 
-  // One conversion in a loop meets itself in the next round.
+  // One conversion in a loop meets itself in the next iteration.
   // CHECK-LABEL: tt.func @loop_with_one
   // CHECK: ^bb1:
   // CHECK-NEXT: ttg.barrier local
@@ -91,7 +91,7 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.return
   }
 
-  // Two in one place: the first also waits for the second of the round before.
+  // Two in one place: the first also waits for the second of the iteration before.
   // CHECK-LABEL: tt.func @loop_with_two
   // CHECK: ^bb1:
   // CHECK-NEXT: ttg.barrier local
@@ -111,7 +111,7 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     tt.return
   }
 
-  // Two in places of their own separate each other, round after round.
+  // Two in places of their own separate each other, iteration after iteration.
   // CHECK-LABEL: tt.func @loop_with_two_places
   // CHECK-NOT: ttg.barrier
   // CHECK: tt.return

@@ -25,7 +25,7 @@ tt.func @pair(%x: i32, %s: i32, %n: i32) -> (i32, i32) {
 
 // -----
 
-// Pairs that rest on each other: they swap roles in each round, and both pairs are equal all the same.
+// Pairs that rest on each other: they swap roles in each iteration, and both pairs are equal all the same.
 // CHECK-LABEL: @swapped
 //       CHECK:   scf.for %{{.*}} iter_args(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}}) -> (i32, i32)
 //       CHECK:     "t.use"(%[[A]], %[[B]], %[[A]], %[[B]])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-optimize-thread-locality --canonicalize | FileCheck %s
 
-// A row of 128 lies in two pieces of two registers: they become one dimension, reduced in each round; the rest once.
+// A row of 128 lies in two pieces of two registers: they become one dimension, reduced in each iteration; the rest once.
 #row = #ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
 #sum = #ttg.slice<{dim = 1, parent = #row}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-schedule-loops --ttg-pipeline --canonicalize --cse | FileCheck %s
 
-// Three buffers each. Two rounds of copies come first, each only if there is such a round; then one wait, one group and
-// one dot a round.
+// Three buffers each. Two iterations of copies come first, each only if there is such an iteration; then one wait, one group and
+// one dot an iteration.
 // CHECK-DAG: #[[S:.*]] = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 // CHECK-LABEL: @product
 //       CHECK:   %[[A:.*]] = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #[[S]], #smem, mutable>
@@ -164,7 +164,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Loads into registers: the first round's come before the loop, the next round's after the conversions of this round's.
+// Loads into registers: the first iteration's come before the loop, the next iteration's after the conversions of this iteration's.
 // CHECK-LABEL: @in_registers
 //   CHECK-NOT:   ttg.local_alloc
 //       CHECK:   %[[X0:.*]] = tt.load %arg0, %{{.*}} : tensor
@@ -201,13 +201,14 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// In iterations that are not there a load without latency gets a mask, and a divisor that the loop makes is replaced.
+// In iterations that are not there a load without latency gets a mask, with poison for what it leaves out, and a divisor
+// that the loop makes is replaced.
 // One from outside has divided in an iteration before.
 // CHECK-LABEL: @guarded
 //       CHECK:   scf.for
 //       CHECK:     arith.divsi %{{.*}}, %arg3 : i32
 //       CHECK:     %[[THERE:.*]] = arith.cmpi slt
-//       CHECK:     %[[E:.*]] = tt.load %arg4, %[[THERE]] : !tt.ptr<i32>
+//       CHECK:     %[[E:.*]] = tt.load %arg4, %[[THERE]], %{{.*}} : !tt.ptr<i32>
 //       CHECK:     %[[D:.*]] = arith.select %[[THERE]], %[[E]], %c1_i32
 //       CHECK:     arith.divsi %{{.*}}, %[[D]]
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>

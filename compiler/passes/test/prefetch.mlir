@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-prefetch --canonicalize --cse | FileCheck %s
 
-// The wait and the first slices of the next round go to the end of the round. Later slices are loaded one product
+// The wait and the first slices of the next iteration go to the end of the iteration. Later slices are loaded one product
 // ahead; each is as thick as all before it.
 // CHECK-LABEL: @ring
 //       CHECK:   %[[RA:.*]] = ttg.local_alloc
@@ -129,7 +129,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Slices of a dot by multiply-adds, numbered by the counter: after the last round the first one is read again.
+// Slices of a dot by multiply-adds, numbered by the counter: after the last iteration the first one is read again.
 // CHECK-LABEL: @counted
 //       CHECK:   ttg.memdesc_index %{{.*}}[%c0_i32]
 //       CHECK:   ttg.local_load {{.*}} -> tensor<64x4xf32

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-prefetch --canonicalize --cse | FileCheck %s
-// Where loads stay in their round.
+// Where loads stay in their iteration.
 
 // One instruction takes all of K.
 // CHECK-LABEL: @too_thin
@@ -86,7 +86,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// A ring of one buffer: the copy of the next round would come too early.
+// A multibuffer of one buffer: the copy of the next iteration would come too early.
 // CHECK-LABEL: @single_buffer
 //   CHECK-NOT:   ttg.memdesc_subslice
 //       CHECK:   tt.return
@@ -128,7 +128,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// The place may begin outside of the ring.
+// The place may begin outside of the multibuffer.
 // CHECK-LABEL: @unknown_place
 //   CHECK-NOT:   ttg.memdesc_subslice
 //       CHECK:   tt.return
@@ -211,7 +211,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// A group more would be in flight at the end of the round before.
+// A group more would be in flight at the end of the iteration before.
 // CHECK-LABEL: @wait_behind_commit
 //   CHECK-NOT:   ttg.memdesc_subslice
 //       CHECK:   tt.return
@@ -340,7 +340,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Another write to the ring in the loop.
+// Another write to the multibuffer in the loop.
 // CHECK-LABEL: @written
 //   CHECK-NOT:   ttg.memdesc_subslice
 //       CHECK:   tt.return
@@ -427,7 +427,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Buffers that the round itself makes.
+// Buffers that the iteration itself makes.
 // CHECK-LABEL: @made_in_the_round
 //   CHECK-NOT:   ttg.memdesc_subslice
 //       CHECK:   tt.return
@@ -487,7 +487,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Sums of f16 by multiply-adds are rounded once.
+// Accumulators of f16 by multiply-adds are rounded once.
 // CHECK-LABEL: @narrow_sums
 //   CHECK-NOT:   ttg.memdesc_subslice
 //       CHECK:   tt.return

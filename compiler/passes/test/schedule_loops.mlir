@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-schedule-loops | FileCheck %s
 
-// The first operand's load and the pointer that the next round's load needs come two rounds early, the other load one.
+// The first operand's load and the pointer that the next iteration's load needs come two iterations early, the other load one.
 // CHECK-LABEL: @product
 //       CHECK:   tt.load %arg4 {loop.cluster = 1 : i32, loop.stage = 0 : i32
 //       CHECK:   tt.load %arg1 {loop.cluster = 0 : i32, loop.stage = 1 : i32
@@ -36,7 +36,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 // -----
 
 // What waits in registers is loaded just before the dot, when the conversions before it have taken what was loaded in
-// the round before.
+// the iteration before.
 // CHECK-LABEL: @waits
 //       CHECK:   tt.load %arg4 {loop.cluster = 1 : i32, loop.stage = 0 : i32
 //       CHECK:   tt.load %arg1 {loop.cluster = 3 : i32, loop.in_registers, loop.stage = 1 : i32
@@ -96,7 +96,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// The next address is what this round has loaded: it cannot be loaded before.
+// The next address is what this iteration has loaded: it cannot be loaded before.
 // CHECK-LABEL: @chases
 //   CHECK-NOT:   loop.stage
 //   CHECK-NOT:   tt.latency

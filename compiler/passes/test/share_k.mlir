@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file -allow-unregistered-dialect --ttg-share-k=pairs-share-reads | FileCheck %s
 
-// 8 sums a thread: two parts of K give it 16, for half as many reads of b. What was summed up is added after the loop.
+// 8 accumulators a thread: two parts of K give it 16, for half as many reads of b. What was summed up is added after the loop.
 //   CHECK-DAG: #[[OLD:.*]] = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [0, 1]}>
 //   CHECK-DAG: #[[PARTS:.*]] = #ttg.blocked<{sizePerThread = [1, 1, 4], threadsPerWarp = [1, 2, 16], warpsPerCTA = [2, 2, 1], order = [1, 2, 0]}>
 //   CHECK-DAG: #[[TOGETHER:.*]] = #ttg.blocked<{sizePerThread = [2, 1, 4], threadsPerWarp = [1, 2, 16], warpsPerCTA = [1, 4, 1], order = [1, 2, 0]}>
@@ -21,12 +21,12 @@
 //       CHECK:     arith.addf
 //       CHECK:   %[[SUM:.*]] = ttg.convert_layout %[[R]] : {{.*}} -> tensor<16x64xf32, #[[OLD]]>
 //       CHECK:   tt.return %[[SUM]]
-// Sums that start from something are added to it.
+// Accumulators that start from something are added to it.
 // CHECK-LABEL: @started
 //       CHECK:   %[[R:.*]] = "tt.reduce"
 //       CHECK:   %[[SUM:.*]] = ttg.convert_layout %[[R]]
 //       CHECK:   arith.addf %arg2, %[[SUM]]
-// One round does not pay for the reduction.
+// One iteration does not pay for the reduction.
 // CHECK-LABEL: @one_round
 //   CHECK-NOT:   tt.reduce
 // The loop uses the sum.
@@ -92,7 +92,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// 32 sums a thread are enough.
+// 32 accumulators a thread are enough.
 // CHECK-LABEL: @many_sums
 //   CHECK-NOT:   tt.reduce
 #sums = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [16, 2], warpsPerCTA = [1, 4], order = [1, 0]}>

@@ -2,7 +2,7 @@
 // RUN: triton-opt %s -split-input-file --ttg-square-dot-tiles | FileCheck %s
 // RUN: triton-opt %s -split-input-file --ttg-square-dot-tiles=pairs-share-reads | FileCheck %s --check-prefix=PAIRS
 
-// 32 sums a thread: 4 rows and 8 columns, or the reverse. The rows of lanes lie together, since K is contiguous in a;
+// 32 accumulators a thread: 4 rows and 8 columns, or the reverse. The rows of lanes lie together, since K is contiguous in a;
 // in b it is not, so four columns of a thread do. Operands come from before their conversions. Where pairs of lanes
 // share reads, two lanes along one dimension come first.
 //       CHECK: #[[OLD:.*]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32]
@@ -31,7 +31,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Warps share the batches; fewer sums than threads are computed more than once.
+// Warps share the batches; fewer accumulators than threads are computed more than once.
 //   CHECK-DAG: #[[BATCH:.*]] = #ttg.blocked<{sizePerThread = [1, 1, 4], threadsPerWarp = [1, 8, 4], warpsPerCTA = [4, 1, 1], order = [2, 1, 0]}>
 //   CHECK-DAG: #[[FEW:.*]] = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>
 // CHECK-LABEL: @batch

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --ttg-tile-dots | FileCheck %s
 
-// 32 sums a thread: slices of 16 keep 512 multiply-adds in the loop's body. Threads read groups along K
+// 32 accumulators a thread: slices of 16 keep 512 multiply-adds in the loop's body. Threads read groups along K
 // of the rows of a, whose buffer is swizzled; they read rows of b along.
 //       CHECK: #[[SWIZZLED:.*]] = #ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [1, 0]}>
 //       CHECK: #[[PLAIN:.*]] = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>

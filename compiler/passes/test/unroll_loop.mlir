@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file -verify-diagnostics --tt-unroll-loop --canonicalize | FileCheck %s
 
-// Rounds that are known and divisible leave no remainder.
+// Iterations that are known and divisible leave no remainder.
 // CHECK-LABEL: @divisible
 //       CHECK:   scf.for %{{.*}} = %c0_i32 to %c16_i32 step %c4_i32
 // CHECK-COUNT-4:   tt.store
@@ -20,7 +20,7 @@ tt.func @divisible(%p: !tt.ptr<i32>) {
 
 // -----
 
-// Unknown rounds leave a remainder that is not pipelined; the loop keeps its other attributes.
+// Unknown iterations leave a remainder that is not pipelined; the loop keeps its other attributes.
 // CHECK-LABEL: @remainder
 //       CHECK:   scf.for
 // CHECK-COUNT-2:   tt.store
@@ -60,7 +60,7 @@ tt.func @carried(%n: i64, %v: f32) -> f32 {
 
 // -----
 
-// A loop of as many rounds as the factor is dissolved.
+// A loop of as many iterations as the factor is dissolved.
 // CHECK-LABEL: @dissolved
 //   CHECK-NOT:   scf.for
 // CHECK-COUNT-4: tt.store

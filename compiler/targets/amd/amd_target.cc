@@ -29,7 +29,7 @@ TargetInfo Describe(const Architecture& arch) {
   info.binary_format = "hsaco";
   info.lanes = arch.lanes;
   info.max_shared_bytes = arch.max_shared_bytes;
-  info.matrix_operands = MatrixOperands(arch);
+  info.matrix_instructions = MatrixShapesOf(arch);
   info.default_stages = 2;
   info.own_options = OwnRules();
   return info;

@@ -69,13 +69,18 @@ const MatrixRow* FindMatrixRow(const Architecture& arch, int tile, mlir::Type a,
   return nullptr;
 }
 
-std::vector<std::string> MatrixOperands(const Architecture& arch) {
-  std::vector<std::string> kinds;
+std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch) {
+  std::vector<MatrixShape> shapes;
   for (const MatrixRow& row : kRows) {
-    const bool is_there = arch.matrix >= row.first && arch.matrix <= row.last;
-    if (is_there && !llvm::is_contained(kinds, row.kind)) kinds.push_back(row.kind);
+    if (arch.matrix < row.first || arch.matrix > row.last) continue;
+    const llvm::StringRef kind = row.kind;
+    shapes.push_back({row.kind,
+                      kind == "i8"    ? "i32"
+                      : kind == "f64" ? "f64"
+                                      : "f32",
+                      row.tile, row.tile, row.per_lane * LanesAlongK(arch, row.tile)});
   }
-  return kinds;
+  return shapes;
 }
 
 int LanesAlongK(const Architecture& arch, int tile) {

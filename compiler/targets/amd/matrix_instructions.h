@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/targets/amd/architecture.h"
+#include "compiler/targets/target_info.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace tritond::compiler::amd {
@@ -40,8 +41,8 @@ struct MatrixRow {
 // rounded have the type tf32.
 const MatrixRow* FindMatrixRow(const Architecture& arch, int tile, mlir::Type a, mlir::Type b, int most_per_lane);
 
-// The kinds of operands that the generation has instructions for, each once.
-std::vector<std::string> MatrixOperands(const Architecture& arch);
+// The instructions of the generation.
+std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch);
 
 // Lanes that hold the same row of a, at different K.
 int LanesAlongK(const Architecture& arch, int tile);

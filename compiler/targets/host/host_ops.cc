@@ -31,6 +31,18 @@ void HostOps::WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const {
   EmitRuntimeCall(b, loc, RuntimeFunction::kWarpBarrier, {});
 }
 
+void HostOps::PartBarrier(mlir::OpBuilder& b, mlir::Location loc, int number, int threads) const {
+  auto word = [&](int value) -> mlir::Value {
+    return LLVM::ConstantOp::create(b, loc, b.getI64Type(), b.getI64IntegerAttr(value));
+  };
+  host::EmitSharedCall(b, loc, "tritond.part_barrier", nullptr, {word(number), word(threads)}, [&](mlir::Block* entry) {
+    // Slashes for dots: the assembler takes some names with dots for directives.
+    host::EmitExecute(b, loc, entry->getArgument(0), "host:barrier/sync 1 1",
+                      {entry->getArgument(1), entry->getArgument(2)});
+    LLVM::ReturnOp::create(b, loc, mlir::ValueRange());
+  });
+}
+
 mlir::Value HostOps::ShuffleXor(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const {
   mlir::Value lane = LLVM::AndOp::create(b, loc, ThreadId(b, loc), EmitI32(b, loc, warp_size_ - 1));
   return ShuffleIndex(b, loc, value, LLVM::XOrOp::create(b, loc, lane, EmitI32(b, loc, mask)));

@@ -23,6 +23,9 @@ class HostOps final : public TargetOps {
   mlir::Value NumPrograms(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const override;
   void Barrier(mlir::OpBuilder& b, mlir::Location loc) const override;
   void WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const override;
+  // Fibers could wait at more; GPUs have 16.
+  int NumPartBarriers() const override { return 16; }
+  void PartBarrier(mlir::OpBuilder& b, mlir::Location loc, int number, int threads) const override;
   mlir::Value ShuffleXor(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const override;
   mlir::Value ShuffleIndex(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, mlir::Value lane) const override;
   std::optional<mlir::Value> WarpReduce(mlir::OpBuilder& b, mlir::Location loc, mlir::Operation* combiner,

@@ -240,6 +240,19 @@ mlir::Block* EmitBranch(mlir::OpBuilder& b, mlir::Location loc, mlir::Block* ent
   return done;
 }
 
+void EmitExecute(mlir::OpBuilder& b, mlir::Location loc, mlir::Value site, llvm::StringRef name, mlir::ValueRange in) {
+  mlir::Type pointer = LLVM::LLVMPointerType::get(b.getContext()), word = b.getI64Type();
+  mlir::Value words = LLVM::AllocaOp::create(b, loc, pointer, word, EmitI32(b, loc, static_cast<int>(in.size())));
+  for (auto [i, value] : llvm::enumerate(in)) {
+    mlir::Value at =
+        LLVM::GEPOp::create(b, loc, pointer, word, words, llvm::ArrayRef<LLVM::GEPArg>{static_cast<int>(i)});
+    LLVM::StoreOp::create(b, loc, value, at);
+  }
+  LLVM::LLVMFuncOp callee =
+      Declare(b, loc, NameOf(RuntimeFunction::kExecute), DialectType(b, RuntimeFunction::kExecute));
+  LLVM::CallOp::create(b, loc, callee, mlir::ValueRange{site, EmitString(b, loc, name), words, words});
+}
+
 void EmitFail(mlir::OpBuilder& b, mlir::Location loc, mlir::Value site, mlir::Value message) {
   LLVM::LLVMFuncOp callee = Declare(b, loc, NameOf(RuntimeFunction::kFail), DialectType(b, RuntimeFunction::kFail));
   LLVM::CallOp::create(b, loc, callee, mlir::ValueRange{site, message});

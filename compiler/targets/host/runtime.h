@@ -81,6 +81,9 @@ mlir::Value EmitSharedCall(mlir::OpBuilder& b, mlir::Location loc, llvm::StringR
 mlir::Block* EmitBranch(mlir::OpBuilder& b, mlir::Location loc, mlir::Block* entry, mlir::Type type,
                         mlir::Value otherwise, llvm::function_ref<mlir::Value()> act);
 
+// Executes the run-time's instruction `name` with the operands `in`, i64 each, from inside a function that got `site`.
+void EmitExecute(mlir::OpBuilder& b, mlir::Location loc, mlir::Value site, llvm::StringRef name, mlir::ValueRange in);
+
 // Ends the launch with `message`, from inside a function that got `site`.
 void EmitFail(mlir::OpBuilder& b, mlir::Location loc, mlir::Value site, mlir::Value message);
 

@@ -40,7 +40,7 @@ TargetInfo Describe(const Device& device) {
   info.lanes = device.lanes;
   info.max_threads = kMaxThreads;
   info.max_shared_bytes = device.arch.max_shared_bytes;
-  info.matrix_operands = MatrixOperands(device);
+  info.matrix_instructions = MatrixShapesOf(device);
   info.default_stages = 2;
   info.own_options = OwnRules();
   return info;

@@ -10,6 +10,7 @@
 
 #include "compiler/ir/tt_dialect.h"
 #include "compiler/targets/intel/architecture.h"
+#include "compiler/targets/target_info.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace tritond::compiler::intel {
@@ -35,8 +36,8 @@ const MatrixRow* FindMatrixRow(const Device& device, mlir::Type operand);
 // The type that FindMatrixRow takes, of an operand of `dot`.
 mlir::Type MatrixTypeOf(tt::DotOp dot, mlir::Type element);
 
-// The element types that FindMatrixRow has rows for.
-std::vector<std::string> MatrixOperands(const Device& device);
+// The instructions that FindMatrixRow has rows for.
+std::vector<MatrixShape> MatrixShapesOf(const Device& device);
 
 }  // namespace tritond::compiler::intel
 

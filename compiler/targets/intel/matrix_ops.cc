@@ -75,12 +75,15 @@ mlir::Type intel::MatrixTypeOf(tt::DotOp dot, mlir::Type element) {
   return element.isF32() && may_round ? mlir::FloatTF32Type::get(dot.getContext()) : element;
 }
 
-std::vector<std::string> intel::MatrixOperands(const Device& device) {
-  std::vector<std::string> types;
-  if (device.lanes != device.arch.matrix_lanes) return types;
-  for (const MatrixRow& row : kRows)
-    if (device.arch.has_tf32 || llvm::StringRef(row.type) != "tf32") types.push_back(row.type);
-  return types;
+std::vector<MatrixShape> intel::MatrixShapesOf(const Device& device) {
+  std::vector<MatrixShape> shapes;
+  if (device.lanes != device.arch.matrix_lanes) return shapes;
+  for (const MatrixRow& row : kRows) {
+    const llvm::StringRef type = row.type;
+    if (!device.arch.has_tf32 && type == "tf32") continue;
+    shapes.push_back({row.type, type == "i8" ? "i32" : "f32", kMaxTileRows, kTileColumns, row.depth()});
+  }
+  return shapes;
 }
 
 std::optional<MatrixInstruction> IntelOps::FindMatrixInstruction(tt::DotOp dot) const {

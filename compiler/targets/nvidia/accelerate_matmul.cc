@@ -8,10 +8,12 @@
 //
 // Which dots: those of f16, bf16, f64, s8 and fp8 operands, and of f32 operands that may be rounded to tf32; the others
 // stay with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them or where the dot asks for
-// sums of full precision, which the fp8 instruction does not keep, be it after some elements of K (maxNumImpreciseAcc).
+// accumulators of full precision, which the fp8 instruction does not keep, be it after some elements of K
+// (maxNumImpreciseAcc).
 #include "compiler/dots/dot_form.h"
 #include "compiler/dots/dot_warps.h"
 #include "compiler/targets/nvidia/architecture.h"
+#include "compiler/targets/nvidia/matrix_shapes.h"
 #include "compiler/targets/nvidia/passes.h"
 
 namespace tritond::compiler {
@@ -24,13 +26,17 @@ namespace {
 using mlir::RankedTensorType;
 using mlir::Value;
 
-constexpr int64_t kTileM = 16, kTileN = 8;
-// wgmma: rows of a tile, the most columns, bytes of K, warps of a group; the bytes that stand together in a buffer.
-constexpr int64_t kGroupTileM = 64, kGroupTileN = 16, kMaxGroupTileN = 256, kGroupTileKBytes = 32, kGroupWarps = 4,
-                  kMinRowBytes = 32;
-// Sums of a thread: with more there is no room for what else it needs.
-constexpr int64_t kMaxGroupSums = 128;
-constexpr int kFirstWithWarpGroups = 90, kLastWithWarpGroups = 90;
+using nvidia::kGroupTileM;
+using nvidia::kMaxGroupTileN;
+using nvidia::kTileKBytes;
+using nvidia::kTileM;
+using nvidia::kTileN;
+using nvidia::kWarpsOfGroup;
+
+// wgmma: the fewest columns that pay; the bytes that stand together in a buffer.
+constexpr int64_t kGroupTileN = 16, kMinRowBytes = 32;
+// Accumulators of a thread: with more there is no room for what else it needs.
+constexpr int64_t kMaxGroupAccumulators = 128;
 
 RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
@@ -87,19 +93,20 @@ class AcceleratedDot final {
   // wgmma's; null where it does not fit.
   ttg::NvidiaMmaEncodingAttr GroupEncoding(mlir::Type operand) {
     int64_t num_warps = ttg::NumWarps(dot_), bits = operand.getIntOrFloatBitWidth();
-    if (compute_capability_ < kFirstWithWarpGroups || compute_capability_ > kLastWithWarpGroups || bits > 32) return {};
-    if (shape_.size() != 2 || num_warps % kGroupWarps != 0 || shape_[0] % kGroupTileM != 0) return {};
-    if (TypeOf(dot_.getA()).getShape().back() * bits < kGroupTileKBytes * 8) return {};
+    if (compute_capability_ < nvidia::kFirstWithWgmma || compute_capability_ > nvidia::kLastWithWgmma || bits > 32)
+      return {};
+    if (shape_.size() != 2 || num_warps % kWarpsOfGroup != 0 || shape_[0] % kGroupTileM != 0) return {};
+    if (TypeOf(dot_.getA()).getShape().back() * bits < kTileKBytes * 8) return {};
     if (!CanStandInBuffer(dot_.getA(), 1, bits) || !CanStandInBuffer(dot_.getB(), 0, bits)) return {};
-    if (shape_[0] * shape_[1] > kMaxGroupSums * num_warps * 32) return {};
+    if (shape_[0] * shape_[1] > kMaxGroupAccumulators * num_warps * 32) return {};
     // Groups below each other, as far as there are rows; then side by side.
-    int64_t rows = kGroupWarps, columns = 1;
+    int64_t rows = kWarpsOfGroup, columns = 1;
     while (rows * columns < num_warps) rows* kTileM < shape_[0] ? rows *= 2 : columns *= 2;
     if (columns * kTileN > shape_[1]) return {};
-    unsigned n = std::min(shape_[1] / columns, kMaxGroupTileN);
+    unsigned n = std::min<int64_t>(shape_[1] / columns, kMaxGroupTileN);
     return ttg::NvidiaMmaEncodingAttr::get(
         dot_.getContext(), 3, 0, {static_cast<unsigned>(rows), static_cast<unsigned>(columns)},
-        {static_cast<unsigned>(kTileM), n, static_cast<unsigned>(kGroupTileKBytes * 8 / bits)});
+        {static_cast<unsigned>(kTileM), n, static_cast<unsigned>(kTileKBytes * 8 / bits)});
   }
 
   // Whether wgmma can read the operand, whose K is dimension `k`, from a buffer that keeps its order; bytes of b may

@@ -28,6 +28,13 @@ void SinkSharedLoads(llvm::Module& module);
 // of the f16 sums of wgmma.
 void PackPhis(llvm::Module& module);
 
+// register_pressure.cc. Words of a thread that the function's values take at once, in its order of instructions.
+int64_t MaxLiveWords(const llvm::Function& function);
+
+// block_target.cc. Says how many blocks a multiprocessor should hold, where the assembler would save registers for
+// more. Nothing where the function has no number of threads, or a limit of registers.
+void SetBlockTarget(llvm::Function& kernel);
+
 // fuse_multiply_adds.cc. Fuses products with the sums that take them, in every block.
 void FuseMultiplyAdds(llvm::Module& module);
 

@@ -44,11 +44,24 @@ TEST_F(CodegenTest, KernelsCarryTheirLaunchBounds) {
   EXPECT_THAT(*ptx, HasSubstr(".visible .entry kernel("));
   EXPECT_THAT(*ptx, HasSubstr(".reqntid 256\n"));
   EXPECT_THAT(*ptx, HasSubstr(".maxnreg 96"));
+  EXPECT_THAT(*ptx, Not(HasSubstr(".minnctapersm")));
   EXPECT_THAT(*ptx, HasSubstr(".reqnctapercluster 2, 1, 1"));
   auto assembler = toolchain_->GetAssembler();
   if (!assembler.ok()) return;
   auto cubin = (*assembler)->Assemble(*ptx, {.arch = "sm_90a"});
   EXPECT_TRUE(cubin.ok()) << cubin.status();
+}
+
+TEST_F(CodegenTest, BlocksOfOneWarpMayTakeAllRegisters) {
+  for (int num_warps : {1, 2, 4}) {
+    TestKernel k("pi");
+    k.Keep(0, k.arg(1));
+    KernelOptions options;
+    options.num_warps = num_warps;
+    auto ptx = k.ToPtx(90, *toolchain_, options);
+    ASSERT_TRUE(ptx.ok()) << ptx.status();
+    EXPECT_EQ(ptx->find(".minnctapersm 8\n") != std::string::npos, num_warps == 1) << *ptx;
+  }
 }
 
 TEST_F(CodegenTest, EveryArchitectureAssembles) {

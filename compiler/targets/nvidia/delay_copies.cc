@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy to a place that a dot of the round before still reads has to wait for that dot. Where the threads make an
+// A copy to a place that a dot of the iteration before still reads has to wait for that dot. Where the threads make an
 // operand of the next dot themselves, they do it meanwhile:
 //
-//   ttg.async_copy_global_to_local %p, %ring[%i + 2]          %y = … (ttg.local_load %other)
+//   ttg.async_copy_global_to_local %p, %bufs[%i + 2]          %y = … (ttg.local_load %other)
 //   ttg.async_commit_group                                    ttg.local_store %y, %made[%j]
-//   %y = … (ttg.local_load %other)                      ->    ttg.async_copy_global_to_local %p, %ring[%i + 2]
+//   %y = … (ttg.local_load %other)                      ->    ttg.async_copy_global_to_local %p, %bufs[%i + 2]
 //   ttg.local_store %y, %made[%j]                             ttg.async_commit_group
-//   %d = ttng.warp_group_dot %ring[%i], %made[%j], %sum       %d = ttng.warp_group_dot %ring[%i], %made[%j], %sum
+//   %d = ttng.warp_group_dot %bufs[%i], %made[%j], %sum       %d = ttng.warp_group_dot %bufs[%i], %made[%j], %sum
 //
-// All copies of the round move together, as they stand in front of the dot, or none: their groups stay what they are.
-// The wait for the dot before then stands in front of the barrier that %made needs anyway.
+// All copies of the iteration move together, as they stand in front of the dot, or none: their groups stay what they
+// are. The wait for the dot before then stands in front of the barrier that %made needs anyway.
 #include "compiler/targets/nvidia/delay_copies.h"
 
 #include "compiler/targets/nvidia/dot_buffers.h"
-#include "compiler/targets/nvidia/ring_operands.h"
+#include "compiler/targets/nvidia/multibuffer_operands.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -25,11 +25,11 @@ using mlir::Value;
 using mlir::scf::ForOp;
 using ttng::WarpGroupDotOp;
 
-// The last store of registers to a buffer that a dot of this round reads; null: the threads make none.
+// The last store of registers to a buffer that a dot of this iteration reads; null: the threads make none.
 Operation* LastMadeOperand(llvm::ArrayRef<WarpGroupDotOp> dots, const BufferAliases& aliases) {
   for (Operation* op = dots.front()->getPrevNode(); op; op = op->getPrevNode())
     if (llvm::isa<ttg::LocalStoreOp>(op) &&
-        llvm::any_of(dots, [&](WarpGroupDotOp dot) { return MayWrite(op, dot, /*rounds=*/0, aliases); }))
+        llvm::any_of(dots, [&](WarpGroupDotOp dot) { return MayWrite(op, dot, /*iterations=*/0, aliases); }))
       return op;
   return nullptr;
 }
@@ -42,7 +42,7 @@ bool MayFollow(Operation* moved, Operation* op, ForOp loop, const BufferAliases&
   llvm::SmallVector<Value> buffers;
   for (Value operand : op->getOperands())
     if (llvm::isa<ttg::MemDescType>(operand.getType())) buffers.push_back(operand);
-  return llvm::isa<ttg::AsyncCommitGroupOp>(moved) || !MayWrite(moved, buffers, loop, /*rounds=*/0, aliases);
+  return llvm::isa<ttg::AsyncCommitGroupOp>(moved) || !MayWrite(moved, buffers, loop, /*iterations=*/0, aliases);
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ bool MayFollow(Operation* moved, Operation* op, ForOp loop, const BufferAliases&
 void DelayCopies(mlir::Block& block, const BufferAliases& aliases) {
   auto loop = llvm::dyn_cast_or_null<ForOp>(block.getParentOp());
   llvm::SmallVector<WarpGroupDotOp> dots(block.getOps<WarpGroupDotOp>());
-  if (!loop || !llvm::all_of(dots, [&](WarpGroupDotOp dot) { return SumsOutliveRound(dot, loop); })) return;
+  if (!loop || !llvm::all_of(dots, [&](WarpGroupDotOp dot) { return AccumulatorsOutliveIteration(dot, loop); })) return;
   Operation* made = LastMadeOperand(dots, aliases);
   if (!made) return;
   llvm::SetVector<Operation*> moving;
@@ -59,7 +59,7 @@ void DelayCopies(mlir::Block& block, const BufferAliases& aliases) {
     if (llvm::isa<ttg::AsyncCopyGlobalToLocalOp>(op) || (llvm::isa<ttg::AsyncCommitGroupOp>(op) && !moving.empty()))
       moving.insert(op);
     waits |= moving.contains(op) &&
-             llvm::any_of(dots, [&](WarpGroupDotOp dot) { return MayWrite(op, dot, /*rounds=*/1, aliases); });
+             llvm::any_of(dots, [&](WarpGroupDotOp dot) { return MayWrite(op, dot, /*iterations=*/1, aliases); });
   }
   if (!waits) return;
   for (Operation* moved : moving)

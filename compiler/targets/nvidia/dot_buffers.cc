@@ -17,20 +17,20 @@ ttg::MemDescIndexOp IndexOf(Value buffer) {
   return buffer.getDefiningOp<ttg::MemDescIndexOp>();
 }
 
-// Whether they are different memory, with `written` as it is `rounds` rounds after `read`.
-bool AreApart(Value written, Value read, int rounds, mlir::scf::ForOp loop, const BufferAliases& aliases) {
+// Whether they are different memory, with `written` as it is `iterations` iterations after `read`.
+bool AreApart(Value written, Value read, int iterations, mlir::scf::ForOp loop, const BufferAliases& aliases) {
   llvm::ArrayRef<Operation*> writes = aliases.Of(written), reads = aliases.Of(read);
   bool known = !writes.empty() && !reads.empty();
   if (known && llvm::none_of(writes, [&](Operation* owner) { return llvm::is_contained(reads, owner); })) return true;
   ttg::MemDescIndexOp write = IndexOf(written), of = IndexOf(read);
   if (!loop || !write || !of || write.getSrc() != of.getSrc()) return false;
   int64_t size = write.getSrc().getType().getShape()[0];
-  std::optional<RingPlace> x = PlaceInRing(write.getIndex(), loop, size), y = PlaceInRing(of.getIndex(), loop, size);
-  return x && y && x->argument == y->argument && (x->ahead + rounds - y->ahead) % size != 0;
+  std::optional<MultibufferSlot> x = SlotOf(write.getIndex(), loop, size), y = SlotOf(of.getIndex(), loop, size);
+  return x && y && x->argument == y->argument && (x->ahead + iterations - y->ahead) % size != 0;
 }
 
 // The same of `op` alone.
-bool MayWriteItself(Operation* op, llvm::ArrayRef<Value> buffers, mlir::scf::ForOp loop, int rounds,
+bool MayWriteItself(Operation* op, llvm::ArrayRef<Value> buffers, mlir::scf::ForOp loop, int iterations,
                     const BufferAliases& aliases) {
   auto declared = llvm::dyn_cast<mlir::MemoryEffectOpInterface>(op);
   if (!declared) return true;
@@ -41,7 +41,7 @@ bool MayWriteItself(Operation* op, llvm::ArrayRef<Value> buffers, mlir::scf::For
     if (!written || !llvm::isa<ttg::MemDescType>(written.getType())) return false;
     bool changes = llvm::isa<mlir::MemoryEffects::Write, mlir::MemoryEffects::Free>(effect.getEffect());
     return changes &&
-           llvm::any_of(buffers, [&](Value read) { return !AreApart(written, read, rounds, loop, aliases); });
+           llvm::any_of(buffers, [&](Value read) { return !AreApart(written, read, iterations, loop, aliases); });
   });
 }
 
@@ -64,18 +64,18 @@ llvm::SmallVector<Value> BuffersOf(WarpGroupDotOp dot) {
   return buffers;
 }
 
-bool MayWrite(Operation* op, WarpGroupDotOp dot, int rounds, const BufferAliases& aliases) {
-  return MayWrite(op, BuffersOf(dot), llvm::dyn_cast<mlir::scf::ForOp>(dot->getParentOp()), rounds, aliases);
+bool MayWrite(Operation* op, WarpGroupDotOp dot, int iterations, const BufferAliases& aliases) {
+  return MayWrite(op, BuffersOf(dot), llvm::dyn_cast<mlir::scf::ForOp>(dot->getParentOp()), iterations, aliases);
 }
 
-bool MayWrite(Operation* op, llvm::ArrayRef<Value> buffers, mlir::scf::ForOp loop, int rounds,
+bool MayWrite(Operation* op, llvm::ArrayRef<Value> buffers, mlir::scf::ForOp loop, int iterations,
               const BufferAliases& aliases) {
   auto result = op->walk([&](Operation* inner) {
     bool harmless = mlir::isMemoryEffectFree(inner) ||
                     llvm::isa<ttg::AsyncWaitOp, ttg::AsyncCommitGroupOp, WarpGroupDotOp>(inner) ||
                     (inner->getNumRegions() != 0 && inner->hasTrait<mlir::OpTrait::HasRecursiveMemoryEffects>());
-    return harmless || !MayWriteItself(inner, buffers, loop, rounds, aliases) ? mlir::WalkResult::advance()
-                                                                              : mlir::WalkResult::interrupt();
+    return harmless || !MayWriteItself(inner, buffers, loop, iterations, aliases) ? mlir::WalkResult::advance()
+                                                                                  : mlir::WalkResult::interrupt();
   });
   return result.wasInterrupted();
 }

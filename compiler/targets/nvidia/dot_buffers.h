@@ -17,11 +17,11 @@ mlir::Value RootOf(mlir::Value buffer);
 // The operands that a dot reads from shared memory.
 llvm::SmallVector<mlir::Value> BuffersOf(ttng::WarpGroupDotOp dot);
 
-// Whether `op`, what is in its regions included, may write what `dot` reads; it runs `rounds` rounds after the dot of
-// the loop whose body holds both. Calls may write anything.
-bool MayWrite(mlir::Operation* op, ttng::WarpGroupDotOp dot, int rounds, const BufferAliases& aliases);
+// Whether `op`, what is in its regions included, may write what `dot` reads; it runs `iterations` iterations after the
+// dot of the loop whose body holds both. Calls may write anything.
+bool MayWrite(mlir::Operation* op, ttng::WarpGroupDotOp dot, int iterations, const BufferAliases& aliases);
 // The same of what another operation in the body of `loop` accesses: `buffers`. Null: it is in no loop.
-bool MayWrite(mlir::Operation* op, llvm::ArrayRef<mlir::Value> buffers, mlir::scf::ForOp loop, int rounds,
+bool MayWrite(mlir::Operation* op, llvm::ArrayRef<mlir::Value> buffers, mlir::scf::ForOp loop, int iterations,
               const BufferAliases& aliases);
 
 }  // namespace tritond::compiler

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads are busy for a while with the copies of a round. The tensor cores need not wait for that:
+// Threads are busy for a while with the copies of an iteration. The tensor cores need not wait for that:
 //
 //   ttg.async_wait                                      ttg.async_wait
-//   ttg.async_copy_global_to_local %p, %ring[%i]        %d = ttng.warp_group_dot %ring[%j], …
-//   ttg.async_commit_group                      ->      ttg.async_copy_global_to_local %p, %ring[%i]
-//   %d = ttng.warp_group_dot %ring[%j], …               ttg.async_commit_group
+//   ttg.async_copy_global_to_local %p, %bufs[%i]        %d = ttng.warp_group_dot %bufs[%j], …
+//   ttg.async_commit_group                      ->      ttg.async_copy_global_to_local %p, %bufs[%i]
+//   %d = ttng.warp_group_dot %bufs[%j], …               ttg.async_commit_group
 //
 // With a dot goes what its operands are made of, as far as it has no effects. The dot passes copies that fill other
 // memory, and what only reads; it stays after all else, and after what it needs.
 //
-// Where a dot of the round before may still run, the copies stay in front: a warp cannot go on while its next products
-// wait for the tensor cores.
+// Where a dot of the iteration before may still run, the copies stay in front: a warp cannot go on while its next
+// products wait for the tensor cores.
 #include "compiler/targets/nvidia/hoist_dots.h"
 
 #include "compiler/targets/nvidia/dot_buffers.h"
-#include "compiler/targets/nvidia/ring_operands.h"
+#include "compiler/targets/nvidia/multibuffer_operands.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -46,7 +46,7 @@ bool MayPass(WarpGroupDotOp dot, Operation* op, const Slice& slice, const Buffer
   if (mlir::isPure(op)) return true;
   if (slice.contains(op) || llvm::isa<WarpGroupDotOp>(op)) return false;
   if (llvm::isa<ttg::AsyncCommitGroupOp>(op) || OnlyReads(op)) return true;
-  return llvm::isa<ttg::AsyncCopyGlobalToLocalOp>(op) && !MayWrite(op, dot, /*rounds=*/0, aliases);
+  return llvm::isa<ttg::AsyncCopyGlobalToLocalOp>(op) && !MayWrite(op, dot, /*iterations=*/0, aliases);
 }
 
 void Hoist(WarpGroupDotOp dot, const BufferAliases& aliases) {
@@ -72,7 +72,7 @@ void Hoist(WarpGroupDotOp dot, const BufferAliases& aliases) {
 void HoistDots(mlir::Block& block, const BufferAliases& aliases) {
   llvm::SmallVector<WarpGroupDotOp> dots(block.getOps<WarpGroupDotOp>());
   auto loop = llvm::dyn_cast_or_null<mlir::scf::ForOp>(block.getParentOp());
-  if (loop && llvm::any_of(dots, [&](WarpGroupDotOp dot) { return SumsOutliveRound(dot, loop); })) return;
+  if (loop && llvm::any_of(dots, [&](WarpGroupDotOp dot) { return AccumulatorsOutliveIteration(dot, loop); })) return;
   for (WarpGroupDotOp dot : dots) Hoist(dot, aliases);
 }
 

@@ -6,9 +6,15 @@
 //
 //   @p ld.global.L1::evict_last.v4.b32 {$0, $1, $2, $3}, [$4];   // $0 … $3 hold `others` before
 //
+// Constant `others` are moved there by the same statement. LLVM would share the register of a constant with the start
+// of a loop's counter, which then is set before this instruction. Past a predicated instruction ptxas does not look for
+// it: it would not know how often the loop runs, and not unroll it.
+//
 // Elements narrower than 32 bits travel packed in words of 32 bits, the first element in the low bits.
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
+#include "llvm/ADT/StringExtras.h"
+#include "mlir/IR/Matchers.h"
 
 namespace tritond::compiler {
 namespace LLVM = mlir::LLVM;
@@ -132,6 +138,36 @@ mlir::Value FromRegister(mlir::OpBuilder& b, mlir::Location loc, mlir::Type word
   return word.isInteger(8) ? LLVM::TruncOp::create(b, loc, word, value) : value;
 }
 
+// The bits of a constant; nullopt where `value` is none.
+std::optional<llvm::APInt> ConstantBits(mlir::Value value) {
+  if (value.getDefiningOp<LLVM::ZeroOp>()) return llvm::APInt::getZero(BitsOf(value.getType()));
+  mlir::Attribute constant;
+  if (!mlir::matchPattern(value, mlir::m_Constant(&constant))) return std::nullopt;
+  if (auto integer = llvm::dyn_cast<mlir::IntegerAttr>(constant)) return integer.getValue();
+  if (auto number = llvm::dyn_cast<mlir::FloatAttr>(constant)) return number.getValue().bitcastToAPInt();
+  return std::nullopt;
+}
+
+// The bits of a word of constants.
+std::optional<llvm::APInt> ConstantWord(mlir::Type word, mlir::ValueRange elements) {
+  llvm::APInt bits = llvm::APInt::getZero(word.getIntOrFloatBitWidth());
+  unsigned at = 0;
+  for (mlir::Value element : elements) {
+    std::optional<llvm::APInt> part = ConstantBits(element);
+    if (!part) return std::nullopt;
+    bits.insertBits(*part, at);
+    at += part->getBitWidth();
+  }
+  return bits;
+}
+
+// "mov.b32 $0, 0x0; ".
+std::string MoveText(mlir::OpBuilder& b, mlir::Type word, llvm::StringRef output, const llvm::APInt& bits) {
+  const unsigned width = RegisterType(b, word).getIntOrFloatBitWidth();
+  return "mov.b" + std::to_string(width) + " " + output.str() + ", 0x" + llvm::toString(bits, 16, /*Signed=*/false) +
+         "; ";
+}
+
 // The type that an ordinary access of all elements has: pointers travel as integers, of which LLVM has vectors.
 mlir::Type PlainType(mlir::OpBuilder& b, const MemoryAccess& access) {
   if (access.count == 1) return access.element;
@@ -184,8 +220,12 @@ llvm::SmallVector<mlir::Value> NvidiaOps::Load(mlir::OpBuilder& b, mlir::Locatio
   if (access.predicate) {
     text = "@" + ptx.AddPredicate(access.predicate) + " " + text;
     for (int i = 0; i < words.count && !others.empty(); ++i) {
-      mlir::Value word = PackWord(b, loc, words.word, others.slice(i * words.per_word, words.per_word));
-      ptx.TieOutput(i, ToRegister(b, loc, word));
+      mlir::ValueRange part = others.slice(i * words.per_word, words.per_word);
+      if (std::optional<llvm::APInt> bits = ConstantWord(words.word, part)) {
+        text = MoveText(b, words.word, registers[i], *bits) + text;
+      } else {
+        ptx.TieOutput(i, ToRegister(b, loc, PackWord(b, loc, words.word, part)));
+      }
     }
   }
   llvm::SmallVector<mlir::Value> values;

@@ -156,6 +156,20 @@ TEST_F(NvidiaOpsTest, MaskedLoadsStartWithTheOtherValue) {
   EXPECT_THAT(ptx, ContainsRegex("@%p[0-9]+ st.global.L1::evict_last.v2.b32 \\[%rd[0-9]+\\], \\{%r"));
 }
 
+// The statement itself moves them there; no register is shared with anything else.
+TEST_F(NvidiaOpsTest, MaskedLoadsMoveConstants) {
+  TestKernel k("ppb");
+  auto access = AccessOf(k, 0, 'e', 4);
+  access.predicate = k.arg(2);
+  mlir::OpBuilder& b = k.builder();
+  mlir::Value one = LLVM::ConstantOp::create(b, k.loc(), access.element, b.getF16FloatAttr(1.0));
+  mlir::Value zero = LLVM::ZeroOp::create(b, k.loc(), access.element);
+  auto values = ops_.Load(b, k.loc(), access, {zero, one, zero, zero});
+  access.ptr = k.arg(1);
+  ops_.Store(b, k.loc(), access, values);
+  EXPECT_THAT(Compile(k), ContainsRegex("mov.b32 %r[0-9]+, 0x0; mov.b32 %r[0-9]+, 0x3C000000; @%p[0-9]+ ld.global.v2"));
+}
+
 TEST_F(NvidiaOpsTest, MaskedAccessesPackSmallElements) {
   const struct {
     char element;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/matrix_shapes.h"
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/own_options.h"
 #include "compiler/targets/nvidia/passes.h"
@@ -19,6 +20,9 @@ namespace tritond::compiler::nvidia {
 namespace {
 
 std::string TargetName(const Architecture& arch) { return absl::StrCat("cuda:", arch.compute_capability); }
+
+// PTX ISA, "setmaxnreg".
+constexpr RegisterExchange kRegisterExchange = {/*step=*/8, /*least=*/24, /*most=*/256};
 
 TargetInfo Describe(const Architecture& arch) {
   TargetInfo info;
@@ -36,11 +40,12 @@ TargetInfo Describe(const Architecture& arch) {
                          kSharedUnit,    kReservedSharedBytes};
   info.multiprocessors = arch.multiprocessors;
   info.warps_of_group = arch.compute_capability >= kFirstWithWarpGroups ? kWarpsOfGroup : 1;
-  info.exchanges_registers = arch.compute_capability >= kFirstWithWarpGroups;
+  if (arch.compute_capability >= kFirstWithWarpGroups) info.register_exchange = kRegisterExchange;
   info.max_add_bytes = arch.compute_capability >= kFirstWithVectorAtomics ? 16 : 4;
   info.async_copies = {4, 16};
-  info.matrix_operands = {"f16", "bf16", "tf32", "f64", "i8"};
-  if (arch.compute_capability >= kFirstWithNarrowDots) info.matrix_operands.push_back("f8");
+  info.matrix_instructions = MatrixShapesOf(arch);
+  // Four schedulers a multiprocessor, 32 banks of four bytes.
+  info.rates = {/*issued_warps=*/4, /*shared_bytes=*/128, /*pairs_share_reads=*/true};
   // The assembler is NVIDIA's: PTX has no directive that reads a file, and the code runs on a GPU.
   info.takes_foreign_assembly = info.takes_assembly_text = true;
   info.own_options = OwnRules();

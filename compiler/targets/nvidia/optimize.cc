@@ -164,6 +164,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   // Last: the passes above move loads up where they can.
   SinkSharedLoads(module);
   OrderAsyncProxy(module);
+  for (llvm::Function& function : module) SetBlockTarget(function);
   return absl::OkStatus();
 }
 

@@ -3,37 +3,37 @@
 //
 //   scf.for … iter_args(%sum = %zero) {                 %r = scf.for … iter_args(%sum = %zero) {
 //     … copies …                                           … copies …
-//     %d = ttng.warp_group_dot %a, %b, %sum                ttng.warp_group_wait buffers %ring {pending = 0}
+//     %d = ttng.warp_group_dot %a, %b, %sum                ttng.warp_group_wait buffers %bufs {pending = 0}
 //     scf.yield %d                                  ->      %d = ttng.warp_group_dot %a, %b, %sum {in_flight}
 //   }                                                      scf.yield %d
 //   use %r                                              }
-//                                                       %s = ttng.warp_group_wait %r buffers %ring {pending = 0}
+//                                                       %s = ttng.warp_group_wait %r buffers %bufs {pending = 0}
 //                                                       use %s
 //
-// 1. Where none outlives its round, dots move up to before its copies (hoist_dots.cc). Where all do, copies that wait
-//    for one move down after what threads compute (delay_copies.cc).
+// 1. Where none outlives its iteration, dots move up to before its copies (hoist_dots.cc). Where all do, copies that
+//    wait for one move down after what threads compute (delay_copies.cc).
 // 2. A dot must have ended before the first operation, in the order of execution, that
-//    - uses its sums, but as the c of another dot, which adds to the same registers;
-//    - may write a buffer that it reads. Two places of one ring are apart if they are as many places from each other as
-//      the ring does not divide, rounds counted;
-//    - makes the registers of its operand a anew, in the next round: the assembler would wait at once.
-//    Where there is none up to the end of the round, the search goes on in the next one, up to the dot itself: a warp
-//    that issues a dot after another one of its own stands still until the first has ended, so that it may as well
+//    - uses its accumulators, but as the c of another dot, which adds to the same registers;
+//    - may write a buffer that it reads. Two slots of one multibuffer are apart if their distance, iterations counted,
+//      is no multiple of its size;
+//    - makes the registers of its operand a anew, in the next iteration: the assembler would wait at once.
+//    Where there is none up to the end of the iteration, the search goes on in the next one, up to the dot itself: a
+//    warp that issues a dot after another one of its own stands still until the first has ended, so that it may as well
 //    wait. Groups end in order, so a wait leaves in flight as many dots as have been issued since the one that it is
 //    for. Those in inner blocks do not count: fewer is safe.
 // 3. A dot that takes a from registers keeps these, and what it waits for keeps its own: where a multiprocessor would
-//    hold fewer blocks for that, it ends in its round. Other blocks overlap with it better.
+//    hold fewer blocks for that, it ends in its iteration. Other blocks overlap with it better.
 //
-// The buffers of a dot that outlives its round have to outlive it too: they are rings of the pipeline, those that
-// ring_operands.cc makes, or fixed. Barriers come later (insert_barriers.cc), and see that a wait ends reads of its
-// buffers: what a thread fills after its own wait, the others have ended to read, too.
+// The buffers of a dot that outlives its iteration have to outlive it too: they are multibuffers of the pipeline, those
+// that multibuffer_operands.cc makes, or fixed. Barriers come later (insert_barriers.cc), and see that a wait ends
+// reads of its buffers: what a thread fills after its own wait, the others have ended to read, too.
 #include "compiler/analysis/alias.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/targets/nvidia/delay_copies.h"
 #include "compiler/targets/nvidia/dot_buffers.h"
 #include "compiler/targets/nvidia/hoist_dots.h"
+#include "compiler/targets/nvidia/multibuffer_operands.h"
 #include "compiler/targets/nvidia/passes.h"
-#include "compiler/targets/nvidia/ring_operands.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -51,20 +51,21 @@ using mlir::Value;
 using mlir::scf::ForOp;
 using ttng::WarpGroupDotOp;
 
-// What a thread has in registers beside sums and operands, in words, as measured of real kernels; the most it can have.
+// What a thread has in registers beside accumulators and operands, in words, as measured of real kernels; the most it
+// can have.
 constexpr int64_t kOtherRegisters = 40, kMostRegisters = 255;
 
-// Whether the use adds to the sums where they are.
+// Whether the use adds to the accumulators where they are.
 bool IsAddition(mlir::OpOperand& use, const Block* block) {
   auto dot = llvm::dyn_cast<WarpGroupDotOp>(use.getOwner());
   return dot && dot->getBlock() == block && ttng::AddsToResult(dot) && &use == &dot.getCMutable() &&
          use.get().hasOneUse();
 }
 
-// Where a dot has to have ended: before `op`, in its own round or in the next one.
+// Where a dot has to have ended: before `op`, in its own iteration or in the next one.
 struct End {
   Operation* op;
-  bool in_next_round = false;
+  bool in_next_iteration = false;
 };
 
 // The dots of one block.
@@ -83,7 +84,7 @@ class DotsOfBlock final {
   void Run() {
     for (WarpGroupDotOp dot : dots_) {
       End end = EndOf(dot);
-      if (!end.in_next_round && !IsAnythingBetween(dot, end.op)) continue;
+      if (!end.in_next_iteration && !IsAnythingBetween(dot, end.op)) continue;
       in_flight_.insert(dot);
       ends_.push_back({dot, end});
     }
@@ -105,18 +106,18 @@ class DotsOfBlock final {
   End EndOf(WarpGroupDotOp dot) {
     Operation* terminator = block_.getTerminator();
     for (Operation* op = dot->getNextNode(); op != terminator; op = op->getNextNode())
-      if (UsesSums(op, dot.getD()) || MayWrite(op, dot, /*rounds=*/0, aliases_)) return {op};
-    std::optional<BlockArgument> carried = CarriedSums(dot);
+      if (UsesAccumulators(op, dot.getD()) || MayWrite(op, dot, /*iterations=*/0, aliases_)) return {op};
+    std::optional<BlockArgument> carried = CarriedAccumulators(dot);
     if (!carried || CostsBlocks(dot)) return {terminator};
     for (Operation* op = &block_.front(); op != dot.getOperation(); op = op->getNextNode()) {
       bool makes_a = !llvm::isa<ttg::MemDescType>(dot.getA().getType()) && op == dot.getA().getDefiningOp();
-      if (UsesSums(op, *carried) || makes_a || MayWrite(op, dot, /*rounds=*/1, aliases_))
-        return {op, /*in_next_round=*/true};
+      if (UsesAccumulators(op, *carried) || makes_a || MayWrite(op, dot, /*iterations=*/1, aliases_))
+        return {op, /*in_next_iteration=*/true};
     }
-    return {dot, /*in_next_round=*/true};
+    return {dot, /*in_next_iteration=*/true};
   }
 
-  // Whether a multiprocessor holds fewer blocks if the dot outlives its round with its registers.
+  // Whether a multiprocessor holds fewer blocks if the dot outlives its iteration with its registers.
   bool CostsBlocks(WarpGroupDotOp dot) {
     auto a = llvm::dyn_cast<mlir::RankedTensorType>(dot.getA().getType());
     if (!a || registers_ == 0) return false;
@@ -132,17 +133,18 @@ class DotsOfBlock final {
     return ttg::ToLinearLayout(type).InSize("register") * type.getElementTypeBitWidth() / 32;
   }
 
-  // The argument that holds the sums in the next round. Nullopt where the dot cannot be in flight until then.
-  std::optional<BlockArgument> CarriedSums(WarpGroupDotOp dot) {
+  // The argument that holds the accumulators in the next iteration. Nullopt where the dot cannot be in flight until
+  // then.
+  std::optional<BlockArgument> CarriedAccumulators(WarpGroupDotOp dot) {
     if (!loop_ || !dot->hasOneUse() || dot->use_begin()->getOwner() != block_.getTerminator()) return std::nullopt;
     for (Value buffer : BuffersOf(dot))
       if (!loop_.isDefinedOutsideOfLoop(RootOf(buffer))) return std::nullopt;
-    // Registers that the loop carries may be overwritten at the end of the round.
+    // Registers that the loop carries may be overwritten at the end of the iteration.
     if (auto a = llvm::dyn_cast<BlockArgument>(dot.getA()); a && a.getOwner() == &block_) return std::nullopt;
     return loop_.getRegionIterArg(dot->use_begin()->getOperandNumber());
   }
 
-  bool UsesSums(Operation* op, Value sums) {
+  bool UsesAccumulators(Operation* op, Value sums) {
     return llvm::any_of(sums.getUses(), [&](mlir::OpOperand& use) {
       return op->isAncestor(use.getOwner()) && !IsAddition(use, &block_);
     });
@@ -161,21 +163,21 @@ class DotsOfBlock final {
     for (WarpGroupDotOp each : in_flight_) {
       Operation *op = each, *self = dot;
       bool behind = self->isBeforeInBlock(op), before = op->isBeforeInBlock(end.op);
-      issued += end.in_next_round ? behind + before : behind && before;
+      issued += end.in_next_iteration ? behind + before : behind && before;
     }
     return issued;
   }
 
   void AddWait(WarpGroupDotOp dot, const End& end) {
-    Wait& wait = waits_[{end.op, end.in_next_round}];
+    Wait& wait = waits_[{end.op, end.in_next_iteration}];
     wait.pending = std::min(wait.pending, IssuedSince(dot, end));
-    if (!end.in_next_round) {
+    if (!end.in_next_iteration) {
       wait.buffers.insert_range(BuffersOf(dot));
       if (llvm::any_of(dot->getUses(), [&](mlir::OpOperand& use) { return !IsAddition(use, &block_); }))
         wait.sums.insert(dot.getD());
       return;
     }
-    BlockArgument carried = *CarriedSums(dot);
+    BlockArgument carried = *CarriedAccumulators(dot);
     for (Value buffer : BuffersOf(dot)) wait.buffers.insert(RootOf(buffer));
     if (llvm::any_of(carried.getUses(), [&](mlir::OpOperand& use) { return !IsAddition(use, &block_); }))
       wait.sums.insert(carried);
@@ -212,7 +214,7 @@ class DotsOfBlock final {
   llvm::SmallVector<WarpGroupDotOp> dots_;
   llvm::SmallSetVector<WarpGroupDotOp, 4> in_flight_;
   llvm::SmallVector<std::pair<WarpGroupDotOp, End>> ends_;
-  llvm::MapVector<std::pair<Operation*, int>, Wait> waits_;        // by `op` and `in_next_round` of their end
+  llvm::MapVector<std::pair<Operation*, int>, Wait> waits_;        // by `op` and `in_next_iteration` of their end
   llvm::SmallVector<std::pair<WarpGroupDotOp, Value>> outliving_;  // with the loop's result
 };
 
@@ -240,7 +242,7 @@ class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<Overl
       int64_t free_bytes = FreeBytes(function, max_shared_bytes);
       llvm::SmallVector<ForOp> loops;
       function.walk([&](ForOp loop) { loops.push_back(loop); });
-      for (ForOp loop : loops) RingOperands(loop, free_bytes);
+      for (ForOp loop : loops) MultibufferOperands(loop, free_bytes);
       BufferAliases aliases(function);
       llvm::SmallSetVector<Block*, 4> blocks;
       function.walk([&](WarpGroupDotOp dot) { blocks.insert(dot->getBlock()); });

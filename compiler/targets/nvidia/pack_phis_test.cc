@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // How many values of 16 and of 32 bits the loop of @f carries after packing. `phis` and `body` are of a loop over %a,
-// the vector before it, and %b, that of its round.
+// the vector before it, and %b, that of its iteration.
 std::pair<int, int> Carried(const std::string& phis, const std::string& body) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;

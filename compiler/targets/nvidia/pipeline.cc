@@ -10,7 +10,7 @@
 namespace tritond::compiler::nvidia {
 namespace {
 
-// ptxas unrolls loops of few loads to four of 16 bytes. A round that has as many is left as it is.
+// ptxas unrolls loops of few loads to four of 16 bytes. An iteration that has as many is left as it is.
 constexpr int64_t kMinStreamWords = 16;
 
 }  // namespace
@@ -29,7 +29,9 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createAccelerateMatmulPass(accelerate));
   // The other dots, now that it is known which they are.
   SquareDotTilesPassOptions tiles;
-  tiles.pairs_share_reads = true;
+  tiles.shared_bytes = info.rates.shared_bytes;
+  tiles.issued_warps = info.rates.issued_warps;
+  tiles.pairs_share_reads = info.rates.pairs_share_reads;
   pm.addPass(createSquareDotTilesPass(tiles));
   // Carries the accumulators' encodings through the loops.
   pm.addPass(createRemoveLayoutConversionsPass());
@@ -45,17 +47,19 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createFormWarpGroupDotsPass());
   // The dots that the tensor cores do not take.
   pm.addPass(createTileDotsPass());
-  // Once their operands come from buffers: the sums of these dots may be in parts.
+  // Once their operands come from buffers: the accumulators of these dots may be in parts.
   ShareKPassOptions share;
-  share.pairs_share_reads = tiles.pairs_share_reads;
+  share.shared_bytes = info.rates.shared_bytes;
+  share.issued_warps = info.rates.issued_warps;
+  share.pairs_share_reads = info.rates.pairs_share_reads;
   pm.addPass(createShareKPass(share));
   // After all passes that let dots read shared memory; before the last cleaning, for it repeats arithmetic. It costs a
-  // second barrier a round: large dots of several slices gain by it, small ones lose. Conversions between the buffer
-  // and the tensor cores, as of fp8 on sm_90, already take the registers that waiting slices would need.
+  // second barrier an iteration: large dots of several slices gain by it, small ones lose. Conversions between the
+  // buffer and the tensor cores, as of fp8 on sm_90, already take the registers that waiting slices would need.
   if (options.own.Boolean(kReadAhead, true)) {
     PrefetchPassOptions prefetch;
     prefetch.min_slices = 4;
-    prefetch.min_sums = 64;
+    prefetch.min_accumulators = 64;
     prefetch.converts = false;
     pm.addPass(createPrefetchPass(prefetch));
   }
@@ -63,7 +67,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createSkipFullMasksPass());
   // What all that has left behind, and the order in which it runs.
   AddNeutralFinalPasses(pm);
-  // Until here the sums of a dot are there when it has been issued, as everybody believes.
+  // Until here the accumulators of a dot are there when it has been issued, as everybody believes.
   OverlapWarpGroupDotsPassOptions overlap;
   overlap.max_shared_bytes = info.max_shared_bytes;
   overlap.registers = info.registers;

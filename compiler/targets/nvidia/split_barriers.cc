@@ -8,10 +8,10 @@
 //                                                      ttng.split_barrier_arrive %b
 //   scf.for … iter_args(%u = %g0) {                    scf.for … iter_args(%u = %g0, %phase = 0) {
 //     ttg.async_wait %u                                  ttng.split_barrier_wait %b, %phase
-//     (a barrier, by insert_barriers.cc)                 ttg.async_copy_global_to_local …, %ring[%i + 1] {ordered}
-//     ttg.async_copy_global_to_local …, %ring[%i + 1]    %g = ttg.async_commit_group
-//     %g = ttg.async_commit_group                  ->    ttng.warp_group_dot %ring[%i] {ordered}
-//     ttng.warp_group_dot %ring[%i]                      ttg.async_wait %g
+//     (a barrier, by insert_barriers.cc)                 ttg.async_copy_global_to_local …, %bufs[%i + 1] {ordered}
+//     ttg.async_copy_global_to_local …, %bufs[%i + 1]    %g = ttg.async_commit_group
+//     %g = ttg.async_commit_group                  ->    ttng.warp_group_dot %bufs[%i] {ordered}
+//     ttng.warp_group_dot %bufs[%i]                      ttg.async_wait %g
 //     … what threads compute                             ttng.split_barrier_arrive %b
 //     scf.yield %g                                       … what threads compute
 //   }                                                    scf.yield %g, %phase ^ 1

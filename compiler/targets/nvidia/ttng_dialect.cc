@@ -153,8 +153,16 @@ mlir::LogicalResult AsyncTMACopyLocalToGlobalOp::verify() {
   return VerifyTileCopy(*this, getDesc().getType(), getCoord().size(), getSrc().getType());
 }
 
+mlir::LogicalResult WarpGroupDotWaitOp::inferReturnTypes(mlir::MLIRContext*, std::optional<mlir::Location>,
+                                                         mlir::ValueRange operands, mlir::DictionaryAttr,
+                                                         mlir::OpaqueProperties, mlir::RegionRange,
+                                                         llvm::SmallVectorImpl<mlir::Type>& types) {
+  llvm::append_range(types, operands.getTypes());
+  return mlir::success();
+}
+
 mlir::LogicalResult WarpGroupWaitOp::verify() {
-  if (getSums().getTypes() != getResults().getTypes())
+  if (getAccumulators().getTypes() != getResults().getTypes())
     return emitOpError("yields results of other types than its sums");
   return getPending() <= kMostPending ? mlir::success()
                                       : emitOpError() << "can leave at most " << kMostPending << " dots in flight";

@@ -8,6 +8,7 @@
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "compiler/targets/nvidia/ttng_dialect.h.inc"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::ttng {

@@ -5,6 +5,7 @@
 
 include "compiler/ir/ttg_types.td"
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def TTNG_Dialect : Dialect {
@@ -18,12 +19,17 @@ def TTNG_WarpGroupDotOp : Op<TTNG_Dialect, "warp_group_dot", [DeclareOpInterface
     TypesMatchWith<"result has the type of c", "d", "c", "$_self">]> {
   let summary = "d = a * b + c by wgmma: four warps multiply what lies in shared memory, a also in registers";
   let description = [{
+    Upstream's `isAsync` allows it to go on until a warp_group_dot_wait. Here that takes no effect: such a dot has ended.
     Where it is `in_flight`, the dots of a thread form groups in their order, and it goes on until a warp_group_wait for
     its group: until then its buffers are read, and only the c of a dot of the same type may take d.}];
   let arguments = (ins AnyTypeOf<[TT_FpIntTensor, TTG_MemDescType]>:$a, TTG_MemDescType:$b, TT_FpIntTensor:$c,
-      UnitAttr:$in_flight);
+      UnitAttr:$in_flight, OptionalAttr<I32Attr>:$inputPrecision, OptionalAttr<I32Attr>:$maxNumImpreciseAcc,
+      OptionalAttr<BoolAttr>:$isAsync);
   let results = (outs TT_FpIntTensor:$d);
   let assemblyFormat = "$a `,` $b `,` $c attr-dict `:` qualified(type($a)) `*` qualified(type($b)) `->` type($d)";
+  let builders = [OpBuilder<(ins "mlir::Type":$d, "mlir::Value":$a, "mlir::Value":$b, "mlir::Value":$c), [{
+    build($_builder, $_state, mlir::TypeRange(d), mlir::ValueRange{a, b, c}, llvm::ArrayRef<mlir::NamedAttribute>());
+  }]>];
   let hasVerifier = 1;
 }
 
@@ -38,6 +44,15 @@ def TTNG_WarpGroupWaitOp : Op<TTNG_Dialect, "warp_group_wait", [AttrSizedOperand
   let assemblyFormat = [{($sums^ `:` type($sums) `->` type($results))? (`buffers` $buffers^ `:` qualified(type($buffers)))?
       attr-dict}];
   let hasVerifier = 1;
+}
+
+def TTNG_WarpGroupDotWaitOp : Op<TTNG_Dialect, "warp_group_dot_wait", [Pure,
+    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "`inputs` of upstream's asynchronous dots, of which at most `pendings` go on";
+  let arguments = (ins Variadic<AnyTypeOf<[TT_FpIntTensor, TTG_MemDescType]>>:$inputs, I32Attr:$pendings,
+      UnitAttr:$warpGroupLocal);
+  let results = (outs Variadic<AnyTypeOf<[TT_FpIntTensor, TTG_MemDescType]>>:$outputs);
+  let assemblyFormat = "$inputs attr-dict `:` type($inputs)";
 }
 
 def TTNG_Shared : Resource<"::tritond::ttg::SharedMemory">;

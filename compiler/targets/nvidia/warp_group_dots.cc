@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma (PTX ISA, "Asynchronous warpgroup level matrix multiply-accumulate"): four warps add the product of 64 x k and
-// k x n elements, k being 32 bytes, to 64 x n sums in their registers. It finds its operands in shared memory by
-// descriptors:
+// k x n elements, k being 32 bytes, to 64 x n accumulators in their registers. It finds its operands in shared memory
+// by descriptors:
 //
 //   bits 0-13   address / 16
 //   bits 16-29  bytes / 16 from one column of the swizzle's width to the next; where K is contiguous it is not used
@@ -11,11 +11,11 @@
 // A column is as nvmma_shared has it, and a part of an operand that begins at a multiple of eight rows has the offset
 // of its first element there, whose group of 16 bytes no swizzle moves. A dot is one statement: the fence that lets
 // wgmma see the registers, all products, and, unless it stays in flight, the wait for them. Nothing can come between,
-// so the compiler behind may treat the sums as any registers. Those of a dot in flight go to the wait, a statement that
-// takes them in and gives them out, and until then to nothing but other dots: the compiler behind has no reason to
-// touch them.
+// so the compiler behind may treat the accumulators as any registers. Those of a dot in flight go to the wait, a
+// statement that takes them in and gives them out, and until then to nothing but other dots: the compiler behind has no
+// reason to touch them.
 //
-// Sums are f32 or i32, one a register, or f16, two neighbours of a row in one.
+// Accumulators are f32 or i32, one a register, or f16, two neighbours of a row in one.
 #include "compiler/targets/nvidia/warp_group_dots.h"
 
 #include "compiler/layout/layout_algebra.h"
@@ -46,11 +46,11 @@ llvm::StringRef WgmmaType(mlir::Type type) {
   return llvm::isa<mlir::Float8E5M2Type>(type) ? "e5m2" : "";
 }
 
-// The registers in which wgmma has sums, in its order or a tensor's.
-Values SumRegisters(Emitter& e, ValueList sums) {
+// The registers in which wgmma has accumulators, in its order or a tensor's.
+Values AccumulatorRegisters(Emitter& e, ValueList sums) {
   return sums[0].getType().isF16() ? Values(Words(e.b, e.loc, sums)) : Values(sums);
 }
-Values SumElements(Emitter& e, ValueList registers, mlir::Type type) {
+Values AccumulatorElements(Emitter& e, ValueList registers, mlir::Type type) {
   return type.isF16() ? Values(ElementsOfWords(e.b, e.loc, registers, type)) : Values(registers);
 }
 
@@ -108,13 +108,13 @@ class WarpGroupDot final {
         type_b_(llvm::cast<ttg::MemDescType>(op.getB().getType())),
         n_(llvm::cast<ttg::NvidiaMmaEncodingAttr>(type_.getEncoding()).getInstrShape()[1]),
         step_k_(ttng::InstructionK(type_b_.getElementType())),
-        sum_type_(ttng::AddsToResult(op) ? type_.getElementType() : DotSumType(e_.b, type_.getElementType())),
+        sum_type_(ttng::AddsToResult(op) ? type_.getElementType() : DotAccumulatorType(e_.b, type_.getElementType())),
         ptx_(e_.b, e_.loc) {
     if (llvm::isa<ttg::MemDescType>(op.getA().getType())) a_.emplace(f, op.getA(), /*k=*/1);
   }
 
   LogicalResult Lower() {
-    std::vector<MatrixTile> tiles = TilesOf(layout_, kWarpRows, n_, SumsOfLane(), type_.getShape());
+    std::vector<MatrixTile> tiles = TilesOf(layout_, kWarpRows, n_, AccumulatorsOfLane(), type_.getShape());
     if (tiles.empty() || !GroupsAreRows())
       return op_.emitOpError("has a result encoding that wgmma's tiles do not fit");
     mlir::Type element = type_.getElementType();
@@ -123,23 +123,23 @@ class WarpGroupDot final {
     for (Value initial : f_.Get(op_.getC())) sums.push_back(WidenForDot(e_, initial, element, sum_type_));
     llvm::SmallVector<int> registers;
     for (const MatrixTile& tile : tiles) llvm::append_range(registers, tile.registers);
-    Values initial = SumRegisters(e_, Pick(sums, registers));
+    Values initial = AccumulatorRegisters(e_, Pick(sums, registers));
     for (Value sum : initial) ptx_.AddOutput(sum.getType());
     for (auto [output, sum] : llvm::enumerate(initial))
       if (!from_zero) ptx_.TieOutput(output, sum);
     std::string text;
     if (failed(AddProducts(tiles, from_zero, text))) return mlir::failure();
-    Values added = SumElements(e_, ptx_.Emit(text, /*touches_memory=*/true), sum_type_);
+    Values added = AccumulatorElements(e_, ptx_.Emit(text, /*touches_memory=*/true), sum_type_);
     for (auto [r, sum] : llvm::zip(registers, added)) sums[r] = sum;
     Values results;
-    for (Value sum : sums) results.push_back(NarrowDotSum(e_, sum, element));
+    for (Value sum : sums) results.push_back(NarrowDotAccumulator(e_, sum, element));
     f_.Set(op_.getD(), results);
     return mlir::success();
   }
 
  private:
   // The elements of a tile of 16 x n that lane 0 of a warp holds, in wgmma's order.
-  llvm::SmallVector<std::pair<int, int>> SumsOfLane() const {
+  llvm::SmallVector<std::pair<int, int>> AccumulatorsOfLane() const {
     llvm::SmallVector<std::pair<int, int>> elements;
     for (int column = 0; column < n_; column += 8)
       for (int row : {0, 8})
@@ -257,12 +257,31 @@ class WarpGroupDot final {
   PtxBuilder ptx_;
 };
 
-LogicalResult LowerWarpGroupDot(FunctionLowering& f, ttng::WarpGroupDotOp op) { return WarpGroupDot(f, op).Lower(); }
+// Whether upstream's dot asks for accumulators of 8-bit floats that registers add up after some elements of K, zero:
+// after each instruction.
+bool AsksForPreciseSums(ttng::WarpGroupDotOp op) {
+  if (!op->hasAttr("isAsync") && !op->hasAttr("inputPrecision")) return false;
+  auto most = op->getAttrOfType<mlir::IntegerAttr>("maxNumImpreciseAcc");
+  const int64_t k = llvm::cast<ttg::MemDescType>(op.getB().getType()).getShape()[0];
+  mlir::Type element = ttng::ElementOf(op.getB().getType());
+  return llvm::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() == 8 && (!most || most.getInt() <= k);
+}
+
+LogicalResult LowerWarpGroupDot(FunctionLowering& f, ttng::WarpGroupDotOp op) {
+  if (AsksForPreciseSums(op)) return op.emitOpError("with precise sums of 8-bit floats is not supported yet");
+  return WarpGroupDot(f, op).Lower();
+}
+
+// The dots have ended.
+LogicalResult LowerWarpGroupDotWait(FunctionLowering& f, ttng::WarpGroupDotWaitOp op) {
+  for (auto [input, output] : llvm::zip(op.getInputs(), op.getOutputs())) f.Set(output, f.Get(input));
+  return mlir::success();
+}
 
 LogicalResult LowerWarpGroupWait(FunctionLowering& f, ttng::WarpGroupWaitOp op) {
   PtxBuilder ptx(f.e.b, f.e.loc);
   llvm::SmallVector<Values> lists;
-  for (Value operand : op.getSums()) lists.push_back(SumRegisters(f.e, f.Get(operand)));
+  for (Value operand : op.getAccumulators()) lists.push_back(AccumulatorRegisters(f.e, f.Get(operand)));
   Values sums;
   for (const Values& list : lists) llvm::append_range(sums, list);
   for (Value sum : sums) ptx.AddOutput(sum.getType());
@@ -271,7 +290,7 @@ LogicalResult LowerWarpGroupWait(FunctionLowering& f, ttng::WarpGroupWaitOp op) 
   llvm::SmallVector<Value> ended = ptx.Emit(text, /*touches_memory=*/true);
   llvm::ArrayRef<Value> rest = ended;
   for (auto [list, result] : llvm::zip(lists, op.getResults())) {
-    f.Set(result, SumElements(f.e, rest.take_front(list.size()), ttng::ElementOf(result.getType())));
+    f.Set(result, AccumulatorElements(f.e, rest.take_front(list.size()), ttng::ElementOf(result.getType())));
     rest = rest.drop_front(list.size());
   }
   return mlir::success();
@@ -283,6 +302,7 @@ const LoweringTable& TtngLowerings() {
   static const LoweringTable* table = [] {
     auto* t = new LoweringTable;
     t->Add<ttng::WarpGroupDotOp>(LowerWarpGroupDot);
+    t->Add<ttng::WarpGroupDotWaitOp>(LowerWarpGroupDotWait);
     t->Add<ttng::WarpGroupWaitOp>(LowerWarpGroupWait);
     AddMbarriers(*t);
     AddTensorMaps(*t);

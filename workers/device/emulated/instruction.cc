@@ -48,6 +48,9 @@ absl::StatusOr<Instruction> FindInstruction(absl::string_view spelled) {
   const std::string with_dots = absl::StrReplaceAll(spelled, {{"/", "."}});
   absl::string_view name = with_dots;
   if (absl::ConsumePrefix(&name, "ptx:")) return FindPtx(name);
+  // What the host's own code has.
+  if (name == "host:barrier.sync 1 1")
+    return Instruction{false, false, nullptr, -1, /*is_barrier=*/true, /*waits=*/true};
   if (absl::ConsumePrefix(&name, "amdgcn:")) return FindAmdgcn(name);
   if (absl::ConsumePrefix(&name, "spirv:")) return FindSpirv(name);
   return absl::InvalidArgumentError(absl::StrCat("the emulator has no instruction ", name));

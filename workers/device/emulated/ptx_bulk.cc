@@ -228,6 +228,7 @@ Fault ArriveAfterCopies(bool increments, const Call& call) {
   Machine& machine = call.machine;
   const int thread = call.lanes[0].thread;
   const uint64_t barrier = call.lanes[0].in[0], started = machine.StartedCopies(thread);
+  if (Fault fault = AccessBarrier(call, barrier, TRITOND_HOST_READ)) return fault;
   if (Fault fault = increments ? machine.Copies().Expect(barrier, 1) : absl::nullopt) return fault;
   machine.Copies().Load(barrier, 0, [&machine, thread, barrier, started]() -> Fault {
     if (Fault fault = machine.FinishCopies(thread, started)) return fault;

@@ -412,6 +412,33 @@ TEST(PtxWgmma, WaitsForGroupsInOrder) {
   EXPECT_EQ(done[0][0], F32(1 + 2 * 15));
 }
 
+// The arrival comes when the copies that the thread had started are over; without "noinc" it is one more.
+TEST(PtxBulk, ArrivesAfterTheCopies) {
+  for (const bool increments : {false, true}) {
+    FakeMachine machine;
+    machine.copies.Init(64, 1);
+    machine.pending.resize(3);
+    RunLane(
+        increments ? "cp.async.mbarrier.arrive.shared::cta.b64 1" : "cp.async.mbarrier.arrive.noinc.shared::cta.b64 1",
+        {64}, &machine);
+    const auto is_over = [&] {
+      return RunLane("mbarrier.try_wait.parity.shared::cta.b64 1 1 1", {64, 0}, &machine)[0] == 1;
+    };
+    EXPECT_FALSE(is_over());
+    ASSERT_TRUE(machine.copies.HasLoads());
+    EXPECT_FALSE(machine.copies.FinishLoad().has_value());
+    EXPECT_EQ(machine.finished, 3u);
+    EXPECT_EQ(is_over(), !increments);
+  }
+}
+
+TEST(PtxWarp, AsksForRegisters) {
+  FakeMachine machine;
+  RunWarp(
+      "setmaxnreg.inc.sync.aligned.u32 1", [](int) { return Slots{232}; }, machine);
+  EXPECT_EQ(machine.registers_of_warp[0], 232u);
+}
+
 TEST(FindInstruction, NamesWhatItDoesNotKnow) {
   for (const char* name :
        {"ptx:tcgen05.mma.cta_group::1 1", "ptx:mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32 2 1 1 2",

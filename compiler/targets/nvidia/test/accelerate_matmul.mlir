@@ -43,7 +43,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// fp8 becomes f16 where there is no fp8 instruction, and where sums shall be precise.
+// fp8 becomes f16 where there is no fp8 instruction, and where accumulators shall be precise.
 // CHECK-LABEL: @fp8
 //        SM80:   tt.dot {{.*}} : tensor<64x64xf16, {{.*}}kWidth = 2
 //        SM89:   tt.dot {{.*}} : tensor<64x64xf8E4M3FN, {{.*}}kWidth = 4

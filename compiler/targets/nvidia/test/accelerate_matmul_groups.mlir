@@ -45,7 +45,7 @@ module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Too few rows; too many sums for a thread; 8-bit elements of a whose K is not contiguous: mma.sync.
+// Too few rows; too many accumulators for a thread; 8-bit elements of a whose K is not contiguous: mma.sync.
 //       CHECK: versionMajor = 2
 //   CHECK-NOT: versionMajor = 3
 // CHECK-LABEL: @few_rows

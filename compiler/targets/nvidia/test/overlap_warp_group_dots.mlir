@@ -2,7 +2,7 @@
 // RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots=registers=0 | FileCheck %s
 // RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots=registers=65536 | FileCheck %s --check-prefix=BLOCKS
 
-// The copies of a round fill another place than the dot before reads: it goes on until the next dot.
+// The copies of an iteration fill another place than the dot before reads: it goes on until the next dot.
 // CHECK-LABEL: @place_to_spare
 //       CHECK:   %[[RING:.*]] = ttg.local_alloc
 //       CHECK:   %[[R:.*]]:2 = scf.for
@@ -86,7 +86,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// The round uses the sums: the dot comes before the copies, which go on beside it.
+// The iteration uses the accumulators: the dot comes before the copies, which go on beside it.
 // CHECK-LABEL: @sums_are_used
 //       CHECK:   scf.for
 //       CHECK:     ttg.async_wait
@@ -130,7 +130,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Operand a is made anew before the dot of the next round: there it ends. It ends in its round where its registers, kept
+// Operand a is made anew before the dot of the next iteration: there it ends. It ends in its iteration where its registers, kept
 // until then, would cost blocks.
 // CHECK-LABEL: @operand_in_registers
 //       CHECK:   scf.for
@@ -175,7 +175,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// A buffer that each round fills takes turns with a second one.
+// A buffer that each iteration fills takes turns with a second one.
 // CHECK-LABEL: @filled_from_registers
 // BLOCKS-LABEL: @filled_from_registers
 //       BLOCKS:   in_flight

@@ -38,7 +38,7 @@ tt.func @order(%m: !ttg.memdesc<64x64xf32, #n, #smem>, %c: tensor<64x64xf32, #mm
 #n = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 #smem = #ttg.shared_memory
 tt.func @narrow_sums(%m: !ttg.memdesc<64x64xbf16, #n, #smem>, %c: tensor<64x64xbf16, #mma>) {
-  // expected-error @below {{stays in flight with sums that wgmma has alone, not with 'bf16'}}
+  // expected-error @below {{stays in flight with accumulators that wgmma has alone, not with 'bf16'}}
   %d = ttng.warp_group_dot %m, %m, %c {in_flight} : !ttg.memdesc<64x64xbf16, #n, #smem> * !ttg.memdesc<64x64xbf16, #n, #smem> -> tensor<64x64xbf16, #mma>
   tt.return
 }
@@ -54,7 +54,7 @@ tt.func @pending() {
 // -----
 
 tt.func @results(%c: tensor<64x64xf32>) {
-  // expected-error @below {{yields results of other types than its sums}}
+  // expected-error @below {{yields results of other types than its accumulators}}
   %d = ttng.warp_group_wait %c : tensor<64x64xf32> -> tensor<64x64xi32> {pending = 0 : i32}
   tt.return
 }

@@ -2,7 +2,7 @@
 // RUN: triton-opt %s -split-input-file --ttg-allocate-shared-memory --lower-to-llvm=target=cuda:90 | FileCheck %s
 
 // Two slices of K, 32 bytes and so two units of a descriptor apart in a row of 64; in b, whose rows are K, 16 rows of 128
-// bytes. Sums that begin with zero are not read. One statement from the fence to the wait.
+// bytes. Accumulators that begin with zero are not read. One statement from the fence to the wait.
 // CHECK-LABEL: llvm.func @slices
 //       CHECK:   llvm.inline_asm has_side_effects
 //  CHECK-SAME: wgmma.fence.sync.aligned;
@@ -33,7 +33,29 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Operand a from registers, four words a slice; bytes have no transposition and their sums are i32, added to those that
+// Upstream's spelling: a dot that may go on, and its wait.
+// CHECK-LABEL: llvm.func @asynchronous
+//       CHECK:   wgmma.wait_group.sync.aligned 0;
+//   CHECK-NOT:   wgmma
+//       CHECK:   llvm.return
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#wide = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @asynchronous(%p: !tt.ptr<f32>) {
+    %m = ttg.local_alloc : () -> !ttg.memdesc<64x64xf16, #wide, #smem, mutable>
+    %z = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %d = ttng.warp_group_dot %m, %m, %z {inputPrecision = 0 : i32, isAsync = true} : !ttg.memdesc<64x64xf16, #wide, #smem, mutable> * !ttg.memdesc<64x64xf16, #wide, #smem, mutable> -> tensor<64x64xf32, #mma>
+    %e:2 = ttng.warp_group_dot_wait %d, %m {pendings = 0 : i32} : tensor<64x64xf32, #mma>, !ttg.memdesc<64x64xf16, #wide, #smem, mutable>
+    %q = tt.splat %p : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>, #mma>
+    tt.store %q, %e#0 : tensor<64x64x!tt.ptr<f32>, #mma>
+    tt.return
+  }
+}
+
+// -----
+
+// Operand a from registers, four words a slice; bytes have no transposition and their accumulators are i32, added to those that
 // are there.
 // CHECK-LABEL: llvm.func @registers
 //       CHECK:   llvm.inline_asm has_side_effects
@@ -59,7 +81,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Sums of f16, two neighbours a register; also where a wait passes them on.
+// Accumulators of f16, two neighbours a register; also where a wait passes them on.
 // CHECK-LABEL: llvm.func @halves
 //       CHECK:   llvm.inline_asm has_side_effects
 //  CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {$0, $1}, a, b, add, 1, 1, 0, 0;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dot that runs on into the next round keeps that round from filling its buffer. With two buffers it does not:
+// A dot that runs on into the next iteration keeps it from filling its buffer. With two buffers it does not:
 //
-//   scf.for … {                                            %ring = ttg.local_alloc : !ttg.memdesc<2x64x128xf16,
-//   mutable>
-//     %m = ttg.local_alloc %x : !ttg.memdesc<64x128xf16>   scf.for … iter_args(…, %place = 0) {
-//     %d = ttng.warp_group_dot %a, %m, %sum         ->       %m = ttg.memdesc_index %ring[%place]
+//   scf.for … {                                            %bufs = ttg.local_alloc : !ttg.memdesc<2x64x128xf16>
+//     %m = ttg.local_alloc %x : !ttg.memdesc<64x128xf16>   scf.for … iter_args(…, %slot = 0) {
+//     %d = ttng.warp_group_dot %a, %m, %sum         ->       %m = ttg.memdesc_index %bufs[%slot]
 //     scf.yield %d                                           ttg.local_store %x, %m
 //   }                                                        %d = ttng.warp_group_dot %a, %m, %sum
-//                                                            scf.yield %d, (%place + 1, or 0 after the last)
+//                                                            scf.yield %d, (%slot + 1, or 0 after the last)
 //                                                          }
-#include "compiler/targets/nvidia/ring_operands.h"
+#include "compiler/targets/nvidia/multibuffer_operands.h"
 
 #include "compiler/analysis/scratch.h"
 #include "compiler/targets/nvidia/ttng_dialect.h"
@@ -23,7 +22,7 @@ using mlir::Operation;
 using mlir::Value;
 using mlir::scf::ForOp;
 
-constexpr int64_t kPlaces = 2;
+constexpr int64_t kSlots = 2;
 
 ttg::MemDescType Mutable(ttg::MemDescType type, llvm::ArrayRef<int64_t> shape) {
   return ttg::MemDescType::get(type.getContext(), shape, type.getElementType(), type.getEncoding(),
@@ -32,19 +31,19 @@ ttg::MemDescType Mutable(ttg::MemDescType type, llvm::ArrayRef<int64_t> shape) {
 
 bool FeedsOutlivingDots(ttg::LocalAllocOp alloc, ForOp loop) {
   return alloc.getSrc() && !alloc->use_empty() &&
-         llvm::all_of(alloc->getUsers(), [&](Operation* user) { return SumsOutliveRound(user, loop); });
+         llvm::all_of(alloc->getUsers(), [&](Operation* user) { return AccumulatorsOutliveIteration(user, loop); });
 }
 
-Value NextPlace(mlir::OpBuilder& b, mlir::Location loc, Value place) {
+Value NextSlot(mlir::OpBuilder& b, mlir::Location loc, Value slot) {
   auto constant = [&](int64_t value) { return arith::ConstantIntOp::create(b, loc, value, 32).getResult(); };
-  Value next = arith::AddIOp::create(b, loc, place, constant(1));
-  Value wraps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next, constant(kPlaces));
+  Value next = arith::AddIOp::create(b, loc, slot, constant(1));
+  Value wraps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next, constant(kSlots));
   return arith::SelectOp::create(b, loc, wraps, constant(0), next);
 }
 
 }  // namespace
 
-bool SumsOutliveRound(Operation* op, ForOp loop) {
+bool AccumulatorsOutliveIteration(Operation* op, ForOp loop) {
   auto dot = llvm::dyn_cast<ttng::WarpGroupDotOp>(op);
   if (!dot || dot->getBlock() != loop.getBody() || dot->use_empty()) return false;
   if (!ttng::AddsToResult(dot)) return false;
@@ -52,12 +51,12 @@ bool SumsOutliveRound(Operation* op, ForOp loop) {
   return llvm::all_of(dot->getUsers(), [&](Operation* user) { return user == yield; });
 }
 
-ForOp RingOperands(ForOp loop, int64_t& free_bytes) {
+ForOp MultibufferOperands(ForOp loop, int64_t& free_bytes) {
   llvm::SmallVector<ttg::LocalAllocOp> allocs;
   for (auto alloc : loop.getBody()->getOps<ttg::LocalAllocOp>()) {
     if (!FeedsOutlivingDots(alloc, loop)) continue;
     // The one that it takes already may have shared its place with others.
-    int64_t bytes = kPlaces * BufferBytes(alloc.getType());
+    int64_t bytes = kSlots * BufferBytes(alloc.getType());
     if (bytes > free_bytes) continue;
     free_bytes -= bytes;
     allocs.push_back(alloc);
@@ -67,19 +66,19 @@ ForOp RingOperands(ForOp loop, int64_t& free_bytes) {
   mlir::Location loc = loop.getLoc();
   Value first = arith::ConstantIntOp::create(b, loc, 0, 32);
   auto yields = [&](mlir::OpBuilder& inner, mlir::Location at, llvm::ArrayRef<mlir::BlockArgument> arguments) {
-    return llvm::SmallVector<Value>{NextPlace(inner, at, arguments[0])};
+    return llvm::SmallVector<Value>{NextSlot(inner, at, arguments[0])};
   };
   auto rotated = llvm::cast<ForOp>(
       (*loop.replaceWithAdditionalYields(b, first, /*replaceInitOperandUsesInLoop=*/false, yields)).getOperation());
-  Value place = rotated.getRegionIterArgs().back();
+  Value slot = rotated.getRegionIterArgs().back();
   for (ttg::LocalAllocOp alloc : allocs) {
     ttg::MemDescType type = alloc.getType();
     llvm::SmallVector<int64_t> shape(type.getShape());
-    shape.insert(shape.begin(), kPlaces);
+    shape.insert(shape.begin(), kSlots);
     b.setInsertionPoint(rotated);
-    Value ring = ttg::LocalAllocOp::create(b, alloc.getLoc(), Mutable(type, shape), Value());
+    Value multibuffer = ttg::LocalAllocOp::create(b, alloc.getLoc(), Mutable(type, shape), Value());
     b.setInsertionPoint(alloc);
-    Value buffer = ttg::MemDescIndexOp::create(b, alloc.getLoc(), Mutable(type, type.getShape()), ring, place);
+    Value buffer = ttg::MemDescIndexOp::create(b, alloc.getLoc(), Mutable(type, type.getShape()), multibuffer, slot);
     ttg::LocalStoreOp::create(b, alloc.getLoc(), alloc.getSrc(), buffer);
     b.replaceOp(alloc, buffer);
   }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the targets say of their matrix instructions.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/targets/target.h"
+
+namespace tritond::compiler {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// "16x8x16 f32", with the number of warps where it is not one.
+std::vector<std::string> ShapesOf(const std::string& target, const std::string& operands) {
+  auto made = FindTarget(target, {});
+  if (!made.ok()) return {made.status().ToString()};
+  std::vector<std::string> shapes;
+  for (const MatrixShape& shape : (*made)->Info().matrix_instructions)
+    if (shape.operands == operands)
+      shapes.push_back(absl::StrCat(shape.m, "x", shape.n, "x", shape.k, " ", shape.sums,
+                                    shape.warps > 1 ? absl::StrCat(" ", shape.warps) : ""));
+  return shapes;
+}
+
+TEST(MatrixInstructions, OfNvidia) {
+  EXPECT_THAT(ShapesOf("cuda:80", "f16"), ElementsAre("16x8x16 f32"));
+  EXPECT_THAT(ShapesOf("cuda:80", "f8"), IsEmpty());
+  EXPECT_THAT(ShapesOf("cuda:90", "f8"), ElementsAre("16x8x32 f32", "64x256x32 f32 4"));
+  EXPECT_THAT(ShapesOf("cuda:90", "f64"), ElementsAre("16x8x8 f64"));
+  EXPECT_THAT(ShapesOf("cuda:120", "bf16"), ElementsAre("16x8x16 f32"));
+}
+
+TEST(MatrixInstructions, OfAmd) {
+  EXPECT_THAT(ShapesOf("hip:gfx942", "f16"), ElementsAre("32x32x8 f32", "16x16x16 f32"));
+  EXPECT_THAT(ShapesOf("hip:gfx950", "bf16"), Contains("32x32x16 f32"));
+  EXPECT_THAT(ShapesOf("hip:gfx1100", "i8"), ElementsAre("16x16x16 i32"));
+}
+
+TEST(MatrixInstructions, OfIntel) {
+  EXPECT_THAT(ShapesOf("xpu:pvc", "bf16"), ElementsAre("8x16x16 f32"));
+  EXPECT_THAT(ShapesOf("xpu:pvc:32", "bf16"), IsEmpty());
+}
+
+TEST(MatrixInstructions, HostHasNone) { EXPECT_THAT(ShapesOf("host", "f16"), IsEmpty()); }
+
+}  // namespace
+}  // namespace tritond::compiler

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/targets/nvidia/codegen.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+// What is said of a kernel of `num_warps` warps whose loop computes %next, a float, from %p, %i and the sum %s. Empty
+// where nothing is said.
+std::string Target(const std::string& round, int num_warps, const std::string& before = "") {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  auto module = llvm::parseAssemblyString(
+      absl::StrCat("define void @f(ptr addrspace(1) %p, float %x, i32 %n) {\nentry:\n", before,
+                   "  br label %loop\nloop:\n"
+                   "  %i = phi i32 [0, %entry], [%j, %loop]\n"
+                   "  %s = phi float [0.0, %entry], [%next, %loop]\n",
+                   round,
+                   "  %j = add i32 %i, 1\n  %c = icmp slt i32 %j, %n\n"
+                   "  br i1 %c, label %loop, label %exit\nexit:\n"
+                   "  store float %next, ptr addrspace(1) %p\n  ret void\n}\n"),
+      error, context);
+  if (!module) return error.getMessage().str();
+  if (llvm::verifyModule(*module)) return "broken";
+  llvm::Function& function = *module->getFunction("f");
+  function.addFnAttr("nvvm.reqntid", absl::StrCat(32 * num_warps));
+  SetBlockTarget(function);
+  return function.getFnAttribute("nvvm.minctasm").getValueAsString().str();
+}
+
+constexpr char kSum[] =
+    "  %a = getelementptr float, ptr addrspace(1) %p, i32 %i\n"
+    "  %v = load float, ptr addrspace(1) %a\n"
+    "  %next = fadd float %s, %v\n";
+constexpr char kNoLoad[] = "  %next = fadd float %s, %x\n";
+
+TEST(BlockTarget, LoopsThatLoadNeedHalfOfTheWarps) {
+  EXPECT_EQ(Target(kSum, 2), "16");
+  EXPECT_EQ(Target(kSum, 4), "8");
+}
+
+TEST(BlockTarget, LargeBlocksKeepTheirPlaces) { EXPECT_EQ(Target(kSum, 8), ""); }
+
+TEST(BlockTarget, LoadsOutsideOfLoopsWaitOnce) {
+  EXPECT_EQ(Target(kNoLoad, 4, "  %v = load float, ptr addrspace(1) %p\n"), "");
+}
+
+TEST(BlockTarget, BlocksOfOneWarpMayTakeAllRegisters) { EXPECT_EQ(Target(kNoLoad, 1), "8"); }
+
+TEST(BlockTarget, LoadsAtLoadedAddressesFollowOneAnother) {
+  EXPECT_EQ(Target("  %a = getelementptr i32, ptr addrspace(1) %p, i32 %i\n"
+                   "  %k = load i32, ptr addrspace(1) %a\n"
+                   "  %b = getelementptr float, ptr addrspace(1) %p, i32 %k\n"
+                   "  %v = load float, ptr addrspace(1) %b\n"
+                   "  %next = fadd float %s, %v\n",
+                   4),
+            "");
+}
+
+TEST(BlockTarget, PredicatedLoadsAreLoads) {
+  EXPECT_EQ(Target("  %v = call float asm sideeffect \"@$1 ld.global.b32 $0, [$2];\", \"=r,b,l,~{memory}\"(i1 true, "
+                   "ptr addrspace(1) %p)\n"
+                   "  %next = fadd float %s, %v\n",
+                   4),
+            "8");
+}
+
+TEST(BlockTarget, MatrixUnitsHaveTheRegistersOfTheirTiles) {
+  EXPECT_EQ(Target(absl::StrCat("  call void asm sideeffect \"wgmma.mma_async\", \"\"()\n", kSum), 4), "");
+}
+
+// 128 words that live through the loop do not fit into 64 registers.
+TEST(BlockTarget, ManyLiveWordsKeepTheirRegisters) {
+  std::string before, round = kSum;
+  for (int i = 0; i < 64; ++i) absl::StrAppend(&before, "  %w", i, " = load double, ptr addrspace(1) %p, align 8\n");
+  for (int i = 0; i < 64; ++i) absl::StrAppend(&round, "  store double %w", i, ", ptr addrspace(1) %p\n");
+  EXPECT_EQ(Target(round, 4, before), "");
+}
+
+TEST(MaxLiveWords, CountsWhatIsLiveAtOnce) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  auto module = llvm::parseAssemblyString(
+      "define float @f(float %x) {\n"
+      "  %a = fadd float %x, 1.0\n"        // %a
+      "  %b = fadd float %a, 1.0\n"        // %a, %b
+      "  %c = fpext float %b to double\n"  // %a, %c: three words
+      "  %d = fptrunc double %c to float\n"
+      "  %e = fadd float %d, %a\n"
+      "  ret float %e\n}\n",
+      error, context);
+  ASSERT_TRUE(module) << error.getMessage().str();
+  EXPECT_EQ(MaxLiveWords(*module->getFunction("f")), 3);
+}
+
+}  // namespace
+}  // namespace tritond::compiler::nvidia

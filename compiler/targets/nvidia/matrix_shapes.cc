@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/nvidia/matrix_shapes.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+struct Operand {
+  const char* type;
+  int bits;
+  const char* sums;
+};
+constexpr Operand kOperands[] = {{"f16", 16, "f32"}, {"bf16", 16, "f32"}, {"tf32", 32, "f32"},
+                                 {"f64", 64, "f64"}, {"i8", 8, "i32"},    {"f8", 8, "f32"}};
+
+}  // namespace
+
+std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch) {
+  const int generation = arch.compute_capability;
+  std::vector<MatrixShape> shapes;
+  for (const Operand& operand : kOperands) {
+    if (std::string(operand.type) == "f8" && generation < kFirstWithNarrowDots) continue;
+    const bool is_double = operand.bits == 64;
+    // Of f64 two instructions make one of eight along K, where it is not one already.
+    const int k = is_double ? 8 : kTileKBytes * 8 / operand.bits;
+    shapes.push_back({operand.type, operand.sums, kTileM, kTileN, k});
+    if (generation >= kFirstWithWgmma && generation <= kLastWithWgmma && !is_double)
+      shapes.push_back({operand.type, operand.sums, kGroupTileM, kMaxGroupTileN, k, kWarpsOfGroup, true});
+  }
+  return shapes;
+}
+
+}  // namespace tritond::compiler::nvidia

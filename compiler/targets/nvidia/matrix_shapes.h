@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The matrix instructions of NVIDIA GPUs: mma.sync by a warp, wgmma by a group of four (PTX ISA, "Warp level matrix
+// instructions", "Asynchronous warpgroup level matrix instructions").
+#ifndef COMPILER_TARGETS_NVIDIA_MATRIX_SHAPES_H_
+#define COMPILER_TARGETS_NVIDIA_MATRIX_SHAPES_H_
+
+#include <vector>
+
+#include "compiler/targets/nvidia/architecture.h"
+#include "compiler/targets/target_info.h"
+
+namespace tritond::compiler::nvidia {
+
+// Rows and columns of mma.sync's sums; of a group's, where the most columns are given.
+inline constexpr int kTileM = 16, kTileN = 8, kGroupTileM = 64, kMaxGroupTileN = 256;
+// Of an operand along K, but of f64.
+inline constexpr int kTileKBytes = 32;
+
+// Generations that have wgmma.
+inline constexpr int kFirstWithWgmma = 90, kLastWithWgmma = 90;
+
+std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch);
+
+}  // namespace tritond::compiler::nvidia
+
+#endif  // COMPILER_TARGETS_NVIDIA_MATRIX_SHAPES_H_
