@@ -37,11 +37,11 @@ def TTNG_WarpGroupWaitOp : Op<TTNG_Dialect, "warp_group_wait", [AttrSizedOperand
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "waits until at most `pending` of the thread's dots are in flight";
   let description = [{
-    The results are the `sums` of dots that have ended by then. `buffers`: those that these dots have read, or the rows
-    of buffers that hold them; until here they belong to the dots.}];
-  let arguments = (ins Variadic<TT_FpIntTensor>:$sums, Variadic<TTG_MemDescType>:$buffers, I32Attr:$pending);
+    The results are the `accumulators` of dots that have ended by then. `buffers`: those that these dots have read, or
+    the rows of buffers that hold them; until here they belong to the dots.}];
+  let arguments = (ins Variadic<TT_FpIntTensor>:$accumulators, Variadic<TTG_MemDescType>:$buffers, I32Attr:$pending);
   let results = (outs Variadic<TT_FpIntTensor>:$results);
-  let assemblyFormat = [{($sums^ `:` type($sums) `->` type($results))? (`buffers` $buffers^ `:` qualified(type($buffers)))?
+  let assemblyFormat = [{($accumulators^ `:` type($accumulators) `->` type($results))? (`buffers` $buffers^ `:` qualified(type($buffers)))?
       attr-dict}];
   let hasVerifier = 1;
 }
