@@ -96,7 +96,8 @@ void SetField(const google::protobuf::FieldDescriptor& field, v1::CompileRequest
     case Field::CPPTYPE_BOOL:
       return reflection.SetBool(request, &field, true);
     case Field::CPPTYPE_ENUM:
-      if (field.is_repeated()) return reflection.AddEnumValue(request, &field, field.enum_type()->value_count() - 2);
+      // The last one is no default.
+      if (field.is_repeated()) return reflection.AddEnumValue(request, &field, field.enum_type()->value_count() - 1);
       return reflection.SetEnumValue(request, &field, field.enum_type()->value_count() - 1);
     case Field::CPPTYPE_MESSAGE:
       if (field.name() == "options") return (*request->mutable_options()->mutable_fields())["k"].set_bool_value(true);

@@ -163,7 +163,7 @@ mlir::LogicalResult WarpGroupDotWaitOp::inferReturnTypes(mlir::MLIRContext*, std
 
 mlir::LogicalResult WarpGroupWaitOp::verify() {
   if (getAccumulators().getTypes() != getResults().getTypes())
-    return emitOpError("yields results of other types than its sums");
+    return emitOpError("yields results of other types than its accumulators");
   return getPending() <= kMostPending ? mlir::success()
                                       : emitOpError() << "can leave at most " << kMostPending << " dots in flight";
 }
@@ -197,7 +197,7 @@ mlir::LogicalResult WarpGroupDotOp::verify() {
     return emitOpError() << "cannot read operand a from " << a;
   if (!IsReadable(llvm::cast<ttg::MemDescType>(b), 0)) return emitOpError() << "cannot read operand b from " << b;
   if (getInFlight() && !AddsToResult(*this))
-    return emitOpError() << "stays in flight with sums that wgmma has alone, not with " << d.getElementType();
+    return emitOpError() << "stays in flight with accumulators that wgmma has alone, not with " << d.getElementType();
   return mlir::success();
 }
 
