@@ -59,6 +59,9 @@ class GrpcTransport:
     def __init__(self, address: str, settings: Settings) -> None:
         if "grpc" not in sys.modules:  # it would tell people of each connection that ends
             os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+        # Read with the first channel. Else os.fork, which holds the interpreter's lock, joins a thread of gRPC that may wait
+        # for that lock (seen with 1.49). Forked children need nothing of what that would keep: they call through a relay.
+        os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
         try:
             import grpc
         except ImportError as error:
