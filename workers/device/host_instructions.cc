@@ -58,6 +58,9 @@ class HostProgram::Registers final : public emulated::Machine {
   void Acquire(int thread, const emulated::ReleaseClocks::Times& times) override {
     program_.shared_.Acquire(thread, times);
   }
+  emulated::Moment Now(int thread) override { return program_.shared_.Now(thread); }
+  bool Knows(int thread, const emulated::Moment& moment) override { return program_.shared_.Knows(thread, moment); }
+  emulated::TensorMemory& Tensors() override { return program_.tensors_; }
   void FenceAsyncProxy(int thread) override { program_.shared_.FenceAsync(thread); }
   emulated::AsynchronousProducts& ProductsOf(int thread) override {
     return program_.warps_[thread / program_.launch_.warp_size].products;

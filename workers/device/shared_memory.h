@@ -9,6 +9,7 @@
 
 #include "absl/types/optional.h"
 #include "workers/device/emulated/release_clocks.h"
+#include "workers/device/emulated/tensor_memory.h"
 #include "workers/device/host_abi.h"
 #include "workers/device/proxy_log.h"
 
@@ -74,6 +75,10 @@ class SharedMemory final {
   // `thread` arrives where others wait: adds what it knows; has waited, and knows what was added.
   void Release(int thread, emulated::ReleaseClocks::Times* times);
   void Acquire(int thread, const emulated::ReleaseClocks::Times& times) { clocks_.Acquire(thread, times); }
+  emulated::Moment Now(int thread) const { return {epoch_, thread / warp_size_, clocks_.Mark(thread / warp_size_)}; }
+  bool Knows(int thread, const emulated::Moment& moment) const {
+    return moment.epoch != epoch_ || clocks_.Knows(thread, moment.warp, moment.mark);
+  }
 
  private:
   // The last access of one kind to a byte, and which warps made such since the last barrier.
