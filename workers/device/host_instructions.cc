@@ -36,6 +36,12 @@ class HostProgram::Registers final : public emulated::Machine {
     *fault = program_.shared_.ReadAsync(thread, site, at, bytes);
     return at;
   }
+  const char* PeekSharedAsync(int thread, const TritondHostSite* site, uint64_t address, uint64_t bytes,
+                              emulated::Fault* fault) override {
+    char* at = PointerTo(address);
+    *fault = program_.shared_.PeekAsync(thread, site, at, bytes);
+    return at;
+  }
   char* AccessGlobal(const TritondHostSite* site, uint64_t address, uint64_t bytes, uint32_t kind,
                      emulated::Fault* fault) override {
     if (program_.launch_.memory->Find(address, bytes) == nullptr)

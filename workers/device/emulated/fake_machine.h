@@ -22,6 +22,9 @@ class FakeMachine final : public Machine {
   const char* ReadSharedAsync(int, const TritondHostSite*, uint64_t address, uint64_t, Fault*) override {
     return &memory[address];
   }
+  const char* PeekSharedAsync(int, const TritondHostSite*, uint64_t address, uint64_t, Fault*) override {
+    return &memory[address];
+  }
   char* AccessGlobal(const TritondHostSite*, uint64_t address, uint64_t, uint32_t, Fault*) override {
     return reinterpret_cast<char*>(address);
   }

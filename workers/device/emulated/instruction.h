@@ -44,6 +44,9 @@ class Machine {
   // through the ordinary one needs a proxy fence.
   virtual const char* ReadSharedAsync(int thread, const TritondHostSite* site, uint64_t address, uint64_t bytes,
                                       Fault* fault) = 0;
+  // The same for a read that an mbarrier ends, for all who wait there.
+  virtual const char* PeekSharedAsync(int thread, const TritondHostSite* site, uint64_t address, uint64_t bytes,
+                                      Fault* fault) = 0;
   // Global memory, checked likewise.
   virtual char* AccessGlobal(const TritondHostSite* site, uint64_t address, uint64_t bytes, uint32_t kind,
                              Fault* fault) = 0;

@@ -56,14 +56,20 @@ uint64_t MatrixDescriptor::AddressOf(int row, int k, int bytes, bool along_k) co
   return address;
 }
 
+const char* MatrixPart::At(Machine& machine, int thread, const TritondHostSite* site, int row, int column, int bytes,
+                           Fault* fault) const {
+  const uint64_t address = descriptor.AddressOf(first + row, column, type.bits / 8, along_k);
+  return ends_by_mbarrier ? machine.PeekSharedAsync(thread, site, address, bytes, fault)
+                          : machine.ReadSharedAsync(thread, site, address, bytes, fault);
+}
+
 Fault MatrixPart::Read(Machine& machine, int thread, const TritondHostSite* site, std::vector<double>* numbers) const {
   numbers->resize(rows * k);
   const int bytes = type.bits / 8;
   for (int r = 0; r < rows; ++r) {
     for (int c = 0; c < k; ++c) {
       Fault fault;
-      const uint64_t address = descriptor.AddressOf(first + r, c, bytes, along_k);
-      const char* at = machine.ReadSharedAsync(thread, site, address, bytes, &fault);
+      const char* at = At(machine, thread, site, r, c, bytes, &fault);
       if (fault) return fault;
       (*numbers)[r * k + c] = Number(at, type);
     }
@@ -77,7 +83,7 @@ Fault MatrixPart::Check(Machine& machine, int thread, const TritondHostSite* sit
   for (int r = 0; r < rows; r += along_k ? 1 : piece) {
     for (int c = 0; c < k; c += along_k ? piece : 1) {
       Fault fault;
-      machine.ReadSharedAsync(thread, site, descriptor.AddressOf(first + r, c, bytes, along_k), kPieceBytes, &fault);
+      At(machine, thread, site, r, c, kPieceBytes, &fault);
       if (fault) return fault;
     }
   }

@@ -37,11 +37,16 @@ struct MatrixPart {
   int first = 0, rows = 0, k = 0;
   PtxType type;
   bool along_k = true;
+  bool ends_by_mbarrier = false;  // else by a wait of `thread`
 
   // Its numbers, row by row, as they are in memory now. `thread` has issued the instruction.
   Fault Read(Machine& machine, int thread, const TritondHostSite* site, std::vector<double>* numbers) const;
   // Whether it may be read already now: the unit reads at some time between the instruction and its wait.
   Fault Check(Machine& machine, int thread, const TritondHostSite* site) const;
+
+ private:
+  const char* At(Machine& machine, int thread, const TritondHostSite* site, int row, int column, int bytes,
+                 Fault* fault) const;
 };
 
 }  // namespace tritond::workers::emulated

@@ -185,6 +185,7 @@ Fault Multiply(const std::string& kind, const Call& call) {
   product.adds = (lane.in[4] & 1) != 0;
   product.a.rows = product.m;
   product.b.rows = product.n;
+  product.a.ends_by_mbarrier = product.b.ends_by_mbarrier = true;
   product.a.k = product.b.k = kOperandBits / product.a.type.bits;
   Machine& machine = call.machine;
   if (Fault fault = product.a.Check(machine, lane.thread, call.site)) return fault;
