@@ -2,7 +2,9 @@
 // mbarriers (PTX ISA, "mbarrier"). One thread of those that run an operation makes a mbarrier or arrives at it, for all
 // of them; barriers order the others with it (insert_barriers.cc). All of them wait.
 //
-//   ttng.arrive_barrier %b, 2   ->   @%is_first mbarrier.arrive.shared::cta.b64 _, [%b], 2;
+//   ttng.arrive_barrier %b, 2         ->   @%is_first mbarrier.arrive.shared::cta.b64 _, [%b], 2;
+//   ttng.arrive_barrier_by_warps %b   ->   bar.warp.sync 0xffffffff; @%is_lane_0 mbarrier.arrive.shared::cta.b64 _,
+//   [%b];
 #include "compiler/targets/nvidia/mbarriers.h"
 
 #include "compiler/targets/nvidia/first_thread.h"
@@ -54,6 +56,16 @@ LogicalResult LowerArrive(FunctionLowering& f, ttng::ArriveBarrierOp op) {
   return mlir::success();
 }
 
+// One statement: the fence in front of it (order_async_proxy.cc) is one of all lanes.
+LogicalResult LowerArriveByWarps(FunctionLowering& f, ttng::ArriveBarrierByWarpsOp op) {
+  PtxBuilder ptx(f.e.b, f.e.loc);
+  std::string address = AddSharedAddress(f, ptx, op.getAlloc());
+  std::string acts = ptx.AddPredicate(f.e.Equal(f.Lane(), f.e.Int(0)));
+  ptx.Emit("bar.warp.sync 0xffffffff;\n@" + acts + " mbarrier.arrive.shared::cta.b64 _, " + address + ";",
+           /*touches_memory=*/true);
+  return mlir::success();
+}
+
 LogicalResult LowerWait(FunctionLowering& f, ttng::WaitBarrierOp op) {
   PtxBuilder ptx(f.e.b, f.e.loc);
   std::string address = AddSharedAddress(f, ptx, op.getAlloc()), phase = ptx.AddInput(f.Scalar(op.getPhase()));
@@ -85,6 +97,7 @@ void AddMbarriers(LoweringTable& table) {
   table.Add<ttng::InvalBarrierOp>(LowerInval);
   table.Add<ttng::BarrierExpectOp>(LowerExpect);
   table.Add<ttng::ArriveBarrierOp>(LowerArrive);
+  table.Add<ttng::ArriveBarrierByWarpsOp>(LowerArriveByWarps);
   table.Add<ttng::WaitBarrierOp>(LowerWait);
   table.Add<ttng::AsyncCopyMbarrierArriveOp>(LowerCopyArrive);
   table.Add<ttng::FenceAsyncSharedOp>(LowerFence);

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lets the warp groups of a block run apart. The copies of a pipelined loop go to all warps' buffers, so that each
 // iteration has a barrier of the block, at which all groups start their dots at once: the tensor cores then stand still
-// while all compute. Here warps arrive early in an iteration for the wait at the beginning of the next one:
+// while all compute. Here the barrier is split: warps arrive early in an iteration at a mbarrier, for the wait
+// at the beginning of the next one:
 //
-//                                                      %b = ttg.local_alloc, ttng.split_barrier_init %b
+//                                                      %b = ttg.local_alloc, ttng.init_barrier %b, 8
 //                                                      ttg.async_wait %g0
-//                                                      ttng.split_barrier_arrive %b
+//                                                      ttng.arrive_barrier_by_warps %b
 //   scf.for … iter_args(%u = %g0) {                    scf.for … iter_args(%u = %g0, %phase = 0) {
-//     ttg.async_wait %u                                  ttng.split_barrier_wait %b, %phase
+//     ttg.async_wait %u                                  ttng.wait_barrier %b, %phase
 //     (a barrier, by insert_barriers.cc)                 ttg.async_copy_global_to_local …, %bufs[%i + 1] {ordered}
 //     ttg.async_copy_global_to_local …, %bufs[%i + 1]    %g = ttg.async_commit_group
 //     %g = ttg.async_commit_group                  ->    ttng.warp_group_dot %bufs[%i] {ordered}
 //     ttng.warp_group_dot %bufs[%i]                      ttg.async_wait %g
-//     … what threads compute                             ttng.split_barrier_arrive %b
+//     … what threads compute                             ttng.arrive_barrier_by_warps %b
 //     scf.yield %g                                       … what threads compute
 //   }                                                    scf.yield %g, %phase ^ 1
 //                                                      }
-//                                                      ttng.split_barrier_wait, ttng.split_barrier_end
+//                                                      ttng.wait_barrier, ttng.inval_barrier
 //
 // Between the arrival P(i) and the wait W(i + 1) other warps may be anywhere from P(i) to W(i + 2). What makes that
 // safe:
@@ -197,16 +198,16 @@ void LoopBarrier::Apply() {
   auto type = ttg::MemDescType::get(context, {1}, b.getI64Type(), encoding, ttg::SharedMemorySpaceAttr::get(context),
                                     /*mutableMemory=*/true, /*allocShape=*/{1});
   Value barrier = ttg::LocalAllocOp::create(b, loc, type, Value());
-  ttng::SplitBarrierInitOp::create(b, loc, barrier);
+  ttng::InitBarrierOp::create(b, loc, barrier, ttg::NumWarps(loop_));
   Value token = loop_.getTiedLoopInit(llvm::cast<BlockArgument>(wait_.getTokens()[0]))->get();
   Value first = ttg::AsyncWaitOp::create(b, loc, token, static_cast<int>(wait_.getNum()));
-  ttng::SplitBarrierArriveOp::create(b, loc, barrier);
+  ttng::ArriveBarrierByWarpsOp::create(b, loc, barrier);
   Value zero = arith::ConstantIntOp::create(b, loc, 0, 32);
   Value next = NextToken();
   auto yields = [&](mlir::OpBuilder& inner, mlir::Location at, llvm::ArrayRef<BlockArgument> arguments) {
     mlir::OpBuilder before(arrival_);
     auto moved = ttg::AsyncWaitOp::create(before, wait_.getLoc(), next, static_cast<int>(wait_.getNum()));
-    ttng::SplitBarrierArriveOp::create(before, wait_.getLoc(), barrier);
+    ttng::ArriveBarrierByWarpsOp::create(before, wait_.getLoc(), barrier);
     Value one = arith::ConstantIntOp::create(inner, at, 1, 32);
     Value phase = arith::XOrIOp::create(inner, at, arguments[0], one);
     return llvm::SmallVector<Value>{phase, moved.getToken()};
@@ -215,12 +216,15 @@ void LoopBarrier::Apply() {
       (*loop_.replaceWithAdditionalYields(b, {zero, first}, /*replaceInitOperandUsesInLoop=*/false, yields))
           .getOperation());
   auto arguments = loop.getRegionIterArgs().take_back(2);
+  auto wait_for = [&](Value phase) {
+    ttng::WaitBarrierOp::create(b, loc, barrier, phase, /*pred=*/Value(), /*deps=*/mlir::ValueRange());
+  };
   b.setInsertionPoint(wait_);
-  ttng::SplitBarrierWaitOp::create(b, loc, barrier, arguments[0]);
+  wait_for(arguments[0]);
   b.replaceOp(wait_, arguments[1]);
   b.setInsertionPointAfter(loop);
-  ttng::SplitBarrierWaitOp::create(b, loc, barrier, loop.getResults().take_back(2)[0]);
-  ttng::SplitBarrierEndOp::create(b, loc, barrier);
+  wait_for(loop.getResults().take_back(2)[0]);
+  ttng::InvalBarrierOp::create(b, loc, barrier);
   for (const Read& read : reads_) read.op->setAttr(kOrderedAttr, b.getUnitAttr());
   for (const auto& ops : {copies_, first_copies_, dot_waits_})
     for (Operation* op : ops) op->setAttr(kOrderedAttr, b.getUnitAttr());

@@ -20,13 +20,6 @@ llvm::ArrayRef<int64_t> ShapeOf(mlir::Type type) {
   return llvm::cast<RankedTensorType>(type).getShape();
 }
 
-template <typename Op>
-mlir::LogicalResult VerifySplitBarrier(Op op) {
-  ttg::MemDescType type = llvm::cast<ttg::MemDescType>(op.getBarrier().getType());
-  const bool is_word = type.getElementType().isInteger(64) && type.getShape() == llvm::ArrayRef<int64_t>{1};
-  return is_word && type.getMutableMemory() ? mlir::success() : op.emitOpError("takes a mutable buffer of one i64");
-}
-
 }  // namespace
 
 void TTNGDialect::initialize() {
@@ -97,6 +90,10 @@ void AddArrival(mlir::OpOperand& barrier, Effects& effects) {
 using EffectList = llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>;
 void BarrierExpectOp::getEffects(EffectList& effects) { AddArrival(getAllocMutable(), effects); }
 void ArriveBarrierOp::getEffects(EffectList& effects) { AddArrival(getAllocMutable(), effects); }
+void InvalBarrierOp::getEffects(EffectList& effects) {
+  effects.emplace_back(mlir::MemoryEffects::Write::get(), &getAllocMutable(), ttg::SharedMemory::get());
+  effects.emplace_back(mlir::MemoryEffects::Write::get(), compiler::OrderedAccesses::get());
+}
 
 mlir::LogicalResult InitBarrierOp::verify() {
   if (static_cast<int32_t>(getCount()) < 1) return emitOpError("needs a count of at least 1");
@@ -108,6 +105,7 @@ mlir::LogicalResult ArriveBarrierOp::verify() {
   if (static_cast<int32_t>(getCount()) < 1) return emitOpError("needs a count of at least 1");
   return VerifyMbarrier(*this, getAlloc().getType());
 }
+mlir::LogicalResult ArriveBarrierByWarpsOp::verify() { return VerifyMbarrier(*this, getAlloc().getType()); }
 mlir::LogicalResult WaitBarrierOp::verify() { return VerifyMbarrier(*this, getAlloc().getType()); }
 mlir::LogicalResult AsyncCopyMbarrierArriveOp::verify() { return VerifyMbarrier(*this, getBarrier().getType()); }
 
@@ -167,17 +165,6 @@ mlir::LogicalResult WarpGroupWaitOp::verify() {
   return getPending() <= kMostPending ? mlir::success()
                                       : emitOpError() << "can leave at most " << kMostPending << " dots in flight";
 }
-
-void SplitBarrierEndOp::getEffects(
-    llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>& effects) {
-  effects.emplace_back(mlir::MemoryEffects::Write::get(), &getBarrierMutable(), ttg::SharedMemory::get());
-  effects.emplace_back(mlir::MemoryEffects::Write::get(), compiler::OrderedAccesses::get());
-}
-
-mlir::LogicalResult SplitBarrierInitOp::verify() { return VerifySplitBarrier(*this); }
-mlir::LogicalResult SplitBarrierArriveOp::verify() { return VerifySplitBarrier(*this); }
-mlir::LogicalResult SplitBarrierWaitOp::verify() { return VerifySplitBarrier(*this); }
-mlir::LogicalResult SplitBarrierEndOp::verify() { return VerifySplitBarrier(*this); }
 
 mlir::LogicalResult WarpGroupDotOp::verify() {
   mlir::Type a = getA().getType(), b = getB().getType();

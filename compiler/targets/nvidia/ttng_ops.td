@@ -57,33 +57,6 @@ def TTNG_WarpGroupDotWaitOp : Op<TTNG_Dialect, "warp_group_dot_wait", [Pure,
 
 def TTNG_Shared : Resource<"::tritond::ttg::SharedMemory">;
 
-// A split barrier lets warps run apart by up to one use of it: each warp says that it has arrived, goes on with what
-// needs no other warp, and waits later. `barrier` is a buffer of one i64 that holds nothing else.
-class TTNG_SplitBarrierOp<string mnemonic, list<Trait> traits = []> : Op<TTNG_Dialect, mnemonic, traits> {
-  let assemblyFormat = "$barrier attr-dict `:` qualified(type($barrier))";
-  let hasVerifier = 1;
-}
-
-def TTNG_SplitBarrierInitOp : TTNG_SplitBarrierOp<"split_barrier_init"> {
-  let summary = "makes `barrier` a split barrier of all warps of the block, which none has arrived at";
-  let arguments = (ins Arg<TTG_MemDescType, "", [MemWrite<TTNG_Shared>]>:$barrier);
-}
-def TTNG_SplitBarrierArriveOp : TTNG_SplitBarrierOp<"split_barrier_arrive"> {
-  let summary = "the warp has arrived; what its threads did so far is ordered before what others do after their wait";
-  let arguments = (ins Arg<TTG_MemDescType, "", [MemRead<TTNG_Shared>]>:$barrier);
-}
-def TTNG_SplitBarrierWaitOp : TTNG_SplitBarrierOp<"split_barrier_wait"> {
-  let summary = "waits until all warps have arrived once more";
-  let description = [{`phase`: 0 for the first wait, 1 for the second, 0 for the third, and so on.}];
-  let arguments = (ins Arg<TTG_MemDescType, "", [MemRead<TTNG_Shared>]>:$barrier, I32:$phase);
-  let assemblyFormat = "$barrier `,` $phase attr-dict `:` qualified(type($barrier))";
-}
-def TTNG_SplitBarrierEndOp : TTNG_SplitBarrierOp<"split_barrier_end",
-    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "`barrier` is none any more, and the accesses that it ordered need other barriers from here on";
-  let arguments = (ins TTG_MemDescType:$barrier);
-}
-
 //===-- mbarriers -------------------------------------------------------------------------------------------------===//
 
 // Objects in shared memory that count arrivals (PTX ISA, "mbarrier"). One thread acts for all that run the operation;
@@ -92,7 +65,7 @@ def TTNG_Signals : Resource<"::tritond::compiler::Signals">;
 class TTNG_MbarrierOp<string mnemonic, list<Trait> traits = []> : Op<TTNG_Dialect, mnemonic, traits> {
   let hasVerifier = 1;
 }
-// What its first and its last use say of a mbarrier, and those between.
+// What the operation that makes a mbarrier says of it, and what others say.
 def TTNG_MadeMbarrier : Arg<TTG_MemDescType, "", [MemWrite<TTNG_Shared>]>;
 def TTNG_UsedMbarrier : Arg<TTG_MemDescType, "", [MemRead<TTNG_Signals>]>;
 
@@ -101,9 +74,9 @@ def TTNG_InitBarrierOp : TTNG_MbarrierOp<"init_barrier"> {
   let arguments = (ins TTNG_MadeMbarrier:$alloc, I32Attr:$count);
   let assemblyFormat = "$alloc `,` $count attr-dict `:` qualified(type($alloc))";
 }
-def TTNG_InvalBarrierOp : TTNG_MbarrierOp<"inval_barrier"> {
-  let summary = "ends a mbarrier: its memory is free for other data";
-  let arguments = (ins TTNG_MadeMbarrier:$alloc);
+def TTNG_InvalBarrierOp : TTNG_MbarrierOp<"inval_barrier", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "ends a mbarrier: its memory is free for other data, and it orders accesses no longer";
+  let arguments = (ins TTG_MemDescType:$alloc);
   let assemblyFormat = "$alloc attr-dict `:` qualified(type($alloc))";
 }
 def TTNG_BarrierExpectOp : TTNG_MbarrierOp<"barrier_expect", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
@@ -117,6 +90,14 @@ def TTNG_ArriveBarrierOp : TTNG_MbarrierOp<"arrive_barrier", [DeclareOpInterface
   let arguments = (ins TTG_MemDescType:$alloc, I32Attr:$count, Optional<I1>:$pred, OptionalAttr<I32Attr>:$fromCTA,
       DefaultValuedAttr<I32Attr, "0">:$multicastCTA);
   let assemblyFormat = "$alloc `,` $count (`,` $pred^)? attr-dict `:` qualified(type($alloc))";
+}
+// This compiler's own. With it warps run apart by up to one phase: each arrives, goes on with what needs no other warp,
+// and waits later.
+def TTNG_ArriveBarrierByWarpsOp : TTNG_MbarrierOp<"arrive_barrier_by_warps"> {
+  let summary = "an arrival of each warp on its own";
+  let description = "What the warp's threads have read and written before is over for those who wait for the phase.";
+  let arguments = (ins TTNG_UsedMbarrier:$alloc);
+  let assemblyFormat = "$alloc attr-dict `:` qualified(type($alloc))";
 }
 def TTNG_WaitBarrierOp : TTNG_MbarrierOp<"wait_barrier", [AttrSizedOperandSegments]> {
   let summary = "waits, where `pred` holds, until the phase of parity `phase` is over";

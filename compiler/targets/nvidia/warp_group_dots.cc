@@ -24,7 +24,6 @@
 #include "compiler/lowering/zero_constants.h"
 #include "compiler/targets/nvidia/mbarriers.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
-#include "compiler/targets/nvidia/split_barrier_ops.h"
 #include "compiler/targets/nvidia/tensor_maps.h"
 #include "compiler/targets/nvidia/ttng_dialect.h"
 
@@ -306,7 +305,6 @@ const LoweringTable& TtngLowerings() {
     t->Add<ttng::WarpGroupWaitOp>(LowerWarpGroupWait);
     AddMbarriers(*t);
     AddTensorMaps(*t);
-    AddSplitBarrierOps(*t);
     return t;
   }();
   return *table;

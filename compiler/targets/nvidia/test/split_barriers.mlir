@@ -6,21 +6,21 @@
 //       CHECK:   %[[RING:.*]] = ttg.local_alloc : () -> !ttg.memdesc<4x
 //       CHECK:   ttg.async_copy_global_to_local {{.*}} {ttg.ordered}
 //       CHECK:   %[[BARRIER:.*]] = ttg.local_alloc : () -> !ttg.memdesc<1xi64
-//  CHECK-NEXT:   ttng.split_barrier_init %[[BARRIER]]
+//  CHECK-NEXT:   ttng.init_barrier %[[BARRIER]], 8
 //  CHECK-NEXT:   %[[FIRST:.*]] = ttg.async_wait %[[G0:[^ ]*]]
-//  CHECK-NEXT:   ttng.split_barrier_arrive %[[BARRIER]]
+//  CHECK-NEXT:   ttng.arrive_barrier_by_warps %[[BARRIER]]
 //       CHECK:   %[[R:.*]]:6 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[G0]], %[[NEXT:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[PHASE:.*]] = %{{.*}}, %{{.*}} = %[[FIRST]])
 //   CHECK-NOT:     ttg.async_wait
-//       CHECK:     ttng.split_barrier_wait %[[BARRIER]], %[[PHASE]]
+//       CHECK:     ttng.wait_barrier %[[BARRIER]], %[[PHASE]]
 //       CHECK:     ttg.async_copy_global_to_local {{.*}} {ttg.ordered}
 //       CHECK:     ttng.warp_group_wait buffers %[[RING]] {{.*}} ttg.ordered
 //       CHECK:     ttng.warp_group_dot {{.*}} {in_flight, ttg.ordered}
 //       CHECK:     %[[LANDED:.*]] = ttg.async_wait %[[NEXT]] {num = 1 : i32}
-//  CHECK-NEXT:     ttng.split_barrier_arrive %[[BARRIER]]
+//  CHECK-NEXT:     ttng.arrive_barrier_by_warps %[[BARRIER]]
 //       CHECK:     %[[FLIPPED:.*]] = arith.xori %[[PHASE]], %{{.*}}
 //       CHECK:     scf.yield {{.*}}, %[[FLIPPED]], %[[LANDED]]
-//       CHECK:   ttng.split_barrier_wait %[[BARRIER]], %[[R]]#4
-//  CHECK-NEXT:   ttng.split_barrier_end %[[BARRIER]]
+//       CHECK:   ttng.wait_barrier %[[BARRIER]], %[[R]]#4
+//  CHECK-NEXT:   ttng.inval_barrier %[[BARRIER]]
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [16, 64, 16]}>
 #rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], order = [1, 0]}>
@@ -64,7 +64,7 @@ module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // With three slots the copy of the next iteration goes where the dot of this one still reads.
 // CHECK-LABEL: @no_slot_to_spare
-//   CHECK-NOT:   ttng.split_barrier
+//   CHECK-NOT:   ttng.init_barrier
 //       CHECK:   tt.return
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [16, 64, 16]}>
 #rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
@@ -101,11 +101,11 @@ module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // The first dot has ended before warps arrive: its buffer needs no slot more. The second one runs on and has one.
 // CHECK-LABEL: @two_dots
-//       CHECK:     ttng.split_barrier_wait
+//       CHECK:     ttng.wait_barrier
 //       CHECK:     ttg.async_commit_group
 //       CHECK:     %[[D:.*]] = ttng.warp_group_dot {{.*}} {ttg.ordered}
 //  CHECK-NEXT:     ttg.async_wait
-//  CHECK-NEXT:     ttng.split_barrier_arrive
+//  CHECK-NEXT:     ttng.arrive_barrier_by_warps
 //       CHECK:     arith.truncf %[[D]]
 //       CHECK:     ttng.warp_group_wait {{.*}} ttg.ordered
 //       CHECK:     ttng.warp_group_dot {{.*}} {in_flight, ttg.ordered}
@@ -159,7 +159,7 @@ module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // The scratch of conversions takes barriers of the block in each iteration.
 // CHECK-LABEL: @needs_barriers_anyway
-//   CHECK-NOT:   ttng.split_barrier
+//   CHECK-NOT:   ttng.init_barrier
 //       CHECK:   tt.return
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [16, 64, 16]}>
 #a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
@@ -213,7 +213,7 @@ module attributes {"ttg.num-warps" = 8 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // One warp group cannot run apart from another one.
 // CHECK-LABEL: @one_group
-//   CHECK-NOT:   ttng.split_barrier
+//   CHECK-NOT:   ttng.init_barrier
 //       CHECK:   tt.return
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 #a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
