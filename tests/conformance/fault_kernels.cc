@@ -223,6 +223,7 @@ std::vector<FaultKernel> FaultKernels() {
   // Of two warp groups, which run apart.
   kernels.push_back(Products("groups", kProduct, "emulated:cuda:90", 256));
   kernels.back().num_warps = 8;
+  kernels.push_back(Products("tensor", kProduct, "emulated:cuda:100", 256));
   for (FaultKernel& kernel : HandwrittenKernels()) kernels.push_back(std::move(kernel));
   return kernels;
 }
