@@ -8,6 +8,7 @@ namespace {
 
 // Of the kernels "mbarriers" and "some_lanes": the writers' wait comes first.
 constexpr char kWait[] = "mbarrier.try_wait", kSomeLanes[] = "i32 65535";
+constexpr char kTensorWait[] = "mbarrier.try_wait.parity.shared::cta.b64 p, [$1], $2;";
 constexpr char kBarrier[] = "call void @llvm.nvvm.barrier.cta.sync.aligned.all";
 constexpr char kFence[] = "call void @llvm.nvvm.fence.proxy.async.shared_cta";
 
@@ -114,8 +115,8 @@ constexpr Fault kFaults[] = {
     {"TensorDescriptorOfWgmma", "tensor", "4611756662083026944", "4611686293338849280"},
     {"TensorProductsNotCommitted", "tensor",
      "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [$3];", "mov.u32 d, 0;"},
-    {"NoWaitForTensorProducts", "tensor", kWait, kDrop},
-    {"LastWaitForTensorProducts", "tensor", kWait, kDrop, 1},
+    {"NoWaitForTensorProducts", "tensor", kTensorWait, "setp.eq.u32 p, 0, 0;"},
+    {"LastWaitForTensorProducts", "tensor", kTensorWait, "setp.eq.u32 p, 0, 0;", 1},
     {"NoProxyFenceBeforeTensorProducts", "tensor", kFence, kDrop},
     {"NoFenceAfterTheWait", "tensor", "at;\\0Atcgen05.fence::after_thread_sync;\\0A", "at;\\0A"},
     {"NoBarrierOfTensorProducts", "tensor", kBarrier, kDrop},
