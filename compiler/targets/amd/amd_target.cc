@@ -49,7 +49,10 @@ class AmdTarget final : public Target {
   const TargetInfo& Info() const override { return info_; }
   const TargetOps& Ops() const override { return ops_; }
   absl::Status CheckInlineAssembly(absl::string_view text) const override { return amd::CheckInlineAssembly(text); }
-  absl::Status FinishOptions(OwnOptions& own) const override { return CheckTileRows(own); }
+  absl::Status FinishOptions(OwnOptions& own) const override {
+    if (absl::Status status = CheckTileRows(own); !status.ok()) return status;
+    return CheckScheduleHint(own);
+  }
 
   void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     amd::AddTtirPasses(pm, options);

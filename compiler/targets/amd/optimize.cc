@@ -146,6 +146,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   if (absl::Status status = CheckResolved(module); !status.ok()) return status;
   RunO3(module, machine);
   UseBuffers(module, machine, arch);
+  ApplyScheduleHints(module, options);
   return absl::OkStatus();
 }
 
