@@ -50,7 +50,21 @@ constexpr Fault kFaults[] = {
     {"SignalLeftOut", "split", "call void @llvm.amdgcn.s.barrier.signal(", kDrop},
     {"NoReleaseBeforeASignal", "split", kRelease, kDrop},
     {"NoAcquireBehindAWait", "split", kAcquire, kDrop},
-    // Compiled kernels. Operands of MFMA and WMMA.
+    // Compiled kernels. Copies of tiles to LDS, and their waits.
+    {"StagedWithoutWaits", "staged gfx1250", "call void @llvm.amdgcn.s.wait.asynccnt(", kDrop},
+    {"StagedFirstWaitLeftOut", "staged gfx1250", "call void @llvm.amdgcn.s.wait.asynccnt(i16 8)", kDrop, 0},
+    {"StagedFirstWaitOneCopyLate", "staged gfx1250", "s.wait.asynccnt(i16 8)", "s.wait.asynccnt(i16 9)", 0},
+    {"StagedNextWaitOneGroupLate", "staged gfx1250", "s.wait.asynccnt(i16 8)", "s.wait.asynccnt(i16 16)", 1},
+    {"StagedWithoutBarriers", "staged gfx1250", kBarrier, kDrop},
+    {"StagedFirstBarrierLeftOut", "staged gfx1250", kBarrier, kDrop, 0},
+    {"StagedMaskReversed", "staged gfx1250", "select i1 %113, ptr addrspace(1) %103, ptr addrspace(1) @tritond_zeros",
+     "select i1 %113, ptr addrspace(1) @tritond_zeros, ptr addrspace(1) %103"},
+    {"StagedMaskedAreNotZero", "staged gfx1250", "[16 x i8] zeroinitializer", "[16 x i8] c\"<<<<<<<<<<<<<<<<\""},
+    {"StagedToAnotherPlace", "staged gfx1250", "ptr addrspace(3) %71, i32 0, i32 0)",
+     "ptr addrspace(3) %69, i32 0, i32 0)", 0},
+    {"StagedPastThePlace", "staged gfx1250", "ptr addrspace(3) %71, i32 0, i32 0)",
+     "ptr addrspace(3) %71, i32 16, i32 0)", 0},
+    // Operands of MFMA and WMMA.
     {"MfmaSwapsOperands", "mma gfx942", "<4 x half> %396, <4 x half> %397", "<4 x half> %397, <4 x half> %396"},
     {"MfmaRepeatsAStep", "mma gfx942", "<4 x half> %402, <4 x half> %403", "<4 x half> %396, <4 x half> %403"},
     {"MfmaForgetsSums", "mma gfx942", "<16 x float> %404, i32 0", "<16 x float> zeroinitializer, i32 0"},

@@ -82,7 +82,7 @@ void AllowFloatAtomics(llvm::Module& module) {
 absl::Status CheckResolved(const llvm::Module& module) {
   for (const llvm::Function& function : module) {
     if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty()) continue;
-    if (function.getName() == kPrintFunction) continue;
+    if (function.getName() == kPrintFunction || IsCopyMark(function.getName())) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("the kernel calls ", std::string(function.getName()), ", which no library has"));
   }
@@ -127,6 +127,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   if (absl::Status status = LinkDeviceLibrary(module, arch, library); !status.ok()) return status;
   if (absl::Status status = CheckResolved(module); !status.ok()) return status;
   RunO3(module, machine);
+  PlaceCopyWaits(module, arch, options.num_warps);
   return absl::OkStatus();
 }
 
