@@ -70,12 +70,11 @@ void DigestHasher::Update(absl::string_view bytes) {
 }
 
 Digest DigestHasher::Finish() {
-  Digest digest;
+  unsigned char bytes[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
-  CheckOpenssl(EVP_DigestFinal_ex(context_, digest.value_.data(), &size) == 1 && size == Digest::kSizeBytes,
-               "EVP_DigestFinal_ex");
+  CheckOpenssl(EVP_DigestFinal_ex(context_, bytes, &size) == 1 && size == Digest::kSizeBytes, "EVP_DigestFinal_ex");
   CheckOpenssl(EVP_DigestInit_ex2(context_, Sha256(), nullptr) == 1, "EVP_DigestInit_ex2");
-  return digest;
+  return *Digest::FromBytes({reinterpret_cast<const char*>(bytes), size});
 }
 
 }  // namespace tritond::cache

@@ -47,8 +47,6 @@ class Digest final {
   friend std::ostream& operator<<(std::ostream& out, const Digest& d) { return out << d.ToHex(); }
 
  private:
-  friend class DigestHasher;
-
   // The first eight bytes: as evenly spread as the whole, and enough for a hash table.
   uint64_t Word() const {
     uint64_t word;

@@ -344,6 +344,26 @@ int AxisInfoAnalysis::MaskConstancy(Value mask, unsigned dim) const {
   return std::min(Get(mask).dims[dim].constancy, SizeOf(mask, dim));
 }
 
+// An index that runs on and a bound that stays, along `dim`: in groups of as many neighbours the comparison changes
+// once at most. 1 where it may change more often: an index meets one value in the middle of a group, and one without a
+// sign, or narrow, may begin anew there, but for groups that begin at multiples of their size. Indices of 32 bits and
+// more do not reach their largest number, which contiguous addresses take for granted as well.
+int AxisInfoAnalysis::ComparisonSpan(mlir::arith::CmpIOp compare, unsigned dim) const {
+  using Predicate = mlir::arith::CmpIPredicate;
+  const Predicate predicate = compare.getPredicate();
+  if (predicate == Predicate::eq || predicate == Predicate::ne) return 1;
+  const bool is_signed = predicate == Predicate::slt || predicate == Predicate::sle || predicate == Predicate::sgt ||
+                         predicate == Predicate::sge;
+  mlir::Type element = mlir::getElementTypeOrSelf(compare.getLhs().getType());
+  const bool may_wrap = !is_signed || element.getIntOrFloatBitWidth() < 32;
+  auto span = [&](const AxisDim& index, const AxisDim& bound) {
+    const int64_t group = std::min(index.contiguity, bound.constancy);
+    return may_wrap ? std::min(group, index.divisibility) : group;
+  };
+  AxisDim x = Get(compare.getLhs()).dims[dim], y = Get(compare.getRhs()).dims[dim];
+  return static_cast<int>(std::min(std::max(span(x, y), span(y, x)), SizeOf(compare, dim)));
+}
+
 int AxisInfoAnalysis::MaskSpan(Value mask, unsigned dim) const {
   int constancy = MaskConstancy(mask, dim), size = SizeOf(mask, dim);
   Operation* made = mask.getDefiningOp();
@@ -359,14 +379,21 @@ int AxisInfoAnalysis::MaskSpan(Value mask, unsigned dim) const {
                  .Case([&](mlir::arith::AndIOp both) {
                    return std::min(MaskSpan(both.getLhs(), dim), MaskSpan(both.getRhs(), dim));
                  })
-                 .Case([&](mlir::arith::CmpIOp compare) {
-                   if (compare.getPredicate() == mlir::arith::CmpIPredicate::ne) return 1;
-                   AxisDim x = Get(compare.getLhs()).dims[dim], y = Get(compare.getRhs()).dims[dim];
-                   int64_t group = std::max(std::min(x.contiguity, y.constancy), std::min(x.constancy, y.contiguity));
-                   return static_cast<int>(std::min<int64_t>(group, size));
-                 })
+                 .Case([&](mlir::arith::CmpIOp compare) { return ComparisonSpan(compare, dim); })
                  .Default([](Operation*) { return 1; });
   return std::max(constancy, span);
+}
+
+int AxisInfoAnalysis::MaskTurns(Value mask, unsigned dim, int group) const {
+  if (MaskConstancy(mask, dim) >= group) return 0;
+  return llvm::TypeSwitch<Operation*, int>(mask.getDefiningOp())
+      .Case([&](ttg::ConvertLayoutOp convert) { return MaskTurns(convert.getSrc(), dim, group); })
+      .Case([&](tt::BroadcastOp broadcast) { return MaskTurns(broadcast.getSrc(), dim, group); })
+      .Case([&](tt::ExpandDimsOp expand) { return MaskTurns(expand.getSrc(), dim - (dim > expand.getAxis()), group); })
+      .Case([&](mlir::arith::AndIOp both) {
+        return MaskTurns(both.getLhs(), dim, group) + MaskTurns(both.getRhs(), dim, group);
+      })
+      .Default([](Operation*) { return 1; });
 }
 
 }  // namespace tritond::compiler

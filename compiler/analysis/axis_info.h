@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tritond::compiler {
@@ -61,8 +62,12 @@ class AxisInfoAnalysis final {
   // Groups of this many neighbours along `dim` hold in the mask all over, if the first and the last one of them do: an
   // index that runs on, compared with one bound. At most the size of the dimension; at least MaskConstancy.
   int MaskSpan(mlir::Value mask, unsigned dim) const;
+  // How many times the mask changes at most within a group of `group` neighbours along `dim`, a divisor of MaskSpan.
+  int MaskTurns(mlir::Value mask, unsigned dim, int group) const;
 
  private:
+  int ComparisonSpan(mlir::arith::CmpIOp compare, unsigned dim) const;
+
   llvm::DenseMap<mlir::Value, AxisInfo> infos_;
 };
 

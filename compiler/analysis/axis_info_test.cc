@@ -189,15 +189,32 @@ class Program {
     }
   }
 
+  // Of an index that may be negative, and without a sign large then.
   void AddCompare() {
-    const Known l = *Find(Kind::kInt), r = *Find(Kind::kInt, &l.shape);
+    Known l = *Find(Kind::kInt);
+    const Known r = *Find(Kind::kInt, &l.shape);
+    if (Pick(0, 1)) {
+      const Known less = *Find(Kind::kInt, &l.shape);
+      l.data = Map(l, less, std::minus<>());
+      l.value = arith::SubIOp::create(builder_, Loc(), l.value, less.value);
+    }
+    auto without_sign = [](auto compare) {
+      return [compare](int64_t x, int64_t y) { return compare(static_cast<uint32_t>(x), static_cast<uint32_t>(y)); };
+    };
     const std::pair<arith::CmpIPredicate, Function> kPredicates[] = {
-        {arith::CmpIPredicate::slt, std::less<>()},    {arith::CmpIPredicate::uge, std::greater_equal<>()},
-        {arith::CmpIPredicate::ugt, std::greater<>()}, {arith::CmpIPredicate::sle, std::less_equal<>()},
-        {arith::CmpIPredicate::eq, std::equal_to<>()}, {arith::CmpIPredicate::ne, std::not_equal_to<>()}};
-    const auto& [predicate, function] = kPredicates[Pick(0, 5)];
-    Keep(arith::CmpIOp::create(builder_, Loc(), predicate, l.value, r.value), Kind::kBool, l.shape,
-         Map(l, r, function));
+        {arith::CmpIPredicate::slt, std::less<>()},
+        {arith::CmpIPredicate::sle, std::less_equal<>()},
+        {arith::CmpIPredicate::ult, without_sign(std::less<>())},
+        {arith::CmpIPredicate::ugt, without_sign(std::greater<>())},
+        {arith::CmpIPredicate::uge, without_sign(std::greater_equal<>())},
+        {arith::CmpIPredicate::eq, std::equal_to<>()},
+        {arith::CmpIPredicate::ne, std::not_equal_to<>()}};
+    const auto& [predicate, function] = kPredicates[Pick(0, std::size(kPredicates) - 1)];
+    const Known compared = {arith::CmpIOp::create(builder_, Loc(), predicate, l.value, r.value), Kind::kBool, l.shape,
+                            Map(l, r, function)};
+    const Known* other = Find(Kind::kBool, &l.shape);
+    if (other && Pick(0, 1)) AddBinaryOp<arith::AndIOp>(compared, *other, std::bit_and<>());
+    values_.push_back(compared);
   }
 
   void AddSelect() {
@@ -287,17 +304,25 @@ class Program {
     return "";
   }
 
-  // In a group of MaskSpan a mask that holds at both ends must hold in between.
+  // In a group of MaskSpan a mask that holds at both ends must hold in between, and it changes no more often than
+  // MaskTurns says.
   static std::string ViolatedSpan(const AxisInfoAnalysis& analysis, const Known& known) {
     if (known.kind != Kind::kBool || known.shape.empty()) return "";
     int64_t stride = 1;
     for (size_t d = known.shape.size(); d-- > 0; stride *= known.shape[d]) {
       const int64_t span = analysis.MaskSpan(known.value, d);
       if (span < analysis.MaskConstancy(known.value, d) || known.shape[d] % span != 0) return "size of the span";
-      for (size_t i = 0; i < known.data.size(); ++i) {
-        const int64_t in_group = static_cast<int64_t>(i) / stride % known.shape[d] % span;
-        const int64_t first = known.data[i - in_group * stride], last = known.data[i + (span - 1 - in_group) * stride];
-        if (first && last && !known.data[i]) return "span along " + std::to_string(d);
+      const int most_turns = analysis.MaskTurns(known.value, d, span);
+      int turns = 0;
+      for (int64_t run = 0; run < static_cast<int64_t>(known.data.size()) / known.shape[d]; ++run) {
+        const int64_t begin = run / stride * stride * known.shape[d] + run % stride;
+        for (int64_t at = 0; at < known.shape[d]; ++at) {
+          auto mask = [&](int64_t i) { return known.data[begin + i * stride]; };
+          const int64_t first = at / span * span;
+          turns = at == first ? 0 : turns + (mask(at) != mask(at - 1));
+          if (turns > most_turns) return "turns along " + std::to_string(d);
+          if (mask(first) && mask(first + span - 1) && !mask(at)) return "span along " + std::to_string(d);
+        }
       }
     }
     return "";

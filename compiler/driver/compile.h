@@ -80,11 +80,11 @@ struct AssemblyStep {
 };
 
 // What is known already under some StepKeys.
-struct Recollection {
+struct CachedSteps {
   bool result = false;  // all of it: the compile can end
   std::optional<AssemblyStep> assembly;
 };
-using StepMemory = std::function<Recollection(const StepKeys&)>;
+using StepMemory = std::function<CachedSteps(const StepKeys&)>;
 
 struct CompileResult {
   // InvalidArgument: the IR or an option is wrong. Unimplemented: valid, but beyond this compiler or target.

@@ -100,9 +100,9 @@ absl::Status PipelineRun::RunTimed(Stage stage) {
 // some neither takes nor leaves anything.
 Stage PipelineRun::RecallSteps(Stage done) {
   if (!recall_.memory || done > Stage::kTtgir || done >= last_) return done;
-  if (request_.debug_info || target_.Info().tells_places || !result_.diagnostics.empty()) return done;
+  if (request_.debug_info || target_.Info().needs_locations || !result_.diagnostics.empty()) return done;
   result_.keys = NameSteps(CanonicalModule(*module_), request_, recall_.identity);
-  Recollection known = recall_.memory(result_.keys);
+  CachedSteps known = recall_.memory(result_.keys);
   if (known.result) {
     result_.recalled = true;
     result_.artifacts.clear();
@@ -293,15 +293,15 @@ absl::Status PipelineRun::MakeLlir() {
   lowering.global_scratch = request_.abi.global_scratch;
   lowering.profile_scratch = request_.abi.profile_scratch;
   // Passes see locations of the text until here, which diagnostics refer to.
-  const bool tells_places = target_.Info().tells_places;
-  if (tells_places) PlaceOperationsInText();
-  lowering.source_locations = request_.debug_info || tells_places;
+  const bool needs_locations = target_.Info().needs_locations;
+  if (needs_locations) PlaceOperationsInText();
+  lowering.source_locations = request_.debug_info || needs_locations;
   lowering.debug = options_.debug;
   lowering.fp_fusion = options_.enable_fp_fusion;
   // A target says by a diagnostic alone that it lacks an instruction whose emission cannot fail.
   if (failed(LowerToLlvm(*module_, target_.Ops(), lowering)) || diagnostics_->HasError())
     return diagnostics_->FirstError(absl::StatusCode::kUnimplemented);
-  if (request_.debug_info || tells_places) {
+  if (request_.debug_info || needs_locations) {
     // Debug locations need a scope for each function.
     DropCalleesWithoutFile(*module_);
     mlir::PassManager scopes(&context_, mlir::ModuleOp::getOperationName());

@@ -43,7 +43,7 @@ struct Shelf {
   StepMemory Memory() {
     return [this](const StepKeys& keys) {
       asked.push_back(keys);
-      Recollection known;
+      CachedSteps known;
       known.result = results.count(keys.result) > 0;
       auto it = assembly.find(keys.assembly);
       if (it != assembly.end()) known.assembly = it->second;

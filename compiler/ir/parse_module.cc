@@ -74,25 +74,20 @@ bool ParsedModule::NamesUnknown() const {
 
 ParsedModule ParseModule(std::string ir, mlir::MLIRContext* context, bool keep_locations) {
   // Source locations would hide where in the text a verifier's complaint belongs: a wrong text is parsed again.
+  std::vector<IrDiagnostic> diagnostics;
   if (keep_locations) {
-    ParsedModule parsed;
     NormalizeResult normalized = NormalizeText(ir);
     if (!normalized.error) {
-      parsed.text_ = std::move(normalized.text);
-      parsed.module_ = Parse(parsed.text_.text(), context, parsed.diagnostics_);
-      if (parsed.module_) return parsed;
+      if (auto module = Parse(normalized.text.text(), context, diagnostics))
+        return ParsedModule(std::move(normalized.text), std::move(module), std::move(diagnostics));
+      diagnostics.clear();
     }
   }
-  ParsedModule parsed;
   NormalizeResult normalized = NormalizeText(std::move(ir), NormalizeOptions{/*strip_locations=*/true});
-  if (normalized.error) {
-    parsed.diagnostics_.push_back(ToDiagnostic(*normalized.error));
-    return parsed;
-  }
-  parsed.text_ = std::move(normalized.text);
-  parsed.module_ = Parse(parsed.text_.text(), context, parsed.diagnostics_);
-  for (IrDiagnostic& diagnostic : parsed.diagnostics_) diagnostic.where = parsed.text_.ToOriginal(diagnostic.where);
-  return parsed;
+  if (normalized.error) return ParsedModule(NormalizedText(), {}, {ToDiagnostic(*normalized.error)});
+  auto module = Parse(normalized.text.text(), context, diagnostics);
+  for (IrDiagnostic& diagnostic : diagnostics) diagnostic.where = normalized.text.ToOriginal(diagnostic.where);
+  return ParsedModule(std::move(normalized.text), std::move(module), std::move(diagnostics));
 }
 
 }  // namespace tritond::compiler

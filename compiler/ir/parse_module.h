@@ -4,6 +4,7 @@
 #define COMPILER_IR_PARSE_MODULE_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/text/normalize_text.h"
@@ -23,6 +24,11 @@ struct IrDiagnostic {
 
 class ParsedModule {
  public:
+  ParsedModule() = default;  // of no text
+  // `module` is null when there are errors; positions in it are those of `text`, those of `diagnostics` the original's.
+  ParsedModule(NormalizedText text, mlir::OwningOpRef<mlir::ModuleOp> module, std::vector<IrDiagnostic> diagnostics)
+      : text_(std::move(text)), module_(std::move(module)), diagnostics_(std::move(diagnostics)) {}
+
   // Null when parsing or verification failed; diagnostics() then says why.
   mlir::ModuleOp module() const { return module_ ? *module_ : mlir::ModuleOp(); }
   mlir::OwningOpRef<mlir::ModuleOp> TakeModule() { return std::move(module_); }
@@ -34,7 +40,6 @@ class ParsedModule {
   TextPosition PositionOf(mlir::Location location) const;
 
  private:
-  friend ParsedModule ParseModule(std::string ir, mlir::MLIRContext* context, bool keep_locations);
   NormalizedText text_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   std::vector<IrDiagnostic> diagnostics_;

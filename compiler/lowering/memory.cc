@@ -160,13 +160,6 @@ LogicalResult LowerStore(FunctionLowering& f, tt::StoreOp op) {
   return mlir::success();
 }
 
-// How many of the conditions that `mask` joins change within groups of `vec` neighbours along `dim`.
-int CountVarying(FunctionLowering& f, Value mask, unsigned dim, int vec) {
-  if (auto both = mask.getDefiningOp<mlir::arith::AndIOp>())
-    return CountVarying(f, both.getLhs(), dim, vec) + CountVarying(f, both.getRhs(), dim, vec);
-  return f.axis.MaskConstancy(mask, dim) < vec;
-}
-
 // The dimension along which registers `first` to `last` hold neighbours, in their order; nullopt: there is none.
 std::optional<unsigned> RunAlong(const LinearLayout& layout, int first, int last) {
   Coordinates begin = layout.ApplyNamed({{"register", first}});
@@ -224,8 +217,8 @@ Value UniformInGroups(FunctionLowering& f, Value mask, ValueList masks, const Re
     if (!dim || !ThreadsKeepOrder(layout, names[*dim])) return {};
     int32_t begin = layout.ApplyNamed({{"register", first}})[*dim], span = f.axis.MaskSpan(mask, *dim);
     if (begin / span != (begin + groups.vec - 1) / span) return {};
-    // Of one comparison that changes along a group both ends tell all; of several they do where both hold.
-    bool turns_once = CountVarying(f, mask, *dim, groups.vec) <= 1;
+    // Of a mask that changes once in a group both ends tell all; of others they do where both hold.
+    bool turns_once = f.axis.MaskTurns(mask, *dim, groups.vec) <= 1;
     Value same = turns_once ? f.e.Compare(mlir::LLVM::ICmpPredicate::eq, masks[first], masks[last])
                             : f.e.And(masks[first], masks[last]);
     uniform = uniform ? f.e.And(uniform, same) : same;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's place in the grid, barriers, assertions and printing.
+#include "compiler/analysis/allocation.h"
 #include "compiler/lowering/float_format.h"
 #include "compiler/lowering/function_lowering.h"
 #include "compiler/lowering/memory_groups.h"
@@ -23,9 +24,14 @@ LogicalResult LowerNumPrograms(FunctionLowering& f, tt::GetNumProgramsOp op) {
   return mlir::success();
 }
 
+// Operations with scratch exchange data there, whatever effects they declare.
+bool MayAccessMemory(mlir::Operation* op) {
+  return !mlir::isMemoryEffectFree(op) || op->hasAttr(kAllocationOffsetAttr);
+}
+
 // The next operation that may access memory or wait; null at the end of the block.
 mlir::Operation* NextEffect(mlir::Operation* op) {
-  while ((op = op->getNextNode()) && mlir::isMemoryEffectFree(op) && !op->hasTrait<mlir::OpTrait::IsTerminator>()) {
+  while ((op = op->getNextNode()) && !MayAccessMemory(op) && !op->hasTrait<mlir::OpTrait::IsTerminator>()) {
   }
   return op;
 }

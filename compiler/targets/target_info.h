@@ -80,7 +80,7 @@ struct TargetInfo {
   int default_stages = 3;  // of software pipelines, where neither request nor loop says
   // Whether the code names places to the device, so that LowerToLlvm and Optimize need the location of every operation:
   // a place in the source where the request keeps them, else in the text of its IR.
-  bool tells_places = false;
+  bool needs_locations = false;
   // Whether a caller's assembly may become part of the code: text at stage asm, module assembly and inline assembly.
   // Only where none of it is assembled by LLVM in this process, whose directives read files, and where the code runs on
   // a device and never as a program of this machine.

@@ -15,6 +15,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "server/admission/option_rule.h"
+#include "server/admission/worker_wait.h"
 
 namespace tritond::server {
 
@@ -45,7 +46,7 @@ struct KnownTarget {
 // that most have, takes over, and stays in turn: who comes, restarts or strays in changes no key. Two things come
 // first: a build that can make binaries beats one that cannot, at once; and the build of the daemon's own workers beats
 // one that is only remembered from before a restart, as both were upgraded then.
-class TargetCatalog final {
+class TargetCatalog final : public WorkerWait {
  public:
   struct Config {
     int expected_workers = 0;                        // local ones, which will surely come
@@ -53,13 +54,6 @@ class TargetCatalog final {
     absl::Duration worker_wait = absl::Seconds(30);  // how long callers wait for a worker of their target
     absl::Duration build_grace = absl::Seconds(10);  // the same, while workers of another build are here
   };
-  enum class Arrival {
-    kAttached,  // a worker offers the target
-    kUnknown,   // none does or did, and those that were expected are here
-    kNoWorker,  // one did, but it has not come back; or none has ever been here
-    kDeadline,
-  };
-  using WaiterId = uint64_t;
   // How a target stands, for those who watch.
   struct Standing {
     std::string target;  // "": all that are not known
@@ -86,10 +80,9 @@ class TargetCatalog final {
   // The same order; what is not known comes first, and only while somebody waits for it.
   std::vector<Standing> Standings() const;
 
-  // Calls back once when the target is attached or will not be; at once when that is known already.
-  WaiterId WhenAttached(const std::string& target, absl::Time deadline, std::function<void(Arrival)> callback);
-  // False when the callback has been called or is being called.
-  bool Leave(WaiterId waiter);
+  // WorkerWait.
+  WaiterId WhenAttached(const std::string& target, absl::Time deadline, std::function<void(Arrival)> callback) override;
+  bool Leave(WaiterId waiter) override;
   void Tick();
   // Nobody is waited for any more: those who wait, and will, are told kNoWorker unless a worker is attached.
   void StopWaiting();

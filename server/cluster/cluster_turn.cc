@@ -21,7 +21,7 @@ ClusterTurn::~ClusterTurn() {
   if (lease_.token != 0) table_.Release(lease_).IgnoreError();
 }
 
-absl::StatusOr<ClusterTurn::State> ClusterTurn::Await(bool anew, const Hooks& hooks) {
+absl::StatusOr<ClusterTurn::State> ClusterTurn::Await(bool anew, WaitingCaller& caller) {
   cache::KeyLeaseTable::Wish wish;
   wish.ignore_outcome = anew;
   const absl::Time give_up = timing::SteadyNow() + config_.longest_wait;
@@ -35,11 +35,11 @@ absl::StatusOr<ClusterTurn::State> ClusterTurn::Await(bool anew, const Hooks& ho
       if (lease_.token != 0) keeper_ = std::thread([this] { Keep(); });
       return State::kMine;
     }
-    if (!told && hooks.waiting) hooks.waiting();
+    if (!told) caller.OnWait("another daemon of the cluster works on this");
     const absl::Time next = timing::SteadyNow() + pause;
     pause = std::min(2 * pause, config_.longest_poll);
     while (timing::SteadyNow() < next) {
-      if (hooks.gone && hooks.gone()) return absl::CancelledError("nobody waits any more");
+      if (caller.IsGone()) return absl::CancelledError("nobody waits any more");
       absl::SleepFor(std::min(kLook, next - timing::SteadyNow()));
     }
   }

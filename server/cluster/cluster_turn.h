@@ -2,7 +2,6 @@
 #ifndef SERVER_CLUSTER_CLUSTER_TURN_H_
 #define SERVER_CLUSTER_CLUSTER_TURN_H_
 
-#include <functional>
 #include <string>
 #include <thread>
 
@@ -10,6 +9,7 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "cache/coordination/key_lease_table.h"
+#include "server/admission/waiting_caller.h"
 
 namespace tritond::server {
 
@@ -26,10 +26,6 @@ class ClusterTurn final {
     // No work takes so long: a lease that is held longer is not believed.
     absl::Duration longest_wait = absl::Minutes(30);
   };
-  struct Hooks {
-    std::function<bool()> gone;     // nobody wants the value any more
-    std::function<void()> waiting;  // called once, when another daemon has the turn
-  };
   enum class State {
     kMine,  // the value is to be made here: under the lease, or without one where the engine is away
     kDone,  // another daemon has made it
@@ -43,8 +39,8 @@ class ClusterTurn final {
   ClusterTurn& operator=(const ClusterTurn&) = delete;
 
   // Blocks until the turn is this caller's, or its value there; renews it from then on. `anew`: a value that is there
-  // does not count. Cancelled: gone.
-  absl::StatusOr<State> Await(bool anew, const Hooks& hooks);
+  // does not count. Cancelled: the caller has gone.
+  absl::StatusOr<State> Await(bool anew, WaitingCaller& caller);
   // Ends the turn with its value. False when the engine is away, or has a later one.
   bool Publish(cache::Blob value);
 

@@ -22,69 +22,79 @@ class ClusterTurnTest : public testing::Test {
   }
 
   // What happens while the turn is waited for: one step at each look.
-  ClusterTurn::Hooks Meanwhile(std::vector<std::function<void()>> steps) {
-    ClusterTurn::Hooks hooks;
-    hooks.waiting = [this] { ++told_; };
-    hooks.gone = [this, steps = std::move(steps)] {
-      if (looks_ < steps.size()) steps[looks_]();
+  class Meanwhile final : public WaitingCaller {
+   public:
+    explicit Meanwhile(std::vector<std::function<void()>> steps = {}) : steps_(std::move(steps)) {}
+    bool IsGone() override {
+      if (looks_ < steps_.size()) steps_[looks_]();
       ++looks_;
-      return gone_;
-    };
-    return hooks;
-  }
+      return gone;
+    }
+    void OnWait(const std::string&) override { ++told; }
+
+    bool gone = false;
+    int told = 0;
+
+   private:
+    std::vector<std::function<void()>> steps_;
+    size_t looks_ = 0;
+  };
 
   const cache::Digest key_ = cache::Digest::Of("key");
   FakeTime time_;
   FakeLeases leases_{time_};
   ClusterTurn first_{ConfigOf("first"), leases_, key_}, second_{ConfigOf("second"), leases_, key_};
-  size_t looks_ = 0;
-  int told_ = 0;
-  bool gone_ = false;
+  Meanwhile nothing_;
 };
 
 TEST_F(ClusterTurnTest, AFreeKeyIsTheAskersAndItsValueReachesTheCluster) {
-  EXPECT_EQ(*first_.Await(false, Meanwhile({})), ClusterTurn::State::kMine);
+  EXPECT_EQ(*first_.Await(false, nothing_), ClusterTurn::State::kMine);
   EXPECT_TRUE(first_.Publish(cache::Blob("value")));
   EXPECT_EQ(leases_.ValueOf(key_), "value");
-  EXPECT_EQ(*second_.Await(false, Meanwhile({})), ClusterTurn::State::kDone);
-  EXPECT_EQ(told_, 0);
+  EXPECT_EQ(*second_.Await(false, nothing_), ClusterTurn::State::kDone);
+  EXPECT_EQ(nothing_.told, 0);
 }
 
 TEST_F(ClusterTurnTest, TheSecondWaitsForTheValueOfTheFirst) {
-  EXPECT_EQ(*first_.Await(false, Meanwhile({})), ClusterTurn::State::kMine);
+  EXPECT_EQ(*first_.Await(false, nothing_), ClusterTurn::State::kMine);
   const auto publish = [this] { EXPECT_TRUE(first_.Publish(cache::Blob("value"))); };
-  EXPECT_EQ(*second_.Await(false, Meanwhile({[] {}, publish})), ClusterTurn::State::kDone);
-  EXPECT_EQ(told_, 1);
+  Meanwhile meanwhile({[] {}, publish});
+  EXPECT_EQ(*second_.Await(false, meanwhile), ClusterTurn::State::kDone);
+  EXPECT_EQ(meanwhile.told, 1);
 }
 
 TEST_F(ClusterTurnTest, ATurnThatEndsWithoutAValueIsTheNextOnes) {
   auto holder = std::make_unique<ClusterTurn>(ConfigOf("holder"), leases_, key_);
-  EXPECT_EQ(*holder->Await(false, Meanwhile({})), ClusterTurn::State::kMine);
-  EXPECT_EQ(*second_.Await(false, Meanwhile({[&] { holder.reset(); }})), ClusterTurn::State::kMine);
+  EXPECT_EQ(*holder->Await(false, nothing_), ClusterTurn::State::kMine);
+  Meanwhile meanwhile({[&] { holder.reset(); }});
+  EXPECT_EQ(*second_.Await(false, meanwhile), ClusterTurn::State::kMine);
   EXPECT_TRUE(second_.Publish(cache::Blob("value")));
 }
 
 TEST_F(ClusterTurnTest, ALostHoldersTurnRunsOut) {
   leases_.Take(key_, absl::Seconds(5));
-  EXPECT_EQ(*second_.Await(false, Meanwhile({[this] { time_.Pass(absl::Seconds(6)); }})), ClusterTurn::State::kMine);
+  Meanwhile meanwhile({[this] { time_.Pass(absl::Seconds(6)); }});
+  EXPECT_EQ(*second_.Await(false, meanwhile), ClusterTurn::State::kMine);
 }
 
 TEST_F(ClusterTurnTest, OneWhomNobodyWantsAnyMoreStopsWaiting) {
   leases_.Take(key_, absl::Hours(1));
-  EXPECT_TRUE(absl::IsCancelled(second_.Await(false, Meanwhile({[this] { gone_ = true; }})).status()));
+  Meanwhile meanwhile;
+  meanwhile.gone = true;
+  EXPECT_TRUE(absl::IsCancelled(second_.Await(false, meanwhile).status()));
 }
 
 TEST_F(ClusterTurnTest, WhatIsMadeAnewReplacesTheValue) {
-  EXPECT_EQ(*first_.Await(false, Meanwhile({})), ClusterTurn::State::kMine);
+  EXPECT_EQ(*first_.Await(false, nothing_), ClusterTurn::State::kMine);
   EXPECT_TRUE(first_.Publish(cache::Blob("old")));
-  EXPECT_EQ(*second_.Await(true, Meanwhile({})), ClusterTurn::State::kMine);
+  EXPECT_EQ(*second_.Await(true, nothing_), ClusterTurn::State::kMine);
   EXPECT_TRUE(second_.Publish(cache::Blob("new")));
   EXPECT_EQ(leases_.ValueOf(key_), "new");
 }
 
 TEST_F(ClusterTurnTest, WithoutTheEngineEverybodyMakesTheValue) {
   leases_.away = true;
-  EXPECT_EQ(*first_.Await(false, Meanwhile({})), ClusterTurn::State::kMine);
+  EXPECT_EQ(*first_.Await(false, nothing_), ClusterTurn::State::kMine);
   EXPECT_FALSE(first_.Publish(cache::Blob("value")));
 }
 

@@ -123,22 +123,35 @@ DeviceDesk::Slot* DeviceDesk::FindLocked(const Choice& choice) {
   return slot == worker->second.slots.end() ? nullptr : &slot->second;
 }
 
-absl::Status DeviceDesk::Borrow(const Choice& choice, const Gone& gone) {
+void DeviceDesk::Want(const Choice& choice, int change) {
   absl::MutexLock lock(&mu_);
-  if (Slot* slot = FindLocked(choice); slot != nullptr) ++slot->wanted;
+  if (Slot* slot = FindLocked(choice); slot != nullptr) slot->wanted += change;
+}
+
+std::optional<absl::Status> DeviceDesk::TryBorrow(const Choice& choice, absl::Duration within) {
+  absl::MutexLock lock(&mu_);
   auto is_free = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     const Slot* slot = FindLocked(choice);
     return stopped_ || slot == nullptr || !slot->lent;
   };
-  while (!mu_.AwaitWithTimeout(absl::Condition(&is_free), kLook)) {
-    if (!gone()) continue;
-    if (Slot* slot = FindLocked(choice); slot != nullptr) --slot->wanted;
-    return absl::CancelledError("nobody waits for the tuning any more");
-  }
+  if (!mu_.AwaitWithTimeout(absl::Condition(&is_free), within)) return std::nullopt;
   Slot* slot = FindLocked(choice);
   if (stopped_ || slot == nullptr) return Lost(absl::StrCat("the worker of ", choice.device.name(), " has left"));
   slot->lent = true;
   return absl::OkStatus();
+}
+
+absl::Status DeviceDesk::Borrow(const Choice& choice, WaitingCaller& caller) {
+  Want(choice, 1);
+  std::optional<absl::Status> borrowed = TryBorrow(choice, absl::ZeroDuration());
+  if (!borrowed.has_value()) caller.OnWait(absl::StrCat(choice.device.name(), " measures another tuning"));
+  while (!borrowed.has_value()) {
+    borrowed = TryBorrow(choice, kLook);
+    if (borrowed.has_value() || !caller.IsGone()) continue;
+    Want(choice, -1);
+    return absl::CancelledError("nobody waits for the tuning any more");
+  }
+  return *std::move(borrowed);
 }
 
 void DeviceDesk::GiveBack(const Choice& choice) {

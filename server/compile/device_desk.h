@@ -3,7 +3,6 @@
 #define SERVER_COMPILE_DEVICE_DESK_H_
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "proto/v1/admin.pb.h"
 #include "proto/v1/autotune.pb.h"
 #include "proto/v1/worker.pb.h"
+#include "server/admission/waiting_caller.h"
 #include "workers/pool/worker_pool.h"
 
 namespace tritond::server {
@@ -30,8 +30,6 @@ class DeviceDesk final {
     std::string worker_name;  // for people
     v1::Hello::Device device;
   };
-  // Whether the wait is to end early: the callers have gone.
-  using Gone = std::function<bool()>;
 
   // Before the first worker attaches, and for life.
   void Connect(workers::WorkerPool& pool) { pool_ = &pool; }
@@ -49,8 +47,8 @@ class DeviceDesk final {
   // Says of the worker's devices which are out of service, and why.
   void Describe(v1::Worker* worker) const;
 
-  // Waits for the device. Cancelled: gone. Unavailable: its worker has left.
-  absl::Status Borrow(const Choice& choice, const Gone& gone);
+  // Waits for the device. Cancelled: the caller has gone. Unavailable: its worker has left.
+  absl::Status Borrow(const Choice& choice, WaitingCaller& caller);
   void GiveBack(const Choice& choice);
   // Of the one who has borrowed the device. Waits for the outcome, without an end: the pool ends workers that overrun.
   // Unavailable (DEVICE_LOST): the worker has left, or the device is lost and out of service from now on. Else as the
@@ -76,6 +74,10 @@ class DeviceDesk final {
   // Leases of compiles are counted from 1 by the scheduler.
   static constexpr uint64_t kFirstLease = uint64_t{1} << 63;
 
+  // One more or one less tuning wants the device.
+  void Want(const Choice& choice, int change);
+  // Borrow's outcome, if it is there within the time.
+  std::optional<absl::Status> TryBorrow(const Choice& choice, absl::Duration within);
   Slot* FindLocked(const Choice& choice) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static bool Matches(const v1::DeviceSelector& selector, const std::string& id, const v1::Hello& hello,
                       const v1::Hello::Device& device);

@@ -15,6 +15,22 @@ using Writer = BlockingWriter<v1::AutotuneResponse>;
 // How long a caller's departure goes unnoticed.
 constexpr absl::Duration kLook = absl::Milliseconds(100);
 
+// The RPC's caller, who hears of waits on the stream.
+class StreamCaller final : public WaitingCaller {
+ public:
+  StreamCaller(grpc::CallbackServerContext& context, Writer& writer) : context_(context), writer_(writer) {}
+  bool IsGone() override { return context_.IsCancelled(); }
+  void OnWait(const std::string& why) override {
+    v1::AutotuneResponse event;
+    event.set_waiting(why);
+    writer_.Write(event);
+  }
+
+ private:
+  grpc::CallbackServerContext& context_;
+  Writer& writer_;
+};
+
 absl::Status Follow(TuningProgress& progress, bool joined, grpc::CallbackServerContext& context, Writer& writer) {
   for (size_t number = 0; !context.IsCancelled();) {
     std::optional<v1::AutotuneResponse> event = progress.Await(number, kLook);
@@ -43,8 +59,8 @@ grpc::ServerWriteReactor<v1::AutotuneResponse>* Autotune(TuningDesk& tunings, co
   if (!TenantOf(caller).empty()) message->set_tenant(TenantOf(caller));
   return new Writer(slots, *context, [&tunings, message, context](Writer& writer) -> absl::Status {
     bool joined = false;
-    absl::StatusOr<std::shared_ptr<TuningProgress>> progress = tunings.Begin(
-        std::move(*message), [context] { return context->IsCancelled(); }, &joined);
+    StreamCaller caller(*context, writer);
+    absl::StatusOr<std::shared_ptr<TuningProgress>> progress = tunings.Begin(std::move(*message), caller, &joined);
     if (!progress.ok()) return progress.status();
     const absl::Status status = Follow(**progress, joined, *context, writer);
     (*progress)->Leave();

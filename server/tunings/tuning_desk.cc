@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
+#include "server/admission/worker_wait.h"
 #include "server/errors/error_details.h"
 #include "server/errors/parse_digest.h"
 #include "server/tunings/tuning_request.h"
@@ -26,18 +27,47 @@ v1::AutotuneResponse LastEvent(v1::CacheStatus cache, v1::Tuning tuning) {
   return last;
 }
 
-// The keys of the kernels, once a worker tells its compiler's build.
+v1::AutotuneResponse WaitEvent(const std::string& why) {
+  v1::AutotuneResponse event;
+  event.set_waiting(why);
+  return event;
+}
+
+// The followers of a tuning, for its thread.
+class Followers final : public WaitingCaller {
+ public:
+  Followers(const std::atomic<bool>& stopped, TuningProgress& progress) : stopped_(stopped), progress_(progress) {}
+  bool IsGone() override { return stopped_ || !progress_.IsFollowed(); }
+  void OnWait(const std::string& why) override { progress_.Say(WaitEvent(why)); }
+
+ private:
+  const std::atomic<bool>& stopped_;
+  TuningProgress& progress_;
+};
+
+// A caller who is gone also when the daemon stops.
+class StoppableCaller final : public WaitingCaller {
+ public:
+  StoppableCaller(const std::atomic<bool>& stopped, WaitingCaller& caller) : stopped_(stopped), caller_(caller) {}
+  bool IsGone() override { return stopped_ || caller_.IsGone(); }
+  void OnWait(const std::string& why) override { caller_.OnWait(why); }
+
+ private:
+  const std::atomic<bool>& stopped_;
+  WaitingCaller& caller_;
+};
+
+// The keys of the kernels. Where no worker of the target has ever told its build, there are none before one attaches.
 absl::StatusOr<std::vector<std::string>> KeysOf(CompileBroker& broker,
                                                 const std::vector<proto::PreparedRequest>& kernels,
-                                                const DeviceDesk::Gone& gone) {
-  const absl::Time until = broker.Now() + broker.config().targets.worker_wait;
-  while (broker.KeyOf(kernels[0]).empty()) {
-    if (gone()) return absl::CancelledError("the caller has gone");
-    if (broker.Now() >= until) {
-      return WithReason(absl::UnavailableError(absl::StrCat("no worker compiles for ", kernels[0].message().target())),
-                        Reason::kNoWorker, absl::Seconds(5));
-    }
-    absl::SleepFor(kLook);
+                                                WaitingCaller& caller) {
+  const std::string& target = kernels[0].message().target();
+  if (broker.KeyOf(kernels[0]).empty()) {
+    const absl::StatusOr<WorkerWait::Arrival> arrival = AwaitWorker(broker.targets(), target, caller);
+    if (!arrival.ok()) return arrival.status();
+    if (broker.KeyOf(kernels[0]).empty())
+      return WithReason(absl::UnavailableError(absl::StrCat("no worker compiles for ", target)), Reason::kNoWorker,
+                        absl::Seconds(5));
   }
   std::vector<std::string> keys;
   for (const proto::PreparedRequest& kernel : kernels) keys.push_back(broker.KeyOf(kernel));
@@ -129,7 +159,7 @@ void TuningDesk::Sweep() {
 
 absl::StatusOr<std::vector<proto::PreparedRequest>> TuningDesk::ReadCandidates(v1::AutotuneRequest* request,
                                                                                const std::string& target,
-                                                                               const DeviceDesk::Gone& gone) {
+                                                                               WaitingCaller& caller) {
   absl::StatusOr<std::vector<proto::PreparedRequest>> kernels = absl::CancelledError("the caller has gone");
   absl::Notification read;
   const TextPool::Ticket ticket = broker_.texts().Run(
@@ -142,22 +172,23 @@ absl::StatusOr<std::vector<proto::PreparedRequest>> TuningDesk::ReadCandidates(v
         read.Notify();
       });
   while (!read.WaitForNotificationWithTimeout(kLook)) {
-    if (gone() && broker_.texts().Drop(ticket)) break;
+    if (caller.IsGone() && broker_.texts().Drop(ticket)) break;
   }
   return kernels;
 }
 
-absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRequest request,
-                                                                  const DeviceDesk::Gone& gone, bool* joined) {
+absl::StatusOr<std::shared_ptr<TuningProgress>> TuningDesk::Begin(v1::AutotuneRequest request, WaitingCaller& waiting,
+                                                                  bool* joined) {
+  StoppableCaller caller(stopped_, waiting);
   if (absl::Status status = CheckTuningRequest(request); !status.ok()) return status;
   std::optional<ByteBudget::Hold> memory = broker_.budget().Take(request.ByteSizeLong());
   if (!memory.has_value()) return broker_.MemoryFull();
   absl::StatusOr<DeviceDesk::Choice> device = broker_.devices().Choose(request.device());
   if (!device.ok()) return device.status();
   absl::StatusOr<std::vector<proto::PreparedRequest>> kernels =
-      ReadCandidates(&request, device->device.target(), [&] { return stopped_ || gone(); });
+      ReadCandidates(&request, device->device.target(), caller);
   if (!kernels.ok()) return kernels.status();
-  absl::StatusOr<std::vector<std::string>> keys = KeysOf(broker_, *kernels, [&] { return stopped_ || gone(); });
+  absl::StatusOr<std::vector<std::string>> keys = KeysOf(broker_, *kernels, caller);
   if (!keys.ok()) return keys.status();
   const std::string key = TuningKey(request, *keys, device->device);
 
@@ -213,15 +244,9 @@ absl::Status TuningDesk::Tune(TuningRun::Task task, TuningProgress& progress) {
   const std::string key = task.key, target = task.device.device.target();
   bool anew = task.request.cache_mode() == v1::CACHE_MODE_REFRESH;
   const std::unique_ptr<ClusterTurn> turn = broker_.TurnFor(key);
-  ClusterTurn::Hooks hooks;
-  hooks.gone = [&] { return stopped_ || !progress.IsFollowed(); };
-  hooks.waiting = [&] {
-    v1::AutotuneResponse event;
-    event.set_waiting("another daemon of the cluster tunes this");
-    progress.Say(std::move(event));
-  };
+  Followers followers(stopped_, progress);
   while (turn != nullptr) {
-    const absl::StatusOr<ClusterTurn::State> state = turn->Await(anew, hooks);
+    const absl::StatusOr<ClusterTurn::State> state = turn->Await(anew, followers);
     if (!state.ok()) return state.status();
     if (*state == ClusterTurn::State::kMine) break;
     if (absl::StatusOr<v1::Tuning> made = Find(key); made.ok()) {
@@ -230,7 +255,7 @@ absl::Status TuningDesk::Tune(TuningRun::Task task, TuningProgress& progress) {
     }
     anew = true;  // What the cluster has cannot be read here.
   }
-  absl::StatusOr<v1::Tuning> tuning = Measure(std::move(task), progress);
+  absl::StatusOr<v1::Tuning> tuning = Measure(std::move(task), progress, followers);
   if (!tuning.ok()) return tuning.status();
   // Who waits has it all the same.
   if (!Keep(*tuning, target, turn.get()).ok()) broker_.metrics().store_failures.Increment();
@@ -238,7 +263,7 @@ absl::Status TuningDesk::Tune(TuningRun::Task task, TuningProgress& progress) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<v1::Tuning> TuningDesk::Measure(TuningRun::Task task, TuningProgress& progress) {
+absl::StatusOr<v1::Tuning> TuningDesk::Measure(TuningRun::Task task, TuningProgress& progress, WaitingCaller& caller) {
   TuningRun run(
       broker_, std::move(task),
       [&](const v1::CandidateReport& report) {
@@ -246,7 +271,7 @@ absl::StatusOr<v1::Tuning> TuningDesk::Measure(TuningRun::Task task, TuningProgr
         *event.mutable_candidate() = report;
         progress.Say(std::move(event));
       },
-      [&] { return stopped_ || !progress.IsFollowed(); });
+      caller);
   return run.Run();
 }
 
@@ -283,14 +308,12 @@ std::vector<TuningGlimpse> TuningDesk::Latest() const {
 
 void TuningDesk::Stop() {
   stopped_ = true;
-  while (true) {
-    {
-      absl::MutexLock lock(&mu_);
-      Sweep();
-      if (running_.empty()) return;
-    }
-    absl::SleepFor(kLook);
-  }
+  absl::MutexLock lock(&mu_);
+  auto all_over = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return std::all_of(running_.begin(), running_.end(), [](const Running& running) { return running.over; });
+  };
+  mu_.Await(absl::Condition(&all_over));
+  Sweep();
 }
 
 }  // namespace tritond::server

@@ -17,6 +17,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "proto/v1/autotune.pb.h"
+#include "server/admission/waiting_caller.h"
 #include "server/cluster/cluster_turn.h"
 #include "server/compile/compile_broker.h"
 #include "server/tunings/tuning_run.h"
@@ -72,8 +73,7 @@ class TuningDesk final {
   // Begins a tuning, joins the one under the same key, or finds the stored one; followed already, until Leave.
   // Blocks while it reads the request and the cache. Errors are those of AutotuneService.Autotune that need no device.
   // `joined`: another caller began it.
-  // `gone`: the caller waits no more.
-  absl::StatusOr<std::shared_ptr<TuningProgress>> Begin(v1::AutotuneRequest request, const DeviceDesk::Gone& gone,
+  absl::StatusOr<std::shared_ptr<TuningProgress>> Begin(v1::AutotuneRequest request, WaitingCaller& waiting,
                                                         bool* joined);
   // A stored tuning. NotFound, InvalidArgument. Blocks.
   absl::StatusOr<v1::Tuning> Find(const std::string& key);
@@ -99,12 +99,11 @@ class TuningDesk final {
 
   // Reads the candidates' texts in their caller's turn (TextPool), and blocks meanwhile.
   absl::StatusOr<std::vector<proto::PreparedRequest>> ReadCandidates(v1::AutotuneRequest* request,
-                                                                     const std::string& target,
-                                                                     const DeviceDesk::Gone& gone);
+                                                                     const std::string& target, WaitingCaller& caller);
   // The whole life of a tuning, on its thread; what it ends with.
   absl::Status Tune(TuningRun::Task task, TuningProgress& progress);
   // The tuning, measured here.
-  absl::StatusOr<v1::Tuning> Measure(TuningRun::Task task, TuningProgress& progress);
+  absl::StatusOr<v1::Tuning> Measure(TuningRun::Task task, TuningProgress& progress, WaitingCaller& caller);
   // Stores it here and, under the turn where there is one, in the cluster.
   absl::Status Keep(const v1::Tuning& tuning, const std::string& target, ClusterTurn* turn);
   void Sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -63,11 +63,11 @@ StrategyKind KindOf(v1::SearchStrategy::Kind kind) {
 
 }  // namespace
 
-TuningRun::TuningRun(CompileBroker& broker, Task task, Say say, DeviceDesk::Gone gone)
+TuningRun::TuningRun(CompileBroker& broker, Task task, Say say, WaitingCaller& caller)
     : broker_(broker),
       task_(std::move(task)),
       say_(std::move(say)),
-      gone_(std::move(gone)),
+      caller_(caller),
       entries_(task_.kernels.size()),
       agreement_([this](size_t a, size_t b) { return entries_[a].output_group == entries_[b].output_group; }) {
   for (size_t i = 0; i < entries_.size(); ++i) {
@@ -92,7 +92,7 @@ absl::StatusOr<v1::Tuning> TuningRun::Run() {
   DropImpossible();
   if (absl::Status status = CompileAll(); !status.ok()) return status;
   if (absl::Status status = ResolveDigests(); !status.ok()) return status;
-  if (absl::Status status = broker_.devices().Borrow(task_.device, gone_); !status.ok()) return status;
+  if (absl::Status status = broker_.devices().Borrow(task_.device, caller_); !status.ok()) return status;
   absl::Status status = LoadAll();
   if (status.ok()) {
     DropUnpromising();
@@ -143,7 +143,7 @@ absl::Status TuningRun::CompileAll() {
       calls.erase(index);
       OnCompiled(index, answer);
     }
-    if (!gone_()) continue;
+    if (!caller_.IsGone()) continue;
     for (const auto& [index, call] : calls) {
       if (call != nullptr) call->Cancel();
     }
@@ -223,7 +223,7 @@ absl::StatusOr<v1::MeasureOutcome> TuningRun::Ask(const std::vector<size_t>& can
     if (turn->device_seconds > 0) seconds = std::min(seconds, turn->device_seconds);
   }
   *job.mutable_budget() = FromSeconds(seconds);
-  if (gone_()) return absl::CancelledError("nobody waits for the tuning any more");
+  if (caller_.IsGone()) return absl::CancelledError("nobody waits for the tuning any more");
   absl::StatusOr<v1::MeasureOutcome> outcome = broker_.devices().Measure(task_.device, std::move(job));
   if (outcome.ok() && outcome->has_state()) state_ = outcome->state();
   return outcome;

@@ -40,11 +40,11 @@ class TuningRun final {
   };
   using Say = std::function<void(const v1::CandidateReport&)>;
 
-  // `say` hears each step of a candidate. `gone`: nobody waits any more.
-  TuningRun(CompileBroker& broker, Task task, Say say, DeviceDesk::Gone gone);
+  // `say` hears each step of a candidate. `caller` must outlive this.
+  TuningRun(CompileBroker& broker, Task task, Say say, WaitingCaller& caller);
 
-  // Cancelled: gone. NotFound: no candidate compiled, ran and was right. InvalidArgument: the launch is malformed.
-  // Unavailable: the device was lost.
+  // Cancelled: the caller has gone. NotFound: no candidate compiled, ran and was right. InvalidArgument: the launch is
+  // malformed. Unavailable: the device was lost.
   absl::StatusOr<v1::Tuning> Run();
 
  private:
@@ -80,7 +80,7 @@ class TuningRun final {
   CompileBroker& broker_;
   Task task_;
   const Say say_;
-  const DeviceDesk::Gone gone_;
+  WaitingCaller& caller_;
   std::vector<Entry> entries_;
   Agreement agreement_;
   v1::DeviceState state_;

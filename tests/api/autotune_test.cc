@@ -24,8 +24,11 @@
 namespace tritond::tests {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
+
+constexpr char kElsewhere[] = "another daemon of the cluster works on this";
 
 // Attaches with one device and measures as it is told.
 class FakeDevice final {
@@ -184,9 +187,9 @@ v1::AutotuneRequest Candidates(int count) {
   return request;
 }
 
-// `waiting` is called when the daemon says that another one tunes.
+// `waiting` is called with each reason for a wait.
 Told TuneAt(v1::AutotuneService::Stub& stub, const v1::AutotuneRequest& request, grpc::ClientContext* context = nullptr,
-            const std::function<void()>& waiting = nullptr) {
+            const std::function<void(const std::string& why)>& waiting = nullptr) {
   Told run;
   grpc::ClientContext own;
   if (context == nullptr) context = &own;
@@ -196,7 +199,7 @@ Told TuneAt(v1::AutotuneService::Stub& stub, const v1::AutotuneRequest& request,
   while (reader->Read(&event)) {
     if (event.has_candidate()) run.states[event.candidate().index()].push_back(event.candidate().state());
     if (event.has_tuning()) run.last = event;
-    if (!event.waiting().empty() && waiting) waiting();
+    if (!event.waiting().empty() && waiting) waiting(event.waiting());
   }
   run.status = reader->Finish();
   return run;
@@ -462,6 +465,34 @@ TEST_F(AutotuneTest, ACallerWhoLeavesEndsTheTuning) {
   EXPECT_TRUE(Tune(Candidates(3)).status.ok());
 }
 
+TEST_F(AutotuneTest, WithoutACompileWorkerTheWaitIsToldAndEnds) {
+  config.workers = 0;
+  config.worker_wait_seconds = 1;
+  Start(/*wait=*/false);
+  StartWithDevice([](uint32_t) { return Takes(100); });
+  std::vector<std::string> told;
+  const Told run = TuneAt(*autotune_, Candidates(2), nullptr, [&](const std::string& why) { told.push_back(why); });
+  EXPECT_EQ(ReasonOf(run.status), "NO_WORKER") << run.status.error_message();
+  EXPECT_THAT(told, ElementsAre("no worker compiles for cuda:90 yet"));
+}
+
+TEST_F(AutotuneTest, ACallerHearsThatTheDeviceMeasuresAnotherTuning) {
+  StartWithDevice([](uint32_t) { return Takes(100); });
+  device_->Hold();
+  Told first;
+  std::thread caller([&] { first = Tune(Candidates(2)); });
+  Await([&] { return device_->asked > 0; });
+  std::vector<std::string> told;
+  const Told second = TuneAt(*autotune_, Candidates(3), nullptr, [&](const std::string& why) {
+    told.push_back(why);
+    device_->Release();
+  });
+  caller.join();
+  EXPECT_THAT(told, ElementsAre("cuda:0 measures another tuning"));
+  EXPECT_TRUE(first.status.ok()) << first.status.error_message();
+  EXPECT_TRUE(second.status.ok()) << second.status.error_message();
+}
+
 // Two daemons, each with a device of the same model.
 class ClusterAutotuneTest : public ClusterTest {
  protected:
@@ -495,7 +526,8 @@ TEST_F(ClusterAutotuneTest, OneDaemonTunesForAll) {
   std::thread caller([&] { first = TuneAt(*here, Candidates(3)); });
   Await([&] { return device_here->asked > 0; });
   bool waited = false;
-  const Told second = TuneAt(*there, Candidates(3), nullptr, [&] {
+  const Told second = TuneAt(*there, Candidates(3), nullptr, [&](const std::string& why) {
+    if (why != kElsewhere) return;
     waited = true;
     device_here->Release();
   });
@@ -514,7 +546,9 @@ TEST_F(ClusterAutotuneTest, WhenTheFirstEndsWithoutAWinnerTheNextTunes) {
   Told first;
   std::thread caller([&] { first = TuneAt(*here, Candidates(3)); });
   Await([&] { return device_here->asked > 0; });
-  const Told second = TuneAt(*there, Candidates(3), nullptr, [&] { device_here->Release(); });
+  const Told second = TuneAt(*there, Candidates(3), nullptr, [&](const std::string& why) {
+    if (why == kElsewhere) device_here->Release();
+  });
   caller.join();
   EXPECT_EQ(ReasonOf(first.status), "DEVICE_LOST");
   ASSERT_TRUE(second.status.ok()) << second.status.error_message();

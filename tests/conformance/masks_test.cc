@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Masks of loads and stores whose bounds are not where a thread's elements end.
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "tests/conformance/run_kernel.h"
 
 namespace tritond::conformance {
@@ -85,6 +87,72 @@ TEST_P(EveryMachine, MasksFollowADiagonal) {
     absl::Status status = RunKernel(GetParam(), kIr, {}, {in, out, below, above});
     ASSERT_TRUE(status.ok()) << status;
     EXPECT_TRUE(out.bytes == expected.bytes) << below << ", " << above << ": " << Agree(out, expected).message();
+  }
+}
+
+// An index less a shift, under a condition: masks that hold inside a group of neighbours and at neither of its ends.
+struct Condition {
+  const char* name;
+  std::string inside;  // i1 from %at, %low and %high, tensor<64xi32>
+  bool (*holds)(int32_t at, int32_t low, int32_t high);
+};
+
+std::string Compare(const char* result, const char* predicate, const char* left, const char* right) {
+  return absl::StrCat("    %", result, " = arith.cmpi ", predicate, ", %", left, ", %", right, " : tensor<64xi32>\n");
+}
+
+std::vector<Condition> Conditions() {
+  return {
+      {"one", Compare("inside", "eq", "at", "low"), [](int32_t at, int32_t low, int32_t high) { return at == low; }},
+      {"window",
+       Compare("from", "sge", "at", "low") + Compare("to", "slt", "at", "high") +
+           "    %inside = arith.andi %from, %to : tensor<64xi1>\n",
+       [](int32_t at, int32_t low, int32_t high) { return at >= low && at < high; }},
+      {"without a sign", Compare("inside", "ult", "at", "high"),
+       [](int32_t at, int32_t low, int32_t high) { return static_cast<uint32_t>(at) < static_cast<uint32_t>(high); }}};
+}
+
+TEST_P(EveryMachine, MasksHoldInTheMiddleOfAGroup) {
+  constexpr char kBegin[] = R"(module {
+  tt.func public @kernel(%in: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %out: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %shift: i32, %first: i32, %last: i32) {
+    %r = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %rows = tt.make_range {start = 0 : i32, end = 4 : i32} : tensor<4xi32>
+    %shifts = tt.splat %shift : i32 -> tensor<64xi32>
+    %low = tt.splat %first : i32 -> tensor<64xi32>
+    %high = tt.splat %last : i32 -> tensor<64xi32>
+    %at = arith.subi %r, %shifts : tensor<64xi32>
+)";
+  constexpr char kEnd[] = R"(    %inside1 = tt.expand_dims %inside {axis = 0 : i32} : tensor<64xi1> -> tensor<1x64xi1>
+    %mask = tt.broadcast %inside1 : tensor<1x64xi1> -> tensor<4x64xi1>
+    %columns = tt.expand_dims %r {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %columns2 = tt.broadcast %columns : tensor<1x64xi32> -> tensor<4x64xi32>
+    %rows1 = tt.expand_dims %rows {axis = 1 : i32} : tensor<4xi32> -> tensor<4x1xi32>
+    %width = arith.constant dense<64> : tensor<4x1xi32>
+    %starts = arith.muli %rows1, %width : tensor<4x1xi32>
+    %starts2 = tt.broadcast %starts : tensor<4x1xi32> -> tensor<4x64xi32>
+    %offsets = arith.addi %starts2, %columns2 : tensor<4x64xi32>
+    %ins = tt.splat %in : !tt.ptr<i8> -> tensor<4x64x!tt.ptr<i8>>
+    %from2 = tt.addptr %ins, %offsets : tensor<4x64x!tt.ptr<i8>>, tensor<4x64xi32>
+    %x = tt.load %from2, %mask : tensor<4x64x!tt.ptr<i8>>
+    %outs = tt.splat %out : !tt.ptr<i8> -> tensor<4x64x!tt.ptr<i8>>
+    %to2 = tt.addptr %outs, %offsets : tensor<4x64x!tt.ptr<i8>>, tensor<4x64xi32>
+    tt.store %to2, %x, %mask : tensor<4x64x!tt.ptr<i8>>
+    tt.return
+  }
+}
+)";
+  for (const Condition& condition : Conditions()) {
+    for (auto [shift, low, high] :
+         {std::tuple<int32_t, int32_t, int32_t>{0, 5, 9}, {2, 0, 3}, {21, 0, 7}, {3, 60, 61}}) {
+      Array in = Values("i8", 4 * 64, 5), out("i8", 4 * 64), expected = out;
+      for (int i = 0; i < 4 * 64; ++i)
+        if (condition.holds(i % 64 - shift, low, high)) expected.SetInt(i, in.Int(i));
+      absl::Status status =
+          RunKernel(GetParam(), absl::StrCat(kBegin, condition.inside, kEnd), {}, {in, out, shift, low, high});
+      ASSERT_TRUE(status.ok()) << condition.name << ": " << status;
+      EXPECT_TRUE(out.bytes == expected.bytes)
+          << condition.name << ", " << shift << ", " << low << ", " << high << ": " << Agree(out, expected).message();
+    }
   }
 }
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """check_manifests.py [--schemas FOLDER] [ROOT]: holds deploy/kubernetes against the fields that Kubernetes knows
 (kubernetes_fields.py), against each other, and against the daemon's settings. The chart deploy/helm/tritond gives the same objects
-without values of one's own, and sound ones with all of its options; helm renders it where it is installed, else render_chart.py.
+without values of one's own, and sound ones with all of its options. Helm's own engine renders it where it is installed, as the
+program or as the package helm-python-sdk, and render_chart.py must agree; elsewhere render_chart.py renders alone.
 One line a problem; exit status 1 when there is any, 77 without PyYAML.
 
 FOLDER, or KUBERNETES_SCHEMAS in the environment, holds full JSON schemas under names such as statefulset-apps-v1.json, as the Python
@@ -318,21 +319,41 @@ CHART_VALUES = (
 )
 
 
-def rendered_chart(folder, values, yaml):
-    """[(where, document)] of the chart, by helm where it is installed. ValueError when it cannot be rendered."""
-    values = {**values, "image": {"repository": "tritond", "tag": ""}}
-    if not shutil.which("helm"):
-        try:
-            files = render_chart(folder, values, yaml)
-        except KeyError as missing:
-            raise ValueError(f"values.yaml has no {missing}") from None
-        documents = [document for one in files.values() for document in one]
-    else:
+def helm_text(folder, values, yaml):
+    """What helm makes of the chart; None where there is no helm. ValueError when it cannot be rendered."""
+    if shutil.which("helm"):
         done = subprocess.run(["helm", "template", "tritond", str(folder), "--namespace", "tritond", "--values", "-"], text=True,
                               input=yaml.safe_dump(values), capture_output=True, check=False)
         if done.returncode != 0:
             raise ValueError(done.stderr.strip())
-        documents = [document for document in yaml.safe_load_all(done.stdout) if document]
+        return done.stdout
+    try:
+        import helm_python
+    except ImportError:
+        return None
+    try:
+        with helm_python.Chart.load(str(folder)) as chart:
+            files = chart.render(values, name="tritond", namespace="tritond")
+    except helm_python.HelmError as error:
+        raise ValueError(str(error)) from None
+    return "\n---\n".join(text for name, text in files.items() if not name.endswith("NOTES.txt"))
+
+
+def rendered_chart(folder, values, yaml):
+    """[(where, document)] of the chart, by helm where it is installed. ValueError when it cannot be rendered, or when
+    render_chart.py makes something else of it."""
+    values = {**values, "image": {"repository": "tritond", "tag": ""}}
+    try:
+        files = render_chart(folder, values, yaml)
+    except KeyError as missing:
+        raise ValueError(f"values.yaml has no {missing}") from None
+    documents = [document for one in files.values() for document in one]
+    helm = helm_text(folder, values, yaml)
+    if helm is not None:
+        ours, documents = documents, [document for document in yaml.safe_load_all(helm) if document]
+        order = lambda one: (one["kind"], one["metadata"]["name"])  # noqa: E731
+        if sorted(ours, key=order) != sorted(documents, key=order):
+            raise ValueError("helm and tests/lint/render_chart.py make different objects of it")
     return [(f"helm/tritond: {one.get('kind')} {(one.get('metadata') or {}).get('name', '')}", one) for one in documents]
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import check_manifests  # noqa: E402
@@ -156,8 +157,12 @@ class CheckManifestsTest(unittest.TestCase):
     def test_a_chart_that_cannot_be_rendered(self):
         self.assertTrue(self.check_chart("templates/daemon.yaml", "nindent 12", "indentation 12"))
         self.assertTrue(self.check_chart("templates/workers.yaml", "{{- end }}", ""))
-        if not shutil.which("helm"):
-            self.assertIn("values.yaml has no 'sizes'", self.check_chart("templates/daemon.yaml", "storage.size", "storage.sizes"))
+        self.assertIn("values.yaml has no 'sizes'", self.check_chart("templates/daemon.yaml", "storage.size", "storage.sizes"))
+
+    def test_a_chart_that_helm_renders_otherwise(self):
+        other = "kind: Service\nmetadata: {name: tritond}\n"
+        with unittest.mock.patch.object(check_manifests, "helm_text", lambda *_: other):
+            self.assertIn("make different objects", self.check_chart("values.yaml", "replicas: 4", "replicas: 4"))
 
     def test_a_chart_with_other_alerts(self):
         self.assertTrue(self.check_chart("templates/prometheus-rule.yaml", '"alerts.yaml"', '"values.yaml"'))

@@ -15,7 +15,7 @@
 namespace tritond::tests {
 namespace {
 
-using compiler::Recollection;
+using compiler::CachedSteps;
 using compiler::Stage;
 
 struct StageFormat {
@@ -112,7 +112,7 @@ compiler::CompileResult FakeCompiler::Compile(const compiler::CompileRequest& re
     if (!result.status.ok()) return result;
     result.stages.push_back({stage.stage, std::chrono::microseconds(10)});
     if (stage.stage == request.input && !result.keys.result.empty()) {
-      Recollection known = memory_(result.keys);
+      CachedSteps known = memory_(result.keys);
       result.recalled = known.result;
       if (known.result) return result;
       if (known.assembly.has_value()) assembly = known.assembly->text;

@@ -32,16 +32,16 @@ class KernelFrame {
   void WriteAtomic();
   // An i32 parameter of this value.
   Symbol Scalar(int32_t value);
+  // A pointer parameter to a buffer of `count` elements; its name.
+  std::string AddBuffer(const std::string& element, int count, Contents contents, double tolerance = 0);
+  // 0, 1, … along one dimension of `shape`; its other dimensions have size 1.
+  Symbol IndexAlong(const Shape& shape, size_t dim);
 
   const std::string& parameters() const { return parameters_; }
 
  private:
-  // A pointer parameter to a buffer of `count` elements; its name.
-  std::string AddBuffer(const std::string& element, int count, Contents contents, double tolerance = 0);
   // Pointers to one element for each of `shape`, all different; `shared`: the same ones in all programs.
   Symbol Pointers(const std::string& buffer, const std::string& element, const Shape& shape, int offset, bool shared);
-  // 0, 1, … along one dimension of `shape`; its other dimensions have size 1.
-  Symbol IndexAlong(const Shape& shape, size_t dim);
   absl::optional<Symbol> Mask(const Shape& shape, const Symbol& like);
   Symbol MaskOfTwoDimensions(const Shape& shape);
 
@@ -51,6 +51,9 @@ class KernelFrame {
   std::string program_;  // %name of the program's index
   std::string parameters_;
 };
+
+// One step more, of those in kernel_writer.h: a product of matrices from buffers of its own.
+void WriteDot(KernelWriter& w, KernelFrame& frame);  // generate_dots.cc
 
 }  // namespace tritond::tests
 

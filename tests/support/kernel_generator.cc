@@ -70,11 +70,11 @@ class Generator {
     if (kind < 19) return WriteReduction(w_);
     if (kind < 21) return depth < 2 && w_.OneIn(2) ? WriteIf(depth) : WriteElementwise(w_);
     if (kind < 24) return w_.OneIn(3) ? WriteWhile(depth) : WriteFor(depth);
-    if (kind == 24) return WriteDot();
+    if (kind == 24) return WriteDot(w_, *frame_);
     if (kind == 25) return WriteCall();
     if (kind == 26) return frame_->WriteAtomic();
     if (kind == 27) return WriteLoad();
-    return WriteDot();
+    WriteDot(w_, *frame_);
   }
 
   // Values that a region may carry, by their types.
@@ -260,38 +260,6 @@ class Generator {
     w_.Line(absl::StrCat(result, " = tt.call ", name, "(", Names(arguments), ") : (", Types(arguments), ") -> ",
                          results[0].type()));
     PublishAll(Renamed(results, result));
-  }
-
-  void WriteDot() {
-    struct Types {
-      const char *from, *to;
-    };
-    Types types = w_.OneOf<Types>({{"f16", "f32"},
-                                   {"bf16", "f32"},
-                                   {"f32", "f32"},
-                                   {"f16", "f16"},
-                                   {"i8", "i32"},
-                                   {"f8E5M2", "f32"},
-                                   {"f8E4M3FN", "f32"}});
-    int m = w_.OneOf<int>({16, 16, 32}), n = w_.OneOf<int>({16, 16, 32}), k = w_.OneOf<int>({16, 32, 32});
-    if (types.from == std::string("i8")) k = 32;
-    bool transposed = w_.OneIn(3);
-    Symbol a = frame_->Load(types.from, {m, k}, Contents::kSmallIntegers);
-    Symbol b = frame_->Load(types.from, transposed ? Shape{n, k} : Shape{k, n}, Contents::kSmallIntegers);
-    if (a.bound != 4 || b.bound != 4) return;
-    if (transposed)
-      b = w_.EmitHidden(types.from, {k, n},
-                        absl::StrCat("tt.trans ", b.name, " {order = array<i32: 1, 0>} : ", b.type(), " -> ",
-                                     TypeText(types.from, {k, n})));
-    Symbol c = w_.OneIn(3) ? frame_->Load(types.to, {m, n}, Contents::kSmallIntegers)
-                           : w_.Constant(types.to, {m, n}, w_.Below(3));
-    std::string precision =
-        types.from == std::string("f32") ? ", inputPrecision = " + w_.OneOf<std::string>({"tf32", "ieee"}) : "";
-    Symbol d = w_.EmitHidden(types.to, {m, n},
-                             absl::StrCat("tt.dot ", a.name, ", ", b.name, ", ", c.name, precision, " : ", a.type(),
-                                          " * ", b.type(), " -> ", c.type()));
-    d.bound = c.bound >= 0 ? k * 16 + c.bound : -1;
-    w_.Publish(d);
   }
 
   KernelWriter w_;

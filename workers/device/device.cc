@@ -8,24 +8,24 @@
 namespace tritond::workers {
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
-  std::swap(device_, other.device_);
+  std::swap(owner_, other.owner_);
   std::swap(address_, other.address_);
   std::swap(size_, other.size_);
   return *this;
 }
 
 Buffer::~Buffer() {
-  if (device_ != nullptr) device_->Free(address_);
+  if (owner_ != nullptr) owner_->Free(address_);
 }
 
 PinnedBytes& PinnedBytes::operator=(PinnedBytes&& other) noexcept {
-  std::swap(device_, other.device_);
+  std::swap(owner_, other.owner_);
   std::swap(bytes_, other.bytes_);
   return *this;
 }
 
 PinnedBytes::~PinnedBytes() {
-  if (device_ != nullptr) device_->Unpin(bytes_);
+  if (owner_ != nullptr) owner_->Unpin(bytes_);
 }
 
 absl::Status CheckLaunch(const KernelInfo& info, const Grid& grid, absl::Span<const Argument> arguments) {

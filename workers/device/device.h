@@ -19,7 +19,15 @@
 
 namespace tritond::workers {
 
-class Device;
+// A device as its buffers know it: it takes back what it has lent.
+class MemoryOwner {
+ public:
+  virtual void Free(uint64_t address) = 0;
+  virtual void Unpin(const char* bytes) {}
+
+ protected:
+  ~MemoryOwner() = default;
+};
 
 // The programs of a launch, in three axes. Every size is at least 1.
 struct Grid {
@@ -30,11 +38,11 @@ struct Grid {
   uint64_t Programs() const { return uint64_t{x} * y * z; }
 };
 
-// Memory of a device, freed when this dies; not initialised. The device must outlive it.
+// Memory of a device, freed when this dies; not initialised. The device, `owner`, must outlive it.
 class Buffer final {
  public:
   Buffer() = default;  // none: address 0, size 0
-  Buffer(Device* device, uint64_t address, uint64_t size) : device_(device), address_(address), size_(size) {}
+  Buffer(MemoryOwner* owner, uint64_t address, uint64_t size) : owner_(owner), address_(address), size_(size) {}
   Buffer(Buffer&& other) noexcept { *this = std::move(other); }
   Buffer& operator=(Buffer&& other) noexcept;
   ~Buffer();
@@ -43,22 +51,22 @@ class Buffer final {
   uint64_t size() const { return size_; }        // bytes, as asked for
 
  private:
-  Device* device_ = nullptr;
+  MemoryOwner* owner_ = nullptr;
   uint64_t address_ = 0;
   uint64_t size_ = 0;
 };
 
-// Bytes of this machine that a device copies faster while this lives. The device must outlive it.
+// Bytes of this machine that a device, `owner`, copies faster while this lives. The device must outlive it.
 class PinnedBytes final {
  public:
   PinnedBytes() = default;  // none
-  PinnedBytes(Device* device, const char* bytes) : device_(device), bytes_(bytes) {}
+  PinnedBytes(MemoryOwner* owner, const char* bytes) : owner_(owner), bytes_(bytes) {}
   PinnedBytes(PinnedBytes&& other) noexcept { *this = std::move(other); }
   PinnedBytes& operator=(PinnedBytes&& other) noexcept;
   ~PinnedBytes();
 
  private:
-  Device* device_ = nullptr;
+  MemoryOwner* owner_ = nullptr;
   const char* bytes_ = nullptr;
 };
 
@@ -157,7 +165,7 @@ struct KernelFacts {
 //   Internal            anything else that the driver reports
 // After a failed launch the contents of buffers are undefined; the host device is as good as before, others may need
 // to be opened again.
-class Device {
+class Device : protected MemoryOwner {
  public:
   virtual ~Device() = default;
 
@@ -187,12 +195,6 @@ class Device {
   virtual absl::StatusOr<std::vector<absl::Duration>> Time(const Kernel& kernel, const Grid& grid,
                                                            absl::Span<const Argument> arguments,
                                                            const TimingOptions& options) = 0;
-
- private:
-  friend class Buffer;
-  friend class PinnedBytes;
-  virtual void Free(uint64_t address) = 0;
-  virtual void Unpin(const char* bytes) {}
 };
 
 // InvalidArgument when `arguments` are not what the kernel's metadata says it takes, or the grid is empty.

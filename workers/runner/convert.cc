@@ -144,8 +144,8 @@ v1::StepQuery ToQuery(uint64_t lease, const compiler::StepKeys& keys) {
   return query;
 }
 
-compiler::Recollection FromAnswer(const v1::StepAnswer& answer) {
-  compiler::Recollection known;
+compiler::CachedSteps FromAnswer(const v1::StepAnswer& answer) {
+  compiler::CachedSteps known;
   known.result = answer.known();
   if (!answer.has_assembly()) return known;
   compiler::AssemblyStep step;

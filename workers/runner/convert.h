@@ -20,7 +20,7 @@ v1::Stage ToProto(compiler::Stage stage);
 
 v1::StepQuery ToQuery(uint64_t lease, const compiler::StepKeys& keys);
 // Nothing is known where the answer does not parse.
-compiler::Recollection FromAnswer(const v1::StepAnswer& answer);
+compiler::CachedSteps FromAnswer(const v1::StepAnswer& answer);
 
 // What the worker can do.
 void DescribeCompiler(const compiler::Compiler& compiler, v1::Hello* hello);

@@ -83,7 +83,7 @@ class Runner {
   void Handle(v1::DaemonMessage message);
   void CompileLoop();
   void CompileOne(const v1::Lease& lease);
-  compiler::Recollection Recall(uint64_t lease, const compiler::StepKeys& keys);
+  compiler::CachedSteps Recall(uint64_t lease, const compiler::StepKeys& keys);
   void HeartbeatLoop();
   bool WornOut() const;
   // What the process is to blame should it die from now on.
@@ -316,7 +316,7 @@ bool Runner::WornOut() const {
   return options_.max_resident_bytes != 0 && ResidentBytes() > options_.max_resident_bytes;
 }
 
-compiler::Recollection Runner::Recall(uint64_t lease, const compiler::StepKeys& keys) {
+compiler::CachedSteps Runner::Recall(uint64_t lease, const compiler::StepKeys& keys) {
   v1::WorkerMessage message;
   *message.mutable_query() = ToQuery(lease, keys);
   if (!Send(message)) return {};

@@ -67,3 +67,25 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return
   }
 }
+
+// -----
+
+#rows = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#pairs = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // A conversion in between has scratch, so it needs the barrier in front of it: three with its own and the atomic's.
+  // CHECK-LABEL: llvm.func {{.*}}@scratch_between
+  // CHECK: barrier.cta.sync
+  // CHECK: barrier.cta.sync
+  // CHECK: llvm.load {{.*}} !llvm.ptr<3>
+  // CHECK: barrier.cta.sync
+  // CHECK: atom.{{.*}}acq_rel
+  tt.func public @scratch_between(%p: !tt.ptr<i32>, %x: i32, %v: tensor<256xf32, #rows>, %to: tensor<256x!tt.ptr<f32>, #pairs>) {
+    %true = arith.constant true
+    ttg.barrier local
+    %c = ttg.convert_layout %v {allocation.offset = 0 : i32} : tensor<256xf32, #rows> -> tensor<256xf32, #pairs>
+    %0 = tt.atomic_rmw exch, acq_rel, gpu, %p, %x, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    tt.store %to, %c : tensor<256x!tt.ptr<f32>, #pairs>
+    tt.return
+  }
+}

@@ -25,6 +25,8 @@ struct PtxCall {
 // ptx_function.cc. The function, marked with host::kSiteAttr, that does what the text says; its parameters are a place
 // and then the inputs. InvalidArgument, naming the instruction, for what the emulator does not know.
 absl::StatusOr<llvm::Function*> DefinePtxFunction(llvm::Module& module, const PtxCall& call);
+// What such a function returned, as a value of the type that the text has. Floats are returned as their bits.
+llvm::Value* FromReturnedBits(llvm::IRBuilder<>& b, llvm::Value* returned, llvm::Type* type);
 
 // nvvm_intrinsics.cc. The inline PTX that does what an intrinsic of LLVM's NVPTX back end does, operands as $0, $1, …,
 // results first. Empty when there is none.

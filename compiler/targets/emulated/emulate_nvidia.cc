@@ -87,7 +87,7 @@ class PtxCalls final {
     arguments.append(call.arg_begin(), call.arg_end());
     llvm::CallInst* replaced = b.CreateCall(function, arguments);
     replaced->setDebugLoc(call.getDebugLoc());
-    call.replaceAllUsesWith(replaced);
+    if (!call.use_empty()) call.replaceAllUsesWith(FromReturnedBits(b, replaced, call.getType()));
     call.eraseFromParent();
     return absl::OkStatus();
   }

@@ -49,6 +49,16 @@ TEST(EmulateNvidia, MachineInstructionsBecomeCallsByName) {
   EXPECT_THAT(*out, Not(HasSubstr("sm_90")));
 }
 
+TEST(EmulateNvidia, ReturnsFloatsAsTheirBits) {
+  const auto out = Emulate(Kernel(
+      R"(  %y = call { float, float, float } asm "mov.b32 $0, $3; mov.b32 $1, $3; mov.b32 $2, $3;", "=f,=f,=f,f"(float %f)
+  %z = extractvalue { float, float, float } %y, 2
+  store float %z, ptr addrspace(1) %p)"));
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_THAT(*out, HasSubstr("define internal { i32, i32, i32 } @tritond.ptx"));
+  EXPECT_THAT(*out, Not(HasSubstr("call { float")));
+}
+
 TEST(EmulateNvidia, AccessesAreCheckedAndPredicated) {
   const auto out = Emulate(Kernel(
       R"(  call void asm sideeffect "@$2 st.global.v2.b32 [$0], {$1, $1};", "l,r,b,~{memory}"(ptr addrspace(1) %p, i32 %x, i1 %m))"));

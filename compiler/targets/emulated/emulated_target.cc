@@ -34,7 +34,7 @@ TargetInfo Describe(const TargetInfo& device, const TargetInfo& host) {
   info.backend = absl::StrCat(kPrefix, device.backend);
   info.asm_format = host.asm_format;
   info.binary_format = host.binary_format;
-  info.tells_places = true;
+  info.needs_locations = true;
   // Every piece of inline assembly is understood and becomes calls; none of it is assembled, and no text is taken.
   info.takes_assembly_text = false;
   return info;

@@ -76,7 +76,30 @@ std::vector<llvm::Type*> ResultTypes(llvm::Type* type) {
   return {type};
 }
 
+// Floats go through functions as their bits: on x86 the third float of a structure is returned in a register of the
+// 8087, which makes signalling NaNs quiet.
+llvm::Type* AsBits(llvm::Type* type, const llvm::DataLayout& layout) {
+  if (auto* fields = llvm::dyn_cast<llvm::StructType>(type)) {
+    llvm::SmallVector<llvm::Type*> bits;
+    for (llvm::Type* field : fields->elements()) bits.push_back(AsBits(field, layout));
+    return llvm::StructType::get(type->getContext(), bits);
+  }
+  if (type->isVoidTy() || type->isPointerTy()) return type;
+  return llvm::IntegerType::get(type->getContext(), BitsOfValue(type, layout));
+}
+
 }  // namespace
+
+llvm::Value* FromReturnedBits(llvm::IRBuilder<>& b, llvm::Value* returned, llvm::Type* type) {
+  auto* fields = llvm::dyn_cast<llvm::StructType>(type);
+  if (!fields) return returned->getType() == type ? returned : b.CreateBitCast(returned, type);
+  llvm::Value* result = llvm::PoisonValue::get(type);
+  for (unsigned i = 0; i < fields->getNumElements(); ++i) {
+    llvm::Value* field = FromReturnedBits(b, b.CreateExtractValue(returned, i), fields->getElementType(i));
+    result = b.CreateInsertValue(result, field, i);
+  }
+  return result;
+}
 
 PtxFunction::PtxFunction(llvm::Module& module, const PtxCall& call, const PtxText& text)
     : module_(module), call_(call), text_(text), b_(module.getContext()) {}
@@ -88,7 +111,8 @@ absl::Status PtxFunction::Unknown(const PtxStatement& statement) const {
 absl::StatusOr<llvm::Function*> PtxFunction::Define() {
   std::vector<llvm::Type*> params = {b_.getPtrTy()};
   params.insert(params.end(), call_.type->param_begin(), call_.type->param_end());
-  auto* type = llvm::FunctionType::get(call_.type->getReturnType(), params, false);
+  llvm::Type* returned = AsBits(call_.type->getReturnType(), module_.getDataLayout());
+  auto* type = llvm::FunctionType::get(returned, params, false);
   function_ = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "tritond.ptx", module_);
   function_->addFnAttr(host::kSiteAttr);
   function_->addFnAttr(llvm::Attribute::NoInline);
@@ -134,7 +158,7 @@ void PtxFunction::MakeSlots() {
 }
 
 void PtxFunction::ReturnResults() {
-  llvm::Type* returned = call_.type->getReturnType();
+  llvm::Type* returned = function_->getReturnType();
   const std::vector<llvm::Type*> results = ResultTypes(returned);
   std::vector<llvm::Value*> values;
   for (size_t i = 0; i < results.size(); ++i) {

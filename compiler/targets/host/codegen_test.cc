@@ -218,6 +218,21 @@ declare void @llvm.memset.p1.i64(ptr addrspace(1), i8, i64, i1)
               UnorderedElementsAre("k", "tritond_host_abi", "tritond_host_runtime", "expf?", "memset?"));
 }
 
+TEST_F(CodegenTest, ConstantsOfNarrowFloatsThatCallsTakeNeedNoLibrary) {
+  auto object = Build(R"(
+define void @k(ptr addrspace(1) %p) "tritond.kernel" {
+  %a = call i16 @f(bfloat 0xR3F80)
+  store volatile i16 %a, ptr addrspace(1) %p
+  ret void
+}
+define internal i16 @f(bfloat %x) noinline optnone {
+  %a = bitcast bfloat %x to i16
+  ret i16 %a
+}
+)");
+  ASSERT_TRUE(object.ok()) << object.status();
+}
+
 TEST_F(CodegenTest, LinksAgainAndAgain) {
   const std::string ir = "define void @k() \"tritond.kernel\" {\n  ret void\n}\n";
   auto first = Build(ir);

@@ -37,7 +37,7 @@ TargetInfo Describe(std::string name, int lanes) {
   info.max_threads = kMaxWarps * lanes;
   info.max_shared_bytes = kMaxSharedBytes;
   info.async_copies = {4, 16};
-  info.tells_places = true;
+  info.needs_locations = true;
   return info;
 }
 

@@ -27,7 +27,8 @@ bool IsNarrow(const llvm::Type* type) {
 bool HasNarrowFloats(llvm::Module& module) {
   for (llvm::Function& function : module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      if (IsNarrow(instruction.getType())) return true;
+      auto is_narrow = [](const llvm::Use& operand) { return IsNarrow(operand->getType()); };
+      if (IsNarrow(instruction.getType()) || llvm::any_of(instruction.operands(), is_narrow)) return true;
     }
   }
   return false;
