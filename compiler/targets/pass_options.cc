@@ -18,8 +18,9 @@ PipeliningLimits PipeliningLimitsFor(const TargetInfo& info, const KernelOptions
   PipeliningLimits limits;
   limits.num_stages = options.num_stages;
   limits.max_shared_bytes = info.max_shared_bytes;
-  // No pass gives loads an order of lanes.
-  limits.least_copy_bytes = info.async_copies.in_lane_order ? 0 : info.async_copies.least_bytes;
+  limits.least_copy_bytes = info.async_copies.least_bytes;
+  limits.most_copy_bytes = info.async_copies.most_bytes;
+  limits.copies_in_lane_order = info.async_copies.in_lane_order;
   limits.registers = info.registers;
   limits.multiprocessors = info.multiprocessors;
   return limits;

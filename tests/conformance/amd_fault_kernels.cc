@@ -169,7 +169,7 @@ std::vector<FaultKernel> AmdFaultKernels() {
     }
   }
   // Tiles go straight to LDS, two iterations ahead.
-  for (const char* arch : {"gfx1250"}) {
+  for (const char* arch : {"gfx950", "gfx1250"}) {
     FaultKernel product = std::move(TritonFaultKernels(absl::StrCat("emulated:hip:", arch))[0]);
     product.name = absl::StrCat("staged ", arch);
     product.options = "\"num_stages\": 3";
