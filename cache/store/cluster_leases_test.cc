@@ -189,7 +189,7 @@ TEST_F(ClusterLeasesTest, WhatOneOwnerIsToldOnlyThatOneFindsForAWhile) {
   ASSERT_TRUE(*table->Publish(lease.lease, Blob("result")));
   EXPECT_EQ(Ask("a").state, State::kDone);
   ASSERT_TRUE(table->Tell(key, "b", "crashed", kShort).ok());
-  absl::SleepFor(kShort * 2);
+  absl::SleepFor(kShort * 2);  // What was told is forgotten, the result is not.
   EXPECT_EQ(Ask("b", {/*take=*/false, /*ignore_outcome=*/true}).state, State::kFree);
 }
 

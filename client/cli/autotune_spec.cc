@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/kernel_request.h"
 #include "client/cli/launch_spec.h"
+#include "client/cli/parse_json.h"
 #include "client/cli/session.h"
 
 namespace tritond::client {
@@ -49,7 +50,7 @@ absl::StatusOr<v1::AutotuneRequest> ReadAutotuneSpec(const std::string& path) {
   const auto fail = [&](absl::string_view why) { return absl::InvalidArgumentError(absl::StrCat(path, ": ", why)); };
   auto text = ReadFile(path);
   if (!text.ok()) return text.status();
-  nlohmann::json spec = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json spec = ParseJson(*text);
   if (!spec.is_object()) return fail("expected a JSON object");
   const nlohmann::json candidates = spec.value("candidates", nlohmann::json::array());
   const nlohmann::json args = spec.value("args", nlohmann::json());

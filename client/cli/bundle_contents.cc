@@ -17,6 +17,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/name_prefix.h"
 #include "client/cli/output_file.h"
+#include "client/cli/parse_json.h"
 #include "client/cli/report.h"
 #include "client/cli/stage_names.h"
 #include "proto/plain_text/plain_text.h"
@@ -141,7 +142,7 @@ int VisitResults(const Session& session, const ContentsFlags& flags,
 
 // The kernel's name, from its metadata; "" where it has none.
 std::string NameOf(const v1::ActionResult& action) {
-  const auto metadata = nlohmann::json::parse(action.metadata_json(), nullptr, /*allow_exceptions=*/false);
+  const auto metadata = ParseJson(action.metadata_json());
   if (!metadata.is_object() || !metadata.contains("name") || !metadata["name"].is_string()) return "";
   return metadata["name"].get<std::string>();
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "client/cli/parse_json.h"
 
 namespace tritond::client {
 namespace {
@@ -56,13 +57,11 @@ void KeepCompilersOptions(nlohmann::json* options) {
 
 }  // namespace
 
-std::string MetadataTarget(const std::string& text) {
-  return TargetOf(nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false));
-}
+std::string MetadataTarget(const std::string& text) { return TargetOf(ParseJson(text)); }
 
 absl::StatusOr<nlohmann::json> ParseOptionsFile(const std::string& text) {
-  nlohmann::json file = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (file.is_discarded()) return absl::InvalidArgumentError("not valid JSON");
+  nlohmann::json file = ParseJson(text);
+  if (file.is_discarded()) return absl::InvalidArgumentError("not valid JSON, or nested too deep");
   if (!file.is_object()) return absl::InvalidArgumentError("expected a JSON object of options");
   nlohmann::json options = file.contains("options") && file["options"].is_object() ? file["options"] : file;
   for (const char* name : kOutputNames) options.erase(name);
@@ -76,7 +75,7 @@ absl::Status SetOption(const std::string& assignment, nlohmann::json* options) {
     return absl::InvalidArgumentError(absl::StrCat("--option \"", assignment, "\": expected NAME=VALUE"));
   }
   const std::string value = assignment.substr(equals + 1);
-  nlohmann::json parsed = nlohmann::json::parse(value, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json parsed = ParseJson(value);
   (*options)[assignment.substr(0, equals)] = parsed.is_discarded() ? nlohmann::json(value) : parsed;
   return absl::OkStatus();
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "client/cli/compile_options.h"
+#include "client/cli/parse_json.h"
 #include "client/cli/session.h"
 #include "client/cli/stage_names.h"
 
@@ -95,7 +96,7 @@ void ReadLauncher(const nlohmann::json& entry, Kernel* kernel) {
 
 // One line of a manifest.
 absl::StatusOr<Kernel> ParseEntry(absl::string_view line, const fs::path& folder) {
-  const auto entry = nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
+  const auto entry = ParseJson(line);
   if (!entry.is_object()) return absl::InvalidArgumentError("expected a JSON object with \"file\"");
   for (const auto& [name, value] : entry.items()) {
     if (const std::string wrong = WrongField(name, value); !wrong.empty())

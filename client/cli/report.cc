@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "client/cc/status.h"
+#include "client/cli/parse_json.h"
 #include "client/cli/source_excerpt.h"
 #include "client/cli/stage_names.h"
 #include "proto/plain_text/nearest_word.h"
@@ -114,7 +115,7 @@ void AddUsage(const Usage& usage, nlohmann::ordered_json* line) {
 
 // Their names; behind one that is likely a mistake the option that was meant, of those that the metadata echoes.
 std::vector<std::string> IgnoredOptions(const v1::ActionResult& result) {
-  const nlohmann::json metadata = nlohmann::json::parse(result.metadata_json(), nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json metadata = ParseJson(result.metadata_json());
   const std::set<std::string> ignored(result.ignored_options().begin(), result.ignored_options().end());
   std::vector<std::string> known, names;
   if (metadata.is_object()) {
@@ -200,7 +201,7 @@ std::string Details(const Outcome& outcome) {
 }
 
 std::string PrettyMetadata(const v1::ActionResult& result) {
-  const auto metadata = nlohmann::json::parse(result.metadata_json(), nullptr, /*allow_exceptions=*/false);
+  const auto metadata = ParseJson(result.metadata_json());
   return metadata.is_discarded() ? absl::StrCat(result.metadata_json(), "\n") : absl::StrCat(metadata.dump(1), "\n");
 }
 

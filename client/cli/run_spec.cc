@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/parse_json.h"
 #include "client/cli/session.h"
 
 namespace tritond::client {
@@ -73,7 +74,7 @@ absl::StatusOr<RunSpec> ReadRunSpec(const std::string& path) {
   const auto fail = [&](absl::string_view why) { return absl::InvalidArgumentError(absl::StrCat(path, ": ", why)); };
   auto text = ReadFile(path);
   if (!text.ok()) return text.status();
-  const json spec = json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  const json spec = ParseJson(*text);
   if (!spec.is_object()) return fail("expected a JSON object");
   auto made = ParseRunSpec(spec, fs::path(path).parent_path());
   if (!made.ok()) return fail(made.status().message());

@@ -421,7 +421,7 @@ std::string PipelineRun::Text(Stage stage) const {
 std::string PipelineRun::FormatOf(Stage stage) const {
   if (stage == Stage::kAsm) return target_.Info().asm_format;
   if (stage == Stage::kDisassembly) return target_.Info().disassembly_format;
-  return stage == Stage::kBinary ? target_.Info().binary_format : StageName(stage);
+  return stage == Stage::kBinary ? target_.BinaryFormat(binary_) : StageName(stage);
 }
 
 // Internal when there is nothing to hand out: a result without bytes would be kept and served as if it were one.

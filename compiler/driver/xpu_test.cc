@@ -181,6 +181,27 @@ TEST(Xpu, MetadataIsForUpstreamsLauncher) {
   EXPECT_THAT(result.artifacts[0].bytes, AllOf(HasSubstr("LocalSize 128 1 1"), HasSubstr("SubgroupSize 32")));
 }
 
+TEST(Xpu, NativeCodeTellsItsRegisters) {
+  const std::string ir = absl::StrReplaceAll(kDot, {{"TYPE", "f16"}});
+  for (const auto& [mode, registers] : {std::make_pair("default", 128), std::make_pair("256", 256)}) {
+    const CompileResult result = Compile(ir, "xpu:pvc", {{"native", true}, {"grf_mode", mode}});
+    if (absl::IsFailedPrecondition(result.status)) GTEST_SKIP() << result.status;
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    EXPECT_EQ(result.artifacts[0].format, "spirv");
+    EXPECT_EQ(result.artifacts[1].format, "zebin");
+    EXPECT_THAT(result.artifacts[1].bytes, testing::StartsWith("\177ELF"));
+    EXPECT_EQ(result.metadata["resources"]["registers"], registers);
+    EXPECT_EQ(result.metadata["resources"]["local_bytes"], 0);
+  }
+}
+
+TEST(Xpu, NativeIsABoolean) {
+  const CompileResult result = Compile(absl::StrReplaceAll(kDot, {{"TYPE", "f16"}}), "xpu:pvc", {{"native", 3}});
+  EXPECT_TRUE(absl::IsInvalidArgument(result.status)) << result.status;
+  EXPECT_EQ(Compile(absl::StrReplaceAll(kDot, {{"TYPE", "f16"}}), "xpu:pvc", {{"native", false}}).artifacts[1].format,
+            "spv");
+}
+
 // The text is all that the binary is made of.
 TEST(Xpu, LlirGivesTheSameModule) {
   static auto* compiler = Compiler::Create().release();

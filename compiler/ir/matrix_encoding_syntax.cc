@@ -47,8 +47,8 @@ void NvidiaMmaEncodingAttr::print(mlir::AsmPrinter& printer) const {
 }
 LogicalResult NvidiaMmaEncodingAttr::verify(EmitError error, unsigned major, unsigned, llvm::ArrayRef<unsigned> warps,
                                             llvm::ArrayRef<unsigned> shape, LinearLayout cga) {
-  if (major != 2 && major != 3)
-    return error() << "nvidia_mma of version " << major << " is not supported; versions 2 and 3 are";
+  if (major != 2 && major != 3 && major != 5)
+    return error() << "nvidia_mma of version " << major << " is not supported; versions 2, 3 and 5 are";
   if (failed(VerifyWarps(error, warps)) || failed(VerifyCga(error, cga, warps.size()))) return mlir::failure();
   size_t rank = warps.size();
   if (major == 2) {
@@ -57,11 +57,15 @@ LogicalResult NvidiaMmaEncodingAttr::verify(EmitError error, unsigned major, uns
       return error() << "instrShape of nvidia_mma version 2 ends with 16, 8";
     return mlir::success();
   }
-  if (rank != 2 || shape.size() != 3) return error() << "nvidia_mma version 3 has two dimensions and instrShape three";
-  if (shape[0] != 16 || shape[1] < 8 || shape[1] > 256 || !llvm::isPowerOf2_32(shape[1]) ||
-      !llvm::isPowerOf2_32(shape[2]) || shape[2] > 64)
-    return error() << "instrShape of nvidia_mma version 3 is 16, a power of two from 8 to 256, and the depth";
-  if (warps[0] % 4 != 0) return error() << "nvidia_mma version 3 needs groups of four warps along the first dimension";
+  if (rank != 2 || shape.size() != 3)
+    return error() << "nvidia_mma version " << major << " has two dimensions and instrShape three";
+  const bool has_rows = major == 3 ? shape[0] == 16 : shape[0] == 64 || shape[0] == 128;
+  if (!has_rows || shape[1] < 8 || shape[1] > 256 || !llvm::isPowerOf2_32(shape[1]) || !llvm::isPowerOf2_32(shape[2]) ||
+      shape[2] > 64)
+    return error() << "instrShape of nvidia_mma version " << major << " is " << (major == 3 ? "16" : "64 or 128")
+                   << ", a power of two from 8 to 256, and the depth";
+  if (warps[0] % 4 != 0)
+    return error() << "nvidia_mma version " << major << " needs groups of four warps along the first dimension";
   return mlir::success();
 }
 

@@ -62,9 +62,9 @@ struct OperandDims {
   llvm::SmallVector<unsigned> k_first;
 };
 
-// Warps of nvidia_mma: version 3 has its groups of four below each other.
+// Warps of nvidia_mma: versions 3 and 5 have their groups of four below each other.
 llvm::SmallVector<unsigned> WarpOrder(NvidiaMmaEncodingAttr mma) {
-  return mma.getVersionMajor() == 3 ? FirstDimFirst(mma.Rank()) : RowMajor(mma.Rank());
+  return mma.getVersionMajor() >= 3 ? FirstDimFirst(mma.Rank()) : RowMajor(mma.Rank());
 }
 
 // kWidth neighbours along K in a lane, four lanes along K, eight along the other dimension.
@@ -133,7 +133,9 @@ LinearLayout NvidiaMmaEncodingAttr::ToLinearLayout(llvm::ArrayRef<int64_t> shape
   unsigned m = Rank() - 2, n = Rank() - 1;
   Tile tile(Rank());
   tile.Registers(2, n).Lanes(4, n).Lanes(8, m).Registers(2, m);
-  if (getVersionMajor() == 3) tile.Registers(getInstrShape()[1] / 8, n);
+  // Of 128 rows a warp has 32 neighbours.
+  if (getVersionMajor() == 5 && getInstrShape()[0] == 128) tile.Registers(2, m);
+  if (getVersionMajor() >= 3) tile.Registers(getInstrShape()[1] / 8, n);
   tile.Warps(getWarpsPerCTA(), WarpOrder(*this), -1);
   return FitToShape(tile.layout(), shape, RowMajor(Rank()), getCga());
 }

@@ -50,6 +50,24 @@ TEST_F(MatrixLayouts, NvidiaVersion3PlacesAccumulatorsOfWarpGroups) {
   }
 }
 
+// PTX ISA, "Matrix fragments for shape .16x256b", and "Data path organization": of 128 rows a warp has a quarter.
+TEST_F(MatrixLayouts, NvidiaVersion5PlacesSumsOfTensorMemory) {
+  LinearLayout whole = NvidiaMmaEncodingAttr::get(&context(), 5, 0, {4, 2}, {128, 32, 16}).ToLinearLayout({128, 64});
+  LinearLayout half = NvidiaMmaEncodingAttr::get(&context(), 5, 0, {4, 1}, {64, 64, 16}).ToLinearLayout({64, 64});
+  ASSERT_EQ(whole.InSize("register"), 32);
+  ASSERT_EQ(half.InSize("register"), 32);
+  for (int warp = 0; warp < 8; ++warp) {
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int r = 0; r < 32; ++r) {
+        const int column = lane % 4 * 2 + r % 2, row = lane / 4 + r / 2 % 2 * 8;
+        EXPECT_EQ(At(whole, r, lane, warp),
+                  (Coordinates{warp % 4 * 32 + r / 4 % 2 * 16 + row, warp / 4 * 32 + r / 8 * 8 + column}));
+        if (warp < 4) EXPECT_EQ(At(half, r, lane, warp), (Coordinates{warp * 16 + row, r / 4 * 8 + column}));
+      }
+    }
+  }
+}
+
 // Version 2 counts warps from the last dimension, version 3 from the first.
 TEST_F(MatrixLayouts, NvidiaVersionsNumberWarpsDifferently) {
   auto v2 = NvidiaMmaEncodingAttr::get(&context(), 2, 0, {4, 2}, {16, 8});

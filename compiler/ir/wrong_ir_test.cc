@@ -333,9 +333,13 @@ INSTANTIATE_TEST_SUITE_P(
                   "encoding of a dot's result"},
         WrongType{"dot_width", "#a = #ttg.dot_op<{opIdx = 0, parent = " BLOCKED2 ", kWidth = 2}>", "matrix-unit"},
         WrongType{"mma_version",
+                  "#a = #ttg.nvidia_mma<{versionMajor = 4, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, "
+                  "64, 16]}>",
+                  "version 4 is not supported"},
+        WrongType{"mma_rows",
                   "#a = #ttg.nvidia_mma<{versionMajor = 5, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, "
                   "64, 16]}>",
-                  "version 5 is not supported"},
+                  "version 5 is 64 or 128"},
         WrongType{"mma_groups",
                   "#a = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, "
                   "64, 16]}>",

@@ -295,6 +295,17 @@ mlir::LogicalResult FunctionLowering::LowerOp(mlir::Operation* op) {
   return (*lower)(*this, op);
 }
 
+std::string FunctionLowering::SmallBuffers() {
+  std::string numbers;
+  size_t next = 0;
+  for (auto [i, type] : llvm::enumerate(func_.getArgumentTypes())) {
+    auto range = func_.getArgAttrOfType<mlir::IntegerAttr>(i, "tt.pointer_range");
+    if (range && range.getInt() == 32) numbers += (numbers.empty() ? "" : ",") + std::to_string(next);
+    next += ConvertTypes(type).size();
+  }
+  return numbers;
+}
+
 void FunctionLowering::CreateFunction() {
   mlir::MLIRContext* context = func_.getContext();
   llvm::SmallVector<mlir::Type> arguments = ConvertTypes(func_.getArgumentTypes());
@@ -314,6 +325,8 @@ void FunctionLowering::CreateFunction() {
     llvm::SmallVector<mlir::Attribute> attributes = {e.b.getStringAttr(kKernelAttr)};
     if (int64_t registers = IntAttr(func_->getParentOfType<mlir::ModuleOp>(), ttg::kMaxRegistersAttr))
       attributes.push_back(e.b.getStrArrayAttr({kEntryRegistersAttr, std::to_string(registers)}));
+    if (std::string small = SmallBuffers(); !small.empty())
+      attributes.push_back(e.b.getStrArrayAttr({kSmallBuffersAttr, small}));
     lowered_.setPassthroughAttr(e.b.getArrayAttr(attributes));
   } else {
     lowered_.setPassthroughAttr(e.b.getArrayAttr({e.b.getStringAttr("noinline")}));

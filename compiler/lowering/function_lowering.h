@@ -94,6 +94,8 @@ class FunctionLowering final {
   mlir::FailureOr<Values> InlineBlocks(mlir::Region& region, ValueList arguments);
   mlir::Value ThreadOfBlock();
   void CreateFunction();
+  // What kSmallBuffersAttr says.
+  std::string SmallBuffers();
   void CreateBlocks();
   size_t SetArguments(mlir::Block& block);  // to those of its lowered block; how many of these
   mlir::LogicalResult LowerBlocks(mlir::Region& region);

@@ -25,6 +25,8 @@ inline constexpr llvm::StringLiteral kKernelAttr = "tritond.kernel";
 // Attribute there: the registers that a thread has when the kernel starts, in decimal digits. Absent: as many as it
 // needs.
 inline constexpr llvm::StringLiteral kEntryRegistersAttr = "tritond.registers";
+// Attribute there: the numbers of parameters that have tt.pointer_range = 32, in decimal digits with commas between.
+inline constexpr llvm::StringLiteral kSmallBuffersAttr = "tritond.small_buffers";
 
 // Replaces every tt.func of `module` by an llvm.func. Expects cf control flow (no scf), shared memory allocated and
 // barriers placed. The module keeps its ttg.* attributes. Failure: a diagnostic at the operation that has no lowering;

@@ -19,6 +19,9 @@
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
 // loads at once; one that loads as much runs as it is, and waits for memory in each iteration.
 //
+// Reads that a cache can be told of (compiler/ir/prefetchable.td) get a latency of s - 1, where scalars of the loop
+// alone say what they read and no other read depends on them.
+//
 // A load of latency n needs n + 1 buffers, and one more (loop.read_on) if a dot reads it that may run on while the next
 // iteration begins. That one is given up first where they do not all fit into shared memory, beside what the loop
 // itself needs there, or where a multiprocessor holds fewer blocks for it; then the loop gets fewer stages. Of a
@@ -31,11 +34,14 @@
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/dots/outliving_dots.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/ir/prefetchable.h"
 #include "compiler/passes/passes.h"
 #include "compiler/pipelining/loop_effects.h"
 #include "compiler/pipelining/loop_schedule.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tritond::compiler {
 
@@ -93,7 +99,10 @@ class LatencyAssigner final {
     }
     levels_.remove_if([&](const auto& entry) { return !MayStartEarly(entry.first, loop_); });
     FindStreams();
-    return !levels_.empty() || !streams_.empty();
+    for (Operation& op : loop_.getBody()->without_terminator())
+      if (llvm::isa<ttg::PrefetchableOpInterface>(op) && IsOfScalars(&op) && !FeedsReads(&op))
+        prefetched_.push_back(&op);
+    return !levels_.empty() || !streams_.empty() || !prefetched_.empty();
   }
 
   void Assign(int num_stages, const AxisInfoAnalysis& axes) {
@@ -103,6 +112,8 @@ class LatencyAssigner final {
       if (entry.second == 0) others.push_back(entry.first);
       return true;
     });
+    mlir::Builder b(loop_.getContext());
+    for (Operation* op : prefetched_) op->setAttr(kLatencyAttr, b.getI32IntegerAttr(num_stages - 1));
     if (!AssignBuffered(num_stages) && limits_.thread_registers > 0)
       for (auto [load, level] : levels_)
         if (level == 0) others.push_back(load);
@@ -195,6 +206,40 @@ class LatencyAssigner final {
     if (words < limits_.min_stream_words || words > kMostStreamWords) streams_.clear();
   }
 
+  // Whether pure operations on scalars make all operands of `op`, through iterations, so that they can be made early.
+  bool IsOfScalars(Operation* op) {
+    llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
+    for (size_t i = 0; i < values.size(); ++i) {
+      Value value = values[i];
+      if (llvm::isa<RankedTensorType>(value.getType())) return false;
+      if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
+        if (argument.getOwner() == loop_.getBody() && argument != loop_.getInductionVar())
+          values.insert(loop_.getTiedLoopYieldedValue(argument)->get());
+        continue;
+      }
+      Operation* made = value.getDefiningOp();
+      if (made->getBlock() != loop_.getBody()) continue;
+      if (made->getNumRegions() > 0 || !(mlir::isPure(made) || IsDivision(made))) return false;
+      values.insert(made->operand_begin(), made->operand_end());
+    }
+    return true;
+  }
+
+  // Whether a read of the same iteration depends on what `op` reads.
+  bool FeedsReads(Operation* op) {
+    llvm::SetVector<Operation*> users;
+    users.insert(op);
+    for (size_t i = 0; i < users.size(); ++i) {
+      for (Operation* user : users[i]->getUsers()) {
+        Operation* inner = loop_.getBody()->findAncestorOpInBlock(*user);
+        if (!inner || llvm::isa<mlir::scf::YieldOp>(inner)) continue;
+        if (llvm::isa<tt::LoadOp, ttg::PrefetchableOpInterface>(inner)) return true;
+        users.insert(inner);
+      }
+    }
+    return false;
+  }
+
   void Follow(Value value, int level) {
     Operation* op = value.getDefiningOp();
     if (!op || op->getBlock() != loop_.getBody() || llvm::isa<tt::DotOp>(op)) return;
@@ -262,6 +307,7 @@ class LatencyAssigner final {
   const AssignLatenciesPassOptions& limits_;
   llvm::MapVector<tt::LoadOp, int> levels_;
   llvm::SmallVector<tt::LoadOp> streams_;  // of a loop without dots
+  llvm::SmallVector<Operation*> prefetched_;
   llvm::DenseSet<std::pair<Operation*, int>> seen_;
 };
 

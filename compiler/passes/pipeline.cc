@@ -22,10 +22,14 @@
 // read for its wait. All copies of an iteration of the new loop are one group. A wait takes the token of the last group
 // whose data the iteration reads, which the loop carries from the iteration that committed it.
 //
+// A read that a cache can be told of stays a read at its use. Its prefetch runs in the early stage, under the condition
+// that its iteration exists. Nothing waits for the token.
+//
 // Other loads in early stages stay loads, with a mask that leaves out iterations that are not there; what they load
 // waits in registers.
 #include "compiler/dots/load_buffers.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/ir/prefetchable.h"
 #include "compiler/passes/passes.h"
 #include "compiler/pipelining/expand_loop.h"
 #include "compiler/pipelining/loop_schedule.h"
@@ -189,6 +193,19 @@ LoopStep PlainStep(Operation* op, ForOp loop, int stage) {
   return step;
 }
 
+LoopStep PrefetchStep(Operation* op, int stage) {
+  LoopStep step;
+  step.stage = stage;
+  step.uses = UsesOf(op);
+  step.emit = [op, uses = step.uses](OpBuilder& b, StepContext& context) {
+    mlir::IRMapping mapping;
+    for (Value use : uses) mapping.map(use, context.Get(use));
+    llvm::cast<ttg::PrefetchableOpInterface>(op).EmitPrefetch(b, mapping, context.Exists());
+    return llvm::SmallVector<Value>();
+  };
+  return step;
+}
+
 class LoopPipeliner final {
  public:
   LoopPipeliner(ForOp loop, const LoopSchedule& schedule) : loop_(loop), schedule_(schedule) {}
@@ -233,11 +250,20 @@ class LoopPipeliner final {
       if (buffered != buffered_.end()) {
         steps.push_back(CopyStep(buffered->second, copies_));
         end_of_copies = steps.size();
+      } else if (IsPrefetched(op)) {
+        steps.push_back(PrefetchStep(op, schedule_.StageOf(op)));
       } else if (!absorbed_.contains(op)) {
         steps.push_back(PlainStep(op, loop_, schedule_.StageOf(op)));
       }
     }
-    if (buffered_.empty()) return steps;
+    if (!buffered_.empty()) AddGroupSteps(steps, end_of_copies);
+    for (Operation* op : schedule_.order())
+      if (IsPrefetched(op)) Insert(steps, PlainStep(op, loop_, schedule_.ResultStageOf(op)));
+    return steps;
+  }
+
+  // The commit, the wait and the reads.
+  void AddGroupSteps(llvm::SmallVector<LoopStep>& steps, size_t end_of_copies) {
     // In the old loop they only stand for what the steps define.
     OpBuilder b(loop_.getBody()->getTerminator());
     Value group = ttg::AsyncCommitGroupOp::create(b, loop_.getLoc(), mlir::ValueRange());
@@ -249,7 +275,6 @@ class LoopPipeliner final {
       latency = std::min(latency, buffered.latency);
     }
     steps.insert(steps.begin(), WaitStep(group, wait, latency));
-    return steps;
   }
 
   // In every iteration from the first on, so that groups count iterations.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/pipelining/loop_schedule.h"
 
+#include "compiler/ir/prefetchable.h"
 #include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -22,7 +23,9 @@ std::optional<int> IntAttr(Operation* op, llvm::StringRef name) {
 
 int LatencyOf(Operation* op) { return IntAttr(op, kLatencyAttr).value_or(0); }
 
-bool IsBuffered(Operation* op) { return LatencyOf(op) > 0 && !op->hasAttr(kInRegistersAttr); }
+bool IsPrefetched(Operation* op) { return LatencyOf(op) > 0 && llvm::isa<ttg::PrefetchableOpInterface>(op); }
+
+bool IsBuffered(Operation* op) { return LatencyOf(op) > 0 && !op->hasAttr(kInRegistersAttr) && !IsPrefetched(op); }
 
 void EraseScheduleAttrs(Operation* op) {
   for (llvm::StringRef name : {kStageAttr, kClusterAttr, kLatencyAttr, kInRegistersAttr, kReadOnAttr})
@@ -58,7 +61,8 @@ std::optional<LoopSchedule> LoopSchedule::Read(ForOp loop) {
 bool LoopSchedule::IsLegal(ForOp loop) const {
   for (Operation* op : order_) {
     int stage = StageOf(op);
-    if (stage < max_stage_ && !MayRunEarly(op)) return false;
+    const bool is_last = stage == max_stage_ || (IsPrefetched(op) && ResultStageOf(op) == max_stage_);
+    if (!is_last && !MayRunEarly(op)) return false;
     for (Value use : UsesOf(op))
       if (!IsThere(loop, use, stage, op, 0)) return false;
   }
@@ -77,7 +81,7 @@ bool LoopSchedule::IsThere(ForOp loop, Value value, int stage, Operation* user, 
   Operation* op = value.getDefiningOp();
   if (op->getBlock() != loop.getBody()) return true;
   int there = ResultStageOf(op);
-  if (there != stage || !user || IsBuffered(op)) return there <= stage;
+  if (there != stage || !user || IsBuffered(op) || IsPrefetched(op)) return there <= stage;
   return positions_.lookup(op) < positions_.lookup(user);
 }
 

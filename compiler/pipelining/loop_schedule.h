@@ -18,7 +18,7 @@ inline constexpr int kMaxStages = 32;
 // i32 attributes. Of a loop: the iterations that shall be in flight; the last stage of its schedule.
 inline constexpr llvm::StringLiteral kNumStagesAttr = "tt.num_stages";
 inline constexpr llvm::StringLiteral kMaxStageAttr = "tt.scheduled_max_stage";
-// Of a load in a loop: the stages between its start and the first use of what it loads.
+// Of a load in a loop: the stages between its start, or that of its prefetch, and the first use of what it loads.
 inline constexpr llvm::StringLiteral kLatencyAttr = "tt.latency";
 // Beside a latency: what is loaded waits in registers, not in a buffer.
 inline constexpr llvm::StringLiteral kInRegistersAttr = "loop.in_registers";
@@ -33,6 +33,8 @@ inline constexpr llvm::StringLiteral kClusterAttr = "loop.cluster";
 int LatencyOf(mlir::Operation* op);
 // Whether what `op` loads shall go through a buffer in shared memory.
 bool IsBuffered(mlir::Operation* op);
+// Whether what `op` reads shall be brought into a cache that many iterations ahead; the read itself stays in place.
+bool IsPrefetched(mlir::Operation* op);
 // Takes the schedule's attributes off an operation of a loop's body.
 void EraseScheduleAttrs(mlir::Operation* op);
 
@@ -51,7 +53,9 @@ class LoopSchedule final {
   llvm::ArrayRef<mlir::Operation*> order() const { return order_; }
   int StageOf(mlir::Operation* op) const { return stages_.lookup(op); }
   // The stage from which on the results of `op` are there.
-  int ResultStageOf(mlir::Operation* op) const { return StageOf(op) + (IsBuffered(op) ? LatencyOf(op) : 0); }
+  int ResultStageOf(mlir::Operation* op) const {
+    return StageOf(op) + (IsBuffered(op) || IsPrefetched(op) ? LatencyOf(op) : 0);
+  }
 
   // Whether every operation finds its operands made, and everything that may run for iterations that the loop does not
   // have can be kept from doing harm.

@@ -71,6 +71,8 @@ class Target {
   // Ok when `binary` can be what Assemble makes of a text with this kernel: format, machine and the kernel's symbol are
   // right. Internal with what is wrong.
   virtual absl::Status CheckBinary(const std::string& binary, const std::string& kernel) const = 0;
+  // What artifacts call the format of `binary`, which Assemble made.
+  virtual std::string BinaryFormat(const std::string& binary) const { return Info().binary_format; }
   // The binary. FailedPrecondition: no assembler on this machine. ResourceExhausted: the kernel does not fit the
   // device. Otherwise Internal with the assembler's log.
   virtual absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) = 0;
@@ -89,7 +91,8 @@ class Target {
   // Ok when Assemble can work on this machine, else what it would return.
   virtual absl::Status AssemblerStatus() = 0;
 
-  // Loads all that the steps above open, and returns the programs that they run, by their absolute paths.
+  // Loads all that the steps above open, and returns the programs that they run, by their absolute paths, and the
+  // libraries that these load beside those that they are linked with.
   virtual std::vector<std::string> LoadTools() { return {}; }
 
   // Everything outside the request that can change the bytes: digests of device library and assembler.

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""cross.py [FOLDER] [-- TARGET…]: builds the daemon and the command line for Debian 12 on arm64 into FOLDER (build/arm64), with this
-machine's clang and protoc. Arm's libraries come from Debian into FOLDER/sysroot, by apt with folders of its own: it needs no root,
-and changes nothing outside FOLDER. TARGETs are ninja's; without them the programs and the tests' fake worker.
+"""cross.py [FOLDER] [--worker] [-- TARGET…]: builds the daemon and the command line for Debian 12 on arm64 into FOLDER
+(build/arm64), with this machine's clang, protoc and mlir-tblgen. Arm's libraries come from Debian into FOLDER/sysroot, by apt with
+folders of its own: it needs no root, and changes nothing outside FOLDER. TARGETs are ninja's; without them the programs and the
+tests' fake worker.
 
-The compile worker is not among them: it takes LLVM and MLIR for arm64. Workers on x86-64 attach to an arm64 daemon over TCP.
-`./dev cross-arm64` installs what this takes, builds, and runs tests/e2e/arm64_test.py under qemu.
+With --worker the compile worker too. It takes LLVM and MLIR for arm64 (1.5 GB in FOLDER) and half an hour of a core.
+`./dev cross-arm64 [worker]` installs what this takes, builds, and runs tests/e2e/arm64_test.py under qemu.
 """
+import argparse
 import os
 import pathlib
 import re
@@ -19,6 +21,8 @@ PACKAGES = """libc6-dev libstdc++-12-dev zlib1g-dev libgrpc-dev libgrpc++-dev li
   libseccomp-dev libboost-dev libboost-context-dev libgtest-dev libgmock-dev libbenchmark-dev""".split()
 FOLDERS = "timing;proto;cache;workers;server;client;tests"
 PROGRAMS = ["bin/tritond", "bin/triton-client", "bin/triton-worker-fake"]
+WORKER_PACKAGES = ["llvm-22-dev", "libmlir-22-dev", "mlir-22-tools", "liblld-22-dev"]
+LLVM = "usr/lib/llvm-22"
 # In Debian's files for CMake libraries stand by their absolute paths.
 ABSOLUTE = re.compile(r'(?m)(^|["; ])/usr/(lib|include)')
 
@@ -28,7 +32,7 @@ def run(*command, **options):
     subprocess.run([str(word) for word in command], check=True, **options)
 
 
-def download(folder):
+def download(folder, packages):
     """The packages with all that they need, as files in FOLDER/apt."""
     apt = folder / "apt"
     for name in ("lists/partial", "archives/partial"):
@@ -39,38 +43,57 @@ def download(folder):
     (apt / "apt.conf").write_text("\n".join(settings) + "\n", encoding="utf-8")
     environment = {**os.environ, "APT_CONFIG": str(apt / "apt.conf")}
     run("apt-get", "-q", "update", env=environment)
-    run("apt-get", "-q", "install", "-y", "--download-only", "--no-install-recommends", *PACKAGES, env=environment)
+    run("apt-get", "-q", "install", "-y", "--download-only", "--no-install-recommends", *packages, env=environment)
     return sorted((apt / "archives").glob("*.deb"))
 
 
-def make_sysroot(folder):
+def own_programs(worker):
+    """(folder in the sysroot, program of this machine) of what a build runs."""
+    programs = [("usr/bin", pathlib.Path("/usr/bin/protoc"))]
+    programs += [("usr/bin", path) for path in pathlib.Path("/usr/bin").glob("grpc_*_plugin")]
+    return programs + ([(f"{LLVM}/bin", pathlib.Path(f"/{LLVM}/bin/mlir-tblgen"))] if worker else [])
+
+
+def make_sysroot(folder, worker):
     """Unpacks the packages once; programs that a build runs are this machine's own."""
     sysroot = folder / "sysroot"
-    if (sysroot / "complete").exists():
+    complete = sysroot / ("complete-with-worker" if worker else "complete")
+    if complete.exists():
         return sysroot
-    for package in download(folder):
+    for package in download(folder, PACKAGES + (WORKER_PACKAGES if worker else [])):
         run("dpkg", "--extract", package, sysroot)
     for path in (sysroot / "usr/lib").rglob("*.cmake"):
         text = path.read_text(encoding="utf-8")
         path.write_text(ABSOLUTE.sub(rf"\1{sysroot}/usr/\2", text), encoding="utf-8")
-    (sysroot / "usr/bin").mkdir(exist_ok=True)
-    for program in [pathlib.Path("/usr/bin/protoc"), *pathlib.Path("/usr/bin").glob("grpc_*_plugin")]:
-        link = sysroot / "usr/bin" / program.name
+    for path in (sysroot / "usr/lib").rglob("*.so"):  # An absolute link would lead out of the sysroot.
+        if path.is_symlink() and os.readlink(path).startswith("/"):
+            target = sysroot / os.readlink(path)[1:]
+            path.unlink()
+            path.symlink_to(target)
+    for place, program in own_programs(worker):
+        link = sysroot / place / program.name
+        link.parent.mkdir(parents=True, exist_ok=True)
         link.unlink(missing_ok=True)
-        link.symlink_to(program)
-    (sysroot / "complete").touch()
+        link.symlink_to(program.resolve())
+    complete.touch()
     return sysroot
 
 
 def main():
+    parser = argparse.ArgumentParser(description="builds for Debian 12 on arm64")
+    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=ROOT / "build/arm64")
+    parser.add_argument("--worker", action="store_true", help="the compile worker, too")
     words = sys.argv[1:]
-    targets = words[words.index("--") + 1:] if "--" in words else PROGRAMS
-    folder = pathlib.Path(words[0] if words and words[0] != "--" else ROOT / "build/arm64").resolve()
-    sysroot = make_sysroot(folder)
+    at = words.index("--") if "--" in words else len(words)
+    arguments, targets = parser.parse_args(words[:at]), words[at + 1:]
+    folder = arguments.folder.resolve()
+    sysroot = make_sysroot(folder, arguments.worker)
     environment = {**os.environ, "ARM64_SYSROOT": str(sysroot)}
-    run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DTRITOND_FOLDERS={FOLDERS}",
-        f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/deploy/arm64/toolchain.cmake", env=environment, stdout=subprocess.DEVNULL)
-    run("ninja", "-C", folder, *targets, env=environment)
+    folders = FOLDERS.replace("proto;", "proto;compiler;") if arguments.worker else FOLDERS
+    run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DTRITOND_FOLDERS={folders}",
+        f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/deploy/arm64/toolchain.cmake", f"-DTRITOND_LLVM_PREFIX={sysroot / LLVM}",
+        env=environment, stdout=subprocess.DEVNULL)
+    run("ninja", "-C", folder, *(targets or PROGRAMS + (["bin/triton-worker"] if arguments.worker else [])), env=environment)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ void TargetCatalog::DecideLocked(const std::string& target, Calls* calls) {
 void TargetCatalog::SwitchLocked(Force& force, const KnownTarget& to, Calls* calls) {
   if (switched_) {
     calls->push_back([this, line = absl::StrCat("target ", to.name, ": the compiler build ", to.build_id,
-                                                " is in force from now on, instead of ", force.target.build_id,
+                                                " is the active one from now on, instead of ", force.target.build_id,
                                                 ": keys change, and stored results of that build are not hit")] {
       switched_(line);
     });
@@ -106,8 +106,21 @@ void TargetCatalog::WorkerGone(const std::string& worker) {
           offers.end());
       DecideLocked(name, &calls);
     }
+    for (auto it = offers_.begin(); it != offers_.end();) it = it->second.empty() ? offers_.erase(it) : std::next(it);
+    ForgetLocked();
   }
   for (const auto& call : calls) call();
+}
+
+void TargetCatalog::ForgetLocked() {
+  std::vector<std::pair<absl::Time, std::string>> remembered;
+  for (const auto& [name, force] : known_) {
+    if (!force.target.attached) remembered.emplace_back(force.fit, name);
+  }
+  if (remembered.size() <= config_.most_remembered) return;
+  std::sort(remembered.begin(), remembered.end());
+  remembered.resize(remembered.size() - config_.most_remembered);
+  for (const auto& [fit, name] : remembered) known_.erase(name);
 }
 
 std::optional<KnownTarget> TargetCatalog::Find(absl::string_view target) const {
@@ -253,6 +266,7 @@ absl::Status TargetCatalog::Restore(const std::string& text) {
   }
   absl::MutexLock lock(&mu_);
   for (auto& [name, target] : known) known_.try_emplace(name, Force{std::move(target)});
+  ForgetLocked();
   return absl::OkStatus();
 }
 

@@ -41,7 +41,7 @@ struct KnownTarget {
 // Which targets workers offer, and with which compiler build. Remembers what was offered before a restart, so that keys
 // can be computed, and hits served, before any worker is back. Thread-safe; callbacks run without the lock.
 //
-// Every key holds a build, so of several builds for a target one is in force: the first, for as long as a worker of it
+// Every key holds a build, so of several builds for a target one is active: the first, for as long as a worker of it
 // is attached. When its last one has been gone for `build_grace` the build of the daemon's own workers, or else the one
 // that most have, takes over, and stays in turn: who comes, restarts or strays in changes no key. Two things come
 // first: a build that can make binaries beats one that cannot, at once; and the build of the daemon's own workers beats
@@ -53,13 +53,16 @@ class TargetCatalog final : public WorkerWait {
     absl::Duration start_grace = absl::Seconds(15);  // until then an unknown target may still be offered
     absl::Duration worker_wait = absl::Seconds(30);  // how long callers wait for a worker of their target
     absl::Duration build_grace = absl::Seconds(10);  // the same, while workers of another build are here
+    // Most targets without a worker that are remembered; those whose worker left first are forgotten. A worker that
+    // comes back with other names each time must not fill memory.
+    size_t most_remembered = 1024;
   };
   // How a target stands, for those who watch.
   struct Standing {
     std::string target;  // "": all that are not known
     bool ready = false;
     size_t waiting = 0;                 // calls that wait for a worker
-    size_t workers = 0, of_others = 0;  // attached: of the build in force, and of other builds, which idle
+    size_t workers = 0, of_others = 0;  // attached: of the active build, and of other builds, which idle
   };
 
   // `switched` gets a line for the operator when another build takes a target over.
@@ -103,7 +106,7 @@ class TargetCatalog final : public WorkerWait {
     absl::Time since, deadline;
     std::function<void(Arrival)> callback;
   };
-  // A target with its build in force.
+  // A target with its active build.
   struct Force {
     KnownTarget target;
     // When it last had a worker that could do as much as `target` says: InfiniteFuture while it has, InfinitePast when
@@ -116,11 +119,13 @@ class TargetCatalog final : public WorkerWait {
   const Offer* BestLocked(const std::string& target, const std::string& build_id, bool others) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool SettledLocked(absl::Time now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Whether the build in force, which lacks what it had, gives way to this offer.
+  // Whether the active build, which lacks what it had, gives way to this offer.
   bool GivesWayLocked(const Force& force, const Offer& rival, absl::Time now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Decides which build of the target is in force.
+  // Decides which build of the target is active.
   void DecideLocked(const std::string& target, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SwitchLocked(Force& force, const KnownTarget& to, Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Forgets what is more than `most_remembered`.
+  void ForgetLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<Arrival> ArrivalLocked(const Waiter& waiter) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void AnswerLocked(Calls* calls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 

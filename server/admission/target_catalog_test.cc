@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/admission/target_catalog.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
 
 namespace tritond::server {
 namespace {
@@ -103,7 +109,7 @@ TEST_F(TargetCatalogTest, TheBuildOfMostTakesOverOnceWhenTheLastWorkerHasGone) {
   EXPECT_EQ(InForce(), "b2");
   EXPECT_EQ(arrival_, Arrival::kAttached);
   ASSERT_EQ(log_.size(), 1u);
-  EXPECT_NE(log_[0].find("b2 is in force"), std::string::npos) << log_[0];
+  EXPECT_NE(log_[0].find("b2 is the active one"), std::string::npos) << log_[0];
   catalog_.WorkerAttached("w1", "b1", {Target("cuda:90")});
   Pass(absl::Hours(1));
   EXPECT_EQ(InForce(), "b2");
@@ -286,6 +292,26 @@ TEST_F(TargetCatalogTest, WhatIsRememberedSurvivesARestart) {
   ASSERT_TRUE(next.Find("cuda:90").has_value());
   EXPECT_EQ(next.Find("cuda:90")->build_id, "b1");
   EXPECT_FALSE(next.Find("cuda:90")->attached);
+}
+
+TEST_F(TargetCatalogTest, WorkersWithEverNewTargetsDoNotFillMemory) {
+  TargetCatalog::Config config;
+  config.most_remembered = 3;
+  TargetCatalog catalog(config, [this] { return now_; });
+  catalog.WorkerAttached("stays", "b1", {Target("cuda:90"), Target("cuda:80")});
+  for (int i = 0; i < 20; ++i) {
+    const std::string worker = absl::StrCat("w", i);
+    catalog.WorkerAttached(worker, "b1", {Target(absl::StrCat("cuda:", 100 + i))});
+    now_ += absl::Seconds(1);
+    catalog.WorkerGone(worker);
+  }
+  std::vector<std::string> names;
+  for (const KnownTarget& target : catalog.List()) names.push_back(target.name);
+  EXPECT_THAT(names, testing::ElementsAre("cuda:117", "cuda:118", "cuda:119", "cuda:80", "cuda:90"));
+
+  TargetCatalog next(config, [this] { return now_; });
+  ASSERT_TRUE(next.Restore(catalog.Remembered()).ok());
+  EXPECT_EQ(next.List().size(), 3u) << "five were remembered, and none has a worker";
 }
 
 TEST_F(TargetCatalogTest, RefusesToRestoreNonsense) {

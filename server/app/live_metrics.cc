@@ -126,7 +126,7 @@ void AddTargets(const StatusView& view, Families* out) {
   const auto each = [&view](const auto& add) {
     for (size_t i = 0; i < view.targets.size() && i < kMaxSeries; ++i) add(view.targets[i]);
   };
-  out->Begin("tritond_target_ready", "1: a worker of the target's compiler build in force is attached.");
+  out->Begin("tritond_target_ready", "1: a worker of the target's active compiler build is attached.");
   each([out](const StatusView::Target& target) {
     if (!target.name.empty()) out->Value(target.ready ? 1 : 0, {{"target", target.name}});
   });
@@ -135,10 +135,10 @@ void AddTargets(const StatusView& view, Families* out) {
   each([out](const StatusView::Target& target) {
     out->Value(static_cast<double>(target.waiting), {{"target", target.name.empty() ? "other" : target.name}});
   });
-  out->Begin("tritond_target_workers", "Workers of the target, of the compiler build in force and of others.");
+  out->Begin("tritond_target_workers", "Workers of the target, of the active compiler build and of others.");
   each([out](const StatusView::Target& target) {
     if (target.name.empty()) return;
-    out->Value(static_cast<double>(target.workers), {{"target", target.name}, {"build", "in_force"}});
+    out->Value(static_cast<double>(target.workers), {{"target", target.name}, {"build", "active"}});
     out->Value(static_cast<double>(target.of_others), {{"target", target.name}, {"build", "other"}});
   });
 }

@@ -54,7 +54,7 @@ TEST(LiveMetrics, TellWhichTargetsHaveWorkers) {
   for (const char* line :
        {"tritond_target_ready{target=\"cuda:80\"} 0\n", "tritond_target_ready{target=\"cuda:90\"} 1\n",
         "tritond_target_waiting{target=\"other\"} 2\n", "tritond_target_waiting{target=\"cuda:80\"} 3\n",
-        "tritond_target_workers{target=\"cuda:90\",build=\"in_force\"} 4\n",
+        "tritond_target_workers{target=\"cuda:90\",build=\"active\"} 4\n",
         "tritond_target_workers{target=\"cuda:90\",build=\"other\"} 1\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   EXPECT_EQ(SeriesOf(text, "tritond_target_ready"), 2u);

@@ -275,8 +275,7 @@ void Server::BuildJobs() {
   config.max_open_per_tenant = config_.max_jobs_per_tenant;
   config.keep_ended = absl::Hours(config_.keep_jobs_hours);
   job_runner_ = std::make_unique<BrokerJobRunner>(*broker_);
-  jobs_ = std::make_unique<JobStore>(config, timing::SteadyNow, absl::Now, *journal_, *job_runner_,
-                                     [this](std::function<void()> task) { job_tasks_.Run(std::move(task)); });
+  jobs_ = std::make_unique<JobStore>(config, timing::SteadyNow, absl::Now, *journal_, *job_runner_, job_tasks_);
   broker_->ListenToProgress(*jobs_);
 }
 

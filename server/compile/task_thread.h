@@ -8,17 +8,18 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "server/jobs/task_queue.h"
 
 namespace tritond::server {
 
 // Runs tasks one after the other on a thread of its own, so that what may block on a disk does not block gRPC's
 // threads. Thread-safe. The destructor runs what is queued.
-class TaskThread final {
+class TaskThread final : public TaskQueue {
  public:
   TaskThread();
-  ~TaskThread();
+  ~TaskThread() override;
   // Dropped after Stop.
-  void Run(std::function<void()> task);
+  void Run(std::function<void()> task) override;
   // Runs what is queued, then ends. Idempotent; not from a task.
   void Stop();
 

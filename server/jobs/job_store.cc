@@ -80,13 +80,13 @@ bool JobStore::HasEnded(v1::JobState state) {
 }
 
 JobStore::JobStore(JobStoreConfig config, Clock clock, Clock wall_clock, cache::Journal& journal, JobRunner& runner,
-                   Executor executor)
+                   TaskQueue& tasks)
     : config_(config),
       clock_(std::move(clock)),
       wall_clock_(std::move(wall_clock)),
       journal_(journal),
       runner_(runner),
-      executor_(std::move(executor)),
+      tasks_(tasks),
       queue_(kPatience) {}
 
 absl::Status JobStore::Write(const v1::Job& job) {
@@ -226,7 +226,7 @@ absl::StatusOr<v1::Job> JobStore::Submit(const proto::PreparedRequest& request, 
     absl::MutexLock lock(&mu_);
     InsertLocked(job, {record.size(), /*as_sent=*/false, digest});
   }
-  executor_([this] { StartSome(); });
+  tasks_.Run([this] { StartSome(); });
   return job;
 }
 
@@ -390,7 +390,7 @@ void JobStore::StartSome() {
     runner_.Start(
         id, *std::move(request), [this, id](const std::string& key) { SetKey(id, key); },
         [this, id](JobEnd end) {
-          executor_([this, id, end = std::move(end)]() mutable { OnDone(id, std::move(end)); });
+          tasks_.Run([this, id, end = std::move(end)]() mutable { OnDone(id, std::move(end)); });
         });
   }
 }
@@ -557,7 +557,7 @@ void JobStore::Tick() {
                          FromProto(records_[ended_.front()].job.finished()) + config_.keep_ended <= wall_clock_())));
   }
   if (!due) return;
-  executor_([this] {
+  tasks_.Run([this] {
     ForgetOld();
     StartSome();
   });

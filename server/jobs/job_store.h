@@ -27,6 +27,7 @@
 #include "server/jobs/job_request.h"
 #include "server/jobs/job_watch.h"
 #include "server/jobs/progress_listener.h"
+#include "server/jobs/task_queue.h"
 #include "server/scheduler/job_queue.h"
 
 namespace tritond::server {
@@ -56,7 +57,7 @@ class JobRunner {
   using Keyed = std::function<void(const std::string& key)>;
   using Done = std::function<void(JobEnd)>;
   virtual ~JobRunner() = default;
-  // Whether a job whose request has so many bytes may begin now; asked again soon. Called with the book locked: must
+  // Whether a job whose request has so many bytes may begin now; asked again soon. Called with the store locked: must
   // neither block nor call back.
   virtual bool HasRoom(uint64_t request_bytes) = 0;
   // Whether another try of a job that waits for a worker of the target may come to anything. Called as HasRoom is.
@@ -72,17 +73,16 @@ class JobRunner {
 // each is read when its job is handed over, so memory holds as many as have begun. Jobs that have ended are kept for a
 // while.
 //
-// Thread-safe. What writes the journal runs one after the other on `executor`; Submit, Cancel and Load are to be called
+// Thread-safe. What writes the journal runs one after the other on `tasks`; Submit, Cancel and Load are to be called
 // there too. The rest never blocks. Watchers are called without locks, on any thread.
 class JobStore final : public ProgressListener {
  public:
   using Clock = std::function<absl::Time()>;
-  using Executor = std::function<void(std::function<void()>)>;
   using Watcher = JobWatch::Watcher;
 
   // `clock` for what lasts, `wall_clock` for what is written down: times of records mean something to another run.
   JobStore(JobStoreConfig config, Clock clock, Clock wall_clock, cache::Journal& journal, JobRunner& runner,
-           Executor executor);
+           TaskQueue& tasks);
 
   // Reads the journal; jobs that had not ended begin again. Records that cannot be read are reported and left alone.
   absl::Status Load(const std::function<void(const std::string&)>& log);
@@ -171,7 +171,7 @@ class JobStore final : public ProgressListener {
   const Clock clock_, wall_clock_;
   cache::Journal& journal_;
   JobRunner& runner_;
-  const Executor executor_;
+  TaskQueue& tasks_;
 
   mutable absl::Mutex mu_;
   JobIdMaker ids_ ABSL_GUARDED_BY(mu_);

@@ -15,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/request_key/request_key.h"
+#include "tests/support/task_queue_here.h"
 
 namespace tritond::server {
 namespace {
@@ -82,10 +83,10 @@ class FakeRunner final : public JobRunner {
   uint64_t room = UINT64_MAX;
 };
 
-absl::StatusOr<v1::Job> SubmitTo(JobStore& book, const v1::SubmitRequest& request) {
+absl::StatusOr<v1::Job> SubmitTo(JobStore& store, const v1::SubmitRequest& request) {
   const absl::StatusOr<proto::PreparedRequest> prepared = proto::Prepare(request.request());
   EXPECT_TRUE(prepared.ok()) << prepared.status();
-  return book.Submit(*prepared, request.idempotency_key(), absl::StrCat("key of ", request.request().ir()));
+  return store.Submit(*prepared, request.idempotency_key(), absl::StrCat("key of ", request.request().ir()));
 }
 
 class JobStoreTest : public testing::Test {
@@ -95,10 +96,9 @@ class JobStoreTest : public testing::Test {
   // A daemon that starts over what the last one left.
   void Open() {
     runner = std::make_unique<FakeRunner>();
-    book = std::make_unique<JobStore>(
-        config, [this] { return now; }, [this] { return now + ahead; }, journal, *runner,
-        [](std::function<void()> task) { task(); });
-    EXPECT_TRUE(book->Load([this](const std::string& line) { log.push_back(line); }).ok());
+    store = std::make_unique<JobStore>(
+        config, [this] { return now; }, [this] { return now + ahead; }, journal, *runner, tasks);
+    EXPECT_TRUE(store->Load([this](const std::string& line) { log.push_back(line); }).ok());
   }
   std::string Submit(const std::string& ir, const std::string& idempotency_key = "",
                      const std::string& tenant = "tenant", v1::Priority priority = v1::PRIORITY_UNSPECIFIED) {
@@ -107,7 +107,7 @@ class JobStoreTest : public testing::Test {
     request.mutable_request()->set_tenant(tenant);
     request.mutable_request()->set_priority(priority);
     request.set_idempotency_key(idempotency_key);
-    absl::StatusOr<v1::Job> job = SubmitTo(*book, request);
+    absl::StatusOr<v1::Job> job = SubmitTo(*store, request);
     EXPECT_TRUE(job.ok()) << job.status();
     return job.ok() ? job->id() : "";
   }
@@ -117,7 +117,7 @@ class JobStoreTest : public testing::Test {
     runner->Finish(id, end);
   }
   v1::JobState StateOf(const std::string& id) {
-    absl::StatusOr<v1::Job> job = book->Get(id);
+    absl::StatusOr<v1::Job> job = store->Get(id);
     return job.ok() ? job->state() : v1::JOB_STATE_UNSPECIFIED;
   }
 
@@ -125,8 +125,9 @@ class JobStoreTest : public testing::Test {
   absl::Time now = absl::FromUnixSeconds(1700000000);
   absl::Duration ahead;  // of the wall clock
   MapJournal journal;
+  tests::TaskQueueHere tasks;
   std::unique_ptr<FakeRunner> runner;
-  std::unique_ptr<JobStore> book;
+  std::unique_ptr<JobStore> store;
   std::vector<std::string> log;
 };
 
@@ -134,22 +135,22 @@ TEST_F(JobStoreTest, AJobRunsAndKeepsItsResponse) {
   const std::string id = Submit("kernel");
   EXPECT_TRUE(IsJobId(id)) << id;
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
-  book->OnProgress("key of kernel", v1::STAGE_UNSPECIFIED);
+  store->OnProgress("key of kernel", v1::STAGE_UNSPECIFIED);
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_RUNNING);
-  EXPECT_EQ(book->Get(id)->attempts(), 1u);
-  book->OnProgress("key of kernel", v1::STAGE_LLIR);
-  EXPECT_EQ(book->Get(id)->stage(), v1::STAGE_LLIR);
+  EXPECT_EQ(store->Get(id)->attempts(), 1u);
+  store->OnProgress("key of kernel", v1::STAGE_LLIR);
+  EXPECT_EQ(store->Get(id)->stage(), v1::STAGE_LLIR);
   Succeed(id);
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
-  EXPECT_EQ(book->Get(id)->response().key(), "result of " + id);
-  EXPECT_EQ(book->open(), 0u);
+  EXPECT_EQ(store->Get(id)->response().key(), "result of " + id);
+  EXPECT_EQ(store->open(), 0u);
 }
 
 TEST_F(JobStoreTest, OpenJobsGoOnAfterARestartAndEndedOnesStay) {
   const std::string done = Submit("done");
   Succeed(done);
   const std::string open = Submit("open");
-  book->OnProgress("key of open", v1::STAGE_UNSPECIFIED);
+  store->OnProgress("key of open", v1::STAGE_UNSPECIFIED);
   Open();
   EXPECT_EQ(StateOf(done), v1::JOB_STATE_SUCCEEDED);
   EXPECT_EQ(StateOf(open), v1::JOB_STATE_QUEUED);
@@ -163,7 +164,7 @@ TEST_F(JobStoreTest, OpenJobsGoOnAfterARestartAndEndedOnesStay) {
 TEST_F(JobStoreTest, AJobThatCannotBeWrittenIsRefused) {
   journal.put_status = absl::ResourceExhaustedError("disk full");
   v1::SubmitRequest request;
-  EXPECT_TRUE(absl::IsResourceExhausted(SubmitTo(*book, request).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(SubmitTo(*store, request).status()));
   EXPECT_THAT(runner->started, IsEmpty());
   EXPECT_THAT(journal.records, IsEmpty());
 }
@@ -186,10 +187,10 @@ TEST_F(JobStoreTest, WhatIsNotDecidedIsTriedAgainLater) {
   runner->Finish(id, end);
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
   now += absl::Seconds(4);
-  book->Tick();
+  store->Tick();
   EXPECT_EQ(runner->started.size(), 1u);
   now += absl::Seconds(1);
-  book->Tick();
+  store->Tick();
   EXPECT_EQ(runner->started.size(), 2u);
   Succeed(id);
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
@@ -202,14 +203,14 @@ TEST_F(JobStoreTest, AWallClockThatIsSteppedChangesNoPause) {
   const std::string id = Submit("kernel");
   runner->Finish(id, end);
   ahead = absl::Hours(1);
-  book->Tick();
+  store->Tick();
   EXPECT_EQ(runner->started.size(), 1u);
   ahead = -absl::Hours(1);
   now += absl::Seconds(5);
-  book->Tick();
+  store->Tick();
   EXPECT_EQ(runner->started.size(), 2u);
   Succeed(id);
-  const absl::Duration off = absl::FromUnixSeconds(book->Get(id)->finished().seconds()) - (now + ahead);
+  const absl::Duration off = absl::FromUnixSeconds(store->Get(id)->finished().seconds()) - (now + ahead);
   EXPECT_LE(absl::AbsDuration(off), absl::Seconds(1));
 }
 
@@ -227,19 +228,19 @@ TEST_F(JobStoreTest, AJobWithoutAWorkerSaysSoAndIsLookedAtUntilOneIsThere) {
   const std::string id = Submit("kernel");
   runner->Finish(id, WithoutWorker());
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
-  EXPECT_EQ(book->Get(id)->failure().message(), "no worker");
-  EXPECT_EQ(book->WaitingForWorkers().at(""), 1u);
+  EXPECT_EQ(store->Get(id)->failure().message(), "no worker");
+  EXPECT_EQ(store->WaitingForWorkers().at(""), 1u);
   for (int i = 0; i < 100; ++i) {
     now += absl::Seconds(2);
-    book->Tick();
+    store->Tick();
   }
   EXPECT_EQ(runner->started.size(), 1u) << "nothing was read";
   runner->without_worker.clear();
   now += absl::Seconds(2);
-  book->Tick();
+  store->Tick();
   EXPECT_EQ(runner->started.size(), 2u);
-  EXPECT_FALSE(book->Get(id)->has_failure());
-  EXPECT_THAT(book->WaitingForWorkers(), IsEmpty());
+  EXPECT_FALSE(store->Get(id)->has_failure());
+  EXPECT_THAT(store->WaitingForWorkers(), IsEmpty());
   Succeed(id);
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_SUCCEEDED);
 }
@@ -254,10 +255,10 @@ TEST_F(JobStoreTest, AJobThatLosesItsWorkersIsTriedAgainWithGrowingPauses) {
     runner->Finish(id, end);
     const size_t tries = runner->started.size();
     now += absl::Seconds(pause - 1);
-    book->Tick();
+    store->Tick();
     EXPECT_EQ(runner->started.size(), tries) << pause;
     now += absl::Seconds(1);
-    book->Tick();
+    store->Tick();
     EXPECT_EQ(runner->started.size(), tries + 1) << pause;
   }
 }
@@ -265,12 +266,12 @@ TEST_F(JobStoreTest, AJobThatLosesItsWorkersIsTriedAgainWithGrowingPauses) {
 TEST_F(JobStoreTest, AJobThatWaitsForAWorkerCanBeCancelled) {
   const std::string id = Submit("kernel");
   runner->Finish(id, WithoutWorker());
-  ASSERT_TRUE(book->Cancel(id).ok());
+  ASSERT_TRUE(store->Cancel(id).ok());
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_CANCELLED);
-  EXPECT_FALSE(book->Get(id)->has_failure());
-  EXPECT_THAT(book->WaitingForWorkers(), IsEmpty());
+  EXPECT_FALSE(store->Get(id)->has_failure());
+  EXPECT_THAT(store->WaitingForWorkers(), IsEmpty());
   now += absl::Minutes(5);
-  book->Tick();
+  store->Tick();
   EXPECT_EQ(runner->started.size(), 1u);
 }
 
@@ -286,7 +287,7 @@ TEST_F(JobStoreTest, JobsWithoutWorkersDoNotKeepOthersFromTheirTurn) {
   end.waits_for_worker = true;
   runner->Finish(without, end);
   now += absl::Minutes(1);
-  book->Tick();
+  store->Tick();
   Succeed(runner->running.begin()->first);
   EXPECT_THAT(runner->started, ElementsAre("without", "first", "second"));
 }
@@ -297,29 +298,29 @@ TEST_F(JobStoreTest, AnIdempotencyKeyIsForOneKernel) {
   other.mutable_request()->set_tenant("tenant");
   other.mutable_request()->set_ir("another kernel");
   other.set_idempotency_key("once");
-  const absl::Status status = SubmitTo(*book, other).status();
+  const absl::Status status = SubmitTo(*store, other).status();
   EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
   EXPECT_NE(status.message().find(id), std::string::npos) << status;
   Open();
-  EXPECT_TRUE(absl::IsAlreadyExists(SubmitTo(*book, other).status())) << "an open job's is known after a restart";
+  EXPECT_TRUE(absl::IsAlreadyExists(SubmitTo(*store, other).status())) << "an open job's is known after a restart";
   EXPECT_EQ(Submit("kernel", "once"), id);
   Succeed(id);
-  EXPECT_TRUE(absl::IsAlreadyExists(SubmitTo(*book, other).status()));
+  EXPECT_TRUE(absl::IsAlreadyExists(SubmitTo(*store, other).status()));
   EXPECT_EQ(Submit("kernel", "once"), id);
   Open();
   other.mutable_request()->set_target("cuda:80");
-  EXPECT_TRUE(absl::IsAlreadyExists(SubmitTo(*book, other).status()));
+  EXPECT_TRUE(absl::IsAlreadyExists(SubmitTo(*store, other).status()));
   EXPECT_EQ(Submit("kernel", "once"), id);
 }
 
 TEST_F(JobStoreTest, AJobWaitsInTheJournalUntilItsRequestHasRoom) {
   runner->room = 100;
   const std::string large = Submit(std::string(200, 'x'));
-  book->Tick();
+  store->Tick();
   EXPECT_THAT(runner->started, IsEmpty());
   EXPECT_EQ(StateOf(large), v1::JOB_STATE_QUEUED);
   runner->room = 1000;
-  book->Tick();
+  store->Tick();
   EXPECT_THAT(runner->started, ElementsAre(std::string(200, 'x')));
   Succeed(large);
   EXPECT_EQ(StateOf(large), v1::JOB_STATE_SUCCEEDED);
@@ -336,7 +337,7 @@ TEST_F(JobStoreTest, AJobIsRunWithTheRequestThatTheJournalHas) {
     value = EncodeJobRequest(proto::PreparedRequest(request->message, *request->source));
   }
   runner->room = UINT64_MAX;
-  book->Tick();
+  store->Tick();
   EXPECT_THAT(runner->started, ElementsAre("as it is on disk"));
 }
 
@@ -361,28 +362,28 @@ TEST_F(JobStoreTest, AJobWhoseRequestIsLostFailsAndOneThatCannotBeReadNowWaits) 
   journal.records.erase("prepared/" + lost);
   runner->room = UINT64_MAX;
   journal.get_status = absl::UnavailableError("disk trouble");
-  book->Tick();
+  store->Tick();
   EXPECT_THAT(runner->started, IsEmpty());
   EXPECT_EQ(StateOf(lost), v1::JOB_STATE_QUEUED);
   journal.get_status = absl::OkStatus();
   now += absl::Seconds(5);
-  book->Tick();
+  store->Tick();
   EXPECT_THAT(runner->started, ElementsAre("kernel"));
   EXPECT_EQ(StateOf(lost), v1::JOB_STATE_FAILED);
-  EXPECT_EQ(book->Get(lost)->failure().code(), static_cast<int>(absl::StatusCode::kDataLoss));
-  EXPECT_EQ(book->open(), 1u);
+  EXPECT_EQ(store->Get(lost)->failure().code(), static_cast<int>(absl::StatusCode::kDataLoss));
+  EXPECT_EQ(store->open(), 1u);
   Succeed(id);
 }
 
 TEST_F(JobStoreTest, CancelledJobsStayCancelled) {
   const std::string running = Submit("running");
-  EXPECT_EQ(book->Cancel(running)->state(), v1::JOB_STATE_CANCELLED);
+  EXPECT_EQ(store->Cancel(running)->state(), v1::JOB_STATE_CANCELLED);
   EXPECT_EQ(runner->stopped.count(running), 1u);
-  EXPECT_EQ(book->Cancel(running)->state(), v1::JOB_STATE_CANCELLED);
+  EXPECT_EQ(store->Cancel(running)->state(), v1::JOB_STATE_CANCELLED);
   const std::string done = Submit("done");
   Succeed(done);
-  EXPECT_EQ(book->Cancel(done)->state(), v1::JOB_STATE_SUCCEEDED);
-  EXPECT_TRUE(absl::IsNotFound(book->Cancel("unknown").status()));
+  EXPECT_EQ(store->Cancel(done)->state(), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_TRUE(absl::IsNotFound(store->Cancel("unknown").status()));
   Open();
   EXPECT_EQ(StateOf(running), v1::JOB_STATE_CANCELLED);
   EXPECT_THAT(runner->started, IsEmpty());
@@ -396,7 +397,7 @@ TEST_F(JobStoreTest, FailuresKeepTheirDetails) {
   end.failure.set_message("wrong");
   runner->Finish(id, end);
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_FAILED);
-  EXPECT_EQ(book->Get(id)->failure().message(), "wrong");
+  EXPECT_EQ(store->Get(id)->failure().message(), "wrong");
 }
 
 TEST_F(JobStoreTest, AnIdempotencyKeyGivesTheSameJobAlsoAfterARestart) {
@@ -450,7 +451,7 @@ TEST_F(JobStoreTest, AJobThatIsCancelledWhileItWaitsIsNotHandedOver) {
   const std::string running = Submit("a");
   const std::string waiting = Submit("b");
   Submit("c");
-  EXPECT_EQ(book->Cancel(waiting)->state(), v1::JOB_STATE_CANCELLED);
+  EXPECT_EQ(store->Cancel(waiting)->state(), v1::JOB_STATE_CANCELLED);
   Succeed(running);
   EXPECT_THAT(runner->started, ElementsAre("a", "c"));
 }
@@ -463,7 +464,7 @@ TEST_F(JobStoreTest, ATenantsOpenJobsAreBoundedAlsoAfterARestart) {
   Open();
   v1::SubmitRequest request;
   request.mutable_request()->set_tenant("greedy");
-  EXPECT_TRUE(absl::IsResourceExhausted(SubmitTo(*book, request).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(SubmitTo(*store, request).status()));
   EXPECT_NE(Submit("c", "", "modest"), "");
   Succeed(id);
   EXPECT_NE(Submit("d", "", "greedy"), "");
@@ -474,7 +475,7 @@ TEST_F(JobStoreTest, TooManyOpenJobsAreRefused) {
   Open();
   const std::string id = Submit("a");
   v1::SubmitRequest request;
-  EXPECT_TRUE(absl::IsResourceExhausted(SubmitTo(*book, request).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(SubmitTo(*store, request).status()));
   Succeed(id);
   EXPECT_NE(Submit("b"), "");
 }
@@ -485,38 +486,39 @@ TEST_F(JobStoreTest, ListsNewestFirstInPages) {
   Succeed(ids[1]);
   const auto list = [&](const std::set<v1::JobState>& states, const std::string& after, size_t limit) {
     std::vector<std::string> found;
-    for (const v1::Job& job : book->List(states, "", after, limit)) found.push_back(job.id());
+    for (const v1::Job& job : store->List(states, "", after, limit)) found.push_back(job.id());
     return found;
   };
   EXPECT_THAT(list({}, "", 2), ElementsAre(ids[4], ids[3]));
   EXPECT_THAT(list({}, ids[3], 9), ElementsAre(ids[2], ids[1], ids[0]));
   EXPECT_THAT(list({v1::JOB_STATE_SUCCEEDED}, "", 9), ElementsAre(ids[1]));
-  EXPECT_EQ(book->List({}, "tenant", "", 9).size(), 5u);
-  EXPECT_TRUE(book->List({}, "another", "", 9).empty());
+  EXPECT_EQ(store->List({}, "tenant", "", 9).size(), 5u);
+  EXPECT_TRUE(store->List({}, "another", "", 9).empty());
 }
 
 TEST_F(JobStoreTest, WatchersSeeEveryChangeUntilTheEnd) {
   const std::string id = Submit("kernel");
   std::vector<v1::JobState> seen, left;
-  ASSERT_TRUE(book->Watch(id, [&](const v1::Job& job) { seen.push_back(job.state()); }).ok());
-  absl::StatusOr<uint64_t> other = book->Watch(id, [&](const v1::Job& job) { left.push_back(job.state()); });
+  ASSERT_TRUE(store->Watch(id, [&](const v1::Job& job) { seen.push_back(job.state()); }).ok());
+  absl::StatusOr<uint64_t> other = store->Watch(id, [&](const v1::Job& job) { left.push_back(job.state()); });
   ASSERT_TRUE(other.ok());
-  book->Unwatch(*other);
-  book->OnProgress("key of kernel", v1::STAGE_UNSPECIFIED);
+  store->Unwatch(*other);
+  store->OnProgress("key of kernel", v1::STAGE_UNSPECIFIED);
   Succeed(id);
   EXPECT_THAT(seen, ElementsAre(v1::JOB_STATE_QUEUED, v1::JOB_STATE_RUNNING, v1::JOB_STATE_SUCCEEDED));
   EXPECT_THAT(left, ElementsAre(v1::JOB_STATE_QUEUED));
   seen.clear();
-  ASSERT_TRUE(book->Watch(id, [&](const v1::Job& job) { seen.push_back(job.state()); }).ok());
+  ASSERT_TRUE(store->Watch(id, [&](const v1::Job& job) { seen.push_back(job.state()); }).ok());
   EXPECT_THAT(seen, ElementsAre(v1::JOB_STATE_SUCCEEDED));
-  EXPECT_TRUE(absl::IsNotFound(book->Watch("unknown", [](const v1::Job&) {}).status()));
+  EXPECT_TRUE(absl::IsNotFound(store->Watch("unknown", [](const v1::Job&) {}).status()));
 }
 
 TEST_F(JobStoreTest, AnEndThatComesDuringAWatchersCallIsToldAfterIt) {
   const std::string id = Submit("kernel");
-  book->OnProgress("key of kernel", v1::STAGE_UNSPECIFIED);
+  store->OnProgress("key of kernel", v1::STAGE_UNSPECIFIED);
   std::vector<v1::JobState> seen;
-  ASSERT_TRUE(book->Watch(id,
+  ASSERT_TRUE(store
+                  ->Watch(id,
                           [&](const v1::Job& job) {
                             // As if this thread was put off here while another one ended the job.
                             if (job.state() == v1::JOB_STATE_RUNNING) std::thread([&] { Succeed(id); }).join();
@@ -530,14 +532,14 @@ TEST_F(JobStoreTest, NoCallBeginsAfterUnwatch) {
   const std::string id = Submit("kernel");
   std::vector<v1::JobState> seen;
   uint64_t watch = 0;
-  absl::StatusOr<uint64_t> begun = book->Watch(id, [&](const v1::Job& job) {
+  absl::StatusOr<uint64_t> begun = store->Watch(id, [&](const v1::Job& job) {
     seen.push_back(job.state());
     if (job.state() != v1::JOB_STATE_RUNNING) return;
     Succeed(id);
-    book->Unwatch(watch);
+    store->Unwatch(watch);
   });
   watch = begun.value();
-  book->OnProgress("key of kernel", v1::STAGE_UNSPECIFIED);
+  store->OnProgress("key of kernel", v1::STAGE_UNSPECIFIED);
   EXPECT_THAT(seen, ElementsAre(v1::JOB_STATE_QUEUED, v1::JOB_STATE_RUNNING));
 }
 
@@ -547,15 +549,16 @@ TEST_F(JobStoreTest, ManyThreadsNeverMixUpAWatchersStates) {
     std::vector<v1::Stage> stages;
     v1::JobState last = v1::JOB_STATE_UNSPECIFIED;
     std::thread other([&] {
-      for (v1::Stage stage : {v1::STAGE_TTGIR, v1::STAGE_LLIR, v1::STAGE_ASM}) book->OnProgress("key of kernel", stage);
+      for (v1::Stage stage : {v1::STAGE_TTGIR, v1::STAGE_LLIR, v1::STAGE_ASM})
+        store->OnProgress("key of kernel", stage);
       Succeed(id);
     });
-    absl::StatusOr<uint64_t> watch = book->Watch(id, [&](const v1::Job& job) {
+    absl::StatusOr<uint64_t> watch = store->Watch(id, [&](const v1::Job& job) {
       stages.push_back(job.stage());
       last = job.state();
     });
     other.join();
-    book->Unwatch(watch.value());
+    store->Unwatch(watch.value());
     EXPECT_TRUE(std::is_sorted(stages.begin(), stages.end()));
     if (!stages.empty() && JobStore::HasEnded(last)) continue;
     ADD_FAILURE() << "the end was not told last, but " << v1::JobState_Name(last);
@@ -567,22 +570,22 @@ TEST_F(JobStoreTest, EndedJobsAreForgottenInTime) {
   Open();
   std::vector<std::string> ids;
   for (int i = 0; i < 3; ++i) Succeed(ids.emplace_back(Submit("kernel", absl::StrCat(i))));
-  book->Tick();
-  EXPECT_TRUE(absl::IsNotFound(book->Get(ids[0]).status()));
+  store->Tick();
+  EXPECT_TRUE(absl::IsNotFound(store->Get(ids[0]).status()));
   EXPECT_EQ(StateOf(ids[1]), v1::JOB_STATE_SUCCEEDED);
   now += config.keep_ended;
-  book->Tick();
-  EXPECT_TRUE(absl::IsNotFound(book->Get(ids[2]).status()));
+  store->Tick();
+  EXPECT_TRUE(absl::IsNotFound(store->Get(ids[2]).status()));
   EXPECT_THAT(journal.records, IsEmpty());
   EXPECT_NE(Submit("kernel", "2"), ids[2]);
 }
 
 TEST_F(JobStoreTest, AClosedBookLeavesOpenJobsForTheNextRun) {
   const std::string id = Submit("kernel");
-  book->Close();
+  store->Close();
   Succeed(id);
   v1::SubmitRequest request;
-  EXPECT_TRUE(absl::IsUnavailable(SubmitTo(*book, request).status()));
+  EXPECT_TRUE(absl::IsUnavailable(SubmitTo(*store, request).status()));
   Open();
   EXPECT_EQ(StateOf(id), v1::JOB_STATE_QUEUED);
   EXPECT_THAT(runner->started, ElementsAre("kernel"));

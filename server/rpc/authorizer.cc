@@ -89,8 +89,8 @@ void ServeFor(const Caller& caller, v1::CompileRequest* request) {
   if (caller.role == Role::kPrebuild) request->set_priority(v1::PRIORITY_PREBUILD);
 }
 
-absl::StatusOr<v1::Job> FindJob(const JobStore& book, const Caller& caller, absl::string_view id) {
-  absl::StatusOr<v1::Job> job = book.Get(id);
+absl::StatusOr<v1::Job> FindJob(const JobStore& store, const Caller& caller, absl::string_view id) {
+  absl::StatusOr<v1::Job> job = store.Get(id);
   if (job.ok() && !Sees(caller, job->tenant()))
     return absl::NotFoundError(absl::StrCat("there is no job ", id, ", or it ended too long ago"));
   return job;

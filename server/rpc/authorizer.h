@@ -57,7 +57,7 @@ std::string TurnOf(const Caller& caller, const grpc::CallbackServerContext& cont
 void ServeFor(const Caller& caller, v1::CompileRequest* request);
 
 // NotFound for an unknown id, and for another tenant's job.
-absl::StatusOr<v1::Job> FindJob(const JobStore& book, const Caller& caller, absl::string_view id);
+absl::StatusOr<v1::Job> FindJob(const JobStore& store, const Caller& caller, absl::string_view id);
 
 }  // namespace tritond::server
 

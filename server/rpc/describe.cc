@@ -13,9 +13,9 @@ namespace {
 // Those that the catalog knows. Where no worker is attached, the other builds that made stored results follow.
 std::vector<KnownTarget> TargetsOf(const CompileBroker& broker) {
   std::vector<KnownTarget> targets;
-  const auto add_stored = [&](const std::string& name, const std::string& in_force) {
+  const auto add_stored = [&](const std::string& name, const std::string& active_build) {
     for (const std::string& build : broker.store().index().Builds(name)) {
-      if (build == in_force) continue;
+      if (build == active_build) continue;
       targets.push_back(
           {name, build, "", /*binary_available=*/false, "stored results alone: no worker has this build"});
     }

@@ -106,7 +106,7 @@ grpc::ServerUnaryReactor* GetStats(CompileBroker& broker, const JobDesk& jobs, c
   response->set_workers_lost(Count(metrics.workers_lost));
   response->set_rejected(stats.rejected);
   response->set_hedged(stats.hedged);
-  response->set_open_jobs(jobs.book.open());
+  response->set_open_jobs(jobs.store.open());
   response->set_stored_results(broker.store().index().asked_for());
   response->set_stored_bytes(broker.store().index().size_bytes());
   response->set_quarantined(broker.scheduler().Quarantined().size());

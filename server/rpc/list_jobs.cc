@@ -23,7 +23,7 @@ grpc::ServerUnaryReactor* ListJobs(const JobDesk& jobs, const Caller& caller, gr
   std::set<v1::JobState> states;
   for (int state : request->states()) states.insert(static_cast<v1::JobState>(state));
   // One more than asked for tells whether there is a next page.
-  std::vector<v1::Job> found = jobs.book.List(states, TenantOf(caller), request->page_token(), limit + 1);
+  std::vector<v1::Job> found = jobs.store.List(states, TenantOf(caller), request->page_token(), limit + 1);
   if (found.size() > limit) {
     found.resize(limit);
     response->set_next_page_token(found.back().id());

@@ -35,7 +35,7 @@ grpc::ServerWriteReactor<v1::CompileBatchResponse>* CompileBatch(CompileBroker& 
 
 // Submitted jobs, of the caller's tenant where its credentials name one; what writes the journal runs on `tasks`.
 struct JobDesk {
-  JobStore& book;
+  JobStore& store;
   TaskThread& tasks;
 };
 grpc::ServerUnaryReactor* Submit(CompileBroker& broker, const JobDesk& jobs, const Caller& caller,

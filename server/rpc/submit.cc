@@ -61,7 +61,7 @@ class SubmitReactor final : public grpc::ServerUnaryReactor {
     pending->prepared = *std::move(prepared);
     jobs_.tasks.Run([this, pending] {
       absl::StatusOr<v1::Job> job =
-          jobs_.book.Submit(*pending->prepared, pending->request.idempotency_key(), broker_.KeyOf(*pending->prepared));
+          jobs_.store.Submit(*pending->prepared, pending->request.idempotency_key(), broker_.KeyOf(*pending->prepared));
       if (job.ok()) *response_ = *std::move(job);
       Finish(ToGrpc(job.status()));
     });

@@ -10,16 +10,16 @@ namespace tritond::server {
 namespace {
 
 // Sends a job's states as they come. A caller that reads slowly misses states between, never the last one. Kept alive
-// by the RPC and by the book's calls, which may come while the RPC ends.
+// by the RPC and by the store's calls, which may come while the RPC ends.
 class WatchReactor final : public grpc::ServerWriteReactor<v1::Job>, public std::enable_shared_from_this<WatchReactor> {
  public:
-  explicit WatchReactor(JobStore& book) : book_(book) {}
+  explicit WatchReactor(JobStore& store) : store_(store) {}
 
   // Before the RPC's handler returns, so before any reaction.
   void Begin(const std::string& id) {
     self_ = shared_from_this();
     absl::StatusOr<uint64_t> watch =
-        book_.Watch(id, [self = shared_from_this()](const v1::Job& job) { self->OnChange(job); });
+        store_.Watch(id, [self = shared_from_this()](const v1::Job& job) { self->OnChange(job); });
     if (watch.ok()) watch_ = *watch;
     absl::MutexLock lock(&mu_);
     if (!watch.ok()) FinishLocked(watch.status());
@@ -44,7 +44,7 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::Job>, public std:
   }
 
   void OnDone() override {
-    book_.Unwatch(watch_);
+    store_.Unwatch(watch_);
     self_.reset();
   }
 
@@ -67,7 +67,7 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::Job>, public std:
     Finish(ToGrpc(status));
   }
 
-  JobStore& book_;
+  JobStore& store_;
   uint64_t watch_ = 0;
   std::shared_ptr<WatchReactor> self_;  // Shared until the RPC is over.
   absl::Mutex mu_;
@@ -82,9 +82,9 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::Job>, public std:
 
 grpc::ServerWriteReactor<v1::Job>* Watch(const JobDesk& jobs, const Caller& caller,
                                          grpc::CallbackServerContext* context, const v1::WatchRequest* request) {
-  absl::StatusOr<v1::Job> found = FindJob(jobs.book, caller, request->id());
+  absl::StatusOr<v1::Job> found = FindJob(jobs.store, caller, request->id());
   if (!found.ok()) return new FailedWriter<v1::Job>(found.status());
-  auto reactor = std::make_shared<WatchReactor>(jobs.book);  // Shared with the book.
+  auto reactor = std::make_shared<WatchReactor>(jobs.store);  // Shared with the store.
   reactor->Begin(request->id());
   return reactor.get();
 }

@@ -153,7 +153,7 @@ absl::Status TuningRun::CompileAll() {
 
 void TuningRun::OnCompiled(size_t index, const absl::StatusOr<CompileAnswer>& answer) {
   if (!answer.ok()) return Drop(index, v1::CandidateReport::STATE_FAILED, std::string(answer.status().message()));
-  // Without workers a result of another build may be served, but the tuning's own key names the build in force.
+  // Without workers a result of another build may be served, but the tuning's own key names the active build.
   if (answer->key != entries_[index].report.key())
     return Drop(index, v1::CandidateReport::STATE_FAILED, "no worker of this tuning's compiler build is attached");
   const StoredResult& result = *answer->result;

@@ -32,7 +32,7 @@ struct StatusView {
     std::string name;  // "": all that no worker has offered
     bool ready = false;
     uint64_t waiting = 0;                 // calls, and submitted jobs, that wait for a worker
-    uint64_t workers = 0, of_others = 0;  // of the compiler build in force, and of others, which idle
+    uint64_t workers = 0, of_others = 0;  // of the active compiler build, and of others, which idle
   };
   // One level at which requests may find what they want, nearest first.
   struct CacheLevel {

@@ -352,7 +352,7 @@ TEST_F(AccessTest, AWorkerAttachesOverMutualTlsWithItsCertificate) {
   {
     RemoteWorker refused(
         address, {"--tls-ca", Path("ca.pem"), "--tls-cert", Path("stranger.pem"), "--tls-key", Path("stranger.key")});
-    absl::SleepFor(absl::Seconds(1));
+    absl::SleepFor(absl::Seconds(1));  // Time for several attempts.
     EXPECT_EQ(attached(), 0);
   }
   RemoteWorker worker(address,

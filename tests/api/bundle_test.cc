@@ -199,7 +199,7 @@ TEST_F(BundleTest, IsNotServedInPlaceOfABuildThatIsAttached) {
   v1::CompileResponse found;
   EXPECT_TRUE(compile->Lookup(&context, lookup, &found).ok()) << "whoever asks for it gets it";
 
-  // Without that worker the build in force comes first, and others where it made no result.
+  // Without that worker the active build comes first, and others where it made no result.
   Stop();
   config.workers = 0;
   config.worker_wait_seconds = 1;

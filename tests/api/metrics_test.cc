@@ -176,7 +176,7 @@ TEST_F(MetricsTest, WhoWaitsForAWorkerIsShownByTarget) {
 
 TEST_F(MetricsTest, TargetsTellOfTheirWorkers) {
   Start();
-  Await([&] { return Value("tritond_target_workers{target=\"cuda:90\",build=\"in_force\"}") == 2; });
+  Await([&] { return Value("tritond_target_workers{target=\"cuda:90\",build=\"active\"}") == 2; });
   EXPECT_EQ(Value("tritond_target_ready{target=\"cuda:90\"}"), 1);
   EXPECT_EQ(Value("tritond_target_workers{target=\"cuda:90\",build=\"other\"}"), 0);
 }

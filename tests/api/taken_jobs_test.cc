@@ -130,7 +130,7 @@ TEST_F(TakenJobTest, ALaterDeadlineReachesTheTaker) {
   Await([&] { return RunningAtTheTaker() == 1; });
   std::thread second([&] { CompileOk(*compile, request); });
   first.join();
-  absl::SleepFor(absl::Seconds(2));
+  absl::SleepFor(absl::Seconds(2));  // A taker that knew only the first deadline would end the job meanwhile.
   Touch("go");
   second.join();
   EXPECT_EQ(AtTheTaker().started, 1u);
@@ -154,7 +154,7 @@ TEST_F(ClusterTest, AJobGoesOnForOtherDaemonsCallersWhenItsOwnHaveLeft) {
   absl::SleepFor(absl::Seconds(config.cluster_lease_seconds) / 2);  // It is told as the lease is renewed.
   context.TryCancel();
   caller.join();
-  absl::SleepFor(absl::Seconds(1));
+  absl::SleepFor(absl::Seconds(1));  // Without the other daemon's caller it would end meanwhile.
   EXPECT_EQ(here().classes[0].running, 1u);
   Touch("go");
   follower.join();

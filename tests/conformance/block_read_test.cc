@@ -117,7 +117,7 @@ struct Launch {
   int k, pitch_a, pitch_b, first, rows, columns;
 };
 
-void Check(const Machine& machine, const Shape& c, const Launch& l) {
+void Check(const Machine& machine, const Shape& c, const Launch& l, const std::string& options = "") {
   SCOPED_TRACE(absl::StrCat(c.type, ", ", c.m, "x", c.n, "x", c.k, c.along_k ? ", rows along K" : ", rows along N",
                             ", K = ", l.k, ", pitches ", l.pitch_a, " and ", l.pitch_b, ", rows ", l.first, " modulo ",
                             l.rows, ", ", l.columns, " columns, ", NameOf(machine)));
@@ -139,7 +139,8 @@ void Check(const Machine& machine, const Shape& c, const Launch& l) {
   const std::string ir = KernelOf(c);
   absl::Status status = RunKernel(machine, ir, {},
                                   {a, b, out, int32_t{l.k}, int32_t{l.pitch_a}, int32_t{l.pitch_b}, int32_t{l.first},
-                                   int32_t{l.rows}, int32_t{l.columns}});
+                                   int32_t{l.rows}, int32_t{l.columns}},
+                                  options);
   ASSERT_TRUE(status.ok()) << status << "\n" << ir;
   // Matrix units cut operands off to tf32.
   EXPECT_TRUE(Agree(out, expected, !out.is_float() ? 0 : c.type == "f32" ? 6e-2 : 1e-3)) << ir;
@@ -189,6 +190,22 @@ TEST_P(BlockReads, AreThereWhereTheDeviceHasThem) {
     EXPECT_FALSE(absl::StrContains(*without, "block_read")) << *without;
     const bool has_unit = shape.type != "f32" || absl::StrContains(target, "pvc");
     EXPECT_EQ(reads, has && has_unit ? 2u : 0u) << shape.type << "\n" << *text;
+  }
+}
+
+// What is prefetched lies within the matrices, from the first iteration to the last, however many iterations ahead.
+TEST_P(BlockReads, GiveTheSameForAllStages) {
+  const int kStages[] = {1, 3, 4};
+  for (const int stages : kStages) {
+    for (const bool along_k : {false, true}) {
+      const Shape shape = {"f16", 32, 64, 32, along_k};
+      for (const int k : {32, 64, 128, 104})
+        Check(GetParam(), shape, {k, 128, 128, 0, 64, 64}, absl::StrCat("\"num_stages\": ", stages));
+      absl::StatusOr<std::string> text =
+          CompileToTtgir(GetParam(), KernelOf(shape), absl::StrCat("\"num_stages\": ", stages));
+      ASSERT_TRUE(text.ok()) << text.status();
+      EXPECT_EQ(absl::StrContains(*text, "block_prefetch"), stages > 1 && absl::StrContains(*text, "block_read"));
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/conformance/fault_kernels.h"
 
+#include <cstring>
+
 namespace tritond::conformance {
 namespace {
 
@@ -196,11 +198,16 @@ std::vector<FaultKernel> TritonFaultKernels(const std::string& target) {
           count};
 }
 
-// The product is read by blocks. Loads that ask for a cache are not, and go through shared memory.
+// The product is read by blocks: without prefetches, and with them where no mask says what there is. Loads that ask for
+// a cache are not, and go through shared memory.
 std::vector<FaultKernel> IntelFaultKernels() {
   const char* target = "emulated:xpu:pvc";
   std::vector<FaultKernel> kernels = TritonFaultKernels(target);
   kernels[0].name = "blocks";
+  kernels[0].options = "\"num_stages\": 1";
+  std::string unmasked = kProduct;
+  for (const char* mask : {", %in_a, %fill", ", %in_b, %fill"}) unmasked.erase(unmasked.find(mask), strlen(mask));
+  kernels.push_back(Products("prefetches", unmasked, target, 256));
   std::string cached = kProduct;
   for (const char* load : {"%in_a, %fill", "%in_b, %fill"})
     cached.insert(cached.find(load) + std::string(load).size(), " cacheModifier = cg");
@@ -216,6 +223,7 @@ std::vector<FaultKernel> FaultKernels() {
   // Of two warp groups, which run apart.
   kernels.push_back(Products("groups", kProduct, "emulated:cuda:90", 256));
   kernels.back().num_warps = 8;
+  kernels.push_back(Products("tensor", kProduct, "emulated:cuda:100", 256));
   for (FaultKernel& kernel : HandwrittenKernels()) kernels.push_back(std::move(kernel));
   return kernels;
 }

@@ -45,6 +45,47 @@ TEST_P(EveryMachine, RowsAreOfAnyLength) {
   }
 }
 
+// Columns at a distance that only the launch knows, of buffers that are promised to be small, through a loop that moves
+// its pointers on.
+TEST_P(EveryMachine, SmallBuffersTakeAnyDistance) {
+  constexpr char kIr[] = R"(module {
+  tt.func public @kernel(%in: !tt.ptr<i32> {tt.pointer_range = 32 : i32}, %out: !tt.ptr<i32> {tt.pointer_range = 32 : i32}, %pitch: i32, %n: i32, %k: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %fill = arith.constant dense<7> : tensor<128xi32>
+    %r = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
+    %limit = tt.splat %n : i32 -> tensor<128xi32>
+    %inside = arith.cmpi slt, %r, %limit : tensor<128xi32>
+    %pitches = tt.splat %pitch : i32 -> tensor<128xi32>
+    %starts = arith.muli %r, %pitches : tensor<128xi32>
+    %ins = tt.splat %in : !tt.ptr<i32> -> tensor<128x!tt.ptr<i32>>
+    %from = tt.addptr %ins, %starts : tensor<128x!tt.ptr<i32>>, tensor<128xi32>
+    %outs = tt.splat %out : !tt.ptr<i32> -> tensor<128x!tt.ptr<i32>>
+    %to = tt.addptr %outs, %starts : tensor<128x!tt.ptr<i32>>, tensor<128xi32>
+    %one = tt.splat %c1 : i32 -> tensor<128xi32>
+    %ends:2 = scf.for %i = %c0 to %k step %c1 iter_args(%p = %from, %q = %to) -> (tensor<128x!tt.ptr<i32>>, tensor<128x!tt.ptr<i32>>) : i32 {
+      %x = tt.load %p, %inside, %fill : tensor<128x!tt.ptr<i32>>
+      %y = arith.addi %x, %one : tensor<128xi32>
+      tt.store %q, %y, %inside : tensor<128x!tt.ptr<i32>>
+      %p1 = tt.addptr %p, %one : tensor<128x!tt.ptr<i32>>, tensor<128xi32>
+      %q1 = tt.addptr %q, %one : tensor<128x!tt.ptr<i32>>, tensor<128xi32>
+      scf.yield %p1, %q1 : tensor<128x!tt.ptr<i32>>, tensor<128x!tt.ptr<i32>>
+    }
+    tt.return
+  }
+}
+)";
+  for (int32_t n : {0, 1, 77, 128}) {
+    constexpr int32_t kPitch = 5, kColumns = 3;
+    Array in = Values("i32", 128 * kPitch, 6), out("i32", 128 * kPitch), expected = out;
+    for (int row = 0; row < n; ++row)
+      for (int i = row * kPitch; i < row * kPitch + kColumns; ++i) expected.SetInt(i, in.Int(i) + 1);
+    absl::Status status = RunKernel(GetParam(), kIr, {1}, {in, out, kPitch, n, kColumns});
+    ASSERT_TRUE(status.ok()) << n << ": " << status;
+    EXPECT_TRUE(out.bytes == expected.bytes) << n << ": " << Agree(out, expected).message();
+  }
+}
+
 // A band along the diagonal of a matrix: two bounds, whose places in a thread's rows differ, and which meet inside a
 // group of neighbours where the band is narrow.
 TEST_P(EveryMachine, MasksFollowADiagonal) {

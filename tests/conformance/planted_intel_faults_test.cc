@@ -32,6 +32,17 @@ constexpr Fault kFaults[] = {
     {"SurfaceOfTooFewRows", "blocks", "i32 56, i32 512", "i32 40, i32 512"},
     {"SurfaceOfAnOddWidth", "blocks", "i32 %96, i32 56", "i32 66, i32 56"},
     {"SurfaceBetweenLines", "blocks", "%gep, i64 %98", "%gep, i64 16"},
+    // Prefetches: which blocks, of which iterations, and their surfaces.
+    {"PrefetchOfAnIterationTooMany", "prefetches", "ult i64 %indvars.iv, 2", "ult i64 %indvars.iv, 3"},
+    {"PrefetchTooFarAhead", "prefetches", "%136 = add nuw nsw i64 %indvars.iv, 2",
+     "%136 = add nuw nsw i64 %indvars.iv, 3"},
+    {"PrefetchOfColumnsThatAreNotThere", "prefetches", "select i1 %137, i32 64, i32 0",
+     "select i1 %137, i32 64, i32 64"},
+    {"PrefetchOfAnotherPitch", "prefetches", "i32 %138, i32 512", "i32 %138, i32 520"},
+    {"PrefetchOfTooShortAPitch", "prefetches", "i32 %138, i32 512", "i32 %138, i32 48"},
+    {"PrefetchOfAnOddWidth", "prefetches", "%148, i32 %145", "%148, i32 66"},
+    {"PrefetchBetweenLines", "prefetches", "%gep, i64 %147", "%gep, i64 16"},
+    {"PrefetchOfManyLanes", "prefetches", "i32 %141, %143", "i32 %9, %143"},
     // Offsets and swizzles of shared memory.
     {"SwizzleOfWrites", "mma", "%20 = xor i32 %19, %17", "%20 = or i32 %19, %17"},
     {"SwizzleOfReads", "mma", "= xor i32 %22, 8", "= xor i32 %22, 16"},

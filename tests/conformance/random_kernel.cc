@@ -31,7 +31,8 @@ absl::Status Evaluate(const GeneratedKernel& kernel, std::vector<Array>& buffers
   return evaluator->Run(kernel.ir, kernel.grid, arguments);
 }
 
-absl::Status Execute(const Machine& machine, const GeneratedKernel& kernel, std::vector<Array>& buffers) {
+absl::Status Execute(const Machine& machine, const GeneratedKernel& kernel, const std::string& options,
+                     std::vector<Array>& buffers) {
   std::vector<Parameter> parameters;
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (kernel.parameters[i].element.empty()) {
@@ -42,7 +43,7 @@ absl::Status Execute(const Machine& machine, const GeneratedKernel& kernel, std:
   }
   // A fused multiplication and addition would round once instead of twice.
   return RunKernel(machine, kernel.ir, {kernel.grid[0], kernel.grid[1], kernel.grid[2]}, parameters,
-                   "\"enable_fp_fusion\": false");
+                   absl::StrCat("\"enable_fp_fusion\": false", options.empty() ? "" : ", ", options));
 }
 
 Trial Wrong(const Machine& machine, const GeneratedKernel& kernel, uint64_t seed, int steps, const std::string& what) {
@@ -52,12 +53,12 @@ Trial Wrong(const Machine& machine, const GeneratedKernel& kernel, uint64_t seed
 
 }  // namespace
 
-Trial TryKernel(const Machine& machine, uint64_t seed, int steps) {
+Trial TryKernel(const Machine& machine, uint64_t seed, int steps, const std::string& options) {
   GeneratedKernel kernel = tests::GenerateKernel(seed, steps);
   std::vector<Array> expected = Buffers(kernel), actual = Buffers(kernel);
   absl::Status status = Evaluate(kernel, expected);
   if (!status.ok()) return Wrong(machine, kernel, seed, steps, absl::StrCat("evaluator: ", status.ToString()));
-  status = Execute(machine, kernel, actual);
+  status = Execute(machine, kernel, options, actual);
   if (status.code() == absl::StatusCode::kUnimplemented) return {Verdict::kUnsupported, status.ToString()};
   if (!status.ok()) return Wrong(machine, kernel, seed, steps, status.ToString());
   for (size_t i = 0; i < actual.size(); ++i) {
@@ -68,11 +69,11 @@ Trial TryKernel(const Machine& machine, uint64_t seed, int steps) {
   return {};
 }
 
-Trial TryAndShorten(const Machine& machine, uint64_t seed, int steps) {
-  Trial trial = TryKernel(machine, seed, steps);
+Trial TryAndShorten(const Machine& machine, uint64_t seed, int steps, const std::string& options) {
+  Trial trial = TryKernel(machine, seed, steps, options);
   if (trial.verdict != Verdict::kWrong) return trial;
   for (int fewer = 0; fewer < steps; ++fewer) {
-    Trial shorter = TryKernel(machine, seed, fewer);
+    Trial shorter = TryKernel(machine, seed, fewer, options);
     if (shorter.verdict == Verdict::kWrong) return shorter;
   }
   return trial;

@@ -21,10 +21,10 @@ struct Trial {
   std::string explanation;  // with the kernel's text; empty for kSame
 };
 
-// The kernel of `seed` and `steps` on `machine`.
-Trial TryKernel(const Machine& machine, uint64_t seed, int steps);
+// The kernel of `seed` and `steps` on `machine`. `options` are more of its options, as members of a JSON object.
+Trial TryKernel(const Machine& machine, uint64_t seed, int steps, const std::string& options = "");
 // As TryKernel; where it is wrong, the explanation is that of the shortest kernel of the seed that is.
-Trial TryAndShorten(const Machine& machine, uint64_t seed, int steps);
+Trial TryAndShorten(const Machine& machine, uint64_t seed, int steps, const std::string& options = "");
 
 }  // namespace tritond::conformance
 

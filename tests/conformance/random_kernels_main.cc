@@ -11,11 +11,12 @@
 int main(int argc, char** argv) {
   using namespace tritond::conformance;
   CLI::App app{"Random kernels on every device, compared with the evaluator."};
-  std::string seeds = "0:1000";
+  std::string seeds = "0:1000", options;
   int steps = 0;
   bool shorten = true;
   app.add_option("--seeds", seeds, "FIRST:END, or one")->capture_default_str();
   app.add_option("--steps", steps, "of a kernel; 0: different ones")->capture_default_str();
+  app.add_option("--options", options, "of each compile, for example '\"num_stages\": 2, \"ptx_options\": \"-O1\"'");
   app.add_flag("!--as-is", shorten, "print the kernel of the seed, not a shorter one");
   CLI11_PARSE(app, argc, argv);
   const std::vector<std::string> range = absl::StrSplit(seeds, ':');
@@ -27,7 +28,7 @@ int main(int argc, char** argv) {
   for (uint64_t seed = first; seed < end; ++seed) {
     Machine machine = MachineFor(static_cast<int>(seed % 1000003));
     int length = steps ? steps : static_cast<int>(4 + seed % 16);
-    Trial trial = shorten ? TryAndShorten(machine, seed, length) : TryKernel(machine, seed, length);
+    Trial trial = shorten ? TryAndShorten(machine, seed, length, options) : TryKernel(machine, seed, length, options);
     ++counts[trial.verdict];
     if (trial.verdict == Verdict::kWrong) std::printf("%s\n", trial.explanation.c_str());
     if (trial.verdict == Verdict::kUnsupported)

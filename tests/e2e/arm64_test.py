@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""arm64_test.py [FOLDER]: the programs that deploy/arm64/cross.py has built into FOLDER (build/arm64), run by qemu: a daemon, a fake
-worker that attaches over TCP, and the command line. Exit status 77 without them or without qemu."""
+"""arm64_test.py [FOLDER]: the programs that deploy/arm64/cross.py has built into FOLDER (build/arm64), run by qemu: a daemon, workers
+that attach over TCP, and the command line. One worker is fake; the compile worker is tested where it was built. Exit status 77 without
+the programs or without qemu."""
 import json
 import pathlib
 import shutil
@@ -72,6 +73,17 @@ class Arm64Test(unittest.TestCase):
         self.assertIn('tritond_requests_total{answer="hit"} 1', self.get("/metrics")[1])
         self.daemon.send_signal(signal.SIGTERM)
         self.assertEqual(self.daemon.wait(timeout=SECONDS), 0)
+
+    @unittest.skipUnless((FOLDER / "bin/triton-worker").is_file(), "built without --worker")
+    def test_the_compile_worker_compiles(self):
+        self.start("triton-worker", "--server", self.address, "--no-sandbox")
+        wait_until(lambda: self.get("/readyz")[0] == 200, SECONDS, "/readyz")
+        for target, marks in (("cuda:90", (".target sm_90a", ".entry softmax")), ("hip:gfx942", ("amdgcn-amd-amdhsa--gfx942", "softmax"))):
+            done = self.client("compile", ROOT / "examples/softmax.ttir", "--options", ROOT / "examples/softmax.json", "--target", target,
+                               "--emit", "asm", "-o", self.folder / "softmax.asm")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for mark in marks:
+                self.assertIn(mark, (self.folder / "softmax.asm").read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ TEST_F(MemoryTest, LargeKernelsStayWithinTheBudget) {
   for (int i = 0; i < kJoiners; ++i) Call(Large(999));
   for (int i = 0; i < kCallers; ++i) Call(Large(1000 + i));
   EXPECT_TRUE(Await([&] { return refused > 0; }));
-  absl::SleepFor(TestTime(absl::Seconds(2)));
+  absl::SleepFor(TestTime(absl::Seconds(2)));  // The sampler sees the memory of all that wait.
   std::ofstream(daemon.folder() + "/go").flush();
   for (std::thread& caller : callers) caller.join();
   for (const std::string& id : jobs) {

@@ -117,7 +117,7 @@ TEST_F(Retire, AnIdleWorkerEndsAtOnceAndInOrder) {
 TEST_F(Retire, AWorkerThatCannotReachItsDaemonEndsToo) {
   const int nobody = FreePort();
   auto worker = RemoteWorker(nobody, "lonely");
-  absl::SleepFor(absl::Milliseconds(300));
+  absl::SleepFor(absl::Milliseconds(300));  // It is between two attempts, most likely.
   worker->Signal(SIGTERM);
   EXPECT_EQ(ExitStatus(worker->Wait()), 0);
 }

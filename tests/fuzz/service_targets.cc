@@ -23,6 +23,7 @@
 #include "server/jobs/job_store.h"
 #include "server/results/result_store.h"
 #include "server/results/take_result.h"
+#include "tests/support/task_queue_here.h"
 
 namespace tritond::tests {
 namespace {
@@ -240,18 +241,19 @@ class SilentRunner final : public server::JobRunner {
 void RunJournal(const std::string& bytes) {
   OneRecordJournal journal(bytes);
   SilentRunner runner;
+  tests::TaskQueueHere tasks;
   absl::Time now = absl::FromUnixSeconds(1800000000);
-  server::JobStore book(
-      {}, [&] { return now; }, [&] { return now; }, journal, runner, [](std::function<void()> task) { task(); });
-  if (!book.Load([](const std::string&) {}).ok()) return;
-  book.Tick();
-  for (const v1::Job& job : book.List({}, "", "", 100)) {
-    book.Get(job.id()).status().IgnoreError();
-    book.Cancel(job.id()).status().IgnoreError();
+  server::JobStore store(
+      {}, [&] { return now; }, [&] { return now; }, journal, runner, tasks);
+  if (!store.Load([](const std::string&) {}).ok()) return;
+  store.Tick();
+  for (const v1::Job& job : store.List({}, "", "", 100)) {
+    store.Get(job.id()).status().IgnoreError();
+    store.Cancel(job.id()).status().IgnoreError();
   }
   now += absl::Hours(100);
-  book.Tick();
-  Require(book.Submit(*proto::Prepare({}), "", "").ok(), "after any journal a job can be submitted");
+  store.Tick();
+  Require(store.Submit(*proto::Prepare({}), "", "").ok(), "after any journal a job can be submitted");
 }
 
 v1::Job SoundJob() {

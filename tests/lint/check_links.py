@@ -3,7 +3,7 @@
 """check_links.py [ROOT]: what the READMEs, the pages of docs/ and the runbook links of alerts name exists.
 
 A link leads to a file, and to a heading where it has an anchor. A code span that looks like a path of this repository is one, with
-or without its extension; so is such a word of a command in docs/start. Prints one line a problem; exit status 1 when there is any.
+or without its extension; so is such a word of a command in docs/start. docs/failures.md names tests and their cases. Prints one line a problem; exit status 1 when there is any.
 """
 import os
 import pathlib
@@ -14,6 +14,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from markdown import anchors, links, pages  # noqa: E402
 
 PATH = re.compile(r"^[\w-]+(/[\w.@-]+)+$")
+TEST = re.compile(r"`([\w/]+_test)`([^`|]*)")
+CASE = re.compile(r"\b([A-Z][a-z]*[A-Z]\w*|[A-Z]\w*…)(…?)")
 RUNBOOK = re.compile(r"^\s*runbook: (\S+)$", re.MULTILINE)
 
 
@@ -63,9 +65,28 @@ def check_page(root, page):
             yield f"{page}:{number}: there is no {path}"
 
 
+def check_tests(root, page):
+    """Problems of a page whose tables name tests: `name_test` and after it the names of its cases."""
+    if not (root / page).exists():
+        return
+    programs = {}
+    for folder in (one for one in root.iterdir() if one.is_dir() and one.name != "build"):
+        for path in [*folder.rglob("*_test.cc"), *folder.rglob("*_test.py")]:
+            programs[path.stem] = programs.get(path.stem, "") + read(path)
+    for number, line in enumerate(read(root / page).splitlines(), 1):
+        for name, rest in TEST.findall(line):
+            program = programs.get(name.rpartition("/")[2])
+            if program is None:
+                yield f"{page}:{number}: there is no {name}"
+                continue
+            yield from (f"{page}:{number}: {name} has no case {case}" for case, _ in CASE.findall(rest.split(";")[0])
+                        if case.rstrip("…") not in program)
+
+
 def check_tree(root):
     """Problems of all pages and alert rules below `root`, a line each."""
     problems = [problem for page in pages(root) for problem in check_page(root, page)]
+    problems += check_tests(root, pathlib.Path("docs/failures.md"))
     rules = pathlib.Path("deploy/prometheus/alerts.yaml")
     for target in RUNBOOK.findall(read(root / rules)) if (root / rules).exists() else []:
         wrong = check_target(root, pathlib.Path("alerts.yaml"), target)  # from the root

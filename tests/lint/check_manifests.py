@@ -104,6 +104,53 @@ def check_container(container, volumes, where):
         yield f"{where}: must have limits"
 
 
+# What the device plugins of the vendors call a GPU, and the devices that it is for a worker.
+GPUS = {"nvidia.com/gpu": ("cuda",), "amd.com/gpu": ("hip",), "gpu.intel.com/i915": ("ze", "cl"), "gpu.intel.com/xe": ("ze", "cl")}
+
+
+def devices_of(container):
+    """The kinds of device that a worker opens: {"cuda"}."""
+    words = container.get("args", [])
+    listed = words[words.index("--devices") + 1] if "--devices" in words[:-1] else ""
+    return {one.split(":")[0] for one in listed.split(",") if one}
+
+
+def check_devices(container, where):
+    """A worker with devices gets GPUs of their vendor, one each, and no worker gets others. It finds the libraries that it names."""
+    if container.get("command", [""])[0].rpartition("/")[2] != "triton-worker":
+        return
+    kinds, limits = devices_of(container), container.get("resources", {}).get("limits", {})
+    for kind in sorted(kinds - {"host"}):
+        if not any(kind in GPUS[name] for name in limits if name in GPUS):
+            yield f"{where}: opens {kind} and asks for no such GPU"
+    for name in limits:
+        if name in GPUS and not kinds & set(GPUS[name]):
+            yield f"{where}: asks for {name} and opens no such device"
+    words = container.get("args", [])
+    libraries = [after for word, after in zip(words, words[1:]) if word == "--device-library"]
+    libraries += [word.split("=", 1)[1] for word in words if word.startswith("--device-library=")]
+    for library in libraries:
+        path = library.partition("=")[2]
+        if not any(path.startswith(mount["mountPath"] + "/") for mount in container.get("volumeMounts", [])):
+            yield f"{where}: mounts nothing that holds {path}"
+
+
+def check_vendors(documents):
+    """There are workers for the GPUs of each vendor, and compile workers go to the machines of all."""
+    opened, tolerated = set(), set()
+    for _, document in documents:
+        for labels, spec, _ in pods_of(document):
+            for container in spec["containers"]:
+                opened |= devices_of(container)
+            if labels.get("app.kubernetes.io/component") == "gpu-worker":
+                tolerated |= {one.get("key") for one in spec.get("tolerations", [])}
+    for name, kinds in GPUS.items():
+        if not opened & set(kinds):
+            yield f"no device worker opens {kinds[0]}"
+        if name not in tolerated:
+            yield f"the compile workers on machines with GPUs do not tolerate {name}"
+
+
 def check_access(container, where):
     """A daemon whose socket others mount, or whose port they reach, says who may do what: without rules everybody is an admin."""
     words = container.get("args", [])
@@ -121,6 +168,7 @@ def check_pod(document, where):
         for container in spec.get("initContainers", []) + spec["containers"]:
             yield from check_container(container, volumes, f"{where}.{container['name']}")
             yield from check_access(container, f"{where}.{container['name']}")
+            yield from check_devices(container, f"{where}.{container['name']}")
         selector = (document.get("spec") or {}).get("selector", {}).get("matchLabels", {})
         for name, value in selector.items():
             if labels.get(name) != value:
@@ -315,7 +363,13 @@ CHART_VALUES = (
      "settings": {"cluster": ["kv-0:6379"]}, "serviceMonitor": {"enabled": True, "labels": {"release": "prometheus"}},
      "prometheusRule": {"enabled": True, "labels": {"release": "prometheus"}},
      "workers": {"autoscaling": {"kind": "hpa"}, "tolerations": [{"key": "compile", "operator": "Exists"}]}},
-    {"workers": {"autoscaling": {"kind": "keda"}}},
+    {"workers": {"autoscaling": {"kind": "keda"}}, "deviceWorkers": {"enabled": True}},
+    {"deviceWorkers": {"enabled": True, "devices": "hip:0", "libraryFolder": "/opt/rocm", "supplementalGroups": [44, 109],
+                       "extraArgs": ["--device-library=hip=/opt/rocm/lib/libamdhip64.so"],
+                       "env": [{"name": "LD_LIBRARY_PATH", "value": "/opt/rocm/lib"}],
+                       "gpu": "amd.com/gpu"}},
+    {"deviceWorkers": {"enabled": True, "devices": "ze:0", "image": "registry.example/tritond-xpu:0.1.0",
+                       "gpu": "gpu.intel.com/xe"}},
 )
 
 
@@ -409,6 +463,7 @@ def main():
         if document.get("kind") == "Kustomization":
             problems += check_kustomization(folder, document)
     if not problems:
+        problems += check_vendors(documents)
         problems += check_drain(folder, documents, yaml)
         problems += check_secrets(documents, (folder / "README.md").read_text(encoding="utf-8"))
         problems += check_rendered(folder, yaml)

@@ -123,7 +123,34 @@ class CheckManifestsTest(unittest.TestCase):
     def test_a_secret_that_nobody_is_told_to_make(self):
         self.assertEqual(list(check_manifests.check_secrets(self.documents, (FOLDER / "README.md").read_text(encoding="utf-8"))), [])
         problems = list(check_manifests.check_secrets(self.documents, "kubectl create secret generic tritond-access --from-file"))
-        self.assertEqual(len(problems), 4, problems)
+        self.assertEqual(len(problems), 7, problems)
+
+    def device_worker(self, vendor):
+        return self.one("Deployment", f"tritond-device-workers-{vendor}")["spec"]["template"]["spec"]["containers"][0]
+
+    def test_workers_get_the_gpus_that_they_open(self):
+        limits = self.device_worker("amd")["resources"]["limits"]
+        limits["nvidia.com/gpu"] = limits.pop("amd.com/gpu")
+        problems = check_manifests.check_documents(self.documents)
+        self.assertEqual(len(problems), 2, problems)
+        self.assertIn("opens hip and asks for no such GPU", problems[0])
+        self.assertIn("asks for nvidia.com/gpu and opens no such device", problems[1])
+
+    def test_compile_workers_take_no_gpu(self):
+        worker = self.one("DaemonSet", "tritond-gpu-workers")["spec"]["template"]["spec"]["containers"][0]
+        worker["resources"]["limits"]["gpu.intel.com/xe"] = 1
+        self.expect("asks for gpu.intel.com/xe and opens no such device")
+
+    def test_a_library_that_no_mount_holds(self):
+        self.device_worker("amd")["volumeMounts"].pop()
+        self.expect("mounts nothing that holds /opt/rocm/lib/libamdhip64.so")
+
+    def test_each_vendor_has_its_workers(self):
+        self.assertEqual(list(check_manifests.check_vendors(self.documents)), [])
+        self.one("DaemonSet", "tritond-gpu-workers")["spec"]["template"]["spec"]["tolerations"].pop(1)
+        rest = [one for one in self.documents if not one[1].get("metadata", {}).get("name", "").endswith("-nvidia")]
+        problems = list(check_manifests.check_vendors(rest))
+        self.assertEqual(problems, ["no device worker opens cuda", "the compile workers on machines with GPUs do not tolerate amd.com/gpu"])
 
     def test_a_monitor_of_a_port_that_no_service_has(self):
         self.one("ServiceMonitor", "tritond")["spec"]["endpoints"][0]["port"] = "metrics"

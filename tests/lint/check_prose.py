@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """check_prose.py [ROOT]: no sentence of docs/ and the READMEs has more than 25 words. A code span counts as one word.
 
-Prints one line a sentence; exit status 1 when there is any. Pages that do not pass yet are listed in NOT_YET; a page that
-passes must leave that list, so that it cannot get worse again.
+Prints one line a sentence; exit status 1 when there is any.
 """
 import os
 import pathlib
@@ -14,7 +13,6 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from markdown import blocks, pages, plain  # noqa: E402
 
 MAX_WORDS = 25
-NOT_YET = {"tests/README.md"}
 END = re.compile(r"[.!?][\"')\]*]*$")
 
 
@@ -39,23 +37,16 @@ def long_sentences(text):
     return [(line, words) for block in blocks(text) for line, words in sentences(block) if len(words) > MAX_WORDS]
 
 
-def check_tree(root, not_yet):
+def check_tree(root):
     """Problems of all pages below `root`, a line each."""
-    problems, known = [], [str(page) for page in pages(root)]
-    for page in known:
-        found = long_sentences((root / page).read_text(encoding="utf-8"))
-        if page in not_yet:
-            if not found:
-                problems.append(f"{page}: passes now; take it out of NOT_YET in tests/lint/check_prose.py")
-            continue
-        problems += [f"{page}:{line}: {len(words)} words, at most {MAX_WORDS}: {' '.join(words[:8])} …" for line, words in found]
-    return problems + [f"{page}: is in NOT_YET, but not there" for page in sorted(not_yet - set(known))]
+    return [f"{page}:{line}: {len(words)} words, at most {MAX_WORDS}: {' '.join(words[:8])} …" for page in pages(root)
+            for line, words in long_sentences((root / page).read_text(encoding="utf-8"))]
 
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__)) + "/../..").resolve()
-    problems = check_tree(root, NOT_YET)
-    print("\n".join(problems) if problems else f"prose: {len(pages(root)) - len(NOT_YET)} pages ok, {len(NOT_YET)} not yet")
+    problems = check_tree(root)
+    print("\n".join(problems) if problems else f"prose: {len(pages(root))} pages ok")
     return 1 if problems else 0
 
 

@@ -36,6 +36,12 @@ class HostProgram::Registers final : public emulated::Machine {
     *fault = program_.shared_.ReadAsync(thread, site, at, bytes);
     return at;
   }
+  const char* PeekSharedAsync(int thread, const TritondHostSite* site, uint64_t address, uint64_t bytes,
+                              emulated::Fault* fault) override {
+    char* at = PointerTo(address);
+    *fault = program_.shared_.PeekAsync(thread, site, at, bytes);
+    return at;
+  }
   char* AccessGlobal(const TritondHostSite* site, uint64_t address, uint64_t bytes, uint32_t kind,
                      emulated::Fault* fault) override {
     if (program_.launch_.memory->Find(address, bytes) == nullptr)
@@ -58,6 +64,9 @@ class HostProgram::Registers final : public emulated::Machine {
   void Acquire(int thread, const emulated::ReleaseClocks::Times& times) override {
     program_.shared_.Acquire(thread, times);
   }
+  emulated::Moment Now(int thread) override { return program_.shared_.Now(thread); }
+  bool Knows(int thread, const emulated::Moment& moment) override { return program_.shared_.Knows(thread, moment); }
+  emulated::TensorMemory& Tensors() override { return program_.tensors_; }
   void FenceAsyncProxy(int thread) override { program_.shared_.FenceAsync(thread); }
   emulated::AsynchronousProducts& ProductsOf(int thread) override {
     return program_.warps_[thread / program_.launch_.warp_size].products;

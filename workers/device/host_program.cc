@@ -105,6 +105,7 @@ void HostProgram::RunProgram(uint64_t program) {
     warp.gathered = 0;
   }
   copies_.Clear();
+  tensors_.Clear();
   exchange_.Clear();
   barriers_.clear();
   ended_ = 0;
@@ -131,6 +132,8 @@ void HostProgram::RunProgram(uint64_t program) {
     Complain(absl::StatusCode::kInvalidArgument, Deadlock());
   } else if (const auto wrong = exchange_.End()) {
     Complain(absl::StatusCode::kInvalidArgument, *wrong);
+  } else if (!tensors_.Clear()) {
+    Complain(absl::StatusCode::kInvalidArgument, "the program ends with tensor memory that it has not given back");
   }
 }
 
@@ -141,7 +144,9 @@ int32_t HostProgram::NumPrograms(int axis) const {
 }
 
 void HostProgram::Barrier(const TritondHostSite* site) {
-  if (Meet(all_, Wait::kBarrier, site)) shared_.PassBarrier();
+  if (!Meet(all_, Wait::kBarrier, site)) return;
+  shared_.PassBarrier();
+  tensors_.MeetAll();
 }
 
 void HostProgram::WarpBarrier(const TritondHostSite* site) {

@@ -119,6 +119,17 @@ absl::optional<std::string> SharedMemory::ReadAsync(int thread, const TritondHos
   return proxies_ ? proxies_->Read(thread, site, offset, bytes, epoch_) : absl::nullopt;
 }
 
+absl::optional<std::string> SharedMemory::PeekAsync(int thread, const TritondHostSite* site, const void* address,
+                                                    uint64_t bytes) {
+  const uint64_t offset = static_cast<uint64_t>(static_cast<const char*>(address) - data_);
+  if (offset > bytes_ || bytes > bytes_ - offset)
+    return absl::StrCat("a read of byte ", static_cast<int64_t>(offset), " of the program's ", bytes_,
+                        " bytes of shared memory, at ", SiteText(site));
+  for (uint64_t i = offset; i < offset + bytes; ++i)
+    if (auto wrong = CheckRead(thread, site, i)) return wrong;
+  return proxies_ ? proxies_->Read(thread, site, offset, bytes, epoch_) : absl::nullopt;
+}
+
 absl::optional<std::string> SharedMemory::Receive(const TritondHostSite* site, const void* address, uint64_t bytes) {
   const uint64_t offset = static_cast<uint64_t>(static_cast<const char*>(address) - data_);
   if (offset > bytes_ || bytes > bytes_ - offset)
@@ -173,8 +184,13 @@ void SharedMemory::Record(uint64_t offset, bool is_write, int thread, const Trit
 }
 
 absl::optional<std::string> SharedMemory::Read(int thread, const TritondHostSite* site, uint64_t offset) {
-  Byte& byte = log_[offset];
-  const Touch& write = byte.write;
+  if (auto wrong = CheckRead(thread, site, offset)) return wrong;
+  Record(offset, false, thread, site, false);
+  return absl::nullopt;
+}
+
+absl::optional<std::string> SharedMemory::CheckRead(int thread, const TritondHostSite* site, uint64_t offset) const {
+  const Touch& write = log_[offset].write;
   if (write.epoch < first_epoch_) {
     if (check_uninitialized_) {
       return absl::StrCat("thread ", thread, " reads byte ", offset, " of shared memory at ", SiteText(site),
@@ -188,7 +204,6 @@ absl::optional<std::string> SharedMemory::Read(int thread, const TritondHostSite
                             (write.thread == thread && !write.is_several);
     if (!has_copy || !is_ordered) return Conflict(offset, "wrote", write.thread, write.site, "reads", thread, site);
   }
-  Record(offset, false, thread, site, false);
   return absl::nullopt;
 }
 

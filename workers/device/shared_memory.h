@@ -9,6 +9,7 @@
 
 #include "absl/types/optional.h"
 #include "workers/device/emulated/release_clocks.h"
+#include "workers/device/emulated/tensor_memory.h"
 #include "workers/device/host_abi.h"
 #include "workers/device/proxy_log.h"
 
@@ -58,6 +59,9 @@ class SharedMemory final {
                                      uint32_t kind);
   // The same for a read by an asynchronous instruction that `thread` waits for.
   absl::optional<std::string> ReadAsync(int thread, const TritondHostSite* site, const void* address, uint64_t bytes);
+  // The same for one that an mbarrier ends: it is no thread's, so that all that have waited there may write. Who writes
+  // earlier changes what is read.
+  absl::optional<std::string> PeekAsync(int thread, const TritondHostSite* site, const void* address, uint64_t bytes);
   // A write that an mbarrier orders: no thread's, and seen by all.
   absl::optional<std::string> Receive(const TritondHostSite* site, const void* address, uint64_t bytes);
   // `thread` orders what it knows to be written before asynchronous reads.
@@ -74,6 +78,10 @@ class SharedMemory final {
   // `thread` arrives where others wait: adds what it knows; has waited, and knows what was added.
   void Release(int thread, emulated::ReleaseClocks::Times* times);
   void Acquire(int thread, const emulated::ReleaseClocks::Times& times) { clocks_.Acquire(thread, times); }
+  emulated::Moment Now(int thread) const { return {epoch_, thread / warp_size_, clocks_.Mark(thread / warp_size_)}; }
+  bool Knows(int thread, const emulated::Moment& moment) const {
+    return moment.epoch != epoch_ || clocks_.Knows(thread, moment.warp, moment.mark);
+  }
 
  private:
   // The last access of one kind to a byte, and which warps made such since the last barrier.
@@ -105,6 +113,7 @@ class SharedMemory final {
     return (2 * offset + is_write) * clocks_.warps() + warp;
   }
   absl::optional<std::string> Read(int thread, const TritondHostSite* site, uint64_t offset);
+  absl::optional<std::string> CheckRead(int thread, const TritondHostSite* site, uint64_t offset) const;
   absl::optional<std::string> Write(int thread, const TritondHostSite* site, uint64_t offset, bool is_atomic);
   std::string Conflict(uint64_t offset, const char* first_did, int first, const TritondHostSite* first_site,
                        const char* then_did, int then, const TritondHostSite* then_site) const;

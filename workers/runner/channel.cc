@@ -4,6 +4,7 @@
 #include <grpc/grpc.h>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 
 namespace tritond::workers {
 namespace {
@@ -28,6 +29,14 @@ std::shared_ptr<grpc::Channel> MakeWorkerChannel(const std::string& server, cons
   if (!target.authority.empty()) arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, target.authority);
   if (absl::StrContains(target.target, ',')) arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
   return grpc::CreateCustomChannel(target.target, ChannelCredentials(credentials), arguments);
+}
+
+std::unique_ptr<WorkerStream> OpenWorkerStream(const std::string& server, const DialTarget& dial,
+                                               const Credentials& credentials, grpc::ClientContext* context) {
+  grpc_init();  // Never undone: the last grpc_shutdown of a process may wait 10 s for a poller of gRPC 1.51.
+  if (!credentials.token.empty()) context->AddMetadata("authorization", absl::StrCat("Bearer ", credentials.token));
+  context->set_wait_for_ready(false);
+  return v1::WorkerService::NewStub(MakeWorkerChannel(server, dial, credentials))->Attach(context);
 }
 
 }  // namespace tritond::workers

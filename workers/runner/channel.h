@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "proto/v1/worker.grpc.pb.h"
 #include "workers/runner/credentials.h"
 #include "workers/runner/dial_target.h"
 
@@ -16,6 +17,11 @@ namespace tritond::workers {
 // seconds. `dial`: as ShuffleAddresses gives it; empty: `server` as it stands.
 std::shared_ptr<grpc::Channel> MakeWorkerChannel(const std::string& server, const DialTarget& dial,
                                                  const Credentials& credentials);
+
+using WorkerStream = grpc::ClientReaderWriter<v1::WorkerMessage, v1::DaemonMessage>;
+// Opens WorkerService.Attach over such a channel. `context` must outlive the stream.
+std::unique_ptr<WorkerStream> OpenWorkerStream(const std::string& server, const DialTarget& dial,
+                                               const Credentials& credentials, grpc::ClientContext* context);
 
 }  // namespace tritond::workers
 

@@ -29,8 +29,6 @@
 namespace tritond::workers {
 namespace {
 
-using Stream = grpc::ClientReaderWriter<v1::WorkerMessage, v1::DaemonMessage>;
-
 absl::Duration FromProto(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
 }
@@ -143,12 +141,7 @@ class DeviceRunner final {
   }
 
   absl::Status Serve() {
-    grpc_init();  // As in runner.cc.
-    const Credentials& credentials = options_.credentials;
-    if (!credentials.token.empty()) context_.AddMetadata("authorization", absl::StrCat("Bearer ", credentials.token));
-    auto stub = v1::WorkerService::NewStub(MakeWorkerChannel(options_.server, options_.dial, credentials));
-    context_.set_wait_for_ready(false);
-    stream_ = stub->Attach(&context_);
+    stream_ = OpenWorkerStream(options_.server, options_.dial, options_.credentials, &context_);
     SetWritable(true);
     if (absl::Status hello = SayHello(); !hello.ok()) return hello;
     for (auto& [name, device] : devices_) device->Start();
@@ -236,7 +229,7 @@ class DeviceRunner final {
   v1::Hello hello_;
   std::map<std::string, std::unique_ptr<DeviceThread>> devices_;
   grpc::ClientContext context_;
-  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<WorkerStream> stream_;
   absl::Duration heartbeat_interval_ = absl::Seconds(1);
   std::atomic<bool> in_order_{false};
   timing::Event end_;

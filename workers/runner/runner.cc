@@ -36,8 +36,6 @@
 namespace tritond::workers {
 namespace {
 
-using Stream = grpc::ClientReaderWriter<v1::WorkerMessage, v1::DaemonMessage>;
-
 // Deeply nested IR makes a compiler recurse deeply.
 constexpr size_t kCompileStackBytes = size_t{256} << 20;
 constexpr int kExitCancelled = 75;
@@ -98,7 +96,7 @@ class Runner {
   const RunnerOptions& options_;
   compiler::Compiler& compiler_;
   grpc::ClientContext context_;
-  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<WorkerStream> stream_;
   absl::Duration heartbeat_interval_ = absl::Seconds(1);
   uint64_t jobs_ = 0;  // done; the compiling thread's
 
@@ -193,12 +191,7 @@ void Runner::Retire() {
 }
 
 absl::Status Runner::Serve() {
-  grpc_init();  // Never undone: the last grpc_shutdown of a process may wait 10 s for a poller of gRPC 1.51.
-  const Credentials& credentials = options_.credentials;
-  if (!credentials.token.empty()) context_.AddMetadata("authorization", absl::StrCat("Bearer ", credentials.token));
-  auto stub = v1::WorkerService::NewStub(MakeWorkerChannel(options_.server, options_.dial, credentials));
-  context_.set_wait_for_ready(false);
-  stream_ = stub->Attach(&context_);
+  stream_ = OpenWorkerStream(options_.server, options_.dial, options_.credentials, &context_);
   SetWritable(true);
   absl::Status hello = SayHello();
   if (!hello.ok()) return hello;

@@ -19,8 +19,14 @@ namespace {
 // Where the loader finds libraries of programs, and what every program that it starts looks at.
 constexpr char kLoaderCache[] = "/etc/ld.so.cache";
 
-// The loader that a program asks for; empty: it needs none.
-absl::StatusOr<std::string> LoaderOf(const std::string& program) {
+// An ELF file: the loader that it asks for, empty where it needs none, as libraries do; and whether it is a shared
+// object.
+struct Object {
+  std::string loader;
+  bool is_shared = false;
+};
+
+absl::StatusOr<Object> ReadObject(const std::string& program) {
   std::ifstream file(program, std::ios::binary);
   Elf64_Ehdr header{};
   file.read(reinterpret_cast<char*>(&header), sizeof(header));
@@ -37,9 +43,9 @@ absl::StatusOr<std::string> LoaderOf(const std::string& program) {
     std::string loader(segment.p_filesz - 1, 0);
     file.seekg(static_cast<std::streamoff>(segment.p_offset));
     file.read(loader.data(), static_cast<std::streamsize>(loader.size()));
-    return loader;
+    return Object{loader, header.e_type == ET_DYN};
   }
-  return "";
+  return Object{"", header.e_type == ET_DYN};
 }
 
 // What a command prints; empty when it cannot be started.
@@ -87,14 +93,16 @@ void Append(const std::vector<T>& more, std::vector<T>* all) {
 
 absl::StatusOr<Reach> ReachOfPrograms(const std::vector<std::string>& programs) {
   Reach reach;
+  std::string loader;  // of the program last named, which loads the libraries that follow it
   for (const std::string& program : programs) {
-    absl::StatusOr<std::string> loader = LoaderOf(program);
-    if (!loader.ok()) return loader.status();
+    absl::StatusOr<Object> object = ReadObject(program);
+    if (!object.ok()) return object.status();
     reach.run.push_back(program);
-    if (loader->empty()) continue;
-    reach.run.push_back(*loader);
+    if (!object->loader.empty()) loader = object->loader;
+    if (loader.empty() || (object->loader.empty() && !object->is_shared)) continue;
+    reach.run.push_back(loader);
     reach.read.emplace_back(kLoaderCache);
-    Append(LibrariesOf(program, *loader), &reach.read);
+    Append(LibrariesOf(program, loader), &reach.read);
   }
   return reach;
 }

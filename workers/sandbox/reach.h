@@ -23,8 +23,8 @@ struct Reach {
 };
 
 // What a process has to reach to run these programs with an empty environment: the programs, their loaders and shared
-// libraries. Starts each loader once. InvalidArgument names a program that is a script or of another kind: what it
-// would open is not known.
+// libraries. A program may be followed by libraries that it loads by their names. Starts a loader for each.
+// InvalidArgument names a program that is a script or of another kind: what it would open is not known.
 absl::StatusOr<Reach> ReachOfPrograms(const std::vector<std::string>& programs);
 
 // What a process reaches of itself: its use of memory in /proc, and /dev/null.

@@ -2,6 +2,7 @@
 // Each means is tried in a process that ends with it (a GoogleTest death test). All ways out together: tests/fault.
 #include "workers/sandbox/sandbox.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <thread>
 #include <vector>
@@ -41,6 +43,25 @@ TEST(EnterSandbox, LeavesItsOwnUseOfMemoryAndNothingElse) {
     if (entered->empty()) _exit(0);  // The system permits nothing.
     if (!Opens("/proc/self/statm") || !Opens("/proc/self/status") || !Opens("/dev/null", O_WRONLY)) _exit(1);
     if (Opens("/etc/passwd") || Opens("/") || Opens("/proc/self/exe") || Opens("/tmp/x", O_WRONLY | O_CREAT)) _exit(2);
+    _exit(0);
+  });
+}
+
+// A library after the program that loads it by its name: it and what it is linked with.
+TEST(EnterSandbox, OpensTheLibrariesOfThePolicy) {
+  InAProcess([] {
+    Dl_info library = {}, linked = {};
+    if (dladdr(reinterpret_cast<void*>(&std::terminate), &library) == 0 ||
+        dladdr(dlsym(dlopen("libm.so.6", RTLD_NOW), "cos"), &linked) == 0)
+      _exit(8);
+    const std::string paths[] = {library.dli_fname, linked.dli_fname};
+    SandboxPolicy policy;
+    policy.programs = {"/bin/true", paths[0]};
+    const auto entered = Enter(policy);
+    if (!entered.ok()) _exit(9);
+    if (entered->empty()) _exit(0);
+    for (const std::string& path : paths)
+      if (!Opens(path.c_str())) _exit(1);
     _exit(0);
   });
 }

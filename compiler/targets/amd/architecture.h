@@ -22,6 +22,13 @@ enum class DirectCopies {
   kPerLane,  // of 4 to 16 bytes, to where each lane says
 };
 
+// Accesses by a buffer's descriptor of four words.
+struct BufferForm {
+  uint32_t flags;         // the last word; 0: descriptors have another form
+  unsigned stream_load;   // the cache policy of a load of what is used once
+  unsigned stream_store;  // of a store
+};
+
 struct Architecture {
   const char* name;  // as LLVM and upstream have it
   int lanes;         // of a wave
@@ -35,24 +42,31 @@ struct Architecture {
   bool has_row_xor;     // DPP: any exchange of lanes by xor within 16, and with the other 16 (v_permlanex16)
   bool adds_bf16_pair;  // global_atomic_pk_add_bf16
   bool adds_f16_pair;   // global_atomic_pk_add_f16
+  BufferForm buffers;
 };
+
+// Data of 32-bit words. RDNA also: an offset below the size is in range.
+inline constexpr uint32_t kCdnaWords = 7 << 12 | 4 << 15, kRdnaWords = kCdnaWords | 1 << 24 | 3 << 28;
+inline constexpr BufferForm kCdna2Buffers = {kCdnaWords, 3, 3}, kCdna3Buffers = {kCdnaWords, 2, 2},
+                            kRdna2Buffers = {kRdnaWords, 2, 3}, kRdna3Buffers = {kRdnaWords, 6, 7},
+                            kRdna4Buffers = {kRdnaWords, 1, 1}, kOtherBuffers = {0, 0, 0};
 
 // RDNA: a block runs on one compute unit, not on two ("cumode"), so that a barrier need not wait for global memory.
 inline constexpr Architecture kArchitectures[] = {
     {"gfx90a", 64, 64 << 10, 0x3f, 9010, "", MatrixUnit::kMfma2, NarrowFloats::kNone, DirectCopies::kWords, false,
-     false, true},
+     false, true, kCdna2Buffers},
     {"gfx942", 64, 64 << 10, 0x4c, 9402, "", MatrixUnit::kMfma3, NarrowFloats::kFnuz, DirectCopies::kWords, false, true,
-     true},
+     true, kCdna3Buffers},
     {"gfx950", 64, 160 << 10, 0x4f, 9500, "", MatrixUnit::kMfma4, NarrowFloats::kOcp, DirectCopies::kWide, false, true,
-     true},
+     true, kCdna3Buffers},
     {"gfx1030", 32, 64 << 10, 0x36, 10300, "+cumode", MatrixUnit::kNone, NarrowFloats::kNone, DirectCopies::kNone, true,
-     false, false},
+     false, false, kRdna2Buffers},
     {"gfx1100", 32, 64 << 10, 0x41, 11000, "+cumode", MatrixUnit::kWmma1, NarrowFloats::kNone, DirectCopies::kNone,
-     true, false, false},
+     true, false, false, kRdna3Buffers},
     {"gfx1201", 32, 64 << 10, 0x4e, 12001, "+cumode", MatrixUnit::kWmma2, NarrowFloats::kOcp, DirectCopies::kNone, true,
-     true, true},
+     true, true, kRdna4Buffers},
     {"gfx1250", 32, 320 << 10, 0x49, 12500, "", MatrixUnit::kWmma3, NarrowFloats::kOcp, DirectCopies::kPerLane, true,
-     true, true},
+     true, true, kOtherBuffers},
 };
 
 inline constexpr bool HasCopyOf(DirectCopies copies, int bytes) {

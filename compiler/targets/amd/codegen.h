@@ -38,6 +38,10 @@ absl::Status LinkDeviceLibrary(llvm::Module& module, const Architecture& arch, D
 // were any. InvalidArgument: the format is no constant.
 absl::StatusOr<bool> ExpandPrints(llvm::Module& module);
 
+// use_buffers.cc. Accesses to global memory become those to buffers, where 32 bits tell the distance from what all
+// lanes share. Nothing on devices whose buffers have another descriptor.
+void UseBuffers(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch);
+
 // expand_masked.cc. Masked loads and stores become accesses that the back end has.
 void ExpandMaskedAccesses(llvm::Module& module);
 

@@ -42,6 +42,7 @@ std::vector<std::string> Roots(const TargetConfig& config) {
 // Where releases of ROCm, Debian's packages and Triton's own package for Python have the files, below a root.
 constexpr const char* kFolders[] = {"amdgcn/bitcode",
                                     "lib/x86_64-linux-gnu/amdgcn/bitcode",
+                                    "lib/aarch64-linux-gnu/amdgcn/bitcode",
                                     "lib/amdgcn/bitcode",
                                     "triton/backends/amd/lib",
                                     "backends/amd/lib",

@@ -16,6 +16,7 @@
 //
 // Accesses of other conditions, as other people's LLVM IR may have them, are left to LLVM.
 #include "compiler/targets/amd/codegen.h"
+#include "compiler/targets/amd/masked_accesses.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -34,16 +35,6 @@ llvm::IntrinsicInst* AsIntrinsic(llvm::Instruction& instruction, llvm::Intrinsic
   return call && call->getIntrinsicID() == id ? call : nullptr;
 }
 
-// The one condition of a mask; null when its lanes may differ.
-llvm::Value* ConditionOf(llvm::Value* mask) {
-  if (auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(mask);
-      insert && llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements() == 1)
-    return insert->getOperand(1);
-  if (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(mask); cast && cast->getSrcTy()->isIntegerTy(1))
-    return cast->getOperand(0);
-  return llvm::getSplatValue(mask);
-}
-
 llvm::GlobalVariable* Zeros(llvm::Module& module) {
   const char* name = "tritond.zeros";
   if (llvm::GlobalVariable* zeros = module.getGlobalVariable(name, /*AllowInternal=*/true)) return zeros;
@@ -55,14 +46,9 @@ llvm::GlobalVariable* Zeros(llvm::Module& module) {
   return zeros;
 }
 
-bool ReadsZeros(const llvm::Value* other) {
-  const auto* constant = llvm::dyn_cast<llvm::Constant>(other);
-  return constant && (constant->isNullValue() || llvm::isa<llvm::UndefValue>(constant));
-}
-
 void ExpandLoad(llvm::IntrinsicInst* call) {
   llvm::Value *ptr = call->getArgOperand(0), *other = call->getArgOperand(2);
-  llvm::Value* condition = ConditionOf(call->getArgOperand(1));
+  llvm::Value* condition = ConditionOfMask(call->getArgOperand(1));
   const uint64_t bits = call->getModule()->getDataLayout().getTypeStoreSizeInBits(call->getType());
   const bool fits = ptr->getType()->getPointerAddressSpace() == kGlobalSpace && bits <= 8 * kMostBytes;
   if (!condition || !fits) return;
@@ -87,7 +73,7 @@ llvm::SmallVector<Stores> FindStores(llvm::BasicBlock& block) {
   bool open = false;
   for (llvm::Instruction& instruction : block) {
     llvm::IntrinsicInst* call = AsIntrinsic(instruction, llvm::Intrinsic::masked_store);
-    llvm::Value* condition = call ? ConditionOf(call->getArgOperand(2)) : nullptr;
+    llvm::Value* condition = call ? ConditionOfMask(call->getArgOperand(2)) : nullptr;
     if (condition) {
       if (!open || runs.back().condition != condition) runs.push_back({condition, {}});
       runs.back().calls.push_back(call);
@@ -114,6 +100,20 @@ void ExpandStores(const Stores& stores) {
 }
 
 }  // namespace
+
+llvm::Value* ConditionOfMask(llvm::Value* mask) {
+  if (auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(mask);
+      insert && llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements() == 1)
+    return insert->getOperand(1);
+  if (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(mask); cast && cast->getSrcTy()->isIntegerTy(1))
+    return cast->getOperand(0);
+  return llvm::getSplatValue(mask);
+}
+
+bool ReadsZeros(const llvm::Value* other) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(other);
+  return constant && (constant->isNullValue() || llvm::isa<llvm::UndefValue>(constant));
+}
 
 void ExpandMaskedAccesses(llvm::Module& module) {
   for (llvm::Function& function : module) {

@@ -3,10 +3,13 @@
 #include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/amd/codegen.h"
 #include "compiler/targets/amd/own_options.h"
+#include "llvm/IR/ConstantRange.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/Verifier.h"
@@ -18,6 +21,20 @@ namespace {
 constexpr int kCodeObjectVersion = 500;
 constexpr float kFastDivisionUlp = 2.5f;
 
+// Where threads and blocks end: 32 bits of a launch's packet count the threads along an axis ("AQL packet").
+void BoundIds(llvm::Function& kernel, int threads) {
+  const auto below = [](uint64_t end) { return llvm::ConstantRange(llvm::APInt(32, 0), llvm::APInt(32, end)); };
+  for (llvm::Instruction& instruction : llvm::instructions(kernel)) {
+    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (!call) continue;
+    if (call->getIntrinsicID() == llvm::Intrinsic::amdgcn_workitem_id_x) {
+      call->addRangeRetAttr(below(threads));
+    } else if (call->getIntrinsicID() == llvm::Intrinsic::amdgcn_workgroup_id_x) {
+      call->addRangeRetAttr(below(UINT32_MAX / threads + 1));
+    }
+  }
+}
+
 void SetLaunchBounds(llvm::Function& kernel, int threads, const KernelOptions& options) {
   llvm::LLVMContext& context = kernel.getContext();
   kernel.addFnAttr("amdgpu-flat-work-group-size", absl::StrCat(threads, ",", threads));
@@ -28,6 +45,7 @@ void SetLaunchBounds(llvm::Function& kernel, int threads, const KernelOptions& o
   llvm::Type* i32 = llvm::Type::getInt32Ty(context);
   auto size = [&](int value) { return llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(i32, value)); };
   kernel.setMetadata("reqd_work_group_size", llvm::MDNode::get(context, {size(threads), size(1), size(1)}));
+  BoundIds(kernel, threads);
 }
 
 // Entry points get their launch bounds; all other functions are nobody else's business.
@@ -127,6 +145,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   if (absl::Status status = LinkDeviceLibrary(module, arch, library); !status.ok()) return status;
   if (absl::Status status = CheckResolved(module); !status.ok()) return status;
   RunO3(module, machine);
+  UseBuffers(module, machine, arch);
   PlaceCopyWaits(module, arch, options.num_warps);
   return absl::OkStatus();
 }

@@ -75,6 +75,7 @@ OpenClUse OpenClUseOf(llvm::StringRef name) {
   for (const auto& row : kRows)
     if (row.name == name) return row.use;
   if (name.starts_with("intel_sub_group_") && name.contains("_matrix_mad_k")) return OpenClUse::kRunTogether;
+  if (name.starts_with("intel_sub_group_2d_block_prefetch_")) return OpenClUse::kRunTogether;
   if (name.starts_with("intel_sub_group_2d_block_read_")) return OpenClUse::kReadBlock;
   const bool is_math =
       name == "mul_hi" || name == "pown" || name == "rsqrt" || NativeIntrinsic(name) != 0 || IsLibms(name);

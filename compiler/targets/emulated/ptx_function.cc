@@ -41,7 +41,7 @@ Form FormOf(llvm::StringRef opcode) {
       .Cases(
           {"stmatrix", "fence", "membar", "griddepcontrol", "prefetch", "nanosleep", "setmaxnreg", "cp", "tensormap"},
           Form::kNoResult)
-      .Case("wgmma", Form::kNoResult)
+      .Cases({"wgmma", "tcgen05"}, Form::kNoResult)
       .Default(Form::kNone);
 }
 
@@ -344,6 +344,7 @@ absl::Status PtxFunction::EmitWgmmaWait(const PtxStatement& statement) {
 absl::Status PtxFunction::EmitGeneric(const PtxStatement& statement) {
   Form form = FormOf(statement.words[0]);
   if (statement.words.size() > 1 && statement.words[1] == "mma_async") form = Form::kSums;
+  if (statement.words.size() > 1 && statement.words[0] == "tcgen05" && statement.words[1] == "ld") form = Form::kResult;
   if (statement.words[0] == "mbarrier" && statement.words.size() > 1)
     form = statement.words[1] == "init" || statement.words[1] == "inval" ? Form::kNoResult : Form::kResult;
   if (form == Form::kNone) return Unknown(statement);

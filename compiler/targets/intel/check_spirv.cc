@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/intel/check_values.h"
 #include "compiler/targets/intel/codegen.h"
+#include "compiler/targets/intel/plan_block_prefetch.h"
 #include "compiler/targets/intel/plan_block_reads.h"
 #include "compiler/targets/intel/spirv_grammar.h"
 #include "compiler/targets/intel/spirv_words.h"
@@ -71,7 +72,8 @@ absl::Status CheckCapability(uint32_t capability) {
 
 bool IsProvided(absl::string_view function) {
   return std::find(std::begin(kMatrixFunctions), std::end(kMatrixFunctions), function) != std::end(kMatrixFunctions) ||
-         IsBlockFunction(llvm::StringRef(function.data(), function.size()));
+         IsBlockFunction(llvm::StringRef(function.data(), function.size())) ||
+         IsBlockPrefetch(llvm::StringRef(function.data(), function.size()));
 }
 
 // What CheckSpirv gathers.

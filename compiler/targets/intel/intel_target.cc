@@ -7,11 +7,13 @@
 #include "compiler/targets/intel/codegen.h"
 #include "compiler/targets/intel/intel_ops.h"
 #include "compiler/targets/intel/matrix_instructions.h"
+#include "compiler/targets/intel/ocloc.h"
 #include "compiler/targets/intel/own_options.h"
 #include "compiler/targets/intel/passes.h"
 #include "compiler/targets/intel/pipeline.h"
 #include "compiler/targets/intel/spirv_text.h"
 #include "compiler/targets/intel/ttig_dialect.h"
+#include "compiler/targets/intel/zebin.h"
 
 namespace tritond::compiler::intel {
 namespace {
@@ -48,8 +50,12 @@ TargetInfo Describe(const Device& device) {
 
 class IntelTarget final : public Target {
  public:
-  explicit IntelTarget(const Device& device)
-      : device_(device), info_(Describe(device)), ops_(device, &TtigLowerings()) {}
+  IntelTarget(const Device& device, const TargetConfig& config)
+      : device_(device),
+        info_(Describe(device)),
+        ops_(device, &TtigLowerings()),
+        ocloc_(Ocloc::Find(config)),
+        cpu_seconds_(config.assembler_cpu_seconds) {}
 
   const TargetInfo& Info() const override { return info_; }
   const TargetOps& Ops() const override { return ops_; }
@@ -87,17 +93,37 @@ class IntelTarget final : public Target {
   std::string KernelName(const std::string& text) const override { return KernelOf(text); }
 
   absl::Status CheckBinary(const std::string& binary, const std::string& kernel) const override {
-    return CheckSpirv(binary, device_, kernel);
+    return IsNative(binary) ? CheckNative(binary, device_.lanes, kernel) : CheckSpirv(binary, device_, kernel);
+  }
+
+  std::string BinaryFormat(const std::string& binary) const override {
+    return IsNative(binary) ? "zebin" : info_.binary_format;
   }
 
   absl::StatusOr<std::string> Assemble(const std::string& text, const KernelOptions& options) override {
-    return AssembleSpirv(text);
+    absl::StatusOr<std::string> spirv = AssembleSpirv(text);
+    if (!spirv.ok() || !options.own.Boolean(kNative, false)) return spirv;
+    // ocloc takes what is no whole module, too.
+    const std::string kernel = KernelName(text);
+    if (absl::Status sound = CheckSpirv(*spirv, device_, kernel); !sound.ok()) return sound;
+    return CompileNative(*spirv, kernel, options.own.Text(kRegisterMode));
+  }
+
+  BinaryResources ResourcesOf(const std::string& text, const std::string& binary,
+                              const std::string& kernel) const override {
+    return IsNative(binary) ? ResourcesOfNative(binary, kernel) : BinaryResources{};
   }
 
   absl::Status AssemblerStatus() override { return absl::OkStatus(); }
 
-  // LLVM and nothing else, whose version every build id names.
-  std::string ToolsId() override { return ""; }
+  std::vector<std::string> LoadTools() override {
+    if (!ocloc_.ok()) return {};
+    (*ocloc_)->Id();  // It reads them all.
+    return (*ocloc_)->Files();
+  }
+
+  // Without ocloc LLVM and nothing else, whose version every build id names.
+  std::string ToolsId() override { return ocloc_.ok() ? (*ocloc_)->Id() : ""; }
   std::string AssemblyToolsId() override { return ""; }
 
  private:
@@ -111,9 +137,28 @@ class IntelTarget final : public Target {
     return text;
   }
 
+  // A kernel that spills is compiled once more, with all registers, and what spills less is kept: a thread with more
+  // registers leaves room for fewer threads.
+  absl::StatusOr<std::string> CompileNative(const std::string& spirv, const std::string& kernel,
+                                            const std::string& mode) const {
+    if (!ocloc_.ok()) return ocloc_.status();
+    const auto compile = [&](const std::string& options) {
+      return (*ocloc_)->Compile(spirv, device_.arch.name, options, cpu_seconds_);
+    };
+    absl::StatusOr<std::string> binary = compile(RegisterFlags(mode));
+    if (!binary.ok() || RegisterFlags(mode) != RegisterFlags("")) return binary;
+    const int64_t spilled = ResourcesOfNative(*binary, kernel).local_bytes.value_or(0);
+    if (spilled == 0) return binary;
+    absl::StatusOr<std::string> large = compile(RegisterFlags("256"));
+    const bool is_better = large.ok() && ResourcesOfNative(*large, kernel).local_bytes.value_or(spilled) < spilled;
+    return is_better ? large : binary;
+  }
+
   const Device device_;
   const TargetInfo info_;
   const IntelOps ops_;
+  const absl::StatusOr<std::shared_ptr<Ocloc>> ocloc_;
+  const int cpu_seconds_;
 };
 
 }  // namespace
@@ -126,7 +171,7 @@ std::vector<std::string> TargetNames() {
 
 std::unique_ptr<Target> MakeTarget(absl::string_view name, const TargetConfig& config) {
   for (const Device& device : Devices()) {
-    if (TargetName(device) == name) return std::make_unique<IntelTarget>(device);
+    if (TargetName(device) == name) return std::make_unique<IntelTarget>(device, config);
   }
   return nullptr;
 }

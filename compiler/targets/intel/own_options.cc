@@ -5,7 +5,14 @@
 
 namespace tritond::compiler::intel {
 
-std::vector<OptionRule> OwnRules() { return {{kBlockReads, OptionKind::kBoolean}, {kRegisterMode, OptionKind::kText}}; }
+std::vector<OptionRule> OwnRules() {
+  return {{kBlockReads, OptionKind::kBoolean}, {kNative, OptionKind::kBoolean}, {kRegisterMode, OptionKind::kText}};
+}
+
+std::string RegisterFlags(const std::string& mode) {
+  if (mode == "auto") return "-cl-intel-enable-auto-large-GRF-mode";
+  return mode == "128" || mode == "256" ? absl::StrCat("-cl-intel-", mode, "-GRF-per-thread") : "";
+}
 
 absl::Status CheckRegisterMode(const OwnOptions& own) {
   const std::string mode = own.Text(kRegisterMode);

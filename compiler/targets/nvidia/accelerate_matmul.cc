@@ -6,15 +6,21 @@
 // memory. It is taken where its tiles fill the result, and where operands that are not of 16 bits have K contiguous.
 // Bytes of b may have N contiguous: threads turn them on their way to the buffer.
 //
+// Version 5 is tcgen05 of sm_100: the sums are in tensor memory, where place_accumulators.cc puts them. It is taken
+// where the sums stay there: those of a loop that does nothing but add to them, and those that begin at zero. A dot
+// that another one feeds, or that feeds one, has its operands or sums in registers and is mma.sync.
+//
 // Which dots: those of f16, bf16, f64, s8 and fp8 operands, and of f32 operands that may be rounded to tf32; the others
 // stay with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them or where the dot asks for
 // accumulators of full precision, which the fp8 instruction does not keep, be it after some elements of K
 // (maxNumImpreciseAcc).
 #include "compiler/dots/dot_form.h"
 #include "compiler/dots/dot_warps.h"
+#include "compiler/lowering/zero_constants.h"
 #include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/matrix_shapes.h"
 #include "compiler/targets/nvidia/passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tritond::compiler {
 
@@ -44,10 +50,16 @@ bool IsFp8(mlir::Type type) { return llvm::isa<mlir::Float8E4M3FNType, mlir::Flo
 
 class AcceleratedDot final {
  public:
-  AcceleratedDot(tt::DotOp dot, int compute_capability)
-      : dot_(dot), b_(dot), compute_capability_(compute_capability), shape_(TypeOf(dot.getD()).getShape()) {}
+  // `tensor_columns`: of tensor memory that are free; what the dot takes is subtracted.
+  AcceleratedDot(tt::DotOp dot, int compute_capability, int64_t& tensor_columns)
+      : dot_(dot),
+        b_(dot),
+        compute_capability_(compute_capability),
+        tensor_columns_(tensor_columns),
+        shape_(TypeOf(dot.getD()).getShape()) {}
 
   void Rewrite() {
+    if (RewriteToTensorMemory()) return;
     const auto [type_a, type_b] = OperandTypes();
     if (!type_a || !Fits(type_a)) return;
     bool rows_first = FeedsAnotherDot(dot_) || IsFedByAnotherDot(dot_);
@@ -79,6 +91,69 @@ class AcceleratedDot final {
 
   // Elements along K that a register, or a pair of registers, holds.
   static unsigned WordElements(mlir::Type operand) { return std::max(1u, 32 / operand.getIntOrFloatBitWidth()); }
+
+  bool RewriteToTensorMemory() {
+    const mlir::Type type_a = ElementOf(dot_.getA()), type_b = ElementOf(dot_.getB());
+    if (!HasTensorInstruction(type_a, type_b) || !Fits(type_a)) return false;
+    ttg::NvidiaMmaEncodingAttr mma = TensorEncoding(type_a);
+    if (!mma) return false;
+    tensor_columns_ -= TensorColumns();
+    const unsigned k_width = WordElements(type_a);
+    ReformDot(dot_, {mma, type_a, type_b, k_width, k_width, /*casts_first=*/true});
+    return true;
+  }
+
+  // PTX ISA, "tcgen05.mma", kinds. Its sums of 8-bit floats are those of f32.
+  bool HasTensorInstruction(mlir::Type a, mlir::Type b) {
+    const mlir::Type sum = ElementOf(dot_.getC());
+    if (IsFp8(a) && IsFp8(b)) return sum.isF32();
+    if (a != b) return false;
+    if (a.isInteger(8)) return sum.isInteger(32);
+    return sum.isF32() &&
+           (a.isF16() || a.isBF16() || (a.isF32() && dot_.getInputPrecision() == tt::InputPrecision::kTf32));
+  }
+
+  // Rows of one instruction; columns of 32 bits of all sums.
+  int64_t TensorRows() const { return std::min<int64_t>(shape_[0], nvidia::kTensorTileM); }
+  int64_t TensorColumns() const { return shape_[0] / TensorRows() * shape_[1]; }
+
+  // tcgen05's; null where it does not fit, or does not pay.
+  ttg::NvidiaMmaEncodingAttr TensorEncoding(mlir::Type operand) {
+    const int64_t num_warps = ttg::NumWarps(dot_), bits = operand.getIntOrFloatBitWidth();
+    if (compute_capability_ < nvidia::kFirstWithTensorMemory || compute_capability_ > nvidia::kLastWithTensorMemory)
+      return {};
+    if (shape_.size() != 2 || num_warps % kWarpsOfGroup != 0 || shape_[0] % nvidia::kHalfTensorTileM != 0) return {};
+    if (shape_[1] < kGroupTileN || TensorColumns() > tensor_columns_) return {};
+    if (!CanStandInBuffer(dot_.getA(), 1, bits) || !CanStandInBuffer(dot_.getB(), 0, bits)) return {};
+    if (shape_[0] * shape_[1] > kMaxGroupAccumulators * num_warps * 32) return {};
+    if (!StaysInTensorMemory()) return {};
+    // Groups of four warps below each other, as far as there are instructions; then side by side.
+    int64_t rows = kWarpsOfGroup, columns = 1;
+    while (rows * columns < num_warps) rows / kWarpsOfGroup* TensorRows() < shape_[0] ? rows *= 2 : columns *= 2;
+    if (columns * kTileN > shape_[1]) return {};
+    const unsigned n = std::min<int64_t>(shape_[1] / columns, kMaxGroupTileN);
+    return ttg::NvidiaMmaEncodingAttr::get(
+        dot_.getContext(), 5, 0, {static_cast<unsigned>(rows), static_cast<unsigned>(columns)},
+        {static_cast<unsigned>(TensorRows()), n, static_cast<unsigned>(kTileKBytes * 8 / bits)});
+  }
+
+  // Whether no thread needs the sums between the dot and the next one that adds to them.
+  bool StaysInTensorMemory() {
+    auto function = dot_->getParentOfType<tt::FuncOp>();
+    if (!function.isPublic() || dot_->getParentOfType<ttg::WarpSpecializeOp>()) return false;
+    if (FeedsAnotherDot(dot_) || IsFedByAnotherDot(dot_)) return false;
+    return IsZero(dot_.getC()) || IsCarried();
+  }
+
+  // The loop carries the sums from dot to dot.
+  bool IsCarried() {
+    auto sums = llvm::dyn_cast<mlir::BlockArgument>(dot_.getC());
+    auto loop = llvm::dyn_cast<mlir::scf::ForOp>(dot_->getParentOp());
+    if (!sums || !loop || sums.getOwner() != loop.getBody() || sums.getArgNumber() == 0) return false;
+    if (!sums.hasOneUse() || !dot_->hasOneUse()) return false;
+    mlir::OpOperand& use = *dot_->use_begin();
+    return use.getOwner() == loop.getBody()->getTerminator() && use.getOperandNumber() + 1 == sums.getArgNumber();
+  }
 
   // mma.sync's.
   ttg::NvidiaMmaEncodingAttr WarpEncoding(bool rows_first) {
@@ -129,6 +204,7 @@ class AcceleratedDot final {
   tt::DotOp dot_;
   mlir::OpBuilder b_;
   int compute_capability_;
+  int64_t& tensor_columns_;
   llvm::SmallVector<int64_t> shape_;
 };
 
@@ -140,7 +216,13 @@ class AccelerateMatmulPass : public impl::AccelerateMatmulPassBase<AccelerateMat
   void runOnOperation() override {
     llvm::SmallVector<tt::DotOp> dots;
     getOperation().walk([&](tt::DotOp dot) { dots.push_back(dot); });
-    for (tt::DotOp dot : dots) AcceleratedDot(dot, compute_capability).Rewrite();
+    // Of each kernel; functions that kernels call have none.
+    llvm::DenseMap<mlir::Operation*, int64_t> tensor_columns;
+    for (tt::DotOp dot : dots) {
+      mlir::Operation* function = dot->getParentOfType<tt::FuncOp>();
+      int64_t& columns = tensor_columns.try_emplace(function, nvidia::kTensorColumns).first->second;
+      AcceleratedDot(dot, compute_capability, columns).Rewrite();
+    }
   }
 };
 

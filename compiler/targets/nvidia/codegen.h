@@ -43,9 +43,15 @@ bool IsWgmma(const llvm::Instruction& instruction);
 // Puts the fences that wgmma needs in front of barriers, if the module has any.
 void OrderAsyncProxy(llvm::Module& module);
 
+// expand_abs.cc. Magnitudes of integers in a form that the assembler gets right.
+void ExpandAbs(llvm::Module& module);
+
+// keep_loops.cc. Loops that issue wgmma are not unrolled by the assembler.
+void KeepWgmmaLoops(llvm::Module& module);
+
 // optimize.cc. Sets the module's triple and data layout, gives functions with the attribute "tritond.kernel" an entry
 // point's annotations, and everything else internal linkage; links libdevice when one of its functions is called; runs
-// LLVM's O3. InvalidArgument: no kernel, or a call of an unknown function, which the message names.
+// the passes. InvalidArgument: no kernel, or a call of an unknown function, which the message names.
 // FailedPrecondition: libdevice is needed and not there.
 absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, Toolchain& toolchain,
                             const KernelOptions& options);

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "compiler/targets/nvidia/run_program.h"
+#include "compiler/targets/run_program.h"
 
 namespace tritond::compiler::nvidia {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dots of nvidia_mma version 3 (see accelerate_matmul.cc) become wgmma, which reads its operands from shared memory by
-// itself:
+// Dots of nvidia_mma versions 3 and 5 (see accelerate_matmul.cc) become wgmma and tcgen05.mma, which read their
+// operands from shared memory by themselves:
 //
 //   %x = ttg.local_load %m : !ttg.memdesc<128x64xf16, #nvmma> -> tensor<128x64xf16, #dot_op<0, #mma>>
 //   %y = ttg.local_load %n : !ttg.memdesc<64x256xf16, #nvmma> -> tensor<64x256xf16, #dot_op<1, #mma>>
@@ -18,7 +18,7 @@
 //
 // Until here they are dots as all others, so that layouts and pipelining need to know nothing of it. An operand that is
 // not read from a buffer that wgmma can read, or from one that is written before the dot: a stays in registers, b goes
-// through a buffer of its own.
+// through a buffer of its own. So does a of tcgen05.mma, which reads no registers.
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/targets/nvidia/passes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -78,24 +78,26 @@ Value Turned(tt::DotOp dot, Value operand) {
   return ttg::LocalLoadOp::create(b, load.getLoc(), squares, load.getSrc(), load.getToken());
 }
 
-Value BufferWith(mlir::OpBuilder& b, tt::DotOp dot, Value operand) {
+// A new buffer with the operand, K contiguous, which is dimension `k`.
+Value BufferWith(mlir::OpBuilder& b, tt::DotOp dot, Value operand, unsigned k) {
   auto type = llvm::cast<mlir::RankedTensorType>(operand.getType());
   mlir::Attribute encoding =
-      MatrixBufferEncoding(type, /*order=*/{0, 1}, llvm::cast<ttg::DotOperandEncodingAttr>(type.getEncoding()));
+      MatrixBufferEncoding(type, /*order=*/{k, 1 - k}, llvm::cast<ttg::DotOperandEncodingAttr>(type.getEncoding()));
   auto buffer =
       ttg::MemDescType::get(b.getContext(), type.getShape(), type.getElementType(), encoding,
                             ttg::SharedMemorySpaceAttr::get(b.getContext()), /*mutableMemory=*/false, type.getShape());
-  return ttg::LocalAllocOp::create(b, dot.getLoc(), buffer, Turned(dot, operand));
+  return ttg::LocalAllocOp::create(b, dot.getLoc(), buffer, k == 0 ? Turned(dot, operand) : operand);
 }
 
 void Rewrite(tt::DotOp dot) {
   auto mma = llvm::dyn_cast_or_null<ttg::NvidiaMmaEncodingAttr>(
       llvm::cast<mlir::RankedTensorType>(dot.getType()).getEncoding());
-  if (!mma || mma.getVersionMajor() != 3) return;
+  if (!mma || mma.getVersionMajor() < 3) return;
   mlir::OpBuilder b(dot);
   Value a = BufferOf(dot.getA(), /*k=*/1, dot), y = BufferOf(dot.getB(), /*k=*/0, dot);
+  if (!a && mma.getVersionMajor() == 5) a = BufferWith(b, dot, dot.getA(), /*k=*/1);
   auto made = ttng::WarpGroupDotOp::create(b, dot.getLoc(), dot.getType(), a ? a : dot.getA(),
-                                           y ? y : BufferWith(b, dot, dot.getB()), dot.getC());
+                                           y ? y : BufferWith(b, dot, dot.getB(), /*k=*/0), dot.getC());
   llvm::SmallVector<Value> operands{dot.getA(), dot.getB()};
   dot.replaceAllUsesWith(made.getD());
   dot.erase();

@@ -25,6 +25,9 @@ std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch) {
     shapes.push_back({operand.type, operand.sums, kTileM, kTileN, k});
     if (generation >= kFirstWithWgmma && generation <= kLastWithWgmma && !is_double)
       shapes.push_back({operand.type, operand.sums, kGroupTileM, kMaxGroupTileN, k, kWarpsOfGroup, true});
+    // Four warps read the sums.
+    if (generation >= kFirstWithTensorMemory && generation <= kLastWithTensorMemory && !is_double)
+      shapes.push_back({operand.type, operand.sums, kTensorTileM, kMaxGroupTileN, k, kWarpsOfGroup, true});
   }
   return shapes;
 }

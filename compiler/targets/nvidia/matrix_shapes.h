@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix instructions of NVIDIA GPUs: mma.sync by a warp, wgmma by a group of four (PTX ISA, "Warp level matrix
-// instructions", "Asynchronous warpgroup level matrix instructions").
+// The matrix instructions of NVIDIA GPUs: mma.sync by a warp, wgmma by a group of four, tcgen05.mma by one thread with
+// sums in tensor memory (PTX ISA, "Warp level matrix instructions", "Asynchronous warpgroup level matrix instructions",
+// "TensorCore 5th Generation Family Instructions").
 #ifndef COMPILER_TARGETS_NVIDIA_MATRIX_SHAPES_H_
 #define COMPILER_TARGETS_NVIDIA_MATRIX_SHAPES_H_
 
@@ -18,6 +19,10 @@ inline constexpr int kTileKBytes = 32;
 
 // Generations that have wgmma.
 inline constexpr int kFirstWithWgmma = 90, kLastWithWgmma = 90;
+
+// Generations that have tcgen05; rows of its sums, the columns of tensor memory.
+inline constexpr int kFirstWithTensorMemory = 100, kLastWithTensorMemory = 100;
+inline constexpr int kTensorTileM = 128, kHalfTensorTileM = 64, kTensorColumns = 512;
 
 std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch);
 

@@ -66,14 +66,25 @@ LogicalResult LowerArriveByWarps(FunctionLowering& f, ttng::ArriveBarrierByWarps
   return mlir::success();
 }
 
+// A loop of blocks: ptxas gives the kernel fewer registers than with one in the statement.
 LogicalResult LowerWait(FunctionLowering& f, ttng::WaitBarrierOp op) {
-  PtxBuilder ptx(f.e.b, f.e.loc);
-  std::string address = AddSharedAddress(f, ptx, op.getAlloc()), phase = ptx.AddInput(f.Scalar(op.getPhase()));
-  std::string text = "{\n.reg .pred over;\n";
-  if (op.getPred()) text += "@!" + ptx.AddPredicate(f.Scalar(op.getPred())) + " bra.uni done;\n";
-  text += "wait:\nmbarrier.try_wait.parity.shared::cta.b64 over, " + address + ", " + phase + ";\n";
-  text += "@!over bra.uni wait;\n";
-  ptx.Emit(text + (op.getPred() ? "done:\n}" : "}"), /*touches_memory=*/true);
+  namespace LLVM = mlir::LLVM;
+  Emitter& e = f.e;
+  Value phase = f.Scalar(op.getPhase()), waits = op.getPred() ? f.Scalar(op.getPred()) : Value();
+  mlir::Block* here = e.b.getInsertionBlock();
+  mlir::Block* after = here->splitBlock(e.b.getInsertionPoint());
+  mlir::Block* again = e.b.createBlock(after);
+  e.b.setInsertionPointToEnd(here);
+  waits ? (void)LLVM::CondBrOp::create(e.b, e.loc, waits, again, after) : (void)LLVM::BrOp::create(e.b, e.loc, again);
+  e.b.setInsertionPointToEnd(again);
+  PtxBuilder ptx(e.b, e.loc);
+  const std::string over = ptx.AddOutput(e.b.getI32Type());
+  const std::string address = AddSharedAddress(f, ptx, op.getAlloc()), parity = ptx.AddInput(phase);
+  llvm::SmallVector<Value> result = ptx.Emit("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, " +
+                                                 address + ", " + parity + ";\nselp.b32 " + over + ", 1, 0, p;\n}",
+                                             /*touches_memory=*/true);
+  LLVM::CondBrOp::create(e.b, e.loc, e.Equal(result[0], e.Int(0)), again, after);
+  e.b.setInsertionPointToStart(after);
   return mlir::success();
 }
 

@@ -159,11 +159,13 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   if (absl::Status status = CheckResolved(module); !status.ok()) return status;
   MarkPureAssembly(module);
   if (absl::Status status = RunPasses(module, machine); !status.ok()) return status;
+  ExpandAbs(module);
   // The passes above would take the vectors apart again.
   PackPhis(module);
   // Last: the passes above move loads up where they can.
   SinkSharedLoads(module);
   OrderAsyncProxy(module);
+  KeepWgmmaLoops(module);
   for (llvm::Function& function : module) SetBlockTarget(function);
   return absl::OkStatus();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma reads shared memory through another path ("proxy") than loads, stores and cp.async. What a thread has written
-// reaches that path only after a fence (PTX ISA, "Async proxy"), and other threads' wgmma only after a barrier after
-// the fence:
+// wgmma, and tcgen05.mma like it, reads shared memory through another path ("proxy") than loads, stores and cp.async.
+// What a thread has written reaches that path only after a fence (PTX ISA, "Async proxy"), and other threads' wgmma
+// only after a barrier after the fence:
 //
 //   st.shared …                        st.shared …
 //   barrier.sync                  ->   fence.proxy.async
@@ -52,11 +52,11 @@ bool IsBarrier(const llvm::Instruction& instruction) {
 
 llvm::Value* NumberOf(const llvm::Instruction& barrier) { return llvm::cast<llvm::CallInst>(barrier).getArgOperand(0); }
 
-// Calls may hold wgmma.
-bool MayIssueWgmma(const llvm::Instruction& instruction) {
+// Calls may hold wgmma or tcgen05.mma.
+bool MayIssueProducts(const llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-  return IsWgmma(instruction) || (callee && !callee->isDeclaration());
+  return IsWgmma(instruction) || IsAssembly(instruction, "tcgen05.mma") || (callee && !callee->isDeclaration());
 }
 
 // Appends the barriers of `function` after which wgmma may come before another barrier.
@@ -71,7 +71,7 @@ void FindLastBarriers(llvm::Function& function, llvm::SmallVectorImpl<llvm::Inst
       bool is_ahead = is_ahead_at_end(block);
       for (llvm::Instruction& instruction : llvm::reverse(block)) {
         if (IsBarrier(instruction)) is_ahead = false;
-        if (MayIssueWgmma(instruction)) is_ahead = true;
+        if (MayIssueProducts(instruction)) is_ahead = true;
       }
       if (is_ahead) changed |= begins.insert(&block).second;
     }
@@ -81,7 +81,7 @@ void FindLastBarriers(llvm::Function& function, llvm::SmallVectorImpl<llvm::Inst
     for (llvm::Instruction& instruction : llvm::reverse(block)) {
       if (IsBarrier(instruction) && is_ahead) barriers.push_back(&instruction);
       if (IsBarrier(instruction)) is_ahead = false;
-      if (MayIssueWgmma(instruction)) is_ahead = true;
+      if (MayIssueProducts(instruction)) is_ahead = true;
     }
   }
 }

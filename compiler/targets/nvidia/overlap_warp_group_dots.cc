@@ -16,7 +16,8 @@
 //    - uses its accumulators, but as the c of another dot, which adds to the same registers;
 //    - may write a buffer that it reads. Two slots of one multibuffer are apart if their distance, iterations counted,
 //      is no multiple of its size;
-//    - makes the registers of its operand a anew, in the next iteration: the assembler would wait at once.
+//    - may write the registers of its operand a anew, in the next iteration (operand_registers.h). ptxas keeps them for
+//      a dot in flight where the code does not write them, and reuses them at once where it does.
 //    Where there is none up to the end of the iteration, the search goes on in the next one, up to the dot itself: a
 //    warp that issues a dot after another one of its own stands still until the first has ended, so that it may as well
 //    wait. Groups end in order, so a wait leaves in flight as many dots as have been issued since the one that it is
@@ -33,6 +34,7 @@
 #include "compiler/targets/nvidia/dot_buffers.h"
 #include "compiler/targets/nvidia/hoist_dots.h"
 #include "compiler/targets/nvidia/multibuffer_operands.h"
+#include "compiler/targets/nvidia/operand_registers.h"
 #include "compiler/targets/nvidia/passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -109,9 +111,9 @@ class DotsOfBlock final {
       if (UsesAccumulators(op, dot.getD()) || MayWrite(op, dot, /*iterations=*/0, aliases_)) return {op};
     std::optional<BlockArgument> carried = CarriedAccumulators(dot);
     if (!carried || CostsBlocks(dot)) return {terminator};
+    const auto makers = MakersOfOperandA(dot);
     for (Operation* op = &block_.front(); op != dot.getOperation(); op = op->getNextNode()) {
-      bool makes_a = !llvm::isa<ttg::MemDescType>(dot.getA().getType()) && op == dot.getA().getDefiningOp();
-      if (UsesAccumulators(op, *carried) || makes_a || MayWrite(op, dot, /*iterations=*/1, aliases_))
+      if (UsesAccumulators(op, *carried) || makers.contains(op) || MayWrite(op, dot, /*iterations=*/1, aliases_))
         return {op, /*in_next_iteration=*/true};
     }
     return {dot, /*in_next_iteration=*/true};

@@ -25,6 +25,11 @@ def OverlapWarpGroupDotsPass : Pass<"nvidia-overlap-warp-group-dots", "::mlir::M
            "words that the blocks of a multiprocessor have together; 0: how many blocks it holds does not count">];
 }
 
+def PlaceAccumulatorsPass : Pass<"nvidia-place-accumulators", "::mlir::ModuleOp"> {
+  let summary = "gives dots of nvidia_mma version 5 a place in tensor memory, and mbarriers that wait for them";
+  let dependentDialects = ["::tritond::ttng::TTNGDialect"];
+}
+
 def SplitBarriersPass : Pass<"nvidia-split-barriers", "::mlir::ModuleOp"> {
   let summary = "lets warps arrive early at the barrier of a loop's iterations, so that warp groups run apart";
   let dependentDialects = ["::tritond::ttng::TTNGDialect"];

@@ -72,7 +72,8 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   overlap.max_shared_bytes = info.max_shared_bytes;
   overlap.registers = info.registers;
   pm.addPass(createOverlapWarpGroupDotsPass(overlap));
-  // Once it is known where dots end.
+  // Once it is known where dots end. Those of tensor memory wait at mbarriers.
+  pm.addPass(createPlaceAccumulatorsPass());
   pm.addPass(createSplitBarriersPass());
 }
 

@@ -182,7 +182,8 @@ class SearchingToolchain final : public Toolchain {
   std::vector<std::string> Libraries(const std::string& name, const std::vector<std::string>& versions) const {
     std::vector<std::string> names;
     for (const std::string& version : versions) names.push_back(name + version);
-    std::vector<std::string> paths = Candidates(roots_, {"lib64", "lib", "targets/x86_64-linux/lib"}, names);
+    std::vector<std::string> paths =
+        Candidates(roots_, {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"}, names);
     if (config_.search_usual_places) paths.insert(paths.end(), names.begin(), names.end());
     return paths;
   }

@@ -42,6 +42,9 @@ bool AddsToResult(WarpGroupDotOp dot) {
 
 int64_t InstructionK(mlir::Type operand) { return kInstructionBytesOfK * 8 / operand.getIntOrFloatBitWidth(); }
 
+int64_t TensorRows(int64_t rows) { return std::min<int64_t>(rows, 128); }
+int64_t TensorColumns(int64_t rows, int64_t columns) { return rows / TensorRows(rows) * columns; }
+
 bool IsReadable(ttg::MemDescType type, unsigned k) {
   auto nvmma = llvm::dyn_cast<ttg::NvmmaSharedEncodingAttr>(type.getEncoding());
   if (!nvmma || type.getShape().size() != 2 || nvmma.getSwizzlingByteWidth() == 0 || nvmma.getFp4Padded() ||
@@ -166,11 +169,59 @@ mlir::LogicalResult WarpGroupWaitOp::verify() {
                                       : emitOpError() << "can leave at most " << kMostPending << " dots in flight";
 }
 
+namespace {
+
+constexpr unsigned kLeastTensorColumns = 32, kMostTensorColumns = 512;
+
+mlir::LogicalResult VerifyColumns(mlir::Operation* op, unsigned columns) {
+  if (llvm::isPowerOf2_32(columns) && columns >= kLeastTensorColumns && columns <= kMostTensorColumns)
+    return mlir::success();
+  return op->emitOpError() << "takes a power of two of columns from 32 to 512, not " << columns;
+}
+
+mlir::LogicalResult VerifySums(mlir::Operation* op, mlir::Type type) {
+  auto tensor = llvm::cast<RankedTensorType>(type);
+  auto mma = llvm::dyn_cast_or_null<ttg::NvidiaMmaEncodingAttr>(tensor.getEncoding());
+  if (!mma || mma.getVersionMajor() != 5 || tensor.getElementTypeBitWidth() != 32)
+    return op->emitOpError() << "takes sums of 32 bits of nvidia_mma version 5, not " << type;
+  return tensor.getDimSize(0) % mma.getInstrShape()[0] == 0
+             ? mlir::success()
+             : op->emitOpError() << "takes a multiple of " << mma.getInstrShape()[0] << " rows";
+}
+
+}  // namespace
+
+mlir::LogicalResult TensorMemoryAllocOp::verify() {
+  ttg::MemDescType slot = getSlot().getType();
+  if (!slot.getElementType().isInteger(32) || ttg::Product(slot.getShape()) != 1)
+    return emitOpError() << "takes a slot of one i32, not " << slot;
+  return VerifyColumns(*this, getColumns());
+}
+mlir::LogicalResult TensorMemoryDeallocOp::verify() { return VerifyColumns(*this, getColumns()); }
+mlir::LogicalResult TensorMemoryLoadOp::verify() { return VerifySums(*this, getResult().getType()); }
+mlir::LogicalResult TensorMemoryStoreOp::verify() { return VerifySums(*this, getValue().getType()); }
+
+mlir::LogicalResult TensorMemoryDotOp::verify() {
+  ttg::MemDescType a = getA().getType(), b = getB().getType();
+  if (a.getShape().size() != 2 || b.getShape().size() != 2 || a.getShape()[1] != b.getShape()[0])
+    return emitOpError() << "shapes of " << a << " * " << b << " do not fit";
+  const int64_t rows = a.getShape()[0], k = InstructionK(a.getElementType());
+  if (rows % kInstructionRows || rows % TensorRows(rows) || a.getShape()[1] % k || b.getShape()[1] % 16)
+    return emitOpError() << "takes multiples of 64 or 128 rows, of " << k << " along K, and of 16 columns";
+  if (a.getElementType().getIntOrFloatBitWidth() != b.getElementType().getIntOrFloatBitWidth())
+    return emitOpError() << "operands differ in width: " << a.getElementType() << " and " << b.getElementType();
+  if (!IsReadable(a, 1)) return emitOpError() << "cannot read operand a from " << a;
+  if (!IsReadable(b, 0)) return emitOpError() << "cannot read operand b from " << b;
+  return VerifyMbarrier(*this, getBarrier().getType());
+}
+
 mlir::LogicalResult WarpGroupDotOp::verify() {
   mlir::Type a = getA().getType(), b = getB().getType();
   auto d = llvm::cast<RankedTensorType>(getD().getType());
   auto mma = llvm::dyn_cast_or_null<ttg::NvidiaMmaEncodingAttr>(d.getEncoding());
-  if (!mma || mma.getVersionMajor() != 3) return emitOpError("yields a tensor of encoding nvidia_mma, version 3");
+  if (!mma || mma.getVersionMajor() < 3) return emitOpError("yields a tensor of encoding nvidia_mma, version 3 or 5");
+  if (mma.getVersionMajor() == 5 && !llvm::isa<ttg::MemDescType>(a))
+    return emitOpError("of nvidia_mma version 5 takes operand a from a buffer");
   llvm::ArrayRef<int64_t> shape_a = ShapeOf(a), shape_b = ShapeOf(b), shape = d.getShape();
   if (shape_a.size() != 2 || shape_b.size() != 2 || shape.size() != 2) return emitOpError("takes matrices");
   if (shape_a[0] != shape[0] || shape_a[1] != shape_b[0] || shape_b[1] != shape[1])

@@ -18,6 +18,11 @@ struct WarpGroupDots : mlir::SideEffects::Resource::Base<WarpGroupDots> {
   llvm::StringRef getName() final { return "WarpGroupDots"; }
 };
 
+// Accumulators of tcgen05.
+struct TensorMemory : mlir::SideEffects::Resource::Base<TensorMemory> {
+  llvm::StringRef getName() final { return "TensorMemory"; }
+};
+
 }  // namespace tritond::ttng
 
 #define GET_OP_CLASSES
@@ -37,6 +42,10 @@ bool AddsToResult(WarpGroupDotOp dot);
 
 // The elements along K that one wgmma multiplies: 32 bytes.
 int64_t InstructionK(mlir::Type operand);
+
+// The rows of one tcgen05.mma of a dot with so many rows; the columns of tensor memory that its sums take.
+int64_t TensorRows(int64_t rows);
+int64_t TensorColumns(int64_t rows, int64_t columns);
 
 // Whether wgmma can read an operand whose K is dimension `k` of a buffer of this type: nvmma_shared, swizzled, whole,
 // and with K contiguous unless the elements have 16 bits (PTX ISA, "Asynchronous warpgroup level matrix instructions").

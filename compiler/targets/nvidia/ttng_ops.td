@@ -19,6 +19,7 @@ def TTNG_WarpGroupDotOp : Op<TTNG_Dialect, "warp_group_dot", [DeclareOpInterface
     TypesMatchWith<"result has the type of c", "d", "c", "$_self">]> {
   let summary = "d = a * b + c by wgmma: four warps multiply what lies in shared memory, a also in registers";
   let description = [{
+    Of nvidia_mma version 5 it is by tcgen05.mma; place_accumulators.cc makes operations on tensor memory of it.
     Upstream's `isAsync` allows it to go on until a warp_group_dot_wait. Here that takes no effect: such a dot has ended.
     Where it is `in_flight`, the dots of a thread form groups in their order, and it goes on until a warp_group_wait for
     its group: until then its buffers are read, and only the c of a dot of the same type may take d.}];
@@ -165,6 +166,48 @@ def TTNG_TMAStoreWaitOp : Op<TTNG_Dialect, "async_tma_store_wait", [DeclareOpInt
   let summary = "waits until at most `pendings` of the copies to global memory go on; `read_only`: until they have read";
   let arguments = (ins I32Attr:$pendings, UnitAttr:$read_only);
   let assemblyFormat = "attr-dict";
+}
+
+//===-- Tensor memory ---------------------------------------------------------------------------------------------===//
+
+// Accumulators of tcgen05 (PTX ISA, "Tensor Memory"). An address is an i32: lane times 2^16, plus column. Of a matrix of
+// several times 128 rows these are one after the other along the columns.
+def TTNG_TensorMemory : Resource<"::tritond::ttng::TensorMemory">;
+class TTNG_TensorMemoryOp<string mnemonic, list<Trait> traits = []> : Op<TTNG_Dialect, mnemonic, traits> {
+  let hasVerifier = 1;
+}
+def TTNG_TensorMemoryAllocOp : TTNG_TensorMemoryOp<"tensor_memory_alloc", [MemoryEffects<[MemWrite<TTNG_TensorMemory>]>]> {
+  let summary = "the block takes columns of all lanes; others that want them wait";
+  let description = "Once a kernel. `slot`, an i32 in shared memory, takes the address on its way.";
+  let arguments = (ins Arg<TTG_MemDescType, "", [MemWrite<TTNG_Shared>]>:$slot, I32Attr:$columns);
+  let results = (outs I32:$address);
+  let assemblyFormat = "$slot `,` $columns attr-dict `:` qualified(type($slot))";
+}
+def TTNG_TensorMemoryDeallocOp : TTNG_TensorMemoryOp<"tensor_memory_dealloc", [MemoryEffects<[MemWrite<TTNG_TensorMemory>]>]> {
+  let summary = "gives the columns back; all threads wait for each other first";
+  let arguments = (ins I32:$address, I32Attr:$columns);
+  let assemblyFormat = "$address `,` $columns attr-dict";
+}
+def TTNG_TensorMemoryDotOp : TTNG_TensorMemoryOp<"tensor_memory_dot", [MemoryEffects<[MemWrite<TTNG_TensorMemory>]>]> {
+  let summary = "starts sums = a * b, plus the sums where `adds` holds, at `address`";
+  let description = [{
+    All threads meet in front of it: what they have written to its buffers and to tensor memory is then seen. `barrier`
+    takes an arrival when it and all dots before it are over. Until then its buffers are read.}];
+  let arguments = (ins Arg<TTG_MemDescType, "", [MemRead<TTNG_Shared>]>:$a, Arg<TTG_MemDescType, "", [MemRead<TTNG_Shared>]>:$b,
+      I32:$address, Arg<TTG_MemDescType, "", [MemRead<TTNG_Signals>]>:$barrier, I1:$adds);
+  let assemblyFormat = [{$a `,` $b `,` $address `,` $barrier `,` $adds attr-dict `:` qualified(type($a)) `*` qualified(type($b)) `,`
+      qualified(type($barrier))}];
+}
+def TTNG_TensorMemoryLoadOp : TTNG_TensorMemoryOp<"tensor_memory_load", [MemoryEffects<[MemRead<TTNG_TensorMemory>]>]> {
+  let summary = "the sums at `address`, of dots that have been waited for";
+  let arguments = (ins I32:$address);
+  let results = (outs TT_FpIntTensor:$result);
+  let assemblyFormat = "$address attr-dict `:` type($result)";
+}
+def TTNG_TensorMemoryStoreOp : TTNG_TensorMemoryOp<"tensor_memory_store", [MemoryEffects<[MemWrite<TTNG_TensorMemory>]>]> {
+  let summary = "writes sums to `address`";
+  let arguments = (ins TT_FpIntTensor:$value, I32:$address);
+  let assemblyFormat = "$value `,` $address attr-dict `:` type($value)";
 }
 
 #endif  // COMPILER_TARGETS_NVIDIA_TTNG_OPS_TD_

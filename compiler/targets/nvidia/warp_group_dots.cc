@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma (PTX ISA, "Asynchronous warpgroup level matrix multiply-accumulate"): four warps add the product of 64 x k and
 // k x n elements, k being 32 bytes, to 64 x n accumulators in their registers. It finds its operands in shared memory
-// by descriptors:
-//
-//   bits 0-13   address / 16
-//   bits 16-29  bytes / 16 from one column of the swizzle's width to the next; where K is contiguous it is not used
-//   bits 32-45  bytes / 16 from eight rows to the next eight
-//   bits 62-63  swizzle: 1 for 128 bytes, 2 for 64, 3 for 32
-//
-// A column is as nvmma_shared has it, and a part of an operand that begins at a multiple of eight rows has the offset
-// of its first element there, whose group of 16 bytes no swizzle moves. A dot is one statement: the fence that lets
+// by descriptors (buffer_operand.h). A dot is one statement: the fence that lets
 // wgmma see the registers, all products, and, unless it stays in flight, the wait for them. Nothing can come between,
 // so the compiler behind may treat the accumulators as any registers. Those of a dot in flight go to the wait, a
 // statement that takes them in and gives them out, and until then to nothing but other dots: the compiler behind has no
@@ -18,13 +10,13 @@
 // Accumulators are f32 or i32, one a register, or f16, two neighbours of a row in one.
 #include "compiler/targets/nvidia/warp_group_dots.h"
 
-#include "compiler/layout/layout_algebra.h"
 #include "compiler/lowering/dots.h"
-#include "compiler/lowering/shared_access.h"
 #include "compiler/lowering/zero_constants.h"
+#include "compiler/targets/nvidia/buffer_operand.h"
 #include "compiler/targets/nvidia/mbarriers.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 #include "compiler/targets/nvidia/tensor_maps.h"
+#include "compiler/targets/nvidia/tensor_memory_dots.h"
 #include "compiler/targets/nvidia/ttng_dialect.h"
 
 namespace tritond::compiler::nvidia {
@@ -52,48 +44,6 @@ Values AccumulatorRegisters(Emitter& e, ValueList sums) {
 Values AccumulatorElements(Emitter& e, ValueList registers, mlir::Type type) {
   return type.isF16() ? Values(ElementsOfWords(e.b, e.loc, registers, type)) : Values(registers);
 }
-
-// An operand in shared memory.
-class BufferOperand final {
- public:
-  BufferOperand(FunctionLowering& f, Value buffer, unsigned k)
-      : type_(llvm::cast<ttg::MemDescType>(buffer.getType())),
-        nvmma_(llvm::cast<ttg::NvmmaSharedEncodingAttr>(type_.getEncoding())),
-        k_(k),
-        to_offset_(*PseudoInvert(ttg::ToLinearLayout(type_))),
-        base_(PlaceOf(f, buffer).base) {}
-
-  // Whether K is not the contiguous dimension.
-  bool IsTransposed() const { return Contiguous() != k_; }
-
-  // Of the element (row, column), in bytes.
-  int64_t OffsetOf(llvm::ArrayRef<int32_t> element) const {
-    int64_t offset = 0;
-    for (auto [dim, name] : llvm::enumerate(ttg::DimNames(2)))
-      for (int bit = 0; bit < to_offset_.InBits(name); ++bit)
-        if (element[dim] >> bit & 1) offset ^= to_offset_.Basis(name, bit, "offset");
-    return offset * type_.getElementType().getIntOrFloatBitWidth() / 8;
-  }
-
-  // The descriptor of what begins `bytes` (i32, a multiple of 16) after the buffer's first element.
-  Value Descriptor(Emitter& e, Value bytes) const {
-    Value address = e.Add(mlir::LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI32Type(), base_), bytes);
-    uint64_t width = nvmma_.getSwizzlingByteWidth(), rows = type_.getShape()[1 - Contiguous()];
-    uint64_t column = rows * width, eight_rows = 8 * width, swizzle = width == 128 ? 1 : width == 64 ? 2 : 3;
-    uint64_t rest = (column / 16 & 0x3fff) << 16 | (eight_rows / 16 & 0x3fff) << 32 | swizzle << 62;
-    Value low = e.ZExt(e.And(e.LShr(address, 4), e.Int(0x3fff)), 64);
-    return e.Or(low, e.Int(static_cast<int64_t>(rest), 64));
-  }
-
- private:
-  unsigned Contiguous() const { return nvmma_.getTransposed() ? 0 : 1; }
-
-  ttg::MemDescType type_;
-  ttg::NvmmaSharedEncodingAttr nvmma_;
-  unsigned k_;
-  LinearLayout to_offset_;
-  Value base_;
-};
 
 class WarpGroupDot final {
  public:
@@ -198,8 +148,8 @@ class WarpGroupDot final {
     std::string flags = integers ? "" : ", 1, 1";
     if (has_transposition && a_) flags += a_->IsTransposed() ? ", 1" : ", 0";
     if (has_transposition) flags += b_.IsTransposed() ? ", 1" : ", 0";
-    std::string base_b = ptx_.AddInput(b_.Descriptor(e_, GroupOffset(b_, 1))), base_a;
-    if (a_) base_a = ptx_.AddInput(a_->Descriptor(e_, GroupOffset(*a_, 0)));
+    std::string base_b = ptx_.AddInput(b_.Descriptor(e_, GroupOffset(b_, 1), DescriptorForm::kWgmma)), base_a;
+    if (a_) base_a = ptx_.AddInput(a_->Descriptor(e_, GroupOffset(*a_, 0), DescriptorForm::kWgmma));
     text = "{\n.reg .b64 a, b;\n.reg .pred add, set;\nsetp.eq.u32 add, 0, 0;\nsetp.ne.u32 set, 0, 0;\n";
     text += "wgmma.fence.sync.aligned;\n";
     int first_sum = 0;
@@ -267,6 +217,8 @@ bool AsksForPreciseSums(ttng::WarpGroupDotOp op) {
 }
 
 LogicalResult LowerWarpGroupDot(FunctionLowering& f, ttng::WarpGroupDotOp op) {
+  auto mma = llvm::cast<ttg::NvidiaMmaEncodingAttr>(op.getD().getType().getEncoding());
+  if (mma.getVersionMajor() != 3) return op.emitOpError("of nvidia_mma version 5 has no place in tensor memory");
   if (AsksForPreciseSums(op)) return op.emitOpError("with precise sums of 8-bit floats is not supported yet");
   return WarpGroupDot(f, op).Lower();
 }
@@ -305,6 +257,7 @@ const LoweringTable& TtngLowerings() {
     t->Add<ttng::WarpGroupWaitOp>(LowerWarpGroupWait);
     AddMbarriers(*t);
     AddTensorMaps(*t);
+    AddTensorMemoryDots(*t);
     return t;
   }();
   return *table;

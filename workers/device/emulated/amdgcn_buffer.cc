@@ -2,7 +2,7 @@
 // Buffers: accesses by a descriptor and an offset, of which those out of range load 0 and store nothing (CDNA3 ISA,
 // "Buffer Addressing", "Range Checking"). Each word of four bytes is in range or not by itself. The scalar offset moves
 // the address and does not count for the range, as LLVM has it. What is in range must lie in a buffer of the launch
-// too.
+// too. Descriptors with rows, without a data format and, from RDNA on, with another rule for the range are refused.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -23,21 +23,35 @@ struct Range {
   AmdBuffer buffer;
   uint64_t offset = 0;   // in the range
   uint64_t address = 0;  // of its byte 0
+  Fault fault;
   bool Holds(uint64_t at, uint64_t bytes) const { return offset + at + bytes <= buffer.records; }
 };
+
+// What is wrong with the descriptor of an access by offset alone ("Buffer Resource Descriptor" of the manuals).
+Fault CheckForm(const AmdName& name, const AmdBuffer& buffer) {
+  constexpr uint32_t kFormat = 7 << 12, kKind = 3u << 30, kRange = 3 << 28, kOffsets = 3 << 28;
+  if (buffer.stride != 0) return std::string("the buffer has rows");
+  if ((buffer.flags & kFormat) == 0 || (buffer.flags & kKind) != 0) return std::string("it is no buffer");
+  const bool is_rdna = !name.IsGeneration(9);
+  if (is_rdna && (buffer.flags & kRange) != kOffsets) return std::string("its range does not go by the offset");
+  return absl::nullopt;
+}
 
 Range RangeOf(const AmdName& name, const Access& access, const Lane& lane) {
   const auto in = [&](int operand) { return lane.in[name.operands[operand].first] & 0xffffffff; };
   Range range;
   range.buffer = ReadAmdBuffer(lane.in, name.operands[access.buffer]);
+  const bool is_scalar = access.scalar_offset < 0;
+  if (!is_scalar) range.fault = CheckForm(name, range.buffer);
   range.offset = in(access.offset);
-  range.address = range.buffer.base + range.offset + (access.scalar_offset < 0 ? 0 : in(access.scalar_offset));
+  range.address = range.buffer.base + range.offset + (is_scalar ? 0 : in(access.scalar_offset));
   return range;
 }
 
 // Calls `each` with the place of each part that is in range, and its offset and size.
 template <typename Each>
 Fault ForParts(const Call& call, const Range& range, uint64_t bytes, uint32_t kind, const Each& each) {
+  if (range.fault) return range.fault;
   const uint64_t step = std::min<uint64_t>(bytes, 4);
   for (uint64_t at = 0; at < bytes; at += step) {
     if (!range.Holds(at, step)) continue;
@@ -121,6 +135,7 @@ Fault RunAtomic(const AmdName& name, const Access& access, const std::string& op
   const uint64_t bytes = type.total_bits() / 8;
   const Range range = RangeOf(name, access, lane);
   uint64_t old = 0;
+  if (range.fault) return range.fault;
   if (range.Holds(0, bytes)) {
     Fault fault;
     char* at = call.machine.AccessGlobal(call.site, range.address, bytes, TRITOND_HOST_ATOMIC, &fault);
@@ -157,7 +172,8 @@ Runner FindAtomic(const AmdName& name, absl::string_view op) {
 AmdBuffer ReadAmdBuffer(const uint64_t* slots, const AmdOperand& operand) {
   const uint64_t low = GetElement(slots, operand, 0, 64), high = GetElement(slots, operand, 1, 64);
   // Addresses have 48 bits, signed; the stride follows them.
-  return {static_cast<uint64_t>(static_cast<int64_t>(low << 16) >> 16), high & 0xffffffff};
+  return {static_cast<uint64_t>(static_cast<int64_t>(low << 16) >> 16), high & 0xffffffff,
+          static_cast<uint32_t>(low >> 48), static_cast<uint32_t>(high >> 32)};
 }
 
 Runner FindAmdBuffer(const AmdName& name) {

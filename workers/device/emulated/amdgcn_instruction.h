@@ -31,10 +31,13 @@ Runner FindAmdScalar(const AmdName& name);      // amdgcn_scalar.cc: on words an
 double AmdFloatOf(uint64_t bits, const AmdOperand& type);
 uint64_t AmdBitsOf(double value, const AmdOperand& type);
 
-// A buffer's descriptor: base address, bytes that are in range. In LLVM's order of its 128 bits.
+// A buffer's descriptor: base address, bytes that are in range, from one row to the next, flags. In LLVM's order of its
+// 128 bits.
 struct AmdBuffer {
   uint64_t base = 0;
   uint64_t records = 0;
+  uint32_t stride = 0;
+  uint32_t flags = 0;
 };
 AmdBuffer ReadAmdBuffer(const uint64_t* slots, const AmdOperand& operand);
 

@@ -277,23 +277,26 @@ TEST(AmdgcnCopies, WaitsCountLoads) {
   }
 }
 
+// A descriptor's flags: words of 32 bits.
+constexpr uint64_t kWords = uint64_t{7 << 12 | 4 << 15} << 32;
+
 TEST(AmdgcnBuffers, CheckEachWord) {
   uint32_t memory[4] = {1, 2, 3, 4};
   const uint64_t base = reinterpret_cast<uint64_t>(memory);
   const auto loaded = RunWave("raw.ptr.buffer.load gfx942 2x32 : 2x64 1x32 1x32 1x32", 1, [&](int) {
-    return Slots{base, 12, 8, 0, 0};
+    return Slots{base, 12 | kWords, 8, 0, 0};
   });
   EXPECT_THAT(Slots(loaded[0].begin(), loaded[0].begin() + 2), ElementsAre(3, 0));
   const auto halves = RunWave("raw.ptr.buffer.load gfx942 4x16 : 4x32 1x32 1x32 1x32", 1,
-                              [&](int) { return Slots{base & 0xffffffff, base >> 32, 12, 0, 4, 0, 0}; });
+                              [&](int) { return Slots{base & 0xffffffff, base >> 32, 12, kWords >> 32, 4, 0, 0}; });
   EXPECT_THAT(Slots(halves[0].begin(), halves[0].begin() + 4), ElementsAre(2, 0, 3, 0));
   RunWave("raw.ptr.buffer.store gfx942 : 2x32 2x64 1x32 1x32 1x32", 1,
-          [&](int) { return Slots{30, 40, base, 12, 4, 4, 0}; });
+          [&](int) { return Slots{30, 40, base, 12 | kWords, 4, 4, 0}; });
   // The scalar offset moves the address, and the range does not count it.
   EXPECT_EQ(memory[2], 30u);
   EXPECT_EQ(memory[3], 40u);
   RunWave("raw.ptr.buffer.store gfx942 : 1x32 2x64 1x32 1x32 1x32", 1,
-          [&](int) { return Slots{50, base, 12, 0x80000000, 0, 0}; });
+          [&](int) { return Slots{50, base, 12 | kWords, 0x80000000, 0, 0}; });
   EXPECT_THAT(memory, ElementsAre(1, 2, 30, 40));
 }
 
@@ -316,24 +319,51 @@ TEST(AmdgcnBuffers, AtomicsGiveWhatWasThere) {
   };
   for (const Row& row : kRows) {
     uint64_t memory = row.before;
-    const auto out = RunWave(std::string("raw.ptr.buffer.atomic.") + row.op + " gfx942 " + row.type + " : " + row.type +
-                                 " 2x64 1x32 1x32 1x32",
-                             1, [&](int) { return Slots{row.data, reinterpret_cast<uint64_t>(&memory), 8, 0, 0, 0}; });
+    const auto out =
+        RunWave(std::string("raw.ptr.buffer.atomic.") + row.op + " gfx942 " + row.type + " : " + row.type +
+                    " 2x64 1x32 1x32 1x32",
+                1, [&](int) { return Slots{row.data, reinterpret_cast<uint64_t>(&memory), 8 | kWords, 0, 0, 0}; });
     EXPECT_EQ(memory, row.after) << row.op;
     EXPECT_EQ(out[0][0], row.before) << row.op;
   }
   uint32_t pair = 0x3c003c00;  // 1, 1 in f16
   RunWave("raw.ptr.buffer.atomic.fadd gfx942 2x16 : 2x16 2x64 1x32 1x32 1x32", 1,
-          [&](int) { return Slots{0x4000, 0x3c00, reinterpret_cast<uint64_t>(&pair), 4, 0, 0, 0}; });
+          [&](int) { return Slots{0x4000, 0x3c00, reinterpret_cast<uint64_t>(&pair), 4 | kWords, 0, 0, 0}; });
   EXPECT_EQ(pair, 0x40004200u);
   uint32_t word = 5;
   const auto swap = [&](uint64_t expected) {
     RunWave("raw.ptr.buffer.atomic.cmpswap gfx942 1x32 : 1x32 1x32 2x64 1x32 1x32 1x32", 1,
-            [&](int) { return Slots{8, expected, reinterpret_cast<uint64_t>(&word), 4, 0, 0, 0}; });
+            [&](int) { return Slots{8, expected, reinterpret_cast<uint64_t>(&word), 4 | kWords, 0, 0, 0}; });
     return word;
   };
   EXPECT_EQ(swap(6), 5u);
   EXPECT_EQ(swap(5), 8u);
+}
+
+TEST(AmdgcnBuffers, RefuseOtherDescriptors) {
+  struct Row {
+    const char* arch;
+    uint64_t stride, flags;
+    const char* problem;  // "": none
+  };
+  const Row kRows[] = {
+      {"gfx942", 0, 0x27000, ""},          {"gfx942", 0, 0, "no buffer"},  {"gfx942", 0, 0x80027000, "no buffer"},
+      {"gfx942", 16, 0x27000, "rows"},     {"gfx1100", 0, 0x31027000, ""}, {"gfx1100", 0, 0x21027000, "range"},
+      {"gfx1201", 0, 0x01027000, "range"},
+  };
+  uint32_t memory = 7;
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(absl::StrCat(row.arch, " ", row.flags));
+    const Slots in = {reinterpret_cast<uint64_t>(&memory) | row.stride << 48, 4 | row.flags << 32, 0, 0, 0};
+    Fault fault;
+    WaveOptions options;
+    options.fault = &fault;
+    RunWave(
+        absl::StrCat("raw.ptr.buffer.load ", row.arch, " 1x32 : 2x64 1x32 1x32 1x32"), 1, [&](int) { return in; },
+        options);
+    EXPECT_EQ(fault.has_value(), *row.problem != '\0');
+    if (fault) EXPECT_THAT(*fault, ::testing::HasSubstr(row.problem));
+  }
 }
 
 struct ScalarRow {

@@ -22,6 +22,9 @@ class FakeMachine final : public Machine {
   const char* ReadSharedAsync(int, const TritondHostSite*, uint64_t address, uint64_t, Fault*) override {
     return &memory[address];
   }
+  const char* PeekSharedAsync(int, const TritondHostSite*, uint64_t address, uint64_t, Fault*) override {
+    return &memory[address];
+  }
   char* AccessGlobal(const TritondHostSite*, uint64_t address, uint64_t, uint32_t, Fault*) override {
     return reinterpret_cast<char*>(address);
   }
@@ -32,6 +35,9 @@ class FakeMachine final : public Machine {
   BulkCopies& Copies() override { return copies; }
   void Release(int, ReleaseClocks::Times*) override {}
   void Acquire(int, const ReleaseClocks::Times&) override {}
+  Moment Now(int thread) override { return {epoch, thread / 32, 0}; }
+  bool Knows(int, const Moment& moment) override { return moment.epoch != epoch; }
+  TensorMemory& Tensors() override { return tensors; }
   void FenceAsyncProxy(int) override { ++fences; }
   AsynchronousProducts& ProductsOf(int thread) override { return products[thread / 32]; }
   void StartCopy(int thread, const TritondHostSite*, uint64_t to, uint64_t from, uint32_t bytes, uint32_t read,
@@ -61,6 +67,8 @@ class FakeMachine final : public Machine {
 
   std::array<char, 1 << 18> memory = {};
   BulkCopies copies;
+  TensorMemory tensors;
+  uint64_t epoch = 0;                            // counts barriers
   std::array<AsynchronousProducts, 4> products;  // of each warp
   struct Pending {
     int thread;

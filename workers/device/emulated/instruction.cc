@@ -32,11 +32,11 @@ absl::StatusOr<Instruction> FindPtx(absl::string_view text) {
       return arithmetic;
     }
   }
-  for (auto find : {FindFence, FindBulk}) {
+  for (auto find : {FindFence, FindBulk, FindTensorProduct}) {
     const bool is_poll = name.opcode() == "mbarrier" && parts[0].find("_wait") != std::string::npos;
     if (Runner run = find(name)) return Instruction{false, is_poll, std::move(run)};
   }
-  for (auto find : {FindWarp, FindMatrix, FindWgmma, FindTensorMapFence}) {
+  for (auto find : {FindWarp, FindMatrix, FindWgmma, FindTensorMemory, FindTensorMapFence}) {
     if (Runner run = find(name)) return Instruction{true, false, std::move(run), MaskSlot(name)};
   }
   return absl::InvalidArgumentError(absl::StrCat("the emulator has no PTX instruction ", parts[0]));

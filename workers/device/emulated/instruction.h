@@ -15,6 +15,7 @@
 #include "workers/device/emulated/asynchronous_products.h"
 #include "workers/device/emulated/bulk_copies.h"
 #include "workers/device/emulated/release_clocks.h"
+#include "workers/device/emulated/tensor_memory.h"
 #include "workers/device/host_abi.h"
 
 namespace tritond::workers::emulated {
@@ -43,6 +44,9 @@ class Machine {
   // through the ordinary one needs a proxy fence.
   virtual const char* ReadSharedAsync(int thread, const TritondHostSite* site, uint64_t address, uint64_t bytes,
                                       Fault* fault) = 0;
+  // The same for a read that an mbarrier ends, for all who wait there.
+  virtual const char* PeekSharedAsync(int thread, const TritondHostSite* site, uint64_t address, uint64_t bytes,
+                                      Fault* fault) = 0;
   // Global memory, checked likewise.
   virtual char* AccessGlobal(const TritondHostSite* site, uint64_t address, uint64_t bytes, uint32_t kind,
                              Fault* fault) = 0;
@@ -60,6 +64,11 @@ class Machine {
   // of accesses depends on it.
   virtual void Release(int thread, ReleaseClocks::Times* times) = 0;
   virtual void Acquire(int thread, const ReleaseClocks::Times& times) = 0;
+  // What the thread's warp has done by now; whether `thread` knows, by barriers and what it has acquired, that it is
+  // over.
+  virtual Moment Now(int thread) = 0;
+  virtual bool Knows(int thread, const Moment& moment) = 0;
+  virtual TensorMemory& Tensors() = 0;
   // A copy of `read` bytes and then zeros, `bytes` in all, from global to shared memory, by `thread`. Until a wait,
   // what is there is undefined.
   virtual void StartCopy(int thread, const TritondHostSite* site, uint64_t to, uint64_t from, uint32_t bytes,

@@ -215,7 +215,10 @@ Runner FindBarrier(const PtxName& name) {
       ReleaseClocks::Times told;
       if (Fault fault = AccessBarrier(call, lane.in[0], TRITOND_HOST_READ)) return fault;
       Fault fault = call.machine.Copies().Test(lane.in[0], lane.in[1], &is_over, &told);
-      if (!fault && is_over) call.machine.Acquire(lane.thread, told);
+      if (!fault && is_over) {
+        call.machine.Acquire(lane.thread, told);
+        call.machine.Tensors().Meet(lane.thread);
+      }
       lane.out[0] = is_over;
       return fault;
     };

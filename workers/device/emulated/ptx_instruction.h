@@ -38,12 +38,17 @@ Rounding RoundingOf(const PtxName& name);
 double FloatOf(uint64_t slot, const PtxType& type);
 uint64_t SlotOf(double value, const PtxType& type, Rounding rounding = Rounding::kNearestEven);
 
+// Whether an operand is the same in all lanes.
+bool IsUniform(const Call& call, int slot);
+
 Runner FindScalar(const PtxName& name);          // ptx_scalar.cc: arithmetic of one lane
 Runner FindConversion(const PtxName& name);      // ptx_convert.cc: cvt
 Runner FindWarp(const PtxName& name);            // ptx_warp.cc: shfl, vote, redux, match, elect, setmaxnreg
 int MaskSlot(const PtxName& name);               // the slot of their member mask; -1 of other instructions
 Runner FindMatrix(const PtxName& name);          // ptx_matrix.cc: mma, ldmatrix, stmatrix
 Runner FindWgmma(const PtxName& name);           // ptx_wgmma.cc: wgmma
+Runner FindTensorMemory(const PtxName& name);    // ptx_tcgen05.cc: tcgen05, what warps do
+Runner FindTensorProduct(const PtxName& name);   // ptx_tcgen05.cc: tcgen05, what one thread does
 Runner FindBulk(const PtxName& name);            // ptx_bulk.cc: mbarrier, cp.async.bulk, tensormap.replace
 Runner FindTensorMapFence(const PtxName& name);  // ptx_bulk.cc
 Runner FindFence(const PtxName& name);           // ptx_scalar.cc: fences, which concern one lane

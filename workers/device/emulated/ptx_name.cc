@@ -15,6 +15,12 @@ int PtxName::total(size_t first, size_t count) const {
   return sum;
 }
 
+bool IsUniform(const Call& call, int slot) {
+  for (const Lane& lane : call.lanes)
+    if (lane.in[slot] != call.lanes[0].in[slot]) return false;
+  return true;
+}
+
 PtxType ParsePtxType(absl::string_view word) {
   struct Row {
     const char* word;

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions"). Each warp of a group
 // computes its 16 of the 64 rows, when its wait says so: descriptors are followed, and shared memory read, only then.
-//
-// A descriptor names a matrix of rows along K or along the other dimension, in columns as wide as the swizzle:
-//
-//   rows along K      element (r, k): (r / 8) stride + (r mod 8) width + k bytes
-//   the other way     element (r, k): (r / per column) leading + (k / 8) stride + (k mod 8) width + the rest of r
-//   no swizzle        core matrices of 8 rows of 16 bytes: `leading` along K, `stride` along the other
-//
-// and the swizzle exchanges groups of 16 bytes by the address bits above the column.
-#include <cstring>
-
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "workers/device/emulated/ptx_instruction.h"
+#include "workers/device/emulated/matrix_descriptor.h"
 
 namespace tritond::workers::emulated {
 namespace {
@@ -26,76 +16,6 @@ struct Wgmma {
   bool a_in_registers = false;
   int d_slots = 0;
 };
-
-// A matrix in shared memory. The window of addresses starts at a multiple of 2^18, so that they are offsets, too.
-struct Descriptor {
-  uint64_t start, leading, stride;
-  int swizzle;  // bytes; 16: none
-
-  explicit Descriptor(uint64_t bits)
-      : start((bits & 0x3fff) << 4), leading((bits >> 16 & 0x3fff) << 4), stride((bits >> 32 & 0x3fff) << 4) {
-    const int widths[] = {16, 128, 64, 32};
-    swizzle = widths[bits >> 62];
-  }
-
-  // The address of element (row, k), `bytes` wide; `along_k`: rows are contiguous along K.
-  uint64_t AddressOf(int row, int k, int bytes, bool along_k) const {
-    uint64_t offset;
-    if (swizzle == 16) {
-      const int inner = along_k ? k * bytes : row * bytes, outer = along_k ? row : k;
-      const uint64_t inner_step = along_k ? leading : stride, outer_step = along_k ? stride : leading;
-      offset = inner / 16 * inner_step + outer / 8 * outer_step + outer % 8 * 16 + inner % 16;
-    } else if (along_k) {
-      offset = row / 8 * stride + row % 8 * swizzle + static_cast<uint64_t>(k) * bytes;
-    } else {
-      const int per_column = swizzle / bytes;
-      offset = row / per_column * leading + k / 8 * stride + k % 8 * swizzle +
-               static_cast<uint64_t>(row % per_column) * bytes;
-    }
-    uint64_t address = start + offset;
-    address ^= (address >> 7 & (swizzle / 16 - 1)) << 4;
-    return address;
-  }
-};
-
-double Number(const char* at, const PtxType& type) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, at, type.bits / 8);
-  if (type.kind == 'f') return FloatOf(bits, type);
-  return type.kind == 's' ? static_cast<double>(static_cast<int8_t>(bits)) : static_cast<double>(bits);
-}
-
-// rows x k numbers of a matrix, from its row `first`.
-Fault ReadMatrix(Machine& machine, int thread, const TritondHostSite* site, const Descriptor& descriptor, int first,
-                 int rows, int k, const PtxType& type, bool along_k, std::vector<double>* numbers) {
-  numbers->resize(rows * k);
-  const int bytes = type.bits / 8;
-  for (int r = 0; r < rows; ++r) {
-    for (int c = 0; c < k; ++c) {
-      Fault fault;
-      const uint64_t address = descriptor.AddressOf(first + r, c, bytes, along_k);
-      const char* at = machine.ReadSharedAsync(thread, site, address, bytes, &fault);
-      if (fault) return fault;
-      (*numbers)[r * k + c] = Number(at, type);
-    }
-  }
-  return absl::nullopt;
-}
-
-// Whether the same may be read already now: the unit reads at some time between the instruction and its wait.
-Fault CheckMatrix(Machine& machine, int thread, const TritondHostSite* site, const Descriptor& descriptor, int first,
-                  int rows, int k, const PtxType& type, bool along_k) {
-  constexpr int kPieceBytes = 16;  // which no swizzle takes apart
-  const int bytes = type.bits / 8, piece = kPieceBytes / bytes;
-  for (int r = 0; r < rows; r += along_k ? 1 : piece) {
-    for (int c = 0; c < k; c += along_k ? piece : 1) {
-      Fault fault;
-      machine.ReadSharedAsync(thread, site, descriptor.AddressOf(first + r, c, bytes, along_k), kPieceBytes, &fault);
-      if (fault) return fault;
-    }
-  }
-  return absl::nullopt;
-}
 
 // What a product was issued with, besides the sums.
 struct Issued {
@@ -110,20 +30,21 @@ struct Issued {
 
   Fault CheckOperands() const;
   Fault Compute(AsynchronousProducts::Registers& sums) const;
-  int FirstRow() const { return 16 * (thread / kLanes % 4); }
+  MatrixPart PartOfA() const {
+    return {MatrixDescriptor::OfWgmma(a), 16 * (thread / kLanes % 4), 16, shape.k, shape.a, a_along_k};
+  }
+  MatrixPart PartOfB() const { return {MatrixDescriptor::OfWgmma(b), 0, shape.n, shape.k, shape.b, b_along_k}; }
   Fault ReadA(std::vector<double>* numbers) const;
 };
 
 Fault Issued::CheckOperands() const {
   if (!shape.a_in_registers)
-    if (Fault fault = CheckMatrix(*machine, thread, site, Descriptor(a), FirstRow(), 16, shape.k, shape.a, a_along_k))
-      return fault;
-  return CheckMatrix(*machine, thread, site, Descriptor(b), 0, shape.n, shape.k, shape.b, b_along_k);
+    if (Fault fault = PartOfA().Check(*machine, thread, site)) return fault;
+  return PartOfB().Check(*machine, thread, site);
 }
 
 Fault Issued::ReadA(std::vector<double>* numbers) const {
-  if (!shape.a_in_registers)
-    return ReadMatrix(*machine, thread, site, Descriptor(a), FirstRow(), 16, shape.k, shape.a, a_along_k, numbers);
+  if (!shape.a_in_registers) return PartOfA().Read(*machine, thread, site, numbers);
   numbers->resize(16 * shape.k);
   const int w = 32 / shape.a.bits;
   for (int l = 0; l < kLanes; ++l) {
@@ -151,9 +72,7 @@ uint64_t SlotOfSum(double sum, const PtxType& type) {
 Fault Issued::Compute(AsynchronousProducts::Registers& sums) const {
   std::vector<double> a_numbers, b_numbers;
   if (Fault fault = ReadA(&a_numbers)) return fault;
-  if (Fault fault =
-          ReadMatrix(*machine, thread, site, Descriptor(b), 0, shape.n, shape.k, shape.b, b_along_k, &b_numbers))
-    return fault;
+  if (Fault fault = PartOfB().Read(*machine, thread, site, &b_numbers)) return fault;
   const int packed = shape.d.bits == 16 ? 2 : 1;
   for (int l = 0; l < kLanes; ++l) {
     for (int i = 0; i < shape.d_slots * packed; ++i) {
@@ -167,13 +86,6 @@ Fault Issued::Compute(AsynchronousProducts::Registers& sums) const {
     }
   }
   return absl::nullopt;
-}
-
-// What must be the same in all lanes.
-bool IsUniform(const Call& call, int slot) {
-  for (const Lane& lane : call.lanes)
-    if (lane.in[slot] != call.lanes[0].in[slot]) return false;
-  return true;
 }
 
 Fault RunProduct(const Wgmma& shape, const std::vector<int>& slots, const Call& call) {

@@ -13,8 +13,11 @@
 //   read            word 16 i + lane of those of the block, row by row; words have 16 bits, or 32 of 32b
 //   read_transform  of column `lane` all elements, those of neighbouring rows in a word of 32 bits
 //   read_transpose  of row `lane` all elements
+//
+// A prefetch gives nothing. What it touches must be there all the same.
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -39,10 +42,10 @@ struct Shape {
   int width() const { return columns * count; }  // in elements
 };
 
-// The shape that a name ends with, "16b_8r16x2c".
-absl::optional<Shape> ParseShape(absl::string_view name) {
+// The shape that a name ends with after `prefix`, "16b_8r16x2c".
+absl::optional<Shape> ParseShape(absl::string_view name, absl::string_view prefix) {
   Shape shape;
-  if (!absl::ConsumePrefix(&name, "intel_sub_group_2d_block_read_")) return absl::nullopt;
+  if (!absl::ConsumePrefix(&name, prefix)) return absl::nullopt;
   if (absl::ConsumePrefix(&name, "transform_")) shape.form = Form::kTransform;
   if (absl::ConsumePrefix(&name, "transpose_")) shape.form = Form::kTranspose;
   const std::vector<absl::string_view> parts = absl::StrSplit(name, absl::ByAnyChar("b_rxc"));
@@ -152,7 +155,7 @@ Fault Run(const AmdName& name, const Shape& shape, const Call& call) {
 }  // namespace
 
 Runner FindBlockRead(const AmdName& name) {
-  const absl::optional<Shape> shape = ParseShape(name.name);
+  const absl::optional<Shape> shape = ParseShape(name.name, "intel_sub_group_2d_block_read_");
   if (!shape || name.results.size() != 1 || name.operands.size() != kOperands || name.inputs() != kOperands + 1)
     return nullptr;
   const int bits = shape->form == Form::kPlain ? std::max(shape->bits, 16) : 32;
@@ -162,6 +165,24 @@ Runner FindBlockRead(const AmdName& name) {
   if (shape->form != Form::kPlain && (shape->form == Form::kTransform ? shape->columns : shape->rows) != kLanes)
     return nullptr;
   return [name, shape = *shape](const Call& call) { return Run(name, shape, call); };
+}
+
+Runner FindBlockPrefetch(const AmdName& name) {
+  const absl::optional<Shape> shape = ParseShape(name.name, "intel_sub_group_2d_block_prefetch_");
+  if (!shape || !name.results.empty() || name.operands.size() != kOperands || name.inputs() != kOperands + 1)
+    return nullptr;
+  const auto is_one_of = [](int value, std::initializer_list<int> values) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+  };
+  const bool fits = is_one_of(shape->bits, {8, 16, 32}) && is_one_of(shape->rows, {1, 2, 4, 8, 16, 32}) &&
+                    shape->columns * shape->bits == 256 && is_one_of(shape->count, {1, 2});
+  if (!fits || shape->form != Form::kPlain) return nullptr;
+  return [name, shape = *shape](const Call& call) -> Fault {
+    Matrix matrix;
+    if (Fault fault = ReadOperands(name, call, &matrix)) return fault;
+    if (Fault fault = Check(matrix, shape.bytes())) return fault;
+    return Elements(shape, matrix).Load(call);
+  };
 }
 
 }  // namespace tritond::workers::emulated

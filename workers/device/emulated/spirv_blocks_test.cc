@@ -129,6 +129,43 @@ TEST(SpirvBlocks, CheckWhatTheExtensionDemands) {
   EXPECT_THAT(*fault, HasSubstr("lane 5 does not take part"));
 }
 
+Fault Prefetch(const Read& read, int off = -1) {
+  auto instruction = FindInstruction(
+      absl::StrCat("spirv:intel_sub_group_2d_block_prefetch_", read.name, " pvc : 1x64 1x32 1x32 1x32 2x32"));
+  EXPECT_TRUE(instruction.ok()) << instruction.status();
+  if (!instruction.ok()) return absl::nullopt;
+  const std::vector<uint64_t> in = {read.base, read.width, read.height, read.pitch, read.x, read.y};
+  std::vector<Lane> lanes;
+  for (int l = 0; l < 16; ++l) lanes.push_back({l, l == off ? nullptr : in.data(), nullptr});
+  FakeMachine machine;
+  return instruction->run({machine, nullptr, lanes});
+}
+
+TEST(SpirvBlocks, PrefetchesDemandTheSameOfTheirMatrix) {
+  const Matrix<uint16_t> halves;
+  const uint64_t at = halves.address();
+  EXPECT_FALSE(Prefetch({"8b_16r32x2c", at}).has_value());
+  EXPECT_FALSE(Prefetch({"16b_8r16x1c", at, 64, 1, 128, 32}).has_value()) << "nothing of the block is inside";
+  const std::pair<Read, const char*> kFaults[] = {
+      {{"8b_16r32x2c", at + 32}, "no multiple of 64"},   {{"8b_16r32x2c", at, 32}, "a width of 32"},
+      {{"8b_16r32x2c", at, 64, 8, 72}, "a pitch of 72"}, {{"8b_16r32x2c", at, 128, 8, 64}, "less than the width"},
+      {{"8b_16r32x2c", at, 64, 0}, "a height of 0"},     {{"8b_16r32x2c", at, 128, 8, 128, 2}, "begins at byte 2"},
+  };
+  for (const auto& [read, says] : kFaults) {
+    Fault fault = Prefetch(read);
+    ASSERT_TRUE(fault.has_value()) << says;
+    EXPECT_THAT(*fault, HasSubstr(says));
+  }
+  Fault fault = Prefetch({"8b_16r32x2c", at}, /*off=*/5);
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_THAT(*fault, HasSubstr("lane 5 does not take part"));
+  for (const char* name : {"8b_16r16x2c", "8b_3r32x1c", "8b_16r32x4c", "transform_16b_16r16x1c"})
+    EXPECT_FALSE(FindInstruction(
+                     absl::StrCat("spirv:intel_sub_group_2d_block_prefetch_", name, " pvc : 1x64 1x32 1x32 1x32 2x32"))
+                     .ok())
+        << name;
+}
+
 TEST(SpirvBlocks, LackOtherShapes) {
   for (const char* name : {"16b_8r16x4c pvc 32x16", "16b_8r16x1c pvc 4x16", "transform_16b_16r32x1c pvc 16x32",
                            "16b_64r16x1c pvc 64x16", "16b_8r16 pvc 8x16"})

@@ -181,6 +181,7 @@ absl::StatusOr<Instruction> FindSpirv(absl::string_view text) {
   instruction.order_slot = name->inputs();  // behind the operands
   instruction.run = FindProduct(*name);
   if (!instruction.run) instruction.run = FindBlockRead(*name);
+  if (!instruction.run) instruction.run = FindBlockPrefetch(*name);
   if (instruction.run) return instruction;
   for (const Row& row : kRows) {
     if (name->name != row.name || name->operands.size() != row.operands || !HasWords(*name)) continue;

@@ -16,6 +16,8 @@ absl::StatusOr<Instruction> FindSpirv(absl::string_view text);
 
 // spirv_blocks.cc: intel_sub_group_2d_block_read_…; null for all others. The words are a result.
 Runner FindBlockRead(const AmdName& name);
+// intel_sub_group_2d_block_prefetch_…, likewise; there is no result.
+Runner FindBlockPrefetch(const AmdName& name);
 
 }  // namespace tritond::workers::emulated
 

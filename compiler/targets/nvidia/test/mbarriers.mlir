@@ -12,8 +12,16 @@
 //       CHECK:   "@$1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], 4096;", "r,b,~{memory}" %{{.*}}, %[[BOTH]]
 //       CHECK:   "@$1 mbarrier.arrive.shared::cta.b64 _, [$0], 1;", "r,b,~{memory}" %{{.*}}, %{{[0-9]+}} :
 //       CHECK:   "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];"
-//       CHECK:   "{\0A.reg .pred over;\0Await:\0Ambarrier.try_wait.parity.shared::cta.b64 over, [$0], $1;\0A@!over bra.uni wait;\0A}", "r,r,~{memory}" %{{.*}}, %arg0
-//       CHECK:   "{\0A.reg .pred over;\0A@!$2 bra.uni done;\0Await:{{.*}}\0Adone:\0A}", "r,r,b,~{memory}" %{{.*}}, %arg0, %arg1
+//       CHECK:   llvm.br ^[[WAIT:.*]]
+//       CHECK: ^[[WAIT]]:
+//       CHECK:   "{\0A.reg .pred p;\0Ambarrier.try_wait.parity.shared::cta.b64 p, [$1], $2;\0Aselp.b32 $0, 1, 0, p;\0A}", "=r,r,r,~{memory}" %{{.*}}, %arg0
+//       CHECK:   llvm.cond_br %{{.*}}, ^[[WAIT]], ^[[OVER:.*]]
+//       CHECK: ^[[OVER]]:
+//       CHECK:   llvm.cond_br %arg1, ^[[NEXT:.*]], ^[[DONE:.*]]
+//       CHECK: ^[[NEXT]]:
+//       CHECK:   mbarrier.try_wait
+//       CHECK:   llvm.cond_br %{{.*}}, ^[[NEXT]], ^[[DONE]]
+//       CHECK: ^[[DONE]]:
 //       CHECK:   "llvm.nvvm.fence.proxy.async.shared_cta"
 //       CHECK:   "@$1 mbarrier.inval.shared::cta.b64 [$0];"
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {

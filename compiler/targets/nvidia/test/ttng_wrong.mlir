@@ -58,3 +58,33 @@ tt.func @results(%c: tensor<64x64xf32>) {
   %d = ttng.warp_group_wait %c : tensor<64x64xf32> -> tensor<64x64xi32> {pending = 0 : i32}
   tt.return
 }
+
+// -----
+
+#n = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#mma = #ttg.nvidia_mma<{versionMajor = 5, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [64, 64, 16]}>
+#smem = #ttg.shared_memory
+tt.func @registers(%a: tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>>, %m: !ttg.memdesc<64x64xf16, #n, #smem>, %c: tensor<64x64xf32, #mma>) {
+  // expected-error @below {{takes operand a from a buffer}}
+  %d = ttng.warp_group_dot %a, %m, %c : tensor<64x64xf16, #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>> * !ttg.memdesc<64x64xf16, #n, #smem> -> tensor<64x64xf32, #mma>
+  tt.return
+}
+
+// -----
+
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+tt.func @columns(%slot: !ttg.memdesc<1xi32, #s, #smem, mutable>) {
+  // expected-error @below {{takes a power of two of columns from 32 to 512, not 48}}
+  %t = ttng.tensor_memory_alloc %slot, 48 : !ttg.memdesc<1xi32, #s, #smem, mutable>
+  tt.return
+}
+
+// -----
+
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+tt.func @sums(%t: i32) {
+  // expected-error @below {{takes sums of 32 bits of nvidia_mma version 5}}
+  %d = ttng.tensor_memory_load %t : tensor<64x64xf32, #mma>
+  tt.return
+}

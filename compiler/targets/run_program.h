@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program of NVIDIA's toolkit on files in memory.
-#ifndef COMPILER_TARGETS_NVIDIA_RUN_PROGRAM_H_
-#define COMPILER_TARGETS_NVIDIA_RUN_PROGRAM_H_
+// Runs a vendor's program on files in memory.
+#ifndef COMPILER_TARGETS_RUN_PROGRAM_H_
+#define COMPILER_TARGETS_RUN_PROGRAM_H_
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-namespace tritond::compiler::nvidia {
+namespace tritond::compiler {
 
 // A file in memory (memfd_create) that a child process can open by Path().
 class MemoryFile final {
@@ -43,6 +43,6 @@ struct ProgramEnd {
 absl::StatusOr<ProgramEnd> RunProgram(const std::vector<std::string>& command, const std::vector<int>& inherited,
                                       int cpu_seconds);
 
-}  // namespace tritond::compiler::nvidia
+}  // namespace tritond::compiler
 
-#endif  // COMPILER_TARGETS_NVIDIA_RUN_PROGRAM_H_
+#endif  // COMPILER_TARGETS_RUN_PROGRAM_H_

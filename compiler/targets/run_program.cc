@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/targets/nvidia/run_program.h"
+#include "compiler/targets/run_program.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -15,11 +15,11 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/memory_file.h"
 
-namespace tritond::compiler::nvidia {
+namespace tritond::compiler {
 namespace {
 
 // Starts the program with an empty environment, `output` and `log` as its stdout and stderr, and `inherited` under the
-// same numbers. It dies with the thread that started it, so that a worker which is killed leaves no ptxas behind;
+// same numbers. It dies with the thread that started it, so that a worker which is killed leaves no program behind;
 // posix_spawn cannot say that. It may take `cpu_seconds` of processor time (0: any). Between vfork and execve the child
 // has our memory, and only calls what a signal handler may. The errno of a failure is left in `error`.
 pid_t Start(const std::vector<std::string>& command, int output, int log, const std::vector<int>& inherited,
@@ -100,4 +100,4 @@ absl::StatusOr<ProgramEnd> RunProgram(const std::vector<std::string>& command, c
   return outcome;
 }
 
-}  // namespace tritond::compiler::nvidia
+}  // namespace tritond::compiler

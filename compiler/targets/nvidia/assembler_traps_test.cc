@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the code does not hold because ptxas gets it wrong: expand_abs.cc, keep_loops.cc.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compiler/targets/nvidia/codegen.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The text of a module after `pass`.
+std::string After(void (*pass)(llvm::Module&), const std::string& text) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  auto module = llvm::parseAssemblyString(text, error, context);
+  if (!module) return error.getMessage().str();
+  pass(*module);
+  std::string out;
+  llvm::raw_string_ostream stream(out);
+  if (llvm::verifyModule(*module, &stream)) return out;
+  module->print(stream, nullptr);
+  return out;
+}
+
+std::string Loop(const std::string& body) {
+  return "define void @f(i32 %n) {\nentry:\n  br label %loop\nloop:\n"
+         "  %i = phi i32 [ 0, %entry ], [ %next, %loop ]\n" +
+         body +
+         "  %next = add i32 %i, 1\n  %again = icmp slt i32 %next, 2\n  br i1 %again, label %loop, label %end\n"
+         "end:\n  ret void\n}\n";
+}
+
+TEST(KeepWgmmaLoops, LetsNobodyUnrollThem) {
+  const char* wgmma = "  call void asm sideeffect \"wgmma.mma_async.sync.aligned.m64n8k16\", \"~{memory}\"()\n";
+  EXPECT_THAT(After(KeepWgmmaLoops, Loop(wgmma)), HasSubstr("llvm.loop.unroll.disable"));
+  EXPECT_THAT(After(KeepWgmmaLoops, Loop("")), Not(HasSubstr("llvm.loop")));
+}
+
+std::string Abs(const std::string& type, const std::string& may_be_least) {
+  return "declare " + type + " @llvm.abs." + type + "(" + type + ", i1)\ndefine " + type + " @f(" + type +
+         " %x) {\n  %m = call " + type + " @llvm.abs." + type + "(" + type + " %x, i1 " + may_be_least + ")\n  ret " +
+         type + " %m\n}\n";
+}
+
+TEST(ExpandAbs, TakesTheLargerOfBothSigns) {
+  for (const std::string type : {"i16", "i32", "i64"}) {
+    const std::string after = After(ExpandAbs, Abs(type, "false"));
+    EXPECT_THAT(after, HasSubstr("max.s" + type.substr(1) + " $0, $1, n;"));
+    EXPECT_THAT(after, Not(HasSubstr("call " + type + " @llvm.abs")));
+  }
+}
+
+TEST(ExpandAbs, LeavesWhatHasNoLeastInteger) {
+  EXPECT_THAT(After(ExpandAbs, Abs("i32", "true")), HasSubstr("call i32 @llvm.abs"));
+  EXPECT_THAT(After(ExpandAbs, Abs("i8", "false")), HasSubstr("call i8 @llvm.abs"));
+}
+
+}  // namespace
+}  // namespace tritond::compiler::nvidia

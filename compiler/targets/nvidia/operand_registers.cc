@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/nvidia/operand_registers.h"
+
+#include "compiler/analysis/scratch.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::Operation;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+int BitsOf(Value value) {
+  mlir::Type element = mlir::getElementTypeOrSelf(value.getType());
+  return element.isIntOrFloat() ? static_cast<int>(element.getIntOrFloatBitWidth()) : 0;
+}
+
+bool IsSplat(Value value) {
+  mlir::DenseElementsAttr constant;
+  return mlir::matchPattern(value, mlir::m_Constant(&constant)) && constant.isSplat();
+}
+
+// Whether a register of the result may be one of an operand's, with nothing done to it. A constant that is the same
+// for all registers does something to each: canonicalisation has removed those that do nothing.
+bool MayKeepRegisters(Operation* op) {
+  if (op->getNumRegions() > 0 || !mlir::isMemoryEffectFree(op) || ScratchBytes(op) > 0) return false;
+  if (llvm::isa<mlir::arith::SelectOp>(op)) return true;
+  return llvm::none_of(op->getOperands(), IsSplat);
+}
+
+}  // namespace
+
+llvm::SmallSetVector<Operation*, 4> MakersOfOperandA(ttng::WarpGroupDotOp dot) {
+  llvm::SmallSetVector<Operation*, 4> makers;
+  llvm::SmallVector<Value> work;
+  if (llvm::isa<RankedTensorType>(dot.getA().getType())) work.push_back(dot.getA());
+  const int bits = work.empty() ? 0 : BitsOf(dot.getA());
+  while (!work.empty()) {
+    Operation* op = work.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != dot->getBlock() || !makers.insert(op) || !MayKeepRegisters(op)) continue;
+    for (Value operand : op->getOperands())
+      if (llvm::isa<RankedTensorType>(operand.getType()) && BitsOf(operand) == bits) work.push_back(operand);
+  }
+  return makers;
+}
+
+}  // namespace tritond::compiler
