@@ -8,6 +8,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/driver/compile.h"
 
@@ -84,7 +85,8 @@ TEST_P(CorpusTest, EveryKernelCompiles) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Folders, CorpusTest,
-                         testing::Values(Corpus{"dev", "cuda:90"}, Corpus{"inductor", "cuda:90"}, Corpus{"dev", "host"},
+                         testing::Values(Corpus{"dev", "cuda:90"}, Corpus{"dev", "cuda:100"},
+                                         Corpus{"inductor", "cuda:90"}, Corpus{"dev", "host"},
                                          Corpus{"inductor", "host"}, Corpus{"dev", "host:64"},
                                          Corpus{"dev", "hip:gfx942"}, Corpus{"inductor", "hip:gfx942"},
                                          Corpus{"dev", "hip:gfx1100"}, Corpus{"inductor", "hip:gfx1100"},
@@ -94,6 +96,30 @@ INSTANTIATE_TEST_SUITE_P(Folders, CorpusTest,
                            std::replace(name.begin(), name.end(), ':', '_');
                            return name;
                          });
+
+// Loops that do nothing with their sums but add to them: all matrix products of the corpus.
+TEST(CorpusStructure, ProductsKeepTheirSumsInTensorMemory) {
+  int products = 0;
+  auto compiler = Compiler::Create();
+  for (const fs::path& path : Kernels("../shared/corpus/dev")) {
+    const std::string name = path.stem().string();
+    if (!absl::StartsWith(name, "matmul_")) continue;
+    SCOPED_TRACE(name);
+    CompileRequest request;
+    request.ir = ReadFile(path);
+    request.target = "cuda:100";
+    request.options = OptionsOf(path);
+    request.outputs = {Stage::kAsm};
+    CompileResult result = compiler->Compile(request);
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    const std::string& ptx = result.artifacts[0].bytes;
+    EXPECT_THAT(ptx, testing::HasSubstr("tcgen05.mma"));
+    EXPECT_THAT(ptx, testing::HasSubstr("tcgen05.dealloc"));
+    EXPECT_THAT(ptx, testing::Not(testing::HasSubstr("mma.sync")));
+    ++products;
+  }
+  if (products == 0) GTEST_SKIP() << "../shared/corpus is not there";
+}
 
 }  // namespace
 }  // namespace tritond::compiler
