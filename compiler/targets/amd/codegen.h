@@ -53,6 +53,12 @@ void UseBuffers(llvm::Module& module, llvm::TargetMachine& machine, const Archit
 // expand_masked.cc. Masked loads and stores become accesses that the back end has.
 void ExpandMaskedAccesses(llvm::Module& module);
 
+// place_copy_waits.cc. Whether a function stands for a commit of copies to LDS or for a wait.
+bool IsCopyMark(llvm::StringRef name);
+// place_copy_waits.cc. Commits and waits become waits by counters; accesses to LDS are told from copies. After all
+// passes that move or repeat code.
+void PlaceCopyWaits(llvm::Module& module, const Architecture& arch, int num_warps);
+
 // emit_amdgcn.cc. Assembly text of an optimised module. Internal: LLVM's back end rejects it. Others as OptimizeModule.
 absl::StatusOr<std::string> EmitAmdgcn(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
                                        DeviceLibrary& library);
