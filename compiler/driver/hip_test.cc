@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "compiler/driver/compile.h"
@@ -116,9 +119,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Dot{"gfx950", "bf16", "bf16", "f32", "ieee", "v_mfma_f32_32x32x16_bf16"},
                     Dot{"gfx950", "f32", "f32", "f32", "tf32", "v_mfma_f32_32x32x2_f32"},
                     Dot{"gfx950", "i8", "i8", "i32", "ieee", "v_mfma_i32_32x32x32_i8"},
-                    Dot{"gfx950", "f8E4M3FN", "f8E4M3FN", "f32", "ieee", "v_mfma_f32_32x32x16_fp8_fp8"},
+                    Dot{"gfx950", "f8E4M3FN", "f8E4M3FN", "f32", "ieee", "v_mfma_f32_32x32x64_f8f6f4"},
                     // The operands of a transposed result change places.
-                    Dot{"gfx950", "f8E5M2", "f8E4M3FN", "f32", "ieee", "v_mfma_f32_32x32x16_fp8_bf8"},
+                    Dot{"gfx950", "f8E5M2", "f8E4M3FN", "f32", "ieee", "v_mfma_f32_32x32x64_f8f6f4 [^\n]*blgp:1"},
                     Dot{"gfx1030", "f16", "f16", "f32", "ieee", "v_fma(c|_mix|)_?f32|v_pk_fma|v_dot2"},
                     Dot{"gfx1100", "f16", "f16", "f32", "ieee", "v_wmma_f32_16x16x16_f16"},
                     Dot{"gfx1100", "bf16", "bf16", "f32", "ieee", "v_wmma_f32_16x16x16_bf16"},
@@ -154,10 +157,36 @@ TEST(Hip, LoadsAreARoundAhead) {
   const CompileResult result = Compile(MatmulOf(kDot), "gfx942");
   ASSERT_TRUE(result.status.ok()) << result.status;
   const std::string& text = result.artifacts[0].bytes;
-  const size_t barrier = text.find("s_barrier"), ahead = text.find("global_load_dwordx", barrier);
+  const size_t barrier = text.find("s_barrier"), ahead = text.find("buffer_load_dwordx", barrier);
   EXPECT_LT(ahead, text.find("ds_write", barrier));
   EXPECT_LT(ahead, text.find("v_mfma"));
   EXPECT_NE(text.find("ds_read_b128"), std::string::npos);
+}
+
+TEST(Hip, ScheduleHintsAct) {
+  const CompileResult plain = Compile(MatmulOf(kDot), "gfx942", {{"schedule_hint", "none"}});
+  ASSERT_TRUE(plain.status.ok()) << plain.status;
+  EXPECT_EQ(plain.artifacts[0].bytes, Compile(MatmulOf(kDot), "gfx942").artifacts[0].bytes);
+  for (const char* hint : {"local-prefetch", "memory-bound-attention"}) {
+    const CompileResult hinted = Compile(MatmulOf(kDot), "gfx942", {{"schedule_hint", hint}});
+    ASSERT_TRUE(hinted.status.ok()) << hinted.status;
+    EXPECT_NE(hinted.artifacts[0].bytes, plain.artifacts[0].bytes) << hint;
+    EXPECT_THAT(hinted.artifacts[0].bytes, HasSubstr("v_mfma_f32_32x32x8_f16"));
+  }
+  const CompileResult other = Compile(MatmulOf(kDot), "gfx942", {{"schedule_hint", "faster"}});
+  EXPECT_EQ(other.status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(other.status.message()), HasSubstr("not faster"));
+}
+
+// The usual schedule of this kernel spills, and there is one that does not.
+TEST(Hip, SpillsOnlyWhereEverySchedulerDoes) {
+  std::ifstream file("../shared/corpus/dev/attention_fwd_causal_d128.ttir");
+  if (!file) GTEST_SKIP() << "../shared/corpus is not there";
+  std::ostringstream ir;
+  ir << file.rdbuf();
+  const CompileResult result = Compile(ir.str(), "gfx942", {{"num_warps", 8}, {"num_stages", 3}});
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_EQ(result.metadata["resources"]["local_bytes"], 0);
 }
 
 TEST(Hip, MetadataIsForUpstreamsLauncher) {

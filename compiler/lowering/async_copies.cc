@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies from global to shared memory that go on while the thread does other things. Registers that hold neighbours on
 // both sides are copied together. Where the target has no such copy of that size, or a masked element becomes anything
-// but zero, the thread loads and stores at once: the wait then has less to wait for.
+// but zero, the thread loads and stores at once: the wait then has less to wait for. Targets whose copies write side by
+// side, in the order of lanes, are told where they would.
+#include "compiler/layout/lane_order.h"
 #include "compiler/lowering/memory_groups.h"
 #include "compiler/lowering/shared_access.h"
 #include "compiler/lowering/zero_constants.h"
@@ -40,6 +42,12 @@ int CopySize(FunctionLowering& f, const Copy& copy, const RegisterGroups& groups
   return std::min({vec, copy.to_offset.NumConsecutive("register", "offset"), copy.place.run});
 }
 
+// Whether gaps and the place of a part leave what a warp writes at once in one piece.
+bool HasLanesInOrder(const Copy& copy) {
+  const int written = copy.vec << copy.to_offset.InBits("lane");
+  return copy.place.run >= written && compiler::HasLanesInOrder(copy.to_offset, copy.vec);
+}
+
 void CopyThroughRegisters(FunctionLowering& f, const Copy& copy, MemoryAccess access, int first, Value shared) {
   Emitter& e = f.e;
   auto op = copy.op;
@@ -69,6 +77,7 @@ LogicalResult LowerCopy(FunctionLowering& f, ttg::AsyncCopyGlobalToLocalOp op) {
   copy.vec = CopySize(f, copy, groups);
   copy.thread = f.ThreadPart(copy.to_offset, "offset");
   copy.first_copy = FirstCopyOf(f, op.getSrc());
+  const bool lanes_in_order = HasLanesInOrder(copy);
   bool asynchronous = !op.getIsVolatile() && (!op.getMask() || !op.getOther() || IsZero(op.getOther()));
   ValueList ptrs = f.Get(op.getSrc()), masks = op.getMask() ? f.Get(op.getMask()) : ValueList();
   for (int first = 0; first < static_cast<int>(ptrs.size()); first += copy.vec) {
@@ -83,7 +92,7 @@ LogicalResult LowerCopy(FunctionLowering& f, ttg::AsyncCopyGlobalToLocalOp op) {
     access.is_volatile = op.getIsVolatile();
     access.predicate = copy.first_copy;
     Value mask = masks.empty() ? Value() : masks[first];
-    if (asynchronous && f.target.AsyncCopy(e.b, e.loc, access, shared, mask)) continue;
+    if (asynchronous && f.target.AsyncCopy(e.b, e.loc, access, {shared, mask, lanes_in_order})) continue;
     access.predicate = mask;
     CopyThroughRegisters(f, copy, access, first, shared);
   }

@@ -25,6 +25,14 @@ struct MemoryAccess {
   bool is_volatile = false;
 };
 
+// Where an asynchronous copy puts what it reads.
+struct SharedDestination {
+  mlir::Value ptr;   // !llvm.ptr<3>, aligned to the whole access
+  mlir::Value mask;  // i1; null: always. Where it is false, zeros are written and nothing is read.
+  // Lane i of every warp writes to the i-th place after that of lane 0, as wide as the access.
+  bool lanes_in_order = false;
+};
+
 struct AtomicAccess {
   mlir::Value ptr;        // !llvm.ptr<1>
   mlir::Value predicate;  // i1; null: always. The result is undefined where it is false.
@@ -177,11 +185,10 @@ class TargetOps {
     return mlir::emitError(loc, "the target has no matrix instruction");
   }
 
-  // Starts a copy of an access's elements to shared memory at `shared` (!llvm.ptr<3>, aligned to all of them) in
-  // threads where access.predicate holds; where `mask` (i1, null: always) does not, zeros are written and nothing is
-  // read. The copy has ended after AsyncWaitGroup. False, with nothing emitted, when the target has no such copy.
-  virtual bool AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access, mlir::Value shared,
-                         mlir::Value mask) const {
+  // Starts a copy of an access's elements to shared memory, in threads where access.predicate holds. The copy has ended
+  // after AsyncWaitGroup. False, with nothing emitted, when the target has no such copy.
+  virtual bool AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
+                         const SharedDestination& to) const {
     return false;
   }
   // The copies that the thread has started since the last commit become a group; waits until at most `num` groups of

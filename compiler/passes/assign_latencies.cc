@@ -12,7 +12,8 @@
 // that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that feed no dot take
 // part too. A load of different levels is left out. Asynchronous copies, where there are any, move at least so many
 // neighbouring bytes; loads that feed dots but are no such copies are started one iteration ahead, and what they load
-// waits in registers, if these are not too many and a thread has them beside those of the dots.
+// waits in registers, if these are not too many and a thread has them beside those of the dots. So do copies for whose
+// buffers there is no room, where it is known how many registers a thread has.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
@@ -28,6 +29,7 @@
 // tiles. Loads that could overtake the write of what they read stay where they are.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/scratch.h"
+#include "compiler/dots/load_buffers.h"
 #include "compiler/dots/loop_registers.h"
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/dots/outliving_dots.h"
@@ -112,14 +114,17 @@ class LatencyAssigner final {
     });
     mlir::Builder b(loop_.getContext());
     for (Operation* op : prefetched_) op->setAttr(kLatencyAttr, b.getI32IntegerAttr(num_stages - 1));
-    AssignBuffered(num_stages);
+    if (!AssignBuffered(num_stages) && limits_.thread_registers > 0)
+      for (auto [load, level] : levels_)
+        if (level == 0) others.push_back(load);
     AssignInRegisters(others);
     for (tt::LoadOp load : streams_) WaitInRegisters(load);
   }
 
  private:
-  void AssignBuffered(int num_stages) {
-    if (levels_.empty()) return;
+  // False where no buffers fit.
+  bool AssignBuffered(int num_stages) {
+    if (levels_.empty()) return true;
     int64_t others = BytesOfOthers();
     for (; num_stages > 1; --num_stages) {
       int max_level = 0;
@@ -129,8 +134,10 @@ class LatencyAssigner final {
       int64_t bytes = others + BytesOfBuffers(latency, max_level, /*read_on=*/false);
       int64_t more_bytes = others + BytesOfBuffers(latency, max_level, /*read_on=*/true);
       if (bytes > limits_.max_shared_bytes) continue;
-      return SetLatency(latency, max_level, /*read_on=*/ResidentBlocks(more_bytes) == ResidentBlocks(bytes));
+      SetLatency(latency, max_level, /*read_on=*/ResidentBlocks(more_bytes) == ResidentBlocks(bytes));
+      return true;
     }
+    return false;
   }
 
   // Blocks of so many bytes of shared memory that a multiprocessor holds at once, as far as is known here.
@@ -249,14 +256,25 @@ class LatencyAssigner final {
     auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
     if (limits_.least_copy_bytes == 0) return false;
     if (!type || load.getIsVolatile() || !type.getElementType().isIntOrFloat()) return false;
-    auto blocked = llvm::dyn_cast_if_present<ttg::BlockedEncodingAttr>(type.getEncoding());
     int bits = type.getElementTypeBitWidth();
-    if (!blocked || bits < 8) return false;
-    unsigned fast = blocked.getOrder()[0];
+    if (!llvm::isa_and_present<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr>(type.getEncoding()) || bits < 8)
+      return false;
+    unsigned fast = OrderInThread(type)[0];
     int run = std::min(ttg::ToLinearLayout(type).NumConsecutive("register", ttg::DimNames(type.getRank())[fast]),
                        axes.PointerContiguity(load.getPtr(), fast));
     if (load.getMask()) run = std::min(run, axes.MaskConstancy(load.getMask(), fast));
-    return run * bits / 8 >= limits_.least_copy_bytes;
+    if (run * bits / 8 < limits_.least_copy_bytes) return false;
+    return !limits_.copies_in_lane_order || WritesInLaneOrder(load, run);
+  }
+
+  // Whether copies write to the load's buffer side by side in the order of lanes, `run` neighbours at most each.
+  bool WritesInLaneOrder(tt::LoadOp load, int run) const {
+    auto type = llvm::cast<RankedTensorType>(load.getType());
+    const int bytes = static_cast<int>(type.getElementTypeBitWidth()) / 8;
+    const int vec = std::min(run, limits_.most_copy_bytes / bytes);
+    if (vec * bytes != limits_.least_copy_bytes && vec * bytes != limits_.most_copy_bytes) return false;
+    llvm::SmallVector<BufferRead> reads = ReadsOf(load, load->getBlock());
+    return LoadsInLaneOrder(type, LoadBufferEncoding(type, reads), vec);
   }
 
   // Shared memory that the body needs for itself: no two scratch areas are in use at once, but neighbours may lie side
@@ -300,8 +318,9 @@ class AssignLatenciesPass : public impl::AssignLatenciesPassBase<AssignLatencies
  private:
   void runOnOperation() override {
     std::optional<AxisInfoAnalysis> axes;
-    const AssignLatenciesPassOptions limits{num_stages,       max_shared_bytes, least_copy_bytes, max_waiting_elements,
-                                            thread_registers, registers,        multiprocessors,  min_stream_words};
+    const AssignLatenciesPassOptions limits{
+        num_stages,           max_shared_bytes, least_copy_bytes, most_copy_bytes, copies_in_lane_order,
+        max_waiting_elements, thread_registers, registers,        multiprocessors, min_stream_words};
     getOperation().walk([&](ForOp loop) {
       auto attr = loop->getAttrOfType<mlir::IntegerAttr>(kNumStagesAttr);
       auto stages = static_cast<int>(std::clamp<int64_t>(attr ? attr.getInt() : num_stages, 1, kMaxStages));

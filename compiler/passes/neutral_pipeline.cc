@@ -80,12 +80,23 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   pm.addPass(createCombineTensorSelectAndIfPass());
 }
 
+void AddCopyOrderPasses(mlir::OpPassManager& pm, const PipeliningLimits& limits) {
+  if (limits.least_copy_bytes == 0 || !limits.copies_in_lane_order) return;
+  OrderCopiesPassOptions order;
+  order.num_stages = limits.num_stages;
+  order.least_copy_bytes = limits.least_copy_bytes;
+  order.most_copy_bytes = limits.most_copy_bytes;
+  pm.addPass(createOrderCopiesPass(order));
+}
+
 void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& limits) {
   // The buffers have to fit, so the number of stages is settled first.
   AssignLatenciesPassOptions latencies;
   latencies.num_stages = limits.num_stages;
   latencies.max_shared_bytes = limits.max_shared_bytes;
   latencies.least_copy_bytes = limits.least_copy_bytes;
+  latencies.most_copy_bytes = limits.most_copy_bytes;
+  latencies.copies_in_lane_order = limits.copies_in_lane_order;
   latencies.max_waiting_elements = limits.max_waiting_elements;
   latencies.thread_registers = limits.thread_registers;
   latencies.registers = limits.registers;

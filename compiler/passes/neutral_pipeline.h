@@ -31,16 +31,22 @@ void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& ch
 void AddNeutralLoopPasses(mlir::OpPassManager& pm);
 
 struct PipeliningLimits {
-  int num_stages = 3;             // iterations in flight, where a loop does not say how many
-  int64_t max_shared_bytes = 0;   // of a block, for the buffers
-  int least_copy_bytes = 0;       // that a thread copies asynchronously; 0: it cannot
-  int max_waiting_elements = 64;  // of a thread, that are no such copies and wait in registers
-  int thread_registers = 0;       // words that a thread has; 0: as many as it takes
-  int64_t registers = 0;          // words that the blocks of a multiprocessor have together; 0: not known
-  int64_t multiprocessors = 0;    // of the device; 0: not known
+  int num_stages = 3;            // iterations in flight, where a loop does not say how many
+  int64_t max_shared_bytes = 0;  // of a block, for the buffers
+  int least_copy_bytes = 0;      // that a thread copies asynchronously; 0: it cannot
+  int most_copy_bytes = 0;
+  bool copies_in_lane_order = false;  // lanes of a warp write side by side, least_copy_bytes or most_copy_bytes each
+  int max_waiting_elements = 64;      // of a thread, that are no such copies and wait in registers
+  int thread_registers = 0;           // words that a thread has; 0: as many as it takes
+  int64_t registers = 0;              // words that the blocks of a multiprocessor have together; 0: not known
+  int64_t multiprocessors = 0;        // of the device; 0: not known
   int64_t min_stream_words =
       0;  // of a thread and iteration, from which on loads without dots start an iteration early; 0: none
 };
+
+// Once dots have their encodings, and before conversions are removed: loads for dots get encodings that suit the
+// copies.
+void AddCopyOrderPasses(mlir::OpPassManager& pm, const PipeliningLimits& limits);
 
 // Overlaps the iterations of loops. Once every tensor has its final encoding, and while dots are still dots.
 void AddLoopPipeliningPasses(mlir::OpPassManager& pm, const PipeliningLimits& limits);

@@ -124,6 +124,9 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
     Option<"max_shared_bytes", "max-shared-bytes", "int64_t", "49152", "shared memory of a block">,
     Option<"least_copy_bytes", "least-copy-bytes", "int", "4",
            "neighbouring bytes that an asynchronous copy takes; 0: there is none">,
+    Option<"most_copy_bytes", "most-copy-bytes", "int", "16", "the same, at most">,
+    Option<"copies_in_lane_order", "copies-in-lane-order", "bool", "false",
+           "whether lanes of a warp write to shared memory side by side, in their order">,
     Option<"max_waiting_elements", "max-waiting-elements", "int", "64", "of a thread, that may wait in registers">,
     Option<"thread_registers", "thread-registers", "int", "0",
            "words that a thread has, for what loops with dots need and what waits; 0: any">,
@@ -132,6 +135,13 @@ def AssignLatenciesPass : Pass<"ttg-assign-latencies", "::mlir::ModuleOp"> {
     Option<"multiprocessors", "multiprocessors", "int64_t", "0", "of the device; 0: not known">,
     Option<"min_stream_words", "min-stream-words", "int64_t", "0",
            "that a thread loads in an iteration without dots for the loads to start an iteration early; 0: they never do">];
+}
+def OrderCopiesPass : Pass<"ttg-order-copies", "::mlir::ModuleOp"> {
+  let summary = "gives loads for dots encodings whose asynchronous copies write side by side, in the order of lanes";
+  let options = [
+    Option<"num_stages", "num-stages", "int", "3", "iterations in flight, where a loop has no tt.num_stages">,
+    Option<"least_copy_bytes", "least-copy-bytes", "int", "4", "that a copy takes of a lane; this many or the most">,
+    Option<"most_copy_bytes", "most-copy-bytes", "int", "16", "that a copy takes of a lane">];
 }
 def ScheduleLoopsPass : Pass<"ttg-schedule-loops", "::mlir::ModuleOp"> {
   let summary = "spreads the operations of loops over stages by the latencies; sets loop.stage and loop.cluster";

@@ -27,8 +27,7 @@
 //
 // Other loads in early stages stay loads, with a mask that leaves out iterations that are not there; what they load
 // waits in registers.
-#include "compiler/dots/dot_slices.h"
-#include "compiler/dots/matrix_buffers.h"
+#include "compiler/dots/load_buffers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/prefetchable.h"
 #include "compiler/passes/passes.h"
@@ -53,12 +52,6 @@ using mlir::RankedTensorType;
 using mlir::Value;
 using mlir::scf::ForOp;
 
-// A value that is read from a load's buffer.
-struct BufferRead {
-  Value defines;                     // of the loop's body
-  llvm::SmallVector<int32_t> order;  // of the dimensions, where they are transposed
-};
-
 struct BufferedLoad {
   tt::LoadOp load;
   int stage = 0, latency = 0;
@@ -73,67 +66,6 @@ struct BufferedLoad {
   int ReadStage() const { return stage + latency; }
 };
 
-bool IsZero(Value value) {
-  mlir::Attribute attribute;
-  if (!value || !mlir::matchPattern(value, mlir::m_Constant(&attribute))) return !value;
-  if (auto dense = llvm::dyn_cast<mlir::SplatElementsAttr>(attribute))
-    attribute = dense.getSplatValue<mlir::Attribute>();
-  if (auto number = llvm::dyn_cast<mlir::FloatAttr>(attribute)) return number.getValue().isPosZero();
-  auto number = llvm::dyn_cast<mlir::IntegerAttr>(attribute);
-  return number && number.getValue().isZero();
-}
-
-// Whether elements under a false mask must become something else than zero.
-bool HasFill(tt::LoadOp load) { return load.getMask() && load.getOther() && !IsZero(load.getOther()); }
-
-bool StaysWhole(Operation* user) {
-  auto dot = llvm::dyn_cast<tt::DotOp>(user);
-  return dot && TileThickness(dot) == llvm::cast<RankedTensorType>(dot.getA().getType()).getShape().back();
-}
-
-// Whether `op` converts to an operand that the dot's threads can as well read from a buffer. Dots that will be tiled
-// make buffers of their own.
-bool IsOperandConversion(Operation* op) {
-  auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op);
-  if (!convert || !llvm::isa<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding())) return false;
-  return IsMatrixOperand(convert.getType()) || llvm::all_of(convert->getUsers(), StaysWhole);
-}
-
-bool FeedsDots(Value value) { return !value.use_empty() && llvm::all_of(value.getUsers(), IsOperandConversion); }
-
-// Splits the uses of what is loaded into reads of their own.
-llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body) {
-  llvm::SmallVector<BufferRead> reads;
-  bool others = HasFill(load);
-  for (Operation* user : load->getUsers()) {
-    if (others) break;
-    auto trans = llvm::dyn_cast<tt::TransOp>(user);
-    if (user->getBlock() == body && IsOperandConversion(user)) {
-      reads.push_back({user->getResult(0), {}});
-    } else if (trans && trans->getBlock() == body && FeedsDots(trans.getResult()) &&
-               llvm::all_of(trans->getUsers(), [&](Operation* op) { return op->getBlock() == body; })) {
-      for (Operation* convert : trans->getUsers())
-        reads.push_back({convert->getResult(0), llvm::to_vector(trans.getOrder())});
-    } else {
-      others = true;
-    }
-  }
-  if (!others) return reads;
-  return {{load.getResult(), {}}};
-}
-
-mlir::Attribute BufferEncoding(const BufferedLoad& buffered) {
-  RankedTensorType type = buffered.Type();
-  llvm::ArrayRef<unsigned> order = llvm::cast<ttg::BlockedEncodingAttr>(type.getEncoding()).getOrder();
-  for (const BufferRead& read : buffered.reads) {
-    auto operand =
-        llvm::dyn_cast<ttg::DotOperandEncodingAttr>(llvm::cast<RankedTensorType>(read.defines.getType()).getEncoding());
-    if (!operand) continue;
-    if (auto encoding = MatrixBufferEncoding(type, order, operand, read.order)) return encoding;
-  }
-  return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), 1, 1, 1, order);
-}
-
 ttg::MemDescType BufferType(llvm::ArrayRef<int64_t> shape, mlir::Type element, mlir::Attribute encoding) {
   mlir::MLIRContext* context = element.getContext();
   return ttg::MemDescType::get(context, shape, element, encoding, ttg::SharedMemorySpaceAttr::get(context),
@@ -144,7 +76,8 @@ Value MakeMultibuffer(OpBuilder& b, mlir::Location loc, const BufferedLoad& buff
   RankedTensorType type = buffered.Type();
   llvm::SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin(), buffered.Size());
-  return ttg::LocalAllocOp::create(b, loc, BufferType(shape, type.getElementType(), BufferEncoding(buffered)),
+  return ttg::LocalAllocOp::create(b, loc,
+                                   BufferType(shape, type.getElementType(), LoadBufferEncoding(type, buffered.reads)),
                                    /*src=*/Value(), /*alignment=*/mlir::IntegerAttr());
 }
 
@@ -391,7 +324,7 @@ bool CanBuffer(const LoopSchedule& schedule) {
     auto load = llvm::dyn_cast<tt::LoadOp>(op);
     auto type = load ? llvm::dyn_cast<RankedTensorType>(load.getType()) : RankedTensorType();
     return type && type.getElementType().isIntOrFloat() &&
-           llvm::isa_and_present<ttg::BlockedEncodingAttr>(type.getEncoding());
+           llvm::isa_and_present<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr>(type.getEncoding());
   });
 }
 

@@ -19,6 +19,8 @@ PipeliningLimits PipeliningLimitsFor(const TargetInfo& info, const KernelOptions
   limits.num_stages = options.num_stages;
   limits.max_shared_bytes = info.max_shared_bytes;
   limits.least_copy_bytes = info.async_copies.least_bytes;
+  limits.most_copy_bytes = info.async_copies.most_bytes;
+  limits.copies_in_lane_order = info.async_copies.in_lane_order;
   limits.registers = info.registers;
   limits.multiprocessors = info.multiprocessors;
   return limits;

@@ -16,6 +16,8 @@ namespace tritond::compiler {
 struct AsyncCopies {
   int least_bytes = 0;  // of one copy; 0: there are none
   int most_bytes = 0;
+  // The lanes of a warp write side by side, in their order.
+  bool in_lane_order = false;
 
   bool any() const { return least_bytes > 0; }
 };

@@ -168,6 +168,13 @@ std::vector<FaultKernel> AmdFaultKernels() {
       kernels.push_back(std::move(kernel));
     }
   }
+  // Tiles go straight to LDS, two iterations ahead.
+  for (const char* arch : {"gfx950", "gfx1250"}) {
+    FaultKernel product = std::move(TritonFaultKernels(absl::StrCat("emulated:hip:", arch))[0]);
+    product.name = absl::StrCat("staged ", arch);
+    product.options = "\"num_stages\": 3";
+    kernels.push_back(std::move(product));
+  }
   return kernels;
 }
 

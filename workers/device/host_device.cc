@@ -72,7 +72,8 @@ class HostDevice final : public Device {
 
  private:
   void Free(uint64_t address) override;
-  MemoryMap MapMemory(absl::Span<const Argument> arguments, const Buffer& global, const Buffer& profile) const;
+  MemoryMap MapMemory(const HostKernel& kernel, absl::Span<const Argument> arguments, const Buffer& global,
+                      const Buffer& profile) const;
   void Run(HostLaunch& launch);
 
   const std::string name_, target_;
@@ -133,9 +134,9 @@ absl::Status HostDevice::CopyOut(const Buffer& buffer, uint64_t offset, absl::Sp
   return absl::OkStatus();
 }
 
-MemoryMap HostDevice::MapMemory(absl::Span<const Argument> arguments, const Buffer& global,
+MemoryMap HostDevice::MapMemory(const HostKernel& kernel, absl::Span<const Argument> arguments, const Buffer& global,
                                 const Buffer& profile) const {
-  std::vector<MemoryRange> ranges;
+  std::vector<MemoryRange> ranges = kernel.constants();
   for (const auto& [address, bytes] : buffers_) {
     MemoryRange range{address, address + bytes, absl::StrCat("a buffer at 0x", absl::Hex(address))};
     if (address == global.address()) range.name = "the global scratch memory";
@@ -170,7 +171,7 @@ absl::Status HostDevice::Launch(const Kernel& kernel, const Grid& grid, absl::Sp
   if (info.has_profile_scratch) all.push_back(Argument::Pointer(scratch[1]));
   std::vector<void*> parameters;
   for (Argument& argument : all) parameters.push_back(const_cast<void*>(argument.data()));
-  const MemoryMap memory = MapMemory(arguments, scratch[0], scratch[1]);
+  const MemoryMap memory = MapMemory(*host_kernel, arguments, scratch[0], scratch[1]);
 
   HostLaunch launch;
   launch.entry = host_kernel->entry();

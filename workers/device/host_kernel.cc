@@ -56,6 +56,24 @@ absl::Status CheckObject(absl::string_view object) {
   return absl::OkStatus();
 }
 
+// The segments of the loaded `object` that are neither written nor executed. `symbol`: of its own.
+std::vector<MemoryRange> ConstantsOf(absl::string_view object, const void* symbol) {
+  Dl_info loaded;
+  if (dladdr(symbol, &loaded) == 0) return {};
+  const auto base = reinterpret_cast<uint64_t>(loaded.dli_fbase);
+  Elf64_Ehdr header;
+  std::memcpy(&header, object.data(), sizeof(header));
+  std::vector<MemoryRange> ranges;
+  for (uint64_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    std::memcpy(&segment, object.data() + header.e_phoff + i * sizeof(segment), sizeof(segment));
+    if (segment.p_type != PT_LOAD || (segment.p_flags & (PF_R | PF_W | PF_X)) != PF_R) continue;
+    const uint64_t begin = base + segment.p_vaddr;
+    ranges.push_back({begin, begin + segment.p_memsz, "the kernel's constants"});
+  }
+  return ranges;
+}
+
 absl::StatusOr<int> WriteToMemoryFile(absl::string_view bytes) {
   const int file = memfd_create("tritond_kernel", MFD_CLOEXEC);
   if (file < 0) return absl::FailedPreconditionError(absl::StrCat("no file in memory: ", std::strerror(errno)));
@@ -100,7 +118,9 @@ absl::StatusOr<std::unique_ptr<HostKernel>> HostKernel::Load(absl::string_view o
   *runtime = &HostRuntime();
   std::move(close_library).Cancel();
   std::move(close_file).Cancel();
-  return absl::WrapUnique(new HostKernel(info, device, *file, library, entry));
+  auto kernel = absl::WrapUnique(new HostKernel(info, device, *file, library, entry));
+  kernel->constants_ = ConstantsOf(object, reinterpret_cast<void*>(entry));
+  return kernel;
 }
 
 HostKernel::HostKernel(KernelInfo info, const Device* device, int file, void* library, Entry entry)

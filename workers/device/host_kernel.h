@@ -3,10 +3,12 @@
 #define WORKERS_DEVICE_HOST_KERNEL_H_
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "workers/device/device.h"
+#include "workers/device/memory_map.h"
 
 namespace tritond::workers {
 
@@ -25,6 +27,8 @@ class HostKernel final : public Kernel {
 
   const Device* device() const { return device_; }
   Entry entry() const { return entry_; }
+  // The object's constants, which its code may read as global memory.
+  const std::vector<MemoryRange>& constants() const { return constants_; }
 
  private:
   HostKernel(KernelInfo info, const Device* device, int file, void* library, Entry entry);
@@ -33,6 +37,7 @@ class HostKernel final : public Kernel {
   const int file_;  // in memory; open as long as the library, so that its path names no other
   void* const library_;
   const Entry entry_;
+  std::vector<MemoryRange> constants_;
 };
 
 }  // namespace tritond::workers

@@ -102,7 +102,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
   // What a mask leaves out is zero, also where the load does not say so: kernels add up what they loaded.
   // CHECK-LABEL: llvm.func {{.*}}@left_out
-  // CHECK: "mov.b32 $0, 0x0; @$2 ld.global.b32 $0, [$1];", "=r,l,b,~{memory}" %{{.*}}, %{{.*}} :
+  // CHECK: "mov.b32 $0, 0x0; @$2 ld.global.b32 $0, [$1];", "=&r,l,b,~{memory}" %{{.*}}, %{{.*}} :
   // CHECK: llvm.return
   tt.func public @left_out(%p: !tt.ptr<f32>, %q: !tt.ptr<f32>, %mask: i1) {
     %v = tt.load %p, %mask : !tt.ptr<f32>

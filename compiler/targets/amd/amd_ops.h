@@ -9,7 +9,7 @@
 namespace tritond::compiler {
 
 // Immutable, so usable from any thread. Families of methods live in files of their own: memory_ops.cc, atomic_ops.cc,
-// math_ops.cc, matrix_ops.cc, convert_ops.cc, debug_ops.cc; the rest is in amd_ops.cc.
+// copy_ops.cc, math_ops.cc, matrix_ops.cc, convert_ops.cc, debug_ops.cc; the rest is in amd_ops.cc.
 class AmdOps final : public TargetOps {
  public:
   // `architecture` must outlive this.
@@ -41,6 +41,12 @@ class AmdOps final : public TargetOps {
                                       mlir::ValueRange others) const override;
   void Store(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
              mlir::ValueRange values) const override;
+
+  // Straight to LDS, where there is such a load of that size.
+  bool AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
+                 const SharedDestination& to) const override;
+  void AsyncCommitGroup(mlir::OpBuilder& b, mlir::Location loc) const override;
+  void AsyncWaitGroup(mlir::OpBuilder& b, mlir::Location loc, int num) const override;
 
   mlir::FailureOr<mlir::Value> AtomicRmw(mlir::OpBuilder& b, mlir::Location loc, const AtomicAccess& access,
                                          tt::RmwOp op, mlir::Value value) const override;

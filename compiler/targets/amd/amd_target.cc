@@ -20,6 +20,17 @@ constexpr int kAssembleSeconds = 100;
 
 std::string TargetName(const Architecture& arch) { return absl::StrCat("hip:", arch.name); }
 
+AsyncCopies CopiesOf(DirectCopies copies) {
+  AsyncCopies info;
+  for (int bytes : {16, 8, 4}) {
+    if (!HasCopyOf(copies, bytes)) continue;
+    info.least_bytes = bytes;
+    info.most_bytes = std::max(info.most_bytes, bytes);
+  }
+  info.in_lane_order = info.any() && WriteInLaneOrder(copies);
+  return info;
+}
+
 TargetInfo Describe(const Architecture& arch) {
   TargetInfo info;
   info.name = TargetName(arch);
@@ -29,6 +40,7 @@ TargetInfo Describe(const Architecture& arch) {
   info.binary_format = "hsaco";
   info.lanes = arch.lanes;
   info.max_shared_bytes = arch.max_shared_bytes;
+  info.async_copies = CopiesOf(arch.copies);
   info.matrix_instructions = MatrixShapesOf(arch);
   info.default_stages = 2;
   info.own_options = OwnRules();
@@ -49,7 +61,10 @@ class AmdTarget final : public Target {
   const TargetInfo& Info() const override { return info_; }
   const TargetOps& Ops() const override { return ops_; }
   absl::Status CheckInlineAssembly(absl::string_view text) const override { return amd::CheckInlineAssembly(text); }
-  absl::Status FinishOptions(OwnOptions& own) const override { return CheckTileRows(own); }
+  absl::Status FinishOptions(OwnOptions& own) const override {
+    if (absl::Status status = CheckTileRows(own); !status.ok()) return status;
+    return CheckScheduleHint(own);
+  }
 
   void AddTtirPasses(mlir::OpPassManager& pm, const KernelOptions& options) const override {
     amd::AddTtirPasses(pm, options);

@@ -14,6 +14,14 @@ enum class MatrixUnit { kNone, kMfma2, kMfma3, kMfma4, kWmma1, kWmma2, kWmma3 };
 // Which formats the conversion and matrix instructions of 8-bit floats are for.
 enum class NarrowFloats { kNone, kFnuz, kOcp };
 
+// Loads from global memory that go straight to LDS.
+enum class DirectCopies {
+  kNone,
+  kWords,    // of 4 bytes a lane, side by side in the order of lanes
+  kWide,     // of 16 bytes, too
+  kPerLane,  // of 4 to 16 bytes, to where each lane says
+};
+
 // Accesses by a buffer's descriptor of four words.
 struct BufferForm {
   uint32_t flags;         // the last word; 0: descriptors have another form
@@ -30,6 +38,7 @@ struct Architecture {
   const char* features;  // of LLVM's, beside those that the processor has anyway
   MatrixUnit matrix;
   NarrowFloats narrow_floats;
+  DirectCopies copies;
   bool has_row_xor;     // DPP: any exchange of lanes by xor within 16, and with the other 16 (v_permlanex16)
   bool adds_bf16_pair;  // global_atomic_pk_add_bf16
   bool adds_f16_pair;   // global_atomic_pk_add_f16
@@ -44,19 +53,28 @@ inline constexpr BufferForm kCdna2Buffers = {kCdnaWords, 3, 3}, kCdna3Buffers = 
 
 // RDNA: a block runs on one compute unit, not on two ("cumode"), so that a barrier need not wait for global memory.
 inline constexpr Architecture kArchitectures[] = {
-    {"gfx90a", 64, 64 << 10, 0x3f, 9010, "", MatrixUnit::kMfma2, NarrowFloats::kNone, false, false, true,
-     kCdna2Buffers},
-    {"gfx942", 64, 64 << 10, 0x4c, 9402, "", MatrixUnit::kMfma3, NarrowFloats::kFnuz, false, true, true, kCdna3Buffers},
-    {"gfx950", 64, 160 << 10, 0x4f, 9500, "", MatrixUnit::kMfma4, NarrowFloats::kOcp, false, true, true, kCdna3Buffers},
-    {"gfx1030", 32, 64 << 10, 0x36, 10300, "+cumode", MatrixUnit::kNone, NarrowFloats::kNone, true, false, false,
-     kRdna2Buffers},
-    {"gfx1100", 32, 64 << 10, 0x41, 11000, "+cumode", MatrixUnit::kWmma1, NarrowFloats::kNone, true, false, false,
-     kRdna3Buffers},
-    {"gfx1201", 32, 64 << 10, 0x4e, 12001, "+cumode", MatrixUnit::kWmma2, NarrowFloats::kOcp, true, true, true,
-     kRdna4Buffers},
-    {"gfx1250", 32, 320 << 10, 0x49, 12500, "", MatrixUnit::kWmma3, NarrowFloats::kOcp, true, true, true,
-     kOtherBuffers},
+    {"gfx90a", 64, 64 << 10, 0x3f, 9010, "", MatrixUnit::kMfma2, NarrowFloats::kNone, DirectCopies::kWords, false,
+     false, true, kCdna2Buffers},
+    {"gfx942", 64, 64 << 10, 0x4c, 9402, "", MatrixUnit::kMfma3, NarrowFloats::kFnuz, DirectCopies::kWords, false, true,
+     true, kCdna3Buffers},
+    {"gfx950", 64, 160 << 10, 0x4f, 9500, "", MatrixUnit::kMfma4, NarrowFloats::kOcp, DirectCopies::kWide, false, true,
+     true, kCdna3Buffers},
+    {"gfx1030", 32, 64 << 10, 0x36, 10300, "+cumode", MatrixUnit::kNone, NarrowFloats::kNone, DirectCopies::kNone, true,
+     false, false, kRdna2Buffers},
+    {"gfx1100", 32, 64 << 10, 0x41, 11000, "+cumode", MatrixUnit::kWmma1, NarrowFloats::kNone, DirectCopies::kNone,
+     true, false, false, kRdna3Buffers},
+    {"gfx1201", 32, 64 << 10, 0x4e, 12001, "+cumode", MatrixUnit::kWmma2, NarrowFloats::kOcp, DirectCopies::kNone, true,
+     true, true, kRdna4Buffers},
+    {"gfx1250", 32, 320 << 10, 0x49, 12500, "", MatrixUnit::kWmma3, NarrowFloats::kOcp, DirectCopies::kPerLane, true,
+     true, true, kOtherBuffers},
 };
+
+inline constexpr bool HasCopyOf(DirectCopies copies, int bytes) {
+  if (bytes == 4) return copies != DirectCopies::kNone;
+  if (bytes == 8) return copies == DirectCopies::kPerLane;
+  return bytes == 16 && copies >= DirectCopies::kWide;
+}
+inline constexpr bool WriteInLaneOrder(DirectCopies copies) { return copies != DirectCopies::kPerLane; }
 
 inline constexpr bool HasMfma(MatrixUnit unit) { return unit >= MatrixUnit::kMfma2 && unit <= MatrixUnit::kMfma4; }
 inline constexpr bool HasWmma(MatrixUnit unit) { return unit >= MatrixUnit::kWmma1; }

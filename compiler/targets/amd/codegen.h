@@ -38,12 +38,26 @@ absl::Status LinkDeviceLibrary(llvm::Module& module, const Architecture& arch, D
 // were any. InvalidArgument: the format is no constant.
 absl::StatusOr<bool> ExpandPrints(llvm::Module& module);
 
+// The attribute of functions that names the back end's scheduler; one that reorders for parallelism, and one of fewest
+// registers.
+inline constexpr char kScheduleAttr[] = "amdgpu-sched-strategy", kParallelSchedule[] = "iterative-ilp",
+                      kFewestRegisters[] = "iterative-minreg";
+
+// schedule_hints.cc. What the option schedule_hint, which CheckScheduleHint takes, says to the back end.
+void ApplyScheduleHints(llvm::Module& module, const KernelOptions& options);
+
 // use_buffers.cc. Accesses to global memory become those to buffers, where 32 bits tell the distance from what all
 // lanes share. Nothing on devices whose buffers have another descriptor.
 void UseBuffers(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch);
 
 // expand_masked.cc. Masked loads and stores become accesses that the back end has.
 void ExpandMaskedAccesses(llvm::Module& module);
+
+// place_copy_waits.cc. Whether a function stands for a commit of copies to LDS or for a wait.
+bool IsCopyMark(llvm::StringRef name);
+// place_copy_waits.cc. Commits and waits become waits by counters; accesses to LDS are told from copies. After all
+// passes that move or repeat code.
+void PlaceCopyWaits(llvm::Module& module, const Architecture& arch, int num_warps);
 
 // emit_amdgcn.cc. Assembly text of an optimised module. Internal: LLVM's back end rejects it. Others as OptimizeModule.
 absl::StatusOr<std::string> EmitAmdgcn(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,

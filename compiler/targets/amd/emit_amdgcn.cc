@@ -6,6 +6,7 @@
 #include "compiler/targets/link_elf.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstrTypes.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 namespace tritond::compiler::amd {
 namespace {
@@ -17,6 +18,31 @@ bool HasInlineAssembly(const llvm::Module& module) {
   return false;
 }
 
+int64_t SpilledBytes(absl::string_view text) { return ResourcesOfAssembly(text).local_bytes.value_or(0); }
+
+// The text by another scheduler of the back end's.
+absl::StatusOr<std::string> WriteBySchedule(const llvm::Module& module, llvm::TargetMachine& machine,
+                                            llvm::StringRef schedule) {
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  for (llvm::Function& function : *copy)
+    if (!function.isDeclaration()) function.addFnAttr(kScheduleAttr, schedule);
+  return WriteAssemblyText(*copy, machine);
+}
+
+// LLVM's usual schedule may spill registers where others need not. The one of fewest registers tells whether that can
+// be helped. If so, the one that reorders for parallelism is the better one, unless it spills more.
+absl::StatusOr<std::string> WriteWithFewestSpills(llvm::Module& module, llvm::TargetMachine& machine) {
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  absl::StatusOr<std::string> usual = WriteAssemblyText(module, machine);
+  const bool is_asked_for =
+      llvm::any_of(*copy, [](const llvm::Function& function) { return function.hasFnAttribute(kScheduleAttr); });
+  if (!usual.ok() || SpilledBytes(*usual) == 0 || is_asked_for) return usual;
+  absl::StatusOr<std::string> least = WriteBySchedule(*copy, machine, kFewestRegisters);
+  if (!least.ok() || SpilledBytes(*least) >= SpilledBytes(*usual)) return usual;
+  absl::StatusOr<std::string> parallel = WriteBySchedule(*copy, machine, kParallelSchedule);
+  return parallel.ok() && SpilledBytes(*parallel) <= SpilledBytes(*least) ? parallel : least;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> EmitAmdgcn(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,
@@ -25,7 +51,7 @@ absl::StatusOr<std::string> EmitAmdgcn(llvm::Module& module, llvm::TargetMachine
   if (!prints.ok()) return prints.status();
   if (absl::Status status = LinkDeviceLibrary(module, arch, library); !status.ok()) return status;
   ExpandMaskedAccesses(module);
-  absl::StatusOr<std::string> text = WriteAssemblyText(module, machine);
+  absl::StatusOr<std::string> text = WriteWithFewestSpills(module, machine);
   // The assembler reads a caller's instructions here.
   if (absl::IsInternal(text.status()) && HasInlineAssembly(module))
     return absl::InvalidArgumentError(absl::StrCat("inline assembly: ", std::string(text.status().message())));

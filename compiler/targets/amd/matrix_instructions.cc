@@ -6,9 +6,9 @@ namespace {
 
 constexpr MatrixUnit kM2 = MatrixUnit::kMfma2, kM3 = MatrixUnit::kMfma3, kM4 = MatrixUnit::kMfma4,
                      kW1 = MatrixUnit::kWmma1, kW2 = MatrixUnit::kWmma2, kW3 = MatrixUnit::kWmma3;
-constexpr MatrixCall kMfma = MatrixCall::kMfma, kPlain = MatrixCall::kPlain, kSigned = MatrixCall::kSigned,
-                     kModifiers = MatrixCall::kModifiers, kSumModifier = MatrixCall::kSumModifier,
-                     kSignedKept = MatrixCall::kSignedKept;
+constexpr MatrixCall kMfma = MatrixCall::kMfma, kFormats = MatrixCall::kFormats, kPlain = MatrixCall::kPlain,
+                     kSigned = MatrixCall::kSigned, kModifiers = MatrixCall::kModifiers,
+                     kSumModifier = MatrixCall::kSumModifier, kSignedKept = MatrixCall::kSignedKept;
 
 // Of equal tile and kind, those that take more elements come first.
 constexpr MatrixRow kRows[] = {
@@ -31,7 +31,9 @@ constexpr MatrixRow kRows[] = {
     {kM4, kM4, 16, "i8", 16, 4, 'i', kMfma, "mfma.i32.16x16x64.i8"},
     {kM3, kM4, 16, "i8", 8, 1, 'l', kMfma, "mfma.i32.16x16x32.i8"},
     {kM2, kM2, 16, "i8", 4, 1, 'i', kMfma, "mfma.i32.16x16x16i8"},
+    {kM4, kM4, 32, "f8", 32, 8, 'i', kFormats, "mfma.scale.f32.32x32x64.f8f6f4"},
     {kM3, kM4, 32, "f8", 8, 1, 'l', kMfma, "mfma.f32.32x32x16"},
+    {kM4, kM4, 16, "f8", 32, 8, 'i', kFormats, "mfma.scale.f32.16x16x128.f8f6f4"},
     {kM3, kM4, 16, "f8", 8, 1, 'l', kMfma, "mfma.f32.16x16x32"},
     {kW1, kW1, 16, "f16", 16, 16, 'e', kPlain, "wmma.f32.16x16x16.f16"},
     {kW1, kW1, 16, "bf16", 16, 16, 'h', kPlain, "wmma.f32.16x16x16.bf16"},

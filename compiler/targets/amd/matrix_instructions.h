@@ -18,10 +18,11 @@ namespace tritond::compiler::amd {
 
 // What an intrinsic takes beside the operands and the sums.
 enum class MatrixCall {
-  kMfma,         // three constants that permute blocks
-  kPlain,        // nothing
-  kSigned,       // before each operand whether it is signed; whether sums saturate
-  kModifiers,    // before each operand and the sums what to negate; whether operands stay in a cache
+  kMfma,       // three constants that permute blocks
+  kFormats,    // the formats of both operands; for each which byte of a word is its scale, and the word; 0 is no scale
+  kPlain,      // nothing
+  kSigned,     // before each operand whether it is signed; whether sums saturate
+  kModifiers,  // before each operand and the sums what to negate; whether operands stay in a cache
   kSumModifier,  // as above, of the sums alone
   kSignedKept,   // kSigned, and whether operands stay in a cache
 };

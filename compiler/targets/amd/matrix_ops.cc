@@ -97,8 +97,12 @@ Value ToOperand(mlir::OpBuilder& b, mlir::Location loc, const amd::MatrixRow& ro
   return vector.getType() == type ? vector : LLVM::BitcastOp::create(b, loc, type, vector).getResult();
 }
 
-Value EmitProduct(mlir::OpBuilder& b, mlir::Location loc, const amd::MatrixRow& row, const std::string& name, Value x,
-                  Value y, Value sums) {
+// The number of an operand's format of 8 bits (CDNA4 ISA, "Matrix Core", CBSZ and BLGP of the F8F6F4 instructions).
+int FormatOf(mlir::Type type) { return amd::NarrowName(type) == llvm::StringRef("fp8") ? 0 : 1; }
+
+// `x` and `y` are of elements of x_type and y_type.
+Value EmitProduct(mlir::OpBuilder& b, mlir::Location loc, const amd::MatrixRow& row, const std::string& name,
+                  mlir::Type x_type, mlir::Type y_type, Value x, Value y, Value sums) {
   auto constant = [&](int bits, int value) -> Value {
     return LLVM::ConstantOp::create(b, loc, b.getIntegerType(bits), b.getIntegerAttr(b.getIntegerType(bits), value));
   };
@@ -108,6 +112,17 @@ Value EmitProduct(mlir::OpBuilder& b, mlir::Location loc, const amd::MatrixRow& 
   switch (row.call) {
     case amd::MatrixCall::kMfma:
       args = {x, y, sums, constant(32, 0), constant(32, 0), constant(32, 0)};
+      break;
+    case amd::MatrixCall::kFormats:
+      args = {x,
+              y,
+              sums,
+              constant(32, FormatOf(x_type)),
+              constant(32, FormatOf(y_type)),
+              constant(32, 0),
+              constant(32, 0),
+              constant(32, 0),
+              constant(32, 0)};
       break;
     case amd::MatrixCall::kPlain:
       args = {x, y, sums};
@@ -180,13 +195,13 @@ mlir::FailureOr<llvm::SmallVector<Value>> AmdOps::MultiplyMatrices(mlir::OpBuild
     std::swap(x_type, y_type);
   }
   std::string name = row->name;
-  if (row->kind == llvm::StringRef("f8"))
+  if (row->kind == llvm::StringRef("f8") && row->call != amd::MatrixCall::kFormats)
     name += std::string(".") + amd::NarrowName(x_type) + "." + amd::NarrowName(y_type);
   Value sums = ToVector(b, loc, c_elements);
   for (size_t first = 0; first < count; first += row->per_lane) {
     Value x_part = ToOperand(b, loc, *row, x.slice(first, row->per_lane));
     Value y_part = ToOperand(b, loc, *row, y.slice(first, row->per_lane));
-    sums = EmitProduct(b, loc, *row, name, x_part, y_part, sums);
+    sums = EmitProduct(b, loc, *row, name, x_type, y_type, x_part, y_part, sums);
   }
   llvm::SmallVector<Value> results;
   for (size_t i = 0; i < c_elements.size(); ++i)

@@ -100,7 +100,7 @@ void AllowFloatAtomics(llvm::Module& module) {
 absl::Status CheckResolved(const llvm::Module& module) {
   for (const llvm::Function& function : module) {
     if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty()) continue;
-    if (function.getName() == kPrintFunction) continue;
+    if (function.getName() == kPrintFunction || IsCopyMark(function.getName())) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("the kernel calls ", std::string(function.getName()), ", which no library has"));
   }
@@ -146,6 +146,8 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   if (absl::Status status = CheckResolved(module); !status.ok()) return status;
   RunO3(module, machine);
   UseBuffers(module, machine, arch);
+  PlaceCopyWaits(module, arch, options.num_warps);
+  ApplyScheduleHints(module, options);
   return absl::OkStatus();
 }
 

@@ -6,11 +6,9 @@
 namespace tritond::compiler::amd {
 
 std::vector<OptionRule> OwnRules() {
-  return {{kWavesPerUnit, OptionKind::kInteger, 0, 20},
-          {kTileRows, OptionKind::kInteger, 0, 32},
-          {kOperandPack, OptionKind::kPowerOfTwo, 1, 4},
-          {kFlushSubnormals, OptionKind::kBoolean},
-          {kFastFloatAtomics, OptionKind::kBoolean}};
+  return {{kWavesPerUnit, OptionKind::kInteger, 0, 20},  {kTileRows, OptionKind::kInteger, 0, 32},
+          {kOperandPack, OptionKind::kPowerOfTwo, 1, 4}, {kFlushSubnormals, OptionKind::kBoolean},
+          {kFastFloatAtomics, OptionKind::kBoolean},     {kScheduleHint, OptionKind::kText}};
 }
 
 absl::Status CheckTileRows(const OwnOptions& own) {

@@ -19,9 +19,14 @@ inline constexpr char kFlushSubnormals[] = "allow_flush_denorm";  // of f32; def
 // Float additions may use instructions that do not work on fine-grained memory of the host; default true.
 inline constexpr char kFastFloatAtomics[] = "unsafe_fp_atomics";
 
+// What instructions to interleave; default none (schedule_hints.cc).
+inline constexpr char kScheduleHint[] = "schedule_hint";
+
 std::vector<OptionRule> OwnRules();
 // InvalidArgument: no matrix instruction has tiles of so many rows.
 absl::Status CheckTileRows(const OwnOptions& own);
+// schedule_hints.cc. InvalidArgument: there is no such hint.
+absl::Status CheckScheduleHint(const OwnOptions& own);
 
 }  // namespace tritond::compiler::amd
 

@@ -33,11 +33,14 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createAmdAccelerateMatmulPass(accelerate));
   // The other dots, now that it is known which they are.
   pm.addPass(createSquareDotTilesPass());
-  // Carries the accumulators' encodings through the loops.
+  // Copies straight to LDS need loads whose lanes are in the order of what they write.
+  AddCopyOrderPasses(pm, PipeliningLimitsFor(info, options));
+  // Carries the encodings of accumulators and loads through the loops.
   pm.addPass(createRemoveLayoutConversionsPass());
   // What does not depend on the device: loops with as little in them as can be.
   AddNeutralLoopPasses(pm);
-  // Loads that feed the dots are made a round ahead and wait in registers; shared memory they reach at their use.
+  // Loads that feed the dots are made a round ahead: they go straight to LDS, or wait in registers and reach LDS at
+  // their use.
   PipeliningLimits limits = PipeliningLimitsFor(info, options);
   limits.max_waiting_elements = kMaxWaitingElements;
   limits.thread_registers = kRegisters;

@@ -7,17 +7,18 @@
 namespace tritond::compiler {
 namespace LLVM = mlir::LLVM;
 
-bool HostOps::AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access, mlir::Value shared,
-                        mlir::Value mask) const {
+bool HostOps::AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
+                        const SharedDestination& destination) const {
   int element_bits = llvm::isa<LLVM::LLVMPointerType>(access.element) ? 64 : access.element.getIntOrFloatBitWidth();
   int count = element_bits / 8 * access.count;
   if (count != 4 && count != 8 && count != 16) return false;
   mlir::Type plain = LLVM::LLVMPointerType::get(b.getContext());
-  mlir::Value to = LLVM::AddrSpaceCastOp::create(b, loc, plain, shared), from = access.ptr;
+  mlir::Value to = LLVM::AddrSpaceCastOp::create(b, loc, plain, destination.ptr), from = access.ptr;
   if (from.getType() != plain) from = LLVM::AddrSpaceCastOp::create(b, loc, plain, from);
   // A thread that does not act copies nothing.
   mlir::Value bytes = EmitI32(b, loc, count), zero = EmitI32(b, loc, 0);
-  mlir::Value read = mask ? LLVM::SelectOp::create(b, loc, mask, bytes, zero).getResult() : bytes;
+  mlir::Value read = bytes;
+  if (destination.mask) read = LLVM::SelectOp::create(b, loc, destination.mask, bytes, zero);
   if (access.predicate) bytes = LLVM::SelectOp::create(b, loc, access.predicate, bytes, zero);
   host::EmitRuntimeCall(b, loc, host::RuntimeFunction::kAsyncCopy, {to, from, bytes, read});
   return true;

@@ -3,6 +3,7 @@
 // intel-opencl-icd, later intel-ocloc, and in Intel's own.
 #include "compiler/targets/intel/ocloc.h"
 
+#include <openssl/evp.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -19,7 +20,6 @@
 #include "compiler/targets/run_program.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SHA256.h"
 
 namespace tritond::compiler::intel {
 namespace {
@@ -111,12 +111,17 @@ std::vector<std::string> Ocloc::Files() const {
 std::string Ocloc::Id() {
   absl::MutexLock lock(&mu_);
   if (!id_.empty()) return id_;
-  llvm::SHA256 hash;
+  // OpenSSL's, which the processor helps: the compiler has tens of megabytes.
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> hash(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
+  EVP_DigestInit_ex(hash.get(), EVP_sha256(), nullptr);
   for (const std::string& file : Files()) {
     auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-    if (buffer) hash.update((*buffer)->getBuffer());
+    if (buffer) EVP_DigestUpdate(hash.get(), (*buffer)->getBufferStart(), (*buffer)->getBufferSize());
   }
-  id_ = absl::StrCat("ocloc ", llvm::toHex(hash.final(), /*LowerCase=*/true));
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  EVP_DigestFinal_ex(hash.get(), digest, &size);
+  id_ = absl::StrCat("ocloc ", llvm::toHex(llvm::ArrayRef(digest, size), /*LowerCase=*/true));
   return id_;
 }
 

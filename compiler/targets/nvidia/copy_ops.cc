@@ -9,20 +9,20 @@ namespace tritond::compiler {
 
 namespace LLVM = mlir::LLVM;
 
-bool NvidiaOps::AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access, mlir::Value shared,
-                          mlir::Value mask) const {
+bool NvidiaOps::AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
+                          const SharedDestination& destination) const {
   int element_bits = llvm::isa<LLVM::LLVMPointerType>(access.element) ? 64 : access.element.getIntOrFloatBitWidth();
   int bytes = element_bits / 8 * access.count;
   if (bytes != 4 && bytes != 8 && bytes != 16) return false;
   // What is copied to shared memory is read once: around L1 where the size permits.
   bool through_l1 = bytes != 16 || access.cache == tt::CacheModifier::kCa;
   nvidia::PtxBuilder ptx(b, loc);
-  std::string to = ptx.AddInput(LLVM::PtrToIntOp::create(b, loc, b.getI32Type(), shared));
+  std::string to = ptx.AddInput(LLVM::PtrToIntOp::create(b, loc, b.getI32Type(), destination.ptr));
   std::string from = ptx.AddInput(LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), access.ptr));
   std::string text = std::string("cp.async.") + (through_l1 ? "ca" : "cg") + ".shared.global [" + to + "], [" + from +
                      "], " + std::to_string(bytes);
-  if (mask) {
-    mlir::Value size = LLVM::SelectOp::create(b, loc, mask, EmitI32(b, loc, bytes), EmitI32(b, loc, 0));
+  if (destination.mask) {
+    mlir::Value size = LLVM::SelectOp::create(b, loc, destination.mask, EmitI32(b, loc, bytes), EmitI32(b, loc, 0));
     text += ", " + ptx.AddInput(size);
   }
   text += ";";

@@ -92,8 +92,8 @@ class NvidiaOps final : public TargetOps {
   void GridDependencyLaunchDependents(mlir::OpBuilder& b, mlir::Location loc) const override;
 
   // cp.async of 4, 8 or 16 bytes (PTX ISA, "Data Movement and Conversion Instructions: Non-bulk copy").
-  bool AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access, mlir::Value shared,
-                 mlir::Value mask) const override;
+  bool AsyncCopy(mlir::OpBuilder& b, mlir::Location loc, const MemoryAccess& access,
+                 const SharedDestination& to) const override;
   void AsyncCommitGroup(mlir::OpBuilder& b, mlir::Location loc) const override;
   void AsyncWaitGroup(mlir::OpBuilder& b, mlir::Location loc, int num) const override;
 

@@ -74,12 +74,27 @@ std::string PtxBuilder::AddPredicate(mlir::Value value) { return Add(value, "b")
 
 void PtxBuilder::TieOutput(int index, mlir::Value value) { Add(value, std::to_string(index)); }
 
+// The outputs of several instructions may be written before all inputs are read: LLVM must not give an output the
+// register of an input whose value ends here. One that is tied to an input holds that one's value.
+std::string PtxBuilder::Constraints(llvm::StringRef text) const {
+  if (text.count(';') < 2) return constraints_;
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::StringRef(constraints_).split(parts, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  std::string result;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool is_free_output = i < outputs_.size() && !llvm::is_contained(parts, std::to_string(i));
+    if (i > 0) result += ',';
+    result += is_free_output ? "=&" + parts[i].drop_front().str() : parts[i].str();
+  }
+  return result;
+}
+
 llvm::SmallVector<mlir::Value> PtxBuilder::Emit(llvm::StringRef text, bool touches_memory) {
   mlir::Type result;
   if (outputs_.size() == 1) result = outputs_[0];
   if (outputs_.size() > 1) result = LLVM::LLVMStructType::getLiteral(b_.getContext(), outputs_);
   if (touches_memory) constraints_ += constraints_.empty() ? "~{memory}" : ",~{memory}";
-  auto op = LLVM::InlineAsmOp::create(b_, loc_, result, inputs_, text, constraints_, touches_memory,
+  auto op = LLVM::InlineAsmOp::create(b_, loc_, result, inputs_, text, Constraints(text), touches_memory,
                                       /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
                                       mlir::ArrayAttr());
   llvm::SmallVector<mlir::Value> values;

@@ -28,6 +28,7 @@ class PtxBuilder {
 
  private:
   std::string Add(mlir::Value value, std::string constraint);
+  std::string Constraints(llvm::StringRef text) const;
 
   mlir::OpBuilder& b_;
   mlir::Location loc_;

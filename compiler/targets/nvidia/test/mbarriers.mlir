@@ -14,7 +14,7 @@
 //       CHECK:   "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];"
 //       CHECK:   llvm.br ^[[WAIT:.*]]
 //       CHECK: ^[[WAIT]]:
-//       CHECK:   "{\0A.reg .pred p;\0Ambarrier.try_wait.parity.shared::cta.b64 p, [$1], $2;\0Aselp.b32 $0, 1, 0, p;\0A}", "=r,r,r,~{memory}" %{{.*}}, %arg0
+//       CHECK:   "{\0A.reg .pred p;\0Ambarrier.try_wait.parity.shared::cta.b64 p, [$1], $2;\0Aselp.b32 $0, 1, 0, p;\0A}", "=&r,r,r,~{memory}" %{{.*}}, %arg0
 //       CHECK:   llvm.cond_br %{{.*}}, ^[[WAIT]], ^[[OVER:.*]]
 //       CHECK: ^[[OVER]]:
 //       CHECK:   llvm.cond_br %arg1, ^[[NEXT:.*]], ^[[DONE:.*]]

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/dots/load_buffers.h"
+
+#include "compiler/dots/dot_slices.h"
+#include "compiler/dots/matrix_buffers.h"
+#include "compiler/ir/encodings.h"
+#include "compiler/layout/lane_order.h"
+#include "compiler/layout/layout_algebra.h"
+#include "mlir/IR/Matchers.h"
+
+namespace tritond::compiler {
+namespace {
+
+using mlir::Operation;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+bool IsZero(Value value) {
+  mlir::Attribute attribute;
+  if (!value || !mlir::matchPattern(value, mlir::m_Constant(&attribute))) return !value;
+  if (auto dense = llvm::dyn_cast<mlir::SplatElementsAttr>(attribute))
+    attribute = dense.getSplatValue<mlir::Attribute>();
+  if (auto number = llvm::dyn_cast<mlir::FloatAttr>(attribute)) return number.getValue().isPosZero();
+  auto number = llvm::dyn_cast<mlir::IntegerAttr>(attribute);
+  return number && number.getValue().isZero();
+}
+
+bool StaysWhole(Operation* user) {
+  auto dot = llvm::dyn_cast<tt::DotOp>(user);
+  return dot && TileThickness(dot) == llvm::cast<RankedTensorType>(dot.getA().getType()).getShape().back();
+}
+
+// Whether `op` converts to an operand that the dot's threads can as well read from a buffer. Dots that will be tiled
+// make buffers of their own.
+bool IsOperandConversion(Operation* op) {
+  auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op);
+  if (!convert || !llvm::isa<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding())) return false;
+  return IsMatrixOperand(convert.getType()) || llvm::all_of(convert->getUsers(), StaysWhole);
+}
+
+bool FeedsDots(Value value) { return !value.use_empty() && llvm::all_of(value.getUsers(), IsOperandConversion); }
+
+// Along which dimensions a thread's elements are neighbours, then those of its lanes.
+llvm::SmallVector<unsigned> OrderOfThreads(RankedTensorType type) {
+  if (auto blocked = llvm::dyn_cast<ttg::BlockedEncodingAttr>(type.getEncoding()))
+    return llvm::SmallVector<unsigned>(blocked.getOrder());
+  LinearLayout layout = ttg::ToLinearLayout(type);
+  llvm::SmallVector<unsigned> order;
+  for (absl::string_view in : {"register", "lane"}) {
+    for (int bit = 0; bit < layout.InBits(in); ++bit) {
+      llvm::SmallVector<unsigned> moved;
+      for (unsigned dim = 0; dim < type.getRank(); ++dim)
+        if (layout.Basis(in, bit, ttg::DimNames(type.getRank())[dim]) != 0) moved.push_back(dim);
+      if (moved.size() == 1 && !llvm::is_contained(order, moved[0])) order.push_back(moved[0]);
+    }
+  }
+  for (unsigned dim = type.getRank(); dim-- > 0;)
+    if (!llvm::is_contained(order, dim)) order.push_back(dim);
+  return order;
+}
+
+LinearLayout MemoryOf(RankedTensorType type, mlir::Attribute buffer) {
+  auto* context = type.getContext();
+  return ttg::ToLinearLayout(ttg::MemDescType::get(context, type.getShape(), type.getElementType(), buffer,
+                                                   ttg::SharedMemorySpaceAttr::get(context), /*mutableMemory=*/true,
+                                                   type.getShape()));
+}
+
+}  // namespace
+
+bool HasFill(tt::LoadOp load) { return load.getMask() && load.getOther() && !IsZero(load.getOther()); }
+
+llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body) {
+  llvm::SmallVector<BufferRead> reads;
+  bool others = HasFill(load);
+  for (Operation* user : load->getUsers()) {
+    if (others) break;
+    auto trans = llvm::dyn_cast<tt::TransOp>(user);
+    if (user->getBlock() == body && IsOperandConversion(user)) {
+      reads.push_back({user->getResult(0), {}});
+    } else if (trans && trans->getBlock() == body && FeedsDots(trans.getResult()) &&
+               llvm::all_of(trans->getUsers(), [&](Operation* op) { return op->getBlock() == body; })) {
+      for (Operation* convert : trans->getUsers())
+        reads.push_back({convert->getResult(0), llvm::to_vector(trans.getOrder())});
+    } else {
+      others = true;
+    }
+  }
+  if (!others) return reads;
+  return {{load.getResult(), {}}};
+}
+
+mlir::Attribute LoadBufferEncoding(RankedTensorType type, llvm::ArrayRef<BufferRead> reads) {
+  llvm::SmallVector<unsigned> order = OrderOfThreads(type);
+  for (const BufferRead& read : reads) {
+    auto operand =
+        llvm::dyn_cast<ttg::DotOperandEncodingAttr>(llvm::cast<RankedTensorType>(read.defines.getType()).getEncoding());
+    if (!operand) continue;
+    if (auto encoding = MatrixBufferEncoding(type, order, operand, read.order)) return encoding;
+  }
+  return ttg::SwizzledSharedEncodingAttr::get(type.getContext(), 1, 1, 1, order);
+}
+
+mlir::Attribute LaneOrderEncoding(RankedTensorType type, mlir::Attribute buffer, int vec, int lanes, int warps) {
+  absl::optional<LinearLayout> layout = LayoutInLaneOrder(MemoryOf(type, buffer), vec, lanes, warps);
+  if (!layout) return {};
+  return ttg::LinearEncodingAttr::get(type.getContext(), *layout);
+}
+
+bool LoadsInLaneOrder(RankedTensorType type, mlir::Attribute buffer, int vec) {
+  auto to_offset = InvertAndCompose(ttg::ToLinearLayout(type), MemoryOf(type, buffer));
+  return to_offset.ok() && HasLanesInOrder(*to_offset, vec);
+}
+
+}  // namespace tritond::compiler

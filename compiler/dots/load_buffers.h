@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers in shared memory between loads of a loop and the dots that read what they load.
+#ifndef COMPILER_DOTS_LOAD_BUFFERS_H_
+#define COMPILER_DOTS_LOAD_BUFFERS_H_
+
+#include "compiler/ir/tt_dialect.h"
+#include "compiler/ir/ttg_dialect.h"
+
+namespace tritond::compiler {
+
+// A value that is read from a load's buffer.
+struct BufferRead {
+  mlir::Value defines;               // of the loop's body
+  llvm::SmallVector<int32_t> order;  // of the dimensions, where they are transposed
+};
+
+// Whether elements of the load under a false mask must become something else than zero.
+bool HasFill(tt::LoadOp load);
+
+// The values that dots take from the buffer of a load of `body`: operands, perhaps transposed. The load's result alone
+// where anything else uses it, or its elements under a mask become something else than zero.
+llvm::SmallVector<BufferRead> ReadsOf(tt::LoadOp load, mlir::Block* body);
+
+// The encoding of a buffer of `type` that is read so.
+mlir::Attribute LoadBufferEncoding(mlir::RankedTensorType type, llvm::ArrayRef<BufferRead> reads);
+
+// The encoding under which threads load `type` when lanes write to a buffer of encoding `buffer` side by side, in their
+// order, `vec` neighbours each. Null where the tensor is too small for all threads.
+mlir::Attribute LaneOrderEncoding(mlir::RankedTensorType type, mlir::Attribute buffer, int vec, int lanes, int warps);
+
+// Whether they do so under the encoding that `type` has.
+bool LoadsInLaneOrder(mlir::RankedTensorType type, mlir::Attribute buffer, int vec);
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_DOTS_LOAD_BUFFERS_H_
