@@ -325,6 +325,8 @@ void FunctionLowering::CreateFunction() {
     llvm::SmallVector<mlir::Attribute> attributes = {e.b.getStringAttr(kKernelAttr)};
     if (int64_t registers = IntAttr(func_->getParentOfType<mlir::ModuleOp>(), ttg::kMaxRegistersAttr))
       attributes.push_back(e.b.getStrArrayAttr({kEntryRegistersAttr, std::to_string(registers)}));
+    if (auto shared = func_->getParentOfType<mlir::ModuleOp>()->getAttrOfType<mlir::IntegerAttr>(ttg::kSharedAttr))
+      attributes.push_back(e.b.getStrArrayAttr({kSharedBytesAttr, std::to_string(shared.getInt())}));
     if (std::string small = SmallBuffers(); !small.empty())
       attributes.push_back(e.b.getStrArrayAttr({kSmallBuffersAttr, small}));
     lowered_.setPassthroughAttr(e.b.getArrayAttr(attributes));

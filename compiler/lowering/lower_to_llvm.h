@@ -25,6 +25,8 @@ inline constexpr llvm::StringLiteral kKernelAttr = "tritond.kernel";
 // Attribute there: the registers that a thread has when the kernel starts, in decimal digits. Absent: as many as it
 // needs.
 inline constexpr llvm::StringLiteral kEntryRegistersAttr = "tritond.registers";
+// Attribute there: the bytes of shared memory that a block of the kernel has, in decimal digits.
+inline constexpr llvm::StringLiteral kSharedBytesAttr = "tritond.shared";
 // Attribute there: the numbers of parameters that have tt.pointer_range = 32, in decimal digits with commas between.
 inline constexpr llvm::StringLiteral kSmallBuffersAttr = "tritond.small_buffers";
 

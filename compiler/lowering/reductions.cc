@@ -3,7 +3,9 @@
 //
 // A layout whose bases move along the axis alone or not along it at all (IsReducible) splits every coordinate in two:
 // registers, lanes and warps that move along the axis hold parts of one result, the others hold different results.
-//   1. Registers of one result are combined pairwise, neighbours first.
+//   1. Registers of one result are combined in a few chains of neighbours, and these pairwise. A link of a chain adds a
+//      product to a sum, which is one instruction; two products take an instruction more. Chains need no more than
+//      four to keep a warp busy, and no value waits long for its turn.
 //   2. For each lane bit on the axis, lanes exchange their partial results (xor shuffle) and combine.
 //   3. Where W warps hold parts, each writes its partial results to scratch; after a barrier every thread reads the W
 //      partials of its results and combines them. Accesses are vectors: of results where a thread holds neighbouring
@@ -26,6 +28,9 @@ using mlir::Value;
 using Tuple = Values;
 
 constexpr int kVectorBits = 128;  // of one access
+
+// An addition is there after four cycles.
+constexpr size_t kMostChains = 4, kLeastLinks = 4;
 
 class Reduction {
  public:
@@ -72,11 +77,28 @@ class Reduction {
       parts[index].push_back(tuple);
     }
     for (auto& list : parts) {
-      FailureOr<Tuple> sum = CombineTree(list);
+      FailureOr<Tuple> sum = CombineChains(list);
       if (failed(sum)) return mlir::failure();
       partials_.push_back(*sum);
     }
     return mlir::success();
+  }
+
+  // Neighbours stay neighbours: in the order of `list`.
+  FailureOr<Tuple> CombineChains(llvm::ArrayRef<Tuple> list) {
+    const size_t chains = std::min(kMostChains, list.size() / kLeastLinks);
+    if (chains <= 1) return CombineTree(llvm::to_vector(list));
+    llvm::SmallVector<Tuple> sums;
+    for (size_t i = 0; i < chains; ++i) {
+      const size_t first = list.size() * i / chains, end = list.size() * (i + 1) / chains;
+      sums.push_back(list[first]);
+      for (const Tuple& next : list.slice(first + 1, end - first - 1)) {
+        FailureOr<Tuple> sum = Combine(sums.back(), next);
+        if (failed(sum)) return mlir::failure();
+        sums.back() = *sum;
+      }
+    }
+    return CombineTree(sums);
   }
 
   FailureOr<Tuple> CombineTree(llvm::SmallVector<Tuple> list) {

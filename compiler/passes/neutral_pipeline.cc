@@ -76,6 +76,8 @@ void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
   pm.addPass(mlir::createCanonicalizerPass());
   // Conversions of loop-invariant tensors leave the loops.
   pm.addPass(createHoistInvariantsPass());
+  // Before selects become branches: loads of small branches do not wait for their turn.
+  pm.addPass(createPredicateBranchesPass());
   // Once conditions are as few as they get.
   pm.addPass(createCombineTensorSelectAndIfPass());
 }

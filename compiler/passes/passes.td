@@ -68,6 +68,10 @@ def RemoveLayoutConversionsPass : Pass<"ttg-remove-layout-conversions", "::mlir:
 def CombineTensorSelectAndIfPass : Pass<"ttg-combine-tensor-select-and-if", "::mlir::ModuleOp"> {
   let summary = "makes a select of tensors a result of the scf.if on the same condition";
 }
+def PredicateBranchesPass : Pass<"ttg-predicate-branches", "::mlir::ModuleOp"> {
+  let summary = "makes masked loads and selects of branches in loops that load and compute little, and unrolls these";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
 def FuseNestedLoopsPass : Pass<"ttg-fuse-nested-loops", "::mlir::ModuleOp"> {
   let summary = "makes one loop of a loop with tt.flatten and the loop in it";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];

@@ -86,6 +86,57 @@ TEST_P(EveryMachine, SmallBuffersTakeAnyDistance) {
   }
 }
 
+// Branches of a loop that load: where the condition does not hold, their addresses are outside of the buffer.
+TEST_P(EveryMachine, BranchesOfLoopsLoadWhereTheyAreTaken) {
+  constexpr char kIr[] = R"(module {
+  tt.func public @kernel(%in: !tt.ptr<f32>, %scale: !tt.ptr<f32>, %out: !tt.ptr<f32>, %n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c9 = arith.constant 9 : i32
+    %c128 = arith.constant 128 : i32
+    %zero = arith.constant dense<0.0> : tensor<128xf32>
+    %r = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
+    %sum = scf.for %i = %c0 to %c9 step %c1 iter_args(%s = %zero) -> (tensor<128xf32>) : i32 {
+      %c = arith.cmpi slt, %i, %n : i32
+      %next = scf.if %c -> (tensor<128xf32>) {
+        %start = arith.muli %i, %c128 : i32
+        %a = tt.addptr %in, %start : !tt.ptr<f32>, i32
+        %b = tt.splat %a : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+        %p = tt.addptr %b, %r : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
+        %x = tt.load %p : tensor<128x!tt.ptr<f32>>
+        %q = tt.addptr %scale, %i : !tt.ptr<f32>, i32
+        %k = tt.load %q : !tt.ptr<f32>
+        %l = tt.splat %k : f32 -> tensor<128xf32>
+        %y = arith.mulf %x, %l : tensor<128xf32>
+        %t = arith.addf %s, %y : tensor<128xf32>
+        scf.yield %t : tensor<128xf32>
+      } else {
+        scf.yield %s : tensor<128xf32>
+      }
+      scf.yield %next : tensor<128xf32>
+    }
+    %o = tt.splat %out : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+    %to = tt.addptr %o, %r : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
+    tt.store %to, %sum : tensor<128x!tt.ptr<f32>>
+    tt.return
+  }
+}
+)";
+  for (int32_t n : {1, 4, 9}) {
+    Array in("f32", 128 * n), scale("f32", n), out("f32", 128), expected = out;
+    for (int i = 0; i < n; ++i) scale.SetFloat(i, i + 1);
+    for (int i = 0; i < 128 * n; ++i) in.SetFloat(i, i % 11);
+    for (int j = 0; j < 128; ++j) {
+      double sum = 0;
+      for (int i = 0; i < n; ++i) sum += (i + 1) * ((128 * i + j) % 11);
+      expected.SetFloat(j, sum);
+    }
+    absl::Status status = RunKernel(GetParam(), kIr, {1}, {in, scale, out, n});
+    ASSERT_TRUE(status.ok()) << n << ": " << status;
+    EXPECT_TRUE(out.bytes == expected.bytes) << n << ": " << Agree(out, expected).message();
+  }
+}
+
 // A band along the diagonal of a matrix: two bounds, whose places in a thread's rows differ, and which meet inside a
 // group of neighbours where the band is narrow.
 TEST_P(EveryMachine, MasksFollowADiagonal) {

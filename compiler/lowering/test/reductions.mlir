@@ -58,3 +58,25 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %0 : i32
   }
 }
+
+// -----
+
+#blocked = #ttg.blocked<{sizePerThread = [16], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // Sixteen elements of a thread: four chains of three additions, which meet in three more. Neighbours stay together.
+  // CHECK-LABEL: llvm.func {{.*}}@chains
+  // CHECK-SAME: (%[[X0:[a-z0-9]+]]: f32, %[[X1:[a-z0-9]+]]: f32, %[[X2:[a-z0-9]+]]: f32, %[[X3:[a-z0-9]+]]: f32
+  // CHECK: %[[A:.*]] = llvm.fadd %[[X0]], %[[X1]] : f32
+  // CHECK-NEXT: %[[B:.*]] = llvm.fadd %[[A]], %[[X2]] : f32
+  // CHECK-NEXT: %[[C:.*]] = llvm.fadd %[[B]], %[[X3]] : f32
+  // CHECK-COUNT-9: llvm.fadd
+  // CHECK: llvm.fadd %[[C]], %{{.*}} : f32
+  tt.func private @chains(%x: tensor<512xf32, #blocked>) -> f32 {
+    %0 = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %1 = arith.addf %a, %b : f32
+      tt.reduce.return %1 : f32
+    }) : (tensor<512xf32, #blocked>) -> f32
+    tt.return %0 : f32
+  }
+}

@@ -13,10 +13,13 @@
 //   It does not hold for loads at loaded addresses: these follow one another whatever registers there are. Blocks of
 //   many warps come and go in large portions: one block less is more than it brings.
 //
-// Kernels that use the matrix units have the registers that their tiles need. Where a limit of registers is given, it
-// says how many there are.
+// Kernels that use the matrix units have the registers that their tiles need. Where such a kernel computes in a loop, a
+// second block may still be worth a try (second_block.cc). Where a limit of registers is given, it says how many there
+// are.
 #include "absl/strings/str_cat.h"
+#include "compiler/lowering/lower_to_llvm.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/second_block.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InlineAsm.h"
@@ -83,6 +86,14 @@ bool LoadsInLoops(llvm::Function& function) {
   return loads;
 }
 
+bool MultipliesInLoops(llvm::Function& function) {
+  llvm::DominatorTree dominators(function);
+  llvm::LoopInfo loops(dominators);
+  return llvm::any_of(llvm::instructions(function), [&](const llvm::Instruction& instruction) {
+    return IsMatrixInstruction(instruction) && loops.getLoopFor(instruction.getParent());
+  });
+}
+
 bool Streams(llvm::Function& function) {
   return llvm::none_of(llvm::instructions(function), IsMatrixInstruction) && LoadsInLoops(function) &&
          MaxLiveWords(function) <= kMostStreamWords;
@@ -99,7 +110,10 @@ void SetBlockTarget(llvm::Function& kernel) {
     blocks = kMultiprocessorRegisters / (kMostRegisters * kLanes);
   else if (num_warps <= kMostStreamBlockWarps && Streams(kernel))
     blocks = kStreamWarps / num_warps;
-  if (blocks > 0) kernel.addFnAttr("nvvm.minctasm", absl::StrCat(blocks));
+  if (blocks > 0)
+    kernel.addFnAttr("nvvm.minctasm", absl::StrCat(blocks));
+  else if (kernel.hasFnAttribute(kSharedBytesAttr) && MultipliesInLoops(kernel))
+    kernel.addFnAttr(kSecondBlockAttr);
 }
 
 }  // namespace tritond::compiler::nvidia

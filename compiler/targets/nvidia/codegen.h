@@ -28,6 +28,9 @@ void SinkSharedLoads(llvm::Module& module);
 // of the f16 sums of wgmma.
 void PackPhis(llvm::Module& module);
 
+// pair_bytes.cc. Pairs of bytes that are put together from one word become half of that word.
+void PairBytes(llvm::Module& module);
+
 // register_pressure.cc. Words of a thread that the function's values take at once, in its order of instructions.
 int64_t MaxLiveWords(const llvm::Function& function);
 

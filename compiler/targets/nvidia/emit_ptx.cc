@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/assembly_text.h"
 #include "compiler/targets/nvidia/codegen.h"
+#include "compiler/targets/nvidia/second_block.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -143,6 +144,7 @@ absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& m
   ReplaceDirective(ptx, ".target", arch.name);
   DropCallNumbers(ptx);
   RenumberPrototypes(ptx);
+  NoteSecondBlock(module, ptx);
   return ptx;
 }
 

@@ -162,6 +162,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   ExpandAbs(module);
   // The passes above would take the vectors apart again.
   PackPhis(module);
+  PairBytes(module);
   // Last: the passes above move loads up where they can.
   SinkSharedLoads(module);
   OrderAsyncProxy(module);

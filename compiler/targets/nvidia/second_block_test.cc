@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/targets/nvidia/second_block.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "compiler/lowering/lower_to_llvm.h"
+#include "compiler/targets/nvidia/toolchain.h"
+#include "gtest/gtest.h"
+
+namespace tritond::compiler::nvidia {
+namespace {
+
+constexpr int kWarps = 8;
+constexpr char kNote[] = "// second block: 65536 bytes of shared memory\n";
+
+// A kernel that has `live` words in registers at once, `times` times, of blocks of 256 threads. It waits for products
+// of wgmma `waits` times.
+std::string Kernel(int live, int times, absl::string_view note = kNote, int waits = 0) {
+  std::string text = absl::StrCat(
+      ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry kernel(.param .u64 a)\n.reqntid 256\n", note,
+      "{\n.reg .b64 %rd<3>;\n.reg .b32 %r<", live, ">;\nld.param.u64 %rd1, [a];\ncvta.to.global.u64 %rd2, %rd1;\n");
+  for (int time = 0; time < times; ++time) {
+    for (int i = 0; i < live; ++i) absl::StrAppend(&text, "ld.volatile.global.u32 %r", i, ", [%rd2+", 4 * i, "];\n");
+    for (int i = 0; i < live; ++i)
+      absl::StrAppend(&text, "st.volatile.global.u32 [%rd2+", 4 * i, "], %r", live - 1 - i, ";\n");
+  }
+  for (int i = 0; i < waits; ++i)
+    absl::StrAppend(&text, "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n");
+  return absl::StrCat(text, "ret;\n}\n");
+}
+
+// Gives one binary to texts that ask for two blocks, and another one to all others.
+class TwoBinaries final : public Assembler {
+ public:
+  TwoBinaries(std::string one, std::string two) : one_(std::move(one)), two_(std::move(two)) {}
+  std::string Name() const override { return "two binaries"; }
+  int PtxVersion() const override { return 80; }
+  std::string Path() const override { return ""; }
+  absl::StatusOr<std::string> Assemble(const std::string& ptx, const AssembleOptions&) const override {
+    const bool asks = absl::StrContains(ptx, "\n.reqntid 256\n.minnctapersm 2\n{");
+    ++(asks ? asked : plain);
+    return asks ? two_ : one_;
+  }
+  mutable int plain = 0, asked = 0;
+
+ private:
+  const std::string one_, two_;
+};
+
+class SecondBlock : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto assembler = Toolchain::ForConfig(TargetConfig())->GetAssembler();
+    if (!assembler.ok()) GTEST_SKIP() << assembler.status();
+    options_.arch = "sm_90a";
+    info_.registers = 64 * 1024;
+    info_.multiprocessor = {/*warps=*/64,          /*blocks=*/32,
+                            /*register_unit=*/256, /*shared_bytes=*/233472,
+                            /*shared_unit=*/128,   /*reserved_shared_bytes=*/1024};
+    large_ = Binary(Kernel(160, 1));
+    small_ = Binary(Kernel(100, 1));
+    long_ = Binary(Kernel(100, 4));
+  }
+
+  std::string Binary(const std::string& text) {
+    auto binary = (*Toolchain::ForConfig(TargetConfig())->GetAssembler())->Assemble(text, options_);
+    return binary.ok() ? *binary : "";
+  }
+
+  std::string Choose(const TwoBinaries& assembler, const std::string& text) {
+    return AssembleWithSecondBlock(assembler, text, options_, kWarps, info_).value_or("");
+  }
+
+  AssembleOptions options_;
+  TargetInfo info_;
+  std::string large_, small_, long_;
+};
+
+TEST_F(SecondBlock, IsTakenWhereItCostsNothing) {
+  TwoBinaries assembler(large_, small_);
+  EXPECT_TRUE(Choose(assembler, Kernel(160, 1)) == small_);
+  EXPECT_EQ(assembler.asked, 1);
+}
+
+TEST_F(SecondBlock, IsLeftWhereTheCodeGrows) {
+  TwoBinaries assembler(large_, long_);
+  EXPECT_TRUE(Choose(assembler, Kernel(160, 1)) == large_);
+  EXPECT_EQ(assembler.asked, 1);
+}
+
+TEST_F(SecondBlock, IsLeftWhereProductsWaitForEachOther) {
+  const std::string waits = Binary(Kernel(100, 1, kNote, 3));
+  ASSERT_NE(waits, "");
+  TwoBinaries one_wait(Binary(Kernel(160, 1, kNote, 1)), waits), as_many(Binary(Kernel(160, 1, kNote, 3)), waits);
+  EXPECT_FALSE(Choose(one_wait, Kernel(160, 1)) == waits);
+  EXPECT_TRUE(Choose(as_many, Kernel(160, 1)) == waits);
+}
+
+TEST_F(SecondBlock, IsLeftWhereItStillDoesNotFit) {
+  TwoBinaries assembler(large_, large_);
+  EXPECT_TRUE(Choose(assembler, Kernel(160, 1)) == large_);
+}
+
+TEST_F(SecondBlock, IsNotTriedWhereTheTextDoesNotSaySo) {
+  TwoBinaries assembler(large_, small_);
+  EXPECT_TRUE(Choose(assembler, Kernel(160, 1, "")) == large_);
+  EXPECT_EQ(assembler.asked, 0);
+}
+
+TEST_F(SecondBlock, IsNotTriedWhereSharedMemoryIsFull) {
+  TwoBinaries assembler(large_, small_);
+  const std::string text = Kernel(160, 1, "// second block: 131072 bytes of shared memory\n");
+  EXPECT_TRUE(Choose(assembler, text) == large_);
+  EXPECT_EQ(assembler.asked, 0);
+}
+
+TEST_F(SecondBlock, IsNotTriedWhereItFitsAnyway) {
+  TwoBinaries assembler(small_, long_);
+  EXPECT_TRUE(Choose(assembler, Kernel(100, 1)) == small_);
+  EXPECT_EQ(assembler.asked, 0);
+}
+
+TEST(NoteSecondBlock, SaysHowMuchSharedMemoryABlockHas) {
+  llvm::LLVMContext context;
+  llvm::Module module("m", context);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
+  auto* kernel = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "kernel", module);
+  kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  std::string text = ".visible .entry kernel()\n.reqntid 256\n{\n";
+  const std::string before = text;
+  NoteSecondBlock(module, text);
+  EXPECT_EQ(text, before);
+  kernel->addFnAttr(kSecondBlockAttr);
+  kernel->addFnAttr(kSharedBytesAttr, "65536");
+  NoteSecondBlock(module, text);
+  EXPECT_EQ(text, absl::StrCat(".visible .entry kernel()\n.reqntid 256\n", kNote, "{\n"));
+}
+
+}  // namespace
+}  // namespace tritond::compiler::nvidia
