@@ -185,6 +185,7 @@ MemoryRanges& ReadsOf(Effect& effect, mlir::SideEffects::Resource* resource) {
 
 MemoryRanges& WritesOf(Effect& effect, mlir::SideEffects::Resource* resource, bool is_copy) {
   if (resource == Deliveries::get()) return effect.delivered;
+  if (resource == Signals::get()) return effect.signals;
   return is_copy ? effect.copies : effect.writes;
 }
 

@@ -24,8 +24,8 @@ struct OrderedAccesses final : public mlir::SideEffects::Resource::Base<OrderedA
   llvm::StringRef getName() final { return "OrderedAccesses"; }
 };
 
-// The resource of a declared read of a buffer that is a signal between threads. Of its own accord it orders them, so it
-// only has to come after the signal was made, and before its memory is used otherwise.
+// The resource of a declared access to a buffer that is a signal between threads. Of its own accord it orders them, so
+// it only has to come after the signal was made, and before its memory is used otherwise.
 struct Signals final : public mlir::SideEffects::Resource::Base<Signals> {
   llvm::StringRef getName() final { return "Signals"; }
 };

@@ -68,7 +68,8 @@ class TTNG_MbarrierOp<string mnemonic, list<Trait> traits = []> : Op<TTNG_Dialec
 }
 // What the operation that makes a mbarrier says of it, and what others say.
 def TTNG_MadeMbarrier : Arg<TTG_MemDescType, "", [MemWrite<TTNG_Shared>]>;
-def TTNG_UsedMbarrier : Arg<TTG_MemDescType, "", [MemRead<TTNG_Signals>]>;
+// It is changed, too: nothing may leave the operation out.
+def TTNG_UsedMbarrier : Arg<TTG_MemDescType, "", [MemRead<TTNG_Signals>, MemWrite<TTNG_Signals>]>;
 
 def TTNG_InitBarrierOp : TTNG_MbarrierOp<"init_barrier"> {
   let summary = "makes a mbarrier whose phases take `count` arrivals each";
