@@ -9,7 +9,8 @@ namespace {
 // at the start, at the join, before the return, where workers wait, and where they are done.
 constexpr char kOfAll[] = "aligned.count(i32 1, i32 256)", kOfFunction[] = "aligned.count(i32 0, i32 128)";
 constexpr char kOfReduction[] = "aligned.count(i32 3, i32 64)";
-constexpr char kWait[] = "mbarrier.try_wait", kArrive[] = "mbarrier.arrive";
+constexpr char kWait[] = "mbarrier.try_wait.parity.shared::cta.b64 p, [$1], $2;", kOver[] = "setp.eq.u32 p, 0, 0;";
+constexpr char kArrive[] = "mbarrier.arrive";
 
 constexpr Fault kFaults[] = {
     // Starting and joining.
@@ -47,8 +48,8 @@ constexpr Fault kFaults[] = {
     {"LessIsMore", "products", "setmaxnreg.inc.sync.aligned.u32(i32 232)", "setmaxnreg.dec.sync.aligned.u32(i32 232)",
      1},
     // mbarriers: the default region waits for the producer, and the producer for it.
-    {"NoWaitForTheProducer", "ring", kWait, kDrop, 0},
-    {"NoWaitForTheConsumer", "ring", kWait, kDrop, 1},
+    {"NoWaitForTheProducer", "ring", kWait, kOver, 0},
+    {"NoWaitForTheConsumer", "ring", kWait, kOver, 1},
     {"NoArrivalOfTheConsumer", "ring", kArrive, kDrop, 0},
     {"NoArrivalOfTheProducer", "ring", kArrive, kDrop, 1},
     {"ArrivalBeforeAllHaveRead", "ring", kOfFunction, kDrop},
@@ -61,7 +62,7 @@ constexpr Fault kFaults[] = {
     {"CopiesCountTwice", "copies", "arrive.noinc.shared", "arrive.shared"},
     {"UsedBeforeItIsMade", "ring", "mbarrier.init.shared::cta.b64", kDrop, 0},
     // Bulk copies of tiles.
-    {"NoWaitForTheTile", "tiles", kWait, kDrop, 0},
+    {"NoWaitForTheTile", "tiles", kWait, kOver, 0},
     {"FewerBytesThanTheTile", "tiles", "16384;", "8192;"},
     {"MoreBytesThanTheTile", "tiles", "16384;", "32768;"},
     {"NoFenceBeforeTheStore", "tiles", "call void @llvm.nvvm.fence.proxy.async.shared_cta", kDrop},
@@ -72,7 +73,7 @@ constexpr Fault kFaults[] = {
      0},
     // The path of wgmma to shared memory.
     {"NoFenceOfTheProducer", "products", "call void @llvm.nvvm.fence.proxy.async.shared_cta", kDrop, 4},
-    {"NoWaitBeforeProducts", "products", kWait, kDrop, 1},
+    {"NoWaitBeforeProducts", "products", kWait, kOver, 1},
 };
 
 class PlantedPartitionFault : public testing::TestWithParam<Fault> {};
