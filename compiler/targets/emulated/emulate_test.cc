@@ -109,7 +109,8 @@ TEST(EmulateNvidia, ConversionsClamp) {
 
 TEST(EmulateNvidia, NamesWhatItDoesNotKnow) {
   const std::pair<std::string, const char*> kRows[] = {
-      {Kernel(R"(  call void asm sideeffect "tcgen05.alloc.sync [$0], 32;", "r"(i32 %x))"), "tcgen05.alloc.sync"},
+      {Kernel(R"(  call void asm sideeffect "multimem.red.global.add.u32 [$0], 1;", "r"(i32 %x))"),
+       "multimem.red.global"},
       {Kernel(R"(  call void asm sideeffect "cp.reduce.async.bulk x;", ""())"), "no register x"},
       {Kernel(R"(  %y = call i32 asm "mov.u32 $0, %pm0;", "=r"())"), "%pm0"},
       {Kernel(R"(  %y = call i32 asm "ld.param.u32 $0, [$1];", "=r,l"(ptr addrspace(1) %p))"), "ld.param.u32"},
