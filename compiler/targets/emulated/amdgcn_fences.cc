@@ -7,6 +7,7 @@
 //   call void @llvm.amdgcn.s.barrier()
 //   fence syncscope("workgroup") acquire
 #include "compiler/targets/emulated/amdgcn_calls.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/IR/MemoryModelRelaxationAnnotations.h"
@@ -35,9 +36,15 @@ bool IsFence(const llvm::Instruction& instruction, bool releases) {
   return !spaces.hasTagWithPrefix("amdgpu-synchronize-as") || spaces.hasTag("amdgpu-synchronize-as", "local");
 }
 
+constexpr unsigned kGlobalSpace = 1, kBufferSpace = 8;
+
 // Past what neither fences nor touches shared memory.
 bool IsSkipped(const llvm::Instruction& instruction) {
-  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return load->getPointerAddressSpace() == 1;
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return load->getPointerAddressSpace() == kGlobalSpace;
+  if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
+    if (call->arg_size() > 0 && call->getArgOperand(0)->getType()->isPointerTy() &&
+        call->getArgOperand(0)->getType()->getPointerAddressSpace() == kBufferSpace)
+      return true;
   return !instruction.mayReadOrWriteMemory() || llvm::isa<llvm::FenceInst>(instruction);
 }
 
@@ -45,6 +52,25 @@ bool IsSignal(const llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   return call && call->getIntrinsicID() == llvm::Intrinsic::amdgcn_s_barrier_signal;
 }
+
+// What comes before, or after, also in another block where control goes no other way. LLVM may put a branch between a
+// fence and its barrier. Null: the end, or a block that the walk has left before.
+class Walk final {
+ public:
+  const llvm::Instruction* Before(const llvm::Instruction* i) {
+    if (const llvm::Instruction* previous = i->getPrevNode()) return previous;
+    const llvm::BasicBlock* block = i->getParent()->getSinglePredecessor();
+    return block && left_.insert(i->getParent()).second ? block->getTerminator() : nullptr;
+  }
+  const llvm::Instruction* After(const llvm::Instruction* i) {
+    if (const llvm::Instruction* next = i->getNextNode()) return next;
+    const llvm::BasicBlock* block = i->getParent()->getUniqueSuccessor();
+    return block && left_.insert(i->getParent()).second ? &block->front() : nullptr;
+  }
+
+ private:
+  llvm::SmallPtrSet<const llvm::BasicBlock*, 4> left_;
+};
 
 }  // namespace
 
@@ -54,13 +80,14 @@ bool OrdersShared(const llvm::CallInst& barrier, llvm::StringRef arch) {
     while (first_half && !IsSignal(*first_half)) first_half = first_half->getPrevNode();
   if (!first_half) return false;
   bool releases = false, waits = false;
-  for (const llvm::Instruction* i = first_half->getPrevNode(); i && !releases && !waits; i = i->getPrevNode()) {
+  Walk back, ahead;
+  for (const llvm::Instruction* i = back.Before(first_half); i && !releases && !waits; i = back.Before(i)) {
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(i)) waits = WaitsForShared(*call, arch);
     releases = IsFence(*i, /*releases=*/true);
     if (!waits && !releases && !IsSkipped(*i)) break;
   }
   if (waits) return true;
-  for (const llvm::Instruction* i = barrier.getNextNode(); releases && i; i = i->getNextNode()) {
+  for (const llvm::Instruction* i = ahead.After(&barrier); releases && i; i = ahead.After(i)) {
     if (IsFence(*i, /*releases=*/false)) return true;
     if (!IsSkipped(*i)) break;
   }

@@ -111,6 +111,9 @@ TEST(EmulateAmd, BarriersOrderSharedMemoryBetweenFences) {
            {barrier + acquire, no},
            {release + barrier, no},
            {acquire + barrier + release, no},
+           {release + "  br i1 %m, label %a, label %b\na:\n" + barrier + "  br label %c\nb:\n  br label %c\nc:\n" +
+                acquire,
+            yes},
            {release + store + barrier + acquire, no},
            {release + barrier + store + acquire, no},
            {"  fence syncscope(\"wavefront\") release\n" + barrier + acquire, no}}) {
