@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/ir/encodings.h"
+#include "compiler/ir/ttg_dialect.h"
 #include "compiler/targets/target.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Builders.h"
 
 namespace tritond::compiler {
 namespace {
@@ -44,6 +48,27 @@ TEST(MatrixInstructions, OfAmd) {
 TEST(MatrixInstructions, OfIntel) {
   EXPECT_THAT(ShapesOf("xpu:pvc", "bf16"), ElementsAre("8x16x16 f32"));
   EXPECT_THAT(ShapesOf("xpu:pvc:32", "bf16"), IsEmpty());
+}
+
+// Each element of the sums is in one register of one lane.
+TEST(MatrixInstructions, HaveTheLayoutsOfTheirSums) {
+  mlir::MLIRContext context;
+  context.loadDialect<ttg::TTGDialect>();
+  mlir::Builder b(&context);
+  for (const std::string& target : TargetNames()) {
+    auto made = FindTarget(target, {});
+    ASSERT_TRUE(made.ok()) << made.status();
+    for (const MatrixShape& shape : (*made)->Info().matrix_instructions) {
+      const std::string what = absl::StrCat(target, ", ", shape.operands, ": ", shape.encoding);
+      mlir::Attribute encoding = mlir::parseAttribute(shape.encoding, &context);
+      ASSERT_TRUE(llvm::isa_and_present<ttg::DistributedEncoding>(encoding)) << what;
+      const LinearLayout layout =
+          ttg::ToLinearLayout(mlir::RankedTensorType::get({shape.m, shape.n}, b.getF32Type(), encoding));
+      EXPECT_EQ(layout.InSize("warp"), shape.warps) << what;
+      EXPECT_EQ(layout.InSize("lane"), (*made)->Info().lanes) << what;
+      EXPECT_TRUE(layout.IsInvertible()) << what;
+    }
+  }
 }
 
 TEST(MatrixInstructions, HostHasNone) { EXPECT_THAT(ShapesOf("host", "f16"), IsEmpty()); }

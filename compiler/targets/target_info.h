@@ -29,6 +29,9 @@ struct MatrixShape {
   int m = 0, n = 0, k = 0;     // n: the most columns, where it may have several numbers of them
   int warps = 1;               // that execute it together
   bool reads_buffers = false;  // operands come from shared memory
+  // The layout of the sums in the registers of `warps` warps, an encoding as TTGIR writes it. Operands that come from
+  // registers have the layouts that dot_op gives for it.
+  std::string encoding;
 };
 
 // Groups of warps that give each other registers while they run: how many a thread can have.

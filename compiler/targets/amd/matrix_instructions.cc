@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/amd/matrix_instructions.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace tritond::compiler::amd {
 namespace {
 
@@ -71,16 +73,32 @@ const MatrixRow* FindMatrixRow(const Architecture& arch, int tile, mlir::Type a,
   return nullptr;
 }
 
+namespace {
+
+std::string EncodingOf(const Architecture& arch, const MatrixRow& row, int k) {
+  const int version = EncodingVersion(arch.matrix);
+  const std::string warps = "warpsPerCTA = [1, 1]", shape = absl::StrCat(row.tile, ", ", row.tile);
+  if (!HasMfma(arch.matrix))
+    return absl::StrCat("#ttg.amd_wmma<{version = ", version, ", isTranspose = ", version > 1 ? "true" : "false", ", ",
+                        warps, ", instrShape = [", shape, ", ", k, "]}>");
+  const bool is_double = llvm::StringRef(row.kind) == "f64";
+  return absl::StrCat("#ttg.amd_mfma<{version = ", version, ", ", warps, ", instrShape = [", shape,
+                      "], isTransposed = ", is_double ? "false, elementBitWidth = 64}>" : "true}>");
+}
+
+}  // namespace
+
 std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch) {
   std::vector<MatrixShape> shapes;
   for (const MatrixRow& row : kRows) {
     if (arch.matrix < row.first || arch.matrix > row.last) continue;
     const llvm::StringRef kind = row.kind;
+    const int k = row.per_lane * LanesAlongK(arch, row.tile);
     shapes.push_back({row.kind,
                       kind == "i8"    ? "i32"
                       : kind == "f64" ? "f64"
                                       : "f32",
-                      row.tile, row.tile, row.per_lane * LanesAlongK(arch, row.tile)});
+                      row.tile, row.tile, k, /*warps=*/1, /*reads_buffers=*/false, EncodingOf(arch, row, k)});
   }
   return shapes;
 }

@@ -7,6 +7,7 @@
 //   c   column n
 //
 // Tiles of 4, 2 and 1 rows are the same with fewer words.
+#include "absl/strings/str_cat.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/targets/intel/builtins.h"
 #include "compiler/targets/intel/intel_ops.h"
@@ -81,7 +82,12 @@ std::vector<MatrixShape> intel::MatrixShapesOf(const Device& device) {
   for (const MatrixRow& row : kRows) {
     const llvm::StringRef type = row.type;
     if (!device.arch.has_tf32 && type == "tf32") continue;
-    shapes.push_back({row.type, type == "i8" ? "i32" : "f32", kMaxTileRows, kTileColumns, row.depth()});
+    const std::string encoding =
+        absl::StrCat("#ttg.dpas<{repeatCount = ", kMaxTileRows, ", systolicDepth = ", kSystolicDepth,
+                     ", executionSize = ", kTileColumns, ", opsPerChan = ", row.per_channel,
+                     ", threadsPerWarp = ", device.lanes, ", warpsPerCTA = [1, 1], repCluster = [1, 1]}>");
+    shapes.push_back({row.type, type == "i8" ? "i32" : "f32", kMaxTileRows, kTileColumns, row.depth(), /*warps=*/1,
+                      /*reads_buffers=*/false, encoding});
   }
   return shapes;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/nvidia/matrix_shapes.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace tritond::compiler::nvidia {
 namespace {
 
@@ -12,6 +14,11 @@ struct Operand {
 constexpr Operand kOperands[] = {{"f16", 16, "f32"}, {"bf16", 16, "f32"}, {"tf32", 32, "f32"},
                                  {"f64", 64, "f64"}, {"i8", 8, "i32"},    {"f8", 8, "f32"}};
 
+std::string Encoding(int version, int warps, const std::string& shape) {
+  return absl::StrCat("#ttg.nvidia_mma<{versionMajor = ", version, ", versionMinor = 0, warpsPerCTA = [", warps,
+                      ", 1], instrShape = [", shape, "]}>");
+}
+
 }  // namespace
 
 std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch) {
@@ -22,12 +29,15 @@ std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch) {
     const bool is_double = operand.bits == 64;
     // Of f64 two instructions make one of eight along K, where it is not one already.
     const int k = is_double ? 8 : kTileKBytes * 8 / operand.bits;
-    shapes.push_back({operand.type, operand.sums, kTileM, kTileN, k});
+    shapes.push_back(
+        {operand.type, operand.sums, kTileM, kTileN, k, 1, false, Encoding(2, 1, absl::StrCat(kTileM, ", ", kTileN))});
     if (generation >= kFirstWithWgmma && generation <= kLastWithWgmma && !is_double)
-      shapes.push_back({operand.type, operand.sums, kGroupTileM, kMaxGroupTileN, k, kWarpsOfGroup, true});
+      shapes.push_back({operand.type, operand.sums, kGroupTileM, kMaxGroupTileN, k, kWarpsOfGroup, true,
+                        Encoding(3, kWarpsOfGroup, absl::StrCat(kTileM, ", ", kMaxGroupTileN, ", ", k))});
     // Four warps read the sums.
     if (generation >= kFirstWithTensorMemory && generation <= kLastWithTensorMemory && !is_double)
-      shapes.push_back({operand.type, operand.sums, kTensorTileM, kMaxGroupTileN, k, kWarpsOfGroup, true});
+      shapes.push_back({operand.type, operand.sums, kTensorTileM, kMaxGroupTileN, k, kWarpsOfGroup, true,
+                        Encoding(5, kWarpsOfGroup, absl::StrCat(kTensorTileM, ", ", kMaxGroupTileN, ", ", k))});
   }
   return shapes;
 }
