@@ -36,11 +36,12 @@ bool IsFence(const llvm::Instruction& instruction, bool releases) {
   return !spaces.hasTagWithPrefix("amdgpu-synchronize-as") || spaces.hasTag("amdgpu-synchronize-as", "local");
 }
 
-constexpr unsigned kGlobalSpace = 1, kBufferSpace = 8;
+constexpr unsigned kGlobalSpace = 1, kConstantSpace = 4, kBufferSpace = 8;
 
 // Past what neither fences nor touches shared memory.
 bool IsSkipped(const llvm::Instruction& instruction) {
-  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return load->getPointerAddressSpace() == kGlobalSpace;
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
+    return load->getPointerAddressSpace() == kGlobalSpace || load->getPointerAddressSpace() == kConstantSpace;
   if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
     if (call->arg_size() > 0 && call->getArgOperand(0)->getType()->isPointerTy() &&
         call->getArgOperand(0)->getType()->getPointerAddressSpace() == kBufferSpace)

@@ -114,6 +114,7 @@ TEST(EmulateAmd, BarriersOrderSharedMemoryBetweenFences) {
            {release + "  br i1 %m, label %a, label %b\na:\n" + barrier + "  br label %c\nb:\n  br label %c\nc:\n" +
                 acquire,
             yes},
+           {release + barrier + "  %size = load i32, ptr addrspace(4) null\n" + acquire, yes},
            {release + store + barrier + acquire, no},
            {release + barrier + store + acquire, no},
            {"  fence syncscope(\"wavefront\") release\n" + barrier + acquire, no}}) {
