@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -99,6 +100,21 @@ std::vector<pid_t> ChildrenOf(pid_t pid) {
   return children;
 }
 
+namespace {
+
+// Whether the port is this process's until it ends: two tests that ask at one time must not get one port, which two
+// servers of gRPC would share.
+bool Reserve(int port) {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / "tritond-test-port-").string() + std::to_string(port);
+  const int fd = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+  if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) return true;  // stays open
+  if (fd >= 0) close(fd);
+  return false;
+}
+
+}  // namespace
+
 int FreePort(int below) {
   while (true) {
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -109,7 +125,8 @@ int FreePort(int below) {
     bind(fd, reinterpret_cast<sockaddr*>(&address), size);
     getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
     close(fd);
-    if (ntohs(address.sin_port) < below) return ntohs(address.sin_port);
+    const int port = ntohs(address.sin_port);
+    if (port < below && Reserve(port)) return port;
   }
 }
 
