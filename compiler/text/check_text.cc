@@ -48,6 +48,8 @@ class TextChecker final {
         error = Error(token, absl::StrCat("result number is above ", kMaxResultNumber));
       } else if (token.kind == TextToken::Kind::kOther) {
         error = TakeBracket(token);
+      } else if (token.Is("array")) {
+        error = CheckArray(token);
       } else if (IsValue(token)) {
         error = TakeValue(token);
       } else if (absl::EndsWith(token.text, ".func")) {
@@ -90,6 +92,15 @@ class TextChecker final {
       return Error(token, absl::StrCat("brackets nest deeper than ", kMaxNesting));
     if (absl::StrContains(kClose, token.text)) depth_ = std::max(0, depth_ - 1);
     return std::nullopt;
+  }
+
+  // "array<index: 4>": the parser asks for the width of the elements' type without a look at it.
+  std::optional<TextError> CheckArray(const TextToken& token) const {
+    TextCursor ahead(text_, token.end);
+    if (!ahead.Take("<")) return std::nullopt;
+    const TextToken type = ahead.Next();
+    if (!type.Is("index") && type.kind != TextToken::Kind::kSigil) return std::nullopt;
+    return Error(type, absl::StrCat("array attributes have no elements of type ", type.text));
   }
 
   std::optional<TextError> TakeValue(const TextToken& token) {

@@ -17,8 +17,8 @@ inline constexpr int kMaxNesting = 256;
 inline constexpr int kMaxResultNumber = 65535;
 
 // The first place of `text`, IR in the spelling of NormalizeText, where brackets nest too deep, where a value is named
-// before the text defines it, or where a result's number is too large. Nothing for text that is wrong in any other way:
-// complaining is the parser's task.
+// before the text defines it, where a result's number is too large, or where an array attribute has elements of no
+// width. Nothing for text that is wrong in any other way: complaining is the parser's task.
 std::optional<TextError> CheckText(absl::string_view text);
 
 }  // namespace tritond::compiler

@@ -51,6 +51,12 @@ TEST(CheckText, ValuesOfAnEndedRegionAreGone) {
   EXPECT_THAT(Complaint("%c = a.b\nscf.if %c { %x = a.b }\n a.b %x : i32"), HasSubstr("%x"));
 }
 
+TEST(CheckText, ElementsOfArraysHaveAWidth) {
+  EXPECT_THAT(Complaint("a.b {x = array<index: 4>}"), HasSubstr("no elements of type index"));
+  EXPECT_THAT(Complaint("!t = index\na.b {x = array<!t: 4>}"), HasSubstr("no elements of type !t"));
+  EXPECT_EQ(Complaint("a.b {x = array<i32: 4>, y = array<f32>} : !llvm.struct<(array<4 x i32>)>"), "");
+}
+
 TEST(CheckText, ListsOfNamesMayFollowAType) {
   EXPECT_EQ(Complaint("%c = a.b : i32\n%x, %y = tt.split %c : i32\na.b %y, %x"), "");
   EXPECT_EQ(Complaint("%c = a.b\ncf.assert %c, \"no\"\n%x, %y = tt.split %c : i32\na.b %y, %x"), "");

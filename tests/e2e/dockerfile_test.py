@@ -116,7 +116,7 @@ def inside(plan):
 class DockerfileTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.build, cls.final, cls.cuda, cls.default = read_stages()
+        cls.build, cls.final, cls.cuda, cls.xpu, cls.default = read_stages()
 
     def test_both_stages_begin_with_debian_12_and_copy_from_named_ones(self):
         self.assertEqual([self.build["from"], self.final["from"]], ["debian:12", "debian:12-slim"])
@@ -132,6 +132,11 @@ class DockerfileTest(unittest.TestCase):
         self.assertEqual(target, str(program.parent.parent / "cuda"))
         self.assertEqual(steps_of(self.cuda, "RUN"), [f"{target}/bin/ptxas --version"])
         self.assertIn('mv "$temporary/all/nvidia/cu13/$file" "$build/cuda/$file"', (ROOT / "dev").read_text(encoding="utf-8"))
+
+    def test_the_image_with_a_driver_adds_packages_of_debian_alone(self):
+        self.assertEqual([self.xpu["from"], self.xpu["name"]], [self.final["name"], "xpu"])
+        self.assertEqual(steps_of(self.xpu, "COPY"), [])
+        self.assertTrue(any("apt-get install" in run for run in steps_of(self.xpu, "RUN")), self.xpu)
 
     def test_the_commands_of_the_build_are_there(self):
         usage = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, check=True).stdout
