@@ -14,10 +14,10 @@
 #include "compiler/targets/amd/masked_accesses.h"
 #include "compiler/targets/amd/small_buffers.h"
 #include "compiler/targets/amd/split_pointer.h"
+#include "compiler/targets/llvm_analyses.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 
@@ -179,25 +179,16 @@ class BufferUser final {
 
 void UseBuffers(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch) {
   if (arch.buffers.flags == 0) return;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  LlvmAnalyses analyses(machine);
   // What the pointers were computed by goes; what several offsets have in common is computed once.
   llvm::FunctionPassManager cleanup;
   cleanup.addPass(llvm::EarlyCSEPass());
   cleanup.addPass(llvm::ADCEPass());
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
-    if (!BufferUser(function, arch, functions).Run()) continue;
-    functions.invalidate(function, llvm::PreservedAnalyses::none());
-    cleanup.run(function, functions);
+    if (!BufferUser(function, arch, analyses.functions).Run()) continue;
+    analyses.functions.invalidate(function, llvm::PreservedAnalyses::none());
+    cleanup.run(function, analyses.functions);
   }
 }
 

@@ -3,9 +3,9 @@
 #include "compiler/targets/host/codegen.h"
 #include "compiler/targets/host/extern_functions.h"
 #include "compiler/targets/host/runtime.h"
+#include "compiler/targets/llvm_analyses.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -49,16 +49,7 @@ void SetCommonAttributes(llvm::Module& module) {
 
 // What leaves less code for the back end, and nothing that takes longer than it spares: such code runs once or twice.
 void RunPasses(llvm::Module& module, llvm::TargetMachine& machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  LlvmAnalyses analyses(machine);
   llvm::FunctionPassManager passes;
   // Lane and program ids, constants and addresses that lowering emits wherever it needs them.
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
@@ -67,7 +58,7 @@ void RunPasses(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::ModulePassManager pipeline;
   pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
   pipeline.addPass(llvm::GlobalDCEPass());
-  pipeline.run(module, modules);
+  pipeline.run(module, analyses.modules);
 }
 
 }  // namespace

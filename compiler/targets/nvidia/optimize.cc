@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/lowering/lower_to_llvm.h"
+#include "compiler/targets/llvm_analyses.h"
 #include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/own_options.h"
 #include "llvm/IR/Constants.h"
@@ -13,7 +14,6 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
 
 namespace tritond::compiler::nvidia {
 namespace {
@@ -121,20 +121,11 @@ std::string PassesFor(const llvm::Module& module) {
 }
 
 absl::Status RunPasses(llvm::Module& module, llvm::TargetMachine& machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  LlvmAnalyses analyses(machine);
   llvm::ModulePassManager passes;
-  if (llvm::Error error = builder.parsePassPipeline(passes, PassesFor(module)))
+  if (llvm::Error error = analyses.builder.parsePassPipeline(passes, PassesFor(module)))
     return absl::InternalError(absl::StrCat("LLVM's passes: ", llvm::toString(std::move(error))));
-  passes.run(module, modules);
+  passes.run(module, analyses.modules);
   return absl::OkStatus();
 }
 
