@@ -278,7 +278,7 @@ std::vector<Case> AccumulatedCases() {
 
 INSTANTIATE_TEST_SUITE_P(Reduce, AccumulatedReduce, testing::ValuesIn(AccumulatedCases()), NameCase);
 
-class EveryMachine : public testing::TestWithParam<Machine> {};
+class ReduceScanOnEveryMachine : public testing::TestWithParam<Machine> {};
 
 // The first of equal values wins.
 constexpr char kArgMax[] = R"(module {
@@ -304,7 +304,7 @@ $STORE
 }
 )";
 
-TEST_P(EveryMachine, ReducesTuples) {
+TEST_P(ReduceScanOnEveryMachine, ReducesTuples) {
   std::vector<double> values;
   for (int i = 0; i < 16 * 64; ++i) values.push_back((i * 37) % 23);
   Array in = Array::OfFloats("f32", values), actual("i32", 16), expected("i32", 16);
@@ -335,7 +335,7 @@ $STORE
 )";
 
 // Threads that hold parts of one row agree on what they have in common, to the bit, though either zero is a maximum.
-TEST_P(EveryMachine, ScansZerosOfBothSigns) {
+TEST_P(ReduceScanOnEveryMachine, ScansZerosOfBothSigns) {
   const Combine* maximum = nullptr;
   for (const Combine& combine : Combines())
     if (combine.name == "maxnumf") maximum = &combine;
@@ -350,7 +350,7 @@ TEST_P(EveryMachine, ScansZerosOfBothSigns) {
   EXPECT_TRUE(Agree(actual, expected, 1e-30));
 }
 
-TEST_P(EveryMachine, ScansTuplesThatDoNotCommute) {
+TEST_P(ReduceScanOnEveryMachine, ScansTuplesThatDoNotCommute) {
   for (bool reverse : {false, true}) {
     Array a = Moderate("i32", 256, 1), b = Moderate("i32", 256, 2), actual("i32", 256), expected("i32", 256);
     uint32_t p = 1, s = 0;
@@ -489,7 +489,7 @@ INSTANTIATE_TEST_SUITE_P(All, TangledAxis, testing::ValuesIn(TangledCases()), []
   return absl::StrCat(c.encoding.name, c.scan ? "Scan" : "Reduce", c.axis, c.reverse ? "Reverse" : "");
 });
 
-INSTANTIATE_TEST_SUITE_P(Machines, EveryMachine, testing::ValuesIn(Machines({1, 2, 4, 8})),
+INSTANTIATE_TEST_SUITE_P(Machines, ReduceScanOnEveryMachine, testing::ValuesIn(Machines({1, 2, 4, 8})),
                          [](const auto& info) { return NameOf(info.param); });
 
 }  // namespace
