@@ -14,6 +14,9 @@
 //
 // - An access whose neighbours along no dimension are neighbours in memory (a gather, a scatter, one value for many
 //   elements) is as slow in any order. It takes the order of the first access of its shape that has a preference.
+// - A load whose groups of neighbours along one dimension alone have one address, as packed weights have, asks for
+// fewer
+//   sectors in that order. A thread takes a group, and loads it once.
 // - A store of that kind whose addresses the program computes, from ranges alone, may still have near addresses: every
 //   third element. Each instruction writes to the sectors between its first and last address, and no cache gathers
 //   writes of several. So a thread takes one element, and lanes are neighbours. Loaded addresses are anywhere.
@@ -155,10 +158,26 @@ class AccessReader final {
     access.bounds = writes && access.prefers;
     access.width = std::min(axes_.PointerContiguity(ptr, fast), std::max(1, max_bytes / access.element_bytes));
     access.width = std::min(access.width, mask_width(fast));
-    if (access.prefers && type.getRank() > 1)
+    if (!writes && !access.prefers) PreferGroups(access, info);
+    if (access.prefers && type.getRank() > 1 && info.dims[fast].contiguity > 1)
       access.width = std::max<int64_t>(
           access.width, std::min<int64_t>(info.dims[fast].contiguity, kWordBytes / access.element_bytes));
     return access;
+  }
+
+  // Groups of one address along a dimension, where there are none along the others, and no neighbours in memory.
+  static void PreferGroups(Access& access, const AxisInfo& info) {
+    if (llvm::any_of(info.dims, [](const AxisDim& dim) { return dim.contiguity > 1; })) return;
+    auto grouped = llvm::make_filter_range(llvm::seq<unsigned>(0, info.Rank()),
+                                           [&](unsigned dim) { return info.dims[dim].constancy > 1; });
+    if (info.Rank() == 1 || !llvm::hasSingleElement(grouped)) return;
+    const unsigned dim = *grouped.begin();
+    if (info.dims[dim].constancy >= access.type.getDimSize(dim)) return;
+    llvm::erase(access.order, dim);
+    access.order.insert(access.order.begin(), dim);
+    access.prefers = true;
+    access.width =
+        static_cast<int>(std::min<int64_t>(info.dims[dim].constancy, kMaxThreadBytes / access.element_bytes));
   }
 
   std::optional<Access> Block(tt::DescriptorLoadOp load) const {
