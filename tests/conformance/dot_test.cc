@@ -79,15 +79,13 @@ TEST_P(Dot, MultipliesMatrices) {
   // Splitting an infinity into parts must not make a NaN of it.
   if (!c.precision.empty()) a.SetFloat(0, INFINITY);
   Array initial = Moderate(c.c, c.batch * c.m * c.n, 3), actual(c.c, initial.size()), expected = actual;
+  const std::vector<double> left = a.Numbers(), right = b.Numbers(), sums = initial.Numbers();
   for (int g = 0; g < c.batch; ++g)
     for (int i = 0; i < c.m; ++i)
       for (int j = 0; j < c.n; ++j) {
         size_t at = (g * c.m + i) * c.n + j;
-        double sum = initial.is_float() ? initial.Float(at) : initial.Int(at);
-        for (int k = 0; k < c.k; ++k) {
-          size_t left = (g * c.m + i) * c.k + k, right = (g * c.k + k) * c.n + j;
-          sum += a.is_float() ? a.Float(left) * b.Float(right) : double(a.Int(left) * b.Int(right));
-        }
+        double sum = sums[at];
+        for (int k = 0; k < c.k; ++k) sum += left[(g * c.m + i) * c.k + k] * right[(g * c.k + k) * c.n + j];
         initial.is_float() ? expected.SetFloat(at, sum) : expected.SetInt(at, static_cast<int64_t>(sum));
       }
   const std::string ir = KernelOf(c, a.size(), b.size(), initial.size());
@@ -378,10 +376,11 @@ TEST_P(PersistentProduct, GoesOnFromTileToTile) {
     for (uint32_t programs : {1u, 4u, 7u}) {
       Array a = Moderate("f16", kRows * std::max(k, 1), 1), b = Moderate("f16", std::max(k, 1) * kColumns, 2);
       Array actual("f32", kRows * kColumns), expected = actual;
+      const std::vector<double> left = a.Numbers(), right = b.Numbers();
       for (int i = 0; i < kRows; ++i)
         for (int j = 0; j < kColumns; ++j) {
           double sum = 0;
-          for (int l = 0; l < k; ++l) sum += a.Float(i * k + l) * b.Float(l * kColumns + j);
+          for (int l = 0; l < k; ++l) sum += left[i * k + l] * right[l * kColumns + j];
           expected.SetFloat(i * kColumns + j, sum);
         }
       workers::Grid grid;
@@ -458,10 +457,11 @@ TEST_P(CarriedSums, AreAddedToInEachRound) {
     for (int stages : {1, 3}) {
       Array a = Moderate(c.operand, kSize * std::max(k, 1), 1), b = Moderate(c.operand, std::max(k, 1) * kSize, 2);
       Array actual(c.sum, kSize * kSize), expected = actual;
+      const std::vector<double> left = a.Numbers(), right = b.Numbers();
       for (int i = 0; i < kSize; ++i)
         for (int j = 0; j < kSize; ++j) {
           double sum = 0;
-          for (int l = 0; l < k; ++l) sum += a.Float(i * k + l) * b.Float(l * kSize + j);
+          for (int l = 0; l < k; ++l) sum += left[i * k + l] * right[l * kSize + j];
           expected.SetFloat(i * kSize + j, sum);
         }
       std::string options = absl::StrCat("\"num_stages\": ", stages);
