@@ -27,6 +27,10 @@ class ExplainCostsPass : public mlir::PassWrapper<ExplainCostsPass, mlir::Operat
       getOperation().emitError(std::string(target.status().message()));
       return signalPassFailure();
     }
+    if (!getOperation()->hasAttr("ttg.num-warps")) {
+      getOperation().emitError("is not TTGIR; its tensors have no encodings yet");
+      return signalPassFailure();
+    }
     const TargetInfo& info = (*target)->Info();
     // Copies: the module goes on as it was.
     mlir::OwningOpRef<mlir::ModuleOp> module = getOperation().clone();

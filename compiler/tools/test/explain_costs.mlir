@@ -3,6 +3,7 @@
 // RUN: triton-opt %s --explain-costs="grid=1000" -o /dev/null | FileCheck %s --check-prefix=UNKNOWN
 // RUN: triton-opt %s --explain-costs="target=host grid=1000 arguments=4096000,4096000,16" -o /dev/null | FileCheck %s --check-prefix=HOST
 // RUN: not triton-opt %s --explain-costs=target=none 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: echo 'module {}' | not triton-opt --explain-costs 2>&1 | FileCheck %s --check-prefix=STAGE
 
 // 1000 programs that copy 16 × 1024 words each, from and to 4 MB: memory moves each byte once, caches all that programs
 // ask for.
@@ -30,7 +31,8 @@
 // HOST-NOT: time
 // HOST-NOT: predicted
 
-// TARGET: none
+// TARGET: error: no target 'none'
+// STAGE: error: is not TTGIR
 
 #b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
