@@ -26,6 +26,10 @@ def RewriteTensorDescriptorPass : Pass<"tt-rewrite-tensor-descriptor", "::mlir::
 def DecomposeScaledDotPass : Pass<"tt-decompose-scaled-dot", "::mlir::ModuleOp"> {
   let summary = "replaces dots of microscaled operands by dots of wider floats";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tritond::ttg::TTGDialect"];
+  let options = [
+    ListOption<"kept_tiles", "kept-tiles", "std::string",
+               "MxNxK of matrix instructions that take scales: dots of whole tiles stay as they are">,
+    Option<"scale_group", "scale-group", "int", "32", "elements along K that have one scale there">];
 }
 def HoistInvariantsPass : Pass<"tt-hoist-invariants", "::mlir::ModuleOp"> {
   let summary = "loop-invariant code motion, loads included where memory and trip count allow";

@@ -32,16 +32,16 @@ std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch) {
     auto rate = [&](int products) { return is_double ? 0 : products * 16 / operand.bits; };
     const int k = is_double ? 8 : kTileKBytes * 8 / operand.bits;
     shapes.push_back({operand.type, operand.sums, kTileM, kTileN, k, 1, false,
-                      Encoding(2, 1, absl::StrCat(kTileM, ", ", kTileN)), rate(arch.mma_products)});
+                      Encoding(2, 1, absl::StrCat(kTileM, ", ", kTileN)), /*scale_group=*/0, rate(arch.mma_products)});
     if (generation >= kFirstWithWgmma && generation <= kLastWithWgmma && !is_double)
       shapes.push_back({operand.type, operand.sums, kGroupTileM, kMaxGroupTileN, k, kWarpsOfGroup, true,
                         Encoding(3, kWarpsOfGroup, absl::StrCat(kTileM, ", ", kMaxGroupTileN, ", ", k)),
-                        rate(arch.group_products)});
+                        /*scale_group=*/0, rate(arch.group_products)});
     // Four warps read the sums.
     if (generation >= kFirstWithTensorMemory && generation <= kLastWithTensorMemory && !is_double)
       shapes.push_back({operand.type, operand.sums, kTensorTileM, kMaxGroupTileN, k, kWarpsOfGroup, true,
                         Encoding(5, kWarpsOfGroup, absl::StrCat(kTensorTileM, ", ", kMaxGroupTileN, ", ", k)),
-                        rate(arch.group_products)});
+                        /*scale_group=*/0, rate(arch.group_products)});
   }
   return shapes;
 }
