@@ -27,9 +27,9 @@ std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch) {
   for (const Operand& operand : kOperands) {
     if (std::string(operand.type) == "f8" && generation < kFirstWithNarrowDots) continue;
     const bool is_double = operand.bits == 64;
-    // Of f64 two instructions make one of eight along K, where it is not one already.
     // Narrower operands go faster; of f64 the rate is another one.
     auto rate = [&](int products) { return is_double ? 0 : products * 16 / operand.bits; };
+    // Of f64 two instructions make one of eight along K, where it is not one already.
     const int k = is_double ? 8 : kTileKBytes * 8 / operand.bits;
     shapes.push_back({operand.type, operand.sums, kTileM, kTileN, k, 1, false,
                       Encoding(2, 1, absl::StrCat(kTileM, ", ", kTileN)), /*scale_group=*/0, rate(arch.mma_products)});
