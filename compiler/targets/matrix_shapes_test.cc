@@ -52,6 +52,23 @@ TEST(MatrixInstructions, OfIntel) {
   EXPECT_THAT(ShapesOf("xpu:pvc:32", "bf16"), IsEmpty());
 }
 
+int64_t ProductsOf(const std::string& target, const std::string& operands, bool reads_buffers) {
+  auto made = FindTarget(target, {});
+  if (!made.ok()) return -1;
+  for (const MatrixShape& shape : (*made)->Info().matrix_instructions)
+    if (shape.operands == operands && shape.reads_buffers == reads_buffers) return shape.products;
+  return -1;
+}
+
+// 312 TFLOP/s of an A100's 108 multiprocessors at 1.41 GHz, 989 of an H200's 132 at 1.83.
+TEST(MatrixInstructions, HaveRates) {
+  EXPECT_EQ(ProductsOf("cuda:80", "f16", false), 1024);
+  EXPECT_EQ(ProductsOf("cuda:90", "f16", true), 2048);
+  EXPECT_EQ(ProductsOf("cuda:90", "f8", true), 4096);
+  EXPECT_EQ(ProductsOf("cuda:90", "tf32", true), 1024);
+  EXPECT_EQ(ProductsOf("cuda:90", "f64", false), 0);
+}
+
 // Each element of the sums is in one register of one lane.
 TEST(MatrixInstructions, HaveTheLayoutsOfTheirSums) {
   mlir::MLIRContext context;

@@ -34,7 +34,8 @@ struct MatrixShape {
   // The layout of the sums in the registers of `warps` warps, an encoding as TTGIR writes it. Operands that come from
   // registers have the layouts that dot_op gives for it.
   std::string encoding;
-  int scale_group = 0;  // elements along K that have one scale; 0: operands have none
+  int scale_group = 0;   // elements along K that have one scale; 0: operands have none
+  int64_t products = 0;  // multiply-adds that a multiprocessor makes in a cycle by it; 0: not known
 };
 
 // Groups of warps that give each other registers while they run: how many a thread can have.
@@ -51,6 +52,12 @@ struct Rates {
   int issued_warps = 4;            // that issue an instruction in a cycle
   int shared_bytes = 128;          // that shared memory moves in a cycle
   bool pairs_share_reads = false;  // see dots/accumulator_sharing.h
+  int fill_bytes = 64;             // that it gets from the caches of all multiprocessors in a cycle
+  // Of the largest device of this architecture; 0: not known.
+  double clock = 0;           // cycles in a nanosecond
+  double memory_bytes = 0;    // that its memory moves in a nanosecond
+  double memory_latency = 0;  // nanoseconds until what is loaded is there
+  double block_launch = 0;    // nanoseconds from the start of a block to that of the next one, on all multiprocessors
 };
 
 // What blocks share on the unit that runs them, beside its registers. All of it is 0 where it is not known.

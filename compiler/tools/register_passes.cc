@@ -21,6 +21,7 @@ void RegisterPasses() {
   mlir::registerPass(mlir::createReconcileUnrealizedCastsPass);
   RegisterAnalysisPrinters();
   RegisterLowering();
+  RegisterCosts();
   registerTritondPasses();
   RegisterTargetPasses();
 }

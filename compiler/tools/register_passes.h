@@ -9,6 +9,8 @@ namespace tritond::compiler {
 void RegisterPasses();
 // --lower-to-llvm, see lower_pass.cc.
 void RegisterLowering();
+// --explain-costs, see explain_costs.cc.
+void RegisterCosts();
 
 }  // namespace tritond::compiler
 

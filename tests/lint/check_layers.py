@@ -30,6 +30,7 @@ LAYERS = {
     "compiler/lowering": ["compiler/layout", "compiler/ir", "compiler/analysis"],
     "compiler/targets": ["compiler/layout", "compiler/ir", "compiler/analysis", "compiler/dots", "compiler/encoding",
                          "compiler/pipelining", "compiler/passes", "compiler/lowering"],
+    "compiler/costs": ["compiler/layout", "compiler/ir", "compiler/analysis", "compiler/encoding", "compiler/targets"],
     "compiler/driver": ["compiler/layout", "compiler/ir", "compiler/analysis", "compiler/passes",
                         "compiler/lowering", "compiler/targets"],
     "compiler/tools": ["compiler"],

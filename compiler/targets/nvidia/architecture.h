@@ -15,13 +15,22 @@ struct Architecture {
   int64_t max_shared_bytes;  // of one block, after opting in
   int max_warps;             // of a multiprocessor
   int max_blocks;            // of a multiprocessor
-  int multiprocessors;       // of the largest device: A100, RTX A6000, L40S, H100 and H200, B200, RTX PRO 6000
+  int multiprocessors;       // of the largest device: A100, RTX A6000, L40S, H200, B200, RTX PRO 6000
+  // NVIDIA's data sheets of these devices:
+  double clock;         // GHz, at which peak rates are given
+  double memory_bytes;  // GB/s
+  // Multiply-adds of 16-bit operands in a cycle of a multiprocessor; 0: not known. By mma.sync, which on 9.0 is
+  // slower than the data sheet's rate; by wgmma or tcgen05.
+  int mma_products, group_products;
 };
 
 inline constexpr Architecture kArchitectures[] = {
-    {80, "sm_80", 70, 163 * 1024, 64, 32, 108},    {86, "sm_86", 71, 99 * 1024, 48, 16, 84},
-    {89, "sm_89", 78, 99 * 1024, 48, 24, 142},     {90, "sm_90a", 81, 227 * 1024, 64, 32, 132},
-    {100, "sm_100a", 86, 227 * 1024, 64, 32, 148}, {120, "sm_120a", 87, 99 * 1024, 48, 24, 188},
+    {80, "sm_80", 70, 163 * 1024, 64, 32, 108, 1.41, 2039, 1024, 0},
+    {86, "sm_86", 71, 99 * 1024, 48, 16, 84, 1.80, 768, 512, 0},
+    {89, "sm_89", 78, 99 * 1024, 48, 24, 142, 2.52, 864, 512, 0},
+    {90, "sm_90a", 81, 227 * 1024, 64, 32, 132, 1.83, 4800, 1024, 2048},
+    {100, "sm_100a", 86, 227 * 1024, 64, 32, 148, 1.85, 8000, 0, 4096},
+    {120, "sm_120a", 87, 99 * 1024, 48, 24, 188, 2.62, 1792, 512, 0},
 };
 
 // Words of a multiprocessor; "CUDA C++ Programming Guide", compute capabilities 8.0 to 12.0.
@@ -29,6 +38,9 @@ inline constexpr int64_t kRegisters = 64 * 1024;
 // Words in which a warp gets registers, and bytes in which a block gets shared memory; what the system has of each
 // block's shared memory. A multiprocessor has shared memory for one block that takes the most.
 inline constexpr int64_t kRegisterUnit = 256, kSharedUnit = 128, kReservedSharedBytes = 1024;
+
+// Measured on an H200, in nanoseconds: a load from memory under load; launches of empty blocks, one after the other.
+inline constexpr double kMemoryLatency = 700, kBlockLaunch = 0.61;
 
 // Warps of a group; PTX ISA, "warpgroup".
 inline constexpr int kWarpsOfGroup = 4;

@@ -27,17 +27,21 @@ std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch) {
   for (const Operand& operand : kOperands) {
     if (std::string(operand.type) == "f8" && generation < kFirstWithNarrowDots) continue;
     const bool is_double = operand.bits == 64;
+    // Narrower operands go faster; of f64 the rate is another one.
+    auto rate = [&](int products) { return is_double ? 0 : products * 16 / operand.bits; };
     // Of f64 two instructions make one of eight along K, where it is not one already.
     const int k = is_double ? 8 : kTileKBytes * 8 / operand.bits;
-    shapes.push_back(
-        {operand.type, operand.sums, kTileM, kTileN, k, 1, false, Encoding(2, 1, absl::StrCat(kTileM, ", ", kTileN))});
+    shapes.push_back({operand.type, operand.sums, kTileM, kTileN, k, 1, false,
+                      Encoding(2, 1, absl::StrCat(kTileM, ", ", kTileN)), /*scale_group=*/0, rate(arch.mma_products)});
     if (generation >= kFirstWithWgmma && generation <= kLastWithWgmma && !is_double)
       shapes.push_back({operand.type, operand.sums, kGroupTileM, kMaxGroupTileN, k, kWarpsOfGroup, true,
-                        Encoding(3, kWarpsOfGroup, absl::StrCat(kTileM, ", ", kMaxGroupTileN, ", ", k))});
+                        Encoding(3, kWarpsOfGroup, absl::StrCat(kTileM, ", ", kMaxGroupTileN, ", ", k)),
+                        /*scale_group=*/0, rate(arch.group_products)});
     // Four warps read the sums.
     if (generation >= kFirstWithTensorMemory && generation <= kLastWithTensorMemory && !is_double)
       shapes.push_back({operand.type, operand.sums, kTensorTileM, kMaxGroupTileN, k, kWarpsOfGroup, true,
-                        Encoding(5, kWarpsOfGroup, absl::StrCat(kTensorTileM, ", ", kMaxGroupTileN, ", ", k))});
+                        Encoding(5, kWarpsOfGroup, absl::StrCat(kTensorTileM, ", ", kMaxGroupTileN, ", ", k)),
+                        /*scale_group=*/0, rate(arch.group_products)});
   }
   return shapes;
 }
