@@ -61,24 +61,67 @@ function(tritond_binary)
   tritond_precompile(${ARG_NAME} plain "${ARG_MLIR}")
 endfunction()
 
-# tritond_test(NAME linear_layout_test [MLIR] SRCS … DEPS … [LABELS …] [TIMEOUT s]): one GoogleTest program, one ctest entry.
-# A test with a time limit of its own takes long: ctest starts it before the others, so that no long test is left at the end.
+# tritond_test(NAME linear_layout_test [PROGRAM compiler-tests] [MLIR] [COMPUTES] SRCS … DEPS … [LABELS …] [TIMEOUT s]): one
+# ctest entry.
+# By itself a test is a GoogleTest program. PROGRAM: it is a part of that program, and its ctest entry runs that part alone, in
+# a process of its own. Tests that link LLVM share programs, because each copy of LLVM takes 100 MB.
 function(tritond_test)
-  cmake_parse_arguments(ARG "MLIR" "NAME;TIMEOUT" "SRCS;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "MLIR;COMPUTES" "NAME;PROGRAM;TIMEOUT" "SRCS;DEPS;LABELS" ${ARGN})
   find_package(GTest REQUIRED)
   tritond_folder_name(folder)
   set(target ${folder}_${ARG_NAME})
-  add_executable(${target} ${ARG_SRCS})
-  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  target_link_libraries(${target} PRIVATE tritond_flags ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
+  if(ARG_PROGRAM)
+    tritond_test_program(${ARG_PROGRAM})
+    add_library(${target} OBJECT ${ARG_SRCS})
+    target_link_libraries(${ARG_PROGRAM} PRIVATE ${target})
+    file(RELATIVE_PATH part ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_NAME})
+    set(command ${ARG_PROGRAM} ${part})
+  else()
+    add_executable(${target} ${ARG_SRCS})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    set(command ${target})
+  endif()
+  target_link_libraries(${target} PRIVATE tritond_flags ${ARG_DEPS} GTest::gtest GTest::gmock)
+  # After the libraries, one of which may have a main of its own.
+  if(NOT ARG_PROGRAM)
+    target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  endif()
   tritond_precompile(${target} test "${ARG_MLIR}")
-  add_test(NAME ${folder}/${ARG_NAME} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  tritond_test_entry(NAME ${folder}/${ARG_NAME} COMMAND ${command} TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABELS})
+  if(ARG_PROGRAM OR ARG_COMPUTES)
+    tritond_test_computes(${folder}/${ARG_NAME})
+  endif()
+endfunction()
+
+# tritond_test_computes(NAME…): these ctest entries keep a core busy. `./dev test` gives ctest two jobs for each core, and they
+# count as two. Most tests of the service wait for daemons, time limits and disks instead.
+function(tritond_test_computes)
+  set_tests_properties(${ARGN} PROPERTIES PROCESSORS 2)
+endfunction()
+
+# The program of many tests: its arguments name those to run.
+function(tritond_test_program program)
+  if(NOT TARGET ${program})
+    add_executable(${program} ${PROJECT_SOURCE_DIR}/cmake/test_program.cc)
+    set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    target_link_libraries(${program} PRIVATE tritond_flags GTest::gtest GTest::gmock)
+    tritond_precompile(${program} test "")
+  endif()
+endfunction()
+
+# tritond_test_entry(NAME … COMMAND … [TIMEOUT s] [LABELS …] [ENVIRONMENT …]): a run of a GoogleTest program by ctest, with a
+# report of its own. ctest starts tests with a time limit of their own first, so that no long test is left at the end.
+function(tritond_test_entry)
+  cmake_parse_arguments(ARG "" "NAME;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT" ${ARGN})
+  add_test(NAME ${ARG_NAME} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  string(REPLACE "/" "_" report ${ARG_NAME})
+  list(APPEND ARG_ENVIRONMENT GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/test-results/${report}.xml)
   if(ARG_TIMEOUT)
-    set_tests_properties(${folder}/${ARG_NAME} PROPERTIES COST ${ARG_TIMEOUT})
+    set_tests_properties(${ARG_NAME} PROPERTIES COST ${ARG_TIMEOUT})
   else()
     set(ARG_TIMEOUT 120)
   endif()
-  set_tests_properties(${folder}/${ARG_NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  set_tests_properties(${ARG_NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" ENVIRONMENT "${ARG_ENVIRONMENT}")
 endfunction()
 
 # tritond_lit(): every test/*.mlir of the current folder, run by lit with triton-opt and FileCheck.
@@ -87,7 +130,8 @@ function(tritond_lit)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/lit.site.cfg.py.in ${CMAKE_CURRENT_BINARY_DIR}/test/lit.site.cfg.py @ONLY)
   add_test(NAME ${folder}/lit COMMAND ${TRITOND_LLVM_PREFIX}/bin/lit -sv -j2
                                       ${CMAKE_CURRENT_BINARY_DIR}/test)
-  set_tests_properties(${folder}/lit PROPERTIES TIMEOUT 300)
+  set_tests_properties(${folder}/lit PROPERTIES TIMEOUT 300 COST 300)
+  tritond_test_computes(${folder}/lit)
 endfunction()
 
 # LLVM and MLIR are linked statically, so that programs carry only what they use of them. The targets of MLIR and lld

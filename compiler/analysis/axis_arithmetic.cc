@@ -6,6 +6,7 @@
 // (StartDivisibility): offsets 4, 5, … 19 in one group of 16 start at multiples of 4, and in groups of 2 at multiples
 // of 2. Comparison, division, remainder and shift by a constant count in groups of g as well: if x runs from a multiple
 // of g and y is a multiple of g, then x < y, x / y and the offset of x mod y do not change, or run on, inside a group.
+// With a sign that holds for x / y and x mod y where x is not negative.
 #include <algorithm>
 
 #include "compiler/analysis/axis_transfer.h"
@@ -133,6 +134,12 @@ int64_t CommonGroup(const AxisDim& x, const AxisDim& y) {
   return std::min({x.contiguity, x.divisibility, y.divisibility, y.constancy});
 }
 
+// As CommonGroup, for a dividend and a divisor.
+int64_t DivisionGroup(Operation* op, const AxisInfo& dividend, const AxisDim& x, const AxisDim& y) {
+  const bool rounds_to_zero = llvm::isa<arith::DivSIOp, arith::RemSIOp>(op);
+  return rounds_to_zero && !dividend.non_negative ? 1 : CommonGroup(x, y);
+}
+
 AxisInfo Div(Operation* op, const AxisInfo& l, const AxisInfo& r) {
   if (r.constant == 1) return l;
   if (l.constant == 0) return l;
@@ -143,14 +150,14 @@ AxisInfo Div(Operation* op, const AxisInfo& l, const AxisInfo& r) {
     if (llvm::isPowerOf2_64(divisor)) {
       divisibility = std::max<int64_t>(1, StartDivisibility(x, 1, 1) >> llvm::Log2_64(divisor));
     }
-    return {1, divisibility, std::max(std::min(x.constancy, y.constancy), CommonGroup(x, y))};
+    return {1, divisibility, std::max(std::min(x.constancy, y.constancy), DivisionGroup(op, l, x, y))};
   });
 }
 
 AxisInfo Rem(Operation* op, const AxisInfo& l, const AxisInfo& r) {
   if (r.constant == 1 || l.constant == 0) return Constant(ShapeOf(op->getResult(0).getType()), 0);
   return AlongEach(l, r, [&](const AxisDim& x, const AxisDim& y) -> AxisDim {
-    int64_t group = CommonGroup(x, y);
+    int64_t group = DivisionGroup(op, l, x, y);
     return {group, std::min(StartDivisibility(x, group, 1), StartDivisibility(y, 1, 1)),
             std::min(x.constancy, y.constancy)};
   });

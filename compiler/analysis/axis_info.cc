@@ -64,24 +64,37 @@ void ApplyHints(AxisInfo& info, AttributeOf attribute_of) {
   }
 }
 
-// The values of the entry block that an llvm.intr.assume there says to be a multiple of a constant: x with
-// (x mod c) == 0. The entry block runs always, so the promise holds wherever the value is used.
-llvm::DenseMap<Value, int64_t> AssumedMultiples(Block& entry) {
-  llvm::DenseMap<Value, int64_t> multiples;
+struct Assumed {
+  int64_t multiple = 1;  // a power of two
+  bool non_negative = false;
+};
+
+// x >= 0 or x > -1.
+bool IsNotBelowZero(mlir::arith::CmpIPredicate predicate, const llvm::APInt& bound) {
+  using Predicate = mlir::arith::CmpIPredicate;
+  return (predicate == Predicate::sge && bound.isNonNegative()) ||
+         (predicate == Predicate::sgt && (bound.isNonNegative() || bound.isAllOnes()));
+}
+
+// What an llvm.intr.assume in the entry block says of a value: (x mod c) == 0, or x >= 0. The entry block runs always,
+// so the promise holds wherever the value is used.
+llvm::DenseMap<Value, Assumed> AssumptionsOf(Block& entry) {
+  llvm::DenseMap<Value, Assumed> assumed;
   for (Operation& op : entry) {
     if (op.getName().getStringRef() != "llvm.intr.assume" || op.getNumOperands() == 0) continue;
     auto compare = op.getOperand(0).getDefiningOp<mlir::arith::CmpIOp>();
-    if (!compare || compare.getPredicate() != mlir::arith::CmpIPredicate::eq) continue;
+    llvm::APInt bound, divisor;
+    if (!compare || !mlir::matchPattern(compare.getRhs(), mlir::m_ConstantInt(&bound))) continue;
+    if (IsNotBelowZero(compare.getPredicate(), bound)) assumed[compare.getLhs()].non_negative = true;
     Operation* rem = compare.getLhs().getDefiningOp();
-    llvm::APInt divisor;
-    if (!llvm::isa_and_present<mlir::arith::RemSIOp, mlir::arith::RemUIOp>(rem) ||
-        !mlir::matchPattern(compare.getRhs(), mlir::m_Zero()) ||
+    if (compare.getPredicate() != mlir::arith::CmpIPredicate::eq || !bound.isZero() ||
+        !llvm::isa_and_present<mlir::arith::RemSIOp, mlir::arith::RemUIOp>(rem) ||
         !mlir::matchPattern(rem->getOperand(1), mlir::m_ConstantInt(&divisor)) || divisor.getBitWidth() > 64) {
       continue;
     }
-    if (!divisor.isZero()) multiples[rem->getOperand(0)] = axis::PowerOfTwoIn(divisor.getSExtValue());
+    if (!divisor.isZero()) assumed[rem->getOperand(0)].multiple = axis::PowerOfTwoIn(divisor.getSExtValue());
   }
-  return multiples;
+  return assumed;
 }
 
 class Solver final {
@@ -132,7 +145,7 @@ class Solver final {
   void VisitFunction(FunctionOpInterface function) {
     if (function.isExternal()) return;
     Block& entry = function.getFunctionBody().front();
-    assumed_ = AssumedMultiples(entry);
+    assumed_ = AssumptionsOf(entry);
     // A function that is only called gets what its callers pass; one that may be launched also what its caller
     // promises.
     bool known_calls = num_callers_.lookup(function) != 0 && !recursive_.contains(function);
@@ -200,8 +213,11 @@ class Solver final {
     for (Value operand : op.getOperands()) operands.push_back(Lookup(operand));
     std::optional<AxisInfo> info = axis::TransferShape(&op, operands);
     if (!info) info = axis::TransferArithmetic(&op, operands);
+    const bool non_negative = axis::IsNonNegative(&op, operands);
     for (Value result : op.getResults()) {
-      Set(result, info && op.getNumResults() == 1 ? *info : SplitOrUnknown(op, result, info));
+      AxisInfo known = info && op.getNumResults() == 1 ? *info : SplitOrUnknown(op, result, info);
+      known.non_negative = non_negative;
+      Set(result, std::move(known));
     }
   }
 
@@ -275,6 +291,7 @@ class Solver final {
     AxisInfo info = Unknown(1);
     info.dims[0].divisibility = std::min(axis::ValueDivisibility(Lookup(loop.getLowerBound()), 1),
                                          axis::ValueDivisibility(Lookup(loop.getStep()), 1));
+    info.non_negative = Lookup(loop.getLowerBound()).non_negative;
     Meet(loop.getInductionVar(), info);
   }
 
@@ -289,8 +306,9 @@ class Solver final {
         ApplyHints(info, [&](llvm::StringRef name) { return op->getDiscardableAttr(name); });
       }
     }
-    if (auto multiple = assumed_.find(value); multiple != assumed_.end() && info.Rank() == 1) {
-      info.dims[0].divisibility = std::max(info.dims[0].divisibility, multiple->second);
+    if (auto found = assumed_.find(value); found != assumed_.end()) {
+      if (info.Rank() == 1) info.dims[0].divisibility = std::max(info.dims[0].divisibility, found->second.multiple);
+      info.non_negative |= found->second.non_negative;
     }
     axis::Normalise(info);
   }
@@ -316,7 +334,7 @@ class Solver final {
   llvm::DenseMap<Operation*, llvm::SetVector<Operation*>> callees_;
   llvm::DenseMap<Operation*, int> num_callers_;
   llvm::SmallPtrSet<Operation*, 4> recursive_;
-  llvm::DenseMap<Value, int64_t> assumed_;
+  llvm::DenseMap<Value, Assumed> assumed_;
 };
 
 int64_t SizeOf(Value value, unsigned dim) { return ShapeOf(value.getType())[dim]; }

@@ -34,16 +34,19 @@ struct AxisInfo {
   llvm::SmallVector<AxisDim, 2> dims;
   // The value of all elements: integers sign-extended from their width, booleans 0 or 1.
   std::optional<int64_t> constant;
+  bool non_negative = false;  // no element, read as an integer with a sign
 
   unsigned Rank() const { return dims.size(); }
-  friend bool operator==(const AxisInfo& a, const AxisInfo& b) { return a.dims == b.dims && a.constant == b.constant; }
+  friend bool operator==(const AxisInfo& a, const AxisInfo& b) {
+    return a.dims == b.dims && a.constant == b.constant && a.non_negative == b.non_negative;
+  }
 };
 
 // The facts about every value of a module, through control flow (scf or cf), and into device functions from all their
-// calls. Trusts tt.contiguity, tt.divisibility and tt.constancy on operations and kernel parameters, and, as upstream
-// does, that index arithmetic does not wrap around inside a group and that the dividend of a signed division is not
-// negative. Holds for the module as it was when the analysis was made: values made later are unknown, and operations
-// must not be erased while it is in use. Const methods may be called from any thread.
+// calls. Trusts tt.contiguity, tt.divisibility and tt.constancy on operations and kernel parameters, and assumptions at
+// the kernel's start. As upstream does, it trusts that index arithmetic of 32 bits and more does not wrap around, and
+// that divisors are positive. Holds for the module as it was when the analysis was made: values made later are unknown,
+// and operations must not be erased while it is in use. Const methods may be called from any thread.
 class AxisInfoAnalysis final {
  public:
   explicit AxisInfoAnalysis(mlir::ModuleOp module);

@@ -19,7 +19,7 @@ using Shape = std::vector<int64_t>;  // empty for a scalar
 
 constexpr int64_t kLargest = 1 << 24;  // no value of a program is larger, so that nothing wraps around
 
-enum class Kind { kInt, kBool, kPtr };
+enum class Kind { kInt, kSigned, kBool, kPtr };  // kSigned: may be negative, and no operand of anything
 
 struct Known {
   mlir::Value value;
@@ -122,7 +122,9 @@ class Program {
   }
 
   void AddOperation() {
-    switch (Pick(0, 9)) {
+    switch (Pick(0, 10)) {
+      case 10:
+        return AddSignedDivision();
       case 0:
         return AddSelect();
       case 1:
@@ -217,6 +219,23 @@ class Program {
     values_.push_back(compared);
   }
 
+  // Of an index that may be negative.
+  void AddSignedDivision() {
+    const Known l = *Find(Kind::kInt);
+    const Known less = *Find(Kind::kInt, &l.shape), by = *Find(Kind::kInt, &l.shape);
+    if (std::find(by.data.begin(), by.data.end(), 0) != by.data.end()) return;
+    const Known difference = {arith::SubIOp::create(builder_, Loc(), l.value, less.value), Kind::kSigned, l.shape,
+                              Map(l, less, std::minus<>())};
+    values_.push_back(difference);
+    if (Pick(0, 1)) {
+      Keep(arith::DivSIOp::create(builder_, Loc(), difference.value, by.value), Kind::kSigned, l.shape,
+           Map(difference, by, std::divides<>()));
+    } else {
+      Keep(arith::RemSIOp::create(builder_, Loc(), difference.value, by.value), Kind::kSigned, l.shape,
+           Map(difference, by, std::modulus<>()));
+    }
+  }
+
   void AddSelect() {
     const Known* condition = Find(Kind::kBool);
     if (!condition) return;
@@ -299,6 +318,7 @@ class Program {
         if (value != known.data[i - in_constant * stride]) return "constancy" + where;
         if (in_run == 0 && value % dim.divisibility != 0) return "divisibility" + where;
         if (info.constant && value != *info.constant) return "constant";
+        if (info.non_negative && value < 0) return "sign";
       }
     }
     return "";

@@ -40,6 +40,7 @@ AxisInfo Constant(llvm::ArrayRef<int64_t> shape, int64_t value) {
   AxisInfo info;
   for (int64_t size : shape) info.dims.push_back({1, PowerOfTwoIn(value), size});
   info.constant = value;
+  info.non_negative = value >= 0;
   return info;
 }
 
@@ -73,6 +74,7 @@ AxisInfo Join(const AxisInfo& a, const AxisInfo& b, int64_t step) {
                          std::min(x.constancy, y.constancy)});
   }
   if (a.constant == b.constant) info.constant = a.constant;
+  info.non_negative = a.non_negative && b.non_negative;
   return info;
 }
 
@@ -82,6 +84,7 @@ void Normalise(AxisInfo& info) {
     if (dim.contiguity == 1) all = std::max(all, dim.divisibility);
   }
   for (AxisDim& dim : info.dims) dim.divisibility = std::max(dim.divisibility, all);
+  info.non_negative |= info.constant.value_or(-1) >= 0;
 }
 
 }  // namespace tritond::compiler::axis

@@ -46,6 +46,8 @@ void Normalise(AxisInfo& info);
 using OperandInfos = llvm::ArrayRef<AxisInfo>;
 std::optional<AxisInfo> TransferArithmetic(mlir::Operation* op, OperandInfos operands);
 std::optional<AxisInfo> TransferShape(mlir::Operation* op, OperandInfos operands);
+// axis_sign.cc. Whether no element of any result of `op` is negative.
+bool IsNonNegative(mlir::Operation* op, OperandInfos operands);
 
 }  // namespace tritond::compiler::axis
 

@@ -108,12 +108,6 @@ LogicalResult LowerIntToFloat(FunctionLowering& f, mlir::Operation* op) {
   auto to = llvm::cast<FloatType>(tt::ElementOf(op->getResult(0).getType()));
   return LowerPerElement(f, op, [&](ValueList x) -> FailureOr<Value> {
     Emitter& e = f.e;
-    if (x[0].getType().isInteger(1)) {
-      // Chosen, not converted: LLVM 22 converts bits to bf16 on NVIDIA's GPUs as if they had no sign.
-      Value zero = e.FromInt(e.Int(0), e.b.getF32Type());
-      Value one = e.FromInt(e.Int(std::is_same_v<Llvm, LLVM::SIToFPOp> ? 0xbf800000 : 0x3f800000), e.b.getF32Type());
-      return ConvertOne(e, e.Select(x[0], one, zero), e.b.getF32Type(), to, tt::RoundingMode::kRtne);
-    }
     if (to.isF32() || to.isF64() || to.isF16()) return Value(Llvm::create(e.b, e.loc, to, x[0]));
     unsigned width = x[0].getType().getIntOrFloatBitWidth();
     FloatType through = width > 24 ? FloatType(e.b.getF64Type()) : FloatType(e.b.getF32Type());

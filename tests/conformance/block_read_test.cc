@@ -126,13 +126,14 @@ void Check(const Machine& machine, const Shape& c, const Launch& l, const std::s
   Array a = Moderate(c.type, (l.rows - 1) * l.pitch_a + l.k, 1);
   Array b = Moderate(c.type, (lines_b - 1) * l.pitch_b + width_b, 2);
   Array out(c.type == "i8" ? "i32" : "f32", c.m * c.n), expected = out;
+  const std::vector<double> left = a.Numbers(), right = b.Numbers();
   for (int i = 0; i < c.m; ++i)
     for (int j = 0; j < c.n; ++j) {
       double sum = 0;
       for (int d = 0; d < l.k && j < l.columns; ++d) {
         const int at_a = (l.first + i) % l.rows * l.pitch_a + d;
         const int at_b = c.along_k ? j * l.pitch_b + d : d * l.pitch_b + j;
-        sum += a.is_float() ? a.Float(at_a) * b.Float(at_b) : static_cast<double>(a.Int(at_a) * b.Int(at_b));
+        sum += left[at_a] * right[at_b];
       }
       out.is_float() ? expected.SetFloat(i * c.n + j, sum) : expected.SetInt(i * c.n + j, sum);
     }

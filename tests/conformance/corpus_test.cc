@@ -325,10 +325,11 @@ TEST_P(Corpus, CrossEntropy) {
 // a (m x k, row-major) times b (k x n), whose element (k, n) is at b[column ? n * K + k : k * N + n].
 Array Product(const Array& a, const Array& b, bool column, int m, int n, int k, const std::string& type) {
   Array c(type, m * n);
+  const std::vector<double> left = a.Numbers(), right = b.Numbers();
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
       double sum = 0;
-      for (int l = 0; l < k; ++l) sum += a.Float(i * k + l) * b.Float(column ? j * k + l : l * n + j);
+      for (int l = 0; l < k; ++l) sum += left[i * k + l] * right[column ? j * k + l : l * n + j];
       c.SetFloat(i * n + j, sum);
     }
   return c;
@@ -360,13 +361,8 @@ TEST_P(Corpus, MatrixProducts) {
 TEST_P(Corpus, MatrixProductsOfDequantizedAndSplitOperands) {
   const int m = 128, n = 128, k = 64;
   Array a = Moderate("f16", m * k, 1), b = Moderate("i8", k * n, 2), scale = Moderate("f32", n, 3);
-  Array out("f32", m * n), expected = out;
-  for (int i = 0; i < m; ++i)
-    for (int j = 0; j < n; ++j) {
-      double sum = 0;
-      for (int l = 0; l < k; ++l) sum += a.Float(i * k + l) * b.Int(l * n + j);
-      expected.SetFloat(i * n + j, sum * scale.Float(j));
-    }
+  Array out("f32", m * n), expected = out, products = Product(a, b, /*column=*/false, m, n, k, "f64");
+  for (int i = 0; i < m * n; ++i) expected.SetFloat(i, products.Float(i) * scale.Float(i % n));
   Launch("matmul_int8_dequant", {1, 1}, {a, b, scale, out, int32_t{m}, int32_t{n}, int32_t{k}});
   if (IsSkipped() || HasFatalFailure()) return;
   EXPECT_TRUE(Agree(out, expected, 1e-3));
@@ -391,19 +387,20 @@ TEST_P(Corpus, Attention) {
     const int seq = 256, d = causal ? 128 : 64;
     Array q = Moderate("f16", seq * d, 1), k = Moderate("f16", seq * d, 2), v = Moderate("f16", seq * d, 3);
     Array out("f16", seq * d), expected = out;
+    const std::vector<double> queries = q.Numbers(), keys = k.Numbers(), values = v.Numbers();
     const float scale = 1 / std::sqrt(static_cast<float>(d));
     for (int i = 0; i < seq; ++i) {
       std::vector<double> p(seq), row(d);
       double largest = -1e30, sum = 0;
       for (int j = 0; j < seq; ++j) {
         double s = 0;
-        for (int l = 0; l < d; ++l) s += q.Float(i * d + l) * k.Float(j * d + l);
+        for (int l = 0; l < d; ++l) s += queries[i * d + l] * keys[j * d + l];
         p[j] = causal && j > i ? -1e30 : s * scale;
         largest = std::max(largest, p[j]);
       }
       for (double& x : p) sum += x = std::exp(x - largest);
       for (int j = 0; j < seq; ++j)
-        for (int l = 0; l < d; ++l) row[l] += p[j] / sum * v.Float(j * d + l);
+        for (int l = 0; l < d; ++l) row[l] += p[j] / sum * values[j * d + l];
       for (int l = 0; l < d; ++l) expected.SetFloat(i * d + l, row[l]);
     }
     Launch(causal ? "attention_fwd_causal_d128" : "attention_fwd", {2, 1}, {q, k, v, out, int32_t{seq}, scale});

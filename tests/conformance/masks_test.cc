@@ -10,13 +10,13 @@
 namespace tritond::conformance {
 namespace {
 
-class EveryMachine : public testing::TestWithParam<Machine> {};
-INSTANTIATE_TEST_SUITE_P(Machines, EveryMachine, testing::ValuesIn(Machines({1, 2, 4, 8})),
+class MasksOnEveryMachine : public testing::TestWithParam<Machine> {};
+INSTANTIATE_TEST_SUITE_P(Machines, MasksOnEveryMachine, testing::ValuesIn(Machines({1, 2, 4, 8})),
                          [](const auto& info) { return NameOf(info.param); });
 
 // Rows of any length in a matrix without gaps: those of a multiple of eight elements are aligned, which shows only when
 // the kernel runs.
-TEST_P(EveryMachine, RowsAreOfAnyLength) {
+TEST_P(MasksOnEveryMachine, RowsAreOfAnyLength) {
   constexpr char kIr[] = R"(module {
   tt.func public @kernel(%in: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) {
     %pid = tt.get_program_id x : i32
@@ -47,7 +47,7 @@ TEST_P(EveryMachine, RowsAreOfAnyLength) {
 
 // Columns at a distance that only the launch knows, of buffers that are promised to be small, through a loop that moves
 // its pointers on.
-TEST_P(EveryMachine, SmallBuffersTakeAnyDistance) {
+TEST_P(MasksOnEveryMachine, SmallBuffersTakeAnyDistance) {
   constexpr char kIr[] = R"(module {
   tt.func public @kernel(%in: !tt.ptr<i32> {tt.pointer_range = 32 : i32}, %out: !tt.ptr<i32> {tt.pointer_range = 32 : i32}, %pitch: i32, %n: i32, %k: i32) {
     %c0 = arith.constant 0 : i32
@@ -87,7 +87,7 @@ TEST_P(EveryMachine, SmallBuffersTakeAnyDistance) {
 }
 
 // Branches of a loop that load: where the condition does not hold, their addresses are outside of the buffer.
-TEST_P(EveryMachine, BranchesOfLoopsLoadWhereTheyAreTaken) {
+TEST_P(MasksOnEveryMachine, BranchesOfLoopsLoadWhereTheyAreTaken) {
   constexpr char kIr[] = R"(module {
   tt.func public @kernel(%in: !tt.ptr<f32>, %scale: !tt.ptr<f32>, %out: !tt.ptr<f32>, %n: i32) {
     %c0 = arith.constant 0 : i32
@@ -139,7 +139,7 @@ TEST_P(EveryMachine, BranchesOfLoopsLoadWhereTheyAreTaken) {
 
 // A band along the diagonal of a matrix: two bounds, whose places in a thread's rows differ, and which meet inside a
 // group of neighbours where the band is narrow.
-TEST_P(EveryMachine, MasksFollowADiagonal) {
+TEST_P(MasksOnEveryMachine, MasksFollowADiagonal) {
   constexpr char kIr[] = R"(module {
   tt.func public @kernel(%in: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %below: i32, %above: i32) {
     %width = arith.constant dense<64> : tensor<32x1xi32>
@@ -204,7 +204,7 @@ std::vector<Condition> Conditions() {
        [](int32_t at, int32_t low, int32_t high) { return static_cast<uint32_t>(at) < static_cast<uint32_t>(high); }}};
 }
 
-TEST_P(EveryMachine, MasksHoldInTheMiddleOfAGroup) {
+TEST_P(MasksOnEveryMachine, MasksHoldInTheMiddleOfAGroup) {
   constexpr char kBegin[] = R"(module {
   tt.func public @kernel(%in: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %out: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %shift: i32, %first: i32, %last: i32) {
     %r = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>

@@ -11,8 +11,8 @@
 namespace tritond::conformance {
 namespace {
 
-class EveryMachine : public testing::TestWithParam<Machine> {};
-INSTANTIATE_TEST_SUITE_P(Machines, EveryMachine, testing::ValuesIn(Machines({1, 2, 4, 8})),
+class MemoryOnEveryMachine : public testing::TestWithParam<Machine> {};
+INSTANTIATE_TEST_SUITE_P(Machines, MemoryOnEveryMachine, testing::ValuesIn(Machines({1, 2, 4, 8})),
                          [](const auto& info) { return NameOf(info.param); });
 
 constexpr char kSixteens[] = " {tt.divisibility = 16 : i32}";
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(All, Copy, testing::ValuesIn(CopyCases()), [](const aut
 });
 
 // The metadata tells the device what the kernel takes.
-TEST_P(EveryMachine, LaunchesWithOtherArgumentsAreRefused) {
+TEST_P(MemoryOnEveryMachine, LaunchesWithOtherArgumentsAreRefused) {
   const std::string ir = R"(module {
   tt.func public @kernel(%out: !tt.ptr<i64>, %n: i32, %x: f64, %flag: i1) {
     %one = arith.extsi %n : i32 to i64
@@ -111,7 +111,7 @@ TEST_P(EveryMachine, LaunchesWithOtherArgumentsAreRefused) {
   EXPECT_EQ(status.message(), "kernel: parameter 1 has 4 bytes, its argument 8");
 }
 
-TEST_P(EveryMachine, GridsHaveThreeAxes) {
+TEST_P(MemoryOnEveryMachine, GridsHaveThreeAxes) {
   Array out("i32", 2 * 3 * 4 * 3), expected = out;
   for (int z = 0; z < 4; ++z)
     for (int y = 0; y < 3; ++y)
@@ -161,7 +161,7 @@ TEST_P(EveryMachine, GridsHaveThreeAxes) {
 }
 
 // A 16 x 32 block at (20, 40) of a 30 x 50 matrix: rows and columns beyond the matrix are padded, and not stored.
-TEST_P(EveryMachine, BlockPointersCheckTheirBounds) {
+TEST_P(MemoryOnEveryMachine, BlockPointersCheckTheirBounds) {
   constexpr int kRows = 30, kColumns = 50;
   Array in = Moderate("f32", kRows * kColumns, 3), out("f32", kRows * kColumns), expected = out;
   Array whole("f32", 16 * 32), whole_expected = whole;
@@ -219,7 +219,7 @@ constexpr char kHistogram[] = R"(module {
 )";
 
 // Few elements in many bins, many in few; with a mask and without.
-TEST_P(EveryMachine, HistogramsCount) {
+TEST_P(MemoryOnEveryMachine, HistogramsCount) {
   int turn = 0;
   for (auto [size, bins] : {std::pair(1024, 32), std::pair(16, 256), std::pair(2048, 2), std::pair(512, 512)})
     for (bool masked : {false, true}) {
@@ -327,7 +327,7 @@ INSTANTIATE_TEST_SUITE_P(All, Atomics, testing::ValuesIn(AtomicCases()), [](cons
 });
 
 // A counter behind a lock: only the program that swaps 0 for 1 goes on.
-TEST_P(EveryMachine, CompareAndSwapMakesALock) {
+TEST_P(MemoryOnEveryMachine, CompareAndSwapMakesALock) {
   Array lock("i32", 1), counter("i32", 1);
   lock.SetInt(0, 0), counter.SetInt(0, 0);
   absl::Status status = RunKernel(GetParam(), R"(module {
@@ -383,7 +383,7 @@ constexpr char kPoll[] = R"(module {
 }
 )";
 
-TEST_P(EveryMachine, PollingWaitsForAWordOrUntilItsTimeout) {
+TEST_P(MemoryOnEveryMachine, PollingWaitsForAWordOrUntilItsTimeout) {
   const char* semantics[] = {"relaxed", "acquire", "release", "acq_rel"};
   for (int turn = 0; turn < 4; ++turn)
     for (const char* type : {"i32", "i64"}) {
@@ -402,7 +402,7 @@ TEST_P(EveryMachine, PollingWaitsForAWordOrUntilItsTimeout) {
 }
 
 // A program tells the next that it is done; nobody asks the polling for its answer.
-TEST_P(EveryMachine, PollingOrdersPrograms) {
+TEST_P(MemoryOnEveryMachine, PollingOrdersPrograms) {
   Array turn("i32", 1), sum("i32", 1);
   turn.SetInt(0, 0), sum.SetInt(0, 1);
   absl::Status status = RunKernel(GetParam(), R"(module {

@@ -96,11 +96,12 @@ void CheckProduct(const Machine& machine, const Product& c, int stages) {
   SCOPED_TRACE(absl::StrCat(c.type, ", K = ", c.k, ", ", c.rounds, " rounds, ", stages, " stages"));
   Array a = Moderate(c.type, kTile * c.k + 1, 1), b = Moderate(c.type, kTile * c.k + 1, 2);
   Array out("f32", kTile * kTile), expected = out;
+  const std::vector<double> left = a.Numbers(), right = b.Numbers();
   for (int i = 0; i < kTile; ++i)
     for (int j = 0; j < kTile; ++j) {
       double sum = 0;
       for (int k = 0; k < c.rounds * kTile; ++k)
-        sum += k < c.k ? a.Float(i * c.k + k) * b.Float(k * kTile + j) : c.fill_a * c.fill_b;
+        sum += k < c.k ? left[i * c.k + k] * right[k * kTile + j] : c.fill_a * c.fill_b;
       expected.SetFloat(i * kTile + j, c.thrice ? 3 * sum : sum);
     }
   std::string loop = Substitute(c.thrice ? kThrice : kOnce, {{"BODY", kLoop}});
@@ -217,11 +218,12 @@ TEST_P(Pipeline, FollowsIndicesThatAreLoaded) {
     Array a = Moderate("f32", rounds * kTile * kTile + 1, 1), b = Moderate("f32", num_rows * kTile, 2);
     Array rows("i32", rounds * kTile + 1), out("f32", kTile * kTile), expected = out;
     for (size_t i = 0; i < rows.size(); ++i) rows.SetInt(i, i * 7 % num_rows);
+    const std::vector<double> left = a.Numbers(), right = b.Numbers();
     for (int i = 0; i < kTile; ++i)
       for (int j = 0; j < kTile; ++j) {
         double sum = 0;
         for (int k = 0; k < rounds * kTile; ++k)
-          sum += a.Float(k / kTile * kTile * kTile + i * kTile + k % kTile) * b.Float(rows.Int(k) * kTile + j);
+          sum += left[k / kTile * kTile * kTile + i * kTile + k % kTile] * right[rows.Int(k) * kTile + j];
         expected.SetFloat(i * kTile + j, sum);
       }
     absl::Status status =

@@ -117,12 +117,13 @@ void Check(const Machine& machine, const Product& c, int k, int rounds, int stag
                             NameOf(machine)));
   Array a = Moderate(c.type, c.size * k + 1, 1), b = Moderate(c.type, c.size * k + 1, 2);
   Array out(c.type == "i8" ? "i32" : "f32", c.size * c.size), expected = out;
+  const std::vector<double> left = a.Numbers(), right = b.Numbers();
   for (int i = 0; i < c.size; ++i)
     for (int j = 0; j < c.size; ++j) {
       double sum = 0;
       for (int l = 0; l < std::min(k, rounds * c.k); ++l) {
         int at_a = c.transposed_a ? l * c.size + i : i * k + l, at_b = c.transposed_b ? j * k + l : l * c.size + j;
-        sum += a.is_float() ? a.Float(at_a) * b.Float(at_b) : static_cast<double>(a.Int(at_a) * b.Int(at_b));
+        sum += left[at_a] * right[at_b];
       }
       out.is_float() ? expected.SetFloat(i * c.size + j, sum) : expected.SetInt(i * c.size + j, sum);
     }

@@ -278,7 +278,7 @@ std::vector<Case> AccumulatedCases() {
 
 INSTANTIATE_TEST_SUITE_P(Reduce, AccumulatedReduce, testing::ValuesIn(AccumulatedCases()), NameCase);
 
-class EveryMachine : public testing::TestWithParam<Machine> {};
+class ReduceScanOnEveryMachine : public testing::TestWithParam<Machine> {};
 
 // The first of equal values wins.
 constexpr char kArgMax[] = R"(module {
@@ -304,7 +304,7 @@ $STORE
 }
 )";
 
-TEST_P(EveryMachine, ReducesTuples) {
+TEST_P(ReduceScanOnEveryMachine, ReducesTuples) {
   std::vector<double> values;
   for (int i = 0; i < 16 * 64; ++i) values.push_back((i * 37) % 23);
   Array in = Array::OfFloats("f32", values), actual("i32", 16), expected("i32", 16);
@@ -335,7 +335,7 @@ $STORE
 )";
 
 // Threads that hold parts of one row agree on what they have in common, to the bit, though either zero is a maximum.
-TEST_P(EveryMachine, ScansZerosOfBothSigns) {
+TEST_P(ReduceScanOnEveryMachine, ScansZerosOfBothSigns) {
   const Combine* maximum = nullptr;
   for (const Combine& combine : Combines())
     if (combine.name == "maxnumf") maximum = &combine;
@@ -350,7 +350,7 @@ TEST_P(EveryMachine, ScansZerosOfBothSigns) {
   EXPECT_TRUE(Agree(actual, expected, 1e-30));
 }
 
-TEST_P(EveryMachine, ScansTuplesThatDoNotCommute) {
+TEST_P(ReduceScanOnEveryMachine, ScansTuplesThatDoNotCommute) {
   for (bool reverse : {false, true}) {
     Array a = Moderate("i32", 256, 1), b = Moderate("i32", 256, 2), actual("i32", 256), expected("i32", 256);
     uint32_t p = 1, s = 0;
@@ -365,6 +365,53 @@ TEST_P(EveryMachine, ScansTuplesThatDoNotCommute) {
                                           {"REVERSE", reverse ? "true" : "false"},
                                           {"STORE", Access({{256}}, "i32", "out", "%r#1", true)}});
     absl::Status status = RunKernel(GetParam(), ir, {}, {a, b, actual});
+    ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+    EXPECT_TRUE(Agree(actual, expected)) << reverse;
+  }
+}
+
+// Ranks among equals: lanes lie along the axis, and each thread has all columns. ttg-turn-scans gives it neighbours of
+// the axis instead.
+constexpr char kRanks[] = R"(module {
+  tt.func public @ranks(%in: !tt.ptr<i32>, %out: !tt.ptr<i32>) {
+$LOAD
+    %k = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %c = tt.expand_dims %x {axis = 1 : i32} : tensor<256xi32> -> tensor<256x1xi32>
+    %r = tt.expand_dims %k {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %cb = tt.broadcast %c : tensor<256x1xi32> -> tensor<256x64xi32>
+    %rb = tt.broadcast %r : tensor<1x64xi32> -> tensor<256x64xi32>
+    %eq = arith.cmpi eq, %cb, %rb : tensor<256x64xi32>
+    %hot = arith.extui %eq : tensor<256x64xi1> to tensor<256x64xi32>
+    %scan = "tt.scan"(%hot) <{axis = 0 : i32, reverse = $REVERSE}> ({
+    ^bb0(%a: i32, %b: i32):
+      %sum = arith.addi %a, %b : i32
+      tt.scan.return %sum : i32
+    }) : (tensor<256x64xi32>) -> tensor<256x64xi32>
+    %mine = arith.muli %scan, %hot : tensor<256x64xi32>
+    %rank = "tt.reduce"(%mine) <{axis = 1 : i32}> ({
+    ^bb0(%a: i32, %b: i32):
+      %sum = arith.addi %a, %b : i32
+      tt.reduce.return %sum : i32
+    }) : (tensor<256x64xi32>) -> tensor<256xi32>
+$STORE
+    tt.return
+  }
+}
+)";
+
+TEST_P(ReduceScanOnEveryMachine, ScansManyRows) {
+  for (bool reverse : {false, true}) {
+    Array in("i32", 256), actual("i32", 256), expected("i32", 256);
+    std::vector<int> count(64);
+    for (int i = 0; i < 256; ++i) in.SetInt(i, (i * 37 + i / 5) % 64);
+    for (int k = 0; k < 256; ++k) {
+      const int i = reverse ? 255 - k : k;
+      expected.SetInt(i, ++count[in.Int(i)]);
+    }
+    std::string ir = Substitute(kRanks, {{"LOAD", Access({{256}}, "i32", "in", "%x", false)},
+                                         {"REVERSE", reverse ? "true" : "false"},
+                                         {"STORE", Access({{256}}, "i32", "out", "%rank", true)}});
+    absl::Status status = RunKernel(GetParam(), ir, {}, {in, actual});
     ASSERT_TRUE(status.ok()) << status << "\n" << ir;
     EXPECT_TRUE(Agree(actual, expected)) << reverse;
   }
@@ -489,7 +536,7 @@ INSTANTIATE_TEST_SUITE_P(All, TangledAxis, testing::ValuesIn(TangledCases()), []
   return absl::StrCat(c.encoding.name, c.scan ? "Scan" : "Reduce", c.axis, c.reverse ? "Reverse" : "");
 });
 
-INSTANTIATE_TEST_SUITE_P(Machines, EveryMachine, testing::ValuesIn(Machines({1, 2, 4, 8})),
+INSTANTIATE_TEST_SUITE_P(Machines, ReduceScanOnEveryMachine, testing::ValuesIn(Machines({1, 2, 4, 8})),
                          [](const auto& info) { return NameOf(info.param); });
 
 }  // namespace

@@ -52,6 +52,8 @@ struct Array {
   // Sign-extended; of a float type, its bits. Unsigned: zero-extended.
   int64_t Int(size_t i) const;
   uint64_t Unsigned(size_t i) const;
+  // All elements, floats and sign-extended integers alike: for loops that read each of them often.
+  std::vector<double> Numbers() const;
   void SetFloat(size_t i, double value);
   void SetInt(size_t i, int64_t value);
 };

@@ -26,11 +26,11 @@ PROGRAMS = ["every_op_test", "corpus_test", "inductor_test", "atomics_test", "co
 
 def run(build, program, device):
     """[(case, what became of it, why)] of the cases that ran."""
-    binary = build / "tests" / f"tests_conformance_{program}"
+    command = [str(build / "tests" / "conformance-tests"), f"tests/conformance/{program}"]
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         environment = dict(os.environ, TRITOND_CONFORMANCE_DEVICES=device)
-        done = subprocess.run(["nice", "-n", "10", str(binary), f"--gtest_output=json:{report}"], env=environment,
+        done = subprocess.run(["nice", "-n", "10", *command, f"--gtest_output=json:{report}"], env=environment,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if not report.exists():
             return [(program, "WRONG", f"ended with status {done.returncode}")]

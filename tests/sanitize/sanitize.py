@@ -129,11 +129,10 @@ def main():
     os.makedirs(build, exist_ok=True)
     configure(kind, build)
     run("ninja", "-j", JOBS, "-C", build)
-    results = os.path.join(build, "results")
+    results = os.path.join(build, "test-results")
     run("rm", "-rf", results, os.path.join(build, "reports"))
-    os.makedirs(results)
     os.makedirs(os.path.join(build, "reports"))
-    environment = dict(os.environ, GTEST_OUTPUT=f"xml:{results}/", **options(kind, build))
+    environment = dict(os.environ, **options(kind, build))
     junit = os.path.join(build, "results.xml")
     subprocess.run(["ctest", "--test-dir", build, "--output-on-failure", "--timeout", "900", "--output-junit", junit, *more],
                    check=False, env=environment)

@@ -65,6 +65,7 @@ class Generator {
 
   void WriteStep(int depth) {
     int kind = w_.Below(depth > 0 ? 21 : 30);
+    if (kind < 4) return WriteArithmetic(w_);
     if (kind < 12) return WriteElementwise(w_);
     if (kind < 17) return WriteShape(w_);
     if (kind < 19) return WriteReduction(w_);

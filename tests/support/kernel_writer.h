@@ -98,6 +98,7 @@ class KernelWriter {
 // One step each: writes an operation, or a few, over what is known, and makes its results known. Do nothing when the
 // known values do not suit.
 void WriteElementwise(KernelWriter& w);  // generate_elementwise.cc
+void WriteArithmetic(KernelWriter& w);   // generate_arithmetic.cc
 void WriteShape(KernelWriter& w);        // generate_shapes.cc
 void WriteReduction(KernelWriter& w);    // generate_reductions.cc
 

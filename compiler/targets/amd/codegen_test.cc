@@ -59,7 +59,7 @@ absl::StatusOr<std::string> Compile(const std::string& ir, absl::string_view arc
   return Compile(ir, arch_name, *NoLibrary(), options);
 }
 
-TEST(Codegen, MakesACodeObjectForEachArchitecture) {
+TEST(AmdCodegen, MakesACodeObjectForEachArchitecture) {
   for (const Architecture& arch : kArchitectures) {
     SCOPED_TRACE(arch.name);
     auto text = Compile(kStore, arch.name);
@@ -78,7 +78,7 @@ TEST(Codegen, MakesACodeObjectForEachArchitecture) {
   }
 }
 
-TEST(Codegen, KernelsCarryTheirLaunchBounds) {
+TEST(AmdCodegen, KernelsCarryTheirLaunchBounds) {
   KernelOptions options;
   options.num_warps = 8;
   options.own.Set(kWavesPerUnit, 2);
@@ -87,7 +87,7 @@ TEST(Codegen, KernelsCarryTheirLaunchBounds) {
   EXPECT_THAT(*text, AllOf(HasSubstr(".max_flat_workgroup_size: 512"), HasSubstr(".reqd_workgroup_size:")));
 }
 
-TEST(Codegen, AMaskedLoadNeedsNoBranch) {
+TEST(AmdCodegen, AMaskedLoadNeedsNoBranch) {
   const std::string ir = R"(
 define void @kernel(ptr addrspace(1) %p, ptr addrspace(1) %q, i32 %n) "tritond.kernel" {
   %id = call i32 @llvm.amdgcn.workitem.id.x()
@@ -109,7 +109,7 @@ declare <4 x i32> @llvm.masked.load.v4i32.p1(ptr addrspace(1), <4 x i1>, <4 x i3
   }
 }
 
-TEST(Codegen, MaskedStoresOfOneConditionShareABranch) {
+TEST(AmdCodegen, MaskedStoresOfOneConditionShareABranch) {
   // Of indices that may be anything, so that they do not become stores to buffers.
   const std::string ir = R"(
 define void @kernel(ptr addrspace(1) %p, ptr addrspace(1) %q, i32 %n) "tritond.kernel" {
@@ -135,7 +135,7 @@ declare void @llvm.masked.store.v1i32.p1(<1 x i32>, ptr addrspace(1), <1 x i1>)
   EXPECT_NE(text->find("global_store_dword", store + 1), std::string::npos);
 }
 
-TEST(Codegen, FloatAdditionsAreInstructionsWhereTheyMayBe) {
+TEST(AmdCodegen, FloatAdditionsAreInstructionsWhereTheyMayBe) {
   const std::string ir = R"(
 define void @kernel(ptr addrspace(1) %p, float %x) "tritond.kernel" {
   %old = atomicrmw fadd ptr addrspace(1) %p, float %x syncscope("agent") monotonic, align 4
@@ -152,7 +152,7 @@ define void @kernel(ptr addrspace(1) %p, float %x) "tritond.kernel" {
   EXPECT_THAT(*safe, AllOf(HasSubstr("global_atomic_cmpswap"), Not(HasSubstr("global_atomic_add_f32"))));
 }
 
-TEST(Codegen, ADivisionThatMayUseReciprocalsDoes) {
+TEST(AmdCodegen, ADivisionThatMayUseReciprocalsDoes) {
   const std::string ir = R"(
 define void @kernel(ptr addrspace(1) %p, float %x, float %y) "tritond.kernel" {
   %q = fdiv FLAG float %x, %y
@@ -178,13 +178,13 @@ declare float @FUNCTION(float)
 
 std::string CallOf(const std::string& function) { return absl::StrReplaceAll(kCall, {{"FUNCTION", function}}); }
 
-TEST(Codegen, SaysWhatToInstallForALibraryFunction) {
+TEST(AmdCodegen, SaysWhatToInstallForALibraryFunction) {
   const absl::Status status = Compile(CallOf("__ocml_sin_f32"), "gfx942").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("__ocml_sin_f32"), HasSubstr("rocm-device-libs")));
 }
 
-TEST(Codegen, NamesAFunctionThatNobodyHas) {
+TEST(AmdCodegen, NamesAFunctionThatNobodyHas) {
   const absl::Status status = Compile(CallOf("nobody"), "gfx942").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("nobody"));
@@ -232,7 +232,7 @@ TEST_F(WithLibrary, APrintTalksToTheHost) {
   EXPECT_EQ(CheckHsaco(*hsaco, ArchitectureOf("gfx942"), "kernel"), absl::OkStatus());
 }
 
-TEST(Codegen, APrintNeedsTheLibrary) {
+TEST(AmdCodegen, APrintNeedsTheLibrary) {
   const absl::Status status = Compile(kPrint, "gfx942").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("__ockl_printf_begin"));

@@ -61,7 +61,7 @@ define void @kernel(ptr addrspace(1) %p, i32 %n) "tritond.kernel" {
 declare i64 @_Z12get_local_idj(i32)
 )";
 
-TEST(Codegen, MakesAModuleForEachDevice) {
+TEST(IntelCodegen, MakesAModuleForEachDevice) {
   for (const Device& device : Devices()) {
     const int lanes = device.lanes;
     SCOPED_TRACE(absl::StrCat(device.arch.name, " ", lanes));
@@ -80,13 +80,13 @@ TEST(Codegen, MakesAModuleForEachDevice) {
 }
 
 // The back end keeps what it knows of a module in the process.
-TEST(Codegen, AModuleDoesNotDependOnThoseBefore) {
+TEST(IntelCodegen, AModuleDoesNotDependOnThoseBefore) {
   const std::string first = TextOf(kStore);
   TextOf(KernelWith("  %a = fadd float %x, %y\n  store float %a, ptr addrspace(1) %p"));
   EXPECT_EQ(TextOf(kStore), first);
 }
 
-TEST(Codegen, Bf16IsAnInteger) {
+TEST(IntelCodegen, Bf16IsAnInteger) {
   const std::string text = TextOf(R"(
 define void @kernel(ptr addrspace(1) %p, bfloat %x, i1 %c) "tritond.kernel" {
 entry:
@@ -108,7 +108,7 @@ after:
                           HasSubstr("OpTypeInt 16 0"), Not(HasSubstr("OpTypeFloat 16"))));
 }
 
-TEST(Codegen, Bf16ArithmeticWithoutACounterpartIsRefused) {
+TEST(IntelCodegen, Bf16ArithmeticWithoutACounterpartIsRefused) {
   const absl::Status status = Compile(KernelWith(R"(
   %a = load bfloat, ptr addrspace(1) %p, align 2
   %b = call bfloat @llvm.log.bf16(bfloat %a)
@@ -119,7 +119,7 @@ TEST(Codegen, Bf16ArithmeticWithoutACounterpartIsRefused) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("llvm.log.bf16"));
 }
 
-TEST(Codegen, AFusedMultiplyAddOfBf16TakesF64) {
+TEST(IntelCodegen, AFusedMultiplyAddOfBf16TakesF64) {
   const std::string ir = KernelWith(R"(
   %a = load bfloat, ptr addrspace(1) %p, align 2
   %b = call bfloat @llvm.fma.bf16(bfloat %a, bfloat %a, bfloat %a)
@@ -141,7 +141,7 @@ define void @kernel(ptr addrspace(1) %p, i32 %n) "tritond.kernel" {
 )";
 
 // The pointer to shared memory is the last parameter.
-TEST(Codegen, SharedMemoryIsAParameter) {
+TEST(IntelCodegen, SharedMemoryIsAParameter) {
   EXPECT_THAT(TextOf(kShared), AllOf(ContainsRegex("OpName %[0-9]+ \"smem\""), HasSubstr("OpTypePointer Workgroup"),
                                      Not(HasSubstr("global_smem"))));
   const std::string noted = absl::StrCat(kStore, "@", kSharedBytes, " = constant i32 64\n");
@@ -149,7 +149,7 @@ TEST(Codegen, SharedMemoryIsAParameter) {
   EXPECT_THAT(TextOf(kStore), Not(HasSubstr("OpTypePointer Workgroup")));
 }
 
-TEST(Codegen, FunctionsBecomePartOfTheKernel) {
+TEST(IntelCodegen, FunctionsBecomePartOfTheKernel) {
   const std::string text = TextOf(KernelWith("  call void @helper(ptr addrspace(1) %p)", R"(
 define internal void @helper(ptr addrspace(1) %p) noinline {
   store i32 7, ptr addrspace(1) %p, align 4
@@ -159,7 +159,7 @@ define internal void @helper(ptr addrspace(1) %p) noinline {
   EXPECT_THAT(text, AllOf(Not(HasSubstr("OpFunctionCall")), HasSubstr("OpStore")));
 }
 
-TEST(Codegen, ShiftsOfTwoWordsAreShifts) {
+TEST(IntelCodegen, ShiftsOfTwoWordsAreShifts) {
   const std::string text = TextOf(KernelWith(R"(
   %a = load i32, ptr addrspace(1) %p, align 4
   %b = call i32 @llvm.fshl.i32(i32 %a, i32 %n, i32 %a)
@@ -168,7 +168,7 @@ TEST(Codegen, ShiftsOfTwoWordsAreShifts) {
   EXPECT_THAT(text, AllOf(HasSubstr("OpShiftLeftLogical"), HasSubstr("OpShiftRightLogical"), Not(HasSubstr("fshl"))));
 }
 
-TEST(Codegen, MaximumOrdersNanAndZeros) {
+TEST(IntelCodegen, MaximumOrdersNanAndZeros) {
   const std::string text = TextOf(KernelWith(R"(
   %a = call float @llvm.maximum.f32(float %x, float %y)
   store float %a, ptr addrspace(1) %p, align 4)",
@@ -176,7 +176,7 @@ TEST(Codegen, MaximumOrdersNanAndZeros) {
   EXPECT_THAT(text, AllOf(HasSubstr("OpUnordered"), HasSubstr("OpBitwiseAnd"), Not(HasSubstr("fmax"))));
 }
 
-TEST(Codegen, ANarrowedIndexKeepsItsBits) {
+TEST(IntelCodegen, ANarrowedIndexKeepsItsBits) {
   const std::string text = TextOf(KernelWith(R"(
   %wide = load i64, ptr addrspace(1) %p, align 8
   %byte = trunc i64 %wide to i8
@@ -185,7 +185,7 @@ TEST(Codegen, ANarrowedIndexKeepsItsBits) {
   EXPECT_THAT(text, ContainsRegex("OpUConvert %[0-9]+ %[0-9]+\n%[0-9]+ = OpBitwiseAnd"));
 }
 
-TEST(Codegen, BitsInAnotherOrderAreWide) {
+TEST(IntelCodegen, BitsInAnotherOrderAreWide) {
   const std::string text =
       TextOf(KernelWith(R"(
     %id = call i64 @_Z12get_local_idj(i32 0)
@@ -201,7 +201,7 @@ TEST(Codegen, BitsInAnotherOrderAreWide) {
 }
 
 // A division must not tell the optimiser that the load before it happens.
-TEST(Codegen, ADivisionKeepsTheMaskOfItsOperands) {
+TEST(IntelCodegen, ADivisionKeepsTheMaskOfItsOperands) {
   const std::string text = TextOf(KernelWith(R"(
   %there = icmp sgt i32 %n, 0
   br i1 %there, label %load, label %after
@@ -215,7 +215,7 @@ after:
   EXPECT_THAT(text, AllOf(HasSubstr("OpBranchConditional"), HasSubstr("OpSDiv")));
 }
 
-TEST(Codegen, FusingIsTheDriversWhereItMayBe) {
+TEST(IntelCodegen, FusingIsTheDriversWhereItMayBe) {
   const std::string ir = KernelWith(R"(
   %a = fmul float %x, %y
   %b = fadd float %a, %x
@@ -226,14 +226,14 @@ TEST(Codegen, FusingIsTheDriversWhereItMayBe) {
   EXPECT_THAT(TextOf(ir, options), HasSubstr("ContractionOff"));
 }
 
-TEST(Codegen, WhatTheBackEndLacksIsAStatus) {
+TEST(IntelCodegen, WhatTheBackEndLacksIsAStatus) {
   const absl::Status status =
       Compile(KernelWith("  %a = atomicrmw nand ptr addrspace(1) %p, i32 %n monotonic, align 4")).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("SPIR-V back end"), HasSubstr("NAND")));
 }
 
-TEST(Codegen, TypesThatSpirvLacksAreRefused) {
+TEST(IntelCodegen, TypesThatSpirvLacksAreRefused) {
   for (const char* type : {"<5 x float>", "<1 x i32>", "i128", "fp128"}) {
     const absl::Status status = Compile(KernelWith(absl::StrCat("  %a = load volatile ", type,
                                                                 ", ptr addrspace(1) %p, align 4\n  store volatile ",
@@ -244,14 +244,14 @@ TEST(Codegen, TypesThatSpirvLacksAreRefused) {
   }
 }
 
-TEST(Codegen, NamesAFunctionThatNobodyHas) {
+TEST(IntelCodegen, NamesAFunctionThatNobodyHas) {
   auto binary =
       Compile(KernelWith("  call void @nobody(ptr addrspace(1) %p)", "declare void @nobody(ptr addrspace(1))"));
   ASSERT_TRUE(binary.ok()) << binary.status();
   EXPECT_THAT(std::string(CheckSpirv(*binary, kPvc, "kernel").message()), HasSubstr("the function nobody open"));
 }
 
-TEST(Codegen, NeedsAKernel) {
+TEST(IntelCodegen, NeedsAKernel) {
   EXPECT_EQ(Compile("define void @f() { ret void }").status().code(), absl::StatusCode::kInvalidArgument);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the code does not hold because ptxas gets it wrong: expand_abs.cc, keep_loops.cc.
+// What the code does not hold because ptxas or LLVM's back end gets it wrong: expand_abs.cc, guard_high_products.cc,
+// keep_loops.cc, select_signed_bits.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,6 +61,40 @@ TEST(ExpandAbs, TakesTheLargerOfBothSigns) {
 TEST(ExpandAbs, LeavesWhatHasNoLeastInteger) {
   EXPECT_THAT(After(ExpandAbs, Abs("i32", "true")), HasSubstr("call i32 @llvm.abs"));
   EXPECT_THAT(After(ExpandAbs, Abs("i8", "false")), HasSubstr("call i8 @llvm.abs"));
+}
+
+TEST(SelectSignedBits, ChoosesBetweenConstants) {
+  const std::string text =
+      "define bfloat @f(i1 %b, i8 %i) {\n  %x = sitofp i1 %b to bfloat\n"
+      "  %y = sitofp i8 %i to bfloat\n  %z = fadd bfloat %x, %y\n  ret bfloat %z\n}\n";
+  const std::string after = After(SelectSignedBits, text);
+  EXPECT_THAT(after, HasSubstr("select i1 %b, bfloat 0xRBF80, bfloat 0xR0000"));
+  EXPECT_THAT(after, Not(HasSubstr("sitofp i1")));
+  EXPECT_THAT(after, HasSubstr("sitofp i8 %i to bfloat"));
+}
+
+// A number of 64 bits, less than 2^32, from which another one is subtracted.
+std::string Difference(const std::string& minuend) {
+  return "define i64 @f(i32 %x, i64 %y) {\n  %w = zext i32 %x to i64\n" + minuend +
+         "  %d = sub i64 %m, %y\n  ret i64 %d\n}\n";
+}
+
+TEST(GuardHighProducts, KeepsQuotientsApartFromWhatIsSubtracted) {
+  for (const char* minuend : {"  %q = udiv i32 %x, 27\n  %m = zext i32 %q to i64\n", "  %m = udiv i64 %w, 27\n",
+                              "  %p = mul i64 %w, 159072863\n  %m = lshr i64 %p, 32\n"}) {
+    const std::string after = After(GuardHighProducts, Difference(minuend));
+    EXPECT_THAT(after, HasSubstr("prmt.b32")) << minuend;
+    EXPECT_THAT(after, Not(HasSubstr("sub i64 %m, %y"))) << minuend;
+  }
+}
+
+TEST(GuardHighProducts, LeavesOtherDifferences) {
+  const char* constant =
+      "define i64 @f(i32 %x) {\n  %q = udiv i32 %x, 27\n  %m = zext i32 %q to i64\n"
+      "  %d = sub i64 %m, 4294967296\n  ret i64 %d\n}\n";
+  EXPECT_THAT(After(GuardHighProducts, constant), Not(HasSubstr("prmt")));
+  for (const char* minuend : {"  %m = add i64 %w, 0\n", "  %m = udiv i64 %y, 3\n", "  %m = lshr i64 %w, 3\n"})
+    EXPECT_THAT(After(GuardHighProducts, Difference(minuend)), Not(HasSubstr("prmt"))) << minuend;
 }
 
 }  // namespace

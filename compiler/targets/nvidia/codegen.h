@@ -49,6 +49,12 @@ void OrderAsyncProxy(llvm::Module& module);
 // expand_abs.cc. Magnitudes of integers in a form that the assembler gets right.
 void ExpandAbs(llvm::Module& module);
 
+// guard_high_products.cc. High halves of products in a form that the assembler subtracts from rightly.
+void GuardHighProducts(llvm::Module& module);
+
+// select_signed_bits.cc. Bits with a sign become floats in a form that LLVM's back end gets right.
+void SelectSignedBits(llvm::Module& module);
+
 // keep_loops.cc. Loops that issue wgmma are not unrolled by the assembler.
 void KeepWgmmaLoops(llvm::Module& module);
 

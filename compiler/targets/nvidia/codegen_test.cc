@@ -14,7 +14,7 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class CodegenTest : public ::testing::Test {
+class NvidiaCodegenTest : public ::testing::Test {
  protected:
   // A kernel that calls `symbol`, a function of one f32.
   std::unique_ptr<TestKernel> KernelThatCalls(const std::string& symbol) {
@@ -32,7 +32,7 @@ class CodegenTest : public ::testing::Test {
   NvidiaOps ops_{90};
 };
 
-TEST_F(CodegenTest, KernelsCarryTheirLaunchBounds) {
+TEST_F(NvidiaCodegenTest, KernelsCarryTheirLaunchBounds) {
   TestKernel k("pi");
   k.Keep(0, k.arg(1));
   KernelOptions options;
@@ -52,7 +52,7 @@ TEST_F(CodegenTest, KernelsCarryTheirLaunchBounds) {
   EXPECT_TRUE(cubin.ok()) << cubin.status();
 }
 
-TEST_F(CodegenTest, BlocksOfOneWarpMayTakeAllRegisters) {
+TEST_F(NvidiaCodegenTest, BlocksOfOneWarpMayTakeAllRegisters) {
   for (int num_warps : {1, 2, 4}) {
     TestKernel k("pi");
     k.Keep(0, k.arg(1));
@@ -64,7 +64,7 @@ TEST_F(CodegenTest, BlocksOfOneWarpMayTakeAllRegisters) {
   }
 }
 
-TEST_F(CodegenTest, EveryArchitectureAssembles) {
+TEST_F(NvidiaCodegenTest, EveryArchitectureAssembles) {
   auto assembler = toolchain_->GetAssembler();
   for (const Architecture& arch : kArchitectures) {
     TestKernel k("pf");
@@ -79,7 +79,7 @@ TEST_F(CodegenTest, EveryArchitectureAssembles) {
   }
 }
 
-TEST_F(CodegenTest, ThePtxVersionIsTheOneAskedFor) {
+TEST_F(NvidiaCodegenTest, ThePtxVersionIsTheOneAskedFor) {
   for (int version : {80, 84, 85, 88}) {
     TestKernel k("pi");
     auto ptx = k.ToPtx(90, *toolchain_, {}, version);
@@ -88,7 +88,7 @@ TEST_F(CodegenTest, ThePtxVersionIsTheOneAskedFor) {
   }
 }
 
-TEST_F(CodegenTest, SharedPointersHave32Bits) {
+TEST_F(NvidiaCodegenTest, SharedPointersHave32Bits) {
   TestKernel k("pl");
   auto& b = k.builder();
   {
@@ -108,7 +108,7 @@ TEST_F(CodegenTest, SharedPointersHave32Bits) {
   EXPECT_THAT(*ptx, ContainsRegex("st.shared.b64 +\t?\\[%r[0-9]+\\]")) << *ptx;
 }
 
-TEST_F(CodegenTest, LibdeviceIsLinkedWhereItIsCalled) {
+TEST_F(NvidiaCodegenTest, LibdeviceIsLinkedWhereItIsCalled) {
   if (!toolchain_->GetLibdevice().ok()) GTEST_SKIP() << "no libdevice";
   auto ptx = KernelThatCalls("__nv_sinf")->ToPtx(90, *toolchain_);
   ASSERT_TRUE(ptx.ok()) << ptx.status();
@@ -116,7 +116,7 @@ TEST_F(CodegenTest, LibdeviceIsLinkedWhereItIsCalled) {
   EXPECT_THAT(*ptx, Not(HasSubstr("__nvvm_reflect")));
 }
 
-TEST_F(CodegenTest, LibdeviceIsCalledWithItsOwnTypes) {
+TEST_F(NvidiaCodegenTest, LibdeviceIsCalledWithItsOwnTypes) {
   if (!toolchain_->GetLibdevice().ok()) GTEST_SKIP() << "no libdevice";
   auto ptx = KernelThatCalls("__nv_sin")->ToPtx(90, *toolchain_);
   EXPECT_EQ(ptx.status().code(), absl::StatusCode::kInvalidArgument);
@@ -124,7 +124,7 @@ TEST_F(CodegenTest, LibdeviceIsCalledWithItsOwnTypes) {
               HasSubstr("__nv_sin is a function double (double), but the kernel calls it as float (float)"));
 }
 
-TEST_F(CodegenTest, FlushingOfSubnormalsIsAnOption) {
+TEST_F(NvidiaCodegenTest, FlushingOfSubnormalsIsAnOption) {
   if (!toolchain_->GetLibdevice().ok()) GTEST_SKIP() << "no libdevice";
   KernelOptions exact;
   exact.own.Set("enable_reflect_ftz", false);
@@ -134,7 +134,7 @@ TEST_F(CodegenTest, FlushingOfSubnormalsIsAnOption) {
   }
 }
 
-TEST_F(CodegenTest, MissingLibdeviceIsNamedOnlyWhenItIsNeeded) {
+TEST_F(NvidiaCodegenTest, MissingLibdeviceIsNamedOnlyWhenItIsNeeded) {
   auto toolchain = NoTools();
   EXPECT_TRUE(KernelThatCalls("__nv_exp2f")->ToPtx(90, *toolchain).ok());
   auto ptx = KernelThatCalls("__nv_sinf")->ToPtx(90, *toolchain);
@@ -143,7 +143,7 @@ TEST_F(CodegenTest, MissingLibdeviceIsNamedOnlyWhenItIsNeeded) {
   EXPECT_THAT(std::string(ptx.status().message()), HasSubstr("libdevice"));
 }
 
-TEST_F(CodegenTest, UnknownFunctionsAreNamed) {
+TEST_F(NvidiaCodegenTest, UnknownFunctionsAreNamed) {
   auto ptx = KernelThatCalls("frobnicate")->ToPtx(90, *toolchain_);
   EXPECT_EQ(ptx.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(ptx.status().message()), HasSubstr("frobnicate"));
@@ -153,7 +153,7 @@ TEST_F(CodegenTest, UnknownFunctionsAreNamed) {
   EXPECT_THAT(std::string(no_such.status().message()), HasSubstr("__nv_frobnicatef"));
 }
 
-TEST_F(CodegenTest, FusionIsAnOption) {
+TEST_F(NvidiaCodegenTest, FusionIsAnOption) {
   for (bool fusion : {true, false}) {
     TestKernel k("pff");
     auto& b = k.builder();
@@ -167,7 +167,7 @@ TEST_F(CodegenTest, FusionIsAnOption) {
   }
 }
 
-TEST_F(CodegenTest, AssemblyThatLlvmCannotPlaceIsAnErrorNotAnExit) {
+TEST_F(NvidiaCodegenTest, AssemblyThatLlvmCannotPlaceIsAnErrorNotAnExit) {
   TestKernel k("pi");
   auto value = ops_.InlineAsm(k.builder(), k.loc(), k.TypeOf('i'), {k.arg(1)}, "mov.u32 $0, $1;", "=x,r", true);
   ASSERT_TRUE(mlir::succeeded(value));
@@ -175,7 +175,7 @@ TEST_F(CodegenTest, AssemblyThatLlvmCannotPlaceIsAnErrorNotAnExit) {
   EXPECT_EQ(ptx.status().code(), absl::StatusCode::kInternal);
 }
 
-TEST_F(CodegenTest, AModuleWithoutKernelIsRefused) {
+TEST_F(NvidiaCodegenTest, AModuleWithoutKernelIsRefused) {
   TestKernel k("p");
   k.module().lookupSymbol<LLVM::LLVMFuncOp>("kernel").removePassthroughAttr();
   EXPECT_EQ(k.ToPtx(90, *toolchain_).status().code(), absl::StatusCode::kInvalidArgument);

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/assembly_text.h"
 #include "compiler/targets/nvidia/codegen.h"
-#include "compiler/targets/nvidia/second_block.h"
+#include "compiler/targets/nvidia/second_assembly.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"

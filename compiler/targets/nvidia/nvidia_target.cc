@@ -13,7 +13,7 @@
 #include "compiler/targets/nvidia/own_options.h"
 #include "compiler/targets/nvidia/passes.h"
 #include "compiler/targets/nvidia/pipeline.h"
-#include "compiler/targets/nvidia/second_block.h"
+#include "compiler/targets/nvidia/second_assembly.h"
 #include "compiler/targets/nvidia/toolchain.h"
 #include "compiler/targets/nvidia/warp_group_dots.h"
 
@@ -103,7 +103,7 @@ class NvidiaTarget final : public Target {
     assemble.line_info = options.debug_info;
     assemble.cpu_seconds = assembler_cpu_seconds_;
     assemble.extra = absl::StrSplit(options.own.Text(kAssemblerFlags), absl::ByAnyChar(" \t\n"), absl::SkipEmpty());
-    return AssembleWithSecondBlock(**assembler, text, assemble, options.num_warps, info_);
+    return AssembleBest(**assembler, text, assemble, options.num_warps, info_);
   }
 
   BinaryResources ResourcesOf(const std::string& text, const std::string& binary,

@@ -151,6 +151,8 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   MarkPureAssembly(module);
   if (absl::Status status = RunPasses(module, machine); !status.ok()) return status;
   ExpandAbs(module);
+  GuardHighProducts(module);
+  SelectSignedBits(module);
   // The passes above would take the vectors apart again.
   PackPhis(module);
   PairBytes(module);

@@ -8,6 +8,9 @@
 // wgmma holds two f16 sums in a register, which must not be put together again while the product that adds to them
 // runs. So halves that are used together go together in functions with wgmma, wherever they come from. Vectors of
 // elements of one vector, in order, are that vector.
+//
+// Where more values live at once than a thread has registers, all narrow elements go together. ptxas would store some
+// of them, and gets the upper halves of what it stores wrong (seen in 12.8 and 13.0).
 #include <map>
 
 #include "compiler/targets/nvidia/codegen.h"
@@ -20,6 +23,7 @@ namespace tritond::compiler::nvidia {
 namespace {
 
 constexpr unsigned kRegisterBits = 32;
+constexpr int64_t kMostRegisters = 255;  // of a thread
 
 // By the index of their element; null: nobody carries it.
 using Lanes = std::vector<llvm::PHINode*>;
@@ -144,6 +148,22 @@ void PackByUses(llvm::Function& function) {
   }
 }
 
+// Narrow elements in the order in which the block carries them, as many as a register holds.
+void PackInOrder(llvm::BasicBlock& block) {
+  llvm::MapVector<llvm::Type*, Lanes> by_type;
+  for (llvm::PHINode& phi : block.phis()) {
+    llvm::Type* type = phi.getType();
+    const bool narrow = type->isHalfTy() || type->isBFloatTy() || type->isIntegerTy(16) || type->isIntegerTy(8);
+    if (narrow) by_type[type].push_back(&phi);
+  }
+  for (auto& [type, phis] : by_type) {
+    const size_t lanes = kRegisterBits / type->getPrimitiveSizeInBits();
+    auto* word = llvm::FixedVectorType::get(type, lanes);
+    for (size_t at = 0; at + lanes <= phis.size(); at += lanes)
+      Pack(Lanes(phis.begin() + at, phis.begin() + at + lanes), word);
+  }
+}
+
 void FoldWords(llvm::Function& function) {
   llvm::SmallVector<llvm::WeakTrackingVH> replaced;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -168,6 +188,8 @@ void PackPhis(llvm::Module& module) {
       PackByUses(function);
       FoldWords(function);
     }
+    if (MaxLiveWords(function) > kMostRegisters)
+      for (llvm::BasicBlock& block : function) PackInOrder(block);
   }
 }
 

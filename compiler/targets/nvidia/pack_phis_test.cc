@@ -124,5 +124,21 @@ TEST(PackPhis, LeavesFunctionsWithoutProductsAlone) {
   EXPECT_THAT(AfterPacking(std::string(kOtherAssembly) + kTakenApart), HasSubstr("phi half [ 0xH0000, %entry ]"));
 }
 
+// How many words and halves a loop carries that computes each of `count` halves anew, after packing.
+std::pair<int, int> CarriedOf(int count) {
+  std::string phis, body;
+  for (int i = 0; i < count; ++i) {
+    const std::string n = std::to_string(i);
+    phis += "  %x" + n + " = phi half [ %other, %entry ], [ %y" + n + ", %loop ]\n";
+    body += "  %y" + n + " = fadd half %x" + n + ", %other\n";
+  }
+  return Carried(phis, body);
+}
+
+TEST(PackPhis, HalvesGoTogetherWhereRegistersAreTooFew) {
+  EXPECT_EQ(CarriedOf(100), std::make_pair(100, 0));
+  EXPECT_EQ(CarriedOf(301), std::make_pair(1, 150));
+}
+
 }  // namespace
 }  // namespace tritond::compiler::nvidia

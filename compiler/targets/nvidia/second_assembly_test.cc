@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/targets/nvidia/second_block.h"
+#include "compiler/targets/nvidia/second_assembly.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/lowering/lower_to_llvm.h"
+#include "compiler/targets/nvidia/codegen.h"
 #include "compiler/targets/nvidia/toolchain.h"
 #include "gtest/gtest.h"
 
@@ -29,25 +30,28 @@ std::string Kernel(int live, int times, absl::string_view note = kNote, int wait
   return absl::StrCat(text, "ret;\n}\n");
 }
 
-// Gives one binary to texts that ask for two blocks, and another one to all others.
+// Gives one binary to texts that ask for `blocks` blocks, and another one to all others.
 class TwoBinaries final : public Assembler {
  public:
-  TwoBinaries(std::string one, std::string two) : one_(std::move(one)), two_(std::move(two)) {}
+  TwoBinaries(std::string one, std::string two, int blocks = 2)
+      : one_(std::move(one)),
+        two_(std::move(two)),
+        directive_(absl::StrCat("\n.reqntid 256\n.minnctapersm ", blocks, "\n")) {}
   std::string Name() const override { return "two binaries"; }
   int PtxVersion() const override { return 80; }
   std::string Path() const override { return ""; }
   absl::StatusOr<std::string> Assemble(const std::string& ptx, const AssembleOptions&) const override {
-    const bool asks = absl::StrContains(ptx, "\n.reqntid 256\n.minnctapersm 2\n{");
+    const bool asks = absl::StrContains(ptx, directive_);
     ++(asks ? asked : plain);
     return asks ? two_ : one_;
   }
   mutable int plain = 0, asked = 0;
 
  private:
-  const std::string one_, two_;
+  const std::string one_, two_, directive_;
 };
 
-class SecondBlock : public testing::Test {
+class SecondAssembly : public testing::Test {
  protected:
   void SetUp() override {
     auto assembler = Toolchain::ForConfig(TargetConfig())->GetAssembler();
@@ -68,13 +72,16 @@ class SecondBlock : public testing::Test {
   }
 
   std::string Choose(const TwoBinaries& assembler, const std::string& text) {
-    return AssembleWithSecondBlock(assembler, text, options_, kWarps, info_).value_or("");
+    return AssembleBest(assembler, text, options_, kWarps, info_).value_or("");
   }
 
   AssembleOptions options_;
   TargetInfo info_;
   std::string large_, small_, long_;
 };
+
+class SecondBlock : public SecondAssembly {};
+class AllRegisters : public SecondAssembly {};
 
 TEST_F(SecondBlock, IsTakenWhereItCostsNothing) {
   TwoBinaries assembler(large_, small_);
@@ -118,6 +125,26 @@ TEST_F(SecondBlock, IsNotTriedWhereItFitsAnyway) {
   TwoBinaries assembler(small_, long_);
   EXPECT_TRUE(Choose(assembler, Kernel(100, 1)) == small_);
   EXPECT_EQ(assembler.asked, 0);
+}
+
+TEST_F(AllRegisters, AreTakenWhereOtherwiseValuesAreStored) {
+  const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n"));
+  ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
+  TwoBinaries assembler(stores, large_, /*blocks=*/1);
+  EXPECT_TRUE(Choose(assembler, Kernel(160, 1, "")) == large_);
+  EXPECT_EQ(assembler.asked, 1);
+  TwoBinaries no_better(stores, stores, /*blocks=*/1);
+  EXPECT_TRUE(Choose(no_better, Kernel(160, 1, "")) == stores);
+}
+
+TEST_F(AllRegisters, AreNotAskedForWhereNothingIsStoredOrALimitIsGiven) {
+  TwoBinaries fits(large_, small_, /*blocks=*/1);
+  EXPECT_TRUE(Choose(fits, Kernel(160, 1, "")) == large_);
+  EXPECT_EQ(fits.asked, 0);
+  const std::string limit = ".maxnreg 64\n";
+  TwoBinaries limited(Binary(Kernel(160, 1, limit)), large_, /*blocks=*/1);
+  EXPECT_FALSE(Choose(limited, Kernel(160, 1, limit)) == large_);
+  EXPECT_EQ(limited.plain, 1);
 }
 
 TEST(NoteSecondBlock, SaysHowMuchSharedMemoryABlockHas) {

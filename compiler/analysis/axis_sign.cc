@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which values are never negative. Divisions and remainders with a sign round towards zero: x / 4 is one value over the
+// group 4, 5, 6, 7, but not over -4, -3, -2, -1. Divisors that are no constants are sizes, and taken for positive.
+#include "compiler/analysis/axis_transfer.h"
+#include "compiler/ir/ttg_dialect.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+namespace tritond::compiler::axis {
+namespace {
+
+namespace arith = mlir::arith;
+using mlir::Operation;
+
+bool All(OperandInfos in) {
+  return llvm::all_of(in, [](const AxisInfo& info) { return info.non_negative; });
+}
+
+bool Any(OperandInfos in) {
+  return llvm::any_of(in, [](const AxisInfo& info) { return info.non_negative; });
+}
+
+bool OfConstant(arith::ConstantOp op) {
+  if (auto integer = llvm::dyn_cast<mlir::IntegerAttr>(op.getValue())) return integer.getValue().isNonNegative();
+  auto dense = llvm::dyn_cast<mlir::DenseIntElementsAttr>(op.getValue());
+  return dense && llvm::all_of(dense.getValues<llvm::APInt>(), [](const llvm::APInt& x) { return x.isNonNegative(); });
+}
+
+}  // namespace
+
+bool IsNonNegative(Operation* op, OperandInfos in) {
+  const unsigned width = op->getNumResults() == 1 ? WidthOf(op->getResult(0).getType()) : 0;
+  if (width == 0 && !llvm::isa<tt::SplitOp>(op)) return false;
+  return llvm::TypeSwitch<Operation*, bool>(op)
+      .Case([&](arith::ConstantOp constant) { return OfConstant(constant); })
+      .Case([&](tt::MakeRangeOp range) { return static_cast<int32_t>(range.getStart()) >= 0; })
+      .Case<tt::GetProgramIdOp, tt::GetNumProgramsOp, mlir::math::CtPopOp, mlir::math::CountLeadingZerosOp,
+            mlir::math::CountTrailingZerosOp>([](auto) { return true; })
+      // As far as they do not wrap around, which is taken for granted of indices.
+      .Case<arith::AddIOp, arith::MulIOp>([&](auto) { return All(in) && width >= 32; })
+      .Case<arith::ShLIOp>([&](auto) { return in[0].non_negative && width >= 32; })
+      .Case<arith::TruncIOp>([&](auto) { return in[0].non_negative && width >= 32; })
+      .Case<arith::ExtUIOp, arith::IndexCastUIOp>(
+          [&](auto cast) { return in[0].non_negative || WidthOf(cast.getIn().getType()) < width; })
+      .Case<arith::DivSIOp>([&](auto) { return in[0].non_negative && in[1].constant.value_or(1) > 0; })
+      .Case<arith::OrIOp, arith::XOrIOp, arith::MinSIOp, arith::MaxUIOp>([&](auto) { return All(in); })
+      .Case<arith::AndIOp, arith::MaxSIOp, arith::MinUIOp, arith::RemUIOp>([&](auto) { return Any(in); })
+      .Case<arith::DivUIOp, arith::RemSIOp, arith::ShRSIOp, arith::ShRUIOp, arith::IndexCastOp>(
+          [&](auto) { return in[0].non_negative; })
+      // The constant of a bit is 1, which becomes -1.
+      .Case<arith::ExtSIOp>([&](auto cast) { return in[0].non_negative && WidthOf(cast.getIn().getType()) > 1; })
+      .Case<arith::SelectOp>([&](auto) { return in[1].non_negative && in[2].non_negative; })
+      .Case<tt::SplatOp, tt::UnsplatOp, tt::BroadcastOp, tt::ExpandDimsOp, tt::ReshapeOp, tt::TransOp, tt::JoinOp,
+            tt::SplitOp, ttg::ConvertLayoutOp>([&](auto) { return All(in); })
+      .Case<mlir::ub::PoisonOp>([](auto) { return true; })
+      .Default([](Operation*) { return false; });
+}
+
+}  // namespace tritond::compiler::axis
