@@ -189,6 +189,26 @@ TEST(Hip, SpillsOnlyWhereEverySchedulerDoes) {
   EXPECT_EQ(result.metadata["resources"]["local_bytes"], 0);
 }
 
+// Copies to LDS are marked by calls until late, which tell nothing about the kernel.
+TEST(Hip, CopiesToLdsTakeNoHiddenArguments) {
+  const Dot halves = {"gfx950", "f16", "f16", "f32", "ieee", ""};
+  const CompileResult result = Compile(MatmulOf(halves), "gfx950", {{"num_stages", 3}});
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_THAT(result.artifacts[0].bytes, HasSubstr("global_load_lds_dwordx4"));
+  EXPECT_THAT(result.artifacts[0].bytes, testing::Not(HasSubstr("hidden_")));
+}
+
+// On this GPU operands take twice the registers, so that every scheduler spills.
+TEST(Hip, AddressesStayInLoopsWhereTheyWouldBeSpilled) {
+  std::ifstream file("../shared/corpus/dev/attention_fwd.ttir");
+  if (!file) GTEST_SKIP() << "../shared/corpus is not there";
+  std::ostringstream ir;
+  ir << file.rdbuf();
+  const CompileResult result = Compile(ir.str(), "gfx1100", {{"num_warps", 4}, {"num_stages", 3}});
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_LE(result.metadata["resources"]["local_bytes"], 64);
+}
+
 TEST(Hip, MetadataIsForUpstreamsLauncher) {
   const CompileResult result = Compile(MatmulOf(kDot), "gfx942", {{"waves_per_eu", 1}});
   ASSERT_TRUE(result.status.ok()) << result.status;

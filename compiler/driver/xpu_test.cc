@@ -112,7 +112,8 @@ TEST_P(XpuCorpusTest, EveryKernelIsValidSpirv) {
 INSTANTIATE_TEST_SUITE_P(
     Folders, XpuCorpusTest,
     testing::Values(Corpus{"dev", "xpu:pvc"}, Corpus{"inductor", "xpu:pvc"}, Corpus{"dev", "xpu:bmg"},
-                    Corpus{"inductor", "xpu:bmg"}, Corpus{"dev", "xpu:pvc:32"}, Corpus{"inductor", "xpu:dg2"}),
+                    Corpus{"inductor", "xpu:bmg"}, Corpus{"dev", "xpu:pvc:32"}, Corpus{"inductor", "xpu:dg2"},
+                    Corpus{"dev", "xpu:dg2:8"}),
     [](const auto& info) {
       return absl::StrReplaceAll(absl::StrCat(info.param.folder, "_for_", info.param.target), {{":", "_"}});
     });
@@ -156,10 +157,12 @@ struct DotCase {
 TEST(Xpu, DotsAreMatrixInstructionsWhereThereAreSome) {
   constexpr char kHalves[] = "\"_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f\" Import";
   constexpr char kBrain[] = "\"_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv8_sDv8_iDv8_f\" Import";
+  constexpr char kNarrow[] = "\"_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_iS_Dv8_f\" Import";
   for (const DotCase& dot :
-       {DotCase{"xpu:pvc", "f16", kHalves}, DotCase{"xpu:bmg", "f16", kHalves}, DotCase{"xpu:lnl", "bf16", kBrain},
-        DotCase{"xpu:ptl", "bf16", kBrain}, DotCase{"xpu:pvc", "f8E5M2", kHalves}, DotCase{"xpu:pvc", "f32", " fma "},
-        DotCase{"xpu:dg2", "f16", " fma "}, DotCase{"xpu:bmg:32", "bf16", " fma "}}) {
+       {DotCase{"xpu:dg2:8", "f16", kNarrow}, DotCase{"xpu:pvc", "f16", kHalves}, DotCase{"xpu:bmg", "f16", kHalves},
+        DotCase{"xpu:lnl", "bf16", kBrain}, DotCase{"xpu:ptl", "bf16", kBrain}, DotCase{"xpu:pvc", "f8E5M2", kHalves},
+        DotCase{"xpu:pvc", "f32", " fma "}, DotCase{"xpu:dg2", "f16", " fma "},
+        DotCase{"xpu:bmg:32", "bf16", " fma "}}) {
     SCOPED_TRACE(absl::StrCat(dot.target, " ", dot.type));
     const CompileResult result = Compile(absl::StrReplaceAll(kDot, {{"TYPE", dot.type}}), dot.target);
     ASSERT_TRUE(result.status.ok()) << result.status;
@@ -183,14 +186,20 @@ TEST(Xpu, MetadataIsForUpstreamsLauncher) {
 
 TEST(Xpu, NativeCodeTellsItsRegisters) {
   const std::string ir = absl::StrReplaceAll(kDot, {{"TYPE", "f16"}});
-  for (const auto& [mode, registers] : {std::make_pair("default", 128), std::make_pair("256", 256)}) {
-    const CompileResult result = Compile(ir, "xpu:pvc", {{"native", true}, {"grf_mode", mode}});
+  struct Case {
+    const char *target, *mode;
+    int registers;
+  };
+  for (const Case& each :
+       {Case{"xpu:pvc", "default", 128}, Case{"xpu:pvc", "256", 256}, Case{"xpu:dg2:8", "default", 128}}) {
+    SCOPED_TRACE(absl::StrCat(each.target, " ", each.mode));
+    const CompileResult result = Compile(ir, each.target, {{"native", true}, {"grf_mode", each.mode}});
     if (absl::IsFailedPrecondition(result.status)) GTEST_SKIP() << result.status;
     ASSERT_TRUE(result.status.ok()) << result.status;
     EXPECT_EQ(result.artifacts[0].format, "spirv");
     EXPECT_EQ(result.artifacts[1].format, "zebin");
     EXPECT_THAT(result.artifacts[1].bytes, testing::StartsWith("\177ELF"));
-    EXPECT_EQ(result.metadata["resources"]["registers"], registers);
+    EXPECT_EQ(result.metadata["resources"]["registers"], each.registers);
     EXPECT_EQ(result.metadata["resources"]["local_bytes"], 0);
   }
 }

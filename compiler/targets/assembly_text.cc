@@ -3,6 +3,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/fatal_errors.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -29,9 +32,28 @@ class CollectErrors final : public llvm::DiagnosticHandler {
   std::string& errors_;
 };
 
+// As TargetMachine::addPassesToEmitFile, but for the pass. True: the target writes no assembly.
+bool AddPassesBut(llvm::AnalysisID left_out, llvm::TargetMachine& machine, llvm::legacy::PassManager& passes,
+                  llvm::raw_pwrite_stream& stream) {
+  auto* module_info = new llvm::MachineModuleInfoWrapperPass(&machine);
+  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
+  config->setDisableVerify(true);
+  config->disablePass(left_out);
+  passes.add(config);  // owns the passes
+  passes.add(module_info);
+  if (config->addISelPasses()) return true;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (machine.addAsmPrinter(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile,
+                            module_info->getMMI().getContext()))
+    return true;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  return false;
+}
+
 }  // namespace
 
-absl::StatusOr<std::string> WriteAssemblyText(llvm::Module& module, llvm::TargetMachine& machine) {
+absl::StatusOr<std::string> WriteAssemblyText(llvm::Module& module, llvm::TargetMachine& machine, Hoisting hoisting) {
   // Set already unless the caller's input is LLVM IR, which may name no target.
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
@@ -43,7 +65,10 @@ absl::StatusOr<std::string> WriteAssemblyText(llvm::Module& module, llvm::Target
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   auto passes = std::make_unique<llvm::legacy::PassManager>();
-  const bool unsupported = machine.addPassesToEmitFile(*passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
+  const bool unsupported =
+      hoisting == Hoisting::kNone
+          ? AddPassesBut(&llvm::EarlyMachineLICMID, machine, *passes, stream)
+          : machine.addPassesToEmitFile(*passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
   absl::Status status = unsupported ? absl::OkStatus() : CatchFatalErrors([&] { passes->run(module); });
   context.setDiagnosticHandler(std::move(previous));
   if (unsupported) return absl::InternalError(absl::StrCat("LLVM's ", name, " back end writes no assembly"));

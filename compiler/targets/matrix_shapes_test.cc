@@ -50,6 +50,9 @@ TEST(MatrixInstructions, OfAmd) {
 TEST(MatrixInstructions, OfIntel) {
   EXPECT_THAT(ShapesOf("xpu:pvc", "bf16"), ElementsAre("8x16x16 f32"));
   EXPECT_THAT(ShapesOf("xpu:pvc:32", "bf16"), IsEmpty());
+  EXPECT_THAT(ShapesOf("xpu:dg2:8", "bf16"), ElementsAre("8x8x16 f32"));
+  EXPECT_THAT(ShapesOf("xpu:dg2:8", "tf32"), IsEmpty());
+  EXPECT_THAT(ShapesOf("xpu:dg2", "bf16"), IsEmpty());
 }
 
 int64_t ProductsOf(const std::string& target, const std::string& operands, bool reads_buffers) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tests/conformance/run_kernel.h"
 
@@ -90,6 +91,7 @@ TEST_P(Dot, MultipliesMatrices) {
       }
   const std::string ir = KernelOf(c, a.size(), b.size(), initial.size());
   absl::Status status = RunKernel(c.machine, ir, {}, {a, b, initial, actual});
+  if (absl::IsInvalidArgument(status) && absl::StrContains(status.message(), "has no f64")) GTEST_SKIP() << status;
   ASSERT_TRUE(status.ok()) << status << "\n" << ir;
   EXPECT_TRUE(Agree(actual, expected, ToleranceOf(c))) << ir;
 }
@@ -123,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(All, Dot, testing::ValuesIn(Cases()), NameCase);
 
 // To the binary, whose check knows the device's functions.
 TEST(SmallDots, CompileForMatrixUnits) {
-  for (const char* target : {"xpu:pvc", "xpu:bmg"})
+  for (const char* target : {"xpu:pvc", "xpu:bmg", "xpu:dg2:8"})
     for (int rows : {1, 2, 4, 8})
       for (const auto& [type, precision] : {std::pair("f16", ""), {"bf16", ""}, {"i8", ""}, {"f32", "tf32"}}) {
         const Case c = {1, rows, 16, 32, type, type[0] == 'i' ? "i32" : "f32", {}, precision};

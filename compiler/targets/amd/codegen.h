@@ -55,6 +55,9 @@ void ExpandMaskedAccesses(llvm::Module& module);
 
 // place_copy_waits.cc. Whether a function stands for a commit of copies to LDS or for a wait.
 bool IsCopyMark(llvm::StringRef name);
+// place_copy_waits.cc. Tells LLVM that commits and waits use nothing of what a launch gives a kernel, and no
+// accumulators. It takes them for calls of unknown functions otherwise, and asks for all hidden arguments. Before O3.
+void DescribeCopyMarks(llvm::Module& module);
 // place_copy_waits.cc. Commits and waits become waits by counters; accesses to LDS are told from copies. After all
 // passes that move or repeat code.
 void PlaceCopyWaits(llvm::Module& module, const Architecture& arch, int num_warps);

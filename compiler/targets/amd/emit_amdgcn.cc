@@ -20,27 +20,40 @@ bool HasInlineAssembly(const llvm::Module& module) {
 
 int64_t SpilledBytes(absl::string_view text) { return ResourcesOfAssembly(text).local_bytes.value_or(0); }
 
-// The text by another scheduler of the back end's.
-absl::StatusOr<std::string> WriteBySchedule(const llvm::Module& module, llvm::TargetMachine& machine,
-                                            llvm::StringRef schedule) {
+// How the back end may order instructions.
+struct Order {
+  llvm::StringRef schedule;  // a scheduler of the back end's; empty: the usual one
+  Hoisting hoisting = Hoisting::kUsual;
+};
+
+absl::StatusOr<std::string> WriteInOrder(const llvm::Module& module, llvm::TargetMachine& machine, const Order& order) {
   std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   for (llvm::Function& function : *copy)
-    if (!function.isDeclaration()) function.addFnAttr(kScheduleAttr, schedule);
-  return WriteAssemblyText(*copy, machine);
+    if (!function.isDeclaration() && !order.schedule.empty()) function.addFnAttr(kScheduleAttr, order.schedule);
+  return WriteAssemblyText(*copy, machine, order.hoisting);
 }
 
 // LLVM's usual schedule may spill registers where others need not. The one of fewest registers tells whether that can
-// be helped. If so, the one that reorders for parallelism is the better one, unless it spills more.
+// be helped. If so, the one that reorders for parallelism is the better one, unless it spills more. What is spilled
+// then may be addresses that were computed in front of a loop, and that cost less within.
 absl::StatusOr<std::string> WriteWithFewestSpills(llvm::Module& module, llvm::TargetMachine& machine) {
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
-  absl::StatusOr<std::string> usual = WriteAssemblyText(module, machine);
+  absl::StatusOr<std::string> best = WriteAssemblyText(module, machine);
   const bool is_asked_for =
       llvm::any_of(*copy, [](const llvm::Function& function) { return function.hasFnAttribute(kScheduleAttr); });
-  if (!usual.ok() || SpilledBytes(*usual) == 0 || is_asked_for) return usual;
-  absl::StatusOr<std::string> least = WriteBySchedule(*copy, machine, kFewestRegisters);
-  if (!least.ok() || SpilledBytes(*least) >= SpilledBytes(*usual)) return usual;
-  absl::StatusOr<std::string> parallel = WriteBySchedule(*copy, machine, kParallelSchedule);
-  return parallel.ok() && SpilledBytes(*parallel) <= SpilledBytes(*least) ? parallel : least;
+  Order order;
+  // Takes the order if it spills less, or as much where that will do.
+  const auto try_order = [&](const Order& other, bool is_preferred) {
+    absl::StatusOr<std::string> text = WriteInOrder(*copy, machine, other);
+    if (!text.ok() || SpilledBytes(*text) >= SpilledBytes(*best) + (is_preferred ? 1 : 0)) return false;
+    best = *std::move(text);
+    order = other;
+    return true;
+  };
+  if (!best.ok() || SpilledBytes(*best) == 0) return best;
+  if (!is_asked_for && try_order({kFewestRegisters}, false)) try_order({kParallelSchedule}, true);
+  if (SpilledBytes(*best) > 0) try_order({order.schedule, Hoisting::kNone}, false);
+  return best;
 }
 
 }  // namespace

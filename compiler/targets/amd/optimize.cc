@@ -135,6 +135,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   if (options.own.Boolean(kFastFloatAtomics, true)) AllowFloatAtomics(module);
   if (absl::Status status = LinkDeviceLibrary(module, arch, library); !status.ok()) return status;
   if (absl::Status status = CheckResolved(module); !status.ok()) return status;
+  DescribeCopyMarks(module);
   RunO3(module, machine);
   UseBuffers(module, machine, arch);
   PlaceCopyWaits(module, arch, options.num_warps);

@@ -248,6 +248,20 @@ void PlaceWaits(Function& function, const Architecture& arch, bool is_single_wav
 
 bool IsCopyMark(llvm::StringRef name) { return name == kCommitCopies || name.starts_with(kWaitForCopies); }
 
+void DescribeCopyMarks(llvm::Module& module) {
+  // LLVM's "AMDGPU Attributes": what a function does not use.
+  constexpr llvm::StringLiteral kUnused[] = {
+      "cluster-id-x",    "cluster-id-y",   "cluster-id-z",  "completion-action",  "default-queue",
+      "dispatch-id",     "dispatch-ptr",   "heap-ptr",      "flat-scratch-init",  "hostcall-ptr",
+      "implicitarg-ptr", "lds-kernel-id",  "queue-ptr",     "multigrid-sync-arg", "workgroup-id-x",
+      "workgroup-id-y",  "workgroup-id-z", "workitem-id-x", "workitem-id-y",      "workitem-id-z"};
+  for (Function& function : module) {
+    if (!function.isDeclaration() || !IsCopyMark(function.getName())) continue;
+    for (llvm::StringRef name : kUnused) function.addFnAttr(("amdgpu-no-" + name).str());
+    function.addFnAttr("amdgpu-agpr-alloc", "0");
+  }
+}
+
 void PlaceCopyWaits(llvm::Module& module, const Architecture& arch, int num_warps) {
   for (Function& function : module)
     if (!function.isDeclaration()) PlaceWaits(function, arch, num_warps == 1);

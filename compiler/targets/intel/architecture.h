@@ -5,6 +5,7 @@
 #define COMPILER_TARGETS_INTEL_ARCHITECTURE_H_
 
 #include <cstdint>
+#include <vector>
 
 namespace tritond::compiler::intel {
 
@@ -12,7 +13,7 @@ struct Architecture {
   const char* name;          // as the vendor's offline compiler and upstream have it
   int64_t max_shared_bytes;  // of a work-group
   bool has_f64;
-  int matrix_lanes;      // of the sub-groups that the functions of the matrix unit are for
+  int matrix_lanes;      // of the smallest sub-groups, which the functions of the matrix unit are for
   bool has_tf32;         // in the matrix unit
   bool has_block_reads;  // of matrices in memory
 };
@@ -24,14 +25,23 @@ inline constexpr Architecture kArchitectures[] = {
     {"ptl", 128 << 10, true, 16, false, true},
 };
 
-// Lanes of a sub-group that kernels may be made for. The first is the width of the matrix unit of most generations.
-inline constexpr int kSubGroupSizes[] = {16, 32};
+// Lanes of a sub-group that kernels may be made for, where the device has such. The first is the width of the matrix
+// unit of most generations.
+inline constexpr int kSubGroupSizes[] = {16, 32, 8};
 
 // An architecture and the sub-group size that its kernels are made for.
 struct Device {
   const Architecture& arch;
   int lanes;
 };
+
+inline std::vector<Device> Devices() {
+  std::vector<Device> devices;
+  for (const Architecture& arch : kArchitectures)
+    for (const int lanes : kSubGroupSizes)
+      if (lanes >= arch.matrix_lanes) devices.push_back({arch, lanes});
+  return devices;
+}
 
 }  // namespace tritond::compiler::intel
 

@@ -21,8 +21,8 @@ constexpr uint32_t kEntryPoint = 15, kExecutionMode = 16, kCapability = 17, kFun
 constexpr uint32_t kKernel = 6, kSubgroupSize = 35, kLinkageAttributes = 41, kImport = 1;
 
 // Functions that drivers provide, besides those that read blocks: those of cl_intel_subgroup_matrix_multiply_accumulate
-// and its …_tf32, as mangled. Of
-// 8, 4, 2 and 1 rows; one row of tf32 is not used.
+// and its …_tf32, as mangled. Of 8, 4, 2 and 1 rows; one row of tf32 is not used. Those whose rows of a are words of 16
+// bits are for sub-groups of 16 lanes, the others for 8.
 constexpr absl::string_view kMatrixFunctions[] = {
     "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f",
     "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv4_sDv8_iDv4_f",
@@ -39,6 +39,18 @@ constexpr absl::string_view kMatrixFunctions[] = {
     "_Z39intel_sub_group_tf32_tf32_matrix_mad_k8Dv4_fDv8_fS0_",
     "_Z39intel_sub_group_tf32_tf32_matrix_mad_k8Dv2_fDv8_fDv4_f",
     "_Z39intel_sub_group_tf32_tf32_matrix_mad_k8fDv8_fDv2_f",
+    "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_iS_Dv8_f",
+    "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv4_iDv8_iDv4_f",
+    "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv2_iDv8_iDv2_f",
+    "_Z38intel_sub_group_f16_f16_matrix_mad_k16iDv8_if",
+    "_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv8_iS_Dv8_f",
+    "_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv4_iDv8_iDv4_f",
+    "_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv2_iDv8_iDv2_f",
+    "_Z40intel_sub_group_bf16_bf16_matrix_mad_k16iDv8_if",
+    "_Z36intel_sub_group_i8_i8_matrix_mad_k32Dv8_iS_S_",
+    "_Z36intel_sub_group_i8_i8_matrix_mad_k32Dv4_iDv8_iS_",
+    "_Z36intel_sub_group_i8_i8_matrix_mad_k32Dv2_iDv8_iS_",
+    "_Z36intel_sub_group_i8_i8_matrix_mad_k32iDv8_ii",
 };
 
 // What drivers have for all of these GPUs. bf16 as a type is not among them, nor are integers of other widths.

@@ -62,23 +62,20 @@ declare i64 @_Z12get_local_idj(i32)
 )";
 
 TEST(IntelCodegen, MakesAModuleForEachDevice) {
-  for (const Architecture& arch : kArchitectures) {
-    for (const int lanes : kSubGroupSizes) {
-      SCOPED_TRACE(absl::StrCat(arch.name, " ", lanes));
-      const Device device = {arch, lanes};
-      auto binary = Compile(kStore, device);
-      ASSERT_TRUE(binary.ok()) << binary.status();
-      EXPECT_EQ(CheckSpirv(*binary, device, "kernel"), absl::OkStatus());
-      EXPECT_EQ(CheckSpirv(*binary, device, "other").code(), absl::StatusCode::kInternal);
-      EXPECT_EQ(CheckSpirv(*binary, {arch, 48 - lanes}, "kernel").code(), absl::StatusCode::kInternal);
-      EXPECT_EQ(CheckSpirv(binary->substr(0, binary->size() - 4), device, "kernel").code(),
-                absl::StatusCode::kInternal);
-      auto text = DisassembleSpirv(*binary);
-      ASSERT_TRUE(text.ok()) << text.status();
-      EXPECT_EQ(KernelOf(*text), "kernel");
-      EXPECT_THAT(*text, ContainsRegex(absl::StrCat("SubgroupSize ", lanes, "\n")));
-      EXPECT_THAT(*text, ContainsRegex(absl::StrCat("LocalSize ", 4 * lanes, " 1 1\n")));
-    }
+  for (const Device& device : Devices()) {
+    const int lanes = device.lanes;
+    SCOPED_TRACE(absl::StrCat(device.arch.name, " ", lanes));
+    auto binary = Compile(kStore, device);
+    ASSERT_TRUE(binary.ok()) << binary.status();
+    EXPECT_EQ(CheckSpirv(*binary, device, "kernel"), absl::OkStatus());
+    EXPECT_EQ(CheckSpirv(*binary, device, "other").code(), absl::StatusCode::kInternal);
+    EXPECT_EQ(CheckSpirv(*binary, {device.arch, 48 - lanes}, "kernel").code(), absl::StatusCode::kInternal);
+    EXPECT_EQ(CheckSpirv(binary->substr(0, binary->size() - 4), device, "kernel").code(), absl::StatusCode::kInternal);
+    auto text = DisassembleSpirv(*binary);
+    ASSERT_TRUE(text.ok()) << text.status();
+    EXPECT_EQ(KernelOf(*text), "kernel");
+    EXPECT_THAT(*text, ContainsRegex(absl::StrCat("SubgroupSize ", lanes, "\n")));
+    EXPECT_THAT(*text, ContainsRegex(absl::StrCat("LocalSize ", 4 * lanes, " 1 1\n")));
   }
 }
 

@@ -25,13 +25,6 @@ std::string TargetName(const Device& device) {
   return device.lanes == kSubGroupSizes[0] ? name : absl::StrCat(name, ":", device.lanes);
 }
 
-std::vector<Device> Devices() {
-  std::vector<Device> devices;
-  for (const Architecture& arch : kArchitectures)
-    for (const int lanes : kSubGroupSizes) devices.push_back({arch, lanes});
-  return devices;
-}
-
 TargetInfo Describe(const Device& device) {
   TargetInfo info;
   info.name = TargetName(device);

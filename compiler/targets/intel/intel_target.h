@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intel GPUs, "xpu:pvc" and so on: LLVM's SPIR-V back end. "xpu:pvc:32" is the same with sub-groups of 32 lanes.
+// Intel GPUs, "xpu:pvc" and so on: LLVM's SPIR-V back end. "xpu:pvc:32" is the same with sub-groups of 32
+// lanes, "xpu:dg2:8" with the 8 of that GPU's matrix unit.
 #ifndef COMPILER_TARGETS_INTEL_INTEL_TARGET_H_
 #define COMPILER_TARGETS_INTEL_INTEL_TARGET_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DPAS, "dot product accumulate systolic", by the functions of OpenCL's extension
-// cl_intel_subgroup_matrix_multiply_accumulate: up to 8 rows and 16 columns of sums.
+// cl_intel_subgroup_matrix_multiply_accumulate: up to 8 rows of sums, and a column for each lane of a sub-group.
 #ifndef COMPILER_TARGETS_INTEL_MATRIX_INSTRUCTIONS_H_
 #define COMPILER_TARGETS_INTEL_MATRIX_INSTRUCTIONS_H_
 
@@ -15,7 +15,8 @@
 
 namespace tritond::compiler::intel {
 
-inline constexpr int kMaxTileRows = 8, kTileColumns = 16, kSystolicDepth = 8;
+// A row of a has so many bits, and a column of b eight words of 32 bits.
+inline constexpr int kMaxTileRows = 8, kSystolicDepth = 8, kRowBits = 256;
 
 struct MatrixRow {
   const char* type;      // of both operands
@@ -23,10 +24,10 @@ struct MatrixRow {
   int per_channel;       // elements of a word of b
 
   int depth() const { return kSystolicDepth * per_channel; }
-  // Rows of a that lie side by side in the lanes.
-  int rows_of_lanes() const { return std::max(1, kTileColumns / depth()); }
+  // Rows of a that lie side by side in so many lanes.
+  int RowsOfLanes(int lanes) const { return std::max(1, lanes / depth()); }
   // Rows of the smallest tile for so many rows of sums.
-  int TileRows(int64_t rows) const { return std::clamp<int64_t>(rows, rows_of_lanes(), kMaxTileRows); }
+  int TileRows(int64_t rows, int lanes) const { return std::clamp<int64_t>(rows, RowsOfLanes(lanes), kMaxTileRows); }
 };
 
 // The row for operands of this type, which is the tf32 type where f32 may be rounded to it; null: there is none, or the

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products. Lane n of a sub-group of 16 holds
+// Matrix products. A row of a has 256 bits, which lie side by side in the lanes. Lane n of a sub-group of 16 or 8 holds
 //
-//   a   f16, bf16: column n of a tile of 8 x 16, an element a word of 16 bits; i8: columns 2n and 2n + 1, both in one;
+//   a   f16, bf16, i8: word n of each of 8 rows, of 16 bits or, in sub-groups of 8, of 32 bits; of 16 columns of f16
+//   one
+//       or two, of 32 of i8 two or four
 //       tf32: column n % 8 of a tile of 8 x 8, every second row of it, from row n / 8 on
 //   b   column n, in words of 32 bits with two elements of K, four of i8 or one of tf32
 //   c   column n
@@ -84,9 +86,9 @@ std::vector<MatrixShape> intel::MatrixShapesOf(const Device& device) {
     if (!device.arch.has_tf32 && type == "tf32") continue;
     const std::string encoding =
         absl::StrCat("#ttg.dpas<{repeatCount = ", kMaxTileRows, ", systolicDepth = ", kSystolicDepth,
-                     ", executionSize = ", kTileColumns, ", opsPerChan = ", row.per_channel,
+                     ", executionSize = ", device.lanes, ", opsPerChan = ", row.per_channel,
                      ", threadsPerWarp = ", device.lanes, ", warpsPerCTA = [1, 1], repCluster = [1, 1]}>");
-    shapes.push_back({row.type, type == "i8" ? "i32" : "f32", kMaxTileRows, kTileColumns, row.depth(), /*warps=*/1,
+    shapes.push_back({row.type, type == "i8" ? "i32" : "f32", kMaxTileRows, device.lanes, row.depth(), /*warps=*/1,
                       /*reads_buffers=*/false, encoding});
   }
   return shapes;
@@ -103,15 +105,15 @@ std::optional<MatrixInstruction> IntelOps::FindMatrixInstruction(tt::DotOp dot) 
   const intel::MatrixRow* row = a == b ? intel::FindMatrixRow(device_, a) : nullptr;
   const int lanes = device_.lanes;
   if (!row || static_cast<int>(dpas.getOpsPerChan()) != row->per_channel ||
-      dpas.getExecutionSize() != intel::kTileColumns || static_cast<int>(dpas.getThreadsPerWarp()) != lanes)
+      static_cast<int>(dpas.getExecutionSize()) != lanes || static_cast<int>(dpas.getThreadsPerWarp()) != lanes)
     return std::nullopt;
   MatrixInstruction instruction;
   instruction.m = dpas.getRepeatCount();
-  instruction.n = intel::kTileColumns;
+  instruction.n = lanes;
   instruction.k = row->depth();
   instruction.float_a = llvm::dyn_cast<mlir::FloatType>(a);
   instruction.float_b = llvm::dyn_cast<mlir::FloatType>(b);
-  for (int m = 0; m < instruction.m; m += row->rows_of_lanes())
+  for (int m = 0; m < instruction.m; m += row->RowsOfLanes(lanes))
     for (int k = 0; k < std::max(1, instruction.k / lanes); ++k) instruction.a.push_back({m, k});
   for (int m = 0; m < instruction.m; ++m) instruction.c.push_back({m, 0});
   for (int k = 0; k < instruction.k; ++k) instruction.b.push_back({k, 0});
@@ -127,7 +129,7 @@ mlir::FailureOr<llvm::SmallVector<Value>> IntelOps::MultiplyMatrices(mlir::OpBui
   const intel::MatrixRow* row = intel::FindMatrixRow(device_, operand);
   if (!row) return mlir::emitError(loc) << device_.arch.name << " has no matrix instruction for " << operand;
   const bool is_tf32 = operand.isTF32();
-  Value x = is_tf32 ? ToVector(b, loc, a_elements) : ToWords(b, loc, a_elements, 16);
+  Value x = is_tf32 ? ToVector(b, loc, a_elements) : ToWords(b, loc, a_elements, intel::kRowBits / device_.lanes);
   Value y = is_tf32 ? ToVector(b, loc, b_elements) : ToWords(b, loc, b_elements, 32);
   Value sums = ToVector(b, loc, c_elements);
   mlir::FailureOr<Value> product = intel::EmitBuiltin(b, loc, row->function, sums.getType(), {x, y, sums},

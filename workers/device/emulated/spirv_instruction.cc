@@ -7,10 +7,10 @@
 //   sub_group_reduce_add, _max, _min       value; integers without sign
 //   __spirv_GroupSMax, GroupSMin           scope, 0, value; integers with sign
 //
-// cl_intel_subgroup_matrix_multiply_accumulate, sub-groups of 16: c += a b over 8 x 16 sums, or 4, 2 or 1 x 16. Lane n
-// has column n of c and b, the elements of b in words of 32 bits; of a its element of each row, or two of i8, in words
-// of 16 bits. The extension's …_tf32: words of f32, whose lower bits do not count; eight lanes have a row of a, and the
-// others the next one.
+// cl_intel_subgroup_matrix_multiply_accumulate: c += a b over 8 rows of sums, or 4, 2 or 1, and 16 columns or 8, the
+// lanes of a sub-group. Lane n has column n of c and b, the elements of b in words of 32 bits. Of each row of a it has
+// word n, of 16 bits where there are 16 lanes, of 32 bits where there are 8. The extension's …_tf32, sub-groups of 16:
+// words of f32, whose lower bits do not count; eight lanes have a row of a, and the others the next one.
 #include "workers/device/emulated/spirv_instruction.h"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ Fault RunReduce(const SubGroup& group, Combine combine) {
   return absl::nullopt;
 }
 
-constexpr size_t kMaxRows = 8, kColumns = 16;
+constexpr size_t kMaxRows = 8, kRowBits = 256;
 constexpr uint64_t kTf32Bits = 0xffffe000;
 
 // Element `i` of the `bits` wide ones that lie in slots of `slot_bits`.
@@ -73,15 +73,17 @@ uint64_t Element(const uint64_t* slots, size_t i, int bits, int slot_bits) {
 
 // `type`: of an element of a and b; integers are i8.
 Fault RunProduct(const SubGroup& group, const AmdOperand& type, bool is_float) {
-  if (group.lanes() != kColumns) return absl::StrCat("it is for sub-groups of 16 lanes, not of ", group.lanes());
-  for (size_t l = 0; l < kColumns; ++l)
-    if (!group.IsOn(l)) return absl::StrCat("lane ", l, " does not take part");
   const AmdOperand &a = group.name.operands[0], &b = group.name.operands[1], &c = group.name.operands[2];
   const bool is_tf32 = type.bits == 32;
-  const size_t in_lane = is_tf32 ? 1 : 16 / type.bits;      // elements of a row of a
-  const size_t depth = is_tf32 ? 8 : kColumns * in_lane;    // of K
-  const size_t rows_of_lanes = kColumns * in_lane / depth;  // of a, side by side
-  for (size_t n = 0; n < kColumns; ++n) {
+  const size_t columns = is_tf32 ? 16 : kRowBits / a.bits;
+  if (group.lanes() != columns)
+    return absl::StrCat("it is for sub-groups of ", columns, " lanes, not of ", group.lanes());
+  for (size_t l = 0; l < columns; ++l)
+    if (!group.IsOn(l)) return absl::StrCat("lane ", l, " does not take part");
+  const size_t in_lane = a.bits / type.bits;               // elements of a row of a
+  const size_t depth = kRowBits / type.bits;               // of K
+  const size_t rows_of_lanes = columns * in_lane / depth;  // of a, side by side
+  for (size_t n = 0; n < columns; ++n) {
     for (size_t m = 0; m < static_cast<size_t>(c.count); ++m) {
       const Lane& lane = group.call.lanes[n];
       float sum = FloatOfBits(lane.in[c.first + m]);
@@ -127,8 +129,9 @@ Runner FindProduct(const AmdName& name) {
     return nullptr;
   for (const Product& product : kProducts) {
     if (name.name != product.name) continue;
+    const AmdOperand& a = name.operands[0];
     const bool is_tf32 = product.bits == 32;
-    if (!is(name.operands[0], is_tf32 ? std::max(1, rows / 2) : rows, is_tf32 ? 32 : 16)) return nullptr;
+    if (is_tf32 ? !is(a, std::max(1, rows / 2), 32) : !is(a, rows, 16) && !is(a, rows, 32)) return nullptr;
     AmdOperand type;
     type.bits = product.bits;
     type.is_bf16 = product.is_bf16;

@@ -119,33 +119,35 @@ TEST(SpirvInstruction, ProductsPlaceElementsAsTheExtensionSays) {
   const auto sum_bits = [](int value, bool is_float) {
     return is_float ? BitsOfFloat(static_cast<float>(value)) : static_cast<uint32_t>(value);
   };
-  for (int turn = 0; turn < 16; ++turn) {
+  for (int turn = 0; turn < 32; ++turn) {
     const Kind& kind = kKinds[turn % 4];
-    const int rows = 8 >> turn / 4;
-    SCOPED_TRACE(absl::StrCat(kind.name, " ", rows));
+    const int rows = 8 >> turn / 4 % 4, lane_count = turn < 16 ? 16 : 8;
     const bool is_tf32 = kind.bits == 32;
+    if (is_tf32 && lane_count == 8) continue;
+    SCOPED_TRACE(absl::StrCat(kind.name, " ", rows, " ", lane_count));
+    const int word = is_tf32 ? 32 : 256 / lane_count;          // bits, of a
     const int words = is_tf32 ? std::max(1, rows / 2) : rows;  // of a, in a lane
-    auto instruction = FindInstruction(absl::StrCat("spirv:", kind.name, " pvc ", rows, "x32 : ", words,
-                                                    is_tf32 ? "x32" : "x16", " 8x32 ", rows, "x32"));
+    auto instruction = FindInstruction(
+        absl::StrCat("spirv:", kind.name, " pvc ", rows, "x32 : ", words, "x", word, " 8x32 ", rows, "x32"));
     ASSERT_TRUE(instruction.ok()) << instruction.status();
-    std::vector<Slots> in(16, Slots(words + 8 + rows, 0)), out(16, Slots(rows, 0));
-    const int in_half = is_tf32 ? 1 : 16 / kind.bits, in_word = 32 / kind.bits;
+    std::vector<Slots> in(lane_count, Slots(words + 8 + rows, 0)), out(lane_count, Slots(rows, 0));
+    const int in_a = word / kind.bits, in_word = 32 / kind.bits;
     for (int m = 0; m < rows; ++m)
       for (int k = 0; k < kind.depth; ++k) {
-        Slots& lane = in[is_tf32 ? m % 2 * 8 + k : k / in_half];
-        lane[is_tf32 ? m / 2 : m] |= kind.encode(a(m, k)) << (k % in_half * kind.bits);
+        Slots& lane = in[is_tf32 ? m % 2 * 8 + k : k / in_a];
+        lane[is_tf32 ? m / 2 : m] |= kind.encode(a(m, k)) << (k % in_a * kind.bits);
       }
-    for (int n = 0; n < 16; ++n) {
+    for (int n = 0; n < lane_count; ++n) {
       for (int m = 0; m < rows; ++m) in[n][words + 8 + m] = sum_bits(m - n, kind.is_float);
       for (int k = 0; k < kind.depth; ++k)
         in[n][words + k / in_word] |= kind.encode(b(k, n)) << (k % in_word * kind.bits);
     }
     std::vector<Lane> lanes;
-    for (int n = 0; n < 16; ++n) lanes.push_back({n, in[n].data(), out[n].data()});
+    for (int n = 0; n < lane_count; ++n) lanes.push_back({n, in[n].data(), out[n].data()});
     FakeMachine machine;
     const Fault fault = instruction->run({machine, nullptr, lanes});
     ASSERT_FALSE(fault.has_value()) << *fault;
-    for (int n = 0; n < 16; ++n) {
+    for (int n = 0; n < lane_count; ++n) {
       for (int m = 0; m < rows; ++m) {
         int expected = m - n;
         for (int k = 0; k < kind.depth; ++k) expected += a(m, k) * b(k, n);
@@ -154,6 +156,8 @@ TEST(SpirvInstruction, ProductsPlaceElementsAsTheExtensionSays) {
     }
     lanes[7].in = nullptr;
     EXPECT_TRUE(instruction->run({machine, nullptr, lanes}).has_value()) << "a lane takes no part";
+    lanes.resize(4);
+    EXPECT_TRUE(instruction->run({machine, nullptr, lanes}).has_value()) << "the sub-group is of another size";
   }
 }
 

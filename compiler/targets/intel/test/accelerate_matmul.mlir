@@ -26,6 +26,23 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
+// Sub-groups of 8 have tiles of 8 columns, and two of K in a lane of a.
+// DG2: #[[DPAS:.*]] = #ttg.dpas<{repeatCount = 8, systolicDepth = 8, executionSize = 8, opsPerChan = 2, threadsPerWarp = 8, warpsPerCTA = [4, 1], repCluster = [1, 1]
+// CHECK-LABEL: @eight_lanes
+//         DG2:   tt.dot {{.*}} : tensor<64x32xf16, #ttg.dot_op<{opIdx = 0, parent = #[[DPAS]], kWidth = 2}>> * tensor<32x32xf16, #ttg.dot_op<{opIdx = 1, parent = #[[DPAS]], kWidth = 2}>> -> tensor<64x32xf32, #[[DPAS]]>
+//         PVC:   tt.dot {{.*}} -> tensor<64x32xf32, #blocked>
+#blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [1, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
+#b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 8 : i32} {
+  tt.func @eight_lanes(%a: tensor<64x32xf16, #a>, %b: tensor<32x32xf16, #b>, %c: tensor<64x32xf32, #blocked>) -> tensor<64x32xf32, #blocked> {
+    %d = tt.dot %a, %b, %c : tensor<64x32xf16, #a> * tensor<32x32xf16, #b> -> tensor<64x32xf32, #blocked>
+    tt.return %d : tensor<64x32xf32, #blocked>
+  }
+}
+
+// -----
+
 // f32 that may not be rounded has no instruction, and 16 of K are not enough for i8.
 // CHECK-LABEL: @others
 // CHECK-COUNT-2: tt.dot {{.*}}, #blocked>
