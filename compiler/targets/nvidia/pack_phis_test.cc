@@ -136,8 +136,8 @@ std::pair<int, int> CarriedOf(int count) {
 }
 
 TEST(PackPhis, HalvesGoTogetherWhereRegistersAreTooFew) {
-  EXPECT_EQ(CarriedOf(100), std::make_pair(100, 0));
-  EXPECT_EQ(CarriedOf(301), std::make_pair(1, 150));
+  EXPECT_EQ(CarriedOf(300), std::make_pair(300, 0));
+  EXPECT_EQ(CarriedOf(401), std::make_pair(1, 200));
 }
 
 }  // namespace
