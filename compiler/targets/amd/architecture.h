@@ -43,6 +43,7 @@ struct Architecture {
   bool adds_bf16_pair;  // global_atomic_pk_add_bf16
   bool adds_f16_pair;   // global_atomic_pk_add_f16
   BufferForm buffers;
+  bool swaps_rows = false;  // v_permlane16_swap and v_permlane32_swap
 };
 
 // Data of 32-bit words. RDNA also: an offset below the size is in range.
@@ -58,7 +59,7 @@ inline constexpr Architecture kArchitectures[] = {
     {"gfx942", 64, 64 << 10, 0x4c, 9402, "", MatrixUnit::kMfma3, NarrowFloats::kFnuz, DirectCopies::kWords, false, true,
      true, kCdna3Buffers},
     {"gfx950", 64, 160 << 10, 0x4f, 9500, "", MatrixUnit::kMfma4, NarrowFloats::kOcp, DirectCopies::kWide, false, true,
-     true, kCdna3Buffers},
+     true, kCdna3Buffers, /*swaps_rows=*/true},
     {"gfx1030", 32, 64 << 10, 0x36, 10300, "+cumode", MatrixUnit::kNone, NarrowFloats::kNone, DirectCopies::kNone, true,
      false, false, kRdna2Buffers},
     {"gfx1100", 32, 64 << 10, 0x41, 11000, "+cumode", MatrixUnit::kWmma1, NarrowFloats::kNone, DirectCopies::kNone,
