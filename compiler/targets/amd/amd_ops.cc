@@ -11,7 +11,8 @@ namespace {
 
 // DPP controls ("Data Parallel Processing", DPP_CTRL). A row is 16 lanes, a bank four of them.
 constexpr int kRowShiftLeft4 = 0x104, kRowShiftRight4 = 0x114, kRowRotate8 = 0x128, kRowMirror = 0x140,
-              kRowHalfMirror = 0x141, kRowXor = 0x160, kRowShiftRight = 0x110, kBroadcast15 = 0x142, kBroadcast31 = 0x143;
+              kRowHalfMirror = 0x141, kRowXor = 0x160, kRowShiftRight = 0x110, kBroadcast15 = 0x142,
+              kBroadcast31 = 0x143;
 constexpr int kAllRows = 0xf, kAllBanks = 0xf, kEvenBanks = 0x5, kOddBanks = 0xa;
 constexpr int kRowLanes = 16, kSwizzleLanes = 32;
 
@@ -61,8 +62,9 @@ mlir::Value EmitOtherRow(mlir::OpBuilder& b, mlir::Location loc, mlir::Value val
 mlir::Value EmitSwap(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) {
   mlir::Type word = b.getI32Type(), pair = LLVM::LLVMStructType::getLiteral(b.getContext(), {word, word});
   mlir::Value none = EmitBool(b, loc, false);
-  mlir::Value both = EmitIntrinsic(b, loc, mask == kRowLanes ? "llvm.amdgcn.permlane16.swap" : "llvm.amdgcn.permlane32.swap",
-                                   pair, {value, value, none, none});
+  mlir::Value both =
+      EmitIntrinsic(b, loc, mask == kRowLanes ? "llvm.amdgcn.permlane16.swap" : "llvm.amdgcn.permlane32.swap", pair,
+                    {value, value, none, none});
   mlir::Value first = LLVM::ExtractValueOp::create(b, loc, both, 0);
   mlir::Value second = LLVM::ExtractValueOp::create(b, loc, both, 1);
   return LLVM::XOrOp::create(b, loc, LLVM::XOrOp::create(b, loc, first, second), value);
