@@ -61,11 +61,12 @@ function(tritond_binary)
   tritond_precompile(${ARG_NAME} plain "${ARG_MLIR}")
 endfunction()
 
-# tritond_test(NAME linear_layout_test [PROGRAM compiler-tests] [MLIR] SRCS … DEPS … [LABELS …] [TIMEOUT s]): one ctest entry.
+# tritond_test(NAME linear_layout_test [PROGRAM compiler-tests] [MLIR] [COMPUTES] SRCS … DEPS … [LABELS …] [TIMEOUT s]): one
+# ctest entry.
 # By itself a test is a GoogleTest program. PROGRAM: it is a part of that program, and its ctest entry runs that part alone, in
 # a process of its own. Tests that link LLVM share programs, because each copy of LLVM takes 100 MB.
 function(tritond_test)
-  cmake_parse_arguments(ARG "MLIR" "NAME;PROGRAM;TIMEOUT" "SRCS;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "MLIR;COMPUTES" "NAME;PROGRAM;TIMEOUT" "SRCS;DEPS;LABELS" ${ARGN})
   find_package(GTest REQUIRED)
   tritond_folder_name(folder)
   set(target ${folder}_${ARG_NAME})
@@ -87,6 +88,15 @@ function(tritond_test)
   endif()
   tritond_precompile(${target} test "${ARG_MLIR}")
   tritond_test_entry(NAME ${folder}/${ARG_NAME} COMMAND ${command} TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABELS})
+  if(ARG_PROGRAM OR ARG_COMPUTES)
+    tritond_test_computes(${folder}/${ARG_NAME})
+  endif()
+endfunction()
+
+# tritond_test_computes(NAME…): these ctest entries keep a core busy. `./dev test` gives ctest two jobs for each core, and they
+# count as two. Most tests of the service wait for daemons, time limits and disks instead.
+function(tritond_test_computes)
+  set_tests_properties(${ARGN} PROPERTIES PROCESSORS 2)
 endfunction()
 
 # The program of many tests: its arguments name those to run.
@@ -120,7 +130,8 @@ function(tritond_lit)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/lit.site.cfg.py.in ${CMAKE_CURRENT_BINARY_DIR}/test/lit.site.cfg.py @ONLY)
   add_test(NAME ${folder}/lit COMMAND ${TRITOND_LLVM_PREFIX}/bin/lit -sv -j2
                                       ${CMAKE_CURRENT_BINARY_DIR}/test)
-  set_tests_properties(${folder}/lit PROPERTIES TIMEOUT 300)
+  set_tests_properties(${folder}/lit PROPERTIES TIMEOUT 300 COST 300)
+  tritond_test_computes(${folder}/lit)
 endfunction()
 
 # LLVM and MLIR are linked statically, so that programs carry only what they use of them. The targets of MLIR and lld

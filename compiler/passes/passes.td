@@ -69,6 +69,9 @@ def CoalescePass : Pass<"ttg-coalesce", "::mlir::ModuleOp"> {
 def RemoveLayoutConversionsPass : Pass<"ttg-remove-layout-conversions", "::mlir::ModuleOp"> {
   let summary = "chooses encodings for whole regions of the program, so that few conversions remain";
 }
+def TurnScansPass : Pass<"ttg-turn-scans", "::mlir::ModuleOp"> {
+  let summary = "puts the axis of scans into threads where lanes would exchange more than conversions do";
+}
 def CombineTensorSelectAndIfPass : Pass<"ttg-combine-tensor-select-and-if", "::mlir::ModuleOp"> {
   let summary = "makes a select of tensors a result of the scf.if on the same condition";
 }

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -38,6 +39,9 @@
 
 namespace tritond::server {
 namespace {
+
+// absl::Now counts cycles since its last look at the clock, and so is wrong for a moment after the clock is stepped.
+absl::Time WallNow() { return absl::FromChrono(std::chrono::system_clock::now()); }
 
 constexpr absl::Duration kTick = absl::Milliseconds(20);
 constexpr const char* kHealthOfCompiles[] = {"compile", "tritond.v1.CompileService"};
@@ -275,7 +279,7 @@ void Server::BuildJobs() {
   config.max_open_per_tenant = config_.max_jobs_per_tenant;
   config.keep_ended = absl::Hours(config_.keep_jobs_hours);
   job_runner_ = std::make_unique<BrokerJobRunner>(*broker_);
-  jobs_ = std::make_unique<JobStore>(config, timing::SteadyNow, absl::Now, *journal_, *job_runner_, job_tasks_);
+  jobs_ = std::make_unique<JobStore>(config, timing::SteadyNow, WallNow, *journal_, *job_runner_, job_tasks_);
   broker_->ListenToProgress(*jobs_);
 }
 
