@@ -131,6 +131,10 @@ class Reduction {
           continue;
         }
       }
+      if (whole_warp && f_.target.ReducesIntoLast() && CombinesAnything()) {
+        if (failed(ReduceIntoLast(partial, masks))) return mlir::failure();
+        continue;
+      }
       for (int mask : llvm::reverse(masks)) {
         Tuple other;
         for (Value v : partial)
@@ -143,6 +147,29 @@ class Reduction {
       }
       if (lowest_alone || !f_.target.FloatsCommute()) TakeLowestLane(partial, masks, /*floats_alone=*/!lowest_alone);
     }
+    return mlir::success();
+  }
+
+  // Whether the region takes any values: lanes that do not matter combine what they happen to get.
+  bool CombinesAnything() {
+    return llvm::all_of(op_.getCombineOp().front().without_terminator(),
+                        [](mlir::Operation& op) { return mlir::isSpeculatable(&op); });
+  }
+
+  // From near to far: the last lane of each group of lanes takes the part of the last one of the group's lower half.
+  LogicalResult ReduceIntoLast(Tuple& partial, llvm::ArrayRef<int> masks) {
+    const auto moved = [&](const Tuple& values, llvm::function_ref<Value(Value)> move) {
+      Tuple result;
+      for (Value v : values) result.push_back(f_.Shuffle(v, move));
+      return result;
+    };
+    for (int mask : masks) {
+      FailureOr<Tuple> sum = Combine(
+          moved(partial, [&](Value word) { return f_.target.ShuffleIntoLast(f_.e.b, f_.e.loc, word, mask); }), partial);
+      if (failed(sum)) return mlir::failure();
+      partial = *sum;
+    }
+    partial = moved(partial, [&](Value word) { return f_.target.LastLane(f_.e.b, f_.e.loc, word); });
     return mlir::success();
   }
 

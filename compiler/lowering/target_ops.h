@@ -120,6 +120,14 @@ class TargetOps {
   // operation such as arith.addi); nullopt otherwise.
   virtual std::optional<mlir::Value> WarpReduce(mlir::OpBuilder& b, mlir::Location loc, mlir::Operation* combiner,
                                                 mlir::Value value) const = 0;
+  // Reductions of a whole warp into its last lane, where that takes less than exchanges of all lanes.
+  // `ShuffleIntoLast`, with powers of two as masks: lanes whose number has all bits up to `mask` get the i32 of lane
+  // (own lane - `mask`), others any i32. `LastLane`: the last lane's i32 in all lanes.
+  virtual bool ReducesIntoLast() const { return false; }
+  virtual mlir::Value ShuffleIntoLast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const {
+    return ShuffleXor(b, loc, value, mask);
+  }
+  virtual mlir::Value LastLane(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) const { return value; }
 
   // Whether x op y and y op x of floats have the same bits for commutative operations, NaN and zeros included.
   virtual bool FloatsCommute() const { return true; }

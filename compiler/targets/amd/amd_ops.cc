@@ -11,7 +11,8 @@ namespace {
 
 // DPP controls ("Data Parallel Processing", DPP_CTRL). A row is 16 lanes, a bank four of them.
 constexpr int kRowShiftLeft4 = 0x104, kRowShiftRight4 = 0x114, kRowRotate8 = 0x128, kRowMirror = 0x140,
-              kRowHalfMirror = 0x141, kRowXor = 0x160;
+              kRowHalfMirror = 0x141, kRowXor = 0x160, kRowShiftRight = 0x110, kBroadcast15 = 0x142,
+              kBroadcast31 = 0x143;
 constexpr int kAllRows = 0xf, kAllBanks = 0xf, kEvenBanks = 0x5, kOddBanks = 0xa;
 constexpr int kRowLanes = 16, kSwizzleLanes = 32;
 
@@ -53,6 +54,20 @@ mlir::Value EmitOtherRow(mlir::OpBuilder& b, mlir::Location loc, mlir::Value val
       b, loc, "llvm.amdgcn.permlanex16", b.getI32Type(),
       {old, value, EmitI32(b, loc, static_cast<int32_t>(selectors)),
        EmitI32(b, loc, static_cast<int32_t>(selectors >> 32)), EmitBool(b, loc, true), EmitBool(b, loc, false)});
+}
+
+// The value of lane xor `mask`, which is 16 or 32. The instruction exchanges the upper lanes of its first register with
+// the lower ones of its second. Both are `value` here, so one of the results is the lane's own value, and one the
+// other lane's: xor with the own value leaves that.
+mlir::Value EmitSwap(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) {
+  mlir::Type word = b.getI32Type(), pair = LLVM::LLVMStructType::getLiteral(b.getContext(), {word, word});
+  mlir::Value none = EmitBool(b, loc, false);
+  mlir::Value both =
+      EmitIntrinsic(b, loc, mask == kRowLanes ? "llvm.amdgcn.permlane16.swap" : "llvm.amdgcn.permlane32.swap", pair,
+                    {value, value, none, none});
+  mlir::Value first = LLVM::ExtractValueOp::create(b, loc, both, 0);
+  mlir::Value second = LLVM::ExtractValueOp::create(b, loc, both, 1);
+  return LLVM::XOrOp::create(b, loc, LLVM::XOrOp::create(b, loc, first, second), value);
 }
 
 }  // namespace
@@ -110,6 +125,12 @@ mlir::Value AmdOps::ShuffleXor(mlir::OpBuilder& b, mlir::Location loc, mlir::Val
     return EmitDpp(b, loc, even, value, kRowShiftRight4, kOddBanks);
   }
   if (arch_.has_row_xor && mask < 2 * kRowLanes) return EmitOtherRow(b, loc, value, mask & (kRowLanes - 1));
+  if (arch_.swaps_rows && mask >= kRowLanes) {
+    value = ShuffleXor(b, loc, value, mask & (kRowLanes - 1));
+    for (int swap : {kRowLanes, 2 * kRowLanes})
+      if (mask & swap) value = EmitSwap(b, loc, value, swap);
+    return value;
+  }
   if (mask < kSwizzleLanes) {
     // ds_swizzle in bit mode: and, or and xor masks of five bits each.
     return EmitIntrinsic(b, loc, "llvm.amdgcn.ds.swizzle", b.getI32Type(),
@@ -117,6 +138,16 @@ mlir::Value AmdOps::ShuffleXor(mlir::OpBuilder& b, mlir::Location loc, mlir::Val
   }
   mlir::Value lane = LLVM::AndOp::create(b, loc, ThreadId(b, loc), EmitI32(b, loc, WarpSize() - 1));
   return ShuffleIndex(b, loc, value, LLVM::XOrOp::create(b, loc, lane, EmitI32(b, loc, mask)));
+}
+
+mlir::Value AmdOps::ShuffleIntoLast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const {
+  mlir::Value old = LLVM::PoisonOp::create(b, loc, b.getI32Type());
+  const int control = mask < kRowLanes ? kRowShiftRight | mask : mask == kRowLanes ? kBroadcast15 : kBroadcast31;
+  return EmitDpp(b, loc, old, value, control, kAllBanks);
+}
+
+mlir::Value AmdOps::LastLane(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) const {
+  return EmitIntrinsic(b, loc, "llvm.amdgcn.readlane", b.getI32Type(), {value, EmitI32(b, loc, arch_.lanes - 1)});
 }
 
 mlir::Value AmdOps::ShuffleIndex(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, mlir::Value lane) const {

@@ -24,14 +24,18 @@ class AmdOps final : public TargetOps {
   // Loads of the next round go on across it.
   void SharedBarrier(mlir::OpBuilder& b, mlir::Location loc) const override;
   void WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const override;
-  // DPP where its patterns reach, else permlanex16, ds_swizzle or ds_bpermute.
+  // DPP where its patterns reach, else permlanex16, permlane_swap, ds_swizzle or ds_bpermute.
   mlir::Value ShuffleXor(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const override;
   mlir::Value ShuffleIndex(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, mlir::Value lane) const override;
-  // None: a butterfly of DPP moves is as good as any.
+  // None: several moves by DPP are as good as any.
   std::optional<mlir::Value> WarpReduce(mlir::OpBuilder& b, mlir::Location loc, mlir::Operation* combiner,
                                         mlir::Value value) const override {
     return std::nullopt;
   }
+  // DPP moves from one row to the next, or the next two, where lanes are four rows.
+  bool ReducesIntoLast() const override { return arch_.lanes == 64; }
+  mlir::Value ShuffleIntoLast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const override;
+  mlir::Value LastLane(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) const override;
   // Of instructions alone (CheckInlineAssembly).
   mlir::FailureOr<mlir::Value> InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
                                          mlir::ValueRange args, llvm::StringRef text, llvm::StringRef constraints,

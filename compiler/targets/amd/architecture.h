@@ -24,7 +24,7 @@ enum class DirectCopies {
 
 // Accesses by a buffer's descriptor of four words.
 struct BufferForm {
-  uint32_t flags;         // the last word; 0: descriptors have another form
+  uint32_t flags;         // what llvm.amdgcn.make.buffer.rsrc takes: the last word, or its upper bits
   unsigned stream_load;   // the cache policy of a load of what is used once
   unsigned stream_store;  // of a store
 };
@@ -43,13 +43,15 @@ struct Architecture {
   bool adds_bf16_pair;  // global_atomic_pk_add_bf16
   bool adds_f16_pair;   // global_atomic_pk_add_f16
   BufferForm buffers;
+  bool swaps_rows = false;  // v_permlane16_swap and v_permlane32_swap
 };
 
-// Data of 32-bit words. RDNA also: an offset below the size is in range.
+// Data of 32-bit words. RDNA also: an offset below the size is in range. The descriptors of gfx1250, of 57 bits of
+// address and 45 of size, have no format; flags of 0 check the range (MLIR's amdgpu.fat_raw_buffer_cast).
 inline constexpr uint32_t kCdnaWords = 7 << 12 | 4 << 15, kRdnaWords = kCdnaWords | 1 << 24 | 3 << 28;
 inline constexpr BufferForm kCdna2Buffers = {kCdnaWords, 3, 3}, kCdna3Buffers = {kCdnaWords, 2, 2},
                             kRdna2Buffers = {kRdnaWords, 2, 3}, kRdna3Buffers = {kRdnaWords, 6, 7},
-                            kRdna4Buffers = {kRdnaWords, 1, 1}, kOtherBuffers = {0, 0, 0};
+                            kRdna4Buffers = {kRdnaWords, 1, 1}, kLongBuffers = {0, 1, 1};
 
 // RDNA: a block runs on one compute unit, not on two ("cumode"), so that a barrier need not wait for global memory.
 inline constexpr Architecture kArchitectures[] = {
@@ -58,7 +60,7 @@ inline constexpr Architecture kArchitectures[] = {
     {"gfx942", 64, 64 << 10, 0x4c, 9402, "", MatrixUnit::kMfma3, NarrowFloats::kFnuz, DirectCopies::kWords, false, true,
      true, kCdna3Buffers},
     {"gfx950", 64, 160 << 10, 0x4f, 9500, "", MatrixUnit::kMfma4, NarrowFloats::kOcp, DirectCopies::kWide, false, true,
-     true, kCdna3Buffers},
+     true, kCdna3Buffers, /*swaps_rows=*/true},
     {"gfx1030", 32, 64 << 10, 0x36, 10300, "+cumode", MatrixUnit::kNone, NarrowFloats::kNone, DirectCopies::kNone, true,
      false, false, kRdna2Buffers},
     {"gfx1100", 32, 64 << 10, 0x41, 11000, "+cumode", MatrixUnit::kWmma1, NarrowFloats::kNone, DirectCopies::kNone,
@@ -66,7 +68,7 @@ inline constexpr Architecture kArchitectures[] = {
     {"gfx1201", 32, 64 << 10, 0x4e, 12001, "+cumode", MatrixUnit::kWmma2, NarrowFloats::kOcp, DirectCopies::kNone, true,
      true, true, kRdna4Buffers},
     {"gfx1250", 32, 320 << 10, 0x49, 12500, "", MatrixUnit::kWmma3, NarrowFloats::kOcp, DirectCopies::kPerLane, true,
-     true, true, kOtherBuffers},
+     true, true, kLongBuffers},
 };
 
 inline constexpr bool HasCopyOf(DirectCopies copies, int bytes) {

@@ -178,7 +178,6 @@ class BufferUser final {
 }  // namespace
 
 void UseBuffers(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch) {
-  if (arch.buffers.flags == 0) return;
   LlvmAnalyses analyses(machine);
   // What the pointers were computed by goes; what several offsets have in common is computed once.
   llvm::FunctionPassManager cleanup;

@@ -78,8 +78,9 @@ TEST(UseBuffers, SplitsATilesElements) {
   EXPECT_THAT(Optimized(StoreAt(kTileIndex), "gfx1100"), HasSubstr("i32 822243328)"));
 }
 
-TEST(UseBuffers, LeavesDevicesWithOtherDescriptorsAlone) {
-  EXPECT_THAT(Optimized(StoreAt(kTileIndex), "gfx1250"), Not(HasSubstr("buffer")));
+TEST(UseBuffers, LongDescriptorsHaveNoFormat) {
+  EXPECT_THAT(Optimized(StoreAt(kTileIndex), "gfx1250"),
+              AllOf(HasSubstr("i16 0, i64 2147483647, i32 0)"), HasSubstr("raw.ptr.buffer.store.i32")));
 }
 
 // What a program of more threads, or of other numbers, might reach.

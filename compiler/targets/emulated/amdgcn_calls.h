@@ -44,6 +44,8 @@ AmdUse AmdUseOf(llvm::StringRef name);
 // runs. Each such value gets a twin of type i128.
 class BufferResources final {
  public:
+  // `is_long`: with 57 bits of address and 45 of size.
+  explicit BufferResources(bool is_long = false) : is_long_(is_long) {}
   // The twin of `value`. InvalidArgument when it comes from memory or from an operation that no back end emits.
   absl::StatusOr<llvm::Value*> Widen(llvm::Value* value);
   // What the call, which makes a descriptor or passes one on, has become.
@@ -54,12 +56,13 @@ class BufferResources final {
  private:
   absl::StatusOr<llvm::Value*> WidenInstruction(llvm::Instruction& instruction);
 
+  const bool is_long_;
   llvm::DenseMap<llvm::Value*, llvm::Value*> wide_;
   llvm::SmallVector<llvm::Instruction*> narrow_;
 };
 bool IsBufferResource(const llvm::Type* type);
 // The descriptor that llvm.amdgcn.make.buffer.rsrc makes.
-llvm::Value* EmitBufferResource(llvm::IRBuilder<>& b, llvm::CallInst& call);
+llvm::Value* EmitBufferResource(llvm::IRBuilder<>& b, llvm::CallInst& call, bool is_long);
 
 // amdgcn_function.cc. Calls of the functions that execute intrinsics by name, one for each name and types. `set`: what
 // the run-time calls the set of instructions, which may be another vendor's.

@@ -4,6 +4,8 @@
 //
 //   %r.wide = … i128: bits 0 to 47 the base, 48 to 63 the stride, 64 to 95 the bytes in range, then flags
 //   %s.wide = phi i128 [ %r.wide, … ], …
+//
+// Long ones, of gfx1250: bits 0 to 56 the base, 57 to 101 the bytes in range, 108 to 121 the stride, 124 to 127 flags.
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/emulated/amdgcn_calls.h"
 #include "llvm/IR/Constants.h"
@@ -12,6 +14,15 @@
 
 namespace tritond::compiler::emulated {
 namespace {
+
+// Where the fields of a descriptor are, and how many bits they have.
+struct Field {
+  unsigned at, bits;
+};
+struct Form {
+  Field base, records, stride, flags;
+};
+constexpr Form kShort = {{0, 48}, {64, 32}, {48, 16}, {96, 32}}, kLong = {{0, 57}, {57, 45}, {108, 14}, {124, 4}};
 
 constexpr unsigned kBufferSpace = 8, kFatSpace = 7, kStridedSpace = 9;
 
@@ -34,19 +45,19 @@ bool IsBufferResource(const llvm::Type* type) {
   return type->isPointerTy() && type->getPointerAddressSpace() == kBufferSpace;
 }
 
-llvm::Value* EmitBufferResource(llvm::IRBuilder<>& b, llvm::CallInst& call) {
+llvm::Value* EmitBufferResource(llvm::IRBuilder<>& b, llvm::CallInst& call, bool is_long) {
+  const Form& form = is_long ? kLong : kShort;
   llvm::Type* i128 = b.getIntNTy(128);
-  const auto field = [&](llvm::Value* value, unsigned at) {
-    return b.CreateShl(b.CreateZExt(value, i128), llvm::ConstantInt::get(i128, at));
+  const auto most = [](const Field& field) { return (uint64_t{1} << field.bits) - 1; };
+  const auto place = [&](llvm::Value* value, const Field& field) {
+    value = b.CreateAnd(b.CreateZExt(value, i128), llvm::ConstantInt::get(i128, most(field)));
+    return b.CreateShl(value, llvm::ConstantInt::get(i128, field.at));
   };
-  llvm::Value* base =
-      b.CreateAnd(b.CreatePtrToInt(call.getArgOperand(0), b.getInt64Ty()), b.getInt64((1ull << 48) - 1));
-  llvm::Value* records = call.getArgOperand(2);
-  if (records->getType()->getIntegerBitWidth() > 32)
-    records =
-        b.CreateTrunc(b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, records, b.getInt64(UINT32_MAX)), b.getInt32Ty());
-  llvm::Value* low = b.CreateOr(field(base, 0), field(call.getArgOperand(1), 48));
-  return b.CreateOr(b.CreateOr(low, field(records, 64)), field(call.getArgOperand(3), 96));
+  llvm::Value* base = b.CreatePtrToInt(call.getArgOperand(0), b.getInt64Ty());
+  llvm::Value* records = b.CreateZExt(call.getArgOperand(2), b.getInt64Ty());
+  records = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, records, b.getInt64(most(form.records)));
+  llvm::Value* low = b.CreateOr(place(base, form.base), place(call.getArgOperand(1), form.stride));
+  return b.CreateOr(b.CreateOr(low, place(records, form.records)), place(call.getArgOperand(3), form.flags));
 }
 
 absl::StatusOr<llvm::Value*> BufferResources::Widen(llvm::Value* value) {
@@ -92,7 +103,7 @@ absl::StatusOr<llvm::Value*> BufferResources::WidenInstruction(llvm::Instruction
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
     llvm::Function* callee = call->getCalledFunction();
     if (callee && callee->getIntrinsicID() == llvm::Intrinsic::amdgcn_make_buffer_rsrc)
-      return EmitBufferResource(b, *call);
+      return EmitBufferResource(b, *call, is_long_);
   }
   return absl::InvalidArgumentError(
       absl::StrCat("the emulator has no buffer descriptor that comes from ", instruction.getOpcodeName()));

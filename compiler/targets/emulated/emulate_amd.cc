@@ -85,6 +85,7 @@ class Emulation final {
         arch_(device.arch.get<std::string>()),
         lanes_(device.lanes),
         threads_(device.lanes * options.num_warps),
+        resources_(arch_ == "gfx1250"),
         calls_(module, arch_, resources_) {}
 
   absl::Status Run() {

@@ -157,6 +157,15 @@ done:)"));
   EXPECT_THAT(*out, Not(HasSubstr("addrspace(8)")));
 }
 
+// The size of gfx1250's descriptors begins at bit 57.
+TEST(EmulateAmd, LongBufferDescriptors) {
+  Expect(
+      "  %b = call ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %p, i16 0, i64 2147483647, "
+      "i32 0)\n"
+      "  %v = call i32 @llvm.amdgcn.raw.ptr.buffer.load.i32(ptr addrspace(8) %b, i32 %x, i32 0, i32 0)",
+      {"144115188075855871", "i64 2147483647, i64 35184372088831", ", 57\n"}, "gfx1250");
+}
+
 TEST(EmulateAmd, HiddenArgumentsTellTheGrid) {
   Expect(
       "  %h = call ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n  %n = load i32, ptr addrspace(4) %h\n"

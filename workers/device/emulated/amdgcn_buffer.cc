@@ -31,6 +31,9 @@ struct Range {
 Fault CheckForm(const AmdName& name, const AmdBuffer& buffer) {
   constexpr uint32_t kFormat = 7 << 12, kKind = 3u << 30, kRange = 3 << 28, kOffsets = 3 << 28;
   if (buffer.stride != 0) return std::string("the buffer has rows");
+  // Of the long ones' flags none is known but that zeros check the range.
+  if (buffer.is_long)
+    return buffer.flags == 0 ? Fault() : Fault("the buffer has flags that the emulator does not know");
   if ((buffer.flags & kFormat) == 0 || (buffer.flags & kKind) != 0) return std::string("it is no buffer");
   const bool is_rdna = !name.IsGeneration(9);
   if (is_rdna && (buffer.flags & kRange) != kOffsets) return std::string("its range does not go by the offset");
@@ -40,7 +43,7 @@ Fault CheckForm(const AmdName& name, const AmdBuffer& buffer) {
 Range RangeOf(const AmdName& name, const Access& access, const Lane& lane) {
   const auto in = [&](int operand) { return lane.in[name.operands[operand].first] & 0xffffffff; };
   Range range;
-  range.buffer = ReadAmdBuffer(lane.in, name.operands[access.buffer]);
+  range.buffer = ReadAmdBuffer(name, lane.in, name.operands[access.buffer]);
   const bool is_scalar = access.scalar_offset < 0;
   if (!is_scalar) range.fault = CheckForm(name, range.buffer);
   range.offset = in(access.offset);
@@ -169,8 +172,12 @@ Runner FindAtomic(const AmdName& name, absl::string_view op) {
 
 }  // namespace
 
-AmdBuffer ReadAmdBuffer(const uint64_t* slots, const AmdOperand& operand) {
+AmdBuffer ReadAmdBuffer(const AmdName& name, const uint64_t* slots, const AmdOperand& operand) {
   const uint64_t low = GetElement(slots, operand, 0, 64), high = GetElement(slots, operand, 1, 64);
+  // Address, size, and behind a gap stride and flags.
+  if (name.arch == "gfx1250")
+    return {static_cast<uint64_t>(static_cast<int64_t>(low << 7) >> 7), low >> 57 | (high & ((1ull << 38) - 1)) << 7,
+            static_cast<uint32_t>(high >> 44 & 0x3fff), static_cast<uint32_t>(high >> 60), /*is_long=*/true};
   // Addresses have 48 bits, signed; the stride follows them.
   return {static_cast<uint64_t>(static_cast<int64_t>(low << 16) >> 16), high & 0xffffffff,
           static_cast<uint32_t>(low >> 48), static_cast<uint32_t>(high >> 32)};

@@ -32,7 +32,7 @@ struct Source {
 Source SourceOf(const AmdName& name, const Copy& copy, const Lane& lane, uint32_t bytes) {
   const uint32_t immediate = static_cast<uint32_t>(In(name, lane, copy.is_buffer ? 5 : copy.offset));
   if (!copy.is_buffer) return {In(name, lane, 0) + static_cast<int64_t>(static_cast<int32_t>(immediate)), bytes};
-  const AmdBuffer buffer = ReadAmdBuffer(lane.in, name.operands[0]);
+  const AmdBuffer buffer = ReadAmdBuffer(name, lane.in, name.operands[0]);
   const uint64_t offset = (In(name, lane, 3) & 0xffffffff) + immediate;
   const uint64_t in_range = offset < buffer.records ? std::min<uint64_t>(bytes, (buffer.records - offset) / 4 * 4) : 0;
   return {buffer.base + offset + (In(name, lane, 4) & 0xffffffff), static_cast<uint32_t>(in_range)};

@@ -38,8 +38,9 @@ struct AmdBuffer {
   uint64_t records = 0;
   uint32_t stride = 0;
   uint32_t flags = 0;
+  bool is_long = false;  // with 57 bits of address and 45 of size
 };
-AmdBuffer ReadAmdBuffer(const uint64_t* slots, const AmdOperand& operand);
+AmdBuffer ReadAmdBuffer(const AmdName& name, const uint64_t* slots, const AmdOperand& operand);
 
 }  // namespace tritond::workers::emulated
 

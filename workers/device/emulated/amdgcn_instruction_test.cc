@@ -366,6 +366,31 @@ TEST(AmdgcnBuffers, RefuseOtherDescriptors) {
   }
 }
 
+// 57 bits of address, 45 of size; the stride from bit 108 on, flags from bit 124 on.
+TEST(AmdgcnBuffers, LongDescriptors) {
+  uint32_t memory[4] = {1, 2, 3, 4};
+  const uint64_t base = reinterpret_cast<uint64_t>(memory);
+  const auto load = [&](uint64_t size, uint64_t high, uint64_t offset, Fault* fault) {
+    WaveOptions options;
+    options.fault = fault;
+    return RunWave(
+        "raw.ptr.buffer.load gfx1250 1x32 : 2x64 1x32 1x32 1x32", 1,
+        [&](int) {
+          return Slots{base | size << 57, size >> 7 | high, offset, 0, 0};
+        },
+        options)[0][0];
+  };
+  EXPECT_EQ(load(12, 0, 8, nullptr), 3u);
+  EXPECT_EQ(load(12, 0, 12, nullptr), 0u);
+  EXPECT_EQ(load(0x7fffffff, 0, 12, nullptr), 4u);
+  EXPECT_EQ(load(0x7fffffff, 0, 0x80000000, nullptr), 0u);
+  for (uint64_t high : {uint64_t{16} << 44, uint64_t{3} << 60}) {
+    Fault fault;
+    load(12, high, 0, &fault);
+    EXPECT_TRUE(fault.has_value()) << high;
+  }
+}
+
 struct ScalarRow {
   const char* name;
   Slots in, out;

@@ -28,14 +28,25 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 64 : i32}
 
 // -----
 
-// A sum over the 64 lanes of a wave, from far to near: the halves by bpermute, rows of 16 by swizzle, then DPP: a
-// rotation of the row by 8, two shifts for 4, permutations of four for 2 and 1.
+// A sum over the 64 lanes of a wave, from near to far, into its last lane: shifts within rows of 16, then from the last
+// lane of a row to the next, then from that of the first two rows to the others. All lanes read the last one.
 // CHECK-LABEL: llvm.func @sum
-//   CHECK-DAG:   %[[SWIZZLE:.*]] = llvm.mlir.constant(16415 : i32)
-//   CHECK-DAG:   llvm.call_intrinsic "llvm.amdgcn.ds.bpermute"
-//       CHECK:   llvm.call_intrinsic "llvm.amdgcn.ds.swizzle"
-// CHECK-COUNT-5: llvm.call_intrinsic "llvm.amdgcn.update.dpp"
-//   CHECK-NOT:   llvm.amdgcn.update.dpp
+//   CHECK-NOT:   llvm.amdgcn.ds.
+//       CHECK:   llvm.mlir.constant(273 : i32)
+//       CHECK:   llvm.call_intrinsic "llvm.amdgcn.update.dpp"
+//       CHECK:   llvm.mlir.constant(274 : i32)
+//       CHECK:   llvm.call_intrinsic "llvm.amdgcn.update.dpp"
+//       CHECK:   llvm.mlir.constant(276 : i32)
+//       CHECK:   llvm.call_intrinsic "llvm.amdgcn.update.dpp"
+//       CHECK:   llvm.mlir.constant(280 : i32)
+//       CHECK:   llvm.call_intrinsic "llvm.amdgcn.update.dpp"
+//       CHECK:   llvm.mlir.constant(322 : i32)
+//       CHECK:   llvm.call_intrinsic "llvm.amdgcn.update.dpp"
+//       CHECK:   llvm.mlir.constant(323 : i32)
+//       CHECK:   llvm.call_intrinsic "llvm.amdgcn.update.dpp"
+//   CHECK-NOT:   llvm.amdgcn.ds.
+//       CHECK:   %[[LAST:.*]] = llvm.mlir.constant(63 : i32)
+//       CHECK:   llvm.call_intrinsic "llvm.amdgcn.readlane"(%{{.*}}, %[[LAST]])
 #blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [1], order = [0]}>
 module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 64 : i32} {
   tt.func public @sum(%p: !tt.ptr<i32>, %n: i32) {
