@@ -66,8 +66,9 @@ LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInst
   if (tiles.empty()) return op.emitOpError("has a result encoding that the matrix instruction's tiles do not fit");
   int rank = type.getRank();
   mlir::Type sum_type = DotAccumulatorType(e.b, type.getElementType());
-  Values sums;
-  for (Value initial : f.Get(op.getC())) sums.push_back(WidenForDot(e, initial, type.getElementType(), sum_type));
+  Values accumulators;
+  for (Value initial : f.Get(op.getC()))
+    accumulators.push_back(WidenForDot(e, initial, type.getElementType(), sum_type));
   for (int64_t k = 0; k < type_a.getDimSize(rank - 1); k += instruction.k) {
     for (const MatrixTile& tile : tiles) {
       Coordinates origin_a(tile.origin), origin_b(tile.origin);
@@ -78,9 +79,9 @@ LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInst
       if (a.empty() || b.empty())
         return op.emitOpError("has operand encodings that are not those of its result's matrix instruction");
       FailureOr<Values> c = f.target.MultiplyMatrices(e.b, e.loc, instruction, Pick(f.Get(op.getA()), a),
-                                                      Pick(f.Get(op.getB()), b), Pick(sums, tile.registers));
+                                                      Pick(f.Get(op.getB()), b), Pick(accumulators, tile.registers));
       if (failed(c)) return mlir::failure();
-      for (auto [r, value] : llvm::zip(tile.registers, *c)) sums[r] = value;
+      for (auto [r, value] : llvm::zip(tile.registers, *c)) accumulators[r] = value;
     }
   }
   // Copies of an element have its sum.
@@ -88,7 +89,7 @@ LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInst
   Values results;
   for (int32_t r = 0; r < layout.InSize("register"); ++r)
     results.push_back(
-        NarrowDotAccumulator(e, sums[at.at(layout.ApplyNamed({{"register", r}}))], type.getElementType()));
+        NarrowDotAccumulator(e, accumulators[at.at(layout.ApplyNamed({{"register", r}}))], type.getElementType()));
   f.Set(op, results);
   return mlir::success();
 }

@@ -102,7 +102,7 @@ int FormatOf(mlir::Type type) { return amd::NarrowName(type) == llvm::StringRef(
 
 // `x` and `y` are of elements of x_type and y_type.
 Value EmitProduct(mlir::OpBuilder& b, mlir::Location loc, const amd::MatrixRow& row, const std::string& name,
-                  mlir::Type x_type, mlir::Type y_type, Value x, Value y, Value sums) {
+                  mlir::Type x_type, mlir::Type y_type, Value x, Value y, Value accumulators) {
   auto constant = [&](int bits, int value) -> Value {
     return LLVM::ConstantOp::create(b, loc, b.getIntegerType(bits), b.getIntegerAttr(b.getIntegerType(bits), value));
   };
@@ -111,12 +111,12 @@ Value EmitProduct(mlir::OpBuilder& b, mlir::Location loc, const amd::MatrixRow& 
   llvm::SmallVector<Value> args;
   switch (row.call) {
     case amd::MatrixCall::kMfma:
-      args = {x, y, sums, constant(32, 0), constant(32, 0), constant(32, 0)};
+      args = {x, y, accumulators, constant(32, 0), constant(32, 0), constant(32, 0)};
       break;
     case amd::MatrixCall::kFormats:
       args = {x,
               y,
-              sums,
+              accumulators,
               constant(32, FormatOf(x_type)),
               constant(32, FormatOf(y_type)),
               constant(32, 0),
@@ -125,22 +125,22 @@ Value EmitProduct(mlir::OpBuilder& b, mlir::Location loc, const amd::MatrixRow& 
               constant(32, 0)};
       break;
     case amd::MatrixCall::kPlain:
-      args = {x, y, sums};
+      args = {x, y, accumulators};
       break;
     case amd::MatrixCall::kSigned:
-      args = {is_signed(), x, is_signed(), y, sums, no()};
+      args = {is_signed(), x, is_signed(), y, accumulators, no()};
       break;
     case amd::MatrixCall::kModifiers:
-      args = {no(), x, no(), y, constant(16, 0), sums, no(), no()};
+      args = {no(), x, no(), y, constant(16, 0), accumulators, no(), no()};
       break;
     case amd::MatrixCall::kSumModifier:
-      args = {x, y, constant(16, 0), sums, no(), no()};
+      args = {x, y, constant(16, 0), accumulators, no(), no()};
       break;
     case amd::MatrixCall::kSignedKept:
-      args = {is_signed(), x, is_signed(), y, sums, no(), no(), no()};
+      args = {is_signed(), x, is_signed(), y, accumulators, no(), no(), no()};
       break;
   }
-  return EmitIntrinsic(b, loc, "llvm.amdgcn." + name, sums.getType(), args);
+  return EmitIntrinsic(b, loc, "llvm.amdgcn." + name, accumulators.getType(), args);
 }
 
 }  // namespace
@@ -197,15 +197,15 @@ mlir::FailureOr<llvm::SmallVector<Value>> AmdOps::MultiplyMatrices(mlir::OpBuild
   std::string name = row->name;
   if (row->kind == llvm::StringRef("f8") && row->call != amd::MatrixCall::kFormats)
     name += std::string(".") + amd::NarrowName(x_type) + "." + amd::NarrowName(y_type);
-  Value sums = ToVector(b, loc, c_elements);
+  Value accumulators = ToVector(b, loc, c_elements);
   for (size_t first = 0; first < count; first += row->per_lane) {
     Value x_part = ToOperand(b, loc, *row, x.slice(first, row->per_lane));
     Value y_part = ToOperand(b, loc, *row, y.slice(first, row->per_lane));
-    sums = EmitProduct(b, loc, *row, name, x_type, y_type, x_part, y_part, sums);
+    accumulators = EmitProduct(b, loc, *row, name, x_type, y_type, x_part, y_part, accumulators);
   }
   llvm::SmallVector<Value> results;
   for (size_t i = 0; i < c_elements.size(); ++i)
-    results.push_back(LLVM::ExtractElementOp::create(b, loc, sums, EmitI32(b, loc, i)));
+    results.push_back(LLVM::ExtractElementOp::create(b, loc, accumulators, EmitI32(b, loc, i)));
   return results;
 }
 
