@@ -6,6 +6,7 @@
 #include "absl/types/span.h"
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/encoding/encoding_rules.h"
+#include "compiler/encoding/exchange_cost.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/conversion.h"
 #include "compiler/layout/exchange.h"
@@ -19,12 +20,8 @@ namespace {
 using mlir::Attribute;
 using mlir::RankedTensorType;
 
-constexpr double kBarrier = 40;      // two barriers and the addresses of a trip through shared memory
-constexpr double kSharedWord = 6;    // a word stored or loaded there
-constexpr double kLoneByte = 1;      // putting a byte that was loaded alone into its word
-constexpr double kShuffledWord = 4;  // a word sent to another lane, with its selects
-constexpr double kMatrixWord = 2;    // a word of a matrix unit's operand, loaded there four at a time
-constexpr double kLoad = 8;          // an element loaded again, most likely from a cache
+constexpr double kLoneByte = 1;  // putting a byte that was loaded alone into its word
+constexpr double kLoad = 8;      // an element loaded again, most likely from a cache
 
 double Words(RankedTensorType type) {
   mlir::Type element = type.getElementType();
@@ -41,7 +38,7 @@ double MatrixRead(RankedTensorType from, RankedTensorType to, double registers) 
   unsigned rank = to.getRank(), k = operand.getOpIdx() == 0 ? rank - 1 : rank - 2;
   unsigned run = blocked && blocked.getOrder()[0] == k ? std::max(1u, operand.getKWidth()) : 1;
   bool in_words = Words(to) == 0.5 || run * Words(to) >= 1;
-  return in_words ? kMatrixWord * Words(to) * registers : kSharedWord * registers / run;
+  return in_words ? kVectorWord * Words(to) * registers : kSharedWord * registers / run;
 }
 
 // Reading registers of any other encoding: bytes that do not stand together come one by one.
@@ -69,6 +66,14 @@ bool StaysWithin(const F2Span& own, const LinearLayout& src, const LinearLayout&
   return true;
 }
 
+// Whether it does not depend on the thread which register there holds an element.
+bool StaysInRegister(const LinearLayout& src, const LinearLayout& dst, absl::string_view dim) {
+  absl::Span<const uint64_t> from = Bits(src, dim), to = Bits(dst, dim);
+  for (size_t bit = 0; bit < to.size(); ++bit)
+    if (to[bit] != (bit < from.size() ? from[bit] : 0)) return false;
+  return true;
+}
+
 void Extend(F2Span& span, absl::Span<const uint64_t> vectors) {
   for (uint64_t vector : vectors) span.Insert(vector);
 }
@@ -84,7 +89,7 @@ Distance DistanceOf(const LinearLayout& src, const LinearLayout& dst) {
   F2Span own;
   Extend(own, Bits(src, "register"));
   bool in_thread = ContainsAll(own, Bits(dst, "register"));
-  for (absl::string_view dim : {"lane", "warp", "block"}) in_thread = in_thread && StaysWithin(own, src, dst, dim);
+  for (absl::string_view dim : {"lane", "warp", "block"}) in_thread = in_thread && StaysInRegister(src, dst, dim);
   if (in_thread) return Distance::kThread;
   Extend(own, Bits(src, "lane"));
   bool in_warp = ContainsAll(own, Bits(dst, "register")) && ContainsAll(own, Bits(dst, "lane"));
@@ -120,6 +125,14 @@ double CostModel::Conversion(RankedTensorType type, Attribute encoding) {
   if (plan.ok() && plan->kind == ConversionPlan::Kind::kShuffle)
     entry->second = kShuffledWord * std::max(to, 1.0) * (FindExchange(*plan) ? 1 : 1 + plan->num_select_bits());
   return entry->second;
+}
+
+double CostModel::Scan(tt::ScanOp scan, Attribute encoding) {
+  return ScanCost(scan, Layout(llvm::cast<RankedTensorType>(scan.getSrcs()[0].getType()), encoding));
+}
+
+double CostModel::Reduction(tt::ReduceOp reduce, Attribute encoding) {
+  return ReductionCost(reduce, Layout(reduce.InputType(), encoding));
 }
 
 double CostModel::Read(RankedTensorType type, Attribute encoding) {

@@ -21,6 +21,9 @@ class CostModel final {
   double Conversion(mlir::RankedTensorType type, mlir::Attribute encoding);
   // The part of it that reads a buffer which holds the tensor already. `type` says how it came there.
   double Read(mlir::RankedTensorType type, mlir::Attribute encoding);
+  // A scan or a reduction whose operands come under `encoding`, by which lowering can follow the axis.
+  double Scan(tt::ScanOp scan, mlir::Attribute encoding);
+  double Reduction(tt::ReduceOp reduce, mlir::Attribute encoding);
   // One element of the result of `op`; nothing if `op` must not be computed twice.
   static std::optional<double> ElementCost(mlir::Operation* op);
   // A load made again right after itself reads what it read before. Wide ones only outside loops, where no pipeline

@@ -102,6 +102,9 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
 
 }  // namespace
 
-void AddDots(LoweringTable& table) { table.Add<tt::DotOp>(LowerDot); }
+void AddDots(LoweringTable& table) {
+  table.Add<tt::DotOp>(LowerDot);
+  table.Add<tt::DotScaledOp>(LowerScaledDot);
+}
 
 }  // namespace tritond::compiler

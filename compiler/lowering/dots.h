@@ -36,8 +36,22 @@ mlir::Value WidenForDot(Emitter& e, mlir::Value x, mlir::Type element, mlir::Typ
 // A sum as an element of the result.
 mlir::Value NarrowDotAccumulator(Emitter& e, mlir::Value sum, mlir::Type result);
 
-// Failure: a diagnostic at `op` when its encodings do not fit the instruction.
+// A dot by a matrix instruction whose operands' elements are `packed_a` and `packed_b` along K each.
+struct MatrixDot {
+  mlir::Operation* op;  // of one result
+  mlir::Value a, b, c;
+  const MatrixInstruction& instruction;
+  int packed_a = 1, packed_b = 1;
+};
+// One instruction, of the tile of c at `origin` and the step that begins at element `k`: the new elements of c.
+using MultiplyTile =
+    llvm::function_ref<mlir::FailureOr<Values>(Coordinates origin, int64_t k, ValueList a, ValueList b, ValueList c)>;
+// Failure: a diagnostic at the operation when its encodings do not fit the instruction.
+mlir::LogicalResult LowerByTiles(FunctionLowering& f, const MatrixDot& dot, MultiplyTile multiply);
+
+// By the instruction, with failures as above.
 mlir::LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInstruction& instruction);
+mlir::LogicalResult LowerScaledDot(FunctionLowering& f, tt::DotScaledOp op);
 
 }  // namespace tritond::compiler
 

@@ -54,32 +54,33 @@ std::vector<MatrixTile> TilesOf(const LinearLayout& layout, int m, int n, Elemen
   return covered.size() == at.size() ? tiles : std::vector<MatrixTile>();
 }
 
-LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInstruction& instruction) {
+LogicalResult LowerByTiles(FunctionLowering& f, const MatrixDot& dot, MultiplyTile multiply) {
   Emitter& e = f.e;
-  auto type_a = llvm::cast<RankedTensorType>(op.getA().getType());
-  auto type = llvm::cast<RankedTensorType>(op.getType());
+  mlir::Operation* op = dot.op;
+  const MatrixInstruction& instruction = dot.instruction;
+  auto type_a = llvm::cast<RankedTensorType>(dot.a.getType());
+  auto type = llvm::cast<RankedTensorType>(dot.c.getType());
   RegisterAt at_a = RegistersByCoordinates(f.LayoutOf(type_a));
-  auto type_b = llvm::cast<RankedTensorType>(op.getB().getType());
+  auto type_b = llvm::cast<RankedTensorType>(dot.b.getType());
   RegisterAt at_b = RegistersByCoordinates(f.LayoutOf(type_b));
   const LinearLayout& layout = f.LayoutOf(type);
   std::vector<MatrixTile> tiles = TilesOf(layout, instruction.m, instruction.n, instruction.c, type.getShape());
-  if (tiles.empty()) return op.emitOpError("has a result encoding that the matrix instruction's tiles do not fit");
+  if (tiles.empty()) return op->emitOpError("has a result encoding that the matrix instruction's tiles do not fit");
   int rank = type.getRank();
   mlir::Type sum_type = DotAccumulatorType(e.b, type.getElementType());
   Values accumulators;
-  for (Value initial : f.Get(op.getC()))
-    accumulators.push_back(WidenForDot(e, initial, type.getElementType(), sum_type));
-  for (int64_t k = 0; k < type_a.getDimSize(rank - 1); k += instruction.k) {
+  for (Value initial : f.Get(dot.c)) accumulators.push_back(WidenForDot(e, initial, type.getElementType(), sum_type));
+  for (int64_t k = 0; k < type_a.getDimSize(rank - 1) * dot.packed_a; k += instruction.k) {
     for (const MatrixTile& tile : tiles) {
       Coordinates origin_a(tile.origin), origin_b(tile.origin);
-      origin_a[rank - 1] = k;
-      origin_b[rank - 2] = k;
+      origin_a[rank - 1] = k / dot.packed_a;
+      origin_b[rank - 2] = k / dot.packed_b;
       auto a = RegistersOf(at_a, origin_a, instruction.a, type_a.getShape());
       auto b = RegistersOf(at_b, origin_b, instruction.b, type_b.getShape());
       if (a.empty() || b.empty())
-        return op.emitOpError("has operand encodings that are not those of its result's matrix instruction");
-      FailureOr<Values> c = f.target.MultiplyMatrices(e.b, e.loc, instruction, Pick(f.Get(op.getA()), a),
-                                                      Pick(f.Get(op.getB()), b), Pick(accumulators, tile.registers));
+        return op->emitOpError("has operand encodings that are not those of its result's matrix instruction");
+      FailureOr<Values> c =
+          multiply(tile.origin, k, Pick(f.Get(dot.a), a), Pick(f.Get(dot.b), b), Pick(accumulators, tile.registers));
       if (failed(c)) return mlir::failure();
       for (auto [r, value] : llvm::zip(tile.registers, *c)) accumulators[r] = value;
     }
@@ -90,8 +91,15 @@ LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInst
   for (int32_t r = 0; r < layout.InSize("register"); ++r)
     results.push_back(
         NarrowDotAccumulator(e, accumulators[at.at(layout.ApplyNamed({{"register", r}}))], type.getElementType()));
-  f.Set(op, results);
+  f.Set(op->getResult(0), results);
   return mlir::success();
+}
+
+LogicalResult LowerMatrixDot(FunctionLowering& f, tt::DotOp op, const MatrixInstruction& instruction) {
+  return LowerByTiles(f, {op, op.getA(), op.getB(), op.getC(), instruction},
+                      [&](Coordinates, int64_t, ValueList a, ValueList b, ValueList c) {
+                        return f.target.MultiplyMatrices(f.e.b, f.e.loc, instruction, a, b, c);
+                      });
 }
 
 }  // namespace tritond::compiler

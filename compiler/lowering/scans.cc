@@ -19,8 +19,8 @@
 // have the same bits. A reverse scan is the same with each run in descending order.
 #include <map>
 
+#include "compiler/analysis/axis_runs.h"
 #include "compiler/analysis/scratch.h"
-#include "compiler/lowering/axis_runs.h"
 #include "compiler/lowering/branches.h"
 #include "compiler/lowering/shared_access.h"
 

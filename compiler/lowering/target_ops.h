@@ -58,6 +58,19 @@ struct MatrixInstruction {
   mlir::FloatType float_a, float_b;  // the operands' types (tf32: f32 rounded so); null: signed integers of 8 bits
 };
 
+// One for microscaled operands. Elements of a and b are bytes; two of e2m1 along K are one.
+struct ScaledInstruction {
+  MatrixInstruction tile;  // m, n and k count elements, the lists of a and b bytes
+  int group = 0;           // elements along K that have one scale; lane 0 gives the scale of its tile's first group
+  tt::ScaleDotElemType a = tt::ScaleDotElemType::kE4M3, b = tt::ScaleDotElemType::kE4M3;
+};
+
+// A scale: byte `byte` of an i32; null: it is 1.
+struct ScaleByte {
+  mlir::Value word;
+  int byte = 0;
+};
+
 class FunctionLowering;
 class LinearLayout;
 class LoweringTable;
@@ -183,6 +196,14 @@ class TargetOps {
                                                                            mlir::ValueRange b_elements,
                                                                            mlir::ValueRange c_elements) const {
     return mlir::emitError(loc, "the target has no matrix instruction");
+  }
+
+  // As above, for microscaled operands. Each lane gives a scale of a and one of b; their layouts say of what.
+  virtual std::optional<ScaledInstruction> FindScaledInstruction(tt::DotScaledOp dot) const { return std::nullopt; }
+  virtual mlir::FailureOr<llvm::SmallVector<mlir::Value>> MultiplyScaled(
+      mlir::OpBuilder& b, mlir::Location loc, const ScaledInstruction& instruction, mlir::ValueRange a_bytes,
+      mlir::ValueRange b_bytes, mlir::ValueRange c_elements, ScaleByte a_scale, ScaleByte b_scale) const {
+    return mlir::emitError(loc, "the target has no matrix instruction with scales");
   }
 
   // Starts a copy of an access's elements to shared memory, in threads where access.predicate holds. The copy has ended

@@ -9,6 +9,9 @@
 //   %q = tt.reshape (tt.broadcast (tt.expand_dims %p))           : tensor<MxKxbf16>, each scale once for its group
 //   %d = tt.dot (arith.mulf %w, %q), %b, %c
 //
+// Dots for which the target has a matrix instruction stay as they are (kept-tiles): products of e4m3, e5m2 and e2m1,
+// packed along K, that are whole tiles of it, with scales of the instruction's kind or none.
+//
 // - The operands become bf16, in which every fp8 and fp4 number and every scale but the two smallest is a normal number
 //   and the products are exact. With an fp16 operand both become f32 and the dot is tf32, which holds fp16 as it is.
 // - A scale is i8 (e8m0: a power of two; 255 is NaN) or a float. 2^-127, code 0, is subnormal.
@@ -171,12 +174,59 @@ class Decomposer final {
   mlir::FloatType float_;
 };
 
+// A matrix instruction that takes scales.
+struct ScaledTile {
+  int64_t m = 0, n = 0, k = 0;
+};
+
+std::optional<ScaledTile> ParseTile(llvm::StringRef text) {
+  llvm::SmallVector<llvm::StringRef, 3> sizes;
+  text.split(sizes, 'x');
+  ScaledTile tile;
+  if (sizes.size() != 3 || sizes[0].getAsInteger(10, tile.m) || sizes[1].getAsInteger(10, tile.n) ||
+      sizes[2].getAsInteger(10, tile.k) || tile.m <= 0 || tile.n <= 0 || tile.k <= 0)
+    return std::nullopt;
+  return tile;
+}
+
+// Whether the instructions take an operand with such elements and scales.
+bool IsNativeOperand(ScaleDotElemType element, bool packed_along_k, Value scale, int64_t k, int group) {
+  const bool is_fp4 = element == ScaleDotElemType::kE2M1;
+  if (!is_fp4 && element != ScaleDotElemType::kE4M3 && element != ScaleDotElemType::kE5M2) return false;
+  if (is_fp4 && !packed_along_k) return false;
+  return !scale || (TypeOf(scale).getElementType().isInteger(8) && TypeOf(scale).getShape().back() * group == k);
+}
+
+bool IsNative(tt::DotScaledOp op, llvm::ArrayRef<ScaledTile> tiles, int group) {
+  llvm::ArrayRef<int64_t> shape = TypeOf(op.getC()).getShape();
+  const int64_t m = shape[shape.size() - 2], n = shape.back();
+  const int64_t k =
+      TypeOf(op.getA()).getShape().back() * (op.getAElemType() == ScaleDotElemType::kE2M1 && op.getLhsKPack() ? 2 : 1);
+  return IsNativeOperand(op.getAElemType(), op.getLhsKPack(), op.getAScale(), k, group) &&
+         IsNativeOperand(op.getBElemType(), op.getRhsKPack(), op.getBScale(), k, group) &&
+         llvm::any_of(tiles,
+                      [&](const ScaledTile& tile) { return m % tile.m == 0 && n % tile.n == 0 && k % tile.k == 0; });
+}
+
 class DecomposeScaledDotPass : public impl::DecomposeScaledDotPassBase<DecomposeScaledDotPass> {
+ public:
+  using DecomposeScaledDotPassBase::DecomposeScaledDotPassBase;
+
+ private:
   void runOnOperation() override {
+    llvm::SmallVector<ScaledTile> tiles;
+    for (const std::string& text : kept_tiles) {
+      const std::optional<ScaledTile> tile = ParseTile(text);
+      if (!tile) {
+        getOperation().emitError() << "kept-tiles: '" << text << "' is no MxNxK";
+        return signalPassFailure();
+      }
+      tiles.push_back(*tile);
+    }
     llvm::SmallVector<tt::DotScaledOp> ops;
     getOperation().walk([&](tt::DotScaledOp op) { ops.push_back(op); });
     for (tt::DotScaledOp op : ops)
-      if (failed(Decomposer(op).Run())) return signalPassFailure();
+      if (!IsNative(op, tiles, scale_group) && failed(Decomposer(op).Run())) return signalPassFailure();
   }
 };
 

@@ -20,8 +20,6 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags) {
   pm.addPass(createRewriteTensorPointerPass());
   // The rewrite leaves chains of casts and broadcasts of constants.
   pm.addPass(mlir::createCanonicalizerPass());
-  // Before combine, which then merges these dots with their sums like any other.
-  pm.addPass(createDecomposeScaledDotPass());
   // Its patterns match what the canonicaliser prints: addptr of addptr, dot plus accumulator, select of load.
   pm.addPass(createCombinePass());
   // After combine, whose patterns look through broadcasts; arithmetic then works on the smaller tensors.
@@ -42,6 +40,11 @@ void AddNeutralTtirPasses(mlir::OpPassManager& pm, int descriptor_flags) {
 }
 
 void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& choices) {
+  // First: whether a matrix unit takes scales is the first thing that differs between devices.
+  DecomposeScaledDotPassOptions decompose;
+  decompose.kept_tiles.assign(choices.scaled_tiles.begin(), choices.scaled_tiles.end());
+  decompose.scale_group = choices.scale_group;
+  pm.addPass(createDecomposeScaledDotPass(decompose));
   // While tensors have no encodings: the parts get theirs like everything else.
   SplitDotOperandsPassOptions split;
   split.matrix_operands.assign(choices.matrix_operands.begin(), choices.matrix_operands.end());
@@ -62,6 +65,8 @@ void AddNeutralEncodingPasses(mlir::OpPassManager& pm, const EncodingChoices& ch
 }
 
 void AddNeutralLoopPasses(mlir::OpPassManager& pm) {
+  // Once all tensors have the encodings that memory and dots want: those of scans pay for others by conversions.
+  pm.addPass(createTurnScansPass());
   // Conversions at the ends of branches meet those after them.
   pm.addPass(createSinkLayoutConversionsPass());
   // Folds what changing encodings left: conversions of splats, constants, conversions there and back.

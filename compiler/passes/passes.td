@@ -26,6 +26,10 @@ def RewriteTensorDescriptorPass : Pass<"tt-rewrite-tensor-descriptor", "::mlir::
 def DecomposeScaledDotPass : Pass<"tt-decompose-scaled-dot", "::mlir::ModuleOp"> {
   let summary = "replaces dots of microscaled operands by dots of wider floats";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tritond::ttg::TTGDialect"];
+  let options = [
+    ListOption<"kept_tiles", "kept-tiles", "std::string",
+               "MxNxK of matrix instructions that take scales: dots of whole tiles stay as they are">,
+    Option<"scale_group", "scale-group", "int", "32", "elements along K that have one scale there">];
 }
 def HoistInvariantsPass : Pass<"tt-hoist-invariants", "::mlir::ModuleOp"> {
   let summary = "loop-invariant code motion, loads included where memory and trip count allow";
@@ -64,6 +68,9 @@ def CoalescePass : Pass<"ttg-coalesce", "::mlir::ModuleOp"> {
 }
 def RemoveLayoutConversionsPass : Pass<"ttg-remove-layout-conversions", "::mlir::ModuleOp"> {
   let summary = "chooses encodings for whole regions of the program, so that few conversions remain";
+}
+def TurnScansPass : Pass<"ttg-turn-scans", "::mlir::ModuleOp"> {
+  let summary = "puts the axis of scans into threads where lanes would exchange more than conversions do";
 }
 def CombineTensorSelectAndIfPass : Pass<"ttg-combine-tensor-select-and-if", "::mlir::ModuleOp"> {
   let summary = "makes a select of tensors a result of the scf.if on the same condition";

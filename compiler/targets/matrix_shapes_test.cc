@@ -42,6 +42,8 @@ TEST(MatrixInstructions, OfAmd) {
   EXPECT_THAT(ShapesOf("hip:gfx950", "bf16"), Contains("32x32x16 f32"));
   EXPECT_THAT(ShapesOf("hip:gfx950", "f8"),
               ElementsAre("32x32x64 f32", "32x32x16 f32", "16x16x128 f32", "16x16x32 f32"));
+  EXPECT_THAT(ShapesOf("hip:gfx950", "mx"), ElementsAre("32x32x64 f32", "16x16x128 f32"));
+  EXPECT_THAT(ShapesOf("hip:gfx942", "mx"), IsEmpty());
   EXPECT_THAT(ShapesOf("hip:gfx1100", "i8"), ElementsAre("16x16x16 i32"));
 }
 

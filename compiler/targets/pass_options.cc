@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/targets/pass_options.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace tritond::compiler {
 
 EncodingChoices EncodingChoicesFor(const TargetInfo& info, const KernelOptions& options) {
@@ -11,6 +13,11 @@ EncodingChoices EncodingChoicesFor(const TargetInfo& info, const KernelOptions& 
   choices.num_ctas = options.num_ctas;
   choices.max_add_bytes = info.max_add_bytes;
   choices.matrix_operands = MatrixOperandsOf(info);
+  for (const MatrixShape& shape : info.matrix_instructions) {
+    if (shape.scale_group == 0) continue;
+    choices.scaled_tiles.push_back(absl::StrCat(shape.m, "x", shape.n, "x", shape.k));
+    choices.scale_group = shape.scale_group;
+  }
   return choices;
 }
 

@@ -140,6 +140,7 @@ struct ScaledCase {
   int group = 32;                 // elements along K with one scale
   std::string scale_type = "i8";  // powers of two, or numbers of f8E4M3FN
   int batch = 1;
+  int m = 32, n = 16, k = 64;
 };
 
 void PrintTo(const ScaledCase& c, std::ostream* os) { *os << c.a << " " << c.b; }
@@ -150,15 +151,13 @@ std::string TypeOf(const std::string& format) {
   return format == "e2m1" || format == "e2m3" || format == "e3m2" ? "i8" : format == "fp16" ? "f16" : format;
 }
 
-constexpr int kM = 32, kN = 16, kK = 64;
-
 // One operand as it lies in memory: batch x rows x columns, where a's columns and b's rows run along K.
 class ScaledOperand {
  public:
   ScaledOperand(const ScaledCase& c, bool is_a, unsigned seed)
       : format_(is_a ? c.a : c.b),
-        rows_(is_a ? kM : kK),
-        columns_(is_a ? kK : kN),
+        rows_(is_a ? c.m : c.k),
+        columns_(is_a ? c.k : c.n),
         is_packed_(format_ == "e2m1"),
         packs_columns_(c.pack_k == is_a),
         values_(is_packed_ ? Values("i8", c.batch * rows_ * columns_ / 2, seed)
@@ -186,7 +185,7 @@ class ScaledOperand {
 };
 
 Array Scales(const ScaledCase& c, int rows, unsigned first) {
-  Array scales(c.scale_type, c.batch * rows * (kK / c.group));
+  Array scales(c.scale_type, c.batch * rows * (c.k / c.group));
   for (size_t i = 0; i < scales.size(); ++i) {
     if (scales.is_float()) {
       scales.SetFloat(i, 0.25 * (1 + (i + first) % 9));
@@ -201,22 +200,22 @@ double ScaleAt(const Array& scales, size_t i) {
 }
 
 std::string Kernel(const ScaledCase& c, ScaledOperand& a, ScaledOperand& b) {
-  std::string batch = c.batch > 1 ? absl::StrCat(c.batch, "x") : "", groups = absl::StrCat("x", kK / c.group);
-  std::string shape_a = batch + a.Shape(), shape_b = batch + b.Shape(), shape = absl::StrCat(batch, kM, "x", kN);
-  std::string scales_a = absl::StrCat(batch, kM, groups), scales_b = absl::StrCat(batch, kN, groups);
+  std::string batch = c.batch > 1 ? absl::StrCat(c.batch, "x") : "", groups = absl::StrCat("x", c.k / c.group);
+  std::string shape_a = batch + a.Shape(), shape_b = batch + b.Shape(), shape = absl::StrCat(batch, c.m, "x", c.n);
+  std::string scales_a = absl::StrCat(batch, c.m, groups), scales_b = absl::StrCat(batch, c.n, groups);
   auto typed = [](const std::string& shape, const std::string& type) { return "tensor<" + shape + "x" + type + ">"; };
   std::string attributes = c.pack_k ? "" : " {fastMath = false, lhs_k_pack = false, rhs_k_pack = false}";
-  int size = c.batch * kK / c.group;
+  int size = c.batch * c.k / c.group;
   return absl::StrCat(
       "module {\n  tt.func public @kernel(%a: !tt.ptr<", TypeOf(c.a), ">, %b: !tt.ptr<", TypeOf(c.b),
       ">, %sa: !tt.ptr<", c.scale_type, ">, %sb: !tt.ptr<", c.scale_type, ">, %out: !tt.ptr<f32>) {\n",
       Load("a", TypeOf(c.a), a.values().size(), shape_a), Load("b", TypeOf(c.b), b.values().size(), shape_b),
-      Load("sa", c.scale_type, kM * size, scales_a), Load("sb", c.scale_type, kN * size, scales_b),
+      Load("sa", c.scale_type, c.m * size, scales_a), Load("sb", c.scale_type, c.n * size, scales_b),
       "    %zero = arith.constant dense<0.0> : ", typed(shape, "f32"), "\n    %d = tt.dot_scaled %a_x",
       c.scale_a ? " scale %sa_x" : "", ", %b_x", c.scale_b ? " scale %sb_x" : "", ", %zero lhs = ", c.a, " rhs = ", c.b,
       attributes, " : ", typed(shape_a, TypeOf(c.a)), c.scale_a ? ", " + typed(scales_a, c.scale_type) : "", " * ",
       typed(shape_b, TypeOf(c.b)), c.scale_b ? ", " + typed(scales_b, c.scale_type) : "", " -> ", typed(shape, "f32"),
-      "\n", Store("f32", c.batch * kM * kN, shape), "  }\n}\n");
+      "\n", Store("f32", c.batch * c.m * c.n, shape), "  }\n}\n");
 }
 
 class DotScaled : public testing::TestWithParam<ScaledCase> {};
@@ -224,20 +223,20 @@ class DotScaled : public testing::TestWithParam<ScaledCase> {};
 TEST_P(DotScaled, MultipliesScaledMatrices) {
   const ScaledCase& c = GetParam();
   ScaledOperand a(c, true, 1), b(c, false, 2);
-  Array scale_a = Scales(c, kM, 0), scale_b = Scales(c, kN, 3);
-  Array actual("f32", c.batch * kM * kN), expected = actual;
-  int groups = kK / c.group;
+  Array scale_a = Scales(c, c.m, 0), scale_b = Scales(c, c.n, 3);
+  Array actual("f32", c.batch * c.m * c.n), expected = actual;
+  int groups = c.k / c.group;
   for (int g = 0; g < c.batch; ++g)
-    for (int i = 0; i < kM; ++i)
-      for (int j = 0; j < kN; ++j) {
+    for (int i = 0; i < c.m; ++i)
+      for (int j = 0; j < c.n; ++j) {
         double sum = 0;
-        for (int k = 0; k < kK; ++k) {
+        for (int k = 0; k < c.k; ++k) {
           double x = a.At(g, i, k), y = b.At(g, k, j);
-          if (c.scale_a) x *= ScaleAt(scale_a, (g * kM + i) * groups + k / c.group);
-          if (c.scale_b) y *= ScaleAt(scale_b, (g * kN + j) * groups + k / c.group);
+          if (c.scale_a) x *= ScaleAt(scale_a, (g * c.m + i) * groups + k / c.group);
+          if (c.scale_b) y *= ScaleAt(scale_b, (g * c.n + j) * groups + k / c.group);
           sum += x * y;
         }
-        expected.SetFloat((g * kM + i) * kN + j, sum);
+        expected.SetFloat((g * c.m + i) * c.n + j, sum);
       }
   std::string ir = Kernel(c, a, b);
   absl::Status status = RunKernel(c.machine, ir, {}, {a.values(), b.values(), scale_a, scale_b, actual});
@@ -251,13 +250,13 @@ TEST_P(DotScaled, ScalesOfTheEnds) {
   ScaledCase c = GetParam();
   if (!c.scale_a || c.scale_type != "i8" || c.batch > 1) return;
   ScaledOperand a(c, true, 1), b(c, false, 2);
-  Array scale_a = Scales(c, kM, 0), scale_b = Scales(c, kN, 3), actual("f32", kM * kN);
-  for (size_t i = 0; i < scale_a.size(); ++i) scale_a.SetInt(i, int(i) / (kK / c.group) % 2 == 0 ? 0 : 255);
+  Array scale_a = Scales(c, c.m, 0), scale_b = Scales(c, c.n, 3), actual("f32", c.m * c.n);
+  for (size_t i = 0; i < scale_a.size(); ++i) scale_a.SetInt(i, int(i) / (c.k / c.group) % 2 == 0 ? 0 : 255);
   absl::Status status = RunKernel(c.machine, Kernel(c, a, b), {}, {a.values(), b.values(), scale_a, scale_b, actual});
   ASSERT_TRUE(status.ok()) << status;
-  for (int i = 0; i < kM * kN; ++i) {
-    if (i / kN % 2 == 0) EXPECT_LT(std::abs(actual.Float(i)), 1e-30) << i;
-    if (i / kN % 2 == 1) EXPECT_TRUE(std::isnan(actual.Float(i))) << i;
+  for (int i = 0; i < c.m * c.n; ++i) {
+    if (i / c.n % 2 == 0) EXPECT_LT(std::abs(actual.Float(i)), 1e-30) << i;
+    if (i / c.n % 2 == 1) EXPECT_TRUE(std::isnan(actual.Float(i))) << i;
   }
 }
 
@@ -276,7 +275,7 @@ TEST(DotScaledFormats, SixBitsAreRefused) {
   for (const char* format : {"e2m3", "e3m2"}) {
     ScaledCase c{format, "bf16", true, false, MachineFor(0)};
     ScaledOperand a(c, true, 1), b(c, false, 2);
-    Array scale_a = Scales(c, kM, 0), scale_b = Scales(c, kN, 3), actual("f32", kM * kN);
+    Array scale_a = Scales(c, c.m, 0), scale_b = Scales(c, c.n, 3), actual("f32", c.m * c.n);
     absl::Status status = RunKernel(c.machine, Kernel(c, a, b), {}, {a.values(), b.values(), scale_a, scale_b, actual});
     EXPECT_NE(status.message().find(absl::StrCat("operands of format ", format)), std::string::npos) << status;
   }
@@ -298,13 +297,26 @@ std::vector<ScaledCase> ScaledCases() {
   // As two of today's formats have it: fp4 with a number of fp8 for 16 elements.
   for (const Machine& machine : Machines({1, 2, 4, 8}))
     cases.push_back({"e2m1", "e2m1", true, true, machine, true, 16, "f8E4M3FN"});
+  // Whole tiles of the matrix instructions that take scales: large and small ones, one and several of them.
+  for (const char* a : {"e4m3", "e5m2", "e2m1"}) {
+    for (const char* b : {"e4m3", "e5m2", "e2m1"}) {
+      for (auto [batch, m, n, k] :
+           {std::array{1, 32, 32, 64}, std::array{1, 16, 16, 128}, std::array{1, 64, 128, 128},
+            std::array{1, 16, 64, 256}, std::array{2, 32, 64, 128}, std::array{1, 64, 16, 512}}) {
+        // One scale is left out every third time, both every ninth.
+        cases.push_back(
+            {a, b, turn % 3 != 0, turn % 9 != 1 && turn % 9 != 0, MachineFor(turn), true, 32, "i8", batch, m, n, k});
+        ++turn;
+      }
+    }
+  }
   return cases;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DotScaled, testing::ValuesIn(ScaledCases()), [](const auto& info) {
   const ScaledCase& c = info.param;
-  return absl::StrCat(c.a, "_", c.b, "_by_", c.group, c.scale_type, c.pack_k ? "_" : "_across_", c.batch, "_",
-                      NameOf(c.machine), "_", info.index);
+  return absl::StrCat(c.a, "_", c.b, "_by_", c.group, c.scale_type, c.pack_k ? "_" : "_across_", c.batch, "_", c.m, "x",
+                      c.n, "x", c.k, "_", NameOf(c.machine), "_", info.index);
 });
 
 // Programs that go from tile to tile of the result, with one loop over the tiles and K together.

@@ -88,6 +88,17 @@ constexpr Fault kFaults[] = {
      "<16 x half> %988, <8 x float> zeroinitializer"},
     {"WmmaSwapsElementsOfA", "mma gfx1100", "<16 x half> %975, half %836, i64 3", "<16 x half> %975, half %839, i64 3"},
     {"WmmaSwapsSums", "mma gfx1100", "<8 x float> %958, float %337, i64 1", "<8 x float> %958, float %336, i64 1"},
+    // Scales of MFMA: which byte of which word, of which lane, and of which operand.
+    {"ScaledByteOfTheOtherStep", "scaled", "i32 1, i32 %622, i32 1", "i32 0, i32 %622, i32 1"},
+    {"ScaledByteOfBAlone", "scaled", "i32 %622, i32 1, i32 %619", "i32 %622, i32 0, i32 %619"},
+    {"ScaledByteThatIsNone", "scaled", "i32 1, i32 %622, i32 1", "i32 2, i32 %622, i32 1"},
+    {"ScalesOfTheOtherOperand", "scaled", "i32 %622, i32 0, i32 %619", "i32 %619, i32 0, i32 %622"},
+    {"NoScaleOfA", "scaled", "i32 0, i32 %619)", "i32 0, i32 127)"},
+    {"NoScales", "scaled", "i32 0, i32 %622, i32 0, i32 %619)", "i32 0, i32 0, i32 0, i32 0)"},
+    {"ScaleOfAnotherLane", "scaled", "%597 = shl nuw nsw i32 %49, 2", "%597 = xor i32 %18, 128"},
+    {"ScaleOfANeighbour", "scaled", "%591 = add i32 %17, 1", "%591 = add i32 %17, 2"},
+    {"ScaledStepForgotten", "scaled", "<4 x float> %671, i32 4", "<4 x float> zeroinitializer, i32 4"},
+    {"ScaledFormatOfA", "scaled", "i32 4, i32 0, i32 0", "i32 4, i32 1, i32 0"},
     // The other 16 lanes hold the same operands as the first.
     {"WmmaOfDifferentHalves", "mma gfx1100", "%12 = and i32 %9, 15", "%12 = and i32 %9, 31"},
     // Offsets and swizzles of LDS.

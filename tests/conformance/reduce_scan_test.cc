@@ -370,6 +370,53 @@ TEST_P(ReduceScanOnEveryMachine, ScansTuplesThatDoNotCommute) {
   }
 }
 
+// Ranks among equals: lanes lie along the axis, and each thread has all columns. ttg-turn-scans gives it neighbours of
+// the axis instead.
+constexpr char kRanks[] = R"(module {
+  tt.func public @ranks(%in: !tt.ptr<i32>, %out: !tt.ptr<i32>) {
+$LOAD
+    %k = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %c = tt.expand_dims %x {axis = 1 : i32} : tensor<256xi32> -> tensor<256x1xi32>
+    %r = tt.expand_dims %k {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %cb = tt.broadcast %c : tensor<256x1xi32> -> tensor<256x64xi32>
+    %rb = tt.broadcast %r : tensor<1x64xi32> -> tensor<256x64xi32>
+    %eq = arith.cmpi eq, %cb, %rb : tensor<256x64xi32>
+    %hot = arith.extui %eq : tensor<256x64xi1> to tensor<256x64xi32>
+    %scan = "tt.scan"(%hot) <{axis = 0 : i32, reverse = $REVERSE}> ({
+    ^bb0(%a: i32, %b: i32):
+      %sum = arith.addi %a, %b : i32
+      tt.scan.return %sum : i32
+    }) : (tensor<256x64xi32>) -> tensor<256x64xi32>
+    %mine = arith.muli %scan, %hot : tensor<256x64xi32>
+    %rank = "tt.reduce"(%mine) <{axis = 1 : i32}> ({
+    ^bb0(%a: i32, %b: i32):
+      %sum = arith.addi %a, %b : i32
+      tt.reduce.return %sum : i32
+    }) : (tensor<256x64xi32>) -> tensor<256xi32>
+$STORE
+    tt.return
+  }
+}
+)";
+
+TEST_P(ReduceScanOnEveryMachine, ScansManyRows) {
+  for (bool reverse : {false, true}) {
+    Array in("i32", 256), actual("i32", 256), expected("i32", 256);
+    std::vector<int> count(64);
+    for (int i = 0; i < 256; ++i) in.SetInt(i, (i * 37 + i / 5) % 64);
+    for (int k = 0; k < 256; ++k) {
+      const int i = reverse ? 255 - k : k;
+      expected.SetInt(i, ++count[in.Int(i)]);
+    }
+    std::string ir = Substitute(kRanks, {{"LOAD", Access({{256}}, "i32", "in", "%x", false)},
+                                         {"REVERSE", reverse ? "true" : "false"},
+                                         {"STORE", Access({{256}}, "i32", "out", "%rank", true)}});
+    absl::Status status = RunKernel(GetParam(), ir, {}, {in, actual});
+    ASSERT_TRUE(status.ok()) << status << "\n" << ir;
+    EXPECT_TRUE(Agree(actual, expected)) << reverse;
+  }
+}
+
 // Encodings as TTGIR may bring them, in which lanes, warps and registers come in any order along the axis or move along
 // two dimensions at once; for four warps of 32 lanes.
 struct Tangled {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --tt-decompose-scaled-dot | FileCheck %s
+// RUN: triton-opt %s -split-input-file --tt-decompose-scaled-dot="kept-tiles=16x16x128,32x32x64" | FileCheck %s --check-prefix=KEPT
 
 // Each scale stands for its group of K / groups elements; an operand without a scale is only widened.
 // CHECK-LABEL: @scale_of_a
@@ -57,4 +58,33 @@ tt.func @packed_k(%a: tensor<16x64xbf16>, %b: tensor<32x16xi8>, %c: tensor<16x16
 tt.func @fp16(%a: tensor<16x32xf16>, %b: tensor<32x16xf8E5M2>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %0 = tt.dot_scaled %a, %b, %c lhs = fp16 rhs = e5m2 : tensor<16x32xf16> * tensor<32x16xf8E5M2> -> tensor<16x16xf32>
   tt.return %0 : tensor<16x16xf32>
+}
+
+// -----
+
+// Where the device multiplies with scales, whole tiles of such products stay; bf16 has none.
+// CHECK-LABEL: @whole_tiles
+//   CHECK-NOT:   tt.dot_scaled
+//  KEPT-LABEL: @whole_tiles
+//        KEPT:   tt.dot_scaled %{{.*}} scale %{{.*}}, %{{.*}} scale %{{.*}}, %{{.*}} lhs = e4m3 rhs = e2m1
+//        KEPT:   tt.dot_scaled %{{.*}}, %{{.*}}, %{{.*}} lhs = e4m3 rhs = e4m3
+//        KEPT:   tt.dot {{.*}} : tensor<32x64xbf16> * tensor<64x32xbf16>
+tt.func @whole_tiles(%a: tensor<16x128xf8E4M3FN>, %sa: tensor<16x4xi8>, %b: tensor<64x16xi8>, %sb: tensor<16x4xi8>, %c: tensor<16x16xf32>, %x: tensor<32x64xf8E4M3FN>, %y: tensor<64x32xf8E4M3FN>, %z: tensor<32x32xf32>, %w: tensor<64x32xbf16>) -> (tensor<16x16xf32>, tensor<32x32xf32>) {
+  %0 = tt.dot_scaled %a scale %sa, %b scale %sb, %c lhs = e4m3 rhs = e2m1 : tensor<16x128xf8E4M3FN>, tensor<16x4xi8> * tensor<64x16xi8>, tensor<16x4xi8> -> tensor<16x16xf32>
+  %1 = tt.dot_scaled %x, %y, %z lhs = e4m3 rhs = e4m3 : tensor<32x64xf8E4M3FN> * tensor<64x32xf8E4M3FN> -> tensor<32x32xf32>
+  %2 = tt.dot_scaled %x, %w, %1 lhs = e4m3 rhs = bf16 : tensor<32x64xf8E4M3FN> * tensor<64x32xbf16> -> tensor<32x32xf32>
+  tt.return %0, %2 : tensor<16x16xf32>, tensor<32x32xf32>
+}
+
+// -----
+
+// Tiles that are not whole, groups of 16, scales that are numbers of a wider range, and e2m1 packed along N.
+// KEPT-LABEL: @not_for_the_unit
+//   KEPT-NOT:   tt.dot_scaled
+tt.func @not_for_the_unit(%a: tensor<16x64xf8E4M3FN>, %b: tensor<64x16xf8E4M3FN>, %c: tensor<16x16xf32>, %x: tensor<16x64xi8>, %y: tensor<64x16xi8>, %s16: tensor<16x8xi8>, %sf: tensor<16x4xf8E4M3FN>, %n: tensor<128x8xi8>) -> tensor<16x16xf32> {
+  %0 = tt.dot_scaled %a, %b, %c lhs = e4m3 rhs = e4m3 : tensor<16x64xf8E4M3FN> * tensor<64x16xf8E4M3FN> -> tensor<16x16xf32>
+  %1 = tt.dot_scaled %x scale %s16, %y, %0 lhs = e2m1 rhs = e2m1 : tensor<16x64xi8>, tensor<16x8xi8> * tensor<64x16xi8> -> tensor<16x16xf32>
+  %2 = tt.dot_scaled %x scale %sf, %y, %1 lhs = e2m1 rhs = e2m1 : tensor<16x64xi8>, tensor<16x4xf8E4M3FN> * tensor<64x16xi8> -> tensor<16x16xf32>
+  %3 = tt.dot_scaled %x, %n, %2 lhs = e2m1 rhs = e2m1 {rhs_k_pack = false} : tensor<16x64xi8> * tensor<128x8xi8> -> tensor<16x16xf32>
+  tt.return %3 : tensor<16x16xf32>
 }

@@ -331,3 +331,24 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     tt.return %d : tensor<64x64xf32, #mma>
   }
 }
+
+// -----
+
+// Each thread holds all that it needs, but not in one register for all lanes: that is a conversion with a price, so the
+// range is made anew.
+// CHECK: #[[L:.+]] = #ttg.linear
+// CHECK-LABEL: @chosen_by_lane
+// CHECK-NOT: convert_layout
+// CHECK: tt.make_range {{.*}} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #[[L]]}>>
+// CHECK-NOT: convert_layout
+// CHECK: tt.return
+#rows = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], warpsPerCTA = [1, 1], order = [1, 0]}>
+#turned = #ttg.linear<{register = [[0, 1], [16, 0], [8, 0], [4, 0], [2, 0], [1, 0]], lane = [[0, 32], [0, 16], [0, 8], [0, 4], [0, 2]], warp = [], block = []}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @chosen_by_lane() -> (tensor<1x64xi32, #rows>, tensor<1x64xi32, #turned>) {
+    %0 = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #rows}>>
+    %1 = tt.expand_dims %0 {axis = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #rows}>> -> tensor<1x64xi32, #rows>
+    %2 = ttg.convert_layout %1 : tensor<1x64xi32, #rows> -> tensor<1x64xi32, #turned>
+    tt.return %1, %2 : tensor<1x64xi32, #rows>, tensor<1x64xi32, #turned>
+  }
+}

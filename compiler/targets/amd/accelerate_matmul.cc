@@ -6,11 +6,15 @@
 // memory, and which are what it needs as operand a of another dot. For that dot kWidth is as many as those neighbours;
 // for others it is what 16 bytes hold, the widest access to shared memory, whatever the instruction takes at once.
 //
+// Dots that still have scales are those for whose operands there is an instruction (tt-decompose-scaled-dot):
+// scaled_dot.cc.
+//
 // Which dots: all for whose operands there is an instruction. Floats of 8 bits that the GPU has none for become f16.
 #include "compiler/dots/dot_form.h"
 #include "compiler/dots/dot_warps.h"
 #include "compiler/targets/amd/matrix_instructions.h"
 #include "compiler/targets/amd/passes.h"
+#include "compiler/targets/amd/scaled_dot.h"
 
 namespace tritond::compiler {
 
@@ -148,6 +152,9 @@ class AmdAccelerateMatmulPass : public impl::AmdAccelerateMatmulPassBase<AmdAcce
     llvm::SmallVector<tt::DotOp> dots;
     getOperation().walk([&](tt::DotOp dot) { dots.push_back(dot); });
     for (tt::DotOp dot : dots) AcceleratedDot(dot, *found, tile_rows, operand_pack).Rewrite();
+    llvm::SmallVector<tt::DotScaledOp> scaled;
+    getOperation().walk([&](tt::DotScaledOp dot) { scaled.push_back(dot); });
+    for (tt::DotScaledOp dot : scaled) amd::AccelerateScaledDot(dot, *found, tile_rows);
   }
 };
 

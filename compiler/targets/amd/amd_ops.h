@@ -79,6 +79,14 @@ class AmdOps final : public TargetOps {
                                                                    mlir::ValueRange b_elements,
                                                                    mlir::ValueRange c_elements) const override;
 
+  // MFMA with scales, for results of encoding amd_mfma.
+  std::optional<ScaledInstruction> FindScaledInstruction(tt::DotScaledOp dot) const override;
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> MultiplyScaled(mlir::OpBuilder& b, mlir::Location loc,
+                                                                 const ScaledInstruction& instruction,
+                                                                 mlir::ValueRange a_bytes, mlir::ValueRange b_bytes,
+                                                                 mlir::ValueRange c_elements, ScaleByte a_scale,
+                                                                 ScaleByte b_scale) const override;
+
   void Assert(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, const AssertSite& site) const override;
   mlir::LogicalResult Print(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef format,
                             mlir::ValueRange args) const override;

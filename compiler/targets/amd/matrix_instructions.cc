@@ -73,6 +73,13 @@ const MatrixRow* FindMatrixRow(const Architecture& arch, int tile, mlir::Type a,
   return nullptr;
 }
 
+const MatrixRow* FindScaledRow(const Architecture& arch, int tile) {
+  for (const MatrixRow& row : kRows)
+    if (row.call == MatrixCall::kFormats && arch.matrix >= row.first && arch.matrix <= row.last && row.tile == tile)
+      return &row;
+  return nullptr;
+}
+
 namespace {
 
 std::string EncodingOf(const Architecture& arch, const MatrixRow& row, int k) {
@@ -99,6 +106,9 @@ std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch) {
                       : kind == "f64" ? "f64"
                                       : "f32",
                       row.tile, row.tile, k, /*warps=*/1, /*reads_buffers=*/false, EncodingOf(arch, row, k)});
+    if (row.call == MatrixCall::kFormats)
+      shapes.push_back({"mx", "f32", row.tile, row.tile, k, /*warps=*/1, /*reads_buffers=*/false,
+                        EncodingOf(arch, row, k), kScaleGroup});
   }
   return shapes;
 }

@@ -43,6 +43,13 @@ struct MatrixRow {
 // rounded have the type tf32.
 const MatrixRow* FindMatrixRow(const Architecture& arch, int tile, mlir::Type a, mlir::Type b, int most_per_lane);
 
+// The instruction for microscaled operands; null: there is none.
+const MatrixRow* FindScaledRow(const Architecture& arch, int tile);
+// Elements along K that have one scale there.
+inline constexpr int kScaleGroup = 32;
+// Bytes of an operand there that a lane has side by side; those of 8 bits go on at half of the tile's K.
+inline constexpr int kScaledRun = 16;
+
 // The instructions of the generation.
 std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch);
 

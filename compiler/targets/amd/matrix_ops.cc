@@ -7,6 +7,9 @@
 //
 // Either way K is permuted, in both operands alike. A transposed result is the product of the transposed operands,
 // which change places: a row of a is to the hardware what a column of b is.
+//
+// With scales K is not permuted, since a lane gives the scale of 32 neighbours along K: lane l that of row l mod m and
+// the (l / m)-th group. Such operands have a kWidth of 16 bytes, as the instruction has its elements of 8 and 4 bits.
 #include "compiler/ir/encodings.h"
 #include "compiler/targets/amd/amd_ops.h"
 #include "compiler/targets/amd/matrix_instructions.h"
@@ -36,9 +39,9 @@ std::optional<Tile> TileOf(mlir::Attribute encoding) {
 }
 
 // The kWidth of operands that both have it and belong to `parent`; 0 otherwise.
-int KWidthOf(tt::DotOp dot, mlir::Attribute parent) {
+int KWidthOf(mlir::Operation* dot, mlir::Attribute parent) {
   unsigned width = 0;
-  for (Value operand : {dot.getA(), dot.getB()}) {
+  for (Value operand : dot->getOperands().take_front(2)) {
     auto type = llvm::cast<mlir::RankedTensorType>(operand.getType());
     auto encoding = llvm::dyn_cast_or_null<ttg::DotOperandEncodingAttr>(type.getEncoding());
     if (!encoding || encoding.getParent() != parent) return 0;
@@ -89,6 +92,13 @@ Value ToVector(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange values) 
   return vector;
 }
 
+llvm::SmallVector<Value> Elements(mlir::OpBuilder& b, mlir::Location loc, Value vector, size_t count) {
+  llvm::SmallVector<Value> elements;
+  for (size_t i = 0; i < count; ++i)
+    elements.push_back(LLVM::ExtractElementOp::create(b, loc, vector, EmitI32(b, loc, i)));
+  return elements;
+}
+
 // A lane's part of an operand, as the intrinsic takes it.
 Value ToOperand(mlir::OpBuilder& b, mlir::Location loc, const amd::MatrixRow& row, mlir::ValueRange elements) {
   mlir::Type word = WordType(b, row.word), type = row.count == 1 ? word : LLVM::getVectorType(word, row.count);
@@ -97,15 +107,20 @@ Value ToOperand(mlir::OpBuilder& b, mlir::Location loc, const amd::MatrixRow& ro
   return vector.getType() == type ? vector : LLVM::BitcastOp::create(b, loc, type, vector).getResult();
 }
 
-// The number of an operand's format of 8 bits (CDNA4 ISA, "Matrix Core", CBSZ and BLGP of the F8F6F4 instructions).
+// The number of an operand's format (CDNA4 ISA, "Matrix Core", CBSZ and BLGP of the F8F6F4 instructions).
 int FormatOf(mlir::Type type) { return amd::NarrowName(type) == llvm::StringRef("fp8") ? 0 : 1; }
+int FormatOf(tt::ScaleDotElemType element) {
+  return element == tt::ScaleDotElemType::kE4M3 ? 0 : element == tt::ScaleDotElemType::kE5M2 ? 1 : 4;
+}
+
+Value Constant(mlir::OpBuilder& b, mlir::Location loc, int bits, int value) {
+  return LLVM::ConstantOp::create(b, loc, b.getIntegerType(bits), b.getIntegerAttr(b.getIntegerType(bits), value));
+}
 
 // `x` and `y` are of elements of x_type and y_type.
 Value EmitProduct(mlir::OpBuilder& b, mlir::Location loc, const amd::MatrixRow& row, const std::string& name,
                   mlir::Type x_type, mlir::Type y_type, Value x, Value y, Value accumulators) {
-  auto constant = [&](int bits, int value) -> Value {
-    return LLVM::ConstantOp::create(b, loc, b.getIntegerType(bits), b.getIntegerAttr(b.getIntegerType(bits), value));
-  };
+  auto constant = [&](int bits, int value) { return Constant(b, loc, bits, value); };
   auto no = [&] { return constant(1, 0); };
   auto is_signed = [&] { return LLVM::ConstantOp::create(b, loc, b.getI1Type(), b.getBoolAttr(true)).getResult(); };
   llvm::SmallVector<Value> args;
@@ -203,10 +218,59 @@ mlir::FailureOr<llvm::SmallVector<Value>> AmdOps::MultiplyMatrices(mlir::OpBuild
     Value y_part = ToOperand(b, loc, *row, y.slice(first, row->per_lane));
     accumulators = EmitProduct(b, loc, *row, name, x_type, y_type, x_part, y_part, accumulators);
   }
-  llvm::SmallVector<Value> results;
-  for (size_t i = 0; i < c_elements.size(); ++i)
-    results.push_back(LLVM::ExtractElementOp::create(b, loc, accumulators, EmitI32(b, loc, i)));
-  return results;
+  return Elements(b, loc, accumulators, c_elements.size());
+}
+
+std::optional<ScaledInstruction> AmdOps::FindScaledInstruction(tt::DotScaledOp dot) const {
+  auto type = llvm::cast<mlir::RankedTensorType>(dot.getType());
+  const std::optional<Tile> tile = TileOf(type.getEncoding());
+  if (!tile || tile->version != amd::EncodingVersion(arch_.matrix)) return std::nullopt;
+  const amd::MatrixRow* row = amd::FindScaledRow(arch_, tile->size);
+  if (!row || KWidthOf(dot, type.getEncoding()) != amd::kScaledRun) return std::nullopt;
+  const int groups = amd::LanesAlongK(arch_, tile->size);
+  ScaledInstruction instruction;
+  instruction.group = amd::kScaleGroup;
+  instruction.a = dot.getAElemType();
+  instruction.b = dot.getBElemType();
+  instruction.tile.m = instruction.tile.n = tile->size;
+  instruction.tile.k = row->per_lane * groups;
+  const auto bytes = [&](tt::ScaleDotElemType element) {
+    return element == tt::ScaleDotElemType::kE2M1 ? row->per_lane / 2 : row->per_lane;
+  };
+  const auto at = [&](int i) { return i / amd::kScaledRun * amd::kScaledRun * groups + i % amd::kScaledRun; };
+  for (int i = 0; i < bytes(instruction.a); ++i) instruction.tile.a.push_back({0, at(i)});
+  for (int i = 0; i < bytes(instruction.b); ++i) instruction.tile.b.push_back({at(i), 0});
+  for (int r : RowsOfSums(arch_, tile->size, /*is_double=*/false))
+    instruction.tile.c.push_back(tile->transposed ? std::pair(0, r) : std::pair(r, 0));
+  return instruction;
+}
+
+mlir::FailureOr<llvm::SmallVector<Value>> AmdOps::MultiplyScaled(mlir::OpBuilder& b, mlir::Location loc,
+                                                                 const ScaledInstruction& instruction,
+                                                                 mlir::ValueRange a_bytes, mlir::ValueRange b_bytes,
+                                                                 mlir::ValueRange c_elements, ScaleByte a_scale,
+                                                                 ScaleByte b_scale) const {
+  constexpr int kOne = 127;  // an exponent
+  const auto words = [&](mlir::ValueRange bytes) -> Value {
+    mlir::Type type = LLVM::getVectorType(b.getI32Type(), bytes.size() / 4);
+    return LLVM::BitcastOp::create(b, loc, type, ToVector(b, loc, bytes));
+  };
+  struct Side {
+    Value words;
+    int format;
+    ScaleByte scale;
+  };
+  Side x = {words(a_bytes), FormatOf(instruction.a), a_scale}, y = {words(b_bytes), FormatOf(instruction.b), b_scale};
+  if (instruction.tile.c[1].first == 0) std::swap(x, y);  // transposed
+  for (Side* side : {&x, &y})
+    if (!side->scale.word) side->scale.word = Constant(b, loc, 32, kOne);
+  Value accumulators = ToVector(b, loc, c_elements);
+  const amd::MatrixRow* row = amd::FindScaledRow(arch_, instruction.tile.m);
+  accumulators = EmitIntrinsic(
+      b, loc, std::string("llvm.amdgcn.") + row->name, accumulators.getType(),
+      {x.words, y.words, accumulators, Constant(b, loc, 32, x.format), Constant(b, loc, 32, y.format),
+       Constant(b, loc, 32, x.scale.byte), x.scale.word, Constant(b, loc, 32, y.scale.byte), y.scale.word});
+  return Elements(b, loc, accumulators, c_elements.size());
 }
 
 }  // namespace tritond::compiler

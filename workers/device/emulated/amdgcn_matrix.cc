@@ -12,7 +12,10 @@
 //   r + l / 16
 //                      gfx12: k = KB (l / 16) + j; D: column l mod 16, row 8 (l / 16) + r
 //                      gfx1250: chunks of 8 elements alternate between the halves of the wave
-//   mfma.scale         a lane's 32 elements of K are multiplied by its scale: a byte that is an exponent
+//   mfma of f8f6f4     elements of 4 bits lie as above; of 6 and 8 bits a lane has two runs of 16: k = 16 g + j mod 16
+//                      and half of K further
+//   mfma.scale         element k of row l mod M is multiplied by the scale of the row's lane k / 32: a byte that is an
+//                      exponent
 //
 // Products and their sum are exact or in f64 here, and rounded once.
 #include <cmath>
@@ -130,11 +133,11 @@ struct Place {
   int block, row, column;
 };
 
-Place OperandOf(const Product& p, const AmdName& name, int lane, int j, int per_lane) {
+Place OperandOf(const Product& p, const AmdName& name, int lane, int j, int per_lane, int run) {
   if (p.is_mfma && p.m == 4 && p.a.kind == Element::Kind::kDouble) return {lane / 4 % 4, lane % 4, lane / 16};
   if (p.is_mfma) {
     const int groups = p.k / per_lane, g = lane / p.m;
-    return {g / groups, lane % p.m, per_lane * (g % groups) + j};
+    return {g / groups, lane % p.m, run * (groups * (j / run) + g % groups) + j % run};
   }
   if (name.IsGeneration(11)) return {0, lane % 16, j};
   if (name.arch == "gfx1250" && per_lane > 8) return {0, lane % 16, j / 8 * 16 + 8 * (lane / 16) + j % 8};
@@ -189,6 +192,12 @@ int ElementsOf(const Product& p, const AmdOperand& operand, const Element& e) {
   return p.is_mixed ? p.m * p.k / 64 : operand.total_bits() / e.bits;
 }
 
+// Neighbours along K that a lane holds before another lane goes on.
+int RunOf(const Product& p, const Element& e, int per_lane) {
+  constexpr int kWideRun = 16;
+  return p.is_mixed && e.bits > 4 ? kWideRun : per_lane;
+}
+
 struct Side {
   Element element;
   int operand;
@@ -196,18 +205,25 @@ struct Side {
   int scale = -1;  // operand; its byte is in the one before it
 };
 
+// The scale of an element at `place`.
+double ScaleAt(const Product& p, const AmdName& name, const Call& call, const Side& side, const Place& place) {
+  constexpr int kScaled = 32;  // elements along K with one scale
+  if (side.scale < 0) return 1;
+  const uint64_t* in = call.lanes[place.row + p.m * (place.column / kScaled)].in;
+  return ScaleOf(in[name.operands[side.scale].first], in[name.operands[side.scale - 1].first]);
+}
+
 Fault FillSide(const Product& p, const AmdName& name, const Call& call, const Side& side, Matrix* matrix) {
   const AmdOperand& operand = name.operands[side.operand];
   const int per_lane = ElementsOf(p, operand, side.element);
   if (per_lane * side.element.bits > operand.total_bits()) return std::string("an operand is too small for its format");
+  const int run = RunOf(p, side.element, per_lane);
   for (size_t l = 0; l < call.lanes.size(); ++l) {
     const Lane& lane = call.lanes[l];
-    const double scale = side.scale < 0 ? 1
-                                        : ScaleOf(lane.in[name.operands[side.scale].first],
-                                                  lane.in[name.operands[side.scale - 1].first]);
     for (int j = 0; j < per_lane; ++j) {
       const uint64_t bits = GetElement(lane.in, operand, j, side.element.bits);
-      const Place place = OperandOf(p, name, static_cast<int>(l), j, per_lane);
+      const Place place = OperandOf(p, name, static_cast<int>(l), j, per_lane, run);
+      const double scale = ScaleAt(p, name, call, side, place);
       const double value = scale * ValueOf(bits, side.element, side.is_signed) * (side.is_negated ? -1 : 1);
       if (!p.is_mfma && name.IsGeneration(11) && l >= 16 &&
           bits != GetElement(call.lanes[l - 16].in, operand, j, side.element.bits))

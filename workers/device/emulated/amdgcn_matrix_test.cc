@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "workers/device/emulated/amdgcn_test_wave.h"
@@ -366,27 +367,46 @@ TEST(AmdgcnMatrix, ResultsOfHalfRegisters) {
   }
 }
 
-// Each lane's 32 elements have one scale: a byte that op_sel chooses.
-TEST(AmdgcnMatrix, ScalesMultiplyBlocksOfK) {
-  const auto out = RunWave("mfma.scale.f32.16x16x128.f8f6f4 gfx950 4x32 : 8x32 4x32 4x32 1x32 1x32 1x32 1x32 1x32 1x32",
-                           64, [](int l) {
-                             Slots in(8 + 4 + 4 + 6, 0);
-                             const AmdOperand a = {0, 8, 32}, b = {8, 4, 32};
-                             for (int j = 0; j < 32; ++j) {
-                               SetElement(in.data(), a, j, 8, Encode(A(0, l % 16, 32 * (l / 16) + j), kE4m3));
-                               SetElement(in.data(), b, j, 4, Encode(B(0, 32 * (l / 16) + j, l % 16), kE2m1));
-                             }
-                             const Slots behind = {0, 4, 1, uint64_t(127 + l / 16) << 8, 0, uint64_t(126)};
-                             std::copy(behind.begin(), behind.end(), in.begin() + 16);
-                             return in;
-                           });
+// Where lane l has element j of an operand of mfma.scale, of 8 bits in runs of 16 and of 4 bits in one run.
+int KOf8Bits(int l, int j, int m) { return 16 * (l / m) + j % 16 + j / 16 * (16 * 64 / m); }
+int KOf4Bits(int l, int j, int m) { return 32 * (l / m) + j; }
+
+// Scales differ from row to row and from group to group.
+int ScaleA(int row, int group) { return 120 + (row + 3 * group) % 13; }
+int ScaleB(int column, int group) { return 122 + (2 * column + group) % 11; }
+
+void ExpectScaledProduct(const std::string& name, int m, int k_size, int results, To (*result)(int l, int r)) {
+  const auto out = RunWave(name, 64, [m](int l) {
+    const int results = m * m / 64;
+    Slots in(8 + 4 + results + 6, 0);
+    const AmdOperand a = {0, 8, 32}, b = {8, 4, 32};
+    for (int j = 0; j < 32; ++j) {
+      SetElement(in.data(), a, j, 8, Encode(A(0, l % m, KOf8Bits(l, j, m)), kE4m3));
+      SetElement(in.data(), b, j, 4, Encode(B(0, KOf4Bits(l, j, m), l % m), kE2m1));
+    }
+    // A lane's own scale stands in the byte that op_sel chooses; others are not read.
+    const uint64_t scale_a = uint64_t(ScaleA(l % m, l / m)) << 8 | 0xff0000ff, scale_b = ScaleB(l % m, l / m) | 0xff00;
+    const Slots behind = {0, 4, 1, scale_a, 0, scale_b};
+    std::copy(behind.begin(), behind.end(), in.begin() + 12 + results);
+    return in;
+  });
   for (int l = 0; l < 64; ++l) {
-    for (int r = 0; r < 4; ++r) {
+    for (int r = 0; r < results; ++r) {
+      const To at = result(l, r);
       double sum = 0;
-      for (int k = 0; k < 128; ++k) sum += A(0, 4 * (l / 16) + r, k) * (1 << k / 32) * B(0, k, l % 16) * 0.5;
-      EXPECT_EQ(out[l][r], F32(static_cast<float>(sum))) << l << " " << r;
+      for (int k = 0; k < k_size; ++k)
+        sum += A(0, at.row, k) * B(0, k, at.column) *
+               std::ldexp(1, ScaleA(at.row, k / 32) + ScaleB(at.column, k / 32) - 2 * 127);
+      EXPECT_EQ(out[l][r], F32(static_cast<float>(sum))) << name << " " << l << " " << r;
     }
   }
+}
+
+TEST(AmdgcnMatrix, ScalesMultiplyGroupsOfK) {
+  ExpectScaledProduct("mfma.scale.f32.16x16x128.f8f6f4 gfx950 4x32 : 8x32 4x32 4x32 1x32 1x32 1x32 1x32 1x32 1x32", 16,
+                      128, 4, D16);
+  ExpectScaledProduct("mfma.scale.f32.32x32x64.f8f6f4 gfx950 16x32 : 8x32 4x32 16x32 1x32 1x32 1x32 1x32 1x32 1x32", 32,
+                      64, 16, D32);
 }
 
 TEST(AmdgcnMatrix, SignsAndClamps) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef COMPILER_LOWERING_AXIS_RUNS_H_
-#define COMPILER_LOWERING_AXIS_RUNS_H_
+#ifndef COMPILER_ANALYSIS_AXIS_RUNS_H_
+#define COMPILER_ANALYSIS_AXIS_RUNS_H_
 
 #include <string>
 
@@ -26,4 +26,4 @@ llvm::SmallVector<AxisRun> RunsAlong(const LinearLayout& layout, absl::string_vi
 
 }  // namespace tritond::compiler
 
-#endif  // COMPILER_LOWERING_AXIS_RUNS_H_
+#endif  // COMPILER_ANALYSIS_AXIS_RUNS_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/lowering/axis_runs.h"
+#include "compiler/analysis/axis_runs.h"
 
 #include <map>
 

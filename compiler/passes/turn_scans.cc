@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scan along the lanes of a warp takes a shuffle for each doubling of the distance, of every register that holds
+// another row. A thread that holds neighbours of the axis itself takes none. So where a warp has many rows in
+// registers, its lanes hand them out: bits of the lane that move along the axis change places with bits of the register
+// that do not. The data stay in their warp, and go through shared memory once there and once back:
+//
+//   #a: registers hold 8 rows, lanes 32 positions of the axis
+//   #b: registers hold 8 positions, lanes the others, for 8 rows
+//
+//   %s = "tt.scan"(%x) <{axis = 1 …}> : #a            %y = ttg.convert_layout %x : #a -> #b
+//                                               ->    %t = "tt.scan"(%y) <{axis = 1 …}> : #b
+//                                                     %s = ttg.convert_layout %t : #b -> #a
+//
+// The cost model compares: a conversion is paid for each element, shuffles for each chunk of the axis that a thread
+// holds. Conversions of what is cheap to compute again under #b then go (MoveConversions).
+#include "compiler/analysis/scratch.h"
+#include "compiler/encoding/conversion_cost.h"
+#include "compiler/encoding/layout_rematerialization.h"
+#include "compiler/ir/encodings.h"
+#include "compiler/passes/passes.h"
+
+namespace tritond::compiler {
+
+#define GEN_PASS_DEF_TURNSCANSPASS
+#include "compiler/passes/passes.h.inc"
+
+namespace {
+
+using mlir::Attribute;
+using mlir::RankedTensorType;
+using mlir::Value;
+
+RankedTensorType TypeOf(tt::ScanOp scan) { return llvm::cast<RankedTensorType>(scan.getSrcs()[0].getType()); }
+
+// Columns of a layout that may change places: of lanes along the axis, the nearest neighbours first, and of registers
+// off it, the farthest first, so that accesses of neighbours stay wide.
+struct Exchangeable {
+  llvm::SmallVector<int> lanes, registers;
+};
+
+Exchangeable FindExchangeable(const LinearLayout& layout, unsigned axis) {
+  const LayoutDim& out = layout.OutDims()[axis];
+  const uint64_t along = out.mask() << out.shift;
+  Exchangeable found;
+  for (auto [in, copies] : llvm::zip(layout.InDims(), layout.FreeVariableMasks())) {
+    if (in.name != "lane" && in.name != "register") continue;
+    for (int bit = 0; bit < in.bits; ++bit) {
+      const uint64_t column = layout.columns()[in.shift + bit];
+      if (copies >> bit & 1) continue;
+      if (in.name == "lane" && (column & along)) found.lanes.push_back(in.shift + bit);
+      if (in.name == "register" && !(column & along)) found.registers.push_back(in.shift + bit);
+    }
+  }
+  llvm::sort(found.lanes, [&](int a, int b) { return layout.columns()[a] < layout.columns()[b]; });
+  llvm::sort(found.registers, [&](int a, int b) { return layout.columns()[a] > layout.columns()[b]; });
+  return found;
+}
+
+class ScanTurner final {
+ public:
+  // The cheapest encoding for the scan, conversions of its operands and results included.
+  Attribute Choose(tt::ScanOp scan) {
+    const RankedTensorType type = TypeOf(scan);
+    const LinearLayout layout = ttg::ToLinearLayout(type);
+    if (!IsScannable(layout, scan.getAxis())) return type.getEncoding();
+    const Exchangeable bits = FindExchangeable(layout, scan.getAxis());
+    Attribute best = type.getEncoding();
+    double least = costs_.Scan(scan, best);
+    LinearLayout::Columns columns = layout.columns();
+    for (auto [lane, reg] : llvm::zip(bits.lanes, bits.registers)) {
+      std::swap(columns[lane], columns[reg]);
+      const LinearLayout turned = LinearLayout::FromColumns(layout.InDims(), layout.OutDims(), columns);
+      if (!IsScannable(turned, scan.getAxis())) continue;
+      const Attribute encoding = ttg::LinearEncodingAttr::get(scan.getContext(), turned);
+      const double cost = costs_.Scan(scan, encoding) + Conversions(scan, encoding);
+      if (cost < least) best = encoding, least = cost;
+    }
+    return best;
+  }
+
+ private:
+  double Conversions(tt::ScanOp scan, Attribute encoding) {
+    double cost = 0;
+    for (Value src : scan.getSrcs()) cost += costs_.Conversion(llvm::cast<RankedTensorType>(src.getType()), encoding);
+    for (Value result : scan.getResult()) {
+      auto type = llvm::cast<RankedTensorType>(result.getType());
+      auto turned = RankedTensorType::get(type.getShape(), type.getElementType(), encoding);
+      if (!result.use_empty()) cost += costs_.Conversion(turned, type.getEncoding());
+    }
+    return cost;
+  }
+
+  CostModel costs_;
+};
+
+void Reencode(tt::ScanOp scan, Attribute encoding) {
+  mlir::OpBuilder b(scan);
+  auto under = [&](Value value) {
+    auto type = llvm::cast<RankedTensorType>(value.getType());
+    return RankedTensorType::get(type.getShape(), type.getElementType(), encoding);
+  };
+  for (mlir::OpOperand& operand : scan->getOpOperands())
+    operand.set(ttg::ConvertLayoutOp::create(b, scan.getLoc(), under(operand.get()), operand.get()));
+  b.setInsertionPointAfter(scan);
+  for (Value result : scan.getResult()) {
+    auto type = llvm::cast<RankedTensorType>(result.getType());
+    result.setType(under(result));
+    auto back = ttg::ConvertLayoutOp::create(b, scan.getLoc(), type, result);
+    result.replaceAllUsesExcept(back, back);
+  }
+}
+
+class TurnScansPass : public impl::TurnScansPassBase<TurnScansPass> {
+  void runOnOperation() override {
+    for (auto func : getOperation().getOps<tt::FuncOp>()) {
+      bool changed = false;
+      ScanTurner turner;
+      func.walk([&](tt::ScanOp scan) {
+        const RankedTensorType type = TypeOf(scan);
+        const Attribute encoding = turner.Choose(scan);
+        if (encoding == type.getEncoding()) return;
+        Reencode(scan, encoding);
+        changed = true;
+      });
+      if (changed) MoveConversions(func);
+    }
+  }
+};
+
+}  // namespace
+}  // namespace tritond::compiler
