@@ -24,7 +24,7 @@ std::vector<std::string> ShapesOf(const std::string& target, const std::string& 
   std::vector<std::string> shapes;
   for (const MatrixShape& shape : (*made)->Info().matrix_instructions)
     if (shape.operands == operands)
-      shapes.push_back(absl::StrCat(shape.m, "x", shape.n, "x", shape.k, " ", shape.accumulators,
+      shapes.push_back(absl::StrCat(shape.m, "x", shape.n, "x", shape.k, " ", shape.sums,
                                     shape.warps > 1 ? absl::StrCat(" ", shape.warps) : ""));
   return shapes;
 }
@@ -52,7 +52,7 @@ TEST(MatrixInstructions, OfIntel) {
   EXPECT_THAT(ShapesOf("xpu:pvc:32", "bf16"), IsEmpty());
 }
 
-// Each element of the accumulators is in one register of one lane.
+// Each element of the sums is in one register of one lane.
 TEST(MatrixInstructions, HaveTheLayoutsOfTheirSums) {
   mlir::MLIRContext context;
   context.loadDialect<ttg::TTGDialect>();
