@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DPAS, "dot product accumulate systolic", by the functions of OpenCL's extension
-// cl_intel_subgroup_matrix_multiply_accumulate: up to 8 rows and 16 columns of accumulators.
+// cl_intel_subgroup_matrix_multiply_accumulate: up to 8 rows and 16 columns of sums.
 #ifndef COMPILER_TARGETS_INTEL_MATRIX_INSTRUCTIONS_H_
 #define COMPILER_TARGETS_INTEL_MATRIX_INSTRUCTIONS_H_
 
@@ -25,7 +25,7 @@ struct MatrixRow {
   int depth() const { return kSystolicDepth * per_channel; }
   // Rows of a that lie side by side in the lanes.
   int rows_of_lanes() const { return std::max(1, kTileColumns / depth()); }
-  // Rows of the smallest tile for so many rows of accumulators.
+  // Rows of the smallest tile for so many rows of sums.
   int TileRows(int64_t rows) const { return std::clamp<int64_t>(rows, rows_of_lanes(), kMaxTileRows); }
 };
 

@@ -7,10 +7,10 @@
 //   sub_group_reduce_add, _max, _min       value; integers without sign
 //   __spirv_GroupSMax, GroupSMin           scope, 0, value; integers with sign
 //
-// cl_intel_subgroup_matrix_multiply_accumulate, sub-groups of 16: c += a b over 8 x 16 accumulators, or 4, 2 or 1 x 16.
-// Lane n has column n of c and b, the elements of b in words of 32 bits; of a its element of each row, or two of i8, in
-// words of 16 bits. The extension's …_tf32: words of f32, whose lower bits do not count; eight lanes have a row of a,
-// and the others the next one.
+// cl_intel_subgroup_matrix_multiply_accumulate, sub-groups of 16: c += a b over 8 x 16 sums, or 4, 2 or 1 x 16. Lane n
+// has column n of c and b, the elements of b in words of 32 bits; of a its element of each row, or two of i8, in words
+// of 16 bits. The extension's …_tf32: words of f32, whose lower bits do not count; eight lanes have a row of a, and the
+// others the next one.
 #include "workers/device/emulated/spirv_instruction.h"
 
 #include <algorithm>
