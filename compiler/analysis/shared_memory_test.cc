@@ -89,7 +89,7 @@ class Program {
   struct Content {
     MemoryRange range;
     mlir::Operation* allocation = nullptr;
-    int round = 0;  // of the allocation: in a loop, the next round takes over its place
+    int iteration = 0;  // of the allocation: in a loop, the next one takes over its place
   };
   struct Unit {
     int tag = 0;
@@ -264,7 +264,7 @@ class Program {
     }
     if (auto load = llvm::dyn_cast<ttg::LocalLoadOp>(op)) {
       const Content& content = contents_[load.getSrc()];
-      bool gone = content.round != iterations_[content.allocation];
+      bool gone = content.iteration != iterations_[content.allocation];
       ok = Read(content.range, gone ? kGone : latest_[content.allocation], content.allocation);
     }
     if (auto store = llvm::dyn_cast<ttg::LocalStoreOp>(op)) {

@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, CorpusTest,
                            return name;
                          });
 
-// Loops that do nothing with their sums but add to them: all matrix products of the corpus.
+// Loops that do nothing with their accumulators but add to them: all matrix products of the corpus.
 TEST(CorpusStructure, ProductsKeepTheirSumsInTensorMemory) {
   int products = 0;
   auto compiler = Compiler::Create();

@@ -152,7 +152,7 @@ TEST(Hip, OptionsChooseTheTile) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// The loads of the next round are made before the products of this one.
+// The loads of the next iteration are made before the products of this one.
 TEST(Hip, LoadsAreARoundAhead) {
   const CompileResult result = Compile(MatmulOf(kDot), "gfx942");
   ASSERT_TRUE(result.status.ok()) << result.status;

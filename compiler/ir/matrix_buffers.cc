@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What matrix units do by themselves: which buffers in shared memory they read, what a transposed one is, and to which
-// sums they add.
+// accumulators they add.
 #include "compiler/ir/encodings.h"
 
 namespace tritond::ttg {
@@ -10,7 +10,7 @@ namespace {
 // bytes, since less is no swizzle.
 constexpr int64_t kSwizzleBytes = 128, kLeastRowBytes = 32, kGroupRows = 8;
 
-bool HasWideSums(mlir::Type result) { return result.getIntOrFloatBitWidth() >= 32; }
+bool HasWideAccumulators(mlir::Type result) { return result.getIntOrFloatBitWidth() >= 32; }
 
 }  // namespace
 
@@ -26,10 +26,11 @@ mlir::Attribute NvidiaMmaEncodingAttr::OperandBuffer(mlir::RankedTensorType type
                                       /*fp4Padded=*/false, SingleBlock(2));
 }
 
-// Sums have 32 bits, or 64 for operands of 64. Those of wgmma may also be f16 (PTX ISA, "wgmma.mma_async", .dtype).
+// Accumulators have 32 bits, or 64 for operands of 64. Those of wgmma may also be f16 (PTX ISA, "wgmma.mma_async",
+// .dtype).
 bool NvidiaMmaEncodingAttr::AddsToResult(mlir::Type operand, mlir::Type result) const {
   if (getVersionMajor() == 3 && operand.isF16() && result.isF16()) return true;
-  return HasWideSums(result);
+  return HasWideAccumulators(result);
 }
 
 // These units read registers.
@@ -43,9 +44,9 @@ mlir::Attribute DpasEncodingAttr::OperandBuffer(mlir::RankedTensorType, llvm::Ar
   return {};
 }
 
-bool AmdMfmaEncodingAttr::AddsToResult(mlir::Type, mlir::Type result) const { return HasWideSums(result); }
-bool AmdWmmaEncodingAttr::AddsToResult(mlir::Type, mlir::Type result) const { return HasWideSums(result); }
-bool DpasEncodingAttr::AddsToResult(mlir::Type, mlir::Type result) const { return HasWideSums(result); }
+bool AmdMfmaEncodingAttr::AddsToResult(mlir::Type, mlir::Type result) const { return HasWideAccumulators(result); }
+bool AmdWmmaEncodingAttr::AddsToResult(mlir::Type, mlir::Type result) const { return HasWideAccumulators(result); }
+bool DpasEncodingAttr::AddsToResult(mlir::Type, mlir::Type result) const { return HasWideAccumulators(result); }
 
 mlir::Attribute TransBufferEncoding(mlir::Attribute src, llvm::ArrayRef<int32_t> order) {
   if (auto nvmma = llvm::dyn_cast<NvmmaSharedEncodingAttr>(src)) {

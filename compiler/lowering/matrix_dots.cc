@@ -68,8 +68,8 @@ LogicalResult LowerByTiles(FunctionLowering& f, const MatrixDot& dot, MultiplyTi
   if (tiles.empty()) return op->emitOpError("has a result encoding that the matrix instruction's tiles do not fit");
   int rank = type.getRank();
   mlir::Type sum_type = DotAccumulatorType(e.b, type.getElementType());
-  Values sums;
-  for (Value initial : f.Get(dot.c)) sums.push_back(WidenForDot(e, initial, type.getElementType(), sum_type));
+  Values accumulators;
+  for (Value initial : f.Get(dot.c)) accumulators.push_back(WidenForDot(e, initial, type.getElementType(), sum_type));
   for (int64_t k = 0; k < type_a.getDimSize(rank - 1) * dot.packed_a; k += instruction.k) {
     for (const MatrixTile& tile : tiles) {
       Coordinates origin_a(tile.origin), origin_b(tile.origin);
@@ -80,9 +80,9 @@ LogicalResult LowerByTiles(FunctionLowering& f, const MatrixDot& dot, MultiplyTi
       if (a.empty() || b.empty())
         return op->emitOpError("has operand encodings that are not those of its result's matrix instruction");
       FailureOr<Values> c =
-          multiply(tile.origin, k, Pick(f.Get(dot.a), a), Pick(f.Get(dot.b), b), Pick(sums, tile.registers));
+          multiply(tile.origin, k, Pick(f.Get(dot.a), a), Pick(f.Get(dot.b), b), Pick(accumulators, tile.registers));
       if (failed(c)) return mlir::failure();
-      for (auto [r, value] : llvm::zip(tile.registers, *c)) sums[r] = value;
+      for (auto [r, value] : llvm::zip(tile.registers, *c)) accumulators[r] = value;
     }
   }
   // Copies of an element have its sum.
@@ -90,7 +90,7 @@ LogicalResult LowerByTiles(FunctionLowering& f, const MatrixDot& dot, MultiplyTi
   Values results;
   for (int32_t r = 0; r < layout.InSize("register"); ++r)
     results.push_back(
-        NarrowDotAccumulator(e, sums[at.at(layout.ApplyNamed({{"register", r}}))], type.getElementType()));
+        NarrowDotAccumulator(e, accumulators[at.at(layout.ApplyNamed({{"register", r}}))], type.getElementType()));
   f.Set(op->getResult(0), results);
   return mlir::success();
 }

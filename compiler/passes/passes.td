@@ -84,14 +84,14 @@ def FuseNestedLoopsPass : Pass<"ttg-fuse-nested-loops", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
 }
 def OptimizeThreadLocalityPass : Pass<"ttg-optimize-thread-locality", "::mlir::ModuleOp"> {
-  let summary = "lets each thread keep its own sum in a loop, and adds up those of all threads behind it";
+  let summary = "lets each thread keep its own sum in a loop, and adds up those of all threads after it";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 def ReduceDataDuplicationPass : Pass<"ttg-reduce-data-duplication", "::mlir::ModuleOp"> {
   let summary = "puts operands of matrix units, which many threads hold, into a swizzled buffer";
 }
 def SinkLayoutConversionsPass : Pass<"ttg-sink-layout-conversions", "::mlir::ModuleOp"> {
-  let summary = "makes one conversion behind an scf.if of those that both branches end in";
+  let summary = "makes one conversion after an scf.if of those that both branches end in";
 }
 def ReorderInstructionsPass : Pass<"ttg-reorder-instructions", "::mlir::ModuleOp"> {
   let summary = "moves operations to where they hold fewer registers";
@@ -107,7 +107,7 @@ def SkipFullMasksPass : Pass<"ttg-skip-full-masks", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 def SquareDotTilesPass : Pass<"ttg-square-dot-tiles", "::mlir::ModuleOp"> {
-  let summary = "gives each thread a square tile of the sums of dots by multiply-adds";
+  let summary = "gives each thread a square tile of the accumulators of dots by multiply-adds";
   let dependentDialects = ["::tritond::ttg::TTGDialect"];
   let options = [
     Option<"shared_bytes", "shared-bytes", "int64_t", "128", "that shared memory moves in a cycle">,
@@ -120,7 +120,7 @@ def TileDotsPass : Pass<"ttg-tile-dots", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 def ShareKPass : Pass<"ttg-share-k", "::mlir::ModuleOp"> {
-  let summary = "lets warps share K of dots by multiply-adds whose threads have few sums";
+  let summary = "lets warps share K of dots by multiply-adds whose threads have few accumulators";
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let options = [
     Option<"shared_bytes", "shared-bytes", "int64_t", "128", "as of ttg-square-dot-tiles">,

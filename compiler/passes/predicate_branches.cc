@@ -12,7 +12,7 @@
 //     scf.yield %r
 //   }
 //
-// and the loop goes several iterations at a time. No instruction moves across a branch: behind one, each iteration
+// and the loop goes several iterations at a time. No instruction moves across a branch: after one, each iteration
 // starts its loads when it gets there, and waits for them alone. Under a condition they start together with those of
 // the next iterations. Where the condition is false, nothing is loaded, and what is computed is of no use. So it has to
 // be cheaper than the time that a load takes.

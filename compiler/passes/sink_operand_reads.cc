@@ -13,8 +13,9 @@
 //     %d = tt.dot %x, %y, %z
 //   }
 //
-// A loop needs what it carries, the operands that it does not change, and the other operands and the sums of its
-// largest dot. The buffer then lives as long as the loop; nothing is done where that could take too much shared memory.
+// A loop needs what it carries, the operands that it does not change, and the other operands and the accumulators of
+// its largest dot. The buffer then lives as long as the loop; nothing is done where that could take too much shared
+// memory.
 #include "compiler/dots/loop_registers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
@@ -56,7 +57,7 @@ struct SinkOperandReadsPass : impl::SinkOperandReadsPassBase<SinkOperandReadsPas
     llvm::SmallVector<std::pair<ttg::LocalLoadOp, mlir::OpOperand*>> reads;
     llvm::SmallPtrSet<mlir::Operation*, 4> seen;
     for (auto dot : loop.getBody()->getOps<tt::DotOp>()) {
-      // Sums that go on from what the loop carries take its place.
+      // Accumulators that go on from what the loop carries take its place.
       int64_t needs = loop.isDefinedOutsideOfLoop(dot.getC()) ? RegistersOf(dot.getResult()) : 0;
       for (mlir::OpOperand* operand : {&dot.getAMutable(), &dot.getBMutable()}) {
         auto read = operand->get().getDefiningOp<ttg::LocalLoadOp>();

@@ -62,16 +62,17 @@ class SplitDot final {
 
   void Rewrite() {
     const auto a = Parts(dot_.getA()), b = Parts(dot_.getB());
-    Value sums = Zeros(TypeOf(dot_.getC()));
+    Value accumulators = Zeros(TypeOf(dot_.getC()));
     for (int total = split_.parts - 1; total >= 0; --total) {
-      if (total == 0) sums = WithoutNaNs(sums);
+      if (total == 0) accumulators = WithoutNaNs(accumulators);
       for (int i = total; i >= 0; --i)
-        sums = tt::DotOp::create(b_, loc_, sums.getType(), a[i], b[total - i], sums, split_.precision,
-                                 /*maxNumImpreciseAcc=*/0);
+        accumulators =
+            tt::DotOp::create(b_, loc_, accumulators.getType(), a[i], b[total - i], accumulators, split_.precision,
+                              /*maxNumImpreciseAcc=*/0);
     }
     if (!mlir::matchPattern(dot_.getC(), mlir::m_AnyZeroFloat()))
-      sums = arith::AddFOp::create(b_, loc_, dot_.getC(), sums);
-    dot_.replaceAllUsesWith(sums);
+      accumulators = arith::AddFOp::create(b_, loc_, dot_.getC(), accumulators);
+    dot_.replaceAllUsesWith(accumulators);
     dot_.erase();
   }
 
@@ -101,9 +102,9 @@ class SplitDot final {
 
   Value Zeros(RankedTensorType type) { return arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(type)); }
 
-  Value WithoutNaNs(Value sums) {
-    Value ordered = arith::CmpFOp::create(b_, loc_, arith::CmpFPredicate::ORD, sums, sums);
-    return arith::SelectOp::create(b_, loc_, ordered, sums, Zeros(TypeOf(sums)));
+  Value WithoutNaNs(Value accumulators) {
+    Value ordered = arith::CmpFOp::create(b_, loc_, arith::CmpFPredicate::ORD, accumulators, accumulators);
+    return arith::SelectOp::create(b_, loc_, ordered, accumulators, Zeros(TypeOf(accumulators)));
   }
 
   tt::DotOp dot_;

@@ -76,7 +76,7 @@ class WorkerPool final : public v1::WorkerService::CallbackService {
   // they do. Blocks. Streams of other workers end with the server.
   void StopChildren(absl::Duration grace);
 
-  // Hands the lease to the worker, which need not go on with it behind `deadline`. Neither blocks nor calls the
+  // Hands the lease to the worker, which need not go on with it after `deadline`. Neither blocks nor calls the
   // listener; dropped when the worker is gone.
   void Start(const std::string& worker, v1::Lease lease, absl::Time deadline);
   // Puts the lease's deadline off. Likewise.

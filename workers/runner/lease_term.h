@@ -13,7 +13,7 @@ namespace tritond::workers {
 // the result is worth keeping. Pure logic; not thread-safe.
 class LeaseTerm final {
  public:
-  // How long the last stage may go on behind the deadline.
+  // How long the last stage may go on after the deadline.
   static constexpr absl::Duration kLastStageGrace = absl::Seconds(2);
   // A compile that has not ended this long after its term is stuck in a stage, whichever that is.
   static constexpr absl::Duration kGrace = absl::Seconds(3);

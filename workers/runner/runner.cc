@@ -366,7 +366,7 @@ void Runner::CompileOne(const v1::Lease& lease) {
   action.set_peak_memory_bytes(peak_bytes);
   action.set_target(lease.compile().target());
   ++jobs_;
-  if (WornOut()) Retire();  // Before the outcome: behind it the daemon might give a further lease.
+  if (WornOut()) Retire();  // Before the outcome: after it the daemon might give a further lease.
   Send(answer);
 }
 

@@ -90,7 +90,7 @@ class AcceleratedDot final {
     return plan;
   }
 
-  // Whether the instruction's sums are what the dot sums up in.
+  // Whether the instruction's accumulators are of the dot's type.
   bool SumsFit(mlir::Type operand) {
     mlir::Type sum = ElementOf(dot_.getC());
     if (operand.isF64()) return sum.isF64();

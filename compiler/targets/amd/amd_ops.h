@@ -21,7 +21,7 @@ class AmdOps final : public TargetOps {
   // What the launch writes after the kernel's arguments ("Kernarg Segment", hidden_block_count_x).
   mlir::Value NumPrograms(mlir::OpBuilder& b, mlir::Location loc, tt::ProgramDim axis) const override;
   void Barrier(mlir::OpBuilder& b, mlir::Location loc) const override;
-  // Loads of the next round go on across it.
+  // Loads of the next iteration go on across it.
   void SharedBarrier(mlir::OpBuilder& b, mlir::Location loc) const override;
   void WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const override;
   // DPP where its patterns reach, else permlanex16, permlane_swap, ds_swizzle or ds_bpermute.

@@ -3,7 +3,8 @@
 // takes its operands. "AMD matrix instruction calculator"; "RDNA3 ISA" and "RDNA4 ISA", WMMA.
 //
 // A tile has as many rows as columns. A lane gives elements of one row of a and of one column of b; the lanes beyond
-// these go on along K. Both operands lie alike, so that an order of K which is the same for both gives the same sums.
+// these go on along K. Both operands lie alike, so that an order of K which is the same for both gives the same
+// accumulators.
 #ifndef COMPILER_TARGETS_AMD_MATRIX_INSTRUCTIONS_H_
 #define COMPILER_TARGETS_AMD_MATRIX_INSTRUCTIONS_H_
 
@@ -16,14 +17,14 @@
 
 namespace tritond::compiler::amd {
 
-// What an intrinsic takes beside the operands and the sums.
+// What an intrinsic takes beside the operands and the accumulators.
 enum class MatrixCall {
   kMfma,       // three constants that permute blocks
   kFormats,    // the formats of both operands; for each which byte of a word is its scale, and the word; 0 is no scale
   kPlain,      // nothing
-  kSigned,     // before each operand whether it is signed; whether sums saturate
-  kModifiers,  // before each operand and the sums what to negate; whether operands stay in a cache
-  kSumModifier,  // as above, of the sums alone
+  kSigned,     // before each operand whether it is signed; whether accumulators saturate
+  kModifiers,  // before each operand and the accumulators what to negate; whether operands stay in a cache
+  kSumModifier,  // as above, of the accumulators alone
   kSignedKept,   // kSigned, and whether operands stay in a cache
 };
 

@@ -119,19 +119,19 @@ Value Constant(mlir::OpBuilder& b, mlir::Location loc, int bits, int value) {
 
 // `x` and `y` are of elements of x_type and y_type.
 Value EmitProduct(mlir::OpBuilder& b, mlir::Location loc, const amd::MatrixRow& row, const std::string& name,
-                  mlir::Type x_type, mlir::Type y_type, Value x, Value y, Value sums) {
+                  mlir::Type x_type, mlir::Type y_type, Value x, Value y, Value accumulators) {
   auto constant = [&](int bits, int value) { return Constant(b, loc, bits, value); };
   auto no = [&] { return constant(1, 0); };
   auto is_signed = [&] { return LLVM::ConstantOp::create(b, loc, b.getI1Type(), b.getBoolAttr(true)).getResult(); };
   llvm::SmallVector<Value> args;
   switch (row.call) {
     case amd::MatrixCall::kMfma:
-      args = {x, y, sums, constant(32, 0), constant(32, 0), constant(32, 0)};
+      args = {x, y, accumulators, constant(32, 0), constant(32, 0), constant(32, 0)};
       break;
     case amd::MatrixCall::kFormats:
       args = {x,
               y,
-              sums,
+              accumulators,
               constant(32, FormatOf(x_type)),
               constant(32, FormatOf(y_type)),
               constant(32, 0),
@@ -140,22 +140,22 @@ Value EmitProduct(mlir::OpBuilder& b, mlir::Location loc, const amd::MatrixRow& 
               constant(32, 0)};
       break;
     case amd::MatrixCall::kPlain:
-      args = {x, y, sums};
+      args = {x, y, accumulators};
       break;
     case amd::MatrixCall::kSigned:
-      args = {is_signed(), x, is_signed(), y, sums, no()};
+      args = {is_signed(), x, is_signed(), y, accumulators, no()};
       break;
     case amd::MatrixCall::kModifiers:
-      args = {no(), x, no(), y, constant(16, 0), sums, no(), no()};
+      args = {no(), x, no(), y, constant(16, 0), accumulators, no(), no()};
       break;
     case amd::MatrixCall::kSumModifier:
-      args = {x, y, constant(16, 0), sums, no(), no()};
+      args = {x, y, constant(16, 0), accumulators, no(), no()};
       break;
     case amd::MatrixCall::kSignedKept:
-      args = {is_signed(), x, is_signed(), y, sums, no(), no(), no()};
+      args = {is_signed(), x, is_signed(), y, accumulators, no(), no(), no()};
       break;
   }
-  return EmitIntrinsic(b, loc, "llvm.amdgcn." + name, sums.getType(), args);
+  return EmitIntrinsic(b, loc, "llvm.amdgcn." + name, accumulators.getType(), args);
 }
 
 }  // namespace
@@ -212,13 +212,13 @@ mlir::FailureOr<llvm::SmallVector<Value>> AmdOps::MultiplyMatrices(mlir::OpBuild
   std::string name = row->name;
   if (row->kind == llvm::StringRef("f8") && row->call != amd::MatrixCall::kFormats)
     name += std::string(".") + amd::NarrowName(x_type) + "." + amd::NarrowName(y_type);
-  Value sums = ToVector(b, loc, c_elements);
+  Value accumulators = ToVector(b, loc, c_elements);
   for (size_t first = 0; first < count; first += row->per_lane) {
     Value x_part = ToOperand(b, loc, *row, x.slice(first, row->per_lane));
     Value y_part = ToOperand(b, loc, *row, y.slice(first, row->per_lane));
-    sums = EmitProduct(b, loc, *row, name, x_type, y_type, x_part, y_part, sums);
+    accumulators = EmitProduct(b, loc, *row, name, x_type, y_type, x_part, y_part, accumulators);
   }
-  return Elements(b, loc, sums, c_elements.size());
+  return Elements(b, loc, accumulators, c_elements.size());
 }
 
 std::optional<ScaledInstruction> AmdOps::FindScaledInstruction(tt::DotScaledOp dot) const {
@@ -264,13 +264,13 @@ mlir::FailureOr<llvm::SmallVector<Value>> AmdOps::MultiplyScaled(mlir::OpBuilder
   if (instruction.tile.c[1].first == 0) std::swap(x, y);  // transposed
   for (Side* side : {&x, &y})
     if (!side->scale.word) side->scale.word = Constant(b, loc, 32, kOne);
-  Value sums = ToVector(b, loc, c_elements);
+  Value accumulators = ToVector(b, loc, c_elements);
   const amd::MatrixRow* row = amd::FindScaledRow(arch_, instruction.tile.m);
-  sums = EmitIntrinsic(
-      b, loc, std::string("llvm.amdgcn.") + row->name, sums.getType(),
-      {x.words, y.words, sums, Constant(b, loc, 32, x.format), Constant(b, loc, 32, y.format),
+  accumulators = EmitIntrinsic(
+      b, loc, std::string("llvm.amdgcn.") + row->name, accumulators.getType(),
+      {x.words, y.words, accumulators, Constant(b, loc, 32, x.format), Constant(b, loc, 32, y.format),
        Constant(b, loc, 32, x.scale.byte), x.scale.word, Constant(b, loc, 32, y.scale.byte), y.scale.word});
-  return Elements(b, loc, sums, c_elements.size());
+  return Elements(b, loc, accumulators, c_elements.size());
 }
 
 }  // namespace tritond::compiler

@@ -10,7 +10,7 @@
 namespace tritond::compiler::amd {
 namespace {
 
-// Elements of a thread that may wait for a round in registers, of which a thread has 256 and more.
+// Elements of a thread that may wait for an iteration in registers, of which a thread has 256 and more.
 constexpr int kMaxWaitingElements = 128;
 // Vector registers that an instruction can name, of 32 bits a lane.
 constexpr int kRegisters = 256;
@@ -39,8 +39,8 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createRemoveLayoutConversionsPass());
   // What does not depend on the device: loops with as little in them as can be.
   AddNeutralLoopPasses(pm);
-  // Loads that feed the dots are made a round ahead: they go straight to LDS, or wait in registers and reach LDS at
-  // their use.
+  // Loads that feed the dots are made an iteration ahead: they go straight to LDS, or wait in registers and reach LDS
+  // at their use.
   PipeliningLimits limits = PipeliningLimitsFor(info, options);
   limits.max_waiting_elements = kMaxWaitingElements;
   limits.thread_registers = kRegisters;

@@ -326,7 +326,7 @@ absl::Status PtxFunction::EmitBarrier(const PtxStatement& statement) {
   return absl::OkStatus();
 }
 
-// "wait_group N" gives the registers of the statement their sums: they are its outputs.
+// "wait_group N" gives the registers of the statement their accumulators: they are its outputs.
 absl::Status PtxFunction::EmitWgmmaWait(const PtxStatement& statement) {
   if (statement.operands.size() != 1) return Unknown(statement);
   auto pending = Read(statement.operands[0]);

@@ -186,16 +186,16 @@ std::optional<AffineTensor> AffineTensors::OfCarried(mlir::BlockArgument argumen
   std::optional<AffineTensor> offset = Of(add.getOffset());
   if (!offset || !IsUniform(*offset) || !loop_.isDefinedOutsideOfLoop(offset->base)) return std::nullopt;
   mlir::Operation* first = &loop_.getBody()->front();
-  Value rounds = Extend(first, loop_.getInductionVar()), lower = Extend(first, loop_.getLowerBound());
+  Value iterations = Extend(first, loop_.getInductionVar()), lower = Extend(first, loop_.getLowerBound());
   b_.setInsertionPoint(first);
   const mlir::Location loc = loop_.getLoc();
-  rounds = b_.createOrFold<arith::SubIOp>(loc, rounds, lower);
+  iterations = b_.createOrFold<arith::SubIOp>(loc, iterations, lower);
   if (ConstantOf(loop_.getStep()) != 1) {
     Value step = Extend(first, loop_.getStep());
     b_.setInsertionPoint(first);
-    rounds = arith::DivUIOp::create(b_, loc, rounds, step);
+    iterations = arith::DivUIOp::create(b_, loc, iterations, step);
   }
-  Value moved = b_.createOrFold<arith::MulIOp>(loc, rounds, offset->base);
+  Value moved = b_.createOrFold<arith::MulIOp>(loc, iterations, offset->base);
   start->base = tt::AddPtrOp::create(b_, loc, start->base.getType(), start->base, moved);
   return start;
 }

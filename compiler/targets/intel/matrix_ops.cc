@@ -131,9 +131,10 @@ mlir::FailureOr<llvm::SmallVector<Value>> IntelOps::MultiplyMatrices(mlir::OpBui
   const bool is_tf32 = operand.isTF32();
   Value x = is_tf32 ? ToVector(b, loc, a_elements) : ToWords(b, loc, a_elements, intel::kRowBits / device_.lanes);
   Value y = is_tf32 ? ToVector(b, loc, b_elements) : ToWords(b, loc, b_elements, 32);
-  Value sums = ToVector(b, loc, c_elements);
-  mlir::FailureOr<Value> product = intel::EmitBuiltin(b, loc, row->function, sums.getType(), {x, y, sums},
-                                                      intel::Effect::kCrossLane, /*is_signed=*/true);
+  Value accumulators = ToVector(b, loc, c_elements);
+  mlir::FailureOr<Value> product =
+      intel::EmitBuiltin(b, loc, row->function, accumulators.getType(), {x, y, accumulators}, intel::Effect::kCrossLane,
+                         /*is_signed=*/true);
   if (failed(product)) return mlir::failure();
   if (c_elements.size() == 1) return llvm::SmallVector<Value>{*product};
   llvm::SmallVector<Value> results;

@@ -9,7 +9,7 @@
 namespace tritond::compiler::intel {
 namespace {
 
-// Elements of a thread that may wait for a round in registers, of which a lane has 64 to 128.
+// Elements of a thread that may wait for an iteration in registers, of which a lane has 64 to 128.
 constexpr int kMaxWaitingElements = 32;
 
 }  // namespace
@@ -34,7 +34,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   AddNeutralLoopPasses(pm);
   // Operands that lie in memory as matrices: before pipelining, which has nothing to do for them.
   if (arch.has_block_reads && options.own.Boolean(kBlockReads, true)) pm.addPass(createIntelReadBlocksPass());
-  // Loads that feed the dots are made a round ahead and wait in registers; shared memory they reach at their use.
+  // Loads that feed the dots are made an iteration ahead and wait in registers; shared memory they reach at their use.
   PipeliningLimits limits = PipeliningLimitsFor(info, options);
   limits.max_waiting_elements = kMaxWaitingElements;
   AddLoopPipeliningPasses(pm, limits);

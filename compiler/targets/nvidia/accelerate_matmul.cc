@@ -6,9 +6,9 @@
 // memory. It is taken where its tiles fill the result, and where operands that are not of 16 bits have K contiguous.
 // Bytes of b may have N contiguous: threads turn them on their way to the buffer.
 //
-// Version 5 is tcgen05 of sm_100: the sums are in tensor memory, where place_accumulators.cc puts them. It is taken
-// where the sums stay there: those of a loop that does nothing but add to them, and those that begin at zero. A dot
-// that another one feeds, or that feeds one, has its operands or sums in registers and is mma.sync.
+// Version 5 is tcgen05 of sm_100: the accumulators are in tensor memory, where place_accumulators.cc puts them. It is
+// taken where the accumulators stay there: those of a loop that does nothing but add to them, and those that begin at
+// zero. A dot that another one feeds, or that feeds one, has its operands or accumulators in registers and is mma.sync.
 //
 // Which dots: those of f16, bf16, f64, s8 and fp8 operands, and of f32 operands that may be rounded to tf32; the others
 // stay with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them or where the dot asks for
@@ -103,7 +103,7 @@ class AcceleratedDot final {
     return true;
   }
 
-  // PTX ISA, "tcgen05.mma", kinds. Its sums of 8-bit floats are those of f32.
+  // PTX ISA, "tcgen05.mma", kinds. Its accumulators of 8-bit floats are those of f32.
   bool HasTensorInstruction(mlir::Type a, mlir::Type b) {
     const mlir::Type sum = ElementOf(dot_.getC());
     if (IsFp8(a) && IsFp8(b)) return sum.isF32();
@@ -113,7 +113,7 @@ class AcceleratedDot final {
            (a.isF16() || a.isBF16() || (a.isF32() && dot_.getInputPrecision() == tt::InputPrecision::kTf32));
   }
 
-  // Rows of one instruction; columns of 32 bits of all sums.
+  // Rows of one instruction; columns of 32 bits of all accumulators.
   int64_t TensorRows() const { return std::min<int64_t>(shape_[0], nvidia::kTensorTileM); }
   int64_t TensorColumns() const { return shape_[0] / TensorRows() * shape_[1]; }
 
@@ -137,7 +137,7 @@ class AcceleratedDot final {
         {static_cast<unsigned>(TensorRows()), n, static_cast<unsigned>(kTileKBytes * 8 / bits)});
   }
 
-  // Whether no thread needs the sums between the dot and the next one that adds to them.
+  // Whether no thread needs the accumulators between the dot and the next one that adds to them.
   bool StaysInTensorMemory() {
     auto function = dot_->getParentOfType<tt::FuncOp>();
     if (!function.isPublic() || dot_->getParentOfType<ttg::WarpSpecializeOp>()) return false;
@@ -145,14 +145,16 @@ class AcceleratedDot final {
     return IsZero(dot_.getC()) || IsCarried();
   }
 
-  // The loop carries the sums from dot to dot.
+  // The loop carries the accumulators from dot to dot.
   bool IsCarried() {
-    auto sums = llvm::dyn_cast<mlir::BlockArgument>(dot_.getC());
+    auto accumulators = llvm::dyn_cast<mlir::BlockArgument>(dot_.getC());
     auto loop = llvm::dyn_cast<mlir::scf::ForOp>(dot_->getParentOp());
-    if (!sums || !loop || sums.getOwner() != loop.getBody() || sums.getArgNumber() == 0) return false;
-    if (!sums.hasOneUse() || !dot_->hasOneUse()) return false;
+    if (!accumulators || !loop || accumulators.getOwner() != loop.getBody() || accumulators.getArgNumber() == 0)
+      return false;
+    if (!accumulators.hasOneUse() || !dot_->hasOneUse()) return false;
     mlir::OpOperand& use = *dot_->use_begin();
-    return use.getOwner() == loop.getBody()->getTerminator() && use.getOperandNumber() + 1 == sums.getArgNumber();
+    return use.getOwner() == loop.getBody()->getTerminator() &&
+           use.getOperandNumber() + 1 == accumulators.getArgNumber();
   }
 
   // mma.sync's.

@@ -25,7 +25,7 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Arc
 void SinkSharedLoads(llvm::Module& module);
 
 // pack_phis.cc. Lets loops carry whole vectors of a register's size instead of their elements: of loaded words, and
-// of the f16 sums of wgmma.
+// of the f16 accumulators of wgmma.
 void PackPhis(llvm::Module& module);
 
 // pair_bytes.cc. Pairs of bytes that are put together from one word become half of that word.

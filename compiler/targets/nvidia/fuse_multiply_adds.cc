@@ -21,7 +21,7 @@ bool IsSum(const Instruction& instruction) {
   return instruction.getOpcode() == Instruction::FAdd || instruction.getOpcode() == Instruction::FSub;
 }
 
-// Whether fused additions would leave no use of the product. Only in its own block: elsewhere, in a loop behind it, its
+// Whether fused additions would leave no use of the product. Only in its own block: elsewhere, in a loop after it, its
 // factors would live longer than it did.
 bool EndsInSums(const Instruction& product) {
   return !product.use_empty() && llvm::all_of(product.users(), [&](const llvm::User* user) {

@@ -9,7 +9,8 @@
 //
 // Operands of 64 bits fill two registers and have the form of those of 32. Before sm_90 there is m8n8k4 alone for them:
 // a quarter of m16n8k8, with the registers of one half of the rows and of one half of K. From sm_90 on there is also
-// m16n8k16: two of m16n8k8 along K, one after the other in a and b. Half as many instructions wait for their sums.
+// m16n8k16: two of m16n8k8 along K, one after the other in a and b. Half as many instructions wait for their
+// accumulators.
 #include "compiler/ir/encodings.h"
 #include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/nvidia_ops.h"
@@ -38,13 +39,13 @@ std::string Braces(llvm::ArrayRef<std::string> operands) { return "{" + llvm::jo
 
 // One instruction: `shape` and `types` are its words; operands are registers' values.
 llvm::SmallVector<Value> EmitMma(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef shape, llvm::StringRef types,
-                                 mlir::ValueRange a_words, mlir::ValueRange b_words, mlir::ValueRange sums) {
+                                 mlir::ValueRange a_words, mlir::ValueRange b_words, mlir::ValueRange accumulators) {
   nvidia::PtxBuilder ptx(b, loc);
   llvm::SmallVector<std::string> d, a, bb;
-  for (Value sum : sums) d.push_back(ptx.AddOutput(sum.getType()));
+  for (Value sum : accumulators) d.push_back(ptx.AddOutput(sum.getType()));
   for (Value word : a_words) a.push_back(ptx.AddInput(word));
   for (Value word : b_words) bb.push_back(ptx.AddInput(word));
-  for (auto [i, sum] : llvm::enumerate(sums)) ptx.TieOutput(i, sum);
+  for (auto [i, sum] : llvm::enumerate(accumulators)) ptx.TieOutput(i, sum);
   std::string text = "mma.sync.aligned." + shape.str() + ".row.col." + types.str();
   text += " " + Braces(d) + ", " + Braces(a) + ", " + Braces(bb) + ", " + Braces(d) + ";";
   return ptx.Emit(text, /*touches_memory=*/false);
@@ -52,8 +53,8 @@ llvm::SmallVector<Value> EmitMma(mlir::OpBuilder& b, mlir::Location loc, llvm::S
 
 // m16n8k8 of f64 by m8n8k4: halves of the rows, each over both halves of K.
 llvm::SmallVector<Value> EmitF64Quarters(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef types,
-                                         mlir::ValueRange a, mlir::ValueRange bb, mlir::ValueRange sums) {
-  llvm::SmallVector<Value> results(sums);
+                                         mlir::ValueRange a, mlir::ValueRange bb, mlir::ValueRange accumulators) {
+  llvm::SmallVector<Value> results(accumulators);
   for (int half = 0; half < 2; ++half) {
     for (int k = 0; k < 2; ++k) {
       auto made = EmitMma(b, loc, "m8n8k4", types, a[2 * k + half], bb[k], llvm::ArrayRef(results).slice(2 * half, 2));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix instructions of NVIDIA GPUs: mma.sync by a warp, wgmma by a group of four, tcgen05.mma by one thread with
-// sums in tensor memory (PTX ISA, "Warp level matrix instructions", "Asynchronous warpgroup level matrix instructions",
-// "TensorCore 5th Generation Family Instructions").
+// accumulators in tensor memory (PTX ISA, "Warp level matrix instructions", "Asynchronous warpgroup level matrix
+// instructions", "TensorCore 5th Generation Family Instructions").
 #ifndef COMPILER_TARGETS_NVIDIA_MATRIX_SHAPES_H_
 #define COMPILER_TARGETS_NVIDIA_MATRIX_SHAPES_H_
 
@@ -12,7 +12,7 @@
 
 namespace tritond::compiler::nvidia {
 
-// Rows and columns of mma.sync's sums; of a group's, where the most columns are given.
+// Rows and columns of mma.sync's accumulators; of a group's, where the most columns are given.
 inline constexpr int kTileM = 16, kTileN = 8, kGroupTileM = 64, kMaxGroupTileN = 256;
 // Of an operand along K, but of f64.
 inline constexpr int kTileKBytes = 32;
@@ -20,7 +20,7 @@ inline constexpr int kTileKBytes = 32;
 // Generations that have wgmma.
 inline constexpr int kFirstWithWgmma = 90, kLastWithWgmma = 90;
 
-// Generations that have tcgen05; rows of its sums, the columns of tensor memory.
+// Generations that have tcgen05; rows of its accumulators, the columns of tensor memory.
 inline constexpr int kFirstWithTensorMemory = 100, kLastWithTensorMemory = 100;
 inline constexpr int kTensorTileM = 128, kHalfTensorTileM = 64, kTensorColumns = 512;
 

@@ -103,14 +103,14 @@ absl::Status CheckResolved(const llvm::Module& module) {
 
 // A pipeline of our own. Lowering has chosen vectors, unrolling and what stands in loops; what is left to LLVM is to
 // inline the device library, to fold, and to move what does not change out of loops. LLVM's -O3 costs five times as
-// much and rotates loops: the guard that this puts in front of a loop joins the sums of wgmma with zeros after it,
-// which makes ptxas wait for each product (its warning C7515).
+// much and rotates loops: the guard that this puts in front of a loop joins the accumulators of wgmma with zeros after
+// it, which makes ptxas wait for each product (its warning C7515).
 constexpr char kInlining[] = "nvvm-reflect,always-inline,";
 constexpr char kFolding[] =
     "infer-alignment,sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop-mssa(licm),early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg";
 // Brings sums of indices into one order, so that code generation sees what they share, and parts of them leave loops.
-// These parts take registers, which sums of wgmma leave none of.
+// These parts take registers, which accumulators of wgmma leave none of.
 constexpr char kSharing[] = ",reassociate,loop-mssa(licm),early-cse";
 constexpr char kCleaning[] = ",adce";
 

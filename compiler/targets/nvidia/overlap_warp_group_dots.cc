@@ -101,7 +101,7 @@ class DotsOfBlock final {
 
  private:
   struct Wait {
-    llvm::SmallSetVector<Value, 2> sums, buffers;
+    llvm::SmallSetVector<Value, 2> accumulators, buffers;
     size_t pending = ttng::kMostPending;
   };
 
@@ -146,8 +146,8 @@ class DotsOfBlock final {
     return loop_.getRegionIterArg(dot->use_begin()->getOperandNumber());
   }
 
-  bool UsesAccumulators(Operation* op, Value sums) {
-    return llvm::any_of(sums.getUses(), [&](mlir::OpOperand& use) {
+  bool UsesAccumulators(Operation* op, Value accumulators) {
+    return llvm::any_of(accumulators.getUses(), [&](mlir::OpOperand& use) {
       return op->isAncestor(use.getOwner()) && !IsAddition(use, &block_);
     });
   }
@@ -164,8 +164,8 @@ class DotsOfBlock final {
     size_t issued = 0;
     for (WarpGroupDotOp each : in_flight_) {
       Operation *op = each, *self = dot;
-      bool behind = self->isBeforeInBlock(op), before = op->isBeforeInBlock(end.op);
-      issued += end.in_next_iteration ? behind + before : behind && before;
+      bool after = self->isBeforeInBlock(op), before = op->isBeforeInBlock(end.op);
+      issued += end.in_next_iteration ? after + before : after && before;
     }
     return issued;
   }
@@ -176,21 +176,21 @@ class DotsOfBlock final {
     if (!end.in_next_iteration) {
       wait.buffers.insert_range(BuffersOf(dot));
       if (llvm::any_of(dot->getUses(), [&](mlir::OpOperand& use) { return !IsAddition(use, &block_); }))
-        wait.sums.insert(dot.getD());
+        wait.accumulators.insert(dot.getD());
       return;
     }
     BlockArgument carried = *CarriedAccumulators(dot);
     for (Value buffer : BuffersOf(dot)) wait.buffers.insert(RootOf(buffer));
     if (llvm::any_of(carried.getUses(), [&](mlir::OpOperand& use) { return !IsAddition(use, &block_); }))
-      wait.sums.insert(carried);
+      wait.accumulators.insert(carried);
     outliving_.push_back({dot, loop_.getTiedLoopResult(carried)});
   }
 
   void Emit(mlir::OpBuilder& b, mlir::Location loc, const Wait& wait) {
-    llvm::SmallVector<Value> sums(wait.sums.begin(), wait.sums.end());
-    auto made = ttng::WarpGroupWaitOp::create(b, loc, mlir::ValueRange(sums).getTypes(), sums,
+    llvm::SmallVector<Value> accumulators(wait.accumulators.begin(), wait.accumulators.end());
+    auto made = ttng::WarpGroupWaitOp::create(b, loc, mlir::ValueRange(accumulators).getTypes(), accumulators,
                                               wait.buffers.getArrayRef(), wait.pending);
-    for (auto [sum, ended] : llvm::zip(sums, made.getResults()))
+    for (auto [sum, ended] : llvm::zip(accumulators, made.getResults()))
       sum.replaceUsesWithIf(ended, [&](mlir::OpOperand& use) {
         return use.getOwner() != made && !IsAddition(use, use.getOwner()->getBlock());
       });
@@ -202,7 +202,7 @@ class DotsOfBlock final {
     wait.pending = 0;
     for (auto& [dot, result] : outliving_) {
       for (Value buffer : BuffersOf(dot)) wait.buffers.insert(RootOf(buffer));
-      if (!result.use_empty()) wait.sums.insert(result);
+      if (!result.use_empty()) wait.accumulators.insert(result);
     }
     mlir::OpBuilder b(block_.getParentOp());
     b.setInsertionPointAfter(loop_);

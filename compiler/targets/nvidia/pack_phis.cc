@@ -5,8 +5,8 @@
 //   %y = phi half [ %a1, … ], [ %b1, … ]    ->    %x = extractelement %v, 0
 //   (%a0 and %a1 are elements of %a, …)           %y = extractelement %v, 1
 //
-// wgmma holds two f16 sums in a register, which must not be put together again while the product that adds to them
-// runs. So halves that are used together go together in functions with wgmma, wherever they come from. Vectors of
+// wgmma holds two f16 accumulators in a register, which must not be put together again while the product that adds to
+// them runs. So halves that are used together go together in functions with wgmma, wherever they come from. Vectors of
 // elements of one vector, in order, are that vector.
 //
 // Where more values live at once than a thread has registers, all narrow elements go together. ptxas would store some

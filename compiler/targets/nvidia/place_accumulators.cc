@@ -13,8 +13,8 @@
 //                                                              ttng.inval_barrier %bar
 //                                                              %s = ttng.tensor_memory_load %tmem
 //
-// Sums that a loop carries from dot to dot stay where they are. Where they begin at zero the first dot does not add.
-// Other dots begin with a store of their sums unless they are zero, and end with a load.
+// Accumulators that a loop carries from dot to dot stay where they are. Where they begin at zero the first dot does not
+// add. Other dots begin with a store of their accumulators unless they are zero, and end with a load.
 //
 // Each dot has an mbarrier, whose phase ends with the dot: `phase` is the parity of the iteration's. A wait for the dot
 // of the iteration before, in the first one, is for a phase that a new mbarrier takes to be over. Between a thread's
@@ -58,15 +58,17 @@ int64_t ColumnsOf(WarpGroupDotOp dot) {
   return ttng::TensorColumns(shape[0], shape[1]);
 }
 
-// The loop that only adds to the sums of `dot`, and the number of them among what it carries.
+// The loop that only adds to the accumulators of `dot`, and the number of them among what it carries.
 std::optional<unsigned> CarriedAt(WarpGroupDotOp dot) {
-  auto sums = llvm::dyn_cast<BlockArgument>(dot.getC());
+  auto accumulators = llvm::dyn_cast<BlockArgument>(dot.getC());
   auto loop = llvm::dyn_cast<ForOp>(dot->getParentOp());
-  if (!sums || !loop || sums.getOwner() != loop.getBody() || sums == loop.getInductionVar()) return std::nullopt;
-  if (!sums.hasOneUse() || !dot.getD().hasOneUse()) return std::nullopt;
+  if (!accumulators || !loop || accumulators.getOwner() != loop.getBody() || accumulators == loop.getInductionVar())
+    return std::nullopt;
+  if (!accumulators.hasOneUse() || !dot.getD().hasOneUse()) return std::nullopt;
   mlir::OpOperand& use = *dot.getD().use_begin();
   const unsigned index = use.getOperandNumber();
-  const bool is_carried = use.getOwner() == loop.getBody()->getTerminator() && loop.getRegionIterArg(index) == sums;
+  const bool is_carried =
+      use.getOwner() == loop.getBody()->getTerminator() && loop.getRegionIterArg(index) == accumulators;
   return is_carried ? std::optional<unsigned>(index) : std::nullopt;
 }
 
@@ -106,7 +108,7 @@ class KernelDots final {
   }
 
  private:
-  // Sums that threads read in its iteration are read after the wait for them.
+  // Accumulators that threads read in its iteration are read after the wait for them.
   static bool MayStayInFlight(const Placed& placed) {
     if (placed.carried) return true;
     WarpGroupDotOp dot = placed.dot;
@@ -189,18 +191,18 @@ class KernelDots final {
   }
 
   // A dot that adds to what its own threads store; whether it adds.
-  Value EmitInitialSums(const Placed& placed) {
+  Value EmitInitialAccumulators(const Placed& placed) {
     WarpGroupDotOp dot = placed.dot;
     if (IsZero(dot.getC())) return Constant(dot.getLoc(), 0, 1);
     ttng::TensorMemoryStoreOp::create(b_, dot.getLoc(), dot.getC(), AddressOf(placed));
     return Constant(dot.getLoc(), 1, 1);
   }
 
-  // In front of the dot, which is erased; the sums are loaded at once.
+  // In front of the dot, which is erased; the accumulators are loaded at once.
   void EmitWholeDot(Placed& placed, Value phase) {
     WarpGroupDotOp dot = placed.dot;
     b_.setInsertionPoint(dot);
-    EmitDot(placed, EmitInitialSums(placed));
+    EmitDot(placed, EmitInitialAccumulators(placed));
     Wait(dot.getLoc(), placed.barrier, phase, {dot.getA(), dot.getB()});
     dot.replaceAllUsesWith(Load(placed, dot.getType()));
     dot.erase();
@@ -228,10 +230,11 @@ class KernelDots final {
   Value tensor_memory_;
 };
 
-// The sums that a loop has carried; `adds`: whether there was an iteration, null: it does not matter.
+// The accumulators that a loop has carried; `adds`: whether there was an iteration, null: it does not matter.
 Value KernelDots::LoadAfter(const Placed& placed, Value result, Value adds, Value initial) {
-  Value sums = Load(placed, result.getType());
-  return adds ? arith::SelectOp::create(b_, placed.dot->getLoc(), adds, sums, initial).getResult() : sums;
+  Value accumulators = Load(placed, result.getType());
+  return adds ? arith::SelectOp::create(b_, placed.dot->getLoc(), adds, accumulators, initial).getResult()
+              : accumulators;
 }
 
 void KernelDots::RewriteLoop(ForOp loop) {
@@ -261,7 +264,7 @@ void KernelDots::RewriteLoop(ForOp loop) {
   b_.setInsertionPointToStart(loop.getBody());
   RewriteWaits(*loop.getBody(), dots, phase, OtherPhase(loc, phase));
 
-  // After the loop: what is in flight ends, then the sums are read.
+  // After the loop: what is in flight ends, then the accumulators are read.
   b_.setInsertionPointAfter(loop);
   Value last = OtherPhase(loc, loop.getResults().take_back(2)[0]), any = loop.getResults().back();
   for (Placed* placed : dots)
@@ -270,8 +273,8 @@ void KernelDots::RewriteLoop(ForOp loop) {
   for (auto [placed, from_zero] : llvm::zip(carried, begin_at_zero)) {
     Value result = loop.getResult(*placed->carried), initial = loop.getInitArgs()[*placed->carried];
     if (result.use_empty()) continue;
-    Value sums = LoadAfter(*placed, result, from_zero ? any : Value(), initial);
-    result.replaceAllUsesWith(sums);
+    Value accumulators = LoadAfter(*placed, result, from_zero ? any : Value(), initial);
+    result.replaceAllUsesWith(accumulators);
   }
 
   mlir::OpBuilder::InsertionGuard guard(b_);
@@ -283,7 +286,7 @@ void KernelDots::RewriteLoop(ForOp loop) {
     }
     b_.setInsertionPoint(dot);
     if (!placed->carried) {
-      EmitDot(*placed, EmitInitialSums(*placed));
+      EmitDot(*placed, EmitInitialAccumulators(*placed));
     } else {
       auto* const at = llvm::find(carried, placed);
       EmitDot(*placed, begin_at_zero[at - carried.begin()] ? adds : Constant(loc, 1, 1));
@@ -312,11 +315,11 @@ void KernelDots::RewriteWaits(mlir::Block& block, llvm::ArrayRef<Placed*> dots, 
       if (in_flight[index]->dot.getInFlight())
         Wait(wait.getLoc(), in_flight[index]->barrier, is_earlier ? before : phase, wait.getBuffers());
     }
-    for (auto [sums, ended] : llvm::zip(wait.getAccumulators(), wait.getResults())) {
-      auto* const placed = llvm::find_if(in_flight, [own = sums](Placed* each) {
+    for (auto [accumulators, ended] : llvm::zip(wait.getAccumulators(), wait.getResults())) {
+      auto* const placed = llvm::find_if(in_flight, [own = accumulators](Placed* each) {
         return !each->carried && each->dot.getInFlight() && each->dot.getD() == own;
       });
-      ended.replaceAllUsesWith(placed == in_flight.end() ? sums : Load(**placed, ended.getType()));
+      ended.replaceAllUsesWith(placed == in_flight.end() ? accumulators : Load(**placed, ended.getType()));
     }
     wait.erase();
   }
@@ -325,7 +328,8 @@ void KernelDots::RewriteWaits(mlir::Block& block, llvm::ArrayRef<Placed*> dots, 
 // Those that are left wait for dots that have ended.
 void KernelDots::EraseWaits() {
   function_.walk([](WarpGroupWaitOp wait) {
-    for (auto [sums, ended] : llvm::zip(wait.getAccumulators(), wait.getResults())) ended.replaceAllUsesWith(sums);
+    for (auto [accumulators, ended] : llvm::zip(wait.getAccumulators(), wait.getResults()))
+      ended.replaceAllUsesWith(accumulators);
     wait.erase();
   });
 }

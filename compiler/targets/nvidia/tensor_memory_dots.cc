@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // tcgen05 (PTX ISA, "TensorCore 5th Generation Family Instructions"), of one block. One thread issues a dot's products
 // of 64 or 128 rows, up to 256 columns and 32 bytes along K, and the commit that lets an mbarrier say when they are
-// over. The sums are in tensor memory, 128 lanes of 512 columns of 32 bits:
+// over. The accumulators are in tensor memory, 128 lanes of 512 columns of 32 bits:
 //
 //   128 rows   row r in lane r
 //   64 rows    row r in lane 32 (r / 16) + r mod 16
 //
 // A warp reaches the lanes from 32 times its number modulo 4 on. tcgen05.ld.16x256b gives its lanes 16 rows as mma.sync
-// has its sums: two neighbours of a row, and two of the row eight further.
+// has its accumulators: two neighbours of a row, and two of the row eight further.
 //
 // Loads and stores end with the wait for them and with a fence, and begin with one: what threads do before they meet is
 // then in order with what they do after, also for the thread that issues products.
@@ -124,10 +124,10 @@ class TensorMemoryDot final {
   // PTX ISA, "Instruction descriptor".
   uint32_t InstructionDescriptor() const {
     const bool is_integer = llvm::StringRef(kind_.kind) == "i8";
-    const uint32_t sums = is_integer ? 2 : 1;
-    return sums << 4 | kind_.number << 7 | kind_b_.number << 10 | static_cast<uint32_t>(a_.IsTransposed()) << 15 |
-           static_cast<uint32_t>(b_.IsTransposed()) << 16 | static_cast<uint32_t>(columns_ >> 3) << 17 |
-           static_cast<uint32_t>(rows_ >> 4) << 24;
+    const uint32_t accumulators = is_integer ? 2 : 1;
+    return accumulators << 4 | kind_.number << 7 | kind_b_.number << 10 |
+           static_cast<uint32_t>(a_.IsTransposed()) << 15 | static_cast<uint32_t>(b_.IsTransposed()) << 16 |
+           static_cast<uint32_t>(columns_ >> 3) << 17 | static_cast<uint32_t>(rows_ >> 4) << 24;
   }
 
   // A statement that sets `name` to a descriptor `bytes` further.
@@ -146,10 +146,10 @@ class TensorMemoryDot final {
 
 LogicalResult LowerDot(FunctionLowering& f, ttng::TensorMemoryDotOp op) { return TensorMemoryDot(f, op).Lower(); }
 
-// Where a warp finds its part of sums.
-class WarpSums final {
+// Where a warp finds its part of accumulators.
+class WarpAccumulators final {
  public:
-  WarpSums(FunctionLowering& f, RankedTensorType type)
+  WarpAccumulators(FunctionLowering& f, RankedTensorType type)
       : f_(f),
         type_(type),
         layout_(f.LayoutOf(type)),
@@ -212,12 +212,12 @@ std::string Registers(size_t first, size_t count) {
 }
 
 // A statement for each tile: `text` makes it of the registers and the address.
-std::string StatementsOf(const WarpSums& sums, llvm::StringRef base, size_t first_register,
+std::string StatementsOf(const WarpAccumulators& accumulators, llvm::StringRef base, size_t first_register,
                          llvm::function_ref<std::string(const std::string& registers)> text) {
   std::string all;
   size_t next = first_register;
-  for (const MatrixTile& tile : sums.tiles()) {
-    all += "add.u32 at, " + base.str() + ", " + std::to_string(sums.OffsetOf(tile.origin)) + ";\n";
+  for (const MatrixTile& tile : accumulators.tiles()) {
+    all += "add.u32 at, " + base.str() + ", " + std::to_string(accumulators.OffsetOf(tile.origin)) + ";\n";
     all += text(Registers(next, tile.registers.size()));
     next += tile.registers.size();
   }
@@ -226,16 +226,16 @@ std::string StatementsOf(const WarpSums& sums, llvm::StringRef base, size_t firs
 
 LogicalResult LowerLoad(FunctionLowering& f, ttng::TensorMemoryLoadOp op) {
   auto type = llvm::cast<RankedTensorType>(op.getResult().getType());
-  WarpSums sums(f, type);
-  if (!sums.Fit()) return op.emitOpError("has a result encoding that is not tensor memory's");
+  WarpAccumulators accumulators(f, type);
+  if (!accumulators.Fit()) return op.emitOpError("has a result encoding that is not tensor memory's");
   PtxBuilder ptx(f.e.b, f.e.loc);
   llvm::SmallVector<int> registers;
-  for (const MatrixTile& tile : sums.tiles()) llvm::append_range(registers, tile.registers);
+  for (const MatrixTile& tile : accumulators.tiles()) llvm::append_range(registers, tile.registers);
   for (size_t i = 0; i < registers.size(); ++i) ptx.AddOutput(f.ConvertType(type.getElementType()));
-  const std::string base = ptx.AddInput(sums.Address(f.Scalar(op.getAddress())));
+  const std::string base = ptx.AddInput(accumulators.Address(f.Scalar(op.getAddress())));
   std::string text = std::string("{\n.reg .b32 at;\n") + kFenceAfter;
-  text += StatementsOf(sums, base, 0, [&](const std::string& list) {
-    return "tcgen05.ld.sync.aligned." + sums.Shape() + " " + list + ", [at];\n";
+  text += StatementsOf(accumulators, base, 0, [&](const std::string& list) {
+    return "tcgen05.ld.sync.aligned." + accumulators.Shape() + " " + list + ", [at];\n";
   });
   text += std::string("tcgen05.wait::ld.sync.aligned;\n") + kFenceBefore + "}";
   Values results(f.NumRegisters(type));
@@ -245,16 +245,16 @@ LogicalResult LowerLoad(FunctionLowering& f, ttng::TensorMemoryLoadOp op) {
 }
 
 LogicalResult LowerStore(FunctionLowering& f, ttng::TensorMemoryStoreOp op) {
-  WarpSums sums(f, llvm::cast<RankedTensorType>(op.getValue().getType()));
-  if (!sums.Fit()) return op.emitOpError("has an operand encoding that is not tensor memory's");
+  WarpAccumulators accumulators(f, llvm::cast<RankedTensorType>(op.getValue().getType()));
+  if (!accumulators.Fit()) return op.emitOpError("has an operand encoding that is not tensor memory's");
   PtxBuilder ptx(f.e.b, f.e.loc);
-  const std::string base = ptx.AddInput(sums.Address(f.Scalar(op.getAddress())));
+  const std::string base = ptx.AddInput(accumulators.Address(f.Scalar(op.getAddress())));
   ValueList values = f.Get(op.getValue());
-  for (const MatrixTile& tile : sums.tiles())
+  for (const MatrixTile& tile : accumulators.tiles())
     for (int r : tile.registers) ptx.AddInput(values[r]);
   std::string text = std::string("{\n.reg .b32 at;\n") + kFenceAfter;
-  text += StatementsOf(sums, base, 1, [&](const std::string& list) {
-    return "tcgen05.st.sync.aligned." + sums.Shape() + " [at], " + list + ";\n";
+  text += StatementsOf(accumulators, base, 1, [&](const std::string& list) {
+    return "tcgen05.st.sync.aligned." + accumulators.Shape() + " [at], " + list + ";\n";
   });
   text += std::string("tcgen05.wait::st.sync.aligned;\n") + kFenceBefore + "}";
   ptx.Emit(text, /*touches_memory=*/true);

@@ -183,7 +183,7 @@ mlir::LogicalResult VerifySums(mlir::Operation* op, mlir::Type type) {
   auto tensor = llvm::cast<RankedTensorType>(type);
   auto mma = llvm::dyn_cast_or_null<ttg::NvidiaMmaEncodingAttr>(tensor.getEncoding());
   if (!mma || mma.getVersionMajor() != 5 || tensor.getElementTypeBitWidth() != 32)
-    return op->emitOpError() << "takes sums of 32 bits of nvidia_mma version 5, not " << type;
+    return op->emitOpError() << "takes accumulators of 32 bits of nvidia_mma version 5, not " << type;
   return tensor.getDimSize(0) % mma.getInstrShape()[0] == 0
              ? mlir::success()
              : op->emitOpError() << "takes a multiple of " << mma.getInstrShape()[0] << " rows";

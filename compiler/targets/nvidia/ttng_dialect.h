@@ -43,7 +43,7 @@ bool AddsToResult(WarpGroupDotOp dot);
 // The elements along K that one wgmma multiplies: 32 bytes.
 int64_t InstructionK(mlir::Type operand);
 
-// The rows of one tcgen05.mma of a dot with so many rows; the columns of tensor memory that its sums take.
+// The rows of one tcgen05.mma of a dot with so many rows; the columns of tensor memory that its accumulators take.
 int64_t TensorRows(int64_t rows);
 int64_t TensorColumns(int64_t rows, int64_t columns);
 

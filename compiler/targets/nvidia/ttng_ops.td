@@ -190,7 +190,7 @@ def TTNG_TensorMemoryDeallocOp : TTNG_TensorMemoryOp<"tensor_memory_dealloc", [M
   let assemblyFormat = "$address `,` $columns attr-dict";
 }
 def TTNG_TensorMemoryDotOp : TTNG_TensorMemoryOp<"tensor_memory_dot", [MemoryEffects<[MemWrite<TTNG_TensorMemory>]>]> {
-  let summary = "starts sums = a * b, plus the sums where `adds` holds, at `address`";
+  let summary = "starts accumulators = a * b, plus the accumulators where `adds` holds, at `address`";
   let description = [{
     All threads meet in front of it: what they have written to its buffers and to tensor memory is then seen. `barrier`
     takes an arrival when it and all dots before it are over. Until then its buffers are read.}];
@@ -200,13 +200,13 @@ def TTNG_TensorMemoryDotOp : TTNG_TensorMemoryOp<"tensor_memory_dot", [MemoryEff
       qualified(type($barrier))}];
 }
 def TTNG_TensorMemoryLoadOp : TTNG_TensorMemoryOp<"tensor_memory_load", [MemoryEffects<[MemRead<TTNG_TensorMemory>]>]> {
-  let summary = "the sums at `address`, of dots that have been waited for";
+  let summary = "the accumulators at `address`, of dots that have been waited for";
   let arguments = (ins I32:$address);
   let results = (outs TT_FpIntTensor:$result);
   let assemblyFormat = "$address attr-dict `:` type($result)";
 }
 def TTNG_TensorMemoryStoreOp : TTNG_TensorMemoryOp<"tensor_memory_store", [MemoryEffects<[MemWrite<TTNG_TensorMemory>]>]> {
-  let summary = "writes sums to `address`";
+  let summary = "writes accumulators to `address`";
   let arguments = (ins TT_FpIntTensor:$value, I32:$address);
   let assemblyFormat = "$value `,` $address attr-dict `:` type($value)";
 }

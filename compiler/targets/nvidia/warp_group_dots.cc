@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma (PTX ISA, "Asynchronous warpgroup level matrix multiply-accumulate"): four warps add the product of 64 x k and
 // k x n elements, k being 32 bytes, to 64 x n accumulators in their registers. It finds its operands in shared memory
-// by descriptors (buffer_operand.h). A dot is one statement: the fence that lets
-// wgmma see the registers, all products, and, unless it stays in flight, the wait for them. Nothing can come between,
-// so the compiler behind may treat the accumulators as any registers. Those of a dot in flight go to the wait, a
-// statement that takes them in and gives them out, and until then to nothing but other dots: the compiler behind has no
-// reason to touch them.
+// by descriptors (buffer_operand.h). A dot is one statement: the fence that lets wgmma see the registers, all products,
+// and, unless it stays in flight, the wait for them. Nothing can come between, so ptxas may treat the accumulators as
+// any registers. Those of a dot in flight go to the wait, a statement that takes them in and gives them out. Until then
+// they go to nothing but other dots: ptxas has no reason to touch them.
 //
 // Accumulators are f32 or i32, one a register, or f16, two neighbours of a row in one.
 #include "compiler/targets/nvidia/warp_group_dots.h"
@@ -38,8 +37,8 @@ llvm::StringRef WgmmaType(mlir::Type type) {
 }
 
 // The registers in which wgmma has accumulators, in its order or a tensor's.
-Values AccumulatorRegisters(Emitter& e, ValueList sums) {
-  return sums[0].getType().isF16() ? Values(Words(e.b, e.loc, sums)) : Values(sums);
+Values AccumulatorRegisters(Emitter& e, ValueList accumulators) {
+  return accumulators[0].getType().isF16() ? Values(Words(e.b, e.loc, accumulators)) : Values(accumulators);
 }
 Values AccumulatorElements(Emitter& e, ValueList registers, mlir::Type type) {
   return type.isF16() ? Values(ElementsOfWords(e.b, e.loc, registers, type)) : Values(registers);
@@ -68,20 +67,20 @@ class WarpGroupDot final {
       return op_.emitOpError("has a result encoding that wgmma's tiles do not fit");
     mlir::Type element = type_.getElementType();
     bool from_zero = IsZero(op_.getC());
-    Values sums;
-    for (Value initial : f_.Get(op_.getC())) sums.push_back(WidenForDot(e_, initial, element, sum_type_));
+    Values accumulators;
+    for (Value initial : f_.Get(op_.getC())) accumulators.push_back(WidenForDot(e_, initial, element, sum_type_));
     llvm::SmallVector<int> registers;
     for (const MatrixTile& tile : tiles) llvm::append_range(registers, tile.registers);
-    Values initial = AccumulatorRegisters(e_, Pick(sums, registers));
+    Values initial = AccumulatorRegisters(e_, Pick(accumulators, registers));
     for (Value sum : initial) ptx_.AddOutput(sum.getType());
     for (auto [output, sum] : llvm::enumerate(initial))
       if (!from_zero) ptx_.TieOutput(output, sum);
     std::string text;
     if (failed(AddProducts(tiles, from_zero, text))) return mlir::failure();
     Values added = AccumulatorElements(e_, ptx_.Emit(text, /*touches_memory=*/true), sum_type_);
-    for (auto [r, sum] : llvm::zip(registers, added)) sums[r] = sum;
+    for (auto [r, sum] : llvm::zip(registers, added)) accumulators[r] = sum;
     Values results;
-    for (Value sum : sums) results.push_back(NarrowDotAccumulator(e_, sum, element));
+    for (Value sum : accumulators) results.push_back(NarrowDotAccumulator(e_, sum, element));
     f_.Set(op_.getD(), results);
     return mlir::success();
   }
@@ -155,7 +154,7 @@ class WarpGroupDot final {
     int first_sum = 0;
     for (const MatrixTile& tile : tiles) {
       int count = tile.registers.size() / (sum_type_.isF16() ? 2 : 1);
-      std::string sums = Registers(first_sum, count);
+      std::string accumulators = Registers(first_sum, count);
       first_sum += count;
       for (int32_t k = 0; k < type_b_.getShape()[0]; k += step_k_) {
         std::string operand_a = "a";
@@ -165,7 +164,8 @@ class WarpGroupDot final {
           return mlir::failure();
         }
         text += Advance("b", base_b, b_.OffsetOf({k, tile.origin[1]}));
-        text += name + sums + ", " + operand_a + ", b, " + (from_zero && k == 0 ? "set" : "add") + flags + ";\n";
+        text +=
+            name + accumulators + ", " + operand_a + ", b, " + (from_zero && k == 0 ? "set" : "add") + flags + ";\n";
       }
     }
     text += "wgmma.commit_group.sync.aligned;\n";
@@ -208,7 +208,7 @@ class WarpGroupDot final {
 
 // Whether upstream's dot asks for accumulators of 8-bit floats that registers add up after some elements of K, zero:
 // after each instruction.
-bool AsksForPreciseSums(ttng::WarpGroupDotOp op) {
+bool AsksForPreciseAccumulators(ttng::WarpGroupDotOp op) {
   if (!op->hasAttr("isAsync") && !op->hasAttr("inputPrecision")) return false;
   auto most = op->getAttrOfType<mlir::IntegerAttr>("maxNumImpreciseAcc");
   const int64_t k = llvm::cast<ttg::MemDescType>(op.getB().getType()).getShape()[0];
@@ -219,7 +219,8 @@ bool AsksForPreciseSums(ttng::WarpGroupDotOp op) {
 LogicalResult LowerWarpGroupDot(FunctionLowering& f, ttng::WarpGroupDotOp op) {
   auto mma = llvm::cast<ttg::NvidiaMmaEncodingAttr>(op.getD().getType().getEncoding());
   if (mma.getVersionMajor() != 3) return op.emitOpError("of nvidia_mma version 5 has no place in tensor memory");
-  if (AsksForPreciseSums(op)) return op.emitOpError("with precise sums of 8-bit floats is not supported yet");
+  if (AsksForPreciseAccumulators(op))
+    return op.emitOpError("with precise accumulators of 8-bit floats is not supported yet");
   return WarpGroupDot(f, op).Lower();
 }
 
@@ -233,10 +234,10 @@ LogicalResult LowerWarpGroupWait(FunctionLowering& f, ttng::WarpGroupWaitOp op) 
   PtxBuilder ptx(f.e.b, f.e.loc);
   llvm::SmallVector<Values> lists;
   for (Value operand : op.getAccumulators()) lists.push_back(AccumulatorRegisters(f.e, f.Get(operand)));
-  Values sums;
-  for (const Values& list : lists) llvm::append_range(sums, list);
-  for (Value sum : sums) ptx.AddOutput(sum.getType());
-  for (auto [index, sum] : llvm::enumerate(sums)) ptx.TieOutput(index, sum);
+  Values accumulators;
+  for (const Values& list : lists) llvm::append_range(accumulators, list);
+  for (Value sum : accumulators) ptx.AddOutput(sum.getType());
+  for (auto [index, sum] : llvm::enumerate(accumulators)) ptx.TieOutput(index, sum);
   std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
   llvm::SmallVector<Value> ended = ptx.Emit(text, /*touches_memory=*/true);
   llvm::ArrayRef<Value> rest = ended;

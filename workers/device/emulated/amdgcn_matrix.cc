@@ -30,7 +30,7 @@
 namespace tritond::workers::emulated {
 namespace {
 
-// An element of an operand or of the sums.
+// An element of an operand or of the accumulators.
 struct Element {
   enum class Kind { kFloat, kDouble, kInteger };
   Kind kind = Kind::kFloat;

@@ -303,7 +303,7 @@ Slots OperandsOfLane(const Product& p, const std::vector<AmdOperand>& operands, 
     SetElement(in.data(), a, j, bits_a, Bits(A(at_k.block, at_k.row, at_k.k), p.a, bits_a));
     SetElement(in.data(), b, j, bits_b, Bits(B(at_k.block, at_k.k, at_k.row), p.b, bits_b));
   }
-  // The sums come before the last operands.
+  // The accumulators come before the last operands.
   const AmdOperand& c = operands[operands.size() - 1 - p.behind];
   for (int r = 0; r < p.results; ++r) in[c.first + r] = SumBits(p, 100 + r);
   return in;

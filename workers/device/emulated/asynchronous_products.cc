@@ -11,15 +11,15 @@ constexpr uint32_t kFirstTag = 0x7f900000, kTags = 0x100000;
 
 }  // namespace
 
-void AsynchronousProducts::Issue(Registers& sums, Compute compute) {
+void AsynchronousProducts::Issue(Registers& accumulators, Compute compute) {
   auto product = std::make_shared<Product>();
-  product->sums = sums;
+  product->accumulators = accumulators;
   product->compute = std::move(compute);
-  const size_t count = sums.empty() ? 0 : sums[0].size();
+  const size_t count = accumulators.empty() ? 0 : accumulators[0].size();
   for (size_t r = 0; r < count; ++r) {
     const uint32_t tag = kFirstTag + next_tag_++ % kTags;
     tags_[tag] = {product, static_cast<int>(r)};
-    for (auto& lane : sums) lane[r] = tag;
+    for (auto& lane : accumulators) lane[r] = tag;
   }
   uncommitted_.push_back(std::move(product));
 }
@@ -32,9 +32,9 @@ void AsynchronousProducts::Commit() {
 absl::optional<std::string> AsynchronousProducts::Wait(size_t pending) {
   while (groups_.size() > pending) {
     for (const auto& product : groups_.front()) {
-      // Products are computed in order: those whose sums this one adds to are done.
-      ReplaceTags(product->sums);
-      if (auto fault = product->compute(product->sums)) return fault;
+      // Products are computed in order: those whose accumulators this one adds to are done.
+      ReplaceTags(product->accumulators);
+      if (auto fault = product->compute(product->accumulators)) return fault;
       product->is_done = true;
     }
     groups_.pop_front();
@@ -48,7 +48,8 @@ void AsynchronousProducts::ReplaceTags(Registers& registers) {
   for (size_t lane = 0; lane < registers.size(); ++lane) {
     for (uint64_t& value : registers[lane]) {
       const auto it = value < kFirstTag || value >= kFirstTag + kTags ? tags_.end() : tags_.find(value);
-      if (it != tags_.end() && it->second.first->is_done) value = it->second.first->sums[lane][it->second.second];
+      if (it != tags_.end() && it->second.first->is_done)
+        value = it->second.first->accumulators[lane][it->second.second];
     }
   }
 }

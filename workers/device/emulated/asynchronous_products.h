@@ -20,15 +20,15 @@ namespace tritond::workers::emulated {
 //
 // Until then a register of the result holds a tag: a signalling NaN that no arithmetic makes, different for each
 // register of each product and the same in all lanes. Code that uses the register too early computes with NaNs. A later
-// product that adds to the registers, and the wait, find by the tags which sums are meant.
+// product that adds to the registers, and the wait, find by the tags which accumulators are meant.
 class AsynchronousProducts final {
  public:
   using Registers = std::vector<std::vector<uint64_t>>;  // of each lane, of each register
-  // Adds to `sums`. What is wrong, if anything.
-  using Compute = std::function<absl::optional<std::string>(Registers& sums)>;
+  // Adds to `accumulators`. What is wrong, if anything.
+  using Compute = std::function<absl::optional<std::string>(Registers& accumulators)>;
 
-  // Issues a product onto `sums`, which become its tags.
-  void Issue(Registers& sums, Compute compute);
+  // Issues a product onto `accumulators`, which become its tags.
+  void Issue(Registers& accumulators, Compute compute);
   void Commit();
   // Computes all groups but the last `pending`, and what later products of theirs need.
   absl::optional<std::string> Wait(size_t pending);
@@ -41,7 +41,7 @@ class AsynchronousProducts final {
 
  private:
   struct Product {
-    Registers sums;
+    Registers accumulators;
     Compute compute;
     bool is_done = false;
   };

@@ -383,7 +383,7 @@ TEST(PtxWgmma, WaitsForGroupsInOrder) {
       kWgmma, [](int) { return Descriptors(0, 4096); }, machine);
   RunWarp(
       "wgmma.commit_group.sync.aligned", [](int) { return Slots{}; }, machine);
-  // Adds to the first one's sums, which are still in flight.
+  // Adds to the first one's accumulators, which are still in flight.
   const auto second = RunWarp(
       kWgmma,
       [&](int l) {

@@ -17,7 +17,7 @@ struct Wgmma {
   int d_slots = 0;
 };
 
-// What a product was issued with, besides the sums.
+// What a product was issued with, besides the accumulators.
 struct Issued {
   Wgmma shape;
   Machine* machine;
@@ -29,7 +29,7 @@ struct Issued {
   double sign = 1;
 
   Fault CheckOperands() const;
-  Fault Compute(AsynchronousProducts::Registers& sums) const;
+  Fault Compute(AsynchronousProducts::Registers& accumulators) const;
   MatrixPart PartOfA() const {
     return {MatrixDescriptor::OfWgmma(a), 16 * (thread / kLanes % 4), 16, shape.k, shape.a, a_along_k};
   }
@@ -69,7 +69,7 @@ uint64_t SlotOfSum(double sum, const PtxType& type) {
   return type.kind == 'f' ? SlotOf(sum, type) : static_cast<uint32_t>(static_cast<int64_t>(sum));
 }
 
-Fault Issued::Compute(AsynchronousProducts::Registers& sums) const {
+Fault Issued::Compute(AsynchronousProducts::Registers& accumulators) const {
   std::vector<double> a_numbers, b_numbers;
   if (Fault fault = ReadA(&a_numbers)) return fault;
   if (Fault fault = PartOfB().Read(*machine, thread, site, &b_numbers)) return fault;
@@ -77,7 +77,7 @@ Fault Issued::Compute(AsynchronousProducts::Registers& sums) const {
   for (int l = 0; l < kLanes; ++l) {
     for (int i = 0; i < shape.d_slots * packed; ++i) {
       const int row = l / 4 + 8 * (i / 2 % 2), column = 8 * (i / 4) + 2 * (l % 4) + i % 2;
-      uint64_t& slot = sums[l][i / packed];
+      uint64_t& slot = accumulators[l][i / packed];
       const int shift = packed == 2 ? 16 * (i % 2) : 0;
       double sum = adds ? SumOf(packed == 2 ? slot >> shift & 0xffff : slot, shape.d) : 0;
       for (int k = 0; k < shape.k; ++k) sum += sign * a_numbers[row * shape.k + k] * b_numbers[column * shape.k + k];
@@ -111,15 +111,16 @@ Fault RunProduct(const Wgmma& shape, const std::vector<int>& slots, const Call& 
   if (flags == 4) issued.a_along_k = in[at + 2] == 0;
   if (flags >= 3) issued.b_along_k = in[at + flags - 1] == 0;
   if (Fault fault = issued.CheckOperands()) return fault;
-  AsynchronousProducts::Registers sums;
-  for (const Lane& lane : call.lanes) sums.emplace_back(lane.in, lane.in + shape.d_slots);
-  products.Issue(sums, [issued](AsynchronousProducts::Registers& registers) { return issued.Compute(registers); });
+  AsynchronousProducts::Registers accumulators;
+  for (const Lane& lane : call.lanes) accumulators.emplace_back(lane.in, lane.in + shape.d_slots);
+  products.Issue(accumulators,
+                 [issued](AsynchronousProducts::Registers& registers) { return issued.Compute(registers); });
   for (int l = 0; l < kLanes; ++l)
-    for (int i = 0; i < shape.d_slots; ++i) call.lanes[l].out[i] = sums[l][i];
+    for (int i = 0; i < shape.d_slots; ++i) call.lanes[l].out[i] = accumulators[l][i];
   return absl::nullopt;
 }
 
-// in: how many groups may be pending, then registers that may hold sums; out: those registers.
+// in: how many groups may be pending, then registers that may hold accumulators; out: those registers.
 Fault RunWait(int registers, const Call& call) {
   AsynchronousProducts& products = call.machine.ProductsOf(call.lanes[0].thread);
   if (Fault fault = products.Wait(call.lanes[0].in[0])) return fault;
