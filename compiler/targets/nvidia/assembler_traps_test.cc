@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the code does not hold because ptxas or LLVM's back end gets it wrong: expand_abs.cc, guard_high_products.cc,
-// keep_loops.cc, select_signed_bits.cc.
+// keep_loops.cc, mask_words.cc, select_signed_bits.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,6 +61,18 @@ TEST(ExpandAbs, TakesTheLargerOfBothSigns) {
 TEST(ExpandAbs, LeavesWhatHasNoLeastInteger) {
   EXPECT_THAT(After(ExpandAbs, Abs("i32", "true")), HasSubstr("call i32 @llvm.abs"));
   EXPECT_THAT(After(ExpandAbs, Abs("i8", "false")), HasSubstr("call i8 @llvm.abs"));
+}
+
+TEST(MaskWords, MasksTheWordOfAHalf) {
+  const std::string text =
+      "define i16 @f(<2 x half> %w) {\n  %v = bitcast <2 x half> %w to <2 x i16>\n"
+      "  %l = extractelement <2 x i16> %v, i64 0\n  %h = extractelement <2 x i16> %v, i64 1\n"
+      "  %a = and i16 %l, 32767\n  %b = and i16 %h, 32767\n  %s = add i16 %a, %b\n"
+      "  ret i16 %s\n}\n";
+  const std::string after = After(MaskWords, text);
+  EXPECT_THAT(after, Not(HasSubstr("and i16")));
+  EXPECT_THAT(after, HasSubstr("i32 -32769)"));      // 0xffff7fff: the lower half
+  EXPECT_THAT(after, HasSubstr("i32 2147483647)"));  // 0x7fffffff: the upper one
 }
 
 TEST(SelectSignedBits, ChoosesBetweenConstants) {

@@ -52,6 +52,9 @@ void ExpandAbs(llvm::Module& module);
 // guard_high_products.cc. High halves of products in a form that the assembler subtracts from rightly.
 void GuardHighProducts(llvm::Module& module);
 
+// mask_words.cc. Masks of halves in a form that the assembler gets right.
+void MaskWords(llvm::Module& module);
+
 // select_signed_bits.cc. Bits with a sign become floats in a form that LLVM's back end gets right.
 void SelectSignedBits(llvm::Module& module);
 

@@ -153,6 +153,7 @@ absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, 
   ExpandAbs(module);
   GuardHighProducts(module);
   SelectSignedBits(module);
+  MaskWords(module);
   // The passes above would take the vectors apart again.
   PackPhis(module);
   PairBytes(module);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -31,14 +32,20 @@ std::vector<std::string> Versions(const std::string& parent, const std::string& 
   return versions;
 }
 
-// The folders that may hold a CUDA toolkit, most wanted first.
-std::vector<std::string> ToolkitRoots(const TargetConfig& config) {
+// The folders that the configuration names, most wanted first.
+std::vector<std::string> NamedRoots(const TargetConfig& config) {
   std::vector<std::string> roots;
   for (const std::string& root : config.tool_roots) {
     roots.push_back(root);
     const std::vector<std::string> wheels = Versions(root + "/nvidia", "cu");
     roots.insert(roots.end(), wheels.begin(), wheels.end());
   }
+  return roots;
+}
+
+// The folders that may hold a CUDA toolkit, most wanted first.
+std::vector<std::string> ToolkitRoots(const TargetConfig& config) {
+  std::vector<std::string> roots = NamedRoots(config);
   if (!config.search_usual_places) return roots;
   // What was built or bundled with this program lies in lib/ beside its bin/.
   std::error_code no_proc;
@@ -50,6 +57,10 @@ std::vector<std::string> ToolkitRoots(const TargetConfig& config) {
   roots.insert(roots.end(), {"/opt/cuda", "/usr/lib/cuda", "/usr/lib/nvidia-cuda-toolkit"});
   return roots;
 }
+
+const std::vector<std::string> kLibraryFolders = {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"};
+
+std::vector<std::string> Versioned(const std::string& library) { return {library, library + ".13", library + ".12"}; }
 
 // Every existing file ROOT/SUBDIR/NAME, in order of roots, then subdirs, then names.
 std::vector<std::string> Candidates(const std::vector<std::string>& roots, const std::vector<std::string>& subdirs,
@@ -141,11 +152,16 @@ class SearchingToolchain final : public Toolchain {
       }
       return false;
     };
+    // A toolkit that is named comes before those that lie in the usual places.
+    const auto in_toolkit = [&](const std::string& root) {
+      return try_all(OpenNvPtxCompiler, Candidates({root}, kLibraryFolders, Versioned("libnvptxcompiler.so"))) ||
+             try_all(OpenPtxas, Candidates({root}, {"bin"}, {"ptxas"}));
+    };
     // nvJitLink, although in-process, comes after the program: it compiles as for separate linking, which knows nothing
     // of occupancy. A reduction kernel of 512 threads takes 96 registers a thread with it and 40 with the other two.
-    if (try_all(OpenNvPtxCompiler, Libraries("libnvptxcompiler.so", {"", ".13", ".12"})) ||
-        try_all(OpenPtxas, Programs("ptxas")) ||
-        try_all(OpenNvJitLink, Libraries("libnvJitLink.so", {".13", ".12", ""}))) {
+    if (absl::c_any_of(NamedRoots(config_), in_toolkit) ||
+        try_all(OpenNvPtxCompiler, Libraries(Versioned("libnvptxcompiler.so"))) ||
+        try_all(OpenPtxas, Programs("ptxas")) || try_all(OpenNvJitLink, Libraries(Versioned("libnvJitLink.so")))) {
       return assembler_.get();
     }
     no_assembler_ = absl::FailedPreconditionError(
@@ -179,11 +195,8 @@ class SearchingToolchain final : public Toolchain {
   }
 
   // In the toolkits, then by the loader's own search.
-  std::vector<std::string> Libraries(const std::string& name, const std::vector<std::string>& versions) const {
-    std::vector<std::string> names;
-    for (const std::string& version : versions) names.push_back(name + version);
-    std::vector<std::string> paths =
-        Candidates(roots_, {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"}, names);
+  std::vector<std::string> Libraries(const std::vector<std::string>& names) const {
+    std::vector<std::string> paths = Candidates(roots_, kLibraryFolders, names);
     if (config_.search_usual_places) paths.insert(paths.end(), names.begin(), names.end());
     return paths;
   }
