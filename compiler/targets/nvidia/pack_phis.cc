@@ -9,8 +9,8 @@
 // them runs. So halves that are used together go together in functions with wgmma, wherever they come from. Vectors of
 // elements of one vector, in order, are that vector.
 //
-// Where more values live at once than a thread has registers, all narrow elements go together. ptxas would store some
-// of them, and gets the upper halves of what it stores wrong (seen in 12.8 and 13.0).
+// Where half as many values again live at once as a thread has registers, all narrow elements go together. ptxas would
+// store some of them, and gets the upper halves of what it stores wrong (seen in 12.8 and 13.0).
 #include <map>
 
 #include "compiler/targets/nvidia/codegen.h"
