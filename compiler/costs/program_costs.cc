@@ -165,7 +165,7 @@ class Counter final {
     Issue(costs, registers * CostModel::ElementCost(op).value_or(1));
   }
 
-  // A target's own dots have operands and sums as all others.
+  // A target's own dots have operands and accumulators as all others.
   static bool IsDot(Operation* op) {
     return op->getNumResults() == 1 && op->getNumOperands() >= 3 && TensorOf(op->getResult(0).getType()) &&
            llvm::isa<ttg::MemDescType>(op->getOperand(1).getType()) &&

@@ -153,7 +153,7 @@ TEST(Hip, OptionsChooseTheTile) {
 }
 
 // The loads of the next iteration are made before the products of this one.
-TEST(Hip, LoadsAreARoundAhead) {
+TEST(Hip, LoadsAreAnIterationAhead) {
   const CompileResult result = Compile(MatmulOf(kDot), "gfx942");
   ASSERT_TRUE(result.status.ok()) << result.status;
   const std::string& text = result.artifacts[0].bytes;

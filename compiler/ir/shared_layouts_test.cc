@@ -108,7 +108,7 @@ TEST_F(SharedLayouts, PaddingCountsTheGapsBefore) {
   EXPECT_EQ(BufferBits(Buffer({8, 64}, f16, encoding, {8, 64})), (8 * 64 + 7 * 8) * 16);
 }
 
-TEST_F(SharedLayouts, RowsOfBuffersStandOneBehindTheOther) {
+TEST_F(SharedLayouts, RowsOfBuffersLieOneAfterTheOther) {
   auto f16 = mlir::Float16Type::get(context_.get());
   auto encoding = SwizzledSharedEncodingAttr::get(context_.get(), 4, 1, 4, {1, 0});
   LinearLayout one = ToLinearLayout(Buffer({8, 16}, f16, encoding, {8, 16}));

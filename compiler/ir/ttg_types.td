@@ -41,7 +41,7 @@ def TTG_MatrixEncoding : AttrInterface<"MatrixEncoding"> {
       "unsigned":$k)>,
     InterfaceMethod<[{
       Whether the unit adds the products of elements `operand` to elements `result` where these are. Otherwise threads
-      round its sums, in 32 bits, to them.}],
+      round its accumulators, in 32 bits, to them.}],
       "bool", "AddsToResult", (ins "::mlir::Type":$operand, "::mlir::Type":$result)>];
 }
 def TTG_SharedEncoding : AttrInterface<"SharedEncoding"> {

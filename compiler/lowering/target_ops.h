@@ -196,8 +196,8 @@ class TargetOps {
   // The matrix instruction for the element types of the dot's operands that the encoding of its result is made for;
   // nullopt when the encoding is not for matrix instructions, or the target has none such.
   virtual std::optional<MatrixInstruction> FindMatrixInstruction(tt::DotOp dot) const { return std::nullopt; }
-  // One instruction: the new elements of c, those of the instruction's list. 8-bit floats are i8; sums are f32, f64
-  // or i32.
+  // One instruction: the new elements of c, those of the instruction's list. 8-bit floats are i8; accumulators are f32,
+  // f64 or i32.
   virtual mlir::FailureOr<llvm::SmallVector<mlir::Value>> MultiplyMatrices(mlir::OpBuilder& b, mlir::Location loc,
                                                                            const MatrixInstruction& instruction,
                                                                            mlir::ValueRange a_elements,

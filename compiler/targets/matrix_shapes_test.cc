@@ -24,7 +24,7 @@ std::vector<std::string> ShapesOf(const std::string& target, const std::string& 
   std::vector<std::string> shapes;
   for (const MatrixShape& shape : (*made)->Info().matrix_instructions)
     if (shape.operands == operands)
-      shapes.push_back(absl::StrCat(shape.m, "x", shape.n, "x", shape.k, " ", shape.sums,
+      shapes.push_back(absl::StrCat(shape.m, "x", shape.n, "x", shape.k, " ", shape.accumulator,
                                     shape.warps > 1 ? absl::StrCat(" ", shape.warps) : ""));
   return shapes;
 }
@@ -72,7 +72,7 @@ TEST(MatrixInstructions, HaveRates) {
   EXPECT_EQ(ProductsOf("cuda:90", "f64", false), 0);
 }
 
-// Each element of the sums is in one register of one lane.
+// Each element of an accumulator is in one register of one lane.
 TEST(MatrixInstructions, HaveTheLayoutsOfTheirSums) {
   mlir::MLIRContext context;
   context.loadDialect<ttg::TTGDialect>();

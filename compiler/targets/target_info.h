@@ -22,17 +22,17 @@ struct AsyncCopies {
   bool any() const { return least_bytes > 0; }
 };
 
-// An instruction by which the lanes of a warp, or of a group of warps, add a * b to sums of m x n elements.
+// An instruction by which the lanes of a warp, or of a group of warps, add a * b to accumulators of m x n elements.
 struct MatrixShape {
   // Both element types, as MLIR spells them; of 8-bit floats "f8" alone. "mx": any two of e4m3, e5m2 and e2m1, whose
   // elements are multiplied by scales, powers of two.
   std::string operands;
-  std::string sums;            // "f32", "i32", "f64"
+  std::string accumulator;     // element type: "f32", "i32", "f64"
   int m = 0, n = 0, k = 0;     // n: the most columns, where it may have several numbers of them
   int warps = 1;               // that execute it together
   bool reads_buffers = false;  // operands come from shared memory
-  // The layout of the sums in the registers of `warps` warps, an encoding as TTGIR writes it. Operands that come from
-  // registers have the layouts that dot_op gives for it.
+  // The layout of accumulators in the registers of `warps` warps, an encoding as TTGIR writes it. Operands that come
+  // from registers have the layouts that dot_op gives for it.
   std::string encoding;
   int scale_group = 0;   // elements along K that have one scale; 0: operands have none
   int64_t products = 0;  // multiply-adds that a multiprocessor makes in a cycle by it; 0: not known

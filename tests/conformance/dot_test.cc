@@ -464,7 +464,7 @@ struct LoopCase {
 
 class CarriedSums : public testing::TestWithParam<LoopCase> {};
 
-TEST_P(CarriedSums, AreAddedToInEachRound) {
+TEST_P(CarriedSums, AreAddedToInEachIteration) {
   const LoopCase& c = GetParam();
   constexpr int kSize = 64;
   for (int k : {0, 32, 160})

@@ -11,11 +11,11 @@ namespace {
 
 constexpr int kTile = 64, kGroups = 2;
 
-// out = sum over rounds of tiles of a (64 x 64, $A) and of what is made of tiles of b ($ROWS x 64, $B, element (k, n)
-// at k * $ALONG_K + n * $ALONG_N) and s (64 x 2).
+// out = sum over iterations of tiles of a (64 x 64, $A) and of what is made of tiles of b ($ROWS x 64, $B, element (k,
+// n) at k * $ALONG_K + n * $ALONG_N) and s (64 x 2).
 constexpr char kProduct[] = R"(
 module {
-  tt.func public @kernel(%a: !tt.ptr<$A> {tt.divisibility = 16 : i32}, %b: !tt.ptr<$B> {tt.divisibility = 16 : i32}, %s: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %out: !tt.ptr<$C> {tt.divisibility = 16 : i32}, %rounds: i32) {
+  tt.func public @kernel(%a: !tt.ptr<$A> {tt.divisibility = 16 : i32}, %b: !tt.ptr<$B> {tt.divisibility = 16 : i32}, %s: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %out: !tt.ptr<$C> {tt.divisibility = 16 : i32}, %iterations: i32) {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<$ZERO> : tensor<64x64x$C>
@@ -54,7 +54,7 @@ module {
     %first_b = tt.addptr %splat_b, %offsets_b : tensor<$ROWSx64x!tt.ptr<$B>>, tensor<$ROWSx64xi32>
     %first_s = tt.addptr %splat_s, %offsets_s : tensor<64x2x!tt.ptr<i8>>, tensor<64x2xi32>
     %outs = tt.addptr %splat_out, %offsets : tensor<64x64x!tt.ptr<$C>>, tensor<64x64xi32>
-    %sum:4 = scf.for %n = %c0 to %rounds step %c1 iter_args(%pa = %first_a, %pb = %first_b, %ps = %first_s, %acc = %zero) -> (tensor<64x64x!tt.ptr<$A>>, tensor<$ROWSx64x!tt.ptr<$B>>, tensor<64x2x!tt.ptr<i8>>, tensor<64x64x$C>) : i32 {
+    %sum:4 = scf.for %n = %c0 to %iterations step %c1 iter_args(%pa = %first_a, %pb = %first_b, %ps = %first_s, %acc = %zero) -> (tensor<64x64x!tt.ptr<$A>>, tensor<$ROWSx64x!tt.ptr<$B>>, tensor<64x2x!tt.ptr<i8>>, tensor<64x64x$C>) : i32 {
       %x = tt.load %pa : tensor<64x64x!tt.ptr<$A>>
       %y = tt.load %pb : tensor<$ROWSx64x!tt.ptr<$B>>
 $BODY
@@ -80,29 +80,30 @@ struct Making {
   bool is_packed = false, k_first = false;
 };
 
-double ElementOf(const Making& making, const Array& b, const Array& s, int round, int k, int n) {
+double ElementOf(const Making& making, const Array& b, const Array& s, int iteration, int k, int n) {
   const int rows = making.is_packed ? kTile / 2 : kTile, row = making.is_packed ? k / 2 : k;
-  const int at = round * rows * kTile + (making.k_first ? n * rows + row : row * kTile + n);
+  const int at = iteration * rows * kTile + (making.k_first ? n * rows + row : row * kTile + n);
   if (!making.is_packed) return static_cast<double>(b.Int(at));
   static constexpr double kNumbers[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
   const unsigned code = b.Unsigned(at) >> (k % 2 * 4) & 15;
-  const int exponent = static_cast<int>(s.Unsigned((round * kTile + n) * kGroups + k * kGroups / kTile)) - 127;
+  const int exponent = static_cast<int>(s.Unsigned((iteration * kTile + n) * kGroups + k * kGroups / kTile)) - 127;
   return std::ldexp(code & 8 ? -kNumbers[code & 7] : kNumbers[code & 7], exponent);
 }
 
-void Check(const Machine& machine, const Making& making, int rounds, int stages) {
-  SCOPED_TRACE(absl::StrCat(making.name, ", ", rounds, " rounds, ", stages, " stages"));
+void Check(const Machine& machine, const Making& making, int iterations, int stages) {
+  SCOPED_TRACE(absl::StrCat(making.name, ", ", iterations, " iterations, ", stages, " stages"));
   const int rows = making.is_packed ? kTile / 2 : kTile;
-  Array a = Moderate(making.a, (rounds + 1) * kTile * kTile, 1), b = Values("i8", (rounds + 1) * rows * kTile, 2);
-  Array s("i8", (rounds + 1) * kTile * kGroups), out(making.c, kTile * kTile), expected = out;
+  Array a = Moderate(making.a, (iterations + 1) * kTile * kTile, 1),
+        b = Values("i8", (iterations + 1) * rows * kTile, 2);
+  Array s("i8", (iterations + 1) * kTile * kGroups), out(making.c, kTile * kTile), expected = out;
   for (size_t i = 0; i < s.size(); ++i) s.SetInt(i, 124 + i % 7);
   for (int i = 0; i < kTile; ++i)
     for (int j = 0; j < kTile; ++j) {
       double sum = 0;
-      for (int k = 0; k < rounds * kTile; ++k) {
-        const int round = k / kTile, at = (round * kTile + i) * kTile + k % kTile;
+      for (int k = 0; k < iterations * kTile; ++k) {
+        const int iteration = k / kTile, at = (iteration * kTile + i) * kTile + k % kTile;
         sum += (a.is_float() ? a.Float(at) : static_cast<double>(a.Int(at))) *
-               ElementOf(making, b, s, round, k % kTile, j);
+               ElementOf(making, b, s, iteration, k % kTile, j);
       }
       if (out.is_float()) {
         expected.SetFloat(i * kTile + j, sum);
@@ -120,7 +121,7 @@ void Check(const Machine& machine, const Making& making, int rounds, int stages)
                        {"ALONG_K", absl::StrCat(making.k_first ? 1 : kTile)},
                        {"ALONG_N", absl::StrCat(making.k_first ? rows : 1)}});
   absl::Status status =
-      RunKernel(machine, ir, {}, {a, b, s, out, int32_t{rounds}}, absl::StrCat("\"num_stages\": ", stages));
+      RunKernel(machine, ir, {}, {a, b, s, out, int32_t{iterations}}, absl::StrCat("\"num_stages\": ", stages));
   ASSERT_TRUE(status.ok()) << status << "\n" << ir;
   EXPECT_TRUE(Agree(out, expected, out.is_float() ? 1e-3 : 0)) << ir;
 }
@@ -137,7 +138,7 @@ TEST(MadeOperands, AreThereWhenProductsReadThem) {
   int turn = 0;
   for (const Machine& machine : Machines({4, 8}))
     for (const Making& making : makings)
-      for (int rounds : {0, 1, 4}) Check(machine, making, rounds, 1 + turn++ % 4);
+      for (int iterations : {0, 1, 4}) Check(machine, making, iterations, 1 + turn++ % 4);
 }
 
 }  // namespace

@@ -23,10 +23,10 @@ $BODY
 }
 )";
 
-// out[i] = in[i] + $N * round for the 128 elements of each of four rounds, by a partition that hands them over in
-// shared memory; out[512 + round] = the sum of 0 … 127 and the round's offset, by a partition whose two warps reduce
-// it. The default region yields the offset. A round starts and joins the partitions.
-constexpr char kRounds[] = R"(
+// out[i] = in[i] + $N * iteration for the 128 elements of each of four iterations, by a partition that hands them over
+// in shared memory; out[512 + iteration] = the sum of 0 … 127 and the iteration's offset, by a partition whose two
+// warps reduce it. The default region yields the offset. An iteration starts and joins the partitions.
+constexpr char kIterations[] = R"(
   tt.func public @kernel(%in: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
@@ -40,19 +40,19 @@ constexpr char kRounds[] = R"(
         %x = arith.addi %base, %c0 : i32
         ttg.warp_yield %x : i32
       }
-      partition0(%a: !tt.ptr<i32>, %o: !tt.ptr<i32>, %b: i32, %m: !ttg.memdesc<128xi32, #flat, #smem, mutable>, %round: i32) num_warps(1) {
+      partition0(%a: !tt.ptr<i32>, %o: !tt.ptr<i32>, %b: i32, %m: !ttg.memdesc<128xi32, #flat, #smem, mutable>, %iteration: i32) num_warps(1) {
         %k = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #one>
         %bs = tt.splat %b : i32 -> tensor<128xi32, #one>
         %at = arith.addi %k, %bs : tensor<128xi32, #one>
         %p = tt.splat %a : !tt.ptr<i32> -> tensor<128x!tt.ptr<i32>, #one>
         %q = tt.addptr %p, %at : tensor<128x!tt.ptr<i32>, #one>, tensor<128xi32, #one>
         %v = tt.load %q : tensor<128x!tt.ptr<i32>, #one>
-        %rs = tt.splat %round : i32 -> tensor<128xi32, #one>
+        %rs = tt.splat %iteration : i32 -> tensor<128xi32, #one>
         %w = arith.addi %v, %rs : tensor<128xi32, #one>
         ttg.local_store %w, %m : tensor<128xi32, #one> -> !ttg.memdesc<128xi32, #flat, #smem, mutable>
         ttg.warp_return
       }
-      partition1(%a: !tt.ptr<i32>, %o: !tt.ptr<i32>, %b: i32, %m: !ttg.memdesc<128xi32, #flat, #smem, mutable>, %round: i32) num_warps(2) {
+      partition1(%a: !tt.ptr<i32>, %o: !tt.ptr<i32>, %b: i32, %m: !ttg.memdesc<128xi32, #flat, #smem, mutable>, %iteration: i32) num_warps(2) {
         %k = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32, #two>
         %sum = "tt.reduce"(%k) <{axis = 0 : i32}> ({
         ^bb0(%u: i32, %w: i32):
@@ -61,7 +61,7 @@ constexpr char kRounds[] = R"(
         }) : (tensor<128xi32, #two>) -> i32
         %t = arith.addi %sum, %b : i32
         %c512 = arith.constant 512 : i32
-        %place = arith.addi %round, %c512 : i32
+        %place = arith.addi %iteration, %c512 : i32
         %o1 = tt.addptr %o, %place : !tt.ptr<i32>, i32
         tt.store %o1, %t : !tt.ptr<i32>
         ttg.warp_return
@@ -77,9 +77,9 @@ constexpr char kRounds[] = R"(
     tt.return
   })";
 
-// out[i] = the sum of in[128 * round + i] over eight rounds: a producer of one warp fills a ring of two buffers, the
-// default region adds what is there. "full" and "empty" are mbarriers. $PRODUCE puts %q into %view and arrives at
-// %full.
+// out[i] = the sum of in[128 * iteration + i] over eight iterations: a producer of one warp fills a ring of two
+// buffers, the default region adds what is there. "full" and "empty" are mbarriers. $PRODUCE puts %q into %view and
+// arrives at %full.
 constexpr char kRing[] = R"(
   tt.func public @kernel(%in: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
     %c0 = arith.constant 0 : i32
@@ -377,11 +377,12 @@ FaultKernel Kernel(const std::string& name, const std::string& body, int warps, 
   return kernel;
 }
 
-FaultKernel Rounds() {
+FaultKernel Iterations() {
   const Array in = Moderate("i32", 512, 1);
-  FaultKernel kernel = Kernel("rounds", kRounds, 8, {in, Array("i32", 516)});
+  FaultKernel kernel = Kernel("iterations", kIterations, 8, {in, Array("i32", 516)});
   for (int i = 0; i < 512; ++i) kernel.expected.SetInt(i, in.Int(i) + i / 128);
-  for (int round = 0; round < 4; ++round) kernel.expected.SetInt(512 + round, 127 * 64 + 128 * round);
+  for (int iteration = 0; iteration < 4; ++iteration)
+    kernel.expected.SetInt(512 + iteration, 127 * 64 + 128 * iteration);
   return kernel;
 }
 
@@ -391,7 +392,7 @@ FaultKernel Ring(const std::string& name, const std::string& produce, int arriva
   FaultKernel kernel = Kernel(name, Substitute(body, {}), 8, {in, Array("i32", 128)});
   for (int i = 0; i < 128; ++i) {
     int64_t sum = 0;
-    for (int round = 0; round < 8; ++round) sum += in.Int(128 * round + i);
+    for (int iteration = 0; iteration < 8; ++iteration) sum += in.Int(128 * iteration + i);
     kernel.expected.SetInt(i, sum);
   }
   return kernel;
@@ -404,9 +405,9 @@ FaultKernel Products() {
   for (int m = 0; m < 64; ++m) {
     for (int n = 0; n < 64; ++n) {
       double sum = 0;
-      for (int round = 0; round < 2; ++round)
+      for (int iteration = 0; iteration < 2; ++iteration)
         for (int k = 0; k < 64; ++k)
-          sum += in.Float(8192 * round + 64 * m + k) * in.Float(8192 * round + 4096 + 64 * k + n);
+          sum += in.Float(8192 * iteration + 64 * m + k) * in.Float(8192 * iteration + 4096 + 64 * k + n);
       kernel.expected.SetFloat(64 * m + n, sum);
     }
   }
@@ -441,7 +442,7 @@ FaultKernel Transposes() {
 }  // namespace
 
 std::vector<FaultKernel> PartitionKernels() {
-  return {Rounds(),    Ring("ring", kProduceByStores, 1), Ring("copies", kProduceByCopies, 32), Products(), Tiles(),
+  return {Iterations(), Ring("ring", kProduceByStores, 1), Ring("copies", kProduceByCopies, 32), Products(), Tiles(),
           Transposes()};
 }
 

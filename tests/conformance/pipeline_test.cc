@@ -13,11 +13,11 @@ namespace {
 
 constexpr int kTile = 32;
 // Products of more stages than there are iterations, of as many, and of fewer.
-constexpr int kStages[] = {1, 2, 3, 4}, kRounds[] = {0, 1, 2, 3, 7};
+constexpr int kStages[] = {1, 2, 3, 4}, kIterations[] = {0, 1, 2, 3, 7};
 
 std::string NumStages(int stages) { return absl::StrCat("\"num_stages\": ", stages); }
 
-// out = sum over the rounds of tiles of a (32 x K) and b (K x 32). Elements behind K are $FILLA and $FILLB.
+// out = sum over the iterations of tiles of a (32 x K) and b (K x 32). Elements beyond K are $FILLA and $FILLB.
 constexpr char kProduct[] = R"(
 module {
   tt.func public @kernel(%a: !tt.ptr<$T> {tt.divisibility = 16 : i32}, %b: !tt.ptr<$T> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %lower: i32, %upper: i32, %step: i32, %K: i32 $DIVISIBLE) {
@@ -87,20 +87,20 @@ struct Product {
   std::string type = "f32";
   int k = 0;
   int32_t lower = 0, step = 1;
-  int rounds = 0;
+  int iterations = 0;
   double fill_a = 0, fill_b = 0;
   bool divisible = false, thrice = false;
 };
 
 void CheckProduct(const Machine& machine, const Product& c, int stages) {
-  SCOPED_TRACE(absl::StrCat(c.type, ", K = ", c.k, ", ", c.rounds, " rounds, ", stages, " stages"));
+  SCOPED_TRACE(absl::StrCat(c.type, ", K = ", c.k, ", ", c.iterations, " iterations, ", stages, " stages"));
   Array a = Moderate(c.type, kTile * c.k + 1, 1), b = Moderate(c.type, kTile * c.k + 1, 2);
   Array out("f32", kTile * kTile), expected = out;
   const std::vector<double> left = a.Numbers(), right = b.Numbers();
   for (int i = 0; i < kTile; ++i)
     for (int j = 0; j < kTile; ++j) {
       double sum = 0;
-      for (int k = 0; k < c.rounds * kTile; ++k)
+      for (int k = 0; k < c.iterations * kTile; ++k)
         sum += k < c.k ? left[i * c.k + k] * right[k * kTile + j] : c.fill_a * c.fill_b;
       expected.SetFloat(i * kTile + j, c.thrice ? 3 * sum : sum);
     }
@@ -111,7 +111,7 @@ void CheckProduct(const Machine& machine, const Product& c, int stages) {
                        {"FILLA", absl::StrFormat("%e", c.fill_a)},
                        {"FILLB", absl::StrFormat("%e", c.fill_b)},
                        {"DIVISIBLE", c.divisible ? "{tt.divisibility = 16 : i32}" : ""}});
-  auto upper = static_cast<int32_t>(static_cast<int64_t>(c.lower) + static_cast<int64_t>(c.rounds) * c.step);
+  auto upper = static_cast<int32_t>(static_cast<int64_t>(c.lower) + static_cast<int64_t>(c.iterations) * c.step);
   absl::Status status =
       RunKernel(machine, ir, {}, {a, b, out, c.lower, upper, c.step, int32_t{c.k}}, NumStages(stages));
   ASSERT_TRUE(status.ok()) << status << "\n" << ir;
@@ -122,53 +122,56 @@ class Pipeline : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Stages, Pipeline, testing::ValuesIn(kStages),
                          [](const auto& info) { return absl::StrCat(info.param); });
 
-TEST_P(Pipeline, MultipliesWhateverTheNumberOfRounds) {
+TEST_P(Pipeline, MultipliesWhateverTheNumberOfIterations) {
   for (int turn = 0; turn < 2; ++turn)
-    for (int rounds : kRounds) {
-      CheckProduct(MachineFor(turn), {.k = rounds * kTile, .rounds = rounds}, GetParam());
-      CheckProduct(MachineFor(turn + 2), {.type = "f16", .k = rounds * kTile, .rounds = rounds, .divisible = true},
-                   GetParam());
+    for (int iterations : kIterations) {
+      CheckProduct(MachineFor(turn), {.k = iterations * kTile, .iterations = iterations}, GetParam());
+      CheckProduct(MachineFor(turn + 2),
+                   {.type = "f16", .k = iterations * kTile, .iterations = iterations, .divisible = true}, GetParam());
     }
 }
 
-TEST_P(Pipeline, LeavesOutWhatIsBehindTheEnd) {
-  for (int k : {1, 31, 45, 97}) CheckProduct(MachineFor(k), {.k = k, .rounds = (k + kTile - 1) / kTile}, GetParam());
-  CheckProduct(MachineFor(0), {.k = 40, .rounds = 5}, GetParam());
-  CheckProduct(MachineFor(1), {.type = "f16", .k = 80, .rounds = 4, .divisible = true}, GetParam());
+TEST_P(Pipeline, LeavesOutWhatIsBeyondTheEnd) {
+  for (int k : {1, 31, 45, 97})
+    CheckProduct(MachineFor(k), {.k = k, .iterations = (k + kTile - 1) / kTile}, GetParam());
+  CheckProduct(MachineFor(0), {.k = 40, .iterations = 5}, GetParam());
+  CheckProduct(MachineFor(1), {.type = "f16", .k = 80, .iterations = 4, .divisible = true}, GetParam());
 }
 
 // Two bytes are too few for an asynchronous copy: the first operand waits in registers, the second in a buffer.
 TEST_P(Pipeline, WaitsInRegistersWhereCopiesAreTooSmall) {
-  for (int rounds : kRounds)
-    CheckProduct(MachineFor(rounds), {.type = "f16", .k = rounds * kTile, .rounds = rounds}, GetParam());
+  for (int iterations : kIterations)
+    CheckProduct(MachineFor(iterations), {.type = "f16", .k = iterations * kTile, .iterations = iterations},
+                 GetParam());
   for (int k : {1, 45, 97})
     CheckProduct(MachineFor(k + 1),
-                 {.type = "bf16", .k = k, .rounds = (k + kTile - 1) / kTile, .fill_a = 2, .fill_b = 3}, GetParam());
-  CheckProduct(MachineFor(3), {.type = "f16", .k = 45, .rounds = 2, .thrice = true}, GetParam());
+                 {.type = "bf16", .k = k, .iterations = (k + kTile - 1) / kTile, .fill_a = 2, .fill_b = 3}, GetParam());
+  CheckProduct(MachineFor(3), {.type = "f16", .k = 45, .iterations = 2, .thrice = true}, GetParam());
 }
 
 TEST_P(Pipeline, FillsInWhatTheProgramSays) {
-  CheckProduct(MachineFor(2), {.k = 45, .rounds = 3, .fill_a = 1.5, .fill_b = 2}, GetParam());
-  CheckProduct(MachineFor(3), {.k = 7, .rounds = 2, .fill_a = -0.5, .fill_b = 4}, GetParam());
+  CheckProduct(MachineFor(2), {.k = 45, .iterations = 3, .fill_a = 1.5, .fill_b = 2}, GetParam());
+  CheckProduct(MachineFor(3), {.k = 7, .iterations = 2, .fill_a = -0.5, .fill_b = 4}, GetParam());
 }
 
 TEST_P(Pipeline, CountsNearTheLimitsOfNumbers) {
   constexpr int32_t kMin = std::numeric_limits<int32_t>::min(), kMax = std::numeric_limits<int32_t>::max();
-  CheckProduct(MachineFor(0), {.k = 70, .lower = kMin, .step = 2, .rounds = 3}, GetParam());
-  CheckProduct(MachineFor(1), {.k = 70, .lower = kMax - 3, .step = 1, .rounds = 3}, GetParam());
-  CheckProduct(MachineFor(2), {.k = 70, .lower = kMin, .step = 1 << 30, .rounds = 3}, GetParam());
-  CheckProduct(MachineFor(3), {.k = 70, .lower = kMin, .step = kMax, .rounds = 2}, GetParam());
+  CheckProduct(MachineFor(0), {.k = 70, .lower = kMin, .step = 2, .iterations = 3}, GetParam());
+  CheckProduct(MachineFor(1), {.k = 70, .lower = kMax - 3, .step = 1, .iterations = 3}, GetParam());
+  CheckProduct(MachineFor(2), {.k = 70, .lower = kMin, .step = 1 << 30, .iterations = 3}, GetParam());
+  CheckProduct(MachineFor(3), {.k = 70, .lower = kMin, .step = kMax, .iterations = 2}, GetParam());
 }
 
 TEST_P(Pipeline, RunsAgainWithinAnOuterLoop) {
-  for (int rounds : kRounds)
-    CheckProduct(MachineFor(rounds), {.k = rounds * kTile, .rounds = rounds, .thrice = true}, GetParam());
+  for (int iterations : kIterations)
+    CheckProduct(MachineFor(iterations), {.k = iterations * kTile, .iterations = iterations, .thrice = true},
+                 GetParam());
 }
 
-// Rows of b by index, each index loaded in the round.
+// Rows of b by index, each index loaded in the iteration.
 constexpr char kGathered[] = R"(
 module {
-  tt.func public @kernel(%a: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %rows: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32>, %rounds: i32) {
+  tt.func public @kernel(%a: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %rows: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32>, %iterations: i32) {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %tile = arith.constant 32 : i32
@@ -186,7 +189,7 @@ module {
     %splat_rows = tt.splat %rows : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>>
     %splat_out = tt.splat %out : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
     %outs = tt.addptr %splat_out, %offsets : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
-    %result = scf.for %n = %c0 to %rounds step %c1 iter_args(%acc = %zero) -> (tensor<32x32xf32>) : i32 {
+    %result = scf.for %n = %c0 to %iterations step %c1 iter_args(%acc = %zero) -> (tensor<32x32xf32>) : i32 {
       %at = arith.muli %n, %tile : i32
       %at_a = arith.muli %n, %size : i32
       %base_a = tt.addptr %a, %at_a : !tt.ptr<f32>, i32
@@ -213,30 +216,30 @@ module {
 )";
 
 TEST_P(Pipeline, FollowsIndicesThatAreLoaded) {
-  for (int rounds : kRounds) {
+  for (int iterations : kIterations) {
     const int num_rows = 50;
-    Array a = Moderate("f32", rounds * kTile * kTile + 1, 1), b = Moderate("f32", num_rows * kTile, 2);
-    Array rows("i32", rounds * kTile + 1), out("f32", kTile * kTile), expected = out;
+    Array a = Moderate("f32", iterations * kTile * kTile + 1, 1), b = Moderate("f32", num_rows * kTile, 2);
+    Array rows("i32", iterations * kTile + 1), out("f32", kTile * kTile), expected = out;
     for (size_t i = 0; i < rows.size(); ++i) rows.SetInt(i, i * 7 % num_rows);
     const std::vector<double> left = a.Numbers(), right = b.Numbers();
     for (int i = 0; i < kTile; ++i)
       for (int j = 0; j < kTile; ++j) {
         double sum = 0;
-        for (int k = 0; k < rounds * kTile; ++k)
+        for (int k = 0; k < iterations * kTile; ++k)
           sum += left[k / kTile * kTile * kTile + i * kTile + k % kTile] * right[rows.Int(k) * kTile + j];
         expected.SetFloat(i * kTile + j, sum);
       }
     absl::Status status =
-        RunKernel(MachineFor(rounds), kGathered, {}, {a, b, rows, out, int32_t{rounds}}, NumStages(GetParam()));
+        RunKernel(MachineFor(iterations), kGathered, {}, {a, b, rows, out, int32_t{iterations}}, NumStages(GetParam()));
     ASSERT_TRUE(status.ok()) << status;
-    EXPECT_TRUE(Agree(out, expected, 1e-4)) << rounds << " rounds";
+    EXPECT_TRUE(Agree(out, expected, 1e-4)) << iterations << " iterations";
   }
 }
 
 // No dot: the loop itself asks for stages. The pointer that the loop ends with and the last tile are results too.
 constexpr char kSum[] = R"(
 module {
-  tt.func public @kernel(%in: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32>, %rounds: i32) {
+  tt.func public @kernel(%in: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32>, %iterations: i32) {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : tensor<512xf32>
@@ -246,7 +249,7 @@ module {
     %ins = tt.addptr %in1, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
     %out1 = tt.splat %out : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>>
     %outs = tt.addptr %out1, %i : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
-    %end:3 = scf.for %n = %c0 to %rounds step %c1 iter_args(%p = %ins, %acc = %zero, %before = %zero) -> (tensor<512x!tt.ptr<f32>>, tensor<512xf32>, tensor<512xf32>) : i32 {
+    %end:3 = scf.for %n = %c0 to %iterations step %c1 iter_args(%p = %ins, %acc = %zero, %before = %zero) -> (tensor<512x!tt.ptr<f32>>, tensor<512xf32>, tensor<512xf32>) : i32 {
       %x = tt.load %p : tensor<512x!tt.ptr<f32>>
       %number = arith.sitofp %n : i32 to f32
       %numbers = tt.splat %number : f32 -> tensor<512xf32>
@@ -265,20 +268,20 @@ module {
 )";
 
 TEST_P(Pipeline, SumsWithoutADot) {
-  for (int rounds : kRounds) {
-    Array in = Moderate("f32", (rounds + 1) * 512, 1), out("f32", 512), expected = out;
+  for (int iterations : kIterations) {
+    Array in = Moderate("f32", (iterations + 1) * 512, 1), out("f32", 512), expected = out;
     for (int i = 0; i < 512; ++i) {
-      double sum = in.Float(rounds * 512 + i);
-      for (int n = 0; n < rounds; ++n) {
+      double sum = in.Float(iterations * 512 + i);
+      for (int n = 0; n < iterations; ++n) {
         sum += in.Float(n * 512 + i) * n;
         if (n > 0) sum += in.Float((n - 1) * 512 + i);
       }
       expected.SetFloat(i, sum);
     }
     std::string ir = Substitute(kSum, {{"STAGES", absl::StrCat(GetParam())}});
-    absl::Status status = RunKernel(MachineFor(rounds), ir, {}, {in, out, int32_t{rounds}});
+    absl::Status status = RunKernel(MachineFor(iterations), ir, {}, {in, out, int32_t{iterations}});
     ASSERT_TRUE(status.ok()) << status;
-    EXPECT_TRUE(Agree(out, expected, 1e-5)) << rounds << " rounds";
+    EXPECT_TRUE(Agree(out, expected, 1e-5)) << iterations << " iterations";
   }
 }
 

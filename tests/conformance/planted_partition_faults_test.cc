@@ -5,8 +5,8 @@
 namespace tritond::conformance {
 namespace {
 
-// Of all, in "rounds" and "ring"; the default region's; those of the partitions. Calls come in the order of the text:
-// at the start, at the join, before the return, where workers wait, and where they are done.
+// Of all, in "iterations" and "ring"; the default region's; those of the partitions. Calls come in the order of the
+// text: at the start, at the join, before the return, where workers wait, and where they are done.
 constexpr char kOfAll[] = "aligned.count(i32 1, i32 256)", kOfFunction[] = "aligned.count(i32 0, i32 128)";
 constexpr char kOfReduction[] = "aligned.count(i32 3, i32 64)";
 constexpr char kWait[] = "mbarrier.try_wait.parity.shared::cta.b64 p, [$1], $2;", kOver[] = "setp.eq.u32 p, 0, 0;";
@@ -14,35 +14,35 @@ constexpr char kArrive[] = "mbarrier.arrive";
 
 constexpr Fault kFaults[] = {
     // Starting and joining.
-    {"StartedWithoutWaiting", "rounds", kOfAll, kDrop, 0},
-    {"NotWaitedForAtTheJoin", "rounds", kOfAll, kDrop, 1},
-    {"NotDismissed", "rounds", "store i32 0, ptr addrspace(3)", kDrop},
-    {"OtherPartitionsStarted", "rounds", "store i32 1, ptr addrspace(3)", "store i32 2, ptr addrspace(3)"},
+    {"StartedWithoutWaiting", "iterations", kOfAll, kDrop, 0},
+    {"NotWaitedForAtTheJoin", "iterations", kOfAll, kDrop, 1},
+    {"NotDismissed", "iterations", "store i32 0, ptr addrspace(3)", kDrop},
+    {"OtherPartitionsStarted", "iterations", "store i32 1, ptr addrspace(3)", "store i32 2, ptr addrspace(3)"},
     {"SecondStartedAsFirst", "transposes", "store i32 2, ptr addrspace(3)", "store i32 1, ptr addrspace(3)"},
-    {"FewerThreadsAtTheStart", "rounds", kOfAll, "aligned.count(i32 1, i32 224)", 0},
-    {"WaitForOtherBarrierAtTheJoin", "rounds", kOfAll, "aligned.count(i32 2, i32 256)", 1},
+    {"FewerThreadsAtTheStart", "iterations", kOfAll, "aligned.count(i32 1, i32 224)", 0},
+    {"WaitForOtherBarrierAtTheJoin", "iterations", kOfAll, "aligned.count(i32 2, i32 256)", 1},
     {"WorkersDoNotWait", "ring", kOfAll, kDrop, 3},
     // Captures.
-    {"LostCapture", "rounds", "store i32 %20, ptr addrspace(3)", kDrop},
-    {"OtherCapture", "rounds",
+    {"LostCapture", "iterations", "store i32 %20, ptr addrspace(3)", kDrop},
+    {"OtherCapture", "iterations",
      "%51 = load i32, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @global_smem, i32 544)",
      "%51 = load i32, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @global_smem, i32 576)"},
-    {"CaptureOverlapsABuffer", "rounds", "@global_smem, i32 576)", "@global_smem, i32 256)"},
+    {"CaptureOverlapsABuffer", "iterations", "@global_smem, i32 576)", "@global_smem, i32 256)"},
     // Which warps do what.
-    {"WorkersBeginOneWarpLater", "rounds", "icmp ult i32 %7, 4", "icmp ult i32 %7, 5"},
-    {"PartitionOnNoWarp", "rounds", "icmp eq i32 %32, 6", "icmp eq i32 %32, 9"},
-    {"PartitionOnTooFewWarps", "rounds", "icmp ult i32 %33, 2", "icmp ult i32 %33, 1"},
-    {"ThreadsFromAnotherBase", "rounds", "%78 = add nsw i32 %77, -4", "%78 = add nsw i32 %77, -5"},
-    {"LaneOfAnotherThread", "rounds", "(i32 -1, i32 %5, i32 %37, i32 31)", "(i32 -1, i32 %5, i32 0, i32 31)", 0},
+    {"WorkersBeginOneWarpLater", "iterations", "icmp ult i32 %7, 4", "icmp ult i32 %7, 5"},
+    {"PartitionOnNoWarp", "iterations", "icmp eq i32 %32, 6", "icmp eq i32 %32, 9"},
+    {"PartitionOnTooFewWarps", "iterations", "icmp ult i32 %33, 2", "icmp ult i32 %33, 1"},
+    {"ThreadsFromAnotherBase", "iterations", "%78 = add nsw i32 %77, -4", "%78 = add nsw i32 %77, -5"},
+    {"LaneOfAnotherThread", "iterations", "(i32 -1, i32 %5, i32 %37, i32 31)", "(i32 -1, i32 %5, i32 0, i32 31)", 0},
     // Barriers of partitions.
-    {"NoBarrierInAPartition", "rounds", kOfReduction, kDrop},
+    {"NoBarrierInAPartition", "iterations", kOfReduction, kDrop},
     {"BarrierOfAnotherPartition", "transposes", "aligned.count(i32 3, i32 64)", "aligned.count(i32 2, i32 64)", 0},
-    {"BarrierOfTooManyThreads", "rounds", kOfReduction, "aligned.count(i32 3, i32 96)"},
-    {"BarrierOfTooFewThreads", "rounds", kOfReduction, "aligned.count(i32 3, i32 32)"},
+    {"BarrierOfTooManyThreads", "iterations", kOfReduction, "aligned.count(i32 3, i32 96)"},
+    {"BarrierOfTooFewThreads", "iterations", kOfReduction, "aligned.count(i32 3, i32 32)"},
     {"BarrierOfAllThreads", "ring", kOfFunction, "aligned.count(i32 0, i32 256)"},
     {"NoBarrierOfTheFunction", "transposes", kOfFunction, kDrop, 0},
     // Shared memory.
-    {"ScratchOverlapsABuffer", "rounds", "@global_smem, i32 592)", "@global_smem, i32 0)"},
+    {"ScratchOverlapsABuffer", "iterations", "@global_smem, i32 592)", "@global_smem, i32 0)"},
     // Registers.
     {"MoreIsLess", "products", "setmaxnreg.dec.sync.aligned.u32(i32 40)", "setmaxnreg.inc.sync.aligned.u32(i32 40)", 0},
     {"LessIsMore", "products", "setmaxnreg.inc.sync.aligned.u32(i32 232)", "setmaxnreg.dec.sync.aligned.u32(i32 232)",

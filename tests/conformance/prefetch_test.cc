@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops whose dots read slices of their operands a round ahead, or whose warps share K: the results are those of the
-// loop as it was written, and the loops here are such that the passes act.
+// Loops whose dots read slices of their operands an iteration ahead, or whose warps share K: the results are those of
+// the loop as it was written, and the loops here are such that the passes act.
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -10,10 +10,10 @@
 namespace tritond::conformance {
 namespace {
 
-// out = sum over the rounds of tiles of a ($S x $K) and b ($K x $S). Elements behind K are zero.
+// out = sum over the iterations of tiles of a ($S x $K) and b ($K x $S). Elements beyond K are zero.
 constexpr char kProduct[] = R"(
 module {
-  tt.func public @kernel(%a: !tt.ptr<$T> {tt.divisibility = 16 : i32}, %b: !tt.ptr<$T> {tt.divisibility = 16 : i32}, %out: !tt.ptr<$C> {tt.divisibility = 16 : i32}, %rounds: i32, %K: i32 $DIVISIBLE) {
+  tt.func public @kernel(%a: !tt.ptr<$T> {tt.divisibility = 16 : i32}, %b: !tt.ptr<$T> {tt.divisibility = 16 : i32}, %out: !tt.ptr<$C> {tt.divisibility = 16 : i32}, %iterations: i32, %K: i32 $DIVISIBLE) {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %tile = arith.constant $K : i32
@@ -26,7 +26,7 @@ module {
     %srow = tt.expand_dims %s {axis = 0 : i32} : tensor<$Sxi32> -> tensor<1x$Sxi32>
     %width = arith.constant dense<$S> : tensor<$Kx1xi32>
     %pitch = arith.constant dense<$S> : tensor<$Sx1xi32>
-    %sum = scf.for %r = %c0 to %rounds step %c1 iter_args(%acc = %zero) -> (tensor<$Sx$Sx$C>) : i32 {
+    %sum = scf.for %r = %c0 to %iterations step %c1 iter_args(%acc = %zero) -> (tensor<$Sx$Sx$C>) : i32 {
       %done = arith.muli %r, %tile : i32
       %left = arith.subi %K, %done : i32
 $LOADA
@@ -112,23 +112,23 @@ std::string KernelOf(const Product& c, bool divisible) {
 
 std::string NumStages(int stages) { return absl::StrCat("\"num_stages\": ", stages); }
 
-void Check(const Machine& machine, const Product& c, int k, int rounds, int stages) {
-  SCOPED_TRACE(absl::StrCat(c.type, ", ", c.size, "x", c.k, ", K = ", k, ", ", rounds, " rounds, ", stages, " stages, ",
-                            NameOf(machine)));
+void Check(const Machine& machine, const Product& c, int k, int iterations, int stages) {
+  SCOPED_TRACE(absl::StrCat(c.type, ", ", c.size, "x", c.k, ", K = ", k, ", ", iterations, " iterations, ", stages,
+                            " stages, ", NameOf(machine)));
   Array a = Moderate(c.type, c.size * k + 1, 1), b = Moderate(c.type, c.size * k + 1, 2);
   Array out(c.type == "i8" ? "i32" : "f32", c.size * c.size), expected = out;
   const std::vector<double> left = a.Numbers(), right = b.Numbers();
   for (int i = 0; i < c.size; ++i)
     for (int j = 0; j < c.size; ++j) {
       double sum = 0;
-      for (int l = 0; l < std::min(k, rounds * c.k); ++l) {
+      for (int l = 0; l < std::min(k, iterations * c.k); ++l) {
         int at_a = c.transposed_a ? l * c.size + i : i * k + l, at_b = c.transposed_b ? j * k + l : l * c.size + j;
         sum += left[at_a] * right[at_b];
       }
       out.is_float() ? expected.SetFloat(i * c.size + j, sum) : expected.SetInt(i * c.size + j, sum);
     }
   std::string ir = KernelOf(c, /*divisible=*/k % 16 == 0);
-  absl::Status status = RunKernel(machine, ir, {}, {a, b, out, int32_t{rounds}, int32_t{k}}, NumStages(stages));
+  absl::Status status = RunKernel(machine, ir, {}, {a, b, out, int32_t{iterations}, int32_t{k}}, NumStages(stages));
   ASSERT_TRUE(status.ok()) << status << "\n" << ir;
   EXPECT_TRUE(Agree(out, expected, out.is_float() ? 1e-4 : 0)) << ir;
 }
@@ -147,17 +147,17 @@ class Prefetch : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Stages, Prefetch, testing::Values(1, 2, 3, 4),
                          [](const auto& info) { return absl::StrCat(info.param); });
 
-// Each product is tried with every number of stages and of rounds, though not in every combination.
-TEST_P(Prefetch, MultipliesWhateverTheNumberOfRounds) {
+// Each product is tried with every number of stages and of iterations, though not in every combination.
+TEST_P(Prefetch, MultipliesWhateverTheNumberOfIterations) {
   int turn = GetParam();
   for (const Product& product : Products()) {
-    int rounds = (turn + GetParam()) % 6;
-    if (turn % 2 == 0) Check(MachineFor(turn / 2), product, rounds * product.k, rounds, GetParam());
+    int iterations = (turn + GetParam()) % 6;
+    if (turn % 2 == 0) Check(MachineFor(turn / 2), product, iterations * product.k, iterations, GetParam());
     ++turn;
   }
 }
 
-TEST_P(Prefetch, LeavesOutWhatIsBehindTheEnd) {
+TEST_P(Prefetch, LeavesOutWhatIsBeyondTheEnd) {
   int turn = GetParam();
   for (const Product& product : Products()) {
     int k = turn % 4 == 1 ? 16 * (1 + turn % 7) : 1 + 9 * (turn % 11);
@@ -166,7 +166,7 @@ TEST_P(Prefetch, LeavesOutWhatIsBehindTheEnd) {
   }
 }
 
-// The loops here are such that slices are carried from round to round, so that the tests above are tests of that.
+// The loops here are such that slices are carried to the next iteration, so that the tests above are tests of that.
 // Without stages a small dot's operands never come from a buffer. A tile of 8-bit operands is one slice.
 TEST_P(Prefetch, Acts) {
   for (const Product& product : Products()) {

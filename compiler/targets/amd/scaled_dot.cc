@@ -20,7 +20,7 @@ using mlir::RankedTensorType;
 using mlir::Value;
 
 constexpr int kTiles[] = {32, 16};
-constexpr unsigned kOtherSums = 32;  // bits of sums that are no doubles
+constexpr unsigned kAccumulatorBits = 32;  // of accumulators that are no doubles
 
 RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
@@ -80,7 +80,7 @@ void AccelerateScaledDot(tt::DotScaledOp dot, const Architecture& arch, int tile
   const auto warps = SplitWarps(shape, ttg::NumWarps(dot), /*rows_first=*/false, tile, tile);
   ttg::DistributedEncoding mfma =
       ttg::AmdMfmaEncodingAttr::get(context, EncodingVersion(arch.matrix), warps, {tile, tile}, /*isTransposed=*/true,
-                                    llvm::SmallVector<unsigned>(rank, 1), kOtherSums, ttg::SingleBlock(rank));
+                                    llvm::SmallVector<unsigned>(rank, 1), kAccumulatorBits, ttg::SingleBlock(rank));
   mlir::OpBuilder b(dot);
   const auto operand = [&](Value value, unsigned index) {
     return Converted(b, value, ttg::DotOperandEncodingAttr::get(context, index, mfma, kScaledRun));

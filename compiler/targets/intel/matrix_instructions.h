@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DPAS, "dot product accumulate systolic", by the functions of OpenCL's extension
-// cl_intel_subgroup_matrix_multiply_accumulate: up to 8 rows of sums, and a column for each lane of a sub-group.
+// cl_intel_subgroup_matrix_multiply_accumulate: up to 8 rows of accumulators, and a column for each lane of a
+// sub-group.
 #ifndef COMPILER_TARGETS_INTEL_MATRIX_INSTRUCTIONS_H_
 #define COMPILER_TARGETS_INTEL_MATRIX_INSTRUCTIONS_H_
 
@@ -26,7 +27,7 @@ struct MatrixRow {
   int depth() const { return kSystolicDepth * per_channel; }
   // Rows of a that lie side by side in so many lanes.
   int RowsOfLanes(int lanes) const { return std::max(1, lanes / depth()); }
-  // Rows of the smallest tile for so many rows of sums.
+  // Rows of the smallest tile for so many rows of accumulators.
   int TileRows(int64_t rows, int lanes) const { return std::clamp<int64_t>(rows, RowsOfLanes(lanes), kMaxTileRows); }
 };
 

@@ -9,7 +9,7 @@ namespace {
 struct Operand {
   const char* type;
   int bits;
-  const char* sums;
+  const char* accumulator;
 };
 constexpr Operand kOperands[] = {{"f16", 16, "f32"}, {"bf16", 16, "f32"}, {"tf32", 32, "f32"},
                                  {"f64", 64, "f64"}, {"i8", 8, "i32"},    {"f8", 8, "f32"}};
@@ -31,15 +31,15 @@ std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch) {
     auto rate = [&](int products) { return is_double ? 0 : products * 16 / operand.bits; };
     // Of f64 two instructions make one of eight along K, where it is not one already.
     const int k = is_double ? 8 : kTileKBytes * 8 / operand.bits;
-    shapes.push_back({operand.type, operand.sums, kTileM, kTileN, k, 1, false,
+    shapes.push_back({operand.type, operand.accumulator, kTileM, kTileN, k, 1, false,
                       Encoding(2, 1, absl::StrCat(kTileM, ", ", kTileN)), /*scale_group=*/0, rate(arch.mma_products)});
     if (generation >= kFirstWithWgmma && generation <= kLastWithWgmma && !is_double)
-      shapes.push_back({operand.type, operand.sums, kGroupTileM, kMaxGroupTileN, k, kWarpsOfGroup, true,
+      shapes.push_back({operand.type, operand.accumulator, kGroupTileM, kMaxGroupTileN, k, kWarpsOfGroup, true,
                         Encoding(3, kWarpsOfGroup, absl::StrCat(kTileM, ", ", kMaxGroupTileN, ", ", k)),
                         /*scale_group=*/0, rate(arch.group_products)});
-    // Four warps read the sums.
+    // Four warps read the accumulators.
     if (generation >= kFirstWithTensorMemory && generation <= kLastWithTensorMemory && !is_double)
-      shapes.push_back({operand.type, operand.sums, kTensorTileM, kMaxGroupTileN, k, kWarpsOfGroup, true,
+      shapes.push_back({operand.type, operand.accumulator, kTensorTileM, kMaxGroupTileN, k, kWarpsOfGroup, true,
                         Encoding(5, kWarpsOfGroup, absl::StrCat(kTensorTileM, ", ", kMaxGroupTileN, ", ", k)),
                         /*scale_group=*/0, rate(arch.group_products)});
   }
