@@ -32,7 +32,7 @@ class Scales final {
     Emitter& e = f.e;
     mlir::Type bytes = LLVM::getVectorType(e.b.getI8Type(), kBytesOfWord);
     for (auto [r, value] : llvm::enumerate(f.Get(scale))) {
-      if (r % kBytesOfWord == 0) words_.push_back(LLVM::PoisonOp::create(e.b, e.loc, bytes));
+      if (r % kBytesOfWord == 0) words_.push_back(LLVM::UndefOp::create(e.b, e.loc, bytes));
       Value index = LLVM::ConstantOp::create(e.b, e.loc, e.b.getI32Type(), e.b.getI32IntegerAttr(r % kBytesOfWord));
       words_.back() = LLVM::InsertElementOp::create(e.b, e.loc, words_.back(), value, index);
     }

@@ -10,7 +10,8 @@
 //   %d = tt.dot (arith.mulf %w, %q), %b, %c
 //
 // Dots for which the target has a matrix instruction stay as they are (kept-tiles): products of e4m3, e5m2 and e2m1,
-// packed along K, that are whole tiles of it, with scales of the instruction's kind or none.
+// packed along K, that are whole tiles of it, with scales of the instruction's kind or none. Of "mx" these are powers
+// of two, of "nvfp4" e4m3 with operands of e2m1 alone.
 //
 // - The operands become bf16, in which every fp8 and fp4 number and every scale but the two smallest is a normal number
 //   and the products are exact. With an fp16 operand both become f32 and the dot is tf32, which holds fp16 as it is.
@@ -174,38 +175,47 @@ class Decomposer final {
   mlir::FloatType float_;
 };
 
-// A matrix instruction that takes scales.
+// A matrix instruction that takes scales, as in "mx:16x16x128:32".
 struct ScaledTile {
+  bool is_nvfp4 = false;
   int64_t m = 0, n = 0, k = 0;
+  int64_t group = 0;  // elements along K that have one scale
 };
 
 std::optional<ScaledTile> ParseTile(llvm::StringRef text) {
-  llvm::SmallVector<llvm::StringRef, 3> sizes;
-  text.split(sizes, 'x');
+  llvm::SmallVector<llvm::StringRef, 3> parts, sizes;
+  text.split(parts, ':');
+  if (parts.size() != 3) return std::nullopt;
+  parts[1].split(sizes, 'x');
   ScaledTile tile;
-  if (sizes.size() != 3 || sizes[0].getAsInteger(10, tile.m) || sizes[1].getAsInteger(10, tile.n) ||
-      sizes[2].getAsInteger(10, tile.k) || tile.m <= 0 || tile.n <= 0 || tile.k <= 0)
+  tile.is_nvfp4 = parts[0] == "nvfp4";
+  if ((!tile.is_nvfp4 && parts[0] != "mx") || sizes.size() != 3 || sizes[0].getAsInteger(10, tile.m) ||
+      sizes[1].getAsInteger(10, tile.n) || sizes[2].getAsInteger(10, tile.k) || parts[2].getAsInteger(10, tile.group) ||
+      tile.m <= 0 || tile.n <= 0 || tile.k <= 0 || tile.group <= 0)
     return std::nullopt;
   return tile;
 }
 
-// Whether the instructions take an operand with such elements and scales.
-bool IsNativeOperand(ScaleDotElemType element, bool packed_along_k, Value scale, int64_t k, int group) {
+// Whether the instruction takes an operand with such elements and scales.
+bool IsNativeOperand(const ScaledTile& tile, ScaleDotElemType element, bool packed_along_k, Value scale, int64_t k) {
   const bool is_fp4 = element == ScaleDotElemType::kE2M1;
-  if (!is_fp4 && element != ScaleDotElemType::kE4M3 && element != ScaleDotElemType::kE5M2) return false;
-  if (is_fp4 && !packed_along_k) return false;
-  return !scale || (TypeOf(scale).getElementType().isInteger(8) && TypeOf(scale).getShape().back() * group == k);
+  if (is_fp4 ? !packed_along_k
+             : tile.is_nvfp4 || (element != ScaleDotElemType::kE4M3 && element != ScaleDotElemType::kE5M2))
+    return false;
+  if (!scale) return true;
+  const mlir::Type type = TypeOf(scale).getElementType();
+  return (tile.is_nvfp4 ? llvm::isa<mlir::Float8E4M3FNType>(type) : type.isInteger(8)) &&
+         TypeOf(scale).getShape().back() * tile.group == k;
 }
 
-bool IsNative(tt::DotScaledOp op, llvm::ArrayRef<ScaledTile> tiles, int group) {
+bool IsNative(tt::DotScaledOp op, const ScaledTile& tile) {
   llvm::ArrayRef<int64_t> shape = TypeOf(op.getC()).getShape();
   const int64_t m = shape[shape.size() - 2], n = shape.back();
   const int64_t k =
       TypeOf(op.getA()).getShape().back() * (op.getAElemType() == ScaleDotElemType::kE2M1 && op.getLhsKPack() ? 2 : 1);
-  return IsNativeOperand(op.getAElemType(), op.getLhsKPack(), op.getAScale(), k, group) &&
-         IsNativeOperand(op.getBElemType(), op.getRhsKPack(), op.getBScale(), k, group) &&
-         llvm::any_of(tiles,
-                      [&](const ScaledTile& tile) { return m % tile.m == 0 && n % tile.n == 0 && k % tile.k == 0; });
+  return IsNativeOperand(tile, op.getAElemType(), op.getLhsKPack(), op.getAScale(), k) &&
+         IsNativeOperand(tile, op.getBElemType(), op.getRhsKPack(), op.getBScale(), k) && m % tile.m == 0 &&
+         n % tile.n == 0 && k % tile.k == 0;
 }
 
 class DecomposeScaledDotPass : public impl::DecomposeScaledDotPassBase<DecomposeScaledDotPass> {
@@ -218,15 +228,17 @@ class DecomposeScaledDotPass : public impl::DecomposeScaledDotPassBase<Decompose
     for (const std::string& text : kept_tiles) {
       const std::optional<ScaledTile> tile = ParseTile(text);
       if (!tile) {
-        getOperation().emitError() << "kept-tiles: '" << text << "' is no MxNxK";
+        getOperation().emitError() << "kept-tiles: '" << text << "' is no mx:MxNxK:GROUP or nvfp4:MxNxK:GROUP";
         return signalPassFailure();
       }
       tiles.push_back(*tile);
     }
     llvm::SmallVector<tt::DotScaledOp> ops;
     getOperation().walk([&](tt::DotScaledOp op) { ops.push_back(op); });
-    for (tt::DotScaledOp op : ops)
-      if (!IsNative(op, tiles, scale_group) && failed(Decomposer(op).Run())) return signalPassFailure();
+    for (tt::DotScaledOp op : ops) {
+      const bool is_kept = llvm::any_of(tiles, [&](const ScaledTile& tile) { return IsNative(op, tile); });
+      if (!is_kept && failed(Decomposer(op).Run())) return signalPassFailure();
+    }
   }
 };
 

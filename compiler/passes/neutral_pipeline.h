@@ -21,8 +21,7 @@ struct EncodingChoices {
   int num_ctas = 1;                          // blocks of a cluster
   int max_add_bytes = 4;                     // that one atomic addition of floats changes
   std::vector<std::string> matrix_operands;  // element types that the matrix unit multiplies; TargetInfo has the list
-  std::vector<std::string> scaled_tiles;     // "MxNxK", of products by the matrix unit that take scales
-  int scale_group = 0;                       // elements along K that have one scale there
+  std::vector<std::string> scaled_tiles;     // matrix instructions that take scales: "mx:16x16x128:32"
 };
 
 // From canonical ttir to ttgir in which memory operations have the encodings that suit them.

@@ -28,8 +28,8 @@ def DecomposeScaledDotPass : Pass<"tt-decompose-scaled-dot", "::mlir::ModuleOp">
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tritond::ttg::TTGDialect"];
   let options = [
     ListOption<"kept_tiles", "kept-tiles", "std::string",
-               "MxNxK of matrix instructions that take scales: dots of whole tiles stay as they are">,
-    Option<"scale_group", "scale-group", "int", "32", "elements along K that have one scale there">];
+               "matrix instructions that take scales, mx:MxNxK:GROUP or nvfp4:MxNxK:GROUP with a scale for GROUP "
+               "elements along K: dots of whole tiles stay as they are">];
 }
 def HoistInvariantsPass : Pass<"tt-hoist-invariants", "::mlir::ModuleOp"> {
   let summary = "loop-invariant code motion, loads included where memory and trip count allow";

@@ -35,6 +35,9 @@ TEST(MatrixInstructions, OfNvidia) {
   EXPECT_THAT(ShapesOf("cuda:90", "f8"), ElementsAre("16x8x32 f32", "64x256x32 f32 4"));
   EXPECT_THAT(ShapesOf("cuda:90", "f64"), ElementsAre("16x8x8 f64"));
   EXPECT_THAT(ShapesOf("cuda:120", "bf16"), ElementsAre("16x8x16 f32"));
+  EXPECT_THAT(ShapesOf("cuda:120", "mx"), ElementsAre("16x8x32 f32"));
+  EXPECT_THAT(ShapesOf("cuda:120", "nvfp4"), ElementsAre("16x8x64 f32"));
+  EXPECT_THAT(ShapesOf("cuda:90", "mx"), IsEmpty());
 }
 
 TEST(MatrixInstructions, OfAmd) {
@@ -73,7 +76,7 @@ TEST(MatrixInstructions, HaveRates) {
 }
 
 // Each element of an accumulator is in one register of one lane.
-TEST(MatrixInstructions, HaveTheLayoutsOfTheirSums) {
+TEST(MatrixInstructions, HaveTheLayoutsOfTheirAccumulators) {
   mlir::MLIRContext context;
   context.loadDialect<ttg::TTGDialect>();
   mlir::Builder b(&context);

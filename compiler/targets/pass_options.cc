@@ -15,8 +15,8 @@ EncodingChoices EncodingChoicesFor(const TargetInfo& info, const KernelOptions& 
   choices.matrix_operands = MatrixOperandsOf(info);
   for (const MatrixShape& shape : info.matrix_instructions) {
     if (shape.scale_group == 0) continue;
-    choices.scaled_tiles.push_back(absl::StrCat(shape.m, "x", shape.n, "x", shape.k));
-    choices.scale_group = shape.scale_group;
+    choices.scaled_tiles.push_back(
+        absl::StrCat(shape.operands, ":", shape.m, "x", shape.n, "x", shape.k, ":", shape.scale_group));
   }
   return choices;
 }

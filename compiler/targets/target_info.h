@@ -25,7 +25,7 @@ struct AsyncCopies {
 // An instruction by which the lanes of a warp, or of a group of warps, add a * b to accumulators of m x n elements.
 struct MatrixShape {
   // Both element types, as MLIR spells them; of 8-bit floats "f8" alone. "mx": any two of e4m3, e5m2 and e2m1, whose
-  // elements are multiplied by scales, powers of two.
+  // elements are multiplied by scales, powers of two. "nvfp4": e2m1 with scales of e4m3.
   std::string operands;
   std::string accumulator;     // element type: "f32", "i32", "f64"
   int m = 0, n = 0, k = 0;     // n: the most columns, where it may have several numbers of them

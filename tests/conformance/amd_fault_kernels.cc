@@ -123,41 +123,6 @@ declare void @llvm.amdgcn.s.barrier.signal(i32)
 declare void @llvm.amdgcn.s.barrier.wait(i16)
 )";
 
-// out = a (16 x 256, e4m3) * b (256 x 16, e2m1), with a scale for 32 elements along K each: two products of a wave.
-constexpr char kScaled[] = R"(
-module {
-  tt.func public @kernel(%a: !tt.ptr<f8E4M3FN> {tt.divisibility = 16 : i32}, %b: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %sa: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %sb: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
-    %zero = arith.constant dense<0.0> : tensor<16x16xf32>
-    %a_i = tt.make_range {start = 0 : i32, end = 4096 : i32} : tensor<4096xi32>
-    %b_i = tt.make_range {start = 0 : i32, end = 2048 : i32} : tensor<2048xi32>
-    %s_i = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
-    %o_i = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32>
-    %a_s = tt.splat %a : !tt.ptr<f8E4M3FN> -> tensor<4096x!tt.ptr<f8E4M3FN>>
-    %b_s = tt.splat %b : !tt.ptr<i8> -> tensor<2048x!tt.ptr<i8>>
-    %sa_s = tt.splat %sa : !tt.ptr<i8> -> tensor<128x!tt.ptr<i8>>
-    %sb_s = tt.splat %sb : !tt.ptr<i8> -> tensor<128x!tt.ptr<i8>>
-    %o_s = tt.splat %out : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>
-    %a_p = tt.addptr %a_s, %a_i : tensor<4096x!tt.ptr<f8E4M3FN>>, tensor<4096xi32>
-    %b_p = tt.addptr %b_s, %b_i : tensor<2048x!tt.ptr<i8>>, tensor<2048xi32>
-    %sa_p = tt.addptr %sa_s, %s_i : tensor<128x!tt.ptr<i8>>, tensor<128xi32>
-    %sb_p = tt.addptr %sb_s, %s_i : tensor<128x!tt.ptr<i8>>, tensor<128xi32>
-    %o_p = tt.addptr %o_s, %o_i : tensor<256x!tt.ptr<f32>>, tensor<256xi32>
-    %a_l = tt.load %a_p : tensor<4096x!tt.ptr<f8E4M3FN>>
-    %b_l = tt.load %b_p : tensor<2048x!tt.ptr<i8>>
-    %sa_l = tt.load %sa_p : tensor<128x!tt.ptr<i8>>
-    %sb_l = tt.load %sb_p : tensor<128x!tt.ptr<i8>>
-    %x = tt.reshape %a_l : tensor<4096xf8E4M3FN> -> tensor<16x256xf8E4M3FN>
-    %y = tt.reshape %b_l : tensor<2048xi8> -> tensor<128x16xi8>
-    %s = tt.reshape %sa_l : tensor<128xi8> -> tensor<16x8xi8>
-    %t = tt.reshape %sb_l : tensor<128xi8> -> tensor<16x8xi8>
-    %d = tt.dot_scaled %x scale %s, %y scale %t, %zero lhs = e4m3 rhs = e2m1 : tensor<16x256xf8E4M3FN>, tensor<16x8xi8> * tensor<128x16xi8>, tensor<16x8xi8> -> tensor<16x16xf32>
-    %r = tt.reshape %d : tensor<16x16xf32> -> tensor<256xf32>
-    tt.store %o_p, %r : tensor<256x!tt.ptr<f32>>
-    tt.return
-  }
-}
-)";
-
 FaultKernel OfLlir(const std::string& name, const std::string& target, const char* llir, int warps, int shared,
                    std::vector<Array> arrays, Array expected) {
   FaultKernel kernel;
@@ -193,27 +158,10 @@ FaultKernel Split() {
   return OfLlir("split", "emulated:hip:gfx1201", kSplit, 2, 256, {in, out}, expected);
 }
 
-FaultKernel Scaled() {
-  FaultKernel kernel;
-  kernel.name = "scaled";
-  kernel.target = "emulated:hip:gfx950";
-  kernel.ir = kScaled;
-  kernel.num_warps = 1;
-  kernel.tolerance = 1e-4;
-  Array a_scales("i8", 128), b_scales = a_scales;
-  for (int i = 0; i < 128; ++i) {
-    a_scales.SetInt(i, 122 + i % 11);
-    b_scales.SetInt(i, 125 + i % 7);
-  }
-  kernel.arrays = {Moderate("f8E4M3FN", 16 * 256, 1), Values("i8", 128 * 16, 2), a_scales, b_scales,
-                   Array("f32", 16 * 16)};
-  return kernel;
-}
-
 }  // namespace
 
 std::vector<FaultKernel> AmdFaultKernels() {
-  std::vector<FaultKernel> kernels = {Copies(), Buffers(), Split(), Scaled()};
+  std::vector<FaultKernel> kernels = {Copies(), Buffers(), Split(), ScaledFaultKernel("emulated:hip:gfx950")};
   for (const char* arch : {"gfx942", "gfx1100"}) {
     for (FaultKernel& kernel : TritonFaultKernels(absl::StrCat("emulated:hip:", arch))) {
       absl::StrAppend(&kernel.name, " ", arch);

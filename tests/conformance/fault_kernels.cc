@@ -153,6 +153,41 @@ module {
 }
 )";
 
+// out = a (16 x 256, e4m3) * b (256 x 16, e2m1), with a scale for 32 elements along K each: two products of a wave.
+constexpr char kScaled[] = R"(
+module {
+  tt.func public @kernel(%a: !tt.ptr<f8E4M3FN> {tt.divisibility = 16 : i32}, %b: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %sa: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %sb: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+    %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+    %a_i = tt.make_range {start = 0 : i32, end = 4096 : i32} : tensor<4096xi32>
+    %b_i = tt.make_range {start = 0 : i32, end = 2048 : i32} : tensor<2048xi32>
+    %s_i = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
+    %o_i = tt.make_range {start = 0 : i32, end = 256 : i32} : tensor<256xi32>
+    %a_s = tt.splat %a : !tt.ptr<f8E4M3FN> -> tensor<4096x!tt.ptr<f8E4M3FN>>
+    %b_s = tt.splat %b : !tt.ptr<i8> -> tensor<2048x!tt.ptr<i8>>
+    %sa_s = tt.splat %sa : !tt.ptr<i8> -> tensor<128x!tt.ptr<i8>>
+    %sb_s = tt.splat %sb : !tt.ptr<i8> -> tensor<128x!tt.ptr<i8>>
+    %o_s = tt.splat %out : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>>
+    %a_p = tt.addptr %a_s, %a_i : tensor<4096x!tt.ptr<f8E4M3FN>>, tensor<4096xi32>
+    %b_p = tt.addptr %b_s, %b_i : tensor<2048x!tt.ptr<i8>>, tensor<2048xi32>
+    %sa_p = tt.addptr %sa_s, %s_i : tensor<128x!tt.ptr<i8>>, tensor<128xi32>
+    %sb_p = tt.addptr %sb_s, %s_i : tensor<128x!tt.ptr<i8>>, tensor<128xi32>
+    %o_p = tt.addptr %o_s, %o_i : tensor<256x!tt.ptr<f32>>, tensor<256xi32>
+    %a_l = tt.load %a_p : tensor<4096x!tt.ptr<f8E4M3FN>>
+    %b_l = tt.load %b_p : tensor<2048x!tt.ptr<i8>>
+    %sa_l = tt.load %sa_p : tensor<128x!tt.ptr<i8>>
+    %sb_l = tt.load %sb_p : tensor<128x!tt.ptr<i8>>
+    %x = tt.reshape %a_l : tensor<4096xf8E4M3FN> -> tensor<16x256xf8E4M3FN>
+    %y = tt.reshape %b_l : tensor<2048xi8> -> tensor<128x16xi8>
+    %s = tt.reshape %sa_l : tensor<128xi8> -> tensor<16x8xi8>
+    %t = tt.reshape %sb_l : tensor<128xi8> -> tensor<16x8xi8>
+    %d = tt.dot_scaled %x scale %s, %y scale %t, %zero lhs = e4m3 rhs = e2m1 : tensor<16x256xf8E4M3FN>, tensor<16x8xi8> * tensor<128x16xi8>, tensor<16x8xi8> -> tensor<16x16xf32>
+    %r = tt.reshape %d : tensor<16x16xf32> -> tensor<256xf32>
+    tt.store %o_p, %r : tensor<256x!tt.ptr<f32>>
+    tt.return
+  }
+}
+)";
+
 FaultKernel Tile(const std::string& name, const std::string& target, const std::string& body, const std::string& type,
                  int results) {
   const bool is_float = type[0] == 'f';
@@ -200,6 +235,23 @@ std::vector<FaultKernel> TritonFaultKernels(const std::string& target) {
 
 // The product is read by blocks: without prefetches, and with them where no mask says what there is. Loads that ask for
 // a cache are not, and go through shared memory.
+FaultKernel ScaledFaultKernel(const std::string& target) {
+  FaultKernel kernel;
+  kernel.name = "scaled";
+  kernel.target = target;
+  kernel.ir = kScaled;
+  kernel.num_warps = 1;
+  kernel.tolerance = 1e-4;
+  Array a_scales("i8", 128), b_scales = a_scales;
+  for (int i = 0; i < 128; ++i) {
+    a_scales.SetInt(i, 122 + i % 11);
+    b_scales.SetInt(i, 125 + i % 7);
+  }
+  kernel.arrays = {Moderate("f8E4M3FN", 16 * 256, 1), Values("i8", 128 * 16, 2), a_scales, b_scales,
+                   Array("f32", 16 * 16)};
+  return kernel;
+}
+
 std::vector<FaultKernel> IntelFaultKernels() {
   const char* target = "emulated:xpu:pvc";
   std::vector<FaultKernel> kernels = TritonFaultKernels(target);
@@ -224,6 +276,7 @@ std::vector<FaultKernel> FaultKernels() {
   kernels.push_back(Products("groups", kProduct, "emulated:cuda:90", 256));
   kernels.back().num_warps = 8;
   kernels.push_back(Products("tensor", kProduct, "emulated:cuda:100", 256));
+  kernels.push_back(ScaledFaultKernel("emulated:cuda:120"));
   for (FaultKernel& kernel : HandwrittenKernels()) kernels.push_back(std::move(kernel));
   return kernels;
 }

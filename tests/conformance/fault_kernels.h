@@ -39,6 +39,8 @@ std::vector<FaultKernel> AmdFaultKernels();
 std::vector<FaultKernel> IntelFaultKernels();
 // Those of Triton IR that every target takes.
 std::vector<FaultKernel> TritonFaultKernels(const std::string& target);
+// "scaled": a product of e4m3 and e2m1 with scales, for targets whose matrix unit takes them.
+FaultKernel ScaledFaultKernel(const std::string& target);
 
 }  // namespace tritond::conformance
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --tt-decompose-scaled-dot | FileCheck %s
-// RUN: triton-opt %s -split-input-file --tt-decompose-scaled-dot="kept-tiles=16x16x128,32x32x64" | FileCheck %s --check-prefix=KEPT
+// RUN: triton-opt %s -split-input-file --tt-decompose-scaled-dot="kept-tiles=mx:16x16x128:32,mx:32x32x64:32" | FileCheck %s --check-prefix=KEPT
 
 // Each scale stands for its group of K / groups elements; an operand without a scale is only widened.
 // CHECK-LABEL: @scale_of_a

@@ -9,8 +9,8 @@
 // Those of b do so too, turned: they have columns of b as rows.
 #include "compiler/targets/amd/scaled_dot.h"
 
-#include "compiler/dots/dot_form.h"
 #include "compiler/dots/dot_warps.h"
+#include "compiler/dots/scaled_dot_form.h"
 #include "compiler/targets/amd/matrix_instructions.h"
 
 namespace tritond::compiler::amd {
@@ -23,11 +23,6 @@ constexpr int kTiles[] = {32, 16};
 constexpr unsigned kAccumulatorBits = 32;  // of accumulators that are no doubles
 
 RankedTensorType TypeOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
-
-int64_t DepthOf(tt::DotScaledOp dot) {
-  const bool packed = dot.getAElemType() == tt::ScaleDotElemType::kE2M1 && dot.getLhsKPack();
-  return TypeOf(dot.getA()).getShape().back() * (packed ? 2 : 1);
-}
 
 // Rows of the tile that suits the dot, 0 if none does. Large tiles read less, if every warp gets one.
 int ChooseTile(tt::DotScaledOp dot, const Architecture& arch, int tile_rows) {
@@ -61,13 +56,6 @@ mlir::Attribute ScaleEncoding(RankedTensorType scale, int index, ttg::Distribute
   return ttg::LinearEncodingAttr::get(scale.getContext(), layout);
 }
 
-// `value` in another encoding, from before its conversion to this one.
-Value Converted(mlir::OpBuilder& b, Value value, mlir::Attribute encoding) {
-  mlir::Location loc = value.getLoc();
-  if (auto convert = value.getDefiningOp<ttg::ConvertLayoutOp>()) value = convert.getSrc();
-  return ConvertTo(b, loc, value, encoding);
-}
-
 }  // namespace
 
 void AccelerateScaledDot(tt::DotScaledOp dot, const Architecture& arch, int tile_rows) {
@@ -81,24 +69,10 @@ void AccelerateScaledDot(tt::DotScaledOp dot, const Architecture& arch, int tile
   ttg::DistributedEncoding mfma =
       ttg::AmdMfmaEncodingAttr::get(context, EncodingVersion(arch.matrix), warps, {tile, tile}, /*isTransposed=*/true,
                                     llvm::SmallVector<unsigned>(rank, 1), kAccumulatorBits, ttg::SingleBlock(rank));
-  mlir::OpBuilder b(dot);
-  const auto operand = [&](Value value, unsigned index) {
-    return Converted(b, value, ttg::DotOperandEncodingAttr::get(context, index, mfma, kScaledRun));
-  };
-  auto made = llvm::cast<tt::DotScaledOp>(b.clone(*dot));
-  b.setInsertionPoint(made);
-  made.getAMutable().assign(operand(dot.getA(), 0));
-  made.getBMutable().assign(operand(dot.getB(), 1));
-  made.getCMutable().assign(ConvertTo(b, dot.getLoc(), dot.getC(), mfma));
-  if (Value scale = dot.getAScale())
-    made.getAScaleMutable().assign(Converted(b, scale, ScaleEncoding(TypeOf(scale), 0, mfma)));
-  if (Value scale = dot.getBScale())
-    made.getBScaleMutable().assign(Converted(b, scale, ScaleEncoding(TypeOf(scale), 1, mfma)));
-  made.getD().setType(llvm::cast<mlir::TypedValue<RankedTensorType>>(made.getC()).getType());
-  b.setInsertionPointAfter(made);
-  Value back = ttg::ConvertLayoutOp::create(b, dot.getLoc(), dot.getType(), made.getD());
-  dot.replaceAllUsesWith(back);
-  dot.erase();
+  ScaledDotForm form = {mfma, kScaledRun, kScaledRun};
+  if (Value scale = dot.getAScale()) form.a_scale = ScaleEncoding(TypeOf(scale), 0, mfma);
+  if (Value scale = dot.getBScale()) form.b_scale = ScaleEncoding(TypeOf(scale), 1, mfma);
+  ReformScaledDot(dot, form);
 }
 
 }  // namespace tritond::compiler::amd

@@ -14,12 +14,16 @@
 // stay with multiply-adds. fp8 operands become f16 where the GPU has no instruction for them or where the dot asks for
 // accumulators of full precision, which the fp8 instruction does not keep, be it after some elements of K
 // (maxNumImpreciseAcc).
+//
+// Dots that still have scales are those for whose operands there is an instruction (tt-decompose-scaled-dot):
+// scaled_dot.cc.
 #include "compiler/dots/dot_form.h"
 #include "compiler/dots/dot_warps.h"
 #include "compiler/lowering/zero_constants.h"
 #include "compiler/targets/nvidia/architecture.h"
 #include "compiler/targets/nvidia/matrix_shapes.h"
 #include "compiler/targets/nvidia/passes.h"
+#include "compiler/targets/nvidia/scaled_dot.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tritond::compiler {
@@ -225,6 +229,9 @@ class AccelerateMatmulPass : public impl::AccelerateMatmulPassBase<AccelerateMat
       int64_t& columns = tensor_columns.try_emplace(function, nvidia::kTensorColumns).first->second;
       AcceleratedDot(dot, compute_capability, columns).Rewrite();
     }
+    llvm::SmallVector<tt::DotScaledOp> scaled;
+    getOperation().walk([&](tt::DotScaledOp dot) { scaled.push_back(dot); });
+    for (tt::DotScaledOp dot : scaled) nvidia::AccelerateScaledDot(dot);
   }
 };
 

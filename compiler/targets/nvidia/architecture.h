@@ -50,6 +50,7 @@ inline constexpr int kFirstWithNarrowDots = 89;  // of 8-bit floats
 inline constexpr int kFirstWithClusters = 90, kFirstWithVectorAtomics = 90, kFirstWithMatrixStores = 90;
 inline constexpr int kFirstWithWarpGroups = 90;    // that exchange registers
 inline constexpr int kFirstWithLargeF64Dots = 90;  // m16n8k8 and m16n8k16
+inline constexpr int kFirstWithBlockScales = 120;  // of mma.sync
 
 // The newest PTX ISA that LLVM writes.
 inline constexpr int kMaxLlvmPtxVersion = 90;

@@ -11,8 +11,12 @@
 // a quarter of m16n8k8, with the registers of one half of the rows and of one half of K. From sm_90 on there is also
 // m16n8k16: two of m16n8k8 along K, one after the other in a and b. Half as many instructions wait for their
 // accumulators.
+//
+// With block_scale, rows of a and columns of b have scales. Operands are bytes there: numbers of 8 bits; or two of e2m1
+// each, where both operands are e2m1 and K is 64; or one e2m1 each, in bits 2 to 5, where K is 32.
 #include "compiler/ir/encodings.h"
 #include "compiler/targets/nvidia/architecture.h"
+#include "compiler/targets/nvidia/matrix_shapes.h"
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/ptx_builder.h"
 
@@ -21,6 +25,7 @@ namespace {
 
 using mlir::Value;
 using nvidia::Words;
+namespace LLVM = mlir::LLVM;
 
 // The type as mma spells it; empty: there is no mma for it.
 llvm::StringRef MmaType(mlir::Type type, int compute_capability) {
@@ -37,17 +42,21 @@ llvm::StringRef MmaType(mlir::Type type, int compute_capability) {
 
 std::string Braces(llvm::ArrayRef<std::string> operands) { return "{" + llvm::join(operands, ", ") + "}"; }
 
-// One instruction: `shape` and `types` are its words; operands are registers' values.
+// One instruction: `shape` and `types` are its words; operands are registers' values. `scales`: of a and b, or none.
 llvm::SmallVector<Value> EmitMma(mlir::OpBuilder& b, mlir::Location loc, llvm::StringRef shape, llvm::StringRef types,
-                                 mlir::ValueRange a_words, mlir::ValueRange b_words, mlir::ValueRange accumulators) {
+                                 mlir::ValueRange a_words, mlir::ValueRange b_words, mlir::ValueRange accumulators,
+                                 llvm::ArrayRef<ScaleByte> scales = {}) {
   nvidia::PtxBuilder ptx(b, loc);
   llvm::SmallVector<std::string> d, a, bb;
   for (Value sum : accumulators) d.push_back(ptx.AddOutput(sum.getType()));
   for (Value word : a_words) a.push_back(ptx.AddInput(word));
   for (Value word : b_words) bb.push_back(ptx.AddInput(word));
+  std::string selected;
+  for (const ScaleByte& scale : scales)
+    selected += ", " + ptx.AddInput(scale.word) + ", " + Braces({std::to_string(scale.byte), "0"});
   for (auto [i, sum] : llvm::enumerate(accumulators)) ptx.TieOutput(i, sum);
   std::string text = "mma.sync.aligned." + shape.str() + ".row.col." + types.str();
-  text += " " + Braces(d) + ", " + Braces(a) + ", " + Braces(bb) + ", " + Braces(d) + ";";
+  text += " " + Braces(d) + ", " + Braces(a) + ", " + Braces(bb) + ", " + Braces(d) + selected + ";";
   return ptx.Emit(text, /*touches_memory=*/false);
 }
 
@@ -64,7 +73,103 @@ llvm::SmallVector<Value> EmitF64Quarters(mlir::OpBuilder& b, mlir::Location loc,
   return results;
 }
 
+// mma's block_scale.
+struct BlockScale {
+  const char* kind;
+  int scales;        // of a row, one after the other
+  const char* type;  // of a scale
+  int one;           // its code of 1
+};
+BlockScale BlockScaleOf(const ScaledInstruction& instruction) {
+  if (instruction.group == nvidia::kNarrowScaleGroup) return {"mxf4nvf4", 4, "ue4m3", 0x38};
+  if (instruction.tile.k == nvidia::kTileKBytes) return {"mxf8f6f4", 1, "ue8m0", 127};
+  return {"mxf4", 2, "ue8m0", 127};
+}
+
+llvm::StringRef ScaledType(tt::ScaleDotElemType element) {
+  switch (element) {
+    case tt::ScaleDotElemType::kE4M3:
+      return "e4m3";
+    case tt::ScaleDotElemType::kE5M2:
+      return "e5m2";
+    default:
+      return "e2m1";
+  }
+}
+
+bool IsFp4(tt::ScaleDotElemType element) { return element == tt::ScaleDotElemType::kE2M1; }
+
+// Words of bytes; where these are two e2m1 and shall be one, each two bytes make a word.
+llvm::SmallVector<Value> ScaledWords(mlir::OpBuilder& b, mlir::Location loc, mlir::ValueRange bytes, bool spread) {
+  if (!spread) return Words(b, loc, bytes);
+  const auto constant = [&](int64_t bits) -> Value {
+    return LLVM::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(static_cast<int32_t>(bits)));
+  };
+  const auto part = [&](Value x, int shift, int64_t mask) -> Value {
+    return LLVM::AndOp::create(b, loc, LLVM::ShlOp::create(b, loc, x, constant(shift)), constant(mask));
+  };
+  llvm::SmallVector<Value> words;
+  for (size_t i = 0; i < bytes.size(); i += 2) {
+    Value low = LLVM::ZExtOp::create(b, loc, b.getI32Type(), bytes[i]);
+    Value high = LLVM::ZExtOp::create(b, loc, b.getI32Type(), bytes[i + 1]);
+    Value both = LLVM::OrOp::create(b, loc, low, LLVM::ShlOp::create(b, loc, high, constant(16)));
+    words.push_back(LLVM::OrOp::create(b, loc, part(both, 2, 0x003c003c), part(both, 6, 0x3c003c00)));
+  }
+  return words;
+}
+
 }  // namespace
+
+std::optional<ScaledInstruction> NvidiaOps::FindScaledInstruction(tt::DotScaledOp dot) const {
+  auto mma = llvm::dyn_cast_or_null<ttg::NvidiaMmaEncodingAttr>(
+      llvm::cast<mlir::RankedTensorType>(dot.getType()).getEncoding());
+  if (!mma || mma.getVersionMajor() != 2 || compute_capability_ < nvidia::kFirstWithBlockScales) return std::nullopt;
+  const auto k_width = [](Value operand) {
+    auto type = llvm::cast<mlir::RankedTensorType>(operand.getType());
+    auto encoding = llvm::dyn_cast_or_null<ttg::DotOperandEncodingAttr>(type.getEncoding());
+    return encoding ? static_cast<int>(encoding.getKWidth()) : 0;
+  };
+  ScaledInstruction instruction;
+  instruction.a = dot.getAElemType();
+  instruction.b = dot.getBElemType();
+  const int width_a = k_width(dot.getA()), width_b = k_width(dot.getB());
+  const bool is_dense = IsFp4(instruction.a) && IsFp4(instruction.b) && width_a == 4;
+  for (auto [element, width] : {std::pair(instruction.a, width_a), {instruction.b, width_b}})
+    if (width != (IsFp4(element) && !is_dense ? 2 : 4)) return std::nullopt;
+  instruction.group = nvidia::kScaleGroup;
+  for (Value scale : {dot.getAScale(), dot.getBScale()})
+    if (scale && !tt::ElementOf(scale.getType()).isInteger(8)) instruction.group = nvidia::kNarrowScaleGroup;
+  if (instruction.group == nvidia::kNarrowScaleGroup && !is_dense) return std::nullopt;
+  MatrixInstruction& tile = instruction.tile;
+  tile.m = nvidia::kTileM;
+  tile.n = nvidia::kTileN;
+  tile.k = is_dense ? 2 * nvidia::kTileKBytes : nvidia::kTileKBytes;
+  tile.c = {{0, 0}, {0, 1}, {8, 0}, {8, 1}};
+  for (int half = 0; half < 2; ++half) {
+    for (int row : {0, 8})
+      for (int i = 0; i < width_a; ++i) tile.a.push_back({row, 4 * width_a * half + i});
+    for (int i = 0; i < width_b; ++i) tile.b.push_back({4 * width_b * half + i, 0});
+  }
+  return instruction;
+}
+
+mlir::FailureOr<llvm::SmallVector<Value>> NvidiaOps::MultiplyScaled(mlir::OpBuilder& b, mlir::Location loc,
+                                                                    const ScaledInstruction& instruction,
+                                                                    mlir::ValueRange a_bytes, mlir::ValueRange b_bytes,
+                                                                    mlir::ValueRange c_elements, ScaleByte a_scale,
+                                                                    ScaleByte b_scale) const {
+  const BlockScale block = BlockScaleOf(instruction);
+  for (ScaleByte* scale : {&a_scale, &b_scale})
+    if (!scale->word)
+      scale->word = LLVM::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(0x01010101 * block.one));
+  const bool spread = instruction.tile.k == nvidia::kTileKBytes;
+  const std::string types =
+      std::string("kind::") + block.kind + ".block_scale.scale_vec::" + std::to_string(block.scales) + "X.f32." +
+      ScaledType(instruction.a).str() + "." + ScaledType(instruction.b).str() + ".f32." + block.type;
+  return EmitMma(b, loc, "m16n8k" + std::to_string(instruction.tile.k), types,
+                 ScaledWords(b, loc, a_bytes, spread && IsFp4(instruction.a)),
+                 ScaledWords(b, loc, b_bytes, spread && IsFp4(instruction.b)), c_elements, {a_scale, b_scale});
+}
 
 std::optional<MatrixInstruction> NvidiaOps::FindMatrixInstruction(tt::DotOp dot) const {
   auto result = llvm::cast<mlir::RankedTensorType>(dot.getType());

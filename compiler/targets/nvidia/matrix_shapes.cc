@@ -43,6 +43,12 @@ std::vector<MatrixShape> MatrixShapesOf(const Architecture& arch) {
                         Encoding(5, kWarpsOfGroup, absl::StrCat(kTensorTileM, ", ", kMaxGroupTileN, ", ", k)),
                         /*scale_group=*/0, rate(arch.group_products)});
   }
+  if (generation >= kFirstWithBlockScales) {
+    const std::string encoding = Encoding(2, 1, absl::StrCat(kTileM, ", ", kTileN));
+    // Of two operands of e2m1 K is twice as long, where the dot's is.
+    shapes.push_back({"mx", "f32", kTileM, kTileN, kTileKBytes, 1, false, encoding, kScaleGroup});
+    shapes.push_back({"nvfp4", "f32", kTileM, kTileN, 2 * kTileKBytes, 1, false, encoding, kNarrowScaleGroup});
+  }
   return shapes;
 }
 

@@ -17,6 +17,9 @@ inline constexpr int kTileM = 16, kTileN = 8, kGroupTileM = 64, kMaxGroupTileN =
 // Of an operand along K, but of f64.
 inline constexpr int kTileKBytes = 32;
 
+// Elements along K that have one scale: OCP Microscaling Formats 1.0, and NVIDIA's format of e2m1 with scales of e4m3.
+inline constexpr int kScaleGroup = 32, kNarrowScaleGroup = 16;
+
 // Generations that have wgmma.
 inline constexpr int kFirstWithWgmma = 90, kLastWithWgmma = 90;
 

@@ -81,6 +81,13 @@ class NvidiaOps final : public TargetOps {
                                                                    mlir::ValueRange a_elements,
                                                                    mlir::ValueRange b_elements,
                                                                    mlir::ValueRange c_elements) const override;
+  // mma.sync with block_scale.
+  std::optional<ScaledInstruction> FindScaledInstruction(tt::DotScaledOp dot) const override;
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> MultiplyScaled(mlir::OpBuilder& b, mlir::Location loc,
+                                                                 const ScaledInstruction& instruction,
+                                                                 mlir::ValueRange a_bytes, mlir::ValueRange b_bytes,
+                                                                 mlir::ValueRange c_elements, ScaleByte a_scale,
+                                                                 ScaleByte b_scale) const override;
   // ldmatrix (PTX ISA, "Warp-level matrix load instruction: ldmatrix").
   std::optional<llvm::SmallVector<mlir::Value>> LoadTiles(FunctionLowering& f, const LinearLayout& to_offset,
                                                           const SharedPlace& place, mlir::Type type) const override;

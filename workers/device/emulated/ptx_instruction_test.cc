@@ -280,6 +280,74 @@ TEST(PtxMatrix, MmaOfDoublesTakesFourFourthsOfK) {
     }
 }
 
+// Slots of mma with one scale for K = 32: all elements of a are 1 (e4m3), of b 2 (e2m1, in bits 2 to 5). The scale of
+// row m is 2 ^ (m - 8), in byte 2 of its lane; that of column n is 2 ^ n, in byte 1.
+Slots ScaledOperands(int l, int thread_a, int thread_b) {
+  constexpr uint64_t kOnes = 0x38383838, kTwos = 0x10101010;
+  const int g = l / 4, t = l % 4;
+  const bool gives_a = t / 2 == thread_a, gives_b = t == thread_b;
+  Slots in = {kOnes, kOnes, kOnes, kOnes, kTwos, kTwos};
+  for (int i = 0; i < 4; ++i) in.push_back(F32(1));
+  const uint64_t row = gives_a ? 127 + g + 8 * (t % 2) - 8 : 255, column = gives_b ? 127 + g : 255;
+  for (uint64_t slot : {row << 16, uint64_t{2}, static_cast<uint64_t>(thread_a), column << 8, uint64_t{1},
+                        static_cast<uint64_t>(thread_b)})
+    in.push_back(slot);
+  return in;
+}
+
+constexpr char kScaledMma[] =
+    "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e2m1.f32.ue8m0 "
+    "4 4 2 4 1 2 1 2";
+
+// "Block scaling for mma.sync".
+TEST(PtxMatrix, MmaMultipliesWithTheScalesOfTheSelectedLanes) {
+  for (int thread_a = 0; thread_a < 2; ++thread_a)
+    for (int thread_b = 0; thread_b < 4; ++thread_b) {
+      const auto out = RunWarp(kScaledMma, [&](int l) { return ScaledOperands(l, thread_a, thread_b); });
+      for (int l = 0; l < 32; ++l)
+        for (int i = 0; i < 4; ++i) {
+          const int m = l / 4 + 8 * (i / 2), n = 2 * (l % 4) + i % 2;
+          EXPECT_EQ(out[l][i], F32(1 + 64 * std::ldexp(1.0, m - 8 + n))) << l << " " << i;
+        }
+    }
+}
+
+TEST(PtxMatrix, MmaWithScalesOfFourBits) {
+  // K = 64: two e2m1 a byte, a 1 and b 0.5; four scales of e4m3 a row, 1, 2, 4 and 8, and of a column 1.
+  const auto out = RunWarp(
+      "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 "
+      "4 4 2 4 1 2 1 2",
+      [](int) {
+        Slots in(4, 0x22222222);
+        in.insert(in.end(), 2, 0x11111111);
+        in.insert(in.end(), 4, F32(0));
+        for (uint64_t slot : {0x50484038, 0, 0, 0x38383838, 0, 0}) in.push_back(slot);
+        return in;
+      });
+  for (int l = 0; l < 32; ++l)
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(out[l][i], F32(16 * 0.5 * (1 + 2 + 4 + 8))) << l << " " << i;
+}
+
+TEST(PtxMatrix, MmaWithScalesNamesMistakes) {
+  const auto fault_of = [](size_t slot, uint64_t value, int lanes) {
+    FakeMachine machine;
+    Fault fault;
+    RunWarp(
+        kScaledMma,
+        [&](int l) {
+          Slots in = ScaledOperands(l, 0, 0);
+          if (l < lanes) in[slot] = value;
+          return in;
+        },
+        machine, &fault);
+    return fault.value_or("none");
+  };
+  EXPECT_THAT(fault_of(4, 0x10101011, 1), HasSubstr("lane 0 has bits beside its e2m1: 0x10101011"));
+  EXPECT_THAT(fault_of(11, 3, 5), HasSubstr("not the same in all lanes"));
+  EXPECT_THAT(fault_of(11, 4, 32), HasSubstr("no scales begin at byte 4"));
+  EXPECT_THAT(fault_of(12, 2, 32), HasSubstr("no thread 2 gives scales"));
+}
+
 TEST(PtxMatrix, LoadsAndStoresMatrices) {
   FakeMachine machine;
   for (int i = 0; i < 4; ++i)
@@ -442,7 +510,8 @@ TEST(PtxWarp, AsksForRegisters) {
 TEST(FindInstruction, NamesWhatItDoesNotKnow) {
   for (const char* name :
        {"ptx:tcgen05.mma.cta_group::1 1", "ptx:mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32 2 1 1 2",
-        "ptx:cvt.rn.e4m3x2.f32 1 1 1", "ptx:shfl.sync.sideways.b32 1 1 1 1 1", "vax:polyf 1"}) {
+        "ptx:mma.sync.aligned.m16n8k64.row.col.f32.e2m1.e2m1.f32 4 4 2 4", "ptx:cvt.rn.e4m3x2.f32 1 1 1",
+        "ptx:shfl.sync.sideways.b32 1 1 1 1 1", "vax:polyf 1"}) {
     const auto found = FindInstruction(name);
     ASSERT_FALSE(found.ok()) << name;
     const std::string text = name;

@@ -27,11 +27,12 @@ PtxType ParsePtxType(absl::string_view word) {
     PtxType type;
   };
   static const Row kRows[] = {
-      {"f16", {'f', 16, 1, &kF16}},     {"f16x2", {'f', 16, 2, &kF16}},   {"bf16", {'f', 16, 1, &kBf16}},
-      {"bf16x2", {'f', 16, 2, &kBf16}}, {"f32", {'f', 32, 1, &kF32}},     {"f32x2", {'f', 32, 2, &kF32}},
-      {"f64", {'f', 64, 1, nullptr}},   {"tf32", {'f', 32, 1, &kTf32}},   {"e4m3", {'f', 8, 1, &kE4m3}},
-      {"e4m3x2", {'f', 8, 2, &kE4m3}},  {"e5m2", {'f', 8, 1, &kE5m2}},    {"e5m2x2", {'f', 8, 2, &kE5m2}},
-      {"pred", {'p', 1, 1, nullptr}},   {"u16x2", {'u', 16, 2, nullptr}}, {"s16x2", {'s', 16, 2, nullptr}},
+      {"f16", {'f', 16, 1, &kF16}},     {"f16x2", {'f', 16, 2, &kF16}}, {"bf16", {'f', 16, 1, &kBf16}},
+      {"bf16x2", {'f', 16, 2, &kBf16}}, {"f32", {'f', 32, 1, &kF32}},   {"f32x2", {'f', 32, 2, &kF32}},
+      {"f64", {'f', 64, 1, nullptr}},   {"tf32", {'f', 32, 1, &kTf32}}, {"e4m3", {'f', 8, 1, &kE4m3}},
+      {"e4m3x2", {'f', 8, 2, &kE4m3}},  {"e5m2", {'f', 8, 1, &kE5m2}},  {"e5m2x2", {'f', 8, 2, &kE5m2}},
+      {"e2m1", {'f', 4, 1, &kE2m1}},    {"pred", {'p', 1, 1, nullptr}}, {"u16x2", {'u', 16, 2, nullptr}},
+      {"s16x2", {'s', 16, 2, nullptr}},
   };
   for (const Row& row : kRows)
     if (word == row.word) return row.type;
