@@ -123,6 +123,18 @@ constexpr Fault kFaults[] = {
     {"TensorMemoryNotGivenBack", "tensor", "tcgen05.dealloc", kDrop},
     {"TooFewColumns", "tensor", "b32 [$0], 64;", "b32 [$0], 32;"},
     {"SumsOfOtherColumns", "tensor", "add.u32 at, $32, 0;", "add.u32 at, $32, 8;"},
+    // Products with block scales.
+    {"ScaledByteOfAnotherGroup", "scaled", "$10, {1, 0}, $11", "$10, {2, 0}, $11", 0},
+    {"ScaledByteOfBAlone", "scaled", "$11, {3, 0};", "$11, {0, 0};"},
+    {"ScaledByteThatIsNone", "scaled", "$10, {3, 0}", "$10, {4, 0}"},
+    {"ScalesOfAThreadThatIsNone", "scaled", "$10, {0, 0}", "$10, {0, 2}"},
+    {"ScalesOfTheOtherOperand", "scaled", "$10, {0, 0}, $11, {0, 0}", "$11, {0, 0}, $10, {0, 0}"},
+    {"ScaledProductOfOtherType", "scaled", "f32.e4m3.e2m1", "f32.e5m2.e2m1"},
+    {"ScaledProductOfFewerBits", "scaled", "f32.e4m3.e2m1", "f32.e4m3.e4m3"},
+    {"ScaledRowsSwapped", "scaled", "{$4, $5, $6, $7}", "{$5, $4, $7, $6}"},
+    {"ScaledSumsForgotten", "scaled", "{$8, $9}, {$0, $1, $2, $3}", "{$8, $9}, {$0, $1, $2, $2}"},
+    {"BitsBesideSpreadElements", "scaled", ", 3932220", ", 16711935"},
+    {"SpreadElementsLost", "scaled", ", 1006648320", ", 1006632960"},
     {"MisalignedMatrices", "mma", "xor i32 %30, 16", "xor i32 %30, 24"},
     {"CopyOfFewerBytes", "mma", "[$0], [$1], 16, $2", "[$0], [$1], 8, $2"},
 };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// compile-repeatedly KERNEL.ttir TARGET TIMES: compiles a kernel with the options beside it to the target's assembly, so
-// often, in one warm compiler. For profilers and for compile_instructions_test.py.
+// compile-repeatedly TARGET TIMES KERNEL.ttir…: compiles kernels with the options beside them to the target's assembly,
+// each so often, in one compiler. For profilers and for compile_instructions_test.py.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 
 #include "absl/strings/numbers.h"
+#include "absl/types/span.h"
 #include "compiler/driver/compile.h"
 
 namespace tritond::compiler {
@@ -18,7 +19,7 @@ std::string ReadFile(const std::filesystem::path& path) {
   return text.str();
 }
 
-int Run(const std::filesystem::path& kernel, const std::string& target, int times) {
+CompileRequest RequestFor(const std::filesystem::path& kernel, const std::string& target) {
   CompileRequest request;
   request.ir = ReadFile(kernel);
   request.target = target;
@@ -27,12 +28,18 @@ int Run(const std::filesystem::path& kernel, const std::string& target, int time
   options.replace_extension(".json");
   const nlohmann::json all = nlohmann::json::parse(ReadFile(options), nullptr, /*allow_exceptions=*/false);
   request.options = all.contains("options") ? all["options"] : nlohmann::json::object();
+  return request;
+}
+
+int Run(const std::string& target, int times, absl::Span<char*> kernels) {
   auto compiler = Compiler::Create();
   for (int i = 0; i < times; ++i) {
-    const CompileResult result = compiler->Compile(request);
-    if (result.status.ok()) continue;
-    std::cerr << kernel << ": " << result.status << "\n";
-    return 1;
+    for (const char* kernel : kernels) {
+      const CompileResult result = compiler->Compile(RequestFor(kernel, target));
+      if (result.status.ok()) continue;
+      std::cerr << kernel << ": " << result.status << "\n";
+      return 1;
+    }
   }
   return 0;
 }
@@ -42,7 +49,8 @@ int Run(const std::filesystem::path& kernel, const std::string& target, int time
 
 int main(int argc, char** argv) {
   int times = 0;
-  if (argc == 4 && absl::SimpleAtoi(argv[3], &times)) return tritond::compiler::Run(argv[1], argv[2], times);
-  std::cerr << "usage: compile-repeatedly KERNEL.ttir TARGET TIMES\n";
+  if (argc > 3 && absl::SimpleAtoi(argv[2], &times))
+    return tritond::compiler::Run(argv[1], times, absl::MakeSpan(argv + 3, argc - 3));
+  std::cerr << "usage: compile-repeatedly TARGET TIMES KERNEL.ttir…\n";
   return 2;
 }
