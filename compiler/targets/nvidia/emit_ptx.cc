@@ -144,7 +144,7 @@ absl::StatusOr<std::string> EmitPtx(llvm::Module& module, llvm::TargetMachine& m
   ReplaceDirective(ptx, ".target", arch.name);
   DropCallNumbers(ptx);
   RenumberPrototypes(ptx);
-  NoteSecondBlock(module, ptx);
+  NoteMoreBlocks(module, ptx);
   return ptx;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many registers a kernel needs is known once it is assembled. Two kinds of kernels are assembled twice.
+// How many registers a kernel needs is known once it is assembled. Three kinds of kernels are assembled twice.
 //
 // Where values have to be stored in any case, the assembler may go down to 32 registers and keep nearly all of them in
 // local memory (seen in 12.8, 12.9 and 13.0). Told that one block on a multiprocessor is enough, it takes all
 // registers.
 //
-// The other kind has too many. The assembler keeps what it has computed ahead of a
-// loop, as long as a thread may have more registers. Asked for two blocks on a multiprocessor, it computes some of that
-// again, or stores it in local memory. What this costs shows in the size of the code:
+// Kernels of the matrix units may have too many. The assembler keeps what it has computed ahead of a loop, as long as a
+// thread may have more registers. Asked for two blocks on a multiprocessor, it computes some of that again, or stores
+// it in local memory. What this costs shows in the size of the code:
 //
 //   - A few instructions more, in front of a loop or once an iteration: the second block fills the time in which the
 //     first one waits, and pays for them many times over.
@@ -15,10 +15,17 @@
 //   - Products of wgmma that wait for each other, for registers are too few to let them overlap: one more wait each.
 //     This is worse than any number of instructions.
 //
+// All other kernels wait for memory most of the time, and all warps that a multiprocessor has room for hide it best.
+// Where the assembler takes up to a quarter more registers than these leave, it often gets along with fewer: 40 of a
+// thread become 32, and 64 warps fit instead of 48. That is taken where the code grows little and stores nothing more.
+//
 // The text carries what the decision takes, for it may come from a cache:
 //
 //   .reqntid 256
 //   // second block: 98304 bytes of shared memory                 ->   .minnctapersm 2
+//
+//   .reqntid 256
+//   // all warps: 64 bytes of shared memory                       ->   .minnctapersm 8
 #include "compiler/targets/nvidia/second_assembly.h"
 
 #include <cstring>
@@ -35,13 +42,16 @@
 namespace tritond::compiler::nvidia {
 namespace {
 
-constexpr absl::string_view kNote = "\n// second block: ", kNoteEnd = " bytes of shared memory\n";
+constexpr absl::string_view kNoteBegin = "\n// ", kNoteEnd = " bytes of shared memory\n";
 constexpr absl::string_view kThreads = "\n.reqntid ";
 // What says how many registers a thread may have.
 constexpr absl::string_view kLimits[] = {"\n.minnctapersm ", "\n.maxnreg "};
 constexpr int64_t kMostRegisters = 255;  // of a thread
-// Of the code, that two blocks may add: one in sixteen.
+// Of the code, that more blocks may add: one in sixteen.
 constexpr size_t kShareOfCode = 16;
+// Of the registers that all warps leave, that a thread may have more: one in four.
+constexpr int64_t kShareOfRegisters = 4;
+constexpr int64_t kLanes = 32;
 
 // WARPGROUP.ARRIVE and WARPGROUP.DEPBAR, in the low bits of an instruction's first word, as nvdisasm prints them.
 constexpr uint64_t kOpcodeBits = 0xfff, kWarpGroupOpcode = 0x9c5;
@@ -49,17 +59,23 @@ constexpr size_t kInstructionBytes = 16;
 
 struct Note {
   size_t begin, end;  // in the text, from the start of one line to the start of the next one
-  int64_t shared_bytes;
+  bool all_warps = false;
+  int64_t shared_bytes = 0;
 };
 
+std::string NoteText(absl::string_view what) { return absl::StrCat(kNoteBegin, what, ": "); }
+
 std::optional<Note> FindNote(absl::string_view ptx) {
-  const size_t at = ptx.find(kNote);
-  if (at == absl::string_view::npos) return std::nullopt;
-  const size_t number = at + kNote.size(), end = ptx.find(kNoteEnd, number);
-  int64_t bytes = 0;
-  if (end == absl::string_view::npos || !absl::SimpleAtoi(ptx.substr(number, end - number), &bytes))
-    return std::nullopt;
-  return Note{at + 1, end + kNoteEnd.size(), bytes};
+  for (llvm::StringRef what : {kSecondBlock, kAllWarps}) {
+    const std::string text = NoteText({what.data(), what.size()});
+    const size_t at = ptx.find(text);
+    if (at == absl::string_view::npos) continue;
+    const size_t number = at + text.size(), end = ptx.find(kNoteEnd, number);
+    int64_t bytes = 0;
+    if (end != absl::string_view::npos && absl::SimpleAtoi(ptx.substr(number, end - number), &bytes))
+      return Note{at + 1, end + kNoteEnd.size(), what == kAllWarps, bytes};
+  }
+  return std::nullopt;
 }
 
 struct Code {
@@ -89,6 +105,16 @@ int64_t Blocks(const BinaryResources& resources, const Note& note, int num_warps
   return residency ? residency->blocks : 0;
 }
 
+// How many blocks are worth a try, where `taken` leaves too few; else 0.
+int64_t BlocksToAskFor(const BinaryResources& taken, const Note& note, int num_warps, const TargetInfo& info) {
+  const int64_t now = Blocks(taken, note, num_warps, info);
+  if (!note.all_warps) return now == 1 ? 2 : 0;
+  const int64_t all = info.multiprocessor.warps / num_warps;
+  if (now == 0 || now >= all) return 0;
+  const int64_t left = info.registers / (all * num_warps * kLanes);
+  return taken.registers.value_or(kMostRegisters) <= left + left / kShareOfRegisters ? all : 0;
+}
+
 // The binary for one block on a multiprocessor, where it stores less than `once` does.
 std::string WithAllRegisters(std::string once, const std::string& kernel, const Assembler& assembler,
                              const std::string& ptx, const AssembleOptions& options) {
@@ -106,25 +132,28 @@ std::string WithAllRegisters(std::string once, const std::string& kernel, const 
   return better ? *std::move(again) : once;
 }
 
-// The binary for two blocks on a multiprocessor, where that costs little.
-std::string WithSecondBlock(std::string one, const std::string& kernel, const Note& note, const Assembler& assembler,
-                            const std::string& ptx, const AssembleOptions& options, int num_warps,
-                            const TargetInfo& info) {
-  const BinaryResources least{/*registers=*/1, std::nullopt};
-  if (Blocks(ResourcesOfCubin(one, kernel), note, num_warps, info) != 1 || Blocks(least, note, num_warps, info) < 2)
-    return one;
-  const std::string text = absl::StrCat(absl::string_view(ptx).substr(0, note.begin), ".minnctapersm 2\n",
+// The binary for more blocks on a multiprocessor, where that costs little.
+std::string WithMoreBlocks(std::string once, const std::string& kernel, const Note& note, const Assembler& assembler,
+                           const std::string& ptx, const AssembleOptions& options, int num_warps,
+                           const TargetInfo& info) {
+  const BinaryResources least{/*registers=*/1, std::nullopt}, taken = ResourcesOfCubin(once, kernel);
+  const int64_t blocks = BlocksToAskFor(taken, note, num_warps, info);
+  if (blocks == 0 || Blocks(least, note, num_warps, info) < blocks) return once;
+  const std::string text = absl::StrCat(absl::string_view(ptx).substr(0, note.begin), ".minnctapersm ", blocks, "\n",
                                         absl::string_view(ptx).substr(note.end));
-  absl::StatusOr<std::string> two = assembler.Assemble(text, options);
-  if (!two.ok() || Blocks(ResourcesOfCubin(*two, kernel), note, num_warps, info) < 2) return one;
-  const Code before = CodeOf(one, kernel), after = CodeOf(*two, kernel);
+  absl::StatusOr<std::string> again = assembler.Assemble(text, options);
+  if (!again.ok()) return once;
+  const BinaryResources now = ResourcesOfCubin(*again, kernel);
+  if (Blocks(now, note, num_warps, info) < blocks) return once;
+  if (note.all_warps && now.local_bytes.value_or(0) > taken.local_bytes.value_or(0)) return once;
+  const Code before = CodeOf(once, kernel), after = CodeOf(*again, kernel);
   const bool cheap = after.bytes <= before.bytes + before.bytes / kShareOfCode && after.waits <= before.waits;
-  return cheap ? *std::move(two) : one;
+  return cheap ? *std::move(again) : once;
 }
 
 }  // namespace
 
-void NoteSecondBlock(const llvm::Module& module, std::string& ptx) {
+void NoteMoreBlocks(const llvm::Module& module, std::string& ptx) {
   const llvm::Function* kernel = nullptr;
   for (const llvm::Function& function : module) {
     if (function.getCallingConv() != llvm::CallingConv::PTX_Kernel) continue;
@@ -132,10 +161,11 @@ void NoteSecondBlock(const llvm::Module& module, std::string& ptx) {
     kernel = &function;
   }
   const size_t threads = absl::string_view(ptx).find(kThreads);
-  if (!kernel || !kernel->hasFnAttribute(kSecondBlockAttr) || threads == std::string::npos) return;
+  if (!kernel || !kernel->hasFnAttribute(kMoreBlocksAttr) || threads == std::string::npos) return;
   const std::string bytes = kernel->getFnAttribute(kSharedBytesAttr).getValueAsString().str();
   const size_t end = ptx.find('\n', threads + 1);
-  ptx.replace(end, 1, absl::StrCat(kNote, bytes, kNoteEnd));
+  const llvm::StringRef what = kernel->getFnAttribute(kMoreBlocksAttr).getValueAsString();
+  ptx.replace(end, 1, absl::StrCat(NoteText({what.data(), what.size()}), bytes, kNoteEnd));
 }
 
 absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::string& ptx,
@@ -145,7 +175,7 @@ absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::
   const std::string kernel = EntryOf(ptx);
   std::string best = WithAllRegisters(*std::move(once), kernel, assembler, ptx, options);
   const std::optional<Note> note = FindNote(ptx);
-  return note ? WithSecondBlock(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info) : best;
+  return note ? WithMoreBlocks(std::move(best), kernel, *note, assembler, ptx, options, num_warps, info) : best;
 }
 
 }  // namespace tritond::compiler::nvidia

@@ -12,16 +12,17 @@
 
 namespace tritond::compiler::nvidia {
 
-// Attribute of a kernel that a second block may make faster.
-inline constexpr llvm::StringLiteral kSecondBlockAttr = "tritond.second_block";
+// Attribute of a kernel that more blocks on a multiprocessor may make faster; its value says how many are worth a try.
+inline constexpr llvm::StringLiteral kMoreBlocksAttr = "tritond.more_blocks";
+inline constexpr llvm::StringLiteral kSecondBlock = "second block", kAllWarps = "all warps";
 
-// Writes into `ptx`, the text of `module`, that a second block is worth a try, as a comment that says how much shared
-// memory a block has. Nothing where the module has several kernels.
-void NoteSecondBlock(const llvm::Module& module, std::string& ptx);
+// Writes into `ptx`, the text of `module`, what its kernel's attribute says, as a comment that also says how much
+// shared memory a block has. Nothing where the module has several kernels.
+void NoteMoreBlocks(const llvm::Module& module, std::string& ptx);
 
 // What the assembler makes of `ptx`; fails as it does. It is asked once more, and the better binary is kept,
 //   - for all registers, where it stores values although a thread may have more registers,
-//   - for two blocks of `num_warps` warps, where the text has that comment and registers alone keep a second block out.
+//   - for more blocks of `num_warps` warps, where the text has that comment and registers alone keep them out.
 absl::StatusOr<std::string> AssembleBest(const Assembler& assembler, const std::string& ptx,
                                          const AssembleOptions& options, int num_warps, const TargetInfo& info);
 

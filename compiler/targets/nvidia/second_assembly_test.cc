@@ -81,6 +81,7 @@ class SecondAssembly : public testing::Test {
 };
 
 class SecondBlock : public SecondAssembly {};
+class AllWarps : public SecondAssembly {};
 class AllRegisters : public SecondAssembly {};
 
 TEST_F(SecondBlock, IsTakenWhereItCostsNothing) {
@@ -127,6 +128,39 @@ TEST_F(SecondBlock, IsNotTriedWhereItFitsAnyway) {
   EXPECT_EQ(assembler.asked, 0);
 }
 
+constexpr char kAllWarpsNote[] = "// all warps: 64 bytes of shared memory\n";
+
+// Eight blocks of eight warps are all warps, and leave a thread 32 registers.
+TEST_F(AllWarps, FitWhereAFewRegistersAreTooMany) {
+  const std::string text = Kernel(24, 1, kAllWarpsNote);
+  const std::string more = Binary(Kernel(35, 1)), few = Binary(Kernel(24, 1));
+  ASSERT_GT(ResourcesOfCubin(more, "kernel").registers.value_or(0), 32);
+  ASSERT_LE(ResourcesOfCubin(more, "kernel").registers.value_or(99), 40);
+  TwoBinaries assembler(more, few, /*blocks=*/8);
+  EXPECT_TRUE(Choose(assembler, text) == few);
+  EXPECT_EQ(assembler.asked, 1);
+  TwoBinaries grows(more, Binary(Kernel(24, 4)), /*blocks=*/8), stays(more, more, /*blocks=*/8);
+  EXPECT_TRUE(Choose(grows, text) == more);
+  EXPECT_TRUE(Choose(stays, text) == more);
+}
+
+TEST_F(AllWarps, AreLeftWhereTheyStoreValues) {
+  const std::string stores = Binary(Kernel(30, 1, ".maxnreg 24\n")), more = Binary(Kernel(35, 8));
+  ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
+  TwoBinaries assembler(more, stores, /*blocks=*/8);
+  EXPECT_TRUE(Choose(assembler, Kernel(35, 1, kAllWarpsNote)) == more);
+  EXPECT_EQ(assembler.asked, 1);
+}
+
+TEST_F(AllWarps, AreNotTriedWhereRegistersAreFarTooManyOrFewEnough) {
+  for (int live : {24, 100}) {
+    const std::string binary = Binary(Kernel(live, 1));
+    TwoBinaries assembler(binary, small_, /*blocks=*/8);
+    EXPECT_TRUE(Choose(assembler, Kernel(live, 1, kAllWarpsNote)) == binary) << live;
+    EXPECT_EQ(assembler.asked, 0) << live;
+  }
+}
+
 TEST_F(AllRegisters, AreTakenWhereOtherwiseValuesAreStored) {
   const std::string stores = Binary(Kernel(160, 1, ".maxnreg 64\n"));
   ASSERT_GT(ResourcesOfCubin(stores, "kernel").local_bytes.value_or(0), 0);
@@ -147,7 +181,7 @@ TEST_F(AllRegisters, AreNotAskedForWhereNothingIsStoredOrALimitIsGiven) {
   EXPECT_EQ(limited.plain, 1);
 }
 
-TEST(NoteSecondBlock, SaysHowMuchSharedMemoryABlockHas) {
+TEST(NoteMoreBlocks, SaysHowManyAndHowMuchSharedMemoryABlockHas) {
   llvm::LLVMContext context;
   llvm::Module module("m", context);
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
@@ -155,12 +189,16 @@ TEST(NoteSecondBlock, SaysHowMuchSharedMemoryABlockHas) {
   kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
   std::string text = ".visible .entry kernel()\n.reqntid 256\n{\n";
   const std::string before = text;
-  NoteSecondBlock(module, text);
+  NoteMoreBlocks(module, text);
   EXPECT_EQ(text, before);
-  kernel->addFnAttr(kSecondBlockAttr);
+  kernel->addFnAttr(kMoreBlocksAttr, kSecondBlock);
   kernel->addFnAttr(kSharedBytesAttr, "65536");
-  NoteSecondBlock(module, text);
+  NoteMoreBlocks(module, text);
   EXPECT_EQ(text, absl::StrCat(".visible .entry kernel()\n.reqntid 256\n", kNote, "{\n"));
+  kernel->addFnAttr(kMoreBlocksAttr, kAllWarps);
+  text = before;
+  NoteMoreBlocks(module, text);
+  EXPECT_EQ(text, ".visible .entry kernel()\n.reqntid 256\n// all warps: 65536 bytes of shared memory\n{\n");
 }
 
 }  // namespace
