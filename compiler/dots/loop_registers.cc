@@ -20,6 +20,45 @@ int64_t RegistersOf(RankedTensorType type) {
   return (ttg::ToLinearLayout(type).InSize("register") * BitsOf(type.getElementType()) + kWordBits - 1) / kWordBits;
 }
 
+// Whether a matrix unit will find the operand in a buffer: b always, a where threads do not compute it.
+bool IsReadFromBuffer(Value value) {
+  auto type = llvm::cast<RankedTensorType>(value.getType());
+  auto operand = llvm::dyn_cast<ttg::DotOperandEncodingAttr>(type.getEncoding());
+  if (llvm::isa_and_present<tt::LoadOp>(value.getDefiningOp()))
+    return llvm::all_of(value.getUsers(), [](mlir::Operation* user) {
+      return llvm::isa<tt::TransOp, ttg::ConvertLayoutOp>(user) && IsReadFromBuffer(user->getResult(0));
+    });
+  if (!operand) {
+    return llvm::isa_and_present<tt::TransOp>(value.getDefiningOp()) &&
+           llvm::all_of(value.getUsers(), [](mlir::Operation* user) {
+             return llvm::isa<ttg::ConvertLayoutOp>(user) && IsReadFromBuffer(user->getResult(0));
+           });
+  }
+  auto unit = llvm::dyn_cast<ttg::MatrixEncoding>(operand.getParent());
+  const unsigned k = operand.getOpIdx() == 0 ? 1 : 0;
+  if (type.getRank() != 2 || !unit || !unit.OperandBuffer(type, {k, 1 - k}, k)) return false;
+  if (operand.getOpIdx() == 1) return true;
+  while (auto* op = value.getDefiningOp()) {
+    if (llvm::isa<tt::LoadOp>(op)) return true;
+    if (!llvm::isa<tt::TransOp, ttg::ConvertLayoutOp>(op)) return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
+// Whether each element of the tensor has a register, or a part of one, of its own.
+bool HoldsOwnNumbers(Value value) {
+  auto type = llvm::dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.getEncoding()) return false;
+  mlir::Operation* op = value.getDefiningOp();
+  if (!op) return type.getElementType().isIntOrFloat();
+  if (IsReadFromBuffer(value)) return false;
+  if (op->hasTrait<mlir::OpTrait::ConstantLike>()) return false;
+  if (llvm::isa<tt::SplatOp, tt::BroadcastOp, tt::ExpandDimsOp>(op)) return false;
+  if (llvm::isa<mlir::FloatType>(type.getElementType())) return true;
+  return llvm::isa<ttg::MatrixEncoding>(type.getEncoding()) && !op->hasTrait<mlir::OpTrait::Elementwise>();
+}
+
 // Elements along K of operand `index` that are multiplied at once: the kWidth of all lanes, or a slice of
 // multiply-adds.
 int64_t StepAlongK(RankedTensorType type, int index) {
@@ -63,6 +102,26 @@ int64_t RegistersOfDots(mlir::scf::ForOp loop) {
     largest = std::max(largest, needs);
   }
   return stay + largest;
+}
+
+int64_t PeakRegisters(mlir::Block& block) {
+  llvm::SmallPtrSet<Value, 16> live;
+  int64_t words = 0, most = 0;
+  for (mlir::Operation& op : llvm::reverse(block)) {
+    for (Value result : op.getResults())
+      if (live.erase(result)) words -= RegistersOf(result);
+    auto use = [&](Value value) {
+      if (HoldsOwnNumbers(value) && live.insert(value).second) words += RegistersOf(value);
+    };
+    for (Value operand : op.getOperands()) use(operand);
+    for (mlir::Region& region : op.getRegions())
+      region.walk([&](mlir::Operation* inner) {
+        for (Value operand : inner->getOperands())
+          if (operand.getParentBlock() == &block) use(operand);
+      });
+    most = std::max(most, words);
+  }
+  return most;
 }
 
 }  // namespace tritond::compiler

@@ -17,6 +17,11 @@ int64_t RegistersOf(mlir::Value value);
 // largest dot its accumulators, unless the loop carries them, and the operands of one step along K.
 int64_t RegistersOfDots(mlir::scf::ForOp loop);
 
+// For all tensors of `block` at its fullest, in the order that it has: results of operations that compute numbers, from
+// there to their last use, and what the block is given. Integers, which are addresses and masks, take none, unless they
+// are a dot's; neither do copies of rows and columns, nor constants.
+int64_t PeakRegisters(mlir::Block& block);
+
 }  // namespace tritond::compiler
 
 #endif  // COMPILER_DOTS_LOOP_REGISTERS_H_

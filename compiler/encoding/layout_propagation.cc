@@ -7,7 +7,8 @@
 //
 //   1. forward from anchors, operations that keep their encodings: what is computed from a load stays where it was
 //      loaded. Where two labels meet, the better one wins and travels on: matrix instructions before memory, then the
-//      one that more elements are accessed under (each loop around counts eightfold).
+//      one under which threads hold fewer copies of the same elements and compute each less often, then the one that
+//      more elements are accessed under (each loop around counts eightfold).
 //   2. backward from users, for what no anchor reaches: indices, masks, constants. They are made where they are wanted.
 //   3. both again, from narrow loads, then from narrow stores and reductions to a scalar that are still without a
 //   label:
@@ -27,6 +28,7 @@
 
 #include <vector>
 
+#include "compiler/encoding/conversion_cost.h"
 #include "compiler/encoding/encoding_rules.h"
 #include "compiler/ir/encodings.h"
 #include "llvm/ADT/MapVector.h"
@@ -149,6 +151,7 @@ class EncodingGraph final {
 
  private:
   struct Node {
+    RankedTensorType type;  // of one of its tensors
     Attribute original;
     Attribute label{};
     bool settled = false;  // labelled in an earlier step
@@ -159,7 +162,7 @@ class EncodingGraph final {
     int from, to;
     bool tied;  // by the rule of the operand's owner; otherwise both ends have one encoding
   };
-  using Rank = std::pair<bool, int64_t>;
+  using Rank = std::tuple<bool, int64_t, int64_t>;
 
   void AddNodes() {
     func_.walk<mlir::WalkOrder::PreOrder>([&](Operation* op) {
@@ -181,11 +184,11 @@ class EncodingGraph final {
 
   void AddValue(Value value) {
     RankedTensorType type = TensorType(value);
-    if (type && type.getEncoding()) values_.insert({value, NewNode(type.getEncoding())});
+    if (type && type.getEncoding()) values_.insert({value, NewNode(type, type.getEncoding())});
   }
 
-  int NewNode(Attribute original) {
-    nodes_.push_back({original});
+  int NewNode(RankedTensorType type, Attribute original) {
+    nodes_.push_back({type, original});
     parents_.push_back(parents_.size());
     return nodes_.size() - 1;
   }
@@ -223,7 +226,7 @@ class EncodingGraph final {
         } else if (rule == EncodingRule::kTied && !TakesAnyEncoding(operand)) {
           AddEdge(operand, from, NodeOf(op->getResult(0)), true);
         } else if (rule == EncodingRule::kUniform) {
-          if (uniform < 0) uniform_.push_back(uniform = NewNode(nodes_[from].original));
+          if (uniform < 0) uniform_.push_back(uniform = NewNode(nodes_[from].type, nodes_[from].original));
           AddEdge(operand, from, uniform, false);
         }
       }
@@ -262,11 +265,18 @@ class EncodingGraph final {
     votes_[BaseOf(nodes_[NodeOf(value)].original)] += weight * TensorType(value).getNumElements();
   }
 
-  Rank RankOf(Attribute label) {
+  Rank RankOf(const Node& node, Attribute label) {
     Attribute base = BaseOf(label);
     auto votes = votes_.find(base);
-    return {!llvm::isa<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr>(base),
+    return {!llvm::isa<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr>(base), -Copies(node.type, label),
             votes == votes_.end() ? 0 : votes->second};
+  }
+
+  // How often a thread holds more elements than it has to. Not of tensors with less elements than threads, of which
+  // there are always copies.
+  int64_t Copies(RankedTensorType type, Attribute label) {
+    const int64_t threads = int64_t{ttg::NumWarps(func_)} * ttg::ThreadsPerWarp(func_);
+    return type.getNumElements() < threads ? 1 : costs_.Registers(type, label) * threads / type.getNumElements();
   }
 
   bool CanYield(int node, Attribute label) {
@@ -278,7 +288,7 @@ class EncodingGraph final {
   void Offer(int index, Attribute label) {
     Node& node = nodes_[index];
     if (node.settled || !label || node.label == label) return;
-    if (node.label && !(RankOf(node.label) < RankOf(label))) return;
+    if (node.label && !(RankOf(node, node.label) < RankOf(node, label))) return;
     if (!CanYield(index, label)) return;
     node.label = label;
     work_.push_back(index);
@@ -332,6 +342,7 @@ class EncodingGraph final {
   Flows flows_;
   llvm::MapVector<Value, int> values_;
   std::vector<int> parents_;  // of nodes, for their union; an operation's own nodes are never united
+  CostModel costs_;
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
   std::vector<std::pair<OpOperand*, Attribute>> demands_;

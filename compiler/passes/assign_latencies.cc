@@ -12,12 +12,17 @@
 // that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that feed no dot take
 // part too. A load of different levels is left out. Asynchronous copies, where there are any, move at least so many
 // neighbouring bytes; loads that feed dots but are no such copies are started one iteration ahead, and what they load
-// waits in registers, if these are not too many and a thread has them beside those of the dots. So do copies for whose
-// buffers there is no room, where it is known how many registers a thread has.
+// waits in registers, if these are not too many and a thread has them beside those of the dots. Where registers are
+// few, rows and columns are copied, too. So do copies for whose buffers there is no room, where it is known how many
+// registers a thread has.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
 // loads at once; one that loads as much runs as it is, and waits for memory in each iteration.
+//
+// A dot whose operand threads make of another dot's result gets loop.late where its copies have buffers, for one that
+// runs beside threads: it then runs beside what they make of the next one. The operand waits in registers for that, so
+// not where a thread lacks these, or a multiprocessor would hold fewer blocks.
 //
 // Reads that a cache can be told of (compiler/ir/prefetchable.td) get a latency of s - 1, where scalars of the loop
 // alone say what they read and no other read depends on them.
@@ -29,6 +34,7 @@
 // tiles. Loads that could overtake the write of what they read stay where they are.
 #include "compiler/analysis/axis_info.h"
 #include "compiler/analysis/scratch.h"
+#include "compiler/dots/late_dots.h"
 #include "compiler/dots/load_buffers.h"
 #include "compiler/dots/loop_registers.h"
 #include "compiler/dots/matrix_buffers.h"
@@ -61,6 +67,8 @@ constexpr int kAmbiguous = -1;  // level of a load that has several
 constexpr int64_t kOtherRegisters = 56;
 // Of these, addresses alone.
 constexpr int64_t kAddressRegisters = 32;
+// What a thread has beside accumulators and operands in such a loop as attention's; the most it can have.
+constexpr int64_t kScoreRegisters = 40, kMostRegisters = 255;
 // That wait for the next iteration in a loop without dots: more of them would cost resident blocks.
 constexpr int64_t kMostStreamWords = 32;
 
@@ -107,8 +115,9 @@ class LatencyAssigner final {
 
   void Assign(int num_stages, const AxisInfoAnalysis& axes) {
     llvm::SmallVector<tt::LoadOp> others;
+    const bool lacks_registers = LacksRegisters(axes);
     levels_.remove_if([&](const auto& entry) {
-      if (entry.second != kAmbiguous && CanCopy(entry.first, axes)) return false;
+      if (entry.second != kAmbiguous && CanCopy(entry.first, axes, lacks_registers)) return false;
       if (entry.second == 0) others.push_back(entry.first);
       return true;
     });
@@ -119,6 +128,7 @@ class LatencyAssigner final {
         if (level == 0) others.push_back(load);
     AssignInRegisters(others);
     for (tt::LoadOp load : streams_) WaitInRegisters(load);
+    MarkLateDot();
   }
 
  private:
@@ -157,10 +167,16 @@ class LatencyAssigner final {
     int64_t bytes = 0;
     for (auto [load, level] : levels_) {
       if (level > max_level) continue;
-      int buffers = latency + (read_on && IsReadOn(load, loop_) ? 2 : 1);
+      int buffers = latency + (read_on && HasSpareSlot(load) ? 2 : 1);
       bytes += buffers * BytesOf(llvm::cast<RankedTensorType>(load.getType()));
     }
     return bytes;
+  }
+
+  // A row or column is small: with a slot more, groups of warps need not wait until all have read it.
+  bool HasSpareSlot(tt::LoadOp load) {
+    auto type = llvm::cast<RankedTensorType>(load.getType());
+    return IsReadOn(load, loop_) || llvm::isa<ttg::SliceEncodingAttr>(type.getEncoding());
   }
 
   void SetLatency(int latency, int max_level, bool read_on) {
@@ -168,8 +184,24 @@ class LatencyAssigner final {
     for (auto [load, level] : levels_) {
       if (level > max_level) continue;
       load->setAttr(kLatencyAttr, b.getI32IntegerAttr(latency));
-      if (read_on && IsReadOn(load, loop_)) load->setAttr(kReadOnAttr, b.getUnitAttr());
+      if (read_on && HasSpareSlot(load)) load->setAttr(kReadOnAttr, b.getUnitAttr());
     }
+  }
+
+  void MarkLateDot() {
+    if (limits_.registers == 0) return;
+    auto waits = [](Operation& op) { return op.hasAttr(kInRegistersAttr); };
+    std::optional<LateDot> late = FindLateDot(loop_);
+    if (!late || !IsBuffered(late->load) || llvm::any_of(loop_.getBody()->without_terminator(), waits)) return;
+    int64_t words = kScoreRegisters;
+    for (tt::DotOp dot : loop_.getBody()->getOps<tt::DotOp>()) words += RegistersOf(dot.getResult());
+    const int64_t held = RegistersOf(late->dot.getA());
+    const int64_t threads = static_cast<int64_t>(ttg::NumWarps(loop_)) * ttg::ThreadsPerWarp(loop_);
+    auto blocks = [&](int64_t of_thread) {
+      return limits_.registers / (threads * std::min(of_thread, kMostRegisters));
+    };
+    if (words + held > kMostRegisters || blocks(words + held) < blocks(words)) return;
+    late->dot->setAttr(kLateAttr, mlir::UnitAttr::get(loop_.getContext()));
   }
 
   void AssignInRegisters(llvm::ArrayRef<tt::LoadOp> loads) {
@@ -252,13 +284,26 @@ class LatencyAssigner final {
     for (Value use : UsesOf(op)) Follow(use, load ? level + 1 : level);
   }
 
-  bool CanCopy(tt::LoadOp load, const AxisInfoAnalysis& axes) const {
+  // Whether a thread has too few registers for what else waits in them, beside what it computes.
+  bool LacksRegisters(const AxisInfoAnalysis& axes) {
+    if (limits_.registers == 0 || limits_.copies_in_lane_order) return false;
+    int64_t words = PeakRegisters(*loop_.getBody()) + kScoreRegisters;
+    for (auto [load, level] : levels_)
+      if (level == 0 && !CanCopy(load, axes, /*slices=*/false)) words += RegistersOf(load.getResult());
+    const int64_t threads = static_cast<int64_t>(ttg::NumWarps(loop_)) * ttg::ThreadsPerWarp(loop_);
+    return words > std::min(limits_.registers / threads, kMostRegisters);
+  }
+
+  // `slices`: also a row or column, of which many threads hold each element and one copies it.
+  bool CanCopy(tt::LoadOp load, const AxisInfoAnalysis& axes, bool slices) const {
     auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
     if (limits_.least_copy_bytes == 0) return false;
     if (!type || load.getIsVolatile() || !type.getElementType().isIntOrFloat()) return false;
     int bits = type.getElementTypeBitWidth();
-    if (!llvm::isa_and_present<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr>(type.getEncoding()) || bits < 8)
-      return false;
+    const bool is_slice = llvm::isa_and_present<ttg::SliceEncodingAttr>(type.getEncoding());
+    const bool has_copies =
+        llvm::isa_and_present<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr>(type.getEncoding());
+    if (!(has_copies || (slices && is_slice)) || bits < 8) return false;
     unsigned fast = OrderInThread(type)[0];
     int run = std::min(ttg::ToLinearLayout(type).NumConsecutive("register", ttg::DimNames(type.getRank())[fast]),
                        axes.PointerContiguity(load.getPtr(), fast));

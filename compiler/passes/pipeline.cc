@@ -217,10 +217,10 @@ class LoopPipeliner final {
     for (auto& [op, buffered] : buffered_)
       if (!llvm::is_contained(multibuffers, buffered.Size())) multibuffers.push_back(buffered.Size());
     llvm::SmallVector<LoopStep> steps = Steps();
-    ForOp expanded = ExpandLoop(loop_, schedule_.max_stage(), steps, multibuffers);
+    auto [expanded, end] = ExpandLoop(loop_, schedule_.max_stage(), steps, multibuffers, schedule_.EndsLate());
     for (llvm::StringRef name : {kMaxStageAttr, kNumStagesAttr}) expanded->removeAttr(name);
     if (buffered_.empty()) return;
-    b.setInsertionPointAfter(expanded);
+    b.setInsertionPointAfter(end);
     // The copies of iterations that are not there write zeros all the same.
     ttg::AsyncWaitOp::create(b, expanded.getLoc(), mlir::ValueRange(), /*num=*/0);
     for (auto& [op, buffered] : buffered_) ttg::LocalDeallocOp::create(b, expanded.getLoc(), buffered.multibuffer);
@@ -293,6 +293,7 @@ class LoopPipeliner final {
   LoopStep WaitStep(Value group, Value wait, int latency) {
     LoopStep step;
     step.stage = latency;
+    step.runs_after = true;
     step.uses.push_back(group);
     step.defines.push_back(wait);
     step.emit = [this, group, latency](OpBuilder& b, StepContext& context) {
@@ -324,7 +325,8 @@ bool CanBuffer(const LoopSchedule& schedule) {
     auto load = llvm::dyn_cast<tt::LoadOp>(op);
     auto type = load ? llvm::dyn_cast<RankedTensorType>(load.getType()) : RankedTensorType();
     return type && type.getElementType().isIntOrFloat() &&
-           llvm::isa_and_present<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr>(type.getEncoding());
+           llvm::isa_and_present<ttg::BlockedEncodingAttr, ttg::LinearEncodingAttr, ttg::SliceEncodingAttr>(
+               type.getEncoding());
   });
 }
 

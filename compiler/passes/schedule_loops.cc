@@ -13,10 +13,20 @@
 // under way while it computes. Loads into registers are made just before the first dot: by then the values of the new
 // iteration before have left the registers for shared memory.
 //
+// A dot with loop.late is one stage behind all else, with what scales its accumulators; its load starts one iteration
+// later. In an iteration of the new loop it then comes right after the dots that the next one waits for, and runs
+// beside what threads compute of these:
+//
+//   %s = tt.dot %q, %k                          loop.stage 1, loop.cluster 2
+//   %p = math.exp2 %s                           loop.stage 1, loop.cluster 4
+//   %d = tt.dot %p, %v, %acc {loop.late}        loop.stage 2, loop.cluster 3
+//
 // A loop that has a schedule already keeps it. One whose loads depend on what the last stage of the iteration before
 // has computed keeps its order.
+#include "compiler/dots/late_dots.h"
 #include "compiler/passes/passes.h"
 #include "compiler/pipelining/loop_schedule.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tritond::compiler {
 
@@ -36,14 +46,20 @@ class Scheduler final {
   void Run() {
     if (!FindDistances()) return Erase();
     if (max_stage_ < 1) return;
+    late_ = FindLateDot(loop_);
+    if (late_ && late_->dot->hasAttr(kLateAttr)) {
+      if (RunLate()) return;
+      late_->dot->removeAttr(kLateAttr);
+      stages_.clear();
+      arguments_.clear();
+    }
     for (Operation& op : loop_.getBody()->without_terminator())
       stages_[&op] = LatencyOf(&op) > 0 ? max_stage_ - distances_[&op] : max_stage_;
     for (Operation& op : loop_.getBody()->without_terminator())
       if (LatencyOf(&op) > 0)
         for (Value operand : op.getOperands()) PullForward(operand, stages_[&op]);
     Write();
-    std::optional<LoopSchedule> schedule = LoopSchedule::Read(loop_);
-    if (!schedule || !schedule->IsLegal(loop_)) Erase();
+    if (!IsLegal()) Erase();
   }
 
  private:
@@ -58,6 +74,50 @@ class Scheduler final {
       if (LatencyOf(&op) > 0) max_stage_ = std::max(max_stage_, distances_[&op]);
     }
     return true;
+  }
+
+  bool IsLegal() {
+    std::optional<LoopSchedule> schedule = LoopSchedule::Read(loop_);
+    return schedule && schedule->IsLegal(loop_);
+  }
+
+  // With the late dot in a stage of its own. False where that is not legal. In an iteration of the new loop there are
+  //
+  //   copies, and their addresses; later stages first
+  //   what scales the accumulators of the late dot: no dot runs yet that would have to wait for it
+  //   the dots that feed the late one, and what they are made of
+  //   the late dot
+  //   all else
+  bool RunLate() {
+    const int last = max_stage_ + 1;
+    mlir::Builder b(loop_.getContext());
+    llvm::DenseMap<Operation*, int> clusters;
+    auto body = loop_.getBody()->without_terminator();
+    for (Operation& op : body) {
+      const bool is_late = late_->operations.contains(&op), feeds = late_->feeding.contains(&op);
+      stages_[&op] = is_late ? last : max_stage_;
+      if (LatencyOf(&op) > 0) stages_[&op] = max_stage_ - distances_[&op] + (&op == late_->load.getOperation() ? 1 : 0);
+      clusters[&op] = max_stage_ + (&op == late_->dot.getOperation() ? 2 : is_late ? 0 : feeds ? 1 : 3);
+    }
+    llvm::SetVector<Operation*> early;
+    for (Operation& op : body)
+      if (LatencyOf(&op) > 0) AddSlice(&op, early);
+    for (Operation& op : body)
+      if (LatencyOf(&op) > 0)
+        for (Value operand : op.getOperands()) PullForward(operand, stages_[&op]);
+    for (Operation* op : early) clusters[op] = std::max(0, max_stage_ - 1 - stages_[op]);
+    for (Operation& op : body) {
+      op.setAttr(kStageAttr, b.getI32IntegerAttr(stages_[&op]));
+      op.setAttr(kClusterAttr, b.getI32IntegerAttr(clusters[&op]));
+    }
+    loop_->setAttr(kMaxStageAttr, b.getI32IntegerAttr(last));
+    return IsLegal();
+  }
+
+  // `op` and what it is made of in the body.
+  void AddSlice(Operation* op, llvm::SetVector<Operation*>& slice) {
+    if (!op || op->getBlock() != loop_.getBody() || !slice.insert(op)) return;
+    for (Value use : UsesOf(op)) AddSlice(use.getDefiningOp(), slice);
   }
 
   // Makes `value` no later than in `stage`.
@@ -98,9 +158,10 @@ class Scheduler final {
   }
 
   ForOp loop_;
-  int max_stage_ = 0;
+  int max_stage_ = 0;  // but for that of the late dot
   llvm::DenseMap<Operation*, int> distances_, stages_;
   llvm::DenseMap<Value, int> arguments_;
+  std::optional<LateDot> late_;
 };
 
 class ScheduleLoopsPass : public impl::ScheduleLoopsPassBase<ScheduleLoopsPass> {

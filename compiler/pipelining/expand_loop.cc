@@ -20,6 +20,7 @@
 #include <limits>
 
 #include "compiler/ir/tt_dialect.h"
+#include "compiler/pipelining/loop_iterations.h"
 #include "llvm/ADT/MapVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -80,22 +81,27 @@ class EarlyBounds final {
 
 class Expander final {
  public:
-  Expander(ForOp loop, int max_stage, llvm::ArrayRef<LoopStep> steps, llvm::ArrayRef<int> multibuffers)
+  Expander(ForOp loop, int max_stage, llvm::ArrayRef<LoopStep> steps, llvm::ArrayRef<int> multibuffers, bool last_after)
       : loop_(loop),
         b_(loop),
         loc_(loop.getLoc()),
         max_stage_(max_stage),
         steps_(steps),
         multibuffers_(multibuffers),
+        last_after_(last_after),
         bounds_(loop) {
     for (const LoopStep& step : steps)
       for (Value value : step.defines) made_at_[value] = step.stage;
   }
 
-  ForOp Run() {
+  ExpandedLoop Run() {
     for (int new_iteration = 0; new_iteration < max_stage_; ++new_iteration) EmitPrologue(new_iteration);
     Demand();
-    return EmitLoop();
+    EmitLoop();
+    last_after_ ? EmitLastStage() : TakeResults();
+    Operation* end = loop_->getPrevNode();  // everything was made in front of it
+    loop_.erase();
+    return {new_loop_, end};
   }
 
  private:
@@ -182,7 +188,7 @@ class Expander final {
   Value AtAge(Value value, int age) {
     if (IsOutside(value)) return value;
     if (auto made = new_values_.find({value, age}); made != new_values_.end()) return made->second;
-    if (IsCounter(value)) return new_values_[{value, age}] = Advanced(new_loop_.getInductionVar(), max_stage_ - age);
+    if (IsCounter(value)) return new_values_[{value, age}] = Advanced(Counter(), max_stage_ - age);
     Operation* op = value.getDefiningOp();
     assert(IsRepeatable(value) && "the schedule is not legal");
     mlir::IRMapping mapping;
@@ -190,7 +196,24 @@ class Expander final {
     return new_values_[{value, age}] = b_.clone(*op, mapping)->getResult(0);
   }
 
-  ForOp EmitLoop();
+  // Of the new loop; after it, of the old one's last iteration.
+  Value Counter() {
+    if (b_.getBlock() == new_loop_.getBody()) return new_loop_.getInductionVar();
+    mlir::Type type = loop_.getUpperBound().getType();
+    Value before = arith::SubIOp::create(b_, loc_, CountIterations(b_, loop_),
+                                         arith::ConstantOp::create(b_, loc_, b_.getI64IntegerAttr(1)));
+    if (llvm::isa<mlir::IndexType>(type)) {
+      before = arith::IndexCastOp::create(b_, loc_, type, before);
+    } else if (WidthOf(type) < 64) {
+      before = arith::TruncIOp::create(b_, loc_, type, before);
+    }
+    Value distance = b_.createOrFold<arith::MulIOp>(loc_, loop_.getStep(), before);
+    return b_.createOrFold<arith::AddIOp>(loc_, loop_.getLowerBound(), distance);
+  }
+
+  void EmitLoop();
+  void TakeResults();
+  void EmitLastStage();
 
   ForOp loop_, new_loop_;
   mlir::OpBuilder b_;
@@ -198,6 +221,7 @@ class Expander final {
   int max_stage_;
   llvm::ArrayRef<LoopStep> steps_;
   llvm::ArrayRef<int> multibuffers_;
+  bool last_after_;
   EarlyBounds bounds_;
   llvm::DenseMap<Value, int> made_at_;
   llvm::DenseMap<Value, bool> repeatable_;
@@ -239,7 +263,7 @@ class Expander::LoopContext final : public StepContext {
   Value Get(Value value) override { return x_.AtAge(value, stage_); }
   Value OfNewIteration(Value value) override { return x_.AtAge(value, x_.made_at_.lookup(value)); }
   Value Exists() override {
-    if (stage_ == x_.max_stage_) return {};
+    if (stage_ >= x_.max_stage_ - (x_.last_after_ ? 1 : 0)) return {};
     Value& exists = x_.new_values_[{Value(), stage_}];
     if (!exists)
       exists = arith::CmpIOp::create(x_.b_, x_.loc_, arith::CmpIPredicate::slt, x_.new_loop_.getInductionVar(),
@@ -266,12 +290,13 @@ void Expander::EmitPrologue(int new_iteration) {
   }
 }
 
-ForOp Expander::EmitLoop() {
+void Expander::EmitLoop() {
   llvm::SmallVector<Value> inits, bounds, yields;
   for (auto& [aged, argument] : carried_) inits.push_back(InIteration(aged.first, max_stage_ - aged.second));
   for (int size : multibuffers_) inits.push_back(I32(max_stage_ % size));
   for (int iterations = 0; iterations <= max_stage_; ++iterations) bounds.push_back(bounds_.Get(b_, iterations));
-  new_loop_ = ForOp::create(b_, loc_, loop_.getLowerBound(), loop_.getUpperBound(), loop_.getStep(), inits);
+  Value upper = last_after_ ? bounds[1] : loop_.getUpperBound();
+  new_loop_ = ForOp::create(b_, loc_, loop_.getLowerBound(), upper, loop_.getStep(), inits);
   new_loop_->setAttrs(loop_->getAttrs());
   if (inits.empty()) new_loop_.getBody()->getTerminator()->erase();
   b_.setInsertionPointToEnd(new_loop_.getBody());
@@ -293,13 +318,46 @@ ForOp Expander::EmitLoop() {
   }
   for (int size : multibuffers_) yields.push_back(slots[size][1]);
   mlir::scf::YieldOp::create(b_, loc_, yields);
+  b_.setInsertionPoint(loop_);
+}
+
+void Expander::TakeResults() {
   for (auto [index, old_argument] : llvm::enumerate(loop_.getRegionIterArgs())) {
     auto position = carried_.find({old_argument, max_stage_});
     if (position != carried_.end())
       loop_.getResult(index).replaceAllUsesWith(new_loop_.getResult(position - carried_.begin()));
   }
-  loop_.erase();
-  return new_loop_;
+}
+
+// A new iteration of the last stage alone. Its results count where the old loop has an iteration.
+void Expander::EmitLastStage() {
+  new_values_.clear();
+  auto result = new_loop_.getResults().begin();
+  for (auto& [aged, carried] : carried_) new_values_[aged] = *result++;
+  Slots slots;
+  for (int size : multibuffers_) {
+    Value slot = *result++, next = NextSlot(slot, size);
+    slots[size] = {slot, next, NextSlot(next, size)};
+  }
+  for (const LoopStep& step : steps_) {
+    if (step.stage != max_stage_ && !step.runs_after) continue;
+    LoopContext context(*this, step.stage, /*bounds=*/{}, slots);
+    EmitStep(step, context, [&](Value old_value, Value made) { new_values_[{old_value, step.stage}] = made; });
+  }
+  Value runs;
+  if (!CertainlyRuns(loop_))
+    runs = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, loop_.getLowerBound(), loop_.getUpperBound());
+  for (auto [old_argument, old_result] : llvm::zip(loop_.getRegionIterArgs(), loop_.getResults())) {
+    if (old_result.use_empty()) continue;
+    Value value = AtAge(YieldedFor(old_argument), max_stage_);
+    if (runs) {
+      Value first = loop_.getTiedLoopInit(old_argument)->get(), chosen = runs;
+      if (auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType()))
+        chosen = tt::SplatOp::create(b_, loc_, tt::WithElement(type, b_.getI1Type()), runs);
+      value = arith::SelectOp::create(b_, loc_, chosen, value, first);
+    }
+    old_result.replaceAllUsesWith(value);
+  }
 }
 
 }  // namespace
@@ -311,8 +369,9 @@ bool CanExpand(ForOp loop) {
   return width == 64 && step && *step > 0 && *step < kMaxWideStep;
 }
 
-ForOp ExpandLoop(ForOp loop, int max_stage, llvm::ArrayRef<LoopStep> steps, llvm::ArrayRef<int> multibuffers) {
-  return Expander(loop, max_stage, steps, multibuffers).Run();
+ExpandedLoop ExpandLoop(ForOp loop, int max_stage, llvm::ArrayRef<LoopStep> steps, llvm::ArrayRef<int> multibuffers,
+                        bool last_after) {
+  return Expander(loop, max_stage, steps, multibuffers, last_after).Run();
 }
 
 }  // namespace tritond::compiler

@@ -33,8 +33,14 @@ struct LoopStep {
   int stage = 0;
   llvm::SmallVector<mlir::Value> uses;     // values of the old loop's body or from outside
   llvm::SmallVector<mlir::Value> defines;  // values of the old loop's body
+  bool runs_after = false;                 // also where the last stage alone runs after the loop
   // Emits code; the result stands for `defines`.
   std::function<llvm::SmallVector<mlir::Value>(mlir::OpBuilder&, StepContext&)> emit;
+};
+
+struct ExpandedLoop {
+  mlir::scf::ForOp loop;
+  mlir::Operation* end;  // the last operation that was made
 };
 
 // Whether the bounds are such that ExpandLoop can tell which iterations there are without overflow.
@@ -45,8 +51,11 @@ bool CanExpand(mlir::scf::ForOp loop);
 // the new loop; in its last `max_stage` new iterations steps run for iterations that are not there. `multibuffers`:
 // sizes that steps ask slots of. The new loop has the old one's attributes. Every value must be made by a step before
 // its uses: see LoopSchedule::IsLegal.
-mlir::scf::ForOp ExpandLoop(mlir::scf::ForOp loop, int max_stage, llvm::ArrayRef<LoopStep> steps,
-                            llvm::ArrayRef<int> multibuffers);
+//
+// `last_after`: the new loop has an iteration less. What steps of the last stage, and those with runs_after, do in it
+// comes after the loop, also where the old loop has no iteration.
+ExpandedLoop ExpandLoop(mlir::scf::ForOp loop, int max_stage, llvm::ArrayRef<LoopStep> steps,
+                        llvm::ArrayRef<int> multibuffers, bool last_after = false);
 
 }  // namespace tritond::compiler
 

@@ -27,6 +27,14 @@ bool AllEffects(mlir::scf::ForOp loop, llvm::function_ref<bool(Operation*)> hold
   return !result.wasInterrupted();
 }
 
+// Where `op` writes, if that is all that the program sees of it; else null. What nobody looks at tells no program that
+// another one has come to some point: loads may pass such an atomic operation, whatever its memory order.
+mlir::Value WrittenOnly(Operation* op) {
+  if (auto store = llvm::dyn_cast<tt::StoreOp>(op)) return store.getPtr();
+  auto atomic = llvm::dyn_cast<tt::AtomicRMWOp>(op);
+  return atomic && atomic->use_empty() ? atomic.getPtr() : mlir::Value();
+}
+
 }  // namespace
 
 bool OnlyReads(mlir::scf::ForOp loop) {
@@ -36,10 +44,10 @@ bool OnlyReads(mlir::scf::ForOp loop) {
 bool MayStartEarly(tt::LoadOp load, mlir::scf::ForOp loop) {
   std::optional<PointerRoots> read;
   return AllEffects(loop, [&](Operation* op) {
-    auto store = llvm::dyn_cast<tt::StoreOp>(op);
-    if (!store) return false;
+    mlir::Value pointer = WrittenOnly(op);
+    if (!pointer) return false;
     if (!read) read = RootsOfPointer(load.getPtr());
-    std::optional<PointerRoots> written = RootsOfPointer(store.getPtr());
+    std::optional<PointerRoots> written = RootsOfPointer(pointer);
     return read && written && llvm::none_of(*written, [&](mlir::Value root) { return read->contains(root); });
   });
 }

@@ -28,7 +28,7 @@ bool IsPrefetched(Operation* op) { return LatencyOf(op) > 0 && llvm::isa<ttg::Pr
 bool IsBuffered(Operation* op) { return LatencyOf(op) > 0 && !op->hasAttr(kInRegistersAttr) && !IsPrefetched(op); }
 
 void EraseScheduleAttrs(Operation* op) {
-  for (llvm::StringRef name : {kStageAttr, kClusterAttr, kLatencyAttr, kInRegistersAttr, kReadOnAttr})
+  for (llvm::StringRef name : {kStageAttr, kClusterAttr, kLatencyAttr, kInRegistersAttr, kReadOnAttr, kLateAttr})
     op->removeAttr(name);
 }
 
@@ -49,9 +49,13 @@ std::optional<LoopSchedule> LoopSchedule::Read(ForOp loop) {
     int latency = LatencyOf(&op);
     if (stage < 0 || stage > *max_stage || latency < 0 || latency > *max_stage - stage) return std::nullopt;
     schedule.stages_[&op] = stage;
+    schedule.ends_late_ |= op.hasAttr(kLateAttr) && stage == *max_stage;
     schedule.order_.push_back(&op);
     last_cluster = std::max(last_cluster, IntAttr(&op, kClusterAttr).value_or(0));
   }
+  schedule.ends_late_ &= llvm::all_of(schedule.order_, [&](Operation* op) {
+    return schedule.StageOf(op) < *max_stage || (mlir::isPure(op) && !IsDivision(op));
+  });
   auto cluster = [&](Operation* op) { return IntAttr(op, kClusterAttr).value_or(last_cluster); };
   llvm::stable_sort(schedule.order_, [&](Operation* x, Operation* y) { return cluster(x) < cluster(y); });
   for (auto [position, op] : llvm::enumerate(schedule.order_)) schedule.positions_[op] = position;

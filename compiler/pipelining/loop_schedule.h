@@ -24,6 +24,8 @@ inline constexpr llvm::StringLiteral kLatencyAttr = "tt.latency";
 inline constexpr llvm::StringLiteral kInRegistersAttr = "loop.in_registers";
 // Beside a latency: the buffer has one slot more, as a dot may read it until that of the next iteration has begun.
 inline constexpr llvm::StringLiteral kReadOnAttr = "loop.read_on";
+// Of a dot that shall be an iteration behind the dots that make its operand a (dots/late_dots.h).
+inline constexpr llvm::StringLiteral kLateAttr = "loop.late";
 // Of an operation of a loop's body: its stage, and its place among the operations of one iteration of the new loop:
 // lower clusters first, within a cluster in the old order.
 inline constexpr llvm::StringLiteral kStageAttr = "loop.stage";
@@ -49,6 +51,9 @@ class LoopSchedule final {
   static std::optional<LoopSchedule> Read(mlir::scf::ForOp loop);
 
   int max_stage() const { return max_stage_; }
+  // Whether the last stage is that of a late dot: it may run after the loop, so that the other stages need not run for
+  // an iteration that the loop does not have.
+  bool EndsLate() const { return ends_late_; }
   // The body's operations but for the terminator, in the order of one iteration.
   llvm::ArrayRef<mlir::Operation*> order() const { return order_; }
   int StageOf(mlir::Operation* op) const { return stages_.lookup(op); }
@@ -65,6 +70,7 @@ class LoopSchedule final {
   bool IsThere(mlir::scf::ForOp loop, mlir::Value value, int stage, mlir::Operation* user, int depth) const;
 
   int max_stage_ = 0;
+  bool ends_late_ = false;
   llvm::SmallVector<mlir::Operation*> order_;
   llvm::DenseMap<mlir::Operation*, int> stages_, positions_;
 };

@@ -352,3 +352,33 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %1, %2 : tensor<1x64xi32, #rows>, tensor<1x64xi32, #turned>
   }
 }
+
+// -----
+
+// Under the encoding of the large tensor, threads would hold each element of the small one four times: the rows' factors change their
+// encoding instead, though less is accessed under the small tensor's.
+// CHECK-LABEL: @parts_of_rows
+//       CHECK:   %[[LARGE:.*]] = tt.load
+//       CHECK:   %[[F:.*]] = "tt.reduce"(%[[LARGE]])
+//       CHECK:   %[[SMALL:.*]] = tt.load {{.*}} : tensor<32x32x!tt.ptr<f32>, #[[OWN:.*]]>
+//       CHECK:   arith.mulf %[[SMALL]], %{{.*}} : tensor<32x32xf32, #[[OWN]]>
+#blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#small = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @parts_of_rows(%p: tensor<32x128x!tt.ptr<f32>, #blocked>, %q: tensor<32x32x!tt.ptr<f32>, #small>) {
+    %x = tt.load %p : tensor<32x128x!tt.ptr<f32>, #blocked>
+    %f = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      tt.reduce.return %c : f32
+    }) : (tensor<32x128xf32, #blocked>) -> tensor<32xf32, #ttg.slice<{dim = 1, parent = #blocked}>>
+    %f1 = tt.expand_dims %f {axis = 1 : i32} : tensor<32xf32, #ttg.slice<{dim = 1, parent = #blocked}>> -> tensor<32x1xf32, #blocked>
+    %f2 = tt.broadcast %f1 : tensor<32x1xf32, #blocked> -> tensor<32x32xf32, #blocked>
+    %y = tt.load %q : tensor<32x32x!tt.ptr<f32>, #small>
+    %y1 = ttg.convert_layout %y : tensor<32x32xf32, #small> -> tensor<32x32xf32, #blocked>
+    %z = arith.mulf %y1, %f2 : tensor<32x32xf32, #blocked>
+    %z1 = ttg.convert_layout %z : tensor<32x32xf32, #blocked> -> tensor<32x32xf32, #small>
+    tt.store %q, %z1 : tensor<32x32x!tt.ptr<f32>, #small>
+    tt.return
+  }
+}

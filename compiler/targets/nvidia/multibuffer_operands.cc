@@ -11,6 +11,7 @@
 #include "compiler/targets/nvidia/multibuffer_operands.h"
 
 #include "compiler/analysis/scratch.h"
+#include "compiler/dots/loop_registers.h"
 #include "compiler/targets/nvidia/ttng_dialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -23,6 +24,8 @@ using mlir::Value;
 using mlir::scf::ForOp;
 
 constexpr int64_t kSlots = 2;
+// What a thread has in registers beside accumulators.
+constexpr int64_t kOtherRegisters = 40;
 
 ttg::MemDescType Mutable(ttg::MemDescType type, llvm::ArrayRef<int64_t> shape) {
   return ttg::MemDescType::get(type.getContext(), shape, type.getElementType(), type.getEncoding(),
@@ -51,13 +54,18 @@ bool AccumulatorsOutliveIteration(Operation* op, ForOp loop) {
   return llvm::all_of(dot->getUsers(), [&](Operation* user) { return user == yield; });
 }
 
-ForOp MultibufferOperands(ForOp loop, int64_t& free_bytes) {
+ForOp MultibufferOperands(ForOp loop, int64_t& free_bytes, BlockLimits& limits) {
   llvm::SmallVector<ttg::LocalAllocOp> allocs;
+  int64_t words = kOtherRegisters;
+  for (auto dot : loop.getBody()->getOps<ttng::WarpGroupDotOp>()) words += RegistersOf(dot.getD());
   for (auto alloc : loop.getBody()->getOps<ttg::LocalAllocOp>()) {
     if (!FeedsOutlivingDots(alloc, loop)) continue;
     // The one that it takes already may have shared its place with others.
     int64_t bytes = kSlots * BufferBytes(alloc.getType());
     if (bytes > free_bytes) continue;
+    const int64_t more_bytes = bytes / kSlots;
+    if (limits.registers > 0 && limits.Blocks(loop, words, more_bytes) < limits.Blocks(loop, words)) continue;
+    limits.buffer_bytes += more_bytes;
     free_bytes -= bytes;
     allocs.push_back(alloc);
   }

@@ -37,6 +37,11 @@ llvm::SmallSetVector<Operation*, 4> MakersOfOperandA(ttng::WarpGroupDotOp dot) {
   llvm::SmallSetVector<Operation*, 4> makers;
   llvm::SmallVector<Value> work;
   if (llvm::isa<RankedTensorType>(dot.getA().getType())) work.push_back(dot.getA());
+  auto loop = llvm::dyn_cast<mlir::scf::ForOp>(dot->getParentOp());
+  if (auto carried = llvm::dyn_cast<mlir::BlockArgument>(dot.getA()); carried && loop)
+    if (mlir::OpOperand* yielded =
+            carried.getOwner() == loop.getBody() ? loop.getTiedLoopYieldedValue(carried) : nullptr)
+      work.push_back(yielded->get());
   const int bits = work.empty() ? 0 : BitsOf(dot.getA());
   while (!work.empty()) {
     Operation* op = work.pop_back_val().getDefiningOp();

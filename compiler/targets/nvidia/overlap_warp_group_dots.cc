@@ -10,8 +10,9 @@
 //                                                       %s = ttng.warp_group_wait %r buffers %bufs {pending = 0}
 //                                                       use %s
 //
-// 1. Where none outlives its iteration, dots move up to before its copies (hoist_dots.cc). Where all do, copies that
-//    wait for one move down after what threads compute (delay_copies.cc).
+// 1. Dots that are ready come before those that wait for threads; where none outlives its iteration, dots move up to
+//    before its copies (hoist_dots.cc). Where all do, copies that wait for one move down after what threads compute
+//    (delay_copies.cc).
 // 2. A dot must have ended before the first operation, in the order of execution, that
 //    - uses its accumulators, but as the c of another dot, which adds to the same registers;
 //    - may write a buffer that it reads. Two slots of one multibuffer are apart if their distance, iterations counted,
@@ -53,9 +54,8 @@ using mlir::Value;
 using mlir::scf::ForOp;
 using ttng::WarpGroupDotOp;
 
-// What a thread has in registers beside accumulators and operands, in words, as measured of real kernels; the most it
-// can have.
-constexpr int64_t kOtherRegisters = 40, kMostRegisters = 255;
+// What a thread has in registers beside accumulators and operands, in words, as measured of real kernels.
+constexpr int64_t kOtherRegisters = 40;
 
 // Whether the use adds to the accumulators where they are.
 bool IsAddition(mlir::OpOperand& use, const Block* block) {
@@ -107,11 +107,12 @@ class DotsOfBlock final {
 
   End EndOf(WarpGroupDotOp dot) {
     Operation* terminator = block_.getTerminator();
+    const auto makers = MakersOfOperandA(dot);
     for (Operation* op = dot->getNextNode(); op != terminator; op = op->getNextNode())
-      if (UsesAccumulators(op, dot.getD()) || MayWrite(op, dot, /*iterations=*/0, aliases_)) return {op};
+      if (UsesAccumulators(op, dot.getD()) || makers.contains(op) || MayWrite(op, dot, /*iterations=*/0, aliases_))
+        return {op};
     std::optional<BlockArgument> carried = CarriedAccumulators(dot);
     if (!carried || CostsBlocks(dot)) return {terminator};
-    const auto makers = MakersOfOperandA(dot);
     for (Operation* op = &block_.front(); op != dot.getOperation(); op = op->getNextNode()) {
       if (UsesAccumulators(op, *carried) || makers.contains(op) || MayWrite(op, dot, /*iterations=*/1, aliases_))
         return {op, /*in_next_iteration=*/true};
@@ -233,6 +234,12 @@ int64_t FreeBytes(tt::FuncOp function, int64_t all) {
   return all - 2 * scratch;
 }
 
+int64_t AllocatedBytes(tt::FuncOp function) {
+  int64_t bytes = 0;
+  function.walk([&](ttg::LocalAllocOp alloc) { bytes += BufferBytes(alloc.getType()); });
+  return bytes;
+}
+
 class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<OverlapWarpGroupDotsPass> {
  public:
   using OverlapWarpGroupDotsPassBase::OverlapWarpGroupDotsPassBase;
@@ -242,12 +249,14 @@ class OverlapWarpGroupDotsPass : public impl::OverlapWarpGroupDotsPassBase<Overl
     for (auto function : getOperation().getOps<tt::FuncOp>()) {
       if (!function->walk([](WarpGroupDotOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted()) continue;
       int64_t free_bytes = FreeBytes(function, max_shared_bytes);
+      BlockLimits limits{registers, max_shared_bytes, AllocatedBytes(function)};
       llvm::SmallVector<ForOp> loops;
       function.walk([&](ForOp loop) { loops.push_back(loop); });
-      for (ForOp loop : loops) MultibufferOperands(loop, free_bytes);
+      for (ForOp loop : loops) MultibufferOperands(loop, free_bytes, limits);
       BufferAliases aliases(function);
       llvm::SmallSetVector<Block*, 4> blocks;
       function.walk([&](WarpGroupDotOp dot) { blocks.insert(dot->getBlock()); });
+      for (Block* block : blocks) AdvanceReadyDots(*block, aliases, limits);
       for (Block* block : blocks) HoistDots(*block, aliases);
       for (Block* block : blocks) DelayCopies(*block, aliases);
       for (Block* block : blocks) DotsOfBlock(*block, aliases, registers).Run();

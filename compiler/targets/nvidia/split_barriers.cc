@@ -25,6 +25,7 @@
 // - A copy of iteration i + 1 goes to another slot of its multibuffer than any read of iterations i - 1 to i + 1, but
 //   for reads that have ended before P(i).
 // - Nothing else in the loop touches shared memory: it would need a barrier of the block anyway.
+// - What is read before the loop, for iterations that begin there, is over: a barrier of the block comes first.
 #include "compiler/analysis/barriers.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/targets/nvidia/dot_buffers.h"
@@ -79,6 +80,7 @@ class LoopBarrier final {
   bool FindAccesses();
   bool FindEnds();
   bool FindFirstCopies();
+  bool ReadsBefore();
   bool FindArrival();
   bool MayArrive(Operation* before);
   bool Overlap(Operation* copy, const Read& read, int iterations) {
@@ -163,6 +165,16 @@ bool LoopBarrier::FindFirstCopies() {
   return all_before;
 }
 
+// Whether some of the buffers are read in front of the loop, for iterations that begin there.
+bool LoopBarrier::ReadsBefore() {
+  return llvm::any_of(*loop_->getBlock(), [&](Operation& op) {
+    llvm::SmallVector<Value> buffers;
+    if (auto dot = llvm::dyn_cast<WarpGroupDotOp>(op)) buffers = BuffersOf(dot);
+    if (auto load = llvm::dyn_cast<ttg::LocalLoadOp>(op)) buffers = {load.getSrc()};
+    return op.isBeforeInBlock(loop_) && llvm::any_of(buffers, [&](Value buffer) { return IsOfMultibuffer(buffer); });
+  });
+}
+
 // Whether warps may arrive in front of `before`.
 bool LoopBarrier::MayArrive(Operation* before) {
   for (const Read& read : reads_) {
@@ -200,6 +212,8 @@ void LoopBarrier::Apply() {
   Value barrier = ttg::LocalAllocOp::create(b, loc, type, Value());
   ttng::InitBarrierOp::create(b, loc, barrier, ttg::NumWarps(loop_));
   Value token = loop_.getTiedLoopInit(llvm::cast<BlockArgument>(wait_.getTokens()[0]))->get();
+  // Without it each iteration would have one.
+  if (ReadsBefore()) ttg::BarrierOp::create(b, loc, "local");
   Value first = ttg::AsyncWaitOp::create(b, loc, token, static_cast<int>(wait_.getNum()));
   ttng::ArriveBarrierByWarpsOp::create(b, loc, barrier);
   Value zero = arith::ConstantIntOp::create(b, loc, 0, 32);

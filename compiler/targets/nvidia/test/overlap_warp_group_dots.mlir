@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots=registers=0 | FileCheck %s
 // RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots=registers=65536 | FileCheck %s --check-prefix=BLOCKS
+// RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots="registers=65536 max-shared-bytes=73728" | FileCheck %s --check-prefix=TIGHT
 
 // The copies of an iteration fill another place than the dot before reads: it goes on until the next dot.
 // CHECK-LABEL: @place_to_spare
@@ -220,9 +221,12 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// A buffer that each iteration fills takes turns with a second one.
+// A buffer that each iteration fills takes turns with a second one, unless a multiprocessor then held fewer blocks.
 // CHECK-LABEL: @filled_from_registers
 // BLOCKS-LABEL: @filled_from_registers
+// TIGHT-LABEL: @filled_from_registers
+//   TIGHT-NOT:   !ttg.memdesc<2x
+//       TIGHT:   tt.return
 //       BLOCKS:   in_flight
 //       CHECK:   %[[TWO:.*]] = ttg.local_alloc : () -> !ttg.memdesc<2x64x64xf16, {{.*}} mutable>
 //       CHECK:   scf.for {{.*}} %[[TURN:[a-z0-9]+]] = %c0_i32{{.*}})
@@ -278,5 +282,74 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
   tt.func @alone(%m: !ttg.memdesc<64x64xf16, #rows, #smem>, %c: tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #mma> {
     %d = ttng.warp_group_dot %m, %m, %c : !ttg.memdesc<64x64xf16, #rows, #smem> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
     tt.return %d : tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
+// The third dot needs nothing of the first: it comes before what threads make of that, and before the dot that waits for it.
+// CHECK-LABEL: @ready
+//       CHECK:   scf.for
+//       CHECK:     %[[S:.*]] = ttng.warp_group_dot %[[K:[^,]*]], %{{[^,]*}}, %[[ZERO:[^ ]*]] {in_flight}
+//       CHECK:     %[[E:.*]] = ttng.warp_group_dot %[[K]], %{{[^,]*}}, %[[ZERO]] {in_flight}
+//       CHECK:     %[[T:.*]] = ttng.warp_group_wait %[[S]] {{.*}} {pending = 1 : i32}
+//       CHECK:     %[[P:.*]] = math.exp2 %[[T]]
+//       CHECK:     ttng.warp_group_dot %{{.*}} {in_flight}
+//       CHECK:     %[[F:.*]] = ttng.warp_group_wait %[[E]] {{.*}} {pending = 1 : i32}
+//       CHECK:     arith.mulf %[[P]], %[[F]]
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @ready(%k: !ttg.memdesc<64x64xf16, #rows, #smem>, %x: !ttg.memdesc<64x64xf16, #rows, #smem>, %y: !ttg.memdesc<64x64xf16, #rows, #smem>, %n: i32) -> (tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>) {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %sum = %zero) -> (tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>) : i32 {
+      %s = ttng.warp_group_dot %k, %x, %zero : !ttg.memdesc<64x64xf16, #rows, #smem> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+      %p = math.exp2 %s : tensor<64x64xf32, #mma>
+      %ph = arith.truncf %p : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>
+      %pa = ttg.convert_layout %ph : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #a>
+      %d = ttng.warp_group_dot %pa, %y, %acc : tensor<64x64xf16, #a> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+      %e = ttng.warp_group_dot %k, %y, %zero : !ttg.memdesc<64x64xf16, #rows, #smem> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+      %f = arith.mulf %p, %e : tensor<64x64xf32, #mma>
+      %t = arith.addf %sum, %f : tensor<64x64xf32, #mma>
+      scf.yield %d, %t : tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>
+    }
+    tt.return %r#0, %r#1 : tensor<64x64xf32, #mma>, tensor<64x64xf32, #mma>
+  }
+}
+
+// -----
+
+// The loop carries operand a: the dot ends before the one of the next iteration is made, for the registers may be the same.
+// CHECK-LABEL: @carried_operand
+//       CHECK:   scf.for
+//       CHECK:     %[[S:.*]] = ttng.warp_group_dot {{.*}} {in_flight}
+//       CHECK:     %[[D:.*]] = ttng.warp_group_dot {{.*}} {in_flight}
+//       CHECK:     %[[T:.*]] = ttng.warp_group_wait %[[S]] {{.*}} {pending = 1 : i32}
+//       CHECK:     %[[P:.*]] = math.exp2 %[[T]]
+//       CHECK:     %[[E:.*]] = ttng.warp_group_wait %[[D]] {{.*}} {pending = 0 : i32}
+//  CHECK-NEXT:     arith.truncf %[[P]]
+//       CHECK:     scf.yield %[[E]]
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
+#a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func @carried_operand(%k: !ttg.memdesc<64x64xf16, #rows, #smem>, %x: !ttg.memdesc<64x64xf16, #rows, #smem>, %first: tensor<64x64xf16, #a>, %n: i32) -> tensor<64x64xf32, #mma> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %pa = %first) -> (tensor<64x64xf32, #mma>, tensor<64x64xf16, #a>) : i32 {
+      %s = ttng.warp_group_dot %k, %x, %zero : !ttg.memdesc<64x64xf16, #rows, #smem> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+      %d = ttng.warp_group_dot %pa, %x, %acc : tensor<64x64xf16, #a> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
+      %p = math.exp2 %s : tensor<64x64xf32, #mma>
+      %ph = arith.truncf %p : tensor<64x64xf32, #mma> to tensor<64x64xf16, #mma>
+      %next = ttg.convert_layout %ph : tensor<64x64xf16, #mma> -> tensor<64x64xf16, #a>
+      scf.yield %d, %next : tensor<64x64xf32, #mma>, tensor<64x64xf16, #a>
+    }
+    tt.return %r#0 : tensor<64x64xf32, #mma>
   }
 }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many blocks a multiprocessor holds at once, as passes see it before code generation.
+#ifndef COMPILER_TARGETS_NVIDIA_BLOCK_LIMITS_H_
+#define COMPILER_TARGETS_NVIDIA_BLOCK_LIMITS_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "compiler/ir/encodings.h"
+
+namespace tritond::compiler {
+
+// The most that a thread can have, in words.
+inline constexpr int64_t kMostRegisters = 255;
+
+// Of a multiprocessor, and what a block takes of it.
+struct BlockLimits {
+  int64_t registers = 0;     // words; 0: how many blocks there are does not count
+  int64_t shared_bytes = 0;  // that blocks share
+  int64_t buffer_bytes = 0;  // of shared memory that a block has for its buffers
+
+  // Where a thread of the kernel with `op` takes so many registers, and its block more bytes of shared memory.
+  int64_t Blocks(mlir::Operation* op, int64_t words, int64_t more_bytes = 0) const {
+    const int64_t threads = int64_t{ttg::NumWarps(op)} * ttg::ThreadsPerWarp(op);
+    return std::min(registers / (threads * std::min(words, kMostRegisters)),
+                    shared_bytes / std::max<int64_t>(buffer_bytes + more_bytes, 1));
+  }
+};
+
+}  // namespace tritond::compiler
+
+#endif  // COMPILER_TARGETS_NVIDIA_BLOCK_LIMITS_H_
