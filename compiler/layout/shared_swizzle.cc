@@ -19,6 +19,11 @@
 // side then reads parts of words, which costs it more accesses, but no conflicts. Beyond a word one side's accesses
 // grow by registers that are lanes of the other side's phase: these lanes then stand side by side in a row anyway.
 //
+// Tiles (shared_tiles.h) fix the lowest bits, a row of 16 bytes, by the lanes and registers of the side that moves by
+// them. Its other vectors are then whole rows apart, and the banks are chosen for the lanes that name rows of a matrix
+// on this side and for the lanes of a phase on the other, as above. Each way to place the elements has a cost by these
+// rules; the cheapest is taken.
+//
 // After "Linear Layouts: Robust Code Generation of Efficient Tensor Computation Using F2"
 // (arXiv:2505.23819).
 
@@ -33,6 +38,7 @@
 #include "compiler/layout/check.h"
 #include "compiler/layout/distributed_pair.h"
 #include "compiler/layout/f2_span.h"
+#include "compiler/layout/shared_tiles.h"
 
 namespace tritond::compiler {
 namespace {
@@ -249,6 +255,92 @@ Vectors ChooseOffsetBasis(const Side& src, const Side& dst, const Sizes& sizes) 
   return basis;
 }
 
+// The first `count` independent ones of the vectors.
+Vectors Independent(const Vectors& vectors, size_t count) {
+  F2Span span;
+  Vectors result;
+  Take(span, vectors, count, result);
+  return result;
+}
+
+// Up to `count` registers of `side`, those that the other side has in registers too first.
+Vectors TakeRegisters(const Side& side, const Side& other, size_t count) {
+  F2Span span;
+  Vectors result, common;
+  for (uint64_t vector : side.registers)
+    if (std::find(other.registers.begin(), other.registers.end(), vector) != other.registers.end())
+      common.push_back(vector);
+  Take(span, common, count, result);
+  Take(span, side.registers, count, result);
+  return result;
+}
+
+// The row of a tile by which `side` could move: what its bits of offset stand for, the lowest first. Empty where it
+// cannot.
+Vectors TileRow(const Side& side, const Side& other, bool transposed, int32_t element_bits) {
+  if (side.all_lanes.size() != kTileLaneBits || element_bits > (transposed ? 16 : 32)) return {};
+  const size_t inside = Log2((transposed ? 16 : 32) / element_bits);
+  Vectors row = TakeRegisters(side, other, inside);
+  if (row.size() < inside || (transposed && side.registers.size() == inside)) return {};
+  const size_t first = transposed ? 2 : 0, count = transposed ? 3 : 2;
+  row.insert(row.end(), side.all_lanes.begin() + first, side.all_lanes.begin() + first + count);
+  return Independent(row, row.size()).size() == row.size() ? row : Vectors();
+}
+
+// The vectors that tell apart the rows of a matrix by which `side` moves, in rows that begin with `row`.
+Vectors RowsOfMatrix(const Side& side, bool transposed, const Vectors& row) {
+  if (!transposed) return Vectors(side.all_lanes.begin() + 2, side.all_lanes.end());
+  Vectors rows;
+  for (uint64_t vector : side.registers) {
+    if (!rows.empty() || std::find(row.begin(), row.end(), vector) != row.end()) continue;
+    rows.push_back(vector);
+  }
+  rows.insert(rows.end(), side.all_lanes.begin(), side.all_lanes.begin() + 2);
+  return rows;
+}
+
+// The lanes of a phase of the side that does not decide how rows look: of a matrix if such rows are its own too, else
+// of accesses as wide as registers fill the row.
+Vectors PhaseUnder(const Vectors& row, const Side& side, const Side& other, bool has_tiles, const Sizes& sizes,
+                   int32_t element_bits) {
+  for (bool transposed : {false, true})
+    if (has_tiles && TileRow(side, other, transposed, element_bits) == row) return RowsOfMatrix(side, transposed, row);
+  F2Span registers;
+  InsertAll(registers, side.registers);
+  int32_t vec = 0;
+  while (vec < static_cast<int32_t>(row.size()) && registers.Contains(row[vec])) ++vec;
+  return PhaseLanes(side, vec, sizes);
+}
+
+// What the bits of the offset stand for where `side` moves by tiles, straight or transposed; empty where it cannot.
+Vectors ChooseTileBasis(const Side& side, const Side& other, bool transposed, bool other_has_tiles, const Sizes& sizes,
+                        int32_t element_bits) {
+  Vectors basis = TileRow(side, other, transposed, element_bits);
+  if (basis.empty()) return {};
+  // All else that this side has are whole rows.
+  F2Span whole;
+  InsertAll(whole, basis);
+  Vectors rest;
+  for (const Vectors* part :
+       {&side.lanes, &side.warps, &side.registers, &other.lanes, &other.warps, &other.registers}) {
+    for (uint64_t vector : *part)
+      if (whole.Insert(vector, uint64_t{1} << rest.size())) rest.push_back(vector);
+  }
+  const size_t row_bits = sizes.row - basis.size();
+  const auto project = [&](Vectors vectors) {
+    for (uint64_t& vector : vectors) vector = whole.Reduce(vector).tag;
+    return Independent(WithoutZeros(std::move(vectors)), row_bits);
+  };
+  const Vectors p = project(RowsOfMatrix(side, transposed, basis));
+  const Vectors q = project(PhaseUnder(basis, other, side, other_has_tiles, sizes, element_bits));
+  for (uint64_t coordinates : ChooseRows(p, q, 0, row_bits, rest.size())) {
+    uint64_t vector = 0;
+    for (size_t i = 0; i < rest.size(); ++i) vector ^= ((coordinates >> i) & 1) != 0 ? rest[i] : 0;
+    basis.push_back(vector);
+  }
+  return basis;
+}
+
 LinearLayout ToOffset(const LinearLayout& layout, const F2Span& offsets, int32_t bits) {
   LinearLayout::Columns columns;
   for (uint64_t column : layout.columns()) columns.push_back(*offsets.Solve(column));
@@ -275,6 +367,27 @@ absl::StatusOr<DistributedPair> RelativeToBlock(const DistributedPair& pair) {
                          LinearLayout::FromColumns(pair.dst.InDims(), pair.dst.OutDims(), std::move(dst))};
 }
 
+SharedSwizzle SwizzleBy(const Vectors& basis, const DistributedPair& pair, int32_t element_bits,
+                        const SharedMemoryShape& shape) {
+  const int32_t bits = static_cast<int32_t>(basis.size());
+  const F2Span offsets(basis);
+  SharedSwizzle swizzle;
+  swizzle.memory = LinearLayout::FromColumns({{"offset", bits}}, pair.src.OutDims(),
+                                             LinearLayout::Columns(basis.begin(), basis.end()));
+  swizzle.store = ToOffset(pair.src, offsets, bits);
+  swizzle.load = ToOffset(pair.dst, offsets, bits);
+  swizzle.store_vec = LargestAccess(swizzle.store, element_bits, shape.access_bits);
+  swizzle.load_vec = LargestAccess(swizzle.load, element_bits, shape.access_bits);
+  return swizzle;
+}
+
+// The issue slots of both sides.
+double SlotsOf(const SharedSwizzle& swizzle, int32_t element_bits, const SharedMemoryShape& shape) {
+  const bool stores_tiles = shape.tile_stores && !HoldsCopies(swizzle.store);
+  return AccessSlots(swizzle.store, element_bits, swizzle.store_vec, stores_tiles, shape) +
+         AccessSlots(swizzle.load, element_bits, swizzle.load_vec, shape.tile_loads, shape);
+}
+
 }  // namespace
 
 absl::StatusOr<SharedSwizzle> ChooseSwizzle(const LinearLayout& src, const LinearLayout& dst, int32_t element_bits,
@@ -286,18 +399,24 @@ absl::StatusOr<SharedSwizzle> ChooseSwizzle(const LinearLayout& src, const Linea
   if (pair.ok()) pair = RelativeToBlock(*pair);
   if (!pair.ok()) return pair.status();
 
-  const Vectors basis = ChooseOffsetBasis(SideOf(pair->src), SideOf(pair->dst), SizesOf(element_bits, shape));
-  const int32_t bits = static_cast<int32_t>(basis.size());
-  const F2Span offsets(basis);
-
-  SharedSwizzle swizzle;
-  swizzle.memory = LinearLayout::FromColumns({{"offset", bits}}, pair->src.OutDims(),
-                                             LinearLayout::Columns(basis.begin(), basis.end()));
-  swizzle.store = ToOffset(pair->src, offsets, bits);
-  swizzle.load = ToOffset(pair->dst, offsets, bits);
-  swizzle.store_vec = LargestAccess(swizzle.store, element_bits, shape.access_bits);
-  swizzle.load_vec = LargestAccess(swizzle.load, element_bits, shape.access_bits);
-  return swizzle;
+  const Side from = SideOf(pair->src), to = SideOf(pair->dst);
+  const Sizes sizes = SizesOf(element_bits, shape);
+  SharedSwizzle best = SwizzleBy(ChooseOffsetBasis(from, to, sizes), *pair, element_bits, shape);
+  if (!shape.tile_loads && !shape.tile_stores) return best;
+  double slots = SlotsOf(best, element_bits, shape);
+  const auto consider = [&](const Vectors& basis) {
+    if (basis.empty()) return;
+    SharedSwizzle other = SwizzleBy(basis, *pair, element_bits, shape);
+    const double others = SlotsOf(other, element_bits, shape);
+    if (others >= slots) return;
+    slots = others;
+    best = std::move(other);
+  };
+  for (bool transposed : {false, true}) {
+    if (shape.tile_loads) consider(ChooseTileBasis(to, from, transposed, shape.tile_stores, sizes, element_bits));
+    if (shape.tile_stores) consider(ChooseTileBasis(from, to, transposed, shape.tile_loads, sizes, element_bits));
+  }
+  return best;
 }
 
 int32_t LargestAccess(const LinearLayout& to_offset, int32_t element_bits, int32_t max_bits) {

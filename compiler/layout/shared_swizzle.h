@@ -8,18 +8,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "compiler/layout/linear_layout.h"
+#include "compiler/layout/shared_memory_shape.h"
 
 // Shared memory for a tensor on its way from one distributed layout to another. All offsets count elements.
 namespace tritond::compiler {
-
-// Shared memory serves one word of each bank at a time. An access wider than a word is served in phases: as many
-// consecutive lanes at a time as fill all banks (128 bits: 8 lanes of 32 banks; 64 bits: 16 lanes), CUDA C++
-// Programming Guide, "Shared Memory". Lanes that touch one word share it.
-struct SharedMemoryShape {
-  int32_t banks = 32;         // a power of two
-  int32_t word_bits = 32;     // of one bank
-  int32_t access_bits = 128;  // the widest access of one lane
-};
 
 struct SharedSwizzle {
   // offset -> tensor, with the outputs of `src`; one to one. Holds for block 0; block b holds the same XOR src(0, 0, 0,
@@ -35,9 +27,10 @@ struct SharedSwizzle {
 
 // Chooses where elements lie so that src stores and dst loads are as wide as both allow and free of bank conflicts
 // (see CountBankConflicts). Elements that a thread holds on both sides become the vectors; where these do not fill a
-// word, registers of one side alone do. `element_bits` is 8, 16, 32 or 64. Registers that repeat data are allowed, but
-// each takes an access of its own unless the caller skips it. InvalidArgument for other sizes, for layouts that do not
-// place one tensor, and when data would have to cross blocks.
+// word, registers of one side alone do. Where the shape has tiles (shared_tiles.h), a side may move by them, if that
+// takes fewer cycles in all; `store_vec` and `load_vec` are then what single lanes could do. `element_bits` is 8, 16,
+// 32 or 64. Registers that repeat data are allowed, but each takes an access of its own unless the caller skips it.
+// InvalidArgument for other sizes, for layouts that do not place one tensor, and when data would have to cross blocks.
 absl::StatusOr<SharedSwizzle> ChooseSwizzle(const LinearLayout& src, const LinearLayout& dst, int32_t element_bits,
                                             const SharedMemoryShape& shape = {});
 

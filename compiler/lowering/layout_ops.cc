@@ -172,7 +172,7 @@ LogicalResult LowerConvertLayout(FunctionLowering& f, ttg::ConvertLayoutOp op) {
       break;
   }
   int bits = SharedType(f.e, values[0].getType()).getIntOrFloatBitWidth();
-  auto swizzle = ChooseSwizzle(src, dst, bits);
+  auto swizzle = ChooseSwizzle(src, dst, bits, f.target.SharedMemory());
   if (!swizzle.ok()) return op.emitOpError() << "cannot convert: " << std::string(swizzle.status().message());
   Value base = f.ScratchOf(op);
   StoreShared(f, swizzle->store, base, swizzle->store_vec, values);

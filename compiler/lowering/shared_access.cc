@@ -131,14 +131,16 @@ int OffsetOf(const LinearLayout& to_offset, int r) {
 void StoreShared(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place, int vec,
                  ValueList values) {
   Emitter& e = f.e;
-  mlir::Type type = SharedType(e, values[0].getType());
+  Values stored;
+  for (Value value : values) stored.push_back(ToShared(e, value));
+  mlir::Type type = stored[0].getType();
   bool is_wide = vec * type.getIntOrFloatBitWidth() >= kWideBits;
-  if (!is_wide && f.target.StoreTiles(f, to_offset, place, values)) return;
+  if (!is_wide && f.target.StoreTiles(f, to_offset, place, vec, stored)) return;
   Value thread = f.ThreadPart(to_offset, "offset");
   std::vector<int32_t> order = OrderByOffset(to_offset);
   for (size_t first = 0; first < order.size(); first += vec) {
     Values group;
-    for (int i = 0; i < vec; ++i) group.push_back(ToShared(e, values[order[first + i]]));
+    for (int i = 0; i < vec; ++i) group.push_back(stored[order[first + i]]);
     StoreVector(e, place.Address(f, to_offset, thread, OffsetOf(to_offset, order[first]), type), group);
   }
 }
@@ -148,7 +150,10 @@ Values LoadShared(FunctionLowering& f, const LinearLayout& to_offset, const Shar
   Emitter& e = f.e;
   mlir::Type stored = SharedType(e, type);
   bool is_wide = vec * stored.getIntOrFloatBitWidth() >= kWideBits;
-  if (auto tiles = is_wide ? std::nullopt : f.target.LoadTiles(f, to_offset, place, type)) return *tiles;
+  if (auto tiles = is_wide ? std::nullopt : f.target.LoadTiles(f, to_offset, place, vec, stored)) {
+    for (Value& value : *tiles) value = FromShared(e, value, type);
+    return *tiles;
+  }
   Value thread = f.ThreadPart(to_offset, "offset");
   std::vector<int32_t> order = OrderByOffset(to_offset);
   llvm::DenseMap<int, Value> at_offset;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "compiler/ir/tt_dialect.h"
+#include "compiler/layout/shared_memory_shape.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -225,16 +226,21 @@ class TargetOps {
   virtual void AsyncCommitGroup(mlir::OpBuilder& b, mlir::Location loc) const {}
   virtual void AsyncWaitGroup(mlir::OpBuilder& b, mlir::Location loc, int num) const {}
 
+  // How shared memory serves a warp, and what LoadTiles and StoreTiles move.
+  virtual SharedMemoryShape SharedMemory() const { return {}; }
+
   // Reads registers from shared memory at `place` as LoadShared does, by instructions that load for a whole warp.
-  // Nullopt, with nothing emitted, when the target has none that fits (register, lane, warp, block) -> offset.
+  // Nullopt, with nothing emitted, when the target has none that fits (register, lane, warp, block) -> offset, or lanes
+  // do it sooner by accesses of `vec` elements. `type` is as it lies in memory.
   virtual std::optional<llvm::SmallVector<mlir::Value>> LoadTiles(FunctionLowering& f, const LinearLayout& to_offset,
-                                                                  const SharedPlace& place, mlir::Type type) const {
+                                                                  const SharedPlace& place, int vec,
+                                                                  mlir::Type type) const {
     return std::nullopt;
   }
 
   // Writes registers to shared memory as StoreShared does, by instructions that store for a whole warp. False, with
-  // nothing emitted, when the target has none that fits.
-  virtual bool StoreTiles(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place,
+  // nothing emitted, when the target has none that fits, or lanes do it sooner.
+  virtual bool StoreTiles(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place, int vec,
                           llvm::ArrayRef<mlir::Value> values) const {
     return false;
   }

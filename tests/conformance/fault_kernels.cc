@@ -275,6 +275,8 @@ std::vector<FaultKernel> FaultKernels() {
   // Of two warp groups, which run apart.
   kernels.push_back(Products("groups", kProduct, "emulated:cuda:90", 256));
   kernels.back().num_warps = 8;
+  // Through shared memory by tiles: stored by vectors, loaded transposed.
+  kernels.push_back(Tile("turn", "emulated:cuda:90", kTranspose, "f16", 4096));
   kernels.push_back(Products("tensor", kProduct, "emulated:cuda:100", 256));
   kernels.push_back(ScaledFaultKernel("emulated:cuda:120"));
   for (FaultKernel& kernel : HandwrittenKernels()) kernels.push_back(std::move(kernel));

@@ -23,6 +23,8 @@ constexpr Fault kFaults[] = {
     {"MmaOfOtherType", "mma", "f32.f16.f16.f32", "f32.bf16.bf16.f32"},
     {"MatricesNotTransposed", "mma", "x4.trans.b16", "x4.b16"},
     {"MatricesTransposed", "mma", "m8n8.x4.b16", "m8n8.x4.trans.b16", 3},
+    {"TurnedTilesNotTransposed", "turn", "x4.trans.b16", "x4.b16"},
+    {"OneTurnedTileOfOtherRows", "turn", "x4.trans.b16", "x4.b16", 2},
     {"WgmmaRegistersSwapped", "chain", "{$33, $34, $35, $36}", "{$34, $33, $36, $35}"},
     {"WgmmaColumnsSwapped", "chain", "{$33, $34, $35, $36}", "{$35, $36, $33, $34}", 0},
     {"WgmmaSumsSwapped", "wgmma", "{$0, $1, $2,", "{$1, $0, $2,", 0},
@@ -67,6 +69,7 @@ constexpr Fault kFaults[] = {
     {"NoBarrierInLoop", "mma", kBarrier, kDrop, 2},
     {"NoBarrierChain", "chain", kBarrier, kDrop, 0},
     {"NoBarrierSum", "sum", kBarrier, kDrop},
+    {"NoBarrierBeforeTiles", "turn", kBarrier, kDrop},
     {"NoBarrierColumnSum", "column_sum", kBarrier, kDrop},
     // Masks and what lanes exchange.
     {"MaskOffByOne", "transpose", "ult i32 %", "ule i32 %"},

@@ -88,11 +88,13 @@ class NvidiaOps final : public TargetOps {
                                                                  mlir::ValueRange a_bytes, mlir::ValueRange b_bytes,
                                                                  mlir::ValueRange c_elements, ScaleByte a_scale,
                                                                  ScaleByte b_scale) const override;
+  SharedMemoryShape SharedMemory() const override;
   // ldmatrix (PTX ISA, "Warp-level matrix load instruction: ldmatrix").
   std::optional<llvm::SmallVector<mlir::Value>> LoadTiles(FunctionLowering& f, const LinearLayout& to_offset,
-                                                          const SharedPlace& place, mlir::Type type) const override;
+                                                          const SharedPlace& place, int vec,
+                                                          mlir::Type type) const override;
   // stmatrix, from 9.0 on (PTX ISA, "Warp-level matrix store instruction: stmatrix").
-  bool StoreTiles(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place,
+  bool StoreTiles(FunctionLowering& f, const LinearLayout& to_offset, const SharedPlace& place, int vec,
                   llvm::ArrayRef<mlir::Value> values) const override;
   // griddepcontrol, from 9.0 on (PTX ISA, "Parallel synchronization: griddepcontrol").
   void GridDependencyWait(mlir::OpBuilder& b, mlir::Location loc) const override;
