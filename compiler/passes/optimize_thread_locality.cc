@@ -20,8 +20,11 @@
 // integers; for floats it is as good an order as the loop's own. The neutral element keeps zeros' signs and NaNs: -0
 // for sums, NaN for the minimum and maximum that ignore NaNs.
 //
-// Nothing but the accumulation may see the sum in the loop. A reduction that a thread finishes by itself stays.
+// Nothing but the accumulation may see the sum in the loop. A reduction that a thread finishes by itself stays. The sum
+// may be converted before it is added: the loop then carries more registers for it, as many as the reduction had
+// results in a thread. So many at most, with all else that is carried, that half of a thread's registers are left.
 #include "compiler/analysis/scratch.h"
+#include "compiler/dots/loop_registers.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -44,6 +47,8 @@ using mlir::Operation;
 using mlir::RankedTensorType;
 using mlir::Value;
 using mlir::scf::ForOp;
+
+constexpr int64_t kCarriedRegisters = 128;
 
 // The x with op(x, y) = y for all y; null if `op` does not combine in any order or supposes that there are no NaNs.
 mlir::TypedAttr NeutralElement(Operation* op) {
@@ -81,7 +86,15 @@ struct Accumulation {
   unsigned index;
   Operation* op;
   tt::ReduceOp reduce;
+  llvm::SmallVector<Operation*> conversions;  // of the reduction, from the accumulation on
 };
+
+// The registers that the loop carries.
+int64_t CarriedRegisters(ForOp loop) {
+  int64_t registers = 0;
+  for (Value value : loop.getRegionIterArgs()) registers += RegistersOf(value);
+  return registers;
+}
 
 std::optional<Accumulation> FindAccumulation(ForOp loop, unsigned index) {
   Value argument = loop.getRegionIterArg(index);
@@ -89,6 +102,13 @@ std::optional<Accumulation> FindAccumulation(ForOp loop, unsigned index) {
   if (!op || op->getBlock() != loop.getBody() || op->getNumOperands() != 2 || op->getNumResults() != 1) return {};
   if (!op->hasOneUse() || !argument.hasOneUse() || *argument.user_begin() != op) return {};
   Value sum = op->getOperand(op->getOperand(0) == argument ? 1 : 0);
+  llvm::SmallVector<Operation*> conversions;
+  while (auto convert = sum.getDefiningOp<ttg::ConvertLayoutOp>()) {
+    if (!sum.hasOneUse() || convert->getBlock() != loop.getBody()) return {};
+    conversions.push_back(convert);
+    sum = convert.getSrc();
+  }
+  if (!conversions.empty() && CarriedRegisters(loop) + RegistersOf(sum) > kCarriedRegisters) return {};
   auto reduce = sum.getDefiningOp<tt::ReduceOp>();
   if (!reduce || !sum.hasOneUse() || reduce->getBlock() != loop.getBody() || reduce.getSrcs().size() != 1) return {};
   Operation* combiner = reduce.SingleCombiner();
@@ -98,7 +118,7 @@ std::optional<Accumulation> FindAccumulation(ForOp loop, unsigned index) {
   auto fast = llvm::dyn_cast<arith::ArithFastMathInterface>(op),
        other = llvm::dyn_cast<arith::ArithFastMathInterface>(combiner);
   if (fast && fast.getFastMathFlagsAttr() != other.getFastMathFlagsAttr()) return {};
-  return Accumulation{index, op, reduce};
+  return Accumulation{index, op, reduce, std::move(conversions)};
 }
 
 // The bits of an axis index in groups, from the highest: each of registers or of lanes, warps and blocks.
@@ -230,6 +250,7 @@ ForOp Rewrite(ForOp loop, Accumulation sum, llvm::ArrayRef<BitGroup> groups) {
   Value result = Combine(b, sum.op, total, all);
   total.replaceAllUsesExcept(result, result.getDefiningOp());
   sum.op->erase();
+  for (Operation* convert : sum.conversions) convert->erase();
   sum.reduce.erase();
   return wide;
 }

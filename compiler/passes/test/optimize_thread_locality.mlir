@@ -119,3 +119,59 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %r#0, %r#1, %r#2, %r#3 : tensor<128xf32, #own_sum>, f32, f32, f32
   }
 }
+
+// -----
+
+// The sum is converted before it is added: what threads carry has the reduction's encoding, and the total is converted.
+#rows = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
+#line = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // CHECK-LABEL: @converted
+  //       CHECK:   %[[P:.*]] = scf.for %{{.*}} iter_args(%[[B:.*]] = %{{.*}}) -> (tensor<64x32xf32
+  //   CHECK-NOT:     convert_layout
+  //   CHECK-NOT:     tt.reduce
+  //       CHECK:     scf.yield
+  //       CHECK:   %[[ALL:.*]] = "tt.reduce"(%[[P]]) <{axis = 1 : i32}>
+  //       CHECK:   ttg.convert_layout %[[ALL]]
+  tt.func @converted(%x: tensor<64x32xf32, #rows>, %a: tensor<64xf32, #line>, %n: i32) -> tensor<64xf32, #line> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%b = %a) -> (tensor<64xf32, #line>) : i32 {
+      %k = arith.sitofp %i : i32 to f32
+      %ks = tt.splat %k : f32 -> tensor<64x32xf32, #rows>
+      %v = arith.mulf %x, %ks : tensor<64x32xf32, #rows>
+      %s = "tt.reduce"(%v) <{axis = 1 : i32}> ({
+      ^bb0(%l: f32, %h: f32):
+        %add = arith.addf %l, %h : f32
+        tt.reduce.return %add : f32
+      }) : (tensor<64x32xf32, #rows>) -> tensor<64xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %t = ttg.convert_layout %s : tensor<64xf32, #ttg.slice<{dim = 1, parent = #rows}>> -> tensor<64xf32, #line>
+      %c = arith.addf %b, %t : tensor<64xf32, #line>
+      scf.yield %c : tensor<64xf32, #line>
+    }
+    tt.return %r : tensor<64xf32, #line>
+  }
+  // So many registers would leave too few for the body.
+  // CHECK-LABEL: @too_many
+  //       CHECK:   scf.for
+  //       CHECK:     tt.reduce
+  //       CHECK:     scf.yield
+  tt.func @too_many(%x: tensor<1024x32xf32, #rows>, %a: tensor<1024xf32, #line>, %n: i32) -> tensor<1024xf32, #line> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%b = %a) -> (tensor<1024xf32, #line>) : i32 {
+      %k = arith.sitofp %i : i32 to f32
+      %ks = tt.splat %k : f32 -> tensor<1024x32xf32, #rows>
+      %v = arith.mulf %x, %ks : tensor<1024x32xf32, #rows>
+      %s = "tt.reduce"(%v) <{axis = 1 : i32}> ({
+      ^bb0(%l: f32, %h: f32):
+        %add = arith.addf %l, %h : f32
+        tt.reduce.return %add : f32
+      }) : (tensor<1024x32xf32, #rows>) -> tensor<1024xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+      %t = ttg.convert_layout %s : tensor<1024xf32, #ttg.slice<{dim = 1, parent = #rows}>> -> tensor<1024xf32, #line>
+      %c = arith.addf %b, %t : tensor<1024xf32, #line>
+      scf.yield %c : tensor<1024xf32, #line>
+    }
+    tt.return %r : tensor<1024xf32, #line>
+  }
+}
