@@ -5,6 +5,7 @@
 #include "compiler/analysis/scratch.h"
 #include "compiler/encoding/conversion_cost.h"
 #include "compiler/ir/encodings.h"
+#include "compiler/layout/lane_reduction.h"
 
 namespace tritond::compiler {
 namespace {
@@ -77,15 +78,18 @@ double ReductionCost(tt::ReduceOp reduce, const LinearLayout& layout) {
   const Tuple tuple = TupleOf(reduce.getCombineOp(), reduce.getSrcs());
   const auto runs = RunsAlong(layout, ttg::DimNames(reduce.InputType().getRank())[reduce.getAxis()]);
   const double elements = ElementsOf(layout);
-  double registers = 1, lane_bits = 0, warps = 1;
+  double registers = 1, warps = 1;
+  int lane_bits = 0;
   for (const AxisRun& run : runs) {
     if (run.in == "register") registers *= run.Size();
-    if (run.in == "lane") lane_bits += static_cast<double>(run.bits.size());
+    if (run.in == "lane") lane_bits += static_cast<int>(run.bits.size());
     if (run.in == "warp") warps *= run.Size();
   }
   const double results = elements / registers;
   double cost = (elements - results) * tuple.combine;
-  cost += results * lane_bits * (kShuffledWord * tuple.words + tuple.combine);
+  mlir::Operation* combiner = reduce.SingleCombiner();
+  const bool may_share = combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>();
+  cost += PlanLaneReduction(results, lane_bits, tuple.words, tuple.combine, may_share).slots;
   if (warps > 1)
     cost += kBarrier + results * (tuple.words * (kSharedWord + kVectorWord * warps) + (warps - 1) * tuple.combine);
   return cost;

@@ -6,7 +6,8 @@
 //   1. Registers of one result are combined in a few chains of neighbours, and these pairwise. A link of a chain adds a
 //      product to a sum, which is one instruction; two products take an instruction more. Chains need no more than
 //      four to keep a warp busy, and no value waits long for its turn.
-//   2. For each lane bit on the axis, lanes exchange their partial results (xor shuffle) and combine.
+//   2. For each lane bit on the axis, lanes exchange their partial results (xor shuffle) and combine; where several
+//      results make it cheaper, they share the work (layout/lane_reduction.h).
 //   3. Where W warps hold parts, each writes its partial results to scratch; after a barrier every thread reads the W
 //      partials of its results and combines them. Accesses are vectors: of results where a thread holds neighbouring
 //      ones (slot warp * results + result), else of the partials of one result (slot result * W + warp). With the
@@ -14,6 +15,7 @@
 // All threads that hold copies of a result then hold the same bits: every step combines in one order in all of them.
 // Operands with several values (argmax) travel as tuples.
 #include "compiler/analysis/scratch.h"
+#include "compiler/layout/lane_reduction.h"
 #include "compiler/lowering/shared_access.h"
 
 namespace tritond::compiler {
@@ -124,6 +126,9 @@ class Reduction {
     const bool commutes = combiner && combiner->hasTrait<mlir::OpTrait::IsCommutative>();
     // One shuffle at the end is cheaper than two choices at each of several steps.
     const bool lowest_alone = !commutes && masks.size() > 1;
+    const auto shared = commutes ? TakeShared(masks) : llvm::SmallVector<int>();
+    for (int mask : shared)
+      if (failed(Halve(mask))) return mlir::failure();
     for (Tuple& partial : partials_) {
       if (whole_warp && combiner && partial.size() == 1 && partial[0].getType().isInteger(32)) {
         if (auto sum = f_.target.WarpReduce(f_.e.b, f_.e.loc, combiner, partial[0])) {
@@ -147,7 +152,60 @@ class Reduction {
       }
       if (lowest_alone || !f_.target.FloatsCommute()) TakeLowestLane(partial, masks, /*floats_alone=*/!lowest_alone);
     }
+    for (int mask : llvm::reverse(shared)) Regain(mask);
     return mlir::success();
+  }
+
+  // Takes from `masks`, the highest first, those of the lanes that share the work on several results. None where the
+  // target combines in fewer instructions what one result has in many lanes.
+  llvm::SmallVector<int> TakeShared(llvm::SmallVector<int>& masks) {
+    llvm::SmallVector<int> shared;
+    mlir::Type type = partials_[0][0].getType();
+    const bool whole_warp = (1 << masks.size()) == f_.target.WarpSize();
+    if (!type.isIntOrFloat() || (whole_warp && type.isInteger(32)) || f_.target.ReducesIntoLast() ||
+        !f_.target.FloatsCommute())
+      return shared;
+    const double words = type.getIntOrFloatBitWidth() > 32 ? 2 : 1;
+    const LaneReduction plan = PlanLaneReduction(partials_.size(), masks.size(), words, /*combine=*/1);
+    for (int i = 0; i < plan.shared_bits; ++i) shared.push_back(masks.pop_back_val());
+    return shared;
+  }
+
+  // i1: whether this lane has the bit of `mask`, and so goes on with the upper half of the results.
+  Value TakesUpper(int mask) {
+    return f_.e.Hoisted([&, lane = f_.Lane()] {
+      return f_.e.Compare(mlir::LLVM::ICmpPredicate::ne, f_.e.And(lane, f_.e.Int(mask)), f_.e.Int(0));
+    });
+  }
+
+  Value FromOther(Value value, int mask) {
+    return f_.Shuffle(value, [&](Value word) { return f_.target.ShuffleXor(f_.e.b, f_.e.loc, word, mask); });
+  }
+
+  // This lane gives away half of its results, and combines the others with what it gets.
+  LogicalResult Halve(int mask) {
+    const size_t half = partials_.size() / 2;
+    Value upper = TakesUpper(mask);
+    for (size_t i = 0; i < half; ++i) {
+      Value low = partials_[i][0], high = partials_[i + half][0];
+      Value other = FromOther(f_.e.Select(upper, low, high), mask);
+      FailureOr<Tuple> sum = Combine({f_.e.Select(upper, high, low)}, {other});
+      if (failed(sum)) return mlir::failure();
+      partials_[i] = *sum;
+    }
+    partials_.resize(half);
+    return mlir::success();
+  }
+
+  // Takes the results of the half that was given away.
+  void Regain(int mask) {
+    const size_t half = partials_.size();
+    Value upper = TakesUpper(mask);
+    for (size_t i = 0; i < half; ++i) {
+      Value mine = partials_[i][0], other = FromOther(mine, mask);
+      partials_[i] = {f_.e.Select(upper, other, mine)};
+      partials_.push_back({f_.e.Select(upper, mine, other)});
+    }
   }
 
   // Whether the region takes any values: lanes that do not matter combine what they happen to get.
@@ -176,9 +234,7 @@ class Reduction {
   // A region of one commutative operation combines the same either way round. Any other is given the lower lane's part
   // first: in both lanes, so that both compute the same bits, or in the lower one, whose results all take in the end.
   FailureOr<Tuple> CombineInLaneOrder(const Tuple& mine, const Tuple& other, int mask) {
-    Value upper = f_.e.Hoisted([&, lane = f_.Lane()] {
-      return f_.e.Compare(mlir::LLVM::ICmpPredicate::ne, f_.e.And(lane, f_.e.Int(mask)), f_.e.Int(0));
-    });
+    Value upper = TakesUpper(mask);
     Tuple first, second;
     for (auto [x, y] : llvm::zip(mine, other)) {
       first.push_back(f_.e.Select(upper, y, x));

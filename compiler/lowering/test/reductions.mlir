@@ -80,3 +80,34 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
     tt.return %0 : f32
   }
 }
+
+// -----
+
+#rows = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [1, 32], warpsPerCTA = [1, 1], order = [1, 0]}>
+module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  // Four results of a warp: two steps halve them, three complete the one that is left, two bring the others back. Six
+  // additions and nine shuffles; all of them in all lanes would be twenty.
+  // CHECK-LABEL: llvm.func {{.*}}@several
+  // CHECK-COUNT-9: shfl.sync.bfly
+  // CHECK-NOT: shfl.sync.bfly
+  // CHECK: llvm.return
+  // One result of each lane's own order of operands goes to the lane with the lower number: nothing is shared.
+  // CHECK-LABEL: llvm.func {{.*}}@ordered
+  // CHECK-COUNT-20: shfl.sync.bfly
+  tt.func private @several(%x: tensor<4x32xf32, #rows>) -> tensor<4xf32, #ttg.slice<{dim = 1, parent = #rows}>> {
+    %0 = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %1 = arith.addf %a, %b : f32
+      tt.reduce.return %1 : f32
+    }) : (tensor<4x32xf32, #rows>) -> tensor<4xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+    tt.return %0 : tensor<4xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+  }
+  tt.func private @ordered(%x: tensor<4x32xf32, #rows>) -> tensor<4xf32, #ttg.slice<{dim = 1, parent = #rows}>> {
+    %0 = "tt.reduce"(%x) <{axis = 1 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %1 = arith.subf %a, %b : f32
+      tt.reduce.return %1 : f32
+    }) : (tensor<4x32xf32, #rows>) -> tensor<4xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+    tt.return %0 : tensor<4xf32, #ttg.slice<{dim = 1, parent = #rows}>>
+  }
+}
