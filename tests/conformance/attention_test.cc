@@ -215,15 +215,16 @@ void CheckForward(const Machine& machine, int rounds, int stages) {
     for (int d = 0; d < kWidth; ++d) expected.SetFloat(i * kWidth + d, row[d]);
   }
   const std::string ir = KernelFor(kForward, rows);
-  absl::Status status = RunKernel(machine, ir, {}, {q, k, v, out, sums, int32_t{rounds}},
-                                  absl::StrCat("\"num_stages\": ", stages));
+  absl::Status status =
+      RunKernel(machine, ir, {}, {q, k, v, out, sums, int32_t{rounds}}, absl::StrCat("\"num_stages\": ", stages));
   ASSERT_TRUE(status.ok()) << status << "\n" << ir;
   EXPECT_TRUE(Agree(sums, expected_sums, 1e-4));
   EXPECT_TRUE(Agree(out, expected, 1e-2));
 }
 
 std::string BackwardFor(int rows, bool adds) {
-  const std::string text = Substitute(kBackward, {{"VALUES", adds ? kAdded : kCarried}, {"STORE", adds ? "" : kCarriedStore}});
+  const std::string text =
+      Substitute(kBackward, {{"VALUES", adds ? kAdded : kCarried}, {"STORE", adds ? "" : kCarriedStore}});
   return KernelFor(text, rows);
 }
 
