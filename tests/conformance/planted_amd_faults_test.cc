@@ -162,6 +162,13 @@ constexpr Fault kFaults[] = {
     {"BufferWithoutARange", "scan gfx1100", "i32 822243328", "i32 553807872"},
     {"BufferOffsetOfElements", "count gfx942", "shl i32 %6, 2", "shl i32 %6, 1"},
     {"BufferScalarOffset", "transpose gfx942", "i32 %101, i32 0, i32 0)", "i32 %101, i32 4, i32 0)"},
+    {"BufferUpdateSubtracts", "relaxed count gfx942", "buffer.atomic.add", "buffer.atomic.sub"},
+    {"BufferUpdateReplaces", "relaxed count gfx1100", "buffer.atomic.add", "buffer.atomic.swap"},
+    {"BufferUpdatesOfLeftOutLanes", "relaxed count gfx942", "i32 -2147483648", "i32 0"},
+    {"BufferUpdatesOfLeftOutLanesInWave32", "relaxed count gfx1100", "i32 -2147483648", "i32 0"},
+    {"BufferUpdatesEndEarly", "relaxed count gfx942", "i64 2147483647", "i64 128"},
+    {"BufferUpdatesHaveNoFormat", "relaxed count gfx942", "i32 159744", "i32 0"},
+    {"BufferUpdatesWithoutARange", "relaxed count gfx1100", "i32 822243328", "i32 553807872"},
     {"BufferStoresBeyondTheTensor", "transpose gfx942", "%101, 12288", "%101, 12304"},
 };
 
