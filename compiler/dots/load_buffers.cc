@@ -3,6 +3,7 @@
 
 #include "compiler/dots/dot_slices.h"
 #include "compiler/dots/matrix_buffers.h"
+#include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/layout/lane_order.h"
 #include "compiler/layout/layout_algebra.h"
@@ -30,11 +31,18 @@ bool StaysWhole(Operation* user) {
   return dot && TileThickness(dot) == llvm::cast<RankedTensorType>(dot.getA().getType()).getShape().back();
 }
 
-// Whether `op` converts to an operand that the dot's threads can as well read from a buffer. Dots that will be tiled
-// make buffers of their own.
+bool IsScale(mlir::OpOperand& use) {
+  auto dot = llvm::dyn_cast<tt::DotOpInterface>(use.getOwner());
+  return dot && llvm::is_contained(llvm::drop_begin(dot.Inputs(), 2), &use);
+}
+
+// Whether `op` converts to an operand or scales that the dot's threads can as well read from a buffer. Dots that will
+// be tiled make buffers of their own.
 bool IsOperandConversion(Operation* op) {
   auto convert = llvm::dyn_cast<ttg::ConvertLayoutOp>(op);
-  if (!convert || !llvm::isa<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding())) return false;
+  if (!convert) return false;
+  if (!llvm::isa<ttg::DotOperandEncodingAttr>(convert.getType().getEncoding()))
+    return !convert->use_empty() && llvm::all_of(convert->getUses(), IsScale);
   return IsMatrixOperand(convert.getType()) || llvm::all_of(convert->getUsers(), StaysWhole);
 }
 

@@ -2,6 +2,7 @@
 #include "compiler/dots/loop_registers.h"
 
 #include "compiler/dots/dot_slices.h"
+#include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
 
 namespace tritond::compiler {
@@ -72,9 +73,10 @@ int64_t StepAlongK(RankedTensorType type, int index) {
   return std::min(step, type.getDimSize(DimOfK(type.getRank(), index)));
 }
 
-int64_t StepRegisters(tt::DotOp dot, int index) {
-  auto type = llvm::cast<RankedTensorType>((index == 0 ? dot.getA() : dot.getB()).getType());
-  return RegistersOf(SliceType(type, index, StepAlongK(type, index)));
+// Of input `index` of a dot: of an operand those that are multiplied at once, of scales all.
+int64_t StepRegisters(Value input, int index) {
+  auto type = llvm::cast<RankedTensorType>(input.getType());
+  return index > 1 ? RegistersOf(type) : RegistersOf(SliceType(type, index, StepAlongK(type, index)));
 }
 
 }  // namespace
@@ -89,14 +91,14 @@ int64_t RegistersOfDots(mlir::scf::ForOp loop) {
   for (Value value : loop.getRegionIterArgs())
     if (HoldsNumbers(value)) stay += RegistersOf(value);
   llvm::SmallPtrSet<mlir::Operation*, 4> unchanged;
-  for (auto dot : loop.getBody()->getOps<tt::DotOp>()) {
-    int64_t needs = loop.isDefinedOutsideOfLoop(dot.getC()) ? RegistersOf(dot.getResult()) : 0;
-    for (const int index : {0, 1}) {
-      Value operand = index == 0 ? dot.getA() : dot.getB();
-      if (!loop.isDefinedOutsideOfLoop(operand)) {
-        needs += StepRegisters(dot, index);
-      } else if (unchanged.insert(operand.getDefiningOp()).second) {
-        stay += RegistersOf(operand);
+  for (auto dot : loop.getBody()->getOps<tt::DotOpInterface>()) {
+    int64_t needs = loop.isDefinedOutsideOfLoop(dot.getC()) ? RegistersOf(dot.getD()) : 0;
+    for (auto [index, input] : llvm::enumerate(dot.Inputs())) {
+      Value value = input->get();
+      if (!loop.isDefinedOutsideOfLoop(value)) {
+        needs += StepRegisters(value, static_cast<int>(index));
+      } else if (unchanged.insert(value.getDefiningOp()).second) {
+        stay += RegistersOf(value);
       }
     }
     largest = std::max(largest, needs);

@@ -2,6 +2,7 @@
 #include "compiler/dots/scaled_dot_form.h"
 
 #include "compiler/dots/dot_form.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tritond::compiler {
 namespace {
@@ -34,7 +35,13 @@ void ReformScaledDot(tt::DotScaledOp dot, const ScaledDotForm& form) {
   b.setInsertionPointAfter(made);
   Value back = ttg::ConvertLayoutOp::create(b, dot.getLoc(), dot.getType(), made.getD());
   dot.replaceAllUsesWith(back);
+  // The conversions to what the operands were: a load that has them left would seem to be used otherwise, too.
+  llvm::SmallVector<mlir::Operation*> made_operands;
+  for (Value value : dot->getOperands())
+    if (mlir::Operation* op = value.getDefiningOp<ttg::ConvertLayoutOp>()) made_operands.push_back(op);
   dot.erase();
+  for (mlir::Operation* op : llvm::SetVector<mlir::Operation*>(made_operands.begin(), made_operands.end()))
+    if (op->use_empty()) op->erase();
 }
 
 int64_t DepthOf(tt::DotScaledOp dot) {

@@ -56,6 +56,64 @@ module {
 }
 )";
 
+// A loop of scaled dots of 64 x 64 x 128: e4m3 with e2m1.
+constexpr char kScaledMatmul[] = R"(
+module {
+  tt.func public @scaled(%a: !tt.ptr<f8E4M3FN> {tt.divisibility = 16 : i32}, %b: !tt.ptr<i8> {tt.divisibility = 16 : i32},
+                         %s: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %c: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+    %i0 = arith.constant 0 : i32
+    %i1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %step_a = arith.constant dense<8192> : tensor<64x128xi32>
+    %step_b = arith.constant dense<4096> : tensor<64x64xi32>
+    %step_s = arith.constant dense<256> : tensor<64x4xi32>
+    %width_a = arith.constant dense<128> : tensor<64x1xi32>
+    %width_b = arith.constant dense<64> : tensor<64x1xi32>
+    %width_s = arith.constant dense<4> : tensor<64x1xi32>
+    %m = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %m128 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+    %m4 = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>
+    %r = tt.expand_dims %m {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %q = tt.expand_dims %m {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %q128 = tt.expand_dims %m128 {axis = 0 : i32} : tensor<128xi32> -> tensor<1x128xi32>
+    %q4 = tt.expand_dims %m4 {axis = 0 : i32} : tensor<4xi32> -> tensor<1x4xi32>
+    %ra = arith.muli %r, %width_a : tensor<64x1xi32>
+    %rb = arith.muli %r, %width_b : tensor<64x1xi32>
+    %rs = arith.muli %r, %width_s : tensor<64x1xi32>
+    %ras = tt.broadcast %ra : tensor<64x1xi32> -> tensor<64x128xi32>
+    %rbs = tt.broadcast %rb : tensor<64x1xi32> -> tensor<64x64xi32>
+    %rss = tt.broadcast %rs : tensor<64x1xi32> -> tensor<64x4xi32>
+    %qas = tt.broadcast %q128 : tensor<1x128xi32> -> tensor<64x128xi32>
+    %qbs = tt.broadcast %q : tensor<1x64xi32> -> tensor<64x64xi32>
+    %qss = tt.broadcast %q4 : tensor<1x4xi32> -> tensor<64x4xi32>
+    %oa = arith.addi %ras, %qas : tensor<64x128xi32>
+    %ob = arith.addi %rbs, %qbs : tensor<64x64xi32>
+    %os = arith.addi %rss, %qss : tensor<64x4xi32>
+    %sa = tt.splat %a : !tt.ptr<f8E4M3FN> -> tensor<64x128x!tt.ptr<f8E4M3FN>>
+    %sb = tt.splat %b : !tt.ptr<i8> -> tensor<64x64x!tt.ptr<i8>>
+    %ss = tt.splat %s : !tt.ptr<i8> -> tensor<64x4x!tt.ptr<i8>>
+    %sc = tt.splat %c : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+    %pa = tt.addptr %sa, %oa : tensor<64x128x!tt.ptr<f8E4M3FN>>, tensor<64x128xi32>
+    %pb = tt.addptr %sb, %ob : tensor<64x64x!tt.ptr<i8>>, tensor<64x64xi32>
+    %ps = tt.addptr %ss, %os : tensor<64x4x!tt.ptr<i8>>, tensor<64x4xi32>
+    %pc = tt.addptr %sc, %ob : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
+    %d:4 = scf.for %i = %i0 to %n step %i1 iter_args(%acc = %zero, %x = %pa, %y = %pb, %z = %ps)
+        -> (tensor<64x64xf32>, tensor<64x128x!tt.ptr<f8E4M3FN>>, tensor<64x64x!tt.ptr<i8>>, tensor<64x4x!tt.ptr<i8>>) : i32 {
+      %u = tt.load %x : tensor<64x128x!tt.ptr<f8E4M3FN>>
+      %v = tt.load %y : tensor<64x64x!tt.ptr<i8>>
+      %w = tt.load %z : tensor<64x4x!tt.ptr<i8>>
+      %e = tt.dot_scaled %u scale %w, %v scale %w, %acc lhs = e4m3 rhs = e2m1 : tensor<64x128xf8E4M3FN>, tensor<64x4xi8> * tensor<64x64xi8>, tensor<64x4xi8> -> tensor<64x64xf32>
+      %nx = tt.addptr %x, %step_a : tensor<64x128x!tt.ptr<f8E4M3FN>>, tensor<64x128xi32>
+      %ny = tt.addptr %y, %step_b : tensor<64x64x!tt.ptr<i8>>, tensor<64x64xi32>
+      %nz = tt.addptr %z, %step_s : tensor<64x4x!tt.ptr<i8>>, tensor<64x4xi32>
+      scf.yield %e, %nx, %ny, %nz : tensor<64x64xf32>, tensor<64x128x!tt.ptr<f8E4M3FN>>, tensor<64x64x!tt.ptr<i8>>, tensor<64x4x!tt.ptr<i8>>
+    }
+    tt.store %pc, %d#0 : tensor<64x64x!tt.ptr<f32>>
+    tt.return
+  }
+}
+)";
+
 struct Dot {
   const char* arch;
   const char *a, *b, *c, *precision;
@@ -161,6 +219,22 @@ TEST(Hip, LoadsAreAnIterationAhead) {
   EXPECT_LT(ahead, text.find("ds_write", barrier));
   EXPECT_LT(ahead, text.find("v_mfma"));
   EXPECT_NE(text.find("ds_read_b128"), std::string::npos);
+}
+
+// Tiles of the iterations to come go to LDS while this one's are multiplied; the wait leaves them in flight. Scales are
+// less than a copy of all threads: they wait in registers.
+TEST(Hip, TilesOfScaledDotsAreCopiedAhead) {
+  const CompileResult result = Compile(kScaledMatmul, "gfx950", {{"num_stages", 3}});
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  const std::string& text = result.artifacts[0].bytes;
+  const size_t product = text.find("v_mfma_scale"), loop = text.rfind("\n.LBB", product);
+  const size_t end = text.find("s_cbranch", product);
+  ASSERT_NE(end, std::string::npos) << text;
+  const std::string body = text.substr(loop, end - loop);
+  EXPECT_THAT(body, AllOf(HasSubstr("v_mfma_scale_f32_32x32x64_f8f6f4"), HasSubstr("global_load_lds_dwordx4"),
+                          ContainsRegex("s_waitcnt vmcnt\\([1-9]")));
+  EXPECT_LT(body.find("global_load_lds_dwordx4"), body.find("v_mfma_scale"));
+  EXPECT_THAT(text, HasSubstr(".vgpr_spill_count: 0"));
 }
 
 TEST(Hip, ScheduleHintsAct) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/ir/tt_dialect.h"
 
+#include "compiler/ir/dot_interface.h"
 #include "compiler/ir/tt_dialect.cc.inc"
 #include "compiler/ir/tt_enums.cc.inc"
 #include "llvm/ADT/TypeSwitch.h"
@@ -56,6 +57,7 @@ void TTDialect::initialize() {
 #include "compiler/ir/tt_ops.cc.inc"
       >();
   addInterfaces<Inliner>();
+  AttachDotInterface(*getContext());
 }
 
 mlir::Operation* TTDialect::materializeConstant(mlir::OpBuilder& builder, mlir::Attribute value, mlir::Type type,

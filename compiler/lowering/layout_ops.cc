@@ -5,6 +5,7 @@
 #include "compiler/layout/conversion.h"
 #include "compiler/layout/exchange.h"
 #include "compiler/layout/shared_swizzle.h"
+#include "compiler/lowering/lane_maps.h"
 #include "compiler/lowering/shared_access.h"
 
 namespace tritond::compiler {
@@ -52,6 +53,26 @@ Value SourceLane(FunctionLowering& f, llvm::ArrayRef<int32_t> from_lane, llvm::A
   });
 }
 
+// The same for each lane, where it does not depend on the warp: XOR over the set bits of the lane of image[bit].
+LaneMap SourceLanes(FunctionLowering& f, llvm::ArrayRef<int32_t> from_lane, llvm::ArrayRef<int32_t> from_warp) {
+  if (llvm::any_of(from_warp, [](int32_t v) { return v != 0; })) return {};
+  return MapLanes(f.target, [&](int lane) {
+    int source = 0;
+    for (auto [bit, value] : llvm::enumerate(from_lane)) source ^= lane >> bit & 1 ? value : 0;
+    return source;
+  });
+}
+
+// The value of the lane `lanes` (empty: `lane`, i32) xor `constant`.
+Value FromLane(FunctionLowering& f, Value value, const LaneMap& lanes, Value lane, int constant) {
+  const auto shuffle = [&](Value word) {
+    Value from = f.e.Hoisted([&] { return f.e.Xor(lane, f.e.Int(constant)); });
+    return f.target.ShuffleIndex(f.e.b, f.e.loc, word, from);
+  };
+  if (lanes.empty()) return f.Shuffle(value, shuffle);
+  return MoveLanes(f, value, MapLanes(f.target, [&](int i) { return lanes[i] ^ constant; }), shuffle);
+}
+
 // The threads choose what they send: see layout/exchange.h.
 class LaneExchange {
  public:
@@ -61,6 +82,7 @@ class LaneExchange {
         exchange_(exchange),
         src_(src),
         lane_(SourceLane(f, exchange.lane_from_lane, plan.lane_from_warp)),
+        lanes_(SourceLanes(f, exchange.lane_from_lane, plan.lane_from_warp)),
         senders_choice_(ThreadParity(f, exchange.lane_mask, exchange.warp_mask)) {}
 
   Values Run() {
@@ -97,8 +119,7 @@ class LaneExchange {
       if (constant == 0) return sent;
       return f_.Shuffle(sent, [&](Value word) { return f_.target.ShuffleXor(e.b, e.loc, word, constant); });
     }
-    Value from = e.Hoisted([&] { return e.Xor(lane_, e.Int(constant)); });
-    return f_.Shuffle(sent, [&](Value word) { return f_.target.ShuffleIndex(e.b, e.loc, word, from); });
+    return FromLane(f_, sent, lanes_, lane_, constant);
   }
 
   // But for the constants.
@@ -112,18 +133,20 @@ class LaneExchange {
   const ConversionPlan& plan_;
   const Exchange& exchange_;
   ValueList src_;
-  Value lane_, senders_choice_;
+  Value lane_;
+  LaneMap lanes_;
+  Value senders_choice_;
 };
 
 Values ConvertByShuffle(FunctionLowering& f, const ConversionPlan& plan, ValueList src) {
   Emitter& e = f.e;
   if (auto exchange = FindExchange(plan)) return LaneExchange(f, plan, *exchange, src).Run();
   Value lane = SourceLane(f, plan.lane_from_lane, plan.lane_from_warp);
+  const LaneMap lanes = SourceLanes(f, plan.lane_from_lane, plan.lane_from_warp);
   bool same_lane = plan.scope == ConversionPlan::Scope::kThread;
   auto fetch = [&](int src_register, int lane_xor) {
     if (same_lane) return src[src_register];
-    Value from = e.Hoisted([&] { return e.Xor(lane, e.Int(lane_xor)); });
-    return f.Shuffle(src[src_register], [&](Value word) { return f.target.ShuffleIndex(e.b, e.loc, word, from); });
+    return FromLane(f, src[src_register], lanes, lane, lane_xor);
   };
   Values selectors;
   for (const auto& bit : plan.select_bits) selectors.push_back(ThreadParity(f, bit.lane_mask, bit.warp_mask));

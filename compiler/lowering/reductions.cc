@@ -7,7 +7,8 @@
 //      product to a sum, which is one instruction; two products take an instruction more. Chains need no more than
 //      four to keep a warp busy, and no value waits long for its turn.
 //   2. For each lane bit on the axis, lanes exchange their partial results (xor shuffle) and combine; where several
-//      results make it cheaper, they share the work (layout/lane_reduction.h).
+//      results make it cheaper, they share the work (layout/lane_reduction.h). Or the last lane of each group alone
+//      combines, and all take its result in the end, where the target moves lanes faster so.
 //   3. Where W warps hold parts, each writes its partial results to scratch; after a barrier every thread reads the W
 //      partials of its results and combines them. Accesses are vectors: of results where a thread holds neighbouring
 //      ones (slot warp * results + result), else of the partials of one result (slot result * W + warp). With the
@@ -16,6 +17,7 @@
 // Operands with several values (argmax) travel as tuples.
 #include "compiler/analysis/scratch.h"
 #include "compiler/layout/lane_reduction.h"
+#include "compiler/lowering/lane_maps.h"
 #include "compiler/lowering/shared_access.h"
 
 namespace tritond::compiler {
@@ -129,6 +131,7 @@ class Reduction {
     const auto shared = commutes ? TakeShared(masks) : llvm::SmallVector<int>();
     for (int mask : shared)
       if (failed(Halve(mask))) return mlir::failure();
+    const LaneOrder order = ChooseOrder(masks, commutes, lowest_alone);
     for (Tuple& partial : partials_) {
       if (whole_warp && combiner && partial.size() == 1 && partial[0].getType().isInteger(32)) {
         if (auto sum = f_.target.WarpReduce(f_.e.b, f_.e.loc, combiner, partial[0])) {
@@ -136,34 +139,27 @@ class Reduction {
           continue;
         }
       }
-      if (whole_warp && f_.target.ReducesIntoLast() && CombinesAnything()) {
-        if (failed(ReduceIntoLast(partial, masks))) return mlir::failure();
-        continue;
-      }
-      for (int mask : llvm::reverse(masks)) {
-        Tuple other;
-        for (Value v : partial)
-          other.push_back(
-              f_.Shuffle(v, [&](Value word) { return f_.target.ShuffleXor(f_.e.b, f_.e.loc, word, mask); }));
-        FailureOr<Tuple> sum =
-            commutes || lowest_alone ? Combine(partial, other) : CombineInLaneOrder(partial, other, mask);
-        if (failed(sum)) return mlir::failure();
-        partial = *sum;
-      }
+      if (failed(order == LaneOrder::kIntoLast ? ReduceIntoLast(partial, masks)
+                                               : ReduceByExchanges(partial, masks, order, commutes || lowest_alone)))
+        return mlir::failure();
+      if (order == LaneOrder::kIntoLast) continue;
       if (lowest_alone || !f_.target.FloatsCommute()) TakeLowestLane(partial, masks, /*floats_alone=*/!lowest_alone);
     }
     for (int mask : llvm::reverse(shared)) Regain(mask);
     return mlir::success();
   }
 
-  // Takes from `masks`, the highest first, those of the lanes that share the work on several results. None where the
-  // target combines in fewer instructions what one result has in many lanes.
+  // Whether some exchanges take longer than others: then near lanes had better combine first, or into the last one.
+  bool MovesDiffer(llvm::ArrayRef<int> masks) {
+    return llvm::any_of(masks, [&](int mask) { return CostOfXor(mask) != CostOfXor(masks.front()); });
+  }
+
+  // Takes from `masks`, the highest first, those of the lanes that share the work on several results.
   llvm::SmallVector<int> TakeShared(llvm::SmallVector<int>& masks) {
     llvm::SmallVector<int> shared;
     mlir::Type type = partials_[0][0].getType();
     const bool whole_warp = (1 << masks.size()) == f_.target.WarpSize();
-    if (!type.isIntOrFloat() || (whole_warp && type.isInteger(32)) || f_.target.ReducesIntoLast() ||
-        !f_.target.FloatsCommute())
+    if (!type.isIntOrFloat() || (whole_warp && type.isInteger(32)) || MovesDiffer(masks) || !f_.target.FloatsCommute())
       return shared;
     const double words = type.getIntOrFloatBitWidth() > 32 ? 2 : 1;
     const LaneReduction plan = PlanLaneReduction(partials_.size(), masks.size(), words, /*combine=*/1);
@@ -208,27 +204,95 @@ class Reduction {
     }
   }
 
-  // Whether the region takes any values: lanes that do not matter combine what they happen to get.
-  bool CombinesAnything() {
-    return llvm::all_of(op_.getCombineOp().front().without_terminator(),
-                        [](mlir::Operation& op) { return mlir::isSpeculatable(&op); });
+  // How lanes combine their parts of a result.
+  enum class LaneOrder {
+    kFarFirst,   // exchanges of all lanes, by the highest bit first
+    kNearFirst,  // the same, by the lowest bit first: a group of lanes then has one value, which any of its lanes gives
+    kIntoLast,   // the last lane of each group combines, by the lowest bit first; in the end all lanes take its value
+  };
+
+  // The one whose moves take the least time.
+  LaneOrder ChooseOrder(llvm::ArrayRef<int> masks, bool commutes, bool lowest_alone) {
+    if (masks.empty()) return LaneOrder::kFarFirst;
+    const int all = UpTo(masks.back(), masks);
+    int far = lowest_alone ? CostOf([&](int lane) { return lane & ~all; }) : 0, near = 0, into_last = 0;
+    for (int mask : masks) {
+      far += CostOfXor(mask);
+      near += CostOfXor(NearestMask(mask, masks));
+      into_last += CostOf([&](int lane) { return SourceIntoLast(lane, mask, masks); });
+    }
+    into_last += CostOf([&](int lane) { return lane | all; });
+    LaneOrder best = LaneOrder::kFarFirst;
+    int cost = far;
+    if (commutes && f_.target.FloatsCommute() && near < cost) best = LaneOrder::kNearFirst, cost = near;
+    if (into_last < cost && CombinesAnything(op_.getCombineOp())) best = LaneOrder::kIntoLast;
+    return best;
   }
 
-  // From near to far: the last lane of each group of lanes takes the part of the last one of the group's lower half.
-  LogicalResult ReduceIntoLast(Tuple& partial, llvm::ArrayRef<int> masks) {
-    const auto moved = [&](const Tuple& values, llvm::function_ref<Value(Value)> move) {
-      Tuple result;
-      for (Value v : values) result.push_back(f_.Shuffle(v, move));
-      return result;
-    };
-    for (int mask : masks) {
-      FailureOr<Tuple> sum = Combine(
-          moved(partial, [&](Value word) { return f_.target.ShuffleIntoLast(f_.e.b, f_.e.loc, word, mask); }), partial);
+  int CostOf(llvm::function_ref<int(int)> source) { return f_.target.MoveCost(MapLanes(f_.target, source)); }
+  int CostOfXor(int mask) {
+    return CostOf([&](int lane) { return lane ^ mask; });
+  }
+
+  // Those of `masks` up to `mask`.
+  static int UpTo(int mask, llvm::ArrayRef<int> masks) {
+    int all = 0;
+    for (int m : masks) all |= m <= mask ? m : 0;
+    return all;
+  }
+
+  // Lanes that differ by lower masks have the same value: of the exchanges that serve, the cheaper one.
+  int NearestMask(int mask, llvm::ArrayRef<int> masks) {
+    const int mirrored = UpTo(mask, masks);
+    return CostOfXor(mirrored) < CostOfXor(mask) ? mirrored : mask;
+  }
+
+  // The last lane of each group takes from the last one of the group's lower half.
+  static int SourceIntoLast(int lane, int mask, llvm::ArrayRef<int> masks) {
+    const int group = UpTo(mask, masks);
+    return (lane & group) == group ? lane ^ mask : kAnyLane;
+  }
+
+  LogicalResult ReduceByExchanges(Tuple& partial, llvm::ArrayRef<int> masks, LaneOrder order, bool in_any_order) {
+    const bool near_first = order == LaneOrder::kNearFirst;
+    for (size_t i = 0; i < masks.size(); ++i) {
+      const int mask = masks[near_first ? i : masks.size() - 1 - i];
+      const int exchanged = near_first ? NearestMask(mask, masks) : mask;
+      Tuple other;
+      for (Value v : partial)
+        other.push_back(
+            f_.Shuffle(v, [&](Value word) { return f_.target.ShuffleXor(f_.e.b, f_.e.loc, word, exchanged); }));
+      FailureOr<Tuple> sum = in_any_order ? Combine(partial, other) : CombineInLaneOrder(partial, other, mask);
       if (failed(sum)) return mlir::failure();
       partial = *sum;
     }
-    partial = moved(partial, [&](Value word) { return f_.target.LastLane(f_.e.b, f_.e.loc, word); });
     return mlir::success();
+  }
+
+  LogicalResult ReduceIntoLast(Tuple& partial, llvm::ArrayRef<int> masks) {
+    for (int mask : masks) {
+      const LaneMap map = MapLanes(f_.target, [&](int lane) { return SourceIntoLast(lane, mask, masks); });
+      Tuple earlier;
+      for (Value v : partial)
+        earlier.push_back(
+            MoveLanes(f_, v, map, [&](Value word) { return f_.target.ShuffleXor(f_.e.b, f_.e.loc, word, mask); }));
+      FailureOr<Tuple> sum = Combine(earlier, partial);
+      if (failed(sum)) return mlir::failure();
+      partial = *sum;
+    }
+    const int all = UpTo(masks.back(), masks);
+    for (Value& v : partial) v = FromGroup(v, all, /*last=*/true);
+    return mlir::success();
+  }
+
+  // The value of the first or the last of the lanes that differ by `group`.
+  Value FromGroup(Value value, int group, bool last) {
+    const LaneMap map = MapLanes(f_.target, [&](int lane) { return last ? lane | group : lane & ~group; });
+    return MoveLanes(f_, value, map, [&](Value word) {
+      Value from = f_.e.Hoisted(
+          [&, lane = f_.Lane()] { return last ? f_.e.Or(lane, f_.e.Int(group)) : f_.e.And(lane, f_.e.Int(~group)); });
+      return f_.target.ShuffleIndex(f_.e.b, f_.e.loc, word, from);
+    });
   }
 
   // A region of one commutative operation combines the same either way round. Any other is given the lower lane's part
@@ -247,12 +311,10 @@ class Reduction {
   // the lowest one: copies of a value are equal.
   void TakeLowestLane(Tuple& values, llvm::ArrayRef<int> masks, bool floats_alone) {
     if (masks.empty()) return;
-    int all = 0;
-    for (int mask : masks) all |= mask;
-    Value lowest = f_.e.Hoisted([&, lane = f_.Lane()] { return f_.e.And(lane, f_.e.Int(~all)); });
+    const int all = UpTo(masks.back(), masks);
     for (auto [value, src] : llvm::zip(values, op_.getSrcs()))
       if (!floats_alone || llvm::isa<mlir::FloatType>(tt::ElementOf(src.getType())))
-        value = f_.Shuffle(value, [&](Value word) { return f_.target.ShuffleIndex(f_.e.b, f_.e.loc, word, lowest); });
+        value = FromGroup(value, all, /*last=*/false);
   }
 
   // The index of the result element at `constant` (of its registers) in this thread, row-major without the axis.
@@ -267,7 +329,6 @@ class Reduction {
   }
 
   LogicalResult ReduceWarps() {
-    Emitter& e = f_.e;
     int32_t mask = WarpMaskAlongAxis(layout_, op_.getAxis());
     if (mask == 0) return mlir::success();
     scratch_ = ScratchOf(op_);

@@ -6,8 +6,9 @@
 // part of it. From the least significant run on:
 //   registers, first    the thread combines its neighbouring elements to the total of its part, a segment.
 //   lanes               the totals are scanned over the lanes of the run: in step j each lane takes the value from the
-//                       lane 2^j positions before (Kogge-Stone). The last lane then has the chunk's total, which goes
-//                       to the others where a later run needs it.
+//                       lane 2^j positions before (Kogge-Stone). From some step on, where the target moves lanes faster
+//                       so, the upper half of each 2^(j+1) lanes takes that of the lower half's last lane (Sklansky).
+//                       The last lane then has the chunk's total, which goes to the others where a later run needs it.
 //   registers, later    the thread has the totals of all chunks: it combines them one after the other.
 //   warps               with the registers above them, if any: each warp writes the totals of its chunks to scratch.
 //                       After one barrier each thread reads the totals of all warps, in axis order, and combines them.
@@ -17,11 +18,13 @@
 //
 // Invariant: threads that hold copies of an element compute it from the same operands in the same order, so that copies
 // have the same bits. A reverse scan is the same with each run in descending order.
+#include <limits>
 #include <map>
 
 #include "compiler/analysis/axis_runs.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/lowering/branches.h"
+#include "compiler/lowering/lane_maps.h"
 #include "compiler/lowering/shared_access.h"
 
 namespace tritond::compiler {
@@ -37,7 +40,8 @@ using Tuple = Values;  // one value an operand
 
 // A lane some positions before, in the order of the scan.
 struct LaneBefore {
-  Value lane;      // i32; any lane of the run where there is none before
+  LaneMap map;     // any lane where there is none before
+  Value lane;      // i32, the same; any lane of the run where there is none before
   Value is_there;  // i1
 };
 
@@ -64,7 +68,8 @@ class Scan {
         e_(f.e),
         op_(op),
         type_(llvm::cast<RankedTensorType>(op.getSrcs()[0].getType())),
-        layout_(f.LayoutOf(type_)) {}
+        layout_(f.LayoutOf(type_)),
+        combines_anything_(CombinesAnything(op.getCombineOp())) {}
 
   LogicalResult Lower() {
     if (failed(FindRuns())) return mlir::failure();
@@ -186,34 +191,78 @@ class Scan {
     return mlir::success();
   }
 
-  Tuple FromLane(const Tuple& values, Value lane) {
+  Tuple FromLane(const Tuple& values, const LaneMap& map, Value lane) {
+    const auto shuffle = [&](Value word) { return f_.target.ShuffleIndex(e_.b, e_.loc, word, lane); };
     Tuple result;
     for (Value v : values)
-      result.push_back(f_.Shuffle(v, [&](Value word) { return f_.target.ShuffleIndex(e_.b, e_.loc, word, lane); }));
+      result.push_back(combines_anything_ ? MoveLanes(f_, v, map, shuffle) : f_.Shuffle(v, shuffle));
     return result;
   }
 
   // The chunk's total, in all threads that hold a part of it.
-  Tuple TotalOf(const Chunk& chunk) { return total_lane_ ? FromLane(chunk.total, total_lane_) : chunk.total; }
+  Tuple TotalOf(const Chunk& chunk) {
+    return total_lane_ ? FromLane(chunk.total, total_map_, total_lane_) : chunk.total;
+  }
 
-  // The lane `distance` positions of the run before each lane.
-  LaneBefore Before(const AxisRun& run, int distance) {
+  // A step of a scan over the lanes of a run: from which position each takes, kAnyLane: from none. Positions count in
+  // the order of the scan. Step `step` of those whose first `near` steps take from the lane 2^step positions before,
+  // within 2^near lanes.
+  static int EarlierPosition(int at, int step, int near) {
+    const int distance = 1 << step;
+    if (step < near) return (at & ((1 << near) - 1)) >= distance ? at - distance : kAnyLane;
+    return at & distance ? (at & ~(2 * distance - 1)) | (distance - 1) : kAnyLane;
+  }
+
+  // The map of the lanes of a run whose positions take from `earlier` of them.
+  LaneMap MapOf(const AxisRun& run, llvm::function_ref<int(int)> earlier) {
+    const int turned = op_.getReverse() ? run.Size() - 1 : 0;
+    return MapLanes(f_.target, [&](int lane) {
+      int at = 0;
+      for (auto [i, bit] : llvm::enumerate(run.bits)) at |= (lane >> bit & 1) << i;
+      const int from = earlier(at ^ turned);
+      return from == kAnyLane ? kAnyLane : (lane & ~run.Mask()) | run.IndexOf(from ^ turned);
+    });
+  }
+
+  // How many steps are of the first kind, so that the moves of all take the least time.
+  int ChooseNearSteps(const AxisRun& run) {
+    const int steps = static_cast<int>(run.bits.size());
+    int best = steps, best_cost = std::numeric_limits<int>::max();
+    for (int near = steps; near >= 0; --near) {
+      int cost = 0;
+      for (int step = 0; step < steps; ++step)
+        cost += f_.target.MoveCost(MapOf(run, [&](int at) { return EarlierPosition(at, step, near); }));
+      if (cost < best_cost) best = near, best_cost = cost;
+    }
+    return best;
+  }
+
+  // The lane from which each lane takes in a step.
+  LaneBefore Before(const AxisRun& run, int step, int near) {
+    LaneBefore before;
+    before.map = MapOf(run, [&](int at) { return EarlierPosition(at, step, near); });
+    const int size = 1 << (step < near ? near : step + 1), distance = 1 << step;
     return e_.Hoisted([&, lane = f_.Lane()] {
-      Value at = e_.PackBits(lane, run.bits), last = e_.Int(run.Size() - 1);
-      Value before = op_.getReverse() ? e_.Add(at, e_.Int(distance)) : e_.Sub(at, e_.Int(distance));
-      Value source = e_.Or(e_.And(lane, e_.Int(~run.Mask())), e_.SpreadBits(e_.And(before, last), run.bits));
-      return op_.getReverse()
-                 ? LaneBefore{source, e_.Compare(LLVM::ICmpPredicate::ult, at, e_.Int(run.Size() - distance))}
-                 : LaneBefore{source, e_.Compare(LLVM::ICmpPredicate::uge, at, e_.Int(distance))};
+      Value at = e_.PackBits(lane, run.bits), last = e_.Int(size - 1);
+      Value source = step >= near       ? e_.Int(op_.getReverse() ? distance : distance - 1)
+                     : op_.getReverse() ? e_.And(e_.Add(at, e_.Int(distance)), last)
+                                        : e_.And(e_.Sub(at, e_.Int(distance)), last);
+      const AxisRun group = {"lane", {run.bits.begin(), run.bits.begin() + llvm::Log2_32(size)}};
+      before.lane = e_.Or(e_.And(lane, e_.Int(~group.Mask())), e_.SpreadBits(source, group.bits));
+      Value within = size < run.Size() ? e_.And(at, last) : at;
+      before.is_there = op_.getReverse() ? e_.Compare(LLVM::ICmpPredicate::ult, within, e_.Int(size - distance))
+                                         : e_.Compare(LLVM::ICmpPredicate::uge, within, e_.Int(distance));
+      return before;
     });
   }
 
   LogicalResult JoinLanes(const AxisRun& run) {
-    LaneBefore neighbour = Before(run, 1);
-    for (int distance = 1; distance < run.Size(); distance *= 2) {
-      LaneBefore before = distance == 1 ? neighbour : Before(run, distance);
+    const int steps = static_cast<int>(run.bits.size()), near = ChooseNearSteps(run);
+    const LaneBefore neighbour = Before(run, 0, steps);
+    for (int step = 0; step < steps; ++step) {
+      const LaneBefore before = step == 0 && near == steps ? neighbour : Before(run, step, near);
       for (auto& [first, chunk] : chunks_) {
-        FailureOr<Tuple> joined = Combine(FromLane(chunk.total, before.lane), chunk.total);
+        FailureOr<Tuple> joined = Combine(FromLane(chunk.total, before.map, before.lane), chunk.total);
         if (failed(joined)) return mlir::failure();
         chunk.total = Select(before.is_there, *joined, chunk.total);
       }
@@ -228,10 +277,11 @@ class Scan {
         chunk.segments[0].neighbour = neighbour;
         continue;
       }
-      Tuple in_front = FromLane(chunk.total, neighbour.lane);
+      Tuple in_front = FromLane(chunk.total, neighbour.map, neighbour.lane);
       for (Segment& segment : chunk.segments)
         if (failed(Prepend(segment, in_front, neighbour.is_there))) return mlir::failure();
     }
+    total_map_ = MapOf(run, [&](int) { return run.Size() - 1; });
     total_lane_ = e_.Hoisted([&, lane = f_.Lane()] {
       return op_.getReverse() ? e_.And(lane, e_.Int(~run.Mask())) : e_.Or(lane, e_.Int(run.Mask()));
     });
@@ -334,7 +384,7 @@ class Scan {
       if (failed(joined)) return mlir::failure();
       scanned = segment.has_carry ? Select(segment.has_carry, *joined, scanned) : *joined;
     }
-    Tuple before = FromLane(scanned, segment.neighbour.lane);
+    Tuple before = FromLane(scanned, segment.neighbour.map, segment.neighbour.lane);
     if (segment.carry.empty()) {
       segment.has_carry = there;
       segment.carry = before;
@@ -377,11 +427,13 @@ class Scan {
   tt::ScanOp op_;
   RankedTensorType type_;
   const LinearLayout layout_;
+  const bool combines_anything_;  // else no lane combines what is no element
   int copies_ = 0;
   llvm::SmallVector<AxisRun> runs_;
   llvm::SmallVector<Tuple> values_;  // by register
   std::map<int, Chunk> chunks_;      // by their first register
   Value total_lane_;                 // i32: the lane that has a chunk's total; null: each lane has it
+  LaneMap total_map_;                // the same for each lane
 };
 
 LogicalResult LowerScan(FunctionLowering& f, tt::ScanOp op) { return Scan(f, op).Lower(); }

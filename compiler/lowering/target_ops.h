@@ -47,6 +47,9 @@ struct AssertSite {
   int line = 0;
 };
 
+// A source of TargetOps::MoveLanes: it does not matter which lane.
+inline constexpr int kAnyLane = -1;
+
 // Rows and columns of elements in a tile.
 using ElementList = llvm::ArrayRef<std::pair<int, int>>;
 
@@ -121,14 +124,15 @@ class TargetOps {
   // operation such as arith.addi); nullopt otherwise.
   virtual std::optional<mlir::Value> WarpReduce(mlir::OpBuilder& b, mlir::Location loc, mlir::Operation* combiner,
                                                 mlir::Value value) const = 0;
-  // Reductions of a whole warp into its last lane, where that takes less than exchanges of all lanes.
-  // `ShuffleIntoLast`, with powers of two as masks: lanes whose number has all bits up to `mask` get the i32 of lane
-  // (own lane - `mask`), others any i32. `LastLane`: the last lane's i32 in all lanes.
-  virtual bool ReducesIntoLast() const { return false; }
-  virtual mlir::Value ShuffleIntoLast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const {
-    return ShuffleXor(b, loc, value, mask);
+  // Moves between lanes that are known when the kernel is compiled: lane i gets the i32 of lane sources[i], or any i32
+  // where that is kAnyLane; all lanes take part. How long what depends on such a move waits, by comparison with other
+  // moves.
+  virtual int MoveCost(llvm::ArrayRef<int> sources) const { return 1; }
+  // Null, with nothing emitted, where ShuffleXor and ShuffleIndex are the only ways.
+  virtual mlir::Value MoveLanes(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value,
+                                llvm::ArrayRef<int> sources) const {
+    return {};
   }
-  virtual mlir::Value LastLane(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) const { return value; }
 
   // Whether x op y and y op x of floats have the same bits for commutative operations, NaN and zeros included.
   virtual bool FloatsCommute() const { return true; }

@@ -7,14 +7,14 @@
 //     %d = tt.dot %a', %b', …                       %d = tt.dot %a', %b', …
 //   } {tt.num_stages = 3 : i32}
 //
-// From each dot the operands are followed backward through the body. A load found so has level 0, one that its address
-// or mask depends on level 1, and so on. With l levels and s stages each load gets a latency of (s - 1) / l; levels
-// that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that feed no dot take
-// part too. A load of different levels is left out. Asynchronous copies, where there are any, move at least so many
-// neighbouring bytes; loads that feed dots but are no such copies are started one iteration ahead, and what they load
-// waits in registers, if these are not too many and a thread has them beside those of the dots. Where registers are
-// few, rows and columns are copied, too. So do copies for whose buffers there is no room, where it is known how many
-// registers a thread has.
+// From each dot the operands, and their scales, are followed backward through the body. A load found so has level 0,
+// one that its address or mask depends on level 1, and so on. With l levels and s stages each load gets a latency of (s
+// - 1) / l; levels that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that
+// feed no dot take part too. A load of different levels is left out. Asynchronous copies, where there are any, move at
+// least so many neighbouring bytes; loads that feed dots but are no such copies are started one iteration ahead, and
+// what they load waits in registers, if these are not too many and a thread has them beside those of the dots. Where
+// registers are few, rows and columns are copied, too. So do copies for whose buffers there is no room, where it is
+// known how many registers a thread has.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
@@ -39,6 +39,7 @@
 #include "compiler/dots/loop_registers.h"
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/dots/outliving_dots.h"
+#include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/prefetchable.h"
 #include "compiler/passes/passes.h"
@@ -97,10 +98,8 @@ class LatencyAssigner final {
 
   // Whether there is anything to do; cheap.
   bool Find() {
-    for (tt::DotOp dot : loop_.getBody()->getOps<tt::DotOp>()) {
-      Follow(dot.getA(), 0);
-      Follow(dot.getB(), 0);
-    }
+    for (auto dot : loop_.getBody()->getOps<tt::DotOpInterface>())
+      for (mlir::OpOperand* input : dot.Inputs()) Follow(input->get(), 0);
     if (all_loads_) {
       for (Operation& op : llvm::reverse(loop_.getBody()->without_terminator()))
         if (auto load = llvm::dyn_cast<tt::LoadOp>(op); load && !levels_.count(load)) Follow(load.getResult(), 0);
@@ -157,8 +156,8 @@ class LatencyAssigner final {
       blocks = std::min(blocks, std::max<int64_t>(*programs / limits_.multiprocessors, 1));
     if (limits_.registers == 0) return std::min<int64_t>(blocks, 1);
     int64_t words = kOtherRegisters;
-    for (tt::DotOp dot : loop_.getBody()->getOps<tt::DotOp>())
-      words += ttg::ToLinearLayout(llvm::cast<RankedTensorType>(dot.getType())).InSize("register");
+    for (auto dot : loop_.getBody()->getOps<tt::DotOpInterface>())
+      words += ttg::ToLinearLayout(llvm::cast<RankedTensorType>(dot.getD().getType())).InSize("register");
     int64_t threads = static_cast<int64_t>(ttg::NumWarps(loop_)) * ttg::ThreadsPerWarp(loop_);
     return std::min(blocks, std::max<int64_t>(limits_.registers / (threads * words), 1));
   }
@@ -194,7 +193,7 @@ class LatencyAssigner final {
     std::optional<LateDot> late = FindLateDot(loop_);
     if (!late || !IsBuffered(late->load) || llvm::any_of(loop_.getBody()->without_terminator(), waits)) return;
     int64_t words = kScoreRegisters;
-    for (tt::DotOp dot : loop_.getBody()->getOps<tt::DotOp>()) words += RegistersOf(dot.getResult());
+    for (auto dot : loop_.getBody()->getOps<tt::DotOpInterface>()) words += RegistersOf(dot.getD());
     const int64_t held = RegistersOf(late->dot.getA());
     const int64_t threads = static_cast<int64_t>(ttg::NumWarps(loop_)) * ttg::ThreadsPerWarp(loop_);
     auto blocks = [&](int64_t of_thread) {
@@ -225,7 +224,8 @@ class LatencyAssigner final {
   }
 
   void FindStreams() {
-    if (limits_.min_stream_words == 0 || !levels_.empty() || !loop_.getBody()->getOps<tt::DotOp>().empty()) return;
+    if (limits_.min_stream_words == 0 || !levels_.empty() || !loop_.getBody()->getOps<tt::DotOpInterface>().empty())
+      return;
     int64_t words = 0;
     for (tt::LoadOp load : loop_.getBody()->getOps<tt::LoadOp>()) {
       auto type = llvm::dyn_cast<RankedTensorType>(load.getType());
@@ -274,7 +274,7 @@ class LatencyAssigner final {
 
   void Follow(Value value, int level) {
     Operation* op = value.getDefiningOp();
-    if (!op || op->getBlock() != loop_.getBody() || llvm::isa<tt::DotOp>(op)) return;
+    if (!op || op->getBlock() != loop_.getBody() || llvm::isa<tt::DotOpInterface>(op)) return;
     if (!seen_.insert({op, level}).second) return;
     auto load = llvm::dyn_cast<tt::LoadOp>(op);
     if (load) {

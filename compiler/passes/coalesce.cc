@@ -41,6 +41,7 @@
 #include <vector>
 
 #include "compiler/analysis/axis_info.h"
+#include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -216,7 +217,8 @@ bool FeedsDotsAlone(Value value) {
   return !value.use_empty() && llvm::all_of(value.getUses(), [](mlir::OpOperand& use) {
     Operation* user = use.getOwner();
     if (llvm::isa<tt::TransOp, ttg::ConvertLayoutOp>(user)) return FeedsDotsAlone(user->getResult(0));
-    return llvm::isa<tt::DotOp>(user) && use.getOperandNumber() < 2;
+    auto dot = llvm::dyn_cast<tt::DotOpInterface>(user);
+    return dot && llvm::is_contained(dot.Inputs(), &use);
   });
 }
 

@@ -9,9 +9,13 @@
 //   %q = tt.reshape (tt.broadcast (tt.expand_dims %p))           : tensor<MxKxbf16>, each scale once for its group
 //   %d = tt.dot (arith.mulf %w, %q), %b, %c
 //
-// Dots for which the target has a matrix instruction stay as they are (kept-tiles): products of e4m3, e5m2 and e2m1,
-// packed along K, that are whole tiles of it, with scales of the instruction's kind or none. Of "mx" these are powers
-// of two, of "nvfp4" e4m3 with operands of e2m1 alone.
+// Dots for which the target has a matrix instruction stay scaled ones (kept-tiles): products of e4m3, e5m2 and e2m1
+// that are whole tiles of it, with scales of the instruction's kind or none. Of "mx" these are powers of two, of
+// "nvfp4" e4m3 with operands of e2m1 alone. The instruction takes e2m1 packed along K. Bytes that are packed along the
+// rows of a or the columns of b are packed anew; halves of two neighbours along K change places:
+//
+//   byte (i, k)      row 2i, row 2i + 1 at k              byte (2i, k / 2)      row 2i at k, k + 1
+//   byte (i, k + 1)  row 2i, row 2i + 1 at k + 1    ->    byte (2i + 1, k / 2)  row 2i + 1 at k, k + 1
 //
 // - The operands become bf16, in which every fp8 and fp4 number and every scale but the two smallest is a normal number
 //   and the products are exact. With an fp16 operand both become f32 and the dot is tf32, which holds fp16 as it is.
@@ -44,9 +48,28 @@ struct Operand {
   bool packed_along_k;
 };
 
-class Decomposer final {
+// Makes what a dot shall have instead of its operands.
+class OperandBuilder {
+ protected:
+  explicit OperandBuilder(tt::DotScaledOp op) : b_(op), loc_(op.getLoc()) {}
+
+  Value Transpose(Value value, llvm::ArrayRef<int32_t> order) {
+    llvm::SmallVector<int64_t> shape;
+    for (int32_t dim : order) shape.push_back(TypeOf(value).getDimSize(dim));
+    return tt::TransOp::create(b_, loc_, TypeOf(value).clone(shape), value, order);
+  }
+
+  Value Reshape(Value value, llvm::ArrayRef<int64_t> shape) {
+    return tt::ReshapeOp::create(b_, loc_, RankedTensorType::get(shape, TypeOf(value).getElementType()), value);
+  }
+
+  mlir::OpBuilder b_;
+  mlir::Location loc_;
+};
+
+class Decomposer final : OperandBuilder {
  public:
-  explicit Decomposer(tt::DotScaledOp op) : op_(op), b_(op), loc_(op.getLoc()) {}
+  explicit Decomposer(tt::DotScaledOp op) : OperandBuilder(op), op_(op) {}
 
   LogicalResult Run() {
     int rank = TypeOf(op_.getC()).getRank();
@@ -100,16 +123,6 @@ class Decomposer final {
     llvm::SmallVector<int64_t> shape(TypeOf(bytes).getShape());
     shape[dim] *= 2;
     return ttg::Fp4ToFpOp::create(b_, loc_, RankedTensorType::get(shape, float_), bytes, dim);
-  }
-
-  Value Transpose(Value value, llvm::ArrayRef<int32_t> order) {
-    llvm::SmallVector<int64_t> shape;
-    for (int32_t dim : order) shape.push_back(TypeOf(value).getDimSize(dim));
-    return tt::TransOp::create(b_, loc_, TypeOf(value).clone(shape), value, order);
-  }
-
-  Value Reshape(Value value, llvm::ArrayRef<int64_t> shape) {
-    return tt::ReshapeOp::create(b_, loc_, RankedTensorType::get(shape, TypeOf(value).getElementType()), value);
   }
 
   Value DecodeScale(Value scale) {
@@ -170,8 +183,6 @@ class Decomposer final {
   }
 
   tt::DotScaledOp op_;
-  mlir::OpBuilder b_;
-  mlir::Location loc_;
   mlir::FloatType float_;
 };
 
@@ -197,11 +208,9 @@ std::optional<ScaledTile> ParseTile(llvm::StringRef text) {
 }
 
 // Whether the instruction takes an operand with such elements and scales.
-bool IsNativeOperand(const ScaledTile& tile, ScaleDotElemType element, bool packed_along_k, Value scale, int64_t k) {
-  const bool is_fp4 = element == ScaleDotElemType::kE2M1;
-  if (is_fp4 ? !packed_along_k
-             : tile.is_nvfp4 || (element != ScaleDotElemType::kE4M3 && element != ScaleDotElemType::kE5M2))
-    return false;
+bool IsNativeOperand(const ScaledTile& tile, ScaleDotElemType element, Value scale, int64_t k) {
+  const bool is_fp8 = element == ScaleDotElemType::kE4M3 || element == ScaleDotElemType::kE5M2;
+  if (element != ScaleDotElemType::kE2M1 && (tile.is_nvfp4 || !is_fp8)) return false;
   if (!scale) return true;
   const mlir::Type type = TypeOf(scale).getElementType();
   return (tile.is_nvfp4 ? llvm::isa<mlir::Float8E4M3FNType>(type) : type.isInteger(8)) &&
@@ -213,9 +222,75 @@ bool IsNative(tt::DotScaledOp op, const ScaledTile& tile) {
   const int64_t m = shape[shape.size() - 2], n = shape.back();
   const int64_t k =
       TypeOf(op.getA()).getShape().back() * (op.getAElemType() == ScaleDotElemType::kE2M1 && op.getLhsKPack() ? 2 : 1);
-  return IsNativeOperand(tile, op.getAElemType(), op.getLhsKPack(), op.getAScale(), k) &&
-         IsNativeOperand(tile, op.getBElemType(), op.getRhsKPack(), op.getBScale(), k) && m % tile.m == 0 &&
-         n % tile.n == 0 && k % tile.k == 0;
+  return IsNativeOperand(tile, op.getAElemType(), op.getAScale(), k) &&
+         IsNativeOperand(tile, op.getBElemType(), op.getBScale(), k) && m % tile.m == 0 && n % tile.n == 0 &&
+         k % tile.k == 0;
+}
+
+// Packs e2m1 codes anew; see above.
+class Packer final : OperandBuilder {
+ public:
+  explicit Packer(tt::DotScaledOp op) : OperandBuilder(op) {}
+
+  // `bytes`: codes of a, in pairs along its rows.
+  Value AlongLastDim(Value bytes) {
+    llvm::SmallVector<int64_t> shape(TypeOf(bytes).getShape());
+    const size_t rank = shape.size();
+    shape.back() /= 2;
+    shape.push_back(2);
+    Value pairs = Exchanged(Reshape(bytes, shape));  // … x rows / 2 x K / 2 x 2, the last one rows again
+    auto order = llvm::to_vector(llvm::seq<int32_t>(0, rank + 1));
+    std::swap(order[rank], order[rank - 1]);
+    Value rows = Transpose(pairs, order);
+    shape.assign(TypeOf(bytes).getShape().begin(), TypeOf(bytes).getShape().end());
+    shape[rank - 2] *= 2;
+    shape[rank - 1] /= 2;
+    return Reshape(rows, shape);
+  }
+
+  // `bytes`: codes of b, in pairs along its columns.
+  Value AlongLastButOne(Value bytes) {
+    llvm::SmallVector<int64_t> shape(TypeOf(bytes).getShape());
+    const size_t rank = shape.size();
+    shape[rank - 2] /= 2;
+    shape.insert(shape.begin() + rank - 1, 2);
+    auto order = llvm::to_vector(llvm::seq<int32_t>(0, rank + 1));
+    std::swap(order[rank], order[rank - 1]);
+    Value pairs = Exchanged(Transpose(Reshape(bytes, shape), order));  // … x K / 2 x columns / 2 x 2
+    shape.assign(TypeOf(bytes).getShape().begin(), TypeOf(bytes).getShape().end());
+    shape[rank - 2] /= 2;
+    shape[rank - 1] *= 2;
+    return Reshape(pairs, shape);
+  }
+
+ private:
+  // Of each pair of bytes in the last dimension: that of their lower halves, and that of their upper ones.
+  Value Exchanged(Value pairs) {
+    RankedTensorType type = TypeOf(pairs), half = type.clone(type.getShape().drop_back());
+    auto split = tt::SplitOp::create(b_, loc_, half, half, pairs);
+    Value first = split.getOutLHS(), second = split.getOutRHS();
+    const auto constant = [&](int value) -> Value {
+      return arith::ConstantOp::create(
+          b_, loc_, mlir::DenseElementsAttr::get(TypeOf(first), llvm::APInt(8, static_cast<uint64_t>(value))));
+    };
+    Value low = arith::OrIOp::create(b_, loc_, arith::AndIOp::create(b_, loc_, first, constant(0x0f)),
+                                     arith::ShLIOp::create(b_, loc_, second, constant(4)));
+    Value high = arith::OrIOp::create(b_, loc_, arith::ShRUIOp::create(b_, loc_, first, constant(4)),
+                                      arith::AndIOp::create(b_, loc_, second, constant(0xf0)));
+    return tt::JoinOp::create(b_, loc_, type, low, high);
+  }
+};
+
+void PackAlongK(tt::DotScaledOp op) {
+  Packer packer(op);
+  if (op.getAElemType() == ScaleDotElemType::kE2M1 && !op.getLhsKPack()) {
+    op.getAMutable().assign(packer.AlongLastDim(op.getA()));
+    op.setLhsKPack(true);
+  }
+  if (op.getBElemType() == ScaleDotElemType::kE2M1 && !op.getRhsKPack()) {
+    op.getBMutable().assign(packer.AlongLastButOne(op.getB()));
+    op.setRhsKPack(true);
+  }
 }
 
 class DecomposeScaledDotPass : public impl::DecomposeScaledDotPassBase<DecomposeScaledDotPass> {
@@ -236,8 +311,11 @@ class DecomposeScaledDotPass : public impl::DecomposeScaledDotPassBase<Decompose
     llvm::SmallVector<tt::DotScaledOp> ops;
     getOperation().walk([&](tt::DotScaledOp op) { ops.push_back(op); });
     for (tt::DotScaledOp op : ops) {
-      const bool is_kept = llvm::any_of(tiles, [&](const ScaledTile& tile) { return IsNative(op, tile); });
-      if (!is_kept && failed(Decomposer(op).Run())) return signalPassFailure();
+      if (llvm::any_of(tiles, [&](const ScaledTile& tile) { return IsNative(op, tile); })) {
+        PackAlongK(op);
+      } else if (failed(Decomposer(op).Run())) {
+        return signalPassFailure();
+      }
     }
   }
 };

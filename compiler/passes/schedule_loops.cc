@@ -24,6 +24,7 @@
 // A loop that has a schedule already keeps it. One whose loads depend on what the last stage of the iteration before
 // has computed keeps its order.
 #include "compiler/dots/late_dots.h"
+#include "compiler/ir/dot_interface.h"
 #include "compiler/passes/passes.h"
 #include "compiler/pipelining/loop_schedule.h"
 #include "llvm/ADT/SetVector.h"
@@ -144,7 +145,7 @@ class Scheduler final {
     for (Operation& op : loop_.getBody()->without_terminator()) {
       int stage = stages_[&op], cluster = stage == max_stage_ ? last_cluster : max_stage_ - 1 - stage;
       // The first dot and what follows come after the loads into registers.
-      if (stage == max_stage_ && last_cluster == max_stage_ && llvm::isa<tt::DotOp>(op) && !waiting.empty())
+      if (stage == max_stage_ && last_cluster == max_stage_ && llvm::isa<tt::DotOpInterface>(op) && !waiting.empty())
         cluster = last_cluster = max_stage_ + 2;
       if (op.hasAttr(kInRegistersAttr)) cluster = max_stage_ + 1;
       op.setAttr(kStageAttr, b.getI32IntegerAttr(stage));

@@ -17,6 +17,7 @@
 // its largest dot. The buffer then lives as long as the loop; nothing is done where that could take too much shared
 // memory.
 #include "compiler/dots/loop_registers.h"
+#include "compiler/ir/dot_interface.h"
 #include "compiler/ir/encodings.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -56,10 +57,10 @@ struct SinkOperandReadsPass : impl::SinkOperandReadsPassBase<SinkOperandReadsPas
     for (Value value : loop.getRegionIterArgs()) carried += RegistersOf(value);
     llvm::SmallVector<std::pair<ttg::LocalLoadOp, mlir::OpOperand*>> reads;
     llvm::SmallPtrSet<mlir::Operation*, 4> seen;
-    for (auto dot : loop.getBody()->getOps<tt::DotOp>()) {
+    for (auto dot : loop.getBody()->getOps<tt::DotOpInterface>()) {
       // Accumulators that go on from what the loop carries take its place.
-      int64_t needs = loop.isDefinedOutsideOfLoop(dot.getC()) ? RegistersOf(dot.getResult()) : 0;
-      for (mlir::OpOperand* operand : {&dot.getAMutable(), &dot.getBMutable()}) {
+      int64_t needs = loop.isDefinedOutsideOfLoop(dot.getC()) ? RegistersOf(dot.getD()) : 0;
+      for (mlir::OpOperand* operand : dot.Inputs()) {
         auto read = operand->get().getDefiningOp<ttg::LocalLoadOp>();
         if (!loop.isDefinedOutsideOfLoop(operand->get())) {
           needs += RegistersOf(operand->get());

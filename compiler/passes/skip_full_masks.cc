@@ -20,6 +20,7 @@
 // - The two sides move apart so fast that few iterations have masks which hold in parts.
 // - All dots after the selection need it. Another one would run beside what threads compute here, and instructions do
 //   not move across branches.
+#include "compiler/ir/dot_interface.h"
 #include "compiler/ir/ttg_dialect.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -209,7 +210,7 @@ bool IsOnlySelection(Value mask) {
 bool IsDot(Operation* op) {
   auto is_buffer = [](mlir::Type type) { return llvm::isa<ttg::MemDescType>(type); };
   auto is_tensor = [](mlir::Type type) { return llvm::isa<RankedTensorType>(type); };
-  return llvm::isa<tt::DotOp>(op) ||
+  return llvm::isa<tt::DotOpInterface>(op) ||
          (!llvm::isa<ttg::LocalLoadOp>(op) && llvm::any_of(op->getOperandTypes(), is_buffer) &&
           llvm::any_of(op->getResultTypes(), is_tensor));
 }

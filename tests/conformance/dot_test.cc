@@ -312,6 +312,15 @@ std::vector<ScaledCase> ScaledCases() {
       }
     }
   }
+  // The same with e2m1 packed along the rows of a and the columns of b.
+  for (auto [a, b] : {std::pair("e2m1", "e2m1"), {"e2m1", "e4m3"}, {"e5m2", "e2m1"}}) {
+    for (auto [batch, m, n, k] : {std::array{1, 32, 32, 64}, std::array{1, 16, 16, 128}, std::array{1, 64, 128, 128},
+                                  std::array{2, 32, 64, 128}, std::array{1, 64, 16, 512}}) {
+      cases.push_back(
+          {a, b, turn % 3 != 0, turn % 2 == 0, MachineFor(turn), /*pack_k=*/false, 32, "i8", batch, m, n, k});
+      ++turn;
+    }
+  }
   return cases;
 }
 

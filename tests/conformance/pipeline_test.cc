@@ -2,6 +2,7 @@
 // Loops whose iterations overlap: the results are those of the loop as it was written, for every number of stages and
 // of iterations.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -231,6 +232,98 @@ TEST_P(Pipeline, FollowsIndicesThatAreLoaded) {
       }
     absl::Status status =
         RunKernel(MachineFor(iterations), kGathered, {}, {a, b, rows, out, int32_t{iterations}}, NumStages(GetParam()));
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_TRUE(Agree(out, expected, 1e-4)) << iterations << " iterations";
+  }
+}
+
+// out = sum over the iterations of tiles of a (64 x K, e4m3) and b (K x 64, e2m1: two a byte along K), with a scale for
+// 32 elements along K of each row of a and column of b.
+constexpr char kScaledProduct[] = R"(
+module {
+  tt.func public @kernel(%a: !tt.ptr<f8E4M3FN> {tt.divisibility = 16 : i32}, %b: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %sa: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %sb: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %iterations: i32, %K: i32 {tt.divisibility = 16 : i32}, %groups: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %next_a = arith.constant dense<128> : tensor<64x128xi32>
+    %next_b = arith.constant dense<4096> : tensor<64x64xi32>
+    %next_s = arith.constant dense<4> : tensor<64x4xi32>
+    %width = arith.constant dense<64> : tensor<64x1xi32>
+    %r64 = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+    %r128 = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
+    %r4 = tt.make_range {start = 0 : i32, end = 4 : i32} : tensor<4xi32>
+    %column = tt.expand_dims %r64 {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %row64 = tt.expand_dims %r64 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %row128 = tt.expand_dims %r128 {axis = 0 : i32} : tensor<128xi32> -> tensor<1x128xi32>
+    %row4 = tt.expand_dims %r4 {axis = 0 : i32} : tensor<4xi32> -> tensor<1x4xi32>
+    %pitch_a = tt.splat %K : i32 -> tensor<64x1xi32>
+    %pitch_s = tt.splat %groups : i32 -> tensor<64x1xi32>
+    %start_a = arith.muli %column, %pitch_a : tensor<64x1xi32>
+    %start_b = arith.muli %column, %width : tensor<64x1xi32>
+    %start_s = arith.muli %column, %pitch_s : tensor<64x1xi32>
+    %starts_a = tt.broadcast %start_a : tensor<64x1xi32> -> tensor<64x128xi32>
+    %starts_b = tt.broadcast %start_b : tensor<64x1xi32> -> tensor<64x64xi32>
+    %starts_s = tt.broadcast %start_s : tensor<64x1xi32> -> tensor<64x4xi32>
+    %rows128 = tt.broadcast %row128 : tensor<1x128xi32> -> tensor<64x128xi32>
+    %rows64 = tt.broadcast %row64 : tensor<1x64xi32> -> tensor<64x64xi32>
+    %rows4 = tt.broadcast %row4 : tensor<1x4xi32> -> tensor<64x4xi32>
+    %at_a = arith.addi %starts_a, %rows128 : tensor<64x128xi32>
+    %at_b = arith.addi %starts_b, %rows64 : tensor<64x64xi32>
+    %at_s = arith.addi %starts_s, %rows4 : tensor<64x4xi32>
+    %splat_a = tt.splat %a : !tt.ptr<f8E4M3FN> -> tensor<64x128x!tt.ptr<f8E4M3FN>>
+    %splat_b = tt.splat %b : !tt.ptr<i8> -> tensor<64x64x!tt.ptr<i8>>
+    %splat_sa = tt.splat %sa : !tt.ptr<i8> -> tensor<64x4x!tt.ptr<i8>>
+    %splat_sb = tt.splat %sb : !tt.ptr<i8> -> tensor<64x4x!tt.ptr<i8>>
+    %splat_out = tt.splat %out : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>>
+    %first_a = tt.addptr %splat_a, %at_a : tensor<64x128x!tt.ptr<f8E4M3FN>>, tensor<64x128xi32>
+    %first_b = tt.addptr %splat_b, %at_b : tensor<64x64x!tt.ptr<i8>>, tensor<64x64xi32>
+    %first_sa = tt.addptr %splat_sa, %at_s : tensor<64x4x!tt.ptr<i8>>, tensor<64x4xi32>
+    %first_sb = tt.addptr %splat_sb, %at_s : tensor<64x4x!tt.ptr<i8>>, tensor<64x4xi32>
+    %outs = tt.addptr %splat_out, %at_b : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
+    %sum:5 = scf.for %n = %c0 to %iterations step %c1 iter_args(%pa = %first_a, %pb = %first_b, %psa = %first_sa, %psb = %first_sb, %acc = %zero) -> (tensor<64x128x!tt.ptr<f8E4M3FN>>, tensor<64x64x!tt.ptr<i8>>, tensor<64x4x!tt.ptr<i8>>, tensor<64x4x!tt.ptr<i8>>, tensor<64x64xf32>) : i32 {
+      %x = tt.load %pa : tensor<64x128x!tt.ptr<f8E4M3FN>>
+      %y = tt.load %pb : tensor<64x64x!tt.ptr<i8>>
+      %s = tt.load %psa : tensor<64x4x!tt.ptr<i8>>
+      %t = tt.load %psb : tensor<64x4x!tt.ptr<i8>>
+      %d = tt.dot_scaled %x scale %s, %y scale %t, %acc lhs = e4m3 rhs = e2m1 : tensor<64x128xf8E4M3FN>, tensor<64x4xi8> * tensor<64x64xi8>, tensor<64x4xi8> -> tensor<64x64xf32>
+      %pa1 = tt.addptr %pa, %next_a : tensor<64x128x!tt.ptr<f8E4M3FN>>, tensor<64x128xi32>
+      %pb1 = tt.addptr %pb, %next_b : tensor<64x64x!tt.ptr<i8>>, tensor<64x64xi32>
+      %psa1 = tt.addptr %psa, %next_s : tensor<64x4x!tt.ptr<i8>>, tensor<64x4xi32>
+      %psb1 = tt.addptr %psb, %next_s : tensor<64x4x!tt.ptr<i8>>, tensor<64x4xi32>
+      scf.yield %pa1, %pb1, %psa1, %psb1, %d : tensor<64x128x!tt.ptr<f8E4M3FN>>, tensor<64x64x!tt.ptr<i8>>, tensor<64x4x!tt.ptr<i8>>, tensor<64x4x!tt.ptr<i8>>, tensor<64x64xf32>
+    }
+    tt.store %outs, %sum#4 : tensor<64x64x!tt.ptr<f32>>
+    tt.return
+  }
+}
+)";
+
+double ScaleOf(const Array& scales, int at) { return std::ldexp(1.0, static_cast<int>(scales.Unsigned(at)) - 127); }
+
+TEST_P(Pipeline, MultipliesScaledTiles) {
+  static constexpr double kNumbers[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6};
+  constexpr int kSize = 64, kDepth = 128, kGroup = 32;
+  for (int iterations : {0, 1, 2, 5}) {
+    const int k = iterations * kDepth, groups = k / kGroup;
+    Array a = Moderate("f8E4M3FN", kSize * k + 1, 1), b = Values("i8", kSize * k / 2 + 1, 2);
+    Array scales_a("i8", kSize * groups + 1), scales_b = scales_a, out("f32", kSize * kSize), expected = out;
+    for (int i = 0; i < kSize * groups; ++i) {
+      scales_a.SetInt(i, 124 + i % 7);
+      scales_b.SetInt(i, 125 + i % 5);
+    }
+    const std::vector<double> left = a.Numbers();
+    for (int i = 0; i < kSize; ++i)
+      for (int j = 0; j < kSize; ++j) {
+        double sum = 0;
+        for (int l = 0; l < k; ++l)
+          sum += left[i * k + l] * ScaleOf(scales_a, i * groups + l / kGroup) *
+                 kNumbers[b.Unsigned(l / 2 * kSize + j) >> (l % 2 * 4) & 15] *
+                 ScaleOf(scales_b, j * groups + l / kGroup);
+        expected.SetFloat(i * kSize + j, sum);
+      }
+    absl::Status status = RunKernel(MachineFor(iterations), kScaledProduct, {},
+                                    {a, b, scales_a, scales_b, out, int32_t{iterations}, int32_t{k}, int32_t{groups}},
+                                    NumStages(GetParam()));
     ASSERT_TRUE(status.ok()) << status;
     EXPECT_TRUE(Agree(out, expected, 1e-4)) << iterations << " iterations";
   }

@@ -78,13 +78,38 @@ tt.func @whole_tiles(%a: tensor<16x128xf8E4M3FN>, %sa: tensor<16x4xi8>, %b: tens
 
 // -----
 
-// Tiles that are not whole, groups of 16, scales that are numbers of a wider range, and e2m1 packed along N.
+// e2m1 packed along M and N: halves of neighbours along K change places, and the dot is packed along K.
+// KEPT-LABEL: @packed_anew
+//       KEPT:   %[[PA:.*]] = tt.reshape %{{.*}} : tensor<8x128xi8> -> tensor<8x64x2xi8>
+//       KEPT:   %[[X:.*]], %[[Y:.*]] = tt.split %[[PA]] : tensor<8x64x2xi8> -> tensor<8x64xi8>
+//       KEPT:   %[[XL:.*]] = arith.andi %[[X]], %{{.*}} : tensor<8x64xi8>
+//       KEPT:   %[[YH:.*]] = arith.shli %[[Y]], %{{.*}} : tensor<8x64xi8>
+//       KEPT:   %[[EVEN:.*]] = arith.ori %[[XL]], %[[YH]] : tensor<8x64xi8>
+//       KEPT:   %[[XR:.*]] = arith.shrui %[[X]], %{{.*}} : tensor<8x64xi8>
+//       KEPT:   %[[YK:.*]] = arith.andi %[[Y]], %{{.*}} : tensor<8x64xi8>
+//       KEPT:   %[[ODD:.*]] = arith.ori %[[XR]], %[[YK]] : tensor<8x64xi8>
+//       KEPT:   %[[ROWS:.*]] = tt.join %[[EVEN]], %[[ODD]] : tensor<8x64xi8> -> tensor<8x64x2xi8>
+//       KEPT:   %[[T:.*]] = tt.trans %[[ROWS]] {order = array<i32: 0, 2, 1>} : tensor<8x64x2xi8> -> tensor<8x2x64xi8>
+//       KEPT:   %[[A:.*]] = tt.reshape %[[T]] : tensor<8x2x64xi8> -> tensor<16x64xi8>
+//       KEPT:   %[[PB:.*]] = tt.reshape %{{.*}} : tensor<128x8xi8> -> tensor<64x2x8xi8>
+//       KEPT:   %[[TB:.*]] = tt.trans %[[PB]] {order = array<i32: 0, 2, 1>} : tensor<64x2x8xi8> -> tensor<64x8x2xi8>
+//       KEPT:   tt.split %[[TB]]
+//       KEPT:   %[[COLUMNS:.*]] = tt.join {{.*}} -> tensor<64x8x2xi8>
+//       KEPT:   %[[B:.*]] = tt.reshape %[[COLUMNS]] : tensor<64x8x2xi8> -> tensor<64x16xi8>
+//       KEPT:   tt.dot_scaled %[[A]], %[[B]], %{{.*}} lhs = e2m1 rhs = e2m1 : tensor<16x64xi8> * tensor<64x16xi8>
+tt.func @packed_anew(%a: tensor<8x128xi8>, %b: tensor<128x8xi8>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %0 = tt.dot_scaled %a, %b, %c lhs = e2m1 rhs = e2m1 {lhs_k_pack = false, rhs_k_pack = false} : tensor<8x128xi8> * tensor<128x8xi8> -> tensor<16x16xf32>
+  tt.return %0 : tensor<16x16xf32>
+}
+
+// -----
+
+// Tiles that are not whole, groups of 16, and scales that are numbers of a wider range.
 // KEPT-LABEL: @not_for_the_unit
 //   KEPT-NOT:   tt.dot_scaled
-tt.func @not_for_the_unit(%a: tensor<16x64xf8E4M3FN>, %b: tensor<64x16xf8E4M3FN>, %c: tensor<16x16xf32>, %x: tensor<16x64xi8>, %y: tensor<64x16xi8>, %s16: tensor<16x8xi8>, %sf: tensor<16x4xf8E4M3FN>, %n: tensor<128x8xi8>) -> tensor<16x16xf32> {
+tt.func @not_for_the_unit(%a: tensor<16x64xf8E4M3FN>, %b: tensor<64x16xf8E4M3FN>, %c: tensor<16x16xf32>, %x: tensor<16x64xi8>, %y: tensor<64x16xi8>, %s16: tensor<16x8xi8>, %sf: tensor<16x4xf8E4M3FN>) -> tensor<16x16xf32> {
   %0 = tt.dot_scaled %a, %b, %c lhs = e4m3 rhs = e4m3 : tensor<16x64xf8E4M3FN> * tensor<64x16xf8E4M3FN> -> tensor<16x16xf32>
   %1 = tt.dot_scaled %x scale %s16, %y, %0 lhs = e2m1 rhs = e2m1 : tensor<16x64xi8>, tensor<16x8xi8> * tensor<64x16xi8> -> tensor<16x16xf32>
   %2 = tt.dot_scaled %x scale %sf, %y, %1 lhs = e2m1 rhs = e2m1 : tensor<16x64xi8>, tensor<16x4xf8E4M3FN> * tensor<64x16xi8> -> tensor<16x16xf32>
-  %3 = tt.dot_scaled %x, %n, %2 lhs = e2m1 rhs = e2m1 {rhs_k_pack = false} : tensor<16x64xi8> * tensor<128x8xi8> -> tensor<16x16xf32>
-  tt.return %3 : tensor<16x16xf32>
+  tt.return %2 : tensor<16x16xf32>
 }

@@ -9,64 +9,49 @@ namespace LLVM = mlir::LLVM;
 
 namespace {
 
-// DPP controls ("Data Parallel Processing", DPP_CTRL). A row is 16 lanes, a bank four of them.
-constexpr int kRowShiftLeft4 = 0x104, kRowShiftRight4 = 0x114, kRowRotate8 = 0x128, kRowMirror = 0x140,
-              kRowHalfMirror = 0x141, kRowXor = 0x160, kRowShiftRight = 0x110, kBroadcast15 = 0x142,
-              kBroadcast31 = 0x143;
-constexpr int kAllRows = 0xf, kAllBanks = 0xf, kEvenBanks = 0x5, kOddBanks = 0xa;
-constexpr int kRowLanes = 16, kSwizzleLanes = 32;
-
-// Lane i of four takes from lane i xor mask: two bits a lane.
-constexpr int QuadXor(int mask) {
-  int control = 0;
-  for (int lane = 0; lane < 4; ++lane) control |= (lane ^ mask) << (2 * lane);
-  return control;
-}
-
-// The control by which a lane of a row takes from lane xor `mask`; nullopt: no single one.
-std::optional<int> RowControl(int mask, bool has_row_xor) {
-  if (mask < 4) return QuadXor(mask);
-  if (has_row_xor && mask < kRowLanes) return kRowXor | mask;
-  if (mask == 7) return kRowHalfMirror;
-  if (mask == 8) return kRowRotate8;
-  if (mask == 15) return kRowMirror;
-  return std::nullopt;
-}
+constexpr int kHalfLanes = 32;
 
 mlir::Value EmitBool(mlir::OpBuilder& b, mlir::Location loc, bool value) {
   return LLVM::ConstantOp::create(b, loc, b.getI1Type(), b.getBoolAttr(value));
 }
 
-// v_mov_b32 with DPP. Lanes of other banks than `banks` keep `old`.
-mlir::Value EmitDpp(mlir::OpBuilder& b, mlir::Location loc, mlir::Value old, mlir::Value value, int control,
-                    int banks) {
+// v_mov_b32 with DPP. `kept` null: what is not moved is any value, so that LLVM may make one instruction of this and
+// what uses it.
+mlir::Value EmitDpp(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, mlir::Value kept,
+                    const amd::LaneMove& move) {
+  const bool keeps = kept != nullptr;
+  if (!keeps) kept = LLVM::PoisonOp::create(b, loc, b.getI32Type());
   return EmitIntrinsic(b, loc, "llvm.amdgcn.update.dpp", b.getI32Type(),
-                       {old, value, EmitI32(b, loc, control), EmitI32(b, loc, kAllRows), EmitI32(b, loc, banks),
-                        EmitBool(b, loc, banks == kAllBanks)});
+                       {kept, value, EmitI32(b, loc, static_cast<int>(move.control)), EmitI32(b, loc, move.rows),
+                        EmitI32(b, loc, move.banks), EmitBool(b, loc, !keeps)});
 }
 
-// Lane i of a row takes from lane i xor `mask` of the other row: four bits a lane.
-mlir::Value EmitOtherRow(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) {
-  uint64_t selectors = 0;
-  for (uint64_t lane = 0; lane < kRowLanes; ++lane) selectors |= (lane ^ mask) << (4 * lane);
+mlir::Value EmitPermLane(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, llvm::StringRef name,
+                         uint64_t selectors) {
   mlir::Value old = LLVM::PoisonOp::create(b, loc, b.getI32Type());
   return EmitIntrinsic(
-      b, loc, "llvm.amdgcn.permlanex16", b.getI32Type(),
+      b, loc, name, b.getI32Type(),
       {old, value, EmitI32(b, loc, static_cast<int32_t>(selectors)),
        EmitI32(b, loc, static_cast<int32_t>(selectors >> 32)), EmitBool(b, loc, true), EmitBool(b, loc, false)});
 }
 
-// The value of lane xor `mask`, which is 16 or 32. The instruction exchanges the upper lanes of its first register with
-// the lower ones of its second. Both are `value` here, so one of the results is the lane's own value, and one the
-// other lane's: xor with the own value leaves that.
-mlir::Value EmitSwap(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) {
+mlir::Value EmitReadLane(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int lane) {
+  return EmitIntrinsic(b, loc, "llvm.amdgcn.readlane", b.getI32Type(), {value, EmitI32(b, loc, lane)});
+}
+
+// The instruction exchanges the upper lanes of its first register with the lower ones of its second. Both are `value`
+// here. So the first result is the value of the lane without the bit `size`, the second that of the lane with it. One
+// of them is the lane's own: xor with the own value leaves the other one.
+mlir::Value EmitSwap(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, amd::LaneMove::Kind kind, int size) {
   mlir::Type word = b.getI32Type(), pair = LLVM::LLVMStructType::getLiteral(b.getContext(), {word, word});
   mlir::Value none = EmitBool(b, loc, false);
   mlir::Value both =
-      EmitIntrinsic(b, loc, mask == kRowLanes ? "llvm.amdgcn.permlane16.swap" : "llvm.amdgcn.permlane32.swap", pair,
+      EmitIntrinsic(b, loc, size == kHalfLanes ? "llvm.amdgcn.permlane32.swap" : "llvm.amdgcn.permlane16.swap", pair,
                     {value, value, none, none});
-  mlir::Value first = LLVM::ExtractValueOp::create(b, loc, both, 0);
-  mlir::Value second = LLVM::ExtractValueOp::create(b, loc, both, 1);
+  const auto result = [&](int i) -> mlir::Value { return LLVM::ExtractValueOp::create(b, loc, both, i); };
+  if (kind == amd::LaneMove::Kind::kClear) return result(0);
+  if (kind == amd::LaneMove::Kind::kSet) return result(1);
+  mlir::Value first = result(0), second = result(1);
   return LLVM::XOrOp::create(b, loc, LLVM::XOrOp::create(b, loc, first, second), value);
 }
 
@@ -114,40 +99,59 @@ void AmdOps::WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const {
   LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::acquire, "wavefront");
 }
 
+mlir::Value AmdOps::Move(mlir::OpBuilder& b, mlir::Location loc, const amd::LaneMove& move, mlir::Value value,
+                         mlir::Value kept) const {
+  using Kind = amd::LaneMove::Kind;
+  switch (move.kind) {
+    case Kind::kDpp:
+      return EmitDpp(b, loc, value, kept, move);
+    case Kind::kSameRow:
+      return EmitPermLane(b, loc, value, "llvm.amdgcn.permlane16", move.control);
+    case Kind::kOtherRow:
+      return EmitPermLane(b, loc, value, "llvm.amdgcn.permlanex16", move.control);
+    case Kind::kOneLane:
+      return EmitReadLane(b, loc, value, static_cast<int>(move.control));
+    case Kind::kTwoLanes: {
+      mlir::Value lower = EmitReadLane(b, loc, value, static_cast<int>(move.control % 64));
+      mlir::Value upper = EmitReadLane(b, loc, value, static_cast<int>(move.control / 64));
+      mlir::Value half = LLVM::AndOp::create(b, loc, ThreadId(b, loc), EmitI32(b, loc, kHalfLanes));
+      mlir::Value is_lower = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, half, EmitI32(b, loc, 0));
+      return LLVM::SelectOp::create(b, loc, is_lower, lower, upper);
+    }
+    case Kind::kSwap:
+    case Kind::kClear:
+    case Kind::kSet:
+      return EmitSwap(b, loc, value, move.kind, static_cast<int>(move.control));
+    case Kind::kSwizzle:
+      return EmitIntrinsic(b, loc, "llvm.amdgcn.ds.swizzle", b.getI32Type(),
+                           {value, EmitI32(b, loc, static_cast<int>(move.control))});
+  }
+  return {};
+}
+
+int AmdOps::MoveCost(llvm::ArrayRef<int> sources) const {
+  const std::optional<amd::LaneMoves> found = amd::FindLaneMoves(arch_, sources);
+  return found ? found->cycles : amd::kPermuteCycles;
+}
+
+mlir::Value AmdOps::MoveLanes(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value,
+                              llvm::ArrayRef<int> sources) const {
+  const std::optional<amd::LaneMoves> found = amd::FindLaneMoves(arch_, sources);
+  if (!found) return {};
+  llvm::SmallVector<mlir::Value> values = {value};
+  for (const amd::LaneMove& move : found->moves) {
+    mlir::Value kept = move.kept == amd::LaneMove::kNothing ? mlir::Value() : values[move.kept];
+    values.push_back(Move(b, loc, move, values[move.value], kept));
+  }
+  return values.back();
+}
+
 mlir::Value AmdOps::ShuffleXor(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const {
-  if (mask == 0) return value;
-  mlir::Value old = LLVM::PoisonOp::create(b, loc, b.getI32Type());
-  if (std::optional<int> control = RowControl(mask, arch_.has_row_xor))
-    return EmitDpp(b, loc, old, value, *control, kAllBanks);
-  if (mask == 4) {
-    // The even banks from the lanes above, then the odd ones from those below.
-    mlir::Value even = EmitDpp(b, loc, old, value, kRowShiftLeft4, kEvenBanks);
-    return EmitDpp(b, loc, even, value, kRowShiftRight4, kOddBanks);
-  }
-  if (arch_.has_row_xor && mask < 2 * kRowLanes) return EmitOtherRow(b, loc, value, mask & (kRowLanes - 1));
-  if (arch_.swaps_rows && mask >= kRowLanes) {
-    value = ShuffleXor(b, loc, value, mask & (kRowLanes - 1));
-    for (int swap : {kRowLanes, 2 * kRowLanes})
-      if (mask & swap) value = EmitSwap(b, loc, value, swap);
-    return value;
-  }
-  if (mask < kSwizzleLanes) {
-    // ds_swizzle in bit mode: and, or and xor masks of five bits each.
-    return EmitIntrinsic(b, loc, "llvm.amdgcn.ds.swizzle", b.getI32Type(),
-                         {value, EmitI32(b, loc, mask << 10 | (kSwizzleLanes - 1))});
-  }
+  llvm::SmallVector<int, 64> sources;
+  for (int lane = 0; lane < arch_.lanes; ++lane) sources.push_back(lane ^ mask);
+  if (mlir::Value moved = MoveLanes(b, loc, value, sources)) return moved;
   mlir::Value lane = LLVM::AndOp::create(b, loc, ThreadId(b, loc), EmitI32(b, loc, WarpSize() - 1));
   return ShuffleIndex(b, loc, value, LLVM::XOrOp::create(b, loc, lane, EmitI32(b, loc, mask)));
-}
-
-mlir::Value AmdOps::ShuffleIntoLast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const {
-  mlir::Value old = LLVM::PoisonOp::create(b, loc, b.getI32Type());
-  const int control = mask < kRowLanes ? kRowShiftRight | mask : mask == kRowLanes ? kBroadcast15 : kBroadcast31;
-  return EmitDpp(b, loc, old, value, control, kAllBanks);
-}
-
-mlir::Value AmdOps::LastLane(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) const {
-  return EmitIntrinsic(b, loc, "llvm.amdgcn.readlane", b.getI32Type(), {value, EmitI32(b, loc, arch_.lanes - 1)});
 }
 
 mlir::Value AmdOps::ShuffleIndex(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, mlir::Value lane) const {

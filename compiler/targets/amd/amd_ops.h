@@ -5,6 +5,7 @@
 
 #include "compiler/lowering/target_ops.h"
 #include "compiler/targets/amd/architecture.h"
+#include "compiler/targets/amd/lane_moves.h"
 
 namespace tritond::compiler {
 
@@ -24,7 +25,7 @@ class AmdOps final : public TargetOps {
   // Loads of the next iteration go on across it.
   void SharedBarrier(mlir::OpBuilder& b, mlir::Location loc) const override;
   void WarpBarrier(mlir::OpBuilder& b, mlir::Location loc) const override;
-  // DPP where its patterns reach, else permlanex16, permlane_swap, ds_swizzle or ds_bpermute.
+  // By MoveLanes where it has moves for that, else by ds_bpermute.
   mlir::Value ShuffleXor(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const override;
   mlir::Value ShuffleIndex(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, mlir::Value lane) const override;
   // None: several moves by DPP are as good as any.
@@ -32,10 +33,10 @@ class AmdOps final : public TargetOps {
                                         mlir::Value value) const override {
     return std::nullopt;
   }
-  // DPP moves from one row to the next, or the next two, where lanes are four rows.
-  bool ReducesIntoLast() const override { return arch_.lanes == 64; }
-  mlir::Value ShuffleIntoLast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value, int mask) const override;
-  mlir::Value LastLane(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value) const override;
+  // Cycles. DPP, v_permlane…, v_readlane or ds_swizzle (lane_moves.h); none where only ds_bpermute serves.
+  int MoveCost(llvm::ArrayRef<int> sources) const override;
+  mlir::Value MoveLanes(mlir::OpBuilder& b, mlir::Location loc, mlir::Value value,
+                        llvm::ArrayRef<int> sources) const override;
   // Of instructions alone (CheckInlineAssembly).
   mlir::FailureOr<mlir::Value> InlineAsm(mlir::OpBuilder& b, mlir::Location loc, mlir::Type result,
                                          mlir::ValueRange args, llvm::StringRef text, llvm::StringRef constraints,
@@ -96,6 +97,10 @@ class AmdOps final : public TargetOps {
                             mlir::ValueRange args) const override;
 
  private:
+  // `kept` is null where the move keeps nothing.
+  mlir::Value Move(mlir::OpBuilder& b, mlir::Location loc, const amd::LaneMove& move, mlir::Value value,
+                   mlir::Value kept) const;
+
   const amd::Architecture& arch_;
 };
 

@@ -22,11 +22,16 @@ enum class DirectCopies {
   kPerLane,  // of 4 to 16 bytes, to where each lane says
 };
 
+// Float additions that buffer_atomic_add_f32 and its like do.
+enum BufferAdds : unsigned { kNoAdds = 0, kAddF32 = 1, kAddF64 = 2, kAddF16Pair = 4, kAddBf16Pair = 8 };
+
 // Accesses by a buffer's descriptor of four words.
 struct BufferForm {
   uint32_t flags;         // what llvm.amdgcn.make.buffer.rsrc takes: the last word, or its upper bits
   unsigned stream_load;   // the cache policy of a load of what is used once
   unsigned stream_store;  // of a store
+  unsigned adds;          // BufferAdds
+  unsigned device_scope;  // the cache policy of an atomic operation that all blocks see
 };
 
 struct Architecture {
@@ -49,9 +54,16 @@ struct Architecture {
 // Data of 32-bit words. RDNA also: an offset below the size is in range. The descriptors of gfx1250, of 57 bits of
 // address and 45 of size, have no format; flags of 0 check the range (MLIR's amdgpu.fat_raw_buffer_cast).
 inline constexpr uint32_t kCdnaWords = 7 << 12 | 4 << 15, kRdnaWords = kCdnaWords | 1 << 24 | 3 << 28;
-inline constexpr BufferForm kCdna2Buffers = {kCdnaWords, 3, 3}, kCdna3Buffers = {kCdnaWords, 2, 2},
-                            kRdna2Buffers = {kRdnaWords, 2, 3}, kRdna3Buffers = {kRdnaWords, 6, 7},
-                            kRdna4Buffers = {kRdnaWords, 1, 1}, kLongBuffers = {0, 1, 1};
+// Before RDNA 4 all atomic operations bypass the caches of a compute unit.
+inline constexpr unsigned kCdnaAdds = kAddF32 | kAddF64 | kAddF16Pair, kDeviceScope = 2 << 3;
+inline constexpr unsigned kRdna4Adds = kAddF32 | kAddF16Pair | kAddBf16Pair;
+inline constexpr BufferForm kCdna2Buffers = {kCdnaWords, 3, 3, kCdnaAdds, 0},
+                            kCdna3Buffers = {kCdnaWords, 2, 2, kCdnaAdds, 0},
+                            kCdna4Buffers = {kCdnaWords, 2, 2, kCdnaAdds | kAddBf16Pair, 0},
+                            kRdna2Buffers = {kRdnaWords, 2, 3, kNoAdds, 0},
+                            kRdna3Buffers = {kRdnaWords, 6, 7, kAddF32, 0},
+                            kRdna4Buffers = {kRdnaWords, 1, 1, kRdna4Adds, kDeviceScope},
+                            kLongBuffers = {0, 1, 1, kRdna4Adds, kDeviceScope};
 
 // RDNA: a block runs on one compute unit, not on two ("cumode"), so that a barrier need not wait for global memory.
 inline constexpr Architecture kArchitectures[] = {
@@ -60,7 +72,7 @@ inline constexpr Architecture kArchitectures[] = {
     {"gfx942", 64, 64 << 10, 0x4c, 9402, "", MatrixUnit::kMfma3, NarrowFloats::kFnuz, DirectCopies::kWords, false, true,
      true, kCdna3Buffers},
     {"gfx950", 64, 160 << 10, 0x4f, 9500, "", MatrixUnit::kMfma4, NarrowFloats::kOcp, DirectCopies::kWide, false, true,
-     true, kCdna3Buffers, /*swaps_rows=*/true},
+     true, kCdna4Buffers, /*swaps_rows=*/true},
     {"gfx1030", 32, 64 << 10, 0x36, 10300, "+cumode", MatrixUnit::kNone, NarrowFloats::kNone, DirectCopies::kNone, true,
      false, false, kRdna2Buffers},
     {"gfx1100", 32, 64 << 10, 0x41, 11000, "+cumode", MatrixUnit::kWmma1, NarrowFloats::kNone, DirectCopies::kNone,

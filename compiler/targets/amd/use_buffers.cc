@@ -10,16 +10,26 @@
 //
 // Offsets are below 2^31 wherever a lane takes part, so nothing else is left out. What all lanes read from one place
 // stays as it is: scalar loads are cheaper.
+//
+// Atomic operations do so too (buffer_atomics.h). Those that order nothing else need no branch either: where it holds
+// nothing but such operations and what computes their operands, that moves in front of it. Those with fences keep it,
+// so that waves without lanes that take part do not run the fences. Without a branch to save, a descriptor for atomic
+// operations alone would cost more instructions than it saves: they use those that other accesses have.
+#include "compiler/targets/amd/buffer_atomics.h"
 #include "compiler/targets/amd/codegen.h"
 #include "compiler/targets/amd/masked_accesses.h"
 #include "compiler/targets/amd/small_buffers.h"
 #include "compiler/targets/amd/split_pointer.h"
 #include "compiler/targets/llvm_analyses.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 namespace tritond::compiler::amd {
 namespace {
@@ -98,13 +108,22 @@ class BufferUser final {
     bool changed = false;
     for (llvm::Instruction* instruction : instructions)
       if (std::optional<Access> access = AccessOf(*instruction)) changed |= Replace(*access);
+    // Those that need a descriptor to lose a branch come first. Only then it is known which descriptors there are.
+    for (const bool with_branch : {false, true})
+      for (llvm::Instruction* instruction : instructions)
+        if (std::optional<BufferAtomic> atomic = FindBufferAtomic(*instruction, arch_))
+          changed |= Replace(*atomic, with_branch);
     // Only now, so that all values are those that the analyses have seen.
     for (auto [instruction, value] : replaced_) {
       if (value) instruction->replaceAllUsesWith(value);
       instruction->eraseFromParent();
     }
+    for (llvm::BasicBlock* guarded : guarded_) Hoist(*guarded);
     return changed;
   }
+
+  // Whether blocks have lost all that they did.
+  bool DropsBranches() const { return !guarded_.empty(); }
 
  private:
   bool Replace(const Access& access) {
@@ -119,6 +138,50 @@ class BufferUser final {
     if (!split) return false;
     replaced_.push_back({access.instruction, Emit(access, words, *split)});
     return true;
+  }
+
+  // Replaces those that keep the branch around them, or have none, or the others.
+  bool Replace(const BufferAtomic& atomic, bool with_branch) {
+    if (atomic.pointer->getType()->getPointerAddressSpace() != kGlobalSpace || splitter_.IsShared(atomic.pointer))
+      return false;
+    llvm::BasicBlock* block = atomic.instruction->getParent();
+    Value* condition = ConditionOf(*block);
+    if (with_branch != (!condition || atomic.ordering != llvm::AtomicOrdering::Monotonic)) return false;
+    llvm::Type* type = atomic.data[0]->getType();
+    const uint64_t most = kBufferBytes - function_.getDataLayout().getTypeStoreSize(type).getFixedValue();
+    std::optional<SplitPointer> split = splitter_.Split(atomic.pointer, condition, most, atomic.instruction);
+    if (!split) split = small_buffers_.Split(atomic.pointer);
+    if (!split || (with_branch && !HasBuffer(split->base, atomic.instruction))) return false;
+    llvm::IRBuilder<> b(atomic.instruction);
+    Value* offset = with_branch ? split->offset : b.CreateSelect(condition, split->offset, b.getInt32(kNowhere));
+    Value* buffer = BufferOf(split->base, atomic.instruction);
+    const EmittedAtomic emitted = EmitBufferAtomic(b, atomic, arch_, buffer, offset);
+    if (!with_branch) {
+      guarded_.insert(block);
+      unguarded_.insert(emitted.call);
+    }
+    replaced_.push_back({atomic.instruction, emitted.value});
+    return true;
+  }
+
+  // The condition of the branch that alone leads to `block`, which goes where the branch goes otherwise; null: there is
+  // no such branch.
+  static Value* ConditionOf(llvm::BasicBlock& block) {
+    llvm::BasicBlock *before = block.getSinglePredecessor(), *after = block.getSingleSuccessor();
+    auto* branch = before ? llvm::dyn_cast<llvm::BranchInst>(before->getTerminator()) : nullptr;
+    if (!branch || !branch->isConditional() || branch->getSuccessor(0) != &block || branch->getSuccessor(1) != after)
+      return nullptr;
+    return branch->getCondition();
+  }
+
+  // Moves what `block` does in front of the branch to it, where that has no effect if the branch is not taken.
+  void Hoist(llvm::BasicBlock& block) const {
+    for (llvm::Instruction& instruction : block)
+      if (!instruction.isTerminator() && !unguarded_.contains(&instruction) &&
+          !llvm::isSafeToSpeculativelyExecute(&instruction))
+        return;
+    llvm::BasicBlock* before = block.getSinglePredecessor();
+    before->splice(before->getTerminator()->getIterator(), &block, block.begin(), block.getTerminator()->getIterator());
   }
 
   // The loaded value; null for a store.
@@ -142,6 +205,10 @@ class BufferUser final {
     Value* value = b.CreateBitCast(load, access.type);
     if (access.other && !ReadsZeros(access.other)) value = b.CreateSelect(access.condition, value, access.other);
     return value;
+  }
+
+  bool HasBuffer(Value* base, llvm::Instruction* at) {
+    return llvm::any_of(buffers_[base], [&](Value* buffer) { return dominators_.dominates(buffer, at); });
   }
 
   // The descriptor of what begins at `base`, once for all accesses that it reaches.
@@ -173,6 +240,8 @@ class BufferUser final {
   SmallBuffers small_buffers_;
   llvm::DenseMap<Value*, llvm::SmallVector<Value*, 1>> buffers_;
   llvm::SmallVector<std::pair<llvm::Instruction*, Value*>> replaced_;
+  llvm::SmallSetVector<llvm::BasicBlock*, 4> guarded_;  // hold atomic operations that need no branch
+  llvm::SmallPtrSet<llvm::Instruction*, 4> unguarded_;  // these
 };
 
 }  // namespace
@@ -183,11 +252,21 @@ void UseBuffers(llvm::Module& module, llvm::TargetMachine& machine, const Archit
   llvm::FunctionPassManager cleanup;
   cleanup.addPass(llvm::EarlyCSEPass());
   cleanup.addPass(llvm::ADCEPass());
+  llvm::FunctionPassManager branches;  // that do nothing any more
+  branches.addPass(llvm::SimplifyCFGPass());
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
-    if (!BufferUser(function, arch, analyses.functions).Run()) continue;
+    bool drops_branches = false;
+    {
+      BufferUser user(function, arch, analyses.functions);
+      if (!user.Run()) continue;
+      drops_branches = user.DropsBranches();
+    }
     analyses.functions.invalidate(function, llvm::PreservedAnalyses::none());
     cleanup.run(function, analyses.functions);
+    if (!drops_branches) continue;
+    analyses.functions.invalidate(function, llvm::PreservedAnalyses::none());
+    branches.run(function, analyses.functions);
   }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "compiler/targets/amd/codegen.h"
@@ -200,6 +201,112 @@ TEST(UseBuffers, KeepsWhatThreadsComputeOutOfTheBase) {
   EXPECT_THAT(Optimized(StoreAt(wave)), Not(HasSubstr("raw.ptr.buffer")));
   const std::string small = "  %wave = lshr i32 %id, 6\n  %k = and i32 %id, 63\n  %i = add nuw nsw i32 %wave, %k";
   EXPECT_THAT(Optimized(StoreAt(small)), HasSubstr("make.buffer.rsrc.p8.p1(ptr addrspace(1) %p,"));
+}
+
+// An update of element %id of %p, of so many bytes, and a store to %p.
+std::string UpdateOf(int bytes, const std::string& update, bool has_store = true) {
+  return absl::StrCat("  %bytes = mul nuw nsw i32 %id, ", bytes, "\n  %at = getelementptr i8, ptr addrspace(1) %p, ",
+                      "i32 %bytes\n", has_store ? "  store i32 %m, ptr addrspace(1) %at, align 4\n" : "",
+                      "  %old = ", update, "\n  ret void");
+}
+
+TEST(UseBuffers, UpdatesBetweenTheFencesOfTheOrdering) {
+  const std::string relaxed = UpdateOf(4, "atomicrmw add ptr addrspace(1) %at, i32 %n syncscope(\"agent\") monotonic");
+  EXPECT_THAT(Optimized(relaxed), AllOf(HasSubstr("raw.ptr.buffer.atomic.add.i32(i32 %n, "), Not(HasSubstr("fence")),
+                                        Not(HasSubstr("atomicrmw"))));
+  const std::string ordered = UpdateOf(4, "atomicrmw add ptr addrspace(1) %at, i32 %n syncscope(\"agent\") acq_rel");
+  EXPECT_THAT(Optimized(ordered),
+              ContainsRegex("fence syncscope\\(\"agent\"\\) release\n[^\n]*buffer.atomic.add[^\n]*\n"
+                            "  fence syncscope\\(\"agent\"\\) acquire"));
+  const std::string swap =
+      UpdateOf(8, "cmpxchg ptr addrspace(1) %at, i64 7, i64 8 syncscope(\"agent\") release monotonic, align 8");
+  EXPECT_THAT(Optimized(swap), AllOf(HasSubstr("raw.ptr.buffer.atomic.cmpswap.i64(i64 8, i64 7, "),
+                                     HasSubstr("release"), Not(HasSubstr("acquire"))));
+}
+
+// Of the whole system, of a work-group, of other widths.
+TEST(UseBuffers, LeavesOtherUpdates) {
+  for (const char* update : {
+           "atomicrmw add ptr addrspace(1) %at, i32 %n monotonic",
+           "atomicrmw add ptr addrspace(1) %at, i32 %n syncscope(\"workgroup\") monotonic",
+           "atomicrmw volatile add ptr addrspace(1) %at, i32 %n syncscope(\"agent\") monotonic",
+           "atomicrmw add ptr addrspace(1) %at, i16 1 syncscope(\"agent\") monotonic",
+           "atomicrmw add ptr addrspace(1) %p, i32 %n syncscope(\"agent\") monotonic",
+       })
+    EXPECT_THAT(Optimized(UpdateOf(4, update)), Not(HasSubstr("buffer.atomic"))) << update;
+  // A descriptor for it alone.
+  const std::string alone = "atomicrmw add ptr addrspace(1) %at, i32 %n syncscope(\"agent\") monotonic";
+  EXPECT_THAT(Optimized(UpdateOf(4, alone, /*has_store=*/false)), Not(HasSubstr("buffer.atomic")));
+}
+
+TEST(UseBuffers, AddsFloatsWhereThereIsAnInstruction) {
+  struct Row {
+    const char* arch;
+    const char* type;
+    const char* value;
+    bool is_there;
+  };
+  for (const Row& row : {
+           Row{"gfx90a", "float", "1.0", true},
+           Row{"gfx942", "float", "1.0", true},
+           Row{"gfx1030", "float", "1.0", false},
+           Row{"gfx1100", "float", "1.0", true},
+           Row{"gfx1201", "float", "1.0", true},
+           Row{"gfx942", "double", "1.0", true},
+           Row{"gfx1100", "double", "1.0", false},
+           Row{"gfx942", "<2 x half>", "splat (half 1.0)", true},
+           Row{"gfx1100", "<2 x half>", "splat (half 1.0)", false},
+           Row{"gfx942", "<2 x bfloat>", "splat (bfloat 1.0)", false},
+           Row{"gfx950", "<2 x bfloat>", "splat (bfloat 1.0)", true},
+           Row{"gfx1201", "<2 x bfloat>", "splat (bfloat 1.0)", true},
+       }) {
+    const std::string text = Optimized(UpdateOf(8, absl::StrCat("atomicrmw fadd ptr addrspace(1) %at, ", row.type, " ",
+                                                                row.value, " syncscope(\"agent\") monotonic, align 8")),
+                                       row.arch);
+    EXPECT_EQ(absl::StrContains(text, "buffer.atomic.fadd"), row.is_there) << row.arch << " " << row.type;
+  }
+}
+
+TEST(UseBuffers, UpdatesOfTheDeviceNameItsScopeWhereThePolicyDoes) {
+  const std::string body = UpdateOf(4, "atomicrmw add ptr addrspace(1) %at, i32 %n syncscope(\"agent\") monotonic");
+  for (const auto& [arch, policy] : {std::pair{"gfx942", 0}, {"gfx1100", 0}, {"gfx1201", 16}, {"gfx1250", 16}})
+    EXPECT_THAT(Optimized(body, arch), ContainsRegex(absl::StrCat("atomic.add.*, i32 0, i32 ", policy, "\\)")));
+}
+
+constexpr char kGuarded[] = R"(
+  %bytes = shl nuw nsw i32 %id, 2
+  %at = getelementptr i8, ptr addrspace(1) %p, i32 %bytes
+  FIRST
+  %there = icmp slt i32 %id, %m
+  br i1 %there, label %then, label %end
+then:
+  MORE
+  %old = atomicrmw add ptr addrspace(1) %at, i32 %n syncscope("agent") ORDERING, align 4
+  br label %end
+end:
+  %r = phi i32 [ %old, %then ], [ poison, %0 ]
+  %to = getelementptr i32, ptr addrspace(1) %q, i32 %id
+  store i32 %r, ptr addrspace(1) %to, align 4
+  ret void)";
+
+TEST(UseBuffers, UpdatesUnderAMaskNeedNoBranch) {
+  const std::string text =
+      Optimized(absl::StrReplaceAll(kGuarded, {{"ORDERING", "monotonic"}, {"MORE", ""}, {"FIRST", ""}}));
+  EXPECT_THAT(text, AllOf(ContainsRegex("select i1 %[0-9a-z]+, i32 %[0-9a-z]+, i32 -2147483648"),
+                          HasSubstr("raw.ptr.buffer.atomic.add"), Not(HasSubstr("br i1"))));
+}
+
+// Fences, and what has an effect besides, are for waves in which the branch is taken.
+TEST(UseBuffers, OtherUpdatesUnderAMaskKeepTheirBranch) {
+  constexpr char kFirst[] = "store i32 0, ptr addrspace(1) %at, align 4";
+  const std::string ordered =
+      Optimized(absl::StrReplaceAll(kGuarded, {{"ORDERING", "acq_rel"}, {"MORE", ""}, {"FIRST", kFirst}}));
+  EXPECT_THAT(ordered,
+              AllOf(HasSubstr("br i1"), HasSubstr("raw.ptr.buffer.atomic.add"), Not(HasSubstr("-2147483648"))));
+  const std::string more = Optimized(absl::StrReplaceAll(
+      kGuarded,
+      {{"ORDERING", "monotonic"}, {"MORE", "store volatile i32 1, ptr addrspace(1) %q, align 4"}, {"FIRST", kFirst}}));
+  EXPECT_THAT(more, AllOf(HasSubstr("br i1"), HasSubstr("raw.ptr.buffer.atomic.add")));
 }
 
 TEST(UseBuffers, KeepsTheCachePolicy) {

@@ -32,9 +32,9 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 64 : i32}
 // lane of a row to the next, then from that of the first two rows to the others. All lanes read the last one.
 // CHECK-LABEL: llvm.func @sum
 //   CHECK-NOT:   llvm.amdgcn.ds.
-//       CHECK:   llvm.mlir.constant(273 : i32)
+//       CHECK:   llvm.mlir.constant(160 : i32)
 //       CHECK:   llvm.call_intrinsic "llvm.amdgcn.update.dpp"
-//       CHECK:   llvm.mlir.constant(274 : i32)
+//       CHECK:   llvm.mlir.constant(100 : i32)
 //       CHECK:   llvm.call_intrinsic "llvm.amdgcn.update.dpp"
 //       CHECK:   llvm.mlir.constant(276 : i32)
 //       CHECK:   llvm.call_intrinsic "llvm.amdgcn.update.dpp"
