@@ -9,7 +9,7 @@
 
 namespace tritond::cache {
 
-// Guards values that their keys say nothing about. Stores each with a seal behind it, the SHA-256 of key and value, and
+// Guards values that their keys say nothing about. Stores each with a seal after it, the SHA-256 of key and value, and
 // checks and strips the seal on the way out: changed bytes, lost bytes and a value under the wrong key are all noticed.
 // It is no defence against an author of bad values, who can seal too. Owns what it wraps.
 class SealedCache final : public Cache {

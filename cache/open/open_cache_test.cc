@@ -36,7 +36,7 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 INSTANTIATE_TEST_SUITE_P(OpenedInMemory, CacheContract,
                          testing::Values(Maker(false, kGiB, false), Maker(false, kGiB, true)));
 INSTANTIATE_TEST_SUITE_P(OpenedOnDisk, CacheContract, testing::Values(Maker(true, 0, false), Maker(true, 0, true)));
-INSTANTIATE_TEST_SUITE_P(OpenedOnDiskBehindMemory, CacheContract,
+INSTANTIATE_TEST_SUITE_P(OpenedMemoryThenDisk, CacheContract,
                          testing::Values(Maker(true, kGiB, false), Maker(true, kGiB, true)));
 
 class OpenCacheTest : public testing::Test {

@@ -105,7 +105,7 @@ class FakeDaemon final : public Client {
 
   absl::Status error;
   absl::Status item_error;  // of each item of a batch
-  absl::Status batch_end;   // behind its items
+  absl::Status batch_end;   // after its items
   size_t answers_before_error = 0;
   std::function<void()> on_batch;  // before a batch is answered
   bool holds = false;

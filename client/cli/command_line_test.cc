@@ -482,7 +482,7 @@ TEST_F(CommandLine, ABundleGoesOutAndIn) {
   EXPECT_EQ(out_.str(), "2 results, 3 artifacts, 11 B\n");
 }
 
-TEST_F(CommandLine, ABrokenBundleLeavesNothingBehind) {
+TEST_F(CommandLine, ABrokenBundleLeavesNoFile) {
   EXPECT_EQ(Run({"bundle", "export", Path("b.zst"), kUnknownKey}), kFailed);
   EXPECT_FALSE(fs::exists(Path("b.zst")));
   EXPECT_FALSE(fs::exists(Path("b.zst.partial")));

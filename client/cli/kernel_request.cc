@@ -68,9 +68,8 @@ void KernelFlags::AddOptionsTo(CLI::App* command) {
       ->type_name("none|global|both")
       ->capture_default_str();
   command
-      ->add_option(
-          "--descriptor-flags", descriptor_flags,
-          "Flags behind the strides of a tensor descriptor parameter: 0 up to Triton 3.5, 1 in 3.6, 2 from 3.7")
+      ->add_option("--descriptor-flags", descriptor_flags,
+                   "Flags after the strides of a tensor descriptor parameter: 0 up to Triton 3.5, 1 in 3.6, 2 from 3.7")
       ->check(CLI::Range(0, 2))
       ->capture_default_str();
   command->add_flag("--debug-info", debug_info, "Keep source locations in the binary");

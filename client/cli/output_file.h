@@ -32,7 +32,7 @@ class OutputFile final {
   absl::Status Fail(int error);
 
   const std::string path_;  // as the caller says it
-  std::string target_;      // behind symbolic links
+  std::string target_;      // where symbolic links lead
   std::string partial_;     // "": the target itself is written
   std::FILE* file_ = nullptr;
   absl::Status status_;

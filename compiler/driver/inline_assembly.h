@@ -23,7 +23,7 @@ struct InlineAssembly {
 // and one after it; "" when LLVM itself has refused to write it.
 //
 // A complaint is about a piece when it names a line of the piece; when it names none and quotes a word of the piece; or
-// when a piece leaves something open, an error then comes anywhere behind it. Linear in the texts, times the pieces.
+// when a piece leaves something open, an error then comes anywhere after it. Linear in the texts, times the pieces.
 const InlineAssembly* FindCulprit(const std::vector<InlineAssembly>& pieces, absl::string_view assembly,
                                   absl::string_view complaint);
 

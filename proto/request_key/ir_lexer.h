@@ -60,7 +60,7 @@ class IrLexer final {
   size_t position_ = 0;
   int line_ = 1;
   size_t line_begin_ = 0;
-  size_t symbol_end_ = 0;  // behind the latest # or ! symbol: a < there opens its brackets
+  size_t symbol_end_ = 0;  // the end of the latest # or ! symbol: a < there opens its brackets
   int symbol_depth_ = 0;   // of brackets, from that of a dialect's type or attribute on; 0: in none
   std::string error_;
 };

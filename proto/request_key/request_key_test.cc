@@ -178,7 +178,7 @@ TEST(PreparedRequest, OfACanonicalRequestIsTheSame) {
   EXPECT_TRUE(twice.source().empty());
 }
 
-// The store is behind a location that spans lines for MLIR, and behind a comment for a reader of lines.
+// The store follows a location that spans lines for MLIR, and a comment for a reader of lines.
 TEST(PreparedRequest, WhatACommentHidesFromALocationIsInTheKey) {
   const auto kernel = [](const std::string& hidden) {
     return Request("module {\n  tt.store %p, %c : !tt.ptr<i32> loc(unknown // (\n)\n" + hidden + "  // )\n}\n");

@@ -232,7 +232,7 @@ TEST_F(RedisServerTest, ABrowserCannotBeMadeToStoreAnything) {
   EXPECT_EQ(store_.size(), 0u);
 }
 
-TEST_F(RedisServerTest, QuitEndsTheConnectionBehindItsAnswers) {
+TEST_F(RedisServerTest, QuitEndsTheConnectionAfterItsAnswers) {
   Start();
   Peer peer(*server_);
   EXPECT_TRUE(peer.Send(Array({"SET", "k", "v"}) + Array({"QUIT"}) + Array({"DEL", "k"})));

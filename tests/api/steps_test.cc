@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is compiled once although its requests differ: other spellings of a kernel, and other assemblers behind the same
+// What is compiled once although its requests differ: other spellings of a kernel, and other assemblers after the same
 // assembly.
 #include <gmock/gmock.h>
 

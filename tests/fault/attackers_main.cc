@@ -31,7 +31,7 @@ std::atomic<bool> stop{false};
 
 // Shares of one processor's time, of all attacks together and of each. On machines of their own they would take none of
 // the daemon's time. The lowest scheduling class is not enough: a woken thread of the daemon that has had more than its
-// fair part waits behind such a thread until the next tick, which may be 4 ms away.
+// fair part waits for such a thread until the next tick, which may be 4 ms away.
 constexpr double kShareOfAll = 0.22, kShareOfOne = 0.045;
 
 absl::Duration ProcessorTime(clockid_t of) {

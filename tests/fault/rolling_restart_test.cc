@@ -32,7 +32,7 @@ class RollingRestart : public testing::Test {
     }
   }
 
-  // Restarts all in turn, at least twice each, while callers go on; every second round without a word if `kill`.
+  // Restarts all in turn, at least twice each, while callers go on; every second time without a word if `kill`.
   void RestartUnderLoad(bool kill) {
     std::vector<std::thread> callers;
     for (int i = 0; i < kCallers; ++i) callers.emplace_back([this, i] { Call(i); });

@@ -233,7 +233,7 @@ void WorkerPool::OnStreamEnd(const std::shared_ptr<Session>& session) {
 }
 
 bool WorkerPool::IsWanted(const LeaseRecord& lease, absl::Time now) {
-  // Behind its deadline a worker ends by itself when the compile does not.
+  // After its deadline a worker ends by itself when the compile does not.
   return lease.cancelled == absl::InfiniteFuture() && now < lease.deadline;
 }
 

@@ -142,7 +142,7 @@ class SearchTest(unittest.TestCase):
         self.assertEqual(first.run(), [8, 2])
         runs = collections.Counter(first.device.launches)
         for warps, stages in itertools.product((1, 2, 4), (1, 2)):
-            self.assertEqual(runs[warps, stages], 2)  # they leave behind the first round
+            self.assertEqual(runs[warps, stages], 2)  # they leave after the first round
         self.assertGreater(min(runs[8, 1], runs[8, 2]), 8)
         order = [launch for launch in first.device.launches if launch[0] == 8]
         self.assertGreater(sum(a != b for a, b in zip(order, order[1:])), 4)

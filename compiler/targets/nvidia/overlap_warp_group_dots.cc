@@ -96,7 +96,7 @@ class DotsOfBlock final {
       mlir::OpBuilder b(at.first);
       Emit(b, at.first->getLoc(), wait);
     }
-    EmitWaitBehindLoop();
+    EmitWaitAfterLoop();
   }
 
  private:
@@ -197,7 +197,7 @@ class DotsOfBlock final {
       });
   }
 
-  void EmitWaitBehindLoop() {
+  void EmitWaitAfterLoop() {
     if (outliving_.empty()) return;
     Wait wait;
     wait.pending = 0;
