@@ -119,7 +119,7 @@ TEST_F(OpenCacheTest, StatsNameEveryStoreFastestFirst) {
   EXPECT_EQ(stats[0].capacity_bytes + stats[1].capacity_bytes, int64_t{512} << 20);
 }
 
-TEST_F(OpenCacheTest, WhatClientsStoreLiesApartFromResults) {
+TEST_F(OpenCacheTest, ValuesOfClientsLieApartFromResults) {
   const Digest key = Digest::Of("request");
   CacheConfig config;
   config.data_dir = dir_.path();

@@ -157,7 +157,7 @@ TEST_F(CommandLine, WithFallbackAServerThatCannotHelpInTimeExitsThree) {
   EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--timeout", "0.2"}), kFailed);
 }
 
-TEST_F(CommandLine, WithFallbackWhateverKeepsTheServiceFromHelpingExitsThree) {
+TEST_F(CommandLine, WithFallbackEveryReasonOfTheServiceExitsThree) {
   const std::string file = Write("k.ttir", "module {}");
   const std::vector<grpc::Status> refusals = {
       Answer(grpc::StatusCode::UNAUTHENTICATED, "UNAUTHENTICATED"),
@@ -185,7 +185,7 @@ TEST_F(CommandLine, AServerThatDrainsAndAProxyInBetweenAreNoServer) {
   EXPECT_EQ(Run({"compile", file, "--target", "cuda:90"}), kNoServer);
 }
 
-TEST_F(CommandLine, JsonHasALineForEachKernelWhateverBecomesOfTheServer) {
+TEST_F(CommandLine, JsonHasALineForEachKernelEvenIfTheServerIsLost) {
   Write("in/a.ttir", "a");
   Write("in/b.ttir", "b");
   Write("in/c.ttir", "c");
@@ -223,7 +223,7 @@ TEST_F(CommandLine, AStandardOutputThatTakesNothingIsAFailure) {
   EXPECT_THAT(err_.str(), HasSubstr("standard output: cannot be written"));
 }
 
-TEST_F(CommandLine, OfSeveralServersThoseThatAnswerAreShown) {
+TEST_F(CommandLine, ServersThatAnswerAreShownIfOthersDoNot) {
   const std::string servers = absl::StrCat("unix:", Path("none.sock"), ",127.0.0.1:", port_);
   EXPECT_EQ(Run({"--server", servers, "jobs"}), kDone);
   EXPECT_THAT(out_.str(), HasSubstr("job-1"));
@@ -362,7 +362,7 @@ TEST_F(CommandLine, AManifestsMistakesAreNotPassedOver) {
   }
 }
 
-TEST_F(CommandLine, WhatCannotBeWrittenIsNoSuccessInJsonEither) {
+TEST_F(CommandLine, AFileThatCannotBeWrittenIsAnErrorInJson) {
   const std::string file = Write("k.ttir", "module {}");
   EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--json", "-o", Path("none/k.cubin")}), kFailed);
   EXPECT_THAT(std::string(nlohmann::json::parse(out_.str())["error"]), HasSubstr("none/k.cubin: No such file"));

@@ -58,7 +58,7 @@ TEST(FindCulprit, APieceThatLeavesSomethingOpenIsToBlameForWhatFollows) {
     EXPECT_EQ(FindCulprit({{closed, {4, 1}}}, kPtx, later), nullptr) << closed;
 }
 
-TEST(FindCulprit, WhatLlvmRefusesToWriteIsOfTheFirstPieceWhenItIsAboutAny) {
+TEST(FindCulprit, ARefusalOfLlvmIsBlamedOnTheFirstPiece) {
   EXPECT_EQ(LineOf(FindCulprit(kPieces, "", "couldn't allocate output register for constraint 'q'")), 3);
   EXPECT_EQ(FindCulprit(kPieces, "", "Cannot select: intrinsic"), nullptr);
 }

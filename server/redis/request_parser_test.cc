@@ -124,7 +124,7 @@ TEST(RequestParser, DamagedBytesGiveTheSameInEverySplit) {
   EXPECT_GT(malformed, 500) << "the damage is seldom any";
 }
 
-TEST(RequestParser, WhatIsMalformedStaysSo) {
+TEST(RequestParser, AMalformedStreamStaysMalformed) {
   const std::pair<std::string, std::string> cases[] = {
       {"*x\r\n", "length of an array"},
       {"*-1\r\n", "length of an array"},

@@ -127,7 +127,7 @@ TEST_F(BundleTest, NoMoreAreOnTheirWayThanThereAreThreadsFor) {
   Await([&] { return Export({}, &bundle).ok(); });
 }
 
-TEST_F(BundleTest, OfADamagedBundleNothingIsStored) {
+TEST_F(BundleTest, ADamagedBundleStoresNothing) {
   Start();
   CompileOk("one");
   CompileOk("two");
@@ -219,7 +219,7 @@ TEST_F(BundleTest, IsNotServedInPlaceOfABuildThatIsAttached) {
   EXPECT_EQ(ReasonOf(Compile(refresh, &found)), "NO_WORKER");
 }
 
-TEST_F(BundleTest, OfAnotherDaemonIsTakenOnlyWhenItsKeyIsTrusted) {
+TEST_F(BundleTest, AnotherDaemonsBundleIsTakenOnlyIfItsKeyIsTrusted) {
   Start();
   const v1::CompileResponse made = CompileOk("one");
   const std::string line = server::TrustedKeys::FormatLine({daemon().broker().notary().public_key(), "author", false});

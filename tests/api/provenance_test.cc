@@ -72,7 +72,7 @@ class ProvenanceTest : public ClusterTest {
   const server::SigningKey stolen_nothing = *server::SigningKey::Generate();  // A key that nobody trusts.
 };
 
-TEST_F(ProvenanceTest, WhatIsPlantedAtTheEngineIsRefusedCountedAndCompiledAgain) {
+TEST_F(ProvenanceTest, RecordsPlantedAtTheEngineAreRefusedCountedAndCompiledAgain) {
   Start();
   const v1::CompileResponse good = CompileOk(*compile, WholeRequest("kernel"));
   const std::string another = CompileOk(*compile, WholeRequest("another kernel")).key();
@@ -291,7 +291,7 @@ TEST_F(OwnKeyTest, WithAnotherKeyWhatIsStoredIsAMissAndNoError) {
   EXPECT_EQ(CompileOk("kernel").cache(), v1::CACHE_STATUS_HIT);
 }
 
-TEST_F(OwnKeyTest, WhatAnEarlierVersionStoredUnsignedIsAMissAndNoError) {
+TEST_F(OwnKeyTest, UnsignedResultsOfAnEarlierVersionAreMissesAndNoErrors) {
   Start();
   const v1::CompileResponse made = CompileOk("kernel");
   Stop();

@@ -241,7 +241,7 @@ $STORE
 
 class AccumulatedReduce : public testing::TestWithParam<Case> {};
 
-TEST_P(AccumulatedReduce, OfALoopIsThatOfAllItsTensors) {
+TEST_P(AccumulatedReduce, EqualsTheReductionOfAllTensors) {
   const Case& c = GetParam();
   constexpr int kIterations = 3;
   int length = c.shape.sizes[c.axis], stride = c.shape.Stride(c.axis), count = c.shape.Count();

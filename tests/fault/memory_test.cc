@@ -123,7 +123,7 @@ TEST_F(MemoryTest, LargeKernelsStayWithinTheBudget) {
 }
 
 // Callers that send most of a message and then nothing more, which costs memory before anybody knows who they are.
-TEST(HalfAMessage, OfManyCallersTakesTheMemoryThatIsSetAsideForIt) {
+TEST(HalfAMessage, FromManyCallersTakesTheMemoryThatIsSetAsideForIt) {
   DaemonProcess daemon({"--max-ir-bytes", absl::StrCat(8 * kMiB), "--max-message-mb", "8", "--max-incoming-mb",
                         absl::StrCat(kIncomingMb)});
   daemon.memory_cache_mb = 16;

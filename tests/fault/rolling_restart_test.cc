@@ -103,7 +103,7 @@ class RollingRestart : public testing::Test {
   std::atomic<uint64_t> answers_{0}, failed_{0}, wrong_{0}, hits_{0};
 };
 
-TEST_F(RollingRestart, OfDaemonsThatShareAnEngineFailsNoRequest) {
+TEST_F(RollingRestart, WithASharedEngineFailsNoRequest) {
   if (!RedisNodes::Available()) GTEST_SKIP() << "redis-server and redis-cli are not installed";
   RedisNodes nodes(3);
   ASSERT_TRUE(nodes.ok());
@@ -113,17 +113,17 @@ TEST_F(RollingRestart, OfDaemonsThatShareAnEngineFailsNoRequest) {
   RestartUnderLoad(/*kill=*/true);
 }
 
-TEST_F(RollingRestart, OfTwoDaemonsOnTheirOwnFailsNoRequest) {
+TEST_F(RollingRestart, WithTwoSeparateDaemonsFailsNoRequest) {
   StartDaemons(2, {"--drain-grace-seconds", "10"});
   RestartUnderLoad(/*kill=*/true);
 }
 
-TEST_F(RollingRestart, OfDaemonsThatGiveUpWhatTheyCompileFailsNoRequest) {
+TEST_F(RollingRestart, WithCompilesThatAreGivenUpFailsNoRequest) {
   StartDaemons(2, {"--drain-grace-seconds", "0"});
   RestartUnderLoad(/*kill=*/false);
 }
 
-TEST_F(RollingRestart, OfTheOnlyDaemonMakesCallersWaitAndFailsNoRequest) {
+TEST_F(RollingRestart, WithOneDaemonMakesCallersWaitAndFailsNoRequest) {
   kernels_ = 20;  // Its callers wait for most of the time, and are to see some hits.
   StartDaemons(1, {"--drain-grace-seconds", "10"});
   RestartUnderLoad(/*kill=*/true);
