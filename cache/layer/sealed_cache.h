@@ -16,7 +16,7 @@ class SealedCache final : public Cache {
  public:
   explicit SealedCache(std::unique_ptr<Cache> next);
 
-  // DataLoss when the seal does not fit, or the wrapped cache finds the entry damaged; either way the entry is removed,
+  // DataLoss when the seal does not fit, or the wrapped cache finds the entry damaged. Either way the entry is removed,
   // so the next Get is NotFound. The value shares the stored bytes.
   absl::StatusOr<Blob> Get(const Digest& key) override;
   // Copies `value`, to append the seal.

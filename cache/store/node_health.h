@@ -18,7 +18,7 @@ namespace tritond::cache {
 // How one node of an engine does: its circuit breaker, so that a node that stalls costs no time after a few calls and
 // the others' answers do not hide it, and its figures. Thread-safe.
 //
-// The status of a call says how the node took it: Unavailable or DeadlineExceeded, there was no answer;
+// The status of a call says how the node took it: Unavailable or DeadlineExceeded, there was no answer.
 // FailedPrecondition, it serves nothing as it is (its message says why); PermissionDenied or ResourceExhausted, it
 // serves other commands, but not this one (the same).
 class NodeHealth final {

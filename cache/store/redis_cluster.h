@@ -50,7 +50,7 @@ class RedisCluster final {
   ~RedisCluster();
 
   // Sends a command to the node that has `key`. Unavailable when no node answers in time, or the cluster is down for
-  // this slot; ResourceExhausted when the engine takes no writes; PermissionDenied or FailedPrecondition when it
+  // this slot. ResourceExhausted when the engine takes no writes; PermissionDenied or FailedPrecondition when it
   // refuses this daemon; Internal for another error of the engine. A command may have been carried out although the
   // answer was lost.
   absl::StatusOr<RedisReply> Call(absl::string_view key, absl::Span<const absl::string_view> command);

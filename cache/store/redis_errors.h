@@ -14,7 +14,7 @@ absl::Status RefusalIn(absl::string_view error);
 // The same of an error reply to AUTH.
 absl::Status LoginRefusalIn(absl::string_view error);
 
-// What an error reply means for the call that got it: Unavailable, another try may help; ResourceExhausted, the engine
+// What an error reply means for the call that got it: Unavailable, another try may help. ResourceExhausted, the engine
 // takes no writes; PermissionDenied, FailedPrecondition: it refuses this daemon; Internal.
 absl::Status ErrorIn(absl::string_view error);
 

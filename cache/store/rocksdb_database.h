@@ -41,7 +41,7 @@ class RocksdbDatabase final {
   // Why nothing can be written now, for people; "" when it can.
   std::string Trouble() const;
 
-  // Calls `use(db, family)` with the database held in place and returns what it returns; while there is none, an error
+  // Calls `use(db, family)` with the database held in place and returns what it returns. While there is none, an error
   // (NoSpace: the disk was full before one could be made) or nothing.
   template <typename Use>
   auto With(int family, Use use) {

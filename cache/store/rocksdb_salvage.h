@@ -59,7 +59,7 @@ struct Salvage {
 // may read `from` meanwhile. ResourceExhausted when the disk is full; then, and on any other error, `to` is removed.
 absl::StatusOr<Salvage> CopySound(const OpenRocksdb& from, const rocksdb::Options& options, const std::string& to);
 
-// Puts the database at `by` in the place of the one at `dir`, which is removed; when there is none at `by`, it is
+// Puts the database at `by` in the place of the one at `dir`, which is removed. When there is none at `by`, it is
 // removed all the same. Nobody has either open. A crash on the way is made good by FinishReplacement, which every
 // opening calls first, and RemoveLeftovers, which it calls once it holds the lock.
 absl::Status ReplaceRocksdb(const std::string& dir, const std::string& by);

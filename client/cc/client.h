@@ -37,7 +37,7 @@ struct ClientOptions {
   absl::Duration connect_timeout = absl::Seconds(10);
   bool wait_for_server = false;  // keep dialling until connect_timeout when nothing listens yet
   // A daemon that says nothing for so long during a call is asked for a sign of life, again and again, and has half of
-  // it to give one; else the call ends as Unavailable. Daemons permit a question each five seconds.
+  // it to give one. Else the call ends as Unavailable. Daemons permit a question each five seconds.
   absl::Duration keepalive = absl::Seconds(10);
   absl::optional<TlsFiles> tls;  // none: plain text
   std::string token;             // bearer token; empty: none. Travels only over TLS or a Unix socket

@@ -42,7 +42,7 @@ bool IsAboutTheKernel(const absl::Status& error);
 // The reason of the ErrorInfo; "" without one.
 std::string ReasonOf(const absl::Status& error);
 
-// How long to wait after `attempts` failed attempts, the last of which gave `error`; none when asking again cannot help
+// How long to wait after `attempts` failed attempts, the last of which gave `error`. None when asking again cannot help
 // (MayAskAgain) or the attempts are spent. Delays double; `random` in [0, 1) spreads each over [1/2, 1) of its length,
 // or over [1, 3/2) of what RetryInfo asks for.
 absl::optional<absl::Duration> RetryDelay(const RetryPolicy& policy, const absl::Status& error, int attempts,

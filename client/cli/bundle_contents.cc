@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // triton-client bundle list, extract: what a bundle holds, without a daemon. As on import, everything is verified
-// before anything is printed or written; signatures only against a list of trusted keys, since bundles do not hold the
+// before anything is printed or written. Signatures only against a list of trusted keys, since bundles do not hold the
 // keys.
 #include <cerrno>
 #include <cstring>

@@ -35,7 +35,7 @@ std::string Details(const Outcome& outcome);
 std::string TextLine(const Outcome& outcome);
 
 // Each complaint of the compiler, "softmax.ttir:12:5: error: …", with the line of the IR and a caret where they are at
-// hand; for a failure without one, the error itself. Ends with a newline unless empty.
+// hand. For a failure without one, the error itself. Ends with a newline unless empty.
 std::string Complaints(const Outcome& outcome, bool colour = false);
 
 // The metadata of a kernel, indented, with a newline at its end.

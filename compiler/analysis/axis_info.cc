@@ -2,7 +2,7 @@
 // The fixpoint. Facts start as "not reached" and only ever weaken at the places where values meet: block arguments,
 // region arguments and results of region operations, which keep the join of all that has flowed in. Everything else is
 // recomputed from its operands whenever its block is visited. A loop is visited until its meeting places are stable, so
-// the last visit computes every fact from the final ones; since a fact is a handful of powers of two, that is soon.
+// the last visit computes every fact from the final ones. Since a fact is a handful of powers of two, that is soon.
 //
 // Functions are visited before those they call, whose arguments join over all calls.
 #include "compiler/analysis/axis_info.h"

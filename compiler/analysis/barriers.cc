@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A forward dataflow over blocks. The state at a point is the bytes that some thread may have read or written since the
-// last barrier on some path; blocks begin with the union of their predecessors' ends. Where an access conflicts with
+// last barrier on some path. Blocks begin with the union of their predecessors' ends. Where an access conflicts with
 // the state, a barrier goes in front of it, which empties the state. An iteration starts from empty states, with the
 // barriers of the iterations before, and sweeps over the blocks to the fixpoint. A barrier that only a later sweep
-// finds is news for what flowed past its place before, so the iteration starts anew; else stale states would ask for
+// finds is news for what flowed past its place before, so the iteration starts anew. Else stale states would ask for
 // barriers that nothing needs. Bytes that asynchronous copies write stay apart, whatever barriers there are, until the
 // wait that makes them written. Accesses to global memory that conflict with others are kept one by one.
 #include "compiler/analysis/barriers.h"

@@ -9,9 +9,9 @@
 //              = Cost(op of v under X) + sum of Best(operand, X of the operand)
 //
 // each weighted by how often its block runs. An operation whose only user moves away dies, which its copy gets credit
-// for; so a conversion climbs over an extension or a broadcast to the smaller tensor, out of a loop, or dissolves in
+// for. So a conversion climbs over an extension or a broadcast to the smaller tensor, out of a loop, or dissolves in
 // constants and ranges. A value that a loop carries may be carried twice, if what it starts from and what it becomes
-// are cheap to have under X; a row of pointers that advances by a constant is.
+// are cheap to have under X. A row of pointers that advances by a constant is.
 //
 //   %w = arith.extf %v : f16 to f32, #a                  %c = ttg.convert_layout %v : f16, #a -> #b
 //   %c = ttg.convert_layout %w : f32, #a -> #b     =>    %w = arith.extf %c : f16 to f32, #b

@@ -58,7 +58,7 @@ LogicalResult LowerUnsplat(FunctionLowering& f, tt::UnsplatOp op) {
   return mlir::success();
 }
 
-// Both have the same lanes and warps; a register of the result reads the source's register at its coordinates, with 0
+// Both have the same lanes and warps. A register of the result reads the source's register at its coordinates, with 0
 // in the dimensions that were of size one.
 LogicalResult LowerBroadcast(FunctionLowering& f, tt::BroadcastOp op) {
   RankedTensorType type = TensorType(op.getSrc());

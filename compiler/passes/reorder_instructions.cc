@@ -151,7 +151,7 @@ void HoistFilledBuffer(ttg::LocalAllocOp alloc) {
   if (place != alloc.getOperation()) alloc->moveBefore(place);
 }
 
-// The operations after `wait` in its block that `convert` needs, itself last; empty where these are not light, or
+// The operations after `wait` in its block that `convert` needs, itself last. Empty where these are not light, or
 // where the result would take many registers for long.
 llvm::SetVector<Operation*> SliceAfter(ttg::AsyncWaitOp wait, ttg::ConvertLayoutOp convert) {
   constexpr int kMostRegisters = 16;

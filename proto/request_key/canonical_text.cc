@@ -7,7 +7,7 @@
 //   } loc(#loc)
 //   #loc1 = loc("k.py":47:25)
 //
-// Tokens are copied; what lies between two of them becomes one gap: a line break where there was one, then the
+// Tokens are copied. What lies between two of them becomes one gap: a line break where there was one, then the
 // indentation of the line that follows. Dropped are `loc(…)` after what an operation or an argument may end with, and
 // `#locN = loc(…)` at the top level. A location elsewhere is an attribute's value and stays. When such a value refers
 // to a `#locN`, its definition has to stay, so all locations do.

@@ -59,7 +59,7 @@ class PreparedRequest final {
 };
 
 // Takes time linear in the size of the request. A canonical request is prepared to itself. InvalidArgument when the IR
-// cannot be read as a sequence of tokens, with its line and column; whether the request is valid otherwise is another
+// cannot be read as a sequence of tokens, with its line and column. Whether the request is valid otherwise is another
 // question.
 absl::StatusOr<PreparedRequest> Prepare(v1::CompileRequest request);
 

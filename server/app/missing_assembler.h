@@ -10,7 +10,7 @@
 namespace tritond::server {
 
 // One sentence that names the families of attached targets ("cuda" of "cuda:90") of which no worker makes any binary,
-// and what the workers say is to be installed; "" when there are none.
+// and what the workers say is to be installed. "" when there are none.
 std::string DescribeMissingAssemblers(const std::vector<KnownTarget>& targets);
 
 }  // namespace tritond::server

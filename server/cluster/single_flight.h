@@ -50,7 +50,7 @@ class SingleFlight final : public Peers {
     virtual ~Host() = default;
     // The value that the cluster has under the key; nothing when it cannot be had whole. May block.
     virtual std::optional<Outcome> Fetch(const std::string& key) = 0;
-    // A failure as PublishError was given it for the key, or Tell for the key and the owner; nothing when it cannot be
+    // A failure as PublishError was given it for the key, or Tell for the key and the owner. Nothing when it cannot be
     // read or is not to be believed.
     virtual std::optional<Outcome> ReadError(const std::string& key, const std::string& owner,
                                              const std::string& error) = 0;

@@ -16,7 +16,7 @@ namespace tritond::server {
 // One caller's wait for one compile: first for a worker that offers the target, then for the job, or for both at once.
 // Thread-safe; kept alive by whatever it waits for.
 //
-// It takes the memory of its request from the broker's budget and hands both to the job that it makes; one that joins a
+// It takes the memory of its request from the broker's budget and hands both to the job that it makes. One that joins a
 // job keeps neither. Where the budget has no room it may still join.
 class CompileCall final : public std::enable_shared_from_this<CompileCall> {
  public:

@@ -20,7 +20,7 @@ namespace tritond::server {
 
 // The kernel of a job that has ended, stage by stage. Kept are the IR that came with its request and those stages that
 // the request asked for. When somebody wants to see more, all stages are made by a compile of the same request with the
-// same compiler for texts alone, with source locations, which is stored like any other result; these texts go before
+// same compiler for texts alone, with source locations, which is stored like any other result. These texts go before
 // the kept ones. Thread-safe. Borrows the broker.
 class JobTexts final {
  public:

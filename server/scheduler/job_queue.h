@@ -21,7 +21,7 @@ namespace tritond::server {
 
 // The order in which waiting jobs are served: by class, then the tenant that was served longest ago, then first come
 // first served, however long the backlog is and however old. Nothing starves: a class whose oldest job has waited for
-// `patience` gets one of every 8 starts of the workers that are fit for it, two such classes share it; and a tenant
+// `patience` gets one of every 8 starts of the workers that are fit for it, two such classes share it. And a tenant
 // that comes anew goes before those that have been served within 64 starts, after those that have waited longer. A job
 // for which several tenants wait stands in the line of each, and begins when the first one's turn comes. Jobs with
 // different requirements do not stand in each other's way. Not thread-safe.

@@ -47,11 +47,11 @@ struct SchedulerConfig {
 };
 
 // Decides what runs where and when: one job in flight per key, whose waiters all get its outcome; classes and
-// fairness (JobQueue); bounded retries when workers are lost or fail in ways of their own; quarantine for what kills
+// fairness (JobQueue). Bounded retries when workers are lost or fail in ways of their own; quarantine for what kills
 // them; drain.
 //
 // In a cluster, its peers are asked for a new job's outcome before it is queued, and for leave when a worker is free
-// for it; a job that another daemon runs waits here as any other, with its waiters, and holds no worker.
+// for it. A job that another daemon runs waits here as any other, with its waiters, and holds no worker.
 //
 // Pure logic: time is injected, and someone calls Tick often. Thread-safe; callbacks run without the lock, on the
 // thread whose call brought the outcome about.
@@ -63,7 +63,7 @@ class Scheduler final {
   // Looks for a stored outcome; see Submit.
   using Recheck = std::function<std::optional<Outcome>()>;
 
-  // Hears of every job that has ended, before its waiters do, and of those that the last waiter has left; not of those
+  // Hears of every job that has ended, before its waiters do, and of those that the last waiter has left. Not of those
   // whose outcome was found before they began.
   using EndListener = std::function<void(const FinishedJob& job, const Outcome& outcome)>;
 
@@ -78,7 +78,7 @@ class Scheduler final {
   // this call is found instead of being computed twice.
   //
   // Who comes with `refresh` is answered by a run of this daemon's alone. It joins a job that runs, or one that has
-  // not begun, which from then on counts neither what is stored nor what other daemons do; if what runs ends with a
+  // not begun, which from then on counts neither what is stored nor what other daemons do. If what runs ends with a
   // stored outcome after all, that is for the others, and the job runs again.
   //
   // Outcomes made here: Unavailable (DRAINING, NO_WORKER, WORKER_LOST), ResourceExhausted (QUEUE_FULL,
@@ -127,7 +127,7 @@ class Scheduler final {
   };
   std::vector<WaitingJob> NextWaiting(absl::Duration at_least, const OfferFilter& filter);
   // What workers could run in slots that are free and that no job on its way to the queue is about to need, to the
-  // number of those slots; none while draining.
+  // number of those slots. None while draining.
   std::map<Requirement, int> IdleSlots() const;
 
   // Ends waits whose deadline has passed and jobs that no worker can run any more.

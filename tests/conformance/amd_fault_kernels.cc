@@ -85,7 +85,7 @@ declare void @llvm.amdgcn.raw.ptr.buffer.store.i32(i32, ptr addrspace(8), i32, i
 )";
 
 // out[i] = the sum of in over the 32 lanes of the wave, by DPP in rows and permlanex16 between them, in front of and
-// after a split barrier; through LDS so that every wave has the other one's.
+// after a split barrier. Through LDS so that every wave has the other one's.
 constexpr char kSplit[] = R"(
 target triple = "amdgcn-amd-amdhsa"
 @global_smem = external addrspace(3) global [0 x i8], align 16

@@ -24,7 +24,7 @@ $BODY
 )";
 
 // out[i] = in[i] + $N * iteration for the 128 elements of each of four iterations, by a partition that hands them over
-// in shared memory; out[512 + iteration] = the sum of 0 … 127 and the iteration's offset, by a partition whose two
+// in shared memory. out[512 + iteration] = the sum of 0 … 127 and the iteration's offset, by a partition whose two
 // warps reduce it. The default region yields the offset. An iteration starts and joins the partitions.
 constexpr char kIterations[] = R"(
   tt.func public @kernel(%in: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {

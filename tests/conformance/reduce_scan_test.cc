@@ -418,7 +418,7 @@ TEST_P(ReduceScanOnEveryMachine, ScansManyRows) {
 }
 
 // Encodings as TTGIR may bring them, in which lanes, warps and registers come in any order along the axis or move along
-// two dimensions at once; for four warps of 32 lanes.
+// two dimensions at once. For four warps of 32 lanes.
 struct Tangled {
   const char* name;
   const char* encoding;

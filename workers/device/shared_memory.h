@@ -24,7 +24,7 @@ bool SameSite(const TritondHostSite* a, const TritondHostSite* b);
 //
 // Two accesses of one byte by different threads conflict when one of them writes (two atomics do not), unless a barrier
 // lies between them, or a warp barrier where both threads are of one warp. Compiled code keeps copies of a value in
-// several threads and lets each of them write its copy; such a write changes nothing, whatever the order. So a
+// several threads and lets each of them write its copy. Such a write changes nothing, whatever the order. So a
 // conflicting write is held back as a suspicion until its thread next waits or ends: if the bytes are then as they were
 // before it, it was harmless.
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A local worker ends twice: its stream breaks and its process is reaped, in either order. The pool speaks of its end
-// when the process is reaped, because only then it knows how; a process that outlives its stream is killed after a
+// when the process is reaped, because only then it knows how. A process that outlives its stream is killed after a
 // while.
 #include "workers/pool/worker_pool.h"
 

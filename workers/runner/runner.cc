@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three threads share the stream. The reader only moves messages, so a cancellation or the end of the connection is
-// noticed while a compile runs; the compiling thread owns the compiler; heartbeats come from a third, so that a long
+// noticed while a compile runs. The compiling thread owns the compiler; heartbeats come from a third, so that a long
 // compile does not look like a dead worker. A fourth waits for signals that ask the worker to end.
 //
 // A worker ends by agreement: it says Retire, the daemon gives it no further lease and answers Drain, which follows

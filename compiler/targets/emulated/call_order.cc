@@ -13,7 +13,7 @@
 namespace tritond::compiler::emulated {
 namespace {
 
-// Kahn's algorithm over edges that do not lead back to a loop's header; of the blocks that can come next, one of the
+// Kahn's algorithm over edges that do not lead back to a loop's header. Of the blocks that can come next, one of the
 // innermost loop that the last block is in.
 class Order {
  public:

@@ -115,7 +115,7 @@ struct Instruction {
 };
 
 // The instruction of `name`, its operands' sizes after blanks: "ptx:mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32
-// 4 2 1 4", results first; "host:barrier.sync 1 1" of the host; "amdgcn:" and "spirv:" and what ParseAmdName takes for
+// 4 2 1 4", results first. "host:barrier.sync 1 1" of the host; "amdgcn:" and "spirv:" and what ParseAmdName takes for
 // AMD's and Intel's. InvalidArgument, naming it, when there is none. Slashes are as good as dots: the code has those.
 absl::StatusOr<Instruction> FindInstruction(absl::string_view name);
 
