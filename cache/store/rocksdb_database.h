@@ -23,7 +23,7 @@ namespace tritond::cache {
 // A folder's database, which gets over what happens to it. RocksDB stops writing for good when a compaction meets
 // damage, and a write that a full disk refuses leaves it in a state that it does not always survive. A thread of this
 // object's own closes and opens it again then: after damage with what is sound (read on meanwhile), after a full disk
-// as soon as there is room. Until then writes fail, and what is there is read: a disk that is full when the database is
+// as soon as there is room. Until then writes fail, and what is there is read. A disk that is full when the database is
 // opened has it opened for reading alone. Thread-safe.
 class RocksdbDatabase final {
  public:

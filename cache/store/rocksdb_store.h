@@ -38,7 +38,7 @@ struct RocksdbOptions {
 //
 // Get checks RocksDB's checksums, and DataLoss is what they found. Wrap the store in a VerifiedCache or SealedCache,
 // which check end to end and remove what is damaged. Damage that keeps the database from opening, or from writing,
-// costs the entries that it hit: the others go into a new database in its place (rocksdb_salvage.h), in the background
+// costs the entries that it hit. The others go into a new database in its place (rocksdb_salvage.h), in the background
 // while this one is read. Until then Put fails. A full disk is ResourceExhausted until there is space again; other
 // trouble with the disk is Unavailable.
 class RocksdbStore final : public Cache {

@@ -31,7 +31,7 @@ bool MayAskAgain(const absl::Status& error);
 // service has an ErrorInfo.
 bool IsForeign(const absl::Status& error);
 
-// Whether the answer holds for the daemon that gave it, as it is now, rather than for the kernel: it lacks the target,
+// Whether the answer holds for the daemon that gave it, as it is now, rather than for the kernel. It lacks the target,
 // a worker or an assembler that another daemon may have, or it is no daemon at all. Asking the same one again does not
 // help.
 bool AnotherMayHelp(const absl::Status& error);

@@ -19,7 +19,7 @@ namespace tritond::client {
 //
 //   {"file": "softmax.ttir", "name": "softmax", "options": {"num_warps": 8}, "target": "cuda:90"}
 //
-// `file` is relative to the manifest. The others may be missing: the name is then the file's, `options` the JSON beside
+// `file` is relative to the manifest. The others may be missing. The name is then the file's, `options` the JSON beside
 // it (or it names an options file), the target the flag's. Empty lines and lines that begin with # are skipped.
 //
 // InvalidArgument, naming the file and line, when something cannot be read, nothing is found, or two kernels share a

@@ -363,7 +363,7 @@ int AxisInfoAnalysis::MaskConstancy(Value mask, unsigned dim) const {
 }
 
 // An index that runs on and a bound that stays, along `dim`: in groups of as many neighbours the comparison changes
-// once at most. 1 where it may change more often: an index meets one value in the middle of a group, and one without a
+// once at most. 1 where it may change more often. An index meets one value in the middle of a group, and one without a
 // sign, or narrow, may begin anew there, but for groups that begin at multiples of their size. Indices of 32 bits and
 // more do not reach their largest number, which contiguous addresses take for granted as well.
 int AxisInfoAnalysis::ComparisonSpan(mlir::arith::CmpIOp compare, unsigned dim) const {

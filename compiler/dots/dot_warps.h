@@ -7,7 +7,7 @@
 
 namespace tritond::compiler {
 
-// Whether a dot's result goes into operand a of another one of its block, as in attention: then each warp should hold
+// Whether a dot's result goes into operand a of another one of its block, as in attention. Then each warp should hold
 // whole rows, so that no element changes its warp in between.
 bool FeedsAnotherDot(tt::DotOp dot);
 bool IsFedByAnotherDot(tt::DotOp dot);

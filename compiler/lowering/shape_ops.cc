@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that say which element is where. None moves data between threads: the encodings of their operands and
+// Operations that say which element is where. None moves data between threads. The encodings of their operands and
 // results are such that every element is where it is needed, in another register at most.
 #include "compiler/layout/conversion.h"
 #include "compiler/lowering/function_lowering.h"

@@ -104,7 +104,7 @@ IfOp CreateBranch(OpBuilder& b, Location loc, mlir::ValueRange results, Value co
 }
 
 // Moves after the inner loop what is in front of it for the epilogue's sake alone, unless that takes larger tensors
-// than it gives: these would be carried instead.
+// than it gives. These would be carried instead.
 void SinkIntoEpilogue(ForOp outer, ForOp inner) {
   auto elements = [](mlir::TypeRange types) {
     int64_t most = 1;

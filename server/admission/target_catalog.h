@@ -75,7 +75,7 @@ class TargetCatalog final : public WorkerWait {
   void WorkerGone(const std::string& worker);
 
   std::optional<KnownTarget> Find(absl::string_view target) const;
-  // Whether a worker of the target is attached, or may be soon: its last one has just gone, it was offered before a
+  // Whether a worker of the target is attached, or may be soon. Its last one has just gone, it was offered before a
   // restart, or the first workers of this run are still to come.
   bool IsAwaited(absl::string_view target) const;
   // Sorted by name.

@@ -18,7 +18,7 @@
 
 namespace tritond::server {
 
-// One run per key in a whole cluster: a job runs here under the key's lease, or follows the daemon that has it, until
+// One run per key in a whole cluster. A job runs here under the key's lease, or follows the daemon that has it, until
 // the outcome is there or the lease is free again. When the engine is away, or takes longer than `patience` over an
 // answer, a job runs without a lease. A lost lease costs a second run and nothing else.
 //

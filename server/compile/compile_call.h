@@ -46,7 +46,7 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   // Waits for the job in flight under the key, and fails when there is none.
   void JoinOnly();
   void AwaitWorker();
-  // In a cluster another daemon may have a worker for a target that has none here: the job is queued for it, under the
+  // In a cluster another daemon may have a worker for a target that has none here. The job is queued for it, under the
   // build that was here last, while the call goes on waiting for a worker of its own daemon's.
   void SubmitToOthers();
   void OnArrival(TargetCatalog::Arrival arrival);

@@ -40,7 +40,7 @@ struct SchedulerConfig {
   // A job that is nearly done when its last waiter leaves may go on for this long.
   absl::Duration last_stage_grace = absl::Seconds(2);
   // A job that has run this long, and `hedge_factor` times as long as 99 of 100 do, is begun on a second worker when
-  // one can be spared: another idle one must be left for everything that it could run. The first outcome counts.
+  // one can be spared. Another idle one must be left for everything that it could run. The first outcome counts.
   // InfiniteDuration: never.
   absl::Duration hedge_after = absl::Seconds(15);
   double hedge_factor = 3;
@@ -74,7 +74,7 @@ class Scheduler final {
   void SetPeers(Peers* peers) { peers_ = peers; }
 
   // Joins the job in flight under the key, or makes one. Before a new job is queued, `recheck` (may be null) runs
-  // without the lock but with the key reserved: an outcome that was stored between the caller's look at the cache and
+  // without the lock but with the key reserved. An outcome that was stored between the caller's look at the cache and
   // this call is found instead of being computed twice.
   //
   // Who comes with `refresh` is answered by a run of this daemon's alone. It joins a job that runs, or one that has

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may say what a kernel's binary is: what somebody plants at the engine, or brings from another daemon, counts only
+// Who may say what a kernel's binary is. What somebody plants at the engine, or brings from another daemon, counts only
 // when a trusted daemon has signed it for just this.
 #include <gmock/gmock.h>
 #include <httplib.h>

@@ -235,7 +235,7 @@ constexpr char kProducts[] = R"(
     tt.return
   })";
 
-// out = in + 1, for 200 rows of 128 elements, in four tiles of 64 rows of which the last one is cut: a producer of one
+// out = in + 1, for 200 rows of 128 elements, in four tiles of 64 rows of which the last one is cut. A producer of one
 // warp starts bulk copies of the tiles, the default region adds and sends them back.
 constexpr char kTiles[] = R"(
   tt.func public @kernel(%in: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {

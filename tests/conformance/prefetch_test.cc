@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops whose dots read slices of their operands an iteration ahead, or whose warps share K: the results are those of
+// Loops whose dots read slices of their operands an iteration ahead, or whose warps share K. The results are those of
 // the loop as it was written, and the loops here are such that the passes act.
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flipped bits in the files under a daemon, while it is down and while it runs: what is damaged is compiled again, and
+// Flipped bits in the files under a daemon, while it is down and while it runs. What is damaged is compiled again, and
 // no wrong byte is ever served.
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@
 namespace tritond::compiler::intel {
 namespace {
 
-// x + y. The error of a sum is a float itself (Knuth, TwoSum): it tells whether the sum is exact, and which neighbour
+// x + y. The error of a sum is a float itself (Knuth, TwoSum). It tells whether the sum is exact, and which neighbour
 // lies after the exact one.
 llvm::Value* AddToOdd(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y) {
   llvm::Value* sum = b.CreateFAdd(x, y);

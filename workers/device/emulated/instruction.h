@@ -40,7 +40,7 @@ class Machine {
   // Null, with *fault set, where it may not.
   virtual char* AccessShared(int thread, const TritondHostSite* site, uint64_t address, uint64_t bytes, uint32_t kind,
                              Fault* fault) = 0;
-  // The same for a read through the path of asynchronous instructions, for all of the thread's warp: what was written
+  // The same for a read through the path of asynchronous instructions, for all of the thread's warp. What was written
   // through the ordinary one needs a proxy fence.
   virtual const char* ReadSharedAsync(int thread, const TritondHostSite* site, uint64_t address, uint64_t bytes,
                                       Fault* fault) = 0;
