@@ -71,7 +71,7 @@ void ForEachSetting(ServerConfig* config, Visit visit) {
   visit("worker_memory_mb", "Memory limit of one worker; 0: no limit", config->worker_memory_mb);
   visit("max_connections",
         "Limit of connections of clients and workers. Beyond it the daemon closes silent connections, then those of "
-        "the peers with the most; 0: the limit of open files, at most 16384",
+        "the peers with the most; 0: as many as open files allow, at most 16384",
         config->max_connections);
   visit("max_ir_bytes", "Largest IR of a request, in bytes", config->max_ir_bytes);
   visit("max_message_mb",
