@@ -73,8 +73,9 @@ struct OpenedCache {
   std::unique_ptr<Cache> tunings;
   std::unique_ptr<KeyLeaseTable> tuning_leases;
   std::unique_ptr<JobStream> jobs;
-  // What clients store by themselves, in two keyspaces of their own on this daemon's disk: small records, and the
-  // values that they tell of, each under keys of the caller's choice. Sealed. Null unless CacheConfig::client_values.
+  // What clients store by themselves, in two keyspaces of their own on this daemon's disk. One has small records, the
+  // other the values that they describe, under keys of the caller's choice. Sealed. Null unless
+  // CacheConfig::client_values.
   std::unique_ptr<Cache> client_records, client_values;
   // Why nothing new is kept now, for people; "" when it is. Thread-safe, as below.
   std::function<std::string()> trouble;

@@ -18,8 +18,9 @@ struct RetryPolicy {
   absl::Duration max_delay = absl::Seconds(5);
 };
 
-// Whether the server's end dropped the call: it was not reached (UNAVAILABLE), it gave up what it had as it ended
-// (UNAVAILABLE with a reason), or its transport cut the call off (CANCELLED without one: no answer of the service is).
+// Whether the server's end dropped the call. It was not reached (UNAVAILABLE), or it gave up its calls as it ended
+// (UNAVAILABLE with a reason). Or its transport cut the call off: CANCELLED without a reason, which is no answer of the
+// service.
 bool DroppedByServer(const absl::Status& error);
 
 // Whether the same call may succeed later, or at another daemon: a dropped one, and RESOURCE_EXHAUSTED where the server

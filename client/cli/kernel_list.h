@@ -10,8 +10,8 @@
 
 namespace tritond::client {
 
-// The kernels of a folder and the folders in it: every NAME.ttir, and every NAME.ttgir without a NAME.ttir beside it,
-// with the options in NAME.json where that file is there. Sorted by name. A kernel's name is its path in the folder,
+// The kernels of a folder and the folders in it: every NAME.ttir, and every NAME.ttgir without a NAME.ttir beside it.
+// Their options are in NAME.json, if that file is there. Sorted by name. A kernel's name is its path in the folder,
 // without the extension. So a TRITON_CACHE_DIR of Triton's is such a folder: its JSON files name the kernels' targets
 // too. `skip`, if it lies in the folder, is passed over; links to folders are not followed.
 //

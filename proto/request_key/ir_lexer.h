@@ -33,9 +33,9 @@ struct IrToken {
 // Splits MLIR's textual IR into tokens as MLIR's own lexer does, in time linear in its size. Where MLIR's lexer would
 // go on with a longer token (a float, say), this one may give several that touch.
 //
-// Not every text has tokens. Refused are: characters that MLIR has no token for, strings that do not end or have an
-// escape that MLIR does not know, and comments inside the brackets of a dialect's type or attribute, where MLIR takes
-// their brackets for code at first and for a comment later.
+// Not every text has tokens. It refuses characters that MLIR has no token for, and strings that do not end or have an
+// escape that MLIR does not know. It also refuses comments inside the brackets of a dialect's type or attribute: MLIR
+// takes their brackets for code at first and for a comment later.
 //
 // Copy it to look ahead. The text must outlive it.
 class IrLexer final {

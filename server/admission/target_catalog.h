@@ -42,10 +42,10 @@ struct KnownTarget {
 // can be computed, and hits served, before any worker is back. Thread-safe; callbacks run without the lock.
 //
 // Every key holds a build, so of several builds for a target one is active: the first, for as long as a worker of it
-// is attached. When its last one has been gone for `build_grace` the build of the daemon's own workers, or else the one
-// that most have, takes over, and stays in turn: who comes, restarts or strays in changes no key. Two things come
-// first: a build that can make binaries beats one that cannot, at once. And the build of the daemon's own workers beats
-// one that is only remembered from before a restart, as both were upgraded then.
+// is attached. When its last one has been gone for `build_grace`, another build takes over, and stays in turn: that of
+// the daemon's own workers, or else the one that most have. So a worker that comes or restarts changes no key. Two
+// things come first: a build that can make binaries beats one that cannot, at once. And the build of the daemon's own
+// workers beats one that is only remembered from before a restart, as both were upgraded then.
 class TargetCatalog final : public WorkerWait {
  public:
   struct Config {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves loads from shared memory down to their first use. Lowering reads a whole operand of a dot before the first
-// matrix instruction, which for a large operand is more than the registers hold. The assembler keeps that order and
-// spills:
+// matrix instruction, which for a large operand is more than the registers hold. ptxas keeps that order and spills:
 //
 //   %x0 = load %p0 ; %x1 = load %p1 ; … ; %y0 = mma %x0 ; %y1 = mma %x1 ; …
 //   ->

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of AMD's matrix instructions as data: for each instruction where lane l has element j of A (B has the
-// same with columns for rows) and register r of D, from the tables of the matrix instruction calculator and the RDNA
-// manuals.
+// The layouts of AMD's matrix instructions as data, from the tables of the matrix instruction calculator and the RDNA
+// manuals. For each instruction they say where lane l has element j of A, and register r of D. B has the same as A,
+// with columns for rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
