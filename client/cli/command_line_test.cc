@@ -31,6 +31,20 @@ TEST_F(CommandLine, CompileWritesTheBinaryAndSaysMissThenHit) {
   EXPECT_THAT(out_.str(), HasSubstr("add  miss"));
 }
 
+TEST_F(CommandLine, FlagsSayWhichStoredResultsCount) {
+  const std::string file = Write("in/add.ttir", "module {}");
+  const auto mode_of = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--target", "cuda:90"});
+    EXPECT_EQ(Run(words), kDone) << err_.str();
+    return compile_.Last().cache_mode();
+  };
+  EXPECT_EQ(mode_of({"compile", file}), v1::CACHE_MODE_USE);
+  EXPECT_EQ(mode_of({"compile", file, "--no-cache"}), v1::CACHE_MODE_REFRESH);
+  EXPECT_EQ(mode_of({"compile", file, "--any-build"}), v1::CACHE_MODE_ANY_BUILD);
+  EXPECT_EQ(mode_of({"prebuild", Path("in"), "--out-dir", Path("out"), "--any-build"}), v1::CACHE_MODE_ANY_BUILD);
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--any-build", "--no-cache"}), kUsage);
+}
+
 TEST_F(CommandLine, JsonIsOneObjectWithTheDocumentedNames) {
   const std::string file = Write("add.ttir", "module {}");
   EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--json"}), kDone) << err_.str();

@@ -75,7 +75,10 @@ void KernelFlags::AddOptionsTo(CLI::App* command) {
       ->check(CLI::Range(0, 2))
       ->capture_default_str();
   command->add_flag("--debug-info", debug_info, "Keep source locations in the binary");
-  command->add_flag("--no-cache", no_cache, "Compile even if a result is stored");
+  CLI::Option* anew = command->add_flag("--no-cache", no_cache, "Compile even if a result is stored");
+  command
+      ->add_flag("--any-build", any_build, "Take a result that the daemon has stored, whatever compiler build made it")
+      ->excludes(anew);
   command->add_option("--tenant", tenant, "Tenant to which the daemon accounts the work");
 }
 
@@ -129,7 +132,9 @@ absl::StatusOr<v1::CompileRequest> MakeRequest(const Kernel& kernel, const Kerne
   if (absl::Status status = SetLaunchAbi(launch_abi, request.mutable_abi()); !status.ok()) return status;
   request.mutable_abi()->set_descriptor_flags(kernel.descriptor_flags.value_or(flags.descriptor_flags));
   request.set_debug_info(kernel.debug_info.value_or(flags.debug_info));
-  request.set_cache_mode(flags.no_cache ? v1::CACHE_MODE_REFRESH : v1::CACHE_MODE_USE);
+  request.set_cache_mode(flags.no_cache    ? v1::CACHE_MODE_REFRESH
+                         : flags.any_build ? v1::CACHE_MODE_ANY_BUILD
+                                           : v1::CACHE_MODE_USE);
   request.set_tenant(flags.tenant);
   request.set_label(std::filesystem::path(kernel.name).filename().string());
   return request;
