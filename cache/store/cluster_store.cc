@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first byte of an entry tells its kind: 'v', the value follows; 'c', its size in decimal follows, and it lies in
-// chunks.
+// The first byte of an entry tells its kind. After 'v' comes the value. After 'c' comes its size in decimal, and the
+// value lies in chunks.
 #include "cache/store/cluster_store.h"
 
 #include <hiredis/hiredis.h>

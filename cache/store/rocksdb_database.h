@@ -21,7 +21,7 @@
 namespace tritond::cache {
 
 // A folder's database, which gets over what happens to it. RocksDB stops writing for good when a compaction meets
-// damage, and a write that a full disk refuses leaves it in a state that it does not always survive. A thread of this
+// damage. A write that a full disk refuses leaves it in a state that it does not always survive. A thread of this
 // object's own then closes and opens it again. After damage it does so with what is sound, which is read meanwhile.
 // After a full disk it does so as soon as there is room. Until then writes fail, and what is there is read. A disk that
 // is full when the database is opened has it opened for reading alone. Thread-safe.

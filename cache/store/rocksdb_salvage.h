@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the database-backed stores share: opening a folder with all its column families, and getting what can still be
-// read out of one whose files are damaged.
+// What the database-backed stores share. They open a folder with all its column families, and read what they can from a
+// folder with damaged files.
 #ifndef CACHE_STORE_ROCKSDB_SALVAGE_H_
 #define CACHE_STORE_ROCKSDB_SALVAGE_H_
 
@@ -17,8 +17,8 @@
 
 namespace tritond::cache {
 
-// RocksDB's own log file goes through the writer that, in a build with assertions, ends the process at the second write
-// after a full disk has refused one. What it says matters to nobody here, so it says nothing.
+// RocksDB's own log file goes through a writer that may end the process: in a build with assertions, at the second
+// write after a full disk has refused one. What it says matters to nobody here, so it says nothing.
 std::shared_ptr<rocksdb::Logger> SilentLog();
 
 // An open database with its column families; closes with this object.

@@ -23,9 +23,9 @@ struct RetryPolicy {
 // service.
 bool DroppedByServer(const absl::Status& error);
 
-// Whether the same call may succeed later, or at another daemon: a dropped one, and RESOURCE_EXHAUSTED where the server
-// says when (RetryInfo): otherwise the kernel itself exceeds a limit. Not NO_WORKER: the daemon has waited for a worker
-// as long as it is set to. Every call of the service may be repeated.
+// Whether the same call may succeed later, or at another daemon. So may a dropped one, and RESOURCE_EXHAUSTED where the
+// server says when (RetryInfo): otherwise the kernel itself exceeds a limit. Not NO_WORKER: the daemon has waited for a
+// worker as long as it is set to. Every call of the service may be repeated.
 bool MayAskAgain(const absl::Status& error);
 
 // Whether what answered was no tritond: a proxy's error page, or a server of something else. Every answer of the

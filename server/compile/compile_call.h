@@ -47,7 +47,7 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   void JoinOnly();
   void AwaitWorker();
   // In a cluster another daemon may have a worker for a target that has none here. The job is queued for it, under the
-  // build that was here last, while the call goes on waiting for a worker of its own daemon's.
+  // build that was here last. Meanwhile the call goes on waiting for a worker of its own daemon.
   void SubmitToOthers();
   void OnArrival(TargetCatalog::Arrival arrival);
   // Queues the job for a worker with this target's build.

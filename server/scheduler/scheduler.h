@@ -39,7 +39,7 @@ struct SchedulerConfig {
   absl::Duration no_worker_timeout = absl::Seconds(30);  // how long jobs wait for the return of a fit worker
   // A job that is nearly done when its last waiter leaves may go on for this long.
   absl::Duration last_stage_grace = absl::Seconds(2);
-  // A job that has run this long, and `hedge_factor` times as long as 99 of 100 do, is begun on a second worker when
+  // A job that has run this long, and `hedge_factor` times as long as 99 of 100 do, also begins on a second worker if
   // one can be spared. Another idle one must be left for everything that it could run. The first outcome counts.
   // InfiniteDuration: never.
   absl::Duration hedge_after = absl::Seconds(15);
@@ -50,8 +50,8 @@ struct SchedulerConfig {
 // fairness (JobQueue). Bounded retries when workers are lost or fail in ways of their own; quarantine for what kills
 // them; drain.
 //
-// In a cluster, its peers are asked for a new job's outcome before it is queued, and for leave when a worker is free
-// for it. A job that another daemon runs waits here as any other, with its waiters, and holds no worker.
+// In a cluster, its peers are asked for a new job's outcome before it is queued. They are asked for leave when a worker
+// is free for it. A job that another daemon runs waits here as any other, with its waiters, and holds no worker.
 //
 // Pure logic: time is injected, and someone calls Tick often. Thread-safe; callbacks run without the lock, on the
 // thread whose call brought the outcome about.
@@ -126,8 +126,8 @@ class Scheduler final {
     absl::Time latest;
   };
   std::vector<WaitingJob> NextWaiting(absl::Duration at_least, const OfferFilter& filter);
-  // What workers could run in slots that are free and that no job on its way to the queue is about to need, to the
-  // number of those slots. None while draining.
+  // What workers could run in free slots, up to the number of those slots. Slots that a job on its way to the queue is
+  // about to need are left out. None while draining.
   std::map<Requirement, int> IdleSlots() const;
 
   // Ends waits whose deadline has passed and jobs that no worker can run any more.
