@@ -16,8 +16,8 @@ namespace tritond::cache {
 // Immutable bytes, one contiguous piece. Copying shares them, so a value that the memory store holds can be sent to
 // many callers at once and outlives its eviction. Thread-safe like any const value.
 //
-// To send a hit without a copy, keep a Blob alive beside the transport's view of bytes(), for example as the user
-// data of a grpc::Slice.
+// To send a hit without a copy, keep a Blob alive beside the transport's view of bytes(). The user data of a
+// grpc::Slice can hold it.
 class Blob final {
  public:
   Blob() = default;

@@ -31,7 +31,7 @@ struct StreamEntry {
 
 // Streams of offers in an engine that a cluster shares. An entry goes to one taker at a time and stays until it is
 // removed; what a taker that died had can be taken over. Streams are bounded: old entries go when too many come, and
-// idle streams vanish, so an offer may be lost; its maker must not depend on it.
+// idle streams vanish, so an offer may be lost. Its maker must not depend on it.
 //
 // Thread-safe. Calls may block on a network; each may fail with Unavailable (the engine is away) and Internal.
 class JobStream {

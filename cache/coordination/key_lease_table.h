@@ -13,8 +13,8 @@
 
 namespace tritond::cache {
 
-// Somebody's right to make the value of a key, for a while. The token grows with every lease of the key: it fences
-// writes, so that a holder that lost a lease without noticing cannot replace what a later holder wrote.
+// Somebody's right to make the value of a key, for a while. The token grows with every lease of the key. It fences
+// writes: a holder that lost a lease without noticing cannot replace what a later holder wrote.
 struct KeyLease {
   Digest key;
   std::string owner;   // of this one attempt: no two attempts share it

@@ -21,7 +21,7 @@ prometheus::Counter* Requests(prometheus::Registry& registry, const std::string&
                               const std::string& outcome) {
   return &prometheus::BuildCounter()
               .Name("tritond_cache_requests_total")
-              .Help("Calls to a cache by what came of them")
+              .Help("Calls to a cache, by outcome")
               .Register(registry)
               .Add({{"cache", name}, {"op", op}, {"outcome", outcome}});
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The slow cache is always written before the fast one. A Get that missed reads the stripe's count, then the slow
-// cache, and fills only if the count is still the same: a writer of the slow cache after it was read has not yet
-// counted up, or has and is noticed; in the first case that writer overwrites the filled entry.
+// cache, and fills only if the count is still the same. A writer of the slow cache after it was read has not yet
+// counted up, or has and is noticed. In the first case that writer overwrites the filled entry.
 #include "cache/layer/read_through_cache.h"
 
 #include <algorithm>

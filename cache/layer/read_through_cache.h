@@ -13,7 +13,7 @@
 
 namespace tritond::cache {
 
-// A fast cache in front of a slow one. The slow one decides what is stored; the fast one only saves trips to it, so
+// A fast cache in front of a slow one. The slow one decides what is stored. The fast one only saves trips to it, so
 // its failures are not reported and cost no more than time. Owns both.
 //
 // A value that was removed or replaced does not come back through a Get that was under way. Concurrent Puts of

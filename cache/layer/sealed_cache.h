@@ -9,14 +9,14 @@
 
 namespace tritond::cache {
 
-// Guards values that their keys say nothing about. Stores each with a seal behind it, the SHA-256 of key and value, and
-// checks and strips the seal on the way out: changed bytes, lost bytes and a value under the wrong key are all noticed.
-// It is no defence against an author of bad values, who can seal too. Owns what it wraps.
+// Guards values that their keys say nothing about. Stores each with a seal after it, the SHA-256 of key and value. On
+// the way out it checks and strips the seal: it notices changed bytes, lost bytes and a value under the wrong key. It
+// is no defence against an author of bad values, who can seal too. Owns what it wraps.
 class SealedCache final : public Cache {
  public:
   explicit SealedCache(std::unique_ptr<Cache> next);
 
-  // DataLoss when the seal does not fit, or the wrapped cache finds the entry damaged; either way the entry is removed,
+  // DataLoss when the seal does not fit, or the wrapped cache finds the entry damaged. Either way the entry is removed,
   // so the next Get is NotFound. The value shares the stored bytes.
   absl::StatusOr<Blob> Get(const Digest& key) override;
   // Copies `value`, to append the seal.

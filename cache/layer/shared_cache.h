@@ -11,7 +11,7 @@
 namespace tritond::cache {
 
 // A daemon's own cache, which shares what it has with other daemons through a remote one. Its own decides whether a
-// call succeeds; the remote one may be away, slow to agree, or have forgotten: its errors are reported to `on_error`
+// call succeeds. The remote one may be away, slow to agree, or have forgotten: its errors are reported to `on_error`
 // and change nothing else. Owns both. (ReadThroughCache is the other way round: there the far one decides.)
 class SharedCache final : public Cache {
  public:

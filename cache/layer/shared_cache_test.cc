@@ -53,7 +53,7 @@ class SharedCacheTest : public testing::Test {
   const Digest key = Digest::Of("key");
 };
 
-TEST_F(SharedCacheTest, WhatOneHasTheOtherGetsAndKeeps) {
+TEST_F(SharedCacheTest, AValueOfOneCacheIsServedAndKeptByTheOther) {
   const auto one = Open(), two = Open();
   ASSERT_TRUE(one->Put(key, Blob("value")).ok());
   EXPECT_TRUE(two->FindMissing({key})->empty());
@@ -64,7 +64,7 @@ TEST_F(SharedCacheTest, WhatOneHasTheOtherGetsAndKeeps) {
 }
 
 // As an engine does that confirms a write and fails over before a replica has it.
-TEST_F(SharedCacheTest, WhatTheOthersConfirmedAndForgotIsStillHere) {
+TEST_F(SharedCacheTest, AValueThatTheSharedCacheForgotIsStillServed) {
   const auto one = Open(), two = Open();
   ASSERT_TRUE(one->Put(key, Blob("value")).ok());
   ASSERT_TRUE(meeting.store.Remove(key).ok());

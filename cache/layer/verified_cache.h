@@ -15,7 +15,7 @@ class VerifiedCache final : public Cache {
  public:
   explicit VerifiedCache(std::unique_ptr<Cache> next);
 
-  // DataLoss when the value is not what the key names, or the wrapped cache finds it damaged; either way the entry is
+  // DataLoss when the value is not what the key names, or the wrapped cache finds it damaged. Either way the entry is
   // removed, so the next Get is NotFound.
   absl::StatusOr<Blob> Get(const Digest& key) override;
   // InvalidArgument when `key` is not the digest of `value`.

@@ -73,8 +73,9 @@ struct OpenedCache {
   std::unique_ptr<Cache> tunings;
   std::unique_ptr<KeyLeaseTable> tuning_leases;
   std::unique_ptr<JobStream> jobs;
-  // What clients store by themselves, in two keyspaces of their own on this daemon's disk: small records, and the
-  // values that they tell of, each under keys of the caller's choice; sealed. Null unless CacheConfig::client_values.
+  // What clients store by themselves, in two keyspaces of their own on this daemon's disk. One has small records, the
+  // other the values that they describe, under keys of the caller's choice. Sealed. Null unless
+  // CacheConfig::client_values.
   std::unique_ptr<Cache> client_records, client_values;
   // Why nothing new is kept now, for people; "" when it is. Thread-safe, as below.
   std::function<std::string()> trouble;
@@ -91,7 +92,7 @@ absl::Status CheckEngineTls(const RedisTls& tls);
 
 // Opens the stores that `config` asks for and registers their metrics; `registry` must outlive the result.
 // InvalidArgument when the configuration leaves no store, none for client_values, a node is no HOST:PORT, or the TLS
-// files of the engine cannot be used; Unavailable when the folder cannot be used, with the process that has it open if
+// files of the engine cannot be used. Unavailable when the folder cannot be used, with the process that has it open if
 // one does. What is damaged there is dropped. On a full disk what is there is read, and OpenedCache::trouble tells.
 absl::StatusOr<OpenedCache> OpenCache(const CacheConfig& config, prometheus::Registry& registry);
 

@@ -36,7 +36,7 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 INSTANTIATE_TEST_SUITE_P(OpenedInMemory, CacheContract,
                          testing::Values(Maker(false, kGiB, false), Maker(false, kGiB, true)));
 INSTANTIATE_TEST_SUITE_P(OpenedOnDisk, CacheContract, testing::Values(Maker(true, 0, false), Maker(true, 0, true)));
-INSTANTIATE_TEST_SUITE_P(OpenedOnDiskBehindMemory, CacheContract,
+INSTANTIATE_TEST_SUITE_P(OpenedMemoryThenDisk, CacheContract,
                          testing::Values(Maker(true, kGiB, false), Maker(true, kGiB, true)));
 
 class OpenCacheTest : public testing::Test {
@@ -119,7 +119,7 @@ TEST_F(OpenCacheTest, StatsNameEveryStoreFastestFirst) {
   EXPECT_EQ(stats[0].capacity_bytes + stats[1].capacity_bytes, int64_t{512} << 20);
 }
 
-TEST_F(OpenCacheTest, WhatClientsStoreLiesApartFromResults) {
+TEST_F(OpenCacheTest, ValuesOfClientsLieApartFromResults) {
   const Digest key = Digest::Of("request");
   CacheConfig config;
   config.data_dir = dir_.path();

@@ -11,7 +11,7 @@
 
 namespace tritond::cache {
 
-// Leaves something that may be away alone for a while: after a few failures in a row (Unavailable, DeadlineExceeded)
+// Leaves something that may be away alone for a while. After a few failures in a row (Unavailable, DeadlineExceeded)
 // every call fails with Unavailable at once. Then one call tries it: success closes the circuit, failure doubles the
 // while, up to a bound. Thread-safe.
 class CircuitBreaker final {

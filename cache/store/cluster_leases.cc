@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lost answer makes the client send a script again, so each one gives the same when it runs twice: the owner of a
+// A lost answer makes the client send a script again, so each one gives the same when it runs twice. The owner of a
 // lease is known by name, and a token is written once.
 #include "cache/store/cluster_leases.h"
 

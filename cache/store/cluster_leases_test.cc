@@ -76,7 +76,7 @@ TEST_F(ClusterLeasesTest, OneOwnerHasTheLeaseAndItsTokenGrowsWithEveryOne) {
 }
 
 // Else callers would meet at the engine less often than they could, and nothing would say so.
-TEST_F(ClusterLeasesTest, WhatOneClientHoldsOnAnyNodeEveryOtherClientSees) {
+TEST_F(ClusterLeasesTest, EveryClientSeesTheLeasesOfTheOthersOnEachNode) {
   RedisOptions options;
   options.nodes = {nodes_->addresses()[2]};  // Knows the engine by another node.
   const auto other = std::make_shared<RedisCluster>(options);
@@ -118,7 +118,7 @@ TEST_F(ClusterLeasesTest, ALeaseThatRanOutUnnoticedIsItsOwnersAgainWhenItRenews)
   EXPECT_EQ(Ask("b").state, State::kHeld);
 }
 
-TEST_F(ClusterLeasesTest, AHolderHearsThatSomebodyFollowsUntilNobodyDoes) {
+TEST_F(ClusterLeasesTest, AHolderHearsOfFollowersAsLongAsThereAreAny) {
   const KeyLeaseTable::Wish look{/*take=*/false, false, false}, follow{/*take=*/false, false, /*follow=*/true};
   const KeyLease lease = Ask("a", {}, kLong).lease;
   EXPECT_FALSE(IsFollowed(lease));
@@ -178,7 +178,7 @@ TEST_F(ClusterLeasesTest, AFailureIsKeptForAWhileAndAValueReplacesIt) {
   EXPECT_EQ(Ask("d").state, State::kDone);
 }
 
-TEST_F(ClusterLeasesTest, WhatOneOwnerIsToldOnlyThatOneFindsForAWhile) {
+TEST_F(ClusterLeasesTest, ANoteForOneOwnerIsFoundByThatOwnerAloneForAWhile) {
   const KeyLeaseTable::Answer lease = Ask("holder");
   ASSERT_TRUE(table->Tell(key, "a", "crashed", kLong).ok());
   const KeyLeaseTable::Answer told = Ask("a", {/*take=*/false});
@@ -259,7 +259,7 @@ TEST_F(ClusterStreamsTest, TheFirstStreamsAreTakenFromFirstAndNoMoreThanIsAskedF
   EXPECT_THAT(Bodies(streams->Take(names, "a", 9)), IsEmpty());
 }
 
-TEST_F(ClusterStreamsTest, WhatRemainsGrowsLessByTheEnginesClock) {
+TEST_F(ClusterStreamsTest, TheRemainingTimeFollowsTheEnginesClock) {
   ASSERT_TRUE(streams->Add(Entry("x", "waits")).ok());
   absl::SleepFor(absl::Milliseconds(300));
   const auto taken = streams->Take({Stream("x")}, "a", 1);
@@ -273,7 +273,7 @@ TEST_F(ClusterStreamsTest, WhatRemainsGrowsLessByTheEnginesClock) {
   EXPECT_EQ((*later)[0].remaining, absl::InfiniteDuration());
 }
 
-TEST_F(ClusterStreamsTest, WhatIsRemovedIsNotTaken) {
+TEST_F(ClusterStreamsTest, ARemovedEntryIsNotTaken) {
   const absl::StatusOr<std::string> id = streams->Add(Entry("x", "gone"));
   ASSERT_TRUE(id.ok());
   ASSERT_TRUE(streams->Remove(Stream("x"), *id).ok());
@@ -281,7 +281,7 @@ TEST_F(ClusterStreamsTest, WhatIsRemovedIsNotTaken) {
   EXPECT_THAT(Bodies(streams->Take({Stream("x")}, "a", 10)), IsEmpty());
 }
 
-TEST_F(ClusterStreamsTest, WhatATakerLeftIsTakenOverUntilItIsRemoved) {
+TEST_F(ClusterStreamsTest, AnEntryThatATakerLeftIsTakenOverUntilItIsRemoved) {
   EXPECT_THAT(Bodies(streams->TakeOver(Stream("x"), "a", absl::ZeroDuration(), 10)), IsEmpty());
   ASSERT_TRUE(streams->Add(Entry("x", "left")).ok());
   ASSERT_THAT(Bodies(streams->Take({Stream("x")}, "a", 10)), ElementsAre("left"));

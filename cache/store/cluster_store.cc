@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first byte of an entry tells its kind: 'v', the value follows; 'c', its size in decimal follows, and it lies in
-// chunks.
+// The first byte of an entry tells its kind. After 'v' comes the value. After 'c' comes its size in decimal, and the
+// value lies in chunks.
 #include "cache/store/cluster_store.h"
 
 #include <hiredis/hiredis.h>
@@ -24,7 +24,7 @@ constexpr uint64_t kLargestReserve = uint64_t{64} << 20;
 
 absl::string_view TextOf(const redisReply& reply) { return {reply.str, reply.len}; }
 
-// What follows the entry's name: ":0" behind that of a chunk.
+// What follows the entry's name: ":0" in the name of a chunk.
 std::optional<absl::string_view> AfterName(absl::string_view name, absl::string_view keyspace) {
   if (!absl::ConsumePrefix(&name, kPrefix) || name.size() < 2 * Digest::kSizeBytes) return std::nullopt;
   name.remove_prefix(2 * Digest::kSizeBytes);

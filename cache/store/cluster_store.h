@@ -12,7 +12,7 @@
 
 namespace tritond::cache {
 
-// Keeps entries in an engine that a cluster shares. An entry is "tritond:{HEX}:KEYSPACE"; a value of more than a chunk
+// Keeps entries in an engine that a cluster shares. An entry is "tritond:{HEX}:KEYSPACE". A value of more than a chunk
 // lies beside it in chunks of 1 MiB, in the same slot, written before it. Entries expire `lifetime` after they were
 // written, so that what nobody needs any more goes without anybody's count; the engine may also evict them.
 //

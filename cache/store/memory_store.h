@@ -18,7 +18,7 @@ namespace tritond::cache {
 
 // Keeps entries in memory, bounded in bytes, and evicts the least recently used. A hit shares the stored bytes, so
 // it costs the same at every size. Entries are spread over shards by key, each with a lock and an equal part of the
-// capacity: a capacity of up to 128 MiB is one shard and exactly LRU, a larger one is LRU within each shard.
+// capacity. A capacity of up to 128 MiB is one shard and exactly LRU, a larger one is LRU within each shard.
 //
 // An entry costs its size plus kEntryOverheadBytes. Get, Put and FindMissing all count as use.
 class MemoryStore final : public Cache {

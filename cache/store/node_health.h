@@ -15,12 +15,12 @@
 
 namespace tritond::cache {
 
-// How one node of an engine does: its circuit breaker, so that a node that stalls costs no time after a few calls and
-// the others' answers do not hide it, and its figures. Thread-safe.
+// The state of one node of an engine: its circuit breaker and its figures. With the breaker a node that stalls costs no
+// time after a few calls, and the answers of others do not hide it. Thread-safe.
 //
-// The status of a call says how the node took it: Unavailable or DeadlineExceeded, there was no answer;
-// FailedPrecondition, it serves nothing as it is (its message says why); PermissionDenied or ResourceExhausted, it
-// serves other commands, but not this one (the same).
+// The status of a call says how the node took it. Unavailable or DeadlineExceeded: there was no answer.
+// FailedPrecondition: it serves nothing as it is, and its message says why. PermissionDenied or ResourceExhausted: it
+// serves other commands, but not this one, and its message says why.
 class NodeHealth final {
  public:
   // A refusal is remembered for `remember` at least; one of some commands until one of that name is served again, or

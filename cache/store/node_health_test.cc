@@ -76,7 +76,7 @@ TEST_F(NodeHealthTest, ANodeThatTakesNoWritesIsAskedOnAndSaysSoUntilItTakesOne) 
   EXPECT_EQ(health_.Figures().trouble, "");
 }
 
-TEST_F(NodeHealthTest, ARefusalThatNobodyMeetsAgainIsForgotten) {
+TEST_F(NodeHealthTest, ARefusalThatDoesNotHappenAgainIsForgotten) {
   Call(absl::ZeroDuration(), absl::PermissionDeniedError("NOPERM: x"), "EVAL");
   now_ += NodeHealth::kForget;
   Call(absl::ZeroDuration());

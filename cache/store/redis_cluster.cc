@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has which slot is only ever a guess: a node that does not have it (any more) says who does, MOVED for good and
+// Who has which slot is only ever a guess. A node that does not have it (any more) says who does, MOVED for good and
 // ASK for this once while a slot migrates. A broken connection makes us ask for all slots again, since a replica may
 // have taken over.
 #include "cache/store/redis_cluster.h"

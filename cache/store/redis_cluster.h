@@ -37,9 +37,9 @@ struct RedisOptions {
 
 // A client of an engine that speaks the Redis protocol, with hash slots (Redis or Valkey Cluster, Apache Kvrocks) or
 // alone. Learns which node has which slot, follows MOVED and ASK, and dials again what broke. Connections are kept and
-// reused. A node that failed a few times in a row is left alone for a while: calls for its slots fail at once, unless
-// another node has taken them over, and the other nodes' slots are not touched by that. Thread-safe; calls block for at
-// most a few round trips.
+// reused. A node that failed a few times in a row is left alone for a while. Calls for its slots then fail at once,
+// unless another node has taken them over. That does not touch the slots of the other nodes. Thread-safe; calls block
+// for at most a few round trips.
 class RedisCluster final {
  public:
   // InvalidArgument for what is no HOST:PORT.
@@ -50,7 +50,7 @@ class RedisCluster final {
   ~RedisCluster();
 
   // Sends a command to the node that has `key`. Unavailable when no node answers in time, or the cluster is down for
-  // this slot; ResourceExhausted when the engine takes no writes; PermissionDenied or FailedPrecondition when it
+  // this slot. ResourceExhausted when the engine takes no writes; PermissionDenied or FailedPrecondition when it
   // refuses this daemon; Internal for another error of the engine. A command may have been carried out although the
   // answer was lost.
   absl::StatusOr<RedisReply> Call(absl::string_view key, absl::Span<const absl::string_view> command);

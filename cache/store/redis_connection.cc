@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hiredis before 1.0 has no TLS. It dials, writes commands as text and reads replies from text; with TLS the bytes in
+// hiredis before 1.0 has no TLS. It dials, writes commands as text and reads replies from text. With TLS the bytes in
 // between go through OpenSSL, over the same socket with the same timeouts.
 #include "cache/store/redis_connection.h"
 

@@ -8,8 +8,8 @@ namespace tritond::cache {
 
 inline constexpr int kRedisSlots = 16384;
 
-// The hash slot of a key, as the Redis Cluster specification has it: CRC-16 (XMODEM) modulo 16384, of what stands
-// between the first '{' and the next '}' where that is not empty, else of the whole key.
+// The hash slot of a key, as the Redis Cluster specification has it: CRC-16 (XMODEM) modulo 16384. It is computed from
+// the text between the first '{' and the next '}' if that is not empty, else from the whole key.
 int RedisSlot(absl::string_view key);
 
 }  // namespace tritond::cache

@@ -21,10 +21,10 @@
 namespace tritond::cache {
 
 // A folder's database, which gets over what happens to it. RocksDB stops writing for good when a compaction meets
-// damage, and a write that a full disk refuses leaves it in a state that it does not always survive. A thread of this
-// object's own closes and opens it again then: after damage with what is sound (read on meanwhile), after a full disk
-// as soon as there is room. Until then writes fail, and what is there is read: a disk that is full when the database is
-// opened has it opened for reading alone. Thread-safe.
+// damage. A write that a full disk refuses leaves it in a state that it does not always survive. A thread of this
+// object's own then closes and opens it again. After damage it does so with what is sound, which is read meanwhile.
+// After a full disk it does so as soon as there is room. Until then writes fail, and what is there is read. A disk that
+// is full when the database is opened has it opened for reading alone. Thread-safe.
 class RocksdbDatabase final {
  public:
   // Opens the folder with its column families `names`, in order, making what is absent and dropping what is damaged.
@@ -41,7 +41,7 @@ class RocksdbDatabase final {
   // Why nothing can be written now, for people; "" when it can.
   std::string Trouble() const;
 
-  // Calls `use(db, family)` with the database held in place and returns what it returns; while there is none, an error
+  // Calls `use(db, family)` with the database held in place and returns what it returns. While there is none, an error
   // (NoSpace: the disk was full before one could be made) or nothing.
   template <typename Use>
   auto With(int family, Use use) {

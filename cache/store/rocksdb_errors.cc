@@ -15,8 +15,8 @@ namespace tritond::cache {
 namespace {
 
 // Who has the database open, for the message. RocksDB locks the file LOCK with fcntl, which can say who holds it.
-// Closing any descriptor of a file drops all of a process's own fcntl locks on it, so this must not look when the
-// holder may be ourselves; RocksDB knows that case and says so.
+// Closing any descriptor of a file drops all of a process's own fcntl locks on it. So this must not look when the
+// holder may be this process. RocksDB knows that case and says so.
 std::string LockHolder(const std::string& dir, const rocksdb::Status& status) {
   const std::string message = status.ToString();
   if (absl::StrContains(message, "lock hold by current process")) return "this process";

@@ -23,7 +23,7 @@ class RocksdbJournal final : public Journal {
   // Opens the database in the folder `dir`, making both when absent. `env` is the file system to live in and must
   // outlive the journal; null: the real one. Damaged records are dropped, and `log` (may be null) hears of it. Below
   // zero, `open_files` is as many as there are. Unavailable when the folder cannot be used, with the process that has
-  // it open if one does; on a full disk the journal is there to be read, see Trouble. Messages begin with
+  // it open if one does. On a full disk the journal is there to be read, see Trouble. Messages begin with
   // `journal at DIR: `.
   using Log = std::function<void(const std::string&)>;
   static absl::StatusOr<std::unique_ptr<RocksdbJournal>> Open(const std::string& dir, rocksdb::Env* env = nullptr,

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A flipped bit makes one block unreadable, but RocksDB stops writing for good as soon as a compaction meets it, and
-// does not open at all when it lies in a footer or in the manifest. A cache may forget an entry, not stop keeping
-// others. So the sound records go into a fresh database:
+// A flipped bit makes one block unreadable. But RocksDB stops writing for good as soon as a compaction meets it. It
+// does not open at all when the bit lies in a footer or in the manifest. A cache may forget an entry, but must go on
+// storing others. So the sound records go into a fresh database:
 //
-//   * an iterator, with all its checks, copies what it can read; RocksDB must not be asked to read unchecked, for it
-//   may
-//     be built with assertions, and damage fails them;
+//   * an iterator, with all its checks, copies what it can read. RocksDB must not be asked to read unchecked: it may be
+//     built with assertions, and damage fails them;
 //   * where the iterator stops, it goes on at the next of 65536 slices by the first two bytes of the name: names are
 //     mostly digests, spread evenly;
 //   * when a table or the manifest cannot be opened, RocksDB's repair sorts out the files first. It knows no blob

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the database-backed stores share: opening a folder with all its column families, and getting what can still be
-// read out of one whose files are damaged.
+// What the database-backed stores share. They open a folder with all its column families, and read what they can from a
+// folder with damaged files.
 #ifndef CACHE_STORE_ROCKSDB_SALVAGE_H_
 #define CACHE_STORE_ROCKSDB_SALVAGE_H_
 
@@ -17,8 +17,8 @@
 
 namespace tritond::cache {
 
-// RocksDB's own log file goes through the writer that, in a build with assertions, ends the process at the second write
-// after a full disk has refused one. What it says matters to nobody here, so it says nothing.
+// RocksDB's own log file goes through a writer that may end the process: in a build with assertions, at the second
+// write after a full disk has refused one. What it says matters to nobody here, so it says nothing.
 std::shared_ptr<rocksdb::Logger> SilentLog();
 
 // An open database with its column families; closes with this object.
@@ -59,7 +59,7 @@ struct Salvage {
 // may read `from` meanwhile. ResourceExhausted when the disk is full; then, and on any other error, `to` is removed.
 absl::StatusOr<Salvage> CopySound(const OpenRocksdb& from, const rocksdb::Options& options, const std::string& to);
 
-// Puts the database at `by` in the place of the one at `dir`, which is removed; when there is none at `by`, it is
+// Puts the database at `by` in the place of the one at `dir`, which is removed. When there is none at `by`, it is
 // removed all the same. Nobody has either open. A crash on the way is made good by FinishReplacement, which every
 // opening calls first, and RemoveLeftovers, which it calls once it holds the lock.
 absl::Status ReplaceRocksdb(const std::string& dir, const std::string& by);

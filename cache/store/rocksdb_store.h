@@ -32,14 +32,14 @@ struct RocksdbOptions {
   std::function<void(const std::string&)> log;
 };
 
-// Keeps entries on disk, in one keyspace of an embedded RocksDB database; the keyspaces of a folder share its files,
+// Keeps entries on disk, in one keyspace of an embedded RocksDB database. The keyspaces of a folder share its files,
 // its write-ahead log and its lock. A write is in the log, whole, before Put returns: after a crash each entry is
 // there as it was put, or not at all. Large values lie in blob files, so compaction does not copy them.
 //
-// Get checks RocksDB's checksums, and DataLoss is what they found; wrap the store in a VerifiedCache or SealedCache,
+// Get checks RocksDB's checksums, and DataLoss is what they found. Wrap the store in a VerifiedCache or SealedCache,
 // which check end to end and remove what is damaged. Damage that keeps the database from opening, or from writing,
-// costs the entries that it hit: the others go into a new database in its place (rocksdb_salvage.h), in the background
-// while this one is read; until then Put fails. A full disk is ResourceExhausted until there is space again; other
+// costs the entries that it hit. The others go into a new database in its place (rocksdb_salvage.h), in the background
+// while this one is read. Until then Put fails. A full disk is ResourceExhausted until there is space again; other
 // trouble with the disk is Unavailable.
 class RocksdbStore final : public Cache {
  public:

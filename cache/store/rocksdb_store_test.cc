@@ -225,7 +225,7 @@ TEST(RocksdbStore, FlippedBitInATableIsDataLoss) {
   ExpectDamagedThenReplaceable(dir.path(), key);
 }
 
-TEST(RocksdbStore, OfADatabaseThatCannotBeOpenedWhatIsSoundIsKept) {
+TEST(RocksdbStore, ADatabaseThatDoesNotOpenKeepsItsSoundEntries) {
   const TempDir dir;
   const std::string path = dir.path() + "/db";
   PutAndFlush(path, Digest::Of("key"), "value");
@@ -241,7 +241,7 @@ TEST(RocksdbStore, OfADatabaseThatCannotBeOpenedWhatIsSoundIsKept) {
   EXPECT_THAT(said, HasSubstr("1 records kept"));
 }
 
-TEST(RocksdbStore, OfWhichNothingCanBeReadStartsEmpty) {
+TEST(RocksdbStore, AnUnreadableDatabaseStartsEmpty) {
   const TempDir dir;
   const std::string path = dir.path() + "/db";
   PutAndFlush(path, Digest::Of("key"), "value");
@@ -369,7 +369,7 @@ TEST(RocksdbStore, StatsGrowWithEntries) {
   EXPECT_GT(store->Stats().size_bytes, before.size_bytes + 50000);
 }
 
-TEST(RocksdbStore, WhatRepeatsItselfIsCompressedOnDisk) {
+TEST(RocksdbStore, RepetitiveValuesAreCompressedOnDisk) {
   const TempDir dir;
   std::string text;  // Like assembly; long enough for a file of its own.
   while (text.size() < 1'000'000) text += "  add.s32 %r1, %r2, %r3;\n";

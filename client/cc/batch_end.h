@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items of a batch that a server refuses for now (it drains, its queue is full) are asked for again, like a call of
-// their own, and reported only when no further try follows.
+// A server may refuse items of a batch for now, because it drains or its queue is full. They are asked for again, like
+// a call of their own, and reported only when no further try follows.
 #ifndef CLIENT_CC_BATCH_END_H_
 #define CLIENT_CC_BATCH_END_H_
 

@@ -36,8 +36,8 @@ struct ClientOptions {
   std::string address = "127.0.0.1:7433";
   absl::Duration connect_timeout = absl::Seconds(10);
   bool wait_for_server = false;  // keep dialling until connect_timeout when nothing listens yet
-  // A daemon that says nothing for so long during a call is asked for a sign of life, again and again, and has half of
-  // it to give one; else the call ends as Unavailable. Daemons permit a question each five seconds.
+  // A daemon that says nothing for this time during a call is asked for a sign of life, repeatedly. It has half of this
+  // time to give one. Else the call ends as Unavailable. Daemons permit a question each five seconds.
   absl::Duration keepalive = absl::Seconds(10);
   absl::optional<TlsFiles> tls;  // none: plain text
   std::string token;             // bearer token; empty: none. Travels only over TLS or a Unix socket
@@ -46,8 +46,8 @@ struct ClientOptions {
   std::function<void(absl::Duration)> sleep = absl::SleepFor;
 };
 
-// Thread-safe. Every call ends by `deadline` (DeadlineExceeded), repeats itself as RetryPolicy says, and fails with the
-// status that the service documents in proto/v1, its details as payloads (client/cc/status.h).
+// Thread-safe. Every call ends by `deadline` (DeadlineExceeded), and repeats itself as RetryPolicy says. It fails with
+// the status that the service documents in proto/v1. Details of errors are payloads (client/cc/status.h).
 class Client {
  public:
   // InvalidArgument for a malformed address or token, or a token without TLS; Unavailable when no daemon answers: of

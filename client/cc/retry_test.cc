@@ -52,7 +52,7 @@ TEST(RetryDelay, AServerThatHasWaitedForAWorkerIsNotAskedAgain) {
   EXPECT_NE(RetryDelay({}, WithReason(absl::UnavailableError("ends"), "DRAINING"), 1, 0), absl::nullopt);
 }
 
-TEST(RetryDelay, WhatAServerThatEndsHasDroppedIsTriedAgain) {
+TEST(RetryDelay, ACallDroppedByAnEndingServerIsTriedAgain) {
   EXPECT_NE(RetryDelay({}, absl::CancelledError("CANCELLED"), 1, 0), absl::nullopt);
   absl::Status answered = absl::CancelledError("the job was cancelled");
   google::rpc::ErrorInfo info;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch that several daemons share: each request is asked of the daemon that it prefers, all daemons at once, and
-// what one of them leaves is asked of the next at once, while the others go on with their shares.
+// A batch that several daemons share. Each request goes to the daemon that it prefers, to all daemons at the same time.
+// What one of them leaves goes to the next one at once, while the others go on with their shares.
 #ifndef CLIENT_CC_SPREAD_BATCH_H_
 #define CLIENT_CC_SPREAD_BATCH_H_
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several daemons as one. A compile goes to the daemon that its request prefers (client/cc/rendezvous.h), so that equal
-// requests of all clients meet in one queue and one cache; when that one cannot be reached, drains, is full, or lacks
-// the target, a worker or an assembler for it, the next one is asked at once, and only when none can help the client
-// waits. A daemon that could not be reached is asked last for a while.
+// requests of all clients meet in one queue and one cache. That one may be out of reach, drain, be full, or lack the
+// target, a worker or an assembler for it. Then the client asks the next one at once, and waits only when none can
+// help. A daemon that could not be reached is asked last for a while.
 #ifndef CLIENT_CC_SPREAD_CLIENT_H_
 #define CLIENT_CC_SPREAD_CLIENT_H_
 

@@ -105,7 +105,7 @@ class FakeDaemon final : public Client {
 
   absl::Status error;
   absl::Status item_error;  // of each item of a batch
-  absl::Status batch_end;   // behind its items
+  absl::Status batch_end;   // after its items
   size_t answers_before_error = 0;
   std::function<void()> on_batch;  // before a batch is answered
   bool holds = false;
@@ -235,7 +235,7 @@ TEST_F(SpreadClientTest, ACompileErrorIsFinal) {
   EXPECT_EQ(Preferred(request)[1]->calls, 0);
 }
 
-TEST_F(SpreadClientTest, WhatADaemonLacksOthersAreAskedForAndItNotAgain) {
+TEST_F(SpreadClientTest, OtherDaemonsAreAskedForWhatOneLacks) {
   const v1::CompileRequest request = Request(1);
   const auto preferred = Preferred(request);
   preferred[0]->error = WithReason(absl::InvalidArgumentError("target is unknown"), "UNKNOWN_TARGET");
@@ -259,7 +259,7 @@ TEST_F(SpreadClientTest, WhileADaemonIsAwayThatMayHelpTheOthersAnswerIsNotTheLas
   EXPECT_EQ(preferred[1]->calls, 1);
 }
 
-TEST_F(SpreadClientTest, WhatADaemonLacksOfABatchOthersDo) {
+TEST_F(SpreadClientTest, OtherDaemonsDoThePartOfABatchThatOneLacks) {
   std::vector<v1::CompileRequest> requests;
   for (int i = 0; i < 60; ++i) requests.push_back(Request(i));
   fakes_[0]->item_error = WithReason(absl::InvalidArgumentError("unknown"), "UNKNOWN_TARGET");
@@ -279,7 +279,7 @@ TEST_F(SpreadClientTest, WhatADaemonLacksOfABatchOthersDo) {
   EXPECT_THAT(slept_, IsEmpty());
 }
 
-TEST_F(SpreadClientTest, WhoLacksAWorkerAndThenBreaksOffIsReplacedOnce) {
+TEST_F(SpreadClientTest, ADaemonThatLacksAWorkerAndBreaksOffIsReplacedOnce) {
   const v1::CompileRequest request = Request(1);
   const auto preferred = Preferred(request);
   preferred[0]->item_error = WithReason(absl::FailedPreconditionError("no assembler"), "BINARY_UNAVAILABLE");
@@ -310,7 +310,7 @@ TEST_F(SpreadClientTest, AnErrorOfOneOfSeveralKeepsItsDetails) {
   EXPECT_FALSE(IsForeign(client_->ListJobs({}, Soon()).status()));
 }
 
-TEST_F(SpreadClientTest, WhatOperatorsWantAllDaemonsAreTold) {
+TEST_F(SpreadClientTest, CommandsOfOperatorsReachAllDaemons) {
   EXPECT_EQ(client_->Drain(/*resume=*/false, Soon())->remaining(), 6u);
   fakes_[0]->error = absl::UnavailableError("refused");
   EXPECT_THAT(std::string(client_->Drain(false, Soon()).status().message()), testing::HasSubstr("a:1: refused"));
@@ -347,7 +347,7 @@ TEST_F(SpreadClientTest, ABatchIsSharedAndWhatOneDaemonLeavesOthersDo) {
   EXPECT_THAT(slept_, IsEmpty());
 }
 
-TEST_F(SpreadClientTest, WhatADrainingDaemonRefusesOfABatchOthersDo) {
+TEST_F(SpreadClientTest, OtherDaemonsDoThePartOfABatchThatADrainingOneRefuses) {
   std::vector<v1::CompileRequest> requests;
   for (int i = 0; i < 60; ++i) requests.push_back(Request(i));
   fakes_[1]->item_error = absl::UnavailableError("draining");
@@ -383,7 +383,7 @@ TEST_F(SpreadClientTest, ABatchThatMeetsEveryRestartIsAskedForAsOftenAsACall) {
   EXPECT_THAT(slept_, SizeIs(2));
 }
 
-TEST_F(SpreadClientTest, WhatOneDaemonLeavesOfABatchDoesNotWaitForTheOthersShares) {
+TEST_F(SpreadClientTest, ItemsThatOneDaemonLeavesDoNotWaitForTheSharesOfOthers) {
   std::vector<v1::CompileRequest> requests;
   for (int i = 0; i < 60; ++i) requests.push_back(Request(i));
   fakes_[0]->error = absl::UnavailableError("killed");
@@ -401,7 +401,7 @@ TEST_F(SpreadClientTest, WhatOneDaemonLeavesOfABatchDoesNotWaitForTheOthersShare
                   .ok());
 }
 
-TEST_F(SpreadClientTest, WhatAllRefuseOfABatchIsReportedOnce) {
+TEST_F(SpreadClientTest, AnItemThatAllDaemonsRefuseIsReportedOnce) {
   for (FakeDaemon* fake : fakes_) fake->item_error = absl::UnavailableError("no worker");
   int reported = 0;
   const absl::Status status = client_->CompileBatch(
@@ -415,7 +415,7 @@ TEST_F(SpreadClientTest, WhatAllRefuseOfABatchIsReportedOnce) {
   EXPECT_EQ(reported, 2);
 }
 
-TEST_F(SpreadClientTest, ABatchThatNobodyTakesEnds) {
+TEST_F(SpreadClientTest, ABatchThatNoDaemonTakesEnds) {
   for (FakeDaemon* fake : fakes_) fake->error = absl::UnavailableError("refused");
   const absl::Status status = client_->CompileBatch(
       {Request(1), Request(2)}, [](size_t, absl::StatusOr<v1::CompileResponse>) { FAIL(); }, Soon());

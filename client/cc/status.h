@@ -38,7 +38,7 @@ inline constexpr char kTalksHttp[] =
     "7433 "
     "unless it says otherwise";
 
-// Why no connection came about, in a few words, from gRPC's message; the end of that message where it is none of those
+// Why no connection came about, in a few words, from gRPC's message. The end of that message where it is none of those
 // that are known. `tls`: this side talked TLS.
 std::string WhyUnavailable(absl::string_view message, bool tls);
 

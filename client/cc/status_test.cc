@@ -28,7 +28,7 @@ TEST(Status, IgnoresDetailsThatCannotBeParsed) {
   EXPECT_EQ(status, absl::InternalError("broken"));
 }
 
-TEST(Status, WhatGrpcFindsTooLargeIsSaidWithItsLimitAndItsFlag) {
+TEST(Status, AMessageTooLargeForGrpcIsReportedWithItsLimitAndItsFlag) {
   const auto text = [](const char* message) {
     return std::string(FromGrpc(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, message)).message());
   };

@@ -128,7 +128,7 @@ int Release(const Session& session, const ReleaseFlags& flags) {
 
 Command AddDrainFlags(CLI::App* app, bool resume) {
   auto json = std::make_shared<bool>(false);
-  app->add_flag("--json", *json, "Print one JSON object a server and line");
+  app->add_flag("--json", *json, "Print one JSON object a line for each server");
   return {app, [json, resume](const Session& session) { return Drain(session, resume, *json); }};
 }
 
@@ -136,12 +136,13 @@ Command AddDrainFlags(CLI::App* app, bool resume) {
 
 Command AddDrain(CLI::App* parent) {
   CLI::App* app = parent->add_subcommand(
-      "drain", "Have the daemon refuse new compiles; waits for those accepted, at most --timeout. Hits are served");
+      "drain",
+      "Let the daemon refuse new compiles, and wait at most --timeout for accepted ones; it still serves hits");
   return AddDrainFlags(app, /*resume=*/false);
 }
 
 Command AddResume(CLI::App* parent) {
-  CLI::App* app = parent->add_subcommand("resume", "Have a daemon that drains take compiles again");
+  CLI::App* app = parent->add_subcommand("resume", "Let a draining daemon accept compiles again");
   return AddDrainFlags(app, /*resume=*/true);
 }
 
@@ -151,22 +152,22 @@ Command AddEvict(CLI::App* parent) {
       "evict", "Remove stored results from the daemon and its engine; other daemons keep their own copies");
   app->add_option("KEY", flags->keys, "Request keys, all 64 digits of each");
   app->add_flag("--everything", flags->everything, "All results");
-  app->add_flag("--json", flags->json, "Print one JSON object a server and line");
+  app->add_flag("--json", flags->json, "Print one JSON object a line for each server");
   return {app, [flags](const Session& session) { return Evict(session, *flags); }};
 }
 
 Command AddQuarantineList(CLI::App* parent) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* app = parent->add_subcommand("list", "Kernels that killed workers, with their crash reports");
-  app->add_flag("--json", *json, "Print one JSON object a kernel and line");
+  CLI::App* app = parent->add_subcommand("list", "List the kernels that killed workers, with their crash reports");
+  app->add_flag("--json", *json, "Print one JSON object a line for each kernel");
   return {app, [json](const Session& session) { return ListQuarantine(session, *json); }};
 }
 
 Command AddQuarantineRelease(CLI::App* parent) {
   auto flags = std::make_shared<ReleaseFlags>();
-  CLI::App* app = parent->add_subcommand("release", "Have a kernel compiled again");
-  app->add_option("KEY", flags->key, "As list prints it, or its beginning")->required();
-  app->add_flag("--json", flags->json, "Print one JSON object a server and line");
+  CLI::App* app = parent->add_subcommand("release", "Allow a kernel to be compiled again");
+  app->add_option("KEY", flags->key, "Key that quarantine list prints, or its first digits")->required();
+  app->add_flag("--json", flags->json, "Print one JSON object a line for each server");
   return {app, [flags](const Session& session) { return Release(session, *flags); }};
 }
 

@@ -64,9 +64,9 @@ int Run(const Session& session, const AutotuneFlags& flags) {
 Command AddAutotune(CLI::App* parent) {
   auto flags = std::make_shared<AutotuneFlags>();
   CLI::App* app =
-      parent->add_subcommand("autotune", "Time candidates on a device of the cluster, or get the stored winner");
+      parent->add_subcommand("autotune", "Measure candidates on a device of the cluster, or get the stored winner");
   app->add_option("SPEC", flags->spec, "JSON: candidates, launch, device, budget (docs/api.md)")->required();
-  app->add_flag("--no-cache", flags->no_cache, "Search again even when a winner is stored");
+  app->add_flag("--no-cache", flags->no_cache, "Search again even if a winner is stored");
   app->add_flag("--json", flags->json, "Print the tuning as one JSON object");
   return {app, [flags](const Session& session) { return Run(session, *flags); }};
 }

@@ -75,15 +75,15 @@ Command AddBundleExport(CLI::App* parent) {
   auto flags = std::make_shared<BundleFlags>();
   CLI::App* app = parent->add_subcommand("export", "Write results and their artifacts into one file");
   app->add_option("FILE", flags->file, "The bundle, for example kernels.bundle")->required();
-  app->add_option("KEY", flags->keys, "Request keys, or the first digits of each; none: everything stored");
+  app->add_option("KEY", flags->keys, "Request keys, or the first digits of each (default: all stored results)");
   app->add_flag("--json", flags->json, "Print one JSON object: file, size_bytes");
   return {app, [flags](const Session& session) { return Export(session, *flags); }};
 }
 
 Command AddBundleImport(CLI::App* parent) {
   auto flags = std::make_shared<BundleFlags>();
-  CLI::App* app = parent->add_subcommand("import", "Store what a bundle holds");
-  app->add_option("FILE", flags->file, "What export wrote")->required();
+  CLI::App* app = parent->add_subcommand("import", "Store the results of a bundle");
+  app->add_option("FILE", flags->file, "A bundle that bundle export wrote")->required();
   app->add_flag("--json", flags->json, "Print one JSON object: results, artifacts, bytes");
   return {app, [flags](const Session& session) { return Import(session, *flags); }};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // triton-client bundle list, extract: what a bundle holds, without a daemon. As on import, everything is verified
-// before anything is printed or written; signatures only against a list of trusted keys, since bundles do not hold the
+// before anything is printed or written. Signatures only against a list of trusted keys, since bundles do not hold the
 // keys.
 #include <cerrno>
 #include <cstring>
@@ -232,12 +232,12 @@ int Extract(const Session& session, const ContentsFlags& flags) {
 }
 
 void AddFlags(CLI::App* app, ContentsFlags* flags) {
-  app->add_option("FILE", flags->file, "What export wrote")->required();
-  app->add_option("KEY", flags->keys, "Request keys, or their beginnings; none: all");
+  app->add_option("FILE", flags->file, "A bundle that bundle export wrote")->required();
+  app->add_option("KEY", flags->keys, "Request keys, or the first digits of each (default: all)");
   app->add_option("--trusted-keys", flags->trusted_keys,
-                  "Verify signatures too: a list as `tritond keys` writes it, one key a line")
+                  "List of trusted keys, as tritond keys trust writes it: also verify the signatures")
       ->type_name("FILE");
-  app->add_flag("--json", flags->json, "Print one JSON object a result and line");
+  app->add_flag("--json", flags->json, "Print one JSON object a line for each result");
 }
 
 }  // namespace
@@ -254,7 +254,9 @@ Command AddBundleExtract(CLI::App* parent) {
   CLI::App* app = parent->add_subcommand(
       "extract", "Verify a bundle and write its results: DIR/KEY/NAME.cubin and NAME.json; needs no daemon");
   AddFlags(app, flags.get());
-  app->add_option("--out-dir", flags->out_dir, "Where the folders go, one a result")->type_name("DIR")->required();
+  app->add_option("--out-dir", flags->out_dir, "Folder of the output, with one folder for each result")
+      ->type_name("DIR")
+      ->required();
   return {app, [flags](const Session& session) { return Extract(session, *flags); }};
 }
 

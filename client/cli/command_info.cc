@@ -20,7 +20,7 @@ OptionInfo Describe(const CLI::Option& option) {
   OptionInfo info;
   for (const std::string& name : option.get_snames()) info.names.push_back(absl::StrCat("-", name));
   for (const std::string& name : option.get_lnames()) info.names.push_back(absl::StrCat("--", name));
-  // Behind a colon stands what checks the value.
+  // What checks the value stands after a colon.
   const std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
   if (option.get_type_size() != 0) info.value = option.get_positional() ? option.get_name(true) : type;
   info.choices = ChoicesIn(type);

@@ -8,26 +8,28 @@ namespace {
 
 void AddServerFlags(CLI::App* app, ServerFlags* flags) {
   app->add_option("--server", flags->address,
-                  "HOST:PORT or unix:PATH, several separated by commas; also the environment's TRITOND_SERVER")
+                  "HOST:PORT or unix:PATH; several are separated by commas (environment: TRITOND_SERVER)")
       ->type_name("ADDRESS")
       ->capture_default_str();
-  app->add_option("--timeout", flags->timeout_seconds, "Time that one kernel or call may take")
+  app->add_option("--timeout", flags->timeout_seconds, "Time limit of one kernel or call")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app->add_option("--wait", flags->wait_seconds, "Wait so long for a server that is not up yet")
+  app->add_option("--wait", flags->wait_seconds, "Time to wait for a server that does not answer yet")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
   app->add_option("--fallback", flags->fallback_seconds,
-                  "Give up after SECONDS, or at once when no server can help, and exit with status 3, so that a script "
+                  "Give up after SECONDS, or at once if no server can help, and exit with status 3, so that a script "
                   "can compile locally")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
-  app->add_flag("--tls", flags->tls, "Talk TLS with the system's certificate authorities");
-  app->add_option("--tls-ca", flags->ca_file, "Talk TLS; the server's certificate authority, PEM")->type_name("FILE");
-  app->add_option("--tls-cert", flags->certificate_file, "The certificate of this client, PEM")->type_name("FILE");
-  app->add_option("--tls-key", flags->key_file, "Its private key, PEM")->type_name("FILE");
-  app->add_option("--token-file", flags->token_file, "A file with a bearer token")->type_name("FILE");
+  app->add_flag("--tls", flags->tls, "Use TLS with the certificate authorities of the system");
+  app->add_option("--tls-ca", flags->ca_file, "PEM file of the certificate authority of the server; turns TLS on")
+      ->type_name("FILE");
+  app->add_option("--tls-cert", flags->certificate_file, "PEM file of the certificate of this client")
+      ->type_name("FILE");
+  app->add_option("--tls-key", flags->key_file, "PEM file of the private key of --tls-cert")->type_name("FILE");
+  app->add_option("--token-file", flags->token_file, "File with a bearer token")->type_name("FILE");
 }
 
 }  // namespace
@@ -43,9 +45,9 @@ CommandTree::CommandTree(const std::string& default_server)
   server.address = default_server;
   AddServerFlags(&app, &server);
 
-  CLI::App* bundle = app.add_subcommand("bundle", "Results in a file, for machines that cannot reach this daemon");
+  CLI::App* bundle = app.add_subcommand("bundle", "Export results into a file, and import them into other daemons");
   bundle->require_subcommand(1);
-  CLI::App* quarantine = app.add_subcommand("quarantine", "Kernels that killed workers");
+  CLI::App* quarantine = app.add_subcommand("quarantine", "Manage the kernels that killed workers");
   quarantine->require_subcommand(1);
   commands = {AddCompile(&app),
               AddPrebuild(&app),

@@ -31,6 +31,20 @@ TEST_F(CommandLine, CompileWritesTheBinaryAndSaysMissThenHit) {
   EXPECT_THAT(out_.str(), HasSubstr("add  miss"));
 }
 
+TEST_F(CommandLine, FlagsSayWhichStoredResultsCount) {
+  const std::string file = Write("in/add.ttir", "module {}");
+  const auto mode_of = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--target", "cuda:90"});
+    EXPECT_EQ(Run(words), kDone) << err_.str();
+    return compile_.Last().cache_mode();
+  };
+  EXPECT_EQ(mode_of({"compile", file}), v1::CACHE_MODE_USE);
+  EXPECT_EQ(mode_of({"compile", file, "--no-cache"}), v1::CACHE_MODE_REFRESH);
+  EXPECT_EQ(mode_of({"compile", file, "--any-build"}), v1::CACHE_MODE_ANY_BUILD);
+  EXPECT_EQ(mode_of({"prebuild", Path("in"), "--out-dir", Path("out"), "--any-build"}), v1::CACHE_MODE_ANY_BUILD);
+  EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--any-build", "--no-cache"}), kUsage);
+}
+
 TEST_F(CommandLine, JsonIsOneObjectWithTheDocumentedNames) {
   const std::string file = Write("add.ttir", "module {}");
   EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--json"}), kDone) << err_.str();
@@ -157,7 +171,7 @@ TEST_F(CommandLine, WithFallbackAServerThatCannotHelpInTimeExitsThree) {
   EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--timeout", "0.2"}), kFailed);
 }
 
-TEST_F(CommandLine, WithFallbackWhateverKeepsTheServiceFromHelpingExitsThree) {
+TEST_F(CommandLine, WithFallbackEveryReasonOfTheServiceExitsThree) {
   const std::string file = Write("k.ttir", "module {}");
   const std::vector<grpc::Status> refusals = {
       Answer(grpc::StatusCode::UNAUTHENTICATED, "UNAUTHENTICATED"),
@@ -185,7 +199,7 @@ TEST_F(CommandLine, AServerThatDrainsAndAProxyInBetweenAreNoServer) {
   EXPECT_EQ(Run({"compile", file, "--target", "cuda:90"}), kNoServer);
 }
 
-TEST_F(CommandLine, JsonHasALineForEachKernelWhateverBecomesOfTheServer) {
+TEST_F(CommandLine, JsonHasALineForEachKernelEvenIfTheServerIsLost) {
   Write("in/a.ttir", "a");
   Write("in/b.ttir", "b");
   Write("in/c.ttir", "c");
@@ -223,7 +237,7 @@ TEST_F(CommandLine, AStandardOutputThatTakesNothingIsAFailure) {
   EXPECT_THAT(err_.str(), HasSubstr("standard output: cannot be written"));
 }
 
-TEST_F(CommandLine, OfSeveralServersThoseThatAnswerAreShown) {
+TEST_F(CommandLine, ServersThatAnswerAreShownIfOthersDoNot) {
   const std::string servers = absl::StrCat("unix:", Path("none.sock"), ",127.0.0.1:", port_);
   EXPECT_EQ(Run({"--server", servers, "jobs"}), kDone);
   EXPECT_THAT(out_.str(), HasSubstr("job-1"));
@@ -362,7 +376,7 @@ TEST_F(CommandLine, AManifestsMistakesAreNotPassedOver) {
   }
 }
 
-TEST_F(CommandLine, WhatCannotBeWrittenIsNoSuccessInJsonEither) {
+TEST_F(CommandLine, AFileThatCannotBeWrittenIsAnErrorInJson) {
   const std::string file = Write("k.ttir", "module {}");
   EXPECT_EQ(Run({"compile", file, "--target", "cuda:90", "--json", "-o", Path("none/k.cubin")}), kFailed);
   EXPECT_THAT(std::string(nlohmann::json::parse(out_.str())["error"]), HasSubstr("none/k.cubin: No such file"));
@@ -482,7 +496,7 @@ TEST_F(CommandLine, ABundleGoesOutAndIn) {
   EXPECT_EQ(out_.str(), "2 results, 3 artifacts, 11 B\n");
 }
 
-TEST_F(CommandLine, ABrokenBundleLeavesNothingBehind) {
+TEST_F(CommandLine, ABrokenBundleLeavesNoFile) {
   EXPECT_EQ(Run({"bundle", "export", Path("b.zst"), kUnknownKey}), kFailed);
   EXPECT_FALSE(fs::exists(Path("b.zst")));
   EXPECT_FALSE(fs::exists(Path("b.zst.partial")));

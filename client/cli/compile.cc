@@ -106,13 +106,13 @@ Command AddCompile(CLI::App* parent) {
   CLI::App* app = parent->add_subcommand("compile", "Compile one kernel, or get it from the cache");
   app->add_option("FILE", flags->file, "Triton IR; also .ttgir, .ll, .ptx; - is standard input")->required();
   flags->kernel.AddTo(app);
-  app->add_option("--options", flags->options_file, "JSON with the kernel's options")->type_name("FILE");
+  app->add_option("--options", flags->options_file, "JSON file of the options of the kernel")->type_name("FILE");
   app->add_option("-o,--output", flags->output,
-                  "Where the first kind of --emit goes (- is standard output); others go beside it, by extension")
+                  "File of the first output of --emit (- is standard output); the others go beside it, by extension")
       ->type_name("FILE");
-  app->add_option("--metadata", flags->metadata, "Where the kernel's metadata goes, as JSON")->type_name("FILE");
+  app->add_option("--metadata", flags->metadata, "File of the metadata of the kernel, as JSON")->type_name("FILE");
   app->add_flag("--json", flags->json, "Print one JSON object");
-  app->add_flag("--verbose", flags->verbose, "Print the time of each stage, CPU time, memory and worker too");
+  app->add_flag("--verbose", flags->verbose, "Also print the time of each stage, CPU time, memory and worker");
   return {app, [flags](const Session& session) { return Run(session, *flags); }};
 }
 

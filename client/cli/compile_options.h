@@ -13,8 +13,8 @@
 
 namespace tritond::client {
 
-// The options in the text of an options file: a flat JSON object, or an object whose "options" is one (what Triton's
-// own metadata dumps look like). Names that only a compiler's output has (hash, name, shared, …) are dropped: they are
+// The options in the text of an options file. It is a flat JSON object, or an object whose "options" is one, as in
+// Triton's own metadata dumps. Names that only a compiler's output has (hash, name, shared, …) are dropped. They are
 // results, and must neither split the cache nor override what this compiler finds. Of the metadata in a cache folder of
 // Triton's only what may act in a compiler is taken. InvalidArgument for anything else.
 absl::StatusOr<nlohmann::json> ParseOptionsFile(const std::string& text);

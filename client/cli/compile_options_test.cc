@@ -26,7 +26,7 @@ TEST(OptionsFile, ResultsOfAnEarlierCompileAreDropped) {
   EXPECT_EQ(options->dump(), R"({"num_warps":4})");
 }
 
-TEST(OptionsFile, OfTritonsMetadataOnlyWhatMayActInACompilerIsTaken) {
+TEST(OptionsFile, TritonsMetadataGivesOnlyOptionsOfACompiler) {
   const std::string metadata =
       R"({"hash": "ab", "target": {"backend": "cuda", "arch": 90, "warp_size": 32}, "num_warps": 4, "num_stages": 3,
           "maxnreg": null, "extern_libs": [["libdevice", "/opt/libdevice.10.bc"]], "backend_name": "cuda", "arch": "sm90",

@@ -74,7 +74,7 @@ bool TakesFiles(const CommandInfo& command) {
 
 std::string WithSlash(const std::string& path) { return absl::StrReplaceAll(path, {{" ", "/"}}); }
 
-// Patterns of `case`: "/bundle|bundle/list" says that list is a command behind bundle.
+// Patterns of `case`: "/bundle|bundle/list" says that list is a command of bundle.
 std::string CommandPatterns(const CommandInfo& root) {
   std::vector<std::string> patterns;
   for (const CommandInfo* command : Flatten(root)) {

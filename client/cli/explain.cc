@@ -48,10 +48,10 @@ int Run(const Session& session, const ExplainFlags& flags) {
 
 Command AddExplain(CLI::App* parent) {
   auto flags = std::make_shared<ExplainFlags>();
-  CLI::App* app = parent->add_subcommand("explain", "Which parts of two requests' keys differ");
-  app->add_option("A", flags->a, "A request key, or its first four or more digits")->required();
-  app->add_option("B", flags->b, "Another")->required();
-  app->add_flag("--all", flags->all, "Print equal parts too");
+  CLI::App* app = parent->add_subcommand("explain", "Show which parts of two request keys differ");
+  app->add_option("A", flags->a, "A request key, or at least its first four digits")->required();
+  app->add_option("B", flags->b, "Another request key")->required();
+  app->add_flag("--all", flags->all, "Also print equal parts");
   app->add_flag("--json", flags->json, "Print one JSON object");
   return {app, [flags](const Session& session) { return Run(session, *flags); }};
 }

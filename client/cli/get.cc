@@ -97,16 +97,16 @@ int Run(const Session& session, GetFlags flags) {
 
 Command AddGet(CLI::App* parent) {
   auto flags = std::make_shared<GetFlags>();
-  CLI::App* app =
-      parent->add_subcommand("get", "Show or download what is stored under a request key or an artifact's digest");
-  app->add_option("KEY", flags->key, "64 hex digits, or the first four or more of a request key")->required();
-  app->add_option("--emit", flags->emit, "Which artifact of a result -o takes")
+  CLI::App* app = parent->add_subcommand("get", "Show or download a stored result or artifact");
+  app->add_option("KEY", flags->key, "Request key, or at least its first four digits; or digest of an artifact")
+      ->required();
+  app->add_option("--emit", flags->emit, "Output of the result that -o writes")
       ->type_name("binary|asm|llir|ttgir|ttir|disassembly")
       ->capture_default_str();
-  app->add_option("-o,--output", flags->output, "Where the artifact goes; - is standard output")->type_name("FILE");
-  app->add_option("--metadata", flags->metadata, "Where the kernel's metadata goes, as JSON")->type_name("FILE");
+  app->add_option("-o,--output", flags->output, "File of the artifact; - is standard output")->type_name("FILE");
+  app->add_option("--metadata", flags->metadata, "File of the metadata of the kernel, as JSON")->type_name("FILE");
   app->add_flag("--json", flags->json,
-                "Print one JSON object: of a result as compile does, of an artifact its digest and size_bytes; error "
+                "Print one JSON object: for a result that of compile, for an artifact its digest and size_bytes; error "
                 "says what failed");
   return {app, [flags](const Session& session) { return Run(session, *flags); }};
 }

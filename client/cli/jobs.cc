@@ -116,11 +116,12 @@ int Cancel(const Session& session, const WatchFlags& flags) {
 
 Command AddSubmit(CLI::App* parent) {
   auto flags = std::make_shared<SubmitFlags>();
-  CLI::App* app = parent->add_subcommand("submit", "Start a compile that goes on without its submitter; prints its id");
+  CLI::App* app = parent->add_subcommand("submit", "Start a compile that continues without a client, and print its id");
   app->add_option("FILE", flags->file, "Triton IR; also .ttgir, .ll, .ptx; - is standard input")->required();
   flags->kernel.AddTo(app);
-  app->add_option("--options", flags->options_file, "JSON with the kernel's options")->type_name("FILE");
-  app->add_option("--idempotency-key", flags->idempotency_key, "The same key gives the same job")->type_name("KEY");
+  app->add_option("--options", flags->options_file, "JSON file of the options of the kernel")->type_name("FILE");
+  app->add_option("--idempotency-key", flags->idempotency_key, "Key of the job: the same key gives the same job")
+      ->type_name("KEY");
   app->add_flag("--json", flags->json, "Print the job as one JSON object");
   return {app, [flags](const Session& session) { return Submit(session, *flags); }};
 }
@@ -128,22 +129,22 @@ Command AddSubmit(CLI::App* parent) {
 Command AddWatch(CLI::App* parent) {
   auto flags = std::make_shared<WatchFlags>();
   CLI::App* app = parent->add_subcommand("watch", "Follow a submitted job until it ends");
-  app->add_option("ID", flags->id, "As submit and jobs print it, or its beginning")->required();
-  app->add_flag("--json", flags->json, "Print one JSON object a change and line");
+  app->add_option("ID", flags->id, "Job id, or its first digits")->required();
+  app->add_flag("--json", flags->json, "Print one JSON object a line for each change");
   return {app, [flags](const Session& session) { return Watch(session, *flags); }};
 }
 
 Command AddJobs(CLI::App* parent) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* app = parent->add_subcommand("jobs", "Submitted jobs, newest first");
-  app->add_flag("--json", *json, "Print one JSON object a job and line");
+  CLI::App* app = parent->add_subcommand("jobs", "List submitted jobs, newest first");
+  app->add_flag("--json", *json, "Print one JSON object a line for each job");
   return {app, [json](const Session& session) { return List(session, *json); }};
 }
 
 Command AddCancel(CLI::App* parent) {
   auto flags = std::make_shared<WatchFlags>();
   CLI::App* app = parent->add_subcommand("cancel", "Cancel a submitted job");
-  app->add_option("ID", flags->id, "As submit and jobs print it, or its beginning")->required();
+  app->add_option("ID", flags->id, "Job id, or its first digits")->required();
   app->add_flag("--json", flags->json, "Print the job as one JSON object");
   return {app, [flags](const Session& session) { return Cancel(session, *flags); }};
 }

@@ -10,8 +10,8 @@
 
 namespace tritond::client {
 
-// The kernels of a folder and the folders in it: every NAME.ttir, and every NAME.ttgir without a NAME.ttir beside it,
-// with the options in NAME.json where that file is there; sorted by name. A kernel's name is its path in the folder,
+// The kernels of a folder and the folders in it: every NAME.ttir, and every NAME.ttgir without a NAME.ttir beside it.
+// Their options are in NAME.json, if that file is there. Sorted by name. A kernel's name is its path in the folder,
 // without the extension. So a TRITON_CACHE_DIR of Triton's is such a folder: its JSON files name the kernels' targets
 // too. `skip`, if it lies in the folder, is passed over; links to folders are not followed.
 //
@@ -19,7 +19,7 @@ namespace tritond::client {
 //
 //   {"file": "softmax.ttir", "name": "softmax", "options": {"num_warps": 8}, "target": "cuda:90"}
 //
-// `file` is relative to the manifest; the others may be missing: the name is then the file's, `options` the JSON beside
+// `file` is relative to the manifest. The others may be missing. The name is then the file's, `options` the JSON beside
 // it (or it names an options file), the target the flag's. Empty lines and lines that begin with # are skipped.
 //
 // InvalidArgument, naming the file and line, when something cannot be read, nothing is found, or two kernels share a

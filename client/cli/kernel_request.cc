@@ -42,12 +42,14 @@ void KernelFlags::AddTo(CLI::App* command) {
 }
 
 void KernelFlags::AddTargetTo(CLI::App* command) {
-  command->add_option("--target", target, "What to compile for: cuda:90, host; stats lists what the workers have")
+  command
+      ->add_option("--target", target,
+                   "Target, such as cuda:90 or host; triton-client stats lists the targets of the workers")
       ->type_name("TARGET");
 }
 
 void KernelFlags::AddEmitTo(CLI::App* command) {
-  command->add_option("--emit", emit, "What to return: binary, asm, llir, ttgir, ttir, disassembly (comma-separated)")
+  command->add_option("--emit", emit, "Outputs, separated by commas: binary, asm, llir, ttgir, ttir, disassembly")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("binary|asm|llir|ttgir|ttir|disassembly,…");
@@ -55,12 +57,12 @@ void KernelFlags::AddEmitTo(CLI::App* command) {
 
 void KernelFlags::AddOptionsTo(CLI::App* command) {
   command->add_option("--num-warps", num_warps, "Warps of one program");
-  command->add_option("--num-stages", num_stages, "Depth of software pipelines");
+  command->add_option("--num-stages", num_stages, "Stages of software pipelines");
   command->add_option("--num-ctas", num_ctas, "Thread blocks of one cluster");
   command->add_option("--option", options, "Any other option; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  command->add_option("--input", input, "What the input is, where the file's extension does not tell")
+  command->add_option("--input", input, "Kind of the input (default: by the extension of the file)")
       ->type_name("ttir|ttgir|llir|asm");
   command
       ->add_option("--launch-abi", launch_abi,
@@ -68,14 +70,16 @@ void KernelFlags::AddOptionsTo(CLI::App* command) {
       ->type_name("none|global|both")
       ->capture_default_str();
   command
-      ->add_option(
-          "--descriptor-flags", descriptor_flags,
-          "Flags behind the strides of a tensor descriptor parameter: 0 up to Triton 3.5, 1 in 3.6, 2 from 3.7")
+      ->add_option("--descriptor-flags", descriptor_flags,
+                   "Flags after the strides of a tensor descriptor parameter: 0 up to Triton 3.5, 1 in 3.6, 2 from 3.7")
       ->check(CLI::Range(0, 2))
       ->capture_default_str();
   command->add_flag("--debug-info", debug_info, "Keep source locations in the binary");
-  command->add_flag("--no-cache", no_cache, "Compile even when a result is stored");
-  command->add_option("--tenant", tenant, "Whom to account the work to");
+  CLI::Option* anew = command->add_flag("--no-cache", no_cache, "Compile even if a result is stored");
+  command
+      ->add_flag("--any-build", any_build, "Take a result that the daemon has stored, whatever compiler build made it")
+      ->excludes(anew);
+  command->add_option("--tenant", tenant, "Tenant to which the daemon accounts the work");
 }
 
 std::string KernelName(const std::string& path) { return std::filesystem::path(path).stem().string(); }
@@ -128,7 +132,9 @@ absl::StatusOr<v1::CompileRequest> MakeRequest(const Kernel& kernel, const Kerne
   if (absl::Status status = SetLaunchAbi(launch_abi, request.mutable_abi()); !status.ok()) return status;
   request.mutable_abi()->set_descriptor_flags(kernel.descriptor_flags.value_or(flags.descriptor_flags));
   request.set_debug_info(kernel.debug_info.value_or(flags.debug_info));
-  request.set_cache_mode(flags.no_cache ? v1::CACHE_MODE_REFRESH : v1::CACHE_MODE_USE);
+  request.set_cache_mode(flags.no_cache    ? v1::CACHE_MODE_REFRESH
+                         : flags.any_build ? v1::CACHE_MODE_ANY_BUILD
+                                           : v1::CACHE_MODE_USE);
   request.set_tenant(flags.tenant);
   request.set_label(std::filesystem::path(kernel.name).filename().string());
   return request;

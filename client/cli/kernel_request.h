@@ -27,6 +27,7 @@ struct KernelFlags {
   int descriptor_flags = 1;
   bool debug_info = false;
   bool no_cache = false;
+  bool any_build = false;
   std::string tenant;
 
   void AddTo(CLI::App* command);  // all

@@ -15,9 +15,9 @@ namespace {
 
 constexpr char kEnvironment[] =
     ".SH ENVIRONMENT\n"
-    ".TP\n.B TRITOND_SERVER\nThe server, where \\fB\\-\\-server\\fR does not name one.\n"
-    ".TP\n.B NO_COLOR\nWith any text in it, nothing is coloured. Colours are for terminals alone in any case.\n"
-    ".TP\n.B TERM\nNothing is coloured on a terminal that calls itself dumb.\n";
+    ".TP\n.B TRITOND_SERVER\nThe server, unless \\fB\\-\\-server\\fR names one.\n"
+    ".TP\n.B NO_COLOR\nIf it is not empty, output has no colour. Without a terminal output never has colour.\n"
+    ".TP\n.B TERM\nIf it is dumb, output has no colour.\n";
 
 // Text for roff. A line that begins with a dot or a quote would be a request.
 std::string Escape(const std::string& text) {

@@ -24,7 +24,7 @@ TEST(MlirStage, KnowsTheDialectsFormerName) {
   EXPECT_EQ(MlirStage("#shared = #triton_gpu.shared<{}>\n", v1::STAGE_TTGIR), v1::STAGE_TTGIR);
 }
 
-TEST(MlirStage, WhatOnlyLooksLikeTheOtherChangesNothing) {
+TEST(MlirStage, NamesInCommentsAndStringsChangeNothing) {
   // A comment, a message and a barrier: all of them in TTIR.
   for (const char* text :
        {"// \"ttg.num-warps\" = 4\nmodule {}\n", "tt.print \"ttg.num-warps\" : %x\n", "ttg.barrier all\n"})

@@ -12,7 +12,7 @@
 
 namespace tritond::client {
 
-// A file that appears whole or not at all: what is written goes into one of its own name beside it, which takes its
+// A file that appears whole or not at all. What is written goes into one of its own name beside it, which takes its
 // place at the end. So others may write the same file at the same time, and the last one counts. What is there already
 // and is no regular file (a device, a pipe) is written to as it is; a symbolic link stays one.
 class OutputFile final {
@@ -32,7 +32,7 @@ class OutputFile final {
   absl::Status Fail(int error);
 
   const std::string path_;  // as the caller says it
-  std::string target_;      // behind symbolic links
+  std::string target_;      // where symbolic links lead
   std::string partial_;     // "": the target itself is written
   std::FILE* file_ = nullptr;
   absl::Status status_;

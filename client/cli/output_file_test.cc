@@ -72,7 +72,7 @@ TEST_F(OutputFileTest, ManyMayWriteTheSameFileAtOnce) {
   EXPECT_EQ(Files(), 1);
 }
 
-TEST_F(OutputFileTest, WhatIsNoRegularFileIsWrittenToAsItIs) {
+TEST_F(OutputFileTest, ADeviceOrPipeIsWrittenInPlace) {
   ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
   std::string came;
   std::thread reader([&] { came = Read("pipe"); });

@@ -272,7 +272,7 @@ Command AddPrebuild(CLI::App* parent) {
          "a manifest of JSON lines, such as a recording of the Python package")
       ->required();
   app->add_option("--target", flags->targets,
-                  "What to compile for: cuda:90, host (comma-separated, may be repeated); none: what Triton's metadata "
+                  "Targets, such as cuda:90,host; may be repeated (default: the targets that the metadata of Triton "
                   "names")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -280,13 +280,14 @@ Command AddPrebuild(CLI::App* parent) {
   flags->kernel.AddOptionsTo(app);
   flags->kernel.AddEmitTo(app);
   app->add_option("--out-dir", flags->out_dir,
-                  "Where NAME.cubin (.hsaco, .spv, .so) and NAME.json go, in folders as the source has them; with "
+                  "Folder of NAME.cubin (.hsaco, .spv, .so) and NAME.json, with the subfolders of the source; with "
                   "several targets in a folder for each, cuda-90/NAME.cubin")
       ->type_name("DIR")
       ->required();
   app->add_option("-j,--jobs", flags->jobs, "Requests in flight")->check(CLI::Range(1, 256))->capture_default_str();
-  app->add_flag("--retarget", flags->retarget, "Compile for --target what the manifest names other targets for");
-  app->add_flag("--json", flags->json, "Print one JSON object a kernel and line");
+  app->add_flag("--retarget", flags->retarget,
+                "Compile for --target also the kernels for which the manifest names another target");
+  app->add_flag("--json", flags->json, "Print one JSON object a line for each kernel");
   return {app, [flags](const Session& session) { return Run(session, *flags); }};
 }
 

@@ -110,7 +110,7 @@ TEST_F(Prebuild, FoldersAreSearchedToAnyDepthAndKeptInTheOutput) {
   for (const v1::CompileRequest& request : compile_.All()) EXPECT_EQ(request.label(), "a");
 }
 
-TEST_F(Prebuild, WhatItWroteIsNoSource) {
+TEST_F(Prebuild, ItsOwnOutputIsNoSource) {
   Write("in/a.ttir", "a");
   const std::vector<std::string> words = {"prebuild", Path("in"),    "--target",  "cuda:90",
                                           "--emit",   "ttir,binary", "--out-dir", Path("in/out")};

@@ -113,7 +113,7 @@ void AddUsage(const Usage& usage, nlohmann::ordered_json* line) {
   (*line)["created"] = usage.created;
 }
 
-// Their names; behind one that is likely a mistake the option that was meant, of those that the metadata echoes.
+// Their names; after a likely mistake, the option that was meant, of those that the metadata echoes.
 std::vector<std::string> IgnoredOptions(const v1::ActionResult& result) {
   const nlohmann::json metadata = ParseJson(result.metadata_json());
   const std::set<std::string> ignored(result.ignored_options().begin(), result.ignored_options().end());

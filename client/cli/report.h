@@ -27,15 +27,15 @@ struct Outcome {
 // "target" is the second entry.
 std::string JsonLine(const Outcome& outcome, bool details = false);
 
-// A line for each stage with its time, then CPU time, peak memory and who made it: what the compile took when it ran,
-// which may be long ago. Empty where nothing is known.
+// A line for each stage with its time, then CPU time, peak memory and who made it. These are of the compile when it
+// ran, which may be long ago. Empty where nothing is known.
 std::string Details(const Outcome& outcome);
 
 // "softmax  miss  84.1 ms  cubin 7.2 KiB  key 3f2a9c0de411", "softmax  cuda:90  miss  …"; "softmax  failed".
 std::string TextLine(const Outcome& outcome);
 
 // Each complaint of the compiler, "softmax.ttir:12:5: error: …", with the line of the IR and a caret where they are at
-// hand; for a failure without one, the error itself. Ends with a newline unless empty.
+// hand. For a failure without one, the error itself. Ends with a newline unless empty.
 std::string Complaints(const Outcome& outcome, bool colour = false);
 
 // The metadata of a kernel, indented, with a newline at its end.

@@ -187,15 +187,15 @@ Command AddRun(CLI::App* parent) {
   auto flags = std::make_shared<RunFlags>();
   CLI::App* app = parent->add_subcommand("run", "Compile one kernel and launch it on a device of this machine");
   app->add_option("SPEC", flags->spec, "JSON: kernel, grid, arguments (docs/api.md)")->required();
-  app->add_option("--device", flags->device, "Where to run, instead of the spec's: host:0, cuda:0, hip:0, ze:0, cl:0")
+  app->add_option("--device", flags->device,
+                  "Device that replaces the one of the spec: host:0, cuda:0, hip:0, ze:0, cl:0")
       ->type_name("DEVICE");
-  app->add_option("--device-library", flags->device_libraries,
-                  "The library of a kind of device, instead of the usual one; may be repeated")
+  app->add_option("--device-library", flags->device_libraries, "Driver library of a kind of device; may be repeated")
       ->type_name("KIND=PATH");
-  app->add_option("--repeat", flags->repeat, "Launches, each from the same contents")
+  app->add_option("--repeat", flags->repeat, "Number of launches, each with the same initial contents")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app->add_option("--save", flags->save, "Folder for the raw contents of every buffer, NAME.bin")->type_name("DIR");
+  app->add_option("--save", flags->save, "Folder for the raw contents of each buffer, NAME.bin")->type_name("DIR");
   app->add_option("--head", flags->head, "Elements to print of each output")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

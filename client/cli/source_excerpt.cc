@@ -12,7 +12,7 @@
 namespace tritond::client {
 namespace {
 
-constexpr size_t kBefore = 80, kBehind = 40;  // bytes of a line around the caret
+constexpr size_t kBefore = 80, kAfter = 40;  // bytes of a line around the caret
 
 bool IsInsideCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
@@ -40,12 +40,12 @@ std::string SourceExcerpt(absl::string_view text, int line, int column, bool col
   }
   text = absl::StripSuffix(text.substr(0, text.find('\n')), "\r");
   const size_t at = static_cast<size_t>(column) - 1;
-  if (at > text.size()) return "";  // Behind the last character is a place.
+  if (at > text.size()) return "";  // The place after the last character is one, too.
   const size_t from = at > kBefore ? Begin(text, at - kBefore) : 0;
-  const size_t to = Begin(text, std::min(text.size(), at + kBehind));
+  const size_t to = Begin(text, std::min(text.size(), at + kAfter));
   const std::string before = absl::StrCat(from > 0 ? "..." : "", Shown(text.substr(from, at - from)));
-  const std::string behind = absl::StrCat(Shown(text.substr(at, to - at)), to < text.size() ? "..." : "");
-  return absl::StrFormat("%6d | %s%s\n       | %s%s\n", line, before, behind, std::string(Width(before), ' '),
+  const std::string rest = absl::StrCat(Shown(text.substr(at, to - at)), to < text.size() ? "..." : "");
+  return absl::StrFormat("%6d | %s%s\n       | %s%s\n", line, before, rest, std::string(Width(before), ' '),
                          colour ? "\x1b[1;32m^\x1b[0m" : "^");
 }
 

@@ -21,7 +21,7 @@ TEST(SourceExcerpt, PutsTheCaretUnderTheColumn) {
   EXPECT_EQ(SourceExcerpt("one", 1, 1, true), "     1 | one\n       | \x1b[1;32m^\x1b[0m\n");
 }
 
-TEST(SourceExcerpt, OfAPlaceThatTheTextDoesNotHaveIsEmpty) {
+TEST(SourceExcerpt, IsEmptyForAPlaceOutsideOfTheText) {
   const std::vector<std::pair<int, int>> places = {{0, 1}, {1, 0}, {-1, 1}, {1, 5}, {3, 1}, {1, 2147483647}};
   for (const auto& [line, column] : places)
     EXPECT_EQ(SourceExcerpt("one\ntwo", line, column, false), "") << line << ":" << column;

@@ -129,8 +129,8 @@ int Run(const Session& session, const StatsFlags& flags) {
 
 Command AddStats(CLI::App* parent) {
   auto flags = std::make_shared<StatsFlags>();
-  CLI::App* app = parent->add_subcommand("stats", "What the daemon has done since it started, and what it offers");
-  app->add_option("--recent", flags->recent, "How many of the latest compiles to list")
+  CLI::App* app = parent->add_subcommand("stats", "Show the counters of the daemon since its start, and its targets");
+  app->add_option("--recent", flags->recent, "Number of recent compiles to list")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app->add_flag("--json", flags->json, "Print one JSON object");

@@ -10,8 +10,8 @@
 
 namespace tritond::client {
 
-// A search while it goes on: on a terminal a line that says how far it is and who leads, with notable candidates above;
-// otherwise a line when a candidate changes its state. Not thread-safe. Does not own the stream. The destructor removes
+// A search while it goes on: on a terminal a line that says how far it is and who leads, with notable candidates above.
+// Otherwise a line when a candidate changes its state. Not thread-safe. Does not own the stream. The destructor removes
 // the line.
 class TuningView final {
  public:

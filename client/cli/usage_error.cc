@@ -19,7 +19,7 @@ std::vector<std::string> CommandNames(const CLI::App& app) {
   return names;
 }
 
-// The options that may stand behind this command, its parents' among them.
+// The options that may follow this command, those of its parents included.
 std::vector<std::string> OptionNames(const CLI::App* app) {
   std::vector<std::string> names;
   for (; app != nullptr; app = app->get_parent()) {

@@ -10,8 +10,8 @@ namespace tritond::client {
 // "triton-client compile": the names of a command and those above it.
 std::string CommandPath(const CLI::App& command);
 
-// What to tell people about a command line that `root` did not take: the first word that it does not know, with the one
-// that was likely meant, else what CLI11 says of it. Ends with a newline.
+// The message about a command line that `root` did not take. It names the first word that is unknown, and the word that
+// was likely meant. Else it is CLI11's own. Ends with a newline.
 std::string UsageError(const CLI::App& root, const CLI::ParseError& error);
 
 }  // namespace tritond::client

@@ -8,8 +8,8 @@
 
 namespace tritond::client {
 
-// CompileKernel with the session's deadline. When no answer has come within two seconds, and no worker of the target
-// is attached to the server, it says so on the console, once.
+// CompileKernel with the session's deadline. If no answer has come within two seconds, and no worker of the target
+// is attached, it says so on the console, once.
 absl::StatusOr<v1::CompileResponse> CompileWithNotice(const Session& session, Client& client,
                                                       const v1::CompileRequest& request);
 

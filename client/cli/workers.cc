@@ -68,7 +68,7 @@ int Run(const Session& session, bool json) {
 
 Command AddWorkers(CLI::App* parent) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* app = parent->add_subcommand("workers", "Who compiles for the daemon");
+  CLI::App* app = parent->add_subcommand("workers", "List the workers of the daemon");
   app->add_flag("--json", *json, "Print one JSON object");
   return {app, [json](const Session& session) { return Run(session, *json); }};
 }

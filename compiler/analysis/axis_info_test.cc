@@ -355,7 +355,7 @@ class Program {
   std::vector<Known> values_;
 };
 
-TEST(AxisInfo, WhatIsClaimedHoldsInRandomPrograms) {
+TEST(AxisInfo, ItsFactsHoldInRandomPrograms) {
   for (unsigned seed = 0; seed < 300 && !testing::Test::HasFailure(); ++seed) Program(seed).Check();
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A forward dataflow over blocks. The state at a point is the bytes that some thread may have read or written since the
-// last barrier on some path; blocks begin with the union of their predecessors' ends. Where an access conflicts with
-// the state, a barrier goes in front of it, which empties the state. A round starts from empty states, with the
-// barriers of the rounds before, and sweeps over the blocks to the fixpoint. A barrier that only a later sweep finds is
-// news for what flowed past its place before, so the round starts anew; else stale states would ask for barriers that
-// nothing needs. Bytes that asynchronous copies write stay apart, whatever barriers there are, until the wait that
-// makes them written. Accesses to global memory that conflict with others are kept one by one.
+// last barrier on some path. Blocks begin with the union of their predecessors' ends. Where an access conflicts with
+// the state, a barrier goes in front of it, which empties the state. An iteration starts from empty states, with the
+// barriers of the iterations before, and sweeps over the blocks to the fixpoint. A barrier that only a later sweep
+// finds is news for what flowed past its place before, so the iteration starts anew. Else stale states would ask for
+// barriers that nothing needs. Bytes that asynchronous copies write stay apart, whatever barriers there are, until the
+// wait that makes them written. Accesses to global memory that conflict with others are kept one by one.
 #include "compiler/analysis/barriers.h"
 
 #include <algorithm>
@@ -292,7 +292,7 @@ class Analysis final {
   mlir::FailureOr<llvm::SmallVector<MissingBarrier>> Run() {
     if (accesses_.empty()) return llvm::SmallVector<MissingBarrier>();
     llvm::ReversePostOrderTraversal<mlir::Region*> order(&body_);
-    while (!Round(order)) {
+    while (!Iterate(order)) {
     }
     if (returns_early_)
       return returns_early_->emitError("returns from a device function while asynchronous copies may be in flight");
@@ -346,7 +346,7 @@ class Analysis final {
   }
 
   // To the fixpoint with the barriers known so far; false when that has to start anew.
-  bool Round(llvm::ReversePostOrderTraversal<mlir::Region*>& order) {
+  bool Iterate(llvm::ReversePostOrderTraversal<mlir::Region*>& order) {
     llvm::DenseMap<Block*, State> begins;
     bool changed = true;
     for (bool first_sweep = true; changed; first_sweep = false) {

@@ -59,7 +59,7 @@ struct MissingBarrier {
 // Two accesses to overlapping bytes conflict unless both read. On every path from one to a conflicting other lies a
 // barrier: one of the result, one in the function already, or the one that operations with scratch hold (see
 // ScratchOf: they write their area, wait, and read it). A call counts as an access to the whole frame of its callee.
-// What an asynchronous copy writes counts as written by the wait for it: until then no barrier would help, and reading
+// What an asynchronous copy writes counts as written by the wait for it. Until then no barrier would help, and reading
 // it is the program's mistake. Device functions that may return before their copies have ended fail, with a diagnostic.
 //
 // Accesses to global memory by different threads are in the program's order, too, where GlobalAccess::ConflictsWith.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views are followed up to their allocation. A constant index into a row of buffers picks one; a part of a buffer
+// Views are followed up to their allocation. A constant index into a row of buffers picks one. A part of a buffer
 // covers the run of offsets that its elements' offsets differ in. Transposed and reshaped views cover what their source
 // does.
 #include "compiler/analysis/buffer_ranges.h"

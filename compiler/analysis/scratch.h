@@ -50,8 +50,8 @@ int32_t WarpMaskAlongAxis(const LinearLayout& layout, unsigned axis);
 // 2 to the number of bits in WarpMaskAlongAxis: the partial results that a reduction or scan exchanges between warps.
 int WarpsAlongAxis(tt::ReduceOp op);
 int WarpsAlongAxis(tt::ScanOp op);
-// Whether lowering takes a tt.reduce along `axis` of `layout`: every basis moves either along the axis alone or not
-// along it at all, and no two of them are copies of one move; the slots of others would mix results.
+// Whether lowering takes a tt.reduce along `axis` of `layout`. Every basis moves either along the axis alone or not
+// along it at all, and no two of them are copies of one move. The slots of others would mix results.
 bool IsReducible(const LinearLayout& layout, unsigned axis);
 // The same for tt.scan, which needs the bits of the axis index one by one: besides, every basis moves along the axis by
 // a power of two, those of warps by neighbouring ones, and those of lanes by less. ttg-untangle-axis converts other

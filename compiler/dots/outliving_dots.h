@@ -8,7 +8,7 @@
 
 namespace tritond::compiler {
 
-// Whether the next iteration of `loop` may begin while `dot` runs: its unit reads a buffer by itself (see
+// Whether the next iteration of `loop` may begin while `dot` runs. Its unit reads a buffer by itself (see
 // MatrixEncoding::OperandBuffer), so that threads go on beside it, and this iteration does not use its accumulators.
 bool OutlivesIteration(tt::DotOp dot, mlir::scf::ForOp loop);
 

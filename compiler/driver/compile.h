@@ -65,7 +65,7 @@ struct StageTime {
 };
 
 // Names of what a compile makes, whatever the spelling of its kernel: SHA-256 over the kernel as it stands after its
-// first stage, printed, and everything else that counts. 64 lowercase hex digits; empty where the kernel has no such
+// first stage, printed, and everything else that counts. 64 lowercase hex digits. Empty where the kernel has no such
 // name, because the source's places are part of what is made or because the compile starts after ttgir.
 struct StepKeys {
   std::string result;    // of everything: artifacts, metadata; made by this compiler with all its tools

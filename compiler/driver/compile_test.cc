@@ -324,7 +324,7 @@ TEST(Compiler, AModuleWithoutAKernelIsRefused) {
   EXPECT_THAT(std::string(result.status.message()), HasSubstr("one public tt.func"));
 }
 
-TEST(Compiler, WhatItCannotLowerIsADiagnosticAtTheOperation) {
+TEST(Compiler, AnOperationThatItCannotLowerIsADiagnosticThere) {
   CompileResult result = Warm().Compile(Request(R"(
 tt.func public @power(%p: !tt.ptr<i32>, %v: i32) {
   %0 = math.ipowi %v, %v : i32

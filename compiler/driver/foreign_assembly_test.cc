@@ -68,7 +68,7 @@ class ForeignAssembly : public testing::TestWithParam<const char*> {
 
 INSTANTIATE_TEST_SUITE_P(Targets, ForeignAssembly, testing::Values("host", "host:64"));
 
-TEST_P(ForeignAssembly, OfAModuleIsRefusedWithItsPlace) {
+TEST_P(ForeignAssembly, AssemblyOfAModuleIsRefusedWithItsPlace) {
   ExpectRefused(Stage::kLlir, kModuleAssembly, "stage llir, line 2, column 8: module asm: target host");
 }
 

@@ -95,7 +95,7 @@ bool Fits(const InlineAssembly& piece, absl::string_view block) {
   return true;
 }
 
-// Whether what follows the piece is read as something else than it is: a brace, a comment or a string goes on after
+// Whether what follows the piece is read as something else than it is. A brace, a comment or a string goes on after
 // it, or it writes marks as LLVM does.
 bool LeavesOpen(absl::string_view text) {
   if (absl::StrContains(text, kBegin) || absl::StrContains(text, kEnd)) return true;

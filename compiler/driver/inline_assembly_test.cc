@@ -49,16 +49,16 @@ TEST(FindCulprit, AWordThatIsQuotedWithoutALineLeadsToItsPiece) {
 }
 
 TEST(FindCulprit, APieceThatLeavesSomethingOpenIsToBlameForWhatFollows) {
-  const std::string behind = "ptxas kernel.ptx, line 14; error : Parsing error near 'ret'";
+  const std::string later = "ptxas kernel.ptx, line 14; error : Parsing error near 'ret'";
   for (const char* open : {"{ mov.b32 $0, $1;", "mov.b32 $0, $1", "/* mov", "}", "mov.b32 $0, \"x;", "mov.b32 ($0;",
                            "// end inline asm\nmov.b32 $0, $1;"})
-    EXPECT_EQ(LineOf(FindCulprit({{open, {4, 1}}}, kPtx, behind)), 4) << open;
+    EXPECT_EQ(LineOf(FindCulprit({{open, {4, 1}}}, kPtx, later)), 4) << open;
   for (const char* closed :
        {"{ mov.b32 $0, $1; }", "mov.b32 $0, ${1:x};", "/* { */ mov.b32 $0, $1;", "", "L1:", "mov.b32 $0, $1; // {"})
-    EXPECT_EQ(FindCulprit({{closed, {4, 1}}}, kPtx, behind), nullptr) << closed;
+    EXPECT_EQ(FindCulprit({{closed, {4, 1}}}, kPtx, later), nullptr) << closed;
 }
 
-TEST(FindCulprit, WhatLlvmRefusesToWriteIsOfTheFirstPieceWhenItIsAboutAny) {
+TEST(FindCulprit, ARefusalOfLlvmIsBlamedOnTheFirstPiece) {
   EXPECT_EQ(LineOf(FindCulprit(kPieces, "", "couldn't allocate output register for constraint 'q'")), 3);
   EXPECT_EQ(FindCulprit(kPieces, "", "Cannot select: intrinsic"), nullptr);
 }

@@ -29,7 +29,7 @@ TEST(ParseOptions, ReadsWhatItKnowsAndListsTheRest) {
   EXPECT_THAT(parsed->ignored, ElementsAre("unknown"));
 }
 
-TEST(ParseOptions, WhatAsksNothingOfACompilerIsNotListed) {
+TEST(ParseOptions, OptionsThatAskNothingOfACompilerAreNotListed) {
   const auto parsed = Parse({{"arch", "sm90"},
                              {"extern_libs", {{"libdevice", "/usr/libdevice.bc"}}},
                              {"hash", "abc"},

@@ -87,7 +87,7 @@ TEST_F(StepKeysTest, SpellingDoesNotCount) {
   EXPECT_EQ(first.artifacts[0].bytes, second.artifacts[0].bytes);
 }
 
-TEST_F(StepKeysTest, WhatTheKernelDoesCounts) {
+TEST_F(StepKeysTest, AnotherOperationChangesTheKeys) {
   const CompileResult first = Compile(Request(kDouble));
   const CompileResult other = Compile(Request(absl::StrReplaceAll(kDouble, {{"arith.addf", "arith.mulf"}})));
   EXPECT_NE(first.keys.result, other.keys.result);

@@ -30,7 +30,7 @@ double Words(RankedTensorType type) {
 }
 
 // Reading `registers` elements of a matrix unit's operand from a buffer: four words at a time where the elements have
-// the unit's 16 bits, or where a lane's neighbours along K fill words and are neighbours in memory; else, neighbours
+// the unit's 16 bits, or where a lane's neighbours along K fill words and are neighbours in memory. Else, neighbours
 // alone.
 double MatrixRead(RankedTensorType from, RankedTensorType to, double registers) {
   auto operand = llvm::cast<ttg::DotOperandEncodingAttr>(to.getEncoding());

@@ -21,7 +21,7 @@ EncodingRule EncodingRuleOf(mlir::Operation* op);
 bool TakesAnyEncoding(mlir::OpOperand& operand);
 
 // For a tied operation: the encoding that `operand` under `encoding` gives the results, and the one that `operand` must
-// have for results under `encoding`; null if there is none.
+// have for results under `encoding`. Null if there is none.
 mlir::Attribute TiedResultEncoding(mlir::OpOperand& operand, mlir::Attribute encoding);
 mlir::Attribute TiedOperandEncoding(mlir::OpOperand& operand, mlir::Attribute encoding);
 

@@ -9,15 +9,15 @@
 //              = Cost(op of v under X) + sum of Best(operand, X of the operand)
 //
 // each weighted by how often its block runs. An operation whose only user moves away dies, which its copy gets credit
-// for; so a conversion climbs over an extension or a broadcast to the smaller tensor, out of a loop, or dissolves in
+// for. So a conversion climbs over an extension or a broadcast to the smaller tensor, out of a loop, or dissolves in
 // constants and ranges. A value that a loop carries may be carried twice, if what it starts from and what it becomes
-// are cheap to have under X; a row of pointers that advances by a constant is.
+// are cheap to have under X. A row of pointers that advances by a constant is.
 //
 //   %w = arith.extf %v : f16 to f32, #a                  %c = ttg.convert_layout %v : f16, #a -> #b
 //   %c = ttg.convert_layout %w : f32, #a -> #b     =>    %w = arith.extf %c : f16 to f32, #b
 //
-// There is a next round as long as something moves. What earlier rounds have made is there: of parts of one value the
-// last ones move first, and what is left of the others is then cheap to compute again.
+// There is a next iteration as long as something moves. What earlier iterations have made is there: of parts of one
+// value the last ones move first, and what is left of the others is then cheap to compute again.
 //
 // Copies stand beside their originals, conversions beside the value's definition: what dominated the old conversion
 // dominates them. The search visits a bounded number of operations for each conversion, so the pass stays linear.
@@ -336,7 +336,7 @@ class ConversionMover final {
 void MoveConversions(tt::FuncOp func) {
   CostModel costs;
   ConversionMover mover(func, costs);
-  for (int round = 0; round < kMaxPasses && mover.Run(); ++round) continue;
+  for (int iteration = 0; iteration < kMaxPasses && mover.Run(); ++iteration) continue;
 }
 
 }  // namespace tritond::compiler

@@ -7,7 +7,7 @@
 namespace tritond::compiler {
 
 // Makes the conversions of `func` cheaper: computes a value again under the other encoding, or converts what it is
-// computed from; again while that helps, because one that has moved opens the way for others. Never fails.
+// computed from. Again while that helps, because one that has moved opens the way for others. Never fails.
 void MoveConversions(tt::FuncOp func);
 
 }  // namespace tritond::compiler

@@ -2,7 +2,7 @@
 // The encodings of any tensor as linear layouts.
 //
 // A distributed layout grows outwards: the elements of one thread, then the lanes of a warp, then the warps. Where this
-// tile is smaller than the tensor, more registers cover the rest (fastest dimension first); where it is larger, the
+// tile is smaller than the tensor, more registers cover the rest (fastest dimension first). Where it is larger, the
 // excess bases become zero: those threads hold copies. The blocks of a cluster divide the tensor before all this.
 #include "compiler/ir/encodings.h"
 #include "compiler/ir/layout_blocks.h"

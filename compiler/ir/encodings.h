@@ -33,8 +33,8 @@ llvm::SmallVector<std::string> DimNames(unsigned rank);
 // The layout of a tensor: (register, lane, warp, block) -> (dim0, …). CHECK-fails without a distributed encoding.
 compiler::LinearLayout ToLinearLayout(mlir::RankedTensorType type);
 // The layout of a buffer: (offset, block) -> (dim0, …), of all that was allocated where the type is a part of it.
-// Offsets count elements, without padding. A dimension in front of the encoding's counts buffers, one after the other;
-// where their number is no power of two, the layout goes on to the next one.
+// Offsets count elements, without padding. A dimension in front of the encoding's counts buffers, one after the other.
+// Where their number is no power of two, the layout goes on to the next one.
 compiler::LinearLayout ToLinearLayout(MemDescType type);
 // Whether the type is a whole buffer, not a part of one.
 bool HasAllocShape(MemDescType type);
@@ -70,7 +70,7 @@ mlir::Attribute JoinEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape)
 mlir::Attribute SplitEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape);
 // An encoding of fp4_to_fp's result: both halves of a byte in neighbouring registers.
 mlir::Attribute Fp4ToFpEncoding(mlir::Attribute src, llvm::ArrayRef<int64_t> shape, unsigned axis);
-// The reverse: an encoding of fp4_to_fp's source from the result's of `shape`; null where threads do not hold both
+// The reverse: an encoding of fp4_to_fp's source from the result's of `shape`. Null where threads do not hold both
 // halves of a byte in neighbouring registers.
 mlir::Attribute Fp4FromFpEncoding(mlir::Attribute dst, llvm::ArrayRef<int64_t> shape, unsigned axis);
 // Whether `dst` is one too, registers in any order: threads hold both halves of the bytes that they have under `src`.

@@ -6,7 +6,7 @@
 namespace tritond::ttg {
 namespace {
 
-// PTX ISA, "Shared memory matrix layout": rows of at most 128 bytes, in groups of eight; each of at least two times 16
+// PTX ISA, "Shared memory matrix layout": rows of at most 128 bytes, in groups of eight. Each of at least two times 16
 // bytes, since less is no swizzle.
 constexpr int64_t kSwizzleBytes = 128, kLeastRowBytes = 32, kGroupRows = 8;
 

@@ -156,8 +156,8 @@ TEST_F(MatrixLayouts, AmdWmmaPlacesFragmentsByGeneration) {
   }
 }
 
-// cl_intel_subgroup_matrix_multiply_accumulate, subgroups of 16: short8 a, int8 b, float8 accumulators for f16; int8
-// operands hold two of K in a lane of a, four in a word of b; with subgroups of 8, a lane of a has two of K.
+// cl_intel_subgroup_matrix_multiply_accumulate, subgroups of 16: short8 a, int8 b, float8 accumulators for f16. int8
+// operands hold two of K in a lane of a, four in a word of b. With subgroups of 8, a lane of a has two of K.
 TEST_F(MatrixLayouts, DpasPlacesFragmentsAsTheExtensionSays) {
   auto halves = Dpas(16, 2, 16, {1, 1}, {1, 1}, SingleBlock(2));
   LinearLayout c = halves.ToLinearLayout({8, 16}), a = Operand(0, halves, 1).ToLinearLayout({8, 16});

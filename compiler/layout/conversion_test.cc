@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using Kind = ConversionPlan::Kind;
 using Scope = ConversionPlan::Scope;
 
-constexpr int kRounds = 3000;
+constexpr int kIterations = 3000;
 
 LinearLayout Registers(int size, absl::string_view out) { return LinearLayout::Identity1D(size, "register", out); }
 LinearLayout Lanes(int size, absl::string_view out) { return LinearLayout::Identity1D(size, "lane", out); }
@@ -306,13 +306,13 @@ TEST(Conversion, MovesEveryElementByTheCheapestMeans) {
   std::map<Kind, int> kinds;
   std::map<Scope, int> scopes;
   int exchanges = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const int lanes = RandomInt(rng, 0, 3), warps = RandomInt(rng, 0, 2), blocks = RandomInt(rng, 0, 1);
     const int dim0 = RandomInt(rng, 0, 3), dim1 = RandomInt(rng, 0, 3);
-    const bool mixed = round % 2 == 0;
+    const bool mixed = iteration % 2 == 0;
     const LinearLayout src = RandomDistributed(rng, dim0, dim1, lanes, warps, blocks, mixed);
     const LinearLayout dst =
-        round % 3 == 0 ? RandomDistributed(rng, dim0, dim1, lanes, warps, blocks, mixed) : Perturbed(rng, src);
+        iteration % 3 == 0 ? RandomDistributed(rng, dim0, dim1, lanes, warps, blocks, mixed) : Perturbed(rng, src);
     const auto plan = PlanConversion(src, dst.TransposeOuts({"dim1", "dim0"}));
     ASSERT_TRUE(plan.ok()) << plan.status();
     Execute(*plan, src, dst);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lane l' reads lane A l' ^ c, and register a or a ^ x there, by the select bit s(l') = m · l'. If A is invertible,
-// lane l knows its reader, and with it s. Otherwise registers go in pairs whose source lanes differ by d: in shuffle j,
+// lane l knows its reader, and with it s. Otherwise registers go in pairs whose source lanes differ by d. In shuffle j,
 // l' takes member s(l') ^ j, from lane A l' ^ c ^ (s(l') ^ j) d = (A + d mᵀ) l' ^ c ^ j d. If that is invertible, l
 // knows.
 #include "compiler/layout/exchange.h"

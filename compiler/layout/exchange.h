@@ -14,7 +14,7 @@ namespace tritond::compiler {
 // destination register, where choosing after the shuffle takes two.
 //
 // For that, each lane must send to one lane in a shuffle. Where two lanes read one lane, as when a register bit and a
-// lane bit change places, destination registers go in pairs: in shuffle j (0 or 1) lane l' gets member s(l') ^ j of
+// lane bit change places, destination registers go in pairs. In shuffle j (0 or 1) lane l' gets member s(l') ^ j of
 // each pair, with s the select bit.
 //
 //   source lane(l', w')   = constant ^ ⊕ lane_from_lane[i] over set bits i of l' ^ ⊕ lane_from_warp[i] over those of w'

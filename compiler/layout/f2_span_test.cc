@@ -12,7 +12,7 @@ namespace {
 
 TEST(F2Span, HoldsExactlyTheSumsOfItsVectors) {
   std::mt19937 rng(31);
-  for (int round = 0; round < 500; ++round) {
+  for (int iteration = 0; iteration < 500; ++iteration) {
     std::vector<uint64_t> vectors(rng() % 7);
     for (uint64_t& vector : vectors) vector = rng() % 64;
     std::set<uint64_t> sums;
@@ -43,7 +43,7 @@ TEST(F2Span, SolvesWithTheEarliestIndependentVectors) {
 
 TEST(F2Span, UnitVectorsOffThePivotsCompleteIt) {
   std::mt19937_64 rng(32);
-  for (int round = 0; round < 500; ++round) {
+  for (int iteration = 0; iteration < 500; ++iteration) {
     F2Span span;
     for (int i = 0; i < 20; ++i) span.Insert(rng() & rng());
     EXPECT_EQ(__builtin_popcountll(span.pivots()), span.rank());

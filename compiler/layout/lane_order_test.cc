@@ -44,7 +44,7 @@ TEST(LaneOrder, AnotherWarpMayNotPermuteLanes) {
   EXPECT_FALSE(HasLanesInOrder(*permuted, 1));
 }
 
-TEST(LaneOrder, OfASwizzledMemoryTheLayoutFollowsTheMemory) {
+TEST(LaneOrder, TheLayoutFollowsASwizzledMemory) {
   const LinearLayout memory = SwizzledMemory();
   for (int vec : {2, 8}) {
     auto layout = LayoutInLaneOrder(memory, vec, 32, 4);

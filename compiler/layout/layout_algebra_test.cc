@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr int kRounds = 3000;
+constexpr int kIterations = 3000;
 constexpr absl::string_view kIns[] = {"register", "lane", "warp"};
 constexpr absl::string_view kOuts[] = {"dim0", "dim1"};
 
@@ -27,7 +27,7 @@ uint64_t Points(const LinearLayout& layout) { return uint64_t{1} << layout.Total
 
 TEST(LayoutAlgebra, ComposeAppliesTheInnerLayoutFirst) {
   std::mt19937 rng(21);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     LinearLayout inner = RandomLayout(rng, kIns, kOuts, 2);
     const LinearLayout outer = RandomLayout(rng, {"dim1", "dim0"}, {"offset", "bank"}, 4);
     inner = inner.ResizeOut("dim0", std::min(inner.OutSize("dim0"), outer.InSize("dim0")))
@@ -44,7 +44,7 @@ TEST(LayoutAlgebra, ComposeAppliesTheInnerLayoutFirst) {
 TEST(LayoutAlgebra, InverseUndoesAnInvertibleLayoutAndNothingElse) {
   std::mt19937 rng(22);
   int invertible = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout layout = RandomLayout(rng, {"register", "lane"}, kOuts, 2);
     const absl::StatusOr<LinearLayout> inverse = Invert(layout);
     ASSERT_EQ(inverse.ok(), layout.IsInvertible());
@@ -62,7 +62,7 @@ TEST(LayoutAlgebra, InverseUndoesAnInvertibleLayoutAndNothingElse) {
 TEST(LayoutAlgebra, PseudoInverseTakesThePreimageWithoutFreeBits) {
   std::mt19937 rng(23);
   int surjective = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout layout = RandomLayout(rng, kIns, kOuts, 2);
     const absl::StatusOr<LinearLayout> inverse = PseudoInvert(layout);
     ASSERT_EQ(inverse.ok(), layout.IsSurjective());
@@ -82,7 +82,7 @@ TEST(LayoutAlgebra, PseudoInverseTakesThePreimageWithoutFreeBits) {
 TEST(LayoutAlgebra, InvertAndComposeSolvesExactlyWhenTheImageIsCovered) {
   std::mt19937 rng(24);
   int solved = 0, refused = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout layout = RandomLayout(rng, {"register", "lane"}, {"dim0", "dim1"}, 2);
     const LinearLayout outer = RandomLayout(rng, {"offset", "bank"}, {"dim1", "dim0"}, 3);
     std::set<std::pair<int, int>> reached;
@@ -113,7 +113,7 @@ TEST(LayoutAlgebra, InvertAndComposeSolvesExactlyWhenTheImageIsCovered) {
 
 TEST(LayoutAlgebra, QuotientDropsIdentities) {
   std::mt19937 rng(25);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout rest = RandomLayout(rng, {"register", "lane"}, {"lane", "register"});
     const LinearLayout whole = rest * LinearLayout::Identity1D(1 << RandomInt(rng, 0, 3), "warp", "warp");
     const std::optional<LinearLayout> quotient = Quotient(whole, {"warp"});
@@ -126,7 +126,7 @@ TEST(LayoutAlgebra, QuotientDropsIdentities) {
 
 TEST(LayoutAlgebra, DivisionUndoesTheProduct) {
   std::mt19937 rng(26);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout a = RandomLayout(rng, {"register", "lane"}, {"dim0", "dim1"}, 2);
     const LinearLayout b = RandomLayout(rng, {"register", "lane"}, {"dim0", "dim1"}, 2);
     ASSERT_EQ(DivideLeft(a * b, a), b);
@@ -137,7 +137,7 @@ TEST(LayoutAlgebra, DivisionUndoesTheProduct) {
 TEST(LayoutAlgebra, DivisionByWhatIsNoFactorFails) {
   std::mt19937 rng(27);
   int failed = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout layout = RandomLayout(rng, {"register", "lane"}, {"dim0", "dim1"}, 3);
     const LinearLayout divisor = RandomLayout(rng, {"register", "lane"}, {"dim0", "dim1"}, 1);
     const std::optional<LinearLayout> left = DivideLeft(layout, divisor), right = DivideRight(layout, divisor);
@@ -171,7 +171,7 @@ TEST(LayoutAlgebra, ShrinkingASwizzledTileKeepsItSurjective) {
   const auto tile = LinearLayout::FromBases({{"offset", {{3}, {2}}}}, {{"dim0", 4}});
   EXPECT_EQ(EnsureNotLargerThan(*tile, {{"dim0", 2}}).ToString(), "offset: 1->(1) 2->(0) => dim0: 2");
   std::mt19937 rng(28);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const int bits = RandomInt(rng, 0, 5), extra = RandomInt(rng, 0, 2), cut = RandomInt(rng, 0, 2);
     const LinearLayout random = RandomSurjective(rng, {{"register", bits}, {"lane", extra}},
                                                  {{"dim0", bits / 2}, {"dim1", bits - bits / 2}}, true);

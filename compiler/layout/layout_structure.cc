@@ -2,7 +2,7 @@
 // The operations of LinearLayout that rearrange its dimensions: products, selections, permutations, reshapes.
 //
 // A column holds the coordinates of all outputs side by side, so a reshape changes the description of the dimensions
-// and leaves the matrix alone; whatever moves or resizes an output repacks each column.
+// and leaves the matrix alone. Whatever moves or resizes an output repacks each column.
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr int kRounds = 3000;
+constexpr int kIterations = 3000;
 constexpr absl::string_view kIns[] = {"register", "lane", "warp"};
 constexpr absl::string_view kOuts[] = {"dim0", "dim1"};
 
@@ -35,7 +35,7 @@ int32_t SizeOrOne(const LinearLayout::Dims& dims, absl::string_view name) {
 
 TEST(LayoutStructure, ProductStacksTheOuterFactorAboveTheInnerOne) {
   std::mt19937 rng(11);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout a = RandomLayout(rng, {"register", "lane"}, {"dim0", "dim1"});
     const LinearLayout b = RandomLayout(rng, {"warp", "lane"}, {"dim2", "dim1"});
     const LinearLayout product = a * b;
@@ -64,7 +64,7 @@ TEST(LayoutStructure, EmptyLayoutIsNeutral) {
 
 TEST(LayoutStructure, ProductIsAssociative) {
   std::mt19937 rng(12);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout a = RandomLayout(rng, {"register", "lane"}, {"dim0"});
     const LinearLayout b = RandomLayout(rng, {"lane", "register"}, {"dim1", "dim0"});
     const LinearLayout c = RandomLayout(rng, {"warp", "lane"}, {"dim0", "dim1"});
@@ -74,7 +74,7 @@ TEST(LayoutStructure, ProductIsAssociative) {
 
 TEST(LayoutStructure, SublayoutFixesInputsAndDropsOutputs) {
   std::mt19937 rng(13);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout layout = RandomLayout(rng, kIns, {"dim0", "dim1", "dim2"});
     const LinearLayout sub = layout.Sublayout({"warp", "register"}, {"dim2", "dim0"});
     ASSERT_THAT(sub.InNames(), ElementsAre("register", "warp"));
@@ -87,7 +87,7 @@ TEST(LayoutStructure, SublayoutFixesInputsAndDropsOutputs) {
 
 TEST(LayoutStructure, TransposesKeepTheMap) {
   std::mt19937 rng(14);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout layout = RandomLayout(rng, kIns, kOuts);
     const LinearLayout turned = layout.TransposeIns({"warp", "register", "lane"}).TransposeOuts({"dim1", "dim0"});
     const Coordinates x = RandomPoint(rng, layout);
@@ -108,7 +108,7 @@ TEST(LayoutStructure, RenamesKeepTheMatrix) {
 
 TEST(LayoutStructure, ReshapesSplitTheFlattenedSpace) {
   std::mt19937 rng(16);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout layout = RandomLayout(rng, kIns, kOuts);
     const LinearLayout flat = layout.FlattenIns("in").FlattenOuts("out");
     const int in_cut = RandomInt(rng, 0, layout.TotalInBits()), out_cut = RandomInt(rng, 0, layout.TotalOutBits());
@@ -146,7 +146,7 @@ TEST(LayoutStructure, RemoveZeroBasesKeepsTheOthersInOrder) {
 
 TEST(LayoutStructure, ResizesCutOrPad) {
   std::mt19937 rng(17);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout layout = RandomLayout(rng, kIns, kOuts);
     const int bits = RandomInt(rng, 0, 4);
     const LinearLayout in = layout.ResizeIn("lane", 1 << bits);

@@ -22,7 +22,7 @@ struct DimSize {
 };
 
 // One dimension of a layout. Flattened, a layout's dimensions lie side by side in one 64-bit word, the first
-// dimension in the lowest bits; this one holds bits [shift, shift + bits).
+// dimension in the lowest bits. This one holds bits [shift, shift + bits).
 struct LayoutDim {
   std::string name;
   int32_t bits = 0;
@@ -54,8 +54,8 @@ using Coordinates = absl::InlinedVector<int32_t, 4>;
 // most 63 bits, a dimension at most 30.
 //
 // An immutable value: copies share the content, any thread may read. Naming a dimension that the layout lacks, a size
-// that is no power of two and a mismatch of sizes are errors of the caller and CHECK-fail, unless said otherwise;
-// only FromBases and InferFromBases take unchecked input. The algebra (compose, invert, ...) is in layout_algebra.h.
+// that is no power of two and a mismatch of sizes are errors of the caller and CHECK-fail, unless said otherwise.
+// Only FromBases and InferFromBases take unchecked input. The algebra (compose, invert, ...) is in layout_algebra.h.
 class LinearLayout final {
  public:
   using Dims = absl::InlinedVector<LayoutDim, 4>;

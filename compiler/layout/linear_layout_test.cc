@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int kRounds = 3000;
+constexpr int kIterations = 3000;
 
 // A blocked layout of 16x16 elements: 1x4 registers, 8x4 lanes, 2x1 warps; dim1 is the fastest.
 LinearLayout Blocked16x16() {
@@ -125,7 +125,7 @@ TEST(LinearLayout, FromBasesRefusesMalformedInput) {
 
 TEST(LinearLayout, ApplyIsTheXorOfBases) {
   std::mt19937 rng(1);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout layout = RandomLayout(rng, {"register", "lane", "warp"}, {"dim0", "dim1"});
     const std::vector<uint64_t> images = Images(layout);
     for (uint64_t point = 0; point < images.size(); ++point) {
@@ -140,7 +140,7 @@ TEST(LinearLayout, ApplyIsTheXorOfBases) {
 TEST(LinearLayout, RankAndItsPredicatesCountTheImage) {
   std::mt19937 rng(2);
   int surjective = 0, injective = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout layout = RandomLayout(rng, {"register", "lane"}, {"dim0", "dim1"});
     const std::vector<uint64_t> images = Images(layout);
     const std::set<uint64_t> distinct(images.begin(), images.end());
@@ -156,7 +156,7 @@ TEST(LinearLayout, RankAndItsPredicatesCountTheImage) {
 
 TEST(LinearLayout, PointsWithoutFreeBitsReachEachElementOnce) {
   std::mt19937 rng(3);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     const LinearLayout layout = RandomLayout(rng, {"register", "lane", "warp"}, {"dim0", "dim1"});
     const Coordinates masks = layout.FreeVariableMasks();
     const std::vector<uint64_t> images = Images(layout);
@@ -183,9 +183,9 @@ TEST(LinearLayout, FreeBitsAreTheLaterOnes) {
 TEST(LinearLayout, NumConsecutiveIsTheLargestAlignedRun) {
   std::mt19937 rng(4);
   int longer = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
     LinearLayout layout = RandomLayout(rng, {"register", "lane"}, {"dim1", "dim0"}, 2);
-    if (round % 2 == 0) layout = LinearLayout::Identity1D(4, "register", "dim1") * layout;
+    if (iteration % 2 == 0) layout = LinearLayout::Identity1D(4, "register", "dim1") * layout;
     const LayoutDim& out = layout.Out("dim1");
     const int32_t actual = layout.NumConsecutive("register", "dim1");
     int32_t expected = 1;
@@ -225,7 +225,7 @@ TEST(LinearLayout, IsZeroLooksAtTheNamedBlockAlone) {
 TEST(LinearLayout, EqualLayoutsHashAlike) {
   std::mt19937 rng(5);
   absl::flat_hash_set<LinearLayout> seen;
-  for (int round = 0; round < 200; ++round) {
+  for (int iteration = 0; iteration < 200; ++iteration) {
     const LinearLayout layout = RandomLayout(rng, {"register", "lane"}, {"dim0"});
     const LinearLayout again = LinearLayout::FromColumns(layout.InDims(), layout.OutDims(), layout.columns());
     EXPECT_EQ(layout, again);

@@ -15,7 +15,7 @@
 //
 // The vector part must not be touched by lanes or warps, or else registers would come in another order in each thread.
 // So it is independent of the span of all lanes and warps of both sides. Where a word is not filled, as with bytes that
-// lie in rows on one side and in columns on the other, the side that can fills it with registers of its own; the other
+// lie in rows on one side and in columns on the other, the side that can fills it with registers of its own. The other
 // side then reads parts of words, which costs it more accesses, but no conflicts. Beyond a word one side's accesses
 // grow by registers that are lanes of the other side's phase: these lanes then stand side by side in a row anyway.
 //
@@ -166,7 +166,7 @@ Vectors Widening(const Side& side, const Side& other, const F2Span& threads, con
   return TopUp(side, candidates, threads, vector, sizes.access - vec);
 }
 
-// The bases of subword, bank and segment, in this order, in a space of `bits` dimensions; `p` and `q` are the lanes of
+// The bases of subword, bank and segment, in this order, in a space of `bits` dimensions. `p` and `q` are the lanes of
 // a phase on either side. `row` of the vectors tell apart offsets in one row.
 Vectors ChooseRows(const Vectors& p, const Vectors& q, size_t subwords, size_t row, size_t bits) {
   Vectors units;

@@ -109,11 +109,12 @@ TEST(SharedSwizzle, CommonRegistersMakeTheVectors) {
   EXPECT_THAT(OrderByOffset(swizzle->store), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-// As mma's sums of 16 bits on their way to a store by rows: the four lanes of a row hold what one lane reads at once.
+// As mma's accumulators of 16 bits on their way to a store by rows: the four lanes of a row hold what one lane reads at
+// once.
 TEST(SharedSwizzle, LanesSideBySideMakeTheOtherSideWide) {
-  const LinearLayout sums = EnsureNotSmallerThan(
+  const LinearLayout accumulators = EnsureNotSmallerThan(
       Registers(2, "x") * Lanes(4, "x") * Lanes(8, "y") * Registers(2, "y") * Warps(4, "y"), {{"x", 64}, {"y", 64}});
-  const auto swizzle = ChooseSwizzle(sums, Blocked(64, 64, 8, "y", "x"), 16);
+  const auto swizzle = ChooseSwizzle(accumulators, Blocked(64, 64, 8, "y", "x"), 16);
   ASSERT_TRUE(swizzle.ok()) << swizzle.status();
   EXPECT_EQ(swizzle->store_vec, 2);
   EXPECT_EQ(swizzle->load_vec, 8);
@@ -194,14 +195,14 @@ TEST(SharedSwizzle, RandomPairsArriveWithoutConflicts) {
   std::mt19937 rng(51);
   int64_t plain = 0;
   int vectors = 0;
-  for (int round = 0; round < 1500; ++round) {
+  for (int iteration = 0; iteration < 1500; ++iteration) {
     const int dim0 = RandomInt(rng, 1, 5), dim1 = RandomInt(rng, 1, 5), warps = RandomInt(rng, 0, 2);
     const auto random = [&](bool mixed) {
       const int registers = std::max(0, dim0 + dim1 - 5 - warps) + RandomInt(rng, 0, 1);
       return RandomSurjective(rng, {{"register", registers}, {"lane", 5}, {"warp", warps}, {"block", 0}},
                               {{"dim0", dim0}, {"dim1", dim1}}, mixed);
     };
-    const LinearLayout src = random(round % 3 == 0), dst = random(round % 2 == 0);
+    const LinearLayout src = random(iteration % 3 == 0), dst = random(iteration % 2 == 0);
     const int bits = 8 << RandomInt(rng, 0, 3);
     const auto swizzle = ChooseSwizzle(src, dst, bits);
     ASSERT_TRUE(swizzle.ok()) << swizzle.status();
@@ -222,7 +223,7 @@ TEST(SharedSwizzle, RandomPairsArriveWithoutConflicts) {
 TEST(SharedSwizzle, EachBlockHasItsOwnMemory) {
   std::mt19937 rng(52);
   int done = 0;
-  for (int round = 0; round < 600; ++round) {
+  for (int iteration = 0; iteration < 600; ++iteration) {
     const LinearLayout src = RandomSurjective(rng, {{"register", 2}, {"lane", 2}, {"warp", 1}, {"block", 1}},
                                               {{"dim0", 3}, {"dim1", RandomInt(rng, 1, 3)}}, true);
     // The same block, with elements changed about.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies from global to shared memory that go on while the thread does other things. Registers that hold neighbours on
 // both sides are copied together. Where the target has no such copy of that size, or a masked element becomes anything
-// but zero, the thread loads and stores at once: the wait then has less to wait for. Targets whose copies write side by
+// but zero, the thread loads and stores at once. The wait then has less to wait for. Targets whose copies write side by
 // side, in the order of lanes, are told where they would.
 #include "compiler/layout/lane_order.h"
 #include "compiler/lowering/memory_groups.h"

@@ -101,7 +101,7 @@ LogicalResult LowerTruncF(FunctionLowering& f, arith::TruncFOp op) {
                         mode == arith::RoundingMode::toward_zero ? tt::RoundingMode::kRtz : tt::RoundingMode::kRtne);
 }
 
-// Integers and floats. Formats below f32 go by f32, which holds every integer that they can tell apart: an i64 is
+// Integers and floats. Formats below f32 go by f32, which holds every integer that they can tell apart. An i64 is
 // rounded twice, as on the device's own path.
 template <typename Llvm>
 LogicalResult LowerIntToFloat(FunctionLowering& f, mlir::Operation* op) {

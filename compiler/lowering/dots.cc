@@ -55,10 +55,10 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
        type_b = llvm::cast<RankedTensorType>(op.getB().getType());
   auto type = llvm::cast<RankedTensorType>(op.getType());
   auto sum_float = llvm::dyn_cast<mlir::FloatType>(type.getElementType());
-  if (sum_float && sum_float.getWidth() == 8) return op.emitOpError() << "sums up in 8-bit floats: " << type;
+  if (sum_float && sum_float.getWidth() == 8) return op.emitOpError() << "accumulates in 8-bit floats: " << type;
   for (RankedTensorType operand : {type_a, type_b})
     if (operand.getElementTypeBitWidth() > DotAccumulatorType(e.b, type.getElementType()).getIntOrFloatBitWidth())
-      return op.emitOpError() << "sums up in less bits than its operands have: " << operand << " in " << type;
+      return op.emitOpError() << "accumulates in fewer bits than its operands have: " << operand << " in " << type;
   if (auto instruction = f.target.FindMatrixInstruction(op)) return LowerMatrixDot(f, op, *instruction);
   const LinearLayout a = f.LayoutOf(type_a), b = f.LayoutOf(type_b), c = f.LayoutOf(type);
   int rank = type.getRank(), m = rank - 2, n = rank - 1;
@@ -80,12 +80,12 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
   };
   Values wide_a = widen_all(op.getA(), type_a.getElementType()), wide_b = widen_all(op.getB(), type_b.getElementType());
   bool is_float = llvm::isa<mlir::FloatType>(sum_type);
-  Values sums;
+  Values accumulators;
   for (Value initial : f.Get(op.getC()))
-    sums.push_back(is_float ? WidenForDot(e, initial, type.getElementType(), sum_type) : initial);
+    accumulators.push_back(is_float ? WidenForDot(e, initial, type.getElementType(), sum_type) : initial);
   // One k after another: what has been read of the operands is used up before more is needed.
   for (int32_t k = 0; k < k_size; ++k) {
-    for (auto [r, sum] : llvm::enumerate(sums)) {
+    for (auto [r, sum] : llvm::enumerate(accumulators)) {
       Coordinates row = c.ApplyNamed({{"register", static_cast<int32_t>(r)}}), column(row);
       row[n] = k;
       column[m] = k;
@@ -95,7 +95,7 @@ LogicalResult LowerDot(FunctionLowering& f, tt::DotOp op) {
     }
   }
   Values results;
-  for (Value sum : sums) results.push_back(NarrowDotAccumulator(e, sum, type.getElementType()));
+  for (Value sum : accumulators) results.push_back(NarrowDotAccumulator(e, sum, type.getElementType()));
   f.Set(op, results);
   return mlir::success();
 }

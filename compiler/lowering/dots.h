@@ -13,8 +13,8 @@ namespace tritond::compiler {
 using RegisterAt = std::map<Coordinates, int>;
 RegisterAt RegistersByCoordinates(const LinearLayout& layout);
 
-// The registers of lane 0 of warp 0 that hold the elements `fragment` of the tile at `origin`, of a tensor of `shape`;
-// empty if some are elsewhere. Fragments and tiles lie in the last two dimensions. What a tile has beyond a tensor that
+// The registers of lane 0 of warp 0 that hold the elements `fragment` of the tile at `origin`, of a tensor of `shape`.
+// Empty if some are elsewhere. Fragments and tiles lie in the last two dimensions. What a tile has beyond a tensor that
 // is smaller is the tensor again.
 llvm::SmallVector<int> RegistersOf(const RegisterAt& at, Coordinates origin, ElementList fragment,
                                    llvm::ArrayRef<int64_t> shape);
@@ -24,8 +24,8 @@ struct MatrixTile {
   Coordinates origin;
   llvm::SmallVector<int> registers;  // that hold the fragment
 };
-// The tiles of m x n elements in which lane 0 of warp 0 holds a fragment, in the order of their first registers;
-// together they are all its registers but copies, or the result is empty.
+// The tiles of m x n elements in which lane 0 of warp 0 holds a fragment, in the order of their first registers.
+// Together they are all its registers but copies, or the result is empty.
 std::vector<MatrixTile> TilesOf(const LinearLayout& layout, int m, int n, ElementList fragment,
                                 llvm::ArrayRef<int64_t> shape);
 

@@ -3,7 +3,7 @@
 // known to be equal are computed once: those of equal operands, and those in a group of constancy, such as comparisons
 // and quotients of an index that runs on.
 //
-// bf16 has no arithmetic on older devices: it is computed in f32 and rounded back, which is exactly rounded bf16
+// bf16 has no arithmetic on older devices. It is computed in f32 and rounded back, which is exactly rounded bf16
 // arithmetic for +, -, *, / (f32 has more than twice its precision).
 #include "compiler/lowering/elementwise.h"
 

@@ -10,7 +10,7 @@ namespace tritond::compiler {
 using ElementFn = llvm::function_ref<mlir::FailureOr<mlir::Value>(ValueList operands)>;
 
 // Lowers an operation of one result that acts on each element alone: `emit` is called once for each distinct tuple of
-// operand values; registers that hold one value (splats, broadcasts) share its result.
+// operand values. Registers that hold one value (splats, broadcasts) share its result.
 mlir::LogicalResult LowerPerElement(FunctionLowering& f, mlir::Operation* op, ElementFn emit);
 
 // Values of bf16 and f16 as f32, where the device has the function for f32 only, and the result back to `type`.

@@ -28,7 +28,7 @@ struct FloatFormat {
 mlir::Value DecodeFloat(Emitter& e, const FloatFormat& format, mlir::Value bits);
 
 // The bits of the f32 `x` in the format, rounded to nearest even or towards zero. Magnitudes beyond the largest finite
-// one, infinities too, become that (saturation), as the device's conversions to 8-bit formats do; in a 16-bit format
+// one, infinities too, become that (saturation), as the device's conversions to 8-bit formats do. In a 16-bit format
 // they become infinity when rounding to nearest. NaN stays NaN.
 mlir::Value EncodeFloat(Emitter& e, const FloatFormat& format, mlir::Value x, bool to_nearest);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ttg.fp4_to_fp: bytes of two 4-bit floats (e2m1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives) become wider floats.
-// Every such number is one of the wider format, so bits are moved and the exponent's bias is changed; 0.5, a subnormal
+// Every such number is one of the wider format, so bits are moved and the exponent's bias is changed. 0.5, a subnormal
 // number, is the one that needs another mantissa. Targets may have better instructions (TargetOps::UnpackFp4).
 #include <map>
 

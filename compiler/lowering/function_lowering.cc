@@ -96,7 +96,7 @@ Value FunctionLowering::ThreadOfBlock() {
   return context_.thread_id = e.Hoisted([&] {
     Value thread = target.ThreadId(e.b, e.loc);
     if (!context_.leave) return thread;
-    // Of a lane its own, which LLVM does not know: it would compute what a partition needs before the partition begins,
+    // Of a lane its own, which LLVM does not know. It would compute what a partition needs before the partition begins,
     // where registers are held for all of them.
     return target.ShuffleIndex(e.b, e.loc, thread, e.And(thread, e.Int(target.WarpSize() - 1)));
   });

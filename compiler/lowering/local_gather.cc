@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accesses of a buffer at indices that are data: gather, scatter, and scatter that combines atomically. The coordinates
-// that are not indexed have offsets known but for the thread; the indexed one is sent through the inverse of the
+// that are not indexed have offsets known but for the thread. The indexed one is sent through the inverse of the
 // buffer's layout, bit by bit. An index outside the buffer reaches some element of it.
 #include "compiler/analysis/scratch.h"
 #include "compiler/layout/layout_algebra.h"

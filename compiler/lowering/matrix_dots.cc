@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tt.dot by the target's matrix instruction. The instruction multiplies a tile of a (m x k) by a tile of b (k x n) and
-// adds it to a tile of c (m x n); each lane holds a few elements of each tile. The target says which, for lane 0; the
+// adds it to a tile of c (m x n). Each lane holds a few elements of each tile. The target says which, for lane 0. The
 // layouts of the tensors, which are linear, then say which registers hold them for any tile and every lane:
 //
 //   for each k-slice, for each tile (m0, n0) of the result:

@@ -25,7 +25,7 @@ mlir::Value UniformInGroups(FunctionLowering& f, mlir::Value mask, ValueList mas
 // Null when no thread holds copies.
 mlir::Value FirstCopyOf(FunctionLowering& f, mlir::Value v);
 
-// Whether lowering `op` begins with a barrier of all threads and all memory: a scalar atomic that publishes is ordered
+// Whether lowering `op` begins with a barrier of all threads and all memory. A scalar atomic that publishes is ordered
 // after what every thread of the program wrote, and so is polling.
 bool BeginsWithBarrier(mlir::Operation* op);
 

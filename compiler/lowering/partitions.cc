@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Partitions of warp-specialised kernels: regions that run on warps of their own, beside the function.
 //
-// All warps of a launch come to the kernel's entry. Those of the function go on; the others wait there, run their part
+// All warps of a launch come to the kernel's entry. Those of the function go on. The others wait there, run their part
 // of each ttg.start_partitions that the function comes to, and wait again until it returns:
 //
 //   entry:                                        workers: br wait

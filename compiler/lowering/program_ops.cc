@@ -104,7 +104,7 @@ std::string IndexFormat(int64_t size) {
   return "%" + std::to_string(width) + "u";
 }
 
-// "pid (1, 0, 0) idx (3, 5)prefix: 4.25" for each element that a thread holds; of several operands
+// "pid (1, 0, 0) idx (3, 5)prefix: 4.25" for each element that a thread holds. Of several operands
 // "pid (1, 0, 0) idx (3, 5)prefix: (operand 1) 4.25". A scalar has no indices: "idx ()".
 LogicalResult LowerPrint(FunctionLowering& f, tt::PrintOp op) {
   Emitter& e = f.e;

@@ -349,7 +349,7 @@ class Scan {
     return mlir::success();
   }
 
-  // Prepends to the chunks `parts` of one line what comes in front of them in `warp`, of the line's totals; all in the
+  // Prepends to the chunks `parts` of one line what comes in front of them in `warp`, of the line's totals. All in the
   // order of the scan.
   LogicalResult PrependTotals(const AxisRun& warps, Value warp, llvm::ArrayRef<int> parts,
                               llvm::ArrayRef<Tuple> totals) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that say which element is where. None moves data between threads: the encodings of their operands and
+// Operations that say which element is where. None moves data between threads. The encodings of their operands and
 // results are such that every element is where it is needed, in another register at most.
 #include "compiler/layout/conversion.h"
 #include "compiler/lowering/function_lowering.h"
@@ -58,7 +58,7 @@ LogicalResult LowerUnsplat(FunctionLowering& f, tt::UnsplatOp op) {
   return mlir::success();
 }
 
-// Both have the same lanes and warps; a register of the result reads the source's register at its coordinates, with 0
+// Both have the same lanes and warps. A register of the result reads the source's register at its coordinates, with 0
 // in the dimensions that were of size one.
 LogicalResult LowerBroadcast(FunctionLowering& f, tt::BroadcastOp op) {
   RankedTensorType type = TensorType(op.getSrc());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loop in stages leaves behind: whether a stage has work at an iteration, and regions that run where it has.
+// Operations that the loops of software pipelines leave: whether a stage has work at an iteration, and regions that run
+// where it has.
 #include "compiler/lowering/function_lowering.h"
 
 namespace tritond::compiler {
@@ -12,9 +13,9 @@ namespace LLVM = mlir::LLVM;
 LogicalResult LowerPredicateStage(FunctionLowering& f, ttg::PredicateStageOp op) {
   Emitter& e = f.e;
   Value iv = f.Scalar(op.getIv()), ub = f.Scalar(op.getUb()), step = f.Scalar(op.getStep());
-  int64_t behind = int64_t{op.getMaxStage()} - op.getStage();
+  int64_t later_stages = int64_t{op.getMaxStage()} - op.getStage();
   // Signed, and without the promises of index arithmetic.
-  Value distance = LLVM::MulOp::create(e.b, e.loc, step, e.Int(behind, step.getType().getIntOrFloatBitWidth()));
+  Value distance = LLVM::MulOp::create(e.b, e.loc, step, e.Int(later_stages, step.getType().getIntOrFloatBitWidth()));
   Value bound = LLVM::SubOp::create(e.b, e.loc, ub, distance);
   f.Set(op, {e.Compare(LLVM::ICmpPredicate::slt, iv, bound)});
   return mlir::success();

@@ -12,7 +12,7 @@
 // The warps of partitions follow those of the default region, larger partitions first: so each begins at a multiple of
 // its size, or of the warps that the device takes together (`group-warps`). A launch has whole groups.
 //
-// Devices that move registers between warps do so for whole groups: a group has what the partition in it that wants
+// Devices that move registers between warps do so for whole groups. A group has what the partition in it that wants
 // most has, and one without a partition as few as that with the fewest. The default region has what all of them leave
 // of the registers that the kernel starts with. Where that is too little, or groups are shared with the default region,
 // the requests have no effect: they are advice.

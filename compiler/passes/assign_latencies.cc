@@ -8,17 +8,17 @@
 //   } {tt.num_stages = 3 : i32}
 //
 // From each dot the operands, and their scales, are followed backward through the body. A load found so has level 0,
-// one that its address or mask depends on level 1, and so on. With l levels and s stages each load gets a latency of (s
-// - 1) / l; levels that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that
-// feed no dot take part too. A load of different levels is left out. Asynchronous copies, where there are any, move at
-// least so many neighbouring bytes; loads that feed dots but are no such copies are started one iteration ahead, and
-// what they load waits in registers, if these are not too many and a thread has them beside those of the dots. Where
-// registers are few, rows and columns are copied, too. So do copies for whose buffers there is no room, where it is
-// known how many registers a thread has.
+// one that its address or mask depends on level 1, and so on. With l levels and s stages each load gets a latency of (s - 1) / l; levels
+// that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that feed no dot take
+// part too. A load of different levels is left out. Asynchronous copies, where there are any, move at least so many
+// neighbouring bytes. Loads that feed dots but are no such copies are started one iteration ahead, and what they load
+// waits in registers, if these are not too many and a thread has them beside those of the dots. Where registers are
+// few, rows and columns are copied, too. So do copies for whose buffers there is no room, where it is known how many
+// registers a thread has.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
-// loads at once; one that loads as much runs as it is, and waits for memory in each iteration.
+// loads at once. One that loads as much runs as it is, and waits for memory in each iteration.
 //
 // A dot whose operand threads make of another dot's result gets loop.late where its copies have buffers, for one that
 // runs beside threads: it then runs beside what they make of the next one. The operand waits in registers for that, so
@@ -29,7 +29,7 @@
 //
 // A load of latency n needs n + 1 buffers, and one more (loop.read_on) if a dot reads it that may run on while the next
 // iteration begins. That one is given up first where they do not all fit into shared memory, beside what the loop
-// itself needs there, or where a multiprocessor holds fewer blocks for it; then the loop gets fewer stages. Of a
+// itself needs there, or where a multiprocessor holds fewer blocks for it. Then the loop gets fewer stages. Of a
 // persistent kernel, whose programs take turns with the tiles, the grid is known: it is the step of the loop over
 // tiles. Loads that could overtake the write of what they read stay where they are.
 #include "compiler/analysis/axis_info.h"
@@ -84,7 +84,7 @@ bool IsInnermost(ForOp loop) {
 int64_t BytesOf(RankedTensorType type) { return type.getNumElements() * ElementBytes(type.getElementType()); }
 
 // The programs of the kernel if they take turns with the iterations of a loop around `loop`, which each begins at its
-// own number; nullopt where they do not, or where their number is not known.
+// own number. Nullopt where they do not, or where their number is not known.
 std::optional<int64_t> ProgramsOf(ForOp loop) {
   for (auto outer = loop->getParentOfType<ForOp>(); outer; outer = outer->getParentOfType<ForOp>())
     if (outer.getLowerBound().getDefiningOp<tt::GetProgramIdOp>()) return mlir::getConstantIntValue(outer.getStep());
@@ -323,7 +323,7 @@ class LatencyAssigner final {
   }
 
   // Shared memory that the body needs for itself: no two scratch areas are in use at once, but neighbours may lie side
-  // by side; buffers of dots' operands, which later passes make, live together, two for a dot that outlives its
+  // by side. Buffers of dots' operands, which later passes make, live together, two for a dot that outlives its
   // iteration.
   int64_t BytesOfOthers() {
     int64_t buffers = 0, scratch = 0;

@@ -13,7 +13,7 @@
 // A select costs an instruction for each element of a thread; a branch that is there costs nothing more. The condition
 // is a scalar, the same for all threads. Within the branches, the select is the one or the other.
 //
-// The select may stand before the scf.if, if nothing in between uses it; or after it, if both choices are there
+// The select may stand before the scf.if, if nothing in between uses it. Or after it, if both choices are there
 // already when the branch is taken.
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes one loop of two nested ones, where the outer asks for it (tl.range(…, flatten=True)). A persistent kernel loops
-// over tiles, and for each over K; pipelining the inner loop alone drains and fills the pipeline once a tile, while a
+// over tiles, and for each over K. Pipelining the inner loop alone drains and fills the pipeline once a tile, while a
 // pipeline of the one loop goes on from tile to tile.
 //
 //   %r = scf.for %i = %l to %u step %s              %iterations = outer iterations * inner iterations
@@ -22,7 +22,7 @@
 //
 //   scf.if (inner iterations > 0) { the fused loop } else { the outer loop without the inner one }
 //
-// Bounds that depend on %i alone are computed for all %i in a loop of their own, which counts the iterations; each
+// Bounds that depend on %i alone are computed for all %i in a loop of their own, which counts the iterations. Each
 // outer iteration then counts as one at least, and the body stands under (inner iterations > 0). With bounds that
 // depend on anything else, or with several inner loops, the loop stays as it is.
 //
@@ -104,7 +104,7 @@ IfOp CreateBranch(OpBuilder& b, Location loc, mlir::ValueRange results, Value co
 }
 
 // Moves after the inner loop what is in front of it for the epilogue's sake alone, unless that takes larger tensors
-// than it gives: these would be carried instead.
+// than it gives. These would be carried instead.
 void SinkIntoEpilogue(ForOp outer, ForOp inner) {
   auto elements = [](mlir::TypeRange types) {
     int64_t most = 1;

@@ -11,13 +11,13 @@
 //                                                       %r = arith.addf %x, %s
 //
 // %t is a reduction too, of a tensor whose last dimension lies in the registers of each thread. The axis index of an
-// element is a row of bits; under most encodings, each is told by one bit of the register, the lane or the warp. Groups
+// element is a row of bits. Under most encodings, each is told by one bit of the register, the lane or the warp. Groups
 // of such bits become dimensions by a reshape, and a transposition brings those of registers together:
 //
 //   64x128, bits of 128: register, 5 lanes, register       64x2x32x2 -> 64x32x2x2 -> 64x32x4 -> reduce axis 2 -> 64x32
 //
 // None of this moves an element. It changes the order in which elements combine, which all of these combiners allow for
-// integers; for floats it is as good an order as the loop's own. The neutral element keeps zeros' signs and NaNs: -0
+// integers. For floats it is as good an order as the loop's own. The neutral element keeps zeros' signs and NaNs: -0
 // for sums, NaN for the minimum and maximum that ignore NaNs.
 //
 // Nothing but the accumulation may see the sum in the loop. A reduction that a thread finishes by itself stays. The sum

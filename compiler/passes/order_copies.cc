@@ -8,7 +8,7 @@
 //                                                              %x = ttg.convert_layout %a : … -> #dot_op
 //
 // The buffer is swizzled so that dots read it without bank conflicts. Its layout says which element stands at which
-// place, and so which lane has to load it: the row's groups are permuted among the lanes that load the row. What an
+// place, and so which lane has to load it. The row's groups are permuted among the lanes that load the row. What an
 // instruction reads of memory is the same. The conversions of pointers and masks move out of the loop
 // (remove_layout_conversions.cc), which computes them under the new encoding.
 //

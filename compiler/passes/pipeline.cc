@@ -240,8 +240,8 @@ class LoopPipeliner final {
     }
   }
 
-  // The steps in the order of an iteration: wait, the program's own with the copies, a commit after the last copy;
-  // reads just before the first use.
+  // The steps in the order of an iteration: wait, the program's own with the copies, a commit after the last copy.
+  // Reads just before the first use.
   llvm::SmallVector<LoopStep> Steps() {
     llvm::SmallVector<LoopStep> steps;
     size_t end_of_copies = 0;

@@ -114,7 +114,7 @@ struct SlicedDot {
   int64_t thickness = 0;
 };
 
-bool RoundsPartialSums(tt::DotOp dot) {
+bool RoundsPartialAccumulators(tt::DotOp dot) {
   RankedTensorType type = TypeOf(dot.getD());
   return llvm::isa<ttg::BlockedEncodingAttr>(type.getEncoding()) && llvm::isa<mlir::FloatType>(type.getElementType()) &&
          type.getElementTypeBitWidth() < 32;
@@ -123,7 +123,7 @@ bool RoundsPartialSums(tt::DotOp dot) {
 std::optional<SlicedDot> FindSlices(tt::DotOp dot, ForOp loop, int64_t max_registers,
                                     const PrefetchPassOptions& options) {
   auto encoding = TypeOf(dot.getD()).getEncoding();
-  if (!encoding || RoundsPartialSums(dot)) return std::nullopt;
+  if (!encoding || RoundsPartialAccumulators(dot)) return std::nullopt;
   if (ttg::ToLinearLayout(TypeOf(dot.getD())).InSize("register") < options.min_accumulators) return std::nullopt;
   auto a = FindLoad(dot.getA(), 0, loop), b = FindLoad(dot.getB(), 1, loop);
   if (!a || !b) return std::nullopt;

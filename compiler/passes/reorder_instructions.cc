@@ -151,9 +151,9 @@ void HoistFilledBuffer(ttg::LocalAllocOp alloc) {
   if (place != alloc.getOperation()) alloc->moveBefore(place);
 }
 
-// The operations after `wait` in its block that `convert` needs, itself last; empty where these are not light, or
+// The operations after `wait` in its block that `convert` needs, itself last. Empty where these are not light, or
 // where the result would take many registers for long.
-llvm::SetVector<Operation*> SliceBehind(ttg::AsyncWaitOp wait, ttg::ConvertLayoutOp convert) {
+llvm::SetVector<Operation*> SliceAfter(ttg::AsyncWaitOp wait, ttg::ConvertLayoutOp convert) {
   constexpr int kMostRegisters = 16;
   llvm::SetVector<Operation*> slice;
   if (ttg::ToLinearLayout(convert.getType()).InSize("register") > kMostRegisters) return slice;
@@ -176,7 +176,7 @@ void AdvanceConversion(ttg::AsyncWaitOp wait) {
     if (!reader->isBeforeInBlock(convert)) continue;
     Scratch scratch = ScratchOf(convert);
     if (scratch.bytes == 0 || scratch.stays_in_warp) continue;
-    llvm::SetVector<Operation*> slice = SliceBehind(wait, convert);
+    llvm::SetVector<Operation*> slice = SliceAfter(wait, convert);
     if (slice.empty()) continue;
     Operation* place = wait;
     for (Operation* op : slice) {

@@ -15,12 +15,12 @@
 //
 // The order of floats is that of their bits as integers: that of signed ones among numbers without the sign bit, and
 // against that of unsigned ones among numbers with it. So a maximum of floats is an atomic signed maximum where the new
-// element has no sign, and an unsigned minimum where it has one; the minimum likewise. NaNs count as beyond infinity.
+// element has no sign, and an unsigned minimum where it has one. The minimum likewise. NaNs count as beyond infinity.
 //
 // A kernel that takes a descriptor takes the parts instead, in this order, which is how a launcher passes a descriptor
 // that has no hardware form: base, sizes, strides, then `flags` flags (their number depends on the launcher's release).
 // The launcher has checked that the base and all strides but the last are multiples of 16 bytes and that the last
-// stride is one; the kernel is compiled for that.
+// stride is one. The kernel is compiled for that.
 #include "compiler/encoding/block_access.h"
 #include "compiler/passes/passes.h"
 #include "llvm/ADT/BitVector.h"

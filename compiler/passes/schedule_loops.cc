@@ -8,8 +8,8 @@
 //
 // The distance of an operation is the longest way, in latencies, from it to the end of the iteration. A load's stage is
 // the largest distance minus its own. What a load needs for its address and mask, in this iteration or from those
-// before, goes to the load's stage; all else to the last one. In an iteration of the new loop later stages come
-// first, as they work on older iterations, but the last comes at the end: the copies of the iteration are then
+// before, goes to the load's stage. All else to the last one. In an iteration of the new loop later stages come
+// first, as they work on older iterations, but the last comes at the end. The copies of the iteration are then
 // under way while it computes. Loads into registers are made just before the first dot: by then the values of the new
 // iteration before have left the registers for shared memory.
 //

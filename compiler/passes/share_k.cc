@@ -12,10 +12,10 @@
 //     scf.yield %d
 //   }
 //   ->
-//   %p = scf.for … iter_args(%sums = zeros : tensor<2x16x64xf32, #parts>) {        #parts: a warp has one of the two
+//   %p = scf.for … iter_args(%partial = zeros : tensor<2x16x64xf32, #parts>) {        #parts: a warp has one of the two
 //     %x = tt.trans (tt.reshape (ttg.local_load %a)) : … -> tensor<2x16x16xf32, #dot_op<0, #parts>>
 //     %y = tt.reshape (ttg.local_load %b)            : … -> tensor<2x16x64xf32, #dot_op<1, #parts>>
-//     %d = tt.dot %x, %y, %sums
+//     %d = tt.dot %x, %y, %partial
 //     scf.yield %d
 //   }
 //   %r = %init + tt.reduce<add, axis 0>(ttg.convert_layout %p)                     a thread has all parts of its own

@@ -10,7 +10,7 @@
 //   }                                                     %r = ttg.convert_layout %s : #mma -> #blocked
 //
 // There it may meet its inverse, or another one that goes on to a third encoding. A branch that yields a constant, a
-// splat or poison takes any encoding; at least one must convert, and no other use may want the converted tensor. The
+// splat or poison takes any encoding. At least one must convert, and no other use may want the converted tensor. The
 // conversion is done either way, so it costs as much after as inside.
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

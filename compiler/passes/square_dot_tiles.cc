@@ -45,8 +45,8 @@ ttg::BlockedEncodingAttr SquareEncoding(tt::DotOp dot, unsigned num_warps, unsig
   // Warps take batches, and so do the lanes that find no sum in one.
   const unsigned batches = rank == 3 ? type.getDimSize(0) : 1, batch_warps = std::min(batches, num_warps);
   const unsigned warps = num_warps / batch_warps;
-  const unsigned sums = std::max<int64_t>(1, rows * columns / warps);
-  const unsigned batch_lanes = std::min(batches / batch_warps, std::max(1U, threads_per_warp / sums));
+  const unsigned accumulators = std::max<int64_t>(1, rows * columns / warps);
+  const unsigned batch_lanes = std::min(batches / batch_warps, std::max(1U, threads_per_warp / accumulators));
   const SumOperand operands[] = {OperandOf(dot, 0), OperandOf(dot, 1)};
   const AccumulatorSharing sharing =
       ShareAccumulators(rows, columns, threads_per_warp / batch_lanes, warps, operands, rates).sharing;

@@ -43,9 +43,9 @@ class TiledDot final {
     mlir::FailureOr<Value> a_slices = Slices(dot_.getA(), rank - 1), b_slices = Slices(dot_.getB(), rank - 2);
     if (failed(a_slices) || failed(b_slices)) return mlir::failure();
     auto index = [&](int64_t value) { return mlir::arith::ConstantIntOp::create(b_, loc_, value, 32); };
-    auto body = [&](mlir::OpBuilder& b, mlir::Location, Value i, mlir::ValueRange sums) {
+    auto body = [&](mlir::OpBuilder& b, mlir::Location, Value i, mlir::ValueRange carried) {
       Value x = Load(b, *a_slices, i, TypeOf(dot_.getA())), y = Load(b, *b_slices, i, TypeOf(dot_.getB()));
-      Value sum = tt::DotOp::create(b, loc_, sums[0].getType(), x, y, sums[0], dot_.getInputPrecision(),
+      Value sum = tt::DotOp::create(b, loc_, carried[0].getType(), x, y, carried[0], dot_.getInputPrecision(),
                                     dot_.getMaxNumImpreciseAcc());
       mlir::scf::YieldOp::create(b, loc_, sum);
     };

@@ -5,7 +5,7 @@
 //     … tt.load (%x + %row * %n + [0, 1, …])                                    // two bytes an access
 //
 // Such a kernel gets two versions. One serves arguments that are multiples of as many elements as the widest access
-// takes, 16 bytes of them; there the argument is written so that the analysis of addresses sees it:
+// takes, 16 bytes of them. There the argument is written so that the analysis of addresses sees it:
 //
 //   %low = arith.andi %n, 7 ; %divisible = arith.cmpi eq, %low, 0
 //   scf.if %divisible {

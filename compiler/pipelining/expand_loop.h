@@ -48,7 +48,7 @@ bool CanExpand(mlir::scf::ForOp loop);
 
 // Replaces `loop` by one with the same bounds in whose new iteration t each step runs for iteration t - stage, in the
 // order of `steps`. The first `max_stage` new iterations, of those steps that have an iteration already, come before
-// the new loop; in its last `max_stage` new iterations steps run for iterations that are not there. `multibuffers`:
+// the new loop. In its last `max_stage` new iterations steps run for iterations that are not there. `multibuffers`:
 // sizes that steps ask slots of. The new loop has the old one's attributes. Every value must be made by a step before
 // its uses: see LoopSchedule::IsLegal.
 //

@@ -15,7 +15,7 @@ bool CertainlyRuns(mlir::scf::ForOp loop);
 // The iterations of `loop`, made where `b` stands; its bounds must be there.
 mlir::Value CountIterations(mlir::OpBuilder& b, mlir::scf::ForOp loop);
 
-// The operations of `outer`'s body that compute the bounds of `inner`, a loop in it, in order; nullopt if they need
+// The operations of `outer`'s body that compute the bounds of `inner`, a loop in it, in order. Nullopt if they need
 // more than the outer counter or are no pure functions of it.
 std::optional<llvm::SmallVector<mlir::Operation*>> BoundsSlice(mlir::scf::ForOp outer, mlir::scf::ForOp inner);
 

@@ -75,7 +75,7 @@ class LoopSchedule final {
   llvm::DenseMap<mlir::Operation*, int> stages_, positions_;
 };
 
-// Whether the operation may run for an iteration that does not exist: it is pure, or a load or division that can be
+// Whether the operation may run for an iteration that does not exist. It is pure, or a load or division that can be
 // told so (see pipeline.cc).
 bool MayRunEarly(mlir::Operation* op);
 bool IsDivision(mlir::Operation* op);

@@ -19,7 +19,7 @@ struct MultibufferSlot {
 std::optional<MultibufferSlot> SlotOf(mlir::Value value, mlir::scf::ForOp loop, int64_t size);
 
 // Whether the first iteration's and, at the end of each iteration, the next iteration's value of `buffer`, a view made
-// in the body of `loop`, can be had without leaving the memory behind it, even where there is no such iteration: it is
+// in the body of `loop`, can be had within its memory, even where there is no such iteration. It is
 // made by views of a buffer from outside, the indices in rows of buffers are constants, slots of a multibuffer, or the
 // counter of a loop with constant bounds.
 bool CanRotate(mlir::Value buffer, mlir::scf::ForOp loop);

@@ -16,7 +16,7 @@ struct DeviceFunction {
   int bits = 0;      // of the floats that it is for: 32, 64
 };
 
-// What `symbol` of CUDA's libdevice (__nv_erff) or of AMD's ocml (__ocml_erf_f32) computes; nullopt: it is a function
+// What `symbol` of CUDA's libdevice (__nv_erff) or of AMD's ocml (__ocml_erf_f32) computes. Nullopt: it is a function
 // of neither, or one that has no counterpart elsewhere.
 std::optional<DeviceFunction> ReadDeviceFunction(absl::string_view symbol);
 

@@ -116,7 +116,7 @@ TEST(ElfImage, SurvivesRandomDamage) {
   const std::string sound = Sample();
   std::mt19937 random(1);
   int refused = 0, taken = 0;
-  for (int round = 0; round < 200000; ++round) {
+  for (int iteration = 0; iteration < 200000; ++iteration) {
     // A copy of exactly its size on the heap, so that a read after its end is one outside an allocation.
     std::vector<char> bytes(sound.begin(), sound.end());
     for (int left = 1 + random() % 4; left > 0; --left) {

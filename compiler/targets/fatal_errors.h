@@ -7,7 +7,7 @@
 
 namespace tritond::compiler {
 
-// Runs `work`. LLVM's back ends end the process where they meet an instruction that the target does not have; here that
+// Runs `work`. LLVM's back ends end the process where they meet an instruction that the target does not have. Here that
 // is an Internal status with LLVM's words instead. What `work` had allocated by then is leaked, and whatever it worked
 // on must not be used again. One thread of a process at a time.
 absl::Status CatchFatalErrors(llvm::function_ref<void()> work);

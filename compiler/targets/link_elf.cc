@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lld as a library. It reads and writes files by their names, and /proc has names for a process's own descriptors: the
+// lld as a library. It reads and writes files by their names, and /proc has names for a process's own descriptors. The
 // object is a file in memory, and the result goes through a pipe, as lld replaces files but writes into pipes.
 #include "compiler/targets/link_elf.h"
 

@@ -124,7 +124,7 @@ TEST_F(WorkProcessTest, EachRequestHasItsOwnTime) {
     }
     return "";
   });
-  for (int round = 0; round < 2; ++round) {
+  for (int iteration = 0; iteration < 2; ++iteration) {
     const absl::Status late = process.Run("", 1).status();
     EXPECT_TRUE(absl::IsResourceExhausted(late)) << late;
     EXPECT_THAT(std::string(late.message()), HasSubstr("more than 1 s"));
@@ -180,7 +180,7 @@ TEST_F(WorkProcessTest, TheEndOfItsOwnerEndsIt) {
 
 TEST_F(WorkProcessTest, AnotherThreadGetsAProcessOfItsOwn) {
   WorkProcess process("it", [](absl::string_view) -> absl::StatusOr<std::string> { return absl::StrCat(getpid()); });
-  for (int round = 0; round < 20; ++round) {
+  for (int iteration = 0; iteration < 20; ++iteration) {
     std::thread([&] { EXPECT_TRUE(process.Run("", kSeconds).ok()); }).join();
     EXPECT_TRUE(process.Run("", kSeconds).ok());
   }

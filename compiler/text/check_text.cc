@@ -123,7 +123,7 @@ class TextChecker final {
   }
 
   // Whether `token` is one of the names of "%a, %b:2 = ", of "scf.parallel (%i, %j) = " or of "scf.forall (%i) in ".
-  // Such a list may stand behind a type, but not behind an operation's name.
+  // Such a list may follow a type, but not an operation's name.
   bool DefinesList(const TextToken& token) const {
     if (last_.Is("=") || (last_.kind == TextToken::Kind::kWord && absl::StrContains(last_.text, '.'))) return false;
     TextCursor ahead(text_, token.end);

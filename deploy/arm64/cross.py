@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""cross.py [FOLDER] [--worker] [-- TARGET…]: builds the daemon and the command line for Debian 12 on arm64 into FOLDER
+"""cross.py [FOLDER] [--worker] [--jobs N] [-- TARGET…]: builds the daemon and the command line for Debian 12 on arm64 into FOLDER
 (build/arm64), with this machine's clang, protoc and mlir-tblgen. Arm's libraries come from Debian into FOLDER/sysroot, by apt with
 folders of its own: it needs no root, and changes nothing outside FOLDER. TARGETs are ninja's; without them the programs and the
 tests' fake worker.
@@ -83,6 +83,7 @@ def main():
     parser = argparse.ArgumentParser(description="builds for Debian 12 on arm64")
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=ROOT / "build/arm64")
     parser.add_argument("--worker", action="store_true", help="the compile worker, too")
+    parser.add_argument("--jobs", type=int, help="compilers at once; without it ninja decides")
     words = sys.argv[1:]
     at = words.index("--") if "--" in words else len(words)
     arguments, targets = parser.parse_args(words[:at]), words[at + 1:]
@@ -93,7 +94,8 @@ def main():
     run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DTRITOND_FOLDERS={folders}",
         f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/deploy/arm64/toolchain.cmake", f"-DTRITOND_LLVM_PREFIX={sysroot / LLVM}",
         env=environment, stdout=subprocess.DEVNULL)
-    run("ninja", "-C", folder, *(targets or PROGRAMS + (["bin/triton-worker"] if arguments.worker else [])), env=environment)
+    jobs = ["-j", arguments.jobs] if arguments.jobs else []
+    run("ninja", "-C", folder, *jobs, *(targets or PROGRAMS + (["bin/triton-worker"] if arguments.worker else [])), env=environment)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@
 
 namespace tritond::proto {
 
-// The one of `words` that a mistyped `word` most likely stands for: at most a third of its characters are wrong, left
-// out, added or swapped with their neighbours, or it is the beginning of just one. "" when there is none.
+// The one of `words` that a mistyped `word` most likely stands for, or "". At most a third of its characters are wrong,
+// left out, added or swapped with their neighbours. Or it is the beginning of just one.
 std::string NearestWord(absl::string_view word, const std::vector<std::string>& words);
 
 // The one of `targets` that a mistyped target most likely stands for: its NearestWord, or the shortest of the same

@@ -10,8 +10,8 @@
 
 namespace tritond::proto {
 
-// Valid UTF-8 that moves no cursor, starts no line and hides nothing: no control characters (C0, DEL, C1), no line or
-// paragraph separators, no marks that reverse the direction of what follows.
+// Valid UTF-8 that moves no cursor, starts no line and hides nothing. It has no control characters (C0, DEL, C1), no
+// line or paragraph separators, and no marks that reverse the direction of text.
 bool IsPlainText(absl::string_view text);
 
 // The text with each byte of what is not plain as \xNN. Plain text, also that with backslashes, comes back as it is.

@@ -13,7 +13,7 @@ TEST(PlainText, NamesOfPeopleAndPlacesArePlain) {
   }
 }
 
-TEST(PlainText, WhatMovesTheCursorOrIsNoTextIsEscapedByteByByte) {
+TEST(PlainText, ControlCharactersAndBrokenTextAreEscapedByteByByte) {
   const struct {
     absl::string_view text, escaped;
   } cases[] = {

@@ -7,8 +7,8 @@
 //   } loc(#loc)
 //   #loc1 = loc("k.py":47:25)
 //
-// Tokens are copied; what lies between two of them becomes one gap: a line break where there was one, then the
-// indentation of the line that follows. Dropped are `loc(…)` behind what an operation or an argument may end with, and
+// Tokens are copied. What lies between two of them becomes one gap: a line break where there was one, then the
+// indentation of the line that follows. Dropped are `loc(…)` after what an operation or an argument may end with, and
 // `#locN = loc(…)` at the top level. A location elsewhere is an attribute's value and stays. When such a value refers
 // to a `#locN`, its definition has to stay, so all locations do.
 #include "proto/request_key/canonical_text.h"

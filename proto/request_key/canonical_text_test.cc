@@ -125,7 +125,7 @@ TEST(CanonicalizeText, LeadsBackToTheTextAsSent) {
 }
 
 // Whatever the text: no crash, and what comes out is canonical.
-TEST(CanonicalizeText, OfACanonicalTextIsTheSame) {
+TEST(CanonicalizeText, KeepsACanonicalText) {
   const std::vector<std::string> pieces = {"loc", "(",  ")", "#loc", "#loc1", "=", "\"",  "\\",  "//", "\n", "\r",
                                            " ",   "a",  "{", "}",    "<",     ">", "!t",  ",",   "->", "x",  ":",
                                            "%v",  "0x", "1", "@f",   "[",     "]", "#-}", "{-#", "\t", "."};

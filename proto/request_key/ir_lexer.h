@@ -33,9 +33,9 @@ struct IrToken {
 // Splits MLIR's textual IR into tokens as MLIR's own lexer does, in time linear in its size. Where MLIR's lexer would
 // go on with a longer token (a float, say), this one may give several that touch.
 //
-// Not every text has tokens. Refused are: characters that MLIR has no token for, strings that do not end or have an
-// escape that MLIR does not know, and comments inside the brackets of a dialect's type or attribute, where MLIR takes
-// their brackets for code at first and for a comment later.
+// Not every text has tokens. It refuses characters that MLIR has no token for, and strings that do not end or have an
+// escape that MLIR does not know. It also refuses comments inside the brackets of a dialect's type or attribute: MLIR
+// takes their brackets for code at first and for a comment later.
 //
 // Copy it to look ahead. The text must outlive it.
 class IrLexer final {
@@ -60,7 +60,7 @@ class IrLexer final {
   size_t position_ = 0;
   int line_ = 1;
   size_t line_begin_ = 0;
-  size_t symbol_end_ = 0;  // behind the latest # or ! symbol: a < there opens its brackets
+  size_t symbol_end_ = 0;  // the end of the latest # or ! symbol: a < there opens its brackets
   int symbol_depth_ = 0;   // of brackets, from that of a dialect's type or attribute on; 0: in none
   std::string error_;
 };

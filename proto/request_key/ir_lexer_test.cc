@@ -46,7 +46,7 @@ TEST(IrLexer, TellsWhereTokensAre) {
   EXPECT_EQ(lexer.Next().kind, IrToken::Kind::kEnd);
 }
 
-TEST(IrLexer, HasNoTokensBehindAnError) {
+TEST(IrLexer, HasNoTokensAfterAnError) {
   IrLexer lexer("\"open");
   EXPECT_EQ(lexer.Next().kind, IrToken::Kind::kError);
   EXPECT_EQ(lexer.error(), "line 1, column 1: the string does not end in its line");

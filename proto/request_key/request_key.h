@@ -34,8 +34,8 @@ class PreparedRequest final {
   // canonical.
   PreparedRequest(v1::CompileRequest canonical, SourceMap source);
 
-  // Canonical: defaults are filled in, outputs sorted, unknown fields gone, and IR that is MLIR is a canonical text
-  // (canonical_text.h) with its source locations when `debug_info` is set, else without.
+  // Canonical: defaults are filled in, outputs sorted and unknown fields gone. IR that is MLIR is a canonical text
+  // (canonical_text.h), with its source locations if `debug_info` is set.
   const v1::CompileRequest& message() const { return message_; }
   v1::CompileRequest TakeMessage() && { return std::move(message_); }
 
@@ -59,7 +59,7 @@ class PreparedRequest final {
 };
 
 // Takes time linear in the size of the request. A canonical request is prepared to itself. InvalidArgument when the IR
-// cannot be read as a sequence of tokens, with its line and column; whether the request is valid otherwise is another
+// cannot be read as a sequence of tokens, with its line and column. Whether the request is valid otherwise is another
 // question.
 absl::StatusOr<PreparedRequest> Prepare(v1::CompileRequest request);
 

@@ -169,7 +169,7 @@ TEST(PreparedRequest, RequestsWithOneKeyHaveOneMessage) {
   EXPECT_EQ(Prepared(other).message().GetReflection()->GetUnknownFields(Prepared(other).message()).field_count(), 0);
 }
 
-TEST(PreparedRequest, OfACanonicalRequestIsTheSame) {
+TEST(PreparedRequest, IsUnchangedForACanonicalRequest) {
   v1::CompileRequest request = Request("module {\n  a.b loc(#loc)\n}\n#loc = loc(unknown)\n");
   const PreparedRequest once = Prepared(request), twice = Prepared(once.message());
   EXPECT_EQ(once.Key("b"), twice.Key("b"));
@@ -178,8 +178,8 @@ TEST(PreparedRequest, OfACanonicalRequestIsTheSame) {
   EXPECT_TRUE(twice.source().empty());
 }
 
-// The store is behind a location that spans lines for MLIR, and behind a comment for a reader of lines.
-TEST(PreparedRequest, WhatACommentHidesFromALocationIsInTheKey) {
+// The store follows a location that spans lines for MLIR, and a comment for a reader of lines.
+TEST(PreparedRequest, TextThatACommentHidesFromALocationIsInTheKey) {
   const auto kernel = [](const std::string& hidden) {
     return Request("module {\n  tt.store %p, %c : !tt.ptr<i32> loc(unknown // (\n)\n" + hidden + "  // )\n}\n");
   };

@@ -57,7 +57,7 @@ TEST(AccessPolicy, ATokenNamesItsCaller) {
   EXPECT_EQ(policy.Identify(credentials)->tenant, "ci");
 }
 
-TEST(AccessPolicy, AnUnknownTokenIsNoOneEvenWhereNobodyNeedsOne) {
+TEST(AccessPolicy, AnUnknownTokenIsRefusedEvenIfNoneIsNeeded) {
   AccessRules rules = Rules();
   rules.anonymous = {Role::kAdmin, ""};
   AccessPolicy policy(rules);
@@ -112,7 +112,7 @@ TEST(AccessPolicy, AListedUserCountsBeforeTheSocketsRole) {
   EXPECT_TRUE(policy.Identify(local).ok());
 }
 
-TEST(AccessPolicy, WithoutRulesNobodyNeedShowAnything) {
+TEST(AccessPolicy, NoCredentialIsNeededWithoutRules) {
   AccessRules rules;
   ASSERT_TRUE(AccessPolicy(rules).Everyone().has_value());
   EXPECT_EQ(AccessPolicy(rules).Everyone()->role, Role::kAdmin);

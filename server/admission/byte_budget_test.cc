@@ -21,7 +21,7 @@ TEST(ByteBudget, TakesUpToItsLimitAndAgainWhatIsGivenBack) {
   EXPECT_TRUE(budget.HasRoom(10));
 }
 
-TEST(ByteBudget, WhatIsLargerThanTheLimitHasRoomAlone) {
+TEST(ByteBudget, ARequestAboveTheLimitHasRoomAlone) {
   ByteBudget budget(10);
   std::optional<ByteBudget::Hold> large = budget.Take(100);
   ASSERT_TRUE(large.has_value());

@@ -18,7 +18,7 @@ namespace tritond::server {
 
 // Decides which connections stay open when there are more than a limit. A connection is *silent* until a call of it has
 // been admitted. Silent connections have a few places of their own, so they never displace one that has been admitted,
-// and always find a place: the silent connection that has waited longest goes, of the peer that has most of them.
+// and always find a place. Of the peer that has most of them, the silent connection that has waited longest goes.
 // Admitted connections share the rest by peer: the peer that has most of them loses the one that it has not used for
 // longest. A worker's connection is never displaced.
 // A connection may reset calls: a burst of kMostResets, and kResetsPerSecond in the long run. One that resets more

@@ -35,7 +35,7 @@ class ConnectionTableTest : public testing::Test {
   int count_ = 0;
 };
 
-TEST_F(ConnectionTableTest, NobodyGoesWhileThereIsRoom) {
+TEST_F(ConnectionTableTest, NoConnectionIsClosedWhileThereIsRoom) {
   for (int i = 0; i < 16; ++i) {
     Add("a");
     EXPECT_FALSE(victim_.has_value());
@@ -129,7 +129,7 @@ TEST_F(ConnectionTableTest, WorkersLeaveRoomForThoseWhoCome) {
   EXPECT_FALSE(victim_.has_value());
 }
 
-TEST_F(ConnectionTableTest, WhoResetsTooManyCallsGoesAlone) {
+TEST_F(ConnectionTableTest, AConnectionThatResetsTooManyCallsIsClosedAlone) {
   const Id resets = AddAdmitted("a");
   const std::string name = last_;
   const Id other = AddAdmitted("a");
@@ -156,7 +156,7 @@ TEST_F(ConnectionTableTest, AWorkersResetsAreNotCounted) {
   for (int i = 0; i < 2 * ConnectionTable::kMostResets; ++i) ASSERT_FALSE(table_.NoteReset(last_, now_).has_value());
 }
 
-TEST_F(ConnectionTableTest, WhatIsRemovedMakesRoomAndItsNameMayComeAgain) {
+TEST_F(ConnectionTableTest, ARemovedConnectionMakesRoomAndItsNameMayComeAgain) {
   const Id first = table_.Add("name", "a", now_, &victim_);
   const Id second = table_.Add("name", "a", now_, &victim_);
   table_.Remove(first);

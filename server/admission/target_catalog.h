@@ -41,11 +41,11 @@ struct KnownTarget {
 // Which targets workers offer, and with which compiler build. Remembers what was offered before a restart, so that keys
 // can be computed, and hits served, before any worker is back. Thread-safe; callbacks run without the lock.
 //
-// Every key holds a build, so of several builds for a target one is active: the first, for as long as a worker of it
-// is attached. When its last one has been gone for `build_grace` the build of the daemon's own workers, or else the one
-// that most have, takes over, and stays in turn: who comes, restarts or strays in changes no key. Two things come
-// first: a build that can make binaries beats one that cannot, at once; and the build of the daemon's own workers beats
-// one that is only remembered from before a restart, as both were upgraded then.
+// Every key holds a build, so one of several builds for a target is active. It is the first, as long as a worker of it
+// is attached. When its last one has been gone for `build_grace`, another build takes over, and stays in turn. It is
+// that of the daemon's own workers, or else the one that most have. So a worker that comes or restarts changes no key.
+// Two things come first: a build that can make binaries beats one that cannot, at once. And the build of the daemon's
+// own workers beats one that is only remembered from before a restart, as both were upgraded then.
 class TargetCatalog final : public WorkerWait {
  public:
   struct Config {
@@ -75,7 +75,7 @@ class TargetCatalog final : public WorkerWait {
   void WorkerGone(const std::string& worker);
 
   std::optional<KnownTarget> Find(absl::string_view target) const;
-  // Whether a worker of the target is attached, or may be soon: its last one has just gone, it was offered before a
+  // Whether a worker of the target is attached, or may be soon. Its last one has just gone, it was offered before a
   // restart, or the first workers of this run are still to come.
   bool IsAwaited(absl::string_view target) const;
   // Sorted by name.
@@ -109,8 +109,8 @@ class TargetCatalog final : public WorkerWait {
   // A target with its active build.
   struct Force {
     KnownTarget target;
-    // When it last had a worker that could do as much as `target` says: InfiniteFuture while it has, InfinitePast when
-    // it had none since the start.
+    // When it last had a worker that could do as much as `target` says. InfiniteFuture while it has one, InfinitePast
+    // if it had none since the start.
     absl::Time fit = absl::InfinitePast();
   };
   using Calls = std::vector<std::function<void()>>;

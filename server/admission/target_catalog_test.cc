@@ -175,7 +175,7 @@ TEST_F(TargetCatalogTest, AWaitEndsWhenTheWorkerComes) {
   EXPECT_EQ(arrival_, Arrival::kAttached);
 }
 
-TEST_F(TargetCatalogTest, NobodyWaitsOnceWaitingHasStopped) {
+TEST_F(TargetCatalogTest, NoCallerWaitsOnceWaitingHasStopped) {
   Wait("cuda:90");
   catalog_.StopWaiting();
   EXPECT_EQ(arrival_, Arrival::kNoWorker);
@@ -285,7 +285,7 @@ TEST_F(TargetCatalogTest, AWaiterThatLeftHearsNothing) {
   EXPECT_FALSE(catalog_.Leave(waiter_));
 }
 
-TEST_F(TargetCatalogTest, WhatIsRememberedSurvivesARestart) {
+TEST_F(TargetCatalogTest, RememberedTargetsSurviveARestart) {
   catalog_.WorkerAttached("w1", "b1", {Target("cuda:90")});
   TargetCatalog next({1}, [this] { return now_; });
   ASSERT_TRUE(next.Restore(catalog_.Remembered()).ok());

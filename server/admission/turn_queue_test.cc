@@ -60,7 +60,7 @@ TEST(TurnQueue, IdleTimeSavesNothingUp) {
   EXPECT_LT(std::find(rest.begin(), rest.end(), 19) - rest.begin(), 4);
 }
 
-TEST(TurnQueue, WhatIsRemovedIsNotServedAndCostsNothing) {
+TEST(TurnQueue, ARemovedEntryIsNotServedAndCostsNothing) {
   TurnQueue queue;
   queue.Push("a", 1, 1000);
   queue.Push("a", 2, 1);
@@ -83,7 +83,7 @@ TEST(TurnQueue, ACallerThatComesAndGoesGetsNoMoreThanItsShare) {
   EXPECT_NEAR(static_cast<double>(served), 100, 2);
 }
 
-TEST(TurnQueue, ServesEverythingOnceWhateverComesAndGoes) {
+TEST(TurnQueue, ServesEverythingOnceWhileEntriesComeAndGo) {
   std::mt19937 random(7);
   TurnQueue queue;
   std::map<uint64_t, int> state;  // 1: in the queue

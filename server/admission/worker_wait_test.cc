@@ -55,7 +55,7 @@ class AwaitWorkerTest : public testing::Test {
   ActiveCaller caller_;
 };
 
-TEST_F(AwaitWorkerTest, AnAttachedTargetIsNoWaitAndNobodyIsTold) {
+TEST_F(AwaitWorkerTest, AnAttachedTargetNeedsNoWaitAndNoNotice) {
   Attach();
   EXPECT_EQ(*AwaitWorker(catalog_, "cuda:90", caller_), Arrival::kAttached);
   EXPECT_THAT(caller_.told, IsEmpty());

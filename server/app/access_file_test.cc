@@ -43,7 +43,7 @@ TEST(ReadAccessFile, TakesEveryEntry) {
   EXPECT_EQ(rules->certificates[0].common_name, "node-*");
 }
 
-TEST(ReadAccessFile, OneThatNamesNobodyLetsNobodyIn) {
+TEST(ReadAccessFile, AFileWithoutRulesLetsNoCallerIn) {
   for (const char* text : {"{}", "tokens: []\n"}) {
     absl::StatusOr<AccessRules> rules = Read(text);
     ASSERT_TRUE(rules.ok()) << rules.status();

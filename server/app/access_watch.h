@@ -13,8 +13,8 @@
 
 namespace tritond::server {
 
-// The access rules in force: those of the access file, taken anew when it changes, and the token of this daemon's own
-// workers, which may attach whatever else the Unix socket is good for.
+// The access rules in force: those of the access file, read again when it changes. The token of this daemon's own
+// workers lets these attach, whatever the rules for Unix sockets say.
 class AccessWatch final {
  public:
   struct Files {

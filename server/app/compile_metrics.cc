@@ -42,7 +42,7 @@ CompileMetrics::CompileMetrics(prometheus::Registry& registry)
                          .Register(registry)),
       peak_bytes_(prometheus::BuildHistogram()
                       .Name("tritond_compile_peak_bytes")
-                      .Help("Most resident memory of a worker while it compiled, with what it keeps warm.")
+                      .Help("Peak resident memory of a worker during a compile, with its warm caches.")
                       .Register(registry)
                       .Add({}, PeakBounds())) {
   for (int i = 0; i < kJobClasses; ++i) {  // They are there before the first compile, so that rates begin at zero.

@@ -40,127 +40,125 @@ constexpr uint64_t kMostRedisRequestMb = 512;
 // Calls `visit(name, help, field)` for each setting.
 template <typename Visit>
 void ForEachSetting(ServerConfig* config, Visit visit) {
-  visit("data_dir", "Folder for the cache, the local socket and what survives a restart", config->data_dir);
+  visit("data_dir", "Folder of the cache, the submitted jobs, the keys and the local socket", config->data_dir);
   visit("listen", "HOST:PORT or unix:PATH for clients and workers; may be repeated (default 127.0.0.1:7433)",
         config->listen);
-  visit(
-      "unix_socket_mode",
-      "Who may connect to the Unix sockets of --listen, octal as chmod takes it, 0660 say; else what the umask leaves",
-      config->unix_socket_mode);
-  visit("name", "What results and the status pages of other daemons call this one (default: this host and port)",
+  visit("unix_socket_mode",
+        "Mode of the Unix sockets of --listen, octal, such as 0660; it decides who may connect (default: the umask "
+        "decides)",
+        config->unix_socket_mode);
+  visit("name", "Name of this daemon in results and on the status pages of other daemons (default: this host and port)",
         config->name);
   visit("http", "HOST:PORT of the status page and /metrics, or none", config->http);
   visit("redis_listen",
-        "HOST:PORT on which clients of the Redis protocol share values of their own (default: none), under the TLS and "
-        "access rules of --listen",
+        "HOST:PORT for clients of the Redis protocol, which store values of their own (default: none); the TLS and "
+        "access rules of --listen apply",
         config->redis_listen);
-  visit("redis_max_request_mb", "Largest request taken there, 1 to 512", config->redis_max_request_mb);
+  visit("redis_max_request_mb", "Largest request of the Redis port, 1 to 512", config->redis_max_request_mb);
   visit("redis_memory_mb",
-        "Memory of the requests and answers that are under way there; further ones wait. At least that of two of the "
-        "largest",
+        "Memory for requests and answers of the Redis port; further requests wait. At least twice the largest request",
         config->redis_memory_mb);
-  visit("redis_max_stored_mb", "Values kept there, before compression; those that are used least go first; 0: no limit",
+  visit("redis_max_stored_mb",
+        "Values kept for the Redis port, before compression; the least used are evicted; 0: no limit",
         config->redis_max_stored_mb);
   visit("redis_max_tenant_mb",
-        "Values kept there of one tenant; 0: no limit of its own. When all tenants together have too much, those that "
-        "store most give",
+        "Values kept for one tenant of the Redis port; 0: no limit for each tenant. When the total is exceeded, the "
+        "tenants that store most lose values",
         config->redis_max_tenant_mb);
-  visit("workers", "Worker processes on this machine; negative: one per CPU", config->workers);
-  visit("worker_binary", "Their program (default: triton-worker beside this one)", config->worker_binary);
-  visit("worker_arguments", "More of their command line; may be repeated", config->worker_arguments);
-  visit("worker_memory_mb", "Most memory of one worker; 0: no limit", config->worker_memory_mb);
-  visit(
-      "max_connections",
-      "Connections of clients and workers; of more, silent ones are closed, then those of peers that have most; 0: as "
-      "many as the limit of open files allows, at most 16384",
-      config->max_connections);
-  visit("max_ir_bytes", "Largest IR taken, in bytes", config->max_ir_bytes);
+  visit("workers", "Worker processes on this machine; negative: one for each CPU", config->workers);
+  visit("worker_binary", "Program of the workers (default: triton-worker beside this program)", config->worker_binary);
+  visit("worker_arguments", "Further command-line arguments of the workers; may be repeated", config->worker_arguments);
+  visit("worker_memory_mb", "Memory limit of one worker; 0: no limit", config->worker_memory_mb);
+  visit("max_connections",
+        "Limit of connections of clients and workers. Beyond it the daemon closes silent connections, then those of "
+        "the peers with the most; 0: as many as open files allow, at most 16384",
+        config->max_connections);
+  visit("max_ir_bytes", "Largest IR of a request, in bytes", config->max_ir_bytes);
   visit("max_message_mb",
-        "Largest message taken, of clients and of workers, whose results come in one; at least that of the largest IR",
+        "Largest message of a client or a worker; at least the largest IR. A worker sends a result as one message",
         config->max_message_mb);
   visit("max_incoming_mb",
-        "Memory of gRPC's, for messages that come in: beyond it those who send them lose their calls. Requests that "
-        "wait to be read may hold a quarter of it; further ones are refused with a delay. At least that of two of the "
-        "largest; 0: no limit",
+        "Memory for incoming gRPC messages; beyond it calls fail. Requests that wait to be read may use a quarter of "
+        "it, and further ones are refused with a retry delay. At least twice the largest message; 0: no limit",
         config->max_incoming_mb);
   visit("text_threads",
-        "Threads that read the IR of requests beyond 64 KiB: so many for IR of up to 1 MiB, and as many, of lower "
-        "priority, for larger; 0: a quarter of the CPUs",
+        "Threads that read IR between 64 KiB and 1 MiB, and as many of lower priority for larger IR; 0: a quarter of "
+        "the CPUs",
         config->text_threads);
-  visit("memory_cache_mb", "Memory for the cache's first tier", config->memory_cache_mb);
-  visit("max_stored_mb", "Results and artifacts kept, before compression; the least valuable go first; 0: no limit",
+  visit("memory_cache_mb", "Memory of the first cache level", config->memory_cache_mb);
+  visit("max_stored_mb",
+        "Results and artifacts kept on disk, before compression; the least valuable are evicted; 0: no limit",
         config->max_stored_mb);
   visit("cluster",
-        "HOST:PORT of a node of the engine that shares results between daemons (Redis protocol with hash slots); "
-        "may be repeated",
+        "HOST:PORT of a node of the engine that shares results between daemons (Redis protocol with hash slots); may "
+        "be repeated",
         config->cluster);
-  visit("cluster_user", "The engine's user", config->cluster_user);
-  visit("cluster_password_file", "A file with the password", config->cluster_password_file);
+  visit("cluster_user", "User name at the engine", config->cluster_user);
+  visit("cluster_password_file", "File with the password for the engine", config->cluster_password_file);
   visit("cluster_tls_ca",
-        "Authorities of the engine's certificates, PEM: connections to it are then TLS; renewed files count from the "
-        "next connection on, here and below",
+        "PEM file of the certificate authorities of the engine; turns TLS on. Renewed files apply from the next "
+        "connection on, also for the settings below",
         config->cluster_tls_ca);
-  visit("cluster_tls_certificate", "This daemon's certificate chain for the engine, PEM, where it asks for one",
+  visit("cluster_tls_certificate", "PEM file of the certificate chain for the engine, if it asks for one",
         config->cluster_tls_certificate);
-  visit("cluster_tls_key", "Its private key, PEM", config->cluster_tls_key);
-  visit("cluster_tls_name", "The name that every node's certificate must have (default: each node's own host)",
+  visit("cluster_tls_key", "PEM file of the private key of --cluster-tls-certificate", config->cluster_tls_key);
+  visit("cluster_tls_name", "Name that the certificate of each node must have (default: the host of the node)",
         config->cluster_tls_name);
-  visit("cluster_keep_hours", "How long results stay in the engine", config->cluster_keep_hours);
-  visit("cluster_lease_seconds", "How soon another daemon takes over what a lost one compiled",
+  visit("cluster_keep_hours", "Lifetime of results in the engine", config->cluster_keep_hours);
+  visit("cluster_lease_seconds",
+        "Lifetime of a key lease: another daemon takes over the compile of a lost daemon after this time",
         config->cluster_lease_seconds);
-  visit("sync_writes", "Flush each stored result to disk before it is answered", config->sync_writes);
-  visit("max_queued", "Compiles that may wait; further ones are refused with a delay", config->max_queued);
+  visit("sync_writes", "Flush each result to disk before it is answered", config->sync_writes);
+  visit("max_queued", "Compiles that may wait; further ones are refused with a retry delay", config->max_queued);
   visit("max_queued_per_tenant", "Compiles of one tenant that may wait", config->max_queued_per_tenant);
   visit("max_queued_mb",
-        "Memory of the requests that wait or run; further ones are refused with a delay; at least that of the largest "
+        "Memory of the requests that wait or run; further ones are refused with a retry delay. At least the largest "
         "IR; 0: no limit",
         config->max_queued_mb);
   visit("hedge_after_seconds",
-        "A compile that has run this long, and far longer than usual, is begun on a second worker too, "
-        "if another idle one is left; 0: never",
+        "Start a compile on a second idle worker after this time, if it also takes far longer than usual; 0: never",
         config->hedge_after_seconds);
-  visit("job_time_limit_seconds", "Most wall time of one compile", config->job_time_limit_seconds);
+  visit("job_time_limit_seconds", "Time limit of one compile", config->job_time_limit_seconds);
   visit("tuning_ticket_seconds",
-        "How soon another program may measure a tuning when the one that measures is not heard of",
+        "Time without a sign of life after which a program loses the right to measure a tuning",
         config->tuning_ticket_seconds);
-  visit("heartbeat_seconds", "Between signs of life of a worker; three missed, and it is lost",
+  visit("heartbeat_seconds", "Interval of the heartbeats of workers; a worker is lost after three missed ones",
         config->heartbeat_seconds);
-  visit("drain_grace_seconds", "How long running compiles may go on after SIGTERM", config->drain_grace_seconds);
+  visit("drain_grace_seconds", "Time for running compiles to finish after SIGTERM", config->drain_grace_seconds);
   visit("exit_when_idle_seconds",
-        "End, as after SIGTERM, when nobody has asked for a kernel for so long and none waits or runs; 0: never",
+        "End, as after SIGTERM, when no kernel was requested for this time and none waits or runs; 0: never",
         config->exit_when_idle_seconds);
-  visit("error_lifetime_seconds", "How long compile errors are remembered", config->error_lifetime_seconds);
+  visit("error_lifetime_seconds", "Lifetime of stored compile errors", config->error_lifetime_seconds);
   visit("max_jobs", "Submitted jobs that have not ended; further ones are refused", config->max_jobs);
   visit("max_jobs_per_tenant", "Submitted jobs of one tenant that have not ended", config->max_jobs_per_tenant);
-  visit("keep_jobs_hours", "How long submitted jobs that have ended are listed", config->keep_jobs_hours);
+  visit("keep_jobs_hours", "Time for which ended submitted jobs are listed", config->keep_jobs_hours);
   visit("tls_certificate",
-        "This server's certificate chain, PEM: TCP is then TLS; renewed files are taken as they come",
+        "PEM file of the certificate chain of this server; turns TLS on for TCP. Renewed files apply within seconds",
         config->tls_certificate);
-  visit("tls_key", "Its private key, PEM", config->tls_key);
-  visit("tls_client_ca", "Authorities of clients' and workers' certificates, PEM", config->tls_client_ca);
-  visit("access_file", "YAML file that says who may do what; a changed file is taken as it comes", config->access_file);
-  visit(
-      "signing_key",
-      "This daemon's Ed25519 key, PEM, which signs its results (default: signing.key in the data folder, made at first "
-      "start); daemons of a cluster share one key, or trust each other's",
-      config->signing_key);
+  visit("tls_key", "PEM file of the private key of --tls-certificate", config->tls_key);
+  visit("tls_client_ca", "PEM file of the certificate authorities of clients and workers", config->tls_client_ca);
+  visit("access_file", "YAML file of the access rules; a changed file applies within a second", config->access_file);
+  visit("signing_key",
+        "PEM file of the Ed25519 key that signs the results of this daemon (default: signing.key in the data folder, "
+        "made at the first start). Daemons of a cluster share one key or trust each other's keys",
+        config->signing_key);
   visit("trusted_keys",
-        "List of the public keys whose results count besides this daemon's own (default: trusted.keys in the data "
-        "folder, if it is there); a changed file is taken as it comes; see tritond keys --help",
+        "List of further public keys whose results the daemon accepts (default: trusted.keys in the data folder, if it "
+        "exists); a changed file applies within a second. See tritond keys --help",
         config->trusted_keys);
   visit("reflection",
-        "gRPC's reflection, which asks nobody for credentials: on, off, or auto: on unless --access-file or "
-        "--tls-client-ca is set",
+        "gRPC reflection, which needs no credentials: on, off, or auto (on unless --access-file or --tls-client-ca is "
+        "set)",
         config->reflection);
-  visit("health", "gRPC's health service, which asks nobody for credentials: on or off", config->health);
-  visit("metrics_show_tenants",
-        "Show /metrics by tenant to everybody, where access rules would keep tenants' names from them",
+  visit("health", "gRPC health service, which needs no credentials: on or off", config->health);
+  visit("metrics_show_tenants", "Show series by tenant in /metrics to all callers, also where access rules hide them",
         config->metrics_show_tenants);
-  visit("log_format", "text, or json for one object a line", config->log_format);
-  visit("log_calls", "Calls that have a line of their own in the log: none, failed, all", config->log_calls);
-  visit("quarantine_kills", "A kernel that killed so many workers is not compiled again for an hour",
+  visit("log_format", "text, or json: one object a line", config->log_format);
+  visit("log_calls", "Calls that the log shows: none, failed or all", config->log_calls);
+  visit("quarantine_kills", "Number of killed workers after which a kernel is not compiled for an hour",
         config->quarantine_kills);
-  visit("worker_wait_seconds", "How long a compile waits for a worker of its target to attach; 0: it does not wait",
+  visit("worker_wait_seconds",
+        "Time for which a compile waits for a worker of its target to attach; 0: it does not wait",
         config->worker_wait_seconds);
 }
 

@@ -81,7 +81,7 @@ struct ServerConfig {
 };
 
 // Adds what a YAML file says to `config`. InvalidArgument has a line for each entry that is unknown, of the wrong type
-// or set twice, with the file and its line; NotFound when there is no such file.
+// or set twice, with the file and its line. NotFound when there is no such file.
 absl::Status ReadConfigFile(const std::string& path, ServerConfig* config);
 
 // What a command line asks for.

@@ -24,8 +24,9 @@ absl::StatusOr<std::string> ReadClusterPassword(const ServerConfig& config);
 // The TLS files and the name of the engine.
 cache::RedisTls ClusterTls(const ServerConfig& config);
 
-// What a start would refuse in these files, a line each: the worker program, the password, both TLS sets, the access
-// file, the signing key and the list of trusted keys. Opens no port, and neither reads nor writes the data folder.
+// What a start would refuse in the files that the configuration names, a line each. These are the worker program, the
+// password, both TLS sets, the access file, the signing key and the list of trusted keys. Opens no port, and neither
+// reads nor writes the data folder.
 std::vector<std::string> FileProblems(const ServerConfig& config);
 
 }  // namespace tritond::server

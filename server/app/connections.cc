@@ -41,9 +41,9 @@ prometheus::Family<prometheus::Counter>& ClosedFamily(prometheus::Registry& regi
   return prometheus::BuildCounter()
       .Name("tritond_connections_closed_total")
       .Help(
-          "Connections closed by the daemon, by why. For want of room: silent, because they had made no call; share, "
-          "because their peer had most; refused, because too many were being closed. And resets, because they reset "
-          "too many calls.")
+          "Connections that the daemon closed, by reason. At the limit of connections: silent, without a call; share, "
+          "of the "
+          "peer with the most; refused, when too many were being closed. Else resets: too many calls were reset.")
       .Register(registry);
 }
 
@@ -53,7 +53,7 @@ prometheus::Family<prometheus::Gauge>& GaugeFamily(prometheus::Registry& registr
 
 prometheus::Gauge& OpenGauge(prometheus::Registry& registry, const char* state) {
   return GaugeFamily(registry, "tritond_connections",
-                     "Open connections of clients and workers; silent: no call of theirs has been admitted yet.")
+                     "Open connections of clients and workers; silent: without an admitted call.")
       .Add({{"state", state}});
 }
 
@@ -64,22 +64,21 @@ Connections::Connections(size_t most, std::function<absl::Time()> clock, prometh
       log_(std::move(log)),
       silent_(OpenGauge(registry, "silent")),
       admitted_(OpenGauge(registry, "admitted")),
-      descriptors_(
-          GaugeFamily(registry, "tritond_open_descriptors", "Files and sockets that the daemon has open.").Add({})),
+      descriptors_(GaugeFamily(registry, "tritond_open_descriptors", "Open files and sockets of the daemon.").Add({})),
       closed_silent_(ClosedFamily(registry).Add({{"reason", "silent"}})),
       closed_share_(ClosedFamily(registry).Add({{"reason", "share"}})),
       closed_resets_(ClosedFamily(registry).Add({{"reason", "resets"}})),
       refused_(ClosedFamily(registry).Add({{"reason", "refused"}})),
       exhaustions_(prometheus::BuildCounter()
                        .Name("tritond_descriptors_exhausted_total")
-                       .Help("Times that a connection could not be accepted for want of a file descriptor.")
+                       .Help("Connections that were not accepted because no file descriptor was free.")
                        .Register(registry)
                        .Add({})),
       table_(most) {
-  GaugeFamily(registry, "tritond_connections_limit", "Most connections of clients and workers.")
+  GaugeFamily(registry, "tritond_connections_limit", "Limit of connections of clients and workers.")
       .Add({})
       .Set(static_cast<double>(most));
-  GaugeFamily(registry, "tritond_descriptors_limit", "Most files and sockets that the daemon may have open.")
+  GaugeFamily(registry, "tritond_descriptors_limit", "Limit of open files and sockets of the daemon.")
       .Add({})
       .Set(static_cast<double>(DescriptorLimit()));
 }

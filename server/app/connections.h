@@ -22,18 +22,18 @@
 
 namespace tritond::server {
 
-// The sockets of gRPC's connections, at most a number of them (ConnectionTable says which). gRPC owns each socket once
-// it has it and does not tell when it closes one, so a socket is known by its descriptor and inode: where another file
-// has the descriptor, the connection has ended. A connection that has to go is shut down, and gRPC then closes it.
+// The sockets of gRPC's connections, at most a number of them (ConnectionTable says which). gRPC owns each socket that
+// it was given, and does not tell when it closes one. So a socket is known by its descriptor and inode. Where another
+// file has the descriptor, the connection has ended. A connection that has to go is shut down, and gRPC then closes it.
 // Thread-safe. Must outlive the listeners.
 class Connections final : public CallListener {
  public:
   // `clock` only counts. `registry` gets the metrics and must outlive this.
   Connections(size_t most, std::function<absl::Time()> clock, prometheus::Registry& registry, LogSink log);
 
-  // Takes a new connection that calls know by `name`, of a peer with whom it shares one part, and calls
-  // `hand_over(fd)`, which owns it from then on. Where too many are still being closed it waits for them a moment, and
-  // closes the connection when that does not help: the listener's thread is the one that waits.
+  // Takes a new connection that calls know by `name`, of a peer with which it shares one part. Calls `hand_over(fd)`,
+  // which owns it from then on. Where too many are still being closed it waits for them a moment, and
+  // closes the connection when that does not help. The listener's thread is the one that waits.
   void Welcome(Descriptor connection, const std::string& name, const std::string& peer,
                const std::function<void(int fd)>& hand_over);
   void OnAdmitted(absl::string_view name, Need need) override;

@@ -8,8 +8,8 @@
 
 namespace tritond::server {
 
-// What people call this daemon: its configured name, else this host with the first TCP port that is listened on, or
-// with the process where no port is fixed: "node7:7433", "node7/812".
+// The name of this daemon for people: the configured one, else this host with the first TCP port of --listen, such as
+// "node7:7433". Where no port is fixed it has the process id: "node7/812".
 std::string NameOfDaemon(const ServerConfig& config);
 
 }  // namespace tritond::server

@@ -23,7 +23,7 @@ TEST(DescriptorLimit, EverythingTogetherStaysBelowTheLimit) {
   }
 }
 
-TEST(DescriptorLimit, WhatIsAskedForIsGivenOrRefusedWithTheLimitThatItTakes) {
+TEST(DescriptorLimit, ARaisedLimitIsGrantedOrRefusedWithTheLimitThatItNeeds) {
   EXPECT_EQ(PlanDescriptors(65536, 2, 0, 5000, false)->connections, 5000);
   const absl::Status refused = PlanDescriptors(1024, 2, 0, 5000, false).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);

@@ -10,7 +10,7 @@ const absl::Time kStart = absl::FromUnixSeconds(1000);
 
 absl::Time At(int seconds) { return kStart + absl::Seconds(seconds); }
 
-TEST(IdleWatch, WhoIsAskedForNothingIsIdleAfterTheLimit) {
+TEST(IdleWatch, ADaemonWithoutRequestsIsIdleAfterTheLimit) {
   IdleWatch watch(absl::Seconds(10), kStart);
   EXPECT_FALSE(watch.Observe(0, false, At(9)));
   EXPECT_TRUE(watch.Observe(0, false, At(10)));
@@ -30,7 +30,7 @@ TEST(IdleWatch, WorkIsNotIdleness) {
   EXPECT_TRUE(watch.Observe(0, false, At(30)));
 }
 
-TEST(IdleWatch, WithoutALimitNobodyIsIdle) {
+TEST(IdleWatch, ADaemonWithoutALimitIsNeverIdle) {
   IdleWatch watch(absl::ZeroDuration(), kStart);
   EXPECT_FALSE(watch.Observe(0, false, At(1000000)));
 }

@@ -27,7 +27,7 @@ class KeyWatch final {
     bool need_trusted_keys = false;  // otherwise a missing file is an empty list
   };
   // NotFound and InvalidArgument for files that cannot be used, and FailedPrecondition when the list revokes this
-  // daemon's own key; Unavailable when no key can be written. `wall_clock` gives the time of records.
+  // daemon's own key. Unavailable when no key can be written. `wall_clock` gives the time of records.
   static absl::StatusOr<std::unique_ptr<KeyWatch>> Open(Files files, LogSink log,
                                                         std::function<absl::Time()> wall_clock);
 

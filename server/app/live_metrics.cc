@@ -45,33 +45,33 @@ class Families {
 };
 
 void AddDaemon(const StatusView& view, Families* out) {
-  out->Begin("tritond_build_info", "The daemon's version, in a label.");
+  out->Begin("tritond_build_info", "Version of the daemon, in a label.");
   out->Value(1, {{"version", view.version}});
-  out->Begin("tritond_start_time_seconds", "When the daemon started, since 1970.");
+  out->Begin("tritond_start_time_seconds", "Start time of the daemon, since 1970.");
   out->Value(absl::ToDoubleSeconds(view.started - absl::UnixEpoch()));
   out->Begin("tritond_ready", "1: a compile can succeed.");
   out->Value(view.not_ready.empty() ? 1 : 0);
-  out->Begin("tritond_draining", "1: no new compiles are taken.");
+  out->Begin("tritond_draining", "1: the daemon refuses new compiles.");
   out->Value(view.draining ? 1 : 0);
-  out->Begin("tritond_tls_refused", "1: changed TLS files are not sound, and those from before stay in use.");
+  out->Begin("tritond_tls_refused", "1: changed TLS files are not valid; the earlier ones stay in use.");
   out->Value(view.tls_refused ? 1 : 0);
   out->Begin("tritond_open_jobs", "Submitted jobs that have not ended.");
   out->Value(static_cast<double>(view.open_jobs));
-  out->Begin("tritond_quarantined", "Kernels that are not compiled: they killed workers, or were locked up by hand.");
+  out->Begin("tritond_quarantined", "Kernels in quarantine, because they killed workers or an admin put them there.");
   out->Value(static_cast<double>(view.quarantined));
-  out->Begin("tritond_stored_limit_bytes", "Most that is kept, before compression; 0: no limit.");
+  out->Begin("tritond_stored_limit_bytes", "Limit of stored bytes, before compression; 0: no limit.");
   out->Value(static_cast<double>(view.stored_limit_bytes));
 }
 
 void AddQueues(const StatusView& view, Families* out) {
-  out->Begin("tritond_oldest_wait_seconds", "How long the first of the queue has waited, by class.");
+  out->Begin("tritond_oldest_wait_seconds", "Waiting time of the oldest queued job, by class.");
   for (int i = 0; i < kJobClasses; ++i) {
     out->Value(absl::ToDoubleSeconds(view.scheduler.classes[i].oldest_wait),
                {{"class", JobClassName(static_cast<JobClass>(i))}});
   }
   SchedulerStats::Tenant other;
   size_t named = 0;
-  out->Begin("tritond_tenant_jobs", "Jobs by tenant and state, of tenants that have any.");
+  out->Begin("tritond_tenant_jobs", "Jobs by tenant and state, for tenants with jobs.");
   std::map<std::string, SchedulerStats::Tenant> tenants = view.scheduler.tenants;
   tenants[""];  // Always there, so that the metric is.
   for (const auto& [tenant, jobs] : tenants) {
@@ -109,13 +109,13 @@ void AddWorkers(const StatusView& view, Families* out) {
   out->Begin("tritond_workers", "Workers by state.");
   for (const auto& [state, count] : states) out->Value(count, {{"state", absl::StrReplaceAll(state, {{" ", "_"}})}});
   out->Begin("tritond_workers_unconfined",
-             "Attached workers that file permissions alone keep from the files of their machines.");
+             "Attached workers without Landlock and namespaces, confined by file permissions alone.");
   out->Value(unconfined);
   AddWorkerValues(
-      view, "tritond_worker_resident_bytes", "Memory of a worker, as its last heartbeat said.",
+      view, "tritond_worker_resident_bytes", "Resident memory of a worker, from its last heartbeat.",
       [](const StatusView::Worker& worker) { return static_cast<double>(worker.resident_bytes); }, out);
   AddWorkerValues(
-      view, "tritond_worker_jobs_total", "Compiles that a worker has ended since it attached.",
+      view, "tritond_worker_jobs_total", "Ended compiles of a worker since it attached.",
       [](const StatusView::Worker& worker) { return static_cast<double>(worker.jobs_done); }, out);
   AddWorkerValues(
       view, "tritond_worker_busy", "1: the worker compiles.",
@@ -130,12 +130,13 @@ void AddTargets(const StatusView& view, Families* out) {
   each([out](const StatusView::Target& target) {
     if (!target.name.empty()) out->Value(target.ready ? 1 : 0, {{"target", target.name}});
   });
-  out->Begin("tritond_target_waiting",
-             "Calls and submitted jobs that wait for a worker of the target; other: of targets that none has offered.");
+  out->Begin(
+      "tritond_target_waiting",
+      "Calls and submitted jobs that wait for a worker of the target; other: targets that no worker has offered.");
   each([out](const StatusView::Target& target) {
     out->Value(static_cast<double>(target.waiting), {{"target", target.name.empty() ? "other" : target.name}});
   });
-  out->Begin("tritond_target_workers", "Workers of the target, of the active compiler build and of others.");
+  out->Begin("tritond_target_workers", "Workers of the target, with the active compiler build and with others.");
   each([out](const StatusView::Target& target) {
     if (target.name.empty()) return;
     out->Value(static_cast<double>(target.workers), {{"target", target.name}, {"build", "active"}});
@@ -145,11 +146,11 @@ void AddTargets(const StatusView& view, Families* out) {
 
 void AddStores(const StatusView& view, Families* out) {
   const auto name_of = [](const cache::StoreStats& store) { return absl::StrCat(store.cache, "/", store.store); };
-  out->Begin("tritond_store_entries", "Entries of a store; those on disk estimate.");
+  out->Begin("tritond_store_entries", "Entries of a store; estimated on disk.");
   for (const auto& store : view.stores) out->Value(static_cast<double>(store.entries), {{"store", name_of(store)}});
-  out->Begin("tritond_store_bytes", "Size of a store; those on disk estimate.");
+  out->Begin("tritond_store_bytes", "Size of a store; estimated on disk.");
   for (const auto& store : view.stores) out->Value(static_cast<double>(store.size_bytes), {{"store", name_of(store)}});
-  out->Begin("tritond_store_capacity_bytes", "Most that a store holds; 0: no limit.");
+  out->Begin("tritond_store_capacity_bytes", "Limit of the size of a store; 0: no limit.");
   for (const auto& store : view.stores) {
     out->Value(static_cast<double>(store.capacity_bytes), {{"store", name_of(store)}});
   }
@@ -170,19 +171,19 @@ void AddEngine(const StatusView& view, Families* out) {
   out->Begin("tritond_cluster_nodes", "Nodes of the cluster's engine, by state.");
   out->Value(static_cast<double>(nodes.size() - away), {{"state", "up"}});
   out->Value(static_cast<double>(away), {{"state", "away"}});
-  out->Begin("tritond_cluster_publish_failures_total", "Results that the engine did not take.");
+  out->Begin("tritond_cluster_publish_failures_total", "Results that the engine did not store.");
   out->Value(view.cluster.has_value() ? static_cast<double>(view.cluster->publish_failures) : 0);
   AddNodeValues(
-      nodes, "tritond_cluster_node_up", "1: the node answers as it should.",
+      nodes, "tritond_cluster_node_up", "1: the node works.",
       [](const cache::EngineNode& node) { return node.answers ? 1.0 : 0.0; }, out);
   AddNodeValues(
-      nodes, "tritond_cluster_node_latency_seconds", "What a round trip to a node took, lately.",
+      nodes, "tritond_cluster_node_latency_seconds", "Recent latency of a round trip to a node.",
       [](const cache::EngineNode& node) { return absl::ToDoubleSeconds(node.latency); }, out);
   AddNodeValues(
       nodes, "tritond_cluster_node_calls_total", "Calls to a node.",
       [](const cache::EngineNode& node) { return static_cast<double>(node.calls); }, out);
   AddNodeValues(
-      nodes, "tritond_cluster_node_failures_total", "Calls that a node did not answer.",
+      nodes, "tritond_cluster_node_failures_total", "Calls that a node refused or did not answer.",
       [](const cache::EngineNode& node) { return static_cast<double>(node.failures); }, out);
 }
 

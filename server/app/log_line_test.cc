@@ -31,14 +31,14 @@ TEST(FormatLogLine, JsonIsOneObjectALine) {
                                       "message": "no\nsuch \"op\"", "job": "1"})"));
 }
 
-TEST(FormatLogLine, NobodyForgesALine) {
+TEST(FormatLogLine, TextsOfCallersForgeNoLine) {
   const LogEvent event{
       LogEvent::Level::kInfo, "message", "worker: x\n2023 error forged", {{"label", "a\nlevel=error"}}};
   for (LogFormat format : {LogFormat::kText, LogFormat::kJson})
     EXPECT_EQ(FormatLogLine(event, kTime, format).find('\n'), std::string::npos);
 }
 
-TEST(FormatLogLine, NobodyWritesToATerminal) {
+TEST(FormatLogLine, TextsOfCallersDoNotControlATerminal) {
   std::string everything;
   for (int c = 0; c < 256; ++c) everything.push_back(static_cast<char>(c));
   everything +=

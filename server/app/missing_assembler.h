@@ -9,8 +9,8 @@
 
 namespace tritond::server {
 
-// One sentence that names the families of attached targets ("cuda" of "cuda:90") of which no worker makes any binary,
-// and what the workers say is to be installed; "" when there are none.
+// One sentence about attached targets of which no worker makes any binary. It names their families ("cuda" of
+// "cuda:90"), and what the workers say is to be installed. "" when there are none.
 std::string DescribeMissingAssemblers(const std::vector<KnownTarget>& targets);
 
 }  // namespace tritond::server

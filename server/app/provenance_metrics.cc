@@ -7,8 +7,9 @@ prometheus::MetricFamily RefusedRecords(const Notary& notary) {
   prometheus::MetricFamily family;
   family.name = "tritond_records_refused_total";
   family.help =
-      "Records that do not count, by where they were read and why: the kernel is compiled again, or the bundle is "
-      "refused.";
+      "Records without a valid signature of a trusted daemon, by origin and reason. The kernel is compiled again, or "
+      "the "
+      "bundle is refused.";
   family.type = prometheus::MetricType::Counter;
   for (int origin = 0; origin < kOrigins; ++origin) {
     for (int refusal = 0; refusal < kRefusals; ++refusal) {

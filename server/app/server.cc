@@ -53,8 +53,8 @@ constexpr uint64_t kRestOfRequestBytes = uint64_t{1} << 20;
 // Beyond it gRPC ends the connection; the authorizer refuses a call long before.
 constexpr int kMostHeaderBytes = 8 * Authorizer::kMaxHeaderBytes;
 
-// A peer that is gone without a word (a cut cable, a caller that no longer reads) is noticed within fifteen seconds,
-// and what it holds is given back.
+// A peer that is gone without a word, as by a cut cable, is noticed within fifteen seconds. So is a caller that no
+// longer reads. What it holds is given back.
 constexpr int kKeepaliveMs = 10000;
 constexpr int kKeepaliveTimeoutMs = 5000;
 // Within it a connection has shown that it speaks TLS and HTTP/2.

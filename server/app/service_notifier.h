@@ -8,8 +8,8 @@
 
 namespace tritond::server {
 
-// Tells the service manager that started this process how the process stands, by the protocol of sd_notify(3): each
-// state is a datagram to the manager's socket. Thread-safe.
+// Tells the service manager that started this process its state, by the protocol of sd_notify(3). Each state is a
+// datagram to the manager's socket. Thread-safe.
 class ServiceNotifier final {
  public:
   // `socket` is the value of NOTIFY_SOCKET: a path, or @NAME in the abstract namespace. Null or empty: there is no

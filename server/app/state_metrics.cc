@@ -9,7 +9,8 @@ namespace tritond::server {
 StateMetrics::StateMetrics(prometheus::Registry& registry)
     : leases_(MakeCounter(registry, "tritond_leases_total", "Leases given to workers.")),
       rejected_(MakeCounter(registry, "tritond_rejected_total", "Requests refused because the queue was full.")),
-      hedged_(MakeCounter(registry, "tritond_hedged_total", "Slow compiles that were started on a second worker too.")),
+      hedged_(
+          MakeCounter(registry, "tritond_hedged_total", "Slow compiles that were also started on a second worker.")),
       flaked_(MakeCounter(registry, "tritond_flaked_total", "Compiles that failed with INTERNAL and were run again.")),
       waiting_bytes_(MakeGauge(registry, "tritond_waiting_bytes", "Memory of requests that wait or run.")),
       waiting_limit_(MakeGauge(registry, "tritond_waiting_limit_bytes",

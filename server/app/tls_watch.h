@@ -30,7 +30,7 @@ struct TlsTexts {
 
 // What TLS listeners serve: the files as they are when they change, if they are sound and fit each other, and else
 // those from before. gRPC watches files as well, but aborts on an empty key and takes whatever comes, one file at a
-// time; so it asks this object for each connection. The key is in memory alone. Thread-safe. Must outlive servers that
+// time. So it asks this object for each connection. The key is in memory alone. Thread-safe. Must outlive servers that
 // use its credentials.
 class TlsWatch final {
  public:

@@ -53,7 +53,7 @@ TEST_F(TlsWatchTest, ServesASoundSetAndReplacesItAsAWhole) {
   EXPECT_EQ(log_.size(), 3u);
 }
 
-TEST_F(TlsWatchTest, WhatIsNotSoundIsReportedOnceAndTheSetFromBeforeStays) {
+TEST_F(TlsWatchTest, AnUnsoundSetIsReportedOnceAndTheEarlierOneStays) {
   auto watch = Open();
   ASSERT_TRUE(watch.ok()) << watch.status();
   const std::string &certificate = first_.certificate, &ca = authority_.certificate();

@@ -117,7 +117,7 @@ int ConnectAs(uid_t user, const std::string& path) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
 }
 
-TEST_F(UnixListenerTest, TheModeDecidesWhichUsersMayConnectWhateverTheUmaskIs) {
+TEST_F(UnixListenerTest, TheModeAndNotTheUmaskDecidesWhichUsersMayConnect) {
   if (getuid() != 0) GTEST_SKIP() << "only root can try as another user";
   constexpr uid_t kSomebody = 4321;
   chmod(folder_.c_str(), 0755);
@@ -142,7 +142,7 @@ TEST_F(UnixListenerTest, ASocketThatIsServedIsLeftAloneAndAnAbandonedOneReplaced
   EXPECT_TRUE(Answers("unix:" + Path("s")));
 }
 
-TEST_F(UnixListenerTest, WhatIsNoSocketIsLeftAlone) {
+TEST_F(UnixListenerTest, AFileThatIsNoSocketIsLeftAlone) {
   std::ofstream(Path("file")) << "precious";
   EXPECT_THAT(std::string(Open(Path("file")).status().message()), HasSubstr("no socket"));
   EXPECT_TRUE(fs::exists(Path("file")));

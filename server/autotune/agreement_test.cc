@@ -37,13 +37,13 @@ TEST_F(AgreementTest, TheMajorityIsRightEvenIfTheFirstDisagrees) {
   EXPECT_FALSE(agreement.IsTied());
 }
 
-TEST_F(AgreementTest, OfEqualGroupsTheOneWithTheFirstCandidateIsRight) {
+TEST_F(AgreementTest, TheGroupOfTheFirstCandidateWinsATie) {
   const Agreement agreement = Of({3, 5, 5, 3});
   EXPECT_THAT(agreement.Right(), ElementsAre(0, 3));
   EXPECT_TRUE(agreement.IsTied());
 }
 
-TEST_F(AgreementTest, PoisonThatWasLeftAgreesWithNobodyNotEvenWithItself) {
+TEST_F(AgreementTest, PoisonThatIsLeftAgreesWithNothingNotEvenItself) {
   const Agreement agreement = Of({std::nan(""), std::nan(""), 1});
   EXPECT_THAT(agreement.Right(), ElementsAre(0));
   EXPECT_TRUE(agreement.IsTied());

@@ -18,7 +18,7 @@ using Numbers = std::map<std::string, double>;
 Numbers NumbersInName(absl::string_view name);
 
 // One row a candidate, one column a number that not all candidates share, on a scale from 0 to 1. Numbers that double
-// from value to value (tile sizes, warps) are ranked by their order, and so are all others: a column holds how many
+// from value to value (tile sizes, warps) are ranked by their order, and so are all others. A column holds how many
 // different smaller values there are. What a candidate lacks counts as smaller than all. Columns that say the same as
 // an earlier one are left out.
 std::vector<std::vector<double>> FeatureTable(const std::vector<Numbers>& candidates);

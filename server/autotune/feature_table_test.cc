@@ -37,12 +37,12 @@ TEST(FeatureTable, ColumnsAreRanksFromZeroToOne) {
               ElementsAre(ElementsAre(1), ElementsAre(0), ElementsAre(0.5)));
 }
 
-TEST(FeatureTable, WhatAllShareAndWhatSaysTheSameIsLeftOut) {
+TEST(FeatureTable, ConstantAndEqualFeaturesAreLeftOut) {
   const auto table = FeatureTable({{{"a", 1}, {"b", 10}, {"c", 7}}, {{"a", 2}, {"b", 20}, {"c", 7}}});
   EXPECT_THAT(table, ElementsAre(ElementsAre(0), ElementsAre(1)));
 }
 
-TEST(FeatureTable, WhatIsMissingOrNoNumberCountsAsSmaller) {
+TEST(FeatureTable, MissingValuesAndTextsCountAsSmaller) {
   EXPECT_THAT(FeatureTable({{{"a", 0}}, {}, {{"a", std::nan("")}}}),
               ElementsAre(ElementsAre(1), ElementsAre(0), ElementsAre(0)));
 }

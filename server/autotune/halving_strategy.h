@@ -10,8 +10,8 @@
 
 namespace tritond::server {
 
-// Successive halving (Jamieson and Talwalkar, 2016): all candidates get one visit, the faster half two more, the faster
-// half of these four more, until one turn holds those that are left. Each level costs about the same.
+// Successive halving (Jamieson and Talwalkar, 2016). All candidates get one visit, the faster half gets two more, and
+// the faster half of these four more. It ends when one turn holds those that are left. Each level costs about the same.
 class HalvingStrategy final : public Strategy {
  public:
   HalvingStrategy(size_t candidates, uint64_t seed) : field_(Shuffled(candidates, seed)) {}

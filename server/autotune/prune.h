@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Candidates that are dropped before they cost anything: those that a device cannot run, before they compile where
-// their options tell, and before they run where their binaries tell; and those that spill where others do not.
+// Candidates that are dropped before they cost anything. Those that a device cannot run are dropped before they compile
+// where their options tell, and before they run where their binaries tell. So are those that spill where others do not.
 #ifndef SERVER_AUTOTUNE_PRUNE_H_
 #define SERVER_AUTOTUNE_PRUNE_H_
 

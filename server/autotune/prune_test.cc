@@ -23,7 +23,7 @@ KernelFacts Kernel(uint32_t warps, uint64_t shared, uint32_t registers, uint32_t
   return facts;
 }
 
-TEST(Prune, WhatExceedsALimitIsImpossibleAndTheReasonSaysByHowMuch) {
+TEST(Prune, ACandidateAboveALimitIsImpossibleAndTheReasonSaysByHowMuch) {
   EXPECT_THAT(WhyImpossible(Kernel(64, 0, 0), kHopper), "needs 2048 threads a program; the device has 1024");
   EXPECT_THAT(WhyImpossible(Kernel(4, 232449, 0), kHopper), HasSubstr("232449 bytes of shared memory"));
   EXPECT_THAT(WhyImpossible(Kernel(32, 0, 128), kHopper), HasSubstr("131072 registers; the device has 65536"));
@@ -32,7 +32,7 @@ TEST(Prune, WhatExceedsALimitIsImpossibleAndTheReasonSaysByHowMuch) {
   EXPECT_THAT(WhyImpossible(cluster, kHopper), HasSubstr("32 programs a cluster"));
 }
 
-TEST(Prune, WhatIsJustWithinTheLimitsIsPossible) {
+TEST(Prune, ACandidateAtTheLimitsIsPossible) {
   EXPECT_THAT(WhyImpossible(Kernel(32, 232448, 64), kHopper), IsEmpty());
   EXPECT_THAT(WhyImpossible(Kernel(8, 0, 255), kHopper), IsEmpty());
 }

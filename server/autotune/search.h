@@ -12,9 +12,9 @@
 // that is slower than the current leader leaves. One that is not faster than the leader by more than the indifference
 // is settled. When all that are left are settled, the leader has won. Let b be the best of the finalists. The search
 // errs only where b is found slower than another, or is settled against a leader that it beats by more than the
-// indifference. Each of these tests has the error level divided by twice the number of candidates that were tried, so
-// the sum of their errors is at most the error level, however often the search looks. Who becomes a finalist is decided
-// by levels, with a margin of four deviations and no such promise.
+// indifference. Each of these tests has the error level divided by twice the number of candidates that were tried. So
+// the sum of their errors is at most the error level, however often the search looks. Finalists are chosen by levels,
+// with a margin of four deviations and no such promise.
 #ifndef SERVER_AUTOTUNE_SEARCH_H_
 #define SERVER_AUTOTUNE_SEARCH_H_
 

@@ -74,7 +74,7 @@ TEST(SearchSimulation, CandidatesThatAreCloseDoNotKeepTheDeviceBusyForEver) {
   EXPECT_LE(summary.median_cost, 0.65);
 }
 
-TEST(SearchSimulation, AHotDeviceThatClocksDownByAThirdFoolsNobody) {
+TEST(SearchSimulation, TheWinnerIsRightOnADeviceThatClocksDownByAThird) {
   Faults faults;
   faults.slowdown = 0.33;
   const Summary summary = Repeat(LandscapeKind::kElementwise, StrategyKind::kExhaustive, 300, faults);

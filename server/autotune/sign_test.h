@@ -2,8 +2,8 @@
 // Whether paired comparisons decide, asked as often as one likes.
 //
 // A stop rule looks at the data after every round. A fixed-size test that is repeated so finds a difference where none
-// is, sooner or later. The sign test here holds at every time at once. It bets: under the hypothesis that a comparison
-// succeeds with probability at most 1/2, nobody can win money by betting on success, so a bettor whose wealth reaches
+// is, sooner or later. The sign test here holds at every time at once. It bets. Under the hypothesis that a comparison
+// succeeds with probability at most 1/2, betting on success wins no money on average. So a bettor whose wealth reaches
 // 1/error has met an event of probability at most `error` (Ville's inequality). The bettor spreads the stake over all
 // success probabilities p from 1/2 to 1; after k successes of n the wealth is
 //

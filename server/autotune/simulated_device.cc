@@ -14,8 +14,8 @@ double Jitter(std::mt19937_64& random, double deviation) {
   return std::exp(std::normal_distribution<double>(0, deviation)(random));
 }
 
-// A matrix product on a device of 132 multiprocessors, roughly: the larger of arithmetic and memory time, waves that
-// are not full, latency that too few stages leave in sight, and spills.
+// A matrix product on a device of 132 multiprocessors, roughly. Its time is the larger of arithmetic and memory time,
+// with partial waves, latency that too few stages do not hide, and spills.
 class Matmul {
  public:
   explicit Matmul(std::mt19937_64& random)

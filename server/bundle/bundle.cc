@@ -55,11 +55,11 @@ class FrameReader final : public google::protobuf::io::CopyingInputStream {
     return static_cast<int>(out.pos);
   }
 
-  // What was wrong with the bytes; ok after the end of a whole frame with nothing behind it.
+  // What was wrong with the bytes; ok after the end of a whole frame with nothing after it.
   absl::Status Status() {
     if (!status_.ok()) return status_;
     if (!whole_) return Damaged("ends in the middle");
-    return taken_.pos == taken_.size && !Refill() ? absl::OkStatus() : Damaged("has bytes behind its end");
+    return taken_.pos == taken_.size && !Refill() ? absl::OkStatus() : Damaged("has bytes after its end");
   }
 
  private:
@@ -183,7 +183,7 @@ absl::Status BundleVerifier::VisitManifest(const v1::BundleRecord& record) {
 }
 
 absl::Status BundleVerifier::Visit(const v1::BundleRecord& record) {
-  if (whole_) return Damaged("has records behind its manifest");
+  if (whole_) return Damaged("has records after its manifest");
   if (!record.signed_manifest().empty()) return VisitManifest(record);
   results_.Update(record.signed_result());
   ++count_;

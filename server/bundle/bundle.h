@@ -63,7 +63,7 @@ class BundleVerifier final {
           return notary.Read(Origin::kBundle, use, record);
         }) {}
 
-  // Whether a record can be believed: a trusted daemon has signed its result for its key, its request has that key, and
+  // Whether a record can be believed. A trusted daemon has signed its result for its key, its request has that key, and
   // every byte string is what its digest says. DataLoss names what does not fit; FailedPrecondition the signer that
   // does not count.
   absl::Status Visit(const v1::BundleRecord& record);

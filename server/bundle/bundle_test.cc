@@ -105,7 +105,7 @@ TEST(Bundle, GivesBackWhatWasAdded) {
   EXPECT_EQ(Verify(read), absl::OkStatus());
 }
 
-TEST(Bundle, OfNothingIsWhole) {
+TEST(Bundle, AnEmptyBundleIsWhole) {
   std::vector<v1::BundleRecord> read;
   EXPECT_EQ(Read(Write({}), &read), absl::OkStatus());
   EXPECT_EQ(read.size(), 1u);
@@ -175,7 +175,7 @@ TEST(Bundle, ARecordThatDoesNotFitIsNotBelieved) {
   EXPECT_TRUE(absl::IsFailedPrecondition(Verify({unsigned_result})));
 }
 
-TEST(Bundle, OfAnAuthorWhoIsNotTrustedIsRefusedByName) {
+TEST(Bundle, AnUntrustedAuthorIsRefusedByName) {
   Notary reader(
       *SigningKey::Generate(), {}, [](const std::string&) {}, absl::Now);
   const std::vector<v1::BundleRecord> records = Bundled({Record("one", "binary")});

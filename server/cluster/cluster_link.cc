@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing that comes from the engine is believed: results, errors and offers are signed by a daemon that is trusted,
-// for the key and the use that they are read for; artifacts are what their digests say; and an offered job must have
-// the key that it was offered under. What is neither signed nor verified (leases, marks of followers) decides only who
-// compiles when.
+// Nothing that comes from the engine is believed unverified. A trusted daemon must have signed results, errors and
+// offers for the key and the use that they are read for. Artifacts must have their digests, and an offered job must
+// have the key that it was offered under. What is neither signed nor verified (leases, marks of followers) decides only
+// who compiles when.
 #include "server/cluster/cluster_link.h"
 
 #include <unistd.h>

@@ -13,9 +13,9 @@
 
 namespace tritond::server {
 
-// The right to make the value of one key, in a cluster where one daemon shall make it: for work that takes long and has
-// a thread of its own. SingleFlight does the same for compiles, thousands at once and without threads. Used by one
-// thread. Does not own the table.
+// The right to make the value of one key, in a cluster where one daemon shall make it. It is for work that takes long
+// and has a thread of its own. SingleFlight does the same for compiles, thousands at once and without threads. Used by
+// one thread. Does not own the table.
 class ClusterTurn final {
  public:
   struct Config {

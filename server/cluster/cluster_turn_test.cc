@@ -77,14 +77,14 @@ TEST_F(ClusterTurnTest, ALostHoldersTurnRunsOut) {
   EXPECT_EQ(*second_.Await(false, meanwhile), ClusterTurn::State::kMine);
 }
 
-TEST_F(ClusterTurnTest, OneWhomNobodyWantsAnyMoreStopsWaiting) {
+TEST_F(ClusterTurnTest, AWaiterWithoutCallersStopsWaiting) {
   leases_.Take(key_, absl::Hours(1));
   Meanwhile meanwhile;
   meanwhile.gone = true;
   EXPECT_TRUE(absl::IsCancelled(second_.Await(false, meanwhile).status()));
 }
 
-TEST_F(ClusterTurnTest, WhatIsMadeAnewReplacesTheValue) {
+TEST_F(ClusterTurnTest, ARefreshReplacesTheValue) {
   EXPECT_EQ(*first_.Await(false, nothing_), ClusterTurn::State::kMine);
   EXPECT_TRUE(first_.Publish(cache::Blob("old")));
   EXPECT_EQ(*second_.Await(true, nothing_), ClusterTurn::State::kMine);

@@ -8,10 +8,9 @@
 
 namespace tritond::server {
 
-// How many jobs of one kind are to be on offer at once: as few as keep the takers busy, since what is on offer has had
-// its turn, and later ones stand after it. It doubles while most are taken as soon as they are made, and
-// halves while they stand for long, or nothing is taken. How soon that is depends on the engine: the fastest one tells.
-// Not thread-safe.
+// How many jobs of one kind are to be on offer at once: as few as keep the takers busy. A job on offer has had its
+// turn, and later ones stand after it. It doubles while most are taken as soon as they are made, and halves while they
+// stand for long, or nothing is taken. How soon that is depends on the engine: the fastest one tells. Not thread-safe.
 class OfferWindow final {
  public:
   struct Config {

@@ -15,10 +15,10 @@
 
 namespace tritond::server {
 
-// Waiters of this daemon's scheduler that stand for callers at other daemons: for those whose job was taken from there,
-// and for those that follow a job of this daemon's own. While a job runs, each renewal of its lease tells whether
+// Waiters of this daemon's scheduler that stand for callers at other daemons. Their job was taken from there, or they
+// follow a job of this daemon's own. While a job runs, each renewal of its lease tells whether
 // anybody follows. As long as somebody does, the job's time does not run out, and it goes on when its own callers have
-// left; when nobody does, since all have left or their daemons are lost, these waiters leave.
+// left. When nobody does, since all have left or their daemons are lost, these waiters leave.
 //
 // Thread-safe. Does not own the host.
 class RemoteWaiters final {

@@ -58,7 +58,7 @@ TEST_F(RemoteWaitersTest, OneThatIsWantedIsKeptAndItsTimeDoesNotRunOut) {
   EXPECT_EQ(deadlines_[7], now_ - config_.lease / 4 + 2 * config_.lease);
 }
 
-TEST_F(RemoteWaitersTest, OneThatNobodyWantsAnyMoreIsLeft) {
+TEST_F(RemoteWaitersTest, AJobWithoutCallersIsLeft) {
   Take("key", 7);
   Hear("key", true);
   Hear("key", false);

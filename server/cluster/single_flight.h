@@ -18,7 +18,7 @@
 
 namespace tritond::server {
 
-// One run per key in a whole cluster: a job runs here under the key's lease, or follows the daemon that has it, until
+// One run per key in a whole cluster. A job runs here under the key's lease, or follows the daemon that has it, until
 // the outcome is there or the lease is free again. When the engine is away, or takes longer than `patience` over an
 // answer, a job runs without a lease. A lost lease costs a second run and nothing else.
 //
@@ -50,7 +50,7 @@ class SingleFlight final : public Peers {
     virtual ~Host() = default;
     // The value that the cluster has under the key; nothing when it cannot be had whole. May block.
     virtual std::optional<Outcome> Fetch(const std::string& key) = 0;
-    // A failure as PublishError was given it for the key, or Tell for the key and the owner; nothing when it cannot be
+    // A failure as PublishError was given it for the key, or Tell for the key and the owner. Nothing when it cannot be
     // read or is not to be believed.
     virtual std::optional<Outcome> ReadError(const std::string& key, const std::string& owner,
                                              const std::string& error) = 0;

@@ -170,7 +170,7 @@ TEST_F(SingleFlightTest, OneDaemonRunsTheJobAndTheOtherGetsItsResult) {
   EXPECT_EQ(b.flights.GetStats().following, 0u);
 }
 
-TEST_F(SingleFlightTest, WhatAWorkerAndALeaseWaitForIsRunFirst) {
+TEST_F(SingleFlightTest, AJobWithAWorkerAndALeaseRunsFirst) {
   a.Submit(key);
   b.Submit(key);
   Settle();
@@ -282,7 +282,7 @@ TEST_F(SingleFlightTest, AForgedFailureThatOneJobIsToldOnlyDelaysIt) {
   EXPECT_THAT(b.answers, IsEmpty());
 }
 
-TEST_F(SingleFlightTest, ALeaseThatNobodyGivesBackIsNotFollowedForEver) {
+TEST_F(SingleFlightTest, AnAbandonedLeaseIsNotFollowedForEver) {
   leases.Take(digest, absl::InfiniteDuration());
   b.Submit(key);
   time.Pass(absl::Minutes(14));
@@ -306,7 +306,7 @@ TEST_F(SingleFlightTest, AQueuedJobIsLookedAtOnceEachTimeItIsWatched) {
   EXPECT_EQ(leases.asked, asked + 2);
 }
 
-TEST_F(SingleFlightTest, WhoHasTheLeaseHearsWhetherOthersWait) {
+TEST_F(SingleFlightTest, TheHolderOfALeaseHearsWhetherOthersWait) {
   a.Submit(key);
   Settle();
   time.Pass(absl::Seconds(3));
@@ -331,7 +331,7 @@ TEST_F(SingleFlightTest, AFollowerThatIsLostWithoutAWordIsForgotten) {
   EXPECT_FALSE(a.heard.back());
 }
 
-TEST_F(SingleFlightTest, WhoTellsInVainHearsIt) {
+TEST_F(SingleFlightTest, ANoticeThatDoesNotArriveIsReported) {
   leases.away = true;
   bool told = true;
   a.flights.Tell(key, "b/1", "crashed", [&](bool written) { told = written; });
@@ -491,7 +491,7 @@ TEST_F(SingleFlightTest, AResultThatCannotBeHadWholeIsMadeAnew) {
   EXPECT_THAT(b.answers, ElementsAre("whole"));
 }
 
-TEST_F(SingleFlightTest, ARefreshRunsWhateverOthersDo) {
+TEST_F(SingleFlightTest, ARefreshRunsWhileOthersRun) {
   a.Submit(key);
   Settle();
   b.Submit(key, /*refresh=*/true);

@@ -22,7 +22,7 @@
 namespace tritond::server {
 
 // Gives jobs that wait for a worker to daemons that have an idle one. On offer, for each compiler and target, is always
-// what the queue would serve next; what no longer is that is withdrawn, so that tenants and classes have their turns
+// what the queue would serve next. What no longer is that is withdrawn, so that tenants and classes have their turns
 // whichever daemon runs their jobs. An offered job stays in the queue: the daemon with the first free worker runs it,
 // under the key's lease, which SingleFlight takes. Its origin sees that another daemon has the lease, and gets the
 // outcome as any follower does.

@@ -163,7 +163,7 @@ TEST_F(WorkSharingTest, AJobThatEndsBeforeItsOfferIsMadeIsNotOffered) {
   EXPECT_EQ(busy.sharing->GetStats().open_offers, 0u);
 }
 
-TEST_F(WorkSharingTest, NobodyRunsItsOwnOffer) {
+TEST_F(WorkSharingTest, NoDaemonRunsItsOwnOffer) {
   busy.Queue(1, "kernel");
   idle.idle[kNeeds] = 1;
   time.Pass(kRound);
@@ -276,7 +276,7 @@ TEST_F(WorkSharingTest, LargeJobsAreNotOfferedAndNotWritten) {
   EXPECT_EQ(busy.never.size(), 200u);
 }
 
-TEST_F(WorkSharingTest, WhatCannotBeWrittenIsTriedOnce) {
+TEST_F(WorkSharingTest, AnOfferThatCannotBeWrittenIsTriedOnce) {
   busy.Queue(1, "unwritable");
   busy.Queue(2, "kernel");
   time.Pass(absl::Seconds(1));
@@ -284,7 +284,7 @@ TEST_F(WorkSharingTest, WhatCannotBeWrittenIsTriedOnce) {
   EXPECT_EQ(busy.writes, 2);
 }
 
-TEST_F(WorkSharingTest, WhatNobodyTakesBlocksNoOtherTarget) {
+TEST_F(WorkSharingTest, OffersThatNoDaemonTakesBlockNoOtherTarget) {
   for (int i = 1; i <= 500; ++i) {
     busy.Queue(i, "unserved");
     busy.waiting.back().spec.needs.target = "cuda:80";
@@ -304,7 +304,7 @@ TEST_F(WorkSharingTest, AJobThatTheEngineRefusesIsNoObstacle) {
   EXPECT_EQ(streams.size(), 1u);
 }
 
-TEST_F(WorkSharingTest, WhatATakerThatDiedHadIsTakenOver) {
+TEST_F(WorkSharingTest, JobsOfADeadTakerAreTakenOver) {
   busy.Queue(1, "kernel");
   idle.idle[kNeeds] = 1;
   time.Pass(kRound);
@@ -318,7 +318,7 @@ TEST_F(WorkSharingTest, WhatATakerThatDiedHadIsTakenOver) {
   EXPECT_THAT(third.taken, ElementsAre("kernel"));
 }
 
-TEST_F(WorkSharingTest, WhatATakerCannotRunStaysForOthers) {
+TEST_F(WorkSharingTest, AnOfferThatATakerCannotRunStaysForOthers) {
   busy.Queue(1, "kernel");
   idle.idle[kNeeds] = 1;
   time.Pass(kRound);

@@ -147,7 +147,8 @@ std::optional<absl::StatusOr<CompileAnswer>> CompileBroker::TryStored(const prot
   const std::string key = KeyOf(request);
   std::optional<absl::StatusOr<CompileAnswer>> answer;
   if (!key.empty()) answer = FindAnswer(key, request.message().tenant(), start);
-  if (!answer.has_value() && cluster_ == nullptr && !targets_.IsAwaited(request.message().target()))
+  const bool any_build = request.message().cache_mode() == v1::CACHE_MODE_ANY_BUILD;
+  if (!answer.has_value() && (any_build || (cluster_ == nullptr && !targets_.IsAwaited(request.message().target()))))
     answer = FindFirst(StoredKeys(request), request.message().tenant());
   if (!answer.has_value()) return std::nullopt;
   return ToSource(*std::move(answer), request.source());

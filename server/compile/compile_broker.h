@@ -76,7 +76,7 @@ class CompileBroker final : public Executor, public workers::PoolListener {
 
   // The stored result or the remembered error of this request; nothing when it must be compiled. Reads this daemon's
   // own caches and does not block otherwise. Results of other builds count, in the order of StoredKeys, when no worker
-  // of the target is attached or awaited and there is no cluster.
+  // of the target is attached or awaited and there is no cluster, or when the request says so (CACHE_MODE_ANY_BUILD).
   std::optional<absl::StatusOr<CompileAnswer>> TryStored(const proto::PreparedRequest& request);
   // The stored result under a key, from this daemon or the cluster. NotFound, InvalidArgument. Calls `answered` once,
   // perhaps before it returns.

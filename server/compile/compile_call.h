@@ -16,7 +16,7 @@ namespace tritond::server {
 // One caller's wait for one compile: first for a worker that offers the target, then for the job, or for both at once.
 // Thread-safe; kept alive by whatever it waits for.
 //
-// It takes the memory of its request from the broker's budget and hands both to the job that it makes; one that joins a
+// It takes the memory of its request from the broker's budget and hands both to the job that it makes. One that joins a
 // job keeps neither. Where the budget has no room it may still join.
 class CompileCall final : public std::enable_shared_from_this<CompileCall> {
  public:
@@ -46,8 +46,8 @@ class CompileCall final : public std::enable_shared_from_this<CompileCall> {
   // Waits for the job in flight under the key, and fails when there is none.
   void JoinOnly();
   void AwaitWorker();
-  // In a cluster another daemon may have a worker for a target that has none here: the job is queued for it, under the
-  // build that was here last, while the call goes on waiting for a worker of its own daemon's.
+  // In a cluster another daemon may have a worker for a target that has none here. The job is queued for it, under the
+  // build that was here last. Meanwhile the call goes on waiting for a worker of its own daemon.
   void SubmitToOthers();
   void OnArrival(TargetCatalog::Arrival arrival);
   // Queues the job for a worker with this target's build.

@@ -13,8 +13,8 @@
 
 namespace tritond::server {
 
-// Runs submitted jobs as calls of the broker without a deadline. That the queue is full, that the daemon drains, or
-// that no worker is there that can do it, as yet or any more, decides nothing about a job. Of the memory for what
+// Runs submitted jobs as calls of the broker without a deadline. A full queue, a draining
+// daemon and a missing worker decide nothing about a job. Of the memory for what
 // waits, such jobs have at most half, so that callers find room beside them. Thread-safe.
 class BrokerJobRunner final : public JobRunner {
  public:

@@ -19,9 +19,9 @@
 namespace tritond::server {
 
 // The kernel of a job that has ended, stage by stage. Kept are the IR that came with its request and those stages that
-// the request asked for. When somebody wants to see more, all stages are made by a compile of the same request with the
-// same compiler for texts alone, with source locations, which is stored like any other result; these texts go before
-// the kept ones. Thread-safe. Borrows the broker.
+// the request asked for. When somebody wants to see more, all stages are made. A compile of the same request with the
+// same compiler makes these texts alone, with source locations, and is stored as any other result. These texts go
+// before the kept ones. Thread-safe. Borrows the broker.
 class JobTexts final {
  public:
   explicit JobTexts(CompileBroker& broker) : broker_(broker), makes_(std::make_shared<Makes>()) {}

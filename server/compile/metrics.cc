@@ -31,7 +31,7 @@ constexpr char kOther[] = "other";
 
 // One family with what the caches themselves count (cache/layer/metered_cache.cc).
 constexpr char kCalls[] = "tritond_cache_requests_total";
-constexpr char kCallsHelp[] = "Calls to a cache by what came of them";
+constexpr char kCallsHelp[] = "Calls to a cache, by outcome";
 prometheus::Labels ParsedGets(const std::string& outcome) {
   return {{"cache", "parsed"}, {"op", "get"}, {"outcome", outcome}};
 }
@@ -71,7 +71,7 @@ Metrics::Metrics(prometheus::Registry& registry)
       workers_lost(MakeCounter(registry, "tritond_workers_lost_total",
                                "Workers that crashed, hung, disconnected or failed to start.")),
       saved_cpu_seconds(MakeCounter(registry, "tritond_saved_cpu_seconds_total",
-                                    "Compile cost that results returned without a compile have saved.")),
+                                    "Compile cost of the results that were returned without a compile.")),
       store_failures(MakeCounter(registry, "tritond_store_failures_total", "Results that could not be stored.")),
       memory_refusals(MakeCounter(registry, "tritond_memory_refusals_total",
                                   "Requests refused because waiting requests held all memory of --max-queued-mb.")),

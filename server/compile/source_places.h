@@ -12,7 +12,7 @@
 
 namespace tritond::server {
 
-// Leads the diagnostics of an answer, or of a failure (v1::CompileFailure), to the text as sent; in the failure's
+// Leads the diagnostics of an answer, or of a failure (v1::CompileFailure), to the text as sent. In the failure's
 // message, the place of the first error too.
 absl::StatusOr<CompileAnswer> ToSource(absl::StatusOr<CompileAnswer> answer, const proto::SourceMap& source);
 

@@ -14,7 +14,7 @@ constexpr char kOther[] = "other";
 TenantMetrics::TenantMetrics(prometheus::Registry& registry)
     : requests_(prometheus::BuildCounter()
                     .Name("tritond_tenant_requests_total")
-                    .Help("Compile requests and successful look-ups, by tenant and what became of them.")
+                    .Help("Compile requests and successful look-ups, by tenant and outcome.")
                     .Register(registry)),
       saved_(prometheus::BuildCounter()
                  .Name("tritond_tenant_saved_cpu_seconds_total")

@@ -47,7 +47,7 @@ TEST(TenantMetrics, RefusedCallersAddNoSeries) {
   }
 }
 
-TEST(TenantMetrics, WhatIsNoNameOfATenantCountsAsOther) {
+TEST(TenantMetrics, AnInvalidNameOfATenantCountsAsOther) {
   prometheus::Registry registry;
   TenantMetrics metrics(registry);
   for (const std::string& tenant : {std::string("a\nb"), std::string("\x1b[2J"), std::string("\xff"),

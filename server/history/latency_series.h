@@ -14,8 +14,8 @@
 
 namespace tritond::server {
 
-// How long something took lately, for charts: for each of the last `intervals` how often it happened and the median and
-// 95th percentile of its durations, which are right to 10 %. Durations below a microsecond count as one, those above
+// How long something took lately, for charts. For each of the last `intervals` it has how often that happened, and the
+// median and 95th percentile of its durations, right to 10 %. Durations below a microsecond count as one, those above
 // two minutes as two minutes. Constant memory, constant time a record. Thread-safe.
 class LatencySeries final {
  public:

@@ -11,8 +11,8 @@
 
 namespace tritond::server {
 
-// Makes ids of submitted jobs: UUIDs of version 7 (RFC 9562), so that ids sort by time of submission, those of one
-// maker strictly, and those of several daemons differ. Not thread-safe.
+// Makes ids of submitted jobs: UUIDs of version 7 (RFC 9562). Ids sort by time of submission, those of one maker
+// strictly, and those of several daemons differ. Not thread-safe.
 class JobIdMaker final {
  public:
   std::string Next(absl::Time now);

@@ -63,7 +63,7 @@ class JobRunner {
   // Whether another try of a job that waits for a worker of the target may come to anything. Called as HasRoom is.
   virtual bool MayRun(const std::string& target) = 0;
   // Begins. `keyed` is called at most once, and before `done`, which is called once: on any thread, perhaps before this
-  // returns; with Cancelled after Stop, unless the compile was faster. Does not block.
+  // returns. With Cancelled after Stop, unless the compile was faster. Does not block.
   virtual void Start(const std::string& id, JobRequest request, Keyed keyed, Done done) = 0;
   virtual void Stop(const std::string& id) = 0;
 };
@@ -87,7 +87,7 @@ class JobStore final : public ProgressListener {
   // Reads the journal; jobs that had not ended begin again. Records that cannot be read are reported and left alone.
   absl::Status Load(const std::function<void(const std::string&)>& log);
 
-  // The job, queued, as it is in the journal now; the same one for the same tenant's idempotency key while it is kept,
+  // The job, queued, as it is in the journal now. The same one for the same tenant's idempotency key while it is kept,
   // or AlreadyExists when that job is for something else. Of a job that had ended before the daemon began only the
   // target is known. `key`: of the build that is here now; "": not known yet. ResourceExhausted when there are too many
   // open jobs, of all or of this tenant, or the disk is full; Unavailable after Close. Errors have their Reason.
@@ -101,7 +101,7 @@ class JobStore final : public ProgressListener {
   // A job that has ended stays as it is. NotFound for an unknown id.
   absl::StatusOr<v1::Job> Cancel(absl::string_view id);
 
-  // Calls the watcher now and at each change, in the order of the changes and never twice at once; the last time with a
+  // Calls the watcher now and at each change, in the order of the changes and never twice at once. The last time with a
   // state that is an end. NotFound for an unknown id. No call begins after Unwatch, which each watch is to end with.
   absl::StatusOr<uint64_t> Watch(absl::string_view id, Watcher watcher);
   void Unwatch(uint64_t watch);

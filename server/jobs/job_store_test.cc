@@ -179,7 +179,7 @@ TEST_F(JobStoreTest, AJobWhoseEndCannotBeWrittenRunsAgain) {
   EXPECT_THAT(runner->started, ElementsAre("kernel"));
 }
 
-TEST_F(JobStoreTest, WhatIsNotDecidedIsTriedAgainLater) {
+TEST_F(JobStoreTest, AnUndecidedJobIsTriedAgainLater) {
   const std::string id = Submit("kernel");
   JobEnd end;
   end.status = absl::UnavailableError("no worker");

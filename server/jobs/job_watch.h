@@ -12,8 +12,8 @@
 
 namespace tritond::server {
 
-// The states of a job on their way to one watcher: it hears them one after the other, in the order in which they were
-// pushed, whichever threads deliver. Thread-safe.
+// The states of a job on their way to one watcher. It hears them one after the other, in the order in which they were
+// pushed, on any thread. Thread-safe.
 class JobWatch final {
  public:
   using Watcher = std::function<void(const v1::Job&)>;

@@ -9,8 +9,8 @@
 
 namespace tritond::server {
 
-// A cache of plain values over one of signed records: signs what is put, and gives out only what a trusted daemon has
-// signed for the key and this purpose. For small values that are read now and then: each Get verifies. Thread-safe.
+// A cache of plain values over one of signed records. It signs what is put, and gives out only what a trusted daemon
+// has signed for the key and this purpose. For small values that are read now and then: each Get verifies. Thread-safe.
 // Borrows both.
 class NotarizedCache final : public cache::Cache {
  public:

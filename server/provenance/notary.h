@@ -42,7 +42,7 @@ inline constexpr int kOrigins = 3;
 // "own", "engine", "bundle".
 const char* OriginName(Origin origin);
 
-// Signs what this daemon vouches for, and decides what counts that it reads: a record must be made for what it is used
+// Signs what this daemon vouches for, and decides what counts that it reads. A record must be made for what it is used
 // as, and signed by a key that is trusted now, the daemon's own among them. Counts and reports what it refuses.
 // Thread-safe.
 class Notary final {

@@ -84,7 +84,7 @@ TEST_F(NotaryTest, NoFlippedBitAndNoCutCounts) {
   EXPECT_EQ(Ask(*notary, good.substr(0, 20)), Refusal::kMalformed);
 }
 
-TEST_F(NotaryTest, WhatWasMadeFromARevokedSignersRecordsIsRevokedToo) {
+TEST_F(NotaryTest, RecordsMadeFromARevokedSignersRecordsAreRevokedToo) {
   const auto stolen = MakeNotary(), notary = MakeNotary();
   const std::string record = notary->Sign(Purpose::kResult, key, "result", {stolen->public_key().id()});
   EXPECT_EQ(Ask(*notary, record), Refusal::kUnknownSigner);

@@ -60,7 +60,7 @@ TEST(SigningKey, SurvivesBeingWritten) {
   EXPECT_TRUE(key.public_key().Verifies("message", read->Sign("message")));
 }
 
-TEST(SigningKey, WhatIsNoKeyIsRefusedAndNotQuoted) {
+TEST(SigningKey, AFileThatIsNoKeyIsRefusedAndNotQuoted) {
   const std::string secret = "very secret text";
   for (const std::string& text : {std::string(), secret, "-----BEGIN PRIVATE KEY-----\n" + secret}) {
     const absl::Status status = SigningKey::FromPem(text).status();

@@ -64,7 +64,7 @@ class RedisClient final {
   // Runs the request, which may be used up; errors are answers. `without_room`: what finds no room in the budget fails,
   // or counts as absent.
   Progress Run(RedisRequest& request, bool without_room, RedisAnswer* answer);
-  // The connection is to end behind the answers so far.
+  // The connection is to end after the answers so far.
   bool ends() const { return ends_; }
   // How large a request may be: without a role, RequestParser::kFreeBytes.
   uint64_t RequestLimit() const;

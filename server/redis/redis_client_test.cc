@@ -135,7 +135,7 @@ TEST_F(RedisClientTest, OptionsOfSet) {
   EXPECT_EQ(Run(client, "GET k"), kNull) << "none of them stored anything";
 }
 
-TEST_F(RedisClientTest, WhatClientsAskWhenTheyConnect) {
+TEST_F(RedisClientTest, AnswersTheQuestionsOfClientsThatConnect) {
   RedisClient& client = *client_;
   EXPECT_EQ(Run(client, "PING"), "+PONG\r\n");
   EXPECT_EQ(Run(client, "PING hello"), "$5\r\nhello\r\n");
@@ -167,7 +167,7 @@ TEST_F(RedisClientTest, HelloChoosesTheProtocol) {
   EXPECT_EQ(Run(client, "GET none"), kNull);
 }
 
-TEST_F(RedisClientTest, WhatItDoesNotKnowIsAnError) {
+TEST_F(RedisClientTest, AnUnknownCommandIsAnError) {
   RedisClient& client = *client_;
   EXPECT_EQ(Run(client, "FLUSHALL"), "-ERR unknown command 'FLUSHALL'\r\n");
   EXPECT_THAT(Run(client, "CONFIG GET save"), StartsWith("-ERR unknown command 'CONFIG'"));

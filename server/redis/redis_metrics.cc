@@ -22,7 +22,8 @@ prometheus::Counter& BytesCounter(prometheus::Registry& registry, const char* di
 
 RedisMetrics::RedisMetrics(prometheus::Registry& registry, const std::vector<std::string>& commands)
     : connections(MakeGauge(registry, "tritond_redis_connections", "Open connections of the Redis port.")),
-      connections_limit(MakeGauge(registry, "tritond_redis_connections_limit", "Most connections of the Redis port.")),
+      connections_limit(
+          MakeGauge(registry, "tritond_redis_connections_limit", "Limit of connections of the Redis port.")),
       memory_bytes(MakeGauge(registry, "tritond_redis_memory_bytes",
                              "Memory of the requests and answers that are under way on the Redis port.")),
       stored_bytes(MakeGauge(registry, "tritond_redis_stored_bytes",
@@ -31,8 +32,8 @@ RedisMetrics::RedisMetrics(prometheus::Registry& registry, const std::vector<std
       received_bytes(BytesCounter(registry, "received")),
       sent_bytes(BytesCounter(registry, "sent")) {
   auto& answered = CounterFamily(registry, "tritond_redis_commands_total",
-                                 "Commands of the Redis port by result; miss: GET found nothing; denied: for want of "
-                                 "credentials or of a role.");
+                                 "Commands of the Redis port by result; miss: GET found nothing; denied: without "
+                                 "credentials or without the role.");
   constexpr std::array<const char*, kResults> kResultNames{"ok", "miss", "denied", "error"};
   for (size_t i = 0; i <= commands.size(); ++i) {
     auto& counters = commands_.emplace_back();
@@ -42,7 +43,7 @@ RedisMetrics::RedisMetrics(prometheus::Registry& registry, const std::vector<std
     }
   }
   auto& closed = CounterFamily(registry, "tritond_redis_connections_closed_total",
-                               "Connections of the Redis port closed by the daemon, by why.");
+                               "Connections of the Redis port that the daemon closed, by reason.");
   constexpr std::array<const char*, kReasons> kReasonNames{"idle", "stalled", "room", "memory", "malformed"};
   for (size_t reason = 0; reason < kReasons; ++reason)
     closed_[reason] = &closed.Add({{"reason", kReasonNames[reason]}});

@@ -206,7 +206,7 @@ TEST_F(RedisServerTest, WithoutARoleOnlySmallRequestsAreTaken) {
   EXPECT_THAT(peer.Read(10), StartsWith("-NOAUTH "));
 }
 
-TEST_F(RedisServerTest, WhatIsMalformedIsToldAndClosed) {
+TEST_F(RedisServerTest, AMalformedRequestIsAnErrorAndClosesTheConnection) {
   Start();
   for (const char* bytes : {"*1\r\n$x\r\n", "*-5\r\n", "*1\r\n*1\r\n$4\r\nPING\r\n", "\x16\x03\x01\n*1\r\n:1\r\n"}) {
     Peer peer(*server_);
@@ -232,7 +232,7 @@ TEST_F(RedisServerTest, ABrowserCannotBeMadeToStoreAnything) {
   EXPECT_EQ(store_.size(), 0u);
 }
 
-TEST_F(RedisServerTest, QuitEndsTheConnectionBehindItsAnswers) {
+TEST_F(RedisServerTest, QuitEndsTheConnectionAfterItsAnswers) {
   Start();
   Peer peer(*server_);
   EXPECT_TRUE(peer.Send(Array({"SET", "k", "v"}) + Array({"QUIT"}) + Array({"DEL", "k"})));
@@ -244,7 +244,7 @@ TEST_F(RedisServerTest, QuitEndsTheConnectionBehindItsAnswers) {
   EXPECT_EQ(other.ReadAll(), "$1\r\nv\r\n") << "who has sent all may say so";
 }
 
-TEST_F(RedisServerTest, WhoDoesNotReadLosesMemoryThatOthersWaitFor) {
+TEST_F(RedisServerTest, AClientThatDoesNotReadLosesMemoryThatOthersWaitFor) {
   limits_.times.held = absl::Milliseconds(50);
   limits_.times.waited = absl::Milliseconds(20);
   limits_.times.room = absl::Minutes(1);
@@ -264,7 +264,7 @@ TEST_F(RedisServerTest, WhoDoesNotReadLosesMemoryThatOthersWaitFor) {
   EXPECT_EQ(Closed("memory"), 5) << "each made room for the next; two fit";
 }
 
-TEST_F(RedisServerTest, WhatFindsNoRoomInTimeFailsAlone) {
+TEST_F(RedisServerTest, ARequestThatFindsNoRoomInTimeFailsAlone) {
   limits_.times.held = limits_.times.stalled = absl::Minutes(10);
   limits_.times.room = absl::Milliseconds(50);
   Start();
@@ -286,7 +286,7 @@ TEST_F(RedisServerTest, WhatFindsNoRoomInTimeFailsAlone) {
   EXPECT_EQ(writer.Ask(Array({"SET", "other", value}), 5), kOk);
 }
 
-TEST_F(RedisServerTest, WhoStallsOrIdlesIsClosed) {
+TEST_F(RedisServerTest, StalledAndIdleConnectionsAreClosed) {
   limits_.times.stalled = absl::Milliseconds(100);
   Start();
   Peer idle(*server_), stalls(*server_);

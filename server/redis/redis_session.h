@@ -22,7 +22,7 @@
 
 namespace tritond::server {
 
-// One connection. Reads requests, runs those that have come whole, sends the answers, and then reads on: it never holds
+// One connection. Reads requests, runs those that have come whole, sends the answers, and then reads on. It never holds
 // more than that, however much its peer sends or does not take. Its socket is served by one thread, which never waits;
 // commands that may wait for a disk run on others. Keeps itself alive while anything is under way.
 class RedisSession final : public std::enable_shared_from_this<RedisSession> {

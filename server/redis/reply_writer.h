@@ -34,7 +34,7 @@ class ReplyWriter final {
 
   // What has been written and not taken, in bytes.
   uint64_t size_bytes() const { return taken_bytes_ + text_.size(); }
-  // Everything so far, to be sent one behind the other.
+  // Everything so far, to be sent one after the other.
   std::vector<cache::Blob> Take();
 
  private:

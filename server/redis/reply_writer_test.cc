@@ -33,7 +33,7 @@ TEST(ReplyWriter, WritesBothProtocols) {
   EXPECT_EQ(out.size_bytes(), 0u);
 }
 
-TEST(ReplyWriter, AnErrorIsOneLineWhateverItQuotes) {
+TEST(ReplyWriter, AnErrorIsOneLineForAllQuotedTexts) {
   ReplyWriter out;
   out.Error("ERR unknown command 'a\r\n+OK\r\n\xff'");
   EXPECT_EQ(TakeText(&out),

@@ -19,7 +19,7 @@
 namespace tritond::server {
 namespace {
 
-// From this many missing bytes on they are read to where they belong; and at most so many at once, so that others have
+// From this many missing bytes on they are read to where they belong. And at most so many at once, so that others have
 // their turn.
 constexpr uint64_t kLeastTailBytes = 4 << 10;
 constexpr uint64_t kMostTailBytes = 256 << 10;

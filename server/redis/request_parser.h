@@ -88,7 +88,7 @@ class RequestParser final {
   uint64_t words_left_ = 0;
   uint64_t used_ = 0, room_ = kFreeBytes;
   uint64_t length_ = 0, left_ = 0;  // of the word that is being read, and of what is missing of it
-  int end_ = 0;                     // of the two bytes behind a word, how many have come
+  int end_ = 0;                     // of the two bytes after a word, how many have come
 };
 
 }  // namespace tritond::server

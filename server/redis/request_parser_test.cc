@@ -85,7 +85,7 @@ TEST(RequestParser, ReadsWordsOfAnyBytes) {
 
 TEST(RequestParser, ReadsLinesOfWords) {
   EXPECT_THAT(Parse({"PING\r\n\r\n\n  GET\ta  \nSET a b\r\n"}).requests, ElementsAre("1|PING", "1|GET|a", "1|SET|a|b"));
-  EXPECT_THAT(Parse({"\r\n" + Array({"PING"})}).requests, ElementsAre("0|PING")) << "an array behind an empty line";
+  EXPECT_THAT(Parse({"\r\n" + Array({"PING"})}).requests, ElementsAre("0|PING")) << "an array after an empty line";
   EXPECT_THAT(Parse({"PING"}).requests, IsEmpty()) << "a line without its end";
 }
 
@@ -124,7 +124,7 @@ TEST(RequestParser, DamagedBytesGiveTheSameInEverySplit) {
   EXPECT_GT(malformed, 500) << "the damage is seldom any";
 }
 
-TEST(RequestParser, WhatIsMalformedStaysSo) {
+TEST(RequestParser, AMalformedStreamStaysMalformed) {
   const std::pair<std::string, std::string> cases[] = {
       {"*x\r\n", "length of an array"},
       {"*-1\r\n", "length of an array"},

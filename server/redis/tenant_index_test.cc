@@ -58,7 +58,7 @@ TEST(TenantIndex, BothLimitsHold) {
   EXPECT_EQ(index.size_bytes(), 4000u);
 }
 
-TEST(TenantIndex, WhatIsRemovedCountsNoMore) {
+TEST(TenantIndex, RemovedValuesCountNoMore) {
   TenantIndex index({0, 1000});
   Add(index, "a", 10);
   index.Remove(Key("a", 3));

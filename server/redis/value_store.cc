@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record is written before its value and removed after it, so that after a crash there may be a record without a
-// value, which is found and dropped, but never a value that no record tells of.
+// A record is written before its value and removed after it. So after a crash there may be a record without a value,
+// which is found and dropped. There is never a value without a record.
 #include "server/redis/value_store.h"
 
 #include <optional>

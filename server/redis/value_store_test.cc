@@ -131,7 +131,7 @@ TEST_F(ValueStoreTest, ARestartGoesOnWithWhatIsThere) {
   EXPECT_EQ(values_.entries.size(), smaller->size());
 }
 
-TEST_F(ValueStoreTest, ATenantThatStoresMuchPushesOutNobodyElse) {
+TEST_F(ValueStoreTest, ATenantThatStoresMuchPushesOutNoOtherTenant) {
   const std::string value(60000, 'v');
   const auto put = [&](ValueStore& store, const std::string& tenant, int i) {
     ASSERT_TRUE(store

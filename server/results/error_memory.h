@@ -16,8 +16,8 @@
 
 namespace tritond::server {
 
-// Deterministic compile errors by request key, for a short while and up to a number: asking again at once need not
-// compile again, and a fixed compiler is not kept from trying for long. Thread-safe.
+// Deterministic compile errors by request key, for a short while and up to a number. A request that is repeated at once
+// need not compile again, and a fixed compiler may soon try. Thread-safe.
 class ErrorMemory final {
  public:
   ErrorMemory(absl::Duration lifetime, size_t max_entries, Clock clock)

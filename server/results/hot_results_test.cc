@@ -29,7 +29,7 @@ TEST(HotResults, FindsWhatWasAddedAndOnlyTheLastUnderAKey) {
   EXPECT_EQ(Find(hot, "a"), second);
 }
 
-TEST(HotResults, WhatWasNotUsedLongestGoesFirst) {
+TEST(HotResults, TheLeastRecentlyUsedResultGoesFirst) {
   HotResults hot(100000);
   hot.Add("a", OfSize(20000));
   hot.Add("b", OfSize(20000));
@@ -49,7 +49,7 @@ TEST(HotResults, OneThatIsTooLargeIsNotTakenAndNoEarlierOneStays) {
   EXPECT_EQ(Find(hot, "a"), nullptr);
 }
 
-TEST(HotResults, WhatIsForgottenIsGone) {
+TEST(HotResults, AForgottenResultIsGone) {
   HotResults hot(1 << 20);
   hot.Add("a", OfSize(10));
   hot.Add("b", OfSize(10));
@@ -63,7 +63,7 @@ TEST(HotResults, WhatIsForgottenIsGone) {
   EXPECT_NE(Find(hot, "c"), nullptr);
 }
 
-TEST(HotResults, WhatWasReadBeforeAChangeIsNotTakenAfterIt) {
+TEST(HotResults, AResultReadBeforeAChangeIsNotKeptAfterIt) {
   HotResults hot(1 << 20);
   uint64_t before = 0;
   hot.Find("a", &before);

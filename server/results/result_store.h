@@ -51,9 +51,9 @@ struct StoreLimits {
   uint64_t hot_bytes = uint64_t{64} << 20;  // of results that are kept parsed
 };
 
-// Action results by request key, artifact bytes and requests by digest. Results are kept as signed records; the caches
-// give out only those whose signature was verified when they were read from the disk or the engine, and here only those
-// whose signers are still believed count. Thread-safe. Owns neither the caches nor the notary.
+// Action results by request key, artifact bytes and requests by digest. Results are kept as signed records. The caches
+// give out only those whose signature was verified when they were read from the disk or the engine. Here only those
+// count whose signers are still trusted. Thread-safe. Owns neither the caches nor the notary.
 class ResultStore final {
  public:
   ResultStore(cache::Cache& results, cache::Cache& blobs, Notary& notary, StoreLimits limits)

@@ -158,7 +158,7 @@ TEST_F(ResultStoreTest, WrongBytesAreNotKept) {
   EXPECT_TRUE(absl::IsNotFound(store.Find(Key("a")).status()));
 }
 
-TEST_F(ResultStoreTest, WhatIsKeptIsSignedForItsKeyAndSaysByWhom) {
+TEST_F(ResultStoreTest, StoredResultsAreSignedForTheirKeyAndNameTheSigner) {
   ResultStore store(results, blobs, notary, {});
   Keep(store, "a", Fresh("binary", "request"));
   const cache::Digest key = cache::Digest::Of("key of a");
@@ -221,7 +221,7 @@ TEST_F(ResultStoreTest, WhenAKeyIsRevokedWhatItSignedAndWhatWasMadeOfThatIsAMiss
   EXPECT_TRUE(absl::IsNotFound(store.Find(Key("late")).status()));
 }
 
-TEST_F(ResultStoreTest, WhatAnEarlierVersionStoredUnsignedGoesWithItsArtifacts) {
+TEST_F(ResultStoreTest, UnsignedResultsOfAnEarlierVersionGoWithTheirArtifacts) {
   FreshResult old = Fresh("binary", "request");
   results.Put(cache::Digest::Of("key of a"), cache::Blob(old.action.SerializeAsString())).IgnoreError();
   results.Put(cache::Digest::Of("key of b"), cache::Blob("no result at all")).IgnoreError();

@@ -13,7 +13,7 @@
 namespace tritond::server {
 
 // Finds what is new only in its spelling, or only in its assembler. Besides its request key a result is stored under
-// its semantic key, and its assembly as a result of its own under the assembly key; workers name both. They are records
+// its semantic key, and its assembly as a result of its own under the assembly key. Workers name both. They are records
 // without a request, so that bundles and Explain pass over them, and are evicted like any other. Thread-safe. Borrows
 // the store.
 class StepCache final {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A use changes a result's value but not its place in the order, so that hits stay cheap: values only grow, so the
-// first in the order is the least valuable one unless it has been used since, and then it is put where it belongs.
+// A use changes a result's value but not its place in the order, so that hits stay cheap. Values only grow, so the
+// first in the order is the least valuable one, unless it has been used since. Then it is put where it belongs.
 #include "server/retention/result_index.h"
 
 #include <algorithm>

@@ -47,7 +47,7 @@ struct Removal {
 
 // Which results are stored, which pieces they share, and which of them are worth least. Results are valued by
 // GreedyDual-Size-Frequency (Cherkasova, 1998): uses times cost to rebuild, over bytes, plus the value of the last one
-// that was evicted, so that what is not used any more loses against what comes. Takes about half a kilobyte of memory
+// that was evicted. So a result that is not used any more loses against new ones. Takes about half a kilobyte of memory
 // for a result with two pieces. Knows nothing of where they are stored. Thread-safe.
 class ResultIndex final {
  public:

@@ -92,7 +92,7 @@ TEST(ResultIndex, UsesSaveAResult) {
   EXPECT_THAT(index.Shrink(100).keys, ElementsAre(Name("idle")));
 }
 
-TEST(ResultIndex, WhatIsNotUsedAnyMoreGoesInTheEnd) {
+TEST(ResultIndex, UnusedResultsGoInTheEnd) {
   ResultIndex index;
   index.Add(Result("once popular", 1));
   for (int i = 0; i < 20; ++i) index.Touch(Name("once popular"));
@@ -104,7 +104,7 @@ TEST(ResultIndex, WhatIsNotUsedAnyMoreGoesInTheEnd) {
   EXPECT_TRUE(gone);
 }
 
-TEST(ResultIndex, WhatHasJustComeStaysUntilAnotherComes) {
+TEST(ResultIndex, TheNewestResultStaysUntilAnotherComes) {
   ResultIndex index;
   index.Add(Result("dear", 60));
   index.Add(Result("fresh", 0.1, {{"large", 10000}}));
@@ -115,7 +115,7 @@ TEST(ResultIndex, WhatHasJustComeStaysUntilAnotherComes) {
   EXPECT_THAT(index.Keys(), ElementsAre(Name("next")));
 }
 
-TEST(ResultIndex, WhatHasJustComeStaysThoughItsStepsComeAfterIt) {
+TEST(ResultIndex, TheNewestResultStaysWhenItsStepsFollow) {
   ResultIndex index;
   index.Add(Result("fresh", 0.1, {{"large", 10000}}));
   for (const char* step : {"semantic", "assembly"}) {
@@ -126,7 +126,7 @@ TEST(ResultIndex, WhatHasJustComeStaysThoughItsStepsComeAfterIt) {
   }
 }
 
-TEST(ResultIndex, OfWhatCameLatelyAnEighthOfTheLimitStays) {
+TEST(ResultIndex, RecentResultsStayUpToAnEighthOfTheLimit) {
   ResultIndex index;
   for (int i = 0; i < 16; ++i) index.Add(Result(absl::StrCat("dear ", i), 60));
   for (int i = 0; i < 3; ++i) {

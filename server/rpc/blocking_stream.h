@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams whose other end is a loop on a thread of its own: for the rare RPCs that read or write much and block on the
-// disk meanwhile. Each deletes itself when its RPC is over and its loop has returned. There are no more of them at once
-// than slots, so that callers that begin one after the other and go on with none cost a bounded number of threads; and
-// one that stands still does not keep its slot.
+// Streams whose other end is a loop on a thread of its own. They are for the rare RPCs that read or write much and
+// block on the disk meanwhile. Each deletes itself when its RPC is over and its loop has returned. There are no more of
+// them at once than slots. So callers that begin many and go on with none cost a bounded number of threads. A stream
+// that stands still does not keep its slot.
 #ifndef SERVER_RPC_BLOCKING_STREAM_H_
 #define SERVER_RPC_BLOCKING_STREAM_H_
 

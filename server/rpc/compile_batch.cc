@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Its texts are read in TextPool. A batch keeps a bounded number of compiles in flight, so that a large one neither
 // fills the queue nor is refused by it. Its memory is taken as a whole before it begins, and each request's part goes
-// with that request; where there is no room for it, what is stored is answered and the rest refused.
+// with that request. Where there is no room for it, what is stored is answered and the rest refused.
 #include <atomic>
 #include <deque>
 #include <map>

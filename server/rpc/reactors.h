@@ -46,7 +46,7 @@ Message TakeRequest(const Message* request) {
 }
 
 // By the clock that shows `now`; InfiniteFuture when the caller set none. gRPC knows how much time is left by a clock
-// that nobody sets. Told as a time of day, it would be compared with Abseil's idea of that, which follows a wall clock
+// that nobody sets. Told as a time of day, it would be compared with Abseil's idea of that. Abseil follows a wall clock
 // that is set back only seconds later: calls would have no time left meanwhile.
 inline absl::Time DeadlineOf(const grpc::CallbackServerContext& context, absl::Time now) {
   const gpr_timespec left = gpr_convert_clock_type(context.raw_deadline(), GPR_TIMESPAN);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compile's answer on the wire. A hit is sent as stored: the serialized result and the artifacts' bytes go out as
+// A compile's answer on the wire. A hit is sent as stored. The serialized result and the artifacts' bytes go out as
 // they lie in the cache, with only the tags between them written anew.
 #ifndef SERVER_RPC_RESPONSE_H_
 #define SERVER_RPC_RESPONSE_H_

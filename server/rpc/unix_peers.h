@@ -17,8 +17,8 @@
 namespace tritond::server {
 
 // Which user is at the other end of each connection that came over a Unix socket. gRPC names such a connection, which
-// it was handed, by its descriptor, and keeps that open as long as a call of the connection lives: within a call the
-// answer cannot be another connection's. Thread-safe.
+// it was handed, by its descriptor. It keeps the descriptor open as long as a call of the connection lives. So within a
+// call the answer cannot be another connection's. Thread-safe.
 class UnixPeers final {
  public:
   // What gRPC calls such a connection.

@@ -13,8 +13,8 @@
 
 namespace tritond::server {
 
-// What a serialized message may be. Two bytes of it can become an object of 200, so a bound of its size alone bounds
-// neither the memory nor the time that parsing takes.
+// What a serialized message may be. Two bytes of it can become an object of 200 bytes. So a bound of its size alone
+// bounds neither the memory nor the time that parsing takes.
 struct WireLimits {
   uint64_t bytes = 0;
   uint64_t fields = 0;  // together, those of messages within it included

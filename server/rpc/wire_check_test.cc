@@ -41,7 +41,7 @@ v1::CompileRequest Kernel() {
   return request;
 }
 
-TEST(WireCheck, WhatIsMeantPasses) {
+TEST(WireCheck, SoundMessagesPass) {
   EXPECT_TRUE(Check<v1::CompileRequest>(Kernel().SerializeAsString()).ok());
   EXPECT_TRUE(Check<v1::CompileRequest>("").ok());
   v1::CompileBatchRequest batch;
@@ -90,7 +90,7 @@ TEST(WireCheck, DeepNestingIsRefused) {
   EXPECT_EQ(ReasonOf(Check<v1::CompileRequest>(Repeat("\xfb\x7f", 500))), Reason::kBadMessage);
 }
 
-TEST(WireCheck, WhatIsCutOffOrLiesAboutItsLengthIsRefused) {
+TEST(WireCheck, MessagesCutOffOrOfAWrongLengthAreRefused) {
   const std::string whole = Kernel().SerializeAsString();
   for (size_t size = 1; size < whole.size(); size += whole.size() / 50) {
     v1::CompileRequest parsed;

@@ -20,9 +20,9 @@
 namespace tritond::server {
 
 // The order in which waiting jobs are served: by class, then the tenant that was served longest ago, then first come
-// first served, however long the backlog is and however old. Nothing starves: a class whose oldest job has waited for
-// `patience` gets one of every 8 starts of the workers that are fit for it, two such classes share it; and a tenant
-// that comes anew goes before those that have been served within 64 starts, after those that have waited longer. A job
+// first served. The length and age of a backlog do not count. Nothing starves: a class whose oldest job has waited for
+// `patience` gets one of every 8 starts of the workers that are fit for it. Two such classes share it. A tenant that
+// comes anew goes before those that have been served within 64 starts, and after those that have waited longer. A job
 // for which several tenants wait stands in the line of each, and begins when the first one's turn comes. Jobs with
 // different requirements do not stand in each other's way. Not thread-safe.
 //
@@ -66,8 +66,8 @@ class JobQueue final {
   std::vector<Requirement> Needs() const;
   // Those of entries that are offerable.
   std::vector<Requirement> OfferableNeeds() const;
-  // The entries with these needs that would be served next, in that order, if one worker after the other took one: up
-  // to `count` of those that are offerable, came by `before` and that `pick` accepts.
+  // The entries with these needs that would be served next, in that order, if one worker after the other took one.
+  // There are up to `count` of those that are offerable, came by `before` and that `pick` accepts.
   std::vector<uint64_t> Next(const Requirement& needs, size_t count, absl::Time before, absl::Time now,
                              const std::function<bool(uint64_t id)>& pick) const;
   // The entry is not offerable, after all.

@@ -82,7 +82,7 @@ TEST_F(JobQueueTest, AJobThatComesBackStandsInEveryLineAgain) {
   EXPECT_EQ(queue_.size(), 0u);
 }
 
-TEST_F(JobQueueTest, OfEightStartsOneIsForAClassThatStarves) {
+TEST_F(JobQueueTest, AStarvingClassGetsEveryEighthStart) {
   for (uint64_t id = 1; id <= 3; ++id) Push(id, JobClass::kPrebuild, "a");
   for (uint64_t id = 101; id <= 120; ++id) Push(id, JobClass::kInteractive, "b");
   std::vector<uint64_t> order = PopAll(kStart + absl::Seconds(29));
@@ -194,7 +194,7 @@ class JobQueueNextTest : public JobQueueTest {
   std::set<uint64_t> skipped_;
 };
 
-TEST_F(JobQueueNextTest, WhatComesNextIsWhatIsServed) {
+TEST_F(JobQueueNextTest, TheNextJobsAreThoseServedNext) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
     for (uint64_t id = 1; id <= 60; ++id) {
@@ -210,7 +210,7 @@ TEST_F(JobQueueNextTest, WhatComesNextIsWhatIsServed) {
   }
 }
 
-TEST_F(JobQueueNextTest, WhatBeganElsewhereCountsAsServed) {
+TEST_F(JobQueueNextTest, AJobThatBeganElsewhereCountsAsServed) {
   for (uint64_t id : {1, 2, 3, 4}) Offer(id, JobClass::kPrebuild, "greedy");
   for (uint64_t id : {5, 6}) Offer(id, JobClass::kPrebuild, "modest");
   EXPECT_EQ(Next(2), (std::vector<uint64_t>{1, 5}));
@@ -227,7 +227,7 @@ TEST_F(JobQueueNextTest, ABacklogOfOneTenantHidesNoOthers) {
   EXPECT_EQ(Next(4), (std::vector<uint64_t>{502, 1, 501, 2}));
 }
 
-TEST_F(JobQueueNextTest, WhatMayNotBeOfferedIsPassedOver) {
+TEST_F(JobQueueNextTest, JobsThatMayNotBeOfferedArePassedOver) {
   for (uint64_t id : {1, 2, 3, 4, 5}) Offer(id, JobClass::kInteractive, "a", {"b"});
   Push(6, JobClass::kInteractive, "a");
   queue_.Withhold(1);

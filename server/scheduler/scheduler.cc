@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job is reserved (its key is taken, the cache and then the peers are asked once more), then queued, then claimed
-// (the peers are asked for leave while a worker is kept for it) or followed, then running under a lease; a lost lease
-// puts it back into the queue, unless it runs elsewhere too. `by_key_` names the job that new callers join. When a job
-// ends its other runs are dropped: their leases stay, without a job, until the workers answer or are gone, for until
-// then their slots are taken.
+// A job is first reserved: its key is taken, the cache and then the peers are asked once more. Then it is queued. Then
+// it is claimed, as the peers are asked for leave while a worker is kept for it, or it follows another daemon's. A
+// claimed one then runs under a lease. A lost lease puts it back into the queue, unless it runs elsewhere too.
+// `by_key_` names the job that new callers join. When a job ends its other runs are dropped. Their leases stay, without
+// a job, until the workers answer or are gone, for until then their slots are taken.
 #include "server/scheduler/scheduler.h"
 
 #include <algorithm>

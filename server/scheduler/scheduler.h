@@ -39,19 +39,19 @@ struct SchedulerConfig {
   absl::Duration no_worker_timeout = absl::Seconds(30);  // how long jobs wait for the return of a fit worker
   // A job that is nearly done when its last waiter leaves may go on for this long.
   absl::Duration last_stage_grace = absl::Seconds(2);
-  // A job that has run this long, and `hedge_factor` times as long as 99 of 100 do, is begun on a second worker when
-  // one can be spared: another idle one must be left for everything that it could run. The first outcome counts.
+  // A job that has run this long, and `hedge_factor` times as long as 99 of 100 do, also begins on a second worker if
+  // one can be spared. Another idle one must be left for everything that it could run. The first outcome counts.
   // InfiniteDuration: never.
   absl::Duration hedge_after = absl::Seconds(15);
   double hedge_factor = 3;
 };
 
 // Decides what runs where and when: one job in flight per key, whose waiters all get its outcome; classes and
-// fairness (JobQueue); bounded retries when workers are lost or fail in ways of their own; quarantine for what kills
+// fairness (JobQueue). Bounded retries when workers are lost or fail in ways of their own; quarantine for what kills
 // them; drain.
 //
-// In a cluster, its peers are asked for a new job's outcome before it is queued, and for leave when a worker is free
-// for it; a job that another daemon runs waits here as any other, with its waiters, and holds no worker.
+// In a cluster, its peers are asked for a new job's outcome before it is queued. They are asked for leave when a worker
+// is free for it. A job that another daemon runs waits here as any other, with its waiters, and holds no worker.
 //
 // Pure logic: time is injected, and someone calls Tick often. Thread-safe; callbacks run without the lock, on the
 // thread whose call brought the outcome about.
@@ -63,7 +63,7 @@ class Scheduler final {
   // Looks for a stored outcome; see Submit.
   using Recheck = std::function<std::optional<Outcome>()>;
 
-  // Hears of every job that has ended, before its waiters do, and of those that the last waiter has left; not of those
+  // Hears of every job that has ended, before its waiters do, and of those that the last waiter has left. Not of those
   // whose outcome was found before they began.
   using EndListener = std::function<void(const FinishedJob& job, const Outcome& outcome)>;
 
@@ -74,11 +74,11 @@ class Scheduler final {
   void SetPeers(Peers* peers) { peers_ = peers; }
 
   // Joins the job in flight under the key, or makes one. Before a new job is queued, `recheck` (may be null) runs
-  // without the lock but with the key reserved: an outcome that was stored between the caller's look at the cache and
+  // without the lock but with the key reserved. An outcome that was stored between the caller's look at the cache and
   // this call is found instead of being computed twice.
   //
   // Who comes with `refresh` is answered by a run of this daemon's alone. It joins a job that runs, or one that has
-  // not begun, which from then on counts neither what is stored nor what other daemons do; if what runs ends with a
+  // not begun, which from then on counts neither what is stored nor what other daemons do. If what runs ends with a
   // stored outcome after all, that is for the others, and the job runs again.
   //
   // Outcomes made here: Unavailable (DRAINING, NO_WORKER, WORKER_LOST), ResourceExhausted (QUEUE_FULL,
@@ -126,8 +126,8 @@ class Scheduler final {
     absl::Time latest;
   };
   std::vector<WaitingJob> NextWaiting(absl::Duration at_least, const OfferFilter& filter);
-  // What workers could run in slots that are free and that no job on its way to the queue is about to need, to the
-  // number of those slots; none while draining.
+  // What workers could run in free slots, up to the number of those slots. Slots that a job on its way to the queue is
+  // about to need are left out. None while draining.
   std::map<Requirement, int> IdleSlots() const;
 
   // Ends waits whose deadline has passed and jobs that no worker can run any more.

@@ -102,7 +102,7 @@ TEST_F(BlameTest, ALossIsBlamedOnceAndUnknownLeasesAreIgnored) {
   EXPECT_TRUE(scheduler_.Quarantined().empty());
 }
 
-TEST_F(BlameTest, ALossThatNobodyExplainsIsNobodysFault) {
+TEST_F(BlameTest, AnUnexplainedLossIsBlamedOnNoJob) {
   Seen seen;
   for (int i = 0; i < 3; ++i) {
     Attach("w");

@@ -108,7 +108,7 @@ TEST_F(SchedulerFairnessTest, NeitherAClassNorATenantStarvesWhileUrgentWorkIsEnd
   EXPECT_GE(urgent, 100 * 7 / 8);
 }
 
-TEST_F(SchedulerFairnessTest, WhoJoinsAnothersBacklogWaitsNoLongerThanForAJobOfItsOwn) {
+TEST_F(SchedulerFairnessTest, ACallerThatJoinsABacklogWaitsNoLongerThanForItsOwnJob) {
   Submit("flood", 500, "flood", JobClass::kPrebuild);
   RunFor(60);
   for (const char* key : {"flood400", "flood450", "flood490"}) Submit(key, "modest", JobClass::kPrebuild);
@@ -121,7 +121,7 @@ TEST_F(SchedulerFairnessTest, WhoJoinsAnothersBacklogWaitsNoLongerThanForAJobOfI
   EXPECT_EQ(start_of_.size(), 500u);
 }
 
-TEST_F(SchedulerFairnessTest, WhatItsMakerNoLongerWaitsForIsAnothersInLineAndCount) {
+TEST_F(SchedulerFairnessTest, AJobThatItsFirstTenantLeavesCountsForTheNext) {
   Submit("running", "a", JobClass::kPrebuild);
   std::vector<Scheduler::WaiterId> of_a;
   for (int i = 0; i < 3; ++i) {
@@ -137,7 +137,7 @@ TEST_F(SchedulerFairnessTest, WhatItsMakerNoLongerWaitsForIsAnothersInLineAndCou
   EXPECT_TRUE(Started("x2"));
 }
 
-TEST_F(SchedulerFairnessTest, WhatWasJoinedBeforeItWasRaisedStaysInEveryLine) {
+TEST_F(SchedulerFairnessTest, AJobJoinedBeforeItsClassRoseStaysInEveryQueue) {
   Submit("flood", 200, "flood", JobClass::kPrebuild);
   Submit("urgent", 200, "flood", JobClass::kInteractive);
   Submit("flood150", "modest", JobClass::kPrebuild);

@@ -106,7 +106,7 @@ TEST_F(SchedulerHedgingTest, ManyStuckJobsLeaveAWorkerForOthers) {
   EXPECT_EQ(executor_.started.back().key, "other");
 }
 
-TEST_F(SchedulerHedgingTest, AJobThatNobodyWaitsForIsNotHedged) {
+TEST_F(SchedulerHedgingTest, AJobWithoutCallersIsNotHedged) {
   for (const char* worker : {"w1", "w2", "w3"}) Attach(worker);
   Seen seen;
   const auto waiter = Submit(Spec("k"), &seen);
@@ -133,7 +133,7 @@ TEST_F(SchedulerHedgingTest, AHedgedJobOutlivesTheLossOfOneOfItsWorkers) {
   EXPECT_TRUE(seen.outcome.status.ok());
 }
 
-TEST_F(SchedulerHedgingTest, NobodyIsHedgedWhileOthersWaitForTheWorker) {
+TEST_F(SchedulerHedgingTest, NoJobIsHedgedWhileOthersWaitForTheWorker) {
   Attach("w1");
   Seen stuck, a, b;
   Submit(Spec("stuck"), &stuck);

@@ -215,7 +215,7 @@ TEST_F(SchedulerOffersTest, OnlyJobsThatHaveWaitedAndMayBeOfferedAreShown) {
   EXPECT_THAT(List(absl::Seconds(1)), ElementsAre("waits"));
 }
 
-TEST_F(SchedulerOffersTest, WhatIsBegunOrGoneIsNotShown) {
+TEST_F(SchedulerOffersTest, BegunAndEndedJobsAreNotShown) {
   Queue(Spec("begun"));
   Queue(Spec("over"));
   Queue(Spec("waits"));

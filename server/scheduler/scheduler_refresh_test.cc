@@ -81,7 +81,7 @@ class SchedulerRefreshTest : public testing::Test, public Executor, public Peers
   Seen normal_, refresh_;
 };
 
-TEST_F(SchedulerRefreshTest, WhatTheRecheckFindsAnswersTheOthersAlone) {
+TEST_F(SchedulerRefreshTest, AResultOfTheRecheckAnswersTheOtherCallersAlone) {
   Attach();
   Submit(false, &normal_, [&] {
     Submit(true, &refresh_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random histories: callers come and leave, workers attach, finish, crash and vanish. Whatever happens, every caller
-// who stays gets exactly one outcome, no stored one if he refreshes, no key runs twice at once for callers who wait,
-// unless it is stuck, and nothing is left over.
+// Random histories: callers come and leave, workers attach, finish, crash and vanish. Every caller who stays
+// always gets exactly one outcome, and no stored one with a refresh. No key runs twice at once for callers who wait,
+// unless it is stuck. Nothing is left over.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -166,7 +166,7 @@ TEST_F(SchedulerTest, AJobThatIsNearlyDoneForTooLongIsCancelled) {
   EXPECT_FALSE(second.joined);
 }
 
-TEST_F(SchedulerTest, WhoJoinsAJobThatIsNearlyDoneKeepsIt) {
+TEST_F(SchedulerTest, ACallerThatJoinsANearlyDoneJobKeepsIt) {
   Attach("w1");
   Seen first, second;
   const auto waiter = Submit(Spec("k"), &first);
@@ -238,7 +238,7 @@ TEST_F(SchedulerTest, AWorkerThatAlwaysGivesUpIsNotAskedForEver) {
   EXPECT_EQ(executor_.started.size(), 4u);
 }
 
-TEST_F(SchedulerTest, AWorkerThatGivesUpWhatNobodyWantsIsFree) {
+TEST_F(SchedulerTest, AWorkerThatGivesUpAJobWithoutCallersIsFree) {
   Attach("w1");
   Seen first, second;
   const auto waiter = Submit(Spec("k"), &first);
@@ -469,7 +469,7 @@ TEST_F(SchedulerTest, ADeadlineEndsTheWaitOfItsCallerOnly) {
   EXPECT_TRUE(patient.outcome.status.ok());
 }
 
-TEST_F(SchedulerTest, WhoJoinsOrLeavesDoesNotProlongTheWaitForAWorker) {
+TEST_F(SchedulerTest, CallersThatJoinOrLeaveDoNotProlongTheWaitForAWorker) {
   Seen seen[3];
   JobSpec spec = Spec("k");
   spec.job_class = JobClass::kPrebuild;
@@ -544,7 +544,7 @@ TEST_F(SchedulerTest, WhenIdleGivesUpAtItsDeadline) {
   EXPECT_EQ(left, 1u);
 }
 
-TEST_F(SchedulerTest, WhatIsGivenUpIsAnsweredSoThatCallersAskElsewhere) {
+TEST_F(SchedulerTest, AJobThatIsGivenUpIsAnsweredSoThatCallersAskElsewhere) {
   Attach("w1");
   Seen running, queued;
   Submit(Spec("k1"), &running);

@@ -63,7 +63,7 @@ TEST_F(WorkerTableTest, ADisownedLeaseStillTakesItsSlot) {
   EXPECT_EQ(table_.disowned(), 0u);
 }
 
-TEST_F(WorkerTableTest, WhatIsReturnedCountsAsNothingDone) {
+TEST_F(WorkerTableTest, AReturnedLeaseCountsAsNoJob) {
   table_.Grant(10, 1, "b");
   table_.Return(10);
   table_.Return(10);
@@ -99,7 +99,7 @@ TEST_F(WorkerTableTest, ARetiredWorkerKeepsItsLeasesAndGetsNoOther) {
   EXPECT_TRUE(table_.End(10).has_value());
 }
 
-TEST_F(WorkerTableTest, WhoFailedAJobGetsItAgainOnlyWhereNoOtherCanRunIt) {
+TEST_F(WorkerTableTest, AWorkerThatFailedAJobGetsItAgainOnlyIfNoOtherCanRunIt) {
   Requirement text = kText, binary = kBinary;
   text.not_on = binary.not_on = "a";
   EXPECT_FALSE(table_.MayRun(Named("a"), text));

@@ -24,8 +24,8 @@
 namespace tritond::server {
 
 // Gives the right to measure a tuning to one caller at a time, in this daemon and, with a table of leases, in the
-// cluster; the others wait for what it stores. A right is a ticket. It ends when its tuning is stored, when it is given
-// back, or when it is not renewed in time: then one of those that wait gets it. When the engine is away the right is
+// cluster. The others wait for what it stores. A right is a ticket. It ends when its tuning is stored, when it is given
+// back, or when it is not renewed in time. Then one of those that wait gets it. When the engine is away the right is
 // this daemon's alone: two daemons may measure the same, which costs time and nothing else.
 //
 // Pure logic: time is injected and passes in Tick. Thread-safe; answers are given without locks. Does not own what it
@@ -66,8 +66,8 @@ class ProgramTuningDesk final {
   bool Leave(uint64_t waiter);
   // NotFound when the ticket has ended.
   absl::Status Renew(const std::string& ticket);
-  // `done` hears once whether it is stored: NotFound when the ticket has ended, InvalidArgument when it is for another
-  // key, Unavailable when the store does not take it; then those that wait have it even so.
+  // `done` hears once whether it is stored. NotFound when the ticket has ended, InvalidArgument when it is for another
+  // key, Unavailable when the store does not take it. Then those that wait have it even so.
   void Store(const std::string& ticket, const cache::Digest& key, v1::ProgramTuning tuning,
              std::function<void(absl::Status)> done);
   // Nothing happens when the ticket has ended.

@@ -165,7 +165,7 @@ TEST_F(TuningDeskTest, CallersThatHaveGoneGetNothing) {
   EXPECT_EQ(third.said, "");
 }
 
-TEST_F(TuningDeskTest, WhoMayNotMeasureIsToldAtOnceWhenNobodyDoes) {
+TEST_F(TuningDeskTest, ACallerThatMayNotMeasureHearsAtOnceThatNoneDoes) {
   Caller reader;
   reader.Ask(one_, absl::Seconds(60), /*may_measure=*/false);
   PassNothing();
@@ -239,7 +239,7 @@ TEST_F(TuningDeskTest, WithoutTheEngineEachDaemonMeasures) {
   EXPECT_EQ(second.said, "ticket two1");
 }
 
-TEST_F(TuningDeskTest, WhatCannotBeKeptReachesThoseThatWait) {
+TEST_F(TuningDeskTest, AWinnerThatCannotBeStoredReachesThoseThatWait) {
   records_.full = true;
   Desk small(time_, records_, nullptr, "small");
   Caller first, second;

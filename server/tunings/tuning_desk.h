@@ -61,8 +61,8 @@ struct TuningGlimpse {
 };
 
 // The tunings of this daemon: one at a time under a key in the whole cluster; stored ones are found. A
-// tuning is stored as a result whose one artifact is the message, so that it is kept, shared in the cluster, evicted
-// and bundled as compiles are. Thread-safe.
+// tuning is stored as a result whose one artifact is the message. So it is kept, shared in the cluster, evicted and
+// bundled as compiles are. Thread-safe.
 class TuningDesk final {
  public:
   static constexpr int kMostTunings = 16;  // at once, each with a thread

@@ -22,7 +22,7 @@ class TuningStoreTest : public testing::Test {
   tests::FakeCache records_;
 };
 
-TEST_F(TuningStoreTest, WhatIsKeptIsFound) {
+TEST_F(TuningStoreTest, AStoredTuningIsFound) {
   TuningStore store(records_, 10);
   EXPECT_FALSE(store.Find(Key(1)).has_value());
   ASSERT_TRUE(store.Keep(Key(1), Tuning("a")).ok());
@@ -38,7 +38,7 @@ TEST_F(TuningStoreTest, TheOldestGoesWhenThereAreTooMany) {
   EXPECT_TRUE(store.Find(Key(2)).has_value());
 }
 
-TEST_F(TuningStoreTest, WhatAnEarlierRunLeftCounts) {
+TEST_F(TuningStoreTest, TuningsOfAnEarlierRunCount) {
   TuningStore before(records_, 10);
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(before.Keep(Key(i), Tuning("a")).ok());
   TuningStore store(records_, 3);

@@ -9,7 +9,7 @@
 namespace tritond::server {
 
 // The Content-Security-Policy of a page that is whole in itself: its own <script> and <style> elements, named by their
-// digests, run; nothing that is written into it later does. It may fetch from where it came from, and nowhere else.
+// digests, run. Nothing that is written into it later does. It may fetch from where it came from, and nowhere else.
 std::string ContentPolicy(absl::string_view html);
 
 }  // namespace tritond::server

@@ -37,7 +37,7 @@ TEST_F(HttpRouterTest, EveryPathHasItsPageAndEveryOtherNone) {
     EXPECT_EQ(Ask("GET", path).status, 404) << path;
 }
 
-TEST_F(HttpRouterTest, WhatCannotBeDoneIsRefused) {
+TEST_F(HttpRouterTest, RequestsThatCannotBeServedAreRefused) {
   for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "TRACE"})
     EXPECT_EQ(Ask(method, "/metrics").status, 405) << method;
   EXPECT_EQ(Ask("OPTIONS", "/api/jobs/1/ir").status, 405);  // So no page from elsewhere learns that it may post.

@@ -118,7 +118,7 @@ TEST_F(HttpServerTest, TheApiHearsWhoAsks) {
   EXPECT_EQ(caller_.token, "Basic secret");  // Which nobody knows.
 }
 
-TEST_F(HttpServerTest, WhatIsPostedSaysWhetherItIsMeant) {
+TEST_F(HttpServerTest, APostNeedsTheHeaderOfItsIntent) {
   httplib::Client client("127.0.0.1", server_->port());
   EXPECT_EQ(client.Post("/api/jobs/1/ir", {{"X-Tritond-Intent", "page"}}, "", "text/plain")->status, 202);
   EXPECT_EQ(path_, "posted /api/jobs/1/ir");
@@ -140,7 +140,7 @@ TEST_F(HttpServerTest, ACallerUnderAnotherNameOrThroughAProxyIsNotLocal) {
   }
 }
 
-TEST_F(HttpServerTest, NobodyIsLocalWhereOthersCanDial) {
+TEST_F(HttpServerTest, NoCallerIsLocalWhereOthersCanDial) {
   HttpServer::Pages pages;
   pages.api = [this](absl::string_view, const WebCaller& caller) {
     caller_ = caller;
@@ -164,7 +164,7 @@ TEST_F(HttpServerTest, ReadinessSaysWhyNot) {
   EXPECT_EQ(Get("/readyz")->body, "ok, but the disk is slow\n");
 }
 
-TEST_F(HttpServerTest, ProbesAreAnsweredWhateverOthersDo) {
+TEST_F(HttpServerTest, ProbesAreAnsweredDuringOtherRequests) {
   // More than it has threads, of each kind: silent, trickling, and waiting for an answer that does not come.
   std::vector<Connection> silent(40), trickling(40);
   for (Connection& one : silent) one.Dial(server_->port());

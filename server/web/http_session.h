@@ -33,8 +33,8 @@ class HttpSession final : public std::enable_shared_from_this<HttpSession> {
     Maker& metrics;          // makes /metrics, whatever the pages wait for
     int most_under_way;      // of each maker; more are told to come again
     std::atomic<int>& open;  // how many connections there are
-    // Of the sockets' thread: those that wait for the other end to send or to take something, by when they began to;
-    // the bytes of answers that have not been taken.
+    // Of the sockets' thread: those that wait for the other end to send or to take something, by when they began to.
+    // The bytes of answers that have not been taken.
     std::list<HttpSession*>& waiting;
     uint64_t& answer_bytes;
     // From the end of one request to that of the next, however it trickles in; browsers keep connections that they may

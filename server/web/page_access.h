@@ -15,7 +15,7 @@ struct WebCaller {
   // through no proxy. The last two keep out what a browser or a proxy fetches for somebody else.
   bool local = false;
   std::string token;  // "" when none came
-  // A page of ours asks, or a program that means to: the request carries the header of kIntentHeader, which a browser
+  // A page of ours asks, or a program that means to. The request carries the header of kIntentHeader, which a browser
   // lets no page from elsewhere send.
   bool deliberate = false;
 };

@@ -215,7 +215,7 @@ TEST_F(StatusApiTest, AJobTellsHowTheMakingOfItsTextsGoes) {
             json::parse(R"({"under_way": false, "error": "no luck"})"));
 }
 
-TEST_F(StatusApiTest, WhatIsNotThereIsSaidSo) {
+TEST_F(StatusApiTest, AMissingJobOrStageIsNotFound) {
   for (const char* path :
        {"/api/", "/api/jobs", "/api/jobs/three", "/api/jobs/three/ir/ttgir", "/api/jobs/one/text/ttgir"}) {
     EXPECT_EQ(Get(path).status, 404) << path;
@@ -238,7 +238,7 @@ TEST_F(StatusApiTest, StrangersSeeNumbersAlone) {
   EXPECT_THAT(Get("/api/status", "reader").body, HasSubstr("label-of-one"));
 }
 
-TEST_F(StatusApiTest, FromElsewhereNobodySeesIr) {
+TEST_F(StatusApiTest, IrIsHiddenFromOtherMachines) {
   EXPECT_EQ(Get("/api/jobs/one", "", false).status, 200);
   EXPECT_TRUE(json::parse(Get("/api/jobs/one", "", false).body)["request"].is_null());
   const WebAnswer refused = Get("/api/jobs/one/ir/ttgir", "", false);

@@ -93,7 +93,7 @@ struct JobView {
   std::shared_ptr<const JobRecord> ended;
   std::optional<OpenJob> open;
   // The request that it compiled, where that is kept: a JSON object {"target", "input", "options", "launch_abi",
-  // "descriptor_flags", "debug_info", "outputs"}, in the words of the command line; "" where it is not.
+  // "descriptor_flags", "debug_info", "outputs"}, in the words of the command line. "" where it is not.
   std::string request_json;
   std::vector<JobRecord::Text> made;  // the stages that were made since, with source locations
   // Of these: Unavailable while they are being made; else why they could not be.

@@ -138,7 +138,7 @@ TEST_F(AccessTest, TokensHaveRoles) {
   EXPECT_TRUE(boss.Evict().ok());
 }
 
-TEST_F(AccessTest, NobodyWithoutCredentialsGetsIn) {
+TEST_F(AccessTest, CallersWithoutCredentialsAreRefused) {
   StartSecured();
   EXPECT_EQ(OverTls("").Describe().error_code(), grpc::StatusCode::UNAUTHENTICATED);
   const grpc::Status unknown = OverTls("guess").Describe();
@@ -150,7 +150,7 @@ TEST_F(AccessTest, NobodyWithoutCredentialsGetsIn) {
   EXPECT_EQ(plain.Describe().error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
-TEST_F(AccessTest, TheSocketIsClosedToWhomNoRuleNamesAndOpenToTheDaemonsOwnWorkers) {
+TEST_F(AccessTest, TheSocketRefusesCallersWithoutARuleAndTakesTheDaemonsOwnWorkers) {
   StartSecured();
   EXPECT_EQ(OverUnix("").Describe().error_code(), grpc::StatusCode::UNAUTHENTICATED);
   v1::CompileResponse response;

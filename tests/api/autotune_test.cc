@@ -311,7 +311,7 @@ TEST_F(AutotuneTest, FailuresAndWrongOutputsAreReportedAndDoNotWin) {
   EXPECT_THAT(run.of(5).reason(), HasSubstr("unknown op"));
 }
 
-TEST_F(AutotuneTest, WhatNeedsTooManyThreadsIsNotCompiled) {
+TEST_F(AutotuneTest, CandidatesWithTooManyThreadsAreNotCompiled) {
   StartWithDevice([](uint32_t index) { return Takes(100 - index); });
   v1::AutotuneRequest request = Candidates(2);
   SetOption(request.mutable_candidates(1)->mutable_compile(), "num_warps", 64);
@@ -323,7 +323,7 @@ TEST_F(AutotuneTest, WhatNeedsTooManyThreadsIsNotCompiled) {
   EXPECT_THAT(run.states.at(1), SizeIs(1));
 }
 
-TEST_F(AutotuneTest, WhatNeedsTooMuchSharedMemoryIsNotCompiled) {
+TEST_F(AutotuneTest, CandidatesWithTooMuchSharedMemoryAreNotCompiled) {
   StartWithDevice([](uint32_t index) { return Takes(100 - index); });
   v1::AutotuneRequest request = Candidates(2);
   request.mutable_candidates(0)->set_least_shared_bytes(65536);

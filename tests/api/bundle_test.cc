@@ -127,7 +127,7 @@ TEST_F(BundleTest, NoMoreAreOnTheirWayThanThereAreThreadsFor) {
   Await([&] { return Export({}, &bundle).ok(); });
 }
 
-TEST_F(BundleTest, OfADamagedBundleNothingIsStored) {
+TEST_F(BundleTest, ADamagedBundleStoresNothing) {
   Start();
   CompileOk("one");
   CompileOk("two");
@@ -199,6 +199,22 @@ TEST_F(BundleTest, IsNotServedInPlaceOfABuildThatIsAttached) {
   v1::CompileResponse found;
   EXPECT_TRUE(compile->Lookup(&context, lookup, &found).ok()) << "whoever asks for it gets it";
 
+  // A request may ask for the results of any build. The active build's own comes first.
+  v1::CompileRequest any_build = Request("two");
+  any_build.add_outputs(v1::STAGE_ASM);
+  any_build.add_outputs(v1::STAGE_BINARY);
+  any_build.set_cache_mode(v1::CACHE_MODE_ANY_BUILD);
+  ASSERT_TRUE(Compile(any_build, &found).ok());
+  EXPECT_EQ(found.cache(), v1::CACHE_STATUS_HIT);
+  EXPECT_EQ(found.key(), old_two.key());
+  EXPECT_EQ(found.result().build_id(), old_two.result().build_id());
+  any_build.set_ir(Request("one").ir());
+  ASSERT_TRUE(Compile(any_build, &found).ok());
+  EXPECT_EQ(found.key(), new_one.key());
+  any_build.set_ir(Request("three").ir());
+  ASSERT_TRUE(Compile(any_build, &found).ok());
+  EXPECT_EQ(found.cache(), v1::CACHE_STATUS_MISS) << "what no build has made is compiled";
+
   // Without that worker the active build comes first, and others where it made no result.
   Stop();
   config.workers = 0;
@@ -219,7 +235,7 @@ TEST_F(BundleTest, IsNotServedInPlaceOfABuildThatIsAttached) {
   EXPECT_EQ(ReasonOf(Compile(refresh, &found)), "NO_WORKER");
 }
 
-TEST_F(BundleTest, OfAnotherDaemonIsTakenOnlyWhenItsKeyIsTrusted) {
+TEST_F(BundleTest, AnotherDaemonsBundleIsTakenOnlyIfItsKeyIsTrusted) {
   Start();
   const v1::CompileResponse made = CompileOk("one");
   const std::string line = server::TrustedKeys::FormatLine({daemon().broker().notary().public_key(), "author", false});

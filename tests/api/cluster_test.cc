@@ -23,7 +23,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST_F(ClusterTest, WhatOneDaemonHasCompiledTheOtherDoesNot) {
+TEST_F(ClusterTest, AKernelThatOneDaemonCompiledIsAHitAtTheOther) {
   Start();
   StartOther();
   v1::CompileRequest large = Request("large");
@@ -149,7 +149,7 @@ TEST_F(EvictTest, EverythingGoesFromTheEngineThoughOtherDaemonsPutItThere) {
   EXPECT_EQ(CompileOk(*compile, large).cache(), v1::CACHE_STATUS_MISS);
 }
 
-TEST_F(EvictTest, WhatTheEngineDidNotDoIsAnErrorAfterTheDaemonsOwnPart) {
+TEST_F(EvictTest, AFailureOfTheEngineIsAnErrorAfterTheDaemonsOwnPart) {
   const v1::CompileRequest one = WholeRequest("one"), two = WholeRequest("two");
   const std::string key = CompileOk(*compile, one).key();
   CompileOk(*compile, two);
@@ -311,7 +311,7 @@ TEST_F(CoveredClusterTest, OneStalledNodeIsNamedAndSoonCostsNothing) {
 }
 
 // An engine that is set up to serve nothing when a part of it is missing.
-TEST_F(ClusterTest, AnEngineThatStopsForTheLossOfOneNodeStopsNobody) {
+TEST_F(ClusterTest, AnEngineThatStopsAfterTheLossOfOneNodeStopsNoDaemon) {
   Start();
   CompileOk(*compile, Request("before"));
   nodes->Signal(1, SIGSTOP);
@@ -333,7 +333,7 @@ TEST_F(ClusterTest, AnEngineThatStopsForTheLossOfOneNodeStopsNobody) {
   });
 }
 
-TEST_F(ClusterTest, AnEngineThatWantsAPasswordStopsNobodyAndIsNotCalledUp) {
+TEST_F(ClusterTest, AnEngineThatWantsAPasswordStopsNoDaemonAndIsNotUp) {
   for (int i = 0; i < 3; ++i) nodes->Command(i, "config set requirepass hush");
   std::mutex mu;
   std::vector<std::string> log;

@@ -147,7 +147,7 @@ TEST_F(CompileTest, ManyIdenticalRequestsAtOnceAreOneCompile) {
   }
 }
 
-TEST_F(CompileTest, AHitWaitsBehindNoCompile) {
+TEST_F(CompileTest, AHitWaitsForNoCompile) {
   config.workers = 1;
   config.max_queued = 2;
   Start();

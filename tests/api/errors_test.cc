@@ -133,7 +133,7 @@ TEST_F(ErrorsTest, TooMuchIrAndNoIrAreRefused) {
   EXPECT_TRUE(Compile(Request(std::string(1000, 'x')), &response).ok());
 }
 
-TEST_F(ErrorsTest, TooLargeHeadersAreRefusedAndHurtNobodyElse) {
+TEST_F(ErrorsTest, TooLargeHeadersAreRefusedAndHurtNoOtherCall) {
   Start();
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(30)));

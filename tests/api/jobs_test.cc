@@ -207,7 +207,7 @@ TEST_F(JobsTest, AJobWhoseBinaryNoWorkerCanMakeWaitsForOneThatCan) {
   EXPECT_EQ(Get(job.id()).state(), v1::JOB_STATE_QUEUED);
 }
 
-TEST_F(JobsTest, AJobForATargetThatNobodyHasYetWaits) {
+TEST_F(JobsTest, AJobWaitsForATargetThatNoWorkerHasYet) {
   Start();
   v1::CompileRequest request = Request("kernel");
   request.set_target("cuda:42");

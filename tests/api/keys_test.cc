@@ -86,7 +86,7 @@ TEST_F(KeysTest, EvictWantsKeysOrEverything) {
   EXPECT_EQ(Evict(request, &evicted).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-TEST_F(KeysTest, WhatIsTooMuchIsEvicted) {
+TEST_F(KeysTest, ResultsBeyondTheLimitAreEvicted) {
   config.max_stored_mb = 1;
   Start();
   v1::CompileRequest first = Request("first"), second = Request("second");

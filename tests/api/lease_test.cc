@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a worker does with the time that a lease gives it. Here the worker is real, but for its compiler, and the daemon
-// is the test, which cancels nothing: the worker knows by itself when to stop.
+// is the test, which cancels nothing. The worker knows by itself when to stop.
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 

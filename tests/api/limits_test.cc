@@ -101,7 +101,7 @@ TEST_P(LimitsTest, EachMethodTakesWhatItNeedsAndNoMore) {
   ExpectAlive();
 }
 
-TEST_P(LimitsTest, WhatBecomesManyObjectsIsNotParsed) {
+TEST_P(LimitsTest, AMessageOfTooManyObjectsIsNotParsed) {
   v1::CompileBatchRequest batch;
   for (int i = 0; i < 600000; ++i) batch.add_requests();
   grpc::ClientContext contexts[3];
@@ -137,7 +137,7 @@ TEST_P(LimitsTest, HeadersFarOverTheirLimitCostTheConnectionAndNoMore) {
   Await([&] { return CompileRaw(Request("another connection")).ok(); });
 }
 
-TEST_P(LimitsTest, WhatIsTooLargeDoesNotHurtOtherCallsOfItsConnection) {
+TEST_P(LimitsTest, ATooLargeMessageDoesNotHurtOtherCallsOfItsConnection) {
   v1::CompileRequest slow = Request("slow");
   SetOption(&slow, "wait_for_file", Path("go"));
   grpc::Status first;

@@ -84,7 +84,7 @@ class MemoryTest : public DaemonTest {
   std::vector<std::thread> callers_;
 };
 
-TEST_F(MemoryTest, WhatDoesNotFitIsToldWhenToComeBackAndHitsAreServed) {
+TEST_F(MemoryTest, ARequestWithoutRoomHearsWhenToComeBackAndHitsAreServed) {
   Start();
   ASSERT_TRUE(Try(Large("stored", /*waits=*/false)).ok());
   Await([&] { return Metric("tritond_waiting_bytes") == 0; });  // It may be given back just after the answer.

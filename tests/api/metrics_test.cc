@@ -77,7 +77,7 @@ TEST_F(MetricsTest, RequestsCountForTheirTenantByOutcome) {
   EXPECT_EQ(Requests("", "hit"), 0);
 }
 
-TEST_F(MetricsTest, WhoJoinsACompileSavesItsCost) {
+TEST_F(MetricsTest, ACallerThatJoinsACompileSavesItsCost) {
   Start();
   v1::CompileRequest request = Of("blue", "module {} shared");
   SetOption(&request, "wait_for_file", Path("go"));
@@ -138,7 +138,7 @@ TEST_F(MetricsTest, EveryAnswerIsCountedOnceWithItsReason) {
   EXPECT_EQ(refusals("other"), 0);
 }
 
-TEST_F(MetricsTest, ARefusedTenantAddsNoSeriesAndAHitCountsWhateverItsCallerIsCalled) {
+TEST_F(MetricsTest, ARefusedTenantAddsNoSeriesAndHitsOfAnyNameCount) {
   Start();
   Cost(Of("blue", "module {} one"));
   v1::CompileResponse response;
@@ -157,7 +157,7 @@ TEST_F(MetricsTest, ARefusedTenantAddsNoSeriesAndAHitCountsWhateverItsCallerIsCa
   EXPECT_EQ(Requests("blue", "compiled"), 1);
 }
 
-TEST_F(MetricsTest, WhoWaitsForAWorkerIsShownByTarget) {
+TEST_F(MetricsTest, CallersThatWaitForAWorkerAreShownByTarget) {
   config.workers = 0;
   Start(/*wait=*/false);
   EXPECT_EQ(Value("tritond_target_waiting{target=\"other\"}"), 0);
@@ -190,7 +190,7 @@ TEST_F(MetricsTest, WaitsCountForTheirClass) {
   EXPECT_EQ(Value("tritond_queue_seconds_count{class=\"interactive\"}"), 0);
 }
 
-TEST_F(MetricsTest, TenantsAreShownToWhomTheRulesLetSeeThem) {
+TEST_F(MetricsTest, TenantsAreShownToCallersWhoMaySeeThem) {
   std::ofstream(Path("access.yaml")) << "unix: admin\ntokens:\n  - {sha256: " << proto::Sha256Hex("boss")
                                      << ", role: admin}\n  - {sha256: " << proto::Sha256Hex("red")
                                      << ", role: read, tenant: red}\n";

@@ -175,7 +175,7 @@ TEST_F(OperationsTest, DrainingFinishesWhatRunsAndRefusesWhatComes) {
   EXPECT_TRUE(Compile(Request("late"), &response).ok());
 }
 
-TEST_F(OperationsTest, WhatItGivesUpAsItEndsIsAnsweredWithTheReason) {
+TEST_F(OperationsTest, CompilesThatItGivesUpAtItsEndAreAnsweredWithTheReason) {
   Start();
   v1::CompileRequest request = Request();
   SetOption(&request, "wait_for_file", Path("never"));

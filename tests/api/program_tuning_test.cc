@@ -212,7 +212,7 @@ TEST_F(ProgramTuningTest, EvictingEverythingForgetsWinners) {
   EXPECT_FALSE(AcquireOk(*stub, Key()).ticket().empty());
 }
 
-TEST_F(ProgramTuningTest, WhatIsWrongIsNamed) {
+TEST_F(ProgramTuningTest, WrongFieldsAreNamed) {
   Begin();
   const auto field_of = [](const grpc::Status& status) {
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may say what a kernel's binary is: what somebody plants at the engine, or brings from another daemon, counts only
+// Who may say what a kernel's binary is. What somebody plants at the engine, or brings from another daemon, counts only
 // when a trusted daemon has signed it for just this.
 #include <gmock/gmock.h>
 #include <httplib.h>
@@ -72,7 +72,7 @@ class ProvenanceTest : public ClusterTest {
   const server::SigningKey stolen_nothing = *server::SigningKey::Generate();  // A key that nobody trusts.
 };
 
-TEST_F(ProvenanceTest, WhatIsPlantedAtTheEngineIsRefusedCountedAndCompiledAgain) {
+TEST_F(ProvenanceTest, RecordsPlantedAtTheEngineAreRefusedCountedAndCompiledAgain) {
   Start();
   const v1::CompileResponse good = CompileOk(*compile, WholeRequest("kernel"));
   const std::string another = CompileOk(*compile, WholeRequest("another kernel")).key();
@@ -291,7 +291,7 @@ TEST_F(OwnKeyTest, WithAnotherKeyWhatIsStoredIsAMissAndNoError) {
   EXPECT_EQ(CompileOk("kernel").cache(), v1::CACHE_STATUS_HIT);
 }
 
-TEST_F(OwnKeyTest, WhatAnEarlierVersionStoredUnsignedIsAMissAndNoError) {
+TEST_F(OwnKeyTest, UnsignedResultsOfAnEarlierVersionAreMissesAndNoErrors) {
   Start();
   const v1::CompileResponse made = CompileOk("kernel");
   Stop();

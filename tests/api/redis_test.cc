@@ -77,7 +77,7 @@ class RedisTest : public DaemonTest {
   const CertificateAuthority authority_{"test authority"};
 };
 
-TEST_F(RedisTest, WhatClientsStoreNeverAnswersACompile) {
+TEST_F(RedisTest, ValuesOfClientsNeverAnswerACompile) {
   Start();
   v1::CompileResponse compiled;
   ASSERT_TRUE(Compile(Request("kernel"), &compiled).ok());

@@ -40,7 +40,7 @@ class RequestCostTest : public DaemonTest {
   }
 };
 
-TEST_F(RequestCostTest, OfAHitTheTextIsReadAndHashedOnce) {
+TEST_F(RequestCostTest, AHitReadsAndHashesTheTextOnce) {
   Start();
   v1::CompileResponse response;
   ASSERT_TRUE(Compile(Marked("kernel_of_hit"), &response).ok());
@@ -53,7 +53,7 @@ TEST_F(RequestCostTest, OfAHitTheTextIsReadAndHashedOnce) {
   EXPECT_EQ(counts.binaries_hashed, 0);
 }
 
-TEST_F(RequestCostTest, OfAMissTheTextIsReadOnceAndEachArtifactHashedOnce) {
+TEST_F(RequestCostTest, AMissReadsTheTextOnceAndHashesEachArtifactOnce) {
   Start();
   CountWork("kernel_of_miss");
   v1::CompileResponse response;
@@ -66,7 +66,7 @@ TEST_F(RequestCostTest, OfAMissTheTextIsReadOnceAndEachArtifactHashedOnce) {
   EXPECT_EQ(counts.steps_hashed, 1);
 }
 
-TEST_F(RequestCostTest, OfASubmittedJobTheTextIsReadOnce) {
+TEST_F(RequestCostTest, ASubmittedJobReadsTheTextOnce) {
   Start();
   CountWork("kernel_of_job");
   AwaitEnd(Submit(Marked("kernel_of_job")));

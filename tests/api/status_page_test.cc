@@ -282,7 +282,7 @@ TEST_F(GuardedPageTest, OnlyAReaderSeesNamesAndIr) {
   EXPECT_THAT(Get("/metrics")->body, Not(HasSubstr("secret_kernel")));
 }
 
-TEST_F(GuardedPageTest, NobodySeesIrWhereOthersCanDial) {
+TEST_F(GuardedPageTest, IrIsHiddenWhereOthersCanDial) {
   config.http = "0.0.0.0:0";
   Start(/*wait=*/false);
   const std::string ir = absl::StrCat("/api/jobs/", CompileLocally("secret_kernel", ""), "/ir/ttir");

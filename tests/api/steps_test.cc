@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is compiled once although its requests differ: other spellings of a kernel, and other assemblers behind the same
+// What is compiled once although its requests differ: other spellings of a kernel, and other assemblers after the same
 // assembly.
 #include <gmock/gmock.h>
 
@@ -95,7 +95,7 @@ TEST_F(StepsTest, ADaemonThatStartsAgainStillKnowsOtherSpellings) {
   EXPECT_EQ(Compiled(Request("spelling a\nmodule {}")).cache(), v1::CACHE_STATUS_HIT);
 }
 
-TEST_F(StepsTest, RefreshCompilesWhateverTheSpelling) {
+TEST_F(StepsTest, RefreshCompilesEverySpelling) {
   Start();
   Compiled(Request("module {}"));
   v1::CompileRequest request = Request("spelling a\nmodule {}");
@@ -103,7 +103,7 @@ TEST_F(StepsTest, RefreshCompilesWhateverTheSpelling) {
   EXPECT_EQ(Compiled(request).cache(), v1::CACHE_STATUS_MISS);
 }
 
-TEST_F(StepsTest, WhatIsEvictedIsCompiledAgainInEverySpelling) {
+TEST_F(StepsTest, AnEvictedKernelIsCompiledAgainInEverySpelling) {
   Start();
   const v1::CompileResponse first = Compiled(Request("module {}"));
   v1::EvictRequest evict;

@@ -72,7 +72,7 @@ TEST_F(TakenJobTest, ACrashOrAnInternalErrorAtTheTakerEndsTheJob) {
   SubmitAndAwait(Request("error internal boom"), v1::JOB_STATE_FAILED);
 }
 
-TEST_F(TakenJobTest, WhatTheEngineHasLostTheTakerSharesAgain) {
+TEST_F(TakenJobTest, TheTakerSharesAgainWhatTheEngineHasLost) {
   CompileOk(*other_compile, Request("kept by the taker"));
   EXPECT_EQ(StatusAt(*other_compile, Request("error invalid wrong")).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   const uint64_t started = other->broker().scheduler().GetStats().started;
@@ -103,7 +103,7 @@ TEST_F(TakenJobTest, AnUrgentJobIsTakenBeforeABacklogOfOthers) {
   backlog.join();
 }
 
-TEST_F(TakenJobTest, WhatAllItsCallersHaveLeftIsCancelledAtTheTaker) {
+TEST_F(TakenJobTest, AJobWithoutCallersIsCancelledAtTheTaker) {
   v1::CompileRequest request = Request("left");
   SetOption(&request, "wait_for_file", Path("never"));
   grpc::ClientContext context;

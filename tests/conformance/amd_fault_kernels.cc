@@ -25,9 +25,9 @@ define amdgpu_kernel void @kernel(ptr addrspace(1) %in, ptr addrspace(1) %out, p
   %second = getelementptr i8, ptr addrspace(3) %first, i32 4096
   %bytes = shl i32 %tid, 4
   %from = getelementptr i8, ptr addrspace(1) %in, i32 %bytes
-  %behind = getelementptr i8, ptr addrspace(1) %from, i32 4096
+  %next = getelementptr i8, ptr addrspace(1) %from, i32 4096
   call void @llvm.amdgcn.global.load.lds(ptr addrspace(1) %from, ptr addrspace(3) %first, i32 16, i32 0, i32 0)
-  call void @llvm.amdgcn.global.load.lds(ptr addrspace(1) %behind, ptr addrspace(3) %second, i32 16, i32 0, i32 0)
+  call void @llvm.amdgcn.global.load.lds(ptr addrspace(1) %next, ptr addrspace(3) %second, i32 16, i32 0, i32 0)
   call void @llvm.amdgcn.s.waitcnt(i32 3953)
   fence syncscope("workgroup") release
   call void @llvm.amdgcn.s.barrier()
@@ -54,7 +54,7 @@ declare void @llvm.amdgcn.s.barrier()
 )";
 
 // out[i] = 3 + in[i] + in[i - 1], the last one only within rows of 16 lanes, for i < 252. A buffer of 1000 bytes gives
-// zeros behind its end, and one of 1008 drops what is stored there.
+// zeros past its end, and one of 1008 drops what is stored there.
 constexpr char kBuffers[] = R"(
 target triple = "amdgcn-amd-amdhsa"
 define amdgpu_kernel void @kernel(ptr addrspace(1) %in, ptr addrspace(1) %out, ptr addrspace(1) %s, ptr addrspace(1) %p) "tritond.kernel" {
@@ -87,7 +87,7 @@ declare void @llvm.amdgcn.raw.ptr.buffer.store.i32(i32, ptr addrspace(8), i32, i
 )";
 
 // out[i] = the sum of in over the 32 lanes of the wave, by DPP in rows and permlanex16 between them, in front of and
-// behind a split barrier; through LDS so that every wave has the other one's.
+// after a split barrier. Through LDS so that every wave has the other one's.
 constexpr char kSplit[] = R"(
 target triple = "amdgcn-amd-amdhsa"
 @global_smem = external addrspace(3) global [0 x i8], align 16

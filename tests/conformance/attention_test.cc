@@ -57,7 +57,7 @@ constexpr char kOffsets[] = R"(
 // out = the sum over all columns of exp2(scores - their maximum) v, without the division; sums: of the exponentials.
 constexpr char kForward[] = R"(
 module {
-  tt.func public @kernel(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %k: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %v: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %sums: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %rounds: i32) {
+  tt.func public @kernel(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %k: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %v: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %sums: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %iterations: i32) {
 $OFFSETS
     %least = arith.constant dense<-1.000000e+02> : tensor<$Mxf32>
     %nothing = arith.constant dense<0.0> : tensor<$Mxf32>
@@ -66,7 +66,7 @@ $OFFSETS
     %vs = tt.splat %v : !tt.ptr<f16> -> tensor<64x128x!tt.ptr<f16>>
     %first_v = tt.addptr %vs, %at_n : tensor<64x128x!tt.ptr<f16>>, tensor<64x128xi32>
     %q = tt.load %px : tensor<$Mx128x!tt.ptr<f16>>
-    %r:5 = scf.for %n = %c0 to %rounds step %c1 iter_args(%pk = %first_k, %pv = %first_v, %m = %least, %l = %nothing, %acc = %no_sums) -> (tensor<64x128x!tt.ptr<f16>>, tensor<64x128x!tt.ptr<f16>>, tensor<$Mxf32>, tensor<$Mxf32>, tensor<$Mx128xf32>) : i32 {
+    %r:5 = scf.for %n = %c0 to %iterations step %c1 iter_args(%pk = %first_k, %pv = %first_v, %m = %least, %l = %nothing, %acc = %no_sums) -> (tensor<64x128x!tt.ptr<f16>>, tensor<64x128x!tt.ptr<f16>>, tensor<$Mxf32>, tensor<$Mxf32>, tensor<$Mx128xf32>) : i32 {
       %kn = tt.load %pk : tensor<64x128x!tt.ptr<f16>>
       %kt = tt.trans %kn {order = array<i32: 1, 0>} : tensor<64x128xf16> -> tensor<128x64xf16>
       %s0 = tt.dot %q, %kt, %no_scores : tensor<$Mx128xf16> * tensor<128x64xf16> -> tensor<$Mx64xf32>
@@ -110,10 +110,10 @@ $OFFSETS
 )";
 
 // x: keys, v: values. out = the sum over all queries q, gradients g and rows m, e of (p (v g - e)) q with p = exp2(x q
-// - m); added = the sum of p g, which is added in memory, by each round.
+// - m); added = the sum of p g, which is added in memory, by each iteration.
 constexpr char kBackward[] = R"(
 module {
-  tt.func public @kernel(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %v: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %q: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %g: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %m: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %e: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %added: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %rounds: i32) {
+  tt.func public @kernel(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %v: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %q: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %g: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %m: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %e: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %added: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %iterations: i32) {
 $OFFSETS
     %vs = tt.splat %v : !tt.ptr<f16> -> tensor<$Mx128x!tt.ptr<f16>>
     %pv = tt.addptr %vs, %at_m : tensor<$Mx128x!tt.ptr<f16>>, tensor<$Mx128xi32>
@@ -130,7 +130,7 @@ $OFFSETS
     %first_e = tt.addptr %es, %j : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
     %keys = tt.load %px : tensor<$Mx128x!tt.ptr<f16>>
     %values = tt.load %pv : tensor<$Mx128x!tt.ptr<f16>>
-    %r:6 = scf.for %n = %c0 to %rounds step %c1 iter_args(%pq = %first_q, %pg = %first_g, %pm = %first_m, %pe = %first_e, %dk = %no_sums, %dv = %no_sums) -> (tensor<128x64x!tt.ptr<f16>>, tensor<64x128x!tt.ptr<f16>>, tensor<64x!tt.ptr<f32>>, tensor<64x!tt.ptr<f32>>, tensor<$Mx128xf32>, tensor<$Mx128xf32>) : i32 {
+    %r:6 = scf.for %n = %c0 to %iterations step %c1 iter_args(%pq = %first_q, %pg = %first_g, %pm = %first_m, %pe = %first_e, %dk = %no_sums, %dv = %no_sums) -> (tensor<128x64x!tt.ptr<f16>>, tensor<64x128x!tt.ptr<f16>>, tensor<64x!tt.ptr<f32>>, tensor<64x!tt.ptr<f32>>, tensor<$Mx128xf32>, tensor<$Mx128xf32>) : i32 {
       %qt = tt.load %pq : tensor<128x64x!tt.ptr<f16>>
       %mn = tt.load %pm : tensor<64x!tt.ptr<f32>>
       %s0 = tt.dot %keys, %qt, %no_scores : tensor<$Mx128xf16> * tensor<128x64xf16> -> tensor<$Mx64xf32>
@@ -195,9 +195,9 @@ std::string KernelFor(const std::string& text, int rows) {
   return Substitute(Substitute(text, {{"OFFSETS", kOffsets}}), {{"M", absl::StrCat(rows)}});
 }
 
-void CheckForward(const Machine& machine, int rounds, int stages) {
-  SCOPED_TRACE(absl::StrCat(NameOf(machine), ", ", rounds, " rounds, ", stages, " stages"));
-  const int rows = RowsFor(machine), columns = rounds * kBlock;
+void CheckForward(const Machine& machine, int iterations, int stages) {
+  SCOPED_TRACE(absl::StrCat(NameOf(machine), ", ", iterations, " iterations, ", stages, " stages"));
+  const int rows = RowsFor(machine), columns = iterations * kBlock;
   Array q = Waves("f16", rows * kWidth, 1, 1), k = Waves("f16", columns * kWidth + 8, 1, 2);
   Array v = Waves("f16", columns * kWidth + 8, 1, 3);
   Array out("f32", rows * kWidth), sums("f32", rows), expected = out, expected_sums = sums;
@@ -216,7 +216,7 @@ void CheckForward(const Machine& machine, int rounds, int stages) {
   }
   const std::string ir = KernelFor(kForward, rows);
   absl::Status status =
-      RunKernel(machine, ir, {}, {q, k, v, out, sums, int32_t{rounds}}, absl::StrCat("\"num_stages\": ", stages));
+      RunKernel(machine, ir, {}, {q, k, v, out, sums, int32_t{iterations}}, absl::StrCat("\"num_stages\": ", stages));
   ASSERT_TRUE(status.ok()) << status << "\n" << ir;
   EXPECT_TRUE(Agree(sums, expected_sums, 1e-4));
   EXPECT_TRUE(Agree(out, expected, 1e-2));
@@ -228,9 +228,9 @@ std::string BackwardFor(int rows, bool adds) {
   return KernelFor(text, rows);
 }
 
-void CheckBackward(const Machine& machine, bool adds, int rounds, int stages) {
-  SCOPED_TRACE(absl::StrCat(NameOf(machine), adds ? ", adds, " : ", ", rounds, " rounds, ", stages, " stages"));
-  const int rows = RowsFor(machine), queries = rounds * kBlock;
+void CheckBackward(const Machine& machine, bool adds, int iterations, int stages) {
+  SCOPED_TRACE(absl::StrCat(NameOf(machine), adds ? ", adds, " : ", ", iterations, " iterations, ", stages, " stages"));
+  const int rows = RowsFor(machine), queries = iterations * kBlock;
   Array k = Waves("f16", rows * kWidth, 1, 1), v = Waves("f16", rows * kWidth, 0.25, 2);
   Array q = Waves("f16", queries * kWidth + 8, 1, 3), g = Waves("f16", queries * kWidth + 8, 0.25, 4);
   Array m = Waves("f32", queries + 8, 2, 5), e = Waves("f32", queries + 8, 1, 6);
@@ -254,7 +254,7 @@ void CheckBackward(const Machine& machine, bool adds, int rounds, int stages) {
     }
   }
   const std::string ir = BackwardFor(rows, adds);
-  absl::Status status = RunKernel(machine, ir, {}, {k, v, q, g, m, e, out, added, int32_t{rounds}},
+  absl::Status status = RunKernel(machine, ir, {}, {k, v, q, g, m, e, out, added, int32_t{iterations}},
                                   absl::StrCat("\"num_stages\": ", stages));
   ASSERT_TRUE(status.ok()) << status << "\n" << ir;
   EXPECT_TRUE(Agree(out, expected, 1e-2));
@@ -266,24 +266,24 @@ INSTANTIATE_TEST_SUITE_P(On, Attention, testing::ValuesIn(Machines({4, 8})),
                          [](const auto& info) { return NameOf(info.param); });
 
 // Iterations. Devices without such dots run the loops as they are: one number is enough.
-std::vector<int> RoundsFor(const Machine& machine, std::vector<int> all) {
+std::vector<int> IterationsFor(const Machine& machine, std::vector<int> all) {
   return absl::StartsWith(machine.device, "host") ? std::vector<int>{2} : all;
 }
 
-TEST_P(Attention, SumsWhateverTheNumberOfRounds) {
-  for (int rounds : RoundsFor(GetParam(), {0, 1, 2, 3})) CheckForward(GetParam(), rounds, 2);
+TEST_P(Attention, SumsForAnyNumberOfIterations) {
+  for (int iterations : IterationsFor(GetParam(), {0, 1, 2, 3})) CheckForward(GetParam(), iterations, 2);
 }
 
 TEST_P(Attention, SumsWithMoreStages) {
-  for (int rounds : RoundsFor(GetParam(), {1, 4})) CheckForward(GetParam(), rounds, 3);
+  for (int iterations : IterationsFor(GetParam(), {1, 4})) CheckForward(GetParam(), iterations, 3);
 }
 
 TEST_P(Attention, HasGradients) {
-  for (int rounds : RoundsFor(GetParam(), {0, 1, 3})) CheckBackward(GetParam(), /*adds=*/false, rounds, 2);
+  for (int iterations : IterationsFor(GetParam(), {0, 1, 3})) CheckBackward(GetParam(), /*adds=*/false, iterations, 2);
 }
 
 TEST_P(Attention, HasGradientsThatAreAddedInMemory) {
-  for (int rounds : RoundsFor(GetParam(), {0, 2})) CheckBackward(GetParam(), /*adds=*/true, rounds, 2);
+  for (int iterations : IterationsFor(GetParam(), {0, 2})) CheckBackward(GetParam(), /*adds=*/true, iterations, 2);
 }
 
 int Count(const std::string& text, const std::string& word) {

@@ -164,7 +164,7 @@ TEST_P(BlockReads, GiveTheSameForAllPitchesBoundsAndRows) {
   for (const Shape& shape : Shapes()) {
     const int elements = shape.type == "f32" ? 4 : shape.type == "i8" ? 1 : 2;
     const int whole = 256 / elements;  // 256 bytes a row
-    // Rows of whole lines; K and columns end within a block; pitches that are no multiples of 16 bytes; rows that wrap
+    // Rows of whole lines; K and columns end within a block. Pitches that are no multiples of 16 bytes; rows that wrap
     // around; pitches that are too short.
     for (const Launch& launch :
          {Launch{whole, whole, whole, 0, 64, 128}, Launch{whole - 24, whole, whole + 16, 3, 40, 12},

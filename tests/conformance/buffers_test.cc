@@ -208,22 +208,22 @@ TEST_P(Views, APartChosenAtRunTimeIsFoundToo) {
 }
 
 TEST_P(Views, RowsOfBuffersAreTakenByIndex) {
-  // Three buffers; round i stores to one and loads the one before.
+  // Three buffers; iteration i stores to one and loads the one before.
   ExpectMoved(shape(), R"(
-    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x32x32xf16, #shared, #smem, mutable>
+    %multibuffer = ttg.local_alloc : () -> !ttg.memdesc<3x32x32xf16, #shared, #smem, mutable>
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %c2 = arith.constant 2 : i32
     %c3 = arith.constant 3 : i32
     %c7 = arith.constant 7 : i32
-    %s0 = ttg.memdesc_index %ring[%c2] : !ttg.memdesc<3x32x32xf16, #shared, #smem, mutable> -> $BUFFER
+    %s0 = ttg.memdesc_index %multibuffer[%c2] : !ttg.memdesc<3x32x32xf16, #shared, #smem, mutable> -> $BUFFER
     ttg.local_store %x, %s0 : $TENSOR -> $BUFFER
     %y = scf.for %i = %c0 to %c7 step %c1 iter_args(%v = %x) -> ($TENSOR) : i32 {
       %to = arith.remsi %i, %c3 : i32
       %j = arith.addi %i, %c2 : i32
       %from = arith.remsi %j, %c3 : i32
-      %s1 = ttg.memdesc_index %ring[%from] : !ttg.memdesc<3x32x32xf16, #shared, #smem, mutable> -> $BUFFER
-      %s2 = ttg.memdesc_index %ring[%to] : !ttg.memdesc<3x32x32xf16, #shared, #smem, mutable> -> $BUFFER
+      %s1 = ttg.memdesc_index %multibuffer[%from] : !ttg.memdesc<3x32x32xf16, #shared, #smem, mutable> -> $BUFFER
+      %s2 = ttg.memdesc_index %multibuffer[%to] : !ttg.memdesc<3x32x32xf16, #shared, #smem, mutable> -> $BUFFER
       %u = ttg.local_load %s1 : $BUFFER -> tensor<32x32xf16, #tall>
       ttg.local_store %u, %s2 : tensor<32x32xf16, #tall> -> $BUFFER
       %w = ttg.local_load %s2 : $BUFFER -> $TENSOR
@@ -235,12 +235,12 @@ TEST_P(Views, RowsOfBuffersAreTakenByIndex) {
 TEST_P(Views, PartsOfRowsOfBuffersAreTakenByIndex) {
   // Copies fill a quarter of buffer 3 through three views; the rest is as it was.
   ExpectMoved(shape(), R"(
-    %ring = ttg.local_alloc : () -> !ttg.memdesc<6x32x32xf16, #shared, #smem, mutable>
+    %multibuffer = ttg.local_alloc : () -> !ttg.memdesc<6x32x32xf16, #shared, #smem, mutable>
     %c1 = arith.constant 1 : i32
     %c3 = arith.constant 3 : i32
-    %whole = ttg.memdesc_index %ring[%c3] : !ttg.memdesc<6x32x32xf16, #shared, #smem, mutable> -> $BUFFER
+    %whole = ttg.memdesc_index %multibuffer[%c3] : !ttg.memdesc<6x32x32xf16, #shared, #smem, mutable> -> $BUFFER
     ttg.local_store %x, %whole : $TENSOR -> $BUFFER
-    %two = ttg.memdesc_subslice %ring[2, 0, 16] : !ttg.memdesc<6x32x32xf16, #shared, #smem, mutable> -> !ttg.memdesc<2x32x16xf16, #shared, #smem, mutable, 6x32x32>
+    %two = ttg.memdesc_subslice %multibuffer[2, 0, 16] : !ttg.memdesc<6x32x32xf16, #shared, #smem, mutable> -> !ttg.memdesc<2x32x16xf16, #shared, #smem, mutable, 6x32x32>
     %right = ttg.memdesc_index %two[%c1] : !ttg.memdesc<2x32x16xf16, #shared, #smem, mutable, 6x32x32> -> !ttg.memdesc<32x16xf16, #shared, #smem, mutable, 32x32>
     %low = ttg.memdesc_subslice %right[16, 0] : !ttg.memdesc<32x16xf16, #shared, #smem, mutable, 32x32> -> !ttg.memdesc<16x16xf16, #shared, #smem, mutable, 32x32>
     %row16 = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32, #ttg.slice<{dim = 1, parent = #blocked}>>
@@ -345,7 +345,7 @@ TEST(Buffers, CopiesFillWhatTheMaskLeavesOut) {
   }
 }
 
-// A ring of three buffers with two copies in flight, as a loop in stages has it: out = sum of eight tiles.
+// A multibuffer of three slots with two copies in flight, as a loop in stages has it: out = sum of eight tiles.
 TEST(Buffers, CopiesOverlapALoop) {
   for (const Machine& machine : MachinesOf32Lanes()) {
     Array in = Moderate("i32", 8 * 1024, 3), out("i32", 1024), expected("i32", 1024);
@@ -355,7 +355,7 @@ TEST(Buffers, CopiesOverlapALoop) {
       expected.SetInt(i, sum);
     }
     std::string body = R"(
-    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x32x32xi32, #swizzled, #smem, mutable>
+    %multibuffer = ttg.local_alloc : () -> !ttg.memdesc<3x32x32xi32, #swizzled, #smem, mutable>
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %c2 = arith.constant 2 : i32
@@ -363,11 +363,11 @@ TEST(Buffers, CopiesOverlapALoop) {
     %c8 = arith.constant 8 : i32
     %tile = arith.constant dense<1024> : $INTS
     %zeros = arith.constant dense<0> : $INTS
-    %s0 = ttg.memdesc_index %ring[%c0] : !ttg.memdesc<3x32x32xi32, #swizzled, #smem, mutable> -> !ttg.memdesc<32x32xi32, #swizzled, #smem, mutable>
+    %s0 = ttg.memdesc_index %multibuffer[%c0] : !ttg.memdesc<3x32x32xi32, #swizzled, #smem, mutable> -> !ttg.memdesc<32x32xi32, #swizzled, #smem, mutable>
     %t0 = ttg.async_copy_global_to_local %ins, %s0 : tensor<32x32x!tt.ptr<i32>, #blocked> -> <32x32xi32, #swizzled, #smem, mutable>
     %g0 = ttg.async_commit_group tokens %t0
     %ins1 = tt.addptr %ins, %tile : tensor<32x32x!tt.ptr<i32>, #blocked>, $INTS
-    %s1 = ttg.memdesc_index %ring[%c1] : !ttg.memdesc<3x32x32xi32, #swizzled, #smem, mutable> -> !ttg.memdesc<32x32xi32, #swizzled, #smem, mutable>
+    %s1 = ttg.memdesc_index %multibuffer[%c1] : !ttg.memdesc<3x32x32xi32, #swizzled, #smem, mutable> -> !ttg.memdesc<32x32xi32, #swizzled, #smem, mutable>
     %t1 = ttg.async_copy_global_to_local %ins1, %s1 : tensor<32x32x!tt.ptr<i32>, #blocked> -> <32x32xi32, #swizzled, #smem, mutable>
     %g1 = ttg.async_commit_group tokens %t1
     %ins2 = tt.addptr %ins1, %tile : tensor<32x32x!tt.ptr<i32>, #blocked>, $INTS
@@ -378,9 +378,9 @@ TEST(Buffers, CopiesOverlapALoop) {
       %mask = tt.splat %more : i1 -> tensor<32x32xi1, #blocked>
       %from = arith.remsi %i, %c3 : i32
       %to = arith.remsi %j, %c3 : i32
-      %a = ttg.memdesc_index %ring[%from] : !ttg.memdesc<3x32x32xi32, #swizzled, #smem, mutable> -> !ttg.memdesc<32x32xi32, #swizzled, #smem, mutable>
+      %a = ttg.memdesc_index %multibuffer[%from] : !ttg.memdesc<3x32x32xi32, #swizzled, #smem, mutable> -> !ttg.memdesc<32x32xi32, #swizzled, #smem, mutable>
       %v = ttg.local_load %a token %w : !ttg.memdesc<32x32xi32, #swizzled, #smem, mutable> -> tensor<32x32xi32, #tall>
-      %b = ttg.memdesc_index %ring[%to] : !ttg.memdesc<3x32x32xi32, #swizzled, #smem, mutable> -> !ttg.memdesc<32x32xi32, #swizzled, #smem, mutable>
+      %b = ttg.memdesc_index %multibuffer[%to] : !ttg.memdesc<3x32x32xi32, #swizzled, #smem, mutable> -> !ttg.memdesc<32x32xi32, #swizzled, #smem, mutable>
       %t = ttg.async_copy_global_to_local %next, %b mask %mask : tensor<32x32x!tt.ptr<i32>, #blocked> -> <32x32xi32, #swizzled, #smem, mutable>
       %g = ttg.async_commit_group tokens %t
       %u = ttg.convert_layout %v : tensor<32x32xi32, #tall> -> $INTS
@@ -389,7 +389,7 @@ TEST(Buffers, CopiesOverlapALoop) {
       scf.yield %s, %next1, %gb, %g : $INTS, tensor<32x32x!tt.ptr<i32>, #blocked>, !ttg.async.token, !ttg.async.token
     }
     %end = ttg.async_wait {num = 0 : i32}
-    ttg.local_dealloc %ring : !ttg.memdesc<3x32x32xi32, #swizzled, #smem, mutable>
+    ttg.local_dealloc %multibuffer : !ttg.memdesc<3x32x32xi32, #swizzled, #smem, mutable>
     %y = arith.addi %r#0, %zeros : $INTS)";
     absl::Status status = RunTtgir(machine, KernelOf(machine, {32, 32, "i32"}, body), {1}, {in, out});
     ASSERT_TRUE(status.ok()) << status;

@@ -93,11 +93,12 @@ TEST_P(ControlFlow, NestedLoopsWithReductions) {
          });
 }
 
-// Nested loops with tt.flatten, which become one: what the inner loop's bounds are, and its value after the round k.
+// Nested loops with tt.flatten, which become one: what the inner loop's bounds are, and its value after the iteration
+// k.
 struct FlattenCase {
   const char* upper;  // of the inner loop
   const char* step;
-  int (*rounds)(int k, int n);
+  int (*iterations)(int k, int n);
 };
 
 TEST_P(ControlFlow, FlattenedLoopsRunAsNestedOnes) {
@@ -152,7 +153,7 @@ TEST_P(ControlFlow, FlattenedLoopsRunAsNestedOnes) {
              for (int k = 0; k < n; ++k) {
                int32_t most = a[0];
                for (uint32_t x : a) most = std::max(most, static_cast<int32_t>(x));
-               for (int l = 0; l < c.rounds(k, n); ++l) {
+               for (int l = 0; l < c.iterations(k, n); ++l) {
                  uint32_t sum = 0;
                  for (uint32_t x : a) sum ^= x;
                  for (uint32_t& x : a) x += sum + l * step;

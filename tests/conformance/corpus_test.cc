@@ -22,7 +22,7 @@
 namespace tritond::conformance {
 namespace {
 
-// What Triton's own compiler has made of the kernels for these (upstream_llir.py) runs on the emulated devices too: it
+// What Triton's own compiler has made of the kernels for these (upstream_llir.py) runs on the emulated devices too. It
 // models the machines, and not what our compiler makes of them.
 constexpr char kUpstream[] = "upstream:";
 constexpr const char* kUpstreamTargets[] = {"cuda:90",    "hip:gfx90a",  "hip:gfx942",

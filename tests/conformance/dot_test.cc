@@ -53,7 +53,7 @@ double ToleranceOf(const Case& c) {
   if (c.precision == "bf16x3") return 1e-3;
   if (!c.precision.empty()) return 2e-5;
   if (c.c[0] == 'i') return 0;
-  // Tensor cores may add to f16 sums as they are: they are then rounded each 16 elements of K.
+  // Tensor cores may add to f16 accumulators as they are: they are then rounded each 16 elements of K.
   if (c.c == "f16") return 2e-2 * std::max(1.0, c.k / 32.0);
   return c.c == "f64" ? 1e-12 : c.c == "bf16" ? 5e-2 : 1e-4;
 }
@@ -80,12 +80,12 @@ TEST_P(Dot, MultipliesMatrices) {
   // Splitting an infinity into parts must not make a NaN of it.
   if (!c.precision.empty()) a.SetFloat(0, INFINITY);
   Array initial = Moderate(c.c, c.batch * c.m * c.n, 3), actual(c.c, initial.size()), expected = actual;
-  const std::vector<double> left = a.Numbers(), right = b.Numbers(), sums = initial.Numbers();
+  const std::vector<double> left = a.Numbers(), right = b.Numbers(), accumulators = initial.Numbers();
   for (int g = 0; g < c.batch; ++g)
     for (int i = 0; i < c.m; ++i)
       for (int j = 0; j < c.n; ++j) {
         size_t at = (g * c.m + i) * c.n + j;
-        double sum = sums[at];
+        double sum = accumulators[at];
         for (int k = 0; k < c.k; ++k) sum += left[(g * c.m + i) * c.k + k] * right[(g * c.k + k) * c.n + j];
         initial.is_float() ? expected.SetFloat(at, sum) : expected.SetInt(at, static_cast<int64_t>(sum));
       }
@@ -418,7 +418,7 @@ TEST_P(PersistentProduct, GoesOnFromTileToTile) {
 INSTANTIATE_TEST_SUITE_P(Machines, PersistentProduct, testing::ValuesIn(Machines({1, 4})),
                          [](const auto& info) { return NameOf(info.param); });
 
-// A product of 64 x 64 elements whose loop over K carries the sums, in the type of the result.
+// A product of 64 x 64 elements whose loop over K carries the accumulators, in the type of the result.
 constexpr char kLoop[] = R"(module {
   tt.func public @kernel(%a: !tt.ptr<$T> {tt.divisibility = 16 : i32}, %b: !tt.ptr<$T> {tt.divisibility = 16 : i32},
                          %c: !tt.ptr<$S> {tt.divisibility = 16 : i32}, %k: i32 {tt.divisibility = 16 : i32}) {
@@ -471,9 +471,9 @@ struct LoopCase {
   Machine machine;
 };
 
-class CarriedSums : public testing::TestWithParam<LoopCase> {};
+class CarriedAccumulators : public testing::TestWithParam<LoopCase> {};
 
-TEST_P(CarriedSums, AreAddedToInEachIteration) {
+TEST_P(CarriedAccumulators, AreAddedToInEachIteration) {
   const LoopCase& c = GetParam();
   constexpr int kSize = 64;
   for (int k : {0, 32, 160})
@@ -504,7 +504,7 @@ std::vector<LoopCase> LoopCases() {
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CarriedSums, testing::ValuesIn(LoopCases()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(All, CarriedAccumulators, testing::ValuesIn(LoopCases()), [](const auto& info) {
   return absl::StrCat(info.param.operand, "_", info.param.sum, "_", NameOf(info.param.machine));
 });
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What devices of one family have and others do not: each row is right everywhere, by whatever instructions there are,
+// What devices of one family have and others do not. Each row is right everywhere, by whatever instructions there are,
 // or is refused with a reason.
 #include "absl/strings/str_cat.h"
 #include "tests/conformance/every_op.h"

@@ -6,11 +6,11 @@
 namespace tritond::conformance {
 namespace {
 
-constexpr int kRounds = 4, kWriters = 64;
+constexpr int kIterations = 4, kWriters = 64;
 
 // Two warps write to shared memory and two others read it, four times over the same bytes: "full" says that there is
 // something to read, "empty" that it may be written over. These are mbarriers, or barriers 1 and 2, at which those who
-// need not wait arrive. Writer t puts in[round][t] into word t, reader t adds word 63 - t to its sum.
+// need not wait arrive. Writer t puts in[iteration][t] into word t, reader t adds word 63 - t to its sum.
 constexpr char kHandover[] = R"(
 @global_smem = external addrspace(3) global [0 x i8], align 16
 
@@ -32,9 +32,9 @@ begin:
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   %writes = icmp ult i32 %t, 64
   %word = and i32 %t, 63
-  br i1 %writes, label %write_round, label %read_round
+  br i1 %writes, label %write_iteration, label %read_iteration
 
-write_round:
+write_iteration:
   %w = phi i32 [ 0, %begin ], [ %w1, %write ]
   %is_new = icmp eq i32 %w, 0
   br i1 %is_new, label %write, label %wait_empty
@@ -55,11 +55,11 @@ write:
   $ARRIVE_FULL
   %w1 = add i32 %w, 1
   %w_more = icmp ult i32 %w1, 4
-  br i1 %w_more, label %write_round, label %end
+  br i1 %w_more, label %write_iteration, label %end
 
-read_round:
-  %r = phi i32 [ 0, %begin ], [ %r1, %read_round ]
-  %sum = phi i32 [ 0, %begin ], [ %sum1, %read_round ]
+read_iteration:
+  %r = phi i32 [ 0, %begin ], [ %r1, %read_iteration ]
+  %sum = phi i32 [ 0, %begin ], [ %sum1, %read_iteration ]
   %r_parity = and i32 %r, 1
   $WAIT_FULL
   %mirror = sub i32 63, %word
@@ -69,7 +69,7 @@ read_round:
   $ARRIVE_EMPTY
   %r1 = add i32 %r, 1
   %r_more = icmp ult i32 %r1, 4
-  br i1 %r_more, label %read_round, label %store
+  br i1 %r_more, label %read_iteration, label %store
 
 store:
   %result = getelementptr i32, ptr addrspace(1) %out, i32 %word
@@ -86,11 +86,12 @@ FaultKernel Handover(const std::string& name, std::vector<std::pair<std::string,
   kernel.name = name;
   kernel.target = "emulated:cuda:90";
   kernel.llir = {Substitute(kHandover, std::move(parts)), 512, 0};
-  const Array in = Moderate("i32", kRounds * kWriters, 1);
+  const Array in = Moderate("i32", kIterations * kWriters, 1);
   kernel.expected = Array("i32", kWriters);
   for (int t = 0; t < kWriters; ++t) {
     int64_t sum = 0;
-    for (int round = 0; round < kRounds; ++round) sum += in.Int(round * kWriters + kWriters - 1 - t);
+    for (int iteration = 0; iteration < kIterations; ++iteration)
+      sum += in.Int(iteration * kWriters + kWriters - 1 - t);
     kernel.expected.SetInt(t, sum);
   }
   kernel.arrays = {in, Array("i32", kWriters)};

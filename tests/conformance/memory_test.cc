@@ -27,7 +27,7 @@ void PrintTo(const CopyCase& c, std::ostream* os) { *os << c.type << " " << c.le
 
 class Copy : public testing::TestWithParam<CopyCase> {};
 
-// Masked-off elements get the replacement value and are not stored; what is behind the end stays.
+// Masked-off elements get the replacement value and are not stored; what is past the end stays.
 TEST_P(Copy, MovesWhatTheMaskAllows) {
   const CopyCase& c = GetParam();
   Array in = Values(c.type, 4096, 5), out(c.type, 4096), expected = out;
@@ -326,7 +326,7 @@ INSTANTIATE_TEST_SUITE_P(All, Atomics, testing::ValuesIn(AtomicCases()), [](cons
   return absl::StrCat(c.op, "_", c.type, "_", c.semantic, "_", c.scope, "_", NameOf(c.machine));
 });
 
-// A counter behind a lock: only the program that swaps 0 for 1 goes on.
+// A counter under a lock: only the program that swaps 0 for 1 goes on.
 TEST_P(MemoryOnEveryMachine, CompareAndSwapMakesALock) {
   Array lock("i32", 1), counter("i32", 1);
   lock.SetInt(0, 0), counter.SetInt(0, 0);

@@ -24,7 +24,7 @@ $BODY
 )";
 
 // out[i] = in[i] + $N * iteration for the 128 elements of each of four iterations, by a partition that hands them over
-// in shared memory; out[512 + iteration] = the sum of 0 … 127 and the iteration's offset, by a partition whose two
+// in shared memory. out[512 + iteration] = the sum of 0 … 127 and the iteration's offset, by a partition whose two
 // warps reduce it. The default region yields the offset. An iteration starts and joins the partitions.
 constexpr char kIterations[] = R"(
   tt.func public @kernel(%in: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
@@ -77,17 +77,17 @@ constexpr char kIterations[] = R"(
     tt.return
   })";
 
-// out[i] = the sum of in[128 * iteration + i] over eight iterations: a producer of one warp fills a ring of two
+// out[i] = the sum of in[128 * iteration + i] over eight iterations: a producer of one warp fills a multibuffer of two
 // buffers, the default region adds what is there. "full" and "empty" are mbarriers. $PRODUCE puts %q into %view and
 // arrives at %full.
-constexpr char kRing[] = R"(
+constexpr char kMultibuffer[] = R"(
   tt.func public @kernel(%in: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %out: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %c2 = arith.constant 2 : i32
     %c8 = arith.constant 8 : i32
     %zero = arith.constant dense<0> : tensor<128xi32, #four>
-    %ring = ttg.local_alloc : () -> !ttg.memdesc<2x128xi32, #flat, #smem, mutable>
+    %multibuffer = ttg.local_alloc : () -> !ttg.memdesc<2x128xi32, #flat, #smem, mutable>
     %fulls = ttg.local_alloc : () -> !ttg.memdesc<2x1xi64, #flat, #smem, mutable>
     %empties = ttg.local_alloc : () -> !ttg.memdesc<2x1xi64, #flat, #smem, mutable>
     %full0 = ttg.memdesc_index %fulls[%c0] : !ttg.memdesc<2x1xi64, #flat, #smem, mutable> -> !ttg.memdesc<1xi64, #flat, #smem, mutable>
@@ -98,7 +98,7 @@ constexpr char kRing[] = R"(
     ttng.init_barrier %full1, $ARRIVALS : !ttg.memdesc<1xi64, #flat, #smem, mutable>
     ttng.init_barrier %empty0, 1 : !ttg.memdesc<1xi64, #flat, #smem, mutable>
     ttng.init_barrier %empty1, 1 : !ttg.memdesc<1xi64, #flat, #smem, mutable>
-    %result = ttg.warp_specialize(%in, %ring, %fulls, %empties)
+    %result = ttg.warp_specialize(%in, %multibuffer, %fulls, %empties)
     default {
       %sum = scf.for %i = %c0 to %c8 step %c1 iter_args(%acc = %zero) -> (tensor<128xi32, #four>) : i32 {
         %slot = arith.remui %i, %c2 : i32
@@ -106,7 +106,7 @@ constexpr char kRing[] = R"(
         %phase = arith.andi %turn, %c1 : i32
         %full = ttg.memdesc_index %fulls[%slot] : !ttg.memdesc<2x1xi64, #flat, #smem, mutable> -> !ttg.memdesc<1xi64, #flat, #smem, mutable>
         %empty = ttg.memdesc_index %empties[%slot] : !ttg.memdesc<2x1xi64, #flat, #smem, mutable> -> !ttg.memdesc<1xi64, #flat, #smem, mutable>
-        %view = ttg.memdesc_index %ring[%slot] : !ttg.memdesc<2x128xi32, #flat, #smem, mutable> -> !ttg.memdesc<128xi32, #flat, #smem, mutable>
+        %view = ttg.memdesc_index %multibuffer[%slot] : !ttg.memdesc<2x128xi32, #flat, #smem, mutable> -> !ttg.memdesc<128xi32, #flat, #smem, mutable>
         ttng.wait_barrier %full, %phase deps %view : !ttg.memdesc<1xi64, #flat, #smem, mutable>, !ttg.memdesc<128xi32, #flat, #smem, mutable>
         %v = ttg.local_load %view : !ttg.memdesc<128xi32, #flat, #smem, mutable> -> tensor<128xi32, #four>
         ttng.arrive_barrier %empty, 1 : !ttg.memdesc<1xi64, #flat, #smem, mutable>
@@ -160,7 +160,7 @@ constexpr char kProduceByCopies[] = R"(
         %token = ttg.async_copy_global_to_local %q, %view : tensor<128x!tt.ptr<i32>, #one> -> <128xi32, #flat, #smem, mutable>
         ttng.async_copy_mbarrier_arrive %full {noIncrement} : !ttg.memdesc<1xi64, #flat, #smem, mutable>)";
 
-// The products of a (64 x 64) and b (64 x 64), one behind the other in %in, and of the next two, added: a producer of
+// The products of a (64 x 64) and b (64 x 64), one after the other in %in, and of the next two, added: a producer of
 // four warps hands tiles to a consumer of four, whose wgmma reads them.
 constexpr char kProducts[] = R"(
   tt.func public @kernel(%in: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
@@ -235,7 +235,7 @@ constexpr char kProducts[] = R"(
     tt.return
   })";
 
-// out = in + 1, for 200 rows of 128 elements, in four tiles of 64 rows of which the last one is cut: a producer of one
+// out = in + 1, for 200 rows of 128 elements, in four tiles of 64 rows of which the last one is cut. A producer of one
 // warp starts bulk copies of the tiles, the default region adds and sends them back.
 constexpr char kTiles[] = R"(
   tt.func public @kernel(%in: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %out: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
@@ -386,9 +386,9 @@ FaultKernel Iterations() {
   return kernel;
 }
 
-FaultKernel Ring(const std::string& name, const std::string& produce, int arrivals) {
+FaultKernel Multibuffer(const std::string& name, const std::string& produce, int arrivals) {
   const Array in = Moderate("i32", 1024, 2);
-  const std::string body = Substitute(kRing, {{"PRODUCE", produce}, {"ARRIVALS", absl::StrCat(arrivals)}});
+  const std::string body = Substitute(kMultibuffer, {{"PRODUCE", produce}, {"ARRIVALS", absl::StrCat(arrivals)}});
   FaultKernel kernel = Kernel(name, Substitute(body, {}), 8, {in, Array("i32", 128)});
   for (int i = 0; i < 128; ++i) {
     int64_t sum = 0;
@@ -442,7 +442,11 @@ FaultKernel Transposes() {
 }  // namespace
 
 std::vector<FaultKernel> PartitionKernels() {
-  return {Iterations(), Ring("ring", kProduceByStores, 1), Ring("copies", kProduceByCopies, 32), Products(), Tiles(),
+  return {Iterations(),
+          Multibuffer("multibuffer", kProduceByStores, 1),
+          Multibuffer("copies", kProduceByCopies, 32),
+          Products(),
+          Tiles(),
           Transposes()};
 }
 

@@ -123,7 +123,7 @@ class Pipeline : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Stages, Pipeline, testing::ValuesIn(kStages),
                          [](const auto& info) { return absl::StrCat(info.param); });
 
-TEST_P(Pipeline, MultipliesWhateverTheNumberOfIterations) {
+TEST_P(Pipeline, MultipliesForAnyNumberOfIterations) {
   for (int turn = 0; turn < 2; ++turn)
     for (int iterations : kIterations) {
       CheckProduct(MachineFor(turn), {.k = iterations * kTile, .iterations = iterations}, GetParam());
@@ -352,8 +352,8 @@ module {
       %p1 = tt.addptr %p, %next : tensor<512x!tt.ptr<f32>>, tensor<512xi32>
       scf.yield %p1, %sum, %x : tensor<512x!tt.ptr<f32>>, tensor<512xf32>, tensor<512xf32>
     } {tt.num_stages = $STAGES : i32}
-    %behind = tt.load %end#0 : tensor<512x!tt.ptr<f32>>
-    %total = arith.addf %end#1, %behind : tensor<512xf32>
+    %after = tt.load %end#0 : tensor<512x!tt.ptr<f32>>
+    %total = arith.addf %end#1, %after : tensor<512xf32>
     tt.store %outs, %total : tensor<512x!tt.ptr<f32>>
     tt.return
   }

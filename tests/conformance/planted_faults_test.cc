@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Does the emulator find what it is there for? Each row plants a fault into the LLVM IR that the compiler made of a
-// kernel, as a mistake in a pass or in lowering would: the run must then fail, or give other results than the host.
+// kernel, as a mistake in a pass or in lowering would. The run must then fail, or give other results than the host.
 #include "tests/conformance/planted_fault.h"
 
 namespace tritond::conformance {
@@ -18,8 +18,8 @@ constexpr Fault kFaults[] = {
     {"MmaSwapsColumnsOfA", "mma", "{$4, $5, $6, $7}", "{$6, $7, $4, $5}"},
     {"MmaSwapsHalvesOfB", "mma", "{$8, $9}", "{$9, $8}"},
     {"MmaPermutesOneA", "mma", "{$4, $5, $6, $7}", "{$4, $6, $5, $7}", 20},
-    {"MmaPermutesSums", "mma", "{$0, $1, $2, $3};", "{$1, $0, $2, $3};", 7},
-    {"MmaForgetsSums", "mma", "{$8, $9}, {$0, $1, $2, $3}", "{$8, $9}, {$0, $1, $2, $2}", 30},
+    {"MmaPermutesAccumulators", "mma", "{$0, $1, $2, $3};", "{$1, $0, $2, $3};", 7},
+    {"MmaForgetsAccumulators", "mma", "{$8, $9}, {$0, $1, $2, $3}", "{$8, $9}, {$0, $1, $2, $2}", 30},
     {"MmaOfOtherType", "mma", "f32.f16.f16.f32", "f32.bf16.bf16.f32"},
     {"MatricesNotTransposed", "mma", "x4.trans.b16", "x4.b16"},
     {"MatricesTransposed", "mma", "m8n8.x4.b16", "m8n8.x4.trans.b16", 3},
@@ -31,8 +31,8 @@ constexpr Fault kFaults[] = {
     {"WgmmaBNotTransposed", "wgmma", "add, 1, 1, 0, 1;", "add, 1, 1, 0, 0;"},
     {"WgmmaATransposed", "wgmma", "add, 1, 1, 0, 1;", "add, 1, 1, 1, 1;"},
     {"WgmmaNegatesA", "wgmma", "add, 1, 1, 0, 1;", "add, -1, 1, 0, 1;", 2},
-    {"WgmmaForgetsSums", "wgmma", "add, 1, 1, 0, 1;", "set, 1, 1, 0, 1;", 1},
-    {"WgmmaKeepsSums", "chain", "b, set, 1, 1", "b, add, 1, 1", 0},
+    {"WgmmaForgetsAccumulators", "wgmma", "add, 1, 1, 0, 1;", "set, 1, 1, 0, 1;", 1},
+    {"WgmmaKeepsAccumulators", "chain", "b, set, 1, 1", "b, add, 1, 1", 0},
     {"WgmmaStepsTooShort", "wgmma", "add.s64 a, $65, 2;", "add.s64 a, $65, 1;"},
     {"WgmmaStepsTooFar", "wgmma", "add.s64 b, $64, 256;", "add.s64 b, $64, 260;"},
     {"WgmmaRepeatsAStep", "wgmma", "add.s64 a, $65, 6;", "add.s64 a, $65, 4;"},
@@ -113,7 +113,7 @@ constexpr Fault kFaults[] = {
     {"TensorProductOfOtherType", "tensor", "kind::f16 [d], a, b, 68222992", "kind::f16 [d], a, b, 68224144"},
     {"TensorProductOfFewerColumns", "tensor", "a, b, 68222992", "a, b, 67698704"},
     {"TensorProductRepeatsAStep", "tensor", "add.s64 a, $1, 6;", "add.s64 a, $1, 4;"},
-    {"TensorProductForgetsSums", "tensor", "68222992, add;", "68222992, $4;", 1},
+    {"TensorProductForgetsAccumulators", "tensor", "68222992, add;", "68222992, $4;", 1},
     {"TensorProductAddsToGarbage", "tensor", "68222992, $4;", "68222992, add;", 0},
     {"TensorDescriptorOfWgmma", "tensor", "4611756662083026944", "4611686293338849280"},
     {"TensorProductsNotCommitted", "tensor",

@@ -14,7 +14,8 @@ constexpr Fault kFaults[] = {
     // Operands of DPAS, and how they are packed.
     {"DpasRepeatsRows", "mma", "(<8 x i16> %875, <8 x i32> %817", "(<8 x i16> %785, <8 x i32> %817"},
     {"DpasRepeatsColumns", "mma", "(<8 x i16> %785, <8 x i32> %858", "(<8 x i16> %785, <8 x i32> %817"},
-    {"DpasForgetsSums", "mma", "<8 x i32> %817, <8 x float> %825)", "<8 x i32> %817, <8 x float> zeroinitializer)"},
+    {"DpasForgetsAccumulators", "mma", "<8 x i32> %817, <8 x float> %825)",
+     "<8 x i32> %817, <8 x float> zeroinitializer)"},
     {"DpasOfOtherType", "mma", kDpas, "@_Z40intel_sub_group_bf16_bf16_matrix_mad_k16Dv8_sDv8_iDv8_f"},
     {"RowsOfASwapped", "mma", "<8 x i16> %784, i16 %553, i64 7", "<8 x i16> %784, i16 %552, i64 7"},
     {"HalvesOfBSwapped", "mma", "<2 x i16> poison, i16 %650, i64 0", "<2 x i16> poison, i16 %652, i64 0"},

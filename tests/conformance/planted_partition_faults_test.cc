@@ -5,8 +5,8 @@
 namespace tritond::conformance {
 namespace {
 
-// Of all, in "iterations" and "ring"; the default region's; those of the partitions. Calls come in the order of the
-// text: at the start, at the join, before the return, where workers wait, and where they are done.
+// Of all, in "iterations" and "multibuffer"; the default region's; those of the partitions. Calls come in the order of
+// the text: at the start, at the join, before the return, where workers wait, and where they are done.
 constexpr char kOfAll[] = "aligned.count(i32 1, i32 256)", kOfFunction[] = "aligned.count(i32 0, i32 128)";
 constexpr char kOfReduction[] = "aligned.count(i32 3, i32 64)";
 constexpr char kWait[] = "mbarrier.try_wait.parity.shared::cta.b64 p, [$1], $2;", kOver[] = "setp.eq.u32 p, 0, 0;";
@@ -21,7 +21,7 @@ constexpr Fault kFaults[] = {
     {"SecondStartedAsFirst", "transposes", "store i32 2, ptr addrspace(3)", "store i32 1, ptr addrspace(3)"},
     {"FewerThreadsAtTheStart", "iterations", kOfAll, "aligned.count(i32 1, i32 224)", 0},
     {"WaitForOtherBarrierAtTheJoin", "iterations", kOfAll, "aligned.count(i32 2, i32 256)", 1},
-    {"WorkersDoNotWait", "ring", kOfAll, kDrop, 3},
+    {"WorkersDoNotWait", "multibuffer", kOfAll, kDrop, 3},
     // Captures.
     {"LostCapture", "iterations", "store i32 %20, ptr addrspace(3)", kDrop},
     {"OtherCapture", "iterations",
@@ -39,7 +39,7 @@ constexpr Fault kFaults[] = {
     {"BarrierOfAnotherPartition", "transposes", "aligned.count(i32 3, i32 64)", "aligned.count(i32 2, i32 64)", 0},
     {"BarrierOfTooManyThreads", "iterations", kOfReduction, "aligned.count(i32 3, i32 96)"},
     {"BarrierOfTooFewThreads", "iterations", kOfReduction, "aligned.count(i32 3, i32 32)"},
-    {"BarrierOfAllThreads", "ring", kOfFunction, "aligned.count(i32 0, i32 256)"},
+    {"BarrierOfAllThreads", "multibuffer", kOfFunction, "aligned.count(i32 0, i32 256)"},
     {"NoBarrierOfTheFunction", "transposes", kOfFunction, kDrop, 0},
     // Shared memory.
     {"ScratchOverlapsABuffer", "iterations", "@global_smem, i32 592)", "@global_smem, i32 0)"},
@@ -48,19 +48,19 @@ constexpr Fault kFaults[] = {
     {"LessIsMore", "products", "setmaxnreg.inc.sync.aligned.u32(i32 232)", "setmaxnreg.dec.sync.aligned.u32(i32 232)",
      1},
     // mbarriers: the default region waits for the producer, and the producer for it.
-    {"NoWaitForTheProducer", "ring", kWait, kOver, 0},
-    {"NoWaitForTheConsumer", "ring", kWait, kOver, 1},
-    {"NoArrivalOfTheConsumer", "ring", kArrive, kDrop, 0},
-    {"NoArrivalOfTheProducer", "ring", kArrive, kDrop, 1},
-    {"ArrivalBeforeAllHaveRead", "ring", kOfFunction, kDrop},
-    {"ArrivalByNobody", "ring", "%12 = icmp eq i32 %11, 0", "%12 = icmp eq i32 %11, -1"},
-    {"WaitForAnotherSlot", "ring",
+    {"NoWaitForTheProducer", "multibuffer", kWait, kOver, 0},
+    {"NoWaitForTheConsumer", "multibuffer", kWait, kOver, 1},
+    {"NoArrivalOfTheConsumer", "multibuffer", kArrive, kDrop, 0},
+    {"NoArrivalOfTheProducer", "multibuffer", kArrive, kDrop, 1},
+    {"ArrivalBeforeAllHaveRead", "multibuffer", kOfFunction, kDrop},
+    {"ArrivalByNobody", "multibuffer", "%12 = icmp eq i32 %11, 0", "%12 = icmp eq i32 %11, -1"},
+    {"WaitForAnotherSlot", "multibuffer",
      "getelementptr i64, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @global_smem, i32 1104), i32 %24",
      "getelementptr i64, ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @global_smem, i32 1104), i32 0"},
     {"CopiesNotWaitedFor", "copies", "cp.async.mbarrier.arrive", kDrop},
     {"ArrivalBeforeTheCopies", "copies", "cp.async.mbarrier.arrive.noinc", "mbarrier.arrive"},
     {"CopiesCountTwice", "copies", "arrive.noinc.shared", "arrive.shared"},
-    {"UsedBeforeItIsMade", "ring", "mbarrier.init.shared::cta.b64", kDrop, 0},
+    {"UsedBeforeItIsMade", "multibuffer", "mbarrier.init.shared::cta.b64", kDrop, 0},
     // Bulk copies of tiles.
     {"NoWaitForTheTile", "tiles", kWait, kOver, 0},
     {"FewerBytesThanTheTile", "tiles", "16384;", "8192;"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops whose dots read slices of their operands an iteration ahead, or whose warps share K: the results are those of
+// Loops whose dots read slices of their operands an iteration ahead, or whose warps share K. The results are those of
 // the loop as it was written, and the loops here are such that the passes act.
 #include <algorithm>
 
@@ -133,7 +133,7 @@ void Check(const Machine& machine, const Product& c, int k, int iterations, int 
   EXPECT_TRUE(Agree(out, expected, out.is_float() ? 1e-4 : 0)) << ir;
 }
 
-// Dots small enough to stay whole, which read rings of buffers, and dots in tiles, whose loops count through theirs.
+// Dots small enough to stay whole, which read multibuffers, and dots in tiles, whose loops count through theirs.
 std::vector<Product> Products() {
   std::vector<Product> products;
   for (const char* type : {"f32", "f16", "bf16", "i8"})
@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Stages, Prefetch, testing::Values(1, 2, 3, 4),
                          [](const auto& info) { return absl::StrCat(info.param); });
 
 // Each product is tried with every number of stages and of iterations, though not in every combination.
-TEST_P(Prefetch, MultipliesWhateverTheNumberOfIterations) {
+TEST_P(Prefetch, MultipliesForAnyNumberOfIterations) {
   int turn = GetParam();
   for (const Product& product : Products()) {
     int iterations = (turn + GetParam()) % 6;
@@ -170,8 +170,8 @@ TEST_P(Prefetch, LeavesOutWhatIsBeyondTheEnd) {
 // Without stages a small dot's operands never come from a buffer. A tile of 8-bit operands is one slice.
 TEST_P(Prefetch, Acts) {
   for (const Product& product : Products()) {
-    bool in_ring = product.size == 32 && GetParam() > 1, in_tiles = product.size == 64 && product.type != "i8";
-    if (!in_ring && !in_tiles) continue;
+    bool in_multibuffer = product.size == 32 && GetParam() > 1, in_tiles = product.size == 64 && product.type != "i8";
+    if (!in_multibuffer && !in_tiles) continue;
     std::string ir = KernelOf(product, /*divisible=*/true);
     auto ttgir = CompileToTtgir({"host", "host", 4}, ir, NumStages(GetParam()));
     ASSERT_TRUE(ttgir.ok()) << ttgir.status();
@@ -199,7 +199,7 @@ TEST(PrefetchForNvidia, Compiles) {
       }
 }
 
-// Few sums, few slices, floats that are converted on the way: there it costs more than it gives.
+// Few accumulators, few slices, floats that are converted on the way: there it costs more than it gives.
 TEST(PrefetchForNvidia, StaysAwayWhereItDoesNotPay) {
   for (const Product& product :
        {Product{"f16", 64, 64}, Product{"bf16", 128, 32}, Product{"i8", 128, 64}, Product{"f8E5M2", 128, 128}}) {
@@ -210,7 +210,8 @@ TEST(PrefetchForNvidia, StaysAwayWhereItDoesNotPay) {
   }
 }
 
-// Multiply-adds of few sums: the warps share K, so that the tests above are tests of that too. Many sums stay whole.
+// Multiply-adds of few accumulators: the warps share K, so that the tests above are tests of that too. Many
+// accumulators stay whole.
 TEST(ShareKForNvidia, Acts) {
   for (const char* target : {"cuda:80", "cuda:90"})
     for (int size : {32, 64})

@@ -241,18 +241,18 @@ $STORE
 
 class AccumulatedReduce : public testing::TestWithParam<Case> {};
 
-TEST_P(AccumulatedReduce, OfALoopIsThatOfAllItsTensors) {
+TEST_P(AccumulatedReduce, EqualsTheReductionOfAllTensors) {
   const Case& c = GetParam();
-  constexpr int kRounds = 3;
+  constexpr int kIterations = 3;
   int length = c.shape.sizes[c.axis], stride = c.shape.Stride(c.axis), count = c.shape.Count();
-  Array in = Moderate(c.type, kRounds * count, count + c.axis), actual = Moderate(c.type, count / length, 5);
+  Array in = Moderate(c.type, kIterations * count, count + c.axis), actual = Moderate(c.type, count / length, 5);
   Array expected = actual;
   auto get = [](const Array& array, size_t i) {
     return array.is_float() ? array.Float(i) : static_cast<double>(array.Int(i));
   };
   for (size_t i = 0; i < expected.size(); ++i) {
     double sum = get(expected, i);
-    for (int k = 0; k < kRounds * length; ++k) {
+    for (int k = 0; k < kIterations * length; ++k) {
       size_t at = k / length * count + (i / stride * length + k % length) * stride + i % stride;
       sum = c.combine->fn(sum, get(in, at));
     }
@@ -261,7 +261,7 @@ TEST_P(AccumulatedReduce, OfALoopIsThatOfAllItsTensors) {
   std::string ir = AccumulatingKernel(c);
   absl::Status status = RunKernel(c.machine, ir, {}, {in, actual});
   ASSERT_TRUE(status.ok()) << status << "\n" << ir;
-  EXPECT_TRUE(Agree(actual, expected, kRounds * ToleranceOf(*c.combine, c.type))) << ir;
+  EXPECT_TRUE(Agree(actual, expected, kIterations * ToleranceOf(*c.combine, c.type))) << ir;
 }
 
 // Without sums of many narrow floats, whose order matters too much.
@@ -418,7 +418,7 @@ TEST_P(ReduceScanOnEveryMachine, ScansManyRows) {
 }
 
 // Encodings as TTGIR may bring them, in which lanes, warps and registers come in any order along the axis or move along
-// two dimensions at once; for four warps of 32 lanes.
+// two dimensions at once. For four warps of 32 lanes.
 struct Tangled {
   const char* name;
   const char* encoding;

@@ -350,7 +350,7 @@ testing::AssertionResult Agree(const Array& actual, const Array& expected, doubl
 std::string Substitute(std::string text, std::vector<std::pair<std::string, std::string>> values) {
   std::sort(values.begin(), values.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   // Values may name other values.
-  for (int round = 0; round < 2; ++round)
+  for (int iteration = 0; iteration < 2; ++iteration)
     for (const auto& [name, value] : values) absl::StrReplaceAll({{absl::StrCat("$", name), value}}, &text);
   return text;
 }

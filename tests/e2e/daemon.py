@@ -45,11 +45,13 @@ def assembler_program():
 
 
 def wait_until(condition, seconds, what):
-    deadline = time.monotonic() + seconds
+    """Asks more and more seldom, as a condition may start a program."""
+    deadline, pause = time.monotonic() + seconds, 0.02
     while not condition():
         if time.monotonic() > deadline:
             raise AssertionError(f"{what}: not within {seconds} s")
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(1.5 * pause, 0.2)
 
 
 class Daemon:

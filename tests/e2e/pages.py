@@ -82,7 +82,7 @@ def split_commands(line):
 
 
 def is_prefix(word):
-    """Whether a program may stand behind this word: a variable's value, sudo, or what runs a command behind `--`."""
+    """Whether a program may follow this word: a variable's value, sudo, or what runs a command after `--`."""
     return "=" in word or word in ("sudo", "--") or word.endswith("try_cluster.py")
 
 

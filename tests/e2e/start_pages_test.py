@@ -62,7 +62,7 @@ class Scratch:
         (self.folder / name).write_text(content, encoding="utf-8")
 
     def run(self, commands):
-        """[(exit status, lines)] of commands of one shell; those behind one that hangs are missing. What they start ends with them."""
+        """[(exit status, lines)] of commands of one shell; those after one that hangs are missing. What they start ends with them."""
         script = "exec 2>&1\n"
         for command in commands:
             for port, free in self.ports.items():

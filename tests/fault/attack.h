@@ -22,7 +22,7 @@ struct AttackedDaemon {
   const std::atomic<bool>& stop;
 };
 
-// A way to attack. `round` is called again and again by one thread until the test ends; each call lasts a few seconds
+// A way to attack. `round` is called again and again by one thread until the test ends. Each call lasts a few seconds
 // at most and draws what has to differ from `number`, which no other call of any attack gets.
 struct Attack {
   const char* name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attackers of attack_test, in a process of their own, as they would be on other machines: in the test's process
+// The attackers of attack_test, in a process of their own, as they would be on other machines. In the test's process
 // their calls would share threads with the honest ones.
 //
 //   attackers KIND HOST:PORT HTTP_PORT FOLDER SECRET REPORT    KIND: texts, calls, connections, all
@@ -30,8 +30,8 @@ namespace {
 std::atomic<bool> stop{false};
 
 // Shares of one processor's time, of all attacks together and of each. On machines of their own they would take none of
-// the daemon's time. The lowest scheduling class is not enough: a woken thread of the daemon that has had more than its
-// fair part waits behind such a thread until the next tick, which may be 4 ms away.
+// the daemon's time. The lowest scheduling class is not enough. A woken thread of the daemon that has had more than its
+// fair part waits for such a thread until the next tick, which may be 4 ms away.
 constexpr double kShareOfAll = 0.22, kShareOfOne = 0.045;
 
 absl::Duration ProcessorTime(clockid_t of) {

@@ -106,7 +106,7 @@ TEST_F(CompressionTest, EveryMethodRefusesItWithoutUnpacking) {
   EXPECT_LT(PeakOf(daemon.pid()), before + kBombMegabytes / 2);
 }
 
-TEST_F(CompressionTest, WhatSaysNothingOrSomethingUnknownOfItsCompressionIsNotUnpackedEither) {
+TEST_F(CompressionTest, MessagesOfAMissingOrUnknownEncodingAreNotUnpacked) {
   const uint64_t before = PeakOf(daemon.pid());
   const std::string bomb = http2::Message(Bomb(kBombMegabytes, true), /*compressed=*/true);
   for (const http2::Headers& headers :

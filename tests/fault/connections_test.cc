@@ -55,7 +55,7 @@ class ConnectionsTest : public testing::Test {
   DaemonProcess daemon;
 };
 
-TEST_F(ConnectionsTest, SilentOnesBeyondTheLimitKeepNobodyOut) {
+TEST_F(ConnectionsTest, SilentConnectionsBeyondTheLimitKeepNoCallerOut) {
   Stubs early(daemon.address());
   v1::CompileResponse response;
   ASSERT_TRUE(Compile(early, NumberedRequest(1), &response).ok());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flipped bits in the files under a daemon, while it is down and while it runs: what is damaged is compiled again, and
+// Flipped bits in the files under a daemon, while it is down and while it runs. What is damaged is compiled again, and
 // no wrong byte is ever served.
 #include <gtest/gtest.h>
 
@@ -78,7 +78,7 @@ TEST_F(Damage, InAnyFileOfADaemonThatIsDownIsNeverServedAndItStarts) {
   const std::string sound = daemon.folder() + "/sound";
   std::filesystem::copy(daemon.data_dir(), sound, std::filesystem::copy_options::recursive);
   const absl::Time end = absl::Now() + TestTime(absl::Seconds(3));
-  uint64_t rounds = 0, lost = 0;
+  uint64_t flipped = 0, lost = 0;
   for (bool first = true; first || absl::Now() < end; first = false) {
     for (const char* part : {".sst", ".blob", "MANIFEST", ".log", "CURRENT", "OPTIONS"}) {
       std::filesystem::remove_all(daemon.data_dir());
@@ -91,10 +91,10 @@ TEST_F(Damage, InAnyFileOfADaemonThatIsDownIsNeverServedAndItStarts) {
       lost += kKernels - ExpectAllRight();
       EXPECT_EQ(ExpectAllRight(), kKernels) << "not kept again after a flipped bit in " << file;
       daemon.Terminate();
-      ++rounds;
+      ++flipped;
     }
   }
-  std::cout << rounds << " flipped bits, " << lost << " kernels compiled again\n";
+  std::cout << flipped << " flipped bits, " << lost << " kernels compiled again\n";
   EXPECT_GT(lost, 0u);
 }
 

@@ -41,16 +41,16 @@ class Load {
     return wrong_;
   }
   uint64_t answers() const { return answers_; }
+  // Small ones and such as go to blob files.
+  static v1::CompileRequest KernelOf(uint64_t number) {
+    return NumberedRequest(number, number % 8 == 0 ? 100000 : 0, number % 3);
+  }
 
  private:
   template <typename Set>
   Set Take(const Set& set) {
     absl::MutexLock lock(&mu_);
     return set;
-  }
-  // Small ones and such as go to blob files.
-  static v1::CompileRequest KernelOf(uint64_t number) {
-    return NumberedRequest(number, number % 8 == 0 ? 100000 : 0, number % 3);
   }
 
   void CompileMany(int seed) {
@@ -97,8 +97,6 @@ class Load {
   std::set<std::string> submitted_ ABSL_GUARDED_BY(mu_);
   std::string wrong_ ABSL_GUARDED_BY(mu_);
   std::vector<std::thread> threads_;
-
-  friend void ExpectKept(DaemonProcess& daemon, const std::set<uint64_t>& kernels);
 };
 
 // Every kernel that was answered is a hit now, with the right bytes.

@@ -81,7 +81,7 @@ TEST(LostWorker, ThatIsAStoppedChildIsKilledAndReplaced) {
   compile.ExpectAnswer();
 }
 
-TEST(LostWorker, OfAWornOutChildAFreshOneTakesThePlaceAndNoJobIsLost) {
+TEST(LostWorker, AFreshChildReplacesAWornOutOneAndNoJobIsLost) {
   DaemonProcess daemon({"--worker-arguments", "--recycle-jobs", "--worker-arguments", "3"});
   daemon.workers = 1;
   ASSERT_TRUE(daemon.Start());

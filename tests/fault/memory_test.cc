@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Large kernels from more callers than there is room for, many of them for the same kernel, and submitted jobs by the
-// dozen, while nothing gets done: the daemon's memory stays within its budget, and all that it took ends well.
+// dozen, while nothing gets done. The daemon's memory stays within its budget, and all that it took ends well.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -123,7 +123,7 @@ TEST_F(MemoryTest, LargeKernelsStayWithinTheBudget) {
 }
 
 // Callers that send most of a message and then nothing more, which costs memory before anybody knows who they are.
-TEST(HalfAMessage, OfManyCallersTakesTheMemoryThatIsSetAsideForIt) {
+TEST(HalfAMessage, FromManyCallersTakesTheMemoryThatIsSetAsideForIt) {
   DaemonProcess daemon({"--max-ir-bytes", absl::StrCat(8 * kMiB), "--max-message-mb", "8", "--max-incoming-mb",
                         absl::StrCat(kIncomingMb)});
   daemon.memory_cache_mb = 16;

@@ -32,7 +32,7 @@ class RollingRestart : public testing::Test {
     }
   }
 
-  // Restarts all in turn, at least twice each, while callers go on; every second round without a word if `kill`.
+  // Restarts all in turn, at least twice each, while callers go on; every second time without a word if `kill`.
   void RestartUnderLoad(bool kill) {
     std::vector<std::thread> callers;
     for (int i = 0; i < kCallers; ++i) callers.emplace_back([this, i] { Call(i); });
@@ -103,7 +103,7 @@ class RollingRestart : public testing::Test {
   std::atomic<uint64_t> answers_{0}, failed_{0}, wrong_{0}, hits_{0};
 };
 
-TEST_F(RollingRestart, OfDaemonsThatShareAnEngineFailsNoRequest) {
+TEST_F(RollingRestart, WithASharedEngineFailsNoRequest) {
   if (!RedisNodes::Available()) GTEST_SKIP() << "redis-server and redis-cli are not installed";
   RedisNodes nodes(3);
   ASSERT_TRUE(nodes.ok());
@@ -113,17 +113,17 @@ TEST_F(RollingRestart, OfDaemonsThatShareAnEngineFailsNoRequest) {
   RestartUnderLoad(/*kill=*/true);
 }
 
-TEST_F(RollingRestart, OfTwoDaemonsOnTheirOwnFailsNoRequest) {
+TEST_F(RollingRestart, WithTwoSeparateDaemonsFailsNoRequest) {
   StartDaemons(2, {"--drain-grace-seconds", "10"});
   RestartUnderLoad(/*kill=*/true);
 }
 
-TEST_F(RollingRestart, OfDaemonsThatGiveUpWhatTheyCompileFailsNoRequest) {
+TEST_F(RollingRestart, WithCompilesThatAreGivenUpFailsNoRequest) {
   StartDaemons(2, {"--drain-grace-seconds", "0"});
   RestartUnderLoad(/*kill=*/false);
 }
 
-TEST_F(RollingRestart, OfTheOnlyDaemonMakesCallersWaitAndFailsNoRequest) {
+TEST_F(RollingRestart, WithOneDaemonMakesCallersWaitAndFailsNoRequest) {
   kernels_ = 20;  // Its callers wait for most of the time, and are to see some hits.
   StartDaemons(1, {"--drain-grace-seconds", "10"});
   RestartUnderLoad(/*kill=*/true);

@@ -58,7 +58,7 @@ constexpr const char* kInserts[] = {" // (\n",
                                     "  // %c_key = arith.constant 2 : i32\n",
                                     "\n\"test.op\"() {x = \"// loc(\"} : () -> () loc(unknown)\n"};
 
-// Behind an end of a line or a token, mostly, where a text survives.
+// Mostly after the end of a line or a token, where a text survives.
 size_t Place(const std::string& text, std::mt19937_64& random) {
   if (text.empty()) return 0;
   size_t at = random() % text.size();

@@ -37,7 +37,7 @@ class FuzzInputs {
   std::vector<std::string> with_binary_;
 };
 
-// A request as text: a line of JSON behind "// ", then the IR.
+// A request as text: a line of JSON after "// ", then the IR.
 std::string DescribeRequest(const compiler::CompileRequest& request);
 // InvalidArgument when `text` is none.
 absl::StatusOr<compiler::CompileRequest> ParseRequest(const std::string& text);

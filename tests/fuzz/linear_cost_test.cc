@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the service does with the bytes of callers, of disks and of other machines costs it no more than in proportion
-// to their size. Each parser and codec has families of inputs of growing size that are the worst for it; one of twice
+// to their size. Each parser and codec has families of inputs of growing size that are the worst for it. One of twice
 // the size may cost 2.3 times as much. Add a row for each new parser, and a family for each way to make one slow.
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ namespace {
 constexpr double kMostPerDoubling = 2.3;
 constexpr int kDoublings = 3;
 constexpr double kMost = kMostPerDoubling * kMostPerDoubling * kMostPerDoubling;
-// Where time is counted instead of instructions, other work on the machine disturbs, so it is measured again; and the
+// Where time is counted instead of instructions, other work on the machine disturbs, so it is measured again. And the
 // largest input may lie in a slower cache than the smallest, which costs this much more once, however it grows.
 constexpr int kTries = 4;
 constexpr double kSlowerCache = 2;
@@ -315,7 +315,7 @@ std::vector<Family> AllFamilies() {
   return all;
 }
 
-// How many times as much the largest input costs as the smallest, at the least that was measured; what a slower cache
+// How many times as much the largest input costs as the smallest, at the least that was measured. What a slower cache
 // may add is taken off.
 double GrowthOf(const Make& make, const Feed& run, int size) {
   const CostCounter counter;

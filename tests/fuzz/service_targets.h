@@ -20,7 +20,7 @@ struct ServiceTarget {
 
 std::vector<ServiceTarget> ServiceTargets();
 
-// The messages of a worker's stream as one input, each behind its length in two bytes.
+// The messages of a worker's stream as one input, each after its length in two bytes.
 ServiceTarget WorkerTarget();
 
 // What a client of the Redis port sends.

@@ -57,6 +57,16 @@ class CheckDocsTest(unittest.TestCase):
         self.write("deploy/prometheus/alerts.yaml", "runbook: docs/one.md#one\nrunbook: docs/one.md#two\n")
         self.expect_one("deploy/prometheus/alerts.yaml: docs/one.md#two")
 
+    def test_a_comment_of_a_proto_that_is_too_long(self):
+        half = " ".join(["word"] * 13)
+        self.write("proto/v1/a.proto", f"// {half}\n// {half}.\nint32 {' '.join(['x'] * 30)};  // {half}\n// {half}. {half}\n//\n// {half}\n")
+        self.expect_one("proto/v1/a.proto:1: 26 words")
+
+    def test_lines_of_a_table_in_a_comment_are_sentences(self):
+        half = " ".join(["word"] * 13)
+        self.write("proto/v1/a.proto", f"// NOT_FOUND  {half}\n// INTERNAL   {half}\n// {half}\n")
+        self.assertEqual(self.problems(), [])
+
     def test_a_sentence_that_is_too_long(self):
         self.write("docs/two.md", "Short.\n" + LONG)
         self.expect_one("docs/two.md:2: 26 words")

@@ -41,7 +41,7 @@ constexpr double kLatencyBudget = 1.25;
 constexpr double kRateBudget = 0.75;
 constexpr size_t kRateBudgetBytes = 4 << 10;
 constexpr int kClients = 8;
-constexpr int kRounds = 4;  // of measuring both rates, in turns
+constexpr int kIterations = 4;  // of measuring both rates, in turns
 
 struct Transport {
   std::string name, bare, daemon;
@@ -158,8 +158,8 @@ bool Measure(const Transport& transport, size_t index, size_t size, double secon
   const std::string bare_key(index, 'k'), key = Store(*daemon, size);
   const auto [bare_times, hit_times] = Latencies(*bare, bare_key, *daemon, key, seconds);
   Load bare_load, hit_load;
-  for (int round = 0; round < kRounds; ++round) {
-    const double share = seconds / 2 / kRounds;
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
+    const double share = seconds / 2 / kIterations;
     bare_load.Add(RunLoad(transport, transport.bare, transport.bare_pid, bare_key, share));
     hit_load.Add(RunLoad(transport, transport.daemon, transport.daemon_pid, key, share));
   }

@@ -28,7 +28,7 @@ void ExpectAllAnswered(const ClusterScenario& scenario, const ClusterFigures& fi
 
 class Clients : public testing::TestWithParam<bool> {};
 
-TEST_P(Clients, OfAColdClusterCompileEachKernelOnce) {
+TEST_P(Clients, CompileEachKernelOnceOnAColdCluster) {
   const ClusterScenario scenario = Small(GetParam());
   const ClusterFigures figures = SimulateCluster(scenario);
   ExpectAllAnswered(scenario, figures);
@@ -39,7 +39,7 @@ TEST_P(Clients, OfAColdClusterCompileEachKernelOnce) {
   EXPECT_LT(figures.last_answer, absl::Seconds(30));
 }
 
-TEST_P(Clients, OfAWarmClusterCompileNothing) {
+TEST_P(Clients, CompileNothingOnAWarmCluster) {
   ClusterScenario scenario = Small(GetParam());
   scenario.warm = true;
   const ClusterFigures figures = SimulateCluster(scenario);

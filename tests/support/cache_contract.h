@@ -201,13 +201,13 @@ TEST_P(CacheContract, ValueOutlivesItsEntry) {
 
 // Threads put, get and remove overlapping keys; each value must name its key, so a torn or mixed-up one shows.
 TEST_P(CacheContract, ConcurrentCallsNeverMixValuesUp) {
-  constexpr int kThreads = 8, kRounds = 300, kKeys = 16;
+  constexpr int kThreads = 8, kIterations = 300, kKeys = 16;
   std::vector<Blob> values;
   for (int i = 0; i < kKeys; ++i) values.emplace_back(std::string(1000 + i * 401, static_cast<char>('a' + i)));
   std::atomic<int> hits{0}, wrong{0}, errors{0};
   const auto work = [&](int thread) {
-    for (int round = 0; round < kRounds; ++round) {
-      const Blob& value = values[(thread * 5 + round * 3) % kKeys];
+    for (int iteration = 0; iteration < kIterations; ++iteration) {
+      const Blob& value = values[(thread * 5 + iteration * 3) % kKeys];
       const Digest key = KeyOf(value);
       if (!cache_->Put(key, value).ok()) ++errors;
       const absl::StatusOr<Blob> got = cache_->Get(key);
@@ -217,7 +217,7 @@ TEST_P(CacheContract, ConcurrentCallsNeverMixValuesUp) {
       } else if (!absl::IsNotFound(got.status())) {
         ++errors;
       }
-      if (round % 4 == thread % 4 && !cache_->Remove(key).ok()) ++errors;
+      if (iteration % 4 == thread % 4 && !cache_->Remove(key).ok()) ++errors;
     }
   };
   std::vector<std::thread> threads;

@@ -7,7 +7,7 @@
 namespace tritond::tests {
 
 // Counts what work costs its thread: instructions in user space where the kernel lets a process count them, which are
-// nearly the same each time; else nanoseconds of processor time, of which the least of several runs is taken. From the
+// nearly the same each time. Else nanoseconds of processor time, of which the least of several runs is taken. From the
 // first counter on, this process keeps the memory that it frees: page faults are no part of the work's cost.
 class CostCounter final {
  public:

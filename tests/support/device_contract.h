@@ -26,7 +26,7 @@
 //   use_shared(out: pointer to i32)                  out[64 * program + i] = 100 * program + 63 - i for its threads i,
 //   by way of 256 bytes of shared memory
 //
-// in one binary, each for 2 warps of 32 threads and with both scratch pointers behind its parameters. Where the device
+// in one binary, each for 2 warps of 32 threads and with both scratch pointers after its parameters. Where the device
 // is absent, `open` gives a status that is not Ok, and the tests are skipped with it.
 namespace tritond::workers {
 

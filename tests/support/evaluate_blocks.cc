@@ -19,7 +19,7 @@ struct Block {
   RankedTensorType type;
   bool poison = false;
 
-  // The address of the element at `at`, counted from the block's begin; `inside` says whether it is part of the
+  // The address of the element at `at`, counted from the block's begin. `inside` says whether it is part of the
   // tensor, judged by the dimensions of `checked`.
   uint64_t Address(llvm::ArrayRef<int64_t> at, llvm::ArrayRef<int32_t> checked, bool& inside) const {
     int64_t offset = 0;

@@ -11,7 +11,7 @@ namespace {
 struct DotTypes {
   const char* stored;    // in memory
   const char* operands;  // of the dot
-  const char* sums;
+  const char* accumulator;
 };
 
 constexpr int kLargest = 4;  // element, Contents::kSmallIntegers
@@ -125,8 +125,8 @@ class Operand {
   Symbol k_, pointers_;
 };
 
-// for k = 0 … K step tile_k: sums = a[:, k …] * b[k …, :] + sums, and at times what attention does with such a product:
-// sums2 = a product of it with a third matrix + sums2.
+// for k = 0 … K step tile_k: acc = a[:, k …] * b[k …, :] + acc, and at times what attention does with such a product:
+// acc2 = a product of it with a third matrix + acc2.
 class DotLoop {
  public:
   DotLoop(KernelWriter& w, KernelFrame& frame) : w_(w), frame_(frame) {
@@ -145,8 +145,8 @@ class DotLoop {
     tile_k_ = w.OneOf<int>({16, 32, 32, 64});
     if (types_.stored[0] == 'i' || types_.stored[1] == '8') tile_k_ = std::max(tile_k_, 32);
     iterations_ = w.Below(6);
-    while (Bound() > ExactUpTo(types_.sums)) --iterations_;
-    chains_ = types_.operands == std::string("f16") && types_.sums == std::string("f32") && w.OneIn(3);
+    while (Bound() > ExactUpTo(types_.accumulator)) --iterations_;
+    chains_ = types_.operands == std::string("f16") && types_.accumulator == std::string("f32") && w.OneIn(3);
     if (chains_) columns_ = std::min(columns_, 64);
   }
 
@@ -162,8 +162,8 @@ class DotLoop {
     if (chains_ && third.bound != kLargest) chains_ = false;
     Symbol from = w_.Constant("i32", {}, 0), step = w_.Constant("i32", {}, tile_k_);
     Symbol to = w_.OneIn(2) ? frame_.Scalar(k) : w_.Constant("i32", {}, k);
-    const Shape sums_shape = {rows_, chains_ ? kThirdColumns : columns_};
-    std::vector<Symbol> carried = {w_.Constant(types_.sums, sums_shape, w_.Below(3))}, inner;
+    const Shape shape = {rows_, chains_ ? kThirdColumns : columns_};
+    std::vector<Symbol> carried = {w_.Constant(types_.accumulator, shape, w_.Below(3))}, inner;
     const double start = carried[0].bound;
     if (advances) carried.insert(carried.end(), {a.pointers(), b.pointers()});
     std::string arguments, types, results = w_.Fresh();
@@ -189,11 +189,11 @@ class DotLoop {
     w_.Line(absl::StrCat("scf.yield ", names, " : ", types));
     w_.Indent(-2);
     w_.Line(w_.OneIn(3) ? absl::StrCat("} {tt.num_stages = ", 1 + w_.Below(4), " : i32}") : "}");
-    Symbol sums = carried[0];
-    sums.name = advances ? results + "#0" : results;
-    sums.bound = start + Bound() * (chains_ ? columns_ * kLargest : 1);
-    if (sums.bound > ExactUpTo(types_.sums)) sums.bound = -1;
-    return sums;
+    Symbol acc = carried[0];
+    acc.name = advances ? results + "#0" : results;
+    acc.bound = start + Bound() * (chains_ ? columns_ * kLargest : 1);
+    if (acc.bound > ExactUpTo(types_.accumulator)) acc.bound = -1;
+    return acc;
   }
 
  private:
@@ -201,31 +201,31 @@ class DotLoop {
 
   double Bound() const { return static_cast<double>(iterations_) * tile_k_ * kLargest * kLargest + 2; }
 
-  Symbol Sum(const Symbol& a, const Symbol& b, const Symbol& sums, const Symbol& third) {
+  Symbol Sum(const Symbol& a, const Symbol& b, const Symbol& acc, const Symbol& third) {
     const std::string precision = RandomPrecision(w_, types_.operands);
     if (!chains_) {
-      Symbol next = w_.EmitHidden(types_.sums, sums.shape, DotText(a, b, sums, precision));
-      return w_.OneIn(4) && sums.is_float() ? Rescaled(next) : next;
+      Symbol next = w_.EmitHidden(types_.accumulator, acc.shape, DotText(a, b, acc, precision));
+      return w_.OneIn(4) && acc.is_float() ? Rescaled(next) : next;
     }
-    Symbol zero = w_.Constant(types_.sums, {rows_, columns_}, 0);
-    Symbol product = w_.EmitHidden(types_.sums, zero.shape, DotText(a, b, zero, ""));
+    Symbol zero = w_.Constant(types_.accumulator, {rows_, columns_}, 0);
+    Symbol product = w_.EmitHidden(types_.accumulator, zero.shape, DotText(a, b, zero, ""));
     Symbol narrow = w_.EmitHidden(
         "f16", zero.shape,
         absl::StrCat("arith.truncf ", product.name, " : ", product.type(), " to ", TypeText("f16", zero.shape)));
-    Symbol before = w_.OneIn(2) ? Rescaled(sums) : sums;
-    return w_.EmitHidden(types_.sums, sums.shape, DotText(narrow, third, before, ""));
+    Symbol before = w_.OneIn(2) ? Rescaled(acc) : acc;
+    return w_.EmitHidden(types_.accumulator, acc.shape, DotText(narrow, third, before, ""));
   }
 
   // Some rows with the other sign.
-  Symbol Rescaled(const Symbol& sums) {
-    Symbol row = frame_.IndexAlong(sums.shape, 0), limit = w_.Constant("i32", row.shape, w_.Below(rows_));
+  Symbol Rescaled(const Symbol& acc) {
+    Symbol row = frame_.IndexAlong(acc.shape, 0), limit = w_.Constant("i32", row.shape, w_.Below(rows_));
     Symbol below =
         w_.EmitHidden("i1", row.shape, absl::StrCat("arith.cmpi slt, ", row.name, ", ", limit.name, " : ", row.type()));
-    Symbol one = w_.Constant(sums.element, row.shape, 1), minus_one = w_.Constant(sums.element, row.shape, -1);
-    Symbol sign = w_.EmitHidden(sums.element, row.shape,
+    Symbol one = w_.Constant(acc.element, row.shape, 1), minus_one = w_.Constant(acc.element, row.shape, -1);
+    Symbol sign = w_.EmitHidden(acc.element, row.shape,
                                 absl::StrCat("arith.select ", below.name, ", ", one.name, ", ", minus_one.name, " : ",
                                              below.type(), ", ", one.type()));
-    return Combine(w_, "arith.mulf", sums, *w_.Conform(sign, sums.shape));
+    return Combine(w_, "arith.mulf", acc, *w_.Conform(sign, acc.shape));
   }
 
   KernelWriter& w_;
@@ -251,9 +251,9 @@ void WriteOneDot(KernelWriter& w, KernelFrame& frame) {
   Symbol b = frame.Load(types.stored, transposed ? Shape{n, k} : Shape{k, n}, Contents::kSmallIntegers);
   if (a.bound != kLargest || b.bound != kLargest) return;
   if (transposed) b = Transposed(w, b);
-  Symbol c = w.OneIn(3) ? frame.Load(types.sums, {m, n}, Contents::kSmallIntegers)
-                        : w.Constant(types.sums, {m, n}, w.Below(3));
-  Symbol d = w.EmitHidden(types.sums, {m, n}, DotText(a, b, c, RandomPrecision(w, types.stored)));
+  Symbol c = w.OneIn(3) ? frame.Load(types.accumulator, {m, n}, Contents::kSmallIntegers)
+                        : w.Constant(types.accumulator, {m, n}, w.Below(3));
+  Symbol d = w.EmitHidden(types.accumulator, {m, n}, DotText(a, b, c, RandomPrecision(w, types.stored)));
   d.bound = c.bound >= 0 ? k * kLargest * kLargest + c.bound : -1;
   w.Publish(d);
 }

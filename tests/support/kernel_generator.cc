@@ -126,7 +126,7 @@ class Generator {
     return w_.OneIn(2) ? w_.Constant("i32", {}, w_.Below(limit)) : w_.Masked(*known, limit);
   }
 
-  // A sum over the rounds of a loop of what a tensor's like has along an axis: %sum = op(%sum, reduce<op>(%like)).
+  // A sum over the iterations of a loop of what a tensor's like has along an axis: %sum = op(%sum, reduce<op>(%like)).
   struct RunningSum {
     Symbol like, start;
     int axis = 0;
@@ -146,7 +146,7 @@ class Generator {
     return sum;
   }
 
-  // The value of the next round.
+  // The value of the next iteration.
   Symbol Advance(const RunningSum& sum, const Symbol& now) {
     Symbol part = EmitReduce(w_, PickLike({sum.like})[0], sum.axis, sum.op);
     return w_.EmitHidden(now.element, now.shape,

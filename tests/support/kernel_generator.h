@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random kernels: well-typed Triton IR over many operations, types and shapes, in which nothing is undefined and every
-// result is exact or known to be approximate, with the buffers to run it on.
+// Random kernels: well-typed Triton IR over many operations, types and shapes, with the buffers to run it on. Nothing
+// in it is undefined, and every result is exact or known to be approximate.
 #ifndef TESTS_SUPPORT_KERNEL_GENERATOR_H_
 #define TESTS_SUPPORT_KERNEL_GENERATOR_H_
 

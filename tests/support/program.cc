@@ -102,7 +102,7 @@ std::vector<pid_t> ChildrenOf(pid_t pid) {
 
 namespace {
 
-// Whether the port is this process's until it ends: two tests that ask at one time must not get one port, which two
+// Whether the port is this process's until it ends. Two tests that ask at one time must not get one port, which two
 // servers of gRPC would share.
 bool Reserve(int port) {
   const std::string path =

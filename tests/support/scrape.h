@@ -6,7 +6,7 @@
 
 namespace tritond::tests {
 
-// The value of a series on the /metrics page of this machine's `http_port`, labels included as the page has them; -1
+// The value of a series on the /metrics page of this machine's `http_port`, labels included as the page has them. -1
 // when it is not there.
 double ScrapeMetric(int http_port, const std::string& series);
 

@@ -13,8 +13,8 @@
 
 namespace tritond::tests {
 
-// Passes TCP connections on to a port of this machine, and can be told to misbehave like a network does: to carry
-// nothing more without closing anything (a cable that is cut, a peer that is gone without a word). Thread-safe.
+// Passes TCP connections on to a port of this machine. It can be told to misbehave as a network does: to carry nothing
+// more without closing anything, as with a cut cable or a lost peer. Thread-safe.
 class TcpProxy final {
  public:
   explicit TcpProxy(int target_port);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs Triton IR as it reads: whole tensors as arrays, one operation after another, one program after another. It knows
-// no layouts and no threads and shares nothing with the compiler but the parser and the operations' definitions, so
-// that a kernel which computes the same on a device was compiled right.
+// no layouts and no threads. It shares nothing with the compiler but the parser and the definitions of operations. So a
+// kernel which computes the same on a device was compiled right.
 //
 // Floats are computed in their own type, rounded to nearest even; functions and sums of dots in f64, rounded once.
 // What has no value (a masked element of a load, a division by zero, a float that does not fit an integer) is poison.
@@ -36,8 +36,8 @@ class TtirEvaluator {
   ~TtirEvaluator();
 
   // Runs the first public function of `ir`, TTIR text or TTGIR without shared memory. InvalidArgument with the
-  // operation and the program: `ir` is wrong, an access lies outside all buffers, poison is used, an assertion fails,
-  // the evaluator does not know an operation, or the program does not end.
+  // operation and the program when `ir` is wrong, an access lies outside all buffers, poison is used or an assertion
+  // fails. So it is when the evaluator does not know an operation, or the program does not end.
   absl::Status Run(const std::string& ir, std::array<uint32_t, 3> grid,
                    const std::vector<EvaluatorArgument>& arguments);
 

@@ -381,7 +381,7 @@ TEST(TtirEvaluator, PoisonMayBeDroppedButNotStored) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("undefined value reaches memory"));
 }
 
-TEST(TtirEvaluator, WhatHasNoValueIsPoison) {
+TEST(TtirEvaluator, AnUndefinedValueIsPoison) {
   for (const char* op : {"arith.divsi", "arith.remui", "arith.shli"}) {
     std::vector<int32_t> y(1);
     absl::Status status = RunOn(y, "i32",

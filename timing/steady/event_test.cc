@@ -19,7 +19,7 @@ TEST(Event, AWaitEndsWithItsLimit) {
   EXPECT_GE(SteadyNow() - start, absl::Milliseconds(30));
 }
 
-TEST(Event, WhatWasSetBeforeIsTakenOnce) {
+TEST(Event, AnEarlierSetIsTakenOnce) {
   Event event;
   event.Set();
   event.Set();

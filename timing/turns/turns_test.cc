@@ -43,7 +43,7 @@ TEST_F(TurnsTest, ShortTurnsAreInheritedAndEnd) {
   });
 }
 
-TEST_F(TurnsTest, WhoGivesWayDoesSoAlone) {
+TEST_F(TurnsTest, AThreadThatGivesWayDoesSoAlone) {
   const int before = getpriority(PRIO_PROCESS, 0);
   if (before > 10) GTEST_SKIP() << "this process is nearly as nice as can be";
   OnThread([before] {

@@ -184,7 +184,7 @@ KernelFacts CudaDevice::FactsOf(const Kernel& kernel) const {
 absl::StatusOr<std::unique_ptr<Kernel>> CudaDevice::Load(absl::string_view binary, const KernelInfo& info) {
   if (absl::Status status = Enter(); !status.ok()) return status;
   if (binary.empty()) return absl::InvalidArgumentError("an empty binary");
-  const std::string image(binary);  // PTX text needs the zero behind its end
+  const std::string image(binary);  // PTX text needs the zero after its end
   std::string log(4096, '\0');
   int options[] = {CudaDriver::kErrorLog, CudaDriver::kErrorLogBytes};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};

@@ -64,7 +64,7 @@ struct CudaDriver {
   // Opens the driver's library and starts the driver. FailedPrecondition: there is none, or it does not work here.
   static absl::StatusOr<std::unique_ptr<CudaDriver>> Open(const std::string& library);
 
-  // Ok, or what the driver says about `result`, behind `what`; with the code that Device promises.
+  // Ok, or what the driver says about `result`, after `what`; with the code that Device promises.
   absl::Status Check(CudaResult result, absl::string_view what) const;
 
   CudaResult (*init)(unsigned int flags);

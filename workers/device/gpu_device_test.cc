@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices of all GPU drivers: the contract on real ones of AMD and Intel, where they are present (cuda_device_test has
-// NVIDIA's), and on libraries that fake the drivers. The fakes also play what no real device does on demand: faults,
+// Devices of all GPU drivers. The contract runs on real ones of AMD and Intel, where they are present, and on libraries
+// that fake the drivers. cuda_device_test has NVIDIA's. The fakes also play what no real device does on demand: faults,
 // lost devices, a clock that is known.
 #include "workers/device/gpu_device.h"
 

@@ -16,7 +16,7 @@ TEST(GpuMonitor, TellsVersionAndStateOfItsGpu) {
   EXPECT_EQ(state.power_watts, 513u);
 }
 
-TEST(GpuMonitor, WhatCannotBeReadIsZero) {
+TEST(GpuMonitor, AValueThatCannotBeReadIsZero) {
   const auto monitor = GpuMonitor::Open("0000:01:00.0", TRITOND_FAKE_NVML);
   ASSERT_NE(monitor, nullptr);
   EXPECT_EQ(monitor->State().temperature_celsius, 0u);

@@ -9,13 +9,13 @@
 
 namespace tritond::workers {
 
-// The machine's processor as a device that checks everything: it runs the code of the compiler's `host` target with a
-// fiber for each thread of a program (host_program.h), and programs one after the other, in order of their index, or
-// on several system threads.
+// The machine's processor as a device that checks everything. It runs the code of the compiler's `host` target with a
+// fiber for each thread of a program (host_program.h). Programs run one after the other, in order of their index, or on
+// several system threads.
 //
-// A launch fails with InvalidArgument, naming the places in the kernel's source, when the kernel accesses global memory
-// outside the device's buffers or shared memory outside its own, when two of its threads race on shared memory
-// (shared_memory.h), or when they do not meet at the same barriers. The device is as good as before then.
+// A launch fails with InvalidArgument, naming the places in the kernel's source, in these cases. The kernel accesses
+// global memory outside the device's buffers, or shared memory outside its own. Two of its threads race on shared
+// memory (shared_memory.h), or do not meet at the same barriers. The device is as good as before then.
 //
 // It cannot notice a loop that neither accesses memory nor waits. A program that waits for a later one of its grid
 // waits forever: the limit of DeviceOptions ends it.

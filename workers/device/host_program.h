@@ -56,7 +56,7 @@ struct HostLaunch {
 // Runs programs of a launch on the calling system thread, one after the other, each with a fiber a thread.
 //
 // A fiber runs until it must wait: for the program's threads or its warp's. The last to arrive goes on, the others
-// queue behind it. When none can run and some have not ended, they wait for each other forever: an error that names
+// queue after it. When none can run and some have not ended, they wait for each other forever: an error that names
 // where. The first error ends the launch; fibers are then abandoned where they are.
 class HostProgram final {
  public:
@@ -204,7 +204,7 @@ class HostProgram final {
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   Meeting all_;
-  std::vector<int> ready_;  // a ring: threads that can go on
+  std::vector<int> ready_;  // a circular queue: threads that can go on
   size_t ready_begin_ = 0;
   size_t ready_count_ = 0;
   uint32_t program_[3] = {0, 0, 0};

@@ -23,7 +23,7 @@ TEST(ParseKernelInfo, ReadsACompilesMetadata) {
   EXPECT_THAT(*info->parameter_bytes, testing::ElementsAre(8, 8, 4));
 }
 
-TEST(ParseKernelInfo, WhatIsNotNamedKeepsItsDefault) {
+TEST(ParseKernelInfo, UnnamedEntriesKeepTheirDefaults) {
   const auto info = ParseKernelInfo(R"({"name": "k", "launch_cooperative_grid": null})");
   ASSERT_TRUE(info.ok()) << info.status();
   EXPECT_EQ(info->num_warps, 4u);

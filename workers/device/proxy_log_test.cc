@@ -22,7 +22,7 @@ class ProxyLogTest : public testing::Test {
   ProxyLog log_{64, 32, clocks_};
 };
 
-TEST_F(ProxyLogTest, WhatNobodyWroteMayBeRead) { EXPECT_TRUE(MayRead(0, 1)); }
+TEST_F(ProxyLogTest, UnwrittenMemoryMayBeRead) { EXPECT_TRUE(MayRead(0, 1)); }
 
 TEST_F(ProxyLogTest, FenceThenBarrierIsEnough) {
   log_.Wrote(0, nullptr, 16, 16, 1);

@@ -22,10 +22,10 @@ bool SameSite(const TritondHostSite* a, const TritondHostSite* b);
 
 // The shared memory of one program, with a record of who accessed each byte since when. Used by one system thread.
 //
-// Two accesses of one byte by different threads conflict when one of them writes (two atomics do not), unless a barrier
-// lies between them, or a warp barrier where both threads are of one warp. Compiled code keeps copies of a value in
-// several threads and lets each of them write its copy; such a write changes nothing, whatever the order. So a
-// conflicting write is held back as a suspicion until its thread next waits or ends: if the bytes are then as they were
+// Two accesses of one byte by different threads conflict when one of them writes; two atomics do not. A barrier between
+// them prevents that, or a warp barrier where both threads are of one warp. Compiled code keeps copies of a value in
+// several threads and lets each of them write its copy. Such a write changes nothing, whatever the order. So a
+// conflicting write is held back as a suspicion until its thread next waits or ends. If the bytes are then as they were
 // before it, it was harmless.
 //
 // On emulated devices mbarriers and barriers of some threads order accesses, too (ReleaseClocks). From the first

@@ -270,17 +270,17 @@ void use_stack(Parameters p) {
 // ---- of emulated devices: instructions that control flow keeps lanes away from ----
 
 // Four numbers a thread: the first lane's in a branch that lanes 8 to 15 of the warp take (-1 elsewhere), in which turn
-// of a loop the thread leaves whose lanes of one eighth leave together, and the first lane's behind them and after a
+// of a loop the thread leaves whose lanes of one eighth leave together, and the first lane's after them and after a
 // barrier.
 void divergent_lanes(Parameters p) {
   const int32_t id = rt().thread_id(), eighth = id % 32 / 8;
   int32_t in_branch = -1, turn = 0;
   if (eighth == 1) in_branch = FirstLane<100>(id, 1);
   while (FirstLane<101>(eighth, 2) != eighth) ++turn;
-  const int32_t behind = FirstLane<102>(id, 3);
+  const int32_t after = FirstLane<102>(id, 3);
   rt().barrier(At<103>());
   const int32_t last = FirstLane<104>(id, 4);
-  for (auto [i, value] : {std::pair<int, int32_t>{0, in_branch}, {1, turn}, {2, behind}, {3, last}})
+  for (auto [i, value] : {std::pair<int, int32_t>{0, in_branch}, {1, turn}, {2, after}, {3, last}})
     Store<105>(Parameter<int32_t*>(p, 0) + 4 * id + i, value);
 }
 

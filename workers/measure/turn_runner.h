@@ -56,7 +56,7 @@ class TurnRunner final {
   bool lost_ = false;                    // the last process did not open
   std::set<uint32_t> loaded_;            // in the process
   std::map<uint32_t, uint32_t> groups_;  // of those that were checked
-  // The first of each group that the process keeps outputs of, with its number; a new process checks them first, so
+  // The first of each group that the process keeps outputs of, with its number. A new process checks them first, so
   // that it has the same groups.
   std::vector<std::pair<Candidate, uint32_t>> founders_;
   uint32_t next_group_ = 1;

@@ -98,7 +98,7 @@ TEST_F(TurnRunnerTest, AVisitThatBeginsHopelesslyEndsAfterOneSample) {
   EXPECT_THAT(Samples(runner_.Run(job_)), ElementsAre(1));
 }
 
-TEST_F(TurnRunnerTest, ACrashCostsTheCandidateAndNobodyElse) {
+TEST_F(TurnRunnerTest, ACrashCostsTheCandidateAlone) {
   Add("triple");
   Add("triple_crash");
   Add("triple");

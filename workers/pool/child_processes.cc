@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread polls the children's stderr pipes and reaps them. A pipe that hangs up wakes it at once, so a death is
-// noticed within milliseconds; the poll's time-out covers a grandchild that holds the pipe open.
+// noticed within milliseconds. The poll's time-out covers a grandchild that holds the pipe open.
 #include "workers/pool/child_processes.h"
 
 #include <fcntl.h>
@@ -159,7 +159,7 @@ absl::Status ChildProcesses::SpawnLocked(Slot* slot) {
   posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // The daemon blocks signals and handles them itself; a child starts with none blocked, in a group of its own, so that
+  // The daemon blocks signals and handles them itself. A child starts with none blocked, in a group of its own, so that
   // ^C at a terminal reaches the daemon alone.
   sigset_t none, all;
   sigemptyset(&none);

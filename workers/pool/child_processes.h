@@ -29,10 +29,10 @@ struct ChildEnd {
   std::string report;  // "signal 6 (Aborted)" or "exit status 3", then the last lines that it wrote to stderr
 };
 
-// Keeps a number of processes of one command running: starts them, starts them again when they end (at once after a
-// useful life, else with a growing pause), collects the end of their stderr, and stops them. Each child leads a process
-// group of its own; whatever it has started itself ends with it. Thread-safe; one thread of
-// its own does the work and calls back without locks held.
+// Keeps a number of processes of one command running. Starts them again when they end: at once after a useful life,
+// else with a growing pause. Collects the end of their stderr, and stops them. Each child leads a process group of its
+// own; whatever it has started itself ends with it. Thread-safe; one thread of its own does the work and calls back
+// without locks held.
 class ChildProcesses final {
  public:
   struct Config {

@@ -112,7 +112,7 @@ TEST(ChildProcesses, ACommandThatDoesNotExistIsAnEndWithAReason) {
   EXPECT_THAT(children.List()[0].last_death, HasSubstr("/nonexistent/program"));
 }
 
-TEST(ChildProcesses, WhatAChildHasStartedEndsWithIt) {
+TEST(ChildProcesses, ProcessesOfAChildEndWithIt) {
   std::mutex mu;
   pid_t grandchild = 0;
   Ends ends;

@@ -15,7 +15,7 @@
 
 namespace tritond::workers {
 
-// The daemon's end of one Attach stream. Keeps itself alive until the RPC is over; others hold it by shared_ptr and may
+// The daemon's end of one Attach stream. Keeps itself alive until the RPC is over. Others hold it by shared_ptr and may
 // call it at any time and from any thread, without blocking. Its handlers run on gRPC's threads, one at a time.
 class Session final : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::DaemonMessage>,
                       public std::enable_shared_from_this<Session> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A local worker ends twice: its stream breaks and its process is reaped, in either order. The pool speaks of its end
-// when the process is reaped, because only then it knows how; a process that outlives its stream is killed after a
+// when the process is reaped, because only then it knows how. A process that outlives its stream is killed after a
 // while.
 #include "workers/pool/worker_pool.h"
 
@@ -233,7 +233,7 @@ void WorkerPool::OnStreamEnd(const std::shared_ptr<Session>& session) {
 }
 
 bool WorkerPool::IsWanted(const LeaseRecord& lease, absl::Time now) {
-  // Behind its deadline a worker ends by itself when the compile does not.
+  // After its deadline a worker ends by itself when the compile does not.
   return lease.cancelled == absl::InfiniteFuture() && now < lease.deadline;
 }
 

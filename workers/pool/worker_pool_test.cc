@@ -121,7 +121,7 @@ TEST_F(WorkerPoolTest, ASupervisorTellsHowTheProcessBeforeEnded) {
             "killed under 2: signal 6 (Aborted); attached w3; ended w3");
 }
 
-TEST_F(WorkerPoolTest, NobodyTellsOfAnothersLeaseAndOfOnesOwnOnlyOnce) {
+TEST_F(WorkerPoolTest, AKillIsReportedOnceAndByItsOwnWorkerAlone) {
   Break(Attach("mine"));
   listener_.Await(2);
   Break(Attach("other", 1));

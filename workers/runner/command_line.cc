@@ -188,18 +188,21 @@ int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
   bool once = false;
   std::vector<std::string> devices, device_libraries, labels;
   bool no_sandbox = false;
-  app.add_option("--server", options.server, "The daemon: HOST:PORT or unix:PATH; one of several behind one name")
+  app.add_option("--server", options.server,
+                 "The daemon: HOST:PORT or unix:PATH. Of a name with several addresses, the worker dials one")
       ->required();
-  app.add_option("--tls-ca", credentials.ca, "Talk TLS; the daemon's certificate authority, PEM")->type_name("FILE");
-  app.add_option("--tls-cert", credentials.certificate, "This worker's certificate, PEM")->type_name("FILE");
-  app.add_option("--tls-key", credentials.key, "Its private key, PEM")->type_name("FILE");
-  app.add_option("--token-file", credentials.token, "A file with a bearer token")->type_name("FILE");
-  app.add_option("--name", options.name, "What people see; default HOST/PID");
-  app.add_option("--memory-limit-mb", memory_limit_mb, "Most memory that a compile may use; 0: no limit")
+  app.add_option("--tls-ca", credentials.ca, "PEM file of the certificate authority of the daemon; turns TLS on")
+      ->type_name("FILE");
+  app.add_option("--tls-cert", credentials.certificate, "PEM file of the certificate of this worker")
+      ->type_name("FILE");
+  app.add_option("--tls-key", credentials.key, "PEM file of the private key of --tls-cert")->type_name("FILE");
+  app.add_option("--token-file", credentials.token, "File with a bearer token")->type_name("FILE");
+  app.add_option("--name", options.name, "Name of this worker (default: HOST/PID)");
+  app.add_option("--memory-limit-mb", memory_limit_mb, "Memory limit of a compile; 0: no limit")->capture_default_str();
+  app.add_option("--recycle-jobs", options.max_jobs, "Restart the worker after this number of jobs; 0: never")
       ->capture_default_str();
-  app.add_option("--recycle-jobs", options.max_jobs, "End in order after so many jobs, for a fresh start; 0: never")
-      ->capture_default_str();
-  app.add_option("--recycle-mb", recycle_mb, "And with more resident memory than this after a job; 0: never")
+  app.add_option("--recycle-mb", recycle_mb,
+                 "Restart the worker if it has more resident memory than this after a job; 0: never")
       ->capture_default_str();
   app.add_option("--devices", devices,
                  "Measure kernels on these devices instead of compiling: cuda:0,cuda:1, hip:0, ze:0 (Level Zero), cl:0 "
@@ -207,7 +210,7 @@ int WorkerMain(int argc, char** argv, const WorkerProgram& program) {
       ->delimiter(',')
       ->type_name("DEVICE,…");
   app.add_option("--device-library", device_libraries,
-                 "With --devices: the library of a kind of device, instead of the usual one; may be repeated")
+                 "With --devices: driver library of a kind of device; may be repeated")
       ->type_name("KIND=PATH");
   app.add_option("--label", labels, "With --devices: a label by which tunings choose this worker; may be repeated")
       ->type_name("NAME=VALUE");

@@ -11,8 +11,8 @@
 
 namespace tritond::workers {
 
-// How a worker shows who it is, and knows the daemon. The files are read by each process before it confines itself, so
-// that renewed ones are taken at each connection, and none is in reach of what the process compiles.
+// How a worker shows who it is, and knows the daemon. Each process reads the files before it confines itself. So
+// renewed ones are taken at each connection, and none is in reach of what the process compiles.
 struct CredentialFiles {
   std::string ca;           // PEM, of the daemon's certificate; not empty: TLS
   std::string certificate;  // PEM, the worker's own, with its key

@@ -23,8 +23,8 @@ struct DeviceRunnerOptions {
   std::vector<std::string> kernel_process;    // DeviceSession::Options::command
 };
 
-// Attaches to the daemon and measures kernels on these devices, one at a time a device, until the daemon drains this
-// worker or a stop signal asks it to end (Ok), or the connection ends (Unavailable). FailedPrecondition: none of the
+// Attaches to the daemon and measures kernels on these devices, one at a time on each. Ok when the daemon drains this
+// worker, or a stop signal asks it to end. Unavailable when the connection ends. FailedPrecondition: none of the
 // devices opens. Some that do not are reported as out of service, with the reason. Every kernel runs in a process of
 // its device. Uses the calling thread to read, one for each device, one for heartbeats and one for signals, which the
 // caller holds (HoldStopSignals).

@@ -25,11 +25,11 @@ struct DialTarget {
 
 // gRPC dials the addresses of a name in the same order everywhere, so all workers behind one name would attach to one
 // daemon. For a HOST:PORT with several addresses, and a list of them ("ipv4:A:1,B:2"), this gives each worker an order
-// of its own; where the first does not answer, gRPC goes on with the next. A HOST:PORT of one address becomes that
+// of its own. Where the first does not answer, gRPC goes on with the next. A HOST:PORT of one address becomes that
 // address, so that gRPC looks no name up: it could not within the sandbox. Anything else stays as it is.
 DialTarget ShuffleAddresses(const std::string& server, const Resolver& resolve, std::mt19937& random);
 
-// What gRPC has to reach to dial it: the ports or the socket; where names are left for it to look up (`proxied`, or
+// What gRPC has to reach to dial it: the ports or the socket. Where names are left for it to look up (`proxied`, or
 // another kind of target) also the system's resolver.
 Reach ReachOf(const DialTarget& dial, bool proxied);
 

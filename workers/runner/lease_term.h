@@ -9,7 +9,7 @@
 namespace tritond::workers {
 
 // How long one lease is worth working on: until it is cancelled, or until its callers' deadline has passed. The last
-// stage, begun in time, may go on for a little longer than the deadline: what is left to do is little as a rule, and
+// stage, begun in time, may go on for a little longer than the deadline. What is left to do is little as a rule, and
 // the result is worth keeping. Pure logic; not thread-safe.
 class LeaseTerm final {
  public:

@@ -17,7 +17,7 @@ TEST(LeaseTerm, WithoutADeadlineNothingEndsIt) {
   EXPECT_FALSE(term.Overrun(kStart + absl::Hours(100)));
 }
 
-TEST(LeaseTerm, BehindItsDeadlineNoStageBegins) {
+TEST(LeaseTerm, NoStageBeginsAfterItsDeadline) {
   LeaseTerm term(kStart + absl::Seconds(1));
   EXPECT_TRUE(term.Enter(Stage::kTtir, kStart).ok());
   EXPECT_TRUE(absl::IsDeadlineExceeded(term.Enter(Stage::kTtgir, kStart + absl::Seconds(1))));

@@ -11,9 +11,9 @@
 
 namespace tritond::workers {
 
-// For the whole life of the process: no new privileges, no core dumps, few open files and none over 1 GiB, at most
-// `memory_bytes` of address space (0: no limit; exceeding it ends the process with a message). Before any thread
-// starts. Internal when the system refuses.
+// For the whole life of the process: no new privileges, no core dumps, few open files and none over 1 GiB. It has at
+// most `memory_bytes` of address space; beyond that it ends with a message. 0: no limit. Before any thread starts.
+// Internal when the system refuses.
 absl::Status LimitProcess(uint64_t memory_bytes);
 
 // The process dies (SIGXCPU) when it uses `more` CPU time from now on. Replaces the earlier bound.

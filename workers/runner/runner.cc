@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three threads share the stream. The reader only moves messages, so a cancellation or the end of the connection is
-// noticed while a compile runs; the compiling thread owns the compiler; heartbeats come from a third, so that a long
+// noticed while a compile runs. The compiling thread owns the compiler; heartbeats come from a third, so that a long
 // compile does not look like a dead worker. A fourth waits for signals that ask the worker to end.
 //
-// A worker ends by agreement: it says Retire, the daemon gives it no further lease and answers Drain, which follows
+// A worker ends by agreement. It says Retire, the daemon gives it no further lease and answers Drain, which follows
 // every lease that was under way. So none is lost, whatever crosses on the wire.
 #include "workers/runner/runner.h"
 
@@ -43,7 +43,7 @@ constexpr int kExitCancelled = 75;
 // work.
 constexpr absl::Duration kRecallPatience = absl::Seconds(10);
 // A worker that is told to end while it dials waits so long for the daemon's welcome, and one that retires so long for
-// the daemon's word: an older daemon does not know what it was told.
+// the daemon's word. An older daemon does not know what it was told.
 constexpr absl::Duration kDialPatience = absl::Seconds(1);
 constexpr absl::Duration kRetirePatience = absl::Seconds(5);
 

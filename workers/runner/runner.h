@@ -31,13 +31,13 @@ struct RunnerOptions {
   std::function<void(compiler::Stage, const compiler::CompileRequest&)> on_stage;
 };
 
-// Attaches to the daemon and serves leases with `compiler`, one at a time, until the daemon drains this worker, it has
-// done its share or a stop signal asks it to end (Ok), or the connection ends (Unavailable). FailedPrecondition:
-// sockets cannot be forbidden. A worker that is to end tells the daemon, does what it holds, and ends when the daemon
-// says that no more comes. Uses the calling thread to read, one to compile, one for heartbeats and one for signals,
-// which the caller holds (HoldStopSignals). A lease that nobody wants any more is abandoned: assemblers and the linker
-// end at once, and when the compile does not end soon, neither does the process go on: its own work cannot be
-// interrupted.
+// Attaches to the daemon and serves leases with `compiler`, one at a time. Ok when the daemon drains this worker, when
+// it has done its share, or when a stop signal asks it to end. Unavailable when the connection ends.
+// FailedPrecondition: sockets cannot be forbidden. A worker that is to end tells the daemon, does what it holds, and
+// ends when the daemon says that no more comes. Uses the calling thread to read, one to compile, one for heartbeats and
+// one for signals, which the caller holds (HoldStopSignals). A lease that nobody wants any more is abandoned:
+// assemblers and the linker end at once, and when the compile does not end soon, neither does the process go on. Its
+// own work cannot be interrupted.
 absl::Status RunWorker(const RunnerOptions& options, compiler::Compiler& compiler);
 
 }  // namespace tritond::workers

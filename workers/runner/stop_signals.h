@@ -16,7 +16,7 @@ void HoldStopSignals();
 // Whether one comes within `patience`; it is taken. For a process that holds them and has no StopSignals now.
 bool AwaitStopSignal(absl::Duration patience);
 
-// Takes the stop signals of a process that holds them, on a thread of its own: the first asks it to end in order, a
+// Takes the stop signals of a process that holds them, on a thread of its own. The first asks it to end in order, a
 // second ends it at once. What the parent process sends and what others send is counted apart, because a supervisor
 // passes on what its child may have got already (a service manager signals both).
 class StopSignals final {

@@ -11,7 +11,7 @@ namespace tritond::workers {
 
 // Gives up what sets root apart, for this thread and all that it starts; with no_new_privs it does not come back. Where
 // one of `programs` cannot be found then (it lies in another user's folder), the process keeps the right to look into
-// folders and files of others; what it may open, Landlock says. Internal when the system refuses.
+// folders and files of others. What it may open, Landlock says. Internal when the system refuses.
 absl::Status DropCapabilities(const std::vector<std::string>& programs);
 
 }  // namespace tritond::workers

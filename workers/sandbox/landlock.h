@@ -7,9 +7,9 @@
 
 namespace tritond::workers {
 
-// Confines the calling thread and all that it starts from now on to `reach`, with Linux's Landlock: no file of another
-// path is opened, made, renamed or removed, no TCP port but those is used, and, where the kernel's Landlock knows it,
-// no process outside gets a signal and no abstract socket outside is reached. Needs no privileges but no_new_privs.
+// Confines the calling thread and all that it starts from now on to `reach`, with Linux's Landlock. It opens,
+// makes, renames and removes no file of another path, and uses no other TCP port. Where the kernel's Landlock knows it,
+// no process outside gets a signal, and no abstract socket outside is reached. Needs no privileges but no_new_privs.
 // What Landlock leaves open (modes, owners, times of files; what is open already) is the system call filter's.
 // Returns the version of Landlock in force. Unavailable: the kernel has none, or does not permit it. Internal: it has,
 // and refused a rule.

@@ -17,7 +17,7 @@ struct SystemCallPolicy {
 };
 
 // From now on, on every thread: only the calls of the list. Others fail with ENOSYS, as on a kernel that lacks them, so
-// that libraries go on by older ones; what reaches out of the process fails with EPERM. FailedPrecondition where the
+// that libraries go on by older ones. What reaches out of the process fails with EPERM. FailedPrecondition where the
 // system has no seccomp or does not permit it.
 absl::Status AllowOnlyWorkersCalls(const SystemCallPolicy& policy);
 

@@ -73,6 +73,12 @@ class HookTest(unittest.TestCase):
         abi = (request.abi.global_scratch, request.abi.profile_scratch, request.abi.descriptor_flags)
         self.assertEqual(abi, expected.get(kernels.VERSION, abi))
 
+    def test_results_of_any_build_count_where_that_is_set(self):
+        for any_build, mode in ((False, 0), (True, 3)):
+            self.install(any_build=any_build)
+            kernels.compile_one("add", num_warps=8 if any_build else 4)
+            self.assertEqual(self.daemon.requests[-1].cache_mode, mode)
+
     def test_another_target_stays_local_without_a_word(self):
         self.install()
         with self.assertNoLogs("tritond") if hasattr(self, "assertNoLogs") else contextlib.nullcontext():

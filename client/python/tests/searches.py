@@ -8,6 +8,7 @@ The device is made up. A launch notes its configuration, and the benchmark's clo
 import dataclasses
 import inspect
 import json
+import os
 import sys
 import threading
 import time
@@ -142,9 +143,9 @@ def spelled(left, right, result, n, BLOCK: tl.constexpr):
 
 class Program:
     """An autotuned function on a device of its own. `stages`: that many times four configurations. `default_benchmark`: Triton's
-    measures, and not `bench`."""
+    measures, and not `bench`. `until`: a file that each measurement waits for."""
 
-    def __init__(self, stages=2, seconds=0.0, function=add, warps=WARPS, configs=None, model="Test GPU", default_benchmark=False,
+    def __init__(self, stages=2, seconds=0.0, until=None, function=add, warps=WARPS, configs=None, model="Test GPU", default_benchmark=False,
                  **arguments):
         from tritond import _device
 
@@ -153,6 +154,7 @@ class Program:
         self.measured = []
         self.failure = None  # what the benchmark raises
         self.seconds = seconds
+        self.until = until
         driver.set_active(self.device)
         warnings.simplefilter("ignore")  # Triton's own, about options that go
         configs = configs or [triton.Config({"BLOCK": 128}, num_warps=w, num_stages=s) for w in warps for s in range(1, stages + 1)]
@@ -169,6 +171,8 @@ class Program:
         if self.failure is not None:
             raise self.failure
         time.sleep(self.seconds)
+        while self.until and not os.path.exists(self.until):
+            time.sleep(0.02)
         warps, stages = self.device.launches[-1]
         self.measured.append((warps, stages))
         return [milliseconds(warps, stages)] * 3

@@ -48,6 +48,7 @@ class TestSettings(unittest.TestCase):
                 ("TRITOND_SERVER", "auto,a:1", "alone"), ("TRITOND_TIMEOUT", "-1", "timeout=-1"),
                 ("TRITOND_TIMEOUT", "nan", "timeout=nan"), ("TRITOND_ON_FAILURE", "maybe", "maybe"),
                 ("TRITOND_TLS", "perhaps", "perhaps"), ("TRITOND_TUNING", "perhaps", "tuning"),
+                ("TRITOND_ANY_BUILD", "perhaps", "any_build"),
                 ("TRITOND_TUNING_WAIT", "0", "tuning_wait=0"), ("TRITOND_TLS_CERT", "c.pem", "go together")):
             with self.subTest(variable + "=" + value), mock.patch.dict(os.environ, {variable: value}):
                 self.assertRaisesRegex(ValueError, message, _settings.make_settings)

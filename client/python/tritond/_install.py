@@ -43,7 +43,7 @@ def install(server: str | None = None, *, on_failure: str | None = None,
             reach_timeout: float | None = None, timeout: float | None = None,
             token: str | None = None, token_file: str | None = None, tls: bool | None = None,
             tls_ca: str | None = None, tls_cert: str | None = None, tls_key: str | None = None,
-            tenant: str | None = None, debug_info: bool | None = None,
+            tenant: str | None = None, debug_info: bool | None = None, any_build: bool | None = None,
             tuning: bool | None = None, tuning_wait: float | None = None) -> None:
     """Has this process and its forks compile through `server`; again, with other settings, from the next kernel on.
 
@@ -53,7 +53,7 @@ def install(server: str | None = None, *, on_failure: str | None = None,
     global _session, _installed
     settings = make_settings(server=server, on_failure=on_failure, reach_timeout=reach_timeout, timeout=timeout, token=token,
                              token_file=token_file, tls=tls, tls_ca=tls_ca, tls_cert=tls_cert, tls_key=tls_key, tenant=tenant,
-                             debug_info=debug_info, tuning=tuning, tuning_wait=tuning_wait)
+                             debug_info=debug_info, any_build=any_build, tuning=tuning, tuning_wait=tuning_wait)
     if not settings.servers:
         raise ValueError("no server: pass one to install(), or set TRITOND_SERVER")
     with _lock:

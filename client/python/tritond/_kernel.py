@@ -21,6 +21,7 @@ _TTIR, _TTGIR, _LLIR, _ASM, _BINARY = 1, 2, 3, 4, 5  # tritond.v1.Stage
 _STAGES = {"ttir": _TTIR, "ttgir": _TTGIR, "llir": _LLIR, "ptx": _ASM, "amdgcn": _ASM, "cubin": _BINARY, "hsaco": _BINARY,
            "spv": _BINARY}
 _AUTOTUNE = 2  # tritond.v1.Priority
+_ANY_BUILD = 3  # tritond.v1.CacheMode
 _KERNEL_NAME = re.compile(r'tt\.func public @"?([^"(\s]+)')
 
 
@@ -110,6 +111,8 @@ class Kernel:
         request = _schema.CompileRequest(
             target=self._target(), input=_TTIR, ir=self._text.encode(), outputs=outputs, debug_info=settings.debug_info,
             tenant=settings.tenant, client_version=f"tritond-python {__version__}", label=name[:200])
+        if settings.any_build:
+            request.cache_mode = _ANY_BUILD
         if _precompile.is_search():
             request.priority = _AUTOTUNE
         request.abi.global_scratch = abi.global_scratch

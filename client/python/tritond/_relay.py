@@ -2,7 +2,7 @@
 """gRPC in a child process, for processes that cannot have it themselves.
 
 After os.fork a child has none of gRPC's threads, and using gRPC there hangs. Such a child starts this module as a program
-and writes its calls to it. Frames, both ways: a JSON header and bodies, each behind its size in 8 bytes.
+and writes its calls to it. Frames, both ways: a JSON header and bodies, each after its size in 8 bytes.
 """
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ class Settings:
     tls_key: bytes = b""
     tenant: str = ""
     debug_info: bool = False
+    any_build: bool = False
     tuning: bool = True
     tuning_wait: float = 60.0
 
@@ -100,6 +101,7 @@ def make_settings(**arguments: typing.Any) -> Settings:
         tls=_flag("tls", pick("tls", "TRITOND_TLS")) or any(files.values()),
         tenant=pick("tenant", "TRITOND_TENANT"),
         debug_info=_flag("debug_info", pick("debug_info", "TRITOND_DEBUG_INFO")),
+        any_build=_flag("any_build", pick("any_build", "TRITOND_ANY_BUILD")),
         tuning=_flag("tuning", pick("tuning", "TRITOND_TUNING", True)),
         tuning_wait=_seconds("tuning_wait", pick("tuning_wait", "TRITOND_TUNING_WAIT", 60.0)),
         **{name: _bytes_of(path) if path else b"" for name, path in files.items()},

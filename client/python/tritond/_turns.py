@@ -18,7 +18,7 @@ _MOST_RUNS = 10  # of a visit
 _ROUNDS = 12  # beyond the first one
 _FEWEST_ROUNDS = 4  # where kernels are so slow that each configuration then has had _ENOUGH_MS, about what Triton gives it
 _ENOUGH_MS = 100.0
-# A configuration leaves when its median is so many times the best one's: behind the first round, the second one, and so on. The
+# A configuration leaves when its median is so many times the best one's: after the first round, the second one, and so on. The
 # last number holds from then on. A clock that a power limit sets goes up and down by a third within a round.
 _LEAVES = (1.5, 1.25, 1.25, 1.1)
 
@@ -91,7 +91,7 @@ class Turns:
     def run(self, configs: typing.Mapping[str, typing.Any]) -> dict[str, typing.Any]:
         """What the benchmark gives for each configuration, by the names that they have here."""
         results: dict[str, typing.Any] = {}
-        behind: dict[str, list[float]] = {}  # of those that have left: times as multiples of the best one's median then
+        multiples_of: dict[str, list[float]] = {}  # of those that have left: times as multiples of the best one's median then
         visits: dict[str, list[list[float]]] = {name: [] for name in configs}
         left, best = list(configs), 0.0
         with self._hearing():
@@ -106,14 +106,14 @@ class Turns:
                 best = min(medians.values(), default=best)
                 limit = best * _LEAVES[min(number, len(_LEAVES) - 1)]
                 for name in times:
-                    behind[name] = [time / best if best > 0 else 1.0 for time in times[name]]
+                    multiples_of[name] = [time / best if best > 0 else 1.0 for time in times[name]]
                 left = [name for name in times if medians[name] <= limit]
                 if len(left) < 2:
                     break
                 if number >= _FEWEST_ROUNDS and best * sum(map(len, visits[left[0]])) >= _ENOUGH_MS:
                     break
         # Whoever has left does so many times worse than the best one, whatever the clock did since.
-        for name, multiples in behind.items():
+        for name, multiples in multiples_of.items():
             if self._answered(visits[name]):
                 results[name] = quantiles_of([multiple * best for multiple in multiples], self._quantiles)
         return results

@@ -7,7 +7,7 @@
 #b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
 module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func private @into_8_bits(%x: tensor<16x16xf16, #a>, %y: tensor<16x8xf16, #b>, %z: tensor<16x8xf8E5M2, #mma>) {
-    // expected-error @+1 {{sums up in 8-bit floats}}
+    // expected-error @+1 {{accumulates in 8-bit floats}}
     %d = tt.dot %x, %y, %z : tensor<16x16xf16, #a> * tensor<16x8xf16, #b> -> tensor<16x8xf8E5M2, #mma>
     tt.return
   }
@@ -20,7 +20,7 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
 #b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
 module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func private @into_8_bits(%x: tensor<16x16xf16, #a>, %y: tensor<16x8xf16, #b>, %z: tensor<16x8xf8E4M3FN, #blocked>) {
-    // expected-error @+1 {{sums up in 8-bit floats}}
+    // expected-error @+1 {{accumulates in 8-bit floats}}
     %d = tt.dot %x, %y, %z : tensor<16x16xf16, #a> * tensor<16x8xf16, #b> -> tensor<16x8xf8E4M3FN, #blocked>
     tt.return
   }
@@ -33,7 +33,7 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}
 #b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
 module attributes {"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
   tt.func private @into_less(%x: tensor<16x16xf64, #a>, %y: tensor<16x8xf64, #b>, %z: tensor<16x8xf32, #blocked>) {
-    // expected-error @+1 {{sums up in less bits than its operands have}}
+    // expected-error @+1 {{accumulates in fewer bits than its operands have}}
     %d = tt.dot %x, %y, %z : tensor<16x16xf64, #a> * tensor<16x8xf64, #b> -> tensor<16x8xf32, #blocked>
     tt.return
   }

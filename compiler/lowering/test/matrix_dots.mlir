@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --lower-to-llvm=target=cuda:90 | FileCheck %s
 
-// Two k-slices over two column tiles: the slices are the outer loop, each tile's sums go from slice to slice.
+// Two k-slices over two column tiles: the slices are the outer loop, each tile's accumulators go from slice to slice.
 // CHECK-LABEL: llvm.func @slices
 //       CHECK:   %[[D0:.*]] = llvm.inline_asm {{.*}}mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 //       CHECK:   %[[S0:.*]] = llvm.extractvalue %[[D0]][0]
@@ -27,7 +27,7 @@ module attributes {"ttg.num-warps" = 1 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Bytes go four a word, sums are i32.
+// Bytes go four a word, accumulators are i32.
 // CHECK-LABEL: llvm.func @bytes
 //       CHECK:   llvm.inline_asm {{.*}}mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>

@@ -4,7 +4,7 @@
 // RUN: triton-opt %s -split-input-file --ttg-assign-latencies="num-stages=2 copies-in-lane-order=true max-shared-bytes=8000 thread-registers=512" | FileCheck %s --check-prefix=WAITS
 // RUN: triton-opt %s -split-input-file --ttg-assign-latencies="num-stages=2 copies-in-lane-order=true max-shared-bytes=8000" | FileCheck %s --check-prefix=STAYS
 
-// Lanes in the order of the buffer's places copy; without copies as wide, or without room for two buffers of 4 KiB, the
+// Lanes in the order of the buffer's elements copy; without copies as wide, or without room for two buffers of 4 KiB, the
 // load waits in registers, where it is known that these suffice.
 // CHECK-LABEL: tt.func @in_order
 //       CHECK:   tt.load {{.*}} {tt.latency = 1 : i32}

@@ -3,7 +3,7 @@
 // RUN: triton-opt %s -split-input-file --ttg-assign-latencies="num-stages=3 max-shared-bytes=57344" | FileCheck %s --check-prefix=FULL
 // RUN: triton-opt %s -split-input-file --ttg-assign-latencies="num-stages=3 max-shared-bytes=233472 registers=65536" | FileCheck %s --check-prefix=BLOCKS
 
-// wgmma reads the buffers itself, and the iteration does not use its accumulators: a place more, which would take 64 KiB. With less
+// wgmma reads the buffers itself, and the iteration does not use its accumulators: a slot more, which would take 64 KiB. With less
 // memory, and where a multiprocessor would then hold three blocks instead of four, there is none.
 // CHECK-LABEL: @sums_wait
 //       CHECK:   tt.load %arg0 {loop.read_on, tt.latency = 2 : i32}

@@ -29,7 +29,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
   }
 
   // A loop in stages needs one barrier an iteration: after the wait.
-  // CHECK-LABEL: @ring
+  // CHECK-LABEL: @multibuffer
   //       CHECK: ^bb2:
   //       CHECK:   ttg.async_wait
   //       CHECK:   ttg.memdesc_index
@@ -39,7 +39,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32}
   //       CHECK:   ttg.local_load
   //   CHECK-NOT:   ttg.barrier
   //       CHECK:   tt.return
-  tt.func public @ring(%p: tensor<32x32x!tt.ptr<f32>, #row>, %n: i32, %i0: i32, %k0: i32) {
+  tt.func public @multibuffer(%p: tensor<32x32x!tt.ptr<f32>, #row>, %n: i32, %i0: i32, %k0: i32) {
     %a = ttg.local_alloc : () -> !ttg.memdesc<3x32x32xf32, #shared, #smem, mutable>
     cf.br ^bb1
   ^bb1:

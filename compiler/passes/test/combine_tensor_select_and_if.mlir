@@ -48,14 +48,14 @@ tt.func @store(%c: i1, %p: tensor<8x!tt.ptr<f32>>, %a: tensor<8xf32>, %b: tensor
 // -----
 
 // A select after the branch may choose the branch's own result: each side yields its own.
-// CHECK-LABEL: @behind
+// CHECK-LABEL: @after
 //  CHECK-SAME:   %{{.*}}, %[[A:.*]]: tensor<8xf32>, %[[B:.*]]: tensor<8xf32>
 //       CHECK:   %[[R:.*]]:2 = scf.if
 //       CHECK:     %[[X:.*]] = arith.addf
 //       CHECK:     scf.yield %[[X]], %[[X]]
 //       CHECK:     scf.yield %[[B]], %[[A]]
 //       CHECK:   tt.return %[[R]]#1
-tt.func @behind(%c: i1, %a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
+tt.func @after(%c: i1, %a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
   %r = scf.if %c -> (tensor<8xf32>) {
     %x = arith.addf %b, %a : tensor<8xf32>
     scf.yield %x : tensor<8xf32>

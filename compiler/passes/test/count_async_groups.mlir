@@ -3,12 +3,12 @@
 
 // One group is committed between the carried one and its wait, however often the loop runs. A number that is lower
 // already stays; a wait without tokens stays.
-// CHECK-LABEL: @ring
+// CHECK-LABEL: @multibuffer
 //       CHECK:   ttg.async_wait %arg{{[0-9]+}} {num = 1 : i32}
 //       CHECK:   ttg.async_wait %arg{{[0-9]+}} {num = 0 : i32}
 //       CHECK:   ttg.async_wait {num = 7 : i32}
 module {
-  tt.func @ring(%n: i32) {
+  tt.func @multibuffer(%n: i32) {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %g0 = ttg.async_commit_group

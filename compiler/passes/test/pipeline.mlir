@@ -59,7 +59,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// A buffer that a dot may read on has one place more: it reads two places after the one that is filled.
+// A buffer that a dot may read on has one slot more: it reads two slots after the one that is filled.
 // CHECK-LABEL: @read_on
 //       CHECK:   %[[A:.*]] = ttg.local_alloc : () -> !ttg.memdesc<4x64x64xf16,
 //       CHECK:   %[[B:.*]] = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16,
@@ -271,7 +271,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 // -----
 
 // Nor is one whose buffers would be read after the last stage.
-// CHECK-LABEL: @behind
+// CHECK-LABEL: @beyond_the_end
 //   CHECK-NOT:   ttg.local_alloc
 //   CHECK-NOT:   loop.stage
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
@@ -279,7 +279,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 #a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
 #b = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  tt.func @behind(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %q: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %n: i32) -> tensor<64x64xf32, #mma> {
+  tt.func @beyond_the_end(%p: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %q: tensor<64x64x!tt.ptr<f16>, #blocked> {tt.divisibility = dense<[1, 16]> : tensor<2xi32>, tt.contiguity = dense<[1, 64]> : tensor<2xi32>}, %n: i32) -> tensor<64x64xf32, #mma> {
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32

@@ -3,7 +3,7 @@
 
 // The wait and the first slices of the next iteration go to the end of the iteration. Later slices are loaded one product
 // ahead; each is as thick as all before it.
-// CHECK-LABEL: @ring
+// CHECK-LABEL: @multibuffer
 //       CHECK:   %[[RA:.*]] = ttg.local_alloc
 //       CHECK:   %[[RB:.*]] = ttg.local_alloc
 //       CHECK:   %[[G0:.*]] = ttg.async_commit_group
@@ -46,7 +46,7 @@
 #shared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 #smem = #ttg.shared_memory
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  tt.func @ring(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %q: tensor<64x64x!tt.ptr<f16>, #blocked>, %n: i32) -> tensor<64x64xf32, #mma> {
+  tt.func @multibuffer(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %q: tensor<64x64x!tt.ptr<f16>, #blocked>, %n: i32) -> tensor<64x64xf32, #mma> {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %c2 = arith.constant 2 : i32
@@ -56,14 +56,14 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %rb = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
     %g0 = ttg.async_commit_group
     %g1 = ttg.async_commit_group
-    %r:4 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c2, %u = %g0, %v = %g1) -> (tensor<64x64xf32, #mma>, i32, !ttg.async.token, !ttg.async.token) : i32 {
-      %after = arith.addi %place, %c1 : i32
+    %r:4 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c2, %u = %g0, %v = %g1) -> (tensor<64x64xf32, #mma>, i32, !ttg.async.token, !ttg.async.token) : i32 {
+      %after = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %after, %size : i32
       %next = arith.select %wraps, %c0, %after : i32
       %w = ttg.async_wait %u {num = 1 : i32}
-      %wa = ttg.memdesc_index %ra[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wa = ttg.memdesc_index %ra[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t0 = ttg.async_copy_global_to_local %p, %wa : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
-      %wb = ttg.memdesc_index %rb[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wb = ttg.memdesc_index %rb[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t1 = ttg.async_copy_global_to_local %q, %wb : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
       %g = ttg.async_commit_group tokens %t0, %t1
       %va = ttg.memdesc_index %ra[%next] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
@@ -104,14 +104,14 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %ra = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
     %rb = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %after = arith.addi %place, %c1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %after = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %after, %size : i32
       %next = arith.select %wraps, %c0, %after : i32
       ttg.async_wait {num = 1 : i32}
-      %wa = ttg.memdesc_index %ra[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wa = ttg.memdesc_index %ra[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t0 = ttg.async_copy_global_to_local %p, %wa : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
-      %wb = ttg.memdesc_index %rb[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wb = ttg.memdesc_index %rb[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t1 = ttg.async_copy_global_to_local %q, %wb : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
       %t2 = ttg.async_commit_group
       %va = ttg.memdesc_index %ra[%next] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>

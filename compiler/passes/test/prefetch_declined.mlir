@@ -21,14 +21,14 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %ra = ttg.local_alloc : () -> !ttg.memdesc<3x64x16xf16, #shared, #smem, mutable>
     %rb = ttg.local_alloc : () -> !ttg.memdesc<3x16x64xf16, #shared, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %after = arith.addi %place, %c1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %after = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %after, %size : i32
       %next = arith.select %wraps, %c0, %after : i32
       ttg.async_wait {num = 1 : i32}
-      %wa = ttg.memdesc_index %ra[%place] : !ttg.memdesc<3x64x16xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x16xf16, #shared, #smem, mutable>
+      %wa = ttg.memdesc_index %ra[%slot] : !ttg.memdesc<3x64x16xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x16xf16, #shared, #smem, mutable>
       %t0 = ttg.async_copy_global_to_local %p, %wa : tensor<64x16x!tt.ptr<f16>, #blocked> -> <64x16xf16, #shared, #smem, mutable>
-      %wb = ttg.memdesc_index %rb[%place] : !ttg.memdesc<3x16x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<16x64xf16, #shared, #smem, mutable>
+      %wb = ttg.memdesc_index %rb[%slot] : !ttg.memdesc<3x16x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<16x64xf16, #shared, #smem, mutable>
       %t1 = ttg.async_copy_global_to_local %q, %wb : tensor<16x64x!tt.ptr<f16>, #blocked> -> <16x64xf16, #shared, #smem, mutable>
       %t2 = ttg.async_commit_group
       %va = ttg.memdesc_index %ra[%next] : !ttg.memdesc<3x64x16xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x16xf16, #shared, #smem, mutable>
@@ -45,7 +45,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 // -----
 
 // The copy fills the buffer that the load reads.
-// CHECK-LABEL: @same_place
+// CHECK-LABEL: @same_slot
 //   CHECK-NOT:   ttg.memdesc_subslice
 //       CHECK:   tt.return
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
@@ -55,7 +55,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 #shared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 #smem = #ttg.shared_memory
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  tt.func @same_place(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %q: tensor<64x64x!tt.ptr<f16>, #blocked>, %n: i32) -> tensor<64x64xf32, #mma> {
+  tt.func @same_slot(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %q: tensor<64x64x!tt.ptr<f16>, #blocked>, %n: i32) -> tensor<64x64xf32, #mma> {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %c2 = arith.constant 2 : i32
@@ -63,8 +63,8 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %ra = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
     %rb = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %after = arith.addi %place, %c1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %after = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %after, %size : i32
       %next = arith.select %wraps, %c0, %after : i32
       ttg.async_wait {num = 1 : i32}
@@ -105,14 +105,14 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %ra = ttg.local_alloc : () -> !ttg.memdesc<1x64x64xf16, #shared, #smem, mutable>
     %rb = ttg.local_alloc : () -> !ttg.memdesc<1x64x64xf16, #shared, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c0) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %after = arith.addi %place, %c1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c0) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %after = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %after, %size : i32
       %next = arith.select %wraps, %c0, %after : i32
       ttg.async_wait {num = 1 : i32}
-      %wa = ttg.memdesc_index %ra[%place] : !ttg.memdesc<1x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wa = ttg.memdesc_index %ra[%slot] : !ttg.memdesc<1x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t0 = ttg.async_copy_global_to_local %p, %wa : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
-      %wb = ttg.memdesc_index %rb[%place] : !ttg.memdesc<1x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wb = ttg.memdesc_index %rb[%slot] : !ttg.memdesc<1x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t1 = ttg.async_copy_global_to_local %q, %wb : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
       %t2 = ttg.async_commit_group
       %va = ttg.memdesc_index %ra[%next] : !ttg.memdesc<1x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
@@ -128,8 +128,8 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// The place may begin outside of the multibuffer.
-// CHECK-LABEL: @unknown_place
+// The slot may begin outside of the multibuffer.
+// CHECK-LABEL: @unknown_slot
 //   CHECK-NOT:   ttg.memdesc_subslice
 //       CHECK:   tt.return
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
@@ -139,7 +139,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 #shared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 #smem = #ttg.shared_memory
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  tt.func @unknown_place(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %q: tensor<64x64x!tt.ptr<f16>, #blocked>, %n: i32) -> tensor<64x64xf32, #mma> {
+  tt.func @unknown_slot(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %q: tensor<64x64x!tt.ptr<f16>, #blocked>, %n: i32) -> tensor<64x64xf32, #mma> {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %c2 = arith.constant 2 : i32
@@ -147,14 +147,14 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %ra = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
     %rb = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %n) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %after = arith.addi %place, %c1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %n) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %after = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %after, %size : i32
       %next = arith.select %wraps, %c0, %after : i32
       ttg.async_wait {num = 1 : i32}
-      %wa = ttg.memdesc_index %ra[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wa = ttg.memdesc_index %ra[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t0 = ttg.async_copy_global_to_local %p, %wa : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
-      %wb = ttg.memdesc_index %rb[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wb = ttg.memdesc_index %rb[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t1 = ttg.async_copy_global_to_local %q, %wb : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
       %t2 = ttg.async_commit_group
       %va = ttg.memdesc_index %ra[%next] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
@@ -189,13 +189,13 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %ra = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
     %rb = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %after = arith.addi %place, %c1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %after = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %after, %size : i32
       %next = arith.select %wraps, %c0, %after : i32
-      %wa = ttg.memdesc_index %ra[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wa = ttg.memdesc_index %ra[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t0 = ttg.async_copy_global_to_local %p, %wa : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
-      %wb = ttg.memdesc_index %rb[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wb = ttg.memdesc_index %rb[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t1 = ttg.async_copy_global_to_local %q, %wb : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
       %t2 = ttg.async_commit_group
       %va = ttg.memdesc_index %ra[%next] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
@@ -230,15 +230,15 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %ra = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
     %rb = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %after = arith.addi %place, %c1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %after = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %after, %size : i32
       %next = arith.select %wraps, %c0, %after : i32
       %t3 = ttg.async_commit_group
       ttg.async_wait {num = 1 : i32}
-      %wa = ttg.memdesc_index %ra[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wa = ttg.memdesc_index %ra[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t0 = ttg.async_copy_global_to_local %p, %wa : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
-      %wb = ttg.memdesc_index %rb[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wb = ttg.memdesc_index %rb[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t1 = ttg.async_copy_global_to_local %q, %wb : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
       %t2 = ttg.async_commit_group
       %va = ttg.memdesc_index %ra[%next] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
@@ -273,15 +273,15 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %ra = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
     %rb = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %after = arith.addi %place, %c1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %after = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %after, %size : i32
       %next = arith.select %wraps, %c0, %after : i32
       %t3 = ttg.async_wait {num = 2 : i32}
       ttg.async_wait {num = 1 : i32}
-      %wa = ttg.memdesc_index %ra[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wa = ttg.memdesc_index %ra[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t0 = ttg.async_copy_global_to_local %p, %wa : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
-      %wb = ttg.memdesc_index %rb[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wb = ttg.memdesc_index %rb[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t1 = ttg.async_copy_global_to_local %q, %wb : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
       %t2 = ttg.async_commit_group
       %va = ttg.memdesc_index %ra[%next] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
@@ -316,14 +316,14 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %ra = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
     %rb = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %after = arith.addi %place, %c1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %after = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %after, %size : i32
       %next = arith.select %wraps, %c0, %after : i32
       ttg.async_wait {num = 1 : i32}
-      %wa = ttg.memdesc_index %ra[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wa = ttg.memdesc_index %ra[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t0 = ttg.async_copy_global_to_local %p, %wa : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
-      %wb = ttg.memdesc_index %rb[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wb = ttg.memdesc_index %rb[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t1 = ttg.async_copy_global_to_local %q, %wb : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
       %t2 = ttg.async_commit_group
       %va = ttg.memdesc_index %ra[%next] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
@@ -359,14 +359,14 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %ra = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
     %rb = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %after = arith.addi %place, %c1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %after = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %after, %size : i32
       %next = arith.select %wraps, %c0, %after : i32
       ttg.async_wait {num = 1 : i32}
-      %wa = ttg.memdesc_index %ra[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wa = ttg.memdesc_index %ra[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t0 = ttg.async_copy_global_to_local %p, %wa : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
-      %wb = ttg.memdesc_index %rb[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wb = ttg.memdesc_index %rb[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t1 = ttg.async_copy_global_to_local %q, %wb : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
       %t2 = ttg.async_commit_group
       %va = ttg.memdesc_index %ra[%next] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
@@ -403,14 +403,14 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %ra = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
     %rb = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %after = arith.addi %place, %c1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c2) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %after = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %after, %size : i32
       %next = arith.select %wraps, %c0, %after : i32
       ttg.async_wait {num = 1 : i32}
-      %wa = ttg.memdesc_index %ra[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wa = ttg.memdesc_index %ra[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t0 = ttg.async_copy_global_to_local %p, %wa : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
-      %wb = ttg.memdesc_index %rb[%place] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+      %wb = ttg.memdesc_index %rb[%slot] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
       %t1 = ttg.async_copy_global_to_local %q, %wb : tensor<64x64x!tt.ptr<f16>, #blocked> -> <64x64xf16, #shared, #smem, mutable>
       %t2 = ttg.async_commit_group
       %va = ttg.memdesc_index %ra[%next] : !ttg.memdesc<3x64x64xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
@@ -428,7 +428,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 // -----
 
 // Buffers that the iteration itself makes.
-// CHECK-LABEL: @made_in_the_round
+// CHECK-LABEL: @made_in_the_iteration
 //   CHECK-NOT:   ttg.memdesc_subslice
 //       CHECK:   tt.return
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
@@ -438,7 +438,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 #shared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 #smem = #ttg.shared_memory
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  tt.func @made_in_the_round(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %n: i32) -> tensor<64x64xf32, #mma> {
+  tt.func @made_in_the_iteration(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %n: i32) -> tensor<64x64xf32, #mma> {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>

@@ -3,7 +3,7 @@
 // RUN: triton-opt %s -split-input-file --ttg-sink-operand-reads=registers=96 | FileCheck %s --check-prefix=ENOUGH
 // RUN: triton-opt %s -split-input-file --ttg-sink-operand-reads="registers=95 max-buffer-bytes=4095" | FileCheck %s --check-prefix=ENOUGH
 
-// A thread has 32 words each of %a, %b and the sums. A read of a buffer that the loop may change stays where it is.
+// A thread has 32 words each of %a, %b and the accumulators. A read of a buffer that the loop may change stays where it is.
 // CHECK-LABEL: @invariant
 //       CHECK:   %[[M:.*]] = ttg.local_alloc
 //   CHECK-NOT:   ttg.local_load %[[M]]

@@ -2,9 +2,9 @@
 // Gives dots the encodings of the matrix instructions, amd_mfma on CDNA and amd_wmma on RDNA (ReformDot,
 // dots/dot_form.h).
 //
-// Results are transposed where the encoding knows it: a lane then holds neighbours of a row, which are neighbours in
-// memory, and which are what it needs as operand a of another dot. For that dot kWidth is as many as those neighbours;
-// for others it is what 16 bytes hold, the widest access to shared memory, whatever the instruction takes at once.
+// Results are transposed where the encoding knows it. A lane then holds neighbours of a row, which are neighbours in
+// memory, and which are what it needs as operand a of another dot. For that dot kWidth is as many as those neighbours.
+// For others it is what 16 bytes hold, the widest access to shared memory, whatever the instruction takes at once.
 //
 // Dots that still have scales are those for whose operands there is an instruction (tt-decompose-scaled-dot):
 // scaled_dot.cc.

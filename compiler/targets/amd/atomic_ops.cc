@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic operations on global memory: LLVM's own, of the scope that the access names. LLVM makes a loop around a
-// compare-and-swap where the GPU has no instruction; which float additions it has depends on the memory that they may
+// compare-and-swap where the GPU has no instruction. Which float additions it has depends on the memory that they may
 // meet, which optimize.cc says.
 #include "compiler/targets/amd/amd_ops.h"
 #include "compiler/targets/guarded.h"

@@ -24,8 +24,8 @@ inline constexpr char kPrintFunction[] = "tritond.print";
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const Architecture& arch,
                                                                        const KernelOptions& options);
 
-// optimize.cc. Sets the module's triple and data layout; gives functions with the attribute "tritond.kernel" the
-// calling convention and the launch bounds of a kernel, and everything else internal linkage; links the device library
+// optimize.cc. Sets the module's triple and data layout. Gives functions with the attribute "tritond.kernel" the
+// calling convention and the launch bounds of a kernel, and everything else internal linkage. Links the device library
 // when one of its functions is called; runs LLVM's O3. InvalidArgument: no kernel, or a call of an unknown function,
 // which the message names. FailedPrecondition: the device library is needed and not there.
 absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, const Architecture& arch,

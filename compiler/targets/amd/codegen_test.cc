@@ -184,7 +184,7 @@ TEST(AmdCodegen, SaysWhatToInstallForALibraryFunction) {
   EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("__ocml_sin_f32"), HasSubstr("rocm-device-libs")));
 }
 
-TEST(AmdCodegen, NamesAFunctionThatNobodyHas) {
+TEST(AmdCodegen, NamesAFunctionThatNoLibraryHas) {
   const absl::Status status = Compile(CallOf("nobody"), "gfx942").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("nobody"));

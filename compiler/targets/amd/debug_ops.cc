@@ -3,7 +3,7 @@
 //
 //   call void (ptr, ...) @tritond.print(ptr %format, i32 %x, double %y)
 //
-// which stays a call until assembly text is made: what becomes of it then is a conversation with the host through the
+// which stays a call until assembly text is made. What becomes of it then is a conversation with the host through the
 // device library (expand_prints.cc), which no optimisation should have to look at.
 #include "compiler/targets/amd/amd_ops.h"
 #include "compiler/targets/amd/codegen.h"

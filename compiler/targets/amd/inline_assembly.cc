@@ -34,7 +34,7 @@ bool IsName(absl::string_view word) {
 bool IsOperandText(absl::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (!absl::ascii_isalnum(text[i]) && !absl::StrContains(kPunctuation, text[i])) return false;
-    // LLVM has alternatives and more behind a dollar.
+    // LLVM has alternatives and more after a dollar.
     if (text[i] == '$' && (i + 1 == text.size() || !absl::ascii_isdigit(text[i + 1]))) return false;
   }
   return true;

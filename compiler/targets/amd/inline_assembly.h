@@ -7,7 +7,7 @@
 
 namespace tritond::compiler::amd {
 
-// Ok when the text of inline assembly, as LLVM has it, is instructions alone: nothing that LLVM's assembler, which runs
+// Ok when the text of inline assembly, as LLVM has it, is instructions alone. Nothing that LLVM's assembler, which runs
 // in this process, takes for a directive, a symbol or a macro. InvalidArgument, naming the statement, for all other.
 absl::Status CheckInlineAssembly(absl::string_view text);
 

@@ -17,7 +17,7 @@ TEST(InlineAssembly, InstructionsAreTaken) {
     EXPECT_TRUE(CheckInlineAssembly(text).ok()) << text << CheckInlineAssembly(text);
 }
 
-// What the assembler would not take for an instruction, or would find behind one.
+// What the assembler would not take for an instruction, or would find after one.
 TEST(InlineAssembly, NothingElseIs) {
   for (const char* text : {".incbin \"/etc/hostname\"", "v_nop\n.include \"/etc/hostname\"", "  .set x, 1", "x = 1",
                            "v_x = 1", "label: v_nop", "v_nop:", "v_nop\r.byte 1", "v_mov_b32 $0, \"x\"", "${:private}",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scalar mathematics. Three kinds: LLVM's intrinsics, which its AMDGPU back end expands to a few instructions of known
-// precision (1 to 2 ulp); single instructions (1 ulp, subnormal operands count as zero); and calls of ocml for
+// precision (1 to 2 ulp). Single instructions (1 ulp, subnormal operands count as zero); and calls of ocml for
 // everything else, which optimize.cc links.
 #include "compiler/targets/amd/amd_ops.h"
 #include "compiler/targets/device_functions.h"

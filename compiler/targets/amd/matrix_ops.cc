@@ -6,7 +6,7 @@
 //   w < n:  one instruction takes runs of w registers, which lie w g apart along K.
 //
 // Either way K is permuted, in both operands alike. A transposed result is the product of the transposed operands,
-// which change places: a row of a is to the hardware what a column of b is.
+// which change places. A row of a is to the hardware what a column of b is.
 //
 // With scales K is not permuted, since a lane gives the scale of 32 neighbours along K: lane l that of row l mod m and
 // the (l / m)-th group. Such operands have a kWidth of 16 bytes, as the instruction has its elements of 8 and 4 bits.
@@ -52,7 +52,7 @@ int KWidthOf(mlir::Operation* dot, mlir::Attribute parent) {
 }
 
 // The rows of a column that lane 0 holds, in the order of its registers.
-llvm::SmallVector<int> RowsOfSums(const amd::Architecture& arch, int tile, bool is_double) {
+llvm::SmallVector<int> AccumulatorRows(const amd::Architecture& arch, int tile, bool is_double) {
   llvm::SmallVector<int> rows;
   const int groups = arch.lanes / tile, count = tile * tile / arch.lanes;
   if (arch.matrix == amd::MatrixUnit::kWmma1) {
@@ -188,7 +188,7 @@ std::optional<MatrixInstruction> AmdOps::FindMatrixInstruction(tt::DotOp dot) co
     instruction.a.push_back({0, k});
     instruction.b.push_back({k, 0});
   }
-  for (int r : RowsOfSums(arch_, tile->size, a.isF64()))
+  for (int r : AccumulatorRows(arch_, tile->size, a.isF64()))
     instruction.c.push_back(tile->transposed ? std::pair(0, r) : std::pair(r, 0));
   return instruction;
 }
@@ -240,7 +240,7 @@ std::optional<ScaledInstruction> AmdOps::FindScaledInstruction(tt::DotScaledOp d
   const auto at = [&](int i) { return i / amd::kScaledRun * amd::kScaledRun * groups + i % amd::kScaledRun; };
   for (int i = 0; i < bytes(instruction.a); ++i) instruction.tile.a.push_back({0, at(i)});
   for (int i = 0; i < bytes(instruction.b); ++i) instruction.tile.b.push_back({at(i), 0});
-  for (int r : RowsOfSums(arch_, tile->size, /*is_double=*/false))
+  for (int r : AccumulatorRows(arch_, tile->size, /*is_double=*/false))
     instruction.tile.c.push_back(tile->transposed ? std::pair(0, r) : std::pair(r, 0));
   return instruction;
 }

@@ -54,7 +54,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createSinkOperandReadsPass(sink));
   // The dots that the matrix unit does not take.
   pm.addPass(createTileDotsPass());
-  // What all that has left behind, and the order in which it runs.
+  // Cleans up what these passes leave, and orders the operations.
   AddNeutralFinalPasses(pm);
 }
 

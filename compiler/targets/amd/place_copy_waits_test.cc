@@ -131,7 +131,7 @@ TEST_F(PlacedWaits, AsynchronousCopiesHaveACounterOfTheirOwn) {
 }
 
 // No barrier makes a wave alone wait for its reads.
-TEST_F(PlacedWaits, OfAWaveAloneAreForItsReadsToo) {
+TEST_F(PlacedWaits, InAWaveOfItsOwnAreForItsReadsToo) {
   Place(absl::StrCat(kCopy, kCommit, kWait0), "gfx942", 1);
   EXPECT_THAT(OperandsOf(llvm::Intrinsic::amdgcn_s_waitcnt), ElementsAre(0x70));
   Place(absl::StrCat(kAsyncCopy, kCommit, kWait0), "gfx1250", 1);

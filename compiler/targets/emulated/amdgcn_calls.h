@@ -89,7 +89,7 @@ class AmdCalls final {
 llvm::SmallVector<llvm::BasicBlock*> BlocksInOrder(llvm::Function& function);
 
 // amdgcn_fences.cc. Whether accesses to shared memory on both sides of the barrier, or of the split barrier's wait, are
-// in order: a fence before it and one after it say so, or a wait before it.
+// in order. A fence before it and one after it say so, or a wait before it.
 bool OrdersShared(const llvm::CallInst& barrier, llvm::StringRef arch);
 
 // hidden_arguments.cc. The calls of llvm.amdgcn.implicitarg.ptr and dispatch.ptr get memory that says how the grid is.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where control flow parts the lanes of a wave, a GPU runs one side and then the other, and all together after both.
 // Lanes of an emulated wave run on their own and wait for each other at instructions of the whole wave. When they wait
-// at different ones, those at the earlier one are to go on first, without the others: they will come to the later one.
+// at different ones, those at the earlier one are to go on first, without the others. They will come to the later one.
 // So blocks need an order in which each is after those that lead to it, and a loop's blocks all lie before what
 // follows it.
 #include "compiler/targets/emulated/amdgcn_calls.h"
@@ -13,7 +13,7 @@
 namespace tritond::compiler::emulated {
 namespace {
 
-// Kahn's algorithm over edges that do not lead back to a loop's header; of the blocks that can come next, one of the
+// Kahn's algorithm over edges that do not lead back to a loop's header. Of the blocks that can come next, one of the
 // innermost loop that the last block is in.
 class Order {
  public:

@@ -14,7 +14,7 @@ namespace tritond::compiler::emulated {
 // "emulated:cuda:90" for each of `names` that the emulator can run.
 std::vector<std::string> TargetNames(const std::vector<std::string>& names);
 
-// The target "emulated:T": everything up to its LLVM IR is T's, which `find` makes; then the module becomes a shared
+// The target "emulated:T": everything up to its LLVM IR is T's, which `find` makes. Then the module becomes a shared
 // object for the host device, that executes T's instructions by name. Null when the name is no such.
 std::unique_ptr<Target> MakeTarget(absl::string_view name,
                                    const std::function<std::unique_ptr<Target>(absl::string_view)>& find);

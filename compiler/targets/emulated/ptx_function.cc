@@ -28,7 +28,7 @@ using Kind = PtxOperand::Kind;
 using host::RuntimeFunction;
 
 // How an instruction that the run-time executes uses its operands.
-enum class Form { kNone, kResult, kNoResult, kSums };
+enum class Form { kNone, kResult, kNoResult, kAccumulator };
 
 Form FormOf(llvm::StringRef opcode) {
   return llvm::StringSwitch<Form>(opcode)
@@ -343,7 +343,7 @@ absl::Status PtxFunction::EmitWgmmaWait(const PtxStatement& statement) {
 
 absl::Status PtxFunction::EmitGeneric(const PtxStatement& statement) {
   Form form = FormOf(statement.words[0]);
-  if (statement.words.size() > 1 && statement.words[1] == "mma_async") form = Form::kSums;
+  if (statement.words.size() > 1 && statement.words[1] == "mma_async") form = Form::kAccumulator;
   if (statement.words.size() > 1 && statement.words[0] == "tcgen05" && statement.words[1] == "ld") form = Form::kResult;
   if (statement.words[0] == "mbarrier" && statement.words.size() > 1)
     form = statement.words[1] == "init" || statement.words[1] == "inval" ? Form::kNoResult : Form::kResult;

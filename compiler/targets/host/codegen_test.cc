@@ -174,7 +174,7 @@ define void @expf() {
   EXPECT_THAT(text, HasSubstr("define internal void @expf.device()")) << "the C library's stays what it is";
 }
 
-TEST_F(HostCodegenTest, WhatIsNoKernelIsRefused) {
+TEST_F(HostCodegenTest, AModuleWithoutKernelIsRefused) {
   auto none = Parse("define void @f() {\n  ret void\n}\n");
   EXPECT_EQ(ExportKernels(*none).message(), "the module has no kernel");
   EXPECT_THAT(
@@ -240,7 +240,7 @@ TEST_F(HostCodegenTest, LinksAgainAndAgain) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(*Build(ir), *first);
 }
 
-TEST_F(HostCodegenTest, AnOpenSymbolThatNobodyHasIsNamed) {
+TEST_F(HostCodegenTest, AnUnresolvedSymbolIsNamed) {
   auto object = AssembleObject("\t.text\n\t.globl\tk\nk:\n\tcall\tnobody@PLT\n\tretq\n");
   ASSERT_TRUE(object.ok()) << object.status();
   EXPECT_THAT(LinkObject(*object).status().message(), HasSubstr("nobody"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's libdevice by name. A function is libm's of the same name, an intrinsic of LLVM, or a few operations; each row
+// CUDA's libdevice by name. A function is libm's of the same name, an intrinsic of LLVM, or a few operations. Each row
 // of the tables says which types it takes and gives ("CUDA Math API", "libdevice User's Guide"). A call with other
 // types, or of a function that has no row, is a diagnostic.
 //

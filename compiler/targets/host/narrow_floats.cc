@@ -5,11 +5,11 @@
 //
 //   __truncsfbf2  f32 to bf16    __truncdfbf2  f64 to bf16    __truncdfhf2  f64 to f16
 //
-// Fused multiply-adds of f16 and bf16 are computed in f64, which holds their products; sums that it does not hold are
+// Fused multiply-adds of f16 and bf16 are computed in f64, which holds their products. Sums that it does not hold are
 // rounded to odd, so that only the last step rounds: x86 has none, and LLVM would round its f32 one a second time.
 //
 // f32 to bf16 cuts off the lower half after adding half of the last kept bit's weight, less one if that bit is even.
-// f64 goes by f32 rounded to odd: where f32 is not exact, its last bit is one, and rounding again gives what rounding
+// f64 goes by f32 rounded to odd. Where f32 is not exact, its last bit is one, and rounding again gives what rounding
 // once would ("round to odd", Boldo and Melquiond, 2008).
 #include "compiler/targets/host/codegen.h"
 #include "llvm/IR/IRBuilder.h"

@@ -25,7 +25,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createTileDotsPass());
   // After both of the passes that let dots read shared memory; before the last cleaning, for it repeats arithmetic.
   pm.addPass(createPrefetchPass());
-  // What all that has left behind, and the order in which it runs.
+  // Cleans up what these passes leave, and orders the operations.
   AddNeutralFinalPasses(pm);
 }
 

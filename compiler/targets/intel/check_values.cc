@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two passes: the first finds where ids are defined and of which types, as blocks may stand before what they use; the
+// Two passes: the first finds where ids are defined and of which types, as blocks may stand before what they use. The
 // second looks at the operands. Words whose grammar is not known are passed over.
 #include "compiler/targets/intel/check_values.h"
 

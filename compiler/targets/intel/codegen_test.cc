@@ -226,7 +226,7 @@ TEST(IntelCodegen, FusingIsTheDriversWhereItMayBe) {
   EXPECT_THAT(TextOf(ir, options), HasSubstr("ContractionOff"));
 }
 
-TEST(IntelCodegen, WhatTheBackEndLacksIsAStatus) {
+TEST(IntelCodegen, AGapOfTheBackEndIsAStatus) {
   const absl::Status status =
       Compile(KernelWith("  %a = atomicrmw nand ptr addrspace(1) %p, i32 %n monotonic, align 4")).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
@@ -244,7 +244,7 @@ TEST(IntelCodegen, TypesThatSpirvLacksAreRefused) {
   }
 }
 
-TEST(IntelCodegen, NamesAFunctionThatNobodyHas) {
+TEST(IntelCodegen, NamesAFunctionThatNoLibraryHas) {
   auto binary =
       Compile(KernelWith("  call void @nobody(ptr addrspace(1) %p)", "declare void @nobody(ptr addrspace(1))"));
   ASSERT_TRUE(binary.ok()) << binary.status();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fused multiply-add of bf16 rounds once. f64 holds the product exactly; the sum, where f64 does not hold it, is
+// A fused multiply-add of bf16 rounds once. f64 holds the product exactly. The sum, where f64 does not hold it, is
 // rounded to odd, and so is the f32 that it becomes: of an odd last bit, rounding again gives what rounding once would
 // ("round to odd", Boldo and Melquiond, 2008).
 //
@@ -15,7 +15,7 @@
 namespace tritond::compiler::intel {
 namespace {
 
-// x + y. The error of a sum is a float itself (Knuth, TwoSum): it tells whether the sum is exact, and which neighbour
+// x + y. The error of a sum is a float itself (Knuth, TwoSum). It tells whether the sum is exact, and which neighbour
 // lies after the exact one.
 llvm::Value* AddToOdd(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y) {
   llvm::Value* sum = b.CreateFAdd(x, y);

@@ -130,7 +130,7 @@ class IntelTarget final : public Target {
     return text;
   }
 
-  // A kernel that spills is compiled once more, with all registers, and what spills less is kept: a thread with more
+  // A kernel that spills is compiled once more, with all registers, and what spills less is kept. A thread with more
   // registers leaves room for fewer threads.
   absl::StatusOr<std::string> CompileNative(const std::string& spirv, const std::string& kernel,
                                             const std::string& mode) const {

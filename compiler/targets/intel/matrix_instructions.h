@@ -31,7 +31,7 @@ struct MatrixRow {
   int TileRows(int64_t rows, int lanes) const { return std::clamp<int64_t>(rows, RowsOfLanes(lanes), kMaxTileRows); }
 };
 
-// The row for operands of this type, which is the tf32 type where f32 may be rounded to it; null: there is none, or the
+// The row for operands of this type, which is the tf32 type where f32 may be rounded to it. Null: there is none, or the
 // device's sub-groups are not those of its matrix unit.
 const MatrixRow* FindMatrixRow(const Device& device, mlir::Type operand);
 

@@ -42,7 +42,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   pm.addPass(createReduceDataDuplicationPass());
   // The dots that the matrix unit does not take, by multiply-adds.
   pm.addPass(createTileDotsPass());
-  // What all that has left behind, and the order in which it runs.
+  // Cleans up what these passes leave, and orders the operations.
   AddNeutralFinalPasses(pm);
 }
 

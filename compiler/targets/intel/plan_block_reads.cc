@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the functions that read an operand. The registers of lane 0 say where blocks can begin; a function fits where
+// Chooses the functions that read an operand. The registers of lane 0 say where blocks can begin. A function fits where
 // each of its words is what some register holds, in every lane. Larger functions come first. Words are as the matrix
 // unit takes them, of the first operand with 16 bits and of the second one with 32, or of any size where only the
 // transposing function fits.

@@ -6,7 +6,7 @@
 //   %z = fptrunc float %y to bfloat   ->   %z = call i16 @__spirv_ConvertFToBF16INTEL(float %y)
 //   %w = fmul bfloat %x, %z                as fpext, fmul float, fptrunc: f32 has more than twice the bits of bf16
 //
-// First the arithmetic goes, with casts between the types where old and new meet; then every bfloat that is left is
+// First the arithmetic goes, with casts between the types where old and new meet. Then every bfloat that is left is
 // only moved, and all types change at once.
 #include "absl/strings/str_cat.h"
 #include "compiler/targets/intel/codegen.h"

@@ -55,7 +55,7 @@ TEST(SpirvText, NumbersOfOneWordAreDecimal) {
   EXPECT_THAT(LineOf(body), HasSubstr("%18 = OpConstant %9 7\n%19 = OpConstant %14 !0x00000007 !0x00000001\n"));
 }
 
-TEST(SpirvText, WhatIsUnknownIsWords) {
+TEST(SpirvText, UnknownInstructionsPrintAsWords) {
   EXPECT_EQ(LineOf(Instruction(0x1fff, {1, 2})), "!0x00031fff !0x00000001 !0x00000002\n");
   EXPECT_EQ(LineOf(Instruction(17, {0xfffe})), "!0x00020011 !0x0000fffe\n") << "an enumerant";
   EXPECT_EQ(LineOf(Instruction(21, {9, 32})), "!0x00030015 !0x00000009 !0x00000020\n") << "an operand is missing";

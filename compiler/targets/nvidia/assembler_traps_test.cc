@@ -38,7 +38,7 @@ std::string Loop(const std::string& body) {
          "end:\n  ret void\n}\n";
 }
 
-TEST(KeepWgmmaLoops, LetsNobodyUnrollThem) {
+TEST(KeepWgmmaLoops, KeepsLoopsFromBeingUnrolled) {
   const char* wgmma = "  call void asm sideeffect \"wgmma.mma_async.sync.aligned.m64n8k16\", \"~{memory}\"()\n";
   EXPECT_THAT(After(KeepWgmmaLoops, Loop(wgmma)), HasSubstr("llvm.loop.unroll.disable"));
   EXPECT_THAT(After(KeepWgmmaLoops, Loop("")), Not(HasSubstr("llvm.loop")));

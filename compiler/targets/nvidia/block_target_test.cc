@@ -12,7 +12,7 @@ namespace {
 
 // What is said of a kernel of `num_warps` warps whose loop computes %next, a float, from %p, %i and the sum %s. Empty
 // where nothing is said.
-std::string Target(const std::string& round, int num_warps, const std::string& before = "") {
+std::string Target(const std::string& body, int num_warps, const std::string& before = "") {
   llvm::LLVMContext context;
   llvm::SMDiagnostic error;
   auto module = llvm::parseAssemblyString(
@@ -20,7 +20,7 @@ std::string Target(const std::string& round, int num_warps, const std::string& b
                    "  br label %loop\nloop:\n"
                    "  %i = phi i32 [0, %entry], [%j, %loop]\n"
                    "  %s = phi float [0.0, %entry], [%next, %loop]\n",
-                   round,
+                   body,
                    "  %j = add i32 %i, 1\n  %c = icmp slt i32 %j, %n\n"
                    "  br i1 %c, label %loop, label %exit\nexit:\n"
                    "  store float %next, ptr addrspace(1) %p\n  ret void\n}\n"),
@@ -76,10 +76,10 @@ TEST(BlockTarget, MatrixUnitsHaveTheRegistersOfTheirTiles) {
 
 // 128 words that live through the loop do not fit into 64 registers.
 TEST(BlockTarget, ManyLiveWordsKeepTheirRegisters) {
-  std::string before, round = kSum;
+  std::string before, body = kSum;
   for (int i = 0; i < 64; ++i) absl::StrAppend(&before, "  %w", i, " = load double, ptr addrspace(1) %p, align 8\n");
-  for (int i = 0; i < 64; ++i) absl::StrAppend(&round, "  store double %w", i, ", ptr addrspace(1) %p\n");
-  EXPECT_EQ(Target(round, 4, before), "");
+  for (int i = 0; i < 64; ++i) absl::StrAppend(&body, "  store double %w", i, ", ptr addrspace(1) %p\n");
+  EXPECT_EQ(Target(body, 4, before), "");
 }
 
 TEST(MaxLiveWords, CountsWhatIsLiveAtOnce) {

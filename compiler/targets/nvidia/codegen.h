@@ -62,7 +62,7 @@ void SelectSignedBits(llvm::Module& module);
 void KeepWgmmaLoops(llvm::Module& module);
 
 // optimize.cc. Sets the module's triple and data layout, gives functions with the attribute "tritond.kernel" an entry
-// point's annotations, and everything else internal linkage; links libdevice when one of its functions is called; runs
+// point's annotations, and everything else internal linkage. Links libdevice when one of its functions is called; runs
 // the passes. InvalidArgument: no kernel, or a call of an unknown function, which the message names.
 // FailedPrecondition: libdevice is needed and not there.
 absl::Status OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine, Toolchain& toolchain,

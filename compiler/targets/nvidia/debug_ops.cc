@@ -2,7 +2,7 @@
 // Device assertions and device prints, through the two functions that every CUDA driver offers to kernels: __assertfail
 // and vprintf ("CUDA C++ Programming Guide", "PTX Writer's Guide to Interoperability").
 //
-// Both need a branch or a stack slot, so each is a small function of its own that LLVM inlines; the caller's blocks
+// Both need a branch or a stack slot, so each is a small function of its own that LLVM inlines. The caller's blocks
 // stay as they are.
 #include "compiler/targets/nvidia/nvidia_ops.h"
 #include "compiler/targets/nvidia/ptx_builder.h"

@@ -57,7 +57,7 @@ TEST_F(DisassemblerTest, AnEndlessProgramIsStopped) {
   EXPECT_TRUE(absl::IsResourceExhausted(disassembler->Disassemble("x", 1).status()));
 }
 
-TEST_F(DisassemblerTest, WhatIsNoProgramIsNotFound) {
+TEST_F(DisassemblerTest, AFileThatIsNoProgramIsNotFound) {
   EXPECT_TRUE(absl::IsNotFound(Disassembler::Open("/nonexistent").status()));
   EXPECT_TRUE(absl::IsNotFound(Disassembler::Open("/bin/true").status()));
 }

@@ -17,7 +17,7 @@ mlir::Value RootOf(mlir::Value buffer);
 // The operands that a dot reads from shared memory.
 llvm::SmallVector<mlir::Value> BuffersOf(ttng::WarpGroupDotOp dot);
 
-// Whether `op`, what is in its regions included, may write what `dot` reads; it runs `iterations` iterations after the
+// Whether `op`, what is in its regions included, may write what `dot` reads. It runs `iterations` iterations after the
 // dot of the loop whose body holds both. Calls may write anything.
 bool MayWrite(mlir::Operation* op, ttng::WarpGroupDotOp dot, int iterations, const BufferAliases& aliases);
 // The same of what another operation in the body of `loop` accesses: `buffers`. Null: it is in no loop.

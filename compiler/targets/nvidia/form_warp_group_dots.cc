@@ -8,7 +8,7 @@
 //   ->
 //   %d = ttng.warp_group_dot %m, %n, %c
 //
-// Bytes whose K is not contiguous are turned on their way to that buffer: a thread reads a word of each of four rows,
+// Bytes whose K is not contiguous are turned on their way to that buffer. A thread reads a word of each of four rows,
 // and writes four words along K.
 //
 //   %y = ttg.local_load %n : !ttg.memdesc<64x128xi8, #swizzled> -> tensor<64x128xi8, #dot_op<1, #mma>>
@@ -17,7 +17,7 @@
 //   %m = ttg.local_alloc %t : … -> !ttg.memdesc<64x128xi8, #ttg.nvmma_shared<{transposed = true, …}>>
 //
 // Until here they are dots as all others, so that layouts and pipelining need to know nothing of it. An operand that is
-// not read from a buffer that wgmma can read, or from one that is written before the dot: a stays in registers, b goes
+// not read from a buffer that wgmma can read, or from one that is written before the dot. A stays in registers, b goes
 // through a buffer of its own. So does a of tcgen05.mma, which reads no registers.
 #include "compiler/dots/matrix_buffers.h"
 #include "compiler/targets/nvidia/passes.h"
@@ -57,7 +57,7 @@ Value BufferOf(Value operand, unsigned k, Operation* dot) {
   return load && ttng::IsReadable(load.getSrc().getType(), k) && HoldsUntil(load, dot) ? load.getSrc() : Value();
 }
 
-// Threads that hold squares of bytes. The lanes of a warp lie so that they read and write different banks: a warp reads
+// Threads that hold squares of bytes. The lanes of a warp lie so that they read and write different banks. A warp reads
 // 16 bytes of neighbouring groups of four rows, each in another place for the buffer's swizzle, and writes 32 bytes
 // along K of four rows.
 ttg::BlockedEncodingAttr SquaresOfBytes(mlir::RankedTensorType type, unsigned num_warps, unsigned threads_per_warp) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ptxas merges the high half of a product, extended to 64 bits, with what is subtracted from it. It negates the low
-// word of that number alone, and loses the carry where the word is 0: the result is off by 2^32 (seen
+// word of that number alone, and loses the carry where the word is 0. The result is off by 2^32 (seen
 // in 12.8, 12.9, 13.0).
 //
 //   mul.hi.u32 %h, %x, c;  cvt.u64.u32 %w, %h;  sub.s64 %d, %w, %y;   ->   -y.lo;  IMAD.HI.U32 with a carry;  ~y.hi

@@ -9,7 +9,7 @@
 // With a dot goes what its operands are made of, as far as it has no effects. The dot passes copies that fill other
 // memory, and what only reads; it stays after all else, and after what it needs.
 //
-// Where a dot of the iteration before may still run, the copies stay in front: a warp cannot go on while its next
+// Where a dot of the iteration before may still run, the copies stay in front. A warp cannot go on while its next
 // products wait for the tensor cores.
 //
 // Likewise the tensor cores need not wait for what threads make of one dot's result, where another dot is ready:

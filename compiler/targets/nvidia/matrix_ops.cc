@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The warp-wide matrix instruction mma.sync.m16n8k* (PTX ISA, "Matrix multiply-accumulate operation using mma
-// instruction"). Its fragments have one form for all widths: a word of 32 bits holds w = 32 / bits neighbours along K,
+// instruction"). Its fragments have one form for all widths. A word of 32 bits holds w = 32 / bits neighbours along K,
 // and with g = lane / 4 and t = lane % 4
 //
 //   a (16 x 8w): words (g, t w), (g + 8, t w), (g, t w + 4w), (g + 8, t w + 4w)

@@ -13,7 +13,7 @@ namespace {
 using mlir::Value;
 namespace LLVM = mlir::LLVM;
 
-// For each of `count` (1, 2 or 4) matrices the i32 word that this lane holds; `ptr` (!llvm.ptr<3>, aligned to 16) is
+// For each of `count` (1, 2 or 4) matrices the i32 word that this lane holds. `ptr` (!llvm.ptr<3>, aligned to 16) is
 // the address of the row that it gives. All lanes take part.
 llvm::SmallVector<Value> LoadMatrices(mlir::OpBuilder& b, mlir::Location loc, Value ptr, int count, bool transposed) {
   std::string name =

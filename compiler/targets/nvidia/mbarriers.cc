@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mbarriers (PTX ISA, "mbarrier"). One thread of those that run an operation makes a mbarrier or arrives at it, for all
-// of them; barriers order the others with it (insert_barriers.cc). All of them wait.
+// of them. Barriers order the others with it (insert_barriers.cc). All of them wait.
 //
 //   ttng.arrive_barrier %b, 2         ->   @%is_first mbarrier.arrive.shared::cta.b64 _, [%b], 2;
 //   ttng.arrive_barrier_by_warps %b   ->   bar.warp.sync 0xffffffff; @%is_lane_0 mbarrier.arrive.shared::cta.b64 _,

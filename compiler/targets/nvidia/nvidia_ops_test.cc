@@ -479,7 +479,7 @@ TEST_F(NvidiaOpsTest, InlineAssemblyChecksItsConstraints) {
       mlir::failed(ops_.InlineAsm(worse.builder(), worse.loc(), worse.TypeOf('i'), {worse.arg(1)}, "", "=r,{", false)));
 }
 
-TEST_F(NvidiaOpsTest, PureAssemblyThatNobodyReadsIsRemoved) {
+TEST_F(NvidiaOpsTest, UnusedPureAssemblyIsRemoved) {
   TestKernel k("pii");
   for (bool effects : {false, true}) {
     const char* text = effects ? "xor.b32 $0, $1, $1;" : "or.b32 $0, $1, $1;";

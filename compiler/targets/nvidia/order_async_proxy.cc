@@ -9,7 +9,7 @@
 //                                      wgmma …
 //
 // There is a barrier between each write and its wgmma (insert_barriers.cc). The last barrier in front of a wgmma, on
-// each way to it, gets the fence: whatever a thread has written before, it has written before that. Others need none.
+// each way to it, gets the fence. Whatever a thread has written before, it has written before that. Others need none.
 //
 // Warps of partitions come to a barrier at other places of the code than those that it orders them with. So what holds
 // for one place holds for all with the barrier's number.

@@ -28,7 +28,7 @@
 //
 // The buffers of a dot that outlives its iteration have to outlive it too: they are multibuffers of the pipeline, those
 // that multibuffer_operands.cc makes, or fixed. Barriers come later (insert_barriers.cc), and see that a wait ends
-// reads of its buffers: what a thread fills after its own wait, the others have ended to read, too.
+// reads of its buffers. What a thread fills after its own wait, the others have ended to read, too.
 #include "compiler/analysis/alias.h"
 #include "compiler/analysis/scratch.h"
 #include "compiler/targets/nvidia/delay_copies.h"
@@ -96,7 +96,7 @@ class DotsOfBlock final {
       mlir::OpBuilder b(at.first);
       Emit(b, at.first->getLoc(), wait);
     }
-    EmitWaitBehindLoop();
+    EmitWaitAfterLoop();
   }
 
  private:
@@ -197,7 +197,7 @@ class DotsOfBlock final {
       });
   }
 
-  void EmitWaitBehindLoop() {
+  void EmitWaitAfterLoop() {
     if (outliving_.empty()) return;
     Wait wait;
     wait.pending = 0;

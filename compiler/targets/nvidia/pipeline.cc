@@ -65,7 +65,7 @@ void AddTtgirPasses(mlir::OpPassManager& pm, const KernelOptions& options, const
   }
   // Once no pass looks any more for what a body does in one block: this adds branches.
   pm.addPass(createSkipFullMasksPass());
-  // What all that has left behind, and the order in which it runs.
+  // Cleans up what these passes leave, and orders the operations.
   AddNeutralFinalPasses(pm);
   // Until here the accumulators of a dot are there when it has been issued, as everybody believes.
   OverlapWarpGroupDotsPassOptions overlap;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many words the values of a function take at once, in the order that it has. A value takes words from its
-// instruction to its last use, and through all blocks in between; arguments and constants take none, for instructions
+// instruction to its last use, and through all blocks in between. Arguments and constants take none, for instructions
 // read them where they are. Predicates have registers of their own.
 //
 // Liveness by values: from each use back through the predecessors, until the definition is reached. Each value and

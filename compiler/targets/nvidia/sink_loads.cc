@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves loads from shared memory down to their first use. Lowering reads a whole operand of a dot before the first
-// matrix instruction, which for a large operand is more than the registers hold; ptxas keeps that order and spills:
+// matrix instruction, which for a large operand is more than the registers hold. ptxas keeps that order and spills:
 //
 //   %x0 = load %p0 ; %x1 = load %p1 ; … ; %y0 = mma %x0 ; %y1 = mma %x1 ; …
 //   ->
 //   %x0 = load %p0 ; %y0 = mma %x0 ; %x1 = load %p1 ; %y1 = mma %x1 ; …
 //
 // With a load go the instructions that only take its words apart or put them together. Each of these moves to the first
-// instruction of the block that stays and needs it ("anchor"); sorting by anchors, equal ones in the old order, keeps
+// instruction of the block that stays and needs it ("anchor"). Sorting by anchors, equal ones in the old order, keeps
 // every definition before its uses. A load stays where memory may be written between it and its anchor.
 #include <numeric>
 

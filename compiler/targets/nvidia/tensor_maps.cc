@@ -2,7 +2,7 @@
 // Tensor maps that a kernel makes, and bulk copies of tiles by them (PTX ISA, "tensormap.replace",
 // "cp.async.bulk.tensor"). The first thread of those that run an operation acts for all.
 //
-// A tile in shared memory is a box of rows that are as wide as the swizzle, 128 bytes at most; a box has at most 256
+// A tile in shared memory is a box of rows that are as wide as the swizzle, 128 bytes at most. A box has at most 256
 // elements in a dimension. So a block is a row of boxes, each copied by an instruction of its own:
 //
 //   ttng.async_tma_copy_global_to_local %d[%r, %c] %m, %b, %p : …<64x128xf16 …>     // swizzle of 128 bytes

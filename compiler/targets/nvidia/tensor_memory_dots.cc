@@ -9,7 +9,7 @@
 // A warp reaches the lanes from 32 times its number modulo 4 on. tcgen05.ld.16x256b gives its lanes 16 rows as mma.sync
 // has its accumulators: two neighbours of a row, and two of the row eight further.
 //
-// Loads and stores end with the wait for them and with a fence, and begin with one: what threads do before they meet is
+// Loads and stores end with the wait for them and with a fence, and begin with one. What threads do before they meet is
 // then in order with what they do after, also for the thread that issues products.
 #include "compiler/targets/nvidia/tensor_memory_dots.h"
 

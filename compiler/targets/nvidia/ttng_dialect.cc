@@ -179,7 +179,7 @@ mlir::LogicalResult VerifyColumns(mlir::Operation* op, unsigned columns) {
   return op->emitOpError() << "takes a power of two of columns from 32 to 512, not " << columns;
 }
 
-mlir::LogicalResult VerifySums(mlir::Operation* op, mlir::Type type) {
+mlir::LogicalResult VerifyAccumulators(mlir::Operation* op, mlir::Type type) {
   auto tensor = llvm::cast<RankedTensorType>(type);
   auto mma = llvm::dyn_cast_or_null<ttg::NvidiaMmaEncodingAttr>(tensor.getEncoding());
   if (!mma || mma.getVersionMajor() != 5 || tensor.getElementTypeBitWidth() != 32)
@@ -198,8 +198,8 @@ mlir::LogicalResult TensorMemoryAllocOp::verify() {
   return VerifyColumns(*this, getColumns());
 }
 mlir::LogicalResult TensorMemoryDeallocOp::verify() { return VerifyColumns(*this, getColumns()); }
-mlir::LogicalResult TensorMemoryLoadOp::verify() { return VerifySums(*this, getResult().getType()); }
-mlir::LogicalResult TensorMemoryStoreOp::verify() { return VerifySums(*this, getValue().getType()); }
+mlir::LogicalResult TensorMemoryLoadOp::verify() { return VerifyAccumulators(*this, getResult().getType()); }
+mlir::LogicalResult TensorMemoryStoreOp::verify() { return VerifyAccumulators(*this, getValue().getType()); }
 
 mlir::LogicalResult TensorMemoryDotOp::verify() {
   ttg::MemDescType a = getA().getType(), b = getB().getType();

@@ -174,7 +174,7 @@ Runner FindAtomic(const AmdName& name, absl::string_view op) {
 
 AmdBuffer ReadAmdBuffer(const AmdName& name, const uint64_t* slots, const AmdOperand& operand) {
   const uint64_t low = GetElement(slots, operand, 0, 64), high = GetElement(slots, operand, 1, 64);
-  // Address, size, and behind a gap stride and flags.
+  // Address, size, and after a gap stride and flags.
   if (name.arch == "gfx1250")
     return {static_cast<uint64_t>(static_cast<int64_t>(low << 7) >> 7), low >> 57 | (high & ((1ull << 38) - 1)) << 7,
             static_cast<uint32_t>(high >> 44 & 0x3fff), static_cast<uint32_t>(high >> 60), /*is_long=*/true};

@@ -3,7 +3,7 @@
 // "S_WAITCNT").
 //
 // The first lane says where in LDS a wave's data go; each lane's follow those of the lane before it. A wave counts the
-// instructions in flight, also for lanes that are masked off, and they finish in order: here each is a group of copies
+// instructions in flight, also for lanes that are masked off, and they finish in order. Here each is a group of copies
 // of every lane, and data arrive in the wait that leaves fewer groups in flight, no sooner. A wave waits together: no
 // lane does before the others have started what comes earlier in the code.
 #include <algorithm>

@@ -15,7 +15,7 @@ absl::StatusOr<Instruction> FindAmdgcn(absl::string_view text) {
     if (instruction.run) return instruction;
   }
   instruction.is_collective = true;
-  // Behind the operands.
+  // After the operands.
   instruction.order_slot = name->inputs();
   for (auto find : {FindAmdProduct, FindAmdExchange, FindAmdTransposedRead, FindAmdCopy, FindAmdWait}) {
     instruction.run = find(*name);

@@ -92,9 +92,9 @@ void PlaceOperands(const AmdName& name, Product* p) {
   if (bits(0) == 1 || p->is_mixed) p->mod_a = 0, p->at_a = 1, p->mod_b = 2, p->at_b = 3, p->at_c = 4;
   if (bits(p->at_c) == 16 && name.operands[p->at_c].count == 1) p->mod_c = p->at_c++;
   p->is_unsigned_by_mod = p->a.kind == Element::Kind::kInteger;
-  const int behind = static_cast<int>(name.operands.size()) - p->at_c - 1;
-  if (p->is_unsigned_by_mod && (behind == 1 || behind == 3)) p->clamp = p->at_c + behind;
-  if (p->c.bits == 16 && name.IsGeneration(11) && behind == 1) p->half = p->at_c + 1;
+  const int after_c = static_cast<int>(name.operands.size()) - p->at_c - 1;
+  if (p->is_unsigned_by_mod && (after_c == 1 || after_c == 3)) p->clamp = p->at_c + after_c;
+  if (p->c.bits == 16 && name.IsGeneration(11) && after_c == 1) p->half = p->at_c + 1;
 }
 
 // "mfma.f32.32x32x8f16", "mfma.f32.16x16x32.fp8.bf8", "mfma.f32.4x4x4bf16.1k", "wmma.i32.16x16x16.iu8", …
@@ -106,7 +106,7 @@ absl::optional<Product> ParseProduct(const AmdName& name) {
   size_t at = 1;
   if (words.size() > at && words[at] == "scale") p.is_scaled = p.is_mfma, ++at;
   if (words.size() < at + 2 || (!p.is_mfma && at > 1)) return absl::nullopt;
-  const std::string& sums = words[at];
+  const std::string& accumulator = words[at];
   std::string type;
   if (!ParseShape(words[at + 1], &p, &type)) return absl::nullopt;
   std::vector<std::string> types(words.begin() + at + 2, words.end());
@@ -119,8 +119,8 @@ absl::optional<Product> ParseProduct(const AmdName& name) {
   const auto a = p.is_mixed ? MixedElement(0) : ElementNamed(types[0], name.arch);
   const auto b = p.is_mixed || types.size() < 2 ? a : ElementNamed(types[1], name.arch);
   // "bf16f32": of the result, of what is added to.
-  const auto c = ElementNamed(sums == "bf16f32" ? "f32" : sums, name.arch);
-  const auto d = ElementNamed(sums == "bf16f32" ? "bf16" : sums, name.arch);
+  const auto c = ElementNamed(accumulator == "bf16f32" ? "f32" : accumulator, name.arch);
+  const auto d = ElementNamed(accumulator == "bf16f32" ? "bf16" : accumulator, name.arch);
   if (!a || !b || !c || !d || types.size() > 2) return absl::nullopt;
   p.a = *a, p.b = *b, p.c = *c, p.d = *d;
   PlaceOperands(name, &p);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of AMD's matrix instructions as data: for each instruction where lane l has element j of A (B has the
-// same with columns for rows) and register r of D, from the tables of the matrix instruction calculator and the RDNA
-// manuals.
+// The layouts of AMD's matrix instructions as data, from the tables of the matrix instruction calculator and the RDNA
+// manuals. For each instruction they say where lane l has element j of A, and register r of D. B has the same as A,
+// with columns for rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ struct Product {
   int at_a = 0;     // operands in front of A and of B
   int between = 0;  // and of C
   int d_bits = 32;
-  int behind = 3;  // operands behind C, all zero
+  int after_c = 3;  // operands after C, all zero
   Slots before_a = {}, before_b = {};
 };
 
@@ -304,7 +304,7 @@ Slots OperandsOfLane(const Product& p, const std::vector<AmdOperand>& operands, 
     SetElement(in.data(), b, j, bits_b, Bits(B(at_k.block, at_k.k, at_k.row), p.b, bits_b));
   }
   // The accumulators come before the last operands.
-  const AmdOperand& c = operands[operands.size() - 1 - p.behind];
+  const AmdOperand& c = operands[operands.size() - 1 - p.after_c];
   for (int r = 0; r < p.results; ++r) in[c.first + r] = SumBits(p, 100 + r);
   return in;
 }
@@ -386,8 +386,8 @@ void ExpectScaledProduct(const std::string& name, int m, int k_size, int results
     }
     // A lane's own scale stands in the byte that op_sel chooses; others are not read.
     const uint64_t scale_a = uint64_t(ScaleA(l % m, l / m)) << 8 | 0xff0000ff, scale_b = ScaleB(l % m, l / m) | 0xff00;
-    const Slots behind = {0, 4, 1, scale_a, 0, scale_b};
-    std::copy(behind.begin(), behind.end(), in.begin() + 12 + results);
+    const Slots after_c = {0, 4, 1, scale_a, 0, scale_b};
+    std::copy(after_c.begin(), after_c.end(), in.begin() + 12 + results);
     return in;
   });
   for (int l = 0; l < 64; ++l) {

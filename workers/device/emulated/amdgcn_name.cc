@@ -14,7 +14,7 @@ namespace {
 
 uint64_t MaskOf(int bits) { return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
 
-// "4x16"; `first` moves behind it.
+// "4x16"; `first` moves past it.
 bool ParseOperand(absl::string_view text, int* first, AmdOperand* operand) {
   operand->is_bf16 = absl::ConsumeSuffix(&text, "b");
   const std::vector<absl::string_view> parts = absl::StrSplit(text, 'x');

@@ -23,9 +23,9 @@ struct AmdOperand {
   int total_bits() const { return count * bits; }
 };
 
-// A call of an intrinsic: "mfma.f32.32x32x8f16 gfx942 16x32 : 4x16 4x16 16x32 1x32 1x32 1x32" is LLVM's name without
-// its types, the device, and elements times bits of the results and, after the colon, of the operands. Elements of bf16
-// are "2x16b".
+// A call of an intrinsic: "mfma.f32.32x32x8f16 gfx942 16x32 : 4x16 4x16 16x32 1x32 1x32 1x32". It has LLVM's name
+// without its types, then the device, then elements times bits of the results, and after the colon those of the
+// operands. Elements of bf16 are "2x16b".
 struct AmdName {
   std::string name;
   std::string arch;

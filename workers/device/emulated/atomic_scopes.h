@@ -11,7 +11,7 @@
 namespace tritond::workers::emulated {
 
 // Which programs of a launch have changed a place in global memory by atomic operations. An operation of the scope of
-// one work-group is atomic among the program's own threads alone: a GPU may execute it in a cache that other programs
+// one work-group is atomic among the program's own threads alone. A GPU may execute it in a cache that other programs
 // do not see. Thread-safe.
 class AtomicScopes final {
  public:

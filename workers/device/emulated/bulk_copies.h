@@ -14,8 +14,8 @@
 
 namespace tritond::workers::emulated {
 
-// The mbarriers of a program, and its bulk copies in flight: to shared memory until somebody cannot go on without them,
-// to global memory until their group is waited for.
+// The mbarriers of a program, and its bulk copies in flight. Copies to shared memory are in flight until a thread
+// cannot go on without them, those to global memory until a wait for their group.
 class BulkCopies final {
  public:
   // Moves the bytes. What is wrong, if anything.

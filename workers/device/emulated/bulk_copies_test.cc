@@ -34,7 +34,7 @@ TEST(BulkCopies, PhaseEndsWithTheLastArrivalAndByte) {
   EXPECT_FALSE(IsOver(copies, 64, 1));  // the next one
 }
 
-TEST(BulkCopies, BytesThatNobodyExpectsKeepThePhaseOpen) {
+TEST(BulkCopies, UnexpectedBytesKeepThePhaseOpen) {
   BulkCopies copies;
   copies.Init(64, 1);
   copies.Load(64, 128, [] { return absl::optional<std::string>(); });

@@ -40,7 +40,7 @@ class Machine {
   // Null, with *fault set, where it may not.
   virtual char* AccessShared(int thread, const TritondHostSite* site, uint64_t address, uint64_t bytes, uint32_t kind,
                              Fault* fault) = 0;
-  // The same for a read through the path of asynchronous instructions, for all of the thread's warp: what was written
+  // The same for a read through the path of asynchronous instructions, for all of the thread's warp. What was written
   // through the ordinary one needs a proxy fence.
   virtual const char* ReadSharedAsync(int thread, const TritondHostSite* site, uint64_t address, uint64_t bytes,
                                       Fault* fault) = 0;
@@ -114,8 +114,8 @@ struct Instruction {
   bool is_arithmetic = false;
 };
 
-// The instruction of `name`, its operands' sizes behind blanks: "ptx:mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32
-// 4 2 1 4", results first; "host:barrier.sync 1 1" of the host; "amdgcn:" and "spirv:" and what ParseAmdName takes for
+// The instruction of `name`, its operands' sizes after blanks: "ptx:mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32
+// 4 2 1 4", results first. "host:barrier.sync 1 1" of the host; "amdgcn:" and "spirv:" and what ParseAmdName takes for
 // AMD's and Intel's. InvalidArgument, naming it, when there is none. Slashes are as good as dots: the code has those.
 absl::StatusOr<Instruction> FindInstruction(absl::string_view name);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mbarriers, tensor maps and the copies of tiles that they describe (PTX ISA, "mbarrier", "tensormap.replace", "Bulk
-// and Tensor copy operations"). A tensor map is opaque: here it is the struct below, at the start of its 128 bytes, so
+// and Tensor copy operations"). A tensor map is opaque. Here it is the struct below, at the start of its 128 bytes, so
 // that only maps which the kernel writes itself can be followed.
 //
 // A tile lies in shared memory as a dense box, dimension 0 contiguous, with its groups of 16 bytes exchanged by the

@@ -412,7 +412,7 @@ TEST(PtxWgmma, ReadsSharedMemoryAtItsWait) {
       EXPECT_EQ(out[l][i], F32(1 + (l / 4 + 8 * (i / 2)) * (2 * (l % 4) + i % 2))) << l << " " << i;
 }
 
-TEST(PtxWgmma, KeepsTwoSumsOfF16InARegister) {
+TEST(PtxWgmma, KeepsTwoAccumulatorsOfF16InARegister) {
   FakeMachine machine;
   const auto f16 = [](double value) { return Encode(value, kF16); };
   for (int m = 0; m < 64; ++m) machine.Set<uint16_t>(m / 8 * 256 + m % 8 * 16, f16(m));

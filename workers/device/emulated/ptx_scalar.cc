@@ -281,7 +281,7 @@ Function FunctionOf(const PtxName& name) {
   return type.kind == 0 ? nullptr : IntegerFunction(name, type);
 }
 
-// With the condition code's carry: in behind the operands of "addc", out behind the result of ".cc".
+// With the condition code's carry: in after the operands of "addc", out after the result of ".cc".
 Runner FindExtended(const PtxName& name) {
   std::string op = name.opcode();
   const bool takes = op == "addc" || op == "subc" || op == "madc", gives = name.Has("cc");
@@ -308,7 +308,7 @@ Runner FindExtended(const PtxName& name) {
   };
 }
 
-// printf with its arguments as vprintf has them: one behind the other, each at its natural alignment.
+// printf with its arguments as vprintf has them: one after the other, each at its natural alignment.
 std::string Format(const char* format, const char* arguments) {
   std::string text;
   size_t at = 0;

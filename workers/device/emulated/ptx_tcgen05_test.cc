@@ -74,7 +74,7 @@ class Block {
 struct Kind {
   const char* kind;
   const char* operand;
-  uint32_t number, sums;
+  uint32_t number, accumulator;
 };
 
 struct Case {
@@ -91,7 +91,7 @@ uint64_t DescriptorBits(uint64_t address, int width, int rows) {
 }
 
 uint32_t InstructionBits(const Case& c) {
-  return c.kind.sums << 4 | c.kind.number << 7 | c.kind.number << 10 | (c.a_along_k ? 0u : 1u) << 15 |
+  return c.kind.accumulator << 4 | c.kind.number << 7 | c.kind.number << 10 | (c.a_along_k ? 0u : 1u) << 15 |
          (c.b_along_k ? 0u : 1u) << 16 | static_cast<uint32_t>(c.n >> 3) << 17 | static_cast<uint32_t>(c.m >> 4) << 24;
 }
 
@@ -143,7 +143,7 @@ TEST_P(Tcgen05, MultipliesAsPlainLoops) {
           const int row = row0 + l / 4 + 8 * (i / 2), col = col0 + l % 4 * 2 + i % 2;
           double sum = 0;
           for (int x = 0; x < k; ++x) sum += 2 * a[row * k + x] * b[col * k + x];
-          const PtxType d_type = ParsePtxType(c.kind.sums == 2 ? "s32" : "f32");
+          const PtxType d_type = ParsePtxType(c.kind.accumulator == 2 ? "s32" : "f32");
           const uint64_t expected =
               d_type.kind == 'f' ? SlotOf(sum, d_type) : static_cast<uint32_t>(static_cast<int32_t>(sum));
           ASSERT_EQ(block.out[l][i], expected) << row << ", " << col;

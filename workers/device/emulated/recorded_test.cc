@@ -23,7 +23,7 @@ uint32_t Random(uint64_t number, uint64_t lane, uint64_t i) {
   return x ^ x >> 13;
 }
 
-// "u": any bits; "i16", "ib16", "i32": small integers as pairs of f16 and of bf16, as f32; "f": f32 around 1; "l": a
+// "u": any bits; "i16", "ib16", "i32": small integers as pairs of f16 and of bf16, as f32. "f": f32 around 1; "l": a
 // lane; "m": all ones.
 uint32_t Input(absl::string_view type, uint32_t x) {
   const auto pair = [&](const FloatFormat& format) {

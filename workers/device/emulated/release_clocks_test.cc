@@ -16,14 +16,14 @@ class ReleaseClocksTest : public testing::Test {
   ReleaseClocks::Times released_;
 };
 
-TEST_F(ReleaseClocksTest, NobodyKnowsWhatWasNotReleased) {
+TEST_F(ReleaseClocksTest, UnreleasedWritesAreKnownToNoOtherThread) {
   mark_ = clocks_.Mark(0);
   EXPECT_FALSE(Knows(2, 0));
   clocks_.Acquire(2, {});
   EXPECT_FALSE(Knows(2, 0));
 }
 
-TEST_F(ReleaseClocksTest, WhoAcquiresKnowsWhatWasBeforeTheRelease) {
+TEST_F(ReleaseClocksTest, AnAcquireSeesAllBeforeTheRelease) {
   mark_ = clocks_.Mark(0);
   clocks_.Release(1, &released_);
   const uint32_t later = clocks_.Mark(0);

@@ -7,10 +7,11 @@
 //   sub_group_reduce_add, _max, _min       value; integers without sign
 //   __spirv_GroupSMax, GroupSMin           scope, 0, value; integers with sign
 //
-// cl_intel_subgroup_matrix_multiply_accumulate: c += a b over 8 rows of sums, or 4, 2 or 1, and 16 columns or 8, the
-// lanes of a sub-group. Lane n has column n of c and b, the elements of b in words of 32 bits. Of each row of a it has
-// word n, of 16 bits where there are 16 lanes, of 32 bits where there are 8. The extension's …_tf32, sub-groups of 16:
-// words of f32, whose lower bits do not count; eight lanes have a row of a, and the others the next one.
+// cl_intel_subgroup_matrix_multiply_accumulate: c += a b over 8 rows of the accumulator, or 4, 2 or 1, and 16 columns
+// or 8, the lanes of a sub-group. Lane n has column n of c and b, the elements of b in words of 32 bits. Of each row of
+// a it has word n, of 16 bits where there are 16 lanes, of 32 bits where there are 8. The extension's …_tf32,
+// sub-groups of 16: words of f32, whose lower bits do not count. Eight lanes have a row of a, and the others the next
+// one.
 #include "workers/device/emulated/spirv_instruction.h"
 
 #include <algorithm>
@@ -181,7 +182,7 @@ absl::StatusOr<Instruction> FindSpirv(absl::string_view text) {
   if (!name) return absl::InvalidArgumentError(absl::StrCat("the emulator cannot read \"", text, "\""));
   Instruction instruction;
   instruction.is_collective = true;
-  instruction.order_slot = name->inputs();  // behind the operands
+  instruction.order_slot = name->inputs();  // after the operands
   instruction.run = FindProduct(*name);
   if (!instruction.run) instruction.run = FindBlockRead(*name);
   if (!instruction.run) instruction.run = FindBlockPrefetch(*name);

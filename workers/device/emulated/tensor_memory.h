@@ -22,8 +22,9 @@ struct Moment {
   uint32_t mark = 0;  // ReleaseClocks
 };
 
-// The tensor memory of a program (PTX ISA, "Tensor Memory"): 128 lanes of 512 columns of 32 bits, the products in
-// flight that write it, and who has to wait for whom. A product is computed when somebody cannot go on without it.
+// The tensor memory of a program (PTX ISA, "Tensor Memory"): 128 lanes of 512 columns of 32 bits. With it are the
+// products in flight that write it, and which threads have to wait for them. A product is computed when a thread cannot
+// go on without it.
 //
 // Accesses are recorded for 16 lanes of a column at a time. Each takes a wait that ends it. Other warps' accesses and
 // products have to be ordered by a fence before and a fence after the threads meet.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --lower-to-llvm=target=hip:gfx942 | FileCheck %s
 
-// kWidth of 8: each run of a lane's eight elements is two instructions; the sums go from one to the other.
+// kWidth of 8: each run of a lane's eight elements is two instructions; the accumulators go from one to the other.
 // CHECK-LABEL: llvm.func @wide
 //       CHECK:   %[[S0:.*]] = llvm.call_intrinsic "llvm.amdgcn.mfma.f32.32x32x8f16"({{.*}}) : (vector<4xf16>, vector<4xf16>, vector<16xf32>, i32, i32, i32)
 //       CHECK:   llvm.call_intrinsic "llvm.amdgcn.mfma.f32.32x32x8f16"(%{{.*}}, %{{.*}}, %[[S0]],

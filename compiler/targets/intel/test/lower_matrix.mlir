@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --lower-to-llvm=target=xpu:pvc | FileCheck %s
 
-// Two steps along K; the sums go from one to the other.
+// Two steps along K; the accumulators go from one to the other.
 // CHECK-LABEL: llvm.func @halves
 //       CHECK:   %[[S0:.*]] = llvm.call @_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f({{.*}}) : (vector<8xi16>, vector<8xi32>, vector<8xf32>) -> vector<8xf32>
 //       CHECK:   llvm.call @_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f(

@@ -2,7 +2,7 @@
 // RUN: triton-opt %s -split-input-file --nvidia-accelerate-matmul=compute-capability=100 | FileCheck %s
 // RUN: triton-opt %s -split-input-file --nvidia-accelerate-matmul=compute-capability=120 | FileCheck %s --check-prefix=NONE
 
-// The loop does nothing with the sums but add to them. Only sm_100 has tensor memory.
+// The loop does nothing with the accumulators but add to them. Only sm_100 has tensor memory.
 //       CHECK: #[[MMA:.*]] = #ttg.nvidia_mma<{versionMajor = 5, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [128, 64, 16]}>
 // CHECK-LABEL: @carried
 //       CHECK:   tt.dot {{.*}} -> tensor<128x64xf32, #[[MMA]]>
@@ -24,7 +24,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Sums that the loop scales are in registers; those that begin at zero need not be. Of eight warps the second four have rows, or
+// Accumulators that the loop scales are in registers; those that begin at zero need not be. Of eight warps the second four have rows, or
 // columns, of their own.
 //   CHECK-DAG: #[[SYNC:.*]] = #ttg.nvidia_mma<{versionMajor = 2,
 //   CHECK-DAG: #[[BELOW:.*]] = #ttg.nvidia_mma<{versionMajor = 5, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [128, 64, 16]}>

@@ -33,18 +33,18 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %size = arith.constant 3 : i32
-    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %next0 = arith.addi %place, %c1 : i32
+    %multibuffer = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %next0 = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %next0, %size : i32
       %next = arith.select %wraps, %c0, %next0 : i32
       %done = ttg.async_wait {num = 0 : i32}
-      %w = ttg.memdesc_index %ring[%place] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %w = ttg.memdesc_index %multibuffer[%slot] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %copy = ttg.async_copy_global_to_local %p, %w : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %group = ttg.async_commit_group tokens %copy
       %y = tt.load %q : tensor<64x64x!tt.ptr<f16>, #blocked>
       %b = ttg.local_alloc %y : (tensor<64x64xf16, #blocked>) -> !ttg.memdesc<64x64xf16, #rows, #smem>
-      %m = ttg.memdesc_index %ring[%next] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %m = ttg.memdesc_index %multibuffer[%next] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %d = ttng.warp_group_dot %m, %b, %acc : !ttg.memdesc<64x64xf16, #rows, #smem, mutable> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
       scf.yield %d, %next : tensor<64x64xf32, #mma>, i32
     }
@@ -73,19 +73,19 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %size = arith.constant 3 : i32
-    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %next0 = arith.addi %place, %c1 : i32
+    %multibuffer = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %next0 = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %next0, %size : i32
       %next = arith.select %wraps, %c0, %next0 : i32
       %done = ttg.async_wait {num = 0 : i32}
-      %w = ttg.memdesc_index %ring[%place] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %w = ttg.memdesc_index %multibuffer[%slot] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %copy = ttg.async_copy_global_to_local %p, %w : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %group = ttg.async_commit_group tokens %copy
       %y = tt.load %q : tensor<64x64x!tt.ptr<f16>, #blocked>
       tt.store %q, %y : tensor<64x64x!tt.ptr<f16>, #blocked>
       %b = ttg.local_alloc %y : (tensor<64x64xf16, #blocked>) -> !ttg.memdesc<64x64xf16, #rows, #smem>
-      %m = ttg.memdesc_index %ring[%next] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %m = ttg.memdesc_index %multibuffer[%next] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %d = ttng.warp_group_dot %m, %b, %acc : !ttg.memdesc<64x64xf16, #rows, #smem, mutable> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>
       scf.yield %d, %next : tensor<64x64xf32, #mma>, i32
     }

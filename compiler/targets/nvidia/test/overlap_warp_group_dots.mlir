@@ -3,8 +3,8 @@
 // RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots=registers=65536 | FileCheck %s --check-prefix=BLOCKS
 // RUN: triton-opt %s -split-input-file --nvidia-overlap-warp-group-dots="registers=65536 max-shared-bytes=73728" | FileCheck %s --check-prefix=TIGHT
 
-// The copies of an iteration fill another place than the dot before reads: it goes on until the next dot.
-// CHECK-LABEL: @place_to_spare
+// The copies of an iteration fill another slot than the dot before reads: it goes on until the next dot.
+// CHECK-LABEL: @slot_to_spare
 //       CHECK:   %[[RING:.*]] = ttg.local_alloc
 //       CHECK:   %[[R:.*]]:2 = scf.for
 //       CHECK:     ttg.async_copy_global_to_local
@@ -19,24 +19,24 @@
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #smem = #ttg.shared_memory
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  tt.func @place_to_spare(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %x: tensor<64x64xf16, #a>, %n: i32) -> tensor<64x64xf32, #mma> {
+  tt.func @slot_to_spare(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %x: tensor<64x64xf16, #a>, %n: i32) -> tensor<64x64xf32, #mma> {
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %size = arith.constant 3 : i32
-    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %next0 = arith.addi %place, %c1 : i32
+    %multibuffer = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %next0 = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %next0, %size : i32
       %next = arith.select %wraps, %c0, %next0 : i32
       %after0 = arith.addi %next, %c1 : i32
       %wraps2 = arith.cmpi eq, %after0, %size : i32
       %after = arith.select %wraps2, %c0, %after0 : i32
       %done = ttg.async_wait {num = 0 : i32}
-      %w = ttg.memdesc_index %ring[%place] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %w = ttg.memdesc_index %multibuffer[%slot] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %copy = ttg.async_copy_global_to_local %p, %w : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %group = ttg.async_commit_group tokens %copy
-      %m = ttg.memdesc_index %ring[%after] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %m = ttg.memdesc_index %multibuffer[%after] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %d = ttng.warp_group_dot %m, %m, %acc : !ttg.memdesc<64x64xf16, #rows, #smem, mutable> * !ttg.memdesc<64x64xf16, #rows, #smem, mutable> -> tensor<64x64xf32, #mma>
       scf.yield %d, %next : tensor<64x64xf32, #mma>, i32
     }
@@ -47,8 +47,8 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// They fill the very place: the dot has to have ended before.
-// CHECK-LABEL: @no_place_to_spare
+// They fill the same slot: the dot has to have ended before.
+// CHECK-LABEL: @no_slot_to_spare
 //       CHECK:   scf.for
 //       CHECK:     ttng.warp_group_wait buffers
 //  CHECK-NEXT:     ttg.async_copy_global_to_local
@@ -59,24 +59,24 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #smem = #ttg.shared_memory
 module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.threads-per-warp" = 32 : i32} {
-  tt.func @no_place_to_spare(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %x: tensor<64x64xf16, #a>, %n: i32) -> tensor<64x64xf32, #mma> {
+  tt.func @no_slot_to_spare(%p: tensor<64x64x!tt.ptr<f16>, #blocked>, %x: tensor<64x64xf16, #a>, %n: i32) -> tensor<64x64xf32, #mma> {
     %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %size = arith.constant 3 : i32
-    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %next0 = arith.addi %place, %c1 : i32
+    %multibuffer = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %next0 = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %next0, %size : i32
       %next = arith.select %wraps, %c0, %next0 : i32
       %after0 = arith.addi %next, %c1 : i32
       %wraps2 = arith.cmpi eq, %after0, %size : i32
       %after = arith.select %wraps2, %c0, %after0 : i32
       %done = ttg.async_wait {num = 0 : i32}
-      %w = ttg.memdesc_index %ring[%place] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %w = ttg.memdesc_index %multibuffer[%slot] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %copy = ttg.async_copy_global_to_local %p, %w : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %group = ttg.async_commit_group tokens %copy
-      %m = ttg.memdesc_index %ring[%next] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %m = ttg.memdesc_index %multibuffer[%next] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %d = ttng.warp_group_dot %m, %m, %acc : !ttg.memdesc<64x64xf16, #rows, #smem, mutable> * !ttg.memdesc<64x64xf16, #rows, #smem, mutable> -> tensor<64x64xf32, #mma>
       scf.yield %d, %next : tensor<64x64xf32, #mma>, i32
     }
@@ -107,19 +107,19 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %size = arith.constant 3 : i32
-    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %next0 = arith.addi %place, %c1 : i32
+    %multibuffer = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %next0 = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %next0, %size : i32
       %next = arith.select %wraps, %c0, %next0 : i32
       %after0 = arith.addi %next, %c1 : i32
       %wraps2 = arith.cmpi eq, %after0, %size : i32
       %after = arith.select %wraps2, %c0, %after0 : i32
       %done = ttg.async_wait {num = 0 : i32}
-      %w = ttg.memdesc_index %ring[%place] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %w = ttg.memdesc_index %multibuffer[%slot] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %copy = ttg.async_copy_global_to_local %p, %w : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %group = ttg.async_commit_group tokens %copy
-      %m = ttg.memdesc_index %ring[%next] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %m = ttg.memdesc_index %multibuffer[%next] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %e = ttng.warp_group_dot %m, %m, %zero : !ttg.memdesc<64x64xf16, #rows, #smem, mutable> * !ttg.memdesc<64x64xf16, #rows, #smem, mutable> -> tensor<64x64xf32, #mma>
       %d = arith.addf %e, %acc : tensor<64x64xf32, #mma>
       scf.yield %d, %next : tensor<64x64xf32, #mma>, i32
@@ -152,19 +152,19 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %size = arith.constant 3 : i32
-    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %next0 = arith.addi %place, %c1 : i32
+    %multibuffer = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %next0 = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %next0, %size : i32
       %next = arith.select %wraps, %c0, %next0 : i32
       %after0 = arith.addi %next, %c1 : i32
       %wraps2 = arith.cmpi eq, %after0, %size : i32
       %after = arith.select %wraps2, %c0, %after0 : i32
       %done = ttg.async_wait {num = 0 : i32}
-      %w = ttg.memdesc_index %ring[%place] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %w = ttg.memdesc_index %multibuffer[%slot] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %copy = ttg.async_copy_global_to_local %p, %w : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %group = ttg.async_commit_group tokens %copy
-      %m = ttg.memdesc_index %ring[%after] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %m = ttg.memdesc_index %multibuffer[%after] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %y = arith.addf %x, %x : tensor<64x64xf16, #a>
       %d = ttng.warp_group_dot %y, %m, %acc : tensor<64x64xf16, #a> * !ttg.memdesc<64x64xf16, #rows, #smem, mutable> -> tensor<64x64xf32, #mma>
       scf.yield %d, %next : tensor<64x64xf32, #mma>, i32
@@ -195,19 +195,19 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %size = arith.constant 3 : i32
-    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %next0 = arith.addi %place, %c1 : i32
+    %multibuffer = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %next0 = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %next0, %size : i32
       %next = arith.select %wraps, %c0, %next0 : i32
       %after0 = arith.addi %next, %c1 : i32
       %wraps2 = arith.cmpi eq, %after0, %size : i32
       %after = arith.select %wraps2, %c0, %after0 : i32
       %done = ttg.async_wait {num = 0 : i32}
-      %w = ttg.memdesc_index %ring[%place] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %w = ttg.memdesc_index %multibuffer[%slot] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %copy = ttg.async_copy_global_to_local %p, %w : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %group = ttg.async_commit_group tokens %copy
-      %m = ttg.memdesc_index %ring[%after] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %m = ttg.memdesc_index %multibuffer[%after] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %twice = arith.mulf %x, %two : tensor<64x64xf16, #a>
       %one = arith.constant 1 : i32
       %y = arith.select %mask, %twice, %x : tensor<64x64xi1, #a>, tensor<64x64xf16, #a>
@@ -245,19 +245,19 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %size = arith.constant 3 : i32
-    %ring = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
-    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %place = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
-      %next0 = arith.addi %place, %c1 : i32
+    %multibuffer = ttg.local_alloc : () -> !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %slot = %c1) -> (tensor<64x64xf32, #mma>, i32) : i32 {
+      %next0 = arith.addi %slot, %c1 : i32
       %wraps = arith.cmpi eq, %next0, %size : i32
       %next = arith.select %wraps, %c0, %next0 : i32
       %after0 = arith.addi %next, %c1 : i32
       %wraps2 = arith.cmpi eq, %after0, %size : i32
       %after = arith.select %wraps2, %c0, %after0 : i32
       %done = ttg.async_wait {num = 0 : i32}
-      %w = ttg.memdesc_index %ring[%place] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %w = ttg.memdesc_index %multibuffer[%slot] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %copy = ttg.async_copy_global_to_local %p, %w : tensor<64x64x!tt.ptr<f16>, #blocked> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %group = ttg.async_commit_group tokens %copy
-      %m = ttg.memdesc_index %ring[%after] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
+      %m = ttg.memdesc_index %multibuffer[%after] : !ttg.memdesc<3x64x64xf16, #rows, #smem, mutable> -> !ttg.memdesc<64x64xf16, #rows, #smem, mutable>
       %v = tt.load %p : tensor<64x64x!tt.ptr<f16>, #blocked>
       %b = ttg.local_alloc %v : (tensor<64x64xf16, #blocked>) -> !ttg.memdesc<64x64xf16, #rows, #smem>
       %d = ttng.warp_group_dot %m, %b, %acc : !ttg.memdesc<64x64xf16, #rows, #smem, mutable> * !ttg.memdesc<64x64xf16, #rows, #smem> -> tensor<64x64xf32, #mma>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: triton-opt %s -split-input-file --nvidia-place-accumulators | FileCheck %s
 
-// The loop carries the phase and whether there are sums to add to; what it began with stays as it is. The dot of an iteration goes on until
+// The loop carries the phase and whether there are accumulators to add to; what it began with stays as it is. The dot of an iteration goes on until
 // the next one's.
 // CHECK-LABEL: @carried
 //       CHECK:   %[[SLOT:.*]] = ttg.local_alloc : () -> !ttg.memdesc<1xi32
@@ -44,7 +44,7 @@ module attributes {"ttg.num-warps" = 4 : i32, "ttg.num-ctas" = 1 : i32, "ttg.thr
 
 // -----
 
-// Sums that do not begin at zero are stored; a dot outside of loops ends at once.
+// Accumulators that do not begin at zero are stored; a dot outside of loops ends at once.
 // CHECK-LABEL: @alone
 //       CHECK:   ttng.init_barrier %[[BAR:.*]], 1
 //       CHECK:   ttng.tensor_memory_store %{{.*}}, %[[TMEM:.*]] :

@@ -2,7 +2,7 @@
 // RUN: triton-opt %s -split-input-file --ttg-allocate-shared-memory --lower-to-llvm=target=cuda:100 | FileCheck %s
 
 // Two steps along K, 32 bytes apart in rows of a and 16 rows of 128 bytes in b; the first one adds where the operand says. The
-// second 128 rows have columns behind those of the first.
+// second 128 rows have the columns after those of the first.
 // CHECK-LABEL: llvm.func @dot
 //       CHECK:   tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [$0], 128;\0A@$1 tcgen05.relinquish_alloc_permit
 //       CHECK:   nvvm.barrier

@@ -83,7 +83,7 @@ tt.func @columns(%slot: !ttg.memdesc<1xi32, #s, #smem, mutable>) {
 // -----
 
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
-tt.func @sums(%t: i32) {
+tt.func @accumulators(%t: i32) {
   // expected-error @below {{takes accumulators of 32 bits of nvidia_mma version 5}}
   %d = ttng.tensor_memory_load %t : tensor<64x64xf32, #mma>
   tt.return
