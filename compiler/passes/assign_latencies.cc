@@ -8,13 +8,13 @@
 //   } {tt.num_stages = 3 : i32}
 //
 // From each dot the operands, and their scales, are followed backward through the body. A load found so has level 0,
-// one that its address or mask depends on level 1, and so on. With l levels and s stages each load gets a latency of (s - 1) / l; levels
-// that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that feed no dot take
-// part too. A load of different levels is left out. Asynchronous copies, where there are any, move at least so many
-// neighbouring bytes. Loads that feed dots but are no such copies are started one iteration ahead, and what they load
-// waits in registers, if these are not too many and a thread has them beside those of the dots. Where registers are
-// few, rows and columns are copied, too. So do copies for whose buffers there is no room, where it is known how many
-// registers a thread has.
+// one that its address or mask depends on level 1, and so on. With l levels and s stages each load gets a latency of (s
+// - 1) / l; levels that this leaves none for are given up. In a loop that says tt.num_stages itself, the loads that
+// feed no dot take part too. A load of different levels is left out. Asynchronous copies, where there are any, move at
+// least so many neighbouring bytes. Loads that feed dots but are no such copies are started one iteration ahead, and
+// what they load waits in registers, if these are not too many and a thread has them beside those of the dots. Where
+// registers are few, rows and columns are copied, too. So do copies for whose buffers there is no room, where it is
+// known how many registers a thread has.
 //
 // In a loop without dots, loads are started one iteration ahead and wait in registers where a thread loads at least
 // min_stream_words an iteration. An iteration that loads less is unrolled by the assembler, which then starts several
