@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -303,7 +304,7 @@ double ScaleOf(const Array& scales, int at) { return std::ldexp(1.0, static_cast
 TEST_P(Pipeline, MultipliesScaledTiles) {
   static constexpr double kNumbers[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6};
   constexpr int kSize = 64, kDepth = 128, kGroup = 32;
-  for (int iterations : {0, 1, 2, 5}) {
+  for (int iterations : {0, 1, 4}) {
     const int k = iterations * kDepth, groups = k / kGroup;
     Array a = Moderate("f8E4M3FN", kSize * k + 1, 1), b = Values("i8", kSize * k / 2 + 1, 2);
     Array scales_a("i8", kSize * groups + 1), scales_b = scales_a, out("f32", kSize * kSize), expected = out;
@@ -311,16 +312,18 @@ TEST_P(Pipeline, MultipliesScaledTiles) {
       scales_a.SetInt(i, 124 + i % 7);
       scales_b.SetInt(i, 125 + i % 5);
     }
-    const std::vector<double> left = a.Numbers();
+    // Rows of a and columns of b, scaled.
+    std::vector<double> left = a.Numbers(), right(kSize * k);
     for (int i = 0; i < kSize; ++i)
-      for (int j = 0; j < kSize; ++j) {
-        double sum = 0;
-        for (int l = 0; l < k; ++l)
-          sum += left[i * k + l] * ScaleOf(scales_a, i * groups + l / kGroup) *
-                 kNumbers[b.Unsigned(l / 2 * kSize + j) >> (l % 2 * 4) & 15] *
-                 ScaleOf(scales_b, j * groups + l / kGroup);
-        expected.SetFloat(i * kSize + j, sum);
+      for (int l = 0; l < k; ++l) {
+        left[i * k + l] *= ScaleOf(scales_a, i * groups + l / kGroup);
+        right[i * k + l] =
+            kNumbers[b.Unsigned(l / 2 * kSize + i) >> (l % 2 * 4) & 15] * ScaleOf(scales_b, i * groups + l / kGroup);
       }
+    for (int i = 0; i < kSize; ++i)
+      for (int j = 0; j < kSize; ++j)
+        expected.SetFloat(i * kSize + j, std::inner_product(left.begin() + i * k, left.begin() + (i + 1) * k,
+                                                            right.begin() + j * k, 0.0));
     absl::Status status = RunKernel(MachineFor(iterations), kScaledProduct, {},
                                     {a, b, scales_a, scales_b, out, int32_t{iterations}, int32_t{k}, int32_t{groups}},
                                     NumStages(GetParam()));
